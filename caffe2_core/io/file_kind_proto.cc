@@ -1,0 +1,184 @@
+#include "caffe2_core/io/file_kind_proto.h"
+
+#include "caffe2rt/caffe2.pb.h"
+#include "caffe2rt/metanet.pb.h"
+
+namespace caffe2rt {
+namespace {
+
+FileKindResult Found(FileKind kind, const char* reason) { return {kind, false, reason}; }
+
+template <class Proto>
+bool Fits(const WireMessage& message) {
+  return FitsDescriptor(message, *Proto::descriptor());
+}
+
+bool HasField(const WireMessage& message, uint32_t number) {
+  WireReader reader(message);
+  WireField field;
+  while (reader.Next(&field)) {
+    if (field.number == number) return true;
+  }
+  return false;
+}
+
+// Number of submessages in `number`; `each` must hold for all of them, or the result is -1.
+template <class Predicate>
+int64_t CountAll(const WireMessage& message, uint32_t number, Predicate each) {
+  WireReader reader(message);
+  WireField field;
+  int64_t count = 0;
+  while (reader.Next(&field)) {
+    if (field.number != number) continue;
+    if (!each(field.payload)) return -1;
+    ++count;
+  }
+  return count;
+}
+
+bool HasOperatorType(const WireMessage& op) {
+  return HasField(op, OperatorDef::kTypeFieldNumber) || !op.whole();
+}
+
+int64_t Operators(const WireMessage& net) {
+  return CountAll(net, NetDef::kOpFieldNumber, HasOperatorType);
+}
+
+// A tensor names its type or its shape, and only a DOUBLE has double_data (where ONNX has
+// raw_data).
+bool IsTensor(const WireMessage& message) {
+  WireReader reader(message);
+  WireField field;
+  bool dims = false, type = false, doubles = false, other_data = false;
+  uint64_t data_type = TensorProto::FLOAT;
+  while (reader.Next(&field)) {
+    if (field.number == TensorProto::kDimsFieldNumber) dims = true;
+    if (field.number == TensorProto::kDoubleDataFieldNumber) doubles = true;
+    if (field.number == TensorProto::kDataTypeFieldNumber) {
+      type = true;
+      data_type = field.value;
+    }
+    other_data |= field.number >= 3 && field.number <= 6;
+  }
+  if (doubles && data_type != TensorProto::DOUBLE) return false;
+  return type || (dims && other_data);
+}
+
+FileKindResult DetectCaffe2(const WireMessage& message) {
+  if (Fits<NetDef>(message)) {
+    const int64_t operators = Operators(message);
+    if (operators > 0) return Found(FileKind::kNetDef, "every field fits a NetDef with operators");
+  }
+  if (Fits<PlanDef>(message)) {
+    const int64_t nets = CountAll(message, PlanDef::kNetworkFieldNumber,
+                                  [](const WireMessage& net) { return Operators(net) >= 0; });
+    if (nets > 0 || (nets == 0 && HasField(message, PlanDef::kExecutionStepFieldNumber))) {
+      return Found(FileKind::kPlanDef, "every field fits a PlanDef");
+    }
+  }
+  if (Fits<BlobProto>(message) && HasField(message, BlobProto::kTypeFieldNumber) &&
+      (HasField(message, BlobProto::kTensorFieldNumber) ||
+       HasField(message, BlobProto::kContentFieldNumber) ||
+       HasField(message, BlobProto::kQtensorFieldNumber))) {
+    return Found(FileKind::kBlobProto, "every field fits a BlobProto");
+  }
+  if (Fits<TensorProtos>(message) &&
+      CountAll(message, TensorProtos::kProtosFieldNumber, IsTensor) > 0) {
+    return Found(FileKind::kTensorProtos, "every field fits a TensorProtos");
+  }
+  if (Fits<TensorProto>(message) && IsTensor(message)) {
+    return Found(FileKind::kTensorProto, "every field fits a TensorProto");
+  }
+  if (Fits<MetaNetDef>(message)) {
+    return Found(FileKind::kMetaNetDef, "every field fits a MetaNetDef");
+  }
+  if (Fits<NetDef>(message) && Operators(message) == 0) {
+    return Found(FileKind::kNetDef, "every field fits a NetDef, without operators");
+  }
+  return {};
+}
+
+bool IsOnnxModel(const WireMessage& message) {
+  WireReader reader(message);
+  WireField field;
+  bool version = false, graph = false;
+  while (reader.Next(&field)) {
+    if (field.number == 1) version = field.type == WireType::kVarint && field.value < 1000;
+    if (field.number == 2 && field.type != WireType::kBytes) return false;
+    if ((field.number == 7 || field.number == 8) && field.type == WireType::kBytes) graph = true;
+  }
+  return reader.ok() && version && graph;
+}
+
+// dims 1, data_type 2, name 8, raw_data 9 and no field that only Caffe2's TensorProto has.
+bool IsOnnxTensor(const WireMessage& message) {
+  WireReader reader(message);
+  WireField field;
+  bool type = false, data = false;
+  while (reader.Next(&field)) {
+    if (field.number == 2) type = field.type == WireType::kVarint && field.value > 0;
+    if (field.number == 8 && !IsPrintable(field.payload.bytes)) return false;
+    if (field.number > 14) return false;
+    data |= field.number == 9 || (field.number >= 4 && field.number <= 7);
+  }
+  return reader.ok() && type && data;
+}
+
+bool HasPrintable(const WireMessage& message, uint32_t number) {
+  WireReader reader(message);
+  WireField field;
+  while (reader.Next(&field)) {
+    if (field.number == number) {
+      return field.type == WireType::kBytes && IsPrintable(field.payload.bytes);
+    }
+  }
+  return false;
+}
+
+// Layers are field 100 (type 2) or, older, field 2 (name 4, type 5 as a number).
+bool IsCaffeModel(const WireMessage& message) {
+  WireReader reader(message);
+  WireField field;
+  bool layers = false;
+  while (reader.Next(&field)) {
+    if (field.number == 1 && !IsPrintable(field.payload.bytes)) return false;
+    if (field.number == 100) {
+      if (!HasPrintable(field.payload, 2)) return false;
+      layers = true;
+    }
+    if (field.number == 2) {
+      if (!HasPrintable(field.payload, 4)) return false;
+      layers = true;
+    }
+  }
+  return reader.ok() && layers;
+}
+
+// num, channels, height, width as fields 1 to 4 and as many floats in field 5.
+bool IsCaffeBlob(const WireMessage& message) {
+  WireReader reader(message);
+  WireField field;
+  uint64_t dims = 0;
+  bool data = false;
+  while (reader.Next(&field)) {
+    if (field.number >= 1 && field.number <= 4 && field.type == WireType::kVarint) ++dims;
+    if (field.number == 5)
+      data = field.type == WireType::kBytes ? field.payload.size % 4 == 0
+                                            : field.type == WireType::kFixed32;
+    if (field.number > 9) return false;
+  }
+  return reader.ok() && (dims == 4 || HasField(message, 7)) && data;
+}
+
+}  // namespace
+
+FileKindResult DetectBinaryKind(const WireMessage& message) {
+  if (FileKindResult found = DetectCaffe2(message); found.kind != FileKind::kUnknown) return found;
+  if (IsOnnxModel(message)) return Found(FileKind::kOnnxModel, "has ONNX's version and graph");
+  if (IsCaffeModel(message)) return Found(FileKind::kCaffeModel, "has Caffe's layers");
+  if (IsCaffeBlob(message)) return Found(FileKind::kCaffeBlob, "has the fields of Caffe's blob");
+  if (IsOnnxTensor(message)) return Found(FileKind::kOnnxTensor, "has the fields of ONNX's tensor");
+  return {};
+}
+
+}  // namespace caffe2rt
