@@ -1,0 +1,50 @@
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt {
+
+EnforceNotMet::EnforceNotMet(const char* file, int line, const char* condition, std::string message,
+                             const void* caller)
+    : message_(std::move(message)), caller_(caller) {
+  std::string_view path(file);
+  if (const size_t slash = path.rfind('/'); slash != std::string_view::npos) {
+    path.remove_prefix(slash + 1);
+  }
+  full_ = MakeString("[enforce fail at ", path, ":", line, "] ", condition,
+                     *condition != '\0' ? ". " : "", message_);
+  stack_.push_back(full_);
+}
+
+void EnforceNotMet::AppendMessage(const std::string& frame) {
+  stack_.push_back(frame);
+  full_ += '\n';
+  full_ += frame;
+}
+
+std::string EnforceNotMet::message() const {
+  std::string text = message_.empty() ? stack_.front() : message_;
+  for (size_t i = 1; i < stack_.size(); ++i) {
+    text += '\n';
+    text += stack_[i];
+  }
+  return text;
+}
+
+std::string CurrentExceptionMessage() {
+  try {
+    throw;
+  } catch (const EnforceNotMet& error) {
+    return error.message();
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "unknown exception";
+  }
+}
+
+namespace internal {
+void ThrowEnforceNotMet(const char* file, int line, const char* condition, std::string message,
+                        const void* caller) {
+  throw EnforceNotMet(file, line, condition, std::move(message), caller);
+}
+}  // namespace internal
+}  // namespace caffe2rt

@@ -1,0 +1,165 @@
+#pragma once
+// Checks and the one error type of this library.
+//
+//   CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not in the workspace");
+//   CAFFE_ENFORCE_EQ(got, want, "argument group");       // prints both values
+//   CAFFE_THROW("file \"", path, "\" is not a NetDef");
+//
+// The parts after the condition are only formatted when the check fails. The text states subject, got, want and the
+// remedy, on one line, without a final stop. The runtime adds frames (operator, position, net) on the way up.
+
+#include <exception>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace caffe2rt {
+
+namespace internal {
+inline void AppendParts(std::ostream&) {}
+template <class T, class... Rest>
+void AppendParts(std::ostream& out, const T& part, const Rest&... rest) {
+  out << part;
+  AppendParts(out, rest...);
+}
+}  // namespace internal
+
+// All arguments streamed into one string.
+template <class... Parts>
+std::string MakeString(const Parts&... parts) {
+  if constexpr (sizeof...(parts) == 0) {
+    return {};
+  } else {
+    std::ostringstream out;
+    internal::AppendParts(out, parts...);
+    return out.str();
+  }
+}
+
+// Elements of `container` streamed with `delimiter` between them.
+template <class Container>
+std::string Join(std::string_view delimiter, const Container& container) {
+  std::ostringstream out;
+  bool first = true;
+  for (const auto& item : container) {
+    if (!first) out << delimiter;
+    first = false;
+    out << item;
+  }
+  return out.str();
+}
+
+// The only exception type that leaves this library.
+//
+// `message()` is what a person needs: subject, got, want. `what()` is Caffe2's form: source position, condition,
+// message and all frames. Frames are appended from the inside out.
+class EnforceNotMet : public std::exception {
+ public:
+  EnforceNotMet(const char* file, int line, const char* condition, std::string message,
+                const void* caller = nullptr);
+
+  // Adds a frame: where the failed operation stood.
+  void AppendMessage(const std::string& frame);
+
+  const char* what() const noexcept override { return full_.c_str(); }
+  std::string msg() const { return full_; }
+  // The message with its frames, without source position and condition.
+  std::string message() const;
+  const std::vector<std::string>& msg_stack() const { return stack_; }
+  // The object that was asked when the check failed; a frame writer may compare it. May dangle.
+  const void* caller() const noexcept { return caller_; }
+
+ private:
+  std::string message_;
+  std::vector<std::string> stack_;  // what() without frames, then the frames
+  std::string full_;
+  const void* caller_;
+};
+
+// The message of the exception in flight, for catch (...): message() of an EnforceNotMet, what() of others.
+std::string CurrentExceptionMessage();
+
+namespace internal {
+[[noreturn]] void ThrowEnforceNotMet(const char* file, int line, const char* condition,
+                                     std::string message, const void* caller = nullptr);
+
+template <class A, class B>
+[[noreturn]] __attribute__((noinline, cold)) void ThrowCompareFailed(const char* file, int line,
+                                                                     const char* condition,
+                                                                     const A& a, const B& b,
+                                                                     const std::string& message) {
+  ThrowEnforceNotMet(file, line, condition,
+                     MakeString(a, " vs ", b, message.empty() ? "" : ". ", message));
+}
+
+// Comparisons of integers of different signedness compare values, not bit patterns.
+template <class T>
+concept PlainInteger = std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                       !std::is_same_v<T, char> && !std::is_same_v<T, wchar_t> &&
+                       !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> &&
+                       !std::is_same_v<T, char32_t>;
+#define CAFFE2RT_DEFINE_COMPARE(Name, op, safe)                 \
+  template <class A, class B>                                   \
+  constexpr bool Name(const A& a, const B& b) {                 \
+    if constexpr (PlainInteger<A> && PlainInteger<B>) {         \
+      return safe(a, b);                                        \
+    } else {                                                    \
+      return a op b;                                            \
+    }                                                           \
+  }
+CAFFE2RT_DEFINE_COMPARE(CompareEQ, ==, std::cmp_equal)
+CAFFE2RT_DEFINE_COMPARE(CompareNE, !=, std::cmp_not_equal)
+CAFFE2RT_DEFINE_COMPARE(CompareLE, <=, std::cmp_less_equal)
+CAFFE2RT_DEFINE_COMPARE(CompareLT, <, std::cmp_less)
+CAFFE2RT_DEFINE_COMPARE(CompareGE, >=, std::cmp_greater_equal)
+CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
+#undef CAFFE2RT_DEFINE_COMPARE
+}  // namespace internal
+}  // namespace caffe2rt
+
+#define CAFFE_ENFORCE_WITH_CALLER(condition, ...)                                               \
+  do {                                                                                          \
+    if (__builtin_expect(!(condition), 0)) {                                                    \
+      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition,                  \
+                                               ::caffe2rt::MakeString(__VA_ARGS__), this);      \
+    }                                                                                           \
+  } while (false)
+
+#define CAFFE_ENFORCE(condition, ...)                                                           \
+  do {                                                                                          \
+    if (__builtin_expect(!(condition), 0)) {                                                    \
+      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition,                  \
+                                               ::caffe2rt::MakeString(__VA_ARGS__));            \
+    }                                                                                           \
+  } while (false)
+
+#define CAFFE_THROW(...)                                                       \
+  ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, "",             \
+                                           ::caffe2rt::MakeString(__VA_ARGS__))
+
+#define CAFFE_NOT_IMPLEMENTED CAFFE_THROW("Not Implemented.")
+
+#define CAFFE2RT_ENFORCE_COMPARE(Compare, op, x, y, ...)                                         \
+  do {                                                                                           \
+    const auto& caffe2rt_a = (x);                                                                \
+    const auto& caffe2rt_b = (y);                                                                \
+    if (__builtin_expect(!::caffe2rt::internal::Compare(caffe2rt_a, caffe2rt_b), 0)) {           \
+      ::caffe2rt::internal::ThrowCompareFailed(__FILE__, __LINE__, #x " " #op " " #y, caffe2rt_a, \
+                                               caffe2rt_b, ::caffe2rt::MakeString(__VA_ARGS__)); \
+    }                                                                                            \
+  } while (false)
+
+#define CAFFE_ENFORCE_EQ(x, y, ...) \
+  CAFFE2RT_ENFORCE_COMPARE(CompareEQ, ==, x, y __VA_OPT__(, ) __VA_ARGS__)
+#define CAFFE_ENFORCE_NE(x, y, ...) \
+  CAFFE2RT_ENFORCE_COMPARE(CompareNE, !=, x, y __VA_OPT__(, ) __VA_ARGS__)
+#define CAFFE_ENFORCE_LE(x, y, ...) \
+  CAFFE2RT_ENFORCE_COMPARE(CompareLE, <=, x, y __VA_OPT__(, ) __VA_ARGS__)
+#define CAFFE_ENFORCE_LT(x, y, ...) \
+  CAFFE2RT_ENFORCE_COMPARE(CompareLT, <, x, y __VA_OPT__(, ) __VA_ARGS__)
+#define CAFFE_ENFORCE_GE(x, y, ...) \
+  CAFFE2RT_ENFORCE_COMPARE(CompareGE, >=, x, y __VA_OPT__(, ) __VA_ARGS__)
+#define CAFFE_ENFORCE_GT(x, y, ...) \
+  CAFFE2RT_ENFORCE_COMPARE(CompareGT, >, x, y __VA_OPT__(, ) __VA_ARGS__)

@@ -1,0 +1,81 @@
+#pragma once
+// A small log to stderr with Caffe2's (and glog's) macro names.
+//
+//   LOG(WARNING) << "net \"" << name << "\" runs on the CPU";
+//   VLOG(1) << "...";
+//
+// Lines below the threshold (ERROR by default; SetLogThreshold) cost one comparison. FATAL prints and aborts; library
+// code does not use it. Thread safe: one line is one write. Each macro is defined only where no other library did.
+
+#include <sstream>
+
+namespace caffe2rt {
+
+// The least severity that is printed; VLOG(n) has severity -n. Default 2 (ERROR).
+void SetLogThreshold(int severity);
+int LogThreshold();
+
+namespace internal {
+inline constexpr int kLogInfo = 0, kLogWarning = 1, kLogError = 2, kLogFatal = 3;
+
+class LogMessage {
+ public:
+  LogMessage(const char* file, int line, int severity);
+  ~LogMessage();  // prints; aborts for FATAL
+  LogMessage(const LogMessage&) = delete;
+  LogMessage& operator=(const LogMessage&) = delete;
+  std::ostream& stream() { return stream_; }
+
+ private:
+  std::ostringstream stream_;
+  const int severity_;
+};
+
+struct LogVoidify {
+  void operator&(const std::ostream&) const {}
+};
+}  // namespace internal
+}  // namespace caffe2rt
+
+#ifndef LOG
+#define CAFFE2RT_SEVERITY_INFO ::caffe2rt::internal::kLogInfo
+#define CAFFE2RT_SEVERITY_WARNING ::caffe2rt::internal::kLogWarning
+#define CAFFE2RT_SEVERITY_ERROR ::caffe2rt::internal::kLogError
+#define CAFFE2RT_SEVERITY_FATAL ::caffe2rt::internal::kLogFatal
+#define CAFFE2RT_LOG_AT(severity)                      \
+  ((severity) < ::caffe2rt::LogThreshold())            \
+      ? (void)0                                        \
+      : ::caffe2rt::internal::LogVoidify() &           \
+            ::caffe2rt::internal::LogMessage(__FILE__, __LINE__, (severity)).stream()
+#define LOG(severity) CAFFE2RT_LOG_AT(CAFFE2RT_SEVERITY_##severity)
+#define LOG_IF(severity, condition) \
+  !(condition) ? (void)0 : CAFFE2RT_LOG_AT(CAFFE2RT_SEVERITY_##severity)
+#define VLOG(n) CAFFE2RT_LOG_AT(-(n))
+#define VLOG_IS_ON(n) (-(n) >= ::caffe2rt::LogThreshold())
+#define VLOG_IF(n, condition) !(condition) ? (void)0 : CAFFE2RT_LOG_AT(-(n))
+#endif
+
+#ifndef CHECK
+#define CHECK(condition) LOG_IF(FATAL, !(condition)) << "Check failed: " #condition " "
+#define CHECK_EQ(a, b) CHECK((a) == (b))
+#define CHECK_NE(a, b) CHECK((a) != (b))
+#define CHECK_LE(a, b) CHECK((a) <= (b))
+#define CHECK_LT(a, b) CHECK((a) < (b))
+#define CHECK_GE(a, b) CHECK((a) >= (b))
+#define CHECK_GT(a, b) CHECK((a) > (b))
+#endif
+
+#ifndef DCHECK
+#ifdef NDEBUG
+#define DCHECK(condition) \
+  while (false) CHECK(condition)
+#else
+#define DCHECK(condition) CHECK(condition)
+#endif
+#define DCHECK_EQ(a, b) DCHECK((a) == (b))
+#define DCHECK_NE(a, b) DCHECK((a) != (b))
+#define DCHECK_LE(a, b) DCHECK((a) <= (b))
+#define DCHECK_LT(a, b) DCHECK((a) < (b))
+#define DCHECK_GE(a, b) DCHECK((a) >= (b))
+#define DCHECK_GT(a, b) DCHECK((a) > (b))
+#endif

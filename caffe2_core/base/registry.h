@@ -1,0 +1,100 @@
+#pragma once
+// Registry: from a key to a function that makes an object. Caffe2's names.
+//
+//   Registry<std::string, std::unique_ptr<Animal>, int> zoo("animal");
+//   zoo.Register("cat", [](int age) { return std::make_unique<Cat>(age); }, __FILE__);
+//   std::unique_ptr<Animal> cat = zoo.Create("cat", 3);   // nullptr for an unknown key
+//
+// Thread safe. A static registration (the macros for users) cannot throw, so a second creator for a key is recorded as a
+// conflict that names both files; ThrowConflicts reports it. A lookup takes a lock: resolve once, not while a net runs.
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt {
+
+template <class Key, class ObjectPtr, class... Args>
+class Registry {
+ public:
+  using Creator = std::function<ObjectPtr(Args...)>;
+
+  explicit Registry(std::string subject = "key") : subject_(std::move(subject)) {}
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  // `file` is named in conflicts and by listings. The first creator of a key stays. Returns whether the key was new.
+  bool Register(const Key& key, Creator creator, const std::string& file = "",
+                const std::string& help = "") {
+    std::lock_guard<std::mutex> lock(mutex_);
+    auto [it, inserted] = entries_.try_emplace(key, Entry{std::move(creator), file, help});
+    if (!inserted) {
+      conflicts_.push_back(MakeString(subject_, " \"", key, "\" is registered twice: in ",
+                                      it->second.file, " and in ", file));
+    }
+    return inserted;
+  }
+
+  bool Has(const Key& key) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return entries_.contains(key);
+  }
+
+  ObjectPtr Create(const Key& key, Args... args) const {
+    Creator creator;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      const auto it = entries_.find(key);
+      if (it == entries_.end()) return nullptr;
+      creator = it->second.creator;
+    }
+    return creator(std::forward<Args>(args)...);
+  }
+
+  std::vector<Key> Keys() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<Key> keys;
+    for (const auto& [key, entry] : entries_) keys.push_back(key);
+    return keys;
+  }
+
+  // The file that registered `key`; empty when unknown.
+  std::string File(const Key& key) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = entries_.find(key);
+    return it == entries_.end() ? std::string() : it->second.file;
+  }
+
+  std::string HelpMessage(const Key& key) const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto it = entries_.find(key);
+    return it == entries_.end() ? std::string() : it->second.help;
+  }
+
+  // THROWS EnforceNotMet with the recorded conflicts, once; nothing when there are none.
+  void ThrowConflicts() {
+    std::vector<std::string> conflicts;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      conflicts.swap(conflicts_);
+    }
+    CAFFE_ENFORCE(conflicts.empty(), Join("; ", conflicts));
+  }
+
+ private:
+  struct Entry {
+    Creator creator;
+    std::string file;
+    std::string help;
+  };
+  const std::string subject_;
+  mutable std::mutex mutex_;
+  std::map<Key, Entry> entries_;
+  std::vector<std::string> conflicts_;
+};
+
+}  // namespace caffe2rt

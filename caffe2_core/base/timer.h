@@ -1,0 +1,25 @@
+#pragma once
+// Wall-clock stopwatch; starts when made.
+
+#include <chrono>
+
+namespace caffe2rt {
+
+class Timer {
+ public:
+  Timer() { Start(); }
+  void Start() { start_ = std::chrono::steady_clock::now(); }
+  float NanoSeconds() const {
+    return static_cast<float>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                  std::chrono::steady_clock::now() - start_)
+                                  .count());
+  }
+  float MicroSeconds() const { return NanoSeconds() / 1e3f; }
+  float MilliSeconds() const { return NanoSeconds() / 1e6f; }
+  float Seconds() const { return NanoSeconds() / 1e9f; }
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,47 @@
+#include "caffe2_core/base/type_meta.h"
+
+#include <cxxabi.h>
+
+#include <map>
+#include <mutex>
+
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt::internal {
+namespace {
+struct TypeTable {
+  std::mutex mutex;
+  std::map<std::string, TypeData*> by_mangled_name;
+};
+
+TypeTable& Table() {
+  static TypeTable* const table = new TypeTable;  // types are used until the very end of the process
+  return *table;
+}
+
+const char* Demangle(const char* mangled) {
+  int status = 0;
+  char* name = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  return status == 0 ? name : mangled;  // kept for the life of the process
+}
+}  // namespace
+
+const TypeData kNoType{};
+
+const TypeData* RegisterType(const std::type_info& info, const TypeData& candidate) {
+  TypeTable& table = Table();
+  std::lock_guard<std::mutex> lock(table.mutex);
+  TypeData*& data = table.by_mangled_name[info.name()];
+  if (data == nullptr) {
+    data = new TypeData(candidate);
+    data->id = reinterpret_cast<CaffeTypeId>(data);
+    data->name = info == typeid(std::string) ? "std::string" : Demangle(info.name());
+  }
+  return data;
+}
+
+void ThrowNotCopyable(const char* name) {
+  CAFFE_THROW("elements of type ", Demangle(name), " cannot be copied");
+}
+
+}  // namespace caffe2rt::internal

@@ -1,0 +1,145 @@
+#include "caffe2_core/device/context.h"
+
+#include <array>
+#include <atomic>
+#include <mutex>
+
+#include "caffe2_core/device/cpu_allocator.h"
+#include "caffe2rt/caffe2.pb.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr const char* kKnownNames[] = {"CPU", "CUDA", "MKLDNN", "OPENGL", "OPENCL", "IDEEP",
+                                       "HIP", "FPGA", "MSNPU",  "XLA",    "MLC"};
+
+struct StaticContexts {
+  std::array<std::atomic<BaseStaticContext*>, kMaxDeviceTypes> rows{};
+  std::mutex mutex;
+  std::array<std::string, kMaxDeviceTypes> names;
+  std::string conflict;  // of static registrations, reported by the first look-up
+};
+
+StaticContexts& Contexts() {
+  static StaticContexts* const contexts = new StaticContexts;  // outlives every tensor
+  return *contexts;
+}
+
+bool TryRegister(int64_t type, const std::string& name, BaseStaticContext* context,
+                 std::string* conflict) {
+  StaticContexts& contexts = Contexts();
+  std::lock_guard<std::mutex> lock(contexts.mutex);
+  if (!IsValidDeviceType(type)) {
+    *conflict = MakeString("cannot register \"", name, "\" as device type ", type, ", want 0 to ",
+                           kMaxDeviceTypes - 1);
+    return false;
+  }
+  if (contexts.rows[type].load() != nullptr) {
+    *conflict = MakeString("device type ", type, " is registered twice: as \"", contexts.names[type],
+                           "\" and as \"", name, "\"");
+    return false;
+  }
+  contexts.names[type] = name;
+  contexts.rows[type].store(context, std::memory_order_release);
+  return true;
+}
+
+}  // namespace
+
+std::string DeviceTypeName(int64_t type) {
+  if (IsValidDeviceType(type)) {
+    StaticContexts& contexts = Contexts();
+    std::lock_guard<std::mutex> lock(contexts.mutex);
+    if (!contexts.names[type].empty()) return contexts.names[type];
+    if (static_cast<size_t>(type) < std::size(kKnownNames)) return kKnownNames[type];
+  }
+  return MakeString("device type ", type);
+}
+
+void RegisterStaticContext(DeviceType type, const std::string& name, BaseStaticContext* context) {
+  std::string conflict;
+  if (!TryRegister(type, name, context, &conflict)) CAFFE_THROW(conflict);
+}
+
+BaseStaticContext* FindStaticContext(DeviceType type) {
+  if (!IsValidDeviceType(type)) return nullptr;
+  StaticContexts& contexts = Contexts();
+  BaseStaticContext* context = contexts.rows[type].load(std::memory_order_acquire);
+  if (__builtin_expect(context == nullptr, 0)) {
+    EnsureBuiltinContexts();
+    context = contexts.rows[type].load(std::memory_order_acquire);
+  }
+  return context;
+}
+
+BaseStaticContext* GetStaticContext(DeviceType type) {
+  BaseStaticContext* const context = FindStaticContext(type);
+  if (__builtin_expect(context != nullptr, 1)) return context;
+  StaticContexts& contexts = Contexts();
+  std::string conflict;
+  {
+    std::lock_guard<std::mutex> lock(contexts.mutex);
+    conflict.swap(contexts.conflict);
+  }
+  CAFFE_ENFORCE(conflict.empty(), conflict);
+  std::vector<std::string> names;
+  for (const DeviceType known : RegisteredDeviceTypes()) names.push_back(DeviceTypeName(known));
+  CAFFE_THROW("device ", DeviceTypeName(type), " (type ", static_cast<int>(type),
+              ") is not available here; available: ", Join(", ", names),
+              type == CUDA ? "; install a CUDA build of this library, or run on the CPU"
+                           : "; load the module that brings it, or run on the CPU");
+}
+
+std::vector<DeviceType> RegisteredDeviceTypes() {
+  EnsureBuiltinContexts();
+  std::vector<DeviceType> types;
+  for (int type = 0; type < kMaxDeviceTypes; ++type) {
+    if (Contexts().rows[type].load() != nullptr) types.push_back(static_cast<DeviceType>(type));
+  }
+  return types;
+}
+
+namespace internal {
+StaticContextRegisterer::StaticContextRegisterer(DeviceType type, const char* name,
+                                                 BaseStaticContext* context) noexcept {
+  std::string conflict;
+  if (!TryRegister(type, name, context, &conflict)) {
+    std::lock_guard<std::mutex> lock(Contexts().mutex);
+    Contexts().conflict = conflict;
+  }
+}
+}  // namespace internal
+
+void BaseStaticContext::ExtractDeviceOption(DeviceOption* option, const void*) {
+  option->set_device_type(GetDeviceType());
+}
+
+void BaseContext::CopyBytesToDevice(size_t nbytes, const void* src, void* dst, DeviceType to) {
+  if (to == device_type()) {
+    CopyBytesSameDevice(nbytes, src, dst);
+  } else {
+    CAFFE_ENFORCE(to == CPU, "cannot copy from ", DeviceTypeName(device_type()), " to ",
+                  DeviceTypeName(to), " directly: copy through the CPU");
+    CopyBytesToCPU(nbytes, src, dst);
+  }
+}
+
+bool BaseContext::CopyNonFundamental(TypeMeta meta, size_t n, const void* src, void* dst) {
+  if (meta.copy() == nullptr) return false;
+  CAFFE_ENFORCE(SupportsNonFundamentalTypes(), "elements of type ", meta.name(),
+                " live on the CPU alone, not on ", DeviceTypeName(device_type()));
+  meta.copy()(src, dst, n);
+  return true;
+}
+
+void BaseContext::CopyItemsSameDevice(TypeMeta meta, size_t n, const void* src, void* dst) {
+  if (!CopyNonFundamental(meta, n, src, dst)) CopyBytesSameDevice(n * meta.itemsize(), src, dst);
+}
+void BaseContext::CopyItemsFromCPU(TypeMeta meta, size_t n, const void* src, void* dst) {
+  if (!CopyNonFundamental(meta, n, src, dst)) CopyBytesFromCPU(n * meta.itemsize(), src, dst);
+}
+void BaseContext::CopyItemsToCPU(TypeMeta meta, size_t n, const void* src, void* dst) {
+  if (!CopyNonFundamental(meta, n, src, dst)) CopyBytesToCPU(n * meta.itemsize(), src, dst);
+}
+
+}  // namespace caffe2rt

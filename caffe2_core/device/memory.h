@@ -1,0 +1,75 @@
+#pragma once
+// Memory that knows how to free itself.
+
+#include <cstddef>
+#include <utility>
+
+namespace caffe2rt {
+
+// How to free a piece of memory: a function and a state, so that freeing never looks an address up. A plain
+// `void (*)(void*)` converts. A null deleter frees nothing.
+class MemoryDeleter {
+ public:
+  using Function = void (*)(void* data, void* state);
+
+  constexpr MemoryDeleter() = default;
+  constexpr MemoryDeleter(std::nullptr_t) {}
+  constexpr MemoryDeleter(Function function, void* state) : function_(function), state_(state) {}
+  MemoryDeleter(void (*plain)(void*))
+      : function_(plain != nullptr ? &CallPlain : nullptr),
+        state_(reinterpret_cast<void*>(plain)) {}
+
+  void operator()(void* data) const {
+    if (function_ != nullptr) function_(data, state_);
+  }
+  constexpr explicit operator bool() const { return function_ != nullptr; }
+  constexpr bool operator==(const MemoryDeleter& other) const = default;
+
+ private:
+  static void CallPlain(void* data, void* state) { reinterpret_cast<void (*)(void*)>(state)(data); }
+  Function function_ = nullptr;
+  void* state_ = nullptr;
+};
+
+// Frees nothing.
+inline void NoDelete(void*) {}
+
+// An owned piece of memory; move only.
+class DataPtr {
+ public:
+  DataPtr() = default;
+  DataPtr(void* data, MemoryDeleter deleter) : data_(data), deleter_(deleter) {}
+  DataPtr(const std::pair<void*, MemoryDeleter>& allocation)
+      : data_(allocation.first), deleter_(allocation.second) {}
+  DataPtr(DataPtr&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), deleter_(std::exchange(other.deleter_, {})) {}
+  DataPtr& operator=(DataPtr&& other) noexcept {
+    if (this != &other) {
+      Reset();
+      data_ = std::exchange(other.data_, nullptr);
+      deleter_ = std::exchange(other.deleter_, {});
+    }
+    return *this;
+  }
+  DataPtr(const DataPtr&) = delete;
+  DataPtr& operator=(const DataPtr&) = delete;
+  ~DataPtr() { Reset(); }
+
+  void* get() const { return data_; }
+  explicit operator bool() const { return data_ != nullptr; }
+  // Gives up ownership.
+  std::pair<void*, MemoryDeleter> Release() {
+    return {std::exchange(data_, nullptr), std::exchange(deleter_, {})};
+  }
+  void Reset() {
+    if (data_ != nullptr) deleter_(data_);
+    data_ = nullptr;
+    deleter_ = {};
+  }
+
+ private:
+  void* data_ = nullptr;
+  MemoryDeleter deleter_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,333 @@
+#include "caffe2_core/graph/op_schema.h"
+
+#include <mutex>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt {
+namespace {
+
+struct Schemas {
+  std::mutex mutex;
+  std::map<std::string, OpSchema> by_type;  // nodes never move: references stay valid
+  std::vector<std::string> conflicts;
+  OpSchema discarded;
+};
+
+Schemas& AllSchemas() {
+  static Schemas* const schemas = new Schemas;
+  return *schemas;
+}
+
+bool Contains(const std::set<std::pair<int, int>>& set, int a, int b) { return set.contains({a, b}); }
+
+}  // namespace
+
+OpSchema& OpSchema::NumInputs(int min, int max) {
+  min_input_ = min;
+  max_input_ = max;
+  return *this;
+}
+OpSchema& OpSchema::NumInputs(std::set<int> allowed) {
+  return NumInputs([allowed = std::move(allowed)](int n) { return allowed.contains(n); });
+}
+OpSchema& OpSchema::NumInputs(std::function<bool(int)> allowed) {
+  inputs_allowed_ = std::move(allowed);
+  return *this;
+}
+OpSchema& OpSchema::NumOutputs(int min, int max) {
+  min_output_ = min;
+  max_output_ = max;
+  return *this;
+}
+OpSchema& OpSchema::NumOutputs(std::set<int> allowed) {
+  return NumOutputs([allowed = std::move(allowed)](int n) { return allowed.contains(n); });
+}
+OpSchema& OpSchema::NumOutputs(std::function<bool(int)> allowed) {
+  outputs_allowed_ = std::move(allowed);
+  return *this;
+}
+OpSchema& OpSchema::NumInputsOutputs(std::function<bool(int, int)> allowed) {
+  both_allowed_ = std::move(allowed);
+  return *this;
+}
+OpSchema& OpSchema::OutputCalculator(std::function<int(int)> calculator) {
+  output_calculator_ = std::move(calculator);
+  return *this;
+}
+OpSchema& OpSchema::SameNumberOfOutput() {
+  return OutputCalculator([](int n) { return n; });
+}
+
+OpSchema& OpSchema::AllowInplace(std::function<bool(int, int)> allowed) {
+  inplace_allowed_ = std::move(allowed);
+  return *this;
+}
+OpSchema& OpSchema::AllowInplace(std::set<std::pair<int, int>> allowed) {
+  return AllowInplace(
+      [allowed = std::move(allowed)](int in, int out) { return Contains(allowed, in, out); });
+}
+OpSchema& OpSchema::AllowOneToOneInplace() {
+  return AllowInplace([](int in, int out) { return in == out; });
+}
+OpSchema& OpSchema::EnforceInplace(std::function<bool(int, int)> enforced) {
+  inplace_enforced_ = std::move(enforced);
+  return *this;
+}
+OpSchema& OpSchema::EnforceInplace(std::set<std::pair<int, int>> enforced) {
+  return EnforceInplace(
+      [enforced = std::move(enforced)](int in, int out) { return Contains(enforced, in, out); });
+}
+OpSchema& OpSchema::EnforceOneToOneInplace() {
+  return EnforceInplace([](int in, int out) { return in == out; });
+}
+
+OpSchema& OpSchema::TensorInferenceFunction(TensorInference function) {
+  tensor_inference_ = std::move(function);
+  return *this;
+}
+OpSchema& OpSchema::IdenticalTypeAndShape() {
+  return TensorInferenceFunction(
+      [](const OperatorDef&, const std::vector<TensorShape>& in) { return in; });
+}
+OpSchema& OpSchema::IdenticalTypeAndShapeOfInput(int index) {
+  return IdenticalTypeAndShapeOfMultipleInputs({index});
+}
+OpSchema& OpSchema::IdenticalTypeAndShapeOfMultipleInputs(const std::vector<int>& indices) {
+  return TensorInferenceFunction(
+      [indices](const OperatorDef&, const std::vector<TensorShape>& in) {
+        std::vector<TensorShape> out;
+        for (const int index : indices) out.push_back(in.at(static_cast<size_t>(index)));
+        return out;
+      });
+}
+OpSchema& OpSchema::IdenticalTypeAndShapeOfInputDim(int index, int dim) {
+  return TensorInferenceFunction(
+      [index, dim](const OperatorDef&, const std::vector<TensorShape>& in) {
+        const TensorShape& input = in.at(static_cast<size_t>(index));
+        if (input.unknown_shape() || dim >= input.dims_size()) return std::vector{UnknownShape()};
+        return std::vector{CreateTensorShape(std::vector<int64_t>{input.dims(dim)}, input.data_type())};
+      });
+}
+OpSchema& OpSchema::ScalarType(TensorProto_DataType type) {
+  return TensorInferenceFunction(
+      [type](const OperatorDef& def, const std::vector<TensorShape>&) {
+        return std::vector<TensorShape>(static_cast<size_t>(def.output_size()),
+                                        CreateTensorShape(std::vector<int64_t>{}, type));
+      });
+}
+OpSchema& OpSchema::CostInferenceFunction(CostInference function) {
+  cost_inference_ = std::move(function);
+  return *this;
+}
+OpSchema& OpSchema::DeviceInferenceFunction(DeviceInference function) {
+  device_inference_ = std::move(function);
+  return *this;
+}
+OpSchema& OpSchema::InputsCanCrossDevices() {
+  inputs_can_cross_devices_ = true;
+  return *this;
+}
+
+OpSchema& OpSchema::SetDoc(const std::string& doc) {
+  doc_ = doc;
+  return *this;
+}
+OpSchema& OpSchema::Arg(const std::string& name, const std::string& doc, bool required) {
+  args_.push_back({.name = name, .doc = doc, .required = required, .default_value = ""});
+  return *this;
+}
+OpSchema& OpSchema::Arg(const std::string& name, const std::string& doc, const char* default_value) {
+  return ArgWithDefault(name, doc, default_value);
+}
+OpSchema& OpSchema::ArgWithDefault(const std::string& name, const std::string& doc,
+                                   std::string text) {
+  args_.push_back({.name = name, .doc = doc, .required = false, .default_value = std::move(text)});
+  return *this;
+}
+std::string OpSchema::DefaultText(double value) { return MakeString(value); }
+
+OpSchema& OpSchema::Input(int index, const std::string& name, const std::string& doc) {
+  if (static_cast<size_t>(index) >= input_docs_.size()) input_docs_.resize(static_cast<size_t>(index) + 1);
+  input_docs_[static_cast<size_t>(index)] = {name, doc};
+  return *this;
+}
+OpSchema& OpSchema::Output(int index, const std::string& name, const std::string& doc) {
+  if (static_cast<size_t>(index) >= output_docs_.size()) output_docs_.resize(static_cast<size_t>(index) + 1);
+  output_docs_[static_cast<size_t>(index)] = {name, doc};
+  return *this;
+}
+OpSchema& OpSchema::FillUsing(std::function<void(OpSchema&)> fill) {
+  fill(*this);
+  return *this;
+}
+OpSchema& OpSchema::InheritOnnxSchema(const std::string& onnx_name) {
+  onnx_schema_ = onnx_name.empty() ? type_ : onnx_name;
+  return *this;
+}
+OpSchema& OpSchema::Private() {
+  private_ = true;
+  return *this;
+}
+OpSchema& OpSchema::AcceptsAnyArgument() {
+  any_argument_ = true;
+  return *this;
+}
+OpSchema& OpSchema::NoGradientBecause(const std::string& reason) {
+  no_gradient_reason_ = reason;
+  return *this;
+}
+
+int OpSchema::CalculateOutput(int num_inputs) const {
+  if (min_output_ == max_output_) return min_output_;
+  if (output_calculator_) return output_calculator_(num_inputs);
+  return kCannotComputeNumOutputs;
+}
+
+bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
+  std::string unused;
+  std::string& reason = why != nullptr ? *why : unused;
+  const int in = def.input_size(), out = def.output_size();
+  const auto range = [](int min, int max) {
+    return min == max ? MakeString(min) : max == INT32_MAX ? MakeString("at least ", min)
+                                                           : MakeString(min, " to ", max);
+  };
+  if (in < min_input_ || in > max_input_ || !inputs_allowed_(in)) {
+    reason = MakeString("it has ", in, " inputs, want ", range(min_input_, max_input_));
+    return false;
+  }
+  if (out < min_output_ || out > max_output_ || !outputs_allowed_(out)) {
+    reason = MakeString("it has ", out, " outputs, want ", range(min_output_, max_output_));
+    return false;
+  }
+  if (!both_allowed_(in, out)) {
+    reason = MakeString("it has ", in, " inputs and ", out, " outputs, which do not fit together");
+    return false;
+  }
+  if (output_calculator_) {
+    const int want = CalculateOutput(in);
+    if (want != kCannotComputeNumOutputs && want != out) {
+      reason = MakeString("it has ", out, " outputs, want ", want, " for ", in, " inputs");
+      return false;
+    }
+  }
+  // Pairs of equal names, not all pairs: an operator may have a hundred thousand blobs.
+  std::multimap<std::string, int> input_positions;
+  for (int i = 0; i < in; ++i) input_positions.emplace(def.input(i), i);
+  for (int o = 0; o < out; ++o) {
+    const auto [first, last] = input_positions.equal_range(def.output(o));
+    for (auto it = first; it != last; ++it) {
+      if (!inplace_allowed_(it->second, o) && !inplace_enforced_(it->second, o)) {
+        reason = MakeString("input ", it->second, " and output ", o, " (\"", def.output(o),
+                            "\") are the same blob, but may not be in place");
+        return false;
+      }
+    }
+  }
+  for (int i = 0; i < in; ++i) {
+    for (int o = 0; o < std::min(out, 64); ++o) {
+      if (inplace_enforced_(i, o) && def.input(i) != def.output(o)) {
+        reason = MakeString("input ", i, " (\"", def.input(i), "\") and output ", o, " (\"",
+                            def.output(o), "\") must be the same blob");
+        return false;
+      }
+    }
+    if (i >= 64) break;
+  }
+  for (const Argument& arg : args_) {
+    if (arg.required && GetArgumentPtr(def, arg.name) == nullptr) {
+      reason = MakeString("argument \"", arg.name, "\" is required but missing");
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<TensorShape> OpSchema::InferTensor(const OperatorDef& def,
+                                               const std::vector<TensorShape>& inputs) const {
+  if (tensor_inference_) return tensor_inference_(def, inputs);
+  return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
+}
+
+OpSchema::Cost OpSchema::InferCost(const OperatorDef& def,
+                                   const std::vector<TensorShape>& inputs) const {
+  CAFFE_ENFORCE(cost_inference_, "operator type \"", type_, "\" has no cost inference");
+  return cost_inference_(def, inputs);
+}
+
+std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> OpSchema::InferDevice(
+    const OperatorDef& def) const {
+  if (device_inference_) return device_inference_(def);
+  return {std::vector<DeviceOption>(static_cast<size_t>(def.input_size()), def.device_option()),
+          std::vector<DeviceOption>(static_cast<size_t>(def.output_size()), def.device_option())};
+}
+
+OpSchema& RegisterSchema(const std::string& type, const char* file) {
+  Schemas& schemas = AllSchemas();
+  std::lock_guard<std::mutex> lock(schemas.mutex);
+  const auto [it, inserted] = schemas.by_type.try_emplace(type, type, file);
+  CAFFE_ENFORCE(inserted, "schema of operator type \"", type, "\" is registered twice: in ",
+                it->second.file(), " and in ", file);
+  return it->second;
+}
+
+const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
+  Schemas& schemas = AllSchemas();
+  std::lock_guard<std::mutex> lock(schemas.mutex);
+  const auto it = schemas.by_type.find(type);
+  return it == schemas.by_type.end() ? nullptr : &it->second;
+}
+
+OpSchema& OpSchemaRegistry::NewSchema(const std::string& type, const char* file, int line) {
+  Schemas& schemas = AllSchemas();
+  std::lock_guard<std::mutex> lock(schemas.mutex);
+  const auto [it, inserted] = schemas.by_type.try_emplace(type, type, file);
+  if (inserted) return it->second;
+  schemas.conflicts.push_back(MakeString("schema of operator type \"", type,
+                                         "\" is registered twice: in ", it->second.file(),
+                                         " and in ", file, ":", line));
+  schemas.discarded = OpSchema(type, file);
+  return schemas.discarded;
+}
+
+std::vector<std::string> OpSchemaRegistry::Types() {
+  Schemas& schemas = AllSchemas();
+  std::lock_guard<std::mutex> lock(schemas.mutex);
+  std::vector<std::string> types;
+  for (const auto& [type, schema] : schemas.by_type) types.push_back(type);
+  return types;
+}
+
+void OpSchemaRegistry::ThrowConflicts() {
+  std::vector<std::string> conflicts;
+  {
+    Schemas& schemas = AllSchemas();
+    std::lock_guard<std::mutex> lock(schemas.mutex);
+    conflicts.swap(schemas.conflicts);
+  }
+  CAFFE_ENFORCE(conflicts.empty(), Join("; ", conflicts));
+}
+
+TensorShape CreateTensorShape(const std::vector<int64_t>& dims, TensorProto_DataType type) {
+  TensorShape shape;
+  for (const int64_t d : dims) shape.add_dims(d);
+  shape.set_data_type(type);
+  return shape;
+}
+TensorShape CreateTensorShape(const std::vector<int>& dims, TensorProto_DataType type) {
+  return CreateTensorShape(std::vector<int64_t>(dims.begin(), dims.end()), type);
+}
+TensorShape UnknownShape() {
+  TensorShape shape;
+  shape.set_unknown_shape(true);
+  return shape;
+}
+std::vector<int64_t> GetDimsVector(const TensorShape& shape) {
+  return {shape.dims().begin(), shape.dims().end()};
+}
+uint64_t NumElements(const TensorShape& shape) {
+  return static_cast<uint64_t>(CheckedProduct(GetDimsVector(shape)));
+}
+
+}  // namespace caffe2rt

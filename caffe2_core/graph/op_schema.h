@@ -1,0 +1,220 @@
+#pragma once
+// OpSchema: what an operator type takes and gives: arity, in-place rules, arguments, shape inference, documentation.
+// Section 17 of Caffe2's core.
+//
+//   RegisterSchema("ChannelShuffle", __FILE__)          // built-in operators
+//       .NumInputs(1).NumOutputs(1)
+//       .Arg("group", "number of groups", 1)            // the default is for documentation and `caffe2 check`
+//       .Arg("order", "NCHW or NHWC", "NCHW")
+//       .Input(0, "X", "[N, C, *]").Output(0, "Y", "the shape of X")
+//       .IdenticalTypeAndShape()
+//       .SetDoc("Splits C channels into groups and interleaves them.");
+//
+//   OPERATOR_SCHEMA(MyOp).NumInputs(1).NumOutputs(1);   // users' operators, at namespace scope
+//
+// Schemas are registered before nets are made and never change afterwards; reading them is thread safe.
+
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "caffe2_core/graph/arguments.h"
+
+namespace caffe2rt {
+
+class OpSchema {
+ public:
+  static constexpr int kCannotComputeNumOutputs = -1;
+
+  struct Argument {
+    std::string name;
+    std::string doc;
+    bool required = false;
+    std::string default_value;  // as text; empty when not stated
+  };
+  struct NamedDoc {
+    std::string name;
+    std::string doc;
+  };
+  struct Cost {
+    uint64_t flops = 0;
+    uint64_t bytes_moved = 0;  // bytes_read + bytes_written of the last form
+    uint64_t params_bytes = 0;
+    uint64_t bytes_read = 0;
+    uint64_t bytes_written = 0;
+  };
+  using TensorInference = std::function<std::vector<TensorShape>(const OperatorDef&,
+                                                                 const std::vector<TensorShape>&)>;
+  using CostInference =
+      std::function<Cost(const OperatorDef&, const std::vector<TensorShape>&)>;
+  using DeviceInference = std::function<std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>>(
+      const OperatorDef&)>;
+
+  OpSchema() : OpSchema("", "") {}
+  OpSchema(std::string type, std::string file) : type_(std::move(type)), file_(std::move(file)) {}
+
+  // --- arity ---
+  OpSchema& NumInputs(int n) { return NumInputs(n, n); }
+  OpSchema& NumInputs(int min, int max);
+  OpSchema& NumInputs(std::set<int> allowed);
+  OpSchema& NumInputs(std::function<bool(int)> allowed);
+  OpSchema& NumOutputs(int n) { return NumOutputs(n, n); }
+  OpSchema& NumOutputs(int min, int max);
+  OpSchema& NumOutputs(std::set<int> allowed);
+  OpSchema& NumOutputs(std::function<bool(int)> allowed);
+  OpSchema& NumInputsOutputs(std::function<bool(int, int)> allowed);
+  OpSchema& OutputCalculator(std::function<int(int)> calculator);
+  OpSchema& SameNumberOfOutput();
+
+  // --- in place ---
+  OpSchema& AllowInplace(std::function<bool(int, int)> allowed);
+  OpSchema& AllowInplace(std::set<std::pair<int, int>> allowed);
+  OpSchema& AllowOneToOneInplace();
+  OpSchema& EnforceInplace(std::function<bool(int, int)> enforced);
+  OpSchema& EnforceInplace(std::set<std::pair<int, int>> enforced);
+  OpSchema& EnforceOneToOneInplace();
+
+  // --- inference ---
+  OpSchema& TensorInferenceFunction(TensorInference function);
+  OpSchema& IdenticalTypeAndShape();
+  OpSchema& IdenticalTypeAndShapeOfInput(int index);
+  OpSchema& IdenticalTypeAndShapeOfInputDim(int index, int dim);
+  OpSchema& IdenticalTypeAndShapeOfMultipleInputs(const std::vector<int>& indices);
+  OpSchema& ScalarType(TensorProto_DataType type);
+  OpSchema& CostInferenceFunction(CostInference function);
+  OpSchema& DeviceInferenceFunction(DeviceInference function);
+  OpSchema& InputsCanCrossDevices();
+
+  // --- documentation and arguments ---
+  OpSchema& SetDoc(const std::string& doc);
+  OpSchema& Arg(const std::string& name, const std::string& doc, bool required = false);
+  OpSchema& Arg(const std::string& name, const char* doc, bool required = false) {
+    return Arg(name, std::string(doc), required);
+  }
+  // With its default as text.
+  OpSchema& Arg(const std::string& name, const std::string& doc, const char* default_value);
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>>
+  OpSchema& Arg(const std::string& name, const std::string& doc, T default_value) {
+    return ArgWithDefault(name, doc, DefaultText(static_cast<double>(default_value)));
+  }
+  OpSchema& ArgIsTest(const std::string& doc) { return Arg("is_test", doc, true); }
+  OpSchema& Input(int index, const std::string& name, const std::string& doc);
+  OpSchema& Output(int index, const std::string& name, const std::string& doc);
+  OpSchema& FillUsing(std::function<void(OpSchema&)> fill);
+  OpSchema& InheritOnnxSchema(const std::string& onnx_name = "");
+  OpSchema& Private();
+  // Declares that arguments beyond the listed ones are fine (`caffe2 check` reports none of this operator).
+  OpSchema& AcceptsAnyArgument();
+  // Why there is no gradient, in one line.
+  OpSchema& NoGradientBecause(const std::string& reason);
+
+  // --- use ---
+  // Whether `def` fits: arity, in-place rules, required arguments. The reason goes to `why` when given.
+  bool Verify(const OperatorDef& def, std::string* why = nullptr) const;
+  int CalculateOutput(int num_inputs) const;
+  // One shape per output; unknown_shape where it cannot be told. THROWS what the operator's own check finds.
+  std::vector<TensorShape> InferTensor(const OperatorDef& def,
+                                       const std::vector<TensorShape>& inputs) const;
+  bool HasTensorInference() const { return static_cast<bool>(tensor_inference_); }
+  bool HasCostInferenceFunction() const { return static_cast<bool>(cost_inference_); }
+  Cost InferCost(const OperatorDef& def, const std::vector<TensorShape>& inputs) const;
+  std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> InferDevice(
+      const OperatorDef& def) const;
+
+  const std::string& type() const { return type_; }
+  const std::string& file() const { return file_; }
+  const std::string& doc() const { return doc_; }
+  const std::string& onnx_schema() const { return onnx_schema_; }
+  const std::string& no_gradient_reason() const { return no_gradient_reason_; }
+  const std::vector<Argument>& args() const { return args_; }
+  const std::vector<NamedDoc>& input_docs() const { return input_docs_; }
+  const std::vector<NamedDoc>& output_docs() const { return output_docs_; }
+  int min_input() const { return min_input_; }
+  int max_input() const { return max_input_; }
+  int min_output() const { return min_output_; }
+  int max_output() const { return max_output_; }
+  bool num_inputs_allowed(int n) const { return inputs_allowed_(n); }
+  bool num_outputs_allowed(int n) const { return outputs_allowed_(n); }
+  bool inplace_allowed(int in, int out) const { return inplace_allowed_(in, out); }
+  bool inplace_enforced(int in, int out) const { return inplace_enforced_(in, out); }
+  bool inputs_can_cross_devices() const { return inputs_can_cross_devices_; }
+  bool is_private() const { return private_; }
+  bool accepts_any_argument() const { return any_argument_; }
+
+ private:
+  OpSchema& ArgWithDefault(const std::string& name, const std::string& doc, std::string text);
+  static std::string DefaultText(double value);
+
+  std::string type_;
+  std::string file_;
+  std::string doc_;
+  std::string onnx_schema_;
+  std::string no_gradient_reason_;
+  std::vector<Argument> args_;
+  std::vector<NamedDoc> input_docs_;
+  std::vector<NamedDoc> output_docs_;
+  int min_input_ = 0, max_input_ = INT32_MAX, min_output_ = 0, max_output_ = INT32_MAX;
+  bool inputs_can_cross_devices_ = false, private_ = false, any_argument_ = false;
+  std::function<bool(int)> inputs_allowed_ = [](int) { return true; };
+  std::function<bool(int)> outputs_allowed_ = [](int) { return true; };
+  std::function<bool(int, int)> both_allowed_ = [](int, int) { return true; };
+  std::function<int(int)> output_calculator_;
+  std::function<bool(int, int)> inplace_allowed_ = [](int, int) { return false; };
+  std::function<bool(int, int)> inplace_enforced_ = [](int, int) { return false; };
+  TensorInference tensor_inference_;
+  CostInference cost_inference_;
+  DeviceInference device_inference_;
+};
+
+// Adds a schema for a built-in operator; `file` is __FILE__. THROWS when the type has one.
+OpSchema& RegisterSchema(const std::string& type, const char* file);
+
+class OpSchemaRegistry {
+ public:
+  // Null when unknown. Thread safe.
+  static const OpSchema* Schema(const std::string& type);
+  // For the macro: never throws; a second schema of a type is reported by ThrowConflicts.
+  static OpSchema& NewSchema(const std::string& type, const char* file, int line = 0);
+  static std::vector<std::string> Types();
+  // THROWS what static registrations could not report.
+  static void ThrowConflicts();
+};
+
+// For users. It also defines the symbol that CAFFE2RT_SCHEMA_LINK of the registration macros refers to.
+#define OPERATOR_SCHEMA(name)                                                    \
+  void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name() {}                         \
+  [[maybe_unused]] static ::caffe2rt::OpSchema& caffe2rt_schema_##name =         \
+      ::caffe2rt::OpSchemaRegistry::NewSchema(#name, __FILE__, __LINE__)
+#define OPERATOR_SCHEMA_STR(name)                                                \
+  [[maybe_unused]] static ::caffe2rt::OpSchema& CAFFE2RT_CONCAT(                 \
+      caffe2rt_schema_, __COUNTER__) =                                           \
+      ::caffe2rt::OpSchemaRegistry::NewSchema(name, __FILE__, __LINE__)
+#define CAFFE2RT_CONCAT_INNER(a, b) a##b
+#define CAFFE2RT_CONCAT(a, b) CAFFE2RT_CONCAT_INNER(a, b)
+
+// --- helpers for inference functions ---
+TensorShape CreateTensorShape(const std::vector<int64_t>& dims, TensorProto_DataType type);
+TensorShape CreateTensorShape(const std::vector<int>& dims, TensorProto_DataType type);
+TensorShape UnknownShape();
+std::vector<int64_t> GetDimsVector(const TensorShape& shape);
+// Known product of the dimensions. THROWS on overflow.
+uint64_t NumElements(const TensorShape& shape);
+
+// Cost of an elementwise operator: flops = elements * kOpsPerPoint.
+template <uint64_t kOpsPerPoint>
+OpSchema::Cost PointwiseCostInference(const OperatorDef&, const std::vector<TensorShape>& inputs) {
+  OpSchema::Cost cost;
+  if (inputs.empty()) return cost;
+  const uint64_t n = NumElements(inputs[0]);
+  cost.flops = n * kOpsPerPoint;
+  cost.bytes_read = n * 4 * inputs.size();
+  cost.bytes_written = n * 4;
+  cost.bytes_moved = cost.bytes_read + cost.bytes_written;
+  return cost;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,21 @@
+#include "caffe2_core/tensor/blob.h"
+
+namespace caffe2rt {
+
+void Blob::ThrowWrongType(TypeMeta wanted) const {
+  CAFFE_THROW("wrong type for the blob: it holds ",
+              meta_.IsSet() ? meta_.name() : "nothing", ", want ", wanted.name());
+}
+
+const Tensor& BlobGetTensor(const Blob& blob, DeviceType device) {
+  const Tensor& tensor = blob.Get<Tensor>();
+  CAFFE_ENFORCE(tensor.GetDeviceType() == device, "the blob holds a tensor on ",
+                DeviceTypeName(tensor.GetDeviceType()), ", want one on ", DeviceTypeName(device));
+  return tensor;
+}
+
+Tensor* BlobSetTensor(Blob* blob, Tensor&& tensor) {
+  return blob->Reset(new Tensor(std::move(tensor)));
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,26 @@
+#pragma once
+// Element types as the protos number them, and the layouts of pictures.
+
+#include <string>
+
+#include "caffe2_core/base/type_meta.h"
+#include "caffe2rt/caffe2.pb.h"
+
+namespace caffe2rt {
+
+enum StorageOrder { UNKNOWN = 0, NHWC = 1, NCHW = 2 };
+
+// "NCHW", "nchw", "NHWC", "nhwc". THROWS for anything else.
+StorageOrder StringToStorageOrder(const std::string& text);
+
+// UNDEFINED for a type that TensorProto does not number.
+TensorProto_DataType TypeMetaToDataType(const TypeMeta& meta);
+// THROWS for a number without an element type (UNDEFINED, BYTE).
+TypeMeta DataTypeToTypeMeta(TensorProto_DataType type);
+// The same for a number from a file; THROWS for one that is not known at all.
+TypeMeta DataTypeToTypeMeta(int64_t type);
+// "float", "int32", ... for messages and listings.
+std::string DataTypeName(TensorProto_DataType type);
+std::string DataTypeName(const TypeMeta& meta);
+
+}  // namespace caffe2rt

@@ -1,0 +1,73 @@
+#pragma once
+// Storage: the memory behind tensors, shared by reference count.
+//
+// Holds pointer, capacity, deleter, device, a version that every mutable access moves, a read-only mark, and derived
+// forms: copies of the data prepared for one use (reordered, packed or quantised weights), keyed by layout, made once for
+// all who share the storage, and gone when the version moves.
+//
+// Thread safety: concurrent reads and Derived calls are fine; a writer must be alone, as with any memory.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "caffe2_core/base/type_meta.h"
+#include "caffe2_core/device/device_type.h"
+#include "caffe2_core/device/memory.h"
+
+namespace caffe2rt {
+
+class Storage {
+ public:
+  // Takes over `data` of `capacity_bytes`, freed with `deleter`. When `meta` has constructors, `count` elements are alive
+  // in it and are destroyed first.
+  Storage(void* data, size_t capacity_bytes, MemoryDeleter deleter, DeviceType device, TypeMeta meta,
+          int64_t count);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  void* data() const { return data_; }
+  size_t capacity_bytes() const { return capacity_bytes_; }
+  DeviceType device() const { return device_; }
+  TypeMeta meta() const { return meta_; }
+  // Elements with constructors that are alive in this memory; 0 for plain data.
+  int64_t constructed() const { return constructed_; }
+
+  // Moves with every mutable access; derived forms of older versions are dropped.
+  uint64_t version() const { return version_.load(std::memory_order_relaxed); }
+  void MoveVersion() {
+    version_.store(version() + 1, std::memory_order_relaxed);
+    if (has_derived_.load(std::memory_order_relaxed)) DropDerived();
+  }
+
+  // Read-only memory (weights shared by predictors): a tensor's mutable access copies it first.
+  bool read_only() const { return read_only_.load(std::memory_order_relaxed); }
+  void set_read_only() { read_only_.store(true, std::memory_order_relaxed); }
+
+  using DerivedMaker = std::function<std::shared_ptr<const void>()>;
+  // The form of the present data under `key`; made by `make` when it is not there yet, once even when several threads
+  // ask. Takes a lock: callers keep the result and ask again only when storage or version() changed.
+  std::shared_ptr<const void> Derived(const std::string& key, const DerivedMaker& make);
+
+ private:
+  void DropDerived();
+
+  void* const data_;
+  const size_t capacity_bytes_;
+  const MemoryDeleter deleter_;
+  const DeviceType device_;
+  const TypeMeta meta_;
+  const int64_t constructed_;
+  std::atomic<uint64_t> version_{0};
+  std::atomic<bool> read_only_{false};
+  std::atomic<bool> has_derived_{false};
+  std::mutex derived_mutex_;
+  std::map<std::string, std::shared_ptr<const void>> derived_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,316 @@
+#include "caffe2_core/tensor/tensor.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace caffe2rt {
+
+TensorOptions& GlobalTensorOptions() {
+  static TensorOptions options;
+  return options;
+}
+
+void Tensor::SetDims(const int64_t* dims, size_t rank, bool unshaped) {
+  if (unshaped) {
+    dims_.clear();
+    size_ = -1;
+    return;
+  }
+  // Steady state: the same shape again.
+  if (size_ >= 0 && rank == dims_.size() && std::equal(dims, dims + rank, dims_.begin())) return;
+  CAFFE_ENFORCE_LE(rank, static_cast<size_t>(kMaxRank), "rank of a tensor");
+  const int64_t new_size = CheckedProduct(IntArrayRef(dims, rank));
+  if (dims != dims_.data()) dims_.assign(dims, dims + rank);
+  const int64_t old_size = size_;
+  size_ = new_size;
+  if (old_size == new_size || storage_ == nullptr) return;
+
+  // Memory that is too small is dropped now; memory that is much too large when the options say so.
+  const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(new_size), meta_.itemsize());
+  const size_t capacity = storage_->capacity_bytes();
+  const TensorOptions& options = GlobalTensorOptions();
+  const bool too_small = capacity < needed;
+  const bool idle = !reserved_ && (!options.keep_on_shrink ||
+                                   capacity - std::min(needed, capacity) >
+                                       static_cast<size_t>(options.max_keep_on_shrink_bytes));
+  if (too_small || (idle && new_size < old_size)) FreeMemory();
+}
+
+void Tensor::Reshape(IntArrayRef dims) {
+  const int64_t count = CheckedProduct(dims);
+  CAFFE_ENFORCE_EQ(count, size_, "elements of the new shape ", dims, ", want those of ", sizes());
+  dims_.assign(dims.begin(), dims.end());
+}
+
+void Tensor::ShrinkTo(int64_t outer_dim) {
+  CAFFE_ENFORCE_GE(dim(), 1, "rank of a tensor to shrink");
+  CAFFE_ENFORCE(outer_dim >= 0 && outer_dim <= dims_[0], "cannot shrink dim 0 from ", dims_[0],
+                " to ", outer_dim, ", want at most the present dim");
+  CAFFE_ENFORCE(storage_ == nullptr || storage_.use_count() == 1,
+                "cannot shrink a tensor whose memory is shared");
+  dims_[0] = outer_dim;
+  size_ = CheckedProduct(dims_);
+}
+
+void Tensor::Reserve(IntArrayRef dims, BaseContext* context) {
+  const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(CheckedProduct(dims)),
+                                                std::max<size_t>(meta_.itemsize(), 1));
+  CAFFE_ENFORCE(meta_.IsSet(), "cannot reserve memory for a tensor without an element type");
+  if (needed <= capacity_nbytes()) return;
+  const Tensor old = *this;
+  const std::vector<int64_t> old_dims = dims_;
+  const int64_t old_size = size_;
+  FreeMemory();
+  dims_.assign(dims.begin(), dims.end());
+  size_ = CheckedProduct(dims);
+  AllocateFor(meta_);
+  dims_ = old_dims;
+  size_ = old_size;
+  if (old.storage_ != nullptr && old_size > 0) CopyData(old, context);
+  reserved_ = true;
+}
+
+void Tensor::ReserveSpace(int64_t outer_dim) {
+  CAFFE_ENFORCE_GE(dim(), 1, "rank of a tensor that reserves space for dim 0");
+  CAFFE_ENFORCE(meta_.IsSet(), "cannot reserve memory for a tensor without an element type");
+  std::vector<int64_t> wanted = dims_;
+  wanted[0] = outer_dim;
+  const size_t needed =
+      CheckedMultiply<size_t>(static_cast<size_t>(CheckedProduct(wanted)), meta_.itemsize());
+  if (needed <= capacity_nbytes()) return;
+  const std::vector<int64_t> old_dims = dims_;
+  const int64_t old_size = size_;
+  FreeMemory();
+  dims_ = wanted;
+  size_ = CheckedProduct(wanted);
+  AllocateFor(meta_);
+  dims_ = old_dims;
+  size_ = old_size;
+  reserved_ = true;
+}
+
+void Tensor::Extend(int64_t num, float growth_percent, BaseContext* context) {
+  CAFFE_ENFORCE_GE(dim(), 1, "rank of a tensor to extend");
+  CAFFE_ENFORCE_GE(num, 0, "elements to extend dim 0 by");
+  std::vector<int64_t> wanted = dims_;
+  wanted[0] = CheckedAdd<int64_t>(wanted[0], num);
+  if (storage_ == nullptr) {
+    Resize(wanted);
+    return;
+  }
+  const int64_t new_size = CheckedProduct(wanted);
+  const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(new_size), meta_.itemsize());
+  const int64_t alive = meta_.IsPlainData() ? INT64_MAX : storage_->constructed();
+  if (needed > storage_->capacity_bytes() || new_size > alive) {
+    std::vector<int64_t> room = wanted;
+    const double grown =
+        std::ceil(static_cast<double>(dims_[0]) * (100.0 + static_cast<double>(growth_percent)) / 100.0);
+    if (grown > static_cast<double>(room[0]) && grown < 9e18) room[0] = static_cast<int64_t>(grown);
+    Reserve(room, context);
+  }
+  dims_ = wanted;
+  size_ = new_size;
+}
+
+void Tensor::ExtendTo(int64_t num, float growth_percent, BaseContext* context) {
+  CAFFE_ENFORCE_GE(dim(), 1, "rank of a tensor to extend");
+  CAFFE_ENFORCE_GE(num, dims_[0], "dim 0 to extend to, want at least the present one");
+  Extend(num - dims_[0], growth_percent, context);
+}
+
+int Tensor::dim32(int i) const {
+  const int64_t value = dim(i);
+  CAFFE_ENFORCE_LT(value, INT_MAX, "dim ", i, " does not fit into int");
+  return static_cast<int>(value);
+}
+
+int64_t Tensor::size_from_dim(int k) const { return size_from_dim_(k, dims_); }
+int64_t Tensor::size_to_dim(int k) const { return size_to_dim_(k, dims_); }
+int64_t Tensor::size_between_dim(int k, int l) const { return size_between_dim_(k, l, dims_); }
+int Tensor::CanonicalAxis(int axis) const { return canonical_axis_index_(axis, dim()); }
+
+void Tensor::ThrowBadAxis(int axis) const {
+  CAFFE_THROW("axis ", axis, " of a tensor of shape ", sizes(), ", want 0 to ", dim() - 1);
+}
+
+void Tensor::ThrowNoData(TypeMeta wanted) const {
+  CAFFE_ENFORCE(IsShaped() && (HasData() || meta_.IsSet()),
+                "the tensor is not initialised: it has no shape or no data yet; was the operator "
+                "that makes it run?");
+  CAFFE_ENFORCE(wanted == meta_, "the tensor holds elements of type ", meta_.name(), ", want ",
+                wanted.name());
+  CAFFE_THROW("the tensor of shape ", sizes(),
+              " has no memory yet: mutable_data has not been called since the last Resize");
+}
+
+void* Tensor::AllocateFor(TypeMeta meta) {
+  CAFFE_ENFORCE(IsShaped(), "cannot allocate a tensor that was never shaped: call Resize first");
+  CAFFE_ENFORCE(meta.IsSet(), "cannot allocate a tensor without an element type");
+  const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(size_), meta.itemsize());
+  const bool plain = meta.IsPlainData();
+  const bool reusable = storage_ != nullptr && !storage_->read_only() &&
+                        needed <= storage_->capacity_bytes() && plain && storage_->meta().IsPlainData();
+  if (reusable || (storage_ != nullptr && !plain && meta == storage_->meta() &&
+                   !storage_->read_only() && size_ <= storage_->constructed())) {
+    meta_ = meta;
+    alive_ = plain ? INT64_MAX : storage_->constructed();
+    storage_->MoveVersion();
+    return storage_->data();
+  }
+  CAFFE_ENFORCE(plain || device_ == CPU, "elements of type ", meta.name(),
+                " have constructors and live on the CPU alone, not on ", DeviceTypeName(device_));
+  // Keep what read-only memory holds: copy on write. The old storage is let go before allocating otherwise.
+  std::shared_ptr<Storage> old;
+  if (storage_ != nullptr && storage_->read_only() && meta == meta_ &&
+      needed <= storage_->capacity_bytes() && (plain || size_ <= storage_->constructed())) {
+    old = storage_;
+  }
+  storage_.reset();
+  shares_data_ = false;
+  DataPtr memory(GetStaticContext()->New(needed));
+  if (!plain && meta.ctor() != nullptr) meta.ctor()(memory.get(), static_cast<size_t>(size_));
+  const auto [data, deleter] = memory.Release();
+  storage_ = std::make_shared<Storage>(data, needed, deleter, device_, meta, size_);
+  meta_ = meta;
+  alive_ = plain ? INT64_MAX : size_;
+  if (old != nullptr && needed > 0) {
+    CreateContext()->CopyItemsSameDevice(meta, static_cast<size_t>(size_), old->data(),
+                                         storage_->data());
+  }
+  return storage_->data();
+}
+
+void* Tensor::raw_mutable_data() {
+  CAFFE_ENFORCE(meta_.IsSet(), "the tensor has no element type yet: call mutable_data<T>() first");
+  return raw_mutable_data(meta_);
+}
+
+void Tensor::FreeMemory() {
+  storage_.reset();
+  alive_ = INT64_MAX;
+  shares_data_ = false;
+  reserved_ = false;
+}
+
+void Tensor::ShareData(const Tensor& src) {
+  CAFFE_ENFORCE_EQ(src.device_, device_, "device type of the tensor whose data is shared");
+  CAFFE_ENFORCE_EQ(src.size_, size_, "elements of the tensor whose data is shared: call Resize first");
+  CAFFE_ENFORCE(src.storage_ != nullptr || src.size_ == 0,
+                "cannot share the data of a tensor that has none");
+  storage_ = src.storage_;
+  meta_ = src.meta_;
+  alive_ = src.alive_;
+  shares_data_ = true;
+}
+
+void Tensor::ShareExternalPointer(void* data, TypeMeta meta, size_t capacity_bytes,
+                                  MemoryDeleter deleter) {
+  CAFFE_ENFORCE(IsShaped(), "cannot share external memory with a tensor that was never shaped");
+  CAFFE_ENFORCE(meta.IsSet(), "external memory needs an element type");
+  const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(size_), meta.itemsize());
+  storage_ = std::make_shared<Storage>(data, capacity_bytes != 0 ? capacity_bytes : needed, deleter,
+                                       device_, meta, deleter ? size_ : 0);
+  meta_ = meta;
+  alive_ = meta.IsPlainData() ? INT64_MAX : size_;
+  shares_data_ = true;
+}
+
+void Tensor::CopyFrom(const Tensor& src, BaseContext* context) {
+  if (&src == this) return;
+  if (storage_ != nullptr && storage_ == src.storage_) FreeMemory();  // never write what is read
+  if (!src.IsShaped()) {
+    SetDims(nullptr, 0, true);
+    FreeMemory();
+    meta_ = src.meta_;
+    return;
+  }
+  if (storage_ != nullptr && storage_->read_only()) FreeMemory();
+  Resize(src.sizes());
+  if (!src.meta_.IsSet() || !src.HasData()) {
+    CAFFE_ENFORCE(src.size_ == 0 || !src.meta_.IsSet(), "cannot copy a tensor of shape ", src.sizes(),
+                  " that has no data");
+    FreeMemory();
+    meta_ = src.meta_;
+    return;
+  }
+  raw_mutable_data(src.meta_);
+  CopyData(src, context);
+}
+
+void Tensor::CopyData(const Tensor& src, BaseContext* context) {
+  if (src.size_ <= 0) return;
+  const size_t n = static_cast<size_t>(src.size_);
+  void* dst = storage_->data();
+  const void* from = src.raw_data();
+  std::unique_ptr<BaseContext> own;
+  const DeviceType worker = device_ != CPU ? device_ : src.device_;
+  if (context == nullptr || context->device_type() != worker) {
+    own = caffe2rt::GetStaticContext(worker)->CreateContext();
+    context = own.get();
+  }
+  if (src.device_ == device_) {
+    context->CopyItemsSameDevice(src.meta_, n, from, dst);
+  } else if (src.device_ == CPU) {
+    context->CopyItemsFromCPU(src.meta_, n, from, dst);
+  } else {
+    CAFFE_ENFORCE(device_ == CPU, "cannot copy from ", DeviceTypeName(src.device_), " to ",
+                  DeviceTypeName(device_), " directly: copy through the CPU");
+    context->CopyItemsToCPU(src.meta_, n, from, dst);
+  }
+  if (own != nullptr) own->FinishDeviceComputation();
+}
+
+Tensor Tensor::Clone() const {
+  Tensor copy(device_);
+  copy.CopyFrom(*this);
+  return copy;
+}
+
+void Tensor::swap(Tensor& other) noexcept {
+  std::swap(dims_, other.dims_);
+  std::swap(size_, other.size_);
+  std::swap(alive_, other.alive_);
+  std::swap(meta_, other.meta_);
+  std::swap(storage_, other.storage_);
+  std::swap(device_, other.device_);
+  std::swap(shares_data_, other.shares_data_);
+  std::swap(reserved_, other.reserved_);
+}
+
+std::string Tensor::DebugString() const {
+  std::string text = MakeString("A Tensor of item size ", itemsize(), " and type ", meta_.name(),
+                                " and dimension (");
+  for (const int64_t d : dims_) text += MakeString(d, ",");
+  return text + ").";
+}
+
+int canonical_axis_index_(int axis, int rank) {
+  CAFFE_ENFORCE(axis >= -rank && axis < rank, "axis ", axis, " of a tensor of rank ", rank,
+                ", want ", -rank, " to ", rank - 1);
+  return axis < 0 ? axis + rank : axis;
+}
+
+int64_t size_from_dim_(int k, IntArrayRef dims) {
+  CAFFE_ENFORCE_GE(k, 0, "first dimension of a product");
+  int64_t product = 1;
+  for (size_t i = static_cast<size_t>(k); i < dims.size(); ++i) product *= dims[i];
+  return product;
+}
+
+int64_t size_to_dim_(int k, IntArrayRef dims) {
+  CAFFE_ENFORCE(k >= 0 && static_cast<size_t>(k) <= dims.size(), "end of a product of dimensions is ", k,
+                ", want 0 to the rank ", dims.size());
+  int64_t product = 1;
+  for (int i = 0; i < k; ++i) product *= dims[i];
+  return product;
+}
+
+int64_t size_between_dim_(int k, int l, IntArrayRef dims) {
+  CAFFE_ENFORCE(k >= 0 && l >= 0 && static_cast<size_t>(std::max(k, l)) < dims.size(),
+                "dimensions ", k, " and ", l, " of a tensor of rank ", dims.size());
+  int64_t product = 1;
+  for (int i = std::min(k, l) + 1; i < std::max(k, l); ++i) product *= dims[i];
+  return product;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,64 @@
+#include "contexts/cpu/cpu_context.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+
+#include "caffe2rt/caffe2.pb.h"
+#include "contexts/cpu/cpu_allocator.h"
+#include "contexts/cpu/cpu_event.h"
+
+namespace caffe2rt {
+
+uint32_t RandomNumberSeed() {
+  static std::atomic<uint32_t> counter{0};
+  const auto now = std::chrono::high_resolution_clock::now().time_since_epoch().count();
+  uint64_t mixed = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 32);
+  mixed += 0x9e3779b97f4a7c15ull * (counter.fetch_add(1, std::memory_order_relaxed) + 1);
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
+  return static_cast<uint32_t>(mixed ^ (mixed >> 31));
+}
+
+std::pair<void*, MemoryDeleter> CPUStaticContext::New(size_t nbytes) const {
+  return NewCPUMemory(nbytes);
+}
+
+std::unique_ptr<BaseContext> CPUStaticContext::CreateContext() {
+  return std::make_unique<CPUContext>();
+}
+std::unique_ptr<BaseContext> CPUStaticContext::CreateContext(const DeviceOption& option) {
+  return std::make_unique<CPUContext>(option);
+}
+
+CPUStaticContext* GetCPUStaticContext() {
+  static CPUStaticContext* const context = new CPUStaticContext;  // outlives every tensor
+  return context;
+}
+
+void RegisterCPUContext() {
+  static const bool once = [] {
+    RegisterCPUEvents();
+    RegisterStaticContext(CPU, "CPU", GetCPUStaticContext());
+    return true;
+  }();
+  (void)once;
+}
+
+CPUContext::CPUContext() : random_seed_(RandomNumberSeed()) {}
+
+CPUContext::CPUContext(const DeviceOption& option)
+    : random_seed_(option.has_random_seed() ? option.random_seed() : RandomNumberSeed()) {
+  CAFFE_ENFORCE_EQ(option.device_type(), static_cast<int>(CPU),
+                   "device type of a CPUContext's device option");
+}
+
+void CPUContext::CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) {
+  if (nbytes == 0) return;
+  CAFFE_ENFORCE(src != nullptr && dst != nullptr, "copy of ", nbytes, " bytes from or to null");
+  std::memcpy(dst, src, nbytes);
+}
+
+}  // namespace caffe2rt

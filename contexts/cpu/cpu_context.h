@@ -1,0 +1,115 @@
+#pragma once
+// The CPU as a device. Everything runs on the calling thread, at once. Sections 6 and 8 of Caffe2's core.
+//
+// CPUStaticContext is thread safe; a CPUContext is used by one thread at a time.
+
+#include <memory>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/device/cpu_allocator.h"
+
+namespace caffe2rt {
+
+// A seed that differs from call to call: time, process and a counter.
+uint32_t RandomNumberSeed();
+
+class CPUStaticContext final : public BaseStaticContext {
+ public:
+  // Zeroed memory (see CPUMemoryOptions) from GetCPUAllocator(). THROWS when the limit or the machine has no more.
+  std::pair<void*, MemoryDeleter> New(size_t nbytes) const override;
+  std::unique_ptr<BaseContext> CreateContext() override;
+  std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) override;
+  DeviceType GetDeviceType() override { return CPU; }
+};
+
+// The process's one, registered for DeviceType CPU.
+CPUStaticContext* GetCPUStaticContext();
+
+// Makes the CPU known: static context, events. Does nothing the second time.
+void RegisterCPUContext();
+
+class CPUContext final : public BaseContext {
+ public:
+  using rand_gen_type = std::mt19937;
+
+  CPUContext();
+  // THROWS when the option asks for another device. Its random_seed, when set, seeds the generator.
+  explicit CPUContext(const DeviceOption& option);
+
+  static constexpr DeviceType GetDeviceType() { return CPU; }
+  static std::pair<void*, MemoryDeleter> New(size_t nbytes) {
+    return GetCPUStaticContext()->New(nbytes);
+  }
+  BaseStaticContext* GetStaticContext() const override { return GetCPUStaticContext(); }
+  DeviceType device_type() const override { return CPU; }
+
+  void SwitchToDevice(int) override {}
+  using BaseContext::SwitchToDevice;
+  void WaitEvent(const Event& event) override { event.Wait(CPU, this); }
+  void Record(Event* event, const char* error = nullptr) const override {
+    event->Record(CPU, this, error);
+  }
+  void FinishDeviceComputation() override {}
+
+  void CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) override;
+  void CopyBytesFromCPU(size_t nbytes, const void* src, void* dst) override {
+    CopyBytesSameDevice(nbytes, src, dst);
+  }
+  void CopyBytesToCPU(size_t nbytes, const void* src, void* dst) override {
+    CopyBytesSameDevice(nbytes, src, dst);
+  }
+  bool SupportsNonFundamentalTypes() const override { return true; }
+
+  // Caffe2's typed copies; Src and Dst name contexts. Between the CPU and another device the other context's copy is used.
+  template <class T, class Src, class Dst>
+  void Copy(size_t n, const T* src, T* dst);
+  template <class Src, class Dst>
+  void CopyBytes(size_t nbytes, const void* src, void* dst);
+  template <class Src, class Dst>
+  void CopyItems(TypeMeta meta, size_t n, const void* src, void* dst);
+
+  // The generator of this context, made on first use from the seed.
+  rand_gen_type& RandGenerator() {
+    if (!generator_) generator_.emplace(random_seed_);
+    return *generator_;
+  }
+  uint32_t random_seed() const { return random_seed_; }
+
+  static bool HasAsyncPartDefault() { return false; }
+  static bool SupportsAsyncScheduling() { return false; }
+  static bool IsStreamFree(const DeviceOption&, int) { return true; }
+
+ private:
+  uint32_t random_seed_;
+  std::optional<rand_gen_type> generator_;
+};
+
+template <class T, class Src, class Dst>
+void CPUContext::Copy(size_t n, const T* src, T* dst) {
+  CopyItems<Src, Dst>(TypeMeta::Make<T>(), n, src, dst);
+}
+
+template <class Src, class Dst>
+void CPUContext::CopyBytes(size_t nbytes, const void* src, void* dst) {
+  CopyItems<Src, Dst>(TypeMeta::Make<char>(), nbytes, src, dst);
+}
+
+template <class Src, class Dst>
+void CPUContext::CopyItems(TypeMeta meta, size_t n, const void* src, void* dst) {
+  if constexpr (Src::GetDeviceType() == CPU && Dst::GetDeviceType() == CPU) {
+    CopyItemsSameDevice(meta, n, src, dst);
+  } else if constexpr (Src::GetDeviceType() == CPU) {
+    Dst other;
+    other.CopyItemsFromCPU(meta, n, src, dst);
+    other.FinishDeviceComputation();
+  } else {
+    Src other;
+    other.CopyItemsToCPU(meta, n, src, dst);
+    other.FinishDeviceComputation();
+  }
+}
+
+}  // namespace caffe2rt

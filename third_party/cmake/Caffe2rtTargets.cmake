@@ -1,0 +1,50 @@
+# Flags shared by every target, and the functions the folders use.
+#
+#   caffe2rt_sources(a.cc b.cc)                     adds sources of this folder to libcaffe2rt
+#   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...])   a GoogleTest program and its tests
+add_library(caffe2rt_flags INTERFACE)
+target_compile_options(caffe2rt_flags INTERFACE -Wall -Wextra $<$<BOOL:${CAFFE2RT_WERROR}>:-Werror>)
+if(CAFFE2RT_SANITIZE)
+  add_compile_options(-fsanitize=${CAFFE2RT_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${CAFFE2RT_SANITIZE})
+  if(CAFFE2RT_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+  add_compile_definitions(CAFFE2RT_SANITIZED=1)
+endif()
+if(CAFFE2RT_COVERAGE)
+  add_compile_options(--coverage -O0)
+  add_link_options(--coverage)
+endif()
+
+function(caffe2rt_configure_library target)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME caffe2rt VERSION ${PROJECT_VERSION}
+                                             SOVERSION ${PROJECT_VERSION_MAJOR})
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:caffe2rt_proto>)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/gen>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target}
+    PUBLIC protobuf::libprotobuf Threads::Threads
+    PRIVATE $<BUILD_INTERFACE:caffe2rt_flags> DNNL::dnnl ZLIB::ZLIB JPEG::JPEG PNG::PNG
+            Leveldb::leveldb Lmdb::lmdb ${CMAKE_DL_LIBS})
+  add_dependencies(${target} caffe2rt_proto)
+endfunction()
+
+function(caffe2rt_sources)
+  foreach(source IN LISTS ARGN)
+    target_sources(caffe2rt PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  endforeach()
+endfunction()
+
+function(caffe2rt_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE caffe2rt caffe2rt_flags caffe2rt_test_support GTest::gmock ${arg_LIBS})
+  target_compile_definitions(${name} PRIVATE CAFFE2RT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             CAFFE2RT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST
+                       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+endfunction()
