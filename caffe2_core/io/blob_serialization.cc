@@ -1,0 +1,155 @@
+#include "caffe2_core/io/blob_serialization.h"
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/proto_file.h"
+
+namespace caffe2rt {
+namespace {
+
+class StringSerializer : public BlobSerializerBase {
+ public:
+  void Serialize(const void* object, TypeMeta, const std::string& name,
+                 SerializationAcceptor acceptor) override {
+    BlobProto proto;
+    proto.set_name(name);
+    proto.set_type(kStringBlobType);
+    proto.set_content(*static_cast<const std::string*>(object));
+    acceptor(name, ProtoToBinary(proto));
+  }
+};
+
+class StringDeserializer : public BlobDeserializerBase {
+ public:
+  void Deserialize(const BlobProto& proto, Blob* blob) override {
+    *blob->GetMutable<std::string>() = proto.content();
+  }
+};
+
+// A record may hold records (tensors of elements that are no numbers); a file must not nest them
+// without bound.
+class NestingGuard {
+ public:
+  NestingGuard() {
+    CAFFE_ENFORCE_LT(depth_, kMaxDepth, "blobs within blobs in a record");
+    ++depth_;
+  }
+  ~NestingGuard() { --depth_; }
+  NestingGuard(const NestingGuard&) = delete;
+  NestingGuard& operator=(const NestingGuard&) = delete;
+
+ private:
+  static constexpr int kMaxDepth = 8;
+  static thread_local int depth_;
+};
+thread_local int NestingGuard::depth_ = 0;
+
+}  // namespace
+
+SerializationSettings& GlobalSerializationSettings() {
+  static SerializationSettings settings;
+  return settings;
+}
+
+void BlobSerializerBase::SerializeWithChunkSize(const void* object, TypeMeta meta,
+                                                const std::string& name,
+                                                SerializationAcceptor acceptor, int) {
+  Serialize(object, meta, name, std::move(acceptor));
+}
+
+BlobSerializerRegistryType& BlobSerializerRegistry() {
+  static BlobSerializerRegistryType& registry = [&]() -> BlobSerializerRegistryType& {
+    auto& built = *new BlobSerializerRegistryType("serializer of type id");
+    built.Register(
+        TypeMeta::Id<Tensor>(), [] { return std::make_unique<TensorSerializer>(); }, __FILE__);
+    built.Register(
+        TypeMeta::Id<std::string>(), [] { return std::make_unique<StringSerializer>(); }, __FILE__);
+    return built;
+  }();
+  return registry;
+}
+
+BlobDeserializerRegistryType& BlobDeserializerRegistry() {
+  static BlobDeserializerRegistryType& registry = [&]() -> BlobDeserializerRegistryType& {
+    auto& built = *new BlobDeserializerRegistryType("deserializer");
+    // Older writers put the device into the name; device_detail says it in any case.
+    for (const char* type : {kTensorBlobType, "TensorCPU", "TensorCUDA"}) {
+      built.Register(
+          type, [] { return std::make_unique<TensorDeserializer>(); }, __FILE__);
+    }
+    built.Register(
+        kStringBlobType, [] { return std::make_unique<StringDeserializer>(); }, __FILE__);
+    return built;
+  }();
+  return registry;
+}
+
+std::unique_ptr<BlobSerializerBase> CreateSerializer(CaffeTypeId id) {
+  return BlobSerializerRegistry().Create(id);
+}
+
+std::unique_ptr<BlobDeserializerBase> CreateDeserializer(const std::string& type) {
+  return BlobDeserializerRegistry().Create(type);
+}
+
+void SerializeBlob(const void* object, TypeMeta meta, const std::string& name,
+                   Blob::SerializationAcceptor acceptor, int chunk_size) {
+  CAFFE_ENFORCE(object != nullptr, "cannot serialize blob \"", name, "\": it is empty");
+  const std::unique_ptr<BlobSerializerBase> serializer = CreateSerializer(meta.id());
+  CAFFE_ENFORCE(serializer != nullptr, "No known serializer for ", meta.name(), ": blob \"", name,
+                "\" cannot be written");
+  serializer->SerializeWithChunkSize(object, meta, name, std::move(acceptor), chunk_size);
+}
+
+void SerializeBlob(const Blob& blob, const std::string& name, Blob::SerializationAcceptor acceptor,
+                   int chunk_size) {
+  SerializeBlob(blob.GetRaw(), blob.meta(), name, std::move(acceptor), chunk_size);
+}
+
+std::string SerializeBlob(const void* object, TypeMeta meta, const std::string& name) {
+  std::string record;
+  SerializeBlob(
+      object, meta, name,
+      [&](const std::string&, const std::string& bytes) {
+        CAFFE_ENFORCE(record.empty(), "blob \"", name, "\" has more than one record, want one");
+        record = bytes;
+      },
+      kNoChunking);
+  return record;
+}
+
+std::string SerializeBlob(const Blob& blob, const std::string& name) {
+  return SerializeBlob(blob.GetRaw(), blob.meta(), name);
+}
+
+void DeserializeBlob(const std::string& content, Blob* blob) {
+  BlobProto proto;
+  CAFFE_ENFORCE(ParseProtoFromLargeString(content, &proto),
+                "Cannot parse content into a BlobProto: ", content.size(), " bytes");
+  DeserializeBlob(proto, blob);
+}
+
+void DeserializeBlob(const BlobProto& proto, Blob* blob) {
+  const NestingGuard guard;
+  const std::unique_ptr<BlobDeserializerBase> deserializer = CreateDeserializer(proto.type());
+  CAFFE_ENFORCE(deserializer != nullptr, "No registered deserializer for type \"", proto.type(),
+                "\": blob \"", proto.name(),
+                "\" cannot be read; there are: ", Join(", ", BlobDeserializerRegistry().Keys()));
+  deserializer->Deserialize(proto, blob);
+}
+
+std::string BlobNameFromKey(const std::string& key) {
+  return key.substr(0, key.find(kChunkIdSeparator));
+}
+
+std::string Blob::Serialize(const std::string& name) const { return SerializeBlob(*this, name); }
+
+void Blob::Serialize(const std::string& name, SerializationAcceptor acceptor,
+                     int chunk_size) const {
+  SerializeBlob(*this, name, std::move(acceptor), chunk_size);
+}
+
+void Blob::Deserialize(const std::string& content) { DeserializeBlob(content, this); }
+
+void Blob::Deserialize(const BlobProto& proto) { DeserializeBlob(proto, this); }
+
+}  // namespace caffe2rt
