@@ -21,12 +21,12 @@ void EnforceNotMet::AppendMessage(const std::string& frame) {
 }
 
 std::string EnforceNotMet::message() const {
-  std::string text = message_.empty() ? stack_.front() : message_;
-  for (size_t i = 1; i < stack_.size(); ++i) {
-    text += '\n';
+  std::string text;
+  for (size_t i = stack_.size(); i-- > 1;) {
     text += stack_[i];
+    text += ": ";
   }
-  return text;
+  return text + (message_.empty() ? stack_.front() : message_);
 }
 
 std::string CurrentExceptionMessage() {

@@ -53,8 +53,8 @@ std::string Join(std::string_view delimiter, const Container& container) {
 
 // The only exception type that leaves this library.
 //
-// `message()` is what a person needs: subject, got, want. `what()` is Caffe2's form: source position, condition,
-// message and all frames. Frames are appended from the inside out.
+// `message()` is what a person needs: frames from the outside in, then subject, got, want. `what()` is Caffe2's form:
+// source position, condition, message, then the frames from the inside out.
 class EnforceNotMet : public std::exception {
  public:
   EnforceNotMet(const char* file, int line, const char* condition, std::string message,
@@ -65,7 +65,7 @@ class EnforceNotMet : public std::exception {
 
   const char* what() const noexcept override { return full_.c_str(); }
   std::string msg() const { return full_; }
-  // The message with its frames, without source position and condition.
+  // "net \"n\", operator 3 (...): argument group is 0, want at least 1".
   std::string message() const;
   const std::vector<std::string>& msg_stack() const { return stack_; }
   // The object that was asked when the check failed; a frame writer may compare it. May dangle.

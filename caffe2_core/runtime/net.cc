@@ -1,0 +1,134 @@
+#include "caffe2_core/runtime/net.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/timer.h"
+#include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/simple_net.h"
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt {
+namespace {
+
+struct GlobalObservers {
+  std::mutex mutex;
+  std::vector<NetObserverCreator> creators;
+};
+GlobalObservers& TheGlobalObservers() {
+  static GlobalObservers* const observers = new GlobalObservers;
+  return *observers;
+}
+
+// Net types of Caffe2 whose own executors are not there yet.
+const std::set<std::string>& TypesRunAsSimple() {
+  static const std::set<std::string> types = {"dag",           "async_dag", "async_scheduling",
+                                              "async_polling", "async_simple", "prof_dag",
+                                              "rnn",           "simple_refcount", "parallel"};
+  return types;
+}
+
+}  // namespace
+
+NetBase::NetBase(const std::shared_ptr<const NetDef>& def, Workspace*)
+    : name_(def->name()),
+      def_(def),
+      external_input_(def->external_input().begin(), def->external_input().end()),
+      external_output_(def->external_output().begin(), def->external_output().end()) {
+  const std::vector<NetProblem> problems = CheckNetDataflow(*def);
+  CAFFE_ENFORCE(problems.empty(), problems.front().text);
+}
+
+NetBase::~NetBase() = default;
+
+bool NetBase::Run() {
+  const bool observed = NumObservers() > 0;
+  if (observed) StartAllObservers();
+  const bool success = DoRun();
+  if (observed) StopAllObservers();
+  return success;
+}
+
+std::vector<float> NetBase::TEST_Benchmark(int warmup_runs, int main_runs, bool run_individual) {
+  CAFFE_ENFORCE(warmup_runs >= 0 && main_runs >= 0, "runs to time are ", warmup_runs, " and ", main_runs,
+                ", want at least 0");
+  for (int i = 0; i < warmup_runs; ++i) CAFFE_ENFORCE(Run(), "net \"", name_, "\" failed in warm-up run ", i);
+  Timer timer;
+  for (int i = 0; i < main_runs; ++i) CAFFE_ENFORCE(Run(), "net \"", name_, "\" failed in run ", i);
+  const float per_run = main_runs > 0 ? timer.MilliSeconds() / static_cast<float>(main_runs) : 0.f;
+  std::printf("Main runs finished. Milliseconds per iter: %g. Iters per second: %g\n", per_run,
+              per_run > 0 ? 1000.f / per_run : 0.f);
+  std::vector<float> times = {per_run};
+  if (!run_individual) return times;
+  std::map<std::string, float> by_type;
+  const std::vector<OperatorBase*> operators = GetOperators();
+  for (size_t i = 0; i < operators.size(); ++i) {
+    OperatorBase* op = operators[i];
+    timer.Start();
+    for (int run = 0; run < main_runs; ++run) {
+      CAFFE_ENFORCE(op->Run(), "operator ", i, " (", op->Describe(), ") failed");
+    }
+    times.push_back(main_runs > 0 ? timer.MilliSeconds() / static_cast<float>(main_runs) : 0.f);
+    by_type[op->type()] += times.back();
+    std::printf("Operator #%zu (%s) %g ms/iter\n", i, op->type().c_str(), times.back());
+  }
+  std::printf("Time per operator type:\n");
+  for (const auto& [type, ms] : by_type) std::printf("%15g ms. %s\n", ms, type.c_str());
+  return times;
+}
+
+NetRegistry* GetNetRegistry() {
+  static NetRegistry* const registry = [] {
+    auto* fresh = new NetRegistry("net type");
+    const auto simple = [](const std::shared_ptr<const NetDef>& def, Workspace* ws) {
+      return NewSimpleNet(def, ws);
+    };
+    fresh->Register("simple", simple, __FILE__);
+    for (const std::string& type : TypesRunAsSimple()) fresh->Register(type, simple, __FILE__);
+    return fresh;
+  }();
+  return registry;
+}
+
+bool IsKnownNetType(const std::string& type) { return type.empty() || GetNetRegistry()->Has(type); }
+bool RunsAsSimple(const std::string& type) { return TypesRunAsSimple().contains(type); }
+
+std::unique_ptr<NetBase> CreateNet(const NetDef& def, Workspace* ws) {
+  return CreateNet(std::make_shared<const NetDef>(def), ws);
+}
+
+std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Workspace* ws) {
+  EnsureBuiltinOperators();
+  GetNetRegistry()->ThrowConflicts();
+  CAFFE_ENFORCE(def->type() != "parallel" || def->num_workers() > 0, "net \"", def->name(),
+                "\" of type parallel has num_workers ", def->num_workers(), ", want more than 0");
+  std::unique_ptr<NetBase> net =
+      GetNetRegistry()->Create(def->type().empty() ? "simple" : def->type(), def, ws);
+  if (net == nullptr) return nullptr;
+  std::vector<NetObserverCreator> creators;
+  {
+    std::lock_guard<std::mutex> lock(TheGlobalObservers().mutex);
+    creators = TheGlobalObservers().creators;
+  }
+  for (const NetObserverCreator& creator : creators) {
+    if (auto observer = creator(net.get())) net->AttachObserver(std::move(observer));
+  }
+  return net;
+}
+
+void AddGlobalNetObserverCreator(NetObserverCreator creator) {
+  std::lock_guard<std::mutex> lock(TheGlobalObservers().mutex);
+  TheGlobalObservers().creators.push_back(std::move(creator));
+}
+
+void ClearGlobalNetObservers() {
+  std::lock_guard<std::mutex> lock(TheGlobalObservers().mutex);
+  TheGlobalObservers().creators.clear();
+}
+
+}  // namespace caffe2rt

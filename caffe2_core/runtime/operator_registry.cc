@@ -1,0 +1,215 @@
+#include "caffe2_core/runtime/operator_registry.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/suggest.h"
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/runtime/builtin_operators.h"
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr char kEngineMark[] = "_ENGINE_";
+
+struct Preferences {
+  std::mutex mutex;
+  PerOpEnginePrefType per_op;
+  GlobalEnginePrefType global = {{CUDA, {"CUDNN"}}};
+  std::function<void(const OperatorDef&)> logger;
+};
+
+Preferences& ThePreferences() {
+  static Preferences* const preferences = new Preferences;
+  return *preferences;
+}
+
+void CheckDevices(const std::map<int, EnginePrefType>& preferences) {
+  for (const auto& [device, engines] : preferences) CheckedDeviceType(device);
+}
+
+std::vector<std::string> SplitEngines(const std::string& list) {
+  std::vector<std::string> engines;
+  size_t begin = 0;
+  while (begin <= list.size() && !list.empty()) {
+    const size_t comma = std::min(list.find(',', begin), list.size());
+    if (comma > begin) engines.push_back(list.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return engines;
+}
+
+// The engines to try, in order; the default one ("") last.
+std::vector<std::string> EnginesFor(const OperatorDef& def) {
+  std::vector<std::string> engines = SplitEngines(def.engine());
+  Preferences& preferences = ThePreferences();
+  std::lock_guard<std::mutex> lock(preferences.mutex);
+  const int device = def.device_option().device_type();
+  if (const auto it = preferences.per_op.find(device); it != preferences.per_op.end()) {
+    if (const auto op = it->second.find(def.type()); op != it->second.end()) {
+      engines.insert(engines.end(), op->second.begin(), op->second.end());
+    }
+  }
+  if (const auto it = preferences.global.find(device); it != preferences.global.end()) {
+    engines.insert(engines.end(), it->second.begin(), it->second.end());
+  }
+  engines.push_back("");
+  return engines;
+}
+
+std::unique_ptr<OperatorBase> TryEngines(const OperatorDef& def, Workspace* ws) {
+  const DeviceType device = CheckedDeviceType(def.device_option().device_type());
+  GetStaticContext(device);  // THROWS when the device is not here
+  OperatorRegistry* const registry = OperatorRegistryOf(device);
+  for (const std::string& engine : EnginesFor(def)) {
+    const std::string key = OpRegistryKey(def.type(), engine);
+    if (!registry->Has(key)) {
+      VLOG(1) << "operator " << def.type() << " has no engine \"" << engine << "\" here";
+      continue;
+    }
+    try {
+      std::unique_ptr<OperatorBase> op = registry->Create(key, def, ws);
+      op->annotate_engine(engine.substr(0, 10));
+      return op;
+    } catch (const UnsupportedOperatorFeature& error) {
+      LOG(WARNING) << "engine \"" << engine << "\" of operator " << def.type()
+                   << " does not take this one: " << error.what();
+    }
+  }
+  CAFFE_THROW(ExplainMissingOperator(def.type(), device));
+}
+
+void VerifySchema(const OperatorDef& def) {
+  const OpSchema* schema = OpSchemaRegistry::Schema(def.type());
+  if (schema == nullptr) {
+    VLOG(1) << "operator " << def.type() << " has no schema";
+    return;
+  }
+  std::string why;
+  CAFFE_ENFORCE(schema->Verify(def, &why), "Operator def did not pass schema checking: operator ",
+                def.type(), ": ", why);
+}
+
+}  // namespace
+
+OperatorRegistry* OperatorRegistryOf(DeviceType type) {
+  static OperatorRegistry* const* const registries = [] {
+    auto** rows = new OperatorRegistry*[kMaxDeviceTypes];
+    for (int i = 0; i < kMaxDeviceTypes; ++i) rows[i] = new OperatorRegistry("operator");
+    return rows;
+  }();
+  return registries[CheckedDeviceType(type)];
+}
+
+void EnsureBuiltinOperators() {
+  static std::once_flag once;
+  std::call_once(once, [] { RegisterBuiltinOperators(); });
+  for (int type = 0; type < kMaxDeviceTypes; ++type) {
+    OperatorRegistryOf(static_cast<DeviceType>(type))->ThrowConflicts();
+  }
+  OpSchemaRegistry::ThrowConflicts();
+}
+
+std::string OpRegistryKey(const std::string& op_type, const std::string& engine) {
+  return engine.empty() || engine == "DEFAULT" ? op_type : op_type + kEngineMark + engine;
+}
+
+std::vector<std::string> RegisteredOperatorTypes(DeviceType type) {
+  EnsureBuiltinOperators();
+  std::set<std::string> types;
+  for (const std::string& key : OperatorRegistryOf(type)->Keys()) {
+    types.insert(key.substr(0, key.find(kEngineMark)));
+  }
+  return {types.begin(), types.end()};
+}
+
+std::vector<std::string> GetRegisteredOperators() {
+  std::set<std::string> types;
+  for (int device = 0; device < kMaxDeviceTypes; ++device) {
+    for (std::string& type : RegisteredOperatorTypes(static_cast<DeviceType>(device))) {
+      types.insert(std::move(type));
+    }
+  }
+  return {types.begin(), types.end()};
+}
+
+bool HasOperator(DeviceType type, const std::string& op_type) {
+  EnsureBuiltinOperators();
+  const OperatorRegistry* const registry = OperatorRegistryOf(type);
+  if (registry->Has(op_type)) return true;
+  const std::vector<std::string> types = RegisteredOperatorTypes(type);
+  return std::binary_search(types.begin(), types.end(), op_type);
+}
+
+std::string ExplainMissingOperator(const std::string& op_type, DeviceType device) {
+  const std::string head = MakeString("Cannot create operator of type '", op_type, "' on the device '",
+                                      DeviceTypeName(device), "'. Verify that implementation for the "
+                                      "corresponding device exists");
+  const std::vector<std::string> here = RegisteredOperatorTypes(device);
+  std::string close = Join(", ", NearestNames(op_type, here));
+  if (!close.empty()) close = "; close: " + close;
+  if (std::binary_search(here.begin(), here.end(), op_type)) {
+    return MakeString(head, ": none of its engines takes this one");
+  }
+  if (IsKnownCaffe2Operator(op_type)) {
+    return MakeString(head, ": it is an operator of Caffe2 that is known but missing here", close,
+                      ". `caffe2 ops` lists what is there");
+  }
+  return MakeString(head, ": this type is not known", close,
+                    "; is the module that brings it loaded (--module)? `caffe2 ops` lists all");
+}
+
+std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* ws,
+                                             int net_position) {
+  EnsureBuiltinOperators();
+  try {
+    std::function<void(const OperatorDef&)> logger;
+    {
+      std::lock_guard<std::mutex> lock(ThePreferences().mutex);
+      logger = ThePreferences().logger;
+    }
+    if (logger) logger(def);
+    VerifySchema(def);
+    std::unique_ptr<OperatorBase> op = TryEngines(def, ws);
+    op->set_net_position(net_position);
+    return op;
+  } catch (...) {
+    if (net_position != OperatorBase::kNoNetPositionSet) ws->last_failed_op_net_position = net_position;
+    throw;
+  }
+}
+
+void SetPerOpEnginePref(const PerOpEnginePrefType& preferences) {
+  for (const auto& [device, ops] : preferences) CheckedDeviceType(device);
+  std::lock_guard<std::mutex> lock(ThePreferences().mutex);
+  ThePreferences().per_op = preferences;
+}
+
+void SetGlobalEnginePref(const GlobalEnginePrefType& preferences) {
+  CheckDevices(preferences);
+  std::lock_guard<std::mutex> lock(ThePreferences().mutex);
+  ThePreferences().global = preferences;
+}
+
+void SetEnginePref(const PerOpEnginePrefType& per_op, const GlobalEnginePrefType& global) {
+  SetPerOpEnginePref(per_op);
+  SetGlobalEnginePref(global);
+}
+
+void SetOpEnginePref(const std::string& op_type, const std::map<int, EnginePrefType>& preferences) {
+  CheckDevices(preferences);
+  std::lock_guard<std::mutex> lock(ThePreferences().mutex);
+  for (const auto& [device, engines] : preferences) {
+    ThePreferences().per_op[device][op_type] = engines;
+  }
+}
+
+void SetOperatorLogger(std::function<void(const OperatorDef&)> logger) {
+  std::lock_guard<std::mutex> lock(ThePreferences().mutex);
+  ThePreferences().logger = std::move(logger);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,260 @@
+#include "caffe2_core/runtime/workspace.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plan_executor.h"
+
+namespace caffe2rt {
+
+Workspace::Workspace(const std::string& root_folder, const Workspace* shared)
+    : root_folder_(root_folder), shared_(shared) {}
+
+Workspace::Workspace(const Workspace* shared,
+                     const std::unordered_map<std::string, std::string>& forwarded)
+    : Workspace(".", nullptr) {
+  AddBlobMapping(shared, forwarded);
+}
+
+Workspace::~Workspace() {
+  // Nets go before the blobs their operators were bound to by name.
+  nets_.clear();
+}
+
+std::shared_ptr<Blob> Workspace::FindLocked(const std::string& name) const {
+  if (const auto it = blobs_.find(name); it != blobs_.end()) return it->second;
+  if (const auto it = forwarded_.find(name); it != forwarded_.end()) {
+    return it->second.first->FindBlob(it->second.second);
+  }
+  return shared_ != nullptr ? shared_->FindBlob(name) : nullptr;
+}
+
+std::shared_ptr<Blob> Workspace::FindBlob(const std::string& name) const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  return FindLocked(name);
+}
+
+std::vector<std::string> Workspace::LocalBlobs() const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, blob] : blobs_) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> Workspace::Blobs() const {
+  std::vector<std::string> names;
+  {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    for (const auto& [name, blob] : blobs_) names.push_back(name);
+    for (const auto& [name, target] : forwarded_) names.push_back(name);
+  }
+  if (shared_ != nullptr) {
+    const std::vector<std::string> inherited = shared_->Blobs();
+    names.insert(names.end(), inherited.begin(), inherited.end());
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+const Blob* Workspace::GetBlob(const std::string& name) const {
+  const std::shared_ptr<Blob> blob = FindBlob(name);
+  if (blob == nullptr) {
+    LOG(WARNING) << "blob \"" << name << "\" is not in the workspace; close: "
+                 << Join(", ", NearestNames(name, Blobs()));
+  }
+  return blob.get();
+}
+
+Blob* Workspace::GetBlob(const std::string& name) {
+  return const_cast<Blob*>(static_cast<const Workspace*>(this)->GetBlob(name));
+}
+
+Blob* Workspace::CreateBlob(const std::string& name) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  if (const std::shared_ptr<Blob> found = FindLocked(name)) return found.get();
+  if (const auto it = forwarded_.find(name); it != forwarded_.end()) {
+    CAFFE_THROW("blob \"", name, "\" is forwarded to \"", it->second.second,
+                "\" of a parent workspace, which was removed there");
+  }
+  return (blobs_[name] = std::make_shared<Blob>()).get();
+}
+
+Blob* Workspace::CreateLocalBlob(const std::string& name) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  std::shared_ptr<Blob>& blob = blobs_[name];
+  if (blob == nullptr) blob = std::make_shared<Blob>();
+  return blob.get();
+}
+
+bool Workspace::RemoveBlob(const std::string& name) {
+  std::shared_ptr<Blob> removed;  // dies outside the lock
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto it = blobs_.find(name);
+  if (it == blobs_.end()) return false;
+  removed = std::move(it->second);
+  blobs_.erase(it);
+  lock.unlock();
+  return true;
+}
+
+Blob* Workspace::RenameBlob(const std::string& from, const std::string& to) {
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto it = blobs_.find(from);
+  CAFFE_ENFORCE(it != blobs_.end(), "cannot rename blob \"", from, "\": it is not in the workspace");
+  CAFFE_ENFORCE(FindLocked(to) == nullptr, "cannot rename blob \"", from, "\" to \"", to,
+                "\": that name is taken");
+  std::shared_ptr<Blob> blob = std::move(it->second);
+  blobs_.erase(it);
+  return (blobs_[to] = std::move(blob)).get();
+}
+
+void Workspace::AddBlobMapping(const Workspace* parent,
+                               const std::unordered_map<std::string, std::string>& forwarded,
+                               bool skip_defined_blobs) {
+  CAFFE_ENFORCE(parent != nullptr && parent != this, "blobs are forwarded from another workspace");
+  for (const auto& [name, target] : forwarded) {
+    CAFFE_ENFORCE(parent->HasBlob(target), "cannot forward blob \"", name, "\": \"", target,
+                  "\" is not in the parent workspace");
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    if (blobs_.contains(name) || forwarded_.contains(name)) {
+      CAFFE_ENFORCE(skip_defined_blobs, "cannot forward blob \"", name, "\": it is defined already");
+      continue;
+    }
+    forwarded_[name] = {parent, target};
+  }
+}
+
+void Workspace::CopyForwardedTensors(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    std::shared_ptr<Blob> source;
+    {
+      std::unique_lock<std::shared_mutex> lock(mutex_);
+      const auto it = forwarded_.find(name);
+      if (it == forwarded_.end()) continue;
+      source = it->second.first->FindBlob(it->second.second);
+      CAFFE_ENFORCE(source != nullptr && source->IsType<Tensor>(), "forwarded blob \"", name,
+                    "\" is not a tensor");
+      forwarded_.erase(it);
+    }
+    const Tensor& tensor = source->Get<Tensor>();
+    CreateLocalBlob(name)->GetMutableTensor(tensor.GetDeviceType())->CopyFrom(tensor);
+  }
+}
+
+NetBase* Workspace::CreateNet(const NetDef& def, bool overwrite) {
+  return CreateNet(std::make_shared<const NetDef>(def), overwrite);
+}
+
+NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool overwrite) {
+  CAFFE_ENFORCE(def->has_name() && !def->name().empty(), "Net definition should have a name.");
+  std::shared_ptr<NetBase> old;
+  {
+    std::unique_lock<std::shared_mutex> lock(mutex_);
+    const auto it = nets_.find(def->name());
+    if (it != nets_.end()) {
+      CAFFE_ENFORCE(overwrite, "I respectfully refuse to overwrite an existing net of the same name \"",
+                    def->name(), "\", unless you explicitly specify overwrite=true.");
+      old = std::move(it->second);
+      nets_.erase(it);
+    }
+  }
+  old.reset();
+  std::shared_ptr<NetBase> net = caffe2rt::CreateNet(def, this);
+  if (net == nullptr) {
+    LOG(ERROR) << "net \"" << def->name() << "\" has type \"" << def->type()
+               << "\", which is not known; close: "
+               << Join(", ", NearestNames(def->type(), GetNetRegistry()->Keys()));
+    return nullptr;
+  }
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  return (nets_[def->name()] = std::move(net)).get();
+}
+
+NetBase* Workspace::GetNet(const std::string& name) {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  const auto it = nets_.find(name);
+  return it == nets_.end() ? nullptr : it->second.get();
+}
+
+void Workspace::DeleteNet(const std::string& name) {
+  std::shared_ptr<NetBase> deleted;  // dies outside the lock
+  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const auto it = nets_.find(name);
+  if (it == nets_.end()) return;
+  deleted = std::move(it->second);
+  nets_.erase(it);
+  lock.unlock();
+}
+
+std::vector<std::string> Workspace::Nets() const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  std::vector<std::string> names;
+  for (const auto& [name, net] : nets_) names.push_back(name);
+  return names;
+}
+
+bool Workspace::RunNet(const std::string& name) {
+  std::shared_ptr<NetBase> net;
+  {
+    std::shared_lock<std::shared_mutex> lock(mutex_);
+    const auto it = nets_.find(name);
+    if (it != nets_.end()) net = it->second;
+  }
+  if (net == nullptr) {
+    LOG(ERROR) << "net \"" << name << "\" is not in the workspace";
+    return false;
+  }
+  return net->Run();
+}
+
+bool Workspace::RunOperatorOnce(const OperatorDef& def) {
+  const std::unique_ptr<OperatorBase> op = CreateOperator(def, this);
+  try {
+    return op->Run();
+  } catch (EnforceNotMet& error) {
+    error.AppendMessage(MakeString("operator ", op->Describe()));
+    throw;
+  } catch (const std::exception& error) {
+    EnforceNotMet converted(__FILE__, __LINE__, "", error.what());
+    converted.AppendMessage(MakeString("operator ", op->Describe()));
+    throw converted;
+  }
+}
+
+bool Workspace::RunNetOnce(const NetDef& def) {
+  const std::unique_ptr<NetBase> net = caffe2rt::CreateNet(def, this);
+  CAFFE_ENFORCE(net != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
+                "\", which is not known");
+  return net->Run();
+}
+
+bool Workspace::RunPlan(const PlanDef& plan, ShouldContinue should_continue) {
+  return RunPlanOnWorkspace(this, plan, std::move(should_continue));
+}
+
+void Workspace::PrintBlobSizes() const {
+  std::vector<std::tuple<size_t, size_t, std::string>> sizes;
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  for (const auto& [name, blob] : blobs_) {
+    if (!blob->IsType<Tensor>()) continue;
+    const Tensor& tensor = *static_cast<const Tensor*>(blob->GetRaw());
+    sizes.emplace_back(tensor.shares_data() ? 0 : tensor.capacity_nbytes(), tensor.nbytes(), name);
+  }
+  std::sort(sizes.rbegin(), sizes.rend());
+  std::fprintf(stderr, "capacity bytes, bytes in use, blob\n");
+  for (const auto& [capacity, used, name] : sizes) {
+    std::fprintf(stderr, "%zu;%zu;%s\n", capacity, used, name.c_str());
+  }
+}
+
+ThreadPool* Workspace::GetThreadPool() { return &ProcessThreadPool(); }
+
+}  // namespace caffe2rt
