@@ -1,0 +1,258 @@
+#include "operators/common/conv_geometry.h"
+
+#include <string>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// List, scalar and pair forms of one argument. The scalar fills a list up (or cuts it down) to two
+// axes.
+std::vector<int64_t> ReadPerAxis(const ArgumentHelper& args, const std::string& list,
+                                 const std::string& scalar) {
+  const std::vector<int> given = args.GetRepeatedArgument<int>(list);
+  std::vector<int64_t> values(given.begin(), given.end());
+  if (args.HasArgument(scalar)) {
+    values.resize(2, args.GetSingleArgument<int>(scalar, 0));
+  } else if (args.HasArgument(scalar + "_h") && args.HasArgument(scalar + "_w")) {
+    values.push_back(args.GetSingleArgument<int>(scalar + "_h", 0));
+    values.push_back(args.GetSingleArgument<int>(scalar + "_w", 0));
+  }
+  return values;
+}
+
+bool FixesPads(LegacyPadding legacy) {
+  return legacy == LegacyPadding::kValid || legacy == LegacyPadding::kSame;
+}
+
+std::vector<int64_t> ReadPads(const ArgumentHelper& args, LegacyPadding legacy) {
+  const std::vector<int> given = args.GetRepeatedArgument<int>("pads");
+  std::vector<int64_t> pads(given.begin(), given.end());
+  bool explicit_pads = args.HasArgument("pads");
+  if (args.HasArgument("pad")) {
+    explicit_pads = true;
+    pads.resize(4, args.GetSingleArgument<int>("pad", 0));
+  } else if (args.HasArgument("pad_t") && args.HasArgument("pad_l") && args.HasArgument("pad_b") &&
+             args.HasArgument("pad_r")) {
+    explicit_pads = true;
+    for (const char* side : {"pad_t", "pad_l", "pad_b", "pad_r"}) {
+      pads.push_back(args.GetSingleArgument<int>(side, 0));
+    }
+  }
+  CAFFE_ENFORCE(!explicit_pads || !FixesPads(legacy), "argument legacy_pad ",
+                static_cast<int>(legacy), " (VALID or SAME) fixes the pads, want no pad arguments");
+  return pads;
+}
+
+void CheckLengths(const WindowArguments& window) {
+  const size_t axes = window.kernel.size();
+  CAFFE_ENFORCE_EQ(window.stride.size(), axes, "argument strides, want as many as kernels");
+  CAFFE_ENFORCE_EQ(window.dilation.size(), axes, "argument dilations, want as many as kernels");
+  CAFFE_ENFORCE_EQ(window.adj.size(), axes, "argument adjs, want as many as kernels");
+  CAFFE_ENFORCE_EQ(window.pads.size(), 2 * axes, "argument pads, want two for each of kernels");
+}
+
+void CheckAxis(const WindowArguments& window, size_t i) {
+  const int64_t head = window.pads[i], tail = window.pads[i + window.kernel.size()];
+  const int64_t stride = window.stride[i];
+  CAFFE_ENFORCE_GE(stride, 1, "stride of axis ", i, ", want at least 1");
+  if (window.global_pooling) {
+    CAFFE_ENFORCE(head == 0 && tail == 0 && window.dilation[i] == 1 && stride == 1, "axis ", i,
+                  " has pads ", head, ", ", tail, ", dilation ", window.dilation[i], ", stride ",
+                  stride, "; with global_pooling want pads 0, dilation 1, stride 1");
+    if (window.use == WindowUse::kPool) return;
+  }
+  CAFFE_ENFORCE_GT(window.kernel[i], 0, "kernel of axis ", i,
+                   ", want at least 1 (set kernel or kernels)");
+  CAFFE_ENFORCE_GE(window.dilation[i], 0, "dilation of axis ", i, ", want at least 0");
+  if (FixesPads(window.legacy_pad)) {
+    CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i, " beside legacy_pad, want 1");
+  }
+  if (window.use == WindowUse::kPool) {
+    CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i, ": pools want 1");
+    CAFFE_ENFORCE(head < window.kernel[i] && tail < window.kernel[i], "axis ", i, " has pads ",
+                  head, ", ", tail, ", want less than its kernel ", window.kernel[i]);
+  }
+  if (window.use == WindowUse::kConvTranspose) {
+    CAFFE_ENFORCE(window.adj[i] >= 0 && window.adj[i] <= stride, "adj of axis ", i, " is ",
+                  window.adj[i], ", want 0 to its stride ", stride);
+    CAFFE_ENFORCE(head >= 0 && tail >= 0, "axis ", i, " has pads ", head, ", ", tail,
+                  ", want at least 0");
+  }
+}
+
+// Number of windows and, for SAME, the pads of one axis.
+void SizeForward(LegacyPadding legacy, WindowAxis* axis) {
+  switch (legacy) {
+    case LegacyPadding::kSame: {
+      axis->out = (axis->in - 1) / axis->stride + 1;
+      const int64_t reach = CheckedAdd(CheckedMultiply(axis->out - 1, axis->stride), axis->kernel);
+      const int64_t need = reach > axis->in ? reach - axis->in : 0;
+      axis->pad_head = need / 2;
+      axis->pad_tail = need - need / 2;
+      return;
+    }
+    case LegacyPadding::kCaffePooling: {
+      // Caffe rounds up, and drops a last window that would start in the padding; it knows no tail.
+      const int64_t room = CheckedAdd(axis->in, 2 * axis->pad_head) - axis->kernel;
+      axis->out =
+          (room >= 0 ? (room + axis->stride - 1) / axis->stride : -(-room / axis->stride)) + 1;
+      if (axis->pad_head > 0 &&
+          CheckedMultiply<int64_t>(axis->out > 0 ? axis->out - 1 : 0, axis->stride) >=
+              axis->in + axis->pad_head) {
+        --axis->out;
+      }
+      CAFFE_ENFORCE_GE(axis->out, 0, "number of windows of ", axis->kernel, " in ", axis->in,
+                       ", want at least 0");
+      return;
+    }
+    default: {
+      const int64_t padded = CheckedAdd(CheckedAdd(axis->in, axis->pad_head), axis->pad_tail);
+      CAFFE_ENFORCE_GE(padded, axis->extent(), "axis of ", axis->in, " with pads ", axis->pad_head,
+                       " and ", axis->pad_tail, ", want at least its dilated kernel");
+      axis->out = (padded - axis->extent()) / axis->stride + 1;
+    }
+  }
+}
+
+void SizeTransposed(WindowAxis* axis) {
+  const int64_t reach = CheckedAdd(CheckedMultiply(axis->in - 1, axis->stride), axis->kernel);
+  axis->out = CheckedAdd(reach, axis->adj) - axis->pad_head - axis->pad_tail;
+  CAFFE_ENFORCE_GE(axis->out, 0, "output size of an axis of ", axis->in, " with pads ",
+                   axis->pad_head, " and ", axis->pad_tail, ", want at least 0");
+}
+
+WindowAxis MakeAxis(const WindowArguments& window, size_t i, int64_t in) {
+  WindowAxis axis;
+  axis.in = in;
+  if (window.global_pooling) {
+    axis.kernel = in;
+    if (window.use != WindowUse::kPool) {
+      CAFFE_ENFORCE_EQ(window.kernel[i], in, "kernel of axis ", i,
+                       " beside global_pooling, want the input's size");
+    }
+    return axis;
+  }
+  axis.kernel = window.kernel[i];
+  axis.stride = window.stride[i];
+  axis.dilation = window.dilation[i];
+  axis.adj = window.adj[i];
+  if (!FixesPads(window.legacy_pad)) {
+    axis.pad_head = window.pads[i];
+    axis.pad_tail = window.pads[i + window.kernel.size()];
+  }
+  if (window.use == WindowUse::kConvTranspose) {
+    SizeTransposed(&axis);
+  } else {
+    SizeForward(window.legacy_pad, &axis);
+  }
+  return axis;
+}
+
+void CheckRank(const WindowArguments& window, IntArrayRef dims) {
+  CAFFE_ENFORCE_GE(dims.size(), 2u, "rank of input 0 (X) of shape ", dims, ", want at least 2");
+  const size_t axes = dims.size() - 2;
+  CAFFE_ENFORCE_LE(axes, static_cast<size_t>(kMaxWindowAxes),
+                   "spatial axes of input 0 (X) of shape ", dims, ", want at most ",
+                   kMaxWindowAxes);
+  switch (window.use) {
+    case WindowUse::kPool:
+      if (window.global_pooling) return;
+      CAFFE_ENFORCE(axes >= 1 && axes <= 3, "input 0 (X) has shape ", dims,
+                    ", want 1 to 3 axes besides batch and channels");
+      CAFFE_ENFORCE_LE(axes, window.kernel.size(), "spatial axes of input 0 (X) of shape ", dims,
+                       ", want no more than kernels");
+      return;
+    case WindowUse::kConv:
+      CAFFE_ENFORCE_EQ(axes, window.kernel.size(), "spatial axes of input 0 (X) of shape ", dims,
+                       ", want one for each of kernels");
+      return;
+    case WindowUse::kConvTranspose:
+      CAFFE_ENFORCE(axes == 2 && window.kernel.size() == 2, "input 0 (X) has shape ", dims, " and ",
+                    window.kernel.size(), " kernels are given, want rank 4 and 2 kernels");
+  }
+}
+
+}  // namespace
+
+WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) {
+  WindowArguments window;
+  window.use = use;
+  const int legacy = args.GetSingleArgument<int>("legacy_pad", 0);
+  CAFFE_ENFORCE(
+      legacy >= 0 && legacy <= (use == WindowUse::kConvTranspose ? 2 : 3),
+      "argument legacy_pad is ", legacy,
+      ", want 0 (NOTSET), 1 (VALID), 2 (SAME) or, but for ConvTranspose, 3 (CAFFE_LEGACY_POOLING)");
+  window.legacy_pad = static_cast<LegacyPadding>(legacy);
+  window.order = StringToStorageOrder(args.GetSingleArgument<std::string>("order", "NCHW"));
+  window.group = args.GetSingleArgument<int>("group", 1);
+  window.global_pooling =
+      use != WindowUse::kConvTranspose && args.GetSingleArgument<int>("global_pooling", 0) != 0;
+  window.kernel = ReadPerAxis(args, "kernels", "kernel");
+  window.stride = ReadPerAxis(args, "strides", "stride");
+  window.pads = ReadPads(args, window.legacy_pad);
+  // Dilation is no argument of ConvTranspose; adj is of nothing else.
+  if (use == WindowUse::kConvTranspose) {
+    window.adj = ReadPerAxis(args, "adjs", "adj");
+  } else {
+    window.dilation = ReadPerAxis(args, "dilations", "dilation");
+  }
+  if (window.kernel.empty()) window.kernel.assign(2, 0);
+  const size_t axes = window.kernel.size();
+  if (window.stride.empty()) window.stride.assign(axes, 1);
+  if (window.dilation.empty()) window.dilation.assign(axes, 1);
+  if (window.adj.empty()) window.adj.assign(axes, 0);
+  if (window.pads.empty()) window.pads.assign(2 * axes, 0);
+  CheckLengths(window);
+  for (size_t i = 0; i < axes; ++i) CheckAxis(window, i);
+  return window;
+}
+
+int64_t WindowGeometry::in_size() const {
+  int64_t size = 1;
+  for (int i = 0; i < axes; ++i) size = CheckedMultiply(size, axis[static_cast<size_t>(i)].in);
+  return size;
+}
+
+int64_t WindowGeometry::out_size() const {
+  int64_t size = 1;
+  for (int i = 0; i < axes; ++i) size = CheckedMultiply(size, axis[static_cast<size_t>(i)].out);
+  return size;
+}
+
+int64_t WindowGeometry::kernel_size() const {
+  int64_t size = 1;
+  for (int i = 0; i < axes; ++i) size = CheckedMultiply(size, axis[static_cast<size_t>(i)].kernel);
+  return size;
+}
+
+std::vector<int64_t> WindowGeometry::OutputDims(int64_t out_channels) const {
+  std::vector<int64_t> dims{batch};
+  if (order == StorageOrder::NCHW) dims.push_back(out_channels);
+  for (int i = 0; i < axes; ++i) dims.push_back(axis[static_cast<size_t>(i)].out);
+  if (order == StorageOrder::NHWC) dims.push_back(out_channels);
+  return dims;
+}
+
+WindowGeometry MakeWindowGeometry(const WindowArguments& window, IntArrayRef dims) {
+  CheckRank(window, dims);
+  (void)CheckedProduct(dims);
+  WindowGeometry geometry;
+  geometry.order = window.order;
+  geometry.axes = static_cast<int>(dims.size()) - 2;
+  geometry.batch = dims[0];
+  const bool channels_last = window.order == StorageOrder::NHWC;
+  geometry.channels = channels_last ? dims.back() : dims[1];
+  for (size_t i = 1; i < dims.size(); ++i) {
+    CAFFE_ENFORCE_GT(dims[i], 0, "dim ", i, " of input 0 (X) of shape ", dims, ", want at least 1");
+  }
+  for (size_t i = 0; i + 2 < dims.size(); ++i) {
+    geometry.axis[i] = MakeAxis(window, i, dims[i + (channels_last ? 1 : 2)]);
+  }
+  return geometry;
+}
+
+}  // namespace caffe2rt

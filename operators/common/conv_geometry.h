@@ -1,0 +1,101 @@
+#pragma once
+// Windows that slide over spatial axes: the arguments of convolutions, transposed convolutions and
+// pools, and the sizes that follow from them.
+//
+//   const WindowArguments window = ParseWindowArguments(args, WindowUse::kPool);   // once, in the
+//   constructor const WindowGeometry g = MakeWindowGeometry(window, X.sizes());                //
+//   when the input's shape changes Output(0, g.OutputDims(g.channels), X.dtype()); for (int i = 0;
+//   i < g.axes; ++i) use(g.axis[i].in, g.axis[i].kernel, g.axis[i].pad_head, g.axis[i].out);
+//
+// Precedence of arguments: lists (kernels, strides, pads, dilations, adjs) over scalars (kernel,
+// ...: two axes) over the _h/_w pairs, which count only when both are given, as pad_t, pad_l, pad_b
+// and pad_r do only when all four are.
+//
+// Plain values; thread safe. Everything THROWS EnforceNotMet on sizes that do not fit together.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "caffe2_core/base/array_ref.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/tensor/data_type.h"
+
+namespace caffe2rt {
+
+// Numbers as in files.
+enum class LegacyPadding { kNotSet = 0, kValid = 1, kSame = 2, kCaffePooling = 3 };
+
+enum class WindowUse { kConv, kPool, kConvTranspose };
+
+struct WindowArguments {
+  std::vector<int64_t> kernel;  // one entry an axis; empty: axes follow the input (global pooling)
+  std::vector<int64_t> stride;
+  std::vector<int64_t> dilation;
+  std::vector<int64_t> adj;   // transposed convolution only; zeros else
+  std::vector<int64_t> pads;  // all heads, then all tails
+  LegacyPadding legacy_pad = LegacyPadding::kNotSet;
+  StorageOrder order = StorageOrder::NCHW;
+  int64_t group = 1;
+  bool global_pooling = false;
+  WindowUse use = WindowUse::kConv;
+};
+
+// Reads and checks the arguments. THROWS for lists of different lengths, strides below 1, negative
+// dilations, an unknown order or legacy_pad, explicit pads beside legacy_pad VALID or SAME, pads
+// not below the kernel in pools, and the like.
+WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use);
+
+// One spatial axis. `out` windows start at -pad_head, stride apart; tap i of a window lies i *
+// dilation after its start.
+struct WindowAxis {
+  int64_t in = 1;
+  int64_t out = 1;
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t pad_head = 0;  // negative pads crop
+  int64_t pad_tail = 0;
+  int64_t adj = 0;
+
+  int64_t extent() const { return dilation * (kernel - 1) + 1; }
+  bool operator==(const WindowAxis&) const = default;
+};
+
+inline constexpr int kMaxWindowAxes = 8;
+
+struct WindowGeometry {
+  StorageOrder order = StorageOrder::NCHW;
+  int axes = 0;
+  int64_t batch = 0;
+  int64_t channels = 0;
+  std::array<WindowAxis, kMaxWindowAxes> axis;  // outermost first: [h, w] of a picture
+
+  // Products over the axes.
+  int64_t in_size() const;
+  int64_t out_size() const;
+  int64_t kernel_size() const;
+  // [batch, out_channels, out...] in NCHW, [batch, out..., out_channels] in NHWC.
+  std::vector<int64_t> OutputDims(int64_t out_channels) const;
+  bool operator==(const WindowGeometry&) const = default;
+};
+
+// The geometry for an input of `dims` (batch, channels and axes in the order of `args`). Axes of
+// the arguments beyond those of the input are ignored. THROWS when the rank does not fit, a
+// dimension but the batch is 0, or a window does not fit into its axis.
+WindowGeometry MakeWindowGeometry(const WindowArguments& args, IntArrayRef dims);
+
+// Shape inference of a pool: the output's shape, unknown when the input's is. THROWS what the
+// operator would.
+std::vector<TensorShape> InferPoolShape(const OperatorDef& def, const std::vector<TensorShape>& in);
+// Of Conv and ConvTranspose: the output's channels come from input 1, the filter.
+std::vector<TensorShape> InferConvShape(const OperatorDef& def, const std::vector<TensorShape>& in);
+std::vector<TensorShape> InferConvTransposeShape(const OperatorDef& def,
+                                                 const std::vector<TensorShape>& in);
+
+// Declares the arguments that ParseWindowArguments reads (and those that only other devices use)
+// with their defaults.
+void DeclareWindowArguments(OpSchema& schema, WindowUse use);
+
+}  // namespace caffe2rt
