@@ -101,6 +101,14 @@ class OpSchema {
   OpSchema& Arg(const std::string& name, const std::string& doc, T default_value) {
     return ArgWithDefault(name, doc, DefaultText(static_cast<double>(default_value)));
   }
+  // The same for literals, which would convert to bool otherwise.
+  OpSchema& Arg(const std::string& name, const char* doc, const char* default_value) {
+    return Arg(name, std::string(doc), default_value);
+  }
+  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>>
+  OpSchema& Arg(const std::string& name, const char* doc, T default_value) {
+    return Arg(name, std::string(doc), default_value);
+  }
   OpSchema& ArgIsTest(const std::string& doc) { return Arg("is_test", doc, true); }
   OpSchema& Input(int index, const std::string& name, const std::string& doc);
   OpSchema& Output(int index, const std::string& name, const std::string& doc);

@@ -171,7 +171,7 @@ void CheckRank(const WindowArguments& window, IntArrayRef dims) {
                        ", want one for each of kernels");
       return;
     case WindowUse::kConvTranspose:
-      CAFFE_ENFORCE(axes == 2 && window.kernel.size() == 2, "input 0 (X) has shape ", dims, " and ",
+      CAFFE_ENFORCE(axes == 2 && window.kernel.size() >= 2, "input 0 (X) has shape ", dims, " and ",
                     window.kernel.size(), " kernels are given, want rank 4 and 2 kernels");
   }
 }
