@@ -1,0 +1,34 @@
+#pragma once
+// The built-in back ends of db.h, one file each. For db.cc alone.
+
+#include <exception>
+#include <memory>
+#include <string>
+
+#include "caffe2_core/io/db.h"
+
+namespace caffe2rt {
+namespace db {
+
+std::unique_ptr<DB> NewMiniDB(const std::string& source, Mode mode);
+std::unique_ptr<DB> NewLevelDB(const std::string& source, Mode mode);
+std::unique_ptr<DB> NewLMDB(const std::string& source, Mode mode);
+std::unique_ptr<DB> NewProtoDB(const std::string& source, Mode mode);
+
+namespace internal {
+// Whether an exception has been thrown since this was made: destructors then keep what is half done
+// to themselves.
+class UnwindingDetector {
+ public:
+  bool Unwinding() const { return std::uncaught_exceptions() > at_start_; }
+
+ private:
+  int at_start_ = std::uncaught_exceptions();
+};
+
+// For transactions: commits unless an exception is in flight. Never throws: failures are logged.
+void CommitInDestructor(Transaction* transaction, const UnwindingDetector& detector) noexcept;
+}  // namespace internal
+
+}  // namespace db
+}  // namespace caffe2rt

@@ -1,0 +1,219 @@
+#include "caffe2_core/io/leveldb_read_only_env.h"
+
+#include <leveldb/db.h>
+#include <leveldb/write_batch.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace caffe2rt {
+namespace db {
+namespace internal {
+namespace {
+
+using leveldb::Slice;
+using leveldb::Status;
+using MemoryFile = LevelDBReadOnlyEnv::MemoryFile;
+
+// Copies up to n bytes at `offset` to scratch.
+Slice CopyOut(MemoryFile& file, uint64_t offset, size_t n, char* scratch) {
+  const std::lock_guard<std::mutex> lock(file.mutex);
+  if (offset >= file.bytes.size()) return Slice(scratch, 0);
+  const size_t count = std::min<size_t>(n, file.bytes.size() - offset);
+  std::memcpy(scratch, file.bytes.data() + offset, count);
+  return Slice(scratch, count);
+}
+
+class MemorySequentialFile final : public leveldb::SequentialFile {
+ public:
+  explicit MemorySequentialFile(std::shared_ptr<MemoryFile> file) : file_(std::move(file)) {}
+  Status Read(size_t n, Slice* result, char* scratch) override {
+    *result = CopyOut(*file_, at_, n, scratch);
+    at_ += result->size();
+    return Status::OK();
+  }
+  Status Skip(uint64_t n) override {
+    at_ += n;
+    return Status::OK();
+  }
+
+ private:
+  const std::shared_ptr<MemoryFile> file_;  // shared with the environment's table of files
+  uint64_t at_ = 0;
+};
+
+class MemoryRandomAccessFile final : public leveldb::RandomAccessFile {
+ public:
+  explicit MemoryRandomAccessFile(std::shared_ptr<MemoryFile> file) : file_(std::move(file)) {}
+  Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
+    *result = CopyOut(*file_, offset, n, scratch);
+    return Status::OK();
+  }
+
+ private:
+  const std::shared_ptr<MemoryFile> file_;  // shared with the environment's table of files
+};
+
+class MemoryWritableFile final : public leveldb::WritableFile {
+ public:
+  MemoryWritableFile(std::shared_ptr<MemoryFile> file, std::shared_ptr<bool> sealed)
+      : file_(std::move(file)), sealed_(std::move(sealed)) {}
+  Status Append(const Slice& data) override {
+    const std::lock_guard<std::mutex> lock(file_->mutex);
+    file_->bytes.append(data.data(), data.size());
+    return Status::OK();
+  }
+  Status Close() override { return Status::OK(); }
+  Status Flush() override { return Status::OK(); }
+  Status Sync() override {
+    return *sealed_ ? Status::IOError("the database is open for reading") : Status::OK();
+  }
+
+ private:
+  const std::shared_ptr<MemoryFile> file_;  // shared with the environment's table of files
+  const std::shared_ptr<bool> sealed_;      // shared: the file may outlive the environment's table
+};
+
+class NoLock final : public leveldb::FileLock {};
+
+class NoLogger final : public leveldb::Logger {
+ public:
+  void Logv(const char*, std::va_list) override {}
+};
+
+}  // namespace
+
+void LevelDBReadOnlyEnv::SealForReading(leveldb::DB* db) {
+  *sealed_ = true;
+  // A write whose sync fails is recorded by LevelDB as the error after which nothing runs in the
+  // background.
+  leveldb::WriteOptions options;
+  options.sync = true;
+  leveldb::WriteBatch nothing;
+  (void)db->Write(options, &nothing);
+  std::vector<std::pair<void (*)(void*), void*>> scheduled;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    scheduled.swap(scheduled_);
+  }
+  // What was scheduled while opening finds that error, and tells LevelDB that it is over.
+  for (const auto& [function, argument] : scheduled) function(argument);
+}
+
+void LevelDBReadOnlyEnv::Schedule(void (*function)(void*), void* argument) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  scheduled_.emplace_back(function, argument);
+}
+
+std::shared_ptr<MemoryFile> LevelDBReadOnlyEnv::Find(const std::string& path) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = written_.find(path);
+  return it == written_.end() ? nullptr : it->second;
+}
+
+bool LevelDBReadOnlyEnv::IsRemoved(const std::string& path) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return removed_.contains(path);
+}
+
+Status LevelDBReadOnlyEnv::NewSequentialFile(const std::string& path,
+                                             leveldb::SequentialFile** result) {
+  if (auto file = Find(path)) {
+    *result = new MemorySequentialFile(std::move(file));
+    return Status::OK();
+  }
+  if (IsRemoved(path)) return Status::NotFound(path);
+  return target()->NewSequentialFile(path, result);
+}
+
+Status LevelDBReadOnlyEnv::NewRandomAccessFile(const std::string& path,
+                                               leveldb::RandomAccessFile** result) {
+  if (auto file = Find(path)) {
+    *result = new MemoryRandomAccessFile(std::move(file));
+    return Status::OK();
+  }
+  if (IsRemoved(path)) return Status::NotFound(path);
+  return target()->NewRandomAccessFile(path, result);
+}
+
+Status LevelDBReadOnlyEnv::NewWritableFile(const std::string& path,
+                                           leveldb::WritableFile** result) {
+  auto file = std::make_shared<MemoryFile>();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    written_[path] = file;
+    removed_.erase(path);
+  }
+  *result = new MemoryWritableFile(std::move(file), sealed_);
+  return Status::OK();
+}
+
+Status LevelDBReadOnlyEnv::NewAppendableFile(const std::string& path, leveldb::WritableFile**) {
+  return Status::NotSupported(path, "appending to a database that is open for reading");
+}
+
+bool LevelDBReadOnlyEnv::FileExists(const std::string& path) {
+  return Find(path) != nullptr || (!IsRemoved(path) && target()->FileExists(path));
+}
+
+Status LevelDBReadOnlyEnv::GetChildren(const std::string& folder, std::vector<std::string>* names) {
+  std::vector<std::string> there;
+  const Status status = target()->GetChildren(folder, &there);
+  if (!status.ok()) return status;
+  std::set<std::string> all;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::string& name : there) {
+    if (!removed_.contains(folder + "/" + name)) all.insert(name);
+  }
+  for (const auto& [path, file] : written_) {
+    if (path.rfind(folder + "/", 0) == 0) all.insert(path.substr(folder.size() + 1));
+  }
+  names->assign(all.begin(), all.end());
+  return Status::OK();
+}
+
+Status LevelDBReadOnlyEnv::RemoveFile(const std::string& path) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  written_.erase(path);
+  removed_.insert(path);
+  return Status::OK();
+}
+
+Status LevelDBReadOnlyEnv::GetFileSize(const std::string& path, uint64_t* size) {
+  if (const auto file = Find(path)) {
+    const std::lock_guard<std::mutex> lock(file->mutex);
+    *size = file->bytes.size();
+    return Status::OK();
+  }
+  if (IsRemoved(path)) return Status::NotFound(path);
+  return target()->GetFileSize(path, size);
+}
+
+Status LevelDBReadOnlyEnv::RenameFile(const std::string& from, const std::string& to) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto it = written_.find(from);
+  if (it == written_.end()) return Status::OK();  // the old info log, which nobody reads
+  written_[to] = it->second;
+  written_.erase(from);
+  removed_.erase(to);
+  return Status::OK();
+}
+
+Status LevelDBReadOnlyEnv::LockFile(const std::string&, leveldb::FileLock** lock) {
+  *lock = new NoLock();
+  return Status::OK();
+}
+
+Status LevelDBReadOnlyEnv::UnlockFile(leveldb::FileLock* lock) {
+  delete lock;
+  return Status::OK();
+}
+
+Status LevelDBReadOnlyEnv::NewLogger(const std::string&, leveldb::Logger** result) {
+  *result = new NoLogger();
+  return Status::OK();
+}
+
+}  // namespace internal
+}  // namespace db
+}  // namespace caffe2rt

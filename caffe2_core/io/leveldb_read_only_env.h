@@ -1,0 +1,72 @@
+#pragma once
+// A LevelDB environment under which opening a database changes no file.
+//
+// LevelDB knows no read-only mode: opening writes a new manifest, renames logs, takes a lock and
+// may start to compact. Here everything that it writes goes to memory, and SealForReading stops
+// what would run in the background. For leveldb.cc alone.
+
+#include <leveldb/env.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace leveldb {
+class DB;
+}
+
+namespace caffe2rt {
+namespace db {
+namespace internal {
+
+// Thread safe. Must outlive the database that was opened with it.
+class LevelDBReadOnlyEnv final : public leveldb::EnvWrapper {
+ public:
+  LevelDBReadOnlyEnv() : EnvWrapper(leveldb::Env::Default()) {}
+
+  // Call right after Open: from now on writing fails, which LevelDB takes as the reason never to
+  // compact.
+  void SealForReading(leveldb::DB* db);
+
+  leveldb::Status NewSequentialFile(const std::string& path,
+                                    leveldb::SequentialFile** result) override;
+  leveldb::Status NewRandomAccessFile(const std::string& path,
+                                      leveldb::RandomAccessFile** result) override;
+  leveldb::Status NewWritableFile(const std::string& path, leveldb::WritableFile** result) override;
+  leveldb::Status NewAppendableFile(const std::string& path,
+                                    leveldb::WritableFile** result) override;
+  bool FileExists(const std::string& path) override;
+  leveldb::Status GetChildren(const std::string& folder, std::vector<std::string>* names) override;
+  leveldb::Status RemoveFile(const std::string& path) override;
+  leveldb::Status CreateDir(const std::string&) override { return leveldb::Status::OK(); }
+  leveldb::Status RemoveDir(const std::string&) override { return leveldb::Status::OK(); }
+  leveldb::Status GetFileSize(const std::string& path, uint64_t* size) override;
+  leveldb::Status RenameFile(const std::string& from, const std::string& to) override;
+  leveldb::Status LockFile(const std::string& path, leveldb::FileLock** lock) override;
+  leveldb::Status UnlockFile(leveldb::FileLock* lock) override;
+  leveldb::Status NewLogger(const std::string& path, leveldb::Logger** result) override;
+  void Schedule(void (*function)(void*), void* argument) override;
+
+  struct MemoryFile {
+    std::mutex mutex;
+    std::string bytes;
+  };
+
+ private:
+  std::shared_ptr<MemoryFile> Find(const std::string& path);
+  bool IsRemoved(const std::string& path);
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<MemoryFile>> written_;
+  std::set<std::string> removed_;
+  std::shared_ptr<bool> sealed_ = std::make_shared<bool>(false);
+  std::vector<std::pair<void (*)(void*), void*>> scheduled_;
+};
+
+}  // namespace internal
+}  // namespace db
+}  // namespace caffe2rt

@@ -1,0 +1,255 @@
+#include "caffe2_core/io/lmdb_file.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt {
+namespace db {
+namespace internal {
+namespace {
+
+constexpr uint32_t kMagic = 0xBEEFC0DE;
+constexpr size_t kPageHeaderBytes = 16;
+constexpr size_t kNodeHeaderBytes = 8;
+constexpr size_t kMetaBytes = 136;
+constexpr size_t kMinPageBytes = 512;
+constexpr size_t kMaxPageBytes = 65536;
+constexpr int kMaxDepth = 32;  // of liblmdb's cursors as well
+
+constexpr uint16_t kBranch = 0x01;
+constexpr uint16_t kLeaf = 0x02;
+constexpr uint16_t kOverflow = 0x04;
+constexpr uint16_t kKindMask = 0x7f;  // above are marks that only live in memory
+
+constexpr uint16_t kBigValue = 0x01;  // node flags
+constexpr uint16_t kSubTree = 0x02;
+constexpr uint16_t kDuplicates = 0x04;
+
+template <class T>
+T Load(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+LmdbTree LoadTree(const char* from) {
+  LmdbTree tree;
+  tree.flags = Load<uint16_t>(from + 4);
+  tree.depth = Load<uint16_t>(from + 6);
+  tree.entries = Load<uint64_t>(from + 32);
+  tree.root = Load<uint64_t>(from + 40);
+  return tree;
+}
+
+// A node in a page that ReadPage has checked.
+struct Node {
+  const char* at;
+  size_t room;  // bytes to the end of the page
+  uint16_t flags() const { return Load<uint16_t>(at + 4); }
+  size_t key_size() const { return Load<uint16_t>(at + 6); }
+  std::string_view key() const { return {at + kNodeHeaderBytes, key_size()}; }
+  uint64_t value_size() const {
+    return Load<uint16_t>(at) | uint64_t{Load<uint16_t>(at + 2)} << 16;
+  }
+  uint64_t child() const { return value_size() | uint64_t{flags()} << 32; }
+  const char* value() const { return at + kNodeHeaderBytes + key_size(); }
+};
+
+bool IsBranch(const std::string& page) { return (Load<uint16_t>(page.data() + 10) & kBranch) != 0; }
+
+int NodeCount(const std::string& page) {
+  return static_cast<int>((Load<uint16_t>(page.data() + 12) - kPageHeaderBytes) / 2);
+}
+
+Node NodeAt(const std::string& page, int index) {
+  const size_t offset =
+      Load<uint16_t>(page.data() + kPageHeaderBytes + 2 * static_cast<size_t>(index));
+  return {page.data() + offset, page.size() - offset};
+}
+
+// Whether the node lies in its page.
+bool Fits(const Node& node, bool branch) {
+  if (node.room < kNodeHeaderBytes || node.room - kNodeHeaderBytes < node.key_size()) return false;
+  if (branch) return true;
+  const size_t room = node.room - kNodeHeaderBytes - node.key_size();
+  return (node.flags() & kBigValue) != 0 ? room >= sizeof(uint64_t) : room >= node.value_size();
+}
+
+std::string DataPath(const std::string& source) {
+  struct stat info;
+  const bool folder = stat(source.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  return folder ? source + "/data.mdb" : source;
+}
+
+}  // namespace
+
+LmdbFile::LmdbFile(const std::string& source)
+    : path_(DataPath(source)), file_(OpenForReading(path_)), file_bytes_(FileSize(file_, path_)) {
+  uint64_t transaction = 0;
+  if (!ReadMeta(0, &transaction)) ThrowDamaged("its first page has no meta of LMDB version 1");
+  // Leaves the first one in place when the second is damaged or older.
+  (void)ReadMeta(static_cast<int64_t>(page_bytes_), &transaction);
+}
+
+bool LmdbFile::ReadMeta(int64_t offset, uint64_t* transaction) {
+  char page[kPageHeaderBytes + kMetaBytes];
+  if (file_bytes_ < offset + static_cast<int64_t>(sizeof(page))) return false;
+  ReadAt(file_, path_, offset, page, sizeof(page));
+  const char* meta = page + kPageHeaderBytes;
+  const size_t page_bytes = Load<uint32_t>(meta + 24);
+  const bool valid = Load<uint32_t>(meta) == kMagic && Load<uint32_t>(meta + 4) == 1 &&
+                     std::has_single_bit(page_bytes) && page_bytes >= kMinPageBytes &&
+                     page_bytes <= kMaxPageBytes && (offset == 0 || page_bytes == page_bytes_);
+  if (!valid) return false;
+  if (offset != 0 && Load<uint64_t>(meta + 128) <= *transaction) return true;
+  *transaction = Load<uint64_t>(meta + 128);
+  page_bytes_ = page_bytes;
+  page_count_ =
+      std::min(static_cast<uint64_t>(file_bytes_) / page_bytes, Load<uint64_t>(meta + 120) + 1);
+  free_ = LoadTree(meta + 24);
+  main_ = LoadTree(meta + 72);
+  return true;
+}
+
+std::string LmdbFile::ReadPage(uint64_t number) const {
+  if (number < 2 || number >= page_count_) {
+    ThrowDamaged(MakeString("page ", number, " is asked for, it has ", page_count_));
+  }
+  std::string page(page_bytes_, '\0');
+  ReadAt(file_, path_, static_cast<int64_t>(number * page_bytes_), page.data(), page.size());
+  const uint16_t kind = Load<uint16_t>(page.data() + 10) & kKindMask;
+  const size_t lower = Load<uint16_t>(page.data() + 12);
+  const size_t upper = Load<uint16_t>(page.data() + 14);
+  const bool full = upper == 0 && page_bytes_ == kMaxPageBytes;  // 65536 in 16 bits
+  bool fits = Load<uint64_t>(page.data()) == number && (kind == kBranch || kind == kLeaf) &&
+              lower >= kPageHeaderBytes && lower % 2 == 0 && (full || lower <= upper) &&
+              lower <= page_bytes_ && upper <= page_bytes_;
+  for (int i = 0; fits && i < NodeCount(page); ++i) {
+    const size_t offset =
+        Load<uint16_t>(page.data() + kPageHeaderBytes + 2 * static_cast<size_t>(i));
+    fits = offset >= lower && offset <= page_bytes_ && Fits(NodeAt(page, i), kind == kBranch);
+  }
+  if (!fits) ThrowDamaged(MakeString("page ", number, " is no page of a tree"));
+  return page;
+}
+
+std::string LmdbFile::ReadOverflow(uint64_t number, uint64_t size) const {
+  const uint64_t pages = (kPageHeaderBytes + size + page_bytes_ - 1) / page_bytes_;
+  if (number < 2 || number >= page_count_ || pages > page_count_ - number) {
+    ThrowDamaged(MakeString("a value of ", size, " bytes stands in pages that it does not have"));
+  }
+  const int64_t offset = static_cast<int64_t>(number * page_bytes_);
+  char header[kPageHeaderBytes];
+  ReadAt(file_, path_, offset, header, sizeof(header));
+  if (Load<uint64_t>(header) != number || (Load<uint16_t>(header + 10) & kKindMask) != kOverflow ||
+      Load<uint32_t>(header + 12) < pages) {
+    ThrowDamaged(MakeString("page ", number, " does not hold the value that refers to it"));
+  }
+  std::string value(size, '\0');
+  ReadAt(file_, path_, offset + static_cast<int64_t>(kPageHeaderBytes), value.data(), value.size());
+  return value;
+}
+
+void LmdbFile::ThrowDamaged(const std::string& reason) const {
+  CAFFE_THROW("lmdb \"", path_, "\" is damaged or no LMDB file: ", reason);
+}
+
+void LmdbPosition::Push(uint64_t page) {
+  if (levels_.size() >= kMaxDepth || pages_left_ == 0)
+    file_.ThrowDamaged("its pages go in circles");
+  --pages_left_;
+  levels_.push_back({file_.ReadPage(page), 0});
+  if (NodeCount(levels_.back().page) == 0) file_.ThrowDamaged("a page of a tree is empty");
+}
+
+void LmdbPosition::Descend(std::string_view key, bool guided) {
+  while (true) {
+    Level& level = levels_.back();
+    const int count = NodeCount(level.page);
+    const bool branch = IsBranch(level.page);
+    if (guided) {
+      // In a branch the last child whose key is not above; its first key stands for everything
+      // below.
+      int index = branch ? 1 : 0;
+      while (index < count && (branch ? NodeAt(level.page, index).key() <= key
+                                      : NodeAt(level.page, index).key() < key)) {
+        ++index;
+      }
+      level.index = branch ? index - 1 : index;
+    }
+    if (!branch) return SkipFinishedLevels();
+    Push(NodeAt(level.page, level.index).child());
+  }
+}
+
+void LmdbPosition::SkipFinishedLevels() {
+  while (!levels_.empty() && levels_.back().index >= NodeCount(levels_.back().page)) {
+    levels_.pop_back();
+    if (!levels_.empty()) ++levels_.back().index;
+  }
+  if (!levels_.empty() && IsBranch(levels_.back().page)) {
+    Push(NodeAt(levels_.back().page, levels_.back().index).child());
+    Descend({}, false);
+  }
+}
+
+void LmdbPosition::Seek(std::string_view key) {
+  levels_.clear();
+  pages_left_ = file_.page_count();
+  if (tree_.root == UINT64_MAX) return;
+  Push(tree_.root);
+  Descend(key, !key.empty());
+}
+
+void LmdbPosition::Next() {
+  ++levels_.back().index;
+  SkipFinishedLevels();
+}
+
+std::string_view LmdbPosition::key() const {
+  return NodeAt(levels_.back().page, levels_.back().index).key();
+}
+
+std::string LmdbPosition::value() const {
+  const Node node = NodeAt(levels_.back().page, levels_.back().index);
+  if ((node.flags() & (kSubTree | kDuplicates)) != 0) {
+    file_.ThrowDamaged(MakeString("entry \"", node.key(),
+                                  "\" is a database of its own or has "
+                                  "several values, which Caffe2 does not write"));
+  }
+  if ((node.flags() & kBigValue) != 0) {
+    return file_.ReadOverflow(Load<uint64_t>(node.value()), node.value_size());
+  }
+  return std::string(node.value(), node.value_size());
+}
+
+void CheckLmdbFile(const std::string& source) {
+  const LmdbFile file(source);
+  LmdbPosition main(file, file.main_tree());
+  uint64_t entries = 0;
+  for (main.Seek({}); main.Valid(); main.Next(), ++entries) (void)main.value();
+  if (entries != file.main_tree().entries) file.ThrowDamaged("its number of entries is wrong");
+  // Each value: a count and as many page numbers, falling.
+  LmdbPosition free(file, file.free_tree());
+  for (free.Seek({}); free.Valid(); free.Next()) {
+    const std::string list = free.value();
+    bool fits = free.key().size() == sizeof(uint64_t) && list.size() >= sizeof(uint64_t) &&
+                Load<uint64_t>(list.data()) <= list.size() / sizeof(uint64_t) - 1;
+    uint64_t above = file.page_count();
+    for (uint64_t i = 1; fits && i <= Load<uint64_t>(list.data()); ++i) {
+      const uint64_t page = Load<uint64_t>(list.data() + i * sizeof(uint64_t));
+      fits = page >= 2 && page < above;
+      above = page;
+    }
+    if (!fits) file.ThrowDamaged("its list of free pages is wrong");
+  }
+}
+
+}  // namespace internal
+}  // namespace db
+}  // namespace caffe2rt
