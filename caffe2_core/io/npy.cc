@@ -1,0 +1,303 @@
+// The format: "\x93NUMPY", version (major, minor), header size (uint16; uint32 from version 2), a
+// Python dict as text
+// {'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }, then the elements.
+#include "caffe2_core/io/npy.h"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <cstring>
+#include <functional>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
+
+namespace caffe2rt {
+namespace {
+
+using namespace std::string_view_literals;
+
+static_assert(std::endian::native == std::endian::little, "the files are written little endian");
+
+constexpr std::string_view kMagic = "\x93NUMPY"sv;
+constexpr size_t kMaxHeaderBytes = 1 << 20;
+
+struct Header {
+  std::string descr;
+  bool fortran_order = false;
+  std::vector<int64_t> shape;
+};
+
+struct ElementType {
+  const char* name;  // without byte order
+  TypeMeta meta;
+  size_t file_bytes;  // of one element in the file
+};
+
+const std::vector<ElementType>& ElementTypes() {
+  static const std::vector<ElementType> types = {
+      {"b1", TypeMeta::Make<bool>(), 1},     {"i1", TypeMeta::Make<int8_t>(), 1},
+      {"u1", TypeMeta::Make<uint8_t>(), 1},  {"i2", TypeMeta::Make<int16_t>(), 2},
+      {"u2", TypeMeta::Make<uint16_t>(), 2}, {"i4", TypeMeta::Make<int32_t>(), 4},
+      {"i8", TypeMeta::Make<int64_t>(), 8},  {"f2", TypeMeta::Make<float16>(), 2},
+      {"f4", TypeMeta::Make<float>(), 4},    {"f8", TypeMeta::Make<double>(), 8},
+      {"u4", TypeMeta::Make<int64_t>(), 4},  {"u8", TypeMeta::Make<int64_t>(), 8},
+  };
+  return types;
+}
+
+// Reads the header's dict, which Python writes and a person may.
+class HeaderParser {
+ public:
+  HeaderParser(std::string_view text, const std::string& subject)
+      : text_(text), subject_(subject) {}
+
+  Header Parse() {
+    Header header;
+    bool descr = false, order = false, shape = false;
+    Expect('{');
+    while (!TakeIf('}')) {
+      const std::string key = String();
+      Expect(':');
+      if (key == "descr") {
+        SkipSpace();
+        if (at_ < text_.size() && text_[at_] == '[') Fail("it is an array of records");
+        header.descr = String();
+        descr = true;
+      } else if (key == "fortran_order") {
+        header.fortran_order = Bool();
+        order = true;
+      } else if (key == "shape") {
+        header.shape = Shape();
+        shape = true;
+      } else {
+        Fail("its header has the unknown key '" + key + "'");
+      }
+      if (!TakeIf(',')) {
+        Expect('}');
+        break;
+      }
+    }
+    if (!descr || !order || !shape) Fail("its header lacks descr, fortran_order or shape");
+    return header;
+  }
+
+ private:
+  [[noreturn]] void Fail(const std::string& reason) const {
+    CAFFE_THROW("cannot read \"", subject_, "\" as .npy: ", reason);
+  }
+  void SkipSpace() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+  }
+  bool TakeIf(char c) {
+    SkipSpace();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void Expect(char c) {
+    if (!TakeIf(c)) Fail(std::string("its header is no dict: want '") + c + "'");
+  }
+  std::string String() {
+    SkipSpace();
+    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) {
+      Fail("its header is no dict of strings");
+    }
+    const char quote = text_[at_++];
+    const size_t end = text_.find(quote, at_);
+    if (end == std::string_view::npos) Fail("its header has an open string");
+    const std::string value(text_.substr(at_, end - at_));
+    at_ = end + 1;
+    return value;
+  }
+  bool Bool() {
+    SkipSpace();
+    for (const auto& [word, value] : {std::pair("True"sv, true), std::pair("False"sv, false)}) {
+      if (text_.substr(at_, word.size()) == word) {
+        at_ += word.size();
+        return value;
+      }
+    }
+    Fail("its fortran_order is neither True nor False");
+  }
+  std::vector<int64_t> Shape() {
+    std::vector<int64_t> shape;
+    Expect('(');
+    while (!TakeIf(')')) {
+      shape.push_back(Integer());
+      TakeIf('L');  // Python 2
+      if (!TakeIf(',')) {
+        Expect(')');
+        break;
+      }
+      if (shape.size() > Tensor::kMaxRank) Fail(MakeString("its rank is above ", Tensor::kMaxRank));
+    }
+    return shape;
+  }
+  int64_t Integer() {
+    SkipSpace();
+    int64_t value = 0;
+    const size_t begin = at_;
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
+      value = CheckedAdd<int64_t>(CheckedMultiply<int64_t>(value, 10), text_[at_++] - '0');
+    }
+    if (at_ == begin) Fail("its shape has a dimension that is no number");
+    return value;
+  }
+
+  const std::string_view text_;
+  const std::string& subject_;
+  size_t at_ = 0;
+};
+
+const ElementType& TypeOf(const std::string& descr, const std::string& subject) {
+  const std::string name = descr.empty() ? descr : descr.substr(1);
+  const bool order = !descr.empty() && "<>|="sv.find(descr[0]) != std::string_view::npos;
+  for (const ElementType& type : ElementTypes()) {
+    if (order && name == type.name) return type;
+  }
+  const char kind = name.empty() ? ' ' : name[0];
+  const char* reason = kind == 'S' || kind == 'U' || kind == 'a' ? "strings of fixed width"
+                       : kind == 'O'                             ? "pickled Python objects"
+                       : kind == 'c'                             ? "complex numbers"
+                       : kind == 'M' || kind == 'm'              ? "dates or times"
+                                                                 : "of no known type";
+  CAFFE_THROW("cannot read \"", subject, "\": its elements ('", descr, "') are ", reason,
+              ", want bool, integers or floating point");
+}
+
+// Element i of the file's order; swaps bytes for big endian.
+void LoadElement(const char* data, size_t bytes, bool swap, char* to) {
+  std::memcpy(to, data, bytes);
+  if (swap) std::reverse(to, to + bytes);
+}
+
+// One element of the file, in our order of bytes, into the tensor's type.
+void StoreElement(const ElementType& type, const char* from, char* to, const std::string& subject) {
+  const size_t itemsize = type.meta.itemsize();
+  if (type.name[0] != 'u' || !type.meta.Match<int64_t>()) {
+    std::memcpy(to, from, itemsize);
+    if (type.meta.Match<bool>()) *to = *from != 0;
+    return;
+  }
+  uint64_t value = 0;
+  std::memcpy(&value, from, type.file_bytes);
+  CAFFE_ENFORCE_LE(value, static_cast<uint64_t>(INT64_MAX), "an element of \"", subject,
+                   "\" (uint64) that is to become int64");
+  std::memcpy(to, &value, sizeof(value));
+}
+
+bool IsPlainCopy(const ElementType& type, bool swap, const Header& header) {
+  return !swap && !type.meta.Match<bool>() && type.file_bytes == type.meta.itemsize() &&
+         std::strcmp(type.name, "u8") != 0 && (!header.fortran_order || header.shape.size() < 2);
+}
+
+void FillTensor(const Header& header, const ElementType& type, std::string_view data,
+                const std::string& subject, Tensor* tensor) {
+  char* to = static_cast<char*>(tensor->raw_mutable_data(type.meta));
+  if (data.empty()) return;
+  const bool swap = header.descr[0] == '>' && type.file_bytes > 1;
+  if (IsPlainCopy(type, swap, header)) {
+    std::memcpy(to, data.data(), data.size());
+    return;
+  }
+  // Walks the tensor in its own order; `strides` are those of the file.
+  const size_t rank = header.shape.size();
+  std::vector<int64_t> strides(rank, 1), index(rank, 0);
+  for (size_t i = 1; i < rank; ++i) {
+    const size_t d = header.fortran_order ? i : rank - 1 - i;
+    const size_t inner = header.fortran_order ? d - 1 : d + 1;
+    strides[d] = strides[inner] * header.shape[inner];
+  }
+  int64_t from = 0;
+  char element[8];
+  for (int64_t i = 0; i < tensor->numel(); ++i) {
+    LoadElement(data.data() + from * static_cast<int64_t>(type.file_bytes), type.file_bytes, swap,
+                element);
+    StoreElement(type, element, to + i * static_cast<int64_t>(type.meta.itemsize()), subject);
+    for (size_t d = rank; d-- > 0;) {
+      from += strides[d];
+      if (++index[d] < header.shape[d]) break;
+      from -= strides[d] * index[d];
+      index[d] = 0;
+    }
+  }
+}
+
+std::string DescrOf(const Tensor& tensor) {
+  for (const ElementType& type : ElementTypes()) {
+    if (type.meta == tensor.dtype()) {
+      return MakeString(type.file_bytes == 1 ? '|' : '<', type.name);
+    }
+  }
+  CAFFE_THROW("cannot write a tensor of type ", tensor.dtype().name(),
+              " as .npy: want bool, integers or floating point");
+}
+
+std::string ShapeText(const Tensor& tensor) {
+  const std::string dims = Join(", ", tensor.sizes());
+  return tensor.dim() == 1 ? "(" + dims + ",)" : "(" + dims + ")";
+}
+
+}  // namespace
+
+Tensor ParseNpy(std::string_view bytes, const std::string& subject) {
+  CAFFE_ENFORCE(bytes.substr(0, kMagic.size()) == kMagic && bytes.size() >= 12, "cannot read \"",
+                subject, "\" as .npy: it does not begin with the mark of one");
+  const int major = static_cast<unsigned char>(bytes[6]);
+  CAFFE_ENFORCE(major >= 1 && major <= 3, "cannot read \"", subject, "\" as .npy: version ", major,
+                ", want 1 to 3");
+  size_t begin = 10, size = 0;
+  if (major == 1) {
+    uint16_t size16;
+    std::memcpy(&size16, bytes.data() + 8, sizeof(size16));
+    size = size16;
+  } else {
+    uint32_t size32;
+    std::memcpy(&size32, bytes.data() + 8, sizeof(size32));
+    size = size32;
+    begin = 12;
+  }
+  CAFFE_ENFORCE(size <= kMaxHeaderBytes && size <= bytes.size() - begin, "cannot read \"", subject,
+                "\" as .npy: it is cut in its header");
+  const Header header = HeaderParser(bytes.substr(begin, size), subject).Parse();
+  const ElementType& type = TypeOf(header.descr, subject);
+  const std::string_view data = bytes.substr(begin + size);
+  const int64_t count = CheckedProduct(header.shape);
+  const int64_t want = CheckedMultiply<int64_t>(count, static_cast<int64_t>(type.file_bytes));
+  CAFFE_ENFORCE_EQ(static_cast<int64_t>(data.size()), want, "bytes of data in \"", subject,
+                   "\", by its header (", header.descr, ", shape ", IntArrayRef(header.shape), ")");
+  Tensor tensor(header.shape, CPU);
+  FillTensor(header, type, data, subject, &tensor);
+  return tensor;
+}
+
+Tensor ReadNpy(const std::string& path) { return ParseNpy(ReadWholeFile(path), path); }
+
+std::string NpyBytes(const Tensor& tensor) {
+  CAFFE_ENFORCE(tensor.IsShaped() && tensor.dtype().IsSet(),
+                "cannot write a tensor without shape or type as .npy");
+  std::string header = MakeString("{'descr': '", DescrOf(tensor),
+                                  "', 'fortran_order': False, 'shape': ", ShapeText(tensor), ", }");
+  constexpr size_t kAlignment = 64;
+  const size_t unpadded = kMagic.size() + 4 + header.size() + 1;
+  header.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
+  header += '\n';
+  const uint16_t header_size = static_cast<uint16_t>(header.size());
+  std::string bytes(kMagic);
+  bytes += '\1';
+  bytes += '\0';
+  bytes.append(reinterpret_cast<const char*>(&header_size), sizeof(header_size));
+  bytes += header;
+  if (tensor.numel() == 0) return bytes;
+  const Tensor host = tensor.GetDeviceType() == CPU ? tensor : Tensor(tensor, CPU);
+  bytes.append(static_cast<const char*>(host.raw_data()), host.nbytes());
+  return bytes;
+}
+
+void WriteNpy(const std::string& path, const Tensor& tensor) {
+  WriteFileAtomically(path, NpyBytes(tensor));
+}
+
+}  // namespace caffe2rt

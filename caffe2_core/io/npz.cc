@@ -1,0 +1,179 @@
+// ReadNpz of npy.h. A zip archive ends with a directory of its entries (and names its place in the
+// last bytes):
+//   end:   "PK\5\6", ..., at 10 entries u16, at 12 directory size u32, at 16 directory offset u32,
+//   at 20 comment size u16 entry: "PK\1\2", at 8 flags u16, 10 method u16, 16 crc u32, 20 packed
+//   u32, 24 unpacked u32, 28 name u16, 30 extra u16,
+//          32 comment u16, 42 offset of the local header u32, 46 name, extra
+//   local: "PK\3\4", at 26 name u16, 28 extra u16, 30 name, extra, data
+// Sizes of 0xffffffff stand in the entry's extra field 1 (zip64): unpacked, packed, offset, each
+// where it is needed.
+#include <zlib.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <set>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/npy.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr size_t kEndBytes = 22;
+constexpr size_t kEntryBytes = 46;
+constexpr size_t kLocalBytes = 30;
+constexpr uint32_t kInZip64 = 0xffffffff;
+// Deflate packs at most about 1030 to 1.
+constexpr uint64_t kMaxRatio = 1040;
+
+struct Entry {
+  std::string name;
+  uint16_t flags = 0;
+  uint16_t method = 0;
+  uint32_t crc = 0;
+  uint64_t packed = 0;
+  uint64_t unpacked = 0;
+  uint64_t offset = 0;
+};
+
+class ZipReader {
+ public:
+  explicit ZipReader(const std::string& path) : path_(path), bytes_(ReadWholeFile(path)) {}
+
+  std::vector<Entry> Entries() const {
+    const size_t end = FindEnd();
+    const size_t count = Get<uint16_t>(end + 10);
+    size_t at = Get<uint32_t>(end + 16);
+    if (at == kInZip64 || count == 0xffff) Fail("it has more entries or bytes than are supported");
+    std::vector<Entry> entries;
+    for (size_t i = 0; i < count; ++i) {
+      Need(at, kEntryBytes);
+      if (std::string_view(bytes_).substr(at, 4) != "PK\1\2") Fail("its directory is damaged");
+      entries.push_back(EntryAt(at));
+      at += kEntryBytes + Get<uint16_t>(at + 28) + Get<uint16_t>(at + 30) + Get<uint16_t>(at + 32);
+    }
+    return entries;
+  }
+
+  std::string Unpack(const Entry& entry) const {
+    Need(entry.offset, kLocalBytes);
+    const uint64_t data = entry.offset + kLocalBytes + Get<uint16_t>(entry.offset + 26) +
+                          Get<uint16_t>(entry.offset + 28);
+    Need(data, entry.packed);
+    if ((entry.flags & 1) != 0) Fail("entry \"" + entry.name + "\" is encrypted");
+    if (entry.unpacked > INT_MAX) Fail("entry \"" + entry.name + "\" has 2 GB or more");
+    const std::string_view packed = std::string_view(bytes_).substr(data, entry.packed);
+    std::string unpacked = entry.method == 0   ? std::string(packed)
+                           : entry.method == 8 ? Inflate(packed, entry)
+                                               : std::string();
+    if (entry.method != 0 && entry.method != 8) {
+      Fail(MakeString("entry \"", entry.name, "\" is packed with method ", entry.method,
+                      ", want 0 (stored) or 8 (deflated)"));
+    }
+    const uLong crc = crc32(0, reinterpret_cast<const Bytef*>(unpacked.data()),
+                            static_cast<uInt>(unpacked.size()));
+    if (unpacked.size() != entry.unpacked || crc != entry.crc) {
+      Fail("entry \"" + entry.name + "\" is damaged");
+    }
+    return unpacked;
+  }
+
+  [[noreturn]] void Fail(const std::string& reason) const {
+    CAFFE_THROW("cannot read \"", path_, "\" as .npz: ", reason);
+  }
+
+ private:
+  void Need(uint64_t at, uint64_t size) const {
+    if (at > bytes_.size() || size > bytes_.size() - at) Fail("it is cut");
+  }
+  template <class T>
+  T Get(uint64_t at) const {
+    Need(at, sizeof(T));
+    T value;
+    std::memcpy(&value, bytes_.data() + at, sizeof(value));
+    return value;
+  }
+
+  size_t FindEnd() const {
+    if (bytes_.size() < kEndBytes) Fail("it is no zip archive");
+    const size_t last = bytes_.size() - kEndBytes;
+    const size_t first = last - std::min<size_t>(last, 65535);
+    const size_t end = bytes_.rfind("PK\5\6", last);
+    if (end == std::string::npos || end < first) Fail("it is no zip archive, or is cut");
+    return end;
+  }
+
+  Entry EntryAt(size_t at) const {
+    Entry entry;
+    entry.flags = Get<uint16_t>(at + 8);
+    entry.method = Get<uint16_t>(at + 10);
+    entry.crc = Get<uint32_t>(at + 16);
+    entry.packed = Get<uint32_t>(at + 20);
+    entry.unpacked = Get<uint32_t>(at + 24);
+    entry.offset = Get<uint32_t>(at + 42);
+    const size_t name_size = Get<uint16_t>(at + 28);
+    Need(at + kEntryBytes, name_size);
+    entry.name = bytes_.substr(at + kEntryBytes, name_size);
+    ReadZip64(at + kEntryBytes + name_size, Get<uint16_t>(at + 30), &entry);
+    return entry;
+  }
+
+  void ReadZip64(size_t at, size_t size, Entry* entry) const {
+    Need(at, size);
+    const size_t end = at + size;
+    while (at + 4 <= end) {
+      const size_t field_end = at + 4 + Get<uint16_t>(at + 2);
+      if (Get<uint16_t>(at) == 1 && field_end <= end) {
+        at += 4;
+        for (uint64_t* value : {&entry->unpacked, &entry->packed, &entry->offset}) {
+          if (*value == kInZip64 && at + 8 <= field_end) {
+            *value = Get<uint64_t>(at);
+            at += 8;
+          }
+        }
+        return;
+      }
+      at = field_end;
+    }
+  }
+
+  std::string Inflate(std::string_view packed, const Entry& entry) const {
+    if (entry.packed > INT_MAX || entry.unpacked / kMaxRatio > entry.packed + 1) {
+      Fail("entry \"" + entry.name + "\" has sizes that cannot be");
+    }
+    std::string unpacked(entry.unpacked, '\0');
+    z_stream stream = {};
+    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) Fail("zlib cannot start");
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+    stream.avail_in = static_cast<uInt>(packed.size());
+    stream.next_out = reinterpret_cast<Bytef*>(unpacked.data());
+    stream.avail_out = static_cast<uInt>(unpacked.size());
+    const int result = inflate(&stream, Z_FINISH);
+    const bool whole = result == Z_STREAM_END && stream.avail_out == 0;
+    inflateEnd(&stream);
+    if (!whole) Fail("entry \"" + entry.name + "\" is damaged");
+    return unpacked;
+  }
+
+  const std::string path_;
+  const std::string bytes_;
+};
+
+}  // namespace
+
+std::vector<std::pair<std::string, Tensor>> ReadNpz(const std::string& path) {
+  const ZipReader zip(path);
+  std::vector<std::pair<std::string, Tensor>> arrays;
+  std::set<std::string> names;
+  for (const Entry& entry : zip.Entries()) {
+    if (!entry.name.ends_with(".npy")) zip.Fail("entry \"" + entry.name + "\" is no .npy");
+    const std::string name = entry.name.substr(0, entry.name.size() - 4);
+    if (!names.insert(name).second) zip.Fail("entry \"" + entry.name + "\" is there twice");
+    arrays.emplace_back(name, ParseNpy(zip.Unpack(entry), path + ":" + entry.name));
+  }
+  return arrays;
+}
+
+}  // namespace caffe2rt
