@@ -48,6 +48,7 @@ TypeMeta DataTypeToTypeMeta(int64_t type) {
   for (const Row& row : kRows) {
     if (row.type == type) return row.meta();
   }
+  if (type == TensorProto_DataType_BYTE) return TypeMeta::Make<uint8_t>();
   CAFFE_THROW("data type ", type, " of a TensorProto has no element type");
 }
 

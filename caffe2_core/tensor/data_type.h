@@ -15,7 +15,7 @@ StorageOrder StringToStorageOrder(const std::string& text);
 
 // UNDEFINED for a type that TensorProto does not number.
 TensorProto_DataType TypeMetaToDataType(const TypeMeta& meta);
-// THROWS for a number without an element type (UNDEFINED, BYTE).
+// BYTE is uint8_t, as UINT8. THROWS for a number without an element type (UNDEFINED).
 TypeMeta DataTypeToTypeMeta(TensorProto_DataType type);
 // The same for a number from a file; THROWS for one that is not known at all.
 TypeMeta DataTypeToTypeMeta(int64_t type);

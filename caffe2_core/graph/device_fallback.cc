@@ -1,0 +1,41 @@
+#include "caffe2_core/graph/device_fallback.h"
+
+#include <set>
+
+#include "caffe2_core/device/context.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr int kMaxNetDepth = 64;
+
+void FallBack(DeviceOption* option, std::set<std::string>* missing) {
+  const int type = option->device_type();
+  if (!IsValidDeviceType(type)) return;  // making the operator names it
+  if (FindStaticContext(static_cast<DeviceType>(type)) != nullptr) return;
+  missing->insert(DeviceTypeName(type));
+  option->set_device_type(CPU);
+  option->clear_device_id();
+}
+
+void FallBack(NetDef* net, std::set<std::string>* missing, int depth) {
+  if (depth > kMaxNetDepth) return;
+  if (net->has_device_option()) FallBack(net->mutable_device_option(), missing);
+  for (OperatorDef& op : *net->mutable_op()) {
+    if (op.has_device_option()) FallBack(op.mutable_device_option(), missing);
+    for (Argument& arg : *op.mutable_arg()) {
+      if (arg.has_n()) FallBack(arg.mutable_n(), missing, depth + 1);
+      for (NetDef& nested : *arg.mutable_nets()) FallBack(&nested, missing, depth + 1);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> FallBackToCPU(NetDef* net) {
+  std::set<std::string> missing;
+  FallBack(net, &missing, 0);
+  return {missing.begin(), missing.end()};
+}
+
+}  // namespace caffe2rt

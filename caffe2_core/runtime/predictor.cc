@@ -1,0 +1,333 @@
+#include "caffe2_core/runtime/predictor.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <unordered_set>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/suggest.h"
+#include "caffe2_core/graph/device_fallback.h"
+#include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/runtime/net.h"
+
+namespace caffe2rt {
+namespace {
+
+// Blob names that operators of the net write.
+std::unordered_set<std::string> WrittenBy(const NetDef& net) {
+  std::unordered_set<std::string> written;
+  for (const OperatorDef& op : net.op()) written.insert(op.output().begin(), op.output().end());
+  return written;
+}
+
+// A parent that somebody else keeps alive.
+std::shared_ptr<Workspace> Unowned(Workspace* parent) {
+  return std::shared_ptr<Workspace>(parent, [](Workspace*) {});
+}
+
+NetDef Named(NetDef net, const char* fallback) {
+  if (net.name().empty()) net.set_name(fallback);
+  return net;
+}
+
+}  // namespace
+
+// The shared part: weights, net, names, and the instances.
+class Predictor::Model {
+ public:
+  // One net with its own activations.
+  struct Instance {
+    explicit Instance(const Workspace* weights) : ws(weights) {}
+    Workspace ws;
+    NetBase* net = nullptr;
+    std::vector<Blob*> inputs;
+    std::vector<bool> input_written;  // the net writes into this input: the caller's data is copied
+    std::vector<Blob*> outputs;
+    int slot = 0;
+  };
+
+  // Gives the instance back when it goes.
+  class Lease {
+   public:
+    Lease(Model* model, Instance* instance) : model_(model), instance_(instance) {}
+    ~Lease() { model_->Release(instance_); }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    Instance* operator->() const { return instance_; }
+    Instance& operator*() const { return *instance_; }
+
+   private:
+    Model* const model_;
+    Instance* const instance_;
+  };
+
+  Model(std::shared_ptr<Workspace> parent, const NetDef& run_net, const PredictorOptions& options)
+      : parent_(std::move(parent)), weights(parent_.get()), def(Named(run_net, "predict")), options(options) {
+    CAFFE_ENFORCE(options.max_instances >= 1 && options.max_instances <= kMaxInstances,
+                  "max_instances of a predictor is ", options.max_instances, ", want 1 to ",
+                  kMaxInstances);
+    if (options.device_fallback) FallBackToCPU(&def);
+  }
+
+  void RunInit(const NetDef& init_net) {
+    NetDef net = Named(init_net, "init");
+    if (options.device_fallback) FallBackToCPU(&net);
+    weights.RunNetOnce(net);
+  }
+
+  // After the weights are there: fixes names, makes the first instance.
+  void Finish(std::vector<std::string> inputs, std::vector<std::string> outputs) {
+    for (const std::string& name : weights.LocalBlobs()) {
+      Blob* blob = weights.GetBlob(name);
+      if (blob->IsType<Tensor>()) blob->GetMutable<Tensor>()->MarkReadOnly();
+    }
+    input_names = std::move(inputs);
+    output_names = std::move(outputs);
+    Lease warm(this, Acquire());
+  }
+
+  Instance* Acquire();
+  void Release(Instance* instance);
+  void SetInput(Instance* instance, size_t i, const Tensor& value);
+  size_t InputIndex(const std::string& name) const;
+  void Run(Instance* instance);
+  Tensor TakeOutput(Instance* instance, size_t i);
+
+  static constexpr int kMaxInstances = 1024;
+
+ private:
+  const std::shared_ptr<Workspace> parent_;  // of `weights`, which outlives nothing it points to
+
+ public:
+  Workspace weights;
+  NetDef def;
+  const PredictorOptions options;
+  std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
+  std::atomic<int> num_instances{0};
+
+  // The older form's own instance.
+  std::unique_ptr<Instance> own;
+  Instance* Own() {
+    if (own == nullptr) own = MakeInstance();
+    return own.get();
+  }
+
+ private:
+  std::unique_ptr<Instance> MakeInstance();
+
+  std::atomic<Instance*> idle_[kMaxInstances] = {};  // by slot; null while leased
+  std::atomic<int> waiting_{0};
+  std::mutex mutex_;  // guards growing and waiting
+  std::condition_variable released_;
+  std::vector<std::unique_ptr<Instance>> all_;
+};
+
+std::unique_ptr<Predictor::Model::Instance> Predictor::Model::MakeInstance() {
+  auto instance = std::make_unique<Instance>(&weights);
+  // Blobs the net writes or callers fill are the instance's own; what the init net gave them is shared until then.
+  std::unordered_set<std::string> own_names = WrittenBy(def);
+  const std::unordered_set<std::string> written = own_names;
+  own_names.insert(input_names.begin(), input_names.end());
+  for (const std::string& name : own_names) {
+    const std::shared_ptr<Blob> initial = weights.FindBlob(name);
+    Blob* local = instance->ws.CreateLocalBlob(name);
+    if (initial != nullptr && initial->IsType<Tensor>()) {
+      local->Reset(new Tensor(initial->Get<Tensor>()));
+    }
+  }
+  const std::unordered_set<std::string> outputs(output_names.begin(), output_names.end());
+  for (const std::string& name : input_names) {
+    Blob* blob = instance->ws.CreateLocalBlob(name);
+    if (blob->IsEmpty()) blob->GetMutableTensor(CPU);
+    instance->inputs.push_back(blob);
+    instance->input_written.push_back(written.contains(name));
+  }
+  instance->net = instance->ws.CreateNet(def);
+  CAFFE_ENFORCE(instance->net != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
+                "\", which is not known");
+  for (const std::string& name : output_names) instance->outputs.push_back(instance->ws.CreateBlob(name));
+  return instance;
+}
+
+Predictor::Model::Instance* Predictor::Model::Acquire() {
+  while (true) {
+    const int count = num_instances.load(std::memory_order_acquire);
+    for (int slot = 0; slot < count; ++slot) {
+      if (idle_[slot].load(std::memory_order_relaxed) == nullptr) continue;
+      if (Instance* instance = idle_[slot].exchange(nullptr, std::memory_order_acquire)) return instance;
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (static_cast<int>(all_.size()) < options.max_instances) {
+      all_.push_back(MakeInstance());
+      Instance* const fresh = all_.back().get();
+      fresh->slot = static_cast<int>(all_.size()) - 1;
+      num_instances.store(static_cast<int>(all_.size()), std::memory_order_release);
+      return fresh;
+    }
+    waiting_.fetch_add(1);
+    released_.wait_for(lock, std::chrono::milliseconds(1));
+    waiting_.fetch_sub(1);
+  }
+}
+
+void Predictor::Model::Release(Instance* instance) {
+  idle_[instance->slot].store(instance, std::memory_order_release);
+  if (waiting_.load() > 0) released_.notify_one();
+}
+
+void Predictor::Model::SetInput(Instance* instance, size_t i, const Tensor& value) {
+  CAFFE_ENFORCE(value.IsShaped(), "input ", i, " (\"", input_names[i], "\") has no shape");
+  Tensor* tensor = instance->inputs[i]->GetMutableTensor(value.GetDeviceType());
+  if (instance->input_written[i]) {
+    tensor->CopyFrom(value);
+  } else {
+    *tensor = value;  // shares the storage
+  }
+}
+
+size_t Predictor::Model::InputIndex(const std::string& name) const {
+  for (size_t i = 0; i < input_names.size(); ++i) {
+    if (input_names[i] == name) return i;
+  }
+  const std::string close = Join(", ", NearestNames(name, input_names));
+  CAFFE_THROW("Blob does not exist: ", name, "; the predictor's inputs are ", Join(", ", input_names),
+              close.empty() ? "" : "; close: ", close);
+}
+
+void Predictor::Model::Run(Instance* instance) {
+  // A result that somebody still holds keeps its memory.
+  for (Blob* blob : instance->outputs) {
+    if (!blob->IsType<Tensor>()) continue;
+    Tensor* tensor = static_cast<Tensor*>(const_cast<void*>(blob->GetRaw()));
+    if (tensor->storage() != nullptr && tensor->storage().use_count() > 1) tensor->FreeMemory();
+  }
+  CAFFE_ENFORCE(instance->net->Run(), "net \"", def.name(), "\" failed");
+}
+
+Tensor Predictor::Model::TakeOutput(Instance* instance, size_t i) {
+  const Blob& blob = *instance->outputs[i];
+  CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i], "\" is no tensor: it holds ",
+                blob.meta().IsSet() ? blob.meta().name() : "nothing");
+  const Tensor& tensor = blob.Get<Tensor>();
+  // Memory that another blob of the instance shares would be written by the next run.
+  const bool shared = tensor.storage() != nullptr && tensor.storage().use_count() > 1;
+  return shared ? tensor.Clone() : tensor;
+}
+
+Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent, bool run_init,
+                     int)
+    : Predictor(init_net, run_net, parent, PredictorOptions{.run_init = run_init}) {}
+
+Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
+                     const PredictorOptions& options)
+    : model_(std::make_shared<Model>(Unowned(parent), run_net, options)) {
+  if (options.run_init) model_->RunInit(init_net);
+  // As in the original every declared input may be fed, weights too.
+  model_->Finish(InputsOf(model_->def), OutputsOf(model_->def));
+}
+
+Predictor::Predictor(const MetaNetDef& net, Workspace* parent, const PredictorOptions& options)
+    : Predictor(net, Unowned(parent), options) {}
+
+Predictor::Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent,
+                     const PredictorOptions& options)
+    : model_(std::make_shared<Model>(std::move(parent), GetNet(net, "PREDICT_NET_TYPE"), options)) {
+  for (const NetsMap& entry : net.nets()) {
+    if (entry.key() == "GLOBAL_INIT_NET_TYPE" && options.run_init) model_->RunInit(entry.value());
+  }
+  for (const NetsMap& entry : net.nets()) {
+    if (entry.key() == "PREDICT_INIT_NET_TYPE" && options.run_init) model_->RunInit(entry.value());
+  }
+  std::vector<std::string> inputs = GetBlobs(net, "INPUTS_BLOB_TYPE");
+  std::vector<std::string> outputs = GetBlobs(net, "OUTPUTS_BLOB_TYPE");
+  if (inputs.empty()) inputs = InputsOf(model_->def);
+  if (outputs.empty()) outputs = OutputsOf(model_->def);
+  model_->Finish(std::move(inputs), std::move(outputs));
+}
+
+Predictor::Predictor(const PredictorConfig& config) {
+  CAFFE_ENFORCE(config.predict_net != nullptr && config.ws != nullptr,
+                "a predictor's config needs predict_net and ws");
+  model_ = std::make_shared<Model>(config.ws, *config.predict_net, PredictorOptions{});
+  model_->Finish(config.input_names.empty() ? InputsOf(model_->def) : config.input_names,
+                 config.output_names.empty() ? OutputsOf(model_->def) : config.output_names);
+}
+
+Predictor::~Predictor() = default;
+
+bool Predictor::operator()(const TensorList& inputs, TensorList* outputs) {
+  CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(), "inputs.size() <= external_input_size");
+  Model::Lease instance(model_.get(), model_->Acquire());
+  for (size_t i = 0; i < inputs.size(); ++i) model_->SetInput(&*instance, i, inputs[i]);
+  outputs->clear();  // results of an earlier call give their memory back before the run
+  model_->Run(&*instance);
+  for (size_t i = 0; i < model_->output_names.size(); ++i) {
+    outputs->push_back(model_->TakeOutput(&*instance, i));
+  }
+  return true;
+}
+
+bool Predictor::operator()(const TensorMap& inputs, TensorList* outputs) {
+  Model::Lease instance(model_.get(), model_->Acquire());
+  for (const auto& [name, tensor] : inputs) {
+    model_->SetInput(&*instance, model_->InputIndex(name), tensor);
+  }
+  outputs->clear();
+  model_->Run(&*instance);
+  for (size_t i = 0; i < model_->output_names.size(); ++i) {
+    outputs->push_back(model_->TakeOutput(&*instance, i));
+  }
+  return true;
+}
+
+bool Predictor::operator()(const TensorMap& inputs, TensorMap* outputs) {
+  TensorList list;
+  if (!operator()(inputs, &list)) return false;
+  outputs->clear();
+  for (size_t i = 0; i < list.size(); ++i) {
+    outputs->emplace(model_->output_names[i], std::move(list[i]));
+  }
+  return true;
+}
+
+bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) {
+  CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(), "inputs.size() <= external_input_size");
+  Model::Instance* const instance = model_->Own();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    CAFFE_ENFORCE(inputs[i] != nullptr, "input ", i, " is null");
+    model_->SetInput(instance, i, *inputs[i]);
+  }
+  CAFFE_ENFORCE(instance->net->Run(), "net \"", model_->def.name(), "\" failed");
+  outputs->clear();
+  for (Blob* blob : instance->outputs) outputs->push_back(blob->GetMutable<Tensor>());
+  return true;
+}
+
+bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) {
+  Model::Instance* const instance = model_->Own();
+  for (const auto& [name, tensor] : inputs) {
+    CAFFE_ENFORCE(tensor != nullptr, "input \"", name, "\" is null");
+    model_->SetInput(instance, model_->InputIndex(name), *tensor);
+  }
+  return run({}, outputs);
+}
+
+bool Predictor::run_map(const TensorMap& inputs, TensorVector* outputs) {
+  Model::Instance* const instance = model_->Own();
+  for (const auto& [name, tensor] : inputs) {
+    model_->SetInput(instance, model_->InputIndex(name), tensor);
+  }
+  return run({}, outputs);
+}
+
+const NetDef& Predictor::def() const { return model_->def; }
+Workspace* Predictor::ws() { return &model_->Own()->ws; }
+const Workspace* Predictor::ws() const { return &model_->Own()->ws; }
+const std::vector<std::string>& Predictor::input_names() const { return model_->input_names; }
+const std::vector<std::string>& Predictor::output_names() const { return model_->output_names; }
+int Predictor::num_instances() const { return model_->num_instances.load(); }
+
+}  // namespace caffe2rt

@@ -1,0 +1,108 @@
+#pragma once
+// Predictor: an init net and a predict net as a function from tensors to tensors. Section 25 of Caffe2's core.
+//
+//   Predictor predictor(init_net, predict_net);
+//   std::vector<Tensor> out;
+//   predictor({input}, &out);                      // any number of threads at once
+//
+//   Predictor same = predictor;                    // shares weights, prepared weights and instances
+//   Predictor saved = LoadPredictor("model.minidb", "minidb");
+//
+// Weights and their prepared forms are held once, read-only, by all copies and threads. A call leases an instance: a net
+// with activations of its own. The first call of a thread beyond the instances there are makes one (up to the option);
+// warm calls take no lock. Results are values that share storage with the instance until it runs again: a result that is
+// still held then keeps its memory, and the instance takes new.
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/tensor.h"
+#include "caffe2rt/caffe2.pb.h"
+#include "caffe2rt/metanet.pb.h"
+
+namespace caffe2rt {
+
+struct PredictorOptions {
+  // Calls that may run at once; a further call waits for one to end.
+  int max_instances = 64;
+  // Run the init net; without it the weights are expected in the parent workspace.
+  bool run_init = true;
+  // Nets that ask for a device which is not here run on the CPU.
+  bool device_fallback = false;
+};
+
+// What a predictor is made of, in Caffe2's later form.
+struct PredictorConfig {
+  std::shared_ptr<NetDef> predict_net;
+  std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
+  std::vector<std::string> parameter_names;
+  std::shared_ptr<Workspace> ws;  // holds the parameters
+};
+
+class Predictor {
+ public:
+  using TensorVector = std::vector<Tensor*>;
+  using TensorList = std::vector<Tensor>;
+  using TensorMap = std::unordered_map<std::string, Tensor>;
+  using TensorPointerMap = std::unordered_map<std::string, Tensor*>;
+
+  // Runs `init_net` once, in a workspace below `parent`. THROWS what the nets do.
+  Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent = nullptr,
+            bool run_init = true, int optimization = 1);
+  Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
+            const PredictorOptions& options);
+  // Nets by the keys GLOBAL_INIT_NET_TYPE, PREDICT_INIT_NET_TYPE and PREDICT_NET_TYPE. The global init net may read the
+  // blob "!!PREDICTOR_DBREADER" of `parent`.
+  explicit Predictor(const MetaNetDef& net, Workspace* parent = nullptr,
+                     const PredictorOptions& options = {});
+  // The same, keeping the parent workspace alive.
+  Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent, const PredictorOptions& options);
+  explicit Predictor(const PredictorConfig& config);
+  // Copies share everything.
+  Predictor(const Predictor&) = default;
+  Predictor& operator=(const Predictor&) = default;
+  virtual ~Predictor();
+
+  // Inputs by position (at most as many as there are; the others keep what they had), or by name (THROWS for an unknown
+  // one). Thread safe. True, or THROWS.
+  virtual bool operator()(const TensorList& inputs, TensorList* outputs);
+  bool operator()(const TensorMap& inputs, TensorList* outputs);
+  bool operator()(const TensorMap& inputs, TensorMap* outputs);
+
+  // Caffe2's older form: the pointers stay valid, and their contents unchanged, until the next run of this form. One thread
+  // at a time.
+  bool run(const TensorVector& inputs, TensorVector* outputs);
+  bool run_map(const TensorPointerMap& inputs, TensorVector* outputs);
+  bool run_map(const TensorMap& inputs, TensorVector* outputs);
+
+  const NetDef& def() const;
+  // The workspace of the older form's net; weights are in its parent.
+  Workspace* ws();
+  const Workspace* ws() const;
+  const std::vector<std::string>& input_names() const;
+  const std::vector<std::string>& output_names() const;
+  // Instances made so far.
+  int num_instances() const;
+
+ private:
+  class Model;
+  std::shared_ptr<Model> model_;  // shared: copies and calls in flight
+};
+
+// A predictor saved by predictor_exporter into a database of any type, under the key "!!META_NET_DEF", or
+// "!!META_NET_DEF_<name>" (the only one there, when `name` is empty and the plain key is missing). THROWS when there is none.
+Predictor LoadPredictor(const std::string& path, const std::string& db_type,
+                        const std::string& name = "", const PredictorOptions& options = {});
+
+// Nets of a MetaNetDef by key. THROWS listing the keys that are there.
+const NetDef& GetNet(const MetaNetDef& net, const std::string& key);
+std::vector<std::string> GetBlobs(const MetaNetDef& net, const std::string& key);
+// The MetaNetDef of a database.
+MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
+                          const std::string& name = "");
+
+}  // namespace caffe2rt

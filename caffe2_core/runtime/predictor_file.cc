@@ -1,0 +1,70 @@
+// Predictors in databases: the MetaNetDef and the Load of its parameters.
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/predictor.h"
+#include "caffe2rt/predictor_consts.pb.h"
+
+namespace caffe2rt {
+namespace {
+
+MetaNetDef ParseMetaNet(const std::string& key, const std::string& value) {
+  BlobProto blob;
+  MetaNetDef net;
+  CAFFE_ENFORCE(blob.ParseFromString(value) && blob.has_content(), "record \"", key,
+                "\" is no blob with a string");
+  CAFFE_ENFORCE(net.ParseFromString(blob.content()), "record \"", key, "\" holds no MetaNetDef");
+  return net;
+}
+
+}  // namespace
+
+const NetDef& GetNet(const MetaNetDef& net, const std::string& key) {
+  std::vector<std::string> keys;
+  for (const NetsMap& entry : net.nets()) {
+    if (entry.key() == key) return entry.value();
+    keys.push_back(entry.key());
+  }
+  CAFFE_THROW("the MetaNetDef has no net \"", key, "\"; it has: ", Join(", ", keys));
+}
+
+std::vector<std::string> GetBlobs(const MetaNetDef& net, const std::string& key) {
+  for (const BlobsMap& entry : net.blobs()) {
+    if (entry.key() == key) return {entry.value().begin(), entry.value().end()};
+  }
+  return {};
+}
+
+MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
+                          const std::string& name) {
+  const std::string plain = PredictorConsts::default_instance().meta_net_def();
+  const std::string wanted = name.empty() ? plain : plain + "_" + name;
+  const std::unique_ptr<db::DB> source = db::CreateDB(db_type, path, db::READ);
+  CAFFE_ENFORCE(source != nullptr, "database type \"", db_type, "\" is not known");
+  const std::unique_ptr<db::Cursor> cursor = source->NewCursor();
+  std::vector<std::string> named_keys;
+  std::string named_value;
+  for (; cursor->Valid(); cursor->Next()) {
+    const std::string key = cursor->key();
+    if (key == wanted) return ParseMetaNet(key, cursor->value());
+    if (key.rfind(plain + "_", 0) == 0) {
+      named_keys.push_back(key);
+      named_value = cursor->value();
+    }
+  }
+  if (name.empty() && named_keys.size() == 1) return ParseMetaNet(named_keys[0], named_value);
+  CAFFE_THROW("database \"", path, "\" holds no predictor \"", wanted, "\"",
+              named_keys.empty() ? "" : "; it has: ", Join(", ", named_keys));
+}
+
+Predictor LoadPredictor(const std::string& path, const std::string& db_type, const std::string& name,
+                        const PredictorOptions& options) {
+  const MetaNetDef net = LoadMetaNetDef(path, db_type, name);
+  // The global init net loads the parameters through this reader; they are in the predictor's own workspace afterwards.
+  auto source = std::make_shared<Workspace>();
+  source->CreateBlob(PredictorConsts::default_instance().predictor_dbreader())
+      ->Reset(new db::DBReader(db_type, path));
+  return Predictor(net, source, options);
+}
+
+}  // namespace caffe2rt
