@@ -92,8 +92,7 @@ class Predictor::Model {
   void Release(Instance* instance);
   void SetInput(Instance* instance, size_t i, const Tensor& value);
   size_t InputIndex(const std::string& name) const;
-  void Run(Instance* instance);
-  Tensor TakeOutput(Instance* instance, size_t i);
+  void RunInto(Instance* instance, TensorList* outputs);
 
   static constexpr int kMaxInstances = 1024;
 
@@ -197,24 +196,25 @@ size_t Predictor::Model::InputIndex(const std::string& name) const {
               close.empty() ? "" : "; close: ", close);
 }
 
-void Predictor::Model::Run(Instance* instance) {
-  // A result that somebody still holds keeps its memory.
+void Predictor::Model::RunInto(Instance* instance, TensorList* outputs) {
+  // Results of an earlier call give their memory back; one that somebody still holds keeps it.
+  outputs->resize(output_names.size());
+  for (Tensor& tensor : *outputs) tensor.FreeMemory();
   for (Blob* blob : instance->outputs) {
     if (!blob->IsType<Tensor>()) continue;
-    Tensor* tensor = static_cast<Tensor*>(const_cast<void*>(blob->GetRaw()));
+    Tensor* tensor = blob->GetMutable<Tensor>();
     if (tensor->storage() != nullptr && tensor->storage().use_count() > 1) tensor->FreeMemory();
   }
   CAFFE_ENFORCE(instance->net->Run(), "net \"", def.name(), "\" failed");
-}
-
-Tensor Predictor::Model::TakeOutput(Instance* instance, size_t i) {
-  const Blob& blob = *instance->outputs[i];
-  CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i], "\" is no tensor: it holds ",
-                blob.meta().IsSet() ? blob.meta().name() : "nothing");
-  const Tensor& tensor = blob.Get<Tensor>();
-  // Memory that another blob of the instance shares would be written by the next run.
-  const bool shared = tensor.storage() != nullptr && tensor.storage().use_count() > 1;
-  return shared ? tensor.Clone() : tensor;
+  for (size_t i = 0; i < output_names.size(); ++i) {
+    const Blob& blob = *instance->outputs[i];
+    CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i], "\" is no tensor: it holds ",
+                  blob.meta().IsSet() ? blob.meta().name() : "nothing");
+    const Tensor& tensor = blob.Get<Tensor>();
+    // Memory that another blob of the instance shares would be written by the next run.
+    const bool shared = tensor.storage() != nullptr && tensor.storage().use_count() > 1;
+    (*outputs)[i] = shared ? tensor.Clone() : tensor;
+  }
 }
 
 Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent, bool run_init,
@@ -262,11 +262,7 @@ bool Predictor::operator()(const TensorList& inputs, TensorList* outputs) {
   CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(), "inputs.size() <= external_input_size");
   Model::Lease instance(model_.get(), model_->Acquire());
   for (size_t i = 0; i < inputs.size(); ++i) model_->SetInput(&*instance, i, inputs[i]);
-  outputs->clear();  // results of an earlier call give their memory back before the run
-  model_->Run(&*instance);
-  for (size_t i = 0; i < model_->output_names.size(); ++i) {
-    outputs->push_back(model_->TakeOutput(&*instance, i));
-  }
+  model_->RunInto(&*instance, outputs);
   return true;
 }
 
@@ -275,11 +271,7 @@ bool Predictor::operator()(const TensorMap& inputs, TensorList* outputs) {
   for (const auto& [name, tensor] : inputs) {
     model_->SetInput(&*instance, model_->InputIndex(name), tensor);
   }
-  outputs->clear();
-  model_->Run(&*instance);
-  for (size_t i = 0; i < model_->output_names.size(); ++i) {
-    outputs->push_back(model_->TakeOutput(&*instance, i));
-  }
+  model_->RunInto(&*instance, outputs);
   return true;
 }
 

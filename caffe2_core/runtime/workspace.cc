@@ -13,9 +13,26 @@
 #include "caffe2_core/runtime/plan_executor.h"
 
 namespace caffe2rt {
+namespace {
+
+uint64_t NextWorkspaceId() {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+// The net this thread ran last, so that running it again takes no lock.
+struct LastNet {
+  uint64_t workspace_id = 0;
+  uint64_t version = 0;
+  std::string name;
+  NetBase* net = nullptr;
+};
+thread_local LastNet t_last_net;
+
+}  // namespace
 
 Workspace::Workspace(const std::string& root_folder, const Workspace* shared)
-    : root_folder_(root_folder), shared_(shared) {}
+    : root_folder_(root_folder), shared_(shared), id_(NextWorkspaceId()) {}
 
 Workspace::Workspace(const Workspace* shared,
                      const std::unordered_map<std::string, std::string>& forwarded)
@@ -164,6 +181,7 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
                     def->name(), "\", unless you explicitly specify overwrite=true.");
       old = std::move(it->second);
       nets_.erase(it);
+      nets_version_.fetch_add(1, std::memory_order_release);
     }
   }
   old.reset();
@@ -175,6 +193,7 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
     return nullptr;
   }
   std::unique_lock<std::shared_mutex> lock(mutex_);
+  nets_version_.fetch_add(1, std::memory_order_release);
   return (nets_[def->name()] = std::move(net)).get();
 }
 
@@ -191,6 +210,7 @@ void Workspace::DeleteNet(const std::string& name) {
   if (it == nets_.end()) return;
   deleted = std::move(it->second);
   nets_.erase(it);
+  nets_version_.fetch_add(1, std::memory_order_release);
   lock.unlock();
 }
 
@@ -201,13 +221,17 @@ std::vector<std::string> Workspace::Nets() const {
   return names;
 }
 
+NetBase* Workspace::FindNet(const std::string& name) {
+  LastNet& last = t_last_net;
+  const uint64_t version = nets_version_.load(std::memory_order_acquire);
+  if (last.workspace_id == id_ && last.version == version && last.name == name) return last.net;
+  NetBase* const net = GetNet(name);
+  if (net != nullptr) last = {.workspace_id = id_, .version = version, .name = name, .net = net};
+  return net;
+}
+
 bool Workspace::RunNet(const std::string& name) {
-  std::shared_ptr<NetBase> net;
-  {
-    std::shared_lock<std::shared_mutex> lock(mutex_);
-    const auto it = nets_.find(name);
-    if (it != nets_.end()) net = it->second;
-  }
+  NetBase* const net = FindNet(name);
   if (net == nullptr) {
     LOG(ERROR) << "net \"" << name << "\" is not in the workspace";
     return false;

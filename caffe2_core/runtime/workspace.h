@@ -82,7 +82,8 @@ class Workspace {
   NetBase* GetNet(const std::string& name);
   void DeleteNet(const std::string& name);
   std::vector<std::string> Nets() const;
-  // False (and an error line) when there is no such net. Failures in the net THROW.
+  // False (and an error line) when there is no such net. Failures in the net THROW. A thread that runs the same net again
+  // takes no lock. REQUIRES: nobody deletes or overwrites the net meanwhile.
   bool RunNet(const std::string& name);
   bool RunOperatorOnce(const OperatorDef& def);
   bool RunNetOnce(const NetDef& def);
@@ -100,6 +101,7 @@ class Workspace {
 
  private:
   std::shared_ptr<Blob> FindLocked(const std::string& name) const;
+  NetBase* FindNet(const std::string& name);
 
   const std::string root_folder_;
   const Workspace* const shared_;
@@ -107,6 +109,8 @@ class Workspace {
   std::map<std::string, std::shared_ptr<Blob>> blobs_;
   std::map<std::string, std::pair<const Workspace*, std::string>> forwarded_;
   std::map<std::string, std::shared_ptr<NetBase>> nets_;
+  const uint64_t id_;  // never used twice in a process, unlike an address
+  std::atomic<uint64_t> nets_version_{0};  // moves when a net is made or deleted
 };
 
 }  // namespace caffe2rt
