@@ -63,7 +63,7 @@ void CheckAxis(const WindowArguments& window, size_t i) {
     CAFFE_ENFORCE(head == 0 && tail == 0 && window.dilation[i] == 1 && stride == 1, "axis ", i,
                   " has pads ", head, ", ", tail, ", dilation ", window.dilation[i], ", stride ",
                   stride, "; with global_pooling want pads 0, dilation 1, stride 1");
-    if (window.use == WindowUse::kPool) return;
+    if (window.use == WindowUse::kPool || window.use == WindowUse::kPad) return;
   }
   CAFFE_ENFORCE_GT(window.kernel[i], 0, "kernel of axis ", i,
                    ", want at least 1 (set kernel or kernels)");
@@ -75,6 +75,10 @@ void CheckAxis(const WindowArguments& window, size_t i) {
     CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i, ": pools want 1");
     CAFFE_ENFORCE(head < window.kernel[i] && tail < window.kernel[i], "axis ", i, " has pads ",
                   head, ", ", tail, ", want less than its kernel ", window.kernel[i]);
+  }
+  if (window.use == WindowUse::kPad) {
+    CAFFE_ENFORCE(stride == 1 && window.dilation[i] == 1, "axis ", i, " has stride ", stride,
+                  " and dilation ", window.dilation[i], ", want 1: padding moves no window");
   }
   if (window.use == WindowUse::kConvTranspose) {
     CAFFE_ENFORCE(window.adj[i] >= 0 && window.adj[i] <= stride, "adj of axis ", i, " is ",
@@ -130,7 +134,7 @@ WindowAxis MakeAxis(const WindowArguments& window, size_t i, int64_t in) {
   axis.in = in;
   if (window.global_pooling) {
     axis.kernel = in;
-    if (window.use != WindowUse::kPool) {
+    if (window.use == WindowUse::kConv) {
       CAFFE_ENFORCE_EQ(window.kernel[i], in, "kernel of axis ", i,
                        " beside global_pooling, want the input's size");
     }
@@ -170,6 +174,7 @@ void CheckRank(const WindowArguments& window, IntArrayRef dims) {
       CAFFE_ENFORCE_EQ(axes, window.kernel.size(), "spatial axes of input 0 (X) of shape ", dims,
                        ", want one for each of kernels");
       return;
+    case WindowUse::kPad:
     case WindowUse::kConvTranspose:
       CAFFE_ENFORCE(axes == 2 && window.kernel.size() >= 2, "input 0 (X) has shape ", dims, " and ",
                     window.kernel.size(), " kernels are given, want rank 4 and 2 kernels");
@@ -207,6 +212,11 @@ WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) 
   if (window.adj.empty()) window.adj.assign(axes, 0);
   if (window.pads.empty()) window.pads.assign(2 * axes, 0);
   CheckLengths(window);
+  if (use == WindowUse::kPad) {
+    CAFFE_ENFORCE(window.legacy_pad == LegacyPadding::kNotSet, "argument legacy_pad is ", legacy,
+                  ", want 0 (NOTSET): PadImage takes explicit pads only");
+    window.kernel.assign(axes, 1);  // its kernel says only how many axes there are
+  }
   for (size_t i = 0; i < axes; ++i) CheckAxis(window, i);
   return window;
 }

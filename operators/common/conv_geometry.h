@@ -27,7 +27,8 @@ namespace caffe2rt {
 // Numbers as in files.
 enum class LegacyPadding { kNotSet = 0, kValid = 1, kSame = 2, kCaffePooling = 3 };
 
-enum class WindowUse { kConv, kPool, kConvTranspose };
+// kPad is PadImage: windows of one element, whatever the kernel arguments say.
+enum class WindowUse { kConv, kPool, kConvTranspose, kPad };
 
 struct WindowArguments {
   std::vector<int64_t> kernel;  // one entry an axis; empty: axes follow the input (global pooling)

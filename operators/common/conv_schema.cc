@@ -86,7 +86,7 @@ void DeclareWindowArguments(OpSchema& schema, WindowUse use) {
         .Arg("float16_compute", "hint for other devices; has no effect on the CPU", 0)
         .Arg("deterministic", "1: direct algorithms only", 0);
   }
-  if (use == WindowUse::kPool) return;
+  if (use == WindowUse::kPool || use == WindowUse::kPad) return;
   for (const char* name : {"ws_nbytes_limit", "exhaustive_search", "cudnn_state", "force_algo",
                            "force_algo_fwd", "force_algo_dgrad", "force_algo_wgrad",
                            "enable_tensor_core", "algo", "kts", "convolution_transform_strategy"}) {
