@@ -1,0 +1,106 @@
+#include "tests/support/operator_test.h"
+
+#include <random>
+
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/tensor/data_type.h"
+
+namespace caffe2rt::test {
+namespace {
+
+TensorShape ShapeOfBlob(const Workspace& ws, const std::string& name) {
+  const Blob* blob = ws.GetBlob(name);
+  if (blob == nullptr || !blob->IsType<Tensor>() || !blob->Get<Tensor>().IsShaped()) {
+    return UnknownShape();
+  }
+  const Tensor& tensor = blob->Get<Tensor>();
+  return CreateTensorShape(tensor.dims(), TypeMetaToDataType(tensor.dtype()));
+}
+
+const OpSchema& SchemaOf(const std::string& type) {
+  EnsureBuiltinOperators();
+  const OpSchema* schema = OpSchemaRegistry::Schema(type);
+  CAFFE_ENFORCE(schema != nullptr, "operator type \"", type, "\" has no schema");
+  return *schema;
+}
+
+}  // namespace
+
+NetDef ParseNet(const std::string& text) {
+  NetDef net;
+  ParseTextProto(text, "text of the test", &net);
+  return net;
+}
+
+OperatorDef ParseOp(const std::string& text) {
+  OperatorDef def;
+  ParseTextProto(text, "text of the test", &def);
+  return def;
+}
+
+std::vector<float> RandomValues(int64_t count, float low, float high, uint32_t seed) {
+  std::mt19937 engine(
+      seed);  // its sequence is the same everywhere; the standard's distributions are not
+  std::vector<float> values(count);
+  for (float& value : values) value = low + (high - low) * static_cast<float>(engine() * 0x1p-32);
+  return values;
+}
+
+Tensor* FeedRandom(Workspace* ws, const std::string& name, const std::vector<int64_t>& dims,
+                   float low, float high, uint32_t seed) {
+  return Feed<float>(ws, name, dims, RandomValues(size_from_dim_(0, dims), low, high, seed));
+}
+
+void RunOp(Workspace* ws, const std::string& text) {
+  const OperatorDef def = ParseOp(text);
+  CAFFE_ENFORCE(ws->RunOperatorOnce(def), "operator ", def.type(), " returned false");
+}
+
+std::vector<int64_t> DimsOf(const Workspace& ws, const std::string& name) {
+  const Blob* blob = ws.GetBlob(name);
+  CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not there");
+  return blob->Get<Tensor>().dims();
+}
+
+void ExpectThrows(const std::function<void()>& act, const std::string& part) {
+  try {
+    act();
+    ADD_FAILURE() << "nothing was thrown, want an error with \"" << part << "\"";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_THAT(error.message(), testing::HasSubstr(part));
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "another exception than EnforceNotMet was thrown: " << error.what();
+  }
+}
+
+std::vector<TensorShape> InferShapes(const Workspace& ws, const OperatorDef& def) {
+  std::vector<TensorShape> inputs;
+  for (const std::string& name : def.input()) inputs.push_back(ShapeOfBlob(ws, name));
+  return SchemaOf(def.type()).InferTensor(def, inputs);
+}
+
+void ExpectShapeInferred(Workspace* ws, const std::string& text, bool may_be_unknown) {
+  const OperatorDef def = ParseOp(text);
+  SCOPED_TRACE("shape inference of " + def.type());
+  const std::vector<TensorShape> inferred = InferShapes(*ws, def);
+  const std::vector<TensorShape> unknown(def.input_size(), UnknownShape());
+  EXPECT_NO_THROW(SchemaOf(def.type()).InferTensor(def, unknown)) << "on unknown input shapes";
+  CAFFE_ENFORCE(ws->RunOperatorOnce(def), "operator ", def.type(), " returned false");
+  ASSERT_EQ(inferred.size(), static_cast<size_t>(def.output_size())) << "one shape per output";
+  for (int i = 0; i < def.output_size(); ++i) {
+    SCOPED_TRACE("output " + std::to_string(i) + " \"" + def.output(i) + "\"");
+    if (inferred[i].unknown_shape()) {
+      EXPECT_TRUE(may_be_unknown) << "the shape is not inferred";
+      continue;
+    }
+    EXPECT_EQ(GetDimsVector(inferred[i]), DimsOf(*ws, def.output(i)));
+    const TypeMeta type = ws->GetBlob(def.output(i))->Get<Tensor>().dtype();
+    if (type.IsSet()) {
+      EXPECT_EQ(TensorProto::DataType_Name(inferred[i].data_type()),
+                TensorProto::DataType_Name(TypeMetaToDataType(type)));
+    }
+  }
+}
+
+}  // namespace caffe2rt::test
