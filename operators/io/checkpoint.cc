@@ -1,0 +1,99 @@
+#include "operators/io/checkpoint.h"
+
+#include <cinttypes>
+#include <cstdio>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/io/register.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr size_t kMaxWidthDigits = 3;
+
+// The conversion that begins at `at`, behind its %; returns where it ends.
+size_t FormatOne(const std::string& pattern, size_t at, int64_t value, std::string* out) {
+  const auto digits = [&] {
+    const size_t begin = at;
+    while (at < pattern.size() && pattern[at] >= '0' && pattern[at] <= '9') ++at;
+    CAFFE_ENFORCE_LE(at - begin, kMaxWidthDigits, "digits of a width in the file pattern \"",
+                     pattern, "\"");
+    return pattern.substr(begin, at - begin);
+  };
+  std::string spec = "%";
+  while (at < pattern.size() && std::string("-+ #0").find(pattern[at]) != std::string::npos) {
+    if (spec.find(pattern[at]) == std::string::npos) spec += pattern[at];
+    ++at;
+  }
+  spec += digits();
+  if (at < pattern.size() && pattern[at] == '.') {
+    ++at;
+    spec += "." + digits();
+  }
+  while (at < pattern.size() && std::string("hlqjzt").find(pattern[at]) != std::string::npos) ++at;
+  const char kind = at < pattern.size() ? pattern[at] : '\0';
+  const char* conversion = kind == 'd' || kind == 'i' ? PRId64
+                           : kind == 'u'              ? PRIu64
+                           : kind == 'x'              ? PRIx64
+                           : kind == 'X'              ? PRIX64
+                           : kind == 'o'              ? PRIo64
+                                                      : nullptr;
+  CAFFE_ENFORCE(conversion != nullptr, "the file pattern \"", pattern,
+                "\" has a conversion that is not for an integer, want e.g. %d or %06d");
+  spec += conversion;
+  char text[2100];  // width and precision have three digits
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+  const int size = std::snprintf(text, sizeof(text), spec.c_str(), value);
+#pragma GCC diagnostic pop
+  out->append(text, static_cast<size_t>(size));
+  return at + 1;
+}
+
+void RegisterOne(const char* type, int min_inputs, int max_outputs) {
+  RegisterSchema(type, __FILE__)
+      .NumInputs(min_inputs, INT32_MAX)
+      .NumOutputs(0, max_outputs)
+      .SetDoc(
+          "Saves its inputs when the iteration (input 0, int64) is a multiple of every. The file "
+          "is db, with the "
+          "iteration in place of its printf conversion.")
+      .Arg("absolute_path", "take db as it is, not below the root folder", 0)
+      .Arg("db", "path of the database, e.g. model_%06d.minidb", true)
+      .Arg("db_type", "minidb, leveldb, lmdb", true)
+      .Arg("every", "iterations between two files", 1)
+      .Arg("strip_prefix", "taken off the names, with what stands before it", "")
+      .Arg("blob_name_overrides", "names in the database, one for each input")
+      .Arg("chunk_size", "elements in a record; -1: 1000000, 0: all", -1)
+      .NoGradientBecause("it has no output");
+  RegisterCpuOperator<CheckpointOp<CPUContext>>(type, __FILE__);
+}
+
+}  // namespace
+
+std::string FormatIteration(const std::string& pattern, int64_t value) {
+  std::string result;
+  bool done = false;
+  for (size_t at = 0; at < pattern.size();) {
+    if (pattern[at] != '%') {
+      result += pattern[at++];
+    } else if (at + 1 < pattern.size() && pattern[at + 1] == '%') {
+      result += '%';
+      at += 2;
+    } else {
+      CAFFE_ENFORCE(!done, "the file pattern \"", pattern,
+                    "\" has more than one conversion, want one, for the iteration");
+      at = FormatOne(pattern, at + 1, value, &result);
+      done = true;
+    }
+  }
+  return result;
+}
+
+void RegisterCheckpoint() {
+  RegisterOne("Checkpoint", 1, 0);
+  RegisterOne("Snapshot", 0, INT32_MAX);
+}
+
+}  // namespace caffe2rt

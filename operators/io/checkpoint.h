@@ -1,0 +1,48 @@
+#pragma once
+// Checkpoint, Snapshot (its older name): Save every so many iterations.
+//   inputs: the iteration (int64), which is saved too, then the blobs. No outputs.
+// The file's name is `db` with one integer conversion of printf in it, e.g. "model_%06d.minidb".
+
+#include <string>
+
+#include "operators/io/save.h"
+
+namespace caffe2rt {
+
+// `pattern` with its conversion (%d, %06d, %lld, %x, ...) replaced by `value`, and %% by %. THROWS
+// on any other one, and on a second one: the pattern comes from a file.
+std::string FormatIteration(const std::string& pattern, int64_t value);
+
+template <class Context>
+class CheckpointOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  CheckpointOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        pattern_(this->template GetSingleArgument<std::string>("db", "")),
+        every_(this->template GetSingleArgument<int>("every", 1)),
+        save_def_(def) {
+    CAFFE_ENFORCE(!pattern_.empty(), "Must specify a checkpoint file pattern.");
+    CAFFE_ENFORCE_GT(every_, 0, "Checkpoint interval should be positive.");
+    (void)FormatIteration(pattern_, 0);  // a wrong pattern is an error now
+    save_def_.set_type("Save");
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& iteration = this->Input(0, CPU);
+    CAFFE_ENFORCE_GE(iteration.numel(), 1, "elements of input 0 (iteration)");
+    const int64_t value = iteration.template data<int64_t>()[0];
+    if (value % every_ != 0) return true;
+    for (Argument& arg : *save_def_.mutable_arg()) {
+      if (arg.name() == "db") arg.set_s(FormatIteration(pattern_, value));
+    }
+    return SaveOp<Context>(save_def_, this->workspace()).Run();
+  }
+
+ private:
+  const std::string pattern_;
+  const int every_;
+  OperatorDef save_def_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,23 @@
+#include "operators/io/create_db.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/io/register.h"
+
+namespace caffe2rt {
+
+void RegisterCreateDB() {
+  RegisterSchema("CreateDB", __FILE__)
+      .NumInputs(0)
+      .NumOutputs(1)
+      .SetDoc("Opens a database for the operators that read from one.")
+      .Arg("db_type", "minidb, leveldb, lmdb, protodb", "leveldb")
+      .Arg("db", "path of the database", true)
+      .Arg("num_shards", "readers that share the database", 1)
+      .Arg("shard_id", "which of them this is", 0)
+      .Output(0, "reader", "DBReader")
+      .NoGradientBecause("its output is no tensor");
+  RegisterCpuOperator<CreateDBOp<CPUContext>>("CreateDB", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,38 @@
+#pragma once
+// CreateDB: opens a database for the operators that read from one.
+//   no inputs  ->  reader: DBReader, at the first record
+// The path is taken as it is, not below the root folder.
+
+#include <string>
+
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/operator.h"
+
+namespace caffe2rt {
+
+template <class Context>
+class CreateDBOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  CreateDBOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        db_type_(this->template GetSingleArgument<std::string>("db_type", "leveldb")),
+        db_name_(this->template GetSingleArgument<std::string>("db", "")),
+        num_shards_(this->template GetSingleArgument<int>("num_shards", 1)),
+        shard_id_(this->template GetSingleArgument<int>("shard_id", 0)) {
+    CAFFE_ENFORCE(!db_name_.empty(), "Must specify a db name.");
+  }
+
+  bool RunOnDevice() override {
+    OperatorBase::Output<db::DBReader>(0)->Open(db_type_, db_name_, num_shards_, shard_id_);
+    return true;
+  }
+
+ private:
+  const std::string db_type_;
+  const std::string db_name_;
+  const int num_shards_;
+  const int shard_id_;
+};
+
+}  // namespace caffe2rt

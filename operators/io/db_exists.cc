@@ -1,0 +1,22 @@
+#include "operators/io/db_exists.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/io/register.h"
+
+namespace caffe2rt {
+
+void RegisterDBExists() {
+  RegisterSchema("DBExists", __FILE__)
+      .NumInputs(0)
+      .NumOutputs(1)
+      .SetDoc("Whether a database can be opened for reading.")
+      .Arg("absolute_path", "take db_name as it is, not below the root folder", 0)
+      .Arg("db_name", "path of the database", "")
+      .Arg("db_type", "minidb, leveldb, lmdb, protodb", "")
+      .Output(0, "exists", "bool, rank 0")
+      .NoGradientBecause("its output is no function of a tensor");
+  RegisterCpuOperator<DBExistsOp<CPUContext>>("DBExists", __FILE__);
+}
+
+}  // namespace caffe2rt

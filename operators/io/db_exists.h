@@ -1,0 +1,32 @@
+#pragma once
+// DBExists: whether a database can be opened for reading.
+//   no inputs  ->  exists: bool, rank 0
+
+#include <string>
+
+#include "operators/io/save.h"
+
+namespace caffe2rt {
+
+template <class Context>
+class DBExistsOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  DBExistsOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        path_(DatabasePath(*ws, this->template GetSingleArgument<std::string>("db_name", ""),
+                           this->template GetSingleArgument<int>("absolute_path", 0) != 0)),
+        db_type_(this->template GetSingleArgument<std::string>("db_type", "")) {}
+
+  bool RunOnDevice() override {
+    Tensor* exists = this->Output(0, IntArrayRef(), TypeMeta::Make<bool>());
+    *exists->template mutable_data<bool>() = db::DBExists(db_type_, path_);
+    return true;
+  }
+
+ private:
+  const std::string path_;
+  const std::string db_type_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,62 @@
+#include "operators/io/load.h"
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/io/register.h"
+
+namespace caffe2rt {
+
+bool LoadedBlobs::Add(const std::string& name, const BlobProto& proto, Blob* blob) {
+  const auto [found, is_new] = states_.try_emplace(name);
+  State& state = found->second;
+  const bool segmented = proto.has_tensor() && proto.tensor().has_segment();
+  const int64_t elements = segmented ? CheckedProduct(proto.tensor().dims()) : 1;
+  if (is_new) {
+    blob->Reset();
+    state.total = segmented ? elements : std::max(1, proto.content_num_chunks());
+  } else if (proto.has_tensor()) {
+    CAFFE_ENFORCE(state.read < state.total,
+                  "Found an extra part for an already filled tensor: ", name);
+    CAFFE_ENFORCE(!segmented || elements == state.total, "tensor \"", name, "\" has ", elements,
+                  " elements by one part and ", state.total, " by another");
+  }
+  if (!proto.has_tensor()) {
+    CAFFE_ENFORCE(state.chunks.insert(proto.content_chunk_id()).second,
+                  "Chunk with the same id has occurred twice for: ", name);
+  }
+  DeserializeBlob(proto, blob);
+  state.read += segmented ? proto.tensor().segment().end() - proto.tensor().segment().begin() : 1;
+  return state.read == state.total;
+}
+
+void LoadedBlobs::CheckWhole() const {
+  for (const auto& [name, state] : states_) {
+    CAFFE_ENFORCE_EQ(state.read, state.total, "Data size mismatch for blob ", name,
+                     ". Expected: ", state.total, " Read: ", state.read);
+  }
+}
+
+void RegisterLoad() {
+  RegisterSchema("Load", __FILE__)
+      .NumInputs(0, INT32_MAX)
+      .NumOutputs(0, INT32_MAX)
+      .SetDoc(
+          "Fills its outputs, or with load_all blobs of all the names there are, from databases "
+          "that Save wrote. Names in "
+          "the database are matched after strip_prefix and add_prefix.")
+      .Arg("absolute_path", "take db and dbs as they are, not below the root folder", 0)
+      .Arg("add_prefix", "put before the names of the database", "")
+      .Arg("strip_prefix", "taken off the names of the database, with what stands before it", "")
+      .Arg("db", "path of the database")
+      .Arg("dbs", "paths, in place of db")
+      .Arg("db_type", "minidb, leveldb, lmdb")
+      .Arg("keep_device", "1: to the device that the record names, not the operator's", 0)
+      .Arg("load_all", "1: all blobs of the database", 0)
+      .Arg("allow_incomplete", "1: blobs that are not there stay empty", 0)
+      .Arg("source_blob_names", "names in the database, one for each output")
+      .NoGradientBecause("its outputs come from a file");
+  RegisterCpuOperator<LoadOp<CPUContext>>("Load", __FILE__);
+}
+
+}  // namespace caffe2rt

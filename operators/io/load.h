@@ -1,0 +1,177 @@
+#pragma once
+// Load: fills blobs from one or several databases that Save wrote.
+//   inputs: none, or DBReaders to read from where they stand  ->  outputs: the blobs; none with
+//   load_all
+//
+// A record's key is NAME or NAME#%chunk; what counts is the key, not the name in the record. A blob
+// is reset at its first record, and an error is thrown for a blob of which a part is missing, is
+// there twice, or for one that is in two databases.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/operator.h"
+#include "operators/io/save.h"
+
+namespace caffe2rt {
+
+// How much of each blob has been read.
+class LoadedBlobs {
+ public:
+  // Puts a record into the blob. Whether the blob is whole now. THROWS when the record does not
+  // belong to what was read.
+  bool Add(const std::string& name, const BlobProto& proto, Blob* blob);
+  // THROWS when a part of a blob is missing.
+  void CheckWhole() const;
+  bool Has(const std::string& name) const { return states_.contains(name); }
+
+ private:
+  struct State {
+    int64_t total = 1;  // elements of a segmented tensor, else records
+    int64_t read = 0;
+    std::set<int> chunks;  // of content that comes in chunks
+  };
+  std::map<std::string, State> states_;
+};
+
+template <class Context>
+class LoadOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  LoadOp(const OperatorDef& def, Workspace* ws);
+  bool RunOnDevice() override;
+
+ private:
+  struct Progress {
+    LoadedBlobs blobs;
+    std::map<std::string, int> database_of;  // by blob name
+    int whole = 0;                           // outputs that are filled
+  };
+  void ReadDatabase(int index, db::Cursor* cursor, Progress* progress);
+  void ReadRecord(int index, const std::string& name, db::Cursor* cursor, Progress* progress);
+  void CheckOutputs(const Progress& progress) const;
+  std::string BlobName(const std::string& key) const {
+    return add_prefix_ + WithoutPrefix(BlobNameFromKey(key), strip_prefix_);
+  }
+
+  const bool absolute_path_;
+  const std::string add_prefix_;
+  const std::string strip_prefix_;
+  const std::string db_name_;
+  std::vector<std::string> db_names_;
+  const std::string db_type_;
+  const bool keep_device_;
+  const bool load_all_;
+  const bool allow_incomplete_;
+  std::vector<std::string> names_;           // in the database, one for each output
+  std::map<std::string, int> output_index_;  // by that name
+};
+
+template <class Context>
+LoadOp<Context>::LoadOp(const OperatorDef& def, Workspace* ws)
+    : Operator<Context>(def, ws),
+      absolute_path_(this->template GetSingleArgument<int>("absolute_path", 0) != 0),
+      add_prefix_(this->template GetSingleArgument<std::string>("add_prefix", "")),
+      strip_prefix_(this->template GetSingleArgument<std::string>("strip_prefix", "")),
+      db_name_(this->template GetSingleArgument<std::string>("db", "")),
+      db_names_(this->template GetRepeatedArgument<std::string>("dbs")),
+      db_type_(this->template GetSingleArgument<std::string>("db_type", "")),
+      keep_device_(this->template GetSingleArgument<int>("keep_device", 0) != 0),
+      load_all_(this->template GetSingleArgument<int>("load_all", 0) != 0),
+      allow_incomplete_(this->template GetSingleArgument<bool>("allow_incomplete", false)),
+      names_(this->template GetRepeatedArgument<std::string>("source_blob_names")) {
+  if (def.input_size() == 0) {
+    CAFFE_ENFORCE(!db_type_.empty(), "Must specify a db type.");
+    if (db_names_.empty()) {
+      CAFFE_ENFORCE(!db_name_.empty(), "Must specify a db name.");
+      db_names_.push_back(db_name_);
+    }
+  }
+  CAFFE_ENFORCE(names_.empty() || names_.size() == static_cast<size_t>(def.output_size()),
+                "Number of output blobs and source_blob_names mismatch: ", def.output_size(),
+                " vs ", names_.size());
+  CAFFE_ENFORCE(names_.empty() || strip_prefix_.empty(),
+                "strip_prefix and source_blob_names are mutually exclusive.");
+  CAFFE_ENFORCE(names_.empty() || !load_all_, "cannot load_all_ while using source_blob_names.");
+  if (names_.empty()) names_.assign(def.output().begin(), def.output().end());
+  for (size_t i = 0; i < names_.size(); ++i) {
+    CAFFE_ENFORCE(output_index_.emplace(names_[i], static_cast<int>(i)).second,
+                  "Duplicated source blob name: ", names_[i]);
+  }
+}
+
+template <class Context>
+bool LoadOp<Context>::RunOnDevice() {
+  Progress progress;
+  if (this->InputSize() > 0) {
+    for (int i = 0; i < this->InputSize(); ++i) {
+      db::Cursor* cursor = OperatorBase::Input<db::DBReader>(i).cursor();
+      CAFFE_ENFORCE(cursor != nullptr, "input ", i, " is a reader that was not opened");
+      ReadDatabase(i, cursor, &progress);
+    }
+  } else {
+    for (size_t i = 0; i < db_names_.size(); ++i) {
+      const std::string path = DatabasePath(*this->workspace(), db_names_[i], absolute_path_);
+      const std::unique_ptr<db::DB> database = db::CreateDB(db_type_, path, db::READ);
+      CAFFE_ENFORCE(database != nullptr, "Cannot find db implementation of type ", db_type_,
+                    " (while trying to open ", path, ")");
+      const std::unique_ptr<db::Cursor> cursor = database->NewCursor();
+      ReadDatabase(static_cast<int>(i), cursor.get(), &progress);
+    }
+  }
+  progress.blobs.CheckWhole();
+  CheckOutputs(progress);
+  return true;
+}
+
+template <class Context>
+void LoadOp<Context>::ReadDatabase(int index, db::Cursor* cursor, Progress* progress) {
+  for (; cursor->Valid(); cursor->Next()) {
+    const std::string name = BlobName(cursor->key());
+    if (load_all_ || output_index_.contains(name)) ReadRecord(index, name, cursor, progress);
+    if (!load_all_ && progress->whole == this->OutputSize()) break;
+  }
+}
+
+template <class Context>
+void LoadOp<Context>::ReadRecord(int index, const std::string& name, db::Cursor* cursor,
+                                 Progress* progress) {
+  const auto [known, is_new] = progress->database_of.emplace(name, index);
+  CAFFE_ENFORCE(is_new || known->second == index, "Duplicate Key ", name, " is found!");
+  BlobProto proto;
+  const std::string record = cursor->value();
+  CAFFE_ENFORCE(ParseProtoFromLargeString(record, &proto), "record \"", cursor->key(), "\" of ",
+                record.size(), " bytes is no BlobProto");
+  if (!keep_device_ && proto.has_tensor()) {
+    *proto.mutable_tensor()->mutable_device_detail() = this->device_option();
+    proto.mutable_tensor()->mutable_device_detail()->set_device_type(Context::GetDeviceType());
+  }
+  Blob* blob =
+      load_all_ ? this->workspace()->CreateBlob(name) : this->OutputBlob(output_index_.at(name));
+  if (progress->blobs.Add(name, proto, blob)) ++progress->whole;
+}
+
+template <class Context>
+void LoadOp<Context>::CheckOutputs(const Progress& progress) const {
+  if (load_all_) {
+    for (const std::string& name : names_) {
+      CAFFE_ENFORCE(progress.blobs.Has(name), "Output blob name ", name,
+                    " does not exist in the db(s).");
+    }
+    return;
+  }
+  if (allow_incomplete_ || progress.whole == this->OutputSize()) return;
+  std::vector<std::string> missing;
+  for (const std::string& name : names_) {
+    if (!progress.blobs.Has(name)) missing.push_back(name);
+  }
+  CAFFE_THROW("Expected to load ", this->OutputSize(), " blobs, got ", progress.whole,
+              " only; missing: ", Join(", ", missing));
+}
+
+}  // namespace caffe2rt

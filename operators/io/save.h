@@ -1,0 +1,83 @@
+#pragma once
+// Save: writes blobs into a new database, tensors in chunks.
+//   inputs: the blobs, any type that has a serializer. No outputs.
+// The records appear together at the end (minidb: the file is replaced then); an error leaves what
+// was there.
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt {
+
+// The path of a database argument: below the workspace's root folder unless it is absolute by
+// argument.
+inline std::string DatabasePath(const Workspace& ws, const std::string& db, bool absolute_path) {
+  return absolute_path ? db : ws.RootFolder() + "/" + db;
+}
+
+// What follows the first `prefix` in `name`; all of `name` when there is none.
+inline std::string WithoutPrefix(const std::string& name, const std::string& prefix) {
+  const size_t at = prefix.empty() ? std::string::npos : name.find(prefix);
+  return at == std::string::npos ? name : name.substr(at + prefix.size());
+}
+
+template <class Context>
+class SaveOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  SaveOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        absolute_path_(this->template GetSingleArgument<int>("absolute_path", 0) != 0),
+        strip_prefix_(this->template GetSingleArgument<std::string>("strip_prefix", "")),
+        db_name_(this->template GetSingleArgument<std::string>("db", "")),
+        db_type_(this->template GetSingleArgument<std::string>("db_type", "")),
+        names_(this->template GetRepeatedArgument<std::string>("blob_name_overrides")),
+        chunk_size_(this->template GetSingleArgument<int>("chunk_size", kDefaultChunkSize)) {
+    CAFFE_ENFORCE(!db_name_.empty(), "Must specify a db name.");
+    CAFFE_ENFORCE(!db_type_.empty(), "Must specify a db type.");
+    CAFFE_ENFORCE(names_.empty() || names_.size() == static_cast<size_t>(def.input_size()),
+                  "Number of blobs and blob_name_overrides mismatch: ", def.input_size(), " vs ",
+                  names_.size());
+    CAFFE_ENFORCE(names_.empty() || strip_prefix_.empty(),
+                  "strip_prefix and blob_name_overrides are mutually exclusive.");
+    if (!names_.empty()) return;
+    std::set<std::string> seen;
+    for (const std::string& input : def.input()) {
+      const std::string name = WithoutPrefix(input, strip_prefix_);
+      CAFFE_ENFORCE(seen.insert(name).second, "Duplicated input: ", input);
+      names_.push_back(name);
+    }
+  }
+
+  bool RunOnDevice() override {
+    const std::string path = DatabasePath(*this->workspace(), db_name_, absolute_path_);
+    const std::unique_ptr<db::DB> database = db::CreateDB(db_type_, path, db::NEW);
+    CAFFE_ENFORCE(database != nullptr, "Cannot find db implementation of type ", db_type_,
+                  " (while trying to open ", path, ")");
+    const std::unique_ptr<db::Transaction> transaction = database->NewTransaction();
+    for (int i = 0; i < this->InputSize(); ++i) {
+      SerializeBlob(
+          this->InputBlob(i), names_[static_cast<size_t>(i)],
+          [&](const std::string& key, const std::string& record) { transaction->Put(key, record); },
+          chunk_size_);
+    }
+    transaction->Commit();
+    return true;
+  }
+
+ private:
+  const bool absolute_path_;
+  const std::string strip_prefix_;
+  const std::string db_name_;
+  const std::string db_type_;
+  std::vector<std::string> names_;  // of the blobs in the database
+  const int chunk_size_;
+};
+
+}  // namespace caffe2rt
