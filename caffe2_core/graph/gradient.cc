@@ -1,0 +1,152 @@
+#include "caffe2_core/graph/gradient.h"
+
+#include "caffe2_core/base/suggest.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr char kSuffix[] = "_grad";
+constexpr size_t kSuffixSize = sizeof(kSuffix) - 1;
+
+std::string GradientName(const std::string& blob) { return blob + kSuffix; }
+std::string IndicesName(const std::string& blob) { return blob + "_grad_indices"; }
+std::string ValuesName(const std::string& blob) { return blob + "_grad_values"; }
+
+const char* KindOf(const GradientWrapper& gradient) {
+  if (gradient.IsSparse()) return "sparse";
+  return gradient.IsDense() ? "dense" : "not given";
+}
+
+}  // namespace
+
+void GradientMakerBase::VerifyOp() const {
+  const OpSchema* schema = OpSchemaRegistry::Schema(def_.type());
+  std::string why;
+  CAFFE_ENFORCE(schema == nullptr || schema->Verify(def_, &why),
+                "Operator def did not pass schema checking: operator ", def_.type(), ": ", why);
+}
+
+GradientOpsMeta GradientMakerBase::Get() {
+  VerifyOp();
+  std::vector<OperatorDef> ops = GetGradientDefs();
+  for (OperatorDef& op : ops) op.set_is_gradient_op(true);
+  return GradientOpsMeta(std::move(ops), g_input_);
+}
+
+std::map<std::string, std::string> GradientMakerBase::MatchGradsToParams(const OperatorDef& op) {
+  std::map<std::string, std::string> params;
+  for (const std::string& output : op.output()) {
+    if (output.size() <= kSuffixSize || !output.ends_with(kSuffix)) continue;
+    params[output] = output.substr(0, output.size() - kSuffixSize);
+  }
+  return params;
+}
+
+std::vector<OperatorDef> GradientMakerBase::GetGradientDefs() {
+  CAFFE_THROW("the gradient maker of operator ", def_.type(),
+              " has neither Get nor GetGradientDefs");
+}
+
+std::string GradientMakerBase::I(int i) const {
+  CAFFE_ENFORCE(i >= 0 && i < def_.input_size(), "operator ", def_.type(), " has ",
+                def_.input_size(), " inputs, its gradient maker asks for input ", i);
+  return def_.input(i);
+}
+
+std::string GradientMakerBase::O(int i) const {
+  CAFFE_ENFORCE(i >= 0 && i < def_.output_size(), "operator ", def_.type(), " has ",
+                def_.output_size(), " outputs, its gradient maker asks for output ", i);
+  return def_.output(i);
+}
+
+const GradientWrapper& GradientMakerBase::Given(int i) const {
+  CAFFE_ENFORCE(i >= 0 && static_cast<size_t>(i) < g_output_.size(), "there are gradients for ",
+                g_output_.size(), " outputs of operator ", def_.type(),
+                ", its gradient maker asks for that of output ", i);
+  return g_output_[static_cast<size_t>(i)];
+}
+
+const GradientWrapper& GradientMakerBase::GivenSparse(int i) const {
+  const GradientWrapper& gradient = Given(i);
+  CAFFE_ENFORCE(gradient.IsSparse(), "the gradient of output ", O(i), " is ", KindOf(gradient),
+                ", want a sparse one");
+  return gradient;
+}
+
+std::string GradientMakerBase::GO(int i) const {
+  const GradientWrapper& gradient = Given(i);
+  CAFFE_ENFORCE(gradient.IsDense(), "the gradient of output ", O(i), " is ", KindOf(gradient),
+                ", want a dense one");
+  return gradient.dense_;
+}
+
+std::string GradientMakerBase::GO_I(int i) const { return GivenSparse(i).indices_; }
+std::string GradientMakerBase::GO_V(int i) const { return GivenSparse(i).values_; }
+
+GradientWrapper& GradientMakerBase::Noted(int i, bool sparse) {
+  const std::string input = I(i);
+  GradientWrapper& gradient = g_input_[static_cast<size_t>(i)];
+  CAFFE_ENFORCE(sparse ? !gradient.IsDense() : !gradient.IsSparse(), "the gradient of input ",
+                input, " was set as ", KindOf(gradient), " before, it cannot be ",
+                sparse ? "sparse" : "dense", " too");
+  return gradient;
+}
+
+std::string GradientMakerBase::GI(int i) { return Noted(i, false).dense_ = GradientName(I(i)); }
+std::string GradientMakerBase::GI_I(int i) { return Noted(i, true).indices_ = IndicesName(I(i)); }
+std::string GradientMakerBase::GI_V(int i) { return Noted(i, true).values_ = ValuesName(I(i)); }
+
+void GradientMakerBase::SetDense(int i, const std::string& name) { Noted(i, false).dense_ = name; }
+
+void GradientMakerBase::SetSparse(int i, const std::string& indices, const std::string& values) {
+  GradientWrapper& gradient = Noted(i, true);
+  gradient.indices_ = indices;
+  gradient.values_ = values;
+}
+
+GradientOpsMeta ThrowInTheTowelIfGradientIsCalled::Get() {
+  CAFFE_THROW("One should not call gradient for operator ", def_.type(), ".");
+}
+
+GradientOpsMeta GradientNotImplementedYet::Get() {
+  CAFFE_THROW("Operator ", def_.type(), " should have a gradient but is not implemented yet");
+}
+
+GradientRegistryType* GradientRegistry() {
+  static GradientRegistryType* const registry = [] {
+    auto* made = new GradientRegistryType("gradient of operator");
+    RegisterBuiltinGradients(made);
+    return made;
+  }();
+  return registry;
+}
+
+GradientOpsMeta GetGradientForOp(const OperatorDef& def,
+                                 const std::vector<GradientWrapper>& g_output) {
+  GradientRegistryType* const registry = GradientRegistry();
+  registry->ThrowConflicts();
+  const std::unique_ptr<GradientMakerBase> maker = registry->Create(def.type(), def, g_output);
+  if (maker == nullptr) {
+    const std::string close = Join(", ", NearestNames(def.type(), registry->Keys()));
+    CAFFE_THROW("Gradient maker for operator ", def.type(), " not implemented",
+                close.empty() ? "" : "; close: ", close);
+  }
+  GradientOpsMeta meta = maker->Get();
+  for (OperatorDef& op : meta.ops_) {
+    if (maker->CopyDeviceOption() && def.has_device_option()) {
+      *op.mutable_device_option() = def.device_option();
+    }
+    if (maker->CopyEngine() && def.has_engine()) op.set_engine(def.engine());
+    if (maker->CopyArguments()) op.mutable_arg()->MergeFrom(def.arg());
+  }
+  CAFFE_ENFORCE_EQ(meta.g_input_.size(), static_cast<size_t>(def.input_size()),
+                   "gradients that the maker of operator ", def.type(), " gives, one an input");
+  for (const GradientWrapper& gradient : meta.g_input_) {
+    CAFFE_ENFORCE(!gradient.IsSparse() || (!gradient.indices_.empty() && !gradient.values_.empty()),
+                  "a sparse gradient of operator ", def.type(), " has indices \"",
+                  gradient.indices_, "\" and values \"", gradient.values_, "\", want both");
+  }
+  return meta;
+}
+
+}  // namespace caffe2rt
