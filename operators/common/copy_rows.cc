@@ -1,0 +1,49 @@
+#include "operators/common/copy_rows.h"
+
+#include <cstring>
+
+namespace caffe2rt {
+
+namespace {
+
+// Rows of one machine word: a call of memcpy each would cost more than the copy.
+template <class Word>
+void CopyWords(int64_t rows, const void* src, int64_t src_stride, void* dst, int64_t dst_stride) {
+  const Word* from = static_cast<const Word*>(src);
+  Word* to = static_cast<Word*>(dst);
+  for (int64_t i = 0; i < rows; ++i) to[i * dst_stride] = from[i * src_stride];
+}
+
+}  // namespace
+
+void CopyRows(CPUContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
+              int64_t src_stride, void* dst, int64_t dst_stride) {
+  if (rows <= 0 || row_items <= 0) return;
+  if (row_items == src_stride && row_items == dst_stride) {
+    context.CopyItemsSameDevice(type, static_cast<size_t>(rows * row_items), src, dst);
+    return;
+  }
+  if (!type.IsPlainData()) {
+    for (int64_t i = 0; i < rows; ++i) {
+      type.copy()(ItemAt(src, type, i * src_stride), ItemAt(dst, type, i * dst_stride),
+                  static_cast<size_t>(row_items));
+    }
+    return;
+  }
+  if (row_items == 1 && type.itemsize() == 4) {
+    CopyWords<uint32_t>(rows, src, src_stride, dst, dst_stride);
+    return;
+  }
+  if (row_items == 1 && type.itemsize() == 8) {
+    CopyWords<uint64_t>(rows, src, src_stride, dst, dst_stride);
+    return;
+  }
+  const size_t bytes = static_cast<size_t>(row_items) * type.itemsize();
+  const size_t src_step = static_cast<size_t>(src_stride) * type.itemsize();
+  const size_t dst_step = static_cast<size_t>(dst_stride) * type.itemsize();
+  const char* from = static_cast<const char*>(src);
+  char* to = static_cast<char*>(dst);
+  for (int64_t i = 0; i < rows; ++i, from += src_step, to += dst_step) std::memcpy(to, from, bytes);
+}
+
+}  // namespace caffe2rt

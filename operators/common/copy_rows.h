@@ -1,0 +1,46 @@
+#pragma once
+// Copies between tensors that differ in shape only, or in how far apart their rows are. Elements
+// with constructors (std::string) are copied by their own copy function.
+
+#include "caffe2_core/tensor/tensor.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+
+// `rows` rows of `row_items` items each; rows of src stand `src_stride` items apart, rows of dst
+// `dst_stride` items. REQUIRES: the memory of src and dst holds the rows and does not overlap. Null
+// pointers are fine when nothing is copied.
+void CopyRows(CPUContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
+              int64_t src_stride, void* dst, int64_t dst_stride);
+
+// The address of item `index`.
+inline const void* ItemAt(const void* base, TypeMeta type, int64_t index) {
+  return index == 0 ? base
+                    : static_cast<const char*>(base) + static_cast<size_t>(index) * type.itemsize();
+}
+inline void* ItemAt(void* base, TypeMeta type, int64_t index) {
+  return index == 0 ? base
+                    : static_cast<char*>(base) + static_cast<size_t>(index) * type.itemsize();
+}
+
+// Memory of `Y` for elements of `type`; null for a tensor without elements and without a type.
+inline void* OutputMemory(Tensor* Y, TypeMeta type) {
+  return Y->numel() == 0 && !type.IsSet() ? nullptr : Y->raw_mutable_data(type);
+}
+
+// Y becomes X under the shape `dims`, which has as many elements. Y may be X: then only the shape
+// changes.
+template <class Context>
+void CopyReshaped(Context& context, const Tensor& X, IntArrayRef dims, Tensor* Y) {
+  if (Y == &X) {
+    Y->Resize(dims);
+    return;
+  }
+  const TypeMeta type = X.dtype();
+  const void* src = X.raw_data();
+  Y->Resize(dims);
+  void* dst = OutputMemory(Y, type);
+  if (X.numel() > 0) context.CopyItemsSameDevice(type, static_cast<size_t>(X.numel()), src, dst);
+}
+
+}  // namespace caffe2rt

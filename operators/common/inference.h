@@ -1,0 +1,42 @@
+#pragma once
+// Small helpers of shape inference functions: what is known about an input.
+
+#include <vector>
+
+#include "caffe2_core/graph/op_schema.h"
+
+namespace caffe2rt {
+
+// Whether every dimension of `shape` is known.
+inline bool IsKnown(const TensorShape& shape) {
+  return !shape.unknown_shape() && shape.unknown_dims_size() == 0;
+}
+
+// Whether there are at least `count` inputs and the first `count` of them are known.
+inline bool AreKnown(const std::vector<TensorShape>& shapes, size_t count) {
+  if (shapes.size() < count) return false;
+  for (size_t i = 0; i < count; ++i) {
+    if (!IsKnown(shapes[i])) return false;
+  }
+  return true;
+}
+
+// "Unknown" for each output of `def`.
+inline std::vector<TensorShape> UnknownOutputs(const OperatorDef& def) {
+  return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
+}
+
+// Cost of an operator that only moves data: no arithmetic, every input read, `outputs` written.
+inline OpSchema::Cost MoveCost(const std::vector<TensorShape>& inputs,
+                               const std::vector<TensorShape>& outputs) {
+  OpSchema::Cost cost;
+  for (const TensorShape& shape : inputs)
+    cost.bytes_read += IsKnown(shape) ? NumElements(shape) * 4 : 0;
+  for (const TensorShape& shape : outputs) {
+    cost.bytes_written += IsKnown(shape) ? NumElements(shape) * 4 : 0;
+  }
+  cost.bytes_moved = cost.bytes_read + cost.bytes_written;
+  return cost;
+}
+
+}  // namespace caffe2rt

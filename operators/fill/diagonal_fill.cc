@@ -1,0 +1,22 @@
+#include "operators/fill/diagonal_fill.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/fill/register.h"
+
+namespace caffe2rt {
+
+void RegisterDiagonalFill() {
+  OpSchema& schema = RegisterSchema("DiagonalFill", __FILE__);
+  DeclareFillShape(schema);
+  schema.Arg("value", "the value on the diagonal, in the field of its type", 0)
+      .Arg("dtype", "type of the elements, a TensorProto.DataType number; default: as value",
+           "FLOAT")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        return std::vector<TensorShape>{InferFill(def, in, ConstantFillType(ArgumentHelper(def)))};
+      })
+      .SetDoc("Makes a tensor with one value on its diagonal and 0 elsewhere.");
+  RegisterCpuOperator<DiagonalFillOp<CPUContext>>("DiagonalFill", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,91 @@
+#pragma once
+// DiagonalFill: `value` on the main diagonal, 0 elsewhere. The types are those of ConstantFill
+// without STRING.
+//
+// Rank 2: a step of columns + 1 from the first element to the last, so that a high matrix starts
+// again after `columns` rows. Higher ranks need equal dimensions.
+
+#include <algorithm>
+
+#include "operators/fill/constant_fill.h"
+
+namespace caffe2rt {
+
+template <class Context>
+class DiagonalFillOp final : public Filler<Context> {
+ public:
+  DiagonalFillOp(const OperatorDef& def, Workspace* ws) : Filler<Context>(def, ws) {
+    const TensorProto_DataType type = ConstantFillType(this->args());
+    switch (type) {
+      case TensorProto_DataType_FLOAT:
+        Choose<float>();
+        break;
+      case TensorProto_DataType_DOUBLE:
+        Choose<double>();
+        break;
+      case TensorProto_DataType_BOOL:
+        Choose<bool>();
+        break;
+      case TensorProto_DataType_INT8:
+        Choose<int8_t>();
+        break;
+      case TensorProto_DataType_INT16:
+        Choose<int16_t>();
+        break;
+      case TensorProto_DataType_INT32:
+        Choose<int32_t>();
+        break;
+      case TensorProto_DataType_INT64:
+        Choose<int64_t>();
+        break;
+      case TensorProto_DataType_UINT8:
+        Choose<uint8_t>();
+        break;
+      case TensorProto_DataType_UINT16:
+        Choose<uint16_t>();
+        break;
+      default:
+        CAFFE_THROW("Unexpected 'dtype' argument value: ", static_cast<int>(type),
+                    ", want the number of a numeric type or BOOL");
+    }
+  }
+
+ private:
+  using FillFunction = void (DiagonalFillOp::*)(Tensor*);
+
+  void Fill(Tensor* output) override { (this->*fill_)(output); }
+
+  template <class T>
+  void Choose() {
+    fill_ = &DiagonalFillOp::FillAs<T>;
+  }
+
+  template <class T>
+  void FillAs(Tensor* output) {
+    const int64_t step = Step(*output);
+    const T value = this->template GetSingleArgument<T>("value", T());
+    T* data = output->template mutable_data<T>();
+    const int64_t n = output->numel();
+    std::fill(data, data + n, T());
+    for (int64_t i = 0; i < n; i += step) data[i] = value;
+  }
+
+  // Distance between neighbours on the diagonal.
+  static int64_t Step(const Tensor& output) {
+    CAFFE_ENFORCE_GE(output.dim(), 2, "rank of the output, want at least 2");
+    if (output.numel() == 0) return 1;
+    if (output.dim() == 2) return output.dim(1) + 1;
+    int64_t step = 1, stride = 1;
+    for (int axis = output.dim() - 1; axis > 0; --axis) {
+      CAFFE_ENFORCE_EQ(output.dim(axis), output.dim(0), "dim ", axis, " of the output of shape ",
+                       output.sizes(), ", want that of dim 0");
+      stride *= output.dim(axis);
+      step += stride;
+    }
+    return step;
+  }
+
+  FillFunction fill_ = nullptr;
+};
+
+}  // namespace caffe2rt

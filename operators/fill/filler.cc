@@ -1,0 +1,45 @@
+#include "operators/fill/filler.h"
+
+namespace caffe2rt {
+
+FillShape ReadFillShape(const ArgumentHelper& args, int num_inputs) {
+  FillShape spec;
+  spec.shape = args.GetRepeatedArgument<int64_t>("shape");
+  spec.extra_shape = args.GetRepeatedArgument<int64_t>("extra_shape");
+  spec.input_as_shape = args.GetSingleArgument<bool>("input_as_shape", false);
+  if (num_inputs > 0) {
+    CAFFE_ENFORCE(spec.shape.empty(), "argument shape is ", IntArrayRef(spec.shape),
+                  " and there is an input: cannot set both, remove one");
+    return spec;
+  }
+  CAFFE_ENFORCE(spec.extra_shape.empty(), "argument extra_shape is ", IntArrayRef(spec.extra_shape),
+                " but there is no input that it could extend");
+  CAFFE_ENFORCE(!spec.input_as_shape, "argument input_as_shape is set but there is no input");
+  CAFFE_ENFORCE(!spec.shape.empty() || !args.HasSingleArgumentOfType<int64_t>("shape"),
+                "argument shape is a scalar, want a list of integers");
+  return spec;
+}
+
+TensorShape InferFill(const OperatorDef& def, const std::vector<TensorShape>& inputs,
+                      TensorProto_DataType type) {
+  const FillShape spec = ReadFillShape(ArgumentHelper(def), def.input_size());
+  if (def.input_size() == 0) return CreateTensorShape(spec.shape, type);
+  if (spec.input_as_shape || !AreKnown(inputs, 1)) return UnknownShape();
+  std::vector<int64_t> dims = GetDimsVector(inputs[0]);
+  dims.insert(dims.end(), spec.extra_shape.begin(), spec.extra_shape.end());
+  return CreateTensorShape(dims, type);
+}
+
+void DeclareFillShape(OpSchema& schema) {
+  schema.NumInputs(0, 1)
+      .NumOutputs(1)
+      .AllowInplace({{0, 0}})
+      .Arg("shape", "dimensions of the output; not together with an input", "[]")
+      .Arg("extra_shape", "dimensions that follow those which the input gives", "[]")
+      .Arg("input_as_shape", "the int64 values of the input, a vector, are the dimensions", 0)
+      .Input(0, "input", "(optional) its shape is the shape of the output")
+      .Output(0, "output", "the filled tensor")
+      .NoGradientBecause("the output does not depend on values of the input");
+}
+
+}  // namespace caffe2rt

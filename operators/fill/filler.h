@@ -1,0 +1,80 @@
+#pragma once
+// Filler: what all operators that make a tensor from arguments share: where its shape comes from.
+//
+//   no input                   argument shape (a list; none: rank 0)
+//   an input                   the shape of input 0, followed by extra_shape
+//   an input, input_as_shape   the int64 values of input 0, followed by extra_shape
+//
+// A filler derives from Filler<Context>, gets the shaped output in Fill() and allocates it with its
+// type.
+
+#include <string>
+#include <vector>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator.h"
+#include "operators/common/inference.h"
+
+namespace caffe2rt {
+
+// The arguments about the shape. Read and checked once.
+struct FillShape {
+  std::vector<int64_t> shape;
+  std::vector<int64_t> extra_shape;
+  bool input_as_shape = false;
+};
+
+// THROWS when the arguments contradict each other or the number of inputs.
+FillShape ReadFillShape(const ArgumentHelper& args, int num_inputs);
+
+// The shape of the output of a filler; unknown when the values of an input decide. THROWS as
+// ReadFillShape does.
+TensorShape InferFill(const OperatorDef& def, const std::vector<TensorShape>& inputs,
+                      TensorProto_DataType type);
+
+// Declares shape, extra_shape, input_as_shape, the optional input, and that the output may replace
+// the input.
+void DeclareFillShape(OpSchema& schema);
+
+template <class Context>
+class Filler : public Operator<Context> {
+ public:
+  Filler(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), spec_(ReadFillShape(this->args(), this->InputSize())) {}
+
+  bool RunOnDevice() final {
+    Tensor* output = this->Output(0);
+    SetShape(output);
+    Fill(output);
+    return true;
+  }
+
+ protected:
+  // Allocates `output`, which has its shape, and writes every element.
+  virtual void Fill(Tensor* output) = 0;
+
+ private:
+  void SetShape(Tensor* output) {
+    if (this->InputSize() == 0) {
+      output->Resize(spec_.shape);
+      return;
+    }
+    const Tensor& input = this->Input(0);
+    if (spec_.input_as_shape) {
+      CAFFE_ENFORCE_EQ(input.dim(), 1, "input 0 gives the shape: its rank, want one dimension");
+      CAFFE_ENFORCE_GT(input.numel(), 0,
+                       "input 0 gives the shape: its elements, want at least one");
+      const int64_t* values = input.template data<int64_t>();
+      dims_.assign(values, values + input.numel());
+    } else {
+      dims_.assign(input.dims().begin(), input.dims().end());
+    }
+    dims_.insert(dims_.end(), spec_.extra_shape.begin(), spec_.extra_shape.end());
+    output->Resize(dims_);
+  }
+
+  const FillShape spec_;
+  std::vector<int64_t> dims_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,21 @@
+#include "operators/fill/gaussian_fill.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/fill/register.h"
+
+namespace caffe2rt {
+
+void RegisterGaussianFill() {
+  OpSchema& schema = RegisterSchema("GaussianFill", __FILE__);
+  DeclareFillShape(schema);
+  schema.Arg("mean", "mean of the distribution", 0)
+      .Arg("std", "standard deviation, at least 0", 1)
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT)};
+      })
+      .SetDoc("Draws floats from a normal distribution.");
+  RegisterCpuOperator<GaussianFillOp<CPUContext>>("GaussianFill", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,105 @@
+#pragma once
+// GivenTensorFill and its siblings GivenTensor{Bool,Double,Int,Int16,Int64,String}Fill: the
+// elements stand in argument `values`: floats for FLOAT and DOUBLE, ints for integers and BOOL,
+// strings for STRING.
+//
+// Weights come this way, so nothing is kept beside the OperatorDef that the operator holds anyway:
+// a run copies from it.
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+
+#include "caffe2_core/base/checked_math.h"
+#include "operators/fill/filler.h"
+
+namespace caffe2rt {
+
+// The type of the elements that a def of GivenTensorFill asks for with dtype. THROWS for one that
+// it cannot make.
+TensorProto_DataType GivenTensorType(const ArgumentHelper& args);
+
+template <class Context>
+class GivenTensorFillOp : public Filler<Context> {
+ public:
+  GivenTensorFillOp(const OperatorDef& def, Workspace* ws)
+      : GivenTensorFillOp(def, ws, GivenTensorType(ArgumentHelper(def))) {}
+
+ protected:
+  GivenTensorFillOp(const OperatorDef& def, Workspace* ws, TensorProto_DataType type)
+      : Filler<Context>(def, ws), values_(GetArgumentPtr(this->debug_def(), "values")) {
+    CAFFE_ENFORCE(values_ != nullptr, "argument values is missing");
+    switch (type) {
+      case TensorProto_DataType_FLOAT:
+        Choose<float>();
+        break;
+      case TensorProto_DataType_DOUBLE:
+        Choose<double>();
+        break;
+      case TensorProto_DataType_BOOL:
+        Choose<bool>();
+        break;
+      case TensorProto_DataType_INT16:
+        Choose<int16_t>();
+        break;
+      case TensorProto_DataType_INT32:
+        Choose<int32_t>();
+        break;
+      case TensorProto_DataType_INT64:
+        Choose<int64_t>();
+        break;
+      case TensorProto_DataType_STRING:
+        Choose<std::string>();
+        break;
+      default:
+        CAFFE_THROW("Unexpected 'dtype' argument value: ", static_cast<int>(type));
+    }
+  }
+
+ private:
+  using FillFunction = void (GivenTensorFillOp::*)(Tensor*);
+
+  void Fill(Tensor* output) override { (this->*fill_)(output); }
+
+  template <class T>
+  void Choose() {
+    fill_ = &GivenTensorFillOp::FillAs<T>;
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      for (const int64_t value : values_->ints())
+        (void)CheckedCast<T>(value, "element of argument values");
+    }
+  }
+  // The list of `values_` that elements of type T come from.
+  template <class T>
+  const auto& List() const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return values_->floats();
+    } else if constexpr (std::is_integral_v<T>) {
+      return values_->ints();
+    } else {
+      return values_->strings();
+    }
+  }
+  template <class T>
+  void FillAs(Tensor* output) {
+    const auto& list = List<T>();
+    CAFFE_ENFORCE_EQ(output->numel(), list.size(), "elements of the output of shape ",
+                     output->sizes(), ", want as many as argument values has of its type");
+    T* data = output->template mutable_data<T>();
+    std::transform(list.begin(), list.end(), data,
+                   [](const auto& value) { return static_cast<T>(value); });
+  }
+
+  const Argument* const values_;  // in debug_def()
+  FillFunction fill_ = nullptr;
+};
+
+// A sibling whose type is in its name; it ignores argument dtype.
+template <class Context, TensorProto_DataType kType>
+class GivenTypedTensorFillOp final : public GivenTensorFillOp<Context> {
+ public:
+  GivenTypedTensorFillOp(const OperatorDef& def, Workspace* ws)
+      : GivenTensorFillOp<Context>(def, ws, kType) {}
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,33 @@
+#pragma once
+// LengthsRangeFill: lengths [N] int32  ->  0 .. lengths[0]-1, 0 .. lengths[1]-1, ...  [sum of
+// lengths] int32
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/runtime/operator.h"
+
+namespace caffe2rt {
+
+template <class Context>
+class LengthsRangeFillOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  LengthsRangeFillOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {}
+
+  bool RunOnDevice() override {
+    const Tensor& lengths = Input(0);
+    CAFFE_ENFORCE_EQ(lengths.dim(), 1, "rank of input 0 (lengths), want a vector");
+    const int32_t* length = lengths.template data<int32_t>();
+    int64_t total = 0;
+    for (int64_t i = 0; i < lengths.numel(); ++i) {
+      CAFFE_ENFORCE_GE(length[i], 0, "element ", i, " of input 0 (lengths), want at least 0");
+      total = CheckedAdd<int64_t>(total, length[i]);
+    }
+    int32_t* out = this->template OutputData<int32_t>(0, {total});
+    for (int64_t i = 0; i < lengths.numel(); ++i) {
+      for (int32_t j = 0; j < length[i]; ++j) *out++ = j;
+    }
+    return true;
+  }
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,22 @@
+#include "operators/fill/msra_fill.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/fill/register.h"
+
+namespace caffe2rt {
+
+void RegisterMSRAFill() {
+  OpSchema& schema = RegisterSchema("MSRAFill", __FILE__);
+  DeclareFillShape(schema);
+  schema
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT)};
+      })
+      .SetDoc(
+          "Draws floats from a normal distribution of deviation sqrt(2 / fan_out), fan_out = "
+          "elements / dim 1.");
+  RegisterCpuOperator<MSRAFillOp<CPUContext>>("MSRAFill", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,28 @@
+#pragma once
+// MSRAFill: normal with mean 0 and deviation sqrt(2 / fan_out), fan_out = elements / dim 1 (He et
+// al. 2015).
+
+#include <cmath>
+
+#include "operators/fill/filler.h"
+#include "operators/math/random.h"
+
+namespace caffe2rt {
+
+template <class Context>
+class MSRAFillOp final : public Filler<Context> {
+ public:
+  MSRAFillOp(const OperatorDef& def, Workspace* ws) : Filler<Context>(def, ws) {}
+
+ private:
+  void Fill(Tensor* output) override {
+    CAFFE_ENFORCE_GE(output->dim(), 2,
+                     "rank of the output, want at least 2: dim 1 counts the inputs");
+    CAFFE_ENFORCE_GT(output->dim(1), 0, "dim 1 of the output of shape ", output->sizes());
+    const float std = std::sqrt(2.0f / static_cast<float>(output->numel() / output->dim(1)));
+    math::FillNormal(this->context_.RandGenerator(), static_cast<size_t>(output->numel()), 0.0f,
+                     std, output->template mutable_data<float>());
+  }
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,23 @@
+#include "operators/fill/range.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/fill/register.h"
+
+namespace caffe2rt {
+
+void RegisterRange() {
+  RegisterSchema("Range", __FILE__)
+      .NumInputs(1, 3)
+      .NumOutputs(1)
+      .Input(0, "start", "one element; with a single input it is stop, and start is 0")
+      .Input(1, "stop", "(optional) one element: where the range ends, itself not in it")
+      .Input(2, "step", "(optional) one element, not 0; default 1")
+      .Output(0, "output", "a vector")
+      .NoGradientBecause("its inputs say how many elements there are")
+      .SetDoc(
+          "Makes the values start, start + step, ... before stop: int32, int64, float or double.");
+  RegisterCpuOperator<RangeOp<CPUContext>>("Range", __FILE__);
+}
+
+}  // namespace caffe2rt

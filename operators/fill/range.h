@@ -1,0 +1,71 @@
+#pragma once
+// Range: start, start + step, ... before stop. Inputs of one element each: stop; start, stop;
+// start, stop, step.
+//
+// Floats: ceil((stop - start) / step) elements. Integers: the quotient is truncated and one is
+// added when quotient * step is below stop - start; so a negative step that does not divide the
+// distance leaves the last element out, as Caffe2's.
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+
+namespace caffe2rt {
+
+// How many elements there are. THROWS when they are too many to count.
+template <class T>
+int64_t RangeLength(T start, T stop, T step) {
+  if constexpr (std::is_integral_v<T>) {
+    T distance;
+    CAFFE_ENFORCE(!__builtin_sub_overflow(stop, start, &distance) &&
+                      !(step == -1 && distance == std::numeric_limits<T>::min()),
+                  "range from ", start, " to ", stop, " is too long");
+    int64_t length = static_cast<int64_t>(distance / step);
+    if (length * static_cast<int64_t>(step) < static_cast<int64_t>(distance)) ++length;
+    return length > 0 ? length : 0;
+  } else {
+    const double length = std::ceil(static_cast<double>((stop - start) / step));
+    // Not a number, and infinite ranges, have no elements, as in Caffe2.
+    if (!(length > 0) || !std::isfinite(length)) return 0;
+    CAFFE_ENFORCE_LT(length, 9e15, "elements of the range from ", start, " to ", stop);
+    return static_cast<int64_t>(length);
+  }
+}
+
+template <class Context>
+class RangeOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  RangeOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {}
+
+  bool RunOnDevice() override {
+    return DispatchByType<int32_t, int64_t, float, double>(
+        Input(0).dtype(), "input 0", [&](auto element) { return RunWith<decltype(element)>(); });
+  }
+
+ private:
+  template <class T>
+  T Number(int input) const {
+    const Tensor& number = Input(input);
+    CAFFE_ENFORCE_EQ(number.numel(), 1, "elements of input ", input, ", want one");
+    return *number.template data<T>();
+  }
+  template <class T>
+  bool RunWith() {
+    const int inputs = InputSize();
+    const T start = inputs > 1 ? Number<T>(0) : T(0);
+    const T stop = Number<T>(inputs > 1 ? 1 : 0);
+    const T step = inputs > 2 ? Number<T>(2) : T(1);
+    CAFFE_ENFORCE_NE(step, T(0), "input 2 (step), want anything else");
+    const int64_t length = RangeLength(start, stop, step);
+    T* out = this->template OutputData<T>(0, {length});
+    for (int64_t i = 0; i < length; ++i) out[i] = start + static_cast<T>(i) * step;
+    return true;
+  }
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,20 @@
+#include "operators/fill/range_fill.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/fill/register.h"
+
+namespace caffe2rt {
+
+void RegisterRangeFill() {
+  OpSchema& schema = RegisterSchema("RangeFill", __FILE__);
+  DeclareFillShape(schema);
+  schema
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT)};
+      })
+      .SetDoc("Makes the floats 0, 1, 2, ... in row-major order.");
+  RegisterCpuOperator<RangeFillOp<CPUContext>>("RangeFill", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,56 @@
+#pragma once
+// UniformFill: floats of [min, max). UniformIntFill: int32 of [min, max], both ends included.
+//
+// With three inputs, inputs 1 and 2 are min and max, one element each; a min above max gives an
+// output without elements.
+
+#include "operators/fill/filler.h"
+#include "operators/math/random.h"
+
+namespace caffe2rt {
+
+template <class T, class Context>
+class UniformFillOp final : public Filler<Context> {
+ public:
+  UniformFillOp(const OperatorDef& def, Workspace* ws) : Filler<Context>(def, ws) {
+    if (this->InputSize() == 3) {
+      CAFFE_ENFORCE(!this->template HasSingleArgumentOfType<T>("min"),
+                    "argument min is set and input 1 gives it too: remove one");
+      CAFFE_ENFORCE(!this->template HasSingleArgumentOfType<T>("max"),
+                    "argument max is set and input 2 gives it too: remove one");
+      return;
+    }
+    min_ = this->template GetSingleArgument<T>("min", T(0));
+    max_ = this->template GetSingleArgument<T>("max", T(1));
+    CAFFE_ENFORCE_LT(min_, max_, "argument min, want less than argument max");
+  }
+
+ private:
+  void Fill(Tensor* output) override {
+    if (this->InputSize() == 3) {
+      min_ = Bound(1);
+      max_ = Bound(2);
+      if (min_ > max_) {
+        CAFFE_ENFORCE_GE(output->dim(), 1,
+                         "min is above max: rank of the output that gets no elements");
+        std::vector<int64_t> none = output->dims();
+        none[0] = 0;
+        output->Resize(none);
+        output->template mutable_data<T>();
+        return;
+      }
+    }
+    math::FillUniform(this->context_.RandGenerator(), static_cast<size_t>(output->numel()), min_,
+                      max_, output->template mutable_data<T>());
+  }
+  T Bound(int input) const {
+    const Tensor& bound = this->Input(input);
+    CAFFE_ENFORCE_EQ(bound.numel(), 1, "elements of input ", input, " (min or max), want one");
+    return *bound.template data<T>();
+  }
+
+  T min_ = T(0);
+  T max_ = T(1);
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,70 @@
+#pragma once
+// UniqueUniformFill: different integers of [min, max], drawn without replacement, none of those in
+// input 1 (avoid).
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "caffe2_core/base/checked_math.h"
+#include "operators/fill/filler.h"
+#include "operators/math/random.h"
+
+namespace caffe2rt {
+
+template <class T, class Context>
+class UniqueUniformFillOp final : public Filler<Context> {
+ public:
+  UniqueUniformFillOp(const OperatorDef& def, Workspace* ws) : Filler<Context>(def, ws) {
+    CAFFE_ENFORCE(this->template HasSingleArgumentOfType<T>("min"), "argument min is missing");
+    CAFFE_ENFORCE(this->template HasSingleArgumentOfType<T>("max"), "argument max is missing");
+    min_ = this->template GetSingleArgument<T>("min", 0);
+    max_ = this->template GetSingleArgument<T>("max", 0);
+    CAFFE_ENFORCE_LT(min_, max_, "argument min, want less than argument max");
+  }
+
+ private:
+  void Fill(Tensor* output) override {
+    avoid_.clear();
+    if (this->InputSize() >= 2) {
+      const Tensor& avoid = this->Input(1);
+      const T* values = avoid.template data<T>();
+      avoid_.insert(values, values + avoid.numel());
+      CAFFE_ENFORCE_EQ(avoid_.size(), static_cast<size_t>(avoid.numel()),
+                       "different elements of input 1 (avoid), want all to differ");
+    }
+    // The range in unsigned arithmetic: max - min may not fit into T; 0 stands for 2^64.
+    const uint64_t last = static_cast<uint64_t>(max_) - static_cast<uint64_t>(min_);
+    const uint64_t wanted =
+        CheckedAdd<uint64_t>(static_cast<uint64_t>(output->numel()), avoid_.size());
+    CAFFE_ENFORCE(wanted == 0 || wanted - 1 <= last, "cannot draw ", output->numel(),
+                  " different numbers from [", min_, ", ", max_, "] without ", avoid_.size(),
+                  " of them");
+    Draw(last, output->numel(), output->template mutable_data<T>());
+  }
+
+  // Fisher-Yates on a sequence of which only the moved places are stored: a draw swaps a random
+  // place of the rest with the last one.
+  void Draw(uint64_t last, int64_t n, T* out) {
+    moved_.clear();
+    for (int64_t i = 0; i < n; --last) {
+      const uint64_t pick = last == UINT64_MAX
+                                ? math::UniformBelow(this->context_.RandGenerator(), last)
+                                : math::UniformBelow(this->context_.RandGenerator(), last + 1);
+      const uint64_t offset = At(pick);
+      moved_[pick] = At(last);
+      const T value = static_cast<T>(static_cast<uint64_t>(min_) + offset);
+      if (!avoid_.contains(value)) out[i++] = value;
+    }
+  }
+  uint64_t At(uint64_t place) const {
+    const auto found = moved_.find(place);
+    return found == moved_.end() ? place : found->second;
+  }
+
+  T min_;
+  T max_;
+  std::unordered_set<T> avoid_;
+  std::unordered_map<uint64_t, uint64_t> moved_;
+};
+
+}  // namespace caffe2rt

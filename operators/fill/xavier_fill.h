@@ -1,0 +1,27 @@
+#pragma once
+// XavierFill: uniform in +-sqrt(3 / fan_in), fan_in = elements / dim 0 (Glorot and Bengio 2010).
+
+#include <cmath>
+
+#include "operators/fill/filler.h"
+#include "operators/math/random.h"
+
+namespace caffe2rt {
+
+template <class Context>
+class XavierFillOp final : public Filler<Context> {
+ public:
+  XavierFillOp(const OperatorDef& def, Workspace* ws) : Filler<Context>(def, ws) {}
+
+ private:
+  void Fill(Tensor* output) override {
+    CAFFE_ENFORCE_GE(output->dim(), 1,
+                     "rank of the output, want at least 1: dim 0 counts the outputs");
+    CAFFE_ENFORCE_GT(output->numel(), 0, "elements of the output of shape ", output->sizes());
+    const float scale = std::sqrt(3.0f / static_cast<float>(output->numel() / output->dim(0)));
+    math::FillUniform(this->context_.RandGenerator(), static_cast<size_t>(output->numel()), -scale,
+                      scale, output->template mutable_data<float>());
+  }
+};
+
+}  // namespace caffe2rt
