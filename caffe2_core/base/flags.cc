@@ -1,0 +1,205 @@
+#include "caffe2_core/base/flags.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/suggest.h"
+
+namespace caffe2rt {
+namespace {
+
+struct Entry {
+  FlagInfo info;
+  FlagSetter set;
+};
+
+struct Table {
+  std::mutex mutex;
+  std::map<std::string, Entry> entries;
+  std::vector<std::string> conflicts;
+  std::string usage;
+  std::atomic<bool> parsed{false};
+};
+
+Table& TheTable() {
+  static Table* const table = new Table;
+  return *table;
+}
+
+std::optional<Entry> Find(const std::string& name) {
+  Table& table = TheTable();
+  std::lock_guard<std::mutex> lock(table.mutex);
+  const auto it = table.entries.find(name);
+  if (it == table.entries.end()) return std::nullopt;
+  return it->second;
+}
+
+bool IsBoolText(const std::string& text) {
+  static constexpr const char* kTexts[] = {"true", "false", "yes",   "no", "1",
+                                           "0",    "True",  "False", "t",  "f"};
+  return std::find(std::begin(kTexts), std::end(kTexts), text) != std::end(kTexts);
+}
+
+// One argument that begins with "--", and the one after it (null at the end). Returns how many were
+// used.
+int TakeFlag(const std::string& argument, const char* next) {
+  const size_t equals = argument.find('=');
+  std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+  if (equals != std::string::npos) {
+    SetFlag(name, argument.substr(equals + 1));
+    return 1;
+  }
+  std::optional<Entry> flag = Find(name);
+  if (!flag.has_value() && name.starts_with("no")) {
+    flag = Find(name.substr(2));
+    if (flag.has_value() && flag->info.type == "bool") {
+      flag->set("false");
+      return 1;
+    }
+  }
+  if (flag.has_value() && flag->info.type == "bool" && (next == nullptr || !IsBoolText(next))) {
+    flag->set("true");
+    return 1;
+  }
+  CAFFE_ENFORCE(!flag.has_value() || next != nullptr, "flag --", name,
+                " is last, want a value after it");
+  SetFlag(name, next != nullptr ? next : "");
+  return 2;
+}
+
+}  // namespace
+
+int64_t ParseFlagInteger(const std::string& text) {
+  errno = 0;
+  char* end = nullptr;
+  const long long value = std::strtoll(text.c_str(), &end, 0);
+  CAFFE_ENFORCE(!text.empty() && *end == '\0' && errno == 0, "\"", text, "\" is not an integer");
+  return value;
+}
+
+double ParseFlagDouble(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  CAFFE_ENFORCE(!text.empty() && *end == '\0', "\"", text, "\" is not a number");
+  return value;
+}
+
+bool ParseFlagBool(const std::string& text) {
+  CAFFE_ENFORCE(IsBoolText(text), "\"", text, "\" is neither true nor false");
+  return text[0] == 't' || text[0] == 'T' || text[0] == 'y' || text[0] == '1';
+}
+
+bool RegisterFlag(FlagInfo info, FlagSetter set) {
+  Table& table = TheTable();
+  std::lock_guard<std::mutex> lock(table.mutex);
+  const std::string name = info.name;
+  const std::string file = info.file;
+  const auto [it, inserted] =
+      table.entries.try_emplace(name, Entry{std::move(info), std::move(set)});
+  if (!inserted) {
+    table.conflicts.push_back(MakeString("flag --", name, " is defined twice: in ",
+                                         it->second.info.file, " and in ", file));
+  }
+  return inserted;
+}
+
+bool RegisterFlag(const char* name, int* variable, const char* help, const char* file) {
+  return RegisterFlag(
+      {name, "int", std::to_string(*variable), help, file}, [variable](const std::string& text) {
+        const int64_t value = ParseFlagInteger(text);
+        CAFFE_ENFORCE(value >= INT_MIN && value <= INT_MAX, value, " does not fit into int");
+        *variable = static_cast<int>(value);
+      });
+}
+
+bool RegisterFlag(const char* name, int64_t* variable, const char* help, const char* file) {
+  return RegisterFlag({name, "int64", std::to_string(*variable), help, file},
+                      [variable](const std::string& text) { *variable = ParseFlagInteger(text); });
+}
+
+bool RegisterFlag(const char* name, double* variable, const char* help, const char* file) {
+  return RegisterFlag({name, "double", MakeString(*variable), help, file},
+                      [variable](const std::string& text) { *variable = ParseFlagDouble(text); });
+}
+
+bool RegisterFlag(const char* name, bool* variable, const char* help, const char* file) {
+  return RegisterFlag({name, "bool", *variable ? "true" : "false", help, file},
+                      [variable](const std::string& text) { *variable = ParseFlagBool(text); });
+}
+
+bool RegisterFlag(const char* name, std::string* variable, const char* help, const char* file) {
+  return RegisterFlag({name, "string", *variable, help, file},
+                      [variable](const std::string& text) { *variable = text; });
+}
+
+void SetFlag(const std::string& name, const std::string& text) {
+  const std::optional<Entry> flag = Find(name);
+  if (!flag.has_value()) {
+    std::vector<std::string> names;
+    for (const FlagInfo& info : RegisteredFlags()) names.push_back(info.name);
+    const std::string close = Join(", --", NearestNames(name, names));
+    CAFFE_THROW("flag --", name, " is not known", close.empty() ? "" : "; close: --", close);
+  }
+  try {
+    flag->set(text);
+  } catch (const EnforceNotMet& error) {
+    CAFFE_THROW("flag --", name, ": ", error.message());
+  }
+}
+
+std::vector<FlagInfo> RegisteredFlags() {
+  Table& table = TheTable();
+  std::lock_guard<std::mutex> lock(table.mutex);
+  std::vector<FlagInfo> flags;
+  for (const auto& [name, entry] : table.entries) flags.push_back(entry.info);
+  return flags;
+}
+
+void ParseCommandLineFlags(int* argc, char*** argv) {
+  std::vector<std::string> problems;
+  {
+    std::lock_guard<std::mutex> lock(TheTable().mutex);
+    problems.swap(TheTable().conflicts);
+  }
+  if (argc != nullptr && argv != nullptr && *argc > 0) {
+    int kept = 1;
+    int i = 1;
+    while (i < *argc) {
+      const std::string argument = (*argv)[i];
+      if (!argument.starts_with("--") || argument == "--") {
+        // What follows a lone "--" is no flag.
+        const int stop = argument == "--" ? *argc : i + 1;
+        while (i < stop) (*argv)[kept++] = (*argv)[i++];
+        continue;
+      }
+      int used = 1;
+      try {
+        used = TakeFlag(argument, i + 1 < *argc ? (*argv)[i + 1] : nullptr);
+      } catch (const EnforceNotMet& error) {
+        problems.push_back(error.message());
+      }
+      i += used;
+    }
+    *argc = kept;
+  }
+  TheTable().parsed.store(true);
+  CAFFE_ENFORCE(problems.empty(), Join("; ", problems));
+}
+
+bool CommandLineFlagsHasBeenParsed() { return TheTable().parsed.load(); }
+
+void SetUsageMessage(const std::string& text) {
+  std::lock_guard<std::mutex> lock(TheTable().mutex);
+  TheTable().usage = text;
+}
+
+const std::string& UsageMessage() { return TheTable().usage; }
+
+}  // namespace caffe2rt
