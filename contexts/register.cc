@@ -1,10 +1,25 @@
 // The contexts that come with the library.
 
+#include "caffe2_core/base/flags.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/runtime/init.h"
+#include "contexts/cpu/cpu_allocator.h"
 #include "contexts/cpu/cpu_context.h"
 
 namespace caffe2rt {
 
 void EnsureBuiltinContexts() { RegisterCPUContext(); }
+
+void RegisterContextFlags() {
+  CPUMemoryOptions& memory = GlobalCPUMemoryOptions();
+  RegisterFlag("caffe2_report_cpu_memory_usage", &memory.report_usage,
+               "log each allocation and release at verbosity 1", __FILE__);
+  RegisterFlag("caffe2_cpu_numa_enabled", &memory.numa_enabled,
+               "bind new memory to the thread's NUMA node", __FILE__);
+  RegisterFlag({"caffe2_cpu_allocator_do_zero_fill", "bool", "true", "zero new memory", __FILE__},
+               [&memory](const std::string& text) {
+                 memory.fill = ParseFlagBool(text) ? CPUMemoryFill::kZero : CPUMemoryFill::kNone;
+               });
+}
 
 }  // namespace caffe2rt

@@ -6,6 +6,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/net.h"
@@ -261,6 +262,7 @@ bool Workspace::RunNetOnce(const NetDef& def) {
 }
 
 bool Workspace::RunPlan(const PlanDef& plan, ShouldContinue should_continue) {
+  if (!should_continue) should_continue = StopOnSignal{};
   return RunPlanOnWorkspace(this, plan, std::move(should_continue));
 }
 

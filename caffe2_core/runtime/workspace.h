@@ -87,7 +87,7 @@ class Workspace {
   bool RunNet(const std::string& name);
   bool RunOperatorOnce(const OperatorDef& def);
   bool RunNetOnce(const NetDef& def);
-  // Section 10. Stops on SIGINT or SIGHUP by default when a SignalHandler is installed.
+  // Section 10. Without `should_continue` it stops on SIGINT or SIGHUP.
   bool RunPlan(const PlanDef& plan, ShouldContinue should_continue = {});
 
   const std::string& RootFolder() const { return root_folder_; }

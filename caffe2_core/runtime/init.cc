@@ -1,0 +1,202 @@
+#include "caffe2_core/runtime/init.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/flags.h"
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/tensor/tensor.h"
+
+namespace caffe2rt {
+namespace {
+
+struct InitEntry {
+  InitFunction function;
+  bool early;
+  bool done;
+  std::string description;
+};
+
+struct InitState {
+  std::recursive_mutex running;  // an init function may call GlobalInit
+  std::mutex mutex;              // guards the list
+  std::vector<InitEntry> functions;
+  bool in_progress = false;
+  bool run = false;
+  bool print_version = false;
+};
+
+InitState& TheState() {
+  static InitState* const state = new InitState;
+  return *state;
+}
+
+void SetThreads(const std::string& text) {
+  const int64_t threads = ParseFlagInteger(text);
+  CAFFE_ENFORCE(threads >= 0 && threads <= 1024, threads, " threads, want 0 (leave it) to 1024");
+  if (threads > 0) SetNumThreads(static_cast<int>(threads));
+}
+
+// Flags that set an option of the library.
+void RegisterOptionFlags() {
+  const char* file = __FILE__;
+  RegisterFlag({"caffe2_version", "bool", "false", "print the version", file},
+               [](const std::string& text) { TheState().print_version = ParseFlagBool(text); });
+  RegisterFlag(
+      {"caffe2_log_level", "int", "2", "least severity that is logged: INFO 0, WARNING 1, ERROR 2",
+       file},
+      [](const std::string& text) { SetLogThreshold(static_cast<int>(ParseFlagInteger(text))); });
+  for (const char* name : {"caffe2_omp_num_threads", "caffe2_mkl_num_threads"}) {
+    RegisterFlag({name, "int", "0", "threads of one operator; 0 leaves it at 1", file},
+                 &SetThreads);
+  }
+  RegisterFlag("caffe2_keep_on_shrink", &GlobalTensorOptions().keep_on_shrink,
+               "keep the memory of a tensor that gets smaller", file);
+  RegisterFlag("caffe2_max_keep_on_shrink_memory", &GlobalTensorOptions().max_keep_on_shrink_bytes,
+               "bytes that may lie idle in a tensor that got smaller", file);
+  RegisterFlag("caffe2_tensor_chunk_size", &GlobalSerializationSettings().tensor_chunk_size,
+               "elements of a tensor in one record", file);
+  RegisterFlag("caffe2_serialize_fp16_as_bytes", &GlobalSerializationSettings().fp16_as_bytes,
+               "write float16 as bytes", file);
+}
+
+// Flags that Caffe2 has and that change nothing here: its command lines stay valid.
+void RegisterIdleFlags() {
+  struct Idle {
+    const char* name;
+    const char* type;
+    const char* value;
+  };
+  static constexpr Idle kIdle[] = {
+      {"caffe2_use_fatal_for_enforce", "bool", "false"},
+      {"caffe2_print_stacktraces", "bool", "false"},
+      {"caffe2_quit_on_unsupported_cpu_feature", "bool", "false"},
+      {"caffe2_print_blob_sizes_at_exit", "bool", "false"},
+      {"caffe2_max_tensor_serializer_threads", "int", "16"},
+      {"caffe2_operator_max_engine_name_length", "int", "10"},
+      {"caffe2_disable_implicit_engine_preference", "bool", "false"},
+      {"caffe2_handle_executor_threads_exceptions", "bool", "false"},
+      {"caffe2_disable_chaining", "bool", "false"},
+      {"caffe2_dag_net_collect_stats", "bool", "false"},
+      {"caffe2_streams_per_gpu", "int", "1"},
+      {"caffe2_net_async_finish_chain", "bool", "false"},
+      {"caffe2_net_async_always_schedule_child", "bool", "false"},
+      {"caffe2_net_async_max_gpus", "int", "16"},
+      {"caffe2_net_async_max_numa_nodes", "int", "8"},
+      {"caffe2_net_async_cpu_pool_size", "int", "0"},
+      {"caffe2_net_async_thread_pool_size", "int", "0"},
+      {"caffe2_net_async_check_stream_status", "bool", "false"},
+      {"caffe2_threads_per_gpu", "int", "1"},
+      {"caffe2_use_nvtx", "bool", "false"},
+      {"caffe2_async_dag_use_multiple_streams", "bool", "false"},
+      {"caffe2_cuda_memory_pool", "string", ""},
+      {"caffe2_cub_bin_growth", "int", "8"},
+      {"caffe2_cub_min_bin", "int", "3"},
+      {"caffe2_cub_max_bin", "int", "10"},
+      {"caffe2_cub_max_managed_mb", "int", "10240"},
+      {"caffe2_cub_print_allocation_events", "bool", "false"},
+      {"caffe2_gpu_memory_tracking", "bool", "false"},
+      {"caffe2_gpu_memory_report_interval_mb", "int", "128"},
+      {"caffe2_cuda_full_device_control", "bool", "false"},
+      {"caffe2_rnn_executor", "bool", "true"},
+      {"caffe2_force_shared_col_buffer", "bool", "false"},
+      {"caffe2_workspace_stack_debug", "bool", "false"},
+      {"caffe2_leveldb_block_size", "int", "65536"},
+      {"caffe2_rocksdb_block_size", "int", "65536"},
+      {"caffe2_threadpool_force_inline", "bool", "false"},
+      {"caffe2_threadpool_android_cap", "bool", "true"},
+      {"caffe2_threadpool_ios_cap", "bool", "true"},
+      {"caffe2_nnpack_num_threads", "int", "1"},
+      {"caffe2_nnpack_use_mkl_num_threads", "bool", "true"},
+      {"caffe2_profile_nnpack", "bool", "false"},
+      {"caffe2_htrace_span_log_path", "string", ""},
+      {"caffe2_mkl_memonger_in_use", "bool", "false"},
+      {"caffe2_mkl_implicit_layout_change", "bool", "false"},
+      {"caffe2_override_executor", "string", ""},
+  };
+  for (const Idle& flag : kIdle) {
+    const std::string type = flag.type;
+    RegisterFlag({flag.name, type, flag.value, "known, without effect here", __FILE__},
+                 [type](const std::string& text) {
+                   if (type == "int") ParseFlagInteger(text);
+                   if (type == "bool") ParseFlagBool(text);
+                 });
+  }
+}
+
+// Runs what has not run yet of the early functions, or of the others. Returns what failed.
+std::vector<std::string> RunFunctions(bool early, int* argc, char*** argv) {
+  InitState& state = TheState();
+  std::vector<std::string> failed;
+  for (size_t i = 0;; ++i) {
+    InitEntry entry;
+    {
+      std::lock_guard<std::mutex> lock(state.mutex);
+      if (i >= state.functions.size()) return failed;
+      entry = state.functions[i];
+      if (entry.early != early || entry.done) continue;
+      state.functions[i].done = true;
+    }
+    if (!entry.function(argc, argv))
+      failed.push_back("init function \"" + entry.description + "\" failed");
+  }
+}
+
+}  // namespace
+
+void RegisterInitFunction(InitFunction function, bool early, const char* description) {
+  InitState& state = TheState();
+  std::lock_guard<std::mutex> lock(state.mutex);
+  state.functions.push_back({function, early, false, description});
+}
+
+bool GlobalInit(int* argc, char*** argv) {
+  InitState& state = TheState();
+  std::lock_guard<std::recursive_mutex> lock(state.running);
+  if (state.in_progress) return true;
+  static const bool flags_known = [] {
+    RegisterOptionFlags();
+    RegisterIdleFlags();
+    RegisterContextFlags();
+    return true;
+  }();
+  (void)flags_known;
+  state.in_progress = true;
+  struct Done {
+    InitState& state;
+    ~Done() { state.in_progress = false; }
+  } done{state};
+  std::vector<std::string> problems = RunFunctions(true, argc, argv);
+  try {
+    ParseCommandLineFlags(argc, argv);
+  } catch (const EnforceNotMet& error) {
+    problems.push_back(error.message());
+  }
+  if (state.print_version) std::printf("Caffe2 build configuration: caffe2rt\n");
+  for (std::string& problem : RunFunctions(false, argc, argv))
+    problems.push_back(std::move(problem));
+  state.run = true;
+  CAFFE_ENFORCE(problems.empty(),
+                "Failed to run some init functions for caffe2: ", Join("; ", problems));
+  return true;
+}
+
+bool GlobalInit() {
+  char name[] = "caffe2";
+  char* list[] = {name, nullptr};
+  char** argv = list;
+  int argc = 1;
+  return GlobalInit(&argc, &argv);
+}
+
+bool GlobalInitAlreadyRun() {
+  InitState& state = TheState();
+  std::lock_guard<std::recursive_mutex> lock(state.running);
+  return state.run;
+}
+
+}  // namespace caffe2rt
