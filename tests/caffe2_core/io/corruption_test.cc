@@ -1,0 +1,153 @@
+// Damaged files of every kind end in an error or a normal read, never in a crash or a hang.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/io/proto_file.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::TempDir;
+
+// A few bytes changed, or the end cut off.
+std::string Damage(std::string bytes, std::mt19937* random) {
+  const auto below = [&](size_t n) { return static_cast<size_t>((*random)() % n); };
+  if (below(4) == 0) bytes.resize(below(bytes.size()));
+  for (size_t i = below(8); i > 0 && !bytes.empty(); --i) {
+    // Half of the changes near the beginning, where the headers are.
+    const size_t at =
+        below(2) == 0 ? below(std::min<size_t>(bytes.size(), 256)) : below(bytes.size());
+    const unsigned char odd[] = {0, 0xff, 0x7f, 0x80, 1};
+    bytes[at] = static_cast<char>(below(2) == 0 ? odd[below(5)] : below(256));
+  }
+  return bytes;
+}
+
+template <class Function>
+void Survive(Function read) {
+  try {
+    read();
+  } catch (const EnforceNotMet&) {
+  }
+}
+
+void ReadDatabase(const std::string& type, const std::string& path) {
+  const auto database = db::CreateDB(type, path, db::READ);
+  const auto cursor = database->NewCursor();
+  for (; cursor->Valid(); cursor->Next()) {
+    Blob blob;
+    const std::string record = cursor->value();
+    Survive([&] { DeserializeBlob(record, &blob); });
+  }
+  if (!cursor->SupportsSeek()) return;
+  cursor->Seek("b07");
+}
+
+std::string SmallRecord(int i) {
+  Blob blob;
+  Tensor* tensor = BlobGetMutableTensor(&blob, CPU);
+  tensor->Resize(i % 40 == 0 ? 3000 : 2, 3);
+  float* data = tensor->mutable_data<float>();
+  for (int64_t j = 0; j < tensor->numel(); ++j) data[j] = static_cast<float>(j);
+  return blob.Serialize("b");
+}
+
+void WriteDatabase(const std::string& type, const std::string& path) {
+  const auto database = db::CreateDB(type, path, db::NEW);
+  const auto transaction = database->NewTransaction();
+  for (int i = 0; i < 200; ++i) transaction->Put(MakeString("b", 100 + i), SmallRecord(i));
+  transaction->Commit();
+}
+
+class CorruptionTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(CorruptionTest, DatabasesEndInAnErrorOrARead) {
+  const std::string type = GetParam();
+  const TempDir dir;
+  WriteDatabase(type, dir.path("db"));
+  std::vector<std::string> files;
+  if (std::filesystem::is_directory(dir.path("db"))) {
+    for (const auto& entry : std::filesystem::directory_iterator(dir.path("db")))
+      files.push_back(entry.path());
+  } else {
+    files.push_back(dir.path("db"));
+  }
+  std::sort(files.begin(), files.end());
+  std::mt19937 random(7);
+  for (int run = 0; run < 300; ++run) {
+    const std::string& file = files[random() % files.size()];
+    const std::string bytes = ReadWholeFile(file);
+    if (bytes.empty()) continue;
+    {
+      std::FILE* out = std::fopen(file.c_str(), "wb");
+      const std::string damaged = Damage(bytes, &random);
+      std::fwrite(damaged.data(), 1, damaged.size(), out);
+      std::fclose(out);
+    }
+    Survive([&] { ReadDatabase(type, dir.path("db")); });
+    DetectFileKind(dir.path("db"));
+    std::FILE* out = std::fopen(file.c_str(), "wb");
+    std::fwrite(bytes.data(), 1, bytes.size(), out);
+    std::fclose(out);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, CorruptionTest, testing::Values("minidb", "leveldb", "lmdb"));
+
+TEST(CorruptionTest, LmdbIsCheckedBeforeItIsWritten) {
+  const TempDir dir;
+  WriteDatabase("lmdb", dir.path("db"));
+  {  // makes free pages
+    const auto database = db::CreateDB("lmdb", dir.path("db"), db::WRITE);
+    const auto transaction = database->NewTransaction();
+    for (int i = 0; i < 50; ++i) transaction->Put(MakeString("b", 100 + i), "x");
+    transaction->Commit();
+  }
+  const std::string bytes = ReadWholeFile(dir.path("db/data.mdb"));
+  std::mt19937 random(11);
+  for (int run = 0; run < 200; ++run) {
+    WriteFileAtomically(dir.path("db/data.mdb"), Damage(bytes, &random));
+    Survive([&] {
+      const auto database = db::CreateDB("lmdb", dir.path("db"), db::WRITE);
+      database->NewTransaction()->Put("new", "value");
+    });
+  }
+}
+
+TEST(CorruptionTest, ArraysAndMessagesEndInAnErrorOrARead) {
+  Tensor tensor(CPU);
+  tensor.Resize(3, 4);
+  std::fill_n(tensor.mutable_data<float>(), 12, 1.f);
+  const std::string npy = NpyBytes(tensor);
+  NetDef net;
+  for (int i = 0; i < 10; ++i) {
+    OperatorDef* op = net.add_op();
+    op->set_type("GivenTensorFill");
+    op->add_output(MakeString("w", i));
+    Argument* arg = op->add_arg();
+    arg->set_name("values");
+    arg->add_floats(1);
+  }
+  const std::string binary = ProtoToBinary(net), text = ProtoToText(net);
+  std::mt19937 random(5);
+  for (int run = 0; run < 2000; ++run) {
+    Survive([&] { ParseNpy(Damage(npy, &random), "npy"); });
+    for (const std::string* bytes : {&binary, &text}) {
+      const std::string damaged = Damage(*bytes, &random);
+      DetectContentKind(damaged, static_cast<int64_t>(damaged.size()));
+      Survive([&] { ParseProto(damaged, "net", &net); });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt

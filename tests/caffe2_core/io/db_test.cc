@@ -1,0 +1,316 @@
+#include "caffe2_core/io/db.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/proto_file.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt {
+namespace {
+
+using db::CreateDB;
+using test::ExpectThrows;
+using test::SharedPath;
+using test::TempDir;
+using Records = std::map<std::string, std::string>;
+
+void Put(const std::string& type, const std::string& path, db::Mode mode, const Records& records) {
+  const auto database = CreateDB(type, path, mode);
+  const auto transaction = database->NewTransaction();
+  for (const auto& [key, value] : records) transaction->Put(key, value);
+  transaction->Commit();
+}
+
+Records GetAll(const std::string& type, const std::string& path) {
+  Records records;
+  const auto database = CreateDB(type, path, db::READ);
+  const auto cursor = database->NewCursor();
+  for (; cursor->Valid(); cursor->Next()) records[cursor->key()] = cursor->value();
+  return records;
+}
+
+// All files below `path` with their bytes.
+Records Files(const std::string& path) {
+  Records files;
+  if (!std::filesystem::is_directory(path)) return {{"", ReadWholeFile(path)}};
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    files[entry.path().filename()] = ReadWholeFile(entry.path());
+  }
+  return files;
+}
+
+// Keys in order, values from small to larger than a page.
+Records ManyRecords(int count) {
+  Records records;
+  for (int i = 0; i < count; ++i) {
+    char key[16];
+    std::snprintf(key, sizeof(key), "key%05d", i);
+    records[key] = std::string(static_cast<size_t>(i % 97 == 0 ? 30000 + i : 1 + i % 300),
+                               static_cast<char>('a' + i % 26));
+  }
+  return records;
+}
+
+class DBTest : public testing::TestWithParam<const char*> {
+ protected:
+  const std::string type_ = GetParam();
+  const TempDir dir_;
+  const std::string path_ = dir_.path("db");
+};
+
+TEST_P(DBTest, GivesBackWhatWasPut) {
+  const Records records = ManyRecords(2000);
+  Put(type_, path_, db::NEW, records);
+  EXPECT_EQ(GetAll(type_, path_), records);
+}
+
+TEST_P(DBTest, ShowsCommittedRecordsWhileItIsOpen) {
+  const auto database = CreateDB(type_, path_, db::NEW);
+  const auto transaction = database->NewTransaction();
+  transaction->Put("k", "v");
+  transaction->Commit();
+  std::string key, value;
+  db::DBReader(type_, path_).Read(&key, &value);
+  EXPECT_EQ(key + value, "kv");
+}
+
+TEST_P(DBTest, AddsToWhatIsThere) {
+  Put(type_, path_, db::NEW, {{"a", "1"}});
+  Put(type_, path_, db::WRITE, {{"b", "2"}});
+  EXPECT_EQ(GetAll(type_, path_), (Records{{"a", "1"}, {"b", "2"}}));
+}
+
+TEST_P(DBTest, MakesADatabaseToAddTo) {
+  Put(type_, path_, db::WRITE, {{"a", "1"}});
+  EXPECT_EQ(GetAll(type_, path_), (Records{{"a", "1"}}));
+}
+
+TEST_P(DBTest, ReadsAnEmptyDatabase) {
+  CreateDB(type_, path_, db::NEW)->Close();
+  EXPECT_EQ(GetAll(type_, path_), Records());
+  EXPECT_TRUE(db::DBExists(type_, path_));
+  db::DBReader reader(type_, path_);
+  std::string key, value;
+  ExpectThrows([&] { reader.Read(&key, &value); }, "has no records");
+}
+
+TEST_P(DBTest, ReadingCreatesAndChangesNothing) {
+  Put(type_, path_, db::NEW, ManyRecords(500));
+  const Records before = Files(path_);
+  GetAll(type_, path_);
+  { db::DBReader reader(type_, path_); }
+  EXPECT_EQ(Files(path_), before);
+  EXPECT_FALSE(db::DBExists(type_, dir_.path("none")));
+  EXPECT_FALSE(std::filesystem::exists(dir_.path("none")));
+}
+
+TEST_P(DBTest, DropsATransactionThatAnExceptionEnds) {
+  try {
+    const auto database = CreateDB(type_, path_, db::NEW);
+    const auto transaction = database->NewTransaction();
+    transaction->Put("k", "v");
+    throw std::runtime_error("x");
+  } catch (const std::runtime_error&) {
+  }
+  if (db::DBExists(type_, path_)) {
+    EXPECT_EQ(GetAll(type_, path_), Records());
+  }
+}
+
+TEST_P(DBTest, RefusesTheWrongMode) {
+  Put(type_, path_, db::NEW, {{"a", "1"}});
+  ExpectThrows([&] { CreateDB(type_, path_, db::READ)->NewTransaction(); },
+               "not open for WRITE or NEW");
+  ExpectThrows([&] { CreateDB(type_, path_, db::WRITE)->NewCursor(); }, "not open for READ");
+  ExpectThrows([&] { CreateDB(type_, dir_.path("none"), db::READ); }, "none");
+}
+
+TEST_P(DBTest, ReaderGoesRoundInShards) {
+  Put(type_, path_, db::NEW, {{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}, {"e", "5"}});
+  db::DBReader reader(type_, path_, 2, 1);
+  std::string key, value, keys;
+  for (int i = 0; i < 4; ++i) {
+    reader.Read(&key, &value);
+    keys += key;
+  }
+  EXPECT_EQ(keys, "bdbd");
+  reader.SeekToFirst();
+  reader.Read(&key, &value);
+  EXPECT_EQ(key, "b");
+  ExpectThrows([&] { db::DBReader(type_, path_, 9, 8); }, "less rows than shard id");
+  ExpectThrows([&] { db::DBReader(type_, path_, 2, 2); }, "shard_id");
+}
+
+TEST_P(DBTest, ReaderServesManyThreads) {
+  const Records records = ManyRecords(100);
+  Put(type_, path_, db::NEW, records);
+  db::DBReader reader(type_, path_);
+  std::atomic<int> right{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      std::string key, value;
+      for (int i = 0; i < 200; ++i) {
+        reader.Read(&key, &value);
+        right += records.at(key) == value;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(right, 800);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, DBTest, testing::Values("minidb", "leveldb", "lmdb"));
+
+class SeekTest : public DBTest {};
+
+TEST_P(SeekTest, SeeksToTheKeyOrTheNext) {
+  const Records records = ManyRecords(2000);
+  Put(type_, path_, db::NEW, records);
+  const auto database = CreateDB(type_, path_, db::READ);
+  const auto cursor = database->NewCursor();
+  ASSERT_TRUE(cursor->SupportsSeek());
+  for (const char* key : {"key00000", "key01234", "key00777x", "a", "key01999"}) {
+    cursor->Seek(key);
+    ASSERT_TRUE(cursor->Valid()) << key;
+    EXPECT_EQ(cursor->key(), records.lower_bound(key)->first);
+    EXPECT_EQ(cursor->value(), records.lower_bound(key)->second);
+    cursor->Next();
+    const auto next = std::next(records.lower_bound(key));
+    EXPECT_EQ(cursor->Valid(), next != records.end());
+    if (cursor->Valid()) {
+      EXPECT_EQ(cursor->key(), next->first);
+    }
+  }
+  cursor->Seek("z");
+  EXPECT_FALSE(cursor->Valid());
+  ExpectThrows([&] { cursor->key(); }, "behind the last record");
+  ExpectThrows([&] { cursor->Next(); }, "behind the last record");
+}
+
+TEST_P(SeekTest, ReopensAReaderWhereItStood) {
+  Put(type_, path_, db::NEW, {{"a", "1"}, {"b", "2"}, {"c", "3"}});
+  db::DBReader reader(type_, path_);
+  std::string key, value;
+  reader.Read(&key, &value);
+  db::DBReader again(reader.ToProto("r"));
+  again.Read(&key, &value);
+  EXPECT_EQ(key, "b");
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, SeekTest, testing::Values("leveldb", "lmdb"));
+
+TEST(DBRegistryTest, KnowsItsTypes) {
+  EXPECT_EQ(CreateDB("foo", "x", db::READ), nullptr);
+  EXPECT_FALSE(db::DBExists("foo", "x"));
+  ExpectThrows([] { db::DBReader("foo", "x"); },
+               "database type \"foo\" is not known; there are: LMDB");
+  const TempDir dir;
+  Put("MiniDB", dir.path("m"), db::NEW, {{"a", "1"}});
+  EXPECT_EQ(GetAll("minidb", dir.path("m")).size(), 1u);
+  std::string key, value;
+  ExpectThrows([&] { db::DBReader().Read(&key, &value); }, "Reader not initialized.");
+  DBReaderProto proto;
+  proto.set_db_type("minidb");
+  proto.set_source(dir.path("m"));
+  db::DBReader(proto).Read(&key, &value);
+  EXPECT_EQ(value, "1");
+  proto.set_key("a");
+  ExpectThrows([&] { db::DBReader{proto}; }, "does not support it");
+}
+
+TEST(MiniDBTest, WritesTheFormatOfTheOriginal) {
+  const TempDir dir;
+  Put("minidb", dir.path("m"), db::NEW, {{"key", "vv"}, {"l", "w"}});
+  EXPECT_EQ(ReadWholeFile(dir.path("m")),
+            std::string("\3\0\0\0\2\0\0\0keyvv\1\0\0\0\1\0\0\0lw", 23));
+}
+
+TEST(MiniDBTest, ReplacesTheFileOnlyWhenCommitted) {
+  const TempDir dir;
+  Put("minidb", dir.path("m"), db::NEW, {{"old", "1"}});
+  const auto database = CreateDB("minidb", dir.path("m"), db::NEW);
+  const auto transaction = database->NewTransaction();
+  transaction->Put("new", "2");
+  EXPECT_EQ(GetAll("minidb", dir.path("m")).count("old"), 1u);
+  transaction->Commit();
+  EXPECT_EQ(GetAll("minidb", dir.path("m")), (Records{{"new", "2"}}));
+}
+
+TEST(MiniDBTest, RefusesEmptyKeysAndDamagedFiles) {
+  const TempDir dir;
+  ExpectThrows([&] { Put("minidb", dir.path("m"), db::NEW, {{"", "x"}}); }, "no empty key");
+  ExpectThrows([&] { Put("minidb", dir.path("m"), db::NEW, {{"x", ""}}); }, "no empty value");
+  const std::string record("\3\0\0\0\2\0\0\0keyvv", 13);
+  for (const std::string& bytes :
+       {record + "\1", record.substr(0, 12), std::string("\3\0\0\0\xff\xff\xff\x7fkey", 11),
+        std::string("\xff\xff\xff\xff\2\0\0\0key", 11), std::string(20, '\0')}) {
+    ExpectThrows([&] { GetAll("minidb", dir.Write("bad", bytes)); }, "is cut or damaged");
+  }
+  // What stands before the damage can be read.
+  const auto database = CreateDB("minidb", dir.Write("bad", record + "\1"), db::READ);
+  EXPECT_EQ(database->NewCursor()->value(), "vv");
+}
+
+TEST(LMDBTest, RefusesWhatExistsAsNew) {
+  const TempDir dir;
+  Put("lmdb", dir.path("l"), db::NEW, {{"a", "1"}});
+  ExpectThrows([&] { CreateDB("lmdb", dir.path("l"), db::NEW); }, "File exists");
+  Put("leveldb", dir.path("v"), db::NEW, {{"a", "1"}});
+  ExpectThrows([&] { CreateDB("leveldb", dir.path("v"), db::NEW); }, "exists");
+}
+
+TEST(LMDBTest, ReadsTheFileOfTheOriginal) {
+  SKIP_WITHOUT_SHARED("models/c2_lenet_lmdb/LeNet_params");
+  const Records records = GetAll("lmdb", SharedPath("models/c2_lenet_lmdb/LeNet_params"));
+  EXPECT_TRUE(records.contains("conv1_w#%0"));
+  for (const auto& [key, value] : records) {
+    BlobProto proto;
+    EXPECT_TRUE(ParseProtoFromLargeString(value, &proto)) << key;
+    EXPECT_EQ(key, proto.name() + "#%0");
+  }
+}
+
+TEST(ProtoDBTest, HoldsTensorsByName) {
+  const TempDir dir;
+  TensorProto tensor;
+  tensor.set_name("a");
+  tensor.add_float_data(1);
+  tensor.add_dims(1);
+  {
+    const auto database = CreateDB("protodb", dir.path("p"), db::NEW);
+    const auto transaction = database->NewTransaction();
+    transaction->Put("a", tensor.SerializeAsString());
+    ExpectThrows([&] { transaction->Put("a", tensor.SerializeAsString()); }, "already exists");
+    ExpectThrows([&] { transaction->Put("b", tensor.SerializeAsString()); },
+                 "does not equal to tensor name a");
+    ExpectThrows([&] { transaction->Put("c", "\xff"); }, "is no TensorProto");
+  }
+  EXPECT_EQ(GetAll("protodb", dir.path("p")), (Records{{"a", tensor.SerializeAsString()}}));
+  tensor.set_name("b");
+  Put("protodb", dir.path("p"), db::WRITE, {{"b", tensor.SerializeAsString()}});
+  EXPECT_EQ(GetAll("protodb", dir.path("p")).size(), 2u);
+  ExpectThrows([&] { CreateDB("protodb", dir.Write("bad", "\xff"), db::READ); }, "as TensorProtos");
+}
+
+TEST(ProtoDBTest, ReadsTheFileOfTheOriginal) {
+  SKIP_WITHOUT_SHARED("models/c2_files/tensors.protodb");
+  const Records records = GetAll("protodb", SharedPath("models/c2_files/tensors.protodb"));
+  ASSERT_EQ(records.size(), 3u);
+  for (int i = 0; i < 3; ++i) {
+    TensorProto tensor;
+    ASSERT_TRUE(tensor.ParseFromString(records.at(MakeString("key", i))));
+    EXPECT_EQ(tensor.float_data(0), i);
+    EXPECT_EQ(tensor.float_data(1), i / 4.f);
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,138 @@
+#include "caffe2_core/io/file_kind.h"
+
+#include <gtest/gtest.h>
+
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2rt/caffe2.pb.h"
+#include "caffe2rt/metanet.pb.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::SharedPath;
+using test::TempDir;
+
+// Both forms of the message of this text.
+template <class Proto>
+void ExpectKind(const std::string& text, FileKind kind) {
+  SCOPED_TRACE(text);
+  Proto proto;
+  ParseTextProto(text, "test", &proto);
+  const std::string bytes = ProtoToBinary(proto);
+  const FileKindResult binary = DetectContentKind(bytes, static_cast<int64_t>(bytes.size()));
+  EXPECT_EQ(FileKindName(binary.kind), std::string(FileKindName(kind)));
+  EXPECT_FALSE(binary.text);
+  const FileKindResult as_text = DetectContentKind(text, static_cast<int64_t>(text.size()));
+  EXPECT_EQ(FileKindName(as_text.kind), std::string(FileKindName(kind)));
+  EXPECT_TRUE(as_text.text);
+}
+
+TEST(FileKindTest, TellsMessagesWhoseWireFormsOverlap) {
+  ExpectKind<NetDef>("name: 'n' op { type: 'Relu' input: 'x' output: 'y' }", FileKind::kNetDef);
+  ExpectKind<NetDef>("op { type: 'A' } op { type: 'B' arg { name: 'n' n { op { type: 'C' } } } }",
+                     FileKind::kNetDef);
+  ExpectKind<PlanDef>("name: 'p' network { name: 'n' op { type: 'Relu' input: 'x' output: 'y' } }",
+                      FileKind::kPlanDef);
+  ExpectKind<PlanDef>("execution_step { network: 'n' num_iter: 3 }", FileKind::kPlanDef);
+  ExpectKind<MetaNetDef>(
+      "blobs { key: 'k' value: 'v' } nets { key: 'n' value { op { type: 'Relu' } } }",
+      FileKind::kMetaNetDef);
+  ExpectKind<BlobProto>(
+      "name: 'b' type: 'Tensor' tensor { dims: 2 data_type: FLOAT float_data: [1, 2] }",
+      FileKind::kBlobProto);
+  ExpectKind<BlobProto>("name: 'b' type: 'std::string' content: 'x\\001y'", FileKind::kBlobProto);
+  ExpectKind<TensorProto>("dims: 2 data_type: INT32 int32_data: [1, 2]", FileKind::kTensorProto);
+  ExpectKind<TensorProtos>("protos { dims: 2 data_type: DOUBLE double_data: [1, 2] name: 'a' }",
+                           FileKind::kTensorProtos);
+}
+
+TEST(FileKindTest, TellsTextByItsFieldsInSpiteOfMistakes) {
+  const std::string net = "# net\nname: 'n'\nop { type: 'Relu' nonsense: ]";
+  EXPECT_EQ(DetectContentKind(net, static_cast<int64_t>(net.size())).kind, FileKind::kNetDef);
+  const std::string layers = "name: \"LeNet\"\nlayer { name: \"data\" }";
+  EXPECT_EQ(DetectContentKind(layers, static_cast<int64_t>(layers.size())).kind,
+            FileKind::kCaffeText);
+  const std::string prose = "First Citizen: we are accounted poor citizens\nop: x content: y";
+  EXPECT_EQ(DetectContentKind(prose, static_cast<int64_t>(prose.size())).kind, FileKind::kUnknown);
+}
+
+TEST(FileKindTest, JudgesTheBeginningOfAFileAlone) {
+  NetDef net;
+  net.add_op()->set_type("GivenTensorFill");
+  net.mutable_op(0)->add_arg()->mutable_floats()->Resize(1 << 20, 1.f);
+  const std::string bytes = net.SerializeAsString();
+  EXPECT_EQ(DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind, FileKind::kNetDef);
+  // A message that says to be longer than the file is none.
+  EXPECT_EQ(DetectContentKind(bytes.substr(0, 1 << 20), 1 << 20).kind, FileKind::kUnknown);
+}
+
+TEST(FileKindTest, SaysWhyNothingFits) {
+  const TempDir dir;
+  EXPECT_EQ(DetectFileKind(dir.Write("e", "")).reason, "it is empty");
+  EXPECT_NE(DetectFileKind(dir.path("no")).reason.find("No such file"), std::string::npos);
+  EXPECT_NE(DetectFileKind(dir.path()).reason.find("folder"), std::string::npos);
+  EXPECT_EQ(DetectFileKind(dir.Write("r", "\x07\xff\x01 noise")).kind, FileKind::kUnknown);
+}
+
+TEST(FileKindTest, TellsAMinidbThatIsCut) {
+  const TempDir dir;
+  const std::string record("\3\0\0\0\2\0\0\0keyvv", 13);
+  EXPECT_EQ(DetectFileKind(dir.Write("a", record + record)).reason, "2 records that fill the file");
+  const FileKindResult cut = DetectFileKind(dir.Write("b", record + record.substr(0, 9)));
+  EXPECT_EQ(cut.kind, FileKind::kMiniDB);
+  EXPECT_EQ(cut.reason, "records, but cut or damaged after 1");
+}
+
+TEST(FileKindTest, KnowsNamesAndDatabaseTypes) {
+  EXPECT_EQ(FileKindFromName("netdef"), FileKind::kNetDef);
+  EXPECT_EQ(FileKindFromName("nonsense"), FileKind::kUnknown);
+  EXPECT_EQ(DBTypeOfKind(FileKind::kLMDB), "lmdb");
+  EXPECT_EQ(DBTypeOfKind(FileKind::kTensorProtos), "protodb");
+  EXPECT_EQ(DBTypeOfKind(FileKind::kNetDef), "");
+  EXPECT_EQ(FileKindOfMessage("PlanDef"), FileKind::kPlanDef);
+  EXPECT_EQ(FileKindDescription(FileKind::kOnnxModel), "an ONNX model");
+  for (const std::string& name : FileKindNames())
+    EXPECT_NE(FileKindFromName(name), FileKind::kUnknown);
+}
+
+TEST(FileKindTest, TellsTheSharedFiles) {
+  SKIP_WITHOUT_SHARED("models/c2_files");
+  const std::pair<const char*, FileKind> files[] = {
+      {"models/c2_files/all_types.minidb", FileKind::kMiniDB},
+      {"models/c2_files/all_types_blobs.pbtxt", FileKind::kBlobProto},
+      {"models/c2_files/fills.pb", FileKind::kNetDef},
+      {"models/c2_files/lstm_tiny_net.pb", FileKind::kNetDef},
+      {"models/c2_files/meta_net_def.pb", FileKind::kMetaNetDef},
+      {"models/c2_files/meta_net_def.pbtxt", FileKind::kMetaNetDef},
+      {"models/c2_files/plan_control_flow.pb", FileKind::kPlanDef},
+      {"models/c2_files/plan_nested.pbtxt", FileKind::kPlanDef},
+      {"models/c2_files/plan_queue.pb", FileKind::kPlanDef},
+      {"models/c2_files/small_blob.serialized", FileKind::kBlobProto},
+      {"models/c2_files/tensors.protodb", FileKind::kTensorProtos},
+      {"models/c2_files/expected/f32.npy", FileKind::kNpy},
+      {"models/c2_lenet_lmdb/LeNet_params", FileKind::kLMDB},
+      {"models/c2_lenet_lmdb/LeNet_params/data.mdb", FileKind::kLMDB},
+      {"models/c2_superres/super_resolution_opset2.onnx", FileKind::kOnnxModel},
+      {"models/onnx_mnist_cntk/model.onnx", FileKind::kOnnxModel},
+      {"models/onnx_mnist_cntk/test_data_0.npz", FileKind::kNpz},
+      {"models/onnx_shufflenetv2_int8/test_data_set_0/input_0.pb", FileKind::kOnnxTensor},
+      {"models/c1_lenet_mnist/mnist_deploy.prototxt", FileKind::kCaffeText},
+      {"models/c1_lenet_mnist/lenet_iter_10000.caffemodel", FileKind::kCaffeModel},
+      {"models/c1_vanilla_landmarks/vanillaCNN.caffemodel", FileKind::kCaffeModel},
+      {"models/c1_cifar10_quick/mean.binaryproto", FileKind::kCaffeBlob},
+      {"models/c1_cifar10_full_v1/cifar10_full_iter_60000.caffemodel.h5", FileKind::kHdf5},
+      {"data/images/cat.jpg", FileKind::kJpeg},
+      {"data/images/coffee.png", FileKind::kPng},
+      {"data/text/tinyshakespeare.txt", FileKind::kUnknown},
+      {"data/imagenet/synset.txt", FileKind::kUnknown},
+      {"models/MANIFEST.tsv", FileKind::kUnknown},
+  };
+  for (const auto& [name, kind] : files) {
+    EXPECT_STREQ(FileKindName(DetectFileKind(SharedPath(name)).kind), FileKindName(kind)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt

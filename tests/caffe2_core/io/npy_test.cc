@@ -1,0 +1,208 @@
+#include "caffe2_core/io/npy.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt {
+namespace {
+
+using namespace std::string_literals;
+using test::ExpectThrows;
+using test::SharedPath;
+using test::TempDir;
+
+std::string Npy(const std::string& dict, const std::string& data) {
+  return "\x93NUMPY\1\0"s + static_cast<char>(dict.size()) + '\0' + dict + data;
+}
+
+std::string Dict(const std::string& descr, const std::string& shape, bool fortran = false) {
+  return "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") +
+         ", 'shape': " + shape + ", }";
+}
+
+template <class T>
+std::vector<T> Values(const Tensor& tensor) {
+  return {tensor.data<T>(), tensor.data<T>() + tensor.numel()};
+}
+
+template <class T>
+void ExpectRoundTrip(const std::string& descr) {
+  Tensor tensor(CPU);
+  tensor.Resize(2, 3);
+  T* data = tensor.mutable_data<T>();
+  for (int i = 0; i < 6; ++i) data[i] = static_cast<T>(i % 2);
+  const std::string bytes = NpyBytes(tensor);
+  EXPECT_NE(bytes.find("'descr': '" + descr + "', 'fortran_order': False, 'shape': (2, 3), }"),
+            std::string::npos);
+  EXPECT_EQ((bytes.size() - 6 * sizeof(T)) % 64, 0u);
+  const Tensor read = ParseNpy(bytes, "x");
+  EXPECT_EQ(Values<T>(read), Values<T>(tensor));
+  EXPECT_EQ(read.dims(), tensor.dims());
+}
+
+TEST(NpyTest, KeepsEveryElementType) {
+  ExpectRoundTrip<uint8_t>("|u1");
+  ExpectRoundTrip<int8_t>("|i1");
+  ExpectRoundTrip<int16_t>("<i2");
+  ExpectRoundTrip<uint16_t>("<u2");
+  ExpectRoundTrip<int32_t>("<i4");
+  ExpectRoundTrip<int64_t>("<i8");
+  ExpectRoundTrip<float>("<f4");
+  ExpectRoundTrip<double>("<f8");
+  const Tensor half = ParseNpy(Npy(Dict("<f2", "(1,)"), "\0\x3c"s), "x");
+  EXPECT_EQ(half.data<float16>()[0].x, 0x3c00);
+  EXPECT_EQ(ParseNpy(NpyBytes(half), "x").data<float16>()[0].x, 0x3c00);
+  const Tensor flags = ParseNpy(Npy(Dict("|b1", "(2,)"), "\0\7"s), "x");
+  EXPECT_FALSE(flags.data<bool>()[0]);
+  EXPECT_EQ(NpyBytes(flags).back(), '\1');
+}
+
+TEST(NpyTest, KeepsScalarsAndEmptyArrays) {
+  const Tensor scalar = ParseNpy(Npy(Dict("<i4", "()"), "\7\0\0\0"s), "x");
+  EXPECT_EQ(scalar.dim(), 0);
+  EXPECT_EQ(scalar.data<int32_t>()[0], 7);
+  EXPECT_NE(NpyBytes(scalar).find("'shape': (), }"), std::string::npos);
+  const Tensor empty = ParseNpy(Npy(Dict("<f4", "(0, 3)"), ""), "x");
+  EXPECT_EQ(empty.dims(), (std::vector<int64_t>{0, 3}));
+  EXPECT_TRUE(empty.IsType<float>());
+  EXPECT_NE(NpyBytes(ParseNpy(Npy(Dict("|u1", "(2L,)"), "ab"), "x")).find("(2,)"),
+            std::string::npos);
+}
+
+TEST(NpyTest, TurnsFortranOrderAndBigEndian) {
+  // Columns first: [[1, 2, 3], [4, 5, 6]] is stored 1 4 2 5 3 6.
+  const Tensor f = ParseNpy(Npy(Dict("|u1", "(2, 3)", true), "\1\4\2\5\3\6"s), "x");
+  EXPECT_EQ(Values<uint8_t>(f), (std::vector<uint8_t>{1, 2, 3, 4, 5, 6}));
+  // [i][j][k] = 4 i + 2 j + k, first index fastest: 0 4 2 6 1 5 3 7.
+  const Tensor f3 = ParseNpy(Npy(Dict("|u1", "(2, 2, 2)", true), "\0\4\2\6\1\5\3\7"s), "x");
+  EXPECT_EQ(Values<uint8_t>(f3), (std::vector<uint8_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  const Tensor big = ParseNpy(Npy(Dict(">i2", "(2,)"), "\1\2\3\4"s), "x");
+  EXPECT_EQ(Values<int16_t>(big), (std::vector<int16_t>{0x102, 0x304}));
+}
+
+TEST(NpyTest, ReadsUnsignedNumbersThatFit) {
+  EXPECT_EQ(ParseNpy(Npy(Dict("<u4", "(1,)"), "\xff\xff\xff\xff"s), "x").data<int64_t>()[0],
+            4294967295);
+  EXPECT_EQ(ParseNpy(Npy(Dict("<u8", "(1,)"), "\7\0\0\0\0\0\0\0"s), "x").data<int64_t>()[0], 7);
+  ExpectThrows([] { ParseNpy(Npy(Dict("<u8", "(1,)"), std::string(8, '\xff')), "x"); }, "uint64");
+}
+
+TEST(NpyTest, RefusesWhatIsNoArrayOfNumbers) {
+  const auto refuse = [](const std::string& bytes, const std::string& part) {
+    SCOPED_TRACE(part);
+    ExpectThrows([&] { ParseNpy(bytes, "x"); }, part);
+  };
+  refuse(Npy(Dict("<U3", "(1,)"), std::string(12, 'a')), "strings of fixed width");
+  refuse(Npy(Dict("|O", "(1,)"), "a"), "pickled Python objects");
+  refuse(Npy(Dict("<c8", "(1,)"), std::string(8, 'a')), "complex numbers");
+  refuse(Npy(Dict("<M8[s]", "(1,)"), std::string(8, 'a')), "dates or times");
+  refuse(Npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "abcd"),
+         "records");
+  refuse(Npy(Dict("<f4", "(2,)"), "abcd"), "4 vs 8");
+  refuse(Npy(Dict("<f4", "(1,)"), "abcde"), "5 vs 4");
+  refuse(Npy(Dict("<f4", "(4611686018427387904, 4)"), "abcd"), "overflow");
+  refuse(Npy(Dict("<f4", "(99999999999999999999,)"), "abcd"), "overflow");
+  refuse(Npy(Dict("<f4", "(-1,)"), "abcd"), "no number");
+  refuse(Npy("{'descr': '<f4', 'shape': (1", "abcd"), "no dict");
+  refuse(Npy("{'descr': '<f4', }", "abcd"), "lacks");
+  refuse(Npy("{'x': '<f4', }", "abcd"), "unknown key 'x'");
+  refuse("not an array at all", "does not begin with the mark");
+  refuse("\x93NUMPY\1\0\xff\xff{}"s, "cut in its header");
+  refuse("\x93NUMPY\4\0\2\0{}"s, "version 4");
+  std::string many = "(";
+  for (int i = 0; i < 100; ++i) many += "1,";
+  refuse("\x93NUMPY\2\0\0\1\0\0"s +
+             (Dict("|u1", many + ")") + std::string(256, ' ')).substr(0, 256) + "a",
+         "rank");
+}
+
+TEST(NpyTest, RefusesTensorsItHasNoNameFor) {
+  Tensor tensor(CPU);
+  ExpectThrows([&] { NpyBytes(tensor); }, "without shape");
+  tensor.Resize(1);
+  tensor.mutable_data<std::string>();
+  ExpectThrows([&] { NpyBytes(tensor); }, "std::");
+}
+
+TEST(NpyTest, WritesTheBytesOfNumPy) {
+  SKIP_WITHOUT_SHARED("models/c2_files/expected/f32.npy");
+  for (const char* name :
+       {"f32", "f64", "i8", "u8", "i64_0d", "f32_empty", "bool", "f16", "f32_7d", "u16"}) {
+    const std::string path = SharedPath("models/c2_files/expected/"s + name + ".npy");
+    EXPECT_EQ(NpyBytes(ReadNpy(path)), ReadWholeFile(path)) << name;
+  }
+}
+
+// An archive with one entry, built by hand.
+std::string Zip(const std::string& name, const std::string& content, bool deflated) {
+  std::string packed = content;
+  if (deflated) {
+    packed.resize(compressBound(content.size()) + 20);
+    z_stream stream = {};
+    deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+    stream.avail_in = static_cast<uInt>(content.size());
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    deflate(&stream, Z_FINISH);
+    packed.resize(stream.total_out);
+    deflateEnd(&stream);
+  }
+  const auto u16 = [](size_t v) {
+    return ""s + static_cast<char>(v & 255) + static_cast<char>(v >> 8 & 255);
+  };
+  const auto u32 = [&](size_t v) { return u16(v & 0xffff) + u16(v >> 16); };
+  const uLong crc =
+      crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
+  const std::string common = u16(20) + u16(0) + u16(deflated ? 8 : 0) + u32(0) + u32(crc) +
+                             u32(packed.size()) + u32(content.size()) + u16(name.size()) + u16(0);
+  const std::string local = "PK\3\4" + common + name + packed;
+  const std::string entry =
+      "PK\1\2" + u16(20) + common + u16(0) + u16(0) + u16(0) + u32(0) + u32(0) + name;
+  return local + entry + "PK\5\6" + u32(0) + u16(1) + u16(1) + u32(entry.size()) +
+         u32(local.size()) + u16(0);
+}
+
+TEST(NpzTest, ReadsStoredAndDeflatedEntries) {
+  const TempDir dir;
+  const std::string npy = Npy(Dict("|u1", "(3,)"), "abc");
+  for (const bool deflated : {false, true}) {
+    const auto arrays = ReadNpz(dir.Write("a.npz", Zip("x.npy", npy, deflated)));
+    ASSERT_EQ(arrays.size(), 1u);
+    EXPECT_EQ(arrays[0].first, "x");
+    EXPECT_EQ(Values<uint8_t>(arrays[0].second), (std::vector<uint8_t>{'a', 'b', 'c'}));
+  }
+}
+
+TEST(NpzTest, RefusesDamagedArchives) {
+  const TempDir dir;
+  const std::string npy = Npy(Dict("|u1", "(3,)"), "abc");
+  const std::string zip = Zip("x.npy", npy, true);
+  ExpectThrows([&] { ReadNpz(dir.Write("a", Zip("x.txt", npy, true))); }, "is no .npy");
+  ExpectThrows([&] { ReadNpz(dir.Write("a", zip.substr(0, zip.size() - 30))); }, "is cut");
+  ExpectThrows([&] { ReadNpz(dir.Write("a", "PK")); }, "no zip archive");
+  std::string wrong = Zip("x.npy", npy, false);
+  wrong[wrong.find("abc")] = 'z';
+  ExpectThrows([&] { ReadNpz(dir.Write("a", wrong)); }, "is damaged");
+  for (size_t i = 0; i < zip.size(); ++i) {  // any byte may be wrong
+    std::string damaged = zip;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
+    try {
+      ReadNpz(dir.Write("a", damaged));
+    } catch (const EnforceNotMet&) {
+    }
+  }
+}
+
+TEST(NpzTest, ReadsTheSharedArchive) {
+  SKIP_WITHOUT_SHARED("models/onnx_mnist_cntk/test_data_0.npz");
+  EXPECT_FALSE(ReadNpz(SharedPath("models/onnx_mnist_cntk/test_data_0.npz")).empty());
+}
+
+}  // namespace
+}  // namespace caffe2rt

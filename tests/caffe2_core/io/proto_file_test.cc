@@ -1,0 +1,167 @@
+#include "caffe2_core/io/proto_file.h"
+
+#include <gtest/gtest.h>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2rt/caffe2.pb.h"
+#include "caffe2rt/metanet.pb.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectThrows;
+using test::SharedPath;
+using test::TempDir;
+
+NetDef SmallNet() {
+  NetDef net;
+  ParseTextProto("name: 'small' op { type: 'Relu' input: 'x' output: 'y' }", "test", &net);
+  return net;
+}
+
+TEST(ProtoFileTest, ReadsBothFormsByContent) {
+  const TempDir dir;
+  WriteProtoToBinaryFile(SmallNet(), dir.path("a.pbtxt"));
+  WriteProtoToTextFile(SmallNet(), dir.path("a.pb"));
+  for (const char* name : {"a.pb", "a.pbtxt"}) {
+    NetDef net;
+    LoadProto(dir.path(name), &net);
+    EXPECT_EQ(net.SerializeAsString(), SmallNet().SerializeAsString()) << name;
+    NetDef again;
+    EXPECT_TRUE(ReadProtoFromFile(dir.path(name), &again)) << name;
+    EXPECT_EQ(again.op(0).type(), "Relu");
+  }
+  NetDef net;
+  EXPECT_TRUE(ReadProtoFromBinaryFile(dir.path("a.pbtxt"), &net));
+  EXPECT_TRUE(ReadProtoFromTextFile(dir.path("a.pb"), &net));
+  EXPECT_FALSE(ReadProtoFromTextFile(dir.path("a.pbtxt"), &net));
+  EXPECT_FALSE(ReadProtoFromBinaryFile(dir.path("a.pb"), &net));
+  EXPECT_FALSE(ReadProtoFromFile(dir.path("none"), &net));
+}
+
+TEST(ProtoFileTest, ReadsABinaryMessageOfPrintableCharacters) {
+  // Field 1, length 32 (a space), 32 letters: no control character but the line feed that is
+  // field 1.
+  NetDef net;
+  net.set_name(std::string(32, 'n'));
+  const std::string bytes = net.SerializeAsString();
+  ASSERT_TRUE(LooksLikeText(bytes));
+  NetDef read;
+  ParseProto(bytes, "memory", &read);
+  EXPECT_EQ(read.name(), net.name());
+}
+
+TEST(ProtoFileTest, NamesFileLineAndColumnOfATextError) {
+  const TempDir dir;
+  const std::string path = dir.Write("n.pbtxt", "name: \"x\"\nop {\n  typ: \"Relu\"\n}\n");
+  NetDef net;
+  ExpectThrows([&] { LoadProto(path, &net); }, "cannot read \"" + path +
+                                                   "\" as NetDef: line 3, column 3: Message type "
+                                                   "\"OperatorDef\" has no field named \"typ\"");
+  ExpectThrows([&] { ParseTextProto("name: 3", "memory", &net); }, "line 1, column 7: ");
+  ExpectThrows([&] { ParseTextProto("op {\n name: \"a\n }", "memory", &net); },
+               "line 2, column 10");
+}
+
+TEST(ProtoFileTest, ReadsTheOlderNameOfTheDeviceId) {
+  NetDef net;
+  ParseTextProto(
+      "# cuda_gpu_id\nname: \"cuda_gpu_id\" op { device_option { device_type: 1 cuda_gpu_id: 3 } "
+      "}\n"
+      "op { device_option { device_id: 2 } }",
+      "memory", &net);
+  EXPECT_EQ(net.name(), "cuda_gpu_id");
+  EXPECT_EQ(net.op(0).device_option().device_id(), 3);
+  EXPECT_EQ(net.op(0).device_option().cuda_gpu_id(), 3);
+  EXPECT_EQ(net.op(1).device_option().cuda_gpu_id(), 2);
+  // A mistake behind it is reported where it is.
+  ExpectThrows(
+      [&] { ParseTextProto("op { device_option { cuda_gpu_id: 3 }\n foo: 1 }", "memory", &net); },
+      "line 2, column 2: Message type \"OperatorDef\" has no field named \"foo\"");
+}
+
+TEST(ProtoFileTest, BoundsNesting) {
+  std::string text, end;
+  for (int i = 0; i < 100000; ++i) text += "op{arg{n{";
+  NetDef net;
+  ExpectThrows([&] { ParseTextProto(text, "memory", &net); }, "too deep");
+  NetDef deep = SmallNet();
+  for (int i = 0; i < 50; ++i) {
+    NetDef outer = SmallNet();
+    *outer.mutable_op(0)->add_arg()->mutable_n() = deep;
+    deep = outer;
+  }
+  ExpectThrows([&] { ParseBinaryProto(deep.SerializeAsString(), "memory", &net); },
+               "cannot read \"memory\" as NetDef");
+}
+
+TEST(ProtoFileTest, SaysWhatTheFileIsInstead) {
+  const TempDir dir;
+  PlanDef plan;
+  *plan.add_network() = SmallNet();
+  plan.add_execution_step()->add_network("small");
+  WriteProtoToBinaryFile(plan, dir.path("plan.pb"));
+  WriteProtoToTextFile(plan, dir.path("plan.pbtxt"));
+  NetDef net;
+  ExpectThrows([&] { LoadProto(dir.path("plan.pb"), &net); }, "as NetDef: it is a PlanDef");
+  ExpectThrows([&] { LoadProto(dir.path("plan.pbtxt"), &net); }, "as NetDef: it is a PlanDef");
+  WriteProtoToBinaryFile(SmallNet(), dir.path("net.pb"));
+  ExpectThrows([&] { LoadProto(dir.path("net.pb"), &plan); }, "as PlanDef: it is a NetDef");
+  ExpectThrows([&] { LoadProto(dir.Write("e.pb", ""), &net); }, "it is empty");
+  ExpectThrows([&] { LoadProto(dir.path(), &net); }, "it is a directory");
+  ExpectThrows([&] { LoadProto(dir.Write("png", "\x89PNG\r\n\x1a\n..."), &net); },
+               "it is a PNG picture");
+}
+
+TEST(ProtoFileTest, NamesMissingRequiredFields) {
+  MetaNetDef meta;
+  ExpectThrows([&] { ParseTextProto("blobs { value: \"x\" }", "memory", &meta); }, "blobs[0].key");
+  MetaNetDef partial;
+  partial.add_blobs();
+  ExpectThrows([&] { ProtoToBinary(partial); }, "required fields are missing: blobs[0].key");
+  ExpectThrows([&] { ParseBinaryProto(partial.SerializePartialAsString(), "memory", &meta); },
+               "required fields are missing: blobs[0].key");
+}
+
+TEST(ProtoFileTest, ReadsTheLooserPartsOfTheTextFormat) {
+  SKIP_WITHOUT_SHARED("models/c2_files/text_styles.pbtxt");
+  NetDef text, binary;
+  LoadProto(SharedPath("models/c2_files/text_styles.pbtxt"), &text);
+  LoadProto(SharedPath("models/c2_files/text_styles.pb"), &binary);
+  EXPECT_EQ(text.SerializeAsString(), binary.SerializeAsString());
+  EXPECT_EQ(text.op(0).device_option().node_name(), "host");
+  EXPECT_EQ(text.op(0).arg(2).s(), "NCHW");
+}
+
+TEST(ProtoFileTest, ReadsFilesOfMoreThan64Megabytes) {
+  const TempDir dir;
+  NetDef net = SmallNet();
+  Argument* values = net.mutable_op(0)->add_arg();
+  values->set_name("values");
+  values->mutable_floats()->Resize(20 << 20, 1.5f);  // 100 MB, as floats are not packed
+  WriteProtoToBinaryFile(net, dir.path("big.pb"));
+  net.Clear();
+  LoadProto(dir.path("big.pb"), &net);
+  EXPECT_EQ(net.op(0).arg(0).floats_size(), 20 << 20);
+  EXPECT_TRUE(ReadProtoFromFile(dir.path("big.pb"), &net));
+}
+
+TEST(ProtoFileTest, ReadsAndWritesStrings) {
+  const TempDir dir;
+  const std::string path = dir.path("s");
+  EXPECT_TRUE(WriteStringToFile(std::string("a\0b", 3), path.c_str()));
+  std::string bytes;
+  EXPECT_TRUE(ReadStringFromFile(path.c_str(), &bytes));
+  EXPECT_EQ(bytes, std::string("a\0b", 3));
+  EXPECT_FALSE(ReadStringFromFile(dir.path("none").c_str(), &bytes));
+  EXPECT_FALSE(WriteStringToFile("x", dir.path("no/s").c_str()));
+  EXPECT_EQ(ProtoDebugString(SmallNet()),
+            "name: \"small\" op { input: \"x\" output: \"y\" type: \"Relu\" }");
+  WriteProtoToTextFile(SmallNet(), dir.path("no/s"), false);
+}
+
+}  // namespace
+}  // namespace caffe2rt
