@@ -85,6 +85,24 @@ OperatorDef CreateOperatorDef(const std::string& type, const std::string& name,
                               const std::vector<Argument>& args = {},
                               const DeviceOption& device_option = {}, const std::string& engine = "");
 
+// The device option in place of the arguments.
+template <class Device, class = std::enable_if_t<std::is_same_v<Device, DeviceOption>>>
+OperatorDef CreateOperatorDef(const std::string& type, const std::string& name,
+                              const std::vector<std::string>& inputs,
+                              const std::vector<std::string>& outputs, const Device& device_option,
+                              const std::string& engine = "") {
+  return CreateOperatorDef(type, name, inputs, outputs, {}, device_option, engine);
+}
+// Names in other containers of strings.
+template <class Inputs, class Outputs, class... Rest>
+  requires(!std::is_same_v<Inputs, std::vector<std::string>> ||
+           !std::is_same_v<Outputs, std::vector<std::string>>)
+OperatorDef CreateOperatorDef(const std::string& type, const std::string& name, const Inputs& inputs,
+                              const Outputs& outputs, const Rest&... rest) {
+  return CreateOperatorDef(type, name, std::vector<std::string>(inputs.begin(), inputs.end()),
+                           std::vector<std::string>(outputs.begin(), outputs.end()), rest...);
+}
+
 bool HasInput(const OperatorDef& op, const std::string& input);
 bool HasOutput(const OperatorDef& op, const std::string& output);
 // THROWS when there is none.

@@ -264,12 +264,7 @@ std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> OpSchema::InferD
 }
 
 OpSchema& RegisterSchema(const std::string& type, const char* file) {
-  Schemas& schemas = AllSchemas();
-  std::lock_guard<std::mutex> lock(schemas.mutex);
-  const auto [it, inserted] = schemas.by_type.try_emplace(type, type, file);
-  CAFFE_ENFORCE(inserted, "schema of operator type \"", type, "\" is registered twice: in ",
-                it->second.file(), " and in ", file);
-  return it->second;
+  return OpSchemaRegistry::NewSchema(type, file);
 }
 
 const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
@@ -286,7 +281,7 @@ OpSchema& OpSchemaRegistry::NewSchema(const std::string& type, const char* file,
   if (inserted) return it->second;
   schemas.conflicts.push_back(MakeString("schema of operator type \"", type,
                                          "\" is registered twice: in ", it->second.file(),
-                                         " and in ", file, ":", line));
+                                         " and in ", file, line > 0 ? ":" + std::to_string(line) : ""));
   schemas.discarded = OpSchema(type, file);
   return schemas.discarded;
 }

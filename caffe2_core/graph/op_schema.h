@@ -178,7 +178,7 @@ class OpSchema {
   DeviceInference device_inference_;
 };
 
-// Adds a schema for a built-in operator; `file` is __FILE__. THROWS when the type has one.
+// Adds a schema for a built-in operator; `file` is __FILE__. A second schema of a type is reported by ThrowConflicts.
 OpSchema& RegisterSchema(const std::string& type, const char* file);
 
 class OpSchemaRegistry {
@@ -192,9 +192,10 @@ class OpSchemaRegistry {
   static void ThrowConflicts();
 };
 
-// For users. It also defines the symbol that CAFFE2RT_SCHEMA_LINK of the registration macros refers to.
+// For users. It also defines the symbol that the registration macros refer to.
 #define OPERATOR_SCHEMA(name)                                                    \
-  void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name() {}                         \
+  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name();                \
+  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name() {}              \
   [[maybe_unused]] static ::caffe2rt::OpSchema& caffe2rt_schema_##name =         \
       ::caffe2rt::OpSchemaRegistry::NewSchema(#name, __FILE__, __LINE__)
 #define OPERATOR_SCHEMA_STR(name)                                                \

@@ -91,6 +91,14 @@ class OperatorBase : public Observable<OperatorBase> {
     tensor->raw_mutable_data(type);
     return tensor;
   }
+  // Makes the output share `tensor`, or hold a copy of `src`.
+  void SetOutputTensor(int i, Tensor tensor) { BlobSetTensor(OutputBlob(i), std::move(tensor)); }
+  Tensor* OutputTensorAlias(int i, const Tensor& src) { return BlobSetTensor(OutputBlob(i), Tensor(src)); }
+  Tensor* OutputTensorCopyFrom(int i, DeviceType device, const Tensor& src) {
+    Tensor* tensor = OutputTensor(i, device);
+    tensor->CopyFrom(src);
+    return tensor;
+  }
   const Blob& InputBlob(int i) const {
     if (__builtin_expect(static_cast<size_t>(i) >= inputs_.size(), 0)) ThrowBadIndex("input", i);
     return *inputs_[static_cast<size_t>(i)];
@@ -190,6 +198,8 @@ class Operator : public OperatorBase {
     context_.SwitchToDevice(0);
   }
 
+  using OperatorBase::Input;
+  using OperatorBase::Output;
   const Tensor& Input(int i) const { return InputTensor(i, Context::GetDeviceType()); }
   // A tensor on another device than the operator's.
   const Tensor& Input(int i, DeviceType device) const { return InputTensor(i, device); }
@@ -241,30 +251,32 @@ class Operator : public OperatorBase {
 };
 
 // Names a template operator needs from its dependent base, as Caffe2 has them.
-#define USE_OPERATOR_BASE_FUNCTIONS                  \
-  using OperatorBase::HasArgument;                   \
-  using OperatorBase::GetSingleArgument;             \
-  using OperatorBase::HasSingleArgumentOfType;       \
-  using OperatorBase::GetRepeatedArgument;           \
-  using OperatorBase::InputIsType;                   \
-  using OperatorBase::InputSize;                     \
-  using OperatorBase::OutputSize;                    \
-  using OperatorBase::InputBlob;                     \
-  using OperatorBase::OutputBlob;                    \
-  using OperatorBase::debug_def
+#define USE_OPERATOR_BASE_FUNCTIONS                        \
+  using ::caffe2rt::OperatorBase::HasArgument;             \
+  using ::caffe2rt::OperatorBase::GetSingleArgument;       \
+  using ::caffe2rt::OperatorBase::HasSingleArgumentOfType; \
+  using ::caffe2rt::OperatorBase::GetRepeatedArgument;     \
+  using ::caffe2rt::OperatorBase::InputIsType;             \
+  using ::caffe2rt::OperatorBase::InputSize;               \
+  using ::caffe2rt::OperatorBase::OutputSize;              \
+  using ::caffe2rt::OperatorBase::InputBlob;               \
+  using ::caffe2rt::OperatorBase::OutputBlob;              \
+  using ::caffe2rt::OperatorBase::IsInputOutputAlias;      \
+  using ::caffe2rt::OperatorBase::OutputTensorAlias;       \
+  using ::caffe2rt::OperatorBase::debug_def
 
-#define USE_OPERATOR_FUNCTIONS(context)              \
-  USE_OPERATOR_BASE_FUNCTIONS;                       \
-  using Operator<context>::context_;                 \
-  using Operator<context>::Input;                    \
-  using Operator<context>::Output;                   \
-  using Operator<context>::OutputData
+#define USE_OPERATOR_FUNCTIONS(context)          \
+  USE_OPERATOR_BASE_FUNCTIONS;                   \
+  using ::caffe2rt::Operator<context>::context_; \
+  using ::caffe2rt::Operator<context>::Input;    \
+  using ::caffe2rt::Operator<context>::Output;   \
+  using ::caffe2rt::Operator<context>::OutputData
 
 #define USE_OPERATOR_CONTEXT_FUNCTIONS USE_OPERATOR_FUNCTIONS(Context)
 
 #define USE_SIMPLE_CTOR_DTOR(name)                                            \
   name(const ::caffe2rt::OperatorDef& def, ::caffe2rt::Workspace* ws)         \
-      : Operator<Context>(def, ws) {}                                         \
+      : ::caffe2rt::Operator<Context>(def, ws) {}                             \
   virtual ~name() noexcept {}
 
 #define USE_SIMPLE_BASE_CTOR_DTOR(name)                                       \
@@ -273,7 +285,7 @@ class Operator : public OperatorBase {
   virtual ~name() noexcept {}
 
 #define OP_SINGLE_ARG(type, name, variable, default_value) \
-  variable(OperatorBase::GetSingleArgument<type>(name, (default_value)))
+  variable(::caffe2rt::OperatorBase::GetSingleArgument<type>(name, (default_value)))
 
 #define INPUT_TAGS(first, ...) \
   enum _InputTags { first = 0, __VA_ARGS__ }

@@ -97,29 +97,24 @@ struct OperatorRegisterer {
 }  // namespace internal
 
 // The macros for users. The class comes last and may hold commas. The reference to the schema's symbol makes a missing
-// OPERATOR_SCHEMA a link error, as in the original.
+// OPERATOR_SCHEMA a link error, as in the original; it has C linkage, so that the two macros may stand in different
+// namespaces, unnamed ones too. A semicolon after a macro is optional.
 #define CAFFE2RT_REGISTER_OPERATOR(device, name, key, ...)                                       \
-  void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name();                                           \
-  [[maybe_unused]] static const ::caffe2rt::internal::OperatorRegisterer CAFFE2RT_CONCAT(        \
-      caffe2rt_operator_##name##_, __COUNTER__)(                                                 \
-      (CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name(), device), key,                             \
-      [](const ::caffe2rt::OperatorDef& def, ::caffe2rt::Workspace* ws)                          \
-          -> std::unique_ptr<::caffe2rt::OperatorBase> {                                         \
-        return std::make_unique<__VA_ARGS__>(def, ws);                                           \
-      },                                                                                         \
-      __FILE__)
-#define CAFFE2RT_REGISTER_OPERATOR_NO_SCHEMA(device, key, ...)                                   \
-  [[maybe_unused]] static const ::caffe2rt::internal::OperatorRegisterer CAFFE2RT_CONCAT(        \
-      caffe2rt_operator_, __COUNTER__)(                                                          \
-      device, key,                                                                               \
-      [](const ::caffe2rt::OperatorDef& def, ::caffe2rt::Workspace* ws)                          \
-          -> std::unique_ptr<::caffe2rt::OperatorBase> {                                         \
-        return std::make_unique<__VA_ARGS__>(def, ws);                                           \
-      },                                                                                         \
-      __FILE__)
+  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name();                                \
+  CAFFE2RT_REGISTER_OPERATOR_CREATOR(                                                            \
+      (CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name(), device), key, CAFFE2RT_NEW_OPERATOR(__VA_ARGS__))
+#define CAFFE2RT_REGISTER_OPERATOR_NO_SCHEMA(device, key, ...) \
+  CAFFE2RT_REGISTER_OPERATOR_CREATOR(device, key, CAFFE2RT_NEW_OPERATOR(__VA_ARGS__))
 #define CAFFE2RT_REGISTER_OPERATOR_CREATOR(device, key, ...)                                     \
-  [[maybe_unused]] static const ::caffe2rt::internal::OperatorRegisterer CAFFE2RT_CONCAT(        \
-      caffe2rt_operator_, __COUNTER__)(device, key, __VA_ARGS__, __FILE__)
+  namespace {                                                                                    \
+  [[maybe_unused]] const ::caffe2rt::internal::OperatorRegisterer CAFFE2RT_CONCAT(               \
+      caffe2rt_operator_, __COUNTER__)(device, key, __VA_ARGS__, __FILE__);                      \
+  }
+#define CAFFE2RT_NEW_OPERATOR(...)                                                               \
+  [](const ::caffe2rt::OperatorDef& def,                                                         \
+     ::caffe2rt::Workspace* ws) -> std::unique_ptr<::caffe2rt::OperatorBase> {                   \
+    return std::make_unique<__VA_ARGS__>(def, ws);                                               \
+  }
 
 #define REGISTER_CPU_OPERATOR(name, ...) \
   CAFFE2RT_REGISTER_OPERATOR(::caffe2rt::CPU, name, #name, __VA_ARGS__)

@@ -50,6 +50,21 @@ class Tensor {
   Tensor(std::initializer_list<int64_t> dims, DeviceType device) : device_(device) {
     Resize(IntArrayRef(dims));
   }
+  // The same on the CPU, as Caffe2's older generation writes it; then with values, copied by `context` when given.
+  explicit Tensor(const std::vector<int64_t>& dims) : Tensor(dims, CPU) {}
+  template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
+  explicit Tensor(const std::vector<T>& dims) : device_(CPU) {
+    Resize(dims);
+  }
+  template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
+  explicit Tensor(std::initializer_list<T> dims)
+      : Tensor(std::vector<int64_t>(dims.begin(), dims.end()), CPU) {}
+  template <class T>
+  Tensor(const std::vector<int64_t>& dims, const std::vector<T>& values, BaseContext* context)
+      : device_(context != nullptr ? context->device_type() : CPU) {
+    CopyFrom(values, context);
+    Reshape(dims);
+  }
   // A copy of `src` on `device`.
   Tensor(const Tensor& src, DeviceType device) : device_(device) { CopyFrom(src); }
   Tensor(const Tensor&) = default;
@@ -227,8 +242,7 @@ void Tensor::CopyFrom(const std::vector<T>& values, BaseContext* context) {
   host.Resize(static_cast<int64_t>(values.size()));
   host.ShareExternalPointer(values.data());
   Resize(static_cast<int64_t>(values.size()));
-  void* dst = raw_mutable_data(TypeMeta::Make<T>());
-  (void)dst;
+  raw_mutable_data(TypeMeta::Make<T>());
   CopyData(host, context);
 }
 
