@@ -1,0 +1,61 @@
+// make_stripes DIR: writes the demo (nets, labels, eight pictures) into DIR. The files in binaries/demo/stripes are what
+// it wrote; a test makes them again.
+
+#include <png.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+#include "binaries/demo/stripes.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/proto_file.h"
+
+namespace caffe2rt::demo {
+namespace {
+
+void WritePng(const std::string& path, const Picture& picture) {
+  png_image image;
+  std::memset(&image, 0, sizeof(image));
+  image.version = PNG_IMAGE_VERSION;
+  image.width = kPictureSize;
+  image.height = kPictureSize;
+  image.format = PNG_FORMAT_RGB;
+  CAFFE_ENFORCE(png_image_write_to_file(&image, path.c_str(), 0, picture.rgb.data(), 0, nullptr) != 0,
+                "cannot write \"", path, "\": ", image.message);
+}
+
+void WriteDemo(const std::filesystem::path& dir) {
+  std::filesystem::create_directories(dir / "pictures");
+  WriteProtoToBinaryFile(StripesInitNet(), (dir / "init_net.pb").string());
+  WriteProtoToBinaryFile(StripesPredictNet(), (dir / "predict_net.pb").string());
+  std::string labels;
+  for (const std::string& name : DirectionNames()) labels += name + "\n";
+  WriteStringToFile(labels, (dir / "labels.txt").string().c_str());
+  for (int direction = 0; direction < kDirections; ++direction) {
+    for (uint32_t seed = 1; seed <= 2; ++seed) {
+      std::string name = DirectionNames()[static_cast<size_t>(direction)];
+      name = name.substr(0, name.find(' ')) + "_" + std::to_string(seed) + ".png";
+      WritePng((dir / "pictures" / name).string(), DrawStripes(direction, seed));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::demo
+
+int main(int argc, char** argv) {
+  if (argc != 2 || argv[1][0] == '-') {
+    std::cerr << "usage: make_stripes DIR\nwrites the demo's nets, labels and pictures into DIR\n";
+    return 2;
+  }
+  try {
+    caffe2rt::demo::WriteDemo(argv[1]);
+  } catch (const std::exception&) {
+    std::cerr << "make_stripes: " << caffe2rt::CurrentExceptionMessage() << "\n";
+    return 1;
+  }
+  return 0;
+}
