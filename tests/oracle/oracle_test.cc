@@ -1,0 +1,160 @@
+// The replayer on cases made here, and the program on the recorded ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "tests/oracle/case_file.h"
+#include "tests/oracle/isolate.h"
+#include "tests/oracle/replay.h"
+#include "tests/oracle/report.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::HasSubstr;
+
+class OracleTestDoubleOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    const Tensor& x = Input(0);
+    CAFFE_ENFORCE_EQ(x.dim(), 1, "rank of the input");
+    Tensor* y = Output(0);
+    y->ResizeLike(x);
+    for (int64_t i = 0; i < x.numel(); ++i) y->mutable_data<float>()[i] = 2 * x.data<float>()[i];
+    return true;
+  }
+};
+class OracleTestCrashOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override { std::_Exit(7); }
+};
+REGISTER_CPU_OPERATOR(OracleTestDouble, OracleTestDoubleOp);
+REGISTER_CPU_OPERATOR(OracleTestCrash, OracleTestCrashOp);
+OPERATOR_SCHEMA(OracleTestDouble).NumInputs(1).NumOutputs(1).IdenticalTypeAndShape();
+OPERATOR_SCHEMA(OracleTestCrash).NumInputs(0, 1).NumOutputs(1);
+
+std::string Floats(const std::vector<int64_t>& dims, const std::vector<float>& values) {
+  TensorProto proto;
+  proto.set_data_type(TensorProto::FLOAT);
+  for (const int64_t dim : dims) proto.add_dims(dim);
+  for (const float value : values) proto.add_float_data(value);
+  return proto.SerializeAsString();
+}
+
+oracle::OperatorCase DoubleCase(const std::vector<float>& y) {
+  oracle::OperatorCase recorded;
+  recorded.set_id("case");
+  recorded.set_op(
+      ParseOp("type: \"OracleTestDouble\" input: \"X\" output: \"Y\"").SerializeAsString());
+  recorded.add_input()->set_name("X");
+  recorded.mutable_input(0)->set_tensor(Floats({2}, {1, 4}));
+  recorded.add_output()->set_name("Y");
+  recorded.mutable_output(0)->set_tensor(Floats({static_cast<int64_t>(y.size())}, y));
+  return recorded;
+}
+
+TEST(ReplayOperatorTest, AllowsTheToleranceOfTheLargestValue) {
+  oracle::OperatorCase recorded = DoubleCase({2.01f, 8});
+  EXPECT_THAT(ReplayOperator(recorded).what, HasSubstr("got 2, want 2.01"));
+  recorded.set_rtol(0.01);
+  EXPECT_EQ(ReplayOperator(recorded).status, CaseStatus::kPassed);
+}
+
+TEST(ReplayOperatorTest, ComparesDimsTypesAndErrors) {
+  EXPECT_THAT(ReplayOperator(DoubleCase({2, 8, 1})).what, HasSubstr("got dims [2], want [3]"));
+  oracle::OperatorCase throws = DoubleCase({2, 8});
+  throws.set_throws(true);
+  EXPECT_THAT(ReplayOperator(throws).what, HasSubstr("ran, want an error"));
+  throws.mutable_input(0)->set_tensor(Floats({1, 2}, {1, 4}));
+  EXPECT_EQ(ReplayOperator(throws).status, CaseStatus::kPassed);
+  throws.set_throws(false);
+  EXPECT_THAT(ReplayOperator(throws).what, HasSubstr("rank of the input"));
+}
+
+TEST(ReplayOperatorTest, LeavesWhatIsNotHereOut) {
+  oracle::OperatorCase recorded = DoubleCase({2, 8});
+  recorded.set_op(ParseOp("type: \"OracleTestNowhere\"").SerializeAsString());
+  EXPECT_EQ(ReplayOperator(recorded).status, CaseStatus::kNotImplemented);
+  recorded = DoubleCase({2, 8});
+  recorded.mutable_input(0)->mutable_int8()->set_scale(1);
+  EXPECT_EQ(ReplayOperator(recorded).status, CaseStatus::kNotImplemented);
+}
+
+TEST(ReplaySequenceTest, WantsTheErrorAtItsOperator) {
+  oracle::SequenceCase recorded;
+  recorded.set_net(ParseNet(R"(op { type: "OracleTestDouble" input: "X" output: "Y" }
+                               op { type: "OracleTestDouble" input: "Z" output: "Y" })")
+                       .SerializeAsString());
+  for (const char* name : {"X", "Z"}) {
+    recorded.add_input()->set_name(name);
+    const std::vector<int64_t> dims =
+        name[0] == 'Z' ? std::vector<int64_t>{1, 1} : std::vector<int64_t>{1};
+    recorded.mutable_input()->rbegin()->set_tensor(Floats(dims, {3}));
+  }
+  recorded.add_output()->set_name("Y");
+  recorded.mutable_output(0)->set_tensor(Floats({1}, {6}));
+  EXPECT_THAT(ReplaySequence(recorded).what, HasSubstr("operator 1: got an error"));
+  recorded.set_throws(true);
+  recorded.set_failed_op(1);
+  EXPECT_EQ(ReplaySequence(recorded).what, "");
+  recorded.set_failed_op(0);
+  EXPECT_THAT(ReplaySequence(recorded).what, HasSubstr("want operator 0 to fail"));
+}
+
+TEST(RunCasesTest, TellsWhichCaseEndedTheProcessAndGoesOn) {
+  TempDir dir;
+  oracle::OperatorCases cases;
+  for (int i = 0; i < 3; ++i) *cases.add_case_() = DoubleCase({2, 8});
+  cases.mutable_case_(1)->set_op(
+      ParseOp("type: \"OracleTestCrash\" output: \"Y\"").SerializeAsString());
+  dir.Write("operators/Any.pb", cases.SerializeAsString());
+  const std::vector<std::string> paths = ListCaseFiles(dir.path());
+  ASSERT_EQ(paths.size(), 1u);
+  const std::vector<CaseEntry> entries = ReadCaseFile(paths[0], {});
+  const std::vector<CaseResult> results = RunCases(entries, {});
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_EQ(results[0].what + results[2].what, "");
+  EXPECT_EQ(results[1].what, "ended the process with code 7");
+}
+
+TEST(ReportTest, KeepsCasesWhereTheOriginalIsWrongApart) {
+  TempDir dir;
+  Report report(ReadKnownWrong(dir.Write("known.tsv", "# comment\nb\tit divides by zero\n")));
+  report.Add({"a", "Conv", {}}, {});
+  report.Add({"b", "Conv", {}}, CaseResult::Failed("1, want 2"));
+  report.Add({"c", "FC", {}}, CaseResult::NotImplemented("operator FC"));
+  EXPECT_EQ(report.Summary(), "1 passed, 0 failed, 1 not implemented");
+  report.Add({"d", "FC", {}}, CaseResult::Failed("3, want 4"));
+  EXPECT_EQ(report.Summary(), "1 passed, 1 failed, 1 not implemented");
+  std::ostringstream out;
+  report.PrintNews(out);
+  EXPECT_EQ(out.str(), "known wrong b Conv: it divides by zero\nFAIL d FC: 3, want 4\n");
+}
+
+TEST(CaffeOracleTest, PassesTheRecordedCases) {
+  SKIP_WITHOUT_SHARED("oracle/operators");
+  const std::string command =
+      std::string(CAFFE2_ORACLE_PROGRAM) + " '" + SharedPath("oracle") + "' 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string output;
+  char buffer[4096];
+  while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.append(buffer, n);
+  const int status = pclose(pipe);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << output;
+  EXPECT_THAT(output, HasSubstr(" passed, 0 failed, "));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

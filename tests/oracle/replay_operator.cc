@@ -1,0 +1,114 @@
+// One operator: values, types, dims, errors, and shape inference.
+#include <algorithm>
+#include <exception>
+
+#include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/replay.h"
+
+namespace caffe2rt::test {
+namespace {
+
+bool HasNote(const oracle::OperatorCase& recorded, const std::string& note) {
+  return std::find(recorded.note().begin(), recorded.note().end(), note) != recorded.note().end();
+}
+
+// How the record's inference and ours may meet: ours is the truth or unknown, and where the record
+// told the truth ours is not unknown.
+std::string CompareInferred(const oracle::OperatorCase& recorded, const oracle::Inferred* inferred,
+                            const oracle::Blob& output, const ShapeMap& shapes) {
+  const std::string subject = "inference of \"" + output.name() + "\": ";
+  const TensorShape want = ShapeOfRecord(output);
+  if (want.unknown_shape()) return "";  // no tensor came out
+  const auto found = shapes.find(output.name());
+  const bool unknown = found == shapes.end() || found->second.unknown_shape();
+  const std::vector<int64_t> want_dims(want.dims().begin(), want.dims().end());
+  if (unknown) {
+    const bool must = recorded.inference_agrees() && inferred != nullptr && !inferred->unknown();
+    return must ? subject + "got unknown, want " + DimsText(want_dims) : "";
+  }
+  const TensorShape& got = found->second;
+  const std::vector<int64_t> got_dims(got.dims().begin(), got.dims().end());
+  if (!HasNote(recorded, "random_shape") && got_dims != want_dims) {
+    return subject + "got " + DimsText(got_dims) + ", want " + DimsText(want_dims);
+  }
+  if (want.data_type() != TensorProto::UNDEFINED && got.data_type() != want.data_type()) {
+    return subject + "got type " + TensorProto::DataType_Name(got.data_type()) + ", want " +
+           TensorProto::DataType_Name(want.data_type());
+  }
+  return "";
+}
+
+std::string CheckInference(const oracle::OperatorCase& recorded, const OperatorDef& def) {
+  NetDef net;
+  net.set_name("case");
+  *net.add_op() = def;
+  ShapeMap shapes;
+  for (const oracle::Blob& input : recorded.input()) shapes[input.name()] = ShapeOfRecord(input);
+  const std::vector<OpShapes> ops = InferOpShapes({&net}, &shapes);
+  if (recorded.throws()) return "";
+  if (!ops.empty() && ops[0].failed) {
+    const bool excused =
+        !recorded.inference_error().empty() || HasNote(recorded, "inference_crashes");
+    return excused ? "" : "inference threw: " + ops[0].problem;
+  }
+  for (const oracle::Blob& output : recorded.output()) {
+    const oracle::Inferred* inferred = nullptr;
+    for (const oracle::Inferred& candidate : recorded.inferred()) {
+      if (candidate.name() == output.name()) inferred = &candidate;
+    }
+    const std::string difference = CompareInferred(recorded, inferred, output, shapes);
+    if (!difference.empty()) return difference;
+  }
+  return "";
+}
+
+CaseResult Run(const oracle::OperatorCase& recorded, const OperatorDef& def) {
+  Workspace ws;
+  for (const oracle::Blob& blob : recorded.input()) MakeBlob(blob, &ws);
+  for (const oracle::Blob& blob : recorded.output_before()) MakeBlob(blob, &ws);
+  std::string error;
+  try {
+    if (!ws.RunOperatorOnce(def)) error = "the run returned false";
+  } catch (const EnforceNotMet& thrown) {
+    error = thrown.message();
+  } catch (const std::exception& thrown) {
+    return CaseResult::Failed(std::string("threw another exception than EnforceNotMet: ") +
+                              thrown.what());
+  }
+  if (recorded.throws()) {
+    return error.empty() ? CaseResult::Failed("ran, want an error: " + recorded.error())
+                         : CaseResult();
+  }
+  if (!error.empty()) return CaseResult::Failed("got an error: " + error);
+  CompareRules rules;
+  rules.rtol = recorded.rtol();
+  rules.values = !recorded.stochastic();
+  rules.dims = !HasNote(recorded, "random_shape");
+  for (const oracle::Blob& blob : recorded.output()) {
+    const std::string difference = CompareBlob(blob, ws, rules);
+    if (!difference.empty()) return CaseResult::Failed(difference);
+  }
+  return {};
+}
+
+}  // namespace
+
+CaseResult ReplayOperator(const oracle::OperatorCase& recorded) {
+  try {
+    OperatorDef def;
+    CAFFE_ENFORCE(def.ParseFromString(recorded.op()), "the case holds no OperatorDef");
+    if (!HasOperator(CPU, def.type())) return CaseResult::NotImplemented("operator " + def.type());
+    CaseResult result = Run(recorded, def);
+    if (result.status != CaseStatus::kPassed) return result;
+    const std::string difference = CheckInference(recorded, def);
+    return difference.empty() ? CaseResult() : CaseResult::Failed(difference);
+  } catch (const UnsupportedBlob& blob) {
+    return CaseResult::NotImplemented(blob.what());
+  } catch (const std::exception&) {
+    return CaseResult::Failed(CurrentExceptionMessage());
+  }
+}
+
+}  // namespace caffe2rt::test

@@ -1,0 +1,127 @@
+#include "tests/oracle/report.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iomanip>
+
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt::test {
+namespace {
+
+std::string JsonText(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof(escaped), "\\u%04x", byte);
+      out += escaped;
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+KnownWrong ReadKnownWrong(const std::string& path) {
+  std::ifstream in(path);
+  CAFFE_ENFORCE(in.good(), "cannot read \"", path, "\"");
+  KnownWrong known;
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    const size_t tab = line.find('\t');
+    CAFFE_ENFORCE(tab != std::string::npos && tab + 1 < line.size(), "\"", path, "\": line \"",
+                  line, "\" has no reason behind a tab");
+    known[line.substr(0, tab)] = line.substr(tab + 1);
+  }
+  return known;
+}
+
+void Report::Add(const CaseEntry& entry, const CaseResult& result) {
+  Counts& counts = types_[entry.type];
+  switch (result.status) {
+    case CaseStatus::kPassed:
+      ++counts.passed;
+      return;
+    case CaseStatus::kNotImplemented:
+      ++counts.not_implemented;
+      return;
+    case CaseStatus::kFailed:
+      break;
+  }
+  const auto known = known_wrong_.find(entry.id);
+  if (known != known_wrong_.end()) {
+    ++counts.known_wrong;
+    lines_.push_back({"known wrong", entry.id, entry.type, known->second});
+  } else {
+    ++counts.failed;
+    lines_.push_back({"FAIL", entry.id, entry.type, result.what});
+  }
+}
+
+void Report::PrintNews(std::ostream& out) {
+  for (; printed_ < lines_.size(); ++printed_) {
+    const Line& line = lines_[printed_];
+    out << line.kind << ' ' << line.id << ' ' << line.type << ": " << line.what << std::endl;
+  }
+}
+
+void Report::PrintTable(std::ostream& out) const {
+  out << std::left << std::setw(40) << "type" << std::right << std::setw(8) << "passed"
+      << std::setw(8) << "failed" << std::setw(17) << "not implemented" << std::setw(13)
+      << "known wrong" << '\n';
+  for (const auto& [type, counts] : types_) {
+    out << std::left << std::setw(40) << type << std::right << std::setw(8) << counts.passed
+        << std::setw(8) << counts.failed << std::setw(17) << counts.not_implemented << std::setw(13)
+        << counts.known_wrong << '\n';
+  }
+}
+
+void Report::PrintJson(std::ostream& out) const {
+  const Counts total = Total();
+  out << "{\"passed\": " << total.passed << ", \"failed\": " << total.failed
+      << ", \"not_implemented\": " << total.not_implemented
+      << ", \"known_wrong\": " << total.known_wrong << ", \"summary\": " << JsonText(Summary())
+      << ",\n \"types\": {";
+  const char* separator = "\n";
+  for (const auto& [type, counts] : types_) {
+    out << separator << "  " << JsonText(type) << ": {\"passed\": " << counts.passed
+        << ", \"failed\": " << counts.failed << ", \"not_implemented\": " << counts.not_implemented
+        << ", \"known_wrong\": " << counts.known_wrong << '}';
+    separator = ",\n";
+  }
+  out << "},\n \"cases\": [";
+  separator = "\n";
+  for (const Line& line : lines_) {
+    out << separator << "  {\"result\": " << JsonText(line.kind == "FAIL" ? "failed" : line.kind)
+        << ", \"id\": " << JsonText(line.id) << ", \"type\": " << JsonText(line.type)
+        << ", \"what\": " << JsonText(line.what) << '}';
+    separator = ",\n";
+  }
+  out << "]}" << std::endl;
+}
+
+std::string Report::Summary() const {
+  const Counts total = Total();
+  return MakeString(total.passed, " passed, ", total.failed, " failed, ", total.not_implemented,
+                    " not implemented");
+}
+
+Report::Counts Report::Total() const {
+  Counts total;
+  for (const auto& [type, counts] : types_) {
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    total.not_implemented += counts.not_implemented;
+    total.known_wrong += counts.known_wrong;
+  }
+  return total;
+}
+
+}  // namespace caffe2rt::test

@@ -1,0 +1,48 @@
+#pragma once
+// Sums up results and says them: lines as they come, a table per type, JSON.
+
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/oracle/case_file.h"
+
+namespace caffe2rt::test {
+
+// Cases where the original is known to be wrong, by id, with the evidence in one line.
+using KnownWrong = std::map<std::string, std::string>;
+// Lines "id<TAB>reason"; empty lines and lines that begin with # are left out. THROWS when the file
+// cannot be read.
+KnownWrong ReadKnownWrong(const std::string& path);
+
+class Report {
+ public:
+  explicit Report(KnownWrong known_wrong) : known_wrong_(std::move(known_wrong)) {}
+
+  void Add(const CaseEntry& entry, const CaseResult& result);
+
+  // "FAIL id type: what" and "known wrong id type: reason" of the cases added since the last call.
+  void PrintNews(std::ostream& out);
+  void PrintTable(std::ostream& out) const;
+  void PrintJson(std::ostream& out) const;
+  // "N passed, M failed, K not implemented"
+  std::string Summary() const;
+  int failed() const { return Total().failed; }
+
+ private:
+  struct Counts {
+    int passed = 0, failed = 0, not_implemented = 0, known_wrong = 0;
+  };
+  struct Line {
+    std::string kind, id, type, what;
+  };
+  Counts Total() const;
+
+  const KnownWrong known_wrong_;
+  std::map<std::string, Counts> types_;
+  std::vector<Line> lines_;
+  size_t printed_ = 0;
+};
+
+}  // namespace caffe2rt::test
