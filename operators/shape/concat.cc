@@ -1,0 +1,71 @@
+#include "operators/shape/concat.h"
+
+#include <algorithm>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/shape/register.h"
+
+namespace caffe2rt {
+
+void ConcatShape::First(IntArrayRef input, JoinAxis join) {
+  add_axis_ = join.add_axis;
+  first_.assign(input.begin(), input.end());
+  dims_.assign(input.begin(), input.end());
+  const int rank = static_cast<int>(input.size()) + (add_axis_ ? 1 : 0);
+  axis_ = canonical_axis_index_(join.axis, rank);
+  if (add_axis_) dims_.insert(dims_.begin() + axis_, 1);
+}
+
+void ConcatShape::Next(IntArrayRef input, int position) {
+  // Trailing dimensions of 1 beyond the rank of the first input do not matter, as in Caffe2.
+  bool fits = input.size() >= first_.size();
+  for (size_t i = 0; fits && i < input.size(); ++i) {
+    const bool joined = !add_axis_ && i == static_cast<size_t>(axis_);
+    fits = joined || input[i] == (i < first_.size() ? first_[i] : 1);
+  }
+  CAFFE_ENFORCE(fits, "input ", position, " has shape ", input, ", want ", IntArrayRef(first_),
+                " as input 0", add_axis_ ? "" : " but for dim ",
+                add_axis_ ? "" : MakeString(axis_));
+  int64_t& total = dims_[static_cast<size_t>(axis_)];
+  total = CheckedAdd(total, Share(input));
+}
+
+namespace {
+
+std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  const JoinAxis join = ReadJoinAxis(ArgumentHelper(def));
+  const std::vector<int64_t> shares = {static_cast<int64_t>(in.size())};
+  const TensorShape split_info = CreateTensorShape(shares, TensorProto_DataType_INT32);
+  if (in.empty() || !AreKnown(in, in.size())) return {UnknownShape(), split_info};
+  ConcatShape shape;
+  shape.First(GetDimsVector(in[0]), join);
+  for (size_t i = 1; i < in.size(); ++i) shape.Next(GetDimsVector(in[i]), static_cast<int>(i));
+  return {CreateTensorShape(shape.dims(), in[0].data_type()), split_info};
+}
+
+void RegisterAs(const std::string& type) {
+  OpSchema& schema = RegisterSchema(type, __FILE__);
+  DeclareJoinAxis(schema);
+  schema.NumInputs(1, INT_MAX)
+      .NumOutputs(2)
+      .Input(0, "X1, X2, ...", "tensors of one type, equal in all dimensions but the joined one")
+      .Output(0, "concat_result", "the inputs one after the other")
+      .Output(1, "split_info", "int32: the size that each input takes, for Split")
+      .TensorInferenceFunction(Infer)
+      .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        return MoveCost(in, Infer(def, in));
+      })
+      .SetDoc("Joins tensors along one dimension.");
+  if (type == "Concat") schema.InheritOnnxSchema();
+  RegisterCpuOperator<ConcatOp<CPUContext>>(type, __FILE__);
+}
+
+}  // namespace
+
+void RegisterConcat() {
+  RegisterAs("Concat");
+  RegisterAs("DepthConcat");
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,88 @@
+#pragma once
+// Concat, DepthConcat: tensors that are equal in all dimensions but one, put one after the other
+// along that one.
+//   X1, X2, ...  ->  Y, split_info [number of inputs] int32: the size that each input takes
+//
+// add_axis: the inputs have the same shape and stand along a new dimension, each with size 1.
+
+#include <vector>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/runtime/operator.h"
+#include "operators/common/copy_rows.h"
+#include "operators/shape/join_axis.h"
+
+namespace caffe2rt {
+
+// Adds up the shapes of the inputs: First, then Next for each further one. `dims()` is the output's
+// shape.
+class ConcatShape {
+ public:
+  // THROWS when the axis is out of range.
+  void First(IntArrayRef input, JoinAxis join);
+  // THROWS when the shape does not fit that of the first.
+  void Next(IntArrayRef input, int position);
+
+  const std::vector<int64_t>& dims() const { return dims_; }
+  // The size that an input takes along the axis.
+  int64_t Share(IntArrayRef input) const {
+    return add_axis_ ? 1 : input[static_cast<size_t>(axis_)];
+  }
+  // Product of the output's dimensions before and after the axis.
+  int64_t outer() const { return size_to_dim_(axis_, dims_); }
+  int64_t inner() const { return size_from_dim_(axis_ + 1, dims_); }
+  int64_t total() const { return dims_[static_cast<size_t>(axis_)]; }
+
+ private:
+  std::vector<int64_t> first_;
+  std::vector<int64_t> dims_;
+  int axis_ = 0;
+  bool add_axis_ = false;
+};
+
+template <class Context>
+class ConcatOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  ConcatOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), join_(ReadJoinAxis(this->args())) {}
+
+  bool RunOnDevice() override {
+    const TypeMeta type = Input(0).dtype();
+    shape_.First(Input(0).sizes(), join_);
+    for (int i = 1; i < InputSize(); ++i) {
+      CAFFE_ENFORCE(Input(i).dtype() == type, "input ", i, " has elements of type ",
+                    Input(i).dtype().name(), ", want ", type.name(), " as input 0");
+      shape_.Next(Input(i).sizes(), i);
+    }
+    WriteShares();
+    Tensor* Y = Output(0);
+    Y->Resize(shape_.dims());
+    void* y = OutputMemory(Y, type);
+    if (Y->numel() == 0) return true;
+    const int64_t outer = shape_.outer(), inner = shape_.inner();
+    const int64_t row = shape_.total() * inner;
+    int64_t offset = 0;
+    for (int i = 0; i < InputSize(); ++i) {
+      const int64_t items = shape_.Share(Input(i).sizes()) * inner;
+      if (items == 0) continue;
+      CopyRows(context_, type, outer, items, Input(i).raw_data(), items, ItemAt(y, type, offset),
+               row);
+      offset += items;
+    }
+    return true;
+  }
+
+ private:
+  void WriteShares() {
+    int32_t* shares = this->template OutputData<int32_t>(1, {InputSize()});
+    for (int i = 0; i < InputSize(); ++i) {
+      shares[i] = CheckedCast<int32_t>(shape_.Share(Input(i).sizes()), "size along the axis");
+    }
+  }
+
+  const JoinAxis join_;
+  ConcatShape shape_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,28 @@
+#include "operators/shape/flatten.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/shape/register.h"
+
+namespace caffe2rt {
+
+void RegisterFlatten() {
+  RegisterSchema("Flatten", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1)
+      .Arg("axis", "the first dimension that goes into the columns, 0 to rank", 1)
+      .Input(0, "input", "a tensor of rank axis or more")
+      .Output(0, "output", "a matrix")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        if (!AreKnown(in, 1)) return UnknownOutputs(def);
+        std::vector<int64_t> dims;
+        FlattenedDims(GetDimsVector(in[0]), ArgumentHelper(def).GetSingleArgument<int>("axis", 1),
+                      &dims);
+        return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
+      })
+      .InheritOnnxSchema()
+      .SetDoc("Makes a matrix of a tensor: the dimensions before axis become one, the others too.");
+  RegisterCpuOperator<FlattenOp<CPUContext>>("Flatten", __FILE__);
+}
+
+}  // namespace caffe2rt

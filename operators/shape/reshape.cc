@@ -1,0 +1,75 @@
+#include "operators/shape/reshape.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/shape/register.h"
+
+namespace caffe2rt {
+
+void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims) {
+  const int64_t total = CheckedProduct(input);
+  int64_t* rest = nullptr;
+  int64_t product = 1;
+  for (size_t i = 0; i < dims->size(); ++i) {
+    int64_t& dim = (*dims)[i];
+    if (dim == -1) {
+      CAFFE_ENFORCE(rest == nullptr, "shape ", IntArrayRef(*dims), " has more than one -1");
+      rest = &dim;
+      continue;
+    }
+    if (dim == 0 && total != 0 && i < input.size()) dim = input[i];
+    CAFFE_ENFORCE_GE(dim, 0, "dim ", i, " of shape ", IntArrayRef(*dims), ", want at least -1");
+    product = CheckedMultiply(product, dim);
+  }
+  if (rest != nullptr && total == 0) {
+    *rest = 0;
+  } else if (rest != nullptr) {
+    CAFFE_ENFORCE(product > 0 && total % product == 0, "input 0 has shape ", input, ", ", total,
+                  " elements: they do not divide into shape ", IntArrayRef(*dims));
+    *rest = total / product;
+  } else {
+    CAFFE_ENFORCE_EQ(product, total, "elements of shape ", IntArrayRef(*dims),
+                     ", want those of input 0 of shape ", input);
+  }
+}
+
+namespace {
+
+std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  const std::vector<int64_t> input = GetDimsVector(in[0]);
+  const std::vector<int64_t> rank = {static_cast<int64_t>(input.size())};
+  const ArgumentHelper args(def);
+  if (def.input_size() == 2) {
+    CAFFE_ENFORCE(!args.HasArgument("shape"),
+                  "argument shape is set and input 1 gives it too: remove one");
+    return {UnknownShape(), CreateTensorShape(rank, in.size() > 1 ? in[1].data_type()
+                                                                  : TensorProto_DataType_INT64)};
+  }
+  CAFFE_ENFORCE(args.HasArgument("shape"),
+                "argument shape is missing, and there is no input 1 in its place");
+  std::vector<int64_t> dims = args.GetRepeatedArgument<int64_t>("shape");
+  ReshapedDims(input, &dims);
+  return {CreateTensorShape(dims, in[0].data_type()),
+          CreateTensorShape(rank, TensorProto_DataType_INT64)};
+}
+
+}  // namespace
+
+void RegisterReshape() {
+  RegisterSchema("Reshape", __FILE__)
+      .NumInputs(1, 2)
+      .NumOutputs(2)
+      .AllowInplace({{0, 0}})
+      .Arg("shape", "the new shape; 0 keeps a dimension, one -1 takes the rest", "[]")
+      .Input(0, "data", "any tensor")
+      .Input(1, "new_shape", "(optional) the new shape, a vector of int32 or int64")
+      .Output(0, "reshaped", "the elements of data")
+      .Output(1, "old_shape", "the shape of data")
+      .TensorInferenceFunction(Infer)
+      .InheritOnnxSchema()
+      .SetDoc("Gives a tensor another shape with as many elements.");
+  RegisterCpuOperator<ReshapeOp<CPUContext>>("Reshape", __FILE__);
+}
+
+}  // namespace caffe2rt

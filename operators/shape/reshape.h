@@ -1,0 +1,64 @@
+#pragma once
+// Reshape: the same elements under another shape; the second output is the shape the input had.
+//   X, shape (argument, or int32/int64 input 1)  ->  Y, old_shape [rank of X] (int64; int32 with an
+//   int32 input 1)
+//
+// In the shape 0 keeps the input's dimension of that place, one -1 takes what is left. For an input
+// without elements 0 means 0, and -1 gives 0.
+
+#include <vector>
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "operators/common/copy_rows.h"
+
+namespace caffe2rt {
+
+// Puts the shape that `wanted` asks for into `dims`. THROWS when the elements of `input` do not
+// fit.
+void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims);
+
+template <class Context>
+class ReshapeOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  ReshapeOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), shape_(this->template GetRepeatedArgument<int64_t>("shape")) {}
+
+  bool RunOnDevice() override {
+    if (InputSize() == 1) {
+      CAFFE_ENFORCE(HasArgument("shape"),
+                    "argument shape is missing, and there is no input 1 in its place");
+      dims_.assign(shape_.begin(), shape_.end());
+      return RunWith<int64_t>();
+    }
+    CAFFE_ENFORCE(!HasArgument("shape"),
+                  "argument shape is set and input 1 gives it too: remove one");
+    const Tensor& shape = Input(1);
+    return DispatchByType<int64_t, int32_t>(shape.dtype(), "input 1 (shape)", [&](auto element) {
+      using T = decltype(element);
+      CAFFE_ENFORCE_EQ(shape.dim(), 1, "rank of input 1 (shape), want a vector");
+      CAFFE_ENFORCE_GT(shape.numel(), 0, "elements of input 1 (shape), want at least one");
+      const T* values = shape.template data<T>();
+      dims_.assign(values, values + shape.numel());
+      return RunWith<T>();
+    });
+  }
+
+ private:
+  // The old shape is written with elements of type T.
+  template <class T>
+  bool RunWith() {
+    const Tensor& X = Input(0);
+    ReshapedDims(X.sizes(), &dims_);
+    T* old_shape = this->template OutputData<T>(1, {X.dim()});
+    for (int i = 0; i < X.dim(); ++i) old_shape[i] = static_cast<T>(X.dim(i));
+    CopyReshaped(context_, X, dims_, Output(0));
+    return true;
+  }
+
+  const std::vector<int64_t> shape_;
+  std::vector<int64_t> dims_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,25 @@
+#include "operators/shape/resize_like.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/shape/register.h"
+
+namespace caffe2rt {
+
+void RegisterResizeLike() {
+  RegisterSchema("ResizeLike", __FILE__)
+      .NumInputs(2)
+      .NumOutputs(1)
+      .Input(0, "data", "any tensor")
+      .Input(1, "shape_tensor", "a tensor with as many elements; only its shape counts")
+      .Output(0, "output", "the elements of data")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        if (!AreKnown(in, 2)) return UnknownOutputs(def);
+        return std::vector<TensorShape>{CreateTensorShape(GetDimsVector(in[1]), in[0].data_type())};
+      })
+      .NoGradientBecause("Caffe2 had none")
+      .SetDoc("Gives a tensor the shape of another one.");
+  RegisterCpuOperator<ResizeLikeOp<CPUContext>>("ResizeLike", __FILE__);
+}
+
+}  // namespace caffe2rt

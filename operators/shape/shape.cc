@@ -1,0 +1,31 @@
+#include "operators/shape/shape.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/common/inference.h"
+#include "operators/shape/register.h"
+
+namespace caffe2rt {
+
+void RegisterShape() {
+  RegisterSchema("Shape", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1)
+      .Arg("axes", "the dimensions to give, in this order; none: all", "[]")
+      .Input(0, "X", "any tensor")
+      .Output(0, "shape", "a vector of int64")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        int64_t count = ArgumentHelper(def).GetRepeatedArgument<int>("axes").size();
+        if (count == 0) {
+          if (!AreKnown(in, 1)) return UnknownOutputs(def);
+          count = in[0].dims_size();
+        }
+        return std::vector<TensorShape>{
+            CreateTensorShape(std::vector<int64_t>{count}, TensorProto_DataType_INT64)};
+      })
+      .NoGradientBecause("the output does not depend on values of the input")
+      .SetDoc("Gives the dimensions of a tensor as a vector.");
+  RegisterCpuOperator<ShapeOp<CPUContext>>("Shape", __FILE__);
+}
+
+}  // namespace caffe2rt

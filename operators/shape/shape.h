@@ -1,0 +1,40 @@
+#pragma once
+// Shape: the dimensions of X, or those that argument axes picks  ->  int64 vector
+
+#include <vector>
+
+#include "caffe2_core/runtime/operator.h"
+
+namespace caffe2rt {
+
+template <class Context>
+class ShapeOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  ShapeOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), axes_(this->template GetRepeatedArgument<int>("axes")) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    if (axes_.empty()) {
+      int64_t* out = this->template OutputData<int64_t>(0, {X.dim()});
+      context_.CopyFromCPU(X.dims().size(), X.dims().data(), out);
+      return true;
+    }
+    picked_.clear();
+    for (const int axis : axes_) {
+      CAFFE_ENFORCE(axis >= 0 && axis < X.dim(), "element of argument axes is ", axis,
+                    ", want 0 or more and below the rank of input 0 of shape ", X.sizes());
+      picked_.push_back(X.dim(axis));
+    }
+    int64_t* out = this->template OutputData<int64_t>(0, {static_cast<int64_t>(axes_.size())});
+    context_.CopyFromCPU(picked_.size(), picked_.data(), out);
+    return true;
+  }
+
+ private:
+  const std::vector<int> axes_;
+  std::vector<int64_t> picked_;
+};
+
+}  // namespace caffe2rt

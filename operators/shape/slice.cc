@@ -1,0 +1,77 @@
+#include "operators/shape/slice.h"
+
+#include <algorithm>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/shape/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// A bound as a place in 0 .. size, or negative when it is before the beginning.
+int64_t Place(int64_t bound, int64_t size) {
+  return bound < 0 ? size + 1 + bound : std::min(bound, size);
+}
+
+}  // namespace
+
+void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePlan* plan) {
+  CAFFE_ENFORCE_EQ(starts.size(), ends.size(), "elements of starts, want as many as of ends");
+  CAFFE_ENFORCE_LE(starts.size(), input.size(),
+                   "elements of starts, want at most the rank of input 0");
+  plan->dims.assign(input.begin(), input.end());
+  plan->axis = -1;
+  plan->start = 0;
+  int cut = 0;
+  bool empty = false;
+  for (size_t i = 0; i < input.size(); ++i) {
+    const int64_t size = input[i];
+    empty = empty || size == 0;
+    if (i >= starts.size() || size == 0) continue;
+    const int64_t start = Place(starts[i], size), end = Place(ends[i], size);
+    CAFFE_ENFORCE(0 <= start && start <= end, "dim ", i, " of input 0 of shape ", input,
+                  " cannot be cut from ", starts[i], " to ", ends[i]);
+    plan->dims[i] = end - start;
+    if (start == 0 && end == size) continue;
+    ++cut;
+    plan->axis = static_cast<int>(i);
+    plan->start = start;
+  }
+  CAFFE_ENFORCE(cut <= 1 || empty, "starts ", starts, " and ends ", ends, " cut ", cut,
+                " dimensions, want one: use several Slice operators");
+}
+
+namespace {
+
+std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
+  const ArgumentHelper args(def);
+  CAFFE_ENFORCE(args.HasArgument("starts"), "argument starts is missing");
+  CAFFE_ENFORCE(args.HasArgument("ends"), "argument ends is missing");
+  SlicePlan plan;
+  PlanSlice(GetDimsVector(in[0]), args.GetRepeatedArgument<int64_t>("starts"),
+            args.GetRepeatedArgument<int64_t>("ends"), &plan);
+  return {CreateTensorShape(plan.dims, in[0].data_type())};
+}
+
+}  // namespace
+
+void RegisterSlice() {
+  RegisterSchema("Slice", __FILE__)
+      .NumInputs(1, 3)
+      .NumOutputs(1)
+      .Arg("starts", "first index in each dimension; negative: from one past the end", "[]")
+      .Arg("ends", "index after the last one; -1 is the end", "[]")
+      .Input(0, "X", "a tensor")
+      .Input(1, "starts", "(optional) int32 or int64, in place of the argument")
+      .Input(2, "ends", "(optional) of the type of starts, in place of the argument")
+      .Output(0, "Y", "the part of X")
+      .TensorInferenceFunction(Infer)
+      .InheritOnnxSchema()
+      .SetDoc("Takes a part of a tensor, cut in one dimension.");
+  RegisterCpuOperator<SliceOp<CPUContext>>("Slice", __FILE__);
+}
+
+}  // namespace caffe2rt

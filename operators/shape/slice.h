@@ -1,0 +1,77 @@
+#pragma once
+// Slice: the elements from starts to ends, in one dimension.
+//   X, starts, ends (arguments, or int32/int64 vectors as inputs 1 and 2)  ->  Y
+//
+// starts and ends belong to the first dimensions; the others are taken whole. A negative value
+// counts from one past the end: -1 is the end itself. Values beyond the end mean the end.
+
+#include <vector>
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "operators/common/copy_rows.h"
+
+namespace caffe2rt {
+
+struct SlicePlan {
+  std::vector<int64_t> dims;  // of the output
+  int axis = -1;              // the sliced dimension; -1: the output is the input
+  int64_t start = 0;          // in it
+};
+
+// THROWS when the bounds do not fit the input, or cut more than one dimension of an input that has
+// elements.
+void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePlan* plan);
+
+template <class Context>
+class SliceOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  SliceOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        starts_(this->template GetRepeatedArgument<int64_t>("starts")),
+        ends_(this->template GetRepeatedArgument<int64_t>("ends")) {}
+
+  bool RunOnDevice() override {
+    if (InputSize() > 1) {
+      ReadBounds(Input(1), "input 1 (starts)", &starts_);
+      CAFFE_ENFORCE(Input(2).dtype() == Input(1).dtype(), "input 2 (ends) has elements of type ",
+                    Input(2).dtype().name(), ", want ", Input(1).dtype().name(),
+                    " as input 1 (starts)");
+      ReadBounds(Input(2), "input 2 (ends)", &ends_);
+    } else {
+      CAFFE_ENFORCE(HasArgument("starts"), "argument starts is missing");
+      CAFFE_ENFORCE(HasArgument("ends"), "argument ends is missing");
+    }
+    const Tensor& X = Input(0);
+    PlanSlice(X.sizes(), starts_, ends_, &plan_);
+    const TypeMeta type = X.dtype();
+    Tensor* Y = Output(0);
+    Y->Resize(plan_.dims);
+    void* y = OutputMemory(Y, type);
+    if (Y->numel() == 0) return true;
+    const int axis = plan_.axis < 0 ? 0 : plan_.axis;
+    const int64_t inner = plan_.axis < 0 ? X.numel() : X.size_from_dim(axis + 1);
+    const int64_t outer = X.size_to_dim(axis);
+    const int64_t taken = plan_.axis < 0 ? 1 : plan_.dims[static_cast<size_t>(axis)];
+    const int64_t all = plan_.axis < 0 ? 1 : X.dim(axis);
+    CopyRows(context_, type, outer, taken * inner, ItemAt(X.raw_data(), type, plan_.start * inner),
+             all * inner, y, taken * inner);
+    return true;
+  }
+
+ private:
+  void ReadBounds(const Tensor& tensor, const char* subject, std::vector<int64_t>* bounds) {
+    CAFFE_ENFORCE_EQ(tensor.dim(), 1, "rank of ", subject, ", want a vector");
+    DispatchByType<int32_t, int64_t>(tensor.dtype(), subject, [&](auto element) {
+      const auto* values = tensor.template data<decltype(element)>();
+      bounds->assign(values, values + tensor.numel());
+    });
+  }
+
+  std::vector<int64_t> starts_;
+  std::vector<int64_t> ends_;
+  SlicePlan plan_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,90 @@
+#include "operators/shape/split.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/shape/register.h"
+
+namespace caffe2rt {
+
+void SplitSizes(int64_t total, int outputs, bool add_axis, ArrayRef<int> wanted,
+                std::vector<int64_t>* sizes) {
+  CAFFE_ENFORCE_GE(outputs, 1, "outputs");
+  const size_t count = static_cast<size_t>(outputs);
+  CAFFE_ENFORCE(wanted.empty() || wanted.size() == count, "split has ", wanted.size(),
+                " sizes, want one for each of the ", outputs, " outputs");
+  if (add_axis) {
+    CAFFE_ENFORCE_EQ(total, outputs, "size of the dimension that goes, want the number of outputs");
+    sizes->assign(count, 1);
+    return;
+  }
+  if (wanted.empty()) {
+    CAFFE_ENFORCE_EQ(total % outputs, 0, "dimension of size ", total, " does not divide into ",
+                     outputs, " equal outputs: give argument split");
+    sizes->assign(count, total / outputs);
+    return;
+  }
+  int64_t sum = 0;
+  for (const int size : wanted) {
+    CAFFE_ENFORCE_GE(size, 0, "size in split, want at least 0");
+    sum += size;
+  }
+  CAFFE_ENFORCE_EQ(sum, total, "sum of the sizes in split, want the size of the dimension");
+  sizes->assign(wanted.begin(), wanted.end());
+}
+
+void SplitPieceDims(IntArrayRef input, int axis, bool add_axis, int64_t size,
+                    std::vector<int64_t>* dims) {
+  dims->assign(input.begin(), input.end());
+  if (add_axis) {
+    dims->erase(dims->begin() + axis);
+  } else {
+    (*dims)[static_cast<size_t>(axis)] = size;
+  }
+}
+
+namespace {
+
+std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  const ArgumentHelper args(def);
+  const JoinAxis join = ReadJoinAxis(args);
+  const std::vector<int> split = args.GetRepeatedArgument<int>("split");
+  // Sizes that a second input holds are known in a run only, unless each has to be 1.
+  if (!AreKnown(in, 1) || (def.input_size() > 1 && !join.add_axis)) return UnknownOutputs(def);
+  const std::vector<int64_t> input = GetDimsVector(in[0]);
+  const int axis = canonical_axis_index_(join.axis, static_cast<int>(input.size()));
+  std::vector<int64_t> sizes, dims;
+  SplitSizes(input[static_cast<size_t>(axis)], def.output_size(), join.add_axis, split, &sizes);
+  std::vector<TensorShape> shapes;
+  for (const int64_t size : sizes) {
+    SplitPieceDims(input, axis, join.add_axis, size, &dims);
+    shapes.push_back(CreateTensorShape(dims, in[0].data_type()));
+  }
+  return shapes;
+}
+
+void RegisterAs(const std::string& type) {
+  OpSchema& schema = RegisterSchema(type, __FILE__);
+  DeclareJoinAxis(schema);
+  schema.NumInputs(1, 2)
+      .NumOutputs(1, INT_MAX)
+      .Arg("split", "the size of each output along the axis; none: equal ones", "[]")
+      .Input(0, "input", "a tensor")
+      .Input(1, "split", "(optional) int32: the sizes, in place of argument split")
+      .Output(0, "[output_0, output_1, ...]", "the pieces")
+      .TensorInferenceFunction(Infer)
+      .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        return MoveCost(in, Infer(def, in));
+      })
+      .SetDoc("Cuts a tensor into pieces along one dimension.");
+  if (type == "Split") schema.InheritOnnxSchema();
+  RegisterCpuOperator<SplitOp<CPUContext>>(type, __FILE__);
+}
+
+}  // namespace
+
+void RegisterSplit() {
+  RegisterAs("Split");
+  RegisterAs("DepthSplit");
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,73 @@
+#pragma once
+// Split, DepthSplit: cuts a tensor along one dimension into as many pieces as there are outputs.
+//   X, sizes (argument split, or int32 input 1; none: equal pieces)  ->  Y1, Y2, ...
+//
+// add_axis: every piece has size 1, and its dimension goes.
+
+#include <vector>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/runtime/operator.h"
+#include "operators/common/copy_rows.h"
+#include "operators/shape/join_axis.h"
+
+namespace caffe2rt {
+
+// The sizes of `outputs` pieces of a dimension of size `total`; `wanted` is empty for equal pieces.
+// THROWS when they do not add up.
+void SplitSizes(int64_t total, int outputs, bool add_axis, ArrayRef<int> wanted,
+                std::vector<int64_t>* sizes);
+
+// The shape of a piece.
+void SplitPieceDims(IntArrayRef input, int axis, bool add_axis, int64_t size,
+                    std::vector<int64_t>* dims);
+
+template <class Context>
+class SplitOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  SplitOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        join_(ReadJoinAxis(this->args())),
+        split_(this->template GetRepeatedArgument<int>("split")) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const int axis = canonical_axis_index_(join_.axis, X.dim());
+    const int64_t total = X.dim(axis);
+    SplitSizes(total, OutputSize(), join_.add_axis, Wanted(), &sizes_);
+    const TypeMeta type = X.dtype();
+    const int64_t outer = X.size_to_dim(axis), inner = X.size_from_dim(axis + 1);
+    int64_t offset = 0;
+    for (int i = 0; i < OutputSize(); ++i) {
+      const int64_t size = sizes_[static_cast<size_t>(i)];
+      SplitPieceDims(X.sizes(), axis, join_.add_axis, size, &dims_);
+      Tensor* Y = Output(i);
+      Y->Resize(dims_);
+      void* y = OutputMemory(Y, type);
+      if (Y->numel() > 0) {
+        CopyRows(context_, type, outer, size * inner, ItemAt(X.raw_data(), type, offset),
+                 total * inner, y, size * inner);
+      }
+      offset += size * inner;
+    }
+    return true;
+  }
+
+ private:
+  ArrayRef<int> Wanted() const {
+    if (InputSize() < 2) return split_;
+    CAFFE_ENFORCE(split_.empty(), "argument split is set and input 1 gives it too: remove one");
+    const Tensor& split = Input(1);
+    CAFFE_ENFORCE_EQ(split.numel(), OutputSize(),
+                     "elements of input 1 (split), want one an output");
+    return {split.template data<int>(), static_cast<size_t>(split.numel())};
+  }
+
+  const JoinAxis join_;
+  const std::vector<int> split_;
+  std::vector<int64_t> sizes_;
+  std::vector<int64_t> dims_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,49 @@
+#include "operators/shape/tile.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/shape/register.h"
+
+namespace caffe2rt {
+
+void TiledDims(IntArrayRef input, int64_t tiles, int* axis, std::vector<int64_t>* dims) {
+  CAFFE_ENFORCE_GE(tiles, 0, "tiles, want at least 0");
+  *axis = canonical_axis_index_(*axis, static_cast<int>(input.size()));
+  dims->assign(input.begin(), input.end());
+  int64_t& dim = (*dims)[static_cast<size_t>(*axis)];
+  dim = CheckedMultiply(dim, tiles);
+}
+
+namespace {
+
+std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
+  const ArgumentHelper args(def);
+  CAFFE_ENFORCE(args.HasArgument("tiles"), "argument tiles is missing");
+  CAFFE_ENFORCE(args.HasArgument("axis"), "argument axis is missing");
+  int axis = args.GetSingleArgument<int>("axis", 0);
+  std::vector<int64_t> dims;
+  TiledDims(GetDimsVector(in[0]), args.GetSingleArgument<int>("tiles", 1), &axis, &dims);
+  return {CreateTensorShape(dims, in[0].data_type())};
+}
+
+}  // namespace
+
+void RegisterTile() {
+  RegisterSchema("Tile", __FILE__)
+      .NumInputs(1, 3)
+      .NumOutputs(1)
+      .Arg("tiles", "how often, at least 0; must be given here or as an input", 1)
+      .Arg("axis", "the dimension; negative counts from the end; must be given here or as an input",
+           0)
+      .Input(0, "X", "float, double, float16, int32, int64, uint8 or string")
+      .Input(1, "tiles", "(optional) [1] int32 or int64, goes before the argument")
+      .Input(2, "axis", "(optional) [1] int32 or int64, goes before the argument")
+      .Output(0, "Y", "X repeated")
+      .TensorInferenceFunction(Infer)
+      .InheritOnnxSchema()
+      .SetDoc("Repeats a tensor along one dimension.");
+  RegisterCpuOperator<TileOp<CPUContext>>("Tile", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,78 @@
+#pragma once
+// Tile: repeats a tensor along one dimension.
+//   X, tiles, axis (arguments, or vectors of one int32/int64 as inputs 1 and 2)  ->  Y, dim axis
+//   times tiles
+
+#include <vector>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "operators/common/copy_rows.h"
+
+namespace caffe2rt {
+
+// The shape of the output; *axis becomes an index. THROWS when axis or tiles is out of range.
+void TiledDims(IntArrayRef input, int64_t tiles, int* axis, std::vector<int64_t>* dims);
+
+template <class Context>
+class TileOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  TileOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        tiles_(this->template GetSingleArgument<int>("tiles", 1)),
+        axis_(this->template GetSingleArgument<int>("axis", 0)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    DispatchByType<float, double, int32_t, int64_t, uint8_t, float16, std::string>(
+        X.dtype(), "input 0 (X)", [](const auto&) {});
+    const int64_t tiles = Number("tiles", 1, tiles_);
+    int axis = CheckedCast<int>(Number("axis", 2, axis_), "axis");
+    TiledDims(X.sizes(), tiles, &axis, &dims_);
+    Tensor* Y = Output(0, dims_, X.dtype());
+    if (Y->numel() == 0) return true;
+    Copy(X, X.size_to_dim(axis), X.size_from_dim(axis), tiles, Y);
+    return true;
+  }
+
+ private:
+  // From the input, when it is there, else from the argument, which must be.
+  int64_t Number(const char* name, int input, int argument) {
+    if (InputSize() <= input) {
+      CAFFE_ENFORCE(HasArgument(name), "argument ", name, " is missing, and there is no input ",
+                    input, " in its place");
+      return argument;
+    }
+    const Tensor& tensor = Input(input);
+    CAFFE_ENFORCE(tensor.dim() == 1 && tensor.numel() == 1, "input ", input, " (", name,
+                  ") has shape ", tensor.sizes(), ", want [1]");
+    return DispatchByType<int32_t, int64_t>(tensor.dtype(), name, [&](auto element) -> int64_t {
+      return *tensor.template data<decltype(element)>();
+    });
+  }
+
+  void Copy(const Tensor& X, int64_t outer, int64_t inner, int64_t tiles, Tensor* Y) {
+    const TypeMeta type = X.dtype();
+    void* y = Y->raw_mutable_data(type);
+    // Either the rows or the tiles are many: the longer loop is that of CopyRows.
+    if (tiles <= outer) {
+      for (int64_t t = 0; t < tiles; ++t) {
+        CopyRows(context_, type, outer, inner, X.raw_data(), inner, ItemAt(y, type, t * inner),
+                 tiles * inner);
+      }
+      return;
+    }
+    for (int64_t i = 0; i < outer; ++i) {
+      CopyRows(context_, type, tiles, inner, ItemAt(X.raw_data(), type, i * inner), 0,
+               ItemAt(y, type, i * tiles * inner), inner);
+    }
+  }
+
+  const int tiles_;
+  const int axis_;
+  std::vector<int64_t> dims_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,63 @@
+#include "operators/shape/transpose.h"
+
+#include <numeric>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/common/inference.h"
+#include "operators/shape/register.h"
+
+namespace caffe2rt {
+
+std::vector<int> ReadTransposeAxes(const ArgumentHelper& args) {
+  std::vector<int> axes = args.GetRepeatedArgument<int>("axes");
+  std::vector<bool> seen(axes.size());
+  for (const int axis : axes) {
+    CAFFE_ENFORCE(
+        axis >= 0 && static_cast<size_t>(axis) < axes.size() && !seen[static_cast<size_t>(axis)],
+        "argument axes is ", ArrayRef<int>(axes), ", want a permutation of 0 to ", axes.size() - 1);
+    seen[static_cast<size_t>(axis)] = true;
+  }
+  return axes;
+}
+
+void TransposedDims(IntArrayRef input, std::vector<int>* axes, std::vector<int64_t>* dims) {
+  if (axes->empty()) {
+    axes->resize(input.size());
+    std::iota(axes->rbegin(), axes->rend(), 0);
+  }
+  CAFFE_ENFORCE_EQ(axes->size(), input.size(),
+                   "elements of argument axes, want the rank of input 0 of shape ", input);
+  dims->clear();
+  for (const int axis : *axes) dims->push_back(input[static_cast<size_t>(axis)]);
+}
+
+namespace {
+
+std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  std::vector<int> axes = ReadTransposeAxes(ArgumentHelper(def));
+  std::vector<int64_t> dims;
+  TransposedDims(GetDimsVector(in[0]), &axes, &dims);
+  return {CreateTensorShape(dims, in[0].data_type())};
+}
+
+}  // namespace
+
+void RegisterTranspose() {
+  RegisterSchema("Transpose", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1)
+      .Arg("axes", "a permutation of the dimensions; none: reversed", "[]")
+      .Input(0, "X", "float, double, int32 or int64")
+      .Output(0, "Y", "dim i is dim axes[i] of X")
+      .TensorInferenceFunction(Infer)
+      .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        return MoveCost(in, Infer(def, in));
+      })
+      .InheritOnnxSchema()
+      .SetDoc("Permutes the dimensions of a tensor.");
+  RegisterCpuOperator<TransposeOp<CPUContext>>("Transpose", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,55 @@
+#pragma once
+// Transpose: axes = a permutation of the dimensions (default: reversed); dim i of Y is dim axes[i]
+// of X.
+
+#include <vector>
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "operators/math/transpose.h"
+
+namespace caffe2rt {
+
+// Argument axes; empty: reversed. THROWS when it is not a permutation.
+std::vector<int> ReadTransposeAxes(const ArgumentHelper& args);
+
+// The shape of the output. `axes` gets the reversed order when it is empty. THROWS when the ranks
+// differ.
+void TransposedDims(IntArrayRef input, std::vector<int>* axes, std::vector<int64_t>* dims);
+
+template <class Context>
+class TransposeOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  TransposeOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), wanted_(ReadTransposeAxes(this->args())) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    DispatchByType<float, double, int32_t, int64_t>(X.dtype(), "input 0 (X)", [](auto) {});
+    if (!planned_ || X.sizes() != IntArrayRef(input_)) Plan(X.sizes());
+    Tensor* Y = Output(0, dims_, X.dtype());
+    if (Y->numel() == 0) return true;
+    math::Transpose(plan_, X.dtype().itemsize(), X.raw_data(), Y->raw_mutable_data());
+    return true;
+  }
+
+ private:
+  void Plan(IntArrayRef input) {
+    planned_ = false;
+    axes_ = wanted_;
+    TransposedDims(input, &axes_, &dims_);
+    if (CheckedProduct(input) > 0) math::PlanTranspose(input, axes_, &plan_);
+    input_ = input.vec();
+    planned_ = true;
+  }
+
+  const std::vector<int> wanted_;
+  std::vector<int> axes_;
+  std::vector<int64_t> input_;  // the shape that the plan is for
+  std::vector<int64_t> dims_;
+  math::TransposePlan plan_;
+  bool planned_ = false;
+};
+
+}  // namespace caffe2rt
