@@ -1,0 +1,23 @@
+#include "operators/select/accuracy.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/select/register.h"
+
+namespace caffe2rt {
+
+void RegisterAccuracy() {
+  RegisterSchema("Accuracy", __FILE__)
+      .NumInputs(2)
+      .NumOutputs(1)
+      .ScalarType(TensorProto_DataType_FLOAT)
+      .Arg("top_k", "a label counts as found among this many largest predictions", 1)
+      .Input(0, "predictions", "[N, D] float")
+      .Input(1, "labels", "[N] int32")
+      .Output(0, "accuracy", "float scalar, 0 to 1")
+      .NoGradientBecause("it counts, and a count does not change with small changes of the input")
+      .SetDoc("Gives the share of rows whose label is among the largest predictions.");
+  RegisterCpuOperator<AccuracyOp<CPUContext>>("Accuracy", __FILE__);
+}
+
+}  // namespace caffe2rt

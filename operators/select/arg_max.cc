@@ -1,0 +1,44 @@
+#include "operators/select/arg_max.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/common/inference.h"
+#include "operators/select/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  const ArgumentHelper args(def);
+  const std::vector<int64_t> input = GetDimsVector(in[0]);
+  const AxisSpan span = SpanOfAxis(input, args.GetSingleArgument<int>("axis", -1));
+  std::vector<int64_t> dims;
+  ReducedDims(input, span.axis, args.GetSingleArgument<bool>("keepdims", true), &dims);
+  return {CreateTensorShape(dims, TensorProto_DataType_INT64)};
+}
+
+template <bool kMax>
+void RegisterArg(const std::string& type, const char* doc) {
+  RegisterSchema(type, __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1)
+      .Arg("axis", "the dimension; -1 is the last one", -1)
+      .Arg("keepdims", "1: the dimension stays, with size 1; 0: it goes", 1)
+      .Input(0, "X", "float, double, int32 or int64, rank 1 or more")
+      .Output(0, "Indices", "int64")
+      .TensorInferenceFunction(Infer)
+      .NoGradientBecause("an index does not change with small changes of the input")
+      .SetDoc(doc);
+  RegisterCpuOperator<ArgOp<CPUContext, kMax>>(type, __FILE__);
+}
+
+}  // namespace
+
+void RegisterArgMax() {
+  RegisterArg<true>("ArgMax", "Gives the index of the largest element along a dimension.");
+  RegisterArg<false>("ArgMin", "Gives the index of the smallest element along a dimension.");
+}
+
+}  // namespace caffe2rt

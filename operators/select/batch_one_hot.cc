@@ -1,0 +1,28 @@
+#include "operators/select/batch_one_hot.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/common/inference.h"
+#include "operators/select/register.h"
+
+namespace caffe2rt {
+
+void RegisterBatchOneHot() {
+  RegisterSchema("BatchOneHot", __FILE__)
+      .NumInputs(3)
+      .NumOutputs(1)
+      .Input(0, "data", "[N, D] int32 or int64")
+      .Input(1, "lengths", "[D] int32: how many values each column has")
+      .Input(2, "values", "[sum of lengths] of the type of data: the values of the columns")
+      .Output(0, "output", "[N, sum of lengths] of the type of data: 1 where the row has the value")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        if (!AreKnown(in, 3) || in[0].dims_size() == 0) return UnknownOutputs(def);
+        const std::vector<int64_t> dims = {in[0].dims(0), CheckedProduct(GetDimsVector(in[2]))};
+        return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
+      })
+      .NoGradientBecause("its inputs are compared for equality")
+      .SetDoc("Says for each row of a matrix which of each column's values it has.");
+  RegisterCpuOperator<BatchOneHotOp<CPUContext>>("BatchOneHot", __FILE__);
+}
+
+}  // namespace caffe2rt

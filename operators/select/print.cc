@@ -1,0 +1,69 @@
+#include "operators/select/print.h"
+
+#include <sstream>
+
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "operators/select/register.h"
+
+namespace caffe2rt {
+
+void PrintTensor(const std::string& name, const Tensor& tensor, int64_t limit, std::ostream& out) {
+  DispatchByType<float, double, int32_t, int64_t, bool, uint8_t, std::string>(
+      tensor.dtype(), "input 0 (tensor)", [&](const auto& element) {
+        using T = std::decay_t<decltype(element)>;
+        // The name of the original's standard library for this type, whatever ours is called.
+        const char* type =
+            std::is_same_v<T, std::string> ? "std::basic_string<char>" : tensor.dtype().name();
+        const T* values = tensor.data<T>();
+        out << "Tensor " << name << " of type " << type << ". Dims: (";
+        for (const int64_t dim : tensor.dims()) out << dim << ',';
+        out << "): ";
+        for (int64_t i = 0; i < tensor.numel() && i < limit; ++i)
+          out << (i > 0 ? "," : "") << values[i];
+      });
+}
+
+PrintOp::PrintOp(const OperatorDef& def, Workspace* ws)
+    : OperatorBase(def, ws),
+      limit_(GetSingleArgument<int>("limit", 0) > 0 ? GetSingleArgument<int>("limit", 0) : 1000),
+      every_n_(GetSingleArgument<int>("every_n", 1)) {
+  CAFFE_ENFORCE_GE(every_n_, 1, "argument every_n");
+  if (!GetSingleArgument<bool>("to_file", false)) return;
+  const std::string path = ws->RootFolder() + "/" + def.input(0) + ".log";
+  file_.open(path, std::ofstream::out | std::ofstream::trunc);
+  CAFFE_ENFORCE(file_.good(), "cannot open \"", path, "\" to print to; is there such a folder");
+}
+
+bool PrintOp::Run(int stream_id) { return Enqueue(stream_id); }
+
+bool PrintOp::Enqueue(int) {
+  const Tensor& tensor = InputTensor(0, CPU);
+  if (runs_++ % every_n_ != 0) return true;
+  if (file_.is_open()) {
+    PrintTensor(debug_def().input(0), tensor, limit_, file_);
+    file_ << std::endl;
+    return file_.good();
+  }
+  std::ostringstream line;
+  PrintTensor(debug_def().input(0), tensor, limit_, line);
+  LOG(INFO) << line.str();
+  return true;
+}
+
+void RegisterPrint() {
+  RegisterSchema("Print", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(0)
+      .Arg("to_file", "1: to the file <root folder>/<blob>.log, else to the log", 0)
+      .Arg("limit", "most values to print; 0: 1000", 0)
+      .Arg("every_n", "prints in every n-th run", 1)
+      .Input(0, "tensor", "float, double, int32, int64, bool, uint8 or string")
+      .NoGradientBecause("it has no output")
+      .SetDoc("Prints a tensor: name, type, dimensions and values.");
+  RegisterCpuOperator<PrintOp>("Print", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,17 @@
+#include "operators/select/register.h"
+
+namespace caffe2rt {
+
+void RegisterSelectOperators() {
+  RegisterAccuracy();
+  RegisterArgMax();
+  RegisterBatchOneHot();
+  RegisterHasElements();
+  RegisterIsEmpty();
+  RegisterOneHot();
+  RegisterPrint();
+  RegisterSegmentOneHot();
+  RegisterTopK();
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,19 @@
+#pragma once
+// The operators of this family.
+
+namespace caffe2rt {
+
+// Registers all of them. Called once, through RegisterBuiltinOperators.
+void RegisterSelectOperators();
+
+void RegisterAccuracy();
+void RegisterArgMax();
+void RegisterBatchOneHot();
+void RegisterHasElements();
+void RegisterIsEmpty();
+void RegisterOneHot();
+void RegisterPrint();
+void RegisterSegmentOneHot();
+void RegisterTopK();
+
+}  // namespace caffe2rt
