@@ -18,11 +18,29 @@
 namespace caffe2rt {
 
 namespace internal {
-inline void AppendParts(std::ostream&) {}
-template <class T, class... Rest>
-void AppendParts(std::ostream& out, const T& part, const Rest&... rest) {
-  out << part;
-  AppendParts(out, rest...);
+// Whether a message prints T as its elements in brackets, whatever `<<` for it may be in sight.
+template <class T>
+inline constexpr bool kPrintsElements = false;
+template <class T>
+inline constexpr bool kPrintsElements<std::vector<T>> = true;
+
+template <class T>
+void AppendPart(std::ostream& out, const T& part) {
+  if constexpr (kPrintsElements<T>) {
+    const char* separator = "[";
+    for (const auto& element : part) {
+      out << separator;
+      AppendPart(out, element);
+      separator = ", ";
+    }
+    out << (part.empty() ? "[]" : "]");
+  } else {
+    out << part;
+  }
+}
+template <class... Parts>
+void AppendParts(std::ostream& out, const Parts&... parts) {
+  (AppendPart(out, parts), ...);
 }
 }  // namespace internal
 
