@@ -1,0 +1,90 @@
+#pragma once
+// exp, log, tanh and the logistic function of one float, in a form that compilers turn into vector code: no branch, no
+// table, no call. Each is within 2 units in the last place where the result is a normal number; infinities, NaN, signed
+// zeros and denormals come out as from <cmath>.
+//
+//   for (int64_t i = 0; i < n; ++i) y[i] = math::Exp(x[i]);
+//
+// Other types go to <cmath>.
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "caffe2_core/base/simd.h"
+
+namespace caffe2rt::math {
+
+CAFFE2RT_SIMD_INLINE inline float Exp(float x) {
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  float c = x > 89.0f ? 89.0f : x;
+  c = c < -104.0f ? -104.0f : c;
+  const float shifted = c * 1.44269504088896341f + kRound;
+  const float n = shifted - kRound;
+  const float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+  // The polynomial of Cephes' expf.
+  float p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + r + 1.0f;
+  // 2^n in two steps: one may overflow on the way, and denormal results are rounded once.
+  const int32_t whole = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kRound);
+  const int32_t half = whole >> 1;
+  const uint32_t first = (static_cast<uint32_t>(half) + 127u) << 23;
+  const uint32_t second = (static_cast<uint32_t>(whole) - static_cast<uint32_t>(half) + 127u) << 23;
+  return p * std::bit_cast<float>(first) * std::bit_cast<float>(second);
+}
+
+CAFFE2RT_SIMD_INLINE inline float Log(float x) {
+  const bool tiny = x < std::numeric_limits<float>::min();
+  const float scaled = tiny ? x * 8388608.0f : x;
+  // x = m * 2^e with m in [sqrt(1/2), sqrt(2)).
+  constexpr uint32_t kRootOfHalf = 0x3f3504f3u;
+  const uint32_t offset = std::bit_cast<uint32_t>(scaled) - kRootOfHalf;
+  const float m = std::bit_cast<float>((offset & 0x007fffffu) + kRootOfHalf);
+  const float e = static_cast<float>(static_cast<int32_t>(offset) >> 23) - (tiny ? 23.0f : 0.0f);
+  const float f = m - 1.0f;
+  const float z = f * f;
+  // The polynomial of Cephes' logf.
+  float p = f * 7.0376836292e-2f - 1.1514610310e-1f;
+  p = p * f + 1.1676998740e-1f;
+  p = p * f - 1.2420140846e-1f;
+  p = p * f + 1.4249322787e-1f;
+  p = p * f - 1.6668057665e-1f;
+  p = p * f + 2.0000714765e-1f;
+  p = p * f - 2.4999993993e-1f;
+  p = p * f + 3.3333331174e-1f;
+  p = p * f * z;
+  p = p + e * -2.12194440e-4f;
+  p = p - 0.5f * z;
+  float result = (f + p) + e * 0.693359375f;
+  result = x == std::numeric_limits<float>::infinity() ? x : result;
+  result = x == 0.0f ? -std::numeric_limits<float>::infinity() : result;
+  return x >= 0.0f ? result : std::numeric_limits<float>::quiet_NaN();
+}
+
+CAFFE2RT_SIMD_INLINE inline float Tanh(float x) {
+  const float size = x < 0.0f ? -x : x;
+  // The polynomial of Cephes' tanhf near 0, 1 - 2 / (exp(2x) + 1) elsewhere.
+  const float z = x * x;
+  float p = z * -5.70498872745e-3f + 2.06390887954e-2f;
+  p = p * z - 5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z - 3.33332819422e-1f;
+  const float near = p * z * x + x;
+  const float far = 1.0f - 2.0f / (Exp(size + size) + 1.0f);
+  const float signed_far = x < 0.0f ? -far : far;
+  return size < 0.625f ? near : signed_far;
+}
+
+CAFFE2RT_SIMD_INLINE inline float Logistic(float x) { return 1.0f / (1.0f + Exp(-x)); }
+
+inline double Exp(double x) { return std::exp(x); }
+inline double Log(double x) { return std::log(x); }
+inline double Tanh(double x) { return std::tanh(x); }
+inline double Logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+}  // namespace caffe2rt::math
