@@ -1,0 +1,54 @@
+#include "operators/conv/conv.h"
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/conv/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+OpSchema::Cost ConvCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  OpSchema::Cost cost;
+  if (!AreKnown(in, 2)) return cost;
+  const std::vector<TensorShape> out = InferConvShape(def, in);
+  const uint64_t outputs = NumElements(out[0]), weights = NumElements(in[1]);
+  const uint64_t filters = static_cast<uint64_t>(in[1].dims(0));
+  const bool bias = in.size() > 2;
+  cost.flops = outputs * (filters > 0 ? 2 * (weights / filters) : 0) + (bias ? outputs : 0);
+  cost.params_bytes = (weights + (bias ? filters : 0)) * sizeof(float);
+  cost.bytes_read = NumElements(in[0]) * sizeof(float) + cost.params_bytes;
+  cost.bytes_written = outputs * sizeof(float);
+  cost.bytes_moved = cost.bytes_read + cost.bytes_written;
+  return cost;
+}
+
+void RegisterType(const char* type) {
+  OpSchema& schema =
+      RegisterSchema(type, __FILE__)
+          .NumInputs(2, 3)
+          .NumOutputs(1)
+          .TensorInferenceFunction(InferConvShape)
+          .CostInferenceFunction(ConvCost)
+          .SetDoc(
+              "Convolution (without flipping the filter) over one axis or more, with padding, "
+              "steps, "
+              "dilation and groups. The number of axes is that of the kernels; in NCHW the filter "
+              "is "
+              "[M, C / group, kernel...], in NHWC [M, kernel..., C / group].")
+          .Input(0, "X", "data, [N, C, H, W] or [N, H, W, C], or with other axes than H and W")
+          .Input(1, "filter", "weights")
+          .Input(2, "bias", "one entry for each output channel; may be left out")
+          .Output(0, "Y", "result, in the layout of X");
+  DeclareWindowArguments(schema, WindowUse::kConv);
+  RegisterCpuOperator<ConvOp<CPUContext>>(type, __FILE__);
+}
+
+}  // namespace
+
+void RegisterConv() {
+  for (const char* type : {"Conv", "Conv1D", "Conv2D", "Conv3D"}) RegisterType(type);
+}
+
+}  // namespace caffe2rt

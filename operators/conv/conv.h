@@ -1,0 +1,96 @@
+#pragma once
+// Conv, Conv1D, Conv2D, Conv3D: convolution over any number of axes. The four are one operator; the
+// number of axes comes from the kernels.
+//   X [N, C, in...], filter [M, C / group, kernel...], bias [M] (may be left out)  ->  Y [N, M,
+//   out...]
+// NHWC: X [N, in..., C], filter [M, kernel..., C / group], Y [N, out..., M].
+// float only.
+
+#include <memory>
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/common/conv_geometry.h"
+#include "operators/conv/conv_plan.h"
+
+namespace caffe2rt {
+
+// What plans and runs convolutions on a context's device.
+template <class Context>
+struct ConvPlanOf;
+template <>
+struct ConvPlanOf<CPUContext> {
+  using type = ConvPlan;
+};
+
+template <class Context>
+class ConvOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_FUNCTIONS(Context);
+
+  ConvOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        window_(ParseWindowArguments(this->args(), WindowUse::kConv)),
+        direct_only_(this->template GetSingleArgument<int>("deterministic", 0) != 0) {
+    CAFFE_ENFORCE_GE(window_.group, 1, "argument group, want at least 1");
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const Tensor& filter = Input(1);
+    const float* x = X.template data<float>();
+    (void)filter.template data<float>();
+    if (plan_ == nullptr || X.dims() != x_dims_ || filter.dims() != filter_dims_) Plan(X, filter);
+    const float* bias = InputSize() > 2 ? Bias(Input(2)) : nullptr;
+    Tensor* Y = Output(0);
+    Y->Resize(y_dims_);
+    float* y = Y->template mutable_data<float>();
+    if (Y->numel() > 0) plan_->Run(x, filter, bias, y);
+    return true;
+  }
+
+ private:
+  void Plan(const Tensor& X, const Tensor& filter) {
+    const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
+    CAFFE_ENFORCE_EQ(filter.dim(), X.dim(), "rank of input 1 (filter) of shape ", filter.sizes(),
+                     ", want that of input 0 (X)");
+    const bool last = window_.order == StorageOrder::NHWC;
+    const int64_t out_channels = filter.dim(0);
+    const int64_t in_group = filter.dim(last ? filter.dim() - 1 : 1);
+    CAFFE_ENFORCE_EQ(geometry.channels % window_.group, 0, "input 0 (X) has ", geometry.channels,
+                     " channels, want a multiple of group ", window_.group);
+    CAFFE_ENFORCE_EQ(in_group, geometry.channels / window_.group,
+                     "channels of input 1 (filter) of shape ", filter.sizes(),
+                     ", want those of input 0 (X) of shape ", X.sizes(), " divided by group ",
+                     window_.group);
+    CAFFE_ENFORCE_EQ(out_channels % window_.group, 0, "input 1 (filter) has ", out_channels,
+                     " output channels, want a multiple of group ", window_.group);
+    for (int i = 0; i < geometry.axes; ++i) {
+      CAFFE_ENFORCE_EQ(filter.dim(i + (last ? 1 : 2)), geometry.axis[static_cast<size_t>(i)].kernel,
+                       "axis ", i, " of input 1 (filter) of shape ", filter.sizes(),
+                       ", want the kernel argument");
+    }
+    plan_ = nullptr;
+    y_dims_ = geometry.OutputDims(out_channels);
+    (void)CheckedProduct(y_dims_);
+    plan_ = std::make_unique<typename ConvPlanOf<Context>::type>(
+        ConvShape{geometry, out_channels, window_.group, InputSize() > 2}, direct_only_);
+    x_dims_ = X.dims();
+    filter_dims_ = filter.dims();
+  }
+
+  const float* Bias(const Tensor& bias) const {
+    const float* data = bias.template data<float>();
+    CAFFE_ENFORCE(bias.dim() == 1 && bias.dim(0) == filter_dims_[0], "input 2 (bias) has shape ",
+                  bias.sizes(), ", want [", filter_dims_[0],
+                  "]: one entry for each output channel");
+    return data;
+  }
+
+  const WindowArguments window_;
+  const bool direct_only_;
+  std::vector<int64_t> x_dims_, filter_dims_, y_dims_;  // of the plan
+  std::unique_ptr<typename ConvPlanOf<Context>::type> plan_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,251 @@
+// Own convolution kernel for NCHW: one vector holds 16 output channels of a pixel, a tile is one or
+// two such vectors times a few pixels, wherever they lie. Made for small pictures, where rows are
+// too short for vectors of pixels.
+#include <algorithm>
+#include <utility>
+
+#include "caffe2_core/base/thread_pool.h"
+#include "operators/conv/conv_kernel.h"
+#include "operators/conv/padded_rows.h"
+#include "operators/math/isa.h"
+#include "operators/math/scratch.h"
+
+namespace caffe2rt {
+
+namespace {
+
+constexpr int64_t kStripBudget = 1 << 17;  // floats
+constexpr int kMaxPixels = 8;
+
+struct Tile {
+  const float* x;
+  int64_t channel_stride;
+  int64_t channels;
+  const int64_t* taps;
+  int64_t tap_count;
+  const int64_t* pixels;  // offsets of the tile's pixels
+  const float* weights;   // [channels][taps][vectors * 16]
+  const float* bias;      // [vectors * 16]
+  float* result;          // [pixels][vectors * 16]
+};
+
+template <int kVectors, int kPixels>
+[[gnu::always_inline]] inline void RunTile(const Tile& tile) {
+  Lanes sum[kVectors][kPixels];
+  int64_t offset[kPixels];
+  for (int v = 0; v < kVectors; ++v) {
+    const Lanes start = *reinterpret_cast<const UnalignedLanes*>(tile.bias + v * kLanes);
+    for (int p = 0; p < kPixels; ++p) sum[v][p] = start;
+  }
+  for (int p = 0; p < kPixels; ++p) offset[p] = tile.pixels[p];
+  const float* w = tile.weights;
+  const float* x = tile.x;
+  for (int64_t c = 0; c < tile.channels; ++c, x += tile.channel_stride) {
+    for (int64_t t = 0; t < tile.tap_count; ++t, w += kVectors * kLanes) {
+      const float* at = x + tile.taps[t];
+      Lanes weight[kVectors];
+      for (int v = 0; v < kVectors; ++v) {
+        weight[v] = *reinterpret_cast<const UnalignedLanes*>(w + v * kLanes);
+      }
+      for (int p = 0; p < kPixels; ++p) {
+        const float value = at[offset[p]];
+        for (int v = 0; v < kVectors; ++v) sum[v][p] += weight[v] * value;
+      }
+    }
+  }
+  for (int p = 0; p < kPixels; ++p) {
+    for (int v = 0; v < kVectors; ++v) {
+      *reinterpret_cast<UnalignedLanes*>(tile.result + (p * kVectors + v) * kLanes) = sum[v][p];
+    }
+  }
+}
+
+template <int kVectors, int kPixels>
+CAFFE2RT_TARGET_AVX512 void TileAvx512(const Tile& tile) {
+  RunTile<kVectors, kPixels>(tile);
+}
+template <int kVectors, int kPixels>
+CAFFE2RT_TARGET_AVX2 void TileAvx2(const Tile& tile) {
+  RunTile<kVectors, kPixels>(tile);
+}
+template <int kVectors, int kPixels>
+void TilePlain(const Tile& tile) {
+  RunTile<kVectors, kPixels>(tile);
+}
+
+using TileFunction = void (*)(const Tile&);
+// What fits into the registers of an instruction set, and the functions [vectors - 1][pixels - 1].
+struct Tiles {
+  int vectors;
+  int pixels;
+  TileFunction run[2][kMaxPixels];
+};
+#define CAFFE2RT_TILE_ROW(v)                                                                  \
+  {                                                                                           \
+    TileAvx512<v, 1>, TileAvx512<v, 2>, TileAvx512<v, 3>, TileAvx512<v, 4>, TileAvx512<v, 5>, \
+        TileAvx512<v, 6>, TileAvx512<v, 7>, TileAvx512<v, 8>                                  \
+  }
+constexpr Tiles kAvx512Tiles = {2, 8, {CAFFE2RT_TILE_ROW(1), CAFFE2RT_TILE_ROW(2)}};
+#undef CAFFE2RT_TILE_ROW
+constexpr Tiles kAvx2Tiles = {1,
+                              6,
+                              {{TileAvx2<1, 1>, TileAvx2<1, 2>, TileAvx2<1, 3>, TileAvx2<1, 4>,
+                                TileAvx2<1, 5>, TileAvx2<1, 6>}}};
+constexpr Tiles kPlainTiles = {1, 2, {{TilePlain<1, 1>, TilePlain<1, 2>}}};
+
+const Tiles& TilesOfCpu() {
+  switch (CpuIsa()) {
+    case Isa::kAvx512:
+      return kAvx512Tiles;
+    case Isa::kAvx2:
+      return kAvx2Tiles;
+    default:
+      return kPlainTiles;
+  }
+}
+
+class ChannelsConv final : public ConvKernel {
+ public:
+  ChannelsConv(const ConvShape& shape, const PictureAxes& axes)
+      : shape_(shape),
+        axes_(axes),
+        tiles_(TilesOfCpu()),
+        direct_(NeedsNoCopy(axes)),
+        rows_(axes, shape.window.channels, 1, kStripBudget),
+        blocks_((shape.out_group() + kLanes - 1) / kLanes),
+        scratch_(static_cast<size_t>(GetNumThreads())) {
+    for (int64_t i = 0; i < axes.rows.kernel; ++i) {
+      for (int64_t j = 0; j < axes.columns.kernel; ++j) {
+        taps_.push_back(direct_
+                            ? i * axes.rows.dilation * axes.columns.in + j * axes.columns.dilation
+                            : rows_.TapOffset(i, j));
+      }
+    }
+    const int64_t rows = direct_ ? axes.rows.out : rows_.strip();
+    const int64_t row_stride = direct_ ? axes.columns.in : rows_.row_size();
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t column = 0; column < axes.columns.out; ++column) {
+        pixels_.push_back(row * axes.rows.stride * row_stride + column * axes.columns.stride);
+      }
+    }
+  }
+
+  std::string FilterForm() const override {
+    return MakeString("conv_channels ", shape_.group, "x", shape_.out_group(), "x",
+                      shape_.in_group(), "x", taps_.size(), " in tiles of ", tiles_.vectors);
+  }
+
+  // [group][tile][in channel][tap][16 or 32 channels], filled up with zeros
+  std::shared_ptr<const void> PrepareFilter(const float* filter) const override {
+    const int64_t depth = shape_.in_group() * static_cast<int64_t>(taps_.size());
+    std::shared_ptr<float> packed = NewFilterMemory(shape_.group * blocks_ * kLanes * depth);
+    float* to = packed.get();
+    for (int64_t g = 0; g < shape_.group; ++g) {
+      for (int64_t block = 0; block < blocks_;) {
+        const int64_t count = std::min<int64_t>(tiles_.vectors, blocks_ - block);
+        for (int64_t i = 0; i < depth; ++i) {
+          for (int64_t m = block * kLanes; m < (block + count) * kLanes; ++m) {
+            *to++ = m < shape_.out_group() ? filter[(g * shape_.out_group() + m) * depth + i] : 0.f;
+          }
+        }
+        block += count;
+      }
+    }
+    return packed;
+  }
+
+  void Run(const float* x, const void* filter, const float* bias, float* y) override {
+    const int64_t strips = direct_ ? 1 : rows_.strips();
+    const int64_t jobs = shape_.window.batch * strips;
+    const int pieces =
+        static_cast<int>(std::min<int64_t>(jobs, static_cast<int64_t>(scratch_.size())));
+    ParallelFor(pieces, [&](int piece) {
+      for (int64_t job = jobs * piece / pieces; job < jobs * (piece + 1) / pieces; ++job) {
+        const int64_t image = job / strips, strip = job % strips;
+        const float* from = x + image * shape_.window.channels * axes_.rows.in * axes_.columns.in;
+        float* to = y + image * shape_.out_channels * axes_.rows.out * axes_.columns.out;
+        const int64_t first = direct_ ? 0 : strip * rows_.strip();
+        const int64_t count =
+            direct_ ? axes_.rows.out : std::min(rows_.strip(), axes_.rows.out - first);
+        int64_t channel_stride = axes_.rows.in * axes_.columns.in;
+        if (!direct_) {
+          float* copy = scratch_[static_cast<size_t>(piece)].Floats(rows_.size());
+          rows_.Copy(from, first, count, copy);
+          from = copy;
+          channel_stride = rows_.channel_size();
+        }
+        RunStrip(from, channel_stride, static_cast<const float*>(filter), bias,
+                 to + first * axes_.columns.out, count * axes_.columns.out);
+      }
+    });
+  }
+
+ private:
+  static bool NeedsNoCopy(const PictureAxes& axes) {
+    const WindowAxis &r = axes.rows, &c = axes.columns;
+    return r.pad_head == 0 && c.pad_head == 0 && (r.out - 1) * r.stride + r.extent() <= r.in &&
+           (c.out - 1) * c.stride + c.extent() <= c.in;
+  }
+
+  void RunStrip(const float* x, int64_t channel_stride, const float* filter, const float* bias,
+                float* y, int64_t pixels) const {
+    alignas(64) float result[kMaxPixels * 2 * kLanes];
+    alignas(64) float padded_bias[2 * kLanes];
+    const int64_t depth = shape_.in_group() * static_cast<int64_t>(taps_.size());
+    const int64_t plane = axes_.rows.out * axes_.columns.out;
+    Tile tile;
+    tile.channel_stride = channel_stride;
+    tile.channels = shape_.in_group();
+    tile.taps = taps_.data();
+    tile.tap_count = static_cast<int64_t>(taps_.size());
+    tile.bias = padded_bias;
+    tile.result = result;
+    for (int64_t g = 0; g < shape_.group; ++g) {
+      tile.x = x + g * shape_.in_group() * channel_stride;
+      for (int64_t block = 0; block < blocks_; block += tiles_.vectors) {
+        const int64_t vectors = std::min<int64_t>(tiles_.vectors, blocks_ - block);
+        const int64_t first = g * shape_.out_group() + block * kLanes;
+        const int64_t channels = std::min(vectors * kLanes, shape_.out_group() - block * kLanes);
+        std::fill_n(padded_bias, 2 * kLanes, 0.f);
+        if (bias != nullptr) std::copy_n(bias + first, channels, padded_bias);
+        tile.weights = filter + (g * blocks_ + block) * kLanes * depth;
+        for (int64_t p = 0; p < pixels; p += tiles_.pixels) {
+          const int64_t count = std::min<int64_t>(tiles_.pixels, pixels - p);
+          tile.pixels = pixels_.data() + p;
+          tiles_.run[vectors - 1][count - 1](tile);
+          for (int64_t m = 0; m < channels; ++m) {
+            float* to = y + (first + m) * plane + p;
+            for (int64_t i = 0; i < count; ++i) to[i] = result[i * vectors * kLanes + m];
+          }
+        }
+      }
+    }
+  }
+
+  const ConvShape shape_;
+  const PictureAxes axes_;
+  const Tiles& tiles_;
+  const bool direct_;
+  const PaddedRows rows_;
+  const int64_t blocks_;  // of 16 output channels in a group
+  std::vector<int64_t> taps_;
+  std::vector<int64_t> pixels_;         // where the windows of a strip start
+  std::vector<ThreadScratch> scratch_;  // one a piece
+};
+
+}  // namespace
+
+std::unique_ptr<ConvKernel> NewChannelsConv(const ConvShape& shape) {
+  PictureAxes axes;
+  if (shape.channels_last() || !AsPicture(shape, &axes)) return nullptr;
+  // Long lists of offsets are for other algorithms.
+  constexpr int64_t kMaxPictureSize = 1 << 16;
+  if (axes.rows.kernel > 1024 || axes.columns.kernel > 1024 || axes.rows.out > kMaxPictureSize ||
+      axes.columns.out > kMaxPictureSize || axes.rows.kernel * axes.columns.kernel > 1024 ||
+      axes.rows.out * axes.columns.out > kMaxPictureSize) {
+    return nullptr;
+  }
+  return std::make_unique<ChannelsConv>(shape, axes);
+}
+
+}  // namespace caffe2rt

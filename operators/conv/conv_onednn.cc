@@ -1,0 +1,305 @@
+// Convolutions by oneDNN: direct and Winograd, on the data as it lies or between reorders.
+#include <array>
+#include <utility>
+
+#include "operators/conv/conv_kernel.h"
+#include "operators/math/onednn.h"
+#include "operators/math/scratch.h"
+
+namespace caffe2rt {
+
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+
+memory::dims SpatialDims(const ConvShape& shape, int64_t WindowAxis::*field) {
+  memory::dims dims;
+  for (int i = 0; i < shape.window.axes; ++i) {
+    dims.push_back(shape.window.axis[static_cast<size_t>(i)].*field);
+  }
+  return dims;
+}
+
+memory::dims DataDims(const ConvShape& shape, int64_t channels, int64_t WindowAxis::*field) {
+  memory::dims dims{shape.window.batch, channels};
+  for (const auto dim : SpatialDims(shape, field)) dims.push_back(dim);
+  return dims;
+}
+
+memory::dims FilterDims(const ConvShape& shape) {
+  memory::dims dims;
+  if (shape.group > 1) {
+    dims = {shape.group, shape.out_group(), shape.in_group()};
+  } else {
+    dims = {shape.out_channels, shape.window.channels};
+  }
+  for (const auto dim : SpatialDims(shape, &WindowAxis::kernel)) dims.push_back(dim);
+  return dims;
+}
+
+Tag FirstTag(int axes) { return axes == 1 ? Tag::ncw : axes == 2 ? Tag::nchw : Tag::ncdhw; }
+Tag LastTag(int axes) { return axes == 1 ? Tag::nwc : axes == 2 ? Tag::nhwc : Tag::ndhwc; }
+Tag BlockedTag(int axes) {
+  return axes == 1 ? Tag::nCw16c : axes == 2 ? Tag::nChw16c : Tag::nCdhw16c;
+}
+
+// The filter as it lies in the file.
+Tag FilterTag(const ConvShape& shape) {
+  const size_t i = static_cast<size_t>(shape.window.axes - 1);
+  constexpr std::array<Tag, 3> kFirst = {Tag::oiw, Tag::oihw, Tag::oidhw};
+  constexpr std::array<Tag, 3> kFirstGroups = {Tag::goiw, Tag::goihw, Tag::goidhw};
+  constexpr std::array<Tag, 3> kLast = {Tag::owi, Tag::ohwi, Tag::odhwi};
+  constexpr std::array<Tag, 3> kLastGroups = {Tag::gowi, Tag::gohwi, Tag::godhwi};
+  if (shape.channels_last()) return shape.group > 1 ? kLastGroups[i] : kLast[i];
+  return shape.group > 1 ? kFirstGroups[i] : kFirst[i];
+}
+
+struct Layouts {
+  Tag source, result;
+  dnnl::algorithm algorithm;
+};
+
+Layouts LayoutsOf(ConvAlgorithm algorithm, const ConvShape& shape) {
+  const int axes = shape.window.axes;
+  const Tag plain = shape.channels_last() ? LastTag(axes) : FirstTag(axes);
+  const Tag blocked = BlockedTag(axes), last = LastTag(axes);
+  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+  switch (algorithm) {
+    case ConvAlgorithm::kOnednnPlain:
+      return {plain, plain, kDirect};
+    case ConvAlgorithm::kOnednnBlocked:
+      return {blocked, blocked, kDirect};
+    case ConvAlgorithm::kOnednnLast:
+      return {last, last, kDirect};
+    case ConvAlgorithm::kOnednnMixed:
+      return {plain, blocked, kDirect};
+    case ConvAlgorithm::kOnednnWinograd:
+      return {blocked, blocked, dnnl::algorithm::convolution_winograd};
+    default:
+      return {Tag::any, Tag::any, kDirect};
+  }
+}
+
+bool IsReference(const char* name) {
+  const std::string_view text(name);
+  return text.substr(0, 3) == "ref";
+}
+
+struct NoSuchPrimitive {};
+
+class OnednnConv final : public ConvKernel {
+ public:
+  // THROWS dnnl::error or NoSuchPrimitive when the library has none that is worth running.
+  OnednnConv(ConvAlgorithm algorithm, const ConvShape& shape)
+      : algorithm_(algorithm),
+        shape_(shape),
+        source_plain_(DataDims(shape, shape.window.channels, &WindowAxis::in),
+                      memory::data_type::f32, PlainTag()),
+        result_plain_(DataDims(shape, shape.out_channels, &WindowAxis::out), memory::data_type::f32,
+                      PlainTag()) {
+    const dnnl::convolution_forward::primitive_desc desc = Describe();
+    if (IsReference(desc.impl_info_str())) throw NoSuchPrimitive();
+    source_desc_ = desc.src_desc();
+    result_desc_ = desc.dst_desc();
+    filter_desc_ = desc.weights_desc();
+    scratchpad_bytes_ = desc.scratchpad_desc().get_size();
+    conv_ = Piece(dnnl::convolution_forward(desc), desc.scratchpad_desc());
+    if (source_desc_ != source_plain_) source_reorder_ = Reorder(source_plain_, source_desc_);
+    if (result_desc_ != result_plain_) result_reorder_ = Reorder(result_desc_, result_plain_);
+    Bind();
+  }
+
+  std::string FilterForm() const override {
+    if (filter_desc_ == PlainFilter()) return {};
+    // The same layout of the same filter may be asked for by several shapes: the descriptor tells
+    // them apart.
+    const char* bytes = reinterpret_cast<const char*>(&filter_desc_.data);
+    return "conv_onednn " + std::string(bytes, sizeof(filter_desc_.data));
+  }
+
+  std::shared_ptr<const void> PrepareFilter(const float* filter) const override {
+    return GuardOnednn("the reordering of a filter", [&] {
+      const int64_t floats = static_cast<int64_t>((filter_desc_.get_size() + 3) / 4);
+      std::shared_ptr<float> prepared = NewFilterMemory(floats);
+      memory from(PlainFilter(), OnednnEngine(), const_cast<float*>(filter));
+      memory to(filter_desc_, OnednnEngine(), prepared.get());
+      dnnl::reorder(from, to).execute(OnednnStream(), from, to);
+      OnednnStream().wait();
+      return std::shared_ptr<const void>(prepared);
+    });
+  }
+
+  void Run(const float* x, const void* filter, const float* bias, float* y) override {
+    GuardOnednn("a convolution", [&] { RunGuarded(x, filter, bias, y); });
+  }
+
+ private:
+  // A primitive with its argument list, whose memory objects are pointed at the data of each run.
+  struct Piece {
+    Piece() = default;
+    Piece(dnnl::primitive made, const memory::desc& pad)
+        : primitive(std::move(made)), scratchpad(pad) {}
+    dnnl::primitive primitive;
+    memory::desc scratchpad;
+    std::vector<dnnl_exec_arg_t> args;
+  };
+
+  Tag PlainTag() const {
+    return shape_.channels_last() ? LastTag(shape_.window.axes) : FirstTag(shape_.window.axes);
+  }
+  memory::desc PlainFilter() const {
+    return memory::desc(FilterDims(shape_), memory::data_type::f32, FilterTag(shape_));
+  }
+
+  dnnl::convolution_forward::primitive_desc Describe() const {
+    const Layouts layouts = LayoutsOf(algorithm_, shape_);
+    const auto f32 = memory::data_type::f32;
+    const memory::desc source(source_plain_.dims(), f32, layouts.source);
+    const memory::desc result(result_plain_.dims(), f32, layouts.result);
+    const memory::desc filter(FilterDims(shape_), f32, Tag::any);
+    memory::dims dilations = SpatialDims(shape_, &WindowAxis::dilation);
+    for (auto& dilation : dilations) --dilation;
+    const memory::dims strides = SpatialDims(shape_, &WindowAxis::stride);
+    const memory::dims heads = SpatialDims(shape_, &WindowAxis::pad_head);
+    memory::dims tails;
+    // What the windows reach beyond the input: legacy padding takes no given tail.
+    for (int i = 0; i < shape_.window.axes; ++i) {
+      const WindowAxis& axis = shape_.window.axis[static_cast<size_t>(i)];
+      tails.push_back((axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head);
+    }
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    using Conv = dnnl::convolution_forward;
+    constexpr auto kInference = dnnl::prop_kind::forward_inference;
+    if (shape_.bias) {
+      const memory::desc bias_desc({shape_.out_channels}, f32, Tag::a);
+      return {Conv::desc(kInference, layouts.algorithm, source, filter, bias_desc, result, strides,
+                         dilations, heads, tails),
+              attributes, OnednnEngine()};
+    }
+    return {Conv::desc(kInference, layouts.algorithm, source, filter, result, strides, dilations,
+                       heads, tails),
+            attributes, OnednnEngine()};
+  }
+
+  Piece Reorder(const memory::desc& from, const memory::desc& to) {
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::reorder::primitive_desc desc(OnednnEngine(), from, OnednnEngine(), to, attributes);
+    scratchpad_bytes_ = std::max(scratchpad_bytes_, desc.scratchpad_desc().get_size());
+    return Piece(dnnl::reorder(desc), desc.scratchpad_desc());
+  }
+
+  memory NoData(const memory::desc& desc) const { return memory(desc, OnednnEngine(), nullptr); }
+
+  void Bind() {
+    x_ = NoData(source_plain_);
+    y_ = NoData(result_plain_);
+    source_ = NoData(source_desc_);
+    result_ = NoData(result_desc_);
+    filter_ = NoData(filter_desc_);
+    bias_ = NoData(memory::desc({shape_.out_channels}, memory::data_type::f32, Tag::a));
+    for (Piece* piece : {&conv_, &source_reorder_, &result_reorder_}) {
+      if (piece->primitive) pads_.push_back(NoData(piece->scratchpad));
+    }
+    size_t pad = 0;
+    conv_.args = {{DNNL_ARG_SRC, source_.get()},
+                  {DNNL_ARG_WEIGHTS, filter_.get()},
+                  {DNNL_ARG_DST, result_.get()},
+                  {DNNL_ARG_SCRATCHPAD, pads_[pad++].get()}};
+    if (shape_.bias) conv_.args.push_back({DNNL_ARG_BIAS, bias_.get()});
+    if (source_reorder_.primitive) {
+      source_reorder_.args = {{DNNL_ARG_FROM, x_.get()},
+                              {DNNL_ARG_TO, source_.get()},
+                              {DNNL_ARG_SCRATCHPAD, pads_[pad++].get()}};
+    }
+    if (result_reorder_.primitive) {
+      result_reorder_.args = {{DNNL_ARG_FROM, result_.get()},
+                              {DNNL_ARG_TO, y_.get()},
+                              {DNNL_ARG_SCRATCHPAD, pads_[pad++].get()}};
+    }
+    source_floats_ = source_reorder_.primitive ? Floats(source_desc_.get_size()) : 0;
+    result_floats_ = result_reorder_.primitive ? Floats(result_desc_.get_size()) : 0;
+  }
+
+  static int64_t Floats(size_t bytes) {
+    return AlignedFloats(static_cast<int64_t>((bytes + 3) / 4));
+  }
+
+  static void Execute(const Piece& piece) {
+    dnnl::error::wrap_c_api(
+        dnnl_primitive_execute(piece.primitive.get(), OnednnStream().get(),
+                               static_cast<int>(piece.args.size()), piece.args.data()),
+        "execution failed");
+  }
+
+  void RunGuarded(const float* x, const void* filter, const float* bias, float* y) {
+    const int64_t pad_floats = Floats(scratchpad_bytes_);
+    float* scratch = scratch_.Floats(source_floats_ + result_floats_ + pad_floats);
+    float* input = const_cast<float*>(x);
+    x_.set_data_handle(input);
+    y_.set_data_handle(y);
+    source_.set_data_handle(source_floats_ > 0 ? scratch : input);
+    result_.set_data_handle(result_floats_ > 0 ? scratch + source_floats_ : y);
+    for (memory& pad : pads_) pad.set_data_handle(scratch + source_floats_ + result_floats_);
+    filter_.set_data_handle(const_cast<void*>(filter));
+    if (shape_.bias) bias_.set_data_handle(const_cast<float*>(bias));
+    if (source_reorder_.primitive) Execute(source_reorder_);
+    Execute(conv_);
+    if (result_reorder_.primitive) Execute(result_reorder_);
+    OnednnStream().wait();
+  }
+
+  const ConvAlgorithm algorithm_;
+  const ConvShape shape_;
+  const memory::desc source_plain_, result_plain_;
+  memory::desc source_desc_, result_desc_, filter_desc_;
+  Piece conv_, source_reorder_, result_reorder_;
+  memory x_, y_, source_, result_, filter_, bias_;
+  std::vector<memory> pads_;
+  size_t scratchpad_bytes_ = 0;
+  int64_t source_floats_ = 0, result_floats_ = 0;
+  ThreadScratch scratch_;
+};
+
+// What oneDNN's descriptors can say.
+bool Describable(const ConvShape& shape) {
+  if (shape.window.axes > 3) return false;
+  for (int i = 0; i < shape.window.axes; ++i) {
+    const WindowAxis& axis = shape.window.axis[static_cast<size_t>(i)];
+    constexpr int64_t kMax = 1 << 24;
+    if (axis.dilation < 1 || axis.in > kMax || axis.out > kMax || axis.extent() > kMax ||
+        axis.pad_head < 0 || axis.pad_head > kMax || axis.stride > kMax) {
+      return false;
+    }
+    // A tail that crops is fine with some implementations only, and windows wholly in the padding
+    // are rare.
+    const int64_t tail = (axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head;
+    if (tail > kMax || tail <= -axis.stride || axis.pad_head >= axis.extent() ||
+        tail >= axis.extent()) {
+      return false;
+    }
+  }
+  return shape.window.batch <= 65536 && shape.window.channels <= 65536 &&
+         shape.out_channels <= 65536;
+}
+
+}  // namespace
+
+std::unique_ptr<ConvKernel> NewOnednnConv(ConvAlgorithm algorithm, const ConvShape& shape) {
+  if (!Describable(shape)) return nullptr;
+  // On channels-last data the plain form is the channels-last one.
+  if (algorithm == ConvAlgorithm::kOnednnLast && shape.channels_last()) return nullptr;
+  const OneOpenMPThread one_thread;
+  try {
+    return std::make_unique<OnednnConv>(algorithm, shape);
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) CAFFE_THROW("oneDNN has no memory for a convolution");
+    return nullptr;
+  } catch (const NoSuchPrimitive&) {
+    return nullptr;
+  }
+}
+
+}  // namespace caffe2rt

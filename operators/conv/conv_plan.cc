@@ -1,0 +1,103 @@
+#include "operators/conv/conv_plan.h"
+
+#include <algorithm>
+
+#include "caffe2_core/base/thread_pool.h"
+#include "operators/conv/conv_tuning.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// Work below which a second thread costs more than it saves.
+constexpr double kWorthCutting = 1e6;
+
+bool CutsItself(ConvAlgorithm algorithm) {
+  return algorithm == ConvAlgorithm::kPixels || algorithm == ConvAlgorithm::kChannels;
+}
+
+}  // namespace
+
+ConvPlan::ConvPlan(const ConvShape& shape, bool direct_only)
+    : choices_(GetConvTuning()->Choose(shape, CpuIsa(),
+                                       direct_only || GlobalConvOptions().deterministic)) {
+  if (shape.window.batch == 0 || shape.out_channels == 0 || shape.window.out_size() == 0) return;
+  Cut(shape);
+  for (const Piece& piece : pieces_) needs_preparation_ |= !piece.kernel->FilterForm().empty();
+}
+
+std::unique_ptr<ConvKernel> ConvPlan::NewKernel(const ConvShape& shape) {
+  for (const ConvAlgorithm choice : choices_) {
+    std::unique_ptr<ConvKernel> kernel = NewConvKernel(choice, shape);
+    if (kernel == nullptr) continue;
+    algorithm_ = choice;
+    return kernel;
+  }
+  CAFFE_THROW("no algorithm for a convolution of ", shape.window.axes, " axes");
+}
+
+void ConvPlan::Cut(const ConvShape& shape) {
+  const int64_t threads = shape.MultiplyAdds() < kWorthCutting ? 1 : GetNumThreads();
+  const int64_t in_image = shape.window.channels * shape.window.in_size();
+  const int64_t out_size = shape.window.out_size();
+  if (threads > 1 && shape.window.batch > 1) {
+    const int64_t count = std::min(threads, shape.window.batch);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t first = shape.window.batch * i / count;
+      ConvShape part = shape;
+      part.window.batch = shape.window.batch * (i + 1) / count - first;
+      pieces_.push_back({NewKernel(part), first * in_image, 0, 0,
+                         first * shape.out_channels * out_size, nullptr});
+    }
+    return;
+  }
+  std::unique_ptr<ConvKernel> whole = NewKernel(shape);
+  const int64_t blocks = (shape.out_channels + kLanes - 1) / kLanes;
+  const bool by_channels = threads > 1 && blocks > 1 && shape.group == 1 &&
+                           !shape.channels_last() && !CutsItself(algorithm_);
+  if (!by_channels) {
+    pieces_.push_back({std::move(whole), 0, 0, 0, 0, nullptr});
+    return;
+  }
+  whole = nullptr;
+  const int64_t count = std::min(threads, blocks);
+  const int64_t depth = shape.window.channels * shape.window.kernel_size();
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t first = blocks * i / count * kLanes;
+    const int64_t last = std::min(blocks * (i + 1) / count * kLanes, shape.out_channels);
+    ConvShape part = shape;
+    part.out_channels = last - first;
+    pieces_.push_back({NewKernel(part), 0, first * depth, first, first * out_size, nullptr});
+  }
+}
+
+void ConvPlan::PrepareFilters(const Tensor& filter) {
+  const float* data = filter.data<float>();
+  for (Piece& piece : pieces_) {
+    const std::string form = piece.kernel->FilterForm();
+    if (form.empty()) continue;
+    piece.prepared = filter.storage()->Derived(
+        MakeString(form, " from ", piece.filter_offset),
+        [&] { return piece.kernel->PrepareFilter(data + piece.filter_offset); });
+  }
+  storage_ = filter.storage();
+  version_ = storage_->version();
+}
+
+void ConvPlan::Run(const float* x, const Tensor& filter, const float* bias, float* y) {
+  if (pieces_.empty()) return;
+  if (needs_preparation_ && (filter.storage() != storage_ || storage_->version() != version_)) {
+    PrepareFilters(filter);
+  }
+  const float* plain = filter.data<float>();
+  ParallelFor(static_cast<int>(pieces_.size()), [&](int i) {
+    Piece& piece = pieces_[static_cast<size_t>(i)];
+    const void* form = piece.prepared != nullptr
+                           ? piece.prepared.get()
+                           : static_cast<const void*>(plain + piece.filter_offset);
+    piece.kernel->Run(x + piece.x_offset, form,
+                      bias != nullptr ? bias + piece.bias_offset : nullptr, y + piece.y_offset);
+  });
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,233 @@
+#include "operators/conv/conv_tuning.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt {
+
+namespace {
+
+constexpr double kFarthest = 4;  // distance beyond which another shape says nothing
+
+std::vector<std::string> SplitAt(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+int64_t ParseNumber(const std::string& text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  CAFFE_ENFORCE(error == std::errc() && end == text.data() + text.size() && value >= -(1 << 24) &&
+                    value <= (int64_t{1} << 40),
+                "\"", text, "\" is not a number that fits here");
+  return value;
+}
+
+std::vector<int64_t> ParseSizes(const std::string& text, size_t count) {
+  std::vector<int64_t> sizes;
+  for (const std::string& part : SplitAt(text, 'x')) sizes.push_back(ParseNumber(part));
+  CAFFE_ENFORCE_EQ(sizes.size(), count, "sizes \"", text, "\", want as many as the input has axes");
+  return sizes;
+}
+
+Isa ParseIsa(const std::string& text) {
+  for (const Isa isa : {Isa::kPlain, Isa::kAvx2, Isa::kAvx512}) {
+    if (text == IsaName(isa)) return isa;
+  }
+  CAFFE_THROW("instruction set \"", text, "\", want plain, avx2 or avx512");
+}
+
+ConvTuningRow ParseRow(const std::string& line) {
+  const std::vector<std::string> fields = SplitAt(line, '\t');
+  CAFFE_ENFORCE_EQ(fields.size(), 12u, "number of fields");
+  WindowArguments window;
+  ConvTuningRow row;
+  row.isa = ParseIsa(fields[0]);
+  window.order = StringToStorageOrder(fields[1]);
+  const std::vector<std::string> input = SplitAt(fields[2], 'x');
+  CAFFE_ENFORCE(input.size() >= 3 && input.size() <= kMaxWindowAxes + 2, "input \"", fields[2],
+                "\", want batch, channels and axes");
+  const size_t axes = input.size() - 2;
+  std::vector<int64_t> dims = ParseSizes(fields[2], axes + 2);
+  window.kernel = ParseSizes(fields[4], axes);
+  window.stride = ParseSizes(fields[5], axes);
+  window.pads = ParseSizes(fields[6], axes);
+  for (const int64_t tail : ParseSizes(fields[7], axes)) window.pads.push_back(tail);
+  window.dilation = ParseSizes(fields[8], axes);
+  window.adj.assign(axes, 0);
+  for (size_t i = 0; i < axes; ++i) {
+    CAFFE_ENFORCE(window.kernel[i] > 0 && window.stride[i] > 0 && window.dilation[i] >= 0,
+                  "kernel, stride and dilation of axis ", i, ", want at least 1, 1 and 0");
+  }
+  if (window.order == StorageOrder::NHWC) {  // written batch, channels, axes in either order
+    std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
+  }
+  row.shape.window = MakeWindowGeometry(window, dims);
+  row.shape.out_channels = ParseNumber(fields[3]);
+  row.shape.group = ParseNumber(fields[9]);
+  CAFFE_ENFORCE(row.shape.group >= 1 && row.shape.out_channels >= 1 &&
+                    row.shape.window.channels % row.shape.group == 0 &&
+                    row.shape.out_channels % row.shape.group == 0,
+                "group ", row.shape.group, ", want a divisor of the channels and filters");
+  CAFFE_ENFORCE(ParseConvAlgorithm(fields[10], &row.algorithm), "algorithm \"", fields[10],
+                "\" is not known");
+  row.microseconds = std::strtod(fields[11].c_str(), nullptr);
+  return row;
+}
+
+enum class Grouping { kNone, kDepthwise, kGroups };
+Grouping GroupingOf(const ConvShape& shape) {
+  if (shape.group == 1) return Grouping::kNone;
+  return shape.in_group() == 1 ? Grouping::kDepthwise : Grouping::kGroups;
+}
+
+double Octaves(double a, double b) { return std::abs(std::log2(a / b)); }
+
+// How unlike two shapes are; infinite for different kinds.
+double Distance(const ConvShape& a, const ConvShape& b) {
+  if (a.window.order != b.window.order || a.window.axes != b.window.axes ||
+      GroupingOf(a) != GroupingOf(b)) {
+    return HUGE_VAL;
+  }
+  double distance = 0;
+  for (size_t i = 0; i < static_cast<size_t>(a.window.axes); ++i) {
+    const WindowAxis &p = a.window.axis[i], &q = b.window.axis[i];
+    if ((p.kernel == 1) != (q.kernel == 1) || p.stride != q.stride ||
+        (p.dilation == 1) != (q.dilation == 1)) {
+      return HUGE_VAL;
+    }
+    distance += 2 * Octaves(static_cast<double>(p.kernel), static_cast<double>(q.kernel));
+    distance += 0.5 * Octaves(static_cast<double>(p.out), static_cast<double>(q.out));
+    if (p.pad_head != q.pad_head) distance += 0.1;
+  }
+  distance += Octaves(static_cast<double>(a.in_group()), static_cast<double>(b.in_group()));
+  distance += Octaves(static_cast<double>(a.out_group()), static_cast<double>(b.out_group()));
+  distance += 0.5 * Octaves(static_cast<double>(a.group), static_cast<double>(b.group));
+  distance +=
+      0.25 * Octaves(static_cast<double>(a.window.batch), static_cast<double>(b.window.batch));
+  return distance;
+}
+
+// For shapes that no row is like.
+void AddRuleOfThumb(const ConvShape& shape, std::vector<ConvAlgorithm>* list) {
+  using enum ConvAlgorithm;
+  if (shape.channels_last()) {
+    list->insert(list->end(), {kOnednnPlain, kOnednnAny});
+    return;
+  }
+  const WindowAxis& inner = shape.window.axis[static_cast<size_t>(shape.window.axes - 1)];
+  if (shape.IsPointwise() && shape.in_group() >= 64) list->push_back(kGemm);
+  if (inner.out >= 2 * kLanes && (shape.in_group() <= 32 || shape.out_group() <= 32)) {
+    list->push_back(kPixels);
+  }
+  if (shape.MultiplyAdds() < 1e6) list->push_back(kChannels);
+  list->insert(list->end(), {kOnednnLast, kOnednnBlocked, kOnednnAny, kPixels});
+}
+
+std::mutex& TuningMutex() {
+  static std::mutex* const mutex = new std::mutex;
+  return *mutex;
+}
+std::shared_ptr<const ConvTuning>& Tuning() {
+  static auto* const tuning = new std::shared_ptr<const ConvTuning>;
+  return *tuning;
+}
+
+void AppendSizes(const WindowGeometry& window, int64_t WindowAxis::*field, std::string* line) {
+  *line += '\t';
+  for (int i = 0; i < window.axes; ++i) {
+    if (i > 0) *line += 'x';
+    *line += std::to_string(window.axis[static_cast<size_t>(i)].*field);
+  }
+}
+
+}  // namespace
+
+ConvTuning::ConvTuning(const std::string& text) {
+  int number = 0;
+  for (const std::string& line : SplitAt(text, '\n')) {
+    ++number;
+    if (line.empty() || line[0] == '#') continue;
+    try {
+      rows_.push_back(ParseRow(line));
+    } catch (const EnforceNotMet& error) {
+      CAFFE_THROW("line ", number, " of a table of convolutions: ", error.message());
+    }
+  }
+}
+
+std::vector<ConvAlgorithm> ConvTuning::Choose(const ConvShape& shape, Isa isa,
+                                              bool direct_only) const {
+  std::vector<std::pair<double, ConvAlgorithm>> near;
+  for (const ConvTuningRow& row : rows_) {
+    if (row.isa != isa) continue;
+    const double distance = Distance(shape, row.shape);
+    if (distance <= kFarthest) near.emplace_back(distance, row.algorithm);
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<ConvAlgorithm> all;
+  for (const auto& [distance, algorithm] : near) all.push_back(algorithm);
+  AddRuleOfThumb(shape, &all);
+  all.push_back(ConvAlgorithm::kIm2Col);
+  std::vector<ConvAlgorithm> chosen;
+  for (const ConvAlgorithm algorithm : all) {
+    if (direct_only && algorithm == ConvAlgorithm::kOnednnWinograd) continue;
+    if (std::find(chosen.begin(), chosen.end(), algorithm) == chosen.end())
+      chosen.push_back(algorithm);
+  }
+  return chosen;
+}
+
+std::string ConvTuningLine(const ConvTuningRow& row) {
+  const WindowGeometry& window = row.shape.window;
+  std::string line = MakeString(IsaName(row.isa), "\t", row.shape.channels_last() ? "NHWC" : "NCHW",
+                                "\t", window.batch, "x", window.channels);
+  for (int i = 0; i < window.axes; ++i) {
+    line += MakeString("x", window.axis[static_cast<size_t>(i)].in);
+  }
+  line += MakeString("\t", row.shape.out_channels);
+  for (const auto field : {&WindowAxis::kernel, &WindowAxis::stride, &WindowAxis::pad_head,
+                           &WindowAxis::pad_tail, &WindowAxis::dilation}) {
+    AppendSizes(window, field, &line);
+  }
+  std::ostringstream time;
+  time.precision(1);
+  time << std::fixed << row.microseconds;
+  return MakeString(line, "\t", row.shape.group, "\t", ConvAlgorithmName(row.algorithm), "\t",
+                    time.str(), "\n");
+}
+
+ConvOptions& GlobalConvOptions() {
+  static ConvOptions* const options = new ConvOptions;
+  return *options;
+}
+
+std::shared_ptr<const ConvTuning> GetConvTuning() {
+  const std::lock_guard<std::mutex> lock(TuningMutex());
+  if (Tuning() == nullptr) Tuning() = std::make_shared<const ConvTuning>(ShippedConvTuning());
+  return Tuning();
+}
+
+void SetConvTuning(std::shared_ptr<const ConvTuning> tuning) {
+  const std::lock_guard<std::mutex> lock(TuningMutex());
+  Tuning() = std::move(tuning);
+}
+
+std::shared_ptr<const ConvTuning> ReadConvTuning(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  CAFFE_ENFORCE(in.good(), "cannot read the table of convolutions \"", path, "\"");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::make_shared<const ConvTuning>(text.str());
+}
+
+}  // namespace caffe2rt
