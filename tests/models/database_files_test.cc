@@ -1,0 +1,159 @@
+// Databases and records that the original wrote hold the values it had.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/io/proto_file.h"
+#include "tests/models/golden_case.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/shared.h"
+
+namespace caffe2rt::test {
+namespace {
+
+std::string File(const std::string& name) { return SharedPath("models/c2_files/" + name); }
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+// The strings of {"shape": [n], "hex": ["6162", ...]}.
+std::vector<std::string> ReadHexStrings(const std::string& path) {
+  const std::string text = ReadFile(path);
+  std::vector<std::string> strings;
+  size_t at = text.find("\"hex\"") + 5;
+  while ((at = text.find('"', at)) != std::string::npos) {
+    const size_t end = text.find('"', at + 1);
+    std::string bytes;
+    for (size_t i = at + 1; i + 1 < end; i += 2) {
+      bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+    }
+    strings.push_back(bytes);
+    at = end + 1;
+  }
+  return strings;
+}
+
+// Compares the tensor with expected/NAME.npy, or .json for strings.
+void ExpectRecorded(const Workspace& ws, const std::string& blob, const std::string& name) {
+  SCOPED_TRACE(blob);
+  ASSERT_TRUE(ws.HasBlob(blob));
+  const std::string npy = File("expected/" + name + ".npy");
+  if (!std::filesystem::exists(npy)) {
+    const std::vector<std::string> want = ReadHexStrings(File("expected/" + name + ".json"));
+    ExpectTensor<std::string>(ws, blob, {static_cast<int64_t>(want.size())}, want);
+    return;
+  }
+  const Tensor& got = ws.GetBlob(blob)->Get<Tensor>();
+  const Tensor want = ReadNpy(npy);
+  EXPECT_EQ(RelativeError(got, want), 0) << got.DebugString() << ", want " << want.DebugString();
+}
+
+void LoadAll(Workspace* ws, const std::string& file) {
+  RunOp(ws, "type: \"Load\" arg { name: \"db\" s: \"" + File(file) +
+                "\" } arg { name: \"db_type\" s: \"minidb\" } arg { name: \"absolute_path\" i: 1 }"
+                " arg { name: \"load_all\" i: 1 }");
+}
+
+class SavedDatabaseTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SavedDatabaseTest, HoldsEveryElementType) {
+  SKIP_WITHOUT_SHARED("models/c2_files");
+  EXPECT_EQ(DetectFileKind(File(GetParam())).kind, FileKind::kMiniDB);
+  Workspace ws;
+  LoadAll(&ws, GetParam());
+  const bool as_bytes = std::string(GetParam()) == "as_bytes.minidb";
+  EXPECT_EQ(ws.LocalBlobs().size(), as_bytes ? 11u : 25u);
+  for (const std::string& name : ws.LocalBlobs()) ExpectRecorded(ws, name, name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, SavedDatabaseTest,
+                         testing::Values("all_types.minidb", "all_types_chunk1000.minidb",
+                                         "all_types_nochunk.minidb", "as_bytes.minidb"),
+                         [](const auto& file) {
+                           return std::filesystem::path(file.param).stem().string();
+                         });
+
+TEST(SavedDatabaseTest, HoldsBlobsUnderTheirOtherNames) {
+  SKIP_WITHOUT_SHARED("models/c2_files");
+  Workspace ws;
+  LoadAll(&ws, "prefix_stripped.minidb");
+  ExpectRecorded(ws, "renamed/a", "f32");
+  ExpectRecorded(ws, "renamed/b", "i64");
+}
+
+TEST(SavedDatabaseTest, GivesStringsAndRefusesWhatIsNotHereByItsType) {
+  SKIP_WITHOUT_SHARED("models/c2_files");
+  db::DBReader reader("minidb", File("other_kinds.minidb"));
+  int tensors_or_strings = 0, refused = 0;
+  for (int i = 0; i < 7; ++i) {
+    std::string key, value;
+    reader.Read(&key, &value);
+    Blob blob;
+    try {
+      DeserializeBlob(value, &blob);
+      ++tensors_or_strings;
+      if (key == "rawstring") EXPECT_TRUE(blob.IsType<std::string>());
+    } catch (const EnforceNotMet& error) {
+      ++refused;
+      EXPECT_THAT(error.message(), testing::HasSubstr("type")) << key;
+    }
+  }
+  EXPECT_GE(tensors_or_strings, 1);
+  EXPECT_EQ(tensors_or_strings + refused, 7);
+}
+
+TEST(ProtoDatabaseTest, HoldsTensorsByName) {
+  SKIP_WITHOUT_SHARED("models/c2_files");
+  const auto source = db::OpenDB("protodb", File("tensors.protodb"), db::READ);
+  const auto cursor = source->NewCursor();
+  int i = 0;
+  for (; cursor->Valid(); cursor->Next(), ++i) {
+    EXPECT_EQ(cursor->key(), "key" + std::to_string(i));
+    TensorProto proto;
+    ASSERT_TRUE(proto.ParseFromString(cursor->value()));
+    const Tensor tensor = TensorDeserializer().Deserialize(proto);
+    ASSERT_EQ(tensor.dims(), std::vector<int64_t>{2});
+    EXPECT_EQ(tensor.data<float>()[0], static_cast<float>(i));
+    EXPECT_EQ(tensor.data<float>()[1], static_cast<float>(i) / 4);
+  }
+  EXPECT_EQ(i, 3);
+}
+
+TEST(RecordsDatabaseTest, HoldsTheTensorsOfTheFirstBatch) {
+  SKIP_WITHOUT_SHARED("models/c2_files");
+  const Tensor a = ReadNpy(File("expected/records_batch4_a.npy"));
+  const Tensor b = ReadNpy(File("expected/records_batch4_b.npy"));
+  db::DBReader reader("minidb", File("records.minidb"));
+  for (int i = 0; i < 4; ++i) {
+    std::string key, value;
+    reader.Read(&key, &value);
+    TensorProtos record;
+    ASSERT_TRUE(record.ParseFromString(value));
+    ASSERT_EQ(record.protos_size(), 4);
+    const Tensor values = TensorDeserializer().Deserialize(record.protos(0));
+    const Tensor number = TensorDeserializer().Deserialize(record.protos(1));
+    ASSERT_EQ(values.numel(), 4);
+    ASSERT_EQ(number.numel(), 1);
+    for (int k = 0; k < 4; ++k) EXPECT_EQ(values.data<float>()[k], a.data<float>()[4 * i + k]);
+    EXPECT_EQ(number.data<int32_t>()[0], b.data<int32_t>()[i]);
+  }
+}
+
+TEST(SerializedBlobTest, HoldsItsTensor) {
+  SKIP_WITHOUT_SHARED("models/c2_files");
+  Workspace ws;
+  DeserializeBlob(ReadFile(File("small_blob.serialized")), ws.CreateBlob("f32"));
+  ExpectRecorded(ws, "f32", "f32");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

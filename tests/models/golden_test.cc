@@ -1,0 +1,119 @@
+// Trained nets give their recorded outputs, in a workspace and through the predictor.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "tests/models/golden_case.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/shared.h"
+
+namespace caffe2rt::test {
+namespace {
+
+class GoldenTest : public testing::TestWithParam<GoldenCase> {
+ protected:
+  const GoldenCase& golden() const { return GetParam(); }
+  std::string File(const std::string& name) const { return golden().folder + "/" + name; }
+  NetDef InitNet() const { return LoadNet(File(golden().init)); }
+  NetDef PredictNet() const { return LoadNet(File(golden().predict)); }
+
+  void FeedInputs(Workspace* ws) const {
+    for (const auto& [blob, file] : golden().inputs) {
+      *ws->CreateBlob(blob)->GetMutableTensor(CPU) = ReadNpy(File(file));
+    }
+  }
+  void ExpectGolden(const Tensor& got, const GoldenCase::Output& output, const char* way) const {
+    const Tensor want = ReadNpy(File(output.file));
+    const double error = RelativeError(Crop(got, output.crop), want);
+    EXPECT_LE(error, golden().tolerance) << way << ", " << output.blob << ": " << got.DebugString()
+                                         << ", want " << want.DebugString();
+    std::printf("%s, %s: %.2g of the largest value (%s)\n", golden().Name().c_str(),
+                output.blob.c_str(), error, way);
+  }
+};
+
+TEST_P(GoldenTest, RunsInAWorkspace) {
+  Workspace ws(golden().folder);
+  ASSERT_TRUE(ws.RunNetOnce(InitNet()));
+  FeedInputs(&ws);
+  const NetDef predict = PredictNet();
+  NetBase* net = ws.CreateNet(predict);
+  ASSERT_NE(net, nullptr);
+  for (const char* way : {"first run", "second run"}) {
+    ASSERT_TRUE(net->Run());
+    for (const GoldenCase::Output& output : golden().outputs) {
+      ExpectGolden(ws.GetBlob(output.blob)->Get<Tensor>(), output, way);
+    }
+  }
+}
+
+TEST_P(GoldenTest, RunsThroughThePredictor) {
+  Workspace root(golden().folder);
+  NetDef predict = PredictNet();
+  // Recorded outputs that the net does not name as its own are asked for here.
+  auto* names = predict.mutable_external_output();
+  for (const GoldenCase::Output& output : golden().outputs) {
+    if (std::find(names->begin(), names->end(), output.blob) == names->end())
+      *names->Add() = output.blob;
+  }
+  Predictor predictor(InitNet(), predict, &root);
+  Predictor::TensorMap inputs;
+  for (const auto& [blob, file] : golden().inputs) inputs.emplace(blob, ReadNpy(File(file)));
+  Predictor::TensorMap outputs;
+  ASSERT_TRUE(predictor(inputs, &outputs));
+  for (const GoldenCase::Output& output : golden().outputs) {
+    ASSERT_TRUE(outputs.contains(output.blob)) << output.blob;
+    ExpectGolden(outputs.at(output.blob), output, "predictor");
+  }
+}
+
+TEST_P(GoldenTest, TakesNoMemoryAndNoLockOnceWarm) {
+  if (!AllocationCounter::kCounts) GTEST_SKIP() << "sanitizers replace the allocator";
+  Workspace ws(golden().folder);
+  ASSERT_TRUE(ws.RunNetOnce(InitNet()));
+  FeedInputs(&ws);
+  NetBase* net = ws.CreateNet(PredictNet());
+  ASSERT_NE(net, nullptr);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(net->Run());
+  AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  const AllocationCounts counts = counter.Counts();
+  EXPECT_EQ(counts.allocations, 0);
+  EXPECT_EQ(counts.locks, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GoldenTest, testing::ValuesIn(ReadGoldenCases()),
+                         [](const auto& row) { return row.param.Name(); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GoldenTest);
+
+TEST(GoldenCasesTest, AreAllRead) {
+  SKIP_WITHOUT_SHARED("models/CASES.tsv");
+  EXPECT_GE(ReadGoldenCases().size(), 13u);
+}
+
+TEST(SqueezenetTest, SeesATigerCat) {
+  SKIP_WITHOUT_SHARED("models/c2_squeezenet");
+  const std::string folder = SharedPath("models/c2_squeezenet");
+  Predictor predictor(LoadNet(folder + "/init_net.pb"), LoadNet(folder + "/predict_net.pb"));
+  Predictor::TensorList outputs;
+  ASSERT_TRUE(predictor({ReadNpy(folder + "/golden/in__data.npy")}, &outputs));
+  const float* p = outputs[0].data<float>();
+  const auto n = outputs[0].size(1);
+  std::vector<int> order(static_cast<size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  std::partial_sort(order.begin(), order.begin() + 2, order.end(),
+                    [&](int a, int b) { return p[a] > p[b]; });
+  EXPECT_EQ(order[0], 282);  // tiger cat, 0.439
+  EXPECT_EQ(order[1], 281);  // tabby, 0.395
+  EXPECT_NEAR(p[282], 0.439, 1e-3);
+  EXPECT_NEAR(p[281], 0.395, 1e-3);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
