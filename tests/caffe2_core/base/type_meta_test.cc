@@ -1,0 +1,75 @@
+#include "caffe2_core/base/type_meta.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt {
+namespace {
+
+TEST(TypeMetaTest, NoTypeByDefault) {
+  const TypeMeta none;
+  EXPECT_FALSE(none.IsSet());
+  EXPECT_EQ(none.id(), 0);
+  EXPECT_EQ(none.itemsize(), 0u);
+  EXPECT_STREQ(none.name(), "nullptr (uninitialized)");
+}
+
+TEST(TypeMetaTest, PlainDataNeedsNoFunctions) {
+  const TypeMeta meta = TypeMeta::Make<float>();
+  EXPECT_TRUE(meta.IsPlainData());
+  EXPECT_EQ(meta.itemsize(), sizeof(float));
+  EXPECT_EQ(meta.ctor(), nullptr);
+  EXPECT_EQ(meta.copy(), nullptr);
+  EXPECT_EQ(meta.dtor(), nullptr);
+  EXPECT_TRUE(TypeMeta::Make<float16>().IsPlainData());
+  EXPECT_TRUE(TypeMeta::Make<int*>().IsPlainData());
+}
+
+TEST(TypeMetaTest, IdentityIsTheTypes) {
+  EXPECT_EQ(TypeMeta::Make<int>(), TypeMeta::Make<int>());
+  EXPECT_FALSE(TypeMeta::Make<int>() == TypeMeta::Make<float>());
+  EXPECT_TRUE(TypeMeta::Make<int>().Match<int>());
+  EXPECT_FALSE(TypeMeta::Make<int>().Match<long>());
+  EXPECT_EQ(TypeMeta::Id<int>(), TypeMeta::Make<int>().id());
+  EXPECT_EQ(TypeMeta::ItemSize<double>(), 8u);
+}
+
+TEST(TypeMetaTest, NamesAreReadable) {
+  EXPECT_STREQ(TypeMeta::Name<float>(), "float");
+  EXPECT_STREQ(TypeMeta::Name<std::string>(), "std::string");
+  EXPECT_STREQ(TypeMeta::TypeName<float16>(), "caffe2rt::float16");
+}
+
+TEST(TypeMetaTest, RegisteringAgainGivesTheFirstDescription) {
+  internal::TypeData other;
+  other.itemsize = 99;
+  EXPECT_EQ(internal::RegisterType(typeid(float), other)->itemsize, sizeof(float));
+}
+
+TEST(TypeMetaTest, BuildsCopiesAndDestroysElements) {
+  const TypeMeta meta = TypeMeta::Make<std::shared_ptr<int>>();
+  alignas(std::shared_ptr<int>) unsigned char a[2 * sizeof(std::shared_ptr<int>)], b[sizeof(a)];
+  meta.ctor()(a, 2);
+  meta.ctor()(b, 2);
+  auto* from = reinterpret_cast<std::shared_ptr<int>*>(a);
+  from[0] = std::make_shared<int>(7);
+  meta.copy()(a, b, 2);
+  EXPECT_EQ(*reinterpret_cast<std::shared_ptr<int>*>(b)[0], 7);
+  EXPECT_EQ(from[0].use_count(), 2);
+  meta.dtor()(b, 2);
+  EXPECT_EQ(from[0].use_count(), 1);
+  meta.dtor()(a, 2);
+}
+
+TEST(TypeMetaTest, CopyingWhatCannotBeCopiedThrows) {
+  const TypeMeta meta = TypeMeta::Make<std::unique_ptr<int>>();
+  std::unique_ptr<int> a, b;
+  EXPECT_THROW(meta.copy()(&a, &b, 1), EnforceNotMet);
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,105 @@
+#include "caffe2_core/tensor/blob.h"
+
+#include <gtest/gtest.h>
+
+namespace caffe2rt {
+namespace {
+
+struct Counted {
+  static inline int alive = 0;
+  Counted() { ++alive; }
+  ~Counted() { --alive; }
+};
+
+TEST(BlobTest, HoldsNothingAtFirst) {
+  const Blob blob;
+  EXPECT_FALSE(blob.IsType<int>());
+  EXPECT_EQ(blob.GetRaw(), nullptr);
+  EXPECT_THROW((void)blob.Get<int>(), EnforceNotMet);
+}
+
+TEST(BlobTest, GetMutableCreatesOnceAndReplacesOtherTypes) {
+  Blob blob;
+  bool is_new = false;
+  *blob.GetMutable<int>(&is_new) = 3;
+  EXPECT_TRUE(is_new);
+  EXPECT_EQ(*blob.GetMutable<int>(&is_new), 3);
+  EXPECT_FALSE(is_new);
+  blob.GetMutable<Counted>(&is_new);
+  EXPECT_TRUE(is_new);
+  EXPECT_EQ(Counted::alive, 1);
+  blob.Reset();
+  EXPECT_EQ(Counted::alive, 0);
+}
+
+TEST(BlobTest, WrongTypeNamesBoth) {
+  Blob blob;
+  blob.GetMutable<std::string>();
+  try {
+    (void)blob.Get<int>();
+    FAIL() << "did not throw";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_NE(error.message().find("std::string"), std::string::npos);
+    EXPECT_NE(error.message().find("int"), std::string::npos);
+  }
+}
+
+TEST(BlobTest, ResetTakesOwnership) {
+  {
+    Blob blob;
+    Counted* object = new Counted;
+    EXPECT_EQ(blob.Reset(object), object);
+    EXPECT_TRUE(blob.IsType<Counted>());
+    EXPECT_EQ(Counted::alive, 1);
+  }
+  EXPECT_EQ(Counted::alive, 0);
+}
+
+TEST(BlobTest, ShareExternalNeverDestroys) {
+  Counted object;
+  {
+    Blob blob;
+    blob.ShareExternal<Counted>(&object);
+    EXPECT_EQ(&blob.Get<Counted>(), &object);
+  }
+  EXPECT_EQ(Counted::alive, 1);
+}
+
+TEST(BlobTest, ReleaseGivesTheWayToDestroy) {
+  Blob blob;
+  Counted* object = blob.Reset(new Counted);
+  const Blob::DestroyCall destroy = blob.Release();
+  EXPECT_EQ(&blob.Get<Counted>(), object);  // stays readable
+  blob.Reset();
+  EXPECT_EQ(Counted::alive, 1);
+  destroy(object);
+  EXPECT_EQ(Counted::alive, 0);
+}
+
+TEST(BlobTest, MovesAndSwaps) {
+  Blob a, b;
+  *a.GetMutable<int>() = 1;
+  *b.GetMutable<std::string>() = "b";
+  swap(a, b);
+  EXPECT_EQ(a.Get<std::string>(), "b");
+  Blob c(std::move(b));
+  EXPECT_EQ(c.Get<int>(), 1);
+  a = std::move(c);
+  EXPECT_EQ(a.Get<int>(), 1);
+}
+
+TEST(BlobTest, TensorIsReplacedWhenItsDeviceDiffers) {
+  Blob blob;
+  Tensor* tensor = BlobGetMutableTensor(&blob, CPU);
+  tensor->Resize(3);
+  EXPECT_EQ(BlobGetMutableTensor(&blob, CPU), tensor);
+  EXPECT_TRUE(BlobIsTensorType(blob, CPU));
+  EXPECT_FALSE(BlobIsTensorType(blob, CUDA));
+  EXPECT_THROW(BlobGetTensor(blob, CUDA), EnforceNotMet);
+  EXPECT_FALSE(BlobGetMutableTensor(&blob, CUDA)->IsShaped());
+  BlobSetTensor(&blob, Tensor(std::vector<int64_t>{2}, CPU));
+  EXPECT_EQ(BlobGetTensor(blob, CPU).numel(), 2);
+}
+
+}  // namespace
+}  // namespace caffe2rt
