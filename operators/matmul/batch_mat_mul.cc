@@ -1,0 +1,177 @@
+#include "operators/matmul/batch_mat_mul.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/math/gemm.h"
+#include "operators/matmul/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// An operand as matrices: its batch axes, then rows and columns as stored.
+struct Matrices {
+  std::vector<int64_t> batch;
+  int64_t rows = 1, columns = 1;
+};
+
+Matrices AsMatrices(IntArrayRef dims, bool vector_is_row) {
+  Matrices matrices;
+  const size_t rank = dims.size();
+  if (rank == 1) {
+    (vector_is_row ? matrices.columns : matrices.rows) = dims[0];
+  } else {
+    matrices.rows = dims[rank - 2];
+    matrices.columns = dims[rank - 1];
+    matrices.batch.assign(dims.begin(), dims.end() - 2);
+  }
+  return matrices;
+}
+
+// How far a step on each axis of `out` moves in `batch`, whose axes of size 1 are repeated.
+std::vector<int64_t> BroadcastStrides(const std::vector<int64_t>& batch,
+                                      const std::vector<int64_t>& out) {
+  std::vector<int64_t> strides(out.size(), 0);
+  const size_t skipped = out.size() - batch.size();
+  int64_t stride = 1;
+  for (size_t i = batch.size(); i-- > 0;) {
+    strides[i + skipped] = batch[i] == 1 ? 0 : stride;
+    stride *= batch[i];
+  }
+  return strides;
+}
+
+// The matrix that belongs to matrix i of Y.
+int64_t Locate(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, int64_t i) {
+  int64_t at = 0;
+  for (size_t axis = dims.size(); axis-- > 0;) {
+    at += i % dims[axis] * strides[axis];
+    i /= dims[axis];
+  }
+  return at;
+}
+
+std::vector<int64_t> BroadcastBatch(const Matrices& a, const Matrices& b, bool broadcast) {
+  CAFFE_ENFORCE(broadcast || a.batch == b.batch, "batch axes ", IntArrayRef(a.batch),
+                " of input 0 (A) and ", IntArrayRef(b.batch),
+                " of input 1 (B), want equal ones or the argument broadcast");
+  std::vector<int64_t> out(std::max(a.batch.size(), b.batch.size()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const int64_t p = i < a.batch.size() ? a.batch[a.batch.size() - 1 - i] : 1;
+    const int64_t q = i < b.batch.size() ? b.batch[b.batch.size() - 1 - i] : 1;
+    CAFFE_ENFORCE(p == q || p == 1 || q == 1, "batch axes ", IntArrayRef(a.batch),
+                  " of input 0 (A) and ", IntArrayRef(b.batch),
+                  " of input 1 (B), want axes that are equal or 1");
+    out[out.size() - 1 - i] = p == 1 ? q : p;
+  }
+  return out;
+}
+
+BatchMatMulPlan PlanOf(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  const ArgumentHelper args(def);
+  return PlanBatchMatMul(GetDimsVector(in[0]), GetDimsVector(in[1]),
+                         args.GetSingleArgument<int>("trans_a", 0) != 0,
+                         args.GetSingleArgument<int>("trans_b", 0) != 0,
+                         args.GetSingleArgument<int>("broadcast", 0) != 0);
+}
+
+std::vector<TensorShape> InferBatchMatMul(const OperatorDef& def,
+                                          const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 2)) return UnknownOutputs(def);
+  return {CreateTensorShape(PlanOf(def, in).y_dims, in[0].data_type())};
+}
+
+OpSchema::Cost BatchMatMulCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  OpSchema::Cost cost;
+  if (!AreKnown(in, 2)) return cost;
+  const BatchMatMulPlan plan = PlanOf(def, in);
+  const uint64_t outputs = static_cast<uint64_t>(CheckedProduct(plan.y_dims));
+  cost.flops = 2 * outputs * static_cast<uint64_t>(plan.k);
+  cost.bytes_read = (NumElements(in[0]) + NumElements(in[1])) * sizeof(float);
+  cost.bytes_written = outputs * sizeof(float);
+  cost.bytes_moved = cost.bytes_read + cost.bytes_written;
+  return cost;
+}
+
+}  // namespace
+
+BatchMatMulPlan PlanBatchMatMul(IntArrayRef a_dims, IntArrayRef b_dims, bool trans_a, bool trans_b,
+                                bool broadcast) {
+  CAFFE_ENFORCE(a_dims.size() >= 1 && b_dims.size() >= 1, "inputs have shapes ", a_dims, " and ",
+                b_dims, ", want at least rank 1");
+  const Matrices a = AsMatrices(a_dims, true), b = AsMatrices(b_dims, false);
+  BatchMatMulPlan plan;
+  plan.trans_a = trans_a && a_dims.size() > 1;
+  plan.trans_b = trans_b && b_dims.size() > 1;
+  plan.m = plan.trans_a ? a.columns : a.rows;
+  plan.k = plan.trans_a ? a.rows : a.columns;
+  plan.n = plan.trans_b ? b.rows : b.columns;
+  CAFFE_ENFORCE_EQ(plan.trans_b ? b.columns : b.rows, plan.k, "rows of input 1 (B) of shape ",
+                   b_dims, plan.trans_b ? " transposed" : "",
+                   ", want the columns of input 0 (A) of shape ", a_dims,
+                   plan.trans_a ? " transposed" : "");
+  const std::vector<int64_t> out = BroadcastBatch(a, b, broadcast);
+  plan.y_dims = out;
+  if (a_dims.size() > 1) plan.y_dims.push_back(plan.m);
+  if (b_dims.size() > 1) plan.y_dims.push_back(plan.n);
+  if (plan.y_dims.empty()) plan.y_dims.push_back(1);
+  (void)CheckedProduct(plan.y_dims);
+  plan.batch_dims = out;
+  plan.a_strides = BroadcastStrides(a.batch, out);
+  plan.b_strides = BroadcastStrides(b.batch, out);
+  return plan;
+}
+
+void RunBatchMatMul(CPUContext&, const BatchMatMulPlan& plan, const float* a, const float* b,
+                    float* y) {
+  const int64_t lda = std::max<int64_t>(plan.trans_a ? plan.m : plan.k, 1);
+  const int64_t ldb = std::max<int64_t>(plan.trans_b ? plan.k : plan.n, 1);
+  const int64_t batch = CheckedProduct(plan.batch_dims);
+  const int pieces = static_cast<int>(std::min<int64_t>(GetNumThreads(), batch));
+  ParallelFor(pieces, [&](int piece) {
+    const int64_t end = batch * (piece + 1) / pieces;
+    int64_t run = 1;
+    for (int64_t i = batch * piece / pieces; i < end; i += run) {
+      const int64_t from_a = Locate(plan.batch_dims, plan.a_strides, i);
+      const int64_t from_b = Locate(plan.batch_dims, plan.b_strides, i);
+      // Matrices of A that follow each other, all times the same B, are one tall matrix.
+      run = 1;
+      while (!plan.trans_a && i + run < end &&
+             Locate(plan.batch_dims, plan.b_strides, i + run) == from_b &&
+             Locate(plan.batch_dims, plan.a_strides, i + run) == from_a + run) {
+        ++run;
+      }
+      Sgemm(plan.trans_a, plan.trans_b, plan.m * run, plan.n, plan.k, 1.f,
+            a + from_a * plan.m * plan.k, lda, b + from_b * plan.k * plan.n, ldb, 0.f,
+            y + i * plan.m * plan.n, plan.n);
+    }
+  });
+}
+
+void RegisterBatchMatMul() {
+  RegisterSchema("BatchMatMul", __FILE__)
+      .NumInputs(2)
+      .NumOutputs(1)
+      .TensorInferenceFunction(InferBatchMatMul)
+      .CostInferenceFunction(BatchMatMulCost)
+      .SetDoc(
+          "Products of the matrices in the last two axes of A and B, over all axes before. A "
+          "vector A is a "
+          "row, a vector B a column.")
+      .Arg("trans_a", "1: use the transposed matrices of A", 0)
+      .Arg("trans_b", "1: use the transposed matrices of B", 0)
+      .Arg("broadcast", "1: the axes before follow numpy's rules; 0: they must be equal", 0)
+      .Arg("use_scratch", "hint for other devices; has no effect on the CPU", 0)
+      .Input(0, "A", "[batch..., M, K]")
+      .Input(1, "B", "[batch..., K, N]")
+      .Output(0, "Y", "[batch..., M, N]");
+  RegisterCpuOperator<BatchMatMulOp<CPUContext>>("BatchMatMul", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,68 @@
+#pragma once
+// BatchMatMul: products of the matrices in the last two axes, over all axes before.
+//   A [batch..., M, K], B [batch..., K, N]  ->  Y [batch..., M, N];  trans_a, trans_b swap the last
+//   two axes.
+// A vector A is a row, a vector B a column, and that axis is missing in Y. The batches must be
+// equal, unless `broadcast` is set: then they follow numpy's rules. float only.
+
+#include <vector>
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+
+struct BatchMatMulPlan {
+  int64_t m = 0, n = 0, k = 0;
+  bool trans_a = false, trans_b = false;
+  std::vector<int64_t> y_dims;
+  // Of the matrices of Y in order: which matrix of A and of B. Runs with one B and successive A are
+  // one product.
+  std::vector<int64_t> a_index, b_index;
+  int64_t batch = 0;
+};
+// THROWS when the shapes do not fit together. With `shape_only` the index lists stay empty.
+BatchMatMulPlan PlanBatchMatMul(IntArrayRef a, IntArrayRef b, bool trans_a, bool trans_b,
+                                bool broadcast, bool shape_only);
+
+void RunBatchMatMul(CPUContext& context, const BatchMatMulPlan& plan, const float* a,
+                    const float* b, float* y);
+
+template <class Context>
+class BatchMatMulOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_FUNCTIONS(Context);
+
+  BatchMatMulOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        trans_a_(this->template GetSingleArgument<int>("trans_a", 0) != 0),
+        trans_b_(this->template GetSingleArgument<int>("trans_b", 0) != 0),
+        broadcast_(this->template GetSingleArgument<int>("broadcast", 0) != 0) {}
+
+  bool RunOnDevice() override {
+    const Tensor& A = Input(0);
+    const Tensor& B = Input(1);
+    const float* a = A.template data<float>();
+    const float* b = B.template data<float>();
+    if (!planned_ || A.dims() != a_dims_ || B.dims() != b_dims_) {
+      planned_ = false;
+      plan_ = PlanBatchMatMul(A.sizes(), B.sizes(), trans_a_, trans_b_, broadcast_);
+      a_dims_ = A.dims();
+      b_dims_ = B.dims();
+      planned_ = true;
+    }
+    Tensor* Y = Output(0);
+    Y->Resize(plan_.y_dims);
+    float* y = Y->template mutable_data<float>();
+    if (Y->numel() > 0) RunBatchMatMul(context_, plan_, a, b, y);
+    return true;
+  }
+
+ private:
+  const bool trans_a_, trans_b_, broadcast_;
+  bool planned_ = false;
+  std::vector<int64_t> a_dims_, b_dims_;
+  BatchMatMulPlan plan_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,68 @@
+#pragma once
+// FC: Y = X W^T + b, with X flattened to [M, K] at `axis` and W to [N, K] at `axis_w`.
+// FCTransposed: Y = X W + b, with W flattened to [K, N].
+//   X [outer..., inner...], W, b [N]  ->  Y [outer..., N]
+// float only. Sizes of 0 are fine: with K = 0 every row of Y is b.
+
+#include <vector>
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+
+struct FCSizes {
+  int64_t m = 0, n = 0, k = 0;
+};
+// THROWS when the shapes do not fit together.
+FCSizes CheckFCShapes(IntArrayRef x, IntArrayRef w, IntArrayRef b, int axis, int axis_w,
+                      bool transposed);
+
+void RunFC(CPUContext& context, const FCSizes& sizes, bool transposed, const float* x,
+           const float* w, const float* b, float* y);
+
+template <class Context, bool kTransposed>
+class FullyConnectedOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_FUNCTIONS(Context);
+
+  FullyConnectedOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        axis_(this->template GetSingleArgument<int>("axis", 1)),
+        axis_w_(this->template GetSingleArgument<int>("axis_w", 1)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const Tensor& W = Input(1);
+    const Tensor& b = Input(2);
+    if (!planned_ || X.dims() != x_dims_ || W.dims() != w_dims_ || b.dims() != b_dims_)
+      Plan(X, W, b);
+    const float* x = X.template data<float>();
+    const float* w = W.template data<float>();
+    const float* bias = b.template data<float>();
+    Tensor* Y = Output(0);
+    Y->Resize(y_dims_);
+    RunFC(context_, sizes_, kTransposed, x, w, bias, Y->template mutable_data<float>());
+    return true;
+  }
+
+ private:
+  void Plan(const Tensor& X, const Tensor& W, const Tensor& b) {
+    planned_ = false;
+    sizes_ = CheckFCShapes(X.sizes(), W.sizes(), b.sizes(), axis_, axis_w_, kTransposed);
+    x_dims_ = X.dims();
+    w_dims_ = W.dims();
+    b_dims_ = b.dims();
+    y_dims_.assign(x_dims_.begin(), x_dims_.begin() + X.canonical_axis_index(axis_));
+    y_dims_.push_back(sizes_.n);
+    planned_ = true;
+  }
+
+  const int axis_;
+  const int axis_w_;
+  bool planned_ = false;
+  std::vector<int64_t> x_dims_, w_dims_, b_dims_, y_dims_;
+  FCSizes sizes_;
+};
+
+}  // namespace caffe2rt

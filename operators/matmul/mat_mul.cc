@@ -1,0 +1,99 @@
+#include "operators/matmul/mat_mul.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/math/gemm.h"
+#include "operators/matmul/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// Work below which a second thread costs more than it saves.
+constexpr double kWorthCutting = 5e5;
+
+MatMulSizes SizesOf(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  const ArgumentHelper args(def);
+  return CheckMatMulShapes(
+      GetDimsVector(in[0]), GetDimsVector(in[1]), args.GetSingleArgument<int>("axis_a", 1),
+      args.GetSingleArgument<int>("axis_b", 1), args.GetSingleArgument<int>("trans_a", 0) != 0,
+      args.GetSingleArgument<int>("trans_b", 0) != 0);
+}
+
+std::vector<TensorShape> InferMatMul(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 2)) return UnknownOutputs(def);
+  const MatMulSizes sizes = SizesOf(def, in);
+  if (in.size() < 3) {
+    return {CreateTensorShape(std::vector<int64_t>{sizes.m, sizes.n}, in[0].data_type())};
+  }
+  if (!IsKnown(in[2])) return UnknownOutputs(def);
+  return {CreateTensorShape(GetDimsVector(in[2]), in[0].data_type())};
+}
+
+OpSchema::Cost MatMulCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  OpSchema::Cost cost;
+  if (!AreKnown(in, 2)) return cost;
+  const MatMulSizes sizes = SizesOf(def, in);
+  const uint64_t m = static_cast<uint64_t>(sizes.m), n = static_cast<uint64_t>(sizes.n),
+                 k = static_cast<uint64_t>(sizes.k);
+  cost.flops = 2 * m * n * k;
+  cost.bytes_read = (m * k + k * n) * sizeof(float);
+  cost.bytes_written = m * n * sizeof(float);
+  cost.bytes_moved = cost.bytes_read + cost.bytes_written;
+  return cost;
+}
+
+}  // namespace
+
+MatMulSizes CheckMatMulShapes(IntArrayRef a, IntArrayRef b, int axis_a, int axis_b, bool trans_a,
+                              bool trans_b) {
+  const int cut_a = canonical_axis_index_(axis_a, static_cast<int>(a.size()));
+  const int cut_b = canonical_axis_index_(axis_b, static_cast<int>(b.size()));
+  int64_t m = size_to_dim_(cut_a, a), k = size_from_dim_(cut_a, a);
+  int64_t k_of_b = size_to_dim_(cut_b, b), n = size_from_dim_(cut_b, b);
+  if (trans_a) std::swap(m, k);
+  if (trans_b) std::swap(k_of_b, n);
+  CAFFE_ENFORCE_EQ(k, k_of_b, "columns of input 0 (A) of shape ", a, trans_a ? " transposed" : "",
+                   ", want the rows of input 1 (B) of shape ", b, trans_b ? " transposed" : "");
+  return {m, n, k};
+}
+
+void RunMatMul(CPUContext&, const MatMulSizes& sizes, bool trans_a, bool trans_b, const float* a,
+               const float* b, float* y) {
+  const auto [m, n, k] = sizes;
+  const int64_t lda = std::max<int64_t>(trans_a ? m : k, 1);
+  const int64_t ldb = std::max<int64_t>(trans_b ? k : n, 1);
+  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const int pieces =
+      work < kWorthCutting ? 1 : static_cast<int>(std::min<int64_t>(GetNumThreads(), m));
+  ParallelFor(pieces, [&, m = m, n = n, k = k](int piece) {
+    const int64_t first = m * piece / pieces, last = m * (piece + 1) / pieces;
+    Sgemm(trans_a, trans_b, last - first, n, k, 1.f, trans_a ? a + first : a + first * k, lda, b,
+          ldb, 0.f, y + first * n, n);
+  });
+}
+
+void RegisterMatMul() {
+  RegisterSchema("MatMul", __FILE__)
+      .NumInputs(2, 3)
+      .NumOutputs(1)
+      .TensorInferenceFunction(InferMatMul)
+      .CostInferenceFunction(MatMulCost)
+      .SetDoc("Y = op(A) op(B), where A and B are flattened to matrices at axis_a and axis_b.")
+      .Arg("axis_a", "where A is flattened to a matrix; negative counts from the end", 1)
+      .Arg("axis_b", "where B is flattened to a matrix; negative counts from the end", 1)
+      .Arg("trans_a", "1: use the transposed of A", 0)
+      .Arg("trans_b", "1: use the transposed of B", 0)
+      .Input(0, "A", "left operand")
+      .Input(1, "B", "right operand")
+      .Input(2, "shape", "may be left out; lends the result its shape")
+      .Output(0, "Y", "product, [M, N]");
+  RegisterCpuOperator<MatMulOp<CPUContext>>("MatMul", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,71 @@
+#pragma once
+// MatMul: Y [M, N] = op(A) op(B), with A and B flattened to matrices at `axis_a` and `axis_b` and
+// transposed on demand. A third input, if given, lends Y its shape (of as many elements). float
+// only.
+
+#include <vector>
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+
+struct MatMulSizes {
+  int64_t m = 0, n = 0, k = 0;
+};
+// THROWS when the shapes do not fit together.
+MatMulSizes CheckMatMulShapes(IntArrayRef a, IntArrayRef b, int axis_a, int axis_b, bool trans_a,
+                              bool trans_b);
+
+void RunMatMul(CPUContext& context, const MatMulSizes& sizes, bool trans_a, bool trans_b,
+               const float* a, const float* b, float* y);
+
+template <class Context>
+class MatMulOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_FUNCTIONS(Context);
+
+  MatMulOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        axis_a_(this->template GetSingleArgument<int>("axis_a", 1)),
+        axis_b_(this->template GetSingleArgument<int>("axis_b", 1)),
+        trans_a_(this->template GetSingleArgument<int>("trans_a", 0) != 0),
+        trans_b_(this->template GetSingleArgument<int>("trans_b", 0) != 0) {}
+
+  bool RunOnDevice() override {
+    const Tensor& A = Input(0);
+    const Tensor& B = Input(1);
+    if (!planned_ || A.dims() != a_dims_ || B.dims() != b_dims_) Plan(A, B);
+    const float* a = A.template data<float>();
+    const float* b = B.template data<float>();
+    Tensor* Y = Output(0);
+    if (InputSize() > 2) {
+      const Tensor& like = Input(2);
+      CAFFE_ENFORCE_EQ(like.numel(), sizes_.m * sizes_.n, "elements of input 2 of shape ",
+                       like.sizes(), ", want those of the product [", sizes_.m, ", ", sizes_.n,
+                       "]");
+      Y->ResizeLike(like);
+    } else {
+      Y->Resize(sizes_.m, sizes_.n);
+    }
+    RunMatMul(context_, sizes_, trans_a_, trans_b_, a, b, Y->template mutable_data<float>());
+    return true;
+  }
+
+ private:
+  void Plan(const Tensor& A, const Tensor& B) {
+    planned_ = false;
+    sizes_ = CheckMatMulShapes(A.sizes(), B.sizes(), axis_a_, axis_b_, trans_a_, trans_b_);
+    a_dims_ = A.dims();
+    b_dims_ = B.dims();
+    planned_ = true;
+  }
+
+  const int axis_a_, axis_b_;
+  const bool trans_a_, trans_b_;
+  bool planned_ = false;
+  std::vector<int64_t> a_dims_, b_dims_;
+  MatMulSizes sizes_;
+};
+
+}  // namespace caffe2rt
