@@ -29,7 +29,8 @@ size_t FormatOne(const std::string& pattern, size_t at, int64_t value, std::stri
   spec += digits();
   if (at < pattern.size() && pattern[at] == '.') {
     ++at;
-    spec += "." + digits();
+    spec += '.';
+    spec += digits();
   }
   while (at < pattern.size() && std::string("hlqjzt").find(pattern[at]) != std::string::npos) ++at;
   const char kind = at < pattern.size() ? pattern[at] : '\0';
@@ -60,8 +61,8 @@ void RegisterOne(const char* type, int min_inputs, int max_outputs) {
           "is db, with the "
           "iteration in place of its printf conversion.")
       .Arg("absolute_path", "take db as it is, not below the root folder", 0)
-      .Arg("db", "path of the database, e.g. model_%06d.minidb", true)
-      .Arg("db_type", "minidb, leveldb, lmdb", true)
+      .Arg("db", "path of the database, e.g. model_%06d.minidb", "")
+      .Arg("db_type", "minidb, leveldb, lmdb", "")
       .Arg("every", "iterations between two files", 1)
       .Arg("strip_prefix", "taken off the names, with what stands before it", "")
       .Arg("blob_name_overrides", "names in the database, one for each input")

@@ -17,8 +17,8 @@ void RegisterSave() {
       .Arg("absolute_path", "take db as it is, not below the root folder", 0)
       .Arg("strip_prefix", "taken off the names, with what stands before it", "")
       .Arg("blob_name_overrides", "names in the database, one for each input")
-      .Arg("db", "path of the database", true)
-      .Arg("db_type", "minidb, leveldb, lmdb", true)
+      .Arg("db", "path of the database", "")
+      .Arg("db_type", "minidb, leveldb, lmdb", "")
       .Arg("chunk_size", "elements in a record; -1: 1000000, 0: all", -1)
       .Input(0, "X", "the blobs")
       .NoGradientBecause("it has no output");

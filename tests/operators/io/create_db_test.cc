@@ -1,0 +1,46 @@
+#include "operators/io/create_db.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectThrows;
+using test::RunOp;
+using test::TempDir;
+
+TEST(CreateDBTest, OpensAReaderAtItsShard) {
+  const TempDir dir;
+  {
+    const auto database = db::CreateDB("minidb", dir.path("m"), db::NEW);
+    const auto transaction = database->NewTransaction();
+    for (const char* key : {"a", "b", "c"}) transaction->Put(key, "v");
+  }
+  Workspace ws;
+  RunOp(&ws,
+        "type: 'CreateDB' output: 'r' arg { name: 'db_type' s: 'minidb' } arg { name: 'num_shards' "
+        "i: 2 } "
+        "arg { name: 'shard_id' i: 1 } arg { name: 'db' s: '" +
+            dir.path("m") + "' }");
+  std::string key, value;
+  ws.GetBlob("r")->Get<db::DBReader>().Read(&key, &value);
+  EXPECT_EQ(key, "b");
+}
+
+TEST(CreateDBTest, NamesWrongArguments) {
+  Workspace ws;
+  ExpectThrows([&] { RunOp(&ws, "type: 'CreateDB' output: 'r' arg { name: 'db' s: '' }"); },
+               "Must specify a db name.");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws,
+              "type: 'CreateDB' output: 'r' arg { name: 'db' s: 'x' } "
+              "arg { name: 'db_type' s: 'foo' }");
+      },
+      "database type \"foo\" is not known");
+}
+
+}  // namespace
+}  // namespace caffe2rt
