@@ -1,0 +1,83 @@
+#pragma once
+// Sixteen floats at once, in the vector types that g++ and clang share. In a function that is
+// compiled for several instruction sets (caffe2_core/base/simd.h) each version uses the registers
+// it has.
+//
+//   math::Lanes sum = {};
+//   for (; i + math::kLanes <= n; i += math::kLanes) {
+//     math::Lanes v;
+//     math::Load(x + i, v);
+//     sum += v;
+//   }
+//   total = math::Sum(sum);
+//
+// Vectors travel by reference: passing them by value has another ABI in each version.
+
+#include <cstdint>
+#include <cstring>
+
+namespace caffe2rt::math {
+
+inline constexpr int kLanes = 16;
+typedef float Lanes __attribute__((vector_size(64)));
+typedef int32_t LanesInt __attribute__((vector_size(64)));
+
+#define CAFFE2RT_LANES_INLINE inline __attribute__((always_inline))
+
+CAFFE2RT_LANES_INLINE void Load(const float* x, Lanes& v) { std::memcpy(&v, x, sizeof(v)); }
+CAFFE2RT_LANES_INLINE void Store(const Lanes& v, float* y) { std::memcpy(y, &v, sizeof(v)); }
+CAFFE2RT_LANES_INLINE void Fill(float value, Lanes& v) { v = Lanes{} + value; }
+// The first `n` lanes from memory, `rest` in the others. REQUIRES: n <= kLanes.
+CAFFE2RT_LANES_INLINE void LoadFirst(const float* x, int64_t n, float rest, Lanes& v) {
+  Fill(rest, v);
+  for (int64_t i = 0; i < n; ++i) v[i] = x[i];
+}
+CAFFE2RT_LANES_INLINE void StoreFirst(const Lanes& v, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] = v[i];
+}
+
+// Lanes of `a` where the mask has all bits set, of `b` where it has none.
+CAFFE2RT_LANES_INLINE void Select(const LanesInt& mask, const Lanes& a, const Lanes& b, Lanes& v) {
+  v = (Lanes)((mask & (LanesInt)a) | (~mask & (LanesInt)b));
+}
+// v = max(v, x); a NaN in x is passed over.
+CAFFE2RT_LANES_INLINE void Maximum(const Lanes& x, Lanes& v) { v = x > v ? x : v; }
+
+CAFFE2RT_LANES_INLINE float Sum(const Lanes& v) {
+  float half[8], quarter[4];
+  for (int i = 0; i < 8; ++i) half[i] = v[i] + v[i + 8];
+  for (int i = 0; i < 4; ++i) quarter[i] = half[i] + half[i + 4];
+  return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+}
+CAFFE2RT_LANES_INLINE float Largest(const Lanes& v) {
+  float largest = v[0];
+  for (int i = 1; i < kLanes; ++i) largest = v[i] > largest ? v[i] : largest;
+  return largest;
+}
+
+// v = exp(v), within 2 units in the last place; results below the smallest normal number are 0. NaN
+// stays NaN.
+CAFFE2RT_LANES_INLINE void Exp(Lanes& v) {
+  constexpr float kHighest = 88.722839f, kLowest = -87.336548f;
+  constexpr float kRound =
+      12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  Lanes x = v > kHighest ? Lanes{} + kHighest : v;
+  x = x < kLowest ? Lanes{} + kLowest : x;
+  const Lanes n = (x * 1.44269504088896341f + kRound) - kRound;
+  const Lanes r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+  // Cephes' expf polynomial.
+  Lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  // 2^n in two steps, so that n = 128 does not overflow on the way.
+  const LanesInt whole = __builtin_convertvector(n, LanesInt);
+  const LanesInt half = whole >> 1;
+  const LanesInt first = (half + 127) << 23, second = (whole - half + 127) << 23;
+  const Lanes result = p * (Lanes)first * (Lanes)second;
+  v = (Lanes)((LanesInt)result & ~(LanesInt)(v < kLowest));
+}
+
+}  // namespace caffe2rt::math
