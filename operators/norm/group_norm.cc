@@ -1,0 +1,47 @@
+#include "operators/norm/group_norm.h"
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/norm/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  CAFFE_ENFORCE_GE(in[0].dims_size(), 2, "rank of input 0 (X), want at least 2");
+  const int64_t group = ArgumentHelper(def).GetSingleArgument<int>("group", 32);
+  std::vector<TensorShape> out{in[0]};
+  out.resize(static_cast<size_t>(def.output_size()),
+             CreateTensorShape(std::vector<int64_t>{in[0].dims(0), group}, TensorProto::FLOAT));
+  return out;
+}
+
+}  // namespace
+
+void RegisterGroupNorm() {
+  RegisterSchema("GroupNorm", __FILE__)
+      .NumInputs(3)
+      .NumOutputs({1, 3})
+      .Arg("group", "number of groups, a divisor of the channels", 32)
+      .Arg("num_groups", "documented by the original but not read; has no effect", 32)
+      .Arg("epsilon", "added to the variance", 1e-5)
+      .Arg("order", "layout of the data: NCHW or NHWC", "NCHW")
+      .Arg("is_test", "has no effect on the values", 0)
+      .Input(0, "X", "[N, C, *] or [N, *, C]")
+      .Input(1, "gamma", "[C], scales")
+      .Input(2, "beta", "[C], biases")
+      .Output(0, "Y", "the shape of X")
+      .Output(1, "mean", "[N, group], means; optional")
+      .Output(2, "inv_std", "[N, group], 1 / sqrt(variance + epsilon); optional")
+      .TensorInferenceFunction(InferShape)
+      .CostInferenceFunction(PointwiseCostInference<6>)
+      .SetDoc(
+          "Normalizes groups of channels of each image: (x - mean) / sqrt(var + epsilon) * "
+          "gamma + beta, mean and biased variance being the group's.");
+  RegisterCpuOperator<GroupNormOp<CPUContext>>("GroupNorm", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,49 @@
+#pragma once
+// GroupNorm: normalizes groups of channels of each image by their mean and variance (Wu and He
+// 2018).
+//   X [N, C, *] or [N, *, C], gamma, beta [C]  ->  Y, mean [N, group], 1 / sqrt(var + epsilon) [N,
+//   group]
+
+#include <string>
+
+#include "operators/norm/instance_norm.h"
+
+namespace caffe2rt {
+
+template <class Context>
+class GroupNormOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  GroupNormOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        group_(this->template GetSingleArgument<int>("group", 32)),
+        epsilon_(this->template GetSingleArgument<float>("epsilon", 1e-5f)),
+        order_(
+            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))) {
+    CAFFE_ENFORCE_GE(group_, 1, "argument group, want at least 1");
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const Channels shape = ChannelsOf(X, order_);
+    CAFFE_ENFORCE_EQ(shape.count % group_, 0, "channels of input 0 (X) of shape ", X.sizes(),
+                     " over argument group ", group_, " leave a rest, want none");
+    const float* x = X.template data<float>();
+    const float* gamma = ChannelVector(Input(1), 1, "gamma", shape.count);
+    const float* beta = ChannelVector(Input(2), 2, "beta", shape.count);
+    const int64_t dims[] = {shape.batch, group_};
+    float* mean = this->OutputSize() > 1 ? this->template OutputData<float>(1, dims) : nullptr;
+    float* inv_std = this->OutputSize() > 2 ? this->template OutputData<float>(2, dims) : nullptr;
+    float* y = Output(0, X.sizes(), X.dtype())->template mutable_data<float>();
+    NormalizeGroups(context_, shape, group_, epsilon_, x, gamma, beta, &scratch_, y, mean, inv_std);
+    return true;
+  }
+
+ private:
+  const int group_;
+  const float epsilon_;
+  const StorageOrder order_;
+  NormScratch scratch_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,73 @@
+#pragma once
+// LayerNorm: normalizes everything from `axis` on by its own mean and deviation (Ba, Kiros and
+// Hinton 2016).
+//   X [M.., N..], gamma, beta of N elements when elementwise_affine  ->  Y = (X - mean) / std *
+//   gamma + beta, mean [M.., 1], std = sqrt(var + epsilon) [M.., 1]
+// float and double.
+
+#include <vector>
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+
+// Rows of `n`; gamma and beta are both null or both there.
+void NormalizeLayers(CPUContext& context, int64_t rows, int64_t n, float epsilon, const float* x,
+                     const float* gamma, const float* beta, float* y, float* mean, float* std);
+void NormalizeLayers(CPUContext& context, int64_t rows, int64_t n, float epsilon, const double* x,
+                     const double* gamma, const double* beta, double* y, double* mean, double* std);
+
+template <class Context>
+class LayerNormOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  LayerNormOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        axis_(this->template GetSingleArgument<int>("axis", 1)),
+        epsilon_(this->template GetSingleArgument<float>("epsilon", 1e-5f)),
+        affine_(this->template GetSingleArgument<bool>("elementwise_affine", false)) {
+    CAFFE_ENFORCE(!affine_ || this->InputSize() == 3, "there are ", this->InputSize(),
+                  " inputs, want 3 with elementwise_affine: X, gamma, beta");
+  }
+
+  bool RunOnDevice() override {
+    return DispatchByType<float, double>(Input(0).dtype(), "input 0 (X)", [this](auto element) {
+      return this->template Normalize<decltype(element)>();
+    });
+  }
+
+ private:
+  template <class T>
+  bool Normalize() {
+    const Tensor& X = Input(0);
+    CAFFE_ENFORCE_GE(X.dim(), 2, "rank of input 0 (X) of shape ", X.sizes(), ", want at least 2");
+    const int axis = X.canonical_axis_index(axis_);
+    const int64_t rows = X.size_to_dim(axis), n = X.size_from_dim(axis);
+    const T* gamma = affine_ ? Parameter<T>(1, "gamma", n) : nullptr;
+    const T* beta = affine_ ? Parameter<T>(2, "beta", n) : nullptr;
+    statistics_dims_.assign(X.dims().begin(), X.dims().begin() + axis);
+    statistics_dims_.push_back(1);
+    T* y = this->template OutputData<T>(0, X.sizes());
+    T* mean = this->template OutputData<T>(1, statistics_dims_);
+    T* std = this->template OutputData<T>(2, statistics_dims_);
+    NormalizeLayers(context_, rows, n, epsilon_, X.template data<T>(), gamma, beta, y, mean, std);
+    return true;
+  }
+
+  template <class T>
+  const T* Parameter(int i, const char* name, int64_t n) const {
+    const Tensor& tensor = Input(i);
+    CAFFE_ENFORCE_EQ(tensor.numel(), n, "elements of input ", i, " (", name, ") of shape ",
+                     tensor.sizes(), ", want as many as input 0 (X) has from axis on");
+    return tensor.template data<T>();
+  }
+
+  const int axis_;
+  const float epsilon_;
+  const bool affine_;
+  std::vector<int64_t> statistics_dims_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,133 @@
+#include "operators/norm/lrn.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/norm/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+constexpr int64_t kTile = 512;  // positions whose channels are looked at together
+
+CAFFE2RT_SIMD void SetTo(float value, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] = value;
+}
+CAFFE2RT_SIMD void AddSquares(const float* x, float factor, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] += factor * (x[i] * x[i]);
+}
+CAFFE2RT_SIMD void AddScaled(const float* x, float factor, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
+}
+CAFFE2RT_SIMD void Square(const float* x, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] * x[i];
+}
+
+// y = x * scale^-beta. The exponents that nets use need roots only.
+CAFFE2RT_SIMD void TimesThreeQuarters(const float* x, const float* scale, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) {
+    const float root = __builtin_sqrtf(scale[i]);
+    y[i] = x[i] / (root * __builtin_sqrtf(root));
+  }
+}
+CAFFE2RT_SIMD void TimesHalf(const float* x, const float* scale, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] / __builtin_sqrtf(scale[i]);
+}
+void TimesPower(const float* x, const float* scale, float beta, int64_t n, float* y) {
+  if (beta == 0.75f) {
+    TimesThreeQuarters(x, scale, n, y);
+  } else if (beta == 0.5f) {
+    TimesHalf(x, scale, n, y);
+  } else {
+    for (int64_t i = 0; i < n; ++i) y[i] = x[i] * std::pow(scale[i], -beta);
+  }
+}
+
+// One image in NCHW, tile by tile.
+void NormalizePlanes(const Channels& shape, const LRNWindow& window, const float* x, float* y,
+                     float* scale) {
+  float own_scale[kTile];
+  for (int64_t start = 0; start < shape.positions; start += kTile) {
+    const int64_t n = std::min(kTile, shape.positions - start);
+    for (int64_t c = 0; c < shape.count; ++c) {
+      const int64_t at = c * shape.positions + start;
+      float* const sum = scale != nullptr ? scale + at : own_scale;
+      SetTo(window.bias, n, sum);
+      const int64_t first = std::max<int64_t>(c - window.before, 0);
+      const int64_t last = std::min(c + window.after, shape.count - 1);
+      for (int64_t j = first; j <= last; ++j) {
+        AddSquares(x + j * shape.positions + start, window.alpha, n, sum);
+      }
+      TimesPower(x + at, sum, window.beta, n, y + at);
+    }
+  }
+}
+
+// One position in NHWC: squares with a margin of zeros on both sides, shifted and added. `squares`
+// has room for the channels and both margins, which are zero.
+void NormalizePosition(const Channels& shape, const LRNWindow& window, const float* x,
+                       float* squares, float* y, float* scale) {
+  const int64_t before = std::min(window.before, shape.count);
+  const int64_t after = std::min(window.after, shape.count);
+  Square(x, shape.count, squares + before);
+  // An empty window of size 0 has alpha NaN or infinite, times a sum of nothing.
+  SetTo(after < 0 ? window.bias + window.alpha * 0 : window.bias, shape.count, scale);
+  for (int64_t j = 0; j <= before + after; ++j) {
+    AddScaled(squares + j, window.alpha, shape.count, scale);
+  }
+  TimesPower(x, scale, window.beta, shape.count, y);
+}
+
+std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), in[0]);
+}
+
+}  // namespace
+
+void NormalizeLocally(CPUContext&, const Channels& shape, const LRNWindow& window, const float* x,
+                      std::vector<float>* scratch, float* y, float* scale) {
+  const int64_t image = shape.count * shape.positions;
+  if (!shape.last) {
+    for (int64_t i = 0; i < shape.batch; ++i) {
+      NormalizePlanes(shape, window, x + i * image, y + i * image,
+                      scale != nullptr ? scale + i * image : nullptr);
+    }
+    return;
+  }
+  // Three parts: margins and squares, then the scale when nobody else wants it.
+  scratch->assign(static_cast<size_t>(4 * shape.count + 1), 0.0f);
+  float* const own_scale = scratch->data() + 3 * shape.count + 1;
+  for (int64_t i = 0; i < shape.batch * shape.positions; ++i) {
+    NormalizePosition(shape, window, x + i * shape.count, scratch->data(), y + i * shape.count,
+                      scale != nullptr ? scale + i * shape.count : own_scale);
+  }
+}
+
+void RegisterLRN() {
+  RegisterSchema("LRN", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1, 2)
+      .Arg("size", "channels of a window", 0)
+      .Arg("alpha", "factor of the mean square over the window", 0)
+      .Arg("beta", "exponent", 0)
+      .Arg("bias", "added to the mean square", 1)
+      .Arg("order", "layout of the data: NCHW or NHWC", "NCHW")
+      .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
+      .Output(0, "Y", "the shape of X")
+      .Output(1, "Y_scale", "the shape of X, what Y was divided by before the power; optional")
+      .TensorInferenceFunction(InferShape)
+      .CostInferenceFunction(PointwiseCostInference<12>)
+      .InheritOnnxSchema("LRN")
+      .SetDoc(
+          "Divides by a power of the mean square over neighbouring channels: "
+          "X / (bias + alpha / size * sum of squares)^beta.");
+  RegisterCpuOperator<LRNOp<CPUContext>>("LRN", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,97 @@
+#include "operators/norm/softmax.h"
+
+#include <limits>
+
+#include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/math/lanes.h"
+#include "operators/norm/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// A row of up to kLanes floats stays in one vector.
+CAFFE2RT_SIMD void ShortRows(int64_t rows, int64_t n, const float* x, float* y) {
+  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
+    math::Lanes v;
+    math::LoadFirst(x, n, -kInfinity, v);
+    v -= math::Largest(v);
+    math::Exp(v);
+    // Lanes beyond the row count as 0, also where the row itself is NaN.
+    float sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += v[i];
+    v /= sum;
+    math::StoreFirst(v, n, y);
+  }
+}
+
+CAFFE2RT_SIMD void LongRow(int64_t n, const float* x, float* y) {
+  // The last vector may overlap the one before it: a maximum does not mind.
+  const int64_t whole = n - n % math::kLanes;
+  math::Lanes v, largest;
+  math::Load(x + n - math::kLanes, largest);
+  // A NaN there would never be replaced.
+  math::Fill(-kInfinity, v);
+  math::Maximum(largest, v);
+  largest = v;
+  for (int64_t i = 0; i < whole; i += math::kLanes) {
+    math::Load(x + i, v);
+    math::Maximum(v, largest);
+  }
+  const float top = math::Largest(largest);
+  math::Lanes sums = {};
+  for (int64_t i = 0; i < whole; i += math::kLanes) {
+    math::Load(x + i, v);
+    v -= top;
+    math::Exp(v);
+    math::Store(v, y + i);
+    sums += v;
+  }
+  float sum = math::Sum(sums);
+  if (whole < n) {
+    math::LoadFirst(x + whole, n - whole, -kInfinity, v);
+    v -= top;
+    math::Exp(v);
+    math::StoreFirst(v, n - whole, y + whole);
+    for (int64_t i = whole; i < n; ++i) sum += y[i];
+  }
+  const float factor = 1 / sum;
+  for (int64_t i = 0; i < whole; i += math::kLanes) {
+    math::Load(y + i, v);
+    v *= factor;
+    math::Store(v, y + i);
+  }
+  for (int64_t i = whole; i < n; ++i) y[i] *= factor;
+}
+
+}  // namespace
+
+void SoftmaxRows(CPUContext&, int64_t rows, int64_t n, const float* x, float* y) {
+  if (n == 0) return;
+  if (n <= math::kLanes) {
+    ShortRows(rows, n, x, y);
+    return;
+  }
+  for (int64_t r = 0; r < rows; ++r) LongRow(n, x + r * n, y + r * n);
+}
+
+void RegisterSoftmax() {
+  RegisterSchema("Softmax", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1)
+      .Arg("axis", "first axis of a row; negative counts from the end", 1)
+      .Input(0, "X", "[M.., N..], N.. beginning at axis")
+      .Output(0, "Y", "the shape of X; each N.. adds up to 1")
+      .IdenticalTypeAndShape()
+      .CostInferenceFunction(PointwiseCostInference<10>)
+      .InheritOnnxSchema("Softmax")
+      .SetDoc("exp(x) / sum of exp(x) over everything from axis on.");
+  RegisterCpuOperator<SoftmaxOp<CPUContext>>("Softmax", __FILE__);
+}
+
+}  // namespace caffe2rt

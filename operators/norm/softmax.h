@@ -1,0 +1,32 @@
+#pragma once
+// Softmax: exp(x - max) / sum over rows, a row being everything from `axis` on.
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+
+// A NaN, an infinity or nothing but -infinity in a row makes all of it NaN.
+void SoftmaxRows(CPUContext& context, int64_t rows, int64_t n, const float* x, float* y);
+
+template <class Context>
+class SoftmaxOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  SoftmaxOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), axis_(this->template GetSingleArgument<int>("axis", 1)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const int axis = X.canonical_axis_index(axis_);
+    const float* x = X.template data<float>();
+    float* y = this->template OutputData<float>(0, X.sizes());
+    SoftmaxRows(context_, X.size_to_dim(axis), X.size_from_dim(axis), x, y);
+    return true;
+  }
+
+ private:
+  const int axis_;
+};
+
+}  // namespace caffe2rt
