@@ -1,0 +1,62 @@
+#include "operators/image/brgnchwc_to_packed_int8_bgra_stylizer_deprocess.h"
+
+#include <algorithm>
+
+#include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/image/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// Comparisons with NaN are false, hence 0.
+inline CAFFE2RT_SIMD_INLINE uint8_t ToByte(float value) {
+  value = value > 0 ? value : 0;
+  value = value < 255 ? value : 255;
+  return static_cast<uint8_t>(static_cast<int32_t>(value));
+}
+
+CAFFE2RT_SIMD void PackRun(int64_t n, const float* __restrict x, const float* mean,
+                           uint8_t* __restrict y) {
+  const float mean0 = mean[0], mean1 = mean[1], mean2 = mean[2];
+  for (int64_t i = 0; i < n; ++i) {
+    y[4 * i] = ToByte(x[i] + mean0);
+    y[4 * i + 1] = ToByte(x[n + i] + mean1);
+    y[4 * i + 2] = ToByte(x[2 * n + i] + mean2);
+    y[4 * i + 3] = 255;
+  }
+}
+
+std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  const std::vector<int64_t> dims = GetDimsVector(in[0]);
+  CAFFE_ENFORCE(dims.size() == 4 && dims[1] == 3, "input 0 (X), want shape [N, 3, H, W]");
+  return {
+      CreateTensorShape(std::vector<int64_t>{dims[0], dims[2], dims[3], 4}, TensorProto::UINT8)};
+}
+
+}  // namespace
+
+void PackPixels(CPUContext&, int64_t pixels, const float* x, const float* mean, uint8_t* y) {
+  PackRun(pixels, x, mean, y);
+}
+
+void RegisterBRGNCHWCToPackedInt8BGRAStylizerDeprocess() {
+  RegisterSchema("BRGNCHWCToPackedInt8BGRAStylizerDeprocess", __FILE__)
+      .NumInputs(2)
+      .NumOutputs(1)
+      .Input(0, "X", "[N, 3, H, W], float")
+      .Input(1, "mean", "[3]")
+      .Output(0, "Y", "[N, H, W, 4], uint8: blue, green, red, alpha 255")
+      .TensorInferenceFunction(InferShape)
+      .SetDoc(
+          "Packs the output of a style transfer net into a picture: X + mean, clamped to 0..255 "
+          "and truncated.");
+  RegisterCpuOperator<BRGNCHWCToPackedInt8BGRAStylizerDeprocessOp<CPUContext>>(
+      "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,62 @@
+#include "operators/image/packed_int8_bgranhwc_to_nchwc_stylizer_preprocess.h"
+
+#include <algorithm>
+
+#include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/image/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+CAFFE2RT_SIMD void UnpackRun(int64_t n, const uint8_t* __restrict x, const float* mean,
+                             const float* __restrict blue, const float* __restrict green,
+                             const float* __restrict red, float* __restrict y0,
+                             float* __restrict y1, float* __restrict y2) {
+  const float mean0 = mean[0], mean1 = mean[1], mean2 = mean[2];
+  for (int64_t i = 0; i < n; ++i) {
+    y0[i] = static_cast<float>(x[4 * i]) - mean0 + blue[i];
+    y1[i] = static_cast<float>(x[4 * i + 1]) - mean1 + green[i];
+    y2[i] = static_cast<float>(x[4 * i + 2]) - mean2 + red[i];
+  }
+}
+
+std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  const std::vector<int64_t> dims = GetDimsVector(in[0]);
+  CAFFE_ENFORCE(dims.size() == 4 && dims[3] == 4, "input 0 (X), want shape [N, H, W, 4]");
+  return {
+      CreateTensorShape(std::vector<int64_t>{dims[0], 3, dims[1], dims[2]}, TensorProto::FLOAT)};
+}
+
+}  // namespace
+
+void UnpackPixels(CPUContext&, int64_t pixels, const uint8_t* x, const float* mean,
+                  const float* noise, int64_t period, float* y) {
+  for (int64_t i = 0; i < pixels; i += period) {
+    UnpackRun(std::min(period, pixels - i), x + 4 * i, mean, noise, noise + period,
+              noise + 2 * period, y + i, y + pixels + i, y + 2 * pixels + i);
+  }
+}
+
+void RegisterPackedInt8BGRANHWCToNCHWCStylizerPreprocess() {
+  RegisterSchema("PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__)
+      .NumInputs(2)
+      .NumOutputs(1)
+      .Arg("noise_size", "values of noise, when this operator is the first", 491)
+      .Arg("noise_std", "standard deviation of the noise, when this operator is the first", 10)
+      .Input(0, "X", "[N, H, W, 4], uint8: blue, green, red, alpha")
+      .Input(1, "mean", "[3]")
+      .Output(0, "Y", "[N, 3, H, W], float")
+      .TensorInferenceFunction(InferShape)
+      .SetDoc(
+          "Unpacks a picture for a style transfer net: X - mean + noise. The noise is the "
+          "workspace's blob __CAFFE2_STYLIZER_NOISE__, filled by the first such operator.");
+  RegisterCpuOperator<PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp<CPUContext>>(
+      "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,84 @@
+#pragma once
+// PackedInt8BGRANHWCToNCHWCStylizerPreprocess: a packed picture becomes the input of a style
+// transfer net.
+//   X uint8 [N, H, W, 4] (B, G, R, alpha), mean float [3]
+//   ->  Y float [N, 3, H, W] = X - mean + noise[(3 * pixel + channel) mod noise_size], pixels
+//   counted in each picture
+// The noise is the workspace's blob __CAFFE2_STYLIZER_NOISE__. The first such operator fills it,
+// normal(0, noise_std); later ones use what is there, whatever their arguments say.
+
+#include <mutex>
+#include <vector>
+
+#include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/math/random.h"
+
+namespace caffe2rt {
+
+// `noise` [3, period]: what is added to each channel, by pixel mod period.
+void UnpackPixels(CPUContext& context, int64_t pixels, const uint8_t* x, const float* mean,
+                  const float* noise, int64_t period, float* y);
+
+template <class Context>
+class PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), noise_(ws->CreateBlob("__CAFFE2_STYLIZER_NOISE__")) {
+    const int size = this->template GetSingleArgument<int>("noise_size", 491);
+    const float std = this->template GetSingleArgument<float>("noise_std", 10);
+    CAFFE_ENFORCE_GE(size, 1, "argument noise_size, want at least 1");
+    CAFFE_ENFORCE(std >= 0, "argument noise_std is ", std, ", want at least 0");
+    static std::mutex filling;  // operators of several nets may be made at once
+    const std::lock_guard<std::mutex> lock(filling);
+    if (noise_->template IsType<Tensor>()) return;
+    Tensor noise(CPU);
+    noise.Resize(size);
+    math::FillNormal(context_.RandGenerator(), static_cast<size_t>(size), 0, std,
+                     noise.mutable_data<float>());
+    *noise_->template GetMutable<Tensor>() = std::move(noise);
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const Tensor& mean = Input(1);
+    CAFFE_ENFORCE(X.dim() == 4 && X.dims()[3] == 4, "input 0 (X) has shape ", X.sizes(),
+                  ", want [N, H, W, 4]");
+    CAFFE_ENFORCE_EQ(mean.numel(), 3, "elements of input 1 (mean), want 3");
+    const uint8_t* x = X.template data<uint8_t>();
+    const float* means = mean.template data<float>();
+    const int64_t N = X.dims()[0], H = X.dims()[1], W = X.dims()[2];
+    const int64_t dims[] = {N, 3, H, W};
+    float* y = this->template OutputData<float>(0, dims);
+    if (X.numel() == 0) return true;
+    const int64_t pixels = H * W, period = SpreadNoise(pixels);
+    for (int64_t n = 0; n < N; ++n) {
+      UnpackPixels(context_, pixels, x + 4 * n * pixels, means, spread_.template data<float>(),
+                   period, y + 3 * n * pixels);
+    }
+    return true;
+  }
+
+ private:
+  // The noise sorted by channel; how many pixels it lasts.
+  int64_t SpreadNoise(int64_t pixels) {
+    const Tensor& noise = noise_->template Get<Tensor>();
+    const int64_t size = noise.numel();
+    CAFFE_ENFORCE_GE(size, 1, "elements of blob \"__CAFFE2_STYLIZER_NOISE__\", want at least 1");
+    const float* values = noise.template data<float>();
+    const int64_t period = std::min(size, pixels);
+    spread_.Resize(3, period);
+    float* spread = spread_.template mutable_data<float>();
+    for (int64_t i = 0; i < period; ++i) {
+      for (int64_t c = 0; c < 3; ++c) spread[c * period + i] = values[(3 * i + c) % size];
+    }
+    return period;
+  }
+
+  Blob* const noise_;
+  Tensor spread_{CPU};
+};
+
+}  // namespace caffe2rt

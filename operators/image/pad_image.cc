@@ -1,0 +1,102 @@
+#include "operators/image/pad_image.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/image/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// One pixel from column `source` of a row, or the constant.
+void PadPixel(const float* row, int64_t source, int64_t items, float value, float* y) {
+  if (source < 0) {
+    std::fill_n(y, items, value);
+  } else {
+    std::copy_n(row + source * items, items, y);
+  }
+}
+
+std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  const WindowArguments window = ParseWindowArguments(ArgumentHelper(def), WindowUse::kPad);
+  const WindowGeometry geometry = MakeWindowGeometry(window, GetDimsVector(in[0]));
+  return {CreateTensorShape(geometry.OutputDims(geometry.channels), in[0].data_type())};
+}
+
+}  // namespace
+
+PadMode StringToPadMode(const std::string& name) {
+  if (name == "constant") return PadMode::kConstant;
+  if (name == "reflect") return PadMode::kReflect;
+  if (name == "edge") return PadMode::kEdge;
+  CAFFE_THROW("argument mode is \"", name, "\", want constant, reflect or edge");
+}
+
+void PadSources(const WindowAxis& axis, PadMode mode, std::vector<int32_t>* sources) {
+  CAFFE_ENFORCE(std::in_range<int32_t>(axis.out) && std::in_range<int32_t>(axis.in), "axis of ",
+                axis.in, " becomes ", axis.out, " long, want at most 2147483647");
+  sources->resize(static_cast<size_t>(axis.out));
+  for (int64_t i = 0; i < axis.out; ++i) {
+    int64_t source = i - axis.pad_head;
+    if (mode == PadMode::kConstant) {
+      if (source < 0 || source >= axis.in) source = -1;
+    } else if (mode == PadMode::kEdge) {
+      source = std::clamp<int64_t>(source, 0, axis.in - 1);
+    } else {
+      source = std::min(std::max(source, -source), 2 * axis.in - std::max(source, -source) - 2);
+      CAFFE_ENFORCE(source >= 0, "axis of ", axis.in, " with pads ", axis.pad_head, " and ",
+                    axis.pad_tail, " in mode reflect, want pads below the size");
+    }
+    (*sources)[static_cast<size_t>(i)] = static_cast<int32_t>(source);
+  }
+}
+
+void PadPixels(CPUContext&, int64_t planes, int64_t items, const WindowAxis& height,
+               const WindowAxis& width, const std::vector<int32_t>& rows,
+               const std::vector<int32_t>& columns, float value, const float* x, float* y) {
+  // Columns [first, last) come from a run of the input.
+  const int64_t first = std::clamp<int64_t>(width.pad_head, 0, width.out);
+  const int64_t last = std::clamp(width.pad_head + width.in, first, width.out);
+  const size_t run_bytes = static_cast<size_t>((last - first) * items) * sizeof(float);
+  for (int64_t p = 0; p < planes; ++p, x += height.in * width.in * items) {
+    for (const int32_t source : rows) {
+      if (source < 0) {
+        y = std::fill_n(y, width.out * items, value);
+        continue;
+      }
+      const float* const row = x + source * width.in * items;
+      for (int64_t i = 0; i < first; ++i, y += items) {
+        PadPixel(row, columns[static_cast<size_t>(i)], items, value, y);
+      }
+      if (run_bytes > 0) std::memcpy(y, row + (first - width.pad_head) * items, run_bytes);
+      y += (last - first) * items;
+      for (int64_t i = last; i < width.out; ++i, y += items) {
+        PadPixel(row, columns[static_cast<size_t>(i)], items, value, y);
+      }
+    }
+  }
+}
+
+void RegisterPadImage() {
+  OpSchema& schema =
+      RegisterSchema("PadImage", __FILE__)
+          .NumInputs(1)
+          .NumOutputs(1)
+          .Arg("mode", "what the new pixels are: constant, reflect or edge", "constant")
+          .Arg("value", "the constant", 0)
+          .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
+          .Output(0, "Y", "X with height H + pad_t + pad_b and width W + pad_l + pad_r")
+          .TensorInferenceFunction(InferShape)
+          .SetDoc(
+              "Pads pictures; negative pads crop. Of the window's arguments only pads and "
+              "order have an effect.");
+  DeclareWindowArguments(schema, WindowUse::kPad);
+  RegisterCpuOperator<PadImageOp<CPUContext>>("PadImage", __FILE__);
+}
+
+}  // namespace caffe2rt

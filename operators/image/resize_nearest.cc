@@ -1,0 +1,108 @@
+#include "operators/image/resize_nearest.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/image/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+CAFFE2RT_SIMD void TakeRow(const float* x, const int32_t* columns, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] = x[columns[i]];
+}
+CAFFE2RT_SIMD void TwiceRow(const float* x, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) {
+    y[2 * i] = x[i];
+    y[2 * i + 1] = x[i];
+  }
+}
+
+// Every pixel of a row is taken twice, in order.
+bool IsTwice(const std::vector<int32_t>& columns, int64_t in_width) {
+  if (static_cast<int64_t>(columns.size()) != 2 * in_width) return false;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i] != static_cast<int32_t>(i / 2)) return false;
+  }
+  return true;
+}
+
+std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
+  std::vector<int64_t> dims = GetDimsVector(in[0]);
+  CAFFE_ENFORCE_EQ(dims.size(), 4u, "rank of input 0 (X), want 4");
+  const ArgumentHelper args(def);
+  const size_t height = StringToStorageOrder(args.GetSingleArgument<std::string>(
+                            "order", "NCHW")) == StorageOrder::NHWC
+                            ? 1
+                            : 2;
+  dims[height] = ScaledSize(dims[height], args.GetSingleArgument<float>("height_scale", 1));
+  dims[height + 1] = ScaledSize(dims[height + 1], args.GetSingleArgument<float>("width_scale", 1));
+  return {CreateTensorShape(dims, in[0].data_type())};
+}
+
+}  // namespace
+
+int64_t ScaledSize(int64_t in, float scale) {
+  const float size = static_cast<float>(in) * scale;
+  CAFFE_ENFORCE(size >= 0 && size < static_cast<float>(std::numeric_limits<int>::max()), "size of ",
+                in, " pixels scaled by ", scale, " is ", size, ", want 0 to 2147483647");
+  return static_cast<int64_t>(size);
+}
+
+void NearestSources(int64_t in, int64_t out, float scale, std::vector<int32_t>* sources) {
+  sources->resize(static_cast<size_t>(out));
+  for (int64_t i = 0; i < out; ++i) {
+    const int64_t source = static_cast<int64_t>(static_cast<float>(i) / scale);
+    (*sources)[static_cast<size_t>(i)] = static_cast<int32_t>(std::min(source, in - 1));
+  }
+}
+
+void TakePixels(CPUContext&, int64_t planes, int64_t in_height, int64_t in_width, int64_t items,
+                const std::vector<int32_t>& rows, const std::vector<int32_t>& columns,
+                const float* x, float* y) {
+  const int64_t width = static_cast<int64_t>(columns.size());
+  const size_t row_bytes = static_cast<size_t>(width * items) * sizeof(float);
+  const bool twice = items == 1 && IsTwice(columns, in_width);
+  for (int64_t p = 0; p < planes; ++p, x += in_height * in_width * items) {
+    for (size_t r = 0; r < rows.size(); ++r, y += width * items) {
+      const float* const row = x + rows[r] * in_width * items;
+      if (r > 0 && rows[r] == rows[r - 1]) {
+        std::memcpy(y, y - width * items, row_bytes);
+      } else if (twice) {
+        TwiceRow(row, in_width, y);
+      } else if (items == 1) {
+        TakeRow(row, columns.data(), width, y);
+      } else {
+        for (int64_t i = 0; i < width; ++i) {
+          std::memcpy(y + i * items, row + columns[static_cast<size_t>(i)] * items,
+                      static_cast<size_t>(items) * sizeof(float));
+        }
+      }
+    }
+  }
+}
+
+void RegisterResizeNearest() {
+  RegisterSchema("ResizeNearest", __FILE__)
+      .NumInputs(1, 2)
+      .NumOutputs(1)
+      .Arg("width_scale", "factor of the width", 1)
+      .Arg("height_scale", "factor of the height", 1)
+      .Arg("order", "layout of the data: NCHW or NHWC", "NCHW")
+      .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
+      .Input(1, "scales", "[2], factors of height and width, before the arguments; optional")
+      .Output(0, "Y", "X with height and width trunc(size * scale)")
+      .TensorInferenceFunction(InferShape)
+      .InheritOnnxSchema("Upsample")
+      .SetDoc("Scales pictures by taking the nearest pixel above and to the left.");
+  RegisterCpuOperator<ResizeNearestOp<CPUContext>>("ResizeNearest", __FILE__);
+}
+
+}  // namespace caffe2rt

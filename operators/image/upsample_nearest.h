@@ -1,0 +1,53 @@
+#pragma once
+// UpsampleNearest: repeats each pixel `scale` times in both directions.
+//   X [*, H, W]  ->  Y [*, H * scale, W * scale]
+
+#include <vector>
+
+#include "caffe2_core/base/checked_math.h"
+#include "operators/image/resize_nearest.h"
+
+namespace caffe2rt {
+
+template <class Context>
+class UpsampleNearestOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  UpsampleNearestOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), scale_(this->template GetSingleArgument<int>("scale", 2)) {
+    CAFFE_ENFORCE_GE(scale_, 1, "argument scale, want at least 1");
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    CAFFE_ENFORCE_GE(X.dim(), 3, "rank of input 0 (X) of shape ", X.sizes(), ", want at least 3");
+    const float* x = X.template data<float>();
+    const int64_t H = X.size(-2), W = X.size(-1);
+    dims_.assign(X.dims().begin(), X.dims().end());
+    dims_[dims_.size() - 2] = CheckedMultiply<int64_t>(H, scale_);
+    dims_[dims_.size() - 1] = CheckedMultiply<int64_t>(W, scale_);
+    CAFFE_ENFORCE(std::in_range<int32_t>(dims_.back()) && std::in_range<int32_t>(H * scale_),
+                  "output has height ", H * scale_, " and width ", dims_.back(),
+                  ", want at most 2147483647");
+    float* y = this->template OutputData<float>(0, dims_);
+    if (X.numel() == 0) return true;
+    Repeat(H, &rows_);
+    Repeat(W, &columns_);
+    TakePixels(context_, X.size_to_dim(X.dim() - 2), H, W, 1, rows_, columns_, x, y);
+    return true;
+  }
+
+ private:
+  void Repeat(int64_t size, std::vector<int32_t>* sources) const {
+    sources->resize(static_cast<size_t>(size * scale_));
+    for (size_t i = 0; i < sources->size(); ++i) {
+      (*sources)[i] = static_cast<int32_t>(i / static_cast<size_t>(scale_));
+    }
+  }
+
+  const int scale_;
+  std::vector<int64_t> dims_;
+  std::vector<int32_t> rows_, columns_;
+};
+
+}  // namespace caffe2rt
