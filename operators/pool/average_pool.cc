@@ -1,0 +1,26 @@
+#include <string>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/pool/pool.h"
+#include "operators/pool/register.h"
+#include "operators/pool/windows.h"
+
+namespace caffe2rt {
+
+void MeanReduction::Run(CPUContext&, const PoolPlan& plan, const float* x,
+                        std::vector<float>* scratch, float* y) {
+  RunPool<Total>(plan, x, scratch, y);
+}
+
+void RegisterAveragePool() {
+  for (const char* form : {"", "1D", "2D", "3D"}) {
+    const std::string type = std::string("AveragePool") + form;
+    RegisterPoolSchema(type, __FILE__,
+                       "The mean of each window, of its part inside X unless count_include_pad.")
+        .Arg("count_include_pad", "1: padding counts as zeros", 0)
+        .InheritOnnxSchema("AveragePool");
+    RegisterCpuOperator<PoolOp<CPUContext, MeanReduction>>(type, __FILE__);
+  }
+}
+
+}  // namespace caffe2rt

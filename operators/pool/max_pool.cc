@@ -1,0 +1,24 @@
+#include <string>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/pool/pool.h"
+#include "operators/pool/register.h"
+#include "operators/pool/windows.h"
+
+namespace caffe2rt {
+
+void MaxReduction::Run(CPUContext&, const PoolPlan& plan, const float* x,
+                       std::vector<float>* scratch, float* y) {
+  RunPool<Maximum>(plan, x, scratch, y);
+}
+
+void RegisterMaxPool() {
+  for (const char* form : {"", "1D", "2D", "3D"}) {
+    const std::string type = std::string("MaxPool") + form;
+    RegisterPoolSchema(type, __FILE__, "The largest value of each window; NaN is passed over.")
+        .InheritOnnxSchema("MaxPool");
+    RegisterCpuOperator<PoolOp<CPUContext, MaxReduction>>(type, __FILE__);
+  }
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,84 @@
+#pragma once
+// MaxPool, MaxPool1D, MaxPool2D, MaxPool3D, AveragePool, AveragePool1D, AveragePool2D,
+// AveragePool3D: the largest or the mean value of windows that slide over 1 to 3 axes of X [N, C,
+// *] or [N, *, C]; operators/common/conv_geometry.h reads the arguments and says how many windows
+// there are.
+//
+// What lies outside of X counts for nothing: the mean is taken over the part of a window inside X
+// (over all of it with count_include_pad), the maximum passes over NaN. A window without any part
+// in X (legacy_pad 3 can make some) has mean NaN and maximum -infinity.
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/common/conv_geometry.h"
+
+namespace caffe2rt {
+
+// A pool with its sizes worked out, for one shape of X.
+struct PoolPlan {
+  int64_t batch = 0;
+  int64_t channels = 0;
+  bool last = false;               // NHWC
+  std::array<WindowAxis, 3> axis;  // depth, height, width; axes that X has not are of size 1
+  bool include_pad = false;
+  bool whole = false;          // one window over everything
+  std::vector<float> columns;  // by window along the width: columns the mean counts
+  // A row of X with its padding, when windows slide over such a buffer.
+  bool buffered = false;
+  size_t buffer_size = 0;
+};
+// Global pools have one window over all axes, however many.
+PoolPlan MakePoolPlan(const WindowGeometry& geometry, bool global, bool include_pad);
+
+struct MaxReduction {
+  static void Run(CPUContext& context, const PoolPlan& plan, const float* x,
+                  std::vector<float>* scratch, float* y);
+};
+struct MeanReduction {
+  static void Run(CPUContext& context, const PoolPlan& plan, const float* x,
+                  std::vector<float>* scratch, float* y);
+};
+
+template <class Context, class Reduction>
+class PoolOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  PoolOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        window_(ParseWindowArguments(this->args(), WindowUse::kPool)),
+        include_pad_(this->template GetSingleArgument<bool>("count_include_pad", false)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const float* x = X.template data<float>();
+    if (dims_ != X.dims()) {
+      dims_.clear();  // of no use until everything below succeeded
+      const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
+      out_dims_ = geometry.OutputDims(geometry.channels);
+      // Memory for the output first: sizes beyond the limit end here.
+      this->template OutputData<float>(0, out_dims_);
+      plan_ = MakePoolPlan(geometry, window_.global_pooling, include_pad_);
+      scratch_.clear();
+      dims_ = X.dims();
+    }
+    float* y = this->template OutputData<float>(0, out_dims_);
+    if (Output(0)->numel() > 0) Reduction::Run(context_, plan_, x, &scratch_, y);
+    return true;
+  }
+
+ private:
+  const WindowArguments window_;
+  const bool include_pad_;
+  std::vector<int64_t> dims_, out_dims_;  // of the last input and its output
+  PoolPlan plan_;                         // for dims_
+  std::vector<float> scratch_;
+};
+
+// The schema of one of the types; `doc` says what becomes of a window.
+OpSchema& RegisterPoolSchema(const std::string& type, const char* file, const std::string& doc);
+
+}  // namespace caffe2rt

@@ -1,0 +1,320 @@
+#pragma once
+// The loops of pools, written once for maximum and mean and compiled for several instruction sets.
+//
+// NCHW: the rows of a window are reduced into one buffer row with room for the padding, then the
+// buffer along the width; that is kernel_h + kernel_w steps an element, all over contiguous memory.
+// NHWC: channels side by side, window by window.
+//
+// A reduction has kEmpty, Add(x, &sum) for vectors and numbers, and Finish(sum, count).
+
+#include <algorithm>
+#include <limits>
+
+#include "caffe2_core/base/simd.h"
+#include "operators/math/lanes.h"
+#include "operators/pool/pool.h"
+
+namespace caffe2rt {
+
+struct Maximum {
+  static constexpr bool kCounts = false;
+  static constexpr float kEmpty = -std::numeric_limits<float>::infinity();
+  static CAFFE2RT_SIMD_INLINE void Add(const math::Lanes& x, math::Lanes& sum) {
+    math::Maximum(x, sum);
+  }
+  static CAFFE2RT_SIMD_INLINE void Add(float x, float& sum) { sum = x > sum ? x : sum; }
+  static CAFFE2RT_SIMD_INLINE float Across(const math::Lanes& sum) { return math::Largest(sum); }
+};
+
+struct Total {
+  static constexpr bool kCounts = true;
+  static constexpr float kEmpty = 0;
+  static CAFFE2RT_SIMD_INLINE void Add(const math::Lanes& x, math::Lanes& sum) { sum += x; }
+  static CAFFE2RT_SIMD_INLINE void Add(float x, float& sum) { sum += x; }
+  static CAFFE2RT_SIMD_INLINE float Across(const math::Lanes& sum) { return math::Sum(sum); }
+};
+
+// The part of window `i` that lies in its axis: [first, last).
+struct Span {
+  int64_t first, last;
+  int64_t size() const { return last - first; }
+};
+inline CAFFE2RT_SIMD_INLINE Span SpanOf(const WindowAxis& axis, int64_t i) {
+  const int64_t start = i * axis.stride - axis.pad_head;
+  const int64_t first = start > 0 ? start : 0;
+  const int64_t end = start + axis.kernel;
+  const int64_t last = end < axis.in ? end : axis.in;
+  return {first, last > first ? last : first};
+}
+
+// n contiguous numbers become one.
+template <class R>
+CAFFE2RT_SIMD_INLINE inline float ReduceRun(const float* x, int64_t n) {
+  float rest = R::kEmpty;
+  if (n < math::kLanes) {
+    for (int64_t i = 0; i < n; ++i) R::Add(x[i], rest);
+    return rest;
+  }
+  math::Lanes sums[4], v;
+  for (math::Lanes& sum : sums) math::Fill(R::kEmpty, sum);
+  int64_t i = 0;
+  for (; i + 4 * math::kLanes <= n; i += 4 * math::kLanes) {
+    for (int j = 0; j < 4; ++j) {
+      math::Load(x + i + j * math::kLanes, v);
+      R::Add(v, sums[j]);
+    }
+  }
+  for (; i + math::kLanes <= n; i += math::kLanes) {
+    math::Load(x + i, v);
+    R::Add(v, sums[0]);
+  }
+  for (; i < n; ++i) R::Add(x[i], rest);
+  R::Add(sums[1], sums[0]);
+  R::Add(sums[3], sums[2]);
+  R::Add(sums[2], sums[0]);
+  R::Add(R::Across(sums[0]), rest);
+  return rest;
+}
+
+// sum[i] = reduction of sum[i] and x[i].
+template <class R>
+CAFFE2RT_SIMD_INLINE inline void AddRow(const float* x, int64_t n, float* sum) {
+  math::Lanes v, s;
+  int64_t i = 0;
+  for (; i + math::kLanes <= n; i += math::kLanes) {
+    math::Load(x + i, v);
+    math::Load(sum + i, s);
+    R::Add(v, s);
+    math::Store(s, sum + i);
+  }
+  for (; i < n; ++i) R::Add(x[i], sum[i]);
+}
+
+// sum[i] = reduction of kRows rows that lie `pitch` apart.
+template <class R, int kRows>
+CAFFE2RT_SIMD_INLINE inline void ReduceRows(const float* x, int64_t pitch, int64_t n, float* sum) {
+  math::Lanes v, s;
+  int64_t i = 0;
+  for (; i + math::kLanes <= n; i += math::kLanes) {
+    math::Fill(R::kEmpty, s);
+    for (int r = 0; r < kRows; ++r) {
+      math::Load(x + r * pitch + i, v);
+      R::Add(v, s);
+    }
+    math::Store(s, sum + i);
+  }
+  for (; i < n; ++i) {
+    float one = R::kEmpty;
+    for (int r = 0; r < kRows; ++r) R::Add(x[r * pitch + i], one);
+    sum[i] = one;
+  }
+}
+
+// Sixteen windows of stride 1 or 2 that begin at `row`. Reads up to 2 * kLanes floats beyond the
+// last tap.
+template <class R, int kStride>
+CAFFE2RT_SIMD_INLINE inline void SlideLanes(const float* row, int64_t kernel, math::Lanes& sum) {
+  math::Lanes a, b;
+  math::Fill(R::kEmpty, sum);
+  for (int64_t k = 0; k < kernel; k += kStride) {
+    math::Load(row + k, a);
+    if constexpr (kStride == 1) {
+      R::Add(a, sum);
+    } else {
+      math::Load(row + k + math::kLanes, b);
+      R::Add(
+          __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30),
+          sum);
+      if (k + 1 < kernel) {
+        R::Add(__builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29,
+                                       31),
+               sum);
+      }
+    }
+  }
+}
+
+template <class R>
+CAFFE2RT_SIMD_INLINE inline void DivideBy(const float* columns, int64_t i, float rows,
+                                          math::Lanes& sum) {
+  if constexpr (R::kCounts) {
+    math::Lanes count;
+    math::Load(columns + i, count);
+    sum /= count * rows;
+  } else {
+    (void)columns, (void)i, (void)rows, (void)sum;
+  }
+}
+
+// `out` windows along a buffer row of stride 1 or 2. `columns` has out entries when the reduction
+// counts.
+template <class R, int kStride>
+CAFFE2RT_SIMD_INLINE inline void SlideRow(const float* row, int64_t kernel, int64_t out,
+                                          const float* columns, float rows, float* y) {
+  math::Lanes sum;
+  if (out < math::kLanes) {
+    SlideLanes<R, kStride>(row, kernel, sum);
+    for (int64_t i = 0; i < out; ++i) y[i] = R::kCounts ? sum[i] / (columns[i] * rows) : sum[i];
+    return;
+  }
+  for (int64_t i = 0; i < out; i += math::kLanes) {
+    i = i < out - math::kLanes ? i : out - math::kLanes;  // the last vector may overlap
+    SlideLanes<R, kStride>(row + i * kStride, kernel, sum);
+    DivideBy<R>(columns, i, rows, sum);
+    math::Store(sum, y + i);
+  }
+}
+
+// The windows of any stride, without a buffer: each takes its part of `rows` rows, the first of
+// which is x.
+template <class R>
+CAFFE2RT_SIMD_INLINE inline void StepRow(const WindowAxis& width, const float* row,
+                                         const float* columns, float rows, float* y) {
+  for (int64_t i = 0; i < width.out; ++i) {
+    const Span span = SpanOf(width, i);
+    const float sum = ReduceRun<R>(row + span.first, span.size());
+    y[i] = R::kCounts ? sum / (columns[i] * rows) : sum;
+  }
+}
+
+// Pools all planes of an NCHW tensor.
+template <class R>
+struct PoolPlanes {
+  // The rows of window (d, h), reduced to one; how many there were.
+  static CAFFE2RT_SIMD_INLINE int64_t GatherRows(const PoolPlan& plan, const float* plane,
+                                                 const Span& d, const Span& h, float* row) {
+    const int64_t H = plan.axis[1].in, W = plan.axis[2].in;
+    bool first = true;
+    for (int64_t z = d.first; z < d.last; ++z) {
+      const float* const x = plane + (z * H + h.first) * W;
+      int64_t done = 0;
+      if (first) {
+        if (h.size() == 3) {
+          ReduceRows<R, 3>(x, W, W, row);
+          done = 3;
+        } else if (h.size() == 2) {
+          ReduceRows<R, 2>(x, W, W, row);
+          done = 2;
+        } else if (h.size() > 0) {
+          ReduceRows<R, 1>(x, W, W, row);
+          done = 1;
+        }
+        first = done == 0;
+      }
+      for (int64_t r = done; r < h.size(); ++r) AddRow<R>(x + r * W, W, row);
+    }
+    if (first) std::fill_n(row, W, R::kEmpty);
+    return d.size() * h.size();
+  }
+
+  CAFFE2RT_SIMD_INLINE void operator()(const PoolPlan* plan_pointer, int64_t planes, const float* x,
+                                       float* buffer, float* y) const {
+    const PoolPlan& plan = *plan_pointer;
+    const WindowAxis &depth = plan.axis[0], &height = plan.axis[1], &width = plan.axis[2];
+    const float* const columns = plan.columns.data();
+    const float kernel_rows = static_cast<float>(depth.kernel * height.kernel);
+    // Where column 0 of X lies in the buffer, and which column the first window begins with.
+    float* const row = buffer + std::max<int64_t>(width.pad_head, 0);
+    const float* const start = row - width.pad_head;
+    for (int64_t p = 0; p < planes; ++p, x += depth.in * height.in * width.in) {
+      for (int64_t d = 0; d < depth.out; ++d) {
+        for (int64_t h = 0; h < height.out; ++h, y += width.out) {
+          const int64_t seen = GatherRows(plan, x, SpanOf(depth, d), SpanOf(height, h), row);
+          const float rows = plan.include_pad ? kernel_rows : static_cast<float>(seen);
+          if (plan.buffered && width.stride == 1) {
+            SlideRow<R, 1>(start, width.kernel, width.out, columns, rows, y);
+          } else if (plan.buffered) {
+            SlideRow<R, 2>(start, width.kernel, width.out, columns, rows, y);
+          } else {
+            StepRow<R>(width, row, columns, rows, y);
+          }
+        }
+      }
+    }
+  }
+};
+
+// One window over each of `planes` runs of n.
+template <class R>
+struct PoolRuns {
+  CAFFE2RT_SIMD_INLINE void operator()(int64_t planes, int64_t n, const float* x, float* y) const {
+    for (int64_t p = 0; p < planes; ++p) {
+      const float sum = ReduceRun<R>(x + p * n, n);
+      y[p] = R::kCounts ? sum / static_cast<float>(n) : sum;
+    }
+  }
+};
+
+// Pools all pictures of an NHWC tensor.
+template <class R>
+struct PoolChannels {
+  // Channels [c, c + n) of one window, n being a whole vector or a part of one.
+  static CAFFE2RT_SIMD_INLINE void Window(const PoolPlan& plan, const float* x, const Span& d,
+                                          const Span& h, const Span& w, int64_t c, int64_t n,
+                                          math::Lanes& sum) {
+    const int64_t H = plan.axis[1].in, W = plan.axis[2].in, C = plan.channels;
+    math::Lanes v;
+    math::Fill(R::kEmpty, sum);
+    for (int64_t z = d.first; z < d.last; ++z) {
+      for (int64_t r = h.first; r < h.last; ++r) {
+        const float* pixel = x + ((z * H + r) * W + w.first) * C + c;
+        for (int64_t i = w.first; i < w.last; ++i, pixel += C) {
+          if (n == math::kLanes) {
+            math::Load(pixel, v);
+          } else {
+            math::LoadFirst(pixel, n, R::kEmpty, v);
+          }
+          R::Add(v, sum);
+        }
+      }
+    }
+  }
+
+  CAFFE2RT_SIMD_INLINE void operator()(const PoolPlan* plan_pointer, const float* x,
+                                       float* y) const {
+    const PoolPlan& plan = *plan_pointer;
+    const WindowAxis &depth = plan.axis[0], &height = plan.axis[1], &width = plan.axis[2];
+    const float kernel_rows = static_cast<float>(depth.kernel * height.kernel);
+    const int64_t C = plan.channels;
+    math::Lanes sum;
+    for (int64_t b = 0; b < plan.batch; ++b, x += depth.in * height.in * width.in * C) {
+      for (int64_t i = 0; i < depth.out * height.out * width.out; ++i, y += C) {
+        const Span d = SpanOf(depth, i / width.out / height.out);
+        const Span h = SpanOf(height, i / width.out % height.out);
+        const Span w = SpanOf(width, i % width.out);
+        float count = 1;
+        if constexpr (R::kCounts) {
+          count = plan.columns[static_cast<size_t>(i % width.out)] *
+                  (plan.include_pad ? kernel_rows : static_cast<float>(d.size() * h.size()));
+        }
+        int64_t c = 0;
+        for (; c + math::kLanes <= C; c += math::kLanes) {
+          Window(plan, x, d, h, w, c, math::kLanes, sum);
+          if constexpr (R::kCounts) sum /= count;
+          math::Store(sum, y + c);
+        }
+        if (c < C) {
+          Window(plan, x, d, h, w, c, C - c, sum);
+          if constexpr (R::kCounts) sum /= count;
+          math::StoreFirst(sum, C - c, y + c);
+        }
+      }
+    }
+  }
+};
+
+// Runs the reduction over the whole plan.
+template <class R>
+void RunPool(const PoolPlan& plan, const float* x, std::vector<float>* scratch, float* y) {
+  const int64_t in_size = plan.axis[0].in * plan.axis[1].in * plan.axis[2].in;
+  if (plan.last && plan.channels > 1) {
+    RunSimd(PoolChannels<R>{}, &plan, x, y);
+  } else if (plan.whole) {
+    RunSimd(PoolRuns<R>{}, plan.batch * plan.channels, in_size, x, y);
+  } else {
+    if (scratch->size() != plan.buffer_size) scratch->assign(plan.buffer_size, R::kEmpty);
+    RunSimd(PoolPlanes<R>{}, &plan, plan.batch * plan.channels, x, scratch->data(), y);
+  }
+}
+
+}  // namespace caffe2rt
