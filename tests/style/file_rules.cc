@@ -1,0 +1,189 @@
+#include "tests/style/file_rules.h"
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <set>
+
+namespace caffe2rt::test {
+namespace {
+
+bool IsCompat(const SourceFile& file) { return file.IsUnder("caffe2_core/compat/"); }
+
+std::string Place(const SourceFile& file, size_t line) {
+  return file.path + ":" + std::to_string(line + 1);
+}
+
+// The text of the file without comments; strings and characters become "". Line breaks stay.
+std::string CodeOf(const SourceFile& file) {
+  std::string text;
+  for (const std::string& line : file.lines) text += line + "\n";
+  std::string code;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "//") == 0) {
+      i = text.find('\n', i);
+      code += '\n';
+    } else if (text.compare(i, 2, "/*") == 0) {
+      const size_t end = std::min(text.find("*/", i + 2), text.size() - 2);
+      code.append(static_cast<size_t>(std::count(text.begin() + i, text.begin() + end, '\n')),
+                  '\n');
+      i = end + 1;
+    } else if (text[i] == '"' && i > 0 && text[i - 1] == 'R') {
+      const std::string close = ")" + text.substr(i + 1, text.find('(', i) - i - 1) + "\"";
+      const size_t end = std::min(text.find(close, i), text.size() - close.size());
+      code.append(static_cast<size_t>(std::count(text.begin() + i, text.begin() + end, '\n')),
+                  '\n');
+      code += "\"\"";
+      i = end + close.size() - 1;
+    } else if (text[i] == '"' ||
+               (text[i] == '\'' &&
+                (i == 0 || std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0))) {
+      const char quote = text[i++];
+      while (i < text.size() && text[i] != quote && text[i] != '\n') i += text[i] == '\\' ? 2 : 1;
+      code += "\"\"";
+    } else {
+      code += text[i];
+    }
+  }
+  return code;
+}
+
+// Arguments of the call whose parenthesis opens at `open`: the number of commas outside of
+// brackets, plus one.
+int CountArguments(const std::string& code, size_t open) {
+  int depth = 0, arguments = 1;
+  for (size_t i = open; i < code.size(); ++i) {
+    const char c = code[i];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (depth == 0) break;
+    if (c == ',' && depth == 1) ++arguments;
+  }
+  return arguments;
+}
+
+}  // namespace
+
+Violations CheckLength(const std::vector<SourceFile>& files) {
+  Violations violations;
+  for (const SourceFile& file : files) {
+    if (file.IsCode() && file.lines.size() > kMaxLines) {
+      violations.push_back(file.path + " has " + std::to_string(file.lines.size()) +
+                           " lines, want at most " + std::to_string(kMaxLines));
+    }
+  }
+  return violations;
+}
+
+Violations CheckNames(const std::vector<SourceFile>& files) {
+  Violations violations;
+  for (const SourceFile& file : files) {
+    if (!file.IsCode() || IsCompat(file)) continue;
+    std::string stem = file.stem;
+    if (stem.ends_with("_test")) stem.resize(stem.size() - 5);
+    for (const char* ending : {"_op", "_ops", "_gpu", "_impl", "_base", "_util", "utils"}) {
+      if (stem.ends_with(ending)) {
+        violations.push_back(file.path + " is named ..." + ending + ", want what it is about");
+      }
+    }
+  }
+  return violations;
+}
+
+Violations CheckPragmaOnce(const std::vector<SourceFile>& files) {
+  Violations violations;
+  for (const SourceFile& file : files) {
+    if (!file.IsHeader()) continue;
+    const auto directive = std::find_if(file.lines.begin(), file.lines.end(), [](const auto& line) {
+      return !line.empty() && line[0] == '#';
+    });
+    if (directive == file.lines.end() || *directive != "#pragma once") {
+      violations.push_back(file.path + " does not start with #pragma once");
+    }
+  }
+  return violations;
+}
+
+Violations CheckForbiddenText(const std::vector<SourceFile>& files) {
+  struct Rule {
+    const char* word;  // a quick look before the pattern
+    std::regex pattern;
+    const char* reason;
+    bool headers_only;
+  };
+  // Pieces, so that this file does not break its own rules.
+  static const Rule rules[] = {
+      {"TO"
+       "DO",
+       std::regex("\\bTO"
+                  "DO\\b(?!\\(#[0-9]+\\))"),
+       "a TO"
+       "DO without an issue number",
+       false},
+      {"pragma",
+       std::regex("#\\s*pragma\\s+o"
+                  "mp\\b"),
+       "OpenMP of our own", false},
+      {"include", std::regex("#\\s*include\\s*<(format|expected|source_location)>"),
+       "a header that not all compilers have", false},
+      {"std::vi",
+       std::regex("\\bstd::vi"
+                  "ews\\b"),
+       "std::vi"
+       "ews, which not all compilers have",
+       false},
+      {"using", std::regex("^\\s*using\\s+namespace\\b"), "a using directive in a header", true},
+  };
+  Violations violations;
+  for (const SourceFile& file : files) {
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      for (const Rule& rule : rules) {
+        if (rule.headers_only && (!file.IsHeader() || IsCompat(file))) continue;
+        if (file.lines[i].find(rule.word) != std::string::npos &&
+            std::regex_search(file.lines[i], rule.pattern)) {
+          violations.push_back(Place(file, i) + " holds " + rule.reason);
+        }
+      }
+    }
+  }
+  return violations;
+}
+
+Violations CheckEnforceTexts(const std::vector<SourceFile>& files) {
+  static const std::regex check(R"(\bCAFFE_ENFORCE(_EQ|_NE|_LE|_LT|_GE|_GT|_WITH_CALLER)?\s*\()");
+  Violations violations;
+  for (const SourceFile& file : files) {
+    if (!file.IsCode() || IsCompat(file) || file.IsUnder("tests/")) continue;
+    const std::string code = CodeOf(file);
+    for (std::sregex_iterator it(code.begin(), code.end(), check), end; it != end; ++it) {
+      const auto at = static_cast<size_t>(it->position());
+      const size_t line_begin = code.rfind('\n', at) + 1;
+      if (code.compare(line_begin, 7, "#define") == 0) continue;
+      const bool compares = (*it)[1].matched && (*it)[1] != "_WITH_CALLER";
+      const int arguments = CountArguments(code, at + static_cast<size_t>(it->length()) - 1);
+      if (arguments > (compares ? 2 : 1)) continue;
+      const auto line =
+          static_cast<size_t>(std::count(code.begin(), code.begin() + static_cast<long>(at), '\n'));
+      violations.push_back(Place(file, line) + " checks without a text");
+    }
+  }
+  return violations;
+}
+
+Violations CheckReadmes(const std::vector<SourceFile>& files) {
+  std::set<std::string> folders, described;
+  for (const SourceFile& file : files) {
+    if (file.name == "README.md") described.insert(file.folder);
+    const bool mirror = file.IsUnder("tests/caffe2_core/") || file.IsUnder("tests/contexts/") ||
+                        file.IsUnder("tests/operators/");
+    if (mirror || file.IsUnder("caffe2_core/compat/") || file.IsUnder("tests/embedding/")) continue;
+    if (file.IsCode() || file.extension == ".proto") folders.insert(file.folder);
+  }
+  Violations violations;
+  for (const std::string& folder : folders) {
+    if (!described.contains(folder)) violations.push_back(folder + "/ has code and no README.md");
+  }
+  return violations;
+}
+
+}  // namespace caffe2rt::test

@@ -1,0 +1,146 @@
+#include "tests/style/layer_rules.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <regex>
+
+namespace caffe2rt::test {
+namespace {
+
+// From the bottom up. A file belongs to the longest prefix that fits; "operators/" are all
+// families.
+constexpr const char* kLayers[] = {
+    "proto/",
+    "caffe2_core/base/",
+    "caffe2_core/device/",
+    "caffe2_core/tensor/",
+    "caffe2_core/io/",
+    "caffe2_core/graph/",
+    "caffe2_core/runtime/",
+    "contexts/cpu/",
+    "contexts/pool/",
+    "contexts/cuda/",
+    "contexts/onednn/",
+    "contexts/synced/",
+    "contexts/",
+    "operators/math/",
+    "operators/common/",
+    "operators/",
+    "binaries/",
+    "caffe2_core/compat/",
+    "tests/",
+};
+
+// Pairs that the order alone would allow.
+struct Ban {
+  const char* user;
+  const char* used;
+};
+constexpr Ban kBans[] = {
+    {"contexts/cuda/", "contexts/cpu/"},
+    {"binaries/", "caffe2_core/compat/"},
+    {"tests/support/", "binaries/"},
+};
+
+std::optional<int> LayerOf(const std::string& path) {
+  int found = -1;
+  size_t length = 0;
+  for (int i = 0; i < static_cast<int>(std::size(kLayers)); ++i) {
+    const std::string prefix = kLayers[i];
+    if (path.rfind(prefix, 0) == 0 && prefix.size() > length) {
+      found = i;
+      length = prefix.size();
+    }
+  }
+  if (found < 0) return std::nullopt;
+  return found;
+}
+
+// "operators/conv" of "operators/conv/conv.h"; "" for what is no family.
+std::string FamilyOf(const std::string& path) {
+  const std::string prefix = "operators/";
+  if (path.rfind(prefix, 0) != 0) return "";
+  const size_t end = path.find('/', prefix.size());
+  if (end == std::string::npos) return "";
+  const std::string family = path.substr(0, end);
+  return family == "operators/math" || family == "operators/common" ? "" : family;
+}
+
+// Why `user` may not include `used`; "" when it may.
+std::string Forbids(const SourceFile& user, const std::string& used) {
+  const auto user_layer = LayerOf(user.path);
+  const auto used_layer = LayerOf(used);
+  if (!user_layer || !used_layer) return "";
+  const std::string layers =
+      std::string("layer ") + kLayers[*user_layer] + " may not use " + kLayers[*used_layer];
+  if (*used_layer > *user_layer) return layers;
+  for (const Ban& ban : kBans) {
+    if (user.IsUnder(ban.user) && used.rfind(ban.used, 0) == 0) return layers;
+  }
+  const std::string family = FamilyOf(user.path), other = FamilyOf(used);
+  if (!family.empty() && !other.empty() && family != other) {
+    return "family " + family + " may not use " + other;
+  }
+  return "";
+}
+
+template <class Function>
+void ForEachInclude(const SourceFile& file, Function function) {
+  static const std::regex include(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+  for (size_t i = 0; i < file.lines.size(); ++i) {
+    std::smatch match;
+    if (file.lines[i].find("include") == std::string::npos) continue;
+    if (!std::regex_search(file.lines[i], match, include)) continue;
+    function(file.path + ":" + std::to_string(i + 1), match[1] == "\"", match[2].str());
+  }
+}
+
+}  // namespace
+
+Violations CheckLayers(const std::vector<SourceFile>& files) {
+  Violations violations;
+  for (const SourceFile& file : files) {
+    // Sources in Caffe2's own style: their includes are Caffe2's.
+    if (!file.IsCode() || file.IsUnder("tests/embedding/")) continue;
+    const bool may_use_caffe2 = file.IsUnder("caffe2_core/compat/") || file.IsUnder("tests/");
+    ForEachInclude(file, [&](const std::string& place, bool quoted, const std::string& used) {
+      if (used.rfind("caffe2/", 0) == 0 && !may_use_caffe2) {
+        violations.push_back(place + " includes " + used +
+                             ", which only caffe2_core/compat/ may use");
+      }
+      if (used.rfind("../", 0) == 0 || used.rfind("./", 0) == 0) {
+        violations.push_back(place + " includes " + used + ", want a path from the root");
+      }
+      if (!quoted) return;
+      const std::string reason = Forbids(file, used);
+      if (!reason.empty()) violations.push_back(place + " includes " + used + ", " + reason);
+      const bool here = std::any_of(files.begin(), files.end(), [&](const SourceFile& other) {
+        return other.path == file.folder + "/" + used;
+      });
+      if (here) violations.push_back(place + " includes " + used + ", want a path from the root");
+    });
+  }
+  return violations;
+}
+
+Violations CheckCudaHeaders(const std::vector<SourceFile>& files) {
+  static const std::regex cuda(
+      R"(^(cuda|cublas|cudnn|curand|cusparse|nvrtc|nccl|cub/|thrust/|device_launch)[^/]*)");
+  Violations violations;
+  for (const SourceFile& file : files) {
+    const bool allowed = file.IsUnder("contexts/cuda/") || file.IsUnder("tests/fake_cuda/") ||
+                         file.IsUnder("caffe2_core/compat/") || file.extension == ".cu" ||
+                         file.extension == ".cuh" || file.stem.ends_with("_cudnn") ||
+                         file.stem.ends_with("_cublas");
+    if (!file.IsCode() || allowed) continue;
+    ForEachInclude(file, [&](const std::string& place, bool, const std::string& used) {
+      if (std::regex_search(used, cuda)) {
+        violations.push_back(place + " includes " + used + ", a header of CUDA");
+      }
+    });
+  }
+  return violations;
+}
+
+}  // namespace caffe2rt::test

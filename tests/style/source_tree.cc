@@ -1,0 +1,48 @@
+#include "tests/style/source_tree.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace caffe2rt::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folders that hold the project; others (build, install) are not its sources.
+constexpr const char* kTops[] = {"binaries", "caffe2_core", "contexts",   "operators",
+                                 "proto",    "tests",       "third_party"};
+
+bool IsRead(const fs::path& path) {
+  static const std::set<std::string> kExtensions = {".h",   ".cuh",   ".cc", ".cu", ".proto",
+                                                    ".txt", ".cmake", ".md", ".sh", ".py"};
+  return kExtensions.contains(path.extension().string());
+}
+
+}  // namespace
+
+std::vector<SourceFile> ReadSourceTree(const std::string& root) {
+  std::vector<SourceFile> files;
+  for (const char* top : kTops) {
+    const fs::path start = fs::path(root) / top;
+    if (!fs::is_directory(start)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(start)) {
+      if (!entry.is_regular_file() || !IsRead(entry.path())) continue;
+      SourceFile file;
+      file.path = fs::relative(entry.path(), root).generic_string();
+      file.folder = fs::path(file.path).parent_path().generic_string();
+      file.name = entry.path().filename().string();
+      file.stem = entry.path().stem().string();
+      file.extension = entry.path().extension().string();
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) file.lines.push_back(line);
+      files.push_back(std::move(file));
+    }
+  }
+  std::sort(files.begin(), files.end(),
+            [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
+  return files;
+}
+
+}  // namespace caffe2rt::test

@@ -1,0 +1,145 @@
+// The project's sources keep its rules; and each rule can be broken.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/style/file_rules.h"
+#include "tests/style/layer_rules.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Rule = Violations (*)(const std::vector<SourceFile>&);
+
+void ExpectKept(Rule rule) {
+  static const std::vector<SourceFile> files = ReadSourceTree(SourcePath(""));
+  ASSERT_GT(files.size(), 100u);
+  for (const std::string& violation : rule(files)) ADD_FAILURE() << violation;
+}
+
+TEST(SourcesTest, IncludeOnlyLayersBelow) { ExpectKept(CheckLayers); }
+TEST(SourcesTest, IncludeCudaWhereItMayBe) { ExpectKept(CheckCudaHeaders); }
+TEST(SourcesTest, AreShort) { ExpectKept(CheckLength); }
+TEST(SourcesTest, AreNamedAfterTheirSubject) { ExpectKept(CheckNames); }
+TEST(SourcesTest, GuardTheirHeaders) { ExpectKept(CheckPragmaOnce); }
+TEST(SourcesTest, HoldNothingForbidden) { ExpectKept(CheckForbiddenText); }
+TEST(SourcesTest, SayWhatACheckIsAbout) { ExpectKept(CheckEnforceTexts); }
+TEST(SourcesTest, HaveAReadmeInEveryFolder) { ExpectKept(CheckReadmes); }
+
+// A tree of one file, or two.
+class RulesTest : public testing::Test {
+ protected:
+  Violations Check(Rule rule, const std::string& path, const std::string& content) {
+    dir_.Write(path, content);
+    return rule(ReadSourceTree(dir_.path()));
+  }
+  TempDir dir_;
+};
+
+TEST_F(RulesTest, FindAnIncludeOfALayerAbove) {
+  EXPECT_THAT(Check(CheckLayers, "caffe2_core/tensor/blob.cc",
+                    "#include <vector>\n#include \"caffe2_core/io/db.h\"\n"),
+              ElementsAre("caffe2_core/tensor/blob.cc:2 includes caffe2_core/io/db.h, "
+                          "layer caffe2_core/tensor/ may not use caffe2_core/io/"));
+}
+
+TEST_F(RulesTest, FindContextsAndOperatorsInTheCore) {
+  EXPECT_THAT(
+      Check(CheckLayers, "caffe2_core/runtime/net.cc",
+            "#include \"contexts/cpu/cpu_context.h\"\n#include \"operators/math/gemm.h\"\n"),
+      ElementsAre(HasSubstr("net.cc:1"), HasSubstr("net.cc:2")));
+}
+
+TEST_F(RulesTest, AllowLayersBelow) {
+  EXPECT_THAT(Check(CheckLayers, "operators/conv/conv.cc",
+                    "#include \"operators/conv/conv.h\"\n#include \"operators/common/layout.h\"\n"
+                    "#include \"contexts/cpu/cpu_context.h\"\n#include \"caffe2rt/caffe2.pb.h\"\n"),
+              IsEmpty());
+}
+
+TEST_F(RulesTest, FindAFamilyInAnother) {
+  EXPECT_THAT(
+      Check(CheckLayers, "operators/conv/conv.cc", "#include \"operators/pool/window.h\"\n"),
+      ElementsAre(HasSubstr("family operators/conv may not use operators/pool")));
+}
+
+TEST_F(RulesTest, FindContextsInEachOther) {
+  EXPECT_THAT(Check(CheckLayers, "contexts/cuda/a.cc", "#include \"contexts/cpu/cpu_context.h\"\n"),
+              ElementsAre(HasSubstr("layer contexts/cuda/ may not use contexts/cpu/")));
+  EXPECT_THAT(
+      Check(CheckLayers, "contexts/cpu/a.cc", "#include \"contexts/cuda/cuda_context.h\"\n"),
+      testing::SizeIs(2));
+}
+
+TEST_F(RulesTest, FindPathsThatDoNotStartAtTheRoot) {
+  dir_.Write("operators/conv/conv.h", "#pragma once\n");
+  EXPECT_THAT(Check(CheckLayers, "operators/conv/conv.cc", "#include \"conv.h\"\n"),
+              ElementsAre(HasSubstr("want a path from the root")));
+}
+
+TEST_F(RulesTest, FindCaffe2PathsOutsideOfCompat) {
+  EXPECT_THAT(Check(CheckLayers, "operators/conv/conv.cc", "#include <caffe2/core/net.h>\n"),
+              ElementsAre(HasSubstr("caffe2/core/net.h")));
+}
+
+TEST_F(RulesTest, FindCudaHeaders) {
+  dir_.Write("operators/conv/conv.cu", "#include <cuda_runtime.h>\n");
+  dir_.Write("operators/conv/conv_cudnn.cc", "#include <cudnn.h>\n");
+  EXPECT_THAT(Check(CheckCudaHeaders, "operators/conv/conv.cc", "#include <cublas_v2.h>\n"),
+              ElementsAre(HasSubstr("conv.cc:1 includes cublas_v2.h")));
+}
+
+TEST_F(RulesTest, FindLongFiles) {
+  EXPECT_THAT(Check(CheckLength, "proto/a.h", std::string(500, '\n')), IsEmpty());
+  EXPECT_THAT(Check(CheckLength, "proto/a.h", std::string(501, '\n')),
+              ElementsAre(HasSubstr("501 lines")));
+}
+
+TEST_F(RulesTest, FindNamesThatSayNothing) {
+  dir_.Write("operators/conv/stop.cc", "");
+  dir_.Write("operators/conv/conv_op_test.cc", "");
+  EXPECT_THAT(Check(CheckNames, "caffe2_core/base/string_utils.h", ""),
+              ElementsAre(HasSubstr("utils"), HasSubstr("conv_op_test.cc")));
+}
+
+TEST_F(RulesTest, FindUnguardedHeaders) {
+  dir_.Write("proto/a.h", "// what it is for\n#pragma once\n");
+  EXPECT_THAT(Check(CheckPragmaOnce, "proto/b.h", "#ifndef B_H\n#define B_H\n#endif\n"),
+              ElementsAre(HasSubstr("proto/b.h")));
+}
+
+TEST_F(RulesTest, FindForbiddenText) {
+  EXPECT_THAT(Check(CheckForbiddenText, "proto/a.cc",
+                    "// TO"
+                    "DO(#12): later\n// TO"
+                    "DO: later\n#pragma o"
+                    "mp parallel\n"),
+              ElementsAre(HasSubstr("a.cc:2"), HasSubstr("a.cc:3")));
+}
+
+TEST_F(RulesTest, FindChecksWithoutText) {
+  EXPECT_THAT(Check(CheckEnforceTexts, "operators/conv/conv.cc",
+                    "// CAFFE_ENFORCE(x);\n"
+                    "CAFFE_ENFORCE(f(a, b));\n"
+                    "CAFFE_ENFORCE(f(a, b),\n    \"text, (\");\n"
+                    "CAFFE_ENFORCE_EQ(a, f(b, \"c, d\"));\n"
+                    "CAFFE_ENFORCE_EQ(a, b, \"text\");\n"),
+              ElementsAre("operators/conv/conv.cc:2 checks without a text",
+                          "operators/conv/conv.cc:5 checks without a text"));
+}
+
+TEST_F(RulesTest, FindFoldersWithoutReadme) {
+  dir_.Write("operators/conv/conv.cc", "");
+  dir_.Write("operators/pool/README.md", "");
+  dir_.Write("tests/operators/pool/pool_test.cc", "");
+  EXPECT_THAT(Check(CheckReadmes, "operators/pool/pool.cc", ""),
+              ElementsAre("operators/conv/ has code and no README.md"));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
