@@ -13,8 +13,8 @@ Violations CheckLength(const std::vector<SourceFile>& files);
 Violations CheckNames(const std::vector<SourceFile>& files);
 // Headers that do not begin with #pragma once.
 Violations CheckPragmaOnce(const std::vector<SourceFile>& files);
-// What no file may hold: TODO without an issue, OpenMP, headers that a compiler of ours lacks,
-// `using namespace` in headers.
+// What no file may hold: a note of work to do without an issue, OpenMP, headers that a compiler of
+// ours lacks, `using namespace` in headers.
 Violations CheckForbiddenText(const std::vector<SourceFile>& files);
 // Checks whose failure would say nothing: CAFFE_ENFORCE(x), CAFFE_ENFORCE_EQ(a, b).
 Violations CheckEnforceTexts(const std::vector<SourceFile>& files);
