@@ -1,0 +1,120 @@
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+// jpeglib.h needs FILE and size_t.
+#include <jpeglib.h>
+// jerror.h needs jpeglib.h.
+#include <jerror.h>
+
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/image_codecs.h"
+
+namespace caffe2rt::internal {
+namespace {
+
+// What the callbacks of libjpeg reach through its error and progress pointers.
+struct JpegReader {
+  jpeg_decompress_struct info;
+  jpeg_error_mgr errors;
+  jpeg_progress_mgr progress;
+  std::jmp_buf leave;
+  char message[JMSG_LENGTH_MAX];
+  int max_scans;
+};
+
+JpegReader* ReaderOf(j_common_ptr info) { return static_cast<JpegReader*>(info->client_data); }
+
+[[noreturn]] void OnError(j_common_ptr info) {
+  JpegReader* const reader = ReaderOf(info);
+  info->err->format_message(info, reader->message);
+  std::longjmp(reader->leave, 1);
+}
+
+// Warnings are levels below zero. Most damage is shown as noise; an early end, which libjpeg would
+// fill with grey, is not.
+void OnMessage(j_common_ptr info, int level) {
+  if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) OnError(info);
+}
+
+void OnProgress(j_common_ptr info) {
+  if (!info->is_decompressor) return;
+  JpegReader* const reader = ReaderOf(info);
+  if (reader->info.input_scan_number > reader->max_scans) {
+    std::snprintf(reader->message, sizeof(reader->message), "it has more than %d scans",
+                  reader->max_scans);
+    std::longjmp(reader->leave, 1);
+  }
+}
+
+// The steps between which C++ may throw; each returns false after an error. No object with a
+// destructor lives in them.
+bool ReadHeader(JpegReader* reader, std::string_view bytes) {
+  if (setjmp(reader->leave) != 0) return false;
+  jpeg_create_decompress(&reader->info);
+  reader->info.client_data = reader;
+  reader->info.progress = &reader->progress;
+  jpeg_mem_src(&reader->info, reinterpret_cast<const unsigned char*>(bytes.data()),
+               static_cast<unsigned long>(bytes.size()));
+  jpeg_read_header(&reader->info, TRUE);
+  const bool four =
+      reader->info.jpeg_color_space == JCS_CMYK || reader->info.jpeg_color_space == JCS_YCCK;
+  reader->info.out_color_space = four ? JCS_CMYK : JCS_RGB;
+  return true;
+}
+
+bool ReadRows(JpegReader* reader, unsigned char* pixels, size_t stride) {
+  if (setjmp(reader->leave) != 0) return false;
+  jpeg_start_decompress(&reader->info);
+  while (reader->info.output_scanline < reader->info.output_height) {
+    JSAMPROW row = pixels + static_cast<size_t>(reader->info.output_scanline) * stride;
+    jpeg_read_scanlines(&reader->info, &row, 1);
+  }
+  return true;
+}
+
+// Adobe's files hold the inverse of ink; others ink itself.
+void CmykToRgb(const std::vector<uint8_t>& cmyk, bool inverted, Image* image) {
+  for (size_t i = 0; i < image->rgb.size() / 3; ++i) {
+    const auto paper = [&](size_t k) { return inverted ? cmyk[i * 4 + k] : 255 - cmyk[i * 4 + k]; };
+    for (size_t c = 0; c < 3; ++c) {
+      image->rgb[i * 3 + c] = static_cast<uint8_t>((paper(c) * paper(3) + 127) / 255);
+    }
+  }
+}
+
+}  // namespace
+
+Image DecodeJpeg(std::string_view bytes, const std::string& subject, const ImageLimits& limits) {
+  JpegReader reader;
+  std::memset(&reader, 0, sizeof(reader));
+  reader.info.err = jpeg_std_error(&reader.errors);
+  reader.errors.error_exit = OnError;
+  reader.errors.emit_message = OnMessage;
+  reader.progress.progress_monitor = OnProgress;
+  reader.max_scans = limits.max_scans;
+  reader.info.client_data = &reader;
+  struct Closer {
+    jpeg_decompress_struct* info;
+    ~Closer() { jpeg_destroy_decompress(info); }
+  } closer{&reader.info};
+
+  CAFFE_ENFORCE(ReadHeader(&reader, bytes), "cannot read \"", subject,
+                "\" as JPEG: ", reader.message);
+  Image image;
+  CheckImageSize(reader.info.image_width, reader.info.image_height, subject, limits);
+  image.width = static_cast<int>(reader.info.image_width);
+  image.height = static_cast<int>(reader.info.image_height);
+  const size_t pixels = static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
+  const bool cmyk = reader.info.out_color_space == JCS_CMYK;
+  image.rgb.resize(pixels * 3);
+  std::vector<uint8_t> four(cmyk ? pixels * 4 : 0);
+  CAFFE_ENFORCE(ReadRows(&reader, cmyk ? four.data() : image.rgb.data(),
+                         static_cast<size_t>(image.width) * (cmyk ? 4 : 3)),
+                "cannot read \"", subject, "\" as JPEG: ", reader.message);
+  if (cmyk) CmykToRgb(four, reader.info.saw_Adobe_marker, &image);
+  return image;
+}
+
+}  // namespace caffe2rt::internal
