@@ -1,7 +1,7 @@
 #pragma once
-// exp, log, tanh and the logistic function of one float, in a form that compilers turn into vector code: no branch, no
-// table, no call. Each is within 2 units in the last place where the result is a normal number; infinities, NaN, signed
-// zeros and denormals come out as from <cmath>.
+// exp, log, tanh and the logistic function of one float, in a form that compilers turn into vector
+// code: no branch, no table, no call. Each is within 2 units in the last place where the result is
+// a normal number; infinities, NaN, signed zeros and denormals come out as from <cmath>.
 //
 //   for (int64_t i = 0; i < n; ++i) y[i] = math::Exp(x[i]);
 //
@@ -17,7 +17,8 @@
 namespace caffe2rt::math {
 
 CAFFE2RT_SIMD_INLINE inline float Exp(float x) {
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  constexpr float kRound =
+      12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
   float c = x > 89.0f ? 89.0f : x;
   c = c < -104.0f ? -104.0f : c;
   const float shifted = c * 1.44269504088896341f + kRound;

@@ -1,0 +1,116 @@
+#include "operators/elementwise/cast.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/elementwise/map.h"
+#include "operators/elementwise/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// The number that `to` gives, of whatever value; UNDEFINED for a name that is none.
+int RequestedType(const ArgumentHelper& args, std::string* name) {
+  if (!args.HasSingleArgumentOfType<std::string>("to")) {
+    return args.GetSingleArgument<int>("to", TensorProto::FLOAT);
+  }
+  *name = args.GetSingleArgument<std::string>("to", "");
+  std::string upper = *name;
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  TensorProto_DataType type = TensorProto::UNDEFINED;
+  TensorProto_DataType_Parse(upper, &type);
+  return type;
+}
+
+bool IsCastTarget(int type) {
+  switch (type) {
+    case TensorProto::FLOAT:
+    case TensorProto::DOUBLE:
+    case TensorProto::INT32:
+    case TensorProto::INT64:
+    case TensorProto::BOOL:
+    case TensorProto::UINT8:
+    case TensorProto::INT8:
+    case TensorProto::UINT16:
+    case TensorProto::INT16:
+    case TensorProto::STRING:
+      return true;
+    default:
+      return false;
+  }
+}
+
+template <class To, class From>
+CAFFE2RT_SIMD_INLINE inline To CastFloat(From x) {
+  // Through int32, or int64 for itself; both bounds are powers of 2 and exact.
+  using Wide = std::conditional_t<std::is_same_v<To, int64_t>, int64_t, int32_t>;
+  constexpr From kBound = static_cast<From>(uint64_t{1} << (sizeof(Wide) * 8 - 1));
+  const bool fits = x >= -kBound && x < kBound;
+  const Wide whole = fits ? static_cast<Wide>(x) : std::numeric_limits<Wide>::min();
+  return static_cast<To>(whole);
+}
+
+template <class To>
+struct CastFunction {
+  template <class From>
+  CAFFE2RT_SIMD_INLINE To operator()(From x) const {
+    if constexpr (std::is_same_v<To, bool>) {
+      return x != From(0);
+    } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+      return CastFloat<To>(x);
+    } else {
+      return static_cast<To>(x);
+    }
+  }
+};
+
+}  // namespace
+
+TensorProto_DataType CastTarget(const ArgumentHelper& args) {
+  std::string name;
+  const int type = RequestedType(args, &name);
+  CAFFE_ENFORCE(
+      type != TensorProto::FLOAT16,
+      "argument to is FLOAT16: half floats cannot be cast on the CPU; FloatToHalf makes them");
+  if (!IsCastTarget(type)) {
+    CAFFE_THROW("argument to is ", name.empty() ? MakeString(type) : "\"" + name + "\"",
+                ", want FLOAT, DOUBLE, INT8, INT16, INT32, INT64, UINT8, UINT16, BOOL or STRING");
+  }
+  return static_cast<TensorProto_DataType>(type);
+}
+
+template <class To, class From>
+void CastElements(CPUContext& context, int64_t n, const From* x, To* y) {
+  if constexpr (std::is_same_v<To, std::string>) {
+    for (int64_t i = 0; i < n; ++i) y[i] = std::to_string(x[i]);
+  } else {
+    Map(context, n, x, y, CastFunction<To>{});
+  }
+}
+
+void RegisterCast() {
+  RegisterSchema("Cast", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1)
+      .Arg("to", "the type of Y: a number or name of TensorProto.DataType", 1)
+      .Arg("from_type", "accepted for old nets; has no effect", 0)
+      .Input(0, "X", "any shape, numbers or bools")
+      .Output(0, "Y", "the shape of X, elements of type `to`")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        std::string name;
+        const int type = RequestedType(ArgumentHelper(def), &name);
+        if (!AreKnown(in, 1) || !IsCastTarget(type)) return UnknownOutputs(def);
+        return std::vector<TensorShape>{
+            CreateTensorShape(GetDimsVector(in[0]), static_cast<TensorProto_DataType>(type))};
+      })
+      .CostInferenceFunction(PointwiseCostInference<1>)
+      .SetDoc("Y = X with elements of another type.");
+  RegisterCpuOperator<CastOp<CPUContext>>("Cast", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,22 @@
+#include "operators/elementwise/conditional.h"
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/elementwise/register.h"
+
+namespace caffe2rt {
+
+void RegisterConditional() {
+  RegisterSchema("Conditional", __FILE__)
+      .NumInputs(3)
+      .NumOutputs(1)
+      .Input(0, "C", "bool [N]: which rows to take from X")
+      .Input(1, "X", "[N, *], any type")
+      .Input(2, "Z", "shape and type of X")
+      .Output(0, "Y", "shape and type of X")
+      .IdenticalTypeAndShapeOfInput(1)
+      .SetDoc("Row i of Y is that of X where C[i] is true, that of Z elsewhere.");
+  RegisterCpuOperator<ConditionalOp<CPUContext>>("Conditional", __FILE__);
+}
+
+}  // namespace caffe2rt

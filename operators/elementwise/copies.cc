@@ -1,0 +1,54 @@
+#include "operators/elementwise/copies.h"
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/elementwise/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// Schema of an operator whose output is like input 0.
+OpSchema& CopySchema(const char* type, int inputs, const char* doc) {
+  return RegisterSchema(type, __FILE__)
+      .NumInputs(inputs)
+      .NumOutputs(1)
+      .Input(0, "X", "any shape and type")
+      .Output(0, "Y", "shape, type and values of X")
+      .IdenticalTypeAndShapeOfInput(0)
+      .CostInferenceFunction([](const OperatorDef&, const std::vector<TensorShape>& in) {
+        return AreKnown(in, 1) ? MoveCost({in[0]}, {in[0]}) : OpSchema::Cost();
+      })
+      .SetDoc(doc);
+}
+
+void RegisterCopy(const char* type, int inputs, const char* doc, bool inplace) {
+  OpSchema& schema = CopySchema(type, inputs, doc);
+  if (inplace) schema.AllowInplace({{0, 0}});
+  if (inputs == 2) schema.Input(1, "like", "a tensor on the device where Y shall be");
+  RegisterCpuOperator<CopyOp<CPUContext>>(type, __FILE__);
+}
+
+}  // namespace
+
+void RegisterCopies() {
+  RegisterCopy("Copy", 1, "Y = X, in memory of its own.", false);
+  RegisterCopy("CopyFromCPUInput", 1, "Y = X, from the CPU to the operator's device.", false);
+  RegisterCopy("CopyOnDeviceLike", 2, "Y = X, on the device of input 1.", false);
+  RegisterCopy("EnsureCPUOutput", 1, "Y = X, on the CPU.", false);
+  RegisterCopy("StopGradient", 1, "Y = X; gradients end here.", true);
+  RegisterCopy("NegateGradient", 1, "Y = X; its gradient is negated.", true);
+
+  CopySchema("Alias", 1, "Y = X, in the same memory.");
+  RegisterCpuOperator<AliasOp<CPUContext>>("Alias", __FILE__);
+
+  RegisterSchema("ZeroGradient", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(0)
+      .Input(0, "X", "anything")
+      .SetDoc("Does nothing; the gradient of X is 0.");
+  RegisterCpuOperator<NoOutputOp<CPUContext>>("ZeroGradient", __FILE__);
+}
+
+}  // namespace caffe2rt

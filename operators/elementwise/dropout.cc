@@ -1,0 +1,46 @@
+#include "operators/elementwise/dropout.h"
+
+#include <random>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/elementwise/register.h"
+
+namespace caffe2rt {
+
+void DropElements(CPUContext& context, int64_t n, float ratio, const float* x, float* y,
+                  bool* keep) {
+  const float scale = 1.0f / (1.0f - ratio);
+  std::bernoulli_distribution kept(1.0 - static_cast<double>(ratio));
+  auto& generator = context.RandGenerator();
+  for (int64_t i = 0; i < n; ++i) {
+    keep[i] = kept(generator);
+    y[i] = keep[i] ? x[i] * scale : 0.0f;
+  }
+}
+
+void RegisterDropout() {
+  RegisterSchema("Dropout", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1, 2)
+      .AllowInplace({{0, 0}})
+      .Arg("ratio", "share of the elements that become 0, at least 0 and below 1", 0.5)
+      .ArgIsTest("1: Y = X; 0: drop elements")
+      .Input(0, "X", "any shape, float")
+      .Output(0, "Y", "the shape of X")
+      .Output(1, "mask", "the shape of X, bool: which elements were kept; untouched in test mode")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        if (!AreKnown(in, 1)) return UnknownOutputs(def);
+        std::vector<TensorShape> out{in[0]};
+        if (def.output_size() == 2) {
+          out.push_back(CreateTensorShape(GetDimsVector(in[0]), TensorProto::BOOL));
+        }
+        return out;
+      })
+      .CostInferenceFunction(PointwiseCostInference<1>)
+      .SetDoc("Drops a random share of the elements in training, does nothing in test mode.");
+  RegisterCpuOperator<DropoutOp<CPUContext>>("Dropout", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,49 @@
+#pragma once
+// Dropout: sets a random share `ratio` of the elements to 0 and scales the others by 1 / (1 -
+// ratio) (Srivastava et al. 2014); with is_test the identity.
+//   X any shape, float -> Y as X, which it may be; mask as X, bool, true where an element was kept.
+//   In test mode the mask stays as it was and need not be named.
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+
+// y[i] = keep[i] ? x[i] / (1 - ratio) : 0, keep drawn from the context's generator. y may be x.
+void DropElements(CPUContext& context, int64_t n, float ratio, const float* x, float* y,
+                  bool* keep);
+
+template <class Context>
+class DropoutOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  DropoutOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        ratio_(this->template GetSingleArgument<float>("ratio", 0.5f)),
+        is_test_(this->template GetSingleArgument<int>("is_test", 0) != 0) {
+    CAFFE_ENFORCE(ratio_ >= 0.0f && ratio_ < 1.0f, "argument ratio is ", ratio_,
+                  ", want at least 0 and below 1");
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    X.data<float>();  // THROWS before the output is touched
+    Tensor* Y = Output(0);
+    if (is_test_) {
+      if (Y != &X) Y->CopyFrom(X, &context_);
+      return true;
+    }
+    CAFFE_ENFORCE_EQ(OutputSize(), 2, "outputs of Dropout in training (is_test 0): Y and the mask");
+    if (Y != &X) Y->ResizeLike(X);
+    float* y = Y->template mutable_data<float>();
+    bool* keep = Output(1, X.sizes(), TypeMeta::Make<bool>())->template mutable_data<bool>();
+    DropElements(context_, X.numel(), ratio_, X.data<float>(), y, keep);
+    return true;
+  }
+
+ private:
+  const float ratio_;
+  const bool is_test_;
+};
+
+}  // namespace caffe2rt

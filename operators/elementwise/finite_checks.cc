@@ -1,0 +1,44 @@
+#include "operators/elementwise/finite_checks.h"
+
+#include <cmath>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/elementwise/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+template <class T>
+int64_t FindNotFinite(int64_t n, const T* x) {
+  int64_t i = 0;
+  while (i < n && std::isfinite(x[i])) ++i;
+  return i;
+}
+
+}  // namespace
+
+int64_t FirstNotFinite(CPUContext&, int64_t n, const float* x) { return FindNotFinite(n, x); }
+int64_t FirstNotFinite(CPUContext&, int64_t n, const double* x) { return FindNotFinite(n, x); }
+
+void RegisterFiniteChecks() {
+  RegisterSchema("NanCheck", __FILE__)
+      .NumInputs(1, INT_MAX)
+      .NumOutputs(1)
+      .AllowInplace({{0, 0}})
+      .Input(0, "X", "any shape, float")
+      .Output(0, "Y", "X")
+      .IdenticalTypeAndShapeOfInput(0)
+      .SetDoc("Y = X; an error when X holds a NaN or an infinity.");
+  RegisterCpuOperator<FiniteCheckOp<CPUContext>>("NanCheck", __FILE__);
+
+  RegisterSchema("EnforceFinite", __FILE__)
+      .NumInputs(1)
+      .NumOutputs(0)
+      .Input(0, "X", "any shape, float or double")
+      .SetDoc("An error when X holds a NaN or an infinity.");
+  RegisterCpuOperator<FiniteCheckOp<CPUContext>>("EnforceFinite", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,44 @@
+#pragma once
+// NanCheck and EnforceFinite: THROW when input 0 holds a NaN or an infinity. NanCheck hands its
+// input on, EnforceFinite has no output. NanCheck's further inputs are not looked at.
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+
+// The index of the first value that is not finite; n when all are.
+int64_t FirstNotFinite(CPUContext& context, int64_t n, const float* x);
+int64_t FirstNotFinite(CPUContext& context, int64_t n, const double* x);
+
+template <class Context>
+class FiniteCheckOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  FiniteCheckOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    if (OutputSize() == 0) {
+      return DispatchByType<float, double>(X.dtype(), "input 0 (X)", [&](auto element) {
+        return Check(X, X.data<decltype(element)>());
+      });
+    }
+    Check(X, X.data<float>());
+    Tensor* Y = Output(0);
+    if (Y != &X) Y->CopyFrom(X, &context_);
+    return true;
+  }
+
+ private:
+  template <class T>
+  bool Check(const Tensor& X, const T* x) {
+    const int64_t first = FirstNotFinite(context_, X.numel(), x);
+    CAFFE_ENFORCE(first == X.numel(), "input 0 (X) of shape ", X.sizes(), " holds ", x[first],
+                  " at element ", first, ", want finite numbers");
+    return true;
+  }
+};
+
+}  // namespace caffe2rt

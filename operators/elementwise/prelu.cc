@@ -1,0 +1,51 @@
+#include "operators/elementwise/prelu.h"
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/elementwise/map.h"
+#include "operators/elementwise/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+struct PReluFunction {
+  CAFFE2RT_SIMD_INLINE float operator()(float x, float slope) const {
+    return x > 0.0f ? x : slope * x;
+  }
+};
+
+}  // namespace
+
+void PRelu(CPUContext&, int64_t outer, int64_t channels, int64_t inner, const float* x,
+           const float* slopes, float* y) {
+  if (outer == 0 || channels == 0 || inner == 0) return;
+  using Loop = BroadcastPlan::Loop;
+  const internal::BroadcastKernel<PReluFunction> kernel{};
+  if (inner == 1) {
+    RunSimd(kernel, Loop{channels, 1, 1}, Loop{outer, channels, 0}, x, slopes, y);
+    return;
+  }
+  const int64_t image = channels * inner;
+  for (int64_t i = 0; i < outer; ++i) {
+    RunSimd(kernel, Loop{inner, 1, 0}, Loop{channels, inner, 1}, x + i * image, slopes,
+            y + i * image);
+  }
+}
+
+void RegisterPRelu() {
+  RegisterSchema("PRelu", __FILE__)
+      .NumInputs(2)
+      .NumOutputs(1)
+      .AllowInplace({{0, 0}})
+      .Arg("order", "NCHW: channels are dim 1; NHWC: the last dim", "NCHW")
+      .Input(0, "X", "[N, C, *] or [*, C], float")
+      .Input(1, "W", "C slopes, or 1 for all channels")
+      .Output(0, "Y", "the shape of X")
+      .IdenticalTypeAndShapeOfInput(0)
+      .CostInferenceFunction(PointwiseCostInference<2>)
+      .SetDoc("Y = X for X > 0, slope * X otherwise.");
+  RegisterCpuOperator<PReluOp<CPUContext>>("PRelu", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,52 @@
+#pragma once
+// PRelu: Y = X for X > 0, slope * X otherwise (He et al. 2015), with one slope for each channel or
+// one for all.
+//   X [N, C, *] or with order NHWC [*, C], float; W: C slopes, or 1. Y as X, which it may be.
+
+#include <string>
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+
+// x and y are [outer, channels, inner]; one slope a channel. y may be x.
+void PRelu(CPUContext& context, int64_t outer, int64_t channels, int64_t inner, const float* x,
+           const float* slopes, float* y);
+
+template <class Context>
+class PReluOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  // Any order but "NHWC" is taken for NCHW, and does not matter with a shared slope.
+  PReluOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        channels_last_(this->template GetSingleArgument<std::string>("order", "NCHW") == "NHWC") {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const Tensor& W = Input(1);
+    X.data<float>(), W.data<float>();  // THROWS before the output is touched
+    CAFFE_ENFORCE_GE(X.dim(), channels_last_ ? 1 : 2, "rank of input 0 (X) of shape ", X.sizes());
+    const int channel_dim = channels_last_ ? X.dim() - 1 : 1;
+    const int64_t channels = X.dim(channel_dim);
+    CAFFE_ENFORCE(W.numel() == 1 || W.numel() == channels, "input 1 (W) has shape ", W.sizes(),
+                  ", want ", channels, " slopes, one for each channel of input 0 (X) of shape ",
+                  X.sizes(), ", or 1");
+    Tensor* Y = Output(0);
+    if (Y != &X) Y->ResizeLike(X);
+    float* y = Y->template mutable_data<float>();
+    if (W.numel() == 1) {
+      PRelu(context_, 1, 1, X.numel(), X.data<float>(), W.data<float>(), y);
+    } else {
+      PRelu(context_, X.size_to_dim(channel_dim), channels, X.size_from_dim(channel_dim + 1),
+            X.data<float>(), W.data<float>(), y);
+    }
+    return true;
+  }
+
+ private:
+  const bool channels_last_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,24 @@
+#include "operators/elementwise/where.h"
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/elementwise/register.h"
+
+namespace caffe2rt {
+
+void RegisterWhere() {
+  RegisterSchema("Where", __FILE__)
+      .NumInputs(3)
+      .NumOutputs(1)
+      .Arg("broadcast_on_rows", "1: C has one element for each row of X", 0)
+      .Input(0, "C", "bool: where to take X")
+      .Input(1, "X", "any shape; float, double, int32, int64, bool or strings")
+      .Input(2, "Z", "shape and type of X")
+      .Output(0, "Y", "shape and type of X")
+      .IdenticalTypeAndShapeOfInput(1)
+      .CostInferenceFunction(PointwiseCostInference<1>)
+      .SetDoc("Y = X where C is true, Z elsewhere.");
+  RegisterCpuOperator<WhereOp<CPUContext>>("Where", __FILE__);
+}
+
+}  // namespace caffe2rt

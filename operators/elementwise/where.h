@@ -1,0 +1,74 @@
+#pragma once
+// Where: Y = X where the condition is true, else Z.
+//   C bool, X and Z one shape and type; C has their shape, or with broadcast_on_rows one element
+//   for each of their rows (dim 0). Y has the shape of X.
+
+#include <string>
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+
+// Row i of y, `length` elements, comes from x where c[i], else from z.
+template <class T>
+void SelectRows(CPUContext&, int64_t rows, int64_t length, const bool* c, const T* x, const T* z,
+                T* y) {
+  if (length == 1) {
+    for (int64_t i = 0; i < rows; ++i) y[i] = c[i] ? x[i] : z[i];
+    return;
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    const T* from = (c[i] ? x : z) + i * length;
+    for (int64_t j = 0; j < length; ++j) y[i * length + j] = from[j];
+  }
+}
+
+template <class Context>
+class WhereOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  WhereOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        on_rows_(this->template GetSingleArgument<bool>("broadcast_on_rows", false)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(1);
+    return DispatchByType<float, double, int32_t, int64_t, bool, std::string>(
+        X.dtype(), "input 1 (X)", [&](auto element) { return RunWithType<decltype(element)>(X); });
+  }
+
+ private:
+  template <class T>
+  bool RunWithType(const Tensor& X) {
+    const Tensor& C = Input(0);
+    const Tensor& Z = Input(2);
+    CAFFE_ENFORCE(C.IsType<bool>(), "input 0 (C) has elements of type ", C.dtype().name(),
+                  ", want bool");
+    CAFFE_ENFORCE(Z.IsType<T>(), "input 2 (Z) has elements of type ", Z.dtype().name(), ", want ",
+                  X.dtype().name(), " as input 1 (X)");
+    CAFFE_ENFORCE(X.dims() == Z.dims(), "input 2 (Z) has shape ", Z.sizes(), ", want ", X.sizes(),
+                  " as input 1 (X)");
+    if (on_rows_) {
+      CAFFE_ENFORCE(C.dim() == 1 && X.dim() >= 1 && C.dim(0) == X.dim(0), "input 0 (C) has shape ",
+                    C.sizes(), ", want one element for each row of input 1 (X) of shape ",
+                    X.sizes());
+    } else {
+      CAFFE_ENFORCE(C.dims() == X.dims(), "input 0 (C) has shape ", C.sizes(), ", want ", X.sizes(),
+                    " as input 1 (X), or the argument broadcast_on_rows");
+    }
+    const bool* c = C.data<bool>();
+    const T* x = X.data<T>();
+    const T* z = Z.data<T>();
+    Tensor* Y = Output(0);
+    Y->ResizeLike(X);
+    T* y = Y->template mutable_data<T>();
+    SelectRows(context_, C.numel(), on_rows_ ? X.size_from_dim(1) : 1, c, x, z, y);
+    return true;
+  }
+
+  const bool on_rows_;
+};
+
+}  // namespace caffe2rt
