@@ -16,14 +16,13 @@ struct BatchMatMulPlan {
   int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
   std::vector<int64_t> y_dims;
-  // Of the matrices of Y in order: which matrix of A and of B. Runs with one B and successive A are
-  // one product.
-  std::vector<int64_t> a_index, b_index;
-  int64_t batch = 0;
+  // Matrices of Y: their axes, and how far a step on each moves in the matrices of A and of B (0:
+  // repeated).
+  std::vector<int64_t> batch_dims, a_strides, b_strides;
 };
-// THROWS when the shapes do not fit together. With `shape_only` the index lists stay empty.
+// THROWS when the shapes do not fit together.
 BatchMatMulPlan PlanBatchMatMul(IntArrayRef a, IntArrayRef b, bool trans_a, bool trans_b,
-                                bool broadcast, bool shape_only);
+                                bool broadcast);
 
 void RunBatchMatMul(CPUContext& context, const BatchMatMulPlan& plan, const float* a,
                     const float* b, float* y);
