@@ -2,138 +2,21 @@
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/tokenizer.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
 
-#include <algorithm>
 #include <climits>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/io/proto_text.h"
 
 namespace caffe2rt {
 namespace {
 
 using google::protobuf::Message;
-
-constexpr std::string_view kOlderDeviceId = "cuda_gpu_id";
-constexpr std::string_view kDeviceId = "device_id  ";  // as long: columns stay right
-
-// Keeps the first error.
-class FirstError : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, int column, const std::string& message) override {
-    if (!message_.empty()) return;
-    line_ = line + 1;  // protobuf counts from 0
-    column_ = column + 1;
-    message_ = message;
-  }
-  void TakeFrom(const FirstError& other) {
-    line_ = other.line_;
-    column_ = other.column_;
-    message_ = other.message_;
-  }
-  void MoveColumn(int by) { column_ += by; }
-  int line() const { return line_; }
-  int column() const { return column_; }
-  // Without our package name and the final stop.
-  std::string message() const {
-    std::string text = message_;
-    for (size_t at; (at = text.find("caffe2rt.")) != std::string::npos;) text.erase(at, 9);
-    while (!text.empty() && text.back() == '.') text.pop_back();
-    return text;
-  }
-
- private:
-  int line_ = 0;
-  int column_ = 0;
-  std::string message_;
-};
-
-// Where a string literal that opens at `at` ends: behind its closing quote, or at the end of its
-// line.
-size_t SkipString(std::string_view text, size_t at) {
-  const char quote = text[at++];
-  while (at < text.size() && text[at] != quote && text[at] != '\n') {
-    at += text[at] == '\\' && at + 1 < text.size() ? 2 : 1;
-  }
-  return std::min(at + 1, text.size());
-}
-
-bool IsWord(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-// The text with DeviceOption's older field name replaced where it is a word outside of strings and
-// comments.
-std::string WithTodaysNames(std::string_view text) {
-  std::string result(text);
-  size_t at = 0;
-  while (at < text.size()) {
-    if (text[at] == '#') {
-      at = std::min(text.find('\n', at), text.size());
-    } else if (text[at] == '"' || text[at] == '\'') {
-      at = SkipString(text, at);
-    } else if (IsWord(text[at])) {
-      const size_t begin = at;
-      while (at < text.size() && IsWord(text[at])) ++at;
-      if (text.substr(begin, at - begin) == kOlderDeviceId) {
-        result.replace(begin, kDeviceId.size(), kDeviceId);
-      }
-    } else {
-      ++at;
-    }
-  }
-  return result;
-}
-
-bool ParseTextOnce(std::string_view text, Message* proto, FirstError* error) {
-  google::protobuf::TextFormat::Parser parser;
-  parser.RecordErrorsTo(error);
-  parser.SetRecursionLimit(kMaxProtoNesting);
-  google::protobuf::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
-  return parser.Parse(&stream, proto);
-}
-
-// Protobuf reports an unknown field behind its name; moves the place to where the name begins.
-void PointAtName(std::string_view text, FirstError* error) {
-  const std::string message = error->message();
-  constexpr std::string_view kUnknownField = "has no field named \"";
-  const size_t at = message.find(kUnknownField);
-  if (at == std::string::npos) return;
-  const size_t begin = at + kUnknownField.size();
-  const int length = static_cast<int>(message.find('"', begin) - begin);
-  size_t line_begin = 0;
-  for (int line = 1; line < error->line() && line_begin != std::string_view::npos; ++line) {
-    line_begin = text.find('\n', line_begin);
-    if (line_begin != std::string_view::npos) ++line_begin;
-  }
-  if (line_begin == std::string_view::npos || error->column() <= length) return;
-  const std::string_view before =
-      text.substr(line_begin).substr(0, static_cast<size_t>(error->column() - 1));
-  if (before.find('\t') == std::string_view::npos &&
-      before.ends_with(std::string_view(message).substr(begin, static_cast<size_t>(length)))) {
-    error->MoveColumn(-length);
-  }
-}
-
-// Parses text; on failure `error` has the first thing wrong.
-bool ParseText(std::string_view text, Message* proto, FirstError* error) {
-  if (text.size() > INT_MAX) {
-    error->AddError(0, 0, MakeString("text has ", text.size(), " bytes, want less than 2 GB"));
-    return false;
-  }
-  if (ParseTextOnce(text, proto, error)) return true;
-  if (text.find(kOlderDeviceId) == std::string_view::npos) return false;
-  FirstError second;
-  if (ParseTextOnce(WithTodaysNames(text), proto, &second)) return true;
-  if (second.line() != error->line() || second.column() != error->column()) error->TakeFrom(second);
-  return false;
-}
 
 // Parses binary; on failure `reason` says why.
 bool ParseBinary(std::string_view bytes, Message* proto, std::string* reason) {
@@ -168,9 +51,9 @@ std::string Subject(const std::string& subject, const Message& proto) {
 }
 
 [[noreturn]] void ThrowTextError(const std::string& subject, const Message& proto,
-                                 const FirstError& error) {
-  CAFFE_THROW(Subject(subject, proto), ": line ", error.line(), ", column ", error.column(), ": ",
-              error.message());
+                                 const TextError& error) {
+  CAFFE_THROW(Subject(subject, proto), ": line ", error.line, ", column ", error.column, ": ",
+              error.message);
 }
 
 // What a message that parsed evidently is instead; empty when it is what was wanted. Wire forms
@@ -202,9 +85,8 @@ bool LooksLikeText(std::string_view bytes) {
 }
 
 void ParseTextProto(std::string_view text, const std::string& subject, Message* proto) {
-  FirstError error;
+  TextError error;
   if (ParseText(text, proto, &error)) return;
-  PointAtName(text, &error);
   ThrowTextError(subject, *proto, error);
 }
 
@@ -217,17 +99,16 @@ void ParseProto(std::string_view bytes, const std::string& subject, Message* pro
   CAFFE_ENFORCE(!bytes.empty(), Subject(subject, *proto), ": it is empty");
   std::string reason;
   if (LooksLikeText(bytes)) {
-    FirstError error;
+    TextError error;
     if (ParseText(bytes, proto, &error)) return;
     // A small binary message may consist of printable characters alone.
     if (ParseBinary(bytes, proto, &reason) && !HasUnknownFields(*proto)) return;
     const std::string other = OtherKind(bytes, *proto);
     CAFFE_ENFORCE(other.empty(), Subject(subject, *proto), ": it is ", other);
-    PointAtName(bytes, &error);
     ThrowTextError(subject, *proto, error);
   }
   if (!ParseBinary(bytes, proto, &reason)) {
-    FirstError error;
+    TextError error;
     // Text with a stray control character: name its place.
     if (DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind == FileKind::kUnknown &&
         LooksLikeText(bytes.substr(0, 64)) && !ParseText(bytes, proto, &error)) {
@@ -290,7 +171,7 @@ bool WriteStringToFile(const std::string& bytes, const char* path) {
 }
 
 bool ParseProtoFromText(const std::string& text, Message* proto) {
-  FirstError error;
+  TextError error;
   return ParseText(text, proto, &error);
 }
 

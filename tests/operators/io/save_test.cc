@@ -76,9 +76,9 @@ TEST_F(SaveTest, LeavesTheOldFileWhenABlobCannotBeWritten) {
 
 TEST_F(SaveTest, NamesWrongArguments) {
   ExpectThrows([&] { RunOp(&ws_, "type: 'Save' input: 'a' arg { name: 'db' s: 'x' }"); },
-               "db_type");
+               "Must specify a db type.");
   ExpectThrows([&] { RunOp(&ws_, "type: 'Save' input: 'a' arg { name: 'db_type' s: 'minidb' }"); },
-               "db");
+               "Must specify a db name.");
   ExpectThrows([&] { Save("input: 'a' input: 'a'", ""); }, "Duplicated input: a");
   ExpectThrows(
       [&] { Save("input: 'a'", "arg { name: 'blob_name_overrides' strings: 'x' strings: 'y' }"); },

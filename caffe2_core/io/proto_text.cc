@@ -1,0 +1,124 @@
+#include "caffe2_core/io/proto_text.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/proto_file.h"
+
+namespace caffe2rt {
+namespace {
+
+using google::protobuf::Message;
+
+constexpr std::string_view kOlderDeviceId = "cuda_gpu_id";
+constexpr std::string_view kDeviceId = "device_id  ";  // as long: columns stay right
+
+// Keeps the first error, without our package name and the final stop.
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  explicit FirstError(TextError* error) : error_(error) {}
+  void AddError(int line, int column, const std::string& message) override {
+    if (!error_->message.empty()) return;
+    *error_ = {line + 1, column + 1, message};  // protobuf counts from 0
+    std::string& text = error_->message;
+    for (size_t at; (at = text.find("caffe2rt.")) != std::string::npos;) text.erase(at, 9);
+    while (!text.empty() && text.back() == '.') text.pop_back();
+  }
+
+ private:
+  TextError* const error_;
+};
+
+// Where a string literal that opens at `at` ends: behind its closing quote, or at the end of its
+// line.
+size_t SkipString(std::string_view text, size_t at) {
+  const char quote = text[at++];
+  while (at < text.size() && text[at] != quote && text[at] != '\n') {
+    at += text[at] == '\\' && at + 1 < text.size() ? 2 : 1;
+  }
+  return std::min(at + 1, text.size());
+}
+
+bool IsWord(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// The text with DeviceOption's older field name replaced where it is a word outside of strings and
+// comments.
+std::string WithTodaysNames(std::string_view text) {
+  std::string result(text);
+  size_t at = 0;
+  while (at < text.size()) {
+    if (text[at] == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (text[at] == '"' || text[at] == '\'') {
+      at = SkipString(text, at);
+    } else if (IsWord(text[at])) {
+      const size_t begin = at;
+      while (at < text.size() && IsWord(text[at])) ++at;
+      if (text.substr(begin, at - begin) == kOlderDeviceId) {
+        result.replace(begin, kDeviceId.size(), kDeviceId);
+      }
+    } else {
+      ++at;
+    }
+  }
+  return result;
+}
+
+bool ParseTextOnce(std::string_view text, Message* proto, TextError* error) {
+  google::protobuf::TextFormat::Parser parser;
+  FirstError collector(error);
+  parser.RecordErrorsTo(&collector);
+  parser.SetRecursionLimit(kMaxProtoNesting);
+  google::protobuf::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
+  return parser.Parse(&stream, proto);
+}
+
+// Protobuf reports an unknown field behind its name; moves the place to where the name begins.
+void PointAtName(std::string_view text, TextError* error) {
+  const std::string& message = error->message;
+  constexpr std::string_view kUnknownField = "has no field named \"";
+  const size_t at = message.find(kUnknownField);
+  if (at == std::string::npos) return;
+  const size_t begin = at + kUnknownField.size();
+  const int length = static_cast<int>(message.find('"', begin) - begin);
+  size_t line_begin = 0;
+  for (int line = 1; line < error->line && line_begin != std::string_view::npos; ++line) {
+    line_begin = text.find('\n', line_begin);
+    if (line_begin != std::string_view::npos) ++line_begin;
+  }
+  if (line_begin == std::string_view::npos || error->column <= length) return;
+  const std::string_view before =
+      text.substr(line_begin).substr(0, static_cast<size_t>(error->column - 1));
+  if (before.find('\t') == std::string_view::npos &&
+      before.ends_with(std::string_view(message).substr(begin, static_cast<size_t>(length)))) {
+    error->column -= length;
+  }
+}
+
+}  // namespace
+
+bool ParseText(std::string_view text, Message* proto, TextError* error) {
+  *error = {};
+  if (text.size() > INT_MAX) {
+    *error = {1, 1, MakeString("it has ", text.size(), " bytes, want less than 2 GB")};
+    return false;
+  }
+  if (ParseTextOnce(text, proto, error)) return true;
+  PointAtName(text, error);
+  if (text.find(kOlderDeviceId) == std::string_view::npos) return false;
+  TextError second;
+  const std::string today = WithTodaysNames(text);
+  if (ParseTextOnce(today, proto, &second)) return true;
+  PointAtName(today, &second);
+  if (second.line != error->line || second.column != error->column) *error = second;
+  return false;
+}
+
+}  // namespace caffe2rt
