@@ -1,0 +1,255 @@
+#include "tests/fuzz/exercise.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <filesystem>
+#include <set>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/device_fallback.h"
+#include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/predictor.h"
+#include "tests/fuzz/random.h"
+#include "tests/fuzz/work_budget.h"
+
+namespace caffe2rt::test {
+namespace {
+
+constexpr int kMaxRecords = 2000;
+constexpr int kMaxPlanIterations = 50;
+constexpr int kMaxNesting = 20;
+
+// Paths of nets stay below the current folder, whatever a file says.
+std::string SafePath(std::string text) {
+  for (size_t at; (at = text.find("..")) != std::string::npos;) text.replace(at, 2, "__");
+  if (!text.empty() && text[0] == '/') text[0] = '_';
+  return text;
+}
+
+void MakeSafe(NetDef* net, int depth = 0) {
+  for (OperatorDef& op : *net->mutable_op()) {
+    for (Argument& arg : *op.mutable_arg()) {
+      if (arg.has_s()) arg.set_s(SafePath(arg.s()));
+      for (std::string& text : *arg.mutable_strings()) text = SafePath(text);
+      if (arg.has_n() && depth < kMaxNesting) MakeSafe(arg.mutable_n(), depth + 1);
+      if (depth < kMaxNesting) {
+        for (NetDef& nested : *arg.mutable_nets()) MakeSafe(&nested, depth + 1);
+      }
+    }
+  }
+}
+
+// Everything that looks at a net without running it.
+void Inspect(const NetDef& net, const Workspace& ws) {
+  CheckNetDataflow(net);
+  OutputsOf(net);
+  ShapeMap shapes;
+  for (const std::string& name : ws.Blobs()) {
+    const Blob* blob = ws.GetBlob(name);
+    if (!blob->IsTensor(CPU) || !blob->Get<Tensor>().IsShaped()) continue;
+    shapes[name] = CreateTensorShape(blob->Get<Tensor>().dims(), TensorProto::FLOAT);
+  }
+  for (const OpShapes& op : InferOpShapes({&net}, &shapes)) {
+    const OperatorDef& def = net.op(op.op);
+    const OpSchema* schema = OpSchemaRegistry::Schema(def.type());
+    if (schema == nullptr || op.failed || !schema->HasCostInferenceFunction()) continue;
+    try {
+      schema->InferCost(def, op.inputs);
+    } catch (const EnforceNotMet&) {
+      // No cost to show.
+    }
+  }
+}
+
+void FeedRandom(Random* random, Tensor* tensor) {
+  std::vector<int64_t> dims;
+  for (uint64_t rank = random->OneIn(8) ? random->Below(7) : 1 + random->Below(4); rank-- > 0;) {
+    static const int64_t kSizes[] = {0, 1, 1, 1, 2, 3, 3, 4, 5, 7, 8, 12, 16, 33};
+    dims.push_back(kSizes[random->Below(std::size(kSizes))]);
+  }
+  if (random->OneIn(2)) dims = {1, 3, 32, 32};
+  tensor->Resize(dims);
+  if (random->OneIn(6)) {
+    int64_t* data = tensor->mutable_data<int64_t>();
+    for (int64_t i = 0; i < tensor->numel(); ++i)
+      data[i] = static_cast<int64_t>(random->Below(9)) - 2;
+  } else if (random->OneIn(6)) {
+    int32_t* data = tensor->mutable_data<int32_t>();
+    for (int64_t i = 0; i < tensor->numel(); ++i)
+      data[i] = static_cast<int32_t>(random->Below(9)) - 2;
+  } else if (random->OneIn(8)) {
+    uint8_t* data = tensor->mutable_data<uint8_t>();
+    for (int64_t i = 0; i < tensor->numel(); ++i) data[i] = static_cast<uint8_t>(random->Next());
+  } else {
+    float* data = tensor->mutable_data<float>();
+    for (int64_t i = 0; i < tensor->numel(); ++i)
+      data[i] = static_cast<float>(random->Below(2000)) / 1000 - 1;
+  }
+}
+
+// Weights of the origin, shared read-only; random tensors for the other inputs.
+void FeedInputs(const NetDef& net, const CorpusFile* origin, Random* random, Workspace* ws) {
+  for (const std::string& name : InputsOf(net)) {
+    Tensor* tensor = ws->CreateBlob(name)->GetMutableTensor(CPU);
+    const Blob* weight =
+        origin != nullptr && origin->weights != nullptr && origin->weights->HasBlob(name)
+            ? origin->weights->GetBlob(name)
+            : nullptr;
+    if (weight != nullptr && weight->IsTensor(CPU) && !random->OneIn(64)) {
+      *tensor = weight->Get<Tensor>();
+    } else {
+      FeedRandom(random, tensor);
+    }
+  }
+}
+
+void RunNet(NetDef net, const CorpusFile* origin, Random* random) {
+  MakeSafe(&net);
+  if (net.name().empty()) net.set_name("fuzz");
+  FallBackToCPU(&net);
+  Workspace ws(".");
+  FeedInputs(net, origin, random, &ws);
+  Inspect(net, ws);
+  NetBase* made = ws.CreateNet(net);
+  CAFFE_ENFORCE(made != nullptr, "net type \"", net.type(), "\"");
+  WatchNet(made);
+  for (int i = 0; i < 2; ++i) CAFFE_ENFORCE(made->Run(), "the net returned false");
+}
+
+void RunPlan(PlanDef plan, const CorpusFile* origin, Random* random) {
+  Workspace ws(".");
+  for (NetDef& net : *plan.mutable_network()) {
+    MakeSafe(&net);
+    FallBackToCPU(&net);
+    FeedInputs(net, origin, random, &ws);
+    Inspect(net, ws);
+  }
+  std::atomic<int> iterations{0};
+  CAFFE_ENFORCE(ws.RunPlan(plan, [&](int) { return ++iterations <= kMaxPlanIterations; }),
+                "the plan returned false");
+}
+
+void RunMetaNet(MetaNetDef meta, const CorpusFile* origin, Random* random) {
+  for (NetsMap& entry : *meta.mutable_nets()) {
+    MakeSafe(entry.mutable_value());
+    FallBackToCPU(entry.mutable_value());
+  }
+  Workspace ws(".");
+  for (const NetsMap& entry : meta.nets()) FeedInputs(entry.value(), origin, random, &ws);
+  PredictorOptions options;
+  options.device_fallback = true;
+  Predictor predictor(meta, &ws, options);
+  Predictor::TensorMap inputs;
+  for (const std::string& name : predictor.input_names()) {
+    FeedRandom(random, &inputs.emplace(name, Tensor(CPU)).first->second);
+  }
+  Predictor::TensorList outputs;
+  predictor(inputs, &outputs);
+}
+
+// A database in the current folder.
+std::string WriteDatabase(const std::string& bytes, FileKind kind) {
+  const bool folder = kind == FileKind::kLMDB;
+  const std::string path = folder ? "fuzz_lmdb" : "fuzz_db";
+  if (folder) std::filesystem::create_directory(path);
+  CAFFE_ENFORCE(WriteStringToFile(bytes, (folder ? path + "/data.mdb" : path).c_str()),
+                "cannot write ", path);
+  return path;
+}
+
+void ReadDatabase(const std::string& bytes, FileKind kind) {
+  const std::string path = WriteDatabase(bytes, kind);
+  const std::string type = DBTypeOfKind(kind);
+  const std::unique_ptr<db::DB> source = db::OpenDB(type, path, db::READ);
+  const std::unique_ptr<db::Cursor> cursor = source->NewCursor();
+  Workspace ws;
+  std::string error;
+  int records = 0;
+  for (; cursor->Valid() && records < kMaxRecords; cursor->Next(), ++records) {
+    Blob* blob = ws.CreateBlob(BlobNameFromKey(cursor->key()));
+    try {
+      DeserializeBlob(cursor->value(), blob);
+    } catch (const EnforceNotMet& thrown) {
+      error = thrown.message();
+    }
+  }
+  OperatorDef load = CreateOperatorDef("Load", "", {}, {});
+  AddArgument("db", path, &load);
+  AddArgument("db_type", type, &load);
+  AddArgument("load_all", 1, &load);
+  ws.RunOperatorOnce(load);
+  try {
+    LoadPredictor(path, type);
+  } catch (const EnforceNotMet&) {
+    // Most databases hold no predictor.
+  }
+  CAFFE_ENFORCE(error.empty(), error);
+}
+
+template <class Message>
+Message Parse(const std::string& bytes) {
+  Message message;
+  ParseProto(bytes, "input", &message);
+  return message;
+}
+
+void ReadTensors(const TensorProtos& protos) {
+  for (const TensorProto& proto : protos.protos()) TensorDeserializer().Deserialize(proto);
+}
+
+void Dispatch(const std::string& bytes, FileKind origin_kind, const CorpusFile* origin) {
+  Random random(HashOf(bytes));
+  FileKind kind = DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind;
+  // What is too damaged to be told is read as what it was.
+  if (kind == FileKind::kUnknown || origin_kind == FileKind::kLMDB) kind = origin_kind;
+  switch (kind) {
+    case FileKind::kPlanDef:
+      return RunPlan(Parse<PlanDef>(bytes), origin, &random);
+    case FileKind::kMetaNetDef:
+      return RunMetaNet(Parse<MetaNetDef>(bytes), origin, &random);
+    case FileKind::kMiniDB:
+    case FileKind::kLMDB:
+      return ReadDatabase(bytes, kind);
+    case FileKind::kTensorProto:
+      TensorDeserializer().Deserialize(Parse<TensorProto>(bytes));
+      return;
+    case FileKind::kTensorProtos:
+      ReadTensors(Parse<TensorProtos>(bytes));
+      return;
+    case FileKind::kBlobProto: {
+      Blob blob;
+      DeserializeBlob(bytes, &blob);
+      return;
+    }
+    default:
+      return RunNet(Parse<NetDef>(bytes), origin, &random);
+  }
+}
+
+}  // namespace
+
+ExerciseResult Exercise(const std::string& bytes, FileKind kind_of_origin,
+                        const CorpusFile* origin) {
+  ExerciseResult result;
+  StartBudget({});
+  try {
+    Dispatch(bytes, kind_of_origin, origin);
+  } catch (const EnforceNotMet& thrown) {
+    result.outcome = BudgetExceeded() ? Outcome::kOverBudget : Outcome::kRefused;
+    result.error = thrown.message();
+  } catch (const std::exception& thrown) {
+    result.outcome = Outcome::kFailed;
+    result.error = std::string("another exception than EnforceNotMet: ") + thrown.what();
+  }
+  return result;
+}
+
+}  // namespace caffe2rt::test

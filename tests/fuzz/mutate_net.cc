@@ -1,0 +1,279 @@
+#include "tests/fuzz/mutate_net.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+
+namespace caffe2rt::test {
+namespace {
+
+int64_t EdgeInt(Random* random) {
+  static const int64_t kEdges[] = {-1,
+                                   0,
+                                   1,
+                                   2,
+                                   3,
+                                   7,
+                                   8,
+                                   255,
+                                   256,
+                                   65536,
+                                   INT32_MAX,
+                                   INT32_MIN,
+                                   INT64_MAX,
+                                   INT64_MIN,
+                                   int64_t{1} << 31,
+                                   int64_t{1} << 32,
+                                   int64_t{1} << 62,
+                                   -2,
+                                   4,
+                                   1000000};
+  return random->OneIn(2) ? static_cast<int64_t>(random->Below(6))
+                          : kEdges[random->Below(std::size(kEdges))];
+}
+
+float EdgeFloat(Random* random) {
+  static const float kEdges[] = {0.f,    -1.f, 1.f,      0.5f,      1e-38f, 3e38f,
+                                 -3e38f, NAN,  INFINITY, -INFINITY, 1e10f};
+  return kEdges[random->Below(std::size(kEdges))];
+}
+
+std::string EdgeString(Random* random) {
+  static const char* const kEdges[] = {"",        "NCHW",     "NHWC",     "nchw",   "x",
+                                       "reflect", "edge",     "constant", "minidb", "lmdb",
+                                       "leveldb", "\xff\xfe", "float",    "CUDNN",  "NNPACK"};
+  return kEdges[random->Below(std::size(kEdges))];
+}
+
+std::string AnyBlob(const NetDef& net, Random* random) {
+  std::vector<std::string> names(net.external_input().begin(), net.external_input().end());
+  for (const OperatorDef& op : net.op()) {
+    names.insert(names.end(), op.input().begin(), op.input().end());
+    names.insert(names.end(), op.output().begin(), op.output().end());
+  }
+  return names.empty() || random->OneIn(32) ? "fuzz" + std::to_string(random->Below(3))
+                                            : random->Pick(names);
+}
+
+void FillArg(Random* random, Argument* arg) {
+  switch (random->Below(8)) {
+    case 0:
+    case 1:
+    case 2:
+      arg->set_i(EdgeInt(random));
+      break;
+    case 3:
+      arg->set_f(EdgeFloat(random));
+      break;
+    case 4:
+      arg->set_s(EdgeString(random));
+      break;
+    case 5:
+    case 6:
+      for (uint64_t n = random->Below(6); n-- > 0;) arg->add_ints(EdgeInt(random));
+      break;
+    default:
+      for (uint64_t n = random->Below(4); n-- > 0;) arg->add_floats(EdgeFloat(random));
+  }
+}
+
+void MutateArg(Random* random, Argument* arg) {
+  if (random->OneIn(6)) {
+    const std::string name = arg->name();
+    arg->Clear();
+    arg->set_name(name);
+    FillArg(random, arg);
+  } else if (arg->ints_size() > 0) {
+    const int at = static_cast<int>(random->Below(static_cast<uint64_t>(arg->ints_size())));
+    if (random->OneIn(4)) {
+      arg->add_ints(EdgeInt(random));
+    } else if (random->OneIn(4)) {
+      arg->mutable_ints()->RemoveLast();
+    } else {
+      arg->set_ints(at, EdgeInt(random));
+    }
+  } else if (arg->floats_size() > 0) {
+    if (random->OneIn(2)) {
+      arg->mutable_floats()->RemoveLast();
+    } else {
+      arg->set_floats(static_cast<int>(random->Below(static_cast<uint64_t>(arg->floats_size()))),
+                      EdgeFloat(random));
+    }
+  } else if (arg->has_i()) {
+    arg->set_i(EdgeInt(random));
+  } else if (arg->has_f()) {
+    arg->set_f(EdgeFloat(random));
+  } else if (arg->has_s()) {
+    arg->set_s(EdgeString(random));
+  } else {
+    FillArg(random, arg);
+  }
+}
+
+const std::vector<std::string>& Types() {
+  static const std::vector<std::string> types = RegisteredOperatorTypes(CPU);
+  return types;
+}
+
+// An operator of a type that is here, over blobs of the net.
+void AddOperator(Random* random, NetDef* net) {
+  OperatorDef op;
+  op.set_type(random->Pick(Types()));
+  const OpSchema* schema = OpSchemaRegistry::Schema(op.type());
+  if (schema == nullptr) return;
+  const auto pick = [&](int low, int high) {
+    high = std::min(high, low + 3);
+    return low +
+           static_cast<int>(random->Below(static_cast<uint64_t>(std::max(0, high - low)) + 1));
+  };
+  for (int n = pick(schema->min_input(), schema->max_input()); n-- > 0;)
+    op.add_input(AnyBlob(*net, random));
+  for (int n = pick(std::max(1, schema->min_output()), schema->max_output()); n-- > 0;) {
+    op.add_output(random->OneIn(8) ? AnyBlob(*net, random)
+                                   : "out" + std::to_string(random->Below(4)));
+  }
+  for (const OpSchema::Argument& known : schema->args()) {
+    if (!known.required && random->OneIn(2)) continue;
+    Argument* arg = op.add_arg();
+    arg->set_name(known.name);
+    FillArg(random, arg);
+  }
+  const int at = static_cast<int>(random->Below(static_cast<uint64_t>(net->op_size()) + 1));
+  *net->add_op() = op;
+  for (int i = net->op_size() - 1; i > at; --i) net->mutable_op()->SwapElements(i, i - 1);
+}
+
+void MutateOp(Random* random, NetDef* net) {
+  if (net->op_size() == 0) return AddOperator(random, net);
+  const int at = static_cast<int>(random->Below(static_cast<uint64_t>(net->op_size())));
+  OperatorDef* op = net->mutable_op(at);
+  const auto any = [&](int size) {
+    return static_cast<int>(random->Below(static_cast<uint64_t>(size)));
+  };
+  switch (random->Below(16)) {
+    case 0:
+      op->set_type(random->Pick(Types()));
+      break;
+    case 1:
+      if (op->input_size() > 0) op->set_input(any(op->input_size()), AnyBlob(*net, random));
+      break;
+    case 2:
+      if (op->output_size() > 0) op->set_output(any(op->output_size()), AnyBlob(*net, random));
+      break;
+    case 3:
+      random->OneIn(2) ? op->add_input(AnyBlob(*net, random))
+                       : op->add_output(AnyBlob(*net, random));
+      break;
+    case 4:
+      if (op->input_size() > 1)
+        op->mutable_input()->SwapElements(any(op->input_size()), any(op->input_size()));
+      break;
+    case 5:
+      if (op->input_size() > 0 && random->OneIn(2))
+        op->mutable_input()->RemoveLast();
+      else if (op->output_size() > 0)
+        op->mutable_output()->RemoveLast();
+      break;
+    case 6:
+      net->mutable_op()->DeleteSubrange(at, 1);
+      break;
+    case 7: {
+      const OperatorDef copy = *op;
+      *net->add_op() = copy;
+      break;
+    }
+    case 8:
+      net->mutable_op()->SwapElements(at, any(net->op_size()));
+      break;
+    case 9:
+      op->set_engine(EdgeString(random));
+      break;
+    case 10:
+      op->mutable_device_option()->set_device_type(static_cast<int>(EdgeInt(random)));
+      break;
+    case 11:
+      if (op->arg_size() > 0) op->mutable_arg()->DeleteSubrange(any(op->arg_size()), 1);
+      break;
+    default: {
+      const OpSchema* schema = OpSchemaRegistry::Schema(op->type());
+      if (schema != nullptr && !schema->args().empty() && random->OneIn(3)) {
+        Argument* arg = op->add_arg();
+        arg->set_name(random->Pick(schema->args()).name);
+        FillArg(random, arg);
+      } else if (op->arg_size() > 0) {
+        MutateArg(random, op->mutable_arg(any(op->arg_size())));
+      }
+    }
+  }
+}
+
+void MutateStep(Random* random, ExecutionStep* step) {
+  if (step->substep_size() > 0 && random->OneIn(2)) {
+    MutateStep(random, step->mutable_substep(static_cast<int>(
+                           random->Below(static_cast<uint64_t>(step->substep_size())))));
+    return;
+  }
+  switch (random->Below(8)) {
+    case 0:
+      step->set_num_iter(EdgeInt(random));
+      break;
+    case 1:
+      step->set_num_concurrent_instances(static_cast<int>(random->Below(5)) - 1);
+      break;
+    case 2:
+      if (step->network_size() > 0) step->add_network(step->network(0));
+      break;
+    case 3:
+      if (step->network_size() > 0) step->set_network(0, "fuzz");
+      break;
+    case 4:
+      if (step->substep_size() > 0) {
+        const ExecutionStep copy = step->substep(0);
+        *step->add_substep() = copy;
+      }
+      break;
+    case 5:
+      step->set_concurrent_substeps(!step->concurrent_substeps());
+      break;
+    case 6:
+      step->set_only_once(!step->only_once());
+      break;
+    default:
+      step->set_should_stop_blob(random->OneIn(2) ? "fuzz0" : "");
+  }
+}
+
+}  // namespace
+
+void MutateNet(Random* random, NetDef* net) {
+  const int count = 1 + static_cast<int>(random->Below(4));
+  for (int i = 0; i < count; ++i) {
+    if (random->OneIn(4)) {
+      AddOperator(random, net);
+    } else {
+      MutateOp(random, net);
+    }
+  }
+  if (random->OneIn(16)) net->set_type(random->OneIn(2) ? "dag" : "fuzz");
+  if (random->OneIn(16)) net->clear_external_input();
+  if (random->OneIn(16)) net->add_external_output(AnyBlob(*net, random));
+}
+
+void MutatePlan(Random* random, PlanDef* plan) {
+  if (plan->network_size() > 0 && random->OneIn(2)) {
+    MutateNet(random, plan->mutable_network(static_cast<int>(
+                          random->Below(static_cast<uint64_t>(plan->network_size())))));
+  }
+  if (plan->execution_step_size() > 0) {
+    MutateStep(random, plan->mutable_execution_step(static_cast<int>(
+                           random->Below(static_cast<uint64_t>(plan->execution_step_size())))));
+  }
+}
+
+}  // namespace caffe2rt::test
