@@ -18,6 +18,9 @@
 
 namespace caffe2rt {
 
+template <class Def>
+concept OperatorOrNet = std::is_same_v<Def, OperatorDef> || std::is_same_v<Def, NetDef>;
+
 class ArgumentHelper {
  public:
   // Keeps pointers into `def`, which must outlive the helper. THROWS when a name comes twice with different contents
@@ -48,15 +51,15 @@ class ArgumentHelper {
     return messages;
   }
 
-  template <class Def>
+  template <OperatorOrNet Def>
   static bool HasArgument(const Def& def, const std::string& name) {
     return ArgumentHelper(def).HasArgument(name);
   }
-  template <class Def, class T>
+  template <OperatorOrNet Def, class T>
   static T GetSingleArgument(const Def& def, const std::string& name, const T& default_value) {
     return ArgumentHelper(def).GetSingleArgument<T>(name, default_value);
   }
-  template <class T, class Def>
+  template <class T, OperatorOrNet Def>
   static std::vector<T> GetRepeatedArgument(const Def& def, const std::string& name,
                                             const std::vector<T>& default_value = {}) {
     return ArgumentHelper(def).GetRepeatedArgument<T>(name, default_value);

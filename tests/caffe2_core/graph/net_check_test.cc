@@ -1,0 +1,64 @@
+#include "caffe2_core/graph/net_check.h"
+
+#include <gtest/gtest.h>
+
+#include "caffe2_core/graph/device_fallback.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ParseNet;
+using Names = std::vector<std::string>;
+
+TEST(NetCheckTest, DeclaredAndMadeInputsPass) {
+  EXPECT_TRUE(CheckNetDataflow(ParseNet(R"(external_input: "x" external_output: "z"
+    op { type: "Relu" input: "x" output: "y" } op { type: "Relu" input: "y" output: "z" })")).empty());
+}
+
+TEST(NetCheckTest, WithoutDeclarationsAnyInputPasses) {
+  EXPECT_TRUE(CheckNetDataflow(ParseNet(R"(op { type: "Relu" input: "x" output: "y" })")).empty());
+}
+
+TEST(NetCheckTest, ReportsEveryProblem) {
+  const auto problems = CheckNetDataflow(ParseNet(R"(name: "n" external_input: "x"
+    external_output: "w"
+    op { type: "Relu" input: "a" output: "y" }
+    op { type: "Relu" input: "b" output: "z" device_option { node_name: "host" } })"));
+  ASSERT_EQ(problems.size(), 4u);
+  EXPECT_EQ(problems[0].text, "op Relu: Source for input a is unknown for net n, operator 0");
+  EXPECT_EQ(problems[1].text, "node_name must be empty for all operators at execution time.");
+  EXPECT_EQ(problems[2].op, 1);
+  EXPECT_EQ(problems[3].text,
+            "Some of the blobs are declared as output but never produced by the net n, the first "
+            "one is w");
+}
+
+TEST(NetCheckTest, InputsAreDeclaredOnesThenThoseReadFirst) {
+  EXPECT_EQ(InputsOf(ParseNet(R"(external_input: "w" op { type: "FC" input: "x" input: "w" input: "x"
+    output: "y" } op { type: "Relu" input: "y" output: "z" })")), (Names{"w", "x"}));
+}
+
+TEST(NetCheckTest, OutputsAreDeclaredOnesOrThoseNobodyReads) {
+  EXPECT_EQ(OutputsOf(ParseNet(R"(external_output: "q" op { type: "Relu" input: "x" output: "y" })")),
+            Names{"q"});
+  EXPECT_EQ(OutputsOf(ParseNet(R"(op { type: "Relu" input: "x" output: "y" }
+    op { type: "Split" input: "y" output: "a" output: "b" }
+    op { type: "Relu" input: "b" output: "b" })")), (Names{"a", "b"}));
+}
+
+TEST(DeviceFallbackTest, SendsMissingDevicesToTheCPUInNestedNetsToo) {
+  NetDef net = ParseNet(R"(device_option { device_type: 1 device_id: 3 random_seed: 5 }
+    op { type: "Relu" device_option { device_type: 0 } }
+    op { type: "If" device_option { device_type: 6 }
+         arg { name: "then_net" n { op { type: "Relu" device_option { device_type: 1 } } } } })");
+  EXPECT_EQ(FallBackToCPU(&net), (Names{"CUDA", "HIP"}));
+  EXPECT_EQ(net.device_option().device_type(), 0);
+  EXPECT_FALSE(net.device_option().has_device_id());
+  EXPECT_EQ(net.device_option().random_seed(), 5u);
+  EXPECT_EQ(net.op(1).arg(0).n().op(0).device_option().device_type(), 0);
+  EXPECT_TRUE(FallBackToCPU(&net).empty());
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,126 @@
+#include "caffe2_core/graph/op_schema.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/operator_test.h"
+
+OPERATOR_SCHEMA(OpSchemaTestMacro).NumInputs(1).NumOutputs(1).SetDoc("by macro");
+
+namespace caffe2rt {
+namespace {
+
+using test::ParseOp;
+
+std::string Reason(const OpSchema& schema, const std::string& op) {
+  std::string why;
+  return schema.Verify(ParseOp(op), &why) ? "fits" : why;
+}
+
+std::vector<int64_t> Dims(const TensorShape& shape) { return GetDimsVector(shape); }
+
+TEST(OpSchemaTest, CountsInputsAndOutputs) {
+  OpSchema schema("T", "t.cc");
+  schema.NumInputs(1, 2).NumOutputs(1);
+  EXPECT_EQ(Reason(schema, R"(input: "a" output: "y")"), "fits");
+  EXPECT_EQ(Reason(schema, R"(output: "y")"), "it has 0 inputs, want 1 to 2");
+  EXPECT_EQ(Reason(schema, R"(input: "a" input: "b" input: "c" output: "y")"),
+            "it has 3 inputs, want 1 to 2");
+  EXPECT_EQ(Reason(schema, R"(input: "a")"), "it has 0 outputs, want 1");
+}
+
+TEST(OpSchemaTest, TakesSetsAndPredicates) {
+  OpSchema schema;
+  schema.NumInputs({2, 4}).NumOutputs([](int n) { return n % 2 == 1; });
+  EXPECT_NE(Reason(schema, R"(input: "a" output: "y")"), "fits");
+  EXPECT_EQ(Reason(schema, R"(input: "a" input: "b" output: "y")"), "fits");
+  EXPECT_NE(Reason(schema, R"(input: "a" input: "b" output: "y" output: "z")"), "fits");
+  OpSchema both;
+  both.NumInputsOutputs([](int in, int out) { return in == out + 1; });
+  EXPECT_NE(Reason(both, R"(input: "a" output: "y")"), "fits");
+  EXPECT_EQ(Reason(both, R"(input: "a" input: "b" output: "y")"), "fits");
+}
+
+TEST(OpSchemaTest, CalculatesOutputs) {
+  OpSchema schema;
+  EXPECT_EQ(schema.CalculateOutput(3), OpSchema::kCannotComputeNumOutputs);
+  schema.OutputCalculator([](int n) { return n * 2; });
+  EXPECT_EQ(schema.CalculateOutput(3), 6);
+  EXPECT_EQ(Reason(schema, R"(input: "a" output: "y")"), "it has 1 outputs, want 2 for 1 inputs");
+  EXPECT_EQ(OpSchema().SameNumberOfOutput().CalculateOutput(4), 4);
+  EXPECT_EQ(OpSchema().NumOutputs(2).CalculateOutput(9), 2);
+}
+
+TEST(OpSchemaTest, AllowsInPlaceWhereItSays) {
+  const char kInPlace[] = R"(input: "a" input: "b" output: "b")";
+  EXPECT_NE(Reason(OpSchema(), kInPlace), "fits");
+  EXPECT_EQ(Reason(OpSchema().AllowInplace({{1, 0}}), kInPlace), "fits");
+  EXPECT_NE(Reason(OpSchema().AllowInplace({{0, 0}}), kInPlace), "fits");
+  EXPECT_EQ(Reason(OpSchema().AllowOneToOneInplace(), R"(input: "a" output: "a")"), "fits");
+}
+
+TEST(OpSchemaTest, EnforcesInPlaceWhereItSays) {
+  OpSchema schema;
+  schema.EnforceInplace({{0, 0}});
+  EXPECT_EQ(Reason(schema, R"(input: "a" output: "a")"), "fits");
+  EXPECT_NE(Reason(schema, R"(input: "a" output: "y")"), "fits");
+  EXPECT_NE(Reason(OpSchema().EnforceOneToOneInplace(), R"(input: "a" output: "y")"), "fits");
+}
+
+TEST(OpSchemaTest, AsksForRequiredArguments) {
+  OpSchema schema;
+  schema.Arg("group", "groups", 1).ArgIsTest("test mode").Arg("order", "layout", "NCHW");
+  EXPECT_EQ(Reason(schema, R"(arg { name: "group" i: 2 })"),
+            "argument \"is_test\" is required but missing");
+  EXPECT_EQ(Reason(schema, R"(arg { name: "is_test" i: 1 })"), "fits");
+  EXPECT_EQ(schema.args()[0].default_value, "1");
+  EXPECT_EQ(schema.args()[2].default_value, "NCHW");
+}
+
+TEST(OpSchemaTest, InfersShapes) {
+  const OperatorDef def = ParseOp(R"(input: "a" input: "b" output: "y" output: "z")");
+  const std::vector<TensorShape> in = {
+      CreateTensorShape(std::vector<int64_t>{2, 3}, TensorProto_DataType_FLOAT),
+      CreateTensorShape(std::vector<int>{4}, TensorProto_DataType_INT64)};
+  EXPECT_TRUE(OpSchema().InferTensor(def, in).at(1).unknown_shape());
+  EXPECT_EQ(OpSchema().IdenticalTypeAndShape().InferTensor(def, in).size(), 2u);
+  const auto second = OpSchema().IdenticalTypeAndShapeOfInput(1).InferTensor(def, in);
+  EXPECT_EQ(Dims(second[0]), std::vector<int64_t>{4});
+  EXPECT_EQ(second[0].data_type(), TensorProto_DataType_INT64);
+  EXPECT_EQ(Dims(OpSchema().IdenticalTypeAndShapeOfInputDim(0, 1).InferTensor(def, in)[0]),
+            std::vector<int64_t>{3});
+  const auto scalar = OpSchema().ScalarType(TensorProto_DataType_BOOL).InferTensor(def, in);
+  EXPECT_EQ(Dims(scalar[0]), std::vector<int64_t>{});
+  EXPECT_EQ(scalar[0].data_type(), TensorProto_DataType_BOOL);
+}
+
+TEST(OpSchemaTest, InfersCostAndDevices) {
+  OperatorDef def = ParseOp(R"(input: "a" output: "y" output: "z")");
+  def.mutable_device_option()->set_device_type(1);
+  const std::vector<TensorShape> in = {
+      CreateTensorShape(std::vector<int64_t>{2, 3}, TensorProto_DataType_FLOAT)};
+  OpSchema schema;
+  EXPECT_FALSE(schema.HasCostInferenceFunction());
+  EXPECT_THROW(schema.InferCost(def, in), EnforceNotMet);
+  schema.CostInferenceFunction(PointwiseCostInference<2>);
+  EXPECT_EQ(schema.InferCost(def, in).flops, 12u);
+  EXPECT_EQ(schema.InferDevice(def).first.at(0).device_type(), 1);
+  EXPECT_EQ(schema.InferDevice(def).second.size(), 2u);
+}
+
+TEST(OpSchemaRegistryTest, KnowsMacroAndExplicitSchemas) {
+  ASSERT_NE(OpSchemaRegistry::Schema("OpSchemaTestMacro"), nullptr);
+  EXPECT_EQ(OpSchemaRegistry::Schema("OpSchemaTestMacro")->doc(), "by macro");
+  RegisterSchema("OpSchemaTestExplicit", "x.cc");
+  EXPECT_EQ(OpSchemaRegistry::Schema("OpSchemaTestExplicit")->file(), "x.cc");
+  EXPECT_EQ(OpSchemaRegistry::Schema("OpSchemaTestNone"), nullptr);
+}
+
+TEST(OpSchemaRegistryTest, SecondSchemaNamesBothFiles) {
+  RegisterSchema("OpSchemaTestTwice", "a.cc");
+  test::ExpectThrows([] { RegisterSchema("OpSchemaTestTwice", "b.cc"); }, "in a.cc and in b.cc");
+  OpSchemaRegistry::NewSchema("OpSchemaTestTwice", "c.cc", 7);  // as the macro does: no throw
+  test::ExpectThrows([] { OpSchemaRegistry::ThrowConflicts(); }, "in a.cc and in c.cc:7");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,162 @@
+#include "contexts/cpu/cpu_allocator.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+namespace {
+
+// Restores the process's options.
+class OptionsGuard {
+ public:
+  OptionsGuard() : saved_(GlobalCPUMemoryOptions()) {}
+  ~OptionsGuard() { GlobalCPUMemoryOptions() = saved_; }
+
+ private:
+  const CPUMemoryOptions saved_;
+};
+
+TEST(CPUAllocatorTest, MemoryIsAlignedAndZero) {
+  for (const size_t nbytes : {size_t{1}, size_t{63}, size_t{64}, size_t{100000}}) {
+    const DataPtr memory(NewCPUMemory(nbytes));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.get()) % kCPUAlignment, 0u);
+    const auto* bytes = static_cast<const unsigned char*>(memory.get());
+    for (size_t i = 0; i < nbytes; ++i) ASSERT_EQ(bytes[i], 0);
+  }
+}
+
+TEST(CPUAllocatorTest, NoBytesIsFine) {
+  const DataPtr memory(NewCPUMemory(0));
+  EXPECT_NE(memory.get(), nullptr);
+}
+
+TEST(CPUAllocatorTest, JunkFillIsNotANumber) {
+  const OptionsGuard guard;
+  GlobalCPUMemoryOptions().fill = CPUMemoryFill::kJunk;
+  const DataPtr memory(NewCPUMemory(10));
+  uint32_t bits;
+  std::memcpy(&bits, memory.get(), sizeof(bits));
+  EXPECT_EQ(bits, 0x7fa00000u);
+}
+
+TEST(CPUAllocatorTest, CountsBytesInUseAndPeak) {
+  const size_t before = GetCPUMemoryUsage().in_use_bytes;
+  {
+    const DataPtr a(NewCPUMemory(1000)), b(NewCPUMemory(500));
+    EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before + 1500);
+    EXPECT_GE(GetCPUMemoryUsage().peak_bytes, before + 1500);
+  }
+  EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before);
+  ResetCPUMemoryPeak();
+  EXPECT_EQ(GetCPUMemoryUsage().peak_bytes, before);
+}
+
+TEST(CPUAllocatorTest, AllocationBeyondTheLimitIsAnErrorAndCountsNothing) {
+  const OptionsGuard guard;
+  const size_t before = GetCPUMemoryUsage().in_use_bytes;
+  GlobalCPUMemoryOptions().limit_bytes = before + 1000;
+  const DataPtr fits(NewCPUMemory(600));
+  try {
+    NewCPUMemory(500);
+    FAIL() << "did not throw";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_NE(error.message().find("asked 500 bytes"), std::string::npos) << error.message();
+    EXPECT_NE(error.message().find("--memory-limit"), std::string::npos) << error.message();
+  }
+  EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before + 600);
+  EXPECT_THROW(NewCPUMemory(SIZE_MAX), EnforceNotMet);
+  EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before + 600);
+}
+
+TEST(CPUAllocatorTest, ReservationsCountAgainstTheLimit) {
+  const OptionsGuard guard;
+  const size_t before = GetCPUMemoryUsage().in_use_bytes;
+  GlobalCPUMemoryOptions().limit_bytes = before + 1000;
+  ReserveCPUBytes(900);
+  EXPECT_THROW(NewCPUMemory(200), EnforceNotMet);
+  ReleaseCPUBytes(900);
+  EXPECT_NO_THROW(DataPtr(NewCPUMemory(200)));
+}
+
+TEST(CPUAllocatorTest, LimitHoldsWithSeveralThreads) {
+  const OptionsGuard guard;
+  const size_t before = GetCPUMemoryUsage().in_use_bytes;
+  GlobalCPUMemoryOptions().limit_bytes = before + 10000;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([] {
+      for (int i = 0; i < 500; ++i) {
+        try {
+          const DataPtr memory(NewCPUMemory(4000));
+        } catch (const EnforceNotMet&) {
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before);
+}
+
+TEST(CPUAllocatorTest, ReplacedAllocatorGivesNewMemoryAndFreesItsOwn) {
+  static int given = 0, freed = 0;
+  class Counting final : public CPUAllocator {
+   public:
+    std::pair<void*, MemoryDeleter> New(size_t nbytes) override {
+      ++given;
+      return {std::malloc(nbytes + 1), GetDeleter()};
+    }
+    MemoryDeleter GetDeleter() override {
+      return MemoryDeleter([](void* data) {
+        ++freed;
+        std::free(data);
+      });
+    }
+  };
+  DataPtr old(NewCPUMemory(10));
+  SetCPUAllocator(new Counting);
+  DataPtr fresh(NewCPUMemory(10));
+  EXPECT_EQ(given, 1);
+  SetCPUAllocator(new DefaultCPUAllocator);
+  old.Reset();
+  EXPECT_EQ(freed, 0);  // the old memory keeps its own deleter
+  fresh.Reset();
+  EXPECT_EQ(freed, 1);
+  EXPECT_THROW(SetCPUAllocator(nullptr), EnforceNotMet);
+}
+
+TEST(MemoryAllocationReporterTest, TracksBytesAndRefusesUnknownPointers) {
+  MemoryAllocationReporter reporter;
+  int a, b;
+  reporter.New(&a, 100);
+  reporter.New(&b, 50);
+  EXPECT_EQ(reporter.allocated(), 150u);
+  reporter.Delete(&a);
+  EXPECT_EQ(reporter.allocated(), 50u);
+  EXPECT_EQ(reporter.peak(), 150u);
+  EXPECT_THROW(reporter.Delete(&a), EnforceNotMet);
+}
+
+TEST(MemoryAllocationReporterTest, PrintsALineForEachEventWhenAsked) {
+  const OptionsGuard guard;
+  GlobalCPUMemoryOptions().report_usage = true;
+  SetLogThreshold(-1);
+  ::testing::internal::CaptureStderr();
+  DataPtr memory(NewCPUMemory(123));
+  GlobalCPUMemoryOptions().report_usage = false;
+  memory.Reset();  // the flag is read when memory is given
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  SetLogThreshold(2);
+  EXPECT_NE(text.find("+123 bytes"), std::string::npos) << text;
+  EXPECT_NE(text.find("-123 bytes"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace caffe2rt

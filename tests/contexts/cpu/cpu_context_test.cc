@@ -1,0 +1,94 @@
+#include "contexts/cpu/cpu_context.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "caffe2_core/device/context.h"
+#include "caffe2rt/caffe2.pb.h"
+
+namespace caffe2rt {
+namespace {
+
+TEST(CPUContextTest, IsRegisteredForItsDeviceType) {
+  EXPECT_EQ(GetStaticContext(CPU), GetCPUStaticContext());
+  EXPECT_EQ(GET_STATIC_CONTEXT(CPU)->GetDeviceType(), CPU);
+  EXPECT_EQ(GetStaticContext(CPU)->CreateContext()->GetDevicetype(), CPU);
+  DeviceOption option;
+  EXPECT_EQ(GetStaticContext(CPU)->CreateContext(option)->device_type(), CPU);
+  GetStaticContext(CPU)->ExtractDeviceOption(&option, nullptr);
+  EXPECT_EQ(option.device_type(), 0);
+}
+
+TEST(CPUContextTest, RefusesOtherDevices) {
+  DeviceOption option;
+  option.set_device_type(CUDA);
+  EXPECT_THROW(CPUContext context(option), EnforceNotMet);
+}
+
+TEST(CPUContextTest, SeedMakesTheGenerator) {
+  DeviceOption option;
+  option.set_random_seed(7);
+  CPUContext a(option), b(option);
+  EXPECT_EQ(a.RandGenerator()(), b.RandGenerator()());
+  std::mt19937 same(7);
+  EXPECT_EQ(a.RandGenerator()(), (same(), same()));
+  EXPECT_NE(RandomNumberSeed(), RandomNumberSeed());
+}
+
+TEST(CPUContextTest, CopiesBytesAndElements) {
+  CPUContext context;
+  const std::vector<float> src = {1, 2, 3};
+  std::vector<float> dst(3);
+  context.Copy<float, CPUContext, CPUContext>(3, src.data(), dst.data());
+  EXPECT_EQ(dst, src);
+  std::vector<float> bytes(3);
+  context.CopyBytes<CPUContext, CPUContext>(12, src.data(), bytes.data());
+  EXPECT_EQ(bytes, src);
+  const std::vector<std::string> names = {"a", std::string(100, 'b')};
+  std::vector<std::string> copy(2);
+  context.CopySameDevice(2, names.data(), copy.data());
+  EXPECT_EQ(copy, names);
+  context.CopyBytesToDevice(12, src.data(), bytes.data(), CPU);
+  EXPECT_THROW(context.CopyBytesToDevice(12, src.data(), bytes.data(), CUDA), EnforceNotMet);
+  EXPECT_THROW(context.CopyBytesSameDevice(1, nullptr, bytes.data()), EnforceNotMet);
+  context.CopyBytesSameDevice(0, nullptr, nullptr);
+}
+
+TEST(CPUContextTest, HasNoAsyncPart) {
+  EXPECT_FALSE(CPUContext::HasAsyncPartDefault());
+  EXPECT_FALSE(CPUContext::SupportsAsyncScheduling());
+  EXPECT_TRUE(CPUContext::IsStreamFree(DeviceOption(), 3));
+}
+
+TEST(StaticContextRegistryTest, MissingDeviceListsWhatIsThereAndTheRemedy) {
+  try {
+    GetStaticContext(CUDA);
+    FAIL() << "did not throw";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_NE(error.message().find("device CUDA (type 1) is not available"), std::string::npos);
+    EXPECT_NE(error.message().find("available: CPU"), std::string::npos) << error.message();
+    EXPECT_NE(error.message().find("run on the CPU"), std::string::npos);
+  }
+  EXPECT_EQ(FindStaticContext(HIP), nullptr);
+}
+
+TEST(StaticContextRegistryTest, RefusesASecondContextAndNumbersOutOfRange) {
+  EXPECT_THROW(RegisterStaticContext(CPU, "again", GetCPUStaticContext()), EnforceNotMet);
+  EXPECT_THROW(RegisterStaticContext(static_cast<DeviceType>(32), "far", GetCPUStaticContext()),
+               EnforceNotMet);
+}
+
+TEST(DeviceTypeTest, NamesAndChecksNumbers) {
+  EXPECT_EQ(DeviceTypeName(CPU), "CPU");
+  EXPECT_EQ(DeviceTypeName(IDEEP), "IDEEP");
+  EXPECT_EQ(DeviceTypeName(17), "device type 17");
+  EXPECT_EQ(DeviceTypeName(20901701), "device type 20901701");
+  EXPECT_EQ(CheckedDeviceType(5), IDEEP);
+  EXPECT_THROW(CheckedDeviceType(20901701), EnforceNotMet);
+  EXPECT_THROW(CheckedDeviceType(-1), EnforceNotMet);
+}
+
+}  // namespace
+}  // namespace caffe2rt
