@@ -35,9 +35,9 @@ void DeclareBroadcastArguments(OpSchema& schema) {
 
 namespace {
 
-// Writes B's dimensions as the older rules put them beside those of `a`.
-void AlignLegacy(IntArrayRef a, IntArrayRef b, int axis, std::vector<int64_t>* b_dims) {
-  b_dims->assign(a.size(), 1);
+// Calls function(i, size) for each dimension i of `a` that one of `b` matches by the older rules.
+template <class Function>
+void ForEachMatchLegacy(IntArrayRef a, IntArrayRef b, int axis, const Function& function) {
   if (std::all_of(b.begin(), b.end(), [](int64_t dim) { return dim == 1; })) return;
   CAFFE_ENFORCE_GE(a.size(), b.size(), "rank of input 0 (A) ", a,
                    ", want at least the rank of input 1 (B) ", b,
@@ -54,7 +54,7 @@ void AlignLegacy(IntArrayRef a, IntArrayRef b, int axis, std::vector<int64_t>* b
     CAFFE_ENFORCE_EQ(a[at], b[i], "input 1 (B) has shape ", b,
                      ", which does not fit into input 0 (A) ", a, " at axis ", start, ": dim ", at,
                      " of A must equal dim ", i, " of B");
-    (*b_dims)[at] = b[i];
+    function(at, b[i]);
   }
 }
 
@@ -64,7 +64,9 @@ void BroadcastPlan::Align(IntArrayRef a, IntArrayRef b, const BroadcastArguments
   if (arguments.legacy) {
     a_dims_.assign(a.begin(), a.end());
     output_dims_.assign(a.begin(), a.end());
-    AlignLegacy(a, b, arguments.axis, &b_dims_);
+    b_dims_.assign(a.size(), 1);
+    ForEachMatchLegacy(a, b, arguments.axis,
+                       [this](size_t at, int64_t size) { b_dims_[at] = size; });
     return;
   }
   const size_t rank = std::max(a.size(), b.size());
@@ -115,6 +117,12 @@ void BroadcastPlan::Make(IntArrayRef a, IntArrayRef b, const BroadcastArguments&
                    "rank of the result");
   output_size_ = CheckedProduct(output_dims_);
   if (output_size_ > 0) Collapse();
+}
+
+void MarkBroadcastDims(IntArrayRef a, IntArrayRef b, const BroadcastArguments& arguments,
+                       std::vector<char>* marks) {
+  marks->assign(a.size(), 1);
+  ForEachMatchLegacy(a, b, arguments.axis, [marks](size_t at, int64_t) { (*marks)[at] = 0; });
 }
 
 std::vector<int64_t> BroadcastShape(IntArrayRef a, IntArrayRef b,

@@ -96,6 +96,11 @@ class BroadcastPlan {
   int outer_count_ = 0;
 };
 
+// Marks the dimensions of `a` along which `b` is broadcast by the older rules. THROWS when the
+// shapes do not fit.
+void MarkBroadcastDims(IntArrayRef a, IntArrayRef b, const BroadcastArguments& arguments,
+                       std::vector<char>* marks);
+
 // The result of numpy's rules, and of the older ones (A's shape). THROWS when the shapes do not
 // fit.
 std::vector<int64_t> BroadcastShape(IntArrayRef a, IntArrayRef b,

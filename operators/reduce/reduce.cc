@@ -1,0 +1,77 @@
+#include "operators/reduce/reduce.h"
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/reduce/register.h"
+
+namespace caffe2rt {
+
+void MarkAxes(const std::vector<int>& axes, size_t rank, std::vector<char>* reduced) {
+  reduced->assign(rank, axes.empty());
+  const int64_t size = static_cast<int64_t>(rank);
+  for (const int axis : axes) {
+    CAFFE_ENFORCE(axis >= -size && axis < size, "argument axes holds ", axis, ", want ", -size,
+                  " to ", size - 1, " for an input of rank ", size);
+    (*reduced)[static_cast<size_t>(axis < 0 ? axis + size : axis)] = 1;
+  }
+}
+
+void ReducedDims(IntArrayRef dims, const std::vector<char>& reduced, bool keep,
+                 std::vector<int64_t>* result) {
+  result->clear();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (!reduced[i]) {
+      result->push_back(dims[i]);
+    } else if (keep) {
+      result->push_back(1);
+    }
+  }
+}
+
+namespace {
+
+std::vector<TensorShape> InferReduce(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  const ArgumentHelper args(def);
+  const std::vector<int64_t> dims = GetDimsVector(in[0]);
+  std::vector<char> reduced;
+  std::vector<int64_t> result;
+  MarkAxes(args.GetRepeatedArgument<int>("axes"), dims.size(), &reduced);
+  ReducedDims(dims, reduced, args.GetSingleArgument<int>("keepdims", 1) != 0, &result);
+  return {CreateTensorShape(result, in[0].data_type())};
+}
+
+template <class Accumulate, class... Types>
+void RegisterReduce(const char* type, const char* doc) {
+  RegisterSchema(type, __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1)
+      .Arg("axes", "the dimensions to reduce, from -rank to rank - 1; none: all of them", "[]")
+      .Arg("keepdims", "1: reduced dimensions stay, of size 1; 0: they go", 1)
+      .Input(0, "X", "any shape")
+      .Output(0, "Y", "the shape of X, reduced")
+      .TensorInferenceFunction(InferReduce)
+      .CostInferenceFunction(PointwiseCostInference<1>)
+      .SetDoc(doc);
+  RegisterCpuOperator<ReduceOp<CPUContext, Accumulate, Types...>>(type, __FILE__);
+}
+
+}  // namespace
+
+void RegisterReductions() {
+  RegisterReduce<SumOf, float, double, int32_t, int64_t>("ReduceSum",
+                                                         "The sum over some dimensions.");
+  RegisterReduce<MeanOf, float>("ReduceMean", "The mean over some dimensions; 0 over no elements.");
+  RegisterReduce<MaxOf, float, double, int32_t, int64_t>(
+      "ReduceMax",
+      "The largest element over some dimensions; the lowest finite number over no elements.");
+  RegisterReduce<MinOf, float, double, int32_t, int64_t>(
+      "ReduceMin",
+      "The smallest element over some dimensions; the highest finite number over no elements.");
+  RegisterReduce<SumOfSizes, float>("ReduceL1", "The sum of |x| over some dimensions.");
+  RegisterReduce<RootOfSumOfSquares, float>(
+      "ReduceL2", "The square root of the sum of x * x over some dimensions.");
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,55 @@
+#pragma once
+// ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceL1, ReduceL2: over the dimensions `axes`
+// (default: all).
+//   X any shape -> Y: the reduced dimensions are 1, or gone without keepdims.
+
+#include <vector>
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/reduce/accumulate.h"
+#include "operators/reduce/reduce_plan.h"
+
+namespace caffe2rt {
+
+// Marks the dimensions that `axes` name; all for an empty list. Negative axes count from the end.
+// THROWS when one is out of range.
+void MarkAxes(const std::vector<int>& axes, size_t rank, std::vector<char>* reduced);
+// `dims` without the reduced dimensions, or with 1 in their place.
+void ReducedDims(IntArrayRef dims, const std::vector<char>& reduced, bool keep,
+                 std::vector<int64_t>* result);
+
+template <class Context, class Accumulate, class... Types>
+class ReduceOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  ReduceOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        axes_(this->template GetRepeatedArgument<int>("axes")),
+        keep_(this->template GetSingleArgument<int>("keepdims", 1) != 0) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    return DispatchByType<Types...>(X.dtype(), "input 0 (X)", [&](auto element) {
+      using T = decltype(element);
+      const T* x = X.data<T>();
+      MarkAxes(axes_, X.dims().size(), &reduced_);
+      ReducedDims(X.sizes(), reduced_, keep_, &output_dims_);
+      plan_.Make(X.sizes(), reduced_);
+      Tensor* Y = Output(0);
+      Y->Resize(output_dims_);
+      Reduce<Accumulate>(context_, plan_, x, Y->template mutable_data<T>());
+      return true;
+    });
+  }
+
+ private:
+  const std::vector<int> axes_;
+  const bool keep_;
+  std::vector<char> reduced_;
+  std::vector<int64_t> output_dims_;
+  ReducePlan plan_;
+};
+
+}  // namespace caffe2rt

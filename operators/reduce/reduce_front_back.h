@@ -1,0 +1,97 @@
+#pragma once
+// ReduceFrontSum, -Mean, -Max over the first `num_reduce_dim` dimensions, ReduceBackSum, -Mean,
+// -Max over the last ones.
+//   X any shape; lengths int32, optional, only with num_reduce_dim 1: how many elements count for
+//   each output. Y: the other dimensions of X. Over no elements the result is 0.
+// With lengths the first element always counts, and a mean is divided by the length even if that is
+// 0 or negative (as the original does).
+
+#include <type_traits>
+#include <vector>
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/reduce/accumulate.h"
+#include "operators/reduce/reduce_plan.h"
+
+namespace caffe2rt {
+
+// THROWS unless num_reduce_dim is 0 to `rank`.
+void CheckReduceDims(int num_reduce_dim, int64_t rank);
+
+// y[i] over the first lengths[i] of `count` elements, which stand `stride` apart; those of y[i + 1]
+// begin `next` further on.
+template <class Accumulate, class T>
+void ReduceLengths(CPUContext&, int64_t outputs, int64_t count, int64_t stride, int64_t next,
+                   const int* lengths, const T* x, T* y) {
+  for (int64_t i = 0; i < outputs; ++i) {
+    const T* element = x + i * next;
+    T sum = *element;
+    for (int j = 1; j < lengths[i] && j < count; ++j) Accumulate::Combine(sum, element[j * stride]);
+    y[i] = Accumulate::Finish(sum, lengths[i]);
+  }
+}
+
+template <class Context, bool kFront, class Accumulate, class... Types>
+class ReduceFrontBackOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  ReduceFrontBackOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        num_reduce_dim_(this->template GetSingleArgument<int>("num_reduce_dim", 1)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    CheckReduceDims(num_reduce_dim_, X.dim());
+    return DispatchByType<Types...>(
+        X.dtype(), "input 0 (X)", [&](auto element) { return RunWithType<decltype(element)>(X); });
+  }
+
+ private:
+  template <class T>
+  bool RunWithType(const Tensor& X) {
+    const T* x = X.data<T>();
+    const int split = kFront ? num_reduce_dim_ : X.dim() - num_reduce_dim_;
+    const int64_t front = X.size_to_dim(split), back = X.size_from_dim(split);
+    const int64_t count = kFront ? front : back, outputs = kFront ? back : front;
+    const int* lengths = InputSize() > 1 ? CheckedLengths<T>(Input(1), outputs, count) : nullptr;
+    Tensor* Y = Output(0);
+    Y->Resize(kFront ? X.sizes().slice(static_cast<size_t>(split))
+                     : X.sizes().slice(0, static_cast<size_t>(split)));
+    T* y = Y->template mutable_data<T>();
+    if (lengths != nullptr && count > 0) {
+      ReduceLengths<Accumulate>(context_, outputs, count, kFront ? back : 1, kFront ? 1 : back,
+                                lengths, x, y);
+      return true;
+    }
+    const int64_t dims[] = {front, back};
+    plan_.Make(dims, reduced_);
+    Reduce<Accumulate>(context_, plan_, x, y);
+    return true;
+  }
+
+  template <class T>
+  const int* CheckedLengths(const Tensor& lengths, int64_t outputs, int64_t count) const {
+    CAFFE_ENFORCE_EQ(num_reduce_dim_, 1, "argument num_reduce_dim beside input 1 (lengths)");
+    CAFFE_ENFORCE_EQ(lengths.numel(), outputs, "elements of input 1 (lengths) of shape ",
+                     lengths.sizes(), ", want one for each output");
+    const int* values = lengths.data<int>();
+    for (int64_t i = 0; i < outputs; ++i) {
+      CAFFE_ENFORCE_LE(values[i], count, "element ", i, " of input 1 (lengths), want at most ",
+                       count, ", the elements that there are");
+      if constexpr (std::is_integral_v<T> && std::is_same_v<Accumulate, MeanOf>) {
+        CAFFE_ENFORCE_NE(
+            values[i], 0, "element ", i,
+            " of input 1 (lengths), want other numbers: integers cannot be divided by 0");
+      }
+    }
+    return values;
+  }
+
+  const int num_reduce_dim_;
+  const std::vector<char> reduced_ = {kFront, !kFront};
+  ReducePlan plan_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,59 @@
+#pragma once
+// RowwiseMax [N, R, C] -> [N, R], ColwiseMax [N, R, C] -> [N, C]: the largest element of each row
+// or column of N matrices. ReduceTailSum [N, *] -> [N]: the sum over all dimensions but the first.
+// All float.
+
+#include <vector>
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/reduce/accumulate.h"
+#include "operators/reduce/reduce_plan.h"
+
+namespace caffe2rt {
+
+template <class Context, bool kRows>
+class MatrixMaxOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  MatrixMaxOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const float* x = X.data<float>();
+    CAFFE_ENFORCE_EQ(X.dim(), 3, "rank of input 0 (X) of shape ", X.sizes());
+    plan_.Make(X.sizes(), reduced_);
+    CAFFE_ENFORCE(plan_.output_size() == 0 || plan_.reduced_size() > 0, "input 0 (X) has shape ",
+                  X.sizes(), ": there is no largest of no elements");
+    float* y = this->template OutputData<float>(0, {X.dim(0), X.dim(kRows ? 1 : 2)});
+    Reduce<MaxOf>(context_, plan_, x, y);
+    return true;
+  }
+
+ private:
+  const std::vector<char> reduced_ = {0, !kRows, kRows};
+  ReducePlan plan_;
+};
+
+template <class Context>
+class ReduceTailSumOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  ReduceTailSumOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const float* x = X.data<float>();
+    CAFFE_ENFORCE_GE(X.dim(), 1, "rank of input 0 (X)");
+    const int64_t dims[] = {X.dim(0), X.size_from_dim(1)};
+    plan_.Make(dims, reduced_);
+    Reduce<SumOf>(context_, plan_, x, this->template OutputData<float>(0, {dims[0]}));
+    return true;
+  }
+
+ private:
+  const std::vector<char> reduced_ = {0, 1};
+  ReducePlan plan_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,43 @@
+#include "operators/reduce/sum_elements.h"
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/reduce/register.h"
+
+namespace caffe2rt {
+
+namespace {
+
+OpSchema& SumSchema(const char* type, const char* doc) {
+  return RegisterSchema(type, __FILE__)
+      .NumInputs(1)
+      .NumOutputs(1)
+      .Input(0, "X", "any shape")
+      .Output(0, "sum", "a number, without dimensions")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        if (!AreKnown(in, 1)) return UnknownOutputs(def);
+        return std::vector<TensorShape>{
+            CreateTensorShape(std::vector<int64_t>{}, in[0].data_type())};
+      })
+      .CostInferenceFunction(PointwiseCostInference<1>)
+      .SetDoc(doc);
+}
+
+}  // namespace
+
+void RegisterSumElements() {
+  constexpr const char* kAverage = "1: divide by the number of elements";
+  SumSchema("SumElements", "The sum of all elements.").Arg("average", kAverage, 0);
+  RegisterCpuOperator<SumElementsOp<CPUContext, SumOf, MeanOf, float>>("SumElements", __FILE__);
+
+  SumSchema("SumElementsInt", "The sum of all elements, which are int32; it wraps around.");
+  RegisterCpuOperator<SumElementsOp<CPUContext, SumOf, SumOf, int32_t>>("SumElementsInt", __FILE__);
+
+  SumSchema("SumSqrElements", "The sum of the squares of all elements.")
+      .Arg("average", kAverage, 0);
+  RegisterCpuOperator<SumElementsOp<CPUContext, SumOfSquares, MeanOfSquares, float, double>>(
+      "SumSqrElements", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,47 @@
+#pragma once
+// SumElements, SumElementsInt, SumSqrElements: one number from all elements, as a tensor without
+// dimensions.
+//   X any shape; with `average` the sum is divided by the number of elements, unless that is 0.
+
+#include <vector>
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/reduce/accumulate.h"
+#include "operators/reduce/reduce_plan.h"
+
+namespace caffe2rt {
+
+template <class Context, class Sum, class Average, class... Types>
+class SumElementsOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  SumElementsOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        average_(this->template GetSingleArgument<bool>("average", false)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    return DispatchByType<Types...>(X.dtype(), "input 0 (X)", [&](auto element) {
+      using T = decltype(element);
+      const T* x = X.data<T>();
+      const int64_t dims[] = {X.numel()};
+      plan_.Make(dims, reduced_);
+      T* y = this->template OutputData<T>(0, {});
+      if (average_) {
+        Reduce<Average>(context_, plan_, x, y);
+      } else {
+        Reduce<Sum>(context_, plan_, x, y);
+      }
+      return true;
+    });
+  }
+
+ private:
+  const bool average_;
+  const std::vector<char> reduced_ = {1};
+  ReducePlan plan_;
+};
+
+}  // namespace caffe2rt

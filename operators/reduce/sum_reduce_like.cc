@@ -1,0 +1,27 @@
+#include "operators/reduce/sum_reduce_like.h"
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/reduce/register.h"
+
+namespace caffe2rt {
+
+void RegisterSumReduceLike() {
+  OpSchema& schema = RegisterSchema("SumReduceLike", __FILE__);
+  schema.NumInputs(2)
+      .NumOutputs(1)
+      .Input(0, "A", "any shape, float or double")
+      .Input(1, "B", "a shape that fits into A")
+      .Output(0, "Y", "the shape of B, the type of A")
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        if (!AreKnown(in, 2)) return UnknownOutputs(def);
+        return std::vector<TensorShape>{CreateTensorShape(GetDimsVector(in[1]), in[0].data_type())};
+      })
+      .CostInferenceFunction(PointwiseCostInference<1>)
+      .SetDoc("Sums A over the dimensions along which B would be broadcast to it.");
+  DeclareBroadcastArguments(schema);
+  RegisterCpuOperator<SumReduceLikeOp<CPUContext>>("SumReduceLike", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,45 @@
+#pragma once
+// SumReduceLike: the sum of A over the dimensions along which B would be broadcast to it by
+// Caffe2's older rules (operators/common/broadcast.h): the way back of a broadcast.
+//   A float or double, B any type, of a shape that fits into A -> Y: the shape of B.
+
+#include <vector>
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/common/broadcast.h"
+#include "operators/reduce/accumulate.h"
+#include "operators/reduce/reduce_plan.h"
+
+namespace caffe2rt {
+
+template <class Context>
+class SumReduceLikeOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  SumReduceLikeOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), arguments_(this->args(), true) {}
+
+  bool RunOnDevice() override {
+    const Tensor& A = Input(0);
+    const Tensor& B = Input(1);
+    return DispatchByType<float, double>(A.dtype(), "input 0 (A)", [&](auto element) {
+      using T = decltype(element);
+      const T* a = A.data<T>();
+      MarkBroadcastDims(A.sizes(), B.sizes(), arguments_, &reduced_);
+      plan_.Make(A.sizes(), reduced_);
+      Tensor* Y = Output(0);
+      Y->ResizeLike(B);
+      Reduce<SumOf>(context_, plan_, a, Y->template mutable_data<T>());
+      return true;
+    });
+  }
+
+ private:
+  const BroadcastArguments arguments_;
+  std::vector<char> reduced_;
+  ReducePlan plan_;
+};
+
+}  // namespace caffe2rt
