@@ -5,9 +5,9 @@
 // 0. A second input holds the value, one element of the output's type.
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
-#include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "operators/fill/filler.h"
 
@@ -25,59 +25,57 @@ class ConstantFillOp final : public Filler<Context> {
     CAFFE_ENFORCE(type != TensorProto_DataType_STRING || this->InputSize() < 2,
                   "input 1 gives the value: of a string it cannot; use argument value");
     fill_ = ChooseFill(type);
-    CAFFE_ENFORCE(fill_ != nullptr, "Unexpected 'dtype' argument value: ", static_cast<int>(type),
-                  ", want the number of a numeric type, BOOL or STRING");
   }
 
  private:
-  using FillFunction = void (ConstantFillOp::*)(Tensor*);
+  using FillFunction = std::function<void(Tensor*)>;
 
-  void Fill(Tensor* output) override { (this->*fill_)(output); }
+  void Fill(Tensor* output) override { fill_(output); }
 
+  // A function that fills with the argument, read now, or with the input, read when it runs.
   template <class T>
-  void FillWith(Tensor* output) {
-    const T value = Value<T>();
-    T* data = output->template mutable_data<T>();
-    std::fill(data, data + output->numel(), value);
+  FillFunction FillWith() {
+    if (this->InputSize() < 2) {
+      return [value = this->template GetSingleArgument<T>("value", T())](Tensor* output) {
+        std::fill_n(output->template mutable_data<T>(), output->numel(), value);
+      };
+    }
+    return [this](Tensor* output) {
+      const Tensor& values = this->Input(1);
+      CAFFE_ENFORCE_EQ(values.numel(), 1, "elements of input 1 (value), want one");
+      const T value = *values.template data<T>();
+      std::fill_n(output->template mutable_data<T>(), output->numel(), value);
+    };
   }
-  template <class T>
-  T Value() {
-    if (this->InputSize() < 2) return this->template GetSingleArgument<T>("value", T());
-    const Tensor& values = this->Input(1);
-    CAFFE_ENFORCE_EQ(values.numel(), 1, "elements of input 1 (value), want one");
-    return *values.template data<T>();
+  FillFunction ChooseFill(TensorProto_DataType type) {
+    switch (type) {
+      case TensorProto_DataType_FLOAT:
+        return FillWith<float>();
+      case TensorProto_DataType_DOUBLE:
+        return FillWith<double>();
+      case TensorProto_DataType_BOOL:
+        return FillWith<bool>();
+      case TensorProto_DataType_INT8:
+        return FillWith<int8_t>();
+      case TensorProto_DataType_INT16:
+        return FillWith<int16_t>();
+      case TensorProto_DataType_INT32:
+        return FillWith<int32_t>();
+      case TensorProto_DataType_INT64:
+        return FillWith<int64_t>();
+      case TensorProto_DataType_UINT8:
+        return FillWith<uint8_t>();
+      case TensorProto_DataType_UINT16:
+        return FillWith<uint16_t>();
+      case TensorProto_DataType_STRING:
+        return FillWith<std::string>();
+      default:
+        CAFFE_THROW("Unexpected 'dtype' argument value: ", static_cast<int>(type),
+                    ", want the number of a numeric type, BOOL or STRING");
+    }
   }
-  static FillFunction ChooseFill(TensorProto_DataType type);
 
-  FillFunction fill_ = nullptr;
+  FillFunction fill_;
 };
-
-template <class Context>
-auto ConstantFillOp<Context>::ChooseFill(TensorProto_DataType type) -> FillFunction {
-  switch (type) {
-    case TensorProto_DataType_FLOAT:
-      return &ConstantFillOp::FillWith<float>;
-    case TensorProto_DataType_DOUBLE:
-      return &ConstantFillOp::FillWith<double>;
-    case TensorProto_DataType_BOOL:
-      return &ConstantFillOp::FillWith<bool>;
-    case TensorProto_DataType_INT8:
-      return &ConstantFillOp::FillWith<int8_t>;
-    case TensorProto_DataType_INT16:
-      return &ConstantFillOp::FillWith<int16_t>;
-    case TensorProto_DataType_INT32:
-      return &ConstantFillOp::FillWith<int32_t>;
-    case TensorProto_DataType_INT64:
-      return &ConstantFillOp::FillWith<int64_t>;
-    case TensorProto_DataType_UINT8:
-      return &ConstantFillOp::FillWith<uint8_t>;
-    case TensorProto_DataType_UINT16:
-      return &ConstantFillOp::FillWith<uint16_t>;
-    case TensorProto_DataType_STRING:
-      return &ConstantFillOp::FillWith<std::string>;
-    default:
-      return nullptr;
-  }
-}
 
 }  // namespace caffe2rt

@@ -51,23 +51,19 @@ class DiagonalFillOp final : public Filler<Context> {
   }
 
  private:
-  using FillFunction = void (DiagonalFillOp::*)(Tensor*);
+  using FillFunction = std::function<void(Tensor*)>;
 
-  void Fill(Tensor* output) override { (this->*fill_)(output); }
+  void Fill(Tensor* output) override { fill_(output); }
 
   template <class T>
   void Choose() {
-    fill_ = &DiagonalFillOp::FillAs<T>;
-  }
-
-  template <class T>
-  void FillAs(Tensor* output) {
-    const int64_t step = Step(*output);
-    const T value = this->template GetSingleArgument<T>("value", T());
-    T* data = output->template mutable_data<T>();
-    const int64_t n = output->numel();
-    std::fill(data, data + n, T());
-    for (int64_t i = 0; i < n; i += step) data[i] = value;
+    fill_ = [value = this->template GetSingleArgument<T>("value", T())](Tensor* output) {
+      const int64_t step = Step(*output);
+      T* data = output->template mutable_data<T>();
+      const int64_t n = output->numel();
+      std::fill_n(data, n, T());
+      for (int64_t i = 0; i < n; i += step) data[i] = value;
+    };
   }
 
   // Distance between neighbours on the diagonal.
@@ -85,7 +81,7 @@ class DiagonalFillOp final : public Filler<Context> {
     return step;
   }
 
-  FillFunction fill_ = nullptr;
+  FillFunction fill_;
 };
 
 }  // namespace caffe2rt

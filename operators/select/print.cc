@@ -10,15 +10,25 @@
 
 namespace caffe2rt {
 
+namespace {
+
+// Names as Caffe2 prints them, whatever this compiler calls the types.
+const char* PrintedTypeName(float) { return "float"; }
+const char* PrintedTypeName(double) { return "double"; }
+const char* PrintedTypeName(int32_t) { return "int"; }
+const char* PrintedTypeName(int64_t) { return "long int"; }
+const char* PrintedTypeName(bool) { return "bool"; }
+const char* PrintedTypeName(uint8_t) { return "unsigned char"; }
+const char* PrintedTypeName(const std::string&) { return "std::basic_string<char>"; }
+
+}  // namespace
+
 void PrintTensor(const std::string& name, const Tensor& tensor, int64_t limit, std::ostream& out) {
   DispatchByType<float, double, int32_t, int64_t, bool, uint8_t, std::string>(
       tensor.dtype(), "input 0 (tensor)", [&](const auto& element) {
         using T = std::decay_t<decltype(element)>;
-        // The name of the original's standard library for this type, whatever ours is called.
-        const char* type =
-            std::is_same_v<T, std::string> ? "std::basic_string<char>" : tensor.dtype().name();
         const T* values = tensor.data<T>();
-        out << "Tensor " << name << " of type " << type << ". Dims: (";
+        out << "Tensor " << name << " of type " << PrintedTypeName(T()) << ". Dims: (";
         for (const int64_t dim : tensor.dims()) out << dim << ',';
         out << "): ";
         for (int64_t i = 0; i < tensor.numel() && i < limit; ++i)

@@ -23,17 +23,21 @@ class ReshapeOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ReshapeOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), shape_(this->template GetRepeatedArgument<int64_t>("shape")) {}
-
-  bool RunOnDevice() override {
+      : Operator<Context>(def, ws), shape_(this->template GetRepeatedArgument<int64_t>("shape")) {
     if (InputSize() == 1) {
       CAFFE_ENFORCE(HasArgument("shape"),
                     "argument shape is missing, and there is no input 1 in its place");
+    } else {
+      CAFFE_ENFORCE(!HasArgument("shape"),
+                    "argument shape is set and input 1 gives it too: remove one");
+    }
+  }
+
+  bool RunOnDevice() override {
+    if (InputSize() == 1) {
       dims_.assign(shape_.begin(), shape_.end());
       return RunWith<int64_t>();
     }
-    CAFFE_ENFORCE(!HasArgument("shape"),
-                  "argument shape is set and input 1 gives it too: remove one");
     const Tensor& shape = Input(1);
     return DispatchByType<int64_t, int32_t>(shape.dtype(), "input 1 (shape)", [&](auto element) {
       using T = decltype(element);

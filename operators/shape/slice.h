@@ -30,7 +30,11 @@ class SliceOp final : public Operator<Context> {
   SliceOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         starts_(this->template GetRepeatedArgument<int64_t>("starts")),
-        ends_(this->template GetRepeatedArgument<int64_t>("ends")) {}
+        ends_(this->template GetRepeatedArgument<int64_t>("ends")) {
+    if (InputSize() > 1) return;
+    CAFFE_ENFORCE(HasArgument("starts"), "argument starts is missing");
+    CAFFE_ENFORCE(HasArgument("ends"), "argument ends is missing");
+  }
 
   bool RunOnDevice() override {
     if (InputSize() > 1) {
@@ -39,9 +43,6 @@ class SliceOp final : public Operator<Context> {
                     Input(2).dtype().name(), ", want ", Input(1).dtype().name(),
                     " as input 1 (starts)");
       ReadBounds(Input(2), "input 2 (ends)", &ends_);
-    } else {
-      CAFFE_ENFORCE(HasArgument("starts"), "argument starts is missing");
-      CAFFE_ENFORCE(HasArgument("ends"), "argument ends is missing");
     }
     const Tensor& X = Input(0);
     PlanSlice(X.sizes(), starts_, ends_, &plan_);

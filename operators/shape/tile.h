@@ -22,7 +22,12 @@ class TileOp final : public Operator<Context> {
   TileOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         tiles_(this->template GetSingleArgument<int>("tiles", 1)),
-        axis_(this->template GetSingleArgument<int>("axis", 0)) {}
+        axis_(this->template GetSingleArgument<int>("axis", 0)) {
+    CAFFE_ENFORCE(InputSize() > 1 || HasArgument("tiles"),
+                  "argument tiles is missing, and there is no input 1 in its place");
+    CAFFE_ENFORCE(InputSize() > 2 || HasArgument("axis"),
+                  "argument axis is missing, and there is no input 2 in its place");
+  }
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -38,13 +43,9 @@ class TileOp final : public Operator<Context> {
   }
 
  private:
-  // From the input, when it is there, else from the argument, which must be.
+  // From the input, when it is there, else from the argument.
   int64_t Number(const char* name, int input, int argument) {
-    if (InputSize() <= input) {
-      CAFFE_ENFORCE(HasArgument(name), "argument ", name, " is missing, and there is no input ",
-                    input, " in its place");
-      return argument;
-    }
+    if (InputSize() <= input) return argument;
     const Tensor& tensor = Input(input);
     CAFFE_ENFORCE(tensor.dim() == 1 && tensor.numel() == 1, "input ", input, " (", name,
                   ") has shape ", tensor.sizes(), ", want [1]");

@@ -1,0 +1,105 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::RunOp;
+
+TEST(GivenTensorFillTest, TakesFloatsFromTheArgument) {
+  Workspace ws;
+  const char* op = R"(type: "GivenTensorFill" output: "Y" arg { name: "shape" ints: 2 ints: 1 }
+                      arg { name: "values" floats: 1.5 floats: -2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 1}, {1.5, -2});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(GivenTensorFillTest, TakesIntegersWhenDtypeAsksForThem) {
+  Workspace ws;
+  RunOp(
+      &ws,
+      R"(type: "GivenTensorFill" output: "Y" arg { name: "shape" ints: 2 } arg { name: "dtype" i: 10 }
+                arg { name: "values" ints: 1 ints: 8589934592 })");
+  ExpectTensor<int64_t>(ws, "Y", {2}, {1, 8589934592});
+  RunOp(
+      &ws,
+      R"(type: "GivenTensorFill" output: "Y" arg { name: "shape" ints: 1 } arg { name: "dtype" i: 13 }
+                arg { name: "values" floats: 0.5 })");
+  ExpectTensor<double>(ws, "Y", {1}, {0.5});
+}
+
+template <class T>
+void ExpectTyped(const std::string& type, const std::string& values, const std::vector<T>& want) {
+  SCOPED_TRACE(type);
+  Workspace ws;
+  const std::string op = "type: \"" + type + "\" output: \"Y\" arg { name: \"shape\" ints: 2 } " +
+                         "arg { name: \"dtype\" i: 99 } arg { name: \"values\" " + values + "}";
+  RunOp(&ws, op);
+  ExpectTensor<T>(ws, "Y", {2}, want);
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(GivenTensorFillTest, SiblingsHaveTheTypeOfTheirName) {
+  ExpectTyped<bool>("GivenTensorBoolFill", "ints: 0 ints: 7", {false, true});
+  ExpectTyped<double>("GivenTensorDoubleFill", "floats: 0.5 floats: 2", {0.5, 2});
+  ExpectTyped<int32_t>("GivenTensorIntFill", "ints: -1 ints: 7", {-1, 7});
+  ExpectTyped<int16_t>("GivenTensorInt16Fill", "ints: -1 ints: 7", {-1, 7});
+  ExpectTyped<int64_t>("GivenTensorInt64Fill", "ints: -1 ints: 7", {-1, 7});
+  ExpectTyped<std::string>("GivenTensorStringFill", R"(strings: "a" strings: "")", {"a", ""});
+}
+
+TEST(GivenTensorFillTest, MakesEmptyTensorsAndScalars) {
+  Workspace ws;
+  RunOp(
+      &ws,
+      R"(type: "GivenTensorFill" output: "Y" arg { name: "shape" ints: 0 } arg { name: "values" })");
+  ExpectTensor<float>(ws, "Y", {0}, {});
+  RunOp(&ws, R"(type: "GivenTensorFill" output: "Y" arg { name: "values" floats: 4 })");
+  ExpectTensor<float>(ws, "Y", {}, {4});
+}
+
+TEST(GivenTensorFillTest, TakesTheShapeOfAnInput) {
+  Workspace ws;
+  Feed<int64_t>(&ws, "X", {1}, {2});
+  const char* op =
+      R"(type: "GivenTensorFill" input: "X" output: "Y" arg { name: "extra_shape" ints: 2 }
+                      arg { name: "values" floats: 1 floats: 2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 2}, {1, 2});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(GivenTensorFillTest, RefusesValuesThatAreTooFewTooManyOrOfAnotherType) {
+  Workspace ws;
+  const std::string head = R"(type: "GivenTensorFill" output: "Y" arg { name: "shape" ints: 2 } )";
+  for (const char* values :
+       {"floats: 1", "floats: 1 floats: 2 floats: 3", "ints: 1 ints: 2", "f: 1"}) {
+    ExpectThrows([&] { RunOp(&ws, head + "arg { name: \"values\" " + values + "}"); },
+                 "want as many as argument values has");
+  }
+  ExpectThrows([&] { RunOp(&ws, head); }, "values");
+}
+
+TEST(GivenTensorFillTest, RefusesIntegersThatDoNotFitAndTypesItCannotMake) {
+  Workspace ws;
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "GivenTensorIntFill" output: "Y" arg { name: "shape" ints: 1 }
+                      arg { name: "values" ints: 8589934592 })");
+      },
+      "element of argument values is 8589934592");
+  ExpectThrows(
+      [&] {
+        RunOp(
+            &ws,
+            R"(type: "GivenTensorFill" output: "Y" arg { name: "dtype" i: 6 } arg { name: "values" ints: 1 })");
+      },
+      "Unexpected 'dtype' argument value: 6");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,35 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::RunOp;
+
+// fan_out = 6 / 3 = 2, deviation 1: the normal sequence of seed 1 itself.
+TEST(MSRAFillTest, HasTheDeviationOfFanOut) {
+  Workspace ws;
+  const char* op = R"(type: "MSRAFill" output: "Y" arg { name: "shape" ints: 2 ints: 3 }
+                      device_option { random_seed: 1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(
+      ws, "Y", {2, 3},
+      {0.03879548f, -0.80844897f, -1.3361154f, 0.93191576f, 1.7634561f, 0.32815418f}, 1e-6);
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(MSRAFillTest, MakesAnEmptyTensorAndRefusesShapesWithoutDimOne) {
+  Workspace ws;
+  RunOp(&ws, R"(type: "MSRAFill" output: "Y" arg { name: "shape" ints: 0 ints: 2 })");
+  ExpectTensor<float>(ws, "Y", {0, 2}, {});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "MSRAFill" output: "Y" arg { name: "shape" ints: 3 })"); },
+               "dim 1 counts the inputs");
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "MSRAFill" output: "Y" arg { name: "shape" ints: 2 ints: 0 })"); },
+      "dim 1 of the output of shape [2, 0]");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,84 @@
+#include <cmath>
+#include <cstdint>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::RunOp;
+
+TEST(RangeTest, CountsToAnEnd) {
+  Workspace ws;
+  Feed<float>(&ws, "stop", {}, {2.5});
+  const char* op = R"(type: "Range" input: "stop" output: "Y")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {3}, {0, 1, 2});
+  ExpectShapeInferred(&ws, op, true);
+}
+
+TEST(RangeTest, StepsUpAndDown) {
+  Workspace ws;
+  Feed<double>(&ws, "a", {1}, {10});
+  Feed<double>(&ws, "b", {1}, {5});
+  Feed<double>(&ws, "down", {1}, {-2});
+  RunOp(&ws, R"(type: "Range" input: "a" input: "b" input: "down" output: "Y")");
+  ExpectTensor<double>(ws, "Y", {3}, {10, 8, 6});
+  RunOp(&ws, R"(type: "Range" input: "a" input: "b" output: "Y")");
+  ExpectTensor<double>(ws, "Y", {0}, {});
+}
+
+// As in Caffe2: (0 - 10) / -3 is cut to 3 elements, while (10 - 0) / 3 is rounded up to 4.
+TEST(RangeTest, LeavesTheLastOneOutWhenANegativeIntegerStepDoesNotDivide) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "zero", {1}, {0});
+  Feed<int32_t>(&ws, "ten", {1}, {10});
+  Feed<int32_t>(&ws, "three", {1}, {3});
+  Feed<int32_t>(&ws, "down", {1}, {-3});
+  RunOp(&ws, R"(type: "Range" input: "ten" input: "zero" input: "down" output: "Y")");
+  ExpectTensor<int32_t>(ws, "Y", {3}, {10, 7, 4});
+  RunOp(&ws, R"(type: "Range" input: "zero" input: "ten" input: "three" output: "Y")");
+  ExpectTensor<int32_t>(ws, "Y", {4}, {0, 3, 6, 9});
+}
+
+TEST(RangeTest, HasNoElementsUpToInfinityOrNaN) {
+  Workspace ws;
+  for (const float stop : {INFINITY, NAN, -INFINITY}) {
+    Feed<float>(&ws, "stop", {1}, {stop});
+    RunOp(&ws, R"(type: "Range" input: "stop" output: "Y")");
+    ExpectTensor<float>(ws, "Y", {0}, {});
+  }
+}
+
+TEST(RangeTest, RefusesVectorsAStepOfZeroAndOtherTypes) {
+  Workspace ws;
+  Feed<int64_t>(&ws, "one", {1}, {1});
+  Feed<int64_t>(&ws, "zero", {1}, {0});
+  Feed<int64_t>(&ws, "two", {2}, {1, 2});
+  Feed<uint8_t>(&ws, "byte", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Range" input: "two" output: "Y")"); },
+               "elements of input 0, want one");
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "Range" input: "one" input: "one" input: "zero" output: "Y")"); },
+      "input 2 (step)");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Range" input: "byte" output: "Y")"); },
+               "input 0 has elements of type");
+}
+
+TEST(RangeTest, RefusesRangesThatAreTooLong) {
+  Workspace ws;
+  Feed<int64_t>(&ws, "low", {1}, {INT64_MIN});
+  Feed<int64_t>(&ws, "high", {1}, {INT64_MAX});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Range" input: "low" input: "high" output: "Y")"); },
+               "is too long");
+  Feed<double>(&ws, "far", {1}, {1e300});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Range" input: "far" output: "Y")"); },
+               "elements of the range");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,35 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::RunOp;
+
+// fan_in = 4 / 2 = 2, bound = sqrt(3 / 2) = 1.2247449; the uniform sequence of seed 1 starts with
+// 0.7576316, 0.2793109.
+TEST(XavierFillTest, DrawsWithinTheBoundOfFanIn) {
+  Workspace ws;
+  const char* op = R"(type: "XavierFill" output: "Y" arg { name: "shape" ints: 2 ints: 2 }
+                      device_option { random_seed: 1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 2}, {0.63106596f, -0.54057574f, -0.23743087f, 0.57485723f},
+                      1e-6);
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(XavierFillTest, RefusesShapesWithoutFanIn) {
+  Workspace ws;
+  ExpectThrows([&] { RunOp(&ws, R"(type: "XavierFill" output: "Y")"); },
+               "dim 0 counts the outputs");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "XavierFill" output: "Y" arg { name: "shape" ints: 0 ints: 2 })");
+      },
+      "elements of the output of shape [0, 2]");
+}
+
+}  // namespace
+}  // namespace caffe2rt

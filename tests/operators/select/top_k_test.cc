@@ -1,0 +1,119 @@
+#include <limits>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::RunOp;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+TEST(TopKTest, GivesTheLargestInDescendingOrderTiesByIndex) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 4}, {3, 1, 2, 3, 1, 1, 1, 1});
+  const char* op =
+      R"(type: "TopK" input: "X" output: "V" output: "I" output: "F" arg { name: "k" i: 3 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "V", {2, 3}, {3, 3, 2, 1, 1, 1});
+  ExpectTensor<int64_t>(ws, "I", {2, 3}, {0, 3, 2, 0, 1, 2});
+  ExpectTensor<int64_t>(ws, "F", {6}, {0, 3, 2, 4, 5, 6});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(TopKTest, WorksAlongAnotherAxis) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {3, 2}, {1, 6, 5, 2, 3, 4});
+  const char* op =
+      R"(type: "TopK" input: "X" output: "V" output: "I" output: "F" arg { name: "k" i: 2 }
+                      arg { name: "axis" i: 0 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "V", {2, 2}, {5, 6, 3, 4});
+  ExpectTensor<int64_t>(ws, "I", {2, 2}, {1, 0, 2, 2});
+  ExpectTensor<int64_t>(ws, "F", {4}, {2, 1, 4, 5});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(TopKTest, FillsUpWhereTheAxisIsShorter) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 1}, {4, 5});
+  RunOp(&ws,
+        R"(type: "TopK" input: "X" output: "V" output: "I" output: "F" arg { name: "k" i: 2 })");
+  ExpectTensor<float>(ws, "V", {2, 2}, {4, 0, 5, 0});
+  ExpectTensor<int64_t>(ws, "I", {2, 2}, {0, -1, 0, -1});
+  ExpectTensor<int64_t>(ws, "F", {4}, {0, -1, 1, -1});
+}
+
+TEST(TopKTest, TakesKFromAnInputUnlessTheArgumentIsGiven) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {3}, {1, 3, 2});
+  Feed<int64_t>(&ws, "K", {1}, {2});
+  const char* op = R"(type: "TopK" input: "X" input: "K" output: "V" output: "I")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "V", {2}, {3, 2});
+  ExpectShapeInferred(&ws, op, true);
+  RunOp(&ws,
+        R"(type: "TopK" input: "X" input: "K" output: "V" output: "I" arg { name: "k" i: 1 })");
+  ExpectTensor<float>(ws, "V", {1}, {3});
+}
+
+TEST(TopKTest, LetsNoNaNInThatComesLate) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {5}, {1, 2, kNaN, 4, kNaN});
+  RunOp(&ws, R"(type: "TopK" input: "X" output: "V" output: "I" arg { name: "k" i: 2 })");
+  ExpectTensor<int64_t>(ws, "I", {2}, {3, 1});
+  Feed<float>(&ws, "X", {3}, {kNaN, 2, 1});
+  RunOp(&ws, R"(type: "TopK" input: "X" output: "V" output: "I" arg { name: "k" i: 1 })");
+  ExpectTensor<int64_t>(ws, "I", {1}, {0});
+}
+
+TEST(TopKTest, TakesEmptyTensors) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 3}, {});
+  RunOp(&ws, R"(type: "TopK" input: "X" output: "V" output: "I" arg { name: "k" i: 2 })");
+  ExpectTensor<float>(ws, "V", {0, 2}, {});
+  Feed<float>(&ws, "X", {0, 2}, {});
+  RunOp(
+      &ws,
+      R"(type: "TopK" input: "X" output: "V" output: "I" arg { name: "k" i: 1 } arg { name: "axis" i: 0 })");
+  ExpectTensor<int64_t>(ws, "I", {1, 2}, {-1, -1});
+}
+
+TEST(TopKTest, RefusesWrongKAxesTypesAndScalars) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "S", {}, {1});
+  Feed<int32_t>(&ws, "N", {2}, {1, 2});
+  Feed<int64_t>(&ws, "E", {0}, {});
+  const std::string outputs = R"( output: "V" output: "I" )";
+  ExpectThrows([&] { RunOp(&ws, R"(type: "TopK" input: "X")" + outputs); },
+               "argument k is -1, want at least 1");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "TopK" input: "X" input: "E")" + outputs); },
+               "elements of input 1 (k)");
+  for (const char* axis : {"-2", "2"}) {
+    ExpectThrows(
+        [&] {
+          RunOp(&ws, R"(type: "TopK" input: "X")" + outputs +
+                         R"(arg { name: "k" i: 1 } arg { name: "axis" i: )" + axis + "}");
+        },
+        "below the rank of input 0 of shape [2, 2]");
+  }
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "TopK" input: "S")" + outputs + R"(arg { name: "k" i: 1 })"); },
+      "argument axis");
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "TopK" input: "N")" + outputs + R"(arg { name: "k" i: 1 })"); },
+      "float");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "TopK" input: "X" output: "V" output: "V" arg { name: "k" i: 1 })");
+      },
+      "two outputs have one name");
+}
+
+}  // namespace
+}  // namespace caffe2rt

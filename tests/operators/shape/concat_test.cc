@@ -1,0 +1,99 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRange;
+using test::RunOp;
+
+TEST(ConcatTest, JoinsChannelsByDefault) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {2, 1});
+  FeedRange<float>(&ws, "B", {2, 2}, 10);
+  for (const char* type : {"Concat", "DepthConcat"}) {
+    const std::string op =
+        std::string("type: \"") + type + R"(" input: "A" input: "B" output: "Y" output: "split")";
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "Y", {2, 3}, {0, 10, 11, 1, 12, 13});
+    ExpectTensor<int32_t>(ws, "split", {2}, {1, 2});
+    ExpectShapeInferred(&ws, op);
+  }
+}
+
+TEST(ConcatTest, TakesTheChannelsOfTheOrder) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {1, 1, 2, 1});
+  FeedRange<float>(&ws, "B", {1, 1, 2, 2}, 10);
+  const char* op = R"(type: "Concat" input: "A" input: "B" output: "Y" output: "split"
+                      arg { name: "order" s: "NHWC" })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 3}, {0, 10, 11, 1, 12, 13});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(ConcatTest, CountsNegativeAxesFromTheEnd) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {1, 2});
+  FeedRange<float>(&ws, "B", {2, 2}, 10);
+  RunOp(
+      &ws,
+      R"(type: "Concat" input: "A" input: "B" output: "Y" output: "split" arg { name: "axis" i: -2 })");
+  ExpectTensor<float>(ws, "Y", {3, 2}, {0, 1, 10, 11, 12, 13});
+}
+
+TEST(ConcatTest, StacksAlongANewAxis) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {2});
+  FeedRange<float>(&ws, "B", {2}, 10);
+  const char* op = R"(type: "Concat" input: "A" input: "B" output: "Y" output: "split"
+                      arg { name: "axis" i: -1 } arg { name: "add_axis" i: 1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 2}, {0, 10, 1, 11});
+  ExpectTensor<int32_t>(ws, "split", {2}, {1, 1});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(ConcatTest, JoinsStringsAndEmptyTensors) {
+  Workspace ws;
+  Feed<std::string>(&ws, "A", {2, 1}, {"a", "b"});
+  Feed<std::string>(&ws, "E", {2, 0}, {});
+  Feed<std::string>(&ws, "B", {2, 1}, {"c", "d"});
+  RunOp(&ws, R"(type: "Concat" input: "A" input: "E" input: "B" output: "Y" output: "split")");
+  ExpectTensor<std::string>(ws, "Y", {2, 2}, {"a", "c", "b", "d"});
+  ExpectTensor<int32_t>(ws, "split", {3}, {1, 0, 1});
+}
+
+TEST(ConcatTest, NamesTheInputThatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {2, 3});
+  FeedRange<float>(&ws, "B", {3, 3});
+  FeedRange<int32_t>(&ws, "I", {2, 3});
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "Concat" input: "A" input: "A" input: "B" output: "Y" output: "s")");
+      },
+      "input 2 has shape [3, 3], want [2, 3] as input 0 but for dim 1");
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "Concat" input: "A" input: "I" output: "Y" output: "s")"); },
+      "input 1 has elements of type int, want float as input 0");
+}
+
+TEST(ConcatTest, RefusesAxesThatAreNotThereAndBothWaysToNameOne) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {2, 3});
+  const std::string head = R"(type: "Concat" input: "A" output: "Y" output: "s" )";
+  for (const char* axis : {"2", "-3", "2147483647", "-2147483648"}) {
+    EXPECT_THROW(RunOp(&ws, head + "arg { name: \"axis\" i: " + axis + "}"), EnforceNotMet);
+  }
+  ExpectThrows(
+      [&] { RunOp(&ws, head + R"(arg { name: "axis" i: 0 } arg { name: "order" s: "NCHW" })"); },
+      "axis and order are both given");
+  EXPECT_THROW(RunOp(&ws, head + R"(arg { name: "order" s: "NHCW" })"), EnforceNotMet);
+}
+
+}  // namespace
+}  // namespace caffe2rt

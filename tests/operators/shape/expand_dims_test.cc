@@ -1,0 +1,52 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::FeedRange;
+using test::RunOp;
+
+TEST(ExpandDimsTest, PutsDimensionsWhereTheyStandInTheResult) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  const char* op =
+      R"(type: "ExpandDims" input: "X" output: "Y" arg { name: "dims" ints: 4 ints: 0 ints: 1 ints: 0 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 3, 1}, {0, 1, 2, 3, 4, 5});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(ExpandDimsTest, WorksInPlaceOnScalarsAndEmptyTensors) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {}, 5);
+  RunOp(&ws, R"(type: "ExpandDims" input: "X" output: "X" arg { name: "dims" ints: 0 })");
+  ExpectTensor<float>(ws, "X", {1}, {5});
+  FeedRange<float>(&ws, "E", {0});
+  RunOp(&ws, R"(type: "ExpandDims" input: "E" output: "Y" arg { name: "dims" ints: 1 })");
+  ExpectTensor<float>(ws, "Y", {0, 1}, {});
+}
+
+TEST(ExpandDimsTest, RefusesPlacesOutsideTheResult) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  for (const char* dims : {"ints: 3", "ints: 2 ints: 4", "ints: 1000000000"}) {
+    ExpectThrows(
+        [&] {
+          RunOp(&ws,
+                std::string(R"(type: "ExpandDims" input: "X" output: "Y" arg { name: "dims" )") +
+                    dims + "}");
+        },
+        "want more than the largest of argument dims");
+  }
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "ExpandDims" input: "X" output: "Y" arg { name: "dims" ints: -1 })");
+      },
+      "want at least 0");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,32 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::FeedRange;
+using test::RunOp;
+
+TEST(FlattenToVecTest, MakesAVector) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 1, 2});
+  const char* op = R"(type: "FlattenToVec" input: "X" output: "Y")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {4}, {0, 1, 2, 3});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(FlattenToVecTest, TakesEmptyTensorsAndRefusesScalars) {
+  Workspace ws;
+  FeedRange<float>(&ws, "E", {0, 3});
+  FeedRange<float>(&ws, "S", {});
+  RunOp(&ws, R"(type: "FlattenToVec" input: "E" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {0}, {});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "FlattenToVec" input: "S" output: "Y")"); },
+               "rank of input 0, want at least 1");
+}
+
+}  // namespace
+}  // namespace caffe2rt

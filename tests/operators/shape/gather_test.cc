@@ -1,0 +1,97 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRange;
+using test::RunOp;
+
+TEST(GatherTest, TakesRowsByIndexNegativeOnesFromTheEnd) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {3, 2});
+  Feed<int32_t>(&ws, "I", {2, 1}, {2, -3});
+  const char* op = R"(type: "Gather" input: "X" input: "I" output: "Y")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 1, 2}, {4, 5, 0, 1});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(GatherTest, TakesColumnsAndWrapsThereOnlyWhenAsked) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  Feed<int64_t>(&ws, "I", {1}, {2});
+  const char* op = R"(type: "Gather" input: "X" input: "I" output: "Y" arg { name: "axis" i: -1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 1}, {2, 5});
+  ExpectShapeInferred(&ws, op);
+  Feed<int64_t>(&ws, "I", {1}, {-1});
+  ExpectThrows([&] { RunOp(&ws, op); }, "INDICES element is out of DATA bounds, id=-1 axis_dim=3");
+  RunOp(&ws, R"(type: "Gather" input: "X" input: "I" output: "Y" arg { name: "axis" i: 1 }
+                arg { name: "wrap_indices" i: 1 })");
+  ExpectTensor<float>(ws, "Y", {2, 1}, {2, 5});
+}
+
+TEST(GatherTest, MatchesOuterDimensions) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  Feed<int32_t>(&ws, "I", {2, 2}, {0, 1, 2, 2});
+  const char* op = R"(type: "Gather" input: "X" input: "I" output: "Y" arg { name: "axis" i: 1 }
+                      arg { name: "match_outer" i: 1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 2}, {0, 1, 5, 5});
+  ExpectShapeInferred(&ws, op);
+  FeedRange<int32_t>(&ws, "I", {3, 1});
+  ExpectThrows([&] { RunOp(&ws, op); },
+               "input 1 (INDICES) has shape [3, 1], want it to begin with [2]");
+}
+
+TEST(GatherTest, TakesScalarIndicesStringsAndEmptyTensors) {
+  Workspace ws;
+  Feed<std::string>(&ws, "X", {2}, {"a", "b"});
+  Feed<int32_t>(&ws, "I", {}, {1});
+  const char* op = R"(type: "Gather" input: "X" input: "I" output: "Y")";
+  RunOp(&ws, op);
+  ExpectTensor<std::string>(ws, "Y", {}, {"b"});
+  FeedRange<float>(&ws, "X", {2, 3});
+  Feed<int32_t>(&ws, "I", {0}, {});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {0, 3}, {});
+  // An empty dimension keeps the shape of DATA, whatever the indices.
+  FeedRange<float>(&ws, "X", {0, 3});
+  FeedRange<int32_t>(&ws, "I", {5});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {0, 3}, {});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(GatherTest, RefusesIndicesOutOfBoundsAndOtherTypes) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2});
+  FeedRange<float>(&ws, "S", {});
+  Feed<int64_t>(&ws, "I", {1}, {2});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Gather" input: "X" input: "I" output: "Y")"); },
+               "INDICES element is out of DATA bounds, id=2 axis_dim=2");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Gather" input: "X" input: "X" output: "Y")"); },
+               "input 1 (INDICES) has elements of type float");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Gather" input: "S" input: "I" output: "Y")"); },
+               "is a scalar");
+}
+
+TEST(BatchGatherTest, TakesColumnsAndWrapsNoIndex) {
+  Workspace ws;
+  FeedRange<int32_t>(&ws, "X", {2, 3});
+  Feed<int64_t>(&ws, "I", {2}, {2, 0});
+  const char* op = R"(type: "BatchGather" input: "X" input: "I" output: "Y")";
+  RunOp(&ws, op);
+  ExpectTensor<int32_t>(ws, "Y", {2, 2}, {2, 0, 5, 3});
+  ExpectShapeInferred(&ws, op);
+  Feed<int64_t>(&ws, "I", {1}, {-1});
+  ExpectThrows([&] { RunOp(&ws, op); }, "id=-1 axis_dim=3");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,80 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRange;
+using test::RunOp;
+
+TEST(TileTest, RepeatsAlongEachAxis) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 2});
+  const char* rows =
+      R"(type: "Tile" input: "X" output: "Y" arg { name: "tiles" i: 2 } arg { name: "axis" i: 0 })";
+  RunOp(&ws, rows);
+  ExpectTensor<float>(ws, "Y", {4, 2}, {0, 1, 2, 3, 0, 1, 2, 3});
+  ExpectShapeInferred(&ws, rows);
+  const char* columns =
+      R"(type: "Tile" input: "X" output: "Y" arg { name: "tiles" i: 3 } arg { name: "axis" i: -1 })";
+  RunOp(&ws, columns);
+  ExpectTensor<float>(ws, "Y", {2, 6}, {0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3});
+  ExpectShapeInferred(&ws, columns);
+}
+
+TEST(TileTest, RepeatsZeroTimesAndStrings) {
+  Workspace ws;
+  Feed<std::string>(&ws, "X", {2, 1}, {"a", "b"});
+  RunOp(
+      &ws,
+      R"(type: "Tile" input: "X" output: "Y" arg { name: "tiles" i: 2 } arg { name: "axis" i: 1 })");
+  ExpectTensor<std::string>(ws, "Y", {2, 2}, {"a", "a", "b", "b"});
+  RunOp(
+      &ws,
+      R"(type: "Tile" input: "X" output: "Y" arg { name: "tiles" i: 0 } arg { name: "axis" i: 0 })");
+  ExpectTensor<std::string>(ws, "Y", {0, 1}, {});
+}
+
+TEST(TileTest, TakesNumbersFromInputsBeforeArguments) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 2});
+  Feed<int32_t>(&ws, "T", {1}, {2});
+  Feed<int64_t>(&ws, "A", {1}, {-2});
+  const char* op =
+      R"(type: "Tile" input: "X" input: "T" input: "A" output: "Y" arg { name: "tiles" i: 9 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 2}, {0, 1, 0, 1});
+  ExpectShapeInferred(&ws, op, true);
+}
+
+TEST(TileTest, RefusesMissingAndImpossibleNumbers) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 2});
+  FeedRange<int16_t>(&ws, "S", {2});
+  Feed<int32_t>(&ws, "T", {2}, {1, 2});
+  const std::string head = R"(type: "Tile" input: "X" output: "Y" )";
+  ExpectThrows([&] { RunOp(&ws, head + R"(arg { name: "tiles" i: 2 })"); },
+               "argument axis is missing");
+  ExpectThrows([&] { RunOp(&ws, head + R"(arg { name: "axis" i: 0 })"); },
+               "argument tiles is missing");
+  ExpectThrows(
+      [&] { RunOp(&ws, head + R"(arg { name: "axis" i: 0 } arg { name: "tiles" i: -1 })"); },
+      "tiles, want at least 0");
+  EXPECT_THROW(RunOp(&ws, head + R"(arg { name: "axis" i: 2 } arg { name: "tiles" i: 1 })"),
+               EnforceNotMet);
+  ExpectThrows([&] { RunOp(&ws, head + R"(input: "T" arg { name: "axis" i: 0 })"); },
+               "input 1 (tiles) has shape [2], want [1]");
+  ExpectThrows(
+      [&] {
+        RunOp(
+            &ws,
+            R"(type: "Tile" input: "S" output: "Y" arg { name: "tiles" i: 2 } arg { name: "axis" i: 0 })");
+      },
+      "input 0 (X) has elements of type short");
+}
+
+}  // namespace
+}  // namespace caffe2rt
