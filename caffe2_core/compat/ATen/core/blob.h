@@ -1,0 +1,2 @@
+#pragma once
+#include "caffe2/core/blob.h"

@@ -1,0 +1,98 @@
+#pragma once
+// A pool of threads with a queue of tasks.
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+
+namespace c10 {
+
+// Tasks run in the order they come, on any worker. An exception of a task is rethrown by
+// waitWorkComplete.
+class ThreadPool {
+ public:
+  explicit ThreadPool(int pool_size, int /*numa_node_id*/ = -1) {
+    CAFFE_ENFORCE(pool_size >= 1 && pool_size <= 1024, "a thread pool of ", pool_size,
+                  " threads, want 1 to 1024");
+    for (int i = 0; i < pool_size; ++i)
+      threads_.emplace_back([this, i] { Work(static_cast<size_t>(i)); });
+  }
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+  virtual ~ThreadPool() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  size_t size() const { return threads_.size(); }
+  size_t numAvailable() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return threads_.size() - busy_;
+  }
+  virtual void run(std::function<void()> task) {
+    runTaskWithID([task = std::move(task)](size_t) { task(); });
+  }
+  template <class Task>
+  void runTask(Task task) {
+    run([task]() mutable { task(); });
+  }
+  template <class Task>
+  void runTaskWithID(Task task) {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      tasks_.push(std::function<void(size_t)>(std::move(task)));
+    }
+    changed_.notify_all();
+  }
+  void waitWorkComplete() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return tasks_.empty() && busy_ == 0; });
+    if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+ private:
+  void Work(size_t id) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return stop_ || !tasks_.empty(); });
+      if (tasks_.empty()) return;
+      std::function<void(size_t)> task = std::move(tasks_.front());
+      tasks_.pop();
+      ++busy_;
+      lock.unlock();
+      std::exception_ptr error;
+      try {
+        task(id);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      lock.lock();
+      --busy_;
+      if (error != nullptr && error_ == nullptr) error_ = error;
+      changed_.notify_all();
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::queue<std::function<void(size_t)>> tasks_;
+  size_t busy_ = 0;
+  bool stop_ = false;
+  std::exception_ptr error_;
+  std::vector<std::thread> threads_;
+};
+
+class TaskThreadPool : public ThreadPool {
+ public:
+  using ThreadPool::ThreadPool;
+};
+
+}  // namespace c10

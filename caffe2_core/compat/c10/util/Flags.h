@@ -1,0 +1,54 @@
+#pragma once
+// The last generation's flag macros: C10_DEFINE_int(batch, 4, "pictures at once") makes
+// FLAGS_batch.
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "c10/macros/Macros.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/flags.h"
+
+namespace c10 {
+
+inline void SetUsageMessage(const std::string& text) { ::caffe2rt::SetUsageMessage(text); }
+inline const char* UsageMessage() { return ::caffe2rt::UsageMessage().c_str(); }
+inline bool ParseCommandLineFlags(int* argc, char*** argv) {
+  try {
+    ::caffe2rt::ParseCommandLineFlags(argc, argv);
+    return true;
+  } catch (const ::caffe2rt::EnforceNotMet& error) {
+    std::fprintf(stderr, "%s\n", error.message().c_str());
+    return false;
+  }
+}
+using ::caffe2rt::CommandLineFlagsHasBeenParsed;
+
+}  // namespace c10
+
+#ifndef C10_DEFINE_int
+#define CAFFE2RT_DEFINE_FLAG(type, name, default_value, help)         \
+  type FLAGS_##name = default_value;                                  \
+  namespace {                                                         \
+  [[maybe_unused]] const bool caffe2rt_flag_##name =                  \
+      ::caffe2rt::RegisterFlag(#name, &FLAGS_##name, help, __FILE__); \
+  }
+#define C10_DEFINE_int(name, default_value, help) \
+  CAFFE2RT_DEFINE_FLAG(int, name, default_value, help)
+#define C10_DEFINE_int32(name, default_value, help) \
+  CAFFE2RT_DEFINE_FLAG(int, name, default_value, help)
+#define C10_DEFINE_int64(name, default_value, help) \
+  CAFFE2RT_DEFINE_FLAG(int64_t, name, default_value, help)
+#define C10_DEFINE_double(name, default_value, help) \
+  CAFFE2RT_DEFINE_FLAG(double, name, default_value, help)
+#define C10_DEFINE_bool(name, default_value, help) \
+  CAFFE2RT_DEFINE_FLAG(bool, name, default_value, help)
+#define C10_DEFINE_string(name, default_value, help) \
+  CAFFE2RT_DEFINE_FLAG(std::string, name, default_value, help)
+#define C10_DECLARE_int(name) extern int FLAGS_##name
+#define C10_DECLARE_int32(name) extern int FLAGS_##name
+#define C10_DECLARE_int64(name) extern int64_t FLAGS_##name
+#define C10_DECLARE_double(name) extern double FLAGS_##name
+#define C10_DECLARE_bool(name) extern bool FLAGS_##name
+#define C10_DECLARE_string(name) extern std::string FLAGS_##name
+#endif

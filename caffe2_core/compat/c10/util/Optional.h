@@ -1,0 +1,10 @@
+#pragma once
+// c10::optional is the standard's.
+#include <optional>
+
+namespace c10 {
+using std::make_optional;
+using std::nullopt;
+using std::nullopt_t;
+using std::optional;
+}  // namespace c10

@@ -1,0 +1,37 @@
+#pragma once
+// Blobs.
+#include <string>
+#include <utility>
+
+#include "caffe2/core/common.h"
+#include "caffe2/core/tensor.h"
+#include "caffe2/core/typeid.h"
+#include "caffe2/proto/caffe2_pb.h"
+#include "caffe2_core/tensor/blob.h"
+
+namespace caffe2 {
+
+using ::caffe2rt::Blob;
+using ::caffe2rt::BlobGetMutableTensor;
+using ::caffe2rt::BlobGetTensor;
+using ::caffe2rt::BlobIsTensorType;
+using ::caffe2rt::BlobSetTensor;
+
+inline bool BlobIsInt8TensorCPUType(const Blob& /*blob*/) { return false; }
+
+// Shaped, with memory.
+inline Tensor* BlobGetMutableTensor(Blob* blob, at::IntArrayRef dims, at::TensorOptions options) {
+  Tensor* tensor = BlobGetMutableTensor(blob, options.device().type());
+  tensor->Resize(dims);
+  tensor->raw_mutable_data(options.dtype());
+  return tensor;
+}
+inline Tensor XBlobGetMutableTensor(Blob* blob, at::IntArrayRef dims, at::TensorOptions options) {
+  return *BlobGetMutableTensor(blob, dims, options);
+}
+// A tensor that shares the blob's, or one that was never shaped.
+inline Tensor BlobGetTensorOrUndefined(const Blob& blob) {
+  return blob.IsType<Tensor>() ? blob.Get<Tensor>() : Tensor();
+}
+
+}  // namespace caffe2

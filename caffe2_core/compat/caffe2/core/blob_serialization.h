@@ -1,0 +1,23 @@
+#pragma once
+// Blobs as records, and back.
+#include <climits>
+#include <limits>
+
+#include "c10/util/Registry.h"
+#include "caffe2/core/blob.h"
+#include "caffe2/core/blob_serializer_base.h"
+#include "caffe2/core/tensor.h"
+#include "caffe2/core/types.h"
+#include "caffe2/utils/simple_queue.h"
+#include "caffe2_core/io/blob_serialization.h"
+
+namespace caffe2 {
+using ::caffe2rt::CreateDeserializer;
+using ::caffe2rt::CreateSerializer;
+using ::caffe2rt::DeserializeBlob;
+using ::caffe2rt::kChunkIdSeparator;
+using ::caffe2rt::kTensorBlobType;
+using ::caffe2rt::SerializeBlob;
+using ::caffe2rt::TensorDeserializer;
+using ::caffe2rt::TensorSerializer;
+}  // namespace caffe2

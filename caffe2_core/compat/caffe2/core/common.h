@@ -1,0 +1,58 @@
+#pragma once
+// Common names of sources written for Caffe2.
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "c10/macros/Macros.h"
+#include "caffe2/core/macros.h"
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2 {
+
+using std::make_unique;
+using std::set;
+using std::stod;
+using std::stoi;
+using std::string;
+using std::to_string;
+using std::unique_ptr;
+using std::vector;
+
+using TIndex = int64_t;
+
+template <class Key, class Value>
+using CaffeMap = std::map<Key, Value>;
+
+// Whether an index is in a list of constants.
+template <int... values>
+class SkipIndices {
+ public:
+  static inline bool Contains(const int i) { return ((i == values) || ...); }
+};
+
+template <class Dst, class Src>
+inline Dst dynamic_cast_if_rtti(Src ptr) {
+  return dynamic_cast<Dst>(ptr);
+}
+
+// Whether the CUDA part of the library is there.
+inline bool HasCudaRuntime() { return false; }
+
+inline const std::map<string, string>& GetBuildOptions() {
+  static const std::map<string, string> options = {{"USE_CUDA", "0"}, {"BUILD", "caffe2rt"}};
+  return options;
+}
+
+}  // namespace caffe2

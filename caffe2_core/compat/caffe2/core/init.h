@@ -1,0 +1,11 @@
+#pragma once
+// GlobalInit, and functions to run in it.
+#include "caffe2/core/common.h"
+#include "caffe2/core/flags.h"
+#include "caffe2/core/logging.h"
+#include "caffe2_core/runtime/init.h"
+
+namespace caffe2 {
+using ::caffe2rt::GlobalInit;
+using ::caffe2rt::GlobalInitAlreadyRun;
+}  // namespace caffe2

@@ -1,0 +1,15 @@
+#pragma once
+// Modules.
+#include <map>
+#include <string>
+
+#include "caffe2/core/common.h"
+#include "caffe2/core/typeid.h"
+#include "caffe2_core/runtime/module.h"
+
+namespace caffe2 {
+using ::caffe2rt::CurrentModules;
+using ::caffe2rt::HasModule;
+using ::caffe2rt::LoadModule;
+using ::caffe2rt::ModuleSchema;
+}  // namespace caffe2

@@ -1,0 +1,66 @@
+#pragma once
+// Operators; brings nearly everything, as users rely on.
+#include <array>
+#include <climits>
+#include <cstddef>
+#include <exception>
+#include <set>
+#include <typeinfo>
+#include <vector>
+
+#include "c10/macros/Macros.h"
+#include "c10/util/Registry.h"
+#include "caffe2/core/blob.h"
+#include "caffe2/core/common.h"
+#include "caffe2/core/net.h"
+#include "caffe2/core/observer.h"
+#include "caffe2/core/operator_gradient.h"
+#include "caffe2/core/operator_schema.h"
+#include "caffe2/core/registry.h"
+#include "caffe2/core/tensor.h"
+#include "caffe2/core/types.h"
+#include "caffe2/core/workspace.h"
+#include "caffe2/proto/caffe2_pb.h"
+#include "caffe2/utils/proto_utils.h"
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/operator_registry.h"
+
+namespace caffe2 {
+
+using ::caffe2rt::CPUOperatorRegistry;
+using ::caffe2rt::CreateOperator;
+using ::caffe2rt::CUDAOperatorRegistry;
+using ::caffe2rt::DispatchHelper;
+using ::caffe2rt::EnginePrefType;
+using ::caffe2rt::FixedValues;
+using ::caffe2rt::GenericTensorImplementation;
+using ::caffe2rt::GetRegisteredOperators;
+using ::caffe2rt::GlobalEnginePrefType;
+using ::caffe2rt::Operator;
+using ::caffe2rt::OperatorBase;
+using ::caffe2rt::OperatorRegistry;
+using ::caffe2rt::OpRegistryKey;
+using ::caffe2rt::PerOpEnginePrefType;
+using ::caffe2rt::SetEnginePref;
+using ::caffe2rt::SetGlobalEnginePref;
+using ::caffe2rt::SetOpEnginePref;
+using ::caffe2rt::SetOperatorLogger;
+using ::caffe2rt::SetPerOpEnginePref;
+using ::caffe2rt::TensorTypes;
+using ::caffe2rt::TensorTypes2;
+using ::caffe2rt::UnsupportedOperatorFeature;
+
+// The registries of the device types that have a context here.
+inline std::map<int32_t, OperatorRegistry*>* gDeviceTypeRegistry() {
+  static auto* const registries = [] {
+    auto* made = new std::map<int32_t, OperatorRegistry*>;
+    for (const DeviceType type : ::caffe2rt::RegisteredDeviceTypes()) {
+      (*made)[type] = ::caffe2rt::OperatorRegistryOf(type);
+    }
+    return made;
+  }();
+  return registries;
+}
+
+}  // namespace caffe2

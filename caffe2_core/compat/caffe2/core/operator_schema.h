@@ -1,0 +1,33 @@
+#pragma once
+// What operator types take and give.
+#include <climits>
+#include <functional>
+#include <initializer_list>
+#include <ostream>
+#include <set>
+#include <vector>
+
+#include "c10/util/Registry.h"
+#include "caffe2/core/common.h"
+#include "caffe2/core/logging.h"
+#include "caffe2/core/types.h"
+#include "caffe2/proto/caffe2_pb.h"
+#include "caffe2/utils/proto_utils.h"
+#include "caffe2_core/graph/op_schema.h"
+
+namespace caffe2 {
+using ::caffe2rt::CreateTensorShape;
+using ::caffe2rt::GetDimsVector;
+using ::caffe2rt::OpSchema;
+using ::caffe2rt::OpSchemaRegistry;
+using ::caffe2rt::PointwiseCostInference;
+
+constexpr int kCannotComputeNumOutputs = OpSchema::kCannotComputeNumOutputs;
+
+// Elements of a shape from axis `start` on.
+inline uint64_t nElemFromDim(const TensorShape& shape, int start = 0) {
+  uint64_t count = 1;
+  for (int i = start; i < shape.dims_size(); ++i) count *= static_cast<uint64_t>(shape.dims(i));
+  return count;
+}
+}  // namespace caffe2

@@ -1,0 +1,11 @@
+#pragma once
+// Runs plans.
+#include <functional>
+
+#include "caffe2/core/workspace.h"
+#include "caffe2_core/runtime/plan_executor.h"
+
+namespace caffe2 {
+using ShouldContinue = std::function<bool(int)>;
+using ::caffe2rt::RunPlanOnWorkspace;
+}  // namespace caffe2

@@ -1,0 +1,117 @@
+#pragma once
+// Tensors. Tensor is one class here, for every device; TensorCPU is another name of it.
+#include <climits>
+#include <cstdint>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "c10/core/TensorOptions.h"
+#include "c10/util/ArrayRef.h"
+#include "c10/util/Optional.h"
+#include "caffe2/core/common.h"
+#include "caffe2/core/context.h"
+#include "caffe2/core/flags.h"
+#include "caffe2/core/logging.h"
+#include "caffe2/core/typeid.h"
+#include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/tensor.h"
+
+namespace caffe2 {
+
+using ::caffe2rt::canonical_axis_index_;
+using ::caffe2rt::size_between_dim_;
+using ::caffe2rt::size_from_dim_;
+using ::caffe2rt::size_to_dim_;
+using ::caffe2rt::Tensor;
+using TensorCPU = ::caffe2rt::Tensor;
+
+inline vector<TIndex> ToVectorTIndex(const std::vector<int>& values) {
+  return vector<TIndex>(values.begin(), values.end());
+}
+inline vector<TIndex> ToVectorint64_t(at::ArrayRef<int> values) {
+  return vector<TIndex>(values.begin(), values.end());
+}
+
+// Shaped, with memory for elements of the options' type.
+inline Tensor empty(at::IntArrayRef dims, at::TensorOptions options) {
+  Tensor tensor(dims, options.device().type());
+  tensor.raw_mutable_data(options.dtype());
+  return tensor;
+}
+
+template <class T>
+Tensor TensorCPUFromValues(at::IntArrayRef dims, at::ArrayRef<T> values) {
+  Tensor tensor(dims, CPU);
+  CAFFE_ENFORCE_EQ(values.size(), static_cast<size_t>(tensor.numel()), "values for a tensor");
+  T* data = tensor.template mutable_data<T>();
+  std::copy(values.begin(), values.end(), data);
+  return tensor;
+}
+
+// Makes the tensor of that shape, device and type, keeping what fits.
+inline void ReinitializeTensor(Tensor* tensor, at::IntArrayRef dims, at::TensorOptions options) {
+  CAFFE_ENFORCE(tensor != nullptr, "ReinitializeTensor of null");
+  if (tensor->GetDeviceType() != options.device().type()) *tensor = Tensor(options.device().type());
+  tensor->Resize(dims);
+  tensor->raw_mutable_data(options.dtype());
+}
+inline void ReinitializeAndCopyFrom(Tensor* tensor, at::TensorOptions options, const Tensor& src,
+                                    bool /*async*/ = false) {
+  CAFFE_ENFORCE(tensor != nullptr, "ReinitializeAndCopyFrom of null");
+  if (tensor->GetDeviceType() != options.device().type()) *tensor = Tensor(options.device().type());
+  tensor->CopyFrom(src);
+}
+inline void TensorVectorResize(std::vector<Tensor>& tensors, int size, DeviceType type) {
+  while (static_cast<int>(tensors.size()) > size) tensors.pop_back();
+  while (static_cast<int>(tensors.size()) < size) tensors.emplace_back(type);
+}
+
+// Prints name, shape and the first values of CPU tensors: a line of log, or a line of a file.
+class TensorPrinter {
+ public:
+  static constexpr int kDefaultLimit = 1000;
+  explicit TensorPrinter(const std::string& tensor_name = "", const std::string& file_name = "",
+                         int limit = kDefaultLimit)
+      : limit_(limit > 0 ? limit : kDefaultLimit),
+        name_(tensor_name),
+        to_file_(!file_name.empty()) {
+    if (to_file_) file_.open(file_name, std::ios::out | std::ios::trunc);
+    CAFFE_ENFORCE(!to_file_ || file_.good(), "cannot write \"", file_name, "\"");
+  }
+  TensorPrinter(const TensorPrinter&) = delete;
+  TensorPrinter& operator=(const TensorPrinter&) = delete;
+
+  template <class T>
+  void Print(const Tensor& tensor) {
+    std::ostringstream values;
+    const int64_t count = std::min<int64_t>(tensor.numel(), limit_);
+    const T* data = count > 0 ? tensor.template data<T>() : nullptr;
+    for (int64_t i = 0; i < count; ++i) values << (i > 0 ? "," : "") << data[i];
+    Write(MetaStr(tensor) + values.str());
+  }
+  void PrintMeta(const Tensor& tensor) { Write(MetaStr(tensor)); }
+  std::string MetaStr(const Tensor& tensor) {
+    std::ostringstream text;
+    text << "Tensor " << name_ << " of type " << tensor.dtype().name() << ". Dims: (";
+    for (const int64_t d : tensor.sizes()) text << d << ",";
+    text << "): ";
+    return text.str();
+  }
+
+ private:
+  void Write(const std::string& line) {
+    if (to_file_) {
+      file_ << line << std::endl;
+    } else {
+      LOG(INFO) << line;
+    }
+  }
+  const int limit_;
+  const std::string name_;
+  const bool to_file_;
+  std::ofstream file_;
+};
+
+}  // namespace caffe2

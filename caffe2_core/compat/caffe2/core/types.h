@@ -1,0 +1,27 @@
+#pragma once
+// Element types as protos number them, and the layouts of pictures.
+#include "caffe2/core/common.h"
+#include "caffe2/core/logging.h"
+#include "caffe2/core/typeid.h"
+#include "caffe2/proto/caffe2_pb.h"
+#include "caffe2_core/tensor/data_type.h"
+
+namespace caffe2 {
+using ::caffe2rt::DataTypeToTypeMeta;
+using ::caffe2rt::NCHW;
+using ::caffe2rt::NHWC;
+using ::caffe2rt::StorageOrder;
+using ::caffe2rt::StringToStorageOrder;
+using ::caffe2rt::TypeMetaToDataType;
+using ::caffe2rt::UNKNOWN;
+
+template <class T>
+inline bool fp16_type() {
+  return false;
+}
+template <>
+inline bool fp16_type<float16>() {
+  return true;
+}
+inline constexpr char NameScopeSeparator() { return '/'; }
+}  // namespace caffe2

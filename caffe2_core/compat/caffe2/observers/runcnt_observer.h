@@ -1,0 +1,10 @@
+#pragma once
+// Counts runs.
+#include "caffe2/core/net.h"
+#include "caffe2/core/observer.h"
+#include "caffe2/core/operator.h"
+#include "caffe2_core/runtime/time_observer.h"
+
+namespace caffe2 {
+using ::caffe2rt::RunCountNetObserver;
+}  // namespace caffe2

@@ -1,0 +1,97 @@
+#pragma once
+// PrefetchOperator: a base for operators that read ahead on a thread of their own.
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "caffe2/core/context.h"
+#include "caffe2/core/operator.h"
+
+namespace caffe2 {
+
+// Prefetch runs on the thread, one step ahead; CopyPrefetched on the caller's. A derived class
+// calls Finalize in its destructor: the thread uses the derived part. An exception of Prefetch is
+// thrown by the run that would have had its result.
+template <class Context>
+class PrefetchOperator : public OperatorBase {
+ public:
+  PrefetchOperator(const OperatorDef& def, Workspace* ws)
+      : OperatorBase(def, ws), context_(def.device_option()) {
+    context_.SwitchToDevice(0);
+  }
+  ~PrefetchOperator() noexcept override { Finalize(); }
+
+  void Finalize() {
+    if (!thread_.joinable()) return;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      changed_.wait(lock, [this] { return prefetched_; });
+      stop_ = true;
+      prefetched_ = false;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  bool Enqueue(int stream_id) override {
+    context_.SwitchToDevice(stream_id);
+    if (!thread_.joinable()) {
+      prefetched_ = false;
+      thread_ = std::thread([this] { Work(); });
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return prefetched_; });
+    if (error_ != nullptr) {
+      const std::exception_ptr error = std::exchange(error_, nullptr);
+      prefetched_ = false;
+      changed_.notify_all();
+      std::rethrow_exception(error);
+    }
+    const bool success = prefetch_success_ && CopyPrefetched();
+    context_.FinishDeviceComputation();
+    prefetched_ = false;
+    lock.unlock();
+    changed_.notify_all();
+    return success;
+  }
+  bool Run(int stream_id = 0) override {
+    const bool observed = NumObservers() > 0;
+    if (observed) StartAllObservers();
+    const bool success = Enqueue(stream_id);
+    if (observed) StopAllObservers();
+    return success;
+  }
+
+  virtual bool Prefetch() = 0;
+  virtual bool CopyPrefetched() = 0;
+
+ protected:
+  Context context_;
+  std::mutex prefetch_access_mutex_;
+  bool prefetched_ = false;
+  bool prefetch_success_ = true;
+
+ private:
+  void Work() {
+    context_.SwitchToDevice(0);
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!stop_) {
+      try {
+        prefetch_success_ = Prefetch();
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+      prefetched_ = true;
+      changed_.notify_all();
+      changed_.wait(lock, [this] { return !prefetched_; });
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stop_ = false;
+  std::exception_ptr error_;
+  std::thread thread_;
+};
+
+}  // namespace caffe2

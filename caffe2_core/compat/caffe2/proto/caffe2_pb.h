@@ -1,0 +1,25 @@
+#pragma once
+// Caffe2's messages, and device types between protos and programs.
+#include "c10/core/DeviceType.h"
+#include "caffe2/proto/caffe2.pb.h"
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2 {
+
+// THROWS for a number that is no device type.
+inline DeviceType ProtoToType(int32_t type) { return ::caffe2rt::CheckedDeviceType(type); }
+inline DeviceType ProtoToType(DeviceTypeProto type) {
+  return ProtoToType(static_cast<int32_t>(type));
+}
+inline DeviceTypeProto TypeToProto(const DeviceType& type) {
+  CAFFE_ENFORCE(DeviceTypeProto_IsValid(type), "device type ", static_cast<int>(type),
+                " has no number in DeviceTypeProto");
+  return static_cast<DeviceTypeProto>(type);
+}
+inline DeviceOption DeviceToOption(DeviceType type) {
+  DeviceOption option;
+  option.set_device_type(type);
+  return option;
+}
+
+}  // namespace caffe2

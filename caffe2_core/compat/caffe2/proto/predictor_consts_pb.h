@@ -1,0 +1,2 @@
+#pragma once
+#include "caffe2/proto/predictor_consts.pb.h"

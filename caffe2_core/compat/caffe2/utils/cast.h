@@ -1,0 +1,30 @@
+#pragma once
+// Data types from arguments.
+#include <algorithm>
+#include <cctype>
+
+#include "caffe2/utils/proto_utils.h"
+
+namespace caffe2 {
+namespace cast {
+
+// The type that argument `arg` names, by its number or by its name in any case. THROWS for none.
+inline TensorProto_DataType GetCastDataType(const ArgumentHelper& helper, std::string arg) {
+  TensorProto_DataType to;
+  if (helper.HasSingleArgumentOfType<string>(arg)) {
+    string name = helper.GetSingleArgument<string>(arg, "float");
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    CAFFE_ENFORCE(TensorProto_DataType_Parse(name, &to), "argument ", arg, " is \"", name,
+                  "\", which is no data type");
+  } else {
+    const int number = helper.GetSingleArgument<int>(arg, TensorProto_DataType_FLOAT);
+    CAFFE_ENFORCE(TensorProto_DataType_IsValid(number), "argument ", arg, " is ", number,
+                  ", which is no data type");
+    to = static_cast<TensorProto_DataType>(number);
+  }
+  return to;
+}
+
+}  // namespace cast
+}  // namespace caffe2

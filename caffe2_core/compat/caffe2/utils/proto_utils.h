@@ -1,0 +1,63 @@
+#pragma once
+// Protos in files, arguments, and builders of operators.
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/message_lite.h>
+#include <google/protobuf/text_format.h>
+
+#include <string>
+#include <vector>
+
+#include "c10/util/Optional.h"
+#include "c10/util/string_view.h"
+#include "caffe2/core/common.h"
+#include "caffe2/core/logging.h"
+#include "caffe2/proto/caffe2_pb.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/io/proto_file.h"
+
+namespace caffe2 {
+
+using ::google::protobuf::Message;
+using ::google::protobuf::MessageLite;
+using ::google::protobuf::TextFormat;
+
+using ::caffe2rt::AddArgument;
+using ::caffe2rt::ArgumentHelper;
+using ::caffe2rt::CreateOperatorDef;
+using ::caffe2rt::DeviceTypeName;
+using ::caffe2rt::GetArgument;
+using ::caffe2rt::GetArgumentPtr;
+using ::caffe2rt::GetFlagArgument;
+using ::caffe2rt::GetMutableArgument;
+using ::caffe2rt::HasInput;
+using ::caffe2rt::HasOutput;
+using ::caffe2rt::IsSameDevice;
+using ::caffe2rt::MakeArgument;
+using ::caffe2rt::ParseProtoFromLargeString;
+using ::caffe2rt::ProtoDebugString;
+using ::caffe2rt::ReadProtoFromBinaryFile;
+using ::caffe2rt::ReadProtoFromFile;
+using ::caffe2rt::ReadProtoFromTextFile;
+using ::caffe2rt::ReadStringFromFile;
+using ::caffe2rt::WriteProtoToBinaryFile;
+using ::caffe2rt::WriteProtoToTextFile;
+using ::caffe2rt::WriteStringToFile;
+
+inline void ShutdownProtobufLibrary() { ::google::protobuf::ShutdownProtobufLibrary(); }
+inline int DeviceId(const DeviceOption& option) {
+  return option.device_type() == CUDA ? option.device_id() : 0;
+}
+inline bool IsCPUDeviceType(int type) { return type == CPU; }
+inline bool IsGPUDeviceType(int type) { return type == CUDA; }
+
+// Appends the operators and external names of `part`.
+inline NetDef AddToNetDef(const NetDef& part, NetDef* whole) {
+  whole->mutable_op()->MergeFrom(part.op());
+  whole->mutable_external_input()->MergeFrom(part.external_input());
+  whole->mutable_external_output()->MergeFrom(part.external_output());
+  return *whole;
+}
+
+}  // namespace caffe2

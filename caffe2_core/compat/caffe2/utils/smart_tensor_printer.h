@@ -1,0 +1,37 @@
+#pragma once
+// Prints tensors of any element type.
+#include "caffe2/core/operator.h"
+#include "caffe2/core/tensor.h"
+
+namespace caffe2 {
+
+class SmartTensorPrinter {
+ public:
+  SmartTensorPrinter() = default;
+  explicit SmartTensorPrinter(const std::string& tensor_name, const std::string& file_name = "",
+                              int limit = TensorPrinter::kDefaultLimit)
+      : printer_(tensor_name, file_name, limit) {}
+
+  void Print(const Tensor& tensor) {
+    Call call{this, tensor};
+    DispatchHelper<TensorTypes<float, double, int, int64_t, bool, uint8_t, int8_t, uint16_t,
+                               int16_t, std::string>>::call(&call, tensor);
+  }
+  void PrintMeta(const Tensor& tensor) { printer_.PrintMeta(tensor); }
+  // To the log, without a name.
+  static void PrintTensor(const Tensor& tensor) { SmartTensorPrinter().Print(tensor); }
+
+ private:
+  struct Call {
+    SmartTensorPrinter* printer;
+    const Tensor& tensor;
+    template <class T>
+    bool DoRunWithType() {
+      printer->printer_.Print<T>(tensor);
+      return true;
+    }
+  };
+  TensorPrinter printer_;
+};
+
+}  // namespace caffe2

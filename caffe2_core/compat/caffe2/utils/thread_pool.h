@@ -1,0 +1,7 @@
+#pragma once
+// A pool of threads with a queue of tasks.
+#include "c10/core/thread_pool.h"
+
+namespace caffe2 {
+using ::c10::TaskThreadPool;
+}  // namespace caffe2

@@ -1,0 +1,133 @@
+#pragma once
+// Functions of two arrays: c = f(a, b), of equal size, of a matrix and a row or column, or
+// broadcast as numpy does.
+//
+//   math::Add<float, CPUContext>(n, a, b, c, &context_);
+//   math::RowwiseMul<float, CPUContext>(rows, cols, a, row, c, &context_);
+//   math::Sub<float, CPUContext>(2, a_dims, 1, b_dims, a, b, c, &context_);
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "operators/math/primitives.h"
+
+namespace caffe2rt::math {
+namespace internal {
+
+// Calls f(index into a, index into b) for every element of the broadcast shape, in order.
+template <class F>
+void ForEachBroadcast(int a_rank, const int* a_dims, int b_rank, const int* b_dims, F f) {
+  const int rank = std::max(a_rank, b_rank);
+  std::vector<int64_t> dims(static_cast<size_t>(rank)), a_step(dims), b_step(dims), at(dims);
+  int64_t a_size = 1, b_size = 1, size = 1;
+  for (int i = rank - 1; i >= 0; --i) {
+    const int64_t a = i - (rank - a_rank) >= 0 ? a_dims[i - (rank - a_rank)] : 1;
+    const int64_t b = i - (rank - b_rank) >= 0 ? b_dims[i - (rank - b_rank)] : 1;
+    CAFFE_ENFORCE(a == b || a == 1 || b == 1, "dims ", a, " and ", b, " do not broadcast");
+    const auto axis = static_cast<size_t>(i);
+    dims[axis] = a == 1 ? b : a;
+    a_step[axis] = a == 1 ? 0 : a_size;
+    b_step[axis] = b == 1 ? 0 : b_size;
+    a_size *= a;
+    b_size *= b;
+    size *= dims[axis];
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    int64_t a = 0, b = 0;
+    for (size_t axis = 0; axis < dims.size(); ++axis) {
+      a += at[axis] * a_step[axis];
+      b += at[axis] * b_step[axis];
+    }
+    f(i, a, b);
+    for (size_t axis = dims.size(); axis-- > 0;) {
+      if (++at[axis] < dims[axis]) break;
+      at[axis] = 0;
+    }
+  }
+}
+
+}  // namespace internal
+
+// Element types T; results of type Result. With kBroadcast1st the row or column is the first
+// operand.
+#define CAFFE2RT_MATH_BINARY(Name, Result, value)                                                 \
+  template <class T, class Context>                                                               \
+  void Name(int64_t n, const T* x, const T* y, Result* z, Context*) {                             \
+    internal::RequireCpu<Context>();                                                              \
+    internal::Map2(n, x, y, z, [](T a, T b) -> Result { return static_cast<Result>(value); });    \
+  }                                                                                               \
+  template <class T, class Context, bool kBroadcast1st = false>                                   \
+  void Rowwise##Name(int rows, int cols, const T* x, const T* y, Result* z, Context*) {           \
+    internal::RequireCpu<Context>();                                                              \
+    for (int64_t i = 0; i < int64_t{rows} * cols; ++i) {                                          \
+      const T a = kBroadcast1st ? x[i % cols] : x[i];                                             \
+      const T b = kBroadcast1st ? y[i] : y[i % cols];                                             \
+      z[i] = static_cast<Result>(value);                                                          \
+    }                                                                                             \
+  }                                                                                               \
+  template <class T, class Context, bool kBroadcast1st = false>                                   \
+  void Colwise##Name(int rows, int cols, const T* x, const T* y, Result* z, Context*) {           \
+    internal::RequireCpu<Context>();                                                              \
+    for (int64_t i = 0; i < int64_t{rows} * cols; ++i) {                                          \
+      const T a = kBroadcast1st ? x[i / cols] : x[i];                                             \
+      const T b = kBroadcast1st ? y[i] : y[i / cols];                                             \
+      z[i] = static_cast<Result>(value);                                                          \
+    }                                                                                             \
+  }                                                                                               \
+  template <class T, class Context>                                                               \
+  void Name(int a_rank, const int* a_dims, int b_rank, const int* b_dims, const T* x, const T* y, \
+            Result* z, Context*) {                                                                \
+    internal::RequireCpu<Context>();                                                              \
+    internal::ForEachBroadcast(a_rank, a_dims, b_rank, b_dims,                                    \
+                               [&](int64_t i, int64_t ia, int64_t ib) {                           \
+                                 const T a = x[ia], b = y[ib];                                    \
+                                 z[i] = static_cast<Result>(value);                               \
+                               });                                                                \
+  }                                                                                               \
+  template <class T, class Context>                                                               \
+  void Name##ToRow(int m, int n, const T* x, const T* y, Result* z, Context* context) {           \
+    Rowwise##Name<T, Context, false>(m, n, x, y, z, context);                                     \
+  }
+CAFFE2RT_MATH_BINARY(Add, T, a + b)
+CAFFE2RT_MATH_BINARY(Sub, T, a - b)
+CAFFE2RT_MATH_BINARY(Mul, T, a* b)
+CAFFE2RT_MATH_BINARY(Div, T, a / b)
+CAFFE2RT_MATH_BINARY(Min, T, a < b ? a : b)
+CAFFE2RT_MATH_BINARY(Max, T, a > b ? a : b)
+CAFFE2RT_MATH_BINARY(And, T, a&& b)
+CAFFE2RT_MATH_BINARY(Or, T, a || b)
+CAFFE2RT_MATH_BINARY(Xor, T, bool(a) != bool(b))
+CAFFE2RT_MATH_BINARY(BitwiseAnd, T, a& b)
+CAFFE2RT_MATH_BINARY(BitwiseOr, T, a | b)
+CAFFE2RT_MATH_BINARY(BitwiseXor, T, a ^ b)
+CAFFE2RT_MATH_BINARY(EQ, bool, a == b)
+CAFFE2RT_MATH_BINARY(NE, bool, a != b)
+CAFFE2RT_MATH_BINARY(LT, bool, a < b)
+CAFFE2RT_MATH_BINARY(LE, bool, a <= b)
+CAFFE2RT_MATH_BINARY(GT, bool, a > b)
+CAFFE2RT_MATH_BINARY(GE, bool, a >= b)
+#undef CAFFE2RT_MATH_BINARY
+
+// y (op)= x in every row, or in every column.
+#define CAFFE2RT_MATH_IN_PLACE(Name)                                   \
+  template <class T, class Context>                                    \
+  void Name##ToRow(int m, int n, const T* x, T* y, Context* context) { \
+    Rowwise##Name<T, Context, false>(m, n, y, x, y, context);          \
+  }                                                                    \
+  template <class T, class Context>                                    \
+  void Name##ToCol(int m, int n, const T* x, T* y, Context* context) { \
+    Colwise##Name<T, Context, false>(m, n, y, x, y, context);          \
+  }
+CAFFE2RT_MATH_IN_PLACE(Add)
+CAFFE2RT_MATH_IN_PLACE(Sub)
+CAFFE2RT_MATH_IN_PLACE(Mul)
+CAFFE2RT_MATH_IN_PLACE(Div)
+#undef CAFFE2RT_MATH_IN_PLACE
+
+template <class T, class Context>
+void ElemwiseMax(int64_t n, const T* x, const T* y, T* z, Context* context) {
+  Max<T, Context>(n, x, y, z, context);
+}
+
+}  // namespace caffe2rt::math

@@ -1,0 +1,237 @@
+#pragma once
+// Pictures and their columns, layouts and channels, in Caffe2's argument order; and random vectors.
+//
+//   math::Im2Col<float, CPUContext, StorageOrder::NCHW>(c, h, w, kh, kw, dh, dw, pt, pl, pb, pr,
+//   sh, sw, img, col, &context_);
+//
+// Columns are [C * kh * kw, oh * ow] for NCHW and [oh * ow, kh * kw * C] for NHWC. Col2Im adds.
+
+#include <cstdint>
+#include <cstring>
+#include <unordered_set>
+#include <vector>
+
+#include "caffe2_core/tensor/data_type.h"
+#include "operators/math/primitives.h"
+#include "operators/math/random.h"
+
+namespace caffe2rt::math {
+namespace internal {
+
+// Calls f(index into the picture or -1, index into the columns) for every element of the columns of
+// a picture with `rank` spatial axes.
+template <bool kChannelsFirst, class F>
+void ForEachColumnElement(int rank, int64_t channels, const int* img, const int* col,
+                          const int* kernel, const int* stride, const int* dilation, const int* pad,
+                          F f) {
+  int64_t kernel_size = 1, out_size = 1, img_size = 1;
+  for (int i = 0; i < rank; ++i) {
+    CAFFE_ENFORCE(kernel[i] > 0 && stride[i] > 0 && dilation[i] > 0 && col[i] >= 0 && img[i] >= 0,
+                  "kernel ", kernel[i], ", stride ", stride[i], ", dilation ", dilation[i],
+                  " of axis ", i, ", want positive ones");
+    kernel_size *= kernel[i];
+    out_size *= col[i];
+    img_size *= img[i];
+  }
+  for (int64_t o = 0; o < out_size; ++o) {
+    for (int64_t k = 0; k < kernel_size; ++k) {
+      int64_t at = 0, o_rest = o, k_rest = k, step = 1;
+      bool inside = true;
+      for (int i = rank - 1; i >= 0; --i) {
+        const int64_t p = o_rest % col[i] * stride[i] - pad[i] + k_rest % kernel[i] * dilation[i];
+        inside = inside && p >= 0 && p < img[i];
+        at += p * step;
+        step *= img[i];
+        o_rest /= col[i];
+        k_rest /= kernel[i];
+      }
+      for (int64_t c = 0; c < channels; ++c) {
+        if constexpr (kChannelsFirst) {
+          f(inside ? c * img_size + at : -1, (c * kernel_size + k) * out_size + o);
+        } else {
+          f(inside ? at * channels + c : -1, (o * kernel_size + k) * channels + c);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace internal
+
+// `img_shape` and `col_shape` begin with the channels (of the picture; of the columns) for NCHW,
+// and end with them for NHWC.
+template <class T, class Context, StorageOrder kOrder>
+void Im2ColNd(int rank, int /*img_size*/, int /*col_size*/, const int* img_shape,
+              const int* col_shape, const int* kernel, const int* stride, const int* dilation,
+              const int* pad, const T* img, T* col, Context*, int /*groups*/ = 1) {
+  internal::RequireCpu<Context>();
+  constexpr bool kFirst = kOrder == NCHW;
+  internal::ForEachColumnElement<kFirst>(
+      rank, kFirst ? img_shape[0] : img_shape[rank], img_shape + kFirst, col_shape + kFirst, kernel,
+      stride, dilation, pad,
+      [&](int64_t from, int64_t to) { col[to] = from < 0 ? T(0) : img[from]; });
+}
+template <class T, class Context, StorageOrder kOrder>
+void Col2ImNd(int rank, int img_size, int /*col_size*/, const int* img_shape, const int* col_shape,
+              const int* kernel, const int* stride, const int* dilation, const int* pad,
+              const T* col, T* img, Context*, int /*groups*/ = 1) {
+  internal::RequireCpu<Context>();
+  constexpr bool kFirst = kOrder == NCHW;
+  for (int i = 0; i < img_size; ++i) img[i] = T(0);
+  internal::ForEachColumnElement<kFirst>(rank, kFirst ? img_shape[0] : img_shape[rank],
+                                         img_shape + kFirst, col_shape + kFirst, kernel, stride,
+                                         dilation, pad, [&](int64_t to, int64_t from) {
+                                           if (to >= 0) img[to] += col[from];
+                                         });
+}
+
+template <class T, class Context, StorageOrder kOrder>
+void Im2Col(int channels, int height, int width, int kernel_h, int kernel_w, int dilation_h,
+            int dilation_w, int pad_t, int pad_l, int pad_b, int pad_r, int stride_h, int stride_w,
+            const T* img, T* col, Context*, int /*groups*/ = 1) {
+  internal::RequireCpu<Context>();
+  CAFFE_ENFORCE(stride_h > 0 && stride_w > 0, "strides are ", stride_h, " and ", stride_w);
+  const int shape[] = {height, width}, kernel[] = {kernel_h, kernel_w},
+            stride[] = {stride_h, stride_w};
+  const int dilation[] = {dilation_h, dilation_w}, pad[] = {pad_t, pad_l};
+  const int out[] = {(height + pad_t + pad_b - (dilation_h * (kernel_h - 1) + 1)) / stride_h + 1,
+                     (width + pad_l + pad_r - (dilation_w * (kernel_w - 1) + 1)) / stride_w + 1};
+  internal::ForEachColumnElement<kOrder == NCHW>(
+      2, channels, shape, out, kernel, stride, dilation, pad,
+      [&](int64_t from, int64_t to) { col[to] = from < 0 ? T(0) : img[from]; });
+}
+template <class T, class Context, StorageOrder kOrder>
+void Col2Im(int channels, int height, int width, int kernel_h, int kernel_w, int dilation_h,
+            int dilation_w, int pad_t, int pad_l, int pad_b, int pad_r, int stride_h, int stride_w,
+            const T* col, T* img, Context*, int /*groups*/ = 1) {
+  internal::RequireCpu<Context>();
+  CAFFE_ENFORCE(stride_h > 0 && stride_w > 0, "strides are ", stride_h, " and ", stride_w);
+  const int shape[] = {height, width}, kernel[] = {kernel_h, kernel_w},
+            stride[] = {stride_h, stride_w};
+  const int dilation[] = {dilation_h, dilation_w}, pad[] = {pad_t, pad_l};
+  const int out[] = {(height + pad_t + pad_b - (dilation_h * (kernel_h - 1) + 1)) / stride_h + 1,
+                     (width + pad_l + pad_r - (dilation_w * (kernel_w - 1) + 1)) / stride_w + 1};
+  for (int64_t i = 0; i < int64_t{channels} * height * width; ++i) img[i] = T(0);
+  internal::ForEachColumnElement<kOrder == NCHW>(2, channels, shape, out, kernel, stride, dilation,
+                                                 pad, [&](int64_t to, int64_t from) {
+                                                   if (to >= 0) img[to] += col[from];
+                                                 });
+}
+
+// image [channels, size] += bias [channels].
+template <class T, class Context>
+void BiasCHW(const T* bias, const T* /*bias_multiplier*/, int channels, int size, T* image,
+             Context*) {
+  internal::RequireCpu<Context>();
+  for (int c = 0; c < channels; ++c) {
+    for (int i = 0; i < size; ++i) image[int64_t{c} * size + i] += bias[c];
+  }
+}
+template <class T, class Context>
+void BiasCHW(const T* bias, int channels, int size, T* image, Context* context) {
+  BiasCHW<T, Context>(bias, nullptr, channels, size, image, context);
+}
+
+// y = scale[c] * x + bias[c].
+template <class T, class Context, StorageOrder kOrder>
+void AffineChannel(int n, int channels, int size, const T* x, const T* scale, const T* bias, T* y,
+                   Context*) {
+  internal::RequireCpu<Context>();
+  for (int64_t i = 0; i < int64_t{n} * channels * size; ++i) {
+    const int64_t c = kOrder == NCHW ? i / size % channels : i % channels;
+    y[i] = scale[c] * x[i] + bias[c];
+  }
+}
+
+template <class T, class Context>
+void NCHW2NHWC(int64_t n, int64_t channels, int64_t size, const T* x, T* y, Context*) {
+  internal::RequireCpu<Context>();
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t p = 0; p < size; ++p) {
+        y[(i * size + p) * channels + c] = x[(i * channels + c) * size + p];
+      }
+    }
+  }
+}
+template <class T, class Context>
+void NHWC2NCHW(int64_t n, int64_t channels, int64_t size, const T* x, T* y, Context* context) {
+  NCHW2NHWC<T, Context>(n, size, channels, x, y, context);
+}
+
+// y_dims[i] = x_dims[axes[i]].
+template <class T, class Context, class Index>
+void TransposeAxes(int rank, const Index* x_dims, const int* axes, const T* x, T* y) {
+  internal::RequireCpu<Context>();
+  std::vector<int64_t> step(static_cast<size_t>(rank)), at(step), dims(step);
+  int64_t size = 1;
+  for (int i = rank - 1; i >= 0; --i) {
+    CAFFE_ENFORCE(axes[i] >= 0 && axes[i] < rank, "axis ", axes[i], " of a tensor of rank ", rank);
+    step[static_cast<size_t>(i)] = size;
+    size *= x_dims[i];
+  }
+  std::vector<int64_t> from(step);
+  for (int i = 0; i < rank; ++i) {
+    from[static_cast<size_t>(i)] = step[static_cast<size_t>(axes[i])];
+    dims[static_cast<size_t>(i)] = x_dims[axes[i]];
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    int64_t source = 0;
+    for (size_t a = 0; a < at.size(); ++a) source += at[a] * from[a];
+    y[i] = x[source];
+    for (size_t a = at.size(); a-- > 0;) {
+      if (++at[a] < dims[a]) break;
+      at[a] = 0;
+    }
+  }
+}
+template <class T, class Context>
+void Transpose(int rank, const int* dims, const int* axes, const T* x, T* y, Context*) {
+  TransposeAxes<T, Context>(rank, dims, axes, x, y);
+}
+template <class Index, class T, class Context>
+void Transpose(int rank, const Index* dims, const int* axes, const T* x, T* y, Context*) {
+  TransposeAxes<T, Context>(rank, dims, axes, x, y);
+}
+
+// --- random vectors, from the context's generator ---
+template <class T, class Context>
+void RandUniform(size_t n, std::type_identity_t<T> a, std::type_identity_t<T> b, T* r,
+                 Context* context) {
+  internal::RequireCpu<Context>();
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, int32_t>) {
+    FillUniform(context->RandGenerator(), n, a, b, r);
+  } else {
+    for (size_t i = 0; i < n; ++i) {
+      const float unit = UniformFloat(context->RandGenerator(), 0.0f, 1.0f);
+      r[i] = std::is_integral_v<T> ? static_cast<T>(a + static_cast<T>(unit * (double(b - a) + 1)))
+                                   : static_cast<T>(a + (b - a) * unit);
+    }
+  }
+}
+template <class T, class Context>
+void RandGaussian(size_t n, std::type_identity_t<T> mean, std::type_identity_t<T> std, T* r,
+                  Context* context) {
+  internal::RequireCpu<Context>();
+  std::vector<float> values(n);
+  FillNormal(context->RandGenerator(), n, static_cast<float>(mean), static_cast<float>(std),
+             values.data());
+  for (size_t i = 0; i < n; ++i) r[i] = static_cast<T>(values[i]);
+}
+// n different integers of [a, b], none of the m in `avoid`. THROWS when there are too few.
+template <class T, class Context>
+void RandUniformUnique(size_t n, std::type_identity_t<T> a, std::type_identity_t<T> b, T* r,
+                       size_t m, const T* avoid, Context* context) {
+  internal::RequireCpu<Context>();
+  std::unordered_set<int64_t> taken(avoid, avoid + m);
+  CAFFE_ENFORCE(b >= a && static_cast<uint64_t>(b - a) + 1 >= n + taken.size(), "cannot draw ", n,
+                " different values of [", a, ", ", b, "] beside ", taken.size(), " to avoid");
+  for (size_t i = 0; i < n;) {
+    const T value =
+        static_cast<T>(a + static_cast<T>(UniformBelow(context->RandGenerator(),
+                                                       static_cast<uint64_t>(b - a) + 1)));
+    if (taken.insert(value).second) r[i++] = value;
+  }
+}
+
+}  // namespace caffe2rt::math

@@ -1,0 +1,163 @@
+#pragma once
+// From many values to few: sums, products, extremes, moments; and rows and columns of matrices.
+//
+//   math::Dot<float, CPUContext>(n, a, b, &result, &context_);
+//   math::ReduceSum<float, CPUContext>(3, x_dims, y_dims, 1.0f, x, y, &context_);   // y_dims: 1
+//   where summed
+//
+// Results are written through pointers: on a device they are device memory. float sums are kept in
+// double.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "operators/math/binary.h"
+#include "operators/math/primitives.h"
+
+namespace caffe2rt {
+class Tensor;
+
+namespace math {
+namespace internal {
+template <class T>
+using Sum = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+
+inline int64_t Product(int rank, const int* dims) {
+  int64_t product = 1;
+  for (int i = 0; i < rank; ++i) product *= dims[i];
+  return product;
+}
+}  // namespace internal
+
+template <class T, class Context>
+void Dot(int64_t n, const T* a, const T* b, T* y, Context*) {
+  internal::RequireCpu<Context>();
+  internal::Sum<T> sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += static_cast<internal::Sum<T>>(a[i]) * b[i];
+  *y = static_cast<T>(sum);
+}
+
+// `scratch` is for devices.
+template <class T, class Context>
+void Sum(int64_t n, const T* x, T* y, Context*, Tensor* /*scratch*/ = nullptr) {
+  internal::RequireCpu<Context>();
+  internal::Sum<T> sum = 0;
+  for (int64_t i = 0; i < n; ++i) sum += x[i];
+  *y = static_cast<T>(sum);
+}
+template <class T, class Context>
+void SumSqr(int64_t n, const T* x, T* y, Context* context, Tensor* /*scratch*/ = nullptr) {
+  Dot<T, Context>(n, x, x, y, context);
+}
+template <class T, class Context>
+void ReduceMin(int64_t n, const T* x, T* y, Tensor* /*scratch*/, Context*) {
+  internal::RequireCpu<Context>();
+  CAFFE_ENFORCE_GT(n, 0, "values to take the least of");
+  *y = *std::min_element(x, x + n);
+}
+template <class T, class Context>
+void ReduceMax(int64_t n, const T* x, T* y, Tensor* /*scratch*/, Context*) {
+  internal::RequireCpu<Context>();
+  CAFFE_ENFORCE_GT(n, 0, "values to take the largest of");
+  *y = *std::max_element(x, x + n);
+}
+
+// y[i] = x[i, idx[i]] of x [n, d].
+template <class T, class Context>
+void Select(int64_t n, int64_t d, const T* x, const int* idx, T* y, Context*) {
+  internal::RequireCpu<Context>();
+  for (int64_t i = 0; i < n; ++i) {
+    CAFFE_ENFORCE(idx[i] >= 0 && idx[i] < d, "index ", idx[i], " of row ", i, ", want 0 to ",
+                  d - 1);
+    y[i] = x[i * d + idx[i]];
+  }
+}
+// Of x [n, d]: the largest of every row, of every column.
+template <class T, class Context>
+void RowwiseMax(int64_t n, int64_t d, const T* x, T* y, Context*) {
+  internal::RequireCpu<Context>();
+  if (d == 0) return;
+  for (int64_t i = 0; i < n; ++i) y[i] = *std::max_element(x + i * d, x + (i + 1) * d);
+}
+template <class T, class Context>
+void ColwiseMax(int64_t n, int64_t d, const T* x, T* y, Context*) {
+  internal::RequireCpu<Context>();
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < d; ++j) y[j] = i == 0 ? x[j] : std::max(y[j], x[i * d + j]);
+  }
+}
+// y [n] += first, first + stripe, ... `batch` vectors.
+template <class T, class Context>
+void AddStripedBatch(int64_t n, const T* first, T* y, int64_t stripe, int64_t batch, Context*) {
+  internal::RequireCpu<Context>();
+  for (int64_t b = 0; b < batch; ++b) {
+    for (int64_t i = 0; i < n; ++i) y[i] += first[b * stripe + i];
+  }
+}
+
+// --- over axes: y_dims is x_dims with 1 in the place of each axis that goes ---
+#define CAFFE2RT_MATH_REDUCE(Name, start, step, finish)                                       \
+  template <class T, class Context>                                                           \
+  void Name(int rank, const int* x_dims, const int* y_dims, std::type_identity_t<T> alpha,    \
+            const T* x, T* y, Context*) {                                                     \
+    internal::RequireCpu<Context>();                                                          \
+    const int64_t x_size = internal::Product(rank, x_dims),                                   \
+                  y_size = internal::Product(rank, y_dims);                                   \
+    const double count = y_size == 0 ? 0 : static_cast<double>(x_size / y_size);              \
+    (void)count;                                                                              \
+    std::vector<internal::Sum<T>> sums(static_cast<size_t>(y_size), internal::Sum<T>(start)); \
+    internal::ForEachBroadcast(rank, x_dims, rank, y_dims,                                    \
+                               [&](int64_t, int64_t from, int64_t to) {                       \
+                                 const internal::Sum<T> v = x[from];                          \
+                                 internal::Sum<T>& s = sums[static_cast<size_t>(to)];         \
+                                 s = (step);                                                  \
+                               });                                                            \
+    for (int64_t i = 0; i < y_size; ++i) {                                                    \
+      const internal::Sum<T> s = sums[static_cast<size_t>(i)];                                \
+      y[i] = static_cast<T>(alpha * (finish));                                                \
+    }                                                                                         \
+  }
+CAFFE2RT_MATH_REDUCE(ReduceSum, 0, s + v, s)
+CAFFE2RT_MATH_REDUCE(ReduceMean, 0, s + v, s / count)
+CAFFE2RT_MATH_REDUCE(ReduceL1, 0, s + (v < 0 ? -v : v), s)
+CAFFE2RT_MATH_REDUCE(ReduceL2, 0, s + v * v, std::sqrt(static_cast<double>(s)))
+CAFFE2RT_MATH_REDUCE(ReduceMin, std::numeric_limits<T>::max(), v < s ? v : s, s)
+CAFFE2RT_MATH_REDUCE(ReduceMax, std::numeric_limits<T>::lowest(), v > s ? v : s, s)
+#undef CAFFE2RT_MATH_REDUCE
+
+// Mean and biased variance.
+template <class T, class Context>
+void Moments(int rank, const int* x_dims, const int* y_dims, const T* x, T* mean, T* var,
+             Context*) {
+  internal::RequireCpu<Context>();
+  const int64_t x_size = internal::Product(rank, x_dims), y_size = internal::Product(rank, y_dims);
+  if (x_size == 0 || y_size == 0) return;
+  const double count = static_cast<double>(x_size / y_size);
+  std::vector<double> sums(static_cast<size_t>(y_size)), squares(sums);
+  internal::ForEachBroadcast(rank, x_dims, rank, y_dims, [&](int64_t, int64_t from, int64_t to) {
+    sums[static_cast<size_t>(to)] += x[from];
+  });
+  for (int64_t i = 0; i < y_size; ++i)
+    mean[i] = static_cast<T>(sums[static_cast<size_t>(i)] / count);
+  internal::ForEachBroadcast(rank, x_dims, rank, y_dims, [&](int64_t, int64_t from, int64_t to) {
+    const double d = x[from] - sums[static_cast<size_t>(to)] / count;
+    squares[static_cast<size_t>(to)] += d * d;
+  });
+  for (int64_t i = 0; i < y_size; ++i)
+    var[i] = static_cast<T>(squares[static_cast<size_t>(i)] / count);
+}
+
+// y = alpha * x, repeated along the axes where x has 1 or none.
+template <class T, class Context>
+void Broadcast(int x_rank, const int* x_dims, int y_rank, const int* y_dims,
+               std::type_identity_t<T> alpha, const T* x, T* y, Context*) {
+  internal::RequireCpu<Context>();
+  internal::ForEachBroadcast(x_rank, x_dims, y_rank, y_dims,
+                             [&](int64_t i, int64_t from, int64_t) { y[i] = alpha * x[from]; });
+}
+
+}  // namespace math
+}  // namespace caffe2rt
