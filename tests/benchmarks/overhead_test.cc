@@ -1,0 +1,28 @@
+// A warm net takes no memory and no lock.
+#include <gtest/gtest.h>
+
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "tests/benchmarks/many_relu.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+namespace {
+
+TEST(OverheadTest, WarmNetTakesNoMemoryAndNoLock) {
+  Workspace ws;
+  NetBase* net = MakeManyRelu(&ws);
+  ASSERT_NE(net, nullptr);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(net->Run());
+  AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  const AllocationCounts counts = counter.Counts();
+  EXPECT_EQ(counts.allocations, 0);
+  EXPECT_EQ(counts.locks, 0);
+  EXPECT_EQ(counts.in_libraries, 0);
+  ExpectTensor<float>(ws, "x" + std::to_string(kManyRelu), {1}, {1});
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
