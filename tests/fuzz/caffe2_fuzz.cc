@@ -1,5 +1,6 @@
 // caffe2_fuzz: damages nets, plans and databases at random; every one must end in an error or in a
 // normal run.
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -260,9 +261,10 @@ int Main(int argc, char** argv) {
   Driver driver(options);
   const TempDir scratch;  // what nets write
   std::filesystem::current_path(scratch.path());
-  if (!options.verbose) {  // Print operators; the summary comes back below
-    std::fflush(stdout);
-  }
+  // What Print operators write is of no use here.
+  const int console = dup(STDOUT_FILENO);
+  const int nowhere = open("/dev/null", O_WRONLY);
+  dup2(nowhere, STDOUT_FILENO);
   InstallGuard(options.save, options.timeout_s);
   if (options.replay.empty()) {
     driver.RunAll();
@@ -270,6 +272,8 @@ int Main(int argc, char** argv) {
     driver.Replay();
   }
   std::filesystem::current_path("/");
+  std::fflush(stdout);
+  dup2(console, STDOUT_FILENO);
   driver.PrintSummary();
   return driver.failed() ? 1 : 0;
 }
