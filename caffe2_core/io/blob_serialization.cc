@@ -1,10 +1,13 @@
 #include "caffe2_core/io/blob_serialization.h"
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
 
 namespace caffe2rt {
 namespace {
+
+constexpr const char* kDBReaderBlobType = "DBReader";
 
 class StringSerializer : public BlobSerializerBase {
  public:
@@ -22,6 +25,29 @@ class StringDeserializer : public BlobDeserializerBase {
  public:
   void Deserialize(const BlobProto& proto, Blob* blob) override {
     *blob->GetMutable<std::string>() = proto.content();
+  }
+};
+
+// A reader is written as where it reads, and opened again there.
+class DBReaderSerializer : public BlobSerializerBase {
+ public:
+  void Serialize(const void* object, TypeMeta, const std::string& name,
+                 SerializationAcceptor acceptor) override {
+    BlobProto proto;
+    proto.set_name(name);
+    proto.set_type(kDBReaderBlobType);
+    proto.set_content(ProtoToBinary(static_cast<const db::DBReader*>(object)->ToProto(name)));
+    acceptor(name, ProtoToBinary(proto));
+  }
+};
+
+class DBReaderDeserializer : public BlobDeserializerBase {
+ public:
+  void Deserialize(const BlobProto& proto, Blob* blob) override {
+    DBReaderProto reader;
+    CAFFE_ENFORCE(ParseProtoFromLargeString(proto.content(), &reader),
+                  "Cannot parse content into a DBReaderProto: blob \"", proto.name(), "\"");
+    blob->Reset(new db::DBReader(reader));
   }
 };
 
@@ -63,6 +89,9 @@ BlobSerializerRegistryType& BlobSerializerRegistry() {
         TypeMeta::Id<Tensor>(), [] { return std::make_unique<TensorSerializer>(); }, __FILE__);
     built.Register(
         TypeMeta::Id<std::string>(), [] { return std::make_unique<StringSerializer>(); }, __FILE__);
+    built.Register(
+        TypeMeta::Id<db::DBReader>(), [] { return std::make_unique<DBReaderSerializer>(); },
+        __FILE__);
     return built;
   }();
   return registry;
@@ -78,6 +107,8 @@ BlobDeserializerRegistryType& BlobDeserializerRegistry() {
     }
     built.Register(
         kStringBlobType, [] { return std::make_unique<StringDeserializer>(); }, __FILE__);
+    built.Register(
+        kDBReaderBlobType, [] { return std::make_unique<DBReaderDeserializer>(); }, __FILE__);
     return built;
   }();
   return registry;

@@ -97,7 +97,7 @@ class TensorDeserializer : public BlobDeserializerBase {
 
 using BlobSerializerRegistryType = Registry<CaffeTypeId, std::unique_ptr<BlobSerializerBase>>;
 using BlobDeserializerRegistryType = Registry<std::string, std::unique_ptr<BlobDeserializerBase>>;
-// With tensors and std::string in them.
+// With tensors, std::string and DBReader in them.
 BlobSerializerRegistryType& BlobSerializerRegistry();
 BlobDeserializerRegistryType& BlobDeserializerRegistry();
 

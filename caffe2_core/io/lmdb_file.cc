@@ -138,7 +138,7 @@ std::string LmdbFile::ReadPage(uint64_t number) const {
   return page;
 }
 
-std::string LmdbFile::ReadOverflow(uint64_t number, uint64_t size) const {
+void LmdbFile::CheckOverflow(uint64_t number, uint64_t size) const {
   const uint64_t pages = (kPageHeaderBytes + size + page_bytes_ - 1) / page_bytes_;
   if (number < 2 || number >= page_count_ || pages > page_count_ - number) {
     ThrowDamaged(MakeString("a value of ", size, " bytes stands in pages that it does not have"));
@@ -150,8 +150,13 @@ std::string LmdbFile::ReadOverflow(uint64_t number, uint64_t size) const {
       Load<uint32_t>(header + 12) < pages) {
     ThrowDamaged(MakeString("page ", number, " does not hold the value that refers to it"));
   }
+}
+
+std::string LmdbFile::ReadOverflow(uint64_t number, uint64_t size) const {
+  CheckOverflow(number, size);
   std::string value(size, '\0');
-  ReadAt(file_, path_, offset + static_cast<int64_t>(kPageHeaderBytes), value.data(), value.size());
+  ReadAt(file_, path_, static_cast<int64_t>(number * page_bytes_ + kPageHeaderBytes), value.data(),
+         value.size());
   return value;
 }
 
@@ -215,13 +220,21 @@ std::string_view LmdbPosition::key() const {
   return NodeAt(levels_.back().page, levels_.back().index).key();
 }
 
-std::string LmdbPosition::value() const {
+void LmdbPosition::CheckValue() const {
   const Node node = NodeAt(levels_.back().page, levels_.back().index);
   if ((node.flags() & (kSubTree | kDuplicates)) != 0) {
-    file_.ThrowDamaged(MakeString("entry \"", node.key(),
-                                  "\" is a database of its own or has "
-                                  "several values, which Caffe2 does not write"));
+    file_.ThrowDamaged(MakeString(
+        "entry \"", node.key(),
+        "\" is a database of its own or has several values, which Caffe2 does not write"));
   }
+  if ((node.flags() & kBigValue) != 0) {
+    file_.CheckOverflow(Load<uint64_t>(node.value()), node.value_size());
+  }
+}
+
+std::string LmdbPosition::value() const {
+  CheckValue();
+  const Node node = NodeAt(levels_.back().page, levels_.back().index);
   if ((node.flags() & kBigValue) != 0) {
     return file_.ReadOverflow(Load<uint64_t>(node.value()), node.value_size());
   }
@@ -232,7 +245,7 @@ void CheckLmdbFile(const std::string& source) {
   const LmdbFile file(source);
   LmdbPosition main(file, file.main_tree());
   uint64_t entries = 0;
-  for (main.Seek({}); main.Valid(); main.Next(), ++entries) (void)main.value();
+  for (main.Seek({}); main.Valid(); main.Next(), ++entries) main.CheckValue();
   if (entries != file.main_tree().entries) file.ThrowDamaged("its number of entries is wrong");
   // Each value: a count and as many page numbers, falling.
   LmdbPosition free(file, file.free_tree());

@@ -45,7 +45,9 @@ class LmdbFile {
 
   // Branch or leaf page `number`, its header and offsets checked.
   std::string ReadPage(uint64_t number) const;
-  // `size` bytes from the overflow pages that begin with `number`.
+  // THROWS unless `size` bytes stand in overflow pages that begin with `number`.
+  void CheckOverflow(uint64_t number, uint64_t size) const;
+  // These bytes.
   std::string ReadOverflow(uint64_t number, uint64_t size) const;
   [[noreturn]] void ThrowDamaged(const std::string& reason) const;
 
@@ -71,6 +73,8 @@ class LmdbPosition {
   bool Valid() const { return !levels_.empty(); }
   std::string_view key() const;
   std::string value() const;
+  // THROWS what value() would, without reading a long one.
+  void CheckValue() const;
 
  private:
   struct Level {

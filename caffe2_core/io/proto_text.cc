@@ -106,6 +106,8 @@ void PointAtName(std::string_view text, TextError* error) {
 
 bool ParseText(std::string_view text, Message* proto, TextError* error) {
   *error = {};
+  if (text.starts_with("\xef\xbb\xbf"))
+    text.remove_prefix(3);  // what some editors put before UTF-8
   if (text.size() > INT_MAX) {
     *error = {1, 1, MakeString("it has ", text.size(), " bytes, want less than 2 GB")};
     return false;

@@ -10,8 +10,8 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/io/blob_serialization.h"
-#include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
 namespace {

@@ -6,9 +6,11 @@
 #include <map>
 
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
 
 namespace caffe2rt {
 namespace {
@@ -239,6 +241,18 @@ TEST(TensorSerializerTest, WritesAPart) {
   EXPECT_EQ(Values<float>(tensor), (std::vector<float>{0, 2, 3, 0}));  // new memory is zero
   ExpectThrows([&] { TensorSerializer().Serialize(blob.Get<Tensor>(), "x", &proto, 5, 2); },
                "begins at 5");
+}
+
+TEST(BlobSerializationTest, KeepsWhereAReaderReads) {
+  const test::TempDir dir;
+  { db::CreateDB("minidb", dir.path("m"), db::NEW)->NewTransaction()->Put("k", "v"); }
+  Blob blob;
+  blob.GetMutable<db::DBReader>()->Open("minidb", dir.path("m"));
+  Blob read;
+  read.Deserialize(blob.Serialize("r"));
+  std::string key, value;
+  read.Get<db::DBReader>().Read(&key, &value);
+  EXPECT_EQ(value, "v");
 }
 
 TEST(BlobSerializationTest, WritesTheBytesOfTheOriginal) {

@@ -83,6 +83,12 @@ TEST(ProtoFileTest, ReadsTheOlderNameOfTheDeviceId) {
       "line 2, column 2: Message type \"OperatorDef\" has no field named \"foo\"");
 }
 
+TEST(ProtoFileTest, ReadsTextOfOtherEditors) {
+  NetDef net;
+  ParseProto("\xef\xbb\xbfname: \"x\"\r\nop { type: \"Relu\" }\r\n", "memory", &net);
+  EXPECT_EQ(net.op(0).type(), "Relu");
+}
+
 TEST(ProtoFileTest, BoundsNesting) {
   std::string text, end;
   for (int i = 0; i < 100000; ++i) text += "op{arg{n{";
