@@ -9,14 +9,18 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/net_drawing.h"
+#include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/net_validation.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/tensor/data_type.h"
 #include "tests/fuzz/random.h"
 #include "tests/fuzz/work_budget.h"
 
@@ -47,22 +51,27 @@ void MakeSafe(NetDef* net, int depth = 0) {
   }
 }
 
-// Everything that looks at a net without running it.
+// Everything that looks at a net without running it: check and inspect.
 void Inspect(const NetDef& net, const Workspace& ws) {
-  CheckNetDataflow(net);
+  ValidateNet(net);
   OutputsOf(net);
   ShapeMap shapes;
+  std::set<std::string> parameters;
   for (const std::string& name : ws.Blobs()) {
     const Blob* blob = ws.GetBlob(name);
     if (!blob->IsTensor(CPU) || !blob->Get<Tensor>().IsShaped()) continue;
-    shapes[name] = CreateTensorShape(blob->Get<Tensor>().dims(), TensorProto::FLOAT);
+    const Tensor& tensor = blob->Get<Tensor>();
+    shapes[name] = CreateTensorShape(tensor.dims(), TypeMetaToDataType(tensor.dtype()));
+    if (tensor.numel() % 2 == 0) parameters.insert(name);
   }
+  const NetSummary summary = SummarizeNet({}, net, shapes, parameters);
+  NetAsDot(net, summary);
+  NetAsSvg(net, summary);
   for (const OpShapes& op : InferOpShapes({&net}, &shapes)) {
-    const OperatorDef& def = net.op(op.op);
-    const OpSchema* schema = OpSchemaRegistry::Schema(def.type());
+    const OpSchema* schema = OpSchemaRegistry::Schema(net.op(op.op).type());
     if (schema == nullptr || op.failed || !schema->HasCostInferenceFunction()) continue;
     try {
-      schema->InferCost(def, op.inputs);
+      schema->InferCost(net.op(op.op), op.inputs);
     } catch (const EnforceNotMet&) {
       // No cost to show.
     }
@@ -126,6 +135,7 @@ void RunNet(NetDef net, const CorpusFile* origin, Random* random) {
 
 void RunPlan(PlanDef plan, const CorpusFile* origin, Random* random) {
   Workspace ws(".");
+  ValidatePlan(plan);
   for (NetDef& net : *plan.mutable_network()) {
     MakeSafe(&net);
     FallBackToCPU(&net);

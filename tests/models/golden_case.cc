@@ -11,7 +11,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/device_fallback.h"
-#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/graph/net_file.h"
 #include "tests/support/shared.h"
 
 namespace caffe2rt::test {
@@ -116,10 +116,8 @@ std::vector<GoldenCase> ReadGoldenCases() {
   return cases;
 }
 
-NetDef LoadNet(const std::string& path) {
-  NetDef net;
-  LoadProto(path, &net);
-  if (net.name().empty()) net.set_name(std::filesystem::path(path).stem().string());
+NetDef LoadNetForCPU(const std::string& path) {
+  NetDef net = LoadNet(path);
   FallBackToCPU(&net);
   return net;
 }

@@ -36,7 +36,7 @@ std::vector<GoldenCase> ReadGoldenCases();
 
 // A net as `caffe2 run` takes it: binary or text, its file's stem for a missing name, the CPU for a
 // missing device.
-NetDef LoadNet(const std::string& path);
+NetDef LoadNetForCPU(const std::string& path);
 
 // The part of a tensor that `crop` names. THROWS for what is not there.
 Tensor Crop(const Tensor& tensor, const std::string& crop);

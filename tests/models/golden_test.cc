@@ -20,8 +20,8 @@ class GoldenTest : public testing::TestWithParam<GoldenCase> {
  protected:
   const GoldenCase& golden() const { return GetParam(); }
   std::string File(const std::string& name) const { return golden().folder + "/" + name; }
-  NetDef InitNet() const { return LoadNet(File(golden().init)); }
-  NetDef PredictNet() const { return LoadNet(File(golden().predict)); }
+  NetDef InitNet() const { return LoadNetForCPU(File(golden().init)); }
+  NetDef PredictNet() const { return LoadNetForCPU(File(golden().predict)); }
 
   void FeedInputs(Workspace* ws) const {
     for (const auto& [blob, file] : golden().inputs) {
@@ -100,7 +100,8 @@ TEST(GoldenCasesTest, AreAllRead) {
 TEST(SqueezenetTest, SeesATigerCat) {
   SKIP_WITHOUT_SHARED("models/c2_squeezenet");
   const std::string folder = SharedPath("models/c2_squeezenet");
-  Predictor predictor(LoadNet(folder + "/init_net.pb"), LoadNet(folder + "/predict_net.pb"));
+  Predictor predictor(LoadNetForCPU(folder + "/init_net.pb"),
+                      LoadNetForCPU(folder + "/predict_net.pb"));
   Predictor::TensorList outputs;
   ASSERT_TRUE(predictor({ReadNpy(folder + "/golden/in__data.npy")}, &outputs));
   const float* p = outputs[0].data<float>();

@@ -9,6 +9,7 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/net_validation.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/shared.h"
 
@@ -55,6 +56,39 @@ TEST(NetdefsTest, FlowOfDataIsRight) {
     for (const NetDef& net : NetsOf(file)) {
       SCOPED_TRACE(file + ": " + net.name());
       for (const NetProblem& problem : CheckNetDataflow(net)) ADD_FAILURE() << problem.text;
+    }
+  }
+}
+
+// Every type of the net and of nets in its arguments.
+void CollectTypes(const NetDef& net, std::set<std::string>* types) {
+  for (const OperatorDef& op : net.op()) {
+    types->insert(op.type());
+    for (const Argument& arg : op.arg()) {
+      if (arg.has_n()) CollectTypes(arg.n(), types);
+      for (const NetDef& nested : arg.nets()) CollectTypes(nested, types);
+    }
+  }
+}
+
+TEST(NetdefsTest, CheckReportsExactlyTheOperatorsThatAreMissing) {
+  SKIP_WITHOUT_SHARED(kFolder);
+  for (const std::string& file : NetFiles()) {
+    for (const NetDef& net : NetsOf(file)) {
+      SCOPED_TRACE(file + ": " + net.name());
+      std::set<std::string> types, missing, reported;
+      CollectTypes(net, &types);
+      for (const std::string& type : types) {
+        if (!HasOperator(CPU, type)) missing.insert(type);
+      }
+      for (const NetFinding& finding : ValidateNet(net)) {
+        if (!finding.missing_type.empty()) {
+          reported.insert(finding.missing_type);
+        } else {
+          EXPECT_NE(finding.kind, NetFindingKind::kError) << finding.text;
+        }
+      }
+      EXPECT_EQ(reported, missing);
     }
   }
 }
