@@ -1,0 +1,174 @@
+#include "caffe2_core/graph/net_drawing.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr int kBoxWidth = 220, kBoxHeight = 44, kGapX = 24, kGapY = 36, kMargin = 20;
+constexpr size_t kMaxText = 34;  // characters that fit into a box
+
+struct Node {
+  std::string title;
+  std::string detail;
+  bool is_input = false;
+  int layer = 0;
+  int column = 0;
+};
+struct Edge {
+  size_t from, to;
+  std::string blob;
+};
+struct Graph {
+  std::vector<Node> nodes;
+  std::vector<Edge> edges;
+};
+
+// Operators and the net's inputs; blobs that only declare parameters (read by one operator at
+// position 1 or later, with no writer) are left out, which is what makes a net readable.
+Graph GraphOf(const NetSummary& summary) {
+  Graph graph;
+  std::map<std::string, size_t> writer;
+  for (size_t i = 0; i < summary.ops.size(); ++i) {
+    const OpSummary& op = summary.ops[i];
+    Node node{.title = op.type, .detail = op.outputs.empty() ? "" : ShapeText(op.outputs[0])};
+    std::vector<Edge> incoming;
+    for (size_t k = 0; k < op.input_names.size(); ++k) {
+      const std::string& blob = op.input_names[k];
+      auto it = writer.find(blob);
+      if (it == writer.end()) {
+        if (k > 0) continue;
+        graph.nodes.push_back({.title = blob, .detail = ShapeText(op.inputs[k]), .is_input = true});
+        it = writer.emplace(blob, graph.nodes.size() - 1).first;
+      }
+      node.layer = std::max(node.layer, graph.nodes[it->second].layer + 1);
+      incoming.push_back({it->second, 0, blob});
+    }
+    if (!op.output_names.empty()) node.title += "  " + op.output_names[0];
+    graph.nodes.push_back(std::move(node));
+    const size_t self = graph.nodes.size() - 1;
+    for (Edge& edge : incoming) {
+      edge.to = self;
+      graph.edges.push_back(std::move(edge));
+    }
+    for (const std::string& blob : op.output_names) writer[blob] = self;
+  }
+
+  return graph;
+}
+
+// What is no ASCII becomes '?': names may hold any bytes.
+std::string Printable(const std::string& text) {
+  std::string out;
+  for (const char c : text)
+    out += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?' : c;
+  return out;
+}
+
+std::string EscapeDot(const std::string& text) {
+  std::string out;
+  for (const char c : Printable(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string EscapeXml(const std::string& text) {
+  std::string out;
+  for (const char c : Printable(text)) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else if (c == '"') {
+      out += "&quot;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string Shortened(const std::string& text) {
+  return text.size() <= kMaxText ? text : text.substr(0, kMaxText - 3) + "...";
+}
+
+int XOf(const Node& node) { return kMargin + node.column * (kBoxWidth + kGapX); }
+int YOf(const Node& node) { return kMargin + node.layer * (kBoxHeight + kGapY); }
+
+void DrawEdge(const Graph& graph, const Edge& edge, std::ostream& out) {
+  const Node &from = graph.nodes[edge.from], &to = graph.nodes[edge.to];
+  const int x1 = XOf(from) + kBoxWidth / 2, y1 = YOf(from) + kBoxHeight;
+  const int x2 = XOf(to) + kBoxWidth / 2, y2 = YOf(to);
+  // An edge over several layers swings around the boxes between.
+  const int bend = to.layer - from.layer > 1 ? kBoxWidth / 2 + kGapX / 2 : 0;
+  out << "<path d=\"M" << x1 << " " << y1 << " C" << x1 + bend << " " << y1 + kGapY << " "
+      << x2 + bend << " " << y2 - kGapY << " " << x2 << " " << y2 << "\"><title>"
+      << EscapeXml(edge.blob) << "</title></path>\n";
+}
+
+void DrawNode(const Node& node, std::ostream& out) {
+  const int x = XOf(node), y = YOf(node);
+  out << "<g><title>" << EscapeXml(node.title + " " + node.detail) << "</title><rect x=\"" << x
+      << "\" y=\"" << y << "\" width=\"" << kBoxWidth << "\" height=\"" << kBoxHeight << "\" rx=\""
+      << (node.is_input ? 20 : 4) << "\" class=\"" << (node.is_input ? "input" : "op")
+      << "\"/><text x=\"" << x + kBoxWidth / 2 << "\" y=\"" << y + 18 << "\">"
+      << EscapeXml(Shortened(node.title)) << "</text><text x=\"" << x + kBoxWidth / 2 << "\" y=\""
+      << y + 35 << "\" class=\"shape\">" << EscapeXml(Shortened(node.detail)) << "</text></g>\n";
+}
+
+}  // namespace
+
+std::string NetAsDot(const NetDef& net, const NetSummary& summary) {
+  const Graph graph = GraphOf(summary);
+  std::ostringstream out;
+  out << "digraph \"" << EscapeDot(net.name())
+      << "\" {\n  node [shape=box, fontname=\"sans-serif\"];\n";
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    out << "  n" << i << " [label=\"" << EscapeDot(node.title) << "\\n"
+        << EscapeDot(node.detail) << "\"" << (node.is_input ? ", shape=ellipse" : "") << "];\n";
+  }
+  for (const Edge& edge : graph.edges) {
+    out << "  n" << edge.from << " -> n" << edge.to << " [label=\"" << EscapeDot(edge.blob)
+        << "\"];\n";
+  }
+  out << "}\n";
+  return out.str();
+}
+
+std::string NetAsSvg(const NetDef& net, const NetSummary& summary,
+                     const NetDrawingOptions& options) {
+  CAFFE_ENFORCE_LE(static_cast<int64_t>(summary.ops.size()), options.max_svg_ops,
+                   "operators of net \"", net.name(), "\" to draw as SVG");
+  Graph graph = GraphOf(summary);
+  std::map<int, int> columns;
+  int layers = 0, widest = 1;
+  for (Node& node : graph.nodes) {
+    node.column = columns[node.layer]++;
+    widest = std::max(widest, columns[node.layer]);
+    layers = std::max(layers, node.layer + 1);
+  }
+  const int width = 2 * kMargin + widest * (kBoxWidth + kGapX),
+            height = 2 * kMargin + layers * (kBoxHeight + kGapY);
+  std::ostringstream out;
+  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << width << "\" height=\"" << height
+      << "\" viewBox=\"0 0 " << width << " " << height << "\">\n<title>" << EscapeXml(net.name())
+      << "</title>\n"
+      << "<style>text{font:12px sans-serif;text-anchor:middle}.shape{fill:#555;font-size:11px}"
+         ".op{fill:#e8f0fe;stroke:#4a6fa5}.input{fill:#fff4d6;stroke:#b08900}"
+         "path{fill:none;stroke:#777}</style>\n";
+  for (const Edge& edge : graph.edges) DrawEdge(graph, edge, out);
+  for (const Node& node : graph.nodes) DrawNode(node, out);
+  out << "</svg>\n";
+  return out.str();
+}
+
+}  // namespace caffe2rt

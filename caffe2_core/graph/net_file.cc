@@ -1,0 +1,81 @@
+#include "caffe2_core/graph/net_file.h"
+
+#include <filesystem>
+
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/io/proto_file.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr int kMaxNetDepth = 64;
+namespace fs = std::filesystem;
+
+bool Exists(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// Where a database is, absolute, when it is beside the net and nowhere under the root; empty
+// otherwise.
+std::string BesideTheNet(const std::string& path, const std::string& root,
+                         const std::string& folder) {
+  const fs::path relative(path);
+  if (path.empty() || relative.is_absolute() || Exists(fs::path(root) / relative)) return "";
+  std::error_code ignored;
+  const fs::path beside = fs::absolute(fs::path(folder) / relative, ignored);
+  return Exists(beside) ? beside.string() : "";
+}
+
+void FindDatabasesOf(OperatorDef* op, const std::string& root, const std::string& folder) {
+  if (op->type() != "Load" && op->type() != "DBExists") return;
+  if (GetFlagArgument(*op, "absolute_path")) return;
+  std::vector<std::string*> paths;
+  for (Argument& arg : *op->mutable_arg()) {
+    if (arg.name() == "db" || arg.name() == "db_name") paths.push_back(arg.mutable_s());
+    if (arg.name() != "dbs") continue;
+    for (std::string& path : *arg.mutable_strings()) paths.push_back(&path);
+  }
+  bool found = false;
+  for (const std::string* path : paths) found |= !BesideTheNet(*path, root, folder).empty();
+  if (!found) return;
+  // absolute_path is about all of them: those under the root are spelt out too.
+  for (std::string* path : paths) {
+    const std::string beside = BesideTheNet(*path, root, folder);
+    std::error_code ignored;
+    *path = !beside.empty() ? beside : fs::absolute(fs::path(root) / *path, ignored).string();
+  }
+  GetMutableArgument("absolute_path", true, op)->set_i(1);
+}
+
+void FindDatabases(NetDef* net, const std::string& root, const std::string& folder, int depth) {
+  if (depth > kMaxNetDepth) return;
+  for (OperatorDef& op : *net->mutable_op()) {
+    FindDatabasesOf(&op, root, folder);
+    for (Argument& arg : *op.mutable_arg()) {
+      if (arg.has_n()) FindDatabases(arg.mutable_n(), root, folder, depth + 1);
+      for (NetDef& nested : *arg.mutable_nets()) FindDatabases(&nested, root, folder, depth + 1);
+    }
+  }
+}
+
+}  // namespace
+
+NetDef LoadNet(const std::string& path) {
+  NetDef net;
+  LoadProto(path, &net);
+  NameNet(&net, FileStem(path));
+  return net;
+}
+
+std::string FileStem(const std::string& path) { return fs::path(path).stem().string(); }
+
+void NameNet(NetDef* net, const std::string& name) {
+  if (net->name().empty()) net->set_name(name);
+}
+
+void FindDatabases(NetDef* net, const std::string& root, const std::string& folder) {
+  FindDatabases(net, root, folder, 0);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,227 @@
+#include "caffe2_core/runtime/net_validation.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/suggest.h"
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+
+namespace caffe2rt {
+namespace {
+
+using enum NetFindingKind;
+constexpr int kMaxNetDepth = 64;
+
+class Validation {
+ public:
+  void AddNet(const NetDef& net, const std::string& path, int depth) {
+    path_ = path;
+    CheckType(net);
+    CheckOutputs(net);
+    for (const NetProblem& problem : CheckNetDataflow(net)) {
+      if (problem.op >= 0 && depth == 0) Add(kError, problem.op, problem.text);
+    }
+    try {
+      ArgumentHelper unused(net);
+    } catch (const std::exception&) {
+      Add(kError, -1, CurrentExceptionMessage());
+    }
+    for (int i = 0; i < net.op_size(); ++i) CheckOperator(net, i);
+    if (depth >= kMaxNetDepth) return;
+    for (int i = 0; i < net.op_size(); ++i) AddNestedNets(net.op(i), i, path, depth);
+  }
+
+  void Add(NetFindingKind kind, int op, const std::string& text,
+           const std::string& missing_type = "") {
+    // The same about several operators is one finding.
+    const auto [it, inserted] = positions_.try_emplace({path_, text}, findings_.size());
+    if (inserted) {
+      findings_.push_back(
+          {.kind = kind, .ops = {}, .path = path_, .text = text, .missing_type = missing_type});
+    }
+    std::vector<int>& ops = findings_[it->second].ops;
+    if (op >= 0 && (ops.empty() || ops.back() != op)) ops.push_back(op);
+  }
+  void set_path(const std::string& path) { path_ = path; }
+
+  std::vector<NetFinding> Take() {
+    std::stable_sort(findings_.begin(), findings_.end(),
+                     [](const NetFinding& a, const NetFinding& b) { return a.kind < b.kind; });
+    return std::move(findings_);
+  }
+
+ private:
+  void CheckType(const NetDef& net) {
+    if (!IsKnownNetType(net.type())) {
+      const std::string close = Join(", ", NearestNames(net.type(), GetNetRegistry()->Keys()));
+      Add(kError, -1,
+          MakeString("net type \"", net.type(), "\" is not known",
+                     close.empty() ? "" : "; close: ", close));
+    } else if (RunsAsSimple(net.type())) {
+      Add(kNote, -1,
+          MakeString("net type \"", net.type(), "\" runs as simple: one operator after the other"));
+    }
+    if (net.has_device_option()) CheckDevice(net.device_option(), -1);
+  }
+
+  void CheckOutputs(const NetDef& net) {
+    std::unordered_set<std::string> made(net.external_input().begin(), net.external_input().end());
+    for (const OperatorDef& op : net.op()) made.insert(op.output().begin(), op.output().end());
+    for (const std::string& output : net.external_output()) {
+      if (!made.contains(output)) {
+        Add(kError, -1, MakeString("external_output \"", output, "\" is made by no operator"));
+      }
+    }
+  }
+
+  void CheckDevice(const DeviceOption& option, int op) {
+    const int type = option.device_type();
+    if (!IsValidDeviceType(type)) {
+      Add(kError, op,
+          MakeString("device type ", type, " is not known, want 0 to ", kMaxDeviceTypes - 1));
+    } else if (FindStaticContext(static_cast<DeviceType>(type)) == nullptr) {
+      Add(kNote, op,
+          MakeString("asks for the device ", DeviceTypeName(type),
+                     ", which is not here: runs on the CPU (--device auto)"));
+    }
+  }
+
+  void CheckOperator(const NetDef& net, int i) {
+    const OperatorDef& op = net.op(i);
+    DeviceOption device = op.device_option();
+    if (net.has_device_option()) device = MergeDeviceOption(net.device_option(), device);
+    if (op.has_device_option()) CheckDevice(op.device_option(), i);
+    const int type = device.device_type();
+    // A device that is not here is the CPU.
+    const bool here =
+        IsValidDeviceType(type) && FindStaticContext(static_cast<DeviceType>(type)) != nullptr;
+    const DeviceType runs_on = here ? static_cast<DeviceType>(type) : CPU;
+    const bool exists = HasOperator(runs_on, op.type());
+    if (!exists) {
+      const char* what =
+          IsKnownCaffe2Operator(op.type()) ? "known to Caffe2 but missing here" : "not known";
+      const std::string close =
+          Join(", ", NearestNames(op.type(), RegisteredOperatorTypes(runs_on)));
+      Add(kError, i,
+          MakeString("operator type \"", op.type(), "\" is ", what,
+                     close.empty() ? "" : "; close: ", close),
+          op.type());
+    }
+    CheckArguments(op, i);
+    if (const OpSchema* schema = OpSchemaRegistry::Schema(op.type()); schema != nullptr && exists) {
+      std::string why;
+      if (!schema->Verify(op, &why)) Add(kError, i, MakeString("operator ", op.type(), ": ", why));
+      CheckArgumentNames(*schema, op, i);
+    }
+  }
+
+  void CheckArguments(const OperatorDef& op, int i) {
+    try {
+      ArgumentHelper unused(op);
+    } catch (const std::exception&) {
+      Add(kError, i, MakeString("operator ", op.type(), ": ", CurrentExceptionMessage()));
+      return;
+    }
+    std::set<std::string> names;
+    for (const Argument& arg : op.arg()) {
+      if (!names.insert(arg.name()).second) {
+        Add(kWarning, i,
+            MakeString("operator ", op.type(), ": argument \"", arg.name(), "\" is given twice"));
+      }
+    }
+  }
+
+  void CheckArgumentNames(const OpSchema& schema, const OperatorDef& op, int i) {
+    if (schema.accepts_any_argument()) return;
+    std::vector<std::string> known;
+    for (const OpSchema::Argument& arg : schema.args()) known.push_back(arg.name);
+    for (const Argument& arg : op.arg()) {
+      if (std::find(known.begin(), known.end(), arg.name()) != known.end()) continue;
+      const std::string close = Join(", ", NearestNames(arg.name(), known));
+      Add(kWarning, i,
+          MakeString("operator ", op.type(), ": argument \"", arg.name(),
+                     "\" is not known and has no effect", close.empty() ? "" : "; close: ", close));
+    }
+  }
+
+  void AddNestedNets(const OperatorDef& op, int i, const std::string& path, int depth) {
+    for (const Argument& arg : op.arg()) {
+      const std::string inner =
+          MakeString(path, "operator ", i, " (", op.type(), "), argument ", arg.name(), ": ");
+      if (arg.has_n()) AddNet(arg.n(), inner, depth + 1);
+      for (const NetDef& nested : arg.nets()) AddNet(nested, inner, depth + 1);
+    }
+  }
+
+  std::string path_;
+  std::vector<NetFinding> findings_;
+  std::map<std::pair<std::string, std::string>, size_t> positions_;
+};
+
+void CheckStep(const ExecutionStep& step, const std::set<std::string>& nets,
+               Validation* validation) {
+  const std::string name = MakeString("step \"", step.name(), "\": ");
+  const auto must_be_there = [&](const std::string& net) {
+    if (nets.contains(net)) return;
+    const std::string close = Join(", ", NearestNames(net, {nets.begin(), nets.end()}));
+    validation->Add(kError, -1,
+                    MakeString(name, "net \"", net, "\" is not in the plan",
+                               close.empty() ? "" : "; close: ", close));
+  };
+  for (const std::string& net : step.network()) must_be_there(net);
+  if (step.has_report_net()) {
+    must_be_there(step.report_net());
+    if (!step.has_report_interval())
+      validation->Add(kError, -1, name + "report_net without report_interval");
+  }
+  if (step.network_size() > 0 && step.substep_size() > 0) {
+    validation->Add(kError, -1, name + "it has both substeps and networks, want one of them");
+  }
+  if (step.has_should_stop_blob() && step.has_num_iter()) {
+    validation->Add(kError, -1, name + "num_iter is given with should_stop_blob, want one of them");
+  }
+  if (step.has_only_once() && !step.has_should_stop_blob()) {
+    validation->Add(kError, -1,
+                    name + "only_once is given without should_stop_blob, which is not supported");
+  }
+  for (const ExecutionStep& substep : step.substep()) CheckStep(substep, nets, validation);
+}
+
+}  // namespace
+
+const char* NetFindingKindName(NetFindingKind kind) {
+  return kind == kError ? "error" : kind == kWarning ? "warning" : "note";
+}
+
+std::vector<NetFinding> ValidateNet(const NetDef& net) {
+  EnsureBuiltinOperators();
+  Validation validation;
+  validation.AddNet(net, "", 0);
+  return validation.Take();
+}
+
+std::vector<NetFinding> ValidatePlan(const PlanDef& plan) {
+  EnsureBuiltinOperators();
+  Validation validation;
+  std::set<std::string> names;
+  for (const NetDef& net : plan.network()) {
+    if (!names.insert(net.name()).second) {
+      validation.Add(kError, -1, MakeString("two nets are named \"", net.name(), "\""));
+    }
+  }
+  if (plan.execution_step_size() == 0)
+    validation.Add(kWarning, -1, "the plan has no execution step");
+  for (const ExecutionStep& step : plan.execution_step()) CheckStep(step, names, &validation);
+  for (const NetDef& net : plan.network())
+    validation.AddNet(net, MakeString("net \"", net.name(), "\": "), 0);
+  return validation.Take();
+}
+
+}  // namespace caffe2rt
