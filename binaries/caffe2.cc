@@ -1,0 +1,120 @@
+// The program `caffe2`: subcommands that run, check, show and time nets of Caffe2. See
+// binaries/README.md.
+
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "binaries/command_line.h"
+#include "binaries/commands/command.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/runtime/init.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr int kFailure = 1;
+constexpr int kUsage = 2;
+
+std::vector<const Command*> Commands() {
+  return {&RunCommand(),     &PlanCommand(), &CheckCommand(), &InspectCommand(),
+          &ConvertCommand(), &OpsCommand(),  &BenchCommand(), &DevicesCommand()};
+}
+
+void PrintHelp() {
+  std::cout << "caffe2 runs nets of Caffe2 from their files.\n\nusage: caffe2 COMMAND [options] "
+               "[files]\n\n";
+  for (const Command* command : Commands()) {
+    std::string name = command->name;
+    name.resize(10, ' ');
+    std::cout << "  " << name << command->purpose << "\n";
+  }
+  std::cout << "\ncaffe2 COMMAND --help tells more; caffe2 --version tells the version.\n"
+               "exit codes: 0 success, 1 failure, 2 wrong usage\n";
+}
+
+void PrintHelp(const Command& command) {
+  std::cout << command.purpose << "\n\nusage: caffe2 " << command.usage << "\n\n"
+            << OptionsHelp(command.options) << "\nexamples:\n"
+            << command.examples;
+}
+
+const Command& FindCommand(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command* command : Commands()) {
+    if (name == command->name) return *command;
+    names.push_back(command->name);
+  }
+  throw UsageError("command \"" + name + "\" is not known" + DidYouMean(name, names) +
+                   " `caffe2 --help` lists all");
+}
+
+bool AsksForHelp(const std::vector<std::string>& args) {
+  for (const std::string& arg : args) {
+    if (arg == "--") return false;
+    if (arg == "--help" || arg == "-h") return true;
+  }
+  return false;
+}
+
+int Main(std::vector<std::string> args) {
+  if (args.empty()) {
+    PrintHelp();
+    return kUsage;
+  }
+  if (args[0] == "--version" || args[0] == "-V") {
+    std::cout << "caffe2 (caffe2rt) " << CAFFE2RT_VERSION << "\n";
+    return 0;
+  }
+  if (args[0] == "--help" || args[0] == "-h" || (args[0] == "help" && args.size() == 1)) {
+    PrintHelp();
+    return 0;
+  }
+  if (args[0] == "help") {
+    PrintHelp(FindCommand(args[1]));
+    return 0;
+  }
+  const Command& command = FindCommand(args[0]);
+  args.erase(args.begin());
+  if (AsksForHelp(args)) {
+    PrintHelp(command);
+    return 0;
+  }
+  GlobalInit();
+  const CommandLine line = ParseCommandLine(command.options, args);
+  ApplyProcessOptions(line);
+  const int code = command.run(line);
+  std::cout.flush();
+  CAFFE_ENFORCE(std::cout.good(), "cannot write the output");
+  return code;
+}
+
+// One line, whatever is in it.
+void PrintError(std::string text) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  std::cout.flush();
+  std::cerr << "caffe2: " << text << std::endl;
+}
+
+}  // namespace
+}  // namespace caffe2rt
+
+int main(int argc, char** argv) {
+  try {
+    return caffe2rt::Main({argv + 1, argv + argc});
+  } catch (const caffe2rt::UsageError& error) {
+    caffe2rt::PrintError(error.what());
+    return caffe2rt::kUsage;
+  } catch (const std::bad_alloc&) {
+    caffe2rt::PrintError("out of memory");
+    return caffe2rt::kFailure;
+  } catch (const std::exception&) {
+    caffe2rt::PrintError(caffe2rt::CurrentExceptionMessage());
+    return caffe2rt::kFailure;
+  }
+}

@@ -1,0 +1,186 @@
+// caffe2 bench: how long a net takes, and which operators take it.
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <map>
+
+#include "binaries/commands/bench_tune.h"
+#include "binaries/commands/command.h"
+#include "binaries/commands/model.h"
+#include "binaries/json_writer.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/base/timer.h"
+
+namespace caffe2rt {
+namespace {
+
+struct Times {
+  double median = 0, least = 0, mean = 0;
+};
+
+Times TimesOf(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  Times times{
+      .median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2,
+      .least = values[0],
+      .mean = 0};
+  for (const double value : values) times.mean += value / static_cast<double>(values.size());
+  return times;
+}
+
+struct OperatorTime {
+  std::string type, output;
+  double ms = 0;  // median
+};
+
+// Operator by operator; an operator of the net runs as often as the net is timed.
+std::vector<OperatorTime> TimeOperators(NetBase* net, int64_t iterations) {
+  const std::vector<OperatorBase*> operators = net->GetOperators();
+  std::vector<std::vector<double>> samples(operators.size());
+  Timer timer;
+  for (int64_t k = 0; k < iterations; ++k) {
+    for (size_t i = 0; i < operators.size(); ++i) {
+      timer.Start();
+      CAFFE_ENFORCE(operators[i]->Run(), "operator ", i, " (", operators[i]->Describe(),
+                    ") failed");
+      samples[i].push_back(timer.NanoSeconds() / 1e6);
+    }
+  }
+  std::vector<OperatorTime> times;
+  for (size_t i = 0; i < operators.size(); ++i) {
+    const OperatorDef& def = operators[i]->debug_def();
+    times.push_back(
+        {def.type(), def.output_size() > 0 ? def.output(0) : "", TimesOf(samples[i]).median});
+  }
+  return times;
+}
+
+std::vector<std::pair<std::string, double>> ByType(const std::vector<OperatorTime>& operators) {
+  std::map<std::string, double> sums;
+  for (const OperatorTime& op : operators) sums[op.type] += op.ms;
+  std::vector<std::pair<std::string, double>> types(sums.begin(), sums.end());
+  std::sort(types.begin(), types.end(),
+            [](const auto& a, const auto& b) { return a.second > b.second; });
+  return types;
+}
+
+std::string Milliseconds(double ms) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.4f", ms);
+  return text;
+}
+
+void Print(const std::string& net, const Times& times, int64_t iterations,
+           const std::vector<OperatorTime>& operators) {
+  std::cout << "net \"" << net << "\": median " << Milliseconds(times.median) << " ms, least "
+            << Milliseconds(times.least) << " ms, mean " << Milliseconds(times.mean) << " ms of "
+            << iterations << " runs, " << GetNumThreads()
+            << (GetNumThreads() == 1 ? " thread\n" : " threads\n");
+  double sum = 0;
+  for (const OperatorTime& op : operators) sum += op.ms;
+  const auto share = [&](double ms) {
+    char text[64];
+    std::snprintf(text, sizeof(text), "%12.4f ms %5.1f %%  ", ms, sum > 0 ? 100 * ms / sum : 0);
+    return std::string(text);
+  };
+  std::cout << "by operator:\n";
+  for (size_t i = 0; i < operators.size(); ++i) {
+    std::cout << share(operators[i].ms) << i << " " << operators[i].type << "  "
+              << operators[i].output << "\n";
+  }
+  std::cout << "by type:\n";
+  for (const auto& [type, ms] : ByType(operators)) std::cout << share(ms) << type << "\n";
+}
+
+void PrintJson(const std::string& net, const Times& times, int64_t iterations,
+               const std::vector<OperatorTime>& operators) {
+  JsonWriter json;
+  json.BeginObject()
+      .Key("net")
+      .Value(net)
+      .Key("median_ms")
+      .Value(times.median)
+      .Key("min_ms")
+      .Value(times.least);
+  json.Key("mean_ms")
+      .Value(times.mean)
+      .Key("iterations")
+      .Value(iterations)
+      .Key("threads")
+      .Value(GetNumThreads());
+  json.Key("operators").BeginArray();
+  for (size_t i = 0; i < operators.size(); ++i) {
+    json.BeginObject()
+        .Key("index")
+        .Value(static_cast<uint64_t>(i))
+        .Key("type")
+        .Value(operators[i].type);
+    json.Key("output")
+        .Value(operators[i].output)
+        .Key("median_ms")
+        .Value(operators[i].ms)
+        .EndObject();
+  }
+  json.EndArray().Key("types").BeginObject();
+  for (const auto& [type, ms] : ByType(operators)) json.Key(type).Value(ms);
+  json.EndObject().EndObject();
+  std::cout << json.text() << "\n";
+}
+
+int Bench(const CommandLine& line) {
+  CheckPositional(line, 0, 0, "no files");
+  const int64_t warmup = line.Integer("warmup", 0, 1000000),
+                iterations = line.Integer("iterations", 1, 10000000);
+  const Model model = LoadModel(line);
+  const std::unique_ptr<Workspace> ws = MakeWorkspace(model, line);
+  FeedInputs(line, model, ws.get());
+  const Pictures pictures = FindPictures(line, model);
+  if (!pictures.files.empty()) FeedPicture(line, pictures, pictures.files[0], ws.get());
+  CheckInputsAreThere(model, *ws);
+  if (line.Has("tune")) {
+    TuneNet(model, *ws, line.Text("tune"));
+    return 0;
+  }
+  NetBase* net = MakeNet(model, ws.get());
+  for (int64_t i = 0; i < warmup; ++i)
+    CAFFE_ENFORCE(net->Run(), "net \"", net->Name(), "\" failed");
+  std::vector<double> samples;
+  Timer timer;
+  for (int64_t i = 0; i < iterations; ++i) {
+    timer.Start();
+    CAFFE_ENFORCE(net->Run(), "net \"", net->Name(), "\" failed");
+    samples.push_back(timer.NanoSeconds() / 1e6);
+  }
+  const std::vector<OperatorTime> operators = TimeOperators(net, iterations);
+  (line.Has("json") ? PrintJson : Print)(net->Name(), TimesOf(samples), iterations, operators);
+  return 0;
+}
+
+}  // namespace
+
+const Command& BenchCommand() {
+  static const Command command = {
+      .name = "bench",
+      .purpose = "times a net, its operators and their types",
+      .usage = "bench [--init-net FILE] --predict-net FILE | --predictor DB [options]",
+      .examples =
+          "  caffe2 bench --init-net init_net.pb --predict-net predict_net.pb --input "
+          "data=1,3,224,224\n"
+          "  caffe2 bench --predictor model.minidb --input data=8,10 --iterations 100 --json\n",
+      .options = JoinOptions(
+          {ModelOptions(),
+           InputOptions(),
+           {{"warmup", "N", "5", "runs that are not timed"},
+            {"iterations", "N", "20", "runs that are"},
+            {"tune", "FILE", "", "time the algorithms of the net's convolutions, write a table"}},
+           ProcessOptions(),
+           {kJsonOption}}),
+      .run = Bench};
+  return command;
+}
+
+}  // namespace caffe2rt

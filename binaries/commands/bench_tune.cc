@@ -1,0 +1,66 @@
+#include "binaries/commands/bench_tune.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <sstream>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/shape_inference_workspace.h"
+#include "operators/common/conv_geometry.h"
+#include "operators/conv/conv_tune.h"
+
+namespace caffe2rt {
+namespace {
+
+bool IsConvolution(const std::string& type) {
+  return type == "Conv" || type == "Conv1D" || type == "Conv2D" || type == "Conv3D";
+}
+
+ConvShape ShapeOf(const OperatorDef& op, const std::vector<TensorShape>& inputs) {
+  const WindowArguments window = ParseWindowArguments(ArgumentHelper(op), WindowUse::kConv);
+  return {.window = MakeWindowGeometry(window, GetDimsVector(inputs[0])),
+          .out_channels = inputs[1].dims(0),
+          .group = window.group,
+          .bias = inputs.size() > 2};
+}
+
+std::vector<ConvShape> ShapesOfNet(const NetDef& net, const Workspace& ws) {
+  EnsureBuiltinOperators();
+  ShapeMap shapes = ShapesOfWorkspace(ws);
+  std::vector<ConvShape> found;
+  for (const OpShapes& op : InferOpShapes({&net}, &shapes)) {
+    const OperatorDef& def = net.op(op.op);
+    if (!IsConvolution(def.type()) || op.inputs.size() < 2 || op.inputs[0].unknown_shape() ||
+        op.inputs[1].dims_size() < 1 || op.failed) {
+      continue;
+    }
+    const ConvShape shape = ShapeOf(def, op.inputs);
+    if (shape.window.batch == 0) continue;
+    if (std::find(found.begin(), found.end(), shape) == found.end()) found.push_back(shape);
+  }
+  return found;
+}
+
+}  // namespace
+
+void TuneNet(const Model& model, const Workspace& ws, const std::string& file) {
+  const std::vector<ConvShape> shapes = ShapesOfNet(model.predict_net, ws);
+  CAFFE_ENFORCE(!shapes.empty(), "net \"", model.predict_net.name(),
+                "\" has no convolution of a known shape to time");
+  std::ostringstream table;
+  TuneConvolutions(
+      shapes, ConvTuneOptions{}, table,
+      [](const ConvShape&, const std::vector<ConvTiming>& timings) {
+        char text[32];
+        std::snprintf(text, sizeof(text), "%.1f us", timings.empty() ? 0 : timings[0].microseconds);
+        std::cout << (timings.empty() ? "none" : ConvAlgorithmName(timings[0].algorithm)) << "  "
+                  << text << std::endl;
+      });
+  WriteFileAtomically(file, table.str());
+  std::cout << shapes.size() << " shapes written to " << file << "\n";
+}
+
+}  // namespace caffe2rt

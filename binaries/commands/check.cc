@@ -1,0 +1,145 @@
+// caffe2 check: what is wrong with nets and plans, without running them.
+
+#include <iostream>
+#include <set>
+
+#include "binaries/commands/command.h"
+#include "binaries/commands/file_argument.h"
+#include "binaries/json_writer.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/runtime/net_validation.h"
+
+namespace caffe2rt {
+namespace {
+
+// Findings of a file, each with the net it is about.
+struct Titled {
+  std::string title;
+  std::vector<NetFinding> findings;
+};
+
+std::vector<Titled> CheckFile(const CommandLine& line, const std::string& path) {
+  const FileKind kind = KindOfFile(line, path);
+  const NetsOfFile found = LoadNets(path, kind);
+  if (kind == FileKind::kPlanDef) {
+    return {{MakeString("plan \"", found.plan.name(), "\""), ValidatePlan(found.plan)}};
+  }
+  if (found.nets.empty())
+    ThrowUnwantedKind(path, kind, "a NetDef, PlanDef, MetaNetDef or a predictor's database");
+  std::vector<Titled> all;
+  for (const TitledNet& net : found.nets) all.push_back({net.title, ValidateNet(net.net)});
+  return all;
+}
+
+// "operator 3: ", "operators 3, 5 and 7: ", "".
+std::string Positions(const std::vector<int>& ops) {
+  if (ops.empty()) return "";
+  constexpr size_t kMost = 12;
+  std::vector<int> shown(ops.begin(),
+                         ops.begin() + static_cast<int64_t>(std::min(ops.size(), kMost)));
+  std::string text = MakeString(ops.size() == 1 ? "operator " : "operators ", Join(", ", shown));
+  if (ops.size() > kMost) text += MakeString(" and ", ops.size() - kMost, " more");
+  return text + ": ";
+}
+
+std::string Counted(size_t count, const std::string& what) {
+  return MakeString(count, " ", what, count == 1 ? "" : "s");
+}
+
+size_t CountOf(const std::vector<NetFinding>& findings, NetFindingKind kind) {
+  size_t count = 0;
+  for (const NetFinding& finding : findings) count += finding.kind == kind;
+  return count;
+}
+
+void PrintFindings(const std::string& path, const Titled& titled) {
+  const auto& findings = titled.findings;
+  std::cout << path << ": " << titled.title << ": ";
+  if (findings.empty()) {
+    std::cout << "fine\n";
+    return;
+  }
+  std::vector<std::string> counts;
+  for (const NetFindingKind kind :
+       {NetFindingKind::kError, NetFindingKind::kWarning, NetFindingKind::kNote}) {
+    if (const size_t count = CountOf(findings, kind))
+      counts.push_back(Counted(count, NetFindingKindName(kind)));
+  }
+  std::cout << Join(", ", counts) << "\n";
+  for (const NetFinding& finding : findings) {
+    std::cout << "  " << NetFindingKindName(finding.kind) << ": " << finding.path
+              << Positions(finding.ops) << finding.text << "\n";
+  }
+}
+
+void WriteFindings(const std::string& path, const Titled& titled, JsonWriter* json) {
+  std::set<std::string> missing;
+  json->BeginObject().Key("file").Value(path).Key("subject").Value(titled.title);
+  json->Key("findings").BeginArray();
+  for (const NetFinding& finding : titled.findings) {
+    json->BeginObject().Key("kind").Value(NetFindingKindName(finding.kind));
+    json->Key("operators")
+        .List(finding.ops)
+        .Key("path")
+        .Value(finding.path)
+        .Key("text")
+        .Value(finding.text);
+    if (!finding.missing_type.empty()) {
+      json->Key("missing_operator").Value(finding.missing_type);
+      missing.insert(finding.missing_type);
+    }
+    json->EndObject();
+  }
+  json->EndArray().Key("missing_operators").List(missing);
+  json->Key("errors")
+      .Value(static_cast<uint64_t>(CountOf(titled.findings, NetFindingKind::kError)))
+      .EndObject();
+}
+
+int Check(const CommandLine& line) {
+  CheckPositional(line, 1, SIZE_MAX, "at least one file");
+  JsonWriter json;
+  json.BeginArray();
+  bool errors = false;
+  for (const std::string& path : line.positional()) {
+    try {
+      for (const Titled& titled : CheckFile(line, path)) {
+        errors |= CountOf(titled.findings, NetFindingKind::kError) > 0;
+        if (line.Has("json")) {
+          WriteFindings(path, titled, &json);
+        } else {
+          PrintFindings(path, titled);
+        }
+      }
+    } catch (const EnforceNotMet& error) {
+      // The other files are checked all the same.
+      std::cout.flush();
+      std::cerr << "caffe2: " << error.message() << std::endl;
+      if (line.Has("json"))
+        json.BeginObject().Key("file").Value(path).Key("error").Value(error.message()).EndObject();
+      errors = true;
+    }
+  }
+  json.EndArray();
+  if (line.Has("json")) std::cout << json.text() << "\n";
+  return errors ? 1 : 0;
+}
+
+}  // namespace
+
+const Command& CheckCommand() {
+  static const Command command = {
+      .name = "check",
+      .purpose = "lists what is wrong with nets and plans, without running them",
+      .usage = "check FILE... [options]",
+      .examples =
+          "  caffe2 check init_net.pb predict_net.pb\n"
+          "  caffe2 check --module ./libmy_ops.so --json plan.pbtxt\n",
+      .options = {kAsOption,
+                  {"module", "FILE.so", "", "brings operators; may be given again", true},
+                  kJsonOption},
+      .run = Check};
+  return command;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,79 @@
+// caffe2 convert: protos between text and binary.
+
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+
+#include "binaries/commands/command.h"
+#include "binaries/commands/file_argument.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/proto_file.h"
+
+namespace caffe2rt {
+namespace {
+
+std::unique_ptr<google::protobuf::Message> MessageOf(const std::string& path, FileKind kind) {
+  switch (kind) {
+    case FileKind::kNetDef:
+      return std::make_unique<NetDef>();
+    case FileKind::kPlanDef:
+      return std::make_unique<PlanDef>();
+    case FileKind::kMetaNetDef:
+      return std::make_unique<MetaNetDef>();
+    case FileKind::kTensorProto:
+      return std::make_unique<TensorProto>();
+    case FileKind::kTensorProtos:
+      return std::make_unique<TensorProtos>();
+    case FileKind::kBlobProto:
+      return std::make_unique<BlobProto>();
+    default:
+      ThrowUnwantedKind(path, kind,
+                        "a NetDef, PlanDef, MetaNetDef, TensorProto, TensorProtos or BlobProto");
+  }
+}
+
+int Convert(const CommandLine& line) {
+  CheckPositional(line, 1, 1, "one file");
+  const std::string path = line.positional()[0];
+  const std::string to = line.Text("to");
+  if (to == "caffe2" || to == "onnx")
+    CAFFE_THROW("cannot convert to ", to, ": only text and binary are there yet");
+  if (!to.empty() && to != "text" && to != "binary") {
+    throw UsageError("option --to is \"" + to + "\", want text or binary" +
+                     DidYouMean(to, {"text", "binary"}));
+  }
+  const FileKind kind = KindOfFile(line, path);
+  const std::unique_ptr<google::protobuf::Message> message = MessageOf(path, kind);
+  LoadProto(path, message.get());
+  const bool text = to.empty() ? !DetectFileKind(path).text : to == "text";
+  const std::string bytes = text ? ProtoToText(*message) : ProtoToBinary(*message);
+  if (line.Has("output")) {
+    WriteFileAtomically(line.Text("output"), bytes);
+    return 0;
+  }
+  if (!text && isatty(STDOUT_FILENO) != 0)
+    throw UsageError("binary data do not go to a terminal; want --output FILE");
+  std::cout.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return 0;
+}
+
+}  // namespace
+
+const Command& ConvertCommand() {
+  static const Command command = {
+      .name = "convert",
+      .purpose = "writes a proto in its other form: text as binary, binary as text",
+      .usage = "convert FILE [--to text|binary] [--output FILE]",
+      .examples =
+          "  caffe2 convert predict_net.pb\n"
+          "  caffe2 convert predict_net.pbtxt --to binary --output predict_net.pb\n",
+      .options = {{"to", "FORM", "", "text or binary; the form the file does not have"},
+                  {"output", "FILE", "", "where to write; the standard output"},
+                  kAsOption},
+      .run = Convert};
+  return command;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,79 @@
+#include "binaries/commands/file_argument.h"
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/predictor.h"
+#include "caffe2rt/predictor_consts.pb.h"
+
+namespace caffe2rt {
+namespace {
+
+void AddMetaNet(const MetaNetDef& meta, const std::string& stem, NetsOfFile* found) {
+  for (const NetsMap& entry : meta.nets()) {
+    TitledNet net{.title = "", .role = entry.key(), .net = entry.value()};
+    NameNet(&net.net, stem);
+    net.title = MakeString(entry.key(), ": net \"", net.net.name(), "\"");
+    found->nets.push_back(std::move(net));
+  }
+}
+
+}  // namespace
+
+FileKind KindOfFile(const CommandLine& line, const std::string& path) {
+  if (line.Has("as")) {
+    const std::string name = line.Text("as");
+    const FileKind kind = FileKindFromName(name);
+    if (kind == FileKind::kUnknown) {
+      throw UsageError("option --as is \"" + name + "\", which is no kind of file" +
+                       DidYouMean(name, FileKindNames()));
+    }
+    return kind;
+  }
+  const FileKindResult found = DetectFileKind(path);
+  CAFFE_ENFORCE(found.kind != FileKind::kUnknown, "cannot read \"", path, "\": ", found.reason);
+  return found.kind;
+}
+
+bool IsPredictorDatabase(const std::string& path, FileKind kind) {
+  const std::string type = DBTypeOfKind(kind);
+  if (type.empty() || kind == FileKind::kTensorProtos) return false;
+  const std::string mark = PredictorConsts::default_instance().meta_net_def();
+  const std::unique_ptr<db::DB> source = db::OpenDB(type, path, db::READ);
+  const std::unique_ptr<db::Cursor> cursor = source->NewCursor();
+  for (; cursor->Valid(); cursor->Next()) {
+    if (cursor->key().starts_with(mark)) return true;
+  }
+  return false;
+}
+
+NetsOfFile LoadNets(const std::string& path, FileKind kind) {
+  NetsOfFile found;
+  const std::string stem = FileStem(path);
+  if (kind == FileKind::kNetDef) {
+    NetDef net = LoadNet(path);
+    const std::string title = MakeString("net \"", net.name(), "\"");
+    found.nets.push_back({.title = title, .role = "", .net = std::move(net)});
+  } else if (kind == FileKind::kPlanDef) {
+    LoadProto(path, &found.plan);
+    for (const NetDef& net : found.plan.network()) {
+      found.nets.push_back(
+          {.title = MakeString("net \"", net.name(), "\""), .role = "", .net = net});
+    }
+  } else if (kind == FileKind::kMetaNetDef) {
+    LoadProto(path, &found.meta);
+    AddMetaNet(found.meta, stem, &found);
+  } else if (IsPredictorDatabase(path, kind)) {
+    found.meta = LoadMetaNetDef(path, DBTypeOfKind(kind));
+    AddMetaNet(found.meta, stem, &found);
+  }
+  return found;
+}
+
+void ThrowUnwantedKind(const std::string& path, FileKind kind, const char* wanted) {
+  CAFFE_THROW("file \"", path, "\" is ", FileKindDescription(kind), ", want ", wanted,
+              "; --as says what it is");
+}
+
+}  // namespace caffe2rt

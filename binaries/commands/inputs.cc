@@ -1,0 +1,249 @@
+// Where the inputs of a net come from: arrays, protos, pictures, random values.
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "binaries/commands/command.h"
+#include "binaries/commands/model.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/suggest.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/io/proto_file.h"
+#include "contexts/cpu/cpu_allocator.h"
+
+namespace caffe2rt {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// "blob=value" at the last '='; nothing when there is none.
+std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor) {
+  *ws->CreateBlob(blob)->GetMutableTensor(CPU) = std::move(tensor);
+}
+
+// Values of [0, 1), the same for a seed everywhere (Steele et al. 2014, splitmix64).
+Tensor RandomTensor(const std::vector<int64_t>& dims, uint64_t seed) {
+  Tensor tensor(dims, CPU);
+  float* to = tensor.mutable_data<float>();
+  uint64_t state = seed;
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    uint64_t z = (state += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    to[i] = static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24f;
+  }
+  return tensor;
+}
+
+ImageLimits LimitsOfPictures() {
+  ImageLimits limits;
+  // The decoder takes up to a dozen bytes a pixel.
+  const size_t bytes = GetCPUMemoryUsage().limit_bytes;
+  if (bytes > 0) limits.max_pixels = std::min(limits.max_pixels, static_cast<int64_t>(bytes / 12));
+  return limits;
+}
+
+ImageTransform TransformOf(const CommandLine& line) {
+  constexpr int kMaxSide = 100000;
+  if (line.Text("mean").empty()) return {};  // a command without these options
+  const ImageTransform transform = {.mean = line.Floats("mean"),
+                                    .scale = line.Floats("scale"),
+                                    .bgr = line.Has("bgr"),
+                                    .resize = static_cast<int>(line.Integer("resize", 0, kMaxSide)),
+                                    .crop = static_cast<int>(line.Integer("crop", 0, kMaxSide))};
+  for (const char* name : {"mean", "scale"}) {
+    const size_t count = line.Floats(name).size();
+    if (count != 1 && count != 3) {
+      throw UsageError(MakeString("option --", name, " has ", count, " numbers, want 1 or 3"));
+    }
+  }
+  return transform;
+}
+
+Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string* source) {
+  const ImageTransform transform = TransformOf(line);
+  const Image image = LoadImage(file, LimitsOfPictures());
+  const Tensor tensor = ImageToTensor(image, transform);
+  *source = fs::path(file).filename().string();
+  std::vector<std::string> done;
+  if (transform.resize > 0) {
+    done.push_back(
+        MakeString("resized ", image.width, "x", image.height, " -> ", transform.resize));
+  }
+  if (transform.crop > 0) done.push_back(MakeString("centre ", transform.crop));
+  if (transform.bgr) done.push_back("BGR");
+  if (!done.empty()) *source += " (" + Join(", ", done) + ")";
+  return tensor;
+}
+
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
+Tensor Deserialized(const TensorProto& proto) {
+  Tensor tensor(CPU);
+  TensorDeserializer().Deserialize(proto, &tensor);
+  return tensor;
+}
+
+// All tensors of a file, with their names ("" where it has none).
+NamedTensors ReadTensors(const CommandLine& line, const std::string& file, std::string* source) {
+  *source = fs::path(file).filename().string();
+  const FileKindResult found = DetectFileKind(file);
+  switch (found.kind) {
+    case FileKind::kNpy:
+      return {{"", ReadNpy(file)}};
+    case FileKind::kNpz:
+    case FileKind::kZip:
+      return ReadNpz(file);
+    case FileKind::kJpeg:
+    case FileKind::kPng:
+      return {{"", ReadPicture(line, file, source)}};
+    case FileKind::kTensorProto: {
+      TensorProto proto;
+      LoadProto(file, &proto);
+      return {{proto.name(), Deserialized(proto)}};
+    }
+    case FileKind::kTensorProtos: {
+      TensorProtos protos;
+      LoadProto(file, &protos);
+      NamedTensors tensors;
+      for (const TensorProto& proto : protos.protos())
+        tensors.emplace_back(proto.name(), Deserialized(proto));
+      return tensors;
+    }
+    case FileKind::kBlobProto: {
+      BlobProto proto;
+      LoadProto(file, &proto);
+      CAFFE_ENFORCE(proto.has_tensor(), "cannot read \"", file, "\" as an input: its blob is a \"",
+                    proto.type(), "\"");
+      return {{proto.name(), Deserialized(proto.tensor())}};
+    }
+    default:
+      CAFFE_THROW("cannot read \"", file, "\" as an input: ",
+                  found.kind == FileKind::kUnknown ? found.reason
+                                                   : "it is " + FileKindDescription(found.kind),
+                  "; want .npy, .npz, TensorProto(s), JPEG or PNG");
+  }
+}
+
+// The one of that name, else the only one.
+Tensor PickTensor(const NamedTensors& tensors, const std::string& blob, const std::string& file) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : tensors) {
+    if (name == blob) return tensor;
+    names.push_back(name);
+  }
+  if (tensors.size() == 1) return tensors[0].second;
+  CAFFE_THROW("file \"", file, "\" holds ", tensors.size(), " tensors, none of them named \"", blob,
+              "\": ", Join(", ", names));
+}
+
+bool IsPicture(const std::string& path) {
+  const FileKind kind = DetectFileKind(path).kind;
+  return kind == FileKind::kJpeg || kind == FileKind::kPng;
+}
+
+}  // namespace
+
+std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Workspace* ws) {
+  std::vector<FedInput> fed;
+  uint64_t seed = static_cast<uint64_t>(line.Integer("seed", 0, UINT32_MAX)) << 32;
+  for (const std::string& text : line.All("input")) {
+    const auto assignment = SplitAssignment(text);
+    std::string source;
+    if (!assignment.has_value()) {
+      if (!Exists(text))
+        throw UsageError("option --input is \"" + text + "\", want BLOB=FILE or BLOB=d0,d1,...");
+      for (auto& [name, tensor] : ReadTensors(line, text, &source)) {
+        if (name.empty())
+          throw UsageError("file \"" + text + "\" names no blob; want --input BLOB=" + text);
+        SetTensor(ws, name, std::move(tensor));
+        fed.push_back({name, source});
+      }
+      continue;
+    }
+    const auto& [blob, value] = *assignment;
+    std::vector<int64_t> dims;
+    if (Exists(value)) {
+      SetTensor(ws, blob, PickTensor(ReadTensors(line, value, &source), blob, value));
+    } else if (ParseDims(value, &dims)) {
+      SetTensor(ws, blob, RandomTensor(dims, ++seed));
+      source = MakeString("random, seed ", line.Text("seed"));
+    } else {
+      throw UsageError("option --input " + blob + " is \"" + value +
+                       "\", which is neither a file that exists nor a shape such as 1,3,224,224");
+    }
+    fed.push_back({blob, source});
+  }
+  for (const FedInput& input : fed) {
+    if (model.predict_net.op_size() == 0) break;
+    const auto& op_inputs = model.predict_net.external_input();
+    if (std::find(op_inputs.begin(), op_inputs.end(), input.blob) != op_inputs.end()) continue;
+    bool read = false;
+    for (const OperatorDef& op : model.predict_net.op()) {
+      read |= std::find(op.input().begin(), op.input().end(), input.blob) != op.input().end();
+    }
+    if (read) continue;
+    Warn(MakeString("no operator of net \"", model.predict_net.name(), "\" reads input \"",
+                    input.blob, "\"", DidYouMean(input.blob, model.inputs)));
+  }
+  return fed;
+}
+
+Pictures FindPictures(const CommandLine& line, const Model& model) {
+  Pictures pictures;
+  if (!line.Has("image")) return pictures;
+  std::string path = line.Text("image");
+  if (!Exists(path)) {
+    if (const auto assignment = SplitAssignment(path)) {
+      pictures.blob = assignment->first;
+      path = assignment->second;
+    }
+  }
+  CAFFE_ENFORCE(Exists(path), "cannot read \"", path, "\": no such file or folder");
+  if (pictures.blob.empty()) {
+    std::vector<std::string> free = model.inputs;
+    for (const std::string& text : line.All("input")) {
+      const auto assignment = SplitAssignment(text);
+      if (assignment.has_value()) std::erase(free, assignment->first);
+    }
+    CAFFE_ENFORCE(free.size() == 1, "net \"", model.predict_net.name(), "\" has ", free.size(),
+                  " inputs that no init net fills", free.empty() ? "" : ": ", Join(", ", free),
+                  "; want --image BLOB=FILE");
+    pictures.blob = free[0];
+  }
+  if (!fs::is_directory(path)) {
+    pictures.files = {path};
+    return pictures;
+  }
+  pictures.from_folder = true;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+    if (entry.is_regular_file() && IsPicture(entry.path().string()))
+      pictures.files.push_back(entry.path().string());
+  }
+  std::sort(pictures.files.begin(), pictures.files.end());
+  CAFFE_ENFORCE(!pictures.files.empty(), "folder \"", path, "\" holds no JPEG or PNG picture");
+  return pictures;
+}
+
+FedInput FeedPicture(const CommandLine& line, const Pictures& pictures, const std::string& file,
+                     Workspace* ws) {
+  FedInput fed{.blob = pictures.blob, .source = ""};
+  SetTensor(ws, pictures.blob, ReadPicture(line, file, &fed.source));
+  return fed;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,206 @@
+// caffe2 inspect: what is in a file: nets as tables or drawings, plans, tensors, databases.
+
+#include <algorithm>
+#include <iostream>
+
+#include "binaries/commands/command.h"
+#include "binaries/commands/file_argument.h"
+#include "binaries/commands/inspect_net.h"
+#include "binaries/json_writer.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/tensor/data_type.h"
+
+namespace caffe2rt {
+namespace {
+
+// One line of a listing: a tensor, a blob, a record.
+struct Entry {
+  std::string name;
+  std::string type;
+  std::vector<int64_t> dims;
+  bool has_dims = false;
+  std::string detail;
+};
+
+Entry EntryOf(const TensorProto& proto) {
+  return {.name = proto.name(),
+          .type = DataTypeName(proto.data_type()),
+          .dims = {proto.dims().begin(), proto.dims().end()},
+          .has_dims = true,
+          .detail = ""};
+}
+
+Entry EntryOf(const BlobProto& blob, const std::string& key) {
+  if (!blob.has_tensor()) {
+    return {.name = key,
+            .type = blob.type(),
+            .dims = {},
+            .has_dims = false,
+            .detail = MakeString(blob.content().size(), " bytes")};
+  }
+  Entry entry = EntryOf(blob.tensor());
+  entry.name = key;
+  if (blob.tensor().has_segment()) {
+    entry.detail = MakeString("elements ", blob.tensor().segment().begin(), " to ",
+                              blob.tensor().segment().end());
+  }
+  return entry;
+}
+
+// A record of a database: a blob, a list of tensors, or bytes.
+void AddRecord(const std::string& key, const std::string& value, std::vector<Entry>* entries) {
+  BlobProto blob;
+  if (blob.ParseFromString(value) && blob.has_type() && (blob.has_tensor() || blob.has_content())) {
+    entries->push_back(EntryOf(blob, key));
+    return;
+  }
+  TensorProtos tensors;
+  if (tensors.ParseFromString(value) && tensors.protos_size() > 0) {
+    for (const TensorProto& tensor : tensors.protos()) {
+      entries->push_back(EntryOf(tensor));
+      entries->back().name = MakeString(key, ": ", tensor.name());
+    }
+    return;
+  }
+  entries->push_back({.name = key,
+                      .type = "bytes",
+                      .dims = {},
+                      .has_dims = false,
+                      .detail = MakeString(value.size(), " bytes")});
+}
+
+std::vector<Entry> EntriesOfDatabase(const std::string& path, FileKind kind, int64_t limit,
+                                     int64_t* total) {
+  std::vector<Entry> entries;
+  const std::unique_ptr<db::DB> source = db::OpenDB(DBTypeOfKind(kind), path, db::READ);
+  const std::unique_ptr<db::Cursor> cursor = source->NewCursor();
+  for (*total = 0; cursor->Valid(); cursor->Next(), ++*total) {
+    if (*total < limit) AddRecord(cursor->key(), cursor->value(), &entries);
+  }
+  return entries;
+}
+
+std::vector<Entry> EntriesOfFile(const std::string& path, FileKind kind, int64_t limit,
+                                 int64_t* total) {
+  std::vector<Entry> entries;
+  const auto add_tensor = [&](const std::string& name, const Tensor& tensor) {
+    entries.push_back({.name = name,
+                       .type = DataTypeName(tensor.meta()),
+                       .dims = tensor.dims(),
+                       .has_dims = true,
+                       .detail = ""});
+  };
+  if (kind == FileKind::kTensorProto) {
+    TensorProto proto;
+    LoadProto(path, &proto);
+    entries.push_back(EntryOf(proto));
+  } else if (kind == FileKind::kTensorProtos) {
+    TensorProtos protos;
+    LoadProto(path, &protos);
+    for (const TensorProto& proto : protos.protos()) entries.push_back(EntryOf(proto));
+  } else if (kind == FileKind::kBlobProto) {
+    BlobProto blob;
+    LoadProto(path, &blob);
+    entries.push_back(EntryOf(blob, blob.name()));
+  } else if (kind == FileKind::kNpy) {
+    add_tensor("", ReadNpy(path));
+  } else if (kind == FileKind::kNpz) {
+    for (const auto& [name, tensor] : ReadNpz(path)) add_tensor(name, tensor);
+  } else if (!DBTypeOfKind(kind).empty()) {
+    return EntriesOfDatabase(path, kind, limit, total);
+  } else {
+    ThrowUnwantedKind(path, kind, "a net, a plan, tensors, a blob or a database");
+  }
+  *total = static_cast<int64_t>(entries.size());
+  if (*total > limit) entries.resize(static_cast<size_t>(limit));
+  return entries;
+}
+
+void InspectEntries(const CommandLine& line, const std::string& path, FileKind kind) {
+  int64_t total = 0;
+  const std::vector<Entry> entries =
+      EntriesOfFile(path, kind, line.Integer("limit", 0, INT64_MAX), &total);
+  if (line.Has("json")) {
+    JsonWriter json;
+    json.BeginObject()
+        .Key("file")
+        .Value(path)
+        .Key("kind")
+        .Value(FileKindName(kind))
+        .Key("entries")
+        .Value(total);
+    json.Key("tensors").BeginArray();
+    for (const Entry& entry : entries) {
+      json.BeginObject().Key("name").Value(entry.name).Key("type").Value(entry.type);
+      if (entry.has_dims) json.Key("dims").List(entry.dims);
+      if (!entry.detail.empty()) json.Key("detail").Value(entry.detail);
+      json.EndObject();
+    }
+    json.EndArray().EndObject();
+    std::cout << json.text() << "\n";
+    return;
+  }
+  std::cout << path << ": " << FileKindDescription(kind) << ", " << total
+            << (total == 1 ? " entry\n" : " entries\n");
+  size_t width = 0;
+  for (const Entry& entry : entries)
+    width = std::max(width, std::min<size_t>(entry.name.size(), 48));
+  for (const Entry& entry : entries) {
+    std::cout << "  " << entry.name
+              << std::string(std::max(width, entry.name.size()) - entry.name.size() + 2, ' ')
+              << entry.type;
+    if (entry.has_dims) std::cout << " [" << Join(", ", entry.dims) << "]";
+    if (!entry.detail.empty()) std::cout << "   " << entry.detail;
+    std::cout << "\n";
+  }
+  if (total > static_cast<int64_t>(entries.size())) {
+    std::cout << "  ... --limit " << total << " prints all\n";
+  }
+}
+
+int Inspect(const CommandLine& line) {
+  CheckPositional(line, 1, 1, "one file");
+  const std::string path = line.positional()[0];
+  const FileKind kind = KindOfFile(line, path);
+  const NetsOfFile found = LoadNets(path, kind);
+  const bool has_nets = kind == FileKind::kNetDef || kind == FileKind::kPlanDef ||
+                        kind == FileKind::kMetaNetDef || !found.nets.empty();
+  if (has_nets) {
+    InspectNets(line, path, kind, found);
+  } else {
+    if (line.Has("dot") || line.Has("svg")) ThrowUnwantedKind(path, kind, "a net to draw");
+    InspectEntries(line, path, kind);
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Command& InspectCommand() {
+  static const Command command = {
+      .name = "inspect",
+      .purpose =
+          "shows what is in a file: a net's operators, shapes and costs; a plan; tensors; a "
+          "database",
+      .usage = "inspect FILE [options]",
+      .examples =
+          "  caffe2 inspect predict_net.pb --init-net init_net.pb --input data=1,3,224,224\n"
+          "  caffe2 inspect predict_net.pb --svg net.svg\n",
+      .options = {kAsOption,
+                  {"init-net", "FILE", "",
+                   "net that fills the weights, for shapes; may be given again", true},
+                  {"input", "BLOB=DIMS", "", "shape of an input; may be given again", true},
+                  {"dot", "FILE", "", "draw for Graphviz; - is the standard output"},
+                  {"svg", "FILE", "", "draw as SVG; - is the standard output"},
+                  {"limit", "N", "1000", "entries of a database to list"},
+                  {"module", "FILE.so", "", "brings operators; may be given again", true},
+                  kJsonOption},
+      .run = Inspect};
+  return command;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,257 @@
+#include "binaries/commands/inspect_net.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "binaries/json_writer.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/net_drawing.h"
+#include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/graph/net_summary.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/runtime/operator_registry.h"
+
+namespace caffe2rt {
+namespace {
+
+// What the summaries start from: other nets that fill weights, and shapes that were given.
+struct Context {
+  std::vector<NetDef> init_nets;
+  ShapeMap shapes;
+  std::set<std::string> parameters;
+};
+
+Context ContextOf(const CommandLine& line, const NetsOfFile& found) {
+  Context context;
+  for (const std::string& file : line.All("init-net")) context.init_nets.push_back(LoadNet(file));
+  // Nets of one file that run before others fill weights too.
+  for (const TitledNet& net : found.nets) {
+    if (net.role.find("INIT") != std::string::npos) context.init_nets.push_back(net.net);
+  }
+  for (const BlobsMap& blobs : found.meta.blobs()) {
+    if (blobs.key() == "PARAMETERS_BLOB_TYPE") {
+      context.parameters.insert(blobs.value().begin(), blobs.value().end());
+    }
+  }
+  for (const std::string& text : line.All("input")) {
+    const size_t equals = text.rfind('=');
+    std::vector<int64_t> dims;
+    if (equals == std::string::npos || equals == 0 || !ParseDims(text.substr(equals + 1), &dims)) {
+      throw UsageError("option --input is \"" + text + "\", want BLOB=d0,d1,...");
+    }
+    context.shapes[text.substr(0, equals)] = CreateTensorShape(dims, TensorProto::FLOAT);
+  }
+  return context;
+}
+
+NetSummary SummaryOf(const TitledNet& net, const Context& context) {
+  std::vector<const NetDef*> init_nets;
+  if (net.role.find("INIT") == std::string::npos) {
+    for (const NetDef& init : context.init_nets) init_nets.push_back(&init);
+  }
+  return SummarizeNet(init_nets, net.net, context.shapes, context.parameters);
+}
+
+std::string Counted(int64_t value) {
+  char text[32];
+  const auto number = static_cast<double>(value);
+  if (value < 10000) {
+    std::snprintf(text, sizeof(text), "%lld", static_cast<long long>(value));
+  } else if (value < 10000000) {
+    std::snprintf(text, sizeof(text), "%.1f k", number / 1e3);
+  } else if (number < 1e10) {
+    std::snprintf(text, sizeof(text), "%.1f M", number / 1e6);
+  } else {
+    std::snprintf(text, sizeof(text), "%.1f G", number / 1e9);
+  }
+  return text;
+}
+
+std::string Bytes(int64_t bytes) {
+  char text[32];
+  const auto number = static_cast<double>(bytes);
+  if (bytes < 1024) {
+    std::snprintf(text, sizeof(text), "%lld B", static_cast<long long>(bytes));
+  } else if (bytes < (1 << 20)) {
+    std::snprintf(text, sizeof(text), "%.1f KiB", number / 1024);
+  } else {
+    std::snprintf(text, sizeof(text), "%.1f MiB", number / (1 << 20));
+  }
+  return text;
+}
+
+// Columns padded to their widest cell, the numbers to the right.
+void PrintTable(const std::vector<std::vector<std::string>>& rows,
+                const std::vector<bool>& to_the_right) {
+  constexpr size_t kMostWidth = 56;
+  std::vector<size_t> width(to_the_right.size(), 0);
+  for (const auto& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i)
+      width[i] = std::max(width[i], std::min(row[i].size(), kMostWidth));
+  }
+  for (const auto& row : rows) {
+    std::string text = " ";
+    for (size_t i = 0; i < row.size(); ++i) {
+      const std::string padding(std::max(width[i], row[i].size()) - row[i].size(), ' ');
+      text += " " + (to_the_right[i] ? padding + row[i] : row[i] + padding) + " ";
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    std::cout << text << "\n";
+  }
+}
+
+std::string OneLine(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  return text;
+}
+
+void PrintNet(const TitledNet& net, const NetSummary& summary) {
+  std::cout << net.title << (net.net.has_type() ? ", type " + net.net.type() : "") << ", "
+            << net.net.op_size() << (net.net.op_size() == 1 ? " operator\n" : " operators\n");
+  std::vector<std::vector<std::string>> rows = {
+      {"", "type", "output", "shape", "parameters", "multiply-adds", "memory"}};
+  for (size_t i = 0; i < summary.ops.size(); ++i) {
+    const OpSummary& op = summary.ops[i];
+    const std::string output = op.output_names.empty() ? "" : op.output_names[0];
+    const std::string more =
+        op.output_names.size() > 1 ? MakeString(" +", op.output_names.size() - 1) : "";
+    rows.push_back({std::to_string(i), OneLine(op.type), OneLine(output) + more,
+                    op.outputs.empty() ? "" : ShapeText(op.outputs[0]),
+                    op.parameters > 0 ? Counted(op.parameters) : "",
+                    op.multiply_adds > 0 ? Counted(op.multiply_adds) : "",
+                    op.output_bytes > 0 ? Bytes(op.output_bytes) : ""});
+  }
+  PrintTable(rows, {true, false, false, false, true, true, true});
+  std::cout << "total: " << Counted(summary.parameters) << " parameters ("
+            << Bytes(summary.parameter_bytes) << "), " << Counted(summary.multiply_adds)
+            << " multiply-adds, " << Bytes(summary.activation_bytes) << " of blobs written\n";
+  if (summary.unknown_ops == 0) return;
+  for (const OpSummary& op : summary.ops) {
+    if (op.problem.empty()) continue;
+    std::cout << summary.unknown_ops << " operators have shapes that are not known, first "
+              << OneLine(op.type) << ": " << OneLine(op.problem)
+              << "; --init-net and --input BLOB=DIMS give shapes\n";
+    return;
+  }
+}
+
+void WriteShape(const TensorShape& shape, JsonWriter* json) {
+  json->BeginObject();
+  if (shape.unknown_shape()) {
+    json->Key("known").Value(false);
+  } else {
+    json->Key("type")
+        .Value(TensorProto::DataType_Name(shape.data_type()))
+        .Key("dims")
+        .List(shape.dims());
+  }
+  json->EndObject();
+}
+
+void WriteNet(const TitledNet& net, const NetSummary& summary, JsonWriter* json) {
+  json->BeginObject().Key("name").Value(net.net.name()).Key("role").Value(net.role);
+  json->Key("type").Value(net.net.type()).Key("parameters").Value(summary.parameters);
+  json->Key("parameter_bytes")
+      .Value(summary.parameter_bytes)
+      .Key("multiply_adds")
+      .Value(summary.multiply_adds);
+  json->Key("activation_bytes")
+      .Value(summary.activation_bytes)
+      .Key("unknown_operators")
+      .Value(summary.unknown_ops);
+  json->Key("external_input").List(net.net.external_input());
+  json->Key("external_output").List(net.net.external_output()).Key("operators").BeginArray();
+  for (const OpSummary& op : summary.ops) {
+    json->BeginObject().Key("type").Value(op.type).Key("name").Value(op.name);
+    json->Key("inputs").List(op.input_names).Key("outputs").List(op.output_names);
+    json->Key("output_shapes").BeginArray();
+    for (const TensorShape& shape : op.outputs) WriteShape(shape, json);
+    json->EndArray()
+        .Key("parameters")
+        .Value(op.parameters)
+        .Key("multiply_adds")
+        .Value(op.multiply_adds);
+    json->Key("output_bytes").Value(op.output_bytes);
+    if (!op.problem.empty()) json->Key("problem").Value(op.problem);
+    json->EndObject();
+  }
+  json->EndArray().EndObject();
+}
+
+void PrintStep(const ExecutionStep& step, int depth) {
+  std::cout << std::string(static_cast<size_t>(depth) * 2 + 2, ' ') << "step \""
+            << OneLine(step.name()) << "\"";
+  if (step.has_num_iter()) std::cout << ", " << step.num_iter() << " times";
+  if (step.has_should_stop_blob())
+    std::cout << ", until \"" << OneLine(step.should_stop_blob()) << "\"";
+  if (step.concurrent_substeps()) std::cout << ", substeps at once";
+  if (step.num_concurrent_instances() > 1)
+    std::cout << ", " << step.num_concurrent_instances() << " instances";
+  if (step.network_size() > 0) std::cout << ": " << OneLine(Join(", ", step.network()));
+  std::cout << "\n";
+  for (const ExecutionStep& substep : step.substep()) PrintStep(substep, depth + 1);
+}
+
+void WriteDrawing(const std::string& file, const std::string& drawing) {
+  if (file == "-") {
+    std::cout << drawing;
+  } else {
+    WriteFileAtomically(file, drawing);
+  }
+}
+
+// The net to draw: the only one, or a predictor's.
+const TitledNet& NetToDraw(const std::string& path, const NetsOfFile& found) {
+  CAFFE_ENFORCE(!found.nets.empty(), "file \"", path, "\" holds no net to draw");
+  for (const TitledNet& net : found.nets) {
+    if (net.role == "PREDICT_NET_TYPE") return net;
+  }
+  const auto largest = std::max_element(
+      found.nets.begin(), found.nets.end(),
+      [](const TitledNet& a, const TitledNet& b) { return a.net.op_size() < b.net.op_size(); });
+  return *largest;
+}
+
+}  // namespace
+
+void InspectNets(const CommandLine& line, const std::string& path, FileKind kind,
+                 const NetsOfFile& found) {
+  EnsureBuiltinOperators();
+  const Context context = ContextOf(line, found);
+  if (line.Has("dot") || line.Has("svg")) {
+    const TitledNet& net = NetToDraw(path, found);
+    const NetSummary summary = SummaryOf(net, context);
+    if (line.Has("dot")) WriteDrawing(line.Text("dot"), NetAsDot(net.net, summary));
+    if (line.Has("svg")) WriteDrawing(line.Text("svg"), NetAsSvg(net.net, summary));
+    return;
+  }
+  if (line.Has("json")) {
+    JsonWriter json;
+    json.BeginObject()
+        .Key("file")
+        .Value(path)
+        .Key("kind")
+        .Value(FileKindName(kind))
+        .Key("nets")
+        .BeginArray();
+    for (const TitledNet& net : found.nets) WriteNet(net, SummaryOf(net, context), &json);
+    json.EndArray().EndObject();
+    std::cout << json.text() << "\n";
+    return;
+  }
+  std::cout << path << ": " << FileKindDescription(kind) << "\n";
+  if (kind == FileKind::kPlanDef) {
+    std::cout << "plan \"" << OneLine(found.plan.name()) << "\"\n";
+    for (const ExecutionStep& step : found.plan.execution_step()) PrintStep(step, 0);
+  }
+  for (const BlobsMap& blobs : found.meta.blobs()) {
+    std::cout << OneLine(blobs.key()) << ": " << OneLine(Join(", ", blobs.value())) << "\n";
+  }
+  for (const TitledNet& net : found.nets) PrintNet(net, SummaryOf(net, context));
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,170 @@
+// caffe2 ops: which operators there are, and what they take.
+
+#include <algorithm>
+#include <iostream>
+
+#include "binaries/commands/command.h"
+#include "binaries/json_writer.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+
+namespace caffe2rt {
+namespace {
+
+// "CPU", "CPU (engine NHWC)", ...
+std::vector<std::string> DevicesOf(const std::string& type) {
+  std::vector<std::string> devices;
+  for (int device = 0; device < kMaxDeviceTypes; ++device) {
+    const std::string name = DeviceTypeName(device);
+    for (const std::string& key : OperatorRegistryOf(static_cast<DeviceType>(device))->Keys()) {
+      if (key == type) devices.push_back(name);
+      const std::string mark = type + "_ENGINE_";
+      if (key.starts_with(mark))
+        devices.push_back(MakeString(name, " (engine ", key.substr(mark.size()), ")"));
+    }
+  }
+  return devices;
+}
+
+std::string FirstSentence(const std::string& doc) {
+  const size_t begin = doc.find_first_not_of(" \n\t");
+  if (begin == std::string::npos) return "";
+  const size_t end = std::min(doc.find(". ", begin), doc.find('\n', begin));
+  return doc.substr(begin, end == std::string::npos ? std::string::npos : end - begin);
+}
+
+std::string ArityText(int least, int most) {
+  if (least == most) return std::to_string(least);
+  return most == INT32_MAX ? MakeString("at least ", least) : MakeString(least, " to ", most);
+}
+
+// Sources are named from the repository's root, wherever it was built.
+std::string SourceFile(const OpSchema& schema) {
+  const size_t at = schema.file().rfind("operators/");
+  return at == std::string::npos ? schema.file() : schema.file().substr(at);
+}
+
+void PrintNamed(const char* title, const std::vector<OpSchema::NamedDoc>& docs, int least,
+                int most) {
+  std::cout << title << ": " << ArityText(least, most) << "\n";
+  for (size_t i = 0; i < docs.size(); ++i) {
+    if (docs[i].name.empty() && docs[i].doc.empty()) continue;
+    std::cout << "  " << i << "  " << docs[i].name << (docs[i].doc.empty() ? "" : ": ")
+              << docs[i].doc << "\n";
+  }
+}
+
+void PrintOperator(const std::string& type, const OpSchema* schema) {
+  std::cout << type << "\n";
+  if (schema != nullptr && !schema->doc().empty()) std::cout << schema->doc() << "\n";
+  std::cout << "\ndevices: " << Join(", ", DevicesOf(type)) << "\n";
+  if (schema == nullptr) {
+    std::cout << "it has no schema\n";
+    return;
+  }
+  std::cout << "source: " << SourceFile(*schema) << "\n";
+  PrintNamed("inputs", schema->input_docs(), schema->min_input(), schema->max_input());
+  PrintNamed("outputs", schema->output_docs(), schema->min_output(), schema->max_output());
+  if (!schema->args().empty()) std::cout << "arguments:\n";
+  for (const OpSchema::Argument& arg : schema->args()) {
+    std::cout << "  " << arg.name << ": " << arg.doc;
+    if (arg.required) {
+      std::cout << " (required)";
+    } else if (!arg.default_value.empty()) {
+      std::cout << " (" << arg.default_value << ")";
+    }
+    std::cout << "\n";
+  }
+}
+
+void WriteNamed(const char* key, const std::vector<OpSchema::NamedDoc>& docs, JsonWriter* json) {
+  json->Key(key).BeginArray();
+  for (const OpSchema::NamedDoc& doc : docs) {
+    json->BeginObject().Key("name").Value(doc.name).Key("doc").Value(doc.doc).EndObject();
+  }
+  json->EndArray();
+}
+
+void WriteOperator(const std::string& type, const OpSchema* schema, JsonWriter* json) {
+  json->BeginObject().Key("type").Value(type).Key("devices").List(DevicesOf(type));
+  if (schema != nullptr) {
+    json->Key("doc").Value(schema->doc()).Key("source").Value(SourceFile(*schema));
+    json->Key("min_inputs").Value(schema->min_input()).Key("max_inputs").Value(schema->max_input());
+    json->Key("min_outputs")
+        .Value(schema->min_output())
+        .Key("max_outputs")
+        .Value(schema->max_output());
+    WriteNamed("inputs", schema->input_docs(), json);
+    WriteNamed("outputs", schema->output_docs(), json);
+    json->Key("arguments").BeginArray();
+    for (const OpSchema::Argument& arg : schema->args()) {
+      json->BeginObject()
+          .Key("name")
+          .Value(arg.name)
+          .Key("doc")
+          .Value(arg.doc)
+          .Key("required")
+          .Value(arg.required);
+      if (!arg.default_value.empty()) json->Key("default").Value(arg.default_value);
+      json->EndObject();
+    }
+    json->EndArray();
+  }
+  json->EndObject();
+}
+
+int Ops(const CommandLine& line) {
+  CheckPositional(line, 0, SIZE_MAX, "operator types");
+  const std::vector<std::string> all = GetRegisteredOperators();
+  std::vector<std::string> types = line.positional();
+  for (const std::string& type : types) {
+    CAFFE_ENFORCE(std::binary_search(all.begin(), all.end(), type), "operator type \"", type,
+                  "\" is ",
+                  IsKnownCaffe2Operator(type) ? "known to Caffe2 but missing here" : "not known",
+                  DidYouMean(type, all), " `caffe2 ops` lists all");
+  }
+  const bool list = types.empty();
+  if (list) types = all;
+  if (line.Has("json")) {
+    JsonWriter json;
+    json.BeginArray();
+    for (const std::string& type : types)
+      WriteOperator(type, OpSchemaRegistry::Schema(type), &json);
+    json.EndArray();
+    std::cout << json.text() << "\n";
+    return 0;
+  }
+  for (size_t i = 0; i < types.size(); ++i) {
+    const OpSchema* schema = OpSchemaRegistry::Schema(types[i]);
+    if (!list) {
+      if (i > 0) std::cout << "\n";
+      PrintOperator(types[i], schema);
+      continue;
+    }
+    if (schema != nullptr && schema->is_private()) continue;
+    std::string name = types[i];
+    name.resize(std::max<size_t>(name.size() + 2, 26), ' ');
+    std::cout << name << (schema == nullptr ? "" : FirstSentence(schema->doc())) << "\n";
+  }
+  return 0;
+}
+
+}  // namespace
+
+const Command& OpsCommand() {
+  static const Command command = {
+      .name = "ops",
+      .purpose = "lists operators, or tells what one takes",
+      .usage = "ops [TYPE...] [options]",
+      .examples =
+          "  caffe2 ops Conv\n"
+          "  caffe2 ops --module ./libmy_ops.so --json\n",
+      .options = {{"module", "FILE.so", "", "brings operators; may be given again", true},
+                  kJsonOption},
+      .run = Ops};
+  return command;
+}
+
+}  // namespace caffe2rt

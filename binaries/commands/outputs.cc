@@ -1,0 +1,202 @@
+#include "binaries/commands/outputs.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+#include "binaries/commands/model.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/tensor/data_type.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr int64_t kPrintedValues = 10;
+constexpr int64_t kJsonValues = 100000;
+
+// Calls `write` with element i of any type that has a plain value; false for other types.
+template <class Write>
+bool ForElement(const Tensor& tensor, int64_t i, Write&& write) {
+  const TypeMeta meta = tensor.meta();
+  const auto as = [&](auto example) {
+    using T = decltype(example);
+    if (!meta.Match<T>()) return false;
+    write(tensor.data<T>()[i]);
+    return true;
+  };
+  return as(float{}) || as(double{}) || as(int64_t{}) || as(int32_t{}) || as(int16_t{}) ||
+         as(int8_t{}) || as(uint8_t{}) || as(uint16_t{}) || as(bool{}) || as(std::string{});
+}
+
+std::string ValueText(const Tensor& tensor, int64_t i) {
+  std::ostringstream out;
+  const bool known = ForElement(tensor, i, [&](const auto& value) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+      out << '"' << value << '"';
+    } else {
+      out << +value;
+    }
+  });
+  return known ? out.str() : "?";
+}
+
+// Rows of classes: the last dimensions beyond the first.
+struct Rows {
+  int64_t count = 0, size = 0;
+};
+Rows RowsOf(const Tensor& tensor) {
+  if (tensor.numel() <= 0) return {};
+  const int64_t count = tensor.dim() > 1 ? tensor.dim(0) : 1;
+  return {count, tensor.numel() / count};
+}
+
+// Whether the tensor holds scores of classes: floats, and as many in a row as there are labels.
+bool HoldsClasses(const Blob& blob, const OutputOptions& options) {
+  if (options.top == 0 || !blob.IsType<Tensor>() || !blob.Get<Tensor>().IsType<float>())
+    return false;
+  const Rows rows = RowsOf(blob.Get<Tensor>());
+  return options.labels.empty() ? rows.size > 1
+                                : rows.size == static_cast<int64_t>(options.labels.size());
+}
+
+std::string LabelOf(const OutputOptions& options, int64_t index) {
+  return options.labels.empty() ? MakeString("class ", index)
+                                : options.labels[static_cast<size_t>(index)];
+}
+
+void PrintClasses(const Tensor& tensor, const OutputOptions& options) {
+  const Rows rows = RowsOf(tensor);
+  for (int64_t row = 0; row < rows.count; ++row) {
+    if (rows.count > 1) std::cout << "  row " << row << "\n";
+    for (const TopClass& top :
+         TopClasses(tensor.data<float>() + row * rows.size, rows.size, options.top)) {
+      char score[32];
+      std::snprintf(score, sizeof(score), "  %.3f  ", top.score);
+      std::cout << (rows.count > 1 ? "  " : "") << score << LabelOf(options, top.index) << "\n";
+    }
+  }
+}
+
+void WriteClasses(const Tensor& tensor, const OutputOptions& options, JsonWriter* json) {
+  const Rows rows = RowsOf(tensor);
+  json->Key("top").BeginArray();
+  for (int64_t row = 0; row < rows.count; ++row) {
+    json->BeginArray();
+    for (const TopClass& top :
+         TopClasses(tensor.data<float>() + row * rows.size, rows.size, options.top)) {
+      json->BeginObject().Key("index").Value(top.index).Key("score").Value(top.score);
+      if (!options.labels.empty()) json->Key("label").Value(LabelOf(options, top.index));
+      json->EndObject();
+    }
+    json->EndArray();
+  }
+  json->EndArray();
+}
+
+}  // namespace
+
+std::vector<std::string> ReadLabels(const std::string& path) {
+  constexpr int64_t kMaxLabelBytes = 64 << 20;
+  std::istringstream text(ReadWholeFile(path, kMaxLabelBytes));
+  std::vector<std::string> labels;
+  for (std::string line; std::getline(text, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    labels.push_back(line);
+  }
+  while (!labels.empty() && labels.back().empty()) labels.pop_back();
+  CAFFE_ENFORCE(!labels.empty(), "file \"", path, "\" holds no labels, want one a line");
+  return labels;
+}
+
+std::vector<TopClass> TopClasses(const float* scores, int64_t size, int64_t count) {
+  std::vector<TopClass> classes(static_cast<size_t>(size));
+  for (int64_t i = 0; i < size; ++i) classes[static_cast<size_t>(i)] = {i, scores[i]};
+  count = std::min(count, size);
+  // NaN is below all numbers, so that the order is one.
+  const auto before = [](const TopClass& a, const TopClass& b) {
+    const bool a_nan = a.score != a.score, b_nan = b.score != b.score;
+    if (a_nan != b_nan) return b_nan;
+    return a_nan || a.score == b.score ? a.index < b.index : a.score > b.score;
+  };
+  std::partial_sort(classes.begin(), classes.begin() + count, classes.end(), before);
+  classes.resize(static_cast<size_t>(count));
+  return classes;
+}
+
+OutputOptions OutputOptionsOf(const CommandLine& line) {
+  OutputOptions options;
+  if (line.Has("labels")) options.labels = ReadLabels(line.Text("labels"));
+  if (line.Has("labels") || line.Has("top")) options.top = line.Integer("top", 1, 1000000);
+  return options;
+}
+
+void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
+                 size_t name_width) {
+  std::cout << name << std::string(std::max(name_width, name.size()) - name.size() + 2, ' ')
+            << BlobText(blob) << "\n";
+  if (!blob.IsType<Tensor>() || !blob.Get<Tensor>().IsShaped()) return;
+  const Tensor& tensor = blob.Get<Tensor>();
+  if (HoldsClasses(blob, options)) {
+    PrintClasses(tensor, options);
+    return;
+  }
+  if (tensor.numel() == 0) return;
+  std::cout << " ";
+  for (int64_t i = 0; i < std::min(tensor.numel(), kPrintedValues); ++i)
+    std::cout << " " << ValueText(tensor, i);
+  std::cout << (tensor.numel() > kPrintedValues ? " ...\n" : "\n");
+}
+
+void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
+                 JsonWriter* json) {
+  json->BeginObject().Key("name").Value(name);
+  if (blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped()) {
+    const Tensor& tensor = blob.Get<Tensor>();
+    json->Key("type").Value(DataTypeName(tensor.meta())).Key("dims").List(tensor.dims());
+    if (HoldsClasses(blob, options)) {
+      WriteClasses(tensor, options, json);
+    } else if (tensor.numel() <= kJsonValues) {
+      json->Key("values").BeginArray();
+      for (int64_t i = 0; i < tensor.numel(); ++i) {
+        if (!ForElement(tensor, i, [&](const auto& value) { json->Value(value); })) break;
+      }
+      json->EndArray();
+    }
+  } else {
+    json->Key("type").Value(BlobText(blob));
+  }
+  json->EndObject();
+}
+
+std::map<std::string, std::string> OutputFiles(const std::string& folder,
+                                               const std::vector<std::string>& names) {
+  std::map<std::string, std::string> files, owners;
+  for (const std::string& name : names) {
+    std::string file = name;
+    for (char& c : file) {
+      const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+      if (!kept) c = '_';
+    }
+    file = (std::filesystem::path(folder) / (file + ".npy")).string();
+    const auto [owner, inserted] = owners.emplace(file, name);
+    if (!inserted && owner->second != name) {
+      throw UsageError("blobs \"" + owner->second + "\" and \"" + name +
+                       "\" would both be saved as \"" + file + "\"");
+    }
+    files[name] = file;
+  }
+  return files;
+}
+
+void SaveOutput(const std::string& file, const std::string& name, const Blob& blob) {
+  CAFFE_ENFORCE(blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped(), "cannot save output \"",
+                name, "\": it holds ", BlobText(blob), ", want a tensor");
+  WriteNpy(file, blob.Get<Tensor>());
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,117 @@
+// caffe2 plan: runs a PlanDef.
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <set>
+
+#include "binaries/commands/command.h"
+#include "binaries/commands/file_argument.h"
+#include "binaries/commands/model.h"
+#include "binaries/commands/outputs.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/signal_handler.h"
+#include "caffe2_core/base/timer.h"
+#include "caffe2_core/graph/device_fallback.h"
+#include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/io/proto_file.h"
+
+namespace caffe2rt {
+namespace {
+
+PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
+  const FileKind kind = KindOfFile(line, path);
+  if (kind != FileKind::kPlanDef)
+    ThrowUnwantedKind(path, kind, "a PlanDef (caffe2 run takes nets)");
+  PlanDef plan;
+  LoadProto(path, &plan);
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  std::set<std::string> missing;
+  for (NetDef& net : *plan.mutable_network()) {
+    FindDatabases(&net, line.Text("root"), folder.empty() ? "." : folder);
+    for (const std::string& name : FallBackToCPU(&net)) missing.insert(name);
+  }
+  if (!missing.empty() && line.Text("device") == "auto") {
+    Warn(MakeString("plan \"", plan.name(), "\" asks for ", Join(", ", missing),
+                    ", which is not here: it runs on the CPU"));
+  }
+  return plan;
+}
+
+int Plan(const CommandLine& line) {
+  CheckPositional(line, 1, 1, "one plan file");
+  const std::string device = line.Text("device");
+  if (device != "auto" && device != "cpu") {
+    throw UsageError("option --device is \"" + device + "\", want auto or cpu" +
+                     DidYouMean(device, {"auto", "cpu"}));
+  }
+  const PlanDef plan = LoadPlan(line, line.positional()[0]);
+  const OutputOptions options = OutputOptionsOf(line);
+  std::map<std::string, std::string> files;
+  if (line.Has("output")) files = OutputFiles(line.Text("output"), line.All("fetch"));
+  Workspace ws(line.Text("root"));
+  FeedInputs(line, Model{}, &ws);
+  Timer timer;
+  CAFFE_ENFORCE(ws.RunPlan(plan, StopOnSignal()), "plan \"", plan.name(), "\" failed");
+  const float ms = timer.MilliSeconds();
+  JsonWriter json;
+  json.BeginObject()
+      .Key("plan")
+      .Value(plan.name())
+      .Key("milliseconds")
+      .Value(ms)
+      .Key("outputs")
+      .BeginArray();
+  for (const std::string& name : line.All("fetch")) {
+    const Blob* blob = ws.FindBlob(name).get();
+    CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not there after the plan",
+                  DidYouMean(name, ws.Blobs()));
+    if (files.contains(name)) {
+      std::filesystem::create_directories(line.Text("output"));
+      SaveOutput(files.at(name), name, *blob);
+    }
+    if (line.Has("json")) {
+      WriteOutput(name, *blob, options, &json);
+    } else {
+      PrintOutput(name, *blob, options, name.size());
+    }
+  }
+  json.EndArray().EndObject();
+  if (line.Has("json")) {
+    std::cout << json.text() << "\n";
+    return 0;
+  }
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.1f ms", ms);
+  std::cout << "plan \"" << plan.name() << "\" done: " << plan.network_size() << " nets, "
+            << plan.execution_step_size() << " steps, " << text << "\n";
+  return 0;
+}
+
+}  // namespace
+
+const Command& PlanCommand() {
+  static const Command command = {
+      .name = "plan",
+      .purpose = "runs a plan: its nets in the steps it says",
+      .usage = "plan FILE [options]",
+      .examples =
+          "  caffe2 plan train_plan.pbtxt --root data --fetch accuracy\n"
+          "  caffe2 plan plan.pb --fetch loss --output results\n",
+      .options = JoinOptions(
+          {{kAsOption,
+            {"device", "NAME", "auto",
+             "auto: as the nets ask, the CPU where that is not here; cpu"},
+            {"root", "DIR", ".", "where relative `db` paths are sought, then beside the plan"},
+            {"input", "BLOB=VALUE", "", "FILE or d0,d1,... (random), fed before the plan", true},
+            {"seed", "N", "1", "of random inputs"},
+            {"fetch", "BLOB", "", "print it afterwards; may be given again", true},
+            {"top", "N", "5", "print the highest values of each row of it"},
+            {"output", "DIR", "", "save what is fetched as DIR/BLOB.npy"}},
+           ProcessOptions(),
+           {kJsonOption}}),
+      .run = Plan};
+  return command;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,295 @@
+// caffe2 run: a net over files.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+#include "binaries/commands/command.h"
+#include "binaries/commands/model.h"
+#include "binaries/commands/outputs.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/base/timer.h"
+#include "caffe2_core/io/npy.h"
+
+namespace caffe2rt {
+namespace {
+
+// Shows how far a long job is, on a terminal, once it has taken two seconds.
+class Progress {
+ public:
+  explicit Progress(size_t total) : total_(total), shown_(isatty(STDERR_FILENO) != 0) {}
+  ~Progress() {
+    if (printed_) std::cerr << "\r\033[K";
+  }
+  void Show(size_t done) {
+    if (!shown_ || timer_.Seconds() < 2.f) return;
+    std::cerr << "\r" << done << " of " << total_ << " pictures" << std::flush;
+    printed_ = true;
+  }
+
+ private:
+  const size_t total_;
+  const bool shown_;
+  bool printed_ = false;
+  Timer timer_;
+};
+
+float Median(std::vector<float> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+class RunJob {
+ public:
+  explicit RunJob(const CommandLine& line)
+      : line_(line),
+        json_wanted_(line.Has("json")),
+        options_(OutputOptionsOf(line)),
+        model_(LoadModel(line)) {
+    outputs_ = model_.outputs;
+    for (const std::string& name : line.All("fetch")) {
+      if (std::find(outputs_.begin(), outputs_.end(), name) == outputs_.end())
+        outputs_.push_back(name);
+    }
+    if (line.Has("output")) files_ = OutputFiles(line.Text("output"), outputs_);
+    for (const std::string& name : outputs_) width_ = std::max(width_, name.size());
+  }
+
+  int Run() {
+    ws_ = MakeWorkspace(model_, line_);
+    fed_ = FeedInputs(line_, model_, ws_.get());
+    pictures_ = FindPictures(line_, model_);
+    for (const FedInput& input : fed_) width_ = std::max(width_, input.blob.size());
+    width_ = std::max(width_, pictures_.blob.size());
+    json_.BeginObject().Key("net").Value(model_.predict_net.name());
+    const int code = pictures_.from_folder ? RunFolder() : RunOnce();
+    const float ms = Median(times_);
+    const int threads = GetNumThreads();
+    if (json_wanted_) {
+      json_.Key("milliseconds").Value(ms).Key("threads").Value(threads).EndObject();
+      std::cout << json_.text() << "\n";
+    } else {
+      char text[64];
+      std::snprintf(text, sizeof(text), "%.*f", ms < 1 ? 3 : 1, ms);
+      std::cout << text << (pictures_.files.empty() ? " ms a run, " : " ms a picture, ") << threads
+                << (threads == 1 ? " thread" : " threads") << " (caffe2 bench explains)\n";
+    }
+    return code;
+  }
+
+ private:
+  const Blob& Fetch(const std::string& name) const {
+    const Blob* blob = ws_->FindBlob(name).get();
+    CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not there after the run",
+                  DidYouMean(name, ws_->Blobs()));
+    return *blob;
+  }
+
+  // All iterations; makes the net first.
+  void RunNet() {
+    if (net_ == nullptr) {
+      CheckInputsAreThere(model_, *ws_);
+      net_ = MakeNet(model_, ws_.get());
+    }
+    const int64_t iterations = line_.Integer("iterations", 1, 1000000000);
+    for (int64_t i = 0; i < iterations; ++i) {
+      Timer timer;
+      CAFFE_ENFORCE(net_->Run(), "net \"", net_->Name(), "\" failed");
+      times_.push_back(timer.MilliSeconds());
+    }
+  }
+
+  void SaveOutputs() {
+    for (const auto& [name, file] : files_) {
+      const Blob& blob = Fetch(name);
+      if (pictures_.from_folder) {
+        Collect(name, blob);
+      } else {
+        std::filesystem::create_directories(line_.Text("output"));
+        SaveOutput(file, name, blob);
+      }
+    }
+  }
+
+  void WriteInput(const FedInput& input) {
+    const Blob& blob = Fetch(input.blob);
+    if (json_wanted_) {
+      json_.BeginObject()
+          .Key("name")
+          .Value(input.blob)
+          .Key("type")
+          .Value(BlobText(blob))
+          .Key("source");
+      json_.Value(input.source).EndObject();
+    } else {
+      std::cout << input.blob << std::string(width_ - input.blob.size() + 2, ' ') << BlobText(blob)
+                << "   " << input.source << "\n";
+    }
+  }
+
+  void WriteOutputs() {
+    if (json_wanted_) json_.Key("outputs").BeginArray();
+    for (const std::string& name : outputs_) {
+      const Blob& blob = Fetch(name);
+      if (json_wanted_) {
+        WriteOutput(name, blob, options_, &json_);
+      } else if (files_.contains(name) && !pictures_.from_folder && options_.top == 0) {
+        std::cout << name << std::string(width_ - name.size() + 2, ' ') << BlobText(blob)
+                  << "   saved as " << files_.at(name) << "\n";
+      } else {
+        PrintOutput(name, blob, options_, width_);
+      }
+    }
+    if (json_wanted_) json_.EndArray();
+    CheckLabelsFit();
+  }
+
+  // Labels that fit no output are the wrong file.
+  void CheckLabelsFit() {
+    if (options_.labels.empty() || labels_checked_) return;
+    labels_checked_ = true;
+    for (const std::string& name : outputs_) {
+      const Blob& blob = Fetch(name);
+      if (!blob.IsType<Tensor>() || !blob.Get<Tensor>().IsShaped()) continue;
+      const Tensor& tensor = blob.Get<Tensor>();
+      const int64_t rows = tensor.dim() > 1 ? std::max<int64_t>(tensor.dim(0), 1) : 1;
+      if (tensor.numel() == rows * static_cast<int64_t>(options_.labels.size())) return;
+    }
+    Warn(MakeString("file \"", line_.Text("labels"), "\" has ", options_.labels.size(),
+                    " labels, but no output has as many classes"));
+  }
+
+  int RunOnce() {
+    if (!pictures_.files.empty()) {
+      fed_.push_back(FeedPicture(line_, pictures_, pictures_.files[0], ws_.get()));
+    }
+    std::vector<FedInput> inputs = fed_;
+    if (json_wanted_) json_.Key("inputs").BeginArray();
+    for (const FedInput& input : inputs) WriteInput(input);
+    if (json_wanted_) json_.EndArray();
+    RunNet();
+    SaveOutputs();
+    WriteOutputs();
+    return 0;
+  }
+
+  // One after the other: pictures may differ in size. A damaged one is reported, and the others go
+  // on.
+  int RunFolder() {
+    Progress progress(pictures_.files.size());
+    int failures = 0;
+    if (json_wanted_) json_.Key("pictures").BeginArray();
+    for (size_t i = 0; i < pictures_.files.size(); ++i) {
+      const std::string& file = pictures_.files[i];
+      FedInput fed;
+      try {
+        fed = FeedPicture(line_, pictures_, file, ws_.get());
+      } catch (const EnforceNotMet& error) {
+        std::cout.flush();
+        std::cerr << "caffe2: " << error.message() << std::endl;
+        ++failures;
+        continue;
+      }
+      RunNet();
+      if (json_wanted_) {
+        json_.BeginObject().Key("file").Value(file);
+      } else {
+        std::cout << fed.source << "\n";
+      }
+      SaveOutputs();
+      WriteOutputs();
+      if (json_wanted_) json_.EndObject();
+      progress.Show(i + 1);
+    }
+    if (json_wanted_) json_.EndArray();
+    SaveCollected();
+    return failures == 0 ? 0 : 1;
+  }
+
+  // Results of a folder become one array each, a row (or as many as the net gives) for each
+  // picture.
+  void Collect(const std::string& name, const Blob& blob) {
+    CAFFE_ENFORCE(blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped(), "cannot save output \"",
+                  name, "\": it holds ", BlobText(blob), ", want a tensor");
+    const Tensor& tensor = blob.Get<Tensor>();
+    std::vector<Tensor>& all = collected_[name];
+    CAFFE_ENFORCE(all.empty() || (all[0].dims() == tensor.dims() && all[0].meta() == tensor.meta()),
+                  "cannot save output \"", name, "\" of a folder: its shape is ", BlobText(blob),
+                  " for one picture and [", all.empty() ? "" : Join(", ", all[0].dims()),
+                  "] for the first; --resize and --crop make pictures alike");
+    all.push_back(tensor.Clone());
+  }
+
+  void SaveCollected() {
+    for (const auto& [name, all] : collected_) {
+      std::vector<int64_t> dims = all[0].dims();
+      if (dims.empty()) dims = {1};
+      dims[0] *= static_cast<int64_t>(all.size());
+      Tensor joined(dims, CPU);
+      const TypeMeta meta = all[0].meta();
+      char* to = static_cast<char*>(joined.raw_mutable_data(meta));
+      auto context = joined.CreateContext();
+      for (const Tensor& tensor : all) {
+        context->CopyItemsSameDevice(meta, static_cast<size_t>(tensor.numel()), tensor.raw_data(),
+                                     to);
+        to += tensor.nbytes();
+      }
+      std::filesystem::create_directories(line_.Text("output"));
+      WriteNpy(files_.at(name), joined);
+    }
+  }
+
+  const CommandLine& line_;
+  const bool json_wanted_;
+  const OutputOptions options_;
+  Model model_;
+  std::vector<std::string> outputs_;
+  std::map<std::string, std::string> files_;
+  size_t width_ = 0;
+  std::unique_ptr<Workspace> ws_;
+  std::vector<FedInput> fed_;
+  Pictures pictures_;
+  NetBase* net_ = nullptr;
+  std::vector<float> times_;
+  bool labels_checked_ = false;
+  std::map<std::string, std::vector<Tensor>> collected_;
+  JsonWriter json_;
+};
+
+int Run(const CommandLine& line) {
+  CheckPositional(line, 0, 0, "no files");
+  return RunJob(line).Run();
+}
+
+}  // namespace
+
+const Command& RunCommand() {
+  static const Command command = {
+      .name = "run",
+      .purpose = "runs a net over files and prints or saves what it gives",
+      .usage = "run [--init-net FILE] --predict-net FILE | --predictor DB [options]",
+      .examples =
+          "  caffe2 run --init-net init_net.pb --predict-net predict_net.pb --image cat.jpg --bgr "
+          "\\\n"
+          "    --mean 104,117,123 --resize 256 --crop 224 --labels synset.txt\n"
+          "  caffe2 run --predictor model.minidb --input data=1,3,224,224 --output results\n",
+      .options = JoinOptions({ModelOptions(),
+                              InputOptions(),
+                              {{"labels", "FILE", "", "names of the classes, one a line"},
+                               {"top", "N", "5", "classes to print of each row"},
+                               {"fetch", "BLOB", "", "another blob to print or save", true},
+                               {"output", "DIR", "", "save outputs as DIR/BLOB.npy"},
+                               {"iterations", "N", "1", "runs; the time is their median"}},
+                              ProcessOptions(),
+                              {kJsonOption}}),
+      .run = Run};
+  return command;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,53 @@
+#pragma once
+// Writes JSON, piece by piece; commas and escapes are its business.
+//
+//   JsonWriter json;
+//   json.BeginObject().Key("name").Value("conv1").Key("dims").BeginArray().Value(1).Value(3).EndArray().EndObject();
+//   std::cout << json.text() << "\n";
+//
+// Bytes that are no UTF-8 become U+FFFD; numbers that JSON has no form for (NaN, infinity) become
+// null.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace caffe2rt {
+
+class JsonWriter {
+ public:
+  JsonWriter& BeginObject() { return Open('{'); }
+  JsonWriter& EndObject() { return Close('}'); }
+  JsonWriter& BeginArray() { return Open('['); }
+  JsonWriter& EndArray() { return Close(']'); }
+  JsonWriter& Key(std::string_view key);
+  JsonWriter& Value(std::string_view text);
+  JsonWriter& Value(const char* text) { return Value(std::string_view(text)); }
+  JsonWriter& Value(const std::string& text) { return Value(std::string_view(text)); }
+  JsonWriter& Value(bool value);
+  JsonWriter& Value(double value);
+  JsonWriter& Value(float value);
+  JsonWriter& Value(int64_t value);
+  JsonWriter& Value(int value) { return Value(static_cast<int64_t>(value)); }
+  JsonWriter& Value(uint64_t value);
+  template <class T>
+  JsonWriter& List(const T& values) {
+    BeginArray();
+    for (const auto& value : values) Value(value);
+    return EndArray();
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  JsonWriter& Open(char bracket);
+  JsonWriter& Close(char bracket);
+  void Separate();
+  void AppendEscaped(std::string_view text);
+
+  std::string text_;
+  bool first_ = true;  // of its object or array
+  bool after_key_ = false;
+};
+
+}  // namespace caffe2rt
