@@ -3,6 +3,7 @@
 #include "caffe2/core/common.h"
 #include "caffe2/core/flags.h"
 #include "caffe2/core/logging.h"
+#include "caffe2/proto/caffe2_pb.h"
 #include "caffe2_core/runtime/init.h"
 
 namespace caffe2 {

@@ -1,0 +1,24 @@
+// Runs ClampSum, which is linked in, among built-in operators, and asks its schema.
+#include <cstdio>
+
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/module.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/workspace.h"
+
+int main() {
+  caffe2rt::NetDef net;
+  caffe2rt::ParseTextProto(R"(
+    name: "clamp"
+    op { type: "GivenTensorFill" output: "x" arg { name: "shape" ints: 3 }
+         arg { name: "values" floats: -2 floats: 1 floats: 4 } }
+    op { type: "ClampSum" input: "x" output: "y" arg { name: "least" f: -1 } })",
+                           "net", &net);
+  caffe2rt::Workspace ws;
+  if (!ws.RunNetOnce(net)) return 1;
+  const float y = *ws.GetBlob("y")->Get<caffe2rt::Tensor>().data<float>();
+  const caffe2rt::OpSchema* schema = caffe2rt::OpSchemaRegistry::Schema("ClampSum");
+  const auto shapes = schema->InferTensor(net.op(1), {caffe2rt::TensorShape()});
+  std::printf("y = %g, inferred rank %d, %s\n", y, shapes[0].dims_size(), schema->doc().c_str());
+  return y == 4.0f && shapes[0].dims_size() == 0 && caffe2rt::HasModule("clamp_sum") ? 0 : 1;
+}

@@ -1,0 +1,35 @@
+# find_package(Caffe2): the variables, targets and functions of the original's package.
+#
+#   CAFFE2_INCLUDE_DIRS, Caffe2_LIBRARIES, Caffe2_LIBRARY, Caffe2_MAIN_LIBS, Caffe2_CPU, Caffe2_CPU_LIBS
+#   targets caffe2, caffe2_protos, Caffe2_CPU; caffe2_binary_target(file.cc), caffe2_library(name ...)
+include(CMakeFindDependencyMacro)
+find_dependency(caffe2rt HINTS ${CMAKE_CURRENT_LIST_DIR}/../caffe2rt)
+
+foreach(name caffe2 caffe2_protos Caffe2_CPU)
+  if(NOT TARGET ${name})
+    add_library(${name} INTERFACE IMPORTED)
+    set_property(TARGET ${name} PROPERTY INTERFACE_LINK_LIBRARIES caffe2rt::compat)
+  endif()
+endforeach()
+set(CAFFE2_INCLUDE_DIRS ${CAFFE2RT_INCLUDE_DIR} ${CAFFE2RT_INCLUDE_DIR}/caffe2_core/compat)
+set(Caffe2_INCLUDE_DIRS ${CAFFE2_INCLUDE_DIRS})
+set(Caffe2_LIBRARIES caffe2rt::compat)
+set(Caffe2_LIBRARY caffe2rt::compat)
+set(Caffe2_MAIN_LIBS caffe2rt::compat)
+set(Caffe2_CPU_LIBS caffe2rt::compat)
+set(Caffe2_CPU caffe2rt::compat)
+set(Caffe2_FOUND TRUE)
+set(CAFFE2_FOUND TRUE)
+
+if(NOT COMMAND caffe2_binary_target)
+  # An executable of one source, called as the source is.
+  function(caffe2_binary_target source)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    target_link_libraries(${name} PRIVATE caffe2rt::compat)
+  endfunction()
+  function(caffe2_library name)
+    add_library(${name} ${ARGN})
+    target_link_libraries(${name} PUBLIC caffe2rt::compat)
+  endfunction()
+endif()
