@@ -45,13 +45,13 @@ Tag BlockedTag(int axes) {
 }
 
 // The filter as it lies in the file.
-Tag FilterTag(const ConvShape& shape) {
+Tag FilterTag(const ConvShape& shape, bool channels_last) {
   const size_t i = static_cast<size_t>(shape.window.axes - 1);
   constexpr std::array<Tag, 3> kFirst = {Tag::oiw, Tag::oihw, Tag::oidhw};
   constexpr std::array<Tag, 3> kFirstGroups = {Tag::goiw, Tag::goihw, Tag::goidhw};
   constexpr std::array<Tag, 3> kLast = {Tag::owi, Tag::ohwi, Tag::odhwi};
   constexpr std::array<Tag, 3> kLastGroups = {Tag::gowi, Tag::gohwi, Tag::godhwi};
-  if (shape.channels_last()) return shape.group > 1 ? kLastGroups[i] : kLast[i];
+  if (channels_last) return shape.group > 1 ? kLastGroups[i] : kLast[i];
   return shape.group > 1 ? kFirstGroups[i] : kFirst[i];
 }
 
@@ -105,6 +105,10 @@ class OnednnConv final : public ConvKernel {
     filter_desc_ = desc.weights_desc();
     scratchpad_bytes_ = desc.scratchpad_desc().get_size();
     conv_ = Piece(dnnl::convolution_forward(desc), desc.scratchpad_desc());
+    if (!CanReorder(PlainFilter(), filter_desc_) &&
+        !(CanReorder(PlainFilter(), FirstFilter()) && CanReorder(FirstFilter(), filter_desc_))) {
+      throw NoSuchPrimitive();
+    }
     if (source_desc_ != source_plain_) source_reorder_ = Reorder(source_plain_, source_desc_);
     if (result_desc_ != result_plain_) result_reorder_ = Reorder(result_desc_, result_plain_);
     Bind();
@@ -120,9 +124,16 @@ class OnednnConv final : public ConvKernel {
 
   std::shared_ptr<const void> PrepareFilter(const float* filter) const override {
     return GuardOnednn("the reordering of a filter", [&] {
-      const int64_t floats = static_cast<int64_t>((filter_desc_.get_size() + 3) / 4);
-      std::shared_ptr<float> prepared = NewFilterMemory(floats);
+      const int64_t floats = Floats(filter_desc_.get_size());
+      const bool direct = CanReorder(PlainFilter(), filter_desc_);
+      std::shared_ptr<float> prepared = NewFilterMemory(floats), between;
       memory from(PlainFilter(), OnednnEngine(), const_cast<float*>(filter));
+      if (!direct) {
+        between = NewFilterMemory(Floats(FirstFilter().get_size()));
+        const memory first(FirstFilter(), OnednnEngine(), between.get());
+        dnnl::reorder(from, first).execute(OnednnStream(), from, const_cast<memory&>(first));
+        from = first;
+      }
       memory to(filter_desc_, OnednnEngine(), prepared.get());
       dnnl::reorder(from, to).execute(OnednnStream(), from, to);
       OnednnStream().wait();
@@ -149,7 +160,19 @@ class OnednnConv final : public ConvKernel {
     return shape_.channels_last() ? LastTag(shape_.window.axes) : FirstTag(shape_.window.axes);
   }
   memory::desc PlainFilter() const {
-    return memory::desc(FilterDims(shape_), memory::data_type::f32, FilterTag(shape_));
+    return memory::desc(FilterDims(shape_), memory::data_type::f32,
+                        FilterTag(shape_, shape_.channels_last()));
+  }
+
+  // The same with channels first, from which the library reorders to every layout.
+  memory::desc FirstFilter() const {
+    return memory::desc(FilterDims(shape_), memory::data_type::f32, FilterTag(shape_, false));
+  }
+  static bool CanReorder(const memory::desc& from, const memory::desc& to) {
+    const dnnl::primitive_attr attributes;
+    const dnnl::engine& engine = OnednnEngine();
+    return static_cast<bool>(
+        dnnl::reorder::primitive_desc(engine, from, engine, to, attributes, true));
   }
 
   dnnl::convolution_forward::primitive_desc Describe() const {

@@ -12,7 +12,7 @@ namespace caffe2rt {
 
 struct ConvTuneOptions {
   double milliseconds = 30;  // spent on each algorithm that can do a shape, after a first run
-  int rounds = 3;            // the algorithms take turns that often; the best time counts
+  int rounds = 5;            // the algorithms take turns that often; the best time counts
   double tolerance =
       2e-4;  // results further from im2col's than this, relative to the largest, do not count
 };

@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   }
   try {
     std::vector<ConvShape> shapes;
-    for (const ConvTuningRow& row : ReadConvTuning(argv[1])->rows()) {
+    const std::shared_ptr<const ConvTuning> table = ReadConvTuning(argv[1]);
+    for (const ConvTuningRow& row : table->rows()) {
       bool known = row.isa != CpuIsa();
       for (const ConvShape& shape : shapes) known |= shape == row.shape;
       if (!known) shapes.push_back(row.shape);

@@ -1,0 +1,286 @@
+#include "caffe2_core/base/thread_pool.h"
+#include "operators/conv/conv_tuning.h"
+#include "tests/operators/conv/naive_conv.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+
+namespace {
+
+TEST(ConvTest, SlidesTheFilterOverThePicture) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 3, 3}, 1);
+  Feed<float>(&ws, "W", {1, 1, 2, 2}, {1, 0, 0, -1});
+  Feed<float>(&ws, "b", {1}, {10});
+  RunOp(&ws,
+        R"(type: "Conv" input: "X" input: "W" input: "b" output: "Y" arg { name: "kernel" i: 2 })");
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 2}, {6, 6, 6, 6});
+}
+
+TEST(ConvTest, GoesOverOneAxis) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 5}, {1, 2, 3, 4, 5});
+  Feed<float>(&ws, "W", {2, 1, 2}, {1, 1, 1, -1});
+  const char* op =
+      R"(type: "Conv1D" input: "X" input: "W" output: "Y" arg { name: "kernels" ints: 2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 2, 4}, {3, 5, 7, 9, -1, -1, -1, -1});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(ConvTest, GoesOverThreeAndFourAxes) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2, 2}, 1);
+  Feed<float>(&ws, "W", {1, 1, 2, 2, 2}, std::vector<float>(8, 1));
+  const char* op = R"(type: "Conv3D" input: "X" input: "W" output: "Y"
+                      arg { name: "kernels" ints: 2 ints: 2 ints: 2 } arg { name: "pads" ints: 0 ints: 0 ints: 0 ints: 0 ints: 0 ints: 1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 1, 2}, {36, 20});
+  ExpectShapeInferred(&ws, op);
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2, 2, 2}, 1);
+  Feed<float>(&ws, "W", {1, 1, 2, 2, 2, 2}, std::vector<float>(16, 1));
+  RunOp(
+      &ws,
+      R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernels" ints: 2 ints: 2 ints: 2 ints: 2 })");
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 1, 1, 1}, {136});
+}
+
+TEST(ConvTest, ReadsChannelsLast) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2, 2, 2}, {1, 10, 2, 20, 3, 30, 4, 40});
+  Feed<float>(&ws, "W", {1, 2, 2, 2}, {1, 0, 1, 0, 1, 0, 0, 1});
+  const char* op =
+      R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 2 } arg { name: "order" s: "NHWC" })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 1}, {46});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(ConvTest, ConvolvesGroupsOnTheirOwn) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2, 1, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "W", {2, 1, 1, 1}, {10, 100});
+  RunOp(
+      &ws,
+      R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 1 } arg { name: "group" i: 2 })");
+  ExpectTensor<float>(ws, "Y", {1, 2, 1, 2}, {10, 20, 300, 400});
+}
+
+struct Padding {
+  const char* args;
+  std::vector<int64_t> out;
+};
+class ConvPaddingTest : public testing::TestWithParam<Padding> {};
+
+TEST_P(ConvPaddingTest, GivesTheSizeThatIsInferred) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 2, 6, 6});
+  FeedRandom(&ws, "W", {3, 2, 3, 3});
+  const std::string op =
+      std::string(R"(type: "Conv" input: "X" input: "W" output: "Y" )") + GetParam().args;
+  RunOp(&ws, op);
+  EXPECT_EQ(DimsOf(ws, "Y"), GetParam().out);
+  ExpectShapeInferred(&ws, op);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, ConvPaddingTest,
+    testing::Values(
+        Padding{R"(arg { name: "kernel" i: 3 })", {1, 3, 4, 4}},
+        Padding{R"(arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 })", {1, 3, 6, 6}},
+        Padding{R"(arg { name: "kernel" i: 3 } arg { name: "pad" i: -1 })", {1, 3, 2, 2}},
+        Padding{
+            R"(arg { name: "kernel" i: 3 } arg { name: "pads" ints: 1 ints: 0 ints: 0 ints: 2 })",
+            {1, 3, 5, 6}},
+        Padding{R"(arg { name: "kernel" i: 3 } arg { name: "pad_t" i: 1 })", {1, 3, 4, 4}},
+        Padding{
+            R"(arg { name: "kernel_h" i: 3 } arg { name: "kernel_w" i: 3 } arg { name: "stride_h" i: 2 })",
+            {1, 3, 4, 4}},
+        Padding{R"(arg { name: "kernels" ints: 3 } arg { name: "kernel" i: 3 })", {1, 3, 4, 4}},
+        Padding{
+            R"(arg { name: "kernel" i: 3 } arg { name: "legacy_pad" i: 1 } arg { name: "stride" i: 2 })",
+            {1, 3, 2, 2}},
+        Padding{
+            R"(arg { name: "kernel" i: 3 } arg { name: "legacy_pad" i: 2 } arg { name: "stride" i: 2 })",
+            {1, 3, 3, 3}},
+        Padding{
+            R"(arg { name: "kernel" i: 3 } arg { name: "legacy_pad" i: 3 } arg { name: "stride" i: 2 })",
+            {1, 3, 3, 3}},
+        Padding{R"(arg { name: "kernel" i: 3 } arg { name: "dilation" i: 2 })", {1, 3, 2, 2}},
+        Padding{R"(arg { name: "kernel" i: 3 } arg { name: "dilation" i: 0 })", {1, 3, 6, 6}}));
+
+TEST(ConvTest, LegacyPaddingReadsZerosBeyondTheEnd) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 4, 4}, std::vector<float>(16, 1));
+  Feed<float>(&ws, "W", {1, 1, 3, 3}, std::vector<float>(9, 1));
+  RunOp(&ws, R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 3 }
+                arg { name: "stride" i: 2 } arg { name: "legacy_pad" i: 3 })");
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 2}, {9, 6, 6, 4});
+}
+
+TEST(ConvTest, GivesAnEmptyResultForAnEmptyBatch) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 2, 5, 5}, {});
+  FeedRandom(&ws, "W", {4, 2, 3, 3});
+  const char* op = R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 3 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {0, 4, 3, 3}, {});
+  ExpectShapeInferred(&ws, op);
+}
+
+struct Wrong {
+  std::vector<int64_t> x, w;
+  const char* args;
+  const char* text;
+};
+class ConvErrorTest : public testing::TestWithParam<Wrong> {};
+
+TEST_P(ConvErrorTest, SaysWhatDoesNotFit) {
+  Workspace ws;
+  FeedRandom(&ws, "X", GetParam().x);
+  FeedRandom(&ws, "W", GetParam().w);
+  const std::string op =
+      std::string(R"(type: "Conv" input: "X" input: "W" output: "Y" )") + GetParam().args;
+  ExpectThrows([&] { RunOp(&ws, op); }, GetParam().text);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Reasons, ConvErrorTest,
+    testing::Values(
+        Wrong{{1, 3, 8, 8},
+              {4, 5, 3, 3},
+              R"(arg { name: "kernel" i: 3 })",
+              "channels of input 1 (filter)"},
+        Wrong{{1, 3, 8, 8},
+              {4, 3, 3, 3},
+              R"(arg { name: "kernel" i: 2 })",
+              "want the kernel argument"},
+        Wrong{{1, 3, 8, 8}, {4, 3, 3, 3}, "", "kernel of axis 0"},
+        Wrong{{1, 3, 8, 8},
+              {4, 3, 3, 3},
+              R"(arg { name: "kernel" i: 3 } arg { name: "stride" i: 0 })",
+              "stride of axis 0"},
+        Wrong{{1, 3, 8, 8},
+              {4, 3, 3, 3},
+              R"(arg { name: "kernel" i: 3 } arg { name: "group" i: 0 })",
+              "group"},
+        Wrong{{1, 4, 8, 8},
+              {3, 2, 3, 3},
+              R"(arg { name: "kernel" i: 3 } arg { name: "group" i: 2 })",
+              "multiple of group"},
+        Wrong{{1, 3, 2, 8}, {4, 3, 3, 3}, R"(arg { name: "kernel" i: 3 })", "dilated kernel"},
+        Wrong{{1, 3, 8}, {4, 3, 3, 3}, R"(arg { name: "kernel" i: 3 })", "spatial axes"},
+        Wrong{{1, 3, 8, 8}, {4, 27}, R"(arg { name: "kernel" i: 3 })", "rank of input 1"},
+        Wrong{{1, 0, 8, 8}, {4, 0, 3, 3}, R"(arg { name: "kernel" i: 3 })", "want at least 1"},
+        Wrong{{1, 3, 8, 8},
+              {4, 3, 3, 3},
+              R"(arg { name: "kernel" i: 3 } arg { name: "order" s: "CHWN" })",
+              "CHWN"},
+        Wrong{{1, 3, 8, 8},
+              {4, 3, 3, 3},
+              R"(arg { name: "kernel" i: 3 } arg { name: "legacy_pad" i: 9 })",
+              "legacy_pad"},
+        Wrong{
+            {1, 3, 8, 8},
+            {4, 3, 3, 3},
+            R"(arg { name: "kernel" i: 3 } arg { name: "legacy_pad" i: 2 } arg { name: "pad" i: 0 })",
+            "no pad arguments"},
+        Wrong{{1, 3, 8, 8},
+              {4, 3, 3, 3},
+              R"(arg { name: "kernel" i: 3 } arg { name: "strides" ints: 1 })",
+              "strides"},
+        Wrong{{1, 3, 8, 8},
+              {4, 3, 3, 3},
+              R"(arg { name: "kernel" i: 3 } arg { name: "pad" i: 2147483647 })",
+              ""}));
+
+TEST(ConvTest, NamesTheBiasThatDoesNotFit) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 3, 8, 8});
+  FeedRandom(&ws, "W", {4, 3, 3, 3});
+  FeedRandom(&ws, "b", {5});
+  ExpectThrows(
+      [&] {
+        RunOp(
+            &ws,
+            R"(type: "Conv" input: "X" input: "W" input: "b" output: "Y" arg { name: "kernel" i: 3 })");
+      },
+      "input 2 (bias) has shape [5], want [4]");
+}
+
+TEST(ConvTest, RefusesDoubles) {
+  Workspace ws;
+  FeedRange<double>(&ws, "X", {1, 1, 3, 3});
+  FeedRandom(&ws, "W", {1, 1, 2, 2});
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 2 })");
+      },
+      "double");
+}
+
+TEST(ConvTest, FollowsAFilterThatIsWrittenBetweenRuns) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 16, 20, 20});
+  FeedRandom(&ws, "W", {16, 16, 3, 3});
+  ws.CreateNet(ParseNet(
+      R"(name: "n" op { type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 3 } })"));
+  ASSERT_TRUE(ws.RunNet("n"));
+  Feed<float>(&ws, "W", {16, 16, 3, 3}, std::vector<float>(16 * 16 * 9, 0));
+  ASSERT_TRUE(ws.RunNet("n"));
+  for (const float value : Fetch<float>(ws, "Y")) ASSERT_EQ(value, 0);
+}
+
+TEST(ConvTest, FollowsAnInputThatChangesItsShape) {
+  Workspace ws;
+  FeedRandom(&ws, "W", {8, 3, 3, 3});
+  FeedRandom(&ws, "X", {1, 3, 10, 10});
+  ws.CreateNet(ParseNet(
+      R"(name: "n" op { type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 3 } })"));
+  for (const int64_t size : {10, 40, 5, 10}) {
+    FeedRandom(&ws, "X", {2, 3, size, size});
+    ASSERT_TRUE(ws.RunNet("n"));
+    const NaivePicture p{.batch = 2,
+                         .channels = 3,
+                         .height = size,
+                         .width = size,
+                         .filters = 8,
+                         .kernel_h = 3,
+                         .kernel_w = 3};
+    ExpectTensor<float>(ws, "Y", {2, 8, size - 2, size - 2},
+                        NaiveConv(p, Fetch<float>(ws, "X"), Fetch<float>(ws, "W"), {}), 1e-4);
+  }
+}
+
+TEST(ConvTest, GivesTheSameOnSeveralThreads) {
+  for (const int64_t batch : {1, 3}) {
+    for (const int64_t width : {8, 60}) {
+      Workspace ws;
+      FeedRandom(&ws, "X", {batch, 32, 24, width});
+      FeedRandom(&ws, "W", {48, 32, 3, 3}, -1, 1, 2);
+      FeedRandom(&ws, "b", {48}, -1, 1, 3);
+      const char* op =
+          R"(type: "Conv" input: "X" input: "W" input: "b" output: "Y" arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 })";
+      SetNumThreads(3);
+      RunOp(&ws, op);
+      SetNumThreads(1);
+      const NaivePicture p{.batch = batch,
+                           .channels = 32,
+                           .height = 24,
+                           .width = width,
+                           .filters = 48,
+                           .kernel_h = 3,
+                           .kernel_w = 3,
+                           .top = 1,
+                           .left = 1,
+                           .bottom = 1,
+                           .right = 1};
+      ExpectTensor<float>(
+          ws, "Y", {batch, 48, 24, width},
+          NaiveConv(p, Fetch<float>(ws, "X"), Fetch<float>(ws, "W"), Fetch<float>(ws, "b")), 1e-4);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

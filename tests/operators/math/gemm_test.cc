@@ -1,0 +1,67 @@
+#include "operators/math/gemm.h"
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+
+namespace {
+
+class SgemmTest : public testing::TestWithParam<std::tuple<bool, bool, int, int, int>> {};
+
+TEST_P(SgemmTest, GivesTheSumOfProductsInsideLargerMatrices) {
+  const auto [trans_a, trans_b, m, n, k] = GetParam();
+  const int lda = (trans_a ? m : k) + 3, ldb = (trans_b ? k : n) + 2, ldc = n + 1;
+  const auto a = RandomValues((trans_a ? k : m) * lda, -1, 1, 1);
+  const auto b = RandomValues((trans_b ? n : k) * ldb, -1, 1, 2);
+  const auto before = RandomValues(m * ldc, -1, 1, 3);
+  for (const float beta : {0.f, 1.f, -0.5f}) {
+    std::vector<float> c = before;
+    Sgemm(trans_a, trans_b, m, n, k, 2.f, a.data(), lda, b.data(), ldb, beta, c.data(), ldc);
+    for (int i = 0; i < m; ++i) {
+      for (int j = 0; j < ldc; ++j) {
+        const float old = before[static_cast<size_t>(i * ldc + j)];
+        double want = old;
+        if (j < n) {
+          double sum = 0;
+          for (int p = 0; p < k; ++p) {
+            sum += double{a[static_cast<size_t>(trans_a ? p * lda + i : i * lda + p)]} *
+                   b[static_cast<size_t>(trans_b ? j * ldb + p : p * ldb + j)];
+          }
+          want = 2 * sum + beta * old;
+        }
+        ASSERT_NEAR(c[static_cast<size_t>(i * ldc + j)], want, 1e-4) << i << ", " << j;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, SgemmTest,
+                         testing::Combine(testing::Bool(), testing::Bool(),
+                                          testing::Values(1, 5, 33), testing::Values(1, 7, 64),
+                                          testing::Values(1, 3, 100)));
+
+TEST(SgemmTest, ScalesTheResultWhenThereIsNothingToAdd) {
+  std::vector<float> c = {1, 2, 3, 4};
+  Sgemm(false, false, 2, 2, 0, 1.f, nullptr, 1, nullptr, 2, 0.5f, c.data(), 2);
+  EXPECT_THAT(c, testing::ElementsAre(0.5f, 1.f, 1.5f, 2.f));
+  Sgemm(false, false, 2, 2, 0, 1.f, nullptr, 1, nullptr, 2, 0.f, c.data(), 2);
+  EXPECT_THAT(c, testing::Each(0.f));
+}
+
+TEST(SgemmTest, DoesNotReadAResultThatIsOverwritten) {
+  std::vector<float> c(4, NAN);
+  const std::vector<float> a = {1, 2}, b = {3, 4};
+  Sgemm(false, false, 2, 2, 1, 1.f, a.data(), 1, b.data(), 2, 0.f, c.data(), 2);
+  EXPECT_THAT(c, testing::ElementsAre(3.f, 4.f, 6.f, 8.f));
+}
+
+TEST(SgemmTest, RefusesRowsThatOverlap) {
+  float value = 0;
+  ExpectThrows([&] { Sgemm(false, false, 2, 2, 2, 1.f, &value, 1, &value, 2, 0.f, &value, 2); },
+               "row distances");
+  ExpectThrows([&] { Sgemm(false, false, -1, 2, 2, 1.f, &value, 2, &value, 2, 0.f, &value, 2); },
+               "want at least 0");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

@@ -1,0 +1,117 @@
+#include "caffe2_core/base/thread_pool.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+
+namespace {
+
+TEST(FCTest, MultipliesRowsByWeightsAndAddsTheBias) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 3}, {1, 2, 3, 4, 5, 6});
+  Feed<float>(&ws, "W", {2, 3}, {1, 0, 0, 1, 1, 1});
+  Feed<float>(&ws, "b", {2}, {10, 20});
+  const char* op = R"(type: "FC" input: "X" input: "W" input: "b" output: "Y")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 2}, {11, 26, 14, 35});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(FCTransposedTest, TakesWeightsByColumns) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2}, {1, 2});
+  Feed<float>(&ws, "W", {2, 3}, {1, 2, 3, 10, 20, 30});
+  Feed<float>(&ws, "b", {3}, {0, 0, 1});
+  const char* op = R"(type: "FCTransposed" input: "X" input: "W" input: "b" output: "Y")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 3}, {21, 42, 64});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(FCTest, FlattensAtItsAxes) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 2, 2}, 1);
+  Feed<float>(&ws, "W", {1, 2, 1}, {1, 1});
+  Feed<float>(&ws, "b", {1}, {0});
+  const char* op =
+      R"(type: "FC" input: "X" input: "W" input: "b" output: "Y" arg { name: "axis" i: -1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 2, 1}, {3, 7, 11, 15});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(FCTest, GivesTheBiasWhereThereIsNothingToAdd) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 0}, {});
+  Feed<float>(&ws, "W", {3, 0}, {});
+  Feed<float>(&ws, "b", {3}, {1, 2, 3});
+  RunOp(&ws, R"(type: "FC" input: "X" input: "W" input: "b" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {2, 3}, {1, 2, 3, 1, 2, 3});
+  Feed<float>(&ws, "X", {0, 2}, {});
+  Feed<float>(&ws, "W", {3, 2}, {1, 2, 3, 4, 5, 6});
+  RunOp(&ws, R"(type: "FC" input: "X" input: "W" input: "b" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {0, 3}, {});
+  Feed<float>(&ws, "X", {2, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "W", {0, 2}, {});
+  Feed<float>(&ws, "b", {0}, {});
+  RunOp(&ws, R"(type: "FC" input: "X" input: "W" input: "b" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {2, 0}, {});
+}
+
+TEST(FCTest, SaysWhatDoesNotFit) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 4});
+  FeedRandom(&ws, "W", {4, 3});
+  FeedRandom(&ws, "b", {4});
+  const auto run = [&ws](const char* args) {
+    return [&ws, args] {
+      RunOp(&ws, std::string(R"(type: "FC" input: "X" input: "W" input: "b" output: "Y" )") + args);
+    };
+  };
+  ExpectThrows(run(""), "has rows of 4");
+  FeedRandom(&ws, "X", {2, 3});
+  ExpectThrows(run(R"(arg { name: "axis" i: 3 })"), "");
+  FeedRandom(&ws, "b", {5});
+  ExpectThrows(run(""), "input 2 (b) has shape [5], want [4]");
+  FeedRandom(&ws, "b", {4, 1});
+  ExpectThrows(run(""), "input 2 (b) has shape [4, 1]");
+  FeedRange<double>(&ws, "b", {4});
+  ExpectThrows(run(""), "double");
+}
+
+class FCSizeTest : public testing::TestWithParam<std::tuple<bool, int, int, int>> {};
+
+TEST_P(FCSizeTest, GivesTheSumOfProductsOnAnyNumberOfThreads) {
+  const auto [transposed, m, n, k] = GetParam();
+  Workspace ws;
+  FeedRandom(&ws, "X", {m, k}, -1, 1, 1);
+  FeedRandom(&ws, "W", transposed ? std::vector<int64_t>{k, n} : std::vector<int64_t>{n, k}, -1, 1,
+             2);
+  FeedRandom(&ws, "b", {n}, -1, 1, 3);
+  const auto x = Fetch<float>(ws, "X"), w = Fetch<float>(ws, "W"), b = Fetch<float>(ws, "b");
+  std::vector<float> want;
+  for (int i = 0; i < m; ++i) {
+    for (int j = 0; j < n; ++j) {
+      double sum = b[static_cast<size_t>(j)];
+      for (int p = 0; p < k; ++p) {
+        sum += double{x[static_cast<size_t>(i * k + p)]} *
+               w[static_cast<size_t>(transposed ? p * n + j : j * k + p)];
+      }
+      want.push_back(static_cast<float>(sum));
+    }
+  }
+  for (const int threads : {1, 3}) {
+    SetNumThreads(threads);
+    RunOp(&ws, MakeString(R"(type: ")", transposed ? "FCTransposed" : "FC",
+                          R"(" input: "X" input: "W" input: "b" output: "Y")"));
+    SetNumThreads(1);
+    ExpectTensor<float>(ws, "Y", {m, n}, want, 1e-4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, FCSizeTest,
+                         testing::Combine(testing::Bool(), testing::Values(1, 3, 40),
+                                          testing::Values(1, 10, 130),
+                                          testing::Values(1, 7, 150, 600)));
+
+}  // namespace
+}  // namespace caffe2rt::test

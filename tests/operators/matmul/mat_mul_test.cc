@@ -1,0 +1,131 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+
+namespace {
+
+class MatMulTransposeTest : public testing::TestWithParam<std::tuple<bool, bool>> {};
+
+TEST_P(MatMulTransposeTest, MultipliesWhatItTransposed) {
+  const auto [trans_a, trans_b] = GetParam();
+  Workspace ws;
+  // [[1 2 3] [4 5 6]] times [[1 0] [0 1] [1 1]]
+  if (trans_a) {
+    Feed<float>(&ws, "A", {3, 2}, {1, 4, 2, 5, 3, 6});
+  } else {
+    Feed<float>(&ws, "A", {2, 3}, {1, 2, 3, 4, 5, 6});
+  }
+  if (trans_b) {
+    Feed<float>(&ws, "B", {2, 3}, {1, 0, 1, 0, 1, 1});
+  } else {
+    Feed<float>(&ws, "B", {3, 2}, {1, 0, 0, 1, 1, 1});
+  }
+  const std::string args =
+      MakeString(R"( input: "A" input: "B" output: "Y" arg { name: "trans_a" i: )", trans_a,
+                 R"( } arg { name: "trans_b" i: )", trans_b, " }");
+  for (const char* type : {"MatMul", "BatchMatMul"}) {
+    const std::string op = MakeString("type: \"", type, "\"", args);
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "Y", {2, 2}, {4, 5, 10, 11});
+    ExpectShapeInferred(&ws, op);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, MatMulTransposeTest,
+                         testing::Combine(testing::Bool(), testing::Bool()));
+
+TEST(MatMulTest, FlattensAtItsAxes) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {2, 1, 2}, 1);
+  Feed<float>(&ws, "B", {1, 2, 1}, {1, 10});
+  const char* op =
+      R"(type: "MatMul" input: "A" input: "B" output: "Y" arg { name: "axis_a" i: -1 } arg { name: "axis_b" i: 2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 1}, {21, 43});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(MatMulTest, GivesZerosForAnEmptySumAndNothingForNoRows) {
+  Workspace ws;
+  Feed<float>(&ws, "A", {2, 0}, {});
+  Feed<float>(&ws, "B", {0, 2}, {});
+  RunOp(&ws, R"(type: "MatMul" input: "A" input: "B" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {2, 2}, {0, 0, 0, 0});
+  Feed<float>(&ws, "A", {0, 3}, {});
+  Feed<float>(&ws, "B", {3, 1}, {1, 2, 3});
+  RunOp(&ws, R"(type: "MatMul" input: "A" input: "B" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {0, 1}, {});
+}
+
+TEST(MatMulTest, SaysWhatDoesNotFit) {
+  Workspace ws;
+  FeedRandom(&ws, "A", {2, 3});
+  FeedRandom(&ws, "B", {4, 5});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "MatMul" input: "A" input: "B" output: "Y")"); },
+               "columns of input 0 (A)");
+  FeedRandom(&ws, "B", {3, 5});
+  Feed<float>(&ws, "like", {1}, {0});
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "MatMul" input: "A" input: "B" input: "like" output: "Y")"); },
+      "elements of input 2");
+  FeedRange<double>(&ws, "B", {3, 5});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "MatMul" input: "A" input: "B" output: "Y")"); },
+               "double");
+}
+
+struct Batches {
+  std::vector<int64_t> a, b, y;
+  std::vector<float> want;
+};
+class BatchMatMulBroadcastTest : public testing::TestWithParam<Batches> {};
+
+TEST_P(BatchMatMulBroadcastTest, RepeatsAxesOfOneAndMissingAxes) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", GetParam().a, 1);
+  FeedRange<float>(&ws, "B", GetParam().b, 1);
+  const char* op =
+      R"(type: "BatchMatMul" input: "A" input: "B" output: "Y" arg { name: "broadcast" i: 1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", GetParam().y, GetParam().want);
+  ExpectShapeInferred(&ws, op);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, BatchMatMulBroadcastTest,
+    testing::Values(Batches{{2, 1, 2}, {2, 2, 1}, {2, 1, 1}, {5, 25}},
+                    Batches{{2, 1, 2}, {2, 1}, {2, 1, 1}, {5, 11}},
+                    Batches{{1, 2}, {2, 2, 1}, {2, 1, 1}, {5, 11}},
+                    Batches{{2, 1, 1, 1}, {1, 2, 1, 1}, {2, 2, 1, 1}, {1, 2, 2, 4}},
+                    Batches{{2}, {2}, {1}, {5}}, Batches{{2}, {2, 2, 1}, {2, 1}, {5, 11}},
+                    Batches{{2, 1, 2}, {2}, {2, 1}, {5, 11}}));
+
+TEST(BatchMatMulTest, KeepsEmptyBatchesAndEmptySums) {
+  Workspace ws;
+  Feed<float>(&ws, "A", {0, 2, 3}, {});
+  Feed<float>(&ws, "B", {0, 3, 1}, {});
+  RunOp(&ws, R"(type: "BatchMatMul" input: "A" input: "B" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {0, 2, 1}, {});
+  Feed<float>(&ws, "A", {1, 2, 0}, {});
+  Feed<float>(&ws, "B", {1, 0, 1}, {});
+  RunOp(&ws, R"(type: "BatchMatMul" input: "A" input: "B" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {1, 2, 1}, {0, 0});
+}
+
+TEST(BatchMatMulTest, SaysWhatDoesNotFit) {
+  Workspace ws;
+  FeedRandom(&ws, "A", {2, 3, 4});
+  FeedRandom(&ws, "B", {4, 5});
+  const auto run = [&ws](const char* args) {
+    return [&ws, args] {
+      RunOp(&ws, std::string(R"(type: "BatchMatMul" input: "A" input: "B" output: "Y" )") + args);
+    };
+  };
+  ExpectThrows(run(""), "or the argument broadcast");
+  FeedRandom(&ws, "B", {3, 4, 5});
+  ExpectThrows(run(R"(arg { name: "broadcast" i: 1 })"), "equal or 1");
+  FeedRandom(&ws, "B", {2, 3, 5});
+  ExpectThrows(run(""), "rows of input 1 (B)");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
