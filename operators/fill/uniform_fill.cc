@@ -1,5 +1,6 @@
 #include "operators/fill/uniform_fill.h"
 
+#include <climits>
 #include <set>
 
 #include "caffe2_core/runtime/operator_registry.h"
@@ -14,7 +15,8 @@ template <class T, TensorProto_DataType kType>
 void RegisterUniform(const std::string& type, const char* doc) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   DeclareFillShape(schema);
-  schema.NumInputs(std::set<int>{0, 1, 3})
+  schema.NumInputs(0, INT_MAX)
+      .NumInputs(std::set<int>{0, 1, 3})
       .Arg("min", "least value", 0)
       .Arg("max", "greatest value, above min", 1)
       .Input(1, "min", "(optional) one element: the least value")

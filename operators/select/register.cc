@@ -10,7 +10,6 @@ void RegisterSelectOperators() {
   RegisterIsEmpty();
   RegisterOneHot();
   RegisterPrint();
-  RegisterSegmentOneHot();
   RegisterTopK();
 }
 

@@ -13,7 +13,6 @@ void RegisterHasElements();
 void RegisterIsEmpty();
 void RegisterOneHot();
 void RegisterPrint();
-void RegisterSegmentOneHot();
 void RegisterTopK();
 
 }  // namespace caffe2rt

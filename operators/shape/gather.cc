@@ -24,15 +24,15 @@ void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* 
   CAFFE_ENFORCE(rank > 0, "input 0 (DATA) is a scalar, want rank 1 or more");
   *axis = canonical_axis_index_(*axis, rank);
   const size_t outer = static_cast<size_t>(*axis);
+  if (data[outer] == 0) {
+    dims->assign(data.begin(), data.end());
+    return;
+  }
   if (match_outer) {
     CAFFE_ENFORCE_GE(*axis, 1, "axis with match_outer");
     CAFFE_ENFORCE(indices.size() >= outer && indices.slice(0, outer) == data.slice(0, outer),
                   "input 1 (INDICES) has shape ", indices, ", want it to begin with ",
                   data.slice(0, outer), ", the dimensions of input 0 (DATA) before axis ", *axis);
-  }
-  if (data[outer] == 0) {
-    dims->assign(data.begin(), data.end());
-    return;
   }
   dims->assign(data.begin(), data.begin() + *axis);
   dims->insert(dims->end(), indices.begin() + (match_outer ? *axis : 0), indices.end());

@@ -35,6 +35,7 @@ class TileOp final : public Operator<Context> {
         X.dtype(), "input 0 (X)", [](const auto&) {});
     const int64_t tiles = Number("tiles", 1, tiles_);
     int axis = CheckedCast<int>(Number("axis", 2, axis_), "axis");
+    if (InputSize() == 2 && Input(1).template IsType<int64_t>()) axis = 0;
     TiledDims(X.sizes(), tiles, &axis, &dims_);
     Tensor* Y = Output(0, dims_, X.dtype());
     if (Y->numel() == 0) return true;

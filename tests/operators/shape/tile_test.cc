@@ -50,6 +50,15 @@ TEST(TileTest, TakesNumbersFromInputsBeforeArguments) {
   ExpectShapeInferred(&ws, op, true);
 }
 
+// A quirk of Caffe2 that nets may rely on.
+TEST(TileTest, TilesAxisZeroWithInt64TilesAndNoAxisInput) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 2});
+  Feed<int64_t>(&ws, "T", {1}, {2});
+  RunOp(&ws, R"(type: "Tile" input: "X" input: "T" output: "Y" arg { name: "axis" i: 1 })");
+  ExpectTensor<float>(ws, "Y", {2, 2}, {0, 1, 0, 1});
+}
+
 TEST(TileTest, RefusesMissingAndImpossibleNumbers) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 2});
