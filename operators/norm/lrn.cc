@@ -75,8 +75,10 @@ void NormalizePosition(const Channels& shape, const LRNWindow& window, const flo
   const int64_t before = std::min(window.before, shape.count);
   const int64_t after = std::min(window.after, shape.count);
   Square(x, shape.count, squares + before);
-  // An empty window of size 0 has alpha NaN or infinite, times a sum of nothing.
-  SetTo(after < 0 ? window.bias + window.alpha * 0 : window.bias, shape.count, scale);
+  SetTo(window.bias, shape.count, scale);
+  // Size 0: alpha is NaN or infinite; the original's running sum meets it from the second channel
+  // on.
+  if (after < 0) SetTo(window.alpha * 0, shape.count - 1, scale + 1);
   for (int64_t j = 0; j <= before + after; ++j) {
     AddScaled(squares + j, window.alpha, shape.count, scale);
   }

@@ -1,6 +1,7 @@
 #include "operators/pool/pool.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "caffe2_core/base/checked_math.h"
 #include "operators/common/inference.h"
@@ -43,6 +44,10 @@ PoolPlan MakePoolPlan(const WindowGeometry& geometry, bool global, bool include_
   plan.last = geometry.order == StorageOrder::NHWC;
   plan.include_pad = include_pad;
   plan.whole = global || geometry.axes == 0;
+  plan.first_wins = !plan.whole && (geometry.axes == 1 || (geometry.axes == 2 && !plan.last));
+  plan.lowest = plan.first_wins || (plan.whole && !plan.last)
+                    ? -std::numeric_limits<float>::infinity()
+                    : std::numeric_limits<float>::lowest();
   WindowAxis& width = plan.axis[2];
   if (plan.whole) {
     width.in = width.kernel = geometry.in_size();

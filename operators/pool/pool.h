@@ -5,8 +5,13 @@
 // there are.
 //
 // What lies outside of X counts for nothing: the mean is taken over the part of a window inside X
-// (over all of it with count_include_pad), the maximum passes over NaN. A window without any part
-// in X (legacy_pad 3 can make some) has mean NaN and maximum -infinity.
+// (over all of it with count_include_pad); the mean of nothing, which legacy_pad 3 can ask for, is
+// NaN.
+//
+// Maxima of NaN and infinities are the original's: with one axis, or with two in NCHW, a window is
+// NaN when its first element is, and other NaNs are passed over. With three axes, or channels last,
+// all NaNs are passed over and nothing is below the lowest finite number. A global pool in NCHW
+// passes over NaN.
 
 #include <array>
 #include <string>
@@ -27,6 +32,8 @@ struct PoolPlan {
   bool include_pad = false;
   bool whole = false;          // one window over everything
   std::vector<float> columns;  // by window along the width: columns the mean counts
+  bool first_wins = false;     // a window whose first element is NaN has maximum NaN
+  float lowest = 0;            // no maximum is below
   // A row of X with its padding, when windows slide over such a buffer.
   bool buffered = false;
   size_t buffer_size = 0;

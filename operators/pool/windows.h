@@ -5,7 +5,7 @@
 // buffer along the width; that is kernel_h + kernel_w steps an element, all over contiguous memory.
 // NHWC: channels side by side, window by window.
 //
-// A reduction has kEmpty, Add(x, &sum) for vectors and numbers, and Finish(sum, count).
+// A reduction has kEmpty, Add(x, sum) and Across(sum); the mean (kCounts) is divided at the end.
 
 #include <algorithm>
 #include <limits>
@@ -90,24 +90,29 @@ CAFFE2RT_SIMD_INLINE inline void AddRow(const float* x, int64_t n, float* sum) {
   for (; i < n; ++i) R::Add(x[i], sum[i]);
 }
 
-// sum[i] = reduction of kRows rows that lie `pitch` apart.
+// sum[i] = reduction of kRows rows that lie `pitch` apart. The result is 0 when row 0 is finite; a
+// maximum wants to know.
 template <class R, int kRows>
-CAFFE2RT_SIMD_INLINE inline void ReduceRows(const float* x, int64_t pitch, int64_t n, float* sum) {
-  math::Lanes v, s;
+CAFFE2RT_SIMD_INLINE inline float ReduceRows(const float* x, int64_t pitch, int64_t n, float* sum) {
+  math::Lanes v, s, zeros = {};
   int64_t i = 0;
   for (; i + math::kLanes <= n; i += math::kLanes) {
     math::Fill(R::kEmpty, s);
     for (int r = 0; r < kRows; ++r) {
       math::Load(x + r * pitch + i, v);
+      if (!R::kCounts && r == 0) zeros += v * 0.0f;
       R::Add(v, s);
     }
     math::Store(s, sum + i);
   }
+  float zero = 0;
   for (; i < n; ++i) {
     float one = R::kEmpty;
+    zero += x[i] * 0.0f;
     for (int r = 0; r < kRows; ++r) R::Add(x[r * pitch + i], one);
     sum[i] = one;
   }
+  return R::kCounts ? 0 : zero + math::Sum(zeros);
 }
 
 // Sixteen windows of stride 1 or 2 that begin at `row`. Reads up to 2 * kLanes floats beyond the
@@ -134,69 +139,93 @@ CAFFE2RT_SIMD_INLINE inline void SlideLanes(const float* row, int64_t kernel, ma
   }
 }
 
+// What turns a reduction into the value of a window: mean and maximum need different things.
+struct Ending {
+  const float* columns;  // by window: columns the mean counts
+  float rows;            // rows it counts
+  float lowest;          // no maximum is below
+};
 template <class R>
-CAFFE2RT_SIMD_INLINE inline void DivideBy(const float* columns, int64_t i, float rows,
-                                          math::Lanes& sum) {
+CAFFE2RT_SIMD_INLINE inline void Finish(const Ending& ending, int64_t i, math::Lanes& sum) {
+  math::Lanes other;
   if constexpr (R::kCounts) {
-    math::Lanes count;
-    math::Load(columns + i, count);
-    sum /= count * rows;
+    math::Load(ending.columns + i, other);
+    sum /= other * ending.rows;
   } else {
-    (void)columns, (void)i, (void)rows, (void)sum;
+    math::Fill(ending.lowest, other);
+    R::Add(other, sum);
+  }
+}
+template <class R>
+CAFFE2RT_SIMD_INLINE inline void Finish(const Ending& ending, int64_t i, float& sum) {
+  if constexpr (R::kCounts) {
+    sum /= ending.columns[i] * ending.rows;
+  } else {
+    R::Add(ending.lowest, sum);
   }
 }
 
-// `out` windows along a buffer row of stride 1 or 2. `columns` has out entries when the reduction
-// counts.
+// `out` windows along a buffer row of stride 1 or 2.
 template <class R, int kStride>
 CAFFE2RT_SIMD_INLINE inline void SlideRow(const float* row, int64_t kernel, int64_t out,
-                                          const float* columns, float rows, float* y) {
+                                          const Ending& ending, float* y) {
   math::Lanes sum;
   if (out < math::kLanes) {
     SlideLanes<R, kStride>(row, kernel, sum);
-    for (int64_t i = 0; i < out; ++i) y[i] = R::kCounts ? sum[i] / (columns[i] * rows) : sum[i];
+    for (int64_t i = 0; i < out; ++i) {
+      y[i] = sum[i];
+      Finish<R>(ending, i, y[i]);
+    }
     return;
   }
   for (int64_t i = 0; i < out; i += math::kLanes) {
     i = i < out - math::kLanes ? i : out - math::kLanes;  // the last vector may overlap
     SlideLanes<R, kStride>(row + i * kStride, kernel, sum);
-    DivideBy<R>(columns, i, rows, sum);
+    Finish<R>(ending, i, sum);
     math::Store(sum, y + i);
   }
 }
 
-// The windows of any stride, without a buffer: each takes its part of `rows` rows, the first of
-// which is x.
+// Windows of any stride, without padding in the row: each takes its part.
 template <class R>
 CAFFE2RT_SIMD_INLINE inline void StepRow(const WindowAxis& width, const float* row,
-                                         const float* columns, float rows, float* y) {
+                                         const Ending& ending, float* y) {
   for (int64_t i = 0; i < width.out; ++i) {
     const Span span = SpanOf(width, i);
-    const float sum = ReduceRun<R>(row + span.first, span.size());
-    y[i] = R::kCounts ? sum / (columns[i] * rows) : sum;
+    y[i] = ReduceRun<R>(row + span.first, span.size());
+    Finish<R>(ending, i, y[i]);
+  }
+}
+
+// Windows whose first element, in the row x, is NaN are NaN.
+inline void MarkNaN(const WindowAxis& width, const float* x, float* y) {
+  for (int64_t i = 0; i < width.out; ++i) {
+    const Span span = SpanOf(width, i);
+    if (span.size() > 0 && x[span.first] != x[span.first]) y[i] = x[span.first];
   }
 }
 
 // Pools all planes of an NCHW tensor.
 template <class R>
 struct PoolPlanes {
-  // The rows of window (d, h), reduced to one; how many there were.
-  static CAFFE2RT_SIMD_INLINE int64_t GatherRows(const PoolPlan& plan, const float* plane,
-                                                 const Span& d, const Span& h, float* row) {
+  // The rows of window (d, h), reduced to one. The result is 0 when the first of them is finite.
+  static CAFFE2RT_SIMD_INLINE float GatherRows(const PoolPlan& plan, const float* plane,
+                                               const Span& d, const Span& h, float* row) {
     const int64_t H = plan.axis[1].in, W = plan.axis[2].in;
     bool first = true;
+    float zero = 0;
     for (int64_t z = d.first; z < d.last; ++z) {
       const float* const x = plane + (z * H + h.first) * W;
       int64_t done = 0;
       if (first) {
         if (h.size() == 3) {
-          ReduceRows<R, 3>(x, W, W, row);
+          zero = ReduceRows<R, 3>(x, W, W, row);
           done = 3;
         } else if (h.size() == 2) {
-          ReduceRows<R, 2>(x, W, W, row);
+          zero = ReduceRows<R, 2>(x, W, W, row);
           done = 2;
         } else if (h.size() > 0) {
-          ReduceRows<R, 1>(x, W, W, row);
+          zero = ReduceRows<R, 1>(x, W, W, row);
           done = 1;
         }
         first = done == 0;
@@ -204,29 +233,35 @@ struct PoolPlanes {
       for (int64_t r = done; r < h.size(); ++r) AddRow<R>(x + r * W, W, row);
     }
     if (first) std::fill_n(row, W, R::kEmpty);
-    return d.size() * h.size();
+    return zero;
   }
 
   CAFFE2RT_SIMD_INLINE void operator()(const PoolPlan* plan_pointer, int64_t planes, const float* x,
                                        float* buffer, float* y) const {
     const PoolPlan& plan = *plan_pointer;
     const WindowAxis &depth = plan.axis[0], &height = plan.axis[1], &width = plan.axis[2];
-    const float* const columns = plan.columns.data();
-    const float kernel_rows = static_cast<float>(depth.kernel * height.kernel);
+    Ending ending{plan.columns.data(), static_cast<float>(depth.kernel * height.kernel),
+                  plan.lowest};
     // Where column 0 of X lies in the buffer, and which column the first window begins with.
     float* const row = buffer + std::max<int64_t>(width.pad_head, 0);
     const float* const start = row - width.pad_head;
     for (int64_t p = 0; p < planes; ++p, x += depth.in * height.in * width.in) {
       for (int64_t d = 0; d < depth.out; ++d) {
         for (int64_t h = 0; h < height.out; ++h, y += width.out) {
-          const int64_t seen = GatherRows(plan, x, SpanOf(depth, d), SpanOf(height, h), row);
-          const float rows = plan.include_pad ? kernel_rows : static_cast<float>(seen);
+          const Span depths = SpanOf(depth, d), heights = SpanOf(height, h);
+          const float zero = GatherRows(plan, x, depths, heights, row);
+          if (!plan.include_pad) {
+            ending.rows = static_cast<float>(depths.size() * heights.size());
+          }
           if (plan.buffered && width.stride == 1) {
-            SlideRow<R, 1>(start, width.kernel, width.out, columns, rows, y);
+            SlideRow<R, 1>(start, width.kernel, width.out, ending, y);
           } else if (plan.buffered) {
-            SlideRow<R, 2>(start, width.kernel, width.out, columns, rows, y);
+            SlideRow<R, 2>(start, width.kernel, width.out, ending, y);
           } else {
-            StepRow<R>(width, row, columns, rows, y);
+            StepRow<R>(width, row, ending, y);
+          }
+          if (!R::kCounts && zero != 0 && plan.first_wins && heights.size() > 0) {
+            MarkNaN(width, x + heights.first * width.in, y);
           }
         }
       }
@@ -237,10 +272,17 @@ struct PoolPlanes {
 // One window over each of `planes` runs of n.
 template <class R>
 struct PoolRuns {
-  CAFFE2RT_SIMD_INLINE void operator()(int64_t planes, int64_t n, const float* x, float* y) const {
-    for (int64_t p = 0; p < planes; ++p) {
-      const float sum = ReduceRun<R>(x + p * n, n);
-      y[p] = R::kCounts ? sum / static_cast<float>(n) : sum;
+  CAFFE2RT_SIMD_INLINE void operator()(int64_t planes, int64_t n, float lowest, const float* x,
+                                       float* y) const {
+    for (int64_t p = 0; p < planes; ++p, x += n) {
+      const float sum = ReduceRun<R>(x, n);
+      if constexpr (R::kCounts) {
+        y[p] = sum / static_cast<float>(n);
+      } else {
+        y[p] = sum > lowest ? sum : lowest;
+        // Of nothing but NaN (all others were passed over).
+        if (sum == R::kEmpty && x[0] != x[0] && lowest == R::kEmpty) y[p] = x[0];
+      }
     }
   }
 };
@@ -254,7 +296,10 @@ struct PoolChannels {
                                           math::Lanes& sum) {
     const int64_t H = plan.axis[1].in, W = plan.axis[2].in, C = plan.channels;
     math::Lanes v;
-    math::Fill(R::kEmpty, sum);
+    math::Fill(R::kCounts ? R::kEmpty : plan.lowest, sum);
+    if (!R::kCounts && plan.first_wins && w.size() > 0) {
+      math::LoadFirst(x + w.first * C + c, n, R::kEmpty, sum);  // one axis only: d and h are [0, 1)
+    }
     for (int64_t z = d.first; z < d.last; ++z) {
       for (int64_t r = h.first; r < h.last; ++r) {
         const float* pixel = x + ((z * H + r) * W + w.first) * C + c;
@@ -310,7 +355,7 @@ void RunPool(const PoolPlan& plan, const float* x, std::vector<float>* scratch, 
   if (plan.last && plan.channels > 1) {
     RunSimd(PoolChannels<R>{}, &plan, x, y);
   } else if (plan.whole) {
-    RunSimd(PoolRuns<R>{}, plan.batch * plan.channels, in_size, x, y);
+    RunSimd(PoolRuns<R>{}, plan.batch * plan.channels, in_size, plan.lowest, x, y);
   } else {
     if (scratch->size() != plan.buffer_size) scratch->assign(plan.buffer_size, R::kEmpty);
     RunSimd(PoolPlanes<R>{}, &plan, plan.batch * plan.channels, x, scratch->data(), y);
