@@ -8,12 +8,27 @@
 namespace caffe2rt {
 namespace {
 
+// A named predictor's keys all end in its name ("PREDICT_NET_TYPE_tiny"): back to the plain ones.
+template <class Entries>
+void StripName(const std::string& name, Entries* entries) {
+  const std::string suffix = "_" + name;
+  for (auto& entry : *entries) {
+    if (name.empty() || !entry.key().ends_with(suffix)) continue;
+    entry.mutable_key()->resize(entry.key().size() - suffix.size());
+  }
+}
+
 MetaNetDef ParseMetaNet(const std::string& key, const std::string& value) {
   BlobProto blob;
   MetaNetDef net;
   CAFFE_ENFORCE(blob.ParseFromString(value) && blob.has_content(), "record \"", key,
                 "\" is no blob with a string");
   CAFFE_ENFORCE(net.ParseFromString(blob.content()), "record \"", key, "\" holds no MetaNetDef");
+  const size_t plain = PredictorConsts::default_instance().meta_net_def().size();
+  if (key.size() > plain) {
+    StripName(key.substr(plain + 1), net.mutable_nets());
+    StripName(key.substr(plain + 1), net.mutable_blobs());
+  }
   return net;
 }
 
