@@ -40,7 +40,7 @@ Entry EntryOf(const BlobProto& blob, const std::string& key) {
             .type = blob.type(),
             .dims = {},
             .has_dims = false,
-            .detail = MakeString(blob.content().size(), " bytes")};
+            .detail = MakeString(blob.ByteSizeLong(), " bytes")};
   }
   Entry entry = EntryOf(blob.tensor());
   entry.name = key;
@@ -54,7 +54,7 @@ Entry EntryOf(const BlobProto& blob, const std::string& key) {
 // A record of a database: a blob, a list of tensors, or bytes.
 void AddRecord(const std::string& key, const std::string& value, std::vector<Entry>* entries) {
   BlobProto blob;
-  if (blob.ParseFromString(value) && blob.has_type() && (blob.has_tensor() || blob.has_content())) {
+  if (blob.ParseFromString(value) && blob.has_type()) {
     entries->push_back(EntryOf(blob, key));
     return;
   }

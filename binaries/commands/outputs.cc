@@ -97,6 +97,14 @@ void WriteClasses(const Tensor& tensor, const OutputOptions& options, JsonWriter
   json->EndArray();
 }
 
+// "n02123159 tiger cat": WordNet's number, which nobody wants to read.
+bool BeginsWithWordNetId(const std::string& label) {
+  constexpr size_t kDigits = 8;
+  if (label.size() < kDigits + 3 || label[0] != 'n' || label[kDigits + 1] != ' ') return false;
+  return std::all_of(label.begin() + 1, label.begin() + 1 + kDigits,
+                     [](char c) { return c >= '0' && c <= '9'; });
+}
+
 }  // namespace
 
 std::vector<std::string> ReadLabels(const std::string& path) {
@@ -108,6 +116,9 @@ std::vector<std::string> ReadLabels(const std::string& path) {
     labels.push_back(line);
   }
   while (!labels.empty() && labels.back().empty()) labels.pop_back();
+  if (std::all_of(labels.begin(), labels.end(), BeginsWithWordNetId)) {
+    for (std::string& label : labels) label.erase(0, label.find(' ') + 1);
+  }
   CAFFE_ENFORCE(!labels.empty(), "file \"", path, "\" holds no labels, want one a line");
   return labels;
 }

@@ -11,7 +11,7 @@
 
 namespace caffe2rt {
 
-// One line each; empty lines at the end are left out. THROWS when the file cannot be read or is
+// One line each; empty lines at the end, and WordNet numbers before all of them, are left out. THROWS when the file cannot be read or is
 // empty.
 std::vector<std::string> ReadLabels(const std::string& path);
 

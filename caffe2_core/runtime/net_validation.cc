@@ -10,6 +10,7 @@
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -157,6 +158,11 @@ class Validation {
           MakeString(path, "operator ", i, " (", op.type(), "), argument ", arg.name(), ": ");
       if (arg.has_n()) AddNet(arg.n(), inner, depth + 1);
       for (const NetDef& nested : arg.nets()) AddNet(nested, inner, depth + 1);
+      // Recurrent nets of 2017 hold theirs as text.
+      NetDef step;
+      if (arg.name().ends_with("step_net") && arg.has_s() && ParseProtoFromText(arg.s(), &step)) {
+        AddNet(step, inner, depth + 1);
+      }
     }
   }
 
