@@ -1,0 +1,62 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using namespace test;  // the helpers are the vocabulary of this file
+
+std::string Shuffle(int group, const std::string& order = "NCHW") {
+  return R"(type: "ChannelShuffle" input: "X" output: "Y" arg { name: "group" i: )" +
+         std::to_string(group) + R"( } arg { name: "order" s: ")" + order + "\" }";
+}
+
+TEST(ChannelShuffleTest, InterleavesGroupsOfPlanes) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 6, 1, 2});
+  RunOp(&ws, Shuffle(2));
+  ExpectTensor<float>(ws, "Y", {1, 6, 1, 2}, {0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11});
+  RunOp(&ws, Shuffle(3));
+  ExpectTensor<float>(ws, "Y", {1, 6, 1, 2}, {0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11});
+  ExpectShapeInferred(&ws, Shuffle(3));
+}
+
+TEST(ChannelShuffleTest, InterleavesTheLastAxisInNhwc) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2, 6});
+  RunOp(&ws, Shuffle(2, "NHWC"));
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 6}, {0, 3, 1, 4, 2, 5, 6, 9, 7, 10, 8, 11});
+  RunOp(&ws, Shuffle(3, "NHWC"));
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 6}, {0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11});
+}
+
+TEST(ChannelShuffleTest, OneOrAllGroupsChangeNothing) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 4});
+  const std::vector<float> x = Fetch<float>(ws, "X");
+  for (const int group : {1, 4}) {
+    RunOp(&ws, Shuffle(group));
+    ExpectTensor<float>(ws, "Y", {2, 4}, x);
+  }
+}
+
+TEST(ChannelShuffleTest, EmptyTensorsStayEmpty) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 4, 2, 2}, {});
+  RunOp(&ws, Shuffle(2));
+  ExpectTensor<float>(ws, "Y", {0, 4, 2, 2}, {});
+}
+
+TEST(ChannelShuffleTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 6, 1, 1});
+  ExpectThrows([&] { RunOp(&ws, Shuffle(4)); }, "group 4 leave a rest");
+  ExpectThrows([&] { RunOp(&ws, Shuffle(0)); }, "argument group");
+  ExpectThrows([&] { RunOp(&ws, Shuffle(2, "HW")); }, "HW");
+  FeedRange<float>(&ws, "X", {6});
+  ExpectThrows([&] { RunOp(&ws, Shuffle(2)); }, "rank of input 0 (X) of shape [6]");
+  FeedRange<int32_t>(&ws, "X", {1, 6});
+  ExpectThrows([&] { RunOp(&ws, Shuffle(2)); }, "int");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,78 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using namespace test;  // the helpers are the vocabulary of this file
+
+constexpr char kNoise[] = "__CAFFE2_STYLIZER_NOISE__";
+constexpr char kUnpack[] = R"(type: "PackedInt8BGRANHWCToNCHWCStylizerPreprocess" input: "X"
+                              input: "mean" output: "Y")";
+
+TEST(StylizerPreprocessTest, SubtractsTheMeanAndDropsAlpha) {
+  Workspace ws;
+  Feed<uint8_t>(&ws, "X", {1, 1, 2, 4}, {10, 20, 30, 40, 50, 60, 255, 80});
+  Feed<float>(&ws, "mean", {3}, {1, 2, 3});
+  const std::string op = std::string(kUnpack) + R"( arg { name: "noise_std" f: 0 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 3, 1, 2}, {9, 49, 18, 58, 27, 252});
+  ExpectShapeInferred(&ws, op);
+}
+
+// Noise 0 .. 6 repeats every 7 values; every picture begins with value 0 again.
+TEST(StylizerPreprocessTest, AddsTheWorkspacesNoiseFromTheStartOfEachPicture) {
+  Workspace ws;
+  FeedRange<float>(&ws, kNoise, {7});
+  Feed<uint8_t>(&ws, "X", {2, 5, 4, 4}, std::vector<uint8_t>(160, 100));
+  Feed<float>(&ws, "mean", {3}, {100, 100, 100});
+  RunOp(&ws, kUnpack);
+  std::vector<float> want;
+  for (int n = 0; n < 2; ++n) {
+    for (int c = 0; c < 3; ++c) {
+      for (int p = 0; p < 20; ++p) want.push_back(static_cast<float>((3 * p + c) % 7));
+    }
+  }
+  ExpectTensor<float>(ws, "Y", {2, 3, 5, 4}, want);
+}
+
+TEST(StylizerPreprocessTest, TheFirstOperatorOfAWorkspaceMakesTheNoise) {
+  Workspace ws;
+  Feed<uint8_t>(&ws, "X", {1, 1, 1, 4}, {0, 0, 0, 0});
+  Feed<float>(&ws, "mean", {3}, {0, 0, 0});
+  RunOp(&ws, std::string(kUnpack) + R"( arg { name: "noise_size" i: 1000 })");
+  const std::vector<float> noise = Fetch<float>(ws, kNoise);
+  ASSERT_EQ(noise.size(), 1000u);
+  double sum = 0, squares = 0;
+  for (const float value : noise) sum += value, squares += value * value;
+  EXPECT_NEAR(sum / 1000, 0, 1.5);  // five deviations of the mean
+  EXPECT_NEAR(std::sqrt(squares / 1000), 10, 1.2);
+  RunOp(&ws, std::string(kUnpack) + R"( arg { name: "noise_std" f: 0 })");
+  EXPECT_EQ(Fetch<float>(ws, kNoise), noise);
+}
+
+TEST(StylizerPreprocessTest, EmptyPicturesStayEmpty) {
+  Workspace ws;
+  Feed<uint8_t>(&ws, "X", {1, 0, 3, 4}, {});
+  Feed<float>(&ws, "mean", {3}, {0, 0, 0});
+  RunOp(&ws, kUnpack);
+  ExpectTensor<float>(ws, "Y", {1, 3, 0, 3}, {});
+}
+
+TEST(StylizerPreprocessTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  Feed<float>(&ws, "mean", {3}, {0, 0, 0});
+  FeedRange<uint8_t>(&ws, "X", {1, 1, 1, 3});
+  ExpectThrows([&] { RunOp(&ws, kUnpack); }, "input 0 (X) has shape [1, 1, 1, 3]");
+  FeedRange<float>(&ws, "X", {1, 1, 1, 4});
+  ExpectThrows([&] { RunOp(&ws, kUnpack); }, "float");
+  ExpectThrows([&] { RunOp(&ws, std::string(kUnpack) + R"(arg { name: "noise_size" i: 0 })"); },
+               "argument noise_size");
+  ExpectThrows([&] { RunOp(&ws, std::string(kUnpack) + R"(arg { name: "noise_std" f: -1 })"); },
+               "argument noise_std is -1");
+  FeedRange<uint8_t>(&ws, "X", {1, 1, 1, 4});
+  Feed<float>(&ws, kNoise, {0}, {});
+  ExpectThrows([&] { RunOp(&ws, kUnpack); }, kNoise);
+}
+
+}  // namespace
+}  // namespace caffe2rt

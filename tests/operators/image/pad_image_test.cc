@@ -1,0 +1,98 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using namespace test;  // the helpers are the vocabulary of this file
+
+std::string Pad(const std::string& mode, const std::vector<int>& pads,
+                const std::string& more = "") {
+  std::string text =
+      R"(type: "PadImage" input: "X" output: "Y" arg { name: "mode" s: ")" + mode + "\" }";
+  text += " arg { name: \"pads\"";
+  for (const int pad : pads) text += " ints: " + std::to_string(pad);
+  return text + " } " + more;
+}
+
+// 1 2 3 / 4 5 6, one row above, two columns on the left, one on the right.
+TEST(PadImageTest, FillsMirrorsOrRepeats) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2, 3}, 1);
+  const std::vector<int> pads{1, 2, 0, 1};
+  RunOp(&ws, Pad("constant", pads, R"(arg { name: "value" f: 9 })"));
+  ExpectTensor<float>(ws, "Y", {1, 1, 3, 6},
+                      {9, 9, 9, 9, 9, 9, 9, 9, 1, 2, 3, 9, 9, 9, 4, 5, 6, 9});
+  RunOp(&ws, Pad("reflect", pads));
+  ExpectTensor<float>(ws, "Y", {1, 1, 3, 6},
+                      {6, 5, 4, 5, 6, 5, 3, 2, 1, 2, 3, 2, 6, 5, 4, 5, 6, 5});
+  RunOp(&ws, Pad("edge", pads));
+  ExpectTensor<float>(ws, "Y", {1, 1, 3, 6},
+                      {1, 1, 1, 2, 3, 3, 1, 1, 1, 2, 3, 3, 4, 4, 4, 5, 6, 6});
+  ExpectShapeInferred(&ws, Pad("edge", pads));
+}
+
+TEST(PadImageTest, MovesWholePixelsInNhwc) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2}, 1);
+  const std::string op = Pad("edge", {0, 1, 1, 0}, R"(arg { name: "order" s: "NHWC" })");
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 2, 3, 2}, {1, 2, 1, 2, 3, 4, 1, 2, 1, 2, 3, 4});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(PadImageTest, NegativePadsCrop) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 3, 3}, 1);
+  RunOp(&ws, Pad("constant", {-1, 1, 0, -2}));
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 2}, {0, 4, 0, 7});
+  RunOp(&ws, Pad("edge", {-4, 0, 2, 0}));  // past the end: the last row
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 3}, {7, 8, 9});
+  RunOp(&ws, Pad("reflect", {-2, 0, 1, 0}));
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 3}, {7, 8, 9, 4, 5, 6});
+}
+
+TEST(PadImageTest, GlobalPoolingLeavesTheFirstPixel) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 2, 2, 2}, 1);
+  const std::string op =
+      R"(type: "PadImage" input: "X" output: "Y" arg { name: "global_pooling" i: 1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 2, 1, 1}, {1, 5});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(PadImageTest, AnEmptyBatchGivesNothing) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 1, 3, 3}, {});
+  for (const char* mode : {"constant", "reflect", "edge"}) {
+    RunOp(&ws, Pad(mode, {1, 1, 1, 1}));
+    ExpectTensor<float>(ws, "Y", {0, 1, 5, 5}, {});
+  }
+}
+
+TEST(PadImageTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2});
+  ExpectThrows([&] { RunOp(&ws, Pad("mirror", {1, 1, 1, 1})); }, "argument mode is \"mirror\"");
+  ExpectThrows([&] { RunOp(&ws, Pad("reflect", {3, 0, 0, 0})); }, "want pads below the size");
+  ExpectThrows([&] { RunOp(&ws, Pad("constant", {1, 1})); }, "pads");
+  ExpectThrows([&] { RunOp(&ws, Pad("constant", {-1, 0, -1, 0})); }, "pads -1 and -1");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, Pad("constant", {1, 1, 1, 1}, R"(arg { name: "stride" i: 2 })"));
+      },
+      "stride");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "PadImage" input: "X" output: "Y" arg { name: "legacy_pad" i: 3 })");
+      },
+      "legacy_pad");
+  ExpectThrows([&] { RunOp(&ws, Pad("edge", {2000000000, 0, 2000000000, 0})); }, "");
+  FeedRange<float>(&ws, "X", {1, 2, 2});
+  ExpectThrows([&] { RunOp(&ws, Pad("edge", {1, 1, 1, 1})); }, "[1, 2, 2]");
+  FeedRange<double>(&ws, "X", {1, 1, 2, 2});
+  ExpectThrows([&] { RunOp(&ws, Pad("edge", {1, 1, 1, 1})); }, "double");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,105 @@
+#include <cmath>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using namespace test;  // the helpers are the vocabulary of this file
+
+std::string Resize(float height, float width, const std::string& order = "NCHW") {
+  return R"(type: "ResizeNearest" input: "X" output: "Y" arg { name: "height_scale" f: )" +
+         std::to_string(height) + R"( } arg { name: "width_scale" f: )" + std::to_string(width) +
+         R"( } arg { name: "order" s: ")" + order + "\" }";
+}
+
+TEST(ResizeNearestTest, RepeatsAndLeavesOut) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2});
+  RunOp(&ws, Resize(1, 2));
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 4}, {0, 0, 1, 1, 2, 2, 3, 3});
+  RunOp(&ws, Resize(1.5f, 1));
+  ExpectTensor<float>(ws, "Y", {1, 1, 3, 2}, {0, 1, 0, 1, 2, 3});
+  RunOp(&ws, Resize(0.5f, 0.5f));
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 1}, {0});
+  ExpectShapeInferred(&ws, Resize(1.5f, 2));
+}
+
+// Recorded from the original: 5 * 1.7 -> 8.
+TEST(ResizeNearestTest, TruncatesInFloat) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 1, 5});
+  RunOp(&ws, Resize(1, 1.7f));
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 8}, {0, 0, 1, 1, 2, 2, 3, 4});
+}
+
+TEST(ResizeNearestTest, ScalesEveryPlaneOfAWidePicture) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 3, 5, 37});
+  const std::vector<float> x = Fetch<float>(ws, "X");
+  for (const float scale : {2.0f, 3.0f, 0.7f}) {
+    RunOp(&ws, Resize(scale, scale));
+    const int height = static_cast<int>(5 * scale), width = static_cast<int>(37 * scale);
+    std::vector<float> want;
+    for (int p = 0; p < 6; ++p) {
+      for (int y = 0; y < height; ++y) {
+        for (int i = 0; i < width; ++i) {
+          const int row = std::min(static_cast<int>(y / scale), 4);
+          const int column = std::min(static_cast<int>(i / scale), 36);
+          want.push_back(x[(p * 5 + row) * 37 + column]);
+        }
+      }
+    }
+    ExpectTensor<float>(ws, "Y", {2, 3, height, width}, want);
+  }
+}
+
+TEST(ResizeNearestTest, MovesWholePixelsInNhwc) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2});
+  RunOp(&ws, Resize(2, 1, "NHWC"));
+  ExpectTensor<float>(ws, "Y", {1, 2, 2, 2}, {0, 1, 2, 3, 0, 1, 2, 3});
+  ExpectShapeInferred(&ws, Resize(2, 1, "NHWC"));
+}
+
+TEST(ResizeNearestTest, TheInputOfScalesGoesBeforeTheArguments) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 1, 2});
+  Feed<float>(&ws, "scales", {2}, {2, 3});
+  const std::string op = R"(type: "ResizeNearest" input: "X" input: "scales" output: "Y"
+                            arg { name: "width_scale" f: 7 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 6}, {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1});
+  ExpectShapeInferred(&ws, op, /*may_be_unknown=*/true);
+}
+
+TEST(ResizeNearestTest, EmptyPicturesStayEmpty) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 2, 3, 3}, {});
+  RunOp(&ws, Resize(2, 2));
+  ExpectTensor<float>(ws, "Y", {0, 2, 6, 6}, {});
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2});
+  RunOp(&ws, Resize(1, 0.1f));
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 0}, {});
+}
+
+TEST(ResizeNearestTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2});
+  ExpectThrows([&] { RunOp(&ws, Resize(1, 0)); }, "argument width_scale is 0");
+  ExpectThrows([&] { RunOp(&ws, Resize(-1, 1)); }, "argument height_scale is -1");
+  ExpectThrows([&] { RunOp(&ws, Resize(1, 1e30f)); }, "size of 2 pixels scaled by 1e+30");
+  ExpectThrows([&] { RunOp(&ws, Resize(1, 1, "NCH")); }, "NCH");
+  const std::string with = R"(type: "ResizeNearest" input: "X" input: "s" output: "Y")";
+  Feed<float>(&ws, "s", {3}, {1, 1, 1});
+  ExpectThrows([&] { RunOp(&ws, with); }, "input 1 (scales) has shape [3], want [2]");
+  Feed<float>(&ws, "s", {2}, {-1, 1});
+  ExpectThrows([&] { RunOp(&ws, with); }, "scaled by -1");
+  FeedRange<float>(&ws, "X", {1, 2, 2});
+  ExpectThrows([&] { RunOp(&ws, Resize(1, 1)); }, "rank of input 0 (X) of shape [1, 2, 2]");
+  FeedRange<double>(&ws, "X", {1, 1, 2, 2});
+  ExpectThrows([&] { RunOp(&ws, Resize(1, 1)); }, "double");
+}
+
+}  // namespace
+}  // namespace caffe2rt

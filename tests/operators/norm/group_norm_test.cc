@@ -1,0 +1,72 @@
+#include <cmath>
+#include <string>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRange;
+using test::RunOp;
+
+std::string GroupNorm(int group, const std::string& order = "NCHW") {
+  return R"(type: "GroupNorm" input: "X" input: "g" input: "b" output: "Y" output: "m" output: "i"
+            arg { name: "epsilon" f: 1 } arg { name: "group" i: )" +
+         std::to_string(group) + R"( } arg { name: "order" s: ")" + order + "\" }";
+}
+
+// Two groups of two channels, two positions: {1 3 1 3}: mean 2, variance 1; {0 0 0 8}: mean 2,
+// variance 12.
+TEST(GroupNormTest, NormalizesGroupsOfChannels) {
+  const float a = 1 / std::sqrt(2.0f), c = 1 / std::sqrt(13.0f);
+  Workspace ws;
+  Feed<float>(&ws, "g", {4}, {1, 2, 1, 1});
+  Feed<float>(&ws, "b", {4}, {0, 5, 0, 0});
+  Feed<float>(&ws, "X", {1, 4, 2}, {1, 3, 1, 3, 0, 0, 0, 8});
+  RunOp(&ws, GroupNorm(2));
+  ExpectTensor<float>(ws, "Y", {1, 4, 2},
+                      {-a, a, 5 - 2 * a, 5 + 2 * a, -2 * c, -2 * c, -2 * c, 6 * c}, 1e-6);
+  ExpectTensor<float>(ws, "m", {1, 2}, {2, 2}, 1e-6);
+  ExpectTensor<float>(ws, "i", {1, 2}, {a, c}, 1e-6);
+  ExpectShapeInferred(&ws, GroupNorm(2));
+
+  Feed<float>(&ws, "X", {1, 2, 4}, {1, 1, 0, 0, 3, 3, 0, 8});
+  RunOp(&ws, GroupNorm(2, "NHWC"));
+  ExpectTensor<float>(ws, "Y", {1, 2, 4},
+                      {-a, 5 - 2 * a, -2 * c, -2 * c, a, 5 + 2 * a, -2 * c, 6 * c}, 1e-6);
+  ExpectShapeInferred(&ws, GroupNorm(2, "NHWC"));
+}
+
+TEST(GroupNormTest, AnEmptyBatchGivesNothing) {
+  Workspace ws;
+  Feed<float>(&ws, "g", {2}, {1, 1});
+  Feed<float>(&ws, "b", {2}, {0, 0});
+  Feed<float>(&ws, "X", {0, 2, 3}, {});
+  RunOp(&ws, GroupNorm(2));
+  ExpectTensor<float>(ws, "Y", {0, 2, 3}, {});
+}
+
+TEST(GroupNormTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  Feed<float>(&ws, "g", {4}, {1, 1, 1, 1});
+  Feed<float>(&ws, "b", {4}, {0, 0, 0, 0});
+  FeedRange<float>(&ws, "X", {1, 4, 2});
+  ExpectThrows([&] { RunOp(&ws, GroupNorm(3)); }, "group 3 leave a rest");
+  ExpectThrows([&] { RunOp(&ws, GroupNorm(0)); }, "argument group");
+  FeedRange<float>(&ws, "X", {1, 2, 2});
+  ExpectThrows([&] { RunOp(&ws, GroupNorm(2)); }, "input 1 (gamma) of shape [4]");
+  FeedRange<float>(&ws, "X", {4});
+  ExpectThrows([&] { RunOp(&ws, GroupNorm(2)); }, "rank of input 0 (X) of shape [4]");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "GroupNorm" input: "X" input: "g" input: "b" output: "Y" output: "m")");
+      },
+      "output");
+}
+
+}  // namespace
+}  // namespace caffe2rt

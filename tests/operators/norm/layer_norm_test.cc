@@ -1,0 +1,95 @@
+#include <cmath>
+#include <string>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRange;
+using test::RunOp;
+
+constexpr char kPlain[] = R"(type: "LayerNorm" input: "X" output: "Y" output: "m" output: "s"
+                             arg { name: "epsilon" f: 1 })";
+constexpr char kAffine[] = R"(type: "LayerNorm" input: "X" input: "g" input: "b"
+                              output: "Y" output: "m" output: "s" arg { name: "epsilon" f: 1 }
+                              arg { name: "elementwise_affine" i: 1 })";
+
+template <class T>
+class LayerNormTypeTest : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(LayerNormTypeTest, Types);
+
+// Rows {1, 3} and {7, 13}: means 2 and 10, variances 1 and 9.
+TYPED_TEST(LayerNormTypeTest, NormalizesRows) {
+  using T = TypeParam;
+  const T a = 1 / std::sqrt(T(2)), c = 1 / std::sqrt(T(10));
+  Workspace ws;
+  Feed<T>(&ws, "X", {2, 2}, {1, 3, 7, 13});
+  RunOp(&ws, kPlain);
+  ExpectTensor<T>(ws, "Y", {2, 2}, {-a, a, -3 * c, 3 * c}, 1e-6);
+  ExpectTensor<T>(ws, "m", {2, 1}, {2, 10}, 1e-6);
+  ExpectTensor<T>(ws, "s", {2, 1}, {std::sqrt(T(2)), std::sqrt(T(10))}, 1e-6);
+  ExpectShapeInferred(&ws, kPlain);
+  Feed<T>(&ws, "g", {2}, {1, 2});
+  Feed<T>(&ws, "b", {2}, {5, 6});
+  RunOp(&ws, kAffine);
+  ExpectTensor<T>(ws, "Y", {2, 2}, {5 - a, 6 + 2 * a, 5 - 3 * c, 6 + 6 * c}, 1e-6);
+  ExpectShapeInferred(&ws, kAffine);
+}
+
+TEST(LayerNormTest, TakesTheAxisFromEitherEnd) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3, 40});
+  for (const auto& [axis, dims] : std::vector<std::pair<int, std::vector<int64_t>>>{
+           {0, {1}}, {1, {2, 1}}, {2, {2, 3, 1}}, {-1, {2, 3, 1}}, {-3, {1}}}) {
+    const std::string op =
+        std::string(kPlain) + R"(arg { name: "axis" i: )" + std::to_string(axis) + "}";
+    RunOp(&ws, op);
+    EXPECT_EQ(test::DimsOf(ws, "m"), dims) << axis;
+    ExpectShapeInferred(&ws, op);
+  }
+}
+
+TEST(LayerNormTest, IgnoresGammaAndBetaUnlessAffine) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2}, {1, 3});
+  Feed<float>(&ws, "g", {1}, {100});
+  RunOp(&ws, R"(type: "LayerNorm" input: "X" input: "g" input: "g" output: "Y" output: "m"
+                output: "s" arg { name: "epsilon" f: 1 })");
+  ExpectTensor<float>(ws, "Y", {1, 2}, {-1 / std::sqrt(2.0f), 1 / std::sqrt(2.0f)}, 1e-6);
+}
+
+TEST(LayerNormTest, EmptyRowsHaveMeanZero) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 0}, {});
+  RunOp(&ws, kPlain);
+  ExpectTensor<float>(ws, "m", {2, 1}, {0, 0});
+  ExpectTensor<float>(ws, "s", {2, 1}, {1, 1});
+  Feed<float>(&ws, "X", {0, 4}, {});
+  RunOp(&ws, kPlain);
+  ExpectTensor<float>(ws, "m", {0, 1}, {});
+}
+
+TEST(LayerNormTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  Feed<float>(&ws, "g", {2}, {1, 2});
+  Feed<float>(&ws, "b", {3}, {1, 2, 3});
+  ExpectThrows([&] { RunOp(&ws, kAffine); }, "input 1 (gamma) of shape [2]");
+  ExpectThrows([&] { RunOp(&ws, std::string(kPlain) + R"(arg { name: "axis" i: 2 })"); }, "axis");
+  ExpectThrows(
+      [&] { RunOp(&ws, std::string(kPlain) + R"(arg { name: "elementwise_affine" i: 1 })"); },
+      "want 3 with elementwise_affine");
+  FeedRange<float>(&ws, "X", {3});
+  ExpectThrows([&] { RunOp(&ws, kPlain); }, "rank of input 0 (X) of shape [3]");
+  FeedRange<int32_t>(&ws, "X", {2, 3});
+  ExpectThrows([&] { RunOp(&ws, kPlain); }, "int");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,98 @@
+#include <cmath>
+#include <string>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRandom;
+using test::FeedRange;
+using test::Fetch;
+using test::RunOp;
+
+std::string Lrn(int size, float beta, const std::string& order, float alpha = 0.5f) {
+  return R"(type: "LRN" input: "X" output: "Y" output: "S" arg { name: "bias" f: 2 }
+            arg { name: "size" i: )" +
+         std::to_string(size) + R"( } arg { name: "alpha" f: )" + std::to_string(alpha) +
+         R"( } arg { name: "beta" f: )" + std::to_string(beta) + R"( } arg { name: "order" s: ")" +
+         order + "\" }";
+}
+
+struct Case {
+  int size;
+  float beta;
+  const char* order;
+};
+class LrnTest : public testing::TestWithParam<Case> {};
+
+// [2, 7 channels, 30 x 30 positions], more than one tile, against the definition.
+TEST_P(LrnTest, IsTheDefinition) {
+  const Case c = GetParam();
+  constexpr int kN = 2, kC = 7, kP = 900;
+  const bool last = c.order == std::string("NHWC");
+  const std::vector<int64_t> dims =
+      last ? std::vector<int64_t>{kN, 30, 30, kC} : std::vector<int64_t>{kN, kC, 30, 30};
+  Workspace ws;
+  FeedRandom(&ws, "X", dims, -3, 3);
+  const std::vector<float> x = Fetch<float>(ws, "X");
+  const auto at = [last](int n, int channel, int p) {
+    return last ? (n * kP + p) * kC + channel : (n * kC + channel) * kP + p;
+  };
+  std::vector<float> y(x.size()), scale(x.size());
+  for (int n = 0; n < kN; ++n) {
+    for (int p = 0; p < kP; ++p) {
+      for (int i = 0; i < kC; ++i) {
+        double sum = 0;
+        for (int j = 0; j < kC; ++j) {
+          const int first = i - (c.size - 1) / 2;
+          if (j >= first && j < first + c.size) sum += x[at(n, j, p)] * x[at(n, j, p)];
+        }
+        const double s = 2 + 0.5 / c.size * sum;
+        scale[at(n, i, p)] = static_cast<float>(s);
+        y[at(n, i, p)] = static_cast<float>(x[at(n, i, p)] * std::pow(s, -c.beta));
+      }
+    }
+  }
+  RunOp(&ws, Lrn(c.size, c.beta, c.order));
+  ExpectTensor<float>(ws, "Y", dims, y, 1e-5);
+  ExpectTensor<float>(ws, "S", dims, scale, 1e-5);
+  ExpectShapeInferred(&ws, Lrn(c.size, c.beta, c.order));
+}
+INSTANTIATE_TEST_SUITE_P(Windows, LrnTest,
+                         testing::Values(Case{1, 0.75f, "NCHW"}, Case{2, 0.75f, "NCHW"},
+                                         Case{5, 0.5f, "NCHW"}, Case{100, 1.0f, "NCHW"},
+                                         Case{1, 0.5f, "NHWC"}, Case{4, 0.75f, "NHWC"},
+                                         Case{5, 2.0f, "NHWC"}, Case{100, 0.75f, "NHWC"}));
+
+TEST(LrnOutputTest, NeedsNoOutputForTheScale) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 1, 1}, {2});
+  RunOp(&ws, R"(type: "LRN" input: "X" output: "Y" arg { name: "size" i: 1 }
+                arg { name: "alpha" f: 2 } arg { name: "beta" f: 0.5 })");
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 1}, {2.0f / 3}, 1e-6);  // 2 / sqrt(1 + 2 * 4)
+}
+
+TEST(LrnOutputTest, AnEmptyBatchGivesNothing) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 5, 3, 3}, {});
+  RunOp(&ws, Lrn(3, 0.75f, "NCHW"));
+  ExpectTensor<float>(ws, "Y", {0, 5, 3, 3}, {});
+}
+
+TEST(LrnOutputTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 5});
+  ExpectThrows([&] { RunOp(&ws, Lrn(3, 0.75f, "NCHW")); }, "rank of input 0 (X) of shape [2, 5]");
+  ExpectThrows([&] { RunOp(&ws, Lrn(0, 0.75f, "NCHW")); }, "argument size");
+  ExpectThrows([&] { RunOp(&ws, Lrn(-1, 0.75f, "NHWC")); }, "argument size");
+  FeedRange<double>(&ws, "X", {1, 5, 1, 1});
+  ExpectThrows([&] { RunOp(&ws, Lrn(3, 0.75f, "NCHW")); }, "double");
+}
+
+}  // namespace
+}  // namespace caffe2rt

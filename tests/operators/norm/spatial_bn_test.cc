@@ -1,0 +1,169 @@
+#include <cmath>
+#include <limits>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRandom;
+using test::FeedRange;
+using test::Fetch;
+using test::RunOp;
+
+constexpr char kTest[] = R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
+                            output: "Y" arg { name: "is_test" i: 1 } arg { name: "epsilon" f: 1 })";
+constexpr char kTrain[] =
+    R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
+                             output: "Y" output: "m" output: "v" output: "sm" output: "sv"
+                             arg { name: "is_test" i: 0 } arg { name: "epsilon" f: 1 }
+                             arg { name: "momentum" f: 0.5 })";
+
+// Two channels: (x - 1) / sqrt(3 + 1) * 2 + 10 = x + 9, and (x - 2) / sqrt(15 + 1) * 4 - 1 = x - 3.
+void FeedParameters(Workspace* ws) {
+  Feed<float>(ws, "s", {2}, {2, 4});
+  Feed<float>(ws, "b", {2}, {10, -1});
+  Feed<float>(ws, "m", {2}, {1, 2});
+  Feed<float>(ws, "v", {2}, {3, 15});
+}
+
+TEST(SpatialBNTest, ScalesEachChannelByGivenStatistics) {
+  Workspace ws;
+  FeedParameters(&ws);
+  FeedRange<float>(&ws, "X", {2, 2, 1, 3});
+  RunOp(&ws, kTest);
+  ExpectTensor<float>(ws, "Y", {2, 2, 1, 3}, {9, 10, 11, 0, 1, 2, 15, 16, 17, 6, 7, 8}, 1e-6);
+  ExpectShapeInferred(&ws, kTest);
+}
+
+TEST(SpatialBNTest, TakesTheLastAxisAsChannelsInNhwc) {
+  Workspace ws;
+  FeedParameters(&ws);
+  FeedRange<float>(&ws, "X", {1, 3, 2});
+  const std::string op = std::string(kTest) + R"( arg { name: "order" s: "NHWC" })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 3, 2}, {9, -2, 11, 0, 13, 2}, 1e-6);
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(SpatialBNTest, TreatsAMatrixAsOnePositionAnImage) {
+  Workspace ws;
+  FeedParameters(&ws);
+  FeedRange<float>(&ws, "X", {2, 2});
+  RunOp(&ws, kTest);
+  ExpectTensor<float>(ws, "Y", {2, 2}, {9, -2, 11, 0}, 1e-6);
+}
+
+TEST(SpatialBNTest, WorksInPlaceOverWholeVectorsAndTheirRest) {
+  Workspace ws;
+  FeedParameters(&ws);
+  FeedRange<float>(&ws, "X", {1, 2, 5, 7});
+  RunOp(&ws, R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
+                output: "X" arg { name: "is_test" i: 1 } arg { name: "epsilon" f: 1 })");
+  std::vector<float> want(70);
+  for (int i = 0; i < 70; ++i) want[i] = static_cast<float>(i < 35 ? i + 9 : i - 3);
+  ExpectTensor<float>(ws, "X", {1, 2, 5, 7}, want, 1e-6);
+}
+
+TEST(SpatialBNTest, TrainingUsesTheBatchAndMovesTheRunningValues) {
+  Workspace ws;
+  FeedParameters(&ws);
+  // Channel 0: 1 3 5 7, mean 4, variance 5; channel 1: 0 0 0 4, mean 1, variance 3.
+  Feed<float>(&ws, "X", {2, 2, 2}, {1, 3, 0, 0, 5, 7, 0, 4});
+  RunOp(&ws, kTrain);
+  const float a = 2 / std::sqrt(6.0f), c = 4 / std::sqrt(4.0f);
+  ExpectTensor<float>(ws, "Y", {2, 2, 2},
+                      {10 - 3 * a, 10 - a, -1 - c, -1 - c, 10 + a, 10 + 3 * a, -1 - c, -1 + 3 * c},
+                      1e-5);
+  ExpectTensor<float>(ws, "sm", {2}, {4, 1}, 1e-6);
+  ExpectTensor<float>(ws, "sv", {2}, {1 / std::sqrt(6.0f), 0.5f}, 1e-6);
+  // Halfway to the mean and to the unbiased variance (5 * 4/3 and 3 * 4/3).
+  ExpectTensor<float>(ws, "m", {2}, {2.5f, 1.5f}, 1e-6);
+  ExpectTensor<float>(ws, "v", {2}, {(3 + 20.0f / 3) / 2, (15 + 4.0f) / 2}, 1e-6);
+  ExpectShapeInferred(&ws, kTrain);
+}
+
+TEST(SpatialBNTest, TrainingInNhwcEqualsTrainingInNchw) {
+  Workspace nchw, nhwc;
+  FeedParameters(&nchw);
+  FeedParameters(&nhwc);
+  Feed<float>(&nchw, "X", {2, 2, 2}, {1, 3, 0, 0, 5, 7, 0, 4});
+  Feed<float>(&nhwc, "X", {2, 2, 2}, {1, 0, 3, 0, 5, 0, 7, 4});
+  RunOp(&nchw, kTrain);
+  RunOp(&nhwc, std::string(kTrain) + R"( arg { name: "order" s: "NHWC" })");
+  for (const char* name : {"m", "v", "sm", "sv"}) {
+    ExpectTensor<float>(nhwc, name, {2}, Fetch<float>(nchw, name), 1e-6);
+  }
+}
+
+TEST(SpatialBNTest, TakesTheSumsOfSeveralBatches) {
+  Workspace ws;
+  FeedParameters(&ws);
+  Feed<float>(&ws, "X", {1, 2, 2}, {1, 3, 0, 4});
+  // Over 2 batches of 2 positions: means 2 and 3, squares 6 and 10, variances 2 and 1.
+  Feed<float>(&ws, "sum", {2}, {8, 12});
+  Feed<float>(&ws, "squares", {2}, {24, 40});
+  RunOp(&ws, R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
+                input: "sum" input: "squares"
+                output: "Y" output: "m" output: "v" output: "sm" output: "sv"
+                arg { name: "is_test" i: 0 } arg { name: "num_batches" i: 2 })");
+  ExpectTensor<float>(ws, "sm", {2}, {2, 3}, 1e-6);
+  ExpectTensor<float>(ws, "sv", {2}, {1 / std::sqrt(2 + 1e-5f), 1 / std::sqrt(1 + 1e-5f)}, 1e-5);
+}
+
+TEST(SpatialBNTest, AnEmptyBatchKeepsTheRunningValues) {
+  Workspace ws;
+  FeedParameters(&ws);
+  Feed<float>(&ws, "X", {0, 2, 3}, {});
+  RunOp(&ws, kTrain);
+  ExpectTensor<float>(ws, "Y", {0, 2, 3}, {});
+  ExpectTensor<float>(ws, "m", {2}, {1, 2});
+  ExpectTensor<float>(ws, "sm", {2}, {0, 0});
+  RunOp(&ws, kTest);
+  ExpectTensor<float>(ws, "Y", {0, 2, 3}, {});
+}
+
+TEST(SpatialBNTest, APositionlessBatchDoesNotRunForever) {
+  Workspace ws;
+  FeedParameters(&ws);
+  Feed<float>(&ws, "X", {int64_t{1} << 40, 2, 0}, {});
+  RunOp(&ws, kTest);
+  RunOp(&ws, kTrain);
+  ExpectTensor<float>(ws, "sm", {2}, {0, 0});
+}
+
+TEST(SpatialBNTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedParameters(&ws);
+  FeedRange<float>(&ws, "X", {2, 3, 2});
+  ExpectThrows([&] { RunOp(&ws, kTest); }, "input 1 (scale) of shape [2]");
+  FeedRange<float>(&ws, "X", {2});
+  ExpectThrows([&] { RunOp(&ws, kTest); }, "rank of input 0 (X) of shape [2]");
+  FeedRange<double>(&ws, "X", {2, 2});
+  ExpectThrows([&] { RunOp(&ws, kTest); }, "input 0 (X) holds double, want float");
+  FeedRange<float>(&ws, "X", {2, 2});
+  ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "momentum" f: 2 })"); },
+               "argument momentum is 2");
+  ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "order" s: "HW" })"); }, "HW");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
+                      output: "Y" arg { name: "is_test" i: 0 })");
+      },
+      "1 in testing, 5 in training");
+  ExpectThrows([&] { RunOp(&ws, std::string(kTrain) + R"(arg { name: "num_batches" i: 2 })"); },
+               "the last two are the sums");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
+                      output: "Y")");
+      },
+      "is_test");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,109 @@
+#include <limits>
+
+#include "tests/operators/pool/naive_pool.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using namespace test;  // the helpers are the vocabulary of this file
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+class AveragePoolShapeTest
+    : public testing::TestWithParam<std::tuple<std::vector<NaiveAxis>, bool>> {};
+
+TEST_P(AveragePoolShapeTest, TakesTheMeanOfEachWindowInBothLayouts) {
+  const auto& [axes, include_pad] = GetParam();
+  constexpr int kBatch = 2, kChannels = 19;
+  std::vector<int64_t> dims{kBatch, kChannels}, out_dims = dims, last{kBatch}, out_last{kBatch};
+  for (const NaiveAxis& axis : axes) {
+    dims.push_back(axis.in);
+    last.push_back(axis.in);
+    out_dims.push_back(axis.out());
+    out_last.push_back(axis.out());
+  }
+  last.push_back(kChannels);
+  out_last.push_back(kChannels);
+  std::vector<NaiveAxis> padded(3 - axes.size());
+  padded.insert(padded.end(), axes.begin(), axes.end());
+  const std::string more =
+      include_pad ? R"( arg { name: "count_include_pad" i: 1 })" : std::string();
+
+  Workspace ws;
+  FeedRandom(&ws, "X", dims);
+  const std::vector<float> x = Fetch<float>(ws, "X");
+  const std::vector<float> want =
+      NaivePool(x, kBatch * kChannels, padded[0], padded[1], padded[2], true, include_pad);
+  RunOp(&ws, PoolOp("AveragePool", axes, "NCHW") + more);
+  ExpectTensor<float>(ws, "Y", out_dims, want, 1e-6);
+  ExpectShapeInferred(&ws, PoolOp("AveragePool", axes, "NCHW") + more);
+
+  Feed<float>(&ws, "X", last, ToChannelsLast(x, kBatch, kChannels));
+  RunOp(&ws, PoolOp("AveragePool", axes, "NHWC") + more);
+  ExpectTensor<float>(ws, "Y", out_last, ToChannelsLast(want, kBatch, kChannels), 1e-6);
+}
+INSTANTIATE_TEST_SUITE_P(Shapes, AveragePoolShapeTest,
+                         testing::Combine(testing::ValuesIn(PoolShapes()), testing::Bool()));
+
+class AveragePoolGlobalTest : public testing::TestWithParam<int> {};
+
+TEST_P(AveragePoolGlobalTest, IsTheMeanOfEachPlane) {
+  const int n = GetParam();
+  Workspace ws;
+  // Plane c holds c * n .. c * n + n - 1, mean c * n + (n - 1) / 2.
+  FeedRange<float>(&ws, "X", {1, 3, 1, n});
+  const std::string op =
+      R"(type: "AveragePool" input: "X" output: "Y" arg { name: "global_pooling" i: 1 })";
+  RunOp(&ws, op);
+  std::vector<float> want;
+  for (int c = 0; c < 3; ++c) want.push_back(static_cast<float>(c * n + (n - 1) / 2.0));
+  ExpectTensor<float>(ws, "Y", {1, 3, 1, 1}, want, 1e-6);
+  Feed<float>(&ws, "X", {1, 1, n, 3}, ToChannelsLast(Fetch<float>(ws, "X"), 1, 3));
+  RunOp(&ws, op + R"( arg { name: "order" s: "NHWC" })");
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 3}, want, 1e-6);
+}
+INSTANTIATE_TEST_SUITE_P(Sizes, AveragePoolGlobalTest,
+                         testing::Values(1, 15, 16, 49, 64, 169, 1000));
+
+TEST(AveragePoolTest, DividesByThePartInsideUnderCaffesRounding) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 6, 6}, 1);
+  const std::string op = R"(type: "AveragePool" input: "X" output: "Y" arg { name: "kernel" i: 3 }
+                            arg { name: "stride" i: 2 } arg { name: "legacy_pad" i: 3 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 3, 3}, {8, 10, 11.5f, 20, 22, 23.5f, 29, 31, 32.5f}, 1e-6);
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(AveragePoolTest, TheMeanOfNothingIsNaN) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 3, 3}, 1);
+  RunOp(&ws, R"(type: "AveragePool" input: "X" output: "Y" arg { name: "kernel" i: 1 }
+                arg { name: "stride" i: 3 } arg { name: "legacy_pad" i: 3 })");
+  ExpectTensor<float>(ws, "Y", {1, 1, 2, 2}, {1, kNaN, kNaN, kNaN});
+}
+
+TEST(AveragePoolTest, PadsAsTensorFlowDoesWhenSame) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 1, 5}, 1);
+  const std::string op = R"(type: "AveragePool" input: "X" output: "Y"
+                            arg { name: "kernels" ints: 1 ints: 2 }
+                            arg { name: "strides" ints: 1 ints: 2 } arg { name: "legacy_pad" i: 2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 3}, {1.5f, 3.5f, 5});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(AveragePoolTest, AnEmptyBatchGivesNothing) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 2, 4, 4}, {});
+  const std::string op =
+      R"(type: "AveragePool2D" input: "X" output: "Y" arg { name: "kernel" i: 2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {0, 2, 3, 3}, {});
+  ExpectShapeInferred(&ws, op);
+}
+
+}  // namespace
+}  // namespace caffe2rt

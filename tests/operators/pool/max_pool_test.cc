@@ -1,0 +1,157 @@
+#include <limits>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "tests/operators/pool/naive_pool.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using namespace test;  // the helpers are the vocabulary of this file
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+class MaxPoolShapeTest : public testing::TestWithParam<std::vector<NaiveAxis>> {};
+
+TEST_P(MaxPoolShapeTest, TakesTheLargestOfEachWindowInBothLayouts) {
+  std::vector<NaiveAxis> axes = GetParam();
+  constexpr int kBatch = 2, kChannels = 19;
+  std::vector<int64_t> dims{kBatch, kChannels}, out_dims = dims, last{kBatch}, out_last{kBatch};
+  for (const NaiveAxis& axis : axes) {
+    dims.push_back(axis.in);
+    last.push_back(axis.in);
+    out_dims.push_back(axis.out());
+    out_last.push_back(axis.out());
+  }
+  last.push_back(kChannels);
+  out_last.push_back(kChannels);
+  std::vector<NaiveAxis> padded(3 - axes.size());
+  padded.insert(padded.end(), axes.begin(), axes.end());
+
+  Workspace ws;
+  FeedRandom(&ws, "X", dims);
+  const std::vector<float> x = Fetch<float>(ws, "X");
+  const std::vector<float> want =
+      NaivePool(x, kBatch * kChannels, padded[0], padded[1], padded[2], false);
+  RunOp(&ws, PoolOp("MaxPool", axes, "NCHW"));
+  ExpectTensor<float>(ws, "Y", out_dims, want);
+  ExpectShapeInferred(&ws, PoolOp("MaxPool", axes, "NCHW"));
+
+  Feed<float>(&ws, "X", last, ToChannelsLast(x, kBatch, kChannels));
+  RunOp(&ws, PoolOp("MaxPool", axes, "NHWC"));
+  ExpectTensor<float>(ws, "Y", out_last, ToChannelsLast(want, kBatch, kChannels));
+  ExpectShapeInferred(&ws, PoolOp("MaxPool", axes, "NHWC"));
+}
+INSTANTIATE_TEST_SUITE_P(Shapes, MaxPoolShapeTest, testing::ValuesIn(PoolShapes()));
+
+constexpr char kTwo[] = R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 2 }
+                           arg { name: "stride" i: 2 })";
+
+// Windows {NaN 1 / NaN NaN}, {-inf -inf / -inf NaN}, {5 NaN / inf 2}, as the original has them.
+TEST(MaxPoolTest, KeepsANaNAtTheStartOfAWindowInNchw) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 2, 6},
+              {kNaN, 1, -kInf, -kInf, 5, kNaN, kNaN, kNaN, -kInf, kNaN, kInf, 2});
+  RunOp(&ws, kTwo);
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 3}, {kNaN, -kInf, kInf});
+}
+
+TEST(MaxPoolTest, PassesOverNaNAndStaysFiniteBelowInNhwc) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2, 6, 1},
+              {kNaN, 1, -kInf, -kInf, 5, kNaN, kNaN, kNaN, -kInf, kNaN, kInf, 2});
+  RunOp(&ws, std::string(kTwo) + R"( arg { name: "order" s: "NHWC" })");
+  ExpectTensor<float>(ws, "Y", {1, 1, 3, 1}, {1, std::numeric_limits<float>::lowest(), kInf});
+}
+
+TEST(MaxPoolTest, KeepsANaNAtTheStartOfAWindowOfOneAxisInBothLayouts) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 4}, {kNaN, 3, 2, kNaN});
+  const std::string op = R"(type: "MaxPool1D" input: "X" output: "Y" arg { name: "kernels" ints: 2 }
+                            arg { name: "strides" ints: 2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 2}, {kNaN, 2});
+  Feed<float>(&ws, "X", {1, 4, 2}, {kNaN, 1, 3, kNaN, 2, 2, kNaN, 3});
+  RunOp(&ws, op + R"( arg { name: "order" s: "NHWC" })");
+  ExpectTensor<float>(ws, "Y", {1, 2, 2}, {kNaN, 1, 2, 3});
+}
+
+TEST(MaxPoolTest, GlobalPoolsTakeAnyNumberOfAxes) {
+  Workspace ws;
+  for (const std::vector<int64_t>& rest :
+       {std::vector<int64_t>{}, {6}, {2, 3}, {1, 2, 3}, {3, 1, 2, 1}}) {
+    std::vector<int64_t> dims{2, 3}, want{2, 3};
+    dims.insert(dims.end(), rest.begin(), rest.end());
+    want.resize(dims.size(), 1);
+    const std::string op =
+        R"(type: "MaxPool" input: "X" output: "Y" arg { name: "global_pooling" i: 1 })";
+    FeedRange<float>(&ws, "X", dims);
+    RunOp(&ws, op);
+    if (rest.empty()) {
+      ExpectTensor<float>(ws, "Y", {2, 3}, {0, 1, 2, 3, 4, 5});
+    } else {
+      ExpectTensor<float>(ws, "Y", want, {5, 11, 17, 23, 29, 35});
+    }
+    ExpectShapeInferred(&ws, op);
+  }
+}
+
+TEST(MaxPoolTest, RoundsUpAsCaffeDid) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 6, 6}, 1);
+  const std::string op = R"(type: "MaxPool2D" input: "X" output: "Y" arg { name: "kernel" i: 3 }
+                            arg { name: "stride" i: 2 } arg { name: "legacy_pad" i: 3 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 3, 3}, {15, 17, 18, 27, 29, 30, 33, 35, 36});
+  ExpectShapeInferred(&ws, op);
+  // Windows beyond the input hold nothing.
+  FeedRange<float>(&ws, "X", {1, 1, 1, 3}, 1);
+  RunOp(&ws, R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 1 }
+                arg { name: "strides" ints: 1 ints: 3 } arg { name: "legacy_pad" i: 3 })");
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 2}, {1, -kInf});
+}
+
+TEST(MaxPoolTest, ForgetsTheShapeBefore) {
+  const std::string op = R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 2 }
+                            arg { name: "stride" i: 2 }
+                            arg { name: "pads" ints: 0 ints: 0 ints: 1 ints: 1 })";
+  Workspace ws;
+  Tensor* X = Feed<float>(&ws, "X", {1, 1, 1, 5}, {1, 2, 3, 4, 5});
+  const std::unique_ptr<OperatorBase> pool = CreateOperator(ParseOp(op), &ws);
+  ASSERT_TRUE(pool->Run());
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 3}, {2, 4, 5});
+  Feed<float>(&ws, "X", {1, 1, 1, 4}, {-1, -2, -3, -4});
+  ASSERT_TRUE(pool->Run());
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 2}, {-1, -3});
+  X->Resize(0, 1, 3, 3);
+  X->mutable_data<float>();
+  ASSERT_TRUE(pool->Run());
+  ExpectTensor<float>(ws, "Y", {0, 1, 2, 2}, {});
+  Feed<float>(&ws, "X", {1, 1, 0, 4}, {});
+  ExpectThrows([&] { pool->Run(); }, "want at least 1");
+  Feed<float>(&ws, "X", {1, 1, 1, 4}, {-1, -2, -3, -4});
+  ASSERT_TRUE(pool->Run());
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 2}, {-1, -3});
+}
+
+TEST(MaxPoolTest, RefusesWhatItCannotDo) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 4, 4});
+  const auto with = [](const std::string& more) { return std::string(kTwo) + more; };
+  ExpectThrows([&] { RunOp(&ws, with(R"(arg { name: "dilation" i: 2 })")); }, "dilation");
+  ExpectThrows([&] { RunOp(&ws, with(R"(arg { name: "pad" i: 2 })")); }, "pads");
+  ExpectThrows([&] { RunOp(&ws, with(R"(arg { name: "global_pooling" i: 1 })")); },
+               "global_pooling");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "MaxPool" input: "X" output: "Y")"); }, "kernel");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "MaxPool" input: "X" output: "X")"); }, "place");
+  FeedRange<float>(&ws, "X", {1, 1, 1, 4});
+  ExpectThrows([&] { RunOp(&ws, kTwo); }, "want at least its dilated kernel");
+  FeedRange<float>(&ws, "X", {4, 4});
+  ExpectThrows([&] { RunOp(&ws, kTwo); }, "[4, 4]");
+  FeedRange<double>(&ws, "X", {1, 1, 4, 4});
+  ExpectThrows([&] { RunOp(&ws, kTwo); }, "double");
+}
+
+}  // namespace
+}  // namespace caffe2rt
