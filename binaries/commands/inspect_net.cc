@@ -132,9 +132,10 @@ void PrintNet(const TitledNet& net, const NetSummary& summary) {
   if (summary.unknown_ops == 0) return;
   for (const OpSummary& op : summary.ops) {
     if (op.problem.empty()) continue;
-    std::cout << summary.unknown_ops << " operators have shapes that are not known, first "
-              << OneLine(op.type) << ": " << OneLine(op.problem)
-              << "; --init-net and --input BLOB=DIMS give shapes\n";
+    std::cout << summary.unknown_ops
+              << (summary.unknown_ops == 1 ? " operator has" : " operators have")
+              << " shapes that are not known, first " << OneLine(op.type) << ": "
+              << OneLine(op.problem) << "; --init-net and --input BLOB=DIMS give shapes\n";
     return;
   }
 }

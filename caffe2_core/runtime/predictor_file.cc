@@ -13,21 +13,35 @@ template <class Entries>
 void StripName(const std::string& name, Entries* entries) {
   const std::string suffix = "_" + name;
   for (auto& entry : *entries) {
-    if (name.empty() || !entry.key().ends_with(suffix)) continue;
+    if (!entry.key().ends_with(suffix)) continue;
     entry.mutable_key()->resize(entry.key().size() - suffix.size());
   }
 }
 
-MetaNetDef ParseMetaNet(const std::string& key, const std::string& value) {
+// Which named predictor the keys are those of: `wanted` when it is there, else the only one; empty for plain keys.
+std::string NameInKeys(const MetaNetDef& net, const std::string& wanted) {
+  const std::string plain = "PREDICT_NET_TYPE";
+  std::vector<std::string> names;
+  for (const NetsMap& entry : net.nets()) {
+    if (entry.key() == plain && wanted.empty()) return "";
+    if (entry.key().starts_with(plain + "_")) names.push_back(entry.key().substr(plain.size() + 1));
+  }
+  for (const std::string& name : names) {
+    if (name == wanted) return name;
+  }
+  return wanted.empty() && names.size() == 1 ? names[0] : "";
+}
+
+MetaNetDef ParseMetaNet(const std::string& key, const std::string& value, const std::string& wanted) {
   BlobProto blob;
   MetaNetDef net;
   CAFFE_ENFORCE(blob.ParseFromString(value) && blob.has_content(), "record \"", key,
                 "\" is no blob with a string");
   CAFFE_ENFORCE(net.ParseFromString(blob.content()), "record \"", key, "\" holds no MetaNetDef");
-  const size_t plain = PredictorConsts::default_instance().meta_net_def().size();
-  if (key.size() > plain) {
-    StripName(key.substr(plain + 1), net.mutable_nets());
-    StripName(key.substr(plain + 1), net.mutable_blobs());
+  const std::string name = NameInKeys(net, wanted);
+  if (!name.empty()) {
+    StripName(name, net.mutable_nets());
+    StripName(name, net.mutable_blobs());
   }
   return net;
 }
@@ -58,16 +72,24 @@ MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
   CAFFE_ENFORCE(source != nullptr, "database type \"", db_type, "\" is not known");
   const std::unique_ptr<db::Cursor> cursor = source->NewCursor();
   std::vector<std::string> named_keys;
-  std::string named_value;
+  std::string named_value, plain_value;
   for (; cursor->Valid(); cursor->Next()) {
     const std::string key = cursor->key();
-    if (key == wanted) return ParseMetaNet(key, cursor->value());
+    if (key == wanted) return ParseMetaNet(key, cursor->value(), name);
+    if (key == plain) plain_value = cursor->value();
     if (key.rfind(plain + "_", 0) == 0) {
       named_keys.push_back(key);
       named_value = cursor->value();
     }
   }
-  if (name.empty() && named_keys.size() == 1) return ParseMetaNet(named_keys[0], named_value);
+  if (name.empty() && named_keys.size() == 1) return ParseMetaNet(named_keys[0], named_value, "");
+  // Exporters wrote the plain key for a named predictor too; then the name is in the keys within.
+  if (!plain_value.empty()) {
+    MetaNetDef net = ParseMetaNet(plain, plain_value, name);
+    for (const NetsMap& entry : net.nets()) {
+      if (entry.key() == "PREDICT_NET_TYPE") return net;
+    }
+  }
   CAFFE_THROW("database \"", path, "\" holds no predictor \"", wanted, "\"",
               named_keys.empty() ? "" : "; it has: ", Join(", ", named_keys));
 }
