@@ -19,12 +19,14 @@ namespace {
 struct Matrices {
   std::vector<int64_t> batch;
   int64_t rows = 1, columns = 1;
+  bool vector = false;
 };
 
 Matrices AsMatrices(IntArrayRef dims, bool vector_is_row) {
   Matrices matrices;
   const size_t rank = dims.size();
   if (rank == 1) {
+    matrices.vector = true;
     (vector_is_row ? matrices.columns : matrices.rows) = dims[0];
   } else {
     matrices.rows = dims[rank - 2];
@@ -58,17 +60,18 @@ int64_t Locate(const std::vector<int64_t>& dims, const std::vector<int64_t>& str
 }
 
 std::vector<int64_t> BroadcastBatch(const Matrices& a, const Matrices& b, bool broadcast) {
-  CAFFE_ENFORCE(broadcast || a.batch == b.batch, "batch axes ", IntArrayRef(a.batch),
-                " of input 0 (A) and ", IntArrayRef(b.batch),
-                " of input 1 (B), want equal ones or the argument broadcast");
+  CAFFE_ENFORCE(
+      broadcast || a.vector || b.vector || CheckedProduct(a.batch) == CheckedProduct(b.batch),
+      "batch axes ", IntArrayRef(a.batch), " of input 0 (A) and ", IntArrayRef(b.batch),
+      " of input 1 (B), want as many matrices or the argument broadcast");
   std::vector<int64_t> out(std::max(a.batch.size(), b.batch.size()));
   for (size_t i = 0; i < out.size(); ++i) {
     const int64_t p = i < a.batch.size() ? a.batch[a.batch.size() - 1 - i] : 1;
     const int64_t q = i < b.batch.size() ? b.batch[b.batch.size() - 1 - i] : 1;
-    CAFFE_ENFORCE(p == q || p == 1 || q == 1, "batch axes ", IntArrayRef(a.batch),
+    CAFFE_ENFORCE(p == q || p <= 1 || q <= 1, "batch axes ", IntArrayRef(a.batch),
                   " of input 0 (A) and ", IntArrayRef(b.batch),
                   " of input 1 (B), want axes that are equal or 1");
-    out[out.size() - 1 - i] = p == 1 ? q : p;
+    out[out.size() - 1 - i] = p == 0 || q == 0 ? 0 : std::max(p, q);
   }
   return out;
 }

@@ -99,6 +99,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Batches{{2}, {2}, {1}, {5}}, Batches{{2}, {2, 2, 1}, {2, 1}, {5, 11}},
                     Batches{{2, 1, 2}, {2}, {2, 1}, {5, 11}}));
 
+TEST(BatchMatMulTest, NeedsNoBroadcastForVectorsAndForAsManyMatrices) {
+  Workspace ws;
+  FeedRange<float>(&ws, "A", {2, 1, 2}, 1);
+  Feed<float>(&ws, "B", {2}, {1, 10});
+  const char* op = R"(type: "BatchMatMul" input: "A" input: "B" output: "Y")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 1}, {21, 43});
+  ExpectShapeInferred(&ws, op);
+  Feed<float>(&ws, "A", {1, 2}, {1, 2});
+  Feed<float>(&ws, "B", {1, 2, 1}, {1, 10});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 1}, {21});
+}
+
 TEST(BatchMatMulTest, KeepsEmptyBatchesAndEmptySums) {
   Workspace ws;
   Feed<float>(&ws, "A", {0, 2, 3}, {});
