@@ -37,7 +37,7 @@ void PrintHelp() {
 
 void PrintHelp(const Command& command) {
   std::cout << command.purpose << "\n\nusage: caffe2 " << command.usage << "\n\n"
-            << OptionsHelp(command.options) << "\nexamples:\n"
+            << OptionsHelp(command.options) << "\nexamples (from the project's folder):\n"
             << command.examples;
 }
 

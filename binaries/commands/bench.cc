@@ -168,9 +168,12 @@ const Command& BenchCommand() {
       .purpose = "times a net, its operators and their types",
       .usage = "bench [--init-net FILE] --predict-net FILE | --predictor DB [options]",
       .examples =
-          "  caffe2 bench --init-net init_net.pb --predict-net predict_net.pb --input "
-          "data=1,3,224,224\n"
-          "  caffe2 bench --predictor model.minidb --input data=8,10 --iterations 100 --json\n",
+          "  caffe2 bench --init-net binaries/demo/stripes/init_net.pb --predict-net "
+          "binaries/demo/stripes/predict_net.pb \\\n"
+          "    --input data=1,3,64,64\n"
+          "  caffe2 bench --init-net binaries/demo/stripes/init_net.pb --predict-net "
+          "binaries/demo/stripes/predict_net.pb \\\n"
+          "    --input data=8,3,64,64 --iterations 100 --json\n",
       .options = JoinOptions(
           {ModelOptions(),
            InputOptions(),

@@ -133,8 +133,8 @@ const Command& CheckCommand() {
       .purpose = "lists what is wrong with nets and plans, without running them",
       .usage = "check FILE... [options]",
       .examples =
-          "  caffe2 check init_net.pb predict_net.pb\n"
-          "  caffe2 check --module ./libmy_ops.so --json plan.pbtxt\n",
+          "  caffe2 check binaries/demo/stripes/init_net.pb binaries/demo/stripes/predict_net.pb\n"
+          "  caffe2 check --json binaries/demo/doubling_plan.pbtxt\n",
       .options = {kAsOption,
                   {"module", "FILE.so", "", "brings operators; may be given again", true},
                   kJsonOption},

@@ -67,8 +67,8 @@ const Command& ConvertCommand() {
       .purpose = "writes a proto in its other form: text as binary, binary as text",
       .usage = "convert FILE [--to text|binary] [--output FILE]",
       .examples =
-          "  caffe2 convert predict_net.pb\n"
-          "  caffe2 convert predict_net.pbtxt --to binary --output predict_net.pb\n",
+          "  caffe2 convert binaries/demo/stripes/predict_net.pb\n"
+          "  caffe2 convert binaries/demo/doubling_plan.pbtxt --to binary --output plan.pb\n",
       .options = {{"to", "FORM", "", "text or binary; the form the file does not have"},
                   {"output", "FILE", "", "where to write; the standard output"},
                   kAsOption},

@@ -188,8 +188,9 @@ const Command& InspectCommand() {
           "database",
       .usage = "inspect FILE [options]",
       .examples =
-          "  caffe2 inspect predict_net.pb --init-net init_net.pb --input data=1,3,224,224\n"
-          "  caffe2 inspect predict_net.pb --svg net.svg\n",
+          "  caffe2 inspect binaries/demo/stripes/predict_net.pb --init-net "
+          "binaries/demo/stripes/init_net.pb --input data=1,3,64,64\n"
+          "  caffe2 inspect binaries/demo/stripes/predict_net.pb --svg stripes.svg\n",
       .options = {kAsOption,
                   {"init-net", "FILE", "",
                    "net that fills the weights, for shapes; may be given again", true},

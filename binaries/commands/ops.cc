@@ -160,7 +160,7 @@ const Command& OpsCommand() {
       .usage = "ops [TYPE...] [options]",
       .examples =
           "  caffe2 ops Conv\n"
-          "  caffe2 ops --module ./libmy_ops.so --json\n",
+          "  caffe2 ops --json\n",
       .options = {{"module", "FILE.so", "", "brings operators; may be given again", true},
                   kJsonOption},
       .run = Ops};

@@ -96,8 +96,8 @@ const Command& PlanCommand() {
       .purpose = "runs a plan: its nets in the steps it says",
       .usage = "plan FILE [options]",
       .examples =
-          "  caffe2 plan train_plan.pbtxt --root data --fetch accuracy\n"
-          "  caffe2 plan plan.pb --fetch loss --output results\n",
+          "  caffe2 plan binaries/demo/doubling_plan.pbtxt --fetch x\n"
+          "  caffe2 plan binaries/demo/doubling_plan.pbtxt --fetch x --output results\n",
       .options = JoinOptions(
           {{kAsOption,
             {"device", "NAME", "auto",

@@ -275,10 +275,13 @@ const Command& RunCommand() {
       .purpose = "runs a net over files and prints or saves what it gives",
       .usage = "run [--init-net FILE] --predict-net FILE | --predictor DB [options]",
       .examples =
-          "  caffe2 run --init-net init_net.pb --predict-net predict_net.pb --image cat.jpg --bgr "
-          "\\\n"
-          "    --mean 104,117,123 --resize 256 --crop 224 --labels synset.txt\n"
-          "  caffe2 run --predictor model.minidb --input data=1,3,224,224 --output results\n",
+          "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
+          "binaries/demo/stripes/predict_net.pb \\\n"
+          "    --image binaries/demo/stripes/pictures/rising_1.png --labels "
+          "binaries/demo/stripes/labels.txt --top 2\n"
+          "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
+          "binaries/demo/stripes/predict_net.pb \\\n"
+          "    --input data=1,3,64,64 --output results\n",
       .options = JoinOptions({ModelOptions(),
                               InputOptions(),
                               {{"labels", "FILE", "", "names of the classes, one a line"},
