@@ -2,9 +2,9 @@
 // BatchMatMul: products of the matrices in the last two axes, over all axes before.
 //   A [batch..., M, K], B [batch..., K, N]  ->  Y [batch..., M, N];  trans_a, trans_b swap the last
 //   two axes.
-// A vector A is a row, a vector B a column, and that axis is missing in Y. The batches must have as
-// many matrices, unless one operand is a vector or `broadcast` is set; their axes follow numpy's
-// rules. float only.
+// A vector A is a row, a vector B a column, and that axis is missing in Y. The batch axes must be
+// equal (missing ones count as 1), unless one operand is a vector or `broadcast` is set: then they
+// follow numpy's rules. float only.
 
 #include <vector>
 

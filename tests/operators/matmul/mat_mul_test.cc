@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Batches{{2}, {2}, {1}, {5}}, Batches{{2}, {2, 2, 1}, {2, 1}, {5, 11}},
                     Batches{{2, 1, 2}, {2}, {2, 1}, {5, 11}}));
 
-TEST(BatchMatMulTest, NeedsNoBroadcastForVectorsAndForAsManyMatrices) {
+TEST(BatchMatMulTest, NeedsNoBroadcastForVectorsAndLeadingOnes) {
   Workspace ws;
   FeedRange<float>(&ws, "A", {2, 1, 2}, 1);
   Feed<float>(&ws, "B", {2}, {1, 10});
