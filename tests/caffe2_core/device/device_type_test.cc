@@ -1,0 +1,29 @@
+#include "caffe2_core/device/device_type.h"
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+TEST(DeviceTypeTest, KeepsCaffe2sNumbers) {
+  EXPECT_EQ(static_cast<int>(CPU), 0);
+  EXPECT_EQ(static_cast<int>(CUDA), 1);
+  EXPECT_EQ(static_cast<int>(IDEEP), 5);
+  EXPECT_EQ(static_cast<int>(HIP), 6);
+}
+
+TEST(DeviceTypeTest, TakesNumbersFromZeroTo31AndNamesOthers) {
+  EXPECT_EQ(CheckedDeviceType(31), 31);
+  test::ExpectThrows([] { CheckedDeviceType(32); }, "32");
+  test::ExpectThrows([] { CheckedDeviceType(-1); }, "-1");
+  test::ExpectThrows([] { CheckedDeviceType(20901701); }, "20901701");
+}
+
+TEST(DeviceTypeTest, HasANameForEveryNumber) {
+  EXPECT_EQ(DeviceTypeName(CPU), "CPU");
+  EXPECT_EQ(DeviceTypeName(CUDA), "CUDA");
+  EXPECT_EQ(DeviceTypeName(29), "device type 29");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,52 @@
+#include "caffe2_core/device/memory.h"
+
+#include <gtest/gtest.h>
+
+namespace caffe2rt {
+namespace {
+
+int g_plain_frees = 0;
+
+TEST(MemoryDeleterTest, CallsAFunctionWithItsState) {
+  int freed = 0;
+  const MemoryDeleter deleter([](void*, void* state) { ++*static_cast<int*>(state); }, &freed);
+  int data = 0;
+  deleter(&data);
+  EXPECT_EQ(freed, 1);
+}
+
+TEST(MemoryDeleterTest, TakesPlainFunctionsAndNull) {
+  const MemoryDeleter plain = +[](void*) { ++g_plain_frees; };
+  int data = 0;
+  plain(&data);
+  EXPECT_EQ(g_plain_frees, 1);
+  EXPECT_TRUE(plain);
+  const MemoryDeleter nothing = nullptr;
+  nothing(&data);
+  EXPECT_FALSE(nothing);
+  EXPECT_FALSE(MemoryDeleter(static_cast<void (*)(void*)>(nullptr)));
+  NoDelete(&data);
+}
+
+TEST(DataPtrTest, FreesWhatItOwnsOnce) {
+  int freed = 0;
+  const MemoryDeleter deleter([](void*, void* state) { ++*static_cast<int*>(state); }, &freed);
+  int data = 0;
+  {
+    DataPtr owner(&data, deleter);
+    DataPtr moved(std::move(owner));
+    EXPECT_FALSE(owner);  // NOLINT: a moved-from DataPtr is empty
+    EXPECT_EQ(moved.get(), &data);
+    DataPtr assigned;
+    assigned = std::move(moved);
+    EXPECT_EQ(freed, 0);
+  }
+  EXPECT_EQ(freed, 1);
+  DataPtr released(std::pair<void*, MemoryDeleter>(&data, deleter));
+  EXPECT_EQ(released.Release().first, &data);
+  released.Reset();
+  EXPECT_EQ(freed, 1);
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,40 @@
+#include "caffe2_core/graph/device_fallback.h"
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(DeviceFallbackTest, SendsOperatorsOfAbsentDevicesToTheCpuAndNamesThem) {
+  NetDef net = test::ParseNet(R"(
+    device_option { device_type: 1 random_seed: 7 }
+    op { type: "A" device_option { device_type: 1 device_id: 3 } }
+    op { type: "B" device_option { device_type: 1 random_seed: 9 } }
+    op { type: "C" })");
+  EXPECT_THAT(FallBackToCPU(&net), ElementsAre("CUDA"));
+  for (const OperatorDef& op : net.op()) EXPECT_EQ(op.device_option().device_type(), 0);
+  EXPECT_EQ(net.device_option().device_type(), 0);
+  EXPECT_EQ(net.device_option().random_seed(), 7u);
+  EXPECT_EQ(net.op(1).device_option().random_seed(), 9u);
+}
+
+TEST(DeviceFallbackTest, LeavesNetsOfPresentDevicesAlone) {
+  NetDef net =
+      test::ParseNet(R"(op { type: "A" device_option { device_type: 0 random_seed: 1 } })");
+  const std::string before = net.SerializeAsString();
+  EXPECT_THAT(FallBackToCPU(&net), IsEmpty());
+  EXPECT_EQ(net.SerializeAsString(), before);
+}
+
+TEST(DeviceFallbackTest, GoesIntoNestedNets) {
+  NetDef net = test::ParseNet(R"(
+    op { type: "If" arg { name: "then_net" n { op { type: "A" device_option { device_type: 1 } } } } })");
+  EXPECT_THAT(FallBackToCPU(&net), ElementsAre("CUDA"));
+  EXPECT_EQ(net.op(0).arg(0).n().op(0).device_option().device_type(), 0);
+}
+
+}  // namespace
+}  // namespace caffe2rt

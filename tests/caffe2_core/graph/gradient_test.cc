@@ -1,0 +1,147 @@
+#include "caffe2_core/graph/gradient.h"
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectThrows;
+using test::ParseOp;
+
+class DenseMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("DenseGradient", "", {I(0), O(0), GO(0)}, {GI(0)});
+  }
+};
+REGISTER_GRADIENT(GradientTestDense, DenseMaker);
+
+class SparseMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+  bool CopyEngine() const override { return false; }
+  bool CopyDeviceOption() const override { return false; }
+  std::vector<OperatorDef> GetGradientDefs() override {
+    SetDense(1, "other");
+    return SingleGradientDef("SparseGradient", "", std::vector<std::string>{GO_I(0), GO_V(0)},
+                             std::vector<std::string>{GI_I(0), GI_V(0)});
+  }
+};
+REGISTER_GRADIENT(GradientTestSparse, SparseMaker)
+
+class TwoKindsMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    SetSparse(0, "i", "v");
+    GI(0);
+    return {};
+  }
+};
+REGISTER_GRADIENT_STR("GradientTestTwoKinds", TwoKindsMaker);
+
+class HalfSparseMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    GI_I(0);
+    return {};
+  }
+};
+REGISTER_GRADIENT(GradientTestHalfSparse, HalfSparseMaker);
+
+class FarMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("X", "", {I(7)}, {"y"});
+  }
+};
+REGISTER_GRADIENT(GradientTestFar, FarMaker);
+
+class EmptyMaker : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+};
+REGISTER_GRADIENT(GradientTestEmpty, EmptyMaker);
+
+NO_GRADIENT(GradientTestNone) SHOULD_NOT_DO_GRADIENT(GradientTestNever);
+GRADIENT_NOT_IMPLEMENTED_YET(GradientTestLater);
+
+OperatorDef Op(const std::string& type) {
+  return ParseOp("type: \"" + type + R"(" input: "x" input: "w" output: "y" engine: "E"
+                  arg { name: "k" i: 1 } device_option { device_type: 1 device_id: 2 })");
+}
+std::vector<GradientWrapper> Dense(const std::string& name) { return {{name, "", ""}}; }
+
+TEST(GradientTest, GivesTheForwardOperatorsOptionsToGradientOperators) {
+  const GradientOpsMeta meta = GetGradientForOp(Op("GradientTestDense"), Dense("dy"));
+  ASSERT_EQ(meta.ops_.size(), 1u);
+  const OperatorDef& op = meta.ops_[0];
+  EXPECT_EQ(op.type(), "DenseGradient");
+  EXPECT_EQ(Join(",", op.input()), "x,y,dy");
+  EXPECT_EQ(op.output(0), "x_grad");
+  EXPECT_TRUE(op.is_gradient_op());
+  EXPECT_EQ(op.engine(), "E");
+  EXPECT_EQ(op.device_option().device_id(), 2);
+  EXPECT_EQ(op.arg(0).name(), "k");
+  ASSERT_EQ(meta.g_input_.size(), 2u);
+  EXPECT_TRUE(meta.g_input_[0].IsDense());
+  EXPECT_TRUE(meta.g_input_[1].IsEmpty());
+}
+
+TEST(GradientTest, HandlesSparseGradientsAndMakersThatCopyNothing) {
+  const GradientOpsMeta meta = GetGradientForOp(Op("GradientTestSparse"), {{"", "di", "dv"}});
+  const OperatorDef& op = meta.ops_[0];
+  EXPECT_EQ(Join(",", op.input()), "di,dv");
+  EXPECT_EQ(Join(",", op.output()), "x_grad_indices,x_grad_values");
+  EXPECT_FALSE(op.has_engine() || op.has_device_option() || op.arg_size() > 0);
+  EXPECT_TRUE(meta.g_input_[0].IsSparse());
+  EXPECT_EQ(meta.g_input_[1].dense_, "other");
+}
+
+TEST(GradientTest, NamesTheOutputWhoseGradientIsMissingOrOfTheOtherKind) {
+  ExpectThrows(
+      [] {
+        GetGradientForOp(Op("GradientTestDense"), {{"", "i", "v"}});
+      },
+      "the gradient of output y is sparse, want a dense one");
+  ExpectThrows([] { GetGradientForOp(Op("GradientTestDense"), {GradientWrapper()}); },
+               "the gradient of output y is not given");
+  ExpectThrows([] { GetGradientForOp(Op("GradientTestSparse"), Dense("dy")); },
+               "the gradient of output y is dense, want a sparse one");
+  ExpectThrows([] { GetGradientForOp(Op("GradientTestDense"), {}); }, "for 0 outputs");
+}
+
+TEST(GradientTest, RefusesGradientsThatDoNotFit) {
+  ExpectThrows([] { GetGradientForOp(Op("GradientTestTwoKinds"), Dense("dy")); },
+               "the gradient of input x was set as sparse before");
+  ExpectThrows([] { GetGradientForOp(Op("GradientTestHalfSparse"), Dense("dy")); }, "want both");
+  ExpectThrows([] { GetGradientForOp(Op("GradientTestFar"), Dense("dy")); }, "asks for input 7");
+  ExpectThrows([] { GetGradientForOp(Op("GradientTestEmpty"), Dense("dy")); },
+               "has neither Get nor GetGradientDefs");
+}
+
+TEST(GradientTest, KnowsOperatorsWithoutGradient) {
+  EXPECT_TRUE(GetGradientForOp(Op("GradientTestNone"), Dense("dy")).ops_.empty());
+  ExpectThrows([] { GetGradientForOp(Op("GradientTestNever"), Dense("dy")); },
+               "One should not call gradient for operator GradientTestNever.");
+  ExpectThrows([] { GetGradientForOp(Op("GradientTestLater"), Dense("dy")); },
+               "should have a gradient but is not implemented yet");
+  ExpectThrows([] { GetGradientForOp(Op("Accuracy"), Dense("dy")); },
+               "One should not call gradient for operator Accuracy.");
+  const OperatorDef fill = ParseOp(R"(type: "ConstantFill" output: "y")");
+  EXPECT_TRUE(GetGradientForOp(fill, Dense("dy")).g_input_.empty());
+}
+
+TEST(GradientTest, NamesWhatIsCloseToAnUnknownType) {
+  ExpectThrows(
+      [] { GetGradientForOp(Op("GradientTestDens"), Dense("dy")); },
+      "Gradient maker for operator GradientTestDens not implemented; close: GradientTestDense");
+}
+
+TEST(GradientTest, MatchesGradientBlobsWithWhatTheyBelongTo) {
+  const OperatorDef op = ParseOp(R"(type: "G" output: "a_grad" output: "b" output: "_grad")");
+  const std::map<std::string, std::string> params = GradientMakerBase::MatchGradsToParams(op);
+  EXPECT_EQ(params, (std::map<std::string, std::string>{{"a_grad", "a"}}));
+}
+
+}  // namespace
+}  // namespace caffe2rt

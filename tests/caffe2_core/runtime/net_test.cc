@@ -1,0 +1,232 @@
+#include "caffe2_core/runtime/net.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/time_observer.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "contexts/cpu/cpu_context.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectThrows;
+using test::ParseNet;
+
+int g_runs = 0;
+
+class NetTestDummyOp final : public Operator<CPUContext> {
+ public:
+  NetTestDummyOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws), fails_(GetSingleArgument<bool>("fail", false)) {}
+  bool RunOnDevice() override {
+    ++g_runs;
+    return !fails_;
+  }
+
+ private:
+  const bool fails_;
+};
+REGISTER_CPU_OPERATOR(NetTestDummy, NetTestDummyOp);
+OPERATOR_SCHEMA(NetTestDummy).AllowInplace({{0, 0}});
+
+class NetTestNet final : public NetBase {
+ public:
+  using NetBase::NetBase;
+  std::vector<OperatorBase*> GetOperators() const override { return {}; }
+
+ protected:
+  bool DoRun() override { return true; }
+};
+REGISTER_NET(net_test_type, NetTestNet);
+
+std::unique_ptr<NetBase> Make(Workspace* ws, const std::string& text) {
+  return CreateNet(ParseNet(text), ws);
+}
+
+TEST(NetTest, RunsOperatorsInOrderAndKnowsItsDef) {
+  Workspace ws;
+  ws.CreateBlob("in");
+  const auto net = Make(&ws, R"(name: "n" op { type: "NetTestDummy" input: "in" output: "hidden" }
+      op { type: "NetTestDummy" input: "hidden" output: "out" } external_input: "in" external_output: "out")");
+  g_runs = 0;
+  EXPECT_TRUE(net->Run());
+  EXPECT_EQ(g_runs, 2);
+  EXPECT_EQ(net->Name(), "n");
+  EXPECT_EQ(net->external_input().at(0), "in");
+  EXPECT_EQ(net->external_output().at(0), "out");
+  EXPECT_EQ(net->GetOperators().size(), 2u);
+  EXPECT_EQ(net->GetOperators()[1]->net_position(), 1);
+  EXPECT_TRUE(net->has_debug_def());
+  EXPECT_TRUE(net->RunAsync());
+  net->Wait();
+}
+
+TEST(NetTest, TakesNetsThatDeclareNothing) {
+  Workspace ws;
+  EXPECT_NE(Make(&ws, R"(op { type: "NetTestDummy" output: "y" })"), nullptr);
+}
+
+TEST(NetTest, RefusesInputsThatNobodyDeclaresOrMakes) {
+  Workspace ws;
+  ws.CreateBlob("in");
+  ExpectThrows(
+      [&] {
+        Make(
+            &ws,
+            R"(name: "n" op { type: "NetTestDummy" input: "z" output: "y" } external_input: "in")");
+      },
+      "Source for input z is unknown for net n");
+  ExpectThrows(
+      [&] {
+        Make(&ws, R"(name: "n7" op { type: "NetTestDummy" output: "y" } external_output: "w")");
+      },
+      "declared as output but never produced by the net n7, the first one is w");
+  ExpectThrows([&] { Make(&ws, R"(name: "n" op { type: "NetTestDummy" input: "z" })"); },
+               "Encountered a non-existing input blob: z");
+  ExpectThrows(
+      [&] {
+        Make(&ws, R"(name: "n" op { type: "NetTestDummy" device_option { node_name: "host" } })");
+      },
+      "node_name must be empty");
+}
+
+TEST(NetTest, FailsWithFramesWhenAnOperatorReturnsFalse) {
+  Workspace ws;
+  const auto net =
+      Make(&ws, R"(name: "n" op { type: "NetTestDummy" output: "y" arg { name: "fail" i: 1 } })");
+  ExpectThrows([&] { net->Run(); }, "net \"n\", operator 0 (NetTestDummy");
+}
+
+TEST(NetTest, KnowsUsersNetTypesAndCaffe2sAndGivesNullForOthers) {
+  Workspace ws;
+  EXPECT_NE(Make(&ws, R"(name: "n" type: "net_test_type")"), nullptr);
+  for (const char* type : {"simple", "dag", "async_scheduling", "prof_dag", "parallel", "rnn"}) {
+    NetDef net = ParseNet(R"(name: "n" op { type: "NetTestDummy" })");
+    net.set_type(type);
+    EXPECT_NE(CreateNet(net, &ws), nullptr) << type;
+    EXPECT_TRUE(IsKnownNetType(type));
+  }
+  EXPECT_TRUE(RunsAsSimple("dag"));
+  EXPECT_FALSE(RunsAsSimple("simple"));
+  EXPECT_FALSE(IsKnownNetType("nope"));
+  EXPECT_EQ(Make(&ws, R"(name: "n" type: "nope")"), nullptr);
+}
+
+TEST(NetTest, GivesItsDeviceOptionToOperatorsThatHaveNoneOfTheirOwn) {
+  Workspace ws;
+  const auto net = Make(&ws, R"(name: "n" device_option { random_seed: 1 }
+      op { type: "NetTestDummy" } op { type: "NetTestDummy" device_option { random_seed: 2 } }
+      op { type: "NetTestDummy" device_option { } })");
+  EXPECT_EQ(net->GetOperators()[0]->device_option().random_seed(), 1u);
+  EXPECT_EQ(net->GetOperators()[1]->device_option().random_seed(), 2u);
+  EXPECT_EQ(net->GetOperators()[2]->device_option().random_seed(), 1u);
+}
+
+TEST(NetTest, AllocatesNothingInItsSecondRun) {
+  Workspace ws;
+  const auto net = Make(
+      &ws,
+      R"(name: "n" op { type: "NetTestDummy" output: "y" } op { type: "NetTestDummy" input: "y" output: "y" })");
+  net->Run();
+  test::AllocationCounter counter;
+  net->Run();
+  EXPECT_EQ(counter.Counts().allocations, 0);
+  EXPECT_EQ(counter.Counts().locks, 0);
+}
+
+TEST(NetTest, BenchmarksItselfAndItsOperators) {
+  Workspace ws;
+  const auto net =
+      Make(&ws, R"(name: "n" op { type: "NetTestDummy" output: "y" } op { type: "NetTestDummy" })");
+  g_runs = 0;
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(net->TEST_Benchmark(1, 3, true).size(), 3u);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), ::testing::HasSubstr("NetTestDummy"));
+  EXPECT_GE(g_runs, 8);
+  EXPECT_EQ(net->TEST_Benchmark(0, 1, false).size(), 1u);
+  EXPECT_THROW(net->TEST_Benchmark(-1, 1, false), EnforceNotMet);
+}
+
+// --- observers ---
+
+class CountingObserver final : public ObserverBase<NetBase> {
+ public:
+  CountingObserver(NetBase* net, int* starts, int* stops)
+      : ObserverBase<NetBase>(net), starts_(starts), stops_(stops) {}
+  void Start() override { ++*starts_; }
+  void Stop() override { ++*stops_; }
+
+ private:
+  int* const starts_;
+  int* const stops_;
+};
+
+TEST(ObserverTest, FiresAroundRunsWhileAttached) {
+  Workspace ws;
+  const auto net = Make(&ws, R"(name: "n" op { type: "NetTestDummy" })");
+  int starts = 0, stops = 0;
+  const auto* attached =
+      net->AttachObserver(std::make_unique<CountingObserver>(net.get(), &starts, &stops));
+  EXPECT_EQ(net->NumObservers(), 1u);
+  net->Run();
+  net->Run();
+  EXPECT_EQ(starts, 2);
+  EXPECT_EQ(stops, 2);
+  const auto detached = net->DetachObserver(attached);
+  EXPECT_EQ(detached.get(), attached);
+  EXPECT_EQ(detached->subject(), net.get());
+  EXPECT_EQ(detached->debugInfo(), "Not implemented.");
+  net->Run();
+  EXPECT_EQ(starts, 2);
+  EXPECT_EQ(net->DetachObserver(attached), nullptr);
+  EXPECT_THROW(net->AttachObserver(nullptr), EnforceNotMet);
+}
+
+TEST(ObserverTest, GlobalCreatorsAttachToEveryNetMadeAfterwards) {
+  Workspace ws;
+  int starts = 0, stops = 0;
+  AddGlobalNetObserverCreator(
+      [&](NetBase* net) { return std::make_unique<CountingObserver>(net, &starts, &stops); });
+  AddGlobalNetObserverCreator([](NetBase*) { return nullptr; });
+  const auto net = Make(&ws, R"(name: "n" op { type: "NetTestDummy" })");
+  ClearGlobalNetObservers();
+  const auto later = Make(&ws, R"(name: "m" op { type: "NetTestDummy" })");
+  net->Run();
+  later->Run();
+  EXPECT_EQ(starts, 1);
+}
+
+TEST(TimeObserverTest, TimesTheNetAndItsOperators) {
+  Workspace ws;
+  auto net = Make(&ws, R"(name: "n" op { type: "NetTestDummy" } op { type: "NetTestDummy" })");
+  auto* timer = static_cast<const TimeObserver*>(
+      net->AttachObserver(std::make_unique<TimeObserver>(net.get())));
+  EXPECT_EQ(timer->average_time(), 0);
+  EXPECT_EQ(timer->average_time_children(), 0);
+  net->Run();
+  net->Run();
+  EXPECT_GT(timer->average_time(), 0);
+  EXPECT_GT(timer->average_time_children(), 0);
+  EXPECT_LE(timer->average_time_children(), timer->average_time());
+  EXPECT_THAT(const_cast<TimeObserver*>(timer)->debugInfo(),
+              ::testing::StartsWith("2 runs of net \"n\""));
+  net.reset();  // the observer goes with its net
+}
+
+TEST(TimeObserverTest, CountsRunsOfTheNetAndItsOperators) {
+  Workspace ws;
+  const auto net =
+      Make(&ws, R"(name: "n" op { type: "NetTestDummy" } op { type: "NetTestDummy" })");
+  auto* counter = static_cast<const RunCountNetObserver*>(
+      net->AttachObserver(std::make_unique<RunCountNetObserver>(net.get())));
+  net->Run();
+  net->Run();
+  EXPECT_EQ(counter->runs(), 2);
+  EXPECT_EQ(counter->operator_runs(), 4);
+  const auto detached = net->DetachObserver(counter);
+  EXPECT_EQ(detached->debugInfo(), "2 runs of net \"n\", 4 runs of its operators");
+}
+
+}  // namespace
+}  // namespace caffe2rt

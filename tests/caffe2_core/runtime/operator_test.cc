@@ -1,0 +1,237 @@
+#include "caffe2_core/runtime/operator.h"
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "contexts/cpu/cpu_context.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectThrows;
+using test::ParseOp;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+template <class Context>
+class OperatorTestOp : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  OperatorTestOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), OP_SINGLE_ARG(int, "arg", arg_, 5) {
+    OPERATOR_NEEDS_FEATURE(!this->template GetSingleArgument<bool>("unsupported", false),
+                           "feature ", 3);
+  }
+  bool RunOnDevice() override { return arg_ != 0; }
+  int arg() const { return arg_; }
+
+ private:
+  const int arg_;
+};
+// The same for an engine, which lacks the feature.
+class OperatorTestFastOp final : public OperatorTestOp<CPUContext> {
+ public:
+  using OperatorTestOp<CPUContext>::OperatorTestOp;
+};
+REGISTER_CPU_OPERATOR(OperatorTest, OperatorTestOp<CPUContext>);
+REGISTER_CPU_OPERATOR_WITH_ENGINE(OperatorTest, FAST, OperatorTestFastOp);
+OPERATOR_SCHEMA(OperatorTest).NumInputs(0, 2).NumOutputs(0, 2).AllowInplace({{0, 0}});
+REGISTER_CPU_OPERATOR_STR("OperatorTestString", OperatorTestOp<CPUContext>)
+REGISTER_CPU_OPERATOR_CREATOR(OperatorTestCreator, [](const OperatorDef& def, Workspace* ws) {
+  return std::unique_ptr<OperatorBase>(new OperatorTestOp<CPUContext>(def, ws));
+});
+
+// Tells which branch ran.
+struct DispatchProbe {
+  int ran = 0;
+  template <class T>
+  bool DoRunWithType() {
+    ran = static_cast<int>(sizeof(T));
+    return true;
+  }
+  bool DoRunWithOtherType() {
+    ran = 100;
+    return true;
+  }
+  template <int V>
+  bool DoRunWithValue() {
+    ran = V;
+    return true;
+  }
+};
+
+std::unique_ptr<OperatorBase> Make(Workspace* ws, const std::string& text) {
+  return CreateOperator(ParseOp(text), ws);
+}
+
+TEST(OperatorTest, BindsItsArgumentsInputsAndOutputs) {
+  Workspace ws;
+  test::Feed<float>(&ws, "x", {2}, {1, 2});
+  const auto op = Make(&ws, R"(type: "OperatorTest" name: "o" input: "x" output: "y"
+                               arg { name: "arg" i: 7 } arg { name: "list" ints: 1 ints: 2 })");
+  EXPECT_EQ(dynamic_cast<OperatorTestOp<CPUContext>*>(op.get())->arg(), 7);
+  EXPECT_TRUE(op->HasArgument("arg"));
+  EXPECT_FALSE(op->HasArgument("none"));
+  EXPECT_TRUE(op->HasSingleArgumentOfType<int>("arg"));
+  EXPECT_EQ(op->GetRepeatedArgument<int>("list").size(), 2u);
+  EXPECT_EQ(op->InputSize(), 1);
+  EXPECT_EQ(op->OutputSize(), 1);
+  EXPECT_EQ(op->Input<Tensor>(0).numel(), 2);
+  EXPECT_EQ(op->Input<Tensor>(0, CPU).numel(), 2);
+  EXPECT_TRUE(op->InputIsType<Tensor>(0));
+  EXPECT_TRUE(op->InputIsTensorType(0, CPU));
+  EXPECT_FALSE(op->InputIsTensorType(0, CUDA));
+  EXPECT_TRUE(ws.HasBlob("y"));
+  *op->Output<int>(0) = 3;
+  EXPECT_TRUE(op->OutputIsType<int>(0));
+  op->Output<std::string>(0, new std::string("z"));
+  EXPECT_EQ(ws.GetBlob("y")->Get<std::string>(), "z");
+  EXPECT_EQ(op->type(), "OperatorTest");
+  EXPECT_EQ(op->debug_def().name(), "o");
+  EXPECT_EQ(op->InputTensorShapes()[0].dims(0), 2);
+  EXPECT_EQ(op->workspace(), &ws);
+  EXPECT_THAT(op->Describe(), HasSubstr("\"x\" float [2]"));
+}
+
+TEST(OperatorTest, ReplacesOutputsByTensorsThatShareOrCopy) {
+  Workspace ws;
+  Tensor* x = test::Feed<float>(&ws, "x", {2}, {1, 2});
+  const auto op = Make(&ws, R"(type: "OperatorTest" input: "x" output: "x" output: "y")");
+  EXPECT_TRUE(op->IsInputOutputAlias(0, 0));
+  EXPECT_FALSE(op->IsInputOutputAlias(0, 1));
+  op->OutputTensorAlias(1, *x);
+  EXPECT_EQ(ws.GetBlob("y")->Get<Tensor>().raw_data(), x->raw_data());
+  op->OutputTensorCopyFrom(1, CPU, *x);
+  op->SetOutputTensor(1, Tensor(*x, CPU));
+  EXPECT_NE(ws.GetBlob("y")->Get<Tensor>().raw_data(), x->raw_data());
+  test::ExpectTensor<float>(ws, "y", {2}, {1, 2});
+}
+
+TEST(OperatorTest, NamesInputsThatAreMissingOrHoldSomethingElse) {
+  Workspace ws;
+  ExpectThrows([&] { Make(&ws, R"(type: "OperatorTest" input: "x")"); },
+               "Encountered a non-existing input blob: x");
+  *ws.CreateBlob("x")->GetMutable<int>() = 1;
+  const auto op = Make(&ws, R"(type: "OperatorTest" input: "x")");
+  EXPECT_EQ(op->Input<int>(0), 1);
+  ExpectThrows([&] { op->Input<Tensor>(0); }, "x");
+  ExpectThrows([&] { op->InputTensor(0, CPU); }, "x");
+  ExpectThrows([&] { op->InputBlob(1); }, "1");
+  ExpectThrows([&] { op->InputBlob(-1); }, "-1");
+  ExpectThrows([&] { op->OutputBlob(0); }, "0");
+  EXPECT_TRUE(op->InputTensorShapes()[0].unknown_shape());
+}
+
+TEST(OperatorTest, RunAsyncTellsTheEndByItsEvent) {
+  Workspace ws;
+  const auto good = Make(&ws, R"(type: "OperatorTest")");
+  EXPECT_FALSE(good->HasEvent());
+  EXPECT_TRUE(good->RunAsync());
+  EXPECT_EQ(good->event().Query(), EventStatus::EVENT_SUCCESS);
+  good->Finish();
+  good->ResetEvent();
+  EXPECT_EQ(good->event().Query(), EventStatus::EVENT_INITIALIZED);
+  const auto bad = Make(&ws, R"(type: "OperatorTest" arg { name: "arg" i: 0 })");
+  EXPECT_FALSE(bad->RunAsync());
+  EXPECT_EQ(bad->event().Query(), EventStatus::EVENT_FAILED);
+  EXPECT_FALSE(bad->Run());
+  EXPECT_FALSE(good->HasAsyncPart() || good->SupportsAsyncScheduling());
+  EXPECT_TRUE(good->IsStreamFree(0));
+  good->DisableEvent();
+  EXPECT_TRUE(good->IsEventDisabled());
+  good->WaitEvents({&bad->event()});
+}
+
+TEST(OperatorRegistryTest, FindsOperatorsByTypeAndDevice) {
+  EXPECT_TRUE(HasOperator(CPU, "OperatorTest"));
+  EXPECT_FALSE(HasOperator(CUDA, "OperatorTest"));
+  EXPECT_THAT(RegisteredOperatorTypes(CPU), Contains("OperatorTest"));
+  EXPECT_THAT(GetRegisteredOperators(), Contains("Relu"));
+  EXPECT_EQ(OpRegistryKey("A", "E"), "A_ENGINE_E");
+  EXPECT_EQ(OpRegistryKey("A", "DEFAULT"), "A");
+  Workspace ws;
+  EXPECT_TRUE(Make(&ws, R"(type: "OperatorTestCreator")")->Run());
+  EXPECT_TRUE(Make(&ws, R"(type: "OperatorTestString")")->Run());
+}
+
+TEST(OperatorRegistryTest, ExplainsWhatItCannotMake) {
+  Workspace ws;
+  ExpectThrows([&] { Make(&ws, R"(type: "OperatorTesst")"); }, "OperatorTest");
+  ExpectThrows([&] { Make(&ws, R"(type: "CTCGreedyDecoder")"); }, "CTCGreedyDecoder");
+  ExpectThrows([&] { Make(&ws, R"(type: "OperatorTest" device_option { device_type: 1 })"); },
+               "CUDA");
+  ExpectThrows([&] { Make(&ws, R"(type: "OperatorTest" device_option { device_type: 99 })"); },
+               "99");
+  ExpectThrows([&] { Make(&ws, R"(type: "OperatorTest" output: "a" output: "b" output: "c")"); },
+               "Operator def did not pass schema checking");
+  EXPECT_TRUE(IsKnownCaffe2Operator("CTCGreedyDecoder"));
+  EXPECT_FALSE(IsKnownCaffe2Operator("OperatorTest"));
+}
+
+TEST(OperatorRegistryTest, TakesTheFirstEngineThatThereIs) {
+  Workspace ws;
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest" engine: "FAST")")->engine(), "FAST");
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest" engine: "NOPE,FAST")")->engine(), "FAST");
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest" engine: "NOPE")")->engine(), "");
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest")")->engine(), "");
+}
+
+TEST(OperatorRegistryTest, GoesToTheNextEngineWhenOneLacksAFeature) {
+  Workspace ws;
+  // Both lack it here, so that the last one's refusal ends in the error that nothing fits.
+  ExpectThrows(
+      [&] { Make(&ws, R"(type: "OperatorTest" engine: "FAST" arg { name: "unsupported" i: 1 })"); },
+      "OperatorTest");
+}
+
+TEST(OperatorRegistryTest, PreferencesComeAfterTheOperatorsOwnEngine) {
+  Workspace ws;
+  SetOpEnginePref("OperatorTest", {{CPU, {"FAST"}}});
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest")")->engine(), "FAST");
+  SetPerOpEnginePref({});
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest")")->engine(), "");
+  SetGlobalEnginePref({{CPU, {"FAST"}}});
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest")")->engine(), "FAST");
+  SetEnginePref({}, {{CUDA, {"CUDNN"}}});
+  EXPECT_EQ(Make(&ws, R"(type: "OperatorTest")")->engine(), "");
+  EXPECT_THROW(SetGlobalEnginePref({{99, {"FAST"}}}), EnforceNotMet);
+}
+
+TEST(OperatorRegistryTest, CallsTheLoggerWithEveryDef) {
+  Workspace ws;
+  std::vector<std::string> seen;
+  SetOperatorLogger([&](const OperatorDef& def) { seen.push_back(def.type()); });
+  Make(&ws, R"(type: "OperatorTest")");
+  SetOperatorLogger(nullptr);
+  Make(&ws, R"(type: "OperatorTest")");
+  EXPECT_THAT(seen, ::testing::ElementsAre("OperatorTest"));
+}
+
+TEST(DispatchTest, CallsTheBranchOfTheElementType) {
+  Tensor tensor(CPU);
+  tensor.Resize(1);
+  tensor.mutable_data<double>();
+  DispatchProbe probe;
+  EXPECT_TRUE((DispatchHelper<TensorTypes<float, double>>::call(&probe, tensor)));
+  EXPECT_EQ(probe.ran, 8);
+  EXPECT_TRUE((DispatchHelper<TensorTypes<float, double>>::call(&probe, TypeMeta::Make<float>())));
+  EXPECT_EQ(probe.ran, 4);
+  ExpectThrows([&] { DispatchHelper<TensorTypes<float, int>>::call(&probe, tensor); },
+               "Unsupported type of tensor: double");
+  EXPECT_EQ((DispatchByType<float, double>(tensor.dtype(), "X", [](auto v) { return sizeof(v); })),
+            8u);
+  ExpectThrows([&] { DispatchByType<float, int>(tensor.dtype(), "input 0 (X)", [](auto) {}); },
+               "input 0 (X) has elements of type double, want float, int");
+}
+
+TEST(DispatchTest, CallsTheBranchOfANumberOrTheGeneralOne) {
+  DispatchProbe probe;
+  EXPECT_TRUE((DispatchHelper<FixedValues<2, 3>>::call(&probe, 3)));
+  EXPECT_EQ(probe.ran, 3);
+  EXPECT_TRUE((DispatchHelper<FixedValues<2, 3>>::call(&probe, 4)));
+  EXPECT_EQ(probe.ran, -1);
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,210 @@
+#include "caffe2_core/runtime/workspace.h"
+
+#include <csignal>
+#include <thread>
+
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectThrows;
+using test::ParseNet;
+using test::ParseOp;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+// Fails by false, by an exception, or not at all, as its argument says.
+class WorkspaceTestOp final : public Operator<CPUContext> {
+ public:
+  WorkspaceTestOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws), mode_(GetSingleArgument<std::string>("mode", "")) {
+    CAFFE_ENFORCE_NE(mode_, "refuse", "argument mode");
+  }
+  bool RunOnDevice() override {
+    CAFFE_ENFORCE_NE(mode_, "throw", "argument mode");
+    if (mode_ == "foreign") throw std::runtime_error("of another library");
+    if (mode_ == "signal") std::raise(SIGINT);
+    for (int i = 0; i < OutputSize(); ++i) Output(i)->Resize(1);
+    return mode_ != "false";
+  }
+
+ private:
+  const std::string mode_;
+};
+REGISTER_CPU_OPERATOR(WorkspaceTest, WorkspaceTestOp);
+OPERATOR_SCHEMA(WorkspaceTest);
+
+TEST(WorkspaceTest, KeepsBlobsByNameAtAStableAddress) {
+  Workspace ws;
+  EXPECT_FALSE(ws.HasBlob("x"));
+  EXPECT_EQ(ws.GetBlob("x"), nullptr);
+  Blob* const x = ws.CreateBlob("x");
+  EXPECT_EQ(ws.CreateBlob("x"), x);
+  EXPECT_EQ(ws.GetBlob("x"), x);
+  EXPECT_THAT(ws.Blobs(), ElementsAre("x"));
+  EXPECT_TRUE(ws.RemoveBlob("x"));
+  EXPECT_FALSE(ws.RemoveBlob("x"));
+  EXPECT_EQ(ws.RootFolder(), ".");
+}
+
+TEST(WorkspaceTest, SeesBlobsOfItsParentUntilItHasItsOwn) {
+  Workspace parent("root");
+  Blob* const x = parent.CreateBlob("x");
+  Workspace child(&parent);
+  EXPECT_EQ(child.GetBlob("x"), x);
+  EXPECT_EQ(child.CreateBlob("x"), x);
+  EXPECT_THAT(child.LocalBlobs(), IsEmpty());
+  EXPECT_THAT(child.Blobs(), ElementsAre("x"));
+  EXPECT_NE(child.CreateLocalBlob("x"), x);
+  EXPECT_EQ(child.CreateLocalBlob("x"), child.GetBlob("x"));
+  EXPECT_TRUE(child.RemoveBlob("x"));
+  EXPECT_EQ(child.GetBlob("x"), x);
+  EXPECT_FALSE(child.RemoveBlob("x"));
+  EXPECT_EQ(parent.GetBlob("y"), nullptr);
+}
+
+TEST(WorkspaceTest, RenamesLocalBlobsOnly) {
+  Workspace parent;
+  parent.CreateBlob("p");
+  Workspace ws(&parent);
+  Blob* const x = ws.CreateBlob("x");
+  EXPECT_EQ(ws.RenameBlob("x", "y"), x);
+  EXPECT_FALSE(ws.HasBlob("x"));
+  ExpectThrows([&] { ws.RenameBlob("missing", "z"); }, "missing");
+  ExpectThrows([&] { ws.RenameBlob("p", "z"); }, "p");
+  ExpectThrows([&] { ws.RenameBlob("y", "p"); }, "p");
+}
+
+TEST(WorkspaceTest, ForwardsNamesToBlobsOfAParent) {
+  Workspace parent;
+  Blob* const a = parent.CreateBlob("a");
+  Workspace ws(&parent, std::unordered_map<std::string, std::string>{{"inner", "a"}});
+  EXPECT_EQ(ws.GetBlob("inner"), a);
+  EXPECT_EQ(ws.CreateBlob("inner"), a);
+  EXPECT_THAT(ws.Blobs(), UnorderedElementsAre("inner", "a"));
+  ExpectThrows([&] { ws.AddBlobMapping(&parent, {{"other", "none"}}); }, "none");
+  ExpectThrows([&] { ws.AddBlobMapping(&parent, {{"inner", "a"}}); }, "inner");
+  ws.AddBlobMapping(&parent, {{"inner", "a"}}, true);
+  ws.CreateLocalBlob("own");
+  ExpectThrows([&] { ws.AddBlobMapping(&parent, {{"own", "a"}}); }, "own");
+  ASSERT_TRUE(parent.RemoveBlob("a"));
+  EXPECT_THROW(ws.CreateBlob("inner"), EnforceNotMet);
+}
+
+TEST(WorkspaceTest, CopiesForwardedTensorsOnRequest) {
+  Workspace parent;
+  test::Feed<float>(&parent, "a", {2}, {1, 2});
+  Workspace ws(&parent, std::unordered_map<std::string, std::string>{{"inner", "a"}});
+  ws.CopyForwardedTensors({"inner"});
+  EXPECT_THAT(ws.LocalBlobs(), ElementsAre("inner"));
+  test::Feed<float>(&parent, "a", {2}, {3, 4});
+  test::ExpectTensor<float>(ws, "inner", {2}, {1, 2});
+}
+
+TEST(WorkspaceTest, MakesRunsReplacesAndDeletesNets) {
+  Workspace ws;
+  const NetDef net = ParseNet(R"(name: "n" op { type: "WorkspaceTest" output: "y" })");
+  NetBase* const made = ws.CreateNet(net);
+  EXPECT_EQ(ws.GetNet("n"), made);
+  EXPECT_THAT(ws.Nets(), ElementsAre("n"));
+  EXPECT_TRUE(ws.RunNet("n"));
+  ExpectThrows([&] { ws.CreateNet(net); },
+               "I respectfully refuse to overwrite an existing net of the same name \"n\"");
+  EXPECT_NE(ws.CreateNet(std::make_shared<const NetDef>(net), true), nullptr);
+  ws.DeleteNet("n");
+  EXPECT_EQ(ws.GetNet("n"), nullptr);
+  EXPECT_FALSE(ws.RunNet("n"));
+  ExpectThrows([&] { ws.CreateNet(NetDef()); }, "Net definition should have a name.");
+  NetDef odd = net;
+  odd.set_type("no such type");
+  EXPECT_EQ(ws.CreateNet(odd), nullptr);
+}
+
+TEST(WorkspaceTest, RunsOperatorsAndNetsOnce) {
+  Workspace ws;
+  EXPECT_TRUE(ws.RunOperatorOnce(ParseOp(R"(type: "WorkspaceTest" output: "y")")));
+  EXPECT_TRUE(ws.HasBlob("y"));
+  EXPECT_FALSE(
+      ws.RunOperatorOnce(ParseOp(R"(type: "WorkspaceTest" arg { name: "mode" s: "false" })")));
+  EXPECT_TRUE(ws.RunNetOnce(ParseNet(R"(name: "n" op { type: "WorkspaceTest" input: "y" })")));
+  EXPECT_THAT(ws.Nets(), IsEmpty());
+}
+
+TEST(WorkspaceTest, RemembersThePositionOfTheOperatorThatFailed) {
+  Workspace ws;
+  EXPECT_EQ(ws.last_failed_op_net_position, -1);
+  for (const char* mode : {"throw", "false", "foreign"}) {
+    ws.last_failed_op_net_position = -1;
+    const std::string text =
+        std::string(R"(name: "n" op { type: "WorkspaceTest" } op { type: "WorkspaceTest"
+        output: "y" arg { name: "mode" s: ")") +
+        mode + "\" } }";
+    ExpectThrows([&] { ws.RunNetOnce(ParseNet(text)); }, "net \"n\", operator 1 (WorkspaceTest");
+    EXPECT_EQ(ws.last_failed_op_net_position, 1) << mode;
+  }
+  ExpectThrows(
+      [&] {
+        ws.RunNetOnce(ParseNet(R"(name: "n" op { type: "WorkspaceTest" }
+                       op { type: "WorkspaceTest" arg { name: "mode" s: "refuse" } })"));
+      },
+      "operator 1");
+}
+
+TEST(WorkspaceTest, NetsKeepBlobsWhoseNamesAreRemoved) {
+  Workspace ws;
+  ws.CreateBlob("x");
+  ws.CreateNet(ParseNet(R"(name: "n" op { type: "WorkspaceTest" input: "x" output: "y" })"));
+  ASSERT_TRUE(ws.RemoveBlob("x") && ws.RemoveBlob("y"));
+  EXPECT_TRUE(ws.RunNet("n"));
+  EXPECT_FALSE(ws.HasBlob("y"));
+}
+
+TEST(WorkspaceTest, ManyThreadsMakeBlobsAndRunTheirNets) {
+  Workspace ws;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&ws, t] {
+      const std::string name = "net" + std::to_string(t);
+      NetDef net = ParseNet(R"(op { type: "WorkspaceTest" })");
+      net.set_name(name);
+      net.mutable_op(0)->add_output("y" + std::to_string(t));
+      ws.CreateNet(net);
+      for (int i = 0; i < 50; ++i) {
+        ws.CreateBlob("blob" + std::to_string(i));
+        EXPECT_TRUE(ws.RunNet(name));
+        ws.Blobs();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(ws.Blobs().size(), 54u);
+}
+
+TEST(WorkspaceTest, PlansStopOnSignalsUnlessToldOtherwise) {
+  Workspace ws;
+  PlanDef plan;
+  *plan.add_network() =
+      ParseNet(R"(name: "n" op { type: "WorkspaceTest" arg { name: "mode" s: "signal" } })");
+  ExecutionStep* step = plan.add_execution_step();
+  step->add_network("n");
+  step->set_num_iter(1000000000);
+  EXPECT_TRUE(ws.RunPlan(plan));  // ends by its own first signal
+}
+
+TEST(WorkspaceTest, PrintsTheSizesOfItsTensors) {
+  Workspace ws;
+  test::Feed<float>(&ws, "large", {8}, std::vector<float>(8));
+  ws.CreateBlob("empty");
+  ::testing::internal::CaptureStderr();
+  ws.PrintBlobSizes();
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::HasSubstr("32;large"));
+  EXPECT_NE(ws.GetThreadPool(), nullptr);
+}
+
+}  // namespace
+}  // namespace caffe2rt
