@@ -45,6 +45,7 @@ struct FileKindResult {
   FileKind kind = FileKind::kUnknown;
   bool text = false;   // the text form of a proto
   std::string reason;  // one line: what speaks for it, or why nothing fits
+  bool weak = false;   // other kinds would fit as well: a message of little more than a name
 };
 
 // A file or a database folder. A path that cannot be read is kUnknown with the system's reason.

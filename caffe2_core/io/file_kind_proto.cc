@@ -93,7 +93,7 @@ FileKindResult DetectCaffe2(const WireMessage& message) {
     return Found(FileKind::kMetaNetDef, "every field fits a MetaNetDef");
   }
   if (Fits<NetDef>(message) && Operators(message) == 0 && message.size > 2) {
-    return Found(FileKind::kNetDef, "every field fits a NetDef, without operators");
+    return {FileKind::kNetDef, false, "every field fits a NetDef, without operators", true};
   }
   return {};
 }

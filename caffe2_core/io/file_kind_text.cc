@@ -102,7 +102,7 @@ FileKindResult DetectTextKind(std::string_view text) {
     }
     all_of_net &= NetDef::descriptor()->FindFieldByName(std::string(name)) != nullptr;
   }
-  if (all_of_net) return {FileKind::kNetDef, true, "text with fields of a NetDef alone"};
+  if (all_of_net) return {FileKind::kNetDef, true, "text with fields of a NetDef alone", true};
   return {FileKind::kUnknown, true, "text whose fields belong to no known message"};
 }
 

@@ -62,7 +62,7 @@ std::string OtherKind(std::string_view bytes, const Message& proto) {
   const FileKind wanted = FileKindOfMessage(proto.GetDescriptor()->name());
   if (wanted == FileKind::kUnknown) return "";
   const FileKindResult found = DetectContentKind(bytes, static_cast<int64_t>(bytes.size()));
-  if (found.kind == FileKind::kUnknown || found.kind == wanted) return "";
+  if (found.kind == FileKind::kUnknown || found.kind == wanted || found.weak) return "";
   return FileKindDescription(found.kind);
 }
 

@@ -122,6 +122,13 @@ TEST(ProtoFileTest, SaysWhatTheFileIsInstead) {
                "it is a PNG picture");
 }
 
+TEST(ProtoFileTest, TakesASmallMessageThatFitsOtherKindsToo) {
+  PlanDef plan, read;
+  plan.set_name("an empty plan");
+  ParseProto(ProtoToBinary(plan), "memory", &read);
+  EXPECT_EQ(read.name(), plan.name());
+}
+
 TEST(ProtoFileTest, NamesMissingRequiredFields) {
   MetaNetDef meta;
   ExpectThrows([&] { ParseTextProto("blobs { value: \"x\" }", "memory", &meta); }, "blobs[0].key");
