@@ -27,10 +27,6 @@ void ScaleMatrix(int64_t m, int64_t n, float beta, float* c, int64_t ldc) {
   }
 }
 
-void AddOuter(int64_t n, float factor, const float* __restrict b, float* __restrict c) {
-  for (int64_t j = 0; j < n; ++j) c[j] += factor * b[j];
-}
-
 using DotFunction = float(int64_t n, const float* a, const float* b);
 
 [[gnu::always_inline]] inline float DotBody(int64_t n, const float* a, const float* b) {
@@ -61,19 +57,55 @@ CAFFE2RT_TARGET_AVX2 float DotAvx2(int64_t n, const float* a, const float* b) {
 }
 float DotPlain(int64_t n, const float* a, const float* b) { return DotBody(n, a, b); }
 
-void TinyGemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float alpha,
-              const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc) {
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t p = 0; p < k; ++p) {
-      const float factor = alpha * (trans_a ? a[p * lda + i] : a[i * lda + p]);
-      if (!trans_b) {
-        AddOuter(n, factor, b + p * ldb, c + i * ldc);
-      } else {
-        for (int64_t j = 0; j < n; ++j) c[i * ldc + j] += factor * b[j * ldb + p];
+// A product too small for the library. op(A)[i, p] is a[i * row_a + p * column_a], op(B) likewise.
+struct TinyProduct {
+  int64_t m, n, k;
+  float alpha, beta;
+  const float* a;
+  int64_t row_a, column_a;
+  const float* b;
+  int64_t row_b, column_b;
+  float* c;
+  int64_t ldc;
+};
+
+// kVectors times 16 columns of one row of C. REQUIRES: column_b is 1.
+template <int kVectors>
+[[gnu::always_inline]] inline void TinyColumns(const TinyProduct& t, int64_t i, int64_t j) {
+  Lanes sums[kVectors] = {};
+  const float* a = t.a + i * t.row_a;
+  const float* b = t.b + j;
+  for (int64_t p = 0; p < t.k; ++p, a += t.column_a, b += t.row_b) {
+    for (int v = 0; v < kVectors; ++v) {
+      sums[v] += *reinterpret_cast<const UnalignedLanes*>(b + v * kLanes) * *a;
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    UnalignedLanes* c = reinterpret_cast<UnalignedLanes*>(t.c + i * t.ldc + j + v * kLanes);
+    *c = t.beta == 0.f ? sums[v] * t.alpha : sums[v] * t.alpha + *c * t.beta;
+  }
+}
+
+[[gnu::always_inline]] inline void TinyBody(const TinyProduct& t) {
+  for (int64_t i = 0; i < t.m; ++i) {
+    int64_t j = 0;
+    if (t.column_b == 1) {
+      for (; j + 4 * kLanes <= t.n; j += 4 * kLanes) TinyColumns<4>(t, i, j);
+      for (; j + kLanes <= t.n; j += kLanes) TinyColumns<1>(t, i, j);
+    }
+    for (; j < t.n; ++j) {
+      float sum = 0.f;
+      for (int64_t p = 0; p < t.k; ++p) {
+        sum += t.a[i * t.row_a + p * t.column_a] * t.b[p * t.row_b + j * t.column_b];
       }
+      float& c = t.c[i * t.ldc + j];
+      c = t.beta == 0.f ? t.alpha * sum : t.alpha * sum + t.beta * c;
     }
   }
 }
+CAFFE2RT_TARGET_AVX512 void TinyAvx512(const TinyProduct& t) { TinyBody(t); }
+CAFFE2RT_TARGET_AVX2 void TinyAvx2(const TinyProduct& t) { TinyBody(t); }
+void TinyPlain(const TinyProduct& t) { TinyBody(t); }
 
 }  // namespace
 
@@ -110,8 +142,11 @@ void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float al
   }
   if (m <= kTinyProduct && n <= kTinyProduct && k <= kTinyProduct && m * n <= kTinyProduct &&
       m * n * k <= kTinyProduct) {
-    ScaleMatrix(m, n, beta, c, ldc);
-    TinyGemm(trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, c, ldc);
+    // With one term a column of B is a row of it.
+    const bool row_b = !trans_b || (k == 1 && ldb == 1);
+    PickByIsa(TinyAvx512, TinyAvx2,
+              TinyPlain)({m, n, k, alpha, beta, a, trans_a ? 1 : lda, trans_a ? lda : 1, b,
+                          row_b ? ldb : 1, row_b ? 1 : ldb, c, ldc});
     return;
   }
   const OneOpenMPThread one_thread;
