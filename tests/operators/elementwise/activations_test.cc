@@ -1,0 +1,152 @@
+#include "tests/operators/elementwise/unary_cases.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::RunOp;
+using test::UnaryCase;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+double Logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+const UnaryCase kCases[] = {
+    {"Relu", "", [](double x) { return std::max(x, 0.0); }, true},
+    {"ReluN", "", [](double x) { return std::min(std::max(x, 0.0), 6.0); }, true},
+    {"ReluN", "arg { name: \"n\" f: 1.5 }",
+     [](double x) { return std::min(std::max(x, 0.0), 1.5); }, true},
+    {"LeakyRelu", "", [](double x) { return x < 0 ? 0.01 * x : x; }, true},
+    {"LeakyRelu", "arg { name: \"alpha\" f: 0.5 }", [](double x) { return x < 0 ? 0.5 * x : x; },
+     true},
+    {"ThresholdedRelu", "", [](double x) { return x > 1 ? x : 0; }, true},
+    {"ThresholdedRelu", "arg { name: \"alpha\" f: -1 }", [](double x) { return x > -1 ? x : 0; },
+     true},
+    {"Elu", "", [](double x) { return x < 0 ? std::expm1(x) : x; }, true},
+    {"Elu", "arg { name: \"alpha\" f: 2 }", [](double x) { return x < 0 ? 2 * std::expm1(x) : x; },
+     true},
+    {"Selu", "",
+     [](double x) { return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * std::expm1(x)); },
+     true, 1e-6},
+    {"Selu", "arg { name: \"alpha\" f: 1 } arg { name: \"scale\" f: 3 }",
+     [](double x) { return 3 * (x > 0 ? x : std::expm1(x)); }, true, 1e-6},
+    {"Sigmoid", "", Logistic, true},
+    {"HardSigmoid", "", [](double x) { return std::min(std::max(0.2 * x + 0.5, 0.0), 1.0); }, true},
+    {"HardSigmoid", "arg { name: \"alpha\" f: 1 } arg { name: \"beta\" f: 0 }",
+     [](double x) { return std::min(std::max(x, 0.0), 1.0); }, true},
+    {"Tanh", "", [](double x) { return std::tanh(x); }, true},
+    {"Swish", "", [](double x) { return x * Logistic(x); }, false},
+    {"Softplus", "", [](double x) { return std::log1p(std::exp(x)); }, true},
+    {"Softsign", "", [](double x) { return x / (1 + std::abs(x)); }, true},
+    {"Gelu", "", [](double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }, false, 1e-6},
+    {"Gelu", "arg { name: \"fast_gelu\" i: 1 }",
+     [](double x) {
+       return x * 0.5 * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+     },
+     false, 1e-6},
+    {"Mish", "", [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }, false},
+    {"Clip", "", [](double x) { return x; }, true},
+    {"Clip", "arg { name: \"min\" f: -0.5 } arg { name: \"max\" f: 1.25 }",
+     [](double x) { return std::min(std::max(x, -0.5), 1.25); }, true},
+    {"StumpFunc",
+     "arg { name: \"threshold\" f: 0.25 } arg { name: \"low_value\" f: -2 } "
+     "arg { name: \"high_value\" f: 7 }",
+     [](double x) { return x <= 0.25 ? -2.0 : 7.0; }, false},
+};
+
+class ActivationTest : public testing::TestWithParam<UnaryCase> {};
+
+TEST_P(ActivationTest, FollowsItsFormulaForEveryNumberOfElements) {
+  std::vector<float> values;
+  for (int i = 0; i < 77; ++i) values.push_back(-4.0f + 0.125f * static_cast<float>(i));
+  test::ExpectUnaryBehaviour(GetParam(), values);
+}
+INSTANTIATE_TEST_SUITE_P(All, ActivationTest, testing::ValuesIn(kCases), test::NameOfUnaryCase);
+
+// Recorded with the original: input NaN, inf, -inf, 100, -100.
+struct ExtremeCase {
+  const char* type;
+  std::vector<float> want;
+};
+class ExtremeTest : public testing::TestWithParam<ExtremeCase> {};
+
+TEST_P(ExtremeTest, KeepsNaNAndReachesItsLimits) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {5}, {kNaN, kInfinity, -kInfinity, 100, -100});
+  RunOp(&ws, std::string("type: \"") + GetParam().type + "\" input: \"X\" output: \"Y\"");
+  ExpectTensor<float>(ws, "Y", {5}, GetParam().want, 1e-6);
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, ExtremeTest,
+    testing::Values(ExtremeCase{"Relu", {kNaN, kInfinity, 0, 100, 0}},
+                    ExtremeCase{"Elu", {kNaN, kInfinity, -1, 100, -1}},
+                    ExtremeCase{"Selu", {kNaN, kInfinity, -1.7580993f, 105.0701f, -1.7580993f}},
+                    ExtremeCase{"Sigmoid", {kNaN, 1, 0, 1, 0}},
+                    ExtremeCase{"Tanh", {kNaN, 1, -1, 1, -1}},
+                    ExtremeCase{"Swish", {kNaN, kInfinity, kNaN, 100, 0}},
+                    ExtremeCase{"Softplus", {kNaN, kInfinity, 0, kInfinity, 0}},
+                    ExtremeCase{"Softsign", {kNaN, kNaN, kNaN, 100.0f / 101, -100.0f / 101}},
+                    ExtremeCase{"HardSigmoid", {kNaN, 1, 0, 1, 0}},
+                    ExtremeCase{"Gelu", {kNaN, kInfinity, kNaN, 100, 0}},
+                    ExtremeCase{"Mish", {kNaN, kInfinity, kNaN, 100, 0}},
+                    ExtremeCase{"ThresholdedRelu", {0, kInfinity, 0, 100, 0}},
+                    ExtremeCase{"Clip",
+                                {kNaN, std::numeric_limits<float>::max(),
+                                 std::numeric_limits<float>::lowest(), 100, -100}}),
+    [](const auto& info) { return info.param.type; });
+
+TEST(ClipTest, GivesTheUpperBoundWhenTheLowerOneIsAboveIt) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {3}, {-1, 0, 1});
+  RunOp(
+      &ws,
+      R"(type: "Clip" input: "X" output: "Y" arg { name: "min" f: 0.5 } arg { name: "max" f: -0.5 })");
+  ExpectTensor<float>(ws, "Y", {3}, {-0.5f, -0.5f, -0.5f});
+}
+
+TEST(LogitTest, HoldsItsInputWithinEps) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {4}, {-1, 0.5f, 0.75f, 2});
+  RunOp(&ws, R"(type: "Logit" input: "X" output: "Y" arg { name: "eps" f: 0.1 })");
+  const float end = static_cast<float>(std::log(9.0));
+  ExpectTensor<float>(ws, "Y", {4}, {-end, 0, static_cast<float>(std::log(3.0)), end}, 1e-6);
+}
+
+TEST(LogitTest, RefusesAnEpsOutOfRange) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1}, {0});
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "Logit" input: "X" output: "Y" arg { name: "eps" f: 0.5 })"); },
+      "argument eps is 0.5, want above 0 and below 0.5");
+}
+
+TEST(ReluNTest, RefusesABoundThatIsNotPositive) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1}, {0});
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "ReluN" input: "X" output: "Y" arg { name: "n" f: 0 })"); },
+      "argument n, the upper bound");
+}
+
+TEST(ReluTest, TakesTheArgumentsOfOldNets) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2}, {-1, 2});
+  RunOp(&ws, R"(type: "Relu" input: "X" output: "X" arg { name: "order" s: "NHWC" })");
+  ExpectTensor<float>(ws, "X", {2}, {0, 2});
+}
+
+TEST(ReluTest, LeavesReadOnlyWeightsAlone) {
+  Workspace ws;
+  Tensor* X = Feed<float>(&ws, "X", {2}, {-1, 2});
+  const Tensor weights = *X;
+  X->MarkReadOnly();
+  RunOp(&ws, R"(type: "Relu" input: "X" output: "X")");
+  ExpectTensor<float>(ws, "X", {2}, {0, 2});
+  EXPECT_EQ(weights.data<float>()[0], -1);
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,124 @@
+#include <limits>
+
+#include "caffe2_core/tensor/data_type.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::RunOp;
+
+std::string CastTo(int type) {
+  return R"(type: "Cast" input: "X" output: "Y" arg { name: "to" i: )" + std::to_string(type) +
+         " }";
+}
+std::string CastTo(const std::string& name) {
+  return R"(type: "Cast" input: "X" output: "Y" arg { name: "to" s: ")" + name + "\" }";
+}
+
+template <class To, class From>
+void ExpectCast(const std::vector<From>& values, const std::vector<To>& want) {
+  Workspace ws;
+  const std::vector<int64_t> dims = {static_cast<int64_t>(values.size())};
+  Feed<From>(&ws, "X", dims, values);
+  const std::string op = CastTo(TypeMetaToDataType(TypeMeta::Make<To>()));
+  RunOp(&ws, op);
+  ExpectTensor<To>(ws, "Y", dims, want);
+  ExpectShapeInferred(&ws, op);
+}
+
+// Recorded with the original.
+const std::vector<float> kFloats = {0.5f,
+                                    -0.5f,
+                                    1.9f,
+                                    -1.9f,
+                                    300.5f,
+                                    -300.5f,
+                                    3e9f,
+                                    1e20f,
+                                    std::numeric_limits<float>::quiet_NaN(),
+                                    std::numeric_limits<float>::infinity()};
+constexpr int32_t kMin32 = std::numeric_limits<int32_t>::min();
+constexpr int64_t kMin64 = std::numeric_limits<int64_t>::min();
+
+TEST(CastTest, CutsFloatsAndSendsWhatDoesNotFitThroughInt32) {
+  ExpectCast<int32_t>(kFloats, {0, 0, 1, -1, 300, -300, kMin32, kMin32, kMin32, kMin32});
+  ExpectCast<int64_t>(kFloats, {0, 0, 1, -1, 300, -300, 3000000000, kMin64, kMin64, kMin64});
+  ExpectCast<uint8_t>(kFloats, {0, 0, 1, 255, 44, 212, 0, 0, 0, 0});
+  ExpectCast<int8_t>(kFloats, {0, 0, 1, -1, 44, -44, 0, 0, 0, 0});
+  ExpectCast<uint16_t>(kFloats, {0, 0, 1, 65535, 300, 65236, 0, 0, 0, 0});
+  ExpectCast<int16_t>(kFloats, {0, 0, 1, -1, 300, -300, 0, 0, 0, 0});
+}
+
+TEST(CastTest, TakesDoublesAsFloats) {
+  const std::vector<double> doubles(kFloats.begin(), kFloats.end());
+  ExpectCast<int32_t>(doubles, {0, 0, 1, -1, 300, -300, kMin32, kMin32, kMin32, kMin32});
+  ExpectCast<float>(doubles, kFloats);
+  ExpectCast<double>(kFloats, doubles);
+}
+
+TEST(CastTest, FindsEverythingButZeroTrue) {
+  ExpectCast<bool>(kFloats, std::vector<bool>(10, true));
+  ExpectCast<bool>(std::vector<float>{0, -0.0f}, std::vector<bool>{false, false});
+  ExpectCast<bool>(std::vector<int64_t>{int64_t{1} << 32, 0}, std::vector<bool>{true, false});
+}
+
+TEST(CastTest, WrapsIntegers) {
+  const std::vector<int64_t> wide = {255, 256, -129, 70000, 2147483653, -2147483649};
+  ExpectCast<int32_t>(wide, {255, 256, -129, 70000, -2147483643, 2147483647});
+  ExpectCast<uint8_t>(wide, {255, 0, 127, 112, 5, 255});
+  ExpectCast<int16_t>(wide, {255, 256, -129, 4464, 5, -1});
+  ExpectCast<float>(std::vector<uint8_t>{0, 255}, {0, 255});
+  ExpectCast<float>(std::vector<bool>{true, false}, {1, 0});
+}
+
+TEST(CastTest, WritesStrings) {
+  ExpectCast<std::string>(std::vector<float>{0.5f, -300.5f}, {"0.500000", "-300.500000"});
+  ExpectCast<std::string>(std::vector<int32_t>{-129}, {"-129"});
+  ExpectCast<std::string>(std::vector<uint8_t>{200}, {"200"});
+  ExpectCast<std::string>(std::vector<bool>{true, false}, {"1", "0"});
+}
+
+TEST(CastTest, TakesNamesInAnyCaseAndFloatByDefault) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1}, {2.5f});
+  RunOp(&ws, CastTo("int32"));
+  ExpectTensor<int32_t>(ws, "Y", {1}, {2});
+  RunOp(&ws, CastTo("Bool"));
+  ExpectTensor<bool>(ws, "Y", {1}, {true});
+  RunOp(&ws, R"(type: "Cast" input: "X" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {1}, {2.5f});
+}
+
+TEST(CastTest, KeepsEmptyAndScalarShapes) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 3}, {});
+  RunOp(&ws, CastTo(TensorProto::INT64));
+  ExpectTensor<int64_t>(ws, "Y", {0, 3}, {});
+  Feed<float>(&ws, "X", {}, {7});
+  RunOp(&ws, CastTo(TensorProto::INT64));
+  ExpectTensor<int64_t>(ws, "Y", {}, {7});
+}
+
+TEST(CastTest, RefusesTypesThatItCannotMakeOrTake) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, CastTo(TensorProto::FLOAT16)); }, "half floats cannot be cast");
+  for (const int type : {0, 3, 11, 14, -1}) {
+    ExpectThrows([&] { RunOp(&ws, CastTo(type)); },
+                 "argument to is " + std::to_string(type) + ", want FLOAT, DOUBLE");
+  }
+  ExpectThrows([&] { RunOp(&ws, CastTo("nonsense")); }, "argument to is \"nonsense\", want FLOAT");
+  Feed<std::string>(&ws, "X", {1}, {"1"});
+  ExpectThrows([&] { RunOp(&ws, CastTo(1)); }, "Unsupported type of tensor: input 0 (X)");
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "Cast" input: "X" output: "X" arg { name: "to" i: 1 })"); },
+      "in place");
+}
+
+}  // namespace
+}  // namespace caffe2rt

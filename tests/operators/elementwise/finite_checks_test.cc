@@ -1,0 +1,52 @@
+#include <limits>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::RunOp;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+TEST(NanCheckTest, HandsFiniteNumbersOn) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2}, {1, -2});
+  Feed<float>(&ws, "other", {1}, {kInfinity});
+  RunOp(&ws, R"(type: "NanCheck" input: "X" input: "other" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {2}, {1, -2});
+  ExpectShapeInferred(&ws, R"(type: "NanCheck" input: "X" output: "Y")");
+  RunOp(&ws, R"(type: "NanCheck" input: "X" output: "X")");
+  ExpectTensor<float>(ws, "X", {2}, {1, -2});
+  Feed<float>(&ws, "X", {0}, {});
+  RunOp(&ws, R"(type: "NanCheck" input: "X" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {0}, {});
+}
+
+TEST(NanCheckTest, NamesTheFirstNumberThatIsNotFinite) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {3}, {1, -kInfinity, kInfinity});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "NanCheck" input: "X" output: "Y")"); },
+               "input 0 (X) of shape [3] holds -inf at element 1, want finite numbers");
+  Feed<double>(&ws, "X", {0}, {});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "NanCheck" input: "X" output: "Y")"); }, "double");
+}
+
+TEST(EnforceFiniteTest, TakesFloatsAndDoubles) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1}, {1});
+  RunOp(&ws, R"(type: "EnforceFinite" input: "X")");
+  Feed<double>(&ws, "X", {2}, {1, std::numeric_limits<double>::quiet_NaN()});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "EnforceFinite" input: "X")"); },
+               "holds nan at element 1");
+  Feed<int32_t>(&ws, "X", {0}, {});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "EnforceFinite" input: "X")"); },
+               "input 0 (X) has elements of type int, want float, double");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,128 @@
+#include <limits>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRange;
+using test::RunOp;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+std::string Op(const std::string& type, int inputs, const std::string& output = "Y") {
+  std::string text = "type: \"" + type + "\" output: \"" + output + "\"";
+  for (int i = 0; i < inputs; ++i) text += " input: \"X" + std::to_string(i) + "\"";
+  return text;
+}
+
+TEST(SumTest, AddsAnyNumberOfInputsOfEveryType) {
+  Workspace ws;
+  Feed<float>(&ws, "X0", {2}, {1, 2});
+  Feed<float>(&ws, "X1", {2}, {10, 20});
+  Feed<float>(&ws, "X2", {2}, {100, 200});
+  RunOp(&ws, Op("Sum", 1));
+  ExpectTensor<float>(ws, "Y", {2}, {1, 2});
+  RunOp(&ws, Op("Sum", 3));
+  ExpectTensor<float>(ws, "Y", {2}, {111, 222});
+  ExpectShapeInferred(&ws, Op("Sum", 3));
+  Feed<int64_t>(&ws, "X0", {1}, {int64_t{1} << 40});
+  Feed<int64_t>(&ws, "X1", {1}, {1});
+  RunOp(&ws, Op("Sum", 2));
+  ExpectTensor<int64_t>(ws, "Y", {1}, {(int64_t{1} << 40) + 1});
+  Feed<int32_t>(&ws, "X0", {1}, {std::numeric_limits<int32_t>::max()});
+  Feed<int32_t>(&ws, "X1", {1}, {1});
+  RunOp(&ws, Op("Sum", 2));
+  ExpectTensor<int32_t>(ws, "Y", {1}, {std::numeric_limits<int32_t>::min()});
+}
+
+TEST(SumTest, AddsMoreElementsThanOneBlockHolds) {
+  constexpr int64_t kCount = 5000;
+  Workspace ws;
+  for (const char* name : {"X0", "X1", "X2"}) FeedRange<double>(&ws, name, {kCount});
+  std::vector<double> want;
+  for (int64_t i = 0; i < kCount; ++i) want.push_back(3.0 * static_cast<double>(i));
+  RunOp(&ws, Op("Sum", 3));
+  ExpectTensor<double>(ws, "Y", {kCount}, want);
+  RunOp(&ws, Op("Sum", 3, "X0"));
+  ExpectTensor<double>(ws, "X0", {kCount}, want);
+}
+
+TEST(SumTest, TakesOneBlobSeveralTimes) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2}, {1, 2});
+  RunOp(&ws, R"(type: "Sum" input: "X" input: "X" input: "X" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {2}, {3, 6});
+}
+
+TEST(SumTest, RefusesOtherShapesTypesAndPlaces) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X0", {2, 3});
+  FeedRange<float>(&ws, "X1", {3, 2});
+  ExpectThrows([&] { RunOp(&ws, Op("Sum", 2)); },
+               "input 1 has shape [3, 2], want [2, 3] as input 0");
+  FeedRange<double>(&ws, "X1", {2, 3});
+  ExpectThrows([&] { RunOp(&ws, Op("Sum", 2)); },
+               "input 1 has elements of type double, want float as input 0");
+  FeedRange<float>(&ws, "X1", {2, 3});
+  ExpectThrows([&] { RunOp(&ws, Op("Sum", 2, "X1")); }, "in place");
+  FeedRange<uint8_t>(&ws, "X0", {1});
+  ExpectThrows([&] { RunOp(&ws, Op("Sum", 1)); }, "Unsupported type of tensor: input 0");
+}
+
+TEST(NaryTest, KeepsEmptyShapes) {
+  for (const char* type : {"Sum", "Mean", "Max", "Min"}) {
+    Workspace ws;
+    Feed<float>(&ws, "X0", {0, 3}, {});
+    Feed<float>(&ws, "X1", {0, 3}, {});
+    RunOp(&ws, Op(type, 2));
+    ExpectTensor<float>(ws, "Y", {0, 3}, {});
+    ExpectShapeInferred(&ws, Op(type, 2));
+  }
+}
+
+TEST(MeanTest, DividesByTheNumberOfInputs) {
+  Workspace ws;
+  Feed<float>(&ws, "X0", {2}, {1, 2});
+  Feed<float>(&ws, "X1", {2}, {5, 8});
+  Feed<float>(&ws, "X2", {2}, {0, -4});
+  RunOp(&ws, Op("Mean", 3));
+  ExpectTensor<float>(ws, "Y", {2}, {2, 2}, 1e-6);
+  RunOp(&ws, Op("Mean", 2, "X0"));
+  ExpectTensor<float>(ws, "X0", {2}, {3, 5}, 1e-6);
+  Feed<int32_t>(&ws, "X0", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, Op("Mean", 1)); },
+               "input 0 has elements of type int, want float, double");
+}
+
+// Recorded with the original: a NaN in the first input stays, later ones are passed over.
+TEST(MaxMinTest, TakeTheExtremeOfAllInputs) {
+  Workspace ws;
+  Feed<float>(&ws, "X0", {5}, {kNaN, 1, kNaN, 2, 0});
+  Feed<float>(&ws, "X1", {5}, {1, kNaN, kNaN, 3, -1});
+  Feed<float>(&ws, "X2", {5}, {0, 0, 0, kNaN, 5});
+  RunOp(&ws, Op("Max", 3));
+  ExpectTensor<float>(ws, "Y", {5}, {kNaN, 1, kNaN, 3, 5});
+  RunOp(&ws, Op("Min", 3));
+  ExpectTensor<float>(ws, "Y", {5}, {kNaN, 0, kNaN, 2, -1});
+}
+
+TEST(MaxMinTest, WantOneNumberOfElements) {
+  Workspace ws;
+  Feed<float>(&ws, "X0", {2, 1}, {1, 5});
+  Feed<float>(&ws, "X1", {1, 2}, {4, 2});
+  RunOp(&ws, Op("Max", 2));
+  ExpectTensor<float>(ws, "Y", {2, 1}, {4, 5});
+  Feed<float>(&ws, "X1", {3}, {4, 2, 1});
+  ExpectThrows([&] { RunOp(&ws, Op("Min", 2)); }, "elements of input 1 of shape [3]");
+  Feed<double>(&ws, "X0", {1}, {4});
+  ExpectThrows([&] { RunOp(&ws, Op("Max", 1)); },
+               "input 0 has elements of type double, want float");
+}
+
+}  // namespace
+}  // namespace caffe2rt

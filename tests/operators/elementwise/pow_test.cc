@@ -1,0 +1,96 @@
+#include <cmath>
+#include <limits>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRange;
+using test::RunOp;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+std::string WithExponent(float exponent, const std::string& output = "Y") {
+  return R"(type: "Pow" input: "A" output: ")" + output + R"(" arg { name: "exponent" f: )" +
+         std::to_string(exponent) + " }";
+}
+std::string WithInput(const std::string& args = "", const std::string& output = "Y") {
+  return R"(type: "Pow" input: "A" input: "B" output: ")" + output + "\" " + args;
+}
+
+class ExponentTest : public testing::TestWithParam<float> {};
+
+TEST_P(ExponentTest, RaisesEveryNumberAsTheStandardLibraryDoes) {
+  const float exponent = GetParam();
+  const std::vector<float> values = {-8, -1, 0, 4, kNaN, -0.0f, kInfinity, -kInfinity, 0.3f, 7};
+  std::vector<float> want;
+  for (const float x : values) {
+    want.push_back(
+        static_cast<float>(std::pow(static_cast<double>(x), static_cast<double>(exponent))));
+  }
+  Workspace ws;
+  Feed<float>(&ws, "A", {10}, values);
+  RunOp(&ws, WithExponent(exponent));
+  ExpectTensor<float>(ws, "Y", {10}, want, 1e-6);
+  ExpectShapeInferred(&ws, WithExponent(exponent));
+  RunOp(&ws, WithExponent(exponent, "A"));
+  ExpectTensor<float>(ws, "A", {10}, want, 1e-6);
+}
+INSTANTIATE_TEST_SUITE_P(All, ExponentTest,
+                         testing::Values(0.0f, 0.5f, 1.0f, 2.0f, 3.0f, -1.0f, -2.0f, -0.5f, 2.5f));
+
+TEST(PowTest, TakesExponentsFromASecondInput) {
+  Workspace ws;
+  Feed<float>(&ws, "A", {2, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "B", {2, 2}, {5, -1, 0, 0.5f});
+  RunOp(&ws, WithInput());
+  ExpectTensor<float>(ws, "Y", {2, 2}, {1, 0.5f, 1, 2}, 1e-6);
+  RunOp(&ws, WithInput("", "B"));
+  ExpectTensor<float>(ws, "B", {2, 2}, {1, 0.5f, 1, 2}, 1e-6);
+}
+
+TEST(PowTest, BroadcastsExponentsByTheOlderRules) {
+  const std::string broadcast = "arg { name: \"broadcast\" i: 1 } ";
+  Workspace ws;
+  Feed<float>(&ws, "A", {2, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "B", {2}, {2, 3});
+  RunOp(&ws, WithInput(broadcast));
+  ExpectTensor<float>(ws, "Y", {2, 2}, {1, 8, 9, 64}, 1e-6);
+  ExpectShapeInferred(&ws, WithInput(broadcast));
+  RunOp(&ws, WithInput(broadcast + "arg { name: \"axis\" i: 0 }", "A"));
+  ExpectTensor<float>(ws, "A", {2, 2}, {1, 4, 27, 64}, 1e-6);
+  ExpectThrows([&] { RunOp(&ws, WithInput()); },
+               "input 1 (B) has shape [2], want [2, 2] as input 0 (A), or the argument broadcast");
+  ExpectThrows([&] { RunOp(&ws, WithInput(broadcast, "B")); }, "only input 0 (A) may be");
+  ExpectThrows([&] { RunOp(&ws, WithInput("arg { name: \"axis\" i: 0 }")); },
+               "argument axis is 0 without the argument broadcast");
+}
+
+TEST(PowTest, KeepsEmptyShapes) {
+  Workspace ws;
+  Feed<float>(&ws, "A", {0, 2}, {});
+  RunOp(&ws, WithExponent(2));
+  ExpectTensor<float>(ws, "Y", {0, 2}, {});
+}
+
+TEST(PowTest, WantsAnExponentAndFloats) {
+  Workspace ws;
+  Feed<double>(&ws, "A", {1}, {2});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Pow" input: "A" output: "Y")"); },
+               "no exponent is given");
+  ExpectThrows([&] { RunOp(&ws, WithExponent(2)); },
+               "input 0 (A) has elements of type double, want float");
+  Feed<float>(&ws, "A", {1}, {2});
+  Feed<int32_t>(&ws, "B", {1}, {2});
+  ExpectThrows([&] { RunOp(&ws, WithInput()); },
+               "input 1 (B) has elements of type int, want float");
+}
+
+}  // namespace
+}  // namespace caffe2rt

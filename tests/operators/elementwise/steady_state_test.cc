@@ -1,0 +1,56 @@
+// Warm elementwise operators take nothing from the heap and no lock.
+
+#include "caffe2_core/runtime/net.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::AllocationCounter;
+using test::FeedRange;
+
+class SteadyStateTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SteadyStateTest, TakesNoMemoryAndNoLock) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3, 4, 5}, 0.25, 0.5);
+  FeedRange<float>(&ws, "X2", {2, 3, 4, 5}, 1, 0.5);
+  FeedRange<float>(&ws, "row", {1, 3, 1, 5}, 1);
+  FeedRange<float>(&ws, "C", {3}, 1);
+  FeedRange<bool>(&ws, "rows", {2});
+  NetBase* net =
+      ws.CreateNet(test::ParseNet(std::string(R"(name: "n" op { )") + GetParam() + " }"));
+  ASSERT_TRUE(net->Run());
+  ASSERT_TRUE(net->Run());
+  const AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  const test::AllocationCounts counts = counter.Counts();
+  EXPECT_EQ(counts.allocations, 0);
+  EXPECT_EQ(counts.locks, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SteadyStateTest,
+    testing::Values(
+        R"(type: "Relu" input: "X" output: "Y")", R"(type: "Sigmoid" input: "X" output: "Y")",
+        R"(type: "Relu" input: "X" output: "X")",
+        R"(type: "Add" input: "X" input: "X2" output: "Y")",
+        R"(type: "Add" input: "X" input: "row" output: "Y")",
+        R"(type: "Mul" input: "X" input: "C" output: "Y" arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })",
+        R"(type: "LT" input: "X" input: "row" output: "Y")",
+        R"(type: "Sum" input: "X" input: "X2" input: "X" output: "Y")",
+        R"(type: "Mean" input: "X" input: "X2" output: "Y")",
+        R"(type: "Pow" input: "X" output: "Y" arg { name: "exponent" f: 2.5 })",
+        R"(type: "Pow" input: "X" input: "C" output: "Y" arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })",
+        R"(type: "PRelu" input: "X" input: "C" output: "Y")",
+        R"(type: "Cast" input: "X" output: "Y" arg { name: "to" i: 2 })",
+        R"(type: "Copy" input: "X" output: "Y")", R"(type: "Alias" input: "X" output: "Y")",
+        R"(type: "NanCheck" input: "X" output: "Y")",
+        R"(type: "Where" input: "rows" input: "X" input: "X2" output: "Y" arg { name: "broadcast_on_rows" i: 1 })",
+        R"(type: "Conditional" input: "rows" input: "X" input: "X2" output: "Y")",
+        R"(type: "Dropout" input: "X" output: "Y" arg { name: "is_test" i: 1 })",
+        R"(type: "Dropout" input: "X" output: "Y" output: "M" arg { name: "is_test" i: 0 })"));
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,160 @@
+#include "tests/operators/elementwise/unary_cases.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::RunOp;
+using test::UnaryCase;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// For every number.
+const UnaryCase kCases[] = {
+    {"Abs", "", [](double x) { return std::abs(x); }, false},
+    {"Sign", "", [](double x) { return x > 0   ? 1.0
+                                       : x < 0 ? -1.0
+                                               : 0.0; }, false},
+    {"Negative", "", [](double x) { return -x; }, true},
+    {"Floor", "", [](double x) { return std::floor(x); }, true},
+    {"Ceil", "", [](double x) { return std::ceil(x); }, true},
+    {"Scale", "arg { name: \"scale\" f: -2.5 }", [](double x) { return -2.5 * x; }, true},
+    {"Scale", "", [](double x) { return x; }, true},
+    {"Sqr", "", [](double x) { return x * x; }, true},
+    {"Cube", "", [](double x) { return x * x * x; }, false},
+    {"Cbrt", "", [](double x) { return std::cbrt(x); }, true},
+    {"Reciprocal", "", [](double x) { return 1 / x; }, true},
+    {"Exp", "", [](double x) { return std::exp(x); }, true},
+    {"Erf", "", [](double x) { return std::erf(x); }, false},
+    {"Sin", "", [](double x) { return std::sin(x); }, false},
+    {"Cos", "", [](double x) { return std::cos(x); }, false},
+    {"Tan", "", [](double x) { return std::tan(x); }, false, 2e-6},
+    {"Atan", "", [](double x) { return std::atan(x); }, false},
+    {"Sinh", "", [](double x) { return std::sinh(x); }, false},
+    {"Cosh", "", [](double x) { return std::cosh(x); }, false},
+};
+// Above 0, and up to 1.
+const UnaryCase kPositiveCases[] = {
+    {"Sqrt", "", [](double x) { return std::sqrt(x); }, true},
+    {"Rsqrt", "", [](double x) { return 1 / std::sqrt(x); }, true},
+    {"Log", "", [](double x) { return std::log(x); }, true},
+    {"Asin", "", [](double x) { return std::asin(x); }, false},
+    {"Acos", "", [](double x) { return std::acos(x); }, false},
+};
+
+class UnaryMathTest : public testing::TestWithParam<UnaryCase> {};
+TEST_P(UnaryMathTest, FollowsItsFormulaForEveryNumberOfElements) {
+  std::vector<float> values;
+  for (int i = 0; i < 77; ++i) values.push_back(-4.3f + 0.125f * static_cast<float>(i));
+  test::ExpectUnaryBehaviour(GetParam(), values);
+}
+INSTANTIATE_TEST_SUITE_P(All, UnaryMathTest, testing::ValuesIn(kCases), test::NameOfUnaryCase);
+
+class PositiveUnaryTest : public testing::TestWithParam<UnaryCase> {};
+TEST_P(PositiveUnaryTest, FollowsItsFormulaForEveryNumberOfElements) {
+  std::vector<float> values;
+  for (int i = 1; i <= 77; ++i) values.push_back(static_cast<float>(i) / 77.0f);
+  test::ExpectUnaryBehaviour(GetParam(), values);
+}
+INSTANTIATE_TEST_SUITE_P(All, PositiveUnaryTest, testing::ValuesIn(kPositiveCases),
+                         test::NameOfUnaryCase);
+
+template <class T>
+void ExpectUnary(const std::string& op, const std::vector<T>& x, const std::vector<T>& want) {
+  Workspace ws;
+  const std::vector<int64_t> dims = {static_cast<int64_t>(x.size())};
+  Feed<T>(&ws, "X", dims, x);
+  const std::string text = op + R"( input: "X" output: "Y")";
+  RunOp(&ws, text);
+  ExpectTensor<T>(ws, "Y", dims, want);
+  ExpectShapeInferred(&ws, text);
+}
+
+TEST(SignTest, TakesIntegersAndGivesZeroForNaN) {
+  ExpectUnary<float>(R"(type: "Sign")", {kNaN, -kInfinity, -0.0f}, {0, -1, 0});
+  ExpectUnary<int32_t>(R"(type: "Sign")", {-7, 0, 9}, {-1, 0, 1});
+  ExpectUnary<int64_t>(R"(type: "Sign")", {-7, 0, 9}, {-1, 0, 1});
+  ExpectUnary<double>(R"(type: "Sign")", {-0.5, 0, 9}, {-1, 0, 1});
+}
+
+TEST(NegativeTest, WrapsTheSmallestInteger) {
+  constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
+  ExpectUnary<int32_t>(R"(type: "Negative")", {kMin, 3}, {kMin, -3});
+  ExpectUnary<int64_t>(R"(type: "Negative")", {5, -6}, {-5, 6});
+}
+
+TEST(CubeTest, WrapsIntegers) {
+  ExpectUnary<int32_t>(R"(type: "Cube")", {-3, 2000},
+                       {-27, static_cast<int32_t>(8000000000LL - 2 * 4294967296LL)});
+  ExpectUnary<int64_t>(R"(type: "Cube")", {2000}, {8000000000LL});
+}
+
+TEST(SqrtTest, TakesDoubles) {
+  ExpectUnary<double>(R"(type: "Sqrt")", {0.25, 9, -0.0}, {0.5, 3, -0.0});
+}
+
+TEST(ScaleTest, TakesDoubles) {
+  ExpectUnary<double>(R"(type: "Scale" arg { name: "scale" f: 0.5 })", {3, -1}, {1.5, -0.5});
+}
+
+TEST(NotTest, InvertsBools) {
+  ExpectUnary<bool>(R"(type: "Not")", {true, false, true}, {false, true, false});
+}
+
+TEST(NotTest, RefusesNumbers) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "X", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Not" input: "X" output: "Y")"); },
+               "input 0 (X) has elements of type int, want bool");
+}
+
+TEST(ModTest, HasTheSignOfItsInputOrOfTheDivisor) {
+  constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
+  ExpectUnary<int32_t>(R"(type: "Mod" arg { name: "divisor" i: 3 })", {-7, 7, kMin}, {-1, 1, -2});
+  ExpectUnary<int64_t>(
+      R"(type: "Mod" arg { name: "divisor" i: -3 } arg { name: "sign_follow_divisor" i: 1 })",
+      {-7, 7, 6}, {-1, -2, 0});
+  ExpectUnary<int32_t>(R"(type: "Mod" arg { name: "divisor" i: -1 })", {kMin, 7}, {0, 0});
+  // The divisor is a 64-bit number for both types.
+  ExpectUnary<int32_t>(R"(type: "Mod" arg { name: "divisor" i: 4294967298 })", {-7, 7}, {-7, 7});
+}
+
+TEST(ModTest, RefusesADivisorOfZero) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "X", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Mod" input: "X" output: "Y")"); }, "argument divisor");
+}
+
+TEST(IsNaNTest, GivesOnesAsBytes) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {3}, {kNaN, 0, kInfinity});
+  RunOp(&ws, R"(type: "IsNaN" input: "X" output: "Y")");
+  ExpectTensor<uint8_t>(ws, "Y", {3}, {1, 0, 0});
+  ExpectShapeInferred(&ws, R"(type: "IsNaN" input: "X" output: "Y")");
+}
+
+TEST(ReplaceNaNTest, PutsItsValueInPlaceOfNaN) {
+  ExpectUnary<float>(R"(type: "ReplaceNaN")", {kNaN, -kInfinity, 2}, {0, -kInfinity, 2});
+  ExpectUnary<double>(R"(type: "ReplaceNaN" arg { name: "value" f: 3 })",
+                      {std::numeric_limits<double>::quiet_NaN(), 2}, {3, 2});
+}
+
+TEST(ExpTest, ReachesInfinityAndZero) {
+  ExpectUnary<float>(R"(type: "Exp")", {kNaN, kInfinity, -kInfinity, 89, -104, 0},
+                     {kNaN, kInfinity, 0, kInfinity, 0, 1});
+}
+
+TEST(LogTest, GivesNaNBelowZeroAndTakesDenormals) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {6}, {kNaN, kInfinity, -1, 0, -0.0f, 1e-40f});
+  RunOp(&ws, R"(type: "Log" input: "X" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {6}, {kNaN, kInfinity, kNaN, -kInfinity, -kInfinity, -92.10341f},
+                      1e-6);
+}
+
+}  // namespace
+}  // namespace caffe2rt

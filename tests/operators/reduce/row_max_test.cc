@@ -1,0 +1,64 @@
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRange;
+using test::RunOp;
+
+const char* const kRows = R"(type: "RowwiseMax" input: "X" output: "Y")";
+const char* const kColumns = R"(type: "ColwiseMax" input: "X" output: "Y")";
+const char* const kTail = R"(type: "ReduceTailSum" input: "X" output: "Y")";
+
+TEST(RowMaxTest, FindsTheLargestOfRowsAndColumnsOfEachMatrix) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2, 3}, {1, 5, 3, 4, 2, 6, -1, -5, -3, -4, -2, -6});
+  RunOp(&ws, kRows);
+  ExpectTensor<float>(ws, "Y", {2, 2}, {5, 6, -1, -2});
+  ExpectShapeInferred(&ws, kRows);
+  RunOp(&ws, kColumns);
+  ExpectTensor<float>(ws, "Y", {2, 3}, {4, 5, 6, -1, -2, -3});
+  ExpectShapeInferred(&ws, kColumns);
+}
+
+TEST(RowMaxTest, TakesNoMatrixButNoEmptyRow) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 2, 3}, {});
+  RunOp(&ws, kRows);
+  ExpectTensor<float>(ws, "Y", {0, 2}, {});
+  Feed<float>(&ws, "X", {2, 3, 0}, {});
+  RunOp(&ws, kColumns);
+  ExpectTensor<float>(ws, "Y", {2, 0}, {});
+  ExpectThrows([&] { RunOp(&ws, kRows); }, "there is no largest of no elements");
+}
+
+TEST(RowMaxTest, WantsThreeDimensionsOfFloats) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  ExpectThrows([&] { RunOp(&ws, kRows); }, "rank of input 0 (X) of shape [2, 3]");
+  FeedRange<double>(&ws, "X", {1, 2, 3});
+  ExpectThrows([&] { RunOp(&ws, kColumns); }, "double");
+}
+
+TEST(ReduceTailSumTest, AddsEverythingBehindTheFirstDimension) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3, 4}, 1);
+  RunOp(&ws, kTail);
+  ExpectTensor<float>(ws, "Y", {2}, {78, 222});
+  ExpectShapeInferred(&ws, kTail);
+  Feed<float>(&ws, "X", {3, 0}, {});
+  RunOp(&ws, kTail);
+  ExpectTensor<float>(ws, "Y", {3}, {0, 0, 0});
+  FeedRange<float>(&ws, "X", {3}, 1);
+  RunOp(&ws, kTail);
+  ExpectTensor<float>(ws, "Y", {3}, {1, 2, 3});
+  Feed<float>(&ws, "X", {}, {1});
+  ExpectThrows([&] { RunOp(&ws, kTail); }, "rank of input 0 (X)");
+}
+
+}  // namespace
+}  // namespace caffe2rt
