@@ -21,6 +21,9 @@ namespace caffe2rt::math {
 inline constexpr int kLanes = 16;
 typedef float Lanes __attribute__((vector_size(64)));
 typedef int32_t LanesInt __attribute__((vector_size(64)));
+// For the rest of a run: eight and four floats.
+typedef float EightLanes __attribute__((vector_size(32)));
+typedef float FourLanes __attribute__((vector_size(16)));
 
 #define CAFFE2RT_LANES_INLINE inline __attribute__((always_inline))
 

@@ -15,6 +15,39 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+// Sixteen rows of up to kLanes floats at a time, a row to a lane; how many rows were done.
+CAFFE2RT_SIMD int64_t ShortRowsAcross(int64_t rows, int64_t n, const float* x, float* y) {
+  float tile[math::kLanes][math::kLanes];
+  const int64_t done = rows - rows % math::kLanes;
+  for (int64_t r = 0; r < done; r += math::kLanes, x += n * math::kLanes, y += n * math::kLanes) {
+    for (int64_t lane = 0; lane < math::kLanes; ++lane) {
+      for (int64_t i = 0; i < n; ++i) tile[i][lane] = x[lane * n + i];
+    }
+    math::Lanes v, top, sum = {};
+    math::Fill(-kInfinity, top);
+    for (int64_t i = 0; i < n; ++i) {
+      math::Load(tile[i], v);
+      math::Maximum(v, top);
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      math::Load(tile[i], v);
+      v -= top;
+      math::Exp(v);
+      math::Store(v, tile[i]);
+      sum += v;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      math::Load(tile[i], v);
+      v /= sum;
+      math::Store(v, tile[i]);
+    }
+    for (int64_t lane = 0; lane < math::kLanes; ++lane) {
+      for (int64_t i = 0; i < n; ++i) y[lane * n + i] = tile[i][lane];
+    }
+  }
+  return done;
+}
+
 // A row of up to kLanes floats stays in one vector.
 CAFFE2RT_SIMD void ShortRows(int64_t rows, int64_t n, const float* x, float* y) {
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
@@ -74,7 +107,8 @@ CAFFE2RT_SIMD void LongRow(int64_t n, const float* x, float* y) {
 void SoftmaxRows(CPUContext&, int64_t rows, int64_t n, const float* x, float* y) {
   if (n == 0) return;
   if (n <= math::kLanes) {
-    ShortRows(rows, n, x, y);
+    const int64_t done = rows < math::kLanes ? 0 : ShortRowsAcross(rows, n, x, y);
+    ShortRows(rows - done, n, x + done * n, y + done * n);
     return;
   }
   for (int64_t r = 0; r < rows; ++r) LongRow(n, x + r * n, y + r * n);

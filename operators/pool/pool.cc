@@ -21,6 +21,15 @@ size_t BufferSize(const WindowAxis& width) {
   return static_cast<size_t>(std::max(reach, filled) + kFarthestPad + 4 * math::kLanes);
 }
 
+// Whether there is one window, which is all of X.
+bool CoversAll(const WindowGeometry& geometry) {
+  for (int i = 0; i < geometry.axes; ++i) {
+    const WindowAxis& axis = geometry.axis[static_cast<size_t>(i)];
+    if (axis.out != 1 || axis.kernel != axis.in || axis.pad_head != 0) return false;
+  }
+  return true;
+}
+
 OpSchema::Cost InferCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
   OpSchema::Cost cost;
   if (!AreKnown(in, 1)) return cost;
@@ -48,6 +57,7 @@ PoolPlan MakePoolPlan(const WindowGeometry& geometry, bool global, bool include_
   plan.lowest = plan.first_wins || (plan.whole && !plan.last)
                     ? -std::numeric_limits<float>::infinity()
                     : std::numeric_limits<float>::lowest();
+  plan.whole = plan.whole || CoversAll(geometry);
   WindowAxis& width = plan.axis[2];
   if (plan.whole) {
     width.in = width.kernel = geometry.in_size();

@@ -8,6 +8,7 @@
 // A reduction has kEmpty, Add(x, sum) and Across(sum); the mean (kCounts) is divided at the end.
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "caffe2_core/base/simd.h"
@@ -19,18 +20,20 @@ namespace caffe2rt {
 struct Maximum {
   static constexpr bool kCounts = false;
   static constexpr float kEmpty = -std::numeric_limits<float>::infinity();
-  static CAFFE2RT_SIMD_INLINE void Add(const math::Lanes& x, math::Lanes& sum) {
-    math::Maximum(x, sum);
+  template <class T>
+  static CAFFE2RT_SIMD_INLINE void Add(const T& x, T& sum) {
+    sum = x > sum ? x : sum;
   }
-  static CAFFE2RT_SIMD_INLINE void Add(float x, float& sum) { sum = x > sum ? x : sum; }
   static CAFFE2RT_SIMD_INLINE float Across(const math::Lanes& sum) { return math::Largest(sum); }
 };
 
 struct Total {
   static constexpr bool kCounts = true;
   static constexpr float kEmpty = 0;
-  static CAFFE2RT_SIMD_INLINE void Add(const math::Lanes& x, math::Lanes& sum) { sum += x; }
-  static CAFFE2RT_SIMD_INLINE void Add(float x, float& sum) { sum += x; }
+  template <class T>
+  static CAFFE2RT_SIMD_INLINE void Add(const T& x, T& sum) {
+    sum += x;
+  }
   static CAFFE2RT_SIMD_INLINE float Across(const math::Lanes& sum) { return math::Sum(sum); }
 };
 
@@ -76,43 +79,57 @@ CAFFE2RT_SIMD_INLINE inline float ReduceRun(const float* x, int64_t n) {
   return rest;
 }
 
-// sum[i] = reduction of sum[i] and x[i].
+// sum[i] = reduction of sum[i] and x[i], for as many i as V has lanes.
+template <class R, class V>
+CAFFE2RT_SIMD_INLINE inline void AddVector(const float* x, float* sum) {
+  V v, s;
+  std::memcpy(&v, x, sizeof(v));
+  std::memcpy(&s, sum, sizeof(s));
+  R::Add(v, s);
+  std::memcpy(sum, &s, sizeof(s));
+}
 template <class R>
 CAFFE2RT_SIMD_INLINE inline void AddRow(const float* x, int64_t n, float* sum) {
-  math::Lanes v, s;
   int64_t i = 0;
-  for (; i + math::kLanes <= n; i += math::kLanes) {
-    math::Load(x + i, v);
-    math::Load(sum + i, s);
-    R::Add(v, s);
-    math::Store(s, sum + i);
-  }
+  for (; i + 16 <= n; i += 16) AddVector<R, math::Lanes>(x + i, sum + i);
+  if (i + 8 <= n) AddVector<R, math::EightLanes>(x + i, sum + i), i += 8;
+  if (i + 4 <= n) AddVector<R, math::FourLanes>(x + i, sum + i), i += 4;
   for (; i < n; ++i) R::Add(x[i], sum[i]);
 }
 
-// sum[i] = reduction of kRows rows that lie `pitch` apart. The result is 0 when row 0 is finite; a
-// maximum wants to know.
+// sum[i] = reduction of kRows rows that lie `pitch` apart, for as many i as V has lanes. Adds 0 to
+// `zeros` where row 0 is finite; a maximum wants to know.
+template <class R, int kRows, class V>
+CAFFE2RT_SIMD_INLINE inline void ReduceVector(const float* x, int64_t pitch, float* sum, V& zeros) {
+  V v, s = V{} + R::kEmpty;
+  for (int r = 0; r < kRows; ++r) {
+    std::memcpy(&v, x + r * pitch, sizeof(v));
+    if (!R::kCounts && r == 0) zeros += v * 0.0f;
+    R::Add(v, s);
+  }
+  std::memcpy(sum, &s, sizeof(s));
+}
+// The same for n. The result is 0 when row 0 is finite.
 template <class R, int kRows>
 CAFFE2RT_SIMD_INLINE inline float ReduceRows(const float* x, int64_t pitch, int64_t n, float* sum) {
-  math::Lanes v, s, zeros = {};
-  int64_t i = 0;
-  for (; i + math::kLanes <= n; i += math::kLanes) {
-    math::Fill(R::kEmpty, s);
-    for (int r = 0; r < kRows; ++r) {
-      math::Load(x + r * pitch + i, v);
-      if (!R::kCounts && r == 0) zeros += v * 0.0f;
-      R::Add(v, s);
+  math::Lanes zeros = {};
+  if (n >= 16) {
+    for (int64_t i = 0; i < n; i += 16) {
+      i = i < n - 16 ? i : n - 16;  // the last vector may overlap
+      ReduceVector<R, kRows>(x + i, pitch, sum + i, zeros);
     }
-    math::Store(s, sum + i);
+    return R::kCounts ? 0 : math::Sum(zeros);
   }
+  int64_t i = 0;
+  math::EightLanes zeros8 = {};
+  math::FourLanes zeros4 = {};
   float zero = 0;
-  for (; i < n; ++i) {
-    float one = R::kEmpty;
-    zero += x[i] * 0.0f;
-    for (int r = 0; r < kRows; ++r) R::Add(x[r * pitch + i], one);
-    sum[i] = one;
-  }
-  return R::kCounts ? 0 : zero + math::Sum(zeros);
+  if (i + 8 <= n) ReduceVector<R, kRows>(x + i, pitch, sum + i, zeros8), i += 8;
+  if (i + 4 <= n) ReduceVector<R, kRows>(x + i, pitch, sum + i, zeros4), i += 4;
+  for (; i < n; ++i) ReduceVector<R, kRows>(x + i, pitch, sum + i, zero);
+  if (R::kCounts) return 0;
+  for (int k = 0; k < 4; ++k) zero += zeros4[k] + zeros8[k] + zeros8[k + 4];
+  return zero;
 }
 
 // Sixteen windows of stride 1 or 2 that begin at `row`. Reads up to 2 * kLanes floats beyond the
@@ -272,16 +289,17 @@ struct PoolPlanes {
 // One window over each of `planes` runs of n.
 template <class R>
 struct PoolRuns {
-  CAFFE2RT_SIMD_INLINE void operator()(int64_t planes, int64_t n, float lowest, const float* x,
-                                       float* y) const {
+  CAFFE2RT_SIMD_INLINE void operator()(int64_t planes, int64_t n, bool first_wins, float lowest,
+                                       const float* x, float* y) const {
     for (int64_t p = 0; p < planes; ++p, x += n) {
       const float sum = ReduceRun<R>(x, n);
       if constexpr (R::kCounts) {
         y[p] = sum / static_cast<float>(n);
       } else {
         y[p] = sum > lowest ? sum : lowest;
-        // Of nothing but NaN (all others were passed over).
-        if (sum == R::kEmpty && x[0] != x[0] && lowest == R::kEmpty) y[p] = x[0];
+        // A run of nothing but NaN is NaN too, unless something finite is the lowest.
+        const bool nothing = sum == R::kEmpty && lowest == R::kEmpty;
+        if (x[0] != x[0] && (first_wins || nothing)) y[p] = x[0];
       }
     }
   }
@@ -355,7 +373,7 @@ void RunPool(const PoolPlan& plan, const float* x, std::vector<float>* scratch, 
   if (plan.last && plan.channels > 1) {
     RunSimd(PoolChannels<R>{}, &plan, x, y);
   } else if (plan.whole) {
-    RunSimd(PoolRuns<R>{}, plan.batch * plan.channels, in_size, plan.lowest, x, y);
+    RunSimd(PoolRuns<R>{}, plan.batch * plan.channels, in_size, plan.first_wins, plan.lowest, x, y);
   } else {
     if (scratch->size() != plan.buffer_size) scratch->assign(plan.buffer_size, R::kEmpty);
     RunSimd(PoolPlanes<R>{}, &plan, plan.batch * plan.channels, x, scratch->data(), y);
