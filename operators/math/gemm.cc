@@ -77,12 +77,21 @@ template <int kVectors>
   const float* b = t.b + j;
   for (int64_t p = 0; p < t.k; ++p, a += t.column_a, b += t.row_b) {
     for (int v = 0; v < kVectors; ++v) {
-      sums[v] += *reinterpret_cast<const UnalignedLanes*>(b + v * kLanes) * *a;
+      Lanes row;
+      std::memcpy(&row, b + v * kLanes, sizeof(row));
+      sums[v] += row * *a;
     }
   }
   for (int v = 0; v < kVectors; ++v) {
-    UnalignedLanes* c = reinterpret_cast<UnalignedLanes*>(t.c + i * t.ldc + j + v * kLanes);
-    *c = t.beta == 0.f ? sums[v] * t.alpha : sums[v] * t.alpha + *c * t.beta;
+    // Copies, for through a pointer in a template g++ stores as if the memory were aligned.
+    float* to = t.c + i * t.ldc + j + v * kLanes;
+    Lanes c = sums[v] * t.alpha;
+    if (t.beta != 0.f) {
+      Lanes old;
+      std::memcpy(&old, to, sizeof(old));
+      c += old * t.beta;
+    }
+    std::memcpy(to, &c, sizeof(c));
   }
 }
 
