@@ -118,6 +118,7 @@ std::vector<GoldenCase> ReadGoldenCases() {
 
 NetDef LoadNetForCPU(const std::string& path) {
   NetDef net = LoadNet(path);
+  FindDatabases(&net, ".", std::filesystem::path(path).parent_path().string());
   FallBackToCPU(&net);
   return net;
 }

@@ -54,7 +54,6 @@ TEST_P(GoldenTest, RunsInAWorkspace) {
 }
 
 TEST_P(GoldenTest, RunsThroughThePredictor) {
-  Workspace root(golden().folder);
   NetDef predict = PredictNet();
   // Recorded outputs that the net does not name as its own are asked for here.
   auto* names = predict.mutable_external_output();
@@ -62,7 +61,7 @@ TEST_P(GoldenTest, RunsThroughThePredictor) {
     if (std::find(names->begin(), names->end(), output.blob) == names->end())
       *names->Add() = output.blob;
   }
-  Predictor predictor(InitNet(), predict, &root);
+  Predictor predictor(InitNet(), predict);
   Predictor::TensorMap inputs;
   for (const auto& [blob, file] : golden().inputs) inputs.emplace(blob, ReadNpy(File(file)));
   Predictor::TensorMap outputs;

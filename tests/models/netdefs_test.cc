@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <set>
+#include <sstream>
 
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/io/file_kind.h"
@@ -60,28 +63,57 @@ TEST(NetdefsTest, FlowOfDataIsRight) {
   }
 }
 
-// Every type of the net and of nets in its arguments.
-void CollectTypes(const NetDef& net, std::set<std::string>* types) {
-  for (const OperatorDef& op : net.op()) {
-    types->insert(op.type());
-    for (const Argument& arg : op.arg()) {
-      if (arg.has_n()) CollectTypes(arg.n(), types);
-      for (const NetDef& nested : arg.nets()) CollectTypes(nested, types);
+// One line of ORIGINAL.tsv: what the original found in a net.
+struct OriginalNet {
+  std::string name;
+  std::set<std::string> types;    // nested nets included
+  std::set<std::string> foreign;  // that the original's CPU build does not have
+};
+
+std::vector<std::string> Split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+// By file, in the order of its nets.
+std::map<std::string, std::vector<OriginalNet>> ReadOriginal() {
+  std::map<std::string, std::vector<OriginalNet>> files;
+  std::ifstream in(SharedPath(std::string(kFolder) + "/ORIGINAL.tsv"));
+  std::string line;
+  std::getline(in, line);  // the titles
+  while (std::getline(in, line)) {
+    const std::vector<std::string> columns = Split(line, '\t');
+    OriginalNet net{columns[1], {}, {}};
+    for (const std::string& item : Split(columns[4], ' ')) {
+      net.types.insert(item.substr(0, item.rfind(':')));
     }
+    for (const std::string& item : Split(columns[6], ' ')) {
+      if (item != "-") net.foreign.insert(item.substr(0, item.find_first_of(",:")));
+    }
+    files[columns[0]].push_back(net);
   }
+  return files;
 }
 
 TEST(NetdefsTest, CheckReportsExactlyTheOperatorsThatAreMissing) {
   SKIP_WITHOUT_SHARED(kFolder);
-  for (const std::string& file : NetFiles()) {
-    for (const NetDef& net : NetsOf(file)) {
-      SCOPED_TRACE(file + ": " + net.name());
-      std::set<std::string> types, missing, reported;
-      CollectTypes(net, &types);
-      for (const std::string& type : types) {
-        if (!HasOperator(CPU, type)) missing.insert(type);
+  const auto original = ReadOriginal();
+  EXPECT_GE(original.size(), 26u);
+  for (const auto& [file, nets] : original) {
+    const std::vector<NetDef> defs = NetsOf(SharedPath(std::string(kFolder) + "/" + file));
+    ASSERT_EQ(defs.size(), nets.size()) << file;
+    for (size_t i = 0; i < nets.size(); ++i) {
+      SCOPED_TRACE(file + ": " + nets[i].name);
+      std::set<std::string> missing, reported;
+      for (const std::string& type : nets[i].types) {
+        if (HasOperator(CPU, type)) continue;
+        missing.insert(type);
+        EXPECT_EQ(IsKnownCaffe2Operator(type), !nets[i].foreign.contains(type)) << type;
+        EXPECT_THAT(ExplainMissingOperator(type, CPU), testing::HasSubstr(type));
       }
-      for (const NetFinding& finding : ValidateNet(net)) {
+      for (const NetFinding& finding : ValidateNet(defs[i])) {
         if (!finding.missing_type.empty()) {
           reported.insert(finding.missing_type);
         } else {
@@ -89,21 +121,6 @@ TEST(NetdefsTest, CheckReportsExactlyTheOperatorsThatAreMissing) {
         }
       }
       EXPECT_EQ(reported, missing);
-    }
-  }
-}
-
-TEST(NetdefsTest, MissingOperatorsAreKnownToTheOriginal) {
-  SKIP_WITHOUT_SHARED(kFolder);
-  // Two types that even the original's CPU build did not have.
-  const std::set<std::string> foreign = {"AddRemovePadding", "SigridTransforms"};
-  for (const std::string& file : NetFiles()) {
-    for (const NetDef& net : NetsOf(file)) {
-      for (const OperatorDef& op : net.op()) {
-        if (HasOperator(CPU, op.type())) continue;
-        EXPECT_EQ(IsKnownCaffe2Operator(op.type()), !foreign.contains(op.type())) << op.type();
-        EXPECT_THAT(ExplainMissingOperator(op.type(), CPU), testing::HasSubstr(op.type()));
-      }
     }
   }
 }
