@@ -1,0 +1,102 @@
+#include "caffe2_core/graph/net_summary.h"
+
+#include <gtest/gtest.h>
+
+#include "caffe2_core/graph/net_drawing.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TensorShape Floats(const std::vector<int64_t>& dims) {
+  return CreateTensorShape(dims, TensorProto::FLOAT);
+}
+
+constexpr char kInit[] = R"(
+  op { type: "GaussianFill" output: "w" arg { name: "shape" ints: 8 ints: 3 ints: 3 ints: 3 } }
+  op { type: "ConstantFill" output: "b" arg { name: "shape" ints: 8 } })";
+constexpr char kNet[] = R"(
+  name: "n"
+  op { type: "Conv" input: "x" input: "w" input: "b" output: "y" arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 } }
+  op { type: "Relu" input: "y" output: "y" })";
+
+class NetSummaryTest : public ::testing::Test {
+ protected:
+  void SetUp() override { EnsureBuiltinOperators(); }
+  const NetDef init_ = ParseNet(kInit), net_ = ParseNet(kNet);
+};
+
+TEST_F(NetSummaryTest, CountsParametersMultiplyAddsAndMemory) {
+  const NetSummary summary = SummarizeNet({&init_}, net_, {{"x", Floats({1, 3, 4, 5})}});
+  EXPECT_EQ(summary.parameters, 8 * 27 + 8);
+  EXPECT_EQ(summary.parameter_bytes, (8 * 27 + 8) * 4);
+  EXPECT_EQ(summary.multiply_adds, 8 * 4 * 5 * 27);
+  EXPECT_EQ(summary.activation_bytes, 8 * 4 * 5 * 4);  // y is written in place
+  EXPECT_EQ(summary.unknown_ops, 0);
+}
+
+TEST_F(NetSummaryTest, SaysWhatIsNotKnown) {
+  const NetSummary summary = SummarizeNet({}, net_, {});
+  EXPECT_EQ(summary.unknown_ops, 2);
+  EXPECT_THAT(summary.ops[0].problem, HasSubstr("input \"x\" is not known"));
+}
+
+TEST_F(NetSummaryTest, DoesNotOverflowOnAbsurdShapes) {
+  const NetDef net = ParseNet(R"(op { type: "Copy" input: "x" output: "y" })");
+  const NetSummary summary = SummarizeNet({}, net, {{"x", Floats({INT64_MAX, INT64_MAX, -1})}});
+  EXPECT_EQ(ElementsOf(Floats({INT64_MAX, INT64_MAX})), INT64_MAX);
+  EXPECT_GE(summary.activation_bytes, 0);
+}
+
+TEST_F(NetSummaryTest, CountsMatrixProducts) {
+  EXPECT_EQ(MultiplyAdds(ParseOp(R"(type: "FC" input: "x" input: "w" input: "b" output: "y")"),
+                         {Floats({2, 5}), Floats({7, 5}), Floats({7})}, {Floats({2, 7})}),
+            2 * 7 * 5);
+  EXPECT_EQ(
+      MultiplyAdds(
+          ParseOp(
+              R"(type: "MatMul" input: "a" input: "b" output: "y" arg { name: "trans_a" i: 1 })"),
+          {Floats({5, 2}), Floats({5, 7})}, {Floats({2, 7})}),
+      2 * 7 * 5);
+  EXPECT_EQ(MultiplyAdds(ParseOp(R"(type: "ConvTranspose" input: "x" input: "w" output: "y")"),
+                         {Floats({1, 4, 3, 3}), Floats({4, 6, 2, 2})}, {Floats({1, 6, 6, 6})}),
+            36 * 24);
+}
+
+TEST_F(NetSummaryTest, WritesShapesForPeople) {
+  EXPECT_EQ(ShapeText(Floats({1, 2})), "float [1, 2]");
+  EXPECT_EQ(ShapeText(UnknownShape()), "?");
+}
+
+TEST_F(NetSummaryTest, DrawsOperatorsAndInputsButNoWeights) {
+  const NetSummary summary = SummarizeNet({&init_}, net_, {{"x", Floats({1, 3, 4, 5})}});
+  const std::string dot = NetAsDot(net_, summary);
+  EXPECT_THAT(dot, HasSubstr("n0 [label=\"x\\nfloat [1, 3, 4, 5]\", shape=ellipse];"));
+  EXPECT_THAT(dot, HasSubstr("n0 -> n1 [label=\"x\"];"));
+  EXPECT_THAT(dot, HasSubstr("n1 -> n2 [label=\"y\"];"));
+  EXPECT_THAT(dot, Not(HasSubstr("label=\"w")));
+}
+
+TEST_F(NetSummaryTest, EscapesHostileNames) {
+  const NetDef net =
+      ParseNet(R"(name: "a\"b" op { type: "<script>" input: "&\001\377" output: "\\" })");
+  const NetSummary summary = SummarizeNet({}, net, {});
+  EXPECT_THAT(NetAsDot(net, summary), HasSubstr("digraph \"a\\\"b\""));
+  const std::string svg = NetAsSvg(net, summary);
+  EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
+  EXPECT_THAT(svg, HasSubstr("&amp;??"));
+  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
+}
+
+TEST_F(NetSummaryTest, RefusesToDrawWhatNobodyCouldSee) {
+  ExpectThrows([&] { NetAsSvg(net_, SummarizeNet({}, net_, {}), {.max_svg_ops = 1}); },
+               "operators of net \"n\"");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

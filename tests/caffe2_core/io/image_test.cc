@@ -1,0 +1,158 @@
+#include "caffe2_core/io/image.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+// jpeglib.h needs FILE and size_t.
+#include <jpeglib.h>
+
+#include <cstdio>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Pixel (x, y) is (10 x, 10 y, 7).
+Image Ramp(int width, int height) {
+  Image image{.width = width, .height = height, .rgb = {}};
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      for (const int value : {10 * x, 10 * y, 7}) image.rgb.push_back(static_cast<uint8_t>(value));
+    }
+  }
+  return image;
+}
+
+std::string PngBytes(const Image& image) {
+  const TempDir dir;
+  SavePng(dir.path("a.png"), image);
+  return ReadWholeFile(dir.path("a.png"));
+}
+
+std::string JpegBytes(const Image& image, bool progressive = false) {
+  jpeg_compress_struct info;
+  jpeg_error_mgr errors;
+  info.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&info);
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&info, &bytes, &size);
+  info.image_width = static_cast<unsigned>(image.width);
+  info.image_height = static_cast<unsigned>(image.height);
+  info.input_components = 3;
+  info.in_color_space = JCS_RGB;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, 95, TRUE);
+  if (progressive) jpeg_simple_progression(&info);
+  jpeg_start_compress(&info, TRUE);
+  for (int y = 0; y < image.height; ++y) {
+    auto* row = const_cast<unsigned char*>(image.rgb.data()) + y * image.width * 3;
+    jpeg_write_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_compress(&info);
+  const std::string result(reinterpret_cast<char*>(bytes), size);
+  jpeg_destroy_compress(&info);
+  free(bytes);
+  return result;
+}
+
+TEST(ImageTest, ReadsPngExactly) {
+  const Image image = DecodeImage(PngBytes(Ramp(5, 3)), "a.png");
+  EXPECT_EQ(image.width, 5);
+  EXPECT_EQ(image.height, 3);
+  EXPECT_EQ(image.rgb, Ramp(5, 3).rgb);
+}
+
+TEST(ImageTest, ReadsJpegClosely) {
+  for (const bool progressive : {false, true}) {
+    const Image want = Ramp(16, 16), image = DecodeImage(JpegBytes(want, progressive), "a.jpg");
+    ASSERT_EQ(image.rgb.size(), want.rgb.size());
+    for (size_t i = 0; i < want.rgb.size(); ++i) EXPECT_NEAR(image.rgb[i], want.rgb[i], 12) << i;
+  }
+}
+
+TEST(ImageTest, RefusesOtherFiles) {
+  ExpectThrows([] { DecodeImage("GIF89a", "a.gif"); },
+               "cannot read \"a.gif\" as a picture: it is neither JPEG nor PNG");
+}
+
+TEST(ImageTest, RefusesFilesThatEndEarly) {
+  const std::string png = PngBytes(Ramp(9, 9)), jpeg = JpegBytes(Ramp(64, 64));
+  ExpectThrows([&] { DecodeImage(png.substr(0, png.size() / 2), "a.png"); },
+               "cannot read \"a.png\" as PNG: ");
+  ExpectThrows([&] { DecodeImage(jpeg.substr(0, jpeg.size() / 2), "a.jpg"); },
+               "cannot read \"a.jpg\" as JPEG: ");
+}
+
+TEST(ImageTest, RefusesPicturesBeyondTheLimit) {
+  ExpectThrows([] { DecodeImage(PngBytes(Ramp(10, 10)), "a.png", {.max_pixels = 99}); },
+               "pixels of a picture of 10x10");
+  ExpectThrows([] { DecodeImage(JpegBytes(Ramp(10, 10)), "a.jpg", {.max_pixels = 99}); },
+               "pixels of a picture of 10x10");
+  ExpectThrows([] { DecodeImage(JpegBytes(Ramp(10, 10), true), "a.jpg", {.max_scans = 2}); },
+               "more than 2 scans");
+}
+
+TEST(ImageTest, SurvivesDamageOfEveryByte) {
+  for (const std::string& bytes :
+       {PngBytes(Ramp(12, 7)), JpegBytes(Ramp(16, 8)), JpegBytes(Ramp(16, 8), true)}) {
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      for (const int flip : {0x01, 0x80, 0xff}) {
+        std::string damaged = bytes;
+        damaged[i] = static_cast<char>(damaged[i] ^ flip);
+        try {
+          const Image image = DecodeImage(damaged, "damaged", {.max_pixels = 1 << 20});
+          ASSERT_EQ(image.rgb.size(),
+                    static_cast<size_t>(image.width) * static_cast<size_t>(image.height) * 3);
+        } catch (const EnforceNotMet&) {
+        }
+      }
+    }
+  }
+}
+
+TEST(ImageTest, ResizesWithHalfPixelCentres) {
+  // From 4 to 2 columns the centres fall between 0 and 1, and 2 and 3: 5 and 25. From 2 to 4: -0.25
+  // (held at 0), 0.25, 0.75, 1.25 (held at 1).
+  const Image half = ResizeImage(Ramp(4, 1), 2, 1);
+  EXPECT_THAT((std::vector<int>{half.rgb[0], half.rgb[3]}), ElementsAre(5, 25));
+  const Image twice = ResizeImage(Ramp(2, 1), 4, 1);
+  EXPECT_THAT((std::vector<int>{twice.rgb[0], twice.rgb[3], twice.rgb[6], twice.rgb[9]}),
+              ElementsAre(0, 3, 8, 10));
+}
+
+TEST(ImageTest, ShorterSideGivesTheSize) {
+  int width, height;
+  ResizedSize(Ramp(20, 10), 5, &width, &height);
+  EXPECT_EQ(width, 10);
+  EXPECT_EQ(height, 5);
+  ResizedSize(Ramp(10, 24), 5, &width, &height);
+  EXPECT_EQ(width, 5);
+  EXPECT_EQ(height, 12);
+}
+
+TEST(ImageTest, MakesTensorsAsNetsWantThem) {
+  const Tensor tensor =
+      ImageToTensor(Ramp(4, 3), {.mean = {1, 2, 3}, .scale = {2}, .bgr = true, .crop = 1});
+  EXPECT_EQ(tensor.dims(), (std::vector<int64_t>{1, 3, 1, 1}));
+  // The middle of 4x3 is pixel (1, 1): blue 7, green 10, red 10.
+  const float* values = tensor.data<float>();
+  EXPECT_THAT((std::vector<float>{values[0], values[1], values[2]}), ElementsAre(12, 16, 14));
+}
+
+TEST(ImageTest, NamesWhatDoesNotFit) {
+  ExpectThrows([] { ImageToTensor(Ramp(4, 3), {.crop = 4}); },
+               "a picture of 4x3 pixels is smaller than the crop of 4x4");
+  ExpectThrows(
+      [] {
+        ImageToTensor(Ramp(4, 3), {.mean = {1, 2}});
+      },
+      "mean has 2 values, want 1 or 3");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
