@@ -1,0 +1,267 @@
+// The other subcommands: what they print, and their exit codes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+const std::vector<std::string>& AllCommands() {
+  static const std::vector<std::string> names = {"run",     "plan", "check", "inspect",
+                                                 "convert", "ops",  "bench", "devices"};
+  return names;
+}
+
+TEST(ProgramTest, HelpOfEveryCommandFitsAScreen) {
+  for (const std::string& name : AllCommands()) {
+    const ProgramResult result = RunCaffe2({name, "--help"});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_THAT(result.out, AllOf(HasSubstr("usage: caffe2 " + name), HasSubstr("examples")));
+    EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 40) << name;
+  }
+}
+
+TEST(ProgramTest, TellsItsVersion) {
+  const ProgramResult result = RunCaffe2({"--version"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, StartsWith("caffe2 (caffe2rt) "));
+}
+
+TEST(ProgramTest, SuggestsTheNearestCommand) {
+  const ProgramResult result = RunCaffe2({"inspct"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("command \"inspct\" is not known; did you mean inspect?"));
+}
+
+TEST(ProgramTest, WithoutArgumentsIsWrongUsage) {
+  const ProgramResult result = RunCaffe2({});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.out, HasSubstr("usage: caffe2 COMMAND"));
+}
+
+TEST(ProgramTest, TakesCaffe2sFlags) {
+  EXPECT_EQ(RunCaffe2({"devices", "--caffe2_keep_on_shrink=false"}).code, 0);
+  EXPECT_EQ(RunCaffe2({"devices", "--nocaffe2_keep_on_shrink"}).code, 0);
+  EXPECT_EQ(RunCaffe2({"devices", "--caffe2_keep_on_shrink=maybe"}).code, 2);
+}
+
+class CheckProgramTest : public ::testing::Test {
+ protected:
+  ProgramResult Check(const std::string& net, std::vector<std::string> more = {}) {
+    std::vector<std::string> args = {"check", dir_.Write("net.pbtxt", net)};
+    args.insert(args.end(), more.begin(), more.end());
+    return RunCaffe2(args);
+  }
+  TempDir dir_;
+};
+
+TEST_F(CheckProgramTest, SaysFine) {
+  const ProgramResult result =
+      Check(R"(op { type: "Relu" input: "x" output: "y" } external_input: "x")");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, HasSubstr("net \"net\": fine\n"));
+}
+
+TEST_F(CheckProgramTest, ListsEveryProblem) {
+  const ProgramResult result = Check(R"(
+      external_input: "x" external_output: "never"
+      op { type: "Convv" input: "x" output: "a" }
+      op { type: "RoIAlign" input: "x" input: "x" output: "b" }
+      op { type: "Relu" input: "x" input: "x" output: "c" }
+      op { type: "Relu" input: "lost" output: "d" }
+      op { type: "LeakyRelu" input: "x" output: "e" arg { name: "alpa" f: 1 } }
+      op { type: "LeakyRelu" input: "x" output: "e" arg { name: "alpha" f: 1 } arg { name: "alpha" f: 2 } })");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, IsEmpty());
+  EXPECT_THAT(
+      result.out,
+      AllOf(HasSubstr("operator 0: operator type \"Convv\" is not known; close: Conv"),
+            HasSubstr("operator 1: operator type \"RoIAlign\" is known to Caffe2 but missing here"),
+            HasSubstr("operator 2: operator Relu: it has 2 inputs, want 1"),
+            HasSubstr("operator 3: op Relu: Source for input lost is unknown"),
+            HasSubstr(
+                "warning: operator 4: operator LeakyRelu: argument \"alpa\" is not known and has "
+                "no effect; close: alpha"),
+            HasSubstr("operator 5: operator LeakyRelu: "),
+            HasSubstr("external_output \"never\" is made by no operator")));
+}
+
+TEST_F(CheckProgramTest, NotesAreNoErrors) {
+  const ProgramResult result = Check(R"(
+      type: "dag" op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } } external_input: "x")");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("note: net type \"dag\" runs as simple"),
+                    HasSubstr("note: operator 0: asks for the device CUDA, which is not here")));
+}
+
+TEST_F(CheckProgramTest, LooksIntoNestedNets) {
+  const ProgramResult result = Check(R"(
+      op { type: "If" input: "c" output: "y" arg { name: "then_net" n { op { type: "Yolo" output: "y" } } } })",
+                                     {"--json"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out, HasSubstr(R"("missing_operators": ["If", "Yolo"])"));
+}
+
+TEST_F(CheckProgramTest, ChecksTheStepsOfAPlan) {
+  const TempDir dir;
+  const std::string plan = dir.Write("plan.pbtxt", R"(
+      name: "p" network { name: "train" op { type: "Relu" input: "x" output: "y" } }
+      execution_step { name: "s" network: "trains" num_iter: 2 should_stop_blob: "stop" })");
+  const ProgramResult result = RunCaffe2({"check", plan});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("step \"s\": net \"trains\" is not in the plan; close: train"),
+                    HasSubstr("num_iter is given with should_stop_blob")));
+}
+
+TEST_F(CheckProgramTest, GoesOnAfterAFileItCannotRead) {
+  const std::string good =
+      dir_.Write("good.pbtxt", R"(op { type: "Relu" input: "x" output: "y" })");
+  const std::string bad = dir_.Write("bad.pbtxt", "op { type: \"Relu\" input: }");
+  const ProgramResult result = RunCaffe2({"check", bad, good});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, StartsWith("caffe2: "));
+  EXPECT_THAT(result.out, HasSubstr("net \"good\": fine"));
+}
+
+TEST(InspectProgramTest, ShowsShapesParametersAndCosts) {
+  const ProgramResult result = RunCaffe2({"inspect", DemoFile("predict_net.pb"), "--init-net",
+                                          DemoFile("init_net.pb"), "--input", "data=1,3,64,64"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  // 16 filters of 3 * 9 * 9 and 16 biases; 28 * 28 outputs of each, 243 multiply-adds an output.
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("float [1, 16, 28, 28]"), HasSubstr("3904"), HasSubstr("3048.2 k"),
+                    HasSubstr("total: 3972 parameters (15.5 KiB)")));
+  const ProgramResult json =
+      RunCaffe2({"inspect", DemoFile("predict_net.pb"), "--init-net", DemoFile("init_net.pb"),
+                 "--input", "data=1,3,64,64", "--json"});
+  // FC: 4 outputs of 16 each.
+  constexpr int kMultiplyAdds = 28 * 28 * 16 * 243 + 4 * 16;
+  EXPECT_THAT(json.out, HasSubstr("\"multiply_adds\": " + std::to_string(kMultiplyAdds)));
+}
+
+TEST(InspectProgramTest, DrawsDotAndSvg) {
+  const ProgramResult dot = RunCaffe2({"inspect", DemoFile("predict_net.pb"), "--dot", "-"});
+  EXPECT_THAT(dot.out, AllOf(StartsWith("digraph \"stripes\" {"), HasSubstr("Conv  responses"),
+                             HasSubstr(" -> ")));
+  const TempDir dir;
+  EXPECT_EQ(RunCaffe2({"inspect", DemoFile("predict_net.pb"), "--svg", dir.path("net.svg")}).code,
+            0);
+  EXPECT_THAT(ReadWholeFile(dir.path("net.svg")),
+              AllOf(StartsWith("<svg "), HasSubstr("Softmax"), HasSubstr("</svg>")));
+}
+
+TEST(InspectProgramTest, DrawsAllNetsWithoutWeights) {
+  SKIP_WITHOUT_SHARED("models/c2_netdefs_only");
+  for (const auto& entry :
+       std::filesystem::directory_iterator(SharedPath("models/c2_netdefs_only"))) {
+    if (entry.path().extension() == ".tsv") continue;
+    const ProgramResult result = RunCaffe2({"inspect", entry.path().string(), "--svg", "-"});
+    EXPECT_EQ(result.code, 0) << entry.path() << ": " << result.err;
+    EXPECT_THAT(result.out, StartsWith("<svg "));
+  }
+}
+
+TEST(InspectProgramTest, NamesFilesOfOthers) {
+  SKIP_WITHOUT_SHARED("models/onnx_mnist_cntk/model.onnx");
+  const ProgramResult result =
+      RunCaffe2({"inspect", SharedPath("models/onnx_mnist_cntk/model.onnx")});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("is an ONNX model"));
+}
+
+TEST(ConvertProgramTest, GoesToTextAndBack) {
+  const TempDir dir;
+  ASSERT_EQ(
+      RunCaffe2({"convert", DemoFile("predict_net.pb"), "--output", dir.path("net.pbtxt")}).code,
+      0);
+  EXPECT_THAT(ReadWholeFile(dir.path("net.pbtxt")), StartsWith("name: \"stripes\""));
+  ASSERT_EQ(RunCaffe2({"convert", dir.path("net.pbtxt"), "--output", dir.path("net.pb")}).code, 0);
+  EXPECT_EQ(ReadWholeFile(dir.path("net.pb")), ReadWholeFile(DemoFile("predict_net.pb")));
+}
+
+TEST(ConvertProgramTest, ObeysTheKindItIsTold) {
+  const ProgramResult result =
+      RunCaffe2({"convert", DemoFile("predict_net.pb"), "--as", "NetDeff"});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("did you mean NetDef?"));
+  EXPECT_EQ(RunCaffe2({"convert", DemoFile("labels.txt")}).code, 1);
+}
+
+TEST(OpsProgramTest, TellsWhatAnOperatorTakes) {
+  const ProgramResult result = RunCaffe2({"ops", "LeakyRelu"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("devices: CPU"), HasSubstr("source: operators/"),
+                                HasSubstr("alpha: "), HasSubstr("(0.01)")));
+}
+
+TEST(OpsProgramTest, TellsMissingFromUnknown) {
+  const ProgramResult missing = RunCaffe2({"ops", "RoIAlign"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("known to Caffe2 but missing here"));
+  EXPECT_THAT(RunCaffe2({"ops", "Convv"}).err, HasSubstr("is not known; did you mean Conv?"));
+}
+
+TEST(OpsProgramTest, ListsEveryOperatorOnALine) {
+  const ProgramResult result = RunCaffe2({"ops"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("\nConv "), HasSubstr("\nRelu "), HasSubstr("\nSoftmax ")));
+}
+
+TEST(PlanProgramTest, RunsStepsAndFetches) {
+  const ProgramResult result =
+      RunCaffe2({"plan", SourcePath("binaries/demo/doubling_plan.pbtxt"), "--fetch", "x"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("x  float [1]\n  1024\n"), HasSubstr("plan \"doubling\" done")));
+}
+
+TEST(PlanProgramTest, FailsWithTheNetsReason) {
+  const TempDir dir;
+  const std::string plan = dir.Write("plan.pbtxt", R"(
+      name: "p" network { name: "n" op { type: "Relu" input: "x" output: "y" } } execution_step { network: "n" })");
+  const ProgramResult result = RunCaffe2({"plan", plan});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("non-existing input blob: x"));
+}
+
+TEST(BenchProgramTest, TimesANetAndItsOperators) {
+  const ProgramResult result = RunCaffe2(WithDemo(
+      {"bench", "--input", "data=1,3,64,64", "--warmup", "1", "--iterations", "3", "--json"}));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              AllOf(StartsWith("{\"net\": \"stripes\", \"median_ms\": "),
+                    HasSubstr("\"iterations\": 3"), HasSubstr("\"type\": \"Softmax\"")));
+}
+
+TEST(DevicesProgramTest, ListsTheCpu) {
+  const ProgramResult result = RunCaffe2({"devices"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, StartsWith("CPU (device type 0): "));
+}
+
+TEST(ProgramTest, RefusesFilesWhereThereAreNone) {
+  for (const char* name : {"run", "bench", "devices"}) {
+    EXPECT_EQ(RunCaffe2({name, "stray"}).code, 2) << name;
+  }
+  for (const char* name : {"plan", "check", "inspect", "convert"})
+    EXPECT_EQ(RunCaffe2({name}).code, 2) << name;
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

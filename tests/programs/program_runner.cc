@@ -1,0 +1,60 @@
+#include "tests/programs/program_runner.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+namespace {
+
+// In the child, which must not return.
+[[noreturn]] void Become(std::vector<char*> argv, const std::string& out, const std::string& err) {
+  const int in_fd = open("/dev/null", O_RDONLY);
+  const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const int err_fd = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (in_fd >= 0 && out_fd >= 0 && err_fd >= 0 && dup2(in_fd, 0) >= 0 && dup2(out_fd, 1) >= 0 &&
+      dup2(err_fd, 2) >= 0) {
+    execv(argv[0], argv.data());
+  }
+  _exit(127);
+}
+
+}  // namespace
+
+ProgramResult RunCaffe2(const std::vector<std::string>& args) {
+  const TempDir dir;
+  std::vector<std::string> words = {CAFFE2_PROGRAM};
+  words.insert(words.end(), args.begin(), args.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const std::string out = dir.path("out"), err = dir.path("err");
+  const pid_t child = fork();
+  CAFFE_ENFORCE(child >= 0, "cannot start a process");
+  if (child == 0) Become(std::move(argv), out, err);
+  int status = 0;
+  CAFFE_ENFORCE_EQ(waitpid(child, &status, 0), child, "waiting for a process");
+  CAFFE_ENFORCE(!WIFEXITED(status) || WEXITSTATUS(status) != 127, "cannot start ", words[0]);
+  return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          .out = ReadWholeFile(out),
+          .err = ReadWholeFile(err)};
+}
+
+std::string DemoFile(const std::string& name) {
+  return SourcePath("binaries/demo/stripes/" + name);
+}
+
+std::vector<std::string> WithDemo(std::vector<std::string> args) {
+  for (const std::string& word : {std::string("--init-net"), DemoFile("init_net.pb"),
+                                  std::string("--predict-net"), DemoFile("predict_net.pb")}) {
+    args.push_back(word);
+  }
+  return args;
+}
+
+}  // namespace caffe2rt::test

@@ -1,0 +1,28 @@
+#pragma once
+// Runs a built program and keeps what it says.
+//
+//   const ProgramResult result = RunCaffe2({"ops", "Convv"});
+//   EXPECT_EQ(result.code, 1);
+//   EXPECT_THAT(result.err, HasSubstr("did you mean Conv?"));
+
+#include <string>
+#include <vector>
+
+namespace caffe2rt::test {
+
+struct ProgramResult {
+  int code = -1;  // -1: it did not end by itself
+  std::string out;
+  std::string err;
+};
+
+// The program `caffe2` of this build, with no terminal and an empty input. THROWS when it cannot be
+// started.
+ProgramResult RunCaffe2(const std::vector<std::string>& args);
+
+// The demo's nets in the source tree.
+std::string DemoFile(const std::string& name);
+// Options that name them.
+std::vector<std::string> WithDemo(std::vector<std::string> args);
+
+}  // namespace caffe2rt::test
