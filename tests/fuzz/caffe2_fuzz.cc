@@ -157,12 +157,12 @@ bool MutateFields(const CorpusFile& file, Random* random, Mutate mutate, std::st
 std::string MakeInput(const Corpus& corpus, const CorpusFile& file, Random* random) {
   std::string bytes;
   bool done = false;
-  if (random->Below(3) > 0 && file.kind == FileKind::kNetDef) {
+  if (!random->OneIn(5) && file.kind == FileKind::kNetDef) {
     done = MutateFields<NetDef>(file, random, MutateNet, &bytes);
   } else if (random->Below(3) > 0 && file.kind == FileKind::kPlanDef) {
     done = MutateFields<PlanDef>(file, random, MutatePlan, &bytes);
   }
-  if (!done || random->OneIn(16)) {
+  if (!done || random->OneIn(32)) {
     if (!done) bytes = file.bytes;
     MutateBytes(corpus.files()[random->Below(corpus.files().size())].bytes, random, &bytes);
   }

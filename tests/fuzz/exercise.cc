@@ -78,23 +78,27 @@ void Inspect(const NetDef& net, const Workspace& ws) {
   }
 }
 
-void FeedRandom(Random* random, Tensor* tensor) {
+std::vector<int64_t> RandomDims(Random* random) {
+  if (random->OneIn(4)) return {1, 3, 32, 32};
   std::vector<int64_t> dims;
   for (uint64_t rank = random->OneIn(8) ? random->Below(7) : 1 + random->Below(4); rank-- > 0;) {
     static const int64_t kSizes[] = {0, 1, 1, 1, 2, 3, 3, 4, 5, 7, 8, 12, 16, 33};
     dims.push_back(kSizes[random->Below(std::size(kSizes))]);
   }
-  if (random->OneIn(2)) dims = {1, 3, 32, 32};
+  return dims;
+}
+
+void FillRandom(const std::vector<int64_t>& dims, Random* random, Tensor* tensor) {
   tensor->Resize(dims);
-  if (random->OneIn(6)) {
+  if (random->OneIn(12)) {
     int64_t* data = tensor->mutable_data<int64_t>();
     for (int64_t i = 0; i < tensor->numel(); ++i)
       data[i] = static_cast<int64_t>(random->Below(9)) - 2;
-  } else if (random->OneIn(6)) {
+  } else if (random->OneIn(12)) {
     int32_t* data = tensor->mutable_data<int32_t>();
     for (int64_t i = 0; i < tensor->numel(); ++i)
       data[i] = static_cast<int32_t>(random->Below(9)) - 2;
-  } else if (random->OneIn(8)) {
+  } else if (random->OneIn(12)) {
     uint8_t* data = tensor->mutable_data<uint8_t>();
     for (int64_t i = 0; i < tensor->numel(); ++i) data[i] = static_cast<uint8_t>(random->Next());
   } else {
@@ -104,18 +108,41 @@ void FeedRandom(Random* random, Tensor* tensor) {
   }
 }
 
-// Weights of the origin, shared read-only; random tensors for the other inputs.
+const Tensor* WeightOf(const std::string& name, const CorpusFile* origin) {
+  if (origin == nullptr || origin->weights == nullptr || !origin->weights->HasBlob(name))
+    return nullptr;
+  const Blob* blob = origin->weights->GetBlob(name);
+  return blob->IsTensor(CPU) ? &blob->Get<Tensor>() : nullptr;
+}
+
+// Dimensions that the first operator reading the blob can take, as its weight says; else `usual`.
+std::vector<int64_t> FittingDims(const NetDef& net, const std::string& name,
+                                 const CorpusFile* origin, const std::vector<int64_t>& usual) {
+  for (const OperatorDef& op : net.op()) {
+    if (op.input_size() < 2 || op.input(0) != name) continue;
+    const Tensor* weight = WeightOf(op.input(1), origin);
+    if (weight == nullptr) break;
+    if (op.type() == "Conv" && weight->dim() == 4) return {1, weight->size(1), 24, 24};
+    if (op.type() == "ConvTranspose" && weight->dim() == 4) return {1, weight->size(0), 9, 9};
+    if (op.type() == "FC" && weight->dim() == 2) return {2, weight->size(1)};
+    if (weight->dim() == 1) return {1, weight->size(0), 8, 8};
+    break;
+  }
+  return usual;
+}
+
+// Weights of the origin, shared read-only; random tensors for the other inputs, many of one shape.
 void FeedInputs(const NetDef& net, const CorpusFile* origin, Random* random, Workspace* ws) {
+  const std::vector<int64_t> usual = RandomDims(random);
   for (const std::string& name : InputsOf(net)) {
     Tensor* tensor = ws->CreateBlob(name)->GetMutableTensor(CPU);
-    const Blob* weight =
-        origin != nullptr && origin->weights != nullptr && origin->weights->HasBlob(name)
-            ? origin->weights->GetBlob(name)
-            : nullptr;
-    if (weight != nullptr && weight->IsTensor(CPU) && !random->OneIn(64)) {
-      *tensor = weight->Get<Tensor>();
+    const Tensor* weight = WeightOf(name, origin);
+    if (weight != nullptr && !random->OneIn(64)) {
+      *tensor = *weight;
+    } else if (random->OneIn(4)) {
+      FillRandom(RandomDims(random), random, tensor);
     } else {
-      FeedRandom(random, tensor);
+      FillRandom(FittingDims(net, name, origin, usual), random, tensor);
     }
   }
 }
@@ -159,7 +186,7 @@ void RunMetaNet(MetaNetDef meta, const CorpusFile* origin, Random* random) {
   Predictor predictor(meta, &ws, options);
   Predictor::TensorMap inputs;
   for (const std::string& name : predictor.input_names()) {
-    FeedRandom(random, &inputs.emplace(name, Tensor(CPU)).first->second);
+    FillRandom(RandomDims(random), random, &inputs.emplace(name, Tensor(CPU)).first->second);
   }
   Predictor::TensorList outputs;
   predictor(inputs, &outputs);

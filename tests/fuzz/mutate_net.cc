@@ -213,6 +213,27 @@ void MutateOp(Random* random, NetDef* net) {
   }
 }
 
+// Types that are not here end a net before anything is tried.
+void RemoveMissing(NetDef* net) {
+  for (int i = net->op_size() - 1; i >= 0; --i) {
+    if (!std::binary_search(Types().begin(), Types().end(), net->op(i).type())) {
+      net->mutable_op()->DeleteSubrange(i, 1);
+    }
+  }
+}
+
+// A few operators in a row; what they read is fed.
+void CutWindow(Random* random, NetDef* net) {
+  const auto size = static_cast<uint64_t>(net->op_size());
+  if (size < 2) return;
+  const auto begin = static_cast<int>(random->Below(size));
+  const auto end = std::min<int>(net->op_size(), begin + 1 + static_cast<int>(random->Below(8)));
+  net->mutable_op()->DeleteSubrange(end, net->op_size() - end);
+  net->mutable_op()->DeleteSubrange(0, begin);
+  net->clear_external_input();
+  net->clear_external_output();
+}
+
 void MutateStep(Random* random, ExecutionStep* step) {
   if (step->substep_size() > 0 && random->OneIn(2)) {
     MutateStep(random, step->mutable_substep(static_cast<int>(
@@ -252,7 +273,10 @@ void MutateStep(Random* random, ExecutionStep* step) {
 }  // namespace
 
 void MutateNet(Random* random, NetDef* net) {
-  const int count = 1 + static_cast<int>(random->Below(4));
+  if (!random->OneIn(8)) RemoveMissing(net);
+  if (random->OneIn(2)) CutWindow(random, net);
+  if (random->OneIn(16)) net->clear_op();
+  const int count = 1 + static_cast<int>(random->Below(random->OneIn(4) ? 6 : 2));
   for (int i = 0; i < count; ++i) {
     if (random->OneIn(4)) {
       AddOperator(random, net);
