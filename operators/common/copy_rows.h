@@ -2,6 +2,8 @@
 // Copies between tensors that differ in shape only, or in how far apart their rows are. Elements
 // with constructors (std::string) are copied by their own copy function.
 
+#include <cstring>
+
 #include "caffe2_core/tensor/tensor.h"
 #include "contexts/cpu/cpu_context.h"
 
@@ -12,6 +14,15 @@ namespace caffe2rt {
 // pointers are fine when nothing is copied.
 void CopyRows(CPUContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
               int64_t src_stride, void* dst, int64_t dst_stride);
+
+// One row of items.
+inline void CopyRow(CPUContext&, TypeMeta type, int64_t items, const void* src, void* dst) {
+  if (type.IsPlainData()) {
+    std::memcpy(dst, src, static_cast<size_t>(items) * type.itemsize());
+  } else {
+    type.copy()(src, dst, static_cast<size_t>(items));
+  }
+}
 
 // The address of item `index`.
 inline const void* ItemAt(const void* base, TypeMeta type, int64_t index) {

@@ -7,99 +7,122 @@ namespace caffe2rt::math {
 
 namespace {
 
-// y[i][j] = x[i * row_stride + j * column_stride], y dense. Tiles keep the lines of both sides in
-// the nearest cache.
+constexpr int64_t kTile = 16;
+
+// A tile of kTile x kTile goes through a small array: source and target lines are each touched
+// once, so that strides which are powers of two do not throw each other out of the cache.
 template <class T>
-void TransposePlane(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
-                    const T* x, T* y) {
-  constexpr int64_t kTile = 16;
-  for (int64_t i0 = 0; i0 < rows; i0 += kTile) {
-    const int64_t i1 = std::min(rows, i0 + kTile);
-    for (int64_t j0 = 0; j0 < columns; j0 += kTile) {
-      const int64_t j1 = std::min(columns, j0 + kTile);
+void TransposeTile(const TransposePlan& plan, const T* x, T* y) {
+  T tile[kTile][kTile];
+  for (int64_t j = 0; j < kTile; ++j)
+    std::memcpy(tile[j], x + j * plan.columns.source, sizeof(tile[j]));
+  for (int64_t i = 0; i < kTile; ++i, y += plan.rows.target) {
+    for (int64_t j = 0; j < kTile; ++j) y[j] = tile[j][i];
+  }
+}
+
+template <class T>
+void TransposePlane(const TransposePlan& plan, const T* x, T* y) {
+  const int64_t column_step = plan.columns.source, row_step = plan.rows.target;
+  for (int64_t i0 = 0; i0 < plan.rows.size; i0 += kTile) {
+    const int64_t i1 = std::min(plan.rows.size, i0 + kTile);
+    for (int64_t j0 = 0; j0 < plan.columns.size; j0 += kTile) {
+      const int64_t j1 = std::min(plan.columns.size, j0 + kTile);
+      if (i1 - i0 == kTile && j1 - j0 == kTile) {
+        TransposeTile(plan, x + i0 + j0 * column_step, y + i0 * row_step + j0);
+        continue;
+      }
       for (int64_t i = i0; i < i1; ++i) {
-        for (int64_t j = j0; j < j1; ++j)
-          y[i * columns + j] = x[i * row_stride + j * column_stride];
+        for (int64_t j = j0; j < j1; ++j) y[i * row_step + j] = x[i + j * column_step];
       }
     }
   }
 }
 
-// A block of items that no single type covers.
-void CopyPlane(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
-               size_t bytes, const char* x, char* y) {
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j, y += bytes) {
-      std::memcpy(y, x + static_cast<size_t>(i * row_stride + j * column_stride) * bytes, bytes);
+// Blocks of items that no single word holds.
+void CopyPlane(const TransposePlan& plan, size_t bytes, const char* x, char* y) {
+  for (int64_t i = 0; i < plan.rows.size; ++i) {
+    char* row = y + static_cast<size_t>(i * plan.rows.target) * bytes;
+    for (int64_t j = 0; j < plan.columns.size; ++j, row += bytes) {
+      std::memcpy(row, x + static_cast<size_t>(i + j * plan.columns.source) * bytes, bytes);
     }
   }
 }
 
 // Moves the counters of the outer axes on by one; false after the last.
-bool Advance(TransposePlan& plan, size_t outer, int64_t* offset) {
-  for (size_t axis = outer; axis-- > 0;) {
-    *offset += plan.strides[axis];
-    if (++plan.index[axis] < plan.dims[axis]) return true;
-    *offset -= plan.strides[axis] * plan.dims[axis];
-    plan.index[axis] = 0;
+bool Advance(TransposePlan& plan, int64_t* source, int64_t* target) {
+  for (auto axis = plan.outer.rbegin(); axis != plan.outer.rend(); ++axis) {
+    *source += axis->source;
+    *target += axis->target;
+    if (++axis->index < axis->size) return true;
+    *source -= axis->source * axis->size;
+    *target -= axis->target * axis->size;
+    axis->index = 0;
   }
   return false;
 }
 
+// Calls plane(offset in the source, offset in the result), in blocks, for each plane.
 template <class Plane>
 void ForEachPlane(TransposePlan& plan, const Plane& plane) {
-  const size_t outer = plan.dims.size() - 2;
-  const int64_t rows = plan.dims[outer], columns = plan.dims[outer + 1];
-  std::fill(plan.index.begin(), plan.index.end(), 0);
   int64_t source = 0, target = 0;
   do {
-    plane(rows, columns, plan.strides[outer], plan.strides[outer + 1], source, target);
-    target += rows * columns;
-  } while (Advance(plan, outer, &source));
+    plane(source, target);
+  } while (Advance(plan, &source, &target));
 }
 
 template <class T>
 void TransposeAs(TransposePlan& plan, const void* src, void* dst) {
-  ForEachPlane(plan, [&](int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
-                         int64_t source, int64_t target) {
-    TransposePlane<T>(rows, columns, row_stride, column_stride, static_cast<const T*>(src) + source,
-                      static_cast<T*>(dst) + target);
+  ForEachPlane(plan, [&](int64_t source, int64_t target) {
+    TransposePlane<T>(plan, static_cast<const T*>(src) + source, static_cast<T*>(dst) + target);
   });
+}
+
+// The axes of the result, outermost first, without those of size 1, joined where they stay
+// together.
+std::vector<TransposePlan::Axis> JoinAxes(IntArrayRef dims, ArrayRef<int> order) {
+  std::vector<int64_t> strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  std::vector<TransposePlan::Axis> axes;
+  for (const int place : order) {
+    const int64_t size = dims[static_cast<size_t>(place)],
+                  stride = strides[static_cast<size_t>(place)];
+    if (size == 1) continue;
+    if (!axes.empty() && axes.back().source == stride * size) {
+      axes.back().size *= size;
+      axes.back().source = stride;
+    } else {
+      axes.push_back({.size = size, .source = stride});
+    }
+  }
+  return axes;
 }
 
 }  // namespace
 
-void PlanTranspose(IntArrayRef dims, ArrayRef<int> axes, TransposePlan* plan) {
-  std::vector<int64_t> source_strides(dims.size(), 1);
-  for (size_t i = dims.size(); i-- > 1;) source_strides[i - 1] = source_strides[i] * dims[i];
-  plan->dims.clear();
-  plan->strides.clear();
-  for (const int axis : axes) {
-    const int64_t dim = dims[static_cast<size_t>(axis)];
-    const int64_t stride = source_strides[static_cast<size_t>(axis)];
-    if (dim == 1) continue;
-    if (!plan->dims.empty() && plan->strides.back() == stride * dim) {
-      plan->dims.back() *= dim;
-      plan->strides.back() = stride;
+void PlanTranspose(IntArrayRef dims, ArrayRef<int> order, TransposePlan* plan) {
+  std::vector<TransposePlan::Axis> axes = JoinAxes(dims, order);
+  *plan = TransposePlan();
+  if (!axes.empty() && axes.back().source == 1) {
+    plan->block_items = axes.back().size;
+    axes.pop_back();
+    for (TransposePlan::Axis& axis : axes) axis.source /= plan->block_items;
+  }
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    axis->target = plan->blocks;
+    plan->blocks *= axis->size;
+  }
+  // Of two or more axes that are left the last one is not dense in the source: it would be part of
+  // the block.
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (i + 1 == axes.size()) {
+      plan->columns = axes[i];
+    } else if (axes[i].source == 1) {
+      plan->rows = axes[i];
     } else {
-      plan->dims.push_back(dim);
-      plan->strides.push_back(stride);
+      plan->outer.push_back(axes[i]);
     }
   }
-  plan->block_items = 1;
-  if (!plan->dims.empty() && plan->strides.back() == 1) {
-    plan->block_items = plan->dims.back();
-    plan->dims.pop_back();
-    plan->strides.pop_back();
-    for (int64_t& stride : plan->strides) stride /= plan->block_items;
-  }
-  while (plan->dims.size() < 2) {
-    plan->dims.insert(plan->dims.begin(), 1);
-    plan->strides.insert(plan->strides.begin(), 0);
-  }
-  plan->index.assign(plan->dims.size(), 0);
-  plan->blocks = 1;
-  for (const int64_t dim : plan->dims) plan->blocks *= dim;
 }
 
 void Transpose(TransposePlan& plan, size_t itemsize, const void* src, void* dst) {
@@ -120,10 +143,8 @@ void Transpose(TransposePlan& plan, size_t itemsize, const void* src, void* dst)
     default:
       break;
   }
-  ForEachPlane(plan, [&](int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
-                         int64_t source, int64_t target) {
-    CopyPlane(rows, columns, row_stride, column_stride, bytes,
-              static_cast<const char*>(src) + static_cast<size_t>(source) * bytes,
+  ForEachPlane(plan, [&](int64_t source, int64_t target) {
+    CopyPlane(plan, bytes, static_cast<const char*>(src) + static_cast<size_t>(source) * bytes,
               static_cast<char*>(dst) + static_cast<size_t>(target) * bytes);
   });
 }

@@ -90,12 +90,14 @@ class TopKOp final : public Operator<Context> {
     heap_.clear();
     for (int64_t i = 0; i < first; ++i) heap_.emplace_back(x[i * span.inner], i);
     std::make_heap(heap_.begin(), heap_.end(), Before);
+    float weakest = heap_.empty() ? 0.0f : heap_.front().first;
     for (int64_t i = first; i < span.size; ++i) {
       const float value = x[i * span.inner];
-      if (!(heap_.front().first < value)) continue;
+      if (!(weakest < value)) continue;
       std::pop_heap(heap_.begin(), heap_.end(), Before);
       heap_.back() = {value, i};
       std::push_heap(heap_.begin(), heap_.end(), Before);
+      weakest = heap_.front().first;
     }
     // Popping one by one gives the order also where NaN leaves none; std::sort_heap does exactly
     // that.

@@ -58,8 +58,8 @@ class GatherOp final : public Operator<Context> {
     for (int64_t i = 0; i < outer; ++i) {
       const void* from = ItemAt(data.raw_data(), type, i * size * block);
       for (int64_t j = 0; j < count; ++j) {
-        CopyRows(context_, type, 1, block, ItemAt(from, type, Row(index[j], size) * block), block,
-                 ItemAt(y, type, (i * count + j) * block), block);
+        CopyRow(context_, type, block, ItemAt(from, type, Row(index[j], size) * block),
+                ItemAt(y, type, (i * count + j) * block));
       }
       if (arguments_.match_outer) index += count;
     }
