@@ -29,12 +29,14 @@ struct Tile {
   float* result;          // [pixels][vectors * 16]
 };
 
-template <int kVectors, int kPixels>
+template <class L, int kVectors, int kPixels>
 [[gnu::always_inline]] inline void RunTile(const Tile& tile) {
-  Lanes sum[kVectors][kPixels];
+  using Vector = typename L::Vector;
+  constexpr int kParts = kVectors * L::kParts;
+  Vector sum[kParts][kPixels];
   int64_t offset[kPixels];
-  for (int v = 0; v < kVectors; ++v) {
-    const Lanes start = *reinterpret_cast<const UnalignedLanes*>(tile.bias + v * kLanes);
+  for (int v = 0; v < kParts; ++v) {
+    const Vector start = L::At(tile.bias + v * L::kWidth);
     for (int p = 0; p < kPixels; ++p) sum[v][p] = start;
   }
   for (int p = 0; p < kPixels; ++p) offset[p] = tile.pixels[p];
@@ -43,34 +45,32 @@ template <int kVectors, int kPixels>
   for (int64_t c = 0; c < tile.channels; ++c, x += tile.channel_stride) {
     for (int64_t t = 0; t < tile.tap_count; ++t, w += kVectors * kLanes) {
       const float* at = x + tile.taps[t];
-      Lanes weight[kVectors];
-      for (int v = 0; v < kVectors; ++v) {
-        weight[v] = *reinterpret_cast<const UnalignedLanes*>(w + v * kLanes);
-      }
+      Vector weight[kParts];
+      for (int v = 0; v < kParts; ++v) weight[v] = L::At(w + v * L::kWidth);
       for (int p = 0; p < kPixels; ++p) {
         const float value = at[offset[p]];
-        for (int v = 0; v < kVectors; ++v) sum[v][p] += weight[v] * value;
+        for (int v = 0; v < kParts; ++v) sum[v][p] += weight[v] * value;
       }
     }
   }
   for (int p = 0; p < kPixels; ++p) {
-    for (int v = 0; v < kVectors; ++v) {
-      *reinterpret_cast<UnalignedLanes*>(tile.result + (p * kVectors + v) * kLanes) = sum[v][p];
+    for (int v = 0; v < kParts; ++v) {
+      L::At(tile.result + p * kVectors * kLanes + v * L::kWidth) = sum[v][p];
     }
   }
 }
 
 template <int kVectors, int kPixels>
 CAFFE2RT_TARGET_AVX512 void TileAvx512(const Tile& tile) {
-  RunTile<kVectors, kPixels>(tile);
+  RunTile<Avx512Lanes, kVectors, kPixels>(tile);
 }
 template <int kVectors, int kPixels>
 CAFFE2RT_TARGET_AVX2 void TileAvx2(const Tile& tile) {
-  RunTile<kVectors, kPixels>(tile);
+  RunTile<Avx2Lanes, kVectors, kPixels>(tile);
 }
 template <int kVectors, int kPixels>
 void TilePlain(const Tile& tile) {
-  RunTile<kVectors, kPixels>(tile);
+  RunTile<PlainLanes, kVectors, kPixels>(tile);
 }
 
 using TileFunction = void (*)(const Tile&);

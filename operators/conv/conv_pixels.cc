@@ -33,11 +33,13 @@ struct Tile {
   int64_t last_count;  // pixels of it that are stored
 };
 
-template <int kChannels, int kVectors>
+template <class L, int kChannels, int kVectors>
 [[gnu::always_inline]] inline void RunTile(const Tile& tile) {
-  Lanes sum[kChannels][kVectors];
+  using Vector = typename L::Vector;
+  constexpr int kParts = L::kParts;
+  Vector sum[kChannels][kVectors * kParts];
   for (int m = 0; m < kChannels; ++m) {
-    for (int v = 0; v < kVectors; ++v) sum[m][v] = Lanes{} + tile.bias[m];
+    for (int v = 0; v < kVectors * kParts; ++v) sum[m][v] = Vector{} + tile.bias[m];
   }
   const float* w = tile.weights;
   const float* x = tile.x;
@@ -45,25 +47,27 @@ template <int kChannels, int kVectors>
   for (int64_t c = 0; c < tile.channels; ++c, x += tile.channel_stride) {
     for (int64_t t = 0; t < tile.tap_count; ++t, w += kChannels) {
       const float* at = x + tile.taps[t];
-      Lanes pixels[kVectors];
+      Vector pixels[kVectors * kParts];
       for (int v = 0; v < kVectors; ++v) {
-        pixels[v] =
-            *reinterpret_cast<const UnalignedLanes*>(at + (v == kVectors - 1 ? last : v * kLanes));
+        const float* from = at + (v == kVectors - 1 ? last : v * kLanes);
+        for (int part = 0; part < kParts; ++part) {
+          pixels[v * kParts + part] = L::At(from + part * L::kWidth);
+        }
       }
       for (int m = 0; m < kChannels; ++m) {
-        for (int v = 0; v < kVectors; ++v) sum[m][v] += pixels[v] * w[m];
+        for (int v = 0; v < kVectors * kParts; ++v) sum[m][v] += pixels[v] * w[m];
       }
     }
   }
   for (int m = 0; m < kChannels; ++m) {
     float* y = tile.y + m * tile.y_stride;
-    for (int v = 0; v + 1 < kVectors; ++v) {
-      *reinterpret_cast<UnalignedLanes*>(y + v * kLanes) = sum[m][v];
+    for (int v = 0; v < (kVectors - 1) * kParts; ++v) L::At(y + v * L::kWidth) = sum[m][v];
+    alignas(64) float rest[kLanes];
+    float* to = tile.last_count == kLanes ? y + last : rest;
+    for (int part = 0; part < kParts; ++part) {
+      L::At(to + part * L::kWidth) = sum[m][(kVectors - 1) * kParts + part];
     }
-    if (tile.last_count == kLanes) {
-      *reinterpret_cast<UnalignedLanes*>(y + last) = sum[m][kVectors - 1];
-    } else {
-      const Lanes rest = sum[m][kVectors - 1];
+    if (to == rest) {
       for (int64_t i = 0; i < tile.last_count; ++i) y[last + i] = rest[i];
     }
   }
@@ -71,15 +75,15 @@ template <int kChannels, int kVectors>
 
 template <int kChannels, int kVectors>
 CAFFE2RT_TARGET_AVX512 void TileAvx512(const Tile& tile) {
-  RunTile<kChannels, kVectors>(tile);
+  RunTile<Avx512Lanes, kChannels, kVectors>(tile);
 }
 template <int kChannels, int kVectors>
 CAFFE2RT_TARGET_AVX2 void TileAvx2(const Tile& tile) {
-  RunTile<kChannels, kVectors>(tile);
+  RunTile<Avx2Lanes, kChannels, kVectors>(tile);
 }
 template <int kChannels, int kVectors>
 void TilePlain(const Tile& tile) {
-  RunTile<kChannels, kVectors>(tile);
+  RunTile<PlainLanes, kChannels, kVectors>(tile);
 }
 
 using TileFunction = void (*)(const Tile&);

@@ -29,33 +29,32 @@ void ScaleMatrix(int64_t m, int64_t n, float beta, float* c, int64_t ldc) {
 
 using DotFunction = float(int64_t n, const float* a, const float* b);
 
+template <class L>
 [[gnu::always_inline]] inline float DotBody(int64_t n, const float* a, const float* b) {
-  constexpr int64_t kStep = 4 * kLanes;
-  Lanes sums[4] = {};
+  constexpr int kParts = 4 * L::kParts;
+  typename L::Vector sums[kParts] = {};
   int64_t i = 0;
-  for (; i + kStep <= n; i += kStep) {
-    for (int part = 0; part < 4; ++part) {
-      sums[part] += *reinterpret_cast<const UnalignedLanes*>(a + i + part * kLanes) *
-                    *reinterpret_cast<const UnalignedLanes*>(b + i + part * kLanes);
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    for (int part = 0; part < kParts; ++part) {
+      sums[part] += L::At(a + i + part * L::kWidth) * L::At(b + i + part * L::kWidth);
     }
   }
-  for (; i + kLanes <= n; i += kLanes) {
-    sums[0] += *reinterpret_cast<const UnalignedLanes*>(a + i) *
-               *reinterpret_cast<const UnalignedLanes*>(b + i);
+  for (; i + L::kWidth <= n; i += L::kWidth) sums[0] += L::At(a + i) * L::At(b + i);
+  for (int half = kParts / 2; half > 0; half /= 2) {
+    for (int part = 0; part < half; ++part) sums[part] += sums[part + half];
   }
-  const Lanes sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
   float total = 0.f;
-  for (int lane = 0; lane < kLanes; ++lane) total += sum[lane];
+  for (int lane = 0; lane < L::kWidth; ++lane) total += sums[0][lane];
   for (; i < n; ++i) total += a[i] * b[i];
   return total;
 }
 CAFFE2RT_TARGET_AVX512 float DotAvx512(int64_t n, const float* a, const float* b) {
-  return DotBody(n, a, b);
+  return DotBody<Avx512Lanes>(n, a, b);
 }
 CAFFE2RT_TARGET_AVX2 float DotAvx2(int64_t n, const float* a, const float* b) {
-  return DotBody(n, a, b);
+  return DotBody<Avx2Lanes>(n, a, b);
 }
-float DotPlain(int64_t n, const float* a, const float* b) { return DotBody(n, a, b); }
+float DotPlain(int64_t n, const float* a, const float* b) { return DotBody<PlainLanes>(n, a, b); }
 
 // A product too small for the library. op(A)[i, p] is a[i * row_a + p * column_a], op(B) likewise.
 struct TinyProduct {
@@ -70,37 +69,32 @@ struct TinyProduct {
 };
 
 // kVectors times 16 columns of one row of C. REQUIRES: column_b is 1.
-template <int kVectors>
+template <class L, int kVectors>
 [[gnu::always_inline]] inline void TinyColumns(const TinyProduct& t, int64_t i, int64_t j) {
-  Lanes sums[kVectors] = {};
+  constexpr int kParts = kVectors * L::kParts;
+  typename L::Vector sums[kParts] = {};
   const float* a = t.a + i * t.row_a;
   const float* b = t.b + j;
   for (int64_t p = 0; p < t.k; ++p, a += t.column_a, b += t.row_b) {
-    for (int v = 0; v < kVectors; ++v) {
-      Lanes row;
-      std::memcpy(&row, b + v * kLanes, sizeof(row));
-      sums[v] += row * *a;
-    }
+    for (int v = 0; v < kParts; ++v) sums[v] += L::At(b + v * L::kWidth) * *a;
   }
-  for (int v = 0; v < kVectors; ++v) {
-    // Copies, for through a pointer in a template g++ stores as if the memory were aligned.
-    float* to = t.c + i * t.ldc + j + v * kLanes;
-    Lanes c = sums[v] * t.alpha;
-    if (t.beta != 0.f) {
-      Lanes old;
-      std::memcpy(&old, to, sizeof(old));
-      c += old * t.beta;
+  float* c = t.c + i * t.ldc + j;
+  for (int v = 0; v < kParts; ++v, c += L::kWidth) {
+    if (t.beta == 0.f) {
+      L::At(c) = sums[v] * t.alpha;
+    } else {
+      L::At(c) = sums[v] * t.alpha + L::At(c) * t.beta;
     }
-    std::memcpy(to, &c, sizeof(c));
   }
 }
 
+template <class L>
 [[gnu::always_inline]] inline void TinyBody(const TinyProduct& t) {
   for (int64_t i = 0; i < t.m; ++i) {
     int64_t j = 0;
     if (t.column_b == 1) {
-      for (; j + 4 * kLanes <= t.n; j += 4 * kLanes) TinyColumns<4>(t, i, j);
-      for (; j + kLanes <= t.n; j += kLanes) TinyColumns<1>(t, i, j);
+      for (; j + 4 * kLanes <= t.n; j += 4 * kLanes) TinyColumns<L, 4>(t, i, j);
+      for (; j + kLanes <= t.n; j += kLanes) TinyColumns<L, 1>(t, i, j);
     }
     for (; j < t.n; ++j) {
       float sum = 0.f;
@@ -112,9 +106,9 @@ template <int kVectors>
     }
   }
 }
-CAFFE2RT_TARGET_AVX512 void TinyAvx512(const TinyProduct& t) { TinyBody(t); }
-CAFFE2RT_TARGET_AVX2 void TinyAvx2(const TinyProduct& t) { TinyBody(t); }
-void TinyPlain(const TinyProduct& t) { TinyBody(t); }
+CAFFE2RT_TARGET_AVX512 void TinyAvx512(const TinyProduct& t) { TinyBody<Avx512Lanes>(t); }
+CAFFE2RT_TARGET_AVX2 void TinyAvx2(const TinyProduct& t) { TinyBody<Avx2Lanes>(t); }
+void TinyPlain(const TinyProduct& t) { TinyBody<PlainLanes>(t); }
 
 }  // namespace
 

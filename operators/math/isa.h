@@ -1,10 +1,10 @@
 #pragma once
 // Instruction sets, and vectors of 16 floats for kernels that are compiled for each of them.
 //
-//   template <int kTile> [[gnu::always_inline]] inline void Body(...) { Lanes sum = {}; ... }
-//   CAFFE2RT_TARGET_AVX512 void BodyAvx512(...) { Body<6>(...); }
-//   CAFFE2RT_TARGET_AVX2 void BodyAvx2(...) { Body<3>(...); }
-//   void BodyPlain(...) { Body<2>(...); }
+//   template <class L, int kTile> [[gnu::always_inline]] inline void Body(...) { typename L::Vector
+//   sum = {}; ... } CAFFE2RT_TARGET_AVX512 void BodyAvx512(...) { Body<Avx512Lanes, 6>(...); }
+//   CAFFE2RT_TARGET_AVX2 void BodyAvx2(...) { Body<Avx2Lanes, 3>(...); }
+//   void BodyPlain(...) { Body<PlainLanes, 2>(...); }
 //   ... PickByIsa(BodyAvx512, BodyAvx2, BodyPlain)(...)
 //
 // A body holds no function that is not inlined into it: the target does not reach further.
@@ -41,9 +41,25 @@ Function* PickByIsa(Function* avx512, Function* avx2, Function* plain) {
 }
 
 inline constexpr int kLanes = 16;
-// 16 floats; the compiler cuts them to what the target has.
-typedef float Lanes __attribute__((vector_size(64)));
-// The same at any address of a float.
-typedef float UnalignedLanes __attribute__((vector_size(64), aligned(4), may_alias));
+
+// 16 floats as the registers of an instruction set hold them: kParts vectors of kWidth. g++ keeps
+// wider vectors than the target has in memory, so a body takes the set as a template argument.
+#define CAFFE2RT_DEFINE_LANES(Name, bytes)                                              \
+  struct Name {                                                                         \
+    static constexpr int kWidth = (bytes) / 4;                                          \
+    static constexpr int kParts = kLanes / kWidth;                                      \
+    typedef float Vector __attribute__((vector_size(bytes)));                           \
+    typedef float Unaligned __attribute__((vector_size(bytes), aligned(4), may_alias)); \
+    [[gnu::always_inline]] static const Unaligned& At(const float* x) {                 \
+      return *reinterpret_cast<const Unaligned*>(x);                                    \
+    }                                                                                   \
+    [[gnu::always_inline]] static Unaligned& At(float* x) {                             \
+      return *reinterpret_cast<Unaligned*>(x);                                          \
+    }                                                                                   \
+  }
+CAFFE2RT_DEFINE_LANES(Avx512Lanes, 64);
+CAFFE2RT_DEFINE_LANES(Avx2Lanes, 32);
+CAFFE2RT_DEFINE_LANES(PlainLanes, 16);
+#undef CAFFE2RT_DEFINE_LANES
 
 }  // namespace caffe2rt
