@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "operators/conv/conv_kernel.h"
+#include "operators/conv/onednn_layouts.h"
 #include "operators/math/onednn.h"
 #include "operators/math/scratch.h"
 
@@ -12,74 +13,6 @@ namespace {
 
 using dnnl::memory;
 using Tag = memory::format_tag;
-
-memory::dims SpatialDims(const ConvShape& shape, int64_t WindowAxis::*field) {
-  memory::dims dims;
-  for (int i = 0; i < shape.window.axes; ++i) {
-    dims.push_back(shape.window.axis[static_cast<size_t>(i)].*field);
-  }
-  return dims;
-}
-
-memory::dims DataDims(const ConvShape& shape, int64_t channels, int64_t WindowAxis::*field) {
-  memory::dims dims{shape.window.batch, channels};
-  for (const auto dim : SpatialDims(shape, field)) dims.push_back(dim);
-  return dims;
-}
-
-memory::dims FilterDims(const ConvShape& shape) {
-  memory::dims dims;
-  if (shape.group > 1) {
-    dims = {shape.group, shape.out_group(), shape.in_group()};
-  } else {
-    dims = {shape.out_channels, shape.window.channels};
-  }
-  for (const auto dim : SpatialDims(shape, &WindowAxis::kernel)) dims.push_back(dim);
-  return dims;
-}
-
-Tag FirstTag(int axes) { return axes == 1 ? Tag::ncw : axes == 2 ? Tag::nchw : Tag::ncdhw; }
-Tag LastTag(int axes) { return axes == 1 ? Tag::nwc : axes == 2 ? Tag::nhwc : Tag::ndhwc; }
-Tag BlockedTag(int axes) {
-  return axes == 1 ? Tag::nCw16c : axes == 2 ? Tag::nChw16c : Tag::nCdhw16c;
-}
-
-// The filter as it lies in the file.
-Tag FilterTag(const ConvShape& shape, bool channels_last) {
-  const size_t i = static_cast<size_t>(shape.window.axes - 1);
-  constexpr std::array<Tag, 3> kFirst = {Tag::oiw, Tag::oihw, Tag::oidhw};
-  constexpr std::array<Tag, 3> kFirstGroups = {Tag::goiw, Tag::goihw, Tag::goidhw};
-  constexpr std::array<Tag, 3> kLast = {Tag::owi, Tag::ohwi, Tag::odhwi};
-  constexpr std::array<Tag, 3> kLastGroups = {Tag::gowi, Tag::gohwi, Tag::godhwi};
-  if (channels_last) return shape.group > 1 ? kLastGroups[i] : kLast[i];
-  return shape.group > 1 ? kFirstGroups[i] : kFirst[i];
-}
-
-struct Layouts {
-  Tag source, result;
-  dnnl::algorithm algorithm;
-};
-
-Layouts LayoutsOf(ConvAlgorithm algorithm, const ConvShape& shape) {
-  const int axes = shape.window.axes;
-  const Tag plain = shape.channels_last() ? LastTag(axes) : FirstTag(axes);
-  const Tag blocked = BlockedTag(axes), last = LastTag(axes);
-  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
-  switch (algorithm) {
-    case ConvAlgorithm::kOnednnPlain:
-      return {plain, plain, kDirect};
-    case ConvAlgorithm::kOnednnBlocked:
-      return {blocked, blocked, kDirect};
-    case ConvAlgorithm::kOnednnLast:
-      return {last, last, kDirect};
-    case ConvAlgorithm::kOnednnMixed:
-      return {plain, blocked, kDirect};
-    case ConvAlgorithm::kOnednnWinograd:
-      return {blocked, blocked, dnnl::algorithm::convolution_winograd};
-    default:
-      return {Tag::any, Tag::any, kDirect};
-  }
-}
 
 bool IsReference(const char* name) {
   const std::string_view text(name);
@@ -95,9 +28,9 @@ class OnednnConv final : public ConvKernel {
       : algorithm_(algorithm),
         shape_(shape),
         source_plain_(DataDims(shape, shape.window.channels, &WindowAxis::in),
-                      memory::data_type::f32, PlainTag()),
+                      memory::data_type::f32, PlainTag(shape)),
         result_plain_(DataDims(shape, shape.out_channels, &WindowAxis::out), memory::data_type::f32,
-                      PlainTag()) {
+                      PlainTag(shape)) {
     const dnnl::convolution_forward::primitive_desc desc = Describe();
     if (IsReference(desc.impl_info_str())) throw NoSuchPrimitive();
     source_desc_ = desc.src_desc();
@@ -156,9 +89,6 @@ class OnednnConv final : public ConvKernel {
     std::vector<dnnl_exec_arg_t> args;
   };
 
-  Tag PlainTag() const {
-    return shape_.channels_last() ? LastTag(shape_.window.axes) : FirstTag(shape_.window.axes);
-  }
   memory::desc PlainFilter() const {
     return memory::desc(FilterDims(shape_), memory::data_type::f32,
                         FilterTag(shape_, shape_.channels_last()));
@@ -176,7 +106,7 @@ class OnednnConv final : public ConvKernel {
   }
 
   dnnl::convolution_forward::primitive_desc Describe() const {
-    const Layouts layouts = LayoutsOf(algorithm_, shape_);
+    const OnednnLayouts layouts = LayoutsOf(algorithm_, shape_);
     const auto f32 = memory::data_type::f32;
     const memory::desc source(source_plain_.dims(), f32, layouts.source);
     const memory::desc result(result_plain_.dims(), f32, layouts.result);
@@ -286,32 +216,10 @@ class OnednnConv final : public ConvKernel {
   ThreadScratch scratch_;
 };
 
-// What oneDNN's descriptors can say.
-bool Describable(const ConvShape& shape) {
-  if (shape.window.axes > 3) return false;
-  for (int i = 0; i < shape.window.axes; ++i) {
-    const WindowAxis& axis = shape.window.axis[static_cast<size_t>(i)];
-    constexpr int64_t kMax = 1 << 24;
-    if (axis.dilation < 1 || axis.in > kMax || axis.out > kMax || axis.extent() > kMax ||
-        axis.pad_head < 0 || axis.pad_head > kMax || axis.stride > kMax) {
-      return false;
-    }
-    // A tail that crops is fine with some implementations only, and windows wholly in the padding
-    // are rare.
-    const int64_t tail = (axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head;
-    if (tail > kMax || tail <= -axis.stride || axis.pad_head >= axis.extent() ||
-        tail >= axis.extent()) {
-      return false;
-    }
-  }
-  return shape.window.batch <= 65536 && shape.window.channels <= 65536 &&
-         shape.out_channels <= 65536;
-}
-
 }  // namespace
 
 std::unique_ptr<ConvKernel> NewOnednnConv(ConvAlgorithm algorithm, const ConvShape& shape) {
-  if (!Describable(shape)) return nullptr;
+  if (!OnednnCanDescribe(shape)) return nullptr;
   // On channels-last data the plain form is the channels-last one.
   if (algorithm == ConvAlgorithm::kOnednnLast && shape.channels_last()) return nullptr;
   const OneOpenMPThread one_thread;
