@@ -104,6 +104,7 @@ TEST(NetTest, KnowsUsersNetTypesAndCaffe2sAndGivesNullForOthers) {
   for (const char* type : {"simple", "dag", "async_scheduling", "prof_dag", "parallel", "rnn"}) {
     NetDef net = ParseNet(R"(name: "n" op { type: "NetTestDummy" })");
     net.set_type(type);
+    net.set_num_workers(1);
     EXPECT_NE(CreateNet(net, &ws), nullptr) << type;
     EXPECT_TRUE(IsKnownNetType(type));
   }
