@@ -113,8 +113,10 @@ class Original:
         return statistics.median(times) * 1e3
 
 
-def ours_median_ms(case, program):
-    command = [program, "bench", "--json", "--threads", "1", "--root", case["folder"],
+def ours_median_ms(case, program, original_ms):
+    """About as long as the original was timed for."""
+    iterations = max(20, min(5000, int(BATCHES * BATCH_SECONDS * 1e3 / original_ms)))
+    command = [program, "bench", "--json", "--threads", "1", "--iterations", str(iterations), "--root", case["folder"],
                "--init-net", case["init"], "--predict-net", case["predict"]]
     for blob, path in case["inputs"].items():
         command += ["--input", "%s=%s" % (blob, path)]
@@ -139,7 +141,7 @@ def main():
     for number in range(args.rounds):
         for original, (theirs, ours) in zip(originals, times):
             theirs.append(original.median_ms())
-            ours.append(ours_median_ms(original.case, program))
+            ours.append(ours_median_ms(original.case, program, theirs[-1]))
         if sys.stderr.isatty():
             sys.stderr.write("\rround %d of %d" % (number + 1, args.rounds))
     if sys.stderr.isatty():
