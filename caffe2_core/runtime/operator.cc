@@ -1,6 +1,6 @@
 #include "caffe2_core/runtime/operator.h"
 
-#include <map>
+#include <unordered_set>
 
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -31,7 +31,11 @@ OperatorBase::OperatorBase(const OperatorDef& def, Workspace* ws) : def_(def), a
     inputs_.push_back(blob.get());
     owners_.push_back(std::move(blob));
   }
+  // An operator may hold pointers into two outputs at once: one blob must not be both.
+  std::unordered_set<std::string> distinct;
   for (const std::string& output : def_.output()) {
+    CAFFE_ENFORCE(distinct.insert(output).second, "output \"", output,
+                  "\" is listed twice, want different blobs");
     outputs_.push_back(ws->CreateBlob(output));
     owners_.push_back(ws->FindBlob(output));
   }
