@@ -28,7 +28,7 @@ set(installed_targets caffe2rt module compat_headers compat)
 install(TARGETS ${installed_targets} EXPORT caffe2rtTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET caffe2)  # which installs itself
+if(TARGET caffe2 AND BUILD_SHARED_LIBS)  # which installs itself
   set_target_properties(caffe2 PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endif()
 install(DIRECTORY caffe2_core contexts operators DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
