@@ -89,17 +89,27 @@ void CheckAxis(const WindowArguments& window, size_t i) {
 }
 
 // Number of windows and, for SAME, the pads of one axis.
-void SizeForward(LegacyPadding legacy, WindowAxis* axis) {
+void SizeForward(LegacyPadding legacy, WindowUse use, WindowAxis* axis) {
+  if (legacy == LegacyPadding::kValid && use == WindowUse::kPool && axis->in < axis->kernel) {
+    // The original divides towards zero: one window that is longer than the axis, or none.
+    axis->out = 1 - (axis->kernel - axis->in) / axis->stride;
+    CAFFE_ENFORCE_GE(axis->out, 0, "number of windows of ", axis->kernel, " in ", axis->in,
+                     ", want at least 0");
+    return;
+  }
   switch (legacy) {
     case LegacyPadding::kSame: {
       axis->out = (axis->in - 1) / axis->stride + 1;
       const int64_t reach = CheckedAdd(CheckedMultiply(axis->out - 1, axis->stride), axis->kernel);
-      const int64_t need = reach > axis->in ? reach - axis->in : 0;
+      const int64_t need =
+          reach - axis->in;  // below 0 where long strides leave a rest: it is cropped
       axis->pad_head = need / 2;
       axis->pad_tail = need - need / 2;
       return;
     }
     case LegacyPadding::kCaffePooling: {
+      CAFFE_ENFORCE_GE(axis->pad_head, 0, "padding before an axis of ", axis->in,
+                       " beside legacy_pad 3, want at least 0");
       // Caffe rounds up, and drops a last window that would start in the padding; it knows no tail.
       const int64_t room = CheckedAdd(axis->in, 2 * axis->pad_head) - axis->kernel;
       axis->out =
@@ -151,7 +161,7 @@ WindowAxis MakeAxis(const WindowArguments& window, size_t i, int64_t in) {
   if (window.use == WindowUse::kConvTranspose) {
     SizeTransposed(&axis);
   } else {
-    SizeForward(window.legacy_pad, &axis);
+    SizeForward(window.legacy_pad, window.use, &axis);
   }
   return axis;
 }

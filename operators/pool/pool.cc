@@ -71,8 +71,7 @@ PoolPlan MakePoolPlan(const WindowGeometry& geometry, bool global, bool include_
   for (int64_t i = 0; i < width.out; ++i) {
     const int64_t start = i * width.stride - width.pad_head;
     const int64_t inside = std::min(start + width.kernel, width.in) - std::max<int64_t>(start, 0);
-    plan.columns[static_cast<size_t>(i)] =
-        static_cast<float>(include_pad ? width.kernel : std::max<int64_t>(inside, 0));
+    plan.columns[static_cast<size_t>(i)] = static_cast<float>(include_pad ? width.kernel : inside);
   }
   if (!plan.last || plan.channels == 1) {
     plan.buffer_size = plan.whole ? 0 : BufferSize(width);

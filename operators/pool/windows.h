@@ -37,7 +37,8 @@ struct Total {
   static CAFFE2RT_SIMD_INLINE float Across(const math::Lanes& sum) { return math::Sum(sum); }
 };
 
-// The part of window `i` that lies in its axis: [first, last).
+// The part of window `i` that lies in its axis: [first, last). One that begins behind the axis has
+// a size below 0, which the original counts with.
 struct Span {
   int64_t first, last;
   int64_t size() const { return last - first; }
@@ -47,7 +48,7 @@ inline CAFFE2RT_SIMD_INLINE Span SpanOf(const WindowAxis& axis, int64_t i) {
   const int64_t first = start > 0 ? start : 0;
   const int64_t end = start + axis.kernel;
   const int64_t last = end < axis.in ? end : axis.in;
-  return {first, last > first ? last : first};
+  return {first, last};
 }
 
 // n contiguous numbers become one.

@@ -112,6 +112,32 @@ TEST(MaxPoolTest, RoundsUpAsCaffeDid) {
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 2}, {1, -kInf});
 }
 
+TEST(MaxPoolTest, SamePaddingCropsWhereTheStrideLeavesARest) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 11});
+  const std::string op = R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernels" ints: 1 }
+                            arg { name: "strides" ints: 4 } arg { name: "legacy_pad" i: 2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 3}, {1, 5, 9});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(MaxPoolTest, ValidWindowsMayBeLongerThanTheAxis) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 3});
+  const auto op = [](const std::string& stride) {
+    return R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernels" ints: 5 }
+              arg { name: "legacy_pad" i: 1 } arg { name: "strides" ints: )" +
+           stride + " }";
+  };
+  RunOp(&ws, op("4"));
+  ExpectTensor<float>(ws, "Y", {1, 1, 1}, {2});
+  RunOp(&ws, op("2"));
+  ExpectTensor<float>(ws, "Y", {1, 1, 0}, {});
+  ExpectShapeInferred(&ws, op("2"));
+  ExpectThrows([&] { RunOp(&ws, op("1")); }, "number of windows of 5 in 3");
+}
+
 TEST(MaxPoolTest, ForgetsTheShapeBefore) {
   const std::string op = R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 2 }
                             arg { name: "stride" i: 2 }
