@@ -115,6 +115,17 @@ TEST(SpatialBNTest, TakesTheSumsOfSeveralBatches) {
   ExpectTensor<float>(ws, "sv", {2}, {1 / std::sqrt(2 + 1e-5f), 1 / std::sqrt(1 + 1e-5f)}, 1e-5);
 }
 
+TEST(SpatialBNTest, TrainingShapesTheRunningValuesAsChannels) {
+  Workspace ws;
+  FeedParameters(&ws);
+  Feed<float>(&ws, "m", {2, 1}, {1, 2});
+  Feed<float>(&ws, "v", {3}, {7, 7, 7});
+  Feed<float>(&ws, "X", {1, 2, 2}, {4, 4, 6, 6});
+  RunOp(&ws, kTrain);
+  ExpectTensor<float>(ws, "m", {2}, {2.5f, 4}, 1e-6);
+  ExpectTensor<float>(ws, "v", {2}, {0, 0}, 1e-6);  // one of another size starts at zero
+}
+
 TEST(SpatialBNTest, AnEmptyBatchKeepsTheRunningValues) {
   Workspace ws;
   FeedParameters(&ws);
