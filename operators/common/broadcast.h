@@ -32,6 +32,9 @@ struct BroadcastArguments {
   int axis = -1;  // of A, where B begins; -1: B's dimensions are the last ones of A
 
   BroadcastArguments() = default;
+  // Whether two equal shapes meet without a further check: an axis beyond the first fits none of
+  // them.
+  bool FitsEqualShapes() const { return !legacy || axis == -1 || axis == 0; }
   // Reads broadcast, axis, axis_str and order. THROWS when they contradict each other.
   explicit BroadcastArguments(const ArgumentHelper& args) : BroadcastArguments(args, false) {}
   // With `always_legacy` as if `broadcast` were set.

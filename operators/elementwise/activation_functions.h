@@ -58,7 +58,9 @@ struct Selu {
   float alpha, scale;
   explicit Selu(const ArgumentHelper& args)
       : alpha(args.GetSingleArgument<float>("alpha", 1.6732632423543772848f)),
-        scale(args.GetSingleArgument<float>("scale", 1.0507009873554804934f)) {}
+        scale(args.GetSingleArgument<float>("scale", 1.0507009873554804934f)) {
+    CAFFE_ENFORCE_GT(scale, 1.0f, "argument scale");
+  }
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float low = alpha * math::Exp(x) - alpha;
     return scale * (x > 0.0f ? x : low);

@@ -51,7 +51,7 @@ class BinaryElementwiseOp final : public Operator<Context> {
         !arguments_.legacy || Y != &B,
         "output 0 (Y) is input 1 (B): with the argument broadcast only input 0 (A) may be "
         "worked on in place");
-    const bool same = A.dims() == B.dims();
+    const bool same = A.dims() == B.dims() && arguments_.FitsEqualShapes();
     if (!same) {
       plan_.Make(A.sizes(), B.sizes(), arguments_);
       CAFFE_ENFORCE((Y != &A && Y != &B) || Y->dims() == plan_.output_dims(),

@@ -60,7 +60,7 @@ class PowOp final : public Operator<Context> {
         !arguments_.legacy || Y != &B,
         "output 0 (Y) is input 1 (B): with the argument broadcast only input 0 (A) may be "
         "worked on in place");
-    const bool same = A.dims() == B.dims();
+    const bool same = A.dims() == B.dims() && arguments_.FitsEqualShapes();
     CAFFE_ENFORCE(same || arguments_.legacy, "input 1 (B) has shape ", B.sizes(), ", want ",
                   A.sizes(), " as input 0 (A), or the argument broadcast");
     if (!same) plan_.Make(A.sizes(), B.sizes(), arguments_);

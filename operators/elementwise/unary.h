@@ -42,11 +42,11 @@ class UnaryElementwiseOp final : public Operator<Context> {
   template <class T>
   bool RunWithType(const Tensor& X) {
     using Result = std::decay_t<decltype(function_(T{}))>;
-    const T* x = X.data<T>();
+    const T* x = static_cast<const T*>(X.raw_data());
     Tensor* Y = Output(0);
     if (Y != &X) Y->ResizeLike(X);
     Result* y = Y->template mutable_data<Result>();
-    if (Y == &X) x = X.data<T>();  // memory that was read-only has moved
+    if (Y == &X) x = static_cast<const T*>(X.raw_data());  // memory that was read-only has moved
     Map(context_, X.numel(), x, y, function_);
     return true;
   }

@@ -72,6 +72,7 @@ struct MeanOfSquares : SumOfSquares {
 };
 
 struct RootOfSumOfSquares : SumOfSquares {
+  using OfOne = SumOfSizes;  // |x|, where x * x may be beyond the type
   template <class T>
   static T Finish(T sum, int64_t) {
     return std::sqrt(sum);

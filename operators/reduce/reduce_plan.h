@@ -155,12 +155,15 @@ struct ReduceKernel {
 
 // y has plan.output_size() elements and is not x.
 template <class Accumulate, class T>
-void Reduce(CPUContext&, const ReducePlan& plan, const T* x, T* y) {
+void Reduce([[maybe_unused]] CPUContext& context, const ReducePlan& plan, const T* x, T* y) {
   const int64_t n = plan.output_size();
   if (n == 0) return;
   if (plan.reduced_size() == 0) {
     for (int64_t i = 0; i < n; ++i) y[i] = Accumulate::template Empty<T>();
     return;
+  }
+  if constexpr (requires { typename Accumulate::OfOne; }) {
+    if (plan.reduced_size() == 1) return Reduce<typename Accumulate::OfOne>(context, plan, x, y);
   }
   const internal::ReduceKernel<Accumulate> kernel{};
   plan.ForEachBlock([&](int64_t x_offset, int64_t y_offset, bool first) {

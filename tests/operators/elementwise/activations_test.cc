@@ -123,6 +123,14 @@ TEST(LogitTest, RefusesAnEpsOutOfRange) {
       "argument eps is 0.5, want above 0 and below 0.5");
 }
 
+TEST(SeluTest, RefusesAScaleThatDoesNotStretch) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1}, {0});
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "Selu" input: "X" output: "Y" arg { name: "scale" f: 1 })"); },
+      "argument scale");
+}
+
 TEST(ReluNTest, RefusesABoundThatIsNotPositive) {
   Workspace ws;
   Feed<float>(&ws, "X", {1}, {0});

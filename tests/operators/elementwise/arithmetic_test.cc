@@ -192,6 +192,8 @@ TEST(AddTest, NamesShapesThatDoNotFit) {
   const std::string axis = "arg { name: \"broadcast\" i: 1 } arg { name: \"axis\" i: ";
   ExpectThrows([&] { RunOp(&ws, Op("Add", axis + "2 }")); }, "argument axis is 2, want 0 to 1");
   ExpectThrows([&] { RunOp(&ws, Op("Add", axis + "-2 }")); }, "argument axis is -2, want 0 to 1");
+  FeedRange<float>(&ws, "B", {2, 3, 4});
+  ExpectThrows([&] { RunOp(&ws, Op("Add", axis + "1 }")); }, "argument axis is 1, want 0 to 0");
   FeedRange<float>(&ws, "B", {1, 2, 3, 4});
   ExpectThrows([&] { RunOp(&ws, Op("Add", kOld)); }, "rank of input 0 (A) [2, 3, 4]");
 }

@@ -180,6 +180,13 @@ TEST(ReduceMaxTest, KeepsAFirstNaNAndPassesOverLaterOnes) {
   ExpectTensor<float>(ws, "Y", {}, {9});
 }
 
+TEST(ReduceL2Test, GivesTheSizeOfASingleNumberWhoseSquareIsTooLarge) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 1}, {1e30f, -1e-30f});
+  RunOp(&ws, Op("ReduceL2", {1}, false));
+  ExpectTensor<float>(ws, "Y", {2}, {1e30f, 1e-30f});
+}
+
 TEST(ReduceSumTest, WrapsIntegers) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {2}, {std::numeric_limits<int32_t>::max(), 1});
