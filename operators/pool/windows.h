@@ -4,38 +4,15 @@
 // NCHW: the rows of a window are reduced into one buffer row with room for the padding, then the
 // buffer along the width; that is kernel_h + kernel_w steps an element, all over contiguous memory.
 // NHWC: channels side by side, window by window.
-//
-// A reduction has kEmpty, Add(x, sum) and Across(sum); the mean (kCounts) is divided at the end.
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 
 #include "caffe2_core/base/simd.h"
 #include "operators/math/lanes.h"
 #include "operators/pool/pool.h"
+#include "operators/pool/reductions.h"
 
 namespace caffe2rt {
-
-struct Maximum {
-  static constexpr bool kCounts = false;
-  static constexpr float kEmpty = -std::numeric_limits<float>::infinity();
-  template <class T>
-  static CAFFE2RT_SIMD_INLINE void Add(const T& x, T& sum) {
-    sum = x > sum ? x : sum;
-  }
-  static CAFFE2RT_SIMD_INLINE float Across(const math::Lanes& sum) { return math::Largest(sum); }
-};
-
-struct Total {
-  static constexpr bool kCounts = true;
-  static constexpr float kEmpty = 0;
-  template <class T>
-  static CAFFE2RT_SIMD_INLINE void Add(const T& x, T& sum) {
-    sum += x;
-  }
-  static CAFFE2RT_SIMD_INLINE float Across(const math::Lanes& sum) { return math::Sum(sum); }
-};
 
 // The part of window `i` that lies in its axis: [first, last). One that begins behind the axis has
 // a size below 0, which the original counts with.
@@ -49,88 +26,6 @@ inline CAFFE2RT_SIMD_INLINE Span SpanOf(const WindowAxis& axis, int64_t i) {
   const int64_t end = start + axis.kernel;
   const int64_t last = end < axis.in ? end : axis.in;
   return {first, last};
-}
-
-// n contiguous numbers become one.
-template <class R>
-CAFFE2RT_SIMD_INLINE inline float ReduceRun(const float* x, int64_t n) {
-  float rest = R::kEmpty;
-  if (n < math::kLanes) {
-    for (int64_t i = 0; i < n; ++i) R::Add(x[i], rest);
-    return rest;
-  }
-  math::Lanes sums[4], v;
-  for (math::Lanes& sum : sums) math::Fill(R::kEmpty, sum);
-  int64_t i = 0;
-  for (; i + 4 * math::kLanes <= n; i += 4 * math::kLanes) {
-    for (int j = 0; j < 4; ++j) {
-      math::Load(x + i + j * math::kLanes, v);
-      R::Add(v, sums[j]);
-    }
-  }
-  for (; i + math::kLanes <= n; i += math::kLanes) {
-    math::Load(x + i, v);
-    R::Add(v, sums[0]);
-  }
-  for (; i < n; ++i) R::Add(x[i], rest);
-  R::Add(sums[1], sums[0]);
-  R::Add(sums[3], sums[2]);
-  R::Add(sums[2], sums[0]);
-  R::Add(R::Across(sums[0]), rest);
-  return rest;
-}
-
-// sum[i] = reduction of sum[i] and x[i], for as many i as V has lanes.
-template <class R, class V>
-CAFFE2RT_SIMD_INLINE inline void AddVector(const float* x, float* sum) {
-  V v, s;
-  std::memcpy(&v, x, sizeof(v));
-  std::memcpy(&s, sum, sizeof(s));
-  R::Add(v, s);
-  std::memcpy(sum, &s, sizeof(s));
-}
-template <class R>
-CAFFE2RT_SIMD_INLINE inline void AddRow(const float* x, int64_t n, float* sum) {
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) AddVector<R, math::Lanes>(x + i, sum + i);
-  if (i + 8 <= n) AddVector<R, math::EightLanes>(x + i, sum + i), i += 8;
-  if (i + 4 <= n) AddVector<R, math::FourLanes>(x + i, sum + i), i += 4;
-  for (; i < n; ++i) R::Add(x[i], sum[i]);
-}
-
-// sum[i] = reduction of kRows rows that lie `pitch` apart, for as many i as V has lanes. Adds 0 to
-// `zeros` where row 0 is finite; a maximum wants to know.
-template <class R, int kRows, class V>
-CAFFE2RT_SIMD_INLINE inline void ReduceVector(const float* x, int64_t pitch, float* sum, V& zeros) {
-  V v, s = V{} + R::kEmpty;
-  for (int r = 0; r < kRows; ++r) {
-    std::memcpy(&v, x + r * pitch, sizeof(v));
-    if (!R::kCounts && r == 0) zeros += v * 0.0f;
-    R::Add(v, s);
-  }
-  std::memcpy(sum, &s, sizeof(s));
-}
-// The same for n. The result is 0 when row 0 is finite.
-template <class R, int kRows>
-CAFFE2RT_SIMD_INLINE inline float ReduceRows(const float* x, int64_t pitch, int64_t n, float* sum) {
-  math::Lanes zeros = {};
-  if (n >= 16) {
-    for (int64_t i = 0; i < n; i += 16) {
-      i = i < n - 16 ? i : n - 16;  // the last vector may overlap
-      ReduceVector<R, kRows>(x + i, pitch, sum + i, zeros);
-    }
-    return R::kCounts ? 0 : math::Sum(zeros);
-  }
-  int64_t i = 0;
-  math::EightLanes zeros8 = {};
-  math::FourLanes zeros4 = {};
-  float zero = 0;
-  if (i + 8 <= n) ReduceVector<R, kRows>(x + i, pitch, sum + i, zeros8), i += 8;
-  if (i + 4 <= n) ReduceVector<R, kRows>(x + i, pitch, sum + i, zeros4), i += 4;
-  for (; i < n; ++i) ReduceVector<R, kRows>(x + i, pitch, sum + i, zero);
-  if (R::kCounts) return 0;
-  for (int k = 0; k < 4; ++k) zero += zeros4[k] + zeros8[k] + zeros8[k + 4];
-  return zero;
 }
 
 // Sixteen windows of stride 1 or 2 that begin at `row`. Reads up to 2 * kLanes floats beyond the

@@ -89,7 +89,8 @@ TEST(AveragePoolTest, PadsAsTensorFlowDoesWhenSame) {
   FeedRange<float>(&ws, "X", {1, 1, 1, 5}, 1);
   const std::string op = R"(type: "AveragePool" input: "X" output: "Y"
                             arg { name: "kernels" ints: 1 ints: 2 }
-                            arg { name: "strides" ints: 1 ints: 2 } arg { name: "legacy_pad" i: 2 })";
+                            arg { name: "strides" ints: 1 ints: 2 }
+                            arg { name: "legacy_pad" i: 2 })";
   RunOp(&ws, op);
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 3}, {1.5f, 3.5f, 5});
   ExpectShapeInferred(&ws, op);
