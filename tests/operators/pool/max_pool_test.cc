@@ -135,7 +135,7 @@ TEST(MaxPoolTest, ValidWindowsMayBeLongerThanTheAxis) {
   RunOp(&ws, op("2"));
   ExpectTensor<float>(ws, "Y", {1, 1, 0}, {});
   ExpectShapeInferred(&ws, op("2"));
-  ExpectThrows([&] { RunOp(&ws, op("1")); }, "number of windows of 5 in 3");
+  ExpectThrows([&] { RunOp(&ws, op("1")); }, "number of windows of 5 in");
 }
 
 TEST(MaxPoolTest, ForgetsTheShapeBefore) {
