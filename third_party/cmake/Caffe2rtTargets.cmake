@@ -7,7 +7,7 @@ target_compile_options(caffe2rt_flags INTERFACE -Wall -Wextra $<$<BOOL:${CAFFE2R
 # g++ 12 warns of overlapping and out-of-bounds memory inside std::string and std::vector, where nothing is wrong (GCC bugs
 # 105651 and 105329).
 target_compile_options(caffe2rt_flags INTERFACE
-  "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>")
+  "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>")
 if(CAFFE2RT_SANITIZE)
   add_compile_options(-fsanitize=${CAFFE2RT_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${CAFFE2RT_SANITIZE})
