@@ -1,7 +1,11 @@
 #include "binaries/commands/file_argument.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/predictor.h"
@@ -9,6 +13,12 @@
 
 namespace caffe2rt {
 namespace {
+
+bool IsNamed(const std::string& name, const std::string& lower_case) {
+  return std::equal(
+      name.begin(), name.end(), lower_case.begin(), lower_case.end(),
+      [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
+}
 
 void AddMetaNet(const MetaNetDef& meta, const std::string& stem, NetsOfFile* found) {
   for (const NetsMap& entry : meta.nets()) {
@@ -24,6 +34,11 @@ void AddMetaNet(const MetaNetDef& meta, const std::string& stem, NetsOfFile* fou
 FileKind KindOfFile(const CommandLine& line, const std::string& path) {
   if (line.Has("as")) {
     const std::string name = line.Text("as");
+    if (IsNamed(name, "db")) {
+      const FileKind kind = DetectFileKind(path).kind;
+      return DBTypeOfKind(kind).empty() ? FileKind::kMiniDB : kind;
+    }
+    if (IsNamed(name, "protodb")) return FileKind::kTensorProtos;
     const FileKind kind = FileKindFromName(name);
     if (kind == FileKind::kUnknown) {
       throw UsageError("option --as is \"" + name + "\", which is no kind of file" +
@@ -34,6 +49,20 @@ FileKind KindOfFile(const CommandLine& line, const std::string& path) {
   const FileKindResult found = DetectFileKind(path);
   CAFFE_ENFORCE(found.kind != FileKind::kUnknown, "cannot read \"", path, "\": ", found.reason);
   return found.kind;
+}
+
+ShapeMap ShapesInDatabase(const std::string& path, const std::string& type) {
+  ShapeMap shapes;
+  const std::unique_ptr<db::DB> source = db::OpenDB(type, path, db::READ);
+  const std::unique_ptr<db::Cursor> cursor = source->NewCursor();
+  for (; cursor->Valid(); cursor->Next()) {
+    BlobProto blob;
+    if (!blob.ParseFromString(cursor->value()) || !blob.has_tensor()) continue;
+    TensorShape& shape = shapes[BlobNameFromKey(cursor->key())];
+    *shape.mutable_dims() = blob.tensor().dims();
+    shape.set_data_type(blob.tensor().data_type());
+  }
+  return shapes;
 }
 
 bool IsPredictorDatabase(const std::string& path, FileKind kind) {

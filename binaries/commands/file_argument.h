@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "binaries/command_line.h"
+#include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 
 namespace caffe2rt {
 
-inline constexpr Option kAsOption = {"as", "KIND", "",
-                                     "NetDef, PlanDef, MetaNetDef, TensorProtos, minidb, ..."};
+inline constexpr Option kAsOption = {
+    "as", "KIND", "", "NetDef, PlanDef, MetaNetDef, TensorProtos, BlobProto, DB, ..."};
 
 // THROWS when the content tells nothing and --as says nothing; UsageError for an unknown KIND.
 FileKind KindOfFile(const CommandLine& line, const std::string& path);
@@ -31,6 +32,9 @@ struct NetsOfFile {
   MetaNetDef meta;  // of a MetaNetDef or a predictor's database
 };
 NetsOfFile LoadNets(const std::string& path, FileKind kind);
+
+// Shapes of the tensors in a database, by blob.
+ShapeMap ShapesInDatabase(const std::string& path, const std::string& type);
 
 // Whether a database of that kind holds a predictor.
 bool IsPredictorDatabase(const std::string& path, FileKind kind);

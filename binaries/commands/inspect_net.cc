@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 
 #include "binaries/json_writer.h"
@@ -20,12 +21,36 @@ namespace {
 struct Context {
   std::vector<NetDef> init_nets;
   ShapeMap shapes;
-  std::set<std::string> parameters;
+  std::set<std::string> parameters;  // of a MetaNetDef
+  std::set<std::string> loaded;      // from databases, by Load
 };
 
-Context ContextOf(const CommandLine& line, const NetsOfFile& found) {
+// What a Load of an init net brings is told from its database, where that can be read.
+void AddLoadedShapes(const NetDef& init, Context* context) {
+  for (const OperatorDef& op : init.op()) {
+    const Argument *path = GetArgumentPtr(op, "db"), *type = GetArgumentPtr(op, "db_type");
+    if (op.type() != "Load" || path == nullptr || type == nullptr) continue;
+    try {
+      for (const auto& [name, shape] : ShapesInDatabase(path->s(), type->s())) {
+        context->shapes[name] = shape;
+        context->loaded.insert(name);
+      }
+    } catch (const std::exception&) {  // shapes stay unknown, which the table says
+    }
+  }
+}
+
+Context ContextOf(const CommandLine& line, const std::string& path, FileKind kind,
+                  const NetsOfFile& found) {
   Context context;
-  for (const std::string& file : line.All("init-net")) context.init_nets.push_back(LoadNet(file));
+  for (const std::string& file : line.All("init-net")) {
+    context.init_nets.push_back(LoadNet(file));
+    FindDatabases(&context.init_nets.back(), ".",
+                  std::filesystem::path(file).parent_path().string());
+    AddLoadedShapes(context.init_nets.back(), &context);
+  }
+  if (!found.nets.empty() && !DBTypeOfKind(kind).empty())
+    context.shapes = ShapesInDatabase(path, DBTypeOfKind(kind));
   // Nets of one file that run before others fill weights too.
   for (const TitledNet& net : found.nets) {
     if (net.role.find("INIT") != std::string::npos) context.init_nets.push_back(net.net);
@@ -35,12 +60,20 @@ Context ContextOf(const CommandLine& line, const NetsOfFile& found) {
       context.parameters.insert(blobs.value().begin(), blobs.value().end());
     }
   }
+  if (!context.loaded.empty() && context.parameters.empty()) {
+    context.parameters = context.loaded;
+    for (const NetDef& init : context.init_nets) {
+      for (const OperatorDef& op : init.op())
+        context.parameters.insert(op.output().begin(), op.output().end());
+    }
+  }
   for (const std::string& text : line.All("input")) {
     const size_t equals = text.rfind('=');
     std::vector<int64_t> dims;
     if (equals == std::string::npos || equals == 0 || !ParseDims(text.substr(equals + 1), &dims)) {
       throw UsageError("option --input is \"" + text + "\", want BLOB=d0,d1,...");
     }
+    context.parameters.erase(text.substr(0, equals));
     context.shapes[text.substr(0, equals)] = CreateTensorShape(dims, TensorProto::FLOAT);
   }
   return context;
@@ -222,7 +255,7 @@ const TitledNet& NetToDraw(const std::string& path, const NetsOfFile& found) {
 void InspectNets(const CommandLine& line, const std::string& path, FileKind kind,
                  const NetsOfFile& found) {
   EnsureBuiltinOperators();
-  const Context context = ContextOf(line, found);
+  const Context context = ContextOf(line, path, kind, found);
   if (line.Has("dot") || line.Has("svg")) {
     const TitledNet& net = NetToDraw(path, found);
     const NetSummary summary = SummaryOf(net, context);

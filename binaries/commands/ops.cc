@@ -144,9 +144,14 @@ int Ops(const CommandLine& line) {
       continue;
     }
     if (schema != nullptr && schema->is_private()) continue;
-    std::string name = types[i];
-    name.resize(std::max<size_t>(name.size() + 2, 26), ' ');
-    std::cout << name << (schema == nullptr ? "" : FirstSentence(schema->doc())) << "\n";
+    const auto cell = [](std::string text, size_t width) {
+      text.resize(std::max(text.size() + 2, width), ' ');
+      return text;
+    };
+    std::cout << cell(types[i], 26) << cell(Join(", ", DevicesOf(types[i])), 6);
+    if (schema != nullptr)
+      std::cout << cell(SourceFile(*schema), 34) << FirstSentence(schema->doc());
+    std::cout << "\n";
   }
   return 0;
 }

@@ -11,8 +11,8 @@
 
 namespace caffe2rt {
 
-// One line each; empty lines at the end, and WordNet numbers before all of them, are left out. THROWS when the file cannot be read or is
-// empty.
+// One line each; empty lines at the end, and WordNet numbers before all of them, are left out.
+// THROWS when the file cannot be read or is empty.
 std::vector<std::string> ReadLabels(const std::string& path);
 
 // A class of a row of scores.

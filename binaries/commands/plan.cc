@@ -19,6 +19,17 @@
 namespace caffe2rt {
 namespace {
 
+// A net without a name, and the steps that run it, get the file's.
+void NameNets(const std::string& stem, PlanDef* plan) {
+  for (NetDef& net : *plan->mutable_network()) NameNet(&net, stem);
+}
+void NameNets(const std::string& stem, ExecutionStep* step) {
+  for (std::string& name : *step->mutable_network()) {
+    if (name.empty()) name = stem;
+  }
+  for (ExecutionStep& substep : *step->mutable_substep()) NameNets(stem, &substep);
+}
+
 PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
   const FileKind kind = KindOfFile(line, path);
   if (kind != FileKind::kPlanDef)
@@ -26,6 +37,8 @@ PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
   PlanDef plan;
   LoadProto(path, &plan);
   const std::string folder = std::filesystem::path(path).parent_path().string();
+  NameNets(FileStem(path), &plan);
+  for (ExecutionStep& step : *plan.mutable_execution_step()) NameNets(FileStem(path), &step);
   std::set<std::string> missing;
   for (NetDef& net : *plan.mutable_network()) {
     FindDatabases(&net, line.Text("root"), folder.empty() ? "." : folder);

@@ -27,7 +27,22 @@ std::string BesideTheNet(const std::string& path, const std::string& root,
   return Exists(beside) ? beside.string() : "";
 }
 
+// CreateDB takes its path as it is: one under the root is spelt out.
+void FindCreatedDatabase(OperatorDef* op, const std::string& root, const std::string& folder) {
+  for (Argument& arg : *op->mutable_arg()) {
+    if (arg.name() != "db" || arg.s().empty() || fs::path(arg.s()).is_absolute()) continue;
+    const std::string beside = BesideTheNet(arg.s(), root, folder);
+    std::error_code ignored;
+    if (!beside.empty()) {
+      arg.set_s(beside);
+    } else if (Exists(fs::path(root) / arg.s())) {
+      arg.set_s(fs::absolute(fs::path(root) / arg.s(), ignored).string());
+    }
+  }
+}
+
 void FindDatabasesOf(OperatorDef* op, const std::string& root, const std::string& folder) {
+  if (op->type() == "CreateDB") FindCreatedDatabase(op, root, folder);
   if (op->type() != "Load" && op->type() != "DBExists") return;
   if (GetFlagArgument(*op, "absolute_path")) return;
   std::vector<std::string*> paths;

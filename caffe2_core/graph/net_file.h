@@ -18,9 +18,9 @@ std::string FileStem(const std::string& path);
 // Gives an unnamed net a name; nothing for others.
 void NameNet(NetDef* net, const std::string& name);
 
-// Makes databases that the net reads (Load and DBExists, argument `db`, `dbs` or `db_name`)
-// findable: a relative path that is not there under `root`, but is beside the net's file (in
-// `folder`), becomes that absolute path. Operators that write are left alone. Nested nets too.
+// Makes databases that the net reads (Load, CreateDB and DBExists, argument `db`, `dbs` or
+// `db_name`) findable: a relative path that is not there under `root`, but is beside the net's file
+// (in `folder`), becomes that absolute path. Operators that write are left alone. Nested nets too.
 void FindDatabases(NetDef* net, const std::string& root, const std::string& folder);
 
 }  // namespace caffe2rt

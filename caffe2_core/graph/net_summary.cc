@@ -97,6 +97,7 @@ NetSummary SummarizeNet(const std::vector<const NetDef*>& init_nets, const NetDe
   for (const auto& [name, shape] : seeds) summary.shapes[name] = shape;
   std::set<std::string> parameters = parameter_names;
   for (const NetDef* init : init_nets) {
+    if (!parameter_names.empty()) break;
     for (const OperatorDef& op : init->op())
       parameters.insert(op.output().begin(), op.output().end());
   }

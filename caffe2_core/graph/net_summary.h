@@ -37,9 +37,9 @@ struct NetSummary {
   ShapeMap shapes;               // after the net
 };
 
-// `init_nets` are inferred first; their outputs are the parameters. `seeds` are shapes of inputs,
-// and of parameters that no init net fills (`parameter_names`). Sums stop at INT64_MAX. Never
-// throws.
+// `init_nets` are inferred first. The parameters are `parameter_names`, or where that is empty what
+// the init nets fill. `seeds` are shapes of inputs, and of parameters that no init net fills. Sums
+// stop at INT64_MAX. Never throws.
 NetSummary SummarizeNet(const std::vector<const NetDef*>& init_nets, const NetDef& net,
                         const ShapeMap& seeds, const std::set<std::string>& parameter_names = {});
 

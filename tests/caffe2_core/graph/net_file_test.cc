@@ -45,6 +45,15 @@ TEST(NetFileTest, TheRootGoesFirst) {
   EXPECT_EQ(net.op(0).arg(0).s(), "weights.minidb");
 }
 
+TEST(NetFileTest, SpellsOutADatabaseThatIsOpenedUnderTheRoot) {
+  const TempDir dir;
+  dir.Write("root/train.minidb", "");
+  NetDef net = LoadingNet("train.minidb");
+  net.mutable_op(0)->set_type("CreateDB");
+  FindDatabases(&net, dir.path("root"), dir.path("nets"));
+  EXPECT_EQ(net.op(0).arg(0).s(), dir.path("root/train.minidb"));
+}
+
 TEST(NetFileTest, LeavesWritersAlone) {
   const TempDir dir;
   dir.Write("nets/weights.minidb", "");
