@@ -68,8 +68,13 @@ void CheckAxis(const WindowArguments& window, size_t i) {
   CAFFE_ENFORCE_GT(window.kernel[i], 0, "kernel of axis ", i,
                    ", want at least 1 (set kernel or kernels)");
   CAFFE_ENFORCE_GE(window.dilation[i], 0, "dilation of axis ", i, ", want at least 0");
-  if (FixesPads(window.legacy_pad)) {
-    CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i, " beside legacy_pad, want 1");
+  if (window.legacy_pad == LegacyPadding::kSame) {
+    CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i,
+                     " beside legacy_pad SAME, want 1");
+  }
+  if (window.legacy_pad == LegacyPadding::kCaffePooling) {
+    CAFFE_ENFORCE_GE(head, 0, "pad of axis ", i,
+                     " beside legacy_pad CAFFE_LEGACY_POOLING, want at least 0");
   }
   if (window.use == WindowUse::kPool) {
     CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i, ": pools want 1");
@@ -88,42 +93,42 @@ void CheckAxis(const WindowArguments& window, size_t i) {
   }
 }
 
-// Number of windows and, for SAME, the pads of one axis.
-void SizeForward(LegacyPadding legacy, WindowUse use, WindowAxis* axis) {
-  if (legacy == LegacyPadding::kValid && use == WindowUse::kPool && axis->in < axis->kernel) {
-    // The original divides towards zero: one window that is longer than the axis, or none.
-    axis->out = 1 - (axis->kernel - axis->in) / axis->stride;
-    CAFFE_ENFORCE_GE(axis->out, 0, "number of windows of ", axis->kernel, " in ", axis->in,
-                     ", want at least 0");
-    return;
+// Caffe rounds up, and drops a last window that would start in the padding; it knows no tail.
+void SizeAsCaffe(WindowAxis* axis) {
+  const int64_t room = CheckedAdd(axis->in, 2 * axis->pad_head) - axis->kernel;
+  const int64_t rounded_down = room / axis->stride + 1;
+  axis->out = rounded_down + (room > 0 && room % axis->stride != 0 ? 1 : 0);
+  if (axis->pad_head > 0 && axis->out > 0 &&
+      CheckedMultiply(axis->out - 1, axis->stride) >= axis->in + axis->pad_head) {
+    --axis->out;
   }
+  CAFFE_ENFORCE(axis->out >= 0 && axis->out >= rounded_down, "an axis of ", axis->in, " with pad ",
+                axis->pad_head, " and kernel ", axis->kernel, " gets ", axis->out,
+                " windows as Caffe rounds, want at least ", rounded_down);
+}
+
+// Number of windows and, for SAME, the pads of one axis.
+void SizeForward(LegacyPadding legacy, WindowAxis* axis) {
   switch (legacy) {
     case LegacyPadding::kSame: {
+      // Negative when windows leave pixels out: then they are cut off on both sides.
       axis->out = (axis->in - 1) / axis->stride + 1;
-      const int64_t reach = CheckedAdd(CheckedMultiply(axis->out - 1, axis->stride), axis->kernel);
       const int64_t need =
-          reach - axis->in;  // below 0 where long strides leave a rest: it is cropped
+          CheckedAdd(CheckedMultiply(axis->out - 1, axis->stride), axis->kernel) - axis->in;
       axis->pad_head = need / 2;
       axis->pad_tail = need - need / 2;
       return;
     }
-    case LegacyPadding::kCaffePooling: {
-      CAFFE_ENFORCE_GE(axis->pad_head, 0, "padding before an axis of ", axis->in,
-                       " beside legacy_pad 3, want at least 0");
-      // Caffe rounds up, and drops a last window that would start in the padding; it knows no tail.
-      const int64_t room = CheckedAdd(axis->in, 2 * axis->pad_head) - axis->kernel;
-      axis->out =
-          (room >= 0 ? (room + axis->stride - 1) / axis->stride : -(-room / axis->stride)) + 1;
-      if (axis->pad_head > 0 &&
-          CheckedMultiply<int64_t>(axis->out > 0 ? axis->out - 1 : 0, axis->stride) >=
-              axis->in + axis->pad_head) {
-        --axis->out;
-      }
-      CAFFE_ENFORCE_GE(axis->out, 0, "number of windows of ", axis->kernel, " in ", axis->in,
-                       ", want at least 0");
+    case LegacyPadding::kValid:
+      // A window may reach beyond an axis that is shorter than a step and it.
+      axis->out = (axis->in - axis->extent()) / axis->stride + 1;
+      CAFFE_ENFORCE_GE(axis->out, 0, "number of windows of ", axis->extent(), " in an axis of ",
+                       axis->in, ", want at least 0");
       return;
-    }
-    default: {
+    case LegacyPadding::kCaffePooling:
+      SizeAsCaffe(axis);
+      return;
+    case LegacyPadding::kNotSet: {
       const int64_t padded = CheckedAdd(CheckedAdd(axis->in, axis->pad_head), axis->pad_tail);
       CAFFE_ENFORCE_GE(padded, axis->extent(), "axis of ", axis->in, " with pads ", axis->pad_head,
                        " and ", axis->pad_tail, ", want at least its dilated kernel");
@@ -161,7 +166,7 @@ WindowAxis MakeAxis(const WindowArguments& window, size_t i, int64_t in) {
   if (window.use == WindowUse::kConvTranspose) {
     SizeTransposed(&axis);
   } else {
-    SizeForward(window.legacy_pad, window.use, &axis);
+    SizeForward(window.legacy_pad, &axis);
   }
   return axis;
 }

@@ -1,6 +1,8 @@
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/runtime/net.h"
 #include "operators/conv/conv_tuning.h"
 #include "tests/operators/conv/naive_conv.h"
+#include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test {
@@ -116,6 +118,28 @@ TEST(ConvTest, LegacyPaddingReadsZerosBeyondTheEnd) {
   RunOp(&ws, R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 3 }
                 arg { name: "stride" i: 2 } arg { name: "legacy_pad" i: 3 })");
   ExpectTensor<float>(ws, "Y", {1, 1, 2, 2}, {9, 6, 6, 4});
+}
+
+TEST(ConvTest, SamePaddingCutsBothSidesWhereStepsLeavePixelsOut) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 5}, {1, 2, 3, 4, 5});
+  Feed<float>(&ws, "W", {1, 1, 1}, {1});
+  const char* op = R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernels" ints: 1 }
+                      arg { name: "strides" ints: 5 } arg { name: "legacy_pad" i: 2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 1}, {3});
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(ConvTest, ValidPaddingLetsOneWindowReachBeyondAShortAxis) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 3}, {1, 2, 3});
+  Feed<float>(&ws, "W", {1, 1, 5}, {1, 1, 1, 1, 1});
+  const char* op = R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernels" ints: 5 }
+                      arg { name: "strides" ints: 3 } arg { name: "legacy_pad" i: 1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {1, 1, 1}, {6});
+  ExpectShapeInferred(&ws, op);
 }
 
 TEST(ConvTest, GivesAnEmptyResultForAnEmptyBatch) {
@@ -250,6 +274,27 @@ TEST(ConvTest, FollowsAnInputThatChangesItsShape) {
     ExpectTensor<float>(ws, "Y", {2, 8, size - 2, size - 2},
                         NaiveConv(p, Fetch<float>(ws, "X"), Fetch<float>(ws, "W"), {}), 1e-4);
   }
+}
+
+// Convolutions that this project computes itself and the matrix products behind FC; oneDNN's own
+// mallocs count apart.
+TEST(ConvTest, TakesNothingFromTheHeapOnceWarm) {
+  if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer counts allocations here";
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 3, 20, 20});
+  FeedRandom(&ws, "W", {10, 3, 3, 3});
+  FeedRandom(&ws, "W1", {16, 10, 1, 1});
+  FeedRandom(&ws, "F", {5, 16 * 20 * 20});
+  FeedRandom(&ws, "b", {5});
+  NetBase* net = ws.CreateNet(ParseNet(R"(name: "n"
+      op { type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 } }
+      op { type: "Conv" input: "Y" input: "W1" output: "Z" arg { name: "kernel" i: 1 } }
+      op { type: "FC" input: "Z" input: "F" input: "b" output: "out" })"));
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(net->Run());
+  const AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  EXPECT_EQ(counter.Counts().allocations, 0);
+  EXPECT_EQ(counter.Counts().locks, 0);
 }
 
 TEST(ConvTest, GivesTheSameOnSeveralThreads) {
