@@ -61,10 +61,15 @@ struct CloseEnvironment {
 };
 using Environment = std::unique_ptr<MDB_env, CloseEnvironment>;
 
+// liblmdb's assertions become errors in place of aborts.
+void ThrowAssertion(MDB_env*, const char* text) {
+  CAFFE_THROW("liblmdb finds its database damaged: ", text);
+}
+
 class LMDBTransaction final : public Transaction {
  public:
-  LMDBTransaction(MDB_env* environment, const std::string& path)
-      : environment_(environment), path_(path) {
+  LMDBTransaction(MDB_env* environment, const std::string& path, bool* abandoned)
+      : environment_(environment), path_(path), abandoned_(abandoned) {
     Begin();
   }
   ~LMDBTransaction() override {
@@ -75,11 +80,13 @@ class LMDBTransaction final : public Transaction {
     CAFFE_ENFORCE(transaction_ != nullptr, "a write to lmdb \"", path_, "\" failed before");
     MDB_val mdb_key{key.size(), const_cast<char*>(key.data())};
     MDB_val mdb_value{value.size(), const_cast<char*>(value.data())};
-    Check(mdb_put(transaction_, tree_, &mdb_key, &mdb_value, 0), "write", path_);
+    Check(Guarded([&] { return mdb_put(transaction_, tree_, &mdb_key, &mdb_value, 0); }), "write",
+          path_);
   }
   void Commit() override {
     if (transaction_ == nullptr) return;
-    Check(mdb_txn_commit(std::exchange(transaction_, nullptr)), "commit to", path_);
+    Check(Guarded([&] { return mdb_txn_commit(std::exchange(transaction_, nullptr)); }),
+          "commit to", path_);
     Begin();
   }
 
@@ -90,8 +97,21 @@ class LMDBTransaction final : public Transaction {
     if (result != MDB_SUCCESS) mdb_txn_abort(std::exchange(transaction_, nullptr));
     Check(result, "write", path_);
   }
+  // After a failed assertion the environment is in no state to be used or closed: it is left alone.
+  template <class Function>
+  int Guarded(Function function) {
+    try {
+      return function();
+    } catch (...) {
+      transaction_ = nullptr;
+      *abandoned_ = true;
+      throw;
+    }
+  }
+
   MDB_env* const environment_;
   const std::string path_;
+  bool* const abandoned_;
   MDB_txn* transaction_ = nullptr;
   MDB_dbi tree_ = 0;
   const internal::UnwindingDetector unwinding_;
@@ -103,6 +123,7 @@ Environment OpenForWriting(const std::string& path) {
     Check(mdb_env_create(&created), "open", path);
     Environment environment(created);
     Check(mdb_env_set_mapsize(created, bytes), "open", path);
+    Check(mdb_env_set_assert(created, &ThrowAssertion), "open", path);
     const int result = mdb_env_open(created, path.c_str(), 0, 0664);
     if (result == ENOMEM && bytes > kLeastMapBytes) continue;
     Check(result, "open", path);
@@ -130,7 +151,10 @@ class LMDB final : public DB {
     environment_ = OpenForWriting(source);
   }
 
+  ~LMDB() override { Close(); }
+
   void Close() override {
+    if (abandoned_) (void)environment_.release();
     environment_.reset();
     file_.reset();
   }
@@ -140,13 +164,14 @@ class LMDB final : public DB {
   }
   std::unique_ptr<Transaction> NewTransaction() override {
     CAFFE_ENFORCE(environment_ != nullptr, "lmdb \"", path_, "\" is not open for WRITE or NEW");
-    return std::make_unique<LMDBTransaction>(environment_.get(), path_);
+    return std::make_unique<LMDBTransaction>(environment_.get(), path_, &abandoned_);
   }
 
  private:
   const std::string path_;
   std::unique_ptr<internal::LmdbFile> file_;
   Environment environment_;
+  bool abandoned_ = false;
 };
 
 }  // namespace

@@ -24,7 +24,6 @@ constexpr int kMaxDepth = 32;  // of liblmdb's cursors as well
 constexpr uint16_t kBranch = 0x01;
 constexpr uint16_t kLeaf = 0x02;
 constexpr uint16_t kOverflow = 0x04;
-constexpr uint16_t kKindMask = 0x7f;  // above are marks that only live in memory
 
 constexpr uint16_t kBigValue = 0x01;  // node flags
 constexpr uint16_t kSubTree = 0x02;
@@ -109,8 +108,8 @@ bool LmdbFile::ReadMeta(int64_t offset, uint64_t* transaction) {
   if (offset != 0 && Load<uint64_t>(meta + 128) <= *transaction) return true;
   *transaction = Load<uint64_t>(meta + 128);
   page_bytes_ = page_bytes;
-  page_count_ =
-      std::min(static_cast<uint64_t>(file_bytes_) / page_bytes, Load<uint64_t>(meta + 120) + 1);
+  allocated_pages_ = Load<uint64_t>(meta + 120) + 1;
+  page_count_ = std::min(static_cast<uint64_t>(file_bytes_) / page_bytes, allocated_pages_);
   free_ = LoadTree(meta + 24);
   main_ = LoadTree(meta + 72);
   return true;
@@ -122,7 +121,7 @@ std::string LmdbFile::ReadPage(uint64_t number) const {
   }
   std::string page(page_bytes_, '\0');
   ReadAt(file_, path_, static_cast<int64_t>(number * page_bytes_), page.data(), page.size());
-  const uint16_t kind = Load<uint16_t>(page.data() + 10) & kKindMask;
+  const uint16_t kind = Load<uint16_t>(page.data() + 10);
   const size_t lower = Load<uint16_t>(page.data() + 12);
   const size_t upper = Load<uint16_t>(page.data() + 14);
   const bool full = upper == 0 && page_bytes_ == kMaxPageBytes;  // 65536 in 16 bits
@@ -132,7 +131,8 @@ std::string LmdbFile::ReadPage(uint64_t number) const {
   for (int i = 0; fits && i < NodeCount(page); ++i) {
     const size_t offset =
         Load<uint16_t>(page.data() + kPageHeaderBytes + 2 * static_cast<size_t>(i));
-    fits = offset >= lower && offset <= page_bytes_ && Fits(NodeAt(page, i), kind == kBranch);
+    fits = offset >= (full ? lower : upper) && offset % 2 == 0 && offset <= page_bytes_ &&
+           Fits(NodeAt(page, i), kind == kBranch);
   }
   if (!fits) ThrowDamaged(MakeString("page ", number, " is no page of a tree"));
   return page;
@@ -146,7 +146,7 @@ void LmdbFile::CheckOverflow(uint64_t number, uint64_t size) const {
   const int64_t offset = static_cast<int64_t>(number * page_bytes_);
   char header[kPageHeaderBytes];
   ReadAt(file_, path_, offset, header, sizeof(header));
-  if (Load<uint64_t>(header) != number || (Load<uint16_t>(header + 10) & kKindMask) != kOverflow ||
+  if (Load<uint64_t>(header) != number || Load<uint16_t>(header + 10) != kOverflow ||
       Load<uint32_t>(header + 12) < pages) {
     ThrowDamaged(MakeString("page ", number, " does not hold the value that refers to it"));
   }
@@ -168,6 +168,7 @@ void LmdbPosition::Push(uint64_t page) {
   if (levels_.size() >= kMaxDepth || pages_left_ == 0)
     file_.ThrowDamaged("its pages go in circles");
   --pages_left_;
+  if (on_page_) on_page_(page);
   levels_.push_back({file_.ReadPage(page), 0});
   if (NodeCount(levels_.back().page) == 0) file_.ThrowDamaged("a page of a tree is empty");
 }
@@ -241,26 +242,11 @@ std::string LmdbPosition::value() const {
   return std::string(node.value(), node.value_size());
 }
 
-void CheckLmdbFile(const std::string& source) {
-  const LmdbFile file(source);
-  LmdbPosition main(file, file.main_tree());
-  uint64_t entries = 0;
-  for (main.Seek({}); main.Valid(); main.Next(), ++entries) main.CheckValue();
-  if (entries != file.main_tree().entries) file.ThrowDamaged("its number of entries is wrong");
-  // Each value: a count and as many page numbers, falling.
-  LmdbPosition free(file, file.free_tree());
-  for (free.Seek({}); free.Valid(); free.Next()) {
-    const std::string list = free.value();
-    bool fits = free.key().size() == sizeof(uint64_t) && list.size() >= sizeof(uint64_t) &&
-                Load<uint64_t>(list.data()) <= list.size() / sizeof(uint64_t) - 1;
-    uint64_t above = file.page_count();
-    for (uint64_t i = 1; fits && i <= Load<uint64_t>(list.data()); ++i) {
-      const uint64_t page = Load<uint64_t>(list.data() + i * sizeof(uint64_t));
-      fits = page >= 2 && page < above;
-      above = page;
-    }
-    if (!fits) file.ThrowDamaged("its list of free pages is wrong");
-  }
+std::pair<uint64_t, uint64_t> LmdbPosition::OverflowPages() const {
+  const Node node = NodeAt(levels_.back().page, levels_.back().index);
+  if ((node.flags() & kBigValue) == 0) return {0, 0};
+  const uint64_t bytes = kPageHeaderBytes + node.value_size();
+  return {Load<uint64_t>(node.value()), (bytes + file_.page_bytes() - 1) / file_.page_bytes()};
 }
 
 }  // namespace internal

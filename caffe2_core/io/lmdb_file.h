@@ -14,8 +14,10 @@
 // key, or, with flag 1, stands in overflow pages whose number follows the key.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/io/atomic_file.h"
@@ -39,7 +41,9 @@ class LmdbFile {
 
   const std::string& path() const { return path_; }
   size_t page_bytes() const { return page_bytes_; }
+  // Pages that are there, and pages that were ever given out.
   uint64_t page_count() const { return page_count_; }
+  uint64_t allocated_pages() const { return allocated_pages_; }
   const LmdbTree& main_tree() const { return main_; }
   const LmdbTree& free_tree() const { return free_; }
 
@@ -59,6 +63,7 @@ class LmdbFile {
   int64_t file_bytes_ = 0;
   size_t page_bytes_ = 0;
   uint64_t page_count_ = 0;
+  uint64_t allocated_pages_ = 0;
   LmdbTree free_;
   LmdbTree main_;
 };
@@ -71,10 +76,16 @@ class LmdbPosition {
   void Seek(std::string_view key);
   void Next();
   bool Valid() const { return !levels_.empty(); }
+  // Pages from the root to the entry.
+  size_t depth() const { return levels_.size(); }
   std::string_view key() const;
   std::string value() const;
   // THROWS what value() would, without reading a long one.
   void CheckValue() const;
+  // Calls it with each page that a walk reads.
+  void OnPage(std::function<void(uint64_t)> on_page) { on_page_ = std::move(on_page); }
+  // With each run of overflow pages {first, number}; 0 of them where the value stands in its node.
+  std::pair<uint64_t, uint64_t> OverflowPages() const;
 
  private:
   struct Level {
@@ -89,7 +100,8 @@ class LmdbPosition {
   const LmdbFile& file_;
   const LmdbTree tree_;
   std::vector<Level> levels_;  // from the root
-  uint64_t pages_left_ = 0;    // a walk that reads more pages than there are goes in circles
+  std::function<void(uint64_t)> on_page_;
+  uint64_t pages_left_ = 0;  // a walk that reads more pages than there are goes in circles
 };
 
 // Walks both trees to the end, the lists of free pages too. THROWS when anything is wrong: to be
