@@ -1,5 +1,6 @@
 #include "caffe2_core/runtime/predictor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -45,6 +46,7 @@ class Predictor::Model {
     std::vector<Blob*> inputs;
     std::vector<bool> input_written;  // the net writes into this input: the caller's data is copied
     std::vector<Blob*> outputs;
+    std::vector<bool> output_read;  // the net reads this output before it writes it: it is state
     int slot = 0;
   };
 
@@ -147,7 +149,11 @@ std::unique_ptr<Predictor::Model::Instance> Predictor::Model::MakeInstance() {
   instance->net = instance->ws.CreateNet(def);
   CAFFE_ENFORCE(instance->net != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
                 "\", which is not known");
-  for (const std::string& name : output_names) instance->outputs.push_back(instance->ws.CreateBlob(name));
+  const std::vector<std::string> read = InputsOf(def);
+  for (const std::string& name : output_names) {
+    instance->outputs.push_back(instance->ws.CreateBlob(name));
+    instance->output_read.push_back(std::find(read.begin(), read.end(), name) != read.end());
+  }
   return instance;
 }
 
@@ -200,10 +206,15 @@ void Predictor::Model::RunInto(Instance* instance, TensorList* outputs) {
   // Results of an earlier call give their memory back; one that somebody still holds keeps it.
   outputs->resize(output_names.size());
   for (Tensor& tensor : *outputs) tensor.FreeMemory();
-  for (Blob* blob : instance->outputs) {
-    if (!blob->IsType<Tensor>()) continue;
-    Tensor* tensor = blob->GetMutable<Tensor>();
-    if (tensor->storage() != nullptr && tensor->storage().use_count() > 1) tensor->FreeMemory();
+  for (size_t i = 0; i < instance->outputs.size(); ++i) {
+    if (!instance->outputs[i]->IsType<Tensor>()) continue;
+    Tensor* tensor = instance->outputs[i]->GetMutable<Tensor>();
+    if (tensor->storage() == nullptr || tensor->storage().use_count() == 1) continue;
+    if (instance->output_read[i]) {
+      *tensor = tensor->Clone();
+    } else {
+      tensor->FreeMemory();
+    }
   }
   CAFFE_ENFORCE(instance->net->Run(), "net \"", def.name(), "\" failed");
   for (size_t i = 0; i < output_names.size(); ++i) {

@@ -64,6 +64,10 @@ function(caffe2rt_test name)
   target_link_libraries(${name} PRIVATE caffe2rt caffe2rt_flags caffe2rt_test_support GTest::gmock ${arg_LIBS})
   target_compile_definitions(${name} PRIVATE CAFFE2RT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              CAFFE2RT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  set(labels)
+  if(arg_LABELS)
+    set(labels LABELS "${arg_LABELS}")
+  endif()
   gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST
-                       PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+                       PROPERTIES TIMEOUT 300 ${labels})
 endfunction()

@@ -45,6 +45,7 @@ TEST(TypeMetaTest, NamesAreReadable) {
 }
 
 TEST(TypeMetaTest, RegisteringAgainGivesTheFirstDescription) {
+  (void)TypeMeta::Make<float>();
   internal::TypeData other;
   other.itemsize = 99;
   EXPECT_EQ(internal::RegisterType(typeid(float), other)->itemsize, sizeof(float));

@@ -75,6 +75,7 @@ TEST(StaticContextRegistryTest, MissingDeviceListsWhatIsThereAndTheRemedy) {
 }
 
 TEST(StaticContextRegistryTest, RefusesASecondContextAndNumbersOutOfRange) {
+  GetStaticContext(CPU);  // makes the built-in ones known
   EXPECT_THROW(RegisterStaticContext(CPU, "again", GetCPUStaticContext()), EnforceNotMet);
   EXPECT_THROW(RegisterStaticContext(static_cast<DeviceType>(32), "far", GetCPUStaticContext()),
                EnforceNotMet);

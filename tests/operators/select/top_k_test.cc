@@ -112,7 +112,7 @@ TEST(TopKTest, RefusesWrongKAxesTypesAndScalars) {
       [&] {
         RunOp(&ws, R"(type: "TopK" input: "X" output: "V" output: "V" arg { name: "k" i: 1 })");
       },
-      "two outputs have one name");
+      "is listed twice");
 }
 
 }  // namespace
