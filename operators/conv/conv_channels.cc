@@ -36,7 +36,7 @@ template <class L, int kVectors, int kPixels>
   Vector sum[kParts][kPixels];
   int64_t offset[kPixels];
   for (int v = 0; v < kParts; ++v) {
-    const Vector start = L::At(tile.bias + v * L::kWidth);
+    const Vector start = L::At(tile.bias + v * L::kWidth).lanes;
     for (int p = 0; p < kPixels; ++p) sum[v][p] = start;
   }
   for (int p = 0; p < kPixels; ++p) offset[p] = tile.pixels[p];
@@ -46,7 +46,7 @@ template <class L, int kVectors, int kPixels>
     for (int64_t t = 0; t < tile.tap_count; ++t, w += kVectors * kLanes) {
       const float* at = x + tile.taps[t];
       Vector weight[kParts];
-      for (int v = 0; v < kParts; ++v) weight[v] = L::At(w + v * L::kWidth);
+      for (int v = 0; v < kParts; ++v) weight[v] = L::At(w + v * L::kWidth).lanes;
       for (int p = 0; p < kPixels; ++p) {
         const float value = at[offset[p]];
         for (int v = 0; v < kParts; ++v) sum[v][p] += weight[v] * value;
@@ -55,7 +55,7 @@ template <class L, int kVectors, int kPixels>
   }
   for (int p = 0; p < kPixels; ++p) {
     for (int v = 0; v < kParts; ++v) {
-      L::At(tile.result + p * kVectors * kLanes + v * L::kWidth) = sum[v][p];
+      L::At(tile.result + p * kVectors * kLanes + v * L::kWidth).lanes = sum[v][p];
     }
   }
 }

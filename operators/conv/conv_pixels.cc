@@ -51,7 +51,7 @@ template <class L, int kChannels, int kVectors>
       for (int v = 0; v < kVectors; ++v) {
         const float* from = at + (v == kVectors - 1 ? last : v * kLanes);
         for (int part = 0; part < kParts; ++part) {
-          pixels[v * kParts + part] = L::At(from + part * L::kWidth);
+          pixels[v * kParts + part] = L::At(from + part * L::kWidth).lanes;
         }
       }
       for (int m = 0; m < kChannels; ++m) {
@@ -61,11 +61,11 @@ template <class L, int kChannels, int kVectors>
   }
   for (int m = 0; m < kChannels; ++m) {
     float* y = tile.y + m * tile.y_stride;
-    for (int v = 0; v < (kVectors - 1) * kParts; ++v) L::At(y + v * L::kWidth) = sum[m][v];
+    for (int v = 0; v < (kVectors - 1) * kParts; ++v) L::At(y + v * L::kWidth).lanes = sum[m][v];
     alignas(64) float rest[kLanes];
     float* to = tile.last_count == kLanes ? y + last : rest;
     for (int part = 0; part < kParts; ++part) {
-      L::At(to + part * L::kWidth) = sum[m][(kVectors - 1) * kParts + part];
+      L::At(to + part * L::kWidth).lanes = sum[m][(kVectors - 1) * kParts + part];
     }
     if (to == rest) {
       for (int64_t i = 0; i < tile.last_count; ++i) y[last + i] = rest[i];

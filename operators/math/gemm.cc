@@ -36,10 +36,10 @@ template <class L>
   int64_t i = 0;
   for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
     for (int part = 0; part < kParts; ++part) {
-      sums[part] += L::At(a + i + part * L::kWidth) * L::At(b + i + part * L::kWidth);
+      sums[part] += L::At(a + i + part * L::kWidth).lanes * L::At(b + i + part * L::kWidth).lanes;
     }
   }
-  for (; i + L::kWidth <= n; i += L::kWidth) sums[0] += L::At(a + i) * L::At(b + i);
+  for (; i + L::kWidth <= n; i += L::kWidth) sums[0] += L::At(a + i).lanes * L::At(b + i).lanes;
   for (int half = kParts / 2; half > 0; half /= 2) {
     for (int part = 0; part < half; ++part) sums[part] += sums[part + half];
   }
@@ -76,14 +76,14 @@ template <class L, int kVectors>
   const float* a = t.a + i * t.row_a;
   const float* b = t.b + j;
   for (int64_t p = 0; p < t.k; ++p, a += t.column_a, b += t.row_b) {
-    for (int v = 0; v < kParts; ++v) sums[v] += L::At(b + v * L::kWidth) * *a;
+    for (int v = 0; v < kParts; ++v) sums[v] += L::At(b + v * L::kWidth).lanes * *a;
   }
   float* c = t.c + i * t.ldc + j;
   for (int v = 0; v < kParts; ++v, c += L::kWidth) {
     if (t.beta == 0.f) {
-      L::At(c) = sums[v] * t.alpha;
+      L::At(c).lanes = sums[v] * t.alpha;
     } else {
-      L::At(c) = sums[v] * t.alpha + L::At(c) * t.beta;
+      L::At(c).lanes = sums[v] * t.alpha + L::At(c).lanes * t.beta;
     }
   }
 }

@@ -49,12 +49,15 @@ inline constexpr int kLanes = 16;
     static constexpr int kWidth = (bytes) / 4;                                          \
     static constexpr int kParts = kLanes / kWidth;                                      \
     typedef float Vector __attribute__((vector_size(bytes)));                           \
-    typedef float Unaligned __attribute__((vector_size(bytes), aligned(4), may_alias)); \
-    [[gnu::always_inline]] static const Unaligned& At(const float* x) {                 \
-      return *reinterpret_cast<const Unaligned*>(x);                                    \
+    /* A place in memory of any alignment; clang forgets that of a typedef. */          \
+    struct __attribute__((packed, may_alias)) Slot {                                    \
+      Vector lanes;                                                                     \
+    };                                                                                  \
+    [[gnu::always_inline]] static const Slot& At(const float* x) {                      \
+      return *reinterpret_cast<const Slot*>(x);                                         \
     }                                                                                   \
-    [[gnu::always_inline]] static Unaligned& At(float* x) {                             \
-      return *reinterpret_cast<Unaligned*>(x);                                          \
+    [[gnu::always_inline]] static Slot& At(float* x) {                                  \
+      return *reinterpret_cast<Slot*>(x);                                               \
     }                                                                                   \
   }
 CAFFE2RT_DEFINE_LANES(Avx512Lanes, 64);
