@@ -28,6 +28,13 @@ std::shared_ptr<Workspace> Unowned(Workspace* parent) {
   return std::shared_ptr<Workspace>(parent, [](Workspace*) {});
 }
 
+// Whether nobody else holds the tensor's memory. Letting go of the second reference is an acquire operation on the count:
+// what other threads did with the memory before they let go of theirs is over.
+bool IsSoleUser(const Tensor& tensor) {
+  const std::shared_ptr<Storage> second = tensor.storage();
+  return second.use_count() == 2;
+}
+
 NetDef Named(NetDef net, const char* fallback) {
   if (net.name().empty()) net.set_name(fallback);
   return net;
@@ -209,7 +216,7 @@ void Predictor::Model::RunInto(Instance* instance, TensorList* outputs) {
   for (size_t i = 0; i < instance->outputs.size(); ++i) {
     if (!instance->outputs[i]->IsType<Tensor>()) continue;
     Tensor* tensor = instance->outputs[i]->GetMutable<Tensor>();
-    if (tensor->storage() == nullptr || tensor->storage().use_count() == 1) continue;
+    if (tensor->storage() == nullptr || IsSoleUser(*tensor)) continue;
     if (instance->output_read[i]) {
       *tensor = tensor->Clone();
     } else {
