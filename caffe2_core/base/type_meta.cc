@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -41,7 +42,10 @@ const TypeData* RegisterType(const std::type_info& info, const TypeData& candida
 }
 
 void ThrowNotCopyable(const char* name) {
-  CAFFE_THROW("elements of type ", Demangle(name), " cannot be copied");
+  const char* const readable = Demangle(name);
+  const std::string type = readable;
+  if (readable != name) std::free(const_cast<char*>(readable));
+  CAFFE_THROW("elements of type ", type, " cannot be copied");
 }
 
 }  // namespace caffe2rt::internal
