@@ -39,7 +39,7 @@ TEST(SimdTest, GivesTheSameForEveryLengthOfARow) {
   }
 }
 
-TEST(SimdTest, WorksInPlace) {
+TEST(SimdTest, RunsInPlace) {
   std::vector<float> x = Count(100);
   RunSimd(MultiplyBy<float>{2}, static_cast<const float*>(x.data()), int64_t{100}, x.data());
   for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(x[i], 2 * static_cast<float>(i));

@@ -23,7 +23,7 @@ class ArithmeticTypeTest : public testing::Test {};
 using NumericTypes = testing::Types<float, double, int32_t, int64_t>;
 TYPED_TEST_SUITE(ArithmeticTypeTest, NumericTypes);
 
-TYPED_TEST(ArithmeticTypeTest, WorksElementByElementForEveryNumberOfElements) {
+TYPED_TEST(ArithmeticTypeTest, RunsElementByElementForEveryNumberOfElements) {
   using T = TypeParam;
   for (const int64_t n : {1, 4, 5, 100}) {
     Workspace ws;
@@ -158,7 +158,7 @@ TEST(AddTest, KeepsEmptyShapes) {
   }
 }
 
-TEST(AddTest, WorksInPlaceWhereTheShapeStays) {
+TEST(AddTest, RunsInPlaceWhereTheShapeStays) {
   Workspace ws;
   Feed<float>(&ws, "A", {2, 3}, {1, 2, 3, 4, 5, 6});
   Feed<float>(&ws, "B", {3}, {10, 20, 30});
@@ -252,7 +252,7 @@ TEST(DivTest, RefusesAnIntegerZeroAndTakesAFloatOne) {
   ExpectTensor<float>(ws, "Y", {2}, {1, std::numeric_limits<float>::infinity()});
 }
 
-TEST(DivTest, WorksInPlaceOnItsFirstInputOnly) {
+TEST(DivTest, RunsInPlaceOnItsFirstInputOnly) {
   Workspace ws;
   Feed<float>(&ws, "A", {2}, {1, 2});
   Feed<float>(&ws, "B", {2}, {4, 4});

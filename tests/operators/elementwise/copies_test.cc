@@ -36,7 +36,7 @@ TEST_P(CopyTest, GivesShapeTypeAndValuesOfItsInput) {
   ExpectTensor<uint8_t>(ws, "Y", {0, 3}, {});
 }
 
-TEST_P(CopyTest, WorksInPlaceWhereItsSchemaSaysSo) {
+TEST_P(CopyTest, RunsInPlaceWhereItsSchemaSaysSo) {
   Workspace ws;
   Feed<float>(&ws, "L", {1}, {0});
   Feed<float>(&ws, "X", {2}, {1, 2});

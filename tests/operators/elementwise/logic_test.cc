@@ -34,7 +34,7 @@ TEST_P(LogicTest, FollowsItsTruthTable) {
   }
 }
 
-TEST_P(LogicTest, WorksOnTheBitsOfIntegers) {
+TEST_P(LogicTest, RunsOnTheBitsOfIntegers) {
   const std::vector<bool>& w = GetParam().want;
   const int want = w[0] * 8 + w[1] * 4 + w[2] * 2 + w[3];  // bit by bit for 0011 and 0101
   Workspace ws;

@@ -58,7 +58,7 @@ TEST(SpatialBNTest, TreatsAMatrixAsOnePositionAnImage) {
   ExpectTensor<float>(ws, "Y", {2, 2}, {9, -2, 11, 0}, 1e-6);
 }
 
-TEST(SpatialBNTest, WorksInPlaceOverWholeVectorsAndTheirRest) {
+TEST(SpatialBNTest, RunsInPlaceOverWholeVectorsAndTheirRest) {
   Workspace ws;
   FeedParameters(&ws);
   FeedRange<float>(&ws, "X", {1, 2, 5, 7});

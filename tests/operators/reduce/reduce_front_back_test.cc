@@ -16,7 +16,7 @@ std::string Op(const std::string& type, int dims = 1, bool lengths = false) {
 }
 
 // X = 1 2 3 4 / 5 6 7 8 / 9 10 11 12
-TEST(ReduceFrontBackTest, WorksOverTheFirstOrLastDimensions) {
+TEST(ReduceFrontBackTest, RunsOverTheFirstOrLastDimensions) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {3, 2, 2}, 1);
   const auto expect = [&](const char* type, int dims, const std::vector<int64_t>& shape,

@@ -31,7 +31,7 @@ TYPED_TEST(ArgMaxTest, GivesTheFirstOfEqualElements) {
   ExpectShapeInferred(&ws, min);
 }
 
-TYPED_TEST(ArgMaxTest, WorksAlongAnInnerAxis) {
+TYPED_TEST(ArgMaxTest, RunsAlongAnInnerAxis) {
   Workspace ws;
   Feed<TypeParam>(&ws, "X", {2, 2, 2}, {1, 6, 5, 2, 3, 8, 3, 7});
   const char* op = R"(type: "ArgMax" input: "X" output: "Y" arg { name: "axis" i: 1 })";

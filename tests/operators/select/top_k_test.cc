@@ -25,7 +25,7 @@ TEST(TopKTest, GivesTheLargestInDescendingOrderTiesByIndex) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(TopKTest, WorksAlongAnotherAxis) {
+TEST(TopKTest, RunsAlongAnotherAxis) {
   Workspace ws;
   Feed<float>(&ws, "X", {3, 2}, {1, 6, 5, 2, 3, 4});
   const char* op =

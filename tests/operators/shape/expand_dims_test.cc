@@ -19,7 +19,7 @@ TEST(ExpandDimsTest, PutsDimensionsWhereTheyStandInTheResult) {
   ExpectShapeInferred(&ws, op);
 }
 
-TEST(ExpandDimsTest, WorksInPlaceOnScalarsAndEmptyTensors) {
+TEST(ExpandDimsTest, RunsInPlaceOnScalarsAndEmptyTensors) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {}, 5);
   RunOp(&ws, R"(type: "ExpandDims" input: "X" output: "X" arg { name: "dims" ints: 0 })");

@@ -100,7 +100,7 @@ TEST(ReshapeTest, RefusesShapeInputsThatAreNone) {
   ExpectThrows([&] { run("empty", R"(arg { name: "shape" ints: 1 })"); }, "remove one");
 }
 
-TEST(ReshapeTest, WorksInPlaceAndOnStrings) {
+TEST(ReshapeTest, RunsInPlaceAndOnStrings) {
   Workspace ws;
   Feed<std::string>(&ws, "X", {2}, {"a", "b"});
   RunOp(
