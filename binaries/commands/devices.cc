@@ -8,10 +8,10 @@
 #include "binaries/commands/command.h"
 #include "binaries/json_writer.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/isa.h"
 #include "caffe2_core/device/context.h"
 #include "contexts/cpu/cpu_allocator.h"
 #include "contexts/cpu/numa.h"
-#include "operators/math/isa.h"
 
 namespace caffe2rt {
 namespace {

@@ -6,8 +6,8 @@
 //      CAFFE2RT_SIMD void AddRow(const float* x, int64_t n, float* y) { for (...) y[i] += x[i]; }
 //
 // 2. Anything that is a template: a functor whose operator() is CAFFE2RT_SIMD_INLINE, and whose own
-// calls are inlined too
-//    (mark them so; a function that is not inlined is compiled for the oldest machine):
+// calls are inlined too (mark them so; a function that is not inlined is compiled for the oldest
+// machine):
 //
 //      template <class F> struct Map {
 //        F f;
@@ -16,11 +16,12 @@
 //          for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
 //        }
 //      };
-//      RunSimd(Map<F>{f}, x, n, y);      // one well-predicted branch; for very few elements call
-//      the functor itself
+//      RunSimd(Map<F>{f}, x, n, y);   // one well-predicted branch
 //
-// The choice goes by feature (cpuid), never by vendor. Vectors wider than 16 bytes must not cross a
-// call by value. Off, that is one version, under sanitizers and on machines that are not x86-64.
+// For very few elements call the functor itself. Vectors wider than 16 bytes must not cross a call
+// by value. Off, that is one version, under sanitizers and on machines that are not x86-64.
+
+#include "caffe2_core/base/isa.h"
 
 namespace caffe2rt {
 
@@ -47,51 +48,28 @@ namespace caffe2rt {
 #define CAFFE2RT_SIMD_LOOP _Pragma("GCC ivdep")
 #endif
 
+#if CAFFE2RT_SIMD_VERSIONS
 namespace internal {
-enum class SimdLevel { kBaseline, kAvx2, kAvx512 };
-
-// What this machine has; asked once.
-inline SimdLevel DetectSimdLevel() {
-#if CAFFE2RT_SIMD_VERSIONS
-  __builtin_cpu_init();
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    return SimdLevel::kAvx512;
-  }
-  return avx2 ? SimdLevel::kAvx2 : SimdLevel::kBaseline;
-#else
-  return SimdLevel::kBaseline;
-#endif
-}
-inline SimdLevel CpuSimdLevel() {
-  static const SimdLevel level = DetectSimdLevel();
-  return level;
-}
-
-#if CAFFE2RT_SIMD_VERSIONS
 template <class Kernel, class... Args>
-__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma"), noinline)) void RunAvx512(
-    const Kernel& kernel, Args... args) {
+CAFFE2RT_TARGET_AVX512 __attribute__((noinline)) void RunAvx512(const Kernel& kernel,
+                                                                Args... args) {
   kernel(args...);
 }
 template <class Kernel, class... Args>
-__attribute__((target("avx2,fma"), noinline)) void RunAvx2(const Kernel& kernel, Args... args) {
+CAFFE2RT_TARGET_AVX2 __attribute__((noinline)) void RunAvx2(const Kernel& kernel, Args... args) {
   kernel(args...);
 }
-#endif
 }  // namespace internal
+#endif
 
 // Calls kernel(args...), in the version for this machine. The arguments are plain numbers and
 // pointers.
 template <class Kernel, class... Args>
 void RunSimd(const Kernel& kernel, Args... args) {
 #if CAFFE2RT_SIMD_VERSIONS
-  const internal::SimdLevel level = internal::CpuSimdLevel();
-  if (__builtin_expect(level == internal::SimdLevel::kAvx512, 1)) {
-    return internal::RunAvx512(kernel, args...);
-  }
-  if (level == internal::SimdLevel::kAvx2) return internal::RunAvx2(kernel, args...);
+  const Isa isa = CpuIsa();
+  if (__builtin_expect(isa == Isa::kAvx512, 1)) return internal::RunAvx512(kernel, args...);
+  if (isa == Isa::kAvx2) return internal::RunAvx2(kernel, args...);
 #endif
   kernel(args...);
 }

@@ -4,17 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "caffe2_core/base/thread_pool.h"
-#include "operators/conv/conv_kernel.h"
-#include "operators/conv/padded_rows.h"
-#include "operators/math/isa.h"
-#include "operators/math/scratch.h"
+#include "operators/conv/strip_conv.h"
+#include "operators/math/float_lanes.h"
 
 namespace caffe2rt {
 
 namespace {
 
-constexpr int64_t kStripBudget = 1 << 17;  // floats
 constexpr int kMaxPixels = 8;
 
 struct Tile {
@@ -104,28 +100,15 @@ const Tiles& TilesOfCpu() {
   }
 }
 
-class ChannelsConv final : public ConvKernel {
+class ChannelsConv final : public StripConv {
  public:
   ChannelsConv(const ConvShape& shape, const PictureAxes& axes)
-      : shape_(shape),
-        axes_(axes),
+      : StripConv(shape, axes, NeedsNoCopy(axes), 1),
         tiles_(TilesOfCpu()),
-        direct_(NeedsNoCopy(axes)),
-        rows_(axes, shape.window.channels, 1, kStripBudget),
-        blocks_((shape.out_group() + kLanes - 1) / kLanes),
-        scratch_(static_cast<size_t>(GetNumThreads())) {
-    for (int64_t i = 0; i < axes.rows.kernel; ++i) {
-      for (int64_t j = 0; j < axes.columns.kernel; ++j) {
-        taps_.push_back(direct_
-                            ? i * axes.rows.dilation * axes.columns.in + j * axes.columns.dilation
-                            : rows_.TapOffset(i, j));
-      }
-    }
-    const int64_t rows = direct_ ? axes.rows.out : rows_.strip();
-    const int64_t row_stride = direct_ ? axes.columns.in : rows_.row_size();
-    for (int64_t row = 0; row < rows; ++row) {
+        blocks_((shape.out_group() + kLanes - 1) / kLanes) {
+    for (int64_t row = 0; row < strip_rows(); ++row) {
       for (int64_t column = 0; column < axes.columns.out; ++column) {
-        pixels_.push_back(row * axes.rows.stride * row_stride + column * axes.columns.stride);
+        pixels_.push_back(row * axes.rows.stride * row_stride() + column * axes.columns.stride);
       }
     }
   }
@@ -137,7 +120,7 @@ class ChannelsConv final : public ConvKernel {
 
   // [group][tile][in channel][tap][16 or 32 channels], filled up with zeros
   std::shared_ptr<const void> PrepareFilter(const float* filter) const override {
-    const int64_t depth = shape_.in_group() * static_cast<int64_t>(taps_.size());
+    const int64_t depth = this->depth();
     std::shared_ptr<float> packed = NewFilterMemory(shape_.group * blocks_ * kLanes * depth);
     float* to = packed.get();
     for (int64_t g = 0; g < shape_.group; ++g) {
@@ -154,32 +137,6 @@ class ChannelsConv final : public ConvKernel {
     return packed;
   }
 
-  void Run(const float* x, const void* filter, const float* bias, float* y) override {
-    const int64_t strips = direct_ ? 1 : rows_.strips();
-    const int64_t jobs = shape_.window.batch * strips;
-    const int pieces =
-        static_cast<int>(std::min<int64_t>(jobs, static_cast<int64_t>(scratch_.size())));
-    ParallelFor(pieces, [&](int piece) {
-      for (int64_t job = jobs * piece / pieces; job < jobs * (piece + 1) / pieces; ++job) {
-        const int64_t image = job / strips, strip = job % strips;
-        const float* from = x + image * shape_.window.channels * axes_.rows.in * axes_.columns.in;
-        float* to = y + image * shape_.out_channels * axes_.rows.out * axes_.columns.out;
-        const int64_t first = direct_ ? 0 : strip * rows_.strip();
-        const int64_t count =
-            direct_ ? axes_.rows.out : std::min(rows_.strip(), axes_.rows.out - first);
-        int64_t channel_stride = axes_.rows.in * axes_.columns.in;
-        if (!direct_) {
-          float* copy = scratch_[static_cast<size_t>(piece)].Floats(rows_.size());
-          rows_.Copy(from, first, count, copy);
-          from = copy;
-          channel_stride = rows_.channel_size();
-        }
-        RunStrip(from, channel_stride, static_cast<const float*>(filter), bias,
-                 to + first * axes_.columns.out, count * axes_.columns.out);
-      }
-    });
-  }
-
  private:
   static bool NeedsNoCopy(const PictureAxes& axes) {
     const WindowAxis &r = axes.rows, &c = axes.columns;
@@ -187,21 +144,21 @@ class ChannelsConv final : public ConvKernel {
            (c.out - 1) * c.stride + c.extent() <= c.in;
   }
 
-  void RunStrip(const float* x, int64_t channel_stride, const float* filter, const float* bias,
-                float* y, int64_t pixels) const {
+  void RunStrip(const ConvStrip& strip, const float* filter, const float* bias) const override {
     alignas(64) float result[kMaxPixels * 2 * kLanes];
     alignas(64) float padded_bias[2 * kLanes];
-    const int64_t depth = shape_.in_group() * static_cast<int64_t>(taps_.size());
+    const int64_t depth = this->depth();
+    const int64_t pixels = strip.rows * axes_.columns.out;
     const int64_t plane = axes_.rows.out * axes_.columns.out;
     Tile tile;
-    tile.channel_stride = channel_stride;
+    tile.channel_stride = strip.channel_stride;
     tile.channels = shape_.in_group();
     tile.taps = taps_.data();
-    tile.tap_count = static_cast<int64_t>(taps_.size());
+    tile.tap_count = tap_count();
     tile.bias = padded_bias;
     tile.result = result;
     for (int64_t g = 0; g < shape_.group; ++g) {
-      tile.x = x + g * shape_.in_group() * channel_stride;
+      tile.x = strip.x + g * shape_.in_group() * strip.channel_stride;
       for (int64_t block = 0; block < blocks_; block += tiles_.vectors) {
         const int64_t vectors = std::min<int64_t>(tiles_.vectors, blocks_ - block);
         const int64_t first = g * shape_.out_group() + block * kLanes;
@@ -214,7 +171,7 @@ class ChannelsConv final : public ConvKernel {
           tile.pixels = pixels_.data() + p;
           tiles_.run[vectors - 1][count - 1](tile);
           for (int64_t m = 0; m < channels; ++m) {
-            float* to = y + (first + m) * plane + p;
+            float* to = strip.y + (first + m) * plane + p;
             for (int64_t i = 0; i < count; ++i) to[i] = result[i * vectors * kLanes + m];
           }
         }
@@ -222,15 +179,9 @@ class ChannelsConv final : public ConvKernel {
     }
   }
 
-  const ConvShape shape_;
-  const PictureAxes axes_;
   const Tiles& tiles_;
-  const bool direct_;
-  const PaddedRows rows_;
-  const int64_t blocks_;  // of 16 output channels in a group
-  std::vector<int64_t> taps_;
-  std::vector<int64_t> pixels_;         // where the windows of a strip start
-  std::vector<ThreadScratch> scratch_;  // one a piece
+  const int64_t blocks_;         // of 16 output channels in a group
+  std::vector<int64_t> pixels_;  // where the windows of a strip start
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #pragma once
 // What a convolution is, in plain numbers, and the ways to compute it.
 //
-//   std::unique_ptr<ConvKernel> kernel = NewConvKernel(ConvAlgorithm::kPixels, shape);   // null:
-//   cannot do this shape std::shared_ptr<const void> prepared = kernel->PrepareFilter(filter); //
-//   once for a filter kernel->Run(x, prepared.get(), bias, y);
+//   std::unique_ptr<ConvKernel> kernel = NewConvKernel(ConvAlgorithm::kPixels, shape);
+//   std::shared_ptr<const void> prepared = kernel->PrepareFilter(filter);  // once for a filter
+//   kernel->Run(x, prepared.get(), bias, y);
 //
 // A kernel is made for one shape and is used by one thread at a time; prepared filters are shared
 // freely.

@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "caffe2_core/base/thread_pool.h"
-#include "operators/conv/conv_kernel.h"
-#include "operators/conv/padded_rows.h"
-#include "operators/math/isa.h"
-#include "operators/math/scratch.h"
+#include "operators/conv/strip_conv.h"
+#include "operators/math/float_lanes.h"
 
 namespace caffe2rt {
 
 namespace {
 
-constexpr int64_t kStripBudget = 1 << 17;  // floats: half of a 1 MiB second-level cache
 constexpr int kMaxTileChannels = 6;
 constexpr int kMaxTileVectors = 4;
 
@@ -87,8 +83,8 @@ void TilePlain(const Tile& tile) {
 }
 
 using TileFunction = void (*)(const Tile&);
-// What fits into the registers of an instruction set, and the functions [channels - 1][vectors -
-// 1].
+// What fits into the registers of an instruction set, and the functions at
+// [channels - 1][vectors - 1].
 struct Tiles {
   int channels;
   int vectors;
@@ -121,27 +117,16 @@ const Tiles& TilesOfCpu() {
   }
 }
 
-class PixelsConv final : public ConvKernel {
+class PixelsConv final : public StripConv {
  public:
   PixelsConv(const ConvShape& shape, const PictureAxes& axes)
-      : shape_(shape),
-        axes_(axes),
+      : StripConv(shape, axes, NeedsNoCopy(axes), axes.columns.stride),
         tiles_(TilesOfCpu()),
-        direct_(NeedsNoCopy(axes)),
-        rows_(axes, shape.window.channels, axes.columns.stride, kStripBudget),
-        scratch_(static_cast<size_t>(GetNumThreads())) {
+        zero_bias_(kMaxTileChannels, 0.f) {
     const int64_t parts = (shape.out_group() + tiles_.channels - 1) / tiles_.channels;
     for (int64_t part = 0; part <= parts; ++part) {
       cuts_.push_back(part * shape.out_group() / parts);
     }
-    for (int64_t i = 0; i < axes.rows.kernel; ++i) {
-      for (int64_t j = 0; j < axes.columns.kernel; ++j) {
-        taps_.push_back(direct_
-                            ? i * axes.rows.dilation * axes.columns.in + j * axes.columns.dilation
-                            : rows_.TapOffset(i, j));
-      }
-    }
-    zero_bias_.assign(static_cast<size_t>(kMaxTileChannels), 0.f);
   }
 
   std::string FilterForm() const override {
@@ -151,8 +136,7 @@ class PixelsConv final : public ConvKernel {
 
   // [group][tile][in channel][tap][channel of the tile]
   std::shared_ptr<const void> PrepareFilter(const float* filter) const override {
-    const int64_t taps = static_cast<int64_t>(taps_.size()), in_group = shape_.in_group();
-    const int64_t depth = in_group * taps;
+    const int64_t depth = this->depth();
     std::shared_ptr<float> packed = NewFilterMemory(shape_.out_channels * depth);
     float* to = packed.get();
     for (int64_t g = 0; g < shape_.group; ++g) {
@@ -167,35 +151,6 @@ class PixelsConv final : public ConvKernel {
     return packed;
   }
 
-  void Run(const float* x, const void* filter, const float* bias, float* y) override {
-    const int64_t strips = direct_ ? 1 : rows_.strips();
-    const int64_t jobs = shape_.window.batch * strips;
-    const int pieces =
-        static_cast<int>(std::min<int64_t>(jobs, static_cast<int64_t>(scratch_.size())));
-    ParallelFor(pieces, [&](int piece) {
-      for (int64_t job = jobs * piece / pieces; job < jobs * (piece + 1) / pieces; ++job) {
-        const int64_t image = job / strips, strip = job % strips;
-        const float* from = x + image * shape_.window.channels * axes_.rows.in * axes_.columns.in;
-        float* to = y + image * shape_.out_channels * axes_.rows.out * axes_.columns.out;
-        const int64_t first = direct_ ? 0 : strip * rows_.strip();
-        const int64_t count =
-            direct_ ? axes_.rows.out : std::min(rows_.strip(), axes_.rows.out - first);
-        int64_t channel_stride = axes_.rows.in * axes_.columns.in, row_stride = axes_.columns.in;
-        if (!direct_) {
-          float* copy = scratch_[static_cast<size_t>(piece)].Floats(rows_.size());
-          rows_.Copy(from, first, count, copy);
-          from = copy;
-          channel_stride = rows_.channel_size();
-          row_stride = rows_.row_size();
-        }
-        for (int64_t row = 0; row < count; ++row) {
-          RunRow(from + row * axes_.rows.stride * row_stride, channel_stride,
-                 static_cast<const float*>(filter), bias, to + (first + row) * axes_.columns.out);
-        }
-      }
-    });
-  }
-
  private:
   // Rows can be read where they lie when no window leaves them and a vector never reads beyond the
   // last one.
@@ -205,10 +160,17 @@ class PixelsConv final : public ConvKernel {
            (r.out - 1) * r.stride + r.extent() <= r.in && c.out - 1 + c.extent() <= c.in;
   }
 
+  void RunStrip(const ConvStrip& strip, const float* filter, const float* bias) const override {
+    for (int64_t row = 0; row < strip.rows; ++row) {
+      RunRow(strip.x + row * axes_.rows.stride * strip.row_stride, strip.channel_stride, filter,
+             bias, strip.y + row * axes_.columns.out);
+    }
+  }
+
   void RunRow(const float* x, int64_t channel_stride, const float* filter, const float* bias,
               float* y) const {
     const int64_t width = axes_.columns.out, plane = axes_.rows.out * width;
-    const int64_t taps = static_cast<int64_t>(taps_.size()), depth = shape_.in_group() * taps;
+    const int64_t depth = this->depth();
     const int64_t vectors = (width + kLanes - 1) / kLanes;
     for (int64_t first = 0; first < vectors; first += tiles_.vectors) {
       const int64_t count = std::min<int64_t>(tiles_.vectors, vectors - first);
@@ -217,7 +179,7 @@ class PixelsConv final : public ConvKernel {
       tile.channel_stride = channel_stride;
       tile.channels = shape_.in_group();
       tile.taps = taps_.data();
-      tile.tap_count = taps;
+      tile.tap_count = tap_count();
       tile.y_stride = plane;
       // The last vector of a row ends where the row ends, over pixels that are done already.
       tile.last =
@@ -236,15 +198,9 @@ class PixelsConv final : public ConvKernel {
     }
   }
 
-  const ConvShape shape_;
-  const PictureAxes axes_;
   const Tiles& tiles_;
-  const bool direct_;
-  const PaddedRows rows_;
+  const std::vector<float> zero_bias_;
   std::vector<int64_t> cuts_;  // of the output channels of a group into tiles
-  std::vector<int64_t> taps_;
-  std::vector<float> zero_bias_;
-  std::vector<ThreadScratch> scratch_;  // one a piece
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "caffe2_core/base/enforce.h"
+#include "operators/math/float_lanes.h"
 
 namespace caffe2rt {
 

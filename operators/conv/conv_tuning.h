@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/isa.h"
 #include "operators/conv/conv_kernel.h"
-#include "operators/math/isa.h"
 
 namespace caffe2rt {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "caffe2_core/base/enforce.h"
-#include "operators/math/isa.h"
+#include "operators/math/float_lanes.h"
 #include "operators/math/onednn.h"
 
 namespace caffe2rt {

@@ -45,9 +45,5 @@ TEST(SimdTest, RunsInPlace) {
   for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(x[i], 2 * static_cast<float>(i));
 }
 
-TEST(SimdTest, ChoosesOneLevelForTheWholeRun) {
-  EXPECT_EQ(internal::CpuSimdLevel(), internal::DetectSimdLevel());
-}
-
 }  // namespace
 }  // namespace caffe2rt

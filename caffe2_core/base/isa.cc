@@ -1,14 +1,13 @@
-#include "operators/math/isa.h"
+#include "caffe2_core/base/isa.h"
 
 #include <cstdlib>
 #include <cstring>
 
 namespace caffe2rt {
 
-namespace {
-
-Isa Detect() {
+Isa internal::DetectIsa() {
 #if defined(__x86_64__)
+  __builtin_cpu_init();
   Isa isa = Isa::kPlain;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) isa = Isa::kAvx2;
   if (isa == Isa::kAvx2 && __builtin_cpu_supports("avx512f") &&
@@ -23,13 +22,6 @@ Isa Detect() {
 #else
   return Isa::kPlain;
 #endif
-}
-
-}  // namespace
-
-Isa CpuIsa() {
-  static const Isa isa = Detect();
-  return isa;
 }
 
 const char* IsaName(Isa isa) {
