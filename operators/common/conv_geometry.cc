@@ -24,11 +24,11 @@ std::vector<int64_t> ReadPerAxis(const ArgumentHelper& args, const std::string& 
   return values;
 }
 
-bool FixesPads(LegacyPadding legacy) {
-  return legacy == LegacyPadding::kValid || legacy == LegacyPadding::kSame;
+bool FixesPads(PaddingRule legacy) {
+  return legacy == PaddingRule::kValid || legacy == PaddingRule::kSame;
 }
 
-std::vector<int64_t> ReadPads(const ArgumentHelper& args, LegacyPadding legacy) {
+std::vector<int64_t> ReadPads(const ArgumentHelper& args, PaddingRule legacy) {
   const std::vector<int> given = args.GetRepeatedArgument<int>("pads");
   std::vector<int64_t> pads(given.begin(), given.end());
   bool explicit_pads = args.HasArgument("pads");
@@ -68,11 +68,11 @@ void CheckAxis(const WindowArguments& window, size_t i) {
   CAFFE_ENFORCE_GT(window.kernel[i], 0, "kernel of axis ", i,
                    ", want at least 1 (set kernel or kernels)");
   CAFFE_ENFORCE_GE(window.dilation[i], 0, "dilation of axis ", i, ", want at least 0");
-  if (window.legacy_pad == LegacyPadding::kSame) {
+  if (window.legacy_pad == PaddingRule::kSame) {
     CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i,
                      " beside legacy_pad SAME, want 1");
   }
-  if (window.legacy_pad == LegacyPadding::kCaffePooling) {
+  if (window.legacy_pad == PaddingRule::kCaffePooling) {
     CAFFE_ENFORCE_GE(head, 0, "pad of axis ", i,
                      " beside legacy_pad CAFFE_LEGACY_POOLING, want at least 0");
   }
@@ -108,9 +108,9 @@ void SizeAsCaffe(WindowAxis* axis) {
 }
 
 // Number of windows and, for SAME, the pads of one axis.
-void SizeForward(LegacyPadding legacy, WindowAxis* axis) {
+void SizeForward(PaddingRule legacy, WindowAxis* axis) {
   switch (legacy) {
-    case LegacyPadding::kSame: {
+    case PaddingRule::kSame: {
       // Negative when windows leave pixels out: then they are cut off on both sides.
       axis->out = (axis->in - 1) / axis->stride + 1;
       const int64_t need =
@@ -119,16 +119,16 @@ void SizeForward(LegacyPadding legacy, WindowAxis* axis) {
       axis->pad_tail = need - need / 2;
       return;
     }
-    case LegacyPadding::kValid:
+    case PaddingRule::kValid:
       // A window may reach beyond an axis that is shorter than a step and it.
       axis->out = (axis->in - axis->extent()) / axis->stride + 1;
       CAFFE_ENFORCE_GE(axis->out, 0, "number of windows of ", axis->extent(), " in an axis of ",
                        axis->in, ", want at least 0");
       return;
-    case LegacyPadding::kCaffePooling:
+    case PaddingRule::kCaffePooling:
       SizeAsCaffe(axis);
       return;
-    case LegacyPadding::kNotSet: {
+    case PaddingRule::kNotSet: {
       const int64_t padded = CheckedAdd(CheckedAdd(axis->in, axis->pad_head), axis->pad_tail);
       CAFFE_ENFORCE_GE(padded, axis->extent(), "axis of ", axis->in, " with pads ", axis->pad_head,
                        " and ", axis->pad_tail, ", want at least its dilated kernel");
@@ -206,7 +206,7 @@ WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) 
       legacy >= 0 && legacy <= (use == WindowUse::kConvTranspose ? 2 : 3),
       "argument legacy_pad is ", legacy,
       ", want 0 (NOTSET), 1 (VALID), 2 (SAME) or, but for ConvTranspose, 3 (CAFFE_LEGACY_POOLING)");
-  window.legacy_pad = static_cast<LegacyPadding>(legacy);
+  window.legacy_pad = static_cast<PaddingRule>(legacy);
   window.order = StringToStorageOrder(args.GetSingleArgument<std::string>("order", "NCHW"));
   window.group = args.GetSingleArgument<int>("group", 1);
   window.global_pooling =
@@ -228,7 +228,7 @@ WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) 
   if (window.pads.empty()) window.pads.assign(2 * axes, 0);
   CheckLengths(window);
   if (use == WindowUse::kPad) {
-    CAFFE_ENFORCE(window.legacy_pad == LegacyPadding::kNotSet, "argument legacy_pad is ", legacy,
+    CAFFE_ENFORCE(window.legacy_pad == PaddingRule::kNotSet, "argument legacy_pad is ", legacy,
                   ", want 0 (NOTSET): PadImage takes explicit pads only");
     window.kernel.assign(axes, 1);  // its kernel says only how many axes there are
   }

@@ -24,8 +24,8 @@
 
 namespace caffe2rt {
 
-// Numbers as in files.
-enum class LegacyPadding { kNotSet = 0, kValid = 1, kSame = 2, kCaffePooling = 3 };
+// What argument legacy_pad asks for; numbers as in enum LegacyPadding of the protos.
+enum class PaddingRule { kNotSet = 0, kValid = 1, kSame = 2, kCaffePooling = 3 };
 
 // kPad is PadImage: windows of one element, whatever the kernel arguments say.
 enum class WindowUse { kConv, kPool, kConvTranspose, kPad };
@@ -36,7 +36,7 @@ struct WindowArguments {
   std::vector<int64_t> dilation;
   std::vector<int64_t> adj;   // transposed convolution only; zeros else
   std::vector<int64_t> pads;  // all heads, then all tails
-  LegacyPadding legacy_pad = LegacyPadding::kNotSet;
+  PaddingRule legacy_pad = PaddingRule::kNotSet;
   StorageOrder order = StorageOrder::NCHW;
   int64_t group = 1;
   bool global_pooling = false;
