@@ -1,13 +1,39 @@
 #pragma once
-// The argument `dims` of ExpandDims and Squeeze: places of dimensions, not negative.
+// What ExpandDims and Squeeze share: the argument `dims`, places of dimensions of size 1.
 
 #include <vector>
 
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/runtime/operator.h"
+#include "operators/common/copy_rows.h"
 
 namespace caffe2rt {
 
 // Sorted, each once. THROWS when there are none or one is negative.
 std::vector<int> ReadDimsArgument(const ArgumentHelper& args);
+
+// Writes what becomes of a shape. `places` as ReadDimsArgument gives them. THROWS when they do not
+// fit the shape.
+using PlacedDims = void(IntArrayRef input, const std::vector<int>& places,
+                        std::vector<int64_t>* dims);
+
+template <class Context, PlacedDims kDims>
+class PlacedDimsOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  PlacedDimsOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), places_(ReadDimsArgument(this->args())) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    kDims(X.sizes(), places_, &dims_);
+    CopyReshaped(context_, X, dims_, Output(0));
+    return true;
+  }
+
+ private:
+  const std::vector<int> places_;
+  std::vector<int64_t> dims_;
+};
 
 }  // namespace caffe2rt

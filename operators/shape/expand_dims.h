@@ -2,34 +2,13 @@
 // ExpandDims: puts dimensions of size 1 into the shape; argument dims says where they stand in the
 // result.
 
-#include <vector>
-
-#include "caffe2_core/runtime/operator.h"
-#include "operators/common/copy_rows.h"
 #include "operators/shape/dims_argument.h"
 
 namespace caffe2rt {
 
-// `places` as ReadDimsArgument gives them. THROWS when they do not fit the input.
-void ExpandedDims(IntArrayRef input, const std::vector<int>& places, std::vector<int64_t>* dims);
+PlacedDims ExpandedDims;
 
 template <class Context>
-class ExpandDimsOp final : public Operator<Context> {
- public:
-  USE_OPERATOR_CONTEXT_FUNCTIONS;
-  ExpandDimsOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), places_(ReadDimsArgument(this->args())) {}
-
-  bool RunOnDevice() override {
-    const Tensor& X = Input(0);
-    ExpandedDims(X.sizes(), places_, &dims_);
-    CopyReshaped(context_, X, dims_, Output(0));
-    return true;
-  }
-
- private:
-  const std::vector<int> places_;
-  std::vector<int64_t> dims_;
-};
+using ExpandDimsOp = PlacedDimsOp<Context, ExpandedDims>;
 
 }  // namespace caffe2rt
