@@ -84,7 +84,8 @@ class CompiledStep {
  private:
   struct Substep {
     const ExecutionStep* def;
-    std::unique_ptr<CompiledStep> compiled;  // null: compiled anew at every execution, in a child workspace
+    std::unique_ptr<CompiledStep>
+        compiled;  // null: compiled anew at every execution, in a child workspace
   };
   void CompileNets();
   void CompileSubsteps();
@@ -127,25 +128,34 @@ NetBase* NetOf(const std::string& name, Workspace* ws, PlanNets* nets, bool may_
 
 CompiledStep::CompiledStep(const ExecutionStep& step, Workspace* ws, PlanNets* nets,
                            ShouldContinue outer, bool override_nets, int depth)
-    : step_(step), ws_(ws), nets_(nets), outer_(std::move(outer)), override_(override_nets), depth_(depth) {
+    : step_(step),
+      ws_(ws),
+      nets_(nets),
+      outer_(std::move(outer)),
+      override_(override_nets),
+      depth_(depth) {
   Verify();
-  if (step.has_should_stop_blob()) {
-    stop_blob_ = ws->GetBlob(step.should_stop_blob());
-    CAFFE_ENFORCE(stop_blob_ != nullptr, "should_stop_blob \"", step.should_stop_blob(),
-                  "\" of step \"", step.name(), "\" does not exist");
-  }
   if (step.has_only_once() && !step.has_should_stop_blob()) {
     CAFFE_THROW("step \"", step.name(), "\": only_once without should_stop_blob is not supported");
   }
   CAFFE_ENFORCE(!(step.has_num_iter() && step.has_should_stop_blob()),
                 "Must not specify num_iter if should_stop_blob is set");
   const bool unlimited = step.has_should_stop_blob() && !step.only_once();
-  const int64_t iterations = step.has_should_stop_blob() ? 1 : step.has_num_iter() ? step.num_iter() : 1;
+  const int64_t iterations = step.has_should_stop_blob() ? 1
+                             : step.has_num_iter()       ? step.num_iter()
+                                                         : 1;
   should_continue_ = [this, unlimited, iterations](int64_t i) {
     return !failed_.load() && (unlimited || i < iterations) && outer_(i);
   };
   CompileNets();
   CompileSubsteps();
+  // Not earlier: the step's own nets may make the blob.
+  if (step.has_should_stop_blob()) {
+    stop_blob_ = ws->GetBlob(step.should_stop_blob());
+    CAFFE_ENFORCE(stop_blob_ != nullptr, "should_stop_blob \"", step.should_stop_blob(),
+                  "\" of step \"", step.name(), "\" does not exist");
+  }
+  if (step.has_report_net()) report_net_ = NetOf(step.report_net(), ws_, nets_, override_);
 }
 
 void CompiledStep::Verify() const {
@@ -157,7 +167,6 @@ void CompiledStep::Verify() const {
 }
 
 void CompiledStep::CompileNets() {
-  if (step_.has_report_net()) report_net_ = NetOf(step_.report_net(), ws_, nets_, override_);
   for (const std::string& name : step_.network()) {
     networks_.push_back(NetOf(name, ws_, nets_, override_));
   }
@@ -189,8 +198,8 @@ void InjectWorkspaceId(Workspace* child, PlanNets* nets) {
   const int node_id = node->Get<Tensor>().data<int32_t>()[0];
   Tensor* id = child->CreateLocalBlob("GLOBAL_WORKSPACE_ID")->GetMutableTensor(CPU);
   id->Resize(std::vector<int64_t>());
-  id->mutable_data<int32_t>()[0] = static_cast<int32_t>(
-      static_cast<uint32_t>(sequence) + (static_cast<uint32_t>(node_id) << 16));
+  id->mutable_data<int32_t>()[0] = static_cast<int32_t>(static_cast<uint32_t>(sequence) +
+                                                        (static_cast<uint32_t>(node_id) << 16));
 }
 
 bool CompiledStep::RunSubstep(const Substep& substep, const ShouldContinue& should_continue) {
@@ -216,11 +225,13 @@ std::vector<std::unique_ptr<Reporter>> CompiledStep::StartReporters() {
   if (report_net_ != nullptr) {
     reporters.push_back(std::make_unique<Reporter>(
         std::chrono::seconds(std::max(1, step_.report_interval())), [this] {
-          if (!report_net_->Run()) LOG(WARNING) << "report net \"" << report_net_->Name() << "\" failed";
+          if (!report_net_->Run())
+            LOG(WARNING) << "report net \"" << report_net_->Name() << "\" failed";
         }));
   }
   for (const Substep& substep : reporting_) {
-    const int64_t ms = std::max<int64_t>(1, std::min<int64_t>(substep.def->run_every_ms(), 86400000));
+    const int64_t ms =
+        std::max<int64_t>(1, std::min<int64_t>(substep.def->run_every_ms(), 86400000));
     reporters.push_back(std::make_unique<Reporter>(std::chrono::milliseconds(ms), [this, &substep] {
       RunSubstep(substep, [](int64_t) { return true; });
     }));

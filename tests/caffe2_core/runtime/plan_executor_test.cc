@@ -46,6 +46,23 @@ TEST(PlanExecutorTest, RunsAStepAsOftenAsNumIterSays) {
   ExpectTensor<float>(ws, "n", {1}, {5});
 }
 
+TEST(PlanExecutorTest, FindsAStopBlobThatTheStepsOwnNetsMake) {
+  for (const char* step :
+       {R"(execution_step { network: "init" network: "step" should_stop_blob: "stop" })",
+        R"(execution_step { substep { network: "init" num_iter: 1 } substep { network: "step" }
+           should_stop_blob: "stop" only_once: true })"}) {
+    Workspace ws;
+    // `limit` is n + 1 from the start, so that the first run of `step` stops.
+    const std::string limit = R"(network { name: "limit"
+      op { type: "ConstantFill" output: "limit" arg { name: "shape" ints: 1 }
+           arg { name: "value" f: 1 } } })";
+    std::string steps = step;
+    steps.insert(steps.find("network: \"step\""), "network: \"limit\" ");
+    EXPECT_TRUE(RunPlan(&ws, limit + steps)) << step;
+    ExpectTensor<float>(ws, "n", {1}, {1});
+  }
+}
+
 TEST(PlanExecutorTest, NumIterZeroRunsNothing) {
   Workspace ws;
   EXPECT_TRUE(RunPlan(&ws, std::string(kInitStep) + R"(execution_step { network: "inner" num_iter: 0 })"));
