@@ -103,9 +103,9 @@ std::vector<Entry> EntriesOfFile(const std::string& path, FileKind kind, int64_t
     LoadProto(path, &protos);
     for (const TensorProto& proto : protos.protos()) entries.push_back(EntryOf(proto));
   } else if (kind == FileKind::kBlobProto) {
-    BlobProto blob;
-    LoadProto(path, &blob);
-    entries.push_back(EntryOf(blob, blob.name()));
+    for (const BlobProto& blob : LoadBlobProtos(path)) {
+      entries.push_back(EntryOf(blob, blob.name()));
+    }
   } else if (kind == FileKind::kNpy) {
     add_tensor("", ReadNpy(path));
   } else if (kind == FileKind::kNpz) {

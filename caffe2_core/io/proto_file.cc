@@ -6,12 +6,14 @@
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
 
+#include <algorithm>
 #include <climits>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_text.h"
+#include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
 namespace {
@@ -100,7 +102,11 @@ void ParseProto(std::string_view bytes, const std::string& subject, Message* pro
   std::string reason;
   if (LooksLikeText(bytes)) {
     TextError error;
-    if (ParseText(bytes, proto, &error)) return;
+    if (ParseText(bytes, proto, &error)) {
+      CAFFE_ENFORCE(proto->ByteSizeLong() > 0, Subject(subject, *proto),
+                    ": it has no field, only white space or comments");
+      return;
+    }
     // A small binary message may consist of printable characters alone.
     if (ParseBinary(bytes, proto, &reason) && !HasUnknownFields(*proto)) return;
     const std::string other = OtherKind(bytes, *proto);
@@ -131,6 +137,28 @@ void LoadProto(const std::string& path, Message* proto) {
     CAFFE_THROW(Subject(path, *proto), ": it is ", FileKindDescription(found.kind));
   }
   ParseProto(bytes, path, proto);
+}
+
+std::vector<BlobProto> LoadBlobProtos(const std::string& path) {
+  constexpr std::string_view kMark = "\n# key: ";
+  std::vector<BlobProto> blobs;
+  const std::string bytes = ReadWholeFile(path, INT_MAX);
+  const std::string_view text = bytes;
+  const bool starts = text.substr(0, kMark.size() - 1) == kMark.substr(1);
+  size_t next = text.find(kMark, starts ? 0 : text.size());
+  if (next == std::string_view::npos || !LooksLikeText(text)) {
+    LoadProto(path, &blobs.emplace_back());
+    return blobs;
+  }
+  for (size_t begin = 0; begin < text.size(); begin = next, next = text.find(kMark, next + 1)) {
+    next = std::min(next, text.size());
+    TextError error;
+    if (ParseText(text.substr(begin, next - begin), &blobs.emplace_back(), &error)) continue;
+    error.line += static_cast<int>(
+        std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(begin), '\n'));
+    ThrowTextError(path, blobs.back(), error);
+  }
+  return blobs;
 }
 
 std::string ProtoToText(const Message& proto) {

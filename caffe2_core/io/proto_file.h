@@ -14,8 +14,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace caffe2rt {
+
+class BlobProto;
 
 // Messages within messages, binary and text.
 inline constexpr int kMaxProtoNesting = 100;
@@ -27,7 +30,11 @@ inline constexpr int kMaxProtoNesting = 100;
 // another kind.
 void LoadProto(const std::string& path, google::protobuf::Message* proto);
 
-// The same for bytes in memory; `subject` stands for the file in errors.
+// The blobs of a file: one, or in a text file as many as there are comment lines `# key: NAME`, the
+// form in which databases are written down for people.
+std::vector<BlobProto> LoadBlobProtos(const std::string& path);
+
+// The same as LoadProto for bytes in memory; `subject` stands for the file in errors.
 void ParseProto(std::string_view bytes, const std::string& subject,
                 google::protobuf::Message* proto);
 

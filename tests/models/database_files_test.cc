@@ -111,6 +111,24 @@ TEST(SavedDatabaseTest, GivesStringsAndRefusesWhatIsNotHereByItsType) {
   EXPECT_EQ(tensors_or_strings + refused, 7);
 }
 
+// The same blobs, written down by the original as text.
+TEST(SavedDatabaseTest, EqualsItsTextForm) {
+  SKIP_WITHOUT_SHARED("models/c2_files");
+  for (const std::string name : {"all_types", "other_kinds"}) {
+    db::DBReader reader("minidb", File(name + ".minidb"));
+    const std::string text = name == "all_types" ? "all_types_blobs.pbtxt" : "other_kinds.pbtxt";
+    const std::vector<BlobProto> blobs = LoadBlobProtos(File(text));
+    EXPECT_GE(blobs.size(), 7u);
+    for (const BlobProto& blob : blobs) {
+      std::string key, value;
+      reader.Read(&key, &value);
+      BlobProto recorded;
+      ASSERT_TRUE(recorded.ParseFromString(value)) << key;
+      EXPECT_EQ(blob.DebugString(), recorded.DebugString()) << key;
+    }
+  }
+}
+
 TEST(ProtoDatabaseTest, HoldsTensorsByName) {
   SKIP_WITHOUT_SHARED("models/c2_files");
   const auto source = db::OpenDB("protodb", File("tensors.protodb"), db::READ);

@@ -103,9 +103,10 @@ TEST(NpyTest, RefusesWhatIsNoArrayOfNumbers) {
   refuse(Npy(Dict("<M8[s]", "(1,)"), std::string(8, 'a')), "dates or times");
   refuse(Npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "abcd"),
          "records");
-  refuse(Npy(Dict("<f4", "(2,)"), "abcd"), "4 vs 8");
-  refuse(Npy(Dict("<f4", "(1,)"), "abcde"), "5 vs 4");
-  refuse(Npy(Dict("<f4", "(4611686018427387904, 4)"), "abcd"), "overflow");
+  refuse(Npy(Dict("<f4", "(2,)"), "abcd"),
+         "4 bytes of data do not make an array of type <f4 and shape [2]");
+  refuse(Npy(Dict("<f4", "(1,)"), "abcde"), "5 bytes of data do not make");
+  refuse(Npy(Dict("<f4", "(4611686018427387904, 4)"), "abcd"), "4 bytes of data do not make");
   refuse(Npy(Dict("<f4", "(99999999999999999999,)"), "abcd"), "overflow");
   refuse(Npy(Dict("<f4", "(-1,)"), "abcd"), "no number");
   refuse(Npy("{'descr': '<f4', 'shape': (1", "abcd"), "no dict");

@@ -22,6 +22,24 @@ NetDef SmallNet() {
   return net;
 }
 
+TEST(ProtoFileTest, ReadsTheBlobsOfATextFileOneAfterEachKey) {
+  const TempDir dir;
+  const std::string path = dir.path("blobs.pbtxt");
+  WriteFileAtomically(path,
+                      "# key: a\nname: 'a'\ntype: 'std::string'\ncontent: '# key: x'\n"
+                      "# key: b\nname: 'b'\n");
+  const std::vector<BlobProto> blobs = LoadBlobProtos(path);
+  ASSERT_EQ(blobs.size(), 2u);
+  EXPECT_EQ(blobs[0].content(), "# key: x");
+  EXPECT_EQ(blobs[1].name(), "b");
+
+  WriteFileAtomically(path, "# key: a\nname: 'a'\n# key: b\nname: 'b'\nnme: 'c'\n");
+  ExpectThrows([&] { (void)LoadBlobProtos(path); }, "line 5, column 1");
+
+  WriteProtoToBinaryFile(blobs[0], path);
+  EXPECT_EQ(LoadBlobProtos(path).at(0).name(), "a");
+}
+
 TEST(ProtoFileTest, ReadsBothFormsByContent) {
   const TempDir dir;
   WriteProtoToBinaryFile(SmallNet(), dir.path("a.pbtxt"));
