@@ -48,7 +48,7 @@ const Command& FindCommand(const std::string& name) {
     names.push_back(command->name);
   }
   throw UsageError("command \"" + name + "\" is not known" + DidYouMean(name, names) +
-                   " `caffe2 --help` lists all");
+                   ". `caffe2 --help` lists all");
 }
 
 bool AsksForHelp(const std::vector<std::string>& args) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/model.h"
@@ -77,7 +78,13 @@ ImageTransform TransformOf(const CommandLine& line) {
 Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string* source) {
   const ImageTransform transform = TransformOf(line);
   const Image image = LoadImage(file, LimitsOfPictures());
-  const Tensor tensor = ImageToTensor(image, transform);
+  const Tensor tensor = [&] {
+    try {
+      return ImageToTensor(image, transform);
+    } catch (const EnforceNotMet& error) {
+      CAFFE_THROW("picture \"", file, "\": ", error.message());
+    }
+  }();
   *source = fs::path(file).filename().string();
   std::vector<std::string> done;
   if (transform.resize > 0) {
@@ -125,11 +132,13 @@ NamedTensors ReadTensors(const CommandLine& line, const std::string& file, std::
       return tensors;
     }
     case FileKind::kBlobProto: {
-      BlobProto proto;
-      LoadProto(file, &proto);
-      CAFFE_ENFORCE(proto.has_tensor(), "cannot read \"", file, "\" as an input: its blob is a \"",
-                    proto.type(), "\"");
-      return {{proto.name(), Deserialized(proto.tensor())}};
+      NamedTensors tensors;
+      for (const BlobProto& proto : LoadBlobProtos(file)) {
+        CAFFE_ENFORCE(proto.has_tensor(), "cannot read \"", file, "\" as an input: its blob \"",
+                      proto.name(), "\" is a \"", proto.type(), "\"");
+        tensors.emplace_back(proto.name(), Deserialized(proto.tensor()));
+      }
+      return tensors;
     }
     default:
       CAFFE_THROW("cannot read \"", file, "\" as an input: ",
@@ -193,7 +202,8 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
     std::string source;
     if (!assignment.has_value()) {
       if (!Exists(text))
-        throw UsageError("option --input is \"" + text + "\", want BLOB=FILE or BLOB=d0,d1,...");
+        throw UsageError("option --input is \"" + text +
+                         "\", want BLOB=FILE or BLOB=SHAPE, SHAPE as 1,3,224,224");
       for (auto& [name, tensor] : ReadTensors(line, text, &source)) {
         if (name.empty())
           throw UsageError("file \"" + text + "\" names no blob; want --input BLOB=" + text);
@@ -215,7 +225,10 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
     }
     fed.push_back({blob, source});
   }
+  std::set<std::string> seen;
   for (const FedInput& input : fed) {
+    if (!seen.insert(input.blob).second)
+      throw UsageError("blob \"" + input.blob + "\" is given by two --input options");
     if (model.predict_net.op_size() == 0) break;
     const auto& op_inputs = model.predict_net.external_input();
     if (std::find(op_inputs.begin(), op_inputs.end(), input.blob) != op_inputs.end()) continue;

@@ -71,7 +71,7 @@ Context ContextOf(const CommandLine& line, const std::string& path, FileKind kin
     const size_t equals = text.rfind('=');
     std::vector<int64_t> dims;
     if (equals == std::string::npos || equals == 0 || !ParseDims(text.substr(equals + 1), &dims)) {
-      throw UsageError("option --input is \"" + text + "\", want BLOB=d0,d1,...");
+      throw UsageError("option --input is \"" + text + "\", want BLOB=SHAPE, SHAPE as 1,3,224,224");
     }
     context.parameters.erase(text.substr(0, equals));
     context.shapes[text.substr(0, equals)] = CreateTensorShape(dims, TensorProto::FLOAT);

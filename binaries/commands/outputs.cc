@@ -204,9 +204,18 @@ std::map<std::string, std::string> OutputFiles(const std::string& folder,
   return files;
 }
 
+void MakeFolderOf(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  CAFFE_ENFORCE(!error && std::filesystem::is_directory(folder, error), "cannot make the folder \"",
+                folder.string(), "\": ", error ? error.message() : "a file has that name");
+}
+
 void SaveOutput(const std::string& file, const std::string& name, const Blob& blob) {
   CAFFE_ENFORCE(blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped(), "cannot save output \"",
                 name, "\": it holds ", BlobText(blob), ", want a tensor");
+  MakeFolderOf(file);
   WriteNpy(file, blob.Get<Tensor>());
 }
 

@@ -42,7 +42,10 @@ void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions&
 std::map<std::string, std::string> OutputFiles(const std::string& folder,
                                                const std::vector<std::string>& names);
 
-// Saves the tensor. THROWS when the blob holds none.
+// Makes the folder that `file` is to lie in. THROWS when it cannot.
+void MakeFolderOf(const std::string& file);
+
+// Saves the tensor, making the folder where it is missing. THROWS when the blob holds none.
 void SaveOutput(const std::string& file, const std::string& name, const Blob& blob);
 
 }  // namespace caffe2rt

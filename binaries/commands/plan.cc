@@ -79,10 +79,7 @@ int Plan(const CommandLine& line) {
     const Blob* blob = ws.FindBlob(name).get();
     CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not there after the plan",
                   DidYouMean(name, ws.Blobs()));
-    if (files.contains(name)) {
-      std::filesystem::create_directories(line.Text("output"));
-      SaveOutput(files.at(name), name, *blob);
-    }
+    if (files.contains(name)) SaveOutput(files.at(name), name, *blob);
     if (line.Has("json")) {
       WriteOutput(name, *blob, options, &json);
     } else {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 
 #include "binaries/commands/command.h"
@@ -111,7 +110,6 @@ class RunJob {
       if (pictures_.from_folder) {
         Collect(name, blob);
       } else {
-        std::filesystem::create_directories(line_.Text("output"));
         SaveOutput(file, name, blob);
       }
     }
@@ -240,7 +238,7 @@ class RunJob {
                                      to);
         to += tensor.nbytes();
       }
-      std::filesystem::create_directories(line_.Text("output"));
+      MakeFolderOf(files_.at(name));
       WriteNpy(files_.at(name), joined);
     }
   }

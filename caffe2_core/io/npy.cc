@@ -264,10 +264,15 @@ Tensor ParseNpy(std::string_view bytes, const std::string& subject) {
   const Header header = HeaderParser(bytes.substr(begin, size), subject).Parse();
   const ElementType& type = TypeOf(header.descr, subject);
   const std::string_view data = bytes.substr(begin + size);
-  const int64_t count = CheckedProduct(header.shape);
-  const int64_t want = CheckedMultiply<int64_t>(count, static_cast<int64_t>(type.file_bytes));
-  CAFFE_ENFORCE_EQ(static_cast<int64_t>(data.size()), want, "bytes of data in \"", subject,
-                   "\", by its header (", header.descr, ", shape ", IntArrayRef(header.shape), ")");
+  // What shape and type ask for is judged in double: a header may ask for more than any integer
+  // holds.
+  double expected = static_cast<double>(type.file_bytes);
+  for (const int64_t dim : header.shape) expected *= static_cast<double>(dim);
+  CAFFE_ENFORCE(
+      expected < 9e15 && static_cast<int64_t>(expected) == static_cast<int64_t>(data.size()),
+      "cannot read \"", subject, "\" as .npy: ", data.size(),
+      " bytes of data do not make an array of type ", header.descr, " and shape ",
+      IntArrayRef(header.shape));
   Tensor tensor(header.shape, CPU);
   FillTensor(header, type, data, subject, &tensor);
   return tensor;
