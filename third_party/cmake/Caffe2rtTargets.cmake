@@ -23,8 +23,8 @@ if(CAFFE2RT_COVERAGE)
   add_link_options(--coverage)
 endif()
 
-# Saves about a third of a full build; the sanitizer trees of CI leave it on, the debug tree off, so that every source is
-# also compiled with its own includes alone.
+# Saves about a third of a full build. The presets turn it on; tests/coverage.sh builds without, so that every source is also
+# compiled with its own includes alone.
 option(CAFFE2RT_PCH "Precompile the headers that most sources share" OFF)
 
 function(caffe2rt_configure_library target)
