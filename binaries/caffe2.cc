@@ -47,8 +47,8 @@ const Command& FindCommand(const std::string& name) {
     if (name == command->name) return *command;
     names.push_back(command->name);
   }
-  throw UsageError("command \"" + name + "\" is not known" + DidYouMean(name, names) +
-                   ". `caffe2 --help` lists all");
+  throw UsageError("command \"" + name + "\" is not known (`caffe2 --help` lists all)" +
+                   DidYouMean(name, names));
 }
 
 bool AsksForHelp(const std::vector<std::string>& args) {

@@ -123,7 +123,7 @@ int Ops(const CommandLine& line) {
     CAFFE_ENFORCE(std::binary_search(all.begin(), all.end(), type), "operator type \"", type,
                   "\" is ",
                   IsKnownCaffe2Operator(type) ? "known to Caffe2 but missing here" : "not known",
-                  DidYouMean(type, all), ". `caffe2 ops` lists all");
+                  " (`caffe2 ops` lists all)", DidYouMean(type, all));
   }
   const bool list = types.empty();
   if (list) types = all;

@@ -255,7 +255,9 @@ bool Workspace::RunOperatorOnce(const OperatorDef& def) {
 }
 
 bool Workspace::RunNetOnce(const NetDef& def) {
-  const std::unique_ptr<NetBase> net = caffe2rt::CreateNet(def, this);
+  // Weights stand in the def, so the net, which ends here, gets the caller's own and no copy.
+  const std::shared_ptr<const NetDef> borrowed(std::shared_ptr<void>(), &def);
+  const std::unique_ptr<NetBase> net = caffe2rt::CreateNet(borrowed, this);
   CAFFE_ENFORCE(net != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
                 "\", which is not known");
   return net->Run();

@@ -43,7 +43,10 @@ TEST(ProgramTest, TellsItsVersion) {
 TEST(ProgramTest, SuggestsTheNearestCommand) {
   const ProgramResult result = RunCaffe2({"inspct"});
   EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.err, HasSubstr("command \"inspct\" is not known; did you mean inspect?"));
+  EXPECT_THAT(
+      result.err,
+      HasSubstr(
+          "command \"inspct\" is not known (`caffe2 --help` lists all); did you mean inspect?"));
 }
 
 TEST(ProgramTest, WithoutArgumentsIsWrongUsage) {
@@ -213,7 +216,8 @@ TEST(OpsProgramTest, TellsMissingFromUnknown) {
   const ProgramResult missing = RunCaffe2({"ops", "RoIAlign"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, HasSubstr("known to Caffe2 but missing here"));
-  EXPECT_THAT(RunCaffe2({"ops", "Convv"}).err, HasSubstr("is not known; did you mean Conv?"));
+  EXPECT_THAT(RunCaffe2({"ops", "Convv"}).err,
+              HasSubstr("is not known (`caffe2 ops` lists all); did you mean Conv?"));
 }
 
 TEST(OpsProgramTest, ListsEveryOperatorOnALine) {

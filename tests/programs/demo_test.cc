@@ -1,4 +1,5 @@
-// The demo: its files are what its code makes, and the net does its task on pictures it was not shipped with.
+// The demo: its files are what its code makes, and the net does its task on pictures it was not
+// shipped with.
 
 #include <gtest/gtest.h>
 
@@ -60,7 +61,8 @@ TEST(StripesDemoTest, ClassifiesAtLeast95PercentOfFreshPictures) {
       float* to = data.mutable_data<float>();
       constexpr int kPixels = kPictureSize * kPictureSize;
       for (int p = 0; p < kPixels; ++p) {
-        for (int c = 0; c < 3; ++c) to[c * kPixels + p] = picture.rgb[static_cast<size_t>(p * 3 + c)];
+        for (int c = 0; c < 3; ++c)
+          to[c * kPixels + p] = picture.rgb[static_cast<size_t>(p * 3 + c)];
       }
       std::vector<Tensor> out;
       predictor({data}, &out);

@@ -101,6 +101,33 @@ TEST_F(RunProgramTest, GivesTheSameRandomInputsForASeed) {
   EXPECT_NE(NpyBytes(ReadNpy(dir_.path("4/y.npy"))), first);
 }
 
+TEST_F(RunProgramTest, RefusesABlobGivenTwice) {
+  const ProgramResult result = RunCaffe2(AddOne({"--input", "x=4", "--input", "x=5"}));
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("blob \"x\" is given by two --input options"));
+}
+
+TEST_F(RunProgramTest, RefusesANetOfCommentsAlone) {
+  const ProgramResult result =
+      RunCaffe2({"run", "--predict-net", dir_.Write("net.pbtxt", "# nothing\n\n")});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("net.pbtxt\" as NetDef: it has no field"));
+}
+
+TEST_F(RunProgramTest, NamesAnOutputFolderThatIsAFile) {
+  const std::string file = dir_.Write("results", "mine");
+  const ProgramResult result = RunCaffe2(AddOne({"--input", "x=4", "--output", file}));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("cannot make the folder \"" + file + "\": "));
+}
+
+TEST_F(RunProgramTest, NamesThePictureThatIsTooSmallToCrop) {
+  const ProgramResult result =
+      RunCaffe2(WithDemo({"run", "--image", DemoFile("pictures/rising_1.png"), "--crop", "1000"}));
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("rising_1.png\": "), HasSubstr("crop of 1000x1000")));
+}
+
 TEST_F(RunProgramTest, NamesTheInputsThatNothingFills) {
   const ProgramResult result = RunCaffe2(AddOne({}));
   EXPECT_EQ(result.code, 1);
