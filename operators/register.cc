@@ -1,7 +1,8 @@
 // Every built-in family; the one place that lists them.
 
-#include "caffe2_core/runtime/builtin_operators.h"
 #include "operators/conv/register.h"
+
+#include "caffe2_core/runtime/builtin_operators.h"
 #include "operators/elementwise/register.h"
 #include "operators/fill/register.h"
 #include "operators/image/register.h"

@@ -1,5 +1,5 @@
-// make_stripes DIR: writes the demo (nets, labels, eight pictures) into DIR. The files in binaries/demo/stripes are what
-// it wrote; a test makes them again.
+// make_stripes DIR: writes the demo (nets, labels, eight pictures) into DIR. The files in
+// binaries/demo/stripes are what it wrote; a test makes them again.
 
 #include <png.h>
 
@@ -23,8 +23,9 @@ void WritePng(const std::string& path, const Picture& picture) {
   image.width = kPictureSize;
   image.height = kPictureSize;
   image.format = PNG_FORMAT_RGB;
-  CAFFE_ENFORCE(png_image_write_to_file(&image, path.c_str(), 0, picture.rgb.data(), 0, nullptr) != 0,
-                "cannot write \"", path, "\": ", image.message);
+  CAFFE_ENFORCE(
+      png_image_write_to_file(&image, path.c_str(), 0, picture.rgb.data(), 0, nullptr) != 0,
+      "cannot write \"", path, "\": ", image.message);
 }
 
 void WriteDemo(const std::filesystem::path& dir) {

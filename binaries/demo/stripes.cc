@@ -19,16 +19,20 @@ struct Wave {
   double x, y;
 };
 constexpr double kDiagonal = std::numbers::sqrt2 / 2;
-constexpr Wave kWaves[kDirections] = {{0, 1}, {1, 0}, {kDiagonal, kDiagonal}, {kDiagonal, -kDiagonal}};
+constexpr Wave kWaves[kDirections] = {
+    {0, 1}, {1, 0}, {kDiagonal, kDiagonal}, {kDiagonal, -kDiagonal}};
 
-// A small generator of our own: the same numbers with every compiler and library (Marsaglia's xorshift32).
+// A small generator of our own: the same numbers with every compiler and library (Marsaglia's
+// xorshift32).
 class Random {
  public:
   explicit Random(uint32_t seed) : state_(seed * 2654435761u + 1) {
     if (state_ == 0) state_ = 1;
     for (int i = 0; i < 8; ++i) Next();
   }
-  double Uniform(double low, double high) { return low + (high - low) * (Next() >> 8) / 16777216.0; }
+  double Uniform(double low, double high) {
+    return low + (high - low) * (Next() >> 8) / 16777216.0;
+  }
 
  private:
   uint32_t Next() {
@@ -140,7 +144,8 @@ NetDef StripesInitNet() {
   AddFill(&net, "filters_bias", {kFilters}, std::vector<float>(kFilters, 0.f));
   AddFill(&net, "sum", {kDirections, kFilters}, sum);
   AddFill(&net, "sum_bias", {kDirections}, std::vector<float>(kDirections, 0.f));
-  for (const char* name : {"filters", "filters_bias", "sum", "sum_bias"}) net.add_external_output(name);
+  for (const char* name : {"filters", "filters_bias", "sum", "sum_bias"})
+    net.add_external_output(name);
   return net;
 }
 

@@ -1,10 +1,11 @@
 #pragma once
 // The demo: pictures of stripes, and a net that tells their direction.
 //
-// The pictures are drawn by this program, and the net's weights follow from a formula (Gabor filters; Daugman 1985), so
-// nothing in the demo comes from elsewhere:
-//   data [N, 3, H, W] (RGB, 0..255) -> Conv 9x9 stride 2: grey, and for each direction an even and an odd filter, each with
-//   both signs -> Relu -> AveragePool (global) -> FC: the sum over the four responses of a direction -> Softmax [N, 4]
+// The pictures are drawn by this program, and the net's weights follow from a formula (Gabor
+// filters; Daugman 1985), so nothing in the demo comes from elsewhere:
+//   data [N, 3, H, W] (RGB, 0..255) -> Conv 9x9 stride 2: grey, and for each direction an even and
+//   an odd filter, each with both signs -> Relu -> AveragePool (global) -> FC: the sum over the
+//   four responses of a direction -> Softmax [N, 4]
 
 #include <cstdint>
 #include <string>
@@ -24,7 +25,8 @@ struct Picture {
   int direction = 0;
   std::vector<uint8_t> rgb;  // [kPictureSize, kPictureSize, 3]
 };
-// Stripes of random width, phase, colours and slight tilt, with noise; the same picture for the same seed everywhere.
+// Stripes of random width, phase, colours and slight tilt, with noise; the same picture for the
+// same seed everywhere.
 Picture DrawStripes(int direction, uint32_t seed);
 
 NetDef StripesInitNet();

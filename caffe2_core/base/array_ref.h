@@ -1,5 +1,6 @@
 #pragma once
-// A view of a contiguous array, as Caffe2's later generation has it. Does not own; the array must outlive it.
+// A view of a contiguous array, as Caffe2's later generation has it. Does not own; the array must
+// outlive it.
 
 #include <cstdint>
 #include <initializer_list>
@@ -68,11 +69,17 @@ class ArrayRef {
 };
 
 template <class T>
-bool operator==(ArrayRef<T> a, ArrayRef<T> b) { return a.equals(b); }
+bool operator==(ArrayRef<T> a, ArrayRef<T> b) {
+  return a.equals(b);
+}
 template <class T>
-bool operator==(const std::vector<T>& a, ArrayRef<T> b) { return ArrayRef<T>(a).equals(b); }
+bool operator==(const std::vector<T>& a, ArrayRef<T> b) {
+  return ArrayRef<T>(a).equals(b);
+}
 template <class T>
-bool operator==(ArrayRef<T> a, const std::vector<T>& b) { return a.equals(ArrayRef<T>(b)); }
+bool operator==(ArrayRef<T> a, const std::vector<T>& b) {
+  return a.equals(ArrayRef<T>(b));
+}
 
 // [1, 3, 224, 224]
 template <class T>

@@ -13,8 +13,8 @@ namespace caffe2rt {
 template <class T>
 [[nodiscard]] inline T CheckedMultiply(T a, T b) {
   T product;
-  CAFFE_ENFORCE(a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &product),
-                "size overflow: ", a, " * ", b, " does not fit into ", sizeof(T) * 8, " bits");
+  CAFFE_ENFORCE(a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &product), "size overflow: ", a,
+                " * ", b, " does not fit into ", sizeof(T) * 8, " bits");
   return product;
 }
 
@@ -27,8 +27,9 @@ template <class T>
   return sum;
 }
 
-// Product of dimensions; 1 for none. THROWS on a negative dimension or when the product of the non-zero dimensions does
-// not fit into int64_t (so that a zero cannot hide an absurd shape from later arithmetic).
+// Product of dimensions; 1 for none. THROWS on a negative dimension or when the product of the
+// non-zero dimensions does not fit into int64_t (so that a zero cannot hide an absurd shape from
+// later arithmetic).
 template <class Dims>
 [[nodiscard]] inline int64_t CheckedProduct(const Dims& dims) {
   int64_t product = 1;

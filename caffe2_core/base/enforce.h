@@ -5,8 +5,9 @@
 //   CAFFE_ENFORCE_EQ(got, want, "argument group");       // prints both values
 //   CAFFE_THROW("file \"", path, "\" is not a NetDef");
 //
-// The parts after the condition are only formatted when the check fails. The text states subject, got, want and the
-// remedy, on one line, without a final stop. The runtime adds frames (operator, position, net) on the way up.
+// The parts after the condition are only formatted when the check fails. The text states subject,
+// got, want and the remedy, on one line, without a final stop. The runtime adds frames (operator,
+// position, net) on the way up.
 
 #include <exception>
 #include <sstream>
@@ -71,8 +72,8 @@ std::string Join(std::string_view delimiter, const Container& container) {
 
 // The only exception type that leaves this library.
 //
-// `message()` is what a person needs: frames from the outside in, then subject, got, want. `what()` is Caffe2's form:
-// source position, condition, message, then the frames from the inside out.
+// `message()` is what a person needs: frames from the outside in, then subject, got, want. `what()`
+// is Caffe2's form: source position, condition, message, then the frames from the inside out.
 class EnforceNotMet : public std::exception {
  public:
   EnforceNotMet(const char* file, int line, const char* condition, std::string message,
@@ -96,7 +97,8 @@ class EnforceNotMet : public std::exception {
   const void* caller_;
 };
 
-// The message of the exception in flight, for catch (...): message() of an EnforceNotMet, what() of others.
+// The message of the exception in flight, for catch (...): message() of an EnforceNotMet, what() of
+// others.
 std::string CurrentExceptionMessage();
 
 namespace internal {
@@ -114,18 +116,18 @@ template <class A, class B>
 
 // Comparisons of integers of different signedness compare values, not bit patterns.
 template <class T>
-concept PlainInteger = std::is_integral_v<T> && !std::is_same_v<T, bool> &&
-                       !std::is_same_v<T, char> && !std::is_same_v<T, wchar_t> &&
-                       !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> &&
-                       !std::is_same_v<T, char32_t>;
-#define CAFFE2RT_DEFINE_COMPARE(Name, op, safe)                 \
-  template <class A, class B>                                   \
-  constexpr bool Name(const A& a, const B& b) {                 \
-    if constexpr (PlainInteger<A> && PlainInteger<B>) {         \
-      return safe(a, b);                                        \
-    } else {                                                    \
-      return a op b;                                            \
-    }                                                           \
+concept PlainInteger =
+    std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char> &&
+    !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> &&
+    !std::is_same_v<T, char32_t>;
+#define CAFFE2RT_DEFINE_COMPARE(Name, op, safe)         \
+  template <class A, class B>                           \
+  constexpr bool Name(const A& a, const B& b) {         \
+    if constexpr (PlainInteger<A> && PlainInteger<B>) { \
+      return safe(a, b);                                \
+    } else {                                            \
+      return a op b;                                    \
+    }                                                   \
   }
 CAFFE2RT_DEFINE_COMPARE(CompareEQ, ==, std::cmp_equal)
 CAFFE2RT_DEFINE_COMPARE(CompareNE, !=, std::cmp_not_equal)
@@ -137,36 +139,36 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
 }  // namespace internal
 }  // namespace caffe2rt
 
-#define CAFFE_ENFORCE_WITH_CALLER(condition, ...)                                               \
-  do {                                                                                          \
-    if (__builtin_expect(!(condition), 0)) {                                                    \
-      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition,                  \
-                                               ::caffe2rt::MakeString(__VA_ARGS__), this);      \
-    }                                                                                           \
+#define CAFFE_ENFORCE_WITH_CALLER(condition, ...)                                          \
+  do {                                                                                     \
+    if (__builtin_expect(!(condition), 0)) {                                               \
+      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition,             \
+                                               ::caffe2rt::MakeString(__VA_ARGS__), this); \
+    }                                                                                      \
   } while (false)
 
-#define CAFFE_ENFORCE(condition, ...)                                                           \
-  do {                                                                                          \
-    if (__builtin_expect(!(condition), 0)) {                                                    \
-      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition,                  \
-                                               ::caffe2rt::MakeString(__VA_ARGS__));            \
-    }                                                                                           \
+#define CAFFE_ENFORCE(condition, ...)                                                \
+  do {                                                                               \
+    if (__builtin_expect(!(condition), 0)) {                                         \
+      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition,       \
+                                               ::caffe2rt::MakeString(__VA_ARGS__)); \
+    }                                                                                \
   } while (false)
 
-#define CAFFE_THROW(...)                                                       \
-  ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, "",             \
+#define CAFFE_THROW(...)                                           \
+  ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, "", \
                                            ::caffe2rt::MakeString(__VA_ARGS__))
 
 #define CAFFE_NOT_IMPLEMENTED CAFFE_THROW("Not Implemented.")
 
-#define CAFFE2RT_ENFORCE_COMPARE(Compare, op, x, y, ...)                                         \
-  do {                                                                                           \
-    const auto& caffe2rt_a = (x);                                                                \
-    const auto& caffe2rt_b = (y);                                                                \
-    if (__builtin_expect(!::caffe2rt::internal::Compare(caffe2rt_a, caffe2rt_b), 0)) {           \
+#define CAFFE2RT_ENFORCE_COMPARE(Compare, op, x, y, ...)                                          \
+  do {                                                                                            \
+    const auto& caffe2rt_a = (x);                                                                 \
+    const auto& caffe2rt_b = (y);                                                                 \
+    if (__builtin_expect(!::caffe2rt::internal::Compare(caffe2rt_a, caffe2rt_b), 0)) {            \
       ::caffe2rt::internal::ThrowCompareFailed(__FILE__, __LINE__, #x " " #op " " #y, caffe2rt_a, \
-                                               caffe2rt_b, ::caffe2rt::MakeString(__VA_ARGS__)); \
-    }                                                                                            \
+                                               caffe2rt_b, ::caffe2rt::MakeString(__VA_ARGS__));  \
+    }                                                                                             \
   } while (false)
 
 #define CAFFE_ENFORCE_EQ(x, y, ...) \

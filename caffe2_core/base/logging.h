@@ -4,8 +4,9 @@
 //   LOG(WARNING) << "net \"" << name << "\" runs on the CPU";
 //   VLOG(1) << "...";
 //
-// Lines below the threshold (ERROR by default; SetLogThreshold) cost one comparison. FATAL prints and aborts; library
-// code does not use it. Thread safe: one line is one write. Each macro is defined only where no other library did.
+// Lines below the threshold (ERROR by default; SetLogThreshold) cost one comparison. FATAL prints
+// and aborts; library code does not use it. Thread safe: one line is one write. Each macro is
+// defined only where no other library did.
 
 #include <sstream>
 
@@ -42,10 +43,10 @@ struct LogVoidify {
 #define CAFFE2RT_SEVERITY_WARNING ::caffe2rt::internal::kLogWarning
 #define CAFFE2RT_SEVERITY_ERROR ::caffe2rt::internal::kLogError
 #define CAFFE2RT_SEVERITY_FATAL ::caffe2rt::internal::kLogFatal
-#define CAFFE2RT_LOG_AT(severity)                      \
-  ((severity) < ::caffe2rt::LogThreshold())            \
-      ? (void)0                                        \
-      : ::caffe2rt::internal::LogVoidify() &           \
+#define CAFFE2RT_LOG_AT(severity)            \
+  ((severity) < ::caffe2rt::LogThreshold())  \
+      ? (void)0                              \
+      : ::caffe2rt::internal::LogVoidify() & \
             ::caffe2rt::internal::LogMessage(__FILE__, __LINE__, (severity)).stream()
 #define LOG(severity) CAFFE2RT_LOG_AT(CAFFE2RT_SEVERITY_##severity)
 #define LOG_IF(severity, condition) \

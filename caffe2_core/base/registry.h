@@ -5,8 +5,9 @@
 //   zoo.Register("cat", [](int age) { return std::make_unique<Cat>(age); }, __FILE__);
 //   std::unique_ptr<Animal> cat = zoo.Create("cat", 3);   // nullptr for an unknown key
 //
-// Thread safe. A static registration (the macros for users) cannot throw, so a second creator for a key is recorded as a
-// conflict that names both files; ThrowConflicts reports it. A lookup takes a lock: resolve once, not while a net runs.
+// Thread safe. A static registration (the macros for users) cannot throw, so a second creator for a
+// key is recorded as a conflict that names both files; ThrowConflicts reports it. A lookup takes a
+// lock: resolve once, not while a net runs.
 
 #include <functional>
 #include <map>
@@ -27,7 +28,8 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // `file` is named in conflicts and by listings. The first creator of a key stays. Returns whether the key was new.
+  // `file` is named in conflicts and by listings. The first creator of a key stays. Returns whether
+  // the key was new.
   bool Register(const Key& key, Creator creator, const std::string& file = "",
                 const std::string& help = "") {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -38,7 +38,8 @@ std::vector<std::string> NearestNames(const std::string& name,
     const std::string lower = Lower(candidate);
     int rank = EditDistance(wanted, lower, limit);
     const size_t common = static_cast<size_t>(
-        std::mismatch(wanted.begin(), wanted.end(), lower.begin(), lower.end()).first - wanted.begin());
+        std::mismatch(wanted.begin(), wanted.end(), lower.begin(), lower.end()).first -
+        wanted.begin());
     const bool holds = wanted.size() >= 3 && (lower.find(wanted) != std::string::npos ||
                                               (lower.size() >= 3 && wanted.find(lower) == 0) ||
                                               (common >= 4 && common * 4 >= wanted.size() * 3));

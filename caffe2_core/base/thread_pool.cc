@@ -19,7 +19,7 @@ struct ThreadPool::State {
   const PieceFunction* function = nullptr;
   int pieces = 0;
   std::atomic<int> next{0};
-  int running = 0;        // workers inside the present work
+  int running = 0;          // workers inside the present work
   uint64_t generation = 0;  // counts works
   bool stop = false;
   std::exception_ptr error;

@@ -3,9 +3,10 @@
 //
 //   ParallelFor(pieces, [&](int piece) { ... });     // returns when every piece is done
 //
-// The process's pool has one thread (the caller) unless SetNumThreads asks for more. A nested call, and a call while
-// another thread uses the pool, runs its pieces on the caller. Exceptions of a piece are rethrown by the caller after all
-// pieces ended. Steady state: no allocation; with one thread no lock either.
+// The process's pool has one thread (the caller) unless SetNumThreads asks for more. A nested call,
+// and a call while another thread uses the pool, runs its pieces on the caller. Exceptions of a
+// piece are rethrown by the caller after all pieces ended. Steady state: no allocation; with one
+// thread no lock either.
 
 #include <memory>
 #include <type_traits>
@@ -18,7 +19,9 @@ class PieceFunction {
   template <class F>
   PieceFunction(F& function)  // NOLINT: converts on purpose
       : object_(const_cast<void*>(static_cast<const void*>(&function))),
-        call_([](void* object, int piece) { (*static_cast<std::remove_reference_t<F>*>(object))(piece); }) {}
+        call_([](void* object, int piece) {
+          (*static_cast<std::remove_reference_t<F>*>(object))(piece);
+        }) {}
   void operator()(int piece) const { call_(object_, piece); }
 
  private:
@@ -42,7 +45,8 @@ class ThreadPool {
   const std::unique_ptr<State> state_;
 };
 
-// The process's pool. SetNumThreads replaces it: call it before nets run. THROWS for less than 1 or more than 1024.
+// The process's pool. SetNumThreads replaces it: call it before nets run. THROWS for less than 1 or
+// more than 1024.
 ThreadPool& ProcessThreadPool();
 void SetNumThreads(int num_threads);
 int GetNumThreads();

@@ -16,7 +16,8 @@ struct TypeTable {
 };
 
 TypeTable& Table() {
-  static TypeTable* const table = new TypeTable;  // types are used until the very end of the process
+  static TypeTable* const table =
+      new TypeTable;  // types are used until the very end of the process
   return *table;
 }
 

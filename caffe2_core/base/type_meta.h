@@ -1,8 +1,9 @@
 #pragma once
-// TypeMeta: the run-time identity of an element or blob type, with what is needed to build, copy and destroy it.
+// TypeMeta: the run-time identity of an element or blob type, with what is needed to build, copy
+// and destroy it.
 //
-// Identity is stable across shared libraries: the description of a type is kept once per process, keyed by its mangled
-// name, and TypeMeta is a pointer to it. Comparison is a pointer comparison.
+// Identity is stable across shared libraries: the description of a type is kept once per process,
+// keyed by its mangled name, and TypeMeta is a pointer to it. Comparison is a pointer comparison.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,8 @@
 
 namespace caffe2rt {
 
-// IEEE half precision, as its 16 bits. Arithmetic happens in float; see caffe2_core/tensor/float16.h.
+// IEEE half precision, as its 16 bits. Arithmetic happens in float; see
+// caffe2_core/tensor/float16.h.
 struct float16 {
   uint16_t x;
 };
@@ -27,10 +29,10 @@ struct TypeData {
   CaffeTypeId id = 0;
   size_t itemsize = 0;
   const char* name = "nullptr (uninitialized)";
-  void (*ctor)(void* items, size_t n) = nullptr;                    // null for plain data
-  void (*copy)(const void* src, void* dst, size_t n) = nullptr;     // null for plain data
-  void (*dtor)(void* items, size_t n) = nullptr;                    // null for plain data
-  void (*destroy)(void* object) = nullptr;                          // delete of one heap object
+  void (*ctor)(void* items, size_t n) = nullptr;                 // null for plain data
+  void (*copy)(const void* src, void* dst, size_t n) = nullptr;  // null for plain data
+  void (*dtor)(void* items, size_t n) = nullptr;                 // null for plain data
+  void (*destroy)(void* object) = nullptr;                       // delete of one heap object
 };
 extern const TypeData kNoType;
 
@@ -40,8 +42,8 @@ const TypeData* RegisterType(const std::type_info& info, const TypeData& candida
 [[noreturn]] void ThrowNotCopyable(const char* name);
 
 template <class T>
-inline constexpr bool kIsPlainData =
-    std::is_fundamental_v<T> || std::is_pointer_v<T> || std::is_enum_v<T> || std::is_same_v<T, float16>;
+inline constexpr bool kIsPlainData = std::is_fundamental_v<T> || std::is_pointer_v<T> ||
+                                     std::is_enum_v<T> || std::is_same_v<T, float16>;
 
 template <class T>
 TypeData MakeTypeData() {
@@ -84,15 +86,25 @@ class TypeMeta {
 
   TypeMeta() : data_(&internal::kNoType) {}
   template <class T>
-  static TypeMeta Make() { return TypeMeta(internal::TypeDataOf<T>()); }
+  static TypeMeta Make() {
+    return TypeMeta(internal::TypeDataOf<T>());
+  }
   template <class T>
-  static CaffeTypeId Id() { return internal::TypeDataOf<T>()->id; }
+  static CaffeTypeId Id() {
+    return internal::TypeDataOf<T>()->id;
+  }
   template <class T>
-  static size_t ItemSize() { return sizeof(T); }
+  static size_t ItemSize() {
+    return sizeof(T);
+  }
   template <class T>
-  static const char* Name() { return internal::TypeDataOf<T>()->name; }
+  static const char* Name() {
+    return internal::TypeDataOf<T>()->name;
+  }
   template <class T>
-  static const char* TypeName() { return Name<T>(); }
+  static const char* TypeName() {
+    return Name<T>();
+  }
 
   CaffeTypeId id() const { return data_->id; }
   size_t itemsize() const { return data_->itemsize; }
@@ -105,7 +117,9 @@ class TypeMeta {
   void Destroy(void* object) const { data_->destroy(object); }
 
   template <class T>
-  bool Match() const { return data_ == internal::TypeDataOf<T>(); }
+  bool Match() const {
+    return data_ == internal::TypeDataOf<T>();
+  }
   // Elements need neither constructor, destructor nor copy function.
   bool IsPlainData() const { return data_->copy == nullptr && data_->dtor == nullptr; }
   bool IsSet() const { return data_ != &internal::kNoType; }

@@ -35,8 +35,8 @@ bool TryRegister(int64_t type, const std::string& name, BaseStaticContext* conte
     return false;
   }
   if (contexts.rows[type].load() != nullptr) {
-    *conflict = MakeString("device type ", type, " is registered twice: as \"", contexts.names[type],
-                           "\" and as \"", name, "\"");
+    *conflict = MakeString("device type ", type, " is registered twice: as \"",
+                           contexts.names[type], "\" and as \"", name, "\"");
     return false;
   }
   contexts.names[type] = name;

@@ -1,8 +1,8 @@
 #pragma once
 // The two faces of a device. See contexts/README.md for how to add one.
 //
-// BaseStaticContext: the per-device-type singleton that a context registers once: memory, contexts, facts.
-// BaseContext: one execution stream of a device: copies, waiting, random numbers.
+// BaseStaticContext: the per-device-type singleton that a context registers once: memory, contexts,
+// facts. BaseContext: one execution stream of a device: copies, waiting, random numbers.
 //
 // A static context is thread safe; a context is used by one thread at a time.
 
@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/type_meta.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/device/event.h"
 #include "caffe2_core/device/memory.h"
-#include "caffe2_core/base/type_meta.h"
 
 namespace caffe2rt {
 
@@ -26,7 +26,8 @@ class DeviceOption;
 class BaseStaticContext {
  public:
   virtual ~BaseStaticContext() = default;
-  // Memory for the calling thread's current device and stream, and the way to free it. THROWS when there is none.
+  // Memory for the calling thread's current device and stream, and the way to free it. THROWS when
+  // there is none.
   virtual std::pair<void*, MemoryDeleter> New(size_t nbytes) const = 0;
   virtual std::unique_ptr<BaseContext> CreateContext() = 0;
   virtual std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) = 0;
@@ -52,7 +53,8 @@ class BaseContext {
   virtual void CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) = 0;
   virtual void CopyBytesFromCPU(size_t nbytes, const void* src, void* dst) = 0;
   virtual void CopyBytesToCPU(size_t nbytes, const void* src, void* dst) = 0;
-  // From this context's device to device type `to`. THROWS when that is neither the CPU nor the own type.
+  // From this context's device to device type `to`. THROWS when that is neither the CPU nor the own
+  // type.
   virtual void CopyBytesToDevice(size_t nbytes, const void* src, void* dst, DeviceType to);
   // Whether elements with constructors (std::string) can live there; the CPU's alone.
   virtual bool SupportsNonFundamentalTypes() const { return false; }
@@ -78,11 +80,12 @@ class BaseContext {
   bool CopyNonFundamental(TypeMeta meta, size_t n, const void* src, void* dst);
 };
 
-// Registers the static context of a device type under a name. The context must outlive the process's use of it; it is
-// never destroyed. THROWS when the type has one already.
+// Registers the static context of a device type under a name. The context must outlive the
+// process's use of it; it is never destroyed. THROWS when the type has one already.
 void RegisterStaticContext(DeviceType type, const std::string& name, BaseStaticContext* context);
 
-// The static context of a device type. THROWS an error that lists the devices that are there when it is not.
+// The static context of a device type. THROWS an error that lists the devices that are there when
+// it is not.
 BaseStaticContext* GetStaticContext(DeviceType type);
 
 // The same, or null.
@@ -91,7 +94,8 @@ BaseStaticContext* FindStaticContext(DeviceType type);
 // Device types with a static context, in order.
 std::vector<DeviceType> RegisteredDeviceTypes();
 
-// Makes the contexts that come with the library known (contexts/register.cc defines it); called by the first look-up.
+// Makes the contexts that come with the library known (contexts/register.cc defines it); called by
+// the first look-up.
 void EnsureBuiltinContexts();
 
 namespace internal {
@@ -100,11 +104,12 @@ struct StaticContextRegisterer {
 };
 }  // namespace internal
 
-// For users' contexts: REGISTER_STATIC_CONTEXT(17, "COUNTING", new CountingStaticContext) at namespace scope. A conflict
-// is reported by the first GetStaticContext.
-#define REGISTER_STATIC_CONTEXT(type, name, context)                       \
-  static const ::caffe2rt::internal::StaticContextRegisterer               \
-      caffe2rt_static_context_##type{static_cast<::caffe2rt::DeviceType>(type), name, context}
+// For users' contexts: REGISTER_STATIC_CONTEXT(17, "COUNTING", new CountingStaticContext) at
+// namespace scope. A conflict is reported by the first GetStaticContext.
+#define REGISTER_STATIC_CONTEXT(type, name, context)                                          \
+  static const ::caffe2rt::internal::StaticContextRegisterer caffe2rt_static_context_##type { \
+    static_cast<::caffe2rt::DeviceType>(type), name, context                                  \
+  }
 
 #define GET_STATIC_CONTEXT(type) ::caffe2rt::GetStaticContext(type)
 

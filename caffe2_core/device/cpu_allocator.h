@@ -8,7 +8,8 @@
 
 namespace caffe2rt {
 
-// Thread safe. New never returns null for nbytes > 0: it THROWS EnforceNotMet naming asked, in use, limit and peak.
+// Thread safe. New never returns null for nbytes > 0: it THROWS EnforceNotMet naming asked, in use,
+// limit and peak.
 class CPUAllocator {
  public:
   virtual ~CPUAllocator() = default;
@@ -20,7 +21,8 @@ class CPUAllocator {
 // The process's CPU allocator; contexts/cpu installs DefaultCPUAllocator on first use.
 CPUAllocator* GetCPUAllocator();
 
-// Replaces it and takes ownership. Memory given before keeps its own deleter, and the replaced allocator is kept alive.
+// Replaces it and takes ownership. Memory given before keeps its own deleter, and the replaced
+// allocator is kept alive.
 void SetCPUAllocator(CPUAllocator* allocator);
 
 }  // namespace caffe2rt

@@ -6,8 +6,8 @@
 
 namespace caffe2rt {
 
-// Unscoped and convertible to int, as sources written for Caffe2 use it both ways (CUDA, DeviceType::CUDA,
-// set_device_type(CUDA)).
+// Unscoped and convertible to int, as sources written for Caffe2 use it both ways (CUDA,
+// DeviceType::CUDA, set_device_type(CUDA)).
 enum DeviceType : int32_t {
   CPU = 0,
   CUDA = 1,
@@ -26,12 +26,15 @@ enum DeviceType : int32_t {
 inline constexpr int kMaxDeviceTypes = 32;
 inline constexpr int kFirstUserDeviceType = 16;
 
-inline constexpr bool IsValidDeviceType(int64_t type) { return type >= 0 && type < kMaxDeviceTypes; }
+inline constexpr bool IsValidDeviceType(int64_t type) {
+  return type >= 0 && type < kMaxDeviceTypes;
+}
 
 // `type` from a file as a DeviceType. THROWS for a number outside 0 to 31, naming it.
 DeviceType CheckedDeviceType(int64_t type);
 
-// "CPU", "CUDA", ...; the name a context was registered with for user devices; "device type 17" when nothing is known.
+// "CPU", "CUDA", ...; the name a context was registered with for user devices; "device type 17"
+// when nothing is known.
 std::string DeviceTypeName(int64_t type);
 
 }  // namespace caffe2rt

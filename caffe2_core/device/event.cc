@@ -26,7 +26,8 @@ void Event::Record(DeviceType recorder, const void* context, const char* error) 
 }
 
 void Event::Wait(DeviceType waiter, void* context) const {
-  CAFFE_ENFORCE(IsValidDeviceType(waiter), "device type of the waiter is ", static_cast<int>(waiter));
+  CAFFE_ENFORCE(IsValidDeviceType(waiter), "device type of the waiter is ",
+                static_cast<int>(waiter));
   const auto wait = functions().wait[waiter];
   if (wait != nullptr) {
     wait(this, context);

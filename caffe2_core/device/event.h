@@ -1,8 +1,9 @@
 #pragma once
 // Event: a point in the work of one device stream, for other streams and the CPU to wait on.
 //
-// INITIALIZED -> SCHEDULED (Record) -> SUCCESS or FAILED (the device got there, or SetFinished). Reset goes back.
-// The behaviour per device type comes from a table that each context fills once. Section 14 of Caffe2's core.
+// INITIALIZED -> SCHEDULED (Record) -> SUCCESS or FAILED (the device got there, or SetFinished).
+// Reset goes back. The behaviour per device type comes from a table that each context fills once.
+// Section 14 of Caffe2's core.
 
 #include <memory>
 #include <string>
@@ -25,7 +26,8 @@ enum class EventStatus : int {
 struct EventFunctions {
   void (*create)(const DeviceOption& option, Event* event) = nullptr;
   void (*record)(Event* event, const void* context, const char* error) = nullptr;
-  // wait[i]: a context of device type i waits for an event of this type. Null: it finishes the event on the CPU.
+  // wait[i]: a context of device type i waits for an event of this type. Null: it finishes the
+  // event on the CPU.
   void (*wait[kMaxDeviceTypes])(const Event* event, void* context) = {};
   void (*finish)(const Event* event) = nullptr;
   EventStatus (*query)(const Event* event) = nullptr;
@@ -58,8 +60,8 @@ class Event {
   }
   DeviceType GetType() const { return type_; }
 
-  // Whether work behind this event may be enqueued now: it succeeded, or it is scheduled on the same device type and the
-  // child can wait on its own device.
+  // Whether work behind this event may be enqueued now: it succeeded, or it is scheduled on the
+  // same device type and the child can wait on its own device.
   static bool CanSchedule(const Event& parent, DeviceType child_type, bool child_supports_async);
 
   // The device's own state; owned here, made by `create`.

@@ -6,8 +6,8 @@
 
 namespace caffe2rt {
 
-// How to free a piece of memory: a function and a state, so that freeing never looks an address up. A plain
-// `void (*)(void*)` converts. A null deleter frees nothing.
+// How to free a piece of memory: a function and a state, so that freeing never looks an address up.
+// A plain `void (*)(void*)` converts. A null deleter frees nothing.
 class MemoryDeleter {
  public:
   using Function = void (*)(void* data, void* state);

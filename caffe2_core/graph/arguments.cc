@@ -47,10 +47,14 @@ bool HasField(const Argument& arg) {
 
 template <class T>
 const char* FieldName() {
-  if constexpr (std::is_floating_point_v<T>) return "f";
-  else if constexpr (kIsInteger<T>) return "i";
-  else if constexpr (std::is_same_v<T, std::string>) return "s";
-  else return "n";
+  if constexpr (std::is_floating_point_v<T>)
+    return "f";
+  else if constexpr (kIsInteger<T>)
+    return "i";
+  else if constexpr (std::is_same_v<T, std::string>)
+    return "s";
+  else
+    return "n";
 }
 
 template <class T>
@@ -104,8 +108,8 @@ const Argument* FindArgument(const Def& def, const std::string& name) {
 template <class Def>
 const Argument& RequireArgument(const Def& def, const std::string& name) {
   const Argument* arg = FindArgument(def, name);
-  CAFFE_ENFORCE(arg != nullptr, "argument \"", name, "\" does not exist in \"", def.name(), "\" of type \"",
-                def.type(), "\"");
+  CAFFE_ENFORCE(arg != nullptr, "argument \"", name, "\" does not exist in \"", def.name(),
+                "\" of type \"", def.type(), "\"");
   return *arg;
 }
 
@@ -159,8 +163,8 @@ void ArgumentHelper::ParseMessage(const std::string& name,
                                   google::protobuf::MessageLite* message) const {
   const auto it = args_.find(name);
   CAFFE_ENFORCE(it != args_.end(), "cannot find argument \"", name, "\"");
-  CAFFE_ENFORCE(it->second->has_s() && message->ParseFromString(it->second->s()), "argument \"", name,
-                "\" does not hold a ", message->GetTypeName());
+  CAFFE_ENFORCE(it->second->has_s() && message->ParseFromString(it->second->s()), "argument \"",
+                name, "\" does not hold a ", message->GetTypeName());
 }
 
 void ArgumentHelper::ParseMessage(const std::string& name, int index,
@@ -184,10 +188,14 @@ Argument MakeArgument(const std::string& name, const T& value) {
   } else {
     for (const auto& item : value) {
       using Item = std::decay_t<decltype(item)>;
-      if constexpr (std::is_floating_point_v<Item>) arg.add_floats(static_cast<float>(item));
-      else if constexpr (kIsInteger<Item>) arg.add_ints(static_cast<int64_t>(item));
-      else if constexpr (std::is_same_v<Item, NetDef>) *arg.add_nets() = item;
-      else arg.add_strings(item);
+      if constexpr (std::is_floating_point_v<Item>)
+        arg.add_floats(static_cast<float>(item));
+      else if constexpr (kIsInteger<Item>)
+        arg.add_ints(static_cast<int64_t>(item));
+      else if constexpr (std::is_same_v<Item, NetDef>)
+        *arg.add_nets() = item;
+      else
+        arg.add_strings(item);
     }
   }
   return arg;

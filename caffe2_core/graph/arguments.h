@@ -1,13 +1,14 @@
 #pragma once
-// Arguments of operators and nets, and small builders of OperatorDefs. Caffe2's names; sections 15 and 28 of its core.
+// Arguments of operators and nets, and small builders of OperatorDefs. Caffe2's names; sections 15
+// and 28 of its core.
 //
 //   const ArgumentHelper args(def);
 //   const float alpha = args.GetSingleArgument<float>("alpha", 0.01f);
 //   const std::vector<int> kernels = args.GetRepeatedArgument<int>("kernels");
 //
-// T is one of float, double, bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, size_t, std::string,
-// NetDef. A single argument in the wrong field THROWS; a repeated one gives an empty list, as the original does. An
-// integer that does not fit THROWS.
+// T is one of float, double, bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+// size_t, std::string, NetDef. A single argument in the wrong field THROWS; a repeated one gives an
+// empty list, as the original does. An integer that does not fit THROWS.
 
 #include <map>
 #include <string>
@@ -23,8 +24,8 @@ concept OperatorOrNet = std::is_same_v<Def, OperatorDef> || std::is_same_v<Def, 
 
 class ArgumentHelper {
  public:
-  // Keeps pointers into `def`, which must outlive the helper. THROWS when a name comes twice with different contents
-  // (for a net: at all).
+  // Keeps pointers into `def`, which must outlive the helper. THROWS when a name comes twice with
+  // different contents (for a net: at all).
   explicit ArgumentHelper(const OperatorDef& def);
   explicit ArgumentHelper(const NetDef& def);
 
@@ -37,7 +38,8 @@ class ArgumentHelper {
   // The argument is there and a single one of this type.
   template <class T>
   bool HasSingleArgumentOfType(const std::string& name) const;
-  // A message serialized into the string field. THROWS when the argument is missing or does not parse.
+  // A message serialized into the string field. THROWS when the argument is missing or does not
+  // parse.
   template <class Message>
   Message GetMessageArgument(const std::string& name) const {
     Message message;
@@ -47,7 +49,8 @@ class ArgumentHelper {
   template <class Message>
   std::vector<Message> GetRepeatedMessageArgument(const std::string& name) const {
     std::vector<Message> messages(CountStrings(name));
-    for (size_t i = 0; i < messages.size(); ++i) ParseMessage(name, static_cast<int>(i), &messages[i]);
+    for (size_t i = 0; i < messages.size(); ++i)
+      ParseMessage(name, static_cast<int>(i), &messages[i]);
     return messages;
   }
 
@@ -67,7 +70,8 @@ class ArgumentHelper {
 
  private:
   void ParseMessage(const std::string& name, google::protobuf::MessageLite* message) const;
-  void ParseMessage(const std::string& name, int index, google::protobuf::MessageLite* message) const;
+  void ParseMessage(const std::string& name, int index,
+                    google::protobuf::MessageLite* message) const;
   size_t CountStrings(const std::string& name) const;
   std::map<std::string, const Argument*> args_;
 };
@@ -86,7 +90,8 @@ OperatorDef CreateOperatorDef(const std::string& type, const std::string& name,
                               const std::vector<std::string>& inputs,
                               const std::vector<std::string>& outputs,
                               const std::vector<Argument>& args = {},
-                              const DeviceOption& device_option = {}, const std::string& engine = "");
+                              const DeviceOption& device_option = {},
+                              const std::string& engine = "");
 
 // The device option in place of the arguments.
 template <class Device, class = std::enable_if_t<std::is_same_v<Device, DeviceOption>>>
@@ -98,10 +103,10 @@ OperatorDef CreateOperatorDef(const std::string& type, const std::string& name,
 }
 // Names in other containers of strings.
 template <class Inputs, class Outputs, class... Rest>
-  requires(!std::is_same_v<Inputs, std::vector<std::string>> ||
-           !std::is_same_v<Outputs, std::vector<std::string>>)
-OperatorDef CreateOperatorDef(const std::string& type, const std::string& name, const Inputs& inputs,
-                              const Outputs& outputs, const Rest&... rest) {
+requires(!std::is_same_v<Inputs, std::vector<std::string>> ||
+         !std::is_same_v<Outputs, std::vector<std::string>>) OperatorDef
+    CreateOperatorDef(const std::string& type, const std::string& name, const Inputs& inputs,
+                      const Outputs& outputs, const Rest&... rest) {
   return CreateOperatorDef(type, name, std::vector<std::string>(inputs.begin(), inputs.end()),
                            std::vector<std::string>(outputs.begin(), outputs.end()), rest...);
 }

@@ -8,8 +8,9 @@
 
 namespace caffe2rt {
 
-// Sends operators (of nested nets too) that ask for a device type without a context here to the CPU, keeping the seed.
-// Returns the names of the devices that were asked for, each once; empty when nothing changed.
+// Sends operators (of nested nets too) that ask for a device type without a context here to the
+// CPU, keeping the seed. Returns the names of the devices that were asked for, each once; empty
+// when nothing changed.
 std::vector<std::string> FallBackToCPU(NetDef* net);
 
 }  // namespace caffe2rt

@@ -9,8 +9,7 @@
 //     }
 //   };
 //   RegisterGradient<GetScaleGradient>("Scale", __FILE__);   // built-in operators
-//   REGISTER_GRADIENT(MyOp, GetMyGradient);                  // users' operators, at namespace
-//   scope
+//   REGISTER_GRADIENT(MyOp, GetMyGradient);     // users' operators, at namespace scope
 //
 //   GradientOpsMeta meta = GetGradientForOp(def, {{.dense_ = "y_grad"}});
 //

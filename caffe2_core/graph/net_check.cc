@@ -26,8 +26,10 @@ std::vector<NetProblem> CheckNetDataflow(const NetDef& net) {
   }
   for (const std::string& output : net.external_output()) {
     if (known.contains(output)) continue;
-    problems.push_back({-1, MakeString("Some of the blobs are declared as output but never produced by "
-                                       "the net ", net.name(), ", the first one is ", output)});
+    problems.push_back(
+        {-1, MakeString("Some of the blobs are declared as output but never produced by "
+                        "the net ",
+                        net.name(), ", the first one is ", output)});
     break;
   }
   return problems;

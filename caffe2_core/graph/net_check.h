@@ -13,13 +13,16 @@ struct NetProblem {
   std::string text;  // one line, in the original's words where it has some
 };
 
-// What the original refuses when a net is made: a node_name, an input that is neither declared nor made earlier (when
-// external_input is not empty), an external_output that is never made. Reports all; empty when there are none.
+// What the original refuses when a net is made: a node_name, an input that is neither declared nor
+// made earlier (when external_input is not empty), an external_output that is never made. Reports
+// all; empty when there are none.
 std::vector<NetProblem> CheckNetDataflow(const NetDef& net);
 
-// Inputs read before any operator of the net writes them, in order of first use; external_input first.
+// Inputs read before any operator of the net writes them, in order of first use; external_input
+// first.
 std::vector<std::string> InputsOf(const NetDef& net);
-// external_output, or where the net names none the blobs that are written last and nobody reads, in order.
+// external_output, or where the net names none the blobs that are written last and nobody reads, in
+// order.
 std::vector<std::string> OutputsOf(const NetDef& net);
 
 }  // namespace caffe2rt

@@ -20,7 +20,9 @@ Schemas& AllSchemas() {
   return *schemas;
 }
 
-bool Contains(const std::set<std::pair<int, int>>& set, int a, int b) { return set.contains({a, b}); }
+bool Contains(const std::set<std::pair<int, int>>& set, int a, int b) {
+  return set.contains({a, b});
+}
 
 }  // namespace
 
@@ -95,27 +97,25 @@ OpSchema& OpSchema::IdenticalTypeAndShapeOfInput(int index) {
   return IdenticalTypeAndShapeOfMultipleInputs({index});
 }
 OpSchema& OpSchema::IdenticalTypeAndShapeOfMultipleInputs(const std::vector<int>& indices) {
-  return TensorInferenceFunction(
-      [indices](const OperatorDef&, const std::vector<TensorShape>& in) {
-        std::vector<TensorShape> out;
-        for (const int index : indices) out.push_back(in.at(static_cast<size_t>(index)));
-        return out;
-      });
+  return TensorInferenceFunction([indices](const OperatorDef&, const std::vector<TensorShape>& in) {
+    std::vector<TensorShape> out;
+    for (const int index : indices) out.push_back(in.at(static_cast<size_t>(index)));
+    return out;
+  });
 }
 OpSchema& OpSchema::IdenticalTypeAndShapeOfInputDim(int index, int dim) {
-  return TensorInferenceFunction(
-      [index, dim](const OperatorDef&, const std::vector<TensorShape>& in) {
-        const TensorShape& input = in.at(static_cast<size_t>(index));
-        if (input.unknown_shape() || dim >= input.dims_size()) return std::vector{UnknownShape()};
-        return std::vector{CreateTensorShape(std::vector<int64_t>{input.dims(dim)}, input.data_type())};
-      });
+  return TensorInferenceFunction([index, dim](const OperatorDef&,
+                                              const std::vector<TensorShape>& in) {
+    const TensorShape& input = in.at(static_cast<size_t>(index));
+    if (input.unknown_shape() || dim >= input.dims_size()) return std::vector{UnknownShape()};
+    return std::vector{CreateTensorShape(std::vector<int64_t>{input.dims(dim)}, input.data_type())};
+  });
 }
 OpSchema& OpSchema::ScalarType(TensorProto_DataType type) {
-  return TensorInferenceFunction(
-      [type](const OperatorDef& def, const std::vector<TensorShape>&) {
-        return std::vector<TensorShape>(static_cast<size_t>(def.output_size()),
-                                        CreateTensorShape(std::vector<int64_t>{}, type));
-      });
+  return TensorInferenceFunction([type](const OperatorDef& def, const std::vector<TensorShape>&) {
+    return std::vector<TensorShape>(static_cast<size_t>(def.output_size()),
+                                    CreateTensorShape(std::vector<int64_t>{}, type));
+  });
 }
 OpSchema& OpSchema::CostInferenceFunction(CostInference function) {
   cost_inference_ = std::move(function);
@@ -138,7 +138,8 @@ OpSchema& OpSchema::Arg(const std::string& name, const std::string& doc, bool re
   args_.push_back({.name = name, .doc = doc, .required = required, .default_value = ""});
   return *this;
 }
-OpSchema& OpSchema::Arg(const std::string& name, const std::string& doc, const char* default_value) {
+OpSchema& OpSchema::Arg(const std::string& name, const std::string& doc,
+                        const char* default_value) {
   return ArgWithDefault(name, doc, default_value);
 }
 OpSchema& OpSchema::ArgWithDefault(const std::string& name, const std::string& doc,
@@ -149,12 +150,14 @@ OpSchema& OpSchema::ArgWithDefault(const std::string& name, const std::string& d
 std::string OpSchema::DefaultText(double value) { return MakeString(value); }
 
 OpSchema& OpSchema::Input(int index, const std::string& name, const std::string& doc) {
-  if (static_cast<size_t>(index) >= input_docs_.size()) input_docs_.resize(static_cast<size_t>(index) + 1);
+  if (static_cast<size_t>(index) >= input_docs_.size())
+    input_docs_.resize(static_cast<size_t>(index) + 1);
   input_docs_[static_cast<size_t>(index)] = {name, doc};
   return *this;
 }
 OpSchema& OpSchema::Output(int index, const std::string& name, const std::string& doc) {
-  if (static_cast<size_t>(index) >= output_docs_.size()) output_docs_.resize(static_cast<size_t>(index) + 1);
+  if (static_cast<size_t>(index) >= output_docs_.size())
+    output_docs_.resize(static_cast<size_t>(index) + 1);
   output_docs_[static_cast<size_t>(index)] = {name, doc};
   return *this;
 }
@@ -190,8 +193,9 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
   std::string& reason = why != nullptr ? *why : unused;
   const int in = def.input_size(), out = def.output_size();
   const auto range = [](int min, int max) {
-    return min == max ? MakeString(min) : max == INT32_MAX ? MakeString("at least ", min)
-                                                           : MakeString(min, " to ", max);
+    return min == max         ? MakeString(min)
+           : max == INT32_MAX ? MakeString("at least ", min)
+                              : MakeString(min, " to ", max);
   };
   if (in < min_input_ || in > max_input_ || !inputs_allowed_(in)) {
     reason = MakeString("it has ", in, " inputs, want ", range(min_input_, max_input_));
@@ -279,9 +283,9 @@ OpSchema& OpSchemaRegistry::NewSchema(const std::string& type, const char* file,
   std::lock_guard<std::mutex> lock(schemas.mutex);
   const auto [it, inserted] = schemas.by_type.try_emplace(type, type, file);
   if (inserted) return it->second;
-  schemas.conflicts.push_back(MakeString("schema of operator type \"", type,
-                                         "\" is registered twice: in ", it->second.file(),
-                                         " and in ", file, line > 0 ? ":" + std::to_string(line) : ""));
+  schemas.conflicts.push_back(
+      MakeString("schema of operator type \"", type, "\" is registered twice: in ",
+                 it->second.file(), " and in ", file, line > 0 ? ":" + std::to_string(line) : ""));
   schemas.discarded = OpSchema(type, file);
   return schemas.discarded;
 }

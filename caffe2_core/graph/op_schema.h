@@ -1,18 +1,20 @@
 #pragma once
-// OpSchema: what an operator type takes and gives: arity, in-place rules, arguments, shape inference, documentation.
-// Section 17 of Caffe2's core.
+// OpSchema: what an operator type takes and gives: arity, in-place rules, arguments, shape
+// inference, documentation. Section 17 of Caffe2's core.
 //
 //   RegisterSchema("ChannelShuffle", __FILE__)          // built-in operators
 //       .NumInputs(1).NumOutputs(1)
-//       .Arg("group", "number of groups", 1)            // the default is for documentation and `caffe2 check`
+//       .Arg("group", "number of groups", 1)      // the default, for documentation and `check`
 //       .Arg("order", "NCHW or NHWC", "NCHW")
-//       .Input(0, "X", "[N, C, *]").Output(0, "Y", "the shape of X")
+//       .Input(0, "X", "[N, C, *]")
+//       .Output(0, "Y", "the shape of X")
 //       .IdenticalTypeAndShape()
 //       .SetDoc("Splits C channels into groups and interleaves them.");
 //
 //   OPERATOR_SCHEMA(MyOp).NumInputs(1).NumOutputs(1);   // users' operators, at namespace scope
 //
-// Schemas are registered before nets are made and never change afterwards; reading them is thread safe.
+// Schemas are registered before nets are made and never change afterwards; reading them is thread
+// safe.
 
 #include <functional>
 #include <initializer_list>
@@ -47,12 +49,12 @@ class OpSchema {
     uint64_t bytes_read = 0;
     uint64_t bytes_written = 0;
   };
-  using TensorInference = std::function<std::vector<TensorShape>(const OperatorDef&,
-                                                                 const std::vector<TensorShape>&)>;
-  using CostInference =
-      std::function<Cost(const OperatorDef&, const std::vector<TensorShape>&)>;
-  using DeviceInference = std::function<std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>>(
-      const OperatorDef&)>;
+  using TensorInference =
+      std::function<std::vector<TensorShape>(const OperatorDef&, const std::vector<TensorShape>&)>;
+  using CostInference = std::function<Cost(const OperatorDef&, const std::vector<TensorShape>&)>;
+  using DeviceInference =
+      std::function<std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>>(
+          const OperatorDef&)>;
 
   OpSchema() : OpSchema("", "") {}
   OpSchema(std::string type, std::string file) : type_(std::move(type)), file_(std::move(file)) {}
@@ -115,16 +117,19 @@ class OpSchema {
   OpSchema& FillUsing(std::function<void(OpSchema&)> fill);
   OpSchema& InheritOnnxSchema(const std::string& onnx_name = "");
   OpSchema& Private();
-  // Declares that arguments beyond the listed ones are fine (`caffe2 check` reports none of this operator).
+  // Declares that arguments beyond the listed ones are fine (`caffe2 check` reports none of this
+  // operator).
   OpSchema& AcceptsAnyArgument();
   // Why there is no gradient, in one line.
   OpSchema& NoGradientBecause(const std::string& reason);
 
   // --- use ---
-  // Whether `def` fits: arity, in-place rules, required arguments. The reason goes to `why` when given.
+  // Whether `def` fits: arity, in-place rules, required arguments. The reason goes to `why` when
+  // given.
   bool Verify(const OperatorDef& def, std::string* why = nullptr) const;
   int CalculateOutput(int num_inputs) const;
-  // One shape per output; unknown_shape where it cannot be told. THROWS what the operator's own check finds.
+  // One shape per output; unknown_shape where it cannot be told. THROWS what the operator's own
+  // check finds.
   std::vector<TensorShape> InferTensor(const OperatorDef& def,
                                        const std::vector<TensorShape>& inputs) const;
   bool HasTensorInference() const { return static_cast<bool>(tensor_inference_); }
@@ -178,7 +183,8 @@ class OpSchema {
   DeviceInference device_inference_;
 };
 
-// Adds a schema for a built-in operator; `file` is __FILE__. A second schema of a type is reported by ThrowConflicts.
+// Adds a schema for a built-in operator; `file` is __FILE__. A second schema of a type is reported
+// by ThrowConflicts.
 OpSchema& RegisterSchema(const std::string& type, const char* file);
 
 class OpSchemaRegistry {
@@ -193,14 +199,13 @@ class OpSchemaRegistry {
 };
 
 // For users. It also defines the symbol that the registration macros refer to.
-#define OPERATOR_SCHEMA(name)                                                    \
-  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name();                \
-  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name() {}              \
-  [[maybe_unused]] static ::caffe2rt::OpSchema& caffe2rt_schema_##name =         \
+#define OPERATOR_SCHEMA(name)                                            \
+  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name();        \
+  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name() {}      \
+  [[maybe_unused]] static ::caffe2rt::OpSchema& caffe2rt_schema_##name = \
       ::caffe2rt::OpSchemaRegistry::NewSchema(#name, __FILE__, __LINE__)
-#define OPERATOR_SCHEMA_STR(name)                                                \
-  [[maybe_unused]] static ::caffe2rt::OpSchema& CAFFE2RT_CONCAT(                 \
-      caffe2rt_schema_, __COUNTER__) =                                           \
+#define OPERATOR_SCHEMA_STR(name)                                                                \
+  [[maybe_unused]] static ::caffe2rt::OpSchema& CAFFE2RT_CONCAT(caffe2rt_schema_, __COUNTER__) = \
       ::caffe2rt::OpSchemaRegistry::NewSchema(name, __FILE__, __LINE__)
 #define CAFFE2RT_CONCAT_INNER(a, b) a##b
 #define CAFFE2RT_CONCAT(a, b) CAFFE2RT_CONCAT_INNER(a, b)

@@ -6,8 +6,8 @@
 //   TensorProto::FLOAT)}}; InferBlobShapesAndTypes({&init_net, &predict_net}, &shapes);     //
 //   Caffe2's rules: all or nothing
 //
-//   for (const OpShapes& op : InferOpShapes({&init_net, &predict_net}, &shapes)) ...   // operator
-//   by operator
+//   for (const OpShapes& op : InferOpShapes({&init_net, &predict_net}, &shapes)) ...   // by
+//   operator
 //
 // Built-in schemas must be registered before (EnsureBuiltinOperators). Nets may be hostile: what an
 // inference function throws never leaves, and the work is linear in the size of the nets. Thread

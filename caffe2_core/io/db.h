@@ -7,8 +7,7 @@
 //   transaction->Commit();
 //
 //   db::DBReader reader("minidb", "weights.minidb");
-//   reader.Read(&key, &value);                          // thread safe; begins again after the last
-//   record
+//   reader.Read(&key, &value);            // thread safe; begins again after the last record
 //
 // Types: minidb, leveldb, lmdb, protodb (and MiniDB, LevelDB, LMDB, ProtoDB). Opening for READ
 // never creates or changes a file. Files may be hostile: every size is checked against what is

@@ -3,8 +3,9 @@
 
 namespace caffe2rt {
 
-// Registers schemas and CPU operators of every built-in family. Defined in operators/register.cc, so that whoever uses
-// the operator registry links them, from a static library too. Called once by EnsureBuiltinOperators.
+// Registers schemas and CPU operators of every built-in family. Defined in operators/register.cc,
+// so that whoever uses the operator registry links them, from a static library too. Called once by
+// EnsureBuiltinOperators.
 void RegisterBuiltinOperators();
 
 }  // namespace caffe2rt

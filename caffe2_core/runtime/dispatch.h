@@ -1,13 +1,14 @@
 #pragma once
 // From a tensor's element type, or a number, to a template argument.
 //
-//   return DispatchByType<float, double, int32_t, int64_t>(X.dtype(), "input 0 (X)", [&](auto element) {
+//   return DispatchByType<float, double>(X.dtype(), "input 0 (X)", [&](auto element) {
 //     using T = decltype(element);
 //     ...
 //     return true;
 //   });
 //
-// and Caffe2's form for users' sources:  DispatchHelper<TensorTypes<int32_t, int64_t>>::call(this, Input(1)).
+// and Caffe2's form for users' sources:  DispatchHelper<TensorTypes<int32_t, int64_t>>::call(this,
+// Input(1)).
 
 #include <cstdint>
 #include <string>
@@ -29,25 +30,27 @@ std::string TypeNames() {
 }
 [[noreturn]] inline void ThrowUnsupportedType(const char* subject, TypeMeta type,
                                               const std::string& wanted) {
-  CAFFE_THROW("Unsupported type of tensor: ", subject, " has elements of type ", type.name(), ", want ",
-              wanted);
+  CAFFE_THROW("Unsupported type of tensor: ", subject, " has elements of type ", type.name(),
+              ", want ", wanted);
 }
 }  // namespace internal
 
-// Calls `function(T{})` for the one of Ts that `type` is. THROWS naming `subject`, the type and the choices otherwise.
+// Calls `function(T{})` for the one of Ts that `type` is. THROWS naming `subject`, the type and the
+// choices otherwise.
 template <class First, class... Rest, class Function>
 decltype(auto) DispatchByType(TypeMeta type, const char* subject, Function&& function) {
   using Result = decltype(function(First{}));
   if constexpr (std::is_void_v<Result>) {
     const bool found = ((type.Match<First>() ? (function(First{}), true) : false) || ... ||
                         (type.Match<Rest>() ? (function(Rest{}), true) : false));
-    if (!found) internal::ThrowUnsupportedType(subject, type, internal::TypeNames<First, Rest...>());
+    if (!found)
+      internal::ThrowUnsupportedType(subject, type, internal::TypeNames<First, Rest...>());
   } else {
     Result result{};
-    const bool found =
-        ((type.Match<First>() ? (result = function(First{}), true) : false) || ... ||
-         (type.Match<Rest>() ? (result = function(Rest{}), true) : false));
-    if (!found) internal::ThrowUnsupportedType(subject, type, internal::TypeNames<First, Rest...>());
+    const bool found = ((type.Match<First>() ? (result = function(First{}), true) : false) || ... ||
+                        (type.Match<Rest>() ? (result = function(Rest{}), true) : false));
+    if (!found)
+      internal::ThrowUnsupportedType(subject, type, internal::TypeNames<First, Rest...>());
     return result;
   }
 }
@@ -80,33 +83,41 @@ struct DispatchHelper<FixedValues<>, Extra...> {
   }
 };
 
-#define CAFFE2RT_DEFINE_TENSOR_DISPATCH(List, DoRun, DoRunOther)                                   \
-  template <typename First, typename... Rest, typename... Extra>                                   \
-  struct DispatchHelper<List<First, Rest...>, Extra...> {                                          \
-    template <typename Op>                                                                         \
-    static bool call(Op* op, const TypeMeta& meta) {                                               \
-      if constexpr (std::is_same_v<First, GenericTensorImplementation>) {                          \
-        return op->template DoRunOther<Extra...>();                                                \
-      } else {                                                                                     \
-        if (meta.Match<First>()) return op->template DoRun<Extra..., First>();                     \
-        return DispatchHelper<List<Rest...>, Extra...>::call(op, meta);                            \
-      }                                                                                            \
-    }                                                                                              \
-    template <typename Op>                                                                         \
-    static bool call(Op* op, const Tensor& tensor) { return call(op, tensor.dtype()); }            \
-    template <typename Op>                                                                         \
-    static bool call(Op* op, const Blob& blob) { return call(op, blob.meta()); }                   \
-  };                                                                                               \
-  template <typename... Extra>                                                                     \
-  struct DispatchHelper<List<>, Extra...> {                                                        \
-    template <typename Op>                                                                         \
-    static bool call(Op*, const TypeMeta& meta) {                                                  \
-      CAFFE_THROW("Unsupported type of tensor: ", meta.name());                                    \
-    }                                                                                              \
-    template <typename Op>                                                                         \
-    static bool call(Op* op, const Tensor& tensor) { return call(op, tensor.dtype()); }            \
-    template <typename Op>                                                                         \
-    static bool call(Op* op, const Blob& blob) { return call(op, blob.meta()); }                   \
+#define CAFFE2RT_DEFINE_TENSOR_DISPATCH(List, DoRun, DoRunOther)               \
+  template <typename First, typename... Rest, typename... Extra>               \
+  struct DispatchHelper<List<First, Rest...>, Extra...> {                      \
+    template <typename Op>                                                     \
+    static bool call(Op* op, const TypeMeta& meta) {                           \
+      if constexpr (std::is_same_v<First, GenericTensorImplementation>) {      \
+        return op->template DoRunOther<Extra...>();                            \
+      } else {                                                                 \
+        if (meta.Match<First>()) return op->template DoRun<Extra..., First>(); \
+        return DispatchHelper<List<Rest...>, Extra...>::call(op, meta);        \
+      }                                                                        \
+    }                                                                          \
+    template <typename Op>                                                     \
+    static bool call(Op* op, const Tensor& tensor) {                           \
+      return call(op, tensor.dtype());                                         \
+    }                                                                          \
+    template <typename Op>                                                     \
+    static bool call(Op* op, const Blob& blob) {                               \
+      return call(op, blob.meta());                                            \
+    }                                                                          \
+  };                                                                           \
+  template <typename... Extra>                                                 \
+  struct DispatchHelper<List<>, Extra...> {                                    \
+    template <typename Op>                                                     \
+    static bool call(Op*, const TypeMeta& meta) {                              \
+      CAFFE_THROW("Unsupported type of tensor: ", meta.name());                \
+    }                                                                          \
+    template <typename Op>                                                     \
+    static bool call(Op* op, const Tensor& tensor) {                           \
+      return call(op, tensor.dtype());                                         \
+    }                                                                          \
+    template <typename Op>                                                     \
+    static bool call(Op* op, const Blob& blob) {                               \
+      return call(op, blob.meta());                                            \
+    }                                                                          \
   }
 CAFFE2RT_DEFINE_TENSOR_DISPATCH(TensorTypes, DoRunWithType, DoRunWithOtherType);
 CAFFE2RT_DEFINE_TENSOR_DISPATCH(TensorTypes2, DoRunWithType2, DoRunWithOtherType2);

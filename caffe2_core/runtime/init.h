@@ -3,8 +3,7 @@
 // of Caffe2's core.
 //
 //   int main(int argc, char** argv) {
-//     GlobalInit(&argc, &argv);      // takes Caffe2's flags (--caffe2_...) and the users' own out
-//     of argv
+//     GlobalInit(&argc, &argv);      // takes Caffe2's flags and the users' own out of argv
 //
 // The library works without it, with the defaults of its option structs. Thread safe; meant for the
 // beginning of main.

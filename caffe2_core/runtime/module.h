@@ -3,8 +3,7 @@
 // the process runs.
 //
 //   LoadModule("", "./libmy_ops.so");          // `caffe2 --module ./libmy_ops.so`
-//   LoadModule("caffe2_rocksdb");              // libcaffe2_rocksdb.so where the dynamic linker
-//   looks
+//   LoadModule("caffe2_rocksdb");     // libcaffe2_rocksdb.so where the dynamic linker looks
 //
 // A module registers by static constructors (Caffe2's macros); CAFFE2_MODULE is optional and gives
 // it a name and a description. Loaded modules stay: their operators may live in nets. Thread safe.

@@ -27,9 +27,9 @@ GlobalObservers& TheGlobalObservers() {
 
 // Net types of Caffe2 whose own executors are not there yet.
 const std::set<std::string>& TypesRunAsSimple() {
-  static const std::set<std::string> types = {"dag",           "async_dag", "async_scheduling",
-                                              "async_polling", "async_simple", "prof_dag",
-                                              "rnn",           "simple_refcount", "parallel"};
+  static const std::set<std::string> types = {
+      "dag",      "async_dag", "async_scheduling", "async_polling", "async_simple",
+      "prof_dag", "rnn",       "simple_refcount",  "parallel"};
   return types;
 }
 
@@ -55,9 +55,10 @@ bool NetBase::Run() {
 }
 
 std::vector<float> NetBase::TEST_Benchmark(int warmup_runs, int main_runs, bool run_individual) {
-  CAFFE_ENFORCE(warmup_runs >= 0 && main_runs >= 0, "runs to time are ", warmup_runs, " and ", main_runs,
-                ", want at least 0");
-  for (int i = 0; i < warmup_runs; ++i) CAFFE_ENFORCE(Run(), "net \"", name_, "\" failed in warm-up run ", i);
+  CAFFE_ENFORCE(warmup_runs >= 0 && main_runs >= 0, "runs to time are ", warmup_runs, " and ",
+                main_runs, ", want at least 0");
+  for (int i = 0; i < warmup_runs; ++i)
+    CAFFE_ENFORCE(Run(), "net \"", name_, "\" failed in warm-up run ", i);
   Timer timer;
   for (int i = 0; i < main_runs; ++i) CAFFE_ENFORCE(Run(), "net \"", name_, "\" failed in run ", i);
   const float per_run = main_runs > 0 ? timer.MilliSeconds() / static_cast<float>(main_runs) : 0.f;

@@ -14,10 +14,12 @@ namespace caffe2rt {
 
 class Workspace;
 
-// One thread runs a net at a time. Failures THROW EnforceNotMet with frames: net, position, operator, inputs with shapes.
+// One thread runs a net at a time. Failures THROW EnforceNotMet with frames: net, position,
+// operator, inputs with shapes.
 class NetBase : public Observable<NetBase> {
  public:
-  // Checks the def: node_name unset, inputs declared or made earlier, outputs made. THROWS otherwise.
+  // Checks the def: node_name unset, inputs declared or made earlier, outputs made. THROWS
+  // otherwise.
   NetBase(const std::shared_ptr<const NetDef>& def, Workspace* ws);
   ~NetBase() override;
 
@@ -35,8 +37,8 @@ class NetBase : public Observable<NetBase> {
   const NetDef& debug_def() const { return *def_; }
   bool has_debug_def() const { return true; }
 
-  // Times `main_runs` runs after `warmup_runs`; prints a table to stdout. Returns ms per run, then per operator when
-  // `run_individual`.
+  // Times `main_runs` runs after `warmup_runs`; prints a table to stdout. Returns ms per run, then
+  // per operator when `run_individual`.
   virtual std::vector<float> TEST_Benchmark(int warmup_runs, int main_runs, bool run_individual);
 
  protected:
@@ -52,11 +54,13 @@ class NetBase : public Observable<NetBase> {
 using NetRegistry = Registry<std::string, std::unique_ptr<NetBase>,
                              const std::shared_ptr<const NetDef>&, Workspace*>;
 NetRegistry* GetNetRegistry();
-// Whether a net type is known, and whether it still runs as `simple` here (its executor is not there yet).
+// Whether a net type is known, and whether it still runs as `simple` here (its executor is not
+// there yet).
 bool IsKnownNetType(const std::string& type);
 bool RunsAsSimple(const std::string& type);
 
-// A net of the def's type ("" and absent: simple). Null for an unknown type; THROWS when it cannot be built.
+// A net of the def's type ("" and absent: simple). Null for an unknown type; THROWS when it cannot
+// be built.
 std::unique_ptr<NetBase> CreateNet(const NetDef& def, Workspace* ws);
 std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Workspace* ws);
 
@@ -74,16 +78,16 @@ struct NetRegisterer {
 }  // namespace internal
 
 // For users' executors.
-#define REGISTER_NET(name, ...)                                                              \
-  [[maybe_unused]] static const ::caffe2rt::internal::NetRegisterer caffe2rt_net_##name(     \
-      #name,                                                                                 \
-      [](const std::shared_ptr<const ::caffe2rt::NetDef>& def, ::caffe2rt::Workspace* ws)    \
-          -> std::unique_ptr<::caffe2rt::NetBase> {                                          \
-        return std::make_unique<__VA_ARGS__>(def, ws);                                       \
-      },                                                                                     \
+#define REGISTER_NET(name, ...)                                                          \
+  [[maybe_unused]] static const ::caffe2rt::internal::NetRegisterer caffe2rt_net_##name( \
+      #name,                                                                             \
+      [](const std::shared_ptr<const ::caffe2rt::NetDef>& def,                           \
+         ::caffe2rt::Workspace* ws) -> std::unique_ptr<::caffe2rt::NetBase> {            \
+        return std::make_unique<__VA_ARGS__>(def, ws);                                   \
+      },                                                                                 \
       __FILE__)
-#define REGISTER_NET_CREATOR(name, ...)                                                      \
-  [[maybe_unused]] static const ::caffe2rt::internal::NetRegisterer caffe2rt_net_##name(     \
+#define REGISTER_NET_CREATOR(name, ...)                                                  \
+  [[maybe_unused]] static const ::caffe2rt::internal::NetRegisterer caffe2rt_net_##name( \
       #name, __VA_ARGS__, __FILE__)
 
 }  // namespace caffe2rt

@@ -1,5 +1,6 @@
 #pragma once
-// Observers: callbacks around a net's or an operator's run. When none is attached they cost one load. Section 20.
+// Observers: callbacks around a net's or an operator's run. When none is attached they cost one
+// load. Section 20.
 
 #include <memory>
 #include <string>

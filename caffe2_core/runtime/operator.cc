@@ -16,18 +16,20 @@ std::string DescribeBlob(const std::string& name, const Blob& blob) {
   const Tensor& tensor = *static_cast<const Tensor*>(blob.GetRaw());
   if (!tensor.IsShaped()) return MakeString("\"", name, "\" (no shape)");
   return MakeString("\"", name, "\" ",
-                    tensor.meta().IsSet() ? DataTypeName(tensor.meta()) : std::string("(no type)"), " ",
-                    tensor.sizes());
+                    tensor.meta().IsSet() ? DataTypeName(tensor.meta()) : std::string("(no type)"),
+                    " ", tensor.sizes());
 }
 
 }  // namespace
 
-OperatorBase::OperatorBase(const OperatorDef& def, Workspace* ws) : def_(def), args_(def_), ws_(ws) {
+OperatorBase::OperatorBase(const OperatorDef& def, Workspace* ws)
+    : def_(def), args_(def_), ws_(ws) {
   CAFFE_ENFORCE(ws != nullptr, "an operator needs a workspace");
   owners_.reserve(static_cast<size_t>(def_.input_size() + def_.output_size()));
   for (const std::string& input : def_.input()) {
     std::shared_ptr<Blob> blob = ws->FindBlob(input);
-    CAFFE_ENFORCE(blob != nullptr, "op ", def_.type(), ": Encountered a non-existing input blob: ", input);
+    CAFFE_ENFORCE(blob != nullptr, "op ", def_.type(),
+                  ": Encountered a non-existing input blob: ", input);
     inputs_.push_back(blob.get());
     owners_.push_back(std::move(blob));
   }
@@ -121,8 +123,8 @@ void OperatorBase::ThrowWrongDevice(int i, DeviceType device) const {
 }
 
 void OperatorBase::ThrowBadIndex(const char* what, int i) const {
-  CAFFE_THROW(what, " ", i, " of operator ", def_.type(), " does not exist: it has ", inputs_.size(),
-              " inputs and ", outputs_.size(), " outputs");
+  CAFFE_THROW(what, " ", i, " of operator ", def_.type(), " does not exist: it has ",
+              inputs_.size(), " inputs and ", outputs_.size(), " outputs");
 }
 
 }  // namespace caffe2rt

@@ -1,5 +1,6 @@
 #pragma once
-// OperatorBase and Operator<Context>: one step of a net, built once from an OperatorDef. Section 15 of Caffe2's core.
+// OperatorBase and Operator<Context>: one step of a net, built once from an OperatorDef. Section 15
+// of Caffe2's core.
 //
 //   template <class Context>
 //   class ScaleByTwoOp final : public Operator<Context> {
@@ -14,8 +15,9 @@
 //     }
 //   };
 //
-// Construction resolves everything: arguments, input and output blobs, device, context. The operator shares ownership of
-// its blobs, so that a name may be removed from the workspace while a net uses it. Run is used by one thread at a time.
+// Construction resolves everything: arguments, input and output blobs, device, context. The
+// operator shares ownership of its blobs, so that a name may be removed from the workspace while a
+// net uses it. Run is used by one thread at a time.
 
 #include <memory>
 #include <string>
@@ -71,9 +73,13 @@ class OperatorBase : public Observable<OperatorBase> {
     return InputTensor(i, device);
   }
   template <class T>
-  T* Output(int i) { return OutputBlob(i)->template GetMutable<T>(); }
+  T* Output(int i) {
+    return OutputBlob(i)->template GetMutable<T>();
+  }
   template <class T>
-  T* Output(int i, T* allocated) { return OutputBlob(i)->Reset(allocated); }
+  T* Output(int i, T* allocated) {
+    return OutputBlob(i)->Reset(allocated);
+  }
   template <class T>
   T* Output(int i, DeviceType device) {
     static_assert(std::is_same_v<T, Tensor>, "a device is asked of tensors only");
@@ -93,7 +99,9 @@ class OperatorBase : public Observable<OperatorBase> {
   }
   // Makes the output share `tensor`, or hold a copy of `src`.
   void SetOutputTensor(int i, Tensor tensor) { BlobSetTensor(OutputBlob(i), std::move(tensor)); }
-  Tensor* OutputTensorAlias(int i, const Tensor& src) { return BlobSetTensor(OutputBlob(i), Tensor(src)); }
+  Tensor* OutputTensorAlias(int i, const Tensor& src) {
+    return BlobSetTensor(OutputBlob(i), Tensor(src));
+  }
   Tensor* OutputTensorCopyFrom(int i, DeviceType device, const Tensor& src) {
     Tensor* tensor = OutputTensor(i, device);
     tensor->CopyFrom(src);
@@ -108,10 +116,14 @@ class OperatorBase : public Observable<OperatorBase> {
     return outputs_[static_cast<size_t>(i)];
   }
   template <class T>
-  bool InputIsType(int i) const { return InputBlob(i).IsType<T>(); }
+  bool InputIsType(int i) const {
+    return InputBlob(i).IsType<T>();
+  }
   bool InputIsTensorType(int i, DeviceType device) const { return InputBlob(i).IsTensor(device); }
   template <class T>
-  bool OutputIsType(int i) { return OutputBlob(i)->IsType<T>(); }
+  bool OutputIsType(int i) {
+    return OutputBlob(i)->IsType<T>();
+  }
   bool IsInputOutputAlias(int i, int o) {
     return static_cast<size_t>(i) < inputs_.size() && static_cast<size_t>(o) < outputs_.size() &&
            inputs_[static_cast<size_t>(i)] == outputs_[static_cast<size_t>(o)];
@@ -124,7 +136,8 @@ class OperatorBase : public Observable<OperatorBase> {
   std::vector<TensorShape> InputTensorShapes() const;
 
   // --- running ---
-  // Runs and waits; observers fire. False and exceptions become EnforceNotMet in nets; here false is returned.
+  // Runs and waits; observers fire. False and exceptions become EnforceNotMet in nets; here false
+  // is returned.
   virtual bool Run(int stream_id = 0) = 0;
   // Starts without waiting; the event tells the end.
   virtual bool RunAsync(int stream_id = 0);
@@ -168,7 +181,9 @@ class OperatorBase : public Observable<OperatorBase> {
   std::string Describe() const;
 
   // Shared ownership of an input's blob, for those who keep it beyond the operator.
-  const std::shared_ptr<Blob>& input_owner(int i) const { return owners_.at(static_cast<size_t>(i)); }
+  const std::shared_ptr<Blob>& input_owner(int i) const {
+    return owners_.at(static_cast<size_t>(i));
+  }
 
  protected:
   virtual void RecordEvent(const char* error = nullptr);
@@ -274,23 +289,21 @@ class Operator : public OperatorBase {
 
 #define USE_OPERATOR_CONTEXT_FUNCTIONS USE_OPERATOR_FUNCTIONS(Context)
 
-#define USE_SIMPLE_CTOR_DTOR(name)                                            \
-  name(const ::caffe2rt::OperatorDef& def, ::caffe2rt::Workspace* ws)         \
-      : ::caffe2rt::Operator<Context>(def, ws) {}                             \
+#define USE_SIMPLE_CTOR_DTOR(name)                                    \
+  name(const ::caffe2rt::OperatorDef& def, ::caffe2rt::Workspace* ws) \
+      : ::caffe2rt::Operator<Context>(def, ws) {}                     \
   virtual ~name() noexcept {}
 
-#define USE_SIMPLE_BASE_CTOR_DTOR(name)                                       \
-  name(const ::caffe2rt::OperatorDef& def, ::caffe2rt::Workspace* ws)         \
-      : ::caffe2rt::OperatorBase(def, ws) {}                                  \
+#define USE_SIMPLE_BASE_CTOR_DTOR(name)                               \
+  name(const ::caffe2rt::OperatorDef& def, ::caffe2rt::Workspace* ws) \
+      : ::caffe2rt::OperatorBase(def, ws) {}                          \
   virtual ~name() noexcept {}
 
 #define OP_SINGLE_ARG(type, name, variable, default_value) \
   variable(::caffe2rt::OperatorBase::GetSingleArgument<type>(name, (default_value)))
 
-#define INPUT_TAGS(first, ...) \
-  enum _InputTags { first = 0, __VA_ARGS__ }
-#define OUTPUT_TAGS(first, ...) \
-  enum _OutputTags { first = 0, __VA_ARGS__ }
+#define INPUT_TAGS(first, ...) enum _InputTags { first = 0, __VA_ARGS__ }
+#define OUTPUT_TAGS(first, ...) enum _OutputTags { first = 0, __VA_ARGS__ }
 
 // Thrown by a constructor for an engine that lacks something: the next engine is tried.
 class UnsupportedOperatorFeature : public std::exception {
@@ -301,11 +314,11 @@ class UnsupportedOperatorFeature : public std::exception {
  private:
   std::string message_;
 };
-#define OPERATOR_NEEDS_FEATURE(condition, ...)                                                  \
-  do {                                                                                          \
-    if (!(condition)) {                                                                         \
-      throw ::caffe2rt::UnsupportedOperatorFeature(::caffe2rt::MakeString(__VA_ARGS__));        \
-    }                                                                                           \
+#define OPERATOR_NEEDS_FEATURE(condition, ...)                                           \
+  do {                                                                                   \
+    if (!(condition)) {                                                                  \
+      throw ::caffe2rt::UnsupportedOperatorFeature(::caffe2rt::MakeString(__VA_ARGS__)); \
+    }                                                                                    \
   } while (false)
 
 }  // namespace caffe2rt

@@ -145,8 +145,9 @@ bool HasOperator(DeviceType type, const std::string& op_type) {
 }
 
 std::string ExplainMissingOperator(const std::string& op_type, DeviceType device) {
-  const std::string head = MakeString("Cannot create operator of type '", op_type, "' on the device '",
-                                      DeviceTypeName(device), "'. Verify that implementation for the "
+  const std::string head = MakeString("Cannot create operator of type '", op_type,
+                                      "' on the device '", DeviceTypeName(device),
+                                      "'. Verify that implementation for the "
                                       "corresponding device exists");
   const std::vector<std::string> here = RegisteredOperatorTypes(device);
   std::string close = Join(", ", NearestNames(op_type, here));
@@ -177,7 +178,8 @@ std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* 
     op->set_net_position(net_position);
     return op;
   } catch (...) {
-    if (net_position != OperatorBase::kNoNetPositionSet) ws->last_failed_op_net_position = net_position;
+    if (net_position != OperatorBase::kNoNetPositionSet)
+      ws->last_failed_op_net_position = net_position;
     throw;
   }
 }

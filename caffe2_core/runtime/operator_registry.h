@@ -1,7 +1,8 @@
 #pragma once
 // Which operators there are, and how one is made from its OperatorDef. Section 16 of Caffe2's core.
 //
-// One registry per process and device type. Built-in operators are registered by explicit calls on the first use:
+// One registry per process and device type. Built-in operators are registered by explicit calls on
+// the first use:
 //
 //   void RegisterRelu() {
 //     RegisterSchema("Relu", __FILE__).NumInputs(1)...;
@@ -35,8 +36,9 @@ OperatorRegistry* OperatorRegistryOf(DeviceType type);
 inline OperatorRegistry* CPUOperatorRegistry() { return OperatorRegistryOf(CPU); }
 inline OperatorRegistry* CUDAOperatorRegistry() { return OperatorRegistryOf(CUDA); }
 
-// Registers the operators that come with the library, once (operators/register.cc defines what they are), and THROWS
-// the conflicts that static registrations could not report. Every look-up calls it.
+// Registers the operators that come with the library, once (operators/register.cc defines what they
+// are), and THROWS the conflicts that static registrations could not report. Every look-up calls
+// it.
 void EnsureBuiltinOperators();
 
 // "Conv" for the default engine, else "Conv_ENGINE_<engine>".
@@ -65,8 +67,9 @@ void RegisterCpuOperator(const std::string& op_type, const char* file,
   RegisterOperator<Op>(CPU, op_type, file, engine);
 }
 
-// Makes an operator: schema check, device, engines in order. THROWS when the type is not known (naming what is close, and
-// whether Caffe2 had it), the device is not there, or the constructor throws.
+// Makes an operator: schema check, device, engines in order. THROWS when the type is not known
+// (naming what is close, and whether Caffe2 had it), the device is not there, or the constructor
+// throws.
 std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* ws,
                                              int net_position = OperatorBase::kNoNetPositionSet);
 
@@ -96,24 +99,25 @@ struct OperatorRegisterer {
 };
 }  // namespace internal
 
-// The macros for users. The class comes last and may hold commas. The reference to the schema's symbol makes a missing
-// OPERATOR_SCHEMA a link error, as in the original; it has C linkage, so that the two macros may stand in different
-// namespaces, unnamed ones too. A semicolon after a macro is optional.
-#define CAFFE2RT_REGISTER_OPERATOR(device, name, key, ...)                                       \
-  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name();                                \
-  CAFFE2RT_REGISTER_OPERATOR_CREATOR(                                                            \
-      (CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name(), device), key, CAFFE2RT_NEW_OPERATOR(__VA_ARGS__))
+// The macros for users. The class comes last and may hold commas. The reference to the schema's
+// symbol makes a missing OPERATOR_SCHEMA a link error, as in the original; it has C linkage, so
+// that the two macros may stand in different namespaces, unnamed ones too. A semicolon after a
+// macro is optional.
+#define CAFFE2RT_REGISTER_OPERATOR(device, name, key, ...)                                     \
+  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name();                              \
+  CAFFE2RT_REGISTER_OPERATOR_CREATOR((CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name(), device), \
+                                     key, CAFFE2RT_NEW_OPERATOR(__VA_ARGS__))
 #define CAFFE2RT_REGISTER_OPERATOR_NO_SCHEMA(device, key, ...) \
   CAFFE2RT_REGISTER_OPERATOR_CREATOR(device, key, CAFFE2RT_NEW_OPERATOR(__VA_ARGS__))
-#define CAFFE2RT_REGISTER_OPERATOR_CREATOR(device, key, ...)                                     \
-  namespace {                                                                                    \
-  [[maybe_unused]] const ::caffe2rt::internal::OperatorRegisterer CAFFE2RT_CONCAT(               \
-      caffe2rt_operator_, __COUNTER__)(device, key, __VA_ARGS__, __FILE__);                      \
+#define CAFFE2RT_REGISTER_OPERATOR_CREATOR(device, key, ...)                       \
+  namespace {                                                                      \
+  [[maybe_unused]] const ::caffe2rt::internal::OperatorRegisterer CAFFE2RT_CONCAT( \
+      caffe2rt_operator_, __COUNTER__)(device, key, __VA_ARGS__, __FILE__);        \
   }
-#define CAFFE2RT_NEW_OPERATOR(...)                                                               \
-  [](const ::caffe2rt::OperatorDef& def,                                                         \
-     ::caffe2rt::Workspace* ws) -> std::unique_ptr<::caffe2rt::OperatorBase> {                   \
-    return std::make_unique<__VA_ARGS__>(def, ws);                                               \
+#define CAFFE2RT_NEW_OPERATOR(...)                                             \
+  [](const ::caffe2rt::OperatorDef& def,                                       \
+     ::caffe2rt::Workspace* ws) -> std::unique_ptr<::caffe2rt::OperatorBase> { \
+    return std::make_unique<__VA_ARGS__>(def, ws);                             \
   }
 
 #define REGISTER_CPU_OPERATOR(name, ...) \
@@ -122,7 +126,7 @@ struct OperatorRegisterer {
   CAFFE2RT_REGISTER_OPERATOR_CREATOR(::caffe2rt::CPU, #name, __VA_ARGS__)
 #define REGISTER_CPU_OPERATOR_STR(name, ...) \
   CAFFE2RT_REGISTER_OPERATOR_NO_SCHEMA(::caffe2rt::CPU, name, __VA_ARGS__)
-#define REGISTER_CPU_OPERATOR_WITH_ENGINE(name, engine, ...)                               \
+#define REGISTER_CPU_OPERATOR_WITH_ENGINE(name, engine, ...) \
   CAFFE2RT_REGISTER_OPERATOR_NO_SCHEMA(::caffe2rt::CPU, #name "_ENGINE_" #engine, __VA_ARGS__)
 #define REGISTER_CPU_GRADIENT_OPERATOR(name, ...) \
   CAFFE2RT_REGISTER_OPERATOR(::caffe2rt::CPU, name, #name, __VA_ARGS__)
@@ -133,12 +137,14 @@ struct OperatorRegisterer {
   CAFFE2RT_REGISTER_OPERATOR_CREATOR(::caffe2rt::CUDA, #name, __VA_ARGS__)
 #define REGISTER_CUDA_OPERATOR_STR(name, ...) \
   CAFFE2RT_REGISTER_OPERATOR_NO_SCHEMA(::caffe2rt::CUDA, name, __VA_ARGS__)
-#define REGISTER_CUDA_OPERATOR_WITH_ENGINE(name, engine, ...)                               \
+#define REGISTER_CUDA_OPERATOR_WITH_ENGINE(name, engine, ...) \
   CAFFE2RT_REGISTER_OPERATOR_NO_SCHEMA(::caffe2rt::CUDA, #name "_ENGINE_" #engine, __VA_ARGS__)
-#define REGISTER_CUDNN_OPERATOR(name, ...) REGISTER_CUDA_OPERATOR_WITH_ENGINE(name, CUDNN, __VA_ARGS__)
+#define REGISTER_CUDNN_OPERATOR(name, ...) \
+  REGISTER_CUDA_OPERATOR_WITH_ENGINE(name, CUDNN, __VA_ARGS__)
 
 // For any device type, users' own included.
-#define REGISTER_DEVICE_OPERATOR(device, name, ...) \
-  CAFFE2RT_REGISTER_OPERATOR_NO_SCHEMA(static_cast<::caffe2rt::DeviceType>(device), #name, __VA_ARGS__)
+#define REGISTER_DEVICE_OPERATOR(device, name, ...)                                        \
+  CAFFE2RT_REGISTER_OPERATOR_NO_SCHEMA(static_cast<::caffe2rt::DeviceType>(device), #name, \
+                                       __VA_ARGS__)
 
 }  // namespace caffe2rt

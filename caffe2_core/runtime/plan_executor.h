@@ -1,5 +1,6 @@
 #pragma once
-// Plans: nets and the steps that run them. Section 10 of Caffe2's core; every field of ExecutionStep works.
+// Plans: nets and the steps that run them. Section 10 of Caffe2's core; every field of
+// ExecutionStep works.
 
 #include <functional>
 
@@ -9,9 +10,10 @@ namespace caffe2rt {
 
 class Workspace;
 
-// Runs the top-level steps in order; false when a step failed without an exception. `should_continue` is asked before every
-// iteration of every step with the iteration's number; empty: always. Concurrent substeps run on threads of their own;
-// the first failure stops the others and is thrown after all have ended. THROWS on a plan that cannot be right.
+// Runs the top-level steps in order; false when a step failed without an exception.
+// `should_continue` is asked before every iteration of every step with the iteration's number;
+// empty: always. Concurrent substeps run on threads of their own; the first failure stops the
+// others and is thrown after all have ended. THROWS on a plan that cannot be right.
 bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan,
                         std::function<bool(int)> should_continue);
 

@@ -28,8 +28,9 @@ std::shared_ptr<Workspace> Unowned(Workspace* parent) {
   return std::shared_ptr<Workspace>(parent, [](Workspace*) {});
 }
 
-// Whether nobody else holds the tensor's memory. Letting go of the second reference is an acquire operation on the count:
-// what other threads did with the memory before they let go of theirs is over.
+// Whether nobody else holds the tensor's memory. Letting go of the second reference is an acquire
+// operation on the count: what other threads did with the memory before they let go of theirs is
+// over.
 bool IsSoleUser(const Tensor& tensor) {
   const std::shared_ptr<Storage> second = tensor.storage();
   return second.use_count() == 2;
@@ -73,7 +74,10 @@ class Predictor::Model {
   };
 
   Model(std::shared_ptr<Workspace> parent, const NetDef& run_net, const PredictorOptions& options)
-      : parent_(std::move(parent)), weights(parent_.get()), def(Named(run_net, "predict")), options(options) {
+      : parent_(std::move(parent)),
+        weights(parent_.get()),
+        def(Named(run_net, "predict")),
+        options(options) {
     CAFFE_ENFORCE(options.max_instances >= 1 && options.max_instances <= kMaxInstances,
                   "max_instances of a predictor is ", options.max_instances, ", want 1 to ",
                   kMaxInstances);
@@ -135,7 +139,8 @@ class Predictor::Model {
 
 std::unique_ptr<Predictor::Model::Instance> Predictor::Model::MakeInstance() {
   auto instance = std::make_unique<Instance>(&weights);
-  // Blobs the net writes or callers fill are the instance's own; what the init net gave them is shared until then.
+  // Blobs the net writes or callers fill are the instance's own; what the init net gave them is
+  // shared until then.
   std::unordered_set<std::string> own_names = WrittenBy(def);
   const std::unordered_set<std::string> written = own_names;
   own_names.insert(input_names.begin(), input_names.end());
@@ -169,7 +174,8 @@ Predictor::Model::Instance* Predictor::Model::Acquire() {
     const int count = num_instances.load(std::memory_order_acquire);
     for (int slot = 0; slot < count; ++slot) {
       if (idle_[slot].load(std::memory_order_relaxed) == nullptr) continue;
-      if (Instance* instance = idle_[slot].exchange(nullptr, std::memory_order_acquire)) return instance;
+      if (Instance* instance = idle_[slot].exchange(nullptr, std::memory_order_acquire))
+        return instance;
     }
     std::unique_lock<std::mutex> lock(mutex_);
     if (static_cast<int>(all_.size()) < options.max_instances) {
@@ -205,8 +211,8 @@ size_t Predictor::Model::InputIndex(const std::string& name) const {
     if (input_names[i] == name) return i;
   }
   const std::string close = Join(", ", NearestNames(name, input_names));
-  CAFFE_THROW("Blob does not exist: ", name, "; the predictor's inputs are ", Join(", ", input_names),
-              close.empty() ? "" : "; close: ", close);
+  CAFFE_THROW("Blob does not exist: ", name, "; the predictor's inputs are ",
+              Join(", ", input_names), close.empty() ? "" : "; close: ", close);
 }
 
 void Predictor::Model::RunInto(Instance* instance, TensorList* outputs) {
@@ -235,8 +241,8 @@ void Predictor::Model::RunInto(Instance* instance, TensorList* outputs) {
   }
 }
 
-Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent, bool run_init,
-                     int)
+Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
+                     bool run_init, int)
     : Predictor(init_net, run_net, parent, PredictorOptions{.run_init = run_init}) {}
 
 Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
@@ -277,7 +283,8 @@ Predictor::Predictor(const PredictorConfig& config) {
 Predictor::~Predictor() = default;
 
 bool Predictor::operator()(const TensorList& inputs, TensorList* outputs) {
-  CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(), "inputs.size() <= external_input_size");
+  CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(),
+                   "inputs.size() <= external_input_size");
   Model::Lease instance(model_.get(), model_->Acquire());
   for (size_t i = 0; i < inputs.size(); ++i) model_->SetInput(&*instance, i, inputs[i]);
   model_->RunInto(&*instance, outputs);
@@ -304,7 +311,8 @@ bool Predictor::operator()(const TensorMap& inputs, TensorMap* outputs) {
 }
 
 bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) {
-  CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(), "inputs.size() <= external_input_size");
+  CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(),
+                   "inputs.size() <= external_input_size");
   Model::Instance* const instance = model_->Own();
   for (size_t i = 0; i < inputs.size(); ++i) {
     CAFFE_ENFORCE(inputs[i] != nullptr, "input ", i, " is null");

@@ -1,17 +1,19 @@
 #pragma once
-// Predictor: an init net and a predict net as a function from tensors to tensors. Section 25 of Caffe2's core.
+// Predictor: an init net and a predict net as a function from tensors to tensors. Section 25 of
+// Caffe2's core.
 //
 //   Predictor predictor(init_net, predict_net);
 //   std::vector<Tensor> out;
 //   predictor({input}, &out);                      // any number of threads at once
 //
-//   Predictor same = predictor;                    // shares weights, prepared weights and instances
+//   Predictor same = predictor;                    // shares weights, their forms and instances
 //   Predictor saved = LoadPredictor("model.minidb", "minidb");
 //
-// Weights and their prepared forms are held once, read-only, by all copies and threads. A call leases an instance: a net
-// with activations of its own. The first call of a thread beyond the instances there are makes one (up to the option);
-// warm calls take no lock. Results are values that share storage with the instance until it runs again: a result that is
-// still held then keeps its memory, and the instance takes new.
+// Weights and their prepared forms are held once, read-only, by all copies and threads. A call
+// leases an instance: a net with activations of its own. The first call of a thread beyond the
+// instances there are makes one (up to the option); warm calls take no lock. Results are values
+// that share storage with the instance until it runs again: a result that is still held then keeps
+// its memory, and the instance takes new.
 
 #include <memory>
 #include <string>
@@ -55,26 +57,27 @@ class Predictor {
             bool run_init = true, int optimization = 1);
   Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
             const PredictorOptions& options);
-  // Nets by the keys GLOBAL_INIT_NET_TYPE, PREDICT_INIT_NET_TYPE and PREDICT_NET_TYPE. The global init net may read the
-  // blob "!!PREDICTOR_DBREADER" of `parent`.
+  // Nets by the keys GLOBAL_INIT_NET_TYPE, PREDICT_INIT_NET_TYPE and PREDICT_NET_TYPE. The global
+  // init net may read the blob "!!PREDICTOR_DBREADER" of `parent`.
   explicit Predictor(const MetaNetDef& net, Workspace* parent = nullptr,
                      const PredictorOptions& options = {});
   // The same, keeping the parent workspace alive.
-  Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent, const PredictorOptions& options);
+  Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent,
+            const PredictorOptions& options);
   explicit Predictor(const PredictorConfig& config);
   // Copies share everything.
   Predictor(const Predictor&) = default;
   Predictor& operator=(const Predictor&) = default;
   virtual ~Predictor();
 
-  // Inputs by position (at most as many as there are; the others keep what they had), or by name (THROWS for an unknown
-  // one). Thread safe. True, or THROWS.
+  // Inputs by position (at most as many as there are; the others keep what they had), or by name
+  // (THROWS for an unknown one). Thread safe. True, or THROWS.
   virtual bool operator()(const TensorList& inputs, TensorList* outputs);
   bool operator()(const TensorMap& inputs, TensorList* outputs);
   bool operator()(const TensorMap& inputs, TensorMap* outputs);
 
-  // Caffe2's older form: the pointers stay valid, and their contents unchanged, until the next run of this form. One thread
-  // at a time.
+  // Caffe2's older form: the pointers stay valid, and their contents unchanged, until the next run
+  // of this form. One thread at a time.
   bool run(const TensorVector& inputs, TensorVector* outputs);
   bool run_map(const TensorPointerMap& inputs, TensorVector* outputs);
   bool run_map(const TensorMap& inputs, TensorVector* outputs);
@@ -93,8 +96,9 @@ class Predictor {
   std::shared_ptr<Model> model_;  // shared: copies and calls in flight
 };
 
-// A predictor saved by predictor_exporter into a database of any type, under the key "!!META_NET_DEF", or
-// "!!META_NET_DEF_<name>" (the only one there, when `name` is empty and the plain key is missing). THROWS when there is none.
+// A predictor saved by predictor_exporter into a database of any type, under the key
+// "!!META_NET_DEF", or "!!META_NET_DEF_<name>" (the only one there, when `name` is empty and the
+// plain key is missing). THROWS when there is none.
 Predictor LoadPredictor(const std::string& path, const std::string& db_type,
                         const std::string& name = "", const PredictorOptions& options = {});
 

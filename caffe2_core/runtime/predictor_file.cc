@@ -18,7 +18,8 @@ void StripName(const std::string& name, Entries* entries) {
   }
 }
 
-// Which named predictor the keys are those of: `wanted` when it is there, else the only one; empty for plain keys.
+// Which named predictor the keys are those of: `wanted` when it is there, else the only one; empty
+// for plain keys.
 std::string NameInKeys(const MetaNetDef& net, const std::string& wanted) {
   const std::string plain = "PREDICT_NET_TYPE";
   std::vector<std::string> names;
@@ -32,7 +33,8 @@ std::string NameInKeys(const MetaNetDef& net, const std::string& wanted) {
   return wanted.empty() && names.size() == 1 ? names[0] : "";
 }
 
-MetaNetDef ParseMetaNet(const std::string& key, const std::string& value, const std::string& wanted) {
+MetaNetDef ParseMetaNet(const std::string& key, const std::string& value,
+                        const std::string& wanted) {
   BlobProto blob;
   MetaNetDef net;
   CAFFE_ENFORCE(blob.ParseFromString(value) && blob.has_content(), "record \"", key,
@@ -94,10 +96,11 @@ MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
               named_keys.empty() ? "" : "; it has: ", Join(", ", named_keys));
 }
 
-Predictor LoadPredictor(const std::string& path, const std::string& db_type, const std::string& name,
-                        const PredictorOptions& options) {
+Predictor LoadPredictor(const std::string& path, const std::string& db_type,
+                        const std::string& name, const PredictorOptions& options) {
   const MetaNetDef net = LoadMetaNetDef(path, db_type, name);
-  // The global init net loads the parameters through this reader; they are in the predictor's own workspace afterwards.
+  // The global init net loads the parameters through this reader; they are in the predictor's own
+  // workspace afterwards.
   auto source = std::make_shared<Workspace>();
   source->CreateBlob(PredictorConsts::default_instance().predictor_dbreader())
       ->Reset(new db::DBReader(db_type, path));

@@ -25,7 +25,8 @@ class SimpleNet final : public NetBase {
     try {
       for (; i < operators_.size(); ++i) {
         OperatorBase* const op = operators_[i].get();
-        const bool success = __builtin_expect(op->NumObservers() == 0, 1) ? op->Enqueue(0) : op->Run(0);
+        const bool success =
+            __builtin_expect(op->NumObservers() == 0, 1) ? op->Enqueue(0) : op->Run(0);
         if (__builtin_expect(!success, 0)) {
           CAFFE_THROW("the operator reports a failure (RunOnDevice returned false)");
         }
@@ -51,9 +52,9 @@ class SimpleNet final : public NetBase {
         operators_.push_back(CreateOperator(def, ws_, position));
       }
     } catch (EnforceNotMet& error) {
-      error.AppendMessage(MakeString("net \"", Name(), "\", operator ", position, " (", def.type(),
-                                     def.output_size() > 0 ? ", output \"" + def.output(0) + "\"" : "",
-                                     ")"));
+      error.AppendMessage(
+          MakeString("net \"", Name(), "\", operator ", position, " (", def.type(),
+                     def.output_size() > 0 ? ", output \"" + def.output(0) + "\"" : "", ")"));
       throw;
     } catch (const std::exception& error) {
       EnforceNotMet converted(__FILE__, __LINE__, "", error.what());

@@ -126,7 +126,8 @@ bool Workspace::RemoveBlob(const std::string& name) {
 Blob* Workspace::RenameBlob(const std::string& from, const std::string& to) {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   const auto it = blobs_.find(from);
-  CAFFE_ENFORCE(it != blobs_.end(), "cannot rename blob \"", from, "\": it is not in the workspace");
+  CAFFE_ENFORCE(it != blobs_.end(), "cannot rename blob \"", from,
+                "\": it is not in the workspace");
   CAFFE_ENFORCE(FindLocked(to) == nullptr, "cannot rename blob \"", from, "\" to \"", to,
                 "\": that name is taken");
   std::shared_ptr<Blob> blob = std::move(it->second);
@@ -143,7 +144,8 @@ void Workspace::AddBlobMapping(const Workspace* parent,
                   "\" is not in the parent workspace");
     std::unique_lock<std::shared_mutex> lock(mutex_);
     if (blobs_.contains(name) || forwarded_.contains(name)) {
-      CAFFE_ENFORCE(skip_defined_blobs, "cannot forward blob \"", name, "\": it is defined already");
+      CAFFE_ENFORCE(skip_defined_blobs, "cannot forward blob \"", name,
+                    "\": it is defined already");
       continue;
     }
     forwarded_[name] = {parent, target};
@@ -178,7 +180,8 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
     std::unique_lock<std::shared_mutex> lock(mutex_);
     const auto it = nets_.find(def->name());
     if (it != nets_.end()) {
-      CAFFE_ENFORCE(overwrite, "I respectfully refuse to overwrite an existing net of the same name \"",
+      CAFFE_ENFORCE(overwrite,
+                    "I respectfully refuse to overwrite an existing net of the same name \"",
                     def->name(), "\", unless you explicitly specify overwrite=true.");
       old = std::move(it->second);
       nets_.erase(it);

@@ -9,12 +9,13 @@
 //   ws.RunNet(predict_net.name());
 //   const Tensor& y = ws.GetBlob("softmaxout")->Get<Tensor>();
 //
-// A workspace owns its blobs and nets. A shared parent's blobs are visible here, not copied. Names are looked up here
-// first, then among forwarded ones, then in the parent. A blob's address is stable; removing a name leaves the blob to the
-// nets that use it.
+// A workspace owns its blobs and nets. A shared parent's blobs are visible here, not copied. Names
+// are looked up here first, then among forwarded ones, then in the parent. A blob's address is
+// stable; removing a name leaves the blob to the nets that use it.
 //
-// Thread safety: blobs may be created, looked up and removed by several threads, which may run different nets at the same
-// time. One net is run by one thread at a time. Parents must outlive their children.
+// Thread safety: blobs may be created, looked up and removed by several threads, which may run
+// different nets at the same time. One net is run by one thread at a time. Parents must outlive
+// their children.
 
 #include <atomic>
 #include <functional>
@@ -41,7 +42,8 @@ class Workspace {
   explicit Workspace(const std::string& root_folder) : Workspace(root_folder, nullptr) {}
   explicit Workspace(const Workspace* shared) : Workspace(".", shared) {}
   Workspace(const std::string& root_folder, const Workspace* shared);
-  // Sees blobs of `shared` under other names: forwarded maps a name here to one there. THROWS when one is missing.
+  // Sees blobs of `shared` under other names: forwarded maps a name here to one there. THROWS when
+  // one is missing.
   Workspace(const Workspace* shared, const std::unordered_map<std::string, std::string>& forwarded);
   ~Workspace();
   Workspace(const Workspace&) = delete;
@@ -55,7 +57,8 @@ class Workspace {
   // Null (and a warning) when there is none.
   const Blob* GetBlob(const std::string& name) const;
   Blob* GetBlob(const std::string& name);
-  // The visible blob of that name, or a new local one. THROWS when a forwarded blob was removed by its parent.
+  // The visible blob of that name, or a new local one. THROWS when a forwarded blob was removed by
+  // its parent.
   Blob* CreateBlob(const std::string& name);
   // A local blob, hiding a parent's of that name.
   Blob* CreateLocalBlob(const std::string& name);
@@ -63,27 +66,31 @@ class Workspace {
   bool RemoveBlob(const std::string& name);
   // Local names only. THROWS when `from` is missing or `to` is visible.
   Blob* RenameBlob(const std::string& from, const std::string& to);
-  // Forwards names to blobs of `parent`. THROWS when one is missing, or redefines a name unless skip_defined_blobs.
+  // Forwards names to blobs of `parent`. THROWS when one is missing, or redefines a name unless
+  // skip_defined_blobs.
   void AddBlobMapping(const Workspace* parent,
                       const std::unordered_map<std::string, std::string>& forwarded,
                       bool skip_defined_blobs = false);
   // Replaces forwarded tensors by local copies.
   void CopyForwardedTensors(const std::vector<std::string>& names);
   template <class Context>
-  void CopyForwardedTensors(const std::vector<std::string>& names) { CopyForwardedTensors(names); }
+  void CopyForwardedTensors(const std::vector<std::string>& names) {
+    CopyForwardedTensors(names);
+  }
   // Shared ownership of a visible blob; null when there is none. Silent.
   std::shared_ptr<Blob> FindBlob(const std::string& name) const;
 
   // --- nets ---
-  // THROWS when the name is missing, taken (unless overwrite), or the net cannot be built. Returns null and logs for an
-  // unknown net type. The net belongs to the workspace.
+  // THROWS when the name is missing, taken (unless overwrite), or the net cannot be built. Returns
+  // null and logs for an unknown net type. The net belongs to the workspace.
   NetBase* CreateNet(const NetDef& def, bool overwrite = false);
   NetBase* CreateNet(const std::shared_ptr<const NetDef>& def, bool overwrite = false);
   NetBase* GetNet(const std::string& name);
   void DeleteNet(const std::string& name);
   std::vector<std::string> Nets() const;
-  // False (and an error line) when there is no such net. Failures in the net THROW. A thread that runs the same net again
-  // takes no lock. REQUIRES: nobody deletes or overwrites the net meanwhile.
+  // False (and an error line) when there is no such net. Failures in the net THROW. A thread that
+  // runs the same net again takes no lock. REQUIRES: nobody deletes or overwrites the net
+  // meanwhile.
   bool RunNet(const std::string& name);
   bool RunOperatorOnce(const OperatorDef& def);
   bool RunNetOnce(const NetDef& def);
@@ -93,7 +100,8 @@ class Workspace {
   const std::string& RootFolder() const { return root_folder_; }
   const Workspace* shared() const { return shared_; }
   void PrintBlobSizes() const;
-  // The pool that operators of this workspace may use; made on first use, shared with the process's default.
+  // The pool that operators of this workspace may use; made on first use, shared with the process's
+  // default.
   ThreadPool* GetThreadPool();
 
   // The net position of the operator that failed last, in construction or in a run; -1: none.
@@ -109,7 +117,7 @@ class Workspace {
   std::map<std::string, std::shared_ptr<Blob>> blobs_;
   std::map<std::string, std::pair<const Workspace*, std::string>> forwarded_;
   std::map<std::string, std::shared_ptr<NetBase>> nets_;
-  const uint64_t id_;  // never used twice in a process, unlike an address
+  const uint64_t id_;                      // never used twice in a process, unlike an address
   std::atomic<uint64_t> nets_version_{0};  // moves when a net is made or deleted
 };
 

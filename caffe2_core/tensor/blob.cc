@@ -3,8 +3,8 @@
 namespace caffe2rt {
 
 void Blob::ThrowWrongType(TypeMeta wanted) const {
-  CAFFE_THROW("wrong type for the blob: it holds ",
-              meta_.IsSet() ? meta_.name() : "nothing", ", want ", wanted.name());
+  CAFFE_THROW("wrong type for the blob: it holds ", meta_.IsSet() ? meta_.name() : "nothing",
+              ", want ", wanted.name());
 }
 
 const Tensor& BlobGetTensor(const Blob& blob, DeviceType device) {

@@ -1,9 +1,10 @@
 #pragma once
-// Blob: one object of any type under a name of a workspace; mostly a Tensor. Section 3 of Caffe2's core.
+// Blob: one object of any type under a name of a workspace; mostly a Tensor. Section 3 of Caffe2's
+// core.
 //
 //   blob.GetMutable<int>();                       // creates an int, replaces what was there
 //   blob.Reset(new std::vector<int>(3));          // takes ownership
-//   const Tensor& t = blob.Get<Tensor>();         // THROWS when the blob holds something else, naming both types
+//   const Tensor& t = blob.Get<Tensor>();         // THROWS for something else, naming both types
 //
 // Move only. Not thread safe; different blobs are independent.
 
@@ -19,8 +20,9 @@ namespace caffe2rt {
 
 class BlobProto;
 
-// How a C++ type asked of a blob maps to the type that is stored. The default is the type itself; a class derived from
-// Tensor without data members of its own is stored as a Tensor and may ask for a device.
+// How a C++ type asked of a blob maps to the type that is stored. The default is the type itself; a
+// class derived from Tensor without data members of its own is stored as a Tensor and may ask for a
+// device.
 template <class T>
 struct BlobContent {
   using Stored = T;
@@ -66,8 +68,8 @@ class Blob {
   }
   const void* GetRaw() const { return object_; }
 
-  // The object, when it has type T; else destroys what is there and makes a default T. THROWS when the net shares the
-  // blob's object from outside (ShareExternal) only through its use, never here.
+  // The object, when it has type T; else destroys what is there and makes a default T. THROWS when
+  // the net shares the blob's object from outside (ShareExternal) only through its use, never here.
   template <class T>
   T* GetMutable(bool* is_new = nullptr) {
     if (is_new != nullptr) *is_new = false;
@@ -107,7 +109,8 @@ class Blob {
     Free();
     meta_ = TypeMeta();
   }
-  // Gives up ownership: the object stays readable here; the caller destroys it with the returned function (null if none).
+  // Gives up ownership: the object stays readable here; the caller destroys it with the returned
+  // function (null if none).
   DestroyCall Release() { return std::exchange(destroy_, nullptr); }
   // Refers to an object owned elsewhere.
   template <class T>
@@ -122,11 +125,13 @@ class Blob {
     std::swap(destroy_, other.destroy_);
   }
 
-  // Called per chunk with (key, serialized BlobProto). Defined in caffe2_core/io/blob_serialization.cc.
+  // Called per chunk with (key, serialized BlobProto). Defined in
+  // caffe2_core/io/blob_serialization.cc.
   using SerializationAcceptor =
       std::function<void(const std::string& key, const std::string& data)>;
   std::string Serialize(const std::string& name) const;
-  void Serialize(const std::string& name, SerializationAcceptor acceptor, int chunk_size = -1) const;
+  void Serialize(const std::string& name, SerializationAcceptor acceptor,
+                 int chunk_size = -1) const;
   void Deserialize(const std::string& content);
   void Deserialize(const BlobProto& proto);
 

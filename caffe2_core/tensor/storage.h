@@ -1,11 +1,13 @@
 #pragma once
 // Storage: the memory behind tensors, shared by reference count.
 //
-// Holds pointer, capacity, deleter, device, a version that every mutable access moves, a read-only mark, and derived
-// forms: copies of the data prepared for one use (reordered, packed or quantised weights), keyed by layout, made once for
-// all who share the storage, and gone when the version moves.
+// Holds pointer, capacity, deleter, device, a version that every mutable access moves, a read-only
+// mark, and derived forms: copies of the data prepared for one use (reordered, packed or quantised
+// weights), keyed by layout, made once for all who share the storage, and gone when the version
+// moves.
 //
-// Thread safety: concurrent reads and Derived calls are fine; a writer must be alone, as with any memory.
+// Thread safety: concurrent reads and Derived calls are fine; a writer must be alone, as with any
+// memory.
 
 #include <atomic>
 #include <cstdint>
@@ -23,10 +25,10 @@ namespace caffe2rt {
 
 class Storage {
  public:
-  // Takes over `data` of `capacity_bytes`, freed with `deleter`. When `meta` has constructors, `count` elements are alive
-  // in it and are destroyed first.
-  Storage(void* data, size_t capacity_bytes, MemoryDeleter deleter, DeviceType device, TypeMeta meta,
-          int64_t count);
+  // Takes over `data` of `capacity_bytes`, freed with `deleter`. When `meta` has constructors,
+  // `count` elements are alive in it and are destroyed first.
+  Storage(void* data, size_t capacity_bytes, MemoryDeleter deleter, DeviceType device,
+          TypeMeta meta, int64_t count);
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -50,8 +52,9 @@ class Storage {
   void set_read_only() { read_only_.store(true, std::memory_order_relaxed); }
 
   using DerivedMaker = std::function<std::shared_ptr<const void>()>;
-  // The form of the present data under `key`; made by `make` when it is not there yet, once even when several threads
-  // ask. Takes a lock: callers keep the result and ask again only when storage or version() changed.
+  // The form of the present data under `key`; made by `make` when it is not there yet, once even
+  // when several threads ask. Takes a lock: callers keep the result and ask again only when storage
+  // or version() changed.
   std::shared_ptr<const void> Derived(const std::string& key, const DerivedMaker& make);
 
  private:

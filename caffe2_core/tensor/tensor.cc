@@ -103,8 +103,8 @@ void Tensor::Extend(int64_t num, float growth_percent, BaseContext* context) {
   const int64_t alive = meta_.IsPlainData() ? INT64_MAX : storage_->constructed();
   if (needed > storage_->capacity_bytes() || new_size > alive) {
     std::vector<int64_t> room = wanted;
-    const double grown =
-        std::ceil(static_cast<double>(dims_[0]) * (100.0 + static_cast<double>(growth_percent)) / 100.0);
+    const double grown = std::ceil(static_cast<double>(dims_[0]) *
+                                   (100.0 + static_cast<double>(growth_percent)) / 100.0);
     if (grown > static_cast<double>(room[0]) && grown < 9e18) room[0] = static_cast<int64_t>(grown);
     Reserve(room, context);
   }
@@ -149,7 +149,8 @@ void* Tensor::AllocateFor(TypeMeta meta) {
   const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(size_), meta.itemsize());
   const bool plain = meta.IsPlainData();
   const bool reusable = storage_ != nullptr && !storage_->read_only() &&
-                        needed <= storage_->capacity_bytes() && plain && storage_->meta().IsPlainData();
+                        needed <= storage_->capacity_bytes() && plain &&
+                        storage_->meta().IsPlainData();
   if (reusable || (storage_ != nullptr && !plain && meta == storage_->meta() &&
                    !storage_->read_only() && size_ <= storage_->constructed())) {
     meta_ = meta;
@@ -159,7 +160,8 @@ void* Tensor::AllocateFor(TypeMeta meta) {
   }
   CAFFE_ENFORCE(plain || device_ == CPU, "elements of type ", meta.name(),
                 " have constructors and live on the CPU alone, not on ", DeviceTypeName(device_));
-  // Keep what read-only memory holds: copy on write. The old storage is let go before allocating otherwise.
+  // Keep what read-only memory holds: copy on write. The old storage is let go before allocating
+  // otherwise.
   std::shared_ptr<Storage> old;
   if (storage_ != nullptr && storage_->read_only() && meta == meta_ &&
       needed <= storage_->capacity_bytes() && (plain || size_ <= storage_->constructed())) {
@@ -194,7 +196,8 @@ void Tensor::FreeMemory() {
 
 void Tensor::ShareData(const Tensor& src) {
   CAFFE_ENFORCE_EQ(src.device_, device_, "device type of the tensor whose data is shared");
-  CAFFE_ENFORCE_EQ(src.size_, size_, "elements of the tensor whose data is shared: call Resize first");
+  CAFFE_ENFORCE_EQ(src.size_, size_,
+                   "elements of the tensor whose data is shared: call Resize first");
   CAFFE_ENFORCE(src.storage_ != nullptr || src.size_ == 0,
                 "cannot share the data of a tensor that has none");
   storage_ = src.storage_;
@@ -227,8 +230,8 @@ void Tensor::CopyFrom(const Tensor& src, BaseContext* context) {
   if (storage_ != nullptr && storage_->read_only()) FreeMemory();
   Resize(src.sizes());
   if (!src.meta_.IsSet() || !src.HasData()) {
-    CAFFE_ENFORCE(src.size_ == 0 || !src.meta_.IsSet(), "cannot copy a tensor of shape ", src.sizes(),
-                  " that has no data");
+    CAFFE_ENFORCE(src.size_ == 0 || !src.meta_.IsSet(), "cannot copy a tensor of shape ",
+                  src.sizes(), " that has no data");
     FreeMemory();
     meta_ = src.meta_;
     return;
@@ -298,8 +301,8 @@ int64_t size_from_dim_(int k, IntArrayRef dims) {
 }
 
 int64_t size_to_dim_(int k, IntArrayRef dims) {
-  CAFFE_ENFORCE(k >= 0 && static_cast<size_t>(k) <= dims.size(), "end of a product of dimensions is ", k,
-                ", want 0 to the rank ", dims.size());
+  CAFFE_ENFORCE(k >= 0 && static_cast<size_t>(k) <= dims.size(),
+                "end of a product of dimensions is ", k, ", want 0 to the rank ", dims.size());
   int64_t product = 1;
   for (int i = 0; i < k; ++i) product *= dims[i];
   return product;

@@ -5,8 +5,9 @@
 //   t.Resize(1, 3, 224, 224);              // shape only
 //   float* p = t.mutable_data<float>();    // allocates, or reuses memory that is large enough
 //
-// A tensor that was never shaped has size() == -1. Copy construction and assignment share the memory (as the original's
-// copies do); CopyFrom copies it. No virtual function: Caffe2's `template <class C> class Tensor` derives from this one.
+// A tensor that was never shaped has size() == -1. Copy construction and assignment share the
+// memory (as the original's copies do); CopyFrom copies it. No virtual function: Caffe2's `template
+// <class C> class Tensor` derives from this one.
 //
 // Not thread safe for writers; concurrent readers are fine.
 
@@ -50,7 +51,8 @@ class Tensor {
   Tensor(std::initializer_list<int64_t> dims, DeviceType device) : device_(device) {
     Resize(IntArrayRef(dims));
   }
-  // The same on the CPU, as Caffe2's older generation writes it; then with values, copied by `context` when given.
+  // The same on the CPU, as Caffe2's older generation writes it; then with values, copied by
+  // `context` when given.
   explicit Tensor(const std::vector<int64_t>& dims) : Tensor(dims, CPU) {}
   template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
   explicit Tensor(const std::vector<T>& dims) : device_(CPU) {
@@ -84,7 +86,8 @@ class Tensor {
   std::unique_ptr<BaseContext> CreateContext() const { return GetStaticContext()->CreateContext(); }
 
   // --- shape ---
-  // Sets the dimensions; keeps memory that is large enough (see TensorOptions). THROWS on a negative dimension or overflow.
+  // Sets the dimensions; keeps memory that is large enough (see TensorOptions). THROWS on a
+  // negative dimension or overflow.
   void Resize(IntArrayRef dims) { SetDims(dims.data(), dims.size()); }
   void Resize(const std::vector<int64_t>& dims) { SetDims(dims.data(), dims.size()); }
   void Resize(std::initializer_list<int64_t> dims) { SetDims(dims.begin(), dims.size()); }
@@ -93,13 +96,16 @@ class Tensor {
     const std::vector<int64_t> wide(dims.begin(), dims.end());
     SetDims(wide.data(), wide.size());
   }
-  template <class... Ints, class = std::enable_if_t<(sizeof...(Ints) > 0) &&
-                                                    (std::is_integral_v<std::decay_t<Ints>> && ...)>>
+  template <class... Ints,
+            class = std::enable_if_t<(sizeof...(Ints) > 0) &&
+                                     (std::is_integral_v<std::decay_t<Ints>> && ...)>>
   void Resize(Ints... dims) {
     const int64_t list[] = {static_cast<int64_t>(dims)...};
     SetDims(list, sizeof...(dims));
   }
-  void ResizeLike(const Tensor& other) { SetDims(other.dims_.data(), other.dims_.size(), other.size_ < 0); }
+  void ResizeLike(const Tensor& other) {
+    SetDims(other.dims_.data(), other.dims_.size(), other.size_ < 0);
+  }
   // Same number of elements, other dimensions. THROWS when the products differ.
   void Reshape(IntArrayRef dims);
   void Reshape(const std::vector<int64_t>& dims) { Reshape(IntArrayRef(dims)); }
@@ -143,7 +149,9 @@ class Tensor {
   TypeMeta meta() const { return meta_; }
   TypeMeta dtype() const { return meta_; }
   template <class T>
-  bool IsType() const { return meta_.Match<T>(); }
+  bool IsType() const {
+    return meta_.Match<T>();
+  }
   bool HasData() const { return storage_ != nullptr || size_ == 0; }
 
   // THROWS when there is no memory (unless the tensor is empty) or the type differs.
@@ -159,11 +167,13 @@ class Tensor {
     return storage_ != nullptr ? storage_->data() : nullptr;
   }
 
-  // Memory for the present shape with elements of `meta`: allocates when there is none, it is too small, or the type
-  // needs (or needed) constructors; else reuses it. Read-only memory is copied first. THROWS when never shaped.
+  // Memory for the present shape with elements of `meta`: allocates when there is none, it is too
+  // small, or the type needs (or needed) constructors; else reuses it. Read-only memory is copied
+  // first. THROWS when never shaped.
   void* raw_mutable_data(TypeMeta meta) {
-    if (__builtin_expect(meta == meta_ && storage_ != nullptr && nbytes() <= storage_->capacity_bytes() &&
-                             !storage_->read_only() && size_ <= alive_,
+    if (__builtin_expect(meta == meta_ && storage_ != nullptr &&
+                             nbytes() <= storage_->capacity_bytes() && !storage_->read_only() &&
+                             size_ <= alive_,
                          1)) {
       storage_->MoveVersion();
       return storage_->data();
@@ -172,13 +182,17 @@ class Tensor {
   }
   void* raw_mutable_data();  // with the type it has; THROWS when it has none
   template <class T>
-  T* mutable_data() { return static_cast<T*>(raw_mutable_data(TypeMeta::Make<T>())); }
+  T* mutable_data() {
+    return static_cast<T*>(raw_mutable_data(TypeMeta::Make<T>()));
+  }
 
   // Drops the memory; keeps dims and type.
   void FreeMemory();
-  // Takes over memory, type and capacity of `src`, which must have as many elements (its shape may differ).
+  // Takes over memory, type and capacity of `src`, which must have as many elements (its shape may
+  // differ).
   void ShareData(const Tensor& src);
-  // Uses foreign memory of `capacity_bytes` (0: what the shape needs). THROWS when not shaped. A null deleter never frees.
+  // Uses foreign memory of `capacity_bytes` (0: what the shape needs). THROWS when not shaped. A
+  // null deleter never frees.
   template <class T>
   void ShareExternalPointer(T* data, size_t capacity_bytes = 0, MemoryDeleter deleter = nullptr) {
     ShareExternalPointer(const_cast<void*>(static_cast<const void*>(data)),
@@ -188,8 +202,9 @@ class Tensor {
                             MemoryDeleter deleter = nullptr);
   bool shares_data() const { return shares_data_; }
 
-  // Copies type, shape and data; across devices too. The context does the copy when given; else one is made and waited
-  // for. Copying a tensor to itself does nothing; an unshaped source makes this one unshaped.
+  // Copies type, shape and data; across devices too. The context does the copy when given; else one
+  // is made and waited for. Copying a tensor to itself does nothing; an unshaped source makes this
+  // one unshaped.
   void CopyFrom(const Tensor& src, BaseContext* context = nullptr);
   template <class T>
   void CopyFrom(const std::vector<T>& values, BaseContext* context = nullptr);
@@ -222,7 +237,8 @@ class Tensor {
 
   std::vector<int64_t> dims_;
   int64_t size_ = -1;
-  int64_t alive_ = INT64_MAX;  // elements that may be used without construction; INT64_MAX for plain data
+  int64_t alive_ =
+      INT64_MAX;  // elements that may be used without construction; INT64_MAX for plain data
   TypeMeta meta_;
   std::shared_ptr<Storage> storage_;
   DeviceType device_ = CPU;

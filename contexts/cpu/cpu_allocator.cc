@@ -85,7 +85,8 @@ CPUMemoryOptions& GlobalCPUMemoryOptions() {
 }
 
 CPUMemoryUsage GetCPUMemoryUsage() {
-  return {.in_use_bytes = g_in_use.load(), .peak_bytes = g_peak.load(), .limit_bytes = LimitBytes()};
+  return {
+      .in_use_bytes = g_in_use.load(), .peak_bytes = g_peak.load(), .limit_bytes = LimitBytes()};
 }
 
 void ResetCPUMemoryPeak() { g_peak.store(g_in_use.load()); }
@@ -132,7 +133,8 @@ std::pair<void*, MemoryDeleter> DefaultCPUAllocator::New(size_t nbytes) {
   void* data = nullptr;
   const int failed = posix_memalign(&data, kCPUAlignment, std::max<size_t>(nbytes, 1));
   CAFFE_ENFORCE(failed == 0 && data != nullptr, "out of CPU memory: the system refused ", nbytes,
-                " bytes, in use ", g_in_use.load(), ", limit ", LimitBytes(), ", peak ", g_peak.load());
+                " bytes, in use ", g_in_use.load(), ", limit ", LimitBytes(), ", peak ",
+                g_peak.load());
   return {data, GetDeleter()};
 }
 

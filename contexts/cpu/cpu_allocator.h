@@ -1,8 +1,9 @@
 #pragma once
 // CPU memory: the default allocator, the limit, the reporter and NUMA placement.
 //
-// NewCPUMemory is what CPUContext::New gives: memory of GetCPUAllocator(), counted against the limit, filled as the
-// options say, reported when asked. All thread safe; the options are set before memory is taken.
+// NewCPUMemory is what CPUContext::New gives: memory of GetCPUAllocator(), counted against the
+// limit, filled as the options say, reported when asked. All thread safe; the options are set
+// before memory is taken.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,8 @@ struct CPUMemoryOptions {
   CPUMemoryFill fill = CPUMemoryFill::kZero;
   // Bytes in use at once beyond which New fails; 0: half of the machine's memory.
   size_t limit_bytes = 0;
-  // Log each allocation and release with the running total at verbosity 1. `caffe2_report_cpu_memory_usage`.
+  // Log each allocation and release with the running total at verbosity 1.
+  // `caffe2_report_cpu_memory_usage`.
   bool report_usage = false;
   // Bind new memory to the thread's NUMA node. `caffe2_cpu_numa_enabled`.
   bool numa_enabled = false;
@@ -44,7 +46,8 @@ struct CPUMemoryUsage {
 CPUMemoryUsage GetCPUMemoryUsage();
 void ResetCPUMemoryPeak();
 
-// Counts `nbytes` against the limit without taking memory (for memory held by libraries on our behalf). THROWS beyond it.
+// Counts `nbytes` against the limit without taking memory (for memory held by libraries on our
+// behalf). THROWS beyond it.
 void ReserveCPUBytes(size_t nbytes);
 void ReleaseCPUBytes(size_t nbytes);
 

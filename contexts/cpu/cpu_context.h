@@ -1,5 +1,6 @@
 #pragma once
-// The CPU as a device. Everything runs on the calling thread, at once. Sections 6 and 8 of Caffe2's core.
+// The CPU as a device. Everything runs on the calling thread, at once. Sections 6 and 8 of Caffe2's
+// core.
 //
 // CPUStaticContext is thread safe; a CPUContext is used by one thread at a time.
 
@@ -18,7 +19,8 @@ uint32_t RandomNumberSeed();
 
 class CPUStaticContext final : public BaseStaticContext {
  public:
-  // Zeroed memory (see CPUMemoryOptions) from GetCPUAllocator(). THROWS when the limit or the machine has no more.
+  // Zeroed memory (see CPUMemoryOptions) from GetCPUAllocator(). THROWS when the limit or the
+  // machine has no more.
   std::pair<void*, MemoryDeleter> New(size_t nbytes) const override;
   std::unique_ptr<BaseContext> CreateContext() override;
   std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) override;
@@ -63,7 +65,8 @@ class CPUContext final : public BaseContext {
   }
   bool SupportsNonFundamentalTypes() const override { return true; }
 
-  // Caffe2's typed copies; Src and Dst name contexts. Between the CPU and another device the other context's copy is used.
+  // Caffe2's typed copies; Src and Dst name contexts. Between the CPU and another device the other
+  // context's copy is used.
   template <class T, class Src, class Dst>
   void Copy(size_t n, const T* src, T* dst);
   template <class Src, class Dst>

@@ -3,7 +3,8 @@
 
 namespace caffe2rt {
 
-// Fills the event table's row for the CPU. Recording twice without Reset, and finishing a finished event, THROW.
+// Fills the event table's row for the CPU. Recording twice without Reset, and finishing a finished
+// event, THROW.
 void RegisterCPUEvents();
 
 }  // namespace caffe2rt

@@ -76,7 +76,8 @@ void NUMABind(int node) {
 int GetNUMANode(const void* pointer) {
   if (!IsNUMAEnabled() || pointer == nullptr) return -1;
   int node = -1;
-  const long failed = syscall(SYS_get_mempolicy, &node, nullptr, 0, pointer, kFlagNode | kFlagAddress);
+  const long failed =
+      syscall(SYS_get_mempolicy, &node, nullptr, 0, pointer, kFlagNode | kFlagAddress);
   CAFFE_ENFORCE(failed == 0, "cannot ask for the NUMA node of ", pointer);
   return node;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// NUMA placement through the kernel's own calls (no libnuma). Active only when the kernel has NUMA and
-// CPUMemoryOptions::numa_enabled is set; else every function does nothing or returns -1.
+// NUMA placement through the kernel's own calls (no libnuma). Active only when the kernel has NUMA
+// and CPUMemoryOptions::numa_enabled is set; else every function does nothing or returns -1.
 
 #include <cstddef>
 

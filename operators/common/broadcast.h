@@ -5,8 +5,7 @@
 //   const BroadcastArguments arguments(args);           // once, in the constructor
 //   plan.Make(A.sizes(), B.sizes(), arguments);         // when the shapes differ
 //   Output(0, plan.output_dims(), type);
-//   plan.ForEachBlock([&](int64_t a, int64_t b, int64_t y) { ... });    // offsets of blocks, see
-//   BroadcastPlan
+//   plan.ForEachBlock([&](int64_t a, int64_t b, int64_t y) { ... });    // offsets
 //
 // numpy: dimensions are compared from the end; they are equal or one of them is 1.
 // Older: the dimensions of B match those of A from `axis` on (default: the last ones); the result

@@ -2,8 +2,9 @@
 // From many values to few: sums, products, extremes, moments; and rows and columns of matrices.
 //
 //   math::Dot<float, CPUContext>(n, a, b, &result, &context_);
-//   math::ReduceSum<float, CPUContext>(3, x_dims, y_dims, 1.0f, x, y, &context_);   // y_dims: 1
-//   where summed
+//   math::ReduceSum<float, CPUContext>(3, x_dims, y_dims, 1.0f, x, y, &context_);
+//
+// The last sums the dimensions that are 1 in y_dims.
 //
 // Results are written through pointers: on a device they are device memory. float sums are kept in
 // double.

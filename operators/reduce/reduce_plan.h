@@ -2,8 +2,7 @@
 // Reductions over any of the dimensions of a dense tensor, on the CPU.
 //
 //   plan.Make(X.sizes(), reduced);                       // reduced[i]: dimension i goes
-//   Reduce<SumOf>(context, plan, x, y);                  // y: one value for each combination of
-//   the other dimensions
+//   Reduce<SumOf>(context, plan, x, y);   // y: a value for each place in the other dimensions
 //
 // What is accumulated is a struct of static functions, whose values V are elements or vectors of
 // them:

@@ -1,8 +1,9 @@
 // Times the algorithms for the convolutions of a table and prints the table anew, each row with the
 // fastest one:
 //
-//   conv_tune operators/conv/conv_tuning.tsv [MILLISECONDS] > new.tsv     timings of all algorithms
-//   go to stderr
+//   conv_tune operators/conv/conv_tuning.tsv [MILLISECONDS] > new.tsv
+//
+// Timings of all algorithms go to stderr.
 #include "operators/conv/conv_tune.h"
 
 #include <cstdlib>

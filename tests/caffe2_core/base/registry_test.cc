@@ -32,7 +32,8 @@ TEST(RegistryTest, UnknownKeyGivesNull) {
 TEST(RegistryTest, SecondRegistrationIsReportedWithBothFiles) {
   Numbers registry("operator");
   registry.Register("twice", Twice, "a.cc");
-  EXPECT_FALSE(registry.Register("twice", [](int) { return nullptr; }, "b.cc"));
+  EXPECT_FALSE(registry.Register(
+      "twice", [](int) { return nullptr; }, "b.cc"));
   EXPECT_EQ(*registry.Create("twice", 4), 8);  // the first stays
   try {
     registry.ThrowConflicts();

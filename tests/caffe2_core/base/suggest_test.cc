@@ -11,8 +11,8 @@ TEST(EditDistanceTest, CountsEditsUpToTheLimit) {
   EXPECT_EQ(EditDistance("kitten", "sitting", 9), 3);
   EXPECT_EQ(EditDistance("same", "same", 9), 0);
   EXPECT_EQ(EditDistance("", "abc", 9), 3);
-  EXPECT_EQ(EditDistance("abc", "xyz", 1), 2);        // limit + 1
-  EXPECT_EQ(EditDistance("a", "abcdefgh", 2), 3);     // limit + 1
+  EXPECT_EQ(EditDistance("abc", "xyz", 1), 2);     // limit + 1
+  EXPECT_EQ(EditDistance("a", "abcdefgh", 2), 3);  // limit + 1
 }
 
 TEST(NearestNamesTest, FindsTypingErrors) {

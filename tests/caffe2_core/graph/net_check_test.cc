@@ -13,7 +13,8 @@ using Names = std::vector<std::string>;
 
 TEST(NetCheckTest, DeclaredAndMadeInputsPass) {
   EXPECT_TRUE(CheckNetDataflow(ParseNet(R"(external_input: "x" external_output: "z"
-    op { type: "Relu" input: "x" output: "y" } op { type: "Relu" input: "y" output: "z" })")).empty());
+    op { type: "Relu" input: "x" output: "y" } op { type: "Relu" input: "y" output: "z" })"))
+                  .empty());
 }
 
 TEST(NetCheckTest, WithoutDeclarationsAnyInputPasses) {
@@ -35,16 +36,20 @@ TEST(NetCheckTest, ReportsEveryProblem) {
 }
 
 TEST(NetCheckTest, InputsAreDeclaredOnesThenThoseReadFirst) {
-  EXPECT_EQ(InputsOf(ParseNet(R"(external_input: "w" op { type: "FC" input: "x" input: "w" input: "x"
-    output: "y" } op { type: "Relu" input: "y" output: "z" })")), (Names{"w", "x"}));
+  EXPECT_EQ(
+      InputsOf(ParseNet(R"(external_input: "w" op { type: "FC" input: "x" input: "w" input: "x"
+    output: "y" } op { type: "Relu" input: "y" output: "z" })")),
+      (Names{"w", "x"}));
 }
 
 TEST(NetCheckTest, OutputsAreDeclaredOnesOrThoseNobodyReads) {
-  EXPECT_EQ(OutputsOf(ParseNet(R"(external_output: "q" op { type: "Relu" input: "x" output: "y" })")),
-            Names{"q"});
+  EXPECT_EQ(
+      OutputsOf(ParseNet(R"(external_output: "q" op { type: "Relu" input: "x" output: "y" })")),
+      Names{"q"});
   EXPECT_EQ(OutputsOf(ParseNet(R"(op { type: "Relu" input: "x" output: "y" }
     op { type: "Split" input: "y" output: "a" output: "b" }
-    op { type: "Relu" input: "b" output: "b" })")), (Names{"a", "b"}));
+    op { type: "Relu" input: "b" output: "b" })")),
+            (Names{"a", "b"}));
 }
 
 TEST(DeviceFallbackTest, SendsMissingDevicesToTheCPUInNestedNetsToo) {

@@ -13,7 +13,8 @@ using test::ExpectTensor;
 using test::ExpectThrows;
 using test::Feed;
 
-// Nets: `init` sets n = 0, one = 1, limit = 3, stop = false; `step` does n += 1, stop = (n >= limit).
+// Nets: `init` sets n = 0, one = 1, limit = 3, stop = false; `step` does n += 1, stop = (n >=
+// limit).
 const char kNets[] = R"(
   network { name: "init"
     op { type: "ConstantFill" output: "n" arg { name: "shape" ints: 1 } arg { name: "value" f: 0 } }
@@ -42,7 +43,8 @@ TEST(PlanExecutorTest, PlanWithoutStepsSucceeds) {
 
 TEST(PlanExecutorTest, RunsAStepAsOftenAsNumIterSays) {
   Workspace ws;
-  EXPECT_TRUE(RunPlan(&ws, std::string(kInitStep) + R"(execution_step { network: "inner" num_iter: 5 })"));
+  EXPECT_TRUE(
+      RunPlan(&ws, std::string(kInitStep) + R"(execution_step { network: "inner" num_iter: 5 })"));
   ExpectTensor<float>(ws, "n", {1}, {5});
 }
 
@@ -65,7 +67,8 @@ TEST(PlanExecutorTest, FindsAStopBlobThatTheStepsOwnNetsMake) {
 
 TEST(PlanExecutorTest, NumIterZeroRunsNothing) {
   Workspace ws;
-  EXPECT_TRUE(RunPlan(&ws, std::string(kInitStep) + R"(execution_step { network: "inner" num_iter: 0 })"));
+  EXPECT_TRUE(
+      RunPlan(&ws, std::string(kInitStep) + R"(execution_step { network: "inner" num_iter: 0 })"));
   ExpectTensor<float>(ws, "n", {1}, {0});
 }
 
@@ -103,12 +106,14 @@ TEST(PlanExecutorTest, OnlyOnceRunsOneIteration) {
 TEST(PlanExecutorTest, RefusesWhatTheOriginalRefuses) {
   Workspace ws;
   Feed<bool>(&ws, "stop", {1}, {false});
-  ExpectThrows([&] { RunPlan(&ws, R"(execution_step { network: "nope" })"); }, "\"nope\" not found");
+  ExpectThrows([&] { RunPlan(&ws, R"(execution_step { network: "nope" })"); },
+               "\"nope\" not found");
   ExpectThrows(
       [&] { RunPlan(&ws, R"(execution_step { network: "init" substep { network: "init" } })"); },
       "substeps and networks");
-  ExpectThrows([&] { RunPlan(&ws, R"(execution_step { network: "init" should_stop_blob: "no" })"); },
-               "does not exist");
+  ExpectThrows(
+      [&] { RunPlan(&ws, R"(execution_step { network: "init" should_stop_blob: "no" })"); },
+      "does not exist");
   ExpectThrows(
       [&] {
         RunPlan(&ws, R"(execution_step { network: "init" num_iter: 2 should_stop_blob: "stop" })");
@@ -116,9 +121,12 @@ TEST(PlanExecutorTest, RefusesWhatTheOriginalRefuses) {
       "Must not specify num_iter");
   ExpectThrows([&] { RunPlan(&ws, R"(execution_step { network: "init" only_once: false })"); },
                "not supported");
-  ExpectThrows([&] { RunPlan(&ws, R"(network { name: "init" })"
-                                  R"(execution_step { network: "init" })"); },
-               "two nets named");
+  ExpectThrows(
+      [&] {
+        RunPlan(&ws, R"(network { name: "init" })"
+                     R"(execution_step { network: "init" })");
+      },
+      "two nets named");
 }
 
 TEST(PlanExecutorTest, ChildWorkspaceKeepsItsBlobs) {
@@ -153,8 +161,9 @@ TEST(PlanExecutorTest, FailureOfAConcurrentSubstepIsThrownAfterAllEnded) {
 
 TEST(PlanExecutorTest, LaterStepsUseTheNetThatAnEarlierOneMade) {
   Workspace ws;
-  EXPECT_TRUE(RunPlan(&ws, std::string(kInitStep) +
-                               R"(execution_step { network: "inner" } execution_step { network: "inner" })"));
+  EXPECT_TRUE(RunPlan(
+      &ws, std::string(kInitStep) +
+               R"(execution_step { network: "inner" } execution_step { network: "inner" })"));
   ExpectTensor<float>(ws, "n", {1}, {2});
   EXPECT_EQ(ws.Nets().size(), 2u);  // they stay
 }
@@ -170,7 +179,8 @@ TEST(PlanExecutorTest, ShouldContinueIsAskedBeforeEveryIteration) {
   Workspace ws;
   PlanDef plan;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
-      std::string(kNets) + kInitStep + R"(execution_step { network: "inner" num_iter: 100 })", &plan));
+      std::string(kNets) + kInitStep + R"(execution_step { network: "inner" num_iter: 100 })",
+      &plan));
   EXPECT_TRUE(ws.RunPlan(plan, [](int i) { return i < 4; }));
   ExpectTensor<float>(ws, "n", {1}, {4});
 }

@@ -52,8 +52,11 @@ TEST(PredictorTest, TakesInputsByName) {
 TEST(PredictorTest, RefusesUnknownNamesAndTooManyInputs) {
   Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
   std::vector<Tensor> out;
-  ExpectThrows([&] { predictor(Predictor::TensorMap{{"xx", Vector({1, 2})}}, &out); },
-               "Blob does not exist: xx");
+  ExpectThrows(
+      [&] {
+        predictor(Predictor::TensorMap{{"xx", Vector({1, 2})}}, &out);
+      },
+      "Blob does not exist: xx");
   const Tensor one = Vector({1, 2});
   ExpectThrows([&] { predictor({one, one, one}, &out); }, "3 vs 2");
 }

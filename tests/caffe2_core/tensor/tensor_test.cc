@@ -306,7 +306,8 @@ TEST(TensorTest, MemoryBeyondTheLimitIsAnErrorThatNamesTheNumbers) {
     tensor.mutable_data<float>();
     FAIL() << "did not throw";
   } catch (const EnforceNotMet& error) {
-    for (const char* part : {"out of CPU memory", "asked 4503599627370496", "in use", "limit", "peak"}) {
+    for (const char* part :
+         {"out of CPU memory", "asked 4503599627370496", "in use", "limit", "peak"}) {
       EXPECT_NE(error.message().find(part), std::string::npos) << error.message();
     }
   }
