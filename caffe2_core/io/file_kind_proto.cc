@@ -9,8 +9,8 @@ namespace {
 FileKindResult Found(FileKind kind, const char* reason) { return {kind, false, reason}; }
 
 template <class Proto>
-bool Fits(const WireMessage& message) {
-  return FitsDescriptor(message, *Proto::descriptor());
+bool Fits(const WireMessage& message, UnknownFields unknown) {
+  return FitsDescriptor(message, *Proto::descriptor(), unknown);
 }
 
 bool HasField(const WireMessage& message, uint32_t number) {
@@ -64,35 +64,36 @@ bool IsTensor(const WireMessage& message) {
   return type || (dims && other_data);
 }
 
-FileKindResult DetectCaffe2(const WireMessage& message) {
-  if (Fits<NetDef>(message)) {
+FileKindResult DetectCaffe2(const WireMessage& message, UnknownFields unknown) {
+  if (Fits<NetDef>(message, unknown)) {
     const int64_t operators = Operators(message);
     if (operators > 0) return Found(FileKind::kNetDef, "every field fits a NetDef with operators");
   }
-  if (Fits<PlanDef>(message)) {
+  if (Fits<PlanDef>(message, unknown)) {
     const int64_t nets = CountAll(message, PlanDef::kNetworkFieldNumber,
                                   [](const WireMessage& net) { return Operators(net) >= 0; });
     if (nets > 0 || (nets == 0 && HasField(message, PlanDef::kExecutionStepFieldNumber))) {
       return Found(FileKind::kPlanDef, "every field fits a PlanDef");
     }
   }
-  if (Fits<BlobProto>(message) && HasField(message, BlobProto::kTypeFieldNumber) &&
+  if (Fits<BlobProto>(message, unknown) && HasField(message, BlobProto::kTypeFieldNumber) &&
       (HasField(message, BlobProto::kTensorFieldNumber) ||
        HasField(message, BlobProto::kContentFieldNumber) ||
        HasField(message, BlobProto::kQtensorFieldNumber))) {
     return Found(FileKind::kBlobProto, "every field fits a BlobProto");
   }
-  if (Fits<TensorProtos>(message) &&
+  if (Fits<TensorProtos>(message, unknown) &&
       CountAll(message, TensorProtos::kProtosFieldNumber, IsTensor) > 0) {
     return Found(FileKind::kTensorProtos, "every field fits a TensorProtos");
   }
-  if (Fits<TensorProto>(message) && IsTensor(message)) {
+  if (Fits<TensorProto>(message, unknown) && IsTensor(message)) {
     return Found(FileKind::kTensorProto, "every field fits a TensorProto");
   }
-  if (Fits<MetaNetDef>(message)) {
+  const bool has_nets = HasField(message, MetaNetDef::kNetsFieldNumber);
+  if (Fits<MetaNetDef>(message, unknown) && (unknown == UnknownFields::kNone || has_nets)) {
     return Found(FileKind::kMetaNetDef, "every field fits a MetaNetDef");
   }
-  if (Fits<NetDef>(message) && Operators(message) == 0 && message.size > 2) {
+  if (Fits<NetDef>(message, unknown) && Operators(message) == 0 && message.size > 2) {
     return {FileKind::kNetDef, false, "every field fits a NetDef, without operators", true};
   }
   return {};
@@ -124,6 +125,15 @@ bool IsOnnxTensor(const WireMessage& message) {
   return reader.ok() && type && data;
 }
 
+bool HasNumber(const WireMessage& message, uint32_t number) {
+  WireReader reader(message);
+  WireField field;
+  while (reader.Next(&field)) {
+    if (field.number == number) return field.type == WireType::kVarint;
+  }
+  return !message.whole();
+}
+
 bool HasPrintable(const WireMessage& message, uint32_t number) {
   WireReader reader(message);
   WireField field;
@@ -147,7 +157,7 @@ bool IsCaffeModel(const WireMessage& message) {
       layers = true;
     }
     if (field.number == 2) {
-      if (!HasPrintable(field.payload, 4)) return false;
+      if (!HasPrintable(field.payload, 4) || !HasNumber(field.payload, 5)) return false;
       layers = true;
     }
   }
@@ -173,10 +183,18 @@ bool IsCaffeBlob(const WireMessage& message) {
 }  // namespace
 
 FileKindResult DetectBinaryKind(const WireMessage& message) {
-  if (FileKindResult found = DetectCaffe2(message); found.kind != FileKind::kUnknown) return found;
+  if (FileKindResult found = DetectCaffe2(message, UnknownFields::kNone);
+      found.kind != FileKind::kUnknown) {
+    return found;
+  }
   if (IsOnnxModel(message)) return Found(FileKind::kOnnxModel, "has ONNX's version and graph");
   if (IsCaffeModel(message)) return Found(FileKind::kCaffeModel, "has Caffe's layers");
   if (IsCaffeBlob(message)) return Found(FileKind::kCaffeBlob, "has the fields of Caffe's blob");
+  // Written by a later version, or with somebody's own fields.
+  if (FileKindResult found = DetectCaffe2(message, UnknownFields::kAllowed);
+      found.kind != FileKind::kUnknown && !found.weak) {
+    return found;
+  }
   if (IsOnnxTensor(message)) return Found(FileKind::kOnnxTensor, "has the fields of ONNX's tensor");
   return {};
 }

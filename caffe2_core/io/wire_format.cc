@@ -43,14 +43,15 @@ bool PackedFits(const WireMessage& payload, WireType element) {
   return run == 0 || !payload.whole();
 }
 
-bool ValueFits(const WireField& got, const FieldDescriptor& field, int nesting_limit) {
+bool ValueFits(const WireField& got, const FieldDescriptor& field, UnknownFields unknown,
+               int nesting_limit) {
   const WireType want = WireTypeOf(field);
   if (got.type != want) {
     return got.type == WireType::kBytes && field.is_packable() && PackedFits(got.payload, want);
   }
   switch (field.type()) {
     case FieldDescriptor::TYPE_MESSAGE:
-      return FitsDescriptor(got.payload, *field.message_type(), nesting_limit - 1);
+      return FitsDescriptor(got.payload, *field.message_type(), unknown, nesting_limit - 1);
     case FieldDescriptor::TYPE_STRING:
       return IsPrintable(got.payload.bytes);
     case FieldDescriptor::TYPE_ENUM:
@@ -113,14 +114,19 @@ bool WireReader::Next(WireField* field) {
   return true;
 }
 
-bool FitsDescriptor(const WireMessage& message, const Descriptor& descriptor, int nesting_limit) {
+bool FitsDescriptor(const WireMessage& message, const Descriptor& descriptor, UnknownFields unknown,
+                    int nesting_limit) {
   if (nesting_limit <= 0) return false;
   std::bitset<kMaxFieldIndex> seen;
   WireReader reader(message);
   WireField got;
   while (reader.Next(&got)) {
     const FieldDescriptor* field = descriptor.FindFieldByNumber(static_cast<int>(got.number));
-    if (field == nullptr || !ValueFits(got, *field, nesting_limit)) return false;
+    if (field == nullptr) {
+      if (unknown == UnknownFields::kNone) return false;
+      continue;
+    }
+    if (!ValueFits(got, *field, unknown, nesting_limit)) return false;
     if (field->index() < kMaxFieldIndex) seen.set(static_cast<size_t>(field->index()));
   }
   if (!reader.ok()) return false;

@@ -48,10 +48,13 @@ class WireReader {
   bool ok_ = true;
 };
 
-// Whether every field of `message` is known to `descriptor`, in the right wire type, down to the
+// Fields of numbers that a message does not declare.
+enum class UnknownFields { kNone, kAllowed };
+
+// Whether the fields of `message` are those of `descriptor`, in the right wire type, down to the
 // leaves; strings have no control characters, enumerators exist, and required fields are there.
 bool FitsDescriptor(const WireMessage& message, const google::protobuf::Descriptor& descriptor,
-                    int nesting_limit = 100);
+                    UnknownFields unknown, int nesting_limit = 100);
 
 // No control characters but white space.
 bool IsPrintable(std::string_view bytes);

@@ -48,6 +48,43 @@ TEST(FileKindTest, TellsMessagesWhoseWireFormsOverlap) {
                            FileKind::kTensorProtos);
 }
 
+// A later version's, or somebody's own: field 60 after the others, and within a submessage.
+template <class Proto>
+void ExpectKindWithUnknownFields(const std::string& text, FileKind kind) {
+  SCOPED_TRACE(text);
+  const std::string unknown =
+      "\xe2\x03\x03"
+      "abc";
+  Proto proto;
+  ParseTextProto(text, "test", &proto);
+  std::string bytes = ProtoToBinary(proto) + unknown;
+  EXPECT_EQ(FileKindName(DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind),
+            std::string(FileKindName(kind)));
+  Proto again;
+  EXPECT_NO_THROW(ParseProto(bytes, "test", &again));
+  EXPECT_EQ(again.SerializeAsString(), bytes);
+}
+
+TEST(FileKindTest, PassesOverFieldsThatNobodyDeclares) {
+  ExpectKindWithUnknownFields<NetDef>("name: 'n' op { type: 'Relu' input: 'x' output: 'y' }",
+                                      FileKind::kNetDef);
+  ExpectKindWithUnknownFields<PlanDef>("name: 'p' network { op { type: 'Relu' } }",
+                                       FileKind::kPlanDef);
+  ExpectKindWithUnknownFields<BlobProto>(
+      "name: 'b' type: 'Tensor' tensor { dims: 2 data_type: FLOAT float_data: [1, 2] }",
+      FileKind::kBlobProto);
+  ExpectKindWithUnknownFields<TensorProto>("dims: 2 data_type: INT32 int32_data: [1, 2]",
+                                           FileKind::kTensorProto);
+  ExpectKindWithUnknownFields<TensorProtos>(
+      "protos { dims: 1 data_type: FLOAT float_data: 1 name: 'a' }", FileKind::kTensorProtos);
+
+  OperatorDef op;
+  ParseTextProto("type: 'Relu' input: 'x' output: 'y'", "test", &op);
+  const std::string inner = ProtoToBinary(op) + "\xe2\x03\x01z";
+  const std::string net = "\x0a\x01n\x12" + std::string(1, static_cast<char>(inner.size())) + inner;
+  EXPECT_EQ(DetectContentKind(net, static_cast<int64_t>(net.size())).kind, FileKind::kNetDef);
+}
+
 TEST(FileKindTest, TellsTextByItsFieldsInSpiteOfMistakes) {
   const std::string net = "# net\nname: 'n'\nop { type: 'Relu' nonsense: ]";
   EXPECT_EQ(DetectContentKind(net, static_cast<int64_t>(net.size())).kind, FileKind::kNetDef);
