@@ -14,13 +14,9 @@
 #include <typeinfo>
 #include <utility>
 
-namespace caffe2rt {
+#include "caffe2_core/base/float16.h"
 
-// IEEE half precision, as its 16 bits. Arithmetic happens in float; see
-// caffe2_core/tensor/float16.h.
-struct float16 {
-  uint16_t x;
-};
+namespace caffe2rt {
 
 using CaffeTypeId = intptr_t;
 

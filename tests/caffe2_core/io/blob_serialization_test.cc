@@ -84,7 +84,7 @@ TEST(BlobSerializationTest, PutsEachElementTypeIntoItsField) {
   ExpectRoundTrip<uint8_t>({255, 7}, "data_type: UINT8 int32_data: [255, 7]");
   ExpectRoundTrip<uint16_t>({65535, 7}, "data_type: UINT16 int32_data: [65535, 7]");
   // 1.0 is 0x3c00, -2.0 is 0xc000.
-  ExpectRoundTrip<float16>({float16{0x3c00}, float16{0xc000}},
+  ExpectRoundTrip<float16>({float16::FromBits(0x3c00), float16::FromBits(0xc000)},
                            "data_type: FLOAT16 int32_data: [15360, 49152]");
 }
 
@@ -103,7 +103,8 @@ TEST(BlobSerializationTest, KeepsBooleansAndStrings) {
 TEST(BlobSerializationTest, WritesBytesWhereTheSettingsSaySo) {
   GlobalSerializationSettings().fp16_as_bytes = true;
   GlobalSerializationSettings().small_integers_as_bytes = true;
-  ExpectRoundTrip<float16>({float16{0x3c00}}, "data_type: FLOAT16 byte_data: '\\x00\\x3c'");
+  ExpectRoundTrip<float16>({float16::FromBits(0x3c00)},
+                           "data_type: FLOAT16 byte_data: '\\x00\\x3c'");
   ExpectRoundTrip<int16_t>({-2}, "data_type: INT16 byte_data: '\\xfe\\xff'");
   ExpectRoundTrip<uint8_t>({200}, "data_type: UINT8 byte_data: '\\xc8'");
   ExpectRoundTrip<int32_t>({3}, "data_type: INT32 int32_data: 3");

@@ -8,6 +8,7 @@
 #include "caffe2/core/workspace.h"
 #include "caffe2/proto/caffe2_pb.h"
 #include "caffe2/proto/metanet.pb.h"
+#include "caffe2/proto/predictor_consts.pb.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/runtime/predictor.h"
 
