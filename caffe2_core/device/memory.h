@@ -2,6 +2,8 @@
 // Memory that knows how to free itself.
 
 #include <cstddef>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace caffe2rt {
@@ -18,6 +20,22 @@ class MemoryDeleter {
   MemoryDeleter(void (*plain)(void*))
       : function_(plain != nullptr ? &CallPlain : nullptr),
         state_(reinterpret_cast<void*>(plain)) {}
+
+  // A lambda without captures, too.
+  template <class F>
+  requires(std::is_class_v<F>&& std::is_convertible_v<F, void (*)(void*)>)
+      MemoryDeleter(F plain)  // NOLINT: converts
+      : MemoryDeleter(static_cast<void (*)(void*)>(plain)) {}
+  // Any other callable, which frees one piece of memory and dies then. The memory must be freed
+  // through this deleter once, or the callable leaks.
+  template <class F>
+  static MemoryDeleter Once(F callable) {
+    return {[](void* data, void* state) {
+              const std::unique_ptr<F> owned(static_cast<F*>(state));
+              (*owned)(data);
+            },
+            new F(std::move(callable))};
+  }
 
   void operator()(void* data) const {
     if (function_ != nullptr) function_(data, state_);

@@ -212,6 +212,7 @@ void TensorDeserializer::Deserialize(const BlobProto& proto, Blob* blob) {
 }
 
 void TensorDeserializer::Deserialize(const TensorProto& proto, Tensor* tensor) {
+  const TransientWrites scope;
   const std::vector<int64_t> dims = CheckedDims(proto);
   const Segment segment = CheckedSegment(proto, CheckedProduct(dims));
   if (proto.storage_type() == TensorProto::NO_CONTENT) return tensor->Resize(dims);

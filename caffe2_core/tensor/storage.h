@@ -23,6 +23,22 @@
 
 namespace caffe2rt {
 
+// While one lives, the thread's mutable accesses keep no pointer into the memory: runs of nets, and
+// copies that the library makes itself. Pointers handed out elsewhere may be written through at any
+// time, so that storages mark them (exposed()). Nestable; on the stack only.
+class TransientWrites {
+ public:
+  TransientWrites() { ++depth_; }
+  ~TransientWrites() { --depth_; }
+  TransientWrites(const TransientWrites&) = delete;
+  TransientWrites& operator=(const TransientWrites&) = delete;
+  static bool active() { return depth_ > 0; }
+
+ private:
+  // Read by every mutable access; the model saves a call in a shared library.
+  static constinit thread_local int depth_ [[gnu::tls_model("initial-exec")]];
+};
+
 class Storage {
  public:
   // Takes over `data` of `capacity_bytes`, freed with `deleter`. When `meta` has constructors,
@@ -45,6 +61,18 @@ class Storage {
   void MoveVersion() {
     version_.store(version() + 1, std::memory_order_relaxed);
     if (has_derived_.load(std::memory_order_relaxed)) DropDerived();
+    if (!TransientWrites::active()) set_exposed();
+  }
+
+  // Memory that may change without a sign: a pointer into it was handed out, or it is somebody
+  // else's. Never read-only memory, which is not to be written.
+  bool exposed() const { return exposed_.load(std::memory_order_relaxed) && !read_only(); }
+  void set_exposed() { exposed_.store(true, std::memory_order_relaxed); }
+  // version(), for those who keep a derived form. Exposed memory is summed up first (its first
+  // `nbytes`), and the version moves when the sum has changed.
+  uint64_t VerifiedVersion(size_t nbytes) {
+    if (__builtin_expect(exposed(), 0)) VerifyContent(nbytes);
+    return version();
   }
 
   // Read-only memory (weights shared by predictors): a tensor's mutable access copies it first.
@@ -59,6 +87,7 @@ class Storage {
 
  private:
   void DropDerived();
+  void VerifyContent(size_t nbytes);
 
   void* const data_;
   const size_t capacity_bytes_;
@@ -69,6 +98,8 @@ class Storage {
   std::atomic<uint64_t> version_{0};
   std::atomic<bool> read_only_{false};
   std::atomic<bool> has_derived_{false};
+  std::atomic<bool> exposed_{false};
+  std::atomic<uint64_t> content_sum_{0};
   std::mutex derived_mutex_;
   std::map<std::string, std::shared_ptr<const void>> derived_;
 };

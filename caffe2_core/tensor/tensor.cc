@@ -179,6 +179,7 @@ void* Tensor::AllocateFor(TypeMeta meta) {
     CreateContext()->CopyItemsSameDevice(meta, static_cast<size_t>(size_), old->data(),
                                          storage_->data());
   }
+  storage_->MoveVersion();
   return storage_->data();
 }
 
@@ -213,6 +214,7 @@ void Tensor::ShareExternalPointer(void* data, TypeMeta meta, size_t capacity_byt
   const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(size_), meta.itemsize());
   storage_ = std::make_shared<Storage>(data, capacity_bytes != 0 ? capacity_bytes : needed, deleter,
                                        device_, meta, deleter ? size_ : 0);
+  storage_->set_exposed();
   meta_ = meta;
   alive_ = meta.IsPlainData() ? INT64_MAX : size_;
   shares_data_ = true;
@@ -220,6 +222,7 @@ void Tensor::ShareExternalPointer(void* data, TypeMeta meta, size_t capacity_byt
 
 void Tensor::CopyFrom(const Tensor& src, BaseContext* context) {
   if (&src == this) return;
+  const TransientWrites scope;
   if (storage_ != nullptr && storage_ == src.storage_) FreeMemory();  // never write what is read
   if (!src.IsShaped()) {
     SetDims(nullptr, 0, true);

@@ -103,6 +103,22 @@ class Tensor {
     const int64_t list[] = {static_cast<int64_t>(dims)...};
     SetDims(list, sizeof...(dims));
   }
+  // Caffe2's last generation declares its mutators const: a Tensor is a handle there. So that its
+  // sources compile; code of ours has no use for them.
+  void Resize(IntArrayRef dims) const { handle()->Resize(dims); }
+  void Resize(const std::vector<int64_t>& dims) const { handle()->Resize(dims); }
+  void Resize(std::initializer_list<int64_t> dims) const { handle()->Resize(dims); }
+  template <class... Ints,
+            class = std::enable_if_t<(sizeof...(Ints) > 0) &&
+                                     (std::is_integral_v<std::decay_t<Ints>> && ...)>>
+  void Resize(Ints... dims) const {
+    handle()->Resize(dims...);
+  }
+  template <class T>
+  T* mutable_data() const {
+    return handle()->template mutable_data<T>();
+  }
+  void* raw_mutable_data(TypeMeta meta) const { return handle()->raw_mutable_data(meta); }
   void ResizeLike(const Tensor& other) {
     SetDims(other.dims_.data(), other.dims_.size(), other.size_ < 0);
   }
@@ -198,6 +214,23 @@ class Tensor {
     ShareExternalPointer(const_cast<void*>(static_cast<const void*>(data)),
                          TypeMeta::Make<std::remove_const_t<T>>(), capacity_bytes, deleter);
   }
+  // The same with a deleter of any type, called once with the memory.
+  template <class T, class F>
+  requires(
+      std::is_invocable_v<F&, void*> &&
+      !std::is_convertible_v<F, MemoryDeleter>) void ShareExternalPointer(T* data,
+                                                                          size_t capacity_bytes,
+                                                                          F deleter) {
+    ShareExternalPointer(data, capacity_bytes, MemoryDeleter::Once(std::move(deleter)));
+  }
+  template <class F>
+  requires(
+      std::is_invocable_v<F&, void*> &&
+      !std::is_convertible_v<F, MemoryDeleter>) void ShareExternalPointer(void* data, TypeMeta meta,
+                                                                          size_t capacity_bytes,
+                                                                          F deleter) {
+    ShareExternalPointer(data, meta, capacity_bytes, MemoryDeleter::Once(std::move(deleter)));
+  }
   void ShareExternalPointer(void* data, TypeMeta meta, size_t capacity_bytes = 0,
                             MemoryDeleter deleter = nullptr);
   bool shares_data() const { return shares_data_; }
@@ -224,6 +257,7 @@ class Tensor {
   std::string DebugString() const;
 
  private:
+  Tensor* handle() const { return const_cast<Tensor*>(this); }
   void SetDims(const int64_t* dims, size_t rank, bool unshaped = false);
   void* AllocateFor(TypeMeta meta);
   [[noreturn]] void ThrowNoData(TypeMeta wanted) const;

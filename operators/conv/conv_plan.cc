@@ -73,6 +73,8 @@ void ConvPlan::Cut(const ConvShape& shape) {
 }
 
 void ConvPlan::PrepareFilters(const Tensor& filter) {
+  storage_ = filter.storage();
+  version_ = storage_->VerifiedVersion(filter.nbytes());
   const float* data = filter.data<float>();
   for (Piece& piece : pieces_) {
     const std::string form = piece.kernel->FilterForm();
@@ -81,15 +83,15 @@ void ConvPlan::PrepareFilters(const Tensor& filter) {
         MakeString(form, " from ", piece.filter_offset),
         [&] { return piece.kernel->PrepareFilter(data + piece.filter_offset); });
   }
-  storage_ = filter.storage();
-  version_ = storage_->version();
+}
+
+bool ConvPlan::IsPrepared(const Tensor& filter) const {
+  return filter.storage() == storage_ && storage_->VerifiedVersion(filter.nbytes()) == version_;
 }
 
 void ConvPlan::Run(const float* x, const Tensor& filter, const float* bias, float* y) {
   if (pieces_.empty()) return;
-  if (needs_preparation_ && (filter.storage() != storage_ || storage_->version() != version_)) {
-    PrepareFilters(filter);
-  }
+  if (needs_preparation_ && !IsPrepared(filter)) PrepareFilters(filter);
   const float* plain = filter.data<float>();
   ParallelFor(static_cast<int>(pieces_.size()), [&](int i) {
     Piece& piece = pieces_[static_cast<size_t>(i)];

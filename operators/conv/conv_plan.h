@@ -37,6 +37,7 @@ class ConvPlan {
   void Cut(const ConvShape& shape);
   std::unique_ptr<ConvKernel> NewKernel(const ConvShape& shape);
   void PrepareFilters(const Tensor& filter);
+  bool IsPrepared(const Tensor& filter) const;
 
   std::vector<ConvAlgorithm> choices_;
   ConvAlgorithm algorithm_ = ConvAlgorithm::kIm2Col;

@@ -46,6 +46,29 @@ TEST(StorageTest, ThreadsShareOneForm) {
   EXPECT_EQ(made, 1);
 }
 
+TEST(StorageTest, ExposedMemoryIsComparedBeforeAFormIsKept) {
+  float data[2] = {1, 2};
+  Storage storage(data, sizeof(data), nullptr, CPU, TypeMeta::Make<float>(), 2);
+  EXPECT_FALSE(storage.exposed());
+  {
+    const TransientWrites scope;
+    storage.MoveVersion();
+  }
+  EXPECT_FALSE(storage.exposed());
+  const uint64_t unexposed = storage.version();
+  data[1] = 3;
+  EXPECT_EQ(storage.VerifiedVersion(sizeof(data)), unexposed);
+
+  storage.MoveVersion();
+  EXPECT_TRUE(storage.exposed());
+  const uint64_t first = storage.VerifiedVersion(sizeof(data));
+  EXPECT_EQ(storage.VerifiedVersion(sizeof(data)), first);
+  data[1] = 4;
+  EXPECT_NE(storage.VerifiedVersion(sizeof(data)), first);
+  storage.set_read_only();
+  EXPECT_FALSE(storage.exposed());
+}
+
 TEST(StorageTest, FailedMakerLeavesNoForm) {
   float data = 0;
   Storage storage = Plain(&data);

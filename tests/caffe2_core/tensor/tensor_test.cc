@@ -24,6 +24,31 @@ class OptionsGuard {
   const TensorOptions saved_;
 };
 
+TEST(TensorTest, TakesDeletersOfEveryKind) {
+  float data[2] = {1, 2};
+  int freed = 0;
+  static int plain = 0;
+  plain = 0;
+  {
+    Tensor tensor(std::vector<int64_t>{2}, CPU);
+    tensor.ShareExternalPointer(data, sizeof(data), [&freed](void*) { ++freed; });
+    const Tensor twin(tensor);
+    tensor.FreeMemory();
+    EXPECT_EQ(freed, 0);
+    tensor.ShareExternalPointer(static_cast<void*>(data), TypeMeta::Make<float>(), sizeof(data),
+                                [](void*) { ++plain; });
+  }
+  EXPECT_EQ(freed, 1);
+  EXPECT_EQ(plain, 1);
+}
+
+TEST(TensorTest, LetsSourcesWriteThroughConstHandles) {
+  const Tensor tensor(CPU);
+  tensor.Resize(3);
+  tensor.mutable_data<float>()[0] = 1;
+  EXPECT_EQ(tensor.data<float>()[0], 1);
+}
+
 TEST(TensorTest, NeverShapedHasSizeMinusOne) {
   const Tensor tensor(CPU);
   EXPECT_EQ(tensor.size(), -1);

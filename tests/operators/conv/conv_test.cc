@@ -19,6 +19,32 @@ TEST(ConvTest, SlidesTheFilterOverThePicture) {
   ExpectTensor<float>(ws, "Y", {1, 1, 2, 2}, {6, 6, 6, 6});
 }
 
+// Large enough for an algorithm that prepares the filter.
+TEST(ConvTest, SeesFiltersWrittenThroughPointersOfTheUsers) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 16, 20, 20}, std::vector<float>(6400, 1));
+  Feed<float>(&ws, "W", {16, 16, 3, 3}, std::vector<float>(2304, 1));
+  const NetDef def = ParseNet(R"(name: "n" op { type: "Conv" input: "X" input: "W" output: "Y"
+      arg { name: "kernel" i: 3 } })");
+  NetBase* net = ws.CreateNet(def);
+  const auto first = [&] { return ws.GetBlob("Y")->Get<Tensor>().data<float>()[0]; };
+  Tensor* W = ws.GetBlob("W")->GetMutable<Tensor>();
+  float* kept = W->mutable_data<float>();
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(net->Run());
+  EXPECT_EQ(first(), 144);
+  kept[0] = 11;
+  ASSERT_TRUE(net->Run());
+  EXPECT_EQ(first(), 154);
+
+  std::vector<float> external(2304, 2);
+  W->ShareExternalPointer(external.data());
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(net->Run());
+  EXPECT_EQ(first(), 288);
+  external[1] = 7;
+  ASSERT_TRUE(net->Run());
+  EXPECT_EQ(first(), 293);
+}
+
 TEST(ConvTest, GoesOverOneAxis) {
   Workspace ws;
   Feed<float>(&ws, "X", {1, 1, 5}, {1, 2, 3, 4, 5});
