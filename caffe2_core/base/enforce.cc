@@ -41,6 +41,19 @@ std::string CurrentExceptionMessage() {
   }
 }
 
+void RethrowWithFrame(const std::string& frame) {
+  try {
+    throw;
+  } catch (EnforceNotMet& error) {
+    error.AppendMessage(frame);
+    throw;
+  } catch (...) {
+    EnforceNotMet converted(__FILE__, __LINE__, "", CurrentExceptionMessage());
+    converted.AppendMessage(frame);
+    throw converted;
+  }
+}
+
 namespace internal {
 void ThrowEnforceNotMet(const char* file, int line, const char* condition, std::string message,
                         const void* caller) {

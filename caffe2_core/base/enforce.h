@@ -101,6 +101,10 @@ class EnforceNotMet : public std::exception {
 // others.
 std::string CurrentExceptionMessage();
 
+// Rethrows the exception in flight, for catch (...), as an EnforceNotMet with `frame` added. What a
+// user's operator threw may be of any type.
+[[noreturn]] void RethrowWithFrame(const std::string& frame);
+
 namespace internal {
 [[noreturn]] void ThrowEnforceNotMet(const char* file, int line, const char* condition,
                                      std::string message, const void* caller = nullptr);

@@ -20,9 +20,13 @@ void FallBack(DeviceOption* option, std::set<std::string>* missing) {
 
 void FallBack(NetDef* net, std::set<std::string>* missing, int depth) {
   if (depth > kMaxNetDepth) return;
+  const bool no_cuda = FindStaticContext(CUDA) == nullptr;
   if (net->has_device_option()) FallBack(net->mutable_device_option(), missing);
   for (OperatorDef& op : *net->mutable_op()) {
     if (op.has_device_option()) FallBack(op.mutable_device_option(), missing);
+    if (no_cuda && OperatorTypeOnCPU(op.type()) != op.type()) {
+      op.set_type(OperatorTypeOnCPU(op.type()));
+    }
     for (Argument& arg : *op.mutable_arg()) {
       if (arg.has_n()) FallBack(arg.mutable_n(), missing, depth + 1);
       for (NetDef& nested : *arg.mutable_nets()) FallBack(&nested, missing, depth + 1);
@@ -31,6 +35,11 @@ void FallBack(NetDef* net, std::set<std::string>* missing, int depth) {
 }
 
 }  // namespace
+
+const std::string& OperatorTypeOnCPU(const std::string& type) {
+  static const std::string* const copy = new std::string("Copy");
+  return type == "CopyCPUToGPU" || type == "CopyGPUToCPU" ? *copy : type;
+}
 
 std::vector<std::string> FallBackToCPU(NetDef* net) {
   std::set<std::string> missing;

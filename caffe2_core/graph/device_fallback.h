@@ -8,6 +8,10 @@
 
 namespace caffe2rt {
 
+// What runs on the CPU in place of operator `type`: Copy for the copies between it and a GPU, else
+// the type itself.
+const std::string& OperatorTypeOnCPU(const std::string& type);
+
 // Sends operators (of nested nets too) that ask for a device type without a context here to the
 // CPU, keeping the seed. Returns the names of the devices that were asked for, each once; empty
 // when nothing changed.

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/utf8.h"
 
 namespace caffe2rt {
 namespace {
@@ -61,11 +62,19 @@ Graph GraphOf(const NetSummary& summary) {
   return graph;
 }
 
-// What is no ASCII becomes '?': names may hold any bytes.
+// Control characters and what is no UTF-8 become '?': names may hold any bytes.
 std::string Printable(const std::string& text) {
   std::string out;
-  for (const char c : text)
-    out += static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f ? '?' : c;
+  for (size_t i = 0; i < text.size();) {
+    const size_t size = Utf8CharacterSize(text, i);
+    const unsigned char c = static_cast<unsigned char>(text[i]);
+    if (size == 0 || c < 0x20 || c == 0x7f) {
+      out += '?';
+    } else {
+      out.append(text, i, size);
+    }
+    i += std::max<size_t>(size, 1);
+  }
   return out;
 }
 
@@ -97,7 +106,10 @@ std::string EscapeXml(const std::string& text) {
 }
 
 std::string Shortened(const std::string& text) {
-  return text.size() <= kMaxText ? text : text.substr(0, kMaxText - 3) + "...";
+  if (text.size() <= kMaxText) return text;
+  size_t end = kMaxText - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
 }
 
 int XOf(const Node& node) { return kMargin + node.column * (kBoxWidth + kGapX); }

@@ -76,9 +76,9 @@ void FindDatabases(NetDef* net, const std::string& root, const std::string& fold
 
 }  // namespace
 
-NetDef LoadNet(const std::string& path) {
+NetDef LoadNet(const std::string& path, ProtoKindCheck check) {
   NetDef net;
-  LoadProto(path, &net);
+  LoadProto(path, &net, check);
   NameNet(&net, FileStem(path));
   return net;
 }

@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/io/proto_file.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
 
 // A NetDef, binary or text; an unnamed one gets the file's stem as its name. THROWS as LoadProto
 // does.
-NetDef LoadNet(const std::string& path);
+NetDef LoadNet(const std::string& path, ProtoKindCheck check = ProtoKindCheck::kByContent);
 
 // "models/predict_net.pb" -> "predict_net".
 std::string FileStem(const std::string& path);

@@ -30,7 +30,7 @@ int64_t ElementsBeyondFirstDim(const TensorShape& shape) {
 size_t ElementSize(const TensorShape& shape) {
   try {
     return DataTypeToTypeMeta(static_cast<int64_t>(shape.data_type())).itemsize();
-  } catch (const std::exception&) {
+  } catch (...) {
     return 0;
   }
 }

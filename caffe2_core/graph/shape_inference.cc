@@ -89,7 +89,7 @@ class Inference {
           op.input_size() > 0) {
         before_reshape_[op.output(1)] = result->inputs[0];
       }
-    } catch (const std::exception&) {
+    } catch (...) {
       Fail(op, CurrentExceptionMessage(), result);
       return;
     }

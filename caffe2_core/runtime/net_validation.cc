@@ -8,17 +8,25 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
 namespace {
 
 using enum NetFindingKind;
 constexpr int kMaxNetDepth = 64;
+
+// Caffe2's own Python helpers give these to operators of every type; to warn of them would hide
+// what a person misspelt.
+bool IsHelpersHint(const std::string& argument) {
+  return argument == "order" || argument == "use_cudnn" || argument == "cudnn_exhaustive_search";
+}
 
 class Validation {
  public:
@@ -104,7 +112,8 @@ class Validation {
     const bool here =
         IsValidDeviceType(type) && FindStaticContext(static_cast<DeviceType>(type)) != nullptr;
     const DeviceType runs_on = here ? static_cast<DeviceType>(type) : CPU;
-    const bool exists = HasOperator(runs_on, op.type());
+    const std::string& runs_as = here && type != CPU ? op.type() : OperatorTypeOnCPU(op.type());
+    const bool exists = HasOperator(runs_on, runs_as);
     if (!exists) {
       const char* what =
           IsKnownCaffe2Operator(op.type()) ? "known to Caffe2 but missing here" : "not known";
@@ -115,20 +124,41 @@ class Validation {
                      close.empty() ? "" : "; close: ", close),
           op.type());
     }
-    CheckArguments(op, i);
-    if (const OpSchema* schema = OpSchemaRegistry::Schema(op.type()); schema != nullptr && exists) {
-      std::string why;
-      if (!schema->Verify(op, &why)) Add(kError, i, MakeString("operator ", op.type(), ": ", why));
+    if (!CheckArguments(op, i) || !exists) return;
+    if (const OpSchema* schema = OpSchemaRegistry::Schema(runs_as); schema != nullptr) {
       CheckArgumentNames(*schema, op, i);
+      std::string why;
+      if (!schema->Verify(op, &why)) {
+        return Add(kError, i, MakeString("operator ", op.type(), ": ", why));
+      }
+    }
+    device.set_device_type(runs_on);
+    if (!here) device.clear_device_id();
+    CheckConstruction(op, runs_as, device, i);
+  }
+
+  // Constructors read arguments, so making the operator tells what is wrong with their values.
+  void CheckConstruction(const OperatorDef& op, const std::string& runs_as,
+                         const DeviceOption& device, int i) {
+    OperatorDef def = op;
+    def.set_type(runs_as);
+    *def.mutable_device_option() = device;
+    Workspace scratch;
+    for (const std::string& input : op.input()) scratch.CreateBlob(input);
+    try {
+      (void)CreateOperator(def, &scratch);
+    } catch (...) {
+      Add(kError, i, MakeString("operator ", op.type(), ": ", CurrentExceptionMessage()));
     }
   }
 
-  void CheckArguments(const OperatorDef& op, int i) {
+  // False when nothing can be said of the operator's arguments.
+  bool CheckArguments(const OperatorDef& op, int i) {
     try {
       ArgumentHelper unused(op);
     } catch (const std::exception&) {
       Add(kError, i, MakeString("operator ", op.type(), ": ", CurrentExceptionMessage()));
-      return;
+      return false;
     }
     std::set<std::string> names;
     for (const Argument& arg : op.arg()) {
@@ -137,6 +167,7 @@ class Validation {
             MakeString("operator ", op.type(), ": argument \"", arg.name(), "\" is given twice"));
       }
     }
+    return true;
   }
 
   void CheckArgumentNames(const OpSchema& schema, const OperatorDef& op, int i) {
@@ -145,6 +176,7 @@ class Validation {
     for (const OpSchema::Argument& arg : schema.args()) known.push_back(arg.name);
     for (const Argument& arg : op.arg()) {
       if (std::find(known.begin(), known.end(), arg.name()) != known.end()) continue;
+      if (IsHelpersHint(arg.name())) continue;
       const std::string close = Join(", ", NearestNames(arg.name(), known));
       Add(kWarning, i,
           MakeString("operator ", op.type(), ": argument \"", arg.name(),

@@ -26,9 +26,10 @@ struct NetFinding {
 const char* NetFindingKindName(NetFindingKind kind);
 
 // All findings, errors first: operators that are missing (known to Caffe2 or unknown), what their
-// schemas refuse, arguments given twice or unknown to the schema, blobs nobody makes, net types
-// that run as `simple`, devices that are not here. Nested nets in arguments too. Never throws on a
-// net.
+// schemas and their constructors refuse, arguments given twice or unknown to the schema, blobs
+// nobody makes, net types that run as `simple`, devices that are not here. Nested nets in arguments
+// too. Never throws on a net. Operators are made, one at a time, in a workspace of their own; none
+// is run.
 std::vector<NetFinding> ValidateNet(const NetDef& net);
 
 // The plan itself (steps that name nets which are not there, nets of one name, fields that exclude

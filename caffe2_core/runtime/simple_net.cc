@@ -21,6 +21,7 @@ class SimpleNet final : public NetBase {
 
  protected:
   bool DoRun() override {
+    const TransientWrites scope;
     size_t i = 0;
     try {
       for (; i < operators_.size(); ++i) {
@@ -34,7 +35,7 @@ class SimpleNet final : public NetBase {
       for (OperatorBase* op : waits_) op->FinishDevice();
     } catch (...) {
       FinishAfterFailure();
-      RethrowWithFrame(i);
+      RethrowWithFrame(FrameOf(i));
     }
     return true;
   }
@@ -51,16 +52,10 @@ class SimpleNet final : public NetBase {
       } else {
         operators_.push_back(CreateOperator(def, ws_, position));
       }
-    } catch (EnforceNotMet& error) {
-      error.AppendMessage(
-          MakeString("net \"", Name(), "\", operator ", position, " (", def.type(),
-                     def.output_size() > 0 ? ", output \"" + def.output(0) + "\"" : "", ")"));
-      throw;
-    } catch (const std::exception& error) {
-      EnforceNotMet converted(__FILE__, __LINE__, "", error.what());
-      converted.AppendMessage(
-          MakeString("net \"", Name(), "\", operator ", position, " (", def.type(), ")"));
-      throw converted;
+    } catch (...) {
+      RethrowWithFrame(MakeString("net \"", Name(), "\", operator ", position, " (", def.type(),
+                                  def.output_size() > 0 ? ", output \"" + def.output(0) + "\"" : "",
+                                  ")"));
     }
     // Only operators whose work may outlast Enqueue are waited for.
     OperatorBase* const op = operators_.back().get();
@@ -76,22 +71,13 @@ class SimpleNet final : public NetBase {
     }
   }
 
-  [[noreturn]] void RethrowWithFrame(size_t position) {
+  std::string FrameOf(size_t position) {
     std::string frame = MakeString("net \"", Name(), "\"");
     if (position < operators_.size()) {
       ws_->last_failed_op_net_position = static_cast<int>(position);
       frame += MakeString(", operator ", position, " (", operators_[position]->Describe(), ")");
     }
-    try {
-      throw;
-    } catch (EnforceNotMet& error) {
-      error.AppendMessage(frame);
-      throw;
-    } catch (const std::exception& error) {
-      EnforceNotMet converted(__FILE__, __LINE__, "", error.what());
-      converted.AppendMessage(frame);
-      throw converted;
-    }
+    return frame;
   }
 
   Workspace* const ws_;

@@ -191,9 +191,9 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
   old.reset();
   std::shared_ptr<NetBase> net = caffe2rt::CreateNet(def, this);
   if (net == nullptr) {
+    const std::string close = Join(", ", NearestNames(def->type(), GetNetRegistry()->Keys()));
     LOG(ERROR) << "net \"" << def->name() << "\" has type \"" << def->type()
-               << "\", which is not known; close: "
-               << Join(", ", NearestNames(def->type(), GetNetRegistry()->Keys()));
+               << "\", which is not known" << (close.empty() ? "" : "; close: ") << close;
     return nullptr;
   }
   std::unique_lock<std::shared_mutex> lock(mutex_);
@@ -245,15 +245,11 @@ bool Workspace::RunNet(const std::string& name) {
 
 bool Workspace::RunOperatorOnce(const OperatorDef& def) {
   const std::unique_ptr<OperatorBase> op = CreateOperator(def, this);
+  const TransientWrites scope;
   try {
     return op->Run();
-  } catch (EnforceNotMet& error) {
-    error.AppendMessage(MakeString("operator ", op->Describe()));
-    throw;
-  } catch (const std::exception& error) {
-    EnforceNotMet converted(__FILE__, __LINE__, "", error.what());
-    converted.AppendMessage(MakeString("operator ", op->Describe()));
-    throw converted;
+  } catch (...) {
+    RethrowWithFrame(MakeString("operator ", op->Describe()));
   }
 }
 

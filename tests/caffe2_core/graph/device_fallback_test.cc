@@ -29,6 +29,18 @@ TEST(DeviceFallbackTest, LeavesNetsOfPresentDevicesAlone) {
   EXPECT_EQ(net.SerializeAsString(), before);
 }
 
+TEST(DeviceFallbackTest, CopiesWithinTheCpuWhatWouldGoToAGpu) {
+  NetDef net = test::ParseNet(R"(
+    device_option { device_type: 1 }
+    op { type: "CopyCPUToGPU" input: "a" output: "b" }
+    op { type: "CopyGPUToCPU" input: "b" output: "c" }
+    op { type: "CopyFromCPUInput" input: "a" output: "d" })");
+  FallBackToCPU(&net);
+  EXPECT_EQ(net.op(0).type(), "Copy");
+  EXPECT_EQ(net.op(1).type(), "Copy");
+  EXPECT_EQ(net.op(2).type(), "CopyFromCPUInput");
+}
+
 TEST(DeviceFallbackTest, GoesIntoNestedNets) {
   NetDef net = test::ParseNet(R"(
     op { type: "If" arg { name: "then_net" n { op { type: "A" device_option { device_type: 1 } } } } })");

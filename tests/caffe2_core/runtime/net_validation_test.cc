@@ -19,6 +19,29 @@ TEST(NetValidationTest, FindsNothingInAGoodNet) {
               IsEmpty());
 }
 
+TEST(NetValidationTest, TellsWhatConstructorsRefuse) {
+  const std::vector<NetFinding> findings = ValidateNet(ParseNet(R"(
+      external_input: "x" external_input: "w"
+      op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" f: 3 } }
+      op { type: "Conv" input: "x" input: "w" output: "b" arg { name: "kernel" i: 3 }
+           arg { name: "order" s: "NHCW" } }
+      op { type: "Conv" input: "x" input: "w" output: "c" arg { name: "kernel" i: 3 } })"));
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_THAT(findings[0].ops, ElementsAre(0));
+  EXPECT_THAT(findings[0].text, HasSubstr("operator Conv: "));
+  EXPECT_THAT(findings[0].text, HasSubstr("kernel"));
+  EXPECT_THAT(findings[1].ops, ElementsAre(1));
+  EXPECT_THAT(findings[1].text, HasSubstr("NHCW"));
+}
+
+TEST(NetValidationTest, PassesOverWhatCaffe2sHelpersGiveToEveryOperator) {
+  const std::vector<NetFinding> findings = ValidateNet(ParseNet(R"(
+      external_input: "x" op { type: "Relu" input: "x" output: "y" arg { name: "use_cudnn" i: 1 }
+        arg { name: "cudnn_exhaustive_search" i: 0 } arg { name: "ordr" s: "NCHW" } })"));
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_THAT(findings[0].text, HasSubstr("\"ordr\""));
+}
+
 TEST(NetValidationTest, JoinsTheSameFindingOfSeveralOperators) {
   const std::vector<NetFinding> findings = ValidateNet(ParseNet(R"(
       op { type: "Yolo" output: "a" } op { type: "Relu" input: "a" output: "b" } op { type: "Yolo" output: "c" })"));

@@ -27,6 +27,7 @@ class WorkspaceTestOp final : public Operator<CPUContext> {
   bool RunOnDevice() override {
     CAFFE_ENFORCE_NE(mode_, "throw", "argument mode");
     if (mode_ == "foreign") throw std::runtime_error("of another library");
+    if (mode_ == "number") throw 5;  // NOLINT: users throw anything
     if (mode_ == "signal") std::raise(SIGINT);
     for (int i = 0; i < OutputSize(); ++i) Output(i)->Resize(1);
     return mode_ != "false";
@@ -137,7 +138,7 @@ TEST(WorkspaceTest, RunsOperatorsAndNetsOnce) {
 TEST(WorkspaceTest, RemembersThePositionOfTheOperatorThatFailed) {
   Workspace ws;
   EXPECT_EQ(ws.last_failed_op_net_position, -1);
-  for (const char* mode : {"throw", "false", "foreign"}) {
+  for (const char* mode : {"throw", "false", "foreign", "number"}) {
     ws.last_failed_op_net_position = -1;
     const std::string text =
         std::string(R"(name: "n" op { type: "WorkspaceTest" } op { type: "WorkspaceTest"
