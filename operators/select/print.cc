@@ -1,8 +1,8 @@
 #include "operators/select/print.h"
 
+#include <iostream>
 #include <sstream>
 
-#include "caffe2_core/base/logging.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -41,10 +41,8 @@ PrintOp::PrintOp(const OperatorDef& def, Workspace* ws)
       limit_(GetSingleArgument<int>("limit", 0) > 0 ? GetSingleArgument<int>("limit", 0) : 1000),
       every_n_(GetSingleArgument<int>("every_n", 1)) {
   CAFFE_ENFORCE_GE(every_n_, 1, "argument every_n");
-  if (!GetSingleArgument<bool>("to_file", false)) return;
-  const std::string path = ws->RootFolder() + "/" + def.input(0) + ".log";
-  file_.open(path, std::ofstream::out | std::ofstream::trunc);
-  CAFFE_ENFORCE(file_.good(), "cannot open \"", path, "\" to print to; is there such a folder");
+  if (GetSingleArgument<bool>("to_file", false))
+    path_ = ws->RootFolder() + "/" + def.input(0) + ".log";
 }
 
 bool PrintOp::Run(int stream_id) { return Enqueue(stream_id); }
@@ -52,14 +50,18 @@ bool PrintOp::Run(int stream_id) { return Enqueue(stream_id); }
 bool PrintOp::Enqueue(int) {
   const Tensor& tensor = InputTensor(0, CPU);
   if (runs_++ % every_n_ != 0) return true;
-  if (file_.is_open()) {
+  if (!path_.empty()) {
+    // Not in the constructor: a net that is only looked at leaves no files behind.
+    if (!file_.is_open()) file_.open(path_, std::ofstream::out | std::ofstream::trunc);
+    CAFFE_ENFORCE(file_.good(), "cannot open \"", path_, "\" to print to; is there such a folder");
     PrintTensor(debug_def().input(0), tensor, limit_, file_);
     file_ << std::endl;
     return file_.good();
   }
   std::ostringstream line;
   PrintTensor(debug_def().input(0), tensor, limit_, line);
-  LOG(INFO) << line.str();
+  line << '\n';
+  std::cerr << line.str();
   return true;
 }
 
@@ -67,7 +69,7 @@ void RegisterPrint() {
   RegisterSchema("Print", __FILE__)
       .NumInputs(1)
       .NumOutputs(0)
-      .Arg("to_file", "1: to the file <root folder>/<blob>.log, else to the log", 0)
+      .Arg("to_file", "1: to the file <root folder>/<blob>.log, else to stderr", 0)
       .Arg("limit", "most values to print; 0: 1000", 0)
       .Arg("every_n", "prints in every n-th run", 1)
       .Input(0, "tensor", "float, double, int32, int64, bool, uint8 or string")
