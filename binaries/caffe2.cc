@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     caffe2rt::PrintError("out of memory");
     return caffe2rt::kFailure;
-  } catch (const std::exception&) {
+  } catch (...) {
     caffe2rt::PrintError(caffe2rt::CurrentExceptionMessage());
     return caffe2rt::kFailure;
   }

@@ -68,9 +68,10 @@ std::vector<std::pair<std::string, double>> ByType(const std::vector<OperatorTim
   return types;
 }
 
+// Four digits that say something, whatever the size.
 std::string Milliseconds(double ms) {
   char text[32];
-  std::snprintf(text, sizeof(text), "%.4f", ms);
+  std::snprintf(text, sizeof(text), ms < 0.1 ? "%.7f" : "%.4f", ms);
   return text;
 }
 

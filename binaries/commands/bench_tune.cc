@@ -53,10 +53,12 @@ void TuneNet(const Model& model, const Workspace& ws, const std::string& file) {
   std::ostringstream table;
   TuneConvolutions(
       shapes, ConvTuneOptions{}, table,
-      [](const ConvShape&, const std::vector<ConvTiming>& timings) {
+      [](const ConvShape& shape, const std::vector<ConvTiming>& timings) {
         char text[32];
         std::snprintf(text, sizeof(text), "%.1f us", timings.empty() ? 0 : timings[0].microseconds);
-        std::cout << (timings.empty() ? "none" : ConvAlgorithmName(timings[0].algorithm)) << "  "
+        std::cout << shape.in_group() * shape.group << " to " << shape.out_channels << " channels, "
+                  << shape.window.batch << " pictures: "
+                  << (timings.empty() ? "none" : ConvAlgorithmName(timings[0].algorithm)) << "  "
                   << text << std::endl;
       });
   WriteFileAtomically(file, table.str());

@@ -20,7 +20,7 @@ struct Titled {
 
 std::vector<Titled> CheckFile(const CommandLine& line, const std::string& path) {
   const FileKind kind = KindOfFile(line, path);
-  const NetsOfFile found = LoadNets(path, kind);
+  const NetsOfFile found = LoadNets(path, kind, KindCheckOf(line));
   if (kind == FileKind::kPlanDef) {
     return {{MakeString("plan \"", found.plan.name(), "\""), ValidatePlan(found.plan)}};
   }

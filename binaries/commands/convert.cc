@@ -46,7 +46,7 @@ int Convert(const CommandLine& line) {
   }
   const FileKind kind = KindOfFile(line, path);
   const std::unique_ptr<google::protobuf::Message> message = MessageOf(path, kind);
-  LoadProto(path, message.get());
+  LoadProto(path, message.get(), KindCheckOf(line));
   const bool text = to.empty() ? !DetectFileKind(path).text : to == "text";
   const std::string bytes = text ? ProtoToText(*message) : ProtoToBinary(*message);
   if (line.Has("output")) {

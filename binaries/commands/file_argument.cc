@@ -77,21 +77,25 @@ bool IsPredictorDatabase(const std::string& path, FileKind kind) {
   return false;
 }
 
-NetsOfFile LoadNets(const std::string& path, FileKind kind) {
+ProtoKindCheck KindCheckOf(const CommandLine& line) {
+  return line.Has("as") ? ProtoKindCheck::kAsTold : ProtoKindCheck::kByContent;
+}
+
+NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check) {
   NetsOfFile found;
   const std::string stem = FileStem(path);
   if (kind == FileKind::kNetDef) {
-    NetDef net = LoadNet(path);
+    NetDef net = LoadNet(path, check);
     const std::string title = MakeString("net \"", net.name(), "\"");
     found.nets.push_back({.title = title, .role = "", .net = std::move(net)});
   } else if (kind == FileKind::kPlanDef) {
-    LoadProto(path, &found.plan);
+    LoadProto(path, &found.plan, check);
     for (const NetDef& net : found.plan.network()) {
       found.nets.push_back(
           {.title = MakeString("net \"", net.name(), "\""), .role = "", .net = net});
     }
   } else if (kind == FileKind::kMetaNetDef) {
-    LoadProto(path, &found.meta);
+    LoadProto(path, &found.meta, check);
     AddMetaNet(found.meta, stem, &found);
   } else if (IsPredictorDatabase(path, kind)) {
     found.meta = LoadMetaNetDef(path, DBTypeOfKind(kind));

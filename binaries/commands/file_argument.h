@@ -8,6 +8,7 @@
 #include "binaries/command_line.h"
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/io/proto_file.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 
@@ -31,7 +32,10 @@ struct NetsOfFile {
   PlanDef plan;     // of a PlanDef
   MetaNetDef meta;  // of a MetaNetDef or a predictor's database
 };
-NetsOfFile LoadNets(const std::string& path, FileKind kind);
+NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check);
+
+// kAsTold when --as says the kind.
+ProtoKindCheck KindCheckOf(const CommandLine& line);
 
 // Shapes of the tensors in a database, by blob.
 ShapeMap ShapesInDatabase(const std::string& path, const std::string& type);

@@ -64,8 +64,12 @@ ImageTransform TransformOf(const CommandLine& line) {
   const ImageTransform transform = {.mean = line.Floats("mean"),
                                     .scale = line.Floats("scale"),
                                     .bgr = line.Has("bgr"),
+                                    .grey = line.Has("grey"),
                                     .resize = static_cast<int>(line.Integer("resize", 0, kMaxSide)),
                                     .crop = static_cast<int>(line.Integer("crop", 0, kMaxSide))};
+  if (transform.bgr && transform.grey) {
+    throw UsageError("options --bgr and --grey exclude each other");
+  }
   for (const char* name : {"mean", "scale"}) {
     const size_t count = line.Floats(name).size();
     if (count != 1 && count != 3) {
@@ -93,6 +97,7 @@ Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string
   }
   if (transform.crop > 0) done.push_back(MakeString("centre ", transform.crop));
   if (transform.bgr) done.push_back("BGR");
+  if (transform.grey) done.push_back("grey");
   if (!done.empty()) *source += " (" + Join(", ", done) + ")";
   return tensor;
 }

@@ -84,8 +84,8 @@ std::vector<Entry> EntriesOfDatabase(const std::string& path, FileKind kind, int
   return entries;
 }
 
-std::vector<Entry> EntriesOfFile(const std::string& path, FileKind kind, int64_t limit,
-                                 int64_t* total) {
+std::vector<Entry> EntriesOfFile(const std::string& path, FileKind kind, ProtoKindCheck check,
+                                 int64_t limit, int64_t* total) {
   std::vector<Entry> entries;
   const auto add_tensor = [&](const std::string& name, const Tensor& tensor) {
     entries.push_back({.name = name,
@@ -96,11 +96,11 @@ std::vector<Entry> EntriesOfFile(const std::string& path, FileKind kind, int64_t
   };
   if (kind == FileKind::kTensorProto) {
     TensorProto proto;
-    LoadProto(path, &proto);
+    LoadProto(path, &proto, check);
     entries.push_back(EntryOf(proto));
   } else if (kind == FileKind::kTensorProtos) {
     TensorProtos protos;
-    LoadProto(path, &protos);
+    LoadProto(path, &protos, check);
     for (const TensorProto& proto : protos.protos()) entries.push_back(EntryOf(proto));
   } else if (kind == FileKind::kBlobProto) {
     for (const BlobProto& blob : LoadBlobProtos(path)) {
@@ -123,7 +123,7 @@ std::vector<Entry> EntriesOfFile(const std::string& path, FileKind kind, int64_t
 void InspectEntries(const CommandLine& line, const std::string& path, FileKind kind) {
   int64_t total = 0;
   const std::vector<Entry> entries =
-      EntriesOfFile(path, kind, line.Integer("limit", 0, INT64_MAX), &total);
+      EntriesOfFile(path, kind, KindCheckOf(line), line.Integer("limit", 0, INT64_MAX), &total);
   if (line.Has("json")) {
     JsonWriter json;
     json.BeginObject()
@@ -166,7 +166,7 @@ int Inspect(const CommandLine& line) {
   CheckPositional(line, 1, 1, "one file");
   const std::string path = line.positional()[0];
   const FileKind kind = KindOfFile(line, path);
-  const NetsOfFile found = LoadNets(path, kind);
+  const NetsOfFile found = LoadNets(path, kind, KindCheckOf(line));
   const bool has_nets = kind == FileKind::kNetDef || kind == FileKind::kPlanDef ||
                         kind == FileKind::kMetaNetDef || !found.nets.empty();
   if (has_nets) {

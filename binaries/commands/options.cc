@@ -33,6 +33,7 @@ const std::vector<Option>& InputOptions() {
       {"mean", "M[,M,M]", "0", "taken off each channel, in the net's order"},
       {"scale", "S[,S,S]", "1", "factor after that"},
       {"bgr", "", "", "channels blue, green, red"},
+      {"grey", "", "", "one channel, the brightness"},
       {"resize", "N", "0", "shorter side of pictures in pixels; 0: as it is"},
       {"crop", "N", "0", "square cut out of the middle; 0: none"},
       {"seed", "N", "1", "of random inputs and, when given, of the nets"},

@@ -25,11 +25,16 @@ bool ForElement(const Tensor& tensor, int64_t i, Write&& write) {
   const auto as = [&](auto example) {
     using T = decltype(example);
     if (!meta.Match<T>()) return false;
-    write(tensor.data<T>()[i]);
+    if constexpr (std::is_same_v<T, float16>) {
+      write(static_cast<float>(tensor.data<T>()[i]));
+    } else {
+      write(tensor.data<T>()[i]);
+    }
     return true;
   };
   return as(float{}) || as(double{}) || as(int64_t{}) || as(int32_t{}) || as(int16_t{}) ||
-         as(int8_t{}) || as(uint8_t{}) || as(uint16_t{}) || as(bool{}) || as(std::string{});
+         as(int8_t{}) || as(uint8_t{}) || as(uint16_t{}) || as(bool{}) || as(std::string{}) ||
+         as(float16{});
 }
 
 std::string ValueText(const Tensor& tensor, int64_t i) {

@@ -21,13 +21,16 @@ namespace {
 class Progress {
  public:
   explicit Progress(size_t total) : total_(total), shown_(isatty(STDERR_FILENO) != 0) {}
-  ~Progress() {
-    if (printed_) std::cerr << "\r\033[K";
-  }
+  ~Progress() { Clear(); }
   void Show(size_t done) {
     if (!shown_ || timer_.Seconds() < 2.f) return;
     std::cerr << "\r" << done << " of " << total_ << " pictures" << std::flush;
     printed_ = true;
+  }
+  // Before anything else is printed.
+  void Clear() {
+    if (printed_) std::cerr << "\r\033[K" << std::flush;
+    printed_ = false;
   }
 
  private:
@@ -190,11 +193,13 @@ class RunJob {
         fed = FeedPicture(line_, pictures_, file, ws_.get());
       } catch (const EnforceNotMet& error) {
         std::cout.flush();
+        progress.Clear();
         std::cerr << "caffe2: " << error.message() << std::endl;
         ++failures;
         continue;
       }
       RunNet();
+      progress.Clear();
       if (json_wanted_) {
         json_.BeginObject().Key("file").Value(file);
       } else {
@@ -203,6 +208,7 @@ class RunJob {
       SaveOutputs();
       WriteOutputs();
       if (json_wanted_) json_.EndObject();
+      std::cout.flush();
       progress.Show(i + 1);
     }
     if (json_wanted_) json_.EndArray();

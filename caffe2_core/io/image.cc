@@ -35,6 +35,9 @@ float ChannelValue(const std::vector<float>& values, int channel) {
   return values.size() == 1 ? values[0] : values[static_cast<size_t>(channel)];
 }
 
+// Of red, green and blue.
+int Luma(const uint8_t* rgb) { return (299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000; }
+
 }  // namespace
 
 Image LoadImage(const std::string& path, const ImageLimits& limits) {
@@ -100,10 +103,12 @@ void ResizedSize(const Image& image, int shorter_side, int* width, int* height) 
 }
 
 Tensor ImageToTensor(const Image& image, const ImageTransform& transform) {
-  CAFFE_ENFORCE(transform.mean.size() == 1 || transform.mean.size() == 3, "mean has ",
-                transform.mean.size(), " values, want 1 or 3");
-  CAFFE_ENFORCE(transform.scale.size() == 1 || transform.scale.size() == 3, "scale has ",
-                transform.scale.size(), " values, want 1 or 3");
+  const size_t channels = transform.grey ? 1 : 3;
+  for (const auto* values : {&transform.mean, &transform.scale}) {
+    CAFFE_ENFORCE(values->size() == 1 || values->size() == channels,
+                  values == &transform.mean ? "mean" : "scale", " has ", values->size(),
+                  " values, want 1", channels == 1 ? ": the picture is grey" : " or 3");
+  }
   CAFFE_ENFORCE(transform.resize >= 0 && transform.crop >= 0, "resize ", transform.resize,
                 " and crop ", transform.crop, " of a picture, want at least 0");
   Image resized;
@@ -120,17 +125,19 @@ Tensor ImageToTensor(const Image& image, const ImageTransform& transform) {
                 "; resize it first");
   const int width = crop > 0 ? crop : source.width, height = crop > 0 ? crop : source.height;
   const int left = (source.width - width) / 2, top = (source.height - height) / 2;
-  Tensor tensor(std::vector<int64_t>{1, 3, height, width}, CPU);
+  Tensor tensor(std::vector<int64_t>{1, static_cast<int64_t>(channels), height, width}, CPU);
   float* to = tensor.mutable_data<float>();
-  for (int channel = 0; channel < 3; ++channel) {
+  for (int channel = 0; channel < static_cast<int>(channels); ++channel) {
     const int from_channel = transform.bgr ? 2 - channel : channel;
     const float mean = ChannelValue(transform.mean, channel);
     const float scale = ChannelValue(transform.scale, channel);
     for (int y = 0; y < height; ++y) {
       const size_t row = static_cast<size_t>(top + y) * static_cast<size_t>(source.width);
-      const uint8_t* from =
-          source.rgb.data() + (row + static_cast<size_t>(left)) * 3 + from_channel;
-      for (int x = 0; x < width; ++x, from += 3) *to++ = (static_cast<float>(*from) - mean) * scale;
+      const uint8_t* from = source.rgb.data() + (row + static_cast<size_t>(left)) * 3;
+      for (int x = 0; x < width; ++x, from += 3) {
+        const int value = transform.grey ? Luma(from) : from[from_channel];
+        *to++ = (static_cast<float>(value) - mean) * scale;
+      }
     }
   }
   return tensor;

@@ -41,6 +41,8 @@ struct ImageTransform {
   std::vector<float> scale = {1};
   // Channels blue, green, red in place of red, green, blue.
   bool bgr = false;
+  // One channel in place of three: (299 R + 587 G + 114 B) / 1000, rounded (ITU-R BT.601).
+  bool grey = false;
   // The shorter side in pixels, the other in proportion; 0: as it is.
   int resize = 0;
   // A square cut out of the middle, in pixels; 0: the whole picture.
@@ -60,8 +62,8 @@ Image ResizeImage(const Image& image, int width, int height);
 // Width and height after `transform`'s resize.
 void ResizedSize(const Image& image, int shorter_side, int* width, int* height);
 
-// [1, 3, H, W] of floats. THROWS when the picture is smaller than the crop, or mean or scale have
-// neither 1 nor 3 values.
+// [1, 3, H, W] of floats, [1, 1, H, W] for grey. THROWS when the picture is smaller than the crop,
+// or mean or scale have neither 1 value nor one for each channel.
 Tensor ImageToTensor(const Image& image, const ImageTransform& transform);
 
 // PNG, for programs that make pictures. THROWS when it cannot be written.

@@ -225,14 +225,37 @@ void FillTensor(const Header& header, const ElementType& type, std::string_view 
   }
 }
 
+// Bytes that each string of a tensor of strings takes in a file.
+size_t StringWidth(const Tensor& tensor) {
+  size_t width = 1;
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    const std::string& text = tensor.data<std::string>()[i];
+    CAFFE_ENFORCE(text.empty() || text.back() != '\0', "cannot write string ", i,
+                  " as .npy: it ends with a zero byte, which NumPy drops");
+    width = std::max(width, text.size());
+  }
+  constexpr size_t kMaxBytes = size_t{1} << 31;
+  CAFFE_ENFORCE_LE(CheckedMultiply<size_t>(width, static_cast<size_t>(tensor.numel())), kMaxBytes,
+                   "bytes of strings, all as long as the longest, in an .npy");
+  return width;
+}
+
+void AppendStrings(const Tensor& tensor, size_t width, std::string* bytes) {
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    const std::string& text = tensor.data<std::string>()[i];
+    bytes->append(text).append(width - text.size(), '\0');
+  }
+}
+
 std::string DescrOf(const Tensor& tensor) {
+  if (tensor.IsType<std::string>()) return MakeString("|S", StringWidth(tensor));
   for (const ElementType& type : ElementTypes()) {
     if (type.meta == tensor.dtype()) {
       return MakeString(type.file_bytes == 1 ? '|' : '<', type.name);
     }
   }
   CAFFE_THROW("cannot write a tensor of type ", tensor.dtype().name(),
-              " as .npy: want bool, integers or floating point");
+              " as .npy: want bool, integers, floating point or strings");
 }
 
 std::string ShapeText(const Tensor& tensor) {
@@ -273,6 +296,7 @@ Tensor ParseNpy(std::string_view bytes, const std::string& subject) {
       "cannot read \"", subject, "\" as .npy: ", data.size(),
       " bytes of data do not make an array of type ", header.descr, " and shape ",
       IntArrayRef(header.shape));
+  const TransientWrites scope;
   Tensor tensor(header.shape, CPU);
   FillTensor(header, type, data, subject, &tensor);
   return tensor;
@@ -296,6 +320,10 @@ std::string NpyBytes(const Tensor& tensor) {
   bytes.append(reinterpret_cast<const char*>(&header_size), sizeof(header_size));
   bytes += header;
   if (tensor.numel() == 0) return bytes;
+  if (tensor.IsType<std::string>()) {
+    AppendStrings(tensor, StringWidth(tensor), &bytes);
+    return bytes;
+  }
   const Tensor host = tensor.GetDeviceType() == CPU ? tensor : Tensor(tensor, CPU);
   bytes.append(static_cast<const char*>(host.raw_data()), host.nbytes());
   return bytes;

@@ -7,9 +7,9 @@
 //
 // Element types: bool, (u)int 8 and 16, int32, int64, float16, float32, float64. uint32 and uint64
 // become int64, where every value fits; complex numbers, strings, records and Python objects are
-// refused with the reason. Fortran order and big-endian data are brought into ours. All sizes are
-// checked against the bytes that are there before anything is allocated. Writing is atomic. Thread
-// safe.
+// refused with the reason (strings are written, not read). Fortran order and big-endian data are
+// brought into ours. All sizes are checked against the bytes that are there before anything is
+// allocated. Writing is atomic. Thread safe.
 
 #include <string>
 #include <string_view>
@@ -25,8 +25,8 @@ Tensor ReadNpy(const std::string& path);
 // The same for bytes in memory; `subject` stands for the file in errors.
 Tensor ParseNpy(std::string_view bytes, const std::string& subject);
 
-// The tensor's elements, copied from its device. THROWS for types that .npy has no name for
-// (strings).
+// The tensor's elements, copied from its device; strings as bytes of one width ("|S7"). THROWS for
+// types that .npy has no name for.
 void WriteNpy(const std::string& path, const Tensor& tensor);
 std::string NpyBytes(const Tensor& tensor);
 

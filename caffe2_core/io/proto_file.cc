@@ -126,7 +126,7 @@ void ParseProto(std::string_view bytes, const std::string& subject, Message* pro
   CAFFE_ENFORCE(other.empty(), Subject(subject, *proto), ": it is ", other);
 }
 
-void LoadProto(const std::string& path, Message* proto) {
+void LoadProto(const std::string& path, Message* proto, ProtoKindCheck check) {
   std::string bytes;
   try {
     bytes = ReadWholeFile(path, INT_MAX);
@@ -135,6 +135,12 @@ void LoadProto(const std::string& path, Message* proto) {
     const FileKind wanted = FileKindOfMessage(proto->GetDescriptor()->name());
     if (found.kind == FileKind::kUnknown || found.kind == wanted) throw;
     CAFFE_THROW(Subject(path, *proto), ": it is ", FileKindDescription(found.kind));
+  }
+  if (check == ProtoKindCheck::kAsTold && !bytes.empty()) {
+    TextError error;
+    std::string reason;
+    if (LooksLikeText(bytes) && ParseText(bytes, proto, &error)) return;
+    if (ParseBinary(bytes, proto, &reason)) return;
   }
   ParseProto(bytes, path, proto);
 }

@@ -26,9 +26,16 @@ inline constexpr int kMaxProtoNesting = 100;
 // --- Functions that throw EnforceNotMet, saying what is wrong and, where content tells, what the
 // file is instead.
 
+// Wire forms overlap: a small PlanDef may parse as a NetDef.
+enum class ProtoKindCheck {
+  kByContent,  // what evidently is of another kind is an error
+  kAsTold,     // what parses is taken
+};
+
 // Reads `path`, binary or text, into `proto`. Also THROWS when the file is empty or evidently of
 // another kind.
-void LoadProto(const std::string& path, google::protobuf::Message* proto);
+void LoadProto(const std::string& path, google::protobuf::Message* proto,
+               ProtoKindCheck check = ProtoKindCheck::kByContent);
 
 // The blobs of a file: one, or in a text file as many as there are comment lines `# key: NAME`, the
 // form in which databases are written down for people.

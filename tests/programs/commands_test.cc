@@ -205,6 +205,14 @@ TEST(ConvertProgramTest, ObeysTheKindItIsTold) {
   EXPECT_EQ(RunCaffe2({"convert", DemoFile("labels.txt")}).code, 1);
 }
 
+// These bytes are a NetDef {name, op {input}} and a PlanDef {name, network {name}}.
+TEST(InspectProgramTest, TakesAnAmbiguousFileForWhatItIsTold) {
+  const TempDir dir;
+  const std::string file = dir.Write("both.pb", std::string("\x0a\x01p\x12\x03\x0a\x01n", 8));
+  EXPECT_THAT(RunCaffe2({"inspect", file, "--as", "NetDef"}).out, HasSubstr("net \"p\""));
+  EXPECT_THAT(RunCaffe2({"inspect", file, "--as", "PlanDef"}).out, HasSubstr("plan \"p\""));
+}
+
 TEST(OpsProgramTest, TellsWhatAnOperatorTakes) {
   const ProgramResult result = RunCaffe2({"ops", "LeakyRelu"});
   EXPECT_EQ(result.code, 0);

@@ -144,6 +144,19 @@ TEST(ImageTest, MakesTensorsAsNetsWantThem) {
   EXPECT_THAT((std::vector<float>{values[0], values[1], values[2]}), ElementsAre(12, 16, 14));
 }
 
+TEST(ImageTest, MakesGreyOfTheWeightsOfTheColours) {
+  const Image image{.width = 2, .height = 1, .rgb = {255, 0, 0, 10, 20, 30}};
+  const Tensor grey = ImageToTensor(image, {.mean = {1}, .scale = {2}, .grey = true});
+  EXPECT_EQ(grey.dims(), (std::vector<int64_t>{1, 1, 1, 2}));
+  EXPECT_EQ(grey.data<float>()[0], (76 - 1) * 2);  // 76.245
+  EXPECT_EQ(grey.data<float>()[1], (18 - 1) * 2);  // 18.15
+  ExpectThrows(
+      [&] {
+        ImageToTensor(image, {.mean = {1, 2, 3}, .grey = true});
+      },
+      "the picture is grey");
+}
+
 TEST(ImageTest, NamesWhatDoesNotFit) {
   ExpectThrows([] { ImageToTensor(Ramp(4, 3), {.crop = 4}); },
                "a picture of 4x3 pixels is smaller than the crop of 4x4");

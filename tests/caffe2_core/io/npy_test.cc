@@ -126,8 +126,20 @@ TEST(NpyTest, RefusesTensorsItHasNoNameFor) {
   Tensor tensor(CPU);
   ExpectThrows([&] { NpyBytes(tensor); }, "without shape");
   tensor.Resize(1);
-  tensor.mutable_data<std::string>();
-  ExpectThrows([&] { NpyBytes(tensor); }, "std::");
+  tensor.mutable_data<std::string*>();
+  ExpectThrows([&] { NpyBytes(tensor); }, "want bool");
+}
+
+TEST(NpyTest, WritesStringsAsBytesOfOneWidth) {
+  Tensor tensor(std::vector<int64_t>{2}, CPU);
+  tensor.mutable_data<std::string>()[0] = "abc";
+  tensor.mutable_data<std::string>()[1] = "d";
+  const std::string bytes = NpyBytes(tensor);
+  EXPECT_NE(bytes.find("'descr': '|S3', 'fortran_order': False, 'shape': (2,), }"),
+            std::string::npos);
+  EXPECT_EQ(bytes.substr(bytes.size() - 6), std::string("abcd\0\0", 6));
+  tensor.mutable_data<std::string>()[1] = std::string("d\0", 2);
+  ExpectThrows([&] { NpyBytes(tensor); }, "zero byte");
 }
 
 TEST(NpyTest, WritesTheBytesOfNumPy) {
