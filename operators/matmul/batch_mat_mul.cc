@@ -79,9 +79,9 @@ std::vector<int64_t> BroadcastBatch(const Matrices& a, const Matrices& b, bool b
 BatchMatMulPlan PlanOf(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
   return PlanBatchMatMul(GetDimsVector(in[0]), GetDimsVector(in[1]),
-                         args.GetSingleArgument<int>("trans_a", 0) != 0,
-                         args.GetSingleArgument<int>("trans_b", 0) != 0,
-                         args.GetSingleArgument<int>("broadcast", 0) != 0);
+                         args.GetSingleArgument<bool>("trans_a", false),
+                         args.GetSingleArgument<bool>("trans_b", false),
+                         args.GetSingleArgument<bool>("broadcast", false));
 }
 
 std::vector<TensorShape> InferBatchMatMul(const OperatorDef& def,

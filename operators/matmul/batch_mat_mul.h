@@ -35,9 +35,9 @@ class BatchMatMulOp final : public Operator<Context> {
 
   BatchMatMulOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        trans_a_(this->template GetSingleArgument<int>("trans_a", 0) != 0),
-        trans_b_(this->template GetSingleArgument<int>("trans_b", 0) != 0),
-        broadcast_(this->template GetSingleArgument<int>("broadcast", 0) != 0) {}
+        trans_a_(this->template GetSingleArgument<bool>("trans_a", false)),
+        trans_b_(this->template GetSingleArgument<bool>("trans_b", false)),
+        broadcast_(this->template GetSingleArgument<bool>("broadcast", false)) {}
 
   bool RunOnDevice() override {
     const Tensor& A = Input(0);
