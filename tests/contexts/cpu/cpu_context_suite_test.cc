@@ -1,0 +1,12 @@
+// The CPU does what every context does.
+#include "tests/support/context_suite.h"
+
+namespace caffe2rt::test {
+namespace {
+
+INSTANTIATE_TEST_SUITE_P(CPU, ContextSuite,
+                         testing::Values(ContextSuiteDevice{.type = CPU,
+                                                            .events_finish_alone = false}));
+
+}  // namespace
+}  // namespace caffe2rt::test
