@@ -1,0 +1,66 @@
+#pragma once
+// Synced memory between the CPU and the counting device, for tests: what its device side holds, and
+// what was copied.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "contexts/synced/synced_memory.h"
+#include "tests/contexts/counting/counting_context.h"
+#include "tests/contexts/counting/gate.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+
+inline SyncedContexts BothSides() { return {GetStaticContext(CPU), TheCountingStaticContext()}; }
+inline SyncedContexts CpuAlone() { return {GetStaticContext(CPU), nullptr}; }
+
+// Elements in the memory of the device, copied beside the synced memory.
+template <class T>
+std::vector<T> OnDevice(const T* data, size_t n) {
+  std::vector<T> host(n);
+  CountingContext context;
+  context.CopyBytesToCPU(n * sizeof(T), data, host.data());
+  context.FinishDeviceComputation();
+  return host;
+}
+
+// A kernel that writes them.
+template <class T>
+void WriteOnDevice(T* data, const std::vector<T>& values) {
+  CountingContext context;
+  context.Launch([data, &values] { std::copy(values.begin(), values.end(), data); });
+  context.FinishDeviceComputation();
+}
+
+// Copies between the sides since the last question.
+class CopyCounter {
+ public:
+  struct Copies {
+    int64_t to_device, to_cpu, on_device;
+    bool operator==(const Copies&) const = default;
+  };
+  CopyCounter() : before_(CountingDevice::Get(0).counts()) {}
+  Copies Take() {
+    const CountingCounts now = CountingDevice::Get(0).counts();
+    const Copies copies = {now.copies_from_cpu - before_.copies_from_cpu,
+                           now.copies_to_cpu - before_.copies_to_cpu,
+                           now.copies_same_device - before_.copies_same_device};
+    before_ = now;
+    return copies;
+  }
+
+ private:
+  CountingCounts before_;
+};
+
+inline void PrintTo(const CopyCounter::Copies& copies, std::ostream* out) {
+  *out << copies.to_device << " to the device, " << copies.to_cpu << " to the CPU, "
+       << copies.on_device << " on the device";
+}
+
+}  // namespace caffe2rt::test

@@ -1,0 +1,432 @@
+#include "contexts/synced/synced_memory.h"
+
+#include <cstring>
+#include <thread>
+#include <type_traits>
+
+#include "caffe2rt/caffe2.pb.h"
+#include "tests/contexts/synced/synced_device.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using Head = SyncedMemory::SyncedHead;
+using Copies = CopyCounter::Copies;
+
+static_assert(!std::is_copy_constructible_v<SyncedMemory>);
+static_assert(!std::is_copy_assignable_v<SyncedMemory>);
+static_assert(SyncedMemory::UNINITIALIZED == 0 && SyncedMemory::HEAD_AT_CPU == 1 &&
+              SyncedMemory::HEAD_AT_GPU == 2 && SyncedMemory::SYNCED == 3);
+
+constexpr Copies kNone = {0, 0, 0};
+constexpr Copies kToDevice = {1, 0, 0};
+constexpr Copies kToCpu = {0, 1, 0};
+
+CountingCounts Counts() { return CountingDevice::Get(0).counts(); }
+
+std::vector<char> Bytes(const void* data, size_t n) {
+  const char* bytes = static_cast<const char*>(data);
+  return {bytes, bytes + n};
+}
+
+// Memory of 10 bytes in a state, without a copy still to be counted.
+std::unique_ptr<SyncedMemory> InState(Head head) {
+  auto memory = std::make_unique<SyncedMemory>(10, BothSides());
+  if (head == SyncedMemory::HEAD_AT_CPU || head == SyncedMemory::SYNCED) {
+    std::memset(memory->mutable_cpu_data(), 1, 10);
+  }
+  if (head == SyncedMemory::SYNCED) memory->gpu_data();
+  if (head == SyncedMemory::HEAD_AT_GPU) {
+    WriteOnDevice(static_cast<char*>(memory->mutable_gpu_data()), std::vector<char>(10, 1));
+  }
+  EXPECT_EQ(memory->head(), head);
+  return memory;
+}
+
+TEST(SyncedMemoryTest, BeginsUninitializedAndTouchesNothing) {
+  const CountingCounts before = Counts();
+  SyncedMemory memory(10, BothSides());
+  EXPECT_EQ(memory.head(), SyncedMemory::UNINITIALIZED);
+  EXPECT_EQ(memory.size(), 10u);
+  EXPECT_EQ(memory.cpu_buffer(), nullptr);
+  EXPECT_EQ(memory.gpu_buffer(), nullptr);
+  EXPECT_EQ(Counts().allocations, before.allocations);
+  EXPECT_EQ(SyncedMemory(0, BothSides()).size(), 0u);
+  EXPECT_EQ(SyncedMemory().size(), 0u);
+}
+
+TEST(SyncedMemoryTest, AllocatesZeros) {
+  SyncedMemory cpu(10, BothSides());
+  EXPECT_EQ(Bytes(cpu.cpu_data(), 10), std::vector<char>(10, 0));
+  EXPECT_EQ(cpu.head(), SyncedMemory::HEAD_AT_CPU);
+  SyncedMemory device(3000000, BothSides());  // more than one piece of zeros
+  EXPECT_EQ(OnDevice(static_cast<const char*>(device.gpu_data()), 3000000),
+            std::vector<char>(3000000, 0));
+  EXPECT_EQ(device.head(), SyncedMemory::HEAD_AT_GPU);
+  EXPECT_EQ(device.cpu_buffer(), nullptr);
+}
+
+struct Transition {
+  Head from;
+  const char* call;
+  Copies copies;
+  Head to;
+};
+void PrintTo(const Transition& t, std::ostream* out) { *out << t.call << " in state " << t.from; }
+
+class SyncedMemoryTransitionTest : public testing::TestWithParam<Transition> {};
+
+// Every row of the table in the header, but for UNINITIALIZED, whose zeros are tested above.
+TEST_P(SyncedMemoryTransitionTest, CopiesAndMovesTheHeadAsTheTableSays) {
+  const Transition& row = GetParam();
+  const auto memory = InState(row.from);
+  CopyCounter counter;
+  const std::string call = row.call;
+  const void* cpu = nullptr;
+  const void* gpu = nullptr;
+  if (call == "cpu_data") cpu = memory->cpu_data();
+  if (call == "mutable_cpu_data") cpu = memory->mutable_cpu_data();
+  if (call == "gpu_data") gpu = memory->gpu_data();
+  if (call == "mutable_gpu_data") gpu = memory->mutable_gpu_data();
+  if (call == "async_gpu_push") memory->async_gpu_push(0);
+  EXPECT_EQ(counter.Take(), row.copies);
+  EXPECT_EQ(memory->head(), row.to);
+  const std::vector<char> want(10, 1);
+  if (cpu != nullptr) {
+    EXPECT_EQ(Bytes(cpu, 10), want);
+  }
+  if (gpu != nullptr) {
+    EXPECT_EQ(OnDevice(static_cast<const char*>(gpu), 10), want);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, SyncedMemoryTransitionTest,
+    testing::Values(
+        Transition{SyncedMemory::HEAD_AT_CPU, "cpu_data", kNone, SyncedMemory::HEAD_AT_CPU},
+        Transition{SyncedMemory::HEAD_AT_CPU, "mutable_cpu_data", kNone, SyncedMemory::HEAD_AT_CPU},
+        Transition{SyncedMemory::HEAD_AT_CPU, "gpu_data", kToDevice, SyncedMemory::SYNCED},
+        Transition{SyncedMemory::HEAD_AT_CPU, "mutable_gpu_data", kToDevice,
+                   SyncedMemory::HEAD_AT_GPU},
+        Transition{SyncedMemory::HEAD_AT_CPU, "async_gpu_push", kToDevice, SyncedMemory::SYNCED},
+        Transition{SyncedMemory::HEAD_AT_GPU, "gpu_data", kNone, SyncedMemory::HEAD_AT_GPU},
+        Transition{SyncedMemory::HEAD_AT_GPU, "mutable_gpu_data", kNone, SyncedMemory::HEAD_AT_GPU},
+        Transition{SyncedMemory::HEAD_AT_GPU, "cpu_data", kToCpu, SyncedMemory::SYNCED},
+        Transition{SyncedMemory::HEAD_AT_GPU, "mutable_cpu_data", kToCpu,
+                   SyncedMemory::HEAD_AT_CPU},
+        Transition{SyncedMemory::SYNCED, "cpu_data", kNone, SyncedMemory::SYNCED},
+        Transition{SyncedMemory::SYNCED, "gpu_data", kNone, SyncedMemory::SYNCED},
+        Transition{SyncedMemory::SYNCED, "mutable_cpu_data", kNone, SyncedMemory::HEAD_AT_CPU},
+        Transition{SyncedMemory::SYNCED, "mutable_gpu_data", kNone, SyncedMemory::HEAD_AT_GPU}));
+
+TEST(SyncedMemoryTest, CopiesFourTimesInThePublishedSequence) {
+  SyncedMemory memory(64, BothSides());
+  memory.mutable_cpu_data();
+  CopyCounter counter;
+  const void* gpu = memory.gpu_data();
+  EXPECT_EQ(counter.Take(), kToDevice);
+  const void* cpu = memory.cpu_data();
+  EXPECT_EQ(counter.Take(), kNone);
+  EXPECT_EQ(memory.mutable_gpu_data(), gpu);
+  EXPECT_EQ(counter.Take(), kNone);
+  memory.mutable_gpu_data();
+  EXPECT_EQ(counter.Take(), kNone);
+  EXPECT_EQ(memory.cpu_data(), cpu);
+  EXPECT_EQ(counter.Take(), kToCpu);
+  memory.gpu_data();
+  EXPECT_EQ(counter.Take(), kNone);
+  EXPECT_EQ(memory.mutable_cpu_data(), cpu);
+  EXPECT_EQ(counter.Take(), kNone);
+  memory.mutable_gpu_data();
+  EXPECT_EQ(counter.Take(), kToDevice);
+  memory.mutable_cpu_data();
+  EXPECT_EQ(counter.Take(), kToCpu);
+}
+
+TEST(SyncedMemoryTest, CarriesWhatEachSideWrites) {
+  SyncedMemory memory(10, BothSides());
+  std::memset(memory.mutable_cpu_data(), 1, 10);
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory.gpu_data()), 10), std::vector<char>(10, 1));
+  WriteOnDevice(static_cast<char*>(memory.mutable_gpu_data()), std::vector<char>(10, 2));
+  EXPECT_EQ(Bytes(memory.cpu_data(), 10), std::vector<char>(10, 2));
+}
+
+TEST(SyncedMemoryTest, SizeZeroGoesThroughTheStatesWithoutBytes) {
+  SyncedMemory memory(0, BothSides());
+  CopyCounter counter;
+  memory.cpu_data();
+  EXPECT_EQ(memory.head(), SyncedMemory::HEAD_AT_CPU);
+  memory.gpu_data();
+  EXPECT_EQ(memory.head(), SyncedMemory::SYNCED);
+  memory.mutable_gpu_data();
+  memory.cpu_data();
+  memory.mutable_cpu_data();
+  memory.async_gpu_push(0);
+  EXPECT_EQ(memory.head(), SyncedMemory::SYNCED);
+  EXPECT_EQ(counter.Take(), kNone);
+  SyncedMemory device(0, BothSides());
+  device.mutable_gpu_data();
+  EXPECT_EQ(device.head(), SyncedMemory::HEAD_AT_GPU);
+}
+
+// --- ownership ---
+
+TEST(SyncedMemoryTest, FreesWhatItAllocated) {
+  const CountingCounts before = Counts();
+  {
+    SyncedMemory memory(1000, BothSides());
+    memory.gpu_data();
+    EXPECT_EQ(Counts().allocations, before.allocations + 1);
+    memory.cpu_data();
+    memory.mutable_gpu_data();
+    EXPECT_EQ(Counts().allocations, before.allocations + 1);
+  }
+  EXPECT_EQ(Counts().frees, before.frees + 1);
+}
+
+TEST(SyncedMemoryTest, UsesTheCallersCpuBufferAndLeavesItThere) {
+  std::vector<char> mine(10, 7);
+  {
+    SyncedMemory memory(10, BothSides());
+    memory.cpu_data();
+    memory.set_cpu_data(mine.data());
+    EXPECT_EQ(memory.head(), SyncedMemory::HEAD_AT_CPU);
+    EXPECT_EQ(memory.cpu_data(), mine.data());
+    EXPECT_EQ(OnDevice(static_cast<const char*>(memory.gpu_data()), 10), mine);
+    WriteOnDevice(static_cast<char*>(memory.mutable_gpu_data()), std::vector<char>(10, 8));
+    EXPECT_EQ(memory.cpu_data(), mine.data());
+  }
+  EXPECT_EQ(mine, std::vector<char>(10, 8));
+}
+
+TEST(SyncedMemoryTest, UsesTheCallersDeviceBufferAndLeavesItThere) {
+  const DataPtr mine(TheCountingStaticContext()->New(10));
+  WriteOnDevice(static_cast<char*>(mine.get()), std::vector<char>(10, 7));
+  const CountingCounts before = Counts();
+  {
+    SyncedMemory memory(10, BothSides());
+    memory.gpu_data();  // an own buffer, which goes
+    memory.set_gpu_data(mine.get());
+    EXPECT_EQ(Counts().frees, before.frees + 1);
+    EXPECT_EQ(memory.head(), SyncedMemory::HEAD_AT_GPU);
+    EXPECT_EQ(memory.gpu_data(), mine.get());
+    EXPECT_EQ(Bytes(memory.cpu_data(), 10), std::vector<char>(10, 7));
+    std::memset(memory.mutable_cpu_data(), 9, 10);
+    EXPECT_EQ(memory.gpu_data(), mine.get());
+  }
+  EXPECT_EQ(Counts().frees, before.frees + 1);
+  EXPECT_EQ(OnDevice(static_cast<const char*>(mine.get()), 10), std::vector<char>(10, 9));
+}
+
+TEST(SyncedMemoryTest, SettingOneSideKeepsTheBufferOfTheOther) {
+  SyncedMemory memory(10, BothSides());
+  const void* gpu = memory.gpu_data();
+  std::vector<char> mine(10, 5);
+  memory.set_cpu_data(mine.data());
+  const CountingCounts before = Counts();
+  EXPECT_EQ(memory.gpu_data(), gpu);
+  EXPECT_EQ(Counts().allocations, before.allocations);
+  EXPECT_EQ(OnDevice(static_cast<const char*>(gpu), 10), mine);
+}
+
+TEST(SyncedMemoryTest, BufferThatWasHandedOutStays) {
+  std::shared_ptr<const DataPtr> buffer;
+  {
+    SyncedMemory memory(10, BothSides());
+    std::memset(memory.mutable_cpu_data(), 4, 10);
+    buffer = memory.cpu_buffer();
+  }
+  EXPECT_EQ(Bytes(buffer->get(), 10), std::vector<char>(10, 4));
+}
+
+TEST(SyncedMemoryTest, RefusesNull) {
+  SyncedMemory memory(10, BothSides());
+  ExpectThrows([&] { memory.set_cpu_data(nullptr); }, "set_cpu_data of null");
+  ExpectThrows([&] { memory.set_gpu_data(nullptr); }, "set_gpu_data of null");
+  EXPECT_EQ(memory.head(), SyncedMemory::UNINITIALIZED);
+}
+
+// --- without a device ---
+
+TEST(SyncedMemoryTest, WithoutADeviceTheCpuSideWorksAndTheOtherSaysSo) {
+  SyncedMemory memory(10, CpuAlone());
+  std::memset(memory.mutable_cpu_data(), 3, 10);
+  EXPECT_EQ(Bytes(memory.cpu_data(), 10), std::vector<char>(10, 3));
+  char buffer[10];
+  ExpectThrows([&] { memory.gpu_data(); }, "no device side");
+  ExpectThrows([&] { memory.mutable_gpu_data(); }, "no device side");
+  ExpectThrows([&] { memory.set_gpu_data(buffer); }, "no device side");
+  ExpectThrows([&] { memory.async_gpu_push(0); }, "no device side");
+  EXPECT_EQ(memory.head(), SyncedMemory::HEAD_AT_CPU);
+  ExpectThrows([] { SyncedMemory none(10, SyncedContexts{}); }, "no context for the CPU side");
+}
+
+// --- failures ---
+
+TEST(SyncedMemoryTest, FailedCopyLeavesTheState) {
+  SyncedMemory memory(10, BothSides());
+  WriteOnDevice(static_cast<char*>(memory.mutable_gpu_data()), std::vector<char>(10, 6));
+  CountingContext().Launch([] { CAFFE_THROW("a kernel failed"); });
+  ExpectThrows([&] { memory.cpu_data(); }, "a kernel failed");
+  EXPECT_EQ(memory.head(), SyncedMemory::HEAD_AT_GPU);
+  EXPECT_EQ(memory.cpu_buffer(), nullptr);
+  EXPECT_EQ(Bytes(memory.cpu_data(), 10), std::vector<char>(10, 6));
+}
+
+TEST(SyncedMemoryTest, MemoryThatIsNotThereLeavesTheState) {
+  SyncedMemory memory(kCountingMemoryBytes + 1, BothSides());
+  EXPECT_THROW(memory.gpu_data(), EnforceNotMet);
+  EXPECT_EQ(memory.head(), SyncedMemory::UNINITIALIZED);
+  memory.mutable_cpu_data();
+  EXPECT_THROW(memory.async_gpu_push(0), EnforceNotMet);
+  EXPECT_EQ(memory.head(), SyncedMemory::HEAD_AT_CPU);
+}
+
+// --- async_gpu_push ---
+
+class AsyncPushTest : public testing::Test {
+ protected:
+  AsyncPushTest() : memory_(std::make_unique<SyncedMemory>(10, BothSides())) {
+    std::memset(memory_->mutable_cpu_data(), 1, 10);
+    stream_.SwitchToDevice(9);
+  }
+  std::unique_ptr<SyncedMemory> memory_;
+  CountingContext stream_;
+};
+
+TEST_F(AsyncPushTest, ReturnsBeforeTheCopyAndCallsItSynced) {
+  const auto release = Hold(stream_);
+  memory_->async_gpu_push(9);
+  EXPECT_EQ(memory_->head(), SyncedMemory::SYNCED);
+  EXPECT_FALSE(stream_.stream().IsFree());
+  CopyCounter counter;
+  const char* device = static_cast<const char*>(memory_->gpu_data());
+  EXPECT_EQ(counter.Take(), kNone);
+  release();
+  stream_.FinishDeviceComputation();
+  EXPECT_EQ(OnDevice(device, 10), std::vector<char>(10, 1));
+}
+
+TEST_F(AsyncPushTest, WorkOnTheSameStreamSeesTheCopy) {
+  memory_->async_gpu_push(stream_);
+  const char* device = static_cast<const char*>(memory_->gpu_data());
+  std::vector<char> seen(10);
+  stream_.CopyBytesToCPU(10, device, seen.data());
+  stream_.FinishDeviceComputation();
+  EXPECT_EQ(seen, std::vector<char>(10, 1));
+}
+
+TEST_F(AsyncPushTest, RefusesEveryStateButHeadAtCpu) {
+  for (const Head head :
+       {SyncedMemory::UNINITIALIZED, SyncedMemory::HEAD_AT_GPU, SyncedMemory::SYNCED}) {
+    const auto memory = InState(head);
+    ExpectThrows([&] { memory->async_gpu_push(0); }, "want HEAD_AT_CPU");
+    EXPECT_EQ(memory->head(), head);
+  }
+}
+
+TEST_F(AsyncPushTest, RefusesTheContextOfAnotherDevice) {
+  const auto cpu = GetStaticContext(CPU)->CreateContext();
+  ExpectThrows([&] { memory_->async_gpu_push(*cpu); }, "on a context of CPU, want one of COUNTING");
+}
+
+TEST_F(AsyncPushTest, WriterOfTheCpuSideWaitsForTheCopy) {
+  const auto release = Hold(stream_);
+  memory_->async_gpu_push(9);
+  std::thread releaser(release);
+  std::memset(memory_->mutable_cpu_data(), 2, 10);  // not what the copy takes
+  EXPECT_EQ(memory_->head(), SyncedMemory::HEAD_AT_CPU);
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_buffer()->get()), 10),
+            std::vector<char>(10, 1));
+  releaser.join();
+  memory_->async_gpu_push(9);  // the event is used again
+  stream_.FinishDeviceComputation();
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 2));
+}
+
+TEST_F(AsyncPushTest, DestructorWaitsForTheCopy) {
+  const auto release = Hold(stream_);
+  memory_->async_gpu_push(9);
+  std::thread releaser(release);
+  memory_.reset();
+  EXPECT_TRUE(stream_.stream().IsPast(2));  // the gate and the copy, at least
+  releaser.join();
+}
+
+TEST_F(AsyncPushTest, FailedCopyIsToldToTheNextWriterWithTheHeadBackAtTheCpu) {
+  stream_.Launch([] { CAFFE_THROW("the link is down"); });
+  memory_->async_gpu_push(9);
+  ExpectThrows([&] { memory_->mutable_cpu_data(); }, "async_gpu_push failed: the link is down");
+  EXPECT_EQ(memory_->head(), SyncedMemory::HEAD_AT_CPU);
+  EXPECT_THROW(stream_.FinishDeviceComputation(), EnforceNotMet);
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 1));
+}
+
+TEST_F(AsyncPushTest, FailedCopyDoesNotLeaveTheDestructor) {
+  stream_.Launch([] { CAFFE_THROW("the link is down"); });
+  memory_->async_gpu_push(9);
+  memory_.reset();
+  EXPECT_THROW(stream_.FinishDeviceComputation(), EnforceNotMet);
+}
+
+// --- the device check ---
+
+class DeviceCheckTest : public testing::Test {
+ protected:
+  DeviceCheckTest() { GlobalSyncedOptions().check_device = true; }
+  ~DeviceCheckTest() override {
+    CountingDevice::SetCurrent(0);
+    GlobalSyncedOptions() = SyncedOptions();
+  }
+};
+
+TEST_F(DeviceCheckTest, RemembersTheCurrentDevice) {
+  EXPECT_EQ(SyncedMemory(1, BothSides()).device_id(), 0);
+  CountingDevice::SetCurrent(1);
+  EXPECT_EQ(SyncedMemory(1, BothSides()).device_id(), 1);
+  EXPECT_EQ(SyncedMemory(1, CpuAlone()).device_id(), -1);
+}
+
+TEST_F(DeviceCheckTest, RefusesCallsWhileAnotherDeviceIsCurrent) {
+  SyncedMemory memory(10, BothSides());
+  memory.mutable_gpu_data();
+  CountingDevice::SetCurrent(1);
+  char buffer[10] = {};
+  for (const std::function<void()>& call : std::vector<std::function<void()>>{
+           [&] { memory.cpu_data(); }, [&] { memory.gpu_data(); },
+           [&] { memory.mutable_cpu_data(); }, [&] { memory.mutable_gpu_data(); },
+           [&] { memory.set_cpu_data(buffer); }, [&] { memory.set_gpu_data(buffer); }}) {
+    ExpectThrows(call, "current device");
+  }
+  EXPECT_EQ(memory.head(), SyncedMemory::HEAD_AT_GPU);
+  CountingDevice::SetCurrent(0);
+  memory.cpu_data();
+}
+
+TEST_F(DeviceCheckTest, RefusesOwnedMemoryOnAnotherDevice) {
+  GlobalSyncedOptions().check_device = false;
+  SyncedMemory memory(10, BothSides());
+  CountingDevice::SetCurrent(1);
+  memory.gpu_data();
+  CountingDevice::SetCurrent(0);
+  GlobalSyncedOptions().check_device = true;
+  ExpectThrows([&] { memory.gpu_data(); }, "device of the memory that synced memory owns");
+  GlobalSyncedOptions().check_device = false;  // for the destructor
+}
+
+TEST_F(DeviceCheckTest, IsOffOnRequest) {
+  GlobalSyncedOptions().check_device = false;
+  SyncedMemory memory(10, BothSides());
+  memory.mutable_gpu_data();
+  CountingDevice::SetCurrent(1);
+  memory.gpu_data();
+}
+
+TEST_F(DeviceCheckTest, LeavesTheCpuAloneInPeace) {
+  SyncedMemory memory(10, CpuAlone());
+  CountingDevice::SetCurrent(1);
+  memory.cpu_data();
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
