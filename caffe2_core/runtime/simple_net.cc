@@ -1,5 +1,6 @@
 #include "caffe2_core/runtime/simple_net.h"
 
+#include "caffe2_core/runtime/device_waits.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 
@@ -11,6 +12,7 @@ class SimpleNet final : public NetBase {
   SimpleNet(const std::shared_ptr<const NetDef>& def, Workspace* ws) : NetBase(def, ws), ws_(ws) {
     operators_.reserve(static_cast<size_t>(def->op_size()));
     for (int i = 0; i < def->op_size(); ++i) AddOperator(def->op(i), i);
+    waits_ = PlanDeviceWaits(GetOperators());
   }
 
   std::vector<OperatorBase*> GetOperators() const override {
@@ -22,9 +24,15 @@ class SimpleNet final : public NetBase {
  protected:
   bool DoRun() override {
     const TransientWrites scope;
-    size_t i = 0;
+    const size_t none = operators_.size();
+    size_t running = none;  // the operator to blame
     try {
-      for (; i < operators_.size(); ++i) {
+      for (size_t i = 0; i < operators_.size(); ++i) {
+        if (__builtin_expect(!waits_[i].empty(), 0)) {
+          running = none;
+          FinishDeviceWork(waits_[i]);
+        }
+        running = i;
         OperatorBase* const op = operators_[i].get();
         const bool success =
             __builtin_expect(op->NumObservers() == 0, 1) ? op->Enqueue(0) : op->Run(0);
@@ -32,10 +40,11 @@ class SimpleNet final : public NetBase {
           CAFFE_THROW("the operator reports a failure (RunOnDevice returned false)");
         }
       }
-      for (OperatorBase* op : waits_) op->FinishDevice();
+      running = none;
+      FinishDeviceWork(waits_.back());
     } catch (...) {
       FinishAfterFailure();
-      RethrowWithFrame(FrameOf(i));
+      RethrowWithFrame(FrameOf(running));
     }
     return true;
   }
@@ -57,15 +66,12 @@ class SimpleNet final : public NetBase {
                                   def.output_size() > 0 ? ", output \"" + def.output(0) + "\"" : "",
                                   ")"));
     }
-    // Only operators whose work may outlast Enqueue are waited for.
-    OperatorBase* const op = operators_.back().get();
-    if (op->HasAsyncPart()) waits_.push_back(op);
   }
 
   void FinishAfterFailure() noexcept {
-    for (OperatorBase* op : waits_) {
+    for (const auto& op : operators_) {
       try {
-        op->FinishDevice();
+        if (op->HasAsyncPart()) op->FinishDevice();
       } catch (...) {  // the first failure is the one to report
       }
     }
@@ -82,7 +88,7 @@ class SimpleNet final : public NetBase {
 
   Workspace* const ws_;
   std::vector<std::unique_ptr<OperatorBase>> operators_;
-  std::vector<OperatorBase*> waits_;
+  std::vector<std::vector<DeviceWork>> waits_;  // before each operator, and at the end
 };
 
 }  // namespace
