@@ -176,8 +176,9 @@ void* Tensor::AllocateFor(TypeMeta meta) {
   meta_ = meta;
   alive_ = plain ? INT64_MAX : size_;
   if (old != nullptr && needed > 0) {
-    CreateContext()->CopyItemsSameDevice(meta, static_cast<size_t>(size_), old->data(),
-                                         storage_->data());
+    const std::unique_ptr<BaseContext> context = CreateContext();
+    context->CopyItemsSameDevice(meta, static_cast<size_t>(size_), old->data(), storage_->data());
+    context->FinishDeviceComputation();  // others write on other streams, and an error must not vanish
   }
   storage_->MoveVersion();
   return storage_->data();
