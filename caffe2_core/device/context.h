@@ -32,7 +32,7 @@ class BaseStaticContext {
   virtual std::unique_ptr<BaseContext> CreateContext() = 0;
   virtual std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) = 0;
   virtual DeviceType GetDeviceType() = 0;
-  // Sets what `data` tells about its device. Default: the device type alone.
+  // Sets the device of `data`; for null that of the calling thread's current one. Default: the device type alone.
   virtual void ExtractDeviceOption(DeviceOption* option, const void* data);
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
@@ -187,6 +188,29 @@ void GetObjects(const TensorProto& proto, const Segment& segment, Tensor* tensor
   }
 }
 
+// Makes the device that a record names the thread's current one, where memory is taken, and leaves the one that was.
+class DeviceOfRecord {
+ public:
+  DeviceOfRecord(BaseStaticContext* device, const DeviceOption& record) : device_(device) {
+    device_->ExtractDeviceOption(&before_, nullptr);
+    if (!record.has_device_id() || record.device_type() != device_->GetDeviceType()) return;
+    if (record.device_id() != before_.device_id()) Switch(record);
+  }
+  ~DeviceOfRecord() {
+    DeviceOption now;
+    device_->ExtractDeviceOption(&now, nullptr);
+    if (now.device_id() != before_.device_id()) Switch(before_);
+  }
+  DeviceOfRecord(const DeviceOfRecord&) = delete;
+  DeviceOfRecord& operator=(const DeviceOfRecord&) = delete;
+
+ private:
+  void Switch(const DeviceOption& option) { device_->CreateContext(option)->SwitchToDevice(); }
+
+  BaseStaticContext* const device_;
+  DeviceOption before_;
+};
+
 // Plain elements to a device: through CPU memory.
 void CopyToDevice(const TensorProto& proto, TypeMeta meta, const Segment& segment, void* to,
                   DeviceType device) {
@@ -220,6 +244,10 @@ void TensorDeserializer::Deserialize(const TensorProto& proto, Tensor* tensor) {
   tensor->Resize(dims);
   if (proto.data_type() == TensorProto::UNDEFINED) return GetObjects(proto, segment, tensor);
   const TypeMeta meta = DataTypeToTypeMeta(proto.data_type());
+  std::optional<DeviceOfRecord> on_device;
+  if (tensor->GetDeviceType() != CPU) {
+    on_device.emplace(tensor->GetStaticContext(), proto.device_detail());
+  }
   char* data = static_cast<char*>(tensor->raw_mutable_data(meta));
   if (segment.size() == 0) return;
   char* to = data + segment.begin * static_cast<int64_t>(meta.itemsize());
