@@ -10,6 +10,12 @@
 namespace caffe2rt {
 namespace {
 
+#ifdef NDEBUG
+constexpr bool kDebugBuild = false;
+#else
+constexpr bool kDebugBuild = true;
+#endif
+
 const char* NameOf(SyncedMemory::SyncedHead head) {
   constexpr const char* names[] = {"UNINITIALIZED", "HEAD_AT_CPU", "HEAD_AT_GPU", "SYNCED"};
   return names[head];
@@ -28,7 +34,7 @@ std::shared_ptr<const DataPtr> Borrowed(void* data) {
 SyncedContexts DefaultSyncedContexts() { return {GetStaticContext(CPU), FindStaticContext(CUDA)}; }
 
 SyncedOptions& GlobalSyncedOptions() {
-  static SyncedOptions options;
+  static SyncedOptions options = {.check_device = kDebugBuild};
   return options;
 }
 

@@ -47,13 +47,9 @@ SyncedContexts DefaultSyncedContexts();
 
 struct SyncedOptions {
   // Check in every call that the thread's current device is the one at construction, and that owned
-  // device memory lies on it. Costs a question to the device per call, so that it is on in debug
-  // builds alone.
-#ifdef NDEBUG
+  // device memory lies on it. Costs a question to the device per call, so that a debug build of the
+  // library alone begins with true.
   bool check_device = false;
-#else
-  bool check_device = true;
-#endif
 };
 // Read by every call; set before memory is shared between threads.
 SyncedOptions& GlobalSyncedOptions();

@@ -373,11 +373,12 @@ TEST_F(AsyncPushTest, FailedCopyDoesNotLeaveTheDestructor) {
 
 class DeviceCheckTest : public testing::Test {
  protected:
-  DeviceCheckTest() { GlobalSyncedOptions().check_device = true; }
+  DeviceCheckTest() : before_(GlobalSyncedOptions()) { GlobalSyncedOptions().check_device = true; }
   ~DeviceCheckTest() override {
     CountingDevice::SetCurrent(0);
-    GlobalSyncedOptions() = SyncedOptions();
+    GlobalSyncedOptions() = before_;
   }
+  const SyncedOptions before_;
 };
 
 TEST_F(DeviceCheckTest, RemembersTheCurrentDevice) {

@@ -1,0 +1,44 @@
+// The device in a module: the program runs nets on it without knowing it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/programs/program_runner.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// (2 + 2) on the device, + 2 on the CPU.
+constexpr const char* kNet = R"(
+  name: "mixed"
+  op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 3 } arg { name: "value" f: 2 } }
+  op { type: "CopyFromCPUInput" input: "x" output: "d" device_option { device_type: 20 } }
+  op { type: "Add" input: "d" input: "d" output: "e" device_option { device_type: 20 } }
+  op { type: "EnsureCPUOutput" input: "e" output: "y" device_option { device_type: 20 } }
+  op { type: "Add" input: "y" input: "x" output: "z" }
+  external_output: "z")";
+
+TEST(CountingProgramTest, RunsANetOnTheDeviceOfAModule) {
+  TempDir dir;
+  const std::string net = dir.Write("net.pbtxt", kNet);
+  const ProgramResult result =
+      RunCaffe2({"run", "--module", COUNTING_MODULE, "--predict-net", net});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, IsEmpty());
+  EXPECT_THAT(result.out, HasSubstr("z  float [3]\n  6 6 6\n"));
+}
+
+TEST(CountingProgramTest, WithoutTheModuleTheCpuDoesItAndSaysSo) {
+  TempDir dir;
+  const std::string net = dir.Write("net.pbtxt", kNet);
+  const ProgramResult result = RunCaffe2({"run", "--predict-net", net});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, HasSubstr("device type 20"));
+  EXPECT_THAT(result.out, HasSubstr("z  float [3]\n  6 6 6\n"));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
