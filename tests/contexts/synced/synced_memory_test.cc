@@ -1,6 +1,7 @@
 #include "contexts/synced/synced_memory.h"
 
 #include <cstring>
+#include <random>
 #include <thread>
 #include <type_traits>
 
@@ -280,6 +281,27 @@ TEST(SyncedMemoryTest, MemoryThatIsNotThereLeavesTheState) {
   memory.mutable_cpu_data();
   EXPECT_THROW(memory.async_gpu_push(0), EnforceNotMet);
   EXPECT_EQ(memory.head(), SyncedMemory::HEAD_AT_CPU);
+}
+
+TEST(SyncedMemoryTest, AThousandFailuresLoseNoDataNoMemoryAndNoDevice) {
+  const int64_t in_use = Counts().bytes_in_use;
+  std::mt19937 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    const bool at_cpu = random() % 2 == 0, writes = random() % 2 == 0;
+    const auto memory = InState(at_cpu ? SyncedMemory::HEAD_AT_CPU : SyncedMemory::HEAD_AT_GPU);
+    const auto other_side = [&]() -> const void* {
+      if (at_cpu) return writes ? memory->mutable_gpu_data() : memory->gpu_data();
+      return writes ? memory->mutable_cpu_data() : memory->cpu_data();
+    };
+    CountingContext().Launch([] { CAFFE_THROW("injected"); });
+    ExpectThrows([&] { other_side(); }, "injected");
+    ASSERT_EQ(memory->head(), at_cpu ? SyncedMemory::HEAD_AT_CPU : SyncedMemory::HEAD_AT_GPU);
+    const void* data = other_side();
+    const auto seen = at_cpu ? OnDevice(static_cast<const char*>(data), 10) : Bytes(data, 10);
+    ASSERT_EQ(seen, std::vector<char>(10, 1));
+  }
+  EXPECT_EQ(Counts().bytes_in_use, in_use);
+  EXPECT_EQ(CountingDevice::Current(), 0);
 }
 
 // --- async_gpu_push ---
