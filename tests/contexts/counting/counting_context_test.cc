@@ -7,6 +7,7 @@
 
 #include "tests/contexts/counting/gate.h"
 #include "tests/support/context_suite.h"
+#include "tests/support/operator_test.h"
 
 namespace caffe2rt::test {
 namespace {

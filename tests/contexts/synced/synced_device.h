@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
@@ -37,6 +40,30 @@ void WriteOnDevice(T* data, const std::vector<T>& values) {
   context.FinishDeviceComputation();
 }
 
+inline std::vector<char> Bytes(const void* data, size_t n) {
+  const char* bytes = static_cast<const char*>(data);
+  return {bytes, bytes + n};
+}
+
+// Memory of 10 bytes in a state, without a copy still to be counted.
+inline std::unique_ptr<SyncedMemory> InState(SyncedMemory::SyncedHead head) {
+  auto memory = std::make_unique<SyncedMemory>(10, BothSides());
+  if (head == SyncedMemory::HEAD_AT_CPU || head == SyncedMemory::SYNCED) {
+    std::memset(memory->mutable_cpu_data(), 1, 10);
+  }
+  if (head == SyncedMemory::SYNCED) memory->gpu_data();
+  if (head == SyncedMemory::HEAD_AT_GPU) {
+    WriteOnDevice(static_cast<char*>(memory->mutable_gpu_data()), std::vector<char>(10, 1));
+  }
+  EXPECT_EQ(memory->head(), head);
+  return memory;
+}
+
+template <class T>
+void FillCpu(T* data, const std::vector<T>& values) {
+  std::copy(values.begin(), values.end(), data);
+}
+
 // Copies between the sides since the last question.
 class CopyCounter {
  public:
@@ -57,6 +84,8 @@ class CopyCounter {
  private:
   CountingCounts before_;
 };
+
+inline constexpr CopyCounter::Copies kNone = {0, 0, 0};
 
 inline void PrintTo(const CopyCounter::Copies& copies, std::ostream* out) {
   *out << copies.to_device << " to the device, " << copies.to_cpu << " to the CPU, "

@@ -7,8 +7,6 @@
 namespace caffe2rt::test {
 namespace {
 
-constexpr CopyCounter::Copies kNone = {0, 0, 0};
-
 // y = x + x on the counting device.
 class DoubleOnCountingOp final : public Operator<CountingContext> {
  public:

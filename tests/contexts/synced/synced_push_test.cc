@@ -1,0 +1,161 @@
+// SyncedMemory: async_gpu_push, and the check of the current device.
+#include <cstring>
+#include <thread>
+
+#include "contexts/synced/synced_memory.h"
+#include "tests/contexts/synced/synced_device.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using Head = SyncedMemory::SyncedHead;
+
+// --- async_gpu_push ---
+
+class AsyncPushTest : public testing::Test {
+ protected:
+  AsyncPushTest() : memory_(std::make_unique<SyncedMemory>(10, BothSides())) {
+    std::memset(memory_->mutable_cpu_data(), 1, 10);
+    stream_.SwitchToDevice(9);
+  }
+  std::unique_ptr<SyncedMemory> memory_;
+  CountingContext stream_;
+};
+
+TEST_F(AsyncPushTest, ReturnsBeforeTheCopyAndCallsItSynced) {
+  const auto release = Hold(stream_);
+  memory_->async_gpu_push(9);
+  EXPECT_EQ(memory_->head(), SyncedMemory::SYNCED);
+  EXPECT_FALSE(stream_.stream().IsFree());
+  CopyCounter counter;
+  const char* device = static_cast<const char*>(memory_->gpu_data());
+  EXPECT_EQ(counter.Take(), kNone);
+  release();
+  stream_.FinishDeviceComputation();
+  EXPECT_EQ(OnDevice(device, 10), std::vector<char>(10, 1));
+}
+
+TEST_F(AsyncPushTest, WorkOnTheSameStreamSeesTheCopy) {
+  memory_->async_gpu_push(stream_);
+  const char* device = static_cast<const char*>(memory_->gpu_data());
+  std::vector<char> seen(10);
+  stream_.CopyBytesToCPU(10, device, seen.data());
+  stream_.FinishDeviceComputation();
+  EXPECT_EQ(seen, std::vector<char>(10, 1));
+}
+
+TEST_F(AsyncPushTest, RefusesEveryStateButHeadAtCpu) {
+  for (const Head head :
+       {SyncedMemory::UNINITIALIZED, SyncedMemory::HEAD_AT_GPU, SyncedMemory::SYNCED}) {
+    const auto memory = InState(head);
+    ExpectThrows([&] { memory->async_gpu_push(0); }, "want HEAD_AT_CPU");
+    EXPECT_EQ(memory->head(), head);
+  }
+}
+
+TEST_F(AsyncPushTest, RefusesTheContextOfAnotherDevice) {
+  const auto cpu = GetStaticContext(CPU)->CreateContext();
+  ExpectThrows([&] { memory_->async_gpu_push(*cpu); }, "on a context of CPU, want one of COUNTING");
+}
+
+TEST_F(AsyncPushTest, WriterOfTheCpuSideWaitsForTheCopy) {
+  const auto release = Hold(stream_);
+  memory_->async_gpu_push(9);
+  std::thread releaser(release);
+  std::memset(memory_->mutable_cpu_data(), 2, 10);  // not what the copy takes
+  EXPECT_EQ(memory_->head(), SyncedMemory::HEAD_AT_CPU);
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_buffer()->get()), 10),
+            std::vector<char>(10, 1));
+  releaser.join();
+  memory_->async_gpu_push(9);  // the event is used again
+  stream_.FinishDeviceComputation();
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 2));
+}
+
+TEST_F(AsyncPushTest, DestructorWaitsForTheCopy) {
+  const auto release = Hold(stream_);
+  memory_->async_gpu_push(9);
+  std::thread releaser(release);
+  memory_.reset();
+  EXPECT_TRUE(stream_.stream().IsPast(2));  // the gate and the copy, at least
+  releaser.join();
+}
+
+TEST_F(AsyncPushTest, FailedCopyIsToldToTheNextWriterWithTheHeadBackAtTheCpu) {
+  stream_.Launch([] { CAFFE_THROW("the link is down"); });
+  memory_->async_gpu_push(9);
+  ExpectThrows([&] { memory_->mutable_cpu_data(); }, "async_gpu_push failed: the link is down");
+  EXPECT_EQ(memory_->head(), SyncedMemory::HEAD_AT_CPU);
+  EXPECT_THROW(stream_.FinishDeviceComputation(), EnforceNotMet);
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 1));
+}
+
+TEST_F(AsyncPushTest, FailedCopyDoesNotLeaveTheDestructor) {
+  stream_.Launch([] { CAFFE_THROW("the link is down"); });
+  memory_->async_gpu_push(9);
+  memory_.reset();
+  EXPECT_THROW(stream_.FinishDeviceComputation(), EnforceNotMet);
+}
+
+// --- the device check ---
+
+class DeviceCheckTest : public testing::Test {
+ protected:
+  DeviceCheckTest() : before_(GlobalSyncedOptions()) { GlobalSyncedOptions().check_device = true; }
+  ~DeviceCheckTest() override {
+    CountingDevice::SetCurrent(0);
+    GlobalSyncedOptions() = before_;
+  }
+  const SyncedOptions before_;
+};
+
+TEST_F(DeviceCheckTest, RemembersTheCurrentDevice) {
+  EXPECT_EQ(SyncedMemory(1, BothSides()).device_id(), 0);
+  CountingDevice::SetCurrent(1);
+  EXPECT_EQ(SyncedMemory(1, BothSides()).device_id(), 1);
+  EXPECT_EQ(SyncedMemory(1, CpuAlone()).device_id(), -1);
+}
+
+TEST_F(DeviceCheckTest, RefusesCallsWhileAnotherDeviceIsCurrent) {
+  SyncedMemory memory(10, BothSides());
+  memory.mutable_gpu_data();
+  CountingDevice::SetCurrent(1);
+  char buffer[10] = {};
+  for (const std::function<void()>& call : std::vector<std::function<void()>>{
+           [&] { memory.cpu_data(); }, [&] { memory.gpu_data(); },
+           [&] { memory.mutable_cpu_data(); }, [&] { memory.mutable_gpu_data(); },
+           [&] { memory.set_cpu_data(buffer); }, [&] { memory.set_gpu_data(buffer); }}) {
+    ExpectThrows(call, "current device");
+  }
+  EXPECT_EQ(memory.head(), SyncedMemory::HEAD_AT_GPU);
+  CountingDevice::SetCurrent(0);
+  memory.cpu_data();
+}
+
+TEST_F(DeviceCheckTest, RefusesOwnedMemoryOnAnotherDevice) {
+  GlobalSyncedOptions().check_device = false;
+  SyncedMemory memory(10, BothSides());
+  CountingDevice::SetCurrent(1);
+  memory.gpu_data();
+  CountingDevice::SetCurrent(0);
+  GlobalSyncedOptions().check_device = true;
+  ExpectThrows([&] { memory.gpu_data(); }, "device of the memory that synced memory owns");
+  GlobalSyncedOptions().check_device = false;  // for the destructor
+}
+
+TEST_F(DeviceCheckTest, IsOffOnRequest) {
+  GlobalSyncedOptions().check_device = false;
+  SyncedMemory memory(10, BothSides());
+  memory.mutable_gpu_data();
+  CountingDevice::SetCurrent(1);
+  memory.gpu_data();
+}
+
+TEST_F(DeviceCheckTest, LeavesTheCpuAloneInPeace) {
+  SyncedMemory memory(10, CpuAlone());
+  CountingDevice::SetCurrent(1);
+  memory.cpu_data();
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

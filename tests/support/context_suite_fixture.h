@@ -1,0 +1,83 @@
+#pragma once
+// What the tests of context_suite.h share: the device they run for, and its memory as strings.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/device/event.h"
+#include "caffe2rt/caffe2.pb.h"
+
+namespace caffe2rt::test {
+
+struct ContextSuiteDevice {
+  DeviceType type = CPU;
+  // Memory of New begins at a multiple of this.
+  size_t alignment = 64;
+  // Whether a recorded event finishes by itself when the work before it is over (devices), or when
+  // somebody calls SetFinished (the CPU).
+  bool events_finish_alone = true;
+  // Keeps a context's stream from going on until the returned function is called. Empty where work
+  // is done at once.
+  std::function<std::function<void()>(BaseContext&)> hold = {};
+};
+
+inline void PrintTo(const ContextSuiteDevice& device, std::ostream* out) {
+  *out << DeviceTypeName(device.type);
+}
+
+class ContextSuite : public testing::TestWithParam<ContextSuiteDevice> {
+ protected:
+  ContextSuite()
+      : statics_(GetStaticContext(GetParam().type)),
+        context_(statics_->CreateContext()),
+        cpu_(GetStaticContext(CPU)->CreateContext()) {
+    option_.set_device_type(GetParam().type);
+    cpu_option_.set_device_type(CPU);
+    context_->SwitchToDevice();
+  }
+
+  DataPtr New(size_t nbytes) const { return DataPtr(statics_->New(nbytes)); }
+  // Device memory with these bytes.
+  DataPtr NewWith(const std::string& bytes) {
+    DataPtr memory = New(bytes.size());
+    context_->CopyBytesFromCPU(bytes.size(), bytes.data(), memory.get());
+    context_->FinishDeviceComputation();
+    return memory;
+  }
+  std::string BytesOf(const DataPtr& memory, size_t nbytes) {
+    std::string bytes(nbytes, '?');
+    context_->CopyBytesToCPU(nbytes, memory.get(), bytes.data());
+    context_->FinishDeviceComputation();
+    return bytes;
+  }
+  // What the device does by itself, or nobody does for the CPU.
+  void Complete(Event* event) const {
+    if (!GetParam().events_finish_alone) event->SetFinished();
+  }
+  static std::string Pattern(size_t nbytes, int seed) {
+    std::string bytes(nbytes, '\0');
+    for (size_t i = 0; i < nbytes; ++i) {
+      bytes[i] = static_cast<char>(i * 31 + i / 251 + static_cast<size_t>(seed));
+    }
+    return bytes;
+  }
+
+  BaseStaticContext* const statics_;
+  const std::unique_ptr<BaseContext> context_;
+  const std::unique_ptr<BaseContext> cpu_;
+  DeviceOption option_;
+  DeviceOption cpu_option_;
+};
+
+// What devices do beside whose work outlasts the call; needs `hold`.
+class AsyncContextSuite : public ContextSuite {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AsyncContextSuite);
+
+}  // namespace caffe2rt::test
