@@ -1,0 +1,194 @@
+// The policy of cub::CachingDeviceAllocator: sizes are rounded up to powers, blocks are never cut, an
+// event stands behind every free. Recording happens under the lock, so that nobody sees a block in
+// the cache before its event.
+#include <limits>
+
+#include "contexts/pool/free_lists.h"
+#include "contexts/pool/tracked_pool.h"
+
+namespace caffe2rt {
+namespace internal {
+namespace {
+
+// A cached block keeps its events in `event`, that of its home first. Lists are in order of frees.
+class BinnedPool final : public TrackedPool {
+ public:
+  BinnedPool(Upstream& upstream, const BinnedPoolOptions& options)
+      : TrackedPool(upstream, "cub", options), max_cached_bytes_(options.max_cached_bytes) {
+    CAFFE_ENFORCE_GE(options.bin_growth, 2u, "bin_growth of the binned pool");
+    CAFFE_ENFORCE_LE(options.min_bin, options.max_bin, "min_bin and max_bin of the binned pool");
+    size_t bytes = 1;
+    for (unsigned power = 0; power <= options.max_bin; ++power) {
+      if (power >= options.min_bin) bins_.push_back({bytes, nullptr, nullptr});
+      CAFFE_ENFORCE(power == options.max_bin || !__builtin_mul_overflow(
+                                                    bytes, size_t{options.bin_growth}, &bytes),
+                    "max_bin ", options.max_bin, " of the binned pool is beyond 64 bits");
+    }
+  }
+
+  PoolBlock Allocate(size_t nbytes, StreamIndex stream) override {
+    if (nbytes == 0) return {};
+CheckStream(stream, false);
+    Lock lock(mutex_);
+    Bin* const bin = BinOf(nbytes);
+    const size_t bytes = bin != nullptr ? bin->bytes : RoundUp(nbytes, kBlockGranule);
+    BlockRecord* record = bin != nullptr ? FindCached(*bin, stream) : nullptr;
+    if (record != nullptr) {
+      Uncache(*bin, record);
+      record->home = stream;
+    } else {
+      record = NewSegment(bytes, stream, lock);
+    }
+    if (record == nullptr) {
+      PoolCounters::Add(counters_.out_of_memory_retries, 1);
+      GiveBackCached(lock);
+      record = NewSegment(bytes, stream, lock);
+    }
+    if (record == nullptr) ThrowOutOfMemory(nbytes, stream);
+    return HandOut(record, nbytes);
+  }
+
+  void Free(const PoolBlock& block, StreamIndex stream) override {
+    if (block.data == nullptr) return;
+CheckStream(stream, true);
+    Lock lock(mutex_);
+    BlockRecord* const record = Claim(block);
+    TakeBack(record, stream);
+    Bin* const bin = BinOf(record->bytes);
+    if (bin != nullptr && bin->bytes == record->bytes &&
+        record->bytes <= max_cached_bytes_ - cached_bytes_ && RecordEvents(record)) {
+      Cache(*bin, record);
+    } else {
+      GiveBack({RemoveSegment(record)}, lock);
+    }
+  }
+
+  size_t ReleaseCached() override {
+    Lock lock(mutex_);
+    return GiveBackCached(lock);
+  }
+
+ private:
+  struct Bin {
+    size_t bytes;
+    BlockRecord* first;
+    BlockRecord* last;
+  };
+
+  // The smallest that holds it; null above the last.
+  Bin* BinOf(size_t nbytes) {
+    for (Bin& bin : bins_) {
+      if (nbytes <= bin.bytes) return &bin;
+    }
+    return nullptr;
+  }
+
+  bool IsReady(const BlockRecord& record, StreamIndex stream) const {
+    const auto* node = static_cast<const EventNode*>(record.event);
+    if (record.home == stream) node = node->next;
+    for (; node != nullptr; node = node->next) {
+      if (!events_.IsDone(*node)) return false;
+    }
+    return true;
+  }
+
+  BlockRecord* FindCached(const Bin& bin, StreamIndex stream) const {
+    BlockRecord* record = bin.first;
+    while (record != nullptr && !IsReady(*record, stream)) record = record->next;
+    return record;
+  }
+
+  // False when the device gives no event: then nobody but the upstream may have the block.
+  bool RecordEvents(BlockRecord* record) {
+    EventNode* const first = events_.Record(record->home);
+    record->event = first;
+    EventNode* last = first;
+    for (const StreamIndex use : record->uses) {
+      if (last == nullptr) break;
+      last->next = events_.Record(use);
+      last = last->next;
+    }
+    if (last != nullptr) return true;
+    GiveEvents(record);
+    return false;
+  }
+
+  void GiveEvents(BlockRecord* record) {
+    for (auto* node = static_cast<EventNode*>(record->event); node != nullptr;) {
+      EventNode* const next = node->next;
+      events_.Give(node);
+      node = next;
+    }
+    record->event = nullptr;
+  }
+
+  void Cache(Bin& bin, BlockRecord* record) {
+    record->state = BlockState::kCached;
+    record->previous = bin.last;
+    record->next = nullptr;
+    (bin.last != nullptr ? bin.last->next : bin.first) = record;
+    bin.last = record;
+    cached_bytes_ += record->bytes;
+  }
+
+  void Uncache(Bin& bin, BlockRecord* record) {
+    (record->previous != nullptr ? record->previous->next : bin.first) = record->next;
+    (record->next != nullptr ? record->next->previous : bin.last) = record->previous;
+    record->previous = record->next = nullptr;
+    record->uses.clear();
+    GiveEvents(record);
+    cached_bytes_ -= record->bytes;
+  }
+
+  size_t GiveBackCached(Lock& lock) {
+    std::vector<Extent> extents;
+    const size_t bytes = cached_bytes_;
+    for (Bin& bin : bins_) {
+      while (bin.first != nullptr) {
+        BlockRecord* const record = bin.first;
+        Uncache(bin, record);
+        extents.push_back(RemoveSegment(record));
+      }
+    }
+    GiveBack(extents, lock);
+    return bytes;
+  }
+
+  size_t LargestFree() const override {
+    size_t bytes = 0;
+    for (const Bin& bin : bins_) {
+      if (bin.first != nullptr) bytes = bin.bytes;
+    }
+    return bytes;
+  }
+
+  void CheckLists() const override {
+    size_t listed = 0, cached = 0;
+    for (const Bin& bin : bins_) {
+      for (const BlockRecord* record = bin.first; record != nullptr; record = record->next) {
+        CAFFE_ENFORCE(record->state == BlockState::kCached, "a block in a bin is cached");
+        CAFFE_ENFORCE_EQ(record->bytes, bin.bytes, "bytes of a block and of its bin");
+        listed += record->bytes;
+      }
+    }
+    for (const auto& [data, record] : segments_) {
+      CAFFE_ENFORCE(record->IsWholeSegment(), "a block of a bin is cut");
+      if (record->state == BlockState::kCached) cached += record->bytes;
+    }
+    CAFFE_ENFORCE_EQ(listed, cached, "bytes of cached blocks in all bins");
+    CAFFE_ENFORCE_EQ(listed, cached_bytes_, "bytes of cached blocks");
+  }
+
+  const size_t max_cached_bytes_;
+  std::vector<Bin> bins_;
+  size_t cached_bytes_ = 0;
+};
+
+}  // namespace
+}  // namespace internal
+
+std::unique_ptr<Pool> NewBinnedPool(Upstream& upstream, const BinnedPoolOptions& options) {
+  return std::make_unique<internal::BinnedPool>(upstream, options);
+}
+
+}  // namespace caffe2rt

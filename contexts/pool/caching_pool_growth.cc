@@ -1,0 +1,151 @@
+// Where a CachingPool looks when the cache of a stream does not have what was asked.
+#include <algorithm>
+
+#include "contexts/pool/caching_pool.h"
+
+namespace caffe2rt::internal {
+
+BlockRecord* CachingPool::Grow(const Request& request, Lock& lock) {
+  BlockRecord* block = GrowWithinPeak(request, lock);
+  if (block == nullptr) block = GrowAfterRefusal(request, lock);
+  if (block == nullptr) ThrowOutOfMemory(request.asked_bytes, request.stream);
+  return block;
+}
+
+BlockRecord* CachingPool::GrowWithinPeak(const Request& request, Lock& lock) {
+  const size_t granule =
+      request.small ? options_.small_granule_bytes : options_.large_granule_bytes;
+  const size_t floor = request.small ? options_.small_segment_bytes : 0;
+  const size_t segment_bytes = RoundUp(std::max(request.bytes, floor), granule);
+  RefreshMarkers();
+  // Half of a segment may go to waste; in a tight place all that is needed does.
+  if (BlockRecord* const block = MoveSegment(request, 2 * segment_bytes)) return block;
+  if (const size_t excess = Excess(request, segment_bytes); excess != 0) {
+    if (BlockRecord* const block = MoveSegment(request, SIZE_MAX)) return block;
+    if (BlockRecord* const block = Borrow(request)) return block;
+    GiveBackIdle(excess, lock);
+    // Other threads may have freed something meanwhile.
+    if (BlockRecord* const block = TakeCached(request)) return block;
+  }
+  return AddSegment(request, segment_bytes, lock);
+}
+
+BlockRecord* CachingPool::GrowAfterRefusal(const Request& request, Lock& lock) {
+  PoolCounters::Add(counters_.out_of_memory_retries, 1);
+  WaitForAll(lock);
+  if (BlockRecord* const block = TakeCached(request)) return block;
+  if (BlockRecord* const block = MoveSegment(request, SIZE_MAX)) return block;
+  if (BlockRecord* const block = Borrow(request)) return block;
+  GiveBackIdle(SIZE_MAX, lock);
+  return AddSegment(request, request.bytes, lock);
+}
+
+bool CachingPool::IsIdle(const BlockRecord& block) const {
+  return block.sequence <= streams_[static_cast<size_t>(block.home)]->order.completed;
+}
+
+void CachingPool::RefreshMarkers() {
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    if (streams_[i] != nullptr) streams_[i]->order.Refresh(static_cast<StreamIndex>(i), events_);
+  }
+}
+
+BlockRecord* CachingPool::MoveSegment(const Request& request, size_t most_bytes) {
+  BlockRecord* best = nullptr;
+  for (const auto& [data, block] : segments_) {
+    const bool fits = block->state == BlockState::kCached && block->IsWholeSegment() &&
+                      block->small == request.small && block->bytes >= request.bytes &&
+                      block->bytes <= most_bytes && block->home != request.stream;
+    if (fits && (best == nullptr || block->bytes < best->bytes) && IsIdle(*block)) best = block;
+  }
+  if (best == nullptr) return nullptr;
+  TakeOut(best);
+  best->home = request.stream;
+  best->sequence = 0;  // nobody's work is on it
+  return best;
+}
+
+BlockRecord* CachingPool::Borrow(const Request& request) {
+  BlockRecord* best = nullptr;
+  for (const auto& stream : streams_) {
+    if (stream == nullptr) continue;
+    BlockRecord* const block = stream->Lists(request.small).FindBestFit(
+        request.bytes, [this](const BlockRecord& b) { return IsIdle(b); });
+    if (block != nullptr && (best == nullptr || block->bytes < best->bytes)) best = block;
+  }
+  if (best != nullptr) TakeOut(best);
+  return best;
+}
+
+size_t CachingPool::Excess(const Request& request, size_t more) const {
+  const size_t peak = std::max(PoolCounters::Get(counters_.peak_in_use),
+                               PoolCounters::Get(counters_.in_use) + request.bytes);
+  const size_t allowed =
+      std::max(static_cast<size_t>(static_cast<double>(peak) * options_.growth_over_peak),
+               peak + options_.growth_slack_bytes);
+  const size_t wanted = PoolCounters::Get(counters_.reserved) + more;
+  return wanted > allowed ? wanted - allowed : 0;
+}
+
+void CachingPool::GiveBackIdle(size_t at_least, Lock& lock) {
+  std::vector<BlockRecord*> idle;
+  for (const auto& [data, block] : segments_) {
+    if (block->state == BlockState::kCached && block->IsWholeSegment() && IsIdle(*block)) {
+      idle.push_back(block);
+    }
+  }
+  std::stable_sort(idle.begin(), idle.end(), [](const BlockRecord* a, const BlockRecord* b) {
+    return a->bytes > b->bytes;
+  });
+  std::vector<Extent> extents;
+  size_t bytes = 0;
+  for (BlockRecord* const block : idle) {
+    if (bytes >= at_least) break;
+    bytes += block->bytes;
+    TakeOut(block);
+    extents.push_back(RemoveSegment(block));
+  }
+  GiveBack(extents, lock);
+}
+
+BlockRecord* CachingPool::AddSegment(const Request& request, size_t bytes, Lock& lock) {
+  BlockRecord* const block = NewSegment(bytes, request.stream, lock);
+  if (block != nullptr) block->small = request.small;
+  return block;
+}
+
+void CachingPool::WaitForAll(Lock& lock) {
+  // What was freed before the wait is idle after it; other threads may free more meanwhile.
+  std::vector<uint64_t> frees;
+  for (const auto& stream : streams_) {
+    frees.push_back(stream != nullptr ? stream->order.frees : 0);
+  }
+  const std::vector<BlockRecord*> without_event = std::move(without_event_);
+  without_event_.clear();
+  try {
+    Synchronize(frees.size(), lock);
+  } catch (...) {
+    without_event_.insert(without_event_.end(), without_event.begin(), without_event.end());
+    throw;
+  }
+  for (size_t i = 0; i < frees.size(); ++i) {
+    if (streams_[i] == nullptr) continue;
+    StreamOrder& order = streams_[i]->order;
+    order.completed = std::max(order.completed, frees[i]);
+  }
+  for (BlockRecord* const block : without_event) {
+    if (--block->waits == 0) Cache(block);
+  }
+  CollectWaiting();
+}
+
+size_t CachingPool::ReleaseCached() {
+  Lock lock(mutex_);
+  const size_t before = PoolCounters::Get(counters_.reserved);
+  WaitForAll(lock);
+  GiveBackIdle(SIZE_MAX, lock);
+  const size_t after = PoolCounters::Get(counters_.reserved);
+  return before > after ? before - after : 0;
+}
+
+}  // namespace caffe2rt::internal

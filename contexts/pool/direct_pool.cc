@@ -1,0 +1,52 @@
+// NONE: every call goes to the upstream, which waits for work on what it takes back.
+#include "contexts/pool/free_lists.h"
+#include "contexts/pool/tracked_pool.h"
+
+namespace caffe2rt {
+namespace internal {
+namespace {
+
+class DirectPool final : public TrackedPool {
+ public:
+  DirectPool(Upstream& upstream, const PoolOptions& options)
+      : TrackedPool(upstream, "none", options) {}
+
+  PoolBlock Allocate(size_t nbytes, StreamIndex stream) override {
+    if (nbytes == 0) return {};
+CheckStream(stream, false);
+    const size_t bytes = RoundUp(nbytes, kBlockGranule);
+    Lock lock(mutex_);
+    BlockRecord* record = NewSegment(bytes, stream, lock);
+    if (record == nullptr) {
+      // Another thread may have freed something since.
+      PoolCounters::Add(counters_.out_of_memory_retries, 1);
+      record = NewSegment(bytes, stream, lock);
+    }
+    if (record == nullptr) ThrowOutOfMemory(nbytes, stream);
+    return HandOut(record, nbytes);
+  }
+
+  void Free(const PoolBlock& block, StreamIndex stream) override {
+    if (block.data == nullptr) return;
+CheckStream(stream, true);
+    Lock lock(mutex_);
+    BlockRecord* const record = Claim(block);
+    TakeBack(record, stream);
+    GiveBack({RemoveSegment(record)}, lock);
+  }
+
+  size_t ReleaseCached() override { return 0; }
+
+ private:
+  size_t LargestFree() const override { return 0; }
+  void CheckLists() const override {}
+};
+
+}  // namespace
+}  // namespace internal
+
+std::unique_ptr<Pool> NewDirectPool(Upstream& upstream, const PoolOptions& options) {
+  return std::make_unique<internal::DirectPool>(upstream, options);
+}
+
+}  // namespace caffe2rt

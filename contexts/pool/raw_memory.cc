@@ -1,0 +1,37 @@
+#include "contexts/pool/raw_memory.h"
+
+namespace caffe2rt {
+
+void* RawMemory::Allocate(size_t nbytes, StreamIndex stream) {
+  const PoolBlock block = pool_.Allocate(nbytes, stream);
+  if (block.data == nullptr) return nullptr;
+  try {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    blocks_.emplace(block.data, block);
+  } catch (...) {
+    pool_.Free(block, stream);
+    throw;
+  }
+  return block.data;
+}
+
+void RawMemory::Free(void* data, StreamIndex stream) {
+  if (data == nullptr) return;
+  PoolBlock block;
+  {
+    // Forgotten before it is freed: its address may come back at once.
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto found = blocks_.find(data); found != blocks_.end()) {
+      block = found->second;
+      blocks_.erase(found);
+    }
+  }
+  if (block.data == nullptr) {
+    CAFFE_ENFORCE(!pool_.Owns(data), "pointer ", data,
+                  " lies in the pool and is not the start of memory in use: it was freed before");
+    CAFFE_THROW("pointer ", data, " is not of this pool, want one that its Allocate gave");
+  }
+  pool_.Free(block, stream);
+}
+
+}  // namespace caffe2rt

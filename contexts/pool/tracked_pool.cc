@@ -1,0 +1,251 @@
+#include "contexts/pool/tracked_pool.h"
+
+#include <exception>
+
+#include "caffe2_core/base/logging.h"
+
+namespace caffe2rt {
+
+Pool& Pool::Of(void* token) { return *internal::RecordOf(token)->pool; }
+
+void FreePoolBlock(void* data, void* token, StreamIndex stream) noexcept {
+  try {
+    if (data != nullptr) Pool::Of(token).Free({data, token}, stream);
+  } catch (...) {
+    LOG(ERROR) << CurrentExceptionMessage();
+  }
+}
+
+namespace internal {
+
+TrackedPool::TrackedPool(Upstream& upstream, std::string kind, const PoolOptions& options)
+    : upstream_(upstream),
+      kind_(std::move(kind)),
+      device_(options.device),
+      records_(this),
+      events_(upstream, counters_) {
+  SetLimit(options.limit_bytes);
+}
+
+TrackedPool::~TrackedPool() {
+  if (PoolCounters::Get(counters_.blocks) != 0) {
+    LOG(ERROR) << device_ << ": pool ends with " << PoolCounters::Get(counters_.blocks)
+               << " blocks in use";
+  }
+  for (const auto& [data, first] : segments_) {
+    size_t bytes = 0;
+    for (const BlockRecord* block = first; block != nullptr; block = block->after) {
+      bytes += block->bytes;
+    }
+    try {
+      upstream_.Free(data, bytes);
+    } catch (...) {
+      LOG(ERROR) << device_ << ": " << CurrentExceptionMessage();
+    }
+  }
+}
+
+void TrackedPool::CheckStream(StreamIndex stream, bool none) const {
+  // Pools keep a table by number.
+  constexpr StreamIndex kMostStreams = 1 << 16;
+  CAFFE_ENFORCE(stream >= (none ? kNoStream : 0) && stream < kMostStreams, device_, ": stream is ",
+                stream, ", want 0 to ", kMostStreams - 1);
+}
+
+BlockRecord* TrackedPool::Claim(const PoolBlock& block) const {
+  CAFFE_ENFORCE(block.token != nullptr, device_, ": pointer ", block.data,
+                " comes without its block, want the block that Allocate gave");
+  BlockRecord* const record = RecordOf(block.token);
+  CAFFE_ENFORCE(record->pool == this, device_, ": block ", block.data,
+                " is of another pool, want the pool that gave it");
+  CAFFE_ENFORCE(record->state == BlockState::kInUse && record->data == block.data &&
+                    record->generation % kGenerations == GenerationOf(block.token),
+                device_, ": block ", block.data, " is not in use: it was freed before");
+  return record;
+}
+
+size_t TrackedPool::RoundUp(size_t requested, size_t granule) const {
+  size_t sum;
+  if (__builtin_add_overflow(requested, granule - 1, &sum)) ThrowOutOfMemory(requested, kNoStream);
+  return sum / granule * granule;
+}
+
+PoolBlock TrackedPool::HandOut(BlockRecord* record, size_t requested_bytes) {
+  record->state = BlockState::kInUse;
+  record->requested_bytes = requested_bytes;
+  ++record->generation;
+  counters_.OnUse(record->bytes, requested_bytes);
+  return {record->data, TokenOf(record)};
+}
+
+void TrackedPool::TakeBack(BlockRecord* record, StreamIndex stream) {
+  counters_.OnFree(record->bytes, record->requested_bytes);
+  record->requested_bytes = 0;
+  record->AddUse(stream);
+}
+
+BlockRecord* TrackedPool::NewSegment(size_t bytes, StreamIndex home, Lock& lock) {
+  const size_t limit = PoolCounters::Get(counters_.limit);
+  const size_t reserved = PoolCounters::Get(counters_.reserved);
+  if (bytes > limit || reserved > limit - bytes) return nullptr;
+  counters_.OnReserve(bytes);
+  void* data = nullptr;
+  std::exception_ptr failure;
+  lock.unlock();
+  try {
+    data = upstream_.Allocate(bytes);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  PoolCounters::Add(counters_.upstream_allocations, 1);
+  if (data == nullptr) PoolCounters::Subtract(counters_.reserved, bytes);
+  if (failure != nullptr) std::rethrow_exception(failure);
+  if (data == nullptr) return nullptr;
+  BlockRecord* const record = records_.Take();
+  record->data = static_cast<char*>(data);
+  record->bytes = bytes;
+  record->home = home;
+  segments_.emplace(record->data, record);
+  return record;
+}
+
+TrackedPool::Extent TrackedPool::RemoveSegment(BlockRecord* record) {
+  const Extent extent{record->data, record->bytes};
+  segments_.erase(record->data);
+  records_.Give(record);
+  return extent;
+}
+
+void TrackedPool::GiveBack(const std::vector<Extent>& extents, Lock& lock) {
+  if (extents.empty()) return;
+  std::exception_ptr failure;
+  size_t bytes = 0;
+  lock.unlock();
+  for (const Extent& extent : extents) {
+    try {
+      upstream_.Free(extent.data, extent.bytes);
+    } catch (...) {
+      if (failure == nullptr) failure = std::current_exception();
+    }
+    bytes += extent.bytes;
+  }
+  lock.lock();
+  PoolCounters::Subtract(counters_.reserved, bytes);
+  PoolCounters::Add(counters_.upstream_frees, extents.size());
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+void TrackedPool::Synchronize(size_t count, Lock& lock) {
+  std::exception_ptr failure;
+  lock.unlock();
+  try {
+    for (size_t i = 0; i < count; ++i) upstream_.Synchronize(static_cast<StreamIndex>(i));
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+void TrackedPool::ThrowOutOfMemory(size_t asked_bytes, StreamIndex stream) const {
+  const PoolStatistics now = counters_.Read();
+  const std::string limit =
+      now.limit_bytes == SIZE_MAX ? "none" : MakeString(now.limit_bytes, " bytes");
+  const std::string where = stream == kNoStream ? "" : MakeString(" on stream ", stream);
+  throw OutOfMemory(
+      __FILE__, __LINE__, "",
+      MakeString(device_, " is out of memory: asked ", asked_bytes, " bytes", where, ", in use ",
+                 now.in_use_bytes, " bytes in ", now.blocks_in_use, " blocks, cached ",
+                 now.cached_bytes, " bytes, limit ", limit, ", peak ", now.peak_in_use_bytes,
+                 " bytes; use a smaller batch or raise the limit"));
+}
+
+void TrackedPool::RecordUse(const PoolBlock& block, StreamIndex stream) {
+  if (block.data == nullptr) return;
+  CheckStream(stream, false);
+  const Lock lock(mutex_);
+  Claim(block)->AddUse(stream);
+}
+
+PoolStatistics TrackedPool::Statistics() const {
+  PoolStatistics statistics = counters_.Read();
+  const Lock lock(mutex_);
+  statistics.largest_free_bytes = LargestFree();
+  return statistics;
+}
+
+void TrackedPool::ResetPeaks() {
+  const Lock lock(mutex_);
+  counters_.ResetPeaks();
+}
+
+void TrackedPool::SetLimit(size_t limit_bytes) {
+  counters_.limit.store(limit_bytes, std::memory_order_relaxed);
+}
+
+PoolSnapshot TrackedPool::Snapshot() const {
+  using State = PoolSnapshot::State;
+  PoolSnapshot snapshot{device_, kind_, {}, {}};
+  const Lock lock(mutex_);
+  snapshot.statistics = counters_.Read();
+  snapshot.statistics.largest_free_bytes = LargestFree();
+  for (const auto& [data, first] : segments_) {
+    PoolSnapshot::Segment& segment = snapshot.segments.emplace_back();
+    segment.address = reinterpret_cast<uintptr_t>(data);
+    for (const BlockRecord* block = first; block != nullptr; block = block->after) {
+      const State state = block->state == BlockState::kInUse     ? State::kInUse
+                          : block->state == BlockState::kWaiting ? State::kWaiting
+                                                                 : State::kCached;
+      segment.bytes += block->bytes;
+      segment.blocks.push_back({reinterpret_cast<uintptr_t>(block->data), block->bytes,
+                                block->requested_bytes, state, block->home, block->uses});
+    }
+  }
+  return snapshot;
+}
+
+bool TrackedPool::Owns(const void* data) const {
+  const Lock lock(mutex_);
+  auto segment =
+      segments_.upper_bound(const_cast<char*>(static_cast<const char*>(data)));
+  if (segment == segments_.begin()) return false;
+  --segment;
+  const BlockRecord* last = segment->second;
+  while (last->after != nullptr) last = last->after;
+  return static_cast<const char*>(data) < last->data + last->bytes;
+}
+
+void TrackedPool::CheckInvariants() const {
+  const Lock lock(mutex_);
+  size_t reserved = 0, in_use = 0, requested = 0, blocks = 0;
+  for (const auto& [data, first] : segments_) {
+    CAFFE_ENFORCE(first->before == nullptr && first->data == data, "first block of a segment");
+    const BlockRecord* before = nullptr;
+    for (const BlockRecord* block = first; block != nullptr; block = block->after) {
+      CAFFE_ENFORCE(block->before == before, "link to the block before ",
+                    static_cast<const void*>(block->data));
+      CAFFE_ENFORCE(before == nullptr || before->data + before->bytes == block->data,
+                    "end of the block before ", static_cast<const void*>(block->data));
+      CAFFE_ENFORCE_EQ(block->home, first->home, "home of a block and of its segment");
+      CAFFE_ENFORCE(block->state != BlockState::kUnused, "a block of a segment has a state");
+      reserved += block->bytes;
+      if (block->state == BlockState::kInUse) {
+        CAFFE_ENFORCE_LE(block->requested_bytes, block->bytes, "request and size of a block");
+        in_use += block->bytes;
+        requested += block->requested_bytes;
+        ++blocks;
+      }
+      before = block;
+    }
+  }
+  // Memory on its way from or to the upstream is counted and in no segment.
+  CAFFE_ENFORCE_LE(reserved, PoolCounters::Get(counters_.reserved), "bytes of all segments");
+  CAFFE_ENFORCE_EQ(in_use, PoolCounters::Get(counters_.in_use), "bytes in use");
+  CAFFE_ENFORCE_EQ(requested, PoolCounters::Get(counters_.requested), "bytes asked for");
+  CAFFE_ENFORCE_EQ(blocks, PoolCounters::Get(counters_.blocks), "blocks in use");
+  CheckLists();
+}
+
+}  // namespace internal
+}  // namespace caffe2rt
