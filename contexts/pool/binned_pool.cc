@@ -1,6 +1,6 @@
-// The policy of cub::CachingDeviceAllocator: sizes are rounded up to powers, blocks are never cut, an
-// event stands behind every free. Recording happens under the lock, so that nobody sees a block in
-// the cache before its event.
+// The policy of cub::CachingDeviceAllocator: sizes are rounded up to powers, blocks are never cut,
+// an event stands behind every free. Recording happens under the lock, so that nobody sees a block
+// in the cache before its event.
 #include <limits>
 
 #include "contexts/pool/free_lists.h"
@@ -20,15 +20,15 @@ class BinnedPool final : public TrackedPool {
     size_t bytes = 1;
     for (unsigned power = 0; power <= options.max_bin; ++power) {
       if (power >= options.min_bin) bins_.push_back({bytes, nullptr, nullptr});
-      CAFFE_ENFORCE(power == options.max_bin || !__builtin_mul_overflow(
-                                                    bytes, size_t{options.bin_growth}, &bytes),
+      CAFFE_ENFORCE(power == options.max_bin ||
+                        !__builtin_mul_overflow(bytes, size_t{options.bin_growth}, &bytes),
                     "max_bin ", options.max_bin, " of the binned pool is beyond 64 bits");
     }
   }
 
   PoolBlock Allocate(size_t nbytes, StreamIndex stream) override {
     if (nbytes == 0) return {};
-CheckStream(stream, false);
+    CheckStream(stream, false);
     Lock lock(mutex_);
     Bin* const bin = BinOf(nbytes);
     const size_t bytes = bin != nullptr ? bin->bytes : RoundUp(nbytes, kBlockGranule);
@@ -50,7 +50,7 @@ CheckStream(stream, false);
 
   void Free(const PoolBlock& block, StreamIndex stream) override {
     if (block.data == nullptr) return;
-CheckStream(stream, true);
+    CheckStream(stream, true);
     Lock lock(mutex_);
     BlockRecord* const record = Claim(block);
     TakeBack(record, stream);

@@ -23,7 +23,7 @@ CachingPool::CachingPool(Upstream& upstream, const CachingPoolOptions& options)
 
 PoolBlock CachingPool::Allocate(size_t nbytes, StreamIndex stream) {
   if (nbytes == 0) return {};
-CheckStream(stream, false);
+  CheckStream(stream, false);
   const size_t bytes = RoundUp(nbytes, kBlockGranule);
   const Request request{nbytes, bytes, stream, bytes <= options_.small_bytes};
   Lock lock(mutex_);
@@ -37,7 +37,7 @@ CheckStream(stream, false);
 
 void CachingPool::Free(const PoolBlock& pool_block, StreamIndex stream) {
   if (pool_block.data == nullptr) return;
-CheckStream(stream, true);
+  CheckStream(stream, true);
   const Lock lock(mutex_);
   BlockRecord* const block = Claim(pool_block);
   TakeBack(block, stream);
@@ -159,9 +159,9 @@ void CachingPool::CheckLists() const {
   for (const auto& [data, first] : segments_) {
     for (const BlockRecord* block = first; block != nullptr; block = block->after) {
       const bool is_cached = block->state == BlockState::kCached;
-      CAFFE_ENFORCE(!is_cached || block->after == nullptr ||
-                        block->after->state != BlockState::kCached,
-                    "neighbours are cached and not merged");
+      CAFFE_ENFORCE(
+          !is_cached || block->after == nullptr || block->after->state != BlockState::kCached,
+          "neighbours are cached and not merged");
       CAFFE_ENFORCE_EQ(block->small, first->small, "kind of a block and of its segment");
       CAFFE_ENFORCE_EQ(block->bytes % kBlockGranule, 0u, "size of a block in granules");
       cached += is_cached ? 1 : 0;

@@ -86,7 +86,7 @@ class CachingPool final : public TrackedPool {
 
   const CachingPoolOptions options_;
   std::vector<std::unique_ptr<Stream>> streams_;
-  size_t waiting_ = 0;  // events in all streams
+  size_t waiting_ = 0;                       // events in all streams
   std::vector<BlockRecord*> without_event_;  // freed while the device gave no event
 };
 

@@ -69,8 +69,10 @@ BlockRecord* CachingPool::Borrow(const Request& request) {
   BlockRecord* best = nullptr;
   for (const auto& stream : streams_) {
     if (stream == nullptr) continue;
-    BlockRecord* const block = stream->Lists(request.small).FindBestFit(
-        request.bytes, [this](const BlockRecord& b) { return IsIdle(b); });
+    BlockRecord* const block =
+        stream->Lists(request.small).FindBestFit(request.bytes, [this](const BlockRecord& b) {
+          return IsIdle(b);
+        });
     if (block != nullptr && (best == nullptr || block->bytes < best->bytes)) best = block;
   }
   if (best != nullptr) TakeOut(best);
@@ -94,9 +96,8 @@ void CachingPool::GiveBackIdle(size_t at_least, Lock& lock) {
       idle.push_back(block);
     }
   }
-  std::stable_sort(idle.begin(), idle.end(), [](const BlockRecord* a, const BlockRecord* b) {
-    return a->bytes > b->bytes;
-  });
+  std::stable_sort(idle.begin(), idle.end(),
+                   [](const BlockRecord* a, const BlockRecord* b) { return a->bytes > b->bytes; });
   std::vector<Extent> extents;
   size_t bytes = 0;
   for (BlockRecord* const block : idle) {

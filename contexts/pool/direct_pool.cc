@@ -13,7 +13,7 @@ class DirectPool final : public TrackedPool {
 
   PoolBlock Allocate(size_t nbytes, StreamIndex stream) override {
     if (nbytes == 0) return {};
-CheckStream(stream, false);
+    CheckStream(stream, false);
     const size_t bytes = RoundUp(nbytes, kBlockGranule);
     Lock lock(mutex_);
     BlockRecord* record = NewSegment(bytes, stream, lock);
@@ -28,7 +28,7 @@ CheckStream(stream, false);
 
   void Free(const PoolBlock& block, StreamIndex stream) override {
     if (block.data == nullptr) return;
-CheckStream(stream, true);
+    CheckStream(stream, true);
     Lock lock(mutex_);
     BlockRecord* const record = Claim(block);
     TakeBack(record, stream);

@@ -19,10 +19,10 @@ class NetShapes {
   Blob Input(size_t channels, size_t side) { return Add({}, channels, side); }
 
   // The workspace is what lowering one picture to columns takes, within Caffe2's limit of 64 MiB.
-  Blob Conv(Blob x, size_t channels, size_t kernel, size_t stride, size_t pad) {
+  Blob Conv(Blob x, size_t channels, size_t kernel, size_t stride, size_t pad, bool bias = false) {
     const size_t side = (x.side + 2 * pad - kernel) / stride + 1;
     const Blob y = Add({x.layer}, channels, side);
-    layers.back().weight_bytes = 4 * channels * x.channels * kernel * kernel;
+    layers.back().weight_bytes = 4 * channels * (x.channels * kernel * kernel + (bias ? 1 : 0));
     if (kernel > 1) {
       const size_t columns = 4 * x.channels * kernel * kernel * side * side;
       layers.back().workspace_bytes = std::min(columns, size_t{64} << 20);
@@ -74,8 +74,8 @@ NetShapes::Blob Bottleneck(NetShapes& net, NetShapes::Blob x, size_t width, size
 
 std::vector<Layer> LeNetLayers(int64_t batch) {
   NetShapes net(batch);
-  NetShapes::Blob x = net.Pool(net.Conv(net.Input(1, 28), 20, 5, 1, 0), 2, 2, 0);
-  x = net.Pool(net.Conv(x, 50, 5, 1, 0), 2, 2, 0);
+  NetShapes::Blob x = net.Pool(net.Conv(net.Input(1, 28), 20, 5, 1, 0, true), 2, 2, 0);
+  x = net.Pool(net.Conv(x, 50, 5, 1, 0, true), 2, 2, 0);
   net.Softmax(net.FC(net.FC(x, 500), 10));
   return net.layers;
 }

@@ -17,7 +17,8 @@
 // once more, and then OutOfMemory is thrown. Counts are right whatever the upstream throws.
 //
 // Thread safe. One pool is one device: pools share nothing, so threads on different devices do not
-// meet. Whoever asks a pool outlives no block: REQUIRES at destruction: no block is in use.
+// meet. No lock is held while the upstream allocates, frees or waits. A pool ends after its blocks:
+// what is in use then is logged and its memory goes back all the same.
 
 #include <cstddef>
 #include <cstdint>
@@ -95,8 +96,8 @@ void FreePoolBlock(void* data, void* token, StreamIndex stream) noexcept;
 std::unique_ptr<Pool> NewDirectPool(Upstream& upstream, const PoolOptions& options);
 
 struct BinnedPoolOptions : PoolOptions {
-  // Sizes are powers of growth, from growth^min_bin to growth^max_bin; larger blocks are not cached.
-  // `caffe2_cub_bin_growth`, `caffe2_cub_min_bin`, `caffe2_cub_max_bin`.
+  // Sizes are powers of growth, from growth^min_bin to growth^max_bin; larger blocks are not
+  // cached. `caffe2_cub_bin_growth`, `caffe2_cub_min_bin`, `caffe2_cub_max_bin`.
   unsigned bin_growth = 8;
   unsigned min_bin = 3;
   unsigned max_bin = 10;
@@ -118,7 +119,7 @@ struct CachingPoolOptions : PoolOptions {
   // Beyond this multiple of the peak in use, idle segments are given back before more is taken.
   double growth_over_peak = 1.2;
   // But never for less than this much above the peak.
-  size_t growth_slack_bytes = size_t{4} << 20;
+  size_t growth_slack_bytes = size_t{7} << 20;
 };
 // THC (ours): best fit with split and merge, a cache for each stream.
 std::unique_ptr<Pool> NewCachingPool(Upstream& upstream, const CachingPoolOptions& options);

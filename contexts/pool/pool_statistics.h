@@ -19,7 +19,7 @@ struct PoolStatistics {
   size_t blocks_in_use = 0;
   size_t reserved_bytes = 0;  // taken from the upstream
   size_t peak_reserved_bytes = 0;
-  size_t cached_bytes = 0;  // reserved and not in use, whether or not its work is over
+  size_t cached_bytes = 0;        // reserved and not in use, whether or not its work is over
   size_t largest_free_bytes = 0;  // the largest block that some stream could get now
   size_t limit_bytes = 0;
   uint64_t allocations = 0;

@@ -1,6 +1,7 @@
 #include "contexts/pool/trace.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <sstream>
 
@@ -110,6 +111,12 @@ Trace ParseTrace(std::string_view text) {
     const std::string_view word = line.Word();
     if (word == "name") {
       trace.name = line.Rest();
+      const auto is_plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
+      };
+      if (!std::all_of(trace.name.begin(), trace.name.end(), is_plain)) {
+        line.Fail("a name has letters, digits, _ . and - only");
+      }
     } else if (word == "fixed_shapes" && line.Rest().empty()) {
       trace.fixed_shapes = true;
     } else if (word == "a" || word == "u" || word == "f" || word == "w") {

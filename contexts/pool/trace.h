@@ -5,15 +5,15 @@
 // are skipped:
 //
 //   caffe2rt-trace 1           first line: the format and its version
-//   name lenet_training        optional
+//   name lenet_training        optional; letters, digits, _ . -
 //   fixed_shapes               optional: all steps are alike, so a pool may settle
 //   a 7 4096 0                 allocate 4096 bytes for stream 0, known as 7 from here on
 //   u 7 1                      work on stream 1 uses 7
 //   f 7 0                      free 7 by a thread that works on stream 0 (-1: on none)
 //   w 0                        wait: the work that stream 0 was given so far is over
 //
-// An id is a number below 2^20; it may be used again after its `f`. `a` and `u` stand for work on the
-// block, given to that stream right behind. What is not freed at the end stays in use.
+// An id is a number below 2^20; it may be used again after its `f`. `a` and `u` stand for work on
+// the block, given to that stream right behind. What is not freed at the end stays in use.
 
 #include <cstddef>
 #include <cstdint>

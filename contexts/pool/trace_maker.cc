@@ -215,7 +215,7 @@ Trace RandomTrace(const RandomTraceOptions& options) {
       in_use.pop_back();
     }
   }
-  writer.trace.name = options.streams == 1 ? "random" : "random_streams";
+  writer.trace.name = options.streams == 1 ? "random" : "random_two_streams";
   return std::move(writer.trace);
 }
 
@@ -227,7 +227,7 @@ std::vector<Trace> StandardTraces() {
   traces.push_back(TwoStreamTrainingTrace(32, 12));
   traces.push_back(TwoNetsTrace(16, 12));
   traces.push_back(RandomTrace({}));
-  traces.push_back(RandomTrace({.seed = 2, .streams = 4, .use_each = 10}));
+  traces.push_back(RandomTrace({.seed = 2, .streams = 2, .use_each = 10}));
   return traces;
 }
 

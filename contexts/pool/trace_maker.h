@@ -2,8 +2,8 @@
 // Traces of what nets do, with the sizes of their real layers, and random ones.
 //
 // A training step allocates outputs and workspaces forward, gradients backward, frees what nobody
-// needs any more, and updates the weights with momentum. Weights and momentum stay; the gradients of
-// weights live from the backward pass to the update.
+// needs any more, and updates the weights with momentum. Weights and momentum stay; the gradients
+// of weights live from the backward pass to the update.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@ struct RandomTraceOptions {
   StreamIndex streams = 1;
   size_t least_bytes = 512;  // sizes are spread evenly over powers of two
   size_t most_bytes = size_t{8} << 20;
-  size_t blocks_in_use = 200;  // about
+  size_t blocks_in_use = 400;  // about
   // One in so many entries; 0: none.
   unsigned use_each = 0;
   unsigned wait_each = 50;

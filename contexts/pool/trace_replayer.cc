@@ -66,9 +66,11 @@ void TraceReplayer::FreeAll() {
   used_bytes_ = 0;
 }
 
-TraceResult ReplayTrace(const Trace& trace, Pool& pool, Upstream& upstream) {
+TraceResult ReplayTrace(const Trace& trace, Pool& pool, Upstream& upstream,
+                        const std::function<void(TraceReplayer&)>& prepare) {
   const uint64_t before = UpstreamCalls(pool);
   TraceReplayer replayer(trace, pool, upstream);
+  if (prepare) prepare(replayer);
   const size_t half = trace.entries.size() / 2;
   replayer.Replay(0, half);
   const uint64_t middle = UpstreamCalls(pool);

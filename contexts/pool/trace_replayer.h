@@ -53,7 +53,8 @@ class TraceReplayer {
   size_t peak_used_bytes_ = 0;
 };
 
-// The whole trace on a pool that nobody else uses.
-TraceResult ReplayTrace(const Trace& trace, Pool& pool, Upstream& upstream);
+// The whole trace on a new pool that nobody else uses. `prepare`, if any, sets the replayer's hook.
+TraceResult ReplayTrace(const Trace& trace, Pool& pool, Upstream& upstream,
+                        const std::function<void(TraceReplayer&)>& prepare = nullptr);
 
 }  // namespace caffe2rt

@@ -207,8 +207,7 @@ PoolSnapshot TrackedPool::Snapshot() const {
 
 bool TrackedPool::Owns(const void* data) const {
   const Lock lock(mutex_);
-  auto segment =
-      segments_.upper_bound(const_cast<char*>(static_cast<const char*>(data)));
+  auto segment = segments_.upper_bound(const_cast<char*>(static_cast<const char*>(data)));
   if (segment == segments_.begin()) return false;
   --segment;
   const BlockRecord* last = segment->second;

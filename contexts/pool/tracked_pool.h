@@ -1,6 +1,6 @@
 #pragma once
-// What all pools have in common: records of blocks, counts, the limit, calls of the upstream without
-// the lock, errors. Internal to contexts/pool.
+// What all pools have in common: records of blocks, counts, the limit, calls of the upstream
+// without the lock, errors. Internal to contexts/pool.
 
 #include <map>
 #include <mutex>
@@ -14,8 +14,8 @@
 
 namespace caffe2rt::internal {
 
-// `lock` parameters are the pool's lock, held; a function that takes one may let go of it meanwhile,
-// and what was known about lists before is then to be looked at again.
+// `lock` parameters are the pool's lock, held; a function that takes one may let go of it
+// meanwhile, and what was known about lists before is then to be looked at again.
 //
 // Invariant: reserved counts memory from before it is asked of the upstream until after it is given
 // back, so that threads which allocate at once do not pass the limit together.
@@ -52,8 +52,8 @@ class TrackedPool : public Pool {
   // Marks it as freed, with the stream of the caller as a use. It is in no list.
   void TakeBack(BlockRecord* record, StreamIndex stream);
 
-  // Memory of the upstream as a new segment of one unused block; null when the limit or the upstream
-  // refuses. Lets go of the lock. THROWS what the upstream throws.
+  // Memory of the upstream as a new segment of one unused block; null when the limit or the
+  // upstream refuses. Lets go of the lock. THROWS what the upstream throws.
   BlockRecord* NewSegment(size_t bytes, StreamIndex home, Lock& lock);
   // Forgets the segment of this one block; the caller gives the memory back.
   Extent RemoveSegment(BlockRecord* record);

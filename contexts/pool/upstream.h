@@ -1,9 +1,9 @@
 #pragma once
 // Where a pool gets its memory and how it asks about work on a device.
 //
-// One Upstream stands for one device (or for one kind of host memory, such as pinned). contexts/cuda
-// gives one over the CUDA runtime; tests give one that has no memory at all. The pools never touch
-// the memory, so its addresses need not be readable by the CPU.
+// One Upstream stands for one device (or for one kind of host memory, such as pinned).
+// contexts/cuda gives one over the CUDA runtime; tests give one that has no memory at all. The
+// pools never touch the memory, so its addresses need not be readable by the CPU.
 
 #include <cstddef>
 #include <cstdint>

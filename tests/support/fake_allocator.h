@@ -6,9 +6,9 @@
 //   ...                        // events recorded now are not done
 //   device.Finish(0);          // it works off what it has
 //
-// A stream is two numbers: how many pieces of work it was given and how many are over. Addresses that
-// were freed are given out again at once, the lowest first, so that mistakes about them show. Reading
-// or writing the "memory" would crash.
+// A stream is two numbers: how many pieces of work it was given and how many are over. Addresses
+// that were freed are given out again at once, the lowest first, so that mistakes about them show.
+// Reading or writing the "memory" would crash.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,269 @@
+// Pools on traces of nets, beside each other: time of a warm pair, memory taken, calls of the
+// upstream. The upstream has no device: it gives addresses (tests/support/fake_allocator.h).
+#include <time.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "contexts/pool/pool.h"
+#include "contexts/pool/trace_maker.h"
+#include "contexts/pool/trace_replayer.h"
+#include "tests/support/fake_allocator.h"
+
+namespace caffe2rt::test {
+namespace {
+
+constexpr const char* kHelp =
+    R"(Replays allocation traces on the pools of contexts/pool, without a device.
+
+usage: pool_benchmark [options]
+
+  --json             an array of objects instead of a table
+  --trace FILE       replay this trace (contexts/pool/trace.h has the format) instead of the made ones
+  --list             names of the made traces
+  --print-trace NAME write a made trace as text
+  --lag N            each stream trails by N pieces of work; default 0: work is over when asked for
+  --rounds N         rounds of timing, default 7
+  --help             this text
+
+Pools: none (every call goes upstream), cub (bins, growth and reuse of cub::CachingDeviceAllocator with
+Caffe2's defaults 8, 3, 10; our own code), thc (ours). The columns, and names of the JSON:
+
+  ns_per_pair                processor time of one allocation and its free in the second half of the
+                             trace, on a pool that has run it before; the median of the rounds. For
+                             threads on devices of their own: of the slowest thread
+  reserved_bytes             most memory taken from the upstream at once
+  used_bytes                 most memory that the trace had asked for and not freed at once
+  upstream_calls             allocations, frees and events made, on a new pool
+  upstream_calls_second_half of these, in the second half of the trace
+
+examples:
+  pool_benchmark
+  pool_benchmark --print-trace lenet_training > t.txt && pool_benchmark --trace t.txt --json
+)";
+
+struct Settings {
+  bool json = false;
+  bool list = false;
+  std::string trace_file;
+  std::string print_trace;
+  unsigned lag = 0;
+  unsigned rounds = 7;
+};
+
+struct Row {
+  std::string trace;
+  std::string pool;
+  int threads = 1;
+  double ns_per_pair = 0;
+  TraceResult result;
+};
+
+using PoolMaker = std::function<std::unique_ptr<Pool>(Upstream&)>;
+struct NamedPool {
+  const char* name;
+  PoolMaker make;
+};
+
+// Time of this thread alone: other programs, and threads beyond the number of cores, do not count.
+double ThreadNanoseconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// A trailing device, if asked for.
+void SetWork(TraceReplayer* replayer, FakeAllocator* device, unsigned lag) {
+  if (lag == 0) return;
+  replayer->on_work = [device, lag](StreamIndex stream, uint32_t) {
+    device->Give(stream);
+    if (device->Given(stream) - device->Finished(stream) > lag) device->Finish(stream, 1);
+  };
+}
+
+double MedianNsPerPair(const Trace& trace, const PoolMaker& make, const Settings& settings) {
+  FakeAllocator device;
+  const auto pool = make(device);
+  TraceReplayer replayer(trace, *pool, device);
+  SetWork(&replayer, &device, settings.lag);
+  const size_t half = trace.entries.size() / 2;
+  const auto pairs =
+      std::count_if(trace.entries.begin() + static_cast<ptrdiff_t>(half), trace.entries.end(),
+                    [](const TraceEntry& entry) { return entry.kind == TraceEntry::Kind::kFree; });
+  replayer.Replay(0, trace.entries.size());
+  std::vector<double> times;
+  for (unsigned i = 0; i < settings.rounds; ++i) {
+    replayer.FreeAll();
+    replayer.Replay(0, half);
+    const double start = ThreadNanoseconds();
+    replayer.Replay(half, trace.entries.size());
+    times.push_back(ThreadNanoseconds() - start);
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2] / static_cast<double>(std::max<ptrdiff_t>(pairs, 1));
+}
+
+TraceResult ResultOf(const Trace& trace, const PoolMaker& make, const Settings& settings) {
+  FakeAllocator device;
+  const auto pool = make(device);
+  return ReplayTrace(trace, *pool, device,
+                     [&](TraceReplayer& replayer) { SetWork(&replayer, &device, settings.lag); });
+}
+
+// Each thread has a device and its pool, and replays the same trace.
+Row MeasureDevices(const Trace& trace, const NamedPool& pool, int threads,
+                   const Settings& settings) {
+  std::vector<double> ns(static_cast<size_t>(threads));
+  {
+    std::vector<std::jthread> running;
+    for (double& result : ns) {
+      running.emplace_back([&] { result = MedianNsPerPair(trace, pool.make, settings); });
+    }
+  }
+  return {trace.name + "_" + std::to_string(threads) + "_devices", pool.name, threads,
+          *std::max_element(ns.begin(), ns.end()), ResultOf(trace, pool.make, settings)};
+}
+
+std::vector<Row> Measure(const std::vector<Trace>& traces, const Settings& settings) {
+  const NamedPool pools[] = {
+      {"none", [](Upstream& upstream) { return NewDirectPool(upstream, {}); }},
+      {"cub", [](Upstream& upstream) { return NewBinnedPool(upstream, {}); }},
+      {"thc", [](Upstream& upstream) { return NewCachingPool(upstream, {}); }},
+  };
+  std::vector<Row> rows;
+  for (const Trace& trace : traces) {
+    for (const NamedPool& pool : pools) {
+      rows.push_back({trace.name, pool.name, 1, MedianNsPerPair(trace, pool.make, settings),
+                      ResultOf(trace, pool.make, settings)});
+    }
+  }
+  for (const NamedPool& pool : pools) {
+    rows.push_back(MeasureDevices(traces.front(), pool, 4, settings));
+  }
+  return rows;
+}
+
+void PrintJson(const std::vector<Row>& rows) {
+  const char* separator = "[\n";
+  for (const Row& row : rows) {
+    std::printf(
+        "%s  {\"trace\": \"%s\", \"pool\": \"%s\", \"threads\": %d, \"ns_per_pair\": %.1f, "
+        "\"reserved_bytes\": %zu, \"used_bytes\": %zu, \"upstream_calls\": %zu, "
+        "\"upstream_calls_second_half\": %zu}",
+        separator, row.trace.c_str(), row.pool.c_str(), row.threads, row.ns_per_pair,
+        row.result.peak_reserved_bytes, row.result.peak_used_bytes,
+        static_cast<size_t>(row.result.upstream_calls),
+        static_cast<size_t>(row.result.upstream_calls_second_half));
+    separator = ",\n";
+  }
+  std::printf("\n]\n");
+}
+
+void PrintTable(const std::vector<Row>& rows) {
+  std::printf("%-26s %-5s %8s %13s %10s %6s %9s %12s\n", "trace", "pool", "ns/pair", "reserved MiB",
+              "used MiB", "ratio", "upstream", "second half");
+  for (const Row& row : rows) {
+    const double reserved = static_cast<double>(row.result.peak_reserved_bytes);
+    const double used = static_cast<double>(row.result.peak_used_bytes);
+    std::printf("%-26s %-5s %8.1f %13.1f %10.1f %6.3f %9zu %12zu\n", row.trace.c_str(),
+                row.pool.c_str(), row.ns_per_pair, reserved / (1 << 20), used / (1 << 20),
+                used > 0 ? reserved / used : 0.0, static_cast<size_t>(row.result.upstream_calls),
+                static_cast<size_t>(row.result.upstream_calls_second_half));
+  }
+}
+
+struct UsageError {
+  std::string text;
+};
+
+Settings ParseArguments(const std::vector<std::string>& arguments) {
+  Settings settings;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& name = arguments[i];
+    const auto value = [&]() -> const std::string& {
+      if (i + 1 == arguments.size()) throw UsageError{name + " wants a value"};
+      return arguments[++i];
+    };
+    const auto number = [&](unsigned least) {
+      const std::string& text = value();
+      unsigned n = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+      if (error != std::errc() || end != text.data() + text.size() || n < least) {
+        throw UsageError{name + " is \"" + text + "\", want a number from " +
+                         std::to_string(least)};
+      }
+      return n;
+    };
+    if (name == "--json") {
+      settings.json = true;
+    } else if (name == "--list") {
+      settings.list = true;
+    } else if (name == "--trace") {
+      settings.trace_file = value();
+    } else if (name == "--print-trace") {
+      settings.print_trace = value();
+    } else if (name == "--lag") {
+      settings.lag = number(0);
+    } else if (name == "--rounds") {
+      settings.rounds = number(1);
+    } else {
+      throw UsageError{"option \"" + name + "\" is not known; --help lists all"};
+    }
+  }
+  return settings;
+}
+
+std::vector<Trace> TracesFor(const Settings& settings) {
+  if (settings.trace_file.empty()) return StandardTraces();
+  std::ifstream file(settings.trace_file, std::ios::binary);
+  CAFFE_ENFORCE(file.good(), "cannot read \"", settings.trace_file, "\"");
+  std::vector<Trace> traces = {ParseTrace(std::string(std::istreambuf_iterator<char>(file), {}))};
+  if (traces[0].name.empty()) traces[0].name = "trace";
+  return traces;
+}
+
+int Run(const Settings& settings) {
+  if (settings.list || !settings.print_trace.empty()) {
+    for (const Trace& trace : StandardTraces()) {
+      if (settings.list) std::cout << trace.name << '\n';
+      if (trace.name != settings.print_trace) continue;
+      std::cout << TraceText(trace);
+      return 0;
+    }
+    CAFFE_ENFORCE(settings.list, "trace \"", settings.print_trace,
+                  "\" is not known; --list prints the names");
+    return 0;
+  }
+  const std::vector<Row> rows = Measure(TracesFor(settings), settings);
+  (settings.json ? PrintJson : PrintTable)(rows);
+  return 0;
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {
+    std::cout << caffe2rt::test::kHelp;
+    return 0;
+  }
+  try {
+    return caffe2rt::test::Run(caffe2rt::test::ParseArguments(arguments));
+  } catch (const caffe2rt::test::UsageError& error) {
+    std::cerr << "pool_benchmark: " << error.text << '\n';
+    return 2;
+  } catch (...) {
+    std::cerr << "pool_benchmark: " << caffe2rt::CurrentExceptionMessage() << '\n';
+    return 1;
+  }
+}
