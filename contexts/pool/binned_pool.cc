@@ -14,7 +14,8 @@ namespace {
 class BinnedPool final : public TrackedPool {
  public:
   BinnedPool(Upstream& upstream, const BinnedPoolOptions& options)
-      : TrackedPool(upstream, "cub", options), max_cached_bytes_(options.max_cached_bytes) {
+      : TrackedPool(upstream, "cub", options.device, options.limit_bytes),
+        max_cached_bytes_(options.max_cached_bytes) {
     CAFFE_ENFORCE_GE(options.bin_growth, 2u, "bin_growth of the binned pool");
     CAFFE_ENFORCE_LE(options.min_bin, options.max_bin, "min_bin and max_bin of the binned pool");
     size_t bytes = 1;
@@ -135,7 +136,7 @@ class BinnedPool final : public TrackedPool {
     (record->previous != nullptr ? record->previous->next : bin.first) = record->next;
     (record->next != nullptr ? record->next->previous : bin.last) = record->previous;
     record->previous = record->next = nullptr;
-    record->uses.clear();
+    record->uses.Clear();
     GiveEvents(record);
     cached_bytes_ -= record->bytes;
   }

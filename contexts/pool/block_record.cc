@@ -4,16 +4,27 @@
 
 namespace caffe2rt::internal {
 
+void StreamSet::Insert(StreamIndex stream) {
+  if (std::find(begin(), end(), stream) != end()) return;
+  if (count_ < kFew) {
+    few_[count_++] = stream;
+    return;
+  }
+  if (many_ == nullptr) many_ = std::make_unique<std::vector<StreamIndex>>();
+  if (count_ == kFew) many_->assign(few_, few_ + kFew);
+  many_->push_back(stream);
+  ++count_;
+}
+
 void BlockRecord::AddUse(StreamIndex stream) {
-  if (stream == home || stream == kNoStream) return;
-  if (std::find(uses.begin(), uses.end(), stream) == uses.end()) uses.push_back(stream);
+  if (stream != home && stream != kNoStream) uses.Insert(stream);
 }
 
 void BlockTable::Give(BlockRecord* record) {
   record->data = nullptr;
   record->bytes = record->requested_bytes = 0;
   record->before = record->after = record->previous = nullptr;
-  record->uses.clear();  // keeps its memory: a warm pool takes none
+  record->uses.Clear();
   record->waits = 0;
   record->state = BlockState::kUnused;
   record->event = nullptr;

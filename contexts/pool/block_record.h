@@ -10,6 +10,26 @@
 
 namespace caffe2rt::internal {
 
+// A few stream numbers, each once. Takes memory of the host from the fifth on only: records change
+// their blocks all the time, and a warm pool allocates nothing.
+class StreamSet {
+ public:
+  void Insert(StreamIndex stream);
+  void Clear() {
+    count_ = 0;
+    if (many_ != nullptr) many_->clear();
+  }
+  bool empty() const { return count_ == 0; }
+  const StreamIndex* begin() const { return count_ <= kFew ? few_ : many_->data(); }
+  const StreamIndex* end() const { return begin() + count_; }
+
+ private:
+  static constexpr uint32_t kFew = 4;
+  StreamIndex few_[kFew] = {};
+  uint32_t count_ = 0;
+  std::unique_ptr<std::vector<StreamIndex>> many_;  // all of them, when they are more than kFew
+};
+
 // kWaiting: freed, and streams that used it still work. kCached: free, in a list.
 enum class BlockState : uint8_t { kUnused, kInUse, kWaiting, kCached };
 
@@ -28,7 +48,7 @@ struct alignas(128) BlockRecord {
   BlockRecord* previous = nullptr;  // in the list that the state names
   BlockRecord* next = nullptr;
   uint64_t sequence = 0;  // of the free, counted by home: see StreamOrder
-  std::vector<StreamIndex> uses;
+  StreamSet uses;         // other streams than home
   StreamIndex home = 0;
   uint32_t generation = 0;  // how often the record was given out
   uint32_t waits = 0;       // events that have not fired

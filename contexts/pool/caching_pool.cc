@@ -13,7 +13,7 @@ bool IsCached(const BlockRecord* block) {
 }  // namespace
 
 CachingPool::CachingPool(Upstream& upstream, const CachingPoolOptions& options)
-    : TrackedPool(upstream, "thc", options), options_(options) {
+    : TrackedPool(upstream, "thc", options.device, options.limit_bytes), options_(options) {
   for (const size_t granule : {options.small_granule_bytes, options.large_granule_bytes}) {
     CAFFE_ENFORCE(granule > 0 && granule % kBlockGranule == 0, "granule of a pool is ", granule,
                   " bytes, want a multiple of ", kBlockGranule);
@@ -102,7 +102,7 @@ void CachingPool::Split(BlockRecord* block, size_t bytes) {
 }
 
 void CachingPool::Cache(BlockRecord* block) {
-  block->uses.clear();
+  block->uses.Clear();
   block->state = BlockState::kCached;
   if (BlockRecord* const before = block->before; IsCached(before)) {
     ListOf(*before).Remove(before);

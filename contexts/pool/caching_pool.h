@@ -10,7 +10,9 @@
 //      piece of any cached block of another stream whose work is over, is lent (it returns to its
 //      home when the borrower's work is over); then idle segments go back, the largest first;
 //   3. the upstream gives a segment of the requested size in whole granules;
-//   4. it refuses: wait for all streams, look again, give everything cached back, ask once more.
+//   4. it refuses: wait for all streams, look again, give everything cached back, ask once more;
+//   last,
+//      take any piece that is left, also of a segment for the other kind (small, large) of request.
 //
 // Everything after the look into the own cache is growth: a warm pool comes there no more.
 
@@ -69,6 +71,9 @@ class CachingPool final : public TrackedPool {
   BlockRecord* Grow(const Request& request, Lock& lock);
   BlockRecord* GrowWithinPeak(const Request& request, Lock& lock);
   BlockRecord* GrowAfterRefusal(const Request& request, Lock& lock);
+  // From the own cache or, if idle, from that of another stream, whatever goes to waste.
+  BlockRecord* TakeAnywhere(const Request& request);
+  // Whether the work of its home on a cached block is known to be over.
   bool IsIdle(const BlockRecord& block) const;
   void RefreshMarkers();
   // From other streams. `most_bytes` bounds the waste of moving a large segment.
@@ -76,6 +81,7 @@ class CachingPool final : public TrackedPool {
   BlockRecord* Borrow(const Request& request);
   // Bytes beyond growth_over_peak x peak after taking `more` bytes.
   size_t Excess(const Request& request, size_t more) const;
+  // Whole segments, the largest first, until it is `at_least` bytes.
   void GiveBackIdle(size_t at_least, Lock& lock);
   BlockRecord* AddSegment(const Request& request, size_t bytes, Lock& lock);
   // Waits for all streams: afterwards everything freed before is cached and idle.

@@ -16,6 +16,7 @@ BlockRecord* CachingPool::GrowWithinPeak(const Request& request, Lock& lock) {
   const size_t granule =
       request.small ? options_.small_granule_bytes : options_.large_granule_bytes;
   const size_t floor = request.small ? options_.small_segment_bytes : 0;
+  const size_t least_bytes = RoundUp(request.bytes, granule);
   const size_t segment_bytes = RoundUp(std::max(request.bytes, floor), granule);
   RefreshMarkers();
   // Half of a segment may go to waste; in a tight place all that is needed does.
@@ -27,17 +28,29 @@ BlockRecord* CachingPool::GrowWithinPeak(const Request& request, Lock& lock) {
     // Other threads may have freed something meanwhile.
     if (BlockRecord* const block = TakeCached(request)) return block;
   }
-  return AddSegment(request, segment_bytes, lock);
+  BlockRecord* const block = AddSegment(request, segment_bytes, lock);
+  // Near the limit a segment for many may be too much, where one for this request is not.
+  return block == nullptr && segment_bytes > least_bytes ? AddSegment(request, least_bytes, lock)
+                                                         : block;
 }
 
 BlockRecord* CachingPool::GrowAfterRefusal(const Request& request, Lock& lock) {
   PoolCounters::Add(counters_.out_of_memory_retries, 1);
   WaitForAll(lock);
+  if (BlockRecord* const block = TakeAnywhere(request)) return block;
+  GiveBackIdle(SIZE_MAX, lock);
+  if (BlockRecord* const block = AddSegment(request, request.bytes, lock)) return block;
+  // Nothing is left but pieces of segments in use, also those meant for the other kind of request.
+  if (BlockRecord* const block = TakeAnywhere(request)) return block;
+  Request other = request;
+  other.small = !request.small;
+  return TakeAnywhere(other);
+}
+
+BlockRecord* CachingPool::TakeAnywhere(const Request& request) {
   if (BlockRecord* const block = TakeCached(request)) return block;
   if (BlockRecord* const block = MoveSegment(request, SIZE_MAX)) return block;
-  if (BlockRecord* const block = Borrow(request)) return block;
-  GiveBackIdle(SIZE_MAX, lock);
-  return AddSegment(request, request.bytes, lock);
+  return Borrow(request);
 }
 
 bool CachingPool::IsIdle(const BlockRecord& block) const {

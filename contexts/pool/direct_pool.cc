@@ -8,8 +8,8 @@ namespace {
 
 class DirectPool final : public TrackedPool {
  public:
-  DirectPool(Upstream& upstream, const PoolOptions& options)
-      : TrackedPool(upstream, "none", options) {}
+  DirectPool(Upstream& upstream, const DirectPoolOptions& options)
+      : TrackedPool(upstream, "none", options.device, options.limit_bytes) {}
 
   PoolBlock Allocate(size_t nbytes, StreamIndex stream) override {
     if (nbytes == 0) return {};
@@ -45,7 +45,7 @@ class DirectPool final : public TrackedPool {
 }  // namespace
 }  // namespace internal
 
-std::unique_ptr<Pool> NewDirectPool(Upstream& upstream, const PoolOptions& options) {
+std::unique_ptr<Pool> NewDirectPool(Upstream& upstream, const DirectPoolOptions& options) {
   return std::make_unique<internal::DirectPool>(upstream, options);
 }
 

@@ -31,10 +31,10 @@
 
 namespace caffe2rt {
 
-struct PoolOptions {
-  // Names the device in messages.
+// Options of every pool: `device` names it in messages; `limit_bytes` is of all memory taken from
+// the upstream, in use and cached together.
+struct DirectPoolOptions {
   std::string device = "device 0";
-  // Of memory taken from the upstream, in use and cached together.
   size_t limit_bytes = SIZE_MAX;
 };
 
@@ -93,9 +93,11 @@ class Pool {
 void FreePoolBlock(void* data, void* token, StreamIndex stream) noexcept;
 
 // NONE: every call goes to the upstream.
-std::unique_ptr<Pool> NewDirectPool(Upstream& upstream, const PoolOptions& options);
+std::unique_ptr<Pool> NewDirectPool(Upstream& upstream, const DirectPoolOptions& options);
 
-struct BinnedPoolOptions : PoolOptions {
+struct BinnedPoolOptions {
+  std::string device = "device 0";
+  size_t limit_bytes = SIZE_MAX;
   // Sizes are powers of growth, from growth^min_bin to growth^max_bin; larger blocks are not
   // cached. `caffe2_cub_bin_growth`, `caffe2_cub_min_bin`, `caffe2_cub_max_bin`.
   unsigned bin_growth = 8;
@@ -107,7 +109,9 @@ struct BinnedPoolOptions : PoolOptions {
 // The policy of cub::CachingDeviceAllocator: an event behind every free.
 std::unique_ptr<Pool> NewBinnedPool(Upstream& upstream, const BinnedPoolOptions& options);
 
-struct CachingPoolOptions : PoolOptions {
+struct CachingPoolOptions {
+  std::string device = "device 0";
+  size_t limit_bytes = SIZE_MAX;
   // Requests up to it live in segments of their own, so that a small block that stays does not hold
   // a large segment.
   size_t small_bytes = size_t{256} << 10;

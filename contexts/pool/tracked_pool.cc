@@ -10,7 +10,9 @@ Pool& Pool::Of(void* token) { return *internal::RecordOf(token)->pool; }
 
 void FreePoolBlock(void* data, void* token, StreamIndex stream) noexcept {
   try {
-    if (data != nullptr) Pool::Of(token).Free({data, token}, stream);
+    if (data == nullptr) return;
+    CAFFE_ENFORCE(token != nullptr, "pointer ", data, " comes without its block");
+    Pool::Of(token).Free({data, token}, stream);
   } catch (...) {
     LOG(ERROR) << CurrentExceptionMessage();
   }
@@ -18,13 +20,14 @@ void FreePoolBlock(void* data, void* token, StreamIndex stream) noexcept {
 
 namespace internal {
 
-TrackedPool::TrackedPool(Upstream& upstream, std::string kind, const PoolOptions& options)
+TrackedPool::TrackedPool(Upstream& upstream, std::string kind, std::string device,
+                         size_t limit_bytes)
     : upstream_(upstream),
       kind_(std::move(kind)),
-      device_(options.device),
+      device_(std::move(device)),
       records_(this),
       events_(upstream, counters_) {
-  SetLimit(options.limit_bytes);
+  SetLimit(limit_bytes);
 }
 
 TrackedPool::~TrackedPool() {
@@ -198,8 +201,12 @@ PoolSnapshot TrackedPool::Snapshot() const {
                           : block->state == BlockState::kWaiting ? State::kWaiting
                                                                  : State::kCached;
       segment.bytes += block->bytes;
-      segment.blocks.push_back({reinterpret_cast<uintptr_t>(block->data), block->bytes,
-                                block->requested_bytes, state, block->home, block->uses});
+      segment.blocks.push_back({reinterpret_cast<uintptr_t>(block->data),
+                                block->bytes,
+                                block->requested_bytes,
+                                state,
+                                block->home,
+                                {block->uses.begin(), block->uses.end()}});
     }
   }
   return snapshot;

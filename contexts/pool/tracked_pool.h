@@ -38,7 +38,7 @@ class TrackedPool : public Pool {
     size_t bytes;
   };
 
-  TrackedPool(Upstream& upstream, std::string kind, const PoolOptions& options);
+  TrackedPool(Upstream& upstream, std::string kind, std::string device, size_t limit_bytes);
   ~TrackedPool() override;
 
   // THROWS for a number that no stream has. kNoStream passes where `none` does.

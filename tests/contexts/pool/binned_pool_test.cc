@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include "contexts/pool/pool.h"
+#include "tests/support/fake_allocator.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using Call = FakeAllocator::Call;
+constexpr size_t kMiB = size_t{1} << 20;
+
+TEST(BinnedPoolTest, RoundsUpToPowersOfEight) {
+  FakeAllocator device;
+  const auto pool = NewBinnedPool(device, {});
+  // 8^3 = 512, 8^4 = 4 KiB, ... 8^7 = 2 MiB, 8^10 = 1 GiB; larger blocks keep their size.
+  const struct {
+    size_t asked, taken;
+  } cases[] = {{1, 512},
+               {512, 512},
+               {513, 4096},
+               {(256 << 10) + 1, 2 * kMiB},
+               {2 * kMiB + 1, 16 * kMiB},
+               {1024 * kMiB, 1024 * kMiB},
+               {1024 * kMiB + 1, 1024 * kMiB + 512}};
+  for (const auto& c : cases) {
+    const size_t before = device.live_bytes();
+    const PoolBlock block = pool->Allocate(c.asked, 0);
+    EXPECT_EQ(device.live_bytes() - before, c.taken) << c.asked;
+    pool->Free(block, 0);
+    pool->ReleaseCached();
+  }
+}
+
+TEST(BinnedPoolTest, CachesNothingAboveTheLargestBin) {
+  FakeAllocator device;
+  const auto pool = NewBinnedPool(device, {});
+  pool->Free(pool->Allocate(1024 * kMiB + 1, 0), 0);
+  EXPECT_EQ(device.live_bytes(), 0u);
+}
+
+TEST(BinnedPoolTest, CachesUpToItsMost) {
+  FakeAllocator device;
+  const auto pool = NewBinnedPool(device, {.max_cached_bytes = 3 * kMiB});
+  const PoolBlock a = pool->Allocate(2 * kMiB, 0), b = pool->Allocate(2 * kMiB, 0);
+  pool->Free(a, 0);
+  pool->Free(b, 0);
+  EXPECT_EQ(pool->Statistics().cached_bytes, 2 * kMiB);
+  EXPECT_EQ(device.live_bytes(), 2 * kMiB);
+}
+
+TEST(BinnedPoolTest, GivesABlockToItsStreamAtOnceAndToOthersAfterItsEvent) {
+  FakeAllocator device;
+  const auto pool = NewBinnedPool(device, {});
+  device.Give(0);
+  const PoolBlock block = pool->Allocate(kMiB, 0);
+  pool->Free(block, 0);
+  const PoolBlock other = pool->Allocate(kMiB, 1);
+  EXPECT_NE(other.data, block.data);
+  const PoolBlock again = pool->Allocate(kMiB, 0);
+  EXPECT_EQ(again.data, block.data);
+  pool->Free(again, 0);
+  device.Finish(0);
+  const PoolBlock third = pool->Allocate(kMiB, 1);
+  EXPECT_EQ(third.data, block.data);
+  pool->Free(other, 1);
+  pool->Free(third, 1);
+}
+
+TEST(BinnedPoolTest, WaitsForOtherStreamsThatUseABlock) {
+  FakeAllocator device;
+  const auto pool = NewBinnedPool(device, {});
+  const PoolBlock block = pool->Allocate(kMiB, 0);
+  device.Give(1);
+  pool->RecordUse(block, 1);
+  pool->Free(block, 0);
+  const PoolBlock other = pool->Allocate(kMiB, 0);
+  EXPECT_NE(other.data, block.data);
+  device.Finish(1);
+  const PoolBlock again = pool->Allocate(kMiB, 0);
+  EXPECT_EQ(again.data, block.data);
+  pool->Free(other, 0);
+  pool->Free(again, 0);
+}
+
+TEST(BinnedPoolTest, KeepsNoBlockWithoutItsEvent) {
+  FakeAllocator device;
+  const auto pool = NewBinnedPool(device, {});
+  const PoolBlock block = pool->Allocate(kMiB, 0);
+  device.Fail(Call::kCreateEvent, 0, 1);
+  pool->Free(block, 0);
+  EXPECT_EQ(device.live_bytes(), 0u);
+}
+
+TEST(BinnedPoolTest, RefusesBinsThatCannotBe) {
+  FakeAllocator device;
+  const auto make = [&](unsigned growth, unsigned min_bin, unsigned max_bin) {
+    return NewBinnedPool(device, {.bin_growth = growth, .min_bin = min_bin, .max_bin = max_bin});
+  };
+  EXPECT_THROW(make(1, 3, 10), EnforceNotMet);
+  EXPECT_THROW(make(8, 5, 4), EnforceNotMet);
+  EXPECT_THROW(make(8, 3, 22), EnforceNotMet);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

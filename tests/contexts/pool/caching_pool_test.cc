@@ -1,0 +1,304 @@
+#include "contexts/pool/caching_pool.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "tests/support/fake_allocator.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using Call = FakeAllocator::Call;
+constexpr size_t kKiB = size_t{1} << 10;
+constexpr size_t kMiB = size_t{1} << 20;
+
+class CachingPoolTest : public testing::Test {
+ protected:
+  void SetUp() override { Make({}); }
+  void TearDown() override {
+    pool_->CheckInvariants();
+    for (const PoolBlock& block : in_use_) pool_->Free(block, kNoStream);
+    pool_->CheckInvariants();
+  }
+  void Make(CachingPoolOptions options) {
+    pool_.reset();
+    pool_ = NewCachingPool(device_, options);
+  }
+  PoolBlock New(size_t nbytes, StreamIndex stream) {
+    in_use_.push_back(pool_->Allocate(nbytes, stream));
+    return in_use_.back();
+  }
+  void Free(const PoolBlock& block, StreamIndex stream) {
+    pool_->Free(block, stream);
+    std::erase_if(in_use_, [&](const PoolBlock& b) { return b.token == block.token; });
+  }
+  static size_t Offset(const PoolBlock& a, const PoolBlock& b) {
+    return reinterpret_cast<uintptr_t>(b.data) - reinterpret_cast<uintptr_t>(a.data);
+  }
+  // A segment of `nbytes` in the cache of the stream.
+  PoolBlock Cached(size_t nbytes, StreamIndex stream) {
+    const PoolBlock block = New(nbytes, stream);
+    Free(block, stream);
+    return block;
+  }
+
+  FakeAllocator device_;
+  std::unique_ptr<Pool> pool_;
+  std::vector<PoolBlock> in_use_;  // given back when the test ends
+};
+
+TEST_F(CachingPoolTest, ReusesAFreedBlockOnItsStreamAtOnce) {
+  device_.Give(0);  // the work that used it is not over
+  const PoolBlock first = Cached(kMiB, 0);
+  const PoolBlock second = New(kMiB, 0);
+  EXPECT_EQ(second.data, first.data);
+  EXPECT_EQ(device_.Calls(Call::kAllocate), 1u);
+  EXPECT_EQ(device_.Calls(Call::kRecord), 0u);
+  Free(second, 0);
+}
+
+TEST_F(CachingPoolTest, TakesSegmentsInGranules) {
+  Free(New(kMiB + 1, 0), 0);
+  EXPECT_EQ(device_.live_bytes(), kMiB + 512 * kKiB);
+  // Small requests share a segment of 1 MiB.
+  const PoolBlock a = New(1, 0), b = New(256 * kKiB, 0);
+  EXPECT_EQ(device_.live_bytes(), 2 * kMiB + 512 * kKiB);
+  EXPECT_EQ(Offset(a, b), 512u);
+  Free(a, 0);
+  Free(b, 0);
+}
+
+TEST_F(CachingPoolTest, CutsTheSmallestBlockThatFits) {
+  // Three free blocks of 4, 2 and 3 MiB between blocks in use.
+  const PoolBlock whole = Cached(12 * kMiB, 0);
+  std::vector<PoolBlock> blocks;
+  for (const size_t mib : {4, 1, 2, 1, 3, 1}) blocks.push_back(New(mib * kMiB, 0));
+  EXPECT_EQ(blocks[0].data, whole.data);
+  for (const size_t i : {0, 2, 4}) Free(blocks[i], 0);
+  const PoolBlock fit = New(2 * kMiB + 512, 0);
+  EXPECT_EQ(fit.data, blocks[4].data);
+  const PoolBlock rest = New(kMiB - 512, 0);  // what was cut off fits exactly
+  EXPECT_EQ(Offset(fit, rest), 2 * kMiB + 512);
+  EXPECT_EQ(New(2 * kMiB, 0).data, blocks[2].data);
+  EXPECT_EQ(device_.Calls(Call::kAllocate), 1u);
+  EXPECT_EQ(pool_->Statistics().largest_free_bytes, 4 * kMiB);
+}
+
+TEST_F(CachingPoolTest, MergesFreedNeighbours) {
+  Cached(4 * kMiB, 0);
+  std::vector<PoolBlock> blocks;
+  for (int i = 0; i < 4; ++i) blocks.push_back(New(kMiB, 0));
+  Free(blocks[0], 0);
+  Free(blocks[2], 0);
+  EXPECT_EQ(pool_->Snapshot().segments[0].blocks.size(), 4u);
+  EXPECT_EQ(pool_->Statistics().largest_free_bytes, kMiB);
+  Free(blocks[1], 0);  // between two free ones
+  EXPECT_EQ(pool_->Statistics().largest_free_bytes, 3 * kMiB);
+  Free(blocks[3], 0);
+  EXPECT_EQ(pool_->Snapshot().segments[0].blocks.size(), 1u);
+  EXPECT_EQ(pool_->Statistics().largest_free_bytes, 4 * kMiB);
+}
+
+TEST_F(CachingPoolTest, GivesFreedBlockToOtherStreamOnlyAfterItsWork) {
+  const PoolBlock block = New(kMiB, 0);
+  device_.Give(0);  // still running
+  Free(block, 0);
+  const PoolBlock other = New(kMiB, 1);
+  EXPECT_NE(other.data, block.data);
+  device_.Finish(0);
+  const PoolBlock third = New(kMiB, 1);
+  EXPECT_EQ(third.data, block.data);
+  EXPECT_EQ(device_.Calls(Call::kAllocate), 2u);
+  Free(other, 1);
+  Free(third, 1);
+}
+
+TEST_F(CachingPoolTest, TakesAnOldMarkerForNoNewerFree) {
+  const PoolBlock old = New(kMiB, 0);
+  device_.Give(0);
+  Free(old, 0);
+  const PoolBlock other = New(kMiB, 1);  // leaves a marker behind the work on `old`
+  const PoolBlock late = New(2 * kMiB, 0);
+  device_.Give(0);
+  Free(late, 0);
+  device_.Finish(0, 1);  // the marker fires; the work on `late` is not over
+  const PoolBlock large = New(2 * kMiB, 1);
+  EXPECT_NE(large.data, late.data);
+  EXPECT_EQ(New(kMiB, 1).data, old.data);
+  device_.Finish(0);
+  EXPECT_EQ(New(2 * kMiB, 1).data, late.data);
+  Free(other, 1);
+  Free(large, 1);
+}
+
+TEST_F(CachingPoolTest, KeepsABlockUntilAllStreamsThatUseItAreDone) {
+  const PoolBlock block = New(kMiB, 0);
+  for (const StreamIndex stream : {1, 2}) {
+    device_.Give(stream);
+    pool_->RecordUse(block, stream);
+  }
+  Free(block, 0);
+  PoolBlock other = New(kMiB, 0);
+  EXPECT_NE(other.data, block.data);  // not even to its home
+  EXPECT_EQ(pool_->Snapshot().segments[0].blocks[0].state, PoolSnapshot::State::kWaiting);
+  Free(other, 0);
+  device_.Finish(1);
+  (void)New(512 * kKiB, 0);
+  EXPECT_EQ(pool_->Snapshot().segments[0].blocks[0].state, PoolSnapshot::State::kWaiting);
+  device_.Finish(2);
+  std::vector<void*> given = {New(kMiB, 0).data, New(kMiB, 0).data};
+  EXPECT_THAT(given, testing::Contains(block.data));
+}
+
+TEST_F(CachingPoolTest, RemembersAnyNumberOfStreams) {
+  const PoolBlock block = New(kMiB, 0);
+  for (int round = 0; round < 2; ++round) {
+    for (StreamIndex stream = 1; stream <= 9; ++stream) pool_->RecordUse(block, stream);
+  }
+  EXPECT_THAT(pool_->Snapshot().segments[0].blocks[0].uses,
+              testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9));
+  for (StreamIndex stream = 1; stream <= 9; ++stream) device_.Give(stream);
+  Free(block, 0);
+  EXPECT_EQ(device_.Calls(Call::kRecord), 9u);
+  for (StreamIndex stream = 1; stream <= 8; ++stream) device_.Finish(stream);
+  EXPECT_NE(New(kMiB, 0).data, block.data);
+  device_.Finish(9);
+  const PoolBlock again = New(kMiB, 0);
+  EXPECT_EQ(again.data, block.data);
+  EXPECT_THAT(pool_->Snapshot().segments[0].blocks[0].uses, testing::IsEmpty());
+}
+
+TEST_F(CachingPoolTest, CountsTheStreamOfTheFreeingThreadAsAUse) {
+  const PoolBlock block = New(kMiB, 0);
+  device_.Give(3);
+  Free(block, 3);
+  EXPECT_NE(New(kMiB, 0).data, block.data);
+  device_.Finish(3);
+  EXPECT_EQ(New(kMiB, 0).data, block.data);
+}
+
+TEST_F(CachingPoolTest, IgnoresUsesByTheHomeStream) {
+  const PoolBlock block = New(kMiB, 0);
+  pool_->RecordUse(block, 0);
+  Free(block, 0);
+  EXPECT_EQ(New(kMiB, 0).data, block.data);
+  EXPECT_EQ(device_.Calls(Call::kRecord), 0u);
+}
+
+TEST_F(CachingPoolTest, UsesEventsAgain) {
+  for (int i = 0; i < 100; ++i) {
+    const PoolBlock block = New(kMiB, 0);
+    pool_->RecordUse(block, 1);
+    Free(block, 0);
+  }
+  EXPECT_EQ(device_.Calls(Call::kCreateEvent), 1u);
+  EXPECT_EQ(device_.Calls(Call::kRecord), 100u);
+}
+
+TEST_F(CachingPoolTest, LendsPartOfAnotherStreamsSegmentWhereMoreWouldPassThePeak) {
+  Make({.growth_slack_bytes = 0});
+  const PoolBlock first = New(4 * kMiB, 0), stays = New(4 * kMiB, 0);
+  Free(first, 0);
+  Free(stays, 0);
+  const PoolBlock pinned = New(kMiB, 0);  // in the first segment, so that it cannot move as a whole
+  const PoolBlock large = New(4 * kMiB, 0);
+  device_.Give(1);
+  const PoolBlock lent = New(3 * kMiB, 1);
+  EXPECT_EQ(device_.Calls(Call::kAllocate), 2u);
+  EXPECT_EQ(Offset(pinned, lent), kMiB);
+  Free(lent, 1);
+  // Back at home after the borrower's work.
+  EXPECT_NE(New(3 * kMiB, 0).data, lent.data);
+  device_.Finish(1);
+  EXPECT_EQ(New(3 * kMiB, 0).data, lent.data);
+  Free(pinned, 0);
+  Free(large, 0);
+}
+
+TEST_F(CachingPoolTest, GivesIdleSegmentsBackBeforeItGrowsBeyondThePeak) {
+  Make({.growth_slack_bytes = 0});
+  std::vector<PoolBlock> blocks;
+  for (const size_t mib : {10, 20, 30}) blocks.push_back(New(mib * kMiB, 0));
+  for (const PoolBlock& block : blocks) Free(block, 0);
+  // 60 MiB were in use and 72 may be taken: of 60 + 40 MiB, 30 go back.
+  const PoolBlock large = New(40 * kMiB, 0);
+  EXPECT_EQ(device_.live_bytes(), 70 * kMiB);
+  EXPECT_EQ(pool_->Statistics().upstream_frees, 1u);
+  Free(large, 0);
+}
+
+TEST_F(CachingPoolTest, KeepsSegmentsWhoseWorkIsNotOver) {
+  Make({.growth_slack_bytes = 0});
+  device_.before_free = [](uintptr_t, size_t) { ADD_FAILURE() << "memory at work is given back"; };
+  const PoolBlock block = New(10 * kMiB, 0);
+  device_.Give(0);
+  Free(block, 0);
+  const PoolBlock large = New(20 * kMiB, 0);
+  EXPECT_EQ(device_.live_bytes(), 30 * kMiB);
+  Free(large, 0);
+  device_.before_free = nullptr;
+}
+
+TEST_F(CachingPoolTest, WaitsForAllStreamsBeforeItGivesUp) {
+  Make({.limit_bytes = 10 * kMiB});
+  const PoolBlock a = New(4 * kMiB, 0), b = New(6 * kMiB, 1);
+  for (const StreamIndex stream : {0, 1, 2}) device_.Give(stream);
+  pool_->RecordUse(a, 2);
+  Free(a, 0);
+  Free(b, 1);
+  const PoolBlock all = New(10 * kMiB, 0);
+  EXPECT_EQ(device_.live_bytes(), 10 * kMiB);
+  EXPECT_EQ(device_.Calls(Call::kSynchronize), 3u);
+  Free(all, 0);
+}
+
+TEST_F(CachingPoolTest, ServesSmallRequestsFromLargeSegmentsWhenNothingElseIsLeft) {
+  Make({.limit_bytes = 8 * kMiB});
+  Cached(8 * kMiB, 0);
+  const PoolBlock large = New(7 * kMiB, 0);
+  const PoolBlock small = New(100, 0);
+  EXPECT_EQ(Offset(large, small), 7 * kMiB);
+  const PoolBlock borrowed = New(100, 1);
+  EXPECT_EQ(Offset(large, borrowed), 7 * kMiB + 512);
+  Free(small, 0);
+  Free(borrowed, 1);
+  Free(large, 0);
+}
+
+TEST_F(CachingPoolTest, TakesLessThanAWholeSmallSegmentNearTheLimit) {
+  Make({.limit_bytes = 256 * kKiB});
+  const PoolBlock block = New(100 * kKiB, 0);
+  EXPECT_EQ(device_.live_bytes(), 128 * kKiB);
+  EXPECT_EQ(pool_->Statistics().out_of_memory_retries, 0u);
+  Free(block, 0);
+}
+
+TEST_F(CachingPoolTest, FindsFreedBlocksAgainWhenTheDeviceHasNoEvents) {
+  const PoolBlock block = New(kMiB, 0);
+  pool_->RecordUse(block, 1);
+  device_.Fail(Call::kCreateEvent, 0, 1000);
+  Free(block, 0);
+  EXPECT_NE(New(kMiB, 0).data, block.data);  // nobody knows when stream 1 is done
+  pool_->ReleaseCached();                    // waits
+  pool_->CheckInvariants();
+  EXPECT_EQ(device_.live_bytes(), kMiB);
+}
+
+TEST_F(CachingPoolTest, ReleasesAllThatIsCached) {
+  device_.Give(0);
+  Cached(3 * kMiB, 0);
+  Cached(100, 1);
+  EXPECT_EQ(pool_->ReleaseCached(), 4 * kMiB);
+  EXPECT_EQ(device_.live_bytes(), 0u);
+  EXPECT_EQ(pool_->Statistics().reserved_bytes, 0u);
+}
+
+TEST_F(CachingPoolTest, RefusesOptionsThatCannotBe) {
+  EXPECT_THROW(NewCachingPool(device_, {.large_granule_bytes = 1000}), EnforceNotMet);
+  EXPECT_THROW(NewCachingPool(device_, {.growth_over_peak = 0.5}), EnforceNotMet);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
