@@ -43,6 +43,7 @@ class BinnedPool final : public TrackedPool {
     if (record == nullptr) {
       PoolCounters::Add(counters_.out_of_memory_retries, 1);
       GiveBackCached(lock);
+      AwaitGiveBacks(lock);
       record = NewSegment(bytes, stream, lock);
     }
     if (record == nullptr) ThrowOutOfMemory(nbytes, stream);

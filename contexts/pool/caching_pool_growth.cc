@@ -39,6 +39,7 @@ BlockRecord* CachingPool::GrowAfterRefusal(const Request& request, Lock& lock) {
   WaitForAll(lock);
   if (BlockRecord* const block = TakeAnywhere(request)) return block;
   GiveBackIdle(SIZE_MAX, lock);
+  AwaitGiveBacks(lock);
   if (BlockRecord* const block = AddSegment(request, request.bytes, lock)) return block;
   // Nothing is left but pieces of segments in use, also those meant for the other kind of request.
   if (BlockRecord* const block = TakeAnywhere(request)) return block;

@@ -20,6 +20,7 @@ class DirectPool final : public TrackedPool {
     if (record == nullptr) {
       // Another thread may have freed something since.
       PoolCounters::Add(counters_.out_of_memory_retries, 1);
+      AwaitGiveBacks(lock);
       record = NewSegment(bytes, stream, lock);
     }
     if (record == nullptr) ThrowOutOfMemory(nbytes, stream);

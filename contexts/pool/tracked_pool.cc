@@ -124,6 +124,7 @@ void TrackedPool::GiveBack(const std::vector<Extent>& extents, Lock& lock) {
   if (extents.empty()) return;
   std::exception_ptr failure;
   size_t bytes = 0;
+  ++giving_back_;
   lock.unlock();
   for (const Extent& extent : extents) {
     try {
@@ -136,7 +137,13 @@ void TrackedPool::GiveBack(const std::vector<Extent>& extents, Lock& lock) {
   lock.lock();
   PoolCounters::Subtract(counters_.reserved, bytes);
   PoolCounters::Add(counters_.upstream_frees, extents.size());
+  --giving_back_;
+  gave_back_.notify_all();
   if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+void TrackedPool::AwaitGiveBacks(Lock& lock) {
+  gave_back_.wait(lock, [this] { return giving_back_ == 0; });
 }
 
 void TrackedPool::Synchronize(size_t count, Lock& lock) {

@@ -2,6 +2,7 @@
 // What all pools have in common: records of blocks, counts, the limit, calls of the upstream
 // without the lock, errors. Internal to contexts/pool.
 
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <string>
@@ -59,6 +60,9 @@ class TrackedPool : public Pool {
   Extent RemoveSegment(BlockRecord* record);
   // Lets go of the lock. THROWS the first of what the upstream throws, after all calls.
   void GiveBack(const std::vector<Extent>& extents, Lock& lock);
+  // Waits until what other threads give back has arrived: before a refusal is believed. Lets go of
+  // the lock.
+  void AwaitGiveBacks(Lock& lock);
   // Waits for streams 0 to count - 1. Lets go of the lock.
   void Synchronize(size_t count, Lock& lock);
   [[noreturn]] void ThrowOutOfMemory(size_t asked_bytes, StreamIndex stream) const;
@@ -75,6 +79,8 @@ class TrackedPool : public Pool {
   mutable std::mutex mutex_;
   BlockTable records_;
   EventStock events_;
+  size_t giving_back_ = 0;  // threads in GiveBack
+  std::condition_variable gave_back_;
   std::map<char*, BlockRecord*> segments_;  // first blocks; changes with calls of the upstream only
 };
 

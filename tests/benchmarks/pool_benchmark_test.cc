@@ -20,7 +20,7 @@ struct Output {
   std::string text;  // of stdout and stderr
 };
 
-Output Run(const std::string& arguments) {
+Output RunBenchmark(const std::string& arguments) {
   Output output;
   FILE* const pipe = popen((POOL_BENCHMARK " " + arguments + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return output;
@@ -41,7 +41,7 @@ TEST(PoolBenchmarkTest, PrintsAnObjectForEveryTraceAndPool) {
   TempDir dir;
   const std::string file = dir.path() + "/trace.txt";
   std::ofstream(file) << "caffe2rt-trace 1\nname two\na 0 1000000 0\nf 0 0\na 0 1000000 0\nf 0 0\n";
-  const Output output = Run("--json --rounds 1 --trace " + file);
+  const Output output = RunBenchmark("--json --rounds 1 --trace " + file);
   EXPECT_EQ(output.code, 0);
   EXPECT_EQ(output.text.substr(0, 2), "[\n");
   for (const char* field : {"trace", "pool", "ns_per_pair", "reserved_bytes", "used_bytes",
@@ -61,7 +61,7 @@ TEST(PoolBenchmarkTest, PrintsAnObjectForEveryTraceAndPool) {
 }
 
 TEST(PoolBenchmarkTest, PrintsATableOfTheMadeTraces) {
-  const Output output = Run("--rounds 1");
+  const Output output = RunBenchmark("--rounds 1");
   EXPECT_EQ(output.code, 0);
   EXPECT_THAT(output.text, AllOf(HasSubstr("ns/pair"), HasSubstr("resnet50_training"),
                                  HasSubstr("lenet_training_4_devices")));
@@ -70,22 +70,22 @@ TEST(PoolBenchmarkTest, PrintsATableOfTheMadeTraces) {
 TEST(PoolBenchmarkTest, ReadsTheTracesItPrints) {
   TempDir dir;
   const std::string file = dir.path() + "/trace.txt";
-  EXPECT_THAT(Run("--list").text, HasSubstr("lenet_training\n"));
-  EXPECT_EQ(Run("--print-trace lenet_training > " + file).code, 0);
-  EXPECT_EQ(Run("--rounds 1 --lag 16 --trace " + file).code, 0);
+  EXPECT_THAT(RunBenchmark("--list").text, HasSubstr("lenet_training\n"));
+  EXPECT_EQ(RunBenchmark("--print-trace lenet_training > " + file).code, 0);
+  EXPECT_EQ(RunBenchmark("--rounds 1 --lag 16 --trace " + file).code, 0);
 }
 
 TEST(PoolBenchmarkTest, SaysWhatIsWrong) {
-  EXPECT_EQ(Run("--help").code, 0);
-  const Output unknown = Run("--jsn");
+  EXPECT_EQ(RunBenchmark("--help").code, 0);
+  const Output unknown = RunBenchmark("--jsn");
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.text, HasSubstr("option \"--jsn\" is not known"));
-  EXPECT_EQ(Run("--rounds 0").code, 2);
-  EXPECT_EQ(Run("--trace").code, 2);
-  const Output missing = Run("--trace /no/such/file");
+  EXPECT_EQ(RunBenchmark("--rounds 0").code, 2);
+  EXPECT_EQ(RunBenchmark("--trace").code, 2);
+  const Output missing = RunBenchmark("--trace /no/such/file");
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.text, HasSubstr("cannot read \"/no/such/file\""));
-  EXPECT_EQ(Run("--print-trace none_such").code, 1);
+  EXPECT_EQ(RunBenchmark("--print-trace none_such").code, 1);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -310,6 +311,28 @@ TEST_P(PoolTest, HoldsNoLockWhileTheUpstreamAllocatesAndFrees) {
   device_.before_free = nullptr;
   device_.before_allocate = nullptr;
   pool->Free(first, 0);
+}
+
+TEST_P(PoolTest, AwaitsMemoryThatAnotherThreadGivesBack) {
+  const auto pool = New(device_, {.device = "d", .limit_bytes = 16 * kMiB});
+  const PoolBlock block = pool->Allocate(16 * kMiB, 0);
+  if (GetParam() != "none") pool->Free(block, 0);
+  std::jthread other;
+  std::atomic<bool> started{false};
+  device_.before_free = [&](uintptr_t, size_t) {
+    if (started.exchange(true)) return;
+    other = std::jthread([&] { pool->Free(pool->Allocate(2 * kMiB, 0), 0); });
+    // Goes on when the other thread was refused: the memory still counts.
+    while (pool->Statistics().out_of_memory_retries == 0) std::this_thread::yield();
+  };
+  if (GetParam() == "none") {
+    pool->Free(block, 0);
+  } else {
+    pool->ReleaseCached();
+  }
+  other.join();
+  device_.before_free = nullptr;
+  EXPECT_EQ(pool->Statistics().allocations, 2u);
 }
 
 TEST_P(PoolTest, ListsItsBlocksAsJson) {
