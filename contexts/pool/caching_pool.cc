@@ -27,6 +27,7 @@ PoolBlock CachingPool::Allocate(size_t nbytes, StreamIndex stream) {
   const size_t bytes = RoundUp(nbytes, kBlockGranule);
   const Request request{nbytes, bytes, stream, bytes <= options_.small_bytes};
   Lock lock(mutex_);
+  if (!without_event_.empty()) RecordAgain();
   if (waiting_ != 0) CollectWaiting();
   BlockRecord* block = TakeCached(request);
   if (block == nullptr) block = Grow(request, lock);
@@ -47,21 +48,31 @@ void CachingPool::Free(const PoolBlock& pool_block, StreamIndex stream) {
     return;
   }
   block->state = BlockState::kWaiting;
-  bool recorded = true;
-  for (const StreamIndex use : block->uses) {
-    EventNode* const node = events_.Record(use);
-    if (node == nullptr) {
-      recorded = false;
-      continue;
-    }
+  Unrecorded unrecorded{block, block->uses.begin()};
+  if (!RecordUses(&unrecorded)) {
+    ++block->waits;                                           // for what is not recorded
+    for (const StreamIndex use : block->uses) StreamOf(use);  // WaitForAll must know them
+    without_event_.push_back(unrecorded);
+  }
+}
+
+bool CachingPool::RecordUses(Unrecorded* unrecorded) {
+  BlockRecord* const block = unrecorded->block;
+  for (; unrecorded->use != block->uses.end(); ++unrecorded->use) {
+    EventNode* const node = events_.Record(*unrecorded->use);
+    if (node == nullptr) return false;
     node->block = block;
-    StreamOf(use).order.Wait(node);
+    StreamOf(*unrecorded->use).order.Wait(node);
     ++block->waits;
     ++waiting_;
   }
-  if (!recorded) {
-    ++block->waits;  // for WaitForAll
-    without_event_.push_back(block);
+  return true;
+}
+
+void CachingPool::RecordAgain() {
+  while (!without_event_.empty() && RecordUses(&without_event_.back())) {
+    --without_event_.back().block->waits;
+    without_event_.pop_back();
   }
 }
 

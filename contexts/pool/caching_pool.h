@@ -50,6 +50,12 @@ class CachingPool final : public TrackedPool {
     FreeLists& Lists(bool is_small) { return is_small ? small : large; }
   };
 
+  // A freed block for which the device gave no event: from `use` on, none of its uses has one.
+  struct Unrecorded {
+    BlockRecord* block;
+    const StreamIndex* use;
+  };
+
   Stream& StreamOf(StreamIndex index);
   FreeLists& ListOf(const BlockRecord& block) {
     return streams_[static_cast<size_t>(block.home)]->Lists(block.small);
@@ -64,6 +70,10 @@ class CachingPool final : public TrackedPool {
   void Cache(BlockRecord* block);
   // One block of two neighbours that are in no list.
   BlockRecord* Absorb(BlockRecord* first, BlockRecord* second);
+  // False when the device gives no event.
+  bool RecordUses(Unrecorded* unrecorded);
+  // An event that is recorded late is still behind all work on the block.
+  void RecordAgain();
   // Caches blocks whose events have fired.
   void CollectWaiting();
 
@@ -92,8 +102,8 @@ class CachingPool final : public TrackedPool {
 
   const CachingPoolOptions options_;
   std::vector<std::unique_ptr<Stream>> streams_;
-  size_t waiting_ = 0;                       // events in all streams
-  std::vector<BlockRecord*> without_event_;  // freed while the device gave no event
+  size_t waiting_ = 0;  // events in all streams
+  std::vector<Unrecorded> without_event_;
 };
 
 }  // namespace caffe2rt::internal

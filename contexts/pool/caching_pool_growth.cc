@@ -135,7 +135,7 @@ void CachingPool::WaitForAll(Lock& lock) {
   for (const auto& stream : streams_) {
     frees.push_back(stream != nullptr ? stream->order.frees : 0);
   }
-  const std::vector<BlockRecord*> without_event = std::move(without_event_);
+  const std::vector<Unrecorded> without_event = std::move(without_event_);
   without_event_.clear();
   try {
     Synchronize(frees.size(), lock);
@@ -148,8 +148,8 @@ void CachingPool::WaitForAll(Lock& lock) {
     StreamOrder& order = streams_[i]->order;
     order.completed = std::max(order.completed, frees[i]);
   }
-  for (BlockRecord* const block : without_event) {
-    if (--block->waits == 0) Cache(block);
+  for (const Unrecorded& unrecorded : without_event) {
+    if (--unrecorded.block->waits == 0) Cache(unrecorded.block);
   }
   CollectWaiting();
 }

@@ -33,7 +33,8 @@ class Upstream {
   // An event that can be recorded over and over. THROWS when the device has none left.
   virtual Event CreateEvent() = 0;
   virtual void DestroyEvent(Event event) noexcept = 0;
-  // Puts the event behind all the work that the stream was given so far.
+  // Puts the event behind all the work that the stream was given so far. A pool outlives a failure
+  // of these two (as while a graph is captured): it tries again later, or takes other memory.
   virtual void Record(Event event, StreamIndex stream) = 0;
   // Whether the work in front of the last Record is over. THROWS when that work failed.
   virtual bool IsDone(Event event) = 0;

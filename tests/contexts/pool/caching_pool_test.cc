@@ -275,15 +275,29 @@ TEST_F(CachingPoolTest, TakesLessThanAWholeSmallSegmentNearTheLimit) {
   Free(block, 0);
 }
 
-TEST_F(CachingPoolTest, FindsFreedBlocksAgainWhenTheDeviceHasNoEvents) {
+TEST_F(CachingPoolTest, WaitsForTheStreamsWhenTheDeviceHasNoEvents) {
   const PoolBlock block = New(kMiB, 0);
-  pool_->RecordUse(block, 1);
+  for (const StreamIndex stream : {1, 2}) pool_->RecordUse(block, stream);
+  device_.Give(2);
   device_.Fail(Call::kCreateEvent, 0, 1000);
   Free(block, 0);
-  EXPECT_NE(New(kMiB, 0).data, block.data);  // nobody knows when stream 1 is done
-  pool_->ReleaseCached();                    // waits
-  pool_->CheckInvariants();
+  EXPECT_NE(New(kMiB, 0).data, block.data);  // nobody knows when the streams are done
+  EXPECT_EQ(pool_->ReleaseCached(), kMiB);
+  EXPECT_EQ(device_.Finished(2), 1u);
   EXPECT_EQ(device_.live_bytes(), kMiB);
+}
+
+TEST_F(CachingPoolTest, RecordsEventsLaterThatTheDeviceDidNotGive) {
+  const PoolBlock block = New(kMiB, 0);
+  for (const StreamIndex stream : {1, 2, 3}) pool_->RecordUse(block, stream);
+  device_.Fail(Call::kCreateEvent, 1, 2);  // the second, at first and when tried again
+  Free(block, 0);
+  EXPECT_NE(New(kMiB, 0).data, block.data);
+  pool_->CheckInvariants();
+  device_.Give(3);
+  EXPECT_NE(New(kMiB, 0).data, block.data);  // recorded now, behind the work on stream 3
+  device_.Finish(3);
+  EXPECT_EQ(New(kMiB, 0).data, block.data);
 }
 
 TEST_F(CachingPoolTest, ReleasesAllThatIsCached) {
