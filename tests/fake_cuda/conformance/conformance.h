@@ -1,0 +1,154 @@
+#pragma once
+
+// What the conformance tests share. They describe CUDA: no call here is the fake's own, so the same
+// sources run against NVIDIA's runtime.
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+namespace conformance {
+
+#define EXPECT_CUDA(want, call)                                                   \
+  do {                                                                            \
+    const cudaError_t got_ = (call);                                              \
+    EXPECT_EQ(got_, want) << #call << ": " << cudaGetErrorName(got_) << ", want " \
+                          << cudaGetErrorName(want);                              \
+  } while (0)
+#define EXPECT_OK(call) EXPECT_CUDA(cudaSuccess, call)
+#define ASSERT_OK(call) ASSERT_EQ(cudaSuccess, (call)) << cudaGetErrorString(cudaPeekAtLastError())
+
+// Holds a stream at one place until it is opened: the way to have work pending that does not depend
+// on time. One stream at a time: real devices may run callbacks one after the other.
+class Gate {
+ public:
+  explicit Gate(cudaStream_t stream) { EXPECT_OK(cudaLaunchHostFunc(stream, &Gate::Wait, this)); }
+  ~Gate() { Open(); }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  void Open() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    open_ = true;
+    opened_.notify_all();
+  }
+
+ private:
+  static void Wait(void* self) {
+    auto* gate = static_cast<Gate*>(self);
+    std::unique_lock<std::mutex> lock(gate->mutex_);
+    gate->opened_.wait(lock, [gate] { return gate->open_; });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+};
+
+// Skips where there is no device; starts on device 0 without a last error, and checks at the end
+// that a test has left no error behind.
+class CudaTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess || count == 0) {
+      cudaGetLastError();
+      GTEST_SKIP() << "no CUDA device: " << cudaGetErrorString(error);
+    }
+    devices_ = count;
+    EXPECT_OK(cudaSetDevice(0));
+    cudaGetLastError();
+  }
+  void TearDown() override {
+    if (devices_ == 0) return;
+    EXPECT_OK(cudaSetDevice(0));
+    EXPECT_OK(cudaDeviceSynchronize());
+    EXPECT_CUDA(cudaSuccess, cudaGetLastError());
+  }
+
+  int devices_ = 0;
+};
+
+#define SKIP_BELOW(count) \
+  if (devices_ < (count)) GTEST_SKIP() << "needs " << (count) << " devices, there are " << devices_
+
+// Owners, so that a failed assertion leaves nothing behind.
+class Stream {
+ public:
+  explicit Stream(unsigned flags = cudaStreamNonBlocking) {
+    EXPECT_OK(cudaStreamCreateWithFlags(&stream_, flags));
+  }
+  ~Stream() { EXPECT_OK(cudaStreamDestroy(stream_)); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  operator cudaStream_t() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class Event {
+ public:
+  explicit Event(unsigned flags = cudaEventDisableTiming) {
+    EXPECT_OK(cudaEventCreateWithFlags(&event_, flags));
+  }
+  ~Event() { EXPECT_OK(cudaEventDestroy(event_)); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  operator cudaEvent_t() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+template <class T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(size_t size) : size_(size) {
+    EXPECT_OK(cudaMalloc(reinterpret_cast<void**>(&data_), size * sizeof(T)));
+  }
+  explicit DeviceArray(const std::vector<T>& values) : DeviceArray(values.size()) {
+    EXPECT_OK(cudaMemcpy(data_, values.data(), bytes(), cudaMemcpyHostToDevice));
+  }
+  ~DeviceArray() { EXPECT_OK(cudaFree(data_)); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  T* get() const { return data_; }
+  size_t bytes() const { return size_ * sizeof(T); }
+  std::vector<T> Read() const {
+    std::vector<T> values(size_);
+    EXPECT_OK(cudaMemcpy(values.data(), data_, bytes(), cudaMemcpyDeviceToHost));
+    return values;
+  }
+
+ private:
+  T* data_ = nullptr;
+  size_t size_;
+};
+
+template <class T>
+class PinnedArray {
+ public:
+  explicit PinnedArray(size_t size, T value = T()) : size_(size) {
+    EXPECT_OK(cudaMallocHost(reinterpret_cast<void**>(&data_), size * sizeof(T)));
+    for (size_t i = 0; i < size; ++i) data_[i] = value;
+  }
+  ~PinnedArray() { EXPECT_OK(cudaFreeHost(data_)); }
+  PinnedArray(const PinnedArray&) = delete;
+  PinnedArray& operator=(const PinnedArray&) = delete;
+
+  T* get() const { return data_; }
+  T& operator[](size_t i) const { return data_[i]; }
+  size_t bytes() const { return size_ * sizeof(T); }
+
+ private:
+  T* data_ = nullptr;
+  size_t size_;
+};
+
+}  // namespace conformance

@@ -1,0 +1,232 @@
+#pragma once
+
+// All state of the fake machine, and what every call begins with.
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cudart/arena.h"
+#include "cudart/happens_before.h"
+#include "cudart/stream.h"
+#include "fake_cuda/fake_cuda.h"
+
+namespace fakecuda {
+
+constexpr int kMaxDevices = 64;
+
+struct Event;
+struct Graph;
+struct GraphExec;
+struct MemPool;
+
+enum class BlockKind { kDevice, kPinned, kRegistered, kManaged };
+
+// One allocation, or one registered range of host memory.
+struct Block {
+  size_t bytes = 0;
+  int device = 0;
+  BlockKind kind = BlockKind::kDevice;
+  unsigned flags = 0;
+  MemPool* pool = nullptr;  // where it came from, null for cudaMalloc
+};
+
+struct Device {
+  size_t limit = 0;
+  size_t used = 0;
+  size_t peak = 0;
+  cudaError_t sticky = cudaSuccess;
+  unsigned flags = 0;
+  std::set<int> peers;           // devices whose memory this one may touch
+  std::unique_ptr<Arena> arena;  // made by the first use
+  StreamP legacy;
+  std::vector<StreamP> streams;     // all others that live, the per-thread ones and lanes included
+  std::vector<StreamP> closed;      // destroyed, with work that goes on
+  std::vector<OpP> ended_blocking;  // last operations of destroyed streams, for the legacy stream
+  char ended = 0;                   // token: the work of destroyed streams
+  MemPool* default_pool = nullptr;
+  MemPool* pool = nullptr;
+  std::map<size_t, size_t> limits;  // cudaDeviceSetLimit
+
+  std::once_flag arena_once;
+  void MakeArena();
+  void OpenMemory();
+};
+
+struct Fault {
+  int after = 0;
+  int times = 0;
+  cudaError_t error = cudaSuccess;
+  bool sticky = false;
+};
+
+// Handles of one kind. The handle that was freed last is given out first, so that a program that
+// keeps a dead handle meets somebody else's object.
+template <class Object>
+class Handles {
+ public:
+  void* Add(Object object) {
+    void* handle;
+    if (free_.empty()) {
+      memory_.push_back(std::make_unique<uint64_t>());
+      handle = memory_.back().get();
+    } else {
+      handle = free_.back();
+      free_.pop_back();
+    }
+    live_[handle] = std::move(object);
+    return handle;
+  }
+  // Null when the handle is not alive.
+  Object* Find(const void* handle) {
+    const auto it = live_.find(const_cast<void*>(handle));
+    return it == live_.end() ? nullptr : &it->second;
+  }
+  void Remove(const void* handle) {
+    if (live_.erase(const_cast<void*>(handle)) > 0) free_.push_back(const_cast<void*>(handle));
+  }
+  void RemoveAll() {
+    for (const auto& [handle, object] : live_) free_.push_back(handle);
+    live_.clear();
+  }
+  const std::map<void*, Object>& live() const { return live_; }
+
+ private:
+  std::map<void*, Object> live_;
+  std::vector<void*> free_;
+  std::vector<std::unique_ptr<uint64_t>> memory_;
+};
+
+// One mutex guards everything; no user code, no operation and no wait runs under it.
+// Never destroyed: calls after main() find it.
+struct World {
+  std::mutex mutex;
+  uint64_t epoch = 1;  // moved by fakecuda_reset: what threads remember from before is void
+  bool no_driver = false;
+  bool built = false;    // the devices have been made
+  bool started = false;  // some call was made
+  bool unloading = false;
+  bool forked = false;  // a child of a process that had started CUDA
+  int capability = 90;
+  int peer_group = kMaxDevices;
+
+  std::vector<std::unique_ptr<Device>> devices;
+  std::map<uintptr_t, Block> blocks;
+  Handles<StreamP> streams;
+  Handles<std::shared_ptr<Event>> events;
+  Handles<std::shared_ptr<MemPool>> pools;
+  std::vector<std::shared_ptr<MemPool>> default_pools;
+  std::vector<std::shared_ptr<MemPool>> made_pools;  // destroyed ones too: blocks point to them
+  Handles<std::shared_ptr<Graph>> graphs;
+  Handles<std::shared_ptr<GraphExec>> execs;
+  std::vector<std::shared_ptr<Capture>> captures;  // those that go on
+  unsigned long long next_id = 1;
+  int workers = 0;
+  std::condition_variable worker_ended;
+
+  std::unordered_map<std::string, Fault> faults;
+  std::unordered_map<std::string, long> calls;
+  std::unordered_map<std::string, std::pair<void (*)(void*), void*>> hooks;
+  int async_after = -1;
+  cudaError_t async_error = cudaSuccess;
+};
+
+World& TheWorld();
+// Builds the devices. REQUIRES: the mutex is held, no stream runs.
+void BuildDevices(const FakeCudaConfig* config);
+
+struct Launch {
+  dim3 grid;
+  dim3 block;
+  size_t shared_bytes;
+  cudaStream_t stream;
+};
+
+// What CUDA keeps per thread.
+struct ThreadState {
+  uint64_t epoch = 0;
+  int device = 0;
+  cudaError_t last_error = cudaSuccess;
+  cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+  std::map<int, StreamP> own_streams;  // cudaStreamPerThread, by device
+  std::vector<Launch> launches;
+  ~ThreadState();
+};
+
+// Of the calling thread, in the current epoch.
+ThreadState& Me();
+Device& CurrentDevice();
+bool ValidDevice(int device);
+
+// Whether the calling thread runs a callback of a stream, which may make no calls.
+void SetInOperation(bool in_operation);
+
+enum CallOption : unsigned {
+  kPlain = 0,
+  kIgnoresSticky = 1,  // works on a device that has failed
+  kNoDevice = 2,       // works without any device
+  kUnsafeInCapture = 4
+};
+
+// One call of the API: hidden from ThreadSanitizer, counted, failed if a test wants so, refused in
+// states where CUDA refuses everything. Holds the world's mutex from construction on.
+class Call {
+ public:
+  explicit Call(const char* name, unsigned options = kPlain);
+  ~Call() = default;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  bool refused() const { return error_ != cudaSuccess; }
+  // Ends the call: remembers an error as the thread's last one.
+  cudaError_t Return(cudaError_t error);
+  cudaError_t Refuse() { return Return(error_); }
+
+  // For waits and user code in the middle of a call.
+  void Unlock() { lock_.unlock(); }
+  void Lock() { lock_.lock(); }
+  // Waits for operations, then returns what the device has to say.
+  cudaError_t WaitFor(const std::vector<OpP>& ops, int device);
+
+ private:
+  cudaError_t Check(const char* name, unsigned options);
+
+  Hidden hidden_;
+  std::unique_lock<std::mutex> lock_;
+  cudaError_t error_ = cudaSuccess;
+};
+
+// Opens a call; returns from the function when it is refused.
+#define FAKECUDA_CALL(options)                \
+  ::fakecuda::Call call(__func__, (options)); \
+  if (call.refused()) return call.Refuse()
+
+// The functions below REQUIRE the world's mutex.
+Block* FindBlock(const void* ptr, uintptr_t* begin = nullptr);
+void Count(const char* name);
+DeviceSet Reach(int device);  // the device and the peers it has enabled
+// Opens and closes the memory of a set. No lock is needed: devices live until a reset.
+void OpenDevices(DeviceSet devices);
+void CloseDevices(DeviceSet devices);
+// Makes a call illegal for captures that are not relaxed; see capture.cc.
+cudaError_t ForbidInCapture();
+
+// An argument that user code gave away, released as the user said, once, shown to ThreadSanitizer.
+std::shared_ptr<void> OwnArgument(void* arg, void (*release)(void*));
+
+// Reports accesses by code that may not touch a device; see fault.cc.
+void InstallFaultReport();
+
+// pool.cc: gives memory that may go back to the device; called at every wait.
+void TrimPoolsAfterWait();
+cudaError_t AllocateDevice(void** ptr, size_t bytes, int device, MemPool* pool);
+void ReleaseDevice(uintptr_t address);
+
+}  // namespace fakecuda
