@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -25,27 +26,38 @@ namespace conformance {
 // on time. One stream at a time: real devices may run callbacks one after the other.
 class Gate {
  public:
-  explicit Gate(cudaStream_t stream) { EXPECT_OK(cudaLaunchHostFunc(stream, &Gate::Wait, this)); }
+  explicit Gate(cudaStream_t stream) : state_(std::make_shared<State>()) {
+    auto* shared = new std::shared_ptr<State>(state_);  // the callback may outlive the gate
+    const cudaError_t error = cudaLaunchHostFunc(stream, &Gate::Wait, shared);
+    EXPECT_EQ(error, cudaSuccess);
+    if (error != cudaSuccess) delete shared;
+  }
   ~Gate() { Open(); }
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
   void Open() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    open_ = true;
-    opened_.notify_all();
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->open = true;
+    state_->opened.notify_all();
   }
 
  private:
-  static void Wait(void* self) {
-    auto* gate = static_cast<Gate*>(self);
-    std::unique_lock<std::mutex> lock(gate->mutex_);
-    gate->opened_.wait(lock, [gate] { return gate->open_; });
+  struct State {
+    std::mutex mutex;
+    std::condition_variable opened;
+    bool open = false;
+  };
+
+  static void Wait(void* shared) {
+    const std::unique_ptr<std::shared_ptr<State>> owned(
+        static_cast<std::shared_ptr<State>*>(shared));
+    State& state = **owned;
+    std::unique_lock<std::mutex> lock(state.mutex);
+    state.opened.wait(lock, [&state] { return state.open; });
   }
 
-  std::mutex mutex_;
-  std::condition_variable opened_;
-  bool open_ = false;
+  const std::shared_ptr<State> state_;
 };
 
 // Skips where there is no device; starts on device 0 without a last error, and checks at the end

@@ -1,0 +1,53 @@
+#pragma once
+
+// The handle of the fake cuBLAS, and what its functions share.
+
+#include <cublas_v2.h>
+
+#include "element/element.h"
+#include "element/operation.h"
+
+// What cublasHandle_t points to. Used by one thread at a time, as cuBLAS wants it.
+struct cublasContext {
+  int device = 0;
+  cudaStream_t stream = nullptr;
+  cublasMath_t math = CUBLAS_DEFAULT_MATH;
+  cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
+  cublasAtomicsMode_t atomics = CUBLAS_ATOMICS_NOT_ALLOWED;
+  void* workspace = nullptr;
+  size_t workspace_bytes = 0;
+};
+
+namespace fakecuda {
+
+// Whether the handle was created and not destroyed.
+bool IsAlive(cublasHandle_t handle);
+
+// alpha or beta: read at the call from host memory, or when the operation runs from device memory.
+class Scalar {
+ public:
+  Scalar(cublasHandle_t handle, Element type, const void* ptr)
+      : type_(type), on_device_(handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE), ptr_(ptr) {
+    if (!on_device_ && ptr != nullptr) value_ = Load(type, ptr, 0);
+  }
+  double Get() const { return on_device_ ? Load(type_, ptr_, 0) : value_; }
+  bool Valid(const char* function) const {
+    if (ptr_ == nullptr) return false;
+    return !on_device_ || CheckRange(function, "scalar", ptr_, SizeOf(type_));
+  }
+
+ private:
+  Element type_;
+  bool on_device_;
+  const void* ptr_;
+  double value_ = 0;
+};
+
+inline cublasStatus_t Status(cudaError_t error) {
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
+#define FAKECUBLAS_HANDLE(handle) \
+  if (!::fakecuda::IsAlive(handle)) return CUBLAS_STATUS_NOT_INITIALIZED
+
+}  // namespace fakecuda

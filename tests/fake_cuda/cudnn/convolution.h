@@ -1,0 +1,27 @@
+#pragma once
+
+// The arithmetic of convolutions, on arrays in the order N C D H W.
+
+#include <array>
+
+#include "cudnn/layout.h"
+
+namespace fakecuda {
+
+// One convolution; two- and one-dimensional ones have sizes of 1 in front.
+struct Convolution {
+  int n = 1;
+  int c = 1;  // channels of x
+  int k = 1;  // channels of y
+  int groups = 1;
+  std::array<int, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1};
+  std::array<int, 3> pad{0, 0, 0}, stride{1, 1, 1}, dilation{1, 1, 1};
+  bool flipped = false;  // a convolution in the sense of mathematics
+};
+
+// y, dx and dw from the other two. Results are made new.
+Values ConvolutionForward(const Convolution& conv, const Values& x, const Values& w);
+Values ConvolutionBackwardData(const Convolution& conv, const Values& dy, const Values& w);
+Values ConvolutionBackwardFilter(const Convolution& conv, const Values& x, const Values& dy);
+
+}  // namespace fakecuda

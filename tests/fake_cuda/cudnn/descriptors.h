@@ -1,0 +1,95 @@
+#pragma once
+
+// What the handles and descriptors of the fake cuDNN point to.
+
+#include <cudnn.h>
+
+#include <functional>
+#include <initializer_list>
+#include <vector>
+
+#include "cudnn/layout.h"
+#include "element/operation.h"
+
+// A handle or descriptor is used by one thread at a time, as cuDNN wants it.
+struct cudnnContext {
+  cudaStream_t stream = nullptr;
+};
+
+struct cudnnTensorStruct {
+  cudnnDataType_t data_type = CUDNN_DATA_FLOAT;
+  fakecuda::Layout layout;  // no dimensions before it is set
+};
+
+struct cudnnFilterStruct {
+  cudnnDataType_t data_type = CUDNN_DATA_FLOAT;
+  cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW;
+  fakecuda::Layout layout;
+};
+
+struct cudnnConvolutionStruct {
+  std::vector<int> pad, stride, dilation;  // one for each spatial dimension
+  cudnnConvolutionMode_t mode = CUDNN_CONVOLUTION;
+  cudnnDataType_t compute_type = CUDNN_DATA_FLOAT;
+  cudnnMathType_t math = CUDNN_DEFAULT_MATH;
+  cudnnReorderType_t reorder = CUDNN_DEFAULT_REORDER;
+  int groups = 1;
+};
+
+struct cudnnPoolingStruct {
+  cudnnPoolingMode_t mode = CUDNN_POOLING_MAX;
+  cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
+  std::vector<int> window, pad, stride;
+};
+
+struct cudnnActivationStruct {
+  cudnnActivationMode_t mode = CUDNN_ACTIVATION_RELU;
+  cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
+  double coefficient = 0;
+  double swish_beta = 1;
+};
+
+struct cudnnLRNStruct {
+  unsigned n = 5;
+  double alpha = 1e-4;
+  double beta = 0.75;
+  double k = 2;
+};
+
+struct cudnnOpTensorStruct {
+  cudnnOpTensorOp_t op = CUDNN_OP_TENSOR_ADD;
+  cudnnDataType_t compute_type = CUDNN_DATA_FLOAT;
+  cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
+};
+
+struct cudnnReduceTensorStruct {
+  cudnnReduceTensorOp_t op = CUDNN_REDUCE_TENSOR_ADD;
+  cudnnDataType_t compute_type = CUDNN_DATA_FLOAT;
+  cudnnNanPropagation_t nan = CUDNN_NOT_PROPAGATE_NAN;
+  cudnnReduceTensorIndices_t indices = CUDNN_REDUCE_TENSOR_NO_INDICES;
+  cudnnIndicesType_t indices_type = CUDNN_32BIT_INDICES;
+};
+
+namespace fakecuda {
+
+// Fails for the packed and 4-bit types, which the fake does not have.
+cudnnStatus_t FromCudnn(cudnnDataType_t type, Element* element);
+
+// The checks of every descriptor: 1 to 8 dimensions of at least 1, below 2^31 elements.
+cudnnStatus_t CheckDims(const std::vector<int>& dims);
+
+// alpha and beta come as double for tensors of double, else as float.
+Blend ReadBlend(const void* alpha, const void* beta, Element type);
+
+// Checks the handle and that all tensors lie in memory of the device, then runs `work` in stream
+// order. REQUIRES: descriptors and blend factors have been checked.
+cudnnStatus_t Run(cudnnHandle_t handle, const char* name, std::initializer_list<Tensor> tensors,
+                  std::function<void()> work);
+
+bool IsSet(const cudnnTensorStruct* tensor);
+
+// A guard for the arguments of calls: a condition that must hold.
+#define FAKECUDNN_NEED(condition) \
+  if (!(condition)) return CUDNN_STATUS_BAD_PARAM
+
+}  // namespace fakecuda

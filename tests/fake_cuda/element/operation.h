@@ -1,0 +1,32 @@
+#pragma once
+
+// How the fake libraries run: as operations of a stream, on memory that was checked before.
+
+#include <cstdio>
+#include <functional>
+#include <utility>
+
+#include "fake_cuda/fake_cuda.h"
+
+namespace fakecuda {
+
+// Runs `work` in stream order, with the device's memory open.
+inline cudaError_t Enqueue(cudaStream_t stream, const char* name, std::function<void()> work) {
+  using Function = std::function<void()>;
+  return fakecuda_enqueue_host(
+      stream, name, [](void* self) { (*static_cast<Function*>(self))(); },
+      new Function(std::move(work)), [](void* self) { delete static_cast<Function*>(self); });
+}
+
+// Whether the current device can reach [ptr, ptr + bytes). Says on stderr what is wrong: real
+// libraries would read wild memory.
+inline bool CheckRange(const char* function, const char* what, const void* ptr, size_t bytes) {
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) return false;
+  const char* wrong = fakecuda_check_range(ptr, bytes, device);
+  if (wrong == nullptr) return true;
+  fprintf(stderr, "[fakecuda] %s: %s: %s\n", function, what, wrong);
+  return false;
+}
+
+}  // namespace fakecuda
