@@ -213,7 +213,7 @@ TEST_F(CublasTest, MultipliesMatricesWithVectors) {
   EXPECT_EQ(a.Read(), (std::vector<double>{11, 102, 3, 4, 5, 6}));
 }
 
-TEST_F(CublasTest, ForgetsTheWorkspaceWhenTheStreamChanges) {
+TEST_F(CublasTest, ChecksTheWorkspace) {
   OnDevice<char> space(std::vector<char>(1024));
   EXPECT_EQ(cublasSetWorkspace(handle_, space.get(), 1024), CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(cublasSetWorkspace(handle_, space.get() + 1, 1000), CUBLAS_STATUS_INVALID_VALUE);
