@@ -1,36 +1,11 @@
 // Products of matrices, column after column as BLAS has them.
 
-#include <vector>
+#include "cublas/gemm.h"
 
-#include "cublas/context.h"
+#include <vector>
 
 namespace fakecuda {
 namespace {
-
-struct Matrix {
-  Element type = Element::kFloat;
-  const void* data = nullptr;
-  int ld = 0;
-  int64_t stride = 0;  // from one matrix of a batch to the next
-
-  double At(const void* base, int row, int column) const {
-    return Load(type, base, row + static_cast<int64_t>(column) * ld);
-  }
-};
-
-struct Product {
-  cublasHandle_t handle;
-  const char* name;
-  cublasOperation_t op_a, op_b;
-  int m, n, k;
-  Element scalar_type;
-  const void* alpha;
-  Matrix a, b;
-  const void* beta;
-  Matrix c;
-  int batch = 1;
-  bool listed = false;  // `data` of the matrices are lists of pointers
-};
 
 bool ValidOperation(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
@@ -55,8 +30,8 @@ std::vector<double> Unpack(const Matrix& matrix, const void* base, bool transpos
   return values;
 }
 
-void Multiply(const Product& p, const void* a_data, const void* b_data, void* c_data, double alpha,
-              double beta) {
+void MultiplyOne(const Product& p, const void* a_data, const void* b_data, void* c_data,
+                 double alpha, double beta) {
   const auto n = static_cast<size_t>(p.n);
   const auto k = static_cast<size_t>(p.k);
   const std::vector<double> a = Unpack(p.a, a_data, p.op_a != CUBLAS_OP_N, p.m, p.k);
@@ -100,7 +75,9 @@ bool Readable(const Product& p, int a_rows, int a_columns, int b_rows, int b_col
   return CheckRange(p.name, "C", p.c.data, Extent(p.c, p.m, p.n, p.batch));
 }
 
-cublasStatus_t Run(const Product& p) {
+}  // namespace
+
+cublasStatus_t Multiply(const Product& p) {
   FAKECUBLAS_HANDLE(p.handle);
   if (!ValidOperation(p.op_a) || !ValidOperation(p.op_b) || p.m < 0 || p.n < 0 || p.k < 0 ||
       p.batch < 0) {
@@ -127,220 +104,9 @@ cublasStatus_t Run(const Product& p) {
       const void* a = p.listed ? Listed(p.a, i) : Offset(p.a, i);
       const void* b = p.listed ? Listed(p.b, i) : Offset(p.b, i);
       const void* c = p.listed ? Listed(p.c, i) : Offset(p.c, i);
-      Multiply(p, a, b, const_cast<void*>(c), alpha.Get(), beta.Get());
+      MultiplyOne(p, a, b, const_cast<void*>(c), alpha.Get(), beta.Get());
     }
   }));
 }
 
-bool FromCuda(cudaDataType type, Element* element) {
-  switch (type) {
-    case CUDA_R_32F:
-      *element = Element::kFloat;
-      return true;
-    case CUDA_R_64F:
-      *element = Element::kDouble;
-      return true;
-    case CUDA_R_16F:
-      *element = Element::kHalf;
-      return true;
-    case CUDA_R_16BF:
-      *element = Element::kBFloat16;
-      return true;
-    case CUDA_R_8I:
-      *element = Element::kInt8;
-      return true;
-    case CUDA_R_32I:
-      *element = Element::kInt32;
-      return true;
-    default:
-      return false;
-  }
-}
-
-// The type of alpha and beta, if the library has a product of these types.
-bool ScalarType(cublasComputeType_t compute, Element a, Element b, Element c, Element* scalar) {
-  if (a != b) return false;
-  switch (compute) {
-    case CUBLAS_COMPUTE_16F:
-    case CUBLAS_COMPUTE_16F_PEDANTIC:
-      *scalar = Element::kHalf;
-      return a == Element::kHalf && c == Element::kHalf;
-    case CUBLAS_COMPUTE_32F:
-    case CUBLAS_COMPUTE_32F_PEDANTIC:
-      *scalar = Element::kFloat;
-      if (a == Element::kInt8) return c == Element::kFloat;
-      return (a == Element::kFloat && c == a) ||
-             ((a == Element::kHalf || a == Element::kBFloat16) && (c == a || c == Element::kFloat));
-    case CUBLAS_COMPUTE_32F_FAST_16F:
-    case CUBLAS_COMPUTE_32F_FAST_16BF:
-    case CUBLAS_COMPUTE_32F_FAST_TF32:
-      *scalar = Element::kFloat;
-      return a == Element::kFloat && c == Element::kFloat;
-    case CUBLAS_COMPUTE_64F:
-    case CUBLAS_COMPUTE_64F_PEDANTIC:
-      *scalar = Element::kDouble;
-      return a == Element::kDouble && c == Element::kDouble;
-    case CUBLAS_COMPUTE_32I:
-    case CUBLAS_COMPUTE_32I_PEDANTIC:
-      *scalar = Element::kInt32;
-      return a == Element::kInt8 && c == Element::kInt32;
-    default:
-      return false;
-  }
-}
-
-struct Types {
-  cudaDataType a, b, c;
-  cublasComputeType_t compute;
-};
-
-cublasStatus_t RunTyped(Product p, const Types& types) {
-  if (!FromCuda(types.a, &p.a.type) || !FromCuda(types.b, &p.b.type) ||
-      !FromCuda(types.c, &p.c.type) ||
-      !ScalarType(types.compute, p.a.type, p.b.type, p.c.type, &p.scalar_type)) {
-    return CUBLAS_STATUS_NOT_SUPPORTED;
-  }
-  return Run(p);
-}
-
-}  // namespace
 }  // namespace fakecuda
-
-using namespace fakecuda;
-
-extern "C" {
-
-#define FAKECUBLAS_GEMM(LETTER, TYPE, ELEMENT)                                                    \
-  cublasStatus_t cublas##LETTER##gemm(cublasHandle_t handle, cublasOperation_t op_a,              \
-                                      cublasOperation_t op_b, int m, int n, int k,                \
-                                      const TYPE* alpha, const TYPE* a, int lda, const TYPE* b,   \
-                                      int ldb, const TYPE* beta, TYPE* c, int ldc) {              \
-    return Run({handle,                                                                           \
-                __func__,                                                                         \
-                op_a,                                                                             \
-                op_b,                                                                             \
-                m,                                                                                \
-                n,                                                                                \
-                k,                                                                                \
-                ELEMENT,                                                                          \
-                alpha,                                                                            \
-                {ELEMENT, a, lda},                                                                \
-                {ELEMENT, b, ldb},                                                                \
-                beta,                                                                             \
-                {ELEMENT, c, ldc}});                                                              \
-  }                                                                                               \
-  cublasStatus_t cublas##LETTER##gemmStridedBatched(                                              \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, \
-      const TYPE* alpha, const TYPE* a, int lda, long long int stride_a, const TYPE* b, int ldb,  \
-      long long int stride_b, const TYPE* beta, TYPE* c, int ldc, long long int stride_c,         \
-      int batch) {                                                                                \
-    return Run({handle,                                                                           \
-                __func__,                                                                         \
-                op_a,                                                                             \
-                op_b,                                                                             \
-                m,                                                                                \
-                n,                                                                                \
-                k,                                                                                \
-                ELEMENT,                                                                          \
-                alpha,                                                                            \
-                {ELEMENT, a, lda, stride_a},                                                      \
-                {ELEMENT, b, ldb, stride_b},                                                      \
-                beta,                                                                             \
-                {ELEMENT, c, ldc, stride_c},                                                      \
-                batch});                                                                          \
-  }                                                                                               \
-  cublasStatus_t cublas##LETTER##gemmBatched(                                                     \
-      cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k, \
-      const TYPE* alpha, const TYPE* const a[], int lda, const TYPE* const b[], int ldb,          \
-      const TYPE* beta, TYPE* const c[], int ldc, int batch) {                                    \
-    return Run({handle,                                                                           \
-                __func__,                                                                         \
-                op_a,                                                                             \
-                op_b,                                                                             \
-                m,                                                                                \
-                n,                                                                                \
-                k,                                                                                \
-                ELEMENT,                                                                          \
-                alpha,                                                                            \
-                {ELEMENT, a, lda},                                                                \
-                {ELEMENT, b, ldb},                                                                \
-                beta,                                                                             \
-                {ELEMENT, c, ldc},                                                                \
-                batch,                                                                            \
-                true});                                                                           \
-  }
-
-FAKECUBLAS_GEMM(S, float, Element::kFloat)
-FAKECUBLAS_GEMM(D, double, Element::kDouble)
-
-cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
-                            int m, int n, int k, const void* alpha, const void* a,
-                            cudaDataType a_type, int lda, const void* b, cudaDataType b_type,
-                            int ldb, const void* beta, void* c, cudaDataType c_type, int ldc,
-                            cublasComputeType_t compute, cublasGemmAlgo_t) {
-  return RunTyped({handle,
-                   __func__,
-                   op_a,
-                   op_b,
-                   m,
-                   n,
-                   k,
-                   Element::kFloat,
-                   alpha,
-                   {Element::kFloat, a, lda},
-                   {Element::kFloat, b, ldb},
-                   beta,
-                   {Element::kFloat, c, ldc}},
-                  {a_type, b_type, c_type, compute});
-}
-
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t op_a,
-                                          cublasOperation_t op_b, int m, int n, int k,
-                                          const void* alpha, const void* a, cudaDataType a_type,
-                                          int lda, long long int stride_a, const void* b,
-                                          cudaDataType b_type, int ldb, long long int stride_b,
-                                          const void* beta, void* c, cudaDataType c_type, int ldc,
-                                          long long int stride_c, int batch,
-                                          cublasComputeType_t compute, cublasGemmAlgo_t) {
-  return RunTyped({handle,
-                   __func__,
-                   op_a,
-                   op_b,
-                   m,
-                   n,
-                   k,
-                   Element::kFloat,
-                   alpha,
-                   {Element::kFloat, a, lda, stride_a},
-                   {Element::kFloat, b, ldb, stride_b},
-                   beta,
-                   {Element::kFloat, c, ldc, stride_c},
-                   batch},
-                  {a_type, b_type, c_type, compute});
-}
-
-cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t op_a,
-                                   cublasOperation_t op_b, int m, int n, int k, const void* alpha,
-                                   const void* const a[], cudaDataType a_type, int lda,
-                                   const void* const b[], cudaDataType b_type, int ldb,
-                                   const void* beta, void* const c[], cudaDataType c_type, int ldc,
-                                   int batch, cublasComputeType_t compute, cublasGemmAlgo_t) {
-  return RunTyped({handle,
-                   __func__,
-                   op_a,
-                   op_b,
-                   m,
-                   n,
-                   k,
-                   Element::kFloat,
-                   alpha,
-                   {Element::kFloat, a, lda},
-                   {Element::kFloat, b, ldb},
-                   beta,
-                   {Element::kFloat, c, ldc},
-                   batch,
-                   true},
-                  {a_type, b_type, c_type, compute});
-}
-
-}  // extern "C"

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,20 +49,23 @@ void Protect(void* ptr, size_t bytes, int protection) {
 }  // namespace
 
 Arena::Arena(size_t limit_bytes) {
-  reserved_ = 4 * ((limit_bytes + kPage - 1) / kPage * kPage) + (size_t{256} << 20);
-  void* base =
-      mmap(nullptr, reserved_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) {
+  const size_t rounded = (limit_bytes + kHugePage - 1) / kHugePage * kHugePage;
+  reserved_ = 4 * rounded + (size_t{256} << 20);
+  mapping_ = mmap(nullptr, reserved_ + kHugePage, PROT_NONE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping_ == MAP_FAILED) {
     perror("[fakecuda] cannot reserve addresses for a device");
     abort();
   }
-  base_ = static_cast<char*>(base);
+  const auto address = reinterpret_cast<uintptr_t>(mapping_);
+  base_ = static_cast<char*>(mapping_) + (kHugePage - address % kHugePage) % kHugePage;
+  madvise(base_, reserved_, MADV_HUGEPAGE);  // a wish
   extents_[0] = reserved_;
 }
 
 Arena::~Arena() {
   Unpoison(base_, top_);
-  munmap(base_, reserved_);
+  munmap(mapping_, reserved_ + kHugePage);
 }
 
 // At least 64 poisoned bytes behind every allocation.
@@ -98,6 +102,7 @@ size_t Arena::TakeExtent(size_t bytes) {
 
 void Arena::RaiseTop(size_t end) {
   std::lock_guard<std::mutex> lock(protection_);
+  end = std::min(reserved_, (end + kHugePage - 1) / kHugePage * kHugePage);
   if (end <= top_) return;
   if (opened_ > 0) Protect(base_ + top_, end - top_, PROT_READ | PROT_WRITE);
   top_ = end;
@@ -121,8 +126,9 @@ void Arena::Refresh(void* ptr, size_t bytes) {
     // A fresh mapping: what ThreadSanitizer remembers of the last owner's accesses is forgotten.
     std::lock_guard<std::mutex> lock(protection_);
     const int protection = opened_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE;
-    mmap(ptr, PlaceBytes(bytes), protection,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    const size_t place = PlaceBytes(bytes);
+    mmap(ptr, place, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    madvise(ptr, place, MADV_HUGEPAGE);  // else the range falls into pieces
   }
 #endif
   Unpoison(ptr, bytes);

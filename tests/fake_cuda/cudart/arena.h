@@ -22,6 +22,8 @@ namespace fakecuda {
 class Arena {
  public:
   static constexpr size_t kPage = 4096;
+  // Protection changes by huge pages where the system has them: a hundred times cheaper.
+  static constexpr size_t kHugePage = size_t{2} << 20;
 
   // Reserves addresses (no memory) for about four times `limit_bytes`, so that places run out long
   // after the limit does.
@@ -50,7 +52,8 @@ class Arena {
   bool Carve(size_t offset, size_t bytes);
   void RaiseTop(size_t end);
 
-  char* base_ = nullptr;
+  void* mapping_ = nullptr;
+  char* base_ = nullptr;  // in the mapping, aligned to a huge page
   size_t reserved_ = 0;
   std::map<size_t, size_t> extents_;  // offset to size of what is free
   std::vector<size_t> freed_;         // offsets freed lately, the newest last

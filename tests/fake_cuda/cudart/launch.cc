@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "cudart/world.h"
 
@@ -48,7 +49,7 @@ extern "C" {
 
 cudaError_t fakecuda_enqueue_host(cudaStream_t handle, const char* name, void (*run)(void*),
                                   void* arg, void (*release)(void*)) {
-  const std::shared_ptr<void> owned = OwnArgument(arg, release);  // goes after the call's lock
+  std::shared_ptr<void> owned = OwnArgument(arg, release);  // goes after the call's lock
   Call call("kernel");
   if (call.refused()) return call.Refuse();
   const StreamP stream = Resolve(handle);
@@ -56,7 +57,8 @@ cudaError_t fakecuda_enqueue_host(cudaStream_t handle, const char* name, void (*
     return call.Return(cudaErrorInvalidResourceHandle);
   }
   Work work{.name = name, .type = cudaGraphNodeTypeKernel, .kernel = true};
-  work.run = [run, arg, owned] {
+  // Given away: the worker alone releases it, after the last use.
+  work.run = [run, arg, owned = std::move(owned)] {
     SetInOperation(true);
     {
       Shown shown;
