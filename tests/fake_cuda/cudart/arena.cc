@@ -157,6 +157,10 @@ void Arena::Free(void* ptr, size_t bytes) {
   }
 }
 
+void Arena::Retire(void* ptr, size_t bytes) { Poison(ptr, bytes); }
+
+void Arena::Unretire(void* ptr, size_t bytes) { Unpoison(ptr, bytes); }
+
 void Arena::Open() {
   std::lock_guard<std::mutex> lock(protection_);
   if (opened_++ == 0) Protect(base_, top_, PROT_READ | PROT_WRITE);

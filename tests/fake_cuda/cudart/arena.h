@@ -40,6 +40,10 @@ class Arena {
   // REQUIRES: Allocate(bytes) gave `ptr`, and it was not freed since.
   void Free(void* ptr, size_t bytes);
 
+  // Memory that a pool keeps while nobody may use it: poisoned for AddressSanitizer, or no longer.
+  void Retire(void* ptr, size_t bytes);
+  void Unretire(void* ptr, size_t bytes);
+
   // Makes the whole device readable and writable until as many calls of Close.
   void Open();
   void Close();

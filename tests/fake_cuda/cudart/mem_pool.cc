@@ -73,7 +73,11 @@ cudaError_t Allocate(Call& call, void** ptr, size_t bytes, MemPool* pool, cudaSt
   if (TakeCached(*pool, bytes, stream, &cached)) {
     auto* memory = reinterpret_cast<void*>(cached.address);
     Arena& arena = *TheWorld().devices[static_cast<size_t>(pool->device)]->arena;
-    if (cached.freed->done) arena.Refresh(memory, cached.bytes);
+    if (cached.freed->done) {
+      arena.Refresh(memory, cached.bytes);
+    } else {
+      arena.Unretire(memory, cached.bytes);  // the stream's work so far may still use it
+    }
     TheWorld().blocks[cached.address] = {
         .bytes = cached.bytes, .device = pool->device, .kind = BlockKind::kDevice, .pool = pool};
     pool->used += cached.bytes;
@@ -138,10 +142,22 @@ cudaError_t cudaFreeAsync(void* ptr, cudaStream_t handle) {
     };
     return call.Return(Submit(stream, std::move(work)));
   }
-  const cudaError_t error = Submit(stream, {.name = "free"}, &op);
+  // When the stream comes here nobody may use the memory, unless it was handed out again already.
+  MemPool* pool = block.pool;
+  const unsigned long long id = TheWorld().next_id++;
+  Work work{.name = "free"};
+  work.run = [pool, id] {
+    std::lock_guard<std::mutex> lock(TheWorld().mutex);
+    Arena& arena = *TheWorld().devices[static_cast<size_t>(pool->device)]->arena;
+    for (const CachedBlock& cached : pool->cached) {
+      if (cached.id == id) arena.Retire(reinterpret_cast<void*>(cached.address), cached.bytes);
+    }
+    return cudaSuccess;
+  };
+  const cudaError_t error = Submit(stream, std::move(work), &op);
   if (error != cudaSuccess) return call.Return(error);
   block.pool->used -= block.bytes;
-  block.pool->cached.push_back({it->first, block.bytes, op, stream});
+  block.pool->cached.push_back({it->first, block.bytes, op, stream, id});
   world.blocks.erase(it);
   return cudaSuccess;
 }

@@ -17,6 +17,7 @@ struct CachedBlock {
   size_t bytes = 0;
   OpP freed;  // the end of its last use: reusable by all when done, by `home` at once
   StreamP home;
+  unsigned long long id = 0;  // of this free: an address may be freed again
 };
 
 // Guarded by the world's mutex.

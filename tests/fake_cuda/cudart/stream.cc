@@ -12,6 +12,9 @@
 namespace fakecuda {
 namespace {
 
+// So many last operations of destroyed streams are kept for the legacy stream's order, done or not.
+constexpr size_t kRemembered = 1024;
+
 // The worker's side of one stream.
 class Worker {
  public:
@@ -191,7 +194,11 @@ void Close(const StreamP& stream) {
   Device& device = *TheWorld().devices[static_cast<size_t>(stream->device)];
   stream->closing = true;
   stream->arrived.notify_all();
-  if (stream->blocking() && stream->last) device.ended_blocking.push_back(stream->last);
+  if (stream->blocking() && stream->last) {
+    auto& ended = device.ended_blocking;
+    if (ended.size() >= kRemembered) std::erase_if(ended, [](const OpP& op) { return op->done; });
+    ended.push_back(stream->last);
+  }
   if (device.legacy) device.legacy->waited.erase(stream.get());
   if (stream->started) device.closed.push_back(stream);
   std::erase(device.streams, stream);

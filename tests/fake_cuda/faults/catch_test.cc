@@ -186,6 +186,15 @@ void UseAfterFree() {
   End();
 }
 
+void UseAfterFreeToThePool() {
+  cudaStream_t stream = NewStream();
+  void* data;
+  cudaMallocAsync(&data, kCount * sizeof(float), stream);
+  cudaFreeAsync(data, stream);
+  Launch(stream, static_cast<float*>(data));
+  End();
+}
+
 TEST_F(CatchTest, HostMemoryFreedUnderACopy) {
   EXPECT_DEATH(FreeUnderACopy(), "heap-use-after-free");
 }
@@ -194,7 +203,10 @@ TEST_F(CatchTest, KernelsThatLeaveTheirAllocation) {
   EXPECT_DEATH(LeaveTheAllocation(), "use-after-poison");
 }
 
-TEST_F(CatchTest, KernelsThatUseFreedMemory) { EXPECT_DEATH(UseAfterFree(), "use-after-poison"); }
+TEST_F(CatchTest, KernelsThatUseFreedMemory) {
+  EXPECT_DEATH(UseAfterFree(), "use-after-poison");
+  EXPECT_DEATH(UseAfterFreeToThePool(), "use-after-poison");
+}
 #endif
 
 // Programs without mistakes: no report, whatever the timing.
