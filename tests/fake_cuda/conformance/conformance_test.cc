@@ -190,6 +190,21 @@ TEST_F(CudaTest, RunsHostFunctionsInOrder) {
   EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
 }
 
+TEST_F(CudaTest, GivesCallbacksTheirStream) {
+  Stream stream;
+  struct Seen {
+    cudaStream_t stream = nullptr;
+    cudaError_t status = cudaErrorUnknown;
+  } seen;
+  const auto callback = [](cudaStream_t called_for, cudaError_t status, void* state) {
+    *static_cast<Seen*>(state) = {called_for, status};
+  };
+  ASSERT_OK(cudaStreamAddCallback(stream, callback, &seen, 0));
+  ASSERT_OK(cudaStreamSynchronize(stream));
+  EXPECT_EQ(seen.stream, static_cast<cudaStream_t>(stream));
+  EXPECT_EQ(seen.status, cudaSuccess);
+}
+
 TEST_F(CudaTest, OrdersTheLegacyStreamWithBlockingStreamsOnly) {
   Stream blocking(cudaStreamDefault), other(cudaStreamDefault), free_running;
   DeviceArray<char> data(64);

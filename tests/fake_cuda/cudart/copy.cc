@@ -23,6 +23,9 @@ Side SideOf(const void* ptr, size_t pitch) {
   side.block = FindBlock(ptr, &begin);
   side.offset = reinterpret_cast<uintptr_t>(ptr) - begin;
   if (side.block != nullptr) side.device = side.block->device;
+  for (const auto& device : TheWorld().devices) {
+    if (device->arena && device->arena->Contains(ptr)) side.dead = side.block == nullptr;
+  }
   return side;
 }
 
@@ -88,7 +91,8 @@ cudaError_t Copy(Call& call, const CopyArguments& a) {
   }
   const Side from = SideOf(a.from, a.from_pitch);
   const Side to = SideOf(a.to, a.to_pitch);
-  if (!InsideBlock(from, a.rect) || !InsideBlock(to, a.rect) || !KindFits(a.kind, from, to)) {
+  if (from.dead || to.dead || !InsideBlock(from, a.rect) || !InsideBlock(to, a.rect) ||
+      !KindFits(a.kind, from, to)) {
     return call.Return(cudaErrorInvalidValue);
   }
   CountCopy(from, to);

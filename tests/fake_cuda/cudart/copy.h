@@ -17,6 +17,7 @@ struct Side {
   size_t pitch = 0;
   const Block* block = nullptr;  // null: pageable host memory
   size_t offset = 0;             // of `ptr` in the block
+  bool dead = false;             // an address of a device that no allocation holds
   int device = 0;
 
   bool on_device() const { return block != nullptr && block->kind == BlockKind::kDevice; }

@@ -1,7 +1,12 @@
 // What only the fake can do: be another machine, count, list what is alive, reuse at once.
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "faults/faults.h"
@@ -203,6 +208,62 @@ TEST_F(FaultsTest, ForgetsTheStateOfThreadsOnReset) {
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
   EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
   EXPECT_EQ(device, 0);
+}
+
+TEST_F(FaultsTest, ReadsItsMachineFromTheEnvironment) {
+  setenv("FAKECUDA_DEVICES", "3", 1);
+  setenv("FAKECUDA_BYTES", "0x10000", 1);
+  fakecuda_reset(nullptr);
+  int count = 0;
+  size_t free_bytes = 0, total = 0;
+  EXPECT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
+  EXPECT_EQ(count, 3);
+  EXPECT_EQ(cudaMemGetInfo(&free_bytes, &total), cudaSuccess);
+  EXPECT_EQ(total, 65536u);
+  setenv("FAKECUDA_NO_DRIVER", "1", 1);
+  fakecuda_reset(nullptr);
+  EXPECT_EQ(cudaGetDeviceCount(&count), cudaErrorInsufficientDriver);
+  for (const char* name : {"FAKECUDA_DEVICES", "FAKECUDA_BYTES", "FAKECUDA_NO_DRIVER"}) {
+    unsetenv(name);
+  }
+}
+
+TEST_F(FaultsTest, DoesNotWorkInAForkedChild) {
+  void* ptr;
+  ASSERT_EQ(cudaMalloc(&ptr, 8), cudaSuccess);
+  const pid_t child = fork();
+  if (child == 0) _exit(cudaFree(ptr) == cudaErrorInitializationError ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(cudaFree(ptr), cudaSuccess);
+}
+
+TEST_F(FaultsTest, RefusesCopiesOfFreedMemory) {
+  void* ptr;
+  int value = 0;
+  ASSERT_EQ(cudaMalloc(&ptr, 4), cudaSuccess);
+  ASSERT_EQ(cudaFree(ptr), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(&value, ptr, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemcpy(ptr, &value, 4, cudaMemcpyDefault), cudaErrorInvalidValue);
+}
+
+// The handler was registered first, so that it runs after the fake's own end.
+void FreeAfterTheEnd() {
+  static void* ptr;
+  atexit([] { fprintf(stderr, "%s\n", cudaGetErrorName(cudaFree(ptr))); });
+  cudaMalloc(&ptr, 8);
+  cudaStream_t stream;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  fakecuda_pause(stream);  // work that never runs does not keep the process
+  cudaMemsetAsync(ptr, 0, 8, stream);
+  exit(0);
+}
+
+// Not FaultsTest, which starts CUDA before the test does.
+TEST(EndTest, CallsAreAnswered) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_EXIT(FreeAfterTheEnd(), ::testing::ExitedWithCode(0), "cudaErrorCudartUnloading");
 }
 
 }  // namespace
