@@ -73,6 +73,21 @@ TEST_F(FaultsTest, ReusesHandlesAndAddressesAtOnce) {
   EXPECT_EQ(other, event);
 }
 
+TEST_F(FaultsTest, GivesAStreamItsOwnMemoryWithoutAWait) {
+  cudaStream_t stream = NewStream(), other = NewStream();
+  void *first, *second, *third;
+  ASSERT_EQ(cudaMallocAsync(&first, 4096, stream), cudaSuccess);
+  fakecuda_pause(stream);
+  ASSERT_EQ(cudaMemsetAsync(first, 1, 4096, stream), cudaSuccess);
+  ASSERT_EQ(cudaFreeAsync(first, stream), cudaSuccess);
+  ASSERT_EQ(cudaMallocAsync(&third, 4096, other), cudaSuccess);
+  EXPECT_NE(third, first);  // the stream is not there yet
+  ASSERT_EQ(cudaMallocAsync(&second, 4096, stream), cudaSuccess);
+  EXPECT_EQ(second, first);
+  fakecuda_resume(stream);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
 TEST_F(FaultsTest, FillsFreshMemory) {
   void* ptr;
   ASSERT_EQ(cudaMalloc(&ptr, 4), cudaSuccess);
