@@ -1,5 +1,7 @@
 #include "caffe2_core/runtime/simple_net.h"
 
+#include <algorithm>
+
 #include "caffe2_core/runtime/device_waits.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -13,6 +15,8 @@ class SimpleNet final : public NetBase {
     operators_.reserve(static_cast<size_t>(def->op_size()));
     for (int i = 0; i < def->op_size(); ++i) AddOperator(def->op(i), i);
     waits_ = PlanDeviceWaits(GetOperators());
+    has_waits_ = std::any_of(waits_.begin(), waits_.end(),
+                             [](const auto& before) { return !before.empty(); });
   }
 
   std::vector<OperatorBase*> GetOperators() const override {
@@ -28,7 +32,7 @@ class SimpleNet final : public NetBase {
     size_t running = none;  // the operator to blame
     try {
       for (size_t i = 0; i < operators_.size(); ++i) {
-        if (__builtin_expect(!waits_[i].empty(), 0)) {
+        if (__builtin_expect(has_waits_, 0)) {
           running = none;
           FinishDeviceWork(waits_[i]);
         }
@@ -89,6 +93,7 @@ class SimpleNet final : public NetBase {
   Workspace* const ws_;
   std::vector<std::unique_ptr<OperatorBase>> operators_;
   std::vector<std::vector<DeviceWork>> waits_;  // before each operator, and at the end
+  bool has_waits_ = false;                      // nets of the CPU have none
 };
 
 }  // namespace

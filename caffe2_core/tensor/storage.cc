@@ -34,8 +34,8 @@ Storage::Storage(void* data, size_t capacity_bytes, MemoryDeleter deleter, Devic
                  TypeMeta meta, int64_t count)
     : data_(data),
       capacity_bytes_(capacity_bytes),
-      deleter_(deleter),
       device_(device),
+      deleter_(deleter),
       meta_(meta),
       constructed_(meta.dtor() != nullptr ? count : 0) {}
 

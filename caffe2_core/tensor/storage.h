@@ -89,16 +89,17 @@ class Storage {
   void DropDerived();
   void VerifyContent(size_t nbytes);
 
+  // What a mutable access touches comes first, in one cache line.
   void* const data_;
   const size_t capacity_bytes_;
-  const MemoryDeleter deleter_;
-  const DeviceType device_;
-  const TypeMeta meta_;
-  const int64_t constructed_;
   std::atomic<uint64_t> version_{0};
   std::atomic<bool> read_only_{false};
   std::atomic<bool> has_derived_{false};
   std::atomic<bool> exposed_{false};
+  const DeviceType device_;
+  const MemoryDeleter deleter_;
+  const TypeMeta meta_;
+  const int64_t constructed_;
   std::atomic<uint64_t> content_sum_{0};
   std::mutex derived_mutex_;
   std::map<std::string, std::shared_ptr<const void>> derived_;

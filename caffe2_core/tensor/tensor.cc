@@ -10,6 +10,18 @@ TensorOptions& GlobalTensorOptions() {
   return options;
 }
 
+namespace {
+
+// For a few numbers the call of std::equal's memcmp costs more than the comparison.
+bool AreEqual(const int64_t* a, const int64_t* b, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void Tensor::SetDims(const int64_t* dims, size_t rank, bool unshaped) {
   if (unshaped) {
     dims_.clear();
@@ -17,7 +29,7 @@ void Tensor::SetDims(const int64_t* dims, size_t rank, bool unshaped) {
     return;
   }
   // Steady state: the same shape again.
-  if (size_ >= 0 && rank == dims_.size() && std::equal(dims, dims + rank, dims_.begin())) return;
+  if (size_ >= 0 && rank == dims_.size() && AreEqual(dims, dims_.data(), rank)) return;
   CAFFE_ENFORCE_LE(rank, static_cast<size_t>(kMaxRank), "rank of a tensor");
   const int64_t new_size = CheckedProduct(IntArrayRef(dims, rank));
   if (dims != dims_.data()) dims_.assign(dims, dims + rank);
@@ -178,7 +190,8 @@ void* Tensor::AllocateFor(TypeMeta meta) {
   if (old != nullptr && needed > 0) {
     const std::unique_ptr<BaseContext> context = CreateContext();
     context->CopyItemsSameDevice(meta, static_cast<size_t>(size_), old->data(), storage_->data());
-    context->FinishDeviceComputation();  // others write on other streams, and an error must not vanish
+    context
+        ->FinishDeviceComputation();  // others write on other streams, and an error must not vanish
   }
   storage_->MoveVersion();
   return storage_->data();
