@@ -93,8 +93,9 @@ int Plan(const CommandLine& line) {
   }
   char text[64];
   std::snprintf(text, sizeof(text), "%.1f ms", ms);
-  std::cout << "plan \"" << plan.name() << "\" done: " << plan.network_size() << " nets, "
-            << plan.execution_step_size() << " steps, " << text << "\n";
+  std::cout << "plan \"" << plan.name() << "\" done: " << plan.network_size()
+            << (plan.network_size() == 1 ? " net, " : " nets, ") << plan.execution_step_size()
+            << (plan.execution_step_size() == 1 ? " step, " : " steps, ") << text << "\n";
   return 0;
 }
 
