@@ -44,7 +44,7 @@ function(caffe2rt_configure_library target)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target}
     PUBLIC protobuf::libprotobuf Threads::Threads
-    PRIVATE $<BUILD_INTERFACE:caffe2rt_flags> DNNL::dnnl ZLIB::ZLIB JPEG::JPEG PNG::PNG
+    PRIVATE $<BUILD_INTERFACE:caffe2rt_flags> Onednn::onednn ZLIB::ZLIB JPEG::JPEG PNG::PNG
             Leveldb::leveldb Lmdb::lmdb ${CMAKE_DL_LIBS})
   add_dependencies(${target} caffe2rt_proto)
 endfunction()
