@@ -1,0 +1,208 @@
+#include "contexts/cuda/cuda_device.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace caffe2rt {
+namespace {
+
+using State = CudaMachine::State;
+
+CudaMachine Unusable(State state, const std::string& reason, cudaError_t code) {
+  cudaGetLastError();
+  return {state, 0, 0,
+          MakeString("CUDA: ", reason, " (cudaGetDeviceCount: ", CudaErrorText(code), ")")};
+}
+
+CudaMachine LostByFork() {
+  return {State::kLostByFork, 0, 0,
+          "CUDA: this process was forked from one that had started CUDA, where it does not work"};
+}
+
+// Facts of devices, filled on demand and never destroyed.
+struct DeviceFacts {
+  std::mutex mutex;
+  std::array<std::unique_ptr<cudaDeviceProp>, kCompileTimeMaxGpus> properties;
+  // 0: not asked; 1: enabled; 2: not possible. For both directions of a pair.
+  std::array<std::array<std::atomic<int>, kCompileTimeMaxGpus>, kCompileTimeMaxGpus> peers{};
+};
+DeviceFacts& Facts() {
+  static DeviceFacts* const facts = new DeviceFacts;
+  return *facts;
+}
+
+bool CanAccessPeer(int device, int peer) {
+  if (device / kCudaMaxPeerSize != peer / kCudaMaxPeerSize) return false;
+  int can = 0;
+  CUDA_ENFORCE(cudaDeviceCanAccessPeer(&can, device, peer), "device ", device, ", peer ", peer);
+  return can != 0;
+}
+
+void EnableOneWay(int device, int peer) {
+  const DeviceGuard guard(device);
+  const cudaError_t code = cudaDeviceEnablePeerAccess(peer, 0);
+  if (code == cudaErrorPeerAccessAlreadyEnabled) {
+    cudaGetLastError();  // somebody else in this program did it
+    return;
+  }
+  CUDA_ENFORCE(code, "access of device ", device, " to the memory of device ", peer);
+}
+
+}  // namespace
+
+CudaMachine QueryCudaMachine() {
+  if (CudaIsLostByFork()) return LostByFork();
+  internal::WatchForks();
+  int count = 0;
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code == cudaErrorInsufficientDriver || code == cudaErrorStubLibrary) {
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess) cudaGetLastError();
+    return Unusable(State::kNoDriver,
+                    driver == 0 ? "no driver on this machine"
+                                : MakeString("the driver is for CUDA ", driver / 1000, ".",
+                                             driver % 1000 / 10, ", want ", CUDART_VERSION / 1000,
+                                             ".", CUDART_VERSION % 1000 / 10, " or later"),
+                    code);
+  }
+  if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) {
+    return Unusable(State::kNoDevice, "no device on this machine", code);
+  }
+  if (code != cudaSuccess) {
+    return Unusable(State::kUnavailable, "the driver did not start", code);
+  }
+  if (count > kCompileTimeMaxGpus) {
+    return {State::kTooMany, kCompileTimeMaxGpus, count,
+            MakeString("CUDA: ", count, " devices, more than the ", kCompileTimeMaxGpus,
+                       " that can be used: devices 0 to ", kCompileTimeMaxGpus - 1, " are")};
+  }
+  return {State::kReady, count, count, ""};
+}
+
+CudaMachine TheCudaMachine() {
+  static const CudaMachine* const machine = new CudaMachine(QueryCudaMachine());
+  return CudaIsLostByFork() ? LostByFork() : *machine;
+}
+
+int NumCudaDevices() {
+  // Without the text: it is asked often.
+  static const int devices = TheCudaMachine().devices;
+  return CudaIsLostByFork() ? 0 : devices;
+}
+
+void EnforceCudaDevice(int device) {
+  const int count = NumCudaDevices();
+  if (__builtin_expect(device >= 0 && device < count, 1)) return;
+  CAFFE_ENFORCE_GT(count, 0, TheCudaMachine().message, "; run on the CPU");
+  CAFFE_THROW("CUDA device ", device, " is not on this machine, want 0 to ", count - 1);
+}
+
+int CaffeCudaGetDevice() {
+  EnforceCudaIsNotLostByFork();
+  int device = 0;
+  CUDA_ENFORCE(cudaGetDevice(&device));
+  return device;
+}
+
+void CaffeCudaSetDevice(int device) {
+  EnforceCudaDevice(device);
+  CUDA_ENFORCE(cudaSetDevice(device), "device ", device);
+}
+
+int GetGPUIDForPointer(const void* data) {
+  if (data == nullptr || NumCudaDevices() == 0) return -1;
+  cudaPointerAttributes attributes{};
+  if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
+    cudaGetLastError();
+    return -1;
+  }
+  return attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
+}
+
+const cudaDeviceProp& GetDeviceProperty(int device) {
+  EnforceCudaDevice(device);
+  DeviceFacts& facts = Facts();
+  const std::lock_guard<std::mutex> lock(facts.mutex);
+  std::unique_ptr<cudaDeviceProp>& known = facts.properties[static_cast<size_t>(device)];
+  if (known == nullptr) {
+    auto asked = std::make_unique<cudaDeviceProp>();
+    CUDA_ENFORCE(cudaGetDeviceProperties(asked.get(), device), "device ", device);
+    known = std::move(asked);
+  }
+  return *known;
+}
+
+int GetDeviceAttribute(int device, cudaDeviceAttr attribute) {
+  EnforceCudaDevice(device);
+  int value = 0;
+  CUDA_ENFORCE(cudaDeviceGetAttribute(&value, attribute, device), "attribute ",
+               static_cast<int>(attribute), " of device ", device);
+  return value;
+}
+
+std::string DeviceQuery(int device) {
+  const cudaDeviceProp& facts = GetDeviceProperty(device);
+  return MakeString(
+      "device ", device, ": ", facts.name, "\n  compute capability ", facts.major, ".", facts.minor,
+      "\n  memory ", facts.totalGlobalMem >> 20, " MiB, L2 cache ", facts.l2CacheSize >> 10,
+      " KiB\n  multiprocessors ", facts.multiProcessorCount, " at ",
+      GetDeviceAttribute(device, cudaDevAttrClockRate) / 1000, " MHz, memory at ",
+      GetDeviceAttribute(device, cudaDevAttrMemoryClockRate) / 1000, " MHz\n  shared memory ",
+      facts.sharedMemPerBlock >> 10, " KiB a block, registers ", facts.regsPerBlock,
+      " a block, warp ", facts.warpSize, "\n  threads ", facts.maxThreadsPerBlock,
+      " a block, grid ", facts.maxGridSize[0], " x ", facts.maxGridSize[1], " x ",
+      facts.maxGridSize[2], "\n");
+}
+
+bool TensorCoreAvailable() {
+  for (int device = 0; device < NumCudaDevices(); ++device) {
+    if (GetDeviceAttribute(device, cudaDevAttrComputeCapabilityMajor) < 7) return false;
+  }
+  return HasCudaGPU();
+}
+
+bool GetCudaPeerAccessPattern(std::vector<std::vector<bool>>* pattern) {
+  const auto count = static_cast<size_t>(NumCudaDevices());
+  if (count == 0) return false;
+  pattern->assign(count, std::vector<bool>(count, false));
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t j = 0; j < count; ++j) {
+      (*pattern)[i][j] = i == j || CanAccessPeer(static_cast<int>(i), static_cast<int>(j));
+    }
+  }
+  return true;
+}
+
+bool EnableCudaPeerAccess(int device, int peer) {
+  EnforceCudaDevice(device);
+  EnforceCudaDevice(peer);
+  if (device == peer) return true;
+  DeviceFacts& facts = Facts();
+  const auto low = static_cast<size_t>(std::min(device, peer));
+  const auto high = static_cast<size_t>(std::max(device, peer));
+  std::atomic<int>& state = facts.peers[low][high];
+  if (const int known = state.load(std::memory_order_acquire); known != 0) return known == 1;
+  const std::lock_guard<std::mutex> lock(facts.mutex);
+  if (const int known = state.load(std::memory_order_relaxed); known != 0) return known == 1;
+  const bool can = CanAccessPeer(device, peer) && CanAccessPeer(peer, device);
+  if (can) {
+    EnableOneWay(device, peer);
+    EnableOneWay(peer, device);
+  }
+  state.store(can ? 1 : 2, std::memory_order_release);
+  return can;
+}
+
+DeviceGuard::DeviceGuard(int device) : previous_(CaffeCudaGetDevice()) {
+  if (device != previous_) CaffeCudaSetDevice(device);
+}
+
+DeviceGuard::~DeviceGuard() {
+  int now = -1;
+  if (!LogCudaError(cudaGetDevice(&now), "cudaGetDevice")) return;
+  if (now != previous_) LogCudaError(cudaSetDevice(previous_), "cudaSetDevice");
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,164 @@
+#include "contexts/cuda/cuda_stream.h"
+
+#include <mutex>
+
+namespace caffe2rt {
+namespace {
+
+// Per device, never destroyed.
+struct Stock {
+  std::mutex mutex;
+  std::vector<CudaStream*> streams;
+  std::vector<cudaEvent_t> events;
+};
+Stock& StockOf(int device) {
+  static auto* const stocks = new std::array<Stock, kCompileTimeMaxGpus>;
+  return (*stocks)[static_cast<size_t>(device)];
+}
+
+CudaStream* TakeStream(int device) {
+  EnforceCudaDevice(device);
+  Stock& stock = StockOf(device);
+  {
+    const std::lock_guard<std::mutex> lock(stock.mutex);
+    if (!stock.streams.empty()) {
+      CudaStream* const stream = stock.streams.back();
+      stock.streams.pop_back();
+      return stream;
+    }
+  }
+  const DeviceGuard guard(device);
+  auto stream = std::make_unique<CudaStream>();
+  stream->device = device;
+  for (std::atomic<int32_t>& index : stream->upstream_index) index.store(-1);
+  CUDA_ENFORCE(cudaStreamCreateWithFlags(&stream->stream, cudaStreamNonBlocking), "device ",
+               device);
+  return stream.release();
+}
+
+// Plain data, so that it can be looked at while a thread ends.
+thread_local ThreadLocalCUDAObjects* thread_objects = nullptr;
+thread_local bool thread_is_ending = false;
+
+struct Owner {
+  ThreadLocalCUDAObjects objects;
+  Owner() { thread_objects = &objects; }
+  ~Owner() {
+    thread_objects = nullptr;
+    thread_is_ending = true;
+  }
+};
+
+}  // namespace
+
+ThreadLocalCUDAObjects::~ThreadLocalCUDAObjects() {
+  for (const auto& by_id : streams_) {
+    for (const auto& [id, stream] : by_id) {
+      Stock& stock = StockOf(stream->device);
+      const std::lock_guard<std::mutex> lock(stock.mutex);
+      stock.streams.push_back(stream);
+    }
+  }
+}
+
+CudaStream& ThreadLocalCUDAObjects::Stream(int device, int stream_id) {
+  EnforceCudaDevice(device);
+  CAFFE_ENFORCE_GE(stream_id, 0, "stream id on CUDA device ", device);
+  auto& by_id = streams_[static_cast<size_t>(device)];
+  const auto found = by_id.find(stream_id);
+  if (found != by_id.end()) return *found->second;
+  CudaStream* const stream = TakeStream(device);
+  by_id.emplace(stream_id, stream);
+  return *stream;
+}
+
+CudaStream* ThreadLocalCUDAObjects::FindStream(int device, int stream_id) const {
+  const auto& by_id = streams_[static_cast<size_t>(device)];
+  const auto found = by_id.find(stream_id);
+  return found == by_id.end() ? nullptr : found->second;
+}
+
+void ThreadLocalCUDAObjects::SetCurrentId(int device, int stream_id) {
+  CudaStream& stream = Stream(device, stream_id);
+  current_[static_cast<size_t>(device)] = stream_id;
+  current_stream_[static_cast<size_t>(device)] = &stream;
+}
+
+ThreadLocalCUDAObjects& ThreadCudaObjects() {
+  if (__builtin_expect(thread_objects != nullptr, 1)) return *thread_objects;
+  // Destructors of other thread-local objects may come after ours: what they take stays theirs.
+  if (thread_is_ending) return *(thread_objects = new ThreadLocalCUDAObjects);
+  static thread_local Owner owner;
+  return owner.objects;
+}
+
+CudaStream& CurrentStream(int device) {
+  ThreadLocalCUDAObjects& objects = ThreadCudaObjects();
+  EnforceCudaDevice(device);
+  CudaStream*& current = objects.current_stream_[static_cast<size_t>(device)];
+  if (__builtin_expect(current == nullptr, 0)) current = &objects.Stream(device, 0);
+  return *current;
+}
+
+CudaStream* FindCurrentStream(int device) noexcept {
+  if (thread_objects == nullptr) return nullptr;
+  return thread_objects->current_stream_[static_cast<size_t>(device)];
+}
+
+bool IsStreamFree(int device, int stream_id) {
+  EnforceCudaDevice(device);
+  const CudaStream* const stream = ThreadCudaObjects().FindStream(device, stream_id);
+  if (stream == nullptr) return true;
+  const cudaError_t code = cudaStreamQuery(stream->stream);
+  if (code == cudaErrorNotReady) {
+    cudaGetLastError();
+    return false;
+  }
+  CUDA_ENFORCE(code, "query of stream ", stream_id);
+  return true;
+}
+
+StreamGuard::StreamGuard(int device, int stream_id) : device_(device), previous_id_(0) {
+  EnforceCudaDevice(device);
+  ThreadLocalCUDAObjects& objects = ThreadCudaObjects();
+  previous_id_ = objects.CurrentId(device);
+  objects.SetCurrentId(device, stream_id);
+}
+
+StreamGuard::~StreamGuard() {
+  // The stream may have been made in between only if it is stream 0: then taking it can fail.
+  try {
+    ThreadCudaObjects().SetCurrentId(device_, previous_id_);
+  } catch (const std::exception&) {
+    LogCudaError(cudaErrorUnknown, "StreamGuard: stream 0 of the thread");
+  }
+}
+
+cudaEvent_t TakeCudaEvent(int device) {
+  EnforceCudaDevice(device);
+  Stock& stock = StockOf(device);
+  {
+    const std::lock_guard<std::mutex> lock(stock.mutex);
+    if (!stock.events.empty()) {
+      const cudaEvent_t event = stock.events.back();
+      stock.events.pop_back();
+      return event;
+    }
+  }
+  const DeviceGuard guard(device);
+  cudaEvent_t event = nullptr;
+  CUDA_ENFORCE(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "device ", device);
+  return event;
+}
+
+void GiveCudaEvent(int device, cudaEvent_t event) noexcept {
+  if (event == nullptr) return;
+  Stock& stock = StockOf(device);
+  const std::lock_guard<std::mutex> lock(stock.mutex);
+  try {
+    stock.events.push_back(event);
+  } catch (...) {  // no memory of the host: the event is lost
+  }
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,98 @@
+#pragma once
+// Streams: each thread has its own on each device, by small ids, and one of them is its current
+// one.
+//
+//   CudaStream& stream = ThreadStream(device, 3);   // this thread's stream 3 on the device
+//   StreamGuard guard(device, 3);                   // memory is now allocated for it
+//
+// Streams come from a stock of the process and go back when the thread ends, without a call of
+// CUDA: they are never destroyed, because the driver may give a destroyed handle out again. Work
+// that is left on a stream stays in front of what the next thread gives it.
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "contexts/cuda/cuda_device.h"
+
+namespace caffe2rt {
+
+// A stream that does not wait for the default stream. Lives for ever, never moves.
+// (cuBLAS's and cuDNN's handles are bound per thread and device: they belong into
+// ThreadLocalCUDAObjects.)
+struct CudaStream {
+  int device = 0;
+  cudaStream_t stream = nullptr;
+  // The small number by which each upstream of memory knows this stream; -1: not yet. Owned by
+  // cuda_upstream.cc. One slot a device, the last is the host's.
+  std::array<std::atomic<int32_t>, kCompileTimeMaxGpus + 1> upstream_index;
+  // Whether copies from or to pinned memory may be pending: set by a copy, cleared by a wait.
+  std::atomic<bool> has_host_copies{false};
+};
+
+// What a thread has of CUDA. Used by its thread alone.
+class ThreadLocalCUDAObjects {
+ public:
+  ThreadLocalCUDAObjects() = default;
+  ~ThreadLocalCUDAObjects();
+  ThreadLocalCUDAObjects(const ThreadLocalCUDAObjects&) = delete;
+  ThreadLocalCUDAObjects& operator=(const ThreadLocalCUDAObjects&) = delete;
+
+  // Takes one from the stock on first use. THROWS for a device that is not there, a negative id,
+  // and what CUDA says of a new stream.
+  CudaStream& Stream(int device, int stream_id);
+  // Null when this thread has not used it.
+  CudaStream* FindStream(int device, int stream_id) const;
+
+  // The id of the current stream, 0 at first.
+  int CurrentId(int device) const { return current_[static_cast<size_t>(device)]; }
+  void SetCurrentId(int device, int stream_id);
+
+ private:
+  std::array<std::map<int, CudaStream*>, kCompileTimeMaxGpus> streams_;
+  std::array<int, kCompileTimeMaxGpus> current_{};
+  // streams_[i][current_[i]], to have it by a load.
+  std::array<CudaStream*, kCompileTimeMaxGpus> current_stream_{};
+  friend CudaStream& CurrentStream(int device);
+  friend CudaStream* FindCurrentStream(int device) noexcept;
+};
+
+// The calling thread's objects.
+ThreadLocalCUDAObjects& ThreadCudaObjects();
+
+inline CudaStream& ThreadStream(int device, int stream_id) {
+  return ThreadCudaObjects().Stream(device, stream_id);
+}
+// The stream that the calling thread's memory is for: what SwitchToDevice or a StreamGuard set
+// last, else the thread's stream 0. THROWS as Stream.
+CudaStream& CurrentStream(int device);
+// The same, or null when the thread has none on this device. For deleters: never throws, makes no
+// call of CUDA, works while a thread ends.
+CudaStream* FindCurrentStream(int device) noexcept;
+
+// Whether all work of the calling thread's stream is over. THROWS when it failed.
+bool IsStreamFree(int device, int stream_id);
+
+// Makes a stream the thread's current one on its device, until the end of the scope.
+class StreamGuard {
+ public:
+  StreamGuard(int device, int stream_id);
+  ~StreamGuard();
+  StreamGuard(const StreamGuard&) = delete;
+  StreamGuard& operator=(const StreamGuard&) = delete;
+
+ private:
+  const int device_;
+  int previous_id_;
+};
+
+// Events without timing, used over and over: a stock for each device. THROWS when CUDA has no more.
+cudaEvent_t TakeCudaEvent(int device);
+void GiveCudaEvent(int device, cudaEvent_t event) noexcept;
+
+}  // namespace caffe2rt

@@ -1,0 +1,81 @@
+#pragma once
+// What the tests of contexts/cuda share. They run on the fake and on hardware.
+
+#include <cuda_runtime_api.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "contexts/cuda/cuda_device.h"
+
+namespace caffe2rt::test {
+
+// Skips where there is no device. Starts on device 0 and checks that a test leaves the thread
+// there, and no last error behind.
+class CudaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasCudaGPU()) GTEST_SKIP() << TheCudaMachine().message;
+    CaffeCudaSetDevice(0);
+  }
+  void TearDown() override {
+    if (!HasCudaGPU()) return;
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+    EXPECT_EQ(CaffeCudaGetDevice(), 0);
+  }
+};
+
+#define SKIP_BELOW_DEVICES(count) \
+  if (NumCudaDevices() < (count)) \
+  GTEST_SKIP() << "needs " << (count) << " devices, there are " << NumCudaDevices()
+
+// Holds a stream at one place until it is opened, on the fake and on hardware.
+class Gate {
+ public:
+  explicit Gate(cudaStream_t stream) : state_(std::make_shared<State>()) {
+    auto* shared = new std::shared_ptr<State>(state_);  // the callback may outlive the gate
+    EXPECT_EQ(cudaLaunchHostFunc(stream, &Gate::Wait, shared), cudaSuccess);
+  }
+  ~Gate() { Open(); }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  void Open() {
+    const std::lock_guard<std::mutex> lock(state_->mutex);
+    state_->open = true;
+    state_->opened.notify_all();
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::condition_variable opened;
+    bool open = false;
+  };
+  static void Wait(void* shared) {
+    const std::unique_ptr<std::shared_ptr<State>> owned(
+        static_cast<std::shared_ptr<State>*>(shared));
+    State& state = **owned;
+    std::unique_lock<std::mutex> lock(state.mutex);
+    state.opened.wait(lock, [&state] { return state.open; });
+  }
+  const std::shared_ptr<State> state_;
+};
+
+// The message of the error that `action` throws; empty when it throws none.
+inline std::string ErrorOf(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const EnforceNotMet& e) {
+    return e.message();
+  }
+  return "";
+}
+
+}  // namespace caffe2rt::test
