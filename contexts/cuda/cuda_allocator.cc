@@ -1,0 +1,233 @@
+#include "contexts/cuda/cuda_allocator.h"
+
+#include <algorithm>
+#include <cctype>
+#include <exception>
+
+#include "caffe2_core/base/flags.h"
+#include "caffe2_core/base/logging.h"
+#include "contexts/cuda/cuda_async_pool.h"
+#include "contexts/cuda/pinned_allocator.h"
+
+namespace caffe2rt {
+namespace {
+
+// Upstream and pool of one device.
+struct DeviceMemory {
+  std::unique_ptr<CudaUpstream> upstream;
+  std::unique_ptr<Pool> pool;
+};
+
+struct AllDevices {
+  std::mutex mutex;
+  std::array<std::atomic<DeviceMemory*>, kCompileTimeMaxGpus> devices{};
+};
+AllDevices& All() {
+  static AllDevices* const all = new AllDevices;
+  return *all;
+}
+
+size_t MegabytesOrMax(int64_t megabytes) {
+  return megabytes <= 0 || megabytes > (int64_t{1} << 40) ? SIZE_MAX
+                                                          : static_cast<size_t>(megabytes) << 20;
+}
+
+std::unique_ptr<DeviceMemory> MakeDevice(int device) {
+  const CudaMemoryOptions& options = GlobalCudaMemoryOptions();
+  const std::string name = MakeString("CUDA ", device);
+  const size_t limit = MegabytesOrMax(options.limit_mb);
+  auto memory = std::make_unique<DeviceMemory>();
+  if (options.pool == CudaMemoryPoolType::ASYNC) {
+    auto upstream = std::make_unique<CudaAsyncUpstream>(device);
+    memory->pool = NewCudaAsyncPool(*upstream, {.device = name, .limit_bytes = limit});
+    memory->upstream = std::move(upstream);
+    return memory;
+  }
+  memory->upstream = std::make_unique<CudaDeviceUpstream>(device);
+  switch (options.pool) {
+    case CudaMemoryPoolType::NONE:
+      memory->pool = NewDirectPool(*memory->upstream, {.device = name, .limit_bytes = limit});
+      break;
+    case CudaMemoryPoolType::CUB:
+      memory->pool =
+          NewBinnedPool(*memory->upstream,
+                        {.device = name,
+                         .limit_bytes = limit,
+                         .bin_growth = static_cast<unsigned>(std::max(options.cub_bin_growth, 0)),
+                         .min_bin = static_cast<unsigned>(std::max(options.cub_min_bin, 0)),
+                         .max_bin = static_cast<unsigned>(std::max(options.cub_max_bin, 0)),
+                         .max_cached_bytes = MegabytesOrMax(options.cub_max_managed_mb)});
+      break;
+    default: {
+      CachingPoolOptions caching;
+      caching.device = name;
+      caching.limit_bytes = limit;
+      memory->pool = NewCachingPool(*memory->upstream, caching);
+    }
+  }
+  return memory;
+}
+
+DeviceMemory& Of(int device) {
+  EnforceCudaDevice(device);
+  std::atomic<DeviceMemory*>& place = All().devices[static_cast<size_t>(device)];
+  DeviceMemory* memory = place.load(std::memory_order_acquire);
+  if (__builtin_expect(memory != nullptr, 1)) return *memory;
+  InitializeCuda();
+  const std::lock_guard<std::mutex> lock(All().mutex);
+  memory = place.load(std::memory_order_relaxed);
+  if (memory == nullptr) {
+    memory = MakeDevice(device).release();
+    place.store(memory, std::memory_order_release);
+  }
+  return *memory;
+}
+
+// Calls `visit` for each device whose pool was made.
+template <class Visit>
+void ForEachUsed(Visit visit) {
+  for (int device = 0; device < NumCudaDevices(); ++device) {
+    DeviceMemory* const memory =
+        All().devices[static_cast<size_t>(device)].load(std::memory_order_acquire);
+    if (memory != nullptr) visit(device, *memory);
+  }
+}
+
+template <class Member>
+std::vector<long> BytesByGpu(Member member) {
+  std::vector<long> bytes(static_cast<size_t>(NumCudaDevices()), 0);
+  ForEachUsed([&](int device, const DeviceMemory& memory) {
+    bytes[static_cast<size_t>(device)] = static_cast<long>(memory.pool->Statistics().*member);
+  });
+  return bytes;
+}
+
+// The deleters, one for each device so that the block's token can be the state.
+template <int kDevice>
+void FreeOn(void* data, void* token) noexcept {
+  if (CudaIsUnloading() || CudaIsLostByFork()) return;
+  StreamIndex index = kNoStream;
+  CudaStream* const stream = FindCurrentStream(kDevice);
+  try {
+    if (stream != nullptr) index = Of(kDevice).upstream->IndexOf(*stream);
+  } catch (const std::exception& e) {
+    LOG(ERROR) << "memory of CUDA " << kDevice << ": " << e.what();
+  }
+  FreePoolBlock(data, token, index);
+}
+
+template <int... kDevices>
+MemoryDeleter::Function DeleterOf(int device, std::integer_sequence<int, kDevices...>) {
+  static constexpr MemoryDeleter::Function kAll[] = {&FreeOn<kDevices>...};
+  return kAll[device];
+}
+
+void ReportGrowth() {
+  static std::mutex mutex;
+  static long reported = 0;
+  long total = 0;
+  const std::vector<long> by_gpu = TotalMemoryByGpu();
+  for (const long bytes : by_gpu) total += bytes;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const CudaMemoryOptions& options = GlobalCudaMemoryOptions();
+  if (total - reported < long{options.report_interval_mb} << 20) return;
+  reported = total;
+  LOG(INFO) << "CUDA memory in use: " << (total >> 20) << " MiB, bytes by device "
+            << Join(", ", by_gpu) << ", peak " << Join(", ", MaxMemoryByGpu());
+}
+
+std::string LowerCase(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+}  // namespace
+
+CudaMemoryOptions& GlobalCudaMemoryOptions() {
+  static CudaMemoryOptions* const options = new CudaMemoryOptions;
+  return *options;
+}
+
+CudaMemoryPoolType ParseCudaMemoryPoolType(const std::string& name) {
+  const std::string lower = LowerCase(name);
+  if (lower.empty() || lower == "none") return CudaMemoryPoolType::NONE;
+  if (lower == "cub") return CudaMemoryPoolType::CUB;
+  if (lower == "thc") return CudaMemoryPoolType::THC;
+  if (lower == "async") return CudaMemoryPoolType::ASYNC;
+  CAFFE_THROW("memory pool \"", name, "\" is not known, want none, cub, thc or async",
+              lower == "cnmem" ? " (cnmem was removed)" : "");
+}
+
+void RegisterCudaMemoryFlags() {
+  CudaMemoryOptions& options = GlobalCudaMemoryOptions();
+  RegisterFlag(
+      {"caffe2_cuda_memory_pool", "string", "thc",
+       "memory of CUDA devices: none, cub, thc or async", __FILE__},
+      [&options](const std::string& text) { options.pool = ParseCudaMemoryPoolType(text); });
+  RegisterFlag("caffe2_gpu_memory_limit_mb", &options.limit_mb,
+               "MiB of memory taken from each CUDA device, 0: no limit", __FILE__);
+  RegisterFlag("caffe2_cub_bin_growth", &options.cub_bin_growth, "pool cub: growth of its bins",
+               __FILE__);
+  RegisterFlag("caffe2_cub_min_bin", &options.cub_min_bin,
+               "pool cub: power of the growth that is the smallest bin", __FILE__);
+  RegisterFlag("caffe2_cub_max_bin", &options.cub_max_bin,
+               "pool cub: power of the growth that is the largest bin", __FILE__);
+  RegisterFlag("caffe2_cub_max_managed_mb", &options.cub_max_managed_mb,
+               "pool cub: MiB that it may cache on a device", __FILE__);
+  RegisterFlag("caffe2_gpu_memory_tracking", &options.tracking,
+               "log the memory of CUDA devices as it grows", __FILE__);
+  RegisterFlag("caffe2_gpu_memory_report_interval_mb", &options.report_interval_mb,
+               "MiB of growth between two logs of the memory of CUDA devices", __FILE__);
+  RegisterFlag("caffe2_cuda_pinned_cpu", &options.pinned_cpu,
+               "use pinned memory for the CPU once CUDA has started", __FILE__);
+}
+
+void InitializeCuda() {
+  static std::atomic<bool> done{false};
+  EnforceCudaIsNotLostByFork();
+  if (__builtin_expect(done.load(std::memory_order_acquire), 1)) return;
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (done.load(std::memory_order_relaxed)) return;
+  const CudaMachine machine = TheCudaMachine();
+  CAFFE_ENFORCE_GT(machine.devices, 0, machine.message, "; run on the CPU");
+  if (!machine.message.empty()) LOG(WARNING) << machine.message;
+  if (GlobalCudaMemoryOptions().pinned_cpu) SetCPUAllocator(new PinnedCPUAllocator);
+  done.store(true, std::memory_order_release);
+}
+
+std::pair<void*, MemoryDeleter> NewCudaMemory(size_t nbytes) {
+  InitializeCuda();
+  return NewCudaMemory(nbytes, CurrentStream(CaffeCudaGetDevice()));
+}
+
+std::pair<void*, MemoryDeleter> NewCudaMemory(size_t nbytes, CudaStream& stream) {
+  const DeviceMemory& memory = Of(stream.device);
+  const PoolBlock block = memory.pool->Allocate(nbytes, memory.upstream->IndexOf(stream));
+  if (__builtin_expect(GlobalCudaMemoryOptions().tracking, 0)) ReportGrowth();
+  return {block.data,
+          {DeleterOf(stream.device, std::make_integer_sequence<int, kCompileTimeMaxGpus>()),
+           block.token}};
+}
+
+Pool& CudaPool(int device) { return *Of(device).pool; }
+CudaUpstream& CudaPoolUpstream(int device) { return *Of(device).upstream; }
+
+std::vector<long> TotalMemoryByGpu() { return BytesByGpu(&PoolStatistics::in_use_bytes); }
+std::vector<long> MaxMemoryByGpu() { return BytesByGpu(&PoolStatistics::peak_in_use_bytes); }
+
+std::string CudaMemoryJson() {
+  std::vector<std::string> devices;
+  ForEachUsed([&](int, const DeviceMemory& memory) {
+    devices.push_back(SnapshotJson(memory.pool->Snapshot()));
+  });
+  return "[" + Join(", ", devices) + "]";
+}
+
+size_t ReleaseCachedCudaMemory() {
+  size_t bytes = 0;
+  ForEachUsed([&](int, const DeviceMemory& memory) { bytes += memory.pool->ReleaseCached(); });
+  return bytes;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,166 @@
+#include "contexts/cuda/cuda_async_pool.h"
+
+#include <exception>
+
+#include "contexts/pool/free_lists.h"
+#include "contexts/pool/tracked_pool.h"
+
+namespace caffe2rt {
+namespace {
+
+thread_local CudaStream* scope_stream = nullptr;
+
+// Uses of a segment are those of its one block; freed memory is the driver's at once.
+class AsyncPool final : public internal::TrackedPool {
+ public:
+  AsyncPool(CudaAsyncUpstream& upstream, const DirectPoolOptions& options)
+      : TrackedPool(upstream, "async", options.device, options.limit_bytes), driver_(upstream) {}
+
+  PoolBlock Allocate(size_t nbytes, StreamIndex stream) override {
+    if (nbytes == 0) return {};
+    CheckStream(stream, false);
+    const CudaAsyncUpstream::StreamScope scope(driver_.StreamAt(stream));
+    const size_t bytes = RoundUp(nbytes, internal::kBlockGranule);
+    Lock lock(mutex_);
+    internal::BlockRecord* record = NewSegment(bytes, stream, lock);
+    if (record == nullptr) {
+      // Spurious refusals while work is pending are known: wait, trim, and ask once more.
+      internal::PoolCounters::Add(counters_.out_of_memory_retries, 1);
+      lock.unlock();
+      ReleaseCached();
+      lock.lock();
+      AwaitGiveBacks(lock);
+      record = NewSegment(bytes, stream, lock);
+    }
+    if (record == nullptr) ThrowOutOfMemory(nbytes, stream);
+    return HandOut(record, nbytes);
+  }
+
+  void Free(const PoolBlock& block, StreamIndex stream) override {
+    if (block.data == nullptr) return;
+    CheckStream(stream, true);
+    Lock lock(mutex_);
+    internal::BlockRecord* const record = Claim(block);
+    TakeBack(record, stream);
+    CudaStream* const home = driver_.StreamAt(record->home);
+    for (const StreamIndex use : record->uses) Join(*home, *driver_.StreamAt(use));
+    const CudaAsyncUpstream::StreamScope scope(home);
+    GiveBack({RemoveSegment(record)}, lock);
+  }
+
+  size_t ReleaseCached() override {
+    for (CudaStream* stream : driver_.Streams()) {
+      CUDA_ENFORCE(cudaStreamSynchronize(stream->stream), "stream of device ", stream->device);
+    }
+    return driver_.Trim();
+  }
+
+  PoolStatistics Statistics() const override {
+    PoolStatistics statistics = TrackedPool::Statistics();
+    statistics.reserved_bytes = std::max(driver_.ReservedBytes(), statistics.in_use_bytes);
+    statistics.cached_bytes = statistics.reserved_bytes - statistics.in_use_bytes;
+    statistics.peak_reserved_bytes =
+        std::max(statistics.peak_reserved_bytes, statistics.reserved_bytes);
+    return statistics;
+  }
+
+ private:
+  // Puts the home stream behind the other's work so far; where CUDA refuses, the host waits.
+  static void Join(const CudaStream& home, const CudaStream& other) {
+    if (CudaIsUnloading()) return;
+    try {
+      const cudaEvent_t event = TakeCudaEvent(other.device);
+      cudaError_t code = cudaEventRecord(event, other.stream);
+      if (code == cudaSuccess) code = cudaStreamWaitEvent(home.stream, event, 0);
+      GiveCudaEvent(other.device, event);  // a wait keeps the record that it saw
+      if (code == cudaSuccess) return;
+    } catch (const CudaError&) {
+    }
+    cudaGetLastError();
+    LogCudaError(cudaStreamSynchronize(other.stream), "cudaStreamSynchronize");
+  }
+
+  size_t LargestFree() const override { return 0; }
+  void CheckLists() const override {}
+
+  CudaAsyncUpstream& driver_;
+};
+
+}  // namespace
+
+CudaAsyncUpstream::StreamScope::StreamScope(CudaStream* stream) : previous_(scope_stream) {
+  scope_stream = stream;
+}
+CudaAsyncUpstream::StreamScope::~StreamScope() { scope_stream = previous_; }
+
+cudaMemPool_t CudaAsyncUpstream::DriverPool() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (pool_ != nullptr) return pool_;
+  CAFFE_ENFORCE(GetDeviceAttribute(device_, cudaDevAttrMemoryPoolsSupported) != 0, "CUDA device ",
+                device_, " has no memory pools of the driver; choose another pool than async");
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = device_;
+  cudaMemPool_t pool = nullptr;
+  CUDA_ENFORCE(cudaMemPoolCreate(&pool, &properties), "device ", device_);
+  uint64_t keep = UINT64_MAX;
+  int no = 0;
+  CUDA_ENFORCE(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  CUDA_ENFORCE(cudaMemPoolSetAttribute(pool, cudaMemPoolReuseAllowInternalDependencies, &no));
+  return pool_ = pool;
+}
+
+void* CudaAsyncUpstream::Allocate(size_t nbytes) {
+  CAFFE_ENFORCE(scope_stream != nullptr, "memory of the driver's pool without a stream");
+  void* data = nullptr;
+  const cudaError_t code =
+      cudaMallocFromPoolAsync(&data, nbytes, DriverPool(), scope_stream->stream);
+  if (code == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    return nullptr;
+  }
+  CUDA_ENFORCE(code, nbytes, " bytes of device ", device_);
+  return data;
+}
+
+void CudaAsyncUpstream::Free(void* data, size_t) {
+  if (CudaIsUnloading()) return;
+  // A pool that ends has no stream to free on: it waits.
+  const cudaError_t code =
+      scope_stream != nullptr ? cudaFreeAsync(data, scope_stream->stream) : cudaFree(data);
+  if (code == cudaErrorCudartUnloading) {
+    LogCudaError(code, "cudaFreeAsync");
+    return;
+  }
+  CUDA_ENFORCE(code, "memory of device ", device_);
+}
+
+void CudaAsyncUpstream::GrantAccess(int peer) {
+  cudaMemAccessDesc access{};
+  access.location.type = cudaMemLocationTypeDevice;
+  access.location.id = peer;
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  CUDA_ENFORCE(cudaMemPoolSetAccess(DriverPool(), &access, 1), "device ", device_, ", peer ", peer);
+}
+
+size_t CudaAsyncUpstream::Trim() {
+  const size_t before = ReservedBytes();
+  CUDA_ENFORCE(cudaMemPoolTrimTo(DriverPool(), 0), "device ", device_);
+  const size_t after = ReservedBytes();
+  return before > after ? before - after : 0;
+}
+
+size_t CudaAsyncUpstream::ReservedBytes() {
+  uint64_t bytes = 0;
+  CUDA_ENFORCE(cudaMemPoolGetAttribute(DriverPool(), cudaMemPoolAttrReservedMemCurrent, &bytes),
+               "device ", device_);
+  return static_cast<size_t>(bytes);
+}
+
+std::unique_ptr<Pool> NewCudaAsyncPool(CudaAsyncUpstream& upstream,
+                                       const DirectPoolOptions& options) {
+  return std::make_unique<AsyncPool>(upstream, options);
+}
+
+}  // namespace caffe2rt

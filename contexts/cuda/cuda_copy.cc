@@ -1,0 +1,123 @@
+#include "contexts/cuda/cuda_copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "contexts/cuda/pinned_allocator.h"
+
+namespace caffe2rt {
+namespace {
+
+// Pieces of large copies: while one is on its way the next is filled.
+constexpr size_t kStageBytes = size_t{4} << 20;
+
+void CheckPointers(size_t nbytes, const void* src, const void* dst) {
+  EnforceCudaIsNotLostByFork();
+  CAFFE_ENFORCE(src != nullptr && dst != nullptr, "copy of ", nbytes, " bytes from or to null");
+}
+
+bool IsPageable(const void* host) {
+  cudaPointerAttributes attributes{};
+  CUDA_ENFORCE(cudaPointerGetAttributes(&attributes, host));
+  return attributes.type == cudaMemoryTypeUnregistered;
+}
+
+// A piece of pinned memory that goes back to its pool when the stream has passed this point.
+class Stage {
+ public:
+  Stage(size_t nbytes, CudaStream& stream)
+      : stream_(stream), block_(PinnedPool().Allocate(nbytes, CudaUpstream::kHostIndex)) {}
+  ~Stage() {
+    try {
+      PinnedPool().RecordUse(block_, PinnedUpstream().IndexOf(stream_));
+    } catch (...) {
+      return;  // rather lost than given out too early
+    }
+    FreePoolBlock(block_.data, block_.token, kNoStream);
+  }
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+  char* data() const { return static_cast<char*>(block_.data); }
+
+ private:
+  CudaStream& stream_;
+  const PoolBlock block_;
+};
+
+// What the stream does after a piece has arrived; it lies in front of the piece, so that there is
+// nothing to free when a device fails and never gets here.
+struct Delivery {
+  void* dst;
+  size_t nbytes;
+};
+constexpr size_t kDeliveryBytes = 64;
+static_assert(sizeof(Delivery) <= kDeliveryBytes, "a delivery lies in front of its piece");
+
+void Deliver(void* state) {
+  const auto& delivery = *static_cast<const Delivery*>(state);
+  std::memcpy(delivery.dst, static_cast<const char*>(state) + kDeliveryBytes, delivery.nbytes);
+}
+
+// Pinned memory that is freed from here on waits for this stream; see PinnedCPUAllocator.
+void NoteHostCopy(CudaStream& stream) {
+  PinnedUpstream().IndexOf(stream);
+  stream.has_host_copies.store(true, std::memory_order_release);
+}
+
+void CopyAsync(size_t nbytes, const void* src, void* dst, cudaMemcpyKind kind, CudaStream& stream) {
+  CUDA_ENFORCE(cudaMemcpyAsync(dst, src, nbytes, kind, stream.stream), nbytes, " bytes, device ",
+               stream.device);
+}
+
+}  // namespace
+
+void CopyBetweenDevices(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
+  if (nbytes == 0) return;
+  CheckPointers(nbytes, src, dst);
+  const int from = NumCudaDevices() > 1 ? GetGPUIDForPointer(src) : -1;
+  const int to = from >= 0 ? GetGPUIDForPointer(dst) : -1;
+  if (from == to || to < 0) {
+    CopyAsync(nbytes, src, dst, cudaMemcpyDefault, stream);
+    return;
+  }
+  EnableCudaPeerAccess(from, to);  // where it cannot be, CUDA goes through the host
+  CUDA_ENFORCE(cudaMemcpyPeerAsync(dst, to, src, from, nbytes, stream.stream), nbytes,
+               " bytes from device ", from, " to device ", to);
+}
+
+void CopyFromHost(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
+  if (nbytes == 0) return;
+  CheckPointers(nbytes, src, dst);
+  if (!IsPageable(src)) {
+    NoteHostCopy(stream);
+    CopyAsync(nbytes, src, dst, cudaMemcpyDefault, stream);
+    return;
+  }
+  for (size_t done = 0; done < nbytes; done += kStageBytes) {
+    const size_t piece = std::min(kStageBytes, nbytes - done);
+    const Stage stage(piece, stream);
+    std::memcpy(stage.data(), static_cast<const char*>(src) + done, piece);
+    CopyAsync(piece, stage.data(), static_cast<char*>(dst) + done, cudaMemcpyDefault, stream);
+  }
+}
+
+void CopyToHost(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
+  if (nbytes == 0) return;
+  CheckPointers(nbytes, src, dst);
+  if (!IsPageable(dst)) {
+    NoteHostCopy(stream);
+    CopyAsync(nbytes, src, dst, cudaMemcpyDefault, stream);
+    return;
+  }
+  for (size_t done = 0; done < nbytes; done += kStageBytes) {
+    const size_t piece = std::min(kStageBytes, nbytes - done);
+    const Stage stage(kDeliveryBytes + piece, stream);
+    new (stage.data()) Delivery{static_cast<char*>(dst) + done, piece};
+    CopyAsync(piece, static_cast<const char*>(src) + done, stage.data() + kDeliveryBytes,
+              cudaMemcpyDefault, stream);
+    CUDA_ENFORCE(cudaLaunchHostFunc(stream.stream, &Deliver, stage.data()), "copy to the host");
+  }
+}
+
+}  // namespace caffe2rt

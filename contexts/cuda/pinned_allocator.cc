@@ -1,0 +1,57 @@
+#include "contexts/cuda/pinned_allocator.h"
+
+#include <exception>
+
+#include "caffe2_core/base/logging.h"
+
+namespace caffe2rt {
+namespace {
+
+struct Pinned {
+  CudaPinnedUpstream upstream;
+  std::unique_ptr<Pool> pool;
+};
+
+Pinned& ThePinned() {
+  static Pinned* const pinned = [] {
+    auto made = std::make_unique<Pinned>();
+    CachingPoolOptions options;
+    options.device = "pinned memory";
+    // Nothing goes back to the system before memory is short: that would wait for every device.
+    options.growth_slack_bytes = SIZE_MAX / 4;
+    made->pool = NewCachingPool(made->upstream, options);
+    return made.release();
+  }();
+  return *pinned;
+}
+
+void FreePinned(void* data, void* token) noexcept {
+  if (CudaIsUnloading() || CudaIsLostByFork()) return;
+  try {
+    Pinned& pinned = ThePinned();
+    for (CudaStream* stream : pinned.upstream.Streams()) {
+      if (stream == nullptr || !stream->has_host_copies.load(std::memory_order_acquire)) continue;
+      pinned.pool->RecordUse({data, token}, pinned.upstream.IndexOf(*stream));
+    }
+  } catch (const std::exception& e) {
+    LOG(ERROR) << "pinned memory: " << e.what();
+    return;  // rather lost than given out too early
+  }
+  FreePoolBlock(data, token, kNoStream);
+}
+
+}  // namespace
+
+Pool& PinnedPool() { return *ThePinned().pool; }
+CudaUpstream& PinnedUpstream() { return ThePinned().upstream; }
+
+std::pair<void*, MemoryDeleter> PinnedCPUAllocator::New(size_t nbytes) {
+  const PoolBlock block = PinnedPool().Allocate(nbytes, CudaUpstream::kHostIndex);
+  return {block.data, {&FreePinned, block.token}};
+}
+
+MemoryDeleter PinnedCPUAllocator::GetDeleter() {
+  CAFFE_THROW("pinned memory frees itself by the deleter that New gave");
+}
+
+}  // namespace caffe2rt

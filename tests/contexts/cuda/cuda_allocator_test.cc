@@ -1,0 +1,176 @@
+#include "contexts/cuda/cuda_allocator.h"
+
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "contexts/cuda/cuda_copy.h"
+#include "contexts/cuda/pinned_allocator.h"
+#include "tests/contexts/cuda/cuda_testing.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+using CudaAllocatorTest = CudaTest;
+using PinnedAllocatorTest = CudaTest;
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+// Whether the pool may give memory of one stream to another one only after its work.
+bool PoolCaches() { return GetCudaMemoryPoolType() != CudaMemoryPoolType::NONE; }
+
+TEST(CudaMemoryOptionsTest, NamesPoolsAsTheFlagDoes) {
+  EXPECT_EQ(ParseCudaMemoryPoolType(""), CudaMemoryPoolType::NONE);
+  EXPECT_EQ(ParseCudaMemoryPoolType("none"), CudaMemoryPoolType::NONE);
+  EXPECT_EQ(ParseCudaMemoryPoolType("CUB"), CudaMemoryPoolType::CUB);
+  EXPECT_EQ(ParseCudaMemoryPoolType("thc"), CudaMemoryPoolType::THC);
+  EXPECT_EQ(ParseCudaMemoryPoolType("async"), CudaMemoryPoolType::ASYNC);
+  EXPECT_EQ(ErrorOf([] { ParseCudaMemoryPoolType("cnmem"); }),
+            "memory pool \"cnmem\" is not known, want none, cub, thc or async (cnmem was removed)");
+}
+
+TEST_F(CudaAllocatorTest, GivesMemoryOfTheCurrentDevice) {
+  for (int device = 0; device < NumCudaDevices(); ++device) {
+    const DeviceGuard guard(device);
+    const DataPtr memory(NewCudaMemory(100));
+    EXPECT_EQ(GetGPUIDForPointer(memory.get()), device);
+    EXPECT_TRUE(CudaPool(device).Owns(memory.get()));
+  }
+}
+
+TEST_F(CudaAllocatorTest, GivesNullForNoBytes) { EXPECT_EQ(NewCudaMemory(0).first, nullptr); }
+
+TEST_F(CudaAllocatorTest, CountsBytesByDevice) {
+  const long before = TotalMemoryByGpu()[0];
+  {
+    const DataPtr memory(NewCudaMemory(3 * kMiB));
+    EXPECT_GE(TotalMemoryByGpu()[0] - before, static_cast<long>(3 * kMiB));
+    EXPECT_GE(MaxMemoryByGpu()[0], TotalMemoryByGpu()[0]);
+  }
+  EXPECT_EQ(TotalMemoryByGpu()[0], before);
+  EXPECT_GE(MaxMemoryByGpu()[0] - before, static_cast<long>(3 * kMiB));
+  EXPECT_EQ(TotalMemoryByGpu().size(), static_cast<size_t>(NumCudaDevices()));
+}
+
+TEST_F(CudaAllocatorTest, ReusesMemoryOnItsStreamWhileWorkIsPending) {
+  if (!PoolCaches()) GTEST_SKIP() << "the pool keeps nothing";
+  CudaStream& stream = CurrentStream(0);
+  DataPtr memory(NewCudaMemory(kMiB));
+  void* const first = memory.get();
+  Gate gate(stream.stream);
+  memory.Reset();
+  const DataPtr again(NewCudaMemory(kMiB));
+  EXPECT_EQ(again.get(), first);
+}
+
+TEST_F(CudaAllocatorTest, KeepsMemoryFromOtherStreamsWhileWorkIsPending) {
+  if (!PoolCaches()) GTEST_SKIP() << "freeing waits";
+  DataPtr memory(NewCudaMemory(kMiB, ThreadStream(0, 1)));
+  void* const first = memory.get();
+  Gate gate(ThreadStream(0, 1).stream);
+  {
+    const StreamGuard guard(0, 1);
+    memory.Reset();
+  }
+  const StreamGuard guard(0, 2);
+  const DataPtr other(NewCudaMemory(kMiB));
+  EXPECT_NE(other.get(), first);
+}
+
+TEST_F(CudaAllocatorTest, WaitsForTheStreamOfTheThreadThatFrees) {
+  if (!PoolCaches()) GTEST_SKIP() << "freeing waits";
+  DataPtr memory(NewCudaMemory(kMiB, ThreadStream(0, 1)));
+  void* const first = memory.get();
+  Gate gate(ThreadStream(0, 2).stream);
+  {
+    const StreamGuard guard(0, 2);  // say, a copy out of it runs here
+    memory.Reset();
+  }
+  const StreamGuard guard(0, 1);
+  if (GetCudaMemoryPoolType() == CudaMemoryPoolType::ASYNC) {
+    // The driver may give it again at once: then its home stream waits for the other.
+    EXPECT_FALSE(IsStreamFree(0, 1));
+    return;
+  }
+  const DataPtr other(NewCudaMemory(kMiB));
+  EXPECT_NE(other.get(), first);
+}
+
+TEST_F(CudaAllocatorTest, FreesOnAThreadThatNeverUsedCuda) {
+  const long before = TotalMemoryByGpu()[0];
+  DataPtr memory(NewCudaMemory(kMiB));
+  std::thread([block = std::move(memory)]() mutable { block.Reset(); }).join();
+  EXPECT_EQ(TotalMemoryByGpu()[0], before);
+}
+
+TEST_F(CudaAllocatorTest, RefusesToFreeTwice) {
+  Pool& pool = CudaPool(0);
+  const StreamIndex stream = CudaPoolUpstream(0).IndexOf(CurrentStream(0));
+  const PoolBlock block = pool.Allocate(kMiB, stream);
+  pool.Free(block, stream);
+  EXPECT_THROW(pool.Free(block, stream), EnforceNotMet);
+}
+
+TEST_F(CudaAllocatorTest, SaysWhatIsUsedWhenThereIsNoMore) {
+  CudaPool(0).ReleaseCached();
+  const DataPtr kept(NewCudaMemory(kMiB));
+  CudaPool(0).SetLimit(8 * kMiB);
+  EXPECT_THAT(
+      ErrorOf([] { NewCudaMemory(16 * kMiB).second(nullptr); }),
+      AllOf(HasSubstr("CUDA 0 is out of memory: asked 16777216 bytes"), HasSubstr("in use "),
+            HasSubstr("cached "), HasSubstr("limit 8388608 bytes"), HasSubstr("peak ")));
+  CudaPool(0).SetLimit(SIZE_MAX);
+  const DataPtr more(NewCudaMemory(16 * kMiB));
+  EXPECT_NE(more.get(), nullptr);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+}
+
+TEST_F(CudaAllocatorTest, GivesCachedMemoryBack) {
+  size_t before = 0, after = 0, total = 0;
+  ASSERT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
+  { const DataPtr memory(NewCudaMemory(64 * kMiB)); }
+  ReleaseCachedCudaMemory();
+  ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
+  EXPECT_GE(after, before);
+}
+
+TEST_F(CudaAllocatorTest, ListsItsMemoryAsJson) {
+  const DataPtr memory(NewCudaMemory(12345));
+  EXPECT_THAT(CudaMemoryJson(), AllOf(testing::StartsWith("[{"), HasSubstr("\"CUDA 0\""),
+                                      HasSubstr("12345"), HasSubstr("in use")));
+  CudaPool(0).CheckInvariants();
+}
+
+TEST_F(PinnedAllocatorTest, KeepsMemoryUntilItsCopyIsOver) {
+  PinnedCPUAllocator allocator;
+  CudaStream& stream = ThreadStream(0, 1);
+  const DataPtr device(NewCudaMemory(kMiB, stream));
+  DataPtr source(allocator.New(kMiB));
+  std::memset(source.get(), 5, kMiB);
+  void* const first = source.get();
+  Gate gate(stream.stream);
+  CopyFromHost(kMiB, source.get(), device.get(), stream);
+  source.Reset();
+  const DataPtr other(allocator.New(kMiB));
+  EXPECT_NE(other.get(), first);
+  std::memset(other.get(), 6, kMiB);
+  gate.Open();
+  std::string back(kMiB, '?');
+  CopyToHost(kMiB, device.get(), back.data(), stream);
+  ASSERT_EQ(cudaStreamSynchronize(stream.stream), cudaSuccess);
+  EXPECT_TRUE(back == std::string(kMiB, 5)) << "begins with " << static_cast<int>(back[0]);
+}
+
+TEST_F(PinnedAllocatorTest, GivesMemoryThatDevicesReachAtOnce) {
+  PinnedCPUAllocator allocator;
+  const DataPtr memory(allocator.New(100));
+  cudaPointerAttributes attributes{};
+  ASSERT_EQ(cudaPointerGetAttributes(&attributes, memory.get()), cudaSuccess);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

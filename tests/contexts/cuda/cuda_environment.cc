@@ -1,0 +1,28 @@
+// Chooses the pool that the tests run with (CAFFE2_TEST_CUDA_POOL; default: the library's), and
+// ends the fake's workers before the program does: ThreadSanitizer wants every thread joined.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "contexts/cuda/cuda_allocator.h"
+
+extern "C" __attribute__((weak)) void fakecuda_reset(const struct FakeCudaConfig* config);
+
+namespace caffe2rt::test {
+namespace {
+
+class CudaEnvironment final : public testing::Environment {
+ public:
+  void SetUp() override {
+    const char* const pool = std::getenv("CAFFE2_TEST_CUDA_POOL");
+    if (pool != nullptr) GlobalCudaMemoryOptions().pool = ParseCudaMemoryPoolType(pool);
+  }
+  void TearDown() override {
+    if (&fakecuda_reset != nullptr) fakecuda_reset(nullptr);
+  }
+};
+const testing::Environment* const environment =
+    testing::AddGlobalTestEnvironment(new CudaEnvironment);
+
+}  // namespace
+}  // namespace caffe2rt::test
