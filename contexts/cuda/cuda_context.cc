@@ -1,0 +1,108 @@
+#include "contexts/cuda/cuda_context.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+
+#include "caffe2rt/caffe2.pb.h"
+#include "contexts/cuda/cuda_copy.h"
+#include "contexts/cuda/cuda_event.h"
+
+namespace caffe2rt {
+namespace {
+
+// Differs from call to call and from process to process.
+uint32_t NewSeed() {
+  static std::atomic<uint64_t> counter{0};
+  const auto now = std::chrono::high_resolution_clock::now().time_since_epoch().count();
+  uint64_t mixed = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 32);
+  mixed += 0x9e3779b97f4a7c15ull * (counter.fetch_add(1, std::memory_order_relaxed) + 1);
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
+  return static_cast<uint32_t>(mixed ^ (mixed >> 31));
+}
+
+int DeviceOrCurrent(int device) {
+  InitializeCuda();
+  if (device == -1) device = CaffeCudaGetDevice();
+  EnforceCudaDevice(device);
+  return device;
+}
+
+int DeviceOf(const DeviceOption& option) {
+  CAFFE_ENFORCE_EQ(option.device_type(), static_cast<int>(CUDA),
+                   "device type of a CUDAContext's device option");
+  return DeviceOrCurrent(option.has_device_id() ? option.device_id() : -1);
+}
+
+}  // namespace
+
+std::unique_ptr<BaseContext> CUDAStaticContext::CreateContext() {
+  return std::make_unique<CUDAContext>();
+}
+std::unique_ptr<BaseContext> CUDAStaticContext::CreateContext(const DeviceOption& option) {
+  return std::make_unique<CUDAContext>(option);
+}
+
+void CUDAStaticContext::ExtractDeviceOption(DeviceOption* option, const void* data) {
+  option->set_device_type(CUDA);
+  const int device = data != nullptr ? GetGPUIDForPointer(data) : CaffeCudaGetDevice();
+  if (device >= 0) option->set_device_id(device);
+}
+
+CUDAStaticContext* GetCUDAStaticContext() {
+  static CUDAStaticContext* const context = new CUDAStaticContext;  // outlives every tensor
+  return context;
+}
+
+void RegisterCUDAContext() {
+  static const bool once = [] {
+    RegisterCUDAEvents();
+    RegisterStaticContext(CUDA, "CUDA", GetCUDAStaticContext());
+    return true;
+  }();
+  (void)once;
+}
+
+CUDAContext::CUDAContext(int gpu_id)
+    : device_(DeviceOrCurrent(gpu_id)),
+      random_seed_(NewSeed()),
+      stream_(&ThreadStream(device_, 0)) {}
+
+CUDAContext::CUDAContext(const DeviceOption& option)
+    : device_(DeviceOf(option)),
+      random_seed_(option.has_random_seed() ? option.random_seed() : NewSeed()),
+      stream_(&ThreadStream(device_, 0)) {}
+
+void CUDAContext::SwitchToDevice(int stream_id) {
+  ThreadLocalCUDAObjects& objects = ThreadCudaObjects();
+  CudaStream& stream = objects.Stream(device_, stream_id);
+  CaffeCudaSetDevice(device_);
+  objects.SetCurrentId(device_, stream_id);
+  stream_ = &stream;
+}
+
+void CUDAContext::FinishDeviceComputation() {
+  EnforceCudaIsNotLostByFork();
+  CUDA_ENFORCE(cudaStreamSynchronize(stream_->stream), "work on device ", device_);
+  stream_->has_host_copies.store(false, std::memory_order_release);
+  // A launch that failed left nothing on the stream.
+  CUDA_ENFORCE(cudaGetLastError(), "work given to device ", device_);
+}
+
+void CUDAContext::CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) {
+  CopyBetweenDevices(nbytes, src, dst, *stream_);
+}
+void CUDAContext::CopyBytesFromCPU(size_t nbytes, const void* src, void* dst) {
+  CopyFromHost(nbytes, src, dst, *stream_);
+}
+void CUDAContext::CopyBytesToCPU(size_t nbytes, const void* src, void* dst) {
+  CopyToHost(nbytes, src, dst, *stream_);
+}
+
+bool CUDAContext::IsStreamFree(const DeviceOption& option, int stream_id) {
+  return caffe2rt::IsStreamFree(DeviceOf(option), stream_id);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,112 @@
+#pragma once
+// CUDA as a device: CUDAStaticContext gives memory and contexts, a CUDAContext is one stream.
+//
+// All work is asynchronous on the context's stream: operators enqueue, and somebody waits by
+// FinishDeviceComputation or an event. Copies from and to the CPU too: pinned memory of the host
+// must stay until the copy is over, and pageable memory that is written, until then; pageable
+// memory that is read may go when the call returns.
+//
+// CUDAStaticContext is thread safe; a CUDAContext is used by one thread at a time.
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "caffe2_core/device/context.h"
+#include "contexts/cuda/cuda_allocator.h"
+#include "contexts/cuda/cuda_stream.h"
+
+namespace caffe2rt {
+
+class CUDAStaticContext final : public BaseStaticContext {
+ public:
+  // See NewCudaMemory.
+  std::pair<void*, MemoryDeleter> New(size_t nbytes) const override {
+    return NewCudaMemory(nbytes);
+  }
+  std::unique_ptr<BaseContext> CreateContext() override;
+  std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) override;
+  DeviceType GetDeviceType() override { return CUDA; }
+  // The device id too: of the pointer, for null of the thread's current device.
+  void ExtractDeviceOption(DeviceOption* option, const void* data) override;
+};
+
+// The process's one.
+CUDAStaticContext* GetCUDAStaticContext();
+
+// Makes CUDA known: static context, events. Does nothing the second time, and starts no device.
+void RegisterCUDAContext();
+
+class CUDAContext final : public BaseContext {
+ public:
+  // On a device (-1: the thread's current one), on the calling thread's stream 0. Starts CUDA.
+  // THROWS the reason where there is none.
+  explicit CUDAContext(int gpu_id = -1);
+  // THROWS when the option asks for another device type or for a device that is not there. Its
+  // random_seed, when set, is the seed.
+  explicit CUDAContext(const DeviceOption& option);
+
+  static constexpr DeviceType GetDeviceType() { return CUDA; }
+  static std::pair<void*, MemoryDeleter> New(size_t nbytes) { return NewCudaMemory(nbytes); }
+  BaseStaticContext* GetStaticContext() const override { return GetCUDAStaticContext(); }
+  DeviceType device_type() const override { return CUDA; }
+
+  // Goes on the calling thread's stream of that id, which becomes its current one for memory; the
+  // device becomes the thread's current one.
+  void SwitchToDevice(int stream_id) override;
+  using BaseContext::SwitchToDevice;
+  void WaitEvent(const Event& event) override { event.Wait(CUDA, this); }
+  void Record(Event* event, const char* error = nullptr) const override {
+    event->Record(CUDA, this, error);
+  }
+  // THROWS what failed on the stream, and launches that failed on this thread.
+  void FinishDeviceComputation() override;
+
+  // To and from memory of any CUDA device, with or without peer access between the two.
+  void CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) override;
+  void CopyBytesFromCPU(size_t nbytes, const void* src, void* dst) override;
+  void CopyBytesToCPU(size_t nbytes, const void* src, void* dst) override;
+
+  // Caffe2's typed copies; Src and Dst name contexts. The caller waits.
+  template <class T, class Src, class Dst>
+  void Copy(size_t n, const T* src, T* dst) {
+    CopyItems<Src, Dst>(TypeMeta::Make<T>(), n, src, dst);
+  }
+  template <class Src, class Dst>
+  void CopyBytes(size_t nbytes, const void* src, void* dst) {
+    CopyItems<Src, Dst>(TypeMeta::Make<char>(), nbytes, src, dst);
+  }
+  template <class Src, class Dst>
+  void CopyItems(TypeMeta meta, size_t n, const void* src, void* dst) {
+    if constexpr (Src::GetDeviceType() == CPU) {
+      CopyItemsFromCPU(meta, n, src, dst);
+    } else if constexpr (Dst::GetDeviceType() == CPU) {
+      CopyItemsToCPU(meta, n, src, dst);
+    } else {
+      CopyItemsSameDevice(meta, n, src, dst);
+    }
+  }
+
+  int cuda_gpu_id() const { return device_; }
+  int device_id() const { return device_; }
+  cudaStream_t cuda_stream() const { return stream_->stream; }
+  // The calling thread's.
+  static cudaStream_t cuda_stream(int gpu_id, int stream_id) {
+    return ThreadStream(gpu_id, stream_id).stream;
+  }
+  CudaStream& stream() const { return *stream_; }
+  uint32_t random_seed() const { return random_seed_; }
+
+  static bool HasAsyncPartDefault() { return true; }
+  static bool SupportsAsyncScheduling() { return true; }
+  static bool IsStreamFree(const DeviceOption& option, int stream_id);
+
+ private:
+  const int device_;
+  const uint32_t random_seed_;
+  CudaStream* stream_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,179 @@
+#include "contexts/cuda/cuda_event.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+
+#include "caffe2_core/device/event.h"
+#include "caffe2rt/caffe2.pb.h"
+#include "contexts/cuda/cuda_context.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr const char* kNoError = "No error";
+
+// Invariants: with status SCHEDULED, `event` is recorded on `stream`, whose device is `device`.
+// CUDA's event is taken on the first record and kept; a wait for an older record is not disturbed
+// by a newer one, since CUDA's waits hold what they saw.
+struct CudaEvent {
+  std::mutex mutex;
+  std::condition_variable recorded;
+  EventStatus status = EventStatus::EVENT_INITIALIZED;
+  std::string error = kNoError;
+  int wanted_device = -1;  // of the option; -1: the recorder's
+  int device = -1;
+  cudaEvent_t event = nullptr;
+  const CudaStream* stream = nullptr;
+  uint64_t resets = 0;
+
+  ~CudaEvent() { GiveCudaEvent(device, event); }
+
+  bool IsOver() const {
+    return status == EventStatus::EVENT_SUCCESS || status == EventStatus::EVENT_FAILED;
+  }
+  // With the mutex held.
+  void Finish(EventStatus how, const std::string& text) {
+    status = how;
+    error = text;
+    recorded.notify_all();
+  }
+  void FinishBy(cudaError_t code) {
+    if (code == cudaSuccess) return Finish(EventStatus::EVENT_SUCCESS, kNoError);
+    cudaGetLastError();
+    Finish(EventStatus::EVENT_FAILED, CudaErrorText(code));
+  }
+};
+
+using Lock = std::unique_lock<std::mutex>;
+
+CudaEvent& StateOf(const Event* event) { return *static_cast<CudaEvent*>(event->state.get()); }
+
+void Create(const DeviceOption& option, Event* event) {
+  auto state = std::make_shared<CudaEvent>();  // as Event keeps it
+  if (option.has_device_id()) {
+    EnforceCudaDevice(option.device_id());
+    state->wanted_device = option.device_id();
+  }
+  event->state = std::move(state);
+}
+
+void Record(Event* event, const void* context, const char* error) {
+  CudaEvent& state = StateOf(event);
+  const Lock lock(state.mutex);
+  CAFFE_ENFORCE(state.status == EventStatus::EVENT_INITIALIZED,
+                "an event is recorded twice: call Reset in between");
+  if (error != nullptr) return state.Finish(EventStatus::EVENT_FAILED, error);
+  const auto& recorder = *static_cast<const CUDAContext*>(context);
+  const CudaStream& stream = recorder.stream();
+  CAFFE_ENFORCE(state.wanted_device < 0 || state.wanted_device == stream.device,
+                "an event of CUDA device ", state.wanted_device,
+                " cannot be recorded by a context on device ", stream.device);
+  try {
+    if (state.device != stream.device && state.event != nullptr) {
+      GiveCudaEvent(state.device, std::exchange(state.event, nullptr));
+    }
+    state.device = stream.device;
+    if (state.event == nullptr) state.event = TakeCudaEvent(stream.device);
+    CUDA_ENFORCE(cudaEventRecord(state.event, stream.stream), "device ", stream.device);
+  } catch (const EnforceNotMet& e) {
+    // Those who wait must not wait for ever.
+    state.Finish(EventStatus::EVENT_FAILED, e.message());
+    throw;
+  }
+  state.stream = &stream;
+  state.status = EventStatus::EVENT_SCHEDULED;
+  state.recorded.notify_all();
+}
+
+// Blocks until somebody records or finishes the event.
+void AwaitRecord(CudaEvent& state, Lock& lock) {
+  state.recorded.wait(lock, [&] { return state.status != EventStatus::EVENT_INITIALIZED; });
+}
+
+void WaitOnStream(const Event* event, void* context) {
+  CudaEvent& state = StateOf(event);
+  Lock lock(state.mutex);
+  AwaitRecord(state, lock);
+  const CudaStream& waiter = static_cast<const CUDAContext*>(context)->stream();
+  if (state.IsOver() || state.stream == &waiter) return;
+  CUDA_ENFORCE(cudaStreamWaitEvent(waiter.stream, state.event, 0), "device ", waiter.device,
+               " for an event of device ", state.device);
+}
+
+void Finish(const Event* event) {
+  CudaEvent& state = StateOf(event);
+  Lock lock(state.mutex);
+  AwaitRecord(state, lock);
+  if (state.IsOver()) return;
+  const uint64_t resets = state.resets;
+  const cudaEvent_t pending = state.event;
+  lock.unlock();
+  const cudaError_t code = cudaEventSynchronize(pending);
+  lock.lock();
+  const bool same = state.resets == resets && state.status == EventStatus::EVENT_SCHEDULED;
+  if (same) {
+    state.FinishBy(code);
+  } else if (code != cudaSuccess) {
+    cudaGetLastError();
+  }
+}
+void WaitOnCPU(const Event* event, void*) { Finish(event); }
+
+EventStatus Query(const Event* event) {
+  CudaEvent& state = StateOf(event);
+  const Lock lock(state.mutex);
+  if (state.status != EventStatus::EVENT_SCHEDULED) return state.status;
+  const cudaError_t code = cudaEventQuery(state.event);
+  if (code == cudaErrorNotReady) {
+    cudaGetLastError();  // it is no error, but CUDA would keep it as one
+  } else {
+    state.FinishBy(code);
+  }
+  return state.status;
+}
+
+std::string ErrorMessage(const Event* event) {
+  CudaEvent& state = StateOf(event);
+  const Lock lock(state.mutex);
+  return state.error;
+}
+
+void SetFinished(Event* event, const char* error) {
+  CudaEvent& state = StateOf(event);
+  const Lock lock(state.mutex);
+  CAFFE_ENFORCE(state.status == EventStatus::EVENT_INITIALIZED,
+                "an event of CUDA is finished that was recorded or finished before: the device "
+                "finishes it, or call Reset in between");
+  if (error == nullptr) {
+    state.Finish(EventStatus::EVENT_SUCCESS, kNoError);
+  } else {
+    state.Finish(EventStatus::EVENT_FAILED, error);
+  }
+}
+
+void Reset(Event* event) {
+  CudaEvent& state = StateOf(event);
+  const Lock lock(state.mutex);
+  state.status = EventStatus::EVENT_INITIALIZED;
+  state.error = kNoError;
+  state.stream = nullptr;
+  ++state.resets;
+}
+
+}  // namespace
+
+void RegisterCUDAEvents() {
+  EventFunctions& row = EventFunctionsOf(CUDA);
+  row.create = Create;
+  row.record = Record;
+  row.wait[CUDA] = WaitOnStream;
+  row.wait[CPU] = WaitOnCPU;
+  row.finish = Finish;
+  row.query = Query;
+  row.error_message = ErrorMessage;
+  row.set_finished = SetFinished;
+  row.reset = Reset;
+}
+
+}  // namespace caffe2rt
