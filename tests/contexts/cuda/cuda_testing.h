@@ -1,7 +1,6 @@
 #pragma once
 // What the tests of contexts/cuda share. They run on the fake and on hardware.
 
-#include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
