@@ -52,7 +52,7 @@ TEST_P(AsyncContextSuite, FinishWaitsForHeldWork) {
   EXPECT_EQ(BytesOf(memory, 5), "after");
 }
 
-TEST_P(ContextSuite, WorksFromSeveralThreads) {
+TEST_P(ContextSuite, CopiesOfSeveralThreadsDoNotMix) {
   std::vector<std::thread> threads;
   std::vector<std::string> seen(4);
   for (int t = 0; t < 4; ++t) {
