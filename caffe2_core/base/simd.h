@@ -21,11 +21,12 @@
 // For very few elements call the functor itself. Vectors wider than 16 bytes must not cross a call
 // by value. Off, that is one version, under sanitizers and on machines that are not x86-64.
 
+#include "caffe2_core/base/host_device.h"
 #include "caffe2_core/base/isa.h"
 
 namespace caffe2rt {
 
-#if defined(__x86_64__) && !defined(CAFFE2RT_SANITIZED)
+#if defined(__x86_64__) && !defined(CAFFE2RT_SANITIZED) && !defined(__CUDACC__)
 #define CAFFE2RT_SIMD_VERSIONS 1
 #else
 #define CAFFE2RT_SIMD_VERSIONS 0
@@ -37,7 +38,8 @@ namespace caffe2rt {
 #define CAFFE2RT_SIMD
 #endif
 
-#define CAFFE2RT_SIMD_INLINE __attribute__((always_inline))
+// An element function is one of the CUDA device, too, where a CUDA source includes it.
+#define CAFFE2RT_SIMD_INLINE CAFFE2RT_HOST_DEVICE __attribute__((always_inline))
 
 // Before a loop whose iterations are independent although pointers may be equal (in place). clang
 // compares the pointers when the loop starts; its own pragma would warn of every loop that does not

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "caffe2_core/device/cpu_allocator.h"
+#include "caffe2_core/device/device_graph.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
@@ -113,6 +114,12 @@ StaticContextRegisterer::StaticContextRegisterer(DeviceType type, const char* na
 void BaseStaticContext::ExtractDeviceOption(DeviceOption* option, const void*) {
   option->set_device_type(GetDeviceType());
 }
+
+std::unique_ptr<DeviceGraph> BaseStaticContext::CreateGraph(const DeviceOption&) {
+  return nullptr;
+}
+
+void BaseStaticContext::RecordUse(const MemoryDeleter&, const BaseContext&) const {}
 
 void BaseContext::CopyBytesToDevice(size_t nbytes, const void* src, void* dst, DeviceType to) {
   if (to == device_type()) {

@@ -21,6 +21,7 @@
 namespace caffe2rt {
 
 class BaseContext;
+class DeviceGraph;
 class DeviceOption;
 
 class BaseStaticContext {
@@ -32,8 +33,15 @@ class BaseStaticContext {
   virtual std::unique_ptr<BaseContext> CreateContext() = 0;
   virtual std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) = 0;
   virtual DeviceType GetDeviceType() = 0;
-  // Sets the device of `data`; for null that of the calling thread's current one. Default: the device type alone.
+  // Sets the device of `data`; for null that of the calling thread's current one. Default: the
+  // device type alone.
   virtual void ExtractDeviceOption(DeviceOption* option, const void* data);
+  // A recorder of work on the device of `option` (device_graph.h). Default: null, the device has
+  // none.
+  virtual std::unique_ptr<DeviceGraph> CreateGraph(const DeviceOption& option);
+  // Tells memory that New gave, by its deleter, that work of `user` reads or writes it: it must not
+  // be given out again before that work is over, whoever frees it. Default: nothing.
+  virtual void RecordUse(const MemoryDeleter& memory, const BaseContext& user) const;
 };
 
 class BaseContext {

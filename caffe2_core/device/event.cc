@@ -36,6 +36,11 @@ void Event::Wait(DeviceType waiter, void* context) const {
   }
 }
 
+void Event::SetCallback(std::function<void()> callback) {
+  CAFFE_ENFORCE(SupportsCallback(), "events of ", DeviceTypeName(type_), " have no callbacks");
+  functions().set_callback(this, std::move(callback));
+}
+
 bool Event::CanSchedule(const Event& parent, DeviceType child_type, bool child_supports_async) {
   switch (parent.Query()) {
     case EventStatus::EVENT_SUCCESS:

@@ -5,6 +5,7 @@
 // Reset goes back. The behaviour per device type comes from a table that each context fills once.
 // Section 14 of Caffe2's core.
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,7 +23,8 @@ enum class EventStatus : int {
   EVENT_FAILED = 3,
 };
 
-// What a device type does for its events. Every function but `callback` must be there. Thread safe.
+// What a device type does for its events. Every function but `set_callback` must be there. Thread
+// safe.
 struct EventFunctions {
   void (*create)(const DeviceOption& option, Event* event) = nullptr;
   void (*record)(Event* event, const void* context, const char* error) = nullptr;
@@ -34,6 +36,8 @@ struct EventFunctions {
   std::string (*error_message)(const Event* event) = nullptr;
   void (*set_finished)(Event* event, const char* error) = nullptr;
   void (*reset)(Event* event) = nullptr;
+  // Null: events of this type have no callbacks.
+  void (*set_callback)(Event* event, std::function<void()> callback) = nullptr;
 };
 
 // The table row of `type`, to be filled by its context.
@@ -53,6 +57,11 @@ class Event {
   std::string ErrorMessage() const { return functions().error_message(this); }
   void SetFinished(const char* error = nullptr) { functions().set_finished(this, error); }
   void Reset() { functions().reset(this); }
+  bool SupportsCallback() const { return functions().set_callback != nullptr; }
+  // Calls it once when the event is over, at once when it is already, after the ones that were set
+  // before; on the thread that finishes the event, without a lock. Reset forgets it. THROWS when
+  // the device type has no callbacks.
+  void SetCallback(std::function<void()> callback);
   bool IsScheduled() const { return Query() == EventStatus::EVENT_SCHEDULED; }
   bool IsFinished() const {
     const EventStatus status = Query();

@@ -41,6 +41,9 @@ class MemoryDeleter {
     if (function_ != nullptr) function_(data, state_);
   }
   constexpr explicit operator bool() const { return function_ != nullptr; }
+  // For the memory's own context, which knows its blocks by them.
+  constexpr Function function() const { return function_; }
+  constexpr void* state() const { return state_; }
   constexpr bool operator==(const MemoryDeleter& other) const = default;
 
  private:

@@ -35,8 +35,16 @@ class TransientWrites {
   static bool active() { return depth_ > 0; }
 
  private:
+// nvcc does not know the attribute.
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1835
+#endif
   // Read by every mutable access; the model saves a call in a shared library.
   static constinit thread_local int depth_ [[gnu::tls_model("initial-exec")]];
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
 };
 
 class Storage {

@@ -9,13 +9,11 @@
 #include <random>
 #include <utility>
 
+#include "caffe2_core/base/random_seed.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/cpu_allocator.h"
 
 namespace caffe2rt {
-
-// A seed that differs from call to call: time, process and a counter.
-uint32_t RandomNumberSeed();
 
 class CPUStaticContext final : public BaseStaticContext {
  public:

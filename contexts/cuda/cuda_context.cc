@@ -1,27 +1,12 @@
 #include "contexts/cuda/cuda_context.h"
 
-#include <unistd.h>
-
-#include <atomic>
-#include <chrono>
-
+#include "caffe2_core/base/random_seed.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/cuda/cuda_copy.h"
 #include "contexts/cuda/cuda_event.h"
 
 namespace caffe2rt {
 namespace {
-
-// Differs from call to call and from process to process.
-uint32_t NewSeed() {
-  static std::atomic<uint64_t> counter{0};
-  const auto now = std::chrono::high_resolution_clock::now().time_since_epoch().count();
-  uint64_t mixed = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 32);
-  mixed += 0x9e3779b97f4a7c15ull * (counter.fetch_add(1, std::memory_order_relaxed) + 1);
-  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
-  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
-  return static_cast<uint32_t>(mixed ^ (mixed >> 31));
-}
 
 int DeviceOrCurrent(int device) {
   InitializeCuda();
@@ -67,12 +52,12 @@ void RegisterCUDAContext() {
 
 CUDAContext::CUDAContext(int gpu_id)
     : device_(DeviceOrCurrent(gpu_id)),
-      random_seed_(NewSeed()),
+      random_seed_(RandomNumberSeed()),
       stream_(&ThreadStream(device_, 0)) {}
 
 CUDAContext::CUDAContext(const DeviceOption& option)
     : device_(DeviceOf(option)),
-      random_seed_(option.has_random_seed() ? option.random_seed() : NewSeed()),
+      random_seed_(option.has_random_seed() ? option.random_seed() : RandomNumberSeed()),
       stream_(&ThreadStream(device_, 0)) {}
 
 void CUDAContext::SwitchToDevice(int stream_id) {

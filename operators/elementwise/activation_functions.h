@@ -128,7 +128,9 @@ struct Mish {
     const float part = e * (e + 2.0f);
     return x * (part / (part + 2.0f));
   }
-  double operator()(double x) const { return x * std::tanh(std::log1p(std::exp(x))); }
+  CAFFE2RT_HOST_DEVICE double operator()(double x) const {
+    return x * std::tanh(std::log1p(std::exp(x)));
+  }
 };
 
 struct Clip {

@@ -22,6 +22,8 @@
 
 namespace caffe2rt {
 
+class CUDAContext;
+
 template <class Context, class Function, class First, class... Rest>
 class UnaryElementwiseOp final : public Operator<Context> {
  public:
@@ -79,6 +81,12 @@ template <class Function, class First, class... Rest>
 void RegisterUnary(const UnaryRow& row, const char* file) {
   RegisterUnarySchema(row, file);
   RegisterCpuOperator<UnaryElementwiseOp<CPUContext, Function, First, Rest...>>(row.type, file);
+}
+
+// The CUDA operator of a row; where it is called, map.cuh is included.
+template <class Function, class First, class... Rest>
+void RegisterUnaryCuda(const char* type, const char* file) {
+  RegisterOperator<UnaryElementwiseOp<CUDAContext, Function, First, Rest...>>(CUDA, type, file);
 }
 
 }  // namespace caffe2rt

@@ -1,5 +1,55 @@
-# Finds a CUDA toolkit, if there is one: CUDAToolkit_FOUND says so. Everything is built and tested without.
-find_package(CUDAToolkit QUIET)
-if(NOT CUDAToolkit_FOUND)
-  message(STATUS "No CUDA toolkit: nothing of CUDA is built")
+# CUDA, where there is a toolkit and CAFFE2RT_CUDA is on. Everything else is built and tested without.
+#
+#   caffe2rt_cuda_sources(a.cc b.cu)    adds sources of this folder to CUDA's half; does nothing without CUDA
+#
+# CAFFE2RT_HAS_CUDA says whether there is one. Sanitizer builds compile .cu as C++ (CAFFE2RT_CUDA_AS_CXX): kernels have
+# a form for the fake CUDA (contexts/cuda/cuda_kernel.cuh), which is what they run on.
+option(CAFFE2RT_CUDA "Build libcaffe2_cuda where there is a CUDA toolkit" ON)
+option(CAFFE2RT_CUDA_AS_CXX "Compile .cu for the fake CUDA alone, which takes a fraction of the time" OFF)
+set(CAFFE2RT_HAS_CUDA OFF)
+if(CAFFE2RT_CUDA)
+  find_package(CUDAToolkit QUIET)
+  if(CUDAToolkit_FOUND)
+    set(CAFFE2RT_HAS_CUDA ON)
+  else()
+    message(STATUS "No CUDA toolkit: nothing of CUDA is built")
+  endif()
 endif()
+if(CAFFE2RT_HAS_CUDA AND CAFFE2RT_SANITIZE)
+  set(CAFFE2RT_CUDA_AS_CXX ON)
+endif()
+if(CAFFE2RT_HAS_CUDA AND NOT CAFFE2RT_CUDA_AS_CXX)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
+  endif()
+  if(NOT CMAKE_CUDA_HOST_COMPILER)
+    set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
+  endif()
+  if(CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+  endif()
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_EXTENSIONS OFF)
+  if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know what nvcc 13 can
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
+    set(CMAKE_CUDA20_COMPILE_FEATURES cuda_std_20)
+  endif()
+endif()
+
+function(caffe2rt_cuda_sources)
+  if(NOT CAFFE2RT_HAS_CUDA)
+    return()
+  endif()
+  foreach(source IN LISTS ARGN)
+    target_sources(caffe2_cuda_objects PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    if(source MATCHES "\\.cu$" AND CAFFE2RT_CUDA_AS_CXX)
+      set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source}
+        TARGET_DIRECTORY caffe2_cuda_objects
+        PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++" SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+endfunction()

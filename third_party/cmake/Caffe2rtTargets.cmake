@@ -3,11 +3,18 @@
 #   caffe2rt_sources(a.cc b.cc)                     adds sources of this folder to libcaffe2rt
 #   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...])   a GoogleTest program and its tests
 add_library(caffe2rt_flags INTERFACE)
+# Flags of C++ sources; those of CUDA are caffe2rt_cuda_flags.
 target_compile_options(caffe2rt_flags INTERFACE -Wall -Wextra $<$<BOOL:${CAFFE2RT_WERROR}>:-Werror>)
 # g++ 12 warns of overlapping and out-of-bounds memory inside std::string and std::vector, where nothing is wrong (GCC bugs
 # 105651 and 105329).
 target_compile_options(caffe2rt_flags INTERFACE
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>")
+# nvcc hands its own flags' warnings to its parts; -Wpedantic is impossible through it.
+add_library(caffe2rt_cuda_flags INTERFACE)
+target_compile_options(caffe2rt_cuda_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:$<TARGET_PROPERTY:caffe2rt_flags,INTERFACE_COMPILE_OPTIONS>>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;--extended-lambda;--expt-relaxed-constexpr>"
+  "$<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${CAFFE2RT_WERROR}>>:-Werror=all-warnings;-Xcompiler=-Werror>")
 if(CAFFE2RT_SANITIZE)
   add_compile_options(-fsanitize=${CAFFE2RT_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${CAFFE2RT_SANITIZE})

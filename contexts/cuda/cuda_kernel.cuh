@@ -1,0 +1,229 @@
+#pragma once
+// How a function of an index, or of a row, becomes a kernel.
+//
+//   struct AddOne {
+//     const float* x; float* y;
+//     CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { y[i] = x[i] + 1; }
+//   };
+//   ForEach(context, n, AddOne{x, y}, "AddOne");          // a thread for an index
+//
+//   struct RowSums {
+//     int64_t cols; const float* x; float* y;
+//     CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
+//       const float* in = x + row.index() * cols;
+//       const float sum = row.Reduce(cols, 0.f, Plus(), [=](int64_t i) { return in[i]; });
+//       row.Once([=, this] { y[row.index()] = sum; });
+//     }
+//   };
+//   ForEachRow(context, rows, RowSums{cols, x, y}, "RowSums");   // a block of threads for a row
+//
+// Functors are plain values: numbers and pointers to memory of the context's device. They are also
+// what runs where the program is on the fake CUDA of the tests (a weak symbol tells): there the
+// functor is called in a loop, on the stream, in stream order. So every kernel is tested without a
+// GPU. Compiled as C++, by sanitizer builds, this header has that form alone.
+//
+// Launches are asynchronous; a launch that fails THROWS, naming the kernel. Nothing is launched for
+// zero indices. Indices are 64-bit.
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "caffe2_core/base/host_device.h"
+#include "contexts/cuda/cuda_context.h"
+
+// See tests/fake_cuda: where it is missing, the program is on real CUDA.
+extern "C" __attribute__((weak)) cudaError_t fakecuda_enqueue_host(cudaStream_t stream,
+                                                                   const char* name,
+                                                                   void (*run)(void*), void* arg,
+                                                                   void (*release)(void*));
+
+namespace caffe2rt {
+
+inline constexpr int kKernelThreads = 256;
+
+// The block that works on one row. All of its threads call the same members in the same order; what
+// they pass must not differ between them but for what depends on an index given to a function.
+//
+// Writes of one call are seen in the next at the index that wrote them; by other indices after
+// Sync. On the host a row is a loop.
+class Row {
+ public:
+  CAFFE2RT_HOST_DEVICE explicit Row(int64_t index) : index_(index) {}
+  CAFFE2RT_HOST_DEVICE int64_t index() const { return index_; }
+
+  // f(i) for i in [0, n), in any order.
+  template <class F>
+  CAFFE2RT_HOST_DEVICE void ForEach(int64_t n, F f) const {
+#if defined(__CUDA_ARCH__)
+    for (int64_t i = threadIdx.x; i < n; i += kKernelThreads) f(i);
+#else
+    for (int64_t i = 0; i < n; ++i) f(i);
+#endif
+  }
+
+  // f() by one of the threads.
+  template <class F>
+  CAFFE2RT_HOST_DEVICE void Once(F f) const {
+#if defined(__CUDA_ARCH__)
+    if (threadIdx.x == 0) f();
+#else
+    f();
+#endif
+  }
+
+  // op over identity and f(0), ..., f(n - 1), known to all threads. `op` must be associative and
+  // commutative, T trivially copyable.
+  template <class T, class Op, class F>
+  CAFFE2RT_HOST_DEVICE T Reduce(int64_t n, T identity, Op op, F f) const {
+    T result = identity;
+#if defined(__CUDA_ARCH__)
+    for (int64_t i = threadIdx.x; i < n; i += kKernelThreads) result = op(result, f(i));
+    return ReduceBlock(result, identity, op);
+#else
+    for (int64_t i = 0; i < n; ++i) result = op(result, f(i));
+    return result;
+#endif
+  }
+
+  CAFFE2RT_HOST_DEVICE void Sync() const {
+#if defined(__CUDA_ARCH__)
+    __syncthreads();
+#endif
+  }
+
+ private:
+#if defined(__CUDACC__)
+  // The value of the lane `distance` further on, whatever its type.
+  template <class T>
+  static __device__ T FromLane(const T& value, int distance) {
+    constexpr int kWords = (sizeof(T) + 3) / 4;
+    uint32_t words[kWords] = {};
+    memcpy(words, &value, sizeof(T));
+    for (int i = 0; i < kWords; ++i) words[i] = __shfl_down_sync(~0u, words[i], distance);
+    T other = value;
+    memcpy(&other, words, sizeof(T));
+    return other;
+  }
+  template <class T, class Op>
+  static __device__ T ReduceBlock(T value, T identity, Op op) {
+    constexpr int kWarps = kKernelThreads / 32;
+    __shared__ alignas(16) unsigned char shared[kWarps * sizeof(T)];
+    T* const partial = reinterpret_cast<T*>(shared);
+    for (int distance = 16; distance > 0; distance /= 2) {
+      value = op(value, FromLane(value, distance));
+    }
+    if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
+    __syncthreads();
+    T result = identity;
+    for (int i = 0; i < kWarps; ++i) result = op(result, partial[i]);
+    __syncthreads();  // the next call writes there
+    return result;
+  }
+#endif
+  int64_t index_;
+};
+
+// Operations for Reduce and for kernels of two numbers.
+struct Plus {
+  template <class T>
+  CAFFE2RT_HOST_DEVICE T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+struct Maximum {
+  template <class T>
+  CAFFE2RT_HOST_DEVICE T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
+};
+struct Minimum {
+  template <class T>
+  CAFFE2RT_HOST_DEVICE T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
+};
+
+namespace internal {
+
+// An operation of the stream that calls f(i), or f(Row(i)), for i in [first, first + n).
+template <class F, class Index>
+struct HostTwin {
+  int64_t first;
+  int64_t n;
+  F f;
+  static void Run(void* arg) {
+    const auto* const twin = static_cast<const HostTwin*>(arg);
+    for (int64_t i = 0; i < twin->n; ++i) twin->f(Index(twin->first + i));
+  }
+  static void Release(void* arg) { delete static_cast<HostTwin*>(arg); }
+};
+
+#if defined(__CUDACC__)
+template <class F>
+__global__ void __launch_bounds__(kKernelThreads) ForEachKernel(int64_t first, int64_t n, F f) {
+  const int64_t step = int64_t{gridDim.x} * kKernelThreads;
+  for (int64_t i = int64_t{blockIdx.x} * kKernelThreads + threadIdx.x; i < n; i += step) {
+    f(first + i);
+  }
+}
+template <class F>
+__global__ void __launch_bounds__(kKernelThreads) ForEachRowKernel(int64_t first, int64_t n, F f) {
+  for (int64_t i = blockIdx.x; i < n; i += gridDim.x) f(Row(first + i));
+}
+#endif
+
+// As many blocks as the device runs at a time, when there is work for them.
+inline unsigned int GridSize(const CUDAContext& context, int64_t blocks) {
+  const cudaDeviceProp& device = GetDeviceProperty(context.cuda_gpu_id());
+  const int64_t at_a_time =
+      int64_t{device.multiProcessorCount} * (device.maxThreadsPerMultiProcessor / kKernelThreads);
+  return static_cast<unsigned int>(std::clamp<int64_t>(at_a_time, 1, blocks));
+}
+
+}  // namespace internal
+
+// f(i) for i in [first, first + n), each by a thread. `name` is for errors; a literal.
+template <class F>
+void ForEach(CUDAContext& context, int64_t n, const F& f, const char* name, int64_t first = 0) {
+  if (n <= 0) return;
+  if (&fakecuda_enqueue_host != nullptr) {
+    using Twin = internal::HostTwin<F, int64_t>;
+    CUDA_ENFORCE(fakecuda_enqueue_host(context.cuda_stream(), name, &Twin::Run,
+                                       new Twin{first, n, f}, &Twin::Release),
+                 "kernel ", name);
+    return;
+  }
+#if defined(__CUDACC__)
+  const unsigned int grid = internal::GridSize(context, (n + kKernelThreads - 1) / kKernelThreads);
+  internal::ForEachKernel<<<grid, kKernelThreads, 0, context.cuda_stream()>>>(first, n, f);
+  CUDA_ENFORCE(cudaGetLastError(), "kernel ", name);
+#else
+  CAFFE_THROW("kernel ", name, " was compiled for the fake CUDA alone");
+#endif
+}
+
+// f(Row(i)) for i in [first, first + rows), each by a block of kKernelThreads threads.
+template <class F>
+void ForEachRow(CUDAContext& context, int64_t rows, const F& f, const char* name,
+                int64_t first = 0) {
+  if (rows <= 0) return;
+  if (&fakecuda_enqueue_host != nullptr) {
+    using Twin = internal::HostTwin<F, Row>;
+    CUDA_ENFORCE(fakecuda_enqueue_host(context.cuda_stream(), name, &Twin::Run,
+                                       new Twin{first, rows, f}, &Twin::Release),
+                 "kernel ", name);
+    return;
+  }
+#if defined(__CUDACC__)
+  internal::ForEachRowKernel<<<internal::GridSize(context, rows), kKernelThreads, 0,
+                               context.cuda_stream()>>>(first, rows, f);
+  CUDA_ENFORCE(cudaGetLastError(), "kernel ", name);
+#else
+  CAFFE_THROW("kernel ", name, " was compiled for the fake CUDA alone");
+#endif
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,17 @@
+// Every built-in family on CUDA; the one place that lists them.
+
+#include "operators/register_cuda.h"
+
+#include "operators/elementwise/register_cuda.h"
+
+namespace caffe2rt {
+
+void RegisterCudaOperators() {
+  static const bool once = [] {
+    RegisterElementwiseCudaOperators();
+    return true;
+  }();
+  (void)once;
+}
+
+}  // namespace caffe2rt
