@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "element/on_device.h"
 #include "fake_cuda/fake_cuda.h"
 
 namespace cudnn_test {
@@ -17,31 +18,7 @@ namespace cudnn_test {
 #define ASSERT_DNN(call) ASSERT_EQ(CUDNN_STATUS_SUCCESS, (call))
 #define EXPECT_DNN(call) EXPECT_EQ(CUDNN_STATUS_SUCCESS, (call))
 
-// Device memory with values of float.
-class Array {
- public:
-  explicit Array(const std::vector<float>& values) : size_(values.size()) {
-    void* ptr = nullptr;
-    EXPECT_EQ(cudaMalloc(&ptr, size_ * sizeof(float)), cudaSuccess);
-    data_ = static_cast<float*>(ptr);
-    EXPECT_EQ(cudaMemcpy(data_, values.data(), size_ * sizeof(float), cudaMemcpyHostToDevice),
-              cudaSuccess);
-  }
-  ~Array() { cudaFree(data_); }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  float* get() const { return data_; }
-  std::vector<float> Read() const {
-    std::vector<float> values(size_);
-    EXPECT_EQ(cudaMemcpy(values.data(), data_, size_ * sizeof(float), cudaMemcpyDeviceToHost),
-              cudaSuccess);
-    return values;
-  }
-
- private:
-  float* data_ = nullptr;
-  size_t size_;
-};
+using Array = fakecuda::OnDevice<float>;
 
 class TensorDescriptor {
  public:
