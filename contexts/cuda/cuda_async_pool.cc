@@ -69,15 +69,10 @@ class AsyncPool final : public internal::TrackedPool {
   static void Join(const CudaStream& home, const CudaStream& other) {
     if (CudaIsUnloading()) return;
     try {
-      const cudaEvent_t event = TakeCudaEvent(other.device);
-      cudaError_t code = cudaEventRecord(event, other.stream);
-      if (code == cudaSuccess) code = cudaStreamWaitEvent(home.stream, event, 0);
-      GiveCudaEvent(other.device, event);  // a wait keeps the record that it saw
-      if (code == cudaSuccess) return;
+      WaitForStream(home, other);
     } catch (const CudaError&) {
+      LogCudaError(cudaStreamSynchronize(other.stream), "cudaStreamSynchronize");
     }
-    cudaGetLastError();
-    LogCudaError(cudaStreamSynchronize(other.stream), "cudaStreamSynchronize");
   }
 
   size_t LargestFree() const override { return 0; }

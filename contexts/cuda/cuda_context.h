@@ -16,6 +16,7 @@
 
 #include "caffe2_core/device/context.h"
 #include "contexts/cuda/cuda_allocator.h"
+#include "contexts/cuda/cuda_handles.h"
 #include "contexts/cuda/cuda_stream.h"
 
 namespace caffe2rt {
@@ -99,6 +100,17 @@ class CUDAContext final : public BaseContext {
   CudaStream& stream() const { return *stream_; }
   uint32_t random_seed() const { return random_seed_; }
 
+  // Handles of the calling thread, bound to the context's stream until another context of the
+  // thread asks: ask for each use, and destroy none. The generator is the context's own. THROW
+  // where the library is not here, and what it says.
+  cublasHandle_t cublas_handle() {
+    return CublasHandle(ThreadCudaObjects().Handles(device_), *stream_);
+  }
+  cudnnHandle_t cudnn_handle() {
+    return CudnnHandle(ThreadCudaObjects().Handles(device_), *stream_);
+  }
+  curandGenerator_t curand_generator() { return generator_.Get(*stream_, random_seed_); }
+
   static bool HasAsyncPartDefault() { return true; }
   static bool SupportsAsyncScheduling() { return true; }
   static bool IsStreamFree(const DeviceOption& option, int stream_id);
@@ -107,6 +119,7 @@ class CUDAContext final : public BaseContext {
   const int device_;
   const uint32_t random_seed_;
   CudaStream* stream_;
+  CurandGenerator generator_;
 };
 
 }  // namespace caffe2rt

@@ -13,8 +13,19 @@ namespace {
 std::atomic<bool> lost_by_fork{false};
 std::atomic<bool> unloading{false};
 
-// The call without its arguments.
-std::string NameOf(const char* call) { return std::string(call, std::strcspn(call, "(")); }
+// The call without its arguments; "Sgemm" of "Cublas().Sgemm(handle)".
+std::string NameOf(const char* call) {
+  const char* const member = std::strstr(call, "().");
+  if (member != nullptr && member == call + std::strcspn(call, "(")) call = member + 3;
+  return std::string(call, std::strcspn(call, "("));
+}
+
+// "CUDA 1", or "CUDA" where no device can be told.
+std::string CurrentDeviceText() {
+  int device = -1;
+  if (cudaGetDevice(&device) != cudaSuccess) cudaGetLastError();
+  return device < 0 ? "CUDA" : MakeString("CUDA ", device);
+}
 
 // Clears the last error. Returns whether it is there again: then the device is lost for good.
 bool ClearLastError() {
@@ -68,12 +79,19 @@ void ThrowCudaError(const char* file, int line, const char* call, cudaError_t co
   if (code == cudaErrorCudartUnloading) unloading.store(true, std::memory_order_relaxed);
   EnforceCudaIsNotLostByFork();
   const bool lost = ClearLastError();
-  int device = -1;
-  if (cudaGetDevice(&device) != cudaSuccess) cudaGetLastError();
   throw CudaError(file, line, code,
-                  MakeString(device < 0 ? "CUDA" : MakeString("CUDA ", device), ": ", NameOf(call),
-                             ": ", CudaErrorText(code), message.empty() ? "" : ": ", message,
+                  MakeString(CurrentDeviceText(), ": ", NameOf(call), ": ", CudaErrorText(code),
+                             message.empty() ? "" : ": ", message,
                              lost ? "; the device stays unusable until the process ends" : ""));
+}
+
+void ThrowLibraryError(const char* file, int line, const char* library, const char* call,
+                       const std::string& status, const std::string& message) {
+  EnforceCudaIsNotLostByFork();
+  ClearLastError();
+  throw EnforceNotMet(file, line, "",
+                      MakeString(library, " on ", CurrentDeviceText(), ": ", NameOf(call), ": ",
+                                 status, message.empty() ? "" : ": ", message));
 }
 
 }  // namespace internal

@@ -51,6 +51,10 @@ namespace internal {
 void WatchForks();
 [[noreturn]] void ThrowCudaError(const char* file, int line, const char* call, cudaError_t code,
                                  const std::string& message);
+// The same for a library beside the runtime: `status` is its text for the code.
+[[noreturn]] void ThrowLibraryError(const char* file, int line, const char* library,
+                                    const char* call, const std::string& status,
+                                    const std::string& message);
 }  // namespace internal
 
 // Caffe2's name. The parts after the call are only formatted when it fails.

@@ -52,6 +52,7 @@ struct Owner {
 }  // namespace
 
 ThreadLocalCUDAObjects::~ThreadLocalCUDAObjects() {
+  for (int device = 0; device < kCompileTimeMaxGpus; ++device) GiveHandles(device, Handles(device));
   for (const auto& by_id : streams_) {
     for (const auto& [id, stream] : by_id) {
       Stock& stock = StockOf(stream->device);
@@ -116,6 +117,15 @@ bool IsStreamFree(int device, int stream_id) {
   }
   CUDA_ENFORCE(code, "query of stream ", stream_id);
   return true;
+}
+
+void WaitForStream(const CudaStream& waiter, const CudaStream& other) {
+  if (&waiter == &other) return;
+  const cudaEvent_t event = TakeCudaEvent(other.device);
+  cudaError_t code = cudaEventRecord(event, other.stream);
+  if (code == cudaSuccess) code = cudaStreamWaitEvent(waiter.stream, event, 0);
+  GiveCudaEvent(other.device, event);  // a wait keeps the record that it saw
+  CUDA_ENFORCE(code, "stream of device ", waiter.device, " behind one of device ", other.device);
 }
 
 StreamGuard::StreamGuard(int device, int stream_id) : device_(device), previous_id_(0) {

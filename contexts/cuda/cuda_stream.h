@@ -18,13 +18,13 @@
 #include <memory>
 #include <vector>
 
+#include "caffe2_core/device/memory.h"
 #include "contexts/cuda/cuda_device.h"
+#include "contexts/cuda/cuda_handles.h"
 
 namespace caffe2rt {
 
 // A stream that does not wait for the default stream. Lives for ever, never moves.
-// (cuBLAS's and cuDNN's handles are bound per thread and device: they belong into
-// ThreadLocalCUDAObjects.)
 struct CudaStream {
   int device = 0;
   cudaStream_t stream = nullptr;
@@ -33,6 +33,9 @@ struct CudaStream {
   std::array<std::atomic<int32_t>, kCompileTimeMaxGpus + 1> upstream_index;
   // Whether copies from or to pinned memory may be pending: set by a copy, cleared by a wait.
   std::atomic<bool> has_host_copies{false};
+  // Scratch memory: its user is whatever the stream does next (cuda_handles.h).
+  DataPtr workspace, cublas_workspace;
+  size_t workspace_bytes = 0, cublas_workspace_bytes = 0;
 };
 
 // What a thread has of CUDA. Used by its thread alone.
@@ -53,11 +56,15 @@ class ThreadLocalCUDAObjects {
   int CurrentId(int device) const { return current_[static_cast<size_t>(device)]; }
   void SetCurrentId(int device, int stream_id);
 
+  // REQUIRES: a device that is there.
+  CudaHandles& Handles(int device) { return handles_[static_cast<size_t>(device)]; }
+
  private:
   std::array<std::map<int, CudaStream*>, kCompileTimeMaxGpus> streams_;
   std::array<int, kCompileTimeMaxGpus> current_{};
   // streams_[i][current_[i]], to have it by a load.
   std::array<CudaStream*, kCompileTimeMaxGpus> current_stream_{};
+  std::array<CudaHandles, kCompileTimeMaxGpus> handles_{};
   friend CudaStream& CurrentStream(int device);
   friend CudaStream* FindCurrentStream(int device) noexcept;
 };
@@ -77,6 +84,10 @@ CudaStream* FindCurrentStream(int device) noexcept;
 
 // Whether all work of the calling thread's stream is over. THROWS when it failed.
 bool IsStreamFree(int device, int stream_id);
+
+// Puts what `waiter` does from now on behind what `other` was given so far; of any two devices. The
+// host does not wait. THROWS what CUDA says.
+void WaitForStream(const CudaStream& waiter, const CudaStream& other);
 
 // Makes a stream the thread's current one on its device, until the end of the scope.
 class StreamGuard {

@@ -2,7 +2,7 @@
 #
 #   caffe2rt_cuda_sources(a.cc b.cu)    adds sources of this folder to CUDA's half; does nothing without CUDA
 #
-# CAFFE2RT_HAS_CUDA says whether there is one. Sanitizer builds compile .cu as C++ (CAFFE2RT_CUDA_AS_CXX): kernels have
+# CAFFE2RT_HAS_CUDA says whether there is one, CAFFE2RT_HAS_CUDNN and CAFFE2RT_HAS_CURAND whether their headers are. Sanitizer builds compile .cu as C++ (CAFFE2RT_CUDA_AS_CXX): kernels have
 # a form for the fake CUDA (contexts/cuda/cuda_kernel.cuh), which is what they run on.
 option(CAFFE2RT_CUDA "Build libcaffe2_cuda where there is a CUDA toolkit" ON)
 option(CAFFE2RT_CUDA_AS_CXX "Compile .cu for the fake CUDA alone, which takes a fraction of the time" OFF)
@@ -37,6 +37,22 @@ if(CAFFE2RT_HAS_CUDA AND NOT CAFFE2RT_CUDA_AS_CXX)
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     list(APPEND CMAKE_CUDA_COMPILE_FEATURES cuda_std_20)
     set(CMAKE_CUDA20_COMPILE_FEATURES cuda_std_20)
+  endif()
+endif()
+
+# Headers that come apart from the toolkit. The libraries are opened when they are needed, never linked.
+set(CAFFE2RT_HAS_CUDNN OFF)
+set(CAFFE2RT_HAS_CURAND OFF)
+if(CAFFE2RT_HAS_CUDA)
+  find_path(CAFFE2RT_CUDNN_INCLUDE cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  find_path(CAFFE2RT_CURAND_INCLUDE curand.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  if(CAFFE2RT_CUDNN_INCLUDE)
+    set(CAFFE2RT_HAS_CUDNN ON)
+  else()
+    message(STATUS "No cuDNN headers: no engine CUDNN")
+  endif()
+  if(CAFFE2RT_CURAND_INCLUDE)
+    set(CAFFE2RT_HAS_CURAND ON)
   endif()
 endif()
 

@@ -1,0 +1,56 @@
+#include "contexts/cuda/cublas_library.h"
+
+#include "contexts/cuda/cuda_error.h"
+
+namespace caffe2rt {
+namespace {
+
+struct Loaded {
+  CublasFunctions functions;
+  std::string problem;
+};
+
+const Loaded& TheLibrary() {
+  static const Loaded* const loaded = [] {
+    auto* made = new Loaded;
+    VendorLibrary library("cuBLAS", "libcublas.so.13");
+#define CAFFE2RT_FILL(name) \
+  library.Fill(CAFFE2RT_VENDOR_SYMBOL(cublas##name), &made->functions.name);
+    CAFFE2RT_CUBLAS_FUNCTIONS(CAFFE2RT_FILL)
+    CAFFE2RT_FILL(GemmEx)
+    CAFFE2RT_FILL(GemmBatchedEx)
+    CAFFE2RT_FILL(GemmStridedBatchedEx)
+#undef CAFFE2RT_FILL
+    made->problem = library.Problem();
+    return made;
+  }();
+  return *loaded;
+}
+
+}  // namespace
+
+bool HasCublas() { return TheLibrary().problem.empty(); }
+const std::string& CublasProblem() { return TheLibrary().problem; }
+
+const CublasFunctions& Cublas() {
+  const Loaded& library = TheLibrary();
+  CAFFE_ENFORCE(library.problem.empty(), library.problem);
+  return library.functions;
+}
+
+std::string CublasStatusText(cublasStatus_t status) {
+  const int number = static_cast<int>(status);
+  if (!HasCublas()) return MakeString("status ", number);
+  return MakeString(Cublas().GetStatusString(status), " (status ", number, ", ",
+                    Cublas().GetStatusName(status), ")");
+}
+
+namespace internal {
+
+void ThrowCublasError(const char* file, int line, const char* call, cublasStatus_t status,
+                      const std::string& message) {
+  ThrowLibraryError(file, line, "cuBLAS", call, CublasStatusText(status), message);
+}
+
+}  // namespace internal
+}  // namespace caffe2rt

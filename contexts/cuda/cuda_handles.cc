@@ -1,0 +1,160 @@
+#include "contexts/cuda/cuda_handles.h"
+
+#include <array>
+#include <mutex>
+#include <vector>
+
+#include "contexts/cuda/cublas_library.h"
+#include "contexts/cuda/cuda_context.h"
+
+namespace caffe2rt {
+namespace {
+
+struct UsedGenerator {
+  curandGenerator_t generator;
+  const CudaStream* stream;  // of its last work
+};
+
+// Per device, never destroyed.
+struct Stock {
+  std::mutex mutex;
+  std::vector<cublasHandle_t> cublas;
+  std::vector<cudnnHandle_t> cudnn;
+  std::vector<UsedGenerator> curand;
+};
+Stock& StockOf(int device) {
+  static auto* const stocks = new std::array<Stock, kCompileTimeMaxGpus>;
+  return (*stocks)[static_cast<size_t>(device)];
+}
+
+// One of the stock, else a new one, made on its device.
+template <class Handle, class Make>
+Handle Take(int device, std::vector<Handle> Stock::*kind, Make make) {
+  Stock& stock = StockOf(device);
+  {
+    const std::lock_guard<std::mutex> lock(stock.mutex);
+    if (!(stock.*kind).empty()) {
+      const Handle handle = (stock.*kind).back();
+      (stock.*kind).pop_back();
+      return handle;
+    }
+  }
+  const DeviceGuard guard(device);
+  return make();
+}
+
+template <class Handle>
+void Give(int device, std::vector<Handle> Stock::*kind, Handle handle) noexcept {
+  Stock& stock = StockOf(device);
+  const std::lock_guard<std::mutex> lock(stock.mutex);
+  try {
+    (stock.*kind).push_back(handle);
+  } catch (...) {  // no memory of the host: the handle is lost
+  }
+}
+
+cublasHandle_t NewCublasHandle() {
+  cublasHandle_t handle = nullptr;
+  CUBLAS_ENFORCE(Cublas().Create(&handle));
+  return handle;
+}
+
+// What NVIDIA advises: 32 MiB from Hopper on, 4 MiB before.
+size_t CublasWorkspaceBytes(int device) {
+  const size_t megabytes =
+      GetDeviceAttribute(device, cudaDevAttrComputeCapabilityMajor) >= 9 ? 32 : 4;
+  return megabytes << 20;
+}
+
+void BindCublas(CudaHandles& handles, CudaStream& stream) {
+  handles.cublas_stream = nullptr;
+  if (stream.cublas_workspace.get() == nullptr) {
+    stream.cublas_workspace_bytes = CublasWorkspaceBytes(stream.device);
+    stream.cublas_workspace = NewCudaMemory(stream.cublas_workspace_bytes, stream);
+  }
+  CUBLAS_ENFORCE(Cublas().SetStream(handles.cublas, stream.stream), "device ", stream.device);
+  // A new stream means cuBLAS's own workspace, which it would allocate.
+  CUBLAS_ENFORCE(Cublas().SetWorkspace(handles.cublas, stream.cublas_workspace.get(),
+                                       stream.cublas_workspace_bytes),
+                 stream.cublas_workspace_bytes, " bytes, device ", stream.device);
+  handles.cublas_stream = &stream;
+}
+
+void SetCublasMathMode(CudaHandles& handles, bool allow_tf32) {
+  CUBLAS_ENFORCE(Cublas().SetMathMode(
+      handles.cublas, allow_tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH));
+  handles.cublas_allows_tf32 = allow_tf32;
+}
+
+}  // namespace
+
+cublasHandle_t CublasHandle(CudaHandles& handles, CudaStream& stream) {
+  const bool allow_tf32 = GlobalCudaLibraryOptions().allow_tf32;
+  if (__builtin_expect(handles.cublas == nullptr, 0)) {
+    handles.cublas = Take(stream.device, &Stock::cublas, NewCublasHandle);
+    SetCublasMathMode(handles, allow_tf32);
+  }
+  if (handles.cublas_stream != &stream) BindCublas(handles, stream);
+  if (handles.cublas_allows_tf32 != allow_tf32) SetCublasMathMode(handles, allow_tf32);
+  return handles.cublas;
+}
+
+cudnnHandle_t CudnnHandle(CudaHandles& handles, const CudaStream& stream) {
+  if (__builtin_expect(handles.cudnn == nullptr, 0)) {
+    handles.cudnn = Take(stream.device, &Stock::cudnn, internal::NewCudnnHandle);
+  }
+  if (handles.cudnn_stream != &stream) {
+    handles.cudnn_stream = nullptr;
+    internal::BindCudnnHandle(handles.cudnn, stream);
+    handles.cudnn_stream = &stream;
+  }
+  return handles.cudnn;
+}
+
+void GiveHandles(int device, const CudaHandles& handles) noexcept {
+  if (handles.cublas != nullptr) Give(device, &Stock::cublas, handles.cublas);
+  if (handles.cudnn != nullptr) Give(device, &Stock::cudnn, handles.cudnn);
+}
+
+CurandGenerator::~CurandGenerator() {
+  if (generator_ != nullptr) {
+    Give(stream_->device, &Stock::curand, UsedGenerator{generator_, stream_});
+  }
+}
+
+curandGenerator_t CurandGenerator::Get(const CudaStream& stream, uint32_t seed) {
+  if (__builtin_expect(generator_ == nullptr, 0)) {
+    const UsedGenerator taken = Take(stream.device, &Stock::curand, [&] {
+      return UsedGenerator{internal::NewCurandGenerator(), nullptr};
+    });
+    generator_ = taken.generator;
+    stream_ = taken.stream != nullptr ? taken.stream : &stream;
+    if (taken.stream == nullptr) internal::BindCurandGenerator(generator_, stream);
+  }
+  if (stream_ != &stream) {
+    WaitForStream(stream, *stream_);
+    internal::BindCurandGenerator(generator_, stream);
+    stream_ = &stream;
+  }
+  if (!seeded_) {
+    internal::SeedCurandGenerator(generator_, seed);
+    seeded_ = true;
+  }
+  return generator_;
+}
+
+void* CudnnWorkspace(CUDAContext& context, size_t nbytes) {
+  constexpr size_t kGranule = size_t{1} << 20;
+  if (nbytes == 0) return nullptr;
+  CudaStream& stream = context.stream();
+  if (__builtin_expect(nbytes > stream.workspace_bytes, 0)) {
+    stream.workspace_bytes = 0;
+    stream.workspace.Reset();  // first, so that the two are never there at once
+    const size_t rounded = (nbytes + kGranule - 1) / kGranule * kGranule;
+    stream.workspace = NewCudaMemory(rounded, stream);
+    stream.workspace_bytes = rounded;
+  }
+  return stream.workspace.get();
+}
+
+}  // namespace caffe2rt

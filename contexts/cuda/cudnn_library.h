@@ -1,0 +1,103 @@
+#pragma once
+// cuDNN through a table of functions, filled when it is first asked for.
+//
+//   CUDNN_ENFORCE(Cudnn().SoftmaxForward(context.cudnn_handle(), ...), "softmax of X");
+//
+// Members are named as the functions, without the prefix. To add one, add its name to the list.
+// Only files that are built where cuDNN's headers are (CAFFE2RT_HAS_CUDNN in CMake) include this.
+// Thread safe.
+
+#include <cudnn.h>
+
+#include "caffe2_core/base/enforce.h"
+#include "contexts/cuda/cuda_libraries.h"
+#include "contexts/cuda/vendor_library.h"
+
+namespace caffe2rt {
+
+#define CAFFE2RT_CUDNN_FUNCTIONS(X)                                                                                               \
+  X(Create)                                                                                                                       \
+  X(Destroy) X(SetStream) X(GetStream) X(GetVersion) X(GetMaxDeviceVersion) X(GetCudartVersion) X(                                \
+      GetProperty) X(GetErrorString) X(GetLastErrorString) X(CreateTensorDescriptor)                                              \
+      X(DestroyTensorDescriptor) X(SetTensor4dDescriptor) X(SetTensor4dDescriptorEx) X(                                           \
+          SetTensorNdDescriptor) X(SetTensorNdDescriptorEx) X(GetTensor4dDescriptor)                                              \
+          X(GetTensorNdDescriptor) X(GetTensorSizeInBytes) X(AddTensor) X(OpTensor) X(ScaleTensor) X(                             \
+              SetTensor) X(TransformTensor) X(CreateOpTensorDescriptor) X(DestroyOpTensorDescriptor)                              \
+              X(SetOpTensorDescriptor) X(CreateFilterDescriptor) X(DestroyFilterDescriptor) X(                                    \
+                  SetFilter4dDescriptor) X(SetFilterNdDescriptor) X(GetFilter4dDescriptor) X(GetFilterNdDescriptor)               \
+                  X(GetFilterSizeInBytes) X(CreateConvolutionDescriptor) X(DestroyConvolutionDescriptor) X(                       \
+                      SetConvolution2dDescriptor) X(SetConvolutionNdDescriptor) X(GetConvolution2dDescriptor)                     \
+                      X(SetConvolutionGroupCount) X(GetConvolutionGroupCount) X(SetConvolutionMathType) X(                        \
+                          GetConvolutionMathType) X(SetConvolutionReorderType) X(GetConvolution2dForwardOutputDim)                \
+                          X(GetConvolutionNdForwardOutputDim) X(ConvolutionForward) X(                                            \
+                              ConvolutionBiasActivationForward) X(ConvolutionBackwardData) X(ConvolutionBackwardFilter)           \
+                              X(ConvolutionBackwardBias) X(GetConvolutionForwardAlgorithmMaxCount) X(                             \
+                                  GetConvolutionForwardAlgorithm_v7) X(FindConvolutionForwardAlgorithm)                           \
+                                  X(FindConvolutionForwardAlgorithmEx) X(GetConvolutionForwardWorkspaceSize) X(                   \
+                                      GetConvolutionBackwardDataAlgorithmMaxCount) X(GetConvolutionBackwardDataAlgorithm_v7)      \
+                                      X(FindConvolutionBackwardDataAlgorithm) X(                                                  \
+                                          FindConvolutionBackwardDataAlgorithmEx) X(GetConvolutionBackwardDataWorkspaceSize)      \
+                                          X(GetConvolutionBackwardFilterAlgorithmMaxCount) X(                                     \
+                                              GetConvolutionBackwardFilterAlgorithm_v7) X(FindConvolutionBackwardFilterAlgorithm) \
+                                              X(FindConvolutionBackwardFilterAlgorithmEx) X(                                      \
+                                                  GetConvolutionBackwardFilterWorkspaceSize) X(CreateActivationDescriptor)        \
+                                                  X(DestroyActivationDescriptor) X(SetActivationDescriptor) X(                    \
+                                                      GetActivationDescriptor) X(ActivationForward)                               \
+                                                      X(ActivationBackward) X(CreatePoolingDescriptor) X(                         \
+                                                          DestroyPoolingDescriptor) X(SetPooling2dDescriptor)                     \
+                                                          X(SetPoolingNdDescriptor) X(                                            \
+                                                              GetPooling2dForwardOutputDim) X(GetPoolingNdForwardOutputDim)       \
+                                                              X(PoolingForward) X(PoolingBackward) X(                             \
+                                                                  SoftmaxForward) X(SoftmaxBackward)                              \
+                                                                  X(CreateLRNDescriptor) X(DestroyLRNDescriptor) X(               \
+                                                                      SetLRNDescriptor) X(GetLRNDescriptor)                       \
+                                                                      X(LRNCrossChannelForward) X(                                \
+                                                                          LRNCrossChannelBackward) X(DeriveBNTensorDescriptor)    \
+                                                                          X(BatchNormalizationForwardInference) X(                \
+                                                                              BatchNormalizationForwardTraining)                  \
+                                                                              X(BatchNormalizationBackward) X(                    \
+                                                                                  CreateReduceTensorDescriptor)                   \
+                                                                                  X(DestroyReduceTensorDescriptor)                \
+                                                                                      X(SetReduceTensorDescriptor)                \
+                                                                                          X(GetReductionIndicesSize)              \
+                                                                                              X(GetReductionWorkspaceSize)        \
+                                                                                                  X(ReduceTensor)
+
+struct CudnnFunctions {
+#define CAFFE2RT_MEMBER(name) decltype(&cudnn##name) name = nullptr;
+  CAFFE2RT_CUDNN_FUNCTIONS(CAFFE2RT_MEMBER)
+#undef CAFFE2RT_MEMBER
+};
+
+// THROWS CudnnProblem() where there is none.
+const CudnnFunctions& Cudnn();
+
+// "CUDNN_STATUS_BAD_PARAM (status 2000): what cuDNN says of the last failure of this thread".
+std::string CudnnStatusText(cudnnStatus_t status);
+
+// Caffe2's names, versions as 10000 * major + 100 * minor + patch: of the headers, of the library.
+constexpr size_t cudnnCompileTimeVersion() { return CUDNN_VERSION; }
+// THROWS as Cudnn.
+size_t cudnnRuntimeVersion();
+// THROWS when the library is of another major version than the headers, or older. Done once, before
+// the first handle is made.
+void CheckCuDNNVersions();
+
+namespace internal {
+[[noreturn]] void ThrowCudnnError(const char* file, int line, const char* call,
+                                  cudnnStatus_t status, const std::string& message);
+// What CheckCuDNNVersions does with versions that are given.
+void CheckCudnnVersions(size_t compiled, size_t running);
+}  // namespace internal
+
+// Caffe2's name. The parts after the call are only formatted when it fails.
+#define CUDNN_ENFORCE(call, ...)                                                        \
+  do {                                                                                  \
+    const cudnnStatus_t caffe2rt_status = (call);                                       \
+    if (__builtin_expect(caffe2rt_status != CUDNN_STATUS_SUCCESS, 0)) {                 \
+      ::caffe2rt::internal::ThrowCudnnError(__FILE__, __LINE__, #call, caffe2rt_status, \
+                                            ::caffe2rt::MakeString(__VA_ARGS__));       \
+    }                                                                                   \
+  } while (false)
+
+}  // namespace caffe2rt

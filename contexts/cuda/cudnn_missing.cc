@@ -1,0 +1,21 @@
+// Where cuDNN's headers were not found: no engine of cuDNN, and the reason for people.
+
+#include "caffe2_core/base/enforce.h"
+#include "contexts/cuda/cuda_handles.h"
+
+namespace caffe2rt {
+
+bool HasCudnn() { return false; }
+const std::string& CudnnProblem() {
+  static const std::string* const problem =
+      new std::string("cuDNN is not here: this library was built without its headers");
+  return *problem;
+}
+
+namespace internal {
+
+cudnnHandle_t NewCudnnHandle() { CAFFE_THROW(CudnnProblem()); }
+void BindCudnnHandle(cudnnHandle_t, const CudaStream&) { CAFFE_THROW(CudnnProblem()); }
+
+}  // namespace internal
+}  // namespace caffe2rt

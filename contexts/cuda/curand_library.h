@@ -1,0 +1,53 @@
+#pragma once
+// cuRAND through a table of functions, filled when it is first asked for. Our own operators draw
+// their numbers without it; it is for users' sources.
+//
+//   CURAND_ENFORCE(Curand().GenerateUniform(context.curand_generator(), y, n), "noise");
+//
+// Members are named as the functions, without the prefix. To add one, add its name to the list.
+// Only files that are built where cuRAND's header is (CAFFE2RT_HAS_CURAND in CMake) include this.
+// Thread safe.
+
+#include <curand.h>
+
+#include "caffe2_core/base/enforce.h"
+#include "contexts/cuda/cuda_libraries.h"
+#include "contexts/cuda/vendor_library.h"
+
+namespace caffe2rt {
+
+#define CAFFE2RT_CURAND_FUNCTIONS(X)                                                          \
+  X(CreateGenerator)                                                                          \
+  X(DestroyGenerator) X(GetVersion) X(SetStream) X(SetGeneratorOffset)                        \
+      X(SetPseudoRandomGeneratorSeed) X(Generate) X(GenerateUniform) X(GenerateUniformDouble) \
+          X(GenerateNormal) X(GenerateNormalDouble) X(GenerateLogNormal)                      \
+              X(GenerateLogNormalDouble) X(GeneratePoisson)
+
+struct CurandFunctions {
+#define CAFFE2RT_MEMBER(name) decltype(&curand##name) name = nullptr;
+  CAFFE2RT_CURAND_FUNCTIONS(CAFFE2RT_MEMBER)
+#undef CAFFE2RT_MEMBER
+};
+
+// THROWS CurandProblem() where there is none.
+const CurandFunctions& Curand();
+
+// "CURAND_STATUS_LAUNCH_FAILURE (status 201)".
+std::string CurandStatusText(curandStatus_t status);
+
+namespace internal {
+[[noreturn]] void ThrowCurandError(const char* file, int line, const char* call,
+                                   curandStatus_t status, const std::string& message);
+}  // namespace internal
+
+// Caffe2's name. The parts after the call are only formatted when it fails.
+#define CURAND_ENFORCE(call, ...)                                                        \
+  do {                                                                                   \
+    const curandStatus_t caffe2rt_status = (call);                                       \
+    if (__builtin_expect(caffe2rt_status != CURAND_STATUS_SUCCESS, 0)) {                 \
+      ::caffe2rt::internal::ThrowCurandError(__FILE__, __LINE__, #call, caffe2rt_status, \
+                                             ::caffe2rt::MakeString(__VA_ARGS__));       \
+    }                                                                                    \
+  } while (false)
+
+}  // namespace caffe2rt

@@ -1,0 +1,22 @@
+// Where cuRAND's header was not found: no generators, and the reason for people.
+
+#include "caffe2_core/base/enforce.h"
+#include "contexts/cuda/cuda_handles.h"
+
+namespace caffe2rt {
+
+bool HasCurand() { return false; }
+const std::string& CurandProblem() {
+  static const std::string* const problem =
+      new std::string("cuRAND is not here: this library was built without its header");
+  return *problem;
+}
+
+namespace internal {
+
+curandGenerator_t NewCurandGenerator() { CAFFE_THROW(CurandProblem()); }
+void BindCurandGenerator(curandGenerator_t, const CudaStream&) { CAFFE_THROW(CurandProblem()); }
+void SeedCurandGenerator(curandGenerator_t, uint32_t) { CAFFE_THROW(CurandProblem()); }
+
+}  // namespace internal
+}  // namespace caffe2rt

@@ -1,0 +1,152 @@
+// Libraries beside the runtime, their handles and scratch memory.
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "caffe2_core/base/flags.h"
+#include "contexts/cuda/cublas_library.h"
+#include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/vendor_library.h"
+#include "tests/contexts/cuda/cuda_testing.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class CublasTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!HasCublas()) GTEST_SKIP() << CublasProblem();
+  }
+  static cudaStream_t StreamOf(cublasHandle_t handle) {
+    cudaStream_t stream = nullptr;
+    CUBLAS_ENFORCE(Cublas().GetStream(handle, &stream));
+    return stream;
+  }
+};
+
+TEST(VendorLibraryTest, SaysWhatIsMissingAndHowToGetIt) {
+  VendorLibrary library("cuSomething", "libnot_there.so.1");
+  void (*function)() = [] {};
+  library.Fill("f", &function);
+  EXPECT_EQ(function, nullptr);
+  EXPECT_THAT(library.Problem(),
+              AllOf(HasSubstr("cuSomething is not here: libnot_there.so.1: "),
+                    HasSubstr("install libnot_there.so.1 or name its folder in LD_LIBRARY_PATH")));
+}
+
+TEST(VendorLibraryTest, NamesTheFunctionsThatALibraryLacks) {
+  VendorLibrary library("the C library", "libc.so.6");
+  decltype(&std::abort) abort = nullptr;
+  void (*other)() = nullptr;
+  library.Fill("abort", &abort);
+  EXPECT_NE(abort, nullptr);
+  EXPECT_EQ(library.Problem(), "");
+  library.Fill("no_such_function", &other);
+  library.Fill("nor_this", &other);
+  EXPECT_EQ(library.Problem(),
+            "the C library (libc.so.6) is of another version than this build's: it lacks "
+            "no_such_function, nor_this");
+}
+
+TEST_F(CublasTest, FollowsTheStreamOfTheContext) {
+  CUDAContext context;
+  const cublasHandle_t handle = context.cublas_handle();
+  EXPECT_EQ(StreamOf(handle), context.cuda_stream());
+  context.SwitchToDevice(3);
+  EXPECT_EQ(context.cublas_handle(), handle);  // one for a thread and device
+  EXPECT_EQ(StreamOf(handle), CUDAContext::cuda_stream(0, 3));
+  context.SwitchToDevice(0);
+  EXPECT_EQ(StreamOf(context.cublas_handle()), CUDAContext::cuda_stream(0, 0));
+}
+
+TEST_F(CublasTest, GivesHandlesOfEndedThreadsAgain) {
+  cublasHandle_t first = nullptr, second = nullptr;
+  std::thread([&] { first = CUDAContext().cublas_handle(); }).join();
+  std::thread([&] {
+    CUDAContext context;
+    context.SwitchToDevice(2);
+    second = context.cublas_handle();
+    EXPECT_EQ(StreamOf(second), context.cuda_stream());
+  }).join();
+  EXPECT_EQ(second, first);
+}
+
+TEST_F(CublasTest, MakesHandlesOnTheContextsDevice) {
+  SKIP_BELOW_DEVICES(2);
+  CUDAContext there(1);
+  const cublasHandle_t handle = there.cublas_handle();
+  EXPECT_EQ(CaffeCudaGetDevice(), 0);
+  EXPECT_NE(handle, CUDAContext(0).cublas_handle());
+  EXPECT_EQ(StreamOf(handle), there.cuda_stream());
+}
+
+TEST_F(CublasTest, MultipliesOnTheStream) {
+  CUDAContext context;
+  context.SwitchToDevice(0);
+  const DataPtr memory(CUDAContext::New(3 * 4 * sizeof(float)));
+  float* const a = static_cast<float*>(memory.get());
+  const float host[8] = {1, 2, 3, 4, 5, 6, 7, 8};  // columns
+  context.CopyBytesFromCPU(sizeof(host), host, a);
+  const float one = 1, zero = 0;
+  CUBLAS_ENFORCE(Cublas().Sgemm(context.cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, a,
+                                2, a + 4, 2, &zero, a + 8, 2));
+  float product[4] = {};
+  context.CopyBytesToCPU(sizeof(product), a + 8, product);
+  context.FinishDeviceComputation();
+  EXPECT_THAT(product, testing::ElementsAre(23, 34, 31, 46));
+}
+
+TEST_F(CublasTest, MultipliesInFullPrecisionUnlessTold) {
+  CUDAContext context;
+  cublasMath_t mode = CUBLAS_PEDANTIC_MATH;
+  CUBLAS_ENFORCE(Cublas().GetMathMode(context.cublas_handle(), &mode));
+  EXPECT_EQ(mode, CUBLAS_DEFAULT_MATH);
+  GlobalCudaLibraryOptions().allow_tf32 = true;
+  CUBLAS_ENFORCE(Cublas().GetMathMode(context.cublas_handle(), &mode));
+  EXPECT_EQ(mode, CUBLAS_TF32_TENSOR_OP_MATH);
+  GlobalCudaLibraryOptions().allow_tf32 = false;
+  CUBLAS_ENFORCE(Cublas().GetMathMode(context.cublas_handle(), &mode));
+  EXPECT_EQ(mode, CUBLAS_DEFAULT_MATH);
+}
+
+TEST_F(CublasTest, NamesLibraryDeviceCallAndStatus) {
+  const auto failing = [] {
+    cublasMath_t mode;
+    CUBLAS_ENFORCE(Cublas().GetMathMode(nullptr, &mode), "handle of ", "a test");
+  };
+  EXPECT_THAT(ErrorOf(failing), AllOf(HasSubstr("cuBLAS on CUDA 0: GetMathMode: "),
+                                      HasSubstr("(status 1, CUBLAS_STATUS_NOT_INITIALIZED): "
+                                                "handle of a test")));
+}
+
+using CudnnWorkspaceTest = CudaTest;
+
+TEST_F(CudnnWorkspaceTest, GrowsOnceAndBelongsToAStream) {
+  CUDAContext context;
+  context.SwitchToDevice(7);
+  void* const first = CudnnWorkspace(context, 1000);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(CudnnWorkspace(context, 1 << 20), first);
+  EXPECT_EQ(CudnnWorkspace(context, 10), first);
+  void* const grown = CudnnWorkspace(context, (1 << 20) + 1);
+  EXPECT_EQ(GetGPUIDForPointer(grown), 0);
+  EXPECT_EQ(CudnnWorkspace(context, 2 << 20), grown);
+  context.SwitchToDevice(8);
+  EXPECT_NE(CudnnWorkspace(context, 1000), grown);
+  EXPECT_EQ(CudnnWorkspace(context, 0), nullptr);
+}
+
+TEST(CudaLibraryFlagsTest, Tf32IsAFlag) {
+  RegisterCudaLibraryFlags();
+  SetFlag("caffe2_allow_tf32", "true");
+  EXPECT_TRUE(GlobalCudaLibraryOptions().allow_tf32);
+  SetFlag("caffe2_allow_tf32", "false");
+  EXPECT_FALSE(GlobalCudaLibraryOptions().allow_tf32);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
