@@ -1,0 +1,89 @@
+#pragma once
+// GPUFallbackOp: an operator of the CPU as an operator of a device, for those without a form of
+// their own there.
+//
+//   REGISTER_CUDA_OPERATOR(MyOp, GPUFallbackOp<MyOp<float, CPUContext>>);
+//   REGISTER_CUDA_OPERATOR(Unique2, GPUFallbackOp<Unique2Op, SkipIndices<1>>);
+//   REGISTER_CUDA_OPERATOR(Where, GPUFallbackOpEx<>);   // what the CPU has under that type
+//
+// The operator of the CPU lives in a workspace of its own. A run copies the tensors of the device
+// there and waits for them, runs it, and starts the copies of its outputs back. Inputs that are not
+// on the device (tensors of the CPU, other objects) are shared, not copied. An output that is
+// skipped is left alone; any other must be a tensor. In-place use works as on the CPU.
+//
+// The device is that of the OperatorDef, so that any device can have such operators; this header
+// needs none of CUDA's. The random seed is the OperatorDef's.
+
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt {
+
+// Caffe2's set of small numbers.
+template <int... kIndices>
+struct SkipIndices {
+  static constexpr bool Contains(int i) { return ((i == kIndices) || ...); }
+};
+
+// The part that does not depend on the operator.
+class CPUFallbackOp : public OperatorBase {
+ public:
+  using Maker = std::unique_ptr<OperatorBase> (*)(const OperatorDef& def, Workspace* ws);
+
+  // `make` makes the operator of the CPU; `skips` tells which outputs are left alone. THROWS what
+  // the constructor throws, and when the device is not here.
+  CPUFallbackOp(const OperatorDef& def, Workspace* ws, Maker make, bool (*skips)(int));
+  ~CPUFallbackOp() override;
+
+  bool Run(int stream_id = 0) override;
+  bool Enqueue(int stream_id) override;
+  void FinishDevice() override { context_->FinishDeviceComputation(); }
+  bool HasAsyncPart() const override { return true; }
+  void WaitEvent(const Event& event, int stream_id = 0) override;
+
+ protected:
+  void RecordEvent(const char* error = nullptr) override;
+
+ private:
+  void TakeInputs();
+  void GiveOutputs();
+
+  bool (*const skips_)(int);
+  const std::unique_ptr<BaseContext> context_;
+  Workspace local_;
+  std::vector<Blob*> local_inputs_;
+  std::vector<Blob*> local_outputs_;
+  std::vector<bool> shared_;  // inputs whose local blob refers to an object outside
+  std::unique_ptr<OperatorBase> cpu_op_;
+};
+
+namespace internal {
+// What the CPU's registry has for the OperatorDef.
+std::unique_ptr<OperatorBase> MakeRegisteredOperator(const OperatorDef& def, Workspace* ws);
+}  // namespace internal
+
+// CPUOp: the class of the CPU's operator; void: what the registry has under the type.
+template <class CPUOp = void, class SkipOutputCopy = SkipIndices<>>
+class GPUFallbackOp : public CPUFallbackOp {
+ public:
+  GPUFallbackOp(const OperatorDef& def, Workspace* ws)
+      : CPUFallbackOp(def, ws, &Make, [](int i) { return SkipOutputCopy::Contains(i); }) {}
+
+ private:
+  static std::unique_ptr<OperatorBase> Make(const OperatorDef& def, Workspace* ws) {
+    if constexpr (std::is_void_v<CPUOp>) {
+      return internal::MakeRegisteredOperator(def, ws);
+    } else {
+      return std::make_unique<CPUOp>(def, ws);
+    }
+  }
+};
+
+template <class SkipOutputCopy = SkipIndices<>>
+using GPUFallbackOpEx = GPUFallbackOp<void, SkipOutputCopy>;
+
+}  // namespace caffe2rt
