@@ -5,6 +5,7 @@
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/tensor/data_type.h"
+#include "tests/support/device_run.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -23,6 +24,28 @@ const OpSchema& SchemaOf(const std::string& type) {
   const OpSchema* schema = OpSchemaRegistry::Schema(type);
   CAFFE_ENFORCE(schema != nullptr, "operator type \"", type, "\" has no schema");
   return *schema;
+}
+
+// Ends the test as skipped when the device has no such operator.
+void SkipWithout(DeviceType device, const std::string& type) {
+  if (HasOperator(device, type) || !HasOperator(CPU, type)) return;
+  const std::string reason = MakeString(type, " has no form for ", DeviceTypeName(device));
+  [&] { GTEST_SKIP() << reason; }();
+  throw testing::AssertionException(
+      testing::TestPartResult(testing::TestPartResult::kSkip, __FILE__, __LINE__, reason.c_str()));
+}
+
+// On the device of the run (TestDevice), unless the operator asks for one.
+void RunOnTestDevice(Workspace* ws, const OperatorDef& def) {
+  const DeviceType device = TestDevice();
+  bool success = false;
+  if (device == CPU || def.has_device_option()) {
+    success = ws->RunOperatorOnce(def);
+  } else {
+    SkipWithout(device, def.type());
+    success = RunOperatorOn(device, def, ws);
+  }
+  CAFFE_ENFORCE(success, "operator ", def.type(), " returned false");
 }
 
 }  // namespace
@@ -52,10 +75,7 @@ Tensor* FeedRandom(Workspace* ws, const std::string& name, const std::vector<int
   return Feed<float>(ws, name, dims, RandomValues(size_from_dim_(0, dims), low, high, seed));
 }
 
-void RunOp(Workspace* ws, const std::string& text) {
-  const OperatorDef def = ParseOp(text);
-  CAFFE_ENFORCE(ws->RunOperatorOnce(def), "operator ", def.type(), " returned false");
-}
+void RunOp(Workspace* ws, const std::string& text) { RunOnTestDevice(ws, ParseOp(text)); }
 
 std::vector<int64_t> DimsOf(const Workspace& ws, const std::string& name) {
   const Blob* blob = ws.GetBlob(name);
@@ -67,6 +87,8 @@ void ExpectThrows(const std::function<void()>& act, const std::string& part) {
   try {
     act();
     ADD_FAILURE() << "nothing was thrown, want an error with \"" << part << "\"";
+  } catch (const testing::AssertionException&) {  // skipped
+    throw;
   } catch (const EnforceNotMet& error) {
     EXPECT_THAT(error.message(), testing::HasSubstr(part));
   } catch (const std::exception& error) {
@@ -86,7 +108,7 @@ void ExpectShapeInferred(Workspace* ws, const std::string& text, bool may_be_unk
   const std::vector<TensorShape> inferred = InferShapes(*ws, def);
   const std::vector<TensorShape> unknown(def.input_size(), UnknownShape());
   EXPECT_NO_THROW(SchemaOf(def.type()).InferTensor(def, unknown)) << "on unknown input shapes";
-  CAFFE_ENFORCE(ws->RunOperatorOnce(def), "operator ", def.type(), " returned false");
+  RunOnTestDevice(ws, def);
   ASSERT_EQ(inferred.size(), static_cast<size_t>(def.output_size())) << "one shape per output";
   for (int i = 0; i < def.output_size(); ++i) {
     SCOPED_TRACE("output " + std::to_string(i) + " \"" + def.output(i) + "\"");

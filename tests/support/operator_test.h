@@ -55,7 +55,9 @@ std::vector<float> RandomValues(int64_t count, float low = -1, float high = 1, u
 Tensor* FeedRandom(Workspace* ws, const std::string& name, const std::vector<int64_t>& dims,
                    float low = -1, float high = 1, uint32_t seed = 1);
 
-// Makes the operator and runs it once. THROWS what it throws; a false return becomes an exception.
+// Makes the operator and runs it once, with CAFFE2_TEST_DEVICE=cuda on CUDA (device_run.h; a test
+// of an operator that has no form there is skipped). THROWS what it throws; a false return becomes
+// an exception.
 void RunOp(Workspace* ws, const std::string& text);
 
 template <class T>

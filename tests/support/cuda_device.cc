@@ -1,0 +1,23 @@
+// Linked into a program, makes CUDA and the operators there are for it known, and ends the fake's
+// workers at the end: ThreadSanitizer wants every thread joined.
+#include "contexts/cuda/cuda_context.h"
+#include "operators/register_cuda.h"
+
+extern "C" __attribute__((weak)) void fakecuda_reset(const struct FakeCudaConfig* config);
+
+namespace caffe2rt::test {
+namespace {
+
+struct CudaDevice {
+  CudaDevice() {
+    RegisterCUDAContext();
+    RegisterCudaOperators();
+  }
+  ~CudaDevice() {
+    if (&fakecuda_reset != nullptr) fakecuda_reset(nullptr);
+  }
+};
+const CudaDevice device;
+
+}  // namespace
+}  // namespace caffe2rt::test

@@ -1,0 +1,21 @@
+#pragma once
+// Operators on a device, over a workspace of the CPU: inputs go there, outputs come back. So what
+// is proved of an operator of the CPU is proved of the device's too.
+
+#include <string>
+
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt::test {
+
+// The device that the environment asks for: CAFFE2_TEST_DEVICE=cuda, or cpu, the default. THROWS
+// for another word, and when the program has no such device.
+DeviceType TestDevice();
+
+// Runs `def` on `device`, with its blobs from `ws` and to it, as ws->RunOperatorOnce does on the
+// CPU. Tensors of the CPU go to the device under the same names, unless their elements cannot live
+// there; so do outputs that exist. An input that the operator wants on the CPU stays there. THROWS
+// what the operator throws; then `ws` is as before, but for outputs without content.
+bool RunOperatorOn(DeviceType device, const OperatorDef& def, Workspace* ws);
+
+}  // namespace caffe2rt::test
