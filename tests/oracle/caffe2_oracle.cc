@@ -8,6 +8,7 @@
 #include <string>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/device/context.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/oracle/isolate.h"
 #include "tests/oracle/report.h"
@@ -21,6 +22,8 @@ constexpr char kUsage[] =
 usage: caffe2_oracle DIR [options]
   --op TYPE           cases of this operator type alone
   --case ID           this case alone
+  --device DEVICE     cpu (default) or cuda: inputs are copied there and outputs back
+  --engine NAME       this engine of the operators alone, e.g. CUDNN
   --json              counts per type and every failure as JSON on stdout; the last line goes to stderr
   --verbose           a table per type, and what operators print
   --timeout SECONDS   for one case (default 30)
@@ -35,6 +38,7 @@ examples:
 struct Options {
   std::string folder;
   CaseFilter filter;
+  ReplayTarget target;
   IsolationOptions isolation;
   std::string known_wrong = CAFFE2RT_SOURCE_DIR "/tests/oracle/known_wrong.tsv";
   bool known_wrong_given = false;
@@ -45,6 +49,12 @@ struct Options {
 [[noreturn]] void UsageError(const std::string& message) {
   std::cerr << "caffe2_oracle: " << message << "; --help shows the usage\n";
   std::exit(2);
+}
+
+DeviceType ParseDevice(const std::string& name) {
+  if (name == "cpu") return CPU;
+  if (name == "cuda") return CUDA;
+  UsageError("--device " + name);
 }
 
 Options ParseOptions(int argc, char** argv) {
@@ -70,6 +80,10 @@ Options ParseOptions(int argc, char** argv) {
       options.filter.op = next();
     } else if (name == "--case") {
       options.filter.id = next();
+    } else if (name == "--device") {
+      options.target.device = ParseDevice(next());
+    } else if (name == "--engine") {
+      options.target.engine = next();
     } else if (name == "--json") {
       options.json = true;
     } else if (name == "--verbose") {
@@ -111,14 +125,16 @@ int Main(int argc, char** argv) {
   if (options.known_wrong_given || std::filesystem::exists(options.known_wrong)) {
     known_wrong = ReadKnownWrong(options.known_wrong);
   }
-  Report report(std::move(known_wrong));
+  // Only looked up: a device is not to be started here, where the cases' processes come from.
+  GetStaticContext(options.target.device);
+  Report report(std::move(known_wrong), options.target.device != CPU);
   EnsureBuiltinOperators();
   const std::vector<std::string> paths = ListCaseFiles(options.folder);
   int64_t unread = 0;
   for (size_t i = 0; i < paths.size(); ++i) {
     std::vector<CaseEntry> entries;
     try {
-      entries = ReadCaseFile(paths[i], options.filter);
+      entries = ReadCaseFile(paths[i], options.filter, options.target);
     } catch (const EnforceNotMet& error) {
       std::cerr << "caffe2_oracle: " << error.message() << std::endl;
       ++unread;

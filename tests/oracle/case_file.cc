@@ -51,11 +51,11 @@ bool Uses(const std::string& net_bytes, const std::string& type) {
                      [&](const OperatorDef& op) { return op.type() == type; });
 }
 
-template <class Cases, class Case, class TypeFunction>
+template <class Cases, class Replay, class TypeFunction>
 std::vector<CaseEntry> Entries(const std::shared_ptr<Cases>& cases, const CaseFilter& filter,
-                               CaseResult (*replay)(const Case&), TypeFunction type_of) {
+                               Replay replay, TypeFunction type_of) {
   std::vector<CaseEntry> entries;
-  for (const Case& recorded : cases->case_()) {
+  for (const auto& recorded : cases->case_()) {
     if (!filter.id.empty() && recorded.id() != filter.id) continue;
     const std::string type = type_of(recorded);
     if (type.empty()) continue;
@@ -81,14 +81,20 @@ std::vector<std::string> ListCaseFiles(const std::string& folder) {
   return paths;
 }
 
-std::vector<CaseEntry> ReadCaseFile(const std::string& path, const CaseFilter& filter) {
+std::vector<CaseEntry> ReadCaseFile(const std::string& path, const CaseFilter& filter,
+                                    const ReplayTarget& target) {
   const fs::path place(path);
+  const bool gradients =
+      place.filename() == kNetGradients || place.parent_path().filename() == "gradients";
+  if (gradients && target.device != CPU) return {};
   if (place.filename() == kSequences) {
-    return Entries(Read<oracle::SequenceCases>(path), filter, &ReplaySequence,
-                   [&](const oracle::SequenceCase& recorded) -> std::string {
-                     const bool wanted = filter.op.empty() || Uses(recorded.net(), filter.op);
-                     return wanted ? "(sequence)" : "";
-                   });
+    return Entries(
+        Read<oracle::SequenceCases>(path), filter,
+        [target](const oracle::SequenceCase& recorded) { return ReplaySequence(recorded, target); },
+        [&](const oracle::SequenceCase& recorded) -> std::string {
+          const bool wanted = filter.op.empty() || Uses(recorded.net(), filter.op);
+          return wanted ? "(sequence)" : "";
+        });
   }
   if (place.filename() == kNetGradients) {
     return Entries(Read<oracle::NetGradientCases>(path), filter, &ReplayNetGradient,
@@ -106,11 +112,13 @@ std::vector<CaseEntry> ReadCaseFile(const std::string& path, const CaseFilter& f
                      return matches(type) ? type + " (gradient)" : "";
                    });
   }
-  return Entries(Read<oracle::OperatorCases>(path), filter, &ReplayOperator,
-                 [&](const oracle::OperatorCase& recorded) -> std::string {
-                   const std::string type = TypeOf(recorded.op());
-                   return matches(type) ? type : "";
-                 });
+  return Entries(
+      Read<oracle::OperatorCases>(path), filter,
+      [target](const oracle::OperatorCase& recorded) { return ReplayOperator(recorded, target); },
+      [&](const oracle::OperatorCase& recorded) -> std::string {
+        const std::string type = TypeOf(recorded.op());
+        return matches(type) ? type : "";
+      });
 }
 
 }  // namespace caffe2rt::test

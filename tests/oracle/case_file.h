@@ -30,7 +30,9 @@ struct CaseEntry {
 // In a fixed order. THROWS when `folder` cannot be read or holds none.
 std::vector<std::string> ListCaseFiles(const std::string& folder);
 
-// THROWS when the file is none of the kind that its place says.
-std::vector<CaseEntry> ReadCaseFile(const std::string& path, const CaseFilter& filter);
+// THROWS when the file is none of the kind that its place says. Gradients are the same on all
+// devices: there are none for another target than the CPU.
+std::vector<CaseEntry> ReadCaseFile(const std::string& path, const CaseFilter& filter,
+                                    const ReplayTarget& target = {});
 
 }  // namespace caffe2rt::test

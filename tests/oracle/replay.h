@@ -3,12 +3,21 @@
 // isolate.h is for.
 
 #include <string>
+#include <utility>
 
+#include "caffe2_core/device/device_type.h"
 #include "oracle.pb.h"
 
 namespace caffe2rt::test {
 
-enum class CaseStatus { kPassed, kFailed, kNotImplemented };
+enum class CaseStatus { kPassed, kFailed, kNotImplemented, kNeedsHardware };
+
+// Where operators run. On another device than the CPU their inputs are copied there and their
+// outputs back (tests/support/device_run.h).
+struct ReplayTarget {
+  DeviceType device = CPU;
+  std::string engine;  // this one alone; empty: whatever the library takes
+};
 
 struct CaseResult {
   CaseStatus status = CaseStatus::kPassed;
@@ -18,10 +27,13 @@ struct CaseResult {
   static CaseResult NotImplemented(std::string what) {
     return {CaseStatus::kNotImplemented, std::move(what)};
   }
+  static CaseResult NeedsHardware(std::string what) {
+    return {CaseStatus::kNeedsHardware, std::move(what)};
+  }
 };
 
-CaseResult ReplayOperator(const oracle::OperatorCase& recorded);
-CaseResult ReplaySequence(const oracle::SequenceCase& recorded);
+CaseResult ReplayOperator(const oracle::OperatorCase& recorded, const ReplayTarget& target = {});
+CaseResult ReplaySequence(const oracle::SequenceCase& recorded, const ReplayTarget& target = {});
 CaseResult ReplayGradient(const oracle::GradientCase& recorded);
 CaseResult ReplayNetGradient(const oracle::NetGradientCase& recorded);
 

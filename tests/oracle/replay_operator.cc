@@ -6,6 +6,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/replay.h"
+#include "tests/oracle/run_operator.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -64,15 +65,16 @@ std::string CheckInference(const oracle::OperatorCase& recorded, const OperatorD
   return "";
 }
 
-CaseResult Run(const oracle::OperatorCase& recorded, const OperatorDef& def) {
+CaseResult Run(const oracle::OperatorCase& recorded, const OperatorDef& def,
+               const ReplayTarget& target) {
   Workspace ws;
   for (const oracle::Blob& blob : recorded.input()) MakeBlob(blob, &ws);
   for (const oracle::Blob& blob : recorded.output_before()) MakeBlob(blob, &ws);
   std::string error;
   try {
-    if (!ws.RunOperatorOnce(def)) error = "the run returned false";
-  } catch (const EnforceNotMet& thrown) {
-    error = thrown.message();
+    error = RunOnTarget(target, def, &ws);
+  } catch (const NeedsHardwareError&) {
+    throw;
   } catch (const std::exception& thrown) {
     return CaseResult::Failed(std::string("threw another exception than EnforceNotMet: ") +
                               thrown.what());
@@ -95,15 +97,18 @@ CaseResult Run(const oracle::OperatorCase& recorded, const OperatorDef& def) {
 
 }  // namespace
 
-CaseResult ReplayOperator(const oracle::OperatorCase& recorded) {
+CaseResult ReplayOperator(const oracle::OperatorCase& recorded, const ReplayTarget& target) {
   try {
     OperatorDef def;
     CAFFE_ENFORCE(def.ParseFromString(recorded.op()), "the case holds no OperatorDef");
-    if (!HasOperator(CPU, def.type())) return CaseResult::NotImplemented("operator " + def.type());
-    CaseResult result = Run(recorded, def);
-    if (result.status != CaseStatus::kPassed) return result;
+    const std::string missing = MissingFor(target, def.type());
+    if (!missing.empty()) return CaseResult::NotImplemented(missing);
+    CaseResult result = Run(recorded, def, target);
+    if (result.status != CaseStatus::kPassed || target.device != CPU) return result;
     const std::string difference = CheckInference(recorded, def);
     return difference.empty() ? CaseResult() : CaseResult::Failed(difference);
+  } catch (const NeedsHardwareError& error) {
+    return CaseResult::NeedsHardware(error.what());
   } catch (const UnsupportedBlob& blob) {
     return CaseResult::NotImplemented(blob.what());
   } catch (const std::exception&) {

@@ -5,25 +5,27 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/replay.h"
+#include "tests/oracle/run_operator.h"
 
 namespace caffe2rt::test {
 namespace {
 
 constexpr int kMaxNesting = 32;
 
-// A type of the net, or of a net in its arguments, that is not here; "" when all are.
-std::string MissingType(const NetDef& net, int depth = 0) {
+// What the target lacks for the net and the nets in its arguments; "" when nothing.
+std::string MissingFor(const ReplayTarget& target, const NetDef& net, int depth = 0) {
   for (const OperatorDef& op : net.op()) {
-    if (!HasOperator(CPU, op.type())) return op.type();
+    const std::string missing = MissingFor(target, op.type());
+    if (!missing.empty()) return missing;
     for (const auto& arg : op.arg()) {
       if (depth >= kMaxNesting) return "";
       if (arg.has_n()) {
-        const std::string type = MissingType(arg.n(), depth + 1);
-        if (!type.empty()) return type;
+        const std::string missing_in = MissingFor(target, arg.n(), depth + 1);
+        if (!missing_in.empty()) return missing_in;
       }
       for (const NetDef& nested : arg.nets()) {
-        const std::string type = MissingType(nested, depth + 1);
-        if (!type.empty()) return type;
+        const std::string missing_in = MissingFor(target, nested, depth + 1);
+        if (!missing_in.empty()) return missing_in;
       }
     }
   }
@@ -39,25 +41,19 @@ std::set<std::string> UnorderedOutputs(const NetDef& net) {
   return names;
 }
 
-CaseResult Run(const oracle::SequenceCase& recorded, const NetDef& net) {
+CaseResult Run(const oracle::SequenceCase& recorded, const NetDef& net,
+               const ReplayTarget& target) {
   Workspace ws;
   for (const oracle::Blob& blob : recorded.input()) MakeBlob(blob, &ws);
   int failed = -1;
   std::string error;
   for (int i = 0; i < net.op_size() && failed < 0; ++i) {
-    try {
-      OperatorDef op = net.op(i);
-      if (net.has_device_option() && !op.has_device_option()) {
-        *op.mutable_device_option() = net.device_option();
-      }
-      if (!ws.RunOperatorOnce(op)) {
-        failed = i;
-        error = "the run returned false";
-      }
-    } catch (const EnforceNotMet& thrown) {
-      failed = i;
-      error = thrown.message();
+    OperatorDef op = net.op(i);
+    if (net.has_device_option() && !op.has_device_option()) {
+      *op.mutable_device_option() = net.device_option();
     }
+    error = RunOnTarget(target, op, &ws);
+    if (!error.empty()) failed = i;
   }
   if (recorded.throws()) {
     if (failed < 0) return CaseResult::Failed("ran, want an error: " + recorded.error());
@@ -82,13 +78,15 @@ CaseResult Run(const oracle::SequenceCase& recorded, const NetDef& net) {
 
 }  // namespace
 
-CaseResult ReplaySequence(const oracle::SequenceCase& recorded) {
+CaseResult ReplaySequence(const oracle::SequenceCase& recorded, const ReplayTarget& target) {
   try {
     NetDef net;
     CAFFE_ENFORCE(net.ParseFromString(recorded.net()), "the case holds no NetDef");
-    const std::string missing = MissingType(net);
-    if (!missing.empty()) return CaseResult::NotImplemented("operator " + missing);
-    return Run(recorded, net);
+    const std::string missing = MissingFor(target, net);
+    if (!missing.empty()) return CaseResult::NotImplemented(missing);
+    return Run(recorded, net, target);
+  } catch (const NeedsHardwareError& error) {
+    return CaseResult::NeedsHardware(error.what());
   } catch (const UnsupportedBlob& blob) {
     return CaseResult::NotImplemented(blob.what());
   } catch (const std::exception&) {

@@ -52,6 +52,10 @@ void Report::Add(const CaseEntry& entry, const CaseResult& result) {
     case CaseStatus::kNotImplemented:
       ++counts.not_implemented;
       return;
+    case CaseStatus::kNeedsHardware:
+      ++counts.need_hardware;
+      lines_.push_back({"needs hardware", entry.id, entry.type, result.what});
+      return;
     case CaseStatus::kFailed:
       break;
   }
@@ -75,11 +79,11 @@ void Report::PrintNews(std::ostream& out) {
 void Report::PrintTable(std::ostream& out) const {
   out << std::left << std::setw(40) << "type" << std::right << std::setw(8) << "passed"
       << std::setw(8) << "failed" << std::setw(17) << "not implemented" << std::setw(13)
-      << "known wrong" << '\n';
+      << "known wrong" << std::setw(15) << "need hardware" << '\n';
   for (const auto& [type, counts] : types_) {
     out << std::left << std::setw(40) << type << std::right << std::setw(8) << counts.passed
         << std::setw(8) << counts.failed << std::setw(17) << counts.not_implemented << std::setw(13)
-        << counts.known_wrong << '\n';
+        << counts.known_wrong << std::setw(15) << counts.need_hardware << '\n';
   }
 }
 
@@ -87,13 +91,15 @@ void Report::PrintJson(std::ostream& out) const {
   const Counts total = Total();
   out << "{\"passed\": " << total.passed << ", \"failed\": " << total.failed
       << ", \"not_implemented\": " << total.not_implemented
-      << ", \"known_wrong\": " << total.known_wrong << ", \"summary\": " << JsonText(Summary())
+      << ", \"known_wrong\": " << total.known_wrong
+      << ", \"need_hardware\": " << total.need_hardware << ", \"summary\": " << JsonText(Summary())
       << ",\n \"types\": {";
   const char* separator = "\n";
   for (const auto& [type, counts] : types_) {
     out << separator << "  " << JsonText(type) << ": {\"passed\": " << counts.passed
         << ", \"failed\": " << counts.failed << ", \"not_implemented\": " << counts.not_implemented
-        << ", \"known_wrong\": " << counts.known_wrong << '}';
+        << ", \"known_wrong\": " << counts.known_wrong
+        << ", \"need_hardware\": " << counts.need_hardware << '}';
     separator = ",\n";
   }
   out << "},\n \"cases\": [";
@@ -110,7 +116,8 @@ void Report::PrintJson(std::ostream& out) const {
 std::string Report::Summary() const {
   const Counts total = Total();
   return MakeString(total.passed, " passed, ", total.failed, " failed, ", total.not_implemented,
-                    " not implemented");
+                    " not implemented",
+                    hardware_ ? MakeString(", ", total.need_hardware, " need hardware") : "");
 }
 
 Report::Counts Report::Total() const {
@@ -120,6 +127,7 @@ Report::Counts Report::Total() const {
     total.failed += counts.failed;
     total.not_implemented += counts.not_implemented;
     total.known_wrong += counts.known_wrong;
+    total.need_hardware += counts.need_hardware;
   }
   return total;
 }

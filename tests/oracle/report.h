@@ -18,21 +18,24 @@ KnownWrong ReadKnownWrong(const std::string& path);
 
 class Report {
  public:
-  explicit Report(KnownWrong known_wrong) : known_wrong_(std::move(known_wrong)) {}
+  // With `hardware` there is also a count of cases that the fake CUDA cannot run.
+  explicit Report(KnownWrong known_wrong, bool hardware = false)
+      : known_wrong_(std::move(known_wrong)), hardware_(hardware) {}
 
   void Add(const CaseEntry& entry, const CaseResult& result);
 
-  // "FAIL id type: what" and "known wrong id type: reason" of the cases added since the last call.
+  // "FAIL id type: what", "known wrong id type: reason" and "needs hardware id type: what" of the
+  // cases added since the last call.
   void PrintNews(std::ostream& out);
   void PrintTable(std::ostream& out) const;
   void PrintJson(std::ostream& out) const;
-  // "N passed, M failed, K not implemented"
+  // "N passed, M failed, K not implemented", and with hardware ", L need hardware".
   std::string Summary() const;
   int failed() const { return Total().failed; }
 
  private:
   struct Counts {
-    int passed = 0, failed = 0, not_implemented = 0, known_wrong = 0;
+    int passed = 0, failed = 0, not_implemented = 0, known_wrong = 0, need_hardware = 0;
   };
   struct Line {
     std::string kind, id, type, what;
@@ -40,6 +43,7 @@ class Report {
   Counts Total() const;
 
   const KnownWrong known_wrong_;
+  const bool hardware_;
   std::map<std::string, Counts> types_;
   std::vector<Line> lines_;
   size_t printed_ = 0;

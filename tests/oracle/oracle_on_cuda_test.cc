@@ -1,0 +1,114 @@
+// The replayer on CUDA, with cases made here, and the program on the recorded ones, on the fake.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+
+#include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "contexts/cuda/cuda_context.h"
+#include "tests/oracle/replay.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/shared.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::HasSubstr;
+
+// Y is "value", on the CPU 1.
+template <class Context>
+class OracleTestValueOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  OracleTestValueOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {}
+  bool RunOnDevice() override {
+    const bool cpu = Context::GetDeviceType() == CPU;
+    const std::vector<float> values = {cpu ? 1.f
+                                           : this->template GetSingleArgument<float>("value", 1.f)};
+    CAFFE_ENFORCE_NE(values[0], 0, "argument value, want another; cudaErrorInvalidDeviceFunction");
+    Output(0)->CopyFrom(values, &context_);
+    return true;
+  }
+};
+OPERATOR_SCHEMA(OracleTestValue).NumInputs(0).NumOutputs(1);
+OPERATOR_SCHEMA(OracleTestOnCpu).NumInputs(0).NumOutputs(1);
+REGISTER_CPU_OPERATOR(OracleTestValue, OracleTestValueOp<CPUContext>);
+REGISTER_CPU_OPERATOR(OracleTestOnCpu, OracleTestValueOp<CPUContext>);
+REGISTER_CUDA_OPERATOR(OracleTestValue, OracleTestValueOp<CUDAContext>);
+
+const ReplayTarget kCuda = {CUDA, ""};
+
+oracle::OperatorCase CaseOf(const std::string& op) {
+  TensorProto one;
+  one.set_data_type(TensorProto::FLOAT);
+  one.add_dims(1);
+  one.add_float_data(1);
+  oracle::OperatorCase recorded;
+  recorded.set_id("case");
+  recorded.set_op(ParseOp(op).SerializeAsString());
+  recorded.add_output()->set_name("Y");
+  recorded.mutable_output(0)->set_tensor(one.SerializeAsString());
+  return recorded;
+}
+
+TEST(ReplayOnCudaTest, ComparesWhatComesFromTheDevice) {
+  EXPECT_EQ(ReplayOperator(CaseOf(R"(type: "OracleTestValue" output: "Y")"), kCuda).what, "");
+  const oracle::OperatorCase other =
+      CaseOf(R"(type: "OracleTestValue" output: "Y" arg { name: "value" f: 2 })");
+  EXPECT_THAT(ReplayOperator(other, kCuda).what, HasSubstr("got 2, want 1"));
+  EXPECT_EQ(ReplayOperator(other).what, "");
+}
+
+TEST(ReplayOnCudaTest, LeavesOutWhatTheDeviceLacks) {
+  const oracle::OperatorCase recorded = CaseOf(R"(type: "OracleTestOnCpu" output: "Y")");
+  EXPECT_EQ(ReplayOperator(recorded, kCuda).status, CaseStatus::kNotImplemented);
+  const CaseResult engine =
+      ReplayOperator(CaseOf(R"(type: "OracleTestValue" output: "Y")"), {CUDA, "CUDNN"});
+  EXPECT_EQ(engine.status, CaseStatus::kNotImplemented);
+  EXPECT_THAT(engine.what, HasSubstr("engine CUDNN of operator OracleTestValue"));
+}
+
+TEST(ReplayOnCudaTest, TellsKernelsThatNeedHardware) {
+  oracle::OperatorCase recorded =
+      CaseOf(R"(type: "OracleTestValue" output: "Y" arg { name: "value" f: 0 })");
+  EXPECT_EQ(ReplayOperator(recorded, kCuda).status, CaseStatus::kNeedsHardware);
+  recorded.set_throws(true);
+  EXPECT_EQ(ReplayOperator(recorded, kCuda).status, CaseStatus::kNeedsHardware);
+}
+
+TEST(ReplayOnCudaTest, RunsSequencesOnTheDevice) {
+  oracle::SequenceCase recorded;
+  *recorded.mutable_output() = CaseOf(R"(type: "OracleTestValue" output: "Y")").output();
+  recorded.set_net(ParseNet(R"(op { type: "OracleTestValue" output: "Y" }
+                               op { type: "OracleTestValue" output: "Y"
+                                    arg { name: "value" f: 3 } })")
+                       .SerializeAsString());
+  EXPECT_THAT(ReplaySequence(recorded, kCuda).what, HasSubstr("got 3, want 1"));
+  EXPECT_EQ(ReplaySequence(recorded).what, "");
+}
+
+class CaffeOracleOnCudaTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(CaffeOracleOnCudaTest, PassesTheRecordedCases) {
+  SKIP_WITHOUT_SHARED("oracle/operators");
+  const std::string command = std::string(CAFFE2_ORACLE_PROGRAM) + " '" + SharedPath("oracle") +
+                              "' --device cuda " + GetParam() + " 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string output;
+  char buffer[4096];
+  while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.append(buffer, n);
+  const int status = pclose(pipe);
+  EXPECT_EQ(WEXITSTATUS(status), 0) << output;
+  EXPECT_THAT(output, HasSubstr(" passed, 0 failed, "));
+  EXPECT_THAT(output, testing::EndsWith(" need hardware\n"));
+  EXPECT_THAT(output, testing::Not(testing::StartsWith("0 passed")));
+  std::printf("%s", output.substr(output.rfind('\n', output.size() - 2) + 1).c_str());
+}
+INSTANTIATE_TEST_SUITE_P(Engines, CaffeOracleOnCudaTest, testing::Values(""));
+
+}  // namespace
+}  // namespace caffe2rt::test

@@ -1,0 +1,32 @@
+#include "tests/oracle/run_operator.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "tests/support/device_run.h"
+
+namespace caffe2rt::test {
+
+std::string MissingFor(const ReplayTarget& target, const std::string& type) {
+  if (!HasOperator(target.device, type)) return "operator " + type;
+  const OperatorRegistry* const registry = OperatorRegistryOf(target.device);
+  if (!target.engine.empty() && !registry->Has(OpRegistryKey(type, target.engine))) {
+    return MakeString("engine ", target.engine, " of operator ", type);
+  }
+  return "";
+}
+
+std::string RunOnTarget(const ReplayTarget& target, OperatorDef def, Workspace* ws) {
+  try {
+    if (!target.engine.empty()) def.set_engine(target.engine);
+    const bool success =
+        target.device == CPU ? ws->RunOperatorOnce(def) : RunOperatorOn(target.device, def, ws);
+    return success ? "" : "the run returned false";
+  } catch (const EnforceNotMet& thrown) {
+    const std::string text = thrown.message();
+    if (text.find("cudaErrorInvalidDeviceFunction") != std::string::npos) {
+      throw NeedsHardwareError(text);
+    }
+    return text;
+  }
+}
+
+}  // namespace caffe2rt::test
