@@ -4,7 +4,9 @@
 namespace caffe2rt {
 
 // Fills the event table's row for the CPU. Recording twice without Reset, and finishing a finished
-// event, THROW.
+// event, THROW. Callbacks are called by the thread that finishes the event, after those who wait
+// for it were told; what they throw comes out of its call. The message of a good event is "No
+// error".
 void RegisterCPUEvents();
 
 }  // namespace caffe2rt

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "caffe2_core/base/enforce.h"
@@ -31,7 +33,7 @@ TEST(CPUEventTest, CarriesTheErrorText) {
   EXPECT_EQ(event.ErrorMessage(), "it broke");
   event.Reset();
   EXPECT_EQ(event.Query(), EventStatus::EVENT_INITIALIZED);
-  EXPECT_EQ(event.ErrorMessage(), "");
+  EXPECT_EQ(event.ErrorMessage(), "No error");
   CPUContext().Record(&event, "again");
   EXPECT_EQ(event.Query(), EventStatus::EVENT_FAILED);
 }
@@ -54,6 +56,90 @@ TEST(CPUEventTest, FinishWaitsForAnotherThread) {
   event.Finish();
   EXPECT_EQ(event.Query(), EventStatus::EVENT_SUCCESS);
   worker.join();
+}
+
+TEST(CPUEventTest, SaysThatThereIsNoErrorInEveryGoodState) {
+  Event event{DeviceOption()};
+  EXPECT_EQ(event.ErrorMessage(), "No error");
+  CPUContext().Record(&event);
+  EXPECT_EQ(event.ErrorMessage(), "No error");
+  event.SetFinished();
+  EXPECT_EQ(event.ErrorMessage(), "No error");
+}
+
+TEST(CPUEventTest, CallsCallbacksInOrderWhenItIsOver) {
+  Event event{DeviceOption()};
+  ASSERT_TRUE(event.SupportsCallback());
+  std::string calls;
+  event.SetCallback([&] { calls += "a"; });
+  CPUContext().Record(&event);
+  event.SetCallback([&] { calls += "b"; });
+  EXPECT_EQ(calls, "");
+  event.SetFinished();
+  EXPECT_EQ(calls, "ab");
+}
+
+TEST(CPUEventTest, CallsACallbackAtOnceWhenItIsOverAlready) {
+  Event event{DeviceOption()};
+  event.SetFinished("no");
+  bool called = false;
+  event.SetCallback([&] { called = true; });
+  EXPECT_TRUE(called);
+}
+
+TEST(CPUEventTest, FailedRecordCallsCallbacks) {
+  Event event{DeviceOption()};
+  bool called = false;
+  event.SetCallback([&] { called = true; });
+  CPUContext().Record(&event, "it broke");
+  EXPECT_TRUE(called);
+}
+
+TEST(CPUEventTest, CallbackMayUseItsEvent) {
+  Event event{DeviceOption()};
+  std::string calls;
+  event.SetCallback([&] {
+    EXPECT_EQ(event.Query(), EventStatus::EVENT_SUCCESS);  // would hang under the event's lock
+    event.SetCallback([&] { calls += "last"; });
+    calls += "first ";
+  });
+  event.SetCallback([&] { calls += "second "; });
+  event.SetFinished();
+  EXPECT_EQ(calls, "first second last");
+}
+
+TEST(CPUEventTest, ResetForgetsCallbacks) {
+  Event event{DeviceOption()};
+  int calls = 0;
+  event.SetCallback([&] { ++calls; });
+  event.Reset();
+  event.SetFinished();
+  EXPECT_EQ(calls, 0);
+  event.Reset();
+  event.SetCallback([&] { ++calls; });
+  event.SetFinished();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(CPUEventTest, CallsTheOthersWhenACallbackThrows) {
+  Event event{DeviceOption()};
+  bool called = false;
+  event.SetCallback([] { CAFFE_THROW("the callback broke"); });
+  event.SetCallback([&] { called = true; });
+  EXPECT_THROW(event.SetFinished(), EnforceNotMet);
+  EXPECT_TRUE(called);
+  EXPECT_EQ(event.Query(), EventStatus::EVENT_SUCCESS);
+}
+
+TEST(CPUEventTest, EachCallbackIsCalledOnceWhileAnotherThreadFinishes) {
+  for (int round = 0; round < 200; ++round) {
+    Event event{DeviceOption()};
+    std::atomic<int> calls{0};
+    std::thread finisher([&] { event.SetFinished(); });
+    for (int i = 0; i < 10; ++i) event.SetCallback([&] { calls.fetch_add(1); });
+    finisher.join();
+    ASSERT_EQ(calls.load(), 10);
+  }
 }
 
 TEST(CPUEventTest, ChildMayBeScheduledAfterSuccessOrOnTheSameDevice) {
