@@ -1,0 +1,249 @@
+#include "caffe2_core/graph/device_copies.h"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_set>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/device/device_type.h"
+#include "caffe2_core/graph/arguments.h"
+
+namespace caffe2rt {
+namespace {
+
+std::string SuffixOf(const DevicePlace& place) {
+  if (place.type == CPU) return "_cpu";
+  std::string name = place.type == CUDA ? "gpu" : DeviceTypeName(place.type);
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+    return c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return MakeString('_', name, '_', place.id);
+}
+
+// What matters of a device to a blob and its copies.
+DeviceOption Bare(const DeviceOption& option) {
+  DeviceOption bare;
+  bare.set_device_type(option.device_type());
+  if (option.device_type() != CPU && option.has_device_id()) bare.set_device_id(option.device_id());
+  return bare;
+}
+
+const char* CopyType(const DevicePlace& from, const DevicePlace& to) {
+  if (from.type == CPU) return to.type == CUDA ? "CopyCPUToGPU" : "CopyFromCPUInput";
+  if (to.type == CPU) return from.type == CUDA ? "CopyGPUToCPU" : "EnsureCPUOutput";
+  return "Copy";
+}
+
+}  // namespace
+
+void BlobDevices::Place(const std::string& name, const DeviceOption& device) {
+  const DevicePlace place = PlaceOf(device);
+  blobs_[name] = {.anywhere = false,
+                  .home = place,
+                  .newest = {{place, {.name = name, .device = Bare(device)}}}};
+}
+
+void BlobDevices::PlaceAnywhere(const std::string& name) {
+  blobs_[name] = {.anywhere = true, .home = {}, .newest = {}};
+}
+
+std::map<std::string, DeviceOption> BlobDevices::BlobToDevice() const {
+  std::map<std::string, DeviceOption> devices;
+  for (const auto& [name, state] : blobs_) {
+    for (const auto& [place, holder] : state.newest) devices[holder.name] = holder.device;
+  }
+  return devices;
+}
+
+// One pass over one net.
+class CopyInjector {
+ public:
+  CopyInjector(const NetDef& net, BlobDevices* blobs, const DeviceCopyOptions& options)
+      : net_(net), blobs_(blobs->blobs_), options_(options), out_(net) {
+    out_.set_name(net.name() + "_cross_device");
+    out_.clear_op();
+    for (const OperatorDef& op : net.op()) {
+      names_.insert(op.input().begin(), op.input().end());
+      names_.insert(op.output().begin(), op.output().end());
+    }
+  }
+
+  NetDef Run() {
+    for (int i = 0; i < net_.op_size(); ++i) Add(net_.op(i), i);
+    BringBack(net_.external_input());
+    BringBack(net_.external_output());
+    // Without a list everything is for the caller.
+    if (net_.external_input_size() == 0) BringBack(read_first_);
+    if (net_.external_output_size() == 0) BringBack(written_);
+    DeclareInputs();
+    return std::move(out_);
+  }
+
+ private:
+  using BlobState = BlobDevices::BlobState;
+  using Holder = BlobDevices::Holder;
+
+  void Add(const OperatorDef& original, int position) {
+    const OperatorDef placed = WithNetDevice(net_, original);
+    const auto [inputs, outputs] = InferOpInputOutputDevice(placed);
+    OperatorDef op = original;
+    for (int i = 0; i < op.input_size(); ++i) {
+      op.set_input(i, Read(original.input(i), inputs[static_cast<size_t>(i)]));
+    }
+    for (int i = 0; i < op.output_size(); ++i) {
+      op.set_output(i, Write(original, i, outputs[static_cast<size_t>(i)], position));
+    }
+    *out_.add_op() = std::move(op);
+  }
+
+  // The blob that holds the newest value of `name` on the device; copied there if need be.
+  std::string Read(const std::string& name, const DeviceOption& device) {
+    if (!blobs_.contains(name)) {
+      BlobDevices outside;
+      outside.Place(name, net_.device_option());
+      blobs_[name] = outside.blobs_[name];
+      read_first_.push_back(name);
+    }
+    BlobState& state = blobs_[name];
+    if (state.anywhere) return name;
+    const DevicePlace place = PlaceOf(device);
+    if (const auto there = state.newest.find(place); there != state.newest.end()) {
+      return there->second.name;
+    }
+    const Holder source = SourceOf(state, place);
+    const DevicePlace from = PlaceOf(source.device);
+    if (from.type != CPU && place.type != CPU && from.type != place.type) {
+      Read(name, DeviceOption());
+      return Read(name, device);
+    }
+    OperatorDef* copy = out_.add_op();
+    copy->set_type(CopyType(from, place));
+    copy->add_input(source.name);
+    copy->add_output(NameOn(name, state, place));
+    *copy->mutable_device_option() = Bare(place.type == CPU ? source.device : device);
+    state.newest[place] = {.name = copy->output(0), .device = Bare(device)};
+    return copy->output(0);
+  }
+
+  // The blob where it is at home, if one copy reaches `place` from there; else on the CPU, from
+  // where every device can be reached.
+  static const Holder& SourceOf(const BlobState& state, const DevicePlace& place) {
+    const auto home = state.newest.find(state.home);
+    const bool direct =
+        state.home.type == CPU || place.type == CPU || state.home.type == place.type;
+    if (home != state.newest.end() && direct) return home->second;
+    const auto cpu = state.newest.find(DevicePlace{});
+    return (cpu != state.newest.end() ? cpu : state.newest.begin())->second;
+  }
+
+  std::string Write(const OperatorDef& op, int i, const DeviceOption& device, int position) {
+    const std::string& name = op.output(i);
+    const DevicePlace place = PlaceOf(device);
+    written_.push_back(name);
+    const auto known = blobs_.find(name);
+    if (known != blobs_.end() && known->second.anywhere && HasInput(op, name)) return name;
+    if (known == blobs_.end() || known->second.anywhere || known->second.home == place) {
+      BlobDevices fresh;
+      fresh.Place(name, device);
+      blobs_[name] = fresh.blobs_[name];
+      return name;
+    }
+    BlobState& state = known->second;
+    if (!HasInput(op, name)) {
+      CAFFE_ENFORCE(options_.may_move_blobs, "net \"", net_.name(), "\", operator ", position, " (",
+                    op.type(), "): output \"", name, "\" is made on ", PlaceName(place),
+                    ", but the blob is on ", PlaceName(state.home),
+                    ": give the output another name, or make it there and copy it");
+      BlobDevices moved;
+      moved.Place(name, device);
+      state = moved.blobs_[name];
+      return name;
+    }
+    const std::string holder = NameOn(name, state, place);
+    state.newest = {{place, {.name = holder, .device = Bare(device)}}};
+    return holder;
+  }
+
+  // The blob's own name where it is at home, else that of the copy there, which no other blob has.
+  std::string NameOn(const std::string& name, const BlobState& state, const DevicePlace& place) {
+    if (place == state.home) return name;
+    std::string& copy = copies_[{name, place}];
+    if (copy.empty()) {
+      copy = name + SuffixOf(place);
+      while (names_.contains(copy)) copy += "_copy";
+    }
+    return copy;
+  }
+
+  template <class Names>
+  void BringBack(const Names& names) {
+    for (const std::string& name : names) {
+      const auto known = blobs_.find(name);
+      if (known == blobs_.end() || known->second.anywhere) continue;
+      DeviceOption home;
+      home.set_device_type(known->second.home.type);
+      if (home.device_type() != CPU) home.set_device_id(known->second.home.id);
+      Read(name, home);
+    }
+  }
+
+  // Blobs that an earlier net left, or copied.
+  void DeclareInputs() {
+    if (out_.external_input_size() == 0) return;
+    std::unordered_set<std::string> known(out_.external_input().begin(),
+                                          out_.external_input().end());
+    for (const OperatorDef& op : out_.op()) {
+      for (const std::string& input : op.input()) {
+        if (known.insert(input).second && !names_.contains(input)) out_.add_external_input(input);
+      }
+      known.insert(op.output().begin(), op.output().end());
+    }
+  }
+
+  const NetDef& net_;
+  std::map<std::string, BlobState>& blobs_;
+  const DeviceCopyOptions options_;
+  NetDef out_;
+  std::unordered_set<std::string> names_;  // of the net as it was
+  std::map<std::pair<std::string, DevicePlace>, std::string> copies_;
+  std::vector<std::string> read_first_;  // from outside
+  std::vector<std::string> written_;
+};
+
+NetDef InjectCrossDeviceCopies(const NetDef& net, BlobDevices* blobs,
+                               const DeviceCopyOptions& options) {
+  BlobDevices none;
+  return CopyInjector(net, blobs != nullptr ? blobs : &none, options).Run();
+}
+
+std::vector<NetDef> InjectDeviceCopiesAmongNets(const std::vector<NetDef>& nets,
+                                                BlobDevices* blobs) {
+  BlobDevices own;
+  std::vector<NetDef> injected;
+  for (const NetDef& net : nets) {
+    injected.push_back(InjectCrossDeviceCopies(net, blobs != nullptr ? blobs : &own));
+  }
+  return injected;
+}
+
+bool HasSeveralDevices(const NetDef& net) {
+  std::set<DevicePlace> places;
+  for (const OperatorDef& op : net.op()) {
+    const auto [inputs, outputs] = InferOpInputOutputDevice(WithNetDevice(net, op));
+    places.insert(PlaceOf(MergeDeviceOption(net.device_option(), op.device_option())));
+    for (const DeviceOption& device : inputs) places.insert(PlaceOf(device));
+    for (const DeviceOption& device : outputs) places.insert(PlaceOf(device));
+    if (places.size() > 1) return true;
+  }
+  return false;
+}
+
+OperatorDef WithNetDevice(const NetDef& net, const OperatorDef& op) {
+  OperatorDef placed = op;
+  if (net.has_device_option()) {
+    *placed.mutable_device_option() = MergeDeviceOption(net.device_option(), op.device_option());
+  }
+  return placed;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,264 @@
+#include "caffe2_core/graph/device_copies.h"
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// One line an operator: "Type(inputs) -> outputs @ device".
+std::vector<std::string> LinesOf(const NetDef& net) {
+  std::vector<std::string> lines;
+  for (const OperatorDef& op : net.op()) {
+    std::string line = op.type() + "(";
+    for (const std::string& input : op.input()) line += (line.back() == '(' ? "" : " ") + input;
+    line += ") ->";
+    for (const std::string& output : op.output()) line += " " + output;
+    const DevicePlace place = PlaceOf(op.device_option());
+    if (place.type == 20) {
+      line += MakeString(" @ 20:", place.id);
+    } else if (place.type != 0) {
+      line += " @ " + PlaceName(place);
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::vector<std::string> Injected(const std::string& text, BlobDevices* blobs = nullptr) {
+  return LinesOf(InjectCrossDeviceCopies(test::ParseNet(text), blobs));
+}
+
+std::vector<std::string> InputsOfNet(const NetDef& net) {
+  return {net.external_input().begin(), net.external_input().end()};
+}
+
+DeviceOption Cuda(int id) {
+  DeviceOption option;
+  option.set_device_type(1);
+  option.set_device_id(id);
+  return option;
+}
+
+TEST(DeviceCopiesTest, CopiesWhatADeviceReadsOfTheCpu) {
+  const NetDef net = InjectCrossDeviceCopies(test::ParseNet(R"(
+    name: "test" external_input: "data" external_input: "w" external_output: "y"
+    op { type: "FC" input: "data" input: "w" input: "b" output: "y"
+         device_option { device_type: 1 device_id: 1 } })"));
+  EXPECT_EQ(net.name(), "test_cross_device");
+  EXPECT_THAT(LinesOf(net), ElementsAre("CopyCPUToGPU(data) -> data_gpu_1 @ CUDA 1",
+                                        "CopyCPUToGPU(w) -> w_gpu_1 @ CUDA 1",
+                                        "CopyCPUToGPU(b) -> b_gpu_1 @ CUDA 1",
+                                        "FC(data_gpu_1 w_gpu_1 b_gpu_1) -> y @ CUDA 1"));
+  EXPECT_THAT(InputsOfNet(net), ElementsAre("data", "w"));
+}
+
+TEST(DeviceCopiesTest, CopiesWhatTheCpuReadsOfADeviceUnderTheSource) {
+  EXPECT_THAT(Injected(R"(
+    op { type: "ConstantFill" output: "a" device_option { device_type: 1 device_id: 2 } }
+    op { type: "Relu" input: "a" output: "b" })"),
+              ElementsAre("ConstantFill() -> a @ CUDA 2", "CopyGPUToCPU(a) -> a_cpu @ CUDA 2",
+                          "Relu(a_cpu) -> b"));
+}
+
+TEST(DeviceCopiesTest, CopiesBetweenGpusUnderTheDestination) {
+  EXPECT_THAT(Injected(R"(
+    op { type: "ConstantFill" output: "a" device_option { device_type: 1 } }
+    op { type: "Relu" input: "a" output: "b" device_option { device_type: 1 device_id: 1 } })"),
+              ElementsAre("ConstantFill() -> a @ CUDA 0", "Copy(a) -> a_gpu_1 @ CUDA 1",
+                          "Relu(a_gpu_1) -> b @ CUDA 1"));
+}
+
+TEST(DeviceCopiesTest, UsesACopyAgain) {
+  EXPECT_THAT(Injected(R"(
+    op { type: "Relu" input: "x" output: "a" device_option { device_type: 1 device_id: 1 } }
+    op { type: "Relu" input: "x" output: "b" }
+    op { type: "Relu" input: "x" output: "c" device_option { device_type: 1 } }
+    op { type: "Relu" input: "x" output: "d" device_option { device_type: 1 device_id: 0 } }
+    op { type: "Relu" input: "x" output: "e" device_option { device_type: 1 device_id: 1 } })"),
+              ElementsAre("CopyCPUToGPU(x) -> x_gpu_1 @ CUDA 1", "Relu(x_gpu_1) -> a @ CUDA 1",
+                          "Relu(x) -> b", "CopyCPUToGPU(x) -> x_gpu_0 @ CUDA 0",
+                          "Relu(x_gpu_0) -> c @ CUDA 0", "Relu(x_gpu_0) -> d @ CUDA 0",
+                          "Relu(x_gpu_1) -> e @ CUDA 1"));
+}
+
+TEST(DeviceCopiesTest, CopiesAgainAfterTheSourceIsRewritten) {
+  EXPECT_THAT(Injected(R"(
+    op { type: "Relu" input: "x" output: "a" device_option { device_type: 1 } }
+    op { type: "Relu" input: "x" output: "x" }
+    op { type: "Relu" input: "x" output: "b" device_option { device_type: 1 } }
+    op { type: "ConstantFill" output: "x" }
+    op { type: "Relu" input: "x" output: "c" device_option { device_type: 1 } })"),
+              ElementsAre("CopyCPUToGPU(x) -> x_gpu_0 @ CUDA 0", "Relu(x_gpu_0) -> a @ CUDA 0",
+                          "Relu(x) -> x", "CopyCPUToGPU(x) -> x_gpu_0 @ CUDA 0",
+                          "Relu(x_gpu_0) -> b @ CUDA 0", "ConstantFill() -> x",
+                          "CopyCPUToGPU(x) -> x_gpu_0 @ CUDA 0", "Relu(x_gpu_0) -> c @ CUDA 0"));
+}
+
+TEST(DeviceCopiesTest, InPlaceOutputIsTheCopyAndIsBroughtBackAtTheEnd) {
+  EXPECT_THAT(Injected(R"(
+    external_input: "param" external_input: "grad" external_output: "out"
+    op { type: "Adagrad" input: "param" input: "grad" output: "param"
+         device_option { device_type: 1 device_id: 1 } }
+    op { type: "Relu" input: "param" output: "out" device_option { device_type: 1 device_id: 1 } })"),
+              ElementsAre("CopyCPUToGPU(param) -> param_gpu_1 @ CUDA 1",
+                          "CopyCPUToGPU(grad) -> grad_gpu_1 @ CUDA 1",
+                          "Adagrad(param_gpu_1 grad_gpu_1) -> param_gpu_1 @ CUDA 1",
+                          "Relu(param_gpu_1) -> out @ CUDA 1",
+                          "CopyGPUToCPU(param_gpu_1) -> param @ CUDA 1"));
+}
+
+TEST(DeviceCopiesTest, ReaderAtHomeGetsWhatWasWrittenInPlaceElsewhere) {
+  EXPECT_THAT(
+      Injected(R"(
+    external_input: "x" external_output: "y"
+    op { type: "Relu" input: "x" output: "x" device_option { device_type: 1 } }
+    op { type: "Relu" input: "x" output: "y" })"),
+      ElementsAre("CopyCPUToGPU(x) -> x_gpu_0 @ CUDA 0", "Relu(x_gpu_0) -> x_gpu_0 @ CUDA 0",
+                  "CopyGPUToCPU(x_gpu_0) -> x @ CUDA 0", "Relu(x) -> y"));
+}
+
+TEST(DeviceCopiesTest, BringsBackOnlyWhatTheCallerSees) {
+  const char* text = R"(
+    external_input: "in" external_output: "%s"
+    op { type: "ConstantFill" output: "x" }
+    op { type: "Relu" input: "x" output: "x" device_option { device_type: 1 } }
+    op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } })";
+  const auto with_output = [&](const std::string& output) {
+    std::string filled = text;
+    return Injected(filled.replace(filled.find("%s"), 2, output));
+  };
+  EXPECT_EQ(with_output("y").size(), 4u);
+  EXPECT_EQ(with_output("x").back(), "CopyGPUToCPU(x_gpu_0) -> x @ CUDA 0");
+}
+
+TEST(DeviceCopiesTest, UnknownInputsAreOnTheNetsDevice) {
+  EXPECT_THAT(Injected(R"(
+    device_option { device_type: 1 device_id: 0 }
+    op { type: "Relu" input: "x" output: "y" }
+    op { type: "Relu" input: "x" output: "z" device_option { device_type: 0 } })"),
+              ElementsAre("Relu(x) -> y", "CopyGPUToCPU(x) -> x_cpu @ CUDA 0", "Relu(x_cpu) -> z"));
+}
+
+TEST(DeviceCopiesTest, RefusesToMoveABlobToAnotherDevice) {
+  const NetDef net = test::ParseNet(R"(
+    name: "moves"
+    op { type: "Relu" input: "x" output: "y" }
+    op { type: "ConstantFill" output: "x" device_option { device_type: 1 } })");
+  test::ExpectThrows(
+      [&] { InjectCrossDeviceCopies(net); },
+      "net \"moves\", operator 1 (ConstantFill): output \"x\" is made on CUDA 0, but "
+      "the blob is on CPU");
+  const NetDef moved = InjectCrossDeviceCopies(net, nullptr, {.may_move_blobs = true});
+  EXPECT_THAT(LinesOf(moved), ElementsAre("Relu(x) -> y", "ConstantFill() -> x @ CUDA 0"));
+}
+
+TEST(DeviceCopiesTest, CarriesBlobsFromNetToNet) {
+  BlobDevices blobs;
+  blobs.Place("data", Cuda(1));
+  const std::vector<NetDef> nets = InjectDeviceCopiesAmongNets({test::ParseNet(R"(
+         name: "init"
+         op { type: "XavierFill" output: "w" }
+         op { type: "ConstantFill" output: "const" }
+         op { type: "Add" input: "const" input: "const" output: "const"
+              device_option { device_type: 1 device_id: 1 } })"),
+                                                                test::ParseNet(R"(
+         name: "test" device_option { device_type: 1 device_id: 1 }
+         external_input: "data" external_input: "w" external_input: "const"
+         op { type: "FC" input: "data" input: "w" output: "fc1" }
+         op { type: "Add" input: "fc1" input: "const" output: "fc1" })")},
+                                                               &blobs);
+  ASSERT_EQ(nets.size(), 2u);
+  EXPECT_THAT(LinesOf(nets[0]), ElementsAre("XavierFill() -> w", "ConstantFill() -> const",
+                                            "CopyCPUToGPU(const) -> const_gpu_1 @ CUDA 1",
+                                            "Add(const_gpu_1 const_gpu_1) -> const_gpu_1 @ CUDA 1",
+                                            "CopyGPUToCPU(const_gpu_1) -> const @ CUDA 1"));
+  EXPECT_THAT(LinesOf(nets[1]),
+              ElementsAre("CopyCPUToGPU(w) -> w_gpu_1 @ CUDA 1", "FC(data w_gpu_1) -> fc1",
+                          "Add(fc1 const_gpu_1) -> fc1"));
+  EXPECT_EQ(nets[1].name(), "test_cross_device");
+  EXPECT_THAT(InputsOfNet(nets[1]), ElementsAre("data", "w", "const", "const_gpu_1"));
+  const std::map<std::string, DeviceOption> where = blobs.BlobToDevice();
+  EXPECT_EQ(PlaceName(PlaceOf(where.at("w"))), "CPU");
+  EXPECT_EQ(PlaceName(PlaceOf(where.at("w_gpu_1"))), "CUDA 1");
+  EXPECT_EQ(PlaceName(PlaceOf(where.at("fc1"))), "CUDA 1");
+}
+
+TEST(DeviceCopiesTest, HonoursTheDeviceInferenceOfCopies) {
+  EXPECT_THAT(Injected(R"(
+    op { type: "CopyCPUToGPU" input: "x" output: "d" device_option { device_type: 1 } }
+    op { type: "Relu" input: "d" output: "e" device_option { device_type: 1 } }
+    op { type: "CopyGPUToCPU" input: "e" output: "y" device_option { device_type: 1 } }
+    op { type: "Relu" input: "y" output: "z" })"),
+              ElementsAre("CopyCPUToGPU(x) -> d @ CUDA 0", "Relu(d) -> e @ CUDA 0",
+                          "CopyGPUToCPU(e) -> y @ CUDA 0", "Relu(y) -> z"));
+}
+
+TEST(DeviceCopiesTest, UsersDeviceHasCopiesOfItsName) {
+  const std::vector<std::string> lines = Injected(R"(
+    op { type: "Relu" input: "x" output: "a" device_option { device_type: 20 } }
+    op { type: "Relu" input: "a" output: "b" device_option { device_type: 20 device_id: 1 } }
+    op { type: "Relu" input: "b" output: "c" }
+    op { type: "Relu" input: "b" output: "d" device_option { device_type: 1 } })");
+  EXPECT_THAT(
+      lines,
+      ElementsAre("CopyFromCPUInput(x) -> x_device_type_20_0 @ 20:0",
+                  "Relu(x_device_type_20_0) -> a @ 20:0", "Copy(a) -> a_device_type_20_1 @ 20:1",
+                  "Relu(a_device_type_20_1) -> b @ 20:1", "EnsureCPUOutput(b) -> b_cpu @ 20:1",
+                  "Relu(b_cpu) -> c", "CopyCPUToGPU(b_cpu) -> b_gpu_0 @ CUDA 0",
+                  "Relu(b_gpu_0) -> d @ CUDA 0"));
+}
+
+TEST(DeviceCopiesTest, GoesThroughTheCpuFromOneDeviceTypeToAnother) {
+  EXPECT_THAT(
+      Injected(R"(
+    op { type: "ConstantFill" output: "a" device_option { device_type: 20 } }
+    op { type: "Relu" input: "a" output: "b" device_option { device_type: 1 } })"),
+      ElementsAre("ConstantFill() -> a @ 20:0", "EnsureCPUOutput(a) -> a_cpu @ 20:0",
+                  "CopyCPUToGPU(a_cpu) -> a_gpu_0 @ CUDA 0", "Relu(a_gpu_0) -> b @ CUDA 0"));
+}
+
+TEST(DeviceCopiesTest, CopyTakesNoNameThatTheNetHas) {
+  EXPECT_THAT(Injected(R"(
+    op { type: "ConstantFill" output: "x_gpu_0" }
+    op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } })"),
+              ElementsAre("ConstantFill() -> x_gpu_0", "CopyCPUToGPU(x) -> x_gpu_0_copy @ CUDA 0",
+                          "Relu(x_gpu_0_copy) -> y @ CUDA 0"));
+}
+
+TEST(DeviceCopiesTest, LeavesWhatIsNoTensorWhereItIs) {
+  BlobDevices blobs;
+  blobs.PlaceAnywhere("reader");
+  EXPECT_THAT(Injected(R"(
+    op { type: "Read" input: "reader" output: "y" device_option { device_type: 1 } })",
+                       &blobs),
+              ElementsAre("Read(reader) -> y @ CUDA 0"));
+}
+
+TEST(DeviceCopiesTest, SecondPassAddsNothing) {
+  const NetDef once = InjectCrossDeviceCopies(test::ParseNet(R"(
+    op { type: "Relu" input: "x" output: "x" device_option { device_type: 1 } }
+    op { type: "Relu" input: "x" output: "y" }
+    op { type: "Relu" input: "y" output: "z" device_option { device_type: 1 device_id: 1 } })"));
+  EXPECT_EQ(LinesOf(InjectCrossDeviceCopies(once)), LinesOf(once));
+}
+
+TEST(DeviceCopiesTest, TellsNetsOfSeveralDevices) {
+  EXPECT_FALSE(HasSeveralDevices(test::ParseNet(R"(op { type: "Relu" input: "x" output: "y" })")));
+  EXPECT_FALSE(HasSeveralDevices(test::ParseNet(R"(
+    device_option { device_type: 1 }
+    op { type: "Relu" input: "x" output: "y" device_option { device_id: 0 } }
+    op { type: "Relu" input: "y" output: "z" })")));
+  EXPECT_TRUE(HasSeveralDevices(test::ParseNet(R"(
+    device_option { device_type: 1 }
+    op { type: "Relu" input: "x" output: "y" device_option { device_id: 1 } }
+    op { type: "Relu" input: "y" output: "z" })")));
+  EXPECT_TRUE(HasSeveralDevices(test::ParseNet(R"(
+    device_option { device_type: 1 }
+    op { type: "CopyGPUToCPU" input: "x" output: "y" })")));
+}
+
+}  // namespace
+}  // namespace caffe2rt

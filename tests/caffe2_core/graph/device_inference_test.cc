@@ -1,0 +1,74 @@
+#include "caffe2_core/graph/device_inference.h"
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using ::testing::ElementsAre;
+
+// "CUDA 1, | CPU, ": places of the inputs, then of the outputs.
+std::string PlacesOf(const std::string& text) {
+  const auto [inputs, outputs] = InferOpInputOutputDevice(test::ParseOp(text));
+  std::string places;
+  for (const DeviceOption& device : inputs) places += PlaceName(PlaceOf(device)) + ", ";
+  places += "| ";
+  for (const DeviceOption& device : outputs) places += PlaceName(PlaceOf(device)) + ", ";
+  return places;
+}
+
+TEST(DeviceInferenceTest, OperatorWithoutASchemaIsAllOnItsDevice) {
+  EXPECT_EQ(PlacesOf(R"(type: "Unheard" input: "a" input: "b" output: "c"
+                        device_option { device_type: 1 device_id: 3 })"),
+            "CUDA 3, CUDA 3, | CUDA 3, ");
+  EXPECT_EQ(PlacesOf(R"(type: "Unheard" input: "a" output: "c")"), "CPU, | CPU, ");
+}
+
+TEST(DeviceInferenceTest, CopiesCross) {
+  const std::string rest =
+      R"( input: "a" output: "b" device_option { device_type: 1 device_id: 1 })";
+  EXPECT_EQ(PlacesOf(R"(type: "CopyCPUToGPU")" + rest), "CPU, | CUDA 1, ");
+  EXPECT_EQ(PlacesOf(R"(type: "CopyFromCPUInput")" + rest), "CPU, | CUDA 1, ");
+  EXPECT_EQ(PlacesOf(R"(type: "CopyGPUToCPU")" + rest), "CUDA 1, | CPU, ");
+  EXPECT_EQ(PlacesOf(R"(type: "EnsureCPUOutput")" + rest), "CUDA 1, | CPU, ");
+  EXPECT_EQ(PlacesOf(R"(type: "Copy")" + rest), "CUDA 1, | CUDA 1, ");
+}
+
+OPERATOR_SCHEMA(DeviceInferenceTestLengths)
+    .NumInputs(2)
+    .NumOutputs(1, 2)
+    .DeviceInferenceFunction(OnCPU({1}, {1}));
+OPERATOR_SCHEMA(DeviceInferenceTestWrong)
+    .NumInputs(2)
+    .NumOutputs(1)
+    .DeviceInferenceFunction([](const OperatorDef&) {
+      return std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>>();
+    });
+
+TEST(DeviceInferenceTest, SchemaTellsWhatIsOnTheCpu) {
+  EXPECT_EQ(PlacesOf(R"(type: "DeviceInferenceTestLengths" input: "a" input: "b" output: "c"
+                        device_option { device_type: 1 })"),
+            "CUDA 0, CPU, | CUDA 0, ");
+  EXPECT_EQ(PlacesOf(R"(type: "DeviceInferenceTestLengths" input: "a" input: "b" output: "c"
+                        output: "d" device_option { device_type: 1 })"),
+            "CUDA 0, CPU, | CUDA 0, CPU, ");
+}
+
+TEST(DeviceInferenceTest, WrongNumberOfDevicesIsAnError) {
+  test::ExpectThrows(
+      [] { PlacesOf(R"(type: "DeviceInferenceTestWrong" input: "a" input: "b" output: "c")"); },
+      "device inference of operator type \"DeviceInferenceTestWrong\" gives 0 devices of inputs");
+}
+
+TEST(DeviceInferenceTest, CpusAreOnePlaceAndNoIdIsTheFirstDevice) {
+  DeviceOption option;
+  option.set_numa_node_id(1);
+  option.set_device_id(2);
+  EXPECT_EQ(PlaceOf(option), DevicePlace{});
+  option.Clear();
+  option.set_device_type(1);
+  EXPECT_EQ(PlaceOf(option), (DevicePlace{.type = 1, .id = 0}));
+}
+
+}  // namespace
+}  // namespace caffe2rt
