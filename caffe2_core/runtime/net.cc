@@ -9,6 +9,7 @@
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/simple_net.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -108,8 +109,8 @@ std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Wor
   GetNetRegistry()->ThrowConflicts();
   CAFFE_ENFORCE(def->type() != "parallel" || def->num_workers() > 0, "net \"", def->name(),
                 "\" of type parallel has num_workers ", def->num_workers(), ", want more than 0");
-  std::unique_ptr<NetBase> net =
-      GetNetRegistry()->Create(def->type().empty() ? "simple" : def->type(), def, ws);
+  std::unique_ptr<NetBase> net = GetNetRegistry()->Create(
+      def->type().empty() ? "simple" : def->type(), WithDeviceCopies(def, *ws), ws);
   if (net == nullptr) return nullptr;
   std::vector<NetObserverCreator> creators;
   {

@@ -60,7 +60,7 @@ bool IsKnownNetType(const std::string& type);
 bool RunsAsSimple(const std::string& type);
 
 // A net of the def's type ("" and absent: simple). Null for an unknown type; THROWS when it cannot
-// be built.
+// be built. A net of several devices gets the copies between them that it lacks (net_copies.h).
 std::unique_ptr<NetBase> CreateNet(const NetDef& def, Workspace* ws);
 std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Workspace* ws);
 

@@ -12,6 +12,7 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/net_copies.h"
 
 namespace caffe2rt {
 namespace {
@@ -98,6 +99,7 @@ class Predictor::Model {
     }
     input_names = std::move(inputs);
     output_names = std::move(outputs);
+    AddDeviceCopies();
     Lease warm(this, Acquire());
   }
 
@@ -130,6 +132,15 @@ class Predictor::Model {
  private:
   std::unique_ptr<Instance> MakeInstance();
 
+  // Once for all instances, so that all know the copies for blobs of their own.
+  void AddDeviceCopies() {
+    instance_def_ = WithDeviceCopies(std::make_shared<const NetDef>(def), weights);
+    NetDef final_def = *instance_def_;
+    GetMutableArgument("inject_copies", true, &final_def)->set_i(0);
+    instance_def_ = std::make_shared<const NetDef>(std::move(final_def));
+  }
+
+  std::shared_ptr<const NetDef> instance_def_;  // `def` with copies; the instances' nets share it
   std::atomic<Instance*> idle_[kMaxInstances] = {};  // by slot; null while leased
   std::atomic<int> waiting_{0};
   std::mutex mutex_;  // guards growing and waiting
@@ -141,7 +152,7 @@ std::unique_ptr<Predictor::Model::Instance> Predictor::Model::MakeInstance() {
   auto instance = std::make_unique<Instance>(&weights);
   // Blobs the net writes or callers fill are the instance's own; what the init net gave them is
   // shared until then.
-  std::unordered_set<std::string> own_names = WrittenBy(def);
+  std::unordered_set<std::string> own_names = WrittenBy(*instance_def_);
   const std::unordered_set<std::string> written = own_names;
   own_names.insert(input_names.begin(), input_names.end());
   for (const std::string& name : own_names) {
@@ -158,7 +169,7 @@ std::unique_ptr<Predictor::Model::Instance> Predictor::Model::MakeInstance() {
     instance->inputs.push_back(blob);
     instance->input_written.push_back(written.contains(name));
   }
-  instance->net = instance->ws.CreateNet(def);
+  instance->net = instance->ws.CreateNet(instance_def_);
   CAFFE_ENFORCE(instance->net != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
                 "\", which is not known");
   const std::vector<std::string> read = InputsOf(def);
