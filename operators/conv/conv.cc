@@ -42,7 +42,7 @@ void RegisterType(const char* type) {
           .Input(2, "bias", "one entry for each output channel; may be left out")
           .Output(0, "Y", "result, in the layout of X");
   DeclareWindowArguments(schema, WindowUse::kConv);
-  RegisterCpuOperator<ConvOp<CPUContext>>(type, __FILE__);
+  RegisterCpuOperator<ConvOp<CPUContext, ConvOnCpu>>(type, __FILE__);
 }
 
 }  // namespace

@@ -15,15 +15,28 @@
 
 namespace caffe2rt {
 
-// What plans and runs convolutions on a context's device.
-template <class Context>
-struct ConvPlanOf;
-template <>
-struct ConvPlanOf<CPUContext> {
-  using type = ConvPlan;
+// What plans and runs convolutions on the CPU. Another device brings a class with these members.
+class ConvOnCpu {
+ public:
+  explicit ConvOnCpu(const OperatorBase& op)
+      : direct_only_(op.GetSingleArgument<int>("deterministic", 0) != 0) {}
+
+  // For the runs from now on.
+  void Plan(const ConvShape& shape) {
+    plan_ = nullptr;  // its memory first
+    plan_ = std::make_unique<ConvPlan>(shape, direct_only_);
+  }
+  // REQUIRES: planned; Y is not empty. `bias` may be null.
+  void Run(CPUContext&, const float* x, const Tensor& filter, const float* bias, float* y) {
+    plan_->Run(x, filter, bias, y);
+  }
+
+ private:
+  const bool direct_only_;
+  std::unique_ptr<ConvPlan> plan_;
 };
 
-template <class Context>
+template <class Context, class Runner>
 class ConvOp final : public Operator<Context> {
  public:
   USE_OPERATOR_FUNCTIONS(Context);
@@ -31,7 +44,7 @@ class ConvOp final : public Operator<Context> {
   ConvOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         window_(ParseWindowArguments(this->args(), WindowUse::kConv)),
-        direct_only_(this->template GetSingleArgument<int>("deterministic", 0) != 0) {
+        runner_(*this) {
     CAFFE_ENFORCE_GE(window_.group, 1, "argument group, want at least 1");
   }
 
@@ -40,17 +53,18 @@ class ConvOp final : public Operator<Context> {
     const Tensor& filter = Input(1);
     const float* x = X.template data<float>();
     (void)filter.template data<float>();
-    if (plan_ == nullptr || X.dims() != x_dims_ || filter.dims() != filter_dims_) Plan(X, filter);
+    if (X.dims() != x_dims_ || filter.dims() != filter_dims_) Plan(X, filter);
     const float* bias = InputSize() > 2 ? Bias(Input(2)) : nullptr;
     Tensor* Y = Output(0);
     Y->Resize(y_dims_);
     float* y = Y->template mutable_data<float>();
-    if (Y->numel() > 0) plan_->Run(x, filter, bias, y);
+    if (Y->numel() > 0) runner_.Run(context_, x, filter, bias, y);
     return true;
   }
 
  private:
   void Plan(const Tensor& X, const Tensor& filter) {
+    x_dims_.clear();  // of no use until everything below succeeded
     const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
     CAFFE_ENFORCE_EQ(filter.dim(), X.dim(), "rank of input 1 (filter) of shape ", filter.sizes(),
                      ", want that of input 0 (X)");
@@ -70,11 +84,9 @@ class ConvOp final : public Operator<Context> {
                        "axis ", i, " of input 1 (filter) of shape ", filter.sizes(),
                        ", want the kernel argument");
     }
-    plan_ = nullptr;
     y_dims_ = geometry.OutputDims(out_channels);
     (void)CheckedProduct(y_dims_);
-    plan_ = std::make_unique<typename ConvPlanOf<Context>::type>(
-        ConvShape{geometry, out_channels, window_.group, InputSize() > 2}, direct_only_);
+    runner_.Plan(ConvShape{geometry, out_channels, window_.group, InputSize() > 2});
     x_dims_ = X.dims();
     filter_dims_ = filter.dims();
   }
@@ -88,9 +100,8 @@ class ConvOp final : public Operator<Context> {
   }
 
   const WindowArguments window_;
-  const bool direct_only_;
+  Runner runner_;
   std::vector<int64_t> x_dims_, filter_dims_, y_dims_;  // of the plan
-  std::unique_ptr<typename ConvPlanOf<Context>::type> plan_;
 };
 
 }  // namespace caffe2rt

@@ -160,7 +160,7 @@ void RegisterConvTranspose() {
           .Input(2, "bias", "one entry for each output channel; may be left out")
           .Output(0, "Y", "result, in the layout of X");
   DeclareWindowArguments(schema, WindowUse::kConvTranspose);
-  RegisterCpuOperator<ConvTransposeOp<CPUContext>>("ConvTranspose", __FILE__);
+  RegisterCpuOperator<ConvTransposeOp<CPUContext, ConvTransposeOnCpu>>("ConvTranspose", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -19,20 +19,39 @@ struct ConvTransposeShape {
   WindowGeometry window;
   int64_t out_channels = 0;
   int64_t group = 1;
+  bool bias = false;
+  bool operator==(const ConvTransposeShape&) const = default;
 };
 
 // Y of the shape's size from X and the filter; `bias` may be null.
 void RunConvTranspose(CPUContext& context, const ConvTransposeShape& shape, const float* x,
                       const float* filter, const float* bias, ThreadScratch* scratch, float* y);
 
-template <class Context>
+// What runs transposed convolutions on the CPU. Another device brings a class with these members.
+class ConvTransposeOnCpu {
+ public:
+  explicit ConvTransposeOnCpu(const OperatorBase&) {}
+  // For the runs from now on.
+  void Plan(const ConvTransposeShape& shape) { shape_ = shape; }
+  // REQUIRES: planned; Y is not empty. `bias` may be null.
+  void Run(CPUContext& context, const float* x, const float* filter, const float* bias, float* y) {
+    RunConvTranspose(context, shape_, x, filter, bias, &scratch_, y);
+  }
+
+ private:
+  ConvTransposeShape shape_;
+  ThreadScratch scratch_;
+};
+
+template <class Context, class Runner>
 class ConvTransposeOp final : public Operator<Context> {
  public:
   USE_OPERATOR_FUNCTIONS(Context);
 
   ConvTransposeOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        window_(ParseWindowArguments(this->args(), WindowUse::kConvTranspose)) {
+        window_(ParseWindowArguments(this->args(), WindowUse::kConvTranspose)),
+        runner_(*this) {
     CAFFE_ENFORCE_GE(window_.group, 1, "argument group, want at least 1");
   }
 
@@ -45,14 +64,14 @@ class ConvTransposeOp final : public Operator<Context> {
     const float* bias = nullptr;
     if (InputSize() > 2) {
       bias = Input(2).template data<float>();
-      CAFFE_ENFORCE(Input(2).dim() == 1 && Input(2).dim(0) == shape_.out_channels,
-                    "input 2 (bias) has shape ", Input(2).sizes(), ", want [", shape_.out_channels,
+      CAFFE_ENFORCE(Input(2).dim() == 1 && Input(2).dim(0) == out_channels_,
+                    "input 2 (bias) has shape ", Input(2).sizes(), ", want [", out_channels_,
                     "]: one entry for each output channel");
     }
     Tensor* Y = Output(0);
     Y->Resize(y_dims_);
     float* y = Y->template mutable_data<float>();
-    if (Y->numel() > 0) RunConvTranspose(context_, shape_, x, weights, bias, &scratch_, y);
+    if (Y->numel() > 0) runner_.Run(context_, x, weights, bias, y);
     return true;
   }
 
@@ -71,20 +90,19 @@ class ConvTransposeOp final : public Operator<Context> {
                        "axis ", i, " of input 1 (filter) of shape ", filter.sizes(),
                        ", want the kernel argument");
     }
-    shape_.window = geometry;
-    shape_.group = window_.group;
-    shape_.out_channels = CheckedMultiply(filter.dim(last ? 3 : 1), window_.group);
+    out_channels_ = CheckedMultiply(filter.dim(last ? 3 : 1), window_.group);
+    std::vector<int64_t> dims = geometry.OutputDims(out_channels_);
+    (void)CheckedProduct(dims);
+    runner_.Plan({geometry, out_channels_, window_.group, InputSize() > 2});
     x_dims_ = X.dims();
     filter_dims_ = filter.dims();
-    std::vector<int64_t> dims = geometry.OutputDims(shape_.out_channels);
-    (void)CheckedProduct(dims);
     y_dims_ = std::move(dims);
   }
 
   const WindowArguments window_;
-  std::vector<int64_t> x_dims_, filter_dims_, y_dims_;
-  ConvTransposeShape shape_;
-  ThreadScratch scratch_;
+  Runner runner_;
+  std::vector<int64_t> x_dims_, filter_dims_, y_dims_;  // of the plan
+  int64_t out_channels_ = 0;
 };
 
 }  // namespace caffe2rt

@@ -19,7 +19,7 @@ void RegisterAveragePool() {
                        "The mean of each window, of its part inside X unless count_include_pad.")
         .Arg("count_include_pad", "1: padding counts as zeros", 0)
         .InheritOnnxSchema("AveragePool");
-    RegisterCpuOperator<PoolOp<CPUContext, MeanReduction>>(type, __FILE__);
+    RegisterCpuOperator<PoolOp<CPUContext, PoolOnCpu<MeanReduction>>>(type, __FILE__);
   }
 }
 

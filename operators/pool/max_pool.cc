@@ -17,7 +17,7 @@ void RegisterMaxPool() {
     const std::string type = std::string("MaxPool") + form;
     RegisterPoolSchema(type, __FILE__, "The largest value of each window; NaN is passed over.")
         .InheritOnnxSchema("MaxPool");
-    RegisterCpuOperator<PoolOp<CPUContext, MaxReduction>>(type, __FILE__);
+    RegisterCpuOperator<PoolOp<CPUContext, PoolOnCpu<MaxReduction>>>(type, __FILE__);
   }
 }
 

@@ -50,14 +50,35 @@ struct MeanReduction {
                   std::vector<float>* scratch, float* y);
 };
 
-template <class Context, class Reduction>
+// What plans and runs pools on the CPU. Another device brings a class with these members.
+template <class Reduction>
+class PoolOnCpu {
+ public:
+  explicit PoolOnCpu(const OperatorBase&) {}
+  // For the runs from now on.
+  void Plan(const WindowGeometry& geometry, bool global, bool include_pad) {
+    plan_ = MakePoolPlan(geometry, global, include_pad);
+    scratch_.clear();
+  }
+  // REQUIRES: planned; Y is not empty.
+  void Run(CPUContext& context, const float* x, float* y) {
+    Reduction::Run(context, plan_, x, &scratch_, y);
+  }
+
+ private:
+  PoolPlan plan_;
+  std::vector<float> scratch_;
+};
+
+template <class Context, class Runner>
 class PoolOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   PoolOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         window_(ParseWindowArguments(this->args(), WindowUse::kPool)),
-        include_pad_(this->template GetSingleArgument<bool>("count_include_pad", false)) {}
+        include_pad_(this->template GetSingleArgument<bool>("count_include_pad", false)),
+        runner_(*this) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -68,12 +89,11 @@ class PoolOp final : public Operator<Context> {
       out_dims_ = geometry.OutputDims(geometry.channels);
       // Memory for the output first: sizes beyond the limit end here.
       this->template OutputData<float>(0, out_dims_);
-      plan_ = MakePoolPlan(geometry, window_.global_pooling, include_pad_);
-      scratch_.clear();
+      runner_.Plan(geometry, window_.global_pooling, include_pad_);
       dims_ = X.dims();
     }
     float* y = this->template OutputData<float>(0, out_dims_);
-    if (Output(0)->numel() > 0) Reduction::Run(context_, plan_, x, &scratch_, y);
+    if (Output(0)->numel() > 0) runner_.Run(context_, x, y);
     return true;
   }
 
@@ -81,8 +101,7 @@ class PoolOp final : public Operator<Context> {
   const WindowArguments window_;
   const bool include_pad_;
   std::vector<int64_t> dims_, out_dims_;  // of the last input and its output
-  PoolPlan plan_;                         // for dims_
-  std::vector<float> scratch_;
+  Runner runner_;
 };
 
 // The schema of one of the types; `doc` says what becomes of a window.
