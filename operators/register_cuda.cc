@@ -2,13 +2,17 @@
 
 #include "operators/register_cuda.h"
 
+#include "operators/conv/register_cuda.h"
 #include "operators/elementwise/register_cuda.h"
+#include "operators/pool/register_cuda.h"
 
 namespace caffe2rt {
 
 void RegisterCudaOperators() {
   static const bool once = [] {
+    RegisterConvCudaOperators();
     RegisterElementwiseCudaOperators();
+    RegisterPoolCudaOperators();
     return true;
   }();
   (void)once;

@@ -1,0 +1,31 @@
+#include "operators/conv/register_cuda.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
+#include "operators/conv/conv.h"
+#include "operators/conv/conv_transpose.h"
+#include "operators/conv/cuda_conv.h"
+
+namespace caffe2rt {
+
+namespace {
+
+template <CudaEngine kEngine>
+void RegisterEngine(const char* engine) {
+  for (const char* type : {"Conv", "Conv1D", "Conv2D", "Conv3D"}) {
+    RegisterOperator<ConvOp<CUDAContext, CudaConv<ConvShape, kEngine>>>(CUDA, type, __FILE__,
+                                                                        engine);
+  }
+  RegisterOperator<ConvTransposeOp<CUDAContext, CudaConv<ConvTransposeShape, kEngine>>>(
+      CUDA, "ConvTranspose", __FILE__, engine);
+}
+
+}  // namespace
+
+void RegisterConvCudaOperators() {
+  RegisterEngine<CudaEngine::kAny>("");
+  RegisterEngine<CudaEngine::kCudnn>("CUDNN");
+  RegisterEngine<CudaEngine::kNative>("NATIVE");
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,8 @@
+#pragma once
+// The built-in operators of this family on CUDA.
+
+namespace caffe2rt {
+
+void RegisterPoolCudaOperators();
+
+}  // namespace caffe2rt
