@@ -18,6 +18,8 @@ namespace {
 struct Entry {
   FlagInfo info;
   FlagSetter set;
+  bool deferred = false;
+  std::optional<std::string> text = std::nullopt;  // that a deferred flag was given
 };
 
 struct Table {
@@ -74,6 +76,21 @@ int TakeFlag(const std::string& argument, const char* next) {
   return 2;
 }
 
+// Takes the place of a deferred flag. Returns the text that it was given.
+std::optional<std::string> TakeOver(Entry* deferred, FlagInfo info, FlagSetter set) {
+  std::optional<std::string> text = std::move(deferred->text);
+  *deferred = Entry{std::move(info), std::move(set)};
+  return text;
+}
+
+void KeepText(const std::string& name, const std::string& type, const std::string& text) {
+  if (type == "int" || type == "int64") ParseFlagInteger(text);
+  if (type == "bool") ParseFlagBool(text);
+  if (type == "double") ParseFlagDouble(text);
+  std::lock_guard<std::mutex> lock(TheTable().mutex);
+  TheTable().entries.at(name).text = text;
+}
+
 }  // namespace
 
 int64_t ParseFlagInteger(const std::string& text) {
@@ -98,16 +115,36 @@ bool ParseFlagBool(const std::string& text) {
 
 bool RegisterFlag(FlagInfo info, FlagSetter set) {
   Table& table = TheTable();
-  std::lock_guard<std::mutex> lock(table.mutex);
   const std::string name = info.name;
   const std::string file = info.file;
-  const auto [it, inserted] =
-      table.entries.try_emplace(name, Entry{std::move(info), std::move(set)});
-  if (!inserted) {
-    table.conflicts.push_back(MakeString("flag --", name, " is defined twice: in ",
-                                         it->second.info.file, " and in ", file));
+  std::optional<std::string> text;
+  {
+    std::lock_guard<std::mutex> lock(table.mutex);
+    const auto it = table.entries.find(name);
+    if (it == table.entries.end()) {
+      table.entries.emplace(name, Entry{std::move(info), std::move(set)});
+      return true;
+    }
+    if (!it->second.deferred) {
+      table.conflicts.push_back(MakeString("flag --", name, " is defined twice: in ",
+                                           it->second.info.file, " and in ", file));
+      return false;
+    }
+    text = TakeOver(&it->second, std::move(info), std::move(set));
   }
-  return inserted;
+  if (text.has_value()) SetFlag(name, *text);
+  return true;
+}
+
+void RegisterDeferredFlag(FlagInfo info) {
+  Table& table = TheTable();
+  const std::string name = info.name;
+  const std::string type = info.type;
+  std::lock_guard<std::mutex> lock(table.mutex);
+  Entry entry{std::move(info),
+              [name, type](const std::string& text) { KeepText(name, type, text); }};
+  entry.deferred = true;
+  table.entries.try_emplace(name, std::move(entry));
 }
 
 bool RegisterFlag(const char* name, int* variable, const char* help, const char* file) {

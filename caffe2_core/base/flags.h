@@ -28,8 +28,12 @@ struct FlagInfo {
 // THROWS when the text is no value of the flag's type.
 using FlagSetter = std::function<void(const std::string& text)>;
 
-// Returns whether the name was new.
+// Returns whether the name was new. A deferred flag gives its place, and THROWS when the text it
+// was given does not fit.
 bool RegisterFlag(FlagInfo info, FlagSetter set);
+// A flag of a part that is loaded on demand: the text is checked for its type and kept until the
+// part registers the flag. Does nothing when the name is known.
+void RegisterDeferredFlag(FlagInfo info);
 
 // `variable` must outlive the process's use of the table. Its present value is the default.
 bool RegisterFlag(const char* name, int* variable, const char* help, const char* file);
