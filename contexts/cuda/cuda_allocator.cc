@@ -7,6 +7,7 @@
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
 #include "contexts/cuda/cuda_async_pool.h"
+#include "contexts/cuda/cuda_graph.h"
 #include "contexts/cuda/pinned_allocator.h"
 
 namespace caffe2rt {
@@ -106,6 +107,9 @@ std::vector<long> BytesByGpu(Member member) {
 template <int kDevice>
 void FreeOn(void* data, void* token) noexcept {
   if (CudaIsUnloading() || CudaIsLostByFork()) return;
+  if (CudaGraph* const recording = RecordingOfThread(); recording != nullptr) {
+    recording->Refuse("device memory is freed");
+  }
   StreamIndex index = kNoStream;
   CudaStream* const stream = FindCurrentStream(kDevice);
   try {
@@ -202,12 +206,30 @@ std::pair<void*, MemoryDeleter> NewCudaMemory(size_t nbytes) {
 }
 
 std::pair<void*, MemoryDeleter> NewCudaMemory(size_t nbytes, CudaStream& stream) {
+  if (nbytes != 0) EnforceNotRecording("device memory is allocated");
   const DeviceMemory& memory = Of(stream.device);
   const PoolBlock block = memory.pool->Allocate(nbytes, memory.upstream->IndexOf(stream));
   if (__builtin_expect(GlobalCudaMemoryOptions().tracking, 0)) ReportGrowth();
   return {block.data,
           {DeleterOf(stream.device, std::make_integer_sequence<int, kCompileTimeMaxGpus>()),
            block.token}};
+}
+
+void RecordCudaUse(const MemoryDeleter& memory, CudaStream& stream) {
+  const auto is_of = [&memory](int device) {
+    return memory.function() ==
+           DeleterOf(device, std::make_integer_sequence<int, kCompileTimeMaxGpus>());
+  };
+  if (memory.state() == nullptr) return;
+  int device = stream.device;
+  if (__builtin_expect(!is_of(device), 0)) {
+    for (device = 0; device < kCompileTimeMaxGpus && !is_of(device);) ++device;
+    if (device == kCompileTimeMaxGpus) return;  // somebody else's memory
+  }
+  DeviceMemory& owner = Of(device);
+  const StreamIndex index = owner.upstream->IndexOf(stream);
+  if (Pool::HomeOf(memory.state()) == index) return;
+  owner.pool->RecordUse(Pool::BlockOf(memory.state()), index);
 }
 
 Pool& CudaPool(int device) { return *Of(device).pool; }

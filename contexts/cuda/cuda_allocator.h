@@ -4,7 +4,7 @@
 // Memory is for a stream: the calling thread's current one on its current device (cuda_stream.h).
 // It frees itself through its deleter, on any thread, while work that was enqueued may still use
 // it: the pool keeps it from others until the work of its stream, and of the freeing thread's
-// current stream, is over. Other streams that use it are named by Pool::RecordUse.
+// current stream, is over. Other streams that use it are named by RecordCudaUse.
 //
 // Thread safe. Pools are never destroyed; what is freed while the program ends, or in a forked
 // process, is left alone.
@@ -62,6 +62,10 @@ void InitializeCuda();
 // for 0 bytes. THROWS OutOfMemory, and as InitializeCuda.
 std::pair<void*, MemoryDeleter> NewCudaMemory(size_t nbytes);
 std::pair<void*, MemoryDeleter> NewCudaMemory(size_t nbytes, CudaStream& stream);
+
+// Work of the stream uses memory that these gave, named by its deleter: see BaseStaticContext. One
+// compare when it is the memory's own stream. REQUIRES: the memory was not freed.
+void RecordCudaUse(const MemoryDeleter& memory, CudaStream& stream);
 
 // The pool of a device and the numbers by which it knows streams. THROWS for a device that is not
 // there.

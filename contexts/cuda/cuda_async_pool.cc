@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "contexts/cuda/cuda_graph.h"
 #include "contexts/pool/free_lists.h"
 #include "contexts/pool/tracked_pool.h"
 
@@ -43,15 +44,15 @@ class AsyncPool final : public internal::TrackedPool {
     internal::BlockRecord* const record = Claim(block);
     TakeBack(record, stream);
     CudaStream* const home = driver_.StreamAt(record->home);
-    for (const StreamIndex use : record->uses) Join(*home, *driver_.StreamAt(use));
+    for (const StreamIndex use : record->uses) Join(*home, use);
     const CudaAsyncUpstream::StreamScope scope(home);
     GiveBack({RemoveSegment(record)}, lock);
   }
 
   size_t ReleaseCached() override {
-    for (CudaStream* stream : driver_.Streams()) {
-      CUDA_ENFORCE(cudaStreamSynchronize(stream->stream), "stream of device ", stream->device);
-    }
+    const size_t count = driver_.Streams().size();
+    for (size_t i = 0; i < count; ++i) driver_.Synchronize(static_cast<StreamIndex>(i));
+    driver_.FreeDeferred();
     return driver_.Trim();
   }
 
@@ -66,12 +67,12 @@ class AsyncPool final : public internal::TrackedPool {
 
  private:
   // Puts the home stream behind the other's work so far; where CUDA refuses, the host waits.
-  static void Join(const CudaStream& home, const CudaStream& other) {
+  void Join(const CudaStream& home, StreamIndex other) {
     if (CudaIsUnloading()) return;
     try {
-      WaitForStream(home, other);
+      WaitForStream(home, *driver_.StreamAt(other));
     } catch (const CudaError&) {
-      LogCudaError(cudaStreamSynchronize(other.stream), "cudaStreamSynchronize");
+      driver_.Synchronize(other);
     }
   }
 
@@ -108,6 +109,8 @@ cudaMemPool_t CudaAsyncUpstream::DriverPool() {
 
 void* CudaAsyncUpstream::Allocate(size_t nbytes) {
   CAFFE_ENFORCE(scope_stream != nullptr, "memory of the driver's pool without a stream");
+  EnforceNotRecording("device memory is allocated");
+  if (has_deferred_.load(std::memory_order_relaxed)) FreeDeferred();
   void* data = nullptr;
   const cudaError_t code =
       cudaMallocFromPoolAsync(&data, nbytes, DriverPool(), scope_stream->stream);
@@ -121,14 +124,45 @@ void* CudaAsyncUpstream::Allocate(size_t nbytes) {
 
 void CudaAsyncUpstream::Free(void* data, size_t) {
   if (CudaIsUnloading()) return;
-  // A pool that ends has no stream to free on: it waits.
-  const cudaError_t code =
-      scope_stream != nullptr ? cudaFreeAsync(data, scope_stream->stream) : cudaFree(data);
-  if (code == cudaErrorCudartUnloading) {
-    LogCudaError(code, "cudaFreeAsync");
+  if (has_deferred_.load(std::memory_order_relaxed)) FreeDeferred();
+  if (scope_stream == nullptr) {  // a pool that ends waits
+    const cudaError_t code = cudaFree(data);
+    if (code != cudaErrorCudartUnloading) CUDA_ENFORCE(code, "memory of device ", device_);
     return;
   }
-  CUDA_ENFORCE(code, "memory of device ", device_);
+  if (FreeOnStream(data, *scope_stream)) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  deferred_.emplace_back(data, scope_stream);
+  has_deferred_.store(true, std::memory_order_relaxed);
+}
+
+bool CudaAsyncUpstream::FreeOnStream(void* data, const CudaStream& stream) {
+  cudaError_t code = cudaSuccess;
+  {
+    const std::lock_guard<std::mutex> lock(stream.capture.mutex);
+    if (stream.capture.active) return false;
+    code = cudaFreeAsync(data, stream.stream);
+  }
+  if (code == cudaErrorCudartUnloading) {
+    LogCudaError(code, "cudaFreeAsync");
+  } else {
+    CUDA_ENFORCE(code, "memory of device ", device_);
+  }
+  return true;
+}
+
+void CudaAsyncUpstream::FreeDeferred() {
+  std::vector<std::pair<void*, CudaStream*>> deferred;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    deferred.swap(deferred_);
+    has_deferred_.store(false, std::memory_order_relaxed);
+  }
+  std::erase_if(deferred, [this](const auto& d) { return FreeOnStream(d.first, *d.second); });
+  if (deferred.empty()) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  deferred_.insert(deferred_.end(), deferred.begin(), deferred.end());
+  has_deferred_.store(true, std::memory_order_relaxed);
 }
 
 void CudaAsyncUpstream::GrantAccess(int peer) {

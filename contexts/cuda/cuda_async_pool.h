@@ -2,7 +2,11 @@
 // ASYNC: the driver's stream-ordered pool (cudaMallocFromPoolAsync) behind the interface of
 // contexts/pool. The driver caches and reuses; this counts, limits and judges frees.
 
+#include <atomic>
 #include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "contexts/cuda/cuda_upstream.h"
 #include "contexts/pool/pool.h"
@@ -18,6 +22,9 @@ class CudaAsyncUpstream final : public CudaUpstream {
       : CudaUpstream(static_cast<size_t>(device), false), device_(device) {}
   void* Allocate(size_t nbytes) override;
   void Free(void* data, size_t nbytes) override;
+
+  // Frees what could not be freed while its stream was recorded for a graph.
+  void FreeDeferred();
 
   // Lets kernels and copies of another device reach this memory.
   void GrantAccess(int peer);
@@ -39,10 +46,14 @@ class CudaAsyncUpstream final : public CudaUpstream {
 
  private:
   cudaMemPool_t DriverPool();
+  // False when the stream is recorded for a graph, which would replay the free.
+  bool FreeOnStream(void* data, const CudaStream& stream);
 
   const int device_;
   std::mutex mutex_;
   cudaMemPool_t pool_ = nullptr;
+  std::vector<std::pair<void*, CudaStream*>> deferred_;
+  std::atomic<bool> has_deferred_{false};
 };
 
 // Free lets the home stream wait for the others that used the block; the host never waits.

@@ -4,6 +4,7 @@
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/cuda/cuda_copy.h"
 #include "contexts/cuda/cuda_event.h"
+#include "contexts/cuda/cuda_graph.h"
 
 namespace caffe2rt {
 namespace {
@@ -36,6 +37,15 @@ void CUDAStaticContext::ExtractDeviceOption(DeviceOption* option, const void* da
   if (device >= 0) option->set_device_id(device);
 }
 
+std::unique_ptr<DeviceGraph> CUDAStaticContext::CreateGraph(const DeviceOption& option) {
+  return std::make_unique<CudaGraph>(DeviceOf(option));
+}
+
+void CUDAStaticContext::RecordUse(const MemoryDeleter& memory, const BaseContext& user) const {
+  if (user.device_type() != CUDA) return;
+  RecordCudaUse(memory, static_cast<const CUDAContext&>(user).stream());
+}
+
 CUDAStaticContext* GetCUDAStaticContext() {
   static CUDAStaticContext* const context = new CUDAStaticContext;  // outlives every tensor
   return context;
@@ -62,6 +72,10 @@ CUDAContext::CUDAContext(const DeviceOption& option)
 
 void CUDAContext::SwitchToDevice(int stream_id) {
   ThreadLocalCUDAObjects& objects = ThreadCudaObjects();
+  if (objects.IsCurrent(*stream_, stream_id)) {
+    if (CaffeCudaGetDevice() != device_) CaffeCudaSetDevice(device_);
+    return;
+  }
   CudaStream& stream = objects.Stream(device_, stream_id);
   CaffeCudaSetDevice(device_);
   objects.SetCurrentId(device_, stream_id);
@@ -70,6 +84,7 @@ void CUDAContext::SwitchToDevice(int stream_id) {
 
 void CUDAContext::FinishDeviceComputation() {
   EnforceCudaIsNotLostByFork();
+  if (stream_->capture.active) EnforceNotRecording("the host waits for the device");
   CUDA_ENFORCE(cudaStreamSynchronize(stream_->stream), "work on device ", device_);
   stream_->has_host_copies.store(false, std::memory_order_release);
   // A launch that failed left nothing on the stream.

@@ -32,6 +32,10 @@ class CUDAStaticContext final : public BaseStaticContext {
   DeviceType GetDeviceType() override { return CUDA; }
   // The device id too: of the pointer, for null of the thread's current device.
   void ExtractDeviceOption(DeviceOption* option, const void* data) override;
+  // See cuda_graph.h.
+  std::unique_ptr<DeviceGraph> CreateGraph(const DeviceOption& option) override;
+  // See RecordCudaUse; contexts of other devices do not use this memory.
+  void RecordUse(const MemoryDeleter& memory, const BaseContext& user) const override;
 };
 
 // The process's one.

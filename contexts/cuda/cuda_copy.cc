@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "contexts/cuda/cuda_graph.h"
 #include "contexts/cuda/pinned_allocator.h"
 
 namespace caffe2rt {
@@ -59,18 +60,20 @@ void Deliver(void* state) {
   std::memcpy(delivery.dst, static_cast<const char*>(state) + kDeliveryBytes, delivery.nbytes);
 }
 
-// Pinned memory that is freed from here on waits for this stream; see PinnedCPUAllocator.
-void NoteHostCopy(CudaStream& stream) {
-  PinnedUpstream().IndexOf(stream);
-  stream.has_host_copies.store(true, std::memory_order_release);
-}
-
 void CopyAsync(size_t nbytes, const void* src, void* dst, cudaMemcpyKind kind, CudaStream& stream) {
   CUDA_ENFORCE(cudaMemcpyAsync(dst, src, nbytes, kind, stream.stream), nbytes, " bytes, device ",
                stream.device);
 }
 
 }  // namespace
+
+void NoteHostCopy(CudaStream& stream) {
+  if (CudaGraph* const recording = RecordingOfThread(); recording != nullptr) {
+    recording->NotePinnedCopy();
+  }
+  PinnedUpstream().IndexOf(stream);
+  stream.has_host_copies.store(true, std::memory_order_release);
+}
 
 void CopyBetweenDevices(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
   if (nbytes == 0) return;
@@ -94,6 +97,7 @@ void CopyFromHost(size_t nbytes, const void* src, void* dst, CudaStream& stream)
     CopyAsync(nbytes, src, dst, cudaMemcpyDefault, stream);
     return;
   }
+  EnforceNotRecording("pageable memory is copied");
   for (size_t done = 0; done < nbytes; done += kStageBytes) {
     const size_t piece = std::min(kStageBytes, nbytes - done);
     const Stage stage(piece, stream);
@@ -110,6 +114,7 @@ void CopyToHost(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
     CopyAsync(nbytes, src, dst, cudaMemcpyDefault, stream);
     return;
   }
+  EnforceNotRecording("pageable memory is copied");
   for (size_t done = 0; done < nbytes; done += kStageBytes) {
     const size_t piece = std::min(kStageBytes, nbytes - done);
     const Stage stage(kDeliveryBytes + piece, stream);

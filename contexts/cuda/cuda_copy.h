@@ -20,4 +20,7 @@ void CopyFromHost(size_t nbytes, const void* src, void* dst, CudaStream& stream)
 // The destination is written by the time that work on the stream is over.
 void CopyToHost(size_t nbytes, const void* src, void* dst, CudaStream& stream);
 
+// The stream copies pinned memory: what is freed from here on waits for it; see PinnedCPUAllocator.
+void NoteHostCopy(CudaStream& stream);
+
 }  // namespace caffe2rt

@@ -7,6 +7,7 @@
 #include "caffe2_core/device/event.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/cuda_graph.h"
 
 namespace caffe2rt {
 namespace {
@@ -75,7 +76,8 @@ void Record(Event* event, const void* context, const char* error) {
     }
     state.device = stream.device;
     if (state.event == nullptr) state.event = TakeCudaEvent(stream.device);
-    CUDA_ENFORCE(cudaEventRecord(state.event, stream.stream), "device ", stream.device);
+    if (stream.capture.active) EnforceNotRecording("an event is recorded");
+    CUDA_ENFORCE(RecordEvent(state.event, stream), "device ", stream.device);
   } catch (const EnforceNotMet& e) {
     // Those who wait must not wait for ever.
     state.Finish(EventStatus::EVENT_FAILED, e.message());

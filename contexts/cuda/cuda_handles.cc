@@ -6,6 +6,7 @@
 
 #include "contexts/cuda/cublas_library.h"
 #include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/cuda_graph.h"
 
 namespace caffe2rt {
 namespace {
@@ -68,6 +69,7 @@ size_t CublasWorkspaceBytes(int device) {
 
 void BindCublas(CudaHandles& handles, CudaStream& stream) {
   handles.cublas_stream = nullptr;
+  const DeviceGuard guard(stream.device);
   if (stream.cublas_workspace.get() == nullptr) {
     stream.cublas_workspace_bytes = CublasWorkspaceBytes(stream.device);
     stream.cublas_workspace = NewCudaMemory(stream.cublas_workspace_bytes, stream);
@@ -105,6 +107,7 @@ cudnnHandle_t CudnnHandle(CudaHandles& handles, const CudaStream& stream) {
   }
   if (handles.cudnn_stream != &stream) {
     handles.cudnn_stream = nullptr;
+    const DeviceGuard guard(stream.device);
     internal::BindCudnnHandle(handles.cudnn, stream);
     handles.cudnn_stream = &stream;
   }
@@ -149,11 +152,16 @@ void* CudnnWorkspace(CUDAContext& context, size_t nbytes) {
   CudaStream& stream = context.stream();
   if (__builtin_expect(nbytes > stream.workspace_bytes, 0)) {
     stream.workspace_bytes = 0;
+    if (stream.workspace_is_recorded) {
+      stream.recorded_workspaces.push_back(std::move(stream.workspace));
+      stream.workspace_is_recorded = false;
+    }
     stream.workspace.Reset();  // first, so that the two are never there at once
     const size_t rounded = (nbytes + kGranule - 1) / kGranule * kGranule;
     stream.workspace = NewCudaMemory(rounded, stream);
     stream.workspace_bytes = rounded;
   }
+  if (RecordingOfThread() != nullptr) stream.workspace_is_recorded = true;
   return stream.workspace.get();
 }
 

@@ -119,11 +119,36 @@ bool IsStreamFree(int device, int stream_id) {
   return true;
 }
 
+cudaError_t RecordEvent(cudaEvent_t event, const CudaStream& stream) {
+  const std::lock_guard<std::mutex> lock(stream.capture.mutex);
+  if (stream.capture.active) return cudaErrorStreamCaptureUnsupported;
+  return cudaEventRecord(event, stream.stream);
+}
+
+cudaError_t WaitForEvent(const CudaStream& waiter, cudaEvent_t event) {
+  const std::lock_guard<std::mutex> lock(waiter.capture.mutex);
+  if (waiter.capture.active) return cudaErrorStreamCaptureUnsupported;
+  return cudaStreamWaitEvent(waiter.stream, event, 0);
+}
+
+cudaError_t WaitForWork(const CudaStream& stream) {
+  // Through an event, since the stream itself may be recorded by the time that this waits.
+  const cudaEvent_t event = TakeCudaEvent(stream.device);
+  cudaError_t code = RecordEvent(event, stream);
+  if (code == cudaSuccess) {
+    code = cudaEventSynchronize(event);
+  } else if (code == cudaErrorStreamCaptureUnsupported) {
+    code = cudaEventSynchronize(stream.capture.before);
+  }
+  GiveCudaEvent(stream.device, event);
+  return code;
+}
+
 void WaitForStream(const CudaStream& waiter, const CudaStream& other) {
   if (&waiter == &other) return;
   const cudaEvent_t event = TakeCudaEvent(other.device);
-  cudaError_t code = cudaEventRecord(event, other.stream);
-  if (code == cudaSuccess) code = cudaStreamWaitEvent(waiter.stream, event, 0);
+  cudaError_t code = RecordEvent(event, other);
+  if (code == cudaSuccess) code = WaitForEvent(waiter, event);
   GiveCudaEvent(other.device, event);  // a wait keeps the record that it saw
   CUDA_ENFORCE(code, "stream of device ", waiter.device, " behind one of device ", other.device);
 }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "caffe2_core/device/memory.h"
@@ -33,9 +34,18 @@ struct CudaStream {
   std::array<std::atomic<int32_t>, kCompileTimeMaxGpus + 1> upstream_index;
   // Whether copies from or to pinned memory may be pending: set by a copy, cleared by a wait.
   std::atomic<bool> has_host_copies{false};
+  // Set while work is recorded for a graph: events and waits then do not do what they say. The
+  // mutex is held to begin and end that, and to record an event from another thread.
+  struct Capture {
+    mutable std::mutex mutex;
+    std::atomic<bool> active{false};
+    cudaEvent_t before = nullptr;  // behind what the stream was given before
+  } capture;
   // Scratch memory: its user is whatever the stream does next (cuda_handles.h).
   DataPtr workspace, cublas_workspace;
   size_t workspace_bytes = 0, cublas_workspace_bytes = 0;
+  bool workspace_is_recorded = false;        // a graph holds its address
+  std::vector<DataPtr> recorded_workspaces;  // that have become too small
 };
 
 // What a thread has of CUDA. Used by its thread alone.
@@ -55,6 +65,11 @@ class ThreadLocalCUDAObjects {
   // The id of the current stream, 0 at first.
   int CurrentId(int device) const { return current_[static_cast<size_t>(device)]; }
   void SetCurrentId(int device, int stream_id);
+  // Whether the stream is this thread's current one on its device, by this id.
+  bool IsCurrent(const CudaStream& stream, int stream_id) const {
+    const auto device = static_cast<size_t>(stream.device);
+    return current_stream_[device] == &stream && current_[device] == stream_id;
+  }
 
   // REQUIRES: a device that is there.
   CudaHandles& Handles(int device) { return handles_[static_cast<size_t>(device)]; }
@@ -85,6 +100,12 @@ CudaStream* FindCurrentStream(int device) noexcept;
 // Whether all work of the calling thread's stream is over. THROWS when it failed.
 bool IsStreamFree(int device, int stream_id);
 
+// Records an event, or makes the stream wait for one; a stream that is recorded for a graph
+// refuses.
+cudaError_t RecordEvent(cudaEvent_t event, const CudaStream& stream);
+cudaError_t WaitForEvent(const CudaStream& waiter, cudaEvent_t event);
+// Makes the host wait for the stream; where it is recorded for a graph, for what came before.
+cudaError_t WaitForWork(const CudaStream& stream);
 // Puts what `waiter` does from now on behind what `other` was given so far; of any two devices. The
 // host does not wait. THROWS what CUDA says.
 void WaitForStream(const CudaStream& waiter, const CudaStream& other);

@@ -1,5 +1,7 @@
 #include "contexts/cuda/cuda_upstream.h"
 
+#include "contexts/cuda/cuda_graph.h"
+
 namespace caffe2rt {
 namespace {
 
@@ -72,7 +74,7 @@ void CudaUpstream::Record(Event event, StreamIndex index) {
   mark.device = device;
   if (stream == nullptr || CudaIsUnloading()) return;
   if (mark.event == nullptr) mark.event = TakeCudaEvent(device);
-  const cudaError_t code = cudaEventRecord(mark.event, stream->stream);
+  const cudaError_t code = RecordEvent(mark.event, *stream);
   if (!Passes(code)) CUDA_ENFORCE(code, "event of memory on device ", device);
 }
 
@@ -92,11 +94,12 @@ void CudaUpstream::Synchronize(StreamIndex index) {
   // A pool waits for all numbers below the highest that it has seen.
   const CudaStream* const stream = StreamAt(index);
   if (stream == nullptr || CudaIsUnloading()) return;
-  const cudaError_t code = cudaStreamSynchronize(stream->stream);
+  const cudaError_t code = WaitForWork(*stream);
   if (!Passes(code)) CUDA_ENFORCE(code, "stream of device ", stream->device);
 }
 
 void* CudaDeviceUpstream::Allocate(size_t nbytes) {
+  EnforceNotRecording("device memory is allocated");
   const DeviceGuard guard(device_);
   void* data = nullptr;
   const cudaError_t code = cudaMalloc(&data, nbytes);
@@ -111,6 +114,7 @@ void CudaDeviceUpstream::Free(void* data, size_t) {
 }
 
 void* CudaPinnedUpstream::Allocate(size_t nbytes) {
+  EnforceNotRecording("pinned memory is allocated");
   void* data = nullptr;
   const cudaError_t code = cudaHostAlloc(&data, nbytes, cudaHostAllocPortable);
   return OrNull(code, data, nbytes, "pinned memory");

@@ -17,18 +17,19 @@ namespace caffe2rt {
 
 #define CAFFE2RT_CUDNN_FUNCTIONS(X)                                                                                               \
   X(Create)                                                                                                                       \
-  X(Destroy) X(SetStream) X(GetStream) X(GetVersion) X(GetMaxDeviceVersion) X(GetCudartVersion) X(                                \
-      GetProperty) X(GetErrorString) X(GetLastErrorString) X(CreateTensorDescriptor)                                              \
-      X(DestroyTensorDescriptor) X(SetTensor4dDescriptor) X(SetTensor4dDescriptorEx) X(                                           \
-          SetTensorNdDescriptor) X(SetTensorNdDescriptorEx) X(GetTensor4dDescriptor)                                              \
-          X(GetTensorNdDescriptor) X(GetTensorSizeInBytes) X(AddTensor) X(OpTensor) X(ScaleTensor) X(                             \
-              SetTensor) X(TransformTensor) X(CreateOpTensorDescriptor) X(DestroyOpTensorDescriptor)                              \
-              X(SetOpTensorDescriptor) X(CreateFilterDescriptor) X(DestroyFilterDescriptor) X(                                    \
-                  SetFilter4dDescriptor) X(SetFilterNdDescriptor) X(GetFilter4dDescriptor) X(GetFilterNdDescriptor)               \
-                  X(GetFilterSizeInBytes) X(CreateConvolutionDescriptor) X(DestroyConvolutionDescriptor) X(                       \
-                      SetConvolution2dDescriptor) X(SetConvolutionNdDescriptor) X(GetConvolution2dDescriptor)                     \
-                      X(SetConvolutionGroupCount) X(GetConvolutionGroupCount) X(SetConvolutionMathType) X(                        \
-                          GetConvolutionMathType) X(SetConvolutionReorderType) X(GetConvolution2dForwardOutputDim)                \
+  X(Destroy)                                                                                                                      \
+  X(SetStream) X(GetStream) X(GetVersion) X(GetMaxDeviceVersion) X(GetCudartVersion) X(GetProperty) X(                            \
+      GetErrorString) X(GetLastErrorString) X(CreateTensorDescriptor) X(DestroyTensorDescriptor) X(SetTensor4dDescriptor)         \
+      X(SetTensor4dDescriptorEx) X(SetTensorNdDescriptor) X(SetTensorNdDescriptorEx) X(                                           \
+          GetTensor4dDescriptor) X(GetTensorNdDescriptor) X(GetTensorSizeInBytes) X(AddTensor)                                    \
+          X(OpTensor) X(ScaleTensor) X(SetTensor) X(TransformTensor) X(CreateOpTensorDescriptor) X(                               \
+              DestroyOpTensorDescriptor) X(SetOpTensorDescriptor) X(CreateFilterDescriptor) X(DestroyFilterDescriptor)            \
+              X(SetFilter4dDescriptor) X(SetFilterNdDescriptor) X(GetFilter4dDescriptor) X(                                       \
+                  GetFilterNdDescriptor) X(GetFilterSizeInBytes) X(CreateConvolutionDescriptor)                                   \
+                  X(DestroyConvolutionDescriptor) X(SetConvolution2dDescriptor) X(                                                \
+                      SetConvolutionNdDescriptor) X(GetConvolution2dDescriptor) X(SetConvolutionGroupCount)                       \
+                      X(GetConvolutionGroupCount) X(SetConvolutionMathType) X(GetConvolutionMathType) X(                          \
+                          SetConvolutionReorderType) X(GetConvolution2dForwardOutputDim)                                          \
                           X(GetConvolutionNdForwardOutputDim) X(ConvolutionForward) X(                                            \
                               ConvolutionBiasActivationForward) X(ConvolutionBackwardData) X(ConvolutionBackwardFilter)           \
                               X(ConvolutionBackwardBias) X(GetConvolutionForwardAlgorithmMaxCount) X(                             \

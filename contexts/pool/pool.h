@@ -87,6 +87,9 @@ class Pool {
 
   // The pool that gave a token.
   static Pool& Of(void* token);
+  // The block and its home stream. REQUIRES: the block is in use, and stays so meanwhile.
+  static PoolBlock BlockOf(void* token);
+  static StreamIndex HomeOf(void* token);
 };
 
 // For a MemoryDeleter: frees by data and token. Logs what is wrong and never throws.

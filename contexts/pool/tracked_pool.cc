@@ -8,6 +8,9 @@ namespace caffe2rt {
 
 Pool& Pool::Of(void* token) { return *internal::RecordOf(token)->pool; }
 
+PoolBlock Pool::BlockOf(void* token) { return {internal::RecordOf(token)->data, token}; }
+StreamIndex Pool::HomeOf(void* token) { return internal::RecordOf(token)->home; }
+
 void FreePoolBlock(void* data, void* token, StreamIndex stream) noexcept {
   try {
     if (data == nullptr) return;

@@ -99,6 +99,44 @@ TEST_F(CudaAllocatorTest, WaitsForTheStreamOfTheThreadThatFrees) {
   EXPECT_NE(other.get(), first);
 }
 
+TEST_F(CudaAllocatorTest, WaitsForTheStreamsThatAreNamedAsUsers) {
+  if (!PoolCaches()) GTEST_SKIP() << "freeing waits";
+  const StreamGuard guard(0, 1);
+  const auto [data, deleter] = NewCudaMemory(kMiB);
+  Gate gate(ThreadStream(0, 2).stream);
+  RecordCudaUse(deleter, ThreadStream(0, 2));
+  deleter(data);
+  if (GetCudaMemoryPoolType() == CudaMemoryPoolType::ASYNC) {
+    EXPECT_FALSE(IsStreamFree(0, 1));  // its home waits, as above
+    return;
+  }
+  const DataPtr other(NewCudaMemory(kMiB));
+  EXPECT_NE(other.get(), data);
+}
+
+TEST_F(CudaAllocatorTest, UseOnItsOwnStreamChangesNothing) {
+  if (!PoolCaches()) GTEST_SKIP() << "the pool keeps nothing";
+  const StreamGuard guard(0, 1);
+  const auto [data, deleter] = NewCudaMemory(kMiB);
+  Gate gate(ThreadStream(0, 1).stream);
+  RecordCudaUse(deleter, ThreadStream(0, 1));
+  deleter(data);
+  const DataPtr again(NewCudaMemory(kMiB));
+  EXPECT_EQ(again.get(), data);
+}
+
+TEST_F(CudaAllocatorTest, LeavesMemoryOfOthersAlone) {
+  RecordCudaUse(MemoryDeleter(&std::free), ThreadStream(0, 1));
+  RecordCudaUse(MemoryDeleter(), ThreadStream(0, 1));
+  SKIP_BELOW_DEVICES(2);
+  const DeviceGuard guard(1);
+  const DataPtr there(NewCudaMemory(kMiB));
+  const auto [data, deleter] = NewCudaMemory(kMiB);
+  RecordCudaUse(deleter, ThreadStream(0, 1));  // of another device
+  deleter(data);
+  CudaPool(1).CheckInvariants();
+}
+
 TEST_F(CudaAllocatorTest, FreesOnAThreadThatNeverUsedCuda) {
   const long before = TotalMemoryByGpu()[0];
   DataPtr memory(NewCudaMemory(kMiB));

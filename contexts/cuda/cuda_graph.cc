@@ -1,0 +1,106 @@
+#include "contexts/cuda/cuda_graph.h"
+
+#include "caffe2_core/base/logging.h"
+#include "contexts/cuda/cuda_copy.h"
+
+namespace caffe2rt {
+
+namespace internal {
+
+constinit thread_local CudaGraph* recording = nullptr;
+
+void ThrowRecording(const char* what) {
+  recording->Refuse(what);
+  CAFFE_THROW(what, " while work is recorded for a CUDA graph, which cannot be replayed");
+}
+
+}  // namespace internal
+
+CudaGraph::CudaGraph(int device) : device_(device) { EnforceCudaDevice(device); }
+
+CudaGraph::~CudaGraph() {
+  if (CudaIsUnloading() || CudaIsLostByFork()) return;
+  std::string reason;
+  if (recording_ && internal::recording == this) EndCapture(&reason);
+  Forget();
+}
+
+void CudaGraph::BeginCapture(int stream_id) {
+  EnforceCudaIsNotLostByFork();
+  CAFFE_ENFORCE(internal::recording == nullptr,
+                "this thread records a CUDA graph already: end that first");
+  CudaStream& stream = ThreadStream(device_, stream_id);
+  Forget();
+  const std::lock_guard<std::mutex> lock(stream.capture.mutex);
+  if (stream.capture.before == nullptr) stream.capture.before = TakeCudaEvent(device_);
+  // Others wait for this one in place of the stream, which cannot be waited for.
+  CUDA_ENFORCE(cudaEventRecord(stream.capture.before, stream.stream), "device ", device_);
+  // Relaxed: what would be unsafe is judged here, and pools ask for their events all the time.
+  CUDA_ENFORCE(cudaStreamBeginCapture(stream.stream, cudaStreamCaptureModeRelaxed), "device ",
+               device_);
+  stream.capture.active.store(true, std::memory_order_release);
+  stream_ = &stream;
+  recording_ = true;
+  copies_host_memory_ = false;
+  refused_.clear();
+  internal::recording = this;
+}
+
+bool CudaGraph::EndCapture(std::string* reason) {
+  CAFFE_ENFORCE(recording_ && internal::recording == this,
+                "EndCapture without BeginCapture on the same thread");
+  recording_ = false;
+  internal::recording = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaError_t code = cudaSuccess;
+  {
+    const std::lock_guard<std::mutex> lock(stream_->capture.mutex);
+    code = cudaStreamEndCapture(stream_->stream, &graph);
+    stream_->capture.active.store(false, std::memory_order_release);
+  }
+  if (code != cudaSuccess) {
+    cudaGetLastError();
+    *reason = refused_.empty() ? "CUDA does not record it: " + CudaErrorText(code) : refused_;
+  } else if (!refused_.empty()) {
+    *reason = refused_;
+  } else if (Instantiate(graph, reason)) {
+    LogCudaError(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    return true;
+  }
+  if (graph != nullptr) LogCudaError(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  return false;
+}
+
+bool CudaGraph::Instantiate(cudaGraph_t graph, std::string* reason) {
+  const cudaError_t code = cudaGraphInstantiate(&executable_, graph, 0);
+  if (code == cudaSuccess) return true;
+  cudaGetLastError();
+  executable_ = nullptr;
+  *reason = "CUDA makes no graph of it: " + CudaErrorText(code);
+  return false;
+}
+
+void CudaGraph::Launch(int stream_id) {
+  CAFFE_ENFORCE(executable_ != nullptr, "nothing is recorded in this CUDA graph");
+  CudaStream& stream = ThreadStream(device_, stream_id);
+  EnforceNotRecording("a CUDA graph is started");
+  WaitForStream(stream, *stream_);
+  if (copies_host_memory_) NoteHostCopy(stream);
+  CUDA_ENFORCE(cudaGraphLaunch(executable_, stream.stream), "device ", device_);
+  WaitForStream(*stream_, stream);
+}
+
+void CudaGraph::Refuse(const std::string& reason) noexcept {
+  try {
+    if (refused_.empty()) refused_ = reason;
+  } catch (...) {  // no memory of the host; the operator's own error stays
+  }
+}
+
+void CudaGraph::Forget() noexcept {
+  if (executable_ == nullptr) return;
+  LogCudaError(cudaGraphExecDestroy(executable_), "cudaGraphExecDestroy");
+  executable_ = nullptr;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,235 @@
+#include "contexts/cuda/cuda_graph.h"
+
+#include <optional>
+#include <thread>
+
+#include "caffe2rt/caffe2.pb.h"
+#include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/pinned_allocator.h"
+#include "tests/contexts/cuda/cuda_testing.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::HasSubstr;
+
+// Two numbers on the device, and the context that works on them.
+class CudaGraphTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!HasCudaGPU()) return;
+    RegisterCUDAContext();
+    context_.emplace();
+    context_->SwitchToDevice(0);
+    from_ = DataPtr(CUDAContext::New(sizeof(int)));
+    to_ = DataPtr(CUDAContext::New(sizeof(int)));
+    Set(from_, 1);
+    Set(to_, 2);
+    DeviceOption option;
+    option.set_device_type(CUDA);
+    option.set_device_id(0);
+    graph_ = GetCUDAStaticContext()->CreateGraph(option);
+  }
+  void TearDown() override {
+    graph_.reset();
+    from_.Reset();
+    to_.Reset();
+    context_.reset();
+    CudaTest::TearDown();
+  }
+  void Set(const DataPtr& memory, int value) {
+    context_->CopyBytesFromCPU(sizeof(int), &value, memory.get());
+    context_->FinishDeviceComputation();
+  }
+  int Get(const DataPtr& memory) {
+    int value = 0;
+    context_->CopyBytesToCPU(sizeof(int), memory.get(), &value);
+    context_->FinishDeviceComputation();
+    return value;
+  }
+  void CopyOnDevice() { context_->CopyBytesSameDevice(sizeof(int), from_.get(), to_.get()); }
+  // Records the copy and something else, and gives the reason why that cannot be replayed.
+  std::string ReasonAgainst(const std::function<void()>& action) {
+    graph_->BeginCapture(0);
+    CopyOnDevice();
+    action();
+    std::string reason;
+    EXPECT_FALSE(graph_->EndCapture(&reason));
+    EXPECT_EQ(Get(to_), 2);  // nothing ran
+    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+    CopyOnDevice();  // and the stream works
+    EXPECT_EQ(Get(to_), 1);
+    return reason;
+  }
+
+  std::optional<CUDAContext> context_;
+  DataPtr from_, to_;
+  std::unique_ptr<DeviceGraph> graph_;
+};
+
+TEST_F(CudaGraphTest, ReplaysWhatItRecorded) {
+  graph_->BeginCapture(0);
+  CopyOnDevice();
+  std::string reason;
+  ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
+  EXPECT_EQ(Get(to_), 2);  // recording runs nothing
+  graph_->Launch(0);
+  EXPECT_EQ(Get(to_), 1);
+  Set(from_, 7);
+  graph_->Launch(0);
+  EXPECT_EQ(Get(to_), 7);
+}
+
+TEST_F(CudaGraphTest, RecordsAgain) {
+  std::string reason;
+  for (const int value : {3, 4}) {
+    graph_->BeginCapture(0);
+    CopyOnDevice();
+    ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
+    Set(from_, value);
+    graph_->Launch(0);
+    EXPECT_EQ(Get(to_), value);
+  }
+}
+
+TEST_F(CudaGraphTest, RefusesDeviceMemory) {
+  const std::string reason = ReasonAgainst([] {
+    EXPECT_EQ(ErrorOf([] { CUDAContext::New(1 << 20); }),
+              "device memory is allocated while work is recorded for a CUDA graph, which cannot be "
+              "replayed");
+  });
+  EXPECT_EQ(reason, "device memory is allocated");
+}
+
+TEST_F(CudaGraphTest, RefusesToFreeDeviceMemory) {
+  DataPtr memory(CUDAContext::New(100));
+  EXPECT_EQ(ReasonAgainst([&] { memory.Reset(); }), "device memory is freed");
+}
+
+TEST_F(CudaGraphTest, RefusesPageableMemory) {
+  int value = 5;
+  const std::string from = ReasonAgainst([&] {
+    EXPECT_THAT(ErrorOf([&] { context_->CopyBytesFromCPU(sizeof(int), &value, to_.get()); }),
+                HasSubstr("pageable memory is copied while"));
+  });
+  EXPECT_EQ(from, "pageable memory is copied");
+  Set(to_, 2);
+  EXPECT_EQ(ReasonAgainst([&] {
+              EXPECT_NE(ErrorOf([&] { context_->CopyBytesToCPU(sizeof(int), to_.get(), &value); }),
+                        "");
+            }),
+            "pageable memory is copied");
+}
+
+TEST_F(CudaGraphTest, RefusesWaitsAndEvents) {
+  EXPECT_EQ(
+      ReasonAgainst([&] { EXPECT_THROW(context_->FinishDeviceComputation(), EnforceNotMet); }),
+      "the host waits for the device");
+  Set(to_, 2);
+  DeviceOption option;
+  option.set_device_type(CUDA);
+  Event event(option);
+  EXPECT_EQ(ReasonAgainst([&] { EXPECT_THROW(context_->Record(&event), EnforceNotMet); }),
+            "an event is recorded");
+  EXPECT_EQ(event.Query(), EventStatus::EVENT_FAILED);  // who waits does not wait for ever
+}
+
+TEST_F(CudaGraphTest, ReplaysCopiesOfPinnedMemory) {
+  PinnedCPUAllocator allocator;
+  const DataPtr pinned(allocator.New(sizeof(int)));
+  int* const value = static_cast<int*>(pinned.get());
+  *value = 11;
+  graph_->BeginCapture(0);
+  context_->CopyBytesFromCPU(sizeof(int), value, to_.get());
+  std::string reason;
+  ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
+  *value = 12;
+  graph_->Launch(0);
+  EXPECT_TRUE(context_->stream().has_host_copies);  // pinned memory that is freed waits for it
+  EXPECT_EQ(Get(to_), 12);
+}
+
+TEST_F(CudaGraphTest, KeepsItsOrderOnAnotherStream) {
+  graph_->BeginCapture(0);
+  CopyOnDevice();
+  std::string reason;
+  ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
+  Gate gate(context_->cuda_stream());
+  context_->CopyBytesSameDevice(sizeof(int), to_.get(), from_.get());  // 2, when the gate opens
+  graph_->Launch(1);
+  CUDAContext other;
+  other.SwitchToDevice(1);
+  EXPECT_FALSE(IsStreamFree(0, 1));
+  gate.Open();
+  other.FinishDeviceComputation();
+  context_->SwitchToDevice(0);
+  EXPECT_EQ(Get(from_), 2);
+}
+
+TEST_F(CudaGraphTest, LeavesOtherThreadsAlone) {
+  // Home is another stream; it was used on the one that is recorded.
+  DataPtr shared;
+  std::thread([&] {
+    CUDAContext theirs;
+    theirs.SwitchToDevice(0);
+    shared = DataPtr(CUDAContext::New(1000));
+  }).join();
+  const auto [data, deleter] = shared.Release();
+  GetCUDAStaticContext()->RecordUse(deleter, *context_);
+  graph_->BeginCapture(0);
+  CopyOnDevice();
+  std::thread([data = data, deleter = deleter] {
+    CUDAContext theirs;
+    theirs.SwitchToDevice(0);
+    deleter(data);
+    const DataPtr memory(CUDAContext::New(1 << 20));
+    theirs.FinishDeviceComputation();
+    ReleaseCachedCudaMemory();  // waits for the recorded stream's earlier work
+  }).join();
+  CopyOnDevice();
+  std::string reason;
+  ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
+  graph_->Launch(0);
+  EXPECT_EQ(Get(to_), 1);
+  CudaPool(0).CheckInvariants();
+}
+
+TEST_F(CudaGraphTest, KeepsScratchMemoryThatItRecorded) {
+  context_->SwitchToDevice(9);
+  void* const scratch = CudnnWorkspace(*context_, 1000);
+  graph_->BeginCapture(9);
+  EXPECT_EQ(CudnnWorkspace(*context_, 1000), scratch);
+  context_->CopyBytesSameDevice(sizeof(int), from_.get(), scratch);
+  std::string reason;
+  ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
+  CudnnWorkspace(*context_, size_t{3} << 20);
+  const DataPtr next(CUDAContext::New(size_t{1} << 20));
+  EXPECT_NE(next.get(), scratch);  // not given out again
+  context_->SwitchToDevice(0);
+}
+
+TEST_F(CudaGraphTest, WantsItsCallsInOrder) {
+  std::string reason;
+  EXPECT_THAT(ErrorOf([&] { graph_->Launch(0); }), HasSubstr("nothing is recorded"));
+  EXPECT_THAT(ErrorOf([&] { graph_->EndCapture(&reason); }), HasSubstr("without BeginCapture"));
+  graph_->BeginCapture(0);
+  CudaGraph second(0);
+  EXPECT_THAT(ErrorOf([&] { second.BeginCapture(1); }), HasSubstr("records a CUDA graph already"));
+  EXPECT_TRUE(graph_->EndCapture(&reason)) << reason;
+  EXPECT_THROW(CudaGraph(99), EnforceNotMet);
+}
+
+TEST_F(CudaGraphTest, EndsItsRecordingWhenItGoes) {
+  {
+    CudaGraph graph(0);
+    graph.BeginCapture(0);
+    CopyOnDevice();
+  }
+  EXPECT_EQ(RecordingOfThread(), nullptr);
+  CopyOnDevice();
+  EXPECT_EQ(Get(to_), 1);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

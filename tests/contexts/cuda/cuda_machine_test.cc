@@ -1,0 +1,176 @@
+// Machines that lack something, and ends of programs. Each test is in a process of its own.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <thread>
+
+#include "caffe2_core/tensor/tensor.h"
+#include "caffe2rt/caffe2.pb.h"
+#include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/cuda_graph.h"
+#include "tests/contexts/cuda/cuda_fake_testing.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::AllOf;
+using testing::ExitedWithCode;
+using testing::HasSubstr;
+using State = CudaMachine::State;
+
+class CudaMachineTest : public testing::Test {
+ protected:
+  void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
+};
+
+// Every way in says why there is no CUDA, and questions have an answer.
+void ExpectNoCuda(State state) {
+  EXPECT_EQ(TheCudaMachine().state, state);
+  EXPECT_FALSE(HasCudaGPU());
+  EXPECT_FALSE(TensorCoreAvailable());
+  EXPECT_EQ(GetGPUIDForPointer(&state), -1);
+  EXPECT_TRUE(TotalMemoryByGpu().empty());
+  EXPECT_EQ(CudaMemoryJson(), "[]");
+  std::vector<std::vector<bool>> pattern;
+  EXPECT_FALSE(GetCudaPeerAccessPattern(&pattern));
+  RegisterCUDAContext();
+  DeviceOption option;
+  option.set_device_type(CUDA);
+  const std::string why = TheCudaMachine().message + "; run on the CPU";
+  EXPECT_THAT(ErrorOf([&] { GetStaticContext(CUDA)->CreateContext(option); }), HasSubstr(why));
+  EXPECT_THAT(ErrorOf([] { GetStaticContext(CUDA)->New(16); }),
+              HasSubstr(TheCudaMachine().message));
+  EXPECT_THAT(ErrorOf([] { Tensor({2}, CUDA).mutable_data<float>(); }), HasSubstr(why));
+  std::cerr << TheCudaMachine().message << "\n";
+}
+
+TEST_F(CudaMachineTest, SaysThatThereIsNoDriver) {
+  FakeCudaConfig config{};
+  config.no_driver = 1;
+  EXPECT_EXIT(OnMachine(config, [] { ExpectNoCuda(State::kNoDriver); }), ExitedWithCode(0),
+              "CUDA: .*driver.* .cudaGetDeviceCount: CUDA driver version is insufficient");
+}
+
+TEST_F(CudaMachineTest, SaysThatThereIsNoDevice) {
+  FakeCudaConfig config{};
+  config.devices = -1;
+  EXPECT_EXIT(OnMachine(config, [] { ExpectNoCuda(State::kNoDevice); }), ExitedWithCode(0),
+              "CUDA: no device on this machine .cudaGetDeviceCount: ");
+}
+
+TEST_F(CudaMachineTest, SaysThatTheDriverDidNotStart) {
+  EXPECT_EXIT(OnMachine({},
+                        [] {
+                          fakecuda_fail("cudaGetDeviceCount", 0, -1, cudaErrorSystemDriverMismatch,
+                                        0);
+                          ExpectNoCuda(State::kUnavailable);
+                        }),
+              ExitedWithCode(0), "CUDA: the driver did not start .*error 803");
+}
+
+TEST_F(CudaMachineTest, UsesSixteenOfMoreDevices) {
+  FakeCudaConfig config{};
+  config.devices = 20;
+  config.bytes_per_device = size_t{64} << 20;
+  EXPECT_EXIT(OnMachine(config,
+                        [] {
+                          EXPECT_EQ(TheCudaMachine().state, State::kTooMany);
+                          EXPECT_EQ(TheCudaMachine().found, 20);
+                          EXPECT_EQ(NumCudaDevices(), 16);
+                          CUDAContext last(15);
+                          last.SwitchToDevice(0);
+                          EXPECT_NE(DataPtr(CUDAContext::New(100)).get(), nullptr);
+                          EXPECT_EQ(ErrorOf([] { CUDAContext beyond(16); }),
+                                    "CUDA device 16 is not on this machine, want 0 to 15");
+                          std::cerr << TheCudaMachine().message << "\n";
+                        }),
+              ExitedWithCode(0), "CUDA: 20 devices, more than the 16 that can be used");
+}
+
+TEST_F(CudaMachineTest, ForkedProcessSaysThatCudaIsLost) {
+  const auto body = [] {
+    RegisterCUDAContext();
+    CUDAContext context;
+    Tensor tensor({100}, CUDA);
+    tensor.mutable_data<float>();
+    const pid_t child = fork();
+    if (child == 0) {
+      EXPECT_FALSE(HasCudaGPU());
+      EXPECT_EQ(TheCudaMachine().state, State::kLostByFork);
+      for (const std::function<void()>& entry : std::initializer_list<std::function<void()>>{
+               [] { CUDAContext(); }, [] { CUDAContext::New(16); }, [] { CaffeCudaGetDevice(); },
+               [&] { context.FinishDeviceComputation(); }, [&] { context.SwitchToDevice(0); },
+               [&] { context.CopyBytesSameDevice(4, &context, &context); },
+               [] { CudaGraph(0).BeginCapture(0); }}) {
+        EXPECT_THAT(ErrorOf(entry), HasSubstr("this process was forked"));
+      }
+      tensor.FreeMemory();  // left alone
+      std::cerr << TheCudaMachine().message << std::endl;
+      std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+    context.FinishDeviceComputation();  // the parent goes on
+  };
+  EXPECT_EXIT(OnMachine({}, body), ExitedWithCode(0), "CUDA: this process was forked");
+}
+
+TEST_F(CudaMachineTest, FreesNothingWhileTheRuntimeGoes) {
+  const auto body = [] {
+    RegisterCUDAContext();
+    Tensor tensor({100}, CUDA);
+    tensor.mutable_data<float>();
+    DataPtr shared(CUDAContext::New(1000));
+    std::thread([&] {  // used on a stream that will not be waited for
+      CUDAContext context;
+      context.SwitchToDevice(0);
+      shared.Reset();
+    })
+        .join();
+    auto graph = std::make_unique<CudaGraph>(0);
+    graph->BeginCapture(0);
+    std::string reason;
+    EXPECT_TRUE(graph->EndCapture(&reason)) << reason;
+    fakecuda_set_unloading(1);
+    tensor.FreeMemory();
+    graph.reset();
+    ReleaseCachedCudaMemory();
+    EXPECT_THROW(CUDAContext::New(size_t{8} << 20), EnforceNotMet);
+    EXPECT_TRUE(CudaIsUnloading());
+    std::cerr << "quiet\n";
+  };
+  EXPECT_EXIT(OnMachine({}, body), ExitedWithCode(0), "^quiet\n$");
+}
+
+TEST_F(CudaMachineTest, CopiesThroughTheHostBetweenDevicesThatAreNoPeers) {
+  FakeCudaConfig config{};
+  config.peer_group = 1;
+  const auto body = [] {
+    EXPECT_FALSE(EnableCudaPeerAccess(0, 1));
+    EXPECT_FALSE(EnableCudaPeerAccess(1, 0));
+    std::vector<std::vector<bool>> pattern;
+    EXPECT_TRUE(GetCudaPeerAccessPattern(&pattern));
+    EXPECT_FALSE(pattern[0][1] || pattern[1][0]);
+    CUDAContext first(0), second(1);
+    second.SwitchToDevice(0);
+    const DataPtr there(CUDAContext::New(4));
+    first.SwitchToDevice(0);
+    const DataPtr here(CUDAContext::New(4));
+    first.CopyBytesFromCPU(4, "abcd", here.get());
+    first.CopyBytesSameDevice(4, here.get(), there.get());
+    first.FinishDeviceComputation();
+    char back[5] = "....";
+    second.CopyBytesToCPU(4, there.get(), back);
+    second.FinishDeviceComputation();
+    EXPECT_STREQ(back, "abcd");
+    EXPECT_EQ(fakecuda_calls("peer_copy_staged"), 1);
+    EXPECT_EQ(fakecuda_calls("peer_copy_direct"), 0);
+    EXPECT_EQ(fakecuda_calls("cudaDeviceEnablePeerAccess"), 0);
+  };
+  EXPECT_EXIT(OnMachine(config, body), ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
