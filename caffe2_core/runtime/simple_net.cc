@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/device_waits.h"
+#include "caffe2_core/runtime/graph_runs.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 
@@ -14,7 +16,16 @@ class SimpleNet final : public NetBase {
   SimpleNet(const std::shared_ptr<const NetDef>& def, Workspace* ws) : NetBase(def, ws), ws_(ws) {
     operators_.reserve(static_cast<size_t>(def->op_size()));
     for (int i = 0; i < def->op_size(); ++i) AddOperator(def->op(i), i);
+    sync_ = GetFlagArgument(*def, "cuda_sync");
+    if (sync_) {
+      waits_.resize(operators_.size() + 1);
+      return;
+    }
     waits_ = PlanDeviceWaits(GetOperators());
+    if (GetFlagArgument(*def, "cuda_graph")) {
+      graphs_ = std::make_unique<GraphRuns>(Name(), GetOperators(), waits_);
+      if (graphs_->empty()) graphs_.reset();
+    }
     has_waits_ = std::any_of(waits_.begin(), waits_.end(),
                              [](const auto& before) { return !before.empty(); });
   }
@@ -31,18 +42,23 @@ class SimpleNet final : public NetBase {
     const size_t none = operators_.size();
     size_t running = none;  // the operator to blame
     try {
-      for (size_t i = 0; i < operators_.size(); ++i) {
+      for (size_t i = 0; i < operators_.size();) {
         if (__builtin_expect(has_waits_, 0)) {
           running = none;
           FinishDeviceWork(waits_[i]);
         }
+        if (__builtin_expect(graphs_ != nullptr, 0)) {
+          i = graphs_->Start(i, &running);
+          continue;
+        }
         running = i;
-        OperatorBase* const op = operators_[i].get();
+        OperatorBase* const op = operators_[i++].get();
         const bool success =
             __builtin_expect(op->NumObservers() == 0, 1) ? op->Enqueue(0) : op->Run(0);
         if (__builtin_expect(!success, 0)) {
           CAFFE_THROW("the operator reports a failure (RunOnDevice returned false)");
         }
+        if (__builtin_expect(sync_, 0) && op->HasAsyncPart()) op->FinishDevice();
       }
       running = none;
       FinishDeviceWork(waits_.back());
@@ -94,6 +110,8 @@ class SimpleNet final : public NetBase {
   std::vector<std::unique_ptr<OperatorBase>> operators_;
   std::vector<std::vector<DeviceWork>> waits_;  // before each operator, and at the end
   bool has_waits_ = false;                      // nets of the CPU have none
+  bool sync_ = false;                           // wait after each operator
+  std::unique_ptr<GraphRuns> graphs_;           // null: no operator is ever recorded
 };
 
 }  // namespace

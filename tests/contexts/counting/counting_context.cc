@@ -4,6 +4,7 @@
 
 #include "caffe2rt/caffe2.pb.h"
 #include "tests/contexts/counting/counting_event.h"
+#include "tests/contexts/counting/counting_graph.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -33,6 +34,10 @@ void CountingStaticContext::ExtractDeviceOption(DeviceOption* option, const void
   option->set_device_type(kCounting);
   const int id = data != nullptr ? CountingDevice::Of(data) : CountingDevice::Current();
   if (id >= 0) option->set_device_id(id);
+}
+
+std::unique_ptr<DeviceGraph> CountingStaticContext::CreateGraph(const DeviceOption& option) {
+  return NewCountingGraph(&DeviceOf(option));
 }
 
 CountingStaticContext* TheCountingStaticContext() {
@@ -66,8 +71,7 @@ void CountingContext::FinishDeviceComputation() {
 }
 
 void CountingContext::Launch(std::function<void()> kernel) {
-  device_->Count(&CountingCounts::operations);
-  stream_->Launch(std::move(kernel));
+  if (stream_->Launch(std::move(kernel))) device_->Count(&CountingCounts::operations);
 }
 
 void CountingContext::Copy(int64_t CountingCounts::*counter, size_t nbytes, const void* src,
@@ -82,9 +86,11 @@ void CountingContext::CopyBytesSameDevice(size_t nbytes, const void* src, void* 
   Copy(&CountingCounts::copies_same_device, nbytes, src, dst);
 }
 void CountingContext::CopyBytesFromCPU(size_t nbytes, const void* src, void* dst) {
+  stream_->EnforceNotCapturing("a copy from the CPU");
   Copy(&CountingCounts::copies_from_cpu, nbytes, src, dst);
 }
 void CountingContext::CopyBytesToCPU(size_t nbytes, const void* src, void* dst) {
+  stream_->EnforceNotCapturing("a copy to the CPU");
   Copy(&CountingCounts::copies_to_cpu, nbytes, src, dst);
 }
 

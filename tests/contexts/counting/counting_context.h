@@ -25,6 +25,7 @@ class CountingStaticContext final : public BaseStaticContext {
   DeviceType GetDeviceType() override { return kCounting; }
   // The device id too: of the pointer, for null of the thread's current device.
   void ExtractDeviceOption(DeviceOption* option, const void* data) override;
+  std::unique_ptr<DeviceGraph> CreateGraph(const DeviceOption& option) override;
 };
 
 // The process's one, registered with its events.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 
@@ -47,11 +48,40 @@ CountingStream::CountingStream() {
   std::thread([this] { Work(); }).detach();  // for the life of the process
 }
 
-void CountingStream::Launch(std::function<void()> operation) {
+bool CountingStream::Launch(std::function<void()> operation) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (capturing_) {
+      captured_.push_back(std::move(operation));
+      return false;
+    }
+  }
   Enqueue({std::move(operation), nullptr});
+  return true;
+}
+
+void CountingStream::BeginCapture() {
+  EnforceNotCapturing("a second recording");
+  std::lock_guard<std::mutex> lock(mutex_);
+  capturing_ = true;
+}
+
+std::vector<std::function<void()>> CountingStream::EndCapture(std::string* reason) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  capturing_ = false;
+  *reason = std::exchange(refused_, "");
+  return std::exchange(captured_, {});
+}
+
+void CountingStream::EnforceNotCapturing(const char* what) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!capturing_) return;
+  refused_ = MakeString(what, " cannot be recorded");
+  CAFFE_THROW(refused_);
 }
 
 void CountingStream::Then(std::function<void(const std::string&)> step) {
+  EnforceNotCapturing("an event");
   Enqueue({nullptr, std::move(step)});
 }
 
@@ -63,6 +93,7 @@ void CountingStream::Enqueue(Task task) {
 }
 
 void CountingStream::Finish() {
+  EnforceNotCapturing("a wait of the host");
   std::unique_lock<std::mutex> lock(mutex_);
   const int64_t last = enqueued_;
   changed_.wait(lock, [&] { return over_ >= last; });

@@ -35,6 +35,7 @@ struct CountingCounts {
   int64_t copies_from_cpu = 0;
   int64_t copies_to_cpu = 0;
   int64_t copies_same_device = 0;
+  int64_t graphs = 0;  // started
 };
 
 // The addresses of both devices. Open while somebody runs an operation, closed otherwise.
@@ -69,8 +70,16 @@ class CountingStream {
 
   // Work that touches device memory, and work that does not (marks, waits, gates). The second kind
   // is given the stream's error and is never left out; what it throws becomes the stream's error.
-  void Launch(std::function<void()> operation);
+  // False: it was recorded.
+  bool Launch(std::function<void()> operation);
   void Then(std::function<void(const std::string& error)> step);
+
+  // From here on operations are recorded, until EndCapture gives them back. What cannot be recorded
+  // THROWS in between, and EndCapture gives its reason.
+  void BeginCapture();
+  std::vector<std::function<void()>> EndCapture(std::string* reason);
+  // THROWS while the stream records.
+  void EnforceNotCapturing(const char* what);
 
   // Waits for everything enqueued so far. THROWS the stream's error, once.
   void Finish();
@@ -95,6 +104,9 @@ class CountingStream {
   int64_t enqueued_ = 0;
   int64_t over_ = 0;
   std::string error_;
+  bool capturing_ = false;
+  std::vector<std::function<void()>> captured_;
+  std::string refused_;  // why the recording is void
 };
 
 class CountingDevice {

@@ -1,0 +1,304 @@
+#include "caffe2_core/runtime/graph_runs.h"
+
+#include <algorithm>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/device/device_graph.h"
+#include "caffe2_core/graph/device_inference.h"
+#include "caffe2rt/caffe2.pb.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr int kPlainRuns = 2;
+
+// A tensor as it was after the last run.
+struct Seen {
+  explicit Seen(const Blob* blob) : blob(blob) {}
+
+  const Blob* blob;
+  const void* data = nullptr;
+  TypeMeta meta;
+  DeviceType device = CPU;
+  bool read_only = false;  // who writes such memory gets other
+  std::vector<int64_t> dims;
+
+  const Tensor* tensor() const {
+    return blob->IsType<Tensor>() ? static_cast<const Tensor*>(blob->GetRaw()) : nullptr;
+  }
+  bool IsAsBefore() const {
+    const Tensor* const now = tensor();
+    return now != nullptr && now->storage() != nullptr && now->storage()->data() == data &&
+           now->meta() == meta && now->GetDeviceType() == device &&
+           now->storage()->read_only() == read_only && now->sizes() == IntArrayRef(dims);
+  }
+  // False when it holds no memory to compare.
+  bool Look() {
+    const Tensor* const now = tensor();
+    if (now == nullptr || now->storage() == nullptr) return false;
+    data = now->storage()->data();
+    meta = now->meta();
+    device = now->GetDeviceType();
+    read_only = now->storage()->read_only();
+    dims.assign(now->sizes().begin(), now->sizes().end());
+    return true;
+  }
+};
+
+bool DrawsRandomNumbers(const OperatorBase& op) {
+  static const std::set<std::string>* const types = new std::set<std::string>{
+      "GaussianFill",   "MSRAFill",          "RandomShuffle", "UniformFill",
+      "UniformIntFill", "UniqueUniformFill", "XavierFill"};
+  if (op.type() == "Dropout") return !op.GetSingleArgument<bool>("is_test", false);
+  return types->contains(op.type());
+}
+
+bool IsOn(const Blob& blob, DeviceType device) { return blob.IsTensor(device); }
+
+// Whether its inputs are on its device, and at least one output, if it has any: an operator with
+// one there and one on the CPU tells shapes by the second (Concat).
+bool StaysOnItsDevice(OperatorBase* op) {
+  const auto device = static_cast<DeviceType>(op->device_option().device_type());
+  const auto on_device = [&](const Blob* blob) { return IsOn(*blob, device); };
+  return std::all_of(op->Inputs().begin(), op->Inputs().end(), on_device) &&
+         (op->Outputs().empty() ||
+          std::any_of(op->Outputs().begin(), op->Outputs().end(), on_device));
+}
+
+bool IsMeantToStayOnItsDevice(const OperatorDef& def) {
+  const DevicePlace own = PlaceOf(def.device_option());
+  const auto on_device = [&](const DeviceOption& device) { return PlaceOf(device) == own; };
+  const auto [inputs, outputs] = InferOpInputOutputDevice(def);
+  return std::all_of(inputs.begin(), inputs.end(), on_device) &&
+         (outputs.empty() || std::any_of(outputs.begin(), outputs.end(), on_device));
+}
+
+bool IsSameStream(const OperatorBase& a, const OperatorBase& b) {
+  return a.device_option().device_type() == b.device_option().device_type() &&
+         a.device_option().has_device_id() == b.device_option().has_device_id() &&
+         a.device_option().device_id() == b.device_option().device_id();
+}
+
+}  // namespace
+
+// Operators [first, end). Invariant: with `recorded`, `graph` holds the operators as they ran over
+// the memory that `seen` tells.
+struct GraphRuns::Piece {
+  size_t first = 0;
+  size_t end = 0;
+  std::vector<Seen> seen;  // each blob once
+  int runs_alike = 0;      // plain runs in a row with the same memory and shapes
+  bool recorded = false;
+  std::unique_ptr<DeviceGraph> graph;
+  std::vector<const Blob*> written;
+  std::thread::id thread;  // that ran it last: its streams are the ones in use
+
+  bool IsAsBefore() const {
+    return std::all_of(seen.begin(), seen.end(), [](const Seen& s) { return s.IsAsBefore(); });
+  }
+  void Forget() {
+    runs_alike = 0;
+    recorded = false;
+    graph.reset();
+  }
+  // After a plain run.
+  void Look() {
+    const bool alike = runs_alike > 0 && IsAsBefore();
+    bool whole = true;
+    if (!alike) {
+      for (Seen& s : seen) whole = s.Look() && whole;
+    }
+    runs_alike = alike ? runs_alike + 1 : (whole ? 1 : 0);
+  }
+};
+
+GraphRuns::GraphRuns(std::string net, const std::vector<OperatorBase*>& operators,
+                     const std::vector<std::vector<DeviceWork>>& waits)
+    : net_(std::move(net)), operators_(operators) {
+  std::set<int> without;  // device types that have no graphs
+  size_t first = 0;
+  const auto close = [&](size_t end) {
+    AddPiece(first, end);
+    first = end;
+  };
+  for (size_t i = 0; i < operators_.size(); ++i) {
+    if (i > first && (!waits[i].empty() || !IsSameStream(*operators_[i - 1], *operators_[i]))) {
+      close(i);
+    }
+    const DeviceOption& option = operators_[i]->device_option();
+    bool may = MayBeRecorded(*operators_[i], i) && !without.contains(option.device_type());
+    if (may && i == first &&
+        GetStaticContext(static_cast<DeviceType>(option.device_type()))->CreateGraph(option) ==
+            nullptr) {
+      without.insert(option.device_type());
+      LOG(WARNING) << "net \"" << net_ << "\": argument cuda_graph has no effect on "
+                   << DeviceTypeName(option.device_type()) << ", which has no graphs";
+      may = false;
+    }
+    if (!may) {
+      close(i);
+      first = i + 1;
+    }
+  }
+  close(operators_.size());
+}
+
+GraphRuns::~GraphRuns() = default;
+
+bool GraphRuns::MayBeRecorded(const OperatorBase& op, size_t position) const {
+  if (!op.HasAsyncPart() || op.device_option().device_type() == CPU) return false;
+  if (!op.GetSingleArgument<bool>("cuda_graph", true)) return false;
+  if (!IsMeantToStayOnItsDevice(op.debug_def())) return false;
+  if (!DrawsRandomNumbers(op)) return true;
+  LOG(WARNING) << "net \"" << net_ << "\": operator " << position << " (" << op.type()
+               << ") is run on its own, not in a graph: it draws random numbers";
+  return false;
+}
+
+void GraphRuns::AddPiece(size_t first, size_t end) {
+  if (end < first + 2) return;  // one operator is one call already
+  auto piece = std::make_unique<Piece>();
+  piece->first = first;
+  piece->end = end;
+  std::set<const Blob*> known;
+  for (size_t i = first; i < end; ++i) {
+    for (const Blob* blob : operators_[i]->Inputs()) {
+      if (known.insert(blob).second) piece->seen.emplace_back(blob);
+    }
+    for (const Blob* blob : operators_[i]->Outputs()) {
+      if (known.insert(blob).second) piece->seen.emplace_back(blob);
+      piece->written.push_back(blob);
+    }
+  }
+  if (pieces_.empty()) pieces_.resize(operators_.size());
+  pieces_[first] = std::move(piece);
+}
+
+size_t GraphRuns::Start(size_t i, size_t* running) {
+  Piece* const piece = pieces_[i].get();
+  if (piece == nullptr) {
+    Piece one;
+    one.first = i;
+    one.end = i + 1;
+    StartPlain(one, running);
+    return i + 1;
+  }
+  const size_t end = piece->end;
+  const bool observed = std::any_of(operators_.begin() + static_cast<std::ptrdiff_t>(piece->first),
+                                    operators_.begin() + static_cast<std::ptrdiff_t>(end),
+                                    [](OperatorBase* op) { return op->NumObservers() > 0; });
+  if (piece->runs_alike > 0 && !piece->IsAsBefore()) piece->Forget();
+  if (!observed && piece->runs_alike >= kPlainRuns) {
+    if (piece->recorded || Record(*piece)) {
+      Replay(*piece, running);
+      return end;
+    }
+    if (pieces_[i] == nullptr || pieces_[i]->end != end) {  // it was split, and is no more
+      for (size_t next = i; next < end;) next = Start(next, running);
+      return end;
+    }
+  }
+  StartPlain(*piece, running);
+  piece->thread = std::this_thread::get_id();
+  piece->Look();
+  return end;
+}
+
+void GraphRuns::StartPlain(const Piece& piece, size_t* running) {
+  for (size_t i = piece.first; i < piece.end; ++i) {
+    *running = i;
+    OperatorBase* const op = operators_[i];
+    const bool success = op->NumObservers() == 0 ? op->Enqueue(0) : op->Run(0);
+    CAFFE_ENFORCE(success, "the operator reports a failure (RunOnDevice returned false)");
+  }
+}
+
+// False: nothing of it has run, and the piece is split or begins anew.
+bool GraphRuns::Record(Piece& piece) {
+  for (size_t i = piece.first; i < piece.end; ++i) {
+    if (StaysOnItsDevice(operators_[i])) continue;
+    LeaveOut(piece, i, "not all of its inputs and outputs are tensors on its device");
+    return false;
+  }
+  const DeviceOption& option = operators_[piece.first]->device_option();
+  const auto device = static_cast<DeviceType>(option.device_type());
+  size_t i = piece.first;
+  std::string thrown, refused;
+  bool kept = false;
+  try {
+    piece.graph = GetStaticContext(device)->CreateGraph(option);
+    CAFFE_ENFORCE(piece.graph != nullptr, DeviceTypeName(device), " has no graphs");
+    piece.graph->BeginCapture(0);
+    try {
+      for (; i < piece.end; ++i) {
+        CAFFE_ENFORCE(operators_[i]->Enqueue(0), "the operator reports a failure");
+      }
+    } catch (...) {
+      thrown = CurrentExceptionMessage();
+    }
+    kept = piece.graph->EndCapture(&refused);
+  } catch (...) {
+    refused = CurrentExceptionMessage();
+  }
+  if (kept && thrown.empty() && piece.IsAsBefore()) {
+    piece.recorded = true;
+    piece.thread = std::this_thread::get_id();
+    return true;
+  }
+  const bool moved = kept && thrown.empty();
+  piece.Forget();
+  if (!moved) LeaveOut(piece, thrown.empty() ? piece.end : i, thrown.empty() ? refused : thrown);
+  return false;
+}
+
+// Splits the piece around the operator at `position`; at the piece's end: nobody knows which one it
+// is, and none is recorded any more.
+void GraphRuns::LeaveOut(Piece& piece, size_t position, const std::string& reason) {
+  const size_t first = piece.first, end = piece.end;
+  if (position < end) {
+    LOG(WARNING) << "net \"" << net_ << "\": operator " << position << " ("
+                 << operators_[position]->type()
+                 << ") is run on its own, not in a graph: " << reason;
+  } else {
+    LOG(WARNING) << "net \"" << net_ << "\": operators " << first << " to " << end - 1
+                 << " are run one by one, not as a graph: " << reason;
+  }
+  pieces_[first].reset();
+  if (position >= end) return;
+  AddPiece(first, position);
+  AddPiece(position + 1, end);
+}
+
+void GraphRuns::Replay(Piece& piece, size_t* running) {
+  *running = operators_.size();
+  try {
+    if (piece.thread != std::this_thread::get_id()) {
+      // Who waits for the last operator's context must wait for this thread's stream.
+      OperatorBase* const last = operators_[piece.end - 1];
+      Event finished(last->device_option());
+      finished.SetFinished();
+      last->WaitEvent(finished, 0);
+      piece.thread = std::this_thread::get_id();
+    }
+    piece.graph->Launch(0);
+  } catch (EnforceNotMet& error) {
+    error.AppendMessage(
+        MakeString("operators ", piece.first, " to ", piece.end - 1, " as a graph"));
+    throw;
+  }
+  for (const Blob* blob : piece.written) {
+    static_cast<const Tensor*>(blob->GetRaw())->storage()->MoveVersion();
+  }
+}
+
+int GraphRuns::num_recorded() const {
+  return static_cast<int>(std::count_if(pieces_.begin(), pieces_.end(), [](const auto& piece) {
+    return piece != nullptr && piece->recorded;
+  }));
+}
+
+}  // namespace caffe2rt
