@@ -7,6 +7,7 @@
 #include "binaries/commands/command.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
@@ -95,6 +96,14 @@ void SetDevices(const CommandLine& line, Model* model) {
   }
 }
 
+// Options that are arguments of the nets.
+void SetArguments(const CommandLine& line, Model* model) {
+  for (NetDef* net : AllNets(model)) {
+    if (line.Has("cuda-sync")) GetMutableArgument("cuda_sync", true, net)->set_i(1);
+    if (line.Has("cuda-graph")) GetMutableArgument("cuda_graph", true, net)->set_i(1);
+  }
+}
+
 }  // namespace
 
 void Warn(const std::string& text) {
@@ -119,6 +128,7 @@ Model LoadModel(const CommandLine& line) {
   }
   MakeNamesDiffer(&model);
   SetDevices(line, &model);
+  SetArguments(line, &model);
   if (line.Has("seed")) {
     const auto seed = static_cast<uint32_t>(line.Integer("seed", 0, UINT32_MAX));
     for (NetDef* net : AllNets(&model)) net->mutable_device_option()->set_random_seed(seed);

@@ -21,6 +21,8 @@ const std::vector<Option>& ModelOptions() {
       {"db-type", "TYPE", "", "its type: minidb, leveldb, lmdb (told by content)"},
       {"device", "NAME", "auto", "auto: as the net asks, the CPU where that is not here; cpu"},
       {"root", "DIR", ".", "where relative `db` paths are sought, then beside the net"},
+      {"cuda-sync", "", "", "wait for the device after each operator: an error names the operator"},
+      {"cuda-graph", "", "", "record a device's operators, start them together from the third run"},
   };
   return options;
 }

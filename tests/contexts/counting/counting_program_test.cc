@@ -31,6 +31,25 @@ TEST(CountingProgramTest, RunsANetOnTheDeviceOfAModule) {
   EXPECT_THAT(result.out, HasSubstr("z  float [3]\n  6 6 6\n"));
 }
 
+TEST(CountingProgramTest, RunsANetThatMixesDevices) {
+  TempDir dir;
+  const std::string net = dir.Write("net.pbtxt", R"(
+    name: "mixed"
+    op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 3 } arg { name: "value" f: 2 } }
+    op { type: "Add" input: "x" input: "x" output: "e" device_option { device_type: 20 } }
+    op { type: "Relu" input: "e" output: "f" device_option { device_type: 20 } }
+    op { type: "Add" input: "f" input: "x" output: "z" }
+    external_output: "z")");
+  for (const char* option : {"--seed=1", "--cuda-sync", "--cuda-graph"}) {
+    SCOPED_TRACE(option);
+    const ProgramResult result = RunCaffe2(
+        {"run", "--module", COUNTING_MODULE, "--predict-net", net, "--iterations", "5", option});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_THAT(result.err, IsEmpty());
+    EXPECT_THAT(result.out, HasSubstr("z  float [3]\n  6 6 6\n"));
+  }
+}
+
 TEST(CountingProgramTest, WithoutTheModuleTheCpuDoesItAndSaysSo) {
   TempDir dir;
   const std::string net = dir.Write("net.pbtxt", kNet);
