@@ -9,6 +9,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/proto_file.h"
@@ -188,7 +189,8 @@ void GetObjects(const TensorProto& proto, const Segment& segment, Tensor* tensor
   }
 }
 
-// Makes the device that a record names the thread's current one, where memory is taken, and leaves the one that was.
+// Makes the device that a record names the thread's current one, where memory is taken, and leaves
+// the one that was.
 class DeviceOfRecord {
  public:
   DeviceOfRecord(BaseStaticContext* device, const DeviceOption& record) : device_(device) {
@@ -211,6 +213,20 @@ class DeviceOfRecord {
   DeviceOption before_;
 };
 
+// Where the tensor of a record goes. A record that was saved on a device of Caffe2's own numbers is
+// read to the CPU where that device is not here; a user's device type wants its module. THROWS for
+// a number that is no device type, and when a user's is not here.
+DeviceType DeviceFor(const TensorProto& proto) {
+  const DeviceType device = CheckedDeviceType(proto.device_detail().device_type());
+  if (device == CPU || FindStaticContext(device) != nullptr) return device;
+  if (device < kFirstUserDeviceType) {
+    LOG(WARNING) << "tensor \"" << proto.name() << "\" was saved on " << DeviceTypeName(device)
+                 << ", which is not here: it is read to the CPU";
+    return CPU;
+  }
+  return GetStaticContext(device)->GetDeviceType();  // says what is missing
+}
+
 // Plain elements to a device: through CPU memory.
 void CopyToDevice(const TensorProto& proto, TypeMeta meta, const Segment& segment, void* to,
                   DeviceType device) {
@@ -230,8 +246,7 @@ void CopyToDevice(const TensorProto& proto, TypeMeta meta, const Segment& segmen
 void TensorDeserializer::Deserialize(const BlobProto& proto, Blob* blob) {
   CAFFE_ENFORCE(proto.has_tensor(), "blob \"", proto.name(), "\" of type ", proto.type(),
                 " has no tensor in its record");
-  const DeviceType device = CheckedDeviceType(proto.tensor().device_detail().device_type());
-  (void)GetStaticContext(device);  // says what is missing before the blob changes
+  const DeviceType device = DeviceFor(proto.tensor());  // THROWS before the blob changes
   Deserialize(proto.tensor(), blob->GetMutableTensor(device));
 }
 
@@ -256,7 +271,7 @@ void TensorDeserializer::Deserialize(const TensorProto& proto, Tensor* tensor) {
 }
 
 Tensor TensorDeserializer::Deserialize(const TensorProto& proto) {
-  Tensor tensor(CheckedDeviceType(proto.device_detail().device_type()));
+  Tensor tensor(DeviceFor(proto));
   Deserialize(proto, &tensor);
   return tensor;
 }

@@ -147,6 +147,9 @@ void LoadOp<Context>::ReadRecord(int index, const std::string& name, db::Cursor*
   const std::string record = cursor->value();
   CAFFE_ENFORCE(ParseProtoFromLargeString(record, &proto), "record \"", cursor->key(), "\" of ",
                 record.size(), " bytes is no BlobProto");
+  if (keep_device_ && proto.has_tensor()) {  // the CPU will not do in its place
+    (void)GetStaticContext(CheckedDeviceType(proto.tensor().device_detail().device_type()));
+  }
   if (!keep_device_ && proto.has_tensor()) {
     *proto.mutable_tensor()->mutable_device_detail() = this->device_option();
     proto.mutable_tensor()->mutable_device_detail()->set_device_type(Context::GetDeviceType());

@@ -212,6 +212,21 @@ TEST(TensorDeserializerTest, RefusesDataThatDoNotFit) {
   refuse(many + "float_data: 1", "rank of tensor");
 }
 
+TEST(TensorDeserializerTest, ReadsToTheCpuWhatWasSavedOnADeviceThatIsNotHere) {
+  BlobProto proto;
+  proto.set_name("w");
+  proto.set_type("Tensor");
+  proto.mutable_tensor()->add_dims(2);
+  for (const float value : {3.f, 4.f}) proto.mutable_tensor()->add_float_data(value);
+  proto.mutable_tensor()->mutable_device_detail()->set_device_type(6);  // HIP
+  proto.mutable_tensor()->mutable_device_detail()->set_device_id(1);
+  Blob blob;
+  DeserializeBlob(proto, &blob);
+  ASSERT_TRUE(blob.IsTensor(CPU));
+  EXPECT_EQ(blob.Get<Tensor>().data<float>()[1], 4.f);
+  EXPECT_EQ(TensorDeserializer().Deserialize(proto.tensor()).data<float>()[0], 3.f);
+}
+
 TEST(TensorDeserializerTest, BoundsRecordsWithinRecords) {
   BlobProto proto = Parse("type: 'std::string' content: 'x'");
   for (int i = 0; i < 2; ++i) {
