@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "caffe2_core/device/cpu_allocator.h"
+#include "caffe2_core/device/cuda_module.h"
 #include "caffe2_core/device/device_graph.h"
 #include "caffe2rt/caffe2.pb.h"
 
@@ -69,6 +70,10 @@ BaseStaticContext* FindStaticContext(DeviceType type) {
   if (__builtin_expect(context == nullptr, 0)) {
     EnsureBuiltinContexts();
     context = contexts.rows[type].load(std::memory_order_acquire);
+    if (type == CUDA && context == nullptr) {
+      FindCuda();  // registers it when it is there; asks once
+      context = contexts.rows[type].load(std::memory_order_acquire);
+    }
   }
   return context;
 }
@@ -87,7 +92,7 @@ BaseStaticContext* GetStaticContext(DeviceType type) {
   for (const DeviceType known : RegisteredDeviceTypes()) names.push_back(DeviceTypeName(known));
   CAFFE_THROW("device ", DeviceTypeName(type), " (type ", static_cast<int>(type),
               ") is not available here; available: ", Join(", ", names),
-              type == CUDA ? "; install a CUDA build of this library, or run on the CPU"
+              type == CUDA ? MakeString("; ", FindCuda().message, "; run on the CPU")
                            : "; load the module that brings it, or run on the CPU");
 }
 

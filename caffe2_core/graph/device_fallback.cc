@@ -20,11 +20,10 @@ void FallBack(DeviceOption* option, std::set<std::string>* missing) {
 
 void FallBack(NetDef* net, std::set<std::string>* missing, int depth) {
   if (depth > kMaxNetDepth) return;
-  const bool no_cuda = FindStaticContext(CUDA) == nullptr;
   if (net->has_device_option()) FallBack(net->mutable_device_option(), missing);
   for (OperatorDef& op : *net->mutable_op()) {
     if (op.has_device_option()) FallBack(op.mutable_device_option(), missing);
-    if (no_cuda && OperatorTypeOnCPU(op.type()) != op.type()) {
+    if (OperatorTypeOnCPU(op.type()) != op.type() && FindStaticContext(CUDA) == nullptr) {
       op.set_type(OperatorTypeOnCPU(op.type()));
     }
     for (Argument& arg : *op.mutable_arg()) {

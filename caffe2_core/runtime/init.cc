@@ -93,14 +93,7 @@ void RegisterIdleFlags() {
       {"caffe2_threads_per_gpu", "int", "1"},
       {"caffe2_use_nvtx", "bool", "false"},
       {"caffe2_async_dag_use_multiple_streams", "bool", "false"},
-      {"caffe2_cuda_memory_pool", "string", ""},
-      {"caffe2_cub_bin_growth", "int", "8"},
-      {"caffe2_cub_min_bin", "int", "3"},
-      {"caffe2_cub_max_bin", "int", "10"},
-      {"caffe2_cub_max_managed_mb", "int", "10240"},
       {"caffe2_cub_print_allocation_events", "bool", "false"},
-      {"caffe2_gpu_memory_tracking", "bool", "false"},
-      {"caffe2_gpu_memory_report_interval_mb", "int", "128"},
       {"caffe2_cuda_full_device_control", "bool", "false"},
       {"caffe2_rnn_executor", "bool", "true"},
       {"caffe2_force_shared_col_buffer", "bool", "false"},
@@ -125,6 +118,30 @@ void RegisterIdleFlags() {
                    if (type == "int") ParseFlagInteger(text);
                    if (type == "bool") ParseFlagBool(text);
                  });
+  }
+}
+
+// Flags of CUDA's half, which takes them when it is loaded.
+void RegisterCudaFlags() {
+  struct Known {
+    const char* name;
+    const char* type;
+    const char* value;
+  };
+  static constexpr Known kKnown[] = {
+      {"caffe2_cuda_memory_pool", "string", "thc"},
+      {"caffe2_gpu_memory_limit_mb", "int64", "0"},
+      {"caffe2_cub_bin_growth", "int", "8"},
+      {"caffe2_cub_min_bin", "int", "3"},
+      {"caffe2_cub_max_bin", "int", "10"},
+      {"caffe2_cub_max_managed_mb", "int64", "10240"},
+      {"caffe2_gpu_memory_tracking", "bool", "false"},
+      {"caffe2_gpu_memory_report_interval_mb", "int", "128"},
+      {"caffe2_cuda_pinned_cpu", "bool", "false"},
+      {"caffe2_allow_tf32", "bool", "false"},
+  };
+  for (const Known& flag : kKnown) {
+    RegisterDeferredFlag({flag.name, flag.type, flag.value, "of CUDA", __FILE__});
   }
 }
 
@@ -161,6 +178,7 @@ bool GlobalInit(int* argc, char*** argv) {
   static const bool flags_known = [] {
     RegisterOptionFlags();
     RegisterIdleFlags();
+    RegisterCudaFlags();
     RegisterContextFlags();
     return true;
   }();

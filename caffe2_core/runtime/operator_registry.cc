@@ -7,6 +7,7 @@
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/device/cuda_module.h"
 #include "caffe2_core/runtime/builtin_operators.h"
 #include "caffe2_core/runtime/workspace.h"
 
@@ -119,6 +120,7 @@ std::string OpRegistryKey(const std::string& op_type, const std::string& engine)
 
 std::vector<std::string> RegisteredOperatorTypes(DeviceType type) {
   EnsureBuiltinOperators();
+  if (type == CUDA) LoadCudaModule();
   std::set<std::string> types;
   for (const std::string& key : OperatorRegistryOf(type)->Keys()) {
     types.insert(key.substr(0, key.find(kEngineMark)));
@@ -138,6 +140,7 @@ std::vector<std::string> GetRegisteredOperators() {
 
 bool HasOperator(DeviceType type, const std::string& op_type) {
   EnsureBuiltinOperators();
+  if (type == CUDA) LoadCudaModule();
   const OperatorRegistry* const registry = OperatorRegistryOf(type);
   if (registry->Has(op_type)) return true;
   const std::vector<std::string> types = RegisteredOperatorTypes(type);
