@@ -13,6 +13,7 @@
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/runtime/device_placement.h"
 #include "caffe2_core/runtime/predictor.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2rt/predictor_consts.pb.h"
@@ -77,14 +78,19 @@ void MakeNamesDiffer(Model* model) {
 
 void SetDevices(const CommandLine& line, Model* model) {
   const std::string device = line.Text("device");
-  if (device == "cuda" || device == "gpu") {
-    CAFFE_ENFORCE(FindStaticContext(CUDA) != nullptr, "CUDA: not in this build, but --device ",
-                  device, " was given; --device auto runs this net on the CPU");
+  if (DeviceOption cuda; ParseCudaDevice(device, &cuda)) {
+    std::set<std::string> on_cpu;
+    for (NetDef* net : AllNets(model)) {
+      for (const std::string& type : PlaceNet(net, cuda)) on_cpu.insert(type);
+    }
+    if (!on_cpu.empty()) {
+      Warn(MakeString("no form for CUDA, so on the CPU: ", Join(", ", on_cpu)));
+    }
     return;
   }
   if (device != "auto" && device != "cpu") {
-    throw UsageError("option --device is \"" + device + "\", want auto or cpu" +
-                     DidYouMean(device, {"auto", "cpu"}));
+    throw UsageError("option --device is \"" + device + "\", want auto, cpu, cuda or cuda:N" +
+                     DidYouMean(device, {"auto", "cpu", "cuda"}));
   }
   std::set<std::string> missing;
   for (NetDef* net : AllNets(model)) {

@@ -150,6 +150,12 @@ OutputOptions OutputOptionsOf(const CommandLine& line) {
   return options;
 }
 
+const Blob& OnCpu(const Blob& blob, Blob* copy) {
+  if (!blob.IsType<Tensor>() || blob.Get<Tensor>().GetDeviceType() == CPU) return blob;
+  copy->GetMutableTensor(CPU)->CopyFrom(blob.Get<Tensor>());
+  return *copy;
+}
+
 void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  size_t name_width) {
   std::cout << name << std::string(std::max(name_width, name.size()) - name.size() + 2, ' ')

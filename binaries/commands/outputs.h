@@ -30,6 +30,9 @@ struct OutputOptions {
 // Of --labels and --top.
 OutputOptions OutputOptionsOf(const CommandLine& line);
 
+// The blob itself, or `copy` with its tensor when that is not in the CPU's memory.
+const Blob& OnCpu(const Blob& blob, Blob* copy);
+
 // "name  float [1, 1000]" and under it classes or values.
 void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  size_t name_width);

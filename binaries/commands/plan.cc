@@ -55,7 +55,8 @@ int Plan(const CommandLine& line) {
   CheckPositional(line, 1, 1, "one plan file");
   const std::string device = line.Text("device");
   if (device != "auto" && device != "cpu") {
-    throw UsageError("option --device is \"" + device + "\", want auto or cpu" +
+    throw UsageError("option --device is \"" + device +
+                     "\", want auto or cpu: a plan's nets say their devices" +
                      DidYouMean(device, {"auto", "cpu"}));
   }
   const PlanDef plan = LoadPlan(line, line.positional()[0]);
@@ -79,6 +80,8 @@ int Plan(const CommandLine& line) {
     const Blob* blob = ws.FindBlob(name).get();
     CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not there after the plan",
                   DidYouMean(name, ws.Blobs()));
+    Blob copy;
+    blob = &OnCpu(*blob, &copy);
     if (files.contains(name)) SaveOutput(files.at(name), name, *blob);
     if (line.Has("json")) {
       WriteOutput(name, *blob, options, &json);

@@ -86,11 +86,11 @@ class RunJob {
   }
 
  private:
-  const Blob& Fetch(const std::string& name) const {
+  const Blob& Fetch(const std::string& name) {
     const Blob* blob = ws_->FindBlob(name).get();
     CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not there after the run",
                   DidYouMean(name, ws_->Blobs()));
-    return *blob;
+    return OnCpu(*blob, &copies_[name]);
   }
 
   // All iterations; makes the net first.
@@ -255,6 +255,7 @@ class RunJob {
   Model model_;
   std::vector<std::string> outputs_;
   std::map<std::string, std::string> files_;
+  std::map<std::string, Blob> copies_;  // of outputs on other devices
   size_t width_ = 0;
   std::unique_ptr<Workspace> ws_;
   std::vector<FedInput> fed_;

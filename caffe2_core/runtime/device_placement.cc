@@ -1,0 +1,64 @@
+#include "caffe2_core/runtime/device_placement.h"
+
+#include <set>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/flags.h"
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/runtime/operator_registry.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr int kMaxNetDepth = 64;
+
+void Place(NetDef* net, const DeviceOption& device, std::set<std::string>* on_cpu, int depth) {
+  CAFFE_ENFORCE_LT(depth, kMaxNetDepth, "nets within nets");
+  const DeviceOption of_net = net->device_option();
+  net->clear_device_option();
+  const auto type = static_cast<DeviceType>(device.device_type());
+  for (OperatorDef& op : *net->mutable_op()) {
+    if (!op.has_device_option() && of_net.device_type() != CPU)
+      *op.mutable_device_option() = of_net;
+    if (op.device_option().device_type() == CPU) {
+      DeviceOption* const option = op.mutable_device_option();
+      const bool here = HasOperator(type, op.type());
+      option->set_device_type(here ? device.device_type() : CPU);
+      option->clear_device_id();
+      if (here && device.has_device_id()) option->set_device_id(device.device_id());
+      if (!here) on_cpu->insert(op.type());
+    }
+    for (Argument& arg : *op.mutable_arg()) {
+      if (arg.has_n()) Place(arg.mutable_n(), device, on_cpu, depth + 1);
+      for (NetDef& nested : *arg.mutable_nets()) Place(&nested, device, on_cpu, depth + 1);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device) {
+  GetStaticContext(CheckedDeviceType(device.device_type()));
+  std::set<std::string> on_cpu;
+  Place(net, device, &on_cpu, 0);
+  return {on_cpu.begin(), on_cpu.end()};
+}
+
+bool ParseCudaDevice(const std::string& text, DeviceOption* device) {
+  const size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  if (name != "cuda" && name != "gpu") return false;
+  int64_t id = 0;
+  if (colon != std::string::npos) {
+    const std::string number = text.substr(colon + 1);
+    CAFFE_ENFORCE(!number.empty() && number.find_first_not_of("0123456789") == std::string::npos &&
+                      number.size() < 6,
+                  "device \"", text, "\" ends in no number, want ", name, ":0 or another");
+    id = ParseFlagInteger(number);
+  }
+  device->set_device_type(CUDA);
+  device->set_device_id(static_cast<int>(id));
+  return true;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,20 @@
+#pragma once
+// Nets that were written for one device, run on another.
+
+#include <string>
+#include <vector>
+
+#include "caffe2rt/caffe2.pb.h"
+
+namespace caffe2rt {
+
+// Puts the operators of a net, and of nets in its arguments, on `device` where they have a form
+// there, and the others on the CPU. Those that name a device other than the CPU keep it. Returns
+// the types that stay on the CPU, sorted. THROWS when the device is not here.
+std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device);
+
+// "cuda", "cuda:1", "gpu:1". False, and nothing is set, when the text begins with neither name.
+// THROWS when what follows is no number.
+bool ParseCudaDevice(const std::string& text, DeviceOption* device);
+
+}  // namespace caffe2rt

@@ -1,0 +1,100 @@
+#include "caffe2_core/runtime/device_placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr auto kStub = static_cast<DeviceType>(23);
+
+// A device that nothing runs on.
+class StubStaticContext : public BaseStaticContext {
+ public:
+  std::pair<void*, MemoryDeleter> New(size_t nbytes) const override {
+    return GetCPUStaticContext()->New(nbytes);
+  }
+  std::unique_ptr<BaseContext> CreateContext() override { return nullptr; }
+  std::unique_ptr<BaseContext> CreateContext(const DeviceOption&) override { return nullptr; }
+  DeviceType GetDeviceType() override { return kStub; }
+};
+
+void RegisterStub() {
+  static const bool once = [] {
+    RegisterStaticContext(kStub, "PLACEMENT", new StubStaticContext);
+    OperatorRegistryOf(kStub)->Register(
+        "Relu", [](const OperatorDef&, Workspace*) { return nullptr; }, __FILE__);
+    return true;
+  }();
+  (void)once;
+}
+
+DeviceOption Stub(int id) {
+  RegisterStub();
+  DeviceOption option;
+  option.set_device_type(kStub);
+  option.set_device_id(id);
+  return option;
+}
+
+TEST(DevicePlacementTest, PutsWhatHasAFormThereAndLeavesTheRest) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "Relu" input: "x" output: "y" }
+      op { type: "Softmax" input: "y" output: "z" }
+      op { type: "Relu" input: "z" output: "z" device_option { device_type: 0 } })");
+  EXPECT_THAT(PlaceNet(&net, Stub(2)), ElementsAre("Softmax"));
+  EXPECT_EQ(net.op(0).device_option().device_type(), kStub);
+  EXPECT_EQ(net.op(0).device_option().device_id(), 2);
+  EXPECT_EQ(net.op(1).device_option().device_type(), CPU);
+  EXPECT_FALSE(net.op(1).device_option().has_device_id());
+  EXPECT_EQ(net.op(2).device_option().device_type(), kStub);
+}
+
+TEST(DevicePlacementTest, KeepsDevicesThatAreNamed) {
+  NetDef net = test::ParseNet(R"(
+      device_option { device_type: 1 device_id: 1 }
+      op { type: "Relu" input: "x" output: "y" }
+      op { type: "Relu" input: "y" output: "z" device_option { device_type: 5 } })");
+  EXPECT_THAT(PlaceNet(&net, Stub(0)), ElementsAre());
+  EXPECT_EQ(net.op(0).device_option().device_type(), CUDA);
+  EXPECT_EQ(net.op(0).device_option().device_id(), 1);
+  EXPECT_EQ(net.op(1).device_option().device_type(), 5);
+}
+
+TEST(DevicePlacementTest, PlacesNetsInArguments) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "If" input: "c" output: "y"
+           arg { name: "then_net" n { op { type: "Relu" input: "x" output: "y" } } } })");
+  EXPECT_THAT(PlaceNet(&net, Stub(1)), ElementsAre("If"));
+  EXPECT_EQ(net.op(0).arg(0).n().op(0).device_option().device_type(), kStub);
+}
+
+TEST(DevicePlacementTest, ThrowsForADeviceThatIsNotHere) {
+  NetDef net;
+  DeviceOption option;
+  option.set_device_type(24);
+  EXPECT_THROW(PlaceNet(&net, option), EnforceNotMet);
+}
+
+TEST(DevicePlacementTest, ReadsDevicesOfCuda) {
+  DeviceOption option;
+  EXPECT_TRUE(ParseCudaDevice("cuda:3", &option));
+  EXPECT_EQ(option.device_type(), CUDA);
+  EXPECT_EQ(option.device_id(), 3);
+  EXPECT_TRUE(ParseCudaDevice("gpu", &option));
+  EXPECT_EQ(option.device_id(), 0);
+  EXPECT_FALSE(ParseCudaDevice("cpu", &option));
+  EXPECT_FALSE(ParseCudaDevice("cuda1", &option));
+  EXPECT_THROW(ParseCudaDevice("cuda:", &option), EnforceNotMet);
+  EXPECT_THROW(ParseCudaDevice("cuda:-1", &option), EnforceNotMet);
+}
+
+}  // namespace
+}  // namespace caffe2rt
