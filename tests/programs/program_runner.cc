@@ -27,8 +27,12 @@ namespace {
 }  // namespace
 
 ProgramResult RunCaffe2(const std::vector<std::string>& args) {
+  return RunProgram(CAFFE2_PROGRAM, args);
+}
+
+ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& args) {
   const TempDir dir;
-  std::vector<std::string> words = {CAFFE2_PROGRAM};
+  std::vector<std::string> words = {program};
   words.insert(words.end(), args.begin(), args.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

@@ -20,6 +20,9 @@ struct ProgramResult {
 // started.
 ProgramResult RunCaffe2(const std::vector<std::string>& args);
 
+// Another program.
+ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& args);
+
 // The demo's nets in the source tree.
 std::string DemoFile(const std::string& name);
 // Options that name them.

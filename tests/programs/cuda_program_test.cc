@@ -1,0 +1,203 @@
+// The program with CUDA: as it is built, and with a module that was linked with the fake CUDA.
+
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+template <class T>
+T ReadAt(const std::string& file, size_t at) {
+  CAFFE_ENFORCE_LE(at + sizeof(T), file.size(), "a damaged ELF file");
+  T value;
+  std::memcpy(&value, file.data() + at, sizeof(T));
+  return value;
+}
+
+// What the dynamic loader has to find before the program starts.
+std::vector<std::string> NeededLibraries(const std::string& path) {
+  const std::string file = ReadWholeFile(path);
+  const auto header = ReadAt<Elf64_Ehdr>(file, 0);
+  std::vector<std::string> names;
+  for (int i = 0; i < header.e_shnum; ++i) {
+    const auto section = ReadAt<Elf64_Shdr>(file, header.e_shoff + i * sizeof(Elf64_Shdr));
+    if (section.sh_type != SHT_DYNAMIC) continue;
+    const auto strings =
+        ReadAt<Elf64_Shdr>(file, header.e_shoff + section.sh_link * sizeof(Elf64_Shdr));
+    for (size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Dyn)) {
+      const auto entry = ReadAt<Elf64_Dyn>(file, section.sh_offset + at);
+      if (entry.d_tag == DT_NEEDED) names.push_back(&file[strings.sh_offset + entry.d_un.d_val]);
+    }
+  }
+  return names;
+}
+
+// Sets environment variables until the end of the scope.
+class Environment {
+ public:
+  ~Environment() {
+    for (const std::string& name : names_) unsetenv(name.c_str());
+  }
+  void Set(const std::string& name, const std::string& value) {
+    setenv(name.c_str(), value.c_str(), 1);
+    names_.push_back(name);
+  }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+auto IsOfCuda() {
+  return ::testing::AnyOf(HasSubstr("cuda"), HasSubstr("cublas"), HasSubstr("cudnn"),
+                          HasSubstr("curand"), HasSubstr("nvidia"));
+}
+
+TEST(CudaProgramTest, NeedsNothingOfCudaToStart) {
+  const std::vector<std::string> program = NeededLibraries(CAFFE2_PROGRAM);
+  EXPECT_THAT(program, Contains(HasSubstr("libc.so")));  // or nothing was read
+  EXPECT_THAT(program, Each(Not(IsOfCuda())));
+  if (!std::string(CAFFE2_CORE_LIBRARY).ends_with(".so")) return;
+  EXPECT_THAT(NeededLibraries(CAFFE2_CORE_LIBRARY), Each(Not(IsOfCuda())));
+}
+
+TEST(CudaProgramTest, ModuleNeedsNoLibraryOfCuda) {
+  const std::vector<std::string> module = NeededLibraries(CAFFE2_CUDA_LIBRARY);
+  EXPECT_THAT(module, Contains(HasSubstr("libc.so")));
+  EXPECT_THAT(module, Each(Not(IsOfCuda())));
+}
+
+TEST(CudaProgramTest, NetsForTheCpuDoNotOpenTheModule) {
+  Environment environment;
+  environment.Set("LD_DEBUG", "files");
+  const ProgramResult result =
+      RunCaffe2(WithDemo({"run", "--input", "data=1,3,64,64", "--device", "auto"}));
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("libc.so"), Not(HasSubstr("libcaffe2_cuda"))));
+}
+
+TEST(CudaProgramTest, TellsWhichModuleItCannotLoad) {
+  Environment environment;
+  environment.Set("CAFFE2_CUDA_MODULE", "/no/such/module.so");
+  const ProgramResult text = RunCaffe2({"devices"});
+  EXPECT_EQ(text.code, 0);
+  EXPECT_THAT(text.err, IsEmpty());
+  EXPECT_THAT(text.out, HasSubstr("CUDA: cannot load \"/no/such/module.so\": "));
+  const ProgramResult json = RunCaffe2({"devices", "--json"});
+  EXPECT_THAT(json.out,
+              HasSubstr(R"("name": "CUDA", "available": false, "state": "broken module")"));
+}
+
+TEST(CudaProgramTest, TellsWhereItLookedForTheModule) {
+  if (std::string(CAFFE2_CORE_LIBRARY).ends_with(".so")) {
+    GTEST_SKIP() << "the core is a library, and the module lies beside it";
+  }
+  TempDir dir;
+  std::filesystem::create_directory(dir.path("bin"));
+  std::filesystem::copy_file(CAFFE2_PROGRAM, dir.path("bin/caffe2"));
+  const ProgramResult result = RunProgram(dir.path("bin/caffe2"), {"devices"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, IsEmpty());
+  EXPECT_THAT(result.out, AllOf(HasSubstr("CUDA: libcaffe2_cuda.so.0 is not in " +
+                                          std::filesystem::canonical(dir.path("bin")).string()),
+                                HasSubstr("CAFFE2_CUDA_MODULE may name the file")));
+  EXPECT_THAT(RunProgram(dir.path("bin/caffe2"), {"devices", "--json"}).out,
+              HasSubstr(R"("available": false, "state": "no module")"));
+}
+
+TEST(CudaProgramTest, FindsTheModuleInTheLibraryFolderBeside) {
+  if (std::string(CAFFE2_CORE_LIBRARY).ends_with(".so")) {
+    GTEST_SKIP() << "the core is a library, and the module lies beside it";
+  }
+  TempDir dir;
+  std::filesystem::create_directory(dir.path("bin"));
+  std::filesystem::create_directory(dir.path("lib"));
+  std::filesystem::copy_file(CAFFE2_PROGRAM, dir.path("bin/caffe2"));
+  std::filesystem::copy_file(CAFFE2_CUDA_MODULE_ON_FAKE, dir.path("lib/libcaffe2_cuda.so.0"));
+  EXPECT_THAT(RunProgram(dir.path("bin/caffe2"), {"devices", "--json"}).out,
+              HasSubstr("lib/libcaffe2_cuda.so.0\", \"devices\": [{"));
+}
+
+TEST(CudaProgramTest, RefusesALibraryThatIsNoModule) {
+  Environment environment;
+  environment.Set("CAFFE2_CUDA_MODULE", CAFFE2_FAKE_CUDART);
+  EXPECT_THAT(RunCaffe2({"devices"}).out, HasSubstr("has no caffe2rt_cuda_module"));
+}
+
+// On the fake.
+class FakeCudaProgramTest : public ::testing::Test {
+ protected:
+  FakeCudaProgramTest() { environment_.Set("CAFFE2_CUDA_MODULE", CAFFE2_CUDA_MODULE_ON_FAKE); }
+  Environment environment_;
+  TempDir dir_;
+};
+
+TEST_F(FakeCudaProgramTest, TellsThatThereIsNoDriver) {
+  environment_.Set("FAKECUDA_NO_DRIVER", "1");
+  EXPECT_THAT(RunCaffe2({"devices"}).out,
+              AllOf(HasSubstr("CUDA: no driver on this machine"), Not(HasSubstr("cuda:0"))));
+  EXPECT_THAT(RunCaffe2({"devices", "--json"}).out, HasSubstr(R"("state": "no driver")"));
+}
+
+TEST_F(FakeCudaProgramTest, TellsThatThereIsNoDevice) {
+  environment_.Set("FAKECUDA_DEVICES", "0");
+  EXPECT_THAT(RunCaffe2({"devices"}).out, HasSubstr("CUDA: no device on this machine"));
+  EXPECT_THAT(RunCaffe2({"devices", "--json"}).out, HasSubstr(R"("state": "no device")"));
+}
+
+TEST_F(FakeCudaProgramTest, ListsDevicesAndLibraries) {
+  environment_.Set("FAKECUDA_DEVICES", "2");
+  const ProgramResult result = RunCaffe2({"devices"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("CUDA (device type 1)\n  cuda:0  "), HasSubstr("\n  cuda:1  "),
+                    HasSubstr("GiB of memory, compute capability "), HasSubstr("  cuBLAS: found"),
+                    Not(HasSubstr("cuda:2"))));
+  const ProgramResult json = RunCaffe2({"devices", "--json"});
+  EXPECT_THAT(json.out, AllOf(HasSubstr(R"("available": true, "state": "ready")"),
+                              HasSubstr(R"("compute_capability": ")"),
+                              HasSubstr(R"({"name": "cuBLAS", "found": true)")));
+}
+
+TEST_F(FakeCudaProgramTest, ListsOperatorsOfCudaWithoutADevice) {
+  environment_.Set("FAKECUDA_NO_DRIVER", "1");
+  const ProgramResult result = RunCaffe2({"ops", "Relu"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, HasSubstr("devices: CPU, CUDA"));
+}
+
+TEST_F(FakeCudaProgramTest, RefusesADeviceThatIsNotThere) {
+  environment_.Set("FAKECUDA_DEVICES", "2");
+  const std::string net = dir_.Write("net.pbtxt", R"(op { type: "Relu" input: "x" output: "y" })");
+  const ProgramResult result =
+      RunCaffe2({"run", "--predict-net", net, "--input", "x=2", "--device", "cuda:7"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("CUDA device 7 is not on this machine, want 0 to 1"));
+}
+
+TEST_F(FakeCudaProgramTest, FlagsReachTheModule) {
+  const std::string net = dir_.Write("net.pbtxt", R"(op { type: "Relu" input: "x" output: "y" })");
+  const ProgramResult result = RunCaffe2({"run", "--predict-net", net, "--input", "x=2", "--device",
+                                          "cuda", "--caffe2_cuda_memory_pool", "bathtub"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("caffe2_cuda_memory_pool"), HasSubstr("bathtub")));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
