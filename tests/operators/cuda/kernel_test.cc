@@ -1,0 +1,199 @@
+// Kernels of indices and of rows (contexts/cuda/cuda_kernel.cuh), on the fake and on hardware.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "caffe2_core/tensor/tensor.h"
+#include "tests/operators/cuda/kernels.h"
+
+// Controls of the fake; missing on hardware.
+extern "C" __attribute__((weak)) void fakecuda_fail(const char* function, int after, int times,
+                                                    cudaError_t error, int sticky);
+extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
+
+namespace caffe2rt::test {
+namespace {
+
+class KernelTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    RegisterCUDAContext();
+    if (!HasCudaGPU()) GTEST_SKIP() << TheCudaMachine().message;
+  }
+
+  template <class T>
+  static Tensor OnDevice(const std::vector<T>& values) {
+    Tensor tensor(CUDA);
+    tensor.CopyFrom(values);
+    return tensor;
+  }
+  template <class T>
+  static std::vector<T> Values(const Tensor& tensor) {
+    const Tensor host(tensor, CPU);
+    return {host.data<T>(), host.data<T>() + host.numel()};
+  }
+  // Elements of a type that tensors do not have, as bytes.
+  static std::vector<RowFacts> Facts(int64_t rows, int64_t cols, const std::vector<float>& x) {
+    std::vector<RowFacts> facts(static_cast<size_t>(rows), RowFacts{9, 9, 9, 0});
+    const size_t bytes = facts.size() * sizeof(RowFacts);
+    std::vector<char> raw(bytes);
+    memcpy(raw.data(), facts.data(), bytes);
+    CUDAContext context;
+    const Tensor in = OnDevice(x);
+    Tensor out = OnDevice(raw);
+    FindRowFacts(context, rows, cols, in.data<float>(),
+                 reinterpret_cast<RowFacts*>(out.mutable_data<char>()));
+    context.FinishDeviceComputation();
+    raw = Values<char>(out);
+    memcpy(facts.data(), raw.data(), bytes);
+    return facts;
+  }
+};
+
+using Longs = std::vector<int64_t>;
+constexpr int64_t kBeyond32Bits = (int64_t{1} << 32) + 5;
+
+TEST_F(KernelTest, GivesEveryIndexOnce) {
+  // More than a grid of a large device has threads.
+  constexpr int64_t kMany = 1 << 20;
+  CUDAContext context;
+  Tensor y = OnDevice(Longs(kMany, -1));
+  WriteIndices(context, 0, kMany, y.mutable_data<int64_t>());
+  context.FinishDeviceComputation();
+  Longs want(kMany);
+  std::iota(want.begin(), want.end(), 0);
+  EXPECT_TRUE(Values<int64_t>(y) == want);
+}
+
+TEST_F(KernelTest, CountsIndicesIn64Bits) {
+  CUDAContext context;
+  Tensor y = OnDevice(Longs(3));
+  WriteIndices(context, kBeyond32Bits, 3, y.mutable_data<int64_t>());
+  context.FinishDeviceComputation();
+  EXPECT_EQ(Values<int64_t>(y), (Longs{4294967301, 4294967302, 4294967303}));
+}
+
+TEST_F(KernelTest, CountsRowsIn64Bits) {
+  CUDAContext context;
+  Tensor y = OnDevice(Longs(2));
+  WriteRows(context, kBeyond32Bits, 2, y.mutable_data<int64_t>());
+  context.FinishDeviceComputation();
+  EXPECT_EQ(Values<int64_t>(y), (Longs{4294967301, 4294967302}));
+}
+
+TEST_F(KernelTest, GivesEveryRowOnce) {
+  constexpr int64_t kRows = 70000;  // more than a grid has in its second dimension
+  CUDAContext context;
+  Tensor y = OnDevice(Longs(kRows, -1));
+  WriteRows(context, 0, kRows, y.mutable_data<int64_t>());
+  context.FinishDeviceComputation();
+  Longs want(kRows);
+  std::iota(want.begin(), want.end(), 0);
+  EXPECT_TRUE(Values<int64_t>(y) == want);
+}
+
+TEST_F(KernelTest, LaunchesNothingForNothing) {
+  const bool counts = &fakecuda_calls != nullptr;
+  CUDAContext context;
+  Tensor y = OnDevice(Longs{7});
+  const long before = counts ? fakecuda_calls("kernel") : 0;
+  WriteIndices(context, 0, 0, y.mutable_data<int64_t>());
+  WriteIndices(context, 0, -1, y.mutable_data<int64_t>());
+  WriteRows(context, 0, 0, y.mutable_data<int64_t>());
+  context.FinishDeviceComputation();
+  EXPECT_EQ(Values<int64_t>(y), Longs{7});
+  if (counts) {
+    EXPECT_EQ(fakecuda_calls("kernel"), before);
+  }
+}
+
+TEST_F(KernelTest, ReducesRowsOfAnyLength) {
+  for (const int64_t cols : {1, 2, 31, 32, 33, 255, 256, 257, 1000}) {
+    SCOPED_TRACE(cols);
+    // Row 0 rises from 1, row 1 falls to -cols: whole numbers, so that any order gives one sum.
+    std::vector<float> x;
+    for (int64_t i = 1; i <= cols; ++i) x.push_back(static_cast<float>(i));
+    for (int64_t i = 1; i <= cols; ++i) x.push_back(static_cast<float>(-i));
+    const std::vector<RowFacts> facts = Facts(2, cols, x);
+    const auto last = static_cast<float>(cols);
+    EXPECT_EQ(facts[0].sum, last * (last + 1) / 2);
+    EXPECT_EQ(facts[0].largest, last);
+    EXPECT_EQ(facts[0].smallest, 1);
+    EXPECT_EQ(facts[1].sum, -last * (last + 1) / 2);
+    EXPECT_EQ(facts[1].largest, -1);
+    EXPECT_EQ(facts[1].smallest, -last);
+    EXPECT_EQ(facts[0].once, 1);
+    EXPECT_EQ(facts[1].once, 1);
+  }
+}
+
+TEST_F(KernelTest, ReducesARowWithoutColumnsToTheIdentity) {
+  const std::vector<RowFacts> facts = Facts(2, 0, {});
+  EXPECT_EQ(facts[1].sum, 0);
+  EXPECT_EQ(facts[1].largest, -INFINITY);
+  EXPECT_EQ(facts[1].smallest, INFINITY);
+  EXPECT_EQ(facts[1].once, 1);
+}
+
+TEST_F(KernelTest, ReducesStructs) {
+  constexpr int64_t kCols = 600;
+  std::vector<float> x(3 * kCols, 1);
+  x[0 * kCols + 599] = 2;  // the last
+  x[1 * kCols + 300] = 5;  // the first of two
+  x[1 * kCols + 301] = 5;
+  CUDAContext context;
+  const Tensor in = OnDevice(x);
+  Tensor y = OnDevice(Longs(3));
+  FindLargest(context, 3, kCols, in.data<float>(), y.mutable_data<int64_t>());
+  context.FinishDeviceComputation();
+  EXPECT_EQ(Values<int64_t>(y), (Longs{599, 300, 0}));
+  FindLargest(context, 3, 0, in.data<float>(), y.mutable_data<int64_t>());
+  context.FinishDeviceComputation();
+  EXPECT_EQ(Values<int64_t>(y), (Longs{-1, -1, -1}));
+}
+
+TEST_F(KernelTest, SeesOtherIndicesAfterSync) {
+  constexpr int64_t kCols = 513;
+  std::vector<float> x(2 * kCols), want(2 * kCols);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  for (int64_t i = 0; i < kCols; ++i) {
+    want[i] = static_cast<float>(kCols - 1 - i);
+    want[kCols + i] = static_cast<float>(2 * kCols - 1 - i);
+  }
+  CUDAContext context;
+  Tensor in = OnDevice(x);
+  Tensor scratch = OnDevice(x);
+  ReverseRows(context, 2, kCols, in.mutable_data<float>(), scratch.mutable_data<float>());
+  context.FinishDeviceComputation();
+  EXPECT_EQ(Values<float>(in), want);
+}
+
+TEST_F(KernelTest, NamesTheKernelWhoseLaunchFails) {
+  if (&fakecuda_fail == nullptr) GTEST_SKIP() << "launches are made to fail on the fake alone";
+  CUDAContext context;
+  Tensor y = OnDevice(Longs{7});
+  for (const bool rows : {false, true}) {
+    fakecuda_fail("kernel", 0, 1, cudaErrorLaunchOutOfResources, 0);
+    try {
+      (rows ? WriteRows : WriteIndices)(context, 0, 1, y.mutable_data<int64_t>());
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const CudaError& error) {
+      EXPECT_EQ(error.code(), cudaErrorLaunchOutOfResources);
+      EXPECT_THAT(error.message(),
+                  testing::EndsWith(rows ? ": kernel WriteRows" : ": kernel WriteIndices"));
+    }
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  }
+  context.FinishDeviceComputation();
+  EXPECT_EQ(Values<int64_t>(y), Longs{7});
+  WriteIndices(context, 3, 1, y.mutable_data<int64_t>());
+  context.FinishDeviceComputation();
+  EXPECT_EQ(Values<int64_t>(y), Longs{3});
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
