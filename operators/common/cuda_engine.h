@@ -6,6 +6,7 @@
 
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/runtime/operator.h"
+#include "contexts/cuda/cuda_libraries.h"
 
 namespace caffe2rt {
 
@@ -19,14 +20,14 @@ enum class CudaEngine {
 class CudaEngineChoice {
  public:
   // THROWS UnsupportedOperatorFeature, so that the next engine is tried, where cuDNN is asked for
-  // and is not there. `missing` says why it is not; empty: it is there.
-  CudaEngineChoice(const OperatorBase& op, CudaEngine engine, const std::string& missing)
+  // and is not here.
+  CudaEngineChoice(const OperatorBase& op, CudaEngine engine)
       : type_(op.type()),
         forced_(engine == CudaEngine::kCudnn &&
                 op.debug_def().engine().find("CUDNN") != std::string::npos),
-        may_use_cudnn_(engine != CudaEngine::kNative && missing.empty()) {
-    OPERATOR_NEEDS_FEATURE(engine != CudaEngine::kCudnn || missing.empty(), missing);
-    if (engine == CudaEngine::kAny && !missing.empty()) Tell(missing);
+        may_use_cudnn_(engine != CudaEngine::kNative && HasCudnn()) {
+    OPERATOR_NEEDS_FEATURE(engine != CudaEngine::kCudnn || HasCudnn(), CudnnProblem());
+    if (engine == CudaEngine::kAny && !HasCudnn()) Tell(CudnnProblem());
   }
 
   bool may_use_cudnn() const { return may_use_cudnn_; }

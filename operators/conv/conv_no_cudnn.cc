@@ -4,17 +4,15 @@
 
 namespace caffe2rt {
 
-std::string WhyNoCudnnConv() { return "this library was built without cuDNN's headers"; }
-
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext&, const ConvShape&, const CudnnConvOptions&,
                                            std::string* reason) {
-  *reason = WhyNoCudnnConv();
+  *reason = CudnnProblem();
   return nullptr;
 }
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext&, const ConvTransposeShape&,
                                            const CudnnConvOptions&, std::string* reason) {
-  *reason = WhyNoCudnnConv();
+  *reason = CudnnProblem();
   return nullptr;
 }
 

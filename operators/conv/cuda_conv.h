@@ -43,8 +43,6 @@ class CudaConvPlan {
                    float* y) = 0;
 };
 
-// Why cuDNN is not here; empty when it is.
-std::string WhyNoCudnnConv();
 // Null when cuDNN does not take the shape, with the reason. REQUIRES: cuDNN is here; Y is not
 // empty.
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
@@ -58,7 +56,7 @@ class CudaConv {
  public:
   explicit CudaConv(const OperatorBase& op)
       : options_(CudnnConvOptions::Read(op.args(), std::is_same_v<Shape, ConvTransposeShape>)),
-        choice_(op, kEngine, kEngine == CudaEngine::kNative ? std::string() : WhyNoCudnnConv()) {}
+        choice_(op, kEngine) {}
 
   void Plan(const Shape& shape) {
     shape_ = shape;

@@ -28,8 +28,6 @@ class CudaPoolPlan {
   virtual void Run(CUDAContext& context, const float* x, float* y) = 0;
 };
 
-// Why cuDNN is not here; empty when it is.
-std::string WhyNoCudnnPool();
 // Null when cuDNN does not take the windows, with the reason. REQUIRES: cuDNN is here; Y is not
 // empty.
 std::unique_ptr<CudaPoolPlan> NewCudnnPool(PoolKind kind, const WindowGeometry& geometry,
@@ -39,8 +37,7 @@ std::unique_ptr<CudaPoolPlan> NewCudnnPool(PoolKind kind, const WindowGeometry& 
 template <PoolKind kKind, CudaEngine kEngine>
 class PoolOnCuda {
  public:
-  explicit PoolOnCuda(const OperatorBase& op)
-      : choice_(op, kEngine, kEngine == CudaEngine::kNative ? std::string() : WhyNoCudnnPool()) {}
+  explicit PoolOnCuda(const OperatorBase& op) : choice_(op, kEngine) {}
 
   void Plan(const WindowGeometry& geometry, bool global, bool include_pad) {
     native_ = MakePoolPlan(geometry, global, include_pad);

@@ -4,11 +4,9 @@
 
 namespace caffe2rt {
 
-std::string WhyNoCudnnPool() { return "this library was built without cuDNN's headers"; }
-
 std::unique_ptr<CudaPoolPlan> NewCudnnPool(PoolKind, const WindowGeometry&, bool,
                                            std::string* reason) {
-  *reason = WhyNoCudnnPool();
+  *reason = CudnnProblem();
   return nullptr;
 }
 

@@ -1,0 +1,274 @@
+// Convolutions by cuDNN's legacy calls: descriptors, an algorithm, its workspace, kept by shape.
+//
+// A transposed convolution is the data gradient of the convolution that goes from its output to its
+// input. Numbers of 32 bits are multiplied as such unless allow_tf32.
+
+#include <vector>
+
+#include "contexts/cuda/cuda_context.h"
+#include "operators/common/descriptors_cudnn.h"
+#include "operators/conv/cuda_conv.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// What both directions are described by.
+struct Descriptors {
+  CudnnTensor in, out, bias;
+  CudnnFilter filter;
+  CudnnConvolution conv;
+};
+struct Pointers {
+  const float* in;
+  const float* filter;
+  float* out;
+};
+struct Workspace {
+  void* data;
+  size_t nbytes;
+};
+constexpr float kOne = 1, kZero = 0;
+
+// The two directions: names of cuDNN's types and calls.
+struct Forward {
+  using Algorithm = cudnnConvolutionFwdAlgo_t;
+  using Result = cudnnConvolutionFwdAlgoPerf_t;
+  static constexpr int kAlgorithms = CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
+
+  static cudnnStatus_t Ask(cudnnHandle_t handle, const Descriptors& d, int* count, Result* to) {
+    return Cudnn().GetConvolutionForwardAlgorithm_v7(handle, d.in, d.filter, d.conv, d.out,
+                                                     kAlgorithms, count, to);
+  }
+  static cudnnStatus_t Time(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
+                            const Workspace& space, int* count, Result* to) {
+    return Cudnn().FindConvolutionForwardAlgorithmEx(handle, d.in, p.in, d.filter, p.filter, d.conv,
+                                                     d.out, p.out, kAlgorithms, count, to,
+                                                     space.data, space.nbytes);
+  }
+  static cudnnStatus_t WorkspaceSize(cudnnHandle_t handle, const Descriptors& d,
+                                     Algorithm algorithm, size_t* nbytes) {
+    return Cudnn().GetConvolutionForwardWorkspaceSize(handle, d.in, d.filter, d.conv, d.out,
+                                                      algorithm, nbytes);
+  }
+  static cudnnStatus_t Run(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
+                           Algorithm algorithm, const Workspace& space) {
+    return Cudnn().ConvolutionForward(handle, &kOne, d.in, p.in, d.filter, p.filter, d.conv,
+                                      algorithm, space.data, space.nbytes, &kZero, d.out, p.out);
+  }
+  // The one algorithm that adds the bias by itself.
+  static bool MayAddBias(Algorithm algorithm) {
+    return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+  }
+  static cudnnStatus_t RunWithBias(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
+                                   Algorithm algorithm, const Workspace& space,
+                                   const CudnnActivation& identity, const float* bias) {
+    return Cudnn().ConvolutionBiasActivationForward(
+        handle, &kOne, d.in, p.in, d.filter, p.filter, d.conv, algorithm, space.data, space.nbytes,
+        &kZero, d.out, p.out, d.bias, bias, identity, d.out, p.out);
+  }
+};
+
+struct BackwardData {
+  using Algorithm = cudnnConvolutionBwdDataAlgo_t;
+  using Result = cudnnConvolutionBwdDataAlgoPerf_t;
+  static constexpr int kAlgorithms = CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT;
+
+  static cudnnStatus_t Ask(cudnnHandle_t handle, const Descriptors& d, int* count, Result* to) {
+    return Cudnn().GetConvolutionBackwardDataAlgorithm_v7(handle, d.filter, d.in, d.conv, d.out,
+                                                          kAlgorithms, count, to);
+  }
+  static cudnnStatus_t Time(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
+                            const Workspace& space, int* count, Result* to) {
+    return Cudnn().FindConvolutionBackwardDataAlgorithmEx(handle, d.filter, p.filter, d.in, p.in,
+                                                          d.conv, d.out, p.out, kAlgorithms, count,
+                                                          to, space.data, space.nbytes);
+  }
+  static cudnnStatus_t WorkspaceSize(cudnnHandle_t handle, const Descriptors& d,
+                                     Algorithm algorithm, size_t* nbytes) {
+    return Cudnn().GetConvolutionBackwardDataWorkspaceSize(handle, d.filter, d.in, d.conv, d.out,
+                                                           algorithm, nbytes);
+  }
+  static cudnnStatus_t Run(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
+                           Algorithm algorithm, const Workspace& space) {
+    return Cudnn().ConvolutionBackwardData(handle, &kOne, d.filter, p.filter, d.in, p.in, d.conv,
+                                           algorithm, space.data, space.nbytes, &kZero, d.out,
+                                           p.out);
+  }
+  static bool MayAddBias(Algorithm) { return false; }
+  static cudnnStatus_t RunWithBias(cudnnHandle_t, const Descriptors&, const Pointers&, Algorithm,
+                                   const Workspace&, const CudnnActivation&, const float*) {
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  }
+};
+
+template <class Direction>
+class Plan final : public CudaConvPlan {
+ public:
+  using Algorithm = typename Direction::Algorithm;
+  using Result = typename Direction::Result;
+
+  explicit Plan(const CudnnConvOptions& options) : options_(options) {}
+
+  // As NewCudnnConv. `filter` is in cuDNN's order: [outer, inner, kernel...].
+  bool Make(CUDAContext& context, const CudnnWindow& window, const WindowGeometry& geometry,
+            int64_t out_channels, int64_t group, const std::array<int, 5>& filter,
+            std::string* reason) {
+    const cudnnTensorFormat_t format = CudnnFormat(geometry.order);
+    Describe(d_.in, format, window, window.Dims(geometry.batch, geometry.channels, window.in));
+    Describe(d_.out, format, window, window.Dims(geometry.batch, out_channels, window.out));
+    Describe(d_.bias, format, window, window.Dims(1, out_channels, {1, 1, 1}));
+    CUDNN_ENFORCE(Cudnn().SetFilterNdDescriptor(d_.filter, CUDNN_DATA_FLOAT, format, window.rank(),
+                                                filter.data()),
+                  "filter of ", window.axes, " axes");
+    CUDNN_ENFORCE(Cudnn().SetConvolutionNdDescriptor(d_.conv, window.axes, window.pad.data(),
+                                                     window.stride.data(), window.dilation.data(),
+                                                     CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
+                  "windows of a convolution");
+    CUDNN_ENFORCE(Cudnn().SetConvolutionGroupCount(d_.conv, static_cast<int>(group)), "group ",
+                  group);
+    const bool allow_tf32 = GlobalCudaLibraryOptions().allow_tf32;
+    CUDNN_ENFORCE(
+        Cudnn().SetConvolutionMathType(d_.conv, allow_tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH),
+        "math of a convolution");
+    CUDNN_ENFORCE(Cudnn().SetActivationDescriptor(identity_, CUDNN_ACTIVATION_IDENTITY,
+                                                  CUDNN_NOT_PROPAGATE_NAN, 0),
+                  "no activation");
+    return options_.algorithm >= 0 ? Force(context, reason) : Ask(context, reason);
+  }
+
+  void Run(CUDAContext& context, const float* x, const float* filter, const float* bias,
+           float* y) override {
+    const Pointers pointers{x, filter, y};
+    if (search_) Search(context, pointers);
+    const Workspace space{
+        workspace_nbytes_ > 0 ? CudnnWorkspace(context, workspace_nbytes_) : nullptr,
+        workspace_nbytes_};
+    const cudnnHandle_t handle = context.cudnn_handle();
+    if (bias != nullptr && adds_bias_) {
+      const cudnnStatus_t status =
+          Direction::RunWithBias(handle, d_, pointers, algorithm_, space, identity_, bias);
+      if (CUDNN_STATUS_CATEGORY(status) != CUDNN_STATUS_NOT_SUPPORTED) {
+        CUDNN_ENFORCE(status, "convolution with bias by algorithm ", algorithm_);
+        return;
+      }
+      adds_bias_ = false;
+    }
+    CUDNN_ENFORCE(Direction::Run(handle, d_, pointers, algorithm_, space),
+                  "convolution by algorithm ", algorithm_);
+    if (bias == nullptr) return;
+    CUDNN_ENFORCE(Cudnn().AddTensor(handle, &kOne, d_.bias, bias, &kOne, d_.out, y),
+                  "bias of a convolution");
+  }
+
+ private:
+  // Takes the first of the results that keeps to the options; false when none does.
+  bool Take(CUDAContext& context, int count, const Result* results) {
+    for (int i = 0; i < count; ++i) {
+      if (results[i].status != CUDNN_STATUS_SUCCESS) continue;
+      if (options_.deterministic && results[i].determinism != CUDNN_DETERMINISTIC) continue;
+      if (Fits(context, results[i].algo)) return true;
+    }
+    return false;
+  }
+
+  // Takes the algorithm where it takes the shape within the limit.
+  bool Fits(CUDAContext& context, Algorithm algorithm) {
+    size_t nbytes = 0;
+    const cudnnStatus_t status =
+        Direction::WorkspaceSize(context.cudnn_handle(), d_, algorithm, &nbytes);
+    if (status != CUDNN_STATUS_SUCCESS || nbytes > options_.workspace_limit_bytes) return false;
+    algorithm_ = algorithm;
+    workspace_nbytes_ = nbytes;
+    adds_bias_ = Direction::MayAddBias(algorithm);
+    return true;
+  }
+
+  bool Force(CUDAContext& context, std::string* reason) {
+    CAFFE_ENFORCE_LT(options_.algorithm, Direction::kAlgorithms,
+                     "argument force_algo, want one of cuDNN's algorithms");
+    if (Fits(context, static_cast<Algorithm>(options_.algorithm))) return true;
+    *reason = MakeString("algorithm ", options_.algorithm, " does not take this shape with ",
+                         options_.workspace_limit_bytes, " bytes of workspace");
+    return false;
+  }
+
+  bool Ask(CUDAContext& context, std::string* reason) {
+    Result results[Direction::kAlgorithms];
+    int count = 0;
+    const cudnnStatus_t status = Direction::Ask(context.cudnn_handle(), d_, &count, results);
+    if (status == CUDNN_STATUS_SUCCESS && Take(context, count, results)) {
+      search_ = options_.exhaustive_search;
+      return true;
+    }
+    *reason = status == CUDNN_STATUS_SUCCESS
+                  ? MakeString("none of ", count, " algorithms takes this shape with ",
+                               options_.workspace_limit_bytes, " bytes of workspace")
+                  : CudnnStatusText(status);
+    return false;
+  }
+
+  // Times all on the data at hand, once; what cuDNN advised stays where nothing came of it.
+  void Search(CUDAContext& context, const Pointers& pointers) {
+    search_ = false;
+    const size_t limit = options_.workspace_limit_bytes;
+    const Workspace space{limit > 0 ? CudnnWorkspace(context, limit) : nullptr, limit};
+    Result results[Direction::kAlgorithms];
+    int count = 0;
+    CUDNN_ENFORCE(Direction::Time(context.cudnn_handle(), d_, pointers, space, &count, results),
+                  "search for the fastest algorithm");
+    (void)Take(context, count, results);
+  }
+
+  const CudnnConvOptions options_;
+  Descriptors d_;
+  CudnnActivation identity_;
+  Algorithm algorithm_ = {};
+  size_t workspace_nbytes_ = 0;
+  bool adds_bias_ = false;
+  bool search_ = false;  // before the first run
+};
+
+// Whether sizes that CudnnWindow has not seen fit cuDNN's integers.
+bool FitsInt(const WindowGeometry& geometry, int64_t out_channels, int64_t weights,
+             std::string* reason) {
+  constexpr int64_t kLargest = std::numeric_limits<int>::max();
+  const int64_t images = geometry.batch * out_channels;
+  if (images <= kLargest && images * geometry.out_size() <= kLargest && weights <= kLargest) {
+    return true;
+  }
+  *reason = "cuDNN takes less than 2^31 elements";
+  return false;
+}
+
+template <class Direction, class Shape>
+std::unique_ptr<CudaConvPlan> NewPlan(CUDAContext& context, const Shape& shape,
+                                      const CudnnConvOptions& options, int64_t outer, int64_t inner,
+                                      std::string* reason) {
+  CudnnWindow window;
+  const bool transposed = std::is_same_v<Direction, BackwardData>;
+  if (!CudnnWindow::Make(shape.window, transposed, &window, reason)) return nullptr;
+  const int64_t weights = outer * inner * shape.window.kernel_size();
+  if (!FitsInt(shape.window, shape.out_channels, weights, reason)) return nullptr;
+  auto plan = std::make_unique<Plan<Direction>>(options);
+  if (!plan->Make(context, window, shape.window, shape.out_channels, shape.group,
+                  window.Dims(outer, inner, window.kernel), reason)) {
+    return nullptr;
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
+                                           const CudnnConvOptions& options, std::string* reason) {
+  return NewPlan<Forward>(context, shape, options, shape.out_channels, shape.in_group(), reason);
+}
+
+std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvTransposeShape& shape,
+                                           const CudnnConvOptions& options, std::string* reason) {
+  return NewPlan<BackwardData>(context, shape, options, shape.window.channels,
+                               shape.out_channels / shape.group, reason);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,53 @@
+// Pools by cuDNN.
+
+#include "contexts/cuda/cuda_context.h"
+#include "operators/common/descriptors_cudnn.h"
+#include "operators/pool/cuda_pool.h"
+
+namespace caffe2rt {
+
+namespace {
+
+class Plan final : public CudaPoolPlan {
+ public:
+  Plan(PoolKind kind, const CudnnWindow& window, const WindowGeometry& geometry, bool include_pad) {
+    const cudnnTensorFormat_t format = CudnnFormat(geometry.order);
+    Describe(in_, format, window, window.Dims(geometry.batch, geometry.channels, window.in));
+    Describe(out_, format, window, window.Dims(geometry.batch, geometry.channels, window.out));
+    const cudnnPoolingMode_t mode = kind == PoolKind::kMax ? CUDNN_POOLING_MAX
+                                    : include_pad ? CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING
+                                                  : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING;
+    CUDNN_ENFORCE(Cudnn().SetPoolingNdDescriptor(pooling_, mode, CUDNN_NOT_PROPAGATE_NAN,
+                                                 window.axes, window.kernel.data(),
+                                                 window.pad.data(), window.stride.data()),
+                  "windows of a pool");
+  }
+
+  void Run(CUDAContext& context, const float* x, float* y) override {
+    constexpr float kOne = 1, kZero = 0;
+    CUDNN_ENFORCE(
+        Cudnn().PoolingForward(context.cudnn_handle(), pooling_, &kOne, in_, x, &kZero, out_, y),
+        "pool");
+  }
+
+ private:
+  CudnnTensor in_, out_;
+  CudnnPooling pooling_;
+};
+
+}  // namespace
+
+std::unique_ptr<CudaPoolPlan> NewCudnnPool(PoolKind kind, const WindowGeometry& geometry,
+                                           bool include_pad, std::string* reason) {
+  CudnnWindow window;
+  if (!CudnnWindow::Make(geometry, false, &window, reason)) return nullptr;
+  for (int i = 0; i < window.axes; ++i) {
+    const size_t axis = static_cast<size_t>(i);
+    if (window.pad[axis] < window.kernel[axis]) continue;
+    *reason = MakeString("pad ", window.pad[axis], " is not below kernel ", window.kernel[axis]);
+    return nullptr;
+  }
+  return std::make_unique<Plan>(kind, window, geometry, include_pad);
+}
+
+}  // namespace caffe2rt
