@@ -1,6 +1,7 @@
 #pragma once
-// Which code an operator on CUDA may run, for classes that hold a vendor's library and native
-// kernels. Such a class is registered three times: under no engine, "CUDNN" and "NATIVE".
+// Whether an operator on CUDA runs a vendor's library or native kernels, for classes that hold
+// both. Such a class is registered under no engine and under "CUDNN", which CUDA's operators prefer
+// where their def says nothing; native kernels alone under "NATIVE".
 
 #include <string>
 
@@ -11,42 +12,38 @@
 namespace caffe2rt {
 
 enum class CudaEngine {
-  kAny,     // the library where it takes the arguments, else native kernels
-  kCudnn,   // the library; an operator whose def asks for it fails where the library refuses
-  kNative,  // native kernels
+  kAny,        // the library where it takes the arguments, else native kernels
+  kOnRequest,  // so when the def names engine CUDNN, else native kernels
+  kNative,     // native kernels
 };
 
-// What becomes of an operator whose arguments or shapes the library refuses.
 class CudaEngineChoice {
  public:
-  // THROWS UnsupportedOperatorFeature, so that the next engine is tried, where cuDNN is asked for
-  // and is not here.
-  CudaEngineChoice(const OperatorBase& op, CudaEngine engine)
-      : type_(op.type()),
-        forced_(engine == CudaEngine::kCudnn &&
-                op.debug_def().engine().find("CUDNN") != std::string::npos),
-        may_use_cudnn_(engine != CudaEngine::kNative && HasCudnn()) {
-    OPERATOR_NEEDS_FEATURE(engine != CudaEngine::kCudnn || HasCudnn(), CudnnProblem());
-    if (engine == CudaEngine::kAny && !HasCudnn()) Tell(CudnnProblem());
+  CudaEngineChoice(const OperatorBase& op, CudaEngine engine) : type_(op.type()) {
+    if (engine == CudaEngine::kNative) return;
+    requested_ = op.debug_def().engine().find("CUDNN") != std::string::npos;
+    if (engine == CudaEngine::kOnRequest && !requested_) return;
+    may_use_cudnn_ = HasCudnn();
+    if (!may_use_cudnn_) Refused(CudnnProblem());
   }
 
   bool may_use_cudnn() const { return may_use_cudnn_; }
-  // THROWS when the def asked for cuDNN; else says once in the log that native kernels run.
+  // cuDNN does not take this shape, and native kernels run: told once, as a warning where the def
+  // asks for cuDNN.
   void Refused(const std::string& reason) {
-    CAFFE_ENFORCE(!forced_, "engine CUDNN cannot do this: ", reason,
-                  "; without an engine the operator runs native kernels");
-    Tell(reason);
+    if (told_) return;
+    told_ = true;
+    if (requested_) {
+      LOG(WARNING) << "engine \"CUDNN\" of operator " << type_
+                   << " does not take this one: " << reason << "; native kernels run";
+    } else {
+      VLOG(1) << "operator " << type_ << " runs native CUDA kernels: " << reason;
+    }
   }
 
  private:
-  void Tell(const std::string& reason) {
-    if (!told_) VLOG(1) << "operator " << type_ << " runs native CUDA kernels: " << reason;
-    told_ = true;
-  }
-
   const std::string type_;
-  const bool forced_, may_use_cudnn_;
-  bool told_ = false;
+  bool requested_ = false, may_use_cudnn_ = false, told_ = false;
 };
 
 }  // namespace caffe2rt

@@ -24,7 +24,7 @@ void RegisterEngine(const char* engine) {
 
 void RegisterConvCudaOperators() {
   RegisterEngine<CudaEngine::kAny>("");
-  RegisterEngine<CudaEngine::kCudnn>("CUDNN");
+  RegisterEngine<CudaEngine::kAny>("CUDNN");
   RegisterEngine<CudaEngine::kNative>("NATIVE");
 }
 

@@ -22,10 +22,10 @@ void RegisterEngine(const std::string& type, const char* engine) {
 
 void RegisterPoolCudaOperators() {
   RegisterEngine<PoolKind::kMean, CudaEngine::kAny>("AveragePool", "");
-  RegisterEngine<PoolKind::kMean, CudaEngine::kCudnn>("AveragePool", "CUDNN");
+  RegisterEngine<PoolKind::kMean, CudaEngine::kAny>("AveragePool", "CUDNN");
   RegisterEngine<PoolKind::kMean, CudaEngine::kNative>("AveragePool", "NATIVE");
-  RegisterEngine<PoolKind::kMax, CudaEngine::kNative>("MaxPool", "");
-  RegisterEngine<PoolKind::kMax, CudaEngine::kCudnn>("MaxPool", "CUDNN");
+  RegisterEngine<PoolKind::kMax, CudaEngine::kOnRequest>("MaxPool", "");
+  RegisterEngine<PoolKind::kMax, CudaEngine::kOnRequest>("MaxPool", "CUDNN");
   RegisterEngine<PoolKind::kMax, CudaEngine::kNative>("MaxPool", "NATIVE");
 }
 

@@ -1,0 +1,272 @@
+#include "operators/conv/cuda_conv.h"
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
+#include "tests/operators/cuda_agreement.h"
+
+extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::HasSubstr;
+
+struct Case {
+  std::vector<int64_t> x, w;
+  int64_t bias;  // 0: none
+  std::string args;
+};
+
+std::string Ints(const std::string& name, const std::vector<int>& values) {
+  std::string text = " arg { name: \"" + name + "\"";
+  for (const int value : values) text += " ints: " + std::to_string(value);
+  return text + " }";
+}
+const std::string kLast = R"( arg { name: "order" s: "NHWC" })";
+std::string Group(int group) { return " arg { name: \"group\" i: " + std::to_string(group) + " }"; }
+std::string Legacy(int rule) {
+  return " arg { name: \"legacy_pad\" i: " + std::to_string(rule) + " }";
+}
+
+void ExpectCasesAgree(const std::string& type, const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    Workspace ws;
+    FeedRandom(&ws, "X", c.x);
+    FeedRandom(&ws, "W", c.w, -1, 1, 2);
+    std::string text = "type: \"" + type + R"(" input: "X" input: "W")";
+    if (c.bias > 0) {
+      FeedRandom(&ws, "b", {c.bias}, -1, 1, 3);
+      text += R"( input: "b")";
+    }
+    text += R"( output: "Y")" + c.args;
+    for (const char* engine : {"", "CUDNN", "NATIVE"}) ExpectCudaAgrees(&ws, text, engine);
+  }
+}
+
+class CudaConvTest : public CudaOperatorTest {};
+
+TEST_F(CudaConvTest, AgreesWithTheCpuOverAllKindsOfWindows) {
+  ExpectCasesAgree(
+      "Conv",
+      {
+          {{2, 3, 7, 9}, {5, 3, 3, 3}, 5, Ints("kernels", {3, 3})},
+          {{2, 3, 7, 9}, {5, 3, 3, 2}, 0, Ints("kernels", {3, 2}) + Ints("strides", {2, 3})},
+          {{1, 4, 8, 8},
+           {6, 2, 3, 3},
+           6,
+           Ints("kernels", {3, 3}) + Group(2) + Ints("dilations", {2, 1}) +
+               Ints("pads", {2, 1, 2, 1})},
+          {{3, 6, 5, 5}, {6, 1, 3, 3}, 6, Ints("kernels", {3, 3}) + Group(6)},
+          {{2, 3, 6, 6}, {4, 3, 3, 3}, 4, Ints("kernels", {3, 3}) + Ints("pads", {0, 1, 2, 3})},
+          {{2, 3, 9, 9}, {4, 3, 2, 2}, 4, Ints("kernels", {2, 2}) + Ints("pads", {-2, 1, -1, -3})},
+          {{2, 3, 6, 6}, {4, 3, 3, 3}, 4, Ints("kernels", {3, 3}) + Ints("dilations", {0, 1})},
+          {{1, 3, 6, 7}, {4, 3, 3, 3}, 4, Ints("kernels", {3, 3}) + Legacy(1)},
+          {{1, 3, 6, 7},
+           {4, 3, 3, 3},
+           4,
+           Ints("kernels", {3, 3}) + Legacy(2) + Ints("strides", {2, 2})},
+          {{1, 3, 6, 7},
+           {4, 3, 3, 3},
+           4,
+           Ints("kernels", {3, 3}) + Legacy(3) + Ints("strides", {2, 2})},
+          {{0, 3, 6, 7}, {4, 3, 3, 3}, 4, Ints("kernels", {3, 3})},
+          {{2, 7, 9, 3}, {5, 3, 3, 3}, 5, Ints("kernels", {3, 3}) + kLast},
+          {{2, 7, 9, 4}, {6, 3, 2, 2}, 6, Ints("kernels", {3, 2}) + Group(2) + kLast},
+          {{2, 7, 9, 3},
+           {5, 3, 3, 3},
+           0,
+           Ints("kernels", {3, 3}) + Ints("pads", {1, 0, 0, 2}) + kLast},
+      });
+}
+
+TEST_F(CudaConvTest, AgreesWithTheCpuOverOneThreeAndFourAxes) {
+  ExpectCasesAgree(
+      "Conv", {
+                  {{2, 3, 11}, {4, 3, 3}, 4, Ints("kernels", {3}) + Ints("strides", {2})},
+                  {{2, 11, 3}, {4, 3, 3}, 4, Ints("kernels", {3}) + Ints("pads", {1, 1}) + kLast},
+                  {{2, 3, 4, 5, 6},
+                   {4, 3, 2, 3, 2},
+                   4,
+                   Ints("kernels", {2, 3, 2}) + Ints("pads", {1, 1, 0, 1, 1, 0})},
+                  {{2, 4, 5, 6, 4},
+                   {4, 2, 3, 2, 2},
+                   0,
+                   Ints("kernels", {2, 3, 2}) + Ints("strides", {1, 2, 1}) + Group(2) + kLast},
+                  {{1, 2, 3, 4, 3, 4},
+                   {3, 2, 2, 3, 2, 1},
+                   3,
+                   Ints("kernels", {2, 3, 2, 1}) + Ints("pads", {1, 0, 1, 0, 0, 2, 1, 0})},
+                  {{1, 3, 4, 3, 4, 2},
+                   {3, 2, 3, 2, 1, 2},
+                   3,
+                   Ints("kernels", {2, 3, 2, 1}) + Ints("dilations", {2, 1, 1, 1}) + kLast},
+              });
+  for (const char* type : {"Conv1D", "Conv2D", "Conv3D"}) {
+    EXPECT_TRUE(HasOperator(CUDA, type)) << type;
+  }
+}
+
+TEST_F(CudaConvTest, TransposesAsTheCpuDoes) {
+  const std::string three = Ints("kernels", {3, 3});
+  ExpectCasesAgree(
+      "ConvTranspose",
+      {
+          {{2, 3, 5, 4}, {3, 4, 3, 3}, 4, three},
+          {{2, 4, 5, 4},
+           {4, 3, 3, 2},
+           6,
+           Ints("kernels", {3, 2}) + Group(2) + Ints("strides", {2, 3})},
+          {{2, 3, 5, 4},
+           {3, 4, 3, 3},
+           4,
+           three + Ints("strides", {2, 2}) + Ints("pads", {1, 1, 1, 1}) + Ints("adjs", {1, 1})},
+          {{1, 3, 5, 4}, {3, 4, 3, 3}, 0, three + Ints("strides", {2, 2}) + Ints("adjs", {2, 0})},
+          {{1, 3, 5, 4},
+           {3, 4, 3, 3},
+           4,
+           three + Ints("strides", {2, 3}) + Ints("pads", {0, 1, 2, 0})},
+          {{1, 2, 3, 3}, {2, 4, 1, 1}, 4, Ints("kernels", {1, 1}) + Ints("strides", {3, 2})},
+          {{0, 3, 5, 4}, {3, 4, 3, 3}, 4, three},
+          {{2, 5, 4, 3}, {3, 3, 3, 4}, 4, three + Ints("strides", {2, 1}) + kLast},
+          {{2, 5, 4, 4}, {4, 3, 3, 2}, 4, three + Group(2) + Ints("pads", {1, 0, 1, 2}) + kLast},
+      });
+}
+
+ConvShape Shape(const std::string& args, const std::vector<int64_t>& x, int64_t filters) {
+  const OperatorDef def = ParseOp("type: \"Conv\"" + args);
+  const WindowArguments window = ParseWindowArguments(ArgumentHelper(def), WindowUse::kConv);
+  return {MakeWindowGeometry(window, x), filters, window.group, false};
+}
+
+// Null, with the reason, where native kernels have to do it.
+class CudnnConvTest : public CudaOperatorTest {
+ protected:
+  void SetUp() override {
+    CudaOperatorTest::SetUp();
+    if (!HasCudnn()) GTEST_SKIP() << CudnnProblem();
+  }
+  std::string Refusal(const ConvShape& shape, const CudnnConvOptions& options = {}) {
+    CUDAContext context(0);
+    std::string reason;
+    return NewCudnnConv(context, shape, options, &reason) != nullptr ? "taken" : reason;
+  }
+};
+
+TEST_F(CudnnConvTest, TakesWindowsWithTheSamePadsOnBothSides) {
+  const std::string three = Ints("kernels", {3, 3});
+  EXPECT_EQ(Refusal(Shape(three, {2, 3, 7, 9}, 5)), "taken");
+  EXPECT_EQ(Refusal(Shape(three + kLast, {2, 7, 9, 3}, 5)), "taken");
+  EXPECT_EQ(Refusal(Shape(Ints("kernels", {3}), {2, 3, 7}, 5)), "taken");
+  EXPECT_EQ(Refusal(Shape(Ints("kernels", {3, 1, 2}), {2, 3, 7, 4, 3}, 5)), "taken");
+  EXPECT_EQ(Refusal(Shape(three + Group(3), {2, 3, 7, 9}, 6)), "taken");
+  // A tail without windows makes no difference.
+  const std::string steps = three + Ints("strides", {2, 2});
+  EXPECT_EQ(Refusal(Shape(steps + Ints("pads", {1, 1, 1, 1}), {2, 3, 8, 8}, 5)), "taken");
+  EXPECT_EQ(Refusal(Shape(steps + Ints("pads", {1, 1, 0, 0}), {2, 3, 8, 8}, 5)), "taken");
+}
+
+TEST_F(CudnnConvTest, SaysWhyItLeavesAShapeToNativeKernels) {
+  const std::string three = Ints("kernels", {3, 3});
+  EXPECT_EQ(Refusal(Shape(three + Ints("pads", {0, 1, 1, 1}), {2, 3, 7, 9}, 5)),
+            "axis 0 has pads 0 and 1 that cuDNN cannot tell: it knows one for both sides");
+  EXPECT_EQ(Refusal(Shape(three + Ints("pads", {0, -1, 0, -1}), {2, 3, 7, 9}, 5)),
+            "axis 1 has pad -1 and dilation 1, cuDNN wants at least 0 and 1");
+  EXPECT_EQ(Refusal(Shape(three + Ints("dilations", {0, 1}), {2, 3, 7, 9}, 5)),
+            "axis 0 has pad 0 and dilation 0, cuDNN wants at least 0 and 1");
+  EXPECT_EQ(Refusal(Shape(Ints("kernels", {1, 1, 1, 1}), {2, 3, 2, 2, 2, 2}, 5)),
+            "cuDNN takes 1 to 3 axes, here are 4");
+  EXPECT_EQ(Refusal(Shape(Ints("kernels", {1, 1}), {64, 3, 1 << 13, 1 << 12}, 5)),
+            "cuDNN takes less than 2^31 elements");
+  EXPECT_EQ(Refusal(Shape(Ints("kernels", {1, 1}), {1, 3, 1 << 13, 1 << 12}, 64)),
+            "cuDNN takes less than 2^31 elements");
+}
+
+TEST_F(CudnnConvTest, KeepsToTheLimitOfTheWorkspaceAndToAForcedAlgorithm) {
+  const ConvShape shape = Shape(Ints("kernels", {3, 3}), {2, 3, 7, 9}, 5);
+  // Number 0 needs no workspace, 2 makes columns.
+  EXPECT_EQ(Refusal(shape, {.workspace_limit_bytes = 0}), "taken");
+  EXPECT_EQ(Refusal(shape, {.workspace_limit_bytes = 0, .algorithm = 0}), "taken");
+  EXPECT_EQ(Refusal(shape, {.algorithm = 2}), "taken");
+  EXPECT_EQ(Refusal(shape, {.workspace_limit_bytes = 0, .algorithm = 2}),
+            "algorithm 2 does not take this shape with 0 bytes of workspace");
+  ExpectThrows([&] { Refusal(shape, {.algorithm = 99}); }, "force_algo");
+}
+
+TEST_F(CudnnConvTest, ReadsTheArgumentsOfTheOriginal) {
+  const auto read = [](const std::string& args, bool transposed) {
+    const OperatorDef def = ParseOp("type: \"Conv\"" + args);
+    return CudnnConvOptions::Read(ArgumentHelper(def), transposed);
+  };
+  EXPECT_EQ(read("", false).workspace_limit_bytes, size_t{64} << 20);
+  EXPECT_EQ(read("", false).algorithm, -1);
+  EXPECT_EQ(read(R"( arg { name: "ws_nbytes_limit" i: 1000 })", false).workspace_limit_bytes,
+            1000u);
+  EXPECT_TRUE(read(R"( arg { name: "exhaustive_search" i: 1 })", false).exhaustive_search);
+  EXPECT_TRUE(read(R"( arg { name: "deterministic" i: 1 })", false).deterministic);
+  EXPECT_EQ(read(Ints("force_algo", {1, 2, 3}), false).algorithm, 1);
+  EXPECT_EQ(read(Ints("force_algo", {1, 2, 3}), true).algorithm, 3);
+  EXPECT_EQ(read(R"( arg { name: "force_algo_fwd" i: 4 })", false).algorithm, 4);
+  EXPECT_EQ(read(R"( arg { name: "force_algo_dgrad" i: 5 })", true).algorithm, 5);
+  ExpectThrows([&] { read(Ints("force_algo", {1}), false); }, "force_algo, want three numbers");
+  ExpectThrows([&] { read(R"( arg { name: "ws_nbytes_limit" i: -1 })", false); },
+               "ws_nbytes_limit, want 0 or more");
+}
+
+TEST_F(CudnnConvTest, GivesTheSameWhateverAlgorithmIsChosen) {
+  const std::string three = Ints("kernels", {3, 3});
+  std::vector<std::string> choices = {R"( arg { name: "exhaustive_search" i: 1 })",
+                                      R"( arg { name: "deterministic" i: 1 })",
+                                      R"( arg { name: "ws_nbytes_limit" i: 0 })"};
+  for (const int algorithm : {0, 1, 2}) {
+    choices.push_back(Ints("force_algo", {algorithm, 0, algorithm % 2}));
+  }
+  for (const std::string& choice : choices) {
+    ExpectCasesAgree("Conv", {{{2, 3, 7, 9}, {5, 3, 3, 3}, 5, three + choice},
+                              {{2, 3, 7, 9}, {5, 3, 3, 3}, 0, three + choice}});
+    ExpectCasesAgree("ConvTranspose", {{{2, 3, 5, 4}, {3, 4, 3, 3}, 4, three + choice}});
+  }
+}
+
+// Two shapes in turns, as a net with a last, smaller batch has them.
+TEST_F(CudaConvTest, AllocatesNothingOnceItHasSeenTheShapes) {
+  if (&fakecuda_calls == nullptr) GTEST_SKIP() << "calls are counted by the fake CUDA";
+  for (const char* engine : {"CUDNN", "NATIVE"}) {
+    Workspace cpu, ws;
+    Tensor inputs[2] = {Tensor(CUDA), Tensor(CUDA)};
+    for (const int64_t batch : {1, 2}) {
+      inputs[batch - 1].CopyFrom(*FeedRandom(&cpu, "X", {batch, 3, 7, 9}));
+    }
+    for (const auto& [name, dims] : std::vector<std::pair<const char*, std::vector<int64_t>>>{
+             {"W", {5, 3, 3, 3}}, {"b", {5}}, {"X", {1, 3, 7, 9}}}) {
+      ws.CreateBlob(name)->GetMutableTensor(CUDA)->CopyFrom(*FeedRandom(&cpu, name, dims));
+    }
+    OperatorDef def = ParseOp(R"(type: "Conv" input: "X" input: "W" input: "b" output: "Y"
+                                 arg { name: "kernel" i: 3 } device_option { device_type: 1 })");
+    def.set_engine(engine);
+    const std::unique_ptr<OperatorBase> conv = CreateOperator(def, &ws);
+    Tensor* const X = ws.GetBlob("X")->GetMutableTensor(CUDA);
+    const auto run = [&](int rounds) {
+      for (int i = 0; i < rounds; ++i) {
+        X->ResizeLike(inputs[i % 2]);
+        X->ShareData(inputs[i % 2]);
+        ASSERT_TRUE(conv->Run());
+      }
+    };
+    run(4);
+    const auto calls = [] {
+      long sum = 0;
+      for (const char* name : {"cudaMalloc", "cudaFree", "cudaMallocAsync", "cudaFreeAsync",
+                               "cudaMallocHost", "cudaHostAlloc", "cudaEventCreateWithFlags"}) {
+        sum += fakecuda_calls(name);
+      }
+      return sum;
+    };
+    const long before = calls();
+    EXPECT_GT(before, 0);
+    run(4);
+    EXPECT_EQ(calls(), before) << engine;
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

@@ -1,0 +1,144 @@
+#include "operators/pool/cuda_pool.h"
+
+#include <limits>
+
+#include "tests/operators/cuda_agreement.h"
+#include "tests/operators/pool/naive_pool.h"
+
+namespace caffe2rt::test {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr const char* kEngines[] = {"", "CUDNN", "NATIVE"};
+
+class CudaPoolTest : public CudaOperatorTest {};
+
+TEST_F(CudaPoolTest, AgreesWithTheCpuOverAllKindsOfWindowsInBothLayouts) {
+  for (const std::vector<NaiveAxis>& axes : PoolShapes()) {
+    std::vector<int64_t> dims{2, 3}, last{2};
+    for (const NaiveAxis& axis : axes) {
+      dims.push_back(axis.in);
+      last.push_back(axis.in);
+    }
+    last.push_back(3);
+    for (const char* type : {"MaxPool", "AveragePool"}) {
+      for (const char* engine : kEngines) {
+        Workspace ws;
+        FeedRandom(&ws, "X", dims);
+        ExpectCudaAgrees(&ws, PoolOp(type, axes, "NCHW"), engine);
+        FeedRandom(&ws, "X", last);
+        ExpectCudaAgrees(&ws, PoolOp(type, axes, "NHWC"), engine);
+        if (std::string(type) == "MaxPool") continue;
+        const std::string more = R"( arg { name: "count_include_pad" i: 1 })";
+        ExpectCudaAgrees(&ws, PoolOp(type, axes, "NHWC") + more, engine);
+        FeedRandom(&ws, "X", dims);
+        ExpectCudaAgrees(&ws, PoolOp(type, axes, "NCHW") + more, engine);
+      }
+    }
+  }
+}
+
+TEST_F(CudaPoolTest, PoolsGloballyOverAnyNumberOfAxes) {
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{2, 3},
+                                           {2, 3, 6},
+                                           {2, 3, 5, 7},
+                                           {2, 3, 2, 3, 4},
+                                           {2, 3, 1, 2, 2, 3},
+                                           {0, 3, 5, 7},
+                                           {1, 2, 64, 70}}) {
+    for (const char* type : {"MaxPool", "AveragePool"}) {
+      for (const char* order : {"NCHW", "NHWC"}) {
+        Workspace ws;
+        FeedRandom(&ws, "X", dims);
+        const std::string text = std::string("type: \"") + type +
+                                 R"(" input: "X" output: "Y" arg { name: "global_pooling" i: 1 }
+                                 arg { name: "order" s: ")" +
+                                 order + "\" }";
+        for (const char* engine : kEngines) ExpectCudaAgrees(&ws, text, engine);
+      }
+    }
+  }
+}
+
+TEST_F(CudaPoolTest, FollowsLegacyPadding) {
+  for (const char* type : {"MaxPool", "AveragePool"}) {
+    for (int rule = 1; rule <= 3; ++rule) {
+      for (const int64_t size : {4, 6, 11}) {
+        for (const int kernel : {1, 3}) {
+          Workspace ws;
+          FeedRandom(&ws, "X", {2, 2, size, size});
+          const std::string text = MakeString(
+              "type: \"", type, R"(" input: "X" output: "Y" arg { name: "kernel" i: )", kernel,
+              R"( } arg { name: "stride" i: 3 } arg { name: "legacy_pad" i: )", rule, " }");
+          for (const char* engine : kEngines) ExpectCudaAgrees(&ws, text, engine);
+        }
+      }
+    }
+  }
+}
+
+// NaN and infinities as pool.h says; cuDNN does otherwise, so that it is not taken without a word.
+TEST_F(CudaPoolTest, MaximaOfNaNAreTheCpus) {
+  const std::vector<float> values = {kNaN, 1,    -kInf, -kInf, kNaN, kNaN,
+                                     5,    kNaN, kNaN,  -kInf, kInf, 2};
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{1, 1, 2, 6},
+                                           {1, 2, 6, 1},
+                                           {2, 6, 1, 1},
+                                           {1, 2, 3, 2},
+                                           {3, 1, 2, 2},
+                                           {1, 2, 2, 3}}) {
+    for (const char* order : {"NCHW", "NHWC"}) {
+      for (
+          const char* window :
+          {R"( arg { name: "global_pooling" i: 1 })",
+           R"( arg { name: "kernel" i: 2 } arg { name: "pads" ints: 1 ints: 0 ints: 1 ints: 1 })"}) {
+        Workspace ws;
+        Feed<float>(&ws, "X", dims, values);
+        const std::string text = std::string(R"(type: "MaxPool" input: "X" output: "Y")") + window +
+                                 R"( arg { name: "order" s: ")" + order + "\" }";
+        for (const char* engine : {"", "NATIVE"}) ExpectCudaAgrees(&ws, text, engine, 0);
+      }
+    }
+  }
+}
+
+// A kernel of 2^28 and more makes the indices of the kernel 64-bit.
+TEST_F(CudaPoolTest, CountsLongWindowsIn64Bits) {
+  for (const char* type : {"MaxPool", "AveragePool"}) {
+    for (const char* order : {"NCHW", "NHWC"}) {
+      Workspace ws;
+      FeedRandom(&ws, "X", {2, 4, 4});
+      const std::string text =
+          MakeString("type: \"", type, R"(" input: "X" output: "Y" arg { name: "kernels" ints: )",
+                     (1 << 28) + 5, R"( } arg { name: "pads" ints: 0 ints: )", (1 << 28) + 4,
+                     R"( } arg { name: "order" s: ")", order, "\" }");
+      ExpectCudaAgrees(&ws, text, "NATIVE");
+    }
+  }
+}
+
+WindowGeometry Geometry(const std::string& args, const std::vector<int64_t>& x) {
+  const OperatorDef def = ParseOp("type: \"MaxPool\" " + args);
+  return MakeWindowGeometry(ParseWindowArguments(ArgumentHelper(def), WindowUse::kPool), x);
+}
+
+TEST_F(CudaPoolTest, SaysWhyCudnnLeavesAPoolToNativeKernels) {
+  if (!HasCudnn()) GTEST_SKIP() << CudnnProblem();
+  const auto refusal = [](const WindowGeometry& geometry) {
+    std::string reason;
+    return NewCudnnPool(PoolKind::kMean, geometry, false, &reason) != nullptr ? "taken" : reason;
+  };
+  const std::string three = R"(arg { name: "kernel" i: 3 } arg { name: "stride" i: 2 } )";
+  const std::string global = R"(arg { name: "global_pooling" i: 1 })";
+  EXPECT_EQ(refusal(Geometry(three, {2, 3, 7, 7})), "taken");
+  EXPECT_EQ(refusal(Geometry(three + R"(arg { name: "legacy_pad" i: 3 })", {2, 3, 7, 7})), "taken");
+  EXPECT_EQ(refusal(Geometry(three + R"(arg { name: "legacy_pad" i: 3 })", {2, 3, 8, 8})),
+            "axis 0 has pads 0 and 0 that cuDNN cannot tell: it knows one for both sides");
+  EXPECT_EQ(refusal(Geometry(global, {2, 3, 7, 7})), "taken");
+  EXPECT_EQ(refusal(Geometry(global, {2, 3})), "cuDNN takes 1 to 3 axes, here are 0");
+  EXPECT_EQ(refusal(Geometry(global, {2, 3, 2, 2, 2, 2})), "cuDNN takes 1 to 3 axes, here are 4");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
