@@ -103,6 +103,10 @@ class CUDAContext final : public BaseContext {
   }
   CudaStream& stream() const { return *stream_; }
   uint32_t random_seed() const { return random_seed_; }
+  // The first of `count` blocks of the random sequence of this seed that nobody has taken.
+  uint64_t TakeRandomBlocks(uint64_t count) {
+    return std::exchange(random_blocks_, random_blocks_ + count);
+  }
 
   // Handles of the calling thread, bound to the context's stream until another context of the
   // thread asks: ask for each use, and destroy none. The generator is the context's own. THROW
@@ -122,6 +126,7 @@ class CUDAContext final : public BaseContext {
  private:
   const int device_;
   const uint32_t random_seed_;
+  uint64_t random_blocks_ = 0;
   CudaStream* stream_;
   CurandGenerator generator_;
 };

@@ -47,43 +47,92 @@ void ForEachBroadcast(int a_rank, const int* a_dims, int b_rank, const int* b_di
   }
 }
 
+// z = f(x, y): of equal size, of matrices and rows or columns, broadcast. kFirst: x is the row or
+// column.
+template <class Context, class T, class Result, class F>
+void Zip(Context* context, int64_t n, const T* x, const T* y, Result* z, const F& f) {
+  if constexpr (kIsCuda<Context>) {
+    Walk walk;
+    walk.Add(n, 1, 1);
+    CudaZip<F>(*context, walk, x, y, z);
+  } else {
+    RequireCpu<Context>();
+    for (int64_t i = 0; i < n; ++i) z[i] = f(x[i], y[i]);
+  }
+}
+template <bool kFirst, class Context, class T, class Result, class F>
+void ZipRows(Context* context, int64_t rows, int64_t cols, const T* x, const T* y, Result* z,
+             const F& f) {
+  if constexpr (kIsCuda<Context>) {
+    Walk walk;
+    walk.Add(rows, kFirst ? 0 : cols, kFirst ? cols : 0);
+    walk.Add(cols, 1, 1);
+    CudaZip<F>(*context, walk, x, y, z);
+  } else {
+    RequireCpu<Context>();
+    for (int64_t i = 0; i < rows * cols; ++i) {
+      z[i] = f(kFirst ? x[i % cols] : x[i], kFirst ? y[i] : y[i % cols]);
+    }
+  }
+}
+template <bool kFirst, class Context, class T, class Result, class F>
+void ZipColumns(Context* context, int64_t rows, int64_t cols, const T* x, const T* y, Result* z,
+                const F& f) {
+  if constexpr (kIsCuda<Context>) {
+    Walk walk;
+    walk.Add(rows, kFirst ? 1 : cols, kFirst ? cols : 1);
+    walk.Add(cols, kFirst ? 0 : 1, kFirst ? 1 : 0);
+    CudaZip<F>(*context, walk, x, y, z);
+  } else {
+    RequireCpu<Context>();
+    for (int64_t i = 0; i < rows * cols; ++i) {
+      z[i] = f(kFirst ? x[i / cols] : x[i], kFirst ? y[i] : y[i / cols]);
+    }
+  }
+}
+template <class Context, class T, class Result, class F>
+void ZipBroadcast(Context* context, int a_rank, const int* a_dims, int b_rank, const int* b_dims,
+                  const T* x, const T* y, Result* z, const F& f) {
+  if constexpr (kIsCuda<Context>) {
+    CudaZip<F>(*context, Walk::Broadcast(a_rank, a_dims, b_rank, b_dims), x, y, z);
+  } else {
+    RequireCpu<Context>();
+    ForEachBroadcast(a_rank, a_dims, b_rank, b_dims,
+                     [&](int64_t i, int64_t a, int64_t b) { z[i] = f(x[a], y[b]); });
+  }
+}
+
 }  // namespace internal
 
 // Element types T; results of type Result. With kBroadcast1st the row or column is the first
 // operand.
+#pragma GCC visibility push(default)
 #define CAFFE2RT_MATH_BINARY(Name, Result, value)                                                 \
+  namespace internal {                                                                            \
+  struct Name##Value {                                                                            \
+    template <class T>                                                                            \
+    CAFFE2RT_SIMD_INLINE Result operator()(T a, T b) const {                                      \
+      return static_cast<Result>(value);                                                          \
+    }                                                                                             \
+  };                                                                                              \
+  }                                                                                               \
   template <class T, class Context>                                                               \
-  void Name(int64_t n, const T* x, const T* y, Result* z, Context*) {                             \
-    internal::RequireCpu<Context>();                                                              \
-    internal::Map2(n, x, y, z, [](T a, T b) -> Result { return static_cast<Result>(value); });    \
+  void Name(int64_t n, const T* x, const T* y, Result* z, Context* context) {                     \
+    internal::Zip(context, n, x, y, z, internal::Name##Value());                                  \
   }                                                                                               \
   template <class T, class Context, bool kBroadcast1st = false>                                   \
-  void Rowwise##Name(int rows, int cols, const T* x, const T* y, Result* z, Context*) {           \
-    internal::RequireCpu<Context>();                                                              \
-    for (int64_t i = 0; i < int64_t{rows} * cols; ++i) {                                          \
-      const T a = kBroadcast1st ? x[i % cols] : x[i];                                             \
-      const T b = kBroadcast1st ? y[i] : y[i % cols];                                             \
-      z[i] = static_cast<Result>(value);                                                          \
-    }                                                                                             \
+  void Rowwise##Name(int rows, int cols, const T* x, const T* y, Result* z, Context* context) {   \
+    internal::ZipRows<kBroadcast1st>(context, rows, cols, x, y, z, internal::Name##Value());      \
   }                                                                                               \
   template <class T, class Context, bool kBroadcast1st = false>                                   \
-  void Colwise##Name(int rows, int cols, const T* x, const T* y, Result* z, Context*) {           \
-    internal::RequireCpu<Context>();                                                              \
-    for (int64_t i = 0; i < int64_t{rows} * cols; ++i) {                                          \
-      const T a = kBroadcast1st ? x[i / cols] : x[i];                                             \
-      const T b = kBroadcast1st ? y[i] : y[i / cols];                                             \
-      z[i] = static_cast<Result>(value);                                                          \
-    }                                                                                             \
+  void Colwise##Name(int rows, int cols, const T* x, const T* y, Result* z, Context* context) {   \
+    internal::ZipColumns<kBroadcast1st>(context, rows, cols, x, y, z, internal::Name##Value());   \
   }                                                                                               \
   template <class T, class Context>                                                               \
   void Name(int a_rank, const int* a_dims, int b_rank, const int* b_dims, const T* x, const T* y, \
-            Result* z, Context*) {                                                                \
-    internal::RequireCpu<Context>();                                                              \
-    internal::ForEachBroadcast(a_rank, a_dims, b_rank, b_dims,                                    \
-                               [&](int64_t i, int64_t ia, int64_t ib) {                           \
-                                 const T a = x[ia], b = y[ib];                                    \
-                                 z[i] = static_cast<Result>(value);                               \
-                               });                                                                \
+            Result* z, Context* context) {                                                        \
+    internal::ZipBroadcast(context, a_rank, a_dims, b_rank, b_dims, x, y, z,                      \
+                           internal::Name##Value());                                              \
   }                                                                                               \
   template <class T, class Context>                                                               \
   void Name##ToRow(int m, int n, const T* x, const T* y, Result* z, Context* context) {           \
@@ -108,6 +157,7 @@ CAFFE2RT_MATH_BINARY(LE, bool, a <= b)
 CAFFE2RT_MATH_BINARY(GT, bool, a > b)
 CAFFE2RT_MATH_BINARY(GE, bool, a >= b)
 #undef CAFFE2RT_MATH_BINARY
+#pragma GCC visibility pop
 
 // y (op)= x in every row, or in every column.
 #define CAFFE2RT_MATH_IN_PLACE(Name)                                   \

@@ -4,7 +4,8 @@
 //   math::Gemm<float, CPUContext>(CblasNoTrans, CblasTrans, m, n, k, 1.f, a, b, 0.f, c, &context_);
 //
 // A transposition is cblas' number: 111 none, 112 transposed, so that every enum of that kind fits.
-// float goes to Sgemm, other types to a plain loop. `math_type` and `scratch` are for devices.
+// On the CPU float goes to Sgemm, other types to a plain loop; on CUDA to cuBLAS where there is
+// one. fp32 means fp32: `math_type` and `scratch` are taken and not needed.
 
 #include <cstdint>
 #include <cstring>
@@ -25,14 +26,25 @@ class DefaultEngine {};
 template <class T, class Context, class Engine = DefaultEngine>
 void GemmEx(int trans_a, int trans_b, int64_t m, int64_t n, int64_t k,
             std::type_identity_t<T> alpha, const T* a, int64_t lda, const T* b, int64_t ldb,
-            std::type_identity_t<T> beta, T* c, int64_t ldc, Context*) {
-  internal::RequireCpu<Context>();
+            std::type_identity_t<T> beta, T* c, int64_t ldc, [[maybe_unused]] Context* context) {
   CAFFE_ENFORCE(
       (trans_a == kNoTrans || trans_a == kTrans) && (trans_b == kNoTrans || trans_b == kTrans),
       "transpositions are ", trans_a, " and ", trans_b, ", want CblasNoTrans or CblasTrans");
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (internal::kIsCuda<Context>) {
+    const internal::GemmShape shape{.trans_a = trans_a == kTrans,
+                                    .trans_b = trans_b == kTrans,
+                                    .m = m,
+                                    .n = n,
+                                    .k = k,
+                                    .lda = lda,
+                                    .ldb = ldb,
+                                    .ldc = ldc};
+    internal::CudaGemm<T>(*context, internal::GemmEngine::kBest, shape, alpha, a, b, beta, c);
+  } else if constexpr (std::is_same_v<T, float>) {
+    internal::RequireCpu<Context>();
     Sgemm(trans_a == kTrans, trans_b == kTrans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
   } else {
+    internal::RequireCpu<Context>();
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
         T sum = 0;
@@ -65,12 +77,30 @@ void Gemv(int trans_a, int64_t m, int64_t n, float alpha, const T* a, const T* x
                              context);
 }
 
-// `batch` products: of matrices one after the other, by pointers, or with distances between them.
+// `batch` products: of matrices one after the other, by pointers (an array of the host), or with
+// distances between them.
 template <class T, class Context, class Engine = DefaultEngine>
 void GemmStridedBatched(int trans_a, int trans_b, int64_t batch, int64_t m, int64_t n, int64_t k,
                         float alpha, const T* a, int64_t a_stride, const T* b, int64_t b_stride,
                         float beta, T* c, int64_t c_stride, Context* context,
                         int /*math_type*/ = 1) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaGemm<T>(*context, internal::GemmEngine::kBest,
+                          {.trans_a = trans_a == kTrans,
+                           .trans_b = trans_b == kTrans,
+                           .m = m,
+                           .n = n,
+                           .k = k,
+                           .lda = trans_a == kTrans ? m : k,
+                           .ldb = trans_b == kTrans ? k : n,
+                           .ldc = n,
+                           .batch = batch,
+                           .a_stride = a_stride,
+                           .b_stride = b_stride,
+                           .c_stride = c_stride},
+                          alpha, a, b, beta, c);
+    return;
+  }
   for (int64_t i = 0; i < batch; ++i) {
     Gemm<T, Context, Engine>(trans_a, trans_b, m, n, k, alpha, a + i * a_stride, b + i * b_stride,
                              beta, c + i * c_stride, context);
@@ -95,10 +125,18 @@ void GemmBatched(int trans_a, int trans_b, int64_t batch, int64_t m, int64_t n, 
 // Rows of `n` items, lda and ldb items apart.
 template <class Context>
 void CopyMatrix(size_t item_size, int64_t m, int64_t n, const void* a, int64_t lda, void* b,
-                int64_t ldb, Context*, TypeMeta::TypedCopy copy = nullptr) {
-  internal::RequireCpu<Context>();
+                int64_t ldb, [[maybe_unused]] Context* context,
+                TypeMeta::TypedCopy copy = nullptr) {
   CAFFE_ENFORCE(m <= 1 || (lda >= n && ldb >= n), "rows of ", n, " items are ", lda, " and ", ldb,
                 " apart");
+  if constexpr (internal::kIsCuda<Context>) {
+    CAFFE_ENFORCE(copy == nullptr, "items with a copy function of their own, want plain data");
+    internal::CudaCopyRows(*context, m, static_cast<size_t>(n) * item_size, a,
+                           static_cast<size_t>(lda) * item_size, b,
+                           static_cast<size_t>(ldb) * item_size);
+    return;
+  }
+  internal::RequireCpu<Context>();
   for (int64_t i = 0; i < m; ++i) {
     const char* from = static_cast<const char*>(a) + static_cast<size_t>(i * lda) * item_size;
     char* to = static_cast<char*>(b) + static_cast<size_t>(i * ldb) * item_size;
@@ -116,7 +154,14 @@ void CopyMatrix(int64_t m, int64_t n, const T* a, int64_t lda, T* b, int64_t ldb
 }
 template <class T, class Context>
 void CopyMatrix(int64_t m, int64_t n, const T* a, int64_t a_outer, int64_t a_inner, T* b,
-                int64_t b_outer, int64_t b_inner, Context*) {
+                int64_t b_outer, int64_t b_inner, [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::Walk walk;
+    walk.Add(m, a_outer, b_outer);
+    walk.Add(n, a_inner, b_inner);
+    internal::CudaCopyItems(*context, walk, sizeof(T), a, b);
+    return;
+  }
   internal::RequireCpu<Context>();
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) b[i * b_outer + j * b_inner] = a[i * a_outer + j * a_inner];

@@ -1,5 +1,5 @@
 #pragma once
-// Pictures and their columns, layouts and channels, in Caffe2's argument order; and random vectors.
+// Pictures and their columns, layouts and channels, in Caffe2's argument order.
 //
 //   math::Im2Col<float, CPUContext, StorageOrder::NCHW>(c, h, w, kh, kw, dh, dw, pt, pl, pb, pr,
 //   sh, sw, img, col, &context_);
@@ -8,12 +8,11 @@
 
 #include <cstdint>
 #include <cstring>
-#include <unordered_set>
 #include <vector>
 
 #include "caffe2_core/tensor/data_type.h"
 #include "operators/math/primitives.h"
-#include "operators/math/random.h"
+#include "operators/math/random_vectors.h"
 
 namespace caffe2rt::math {
 namespace internal {
@@ -56,6 +55,24 @@ void ForEachColumnElement(int rank, int64_t channels, const int* img, const int*
   }
 }
 
+// From the source (a) to the dense transposed (b).
+template <class Index>
+Walk TransposeWalk(int rank, const Index* x_dims, const int* axes) {
+  Walk walk;
+  int64_t to = 1;
+  for (int i = 0; i < rank; ++i) {
+    CAFFE_ENFORCE(axes[i] >= 0 && axes[i] < rank, "axis ", axes[i], " of a tensor of rank ", rank);
+    to *= x_dims[i];
+  }
+  for (int i = 0; i < rank; ++i) {
+    int64_t from = 1;
+    for (int axis = axes[i] + 1; axis < rank; ++axis) from *= x_dims[axis];
+    if (x_dims[axes[i]] != 0) to /= x_dims[axes[i]];
+    walk.Add(x_dims[axes[i]], from, to);
+  }
+  return walk;
+}
+
 }  // namespace internal
 
 // `img_shape` and `col_shape` begin with the channels (of the picture; of the columns) for NCHW,
@@ -63,9 +80,18 @@ void ForEachColumnElement(int rank, int64_t channels, const int* img, const int*
 template <class T, class Context, StorageOrder kOrder>
 void Im2ColNd(int rank, int /*img_size*/, int /*col_size*/, const int* img_shape,
               const int* col_shape, const int* kernel, const int* stride, const int* dilation,
-              const int* pad, const T* img, T* col, Context*, int /*groups*/ = 1) {
-  internal::RequireCpu<Context>();
+              const int* pad, const T* img, T* col, [[maybe_unused]] Context* context,
+              int /*groups*/ = 1) {
   constexpr bool kFirst = kOrder == NCHW;
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaIm2Col(*context,
+                         internal::MakeColumns(
+                             kFirst, rank, kFirst ? img_shape[0] : img_shape[rank],
+                             img_shape + kFirst, col_shape + kFirst, kernel, stride, dilation, pad),
+                         img, col);
+    return;
+  }
+  internal::RequireCpu<Context>();
   internal::ForEachColumnElement<kFirst>(
       rank, kFirst ? img_shape[0] : img_shape[rank], img_shape + kFirst, col_shape + kFirst, kernel,
       stride, dilation, pad,
@@ -74,9 +100,17 @@ void Im2ColNd(int rank, int /*img_size*/, int /*col_size*/, const int* img_shape
 template <class T, class Context, StorageOrder kOrder>
 void Col2ImNd(int rank, int img_size, int /*col_size*/, const int* img_shape, const int* col_shape,
               const int* kernel, const int* stride, const int* dilation, const int* pad,
-              const T* col, T* img, Context*, int /*groups*/ = 1) {
-  internal::RequireCpu<Context>();
+              const T* col, T* img, [[maybe_unused]] Context* context, int /*groups*/ = 1) {
   constexpr bool kFirst = kOrder == NCHW;
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaCol2Im(*context,
+                         internal::MakeColumns(
+                             kFirst, rank, kFirst ? img_shape[0] : img_shape[rank],
+                             img_shape + kFirst, col_shape + kFirst, kernel, stride, dilation, pad),
+                         col, img);
+    return;
+  }
+  internal::RequireCpu<Context>();
   for (int i = 0; i < img_size; ++i) img[i] = T(0);
   internal::ForEachColumnElement<kFirst>(rank, kFirst ? img_shape[0] : img_shape[rank],
                                          img_shape + kFirst, col_shape + kFirst, kernel, stride,
@@ -88,14 +122,21 @@ void Col2ImNd(int rank, int img_size, int /*col_size*/, const int* img_shape, co
 template <class T, class Context, StorageOrder kOrder>
 void Im2Col(int channels, int height, int width, int kernel_h, int kernel_w, int dilation_h,
             int dilation_w, int pad_t, int pad_l, int pad_b, int pad_r, int stride_h, int stride_w,
-            const T* img, T* col, Context*, int /*groups*/ = 1) {
-  internal::RequireCpu<Context>();
+            const T* img, T* col, [[maybe_unused]] Context* context, int /*groups*/ = 1) {
   CAFFE_ENFORCE(stride_h > 0 && stride_w > 0, "strides are ", stride_h, " and ", stride_w);
   const int shape[] = {height, width}, kernel[] = {kernel_h, kernel_w},
             stride[] = {stride_h, stride_w};
   const int dilation[] = {dilation_h, dilation_w}, pad[] = {pad_t, pad_l};
   const int out[] = {(height + pad_t + pad_b - (dilation_h * (kernel_h - 1) + 1)) / stride_h + 1,
                      (width + pad_l + pad_r - (dilation_w * (kernel_w - 1) + 1)) / stride_w + 1};
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaIm2Col(*context,
+                         internal::MakeColumns(kOrder == NCHW, 2, channels, shape, out, kernel,
+                                               stride, dilation, pad),
+                         img, col);
+    return;
+  }
+  internal::RequireCpu<Context>();
   internal::ForEachColumnElement<kOrder == NCHW>(
       2, channels, shape, out, kernel, stride, dilation, pad,
       [&](int64_t from, int64_t to) { col[to] = from < 0 ? T(0) : img[from]; });
@@ -103,14 +144,21 @@ void Im2Col(int channels, int height, int width, int kernel_h, int kernel_w, int
 template <class T, class Context, StorageOrder kOrder>
 void Col2Im(int channels, int height, int width, int kernel_h, int kernel_w, int dilation_h,
             int dilation_w, int pad_t, int pad_l, int pad_b, int pad_r, int stride_h, int stride_w,
-            const T* col, T* img, Context*, int /*groups*/ = 1) {
-  internal::RequireCpu<Context>();
+            const T* col, T* img, [[maybe_unused]] Context* context, int /*groups*/ = 1) {
   CAFFE_ENFORCE(stride_h > 0 && stride_w > 0, "strides are ", stride_h, " and ", stride_w);
   const int shape[] = {height, width}, kernel[] = {kernel_h, kernel_w},
             stride[] = {stride_h, stride_w};
   const int dilation[] = {dilation_h, dilation_w}, pad[] = {pad_t, pad_l};
   const int out[] = {(height + pad_t + pad_b - (dilation_h * (kernel_h - 1) + 1)) / stride_h + 1,
                      (width + pad_l + pad_r - (dilation_w * (kernel_w - 1) + 1)) / stride_w + 1};
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaCol2Im(*context,
+                         internal::MakeColumns(kOrder == NCHW, 2, channels, shape, out, kernel,
+                                               stride, dilation, pad),
+                         col, img);
+    return;
+  }
+  internal::RequireCpu<Context>();
   for (int64_t i = 0; i < int64_t{channels} * height * width; ++i) img[i] = T(0);
   internal::ForEachColumnElement<kOrder == NCHW>(2, channels, shape, out, kernel, stride, dilation,
                                                  pad, [&](int64_t to, int64_t from) {
@@ -121,7 +169,12 @@ void Col2Im(int channels, int height, int width, int kernel_h, int kernel_w, int
 // image [channels, size] += bias [channels].
 template <class T, class Context>
 void BiasCHW(const T* bias, const T* /*bias_multiplier*/, int channels, int size, T* image,
-             Context*) {
+             [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaAffineChannel<T>(*context, int64_t{channels} * size, channels, size, image,
+                                   nullptr, bias, image);
+    return;
+  }
   internal::RequireCpu<Context>();
   for (int c = 0; c < channels; ++c) {
     for (int i = 0; i < size; ++i) image[int64_t{c} * size + i] += bias[c];
@@ -135,7 +188,12 @@ void BiasCHW(const T* bias, int channels, int size, T* image, Context* context) 
 // y = scale[c] * x + bias[c].
 template <class T, class Context, StorageOrder kOrder>
 void AffineChannel(int n, int channels, int size, const T* x, const T* scale, const T* bias, T* y,
-                   Context*) {
+                   [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaAffineChannel(*context, int64_t{n} * channels * size, channels,
+                                kOrder == NCHW ? size : 1, x, scale, bias, y);
+    return;
+  }
   internal::RequireCpu<Context>();
   for (int64_t i = 0; i < int64_t{n} * channels * size; ++i) {
     const int64_t c = kOrder == NCHW ? i / size % channels : i % channels;
@@ -144,7 +202,16 @@ void AffineChannel(int n, int channels, int size, const T* x, const T* scale, co
 }
 
 template <class T, class Context>
-void NCHW2NHWC(int64_t n, int64_t channels, int64_t size, const T* x, T* y, Context*) {
+void NCHW2NHWC(int64_t n, int64_t channels, int64_t size, const T* x, T* y,
+               [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::Walk walk;
+    walk.Add(n, channels * size, channels * size);
+    walk.Add(size, 1, channels);
+    walk.Add(channels, size, 1);
+    internal::CudaCopyItems(*context, walk, sizeof(T), x, y);
+    return;
+  }
   internal::RequireCpu<Context>();
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t c = 0; c < channels; ++c) {
@@ -161,7 +228,12 @@ void NHWC2NCHW(int64_t n, int64_t channels, int64_t size, const T* x, T* y, Cont
 
 // y_dims[i] = x_dims[axes[i]].
 template <class T, class Context, class Index>
-void TransposeAxes(int rank, const Index* x_dims, const int* axes, const T* x, T* y) {
+void TransposeAxes(int rank, const Index* x_dims, const int* axes, const T* x, T* y,
+                   [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaCopyItems(*context, internal::TransposeWalk(rank, x_dims, axes), sizeof(T), x, y);
+    return;
+  }
   internal::RequireCpu<Context>();
   std::vector<int64_t> step(static_cast<size_t>(rank)), at(step), dims(step);
   int64_t size = 1;
@@ -186,52 +258,12 @@ void TransposeAxes(int rank, const Index* x_dims, const int* axes, const T* x, T
   }
 }
 template <class T, class Context>
-void Transpose(int rank, const int* dims, const int* axes, const T* x, T* y, Context*) {
-  TransposeAxes<T, Context>(rank, dims, axes, x, y);
+void Transpose(int rank, const int* dims, const int* axes, const T* x, T* y, Context* context) {
+  TransposeAxes<T, Context>(rank, dims, axes, x, y, context);
 }
 template <class Index, class T, class Context>
-void Transpose(int rank, const Index* dims, const int* axes, const T* x, T* y, Context*) {
-  TransposeAxes<T, Context>(rank, dims, axes, x, y);
-}
-
-// --- random vectors, from the context's generator ---
-template <class T, class Context>
-void RandUniform(size_t n, std::type_identity_t<T> a, std::type_identity_t<T> b, T* r,
-                 Context* context) {
-  internal::RequireCpu<Context>();
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, int32_t>) {
-    FillUniform(context->RandGenerator(), n, a, b, r);
-  } else {
-    for (size_t i = 0; i < n; ++i) {
-      const float unit = UniformFloat(context->RandGenerator(), 0.0f, 1.0f);
-      r[i] = std::is_integral_v<T> ? static_cast<T>(a + static_cast<T>(unit * (double(b - a) + 1)))
-                                   : static_cast<T>(a + (b - a) * unit);
-    }
-  }
-}
-template <class T, class Context>
-void RandGaussian(size_t n, std::type_identity_t<T> mean, std::type_identity_t<T> std, T* r,
-                  Context* context) {
-  internal::RequireCpu<Context>();
-  std::vector<float> values(n);
-  FillNormal(context->RandGenerator(), n, static_cast<float>(mean), static_cast<float>(std),
-             values.data());
-  for (size_t i = 0; i < n; ++i) r[i] = static_cast<T>(values[i]);
-}
-// n different integers of [a, b], none of the m in `avoid`. THROWS when there are too few.
-template <class T, class Context>
-void RandUniformUnique(size_t n, std::type_identity_t<T> a, std::type_identity_t<T> b, T* r,
-                       size_t m, const T* avoid, Context* context) {
-  internal::RequireCpu<Context>();
-  std::unordered_set<int64_t> taken(avoid, avoid + m);
-  CAFFE_ENFORCE(b >= a && static_cast<uint64_t>(b - a) + 1 >= n + taken.size(), "cannot draw ", n,
-                " different values of [", a, ", ", b, "] beside ", taken.size(), " to avoid");
-  for (size_t i = 0; i < n;) {
-    const T value =
-        static_cast<T>(a + static_cast<T>(UniformBelow(context->RandGenerator(),
-                                                       static_cast<uint64_t>(b - a) + 1)));
-    if (taken.insert(value).second) r[i++] = value;
-  }
+void Transpose(int rank, const Index* dims, const int* axes, const T* x, T* y, Context* context) {
+  TransposeAxes<T, Context>(rank, dims, axes, x, y, context);
 }
 
 }  // namespace caffe2rt::math

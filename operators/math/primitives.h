@@ -2,14 +2,17 @@
 // What every header of vector primitives shares: the context decides where they run.
 //
 // Functions are templates over the element type and the context, in Caffe2's argument order, the
-// context last. On the CPU they run on the calling thread, on raw pointers. Another device brings
-// its own overloads; without them a call THROWS.
+// context last. On the CPU they run on the calling thread, on raw pointers; for a CUDAContext they
+// are kernels of libcaffe2_cuda (cuda.h), for the types that it has, else linking fails. With any
+// other context a call THROWS.
 
 #include <cstdint>
 #include <type_traits>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/simd.h"
 #include "caffe2_core/device/device_type.h"
+#include "operators/math/cuda.h"
 
 namespace caffe2rt::math::internal {
 
@@ -21,14 +24,24 @@ inline void RequireCpu() {
   }
 }
 
-// y[i] = f(x[i]) and z[i] = f(x[i], y[i]).
-template <class X, class Y, class F>
-inline void Map1(int64_t n, const X* x, Y* y, F f) {
-  for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
+// y[i] = f(x[i]) and y[i] = f(x[i], y[i]).
+template <class Context, class T, class F>
+inline void Map(Context* context, int64_t n, const T* x, T* y, const F& f) {
+  if constexpr (kIsCuda<Context>) {
+    CudaMap(*context, n, x, y, f);
+  } else {
+    RequireCpu<Context>();
+    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
+  }
 }
-template <class X, class Y, class Z, class F>
-inline void Map2(int64_t n, const X* x, const Y* y, Z* z, F f) {
-  for (int64_t i = 0; i < n; ++i) z[i] = f(x[i], y[i]);
+template <class Context, class T, class F>
+inline void Update(Context* context, int64_t n, const T* x, T* y, const F& f) {
+  if constexpr (kIsCuda<Context>) {
+    CudaUpdate(*context, n, x, y, f);
+  } else {
+    RequireCpu<Context>();
+    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i], y[i]);
+  }
 }
 
 }  // namespace caffe2rt::math::internal

@@ -34,16 +34,25 @@ inline int64_t Product(int rank, const int* dims) {
 }  // namespace internal
 
 template <class T, class Context>
-void Dot(int64_t n, const T* a, const T* b, T* y, Context*) {
+void Dot(int64_t n, const T* a, const T* b, T* y, [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaDot(*context, n, a, b, y);
+    return;
+  }
   internal::RequireCpu<Context>();
   internal::Sum<T> sum = 0;
   for (int64_t i = 0; i < n; ++i) sum += static_cast<internal::Sum<T>>(a[i]) * b[i];
   *y = static_cast<T>(sum);
 }
 
-// `scratch` is for devices.
+// `scratch` is taken and not needed.
 template <class T, class Context>
-void Sum(int64_t n, const T* x, T* y, Context*, Tensor* /*scratch*/ = nullptr) {
+void Sum(int64_t n, const T* x, T* y, [[maybe_unused]] Context* context,
+         Tensor* /*scratch*/ = nullptr) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaReduceMatrix<internal::Reduction::kSum>(*context, 1, n, false, x, y);
+    return;
+  }
   internal::RequireCpu<Context>();
   internal::Sum<T> sum = 0;
   for (int64_t i = 0; i < n; ++i) sum += x[i];
@@ -54,21 +63,36 @@ void SumSqr(int64_t n, const T* x, T* y, Context* context, Tensor* /*scratch*/ =
   Dot<T, Context>(n, x, x, y, context);
 }
 template <class T, class Context>
-void ReduceMin(int64_t n, const T* x, T* y, Tensor* /*scratch*/, Context*) {
-  internal::RequireCpu<Context>();
+void ReduceMin(int64_t n, const T* x, T* y, Tensor* /*scratch*/,
+               [[maybe_unused]] Context* context) {
   CAFFE_ENFORCE_GT(n, 0, "values to take the least of");
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaReduceMatrix<internal::Reduction::kMin>(*context, 1, n, false, x, y);
+    return;
+  }
+  internal::RequireCpu<Context>();
   *y = *std::min_element(x, x + n);
 }
 template <class T, class Context>
-void ReduceMax(int64_t n, const T* x, T* y, Tensor* /*scratch*/, Context*) {
-  internal::RequireCpu<Context>();
+void ReduceMax(int64_t n, const T* x, T* y, Tensor* /*scratch*/,
+               [[maybe_unused]] Context* context) {
   CAFFE_ENFORCE_GT(n, 0, "values to take the largest of");
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaReduceMatrix<internal::Reduction::kMax>(*context, 1, n, false, x, y);
+    return;
+  }
+  internal::RequireCpu<Context>();
   *y = *std::max_element(x, x + n);
 }
 
-// y[i] = x[i, idx[i]] of x [n, d].
+// y[i] = x[i, idx[i]] of x [n, d]. The indices are checked on the CPU only.
 template <class T, class Context>
-void Select(int64_t n, int64_t d, const T* x, const int* idx, T* y, Context*) {
+void Select(int64_t n, int64_t d, const T* x, const int* idx, T* y,
+            [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaSelect(*context, n, d, x, idx, y);
+    return;
+  }
   internal::RequireCpu<Context>();
   for (int64_t i = 0; i < n; ++i) {
     CAFFE_ENFORCE(idx[i] >= 0 && idx[i] < d, "index ", idx[i], " of row ", i, ", want 0 to ",
@@ -78,13 +102,22 @@ void Select(int64_t n, int64_t d, const T* x, const int* idx, T* y, Context*) {
 }
 // Of x [n, d]: the largest of every row, of every column.
 template <class T, class Context>
-void RowwiseMax(int64_t n, int64_t d, const T* x, T* y, Context*) {
+void RowwiseMax(int64_t n, int64_t d, const T* x, T* y, [[maybe_unused]] Context* context) {
+  if (n == 0 || d == 0) return;
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaReduceMatrix<internal::Reduction::kMax>(*context, n, d, false, x, y);
+    return;
+  }
   internal::RequireCpu<Context>();
-  if (d == 0) return;
   for (int64_t i = 0; i < n; ++i) y[i] = *std::max_element(x + i * d, x + (i + 1) * d);
 }
 template <class T, class Context>
-void ColwiseMax(int64_t n, int64_t d, const T* x, T* y, Context*) {
+void ColwiseMax(int64_t n, int64_t d, const T* x, T* y, [[maybe_unused]] Context* context) {
+  if (n == 0 || d == 0) return;
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaReduceMatrix<internal::Reduction::kMax>(*context, n, d, true, x, y);
+    return;
+  }
   internal::RequireCpu<Context>();
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t j = 0; j < d; ++j) y[j] = i == 0 ? x[j] : std::max(y[j], x[i * d + j]);
@@ -92,7 +125,12 @@ void ColwiseMax(int64_t n, int64_t d, const T* x, T* y, Context*) {
 }
 // y [n] += first, first + stripe, ... `batch` vectors.
 template <class T, class Context>
-void AddStripedBatch(int64_t n, const T* first, T* y, int64_t stripe, int64_t batch, Context*) {
+void AddStripedBatch(int64_t n, const T* first, T* y, int64_t stripe, int64_t batch,
+                     [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaAddStripedBatch(*context, n, first, y, stripe, batch);
+    return;
+  }
   internal::RequireCpu<Context>();
   for (int64_t b = 0; b < batch; ++b) {
     for (int64_t i = 0; i < n; ++i) y[i] += first[b * stripe + i];
@@ -100,39 +138,48 @@ void AddStripedBatch(int64_t n, const T* first, T* y, int64_t stripe, int64_t ba
 }
 
 // --- over axes: y_dims is x_dims with 1 in the place of each axis that goes ---
-#define CAFFE2RT_MATH_REDUCE(Name, start, step, finish)                                       \
-  template <class T, class Context>                                                           \
-  void Name(int rank, const int* x_dims, const int* y_dims, std::type_identity_t<T> alpha,    \
-            const T* x, T* y, Context*) {                                                     \
-    internal::RequireCpu<Context>();                                                          \
-    const int64_t x_size = internal::Product(rank, x_dims),                                   \
-                  y_size = internal::Product(rank, y_dims);                                   \
-    const double count = y_size == 0 ? 0 : static_cast<double>(x_size / y_size);              \
-    (void)count;                                                                              \
-    std::vector<internal::Sum<T>> sums(static_cast<size_t>(y_size), internal::Sum<T>(start)); \
-    internal::ForEachBroadcast(rank, x_dims, rank, y_dims,                                    \
-                               [&](int64_t, int64_t from, int64_t to) {                       \
-                                 const internal::Sum<T> v = x[from];                          \
-                                 internal::Sum<T>& s = sums[static_cast<size_t>(to)];         \
-                                 s = (step);                                                  \
-                               });                                                            \
-    for (int64_t i = 0; i < y_size; ++i) {                                                    \
-      const internal::Sum<T> s = sums[static_cast<size_t>(i)];                                \
-      y[i] = static_cast<T>(alpha * (finish));                                                \
-    }                                                                                         \
+#define CAFFE2RT_MATH_REDUCE(Name, kind, start, step, finish)                                   \
+  template <class T, class Context>                                                             \
+  void Name(int rank, const int* x_dims, const int* y_dims, std::type_identity_t<T> alpha,      \
+            const T* x, T* y, [[maybe_unused]] Context* context) {                              \
+    if constexpr (internal::kIsCuda<Context>) {                                                 \
+      internal::CudaReduce<internal::Reduction::kind>(*context, rank, x_dims, y_dims, alpha, x, \
+                                                      y);                                       \
+      return;                                                                                   \
+    }                                                                                           \
+    internal::RequireCpu<Context>();                                                            \
+    const int64_t x_size = internal::Product(rank, x_dims),                                     \
+                  y_size = internal::Product(rank, y_dims);                                     \
+    const double count = y_size == 0 ? 0 : static_cast<double>(x_size / y_size);                \
+    (void)count;                                                                                \
+    std::vector<internal::Sum<T>> sums(static_cast<size_t>(y_size), internal::Sum<T>(start));   \
+    internal::ForEachBroadcast(rank, x_dims, rank, y_dims,                                      \
+                               [&](int64_t, int64_t from, int64_t to) {                         \
+                                 const internal::Sum<T> v = x[from];                            \
+                                 internal::Sum<T>& s = sums[static_cast<size_t>(to)];           \
+                                 s = (step);                                                    \
+                               });                                                              \
+    for (int64_t i = 0; i < y_size; ++i) {                                                      \
+      const internal::Sum<T> s = sums[static_cast<size_t>(i)];                                  \
+      y[i] = static_cast<T>(alpha * (finish));                                                  \
+    }                                                                                           \
   }
-CAFFE2RT_MATH_REDUCE(ReduceSum, 0, s + v, s)
-CAFFE2RT_MATH_REDUCE(ReduceMean, 0, s + v, s / count)
-CAFFE2RT_MATH_REDUCE(ReduceL1, 0, s + (v < 0 ? -v : v), s)
-CAFFE2RT_MATH_REDUCE(ReduceL2, 0, s + v * v, std::sqrt(static_cast<double>(s)))
-CAFFE2RT_MATH_REDUCE(ReduceMin, std::numeric_limits<T>::max(), v < s ? v : s, s)
-CAFFE2RT_MATH_REDUCE(ReduceMax, std::numeric_limits<T>::lowest(), v > s ? v : s, s)
+CAFFE2RT_MATH_REDUCE(ReduceSum, kSum, 0, s + v, s)
+CAFFE2RT_MATH_REDUCE(ReduceMean, kMean, 0, s + v, s / count)
+CAFFE2RT_MATH_REDUCE(ReduceL1, kL1, 0, s + (v < 0 ? -v : v), s)
+CAFFE2RT_MATH_REDUCE(ReduceL2, kL2, 0, s + v * v, std::sqrt(static_cast<double>(s)))
+CAFFE2RT_MATH_REDUCE(ReduceMin, kMin, std::numeric_limits<T>::max(), v < s ? v : s, s)
+CAFFE2RT_MATH_REDUCE(ReduceMax, kMax, std::numeric_limits<T>::lowest(), v > s ? v : s, s)
 #undef CAFFE2RT_MATH_REDUCE
 
 // Mean and biased variance.
 template <class T, class Context>
 void Moments(int rank, const int* x_dims, const int* y_dims, const T* x, T* mean, T* var,
-             Context*) {
+             [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaMoments(*context, rank, x_dims, y_dims, x, mean, var);
+    return;
+  }
   internal::RequireCpu<Context>();
   const int64_t x_size = internal::Product(rank, x_dims), y_size = internal::Product(rank, y_dims);
   if (x_size == 0 || y_size == 0) return;
@@ -154,7 +201,12 @@ void Moments(int rank, const int* x_dims, const int* y_dims, const T* x, T* mean
 // y = alpha * x, repeated along the axes where x has 1 or none.
 template <class T, class Context>
 void Broadcast(int x_rank, const int* x_dims, int y_rank, const int* y_dims,
-               std::type_identity_t<T> alpha, const T* x, T* y, Context*) {
+               std::type_identity_t<T> alpha, const T* x, T* y, [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaBroadcast<T>(*context, internal::Walk::Broadcast(x_rank, x_dims, y_rank, y_dims),
+                               alpha, x, y);
+    return;
+  }
   internal::RequireCpu<Context>();
   internal::ForEachBroadcast(x_rank, x_dims, y_rank, y_dims,
                              [&](int64_t i, int64_t from, int64_t) { y[i] = alpha * x[from]; });

@@ -10,11 +10,20 @@
 
 namespace caffe2rt::math {
 
-#define CAFFE2RT_MATH_UNARY(Name, value)                                   \
-  template <class T, class Context>                                        \
-  void Name(int64_t n, const T* x_values, T* y_values, Context*) {         \
-    internal::RequireCpu<Context>();                                       \
-    internal::Map1(n, x_values, y_values, [](T x) -> T { return value; }); \
+#pragma GCC visibility push(default)
+
+#define CAFFE2RT_MATH_UNARY(Name, value)                                    \
+  namespace internal {                                                      \
+  struct Name##Value {                                                      \
+    template <class T>                                                      \
+    CAFFE2RT_SIMD_INLINE T operator()(T x) const {                          \
+      return value;                                                         \
+    }                                                                       \
+  };                                                                        \
+  }                                                                         \
+  template <class T, class Context>                                         \
+  void Name(int64_t n, const T* x_values, T* y_values, Context* context) {  \
+    internal::Map(context, n, x_values, y_values, internal::Name##Value()); \
   }
 CAFFE2RT_MATH_UNARY(Exp, std::exp(x))
 CAFFE2RT_MATH_UNARY(Log, std::log(x))
@@ -43,54 +52,123 @@ CAFFE2RT_MATH_UNARY(Inv, T(1) / x)
 CAFFE2RT_MATH_UNARY(Not, !x)
 #undef CAFFE2RT_MATH_UNARY
 
-// s = sin(x), c = cos(x).
+namespace internal {
+
+struct PowxValue {
+  double power;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return std::pow(x, static_cast<T>(power));
+  }
+};
+struct InvStdValue {
+  double epsilon;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return T(1) / std::sqrt(x + static_cast<T>(epsilon));
+  }
+};
+struct MaximumValue {
+  float alpha;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return x > T(alpha) ? x : T(alpha);
+  }
+};
+// A factor that is a number, or lies where the vectors lie.
+template <class A>
+struct Factor {
+  A number;
+  const A* pointer = nullptr;
+  CAFFE2RT_SIMD_INLINE A value() const { return pointer != nullptr ? *pointer : number; }
+};
+template <class A>
+struct ScaleValue {
+  Factor<A> alpha;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return static_cast<T>(alpha.value() * x);
+  }
+};
+template <class A>
+struct AxpyValue {
+  Factor<A> alpha;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x, T y) const {
+    return static_cast<T>(y + alpha.value() * x);
+  }
+};
+template <class A>
+struct AxpbyValue {
+  A alpha, beta;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x, T y) const {
+    return static_cast<T>(alpha * x + beta * y);
+  }
+};
+
+// The pointer is followed where it can be.
+template <class Context, class A>
+Factor<A> FactorAt(const A* pointer) {
+  if constexpr (kIsCuda<Context>) return {A(), pointer};
+  return {*pointer};
+}
+
+}  // namespace internal
+
+#pragma GCC visibility pop
+
+// s = sin(x), c = cos(x). x may be one of them.
 template <class T, class Context>
-void SinCos(int64_t n, const T* x, T* s, T* c, Context*) {
-  internal::RequireCpu<Context>();
-  for (int64_t i = 0; i < n; ++i) {
-    const T value = x[i];
-    s[i] = std::sin(value);
-    c[i] = std::cos(value);
+void SinCos(int64_t n, const T* x, T* s, T* c, Context* context) {
+  if (s == x) {
+    Cos<T, Context>(n, x, c, context);
+    Sin<T, Context>(n, x, s, context);
+  } else {
+    Sin<T, Context>(n, x, s, context);
+    Cos<T, Context>(n, x, c, context);
   }
 }
 
 // y = a to the power of b.
 template <class T, class Context>
-void Powx(int64_t n, const T* a, std::type_identity_t<T> b, T* y, Context*) {
-  internal::RequireCpu<Context>();
-  internal::Map1(n, a, y, [b](T x) -> T { return std::pow(x, b); });
+void Powx(int64_t n, const T* a, std::type_identity_t<T> b, T* y, Context* context) {
+  internal::Map(context, n, a, y, internal::PowxValue{static_cast<double>(b)});
 }
 
 // 1 / sqrt(var + epsilon).
 template <class T, class Context>
-void InvStd(int64_t n, std::type_identity_t<T> epsilon, const T* var, T* inv_std, Context*) {
-  internal::RequireCpu<Context>();
-  internal::Map1(n, var, inv_std, [epsilon](T x) -> T { return T(1) / std::sqrt(x + epsilon); });
+void InvStd(int64_t n, std::type_identity_t<T> epsilon, const T* var, T* inv_std,
+            Context* context) {
+  internal::Map(context, n, var, inv_std, internal::InvStdValue{static_cast<double>(epsilon)});
 }
 
 template <class T, class Context>
-void Set(size_t n, std::type_identity_t<T> alpha, T* x, Context*) {
-  internal::RequireCpu<Context>();
-  for (size_t i = 0; i < n; ++i) x[i] = alpha;
+void Set(size_t n, std::type_identity_t<T> alpha, T* x, [[maybe_unused]] Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaSet<T>(*context, static_cast<int64_t>(n), alpha, x);
+  } else {
+    internal::RequireCpu<Context>();
+    for (size_t i = 0; i < n; ++i) x[i] = alpha;
+  }
 }
 
 // y = max(x, alpha).
 template <class T, class Context>
-void Maximum(int64_t n, float alpha, const T* x, T* y, Context*) {
-  internal::RequireCpu<Context>();
-  internal::Map1(n, x, y, [alpha](T v) -> T { return v > T(alpha) ? v : T(alpha); });
+void Maximum(int64_t n, float alpha, const T* x, T* y, Context* context) {
+  internal::Map(context, n, x, y, internal::MaximumValue{alpha});
 }
 
-// --- y = alpha x, y += alpha x, y = alpha x + beta y; alpha may be a pointer. With two template
-// arguments (element, context) or three (alpha, element, context), or deduced. ---
+// --- y = alpha x, y += alpha x, y = alpha x + beta y; alpha may be a pointer, to memory of the
+// context's device. With two template arguments (element, context) or three (alpha, element,
+// context), or deduced. ---
 template <class A, class T, class Context>
-void Scale(int64_t n, A alpha, const T* x, T* y, Context*) {
-  internal::RequireCpu<Context>();
-  internal::Map1(n, x, y, [alpha](T v) -> T { return static_cast<T>(alpha * v); });
+void Scale(int64_t n, A alpha, const T* x, T* y, Context* context) {
+  internal::Map(context, n, x, y, internal::ScaleValue<A>{{alpha}});
 }
 template <class A, class T, class Context>
 void Scale(int64_t n, const A* alpha, const T* x, T* y, Context* context) {
-  Scale<A, T, Context>(n, *alpha, x, y, context);
+  internal::Map(context, n, x, y, internal::ScaleValue<A>{internal::FactorAt<Context>(alpha)});
 }
 template <class T, class Context>
 void Scale(int64_t n, std::type_identity_t<T> alpha, const std::type_identity_t<T>* x,
@@ -100,17 +178,16 @@ void Scale(int64_t n, std::type_identity_t<T> alpha, const std::type_identity_t<
 template <class T, class Context>
 void Scale(int64_t n, const std::type_identity_t<T>* alpha, const std::type_identity_t<T>* x,
            std::type_identity_t<T>* y, Context* context) {
-  Scale<T, T, Context>(n, *alpha, x, y, context);
+  Scale<T, T, Context>(n, alpha, x, y, context);
 }
 
 template <class A, class T, class Context>
-void Axpy(int64_t n, A alpha, const T* x, T* y, Context*) {
-  internal::RequireCpu<Context>();
-  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(y[i] + alpha * x[i]);
+void Axpy(int64_t n, A alpha, const T* x, T* y, Context* context) {
+  internal::Update(context, n, x, y, internal::AxpyValue<A>{{alpha}});
 }
 template <class A, class T, class Context>
 void Axpy(int64_t n, const A* alpha, const T* x, T* y, Context* context) {
-  Axpy<A, T, Context>(n, *alpha, x, y, context);
+  internal::Update(context, n, x, y, internal::AxpyValue<A>{internal::FactorAt<Context>(alpha)});
 }
 template <class T, class Context>
 void Axpy(int64_t n, std::type_identity_t<T> alpha, const std::type_identity_t<T>* x,
@@ -120,13 +197,12 @@ void Axpy(int64_t n, std::type_identity_t<T> alpha, const std::type_identity_t<T
 template <class T, class Context>
 void Axpy(int64_t n, const std::type_identity_t<T>* alpha, const std::type_identity_t<T>* x,
           std::type_identity_t<T>* y, Context* context) {
-  Axpy<T, T, Context>(n, *alpha, x, y, context);
+  Axpy<T, T, Context>(n, alpha, x, y, context);
 }
 
 template <class A, class T, class Context>
-void Axpby(int64_t n, A alpha, const T* x, A beta, T* y, Context*) {
-  internal::RequireCpu<Context>();
-  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(alpha * x[i] + beta * y[i]);
+void Axpby(int64_t n, A alpha, const T* x, A beta, T* y, Context* context) {
+  internal::Update(context, n, x, y, internal::AxpbyValue<A>{alpha, beta});
 }
 template <class T, class Context>
 void Axpby(int64_t n, std::type_identity_t<T> alpha, const std::type_identity_t<T>* x,

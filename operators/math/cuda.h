@@ -1,0 +1,160 @@
+#pragma once
+// What the functions of this folder call for a CUDAContext. Declared here without CUDA's headers;
+// defined in the .cu files and instantiated there for the types that these list, so that a user's
+// source, compiled by nvcc or not, needs libcaffe2_cuda and nothing else.
+//
+// All of it is asynchronous on the context's stream; pointers are to memory of its device, unless
+// said otherwise. THROWS when a launch fails.
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "caffe2_core/base/float16.h"
+#include "caffe2_core/base/host_device.h"
+
+namespace caffe2rt {
+
+class CUDAContext;
+
+#pragma GCC visibility push(default)
+
+namespace math::internal {
+
+template <class Context>
+inline constexpr bool kIsCuda = std::is_same_v<Context, CUDAContext>;
+
+// --- element functions; F is a plain struct of unary.h or binary.h ---
+
+// y[i] = f(x[i]). x may be y.
+template <class F, class T>
+void CudaMap(CUDAContext& context, int64_t n, const T* x, T* y, const F& f);
+// y[i] = f(x[i], y[i]).
+template <class F, class T>
+void CudaUpdate(CUDAContext& context, int64_t n, const T* x, T* y, const F& f);
+template <class T>
+void CudaSet(CUDAContext& context, int64_t n, T value, T* x);
+
+inline constexpr int kMaxAxes = 8;
+
+// Where the elements of a dense result come from in one or two arrays, axis by axis.
+struct Walk {
+  int rank = 0;
+  int64_t size = 1;  // elements of the result
+  int64_t dims[kMaxAxes] = {};
+  int64_t a_step[kMaxAxes] = {};
+  int64_t b_step[kMaxAxes] = {};
+
+  // The next axis, from the outermost on. Axes that every array walks as one become one. THROWS
+  // when there are too many.
+  void Add(int64_t dim, int64_t a, int64_t b);
+  // numpy's rules. THROWS when the dims do not fit.
+  static Walk Broadcast(int a_rank, const int* a_dims, int b_rank, const int* b_dims);
+
+  CAFFE2RT_HOST_DEVICE void Locate(int64_t i, int64_t* a, int64_t* b) const {
+    *a = 0;
+    *b = 0;
+    for (int axis = rank - 1; axis > 0; --axis) {
+      const int64_t at = i % dims[axis];
+      i /= dims[axis];
+      *a += at * a_step[axis];
+      *b += at * b_step[axis];
+    }
+    if (rank > 0) {
+      *a += i * a_step[0];
+      *b += i * b_step[0];
+    }
+  }
+};
+
+// z[i] = F()(x[a], y[b]) along the walk.
+template <class F, class T, class Result>
+void CudaZip(CUDAContext& context, const Walk& walk, const T* x, const T* y, Result* z);
+// y[i] = alpha * x[a] along the walk.
+template <class T>
+void CudaBroadcast(CUDAContext& context, const Walk& walk, T alpha, const T* x, T* y);
+// The same without alpha, for items of 1, 2, 4, 8 or 16 bytes; y's elements are at b.
+void CudaCopyItems(CUDAContext& context, const Walk& walk, size_t item_size, const void* x,
+                   void* y);
+
+// --- matrix products ---
+
+struct GemmShape {
+  bool trans_a = false, trans_b = false;
+  int64_t m = 0, n = 0, k = 0;
+  int64_t lda = 0, ldb = 0, ldc = 0;
+  int64_t batch = 1;
+  int64_t a_stride = 0, b_stride = 0, c_stride = 0;
+};
+enum class GemmEngine { kBest, kNative };  // kBest: cuBLAS where there is one
+
+template <class T>
+using GemmScalar = std::conditional_t<std::is_same_v<T, float16>, float, T>;
+
+// C = alpha op(A) op(B) + beta C, row-major, of each matrix of a batch. With beta 0, C is not read.
+// `bias`, if not null, has n elements that are added to every row; beta is 0 then.
+template <class T>
+void CudaGemm(CUDAContext& context, GemmEngine engine, const GemmShape& shape, GemmScalar<T> alpha,
+              const T* a, const T* b, GemmScalar<T> beta, T* c, const T* bias = nullptr);
+
+// Rows of `row_bytes`, at distances in bytes.
+void CudaCopyRows(CUDAContext& context, int64_t rows, size_t row_bytes, const void* a,
+                  size_t a_pitch, void* b, size_t b_pitch);
+
+// --- reductions ---
+
+enum class Reduction { kSum, kMean, kL1, kL2, kMin, kMax };
+
+// y_dims is x_dims with 1 in the place of each axis that goes.
+template <Reduction kKind, class T>
+void CudaReduce(CUDAContext& context, int rank, const int* x_dims, const int* y_dims, T alpha,
+                const T* x, T* y);
+// Every row of x [rows, cols], or with `columns` every column.
+template <Reduction kKind, class T>
+void CudaReduceMatrix(CUDAContext& context, int64_t rows, int64_t cols, bool columns, const T* x,
+                      T* y);
+template <class T>
+void CudaDot(CUDAContext& context, int64_t n, const T* a, const T* b, T* y);
+template <class T>
+void CudaMoments(CUDAContext& context, int rank, const int* x_dims, const int* y_dims, const T* x,
+                 T* mean, T* var);
+template <class T>
+void CudaSelect(CUDAContext& context, int64_t n, int64_t d, const T* x, const int* idx, T* y);
+template <class T>
+void CudaAddStripedBatch(CUDAContext& context, int64_t n, const T* first, T* y, int64_t stripe,
+                         int64_t batch);
+
+// --- pictures ---
+
+// A picture and its columns.
+struct Columns {
+  bool channels_first = true;
+  int rank = 0;
+  int64_t channels = 0;
+  int64_t img[kMaxAxes] = {}, col[kMaxAxes] = {};
+  int64_t kernel[kMaxAxes] = {}, stride[kMaxAxes] = {}, dilation[kMaxAxes] = {}, pad[kMaxAxes] = {};
+};
+// THROWS for sizes that make no sense.
+Columns MakeColumns(bool channels_first, int rank, int64_t channels, const int* img, const int* col,
+                    const int* kernel, const int* stride, const int* dilation, const int* pad);
+template <class T>
+void CudaIm2Col(CUDAContext& context, const Columns& columns, const T* img, T* col);
+template <class T>
+void CudaCol2Im(CUDAContext& context, const Columns& columns, const T* col, T* img);
+// y = scale[c] * x + bias[c] for n elements whose channel is i / inner % channels. scale may be
+// null, x may be y.
+template <class T>
+void CudaAffineChannel(CUDAContext& context, int64_t n, int64_t channels, int64_t inner, const T* x,
+                       const T* scale, const T* bias, T* y);
+
+// --- random vectors: the context's seed, and what it has drawn before, decide ---
+template <class T>
+void CudaRandUniform(CUDAContext& context, size_t n, T a, T b, T* r);
+template <class T>
+void CudaRandGaussian(CUDAContext& context, size_t n, T mean, T std, T* r);
+
+}  // namespace math::internal
+
+#pragma GCC visibility pop
+
+}  // namespace caffe2rt

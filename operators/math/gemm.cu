@@ -1,0 +1,152 @@
+// Matrix products on CUDA: cuBLAS where there is one and its sizes are enough, else a plain kernel,
+// a thread for an element of C.
+
+#include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/math/blas.h"
+#include "operators/math/gemm_cublas.h"
+
+namespace caffe2rt::math::internal {
+
+namespace {
+
+// Numbers as the kernel computes with them. float16's own conversions are the host's.
+CAFFE2RT_HOST_DEVICE inline float16 Half(uint16_t bits) {
+  float16 half;
+  half.x = bits;
+  return half;
+}
+CAFFE2RT_HOST_DEVICE inline float Load(const float16& half) {
+  const uint32_t sign = static_cast<uint32_t>(half.x & 0x8000u) << 16;
+  const uint32_t exponent = (half.x >> 10) & 0x1fu, mantissa = half.x & 0x3ffu;
+  if (exponent == 0) {
+    const float size = static_cast<float>(mantissa) * 0x1p-24f;
+    return sign != 0 ? -size : size;
+  }
+  const uint32_t wide = exponent == 0x1f ? 0xffu : exponent + 112;
+  const uint32_t bits = sign | (wide << 23) | (mantissa << 13);
+  float value;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+CAFFE2RT_HOST_DEVICE inline void Store(float value, float16* half) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof(bits));
+  const uint32_t sign = (bits >> 16) & 0x8000u, size = bits & 0x7fffffffu;
+  if (size > 0x7f800000u) {
+    *half = Half(0x7fff);
+  } else if (size >= 0x477ff000u) {
+    *half = Half(static_cast<uint16_t>(sign | 0x7c00u));
+  } else if (size < 0x38800000u) {  // below the smallest normal half: adding 0.5 rounds
+    float shifted;
+    memcpy(&shifted, &size, sizeof(shifted));
+    shifted += 0.5f;
+    uint32_t rounded;
+    memcpy(&rounded, &shifted, sizeof(rounded));
+    *half = Half(static_cast<uint16_t>(sign | (rounded - 0x3f000000u)));
+  } else {
+    const uint32_t odd = (size >> 13) & 1u;
+    *half = Half(static_cast<uint16_t>(sign | ((size - 0x38000000u + 0xfffu + odd) >> 13)));
+  }
+}
+template <class T>
+CAFFE2RT_HOST_DEVICE inline T Load(const T& value) {
+  return value;
+}
+template <class T>
+CAFFE2RT_HOST_DEVICE inline void Store(T value, T* to) {
+  *to = value;
+}
+
+template <class T>
+struct Product {
+  using Scalar = GemmScalar<T>;
+  GemmShape shape;
+  Scalar alpha, beta;
+  const T* a;
+  const T* b;
+  const T* bias;
+  T* c;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t index) const {
+    const int64_t j = index % shape.n, i = index / shape.n % shape.m;
+    const int64_t matrix = index / shape.n / shape.m;
+    const int64_t a_step = shape.trans_a ? shape.lda : 1, b_step = shape.trans_b ? 1 : shape.ldb;
+    const T* x = a + matrix * shape.a_stride + (shape.trans_a ? i : i * shape.lda);
+    const T* y = b + matrix * shape.b_stride + (shape.trans_b ? j * shape.ldb : j);
+    // Four sums: shorter ones lose fewer digits.
+    Scalar sums[4] = {};
+    int64_t l = 0;
+    for (; l + 4 <= shape.k; l += 4) {
+      for (int s = 0; s < 4; ++s, x += a_step, y += b_step) sums[s] += Load(*x) * Load(*y);
+    }
+    for (; l < shape.k; ++l, x += a_step, y += b_step) sums[0] += Load(*x) * Load(*y);
+    T* const to = c + matrix * shape.c_stride + i * shape.ldc + j;
+    Scalar value = alpha * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    if (bias != nullptr) {
+      value += Load(bias[j]);
+    } else if (beta != Scalar(0)) {
+      value += beta * Load(*to);
+    }
+    Store(value, to);
+  }
+};
+
+template <class T>
+struct FillRows {
+  int64_t n, ldc;
+  const T* bias;
+  T* c;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { c[i / n * ldc + i % n] = bias[i % n]; }
+};
+
+void Check(const GemmShape& shape) {
+  CAFFE_ENFORCE(shape.m >= 0 && shape.n >= 0 && shape.k >= 0 && shape.batch >= 0, "sizes are ",
+                shape.m, ", ", shape.n, ", ", shape.k, ", batch ", shape.batch,
+                ", want none below 0");
+  const int64_t a_row = shape.trans_a ? shape.m : shape.k;
+  const int64_t b_row = shape.trans_b ? shape.k : shape.n;
+  CAFFE_ENFORCE(shape.lda >= a_row && shape.ldb >= b_row && shape.ldc >= shape.n, "rows are lda ",
+                shape.lda, ", ldb ", shape.ldb, ", ldc ", shape.ldc, " apart, want at least ",
+                a_row, ", ", b_row, ", ", shape.n);
+}
+
+}  // namespace
+
+template <class T>
+void CudaGemm(CUDAContext& context, GemmEngine engine, const GemmShape& shape, GemmScalar<T> alpha,
+              const T* a, const T* b, GemmScalar<T> beta, T* c, const T* bias) {
+  Check(shape);
+  if (shape.m == 0 || shape.n == 0 || shape.batch == 0) return;
+  if constexpr (!std::is_integral_v<T>) {
+    if (engine == GemmEngine::kBest && shape.k > 0 && CublasTakes(shape)) {
+      if (bias != nullptr) {
+        CAFFE_ENFORCE_EQ(shape.batch, 1, "products with bias");
+        ForEach(context, shape.m * shape.n, FillRows<T>{shape.n, shape.ldc, bias, c}, "bias");
+        beta = 1;
+      }
+      CublasGemm(context, shape, alpha, a, b, beta, c);
+      return;
+    }
+  }
+  ForEach(context, shape.batch * shape.m * shape.n, Product<T>{shape, alpha, beta, a, b, bias, c},
+          "math::Gemm");
+}
+
+void CudaCopyRows(CUDAContext& context, int64_t rows, size_t row_bytes, const void* a,
+                  size_t a_pitch, void* b, size_t b_pitch) {
+  if (rows <= 0 || row_bytes == 0) return;
+  if (rows == 1) a_pitch = b_pitch = row_bytes;
+  CUDA_ENFORCE(cudaMemcpy2DAsync(b, b_pitch, a, a_pitch, row_bytes, static_cast<size_t>(rows),
+                                 cudaMemcpyDeviceToDevice, context.cuda_stream()),
+               "copy of ", rows, " rows of ", row_bytes, " bytes");
+}
+
+#define GEMM(T)                                                                                  \
+  template void CudaGemm<T>(CUDAContext&, GemmEngine, const GemmShape&, GemmScalar<T>, const T*, \
+                            const T*, GemmScalar<T>, T*, const T*);
+GEMM(float16)
+GEMM(float)
+GEMM(double)
+GEMM(int32_t)
+GEMM(int64_t)
+
+}  // namespace caffe2rt::math::internal

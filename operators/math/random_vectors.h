@@ -1,0 +1,63 @@
+#pragma once
+// Random vectors, from the context's generator; on CUDA from its seed and what it has drawn before.
+//
+//   math::RandUniform<float, CPUContext>(n, 0, 1, r, &context_);
+
+#include <cstdint>
+#include <type_traits>
+#include <unordered_set>
+#include <vector>
+
+#include "operators/math/primitives.h"
+#include "operators/math/random.h"
+
+namespace caffe2rt::math {
+
+template <class T, class Context>
+void RandUniform(size_t n, std::type_identity_t<T> a, std::type_identity_t<T> b, T* r,
+                 Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaRandUniform<T>(*context, n, a, b, r);
+  } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, int32_t>) {
+    internal::RequireCpu<Context>();
+    FillUniform(context->RandGenerator(), n, a, b, r);
+  } else {
+    internal::RequireCpu<Context>();
+    for (size_t i = 0; i < n; ++i) {
+      const float unit = UniformFloat(context->RandGenerator(), 0.0f, 1.0f);
+      r[i] = std::is_integral_v<T> ? static_cast<T>(a + static_cast<T>(unit * (double(b - a) + 1)))
+                                   : static_cast<T>(a + (b - a) * unit);
+    }
+  }
+}
+template <class T, class Context>
+void RandGaussian(size_t n, std::type_identity_t<T> mean, std::type_identity_t<T> std, T* r,
+                  Context* context) {
+  if constexpr (internal::kIsCuda<Context>) {
+    internal::CudaRandGaussian<T>(*context, n, mean, std, r);
+  } else {
+    internal::RequireCpu<Context>();
+    std::vector<float> values(n);
+    FillNormal(context->RandGenerator(), n, static_cast<float>(mean), static_cast<float>(std),
+               values.data());
+    for (size_t i = 0; i < n; ++i) r[i] = static_cast<T>(values[i]);
+  }
+}
+// On the CPU only: n different integers of [a, b], none of the m in `avoid`. THROWS when there are
+// too few.
+template <class T, class Context>
+void RandUniformUnique(size_t n, std::type_identity_t<T> a, std::type_identity_t<T> b, T* r,
+                       size_t m, const T* avoid, Context* context) {
+  internal::RequireCpu<Context>();
+  std::unordered_set<int64_t> taken(avoid, avoid + m);
+  CAFFE_ENFORCE(b >= a && static_cast<uint64_t>(b - a) + 1 >= n + taken.size(), "cannot draw ", n,
+                " different values of [", a, ", ", b, "] beside ", taken.size(), " to avoid");
+  for (size_t i = 0; i < n;) {
+    const T value =
+        static_cast<T>(a + static_cast<T>(UniformBelow(context->RandGenerator(),
+                                                       static_cast<uint64_t>(b - a) + 1)));
+    if (taken.insert(value).second) r[i++] = value;
+  }
+}
+
+}  // namespace caffe2rt::math
