@@ -4,6 +4,7 @@
 
 #include "operators/conv/register_cuda.h"
 #include "operators/elementwise/register_cuda.h"
+#include "operators/matmul/register_cuda.h"
 #include "operators/pool/register_cuda.h"
 
 namespace caffe2rt {
@@ -12,6 +13,7 @@ void RegisterCudaOperators() {
   static const bool once = [] {
     RegisterConvCudaOperators();
     RegisterElementwiseCudaOperators();
+    RegisterMatmulCudaOperators();
     RegisterPoolCudaOperators();
     return true;
   }();

@@ -39,7 +39,7 @@ void GemmEx(int trans_a, int trans_b, int64_t m, int64_t n, int64_t k,
                                     .lda = lda,
                                     .ldb = ldb,
                                     .ldc = ldc};
-    internal::CudaGemm<T>(*context, internal::GemmEngine::kBest, shape, alpha, a, b, beta, c);
+    internal::CudaGemm<T>(*context, GemmEngine::kBest, shape, alpha, a, b, beta, c);
   } else if constexpr (std::is_same_v<T, float>) {
     internal::RequireCpu<Context>();
     Sgemm(trans_a == kTrans, trans_b == kTrans, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
@@ -85,7 +85,7 @@ void GemmStridedBatched(int trans_a, int trans_b, int64_t batch, int64_t m, int6
                         float beta, T* c, int64_t c_stride, Context* context,
                         int /*math_type*/ = 1) {
   if constexpr (internal::kIsCuda<Context>) {
-    internal::CudaGemm<T>(*context, internal::GemmEngine::kBest,
+    internal::CudaGemm<T>(*context, GemmEngine::kBest,
                           {.trans_a = trans_a == kTrans,
                            .trans_b = trans_b == kTrans,
                            .m = m,

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "caffe2_core/base/float16.h"
@@ -19,7 +20,16 @@ class CUDAContext;
 
 #pragma GCC visibility push(default)
 
-namespace math::internal {
+namespace math {
+
+// Who makes matrix products on CUDA. kBest: cuBLAS where there is one, else our own kernel.
+enum class GemmEngine { kBest, kNative };
+// Of an operator's engine: "DEFAULT" asks for our own kernel.
+inline GemmEngine GemmEngineOf(std::string_view engine) {
+  return engine == "DEFAULT" ? GemmEngine::kNative : GemmEngine::kBest;
+}
+
+namespace internal {
 
 template <class Context>
 inline constexpr bool kIsCuda = std::is_same_v<Context, CUDAContext>;
@@ -86,8 +96,6 @@ struct GemmShape {
   int64_t batch = 1;
   int64_t a_stride = 0, b_stride = 0, c_stride = 0;
 };
-enum class GemmEngine { kBest, kNative };  // kBest: cuBLAS where there is one
-
 template <class T>
 using GemmScalar = std::conditional_t<std::is_same_v<T, float16>, float, T>;
 
@@ -153,7 +161,8 @@ void CudaRandUniform(CUDAContext& context, size_t n, T a, T b, T* r);
 template <class T>
 void CudaRandGaussian(CUDAContext& context, size_t n, T mean, T std, T* r);
 
-}  // namespace math::internal
+}  // namespace internal
+}  // namespace math
 
 #pragma GCC visibility pop
 

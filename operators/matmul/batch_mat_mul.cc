@@ -49,16 +49,6 @@ std::vector<int64_t> BroadcastStrides(const std::vector<int64_t>& batch,
   return strides;
 }
 
-// The matrix that belongs to matrix i of Y.
-int64_t Locate(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, int64_t i) {
-  int64_t at = 0;
-  for (size_t axis = dims.size(); axis-- > 0;) {
-    at += i % dims[axis] * strides[axis];
-    i /= dims[axis];
-  }
-  return at;
-}
-
 std::vector<int64_t> BroadcastBatch(const Matrices& a, const Matrices& b, bool broadcast) {
   CAFFE_ENFORCE(
       broadcast || a.vector || b.vector || CheckedProduct(a.batch) == CheckedProduct(b.batch),
@@ -131,8 +121,18 @@ BatchMatMulPlan PlanBatchMatMul(IntArrayRef a_dims, IntArrayRef b_dims, bool tra
   return plan;
 }
 
-void RunBatchMatMul(CPUContext&, const BatchMatMulPlan& plan, const float* a, const float* b,
-                    float* y) {
+int64_t LocateMatrix(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides,
+                     int64_t i) {
+  int64_t at = 0;
+  for (size_t axis = dims.size(); axis-- > 0;) {
+    at += i % dims[axis] * strides[axis];
+    i /= dims[axis];
+  }
+  return at;
+}
+
+void RunBatchMatMul(CPUContext&, math::GemmEngine, const BatchMatMulPlan& plan, const float* a,
+                    const float* b, float* y) {
   const int64_t lda = std::max<int64_t>(plan.trans_a ? plan.m : plan.k, 1);
   const int64_t ldb = std::max<int64_t>(plan.trans_b ? plan.k : plan.n, 1);
   const int64_t batch = CheckedProduct(plan.batch_dims);
@@ -141,13 +141,13 @@ void RunBatchMatMul(CPUContext&, const BatchMatMulPlan& plan, const float* a, co
     const int64_t end = batch * (piece + 1) / pieces;
     int64_t run = 1;
     for (int64_t i = batch * piece / pieces; i < end; i += run) {
-      const int64_t from_a = Locate(plan.batch_dims, plan.a_strides, i);
-      const int64_t from_b = Locate(plan.batch_dims, plan.b_strides, i);
+      const int64_t from_a = LocateMatrix(plan.batch_dims, plan.a_strides, i);
+      const int64_t from_b = LocateMatrix(plan.batch_dims, plan.b_strides, i);
       // Matrices of A that follow each other, all times the same B, are one tall matrix.
       run = 1;
       while (!plan.trans_a && i + run < end &&
-             Locate(plan.batch_dims, plan.b_strides, i + run) == from_b &&
-             Locate(plan.batch_dims, plan.a_strides, i + run) == from_a + run) {
+             LocateMatrix(plan.batch_dims, plan.b_strides, i + run) == from_b &&
+             LocateMatrix(plan.batch_dims, plan.a_strides, i + run) == from_a + run) {
         ++run;
       }
       Sgemm(plan.trans_a, plan.trans_b, plan.m * run, plan.n, plan.k, 1.f,

@@ -10,6 +10,7 @@
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/math/cuda.h"
 
 namespace caffe2rt {
 
@@ -25,8 +26,14 @@ struct BatchMatMulPlan {
 BatchMatMulPlan PlanBatchMatMul(IntArrayRef a, IntArrayRef b, bool trans_a, bool trans_b,
                                 bool broadcast);
 
-void RunBatchMatMul(CPUContext& context, const BatchMatMulPlan& plan, const float* a,
-                    const float* b, float* y);
+// The matrix of A or B (with its strides) that belongs to matrix i of Y.
+int64_t LocateMatrix(const std::vector<int64_t>& batch_dims, const std::vector<int64_t>& strides,
+                     int64_t i);
+
+void RunBatchMatMul(CPUContext& context, math::GemmEngine engine, const BatchMatMulPlan& plan,
+                    const float* a, const float* b, float* y);
+void RunBatchMatMul(CUDAContext& context, math::GemmEngine engine, const BatchMatMulPlan& plan,
+                    const float* a, const float* b, float* y);
 
 template <class Context>
 class BatchMatMulOp final : public Operator<Context> {
@@ -49,18 +56,20 @@ class BatchMatMulOp final : public Operator<Context> {
       plan_ = PlanBatchMatMul(A.sizes(), B.sizes(), trans_a_, trans_b_, broadcast_);
       a_dims_ = A.dims();
       b_dims_ = B.dims();
+      engine_ = math::GemmEngineOf(this->engine());
       planned_ = true;
     }
     Tensor* Y = Output(0);
     Y->Resize(plan_.y_dims);
     float* y = Y->template mutable_data<float>();
-    if (Y->numel() > 0) RunBatchMatMul(context_, plan_, a, b, y);
+    if (Y->numel() > 0) RunBatchMatMul(context_, engine_, plan_, a, b, y);
     return true;
   }
 
  private:
   const bool trans_a_, trans_b_, broadcast_;
   bool planned_ = false;
+  math::GemmEngine engine_ = math::GemmEngine::kBest;
   std::vector<int64_t> a_dims_, b_dims_;
   BatchMatMulPlan plan_;
 };

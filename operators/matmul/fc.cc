@@ -87,8 +87,8 @@ FCSizes CheckFCShapes(IntArrayRef x, IntArrayRef w, IntArrayRef b, int axis, int
   return sizes;
 }
 
-void RunFC(CPUContext&, const FCSizes& sizes, bool transposed, const float* x, const float* w,
-           const float* b, float* y) {
+void RunFC(CPUContext&, math::GemmEngine, const FCSizes& sizes, bool transposed, const float* x,
+           const float* w, const float* b, float* y) {
   const auto [m, n, k] = sizes;
   FillRowVector(m, n, b, y);
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);

@@ -8,6 +8,7 @@
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/math/cuda.h"
 
 namespace caffe2rt {
 
@@ -18,8 +19,10 @@ struct FCSizes {
 FCSizes CheckFCShapes(IntArrayRef x, IntArrayRef w, IntArrayRef b, int axis, int axis_w,
                       bool transposed);
 
-void RunFC(CPUContext& context, const FCSizes& sizes, bool transposed, const float* x,
-           const float* w, const float* b, float* y);
+void RunFC(CPUContext& context, math::GemmEngine engine, const FCSizes& sizes, bool transposed,
+           const float* x, const float* w, const float* b, float* y);
+void RunFC(CUDAContext& context, math::GemmEngine engine, const FCSizes& sizes, bool transposed,
+           const float* x, const float* w, const float* b, float* y);
 
 template <class Context, bool kTransposed>
 class FullyConnectedOp final : public Operator<Context> {
@@ -42,7 +45,7 @@ class FullyConnectedOp final : public Operator<Context> {
     const float* bias = b.template data<float>();
     Tensor* Y = Output(0);
     Y->Resize(y_dims_);
-    RunFC(context_, sizes_, kTransposed, x, w, bias, Y->template mutable_data<float>());
+    RunFC(context_, engine_, sizes_, kTransposed, x, w, bias, Y->template mutable_data<float>());
     return true;
   }
 
@@ -55,12 +58,14 @@ class FullyConnectedOp final : public Operator<Context> {
     b_dims_ = b.dims();
     y_dims_.assign(x_dims_.begin(), x_dims_.begin() + X.canonical_axis_index(axis_));
     y_dims_.push_back(sizes_.n);
+    engine_ = math::GemmEngineOf(this->engine());
     planned_ = true;
   }
 
   const int axis_;
   const int axis_w_;
   bool planned_ = false;
+  math::GemmEngine engine_ = math::GemmEngine::kBest;
   std::vector<int64_t> x_dims_, w_dims_, b_dims_, y_dims_;
   FCSizes sizes_;
 };

@@ -63,8 +63,8 @@ MatMulSizes CheckMatMulShapes(IntArrayRef a, IntArrayRef b, int axis_a, int axis
   return {m, n, k};
 }
 
-void RunMatMul(CPUContext&, const MatMulSizes& sizes, bool trans_a, bool trans_b, const float* a,
-               const float* b, float* y) {
+void RunMatMul(CPUContext&, math::GemmEngine, const MatMulSizes& sizes, bool trans_a, bool trans_b,
+               const float* a, const float* b, float* y) {
   const auto [m, n, k] = sizes;
   const int64_t lda = std::max<int64_t>(trans_a ? m : k, 1);
   const int64_t ldb = std::max<int64_t>(trans_b ? k : n, 1);

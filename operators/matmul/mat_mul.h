@@ -7,6 +7,7 @@
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/math/cuda.h"
 
 namespace caffe2rt {
 
@@ -17,8 +18,10 @@ struct MatMulSizes {
 MatMulSizes CheckMatMulShapes(IntArrayRef a, IntArrayRef b, int axis_a, int axis_b, bool trans_a,
                               bool trans_b);
 
-void RunMatMul(CPUContext& context, const MatMulSizes& sizes, bool trans_a, bool trans_b,
-               const float* a, const float* b, float* y);
+void RunMatMul(CPUContext& context, math::GemmEngine engine, const MatMulSizes& sizes, bool trans_a,
+               bool trans_b, const float* a, const float* b, float* y);
+void RunMatMul(CUDAContext& context, math::GemmEngine engine, const MatMulSizes& sizes,
+               bool trans_a, bool trans_b, const float* a, const float* b, float* y);
 
 template <class Context>
 class MatMulOp final : public Operator<Context> {
@@ -48,7 +51,8 @@ class MatMulOp final : public Operator<Context> {
     } else {
       Y->Resize(sizes_.m, sizes_.n);
     }
-    RunMatMul(context_, sizes_, trans_a_, trans_b_, a, b, Y->template mutable_data<float>());
+    RunMatMul(context_, engine_, sizes_, trans_a_, trans_b_, a, b,
+              Y->template mutable_data<float>());
     return true;
   }
 
@@ -58,12 +62,14 @@ class MatMulOp final : public Operator<Context> {
     sizes_ = CheckMatMulShapes(A.sizes(), B.sizes(), axis_a_, axis_b_, trans_a_, trans_b_);
     a_dims_ = A.dims();
     b_dims_ = B.dims();
+    engine_ = math::GemmEngineOf(this->engine());
     planned_ = true;
   }
 
   const int axis_a_, axis_b_;
   const bool trans_a_, trans_b_;
   bool planned_ = false;
+  math::GemmEngine engine_ = math::GemmEngine::kBest;
   std::vector<int64_t> a_dims_, b_dims_;
   MatMulSizes sizes_;
 };

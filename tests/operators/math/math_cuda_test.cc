@@ -260,7 +260,7 @@ TEST_F(MathCudaTest, MultipliesTheSameWithItsOwnKernel) {
       const auto product = [=](auto* c, const float* x, const float* y, float* z) {
         using C = Of<decltype(c)>;
         if constexpr (internal::kIsCuda<C>) {
-          internal::CudaGemm<float>(*c, internal::GemmEngine::kNative,
+          internal::CudaGemm<float>(*c, GemmEngine::kNative,
                                     {.trans_a = ta,
                                      .trans_b = tb,
                                      .m = 5,
@@ -282,7 +282,7 @@ TEST_F(MathCudaTest, MultipliesTheSameWithItsOwnKernel) {
 
 // 1.5 * 2 + 0.25 * 4 = 4 and 65504, the largest half; both engines.
 TEST_F(MathCudaTest, MultipliesHalves) {
-  for (const auto engine : {internal::GemmEngine::kBest, internal::GemmEngine::kNative}) {
+  for (const auto engine : {GemmEngine::kBest, GemmEngine::kNative}) {
     Tensor a(CUDA), b(CUDA), c(CUDA);
     const float16 *x = Give<float16>({1.5f, 0.25f, 0.f, 16376.f}, &a),
                   *y = Give<float16>({2.f, 4.f}, &b);
