@@ -5,6 +5,7 @@
 #include "contexts/cuda/cuda_copy.h"
 #include "contexts/cuda/cuda_event.h"
 #include "contexts/cuda/cuda_graph.h"
+#include "contexts/cuda/cuda_report.h"
 
 namespace caffe2rt {
 namespace {
@@ -89,6 +90,7 @@ void CUDAContext::FinishDeviceComputation() {
   stream_->has_host_copies.store(false, std::memory_order_release);
   // A launch that failed left nothing on the stream.
   CUDA_ENFORCE(cudaGetLastError(), "work given to device ", device_);
+  internal::CheckReport(*stream_);
 }
 
 void CUDAContext::CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) {

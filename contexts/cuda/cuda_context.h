@@ -66,7 +66,8 @@ class CUDAContext final : public BaseContext {
   void Record(Event* event, const char* error = nullptr) const override {
     event->Record(CUDA, this, error);
   }
-  // THROWS what failed on the stream, and launches that failed on this thread.
+  // THROWS what failed on the stream, launches that failed on this thread, and what kernels found
+  // wrong with their data (cuda_report.h).
   void FinishDeviceComputation() override;
 
   // To and from memory of any CUDA device, with or without peer access between the two.

@@ -25,6 +25,8 @@
 
 namespace caffe2rt {
 
+struct KernelReport;
+
 // A stream that does not wait for the default stream. Lives for ever, never moves.
 struct CudaStream {
   int device = 0;
@@ -46,6 +48,8 @@ struct CudaStream {
   size_t workspace_bytes = 0, cublas_workspace_bytes = 0;
   bool workspace_is_recorded = false;        // a graph holds its address
   std::vector<DataPtr> recorded_workspaces;  // that have become too small
+  // What kernels found wrong (cuda_report.h); null until one may.
+  KernelReport* report = nullptr;
 };
 
 // What a thread has of CUDA. Used by its thread alone.
