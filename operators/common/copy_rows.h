@@ -9,10 +9,15 @@
 
 namespace caffe2rt {
 
+class CUDAContext;
+
 // `rows` rows of `row_items` items each; rows of src stand `src_stride` items apart, rows of dst
 // `dst_stride` items. REQUIRES: the memory of src and dst holds the rows and does not overlap. Null
 // pointers are fine when nothing is copied.
 void CopyRows(CPUContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
+              int64_t src_stride, void* dst, int64_t dst_stride);
+// One copy, or one kernel, whatever the number of rows. THROWS for elements with constructors.
+void CopyRows(CUDAContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
               int64_t src_stride, void* dst, int64_t dst_stride);
 
 // One row of items.

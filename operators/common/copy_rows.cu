@@ -1,0 +1,45 @@
+#include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/common/copy_rows.h"
+#include "operators/common/words.cuh"
+
+namespace caffe2rt {
+
+namespace {
+
+// A thread moves a word; strides are in words.
+template <class Word, class Index>
+struct MoveRows {
+  Index row_words;
+  int64_t src_stride, dst_stride;
+  const Word* src;
+  Word* dst;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const Index at = static_cast<Index>(i);
+    const int64_t row = at / row_words, column = at % row_words;
+    dst[row * dst_stride + column] = src[row * src_stride + column];
+  }
+};
+
+}  // namespace
+
+void CopyRows(CUDAContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
+              int64_t src_stride, void* dst, int64_t dst_stride) {
+  if (rows <= 0 || row_items <= 0) return;
+  if (!type.IsPlainData() || rows == 1 ||
+      (row_items == src_stride && row_items == dst_stride)) {  // the first is refused there
+    context.CopyItemsSameDevice(type, static_cast<size_t>(rows * row_items), src, dst);
+    return;
+  }
+  const int64_t item = static_cast<int64_t>(type.itemsize()), row_bytes = row_items * item;
+  const auto bits = static_cast<uint64_t>(row_bytes | src_stride * item | dst_stride * item);
+  ForWord(bits | AddressBits(src) | AddressBits(dst), rows * row_bytes, [&](auto word, auto index) {
+    using Word = decltype(word);
+    constexpr int64_t kBytes = sizeof(Word);
+    const MoveRows<Word, decltype(index)> move{
+        static_cast<decltype(index)>(row_bytes / kBytes), src_stride * item / kBytes,
+        dst_stride * item / kBytes, static_cast<const Word*>(src), static_cast<Word*>(dst)};
+    ForEach(context, rows * (row_bytes / kBytes), move, "CopyRows");
+  });
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,40 @@
+#pragma once
+// For kernels that move plain data, whatever its type: the widest word that fits, and an index of
+// 32 bits where that is enough.
+//
+//   ForWord(row_bytes | AddressBits(x) | AddressBits(y), nbytes, [&](auto word, auto index) {
+//     using Word = decltype(word);
+//     using Index = decltype(index);
+//     ...
+//   });
+
+#include <cstdint>
+
+namespace caffe2rt {
+
+struct alignas(16) WideWord {
+  uint64_t low, high;
+};
+
+inline uint64_t AddressBits(const void* address) { return reinterpret_cast<uintptr_t>(address); }
+
+// Calls f(Word{}, Index{}). A word divides every number that is joined in `bits`: addresses and
+// distances, in bytes. Index is unsigned, of 32 bits when it can
+// count the words of `nbytes` bytes.
+template <class F>
+void ForWord(uint64_t bits, int64_t nbytes, F f) {
+  const auto with_index = [&](auto word) {
+    if (nbytes / static_cast<int64_t>(sizeof(word)) <= INT32_MAX) {
+      f(word, uint32_t{});
+    } else {
+      f(word, uint64_t{});
+    }
+  };
+  if (bits % 16 == 0) return with_index(WideWord{});
+  if (bits % 8 == 0) return with_index(uint64_t{});
+  if (bits % 4 == 0) return with_index(uint32_t{});
+  if (bits % 2 == 0) return with_index(uint16_t{});
+  with_index(uint8_t{});
+}
+
+}  // namespace caffe2rt
