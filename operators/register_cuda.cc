@@ -6,6 +6,7 @@
 #include "operators/elementwise/register_cuda.h"
 #include "operators/matmul/register_cuda.h"
 #include "operators/pool/register_cuda.h"
+#include "operators/shape/register_cuda.h"
 
 namespace caffe2rt {
 
@@ -15,6 +16,7 @@ void RegisterCudaOperators() {
     RegisterElementwiseCudaOperators();
     RegisterMatmulCudaOperators();
     RegisterPoolCudaOperators();
+    RegisterShapeCudaOperators();
     return true;
   }();
   (void)once;

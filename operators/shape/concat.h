@@ -1,7 +1,8 @@
 #pragma once
 // Concat, DepthConcat: tensors that are equal in all dimensions but one, put one after the other
 // along that one.
-//   X1, X2, ...  ->  Y, split_info [number of inputs] int32: the size that each input takes
+//   X1, X2, ...  ->  Y, split_info [number of inputs] int32, on the CPU: the size that each input
+//   takes
 //
 // add_axis: the inputs have the same shape and stand along a new dimension, each with size 1.
 
@@ -11,6 +12,7 @@
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
 #include "operators/shape/join_axis.h"
+#include "operators/shape/row_pieces.h"
 
 namespace caffe2rt {
 
@@ -60,22 +62,21 @@ class ConcatOp final : public Operator<Context> {
     Y->Resize(shape_.dims());
     void* y = OutputMemory(Y, type);
     if (Y->numel() == 0) return true;
-    const int64_t outer = shape_.outer(), inner = shape_.inner();
-    const int64_t row = shape_.total() * inner;
-    int64_t offset = 0;
+    const int64_t inner = shape_.inner();
+    pieces_.clear();
     for (int i = 0; i < InputSize(); ++i) {
       const int64_t items = shape_.Share(Input(i).sizes()) * inner;
-      if (items == 0) continue;
-      CopyRows(context_, type, outer, items, Input(i).raw_data(), items, ItemAt(y, type, offset),
-               row);
-      offset += items;
+      if (items > 0) pieces_.push_back({Input(i).raw_data(), items});
     }
+    JoinRows(context_, type, shape_.outer(), pieces_, y);
     return true;
   }
 
  private:
+  // On the CPU whatever the device, as Split wants it.
   void WriteShares() {
-    int32_t* shares = this->template OutputData<int32_t>(1, {InputSize()});
+    int32_t* shares = this->OutputTensor(1, CPU, {InputSize()}, TypeMeta::Make<int32_t>())
+                          ->template mutable_data<int32_t>();
     for (int i = 0; i < InputSize(); ++i) {
       shares[i] = CheckedCast<int32_t>(shape_.Share(Input(i).sizes()), "size along the axis");
     }
@@ -83,6 +84,7 @@ class ConcatOp final : public Operator<Context> {
 
   const JoinAxis join_;
   ConcatShape shape_;
+  std::vector<SourcePiece> pieces_;
 };
 
 }  // namespace caffe2rt

@@ -5,6 +5,9 @@
 // match_outer: INDICES begin with the outer dimensions of DATA, and each outer part has its own
 // indices. A dimension N of size 0 gives the shape of DATA, whatever the indices. BatchGather is
 // Gather with axis 1.
+//
+// An index out of range is an error: on the CPU the operator throws it; on CUDA, which knows it
+// when the kernel runs, the slice becomes zeros and the next wait for the stream throws.
 
 #include <vector>
 
@@ -25,6 +28,36 @@ GatherArguments ReadGatherArguments(const ArgumentHelper& args, int fixed_axis);
 // The shape of the output; *axis becomes an index. THROWS when the shapes do not fit.
 void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* axis,
                   std::vector<int64_t>* dims);
+
+struct GatherSizes {
+  int64_t outer = 0;
+  int64_t size = 0;   // slices of DATA, for each outer
+  int64_t count = 0;  // slices of the output, for each outer
+  int64_t block = 0;  // items of a slice
+  bool match_outer = false;
+  bool wrap = false;
+};
+
+template <class Index>
+void GatherSlices(CPUContext& context, TypeMeta type, const GatherSizes& sizes,
+                  const Index* indices, const void* data, void* y) {
+  for (int64_t i = 0; i < sizes.outer; ++i) {
+    const void* from = ItemAt(data, type, i * sizes.size * sizes.block);
+    for (int64_t j = 0; j < sizes.count; ++j) {
+      const int64_t index = indices[j];
+      const int64_t row = index < 0 && sizes.wrap ? index + sizes.size : index;
+      CAFFE_ENFORCE(0 <= row && row < sizes.size, "INDICES element is out of DATA bounds, id=", row,
+                    " axis_dim=", sizes.size);
+      CopyRow(context, type, sizes.block, ItemAt(from, type, row * sizes.block),
+              ItemAt(y, type, (i * sizes.count + j) * sizes.block));
+    }
+    if (sizes.match_outer) indices += sizes.count;
+  }
+}
+// For int32_t and int64_t.
+template <class Index>
+void GatherSlices(CUDAContext& context, TypeMeta type, const GatherSizes& sizes,
+                  const Index* indices, const void* data, void* y);
 
 template <class Context, int kFixedAxis = -1>
 class GatherOp final : public Operator<Context> {
@@ -51,25 +84,16 @@ class GatherOp final : public Operator<Context> {
     Y->Resize(dims_);
     void* y = OutputMemory(Y, type);
     if (Y->numel() == 0) return true;
-    const int64_t outer = data.size_to_dim(axis), size = data.dim(axis);
-    const int64_t block = data.size_from_dim(axis + 1);
-    const int64_t count = arguments_.match_outer ? indices.numel() / outer : indices.numel();
-    const Index* index = indices.template data<Index>();
-    for (int64_t i = 0; i < outer; ++i) {
-      const void* from = ItemAt(data.raw_data(), type, i * size * block);
-      for (int64_t j = 0; j < count; ++j) {
-        CopyRow(context_, type, block, ItemAt(from, type, Row(index[j], size) * block),
-                ItemAt(y, type, (i * count + j) * block));
-      }
-      if (arguments_.match_outer) index += count;
-    }
+    const int64_t outer = data.size_to_dim(axis);
+    const GatherSizes sizes = {
+        .outer = outer,
+        .size = data.dim(axis),
+        .count = arguments_.match_outer ? indices.numel() / outer : indices.numel(),
+        .block = data.size_from_dim(axis + 1),
+        .match_outer = arguments_.match_outer,
+        .wrap = arguments_.wrap};
+    GatherSlices(context_, type, sizes, indices.template data<Index>(), data.raw_data(), y);
     return true;
-  }
-  int64_t Row(int64_t index, int64_t size) const {
-    const int64_t row = index < 0 && arguments_.wrap ? index + size : index;
-    CAFFE_ENFORCE(0 <= row && row < size, "INDICES element is out of DATA bounds, id=", row,
-                  " axis_dim=", size);
-    return row;
   }
 
   const GatherArguments arguments_;

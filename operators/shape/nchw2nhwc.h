@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "caffe2_core/runtime/operator.h"
-#include "operators/math/transpose.h"
+#include "operators/shape/transpose_items.h"
 
 namespace caffe2rt {
 
@@ -33,7 +33,7 @@ class OrderSwitchOp final : public Operator<Context> {
       math::PlanTranspose(matrix, axes, &plan_);
       planned_.assign(matrix, matrix + 3);
     }
-    math::Transpose(plan_, sizeof(float), x, y);
+    TransposeItems(context_, plan_, sizeof(float), x, y);
     return true;
   }
 

@@ -3,6 +3,7 @@
 //   X, shape (argument, or int32/int64 input 1)  ->  Y, old_shape [rank of X] (int64; int32 with an
 //   int32 input 1)
 //
+// old_shape is on the CPU whatever the device; the input's shape may be on either.
 // In the shape 0 keeps the input's dimension of that place, one -1 takes what is left. For an input
 // without elements 0 means 0, and -1 gives 0.
 
@@ -11,6 +12,7 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
+#include "operators/common/host_input.h"
 
 namespace caffe2rt {
 
@@ -38,7 +40,7 @@ class ReshapeOp final : public Operator<Context> {
       dims_.assign(shape_.begin(), shape_.end());
       return RunWith<int64_t>();
     }
-    const Tensor& shape = Input(1);
+    const Tensor& shape = shape_input_.Read(*this, 1);
     return DispatchByType<int64_t, int32_t>(shape.dtype(), "input 1 (shape)", [&](auto element) {
       using T = decltype(element);
       CAFFE_ENFORCE_EQ(shape.dim(), 1, "rank of input 1 (shape), want a vector");
@@ -55,7 +57,8 @@ class ReshapeOp final : public Operator<Context> {
   bool RunWith() {
     const Tensor& X = Input(0);
     ReshapedDims(X.sizes(), &dims_);
-    T* old_shape = this->template OutputData<T>(1, {X.dim()});
+    T* old_shape =
+        this->OutputTensor(1, CPU, {X.dim()}, TypeMeta::Make<T>())->template mutable_data<T>();
     for (int i = 0; i < X.dim(); ++i) old_shape[i] = static_cast<T>(X.dim(i));
     CopyReshaped(context_, X, dims_, Output(0));
     return true;
@@ -63,6 +66,7 @@ class ReshapeOp final : public Operator<Context> {
 
   const std::vector<int64_t> shape_;
   std::vector<int64_t> dims_;
+  HostInput shape_input_;
 };
 
 }  // namespace caffe2rt

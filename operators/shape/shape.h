@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "caffe2_core/runtime/operator.h"
+#include "operators/shape/write_numbers.h"
 
 namespace caffe2rt {
 
@@ -17,8 +18,7 @@ class ShapeOp final : public Operator<Context> {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     if (axes_.empty()) {
-      int64_t* out = this->template OutputData<int64_t>(0, {X.dim()});
-      context_.CopyFromCPU(X.dims().size(), X.dims().data(), out);
+      WriteNumbers(context_, X.sizes(), this->template OutputData<int64_t>(0, {X.dim()}));
       return true;
     }
     picked_.clear();
@@ -27,8 +27,8 @@ class ShapeOp final : public Operator<Context> {
                     ", want 0 or more and below the rank of input 0 of shape ", X.sizes());
       picked_.push_back(X.dim(axis));
     }
-    int64_t* out = this->template OutputData<int64_t>(0, {static_cast<int64_t>(axes_.size())});
-    context_.CopyFromCPU(picked_.size(), picked_.data(), out);
+    const int64_t count = static_cast<int64_t>(axes_.size());
+    WriteNumbers(context_, picked_, this->template OutputData<int64_t>(0, {count}));
     return true;
   }
 

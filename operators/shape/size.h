@@ -2,6 +2,7 @@
 // Size: the number of elements of X  ->  int64 scalar
 
 #include "caffe2_core/runtime/operator.h"
+#include "operators/shape/write_numbers.h"
 
 namespace caffe2rt {
 
@@ -13,7 +14,7 @@ class SizeOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     const int64_t size = Input(0).numel();
-    context_.CopyFromCPU(1, &size, this->template OutputData<int64_t>(0, {}));
+    WriteNumbers(context_, size, this->template OutputData<int64_t>(0, {}));
     return true;
   }
 };

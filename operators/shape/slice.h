@@ -10,6 +10,7 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
+#include "operators/common/host_input.h"
 
 namespace caffe2rt {
 
@@ -38,11 +39,12 @@ class SliceOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     if (InputSize() > 1) {
-      ReadBounds(Input(1), "input 1 (starts)", &starts_);
-      CAFFE_ENFORCE(Input(2).dtype() == Input(1).dtype(), "input 2 (ends) has elements of type ",
-                    Input(2).dtype().name(), ", want ", Input(1).dtype().name(),
-                    " as input 1 (starts)");
-      ReadBounds(Input(2), "input 2 (ends)", &ends_);
+      const Tensor& starts = starts_input_.Read(*this, 1);
+      ReadBounds(starts, "input 1 (starts)", &starts_);
+      const Tensor& ends = ends_input_.Read(*this, 2);
+      CAFFE_ENFORCE(ends.dtype() == starts.dtype(), "input 2 (ends) has elements of type ",
+                    ends.dtype().name(), ", want ", starts.dtype().name(), " as input 1 (starts)");
+      ReadBounds(ends, "input 2 (ends)", &ends_);
     }
     const Tensor& X = Input(0);
     PlanSlice(X.sizes(), starts_, ends_, &plan_);
@@ -72,6 +74,7 @@ class SliceOp final : public Operator<Context> {
 
   std::vector<int64_t> starts_;
   std::vector<int64_t> ends_;
+  HostInput starts_input_, ends_input_;
   SlicePlan plan_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // Split, DepthSplit: cuts a tensor along one dimension into as many pieces as there are outputs.
-//   X, sizes (argument split, or int32 input 1; none: equal pieces)  ->  Y1, Y2, ...
+//   X, sizes (argument split, or int32 input 1, which may be on the CPU; none: equal pieces)  ->
+//   Y1, Y2, ...
 //
 // add_axis: every piece has size 1, and its dimension goes.
 
@@ -9,7 +10,9 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
+#include "operators/common/host_input.h"
 #include "operators/shape/join_axis.h"
+#include "operators/shape/row_pieces.h"
 
 namespace caffe2rt {
 
@@ -38,27 +41,23 @@ class SplitOp final : public Operator<Context> {
     SplitSizes(total, OutputSize(), join_.add_axis, Wanted(), &sizes_);
     const TypeMeta type = X.dtype();
     const int64_t outer = X.size_to_dim(axis), inner = X.size_from_dim(axis + 1);
-    int64_t offset = 0;
+    pieces_.clear();
     for (int i = 0; i < OutputSize(); ++i) {
       const int64_t size = sizes_[static_cast<size_t>(i)];
       SplitPieceDims(X.sizes(), axis, join_.add_axis, size, &dims_);
       Tensor* Y = Output(i);
       Y->Resize(dims_);
-      void* y = OutputMemory(Y, type);
-      if (Y->numel() > 0) {
-        CopyRows(context_, type, outer, size * inner, ItemAt(X.raw_data(), type, offset),
-                 total * inner, y, size * inner);
-      }
-      offset += size * inner;
+      pieces_.push_back({OutputMemory(Y, type), size * inner});
     }
+    if (X.numel() > 0) SplitRows(context_, type, outer, X.raw_data(), pieces_);
     return true;
   }
 
  private:
-  ArrayRef<int> Wanted() const {
+  ArrayRef<int> Wanted() {
     if (InputSize() < 2) return split_;
     CAFFE_ENFORCE(split_.empty(), "argument split is set and input 1 gives it too: remove one");
-    const Tensor& split = Input(1);
+    const Tensor& split = split_input_.Read(*this, 1);
     CAFFE_ENFORCE_EQ(split.numel(), OutputSize(),
                      "elements of input 1 (split), want one an output");
     return {split.template data<int>(), static_cast<size_t>(split.numel())};
@@ -68,6 +67,8 @@ class SplitOp final : public Operator<Context> {
   const std::vector<int> split_;
   std::vector<int64_t> sizes_;
   std::vector<int64_t> dims_;
+  std::vector<TargetPiece> pieces_;
+  HostInput split_input_;
 };
 
 }  // namespace caffe2rt

@@ -14,6 +14,21 @@ void TiledDims(IntArrayRef input, int64_t tiles, int* axis, std::vector<int64_t>
   dim = CheckedMultiply(dim, tiles);
 }
 
+void TileRows(CPUContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,
+              const void* x, void* y) {
+  // Either the rows or the tiles are many: the longer loop is that of CopyRows.
+  if (tiles <= outer) {
+    for (int64_t t = 0; t < tiles; ++t) {
+      CopyRows(context, type, outer, inner, x, inner, ItemAt(y, type, t * inner), tiles * inner);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < outer; ++i) {
+    CopyRows(context, type, tiles, inner, ItemAt(x, type, i * inner), 0,
+             ItemAt(y, type, i * tiles * inner), inner);
+  }
+}
+
 namespace {
 
 std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {

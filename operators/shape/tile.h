@@ -9,11 +9,18 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
+#include "operators/common/host_input.h"
 
 namespace caffe2rt {
 
 // The shape of the output; *axis becomes an index. THROWS when axis or tiles is out of range.
 void TiledDims(IntArrayRef input, int64_t tiles, int* axis, std::vector<int64_t>* dims);
+
+// Each of `outer` rows of `inner` items, `tiles` times.
+void TileRows(CPUContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,
+              const void* x, void* y);
+void TileRows(CUDAContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,
+              const void* x, void* y);
 
 template <class Context>
 class TileOp final : public Operator<Context> {
@@ -39,7 +46,8 @@ class TileOp final : public Operator<Context> {
     TiledDims(X.sizes(), tiles, &axis, &dims_);
     Tensor* Y = Output(0, dims_, X.dtype());
     if (Y->numel() == 0) return true;
-    Copy(X, X.size_to_dim(axis), X.size_from_dim(axis), tiles, Y);
+    TileRows(context_, X.dtype(), X.size_to_dim(axis), X.size_from_dim(axis), tiles, X.raw_data(),
+             Y->raw_mutable_data(X.dtype()));
     return true;
   }
 
@@ -47,7 +55,7 @@ class TileOp final : public Operator<Context> {
   // From the input, when it is there, else from the argument.
   int64_t Number(const char* name, int input, int argument) {
     if (InputSize() <= input) return argument;
-    const Tensor& tensor = Input(input);
+    const Tensor& tensor = numbers_[input - 1].Read(*this, input);
     CAFFE_ENFORCE(tensor.dim() == 1 && tensor.numel() == 1, "input ", input, " (", name,
                   ") has shape ", tensor.sizes(), ", want [1]");
     return DispatchByType<int32_t, int64_t>(tensor.dtype(), name, [&](auto element) -> int64_t {
@@ -55,26 +63,10 @@ class TileOp final : public Operator<Context> {
     });
   }
 
-  void Copy(const Tensor& X, int64_t outer, int64_t inner, int64_t tiles, Tensor* Y) {
-    const TypeMeta type = X.dtype();
-    void* y = Y->raw_mutable_data(type);
-    // Either the rows or the tiles are many: the longer loop is that of CopyRows.
-    if (tiles <= outer) {
-      for (int64_t t = 0; t < tiles; ++t) {
-        CopyRows(context_, type, outer, inner, X.raw_data(), inner, ItemAt(y, type, t * inner),
-                 tiles * inner);
-      }
-      return;
-    }
-    for (int64_t i = 0; i < outer; ++i) {
-      CopyRows(context_, type, tiles, inner, ItemAt(X.raw_data(), type, i * inner), 0,
-               ItemAt(y, type, i * tiles * inner), inner);
-    }
-  }
-
   const int tiles_;
   const int axis_;
   std::vector<int64_t> dims_;
+  HostInput numbers_[2];
 };
 
 }  // namespace caffe2rt

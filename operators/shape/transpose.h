@@ -6,7 +6,7 @@
 
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
-#include "operators/math/transpose.h"
+#include "operators/shape/transpose_items.h"
 
 namespace caffe2rt {
 
@@ -30,7 +30,7 @@ class TransposeOp final : public Operator<Context> {
     if (!planned_ || X.sizes() != IntArrayRef(input_)) Plan(X.sizes());
     Tensor* Y = Output(0, dims_, X.dtype());
     if (Y->numel() == 0) return true;
-    math::Transpose(plan_, X.dtype().itemsize(), X.raw_data(), Y->raw_mutable_data());
+    TransposeItems(context_, plan_, X.dtype().itemsize(), X.raw_data(), Y->raw_mutable_data());
     return true;
   }
 
