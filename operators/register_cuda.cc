@@ -4,6 +4,7 @@
 
 #include "operators/conv/register_cuda.h"
 #include "operators/elementwise/register_cuda.h"
+#include "operators/image/register_cuda.h"
 #include "operators/matmul/register_cuda.h"
 #include "operators/pool/register_cuda.h"
 #include "operators/shape/register_cuda.h"
@@ -14,6 +15,7 @@ void RegisterCudaOperators() {
   static const bool once = [] {
     RegisterConvCudaOperators();
     RegisterElementwiseCudaOperators();
+    RegisterImageCudaOperators();
     RegisterMatmulCudaOperators();
     RegisterPoolCudaOperators();
     RegisterShapeCudaOperators();

@@ -18,17 +18,20 @@ struct alignas(16) WideWord {
 
 inline uint64_t AddressBits(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
+// Calls f(Index{}): uint32_t when it can count to `n`, else int64_t. (Division of 64 bits is slow
+// there.)
+template <class F>
+void ForIndex(int64_t n, F f) {
+  if (n <= INT32_MAX) return f(uint32_t{});
+  f(int64_t{});
+}
+
 // Calls f(Word{}, Index{}). A word divides every number that is joined in `bits`: addresses and
-// distances, in bytes. Index is unsigned, of 32 bits when it can
-// count the words of `nbytes` bytes.
+// distances, in bytes. Index can count the words of `nbytes` bytes.
 template <class F>
 void ForWord(uint64_t bits, int64_t nbytes, F f) {
   const auto with_index = [&](auto word) {
-    if (nbytes / static_cast<int64_t>(sizeof(word)) <= INT32_MAX) {
-      f(word, uint32_t{});
-    } else {
-      f(word, uint64_t{});
-    }
+    ForIndex(nbytes / static_cast<int64_t>(sizeof(word)), [&](auto index) { f(word, index); });
   };
   if (bits % 16 == 0) return with_index(WideWord{});
   if (bits % 8 == 0) return with_index(uint64_t{});

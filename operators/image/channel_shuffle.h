@@ -13,7 +13,11 @@
 
 namespace caffe2rt {
 
+class CUDAContext;
+
 void InterleaveChannels(CPUContext& context, const Channels& shape, int64_t group, const float* x,
+                        float* y);
+void InterleaveChannels(CUDAContext& context, const Channels& shape, int64_t group, const float* x,
                         float* y);
 
 template <class Context>

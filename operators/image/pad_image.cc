@@ -42,22 +42,16 @@ void PadSources(const WindowAxis& axis, PadMode mode, std::vector<int32_t>* sour
                 axis.in, " becomes ", axis.out, " long, want at most 2147483647");
   sources->resize(static_cast<size_t>(axis.out));
   for (int64_t i = 0; i < axis.out; ++i) {
-    int64_t source = i - axis.pad_head;
-    if (mode == PadMode::kConstant) {
-      if (source < 0 || source >= axis.in) source = -1;
-    } else if (mode == PadMode::kEdge) {
-      source = std::clamp<int64_t>(source, 0, axis.in - 1);
-    } else {
-      source = std::min(std::max(source, -source), 2 * axis.in - std::max(source, -source) - 2);
-      CAFFE_ENFORCE(source >= 0, "axis of ", axis.in, " with pads ", axis.pad_head, " and ",
-                    axis.pad_tail, " in mode reflect, want pads below the size");
-    }
+    const int64_t source = PadSource(i - axis.pad_head, axis.in, mode);
+    CAFFE_ENFORCE(source >= 0 || mode != PadMode::kReflect, "axis of ", axis.in, " with pads ",
+                  axis.pad_head, " and ", axis.pad_tail,
+                  " in mode reflect, want pads below the size");
     (*sources)[static_cast<size_t>(i)] = static_cast<int32_t>(source);
   }
 }
 
 void PadPixels(CPUContext&, int64_t planes, int64_t items, const WindowAxis& height,
-               const WindowAxis& width, const std::vector<int32_t>& rows,
+               const WindowAxis& width, PadMode, const std::vector<int32_t>& rows,
                const std::vector<int32_t>& columns, float value, const float* x, float* y) {
   // Columns [first, last) come from a run of the input.
   const int64_t first = std::clamp<int64_t>(width.pad_head, 0, width.out);

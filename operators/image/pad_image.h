@@ -7,23 +7,39 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/host_device.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/conv_geometry.h"
 
 namespace caffe2rt {
 
+class CUDAContext;
+
 enum class PadMode { kConstant, kReflect, kEdge };
 // THROWS for an unknown name.
 PadMode StringToPadMode(const std::string& name);
+
+// Where index `i` of an axis that was `in` long comes from, counted from the first of those; -1 for
+// the constant. Negative with kReflect: the mirror image is larger than the axis.
+CAFFE2RT_HOST_DEVICE inline int64_t PadSource(int64_t i, int64_t in, PadMode mode) {
+  if (mode == PadMode::kConstant) return i < 0 || i >= in ? -1 : i;
+  if (mode == PadMode::kEdge) return i < 0 ? 0 : i >= in ? in - 1 : i;
+  const int64_t away = i < 0 ? -i : i, back = 2 * in - away - 2;
+  return away < back ? away : back;
+}
 
 // Where each index of a padded axis comes from; -1 for the constant. THROWS when a mirror image is
 // larger than the axis.
 void PadSources(const WindowAxis& axis, PadMode mode, std::vector<int32_t>* sources);
 
-// `planes` pictures of `items` floats a pixel.
+// `planes` pictures of `items` floats a pixel. `rows` and `columns` are PadSources of height and
+// width, for the CPU; CUDA works them out.
 void PadPixels(CPUContext& context, int64_t planes, int64_t items, const WindowAxis& height,
-               const WindowAxis& width, const std::vector<int32_t>& rows,
+               const WindowAxis& width, PadMode mode, const std::vector<int32_t>& rows,
+               const std::vector<int32_t>& columns, float value, const float* x, float* y);
+void PadPixels(CUDAContext& context, int64_t planes, int64_t items, const WindowAxis& height,
+               const WindowAxis& width, PadMode mode, const std::vector<int32_t>& rows,
                const std::vector<int32_t>& columns, float value, const float* x, float* y);
 
 template <class Context>
@@ -55,7 +71,7 @@ class PadImageOp final : public Operator<Context> {
     const bool last = geometry_.order == StorageOrder::NHWC;
     const int64_t planes = last ? geometry_.batch : geometry_.batch * geometry_.channels;
     PadPixels(context_, planes, last ? geometry_.channels : 1, geometry_.axis[0], geometry_.axis[1],
-              rows_, columns_, value_, x, y);
+              mode_, rows_, columns_, value_, x, y);
     return true;
   }
 

@@ -24,6 +24,13 @@ CAFFE2RT_SIMD void TwiceRow(const float* x, int64_t n, float* y) {
   }
 }
 
+void FillSources(const NearestAxis& axis, std::vector<int32_t>* sources) {
+  sources->resize(static_cast<size_t>(axis.out));
+  for (int64_t i = 0; i < axis.out; ++i) {
+    (*sources)[static_cast<size_t>(i)] = static_cast<int32_t>(axis.Source(i));
+  }
+}
+
 // Every pixel of a row is taken twice, in order.
 bool IsTwice(const std::vector<int32_t>& columns, int64_t in_width) {
   if (static_cast<int64_t>(columns.size()) != 2 * in_width) return false;
@@ -56,18 +63,13 @@ int64_t ScaledSize(int64_t in, float scale) {
   return static_cast<int64_t>(size);
 }
 
-void NearestSources(int64_t in, int64_t out, float scale, std::vector<int32_t>* sources) {
-  sources->resize(static_cast<size_t>(out));
-  for (int64_t i = 0; i < out; ++i) {
-    const int64_t source = static_cast<int64_t>(static_cast<float>(i) / scale);
-    (*sources)[static_cast<size_t>(i)] = static_cast<int32_t>(std::min(source, in - 1));
-  }
-}
-
-void TakePixels(CPUContext&, int64_t planes, int64_t in_height, int64_t in_width, int64_t items,
-                const std::vector<int32_t>& rows, const std::vector<int32_t>& columns,
-                const float* x, float* y) {
-  const int64_t width = static_cast<int64_t>(columns.size());
+void TakePixels(CPUContext&, int64_t planes, int64_t items, const NearestAxis& height_axis,
+                const NearestAxis& width_axis, PixelTables* tables, const float* x, float* y) {
+  FillSources(height_axis, &tables->rows);
+  FillSources(width_axis, &tables->columns);
+  const std::vector<int32_t>& rows = tables->rows;
+  const std::vector<int32_t>& columns = tables->columns;
+  const int64_t in_height = height_axis.in, in_width = width_axis.in, width = width_axis.out;
   const size_t row_bytes = static_cast<size_t>(width * items) * sizeof(float);
   const bool twice = items == 1 && IsTwice(columns, in_width);
   for (int64_t p = 0; p < planes; ++p, x += in_height * in_width * items) {

@@ -7,22 +7,43 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/host_device.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/channels.h"
+#include "operators/common/host_input.h"
 
 namespace caffe2rt {
 
+class CUDAContext;
+
 // trunc(in * scale). THROWS when that is negative or does not fit an int.
 int64_t ScaledSize(int64_t in, float scale);
-// sources[i] is the index that index i of `out` is taken from.
-void NearestSources(int64_t in, int64_t out, float scale, std::vector<int32_t>* sources);
 
-// `planes` images of rows of `items` floats a pixel; `rows` and `columns` say where each pixel
-// comes from.
-void TakePixels(CPUContext& context, int64_t planes, int64_t in_height, int64_t in_width,
-                int64_t items, const std::vector<int32_t>& rows,
-                const std::vector<int32_t>& columns, const float* x, float* y);
+// An axis whose pixels are repeated or left out: index i comes from index Source(i) of the input.
+struct NearestAxis {
+  int64_t in = 0;
+  int64_t out = 0;
+  float scale = 1;
+  int64_t repeat = 0;  // a scale that is a whole number and exact; 0: `scale` counts
+
+  CAFFE2RT_HOST_DEVICE int64_t Source(int64_t i) const {
+    if (repeat > 0) return i / repeat;
+    const int64_t source = static_cast<int64_t>(static_cast<float>(i) / scale);
+    return source < in ? source : in - 1;
+  }
+};
+
+// The sources of all rows and columns: room for the CPU, kept from run to run.
+struct PixelTables {
+  std::vector<int32_t> rows, columns;
+};
+
+// `planes` images of rows of `items` floats a pixel.
+void TakePixels(CPUContext& context, int64_t planes, int64_t items, const NearestAxis& height,
+                const NearestAxis& width, PixelTables* tables, const float* x, float* y);
+void TakePixels(CUDAContext& context, int64_t planes, int64_t items, const NearestAxis& height,
+                const NearestAxis& width, PixelTables* tables, const float* x, float* y);
 
 template <class Context>
 class ResizeNearestOp final : public Operator<Context> {
@@ -44,7 +65,7 @@ class ResizeNearestOp final : public Operator<Context> {
     const float* x = X.template data<float>();
     float height_scale = height_scale_, width_scale = width_scale_;
     if (this->InputSize() == 2) {
-      const Tensor& scales = Input(1);
+      const Tensor& scales = scales_.Read(*this, 1);
       CAFFE_ENFORCE(scales.dim() == 1 && scales.numel() == 2, "input 1 (scales) has shape ",
                     scales.sizes(), ", want [2]: height and width");
       height_scale = scales.template data<float>()[0];
@@ -57,9 +78,8 @@ class ResizeNearestOp final : public Operator<Context> {
     const int64_t nchw[] = {N, C, height, width}, nhwc[] = {N, height, width, C};
     float* y = this->template OutputData<float>(0, last ? nhwc : nchw);
     if (Output(0)->numel() == 0) return true;
-    NearestSources(H, height, height_scale, &rows_);
-    NearestSources(W, width, width_scale, &columns_);
-    TakePixels(context_, last ? N : N * C, H, W, last ? C : 1, rows_, columns_, x, y);
+    TakePixels(context_, last ? N : N * C, last ? C : 1, {H, height, height_scale},
+               {W, width, width_scale}, &tables_, x, y);
     return true;
   }
 
@@ -67,7 +87,8 @@ class ResizeNearestOp final : public Operator<Context> {
   const float width_scale_;
   const float height_scale_;
   const StorageOrder order_;
-  std::vector<int32_t> rows_, columns_;
+  PixelTables tables_;
+  HostInput scales_;
 };
 
 }  // namespace caffe2rt

@@ -16,6 +16,8 @@
 
 namespace caffe2rt {
 
+class CUDAContext;
+
 struct SpaceBatchArguments {
   int64_t block = 2;
   int64_t top = 0, left = 0, bottom = 0, right = 0;
@@ -34,7 +36,11 @@ SpaceBatchShape FromNarrow(const SpaceBatchArguments& args, IntArrayRef dims);
 
 void SpaceToBatch(CPUContext& context, const SpaceBatchArguments& args,
                   const SpaceBatchShape& shape, const float* wide, float* narrow);
+void SpaceToBatch(CUDAContext& context, const SpaceBatchArguments& args,
+                  const SpaceBatchShape& shape, const float* wide, float* narrow);
 void BatchToSpace(CPUContext& context, const SpaceBatchArguments& args,
+                  const SpaceBatchShape& shape, const float* narrow, float* wide);
+void BatchToSpace(CUDAContext& context, const SpaceBatchArguments& args,
                   const SpaceBatchShape& shape, const float* narrow, float* wide);
 
 template <class Context, bool kToBatch>

@@ -1,7 +1,5 @@
 #include "operators/image/upsample_bilinear.h"
 
-#include <algorithm>
-
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -21,23 +19,20 @@ std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<Te
   return {CreateTensorShape(dims, in[0].data_type())};
 }
 
-}  // namespace
-
-void LinearSources(int64_t in, int64_t out, std::vector<LinearSource>* sources) {
-  const float step = out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : 0;
-  sources->resize(static_cast<size_t>(out));
-  for (int64_t i = 0; i < out; ++i) {
-    const float at = step * static_cast<float>(i);
-    const int64_t first = std::min(static_cast<int64_t>(at), in - 1);
-    (*sources)[static_cast<size_t>(i)] = {static_cast<int32_t>(first),
-                                          static_cast<int32_t>(std::min(first + 1, in - 1)),
-                                          at - static_cast<float>(first)};
-  }
+void FillSources(const LinearAxis& axis, std::vector<LinearSource>* sources) {
+  sources->resize(static_cast<size_t>(axis.out));
+  for (int64_t i = 0; i < axis.out; ++i) (*sources)[static_cast<size_t>(i)] = axis.Source(i);
 }
 
-void InterpolatePixels(CPUContext&, int64_t planes, int64_t in_height, int64_t in_width,
-                       const std::vector<LinearSource>& rows,
-                       const std::vector<LinearSource>& columns, const float* x, float* y) {
+}  // namespace
+
+void InterpolatePixels(CPUContext&, int64_t planes, const LinearAxis& height,
+                       const LinearAxis& width, LinearTables* tables, const float* x, float* y) {
+  FillSources(height, &tables->rows);
+  FillSources(width, &tables->columns);
+  const std::vector<LinearSource>& rows = tables->rows;
+  const std::vector<LinearSource>& columns = tables->columns;
+  const int64_t in_height = height.in, in_width = width.in;
   for (int64_t p = 0; p < planes; ++p, x += in_height * in_width) {
     for (const LinearSource& row : rows) {
       const float* const upper = x + row.first * in_width;

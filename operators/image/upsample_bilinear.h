@@ -5,10 +5,14 @@
 
 #include <vector>
 
+#include "caffe2_core/base/host_device.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/host_input.h"
 
 namespace caffe2rt {
+
+class CUDAContext;
 
 // Between which indices an index of the output lies, and how far from the first.
 struct LinearSource {
@@ -16,11 +20,32 @@ struct LinearSource {
   int32_t second = 0;
   float share = 0;  // of the second
 };
-void LinearSources(int64_t in, int64_t out, std::vector<LinearSource>* sources);
+struct LinearAxis {
+  int64_t in = 0;
+  int64_t out = 0;
+  float step = 0;
 
-void InterpolatePixels(CPUContext& context, int64_t planes, int64_t in_height, int64_t in_width,
-                       const std::vector<LinearSource>& rows,
-                       const std::vector<LinearSource>& columns, const float* x, float* y);
+  LinearAxis(int64_t in_size, int64_t out_size)
+      : in(in_size),
+        out(out_size),
+        step(out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : 0) {}
+  CAFFE2RT_HOST_DEVICE LinearSource Source(int64_t i) const {
+    const float at = step * static_cast<float>(i);
+    const int64_t whole = static_cast<int64_t>(at), first = whole < in ? whole : in - 1;
+    return {static_cast<int32_t>(first), static_cast<int32_t>(first + 1 < in ? first + 1 : first),
+            at - static_cast<float>(first)};
+  }
+};
+
+// The sources of all rows and columns: room for the CPU, kept from run to run.
+struct LinearTables {
+  std::vector<LinearSource> rows, columns;
+};
+
+void InterpolatePixels(CPUContext& context, int64_t planes, const LinearAxis& height,
+                       const LinearAxis& width, LinearTables* tables, const float* x, float* y);
+void InterpolatePixels(CUDAContext& context, int64_t planes, const LinearAxis& height,
+                       const LinearAxis& width, LinearTables* tables, const float* x, float* y);
 
 // trunc(in * scale), see resize_nearest.h.
 int64_t ScaledSize(int64_t in, float scale);
@@ -43,7 +68,7 @@ class UpsampleBilinearOp final : public Operator<Context> {
     const float* x = X.template data<float>();
     float height_scale = height_scale_, width_scale = width_scale_;
     if (this->InputSize() == 2) {
-      const Tensor& scales = Input(1);
+      const Tensor& scales = scales_.Read(*this, 1);
       CAFFE_ENFORCE(scales.dim() == 1 && scales.numel() == 2, "input 1 (scales) has shape ",
                     scales.sizes(), ", want [2]: height and width");
       height_scale = scales.template data<float>()[0];
@@ -53,16 +78,16 @@ class UpsampleBilinearOp final : public Operator<Context> {
     const int64_t dims[] = {N, C, ScaledSize(H, height_scale), ScaledSize(W, width_scale)};
     float* y = this->template OutputData<float>(0, dims);
     if (Output(0)->numel() == 0) return true;
-    LinearSources(H, dims[2], &rows_);
-    LinearSources(W, dims[3], &columns_);
-    InterpolatePixels(context_, N * C, H, W, rows_, columns_, x, y);
+    InterpolatePixels(context_, N * C, LinearAxis(H, dims[2]), LinearAxis(W, dims[3]), &tables_, x,
+                      y);
     return true;
   }
 
  private:
   const float width_scale_;
   const float height_scale_;
-  std::vector<LinearSource> rows_, columns_;
+  LinearTables tables_;
+  HostInput scales_;
 };
 
 }  // namespace caffe2rt

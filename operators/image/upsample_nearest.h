@@ -31,23 +31,16 @@ class UpsampleNearestOp final : public Operator<Context> {
                   ", want at most 2147483647");
     float* y = this->template OutputData<float>(0, dims_);
     if (X.numel() == 0) return true;
-    Repeat(H, &rows_);
-    Repeat(W, &columns_);
-    TakePixels(context_, X.size_to_dim(X.dim() - 2), H, W, 1, rows_, columns_, x, y);
+    const NearestAxis height = {.in = H, .out = H * scale_, .repeat = scale_};
+    const NearestAxis width = {.in = W, .out = W * scale_, .repeat = scale_};
+    TakePixels(context_, X.size_to_dim(X.dim() - 2), 1, height, width, &tables_, x, y);
     return true;
   }
 
  private:
-  void Repeat(int64_t size, std::vector<int32_t>* sources) const {
-    sources->resize(static_cast<size_t>(size * scale_));
-    for (size_t i = 0; i < sources->size(); ++i) {
-      (*sources)[i] = static_cast<int32_t>(i / static_cast<size_t>(scale_));
-    }
-  }
-
   const int scale_;
   std::vector<int64_t> dims_;
-  std::vector<int32_t> rows_, columns_;
+  PixelTables tables_;
 };
 
 }  // namespace caffe2rt

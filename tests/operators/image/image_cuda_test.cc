@@ -1,0 +1,90 @@
+// The operators of operators/image on CUDA: odd sizes, both orders, nothing at all.
+#include "tests/operators/agree_on_cuda.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using ImageCudaTest = OnCudaTest;
+
+TEST_F(ImageCudaTest, ShufflesChannels) {
+  FeedRange<float>(&ws_, "x", {2, 6, 3, 5});
+  FeedRange<float>(&ws_, "matrix", {3, 4});
+  FeedRange<float>(&ws_, "none", {0, 4, 2, 2});
+  for (const char* arg : {R"(arg { name: "group" i: 2 })", R"(arg { name: "group" i: 3 })", "",
+                          R"(arg { name: "group" i: 5 } arg { name: "order" s: "NHWC" })"}) {
+    ExpectAgreement(std::string(R"(type: "ChannelShuffle" input: "x" output: "y" )") + arg);
+  }
+  const std::string two = R"( output: "y" arg { name: "group" i: 2 })";
+  ExpectAgreement(R"(type: "ChannelShuffle" input: "matrix")" + two);
+  ExpectAgreement(R"(type: "ChannelShuffle" input: "none")" + two);
+}
+
+TEST_F(ImageCudaTest, PadsAndCrops) {
+  FeedRange<float>(&ws_, "x", {2, 3, 4, 5});
+  FeedRange<float>(&ws_, "none", {0, 3, 4, 5});
+  const std::string pads = R"(arg { name: "pad_t" i: 1 } arg { name: "pad_l" i: 2 }
+      arg { name: "pad_b" i: 2 } arg { name: "pad_r" i: 0 })";
+  for (const char* mode : {"constant", "reflect", "edge"}) {
+    for (const char* order : {"NCHW", "NHWC"}) {
+      const std::string args =
+          R"( output: "y" arg { name: "value" f: 7.5 } arg { name: "mode" s: ")" +
+          std::string(mode) + "\" } arg { name: \"order\" s: \"" + order + "\" }";
+      ExpectAgreement("type: \"PadImage\" input: \"x\"" + args + pads);
+      ExpectAgreement("type: \"PadImage\" input: \"x\"" + args +
+                      R"(arg { name: "pads" ints: -1 ints: 1 ints: 0 ints: -2 })");
+      ExpectAgreement("type: \"PadImage\" input: \"none\"" + args + pads);
+    }
+  }
+}
+
+TEST_F(ImageCudaTest, ResizesToTheNearestPixel) {
+  FeedRange<float>(&ws_, "x", {2, 3, 5, 7});
+  FeedRange<float>(&ws_, "none", {0, 3, 5, 7});
+  Feed<float>(&ws_, "scales", {2}, {1.7f, 0.4f});
+  for (const char* order : {"NCHW", "NHWC"}) {
+    const std::string in_order =
+        R"( output: "y" arg { name: "order" s: ")" + std::string(order) + "\" }";
+    const std::string scales = R"(arg { name: "height_scale" f: 2.3 }
+        arg { name: "width_scale" f: 0.6 })";
+    ExpectAgreement("type: \"ResizeNearest\" input: \"x\"" + in_order + scales);
+    ExpectAgreement("type: \"ResizeNearest\" input: \"none\"" + in_order + scales);
+    ExpectAgreement("type: \"ResizeNearest\" input: \"x\" input: \"scales\"" + in_order);
+    ExpectAgreement("type: \"ResizeNearest\" input: \"x\" input: \"scales\"" + in_order,
+                    {"scales"});
+  }
+  FeedRange<float>(&ws_, "rank3", {2, 5, 3});
+  ExpectAgreement(R"(type: "UpsampleNearest" input: "x" output: "y")");
+  ExpectAgreement(
+      R"(type: "UpsampleNearest" input: "rank3" output: "y" arg { name: "scale" i: 3 })");
+}
+
+TEST_F(ImageCudaTest, Interpolates) {
+  FeedRandom(&ws_, "x", {2, 3, 5, 7});
+  FeedRandom(&ws_, "line", {1, 1, 1, 4});
+  Feed<float>(&ws_, "scales", {2}, {0.2f, 2.5f});
+  const std::string scales = R"( output: "y" arg { name: "height_scale" f: 2.3 }
+      arg { name: "width_scale" f: 1.6 })";
+  ExpectAgreement(R"(type: "UpsampleBilinear" input: "x")" + scales, {}, {}, 1e-6);
+  ExpectAgreement(R"(type: "UpsampleBilinear" input: "line")" + scales, {}, {}, 1e-6);
+  ExpectAgreement(R"(type: "UpsampleBilinear" input: "x" input: "scales" output: "y")", {}, {},
+                  1e-6);
+}
+
+TEST_F(ImageCudaTest, TakesPicturesApartAndPutsThemTogether) {
+  FeedRange<float>(&ws_, "wide", {2, 3, 6, 9}, 1);
+  FeedRange<float>(&ws_, "narrow", {18, 2, 3, 2}, 1);
+  const std::string block3 = R"( output: "y" arg { name: "block_size" i: 3 })";
+  ExpectAgreement(R"(type: "SpaceToBatch" input: "wide")" + block3);
+  ExpectAgreement(R"(type: "SpaceToBatch" input: "wide")" + block3 + R"(arg { name: "pad" i: 3 })");
+  ExpectAgreement(R"(type: "BatchToSpace" input: "narrow")" + block3);
+  ExpectAgreement(R"(type: "BatchToSpace" input: "narrow")" + block3 +
+                  R"(arg { name: "pad" i: 1 } arg { name: "pad_t" i: 2 })");
+  ExpectAgreement(R"(type: "BatchToSpace" input: "narrow")" + block3 +
+                  R"(arg { name: "pad" i: -1 })");  // places that nothing is written to
+  FeedRange<float>(&ws_, "none", {0, 2, 3, 3});
+  ExpectAgreement(R"(type: "SpaceToBatch" input: "none")" + block3);
+  ExpectAgreement(R"(type: "BatchToSpace" input: "none")" + block3);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
