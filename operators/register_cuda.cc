@@ -5,6 +5,7 @@
 #include "operators/conv/register_cuda.h"
 #include "operators/elementwise/register_cuda.h"
 #include "operators/image/register_cuda.h"
+#include "operators/io/register_cuda.h"
 #include "operators/matmul/register_cuda.h"
 #include "operators/pool/register_cuda.h"
 #include "operators/shape/register_cuda.h"
@@ -16,6 +17,7 @@ void RegisterCudaOperators() {
     RegisterConvCudaOperators();
     RegisterElementwiseCudaOperators();
     RegisterImageCudaOperators();
+    RegisterIoCudaOperators();
     RegisterMatmulCudaOperators();
     RegisterPoolCudaOperators();
     RegisterShapeCudaOperators();

@@ -1,10 +1,12 @@
 #pragma once
 // Checkpoint, Snapshot (its older name): Save every so many iterations.
-//   inputs: the iteration (int64), which is saved too, then the blobs. No outputs.
+//   inputs: the iteration (int64, of the CPU or the operator's device), which is saved too, then
+//   the blobs. No outputs.
 // The file's name is `db` with one integer conversion of printf in it, e.g. "model_%06d.minidb".
 
 #include <string>
 
+#include "operators/common/host_input.h"
 #include "operators/io/save.h"
 
 namespace caffe2rt {
@@ -29,7 +31,7 @@ class CheckpointOp final : public Operator<Context> {
   }
 
   bool RunOnDevice() override {
-    const Tensor& iteration = this->Input(0, CPU);
+    const Tensor& iteration = iteration_.Read(*this, 0);
     CAFFE_ENFORCE_GE(iteration.numel(), 1, "elements of input 0 (iteration)");
     const int64_t value = iteration.template data<int64_t>()[0];
     if (value % every_ != 0) return true;
@@ -43,6 +45,7 @@ class CheckpointOp final : public Operator<Context> {
   const std::string pattern_;
   const int every_;
   OperatorDef save_def_;
+  HostInput iteration_;
 };
 
 }  // namespace caffe2rt

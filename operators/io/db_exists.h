@@ -1,6 +1,6 @@
 #pragma once
 // DBExists: whether a database can be opened for reading.
-//   no inputs  ->  exists: bool, rank 0
+//   no inputs  ->  exists: bool, rank 0, on the CPU
 
 #include <string>
 
@@ -19,7 +19,7 @@ class DBExistsOp final : public Operator<Context> {
         db_type_(this->template GetSingleArgument<std::string>("db_type", "")) {}
 
   bool RunOnDevice() override {
-    Tensor* exists = this->Output(0, IntArrayRef(), TypeMeta::Make<bool>());
+    Tensor* exists = this->OutputTensor(0, CPU, IntArrayRef(), TypeMeta::Make<bool>());
     *exists->template mutable_data<bool>() = db::DBExists(db_type_, path_);
     return true;
   }

@@ -2,6 +2,7 @@
 // Load: fills blobs from one or several databases that Save wrote.
 //   inputs: none, or DBReaders to read from where they stand  ->  outputs: the blobs; none with
 //   load_all
+// Tensors come to the operator's device, strings to the CPU.
 //
 // A record's key is NAME or NAME#%chunk; what counts is the key, not the name in the record. A blob
 // is reset at its first record, and an error is thrown for a blob of which a part is missing, is
@@ -19,6 +20,12 @@
 #include "operators/io/save.h"
 
 namespace caffe2rt {
+
+// Whether elements of the record need no constructors: others are on the CPU, whatever the
+// operator's device.
+inline bool CanBeOnDevice(const TensorProto& record) {
+  return record.data_type() != TensorProto::STRING && record.data_type() != TensorProto::UNDEFINED;
+}
 
 // How much of each blob has been read.
 class LoadedBlobs {
@@ -107,6 +114,7 @@ LoadOp<Context>::LoadOp(const OperatorDef& def, Workspace* ws)
 
 template <class Context>
 bool LoadOp<Context>::RunOnDevice() {
+  this->context_.FinishDeviceComputation();  // which may still read what goes
   Progress progress;
   if (this->InputSize() > 0) {
     for (int i = 0; i < this->InputSize(); ++i) {
@@ -151,8 +159,12 @@ void LoadOp<Context>::ReadRecord(int index, const std::string& name, db::Cursor*
     (void)GetStaticContext(CheckedDeviceType(proto.tensor().device_detail().device_type()));
   }
   if (!keep_device_ && proto.has_tensor()) {
-    *proto.mutable_tensor()->mutable_device_detail() = this->device_option();
-    proto.mutable_tensor()->mutable_device_detail()->set_device_type(Context::GetDeviceType());
+    DeviceOption* device = proto.mutable_tensor()->mutable_device_detail();
+    device->Clear();
+    if (CanBeOnDevice(proto.tensor())) {
+      *device = this->device_option();
+      device->set_device_type(Context::GetDeviceType());
+    }
   }
   Blob* blob =
       load_all_ ? this->workspace()->CreateBlob(name) : this->OutputBlob(output_index_.at(name));

@@ -1,6 +1,6 @@
 #pragma once
 // Save: writes blobs into a new database, tensors in chunks.
-//   inputs: the blobs, any type that has a serializer. No outputs.
+//   inputs: the blobs, any type that has a serializer, tensors of any device. No outputs.
 // The records appear together at the end (minidb: the file is replaced then); an error leaves what
 // was there.
 
@@ -56,6 +56,7 @@ class SaveOp final : public Operator<Context> {
   }
 
   bool RunOnDevice() override {
+    context_.FinishDeviceComputation();  // what is saved may still be on its way
     const std::string path = DatabasePath(*this->workspace(), db_name_, absolute_path_);
     const std::unique_ptr<db::DB> database = db::CreateDB(db_type_, path, db::NEW);
     CAFFE_ENFORCE(database != nullptr, "Cannot find db implementation of type ", db_type_,
