@@ -62,6 +62,9 @@ class BroadcastPlan {
   // nothing.
   const Loop& inner() const { return inner_; }
   const Loop& middle() const { return middle_; }
+  // The loops around the block, outermost first.
+  int outer_count() const { return outer_count_; }
+  const Loop& outer(int i) const { return outer_[static_cast<size_t>(i)]; }
 
   // Calls function(a, b, y) with the offsets of the first element of each block. REQUIRES:
   // output_size() > 0.

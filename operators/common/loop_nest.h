@@ -1,0 +1,68 @@
+#pragma once
+// Where element i of a nest of loops lies in arrays that the loops walk in strides of their own:
+// how a kernel finds the operands of an output, or the inputs behind it.
+//
+//   LoopNest<2> nest;
+//   nest.Add(rows, {cols, 0});    // outermost first: A is a matrix, B one row
+//   nest.Add(cols, {1, 1});
+//   int64_t at[2];
+//   nest.Find(i, at);             // on host or device: A[at[0]], B[at[1]]
+//
+// A plain value.
+
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "caffe2_core/base/host_device.h"
+#include "caffe2_core/tensor/tensor.h"
+
+namespace caffe2rt {
+
+template <int kArrays>
+class LoopNest {
+ public:
+  // REQUIRES: size > 0; no more loops than a tensor has dimensions.
+  void Add(int64_t size, const std::array<int64_t, kArrays>& strides) {
+    if (size == 1) return;
+    size_[count_] = size;
+    for (int k = 0; k < kArrays; ++k) stride_[k][count_] = strides[static_cast<size_t>(k)];
+    ++count_;
+    total_ *= size;
+  }
+  int64_t total() const { return total_; }
+
+  // `at`: for each array the offset of element `index`. REQUIRES: index in [0, total).
+  CAFFE2RT_HOST_DEVICE void Find(int64_t index, int64_t* at) const {
+    for (int k = 0; k < kArrays; ++k) at[k] = 0;
+    if (total_ <= kNarrow) {
+      Walk(static_cast<uint32_t>(index), at);
+    } else {
+      Walk(index, at);
+    }
+  }
+
+ private:
+  // Devices divide 32-bit numbers several times faster.
+  static constexpr int64_t kNarrow = std::numeric_limits<uint32_t>::max();
+
+  template <class Index>
+  CAFFE2RT_HOST_DEVICE void Walk(Index rest, int64_t* at) const {
+    for (int i = count_ - 1; i >= 0; --i) {
+      Index place = rest;
+      if (i > 0) {
+        const Index size = static_cast<Index>(size_[i]);
+        rest = place / size;
+        place -= rest * size;
+      }
+      for (int k = 0; k < kArrays; ++k) at[k] += static_cast<int64_t>(place) * stride_[k][i];
+    }
+  }
+
+  int count_ = 0;
+  int64_t total_ = 1;
+  int64_t size_[Tensor::kMaxRank];
+  int64_t stride_[kArrays][Tensor::kMaxRank];
+};
+
+}  // namespace caffe2rt

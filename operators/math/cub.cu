@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+#include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/math/cub.h"
+#include "operators/math/wrapping.h"
+
+#if defined(__CUDACC__)
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_segmented_radix_sort.cuh>
+#endif
+
+namespace caffe2rt::math {
+
+namespace {
+
+// Runs f() in the stream of the fake CUDA; false on the real one, which must take its own way.
+template <class F>
+bool RunsOnHost(CUDAContext& context, const F& f, const char* name) {
+  if (&fakecuda_enqueue_host == nullptr) return false;
+  CUDA_ENFORCE(fakecuda_enqueue_host(
+                   context.cuda_stream(), name, [](void* arg) { (*static_cast<F*>(arg))(); },
+                   new F(f), [](void* arg) { delete static_cast<F*>(arg); }),
+               name, " in the host's form");
+  return true;
+}
+
+// Calls algorithm(memory, bytes) for the size of its memory, then with it.
+template <class Algorithm>
+void RunCub([[maybe_unused]] Tensor* temporary, [[maybe_unused]] const Algorithm& algorithm,
+            const char* name) {
+#if defined(__CUDACC__)
+  size_t bytes = 0;
+  CUDA_ENFORCE(algorithm(nullptr, bytes), name);
+  temporary->Resize(static_cast<int64_t>(std::max<size_t>(bytes, 1)));
+  CUDA_ENFORCE(algorithm(temporary->mutable_data<uint8_t>(), bytes), name);
+#else
+  CAFFE_THROW(name, " was compiled for the fake CUDA alone");
+#endif
+}
+
+template <class T>
+void Sum(CUDAContext& context, int64_t n, const T* x, T* y, Tensor* temporary) {
+  const auto on_host = [n, x, y] {
+    using Wide = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+    *y = static_cast<T>(std::accumulate(
+        x, x + n, Wide(0), [](Wide a, T b) { return WrappingAdd(a, static_cast<Wide>(b)); }));
+  };
+  if (RunsOnHost(context, on_host, "Sum")) return;
+  const auto on_device = [&]([[maybe_unused]] void* memory, [[maybe_unused]] size_t& bytes) {
+#if defined(__CUDACC__)
+    return cub::DeviceReduce::Sum(memory, bytes, x, y, n, context.cuda_stream());
+#else
+    return cudaErrorNotSupported;
+#endif
+  };
+  RunCub(temporary, on_device, "Sum");
+}
+
+#if defined(__CUDACC__)
+// Where row i begins.
+struct RowStart {
+  int64_t size;
+  __host__ __device__ int64_t operator()(int64_t row) const { return row * size; }
+};
+#endif
+
+}  // namespace
+
+void SumByCub(CUDAContext& context, int64_t n, const float* x, float* y, Tensor* temporary) {
+  Sum(context, n, x, y, temporary);
+}
+void SumByCub(CUDAContext& context, int64_t n, const double* x, double* y, Tensor* temporary) {
+  Sum(context, n, x, y, temporary);
+}
+void SumByCub(CUDAContext& context, int64_t n, const int32_t* x, int32_t* y, Tensor* temporary) {
+  Sum(context, n, x, y, temporary);
+}
+void SumByCub(CUDAContext& context, int64_t n, const int64_t* x, int64_t* y, Tensor* temporary) {
+  Sum(context, n, x, y, temporary);
+}
+
+void SortRowsByCub(CUDAContext& context, int64_t rows, int64_t size, const float* keys,
+                   float* sorted_keys, const int32_t* values, int32_t* sorted_values,
+                   Tensor* temporary) {
+  const auto on_host = [=] {
+    std::vector<int32_t> order(static_cast<size_t>(size));
+    for (int64_t first = 0; first < rows * size; first += size) {
+      std::iota(order.begin(), order.end(), 0);
+      const float* const row = keys + first;
+      std::stable_sort(order.begin(), order.end(),
+                       [row](int32_t a, int32_t b) { return row[a] > row[b]; });
+      for (int64_t i = 0; i < size; ++i) {
+        const int32_t from = order[static_cast<size_t>(i)];
+        sorted_keys[first + i] = row[from];
+        sorted_values[first + i] = values[first + from];
+      }
+    }
+  };
+  if (RunsOnHost(context, on_host, "SortRows")) return;
+  const auto on_device = [&]([[maybe_unused]] void* memory, [[maybe_unused]] size_t& bytes) {
+#if defined(__CUDACC__)
+    const auto starts =
+        thrust::make_transform_iterator(thrust::make_counting_iterator<int64_t>(0), RowStart{size});
+    return cub::DeviceSegmentedRadixSort::SortPairsDescending(
+        memory, bytes, keys, sorted_keys, values, sorted_values, rows * size, rows, starts,
+        starts + 1, 0, 32, context.cuda_stream());
+#else
+    return cudaErrorNotSupported;
+#endif
+  };
+  RunCub(temporary, on_device, "SortRows");
+}
+
+}  // namespace caffe2rt::math

@@ -1,0 +1,91 @@
+#pragma once
+// Reductions of whole arrays to one value on CUDA, by as many blocks as help: each reduces a piece,
+// one more reduces what they found.
+//
+//   struct Longest {                      // plain values, every member for host and device
+//     using Value = float;
+//     Value Start() const;                // what each thread begins with
+//     Value At(int64_t i) const;          // element i
+//     Value Combine(Value a, Value b) const;   // associative and commutative
+//     void Finish(Value result) const;    // writes the result, by one thread
+//   };
+//   ReduceAll(context, n, Longest{...}, &scratch, "Longest");
+//
+// Combine may take Start in any number of times. `scratch` is memory of the device that grows once.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "caffe2_core/tensor/tensor.h"
+#include "contexts/cuda/cuda_kernel.cuh"
+
+namespace caffe2rt {
+
+namespace internal {
+
+template <class Work>
+struct CombineValues {
+  Work work;
+  CAFFE2RT_HOST_DEVICE typename Work::Value operator()(typename Work::Value a,
+                                                       typename Work::Value b) const {
+    return work.Combine(a, b);
+  }
+};
+
+// Row i reduces elements [i * piece, (i + 1) * piece) of n.
+template <class Work>
+struct ReducePieces {
+  using Value = typename Work::Value;
+  Work work;
+  int64_t n;
+  int64_t piece;
+  Value* partial;  // null: there is one piece, and this is the result
+  CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
+    const int64_t first = row.index() * piece;
+    const int64_t count = n - first < piece ? n - first : piece;
+    const Value value = row.Reduce(count, work.Start(), CombineValues<Work>{work},
+                                   [=, this](int64_t i) { return work.At(first + i); });
+    row.Once([=, this] {
+      if (partial == nullptr) {
+        work.Finish(value);
+      } else {
+        partial[row.index()] = value;
+      }
+    });
+  }
+};
+
+template <class Work>
+struct ReducePartial {
+  using Value = typename Work::Value;
+  Work work;
+  int64_t pieces;
+  const Value* partial;
+  CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
+    const Value value = row.Reduce(pieces, work.Start(), CombineValues<Work>{work},
+                                   [=, this](int64_t i) { return partial[i]; });
+    row.Once([=, this] { work.Finish(value); });
+  }
+};
+
+}  // namespace internal
+
+template <class Work>
+void ReduceAll(CUDAContext& context, int64_t n, const Work& work, Tensor* scratch,
+               const char* name) {
+  constexpr int64_t kLeastPiece = 16 * kKernelThreads, kMostPieces = 4 * kKernelThreads;
+  const int64_t pieces = std::clamp<int64_t>(n / kLeastPiece, 1, kMostPieces);
+  const int64_t piece = (n + pieces - 1) / pieces;
+  if (pieces == 1) {
+    ForEachRow(context, 1, internal::ReducePieces<Work>{work, n, piece, nullptr}, name);
+    return;
+  }
+  using Value = typename Work::Value;
+  scratch->Resize(kMostPieces * static_cast<int64_t>(sizeof(Value)));
+  auto* const partial = reinterpret_cast<Value*>(scratch->mutable_data<uint8_t>());
+  const int64_t rows = (n + piece - 1) / piece;
+  ForEachRow(context, rows, internal::ReducePieces<Work>{work, n, piece, partial}, name);
+  ForEachRow(context, 1, internal::ReducePartial<Work>{work, rows, partial}, name);
+}
+
+}  // namespace caffe2rt
