@@ -23,6 +23,8 @@
 
 namespace caffe2rt {
 
+class CUDAContext;
+
 template <class Context, class Function, class First, class... Rest>
 class BinaryElementwiseOp final : public Operator<Context> {
  public:
@@ -102,6 +104,12 @@ template <class Function, class First, class... Rest>
 void RegisterBinary(const BinaryRow& row, const char* file) {
   RegisterBinarySchema(row, file);
   RegisterCpuOperator<BinaryElementwiseOp<CPUContext, Function, First, Rest...>>(row.type, file);
+}
+
+// The CUDA operator of a row; where it is called, map.cuh is included.
+template <class Function, class First, class... Rest>
+void RegisterBinaryCuda(const char* type, const char* file) {
+  RegisterOperator<BinaryElementwiseOp<CUDAContext, Function, First, Rest...>>(CUDA, type, file);
 }
 
 }  // namespace caffe2rt

@@ -6,6 +6,14 @@
 
 namespace caffe2rt {
 
+void SelectItems(CPUContext& context, TypeMeta type, int64_t rows, int64_t length, const bool* c,
+                 const void* x, const void* z, void* y) {
+  for (int64_t i = 0; i < rows; ++i) {
+    CopyRow(context, type, length, ItemAt(c[i] ? x : z, type, i * length),
+            ItemAt(y, type, i * length));
+  }
+}
+
 void RegisterConditional() {
   RegisterSchema("Conditional", __FILE__)
       .NumInputs(3)

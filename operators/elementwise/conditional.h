@@ -8,6 +8,11 @@
 
 namespace caffe2rt {
 
+// Row i of y, `length` items of `type`, comes from x where c[i], else from z. REQUIRES: there are
+// items.
+void SelectItems(CPUContext& context, TypeMeta type, int64_t rows, int64_t length, const bool* c,
+                 const void* x, const void* z, void* y);
+
 template <class Context>
 class ConditionalOp final : public Operator<Context> {
  public:
@@ -35,11 +40,7 @@ class ConditionalOp final : public Operator<Context> {
     void* y = OutputMemory(Y, type);
     const int64_t length = X.size_from_dim(1);
     if (X.numel() == 0) return true;
-    for (int64_t i = 0; i < C.dim(0); ++i) {
-      context_.CopyItemsSameDevice(type, static_cast<size_t>(length),
-                                   ItemAt(c[i] ? x : z, type, i * length),
-                                   ItemAt(y, type, i * length));
-    }
+    SelectItems(context_, type, C.dim(0), length, c, x, z, y);
     return true;
   }
 };

@@ -37,6 +37,9 @@ void RegisterCopies() {
   RegisterCopy("CopyFromCPUInput", 1, "Y = X, from the CPU to the operator's device.", false);
   RegisterCopy("CopyOnDeviceLike", 2, "Y = X, on the device of input 1.", false);
   RegisterCopy("EnsureCPUOutput", 1, "Y = X, on the CPU.", false);
+  // Caffe2 has no form of these two for the CPU, where they would be Copy.
+  CopySchema("CopyCPUToGPU", 1, "Y = X, from the CPU to the operator's device, which is CUDA.");
+  CopySchema("CopyGPUToCPU", 1, "Y = X, from the operator's device, which is CUDA, to the CPU.");
   RegisterCopy("StopGradient", 1, "Y = X; gradients end here.", true);
   RegisterCopy("NegateGradient", 1, "Y = X; its gradient is negated.", true);
 

@@ -9,7 +9,7 @@
 
 namespace caffe2rt {
 
-void DropElements(CPUContext& context, int64_t n, float ratio, const float* x, float* y,
+void DropElements(CPUContext& context, uint64_t*, int64_t n, float ratio, const float* x, float* y,
                   bool* keep) {
   const float scale = 1.0f / (1.0f - ratio);
   std::bernoulli_distribution kept(1.0 - static_cast<double>(ratio));

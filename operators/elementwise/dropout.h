@@ -9,9 +9,10 @@
 
 namespace caffe2rt {
 
-// y[i] = keep[i] ? x[i] / (1 - ratio) : 0, keep drawn from the context's generator. y may be x.
-void DropElements(CPUContext& context, int64_t n, float ratio, const float* x, float* y,
-                  bool* keep);
+// y[i] = keep[i] ? x[i] / (1 - ratio) : 0, keep drawn from the context's generator; `draws` is for
+// devices, which count there what they have drawn. y may be x.
+void DropElements(CPUContext& context, uint64_t* draws, int64_t n, float ratio, const float* x,
+                  float* y, bool* keep);
 
 template <class Context>
 class DropoutOp final : public Operator<Context> {
@@ -37,13 +38,14 @@ class DropoutOp final : public Operator<Context> {
     if (Y != &X) Y->ResizeLike(X);
     float* y = Y->template mutable_data<float>();
     bool* keep = Output(1, X.sizes(), TypeMeta::Make<bool>())->template mutable_data<bool>();
-    DropElements(context_, X.numel(), ratio_, X.data<float>(), y, keep);
+    DropElements(context_, &draws_, X.numel(), ratio_, X.data<float>(), y, keep);
     return true;
   }
 
  private:
   const float ratio_;
   const bool is_test_;
+  uint64_t draws_ = 0;
 };
 
 }  // namespace caffe2rt

@@ -11,16 +11,20 @@ namespace caffe2rt {
 namespace {
 
 template <class T>
-int64_t FindNotFinite(int64_t n, const T* x) {
+NotFinite FindNotFinite(int64_t n, const T* x) {
   int64_t i = 0;
   while (i < n && std::isfinite(x[i])) ++i;
-  return i;
+  return {i, i < n ? static_cast<double>(x[i]) : 0.0};
 }
 
 }  // namespace
 
-int64_t FirstNotFinite(CPUContext&, int64_t n, const float* x) { return FindNotFinite(n, x); }
-int64_t FirstNotFinite(CPUContext&, int64_t n, const double* x) { return FindNotFinite(n, x); }
+NotFinite FirstNotFinite(CPUContext&, int64_t n, const float* x, Tensor*, Tensor*) {
+  return FindNotFinite(n, x);
+}
+NotFinite FirstNotFinite(CPUContext&, int64_t n, const double* x, Tensor*, Tensor*) {
+  return FindNotFinite(n, x);
+}
 
 void RegisterFiniteChecks() {
   RegisterSchema("NanCheck", __FILE__)

@@ -8,9 +8,17 @@
 
 namespace caffe2rt {
 
-// The index of the first value that is not finite; n when all are.
-int64_t FirstNotFinite(CPUContext& context, int64_t n, const float* x);
-int64_t FirstNotFinite(CPUContext& context, int64_t n, const double* x);
+struct NotFinite {
+  int64_t index;
+  double value;
+};
+
+// The first value that is not finite; index n when all are. `found` and `scratch` are memory for
+// devices.
+NotFinite FirstNotFinite(CPUContext& context, int64_t n, const float* x, Tensor* found,
+                         Tensor* scratch);
+NotFinite FirstNotFinite(CPUContext& context, int64_t n, const double* x, Tensor* found,
+                         Tensor* scratch);
 
 template <class Context>
 class FiniteCheckOp final : public Operator<Context> {
@@ -34,11 +42,14 @@ class FiniteCheckOp final : public Operator<Context> {
  private:
   template <class T>
   bool Check(const Tensor& X, const T* x) {
-    const int64_t first = FirstNotFinite(context_, X.numel(), x);
-    CAFFE_ENFORCE(first == X.numel(), "input 0 (X) of shape ", X.sizes(), " holds ", x[first],
-                  " at element ", first, ", want finite numbers");
+    const NotFinite first = FirstNotFinite(context_, X.numel(), x, &found_, &scratch_);
+    CAFFE_ENFORCE(first.index == X.numel(), "input 0 (X) of shape ", X.sizes(), " holds ",
+                  first.value, " at element ", first.index, ", want finite numbers");
     return true;
   }
+
+  Tensor found_{Context::GetDeviceType()};
+  Tensor scratch_{Context::GetDeviceType()};
 };
 
 }  // namespace caffe2rt

@@ -18,7 +18,13 @@ namespace caffe2rt {
 // What the operator makes of its inputs.
 enum class NaryKind { kSum, kMean, kMax, kMin };
 
-// y = the inputs combined one after the other, times `factor`. y may be inputs[0]. REQUIRES: count
+template <class T>
+struct TimesFactor {
+  T factor;
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const { return x * factor; }
+};
+
+// y = the inputs combined one after the other. y may be inputs[0]. REQUIRES: count
 // >= 1.
 template <class T, class Function>
 void Combine(CPUContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
@@ -35,9 +41,12 @@ void Combine(CPUContext& context, const void* const* inputs, size_t count, int64
   }
 }
 
-template <class T>
-void MultiplyBy(CPUContext& context, T factor, int64_t n, T* y) {
-  Map(context, n, y, y, [factor](T x) CAFFE2RT_SIMD_INLINE { return x * factor; });
+// The same, each result times `factor`.
+template <class T, class Function>
+void CombineAndScale(CPUContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
+                     const Function& function, T factor) {
+  Combine(context, inputs, count, n, y, function);
+  Map(context, n, y, y, TimesFactor<T>{factor});
 }
 
 template <class Context, NaryKind kKind, class First, class... Rest>
@@ -75,9 +84,11 @@ class NaryOp final : public Operator<Context> {
       if (Y != &X) context_.CopyBytesSameDevice(X.nbytes(), inputs_[0], y);
       return true;
     }
-    Combine(context_, inputs_.data(), inputs_.size(), X.numel(), y, Function{});
     if constexpr (kKind == NaryKind::kMean) {
-      MultiplyBy(context_, T(1) / static_cast<T>(inputs_.size()), X.numel(), y);
+      CombineAndScale(context_, inputs_.data(), inputs_.size(), X.numel(), y, Function{},
+                      T(1) / static_cast<T>(inputs_.size()));
+    } else {
+      Combine(context_, inputs_.data(), inputs_.size(), X.numel(), y, Function{});
     }
     return true;
   }

@@ -1,55 +1,15 @@
 #include "operators/elementwise/pow.h"
 
-#include <cmath>
-#include <limits>
-
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/elementwise/map.h"
+#include "operators/elementwise/pow_functions.h"
 #include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 
-namespace {
-
-struct Square {
-  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x * x; }
-};
-
-struct ThirdPower {
-  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x * x * x; }
-};
-
-struct Inverse {
-  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return 1.0f / x; }
-};
-
-// Unlike std::sqrt the power 1/2 of -infinity is infinity, and that of -0 is 0.
-struct SquareRoot {
-  CAFFE2RT_SIMD_INLINE float operator()(float x) const {
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    const float root = std::sqrt(x) + 0.0f;
-    return x == -kInfinity ? kInfinity : root;
-  }
-};
-
-struct AnyPower {
-  float exponent;
-  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::pow(x, exponent); }
-};
-
-struct PowerFunction {
-  CAFFE2RT_SIMD_INLINE float operator()(float a, float b) const { return std::pow(a, b); }
-};
-
-}  // namespace
-
 void PowerOf(CPUContext& context, int64_t n, const float* x, float exponent, float* y) {
-  if (exponent == 2.0f) return Map(context, n, x, y, Square{});
-  if (exponent == 0.5f) return Map(context, n, x, y, SquareRoot{});
-  if (exponent == -1.0f) return Map(context, n, x, y, Inverse{});
-  if (exponent == 3.0f) return Map(context, n, x, y, ThirdPower{});
-  Map(context, n, x, y, AnyPower{exponent});
+  WithPower(exponent, [&](const auto& function) { Map(context, n, x, y, function); });
 }
 
 void PowersOf(CPUContext& context, int64_t n, const float* a, const float* b, float* y) {

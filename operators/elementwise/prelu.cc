@@ -7,16 +7,6 @@
 
 namespace caffe2rt {
 
-namespace {
-
-struct PReluFunction {
-  CAFFE2RT_SIMD_INLINE float operator()(float x, float slope) const {
-    return x > 0.0f ? x : slope * x;
-  }
-};
-
-}  // namespace
-
 void PRelu(CPUContext&, int64_t outer, int64_t channels, int64_t inner, const float* x,
            const float* slopes, float* y) {
   if (outer == 0 || channels == 0 || inner == 0) return;

@@ -5,10 +5,17 @@
 
 #include <string>
 
+#include "caffe2_core/base/simd.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 
 namespace caffe2rt {
+
+struct PReluFunction {
+  CAFFE2RT_SIMD_INLINE float operator()(float x, float slope) const {
+    return x > 0.0f ? x : slope * x;
+  }
+};
 
 // x and y are [outer, channels, inner]; one slope a channel. y may be x.
 void PRelu(CPUContext& context, int64_t outer, int64_t channels, int64_t inner, const float* x,

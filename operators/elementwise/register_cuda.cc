@@ -4,7 +4,18 @@ namespace caffe2rt {
 
 void RegisterElementwiseCudaOperators() {
   RegisterActivationsCuda();
+  RegisterArithmeticCuda();
+  RegisterCastCuda();
+  RegisterComparisonsCuda();
+  RegisterCopiesCuda();
+  RegisterDropoutCuda();
+  RegisterFiniteChecksCuda();
+  RegisterLogicCuda();
+  RegisterNaryCuda();
+  RegisterPowCuda();
+  RegisterPReluCuda();
   RegisterUnaryMathCuda();
+  RegisterWhereCuda();
 }
 
 }  // namespace caffe2rt

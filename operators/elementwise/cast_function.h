@@ -1,0 +1,36 @@
+#pragma once
+// One element as another type; the rules are in cast.h.
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "caffe2_core/base/simd.h"
+
+namespace caffe2rt {
+
+template <class To, class From>
+CAFFE2RT_SIMD_INLINE inline To CastFloat(From x) {
+  // Through int32, or int64 for itself; both bounds are powers of 2 and exact.
+  using Wide = std::conditional_t<std::is_same_v<To, int64_t>, int64_t, int32_t>;
+  constexpr From kBound = static_cast<From>(uint64_t{1} << (sizeof(Wide) * 8 - 1));
+  const bool fits = x >= -kBound && x < kBound;
+  const Wide whole = fits ? static_cast<Wide>(x) : std::numeric_limits<Wide>::min();
+  return static_cast<To>(whole);
+}
+
+template <class To>
+struct CastFunction {
+  template <class From>
+  CAFFE2RT_SIMD_INLINE To operator()(From x) const {
+    if constexpr (std::is_same_v<To, bool>) {
+      return x != From(0);
+    } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+      return CastFloat<To>(x);
+    } else {
+      return static_cast<To>(x);
+    }
+  }
+};
+
+}  // namespace caffe2rt

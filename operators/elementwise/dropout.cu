@@ -1,0 +1,37 @@
+// Dropout on CUDA.
+
+#include "operators/elementwise/dropout.h"
+#include "operators/elementwise/map.cuh"
+#include "operators/elementwise/register_cuda.h"
+#include "operators/math/philox.cuh"
+
+namespace caffe2rt {
+
+namespace {
+
+struct DropFour {
+  float ratio, scale;
+  const float* x;
+  float* y;
+  bool* keep;
+  CAFFE2RT_HOST_DEVICE void operator()(const math::PhiloxBlock& block, int64_t place,
+                                       int64_t count) const {
+    for (int64_t k = 0; k < count; ++k) {
+      const bool kept = math::UnitFloat(block.word[k]) >= ratio;
+      keep[place + k] = kept;
+      y[place + k] = kept ? x[place + k] * scale : 0.0f;
+    }
+  }
+};
+
+}  // namespace
+
+void DropElements(CUDAContext& context, uint64_t* draws, int64_t n, float ratio, const float* x,
+                  float* y, bool* keep) {
+  math::ForEachDraw(context, draws, n, DropFour{ratio, 1.0f / (1.0f - ratio), x, y, keep},
+                    "Dropout");
+}
+
+void RegisterDropoutCuda() { RegisterOperator<DropoutOp<CUDAContext>>(CUDA, "Dropout", __FILE__); }
+
+}  // namespace caffe2rt

@@ -1,0 +1,82 @@
+// Sum, Mean, Max, Min of several tensors on CUDA: one pass over up to eight inputs.
+
+#include "operators/elementwise/map.cuh"
+#include "operators/elementwise/nary.h"
+#include "operators/elementwise/register_cuda.h"
+
+namespace caffe2rt {
+
+namespace {
+
+constexpr size_t kInputsAtATime = 8;
+
+// y = the inputs combined; where a factor is given, each result times it.
+template <class T, class Function, bool kScaled>
+struct CombineKernel {
+  const T* inputs[kInputsAtATime];
+  int count;
+  T* y;
+  Function function;
+  T factor;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    T result = inputs[0][i];
+    for (int k = 1; k < count; ++k) result = function(result, inputs[k][i]);
+    if constexpr (kScaled) result = result * factor;
+    y[i] = result;
+  }
+};
+
+template <bool kScaled, class T, class Function>
+void Launch(CUDAContext& context, const void* const* inputs, int count, const T* first, int64_t n,
+            T* y, const Function& function, T factor) {
+  CombineKernel<T, Function, kScaled> kernel{{first}, count + 1, y, function, factor};
+  for (int k = 0; k < count; ++k) kernel.inputs[k + 1] = static_cast<const T*>(inputs[k]);
+  ForEach(context, n, kernel, "Combine");
+}
+
+template <bool kScaled, class T, class Function>
+void CombineAll(CUDAContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
+                const Function& function, T factor) {
+  const T* result = static_cast<const T*>(inputs[0]);
+  for (size_t k = 1; k < count; k += kInputsAtATime - 1) {
+    const size_t left = count - k;
+    if (left < kInputsAtATime) {
+      return Launch<kScaled>(context, inputs + k, static_cast<int>(left), result, n, y, function,
+                             factor);
+    }
+    Launch<false>(context, inputs + k, kInputsAtATime - 1, result, n, y, function, factor);
+    result = y;
+  }
+}
+
+}  // namespace
+
+template <class T, class Function>
+void Combine(CUDAContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
+             const Function& function) {
+  CombineAll<false>(context, inputs, count, n, y, function, T(1));
+}
+
+template <class T, class Function>
+void CombineAndScale(CUDAContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
+                     const Function& function, T factor) {
+  CombineAll<true>(context, inputs, count, n, y, function, factor);
+}
+
+namespace {
+
+template <NaryKind kKind, class... Types>
+void RegisterNaryCudaOperator(const char* type) {
+  RegisterOperator<NaryOp<CUDAContext, kKind, Types...>>(CUDA, type, __FILE__);
+}
+
+}  // namespace
+
+void RegisterNaryCuda() {
+  RegisterNaryCudaOperator<NaryKind::kSum, float, double, int32_t, int64_t>("Sum");
+  RegisterNaryCudaOperator<NaryKind::kMean, float, double>("Mean");
+  RegisterNaryCudaOperator<NaryKind::kMax, float>("Max");
+  RegisterNaryCudaOperator<NaryKind::kMin, float>("Min");
+}
+
+}  // namespace caffe2rt

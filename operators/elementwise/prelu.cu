@@ -1,0 +1,21 @@
+// PRelu on CUDA.
+
+#include "operators/elementwise/map.cuh"
+#include "operators/elementwise/prelu.h"
+#include "operators/elementwise/register_cuda.h"
+
+namespace caffe2rt {
+
+void PRelu(CUDAContext& context, int64_t outer, int64_t channels, int64_t inner, const float* x,
+           const float* slopes, float* y) {
+  if (outer == 0 || channels == 0 || inner == 0) return;
+  internal::CudaZipBroadcast<float, float, PReluFunction> kernel{{}, x, slopes, y, {}};
+  kernel.nest.Add(outer, {channels * inner, 0});
+  kernel.nest.Add(channels, {inner, 1});
+  kernel.nest.Add(inner, {1, 0});
+  ForEach(context, outer * channels * inner, kernel, "PRelu");
+}
+
+void RegisterPReluCuda() { RegisterOperator<PReluOp<CUDAContext>>(CUDA, "PRelu", __FILE__); }
+
+}  // namespace caffe2rt
