@@ -4,6 +4,7 @@
 
 #include "operators/conv/register_cuda.h"
 #include "operators/elementwise/register_cuda.h"
+#include "operators/fill/register_cuda.h"
 #include "operators/image/register_cuda.h"
 #include "operators/io/register_cuda.h"
 #include "operators/matmul/register_cuda.h"
@@ -16,6 +17,7 @@ void RegisterCudaOperators() {
   static const bool once = [] {
     RegisterConvCudaOperators();
     RegisterElementwiseCudaOperators();
+    RegisterFillCudaOperators();
     RegisterImageCudaOperators();
     RegisterIoCudaOperators();
     RegisterMatmulCudaOperators();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "caffe2_core/tensor/data_type.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/fill/filler.h"
 
 namespace caffe2rt {
@@ -16,6 +17,17 @@ namespace caffe2rt {
 // The type of the elements that ConstantFill and DiagonalFill make. THROWS when the arguments name
 // none.
 TensorProto_DataType ConstantFillType(const ArgumentHelper& args);
+
+// y[i] = value, and 0 but for every step-th element, from the first on.
+template <class T>
+void FillWithValue(CPUContext&, int64_t n, const T& value, T* y) {
+  std::fill_n(y, n, value);
+}
+template <class T>
+void FillEveryStep(CPUContext& context, int64_t n, int64_t step, const T& value, T* y) {
+  FillWithValue(context, n, T(), y);
+  for (int64_t i = 0; i < n; i += step) y[i] = value;
+}
 
 template <class Context>
 class ConstantFillOp final : public Filler<Context> {
@@ -36,15 +48,15 @@ class ConstantFillOp final : public Filler<Context> {
   template <class T>
   FillFunction FillWith() {
     if (this->InputSize() < 2) {
-      return [value = this->template GetSingleArgument<T>("value", T())](Tensor* output) {
-        std::fill_n(output->template mutable_data<T>(), output->numel(), value);
+      return [this, value = this->template GetSingleArgument<T>("value", T())](Tensor* output) {
+        FillWithValue(this->context_, output->numel(), value, output->template mutable_data<T>());
       };
     }
     return [this](Tensor* output) {
-      const Tensor& values = this->Input(1);
+      const Tensor& values = value_input_.Get(*this, 1, this->context_);
       CAFFE_ENFORCE_EQ(values.numel(), 1, "elements of input 1 (value), want one");
       const T value = *values.template data<T>();
-      std::fill_n(output->template mutable_data<T>(), output->numel(), value);
+      FillWithValue(this->context_, output->numel(), value, output->template mutable_data<T>());
     };
   }
   FillFunction ChooseFill(TensorProto_DataType type) {
@@ -68,7 +80,11 @@ class ConstantFillOp final : public Filler<Context> {
       case TensorProto_DataType_UINT16:
         return FillWith<uint16_t>();
       case TensorProto_DataType_STRING:
-        return FillWith<std::string>();
+        if constexpr (Context::GetDeviceType() == CPU) {
+          return FillWith<std::string>();
+        } else {
+          CAFFE_THROW("argument dtype is STRING: strings are on the CPU alone, fill there");
+        }
       default:
         CAFFE_THROW("Unexpected 'dtype' argument value: ", static_cast<int>(type),
                     ", want the number of a numeric type, BOOL or STRING");
@@ -76,6 +92,7 @@ class ConstantFillOp final : public Filler<Context> {
   }
 
   FillFunction fill_;
+  HostInput value_input_;
 };
 
 }  // namespace caffe2rt

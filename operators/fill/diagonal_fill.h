@@ -57,12 +57,10 @@ class DiagonalFillOp final : public Filler<Context> {
 
   template <class T>
   void Choose() {
-    fill_ = [value = this->template GetSingleArgument<T>("value", T())](Tensor* output) {
+    fill_ = [this, value = this->template GetSingleArgument<T>("value", T())](Tensor* output) {
       const int64_t step = Step(*output);
       T* data = output->template mutable_data<T>();
-      const int64_t n = output->numel();
-      std::fill_n(data, n, T());
-      for (int64_t i = 0; i < n; i += step) data[i] = value;
+      FillEveryStep(this->context_, output->numel(), step, value, data);
     };
   }
 

@@ -5,6 +5,9 @@
 //   an input                   the shape of input 0, followed by extra_shape
 //   an input, input_as_shape   the int64 values of input 0, followed by extra_shape
 //
+// On a device an input that gives the shape may be there or on the CPU; the host waits for values
+// of it (operators/common/host_input.h).
+//
 // A filler derives from Filler<Context>, gets the shaped output in Fill() and allocates it with its
 // type.
 
@@ -13,6 +16,7 @@
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator.h"
+#include "operators/common/host_input.h"
 #include "operators/common/inference.h"
 
 namespace caffe2rt {
@@ -59,14 +63,15 @@ class Filler : public Operator<Context> {
       output->Resize(spec_.shape);
       return;
     }
-    const Tensor& input = this->Input(0);
     if (spec_.input_as_shape) {
+      const Tensor& input = shape_input_.Get(*this, 0, this->context_);
       CAFFE_ENFORCE_EQ(input.dim(), 1, "input 0 gives the shape: its rank, want one dimension");
       CAFFE_ENFORCE_GT(input.numel(), 0,
                        "input 0 gives the shape: its elements, want at least one");
       const int64_t* values = input.template data<int64_t>();
       dims_.assign(values, values + input.numel());
     } else {
+      const Tensor& input = InputAnywhere(*this, 0);
       dims_.assign(input.dims().begin(), input.dims().end());
     }
     dims_.insert(dims_.end(), spec_.extra_shape.begin(), spec_.extra_shape.end());
@@ -75,6 +80,7 @@ class Filler : public Operator<Context> {
 
   const FillShape spec_;
   std::vector<int64_t> dims_;
+  HostInput shape_input_;
 };
 
 }  // namespace caffe2rt

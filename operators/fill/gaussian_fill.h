@@ -2,7 +2,7 @@
 // GaussianFill: floats of a normal distribution with the arguments mean and std.
 
 #include "operators/fill/filler.h"
-#include "operators/math/random.h"
+#include "operators/fill/random_fill.h"
 
 namespace caffe2rt {
 
@@ -18,12 +18,13 @@ class GaussianFillOp final : public Filler<Context> {
 
  private:
   void Fill(Tensor* output) override {
-    math::FillNormal(this->context_.RandGenerator(), static_cast<size_t>(output->numel()), mean_,
-                     std_, output->template mutable_data<float>());
+    FillNormal(this->context_, &draws_, output->numel(), mean_, std_,
+               output->template mutable_data<float>());
   }
 
   const float mean_;
   const float std_;
+  uint64_t draws_ = 0;
 };
 
 }  // namespace caffe2rt

@@ -86,6 +86,21 @@ class GivenTensorFillOp : public Filler<Context> {
     CAFFE_ENFORCE_EQ(output->numel(), list.size(), "elements of the output of shape ",
                      output->sizes(), ", want as many as argument values has of its type");
     T* data = output->template mutable_data<T>();
+    if constexpr (Context::GetDeviceType() == CPU) {
+      Convert(list, data);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      CAFFE_THROW("elements of type string are on the CPU alone, fill there");
+    } else if constexpr (std::is_same_v<T, float>) {
+      this->context_.template CopyFromCPU<T>(static_cast<size_t>(list.size()), list.data(), data);
+    } else {
+      Tensor on_host(output->dims(), CPU);  // pageable: it may go when the copy has started
+      Convert(list, on_host.template mutable_data<T>());
+      this->context_.template CopyFromCPU<T>(static_cast<size_t>(list.size()),
+                                             on_host.template data<T>(), data);
+    }
+  }
+  template <class T, class List>
+  static void Convert(const List& list, T* data) {
     std::transform(list.begin(), list.end(), data,
                    [](const auto& value) { return static_cast<T>(value); });
   }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "operators/fill/filler.h"
-#include "operators/math/random.h"
+#include "operators/fill/random_fill.h"
 
 namespace caffe2rt {
 
@@ -20,9 +20,11 @@ class MSRAFillOp final : public Filler<Context> {
                      "rank of the output, want at least 2: dim 1 counts the inputs");
     CAFFE_ENFORCE_GT(output->dim(1), 0, "dim 1 of the output of shape ", output->sizes());
     const float std = std::sqrt(2.0f / static_cast<float>(output->numel() / output->dim(1)));
-    math::FillNormal(this->context_.RandGenerator(), static_cast<size_t>(output->numel()), 0.0f,
-                     std, output->template mutable_data<float>());
+    FillNormal(this->context_, &draws_, output->numel(), 0.0f, std,
+               output->template mutable_data<float>());
   }
+
+  uint64_t draws_ = 0;
 };
 
 }  // namespace caffe2rt

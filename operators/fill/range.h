@@ -13,6 +13,8 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/common/host_input.h"
 
 namespace caffe2rt {
 
@@ -36,6 +38,13 @@ int64_t RangeLength(T start, T stop, T step) {
   }
 }
 
+// out[i] = start + i * step.
+template <class T>
+void FillRange(CPUContext&, int64_t n, T start, T step, T* out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = start + static_cast<T>(i) * step;
+}
+
+// On a device the inputs may be there or on the CPU; the host waits for them.
 template <class Context>
 class RangeOp final : public Operator<Context> {
  public:
@@ -44,13 +53,14 @@ class RangeOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     return DispatchByType<int32_t, int64_t, float, double>(
-        Input(0).dtype(), "input 0", [&](auto element) { return RunWith<decltype(element)>(); });
+        InputAnywhere(*this, 0).dtype(), "input 0",
+        [&](auto element) { return RunWith<decltype(element)>(); });
   }
 
  private:
   template <class T>
-  T Number(int input) const {
-    const Tensor& number = Input(input);
+  T Number(int input) {
+    const Tensor& number = number_input_.Get(*this, input, context_);
     CAFFE_ENFORCE_EQ(number.numel(), 1, "elements of input ", input, ", want one");
     return *number.template data<T>();
   }
@@ -63,9 +73,11 @@ class RangeOp final : public Operator<Context> {
     CAFFE_ENFORCE_NE(step, T(0), "input 2 (step), want anything else");
     const int64_t length = RangeLength(start, stop, step);
     T* out = this->template OutputData<T>(0, {length});
-    for (int64_t i = 0; i < length; ++i) out[i] = start + static_cast<T>(i) * step;
+    FillRange(context_, length, start, step, out);
     return true;
   }
+
+  HostInput number_input_;
 };
 
 }  // namespace caffe2rt

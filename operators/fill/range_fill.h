@@ -1,9 +1,15 @@
 #pragma once
 // RangeFill: the floats 0, 1, 2, ... in row-major order.
 
+#include "contexts/cpu/cpu_context.h"
 #include "operators/fill/filler.h"
 
 namespace caffe2rt {
+
+// y[i] = i.
+inline void CountUp(CPUContext&, int64_t n, float* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(i);
+}
 
 template <class Context>
 class RangeFillOp final : public Filler<Context> {
@@ -12,8 +18,7 @@ class RangeFillOp final : public Filler<Context> {
 
  private:
   void Fill(Tensor* output) override {
-    float* data = output->template mutable_data<float>();
-    for (int64_t i = 0; i < output->numel(); ++i) data[i] = static_cast<float>(i);
+    CountUp(this->context_, output->numel(), output->template mutable_data<float>());
   }
 };
 

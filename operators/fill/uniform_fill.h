@@ -5,7 +5,7 @@
 // output without elements.
 
 #include "operators/fill/filler.h"
-#include "operators/math/random.h"
+#include "operators/fill/random_fill.h"
 
 namespace caffe2rt {
 
@@ -40,17 +40,19 @@ class UniformFillOp final : public Filler<Context> {
         return;
       }
     }
-    math::FillUniform(this->context_.RandGenerator(), static_cast<size_t>(output->numel()), min_,
-                      max_, output->template mutable_data<T>());
+    FillUniform(this->context_, &draws_, output->numel(), min_, max_,
+                output->template mutable_data<T>());
   }
-  T Bound(int input) const {
-    const Tensor& bound = this->Input(input);
+  T Bound(int input) {
+    const Tensor& bound = bound_input_.Get(*this, input, this->context_);
     CAFFE_ENFORCE_EQ(bound.numel(), 1, "elements of input ", input, " (min or max), want one");
     return *bound.template data<T>();
   }
 
   T min_ = T(0);
   T max_ = T(1);
+  uint64_t draws_ = 0;
+  HostInput bound_input_;
 };
 
 }  // namespace caffe2rt

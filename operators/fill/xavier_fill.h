@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "operators/fill/filler.h"
-#include "operators/math/random.h"
+#include "operators/fill/random_fill.h"
 
 namespace caffe2rt {
 
@@ -19,9 +19,11 @@ class XavierFillOp final : public Filler<Context> {
                      "rank of the output, want at least 1: dim 0 counts the outputs");
     CAFFE_ENFORCE_GT(output->numel(), 0, "elements of the output of shape ", output->sizes());
     const float scale = std::sqrt(3.0f / static_cast<float>(output->numel() / output->dim(0)));
-    math::FillUniform(this->context_.RandGenerator(), static_cast<size_t>(output->numel()), -scale,
-                      scale, output->template mutable_data<float>());
+    FillUniform(this->context_, &draws_, output->numel(), -scale, scale,
+                output->template mutable_data<float>());
   }
+
+  uint64_t draws_ = 0;
 };
 
 }  // namespace caffe2rt
