@@ -9,6 +9,7 @@
 #include "operators/io/register_cuda.h"
 #include "operators/matmul/register_cuda.h"
 #include "operators/pool/register_cuda.h"
+#include "operators/reduce/register_cuda.h"
 #include "operators/shape/register_cuda.h"
 
 namespace caffe2rt {
@@ -22,6 +23,7 @@ void RegisterCudaOperators() {
     RegisterIoCudaOperators();
     RegisterMatmulCudaOperators();
     RegisterPoolCudaOperators();
+    RegisterReduceCudaOperators();
     RegisterShapeCudaOperators();
     return true;
   }();

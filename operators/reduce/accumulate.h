@@ -24,15 +24,15 @@ struct SumOf {
     }
   }
   template <class T>
-  static T Neutral(T) {
+  CAFFE2RT_SIMD_INLINE static T Neutral(T) {
     return 0;
   }
   template <class T>
-  static T Empty() {
+  CAFFE2RT_SIMD_INLINE static T Empty() {
     return 0;
   }
   template <class T>
-  static T Finish(T sum, int64_t) {
+  CAFFE2RT_SIMD_INLINE static T Finish(T sum, int64_t) {
     return sum;
   }
 };
@@ -40,7 +40,7 @@ struct SumOf {
 // Integers truncate towards 0. REQUIRES at the end: n != 0.
 struct MeanOf : SumOf {
   template <class T>
-  static T Finish(T sum, int64_t n) {
+  CAFFE2RT_SIMD_INLINE static T Finish(T sum, int64_t n) {
     if constexpr (std::is_integral_v<T>) {
       if (n == -1) return math::WrappingNegate(sum);
       return static_cast<T>(static_cast<int64_t>(sum) / n);
@@ -66,7 +66,7 @@ struct SumOfSquares : SumOf {
 
 struct MeanOfSquares : SumOfSquares {
   template <class T>
-  static T Finish(T sum, int64_t n) {
+  CAFFE2RT_SIMD_INLINE static T Finish(T sum, int64_t n) {
     return sum / static_cast<T>(n);
   }
 };
@@ -74,7 +74,7 @@ struct MeanOfSquares : SumOfSquares {
 struct RootOfSumOfSquares : SumOfSquares {
   using OfOne = SumOfSizes;  // |x|, where x * x may be beyond the type
   template <class T>
-  static T Finish(T sum, int64_t) {
+  CAFFE2RT_SIMD_INLINE static T Finish(T sum, int64_t) {
     return std::sqrt(sum);
   }
 };
@@ -88,15 +88,15 @@ struct MaxOf {
     a = a < b ? b : a;
   }
   template <class T>
-  static T Neutral(T first) {
+  CAFFE2RT_SIMD_INLINE static T Neutral(T first) {
     return first;
   }
   template <class T>
-  static T Empty() {
+  CAFFE2RT_SIMD_INLINE static T Empty() {
     return std::numeric_limits<T>::lowest();
   }
   template <class T>
-  static T Finish(T largest, int64_t) {
+  CAFFE2RT_SIMD_INLINE static T Finish(T largest, int64_t) {
     return largest;
   }
 };
@@ -107,7 +107,7 @@ struct MinOf : MaxOf {
     a = b < a ? b : a;
   }
   template <class T>
-  static T Empty() {
+  CAFFE2RT_SIMD_INLINE static T Empty() {
     return std::numeric_limits<T>::max();
   }
 };
@@ -115,7 +115,7 @@ struct MinOf : MaxOf {
 // The largest element, and 0 of none.
 struct MaxOrZero : MaxOf {
   template <class T>
-  static T Empty() {
+  CAFFE2RT_SIMD_INLINE static T Empty() {
     return 0;
   }
 };

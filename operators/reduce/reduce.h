@@ -39,7 +39,7 @@ class ReduceOp final : public Operator<Context> {
       plan_.Make(X.sizes(), reduced_);
       Tensor* Y = Output(0);
       Y->Resize(output_dims_);
-      Reduce<Accumulate>(context_, plan_, x, Y->template mutable_data<T>());
+      Reduce<Accumulate>(context_, plan_, x, Y->template mutable_data<T>(), &scratch_);
       return true;
     });
   }
@@ -50,6 +50,7 @@ class ReduceOp final : public Operator<Context> {
   std::vector<char> reduced_;
   std::vector<int64_t> output_dims_;
   ReducePlan plan_;
+  Tensor scratch_{Context::GetDeviceType()};
 };
 
 }  // namespace caffe2rt

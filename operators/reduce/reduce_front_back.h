@@ -33,6 +33,20 @@ void ReduceLengths(CPUContext&, int64_t outputs, int64_t count, int64_t stride, 
   }
 }
 
+// THROWS for a length beyond `count`, and for one that is 0 and divides integers.
+template <class Accumulate, class T>
+void CheckLengths(CPUContext&, int64_t outputs, int64_t count, const int* lengths) {
+  for (int64_t i = 0; i < outputs; ++i) {
+    CAFFE_ENFORCE_LE(lengths[i], count, "element ", i, " of input 1 (lengths), want at most ",
+                     count, ", the elements that there are");
+    if constexpr (std::is_integral_v<T> && std::is_same_v<Accumulate, MeanOf>) {
+      CAFFE_ENFORCE_NE(lengths[i], 0, "element ", i,
+                       " of input 1 (lengths), want other numbers: integers cannot be divided by "
+                       "0");
+    }
+  }
+}
+
 template <class Context, bool kFront, class Accumulate, class... Types>
 class ReduceFrontBackOp final : public Operator<Context> {
  public:
@@ -67,31 +81,24 @@ class ReduceFrontBackOp final : public Operator<Context> {
     }
     const int64_t dims[] = {front, back};
     plan_.Make(dims, reduced_);
-    Reduce<Accumulate>(context_, plan_, x, y);
+    Reduce<Accumulate>(context_, plan_, x, y, &scratch_);
     return true;
   }
 
   template <class T>
-  const int* CheckedLengths(const Tensor& lengths, int64_t outputs, int64_t count) const {
+  const int* CheckedLengths(const Tensor& lengths, int64_t outputs, int64_t count) {
     CAFFE_ENFORCE_EQ(num_reduce_dim_, 1, "argument num_reduce_dim beside input 1 (lengths)");
     CAFFE_ENFORCE_EQ(lengths.numel(), outputs, "elements of input 1 (lengths) of shape ",
                      lengths.sizes(), ", want one for each output");
     const int* values = lengths.data<int>();
-    for (int64_t i = 0; i < outputs; ++i) {
-      CAFFE_ENFORCE_LE(values[i], count, "element ", i, " of input 1 (lengths), want at most ",
-                       count, ", the elements that there are");
-      if constexpr (std::is_integral_v<T> && std::is_same_v<Accumulate, MeanOf>) {
-        CAFFE_ENFORCE_NE(
-            values[i], 0, "element ", i,
-            " of input 1 (lengths), want other numbers: integers cannot be divided by 0");
-      }
-    }
+    CheckLengths<Accumulate, T>(context_, outputs, count, values);
     return values;
   }
 
   const int num_reduce_dim_;
   const std::vector<char> reduced_ = {kFront, !kFront};
   ReducePlan plan_;
+  Tensor scratch_{Context::GetDeviceType()};
 };
 
 }  // namespace caffe2rt

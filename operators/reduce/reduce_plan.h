@@ -1,8 +1,8 @@
 #pragma once
-// Reductions over any of the dimensions of a dense tensor, on the CPU.
+// Reductions over any of the dimensions of a dense tensor; on the CPU, and in reduce.cuh on CUDA.
 //
 //   plan.Make(X.sizes(), reduced);                       // reduced[i]: dimension i goes
-//   Reduce<SumOf>(context, plan, x, y);   // y: a value for each place in the other dimensions
+//   Reduce<SumOf>(context, plan, x, y, &scratch);   // y: a value for each place in the others
 //
 // What is accumulated is a struct of static functions, whose values V are elements or vectors of
 // them:
@@ -41,6 +41,9 @@ class ReducePlan {
   int64_t reduced_size() const { return reduced_size_; }  // elements behind each output
   const Loop& inner() const { return inner_; }
   const Loop& middle() const { return middle_; }
+  // The loops around the block, outermost first.
+  int outer_count() const { return outer_count_; }
+  const Loop& outer(int i) const { return outer_[static_cast<size_t>(i)]; }
 
   // Calls function(x, y, first) with the offsets of each block of middle().size times inner().size
   // elements; `first` when nothing was accumulated at y by earlier blocks. REQUIRES: output_size()
@@ -152,9 +155,10 @@ struct ReduceKernel {
 
 }  // namespace internal
 
-// y has plan.output_size() elements and is not x.
+// y has plan.output_size() elements and is not x. `scratch` is memory for devices.
 template <class Accumulate, class T>
-void Reduce([[maybe_unused]] CPUContext& context, const ReducePlan& plan, const T* x, T* y) {
+void Reduce([[maybe_unused]] CPUContext& context, const ReducePlan& plan, const T* x, T* y,
+            [[maybe_unused]] Tensor* scratch = nullptr) {
   const int64_t n = plan.output_size();
   if (n == 0) return;
   if (plan.reduced_size() == 0) {

@@ -26,13 +26,14 @@ class MatrixMaxOp final : public Operator<Context> {
     CAFFE_ENFORCE(plan_.output_size() == 0 || plan_.reduced_size() > 0, "input 0 (X) has shape ",
                   X.sizes(), ": there is no largest of no elements");
     float* y = this->template OutputData<float>(0, {X.dim(0), X.dim(kRows ? 1 : 2)});
-    Reduce<MaxOf>(context_, plan_, x, y);
+    Reduce<MaxOf>(context_, plan_, x, y, &scratch_);
     return true;
   }
 
  private:
   const std::vector<char> reduced_ = {0, !kRows, kRows};
   ReducePlan plan_;
+  Tensor scratch_{Context::GetDeviceType()};
 };
 
 template <class Context>
@@ -47,13 +48,14 @@ class ReduceTailSumOp final : public Operator<Context> {
     CAFFE_ENFORCE_GE(X.dim(), 1, "rank of input 0 (X)");
     const int64_t dims[] = {X.dim(0), X.size_from_dim(1)};
     plan_.Make(dims, reduced_);
-    Reduce<SumOf>(context_, plan_, x, this->template OutputData<float>(0, {dims[0]}));
+    Reduce<SumOf>(context_, plan_, x, this->template OutputData<float>(0, {dims[0]}), &scratch_);
     return true;
   }
 
  private:
   const std::vector<char> reduced_ = {0, 1};
   ReducePlan plan_;
+  Tensor scratch_{Context::GetDeviceType()};
 };
 
 }  // namespace caffe2rt

@@ -30,9 +30,9 @@ class SumElementsOp final : public Operator<Context> {
       plan_.Make(dims, reduced_);
       T* y = this->template OutputData<T>(0, {});
       if (average_) {
-        Reduce<Average>(context_, plan_, x, y);
+        Reduce<Average>(context_, plan_, x, y, &scratch_);
       } else {
-        Reduce<Sum>(context_, plan_, x, y);
+        Reduce<Sum>(context_, plan_, x, y, &scratch_);
       }
       return true;
     });
@@ -42,6 +42,7 @@ class SumElementsOp final : public Operator<Context> {
   const bool average_;
   const std::vector<char> reduced_ = {1};
   ReducePlan plan_;
+  Tensor scratch_{Context::GetDeviceType()};
 };
 
 }  // namespace caffe2rt

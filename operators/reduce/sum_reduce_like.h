@@ -31,7 +31,7 @@ class SumReduceLikeOp final : public Operator<Context> {
       plan_.Make(A.sizes(), reduced_);
       Tensor* Y = Output(0);
       Y->ResizeLike(B);
-      Reduce<SumOf>(context_, plan_, a, Y->template mutable_data<T>());
+      Reduce<SumOf>(context_, plan_, a, Y->template mutable_data<T>(), &scratch_);
       return true;
     });
   }
@@ -40,6 +40,7 @@ class SumReduceLikeOp final : public Operator<Context> {
   const BroadcastArguments arguments_;
   std::vector<char> reduced_;
   ReducePlan plan_;
+  Tensor scratch_{Context::GetDeviceType()};
 };
 
 }  // namespace caffe2rt

@@ -1,0 +1,67 @@
+// ReduceFrontSum, -Mean, -Max and ReduceBackSum, -Mean, -Max on CUDA.
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/reduce/reduce.cuh"
+#include "operators/reduce/reduce_front_back.h"
+#include "operators/reduce/register_cuda.h"
+
+namespace caffe2rt {
+
+namespace {
+
+template <class Accumulate, class T>
+struct LengthsKernel {
+  int64_t count, stride, next;
+  const int* lengths;
+  const T* x;
+  T* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const T* const element = x + i * next;
+    const int64_t length = lengths[i];
+    T sum = *element;
+    for (int64_t j = 1; j < length && j < count; ++j) {
+      Accumulate::Combine(sum, element[j * stride]);
+    }
+    if constexpr (std::is_integral_v<T> && std::is_same_v<Accumulate, MeanOf>) {
+      if (length == 0) sum = 0;
+      y[i] = Accumulate::Finish(sum, length == 0 ? 1 : length);
+    } else {
+      y[i] = Accumulate::Finish(sum, length);
+    }
+  }
+};
+
+}  // namespace
+
+// The lengths are on the device: those beyond `count` count as `count`, a mean of integers over 0
+// elements is 0.
+template <class Accumulate, class T>
+void CheckLengths(CUDAContext&, int64_t, int64_t, const int*) {}
+
+template <class Accumulate, class T>
+void ReduceLengths(CUDAContext& context, int64_t outputs, int64_t count, int64_t stride,
+                   int64_t next, const int* lengths, const T* x, T* y) {
+  ForEach(context, outputs, LengthsKernel<Accumulate, T>{count, stride, next, lengths, x, y},
+          "ReduceLengths");
+}
+
+namespace {
+
+template <bool kFront, class Accumulate, class... Types>
+void RegisterFrontBackCuda(const char* type) {
+  RegisterOperator<ReduceFrontBackOp<CUDAContext, kFront, Accumulate, Types...>>(CUDA, type,
+                                                                                 __FILE__);
+}
+
+}  // namespace
+
+void RegisterReduceFrontBackCuda() {
+  RegisterFrontBackCuda<true, SumOf, float, double, int32_t, int64_t>("ReduceFrontSum");
+  RegisterFrontBackCuda<true, MeanOf, float, double, int32_t, int64_t>("ReduceFrontMean");
+  RegisterFrontBackCuda<true, MaxOrZero, float>("ReduceFrontMax");
+  RegisterFrontBackCuda<false, SumOf, float, double, int32_t, int64_t>("ReduceBackSum");
+  RegisterFrontBackCuda<false, MeanOf, float, double, int32_t, int64_t>("ReduceBackMean");
+  RegisterFrontBackCuda<false, MaxOrZero, float>("ReduceBackMax");
+}
+
+}  // namespace caffe2rt
