@@ -10,6 +10,7 @@
 #include "operators/matmul/register_cuda.h"
 #include "operators/pool/register_cuda.h"
 #include "operators/reduce/register_cuda.h"
+#include "operators/select/register_cuda.h"
 #include "operators/shape/register_cuda.h"
 
 namespace caffe2rt {
@@ -24,6 +25,7 @@ void RegisterCudaOperators() {
     RegisterMatmulCudaOperators();
     RegisterPoolCudaOperators();
     RegisterReduceCudaOperators();
+    RegisterSelectCudaOperators();
     RegisterShapeCudaOperators();
     return true;
   }();

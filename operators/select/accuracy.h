@@ -6,8 +6,25 @@
 // and a lower index. A label that is no class is wrong.
 
 #include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
 
 namespace caffe2rt {
+
+// Writes the share of rows whose label is right. `right` and `scratch` are memory for devices.
+inline void ShareOfRight(CPUContext&, int64_t rows, int64_t classes, int top_k, const float* row,
+                         const int32_t* label, float* share, Tensor* /*right*/,
+                         Tensor* /*scratch*/) {
+  int64_t right = 0;
+  for (int64_t i = 0; i < rows; ++i, row += classes) {
+    if (label[i] < 0 || label[i] >= classes) continue;
+    const float value = row[label[i]];
+    int64_t before = 0;
+    for (int64_t j = 0; j < label[i]; ++j) before += row[j] >= value ? 1 : 0;
+    for (int64_t j = label[i] + 1; j < classes; ++j) before += row[j] > value ? 1 : 0;
+    right += before < top_k ? 1 : 0;
+  }
+  *share = static_cast<float>(right) / static_cast<float>(rows);
+}
 
 template <class Context>
 class AccuracyOp final : public Operator<Context> {
@@ -26,27 +43,16 @@ class AccuracyOp final : public Operator<Context> {
                      "elements of input 1 (labels), want the rows of "
                      "input 0 (predictions)");
     const int64_t rows = predictions.dim(0), classes = predictions.dim(1);
-    const float* row = predictions.template data<float>();
-    const int32_t* label = labels.template data<int32_t>();
-    int64_t right = 0;
-    for (int64_t i = 0; i < rows; ++i, row += classes) {
-      if (label[i] < 0 || label[i] >= classes) continue;
-      right += ClassesBefore(row, classes, label[i]) < top_k_ ? 1 : 0;
-    }
-    *this->template OutputData<float>(0, {}) = static_cast<float>(right) / static_cast<float>(rows);
+    ShareOfRight(context_, rows, classes, top_k_, predictions.template data<float>(),
+                 labels.template data<int32_t>(), this->template OutputData<float>(0, {}), &right_,
+                 &scratch_);
     return true;
   }
 
  private:
-  static int64_t ClassesBefore(const float* row, int64_t classes, int64_t label) {
-    const float value = row[label];
-    int64_t before = 0;
-    for (int64_t j = 0; j < label; ++j) before += row[j] >= value ? 1 : 0;
-    for (int64_t j = label + 1; j < classes; ++j) before += row[j] > value ? 1 : 0;
-    return before;
-  }
-
   const int top_k_;
+  Tensor right_{Context::GetDeviceType()};
+  Tensor scratch_{Context::GetDeviceType()};
 };
 
 }  // namespace caffe2rt

@@ -11,8 +11,10 @@
 #include <tuple>
 #include <vector>
 
+#include "caffe2_core/base/simd.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/select/axis_span.h"
 
 namespace caffe2rt {
@@ -27,9 +29,19 @@ inline void ReducedDims(IntArrayRef input, int axis, bool keep_dims, std::vector
   }
 }
 
-// The indices of the best elements of X[outer][size][inner]; `Better(a, b)`: a beats b.
+// Whether a is a better choice than b.
+template <bool kMax>
+struct Beats {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE bool operator()(T a, T b) const {
+    return kMax ? a > b : a < b;
+  }
+};
+
+// The indices of the best elements of X[outer][size][inner]. `best` is working memory.
 template <class T, class Better>
-void FindBest(const AxisSpan& span, const T* x, int64_t* out, std::vector<T>* best, Better better) {
+void FindBest(CPUContext&, const AxisSpan& span, const T* x, int64_t* out, std::vector<T>* best,
+              Better better) {
   if (span.inner == 1) {
     for (int64_t i = 0; i < span.outer; ++i, x += span.size) {
       int64_t index = 0;
@@ -78,7 +90,7 @@ class ArgOp final : public Operator<Context> {
     ReducedDims(X.sizes(), span.axis, keep_dims_, &dims_);
     int64_t* out = this->template OutputData<int64_t>(0, dims_);
     std::vector<T>& best = std::get<std::vector<T>>(best_);
-    FindBest(span, X.template data<T>(), out, &best, [](T a, T b) { return kMax ? a > b : a < b; });
+    FindBest(context_, span, X.template data<T>(), out, &best, Beats<kMax>());
     return true;
   }
 

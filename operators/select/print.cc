@@ -6,6 +6,7 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/select/register.h"
 
 namespace caffe2rt {
@@ -36,30 +37,27 @@ void PrintTensor(const std::string& name, const Tensor& tensor, int64_t limit, s
       });
 }
 
-PrintOp::PrintOp(const OperatorDef& def, Workspace* ws)
-    : OperatorBase(def, ws),
-      limit_(GetSingleArgument<int>("limit", 0) > 0 ? GetSingleArgument<int>("limit", 0) : 1000),
-      every_n_(GetSingleArgument<int>("every_n", 1)) {
+TensorPrinter::TensorPrinter(const ArgumentHelper& args, const std::string& name,
+                             const Workspace& ws)
+    : name_(name),
+      limit_(args.GetSingleArgument<int>("limit", 0) > 0 ? args.GetSingleArgument<int>("limit", 0)
+                                                         : 1000),
+      every_n_(args.GetSingleArgument<int>("every_n", 1)) {
   CAFFE_ENFORCE_GE(every_n_, 1, "argument every_n");
-  if (GetSingleArgument<bool>("to_file", false))
-    path_ = ws->RootFolder() + "/" + def.input(0) + ".log";
+  if (args.GetSingleArgument<bool>("to_file", false)) path_ = ws.RootFolder() + "/" + name + ".log";
 }
 
-bool PrintOp::Run(int stream_id) { return Enqueue(stream_id); }
-
-bool PrintOp::Enqueue(int) {
-  const Tensor& tensor = InputTensor(0, CPU);
-  if (runs_++ % every_n_ != 0) return true;
+bool TensorPrinter::Print(const Tensor& tensor) {
   if (!path_.empty()) {
     // Not in the constructor: a net that is only looked at leaves no files behind.
     if (!file_.is_open()) file_.open(path_, std::ofstream::out | std::ofstream::trunc);
     CAFFE_ENFORCE(file_.good(), "cannot open \"", path_, "\" to print to; is there such a folder");
-    PrintTensor(debug_def().input(0), tensor, limit_, file_);
+    PrintTensor(name_, tensor, limit_, file_);
     file_ << std::endl;
     return file_.good();
   }
   std::ostringstream line;
-  PrintTensor(debug_def().input(0), tensor, limit_, line);
+  PrintTensor(name_, tensor, limit_, line);
   line << '\n';
   std::cerr << line.str();
   return true;
@@ -75,7 +73,7 @@ void RegisterPrint() {
       .Input(0, "tensor", "float, double, int32, int64, bool, uint8 or string")
       .NoGradientBecause("it has no output")
       .SetDoc("Prints a tensor: name, type, dimensions and values.");
-  RegisterCpuOperator<PrintOp>("Print", __FILE__);
+  RegisterCpuOperator<PrintOp<CPUContext>>("Print", __FILE__);
 }
 
 }  // namespace caffe2rt

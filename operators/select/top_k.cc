@@ -1,5 +1,7 @@
 #include "operators/select/top_k.h"
 
+#include <algorithm>
+
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
@@ -8,6 +10,33 @@
 namespace caffe2rt {
 
 namespace {
+
+using Entry = std::pair<float, int64_t>;
+
+// Before: larger, or as large and earlier. A heap of this order has the weakest entry on top.
+bool Before(const Entry& a, const Entry& b) {
+  return a.first > b.first || (a.first == b.first && a.second < b.second);
+}
+
+// Leaves the k best of `size` elements, `inner` apart, in the heap, best first.
+void SelectBest(const float* x, const AxisSpan& span, int64_t k, std::vector<Entry>* heap) {
+  const int64_t first = std::min(k, span.size);
+  heap->clear();
+  for (int64_t i = 0; i < first; ++i) heap->emplace_back(x[i * span.inner], i);
+  std::make_heap(heap->begin(), heap->end(), Before);
+  float weakest = heap->empty() ? 0.0f : heap->front().first;
+  for (int64_t i = first; i < span.size; ++i) {
+    const float value = x[i * span.inner];
+    if (!(weakest < value)) continue;
+    std::pop_heap(heap->begin(), heap->end(), Before);
+    heap->back() = {value, i};
+    std::push_heap(heap->begin(), heap->end(), Before);
+    weakest = heap->front().first;
+  }
+  // Popping one by one gives the order also where NaN leaves none; std::sort_heap does exactly
+  // that.
+  std::sort_heap(heap->begin(), heap->end(), Before);
+}
 
 std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
@@ -28,6 +57,31 @@ std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorS
 }
 
 }  // namespace
+
+void FindTop(CPUContext&, const TopKTask& task, TopKScratch<CPUContext>* scratch) {
+  const auto& [span, k, x, values, indices, flat] = task;
+  const int64_t rows = span.outer * span.inner;
+  if (k > span.size) {
+    std::fill_n(values, rows * k, 0.0f);
+    std::fill_n(indices, rows * k, -1);
+    if (flat != nullptr) std::fill_n(flat, rows * k, -1);
+  }
+  if (rows * span.size == 0) return;
+  std::vector<Entry>& heap = scratch->heap;
+  for (int64_t i = 0; i < span.outer; ++i) {
+    for (int64_t j = 0; j < span.inner; ++j) {
+      const int64_t source = i * span.size * span.inner + j;
+      const int64_t target = i * k * span.inner + j;
+      SelectBest(x + source, span, k, &heap);
+      for (size_t rank = 0; rank < heap.size(); ++rank) {
+        const int64_t place = target + static_cast<int64_t>(rank) * span.inner;
+        values[place] = heap[rank].first;
+        indices[place] = heap[rank].second;
+        if (flat != nullptr) flat[place] = source + heap[rank].second * span.inner;
+      }
+    }
+  }
+}
 
 void RegisterTopK() {
   RegisterSchema("TopK", __FILE__)

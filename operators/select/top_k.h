@@ -7,15 +7,39 @@
 // are compared with <, so a NaN that stands among the first k is not pushed out and one that comes
 // later does not get in.
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/common/host_input.h"
 #include "operators/select/axis_span.h"
 
 namespace caffe2rt {
+
+// What to find: the k best of each of outer * inner rows of x. `flat` may be null.
+struct TopKTask {
+  AxisSpan span;
+  int64_t k;
+  const float* x;
+  float* values;
+  int64_t* indices;
+  int64_t* flat;
+};
+
+// Working memory of a context.
+template <class Context>
+struct TopKScratch {
+  Tensor keys{Context::GetDeviceType()}, places{Context::GetDeviceType()},
+      temporary{Context::GetDeviceType()};
+};
+template <>
+struct TopKScratch<CPUContext> {
+  std::vector<std::pair<float, int64_t>> heap;
+};
+
+void FindTop(CPUContext& context, const TopKTask& task, TopKScratch<CPUContext>* scratch);
 
 template <class Context>
 class TopKOp final : public Operator<Context> {
@@ -43,40 +67,15 @@ class TopKOp final : public Operator<Context> {
     int64_t* indices = this->template OutputData<int64_t>(1, dims_);
     const int64_t total = Output(1)->numel();
     int64_t* flat = OutputSize() > 2 ? this->template OutputData<int64_t>(2, {total}) : nullptr;
-    if (k > span.size) {
-      std::fill(values, values + total, 0.0f);
-      std::fill(indices, indices + total, -1);
-      if (flat != nullptr) std::fill(flat, flat + total, -1);
-    }
-    if (X.numel() == 0) return true;
-    for (int64_t i = 0; i < span.outer; ++i) {
-      for (int64_t j = 0; j < span.inner; ++j) {
-        const int64_t source = i * span.size * span.inner + j;
-        const int64_t target = i * k * span.inner + j;
-        Select(x + source, span, k);
-        for (size_t rank = 0; rank < heap_.size(); ++rank) {
-          const int64_t place = target + static_cast<int64_t>(rank) * span.inner;
-          values[place] = heap_[rank].first;
-          indices[place] = heap_[rank].second;
-          if (flat != nullptr) flat[place] = source + heap_[rank].second * span.inner;
-        }
-      }
-    }
+    FindTop(context_, TopKTask{span, k, x, values, indices, flat}, &scratch_);
     return true;
   }
 
  private:
-  using Entry = std::pair<float, int64_t>;
-
-  // Before: larger, or as large and earlier. A heap of this order has the weakest entry on top.
-  static bool Before(const Entry& a, const Entry& b) {
-    return a.first > b.first || (a.first == b.first && a.second < b.second);
-  }
-
-  int64_t Count() const {
+  int64_t Count() {
     int64_t k = k_;
     if (k == -1 && InputSize() == 2) {
-      const Tensor& wanted = Input(1);
+      const Tensor& wanted = count_input_.Get(*this, 1, context_);
       CAFFE_ENFORCE_GE(wanted.numel(), 1, "elements of input 1 (k)");
       k = *wanted.template data<int64_t>();
     }
@@ -84,30 +83,11 @@ class TopKOp final : public Operator<Context> {
     return k;
   }
 
-  // Leaves the k best of `size` elements, `inner` apart, in heap_, best first.
-  void Select(const float* x, const AxisSpan& span, int64_t k) {
-    const int64_t first = std::min(k, span.size);
-    heap_.clear();
-    for (int64_t i = 0; i < first; ++i) heap_.emplace_back(x[i * span.inner], i);
-    std::make_heap(heap_.begin(), heap_.end(), Before);
-    float weakest = heap_.empty() ? 0.0f : heap_.front().first;
-    for (int64_t i = first; i < span.size; ++i) {
-      const float value = x[i * span.inner];
-      if (!(weakest < value)) continue;
-      std::pop_heap(heap_.begin(), heap_.end(), Before);
-      heap_.back() = {value, i};
-      std::push_heap(heap_.begin(), heap_.end(), Before);
-      weakest = heap_.front().first;
-    }
-    // Popping one by one gives the order also where NaN leaves none; std::sort_heap does exactly
-    // that.
-    std::sort_heap(heap_.begin(), heap_.end(), Before);
-  }
-
   const int k_;
   const int axis_;
   std::vector<int64_t> dims_;
-  std::vector<Entry> heap_;
+  TopKScratch<Context> scratch_;
+  HostInput count_input_;
 };
 
 }  // namespace caffe2rt

@@ -1,0 +1,79 @@
+// ArgMax and ArgMin on CUDA.
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/select/arg_max.h"
+#include "operators/select/register_cuda.h"
+
+namespace caffe2rt {
+
+namespace {
+
+template <class T>
+struct Choice {
+  T value;
+  int64_t index;
+};
+
+// The better of two, the first of equals. The first element, which a NaN stays when it is one, goes
+// before all that it does not lose to.
+template <class T, class Better>
+struct BetterChoice {
+  Better better;
+  CAFFE2RT_HOST_DEVICE Choice<T> operator()(const Choice<T>& a, const Choice<T>& b) const {
+    if (better(a.value, b.value)) return a;
+    if (better(b.value, a.value)) return b;
+    return a.index <= b.index ? a : b;
+  }
+};
+
+template <class T, class Better>
+struct FindBestKernel {
+  AxisSpan span;
+  const T* x;
+  int64_t* out;
+  Better better;
+
+  CAFFE2RT_HOST_DEVICE const T* Begin(int64_t i) const {
+    return x + i / span.inner * span.size * span.inner + i % span.inner;
+  }
+  // A thread for a result.
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const T* const from = Begin(i);
+    int64_t index = 0;
+    for (int64_t j = 1; j < span.size; ++j) {
+      if (better(from[j * span.inner], from[index * span.inner])) index = j;
+    }
+    out[i] = index;
+  }
+  // A block for a result.
+  CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
+    const T* const from = Begin(row.index());
+    const Choice<T> best = row.Reduce(span.size, Choice<T>{span.size > 0 ? *from : T(0), 0},
+                                      BetterChoice<T, Better>{better}, [=, this](int64_t j) {
+                                        return Choice<T>{from[j * span.inner], j};
+                                      });
+    row.Once([=, this] { out[row.index()] = best.index; });
+  }
+};
+
+}  // namespace
+
+template <class T, class Better>
+void FindBest(CUDAContext& context, const AxisSpan& span, const T* x, int64_t* out, std::vector<T>*,
+              Better better) {
+  const FindBestKernel<T, Better> kernel{span, x, out, better};
+  const int64_t results = span.outer * span.inner;
+  if (span.inner > 1 && (results >= 4096 || span.size <= 32)) {
+    ForEach(context, results, kernel, "FindBest");
+  } else {
+    ForEachRow(context, results, kernel, "FindBest");
+  }
+}
+
+void RegisterArgMaxCuda() {
+  RegisterOperator<ArgOp<CUDAContext, true>>(CUDA, "ArgMax", __FILE__);
+  RegisterOperator<ArgOp<CUDAContext, false>>(CUDA, "ArgMin", __FILE__);
+}
+
+}  // namespace caffe2rt

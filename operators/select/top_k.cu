@@ -1,0 +1,143 @@
+// TopK on CUDA. Few elements of a row: a block looks for the best, then for the best after it, and
+// so on. Many: rows are sorted. Rows with NaN go through a heap, to be as on the CPU.
+
+#include <limits>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/math/cub.h"
+#include "operators/select/register_cuda.h"
+#include "operators/select/top_heap.h"
+#include "operators/select/top_k.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// Up to so many elements are looked for one by one.
+constexpr int64_t kMostPasses = 64;
+
+// The better of two; an index of -1 is none.
+struct BetterEntry {
+  CAFFE2RT_HOST_DEVICE TopEntry operator()(const TopEntry& a, const TopEntry& b) const {
+    if (a.index < 0) return b;
+    if (b.index < 0) return a;
+    return StandsBefore(b, a) ? b : a;
+  }
+};
+
+// One row of a task, on the device: its input, and where its results go.
+struct TopRow {
+  TopKTask task;
+  int64_t source, target;  // offsets of the first element and the first result
+
+  CAFFE2RT_HOST_DEVICE TopRow(const TopKTask& t, int64_t row) : task(t) {
+    const int64_t outer = row / task.span.inner, inner = row % task.span.inner;
+    source = outer * task.span.size * task.span.inner + inner;
+    target = outer * task.k * task.span.inner + inner;
+  }
+  CAFFE2RT_HOST_DEVICE float At(int64_t i) const { return task.x[source + i * task.span.inner]; }
+  CAFFE2RT_HOST_DEVICE void Write(int64_t rank, float value, int64_t index) const {
+    const int64_t place = target + rank * task.span.inner;
+    task.values[place] = value;
+    task.indices[place] = index;
+    if (task.flat != nullptr) task.flat[place] = index < 0 ? -1 : source + index * task.span.inner;
+  }
+  // By one thread.
+  CAFFE2RT_HOST_DEVICE void SelectByHeap() const {
+    const int64_t inner = task.span.inner;
+    const TopHeap heap{task.values + target, task.indices + target, inner};
+    heap.Select(task.x + source, task.span.size, inner, task.k);
+    if (task.flat == nullptr) return;
+    for (int64_t rank = 0; rank < task.k && rank < task.span.size; ++rank) {
+      task.flat[target + rank * inner] = source + heap.Get(rank).index * inner;
+    }
+  }
+  CAFFE2RT_HOST_DEVICE bool HasNaN(const Row& row) const {
+    return row.Reduce(task.span.size, 0, Maximum(), [=, this](int64_t i) {
+      const float value = At(i);
+      return value == value ? 0 : 1;
+    }) != 0;
+  }
+};
+
+// Results beyond the row's elements.
+CAFFE2RT_HOST_DEVICE void FillUp(const Row& row, const TopRow& top) {
+  const int64_t found = top.task.span.size;
+  row.ForEach(top.task.k - found, [=](int64_t i) { top.Write(found + i, 0.0f, -1); });
+}
+
+struct FindOneByOne {
+  TopKTask task;
+  CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
+    const TopRow top(task, row.index());
+    if (top.HasNaN(row)) {
+      row.Once([=] { top.SelectByHeap(); });
+    } else {
+      TopEntry previous{0.0f, -1};
+      for (int64_t rank = 0; rank < task.k && rank < task.span.size; ++rank) {
+        previous = row.Reduce(task.span.size, TopEntry{0.0f, -1}, BetterEntry(), [=](int64_t i) {
+          const TopEntry entry{top.At(i), i};
+          return previous.index < 0 || StandsBefore(previous, entry) ? entry : TopEntry{0.0f, -1};
+        });
+        row.Once([=] { top.Write(rank, previous.value, previous.index); });
+      }
+    }
+    FillUp(row, top);
+  }
+};
+
+// The rows side by side, with the places of their elements, ready to be sorted.
+struct MakeKeys {
+  TopKTask task;
+  float* keys;
+  int32_t* places;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t size = task.span.size;
+    const int64_t place = i % size;
+    const float value = TopRow(task, i / size).At(place);
+    // Rows with NaN are not used; -0 is 0.
+    keys[i] = value == value ? value + 0.0f : 0.0f;
+    places[i] = static_cast<int32_t>(place);
+  }
+};
+
+struct TakeSorted {
+  TopKTask task;
+  const int32_t* places;
+  CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
+    const TopRow top(task, row.index());
+    const int64_t size = task.span.size;
+    if (top.HasNaN(row)) {
+      row.Once([=] { top.SelectByHeap(); });
+    } else {
+      row.ForEach(task.k < size ? task.k : size, [=, this](int64_t rank) {
+        const int64_t index = places[row.index() * size + rank];
+        top.Write(rank, top.At(index), index);
+      });
+    }
+    FillUp(row, top);
+  }
+};
+
+}  // namespace
+
+void FindTop(CUDAContext& context, const TopKTask& task, TopKScratch<CUDAContext>* scratch) {
+  const int64_t rows = task.span.outer * task.span.inner, size = task.span.size;
+  if (task.k <= kMostPasses || size == 0 || size > std::numeric_limits<int32_t>::max()) {
+    return ForEachRow(context, rows, FindOneByOne{task}, "TopK");
+  }
+  const int64_t n = rows * size;
+  if (n == 0) return;
+  scratch->keys.Resize(2, n);
+  scratch->places.Resize(2, n);
+  float* const keys = scratch->keys.mutable_data<float>();
+  int32_t* const places = scratch->places.mutable_data<int32_t>();
+  ForEach(context, n, MakeKeys{task, keys, places}, "TopK");
+  math::SortRowsByCub(context, rows, size, keys, keys + n, places, places + n, &scratch->temporary);
+  ForEachRow(context, rows, TakeSorted{task, places + n}, "TopK");
+}
+
+void RegisterTopKCuda() { RegisterOperator<TopKOp<CUDAContext>>(CUDA, "TopK", __FILE__); }
+
+}  // namespace caffe2rt
