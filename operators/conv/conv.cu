@@ -7,9 +7,10 @@ namespace caffe2rt {
 
 namespace {
 
-// A thread computes one element of Y: the sum over its group's channels and the taps inside X.
-// Taps of more than three axes are taken one by one, those of the last three in loops.
-struct ConvElement {
+// A thread computes kTile channels of one output pixel, of one group: the sums over the group's
+// channels and the taps inside X. What it reads of X serves all of them.
+template <int kTile>
+struct ConvTile {
   int axes;  // 3 at least: missing ones are of size 1, in front
   WindowAxis axis[kMaxWindowAxes];
   int64_t channels, out_channels, in_group, out_group;
@@ -31,14 +32,15 @@ struct ConvElement {
     return {first, end < a.kernel ? end : a.kernel};
   }
 
-  // The sum over the taps of the last three axes and `depth` channels that lie side by side.
-  // `x_base` and `filter_base` are of the axes before, `start` and `taps` of the three.
-  CAFFE2RT_HOST_DEVICE float Sum(const float* from, const float* by, int64_t depth, int64_t x_base,
-                                 int64_t filter_base, const int64_t* start,
-                                 const Taps* inside) const {
+  // Adds the taps of the last three axes and `depth` channels that lie side by side. `x_base` and
+  // `filter_base` are of the axes before, `start` and `inside` of the three, `next` is where the
+  // filter's next output channels begin.
+  CAFFE2RT_HOST_DEVICE void Add(const float* from, const float* by, int64_t depth, int64_t x_base,
+                                int64_t filter_base, const int64_t* start, const Taps* inside,
+                                const int64_t* next, float* total) const {
     const WindowAxis &d = axis[axes - 3], &h = axis[axes - 2], &w = axis[axes - 1];
     const int64_t pixel = last ? channels : 1;
-    float sum = 0;
+    float sum[kTile] = {};
     for (int64_t i = inside[0].first; i < inside[0].last; ++i) {
       const int64_t plane = x_base * d.in + start[0] + i * d.dilation;
       for (int64_t j = inside[1].first; j < inside[1].last; ++j) {
@@ -47,34 +49,56 @@ struct ConvElement {
         for (int64_t k = inside[2].first; k < inside[2].last; ++k) {
           const float* const a = from + (row + k * w.dilation) * pixel;
           const float* const b = by + (filter_row + k) * depth;
-          for (int64_t c = 0; c < depth; ++c) sum += a[c] * b[c];
+          for (int64_t c = 0; c < depth; ++c) {
+            for (int t = 0; t < kTile; ++t) sum[t] += a[c] * b[next[t] + c];
+          }
         }
       }
     }
-    return sum;
+    for (int t = 0; t < kTile; ++t) total[t] += sum[t];
   }
 
   CAFFE2RT_HOST_DEVICE void operator()(int64_t index) const {
-    int64_t rest = index, m = 0, start[kMaxWindowAxes];
+    const int64_t group_tiles = (out_group + kTile - 1) / kTile;
+    const int64_t tiles = out_channels / out_group * group_tiles;
+    int64_t rest = index, tile = 0, start[kMaxWindowAxes];
     if (last) {
-      m = rest % out_channels;
-      rest /= out_channels;
+      tile = rest % tiles;
+      rest /= tiles;
     }
+    int64_t pixel = 0, pixels = 1;
     for (int a = axes - 1; a >= 0; --a) {
-      start[a] = rest % axis[a].out * axis[a].stride - axis[a].pad_head;
+      const int64_t at = rest % axis[a].out;
       rest /= axis[a].out;
+      start[a] = at * axis[a].stride - axis[a].pad_head;
+      pixel += at * pixels;
+      pixels *= axis[a].out;
     }
     if (!last) {
-      m = rest % out_channels;
-      rest /= out_channels;
+      tile = rest % tiles;
+      rest /= tiles;
     }
-    const int64_t first_channel = m / out_group * in_group;
-    const float* const from = x + rest * channels * in_size + first_channel * (last ? 1 : in_size);
-    const float* const by = filter + m * in_group * taps;
+    // Channels beyond the group's last one are computed as its first and not written.
+    const int64_t group = tile / group_tiles, first = tile % group_tiles * kTile;
+    const int64_t m = group * out_group + first;
+    int64_t next[kTile];
+    for (int t = 0; t < kTile; ++t) next[t] = first + t < out_group ? t * in_group * taps : 0;
+    float total[kTile] = {};
+    AddAll(x + rest * channels * in_size + group * in_group * (last ? 1 : in_size),
+           filter + m * in_group * taps, start, next, total);
+    float* const to =
+        y + rest * out_channels * pixels + (last ? pixel * out_channels + m : m * pixels + pixel);
+    for (int t = 0; t < kTile && first + t < out_group; ++t) {
+      to[t * (last ? 1 : pixels)] = bias != nullptr ? total[t] + bias[m + t] : total[t];
+    }
+  }
+
+  // Add over the channels, and over the taps of the axes before the last three.
+  CAFFE2RT_HOST_DEVICE void AddAll(const float* from, const float* by, const int64_t* start,
+                                   const int64_t* next, float* total) const {
     const int lead = axes - 3;
     Taps inside[3];
     for (int a = 0; a < 3; ++a) inside[a] = Inside(axis[lead + a], start[lead + a]);
-    float total = 0;
     for (int64_t tap = 0; tap < lead_taps; ++tap) {
       int64_t base = 0, left = tap, divisor = lead_taps;
       bool meets = true;
@@ -86,43 +110,50 @@ struct ConvElement {
         base = base * axis[a].in + at;
       }
       if (!meets) continue;
-      if (last) {
-        total += Sum(from, by, in_group, base, tap, start + lead, inside);
-      } else {
-        for (int64_t c = 0; c < in_group; ++c) {
-          total += Sum(from + c * in_size, by + c * taps, 1, base, tap, start + lead, inside);
-        }
+      const int64_t runs = last ? 1 : in_group, depth = last ? in_group : 1;
+      for (int64_t c = 0; c < runs; ++c) {
+        Add(from + c * in_size, by + c * taps, depth, base, tap, start + lead, inside, next, total);
       }
     }
-    y[index] = bias != nullptr ? total + bias[m] : total;
   }
 };
+
+template <int kTile>
+void RunTiles(CUDAContext& context, const ConvShape& shape, const float* x, const float* filter,
+              const float* bias, float* y) {
+  const WindowGeometry& window = shape.window;
+  ConvTile<kTile> tile = {};
+  tile.axes = std::max(window.axes, 3);
+  tile.lead_taps = 1;
+  for (int i = 0; i < tile.axes; ++i) {
+    const int from = i - (tile.axes - window.axes);
+    tile.axis[i] = from < 0 ? WindowAxis() : window.axis[static_cast<size_t>(from)];
+    if (i < tile.axes - 3) tile.lead_taps *= tile.axis[i].kernel;
+  }
+  tile.channels = window.channels;
+  tile.out_channels = shape.out_channels;
+  tile.in_group = shape.in_group();
+  tile.out_group = shape.out_group();
+  tile.in_size = window.in_size();
+  tile.taps = window.kernel_size();
+  tile.last = shape.channels_last();
+  tile.x = x;
+  tile.filter = filter;
+  tile.bias = bias;
+  tile.y = y;
+  const int64_t group_tiles = (tile.out_group + kTile - 1) / kTile;
+  ForEach(context, window.batch * shape.group * group_tiles * window.out_size(), tile, "Conv");
+}
 
 }  // namespace
 
 void RunNative(CUDAContext& context, const ConvShape& shape, const float* x, const float* filter,
                const float* bias, float* y) {
-  const WindowGeometry& window = shape.window;
-  ConvElement element = {};
-  element.axes = std::max(window.axes, 3);
-  element.lead_taps = 1;
-  for (int i = 0; i < element.axes; ++i) {
-    const int from = i - (element.axes - window.axes);
-    element.axis[i] = from < 0 ? WindowAxis() : window.axis[static_cast<size_t>(from)];
-    if (i < element.axes - 3) element.lead_taps *= element.axis[i].kernel;
+  if (shape.out_group() < 3) {
+    RunTiles<1>(context, shape, x, filter, bias, y);
+  } else {
+    RunTiles<4>(context, shape, x, filter, bias, y);
   }
-  element.channels = window.channels;
-  element.out_channels = shape.out_channels;
-  element.in_group = shape.in_group();
-  element.out_group = shape.out_group();
-  element.in_size = window.in_size();
-  element.taps = window.kernel_size();
-  element.last = shape.channels_last();
-  element.x = x;
-  element.filter = filter;
-  element.bias = bias;
-  element.y = y;
-  ForEach(context, window.batch * shape.out_channels * window.out_size(), element, "Conv");
 }
 
 }  // namespace caffe2rt
