@@ -6,14 +6,12 @@ namespace {
 
 constexpr int64_t kLargest = std::numeric_limits<int>::max();
 
-// Whether windows of one padding on both sides, over an axis of `from`, are the `to` windows of
-// this axis.
-bool IsEven(const WindowAxis& axis, int64_t from, int64_t to) {
+}  // namespace
+
+bool HasEvenPads(const WindowAxis& axis, int64_t from, int64_t to) {
   const int64_t room = from + 2 * axis.pad_head - axis.extent();
   return room >= 0 && room / axis.stride + 1 == to;
 }
-
-}  // namespace
 
 bool CudnnWindow::Make(const WindowGeometry& geometry, bool transposed, CudnnWindow* window,
                        std::string* reason) {
@@ -43,7 +41,8 @@ bool CudnnWindow::Make(const WindowGeometry& geometry, bool transposed, CudnnWin
       *reason = "cuDNN takes less than 2^31 elements";
       return false;
     }
-    if (transposed ? !IsEven(axis, axis.out, axis.in) : !IsEven(axis, axis.in, axis.out)) {
+    if (transposed ? !HasEvenPads(axis, axis.out, axis.in)
+                   : !HasEvenPads(axis, axis.in, axis.out)) {
       *reason = MakeString("axis ", i, " has pads ", axis.pad_head, " and ", axis.pad_tail,
                            " that cuDNN cannot tell: it knows one for both sides");
       return false;

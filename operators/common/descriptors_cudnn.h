@@ -35,6 +35,9 @@ inline cudnnTensorFormat_t CudnnFormat(StorageOrder order) {
   return order == StorageOrder::NHWC ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
 }
 
+// Whether windows over an axis of `from`, with pad_head on both sides, are `to` ones.
+bool HasEvenPads(const WindowAxis& axis, int64_t from, int64_t to);
+
 // A geometry in cuDNN's terms: two or three axes (a single one gets a first of size 1), the same
 // padding before and behind.
 struct CudnnWindow {

@@ -258,11 +258,64 @@ std::unique_ptr<CudaConvPlan> NewPlan(CUDAContext& context, const Shape& shape,
   return plan;
 }
 
+// Pads written out before the convolution.
+class PaddedPlan final : public CudaConvPlan {
+ public:
+  PaddedPlan(const WindowGeometry& from, const WindowGeometry& to,
+             std::unique_ptr<CudaConvPlan> plan)
+      : from_(from), to_(to), plan_(std::move(plan)) {}
+
+  void Run(CUDAContext& context, const float* x, const float* filter, const float* bias,
+           float* y) override {
+    padded_.Resize(from_.batch * from_.channels * to_.in_size());
+    float* const padded = padded_.mutable_data<float>();
+    CopyPadded(context, from_, to_, x, padded);
+    plan_->Run(context, padded, filter, bias, y);
+  }
+
+ private:
+  const WindowGeometry from_, to_;
+  const std::unique_ptr<CudaConvPlan> plan_;
+  Tensor padded_{CUDA};
+};
+
+// Whether the windows of an axis cannot be told with one padding for both sides.
+bool NeedsCopy(const WindowGeometry& geometry) {
+  for (int i = 0; i < geometry.axes; ++i) {
+    const WindowAxis& axis = geometry.axis[static_cast<size_t>(i)];
+    if (axis.pad_head < 0 || !HasEvenPads(axis, axis.in, axis.out)) return true;
+  }
+  return false;
+}
+
+// The same windows over axes that hold their padding.
+WindowGeometry Padded(WindowGeometry geometry) {
+  for (int i = 0; i < geometry.axes; ++i) {
+    WindowAxis& axis = geometry.axis[static_cast<size_t>(i)];
+    axis.in = (axis.out - 1) * axis.stride + axis.extent();
+    axis.pad_head = axis.pad_tail = 0;
+  }
+  return geometry;
+}
+
 }  // namespace
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
                                            const CudnnConvOptions& options, std::string* reason) {
-  return NewPlan<Forward>(context, shape, options, shape.out_channels, shape.in_group(), reason);
+  const auto plan = [&](const ConvShape& of) {
+    return NewPlan<Forward>(context, of, options, of.out_channels, of.in_group(), reason);
+  };
+  if (shape.window.axes > 3 || !NeedsCopy(shape.window)) return plan(shape);
+  constexpr int64_t kMostGrowth = 4;
+  ConvShape padded = shape;
+  padded.window = Padded(shape.window);
+  if (padded.window.in_size() / kMostGrowth > shape.window.in_size()) {
+    *reason = MakeString("pads make more than ", kMostGrowth, " times of X");
+    return nullptr;
+  }
+  std::unique_ptr<CudaConvPlan> inner = plan(padded);
+  if (inner == nullptr) return nullptr;
+  return std::make_unique<PaddedPlan>(shape.window, padded.window, std::move(inner));
 }
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvTransposeShape& shape,

@@ -24,6 +24,11 @@ void RunNative(CUDAContext& context, const ConvShape& shape, const float* x, con
 void RunNative(CUDAContext& context, const ConvTransposeShape& shape, const float* x,
                const float* filter, const float* bias, float* y);
 
+// The X of `from` as that of `to`, whose axes begin pad_head elements before it and have no padding
+// of their own; zeros lie outside. REQUIRES: at most 3 axes.
+void CopyPadded(CUDAContext& context, const WindowGeometry& from, const WindowGeometry& to,
+                const float* x, float* y);
+
 // Caffe2's arguments for cuDNN. enable_tensor_core is none of them: it is about 16-bit numbers.
 struct CudnnConvOptions {
   size_t workspace_limit_bytes = size_t{64} << 20;  // Caffe2's
@@ -43,8 +48,8 @@ class CudaConvPlan {
                    float* y) = 0;
 };
 
-// Null when cuDNN does not take the shape, with the reason. REQUIRES: cuDNN is here; Y is not
-// empty.
+// Null when cuDNN does not take the shape, with the reason. Of pads that differ before and behind,
+// or crop, the plan makes a copy of X first. REQUIRES: cuDNN is here; Y is not empty.
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
                                            const CudnnConvOptions& options, std::string* reason);
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvTransposeShape& shape,

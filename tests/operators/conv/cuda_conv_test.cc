@@ -165,12 +165,30 @@ TEST_F(CudnnConvTest, TakesWindowsWithTheSamePadsOnBothSides) {
   EXPECT_EQ(Refusal(Shape(steps + Ints("pads", {1, 1, 0, 0}), {2, 3, 8, 8}, 5)), "taken");
 }
 
+TEST_F(CudnnConvTest, CopiesXWherePadsDifferOrCrop) {
+  const std::string three = Ints("kernels", {3, 3});
+  EXPECT_EQ(Refusal(Shape(three + Ints("pads", {0, 1, 1, 1}), {2, 3, 7, 9}, 5)), "taken");
+  EXPECT_EQ(Refusal(Shape(three + Ints("pads", {0, -1, 0, -1}), {2, 3, 7, 9}, 5)), "taken");
+  ExpectCasesAgree(
+      "Conv",
+      {
+          {{2, 3, 7}, {5, 3, 2}, 5, Ints("kernels", {2}) + Ints("pads", {0, 1})},
+          {{2, 7, 4, 5, 3},
+           {4, 2, 3, 2, 3},
+           4,
+           Ints("kernels", {2, 3, 2}) + Ints("pads", {1, -1, 0, 0, 2, 1}) + kLast},
+          {{2, 4, 4, 5, 6},
+           {4, 2, 2, 3, 2},
+           0,
+           Ints("kernels", {2, 3, 2}) + Ints("pads", {0, 1, 1, 1, 0, 0}) + Group(2)},
+          {{1, 1, 3}, {1, 1, 5}, 0, Ints("kernels", {5}) + Ints("strides", {3}) + Legacy(1)},
+      });
+}
+
 TEST_F(CudnnConvTest, SaysWhyItLeavesAShapeToNativeKernels) {
   const std::string three = Ints("kernels", {3, 3});
-  EXPECT_EQ(Refusal(Shape(three + Ints("pads", {0, 1, 1, 1}), {2, 3, 7, 9}, 5)),
-            "axis 0 has pads 0 and 1 that cuDNN cannot tell: it knows one for both sides");
-  EXPECT_EQ(Refusal(Shape(three + Ints("pads", {0, -1, 0, -1}), {2, 3, 7, 9}, 5)),
-            "axis 1 has pad -1 and dilation 1, cuDNN wants at least 0 and 1");
+  EXPECT_EQ(Refusal(Shape(three + Ints("pads", {90, 0, 0, 0}), {2, 3, 7, 9}, 5)),
+            "pads make more than 4 times of X");
   EXPECT_EQ(Refusal(Shape(three + Ints("dilations", {0, 1}), {2, 3, 7, 9}, 5)),
             "axis 0 has pad 0 and dilation 0, cuDNN wants at least 0 and 1");
   EXPECT_EQ(Refusal(Shape(Ints("kernels", {1, 1, 1, 1}), {2, 3, 2, 2, 2, 2}, 5)),

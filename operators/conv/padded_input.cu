@@ -1,0 +1,58 @@
+// Padding written out, for libraries that know one padding for both sides of an axis.
+
+#include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/conv/cuda_conv.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// A thread writes one element: that of X at the same place of the padded axes, or zero.
+struct PadElement {
+  int axes;
+  int64_t in[3], out[3], pad[3];  // pad: before; negative crops
+  int64_t channels;
+  bool last;
+  const float* x;
+  float* y;
+
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t index) const {
+    int64_t rest = index, channel = 0;
+    if (last) {
+      channel = rest % channels;
+      rest /= channels;
+    }
+    int64_t pixel = 0, pixels = 1;
+    bool inside = true;
+    for (int a = axes - 1; a >= 0; --a) {
+      const int64_t at = rest % out[a] - pad[a];
+      rest /= out[a];
+      inside = inside && at >= 0 && at < in[a];
+      pixel += at * pixels;
+      pixels *= in[a];
+    }
+    const int64_t from = (rest * pixels + pixel) * (last ? channels : 1) + channel;
+    y[index] = inside ? x[from] : 0;
+  }
+};
+
+}  // namespace
+
+void CopyPadded(CUDAContext& context, const WindowGeometry& from, const WindowGeometry& to,
+                const float* x, float* y) {
+  PadElement element = {};
+  element.axes = from.axes;
+  for (int i = 0; i < from.axes; ++i) {
+    const size_t axis = static_cast<size_t>(i);
+    element.in[i] = from.axis[axis].in;
+    element.out[i] = to.axis[axis].in;
+    element.pad[i] = from.axis[axis].pad_head;
+  }
+  element.channels = from.channels;
+  element.last = from.order == StorageOrder::NHWC;
+  element.x = x;
+  element.y = y;
+  ForEach(context, from.batch * from.channels * to.in_size(), element, "CopyPadded");
+}
+
+}  // namespace caffe2rt
