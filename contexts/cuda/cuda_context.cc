@@ -26,7 +26,10 @@ int DeviceOf(const DeviceOption& option) {
 }  // namespace
 
 std::unique_ptr<BaseContext> CUDAStaticContext::CreateContext() {
-  return std::make_unique<CUDAContext>();
+  auto context = std::make_unique<CUDAContext>();
+  // New gives memory for the thread's current stream: the work that fills it belongs there.
+  context->SwitchToDevice(ThreadCudaObjects().CurrentId(context->device_id()));
+  return context;
 }
 std::unique_ptr<BaseContext> CUDAStaticContext::CreateContext(const DeviceOption& option) {
   return std::make_unique<CUDAContext>(option);

@@ -27,6 +27,7 @@ class CUDAStaticContext final : public BaseStaticContext {
   std::pair<void*, MemoryDeleter> New(size_t nbytes) const override {
     return NewCudaMemory(nbytes);
   }
+  // On the thread's current device and its current stream there, as memory from New.
   std::unique_ptr<BaseContext> CreateContext() override;
   std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) override;
   DeviceType GetDeviceType() override { return CUDA; }
