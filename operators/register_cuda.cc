@@ -7,6 +7,7 @@
 #include "operators/fill/register_cuda.h"
 #include "operators/image/register_cuda.h"
 #include "operators/io/register_cuda.h"
+#include "operators/math/synced_cuda.h"
 #include "operators/matmul/register_cuda.h"
 #include "operators/pool/register_cuda.h"
 #include "operators/reduce/register_cuda.h"
@@ -27,6 +28,7 @@ void RegisterCudaOperators() {
     RegisterReduceCudaOperators();
     RegisterSelectCudaOperators();
     RegisterShapeCudaOperators();
+    RegisterSyncedMathCuda();
     return true;
   }();
   (void)once;

@@ -3,7 +3,8 @@
 
 namespace caffe2rt {
 
-// Registers all of them; does nothing the second time. Their schemas are the library's own.
+// Registers all of them, and the arithmetic of synced memory; does nothing the second time. Their
+// schemas are the library's own.
 void RegisterCudaOperators();
 
 }  // namespace caffe2rt

@@ -20,9 +20,9 @@
 //
 // Ownership: a buffer that this object allocated goes with the object, or with set_*_data, or with
 // the last cpu_buffer()/gpu_buffer() that was handed out; a caller's buffer stays the caller's.
-// Copies run on the stream of a fresh context of the calling thread (its stream 0). Work that the
-// caller enqueued on other streams is the caller's to wait for. Used by one thread at a time. A
-// call that throws leaves the state as it was.
+// Copies run on the stream of a fresh context of the calling thread (on CUDA its current stream,
+// else its stream 0). Work that the caller enqueued on other streams is the caller's to wait for.
+// Used by one thread at a time. A call that throws leaves the state as it was.
 
 #include <cstddef>
 #include <memory>
