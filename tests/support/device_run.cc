@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <set>
 
-#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/context.h"
 
 namespace caffe2rt::test {
@@ -24,11 +23,12 @@ void CopyTensor(const Tensor& from, Tensor* to) {
   }
 }
 
-// The input that the error says is wanted on the CPU; -1: it says something else.
-int WantedOnCPU(const EnforceNotMet& error, DeviceType device) {
+// The input that, the error says, is on the one device and wanted on the other; -1: it says
+// something else.
+int InputWantedOn(DeviceType wanted, DeviceType where, const EnforceNotMet& error) {
   const std::string text = error.message();
-  const size_t at =
-      text.find(MakeString(" is a tensor on ", DeviceTypeName(device), ", want one on CPU"));
+  const size_t at = text.find(MakeString(" is a tensor on ", DeviceTypeName(where),
+                                         ", want one on ", DeviceTypeName(wanted)));
   const size_t subject = at == std::string::npos ? at : text.rfind("input ", at);
   int input = -1;
   if (subject != std::string::npos) std::sscanf(text.c_str() + subject, "input %d", &input);
@@ -98,7 +98,8 @@ bool RunOperatorOn(DeviceType device, const OperatorDef& def, Workspace* ws) {
     try {
       if (!stage.workspace()->RunOperatorOnce(there)) return false;
     } catch (const EnforceNotMet& error) {
-      const int input = WantedOnCPU(error, device);
+      if (InputWantedOn(device, CPU, error) >= 0) throw ElementsStay(error);
+      const int input = InputWantedOn(CPU, device, error);
       if (input < 0 || input >= def.input_size() || !stay.insert(input).second) throw;
       continue;
     }

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt::test {
@@ -12,10 +13,17 @@ namespace caffe2rt::test {
 // for another word, and when the program has no such device.
 DeviceType TestDevice();
 
+// The operator wants a tensor on the device whose elements cannot live there, such as strings.
+class ElementsStay : public EnforceNotMet {
+ public:
+  explicit ElementsStay(const EnforceNotMet& error) : EnforceNotMet(error) {}
+};
+
 // Runs `def` on `device`, with its blobs from `ws` and to it, as ws->RunOperatorOnce does on the
 // CPU. Tensors of the CPU go to the device under the same names, unless their elements cannot live
 // there; so do outputs that exist. An input that the operator wants on the CPU stays there. THROWS
-// what the operator throws; then `ws` is as before, but for outputs without content.
+// what the operator throws, and ElementsStay; then `ws` is as before, but for outputs without
+// content.
 bool RunOperatorOn(DeviceType device, const OperatorDef& def, Workspace* ws);
 
 }  // namespace caffe2rt::test
