@@ -24,6 +24,7 @@ usage: caffe2_oracle DIR [options]
   --case ID           this case alone
   --device DEVICE     cpu (default) or cuda: inputs are copied there and outputs back
   --engine NAME       this engine of the operators alone, e.g. CUDNN
+  --native            no engines, the library's own kernels alone
   --json              counts per type and every failure as JSON on stdout; the last line goes to stderr
   --verbose           a table per type, and what operators print
   --timeout SECONDS   for one case (default 30)
@@ -82,6 +83,8 @@ Options ParseOptions(int argc, char** argv) {
       options.filter.id = next();
     } else if (name == "--device") {
       options.target.device = ParseDevice(next());
+    } else if (name == "--native") {
+      options.target.native = true;
     } else if (name == "--engine") {
       options.target.engine = next();
     } else if (name == "--json") {
@@ -127,6 +130,7 @@ int Main(int argc, char** argv) {
   }
   // Only looked up: a device is not to be started here, where the cases' processes come from.
   GetStaticContext(options.target.device);
+  if (options.target.native) SetGlobalEnginePref({});  // else CUDNN comes before ""
   Report report(std::move(known_wrong), options.target.device != CPU);
   EnsureBuiltinOperators();
   const std::vector<std::string> paths = ListCaseFiles(options.folder);

@@ -39,7 +39,7 @@ REGISTER_CPU_OPERATOR(OracleTestValue, OracleTestValueOp<CPUContext>);
 REGISTER_CPU_OPERATOR(OracleTestOnCpu, OracleTestValueOp<CPUContext>);
 REGISTER_CUDA_OPERATOR(OracleTestValue, OracleTestValueOp<CUDAContext>);
 
-const ReplayTarget kCuda = {CUDA, ""};
+const ReplayTarget kCuda = {.device = CUDA};
 
 oracle::OperatorCase CaseOf(const std::string& op) {
   TensorProto one;
@@ -65,8 +65,8 @@ TEST(ReplayOnCudaTest, ComparesWhatComesFromTheDevice) {
 TEST(ReplayOnCudaTest, LeavesOutWhatTheDeviceLacks) {
   const oracle::OperatorCase recorded = CaseOf(R"(type: "OracleTestOnCpu" output: "Y")");
   EXPECT_EQ(ReplayOperator(recorded, kCuda).status, CaseStatus::kNotImplemented);
-  const CaseResult engine =
-      ReplayOperator(CaseOf(R"(type: "OracleTestValue" output: "Y")"), {CUDA, "CUDNN"});
+  const CaseResult engine = ReplayOperator(CaseOf(R"(type: "OracleTestValue" output: "Y")"),
+                                           {.device = CUDA, .engine = "CUDNN"});
   EXPECT_EQ(engine.status, CaseStatus::kNotImplemented);
   EXPECT_THAT(engine.what, HasSubstr("engine CUDNN of operator OracleTestValue"));
 }
@@ -108,7 +108,8 @@ TEST_P(CaffeOracleOnCudaTest, PassesTheRecordedCases) {
   EXPECT_THAT(output, testing::Not(testing::StartsWith("0 passed")));
   std::printf("%s", output.substr(output.rfind('\n', output.size() - 2) + 1).c_str());
 }
-INSTANTIATE_TEST_SUITE_P(Engines, CaffeOracleOnCudaTest, testing::Values(""));
+INSTANTIATE_TEST_SUITE_P(Engines, CaffeOracleOnCudaTest,
+                         testing::Values("", "--native", "--engine CUDNN"));
 
 }  // namespace
 }  // namespace caffe2rt::test

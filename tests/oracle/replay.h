@@ -16,7 +16,8 @@ enum class CaseStatus { kPassed, kFailed, kNotImplemented, kNeedsHardware };
 // outputs back (tests/support/device_run.h).
 struct ReplayTarget {
   DeviceType device = CPU;
-  std::string engine;  // this one alone; empty: whatever the library takes
+  std::string engine;   // this one alone; empty: whatever the library takes
+  bool native = false;  // the library's own kernels: engine NATIVE where there is one, else ""
 };
 
 struct CaseResult {
@@ -26,9 +27,6 @@ struct CaseResult {
   static CaseResult Failed(std::string what) { return {CaseStatus::kFailed, std::move(what)}; }
   static CaseResult NotImplemented(std::string what) {
     return {CaseStatus::kNotImplemented, std::move(what)};
-  }
-  static CaseResult NeedsHardware(std::string what) {
-    return {CaseStatus::kNeedsHardware, std::move(what)};
   }
 };
 

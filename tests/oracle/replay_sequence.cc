@@ -52,7 +52,9 @@ CaseResult Run(const oracle::SequenceCase& recorded, const NetDef& net,
     if (net.has_device_option() && !op.has_device_option()) {
       *op.mutable_device_option() = net.device_option();
     }
-    error = RunOnTarget(target, op, &ws);
+    const RunOutcome outcome = RunOnTarget(target, op, &ws);
+    if (outcome.excuse != CaseStatus::kPassed) return {outcome.excuse, outcome.error};
+    error = outcome.error;
     if (!error.empty()) failed = i;
   }
   if (recorded.throws()) {
@@ -85,8 +87,6 @@ CaseResult ReplaySequence(const oracle::SequenceCase& recorded, const ReplayTarg
     const std::string missing = MissingFor(target, net);
     if (!missing.empty()) return CaseResult::NotImplemented(missing);
     return Run(recorded, net, target);
-  } catch (const NeedsHardwareError& error) {
-    return CaseResult::NeedsHardware(error.what());
   } catch (const UnsupportedBlob& blob) {
     return CaseResult::NotImplemented(blob.what());
   } catch (const std::exception&) {

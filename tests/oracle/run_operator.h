@@ -1,7 +1,6 @@
 #pragma once
 // Internal to the replayer: one operator on the target.
 
-#include <stdexcept>
 #include <string>
 
 #include "caffe2_core/runtime/workspace.h"
@@ -13,14 +12,14 @@ namespace caffe2rt::test {
 // run them.
 std::string MissingFor(const ReplayTarget& target, const std::string& type);
 
-// Runs `def` over `ws` on the target. Returns what went wrong, "" when nothing did. THROWS
-// NeedsHardwareError, and what is no EnforceNotMet.
-std::string RunOnTarget(const ReplayTarget& target, OperatorDef def, Workspace* ws);
-
-// The operator launched a kernel that has no form for the fake CUDA.
-class NeedsHardwareError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
+struct RunOutcome {
+  std::string error;  // "" when nothing went wrong
+  // kPassed, or why the error says nothing about the case: kNotImplemented (the elements cannot
+  // live on the device, or the engine does not take the arguments), kNeedsHardware.
+  CaseStatus excuse = CaseStatus::kPassed;
 };
+
+// Runs `def` over `ws` on the target. THROWS what is no EnforceNotMet.
+RunOutcome RunOnTarget(const ReplayTarget& target, OperatorDef def, Workspace* ws);
 
 }  // namespace caffe2rt::test
