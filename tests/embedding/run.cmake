@@ -1,11 +1,5 @@
 # cmake -DBUILD_DIR=... -DPROJECT_DIR=... -DWORK_DIR=... -DGENERATOR=... -P run.cmake
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGN " " line)
-    message(FATAL_ERROR "failed (${result}): ${line}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run_steps.cmake)
 
 set(prefix ${WORK_DIR}/prefix)
 file(REMOVE_RECURSE ${prefix})

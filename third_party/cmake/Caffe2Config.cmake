@@ -1,11 +1,12 @@
 # find_package(Caffe2): the variables, targets and functions of the original's package.
 #
 #   CAFFE2_INCLUDE_DIRS, Caffe2_LIBRARIES, Caffe2_LIBRARY, Caffe2_MAIN_LIBS, Caffe2_CPU, Caffe2_CPU_LIBS
+#   with CUDA also Caffe2_GPU, Caffe2_GPU_LIBS and targets caffe2_gpu, Caffe2_GPU
 #   targets caffe2, caffe2_protos, Caffe2_CPU; caffe2_binary_target(file.cc), caffe2_library(name ...)
 include(CMakeFindDependencyMacro)
 find_dependency(caffe2rt HINTS ${CMAKE_CURRENT_LIST_DIR}/../caffe2rt)
 
-foreach(name caffe2 caffe2_protos Caffe2_CPU)
+foreach(name caffe2 caffe2_gpu caffe2_protos Caffe2_CPU Caffe2_GPU)
   if(NOT TARGET ${name})
     add_library(${name} INTERFACE IMPORTED)
     set_property(TARGET ${name} PROPERTY INTERFACE_LINK_LIBRARIES caffe2rt::compat)
@@ -18,6 +19,13 @@ set(Caffe2_LIBRARY caffe2rt::compat)
 set(Caffe2_MAIN_LIBS caffe2rt::compat)
 set(Caffe2_CPU_LIBS caffe2rt::compat)
 set(Caffe2_CPU caffe2rt::compat)
+if(TARGET caffe2rt::cuda)
+  foreach(name caffe2_gpu Caffe2_GPU)
+    set_property(TARGET ${name} PROPERTY INTERFACE_LINK_LIBRARIES caffe2rt::cuda caffe2rt::compat)
+  endforeach()
+  set(Caffe2_GPU_LIBS caffe2rt::cuda caffe2rt::compat)
+  set(Caffe2_GPU ${Caffe2_GPU_LIBS})
+endif()
 set(Caffe2_FOUND TRUE)
 set(CAFFE2_FOUND TRUE)
 

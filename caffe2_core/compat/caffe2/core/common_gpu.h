@@ -1,56 +1,77 @@
 #pragma once
-// CUDA names for sources without kernels. No CUDA toolkit is needed: there is no device here, every
-// question says so, and only using one is an error.
+// CUDA's functions, macros and constants. Includable everywhere: see caffe2rt_cuda/with_cuda.h.
+#include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <string>
 
 #include "caffe2/core/common.h"
 #include "caffe2/core/logging.h"
 #include "caffe2/proto/caffe2_pb.h"
-
-#if __has_include(<cuda_runtime.h>)
-#include <cuda_runtime.h>
+#include "caffe2_core/compat/caffe2rt_cuda/with_cuda.h"
+#if CAFFE2RT_WITH_CUDA
+#include "caffe2_core/compat/caffe2rt_cuda/linked_functions.h"
 #else
-typedef struct CUstream_st* cudaStream_t;
+#include "caffe2_core/compat/caffe2rt_cuda/host_functions.h"
 #endif
 
 #ifndef CAFFE2_COMPILE_TIME_MAX_GPUS
 #define CAFFE2_COMPILE_TIME_MAX_GPUS 16
 #endif
-#ifndef CUDA_1D_KERNEL_LOOP
-#define CUDA_1D_KERNEL_LOOP(i, n) \
-  for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < size_t(n); i += blockDim.x * gridDim.x)
-#endif
-#ifndef CUDA_ENFORCE
-#define CUDA_ENFORCE(condition, ...)                                                          \
-  do {                                                                                        \
-    const auto caffe2rt_error = (condition);                                                  \
-    CAFFE_ENFORCE(static_cast<int>(caffe2rt_error) == 0, #condition, " returned CUDA error ", \
-                  static_cast<int>(caffe2rt_error) __VA_OPT__(, ) __VA_ARGS__);               \
-  } while (false)
+#define CAFFE2_CUDA_MAX_PEER_SIZE 8
+
 #define CUDA_CHECK(condition) CUDA_ENFORCE(condition)
+#define CUBLAS_CHECK(condition) CUBLAS_ENFORCE(condition)
+#define CURAND_CHECK(condition) CURAND_ENFORCE(condition)
+#define CUDNN_CHECK(condition) CUDNN_ENFORCE(condition)
+#define CUDA_DRIVERAPI_ENFORCE(condition, ...)                                        \
+  do {                                                                                \
+    const int caffe2rt_result = static_cast<int>(condition);                          \
+    if (caffe2rt_result != 0) {                                                       \
+      CAFFE_THROW(#condition, " failed with result ", caffe2rt_result,                \
+                  " of CUDA's driver" __VA_OPT__(, ": ", ) __VA_ARGS__);              \
+    }                                                                                 \
+  } while (false)
+#define CUDA_DRIVERAPI_CHECK(condition) CUDA_DRIVERAPI_ENFORCE(condition)
+#ifndef CUDA_KERNEL_ASSERT
+#define CUDA_KERNEL_ASSERT(...) assert((__VA_ARGS__))
+#endif
+
+// Loops of a kernel over indices that the grid shares out.
+#ifndef CUDA_1D_KERNEL_LOOP
+#define CUDA_1D_KERNEL_LOOP(i, n)                                                              \
+  for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < size_t(n); \
+       i += static_cast<size_t>(blockDim.x) * gridDim.x)
+#endif
+#ifndef CUDA_2D_KERNEL_LOOP
+#define CUDA_2D_KERNEL_LOOP(i, n, j, m)                                                        \
+  for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < size_t(n); \
+       i += static_cast<size_t>(blockDim.x) * gridDim.x)                                       \
+    for (size_t j = blockIdx.y * static_cast<size_t>(blockDim.y) + threadIdx.y;                \
+         j < size_t(m); j += static_cast<size_t>(blockDim.y) * gridDim.y)
 #endif
 
 namespace caffe2 {
 
 constexpr int CAFFE_CUDA_NUM_THREADS = 128;
+constexpr int CAFFE_CUDA_NUM_THREADS_2D_DIMX = 16;
+constexpr int CAFFE_CUDA_NUM_THREADS_2D_DIMY = 16;
 constexpr int CAFFE_MAXIMUM_NUM_BLOCKS = 4096;
+constexpr int CAFFE_MAXIMUM_NUM_BLOCKS_2D_DIMX = 128;
+constexpr int CAFFE_MAXIMUM_NUM_BLOCKS_2D_DIMY = 128;
 
+// At least 1: a grid of none is no launch.
 inline int CAFFE_GET_BLOCKS(const int n) {
   const int blocks = (n + CAFFE_CUDA_NUM_THREADS - 1) / CAFFE_CUDA_NUM_THREADS;
   return std::max(1, std::min(blocks, CAFFE_MAXIMUM_NUM_BLOCKS));
 }
-
-inline int NumCudaDevices() { return 0; }
-inline bool HasCudaGPU() { return NumCudaDevices() > 0; }
-inline int CudaVersion() { return 0; }
-namespace internal_gpu {
-[[noreturn]] inline void ThrowNoCuda() {
-  CAFFE_THROW("CUDA: this build has no CUDA part, and a CUDA device was asked for");
+#if CAFFE2RT_WITH_CUDA || __has_include(<cuda_runtime.h>)
+inline dim3 CAFFE_GET_BLOCKS_2D(const int n, const int m) {
+  const int x = (n + CAFFE_CUDA_NUM_THREADS_2D_DIMX - 1) / CAFFE_CUDA_NUM_THREADS_2D_DIMX;
+  const int y = (m + CAFFE_CUDA_NUM_THREADS_2D_DIMY - 1) / CAFFE_CUDA_NUM_THREADS_2D_DIMY;
+  return dim3(std::max(1, std::min(x, CAFFE_MAXIMUM_NUM_BLOCKS_2D_DIMX)),
+              std::max(1, std::min(y, CAFFE_MAXIMUM_NUM_BLOCKS_2D_DIMY)), 1);
 }
-}  // namespace internal_gpu
-inline int CaffeCudaGetDevice() { internal_gpu::ThrowNoCuda(); }
-inline void CaffeCudaSetDevice(int /*id*/) { internal_gpu::ThrowNoCuda(); }
-inline int GetGPUIDForPointer(const void* /*pointer*/) { return -1; }
+#endif
 
 }  // namespace caffe2

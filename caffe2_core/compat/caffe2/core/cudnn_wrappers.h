@@ -1,5 +1,55 @@
 #pragma once
-// cuDNN is not used without CUDA.
-#include "caffe2/core/common_gpu.h"
-#include "caffe2/core/context.h"
-#include "caffe2/core/types.h"
+// cuDNN's handle and scratch memory of a context. Without cuDNN's headers, or in a source that is
+// compiled without CUDA, this brings the other headers alone.
+#include <utility>
+
+#include "caffe2/core/common_cudnn.h"
+#include "caffe2/core/context_gpu.h"
+
+#if CAFFE2RT_WITH_CUDA && __has_include(<cudnn.h>)
+namespace caffe2 {
+
+// Scratch memory of the context's stream: contents hold until the next call.
+class CuDNNWorkspace {
+ public:
+  explicit CuDNNWorkspace(CUDAContext* context) : context_(context) {}
+  void* get(size_t nbytes) { return ::caffe2rt::CudnnWorkspace(*context_, nbytes); }
+
+ private:
+  CUDAContext* const context_;
+};
+
+// The original has several states with streams of their own; here each is the context's.
+class CuDNNState {
+ public:
+  explicit CuDNNState(CUDAContext* context) : context_(context), workspace_(context) {}
+  cudnnHandle_t cudnn_handle() { return context_->cudnn_handle(); }
+  CuDNNWorkspace& workspace() { return workspace_; }
+  template <class F>
+  void execute(cudaStream_t stream, F&& f) {
+    CAFFE_ENFORCE(stream == context_->cuda_stream(),
+                  "execute was given a stream that is not its context's");
+    f(this);
+  }
+
+ private:
+  CUDAContext* const context_;
+  CuDNNWorkspace workspace_;
+};
+
+class CuDNNWrapper {
+ public:
+  explicit CuDNNWrapper(CUDAContext* context) : context_(context) {}
+  cudnnHandle_t inline_cudnn_handle() { return context_->cudnn_handle(); }
+  template <class F>
+  void with_cudnn_state(size_t /*state*/, F&& f) {
+    CuDNNState state(context_);
+    std::forward<F>(f)(&state);
+  }
+
+ private:
+  CUDAContext* const context_;
+};
+
+}  // namespace caffe2
+#endif

@@ -55,6 +55,7 @@ using ::caffe2rt::UnsupportedOperatorFeature;
 inline std::map<int32_t, OperatorRegistry*>* gDeviceTypeRegistry() {
   static auto* const registries = [] {
     auto* made = new std::map<int32_t, OperatorRegistry*>;
+    ::caffe2rt::FindStaticContext(::caffe2rt::CUDA);  // is opened when it is asked for
     for (const DeviceType type : ::caffe2rt::RegisteredDeviceTypes()) {
       (*made)[type] = ::caffe2rt::OperatorRegistryOf(type);
     }

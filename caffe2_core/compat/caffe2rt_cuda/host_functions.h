@@ -1,0 +1,91 @@
+#pragma once
+// The functions of caffe2/core/common_gpu.h for sources that are compiled without CUDA.
+#include <string>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/device/cuda_module.h"
+
+#ifndef CUDA_ENFORCE
+#define CUDA_ENFORCE(condition, ...) CAFFE2RT_HOST_STATUS_ENFORCE("CUDA", condition, __VA_ARGS__)
+#endif
+#define CUBLAS_ENFORCE(condition, ...) \
+  CAFFE2RT_HOST_STATUS_ENFORCE("cuBLAS", condition, __VA_ARGS__)
+#define CUDNN_ENFORCE(condition, ...) CAFFE2RT_HOST_STATUS_ENFORCE("cuDNN", condition, __VA_ARGS__)
+#define CURAND_ENFORCE(condition, ...) \
+  CAFFE2RT_HOST_STATUS_ENFORCE("cuRAND", condition, __VA_ARGS__)
+// 0 is success everywhere. The numbers alone: texts would need the libraries.
+#define CAFFE2RT_HOST_STATUS_ENFORCE(library, condition, ...)                                  \
+  do {                                                                                         \
+    const int caffe2rt_status = static_cast<int>(condition);                                   \
+    if (caffe2rt_status != 0) {                                                                \
+      CAFFE_THROW(#condition, " failed with status ", caffe2rt_status,                         \
+                  " of " library __VA_OPT__(, ": ", ) __VA_ARGS__);                            \
+    }                                                                                          \
+  } while (false)
+
+namespace caffe2 {
+
+enum class CudaMemoryPoolType { NONE = 0, CUB = 1, THC = 2, ASYNC = 3 };
+
+inline int NumCudaDevices() {
+  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
+  return module != nullptr ? module->num_devices() : 0;
+}
+inline bool HasCudaGPU() { return NumCudaDevices() > 0; }
+// As 1000 * major + 10 * minor; 0 without CUDA.
+inline int CudaVersion() {
+  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
+  return module != nullptr ? module->runtime_version() : 0;
+}
+inline int CaffeCudaGetDevice() { return ::caffe2rt::EnforceCudaModule().current_device(); }
+inline void CaffeCudaSetDevice(const int id) {
+  ::caffe2rt::EnforceCudaModule().set_current_device(id);
+}
+inline int GetGPUIDForPointer(const void* pointer) {
+  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
+  return module != nullptr ? module->device_of_pointer(pointer) : -1;
+}
+inline std::string DeviceQuery(const int id) {
+  return ::caffe2rt::EnforceCudaModule().device_query(id);
+}
+inline bool TensorCoreAvailable() {
+  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
+  return module != nullptr && module->tensor_cores();
+}
+inline bool GetCudaPeerAccessPattern(std::vector<std::vector<bool>>* pattern) {
+  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
+  return module != nullptr && module->peer_access(pattern);
+}
+inline CudaMemoryPoolType GetCudaMemoryPoolType() {
+  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
+  return static_cast<CudaMemoryPoolType>(module != nullptr ? module->memory_pool() : 0);
+}
+inline size_t cudnnCompiledVersion() { return 0; }
+// 0 where there is no cuDNN.
+inline size_t cudnnRuntimeVersion() {
+  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
+  return module != nullptr ? module->cudnn_version() : 0;
+}
+
+// Puts the thread on a device, and back where it was.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(int device) : previous_(CaffeCudaGetDevice()) {
+    if (previous_ != device) CaffeCudaSetDevice(device);
+  }
+  ~DeviceGuard() {
+    try {
+      if (CaffeCudaGetDevice() != previous_) CaffeCudaSetDevice(previous_);
+    } catch (const ::caffe2rt::EnforceNotMet&) {
+      // Of a device that broke meanwhile; its next use tells.
+    }
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+
+ private:
+  const int previous_;
+};
+
+}  // namespace caffe2

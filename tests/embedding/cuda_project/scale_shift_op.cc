@@ -1,0 +1,33 @@
+#include "scale_shift_op.h"
+
+#include "caffe2/operators/operator_fallback_gpu.h"
+
+namespace caffe2 {
+
+template <>
+bool ScaleShiftOp<float, CPUContext>::RunOnDevice() {
+  auto& X = Input(0);
+  auto* Y = Output(0);
+  Y->ResizeLike(X);
+  const float* x = X.data<float>();
+  float* y = Y->mutable_data<float>();
+  for (int i = 0; i < X.size(); ++i) y[i] = scale_ * x[i] + shift_;
+  return true;
+}
+
+REGISTER_CPU_OPERATOR(ScaleShift, ScaleShiftOp<float, CPUContext>);
+OPERATOR_SCHEMA(ScaleShift)
+    .NumInputs(1)
+    .NumOutputs(1)
+    .IdenticalTypeAndShape()
+    .Arg("scale", "factor")
+    .Arg("shift", "summand");
+
+// The CPU's operator on the device.
+REGISTER_CUDA_OPERATOR(ScaleShiftFallback, GPUFallbackOp<ScaleShiftOp<float, CPUContext>>);
+OPERATOR_SCHEMA(ScaleShiftFallback).NumInputs(1).NumOutputs(1).Arg("scale", "factor").Arg("shift", "summand");
+
+NO_GRADIENT(ScaleShift);
+NO_GRADIENT(ScaleShiftFallback);
+
+}  // namespace caffe2

@@ -1,0 +1,18 @@
+# cmake -DBUILD_DIR=... -DPROJECT_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCUDA_COMPILER=... -DFAKE=folder;folder -P run_cuda.cmake
+if(NOT EXISTS "${CUDA_COMPILER}")
+  message("SKIPPED: there is no nvcc")
+  return()
+endif()
+include(${CMAKE_CURRENT_LIST_DIR}/run_steps.cmake)
+set(prefix ${WORK_DIR}/prefix)
+file(REMOVE_RECURSE ${prefix})
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+string(REPLACE ";" ":" libraries "${FAKE}")
+run(${CMAKE_COMMAND} -S ${PROJECT_DIR} -B ${WORK_DIR}/build -G ${GENERATOR}
+    -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
+    -DCMAKE_CXX_COMPILER=${CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_COMPILER_LAUNCHER}
+    -DCMAKE_CUDA_COMPILER=${CUDA_COMPILER} -DCMAKE_CUDA_HOST_COMPILER=${CXX_COMPILER}
+    -DCMAKE_CUDA_COMPILER_LAUNCHER=${CXX_COMPILER_LAUNCHER} -DCMAKE_CUDA_ARCHITECTURES=75-virtual
+    -DCAFFE2_TEST_ON_FAKE=ON -DCAFFE2_TEST_LIBRARIES=${libraries})
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK_DIR}/build --output-on-failure --no-tests=error)
