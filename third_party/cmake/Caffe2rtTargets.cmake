@@ -1,6 +1,7 @@
 # Flags shared by every target, and the functions the folders use.
 #
 #   caffe2rt_sources(a.cc b.cc)                     adds sources of this folder to libcaffe2rt
+#   caffe2rt_link_all(target)                       links all of libcaffe2rt into a program
 #   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...])   a GoogleTest program and its tests
 add_library(caffe2rt_flags INTERFACE)
 # Flags of C++ sources; those of CUDA are caffe2rt_cuda_flags.
@@ -54,6 +55,19 @@ function(caffe2rt_configure_library target)
     PRIVATE $<BUILD_INTERFACE:caffe2rt_flags> Onednn::onednn ZLIB::ZLIB JPEG::JPEG PNG::PNG
             Leveldb::leveldb Lmdb::lmdb ${CMAKE_DL_LIBS})
   add_dependencies(${target} caffe2rt_proto)
+endfunction()
+
+# All of the library, for programs whose modules resolve against them.
+function(caffe2rt_link_all target)
+  if(BUILD_SHARED_LIBS)
+    target_link_libraries(${target} PRIVATE caffe2rt)
+  elseif(CAFFE2_CUDA_STATIC)
+    # CUDA's half links the library once more, which CMake refuses beside its own form of this.
+    target_link_libraries(${target} PRIVATE
+      -Wl,--whole-archive $<TARGET_FILE:caffe2rt> -Wl,--no-whole-archive caffe2rt)
+  else()
+    target_link_libraries(${target} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,caffe2rt>)
+  endif()
 endfunction()
 
 function(caffe2rt_sources)
