@@ -70,9 +70,14 @@ void* Open(const std::string& file, int more = 0) {
 }
 
 void* Broken(const std::string& file, CudaPresence* presence) {
+  const std::string why = LastLoaderError();
   presence->state = CudaState::kBroken;
   presence->path = file;
-  presence->message = MakeString("CUDA: cannot load \"", file, "\": ", LastLoaderError());
+  presence->message = MakeString("CUDA: cannot load \"", file, "\": ", why);
+  if (why.find("undefined symbol") != std::string::npos) {
+    presence->message +=
+        "; the program must export all of the static library, or use the shared one";
+  }
   return nullptr;
 }
 

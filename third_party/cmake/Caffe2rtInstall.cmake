@@ -22,10 +22,7 @@ target_include_directories(compat_headers INTERFACE
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/caffe2_core/compat>)
 add_library(compat INTERFACE)
 add_library(caffe2rt::compat ALIAS compat)
-# Targets with kernels are linked with CUDA's half; others reach it when it is opened. It comes first, for a static core to
-# give what it needs.
-target_link_libraries(compat INTERFACE
-  compat_headers $<$<BOOL:${CAFFE2RT_HAS_CUDA}>:$<$<LINK_LANGUAGE:CUDA>:caffe2rt::cuda>> caffe2rt)
+target_link_libraries(compat INTERFACE compat_headers caffe2rt)
 
 set(installed_targets caffe2rt module compat_headers compat)
 if(CAFFE2RT_HAS_CUDA)

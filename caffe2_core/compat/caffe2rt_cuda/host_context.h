@@ -75,9 +75,7 @@ class CUDAContext final : public ::caffe2rt::BaseContext {
     return static_cast<cudaStream_t>(
         ::caffe2rt::EnforceCudaModule().thread_stream(gpu_id, stream_id));
   }
-  cublasHandle_t cublas_handle() {
-    return Handle<cublasHandle_t>(::caffe2rt::CudaHandle::kCublas);
-  }
+  cublasHandle_t cublas_handle() { return Handle<cublasHandle_t>(::caffe2rt::CudaHandle::kCublas); }
   cudnnHandle_t cudnn_handle() { return Handle<cudnnHandle_t>(::caffe2rt::CudaHandle::kCudnn); }
   curandGenerator_t curand_generator() {
     return Handle<curandGenerator_t>(::caffe2rt::CudaHandle::kCurand);

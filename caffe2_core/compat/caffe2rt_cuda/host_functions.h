@@ -15,13 +15,13 @@
 #define CURAND_ENFORCE(condition, ...) \
   CAFFE2RT_HOST_STATUS_ENFORCE("cuRAND", condition, __VA_ARGS__)
 // 0 is success everywhere. The numbers alone: texts would need the libraries.
-#define CAFFE2RT_HOST_STATUS_ENFORCE(library, condition, ...)                                  \
-  do {                                                                                         \
-    const int caffe2rt_status = static_cast<int>(condition);                                   \
-    if (caffe2rt_status != 0) {                                                                \
-      CAFFE_THROW(#condition, " failed with status ", caffe2rt_status,                         \
-                  " of " library __VA_OPT__(, ": ", ) __VA_ARGS__);                            \
-    }                                                                                          \
+#define CAFFE2RT_HOST_STATUS_ENFORCE(library, condition, ...)          \
+  do {                                                                 \
+    const int caffe2rt_status = static_cast<int>(condition);           \
+    if (caffe2rt_status != 0) {                                        \
+      CAFFE_THROW(#condition, " failed with status ", caffe2rt_status, \
+                  " of " library __VA_OPT__(, ": ", ) __VA_ARGS__);    \
+    }                                                                  \
   } while (false)
 
 namespace caffe2 {

@@ -2,7 +2,11 @@
 
 namespace caffe2 {
 
-OPERATOR_SCHEMA(DeviceMix).NumInputs(0).NumOutputs(1).Arg("n", "numbers").Arg("step", "between two");
+OPERATOR_SCHEMA(DeviceMix)
+    .NumInputs(0)
+    .NumOutputs(1)
+    .Arg("n", "numbers")
+    .Arg("step", "between two");
 NO_GRADIENT(DeviceMix);
 
 }  // namespace caffe2

@@ -1,4 +1,5 @@
-// A host source of a target with kernels: the operator is there on both devices, and CUDA is there or says why not.
+// A host source of a target with kernels: the operator is there on both devices, and CUDA is there
+// or says why not.
 #include <iostream>
 
 #include "caffe2/core/common_gpu.h"

@@ -25,7 +25,11 @@ OPERATOR_SCHEMA(ScaleShift)
 
 // The CPU's operator on the device.
 REGISTER_CUDA_OPERATOR(ScaleShiftFallback, GPUFallbackOp<ScaleShiftOp<float, CPUContext>>);
-OPERATOR_SCHEMA(ScaleShiftFallback).NumInputs(1).NumOutputs(1).Arg("scale", "factor").Arg("shift", "summand");
+OPERATOR_SCHEMA(ScaleShiftFallback)
+    .NumInputs(1)
+    .NumOutputs(1)
+    .Arg("scale", "factor")
+    .Arg("shift", "summand");
 
 NO_GRADIENT(ScaleShift);
 NO_GRADIENT(ScaleShiftFallback);

@@ -45,8 +45,8 @@ class cudnnTypeWrapper;
 template <>
 class cudnnTypeWrapper<float> : public internal_gpu::CudnnType<float, float, CUDNN_DATA_FLOAT> {};
 template <>
-class cudnnTypeWrapper<double>
-    : public internal_gpu::CudnnType<double, double, CUDNN_DATA_DOUBLE> {};
+class cudnnTypeWrapper<double> : public internal_gpu::CudnnType<double, double, CUDNN_DATA_DOUBLE> {
+};
 template <>
 class cudnnTypeWrapper<int> : public internal_gpu::CudnnType<int, int, CUDNN_DATA_INT32> {};
 template <>

@@ -24,13 +24,13 @@
 #define CUBLAS_CHECK(condition) CUBLAS_ENFORCE(condition)
 #define CURAND_CHECK(condition) CURAND_ENFORCE(condition)
 #define CUDNN_CHECK(condition) CUDNN_ENFORCE(condition)
-#define CUDA_DRIVERAPI_ENFORCE(condition, ...)                                        \
-  do {                                                                                \
-    const int caffe2rt_result = static_cast<int>(condition);                          \
-    if (caffe2rt_result != 0) {                                                       \
-      CAFFE_THROW(#condition, " failed with result ", caffe2rt_result,                \
-                  " of CUDA's driver" __VA_OPT__(, ": ", ) __VA_ARGS__);              \
-    }                                                                                 \
+#define CUDA_DRIVERAPI_ENFORCE(condition, ...)                           \
+  do {                                                                   \
+    const int caffe2rt_result = static_cast<int>(condition);             \
+    if (caffe2rt_result != 0) {                                          \
+      CAFFE_THROW(#condition, " failed with result ", caffe2rt_result,   \
+                  " of CUDA's driver" __VA_OPT__(, ": ", ) __VA_ARGS__); \
+    }                                                                    \
   } while (false)
 #define CUDA_DRIVERAPI_CHECK(condition) CUDA_DRIVERAPI_ENFORCE(condition)
 #ifndef CUDA_KERNEL_ASSERT
@@ -39,16 +39,16 @@
 
 // Loops of a kernel over indices that the grid shares out.
 #ifndef CUDA_1D_KERNEL_LOOP
-#define CUDA_1D_KERNEL_LOOP(i, n)                                                              \
+#define CUDA_1D_KERNEL_LOOP(i, n)                                                            \
   for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < size_t(n); \
        i += static_cast<size_t>(blockDim.x) * gridDim.x)
 #endif
 #ifndef CUDA_2D_KERNEL_LOOP
 #define CUDA_2D_KERNEL_LOOP(i, n, j, m)                                                        \
-  for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < size_t(n); \
+  for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < size_t(n);   \
        i += static_cast<size_t>(blockDim.x) * gridDim.x)                                       \
-    for (size_t j = blockIdx.y * static_cast<size_t>(blockDim.y) + threadIdx.y;                \
-         j < size_t(m); j += static_cast<size_t>(blockDim.y) * gridDim.y)
+    for (size_t j = blockIdx.y * static_cast<size_t>(blockDim.y) + threadIdx.y; j < size_t(m); \
+         j += static_cast<size_t>(blockDim.y) * gridDim.y)
 #endif
 
 namespace caffe2 {
