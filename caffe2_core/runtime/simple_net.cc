@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/runtime/device_uses.h"
 #include "caffe2_core/runtime/device_waits.h"
 #include "caffe2_core/runtime/graph_runs.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -16,6 +17,8 @@ class SimpleNet final : public NetBase {
   SimpleNet(const std::shared_ptr<const NetDef>& def, Workspace* ws) : NetBase(def, ws), ws_(ws) {
     operators_.reserve(static_cast<size_t>(def->op_size()));
     for (int i = 0; i < def->op_size(); ++i) AddOperator(def->op(i), i);
+    uses_ = std::make_unique<DeviceUses>(GetOperators());
+    if (uses_->empty()) uses_.reset();
     sync_ = GetFlagArgument(*def, "cuda_sync");
     if (sync_) {
       waits_.resize(operators_.size() + 1);
@@ -42,13 +45,16 @@ class SimpleNet final : public NetBase {
     const size_t none = operators_.size();
     size_t running = none;  // the operator to blame
     try {
+      if (__builtin_expect(uses_ != nullptr, 0)) uses_->BeginRun();
       for (size_t i = 0; i < operators_.size();) {
         if (__builtin_expect(has_waits_, 0)) {
           running = none;
           FinishDeviceWork(waits_[i]);
         }
         if (__builtin_expect(graphs_ != nullptr, 0)) {
+          const size_t first = i;
           i = graphs_->Start(i, &running);
+          for (size_t j = first; j < i && uses_ != nullptr; ++j) uses_->Record(j);
           continue;
         }
         running = i;
@@ -58,6 +64,7 @@ class SimpleNet final : public NetBase {
         if (__builtin_expect(!success, 0)) {
           CAFFE_THROW("the operator reports a failure (RunOnDevice returned false)");
         }
+        if (__builtin_expect(uses_ != nullptr, 0)) uses_->Record(running);
         if (__builtin_expect(sync_, 0) && op->HasAsyncPart()) op->FinishDevice();
       }
       running = none;
@@ -110,6 +117,7 @@ class SimpleNet final : public NetBase {
   std::vector<std::unique_ptr<OperatorBase>> operators_;
   std::vector<std::vector<DeviceWork>> waits_;  // before each operator, and at the end
   bool has_waits_ = false;                      // nets of the CPU have none
+  std::unique_ptr<DeviceUses> uses_;            // null: one device at most besides the CPU
   bool sync_ = false;                           // wait after each operator
   std::unique_ptr<GraphRuns> graphs_;           // null: no operator is ever recorded
 };

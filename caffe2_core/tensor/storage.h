@@ -61,6 +61,8 @@ class Storage {
   size_t capacity_bytes() const { return capacity_bytes_; }
   DeviceType device() const { return device_; }
   TypeMeta meta() const { return meta_; }
+  // How the memory will be freed; its context knows it by this.
+  const MemoryDeleter& deleter() const { return deleter_; }
   // Elements with constructors that are alive in this memory; 0 for plain data.
   int64_t constructed() const { return constructed_; }
 

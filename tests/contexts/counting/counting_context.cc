@@ -40,6 +40,11 @@ std::unique_ptr<DeviceGraph> CountingStaticContext::CreateGraph(const DeviceOpti
   return NewCountingGraph(&DeviceOf(option));
 }
 
+void CountingStaticContext::RecordUse(const MemoryDeleter& memory, const BaseContext& user) const {
+  const auto& context = static_cast<const CountingContext&>(user);
+  CountingDevice::RecordUse(memory, context.device(), &context.stream());
+}
+
 CountingStaticContext* TheCountingStaticContext() {
   static CountingStaticContext* const context = [] {
     RegisterCountingEvents();

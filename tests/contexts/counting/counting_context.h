@@ -26,6 +26,7 @@ class CountingStaticContext final : public BaseStaticContext {
   // The device id too: of the pointer, for null of the thread's current device.
   void ExtractDeviceOption(DeviceOption* option, const void* data) override;
   std::unique_ptr<DeviceGraph> CreateGraph(const DeviceOption& option) override;
+  void RecordUse(const MemoryDeleter& memory, const BaseContext& user) const override;
 };
 
 // The process's one, registered with its events.

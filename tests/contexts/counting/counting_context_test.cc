@@ -52,6 +52,21 @@ TEST(CountingContextTest, CpuCannotReadDeviceMemory) {
   EXPECT_FALSE(IsReadable(memory.get()));
 }
 
+TEST(CountingContextTest, MemoryThatAnotherDeviceUsesIsNotGivenOutAgain) {
+  CountingContext there(Device(1));
+  CountingDevice::SetCurrent(0);
+  const size_t nbytes = (40u << 20) + 1;  // two do not fit
+  const auto memory = TheCountingStaticContext()->New(nbytes);
+  TheCountingStaticContext()->RecordUse(memory.second, there);
+  const auto release = Hold(there);
+  memory.second(memory.first);
+  EXPECT_THROW(TheCountingStaticContext()->New(nbytes), EnforceNotMet);
+  release();
+  there.FinishDeviceComputation();
+  const DataPtr again(TheCountingStaticContext()->New(nbytes));
+  EXPECT_EQ(again.get(), memory.first);
+}
+
 TEST(CountingContextDeathTest, HostCodeThatTouchesDeviceMemoryDies) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(

@@ -192,7 +192,7 @@ std::pair<void*, MemoryDeleter> CountingDevice::New(size_t nbytes) {
   CountingArena::Get().Open();
   std::memset(data, 0xCC, size);
   CountingArena::Get().Close();
-  return {data, MemoryDeleter(&Free, new Block{this, offset, size, {}})};
+  return {data, MemoryDeleter(&Free, new Block{this, offset, size, {}, {}})};
 }
 
 void CountingDevice::Free(void*, void* state) {
@@ -204,7 +204,21 @@ void CountingDevice::Free(void*, void* state) {
   for (const auto& [id, stream] : device.streams_) {
     block->last_use.emplace_back(stream.get(), stream->enqueued());
   }
+  for (CountingStream* stream : block->users) {
+    block->last_use.emplace_back(stream, stream->enqueued());
+  }
   device.freed_.push_back(std::move(block));
+}
+
+void CountingDevice::RecordUse(const MemoryDeleter& memory, const CountingDevice& user,
+                               CountingStream* stream) {
+  if (memory.function() != &Free) return;
+  Block& block = *static_cast<Block*>(memory.state());
+  CountingDevice& home = *block.device;
+  if (&home == &user) return;
+  std::lock_guard<std::mutex> lock(home.mutex_);
+  ++home.counts_.uses;
+  block.users.push_back(stream);
 }
 
 void CountingDevice::Reclaim() {

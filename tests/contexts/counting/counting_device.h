@@ -36,6 +36,7 @@ struct CountingCounts {
   int64_t copies_to_cpu = 0;
   int64_t copies_same_device = 0;
   int64_t graphs = 0;  // started
+  int64_t uses = 0;    // of its memory by streams of other devices, as told
 };
 
 // The addresses of both devices. Open while somebody runs an operation, closed otherwise.
@@ -120,9 +121,13 @@ class CountingDevice {
   static int Of(const void* data);
 
   // Memory full of 0xCC, aligned to 256 bytes; null for no bytes. A freed piece is given out again
-  // when the work that was enqueued on any stream before it was freed is over. THROWS when there is
+  // when the work that was enqueued before it was freed, on any stream of the device and on those
+  // that RecordUse named, is over. THROWS when there is
   // no more.
   std::pair<void*, MemoryDeleter> New(size_t nbytes);
+  // A stream of `user` uses memory that New gave, on this device or another.
+  static void RecordUse(const MemoryDeleter& memory, const CountingDevice& user,
+                        CountingStream* stream);
   // Made on first use.
   CountingStream& stream(int id);
 
@@ -136,6 +141,7 @@ class CountingDevice {
     CountingDevice* device;
     size_t offset;
     size_t size;
+    std::vector<CountingStream*> users;                         // of other devices
     std::vector<std::pair<CountingStream*, int64_t>> last_use;  // once freed
   };
   explicit CountingDevice(int id) : id_(id) { free_[0] = kCountingMemoryBytes; }

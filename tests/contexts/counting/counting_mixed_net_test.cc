@@ -88,6 +88,28 @@ TEST(CountingMixedNetTest, DeviceWaitsForAnother) {
   CountingDevice::SetCurrent(0);
 }
 
+TEST(CountingMixedNetTest, TellsOfMemoryThatAnotherDeviceUses) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {-1, 2});
+  ws.CreateNet(ParseNet(R"(
+    name: "two"
+    op { type: "CopyFromCPUInput" input: "x" output: "d" device_option { device_type: 20 device_id: 0 } }
+    op { type: "Relu" input: "d" output: "e" device_option { device_type: 20 device_id: 0 } }
+    op { type: "Copy" input: "e" output: "f" device_option { device_type: 20 device_id: 1 } }
+    op { type: "Add" input: "f" input: "f" output: "g" device_option { device_type: 20 device_id: 1 } }
+    arg { name: "inject_copies" i: 0 })"));
+  ws.CreateNet(ParseNet(R"(
+    name: "one"
+    op { type: "Relu" input: "d" output: "h" device_option { device_type: 20 device_id: 0 } })"));
+  const int64_t here = Counts().uses, there = CountingDevice::Get(1).counts().uses;
+  ASSERT_TRUE(ws.RunNet("two"));
+  EXPECT_EQ(Counts().uses, here + 1);  // of e
+  EXPECT_EQ(CountingDevice::Get(1).counts().uses, there);
+  ASSERT_TRUE(ws.RunNet("one"));
+  EXPECT_EQ(Counts().uses, here + 1);
+  CountingDevice::SetCurrent(0);
+}
+
 // Fails on the device, after RunOnDevice has returned.
 class FailsLaterOp final : public Operator<CountingContext> {
  public:
