@@ -69,6 +69,10 @@ class SimpleNet final : public NetBase {
       }
       running = none;
       FinishDeviceWork(waits_.back());
+    } catch (EnforceNotMet& error) {
+      if (!FinishAfterFailure()) AddWorkUnderWay(running, &error);
+      error.AppendMessage(FrameOf(running));
+      throw;
     } catch (...) {
       FinishAfterFailure();
       RethrowWithFrame(FrameOf(running));
@@ -95,13 +99,33 @@ class SimpleNet final : public NetBase {
     }
   }
 
-  void FinishAfterFailure() noexcept {
+  // Whether no device has failed.
+  bool FinishAfterFailure() noexcept {
+    bool good = true;
     for (const auto& op : operators_) {
       try {
         if (op->HasAsyncPart()) op->FinishDevice();
       } catch (...) {  // the first failure is the one to report
+        good = false;
       }
     }
+    return good;
+  }
+
+  // A device that has failed refuses the next operator, which is not to blame then: names the ones
+  // that it was at work on.
+  void AddWorkUnderWay(size_t position, EnforceNotMet* error) const {
+    if (sync_ || position >= operators_.size() || !operators_[position]->HasAsyncPart()) return;
+    const DeviceOption& device = operators_[position]->device_option();
+    size_t first = position;
+    for (size_t i = position; i > 0 && waits_[i].empty(); --i) {
+      const OperatorBase& before = *operators_[i - 1];
+      if (before.HasAsyncPart() && IsSameDevice(before.device_option(), device)) first = i - 1;
+    }
+    if (first == position) return;
+    error->AppendMessage(MakeString("work of operators ", first, " to ", position - 1, " on ",
+                                    DeviceTypeName(device.device_type()),
+                                    " was under way and has failed, which may be the cause"));
   }
 
   std::string FrameOf(size_t position) {
