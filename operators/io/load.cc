@@ -41,6 +41,12 @@ void RegisterLoad() {
   RegisterSchema("Load", __FILE__)
       .NumInputs(0, INT32_MAX)
       .NumOutputs(0, INT32_MAX)
+      .DeviceInferenceFunction([](const OperatorDef& op) {
+        // Readers are of the CPU.
+        return std::pair(
+            std::vector<DeviceOption>(static_cast<size_t>(op.input_size())),
+            std::vector<DeviceOption>(static_cast<size_t>(op.output_size()), op.device_option()));
+      })
       .SetDoc(
           "Fills its outputs, or with load_all blobs of all the names there are, from databases "
           "that Save wrote. Names in "

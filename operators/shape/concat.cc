@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/device_inference.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/shape/register.h"
@@ -52,6 +53,7 @@ void RegisterAs(const std::string& type) {
       .Input(0, "X1, X2, ...", "tensors of one type, equal in all dimensions but the joined one")
       .Output(0, "concat_result", "the inputs one after the other")
       .Output(1, "split_info", "int32: the size that each input takes, for Split")
+      .DeviceInferenceFunction(OnCPU({}, {1}))
       .TensorInferenceFunction(Infer)
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return MoveCost(in, Infer(def, in));

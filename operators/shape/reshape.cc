@@ -1,5 +1,6 @@
 #include "operators/shape/reshape.h"
 
+#include "caffe2_core/graph/device_inference.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/shape/register.h"
@@ -67,6 +68,7 @@ void RegisterReshape() {
       .Output(0, "reshaped", "the elements of data")
       .Output(1, "old_shape", "the shape of data")
       .TensorInferenceFunction(Infer)
+      .DeviceInferenceFunction(OnCPU({1}, {1}))
       .InheritOnnxSchema()
       .SetDoc("Gives a tensor another shape with as many elements.");
   RegisterCpuOperator<ReshapeOp<CPUContext>>("Reshape", __FILE__);

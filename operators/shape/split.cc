@@ -1,5 +1,6 @@
 #include "operators/shape/split.h"
 
+#include "caffe2_core/graph/device_inference.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/shape/register.h"
@@ -71,6 +72,7 @@ void RegisterAs(const std::string& type) {
       .Input(0, "input", "a tensor")
       .Input(1, "split", "(optional) int32: the sizes, in place of argument split")
       .Output(0, "[output_0, output_1, ...]", "the pieces")
+      .DeviceInferenceFunction(OnCPU({1}, {}))
       .TensorInferenceFunction(Infer)
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return MoveCost(in, Infer(def, in));
