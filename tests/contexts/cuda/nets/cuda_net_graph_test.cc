@@ -1,0 +1,124 @@
+// Net argument cuda_graph on CUDA.
+#include <thread>
+
+#include "tests/contexts/cuda/nets/cuda_net_testing.h"
+
+namespace caffe2rt::test {
+namespace {
+
+class CudaNetGraphTest : public CudaNetTest {};
+
+constexpr const char* kNet = R"(
+  name: "x" device_option { device_type: 1 }
+  op { type: "Relu" input: "x" output: "a" }
+  op { type: "Tanh" input: "a" output: "b" }
+  op { type: "Sigmoid" input: "b" output: "c" }
+  op { type: "Tanh" input: "x" output: "x2" }
+  op { type: "Relu" input: "c" output: "c" })";
+
+NetDef Named(const std::string& name) {
+  NetDef net = ParseNet(kNet);
+  net.set_name(name);
+  return net;
+}
+
+NetDef WithGraph(NetDef net) {
+  *net.add_arg() = MakeArgument<int>("cuda_graph", 1);
+  return net;
+}
+
+TEST_F(CudaNetGraphTest, ReplayGivesWhatAPlainRunGives) {
+  Workspace ws;
+  FeedCuda(&ws, "x", {5}, RandomValues(5));
+  ws.CreateNet(Named("plain"));
+  ws.CreateNet(WithGraph(Named("graph")));
+  for (int run = 1; run <= 6; ++run) {
+    FeedCuda(&ws, "x", {5}, RandomValues(5, -2, 2, static_cast<uint32_t>(run)));
+    ASSERT_TRUE(ws.RunNet("plain"));
+    const std::vector<float> want = FetchCuda(ws, "c"), want2 = FetchCuda(ws, "x2");
+    FeedCuda(&ws, "c", {5}, {9, 9, 9, 9, 9});
+    fakecuda_reset_calls();
+    ASSERT_TRUE(ws.RunNet("graph"));
+    EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), run >= 3 ? 1 : 0) << run;
+    EXPECT_EQ(fakecuda_calls("kernel"), run > 3 ? 0 : 5) << run;  // given to CUDA one by one
+    EXPECT_EQ(FetchCuda(ws, "c"), want);
+    EXPECT_EQ(FetchCuda(ws, "x2"), want2);
+  }
+}
+
+TEST_F(CudaNetGraphTest, RecordsAnewWhenTheShapeChanges) {
+  Workspace ws;
+  FeedCuda(&ws, "x", {5}, RandomValues(5));
+  ws.CreateNet(Named("plain"));
+  ws.CreateNet(WithGraph(Named("graph")));
+  for (int run = 0; run < 4; ++run) ASSERT_TRUE(ws.RunNet("graph"));
+  FeedCuda(&ws, "x", {3, 700}, RandomValues(2100));
+  ASSERT_TRUE(ws.RunNet("plain"));
+  const std::vector<float> want = FetchCuda(ws, "c");
+  for (int run = 1; run <= 4; ++run) {
+    fakecuda_reset_calls();
+    ASSERT_TRUE(ws.RunNet("graph"));
+    EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), run >= 3 ? 1 : 0) << run;
+    EXPECT_EQ(FetchCuda(ws, "c"), want);
+  }
+}
+
+TEST_F(CudaNetGraphTest, CopiesOfAMixedNetStayOutside) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {3}, {-1, 2, 3});
+  NetDef net = ParseNet(R"(
+    name: "mixed" external_input: "x" external_output: "z"
+    op { type: "Relu" input: "x" output: "a" device_option { device_type: 1 } }
+    op { type: "Relu" input: "a" output: "b" device_option { device_type: 1 } }
+    op { type: "Add" input: "b" input: "x" output: "z" })");
+  ws.CreateNet(WithGraph(net));
+  for (int run = 1; run <= 5; ++run) {
+    const float top = static_cast<float>(run);
+    Feed<float>(&ws, "x", {3}, {-1, 2, top});
+    fakecuda_reset_calls();
+    ASSERT_TRUE(ws.RunNet("mixed"));
+    EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), run >= 3 ? 1 : 0) << run;
+    ExpectTensor<float>(ws, "z", {3}, {-1, 4, 2 * top});
+  }
+}
+
+TEST_F(CudaNetGraphTest, SteadyStateIsOneLaunchAndOneWait) {
+  Workspace ws;
+  FeedCuda(&ws, "x", {5}, RandomValues(5));
+  ws.CreateNet(WithGraph(Named("graph")));
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("graph"));
+  fakecuda_reset_calls();
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("graph"));
+  EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), 3);
+  EXPECT_EQ(fakecuda_calls("cudaStreamSynchronize"), 3);
+  EXPECT_EQ(fakecuda_calls("cudaMalloc") + fakecuda_calls("cudaEventCreateWithFlags") +
+                fakecuda_calls("cudaGraphInstantiate"),
+            0);
+}
+
+TEST_F(CudaNetGraphTest, AnotherThreadsRunIsOverWhenItReturns) {
+  Workspace ws;
+  FeedCuda(&ws, "x", {2}, {-1, 2});
+  ws.CreateNet(WithGraph(ParseNet(R"(
+    name: "graph" device_option { device_type: 1 }
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Relu" input: "a" output: "b" })")));
+  for (int run = 0; run < 4; ++run) ASSERT_TRUE(ws.RunNet("graph"));
+  FeedCuda(&ws, "x", {2}, {5, 6});
+  std::thread([&] {
+    fakecuda_reset_calls();
+    EXPECT_TRUE(ws.RunNet("graph"));
+    EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), 1);
+    EXPECT_TRUE(CUDAContext::IsStreamFree(
+        [] {
+          DeviceOption option;
+          option.set_device_type(CUDA);
+          return option;
+        }(),
+        0));
+  }).join();
+  EXPECT_EQ(FetchCuda(ws, "b"), (std::vector<float>{5, 6}));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

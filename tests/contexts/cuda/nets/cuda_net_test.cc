@@ -1,0 +1,186 @@
+// Nets that mix the CPU and CUDA devices, and where errors of the device come out.
+#include <thread>
+
+#include "tests/contexts/cuda/nets/cuda_net_testing.h"
+
+namespace caffe2rt::test {
+namespace {
+
+// z = relu(x) + w, the Relu on CUDA.
+constexpr const char* kMixed = R"(
+  name: "mixed" external_input: "x" external_input: "w" external_output: "z"
+  op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } }
+  op { type: "Add" input: "y" input: "w" output: "z" })";
+
+TEST_F(CudaNetTest, NetThatMixesDevicesRunsUnedited) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {3}, {-1, 2, 3});
+  Feed<float>(&ws, "w", {3}, {10, 20, 30});
+  const NetBase* const net = ws.CreateNet(ParseNet(kMixed));
+  EXPECT_THAT(TypesOf(net->debug_def()),
+              testing::ElementsAre("CopyCPUToGPU", "Relu", "CopyGPUToCPU", "Add"));
+  EXPECT_TRUE(ws.HasBlob("x_gpu_0"));
+  EXPECT_TRUE(ws.HasBlob("y_cpu"));
+  for (const float top : {3.f, 7.f}) {
+    Feed<float>(&ws, "x", {3}, {-1, 2, top});
+    ASSERT_TRUE(ws.RunNet("mixed"));
+    ExpectTensor<float>(ws, "z", {3}, {10, 22, 30 + top});
+  }
+}
+
+TEST_F(CudaNetTest, SteadyStateTakesNothingAndWaitsWhereTheCpuLooks) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {3}, {-1, 2, 3});
+  Feed<float>(&ws, "w", {3}, {10, 20, 30});
+  ws.CreateNet(ParseNet(kMixed));
+  for (int run = 0; run < 2; ++run) ASSERT_TRUE(ws.RunNet("mixed"));
+  fakecuda_reset_calls();
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("mixed"));
+  for (const char* call :
+       {"cudaMalloc", "cudaFree", "cudaMallocHost", "cudaHostAlloc", "cudaEventCreateWithFlags",
+        "cudaEventCreate", "cudaStreamCreateWithFlags", "pageable_copy"}) {
+    EXPECT_EQ(fakecuda_calls(call), 0) << call;
+  }
+  EXPECT_EQ(fakecuda_calls("cudaStreamSynchronize"), 3);  // before the Add
+}
+
+TEST_F(CudaNetTest, GoesFromOneGpuToAnother) {
+  SKIP_BELOW_DEVICES(2);
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {-1, 2});
+  const NetBase* const net = ws.CreateNet(ParseNet(R"(
+    name: "two"
+    op { type: "Relu" input: "x" output: "a" device_option { device_type: 1 device_id: 0 } }
+    op { type: "Relu" input: "a" output: "b" device_option { device_type: 1 device_id: 1 } }
+    op { type: "Add" input: "a" input: "b" output: "c" })"));
+  EXPECT_THAT(TypesOf(net->debug_def()),
+              testing::ElementsAre("CopyCPUToGPU", "Relu", "Copy", "Relu", "CopyGPUToCPU",
+                                   "CopyGPUToCPU", "Add"));
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(ws.RunNet("two"));
+  ExpectTensor<float>(ws, "c", {2}, {0, 4});
+  EXPECT_EQ(GetGPUIDForPointer(ws.GetBlob("a_gpu_1")->Get<Tensor>().raw_data()), 1);
+  CaffeCudaSetDevice(0);
+}
+
+TEST_F(CudaNetTest, InPlaceUpdateOnTheDeviceComesBack) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {-1, 2});
+  ws.CreateNet(ParseNet(R"(
+    name: "updates"
+    op { type: "Relu" input: "x" output: "x" device_option { device_type: 1 } }
+    op { type: "Add" input: "x" input: "x" output: "y" })"));
+  ASSERT_TRUE(ws.RunNet("updates"));
+  ExpectTensor<float>(ws, "x", {2}, {0, 2});
+  ExpectTensor<float>(ws, "y", {2}, {0, 4});
+}
+
+// On a machine of its own: what fails there stays on its device.
+using CudaNetDeathTest = CudaNetTest;
+
+// Relu, Tanh and Relu on CUDA; fails at the second one's operation when told.
+NetDef ThreeOnCuda() {
+  return ParseNet(R"(
+    name: "three" device_option { device_type: 1 }
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Tanh" input: "a" output: "b" }
+    op { type: "Relu" input: "b" output: "c" })");
+}
+
+std::string ErrorOfFailingRun(const NetDef& net) {
+  Workspace ws;
+  FeedCuda(&ws, "x", {2}, {-1, 2});
+  ws.CreateNet(net);
+  EXPECT_TRUE(ws.RunNet("three"));
+  fakecuda_fail_async(1, cudaErrorIllegalAddress);
+  return ErrorOf([&] { ws.RunNet("three"); });
+}
+
+// The same while the device stands still until all three operators are given to it.
+std::string ErrorOfHeldFailingRun(const NetDef& net) {
+  Workspace ws;
+  FeedCuda(&ws, "x", {2}, {-1, 2});
+  ws.CreateNet(net);
+  EXPECT_TRUE(ws.RunNet("three"));
+  const cudaStream_t stream = CUDAContext::cuda_stream(0, 0);
+  fakecuda_pause(stream);
+  fakecuda_reset_calls();
+  fakecuda_fail_async(1, cudaErrorIllegalAddress);
+  std::thread releaser([stream] {
+    while (fakecuda_calls("kernel") < 3) std::this_thread::yield();
+    fakecuda_resume(stream);
+  });
+  const std::string error = ErrorOf([&] { ws.RunNet("three"); });
+  releaser.join();
+  return error;
+}
+
+TEST_F(CudaNetDeathTest, ErrorOfTheDeviceNamesTheOperatorsSinceTheLastWait) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(OnMachine({},
+                        [] {
+                          RegisterCuda();
+                          const std::string error = ErrorOfHeldFailingRun(ThreeOnCuda());
+                          EXPECT_THAT(error, testing::HasSubstr("illegal memory access"));
+                          EXPECT_THAT(error, testing::HasSubstr(
+                                                 "net \"three\": work of operators 0 to 2 (Relu"));
+                        }),
+              testing::ExitedWithCode(0), "");
+}
+
+// Waits for the device before its operator starts, which then finds that the device has failed.
+class WaitsFirst final : public ObserverBase<OperatorBase> {
+ public:
+  using ObserverBase<OperatorBase>::ObserverBase;
+  void Start() override {
+    cudaDeviceSynchronize();
+    cudaGetLastError();
+  }
+};
+
+TEST_F(CudaNetDeathTest, OperatorThatTheFailedDeviceRefusesIsNotBlamedAlone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(OnMachine({},
+                        [] {
+                          RegisterCuda();
+                          Workspace ws;
+                          FeedCuda(&ws, "x", {2}, {-1, 2});
+                          const NetBase* const net = ws.CreateNet(ThreeOnCuda());
+                          EXPECT_TRUE(ws.RunNet("three"));
+                          OperatorBase* const last = net->GetOperators()[2];
+                          last->AttachObserver(std::make_unique<WaitsFirst>(last));
+                          fakecuda_fail_async(1, cudaErrorIllegalAddress);
+                          const std::string error = ErrorOf([&] { ws.RunNet("three"); });
+                          EXPECT_THAT(error, testing::HasSubstr("operator 2 (Relu"));
+                          EXPECT_THAT(error, testing::HasSubstr(
+                                                 "work of operators 0 to 1 on CUDA was under way"));
+                        }),
+              testing::ExitedWithCode(0), "");
+}
+
+TEST_F(CudaNetDeathTest, WithCudaSyncItNamesTheVeryOperator) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(OnMachine({},
+                        [] {
+                          RegisterCuda();
+                          NetDef net = ThreeOnCuda();
+                          *net.add_arg() = MakeArgument<int>("cuda_sync", 1);
+                          EXPECT_THAT(ErrorOfFailingRun(net),
+                                      testing::HasSubstr("net \"three\", operator 1 (Tanh"));
+                        }),
+              testing::ExitedWithCode(0), "");
+}
+
+TEST_F(CudaNetTest, CudaSyncWaitsAfterEachOperator) {
+  Workspace ws;
+  FeedCuda(&ws, "x", {2}, {-1, 2});
+  NetDef net = ThreeOnCuda();
+  *net.add_arg() = MakeArgument<int>("cuda_sync", 1);
+  ws.CreateNet(net);
+  ASSERT_TRUE(ws.RunNet("three"));
+  fakecuda_reset_calls();
+  ASSERT_TRUE(ws.RunNet("three"));
+  EXPECT_EQ(fakecuda_calls("cudaStreamSynchronize"), 3);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
