@@ -95,7 +95,7 @@ struct GraphRuns::Piece {
   bool recorded = false;
   std::unique_ptr<DeviceGraph> graph;
   std::vector<const Blob*> written;
-  std::thread::id thread;  // that ran it last: its streams are the ones in use
+  std::thread::id thread;  // that ran it last: what was recorded belongs to its streams
 
   bool IsAsBefore() const {
     return std::all_of(seen.begin(), seen.end(), [](const Seen& s) { return s.IsAsBefore(); });
@@ -191,7 +191,8 @@ size_t GraphRuns::Start(size_t i, size_t* running) {
   const bool observed = std::any_of(operators_.begin() + static_cast<std::ptrdiff_t>(piece->first),
                                     operators_.begin() + static_cast<std::ptrdiff_t>(end),
                                     [](OperatorBase* op) { return op->NumObservers() > 0; });
-  if (piece->runs_alike > 0 && !piece->IsAsBefore()) piece->Forget();
+  const std::thread::id thread = std::this_thread::get_id();
+  if (piece->runs_alike > 0 && (piece->thread != thread || !piece->IsAsBefore())) piece->Forget();
   if (!observed && piece->runs_alike >= kPlainRuns) {
     if (piece->recorded || Record(*piece)) {
       Replay(*piece, running);
@@ -203,7 +204,7 @@ size_t GraphRuns::Start(size_t i, size_t* running) {
     }
   }
   StartPlain(*piece, running);
-  piece->thread = std::this_thread::get_id();
+  piece->thread = thread;
   piece->Look();
   return end;
 }
@@ -246,7 +247,6 @@ bool GraphRuns::Record(Piece& piece) {
   }
   if (kept && thrown.empty() && piece.IsAsBefore()) {
     piece.recorded = true;
-    piece.thread = std::this_thread::get_id();
     return true;
   }
   const bool moved = kept && thrown.empty();
@@ -276,14 +276,6 @@ void GraphRuns::LeaveOut(Piece& piece, size_t position, const std::string& reaso
 void GraphRuns::Replay(Piece& piece, size_t* running) {
   *running = operators_.size();
   try {
-    if (piece.thread != std::this_thread::get_id()) {
-      // Who waits for the last operator's context must wait for this thread's stream.
-      OperatorBase* const last = operators_[piece.end - 1];
-      Event finished(last->device_option());
-      finished.SetFinished();
-      last->WaitEvent(finished, 0);
-      piece.thread = std::this_thread::get_id();
-    }
     piece.graph->Launch(0);
   } catch (EnforceNotMet& error) {
     error.AppendMessage(

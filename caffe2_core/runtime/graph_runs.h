@@ -6,8 +6,8 @@
 // piece is run operator by operator twice; when the memory and the shapes of all its blobs were the
 // same from run to run, the third run records it, and from then on one call starts it. Before each
 // run pointers, types and shapes of its blobs are compared with those that were recorded: when one
-// has changed, the graph is dropped and the piece begins anew. What comes out is what a plain run
-// gives, bit by bit.
+// has changed, or another thread runs the net, the graph is dropped and the piece begins anew. What
+// comes out is what a plain run gives, bit by bit.
 //
 // Not recorded, and run as usual between the pieces around: operators with inputs that are not on
 // their device (the values may change under the same address) or with outputs on the CPU alone;

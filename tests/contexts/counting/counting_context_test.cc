@@ -52,6 +52,12 @@ TEST(CountingContextTest, CpuCannotReadDeviceMemory) {
   EXPECT_FALSE(IsReadable(memory.get()));
 }
 
+TEST(CountingContextTest, EventsHaveNoCallbacks) {
+  Event event(Device(0));
+  EXPECT_FALSE(event.SupportsCallback());
+  ExpectThrows([&] { event.SetCallback([] {}); }, "events of COUNTING have no callbacks");
+}
+
 TEST(CountingContextTest, MemoryThatAnotherDeviceUsesIsNotGivenOutAgain) {
   CountingContext there(Device(1));
   CountingDevice::SetCurrent(0);

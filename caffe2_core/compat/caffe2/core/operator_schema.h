@@ -13,11 +13,13 @@
 #include "caffe2/core/types.h"
 #include "caffe2/proto/caffe2_pb.h"
 #include "caffe2/utils/proto_utils.h"
+#include "caffe2_core/graph/device_inference.h"
 #include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2 {
 using ::caffe2rt::CreateTensorShape;
 using ::caffe2rt::GetDimsVector;
+using ::caffe2rt::InferOpInputOutputDevice;
 using ::caffe2rt::OpSchema;
 using ::caffe2rt::OpSchemaRegistry;
 using ::caffe2rt::PointwiseCostInference;
