@@ -24,9 +24,9 @@ namespace math {
 
 // Who makes matrix products on CUDA. kBest: cuBLAS where there is one, else our own kernel.
 enum class GemmEngine { kBest, kNative };
-// Of an operator's engine: "DEFAULT" asks for our own kernel.
+// Of an operator's engine: "NATIVE" asks for our own kernel.
 inline GemmEngine GemmEngineOf(std::string_view engine) {
-  return engine == "DEFAULT" ? GemmEngine::kNative : GemmEngine::kBest;
+  return engine == "NATIVE" ? GemmEngine::kNative : GemmEngine::kBest;
 }
 
 namespace internal {

@@ -42,7 +42,9 @@ void RunBatchMatMul(CUDAContext& context, math::GemmEngine engine, const BatchMa
 }
 
 void RegisterBatchMatMulCuda() {
-  RegisterOperator<BatchMatMulOp<CUDAContext>>(CUDA, "BatchMatMul", __FILE__);
+  for (const char* engine : {"", "NATIVE"}) {
+    RegisterOperator<BatchMatMulOp<CUDAContext>>(CUDA, "BatchMatMul", __FILE__, engine);
+  }
 }
 
 }  // namespace caffe2rt

@@ -20,8 +20,10 @@ void RunFC(CUDAContext& context, math::GemmEngine engine, const FCSizes& sizes, 
 }
 
 void RegisterFCCuda() {
-  RegisterOperator<FullyConnectedOp<CUDAContext, false>>(CUDA, "FC", __FILE__);
-  RegisterOperator<FullyConnectedOp<CUDAContext, true>>(CUDA, "FCTransposed", __FILE__);
+  for (const char* engine : {"", "NATIVE"}) {
+    RegisterOperator<FullyConnectedOp<CUDAContext, false>>(CUDA, "FC", __FILE__, engine);
+    RegisterOperator<FullyConnectedOp<CUDAContext, true>>(CUDA, "FCTransposed", __FILE__, engine);
+  }
 }
 
 }  // namespace caffe2rt

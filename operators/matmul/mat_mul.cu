@@ -20,6 +20,10 @@ void RunMatMul(CUDAContext& context, math::GemmEngine engine, const MatMulSizes&
   math::internal::CudaGemm<float>(context, engine, shape, 1.f, a, b, 0.f, y);
 }
 
-void RegisterMatMulCuda() { RegisterOperator<MatMulOp<CUDAContext>>(CUDA, "MatMul", __FILE__); }
+void RegisterMatMulCuda() {
+  for (const char* engine : {"", "NATIVE"}) {
+    RegisterOperator<MatMulOp<CUDAContext>>(CUDA, "MatMul", __FILE__, engine);
+  }
+}
 
 }  // namespace caffe2rt
