@@ -9,6 +9,7 @@
 #include "operators/io/register_cuda.h"
 #include "operators/math/synced_cuda.h"
 #include "operators/matmul/register_cuda.h"
+#include "operators/norm/register_cuda.h"
 #include "operators/pool/register_cuda.h"
 #include "operators/reduce/register_cuda.h"
 #include "operators/select/register_cuda.h"
@@ -24,6 +25,7 @@ void RegisterCudaOperators() {
     RegisterImageCudaOperators();
     RegisterIoCudaOperators();
     RegisterMatmulCudaOperators();
+    RegisterNormCudaOperators();
     RegisterPoolCudaOperators();
     RegisterReduceCudaOperators();
     RegisterSelectCudaOperators();

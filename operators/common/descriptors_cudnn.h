@@ -29,6 +29,7 @@ CAFFE2RT_CUDNN_DESCRIPTOR(CudnnFilter, FilterDescriptor);
 CAFFE2RT_CUDNN_DESCRIPTOR(CudnnConvolution, ConvolutionDescriptor);
 CAFFE2RT_CUDNN_DESCRIPTOR(CudnnActivation, ActivationDescriptor);
 CAFFE2RT_CUDNN_DESCRIPTOR(CudnnPooling, PoolingDescriptor);
+CAFFE2RT_CUDNN_DESCRIPTOR(CudnnLRNWindow, LRNDescriptor);
 #undef CAFFE2RT_CUDNN_DESCRIPTOR
 
 inline cudnnTensorFormat_t CudnnFormat(StorageOrder order) {

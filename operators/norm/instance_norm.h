@@ -15,6 +15,8 @@
 
 namespace caffe2rt {
 
+class CUDAContext;
+
 // Memory that lasts from run to run.
 struct NormScratch {
   std::vector<Moments> moments;
@@ -25,6 +27,10 @@ struct NormScratch {
 // instance normalization, fewer is group normalization. mean and inv_std get [batch, groups]. x may
 // be y.
 void NormalizeGroups(CPUContext& context, const Channels& shape, int64_t groups, float epsilon,
+                     const float* x, const float* scale, const float* bias, NormScratch* scratch,
+                     float* y, float* mean, float* inv_std);
+// `scratch` is not needed.
+void NormalizeGroups(CUDAContext& context, const Channels& shape, int64_t groups, float epsilon,
                      const float* x, const float* scale, const float* bias, NormScratch* scratch,
                      float* y, float* mean, float* inv_std);
 

@@ -13,6 +13,8 @@
 
 namespace caffe2rt {
 
+class CUDAContext;
+
 struct LRNWindow {
   int64_t before = 0, after = 0;  // channels on either side; after is -1 for an empty window
   float alpha = 0;                // over the size already
@@ -23,15 +25,33 @@ struct LRNWindow {
 // scale may be null. `scratch` keeps its memory from run to run.
 void NormalizeLocally(CPUContext& context, const Channels& shape, const LRNWindow& window,
                       const float* x, std::vector<float>* scratch, float* y, float* scale);
+// `scratch` is not needed.
+void NormalizeLocally(CUDAContext& context, const Channels& shape, const LRNWindow& window,
+                      const float* x, std::vector<float>* scratch, float* y, float* scale);
 
-template <class Context>
+// Our own kernels. Another class in its place is an engine: made for an operator, called each run.
+class NativeLRN {
+ public:
+  explicit NativeLRN(const OperatorBase&) {}
+  template <class Context>
+  void operator()(Context& context, const Channels& shape, const LRNWindow& window, const float* x,
+                  float* y, float* scale) {
+    NormalizeLocally(context, shape, window, x, &scratch_, y, scale);
+  }
+
+ private:
+  std::vector<float> scratch_;
+};
+
+template <class Context, class Kernel = NativeLRN>
 class LRNOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   LRNOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         order_(
-            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))) {
+            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))),
+        kernel_(*this) {
     const int size = this->template GetSingleArgument<int>("size", 0);
     // The original takes size 0 in NHWC: an empty window.
     const int least = order_ == StorageOrder::NHWC ? 0 : 1;
@@ -51,14 +71,14 @@ class LRNOp final : public Operator<Context> {
     float* scale =
         this->OutputSize() > 1 ? this->template OutputData<float>(1, X.sizes()) : nullptr;
     if (X.numel() == 0) return true;
-    NormalizeLocally(context_, ChannelsOf(X, order_), window_, x, &scratch_, y, scale);
+    kernel_(context_, ChannelsOf(X, order_), window_, x, y, scale);
     return true;
   }
 
  private:
   const StorageOrder order_;
   LRNWindow window_;
-  std::vector<float> scratch_;
+  Kernel kernel_;
 };
 
 }  // namespace caffe2rt

@@ -6,27 +6,42 @@
 
 namespace caffe2rt {
 
+class CUDAContext;
+
 // A NaN, an infinity or nothing but -infinity in a row makes all of it NaN.
 void SoftmaxRows(CPUContext& context, int64_t rows, int64_t n, const float* x, float* y);
+void SoftmaxRows(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y);
 
-template <class Context>
+// Our own kernels. Another class in its place is an engine: made for an operator, called each run.
+struct NativeSoftmax {
+  explicit NativeSoftmax(const OperatorBase&) {}
+  template <class Context>
+  void operator()(Context& context, int64_t rows, int64_t n, const float* x, float* y) {
+    SoftmaxRows(context, rows, n, x, y);
+  }
+};
+
+template <class Context, class Kernel = NativeSoftmax>
 class SoftmaxOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   SoftmaxOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), axis_(this->template GetSingleArgument<int>("axis", 1)) {}
+      : Operator<Context>(def, ws),
+        axis_(this->template GetSingleArgument<int>("axis", 1)),
+        kernel_(*this) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     const int axis = X.canonical_axis_index(axis_);
     const float* x = X.template data<float>();
     float* y = this->template OutputData<float>(0, X.sizes());
-    SoftmaxRows(context_, X.size_to_dim(axis), X.size_from_dim(axis), x, y);
+    kernel_(context_, X.size_to_dim(axis), X.size_from_dim(axis), x, y);
     return true;
   }
 
  private:
   const int axis_;
+  Kernel kernel_;
 };
 
 }  // namespace caffe2rt

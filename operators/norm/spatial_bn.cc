@@ -1,5 +1,6 @@
 #include "operators/norm/spatial_bn.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "caffe2_core/base/simd.h"
@@ -40,6 +41,53 @@ CAFFE2RT_SIMD void ScaleColumns(const float* x, int64_t rows, int64_t channels, 
   }
 }
 
+// y = x * factor[c] + term[c]. x may be y.
+void ScaleChannels(const Channels& shape, const float* x, const float* factor, const float* term,
+                   float* y) {
+  if (shape.last || shape.positions == 1) {
+    ScaleColumns(x, shape.batch * shape.positions, shape.count, factor, term, y);
+    return;
+  }
+  for (int64_t i = 0; i < shape.batch; ++i) {
+    for (int64_t c = 0; c < shape.count; ++c, x += shape.positions, y += shape.positions) {
+      ScaleRow(x, shape.positions, factor[c], term[c], y);
+    }
+  }
+}
+
+// Of each channel over batch and positions. `scratch` has room for two floats a channel.
+void ChannelMoments(const Channels& shape, const float* x, float* scratch, Moments* moments) {
+  if (shape.last || shape.positions == 1) {
+    ColumnMoments(x, shape.batch * shape.positions, shape.count, scratch, moments);
+    return;
+  }
+  for (int64_t c = 0; c < shape.count; ++c) {
+    moments[c] = {};
+    for (int64_t i = 0; i < shape.batch; ++i) {
+      moments[c].Merge(MomentsOf(x + (i * shape.count + c) * shape.positions, shape.positions));
+    }
+  }
+}
+
+void BatchMoments(const Channels& shape, const BatchNormTraining& parameters, const float* x,
+                  BatchNormScratch* scratch) {
+  const size_t n = static_cast<size_t>(shape.count);
+  const double seen = static_cast<double>(shape.batch * shape.positions);
+  scratch->moments.resize(n);
+  if (parameters.num_batches > 1) {
+    const double total = seen * parameters.num_batches;
+    for (size_t i = 0; i < n && shape.batch > 0; ++i) {
+      const double mean = parameters.sums[i] / total;
+      scratch->moments[i] = {1, mean, parameters.sumsq[i] / total - mean * mean};
+    }
+  } else if (seen == 0) {
+    std::fill(scratch->moments.begin(), scratch->moments.end(), Moments{});
+  } else {
+    scratch->floats.resize(2 * n);
+    ChannelMoments(shape, x, scratch->floats.data(), scratch->moments.data());
+  }
+}
+
 std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
   const int outputs = args.GetSingleArgument<bool>("is_test", false) ? 1 : 5;
@@ -58,39 +106,48 @@ std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<Te
 
 }  // namespace
 
-void ScaleChannels(CPUContext&, const Channels& shape, const float* x, const float* factor,
-                   const float* term, float* y) {
-  if (shape.last || shape.positions == 1) {
-    ScaleColumns(x, shape.batch * shape.positions, shape.count, factor, term, y);
-    return;
+void NormalizeBatch(CPUContext&, const Channels& shape, const BatchNormTest& parameters,
+                    const float* x, BatchNormScratch* scratch, float* y) {
+  const size_t n = static_cast<size_t>(shape.count);
+  scratch->factor.resize(n);
+  scratch->term.resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    const float factor = parameters.scale[i] / std::sqrt(parameters.var[i] + parameters.epsilon);
+    scratch->factor[i] = factor;
+    scratch->term[i] = parameters.bias[i] - parameters.mean[i] * factor;
   }
-  for (int64_t i = 0; i < shape.batch; ++i) {
-    for (int64_t c = 0; c < shape.count; ++c, x += shape.positions, y += shape.positions) {
-      ScaleRow(x, shape.positions, factor[c], term[c], y);
-    }
-  }
+  ScaleChannels(shape, x, scratch->factor.data(), scratch->term.data(), y);
 }
 
-void FoldBatchNorm(CPUContext&, int64_t n, float epsilon, const float* scale, const float* bias,
-                   const float* mean, const float* var, float* factor, float* term) {
-  for (int64_t i = 0; i < n; ++i) {
-    factor[i] = scale[i] / std::sqrt(var[i] + epsilon);
-    term[i] = bias[i] - mean[i] * factor[i];
-  }
-}
-
-void ChannelMoments(CPUContext&, const Channels& shape, const float* x, float* scratch,
-                    Moments* moments) {
-  if (shape.last || shape.positions == 1) {
-    ColumnMoments(x, shape.batch * shape.positions, shape.count, scratch, moments);
+void NormalizeBatch(CPUContext&, const Channels& shape, const BatchNormTraining& parameters,
+                    const float* x, BatchNormScratch* scratch, float* y) {
+  const size_t n = static_cast<size_t>(shape.count);
+  const auto& [epsilon, momentum, num_batches, scale, bias, sums, sumsq, running_mean, running_var,
+               keep_mean, keep_var, saved_mean, saved_scale] = parameters;
+  BatchMoments(shape, parameters, x, scratch);
+  if (!keep_mean) std::fill_n(running_mean, n, 0.0f);
+  if (!keep_var) std::fill_n(running_var, n, 0.0f);
+  if (shape.batch == 0) {
+    std::fill_n(saved_mean, n, 0.0f);
+    std::fill_n(saved_scale, n, 0.0f);
     return;
   }
-  for (int64_t c = 0; c < shape.count; ++c) {
-    moments[c] = {};
-    for (int64_t i = 0; i < shape.batch; ++i) {
-      moments[c].Merge(MomentsOf(x + (i * shape.count + c) * shape.positions, shape.positions));
-    }
+  scratch->factor.resize(n);
+  scratch->term.resize(n);
+  const float size =
+      static_cast<float>(static_cast<double>(shape.batch * shape.positions) * num_batches);
+  const float unbiased = size / (size - 1);
+  for (size_t i = 0; i < n; ++i) {
+    const float mean = static_cast<float>(scratch->moments[i].mean);
+    const float var = static_cast<float>(scratch->moments[i].variance());
+    running_mean[i] = momentum * running_mean[i] + (1 - momentum) * mean;
+    running_var[i] = momentum * running_var[i] + (1 - momentum) * (var * unbiased);
+    saved_mean[i] = mean;
+    saved_scale[i] = 1 / std::sqrt(var + epsilon);
+    scratch->factor[i] = scale[i] * saved_scale[i];
+    scratch->term[i] = bias[i] - mean * scratch->factor[i];
   }
+  ScaleChannels(shape, x, scratch->factor.data(), scratch->term.data(), y);
 }
 
 void RegisterSpatialBN() {

@@ -7,7 +7,6 @@
 // 1 / sqrt(var + epsilon). With num_batches above 1 inputs 5 and 6 hold the sums of x and x^2 over
 // that many batches.
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -18,18 +17,62 @@
 
 namespace caffe2rt {
 
-// y = x * factor[c] + term[c]. x may be y.
-void ScaleChannels(CPUContext& context, const Channels& shape, const float* x, const float* factor,
-                   const float* term, float* y);
-// factor = scale / sqrt(var + epsilon), term = bias - mean * factor, for n channels.
-void FoldBatchNorm(CPUContext& context, int64_t n, float epsilon, const float* scale,
-                   const float* bias, const float* mean, const float* var, float* factor,
-                   float* term);
-// Of each channel over batch and positions. `scratch` has room for two floats a channel.
-void ChannelMoments(CPUContext& context, const Channels& shape, const float* x, float* scratch,
-                    Moments* moments);
+class CUDAContext;
 
-template <class Context>
+// What testing needs; one float for each channel.
+struct BatchNormTest {
+  float epsilon = 0;
+  const float* scale = nullptr;
+  const float* bias = nullptr;
+  const float* mean = nullptr;
+  const float* var = nullptr;
+};
+struct BatchNormTraining {
+  float epsilon = 0, momentum = 0;
+  int num_batches = 1;
+  const float* scale = nullptr;
+  const float* bias = nullptr;
+  const float* sums = nullptr;  // over num_batches, when above 1
+  const float* sumsq = nullptr;
+  float* running_mean = nullptr;
+  float* running_var = nullptr;
+  bool keep_mean = true, keep_var = true;  // else the running values start at zero
+  float* saved_mean = nullptr;
+  float* saved_scale = nullptr;
+};
+
+// Memory that lasts from run to run.
+struct BatchNormScratch {
+  std::vector<float> factor, term, floats;
+  std::vector<Moments> moments;
+};
+
+// x may be y. On CUDA `scratch` is not needed.
+void NormalizeBatch(CPUContext& context, const Channels& shape, const BatchNormTest& parameters,
+                    const float* x, BatchNormScratch* scratch, float* y);
+void NormalizeBatch(CPUContext& context, const Channels& shape, const BatchNormTraining& parameters,
+                    const float* x, BatchNormScratch* scratch, float* y);
+void NormalizeBatch(CUDAContext& context, const Channels& shape, const BatchNormTest& parameters,
+                    const float* x, BatchNormScratch* scratch, float* y);
+void NormalizeBatch(CUDAContext& context, const Channels& shape,
+                    const BatchNormTraining& parameters, const float* x, BatchNormScratch* scratch,
+                    float* y);
+
+// Our own kernels. Another class in its place is an engine: made for an operator, called each run.
+class NativeBatchNorm {
+ public:
+  explicit NativeBatchNorm(const OperatorBase&) {}
+  template <class Context, class Parameters>
+  void operator()(Context& context, const Channels& shape, const Parameters& parameters,
+                  const float* x, float* y) {
+    NormalizeBatch(context, shape, parameters, x, &scratch_, y);
+  }
+
+ private:
+  BatchNormScratch scratch_;
+};
+
+template <class Context, class Kernel = NativeBatchNorm>
 class SpatialBNOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
@@ -40,7 +83,8 @@ class SpatialBNOp final : public Operator<Context> {
         momentum_(this->template GetSingleArgument<float>("momentum", 0.9f)),
         num_batches_(this->template GetSingleArgument<int>("num_batches", 1)),
         order_(
-            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))) {
+            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))),
+        kernel_(*this) {
     CAFFE_ENFORCE_EQ(this->OutputSize(), is_test_ ? 1 : 5, "outputs with is_test ", is_test_,
                      ": 1 in testing, 5 in training");
     CAFFE_ENFORCE(epsilon_ > 0, "argument epsilon is ", epsilon_, ", want above 0");
@@ -64,75 +108,50 @@ class SpatialBNOp final : public Operator<Context> {
       Output(0, X.sizes(), X.dtype());
       return true;
     }
-    const size_t n = static_cast<size_t>(shape.count);
-    factor_.resize(n);
-    term_.resize(n);
-    if (is_test_) {
-      FoldBatchNorm(context_, shape.count, epsilon_, scale, bias,
-                    ChannelVector(Input(3), 3, "mean", shape.count),
-                    ChannelVector(Input(4), 4, "var", shape.count), factor_.data(), term_.data());
-    } else {
+    if (!is_test_) {
       Train(shape, scale, bias);
+      return true;
     }
-    Tensor* Y = Output(0, X.sizes(), X.dtype());
-    float* y = Y->template mutable_data<float>();
-    if (X.numel() == 0) return true;
-    ScaleChannels(context_, shape, X.template data<float>(), factor_.data(), term_.data(), y);
+    const BatchNormTest parameters{
+        .epsilon = epsilon_,
+        .scale = scale,
+        .bias = bias,
+        .mean = ChannelVector(Input(3), 3, "mean", shape.count),
+        .var = ChannelVector(Input(4), 4, "var", shape.count),
+    };
+    float* y = Output(0, X.sizes(), X.dtype())->template mutable_data<float>();
+    if (X.numel() > 0) kernel_(context_, shape, parameters, X.template data<float>(), y);
     return true;
   }
 
  private:
-  // A running value: kept when it has one element a channel, else started at zero, as the original
-  // does.
-  float* Running(int i, int64_t channels) {
-    Tensor* tensor = Output(i);
-    const bool kept = tensor->numel() == channels;
-    tensor->Resize(channels);
-    float* values = tensor->template mutable_data<float>();
-    if (!kept) std::fill_n(values, channels, 0.0f);
-    return values;
+  void Train(const Channels& shape, const float* scale, const float* bias) {
+    const Tensor& X = Input(0);
+    const int64_t c = shape.count;
+    BatchNormTraining parameters{.epsilon = epsilon_,
+                                 .momentum = momentum_,
+                                 .num_batches = num_batches_,
+                                 .scale = scale,
+                                 .bias = bias};
+    if (num_batches_ > 1) {
+      parameters.sums = ChannelVector(Input(5), 5, "sums", c);
+      parameters.sumsq = ChannelVector(Input(6), 6, "sumsq", c);
+    }
+    parameters.running_mean = Running(1, c, &parameters.keep_mean);
+    parameters.running_var = Running(2, c, &parameters.keep_var);
+    parameters.saved_mean = this->template OutputData<float>(3, {c});
+    parameters.saved_scale = this->template OutputData<float>(4, {c});
+    float* y = Output(0, X.sizes(), X.dtype())->template mutable_data<float>();
+    kernel_(context_, shape, parameters, X.template data<float>(), y);
   }
 
-  void Train(const Channels& shape, const float* scale, const float* bias) {
-    const int64_t c = shape.count;
-    moments_.resize(static_cast<size_t>(c));
-    const double seen = static_cast<double>(shape.batch * shape.positions);
-    if (num_batches_ > 1) {
-      const float* sums = ChannelVector(Input(5), 5, "sums", c);
-      const float* sumsq = ChannelVector(Input(6), 6, "sumsq", c);
-      const double total = seen * num_batches_;
-      for (int64_t i = 0; i < c && shape.batch > 0; ++i) {
-        const double mean = sums[i] / total;
-        moments_[i] = {1, mean, sumsq[i] / total - mean * mean};
-      }
-    } else if (seen == 0) {
-      std::fill(moments_.begin(), moments_.end(), Moments{});
-    } else {
-      scratch_.resize(2 * static_cast<size_t>(c));
-      ChannelMoments(context_, shape, Input(0).template data<float>(), scratch_.data(),
-                     moments_.data());
-    }
-    float* running_mean = Running(1, c);
-    float* running_var = Running(2, c);
-    float* saved_mean = this->template OutputData<float>(3, {c});
-    float* saved_scale = this->template OutputData<float>(4, {c});
-    if (shape.batch == 0) {
-      std::fill_n(saved_mean, c, 0.0f);
-      std::fill_n(saved_scale, c, 0.0f);
-      return;
-    }
-    const float size = static_cast<float>(seen * num_batches_);
-    const float unbiased = size / (size - 1);
-    for (int64_t i = 0; i < c; ++i) {
-      const float mean = static_cast<float>(moments_[i].mean);
-      const float var = static_cast<float>(moments_[i].variance());
-      running_mean[i] = momentum_ * running_mean[i] + (1 - momentum_) * mean;
-      running_var[i] = momentum_ * running_var[i] + (1 - momentum_) * (var * unbiased);
-      saved_mean[i] = mean;
-      saved_scale[i] = 1 / std::sqrt(var + epsilon_);
-      factor_[i] = scale[i] * saved_scale[i];
-      term_[i] = bias[i] - mean * factor_[i];
-    }
+  // A running value: kept when it has one element a channel, else started at zero, as the original
+  // does.
+  float* Running(int i, int64_t channels, bool* keep) {
+    Tensor* tensor = Output(i);
+    *keep = tensor->numel() == channels;
+    tensor->Resize(channels);
+    return tensor->template mutable_data<float>();
   }
 
   const bool is_test_;
@@ -140,8 +159,7 @@ class SpatialBNOp final : public Operator<Context> {
   const float momentum_;
   const int num_batches_;
   const StorageOrder order_;
-  std::vector<float> factor_, term_, scratch_;
-  std::vector<Moments> moments_;
+  Kernel kernel_;
 };
 
 }  // namespace caffe2rt

@@ -1,0 +1,62 @@
+// Softmax by cuDNN.
+
+#include <limits>
+#include <memory>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
+#include "operators/common/cuda_engine.h"
+#include "operators/common/descriptors_cudnn.h"
+#include "operators/norm/register_cuda.h"
+#include "operators/norm/softmax.h"
+
+namespace caffe2rt {
+
+namespace {
+
+class CudnnSoftmax {
+ public:
+  explicit CudnnSoftmax(const OperatorBase& op) : choice_(op, CudaEngine::kAny) {}
+
+  void operator()(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y) {
+    if (rows == 0 || n == 0) return;
+    if (!Takes(rows, n)) return SoftmaxRows(context, rows, n, x, y);
+    const float one = 1, zero = 0;
+    CUDNN_ENFORCE(
+        Cudnn().SoftmaxForward(context.cudnn_handle(), CUDNN_SOFTMAX_ACCURATE,
+                               CUDNN_SOFTMAX_MODE_CHANNEL, &one, *tensor_, x, &zero, *tensor_, y),
+        rows, " rows of ", n);
+  }
+
+ private:
+  bool Takes(int64_t rows, int64_t n) {
+    if (!choice_.may_use_cudnn()) return false;
+    if (rows == rows_ && n == n_) return true;
+    if (rows > std::numeric_limits<int>::max() / n) {
+      choice_.Refused("2^31 elements or more");
+      return false;
+    }
+    rows_ = n_ = -1;
+    if (tensor_ == nullptr) tensor_ = std::make_unique<CudnnTensor>();
+    CUDNN_ENFORCE(Cudnn().SetTensor4dDescriptor(*tensor_, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT,
+                                                static_cast<int>(rows), static_cast<int>(n), 1, 1),
+                  rows, " rows of ", n);
+    rows_ = rows;
+    n_ = n;
+    return true;
+  }
+
+  CudaEngineChoice choice_;
+  std::unique_ptr<CudnnTensor> tensor_;
+  int64_t rows_ = -1, n_ = -1;  // what tensor_ says
+};
+
+}  // namespace
+
+void RegisterSoftmaxCudnn() {
+  for (const char* engine : {"", "CUDNN"}) {
+    RegisterOperator<SoftmaxOp<CUDAContext, CudnnSoftmax>>(CUDA, "Softmax", __FILE__, engine);
+  }
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,102 @@
+// SpatialBN on CUDA: a thread for an element in testing, a block of threads for a channel in
+// training.
+
+#include <cmath>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/norm/moments.cuh"
+#include "operators/norm/register_cuda.h"
+#include "operators/norm/spatial_bn.h"
+
+namespace caffe2rt {
+
+namespace {
+
+struct TestElement {
+  Channels shape;
+  BatchNormTest parameters;
+  const float* x;
+  float* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t c = (shape.last ? i : i / shape.positions) % shape.count;
+    const float factor = parameters.scale[c] / std::sqrt(parameters.var[c] + parameters.epsilon);
+    y[i] = x[i] * factor + (parameters.bias[c] - parameters.mean[c] * factor);
+  }
+};
+
+struct TrainingRow {
+  Channels shape;
+  BatchNormTraining parameters;
+  const float* x;
+  float* y;
+
+  // Mean and variance of a channel over all that was seen.
+  CAFFE2RT_HOST_DEVICE RowMoments MomentsOf(const Row& row, int64_t n) const {
+    if (parameters.num_batches > 1) {
+      const double total = static_cast<double>(n) * parameters.num_batches;
+      const double mean = parameters.sums[row.index()] / total;
+      return {mean, parameters.sumsq[row.index()] / total - mean * mean};
+    }
+    return MomentsOfRow(row, n,
+                        [=, this](int64_t i) { return static_cast<double>(x[At(row, i)]); });
+  }
+  // Element i of the channel.
+  CAFFE2RT_HOST_DEVICE int64_t At(const Row& row, int64_t i) const {
+    if (shape.last) return i * shape.count + row.index();
+    return (i / shape.positions * shape.count + row.index()) * shape.positions +
+           i % shape.positions;
+  }
+  // The running value after a batch that says `value`.
+  CAFFE2RT_HOST_DEVICE void Move(float* running, bool keep, float value) const {
+    *running = (keep ? parameters.momentum * *running : 0) + (1 - parameters.momentum) * value;
+  }
+
+  CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
+    const int64_t c = row.index(), n = shape.batch * shape.positions;
+    if (shape.batch == 0) {
+      row.Once([=, this] {
+        if (!parameters.keep_mean) parameters.running_mean[c] = 0;
+        if (!parameters.keep_var) parameters.running_var[c] = 0;
+        parameters.saved_mean[c] = 0;
+        parameters.saved_scale[c] = 0;
+      });
+      return;
+    }
+    const RowMoments moments = MomentsOf(row, n);
+    const float mean = static_cast<float>(moments.mean);
+    const float var = static_cast<float>(moments.variance);
+    const float inverse = 1 / std::sqrt(var + parameters.epsilon);
+    const float size = static_cast<float>(static_cast<double>(n) * parameters.num_batches);
+    const float unbiased = size / (size - 1);
+    row.Once([=, this] {
+      Move(parameters.running_mean + c, parameters.keep_mean, mean);
+      Move(parameters.running_var + c, parameters.keep_var, var * unbiased);
+      parameters.saved_mean[c] = mean;
+      parameters.saved_scale[c] = inverse;
+    });
+    const float factor = parameters.scale[c] * inverse, term = parameters.bias[c] - mean * factor;
+    row.ForEach(n, [=, this](int64_t i) {
+      const int64_t at = At(row, i);
+      y[at] = x[at] * factor + term;
+    });
+  }
+};
+
+}  // namespace
+
+void NormalizeBatch(CUDAContext& context, const Channels& shape, const BatchNormTest& parameters,
+                    const float* x, BatchNormScratch*, float* y) {
+  ForEach(context, shape.batch * shape.count * shape.positions,
+          TestElement{shape, parameters, x, y}, "SpatialBN");
+}
+void NormalizeBatch(CUDAContext& context, const Channels& shape,
+                    const BatchNormTraining& parameters, const float* x, BatchNormScratch*,
+                    float* y) {
+  ForEachRow(context, shape.count, TrainingRow{shape, parameters, x, y}, "SpatialBN");
+}
+
+void RegisterSpatialBNCuda(const char* engine) {
+  RegisterOperator<SpatialBNOp<CUDAContext>>(CUDA, "SpatialBN", __FILE__, engine);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,103 @@
+// SpatialBN by cuDNN: testing, and training over one batch that is not normalized in place.
+
+#include <limits>
+#include <memory>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
+#include "operators/common/cuda_engine.h"
+#include "operators/common/descriptors_cudnn.h"
+#include "operators/norm/register_cuda.h"
+#include "operators/norm/spatial_bn.h"
+
+namespace caffe2rt {
+
+namespace {
+
+class CudnnBatchNorm {
+ public:
+  explicit CudnnBatchNorm(const OperatorBase& op) : choice_(op, CudaEngine::kAny) {}
+
+  void operator()(CUDAContext& context, const Channels& shape, const BatchNormTest& parameters,
+                  const float* x, float* y) {
+    if (!Takes(shape, parameters.epsilon)) {
+      return NormalizeBatch(context, shape, parameters, x, nullptr, y);
+    }
+    const float one = 1, zero = 0;
+    CUDNN_ENFORCE(Cudnn().BatchNormalizationForwardInference(
+                      context.cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &one, &zero, plan_->tensor,
+                      x, plan_->tensor, y, plan_->channels, parameters.scale, parameters.bias,
+                      parameters.mean, parameters.var, parameters.epsilon),
+                  shape.batch, " images of ", shape.count, " channels");
+  }
+
+  void operator()(CUDAContext& context, const Channels& shape, const BatchNormTraining& parameters,
+                  const float* x, float* y) {
+    // One value has no unbiased variance: cuDNN and the original differ there.
+    if (parameters.num_batches > 1 || x == y || shape.batch * shape.positions < 2) {
+      choice_.Refused("sums of several batches, in place, or a single value a channel");
+      return NormalizeBatch(context, shape, parameters, x, nullptr, y);
+    }
+    if (!Takes(shape, parameters.epsilon)) {
+      return NormalizeBatch(context, shape, parameters, x, nullptr, y);
+    }
+    const size_t bytes = static_cast<size_t>(shape.count) * sizeof(float);
+    if (!parameters.keep_mean) Clear(context, parameters.running_mean, bytes);
+    if (!parameters.keep_var) Clear(context, parameters.running_var, bytes);
+    const float one = 1, zero = 0;
+    CUDNN_ENFORCE(Cudnn().BatchNormalizationForwardTraining(
+                      context.cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &one, &zero, plan_->tensor,
+                      x, plan_->tensor, y, plan_->channels, parameters.scale, parameters.bias,
+                      1.0 - parameters.momentum, parameters.running_mean, parameters.running_var,
+                      parameters.epsilon, parameters.saved_mean, parameters.saved_scale),
+                  shape.batch, " images of ", shape.count, " channels");
+  }
+
+ private:
+  struct Plan {
+    CudnnTensor tensor, channels;
+  };
+
+  static void Clear(CUDAContext& context, float* values, size_t bytes) {
+    CUDA_ENFORCE(cudaMemsetAsync(values, 0, bytes, context.cuda_stream()), "running values");
+  }
+
+  bool Takes(const Channels& shape, float epsilon) {
+    if (!choice_.may_use_cudnn()) return false;
+    if (shape == shape_) return true;
+    if (static_cast<double>(epsilon) < CUDNN_BN_MIN_EPSILON) {
+      choice_.Refused("epsilon is too small");
+      return false;
+    }
+    if (shape.batch * shape.count * shape.positions > std::numeric_limits<int>::max()) {
+      choice_.Refused("2^31 elements or more");
+      return false;
+    }
+    shape_ = {};
+    if (plan_ == nullptr) plan_ = std::make_unique<Plan>();
+    CUDNN_ENFORCE(Cudnn().SetTensor4dDescriptor(
+                      plan_->tensor, shape.last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
+                      CUDNN_DATA_FLOAT, static_cast<int>(shape.batch),
+                      static_cast<int>(shape.count), static_cast<int>(shape.positions), 1),
+                  "SpatialBN of ", shape.count, " channels");
+    CUDNN_ENFORCE(
+        Cudnn().DeriveBNTensorDescriptor(plan_->channels, plan_->tensor, CUDNN_BATCHNORM_SPATIAL),
+        "SpatialBN of ", shape.count, " channels");
+    shape_ = shape;
+    return true;
+  }
+
+  CudaEngineChoice choice_;
+  std::unique_ptr<Plan> plan_;
+  Channels shape_;  // of the plan
+};
+
+}  // namespace
+
+void RegisterSpatialBNCudnn() {
+  for (const char* engine : {"", "CUDNN"}) {
+    RegisterOperator<SpatialBNOp<CUDAContext, CudnnBatchNorm>>(CUDA, "SpatialBN", __FILE__, engine);
+  }
+}
+
+}  // namespace caffe2rt
