@@ -87,9 +87,13 @@ void DeclareWindowArguments(OpSchema& schema, WindowUse use) {
         .Arg("deterministic", "1: direct algorithms only", 0);
   }
   if (use == WindowUse::kPool || use == WindowUse::kPad) return;
-  for (const char* name : {"ws_nbytes_limit", "exhaustive_search", "cudnn_state", "force_algo",
-                           "force_algo_fwd", "force_algo_dgrad", "force_algo_wgrad",
-                           "enable_tensor_core", "algo", "kts", "convolution_transform_strategy"}) {
+  schema.Arg("ws_nbytes_limit", "cuDNN: most bytes of workspace; 64 MiB when not given")
+      .Arg("exhaustive_search", "cuDNN: 1 times the algorithms in the first run", 0)
+      .Arg("force_algo", "cuDNN: numbers of the algorithms: forward, filter and data gradient")
+      .Arg("force_algo_fwd", "cuDNN: number of the algorithm of Conv", -1)
+      .Arg("force_algo_dgrad", "cuDNN: number of the algorithm of ConvTranspose", -1);
+  for (const char* name : {"cudnn_state", "force_algo_wgrad", "enable_tensor_core", "algo", "kts",
+                           "convolution_transform_strategy"}) {
     schema.Arg(name, "hint for other engines; has no effect here");
   }
   if (transposed) schema.Arg("deterministic", "1: direct algorithms only", 0);
