@@ -137,8 +137,8 @@ class Plan final : public CudaConvPlan {
     return options_.algorithm >= 0 ? Force(context, reason) : Ask(context, reason);
   }
 
-  void Run(CUDAContext& context, const float* x, const float* filter, const float* bias,
-           float* y) override {
+  bool Run(CUDAContext& context, const float* x, const float* filter, const float* bias, float* y,
+           std::string* reason) override {
     const Pointers pointers{x, filter, y};
     if (search_) Search(context, pointers);
     const Workspace space{
@@ -150,15 +150,20 @@ class Plan final : public CudaConvPlan {
           Direction::RunWithBias(handle, d_, pointers, algorithm_, space, identity_, bias);
       if (CUDNN_STATUS_CATEGORY(status) != CUDNN_STATUS_NOT_SUPPORTED) {
         CUDNN_ENFORCE(status, "convolution with bias by algorithm ", algorithm_);
-        return;
+        return true;
       }
       adds_bias_ = false;
     }
-    CUDNN_ENFORCE(Direction::Run(handle, d_, pointers, algorithm_, space),
-                  "convolution by algorithm ", algorithm_);
-    if (bias == nullptr) return;
+    const cudnnStatus_t status = Direction::Run(handle, d_, pointers, algorithm_, space);
+    if (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED) {
+      *reason = CudnnStatusText(status);
+      return false;
+    }
+    CUDNN_ENFORCE(status, "convolution by algorithm ", algorithm_);
+    if (bias == nullptr) return true;
     CUDNN_ENFORCE(Cudnn().AddTensor(handle, &kOne, d_.bias, bias, &kOne, d_.out, y),
                   "bias of a convolution");
+    return true;
   }
 
  private:
@@ -265,12 +270,12 @@ class PaddedPlan final : public CudaConvPlan {
              std::unique_ptr<CudaConvPlan> plan)
       : from_(from), to_(to), plan_(std::move(plan)) {}
 
-  void Run(CUDAContext& context, const float* x, const float* filter, const float* bias,
-           float* y) override {
+  bool Run(CUDAContext& context, const float* x, const float* filter, const float* bias, float* y,
+           std::string* reason) override {
     padded_.Resize(from_.batch * from_.channels * to_.in_size());
     float* const padded = padded_.mutable_data<float>();
     CopyPadded(context, from_, to_, x, padded);
-    plan_->Run(context, padded, filter, bias, y);
+    return plan_->Run(context, padded, filter, bias, y, reason);
   }
 
  private:

@@ -44,8 +44,9 @@ struct CudnnConvOptions {
 class CudaConvPlan {
  public:
   virtual ~CudaConvPlan() = default;
-  virtual void Run(CUDAContext& context, const float* x, const float* filter, const float* bias,
-                   float* y) = 0;
+  // False, with the reason, when the library does not support the shape after all.
+  virtual bool Run(CUDAContext& context, const float* x, const float* filter, const float* bias,
+                   float* y, std::string* reason) = 0;
 };
 
 // Null when cuDNN does not take the shape, with the reason. Of pads that differ before and behind,
@@ -75,10 +76,11 @@ class CudaConv {
   void Run(CUDAContext& context, const float* x, const float* filter, const float* bias, float* y) {
     if (!planned_) ChoosePlan(context);
     if (plan_ != nullptr) {
-      plan_->Run(context, x, filter, bias, y);
-    } else {
-      RunNative(context, shape_, x, filter, bias, y);
+      std::string reason;
+      if (plan_->Run(context, x, filter, bias, y, &reason)) return;
+      DropPlan(reason);
     }
+    RunNative(context, shape_, x, filter, bias, y);
   }
 
  private:
@@ -98,6 +100,14 @@ class CudaConv {
     plan_ = plan.get();
     plans_.emplace_back(shape_, std::move(plan));
     planned_ = true;
+  }
+
+  void DropPlan(const std::string& reason) {
+    choice_.Refused(reason);
+    for (auto& [shape, plan] : plans_) {
+      if (plan.get() == plan_) plan = nullptr;
+    }
+    plan_ = nullptr;
   }
 
   const CudnnConvOptions options_;

@@ -25,7 +25,8 @@ void RunMeanPool(CUDAContext& context, const PoolPlan& plan, const float* x, flo
 class CudaPoolPlan {
  public:
   virtual ~CudaPoolPlan() = default;
-  virtual void Run(CUDAContext& context, const float* x, float* y) = 0;
+  // False, with the reason, when the library does not support the shape after all.
+  virtual bool Run(CUDAContext& context, const float* x, float* y, std::string* reason) = 0;
 };
 
 // Null when cuDNN does not take the windows, with the reason. REQUIRES: cuDNN is here; Y is not
@@ -50,8 +51,12 @@ class PoolOnCuda {
   }
   void Run(CUDAContext& context, const float* x, float* y) {
     if (plan_ != nullptr) {
-      plan_->Run(context, x, y);
-    } else if constexpr (kKind == PoolKind::kMax) {
+      std::string reason;
+      if (plan_->Run(context, x, y, &reason)) return;
+      choice_.Refused(reason);
+      plan_ = nullptr;
+    }
+    if constexpr (kKind == PoolKind::kMax) {
       RunMaxPool(context, native_, x, y);
     } else {
       RunMeanPool(context, native_, x, y);

@@ -23,11 +23,16 @@ class Plan final : public CudaPoolPlan {
                   "windows of a pool");
   }
 
-  void Run(CUDAContext& context, const float* x, float* y) override {
+  bool Run(CUDAContext& context, const float* x, float* y, std::string* reason) override {
     constexpr float kOne = 1, kZero = 0;
-    CUDNN_ENFORCE(
-        Cudnn().PoolingForward(context.cudnn_handle(), pooling_, &kOne, in_, x, &kZero, out_, y),
-        "pool");
+    const cudnnStatus_t status =
+        Cudnn().PoolingForward(context.cudnn_handle(), pooling_, &kOne, in_, x, &kZero, out_, y);
+    if (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED) {
+      *reason = CudnnStatusText(status);
+      return false;
+    }
+    CUDNN_ENFORCE(status, "pool");
+    return true;
   }
 
  private:

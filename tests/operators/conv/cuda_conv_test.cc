@@ -245,6 +245,71 @@ TEST_F(CudnnConvTest, GivesTheSameWhateverAlgorithmIsChosen) {
   }
 }
 
+// A library that takes even shapes, and refuses what is divided by four when it runs.
+struct LibraryShape {
+  int number = 0;
+  bool operator==(const LibraryShape&) const = default;
+};
+struct Tally {
+  int made = 0, library = 0, native = 0;
+};
+Tally& TheTally() {
+  static Tally tally;
+  return tally;
+}
+class CountingPlan final : public CudaConvPlan {
+ public:
+  explicit CountingPlan(bool refuses) : refuses_(refuses) {}
+  bool Run(CUDAContext&, const float*, const float*, const float*, float*,
+           std::string* reason) override {
+    if (refuses_) {
+      *reason = "not after all";
+      return false;
+    }
+    ++TheTally().library;
+    return true;
+  }
+
+ private:
+  const bool refuses_;
+};
+std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext&, const LibraryShape& shape,
+                                           const CudnnConvOptions&, std::string* reason) {
+  ++TheTally().made;
+  *reason = "odd";
+  if (shape.number % 2 != 0) return nullptr;
+  return std::make_unique<CountingPlan>(shape.number % 4 == 0);
+}
+void RunNative(CUDAContext&, const LibraryShape&, const float*, const float*, const float*,
+               float*) {
+  ++TheTally().native;
+}
+
+TEST_F(CudnnConvTest, IsAskedOnceForAShapeAndReplacedWhereItRefuses) {
+  TheTally() = Tally();
+  Workspace ws;
+  CUDAContext context(0);
+  const std::unique_ptr<OperatorBase> op = CreateOperator(
+      ParseOp(R"(type: "Relu" input: "X" output: "Y")"), (FeedRandom(&ws, "X", {1}), &ws));
+  CudaConv<LibraryShape, CudaEngine::kAny> conv(*op);
+  const float* const none = nullptr;
+  for (int round = 0; round < 3; ++round) {
+    for (const int number : {1, 2, 4}) {
+      conv.Plan({number});
+      for (int run = 0; run < 5; ++run) conv.Run(context, none, none, none, nullptr);
+    }
+  }
+  EXPECT_EQ(TheTally().made, 3);
+  EXPECT_EQ(TheTally().library, 15);
+  EXPECT_EQ(TheTally().native, 30);
+  // More shapes than are kept.
+  for (int number = 2; number < 1000; number += 4) {
+    conv.Plan({number});
+    conv.Run(context, none, none, none, nullptr);
+  }
+  EXPECT_EQ(TheTally().library, 15 + 250);
+}
+
 // Two shapes in turns, as a net with a last, smaller batch has them.
 TEST_F(CudaConvTest, AllocatesNothingOnceItHasSeenTheShapes) {
   if (&fakecuda_calls == nullptr) GTEST_SKIP() << "calls are counted by the fake CUDA";
