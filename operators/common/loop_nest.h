@@ -30,7 +30,7 @@ class LoopNest {
     ++count_;
     total_ *= size;
   }
-  int64_t total() const { return total_; }
+  CAFFE2RT_HOST_DEVICE int64_t total() const { return total_; }
 
   // `at`: for each array the offset of element `index`. REQUIRES: index in [0, total).
   CAFFE2RT_HOST_DEVICE void Find(int64_t index, int64_t* at) const {

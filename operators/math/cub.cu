@@ -8,6 +8,9 @@
 #include "operators/math/wrapping.h"
 
 #if defined(__CUDACC__)
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
 #endif
