@@ -6,6 +6,7 @@
 # a form for the fake CUDA (contexts/cuda/cuda_kernel.cuh), which is what they run on.
 option(CAFFE2RT_CUDA "Build libcaffe2_cuda where there is a CUDA toolkit" ON)
 option(CAFFE2RT_CUDA_AS_CXX "Compile .cu for the fake CUDA alone, which takes a fraction of the time" OFF)
+option(CAFFE2_CUDA_BUNDLE "Assemble tests and benchmarks for a machine with a GPU (tests/bundle)" OFF)
 option(CAFFE2_CUDA_STATIC "Link CUDA's half into the static library's users" OFF)
 set(CAFFE2RT_HAS_CUDA OFF)
 if(CAFFE2RT_CUDA)

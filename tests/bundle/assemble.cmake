@@ -1,0 +1,28 @@
+# cmake -DBUNDLE=folder -DPROGRAMS=a,b -DMODULE=libcaffe2_cuda.so -DCUDART=libcudart.so -DPYTHON=python3 -DSOURCE=here -P assemble.cmake
+string(REPLACE "," ";" programs "${PROGRAMS}")
+file(REMOVE_RECURSE ${BUNDLE})
+file(MAKE_DIRECTORY ${BUNDLE}/bin ${BUNDLE}/lib/cuda ${BUNDLE}/data)
+file(COPY ${programs} DESTINATION ${BUNDLE}/bin)
+get_filename_component(module ${MODULE} REALPATH)
+file(COPY_FILE ${module} ${BUNDLE}/lib/libcaffe2_cuda.so.0)
+
+# What the programs need of this machine, but for the C library, which is the other machine's, and CUDA's libraries.
+file(GET_RUNTIME_DEPENDENCIES
+  RESOLVED_DEPENDENCIES_VAR needed
+  UNRESOLVED_DEPENDENCIES_VAR missing
+  EXECUTABLES ${programs}
+  LIBRARIES ${module}
+  POST_EXCLUDE_REGEXES "/lib(c|m|dl|rt|pthread|resolv)\\.so" "/ld-linux" "/libcud" "/libcublas" "/libcurand")
+foreach(library IN LISTS needed)
+  get_filename_component(name ${library} NAME)
+  get_filename_component(real ${library} REALPATH)
+  file(COPY_FILE ${real} ${BUNDLE}/lib/${name})
+endforeach()
+get_filename_component(cudart ${CUDART} REALPATH)
+file(COPY_FILE ${cudart} ${BUNDLE}/lib/cuda/libcudart.so.13)
+
+foreach(file run.sh nets.py compare.py README.md)
+  file(COPY ${SOURCE}/${file} DESTINATION ${BUNDLE})
+endforeach()
+execute_process(COMMAND ${PYTHON} ${SOURCE}/nets.py ${BUNDLE}/data COMMAND_ERROR_IS_FATAL ANY)
+message("the bundle is ${BUNDLE}: take it to a machine with a GPU and start run.sh")

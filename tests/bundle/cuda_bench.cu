@@ -1,0 +1,139 @@
+// Pools of device memory and copies on a GPU, in numbers. One measurement a process, since the pool
+// is chosen once.
+//
+//   cuda_bench --pool raw|none|cub|thc|async    ns a pair of allocation and release; raw:
+//   cudaMalloc and cudaFree cuda_bench --copies                         GB/s of the library's
+//   copies beside CUDA's own from pinned memory
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/pinned_allocator.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr int kRounds = 7;
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+template <class F>
+double MedianSeconds(F f) {
+  std::vector<double> times;
+  for (int round = 0; round < kRounds + 1; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    f();
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    if (round > 0) times.push_back(time.count());  // the first warms up
+  }
+  return Median(std::move(times));
+}
+
+void BenchPool(const std::string& pool) {
+  // Outputs of layers of an image net, and weights.
+  static constexpr size_t kSizes[] = {4000, 774400, 173056, 4 << 20, 48 << 20};
+  const bool raw = pool == "raw";
+  if (!raw) GlobalCudaMemoryOptions().pool = ParseCudaMemoryPoolType(pool);
+  CUDAContext context(0);
+  constexpr int kRepeats = 200;
+  const double seconds = MedianSeconds([&] {
+    for (int i = 0; i < kRepeats; ++i) {
+      for (const size_t size : kSizes) {
+        if (raw) {
+          void* data = nullptr;
+          CUDA_ENFORCE(cudaMalloc(&data, size), "a benchmark's ", size, " bytes");
+          CUDA_ENFORCE(cudaFree(data), "a benchmark's memory");
+        } else {
+          const auto [data, deleter] = NewCudaMemory(size);
+          deleter(data);
+        }
+      }
+    }
+    context.FinishDeviceComputation();
+  });
+  std::printf("pool %-6s %10.0f ns a pair\n", pool.c_str(),
+              1e9 * seconds / (kRepeats * std::size(kSizes)));
+}
+
+void Report(const char* what, size_t nbytes, double seconds, double peak) {
+  std::printf("%-28s %8zu KiB  %7.2f GB/s  (CUDA's own %7.2f)\n", what, nbytes >> 10,
+              1e-9 * static_cast<double>(nbytes) / seconds,
+              1e-9 * static_cast<double>(nbytes) / peak);
+}
+
+void BenchCopies() {
+  CUDAContext context(0);
+  PinnedCPUAllocator pinned;
+  for (const size_t nbytes : {size_t{64} << 10, size_t{4} << 20, size_t{256} << 20}) {
+    const auto [device, free_device] = NewCudaMemory(nbytes);
+    const auto [other, free_other] = NewCudaMemory(nbytes);
+    const auto [host, free_host] = pinned.New(nbytes);
+    std::vector<char> pageable(nbytes, 1);
+    std::memset(host, 1, nbytes);
+    const cudaStream_t stream = context.cuda_stream();
+    // Structured bindings cannot be captured by value.
+    void *const d = device, *const o = other, *const h = host;
+    const auto time = [&](auto f) {
+      return MedianSeconds([&] {
+        f();
+        CUDA_ENFORCE(cudaStreamSynchronize(stream), "a benchmark's copy");
+      });
+    };
+    const double to = time([&] {
+      CUDA_ENFORCE(cudaMemcpyAsync(d, h, nbytes, cudaMemcpyHostToDevice, stream), "copy");
+    });
+    const double from = time([&] {
+      CUDA_ENFORCE(cudaMemcpyAsync(h, d, nbytes, cudaMemcpyDeviceToHost, stream), "copy");
+    });
+    const double within = time([&] {
+      CUDA_ENFORCE(cudaMemcpyAsync(o, d, nbytes, cudaMemcpyDeviceToDevice, stream), "copy");
+    });
+    Report("pinned to device", nbytes, time([&] { context.CopyBytesFromCPU(nbytes, h, d); }), to);
+    Report("device to pinned", nbytes, time([&] { context.CopyBytesToCPU(nbytes, d, h); }), from);
+    Report("pageable to device", nbytes,
+           time([&] { context.CopyBytesFromCPU(nbytes, pageable.data(), d); }), to);
+    Report("device to pageable", nbytes,
+           time([&] { context.CopyBytesToCPU(nbytes, d, pageable.data()); }), from);
+    Report("within the device", nbytes, time([&] { context.CopyBytesSameDevice(nbytes, d, o); }),
+           within);
+    context.FinishDeviceComputation();
+    free_device(d);
+    free_other(o);
+    free_host(h);
+  }
+}
+
+int Main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--pool") == 0) {
+    BenchPool(argv[2]);
+  } else if (argc == 2 && std::strcmp(argv[1], "--copies") == 0) {
+    BenchCopies();
+  } else {
+    std::fprintf(stderr,
+                 "usage: cuda_bench --pool raw|none|cub|thc|async, or cuda_bench --copies\n");
+    return 2;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace caffe2rt
+
+int main(int argc, char** argv) {
+  try {
+    return caffe2rt::Main(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cuda_bench: %s\n", error.what());
+    return 1;
+  }
+}
