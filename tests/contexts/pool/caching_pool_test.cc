@@ -59,6 +59,14 @@ TEST_F(CachingPoolTest, ReusesAFreedBlockOnItsStreamAtOnce) {
   Free(second, 0);
 }
 
+TEST_F(CachingPoolTest, GivesBackSegmentsOfAStreamThatFreedLittle) {
+  for (int i = 0; i < 5; ++i) Cached(kKiB, 0);
+  EXPECT_EQ(pool_->ReleaseCached(), kMiB);
+  Cached(kKiB, 1);  // its books are kept in records that stream 0 had
+  EXPECT_EQ(pool_->ReleaseCached(), kMiB);
+  EXPECT_EQ(device_.live_bytes(), 0u);
+}
+
 TEST_F(CachingPoolTest, TakesSegmentsInGranules) {
   Free(New(kMiB + 1, 0), 0);
   EXPECT_EQ(device_.live_bytes(), kMiB + 512 * kKiB);
