@@ -8,6 +8,7 @@
 #include "caffe2_core/base/logging.h"
 #include "contexts/cuda/cuda_async_pool.h"
 #include "contexts/cuda/cuda_graph.h"
+#include "contexts/cuda/cuda_libraries.h"
 #include "contexts/cuda/pinned_allocator.h"
 
 namespace caffe2rt {
@@ -69,6 +70,11 @@ std::unique_ptr<DeviceMemory> MakeDevice(int device) {
   return memory;
 }
 
+void Grant(const DeviceMemory& memory, int peer) {
+  auto* const driver = dynamic_cast<CudaAsyncUpstream*>(memory.upstream.get());
+  if (driver != nullptr) driver->GrantAccess(peer);
+}
+
 DeviceMemory& Of(int device) {
   EnforceCudaDevice(device);
   std::atomic<DeviceMemory*>& place = All().devices[static_cast<size_t>(device)];
@@ -78,8 +84,12 @@ DeviceMemory& Of(int device) {
   const std::lock_guard<std::mutex> lock(All().mutex);
   memory = place.load(std::memory_order_relaxed);
   if (memory == nullptr) {
-    memory = MakeDevice(device).release();
-    place.store(memory, std::memory_order_release);
+    std::unique_ptr<DeviceMemory> made = MakeDevice(device);
+    internal::WithPeers(device, [&](const std::vector<int>& peers) {
+      for (const int peer : peers) Grant(*made, peer);
+      memory = made.release();
+      place.store(memory, std::memory_order_release);
+    });
   }
   return *memory;
 }
@@ -163,6 +173,7 @@ CudaMemoryPoolType ParseCudaMemoryPoolType(const std::string& name) {
 }
 
 void RegisterCudaMemoryFlags() {
+  RegisterCudaLibraryFlags();
   CudaMemoryOptions& options = GlobalCudaMemoryOptions();
   RegisterFlag(
       {"caffe2_cuda_memory_pool", "string", "thc",
@@ -182,6 +193,8 @@ void RegisterCudaMemoryFlags() {
                "log the memory of CUDA devices as it grows", __FILE__);
   RegisterFlag("caffe2_gpu_memory_report_interval_mb", &options.report_interval_mb,
                "MiB of growth between two logs of the memory of CUDA devices", __FILE__);
+  RegisterFlag("caffe2_cuda_pinned_numa", &options.pinned_numa,
+               "take pinned memory from the NUMA node of the thread", __FILE__);
   RegisterFlag("caffe2_cuda_pinned_cpu", &options.pinned_cpu,
                "use pinned memory for the CPU once CUDA has started", __FILE__);
 }
@@ -232,6 +245,12 @@ void RecordCudaUse(const MemoryDeleter& memory, CudaStream& stream) {
   owner.pool->RecordUse(Pool::BlockOf(memory.state()), index);
 }
 
+void GrantCudaPoolAccess(int device, int peer) {
+  const DeviceMemory* const memory =
+      All().devices[static_cast<size_t>(device)].load(std::memory_order_acquire);
+  if (memory != nullptr) Grant(*memory, peer);
+}
+
 Pool& CudaPool(int device) { return *Of(device).pool; }
 CudaUpstream& CudaPoolUpstream(int device) { return *Of(device).upstream; }
 
@@ -243,6 +262,7 @@ std::string CudaMemoryJson() {
   ForEachUsed([&](int, const DeviceMemory& memory) {
     devices.push_back(SnapshotJson(memory.pool->Snapshot()));
   });
+  if (PinnedPoolIsUsed()) devices.push_back(SnapshotJson(PinnedPool().Snapshot()));
   return "[" + Join(", ", devices) + "]";
 }
 

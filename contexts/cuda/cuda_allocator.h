@@ -43,6 +43,9 @@ struct CudaMemoryOptions {
   // `caffe2_gpu_memory_tracking`, `caffe2_gpu_memory_report_interval_mb`.
   bool tracking = false;
   int report_interval_mb = 128;
+  // Take pinned memory from the NUMA node of the thread that asks: for programs that bind the
+  // memory of the CPU as well (`caffe2_cpu_numa_enabled`). `caffe2_cuda_pinned_numa`.
+  bool pinned_numa = false;
   // Make pinned memory the process's CPU memory when CUDA starts. `caffe2_cuda_pinned_cpu`.
   bool pinned_cpu = false;
 };
@@ -51,7 +54,7 @@ CudaMemoryOptions& GlobalCudaMemoryOptions();
 inline CudaMemoryPoolType GetCudaMemoryPoolType() { return GlobalCudaMemoryOptions().pool; }
 // THROWS for a name that no pool has.
 CudaMemoryPoolType ParseCudaMemoryPoolType(const std::string& name);
-// The flags named above.
+// The flags named above, and those of cuda_libraries.h.
 void RegisterCudaMemoryFlags();
 
 // Once in a process, on the first context or memory. THROWS the reason when there is no CUDA here;
@@ -72,11 +75,16 @@ void RecordCudaUse(const MemoryDeleter& memory, CudaStream& stream);
 Pool& CudaPool(int device);
 CudaUpstream& CudaPoolUpstream(int device);
 
+// Lets a device reach what the driver's pool of another holds: nothing for the other pools, whose
+// memory peers reach by themselves. For EnableCudaPeerAccess.
+void GrantCudaPoolAccess(int device, int peer);
+
 // Bytes in use and their peak, for each device; empty without CUDA. Devices that were never used
 // are not started.
 std::vector<long> TotalMemoryByGpu();
 std::vector<long> MaxMemoryByGpu();
-// An array with an object for each device in use, as SnapshotJson gives it.
+// An array with an object for each device in use, and one for pinned memory, as SnapshotJson gives
+// them.
 std::string CudaMemoryJson();
 // Gives cached memory of all devices back. Waits for their streams. Returns the bytes.
 size_t ReleaseCachedCudaMemory();

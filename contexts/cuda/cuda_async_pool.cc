@@ -174,6 +174,7 @@ void CudaAsyncUpstream::GrantAccess(int peer) {
 }
 
 size_t CudaAsyncUpstream::Trim() {
+  if (CudaIsUnloading()) return 0;
   const size_t before = ReservedBytes();
   CUDA_ENFORCE(cudaMemPoolTrimTo(DriverPool(), 0), "device ", device_);
   const size_t after = ReservedBytes();
@@ -181,6 +182,7 @@ size_t CudaAsyncUpstream::Trim() {
 }
 
 size_t CudaAsyncUpstream::ReservedBytes() {
+  if (CudaIsUnloading()) return 0;
   uint64_t bytes = 0;
   CUDA_ENFORCE(cudaMemPoolGetAttribute(DriverPool(), cudaMemPoolAttrReservedMemCurrent, &bytes),
                "device ", device_);

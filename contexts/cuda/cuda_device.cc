@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 
+#include "contexts/cuda/cuda_allocator.h"
+
 namespace caffe2rt {
 namespace {
 
@@ -24,7 +26,7 @@ CudaMachine LostByFork() {
 // Facts of devices, filled on demand and never destroyed.
 struct DeviceFacts {
   std::mutex mutex;
-  std::array<std::unique_ptr<cudaDeviceProp>, kCompileTimeMaxGpus> properties;
+  std::array<std::atomic<const cudaDeviceProp*>, kCompileTimeMaxGpus> properties{};
   // 0: not asked; 1: enabled; 2: not possible. For both directions of a pair.
   std::array<std::array<std::atomic<int>, kCompileTimeMaxGpus>, kCompileTimeMaxGpus> peers{};
 };
@@ -124,14 +126,15 @@ int GetGPUIDForPointer(const void* data) {
 const cudaDeviceProp& GetDeviceProperty(int device) {
   EnforceCudaDevice(device);
   DeviceFacts& facts = Facts();
+  auto& known = facts.properties[static_cast<size_t>(device)];
+  // Without a lock once it is known: each launch asks.
+  if (const cudaDeviceProp* const found = known.load(std::memory_order_acquire)) return *found;
   const std::lock_guard<std::mutex> lock(facts.mutex);
-  std::unique_ptr<cudaDeviceProp>& known = facts.properties[static_cast<size_t>(device)];
-  if (known == nullptr) {
-    auto asked = std::make_unique<cudaDeviceProp>();
-    CUDA_ENFORCE(cudaGetDeviceProperties(asked.get(), device), "device ", device);
-    known = std::move(asked);
-  }
-  return *known;
+  if (const cudaDeviceProp* const found = known.load(std::memory_order_relaxed)) return *found;
+  auto asked = std::make_unique<cudaDeviceProp>();
+  CUDA_ENFORCE(cudaGetDeviceProperties(asked.get(), device), "device ", device);
+  known.store(asked.get(), std::memory_order_release);
+  return *asked.release();
 }
 
 int GetDeviceAttribute(int device, cudaDeviceAttr attribute) {
@@ -190,9 +193,25 @@ bool EnableCudaPeerAccess(int device, int peer) {
   if (can) {
     EnableOneWay(device, peer);
     EnableOneWay(peer, device);
+    // The driver's pools have a list of their own.
+    GrantCudaPoolAccess(device, peer);
+    GrantCudaPoolAccess(peer, device);
   }
   state.store(can ? 1 : 2, std::memory_order_release);
   return can;
+}
+
+void internal::WithPeers(int device,
+                         const std::function<void(const std::vector<int>& peers)>& use) {
+  DeviceFacts& facts = Facts();
+  const std::lock_guard<std::mutex> lock(facts.mutex);
+  std::vector<int> peers;
+  for (int peer = 0; peer < kCompileTimeMaxGpus; ++peer) {
+    const auto low = static_cast<size_t>(std::min(device, peer));
+    const auto high = static_cast<size_t>(std::max(device, peer));
+    if (facts.peers[low][high].load(std::memory_order_relaxed) == 1) peers.push_back(peer);
+  }
+  use(peers);
 }
 
 DeviceGuard::DeviceGuard(int device) : previous_(CaffeCudaGetDevice()) {
@@ -200,9 +219,12 @@ DeviceGuard::DeviceGuard(int device) : previous_(CaffeCudaGetDevice()) {
 }
 
 DeviceGuard::~DeviceGuard() {
-  int now = -1;
-  if (!LogCudaError(cudaGetDevice(&now), "cudaGetDevice")) return;
-  if (now != previous_) LogCudaError(cudaSetDevice(previous_), "cudaSetDevice");
+  // Both calls may tell of earlier work that failed, and do nothing else then.
+  for (int tries = 0; tries < 4; ++tries) {
+    int now = -1;
+    if (!LogCudaError(cudaGetDevice(&now), "cudaGetDevice")) continue;
+    if (now == previous_ || LogCudaError(cudaSetDevice(previous_), "cudaSetDevice")) return;
+  }
 }
 
 }  // namespace caffe2rt

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,11 @@ bool GetCudaPeerAccessPattern(std::vector<std::vector<bool>>* pattern);
 // Lets both devices reach each other where the pattern says so, once for a pair. Returns whether
 // they do. THROWS as EnforceCudaDevice.
 bool EnableCudaPeerAccess(int device, int peer);
+
+namespace internal {
+// Calls `use` with the devices that have access to this one, while no other gets it.
+void WithPeers(int device, const std::function<void(const std::vector<int>& peers)>& use);
+}  // namespace internal
 
 // Puts the calling thread on a device and back on the one it was on, also after a failure.
 class DeviceGuard {

@@ -1,5 +1,12 @@
 #include "contexts/cuda/cuda_upstream.h"
 
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <optional>
+
 #include "contexts/cuda/cuda_graph.h"
 
 namespace caffe2rt {
@@ -13,10 +20,15 @@ struct Mark {
 };
 Mark& MarkOf(Upstream::Event event) { return *static_cast<Mark*>(event); }
 
-// Whether a call was good, or the program ends and nobody minds.
-bool Passes(cudaError_t code) {
-  if (code == cudaErrorCudartUnloading) LogCudaError(code, "");
-  return code == cudaSuccess || code == cudaErrorCudartUnloading;
+// Does it, unless the program ends: then nobody minds.
+template <class Action>
+void UnlessUnloading(Action action) {
+  if (CudaIsUnloading()) return;
+  try {
+    action();
+  } catch (const CudaError& e) {
+    if (e.code() != cudaErrorCudartUnloading) throw;
+  }
 }
 
 // Memory that was allocated, or null when there is no more. THROWS other errors.
@@ -72,30 +84,34 @@ void CudaUpstream::Record(Event event, StreamIndex index) {
     GiveCudaEvent(mark.device, std::exchange(mark.event, nullptr));
   }
   mark.device = device;
-  if (stream == nullptr || CudaIsUnloading()) return;
-  if (mark.event == nullptr) mark.event = TakeCudaEvent(device);
-  const cudaError_t code = RecordEvent(mark.event, *stream);
-  if (!Passes(code)) CUDA_ENFORCE(code, "event of memory on device ", device);
+  if (stream == nullptr) return;
+  UnlessUnloading([&] {
+    if (mark.event == nullptr) mark.event = TakeCudaEvent(device);
+    CUDA_ENFORCE(RecordEvent(mark.event, *stream), "event of memory on device ", device);
+  });
 }
 
 bool CudaUpstream::IsDone(Event event) {
   const Mark& mark = MarkOf(event);
-  if (mark.event == nullptr || CudaIsUnloading()) return true;
-  const cudaError_t code = cudaEventQuery(mark.event);
-  if (code == cudaErrorNotReady) {
-    cudaGetLastError();
-    return false;
-  }
-  if (!Passes(code)) CUDA_ENFORCE(code, "event of memory on device ", mark.device);
-  return true;
+  bool is_done = true;
+  if (mark.event == nullptr) return is_done;
+  UnlessUnloading([&] {
+    const cudaError_t code = cudaEventQuery(mark.event);
+    is_done = code != cudaErrorNotReady;
+    if (is_done) {
+      CUDA_ENFORCE(code, "event of memory on device ", mark.device);
+    } else {
+      cudaGetLastError();
+    }
+  });
+  return is_done;
 }
 
 void CudaUpstream::Synchronize(StreamIndex index) {
   // A pool waits for all numbers below the highest that it has seen.
   const CudaStream* const stream = StreamAt(index);
-  if (stream == nullptr || CudaIsUnloading()) return;
-  const cudaError_t code = WaitForWork(*stream);
-  if (!Passes(code)) CUDA_ENFORCE(code, "stream of device ", stream->device);
+  if (stream == nullptr) return;
+  UnlessUnloading([&] { CUDA_ENFORCE(WaitForWork(*stream), "stream of device ", stream->device); });
 }
 
 void* CudaDeviceUpstream::Allocate(size_t nbytes) {
@@ -107,23 +123,51 @@ void* CudaDeviceUpstream::Allocate(size_t nbytes) {
 }
 
 void CudaDeviceUpstream::Free(void* data, size_t) {
-  if (CudaIsUnloading()) return;
-  const DeviceGuard guard(device_);
-  const cudaError_t code = cudaFree(data);
-  if (!Passes(code)) CUDA_ENFORCE(code, "memory of device ", device_);
+  UnlessUnloading([&] {
+    std::optional<DeviceGuard> guard;
+    try {
+      guard.emplace(device_);
+    } catch (const CudaError&) {  // CUDA frees memory of any device
+    }
+    CUDA_ENFORCE(cudaFree(data), "memory of device ", device_);
+  });
 }
 
 void* CudaPinnedUpstream::Allocate(size_t nbytes) {
   EnforceNotRecording("pinned memory is allocated");
+  if (on_node_) return AllocateOnNode(nbytes);
   void* data = nullptr;
   const cudaError_t code = cudaHostAlloc(&data, nbytes, cudaHostAllocPortable);
   return OrNull(code, data, nbytes, "pinned memory");
 }
 
-void CudaPinnedUpstream::Free(void* data, size_t) {
-  if (CudaIsUnloading()) return;
-  const cudaError_t code = cudaFreeHost(data);
-  if (!Passes(code)) CUDA_ENFORCE(code, "pinned memory");
+void* CudaPinnedUpstream::AllocateOnNode(size_t nbytes) {
+  void* const pages =
+      mmap(nullptr, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) return nullptr;
+  // Before anybody touches them; where the system has no nodes they lie anywhere.
+  unsigned cpu = 0, node = 0;
+  if (syscall(SYS_getcpu, &cpu, &node, nullptr) == 0 && node < 64) {
+    constexpr int kPreferred = 1;  // set_mempolicy(2)
+    const uint64_t mask = uint64_t{1} << node;
+    syscall(SYS_mbind, pages, nbytes, kPreferred, &mask, 65, 0);
+  }
+  try {
+    const cudaError_t code = cudaHostRegister(pages, nbytes, cudaHostRegisterPortable);
+    if (void* const data = OrNull(code, pages, nbytes, "pinned memory")) return data;
+  } catch (...) {
+    munmap(pages, nbytes);
+    throw;
+  }
+  munmap(pages, nbytes);
+  return nullptr;
+}
+
+void CudaPinnedUpstream::Free(void* data, size_t nbytes) {
+  UnlessUnloading([&] {
+    CUDA_ENFORCE(on_node_ ? cudaHostUnregister(data) : cudaFreeHost(data), "pinned memory");
+    if (on_node_) munmap(data, nbytes);
+  });
 }
 
 }  // namespace caffe2rt

@@ -61,12 +61,18 @@ class CudaDeviceUpstream : public CudaUpstream {
   const int device_;
 };
 
-// cudaHostAlloc and cudaFreeHost, for all devices.
+// Pinned memory for all devices: of CUDA's (cudaHostAlloc), or pages of the calling thread's NUMA
+// node that are made known to CUDA (cudaHostRegister).
 class CudaPinnedUpstream final : public CudaUpstream {
  public:
-  CudaPinnedUpstream() : CudaUpstream(kCompileTimeMaxGpus, true) {}
+  explicit CudaPinnedUpstream(bool on_node)
+      : CudaUpstream(kCompileTimeMaxGpus, true), on_node_(on_node) {}
   void* Allocate(size_t nbytes) override;
   void Free(void* data, size_t nbytes) override;
+
+ private:
+  void* AllocateOnNode(size_t nbytes);
+  const bool on_node_;
 };
 
 }  // namespace caffe2rt

@@ -18,8 +18,9 @@ namespace caffe2rt {
 #define CAFFE2RT_CUDNN_FUNCTIONS(X)                                                                                               \
   X(Create)                                                                                                                       \
   X(Destroy)                                                                                                                      \
-  X(SetStream) X(GetStream) X(GetVersion) X(GetMaxDeviceVersion) X(GetCudartVersion) X(GetProperty) X(                            \
-      GetErrorString) X(GetLastErrorString) X(CreateTensorDescriptor) X(DestroyTensorDescriptor) X(SetTensor4dDescriptor)         \
+  X(SetStream)                                                                                                                    \
+  X(GetStream) X(GetVersion) X(GetMaxDeviceVersion) X(GetCudartVersion) X(GetProperty) X(GetErrorString) X(                       \
+      GetLastErrorString) X(CreateTensorDescriptor) X(DestroyTensorDescriptor) X(SetTensor4dDescriptor)                           \
       X(SetTensor4dDescriptorEx) X(SetTensorNdDescriptor) X(SetTensorNdDescriptorEx) X(                                           \
           GetTensor4dDescriptor) X(GetTensorNdDescriptor) X(GetTensorSizeInBytes) X(AddTensor)                                    \
           X(OpTensor) X(ScaleTensor) X(SetTensor) X(TransformTensor) X(CreateOpTensorDescriptor) X(                               \

@@ -16,11 +16,12 @@
 
 namespace caffe2rt {
 
-#define CAFFE2RT_CURAND_FUNCTIONS(X)                                                           \
-  X(CreateGenerator)                                                                           \
-  X(DestroyGenerator)                                                                          \
-  X(GetVersion) X(SetStream) X(SetGeneratorOffset) X(SetPseudoRandomGeneratorSeed) X(Generate) \
-      X(GenerateUniform) X(GenerateUniformDouble) X(GenerateNormal) X(GenerateNormalDouble)    \
+#define CAFFE2RT_CURAND_FUNCTIONS(X)                                                        \
+  X(CreateGenerator)                                                                        \
+  X(DestroyGenerator)                                                                       \
+  X(GetVersion)                                                                             \
+  X(SetStream) X(SetGeneratorOffset) X(SetPseudoRandomGeneratorSeed) X(Generate)            \
+      X(GenerateUniform) X(GenerateUniformDouble) X(GenerateNormal) X(GenerateNormalDouble) \
           X(GenerateLogNormal) X(GenerateLogNormalDouble) X(GeneratePoisson)
 
 struct CurandFunctions {

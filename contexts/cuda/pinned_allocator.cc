@@ -1,14 +1,18 @@
 #include "contexts/cuda/pinned_allocator.h"
 
+#include <atomic>
 #include <exception>
 
 #include "caffe2_core/base/logging.h"
+#include "contexts/cuda/cuda_allocator.h"
 
 namespace caffe2rt {
 namespace {
 
+std::atomic<bool> is_used{false};
+
 struct Pinned {
-  CudaPinnedUpstream upstream;
+  CudaPinnedUpstream upstream{GlobalCudaMemoryOptions().pinned_numa};
   std::unique_ptr<Pool> pool;
 };
 
@@ -20,6 +24,7 @@ Pinned& ThePinned() {
     // Nothing goes back to the system before memory is short: that would wait for every device.
     options.growth_slack_bytes = SIZE_MAX / 4;
     made->pool = NewCachingPool(made->upstream, options);
+    is_used.store(true, std::memory_order_release);
     return made.release();
   }();
   return *pinned;
@@ -42,6 +47,7 @@ void FreePinned(void* data, void* token) noexcept {
 
 }  // namespace
 
+bool PinnedPoolIsUsed() { return is_used.load(std::memory_order_acquire); }
 Pool& PinnedPool() { return *ThePinned().pool; }
 CudaUpstream& PinnedUpstream() { return ThePinned().upstream; }
 

@@ -14,6 +14,8 @@ namespace caffe2rt {
 // CudaUpstream::kHostIndex, since the CPU writes them at once, and name the streams that copy them
 // by RecordUse. Thread safe, never destroyed.
 Pool& PinnedPool();
+// Whether it was ever asked for.
+bool PinnedPoolIsUsed();
 CudaUpstream& PinnedUpstream();
 
 // Memory for the CPU from the pool. When it is freed it waits, without holding anybody up, for all

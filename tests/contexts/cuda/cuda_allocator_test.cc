@@ -1,9 +1,12 @@
 #include "contexts/cuda/cuda_allocator.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <thread>
 
+#include "caffe2_core/base/flags.h"
+#include "caffe2_core/base/logging.h"
 #include "contexts/cuda/cuda_copy.h"
 #include "contexts/cuda/pinned_allocator.h"
 #include "tests/contexts/cuda/cuda_testing.h"
@@ -32,6 +35,64 @@ TEST(CudaMemoryOptionsTest, NamesPoolsAsTheFlagDoes) {
             "memory pool \"cnmem\" is not known, want none, cub, thc or async (cnmem was removed)");
 }
 
+TEST(CudaMemoryOptionsTest, EachHasItsFlag) {
+  RegisterCudaMemoryFlags();
+  CudaMemoryOptions& options = GlobalCudaMemoryOptions();
+  const CudaMemoryOptions before = options;
+  for (const auto& [name, text] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"caffe2_cuda_memory_pool", "cub"},
+           {"caffe2_gpu_memory_limit_mb", "77"},
+           {"caffe2_cub_bin_growth", "4"},
+           {"caffe2_cub_min_bin", "2"},
+           {"caffe2_cub_max_bin", "9"},
+           {"caffe2_cub_max_managed_mb", "55"},
+           {"caffe2_gpu_memory_tracking", "true"},
+           {"caffe2_gpu_memory_report_interval_mb", "11"},
+           {"caffe2_cuda_pinned_numa", "true"},
+           {"caffe2_cuda_pinned_cpu", "true"}}) {
+    SetFlag(name, text);
+  }
+  EXPECT_EQ(options.pool, CudaMemoryPoolType::CUB);
+  EXPECT_EQ(options.limit_mb, 77);
+  EXPECT_EQ(options.cub_bin_growth, 4);
+  EXPECT_EQ(options.cub_min_bin, 2);
+  EXPECT_EQ(options.cub_max_bin, 9);
+  EXPECT_EQ(options.cub_max_managed_mb, 55);
+  EXPECT_TRUE(options.tracking);
+  EXPECT_EQ(options.report_interval_mb, 11);
+  EXPECT_TRUE(options.pinned_numa);
+  EXPECT_TRUE(options.pinned_cpu);
+  options = before;
+  EXPECT_THAT(ErrorOf([] { SetFlag("caffe2_cuda_memory_pool", "best"); }),
+              HasSubstr("want none, cub, thc or async"));
+  SetFlag("caffe2_allow_tf32", "true");
+  EXPECT_TRUE(GlobalCudaLibraryOptions().allow_tf32);
+  SetFlag("caffe2_allow_tf32", "false");
+  EXPECT_FALSE(GlobalCudaLibraryOptions().allow_tf32);
+}
+
+TEST_F(CudaAllocatorTest, ReportsGrowthWhenItTracks) {
+  CudaMemoryOptions& options = GlobalCudaMemoryOptions();
+  const CudaMemoryOptions before = options;
+  options.tracking = true;
+  options.report_interval_mb = 0;  // from here on
+  std::vector<DataPtr> memory;
+  memory.emplace_back(NewCudaMemory(2 * kMiB));
+  options.report_interval_mb = 5;
+  SetLogThreshold(0);
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 10; ++i) memory.emplace_back(NewCudaMemory(2 * kMiB));
+  const std::string log = testing::internal::GetCapturedStderr();
+  SetLogThreshold(2);
+  options = before;
+  size_t lines = 0;
+  for (size_t at = 0; (at = log.find("CUDA memory in use: ", at)) != std::string::npos; ++at) {
+    ++lines;
+  }
+  EXPECT_EQ(lines, 3u) << log;  // at 6, 12 and 18 MiB
+  EXPECT_THAT(log, AllOf(HasSubstr("bytes by device "), HasSubstr("peak ")));
+}
+
 TEST_F(CudaAllocatorTest, GivesMemoryOfTheCurrentDevice) {
   for (int device = 0; device < NumCudaDevices(); ++device) {
     const DeviceGuard guard(device);
@@ -57,6 +118,7 @@ TEST_F(CudaAllocatorTest, CountsBytesByDevice) {
 
 TEST_F(CudaAllocatorTest, ReusesMemoryOnItsStreamWhileWorkIsPending) {
   if (!PoolCaches()) GTEST_SKIP() << "the pool keeps nothing";
+  ReleaseCachedCudaMemory();
   CudaStream& stream = CurrentStream(0);
   DataPtr memory(NewCudaMemory(kMiB));
   void* const first = memory.get();
@@ -116,6 +178,7 @@ TEST_F(CudaAllocatorTest, WaitsForTheStreamsThatAreNamedAsUsers) {
 
 TEST_F(CudaAllocatorTest, UseOnItsOwnStreamChangesNothing) {
   if (!PoolCaches()) GTEST_SKIP() << "the pool keeps nothing";
+  ReleaseCachedCudaMemory();
   const StreamGuard guard(0, 1);
   const auto [data, deleter] = NewCudaMemory(kMiB);
   Gate gate(ThreadStream(0, 1).stream);
@@ -208,6 +271,7 @@ TEST_F(PinnedAllocatorTest, GivesMemoryThatDevicesReachAtOnce) {
   cudaPointerAttributes attributes{};
   ASSERT_EQ(cudaPointerGetAttributes(&attributes, memory.get()), cudaSuccess);
   EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+  EXPECT_THAT(CudaMemoryJson(), HasSubstr("\"pinned memory\""));
 }
 
 }  // namespace

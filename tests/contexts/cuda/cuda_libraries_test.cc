@@ -3,7 +3,6 @@
 
 #include <thread>
 
-#include "caffe2_core/base/flags.h"
 #include "contexts/cuda/cublas_library.h"
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/vendor_library.h"
@@ -138,14 +137,6 @@ TEST_F(CudnnWorkspaceTest, GrowsOnceAndBelongsToAStream) {
   context.SwitchToDevice(8);
   EXPECT_NE(CudnnWorkspace(context, 1000), grown);
   EXPECT_EQ(CudnnWorkspace(context, 0), nullptr);
-}
-
-TEST(CudaLibraryFlagsTest, Tf32IsAFlag) {
-  RegisterCudaLibraryFlags();
-  SetFlag("caffe2_allow_tf32", "true");
-  EXPECT_TRUE(GlobalCudaLibraryOptions().allow_tf32);
-  SetFlag("caffe2_allow_tf32", "false");
-  EXPECT_FALSE(GlobalCudaLibraryOptions().allow_tf32);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_graph.h"
+#include "contexts/cuda/pinned_allocator.h"
 #include "tests/contexts/cuda/cuda_fake_testing.h"
 
 namespace caffe2rt::test {
@@ -170,6 +171,72 @@ TEST_F(CudaMachineTest, CopiesThroughTheHostBetweenDevicesThatAreNoPeers) {
     EXPECT_EQ(fakecuda_calls("cudaDeviceEnablePeerAccess"), 0);
   };
   EXPECT_EXIT(OnMachine(config, body), ExitedWithCode(0), "");
+}
+
+TEST_F(CudaMachineTest, MakesPinnedMemoryTheCpusWhenToldTo) {
+  const auto body = [] {
+    GlobalCudaMemoryOptions().pinned_cpu = true;
+    Tensor before({100}, CPU);
+    before.mutable_data<float>();
+    CUDAContext context;
+    Tensor after({100}, CPU);
+    after.mutable_data<float>();
+    cudaPointerAttributes attributes{};
+    CUDA_ENFORCE(cudaPointerGetAttributes(&attributes, before.raw_data()));
+    EXPECT_EQ(attributes.type, cudaMemoryTypeUnregistered);
+    CUDA_ENFORCE(cudaPointerGetAttributes(&attributes, after.raw_data()));
+    EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+  };
+  EXPECT_EXIT(OnMachine({}, body), ExitedWithCode(0), "");
+}
+
+TEST_F(CudaMachineTest, RegistersPinnedMemoryOfTheThreadsNode) {
+  const auto body = [] {
+    GlobalCudaMemoryOptions().pinned_numa = true;
+    CUDAContext context;
+    PinnedCPUAllocator allocator;
+    DataPtr memory(allocator.New(100000));
+    static_cast<char*>(memory.get())[99999] = 1;
+    cudaPointerAttributes attributes{};
+    CUDA_ENFORCE(cudaPointerGetAttributes(&attributes, memory.get()));
+    EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+    EXPECT_EQ(fakecuda_calls("cudaHostAlloc"), 0);
+    const long registered = fakecuda_calls("cudaHostRegister");
+    EXPECT_GT(registered, 0);
+    memory.Reset();
+    memory = DataPtr(allocator.New(100000));
+    EXPECT_EQ(fakecuda_calls("cudaHostRegister"), registered);  // cached
+    memory.Reset();
+    PinnedPool().ReleaseCached();
+    EXPECT_EQ(fakecuda_calls("cudaHostUnregister"), registered);
+    fakecuda_fail("cudaHostRegister", 0, -1, cudaErrorMemoryAllocation, 0);
+    EXPECT_THAT(ErrorOf([&] { allocator.New(100000); }),
+                HasSubstr("pinned memory is out of memory: asked 100000 bytes"));
+  };
+  EXPECT_EXIT(OnMachine({}, body), ExitedWithCode(0), "");
+}
+
+// Whether each device reaches memory of the other's pool; `early`: the pools are there before.
+void ExpectPeersReachPools(bool early) {
+  GlobalCudaMemoryOptions().pool = CudaMemoryPoolType::ASYNC;
+  CUDAContext first(0), second(1);
+  if (early) CudaPool(0), CudaPool(1);
+  EXPECT_TRUE(EnableCudaPeerAccess(0, 1));
+  first.SwitchToDevice(0);
+  const DataPtr here(CUDAContext::New(1000));
+  second.SwitchToDevice(0);
+  const DataPtr there(CUDAContext::New(1000));
+  const auto problem = [](const DataPtr& memory, int device) {
+    const char* const text = fakecuda_check_range(memory.get(), 1000, device);
+    return std::string(text != nullptr ? text : "");
+  };
+  EXPECT_EQ(problem(here, 1), "");
+  EXPECT_EQ(problem(there, 0), "");
+}
+
+TEST_F(CudaMachineTest, PeersReachTheDriversPools) {
+  EXPECT_EXIT(OnMachine({}, [] { ExpectPeersReachPools(true); }), ExitedWithCode(0), "");
+  EXPECT_EXIT(OnMachine({}, [] { ExpectPeersReachPools(false); }), ExitedWithCode(0), "");
 }
 
 }  // namespace
