@@ -1,0 +1,191 @@
+// Every state of CUDA's events and every way from one to another, and waits in all four directions.
+#include "contexts/cuda/cuda_event.h"
+
+#include <array>
+#include <optional>
+#include <thread>
+
+#include "caffe2rt/caffe2.pb.h"
+#include "contexts/cpu/cpu_context.h"
+#include "contexts/cuda/cuda_context.h"
+#include "tests/contexts/cuda/cuda_fake_testing.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::HasSubstr;
+using enum EventStatus;
+
+class CudaEventStatesTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    RegisterCUDAContext();
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+  }
+  static DeviceOption Option(DeviceType type) {
+    DeviceOption option;
+    option.set_device_type(type);
+    return option;
+  }
+};
+
+// Brings an event into a state. A scheduled one stays so while its gate is closed.
+struct InState {
+  CUDAContext context;
+  Event event;
+  std::optional<Gate> gate;
+  InState(EventStatus status, const DeviceOption& option) : event(option) {
+    if (status == EVENT_SCHEDULED) {
+      gate.emplace(context.cuda_stream());
+      context.Record(&event);
+    }
+    if (status == EVENT_SUCCESS) event.SetFinished();
+    if (status == EVENT_FAILED) event.SetFinished("broken");
+    EXPECT_EQ(event.Query(), status);
+  }
+  ~InState() {
+    gate.reset();
+    context.FinishDeviceComputation();
+  }
+};
+
+TEST_F(CudaEventStatesTest, RecordAndSetFinishedWantAFreshEvent) {
+  for (const EventStatus status : {EVENT_SCHEDULED, EVENT_SUCCESS, EVENT_FAILED}) {
+    InState in(status, Option(CUDA));
+    EXPECT_THAT(ErrorOf([&] { in.context.Record(&in.event); }), HasSubstr("recorded twice"));
+    EXPECT_THAT(ErrorOf([&] { in.context.Record(&in.event, "x"); }), HasSubstr("recorded twice"));
+    EXPECT_THAT(ErrorOf([&] { in.event.SetFinished(); }), HasSubstr("finished before"));
+    EXPECT_EQ(in.event.Query(), status);  // nothing changed
+    EXPECT_EQ(in.event.ErrorMessage(), status == EVENT_FAILED ? "broken" : "No error");
+  }
+}
+
+TEST_F(CudaEventStatesTest, ResetGoesBackFromEveryState) {
+  for (const EventStatus status :
+       {EVENT_INITIALIZED, EVENT_SCHEDULED, EVENT_SUCCESS, EVENT_FAILED}) {
+    InState in(status, Option(CUDA));
+    in.event.Reset();
+    EXPECT_EQ(in.event.Query(), EVENT_INITIALIZED);
+    EXPECT_EQ(in.event.ErrorMessage(), "No error");
+    in.gate.reset();
+    in.context.Record(&in.event);
+    in.event.Finish();
+    EXPECT_EQ(in.event.Query(), EVENT_SUCCESS);
+  }
+}
+
+TEST_F(CudaEventStatesTest, FinishOfAFinishedEventReturns) {
+  for (const EventStatus status : {EVENT_SUCCESS, EVENT_FAILED}) {
+    InState in(status, Option(CUDA));
+    in.event.Finish();
+    in.context.WaitEvent(in.event);
+    EXPECT_EQ(in.event.Query(), status);
+  }
+}
+
+TEST_F(CudaEventStatesTest, HasNoCallbacks) {
+  Event event(Option(CUDA));
+  EXPECT_FALSE(event.SupportsCallback());
+  EXPECT_THROW(event.SetCallback([] {}), EnforceNotMet);
+}
+
+TEST_F(CudaEventStatesTest, RecordThatFailsSaysSoToTheOneWhoWaits) {
+  CUDAContext context;
+  Event event(Option(CUDA));
+  fakecuda_fail("cudaEventRecord", 0, 1, cudaErrorLaunchFailure, 0);
+  EXPECT_THROW(context.Record(&event), CudaError);
+  EXPECT_EQ(event.Query(), EVENT_FAILED);
+  EXPECT_THAT(event.ErrorMessage(), HasSubstr("cudaErrorLaunchFailure"));
+  event.Finish();
+  event.Reset();
+  context.Record(&event);
+  event.Finish();
+  EXPECT_EQ(event.Query(), EVENT_SUCCESS);
+}
+
+TEST_F(CudaEventStatesTest, CarriesTheTextOfWorkThatFailed) {
+  const auto body = [] {
+    RegisterCUDAContext();
+    CUDAContext context;
+    context.SwitchToDevice(0);
+    const DataPtr memory(CUDAContext::New(8));
+    Event asked(Option(CUDA)), awaited(Option(CUDA));
+    fakecuda_pause(context.cuda_stream());
+    fakecuda_fail_async(0, cudaErrorIllegalAddress);
+    context.CopyBytesSameDevice(4, memory.get(), static_cast<char*>(memory.get()) + 4);
+    context.Record(&asked);
+    context.Record(&awaited);
+    fakecuda_resume(context.cuda_stream());
+    awaited.Finish();
+    for (const Event* event : {&asked, &awaited}) {
+      EXPECT_EQ(event->Query(), EVENT_FAILED);
+      EXPECT_THAT(event->ErrorMessage(), HasSubstr("illegal memory access"));
+    }
+    EXPECT_THAT(ErrorOf([&] { context.FinishDeviceComputation(); }),
+                HasSubstr("the device stays unusable until the process ends"));
+  };
+  EXPECT_EXIT(OnMachine({}, body), testing::ExitedWithCode(0), "");
+}
+
+// The four directions. What was recorded behind a gate is seen by whoever waited.
+TEST_F(CudaEventStatesTest, CudaWaitsForCudaOnTheDevice) {
+  CUDAContext first, second;
+  first.SwitchToDevice(1);
+  second.SwitchToDevice(2);
+  Event event(Option(CUDA));
+  Gate gate(first.cuda_stream());
+  first.Record(&event);
+  second.WaitEvent(event);  // does not hold the host up
+  EXPECT_FALSE(IsStreamFree(0, 2));
+  gate.Open();
+  second.FinishDeviceComputation();
+  EXPECT_EQ(event.Query(), EVENT_SUCCESS);
+}
+
+TEST_F(CudaEventStatesTest, CpuWaitsForCuda) {
+  CUDAContext context;
+  context.SwitchToDevice(1);
+  CPUContext cpu;
+  Event event(Option(CUDA));
+  std::array<char, 4> source{'a', 'b', 'c', 'd'}, back{};
+  const DataPtr memory(CUDAContext::New(4));
+  Gate gate(context.cuda_stream());
+  context.CopyBytesFromCPU(4, source.data(), memory.get());
+  context.CopyBytesToCPU(4, memory.get(), back.data());
+  context.Record(&event);
+  std::thread opener([&] { gate.Open(); });
+  cpu.WaitEvent(event);
+  EXPECT_EQ(back, source);
+  opener.join();
+}
+
+TEST_F(CudaEventStatesTest, CudaWaitsForTheCpu) {
+  CUDAContext context;
+  Event event(Option(CPU));
+  std::thread worker([&] {
+    CPUContext cpu;
+    cpu.Record(&event);
+    event.SetFinished();
+  });
+  context.WaitEvent(event);  // holds the host up
+  EXPECT_EQ(event.Query(), EVENT_SUCCESS);
+  worker.join();
+}
+
+TEST_F(CudaEventStatesTest, CpuWaitsForTheCpu) {
+  Event event(Option(CPU));
+  std::thread worker([&] {
+    CPUContext cpu;
+    cpu.Record(&event);
+    event.SetFinished("from the worker");
+  });
+  CPUContext cpu;
+  cpu.WaitEvent(event);
+  EXPECT_EQ(event.Query(), EVENT_FAILED);
+  EXPECT_EQ(event.ErrorMessage(), "from the worker");
+  worker.join();
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
