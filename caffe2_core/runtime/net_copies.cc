@@ -1,5 +1,8 @@
 #include "caffe2_core/runtime/net_copies.h"
 
+#include <algorithm>
+#include <set>
+
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/arguments.h"
@@ -11,22 +14,31 @@
 namespace caffe2rt {
 namespace {
 
-bool IsAllOnTheCpu(const NetDef& net) {
+std::set<int> DeviceTypesOf(const NetDef& net) {
   const int type = net.device_option().device_type();
+  std::set<int> types;
   for (const OperatorDef& op : net.op()) {
     const DeviceOption& own = op.device_option();
-    if ((own.has_device_type() ? own.device_type() : type) != CPU) return false;
+    types.insert(own.has_device_type() ? own.device_type() : type);
   }
-  return true;
+  return types;
+}
+
+// Making the operator tells better what is wrong with a device that is not.
+bool AreHere(const std::set<int>& types) {
+  return std::all_of(types.begin(), types.end(), [](int type) {
+    return IsValidDeviceType(type) && FindStaticContext(static_cast<DeviceType>(type)) != nullptr;
+  });
 }
 
 bool WantsCopies(const NetDef& net) {
   if (const Argument* wish = GetArgumentPtr(net, "inject_copies")) {
     CAFFE_ENFORCE(wish->has_i() && (wish->i() == 0 || wish->i() == 1), "net \"", net.name(),
                   "\": argument inject_copies is ", wish->ShortDebugString(), ", want i: 0 or 1");
-    return wish->i() == 1;
+    return wish->i() == 1 && AreHere(DeviceTypesOf(net));
   }
-  return !IsAllOnTheCpu(net) && HasSeveralDevices(net);
+  const std::set<int> types = DeviceTypesOf(net);
+  return types != std::set<int>{CPU} && AreHere(types) && HasSeveralDevices(net);
 }
 
 DeviceOption DeviceOf(const Tensor& tensor) {

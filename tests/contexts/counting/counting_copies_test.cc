@@ -142,6 +142,19 @@ TEST(CountingCopiesTest, NetOfOneDeviceIsLeftAloneUnlessAsked) {
   EXPECT_TRUE(ws.GetBlob("y")->IsTensor(kCounting));
 }
 
+TEST(CountingCopiesTest, OperatorOfADeviceThatIsNotHereIsNamedWhereItStands) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {-1, 2});
+  ExpectThrows(
+      [&] {
+        ws.CreateNet(ParseNet(R"(
+          name: "absent"
+          op { type: "Relu" input: "x" output: "y" }
+          op { type: "Relu" input: "y" output: "z" device_option { device_type: 21 } })"));
+      },
+      "net \"absent\", operator 1 (Relu");
+}
+
 TEST(CountingCopiesTest, WhatIsNoTensorIsNotCopied) {
   Workspace ws;
   *ws.CreateBlob("name")->GetMutable<std::string>() = "text";
