@@ -267,13 +267,13 @@ std::unique_ptr<CudaConvPlan> NewPlan(CUDAContext& context, const Shape& shape,
 class PaddedPlan final : public CudaConvPlan {
  public:
   PaddedPlan(const WindowGeometry& from, const WindowGeometry& to,
-             std::unique_ptr<CudaConvPlan> plan)
-      : from_(from), to_(to), plan_(std::move(plan)) {}
+             std::unique_ptr<CudaConvPlan> plan, Tensor* scratch)
+      : from_(from), to_(to), plan_(std::move(plan)), padded_(scratch) {}
 
   bool Run(CUDAContext& context, const float* x, const float* filter, const float* bias, float* y,
            std::string* reason) override {
-    padded_.Resize(from_.batch * from_.channels * to_.in_size());
-    float* const padded = padded_.mutable_data<float>();
+    padded_->Resize(from_.batch * from_.channels * to_.in_size());
+    float* const padded = padded_->mutable_data<float>();
     CopyPadded(context, from_, to_, x, padded);
     return plan_->Run(context, padded, filter, bias, y, reason);
   }
@@ -281,7 +281,7 @@ class PaddedPlan final : public CudaConvPlan {
  private:
   const WindowGeometry from_, to_;
   const std::unique_ptr<CudaConvPlan> plan_;
-  Tensor padded_{CUDA};
+  Tensor* const padded_;
 };
 
 // Whether the windows of an axis cannot be told with one padding for both sides.
@@ -306,7 +306,8 @@ WindowGeometry Padded(WindowGeometry geometry) {
 }  // namespace
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
-                                           const CudnnConvOptions& options, std::string* reason) {
+                                           const CudnnConvOptions& options, Tensor* scratch,
+                                           std::string* reason) {
   const auto plan = [&](const ConvShape& of) {
     return NewPlan<Forward>(context, of, options, of.out_channels, of.in_group(), reason);
   };
@@ -320,11 +321,12 @@ std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape
   }
   std::unique_ptr<CudaConvPlan> inner = plan(padded);
   if (inner == nullptr) return nullptr;
-  return std::make_unique<PaddedPlan>(shape.window, padded.window, std::move(inner));
+  return std::make_unique<PaddedPlan>(shape.window, padded.window, std::move(inner), scratch);
 }
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvTransposeShape& shape,
-                                           const CudnnConvOptions& options, std::string* reason) {
+                                           const CudnnConvOptions& options, Tensor*,
+                                           std::string* reason) {
   return NewPlan<BackwardData>(context, shape, options, shape.window.channels,
                                shape.out_channels / shape.group, reason);
 }

@@ -5,13 +5,13 @@
 namespace caffe2rt {
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext&, const ConvShape&, const CudnnConvOptions&,
-                                           std::string* reason) {
+                                           Tensor*, std::string* reason) {
   *reason = CudnnProblem();
   return nullptr;
 }
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext&, const ConvTransposeShape&,
-                                           const CudnnConvOptions&, std::string* reason) {
+                                           const CudnnConvOptions&, Tensor*, std::string* reason) {
   *reason = CudnnProblem();
   return nullptr;
 }

@@ -50,11 +50,14 @@ class CudaConvPlan {
 };
 
 // Null when cuDNN does not take the shape, with the reason. Of pads that differ before and behind,
-// or crop, the plan makes a copy of X first. REQUIRES: cuDNN is here; Y is not empty.
+// or crop, the plan makes a copy of X in `scratch` first: a tensor of CUDA that the plans of one
+// operator share and that outlives them. REQUIRES: cuDNN is here; Y is not empty.
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
-                                           const CudnnConvOptions& options, std::string* reason);
+                                           const CudnnConvOptions& options, Tensor* scratch,
+                                           std::string* reason);
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvTransposeShape& shape,
-                                           const CudnnConvOptions& options, std::string* reason);
+                                           const CudnnConvOptions& options, Tensor* scratch,
+                                           std::string* reason);
 
 // The runner of ConvOp (Shape: ConvShape) and ConvTransposeOp (ConvTransposeShape).
 template <class Shape, CudaEngine kEngine>
@@ -94,7 +97,8 @@ class CudaConv {
       return;
     }
     std::string reason;
-    std::unique_ptr<CudaConvPlan> plan = NewCudnnConv(context, shape_, options_, &reason);
+    std::unique_ptr<CudaConvPlan> plan =
+        NewCudnnConv(context, shape_, options_, &scratch_, &reason);
     if (plan == nullptr) choice_.Refused(reason);
     if (plans_.size() == kMaxPlans) plans_.clear();
     plan_ = plan.get();
@@ -112,6 +116,7 @@ class CudaConv {
 
   const CudnnConvOptions options_;
   CudaEngineChoice choice_;
+  Tensor scratch_{CUDA};
   Shape shape_;
   bool planned_ = false;
   CudaConvPlan* plan_ = nullptr;  // one of plans_; null: native

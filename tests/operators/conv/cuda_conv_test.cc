@@ -148,7 +148,8 @@ class CudnnConvTest : public CudaOperatorTest {
   std::string Refusal(const ConvShape& shape, const CudnnConvOptions& options = {}) {
     CUDAContext context(0);
     std::string reason;
-    return NewCudnnConv(context, shape, options, &reason) != nullptr ? "taken" : reason;
+    Tensor scratch(CUDA);
+    return NewCudnnConv(context, shape, options, &scratch, &reason) != nullptr ? "taken" : reason;
   }
 };
 
@@ -274,7 +275,7 @@ class CountingPlan final : public CudaConvPlan {
   const bool refuses_;
 };
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext&, const LibraryShape& shape,
-                                           const CudnnConvOptions&, std::string* reason) {
+                                           const CudnnConvOptions&, Tensor*, std::string* reason) {
   ++TheTally().made;
   *reason = "odd";
   if (shape.number % 2 != 0) return nullptr;
