@@ -147,6 +147,7 @@ void NormalizeBatch(CPUContext&, const Channels& shape, const BatchNormTraining&
     scratch->factor[i] = scale[i] * saved_scale[i];
     scratch->term[i] = bias[i] - mean * scratch->factor[i];
   }
+  if (shape.positions == 0) return;
   ScaleChannels(shape, x, scratch->factor.data(), scratch->term.data(), y);
 }
 
