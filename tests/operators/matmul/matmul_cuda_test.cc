@@ -1,0 +1,103 @@
+// Matrix products on CUDA, by cuBLAS and by our own kernel, against the CPU's operators.
+
+#include "contexts/cuda/cuda_device.h"
+#include "tests/support/device_run.h"
+#include "tests/support/operator_test.h"
+
+// Calls of one kind; there on the fake alone.
+extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
+
+namespace caffe2rt::test {
+namespace {
+
+class MatmulCudaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasCudaGPU()) GTEST_SKIP() << TheCudaMachine().message;
+  }
+  static void ExpectAgreement(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
+                              int64_t bias, const std::string& text) {
+    OperatorDef def = ParseOp(text);
+    Workspace ws;
+    FeedRandom(&ws, "A", a, -1, 1, 1);
+    FeedRandom(&ws, "B", b, -1, 1, 2);
+    FeedRandom(&ws, "b", {bias}, -1, 1, 3);
+    ASSERT_TRUE(ws.RunOperatorOnce(def));
+    const std::vector<int64_t> dims = DimsOf(ws, "Y");
+    const std::vector<float> want = Fetch<float>(ws, "Y");
+    for (const char* engine : {"", "CUBLAS", "NATIVE"}) {
+      SCOPED_TRACE(text + " engine \"" + engine + "\"");
+      Feed<float>(&ws, "Y", {1}, {-777});
+      def.set_engine(engine);
+      ASSERT_TRUE(RunOperatorOn(CUDA, def, &ws));
+      ExpectTensor<float>(ws, "Y", dims, want, 1e-5);
+    }
+  }
+};
+
+std::string Flag(const char* name, int value) {
+  return std::string(R"( arg { name: ")") + name + "\" i: " + std::to_string(value) + " }";
+}
+
+TEST_F(MatmulCudaTest, FullyConnectedAgrees) {
+  for (const int64_t m : {0, 1, 5}) {
+    for (const int64_t n : {1, 7}) {
+      for (const int64_t k : {0, 1, 33}) {
+        const std::string inputs = R"( input: "A" input: "B" input: "b" output: "Y")";
+        ExpectAgreement({m, k}, {n, k}, n, R"(type: "FC")" + inputs);
+        ExpectAgreement({m, k}, {k, n}, n, R"(type: "FCTransposed")" + inputs);
+        ExpectAgreement({2, m, k}, {n, k}, n, R"(type: "FC")" + inputs + Flag("axis", 2));
+      }
+    }
+  }
+}
+
+TEST_F(MatmulCudaTest, ProductsAgreeWithEveryTransposition) {
+  for (const int ta : {0, 1}) {
+    for (const int tb : {0, 1}) {
+      const std::vector<int64_t> a = ta ? std::vector<int64_t>{9, 5} : std::vector<int64_t>{5, 9};
+      const std::vector<int64_t> b = tb ? std::vector<int64_t>{7, 9} : std::vector<int64_t>{9, 7};
+      const std::string rest =
+          R"( input: "A" input: "B" output: "Y")" + Flag("trans_a", ta) + Flag("trans_b", tb);
+      ExpectAgreement(a, b, 1, R"(type: "MatMul")" + rest);
+      std::vector<int64_t> many_a = {2, 3}, many_b = {2, 3};
+      many_a.insert(many_a.end(), a.begin(), a.end());
+      many_b.insert(many_b.end(), b.begin(), b.end());
+      ExpectAgreement(many_a, many_b, 1, R"(type: "BatchMatMul")" + rest);
+    }
+  }
+}
+
+TEST_F(MatmulCudaTest, BatchesAgreeHoweverTheyAreRepeated) {
+  const std::string text =
+      R"(type: "BatchMatMul" input: "A" input: "B" output: "Y")" + Flag("broadcast", 1);
+  ExpectAgreement({4, 2, 3}, {3, 5}, 1, text);
+  ExpectAgreement({2, 3}, {4, 3, 5}, 1, text);
+  ExpectAgreement({2, 1, 2, 3}, {1, 4, 3, 5}, 1, text);
+  ExpectAgreement({3, 2, 3}, {2, 3, 3, 5}, 1, text);
+  ExpectAgreement({2, 3, 1, 2, 3}, {2, 1, 4, 3, 5}, 1, text);
+  ExpectAgreement({3}, {4, 3, 5}, 1, text);
+  ExpectAgreement({4, 2, 3}, {3}, 1, text);
+  ExpectAgreement({0, 2, 3}, {3, 5}, 1, text);
+  ExpectAgreement({4, 2, 0}, {0, 5}, 1, text);
+}
+
+// What a net without an engine gets, and one that asks for our own kernels: cuBLAS needs a kernel of
+// ours for the bias before its own, which does all in one.
+TEST_F(MatmulCudaTest, AsksCublasUnlessToldNotTo) {
+  if (&fakecuda_calls == nullptr) GTEST_SKIP() << "counts kernels of the fake CUDA";
+  OperatorDef def = ParseOp(R"(type: "FC" input: "A" input: "B" input: "b" output: "Y")");
+  Workspace ws;
+  FeedRandom(&ws, "A", {2, 3});
+  FeedRandom(&ws, "B", {2, 3});
+  FeedRandom(&ws, "b", {2});
+  const long before = fakecuda_calls("kernel");
+  ASSERT_TRUE(RunOperatorOn(CUDA, def, &ws));
+  EXPECT_EQ(fakecuda_calls("kernel"), before + 2);
+  def.set_engine("NATIVE");
+  ASSERT_TRUE(RunOperatorOn(CUDA, def, &ws));
+  EXPECT_EQ(fakecuda_calls("kernel"), before + 3);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

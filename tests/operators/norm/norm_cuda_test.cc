@@ -1,0 +1,188 @@
+// The norms on CUDA, engine by engine, against the CPU's operators.
+
+#include <functional>
+#include <limits>
+
+#include "contexts/cuda/cuda_device.h"
+#include "tests/support/device_run.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using Feeder = std::function<void(Workspace*)>;
+
+class NormCudaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasCudaGPU()) GTEST_SKIP() << TheCudaMachine().message;
+  }
+  // All outputs of the operator, by each engine.
+  static void ExpectAgreement(const Feeder& feed, const std::string& text) {
+    OperatorDef def = ParseOp(text);
+    Workspace cpu;
+    feed(&cpu);
+    ASSERT_TRUE(cpu.RunOperatorOnce(def)) << text;
+    for (const char* engine : {"", "CUDNN", "NATIVE"}) {
+      SCOPED_TRACE(text + " engine \"" + engine + "\"");
+      Workspace ws;
+      feed(&ws);
+      def.set_engine(engine);
+      ASSERT_TRUE(RunOperatorOn(CUDA, def, &ws));
+      for (const std::string& output : def.output()) {
+        ExpectTensor<float>(ws, output, DimsOf(cpu, output), Fetch<float>(cpu, output), 1e-5);
+      }
+    }
+  }
+};
+
+std::string Order(const char* order) {
+  return std::string(R"( arg { name: "order" s: ")") + order + "\" }";
+}
+
+TEST_F(NormCudaTest, SoftmaxAgreesOverRowsOfAllLengths) {
+  for (const std::vector<int64_t>& dims :
+       {std::vector<int64_t>{3, 1}, {4, 7}, {2, 3, 5}, {1, 1000}, {300, 33}, {0, 5}, {5, 0}}) {
+    for (const int axis : {0, 1, -1}) {
+      ExpectAgreement([&](Workspace* ws) { FeedRandom(ws, "X", dims, -20, 20); },
+                      R"(type: "Softmax" input: "X" output: "Y" arg { name: "axis" i: )" +
+                          std::to_string(axis) + " }");
+    }
+  }
+}
+
+TEST_F(NormCudaTest, SoftmaxKeepsWhatIsNoNumberInItsRow) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  ExpectAgreement(
+      [](Workspace* ws) {
+        Feed<float>(ws, "X", {5, 3},
+                    {1, NAN, 3, 1, kInf, 3, -kInf, -kInf, -kInf, 1, -kInf, 2, 88, -88, 1000});
+      },
+      R"(type: "Softmax" input: "X" output: "Y")");
+}
+
+TEST_F(NormCudaTest, LRNAgreesOverWindowsAndLayouts) {
+  for (const std::vector<int64_t>& dims :
+       {std::vector<int64_t>{2, 7, 3, 5}, {1, 1, 4, 4}, {3, 20, 1, 2}, {0, 7, 3, 5}}) {
+    for (const char* order : {"NCHW", "NHWC"}) {
+      for (const int size : {1, 2, 5, 16, 17}) {
+        const std::string args = R"( arg { name: "alpha" f: 0.9 } arg { name: "beta" f: 0.7 }
+                                     arg { name: "bias" f: 1.5 } arg { name: "size" i: )" +
+                                 std::to_string(size) + " }" + Order(order);
+        const auto feed = [&](Workspace* ws) { FeedRandom(ws, "X", dims, -3, 3); };
+        ExpectAgreement(feed, R"(type: "LRN" input: "X" output: "Y")" + args);
+        ExpectAgreement(feed, R"(type: "LRN" input: "X" output: "Y" output: "scale")" + args);
+      }
+    }
+  }
+}
+
+TEST_F(NormCudaTest, LRNTakesParametersThatCudnnDoesNot) {
+  const auto feed = [](Workspace* ws) { FeedRandom(ws, "X", {2, 5, 3, 3}, 0.5f, 2); };
+  ExpectAgreement(feed, R"(type: "LRN" input: "X" output: "Y" arg { name: "size" i: 3 }
+                           arg { name: "alpha" f: 1 } arg { name: "beta" f: 0 })");
+  ExpectAgreement(feed, R"(type: "LRN" input: "X" output: "Y" arg { name: "size" i: 3 }
+                           arg { name: "alpha" f: 1 } arg { name: "beta" f: 0.5 }
+                           arg { name: "bias" f: 0 })");
+  ExpectAgreement(feed, R"(type: "LRN" input: "X" output: "Y" arg { name: "size" i: 0 }
+                           arg { name: "order" s: "NHWC" } arg { name: "beta" f: 0.5 })");
+}
+
+struct BatchShape {
+  std::vector<int64_t> nchw, nhwc;
+};
+const BatchShape kShapes[] = {
+    {{2, 3, 5, 7}, {2, 5, 7, 3}}, {{1, 4, 1, 1}, {1, 1, 1, 4}},       {{5, 3}, {5, 3}},
+    {{2, 3, 9}, {2, 9, 3}},       {{2, 3, 2, 3, 4}, {2, 2, 3, 4, 3}}, {{0, 3, 5, 7}, {0, 5, 7, 3}},
+    {{2, 3, 0, 7}, {2, 0, 7, 3}},
+};
+
+void FeedChannels(Workspace* ws, int64_t channels) {
+  FeedRandom(ws, "s", {channels}, 0.5f, 2, 2);
+  FeedRandom(ws, "b", {channels}, -1, 1, 3);
+  FeedRandom(ws, "m", {channels}, -1, 1, 4);
+  FeedRandom(ws, "v", {channels}, 0.5f, 2, 5);
+}
+
+TEST_F(NormCudaTest, SpatialBNAgreesInTestingAndTraining) {
+  const std::string inputs = R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m"
+                                input: "v" )";
+  const std::string test = R"( arg { name: "is_test" i: 1 })";
+  const std::string training = R"( output: "m" output: "v" output: "sm" output: "sv"
+                                   arg { name: "is_test" i: 0 } arg { name: "momentum" f: 0.75 }
+                                   arg { name: "epsilon" f: 0.01 })";
+  for (const BatchShape& shape : kShapes) {
+    for (const char* order : {"NCHW", "NHWC"}) {
+      const std::vector<int64_t>& dims = order[1] == 'C' ? shape.nchw : shape.nhwc;
+      const auto feed = [&](Workspace* ws) {
+        FeedRandom(ws, "X", dims, 1, 3);
+        FeedChannels(ws, shape.nchw[1]);
+      };
+      for (const char* output : {R"(output: "Y")", R"(output: "X")"}) {
+        ExpectAgreement(feed, inputs + output + test + Order(order));
+        ExpectAgreement(feed, inputs + output + training + Order(order));
+      }
+    }
+  }
+}
+
+TEST_F(NormCudaTest, SpatialBNTakesTheSumsOfSeveralBatches) {
+  ExpectAgreement(
+      [](Workspace* ws) {
+        FeedRandom(ws, "X", {2, 3, 4, 5}, 1, 3);
+        FeedChannels(ws, 3);
+        FeedRandom(ws, "sum", {3}, 100, 150);
+        FeedRandom(ws, "sumsq", {3}, 400, 500);
+      },
+      R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v" input: "sum"
+         input: "sumsq" output: "Y" output: "m" output: "v" output: "sm" output: "sv"
+         arg { name: "is_test" i: 0 } arg { name: "num_batches" i: 2 })");
+}
+
+TEST_F(NormCudaTest, InstanceAndGroupNormAgree) {
+  for (const BatchShape& shape : kShapes) {
+    for (const char* order : {"NCHW", "NHWC"}) {
+      const std::vector<int64_t>& dims = order[1] == 'C' ? shape.nchw : shape.nhwc;
+      const auto feed = [&](Workspace* ws) {
+        FeedRandom(ws, "X", dims, 1, 3);
+        FeedChannels(ws, shape.nchw[1]);
+      };
+      const std::string inputs = R"( input: "X" input: "s" input: "b" )";
+      const std::string all = R"( output: "Y" output: "mean" output: "inverse")";
+      ExpectAgreement(feed, R"(type: "InstanceNorm")" + inputs + all + Order(order));
+      ExpectAgreement(feed, R"(type: "InstanceNorm")" + inputs + R"(output: "X")" + Order(order));
+      for (const int64_t groups : {int64_t{1}, shape.nchw[1]}) {
+        const std::string group =
+            R"( arg { name: "group" i: )" + std::to_string(groups) + " }" + Order(order);
+        ExpectAgreement(feed, R"(type: "GroupNorm")" + inputs + all + group);
+        ExpectAgreement(feed, R"(type: "GroupNorm")" + inputs + R"(output: "Y")" + group);
+      }
+    }
+  }
+  ExpectAgreement(
+      [](Workspace* ws) {
+        FeedRandom(ws, "X", {2, 6, 3, 5}, 1, 3);
+        FeedChannels(ws, 6);
+      },
+      R"(type: "GroupNorm" input: "X" input: "s" input: "b" output: "Y" arg { name: "group" i: 2 })");
+}
+
+TEST_F(NormCudaTest, LayerNormAgrees) {
+  for (const std::vector<int64_t>& dims :
+       {std::vector<int64_t>{4, 7}, {2, 3, 5, 7}, {3, 1}, {2, 1000}, {0, 5}, {3, 0}}) {
+    const auto feed = [&](Workspace* ws) {
+      FeedRandom(ws, "X", dims, 1, 3);
+      const std::vector<int64_t> rest(dims.begin() + 1, dims.end());
+      FeedRandom(ws, "gamma", rest, 0.5f, 2, 2);
+      FeedRandom(ws, "beta", rest, -1, 1, 3);
+    };
+    const std::string outputs = R"( output: "Y" output: "mean" output: "std")";
+    ExpectAgreement(feed, R"(type: "LayerNorm" input: "X")" + outputs);
+    ExpectAgreement(feed, R"(type: "LayerNorm" input: "X" input: "gamma" input: "beta"
+                             arg { name: "elementwise_affine" i: 1 })" +
+                              outputs);
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
