@@ -28,6 +28,21 @@ DeviceOption Bare(const DeviceOption& option) {
   return bare;
 }
 
+// What device inference looks at: the operator with the net's device option merged into its own,
+// without arguments as large as weights.
+OperatorDef WithNetDevice(const NetDef& net, const OperatorDef& op) {
+  constexpr size_t kMostArgumentBytes = 4096;
+  OperatorDef placed;
+  placed.set_type(op.type());
+  *placed.mutable_input() = op.input();
+  *placed.mutable_output() = op.output();
+  for (const Argument& arg : op.arg()) {
+    if (arg.ByteSizeLong() <= kMostArgumentBytes) *placed.add_arg() = arg;
+  }
+  *placed.mutable_device_option() = MergeDeviceOption(net.device_option(), op.device_option());
+  return placed;
+}
+
 const char* CopyType(const DevicePlace& from, const DevicePlace& to) {
   if (from.type == CPU) return to.type == CUDA ? "CopyCPUToGPU" : "CopyFromCPUInput";
   if (to.type == CPU) return from.type == CUDA ? "CopyGPUToCPU" : "EnsureCPUOutput";
@@ -229,21 +244,14 @@ std::vector<NetDef> InjectDeviceCopiesAmongNets(const std::vector<NetDef>& nets,
 bool HasSeveralDevices(const NetDef& net) {
   std::set<DevicePlace> places;
   for (const OperatorDef& op : net.op()) {
-    const auto [inputs, outputs] = InferOpInputOutputDevice(WithNetDevice(net, op));
-    places.insert(PlaceOf(MergeDeviceOption(net.device_option(), op.device_option())));
+    const OperatorDef placed = WithNetDevice(net, op);
+    const auto [inputs, outputs] = InferOpInputOutputDevice(placed);
+    places.insert(PlaceOf(placed.device_option()));
     for (const DeviceOption& device : inputs) places.insert(PlaceOf(device));
     for (const DeviceOption& device : outputs) places.insert(PlaceOf(device));
     if (places.size() > 1) return true;
   }
   return false;
-}
-
-OperatorDef WithNetDevice(const NetDef& net, const OperatorDef& op) {
-  OperatorDef placed = op;
-  if (net.has_device_option()) {
-    *placed.mutable_device_option() = MergeDeviceOption(net.device_option(), op.device_option());
-  }
-  return placed;
 }
 
 }  // namespace caffe2rt

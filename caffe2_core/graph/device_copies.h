@@ -74,7 +74,4 @@ std::vector<NetDef> InjectDeviceCopiesAmongNets(const std::vector<NetDef>& nets,
 // Whether operators of the net read or write on several devices.
 bool HasSeveralDevices(const NetDef& net);
 
-// The operator as the net runs it: with the net's device option merged into its own.
-OperatorDef WithNetDevice(const NetDef& net, const OperatorDef& op);
-
 }  // namespace caffe2rt
