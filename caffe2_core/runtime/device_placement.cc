@@ -5,6 +5,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
 namespace caffe2rt {
@@ -41,6 +42,10 @@ std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device) {
   GetStaticContext(CheckedDeviceType(device.device_type()));
   std::set<std::string> on_cpu;
   Place(net, device, &on_cpu, 0);
+  // What it is given may be on the CPU, also when all of it runs on the device.
+  if (GetArgumentPtr(*net, "inject_copies") == nullptr) {
+    GetMutableArgument("inject_copies", true, net)->set_i(1);
+  }
   return {on_cpu.begin(), on_cpu.end()};
 }
 

@@ -10,7 +10,8 @@ namespace caffe2rt {
 
 // Puts the operators of a net, and of nets in its arguments, on `device` where they have a form
 // there, and the others on the CPU. Those that name a device other than the CPU keep it. Returns
-// the types that stay on the CPU, sorted. THROWS when the device is not here.
+// the types that stay on the CPU, sorted. Copies are put where devices meet when the net is made
+// (net argument inject_copies, unless the net sets it). THROWS when the device is not here.
 std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device);
 
 // "cuda", "cuda:1", "gpu:1". False, and nothing is set, when the text begins with neither name.

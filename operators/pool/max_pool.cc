@@ -9,7 +9,7 @@ namespace caffe2rt {
 
 void MaxReduction::Run(CPUContext&, const PoolPlan& plan, const float* x,
                        std::vector<float>* scratch, float* y) {
-  RunPool<Maximum>(plan, x, scratch, y);
+  RunPool<Largest>(plan, x, scratch, y);
 }
 
 void RegisterMaxPool() {

@@ -15,7 +15,7 @@
 
 namespace caffe2rt {
 
-struct Maximum {
+struct Largest {
   static constexpr bool kCounts = false;
   static constexpr float kEmpty = -std::numeric_limits<float>::infinity();
   template <class T>
