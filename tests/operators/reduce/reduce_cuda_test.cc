@@ -1,0 +1,105 @@
+// Reductions on CUDA against the CPU: each way in which a kernel walks, and NaN.
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/support/devices_agree.h"
+
+namespace caffe2rt::test {
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+std::string Reduce(const std::string& type, const std::vector<int>& axes) {
+  std::string text = "type: \"" + type + "\" input: \"X\" output: \"Y\" arg { name: \"axes\"";
+  for (const int axis : axes) text += " ints: " + std::to_string(axis);
+  return text + " }";
+}
+
+TEST(ReduceOnCudaTest, AgreesOverAnyAxes) {
+  // Few and many outputs, with neighbours side by side and far apart.
+  const std::vector<std::vector<int64_t>> shapes = {{5},          {3, 257},   {257, 3},  {2, 5, 3},
+                                                    {2, 3, 4, 5}, {40, 4099}, {4, 0, 3}, {1, 1}};
+  for (const auto& shape : shapes) {
+    Workspace ws;
+    FeedRandom(&ws, "X", shape);
+    const int rank = static_cast<int>(shape.size());
+    for (int mask = 1; mask < 1 << rank; ++mask) {
+      std::vector<int> axes;
+      for (int i = 0; i < rank; ++i) {
+        if (mask >> i & 1) axes.push_back(i);
+      }
+      for (const char* type :
+           {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2"}) {
+        ExpectDevicesAgree(&ws, Reduce(type, axes), 1e-4);
+      }
+    }
+  }
+}
+
+TEST(ReduceOnCudaTest, KeepsAFirstNaNAndPassesLaterOnes) {
+  Workspace ws;
+  std::vector<float> values = RandomValues(3 * 300);
+  values[0] = values[310] = values[899] = kNaN;
+  Feed<float>(&ws, "X", {3, 300}, values);
+  for (const char* type : {"ReduceMax", "ReduceMin", "ReduceSum"}) {
+    ExpectDevicesAgree(&ws, Reduce(type, {1}), 1e-5);
+    ExpectDevicesAgree(&ws, Reduce(type, {0}), 1e-5);
+    ExpectDevicesAgree(&ws, Reduce(type, {0, 1}), 1e-5);
+  }
+  RunOperatorOn(CUDA, ParseOp(Reduce("ReduceMax", {1})), &ws);
+  EXPECT_TRUE(std::isnan(Fetch<float>(ws, "Y")[0]));
+  EXPECT_FALSE(std::isnan(Fetch<float>(ws, "Y")[1]));
+}
+
+// One block, many blocks, CUB.
+TEST(SumElementsOnCudaTest, AddsAnyNumberOfElements) {
+  for (const int64_t n : {0, 1, 1000, 10007, 65535, 65536, 200003}) {
+    Workspace ws;
+    FeedRandom(&ws, "X", {n});
+    for (const char* type : {"SumElements", "SumSqrElements"}) {
+      const std::string text = std::string("type: \"") + type + "\" input: \"X\" output: \"Y\"";
+      ExpectDevicesAgree(&ws, text, 1e-4);
+      ExpectDevicesAgree(&ws, text + "arg { name: \"average\" i: 1 }", 1e-6);
+    }
+    FeedRange<int32_t>(&ws, "X", {n}, 1 << 20, 12345);
+    ExpectDevicesAgree(&ws, R"(type: "SumElementsInt" input: "X" output: "Y")");
+  }
+}
+
+TEST(ReduceFrontBackOnCudaTest, CountsLengths) {
+  for (const char* type : {"ReduceFrontSum", "ReduceFrontMean", "ReduceFrontMax", "ReduceBackSum",
+                           "ReduceBackMean", "ReduceBackMax"}) {
+    Workspace ws;
+    FeedRandom(&ws, "X", {4, 4});
+    Feed<int32_t>(&ws, "L", {4}, {4, 1, 2, 3});
+    const std::string text = std::string("type: \"") + type + "\" output: \"Y\" input: \"X\"";
+    ExpectDevicesAgree(&ws, text, 1e-6);
+    ExpectDevicesAgree(&ws, text + "input: \"L\"", 1e-6);
+    ExpectDevicesAgree(&ws, text + "arg { name: \"num_reduce_dim\" i: 2 }", 1e-6);
+  }
+}
+
+// What the host cannot look at: lengths beyond the row, and a mean of integers over none.
+TEST(ReduceFrontBackOnCudaTest, ReadsNothingBeyondTheRow) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "X", {3, 2}, {1, 2, 3, 4, 5, 6});
+  Feed<int32_t>(&ws, "L", {3}, {1000000, 0, -2});
+  RunOperatorOn(CUDA, ParseOp(R"(type: "ReduceBackMean" input: "X" input: "L" output: "Y")"), &ws);
+  ExpectTensor<int32_t>(ws, "Y", {3}, {0, 0, -2});
+}
+
+TEST(RowMaxOnCudaTest, AgreesWithTheCpu) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {3, 37, 41});
+  ExpectDevicesAgree(&ws, R"(type: "RowwiseMax" input: "X" output: "Y")");
+  ExpectDevicesAgree(&ws, R"(type: "ColwiseMax" input: "X" output: "Y")");
+  FeedRandom(&ws, "B", {37});
+  ExpectDevicesAgree(&ws, R"(type: "SumReduceLike" input: "X" input: "B" output: "Y"
+                             arg { name: "axis" i: 1 })",
+                     1e-5);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
