@@ -31,6 +31,11 @@ class CudnnLRN {
   }
 
  private:
+  // Told once; later runs make no string.
+  void Refuse(const char* reason) {
+    if (!told_) choice_.Refused(reason);
+    told_ = true;
+  }
   struct Plan {
     CudnnTensor tensor;
     CudnnLRNWindow lrn;
@@ -54,7 +59,7 @@ class CudnnLRN {
     if (!choice_.may_use_cudnn()) return false;
     if (shape == shape_ && !scale) return true;
     if (const char* const objection = Objection(shape, window, scale)) {
-      choice_.Refused(objection);
+      Refuse(objection);
       return false;
     }
     shape_ = {};
@@ -74,6 +79,7 @@ class CudnnLRN {
   }
 
   CudaEngineChoice choice_;
+  bool told_ = false;
   std::unique_ptr<Plan> plan_;
   Channels shape_;  // of the plan
 };
