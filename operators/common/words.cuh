@@ -18,11 +18,20 @@ struct alignas(16) WideWord {
 
 inline uint64_t AddressBits(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
-// Calls f(Index{}): uint32_t when it can count to `n`, else int64_t. (Division of 64 bits is slow
-// there.)
+struct IndexOptions {
+  // Kernels over more elements count in 64 bits, whose division is slow. Tests set 0, so that
+  // small tensors take that way too.
+  int64_t narrow_limit = INT32_MAX;
+};
+inline IndexOptions& GlobalIndexOptions() {
+  static IndexOptions options;
+  return options;
+}
+
+// Calls f(Index{}): uint32_t when it can count to `n`, else int64_t.
 template <class F>
 void ForIndex(int64_t n, F f) {
-  if (n <= INT32_MAX) return f(uint32_t{});
+  if (n <= GlobalIndexOptions().narrow_limit) return f(uint32_t{});
   f(int64_t{});
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contexts/cuda/cuda_context.h"
+#include "operators/common/words.cuh"
 #include "operators/register_cuda.h"
 #include "tests/support/operator_test.h"
 
@@ -24,7 +25,8 @@ class OnCudaTest : public testing::Test {
 
   // Runs the operator on the CPU, over ws_, and on CUDA, over a copy of its inputs on the device
   // (those in `stay` on the CPU), and compares all outputs: type, shape and, up to `tolerance`,
-  // values. `on_cpu`: outputs that have to be on the CPU. Both twice, so that memory is used again.
+  // values. `on_cpu`: outputs that have to be on the CPU. On CUDA twice, the second time with
+  // memory that is used again and indices of 64 bits.
   void ExpectAgreement(const std::string& text, const std::set<std::string>& stay = {},
                        const std::set<std::string>& on_cpu = {}, double tolerance = 0) {
     SCOPED_TRACE(text);
@@ -36,23 +38,18 @@ class OnCudaTest : public testing::Test {
     }
     ASSERT_TRUE(ws_.RunOperatorOnce(def));
     def.mutable_device_option()->set_device_type(CUDA);
-    ASSERT_TRUE(there.RunOperatorOnce(def));
-    ASSERT_TRUE(there.RunOperatorOnce(def));
-    for (const std::string& name : def.output()) {
-      SCOPED_TRACE(name);
-      ASSERT_TRUE(there.GetBlob(name)->IsTensor(on_cpu.contains(name) ? CPU : CUDA));
-      const Tensor got(there.GetBlob(name)->Get<Tensor>(), CPU);
-      const Tensor& want = ws_.GetBlob(name)->Get<Tensor>();
-      ASSERT_EQ(got.dtype().name(), want.dtype().name());
-      ASSERT_EQ(got.dims(), want.dims());
-      if (got.numel() == 0) continue;
-      if (tolerance == 0) {
-        EXPECT_EQ(std::memcmp(got.raw_data(), want.raw_data(), want.nbytes()), 0)
-            << "values differ";
-        continue;
-      }
-      for (int64_t i = 0; i < want.numel(); ++i) {
-        ASSERT_NEAR(got.data<float>()[i], want.data<float>()[i], tolerance) << "element " << i;
+    const IndexOptions before = GlobalIndexOptions();
+    for (const int64_t limit : {before.narrow_limit, int64_t{0}}) {
+      SCOPED_TRACE(limit);
+      GlobalIndexOptions().narrow_limit = limit;
+      const bool success = there.RunOperatorOnce(def);
+      GlobalIndexOptions() = before;
+      ASSERT_TRUE(success);
+      for (const std::string& name : def.output()) {
+        SCOPED_TRACE(name);
+        ASSERT_TRUE(there.GetBlob(name)->IsTensor(on_cpu.contains(name) ? CPU : CUDA));
+        ExpectEqual(Tensor(there.GetBlob(name)->Get<Tensor>(), CPU),
+                    ws_.GetBlob(name)->Get<Tensor>(), tolerance);
       }
     }
   }
@@ -68,6 +65,20 @@ class OnCudaTest : public testing::Test {
   }
 
   Workspace ws_;
+
+ private:
+  static void ExpectEqual(const Tensor& got, const Tensor& want, double tolerance) {
+    ASSERT_EQ(got.dtype().name(), want.dtype().name());
+    ASSERT_EQ(got.dims(), want.dims());
+    if (want.numel() == 0) return;
+    if (tolerance == 0) {
+      EXPECT_EQ(std::memcmp(got.raw_data(), want.raw_data(), want.nbytes()), 0) << "values differ";
+      return;
+    }
+    for (int64_t i = 0; i < want.numel(); ++i) {
+      ASSERT_NEAR(got.data<float>()[i], want.data<float>()[i], tolerance) << "element " << i;
+    }
+  }
 };
 
 }  // namespace caffe2rt::test

@@ -6,6 +6,7 @@
 #include "tests/operators/agree_on_cuda.h"
 
 // See tests/fake_cuda.
+extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 extern "C" __attribute__((weak)) void fakecuda_before(const char* function, void (*hook)(void*),
                                                       void* state);
 
@@ -59,6 +60,37 @@ TEST_F(ShapeCudaTest, JoinsAndSplitsMorePiecesThanAKernelTakes) {
                   {}, {"info"});
   FeedRange<int64_t>(&ws_, "x", {3, 36});
   ExpectAgreement("type: \"Split\" input: \"x\"" + outputs + R"( arg { name: "axis" i: 1 })");
+}
+
+TEST_F(ShapeCudaTest, LaunchesOnceHoweverManyTheRows) {
+  if (&fakecuda_calls == nullptr) GTEST_SKIP() << "only the fake CUDA counts kernels";
+  Workspace there;
+  FeedRange<float>(&ws_, "x", {50, 6, 3});
+  FeedRange<int32_t>(&ws_, "i", {40});
+  for (const char* name : {"x", "i"}) {
+    there.CreateBlob(name)->GetMutableTensor(CUDA)->CopyFrom(ws_.GetBlob(name)->Get<Tensor>());
+  }
+  for (const char* text : {
+           R"(type: "Concat" input: "x" input: "x" input: "x" output: "y" output: "info")",
+           R"(type: "Split" input: "x" output: "y" output: "z")",
+           R"(type: "Slice" input: "x" output: "y" arg { name: "starts" ints: 0 ints: 1 }
+              arg { name: "ends" ints: -1 ints: 3 })",
+           R"(type: "Gather" input: "x" input: "i" output: "y")",
+           R"(type: "Tile" input: "x" output: "y" arg { name: "tiles" i: 9 }
+              arg { name: "axis" i: 1 })",
+           R"(type: "Transpose" input: "x" output: "y")",
+           R"(type: "Shape" input: "x" output: "y")",
+       }) {
+    SCOPED_TRACE(text);
+    OperatorDef def = ParseOp(text);
+    def.mutable_device_option()->set_device_type(CUDA);
+    const auto op = CreateOperator(def, &there);
+    ASSERT_TRUE(op->Run());
+    const long kernels = fakecuda_calls("kernel"), copies = fakecuda_calls("cudaMemcpyAsync");
+    ASSERT_TRUE(op->Run());
+    EXPECT_EQ(fakecuda_calls("kernel"), kernels + 1);
+    EXPECT_EQ(fakecuda_calls("cudaMemcpyAsync"), copies);
+  }
 }
 
 TEST_F(ShapeCudaTest, SplitsAsInputSaysFromEitherDevice) {
