@@ -21,10 +21,11 @@ class HostInput {
   // its work may be what writes the input. It does not when nobody has written the input since the
   // last call, so that nets whose shapes are constants do not wait. Valid until the next call.
   template <class Context>
-  const Tensor& Get(const Operator<Context>& op, int i, Context& context) {
+  const Tensor& Read(Operator<Context>& op, int i) {
     if constexpr (Context::GetDeviceType() == CPU) {
       return op.Input(i);
     } else {
+      Context& context = *op.getContext();
       const bool is_on_host = op.InputIsTensorType(i, CPU);
       const Tensor& tensor = is_on_host ? op.Input(i, CPU) : op.Input(i);
       if (!IsRead(tensor)) {
@@ -34,10 +35,6 @@ class HostInput {
       }
       return is_on_host ? tensor : copy_;
     }
-  }
-  template <class Context>
-  const Tensor& Read(Operator<Context>& op, int i) {
-    return Get(op, i, *op.getContext());
   }
 
  private:

@@ -53,7 +53,7 @@ class ConstantFillOp final : public Filler<Context> {
       };
     }
     return [this](Tensor* output) {
-      const Tensor& values = value_input_.Get(*this, 1, this->context_);
+      const Tensor& values = value_input_.Read(*this, 1);
       CAFFE_ENFORCE_EQ(values.numel(), 1, "elements of input 1 (value), want one");
       const T value = *values.template data<T>();
       FillWithValue(this->context_, output->numel(), value, output->template mutable_data<T>());

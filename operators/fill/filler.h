@@ -64,7 +64,7 @@ class Filler : public Operator<Context> {
       return;
     }
     if (spec_.input_as_shape) {
-      const Tensor& input = shape_input_.Get(*this, 0, this->context_);
+      const Tensor& input = shape_input_.Read(*this, 0);
       CAFFE_ENFORCE_EQ(input.dim(), 1, "input 0 gives the shape: its rank, want one dimension");
       CAFFE_ENFORCE_GT(input.numel(), 0,
                        "input 0 gives the shape: its elements, want at least one");

@@ -15,7 +15,7 @@ class LengthsRangeFillOp final : public Operator<Context> {
   LengthsRangeFillOp(const OperatorDef& def, Workspace* ws) : Operator<Context>(def, ws) {}
 
   bool RunOnDevice() override {
-    const Tensor& lengths = lengths_input_.Get(*this, 0, context_);
+    const Tensor& lengths = lengths_input_.Read(*this, 0);
     CAFFE_ENFORCE_EQ(lengths.dim(), 1, "rank of input 0 (lengths), want a vector");
     const int32_t* length = lengths.template data<int32_t>();
     int64_t total = 0;

@@ -60,7 +60,7 @@ class RangeOp final : public Operator<Context> {
  private:
   template <class T>
   T Number(int input) {
-    const Tensor& number = number_input_.Get(*this, input, context_);
+    const Tensor& number = number_input_.Read(*this, input);
     CAFFE_ENFORCE_EQ(number.numel(), 1, "elements of input ", input, ", want one");
     return *number.template data<T>();
   }

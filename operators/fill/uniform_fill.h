@@ -44,7 +44,7 @@ class UniformFillOp final : public Filler<Context> {
                 output->template mutable_data<T>());
   }
   T Bound(int input) {
-    const Tensor& bound = bound_input_.Get(*this, input, this->context_);
+    const Tensor& bound = bound_input_.Read(*this, input);
     CAFFE_ENFORCE_EQ(bound.numel(), 1, "elements of input ", input, " (min or max), want one");
     return *bound.template data<T>();
   }

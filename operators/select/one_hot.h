@@ -30,7 +30,7 @@ class OneHotOp final : public Operator<Context> {
   bool RunOnDevice() override {
     const Tensor& indices = Input(0);
     CAFFE_ENFORCE_EQ(indices.dim(), 1, "rank of input 0 (indices), want a vector");
-    const Tensor& index_size = size_input_.Get(*this, 1, context_);
+    const Tensor& index_size = size_input_.Read(*this, 1);
     CAFFE_ENFORCE_EQ(index_size.numel(), 1, "elements of input 1 (index_size), want one");
     const int64_t* index = indices.template data<int64_t>();
     const int64_t size = *index_size.template data<int64_t>();

@@ -45,7 +45,7 @@ class PrintOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     if (!printer_.IsDue()) return true;
-    return printer_.Print(input_.Get(*this, 0, this->context_));
+    return printer_.Print(input_.Read(*this, 0));
   }
 
  private:

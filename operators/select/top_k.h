@@ -75,7 +75,7 @@ class TopKOp final : public Operator<Context> {
   int64_t Count() {
     int64_t k = k_;
     if (k == -1 && InputSize() == 2) {
-      const Tensor& wanted = count_input_.Get(*this, 1, context_);
+      const Tensor& wanted = count_input_.Read(*this, 1);
       CAFFE_ENFORCE_GE(wanted.numel(), 1, "elements of input 1 (k)");
       k = *wanted.template data<int64_t>();
     }
