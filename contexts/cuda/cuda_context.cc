@@ -106,6 +106,11 @@ void CUDAContext::CopyBytesToCPU(size_t nbytes, const void* src, void* dst) {
   CopyToHost(nbytes, src, dst, *stream_);
 }
 
+std::mutex& CUDAContext::mutex() {
+  static std::mutex* const mutex = new std::mutex;  // outlives every thread
+  return *mutex;
+}
+
 bool CUDAContext::IsStreamFree(const DeviceOption& option, int stream_id) {
   return caffe2rt::IsStreamFree(DeviceOf(option), stream_id);
 }

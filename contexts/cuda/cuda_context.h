@@ -12,7 +12,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "caffe2_core/device/context.h"
 #include "contexts/cuda/cuda_allocator.h"
@@ -124,6 +126,11 @@ class CUDAContext final : public BaseContext {
   static bool HasAsyncPartDefault() { return true; }
   static bool SupportsAsyncScheduling() { return true; }
   static bool IsStreamFree(const DeviceOption& option, int stream_id);
+
+  static std::vector<long> TotalMemoryByGpu() { return caffe2rt::TotalMemoryByGpu(); }
+  static std::vector<long> MaxMemoryByGpu() { return caffe2rt::MaxMemoryByGpu(); }
+  // Caffe2's lock around allocation. Ours has locks of its own: this one is for users alone.
+  static std::mutex& mutex();
 
  private:
   const int device_;

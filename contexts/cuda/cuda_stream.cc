@@ -5,6 +5,8 @@
 namespace caffe2rt {
 namespace {
 
+constexpr int kEventsAtOnce = 16;
+
 // Per device, never destroyed.
 struct Stock {
   std::mutex mutex;
@@ -183,6 +185,16 @@ cudaEvent_t TakeCudaEvent(int device) {
   const DeviceGuard guard(device);
   cudaEvent_t event = nullptr;
   CUDA_ENFORCE(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "device ", device);
+  // How many are in use at once depends on how far the device trails: some for later, so that a
+  // program that is warm makes none.
+  for (int i = 1; i < kEventsAtOnce; ++i) {
+    cudaEvent_t spare = nullptr;
+    if (cudaEventCreateWithFlags(&spare, cudaEventDisableTiming) != cudaSuccess) {
+      cudaGetLastError();
+      break;
+    }
+    GiveCudaEvent(device, spare);
+  }
   return event;
 }
 

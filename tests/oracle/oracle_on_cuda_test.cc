@@ -39,7 +39,7 @@ REGISTER_CPU_OPERATOR(OracleTestValue, OracleTestValueOp<CPUContext>);
 REGISTER_CPU_OPERATOR(OracleTestOnCpu, OracleTestValueOp<CPUContext>);
 REGISTER_CUDA_OPERATOR(OracleTestValue, OracleTestValueOp<CUDAContext>);
 
-const ReplayTarget kCuda = {.device = CUDA};
+const ReplayTarget kCuda = {.device = CUDA, .engine = "", .native = false};
 
 oracle::OperatorCase CaseOf(const std::string& op) {
   TensorProto one;

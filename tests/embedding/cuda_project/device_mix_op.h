@@ -1,5 +1,4 @@
-#ifndef DEVICE_MIX_OP_H_
-#define DEVICE_MIX_OP_H_
+#pragma once
 
 #include "caffe2/core/context.h"
 #include "caffe2/core/operator.h"
@@ -24,4 +23,3 @@ class DeviceMixOp final : public Operator<Context> {
 
 }  // namespace caffe2
 
-#endif  // DEVICE_MIX_OP_H_

@@ -31,7 +31,17 @@ OPERATOR_SCHEMA(ScaleShiftFallback)
     .Arg("scale", "factor")
     .Arg("shift", "summand");
 
+// The same as the last generation wrote it: what the CPU has under the type.
+REGISTER_CPU_OPERATOR(ScaleShiftByType, ScaleShiftOp<float, CPUContext>);
+REGISTER_CUDA_OPERATOR(ScaleShiftByType, GPUFallbackOp);
+OPERATOR_SCHEMA(ScaleShiftByType)
+    .NumInputs(1)
+    .NumOutputs(1)
+    .Arg("scale", "factor")
+    .Arg("shift", "summand");
+
 NO_GRADIENT(ScaleShift);
+NO_GRADIENT(ScaleShiftByType);
 NO_GRADIENT(ScaleShiftFallback);
 
 }  // namespace caffe2

@@ -1,5 +1,4 @@
-#ifndef SCALE_SHIFT_OP_H_
-#define SCALE_SHIFT_OP_H_
+#pragma once
 
 #include "caffe2/core/context.h"
 #include "caffe2/core/operator.h"
@@ -28,4 +27,3 @@ class ScaleShiftOp final : public Operator<Context> {
 
 }  // namespace caffe2
 
-#endif  // SCALE_SHIFT_OP_H_

@@ -86,6 +86,7 @@ TEST_F(IoCudaTest, SavesWhatIsStillBeingComputed) {
   Tensor* a = ws_.GetBlob("a")->GetMutableTensor(CUDA);
   CUDAContext context(0);
   CUDA_ENFORCE(cudaMemset(a->raw_mutable_data(), 0, a->nbytes()), "a of the test");
+  CUDA_ENFORCE(cudaDeviceSynchronize(), "no stream of a context waits for the default one");
   const auto save = CreateOperator(ParseOp("type: 'Save' input: 'a'" + kFile + kOnCuda), &ws_);
   Gate gate(context.cuda_stream());
   context.CopyFromCPU(6, ws_.GetBlob("host")->Get<Tensor>().data<float>(),

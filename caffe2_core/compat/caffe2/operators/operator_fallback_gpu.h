@@ -9,6 +9,15 @@
 #include "caffe2/utils/math.h"
 #include "operators/common/gpu_fallback.h"
 
+// Sources of the last generation name the template without arguments,
+// REGISTER_CUDA_OPERATOR(X, GPUFallbackOp), which a new expression can deduce.
+#undef CAFFE2RT_NEW_OPERATOR
+#define CAFFE2RT_NEW_OPERATOR(...)                                              \
+  [](const ::caffe2rt::OperatorDef& def,                                        \
+     ::caffe2rt::Workspace* ws) -> std::unique_ptr<::caffe2rt::OperatorBase> {  \
+    return std::unique_ptr<::caffe2rt::OperatorBase>(new __VA_ARGS__(def, ws)); \
+  }
+
 namespace caffe2 {
 using ::caffe2rt::GPUFallbackOp;
 using ::caffe2rt::GPUFallbackOpEx;
