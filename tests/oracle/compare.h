@@ -22,6 +22,8 @@ void MakeBlob(const oracle::Blob& recorded, Workspace* ws);
 struct CompareRules {
   double rtol = 0;  // of the largest finite value of the record; 0: the same bits, but 0 equals -0
   bool values = true;  // false: type and dims alone
+  bool moments =
+      false;  // without values: mean and deviation must be those of the same distribution
   bool dims = true;
   bool any_order = false;  // the elements may stand in any order
 };
