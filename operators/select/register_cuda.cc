@@ -2,6 +2,7 @@
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
+#include "operators/common/gpu_fallback.h"
 #include "operators/select/print.h"
 
 namespace caffe2rt {
@@ -11,6 +12,8 @@ void RegisterSelectCudaOperators() {
   RegisterArgMaxCuda();
   RegisterPrintCuda();
   RegisterTopKCuda();
+  // Without kernels: what the CPU has.
+  RegisterOperator<GPUFallbackOpEx<>>(CUDA, "BatchOneHot", __FILE__);
 }
 
 void RegisterPrintCuda() { RegisterOperator<PrintOp<CUDAContext>>(CUDA, "Print", __FILE__); }
