@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include "caffe2_core/base/enforce.h"
+#include "contexts/cpu/cpu_allocator.h"
 #include "contexts/cuda/cuda_allocator.h"
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_device.h"
@@ -34,6 +35,8 @@ CudaState StateOf(const CudaMachine& machine) {
 
 CudaPresence RegisterContext() {
   const CudaMachine machine = TheCudaMachine();
+  // contexts/cuda does not know the CPU's options.
+  if (GlobalCPUMemoryOptions().numa_enabled) GlobalCudaMemoryOptions().pinned_numa = true;
   if (machine.devices > 0) RegisterCUDAContext();
   return {StateOf(machine), machine.devices, machine.message, ""};
 }
