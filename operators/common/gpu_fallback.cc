@@ -25,12 +25,14 @@ CPUFallbackOp::CPUFallbackOp(const OperatorDef& def, Workspace* ws, Maker make, 
       skips_(skips),
       context_(GetStaticContext(static_cast<DeviceType>(def.device_option().device_type()))
                    ->CreateContext(def.device_option())),
-      local_(ws->RootFolder()),
+      local_(ws->RootFolder(), ws),
       shared_(static_cast<size_t>(def.input_size()), false) {
   context_->SwitchToDevice();
-  for (const std::string& name : def.input()) local_inputs_.push_back(local_.CreateBlob(name));
+  for (const std::string& name : def.input()) local_inputs_.push_back(local_.CreateLocalBlob(name));
+  for (const std::string& name : def.output()) {
+    local_outputs_.push_back(local_.CreateLocalBlob(name));
+  }
   cpu_op_ = make(OnCPU(def), &local_);
-  for (const std::string& name : def.output()) local_outputs_.push_back(local_.CreateBlob(name));
 }
 
 CPUFallbackOp::~CPUFallbackOp() = default;

@@ -6,10 +6,12 @@
 //   REGISTER_CUDA_OPERATOR(Unique2, GPUFallbackOp<Unique2Op, SkipIndices<1>>);
 //   REGISTER_CUDA_OPERATOR(Where, GPUFallbackOpEx<>);   // what the CPU has under that type
 //
-// The operator of the CPU lives in a workspace of its own. A run copies the tensors of the device
-// there and waits for them, runs it, and starts the copies of its outputs back. Inputs that are not
-// on the device (tensors of the CPU, other objects) are shared, not copied. An output that is
-// skipped is left alone; any other must be a tensor. In-place use works as on the CPU.
+// The operator of the CPU lives in a workspace of its own, whose parent is the operator's: other
+// blobs that it asks for by name are found there, and new ones stay in its own. A run copies the
+// tensors of the device there and waits for them, runs it, and starts the copies of its outputs
+// back. Inputs that are not on the device (tensors of the CPU, other objects) are shared, not
+// copied. An output that is skipped is left alone; any other must be a tensor. In-place use works
+// as on the CPU.
 //
 // The device is that of the OperatorDef, so that any device can have such operators; this header
 // needs none of CUDA's. The random seed is the OperatorDef's.
