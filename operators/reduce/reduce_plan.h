@@ -16,6 +16,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "caffe2_core/base/array_ref.h"
@@ -83,7 +84,8 @@ class ReducePlan {
 namespace internal {
 
 // y takes in a row of n >= 1 elements; with `fresh` it is made of them alone. Several accumulators
-// run side by side.
+// of floats run side by side; integers the compiler may reorder by itself, and lanes of them may not
+// overflow.
 template <class Accumulate, class T>
 CAFFE2RT_SIMD_INLINE inline void ReduceRow(int64_t n, const T* x, bool fresh, T* y) {
   typedef T Lanes __attribute__((vector_size(64)));
@@ -96,7 +98,7 @@ CAFFE2RT_SIMD_INLINE inline void ReduceRow(int64_t n, const T* x, bool fresh, T*
     Accumulate::Combine(sum, next);
   }
   int64_t i = 1;
-  if (n > 2 * kLanes) {
+  if (!std::is_integral_v<T> && n > 2 * kLanes) {
     Lanes a = Lanes{} + Accumulate::Neutral(sum), b = a, v, w;
     for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
       std::memcpy(&v, x + i, sizeof(v));
