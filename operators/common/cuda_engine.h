@@ -4,6 +4,7 @@
 // where their def says nothing; native kernels alone under "NATIVE".
 
 #include <string>
+#include <string_view>
 
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/runtime/operator.h"
@@ -29,8 +30,8 @@ class CudaEngineChoice {
 
   bool may_use_cudnn() const { return may_use_cudnn_; }
   // cuDNN does not take this shape, and native kernels run: told once, as a warning where the def
-  // asks for cuDNN.
-  void Refused(const std::string& reason) {
+  // asks for cuDNN. Later calls cost a look, so that runs may call it.
+  void Refused(std::string_view reason) {
     if (told_) return;
     told_ = true;
     if (requested_) {

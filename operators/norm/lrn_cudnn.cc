@@ -31,11 +31,6 @@ class CudnnLRN {
   }
 
  private:
-  // Told once; later runs make no string.
-  void Refuse(const char* reason) {
-    if (!told_) choice_.Refused(reason);
-    told_ = true;
-  }
   struct Plan {
     CudnnTensor tensor;
     CudnnLRNWindow lrn;
@@ -59,7 +54,7 @@ class CudnnLRN {
     if (!choice_.may_use_cudnn()) return false;
     if (shape == shape_ && !scale) return true;
     if (const char* const objection = Objection(shape, window, scale)) {
-      Refuse(objection);
+      choice_.Refused(objection);
       return false;
     }
     shape_ = {};
@@ -79,7 +74,6 @@ class CudnnLRN {
   }
 
   CudaEngineChoice choice_;
-  bool told_ = false;
   std::unique_ptr<Plan> plan_;
   Channels shape_;  // of the plan
 };

@@ -29,16 +29,11 @@ class CudnnSoftmax {
   }
 
  private:
-  // Told once; later runs make no string.
-  void Refuse(const char* reason) {
-    if (!told_) choice_.Refused(reason);
-    told_ = true;
-  }
   bool Takes(int64_t rows, int64_t n) {
     if (!choice_.may_use_cudnn()) return false;
     if (rows == rows_ && n == n_) return true;
     if (rows > std::numeric_limits<int>::max() / n) {
-      Refuse("2^31 elements or more");
+      choice_.Refused("2^31 elements or more");
       return false;
     }
     rows_ = n_ = -1;
@@ -52,7 +47,6 @@ class CudnnSoftmax {
   }
 
   CudaEngineChoice choice_;
-  bool told_ = false;
   std::unique_ptr<CudnnTensor> tensor_;
   int64_t rows_ = -1, n_ = -1;  // what tensor_ says
 };

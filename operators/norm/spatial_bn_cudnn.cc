@@ -35,7 +35,7 @@ class CudnnBatchNorm {
                   const float* x, float* y) {
     // One value has no unbiased variance: cuDNN and the original differ there.
     if (parameters.num_batches > 1 || x == y || shape.batch * shape.positions < 2) {
-      Refuse("sums of several batches, in place, or a single value a channel");
+      choice_.Refused("sums of several batches, in place, or a single value a channel");
       return NormalizeBatch(context, shape, parameters, x, nullptr, y);
     }
     if (!Takes(shape, parameters.epsilon)) {
@@ -54,11 +54,6 @@ class CudnnBatchNorm {
   }
 
  private:
-  // Told once; later runs make no string.
-  void Refuse(const char* reason) {
-    if (!told_) choice_.Refused(reason);
-    told_ = true;
-  }
   struct Plan {
     CudnnTensor tensor, channels;
   };
@@ -71,11 +66,11 @@ class CudnnBatchNorm {
     if (!choice_.may_use_cudnn()) return false;
     if (shape == shape_) return true;
     if (static_cast<double>(epsilon) < CUDNN_BN_MIN_EPSILON) {
-      Refuse("epsilon is too small");
+      choice_.Refused("epsilon is too small");
       return false;
     }
     if (shape.batch * shape.count * shape.positions > std::numeric_limits<int>::max()) {
-      Refuse("2^31 elements or more");
+      choice_.Refused("2^31 elements or more");
       return false;
     }
     shape_ = {};
@@ -93,7 +88,6 @@ class CudnnBatchNorm {
   }
 
   CudaEngineChoice choice_;
-  bool told_ = false;
   std::unique_ptr<Plan> plan_;
   Channels shape_;  // of the plan
 };
