@@ -1,10 +1,10 @@
 #pragma once
 // How a kernel tells that it was given wrong data: it cannot throw.
 //
-//   KernelReport* report = ReportOf(context);                       // on the host, beside the
-//   launch if (index >= size) report->Raise(subject, index, size);         // in the kernel, which
-//   goes on
-//                                                                   // without touching that memory
+//   KernelReport* report = ReportOf(context);                        // on the host
+//   if (index >= size) report->Raise(subject, index, size);          // in the kernel
+//
+// The kernel goes on without touching what it must not.
 //
 // The next FinishDeviceComputation of a context of the stream THROWS it, once, as "SUBJECT, id=7
 // axis_dim=5". An event tells nothing of it.

@@ -15,55 +15,42 @@
 
 namespace caffe2rt {
 
-#define CAFFE2RT_CUDNN_FUNCTIONS(X)                                                                                               \
-  X(Create)                                                                                                                       \
-  X(Destroy)                                                                                                                      \
-  X(SetStream)                                                                                                                    \
-  X(GetStream) X(GetVersion) X(GetMaxDeviceVersion) X(GetCudartVersion) X(GetProperty) X(GetErrorString) X(                       \
-      GetLastErrorString) X(CreateTensorDescriptor) X(DestroyTensorDescriptor) X(SetTensor4dDescriptor)                           \
-      X(SetTensor4dDescriptorEx) X(SetTensorNdDescriptor) X(SetTensorNdDescriptorEx) X(                                           \
-          GetTensor4dDescriptor) X(GetTensorNdDescriptor) X(GetTensorSizeInBytes) X(AddTensor)                                    \
-          X(OpTensor) X(ScaleTensor) X(SetTensor) X(TransformTensor) X(CreateOpTensorDescriptor) X(                               \
-              DestroyOpTensorDescriptor) X(SetOpTensorDescriptor) X(CreateFilterDescriptor) X(DestroyFilterDescriptor)            \
-              X(SetFilter4dDescriptor) X(SetFilterNdDescriptor) X(GetFilter4dDescriptor) X(                                       \
-                  GetFilterNdDescriptor) X(GetFilterSizeInBytes) X(CreateConvolutionDescriptor)                                   \
-                  X(DestroyConvolutionDescriptor) X(SetConvolution2dDescriptor) X(                                                \
-                      SetConvolutionNdDescriptor) X(GetConvolution2dDescriptor) X(SetConvolutionGroupCount)                       \
-                      X(GetConvolutionGroupCount) X(SetConvolutionMathType) X(GetConvolutionMathType) X(                          \
-                          SetConvolutionReorderType) X(GetConvolution2dForwardOutputDim)                                          \
-                          X(GetConvolutionNdForwardOutputDim) X(ConvolutionForward) X(                                            \
-                              ConvolutionBiasActivationForward) X(ConvolutionBackwardData) X(ConvolutionBackwardFilter)           \
-                              X(ConvolutionBackwardBias) X(GetConvolutionForwardAlgorithmMaxCount) X(                             \
-                                  GetConvolutionForwardAlgorithm_v7) X(FindConvolutionForwardAlgorithm)                           \
-                                  X(FindConvolutionForwardAlgorithmEx) X(GetConvolutionForwardWorkspaceSize) X(                   \
-                                      GetConvolutionBackwardDataAlgorithmMaxCount) X(GetConvolutionBackwardDataAlgorithm_v7)      \
-                                      X(FindConvolutionBackwardDataAlgorithm) X(                                                  \
-                                          FindConvolutionBackwardDataAlgorithmEx) X(GetConvolutionBackwardDataWorkspaceSize)      \
-                                          X(GetConvolutionBackwardFilterAlgorithmMaxCount) X(                                     \
-                                              GetConvolutionBackwardFilterAlgorithm_v7) X(FindConvolutionBackwardFilterAlgorithm) \
-                                              X(FindConvolutionBackwardFilterAlgorithmEx) X(                                      \
-                                                  GetConvolutionBackwardFilterWorkspaceSize) X(CreateActivationDescriptor)        \
-                                                  X(DestroyActivationDescriptor) X(SetActivationDescriptor) X(                    \
-                                                      GetActivationDescriptor) X(ActivationForward)                               \
-                                                      X(ActivationBackward) X(CreatePoolingDescriptor) X(                         \
-                                                          DestroyPoolingDescriptor) X(SetPooling2dDescriptor)                     \
-                                                          X(SetPoolingNdDescriptor) X(                                            \
-                                                              GetPooling2dForwardOutputDim) X(GetPoolingNdForwardOutputDim)       \
-                                                              X(PoolingForward) X(PoolingBackward) X(                             \
-                                                                  SoftmaxForward) X(SoftmaxBackward)                              \
-                                                                  X(CreateLRNDescriptor) X(DestroyLRNDescriptor) X(               \
-                                                                      SetLRNDescriptor) X(GetLRNDescriptor)                       \
-                                                                      X(LRNCrossChannelForward) X(                                \
-                                                                          LRNCrossChannelBackward) X(DeriveBNTensorDescriptor)    \
-                                                                          X(BatchNormalizationForwardInference) X(                \
-                                                                              BatchNormalizationForwardTraining)                  \
-                                                                              X(BatchNormalizationBackward) X(                    \
-                                                                                  CreateReduceTensorDescriptor)                   \
-                                                                                  X(DestroyReduceTensorDescriptor)                \
-                                                                                      X(SetReduceTensorDescriptor)                \
-                                                                                          X(GetReductionIndicesSize)              \
-                                                                                              X(GetReductionWorkspaceSize)        \
-                                                                                                  X(ReduceTensor)
+// clang-format off
+#define CAFFE2RT_CUDNN_FUNCTIONS(X) \
+  X(Create) X(Destroy) X(SetStream) X(GetStream) X(GetVersion) X(GetMaxDeviceVersion) \
+  X(GetCudartVersion) X(GetProperty) X(GetErrorString) X(GetLastErrorString) \
+  X(CreateTensorDescriptor) X(DestroyTensorDescriptor) X(SetTensor4dDescriptor) \
+  X(SetTensor4dDescriptorEx) X(SetTensorNdDescriptor) X(SetTensorNdDescriptorEx) \
+  X(GetTensor4dDescriptor) X(GetTensorNdDescriptor) X(GetTensorSizeInBytes) X(AddTensor) \
+  X(OpTensor) X(ScaleTensor) X(SetTensor) X(TransformTensor) X(CreateOpTensorDescriptor) \
+  X(DestroyOpTensorDescriptor) X(SetOpTensorDescriptor) X(CreateFilterDescriptor) \
+  X(DestroyFilterDescriptor) X(SetFilter4dDescriptor) X(SetFilterNdDescriptor) \
+  X(GetFilter4dDescriptor) X(GetFilterNdDescriptor) X(GetFilterSizeInBytes) \
+  X(CreateConvolutionDescriptor) X(DestroyConvolutionDescriptor) X(SetConvolution2dDescriptor) \
+  X(SetConvolutionNdDescriptor) X(GetConvolution2dDescriptor) X(SetConvolutionGroupCount) \
+  X(GetConvolutionGroupCount) X(SetConvolutionMathType) X(GetConvolutionMathType) \
+  X(SetConvolutionReorderType) X(GetConvolution2dForwardOutputDim) \
+  X(GetConvolutionNdForwardOutputDim) X(ConvolutionForward) X(ConvolutionBiasActivationForward) \
+  X(ConvolutionBackwardData) X(ConvolutionBackwardFilter) X(ConvolutionBackwardBias) \
+  X(GetConvolutionForwardAlgorithmMaxCount) X(GetConvolutionForwardAlgorithm_v7) \
+  X(FindConvolutionForwardAlgorithm) X(FindConvolutionForwardAlgorithmEx) \
+  X(GetConvolutionForwardWorkspaceSize) X(GetConvolutionBackwardDataAlgorithmMaxCount) \
+  X(GetConvolutionBackwardDataAlgorithm_v7) X(FindConvolutionBackwardDataAlgorithm) \
+  X(FindConvolutionBackwardDataAlgorithmEx) X(GetConvolutionBackwardDataWorkspaceSize) \
+  X(GetConvolutionBackwardFilterAlgorithmMaxCount) X(GetConvolutionBackwardFilterAlgorithm_v7) \
+  X(FindConvolutionBackwardFilterAlgorithm) X(FindConvolutionBackwardFilterAlgorithmEx) \
+  X(GetConvolutionBackwardFilterWorkspaceSize) X(CreateActivationDescriptor) \
+  X(DestroyActivationDescriptor) X(SetActivationDescriptor) X(GetActivationDescriptor) \
+  X(ActivationForward) X(ActivationBackward) X(CreatePoolingDescriptor) \
+  X(DestroyPoolingDescriptor) X(SetPooling2dDescriptor) X(SetPoolingNdDescriptor) \
+  X(GetPooling2dForwardOutputDim) X(GetPoolingNdForwardOutputDim) X(PoolingForward) \
+  X(PoolingBackward) X(SoftmaxForward) X(SoftmaxBackward) X(CreateLRNDescriptor) \
+  X(DestroyLRNDescriptor) X(SetLRNDescriptor) X(GetLRNDescriptor) X(LRNCrossChannelForward) \
+  X(LRNCrossChannelBackward) X(DeriveBNTensorDescriptor) X(BatchNormalizationForwardInference) \
+  X(BatchNormalizationForwardTraining) X(BatchNormalizationBackward) \
+  X(CreateReduceTensorDescriptor) X(DestroyReduceTensorDescriptor) X(SetReduceTensorDescriptor) \
+  X(GetReductionIndicesSize) X(GetReductionWorkspaceSize) X(ReduceTensor)
+// clang-format on
 
 struct CudnnFunctions {
 #define CAFFE2RT_MEMBER(name) decltype(&cudnn##name) name = nullptr;

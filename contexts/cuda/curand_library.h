@@ -16,13 +16,13 @@
 
 namespace caffe2rt {
 
-#define CAFFE2RT_CURAND_FUNCTIONS(X)                                                        \
-  X(CreateGenerator)                                                                        \
-  X(DestroyGenerator)                                                                       \
-  X(GetVersion)                                                                             \
-  X(SetStream) X(SetGeneratorOffset) X(SetPseudoRandomGeneratorSeed) X(Generate)            \
-      X(GenerateUniform) X(GenerateUniformDouble) X(GenerateNormal) X(GenerateNormalDouble) \
-          X(GenerateLogNormal) X(GenerateLogNormalDouble) X(GeneratePoisson)
+// clang-format off
+#define CAFFE2RT_CURAND_FUNCTIONS(X) \
+  X(CreateGenerator) X(DestroyGenerator) X(GetVersion) X(SetStream) X(SetGeneratorOffset) \
+  X(SetPseudoRandomGeneratorSeed) X(Generate) X(GenerateUniform) X(GenerateUniformDouble) \
+  X(GenerateNormal) X(GenerateNormalDouble) X(GenerateLogNormal) X(GenerateLogNormalDouble) \
+  X(GeneratePoisson)
+// clang-format on
 
 struct CurandFunctions {
 #define CAFFE2RT_MEMBER(name) decltype(&curand##name) name = nullptr;
