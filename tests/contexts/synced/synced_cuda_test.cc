@@ -11,6 +11,7 @@
 #include "contexts/synced/synced_tensors.h"
 #include "operators/register_cuda.h"
 #include "tests/contexts/cuda/cuda_testing.h"
+#include "tests/contexts/synced/published_sequence.h"
 #include "tests/support/operator_test.h"
 
 // See tests/fake_cuda.
@@ -90,25 +91,7 @@ TEST_F(SyncedCudaTest, IsTheDefault) {
 }
 
 TEST_F(SyncedCudaCountTest, CopiesFourTimesInThePublishedSequence) {
-  SyncedMemory memory(64, BothSides());
-  memory.mutable_cpu_data();
-  CallCounter counter;
-  const void* gpu = memory.gpu_data();
-  EXPECT_EQ(counter.Take(), kToDevice);
-  const void* cpu = memory.cpu_data();
-  EXPECT_EQ(counter.Take(), kNone);
-  EXPECT_EQ(memory.mutable_gpu_data(), gpu);
-  memory.mutable_gpu_data();
-  EXPECT_EQ(counter.Take(), kNone);
-  EXPECT_EQ(memory.cpu_data(), cpu);
-  EXPECT_EQ(counter.Take(), kToCpu);
-  memory.gpu_data();
-  EXPECT_EQ(memory.mutable_cpu_data(), cpu);
-  EXPECT_EQ(counter.Take(), kNone);
-  memory.mutable_gpu_data();
-  EXPECT_EQ(counter.Take(), kToDevice);
-  memory.mutable_cpu_data();
-  EXPECT_EQ(counter.Take(), kToCpu);
+  ExpectFourCopiesInThePublishedSequence<CallCounter>(BothSides(), kNone, kToDevice, kToCpu);
 }
 
 TEST_F(SyncedCudaCountTest, ZerosOnTheDeviceAreNotCopied) {

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "caffe2rt/caffe2.pb.h"
+#include "tests/contexts/synced/published_sequence.h"
 #include "tests/contexts/synced/synced_device.h"
 
 namespace caffe2rt::test {
@@ -101,27 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         Transition{SyncedMemory::SYNCED, "mutable_gpu_data", kNone, SyncedMemory::HEAD_AT_GPU}));
 
 TEST(SyncedMemoryTest, CopiesFourTimesInThePublishedSequence) {
-  SyncedMemory memory(64, BothSides());
-  memory.mutable_cpu_data();
-  CopyCounter counter;
-  const void* gpu = memory.gpu_data();
-  EXPECT_EQ(counter.Take(), kToDevice);
-  const void* cpu = memory.cpu_data();
-  EXPECT_EQ(counter.Take(), kNone);
-  EXPECT_EQ(memory.mutable_gpu_data(), gpu);
-  EXPECT_EQ(counter.Take(), kNone);
-  memory.mutable_gpu_data();
-  EXPECT_EQ(counter.Take(), kNone);
-  EXPECT_EQ(memory.cpu_data(), cpu);
-  EXPECT_EQ(counter.Take(), kToCpu);
-  memory.gpu_data();
-  EXPECT_EQ(counter.Take(), kNone);
-  EXPECT_EQ(memory.mutable_cpu_data(), cpu);
-  EXPECT_EQ(counter.Take(), kNone);
-  memory.mutable_gpu_data();
-  EXPECT_EQ(counter.Take(), kToDevice);
-  memory.mutable_cpu_data();
-  EXPECT_EQ(counter.Take(), kToCpu);
+  ExpectFourCopiesInThePublishedSequence<CopyCounter>(BothSides(), kNone, kToDevice, kToCpu);
 }
 
 TEST(SyncedMemoryTest, CarriesWhatEachSideWrites) {
