@@ -112,7 +112,7 @@ TEST_F(GPUFallbackTest, RunsAgainOnWhatIsThereThen) {
   EXPECT_EQ(Values("Y"), (Floats{6}));
 }
 
-TEST_F(GPUFallbackTest, WorksInPlace) {
+TEST_F(GPUFallbackTest, WritesOverItsInputInPlace) {
   FeedCuda("X", {1, 2});
   Run(R"(type: "FallbackTest" input: "X" output: "X" output: "S")");
   EXPECT_EQ(Values("X"), (Floats{2, 3}));

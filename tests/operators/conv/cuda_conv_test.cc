@@ -252,7 +252,7 @@ struct LibraryShape {
   bool operator==(const LibraryShape&) const = default;
 };
 struct Tally {
-  int made = 0, library = 0, native = 0;
+  int made = 0, by_cudnn = 0, native = 0;
 };
 Tally& TheTally() {
   static Tally tally;
@@ -267,7 +267,7 @@ class CountingPlan final : public CudaConvPlan {
       *reason = "not after all";
       return false;
     }
-    ++TheTally().library;
+    ++TheTally().by_cudnn;
     return true;
   }
 
@@ -301,14 +301,14 @@ TEST_F(CudnnConvTest, IsAskedOnceForAShapeAndReplacedWhereItRefuses) {
     }
   }
   EXPECT_EQ(TheTally().made, 3);
-  EXPECT_EQ(TheTally().library, 15);
+  EXPECT_EQ(TheTally().by_cudnn, 15);
   EXPECT_EQ(TheTally().native, 30);
   // More shapes than are kept.
   for (int number = 2; number < 1000; number += 4) {
     conv.Plan({number});
     conv.Run(context, none, none, none, nullptr);
   }
-  EXPECT_EQ(TheTally().library, 15 + 250);
+  EXPECT_EQ(TheTally().by_cudnn, 15 + 250);
 }
 
 // Two shapes in turns, as a net with a last, smaller batch has them.

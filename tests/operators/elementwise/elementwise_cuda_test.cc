@@ -58,7 +58,7 @@ TEST(BinaryOnCudaTest, BroadcastsAsTheCpu) {
       &ws, Binary("Pow", R"(arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })"), 1e-6);
 }
 
-TEST(BinaryOnCudaTest, WorksInPlaceAndWithNaN) {
+TEST(BinaryOnCudaTest, AgreesWithTheCpuInPlaceAndOnNaN) {
   Workspace ws;
   for (const char* output : {"A", "B"}) {
     Feed<float>(&ws, "A", {5}, {1, kNaN, -0.0f, kInf, 2});
