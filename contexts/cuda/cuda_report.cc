@@ -1,6 +1,9 @@
 #include "contexts/cuda/cuda_report.h"
 
+#include <iterator>
 #include <new>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "contexts/cuda/pinned_allocator.h"
@@ -21,8 +24,16 @@ namespace internal {
 void CheckReport(CudaStream& stream) {
   if (stream.report == nullptr || stream.report->raised == 0) return;
   const KernelReport found = std::exchange(*stream.report, KernelReport());
-  CAFFE_THROW(found.subject, ", id=", found.got, " axis_dim=", found.size,
-              ", found by work on device ", stream.device);
+  std::string message;
+  const int64_t* number = found.numbers;
+  for (const char c : std::string_view(found.message)) {
+    if (c == '%' && number != std::end(found.numbers)) {
+      message += std::to_string(*number++);
+    } else {
+      message += c;
+    }
+  }
+  CAFFE_THROW(message, ", found by work on device ", stream.device);
 }
 
 }  // namespace internal

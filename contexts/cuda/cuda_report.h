@@ -1,13 +1,13 @@
 #pragma once
 // How a kernel tells that it was given wrong data: it cannot throw.
 //
-//   KernelReport* report = ReportOf(context);                        // on the host
-//   if (index >= size) report->Raise(subject, index, size);          // in the kernel
+//   Kernel kernel{..., ReportOf(context), "row %, want below %"};   // on the host
+//   if (row >= size) report->Raise(text, row, size);                // in the kernel
 //
 // The kernel goes on without touching what it must not.
 //
-// The next FinishDeviceComputation of a context of the stream THROWS it, once, as "SUBJECT, id=7
-// axis_dim=5". An event tells nothing of it.
+// The next FinishDeviceComputation of a context of the stream THROWS it, once, as "row 7, want
+// below 5". An event tells nothing of it.
 
 #include <cstdint>
 
@@ -19,15 +19,17 @@ namespace caffe2rt {
 // One for each stream, in pinned memory, which kernels write. Several threads of a kernel may raise
 // at once: one of them is told, or a mixture of what they found.
 struct KernelReport {
-  const char* subject = nullptr;  // a literal of the host, which the device only passes on
-  int64_t got = 0;
-  int64_t size = 0;
+  const char* message = nullptr;  // a literal of the host, which the device only passes on
+  int64_t numbers[3] = {};        // what stands for each % in it
   int32_t raised = 0;
 
-  CAFFE2RT_HOST_DEVICE void Raise(const char* what, int64_t index, int64_t wanted_below) {
-    subject = what;
-    got = index;
-    size = wanted_below;
+  // REQUIRES: `text` is a literal that the host put into the kernel, with a % for each number.
+  CAFFE2RT_HOST_DEVICE void Raise(const char* text, int64_t first, int64_t second = 0,
+                                  int64_t third = 0) {
+    message = text;
+    numbers[0] = first;
+    numbers[1] = second;
+    numbers[2] = third;
     raised = 1;
   }
 };

@@ -9,9 +9,9 @@ namespace caffe2rt {
 
 namespace {
 
-// An integer divided by 0 is 0: a kernel cannot throw, and the host would have to wait to look.
+// An integer divided by 0 is 0 here: RequireNonZero tells of it, and the kernel goes on.
 struct DivOnDevice {
-  static constexpr bool kNeedsNonZero = false;
+  static constexpr bool kNeedsNonZero = true;
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {

@@ -25,6 +25,15 @@ namespace caffe2rt {
 
 class CUDAContext;
 
+// THROWS where an element is 0; a device does at its next wait.
+template <class T>
+void RequireNonZero(CPUContext&, const T* b, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    CAFFE_ENFORCE(b[i] != 0, "input 1 (B) is 0 at element ", i,
+                  ", want other numbers: integers cannot be divided by 0");
+  }
+}
+
 template <class Context, class Function, class First, class... Rest>
 class BinaryElementwiseOp final : public Operator<Context> {
  public:
@@ -62,7 +71,7 @@ class BinaryElementwiseOp final : public Operator<Context> {
     }
     if (Y != &A && Y != &B) Y->Resize(same ? A.sizes() : IntArrayRef(plan_.output_dims()));
     if constexpr (Function::kNeedsNonZero && std::is_integral_v<T>) {
-      if (Y->numel() > 0) RequireNonZero(B.data<T>(), B.numel());
+      if (Y->numel() > 0) RequireNonZero(context_, B.data<T>(), B.numel());
     }
     A.data<T>(), B.data<T>();  // THROWS before the output is touched
     Result* y = Y->template mutable_data<Result>();
@@ -74,14 +83,6 @@ class BinaryElementwiseOp final : public Operator<Context> {
       ZipBroadcast(context_, plan_, a, b, y, Function{});
     }
     return true;
-  }
-
-  template <class T>
-  static void RequireNonZero(const T* b, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      CAFFE_ENFORCE(b[i] != 0, "input 1 (B) is 0 at element ", i,
-                    ", want other numbers: integers cannot be divided by 0");
-    }
   }
 
   const BroadcastArguments arguments_;

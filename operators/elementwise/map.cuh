@@ -1,30 +1,85 @@
 #pragma once
 // The kernels of elementwise operators on CUDA: map.h's functions for a CUDAContext. A function is
-// a struct of plain numbers whose operator() is CAFFE2RT_SIMD_INLINE, the same as on the CPU.
+// a struct of plain numbers whose operator() is CAFFE2RT_SIMD_INLINE, the same as on the CPU. Where
+// all memory is aligned, a thread loads and stores 16 bytes at once.
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_kernel.cuh"
+#include "contexts/cuda/cuda_report.h"
 #include "operators/common/broadcast.h"
 #include "operators/common/loop_nest.h"
 
 namespace caffe2rt {
 
 namespace internal {
+
+// What a thread loads and stores at once: 16 bytes of the larger type.
+template <class T, int kCount>
+struct alignas(sizeof(T) * kCount) Pack {
+  T values[kCount];
+};
+template <class T, class R>
+inline constexpr int kPackCount = 16 / (sizeof(T) > sizeof(R) ? sizeof(T) : sizeof(R));
+
+template <class T, int kCount>
+CAFFE2RT_HOST_DEVICE Pack<T, kCount> LoadPack(const T* x, int64_t i) {
+  return reinterpret_cast<const Pack<T, kCount>*>(x)[i];
+}
+template <class T, int kCount>
+CAFFE2RT_HOST_DEVICE void StorePack(T* y, int64_t i, const Pack<T, kCount>& pack) {
+  reinterpret_cast<Pack<T, kCount>*>(y)[i] = pack;
+}
+template <int kCount, class T>
+bool IsPackAligned(const T* data) {
+  return reinterpret_cast<uintptr_t>(data) % alignof(Pack<T, kCount>) == 0;
+}
+
+// Calls launch(threads, packs) where thread i has pack i, or one of the elements behind them.
+template <int kCount, class Launch>
+void SplitIntoPacks(int64_t n, bool aligned, const Launch& launch) {
+  const int64_t packs = aligned ? n / kCount : 0;
+  launch(packs + (n - packs * kCount), packs);
+}
+
 template <class T, class R, class Function>
 struct CudaMap {
+  static constexpr int kCount = kPackCount<T, R>;
+  int64_t packs;
   const T* x;
   R* y;
   Function function;
-  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { y[i] = function(x[i]); }
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    if (i < packs) {
+      const Pack<T, kCount> in = LoadPack<T, kCount>(x, i);
+      Pack<R, kCount> out;
+      for (int k = 0; k < kCount; ++k) out.values[k] = function(in.values[k]);
+      StorePack(y, i, out);
+    } else {
+      const int64_t at = i + packs * (kCount - 1);
+      y[at] = function(x[at]);
+    }
+  }
 };
 
 template <class T, class R, class Function>
 struct CudaZip {
+  static constexpr int kCount = kPackCount<T, R>;
+  int64_t packs;
   const T* a;
   const T* b;
   R* y;
   Function function;
-  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { y[i] = function(a[i], b[i]); }
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    if (i < packs) {
+      const Pack<T, kCount> in = LoadPack<T, kCount>(a, i), other = LoadPack<T, kCount>(b, i);
+      Pack<R, kCount> out;
+      for (int k = 0; k < kCount; ++k) out.values[k] = function(in.values[k], other.values[k]);
+      StorePack(y, i, out);
+    } else {
+      const int64_t at = i + packs * (kCount - 1);
+      y[at] = function(a[at], b[at]);
+    }
+  }
 };
 
 template <class T, class R, class Function>
@@ -40,16 +95,37 @@ struct CudaZipBroadcast {
     y[i] = function(a[at[0]], b[at[1]]);
   }
 };
+
+template <class T>
+struct CudaFindZero {
+  const T* b;
+  KernelReport* report;
+  const char* text;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    if (b[i] == 0) report->Raise(text, i);
+  }
+};
 }  // namespace internal
 
 template <class T, class R, class Function>
 void Map(CUDAContext& context, int64_t n, const T* x, R* y, const Function& f) {
-  ForEach(context, n, internal::CudaMap<T, R, Function>{x, y, f}, "Map");
+  using Kernel = internal::CudaMap<T, R, Function>;
+  constexpr int kCount = Kernel::kCount;
+  const bool aligned = internal::IsPackAligned<kCount>(x) && internal::IsPackAligned<kCount>(y);
+  internal::SplitIntoPacks<kCount>(n, aligned, [&](int64_t threads, int64_t packs) {
+    ForEach(context, threads, Kernel{packs, x, y, f}, "Map");
+  });
 }
 
 template <class T, class R, class Function>
 void Zip(CUDAContext& context, int64_t n, const T* a, const T* b, R* y, const Function& f) {
-  ForEach(context, n, internal::CudaZip<T, R, Function>{a, b, y, f}, "Zip");
+  using Kernel = internal::CudaZip<T, R, Function>;
+  constexpr int kCount = Kernel::kCount;
+  const bool aligned = internal::IsPackAligned<kCount>(a) && internal::IsPackAligned<kCount>(b) &&
+                       internal::IsPackAligned<kCount>(y);
+  internal::SplitIntoPacks<kCount>(n, aligned, [&](int64_t threads, int64_t packs) {
+    ForEach(context, threads, Kernel{packs, a, b, y, f}, "Zip");
+  });
 }
 
 template <class T, class R, class Function>
@@ -63,6 +139,13 @@ void ZipBroadcast(CUDAContext& context, const BroadcastPlan& plan, const T* a, c
   add(plan.middle());
   add(plan.inner());
   ForEach(context, plan.output_size(), kernel, "ZipBroadcast");
+}
+
+template <class T>
+void RequireNonZero(CUDAContext& context, const T* b, int64_t n) {
+  const char* const text =
+      "Div: input 1 (B) is 0 at element %, want other numbers: integers cannot be divided by 0";
+  ForEach(context, n, internal::CudaFindZero<T>{b, ReportOf(context), text}, "RequireNonZero");
 }
 
 }  // namespace caffe2rt

@@ -2,6 +2,7 @@
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_kernel.cuh"
+#include "contexts/cuda/cuda_report.h"
 #include "operators/math/reduce_all.cuh"
 #include "operators/select/accuracy.h"
 #include "operators/select/one_hot.h"
@@ -46,8 +47,12 @@ struct MarkIndex {
   int64_t size;
   const int64_t* index;
   float* out;
+  KernelReport* report;
+  const char* text;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
-    out[i] = index[i / size] == i % size ? 1.0f : 0.0f;
+    const int64_t row = i / size, column = i % size, marked = index[row];
+    out[i] = marked == column ? 1.0f : 0.0f;
+    if (column == 0 && (marked < 0 || marked >= size)) report->Raise(text, row, marked, size);
   }
 };
 
@@ -64,7 +69,9 @@ void ShareOfRight(CUDAContext& context, int64_t rows, int64_t classes, int top_k
 
 void MarkIndices(CUDAContext& context, int64_t count, int64_t size, const int64_t* index,
                  float* out) {
-  ForEach(context, count * size, MarkIndex{size, index, out}, "OneHot");
+  const char* const text =
+      "OneHot: element % of input 0 (indices) is %, want 0 or more and below index_size %";
+  ForEach(context, count * size, MarkIndex{size, index, out, ReportOf(context), text}, "OneHot");
 }
 
 void RegisterAccuracyCuda() {

@@ -10,7 +10,8 @@
 
 namespace caffe2rt {
 
-// A row of out for each index. THROWS for an index that is no column; a device leaves its row 0.
+// A row of out for each index. THROWS for an index that is no column; a device does at its next
+// wait, and leaves its row 0.
 inline void MarkIndices(CPUContext&, int64_t count, int64_t size, const int64_t* index,
                         float* out) {
   std::fill(out, out + count * size, 0.0f);

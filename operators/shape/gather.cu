@@ -20,7 +20,7 @@ struct TakeSlices {
   const Word* data;
   Word* y;
   KernelReport* report;
-  const char* subject;
+  const char* text;
 
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const Index at = static_cast<Index>(i), slice = at / block, j = slice % count;
@@ -28,7 +28,7 @@ struct TakeSlices {
     int64_t row = indices[outer * index_step + j];
     if (row < 0 && wrap) row += size;
     if (row < 0 || row >= size) {
-      report->Raise(subject, row, size);
+      report->Raise(text, row, size);
       y[i] = Word{};
       return;
     }
@@ -60,7 +60,7 @@ void GatherSlices(CUDAContext& context, TypeMeta type, const GatherSizes& sizes,
                 .data = static_cast<const Word*>(data),
                 .y = static_cast<Word*>(y),
                 .report = ReportOf(context),
-                .subject = "INDICES element is out of DATA bounds"};
+                .text = "INDICES element is out of DATA bounds, id=% axis_dim=%"};
             ForEach(context, nbytes / kBytes, take, "Gather");
           });
 }

@@ -72,12 +72,35 @@ TEST(BinaryOnCudaTest, AgreesWithTheCpuInPlaceAndOnNaN) {
     ExpectDevicesAgree(&ws, Binary(type));
 }
 
-TEST(BinaryOnCudaTest, DividesIntegersByZeroToZero) {
+// Memory whose address is of no whole 16 bytes.
+TEST(UnaryOnCudaTest, TakesMemoryAtAnyAddress) {
   Workspace ws;
-  Feed<int32_t>(&ws, "A", {4}, {5, -5, std::numeric_limits<int32_t>::min(), 0});
-  Feed<int32_t>(&ws, "B", {4}, {0, 2, -1, 0});
+  Feed<float>(&ws, "X_cpu", {10}, {-4, -3, -2, -1, 0, 1, 2, 3, 4, 5});
+  const auto run = [&](const char* text) {
+    OperatorDef def = ParseOp(text);
+    def.mutable_device_option()->set_device_type(CUDA);
+    ASSERT_TRUE(ws.RunOperatorOnce(def));
+  };
+  run(R"(type: "CopyCPUToGPU" input: "X_cpu" output: "X")");
+  auto* const x = static_cast<float*>(ws.GetBlob("X")->GetMutableTensor(CUDA)->raw_mutable_data());
+  Tensor* const part = ws.CreateBlob("part")->GetMutableTensor(CUDA);
+  part->Resize(9);
+  part->ShareExternalPointer(x + 1, TypeMeta::Make<float>(), 9 * sizeof(float));
+  run(R"(type: "Relu" input: "part" output: "part")");
+  run(R"(type: "Add" input: "part" input: "part" output: "part")");
+  run(R"(type: "CopyGPUToCPU" input: "X" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {10}, {-4, 0, 0, 0, 0, 2, 4, 6, 8, 10});
+}
+
+TEST(BinaryOnCudaTest, TellsOfAnIntegerZeroThatDividesAndGoesOn) {
+  Workspace ws;
+  constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
+  Feed<int32_t>(&ws, "A", {2, 2}, {5, -5, kLeast, 0});
+  Feed<int32_t>(&ws, "B", {2}, {2, 0});
+  ExpectThrows([&] { RunOperatorOn(CUDA, ParseOp(Binary("Div")), &ws); }, "0 at element 1");
+  Feed<int32_t>(&ws, "B", {2}, {-1, 2});
   RunOperatorOn(CUDA, ParseOp(Binary("Div")), &ws);
-  ExpectTensor<int32_t>(ws, "Y", {4}, {0, -2, std::numeric_limits<int32_t>::min(), 0});
+  ExpectTensor<int32_t>(ws, "Y", {2, 2}, {-5, -2, kLeast, 0});
 }
 
 TEST(CastOnCudaTest, ConvertsEachTypeToEach) {

@@ -81,13 +81,19 @@ TEST(ReduceFrontBackOnCudaTest, CountsLengths) {
   }
 }
 
-// What the host cannot look at: lengths beyond the row, and a mean of integers over none.
-TEST(ReduceFrontBackOnCudaTest, ReadsNothingBeyondTheRow) {
+// The host cannot look at the lengths: the kernel tells of them, and reads nothing beyond the row.
+TEST(ReduceFrontBackOnCudaTest, TellsOfLengthsThatDoNotFitAndGoesOn) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {3, 2}, {1, 2, 3, 4, 5, 6});
-  Feed<int32_t>(&ws, "L", {3}, {1000000, 0, -2});
-  RunOperatorOn(CUDA, ParseOp(R"(type: "ReduceBackMean" input: "X" input: "L" output: "Y")"), &ws);
-  ExpectTensor<int32_t>(ws, "Y", {3}, {0, 0, -2});
+  const OperatorDef mean = ParseOp(R"(type: "ReduceBackMean" input: "X" input: "L" output: "Y")");
+  const auto run = [&] { RunOperatorOn(CUDA, mean, &ws); };
+  Feed<int32_t>(&ws, "L", {3}, {1, 1000000, 2});
+  ExpectThrows(run, "element 1 of input 1 (lengths) is 1000000, want at most 2");
+  Feed<int32_t>(&ws, "L", {3}, {1, 2, 0});
+  ExpectThrows(run, "element 2 of input 1 (lengths) is 0, want other numbers");
+  Feed<int32_t>(&ws, "L", {3}, {1, 2, -2});
+  run();
+  ExpectTensor<int32_t>(ws, "Y", {3}, {1, 3, -2});
 }
 
 TEST(RowMaxOnCudaTest, AgreesWithTheCpu) {

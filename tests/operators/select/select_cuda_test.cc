@@ -81,12 +81,16 @@ TEST(AccuracyOnCudaTest, CountsManyRows) {
   }
 }
 
-TEST(OneHotOnCudaTest, LeavesARowOfZerosForWhatIsNoIndex) {
+TEST(OneHotOnCudaTest, TellsOfAnIndexThatIsNoneAndGoesOn) {
   Workspace ws;
-  Feed<int64_t>(&ws, "I", {4}, {1, -1, 3, 0});
+  Feed<int64_t>(&ws, "I", {4}, {1, 0, 3, 0});
   Feed<int64_t>(&ws, "S", {1}, {3});
-  RunOperatorOn(CUDA, ParseOp(R"(type: "OneHot" input: "I" input: "S" output: "Y")"), &ws);
-  ExpectTensor<float>(ws, "Y", {4, 3}, {0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0});
+  const OperatorDef one_hot = ParseOp(R"(type: "OneHot" input: "I" input: "S" output: "Y")");
+  ExpectThrows([&] { RunOperatorOn(CUDA, one_hot, &ws); },
+               "element 2 of input 0 (indices) is 3, want 0 or more and below index_size 3");
+  Feed<int64_t>(&ws, "I", {2}, {1, 0});
+  RunOperatorOn(CUDA, one_hot, &ws);
+  ExpectTensor<float>(ws, "Y", {2, 3}, {0, 1, 0, 1, 0, 0});
 }
 
 }  // namespace
