@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "contexts/cuda/cuda_graph.h"
@@ -9,9 +10,6 @@
 
 namespace caffe2rt {
 namespace {
-
-// Pieces of large copies: while one is on its way the next is filled.
-constexpr size_t kStageBytes = size_t{4} << 20;
 
 void CheckPointers(size_t nbytes, const void* src, const void* dst) {
   EnforceCudaIsNotLostByFork();
@@ -24,28 +22,6 @@ bool IsPageable(const void* host) {
   return attributes.type == cudaMemoryTypeUnregistered;
 }
 
-// A piece of pinned memory that goes back to its pool when the stream has passed this point.
-class Stage {
- public:
-  Stage(size_t nbytes, CudaStream& stream)
-      : stream_(stream), block_(PinnedPool().Allocate(nbytes, CudaUpstream::kHostIndex)) {}
-  ~Stage() {
-    try {
-      PinnedPool().RecordUse(block_, PinnedUpstream().IndexOf(stream_));
-    } catch (...) {
-      return;  // rather lost than given out too early
-    }
-    FreePoolBlock(block_.data, block_.token, kNoStream);
-  }
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
-  char* data() const { return static_cast<char*>(block_.data); }
-
- private:
-  CudaStream& stream_;
-  const PoolBlock block_;
-};
-
 // What the stream does after a piece has arrived; it lies in front of the piece, so that there is
 // nothing to free when a device fails and never gets here.
 struct Delivery {
@@ -54,6 +30,8 @@ struct Delivery {
 };
 constexpr size_t kDeliveryBytes = 64;
 static_assert(sizeof(Delivery) <= kDeliveryBytes, "a delivery lies in front of its piece");
+// Pieces of large copies, with room for a delivery in front.
+constexpr size_t kPieceBytes = CudaStaging::kBytes - kDeliveryBytes;
 
 void Deliver(void* state) {
   const auto& delivery = *static_cast<const Delivery*>(state);
@@ -98,11 +76,12 @@ void CopyFromHost(size_t nbytes, const void* src, void* dst, CudaStream& stream)
     return;
   }
   EnforceNotRecording("pageable memory is copied");
-  for (size_t done = 0; done < nbytes; done += kStageBytes) {
-    const size_t piece = std::min(kStageBytes, nbytes - done);
-    const Stage stage(piece, stream);
-    std::memcpy(stage.data(), static_cast<const char*>(src) + done, piece);
-    CopyAsync(piece, stage.data(), static_cast<char*>(dst) + done, cudaMemcpyDefault, stream);
+  for (size_t done = 0; done < nbytes; done += kPieceBytes) {
+    const size_t piece = std::min(kPieceBytes, nbytes - done);
+    const std::lock_guard lock(stream.staging.mutex());
+    char* const stage = stream.staging.Take(piece, stream);
+    std::memcpy(stage, static_cast<const char*>(src) + done, piece);
+    CopyAsync(piece, stage, static_cast<char*>(dst) + done, cudaMemcpyDefault, stream);
   }
 }
 
@@ -115,13 +94,14 @@ void CopyToHost(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
     return;
   }
   EnforceNotRecording("pageable memory is copied");
-  for (size_t done = 0; done < nbytes; done += kStageBytes) {
-    const size_t piece = std::min(kStageBytes, nbytes - done);
-    const Stage stage(kDeliveryBytes + piece, stream);
-    new (stage.data()) Delivery{static_cast<char*>(dst) + done, piece};
-    CopyAsync(piece, static_cast<const char*>(src) + done, stage.data() + kDeliveryBytes,
+  for (size_t done = 0; done < nbytes; done += kPieceBytes) {
+    const size_t piece = std::min(kPieceBytes, nbytes - done);
+    const std::lock_guard lock(stream.staging.mutex());
+    char* const stage = stream.staging.Take(kDeliveryBytes + piece, stream);
+    new (stage) Delivery{static_cast<char*>(dst) + done, piece};
+    CopyAsync(piece, static_cast<const char*>(src) + done, stage + kDeliveryBytes,
               cudaMemcpyDefault, stream);
-    CUDA_ENFORCE(cudaLaunchHostFunc(stream.stream, &Deliver, stage.data()), "copy to the host");
+    CUDA_ENFORCE(cudaLaunchHostFunc(stream.stream, &Deliver, stage), "copy to the host");
   }
 }
 

@@ -1,8 +1,9 @@
 #pragma once
-// Copies on a stream, none of which waits for the device. Internal to contexts/cuda.
+// Copies on a stream. Internal to contexts/cuda.
 //
-// Memory of the host that is not pinned goes through pieces of the pinned pool: CUDA would make the
-// host wait else. A copy to the host is finished by a function that the stream runs.
+// None waits for the device, but for those of pageable memory while more than two buffers of it are
+// on their way (cuda_staging.h), through which it goes because CUDA would make the host wait for
+// each. A copy to the host is finished by a function that the stream runs.
 //
 // Thread safe. 0 bytes need no pointers. THROW for null pointers and what CUDA says; then a part
 // may have been copied.

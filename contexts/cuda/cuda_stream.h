@@ -22,6 +22,7 @@
 #include "caffe2_core/device/memory.h"
 #include "contexts/cuda/cuda_device.h"
 #include "contexts/cuda/cuda_handles.h"
+#include "contexts/cuda/cuda_staging.h"
 
 namespace caffe2rt {
 
@@ -48,6 +49,7 @@ struct CudaStream {
   size_t workspace_bytes = 0, cublas_workspace_bytes = 0;
   bool workspace_is_recorded = false;        // a graph holds its address
   std::vector<DataPtr> recorded_workspaces;  // that have become too small
+  CudaStaging staging;                       // for copies of pageable memory
   // What kernels found wrong (cuda_report.h); null until one may.
   KernelReport* report = nullptr;
 };

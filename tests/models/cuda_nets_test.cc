@@ -100,18 +100,6 @@ class CudaNetsTest : public testing::TestWithParam<GoldenCase> {
     });
   }
 
-  // Until nothing new is taken from CUDA: the stocks of events and pinned pieces grow to what is
-  // pending at once at most, which time tells.
-  static void WarmUp(NetBase* net) {
-    if (&fakecuda_calls == nullptr) return;
-    constexpr int kMost = 30;
-    for (int i = 0; i < kMost; ++i) {
-      fakecuda_reset_calls();
-      for (int run = 0; run < 3; ++run) ASSERT_TRUE(net->Run());
-      if (fakecuda_calls("cudaHostAlloc") + fakecuda_calls("cudaEventCreateWithFlags") == 0) return;
-    }
-  }
-
   // Runs the net thrice more and counts what CUDA is asked for.
   void ExpectSteadyState(NetBase* net, bool one_wait) const {
     if (&fakecuda_calls == nullptr) return;
@@ -162,7 +150,6 @@ TEST_P(CudaNetsTest, RunsWhollyOnCuda) {
   for (const std::string& name : outputs_) {
     EXPECT_TRUE(ws.GetBlob(name)->IsTensor(CUDA)) << name << " is not on the device";
   }
-  if (Fallbacks(net) > 0) WarmUp(net);
   ExpectSteadyState(net, true);
   ExpectOutputsOfTheCpu(ws, "CUDA, last run");
 }
@@ -183,7 +170,6 @@ TEST_P(CudaNetsTest, RunsWithEveryOtherOperatorOnCuda) {
   ASSERT_NE(net, nullptr);
   ASSERT_TRUE(net->Run());
   ExpectOutputsOfTheCpu(ws, "mixed, first run");
-  WarmUp(net);
   ExpectSteadyState(net, false);
   ExpectOutputsOfTheCpu(ws, "mixed, last run");
 }

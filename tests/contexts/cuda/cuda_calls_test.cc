@@ -70,7 +70,7 @@ TEST_F(CudaCallsTest, CopiesAndEventsInTheSteadyStateCreateNothing) {
   RegisterCUDAContext();
   DeviceOption option;
   option.set_device_type(CUDA);
-  std::vector<float> host(3 << 20, 1.f);
+  std::vector<float> host(3 << 18, 1.f);
   const auto run = [&](bool hold) {
     CUDAContext context, other;
     other.SwitchToDevice(1);
