@@ -1,0 +1,91 @@
+// The context's generator of random numbers.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/curand_library.h"
+#include "tests/contexts/cuda/cuda_testing.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+namespace {
+
+class CurandGeneratorTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!HasCurand()) GTEST_SKIP() << CurandProblem();
+  }
+  static DeviceOption Seeded(uint32_t seed) {
+    DeviceOption option;
+    option.set_device_type(CUDA);
+    option.set_random_seed(seed);
+    return option;
+  }
+  static std::vector<float> Draw(CUDAContext* context) {
+    std::vector<float> values(1000);
+    const DataPtr memory(CUDAContext::New(values.size() * sizeof(float)));
+    CURAND_ENFORCE(Curand().GenerateUniform(context->curand_generator(),
+                                            static_cast<float*>(memory.get()), values.size()));
+    context->CopyBytesToCPU(values.size() * sizeof(float), memory.get(), values.data());
+    context->FinishDeviceComputation();
+    return values;
+  }
+  static std::vector<float> DrawTwice(uint32_t seed, int stream) {
+    CUDAContext context(Seeded(seed));
+    context.SwitchToDevice(stream);
+    std::vector<float> values = Draw(&context);
+    const std::vector<float> more = Draw(&context);
+    values.insert(values.end(), more.begin(), more.end());
+    return values;
+  }
+};
+
+TEST_F(CurandGeneratorTest, StartsFromTheSeedOfTheContext) {
+  const std::vector<float> first = DrawTwice(7, 0);
+  EXPECT_NE(std::vector<float>(first.begin(), first.begin() + 1000),
+            std::vector<float>(first.begin() + 1000, first.end()));
+  EXPECT_EQ(DrawTwice(7, 0), first) << "a used generator starts anew";
+  EXPECT_EQ(DrawTwice(7, 3), first) << "on another stream";
+  EXPECT_NE(DrawTwice(8, 0), first);
+}
+
+TEST_F(CurandGeneratorTest, IsOneForEachContext) {
+  const std::vector<float> want = DrawTwice(7, 0);
+  CUDAContext one(Seeded(7)), other(Seeded(7));
+  one.SwitchToDevice(0);
+  EXPECT_NE(one.curand_generator(), other.curand_generator());
+  std::vector<float> values = Draw(&one);
+  other.SwitchToDevice(0);
+  Draw(&other);
+  const std::vector<float> more = Draw(&one);
+  values.insert(values.end(), more.begin(), more.end());
+  EXPECT_EQ(values, want);
+}
+
+TEST_F(CurandGeneratorTest, GoesOnWhenItsContextChangesTheStream) {
+  CUDAContext context(Seeded(7));
+  context.SwitchToDevice(0);
+  std::vector<float> values = Draw(&context);
+  context.SwitchToDevice(2);
+  const std::vector<float> more = Draw(&context);
+  values.insert(values.end(), more.begin(), more.end());
+  EXPECT_EQ(values, DrawTwice(7, 0));
+}
+
+TEST_F(CurandGeneratorTest, NamesWhatItRefuses) {
+  CUDAContext context(Seeded(7));
+  context.SwitchToDevice(0);
+  const DataPtr memory(CUDAContext::New(12));
+  ExpectThrows(
+      [&] {
+        CURAND_ENFORCE(Curand().GenerateNormal(context.curand_generator(),
+                                               static_cast<float*>(memory.get()), 3, 0, 1),
+                       "noise");
+      },
+      "CURAND_STATUS_LENGTH_NOT_MULTIPLE");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
