@@ -11,8 +11,8 @@ cd "$(dirname "$0")"
 
 build_packages=(g++ cmake ninja-build pkg-config protobuf-compiler libprotobuf-dev libdnnl-dev libleveldb-dev
                 liblmdb-dev libjpeg-dev libpng-dev zlib1g-dev)
-# The tests compile sources in Caffe2's style, which use Eigen; the thread sanitizer's tree is built by clang.
-test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev clang)
+# The tests compile sources in Caffe2's style, which use Eigen; the trees of the sanitizers are built by clang.
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev clang libclang-rt-dev)
 
 missing_of() {
   local package
