@@ -70,15 +70,16 @@ struct Product {
     const int64_t j = index % shape.n, i = index / shape.n % shape.m;
     const int64_t matrix = index / shape.n / shape.m;
     const int64_t a_step = shape.trans_a ? shape.lda : 1, b_step = shape.trans_b ? 1 : shape.ldb;
-    const T* x = a + matrix * shape.a_stride + (shape.trans_a ? i : i * shape.lda);
-    const T* y = b + matrix * shape.b_stride + (shape.trans_b ? j * shape.ldb : j);
+    // Indices, since without any k there may be no memory to point into.
+    int64_t x = matrix * shape.a_stride + (shape.trans_a ? i : i * shape.lda);
+    int64_t y = matrix * shape.b_stride + (shape.trans_b ? j * shape.ldb : j);
     // Four sums: shorter ones lose fewer digits.
     Scalar sums[4] = {};
     int64_t l = 0;
     for (; l + 4 <= shape.k; l += 4) {
-      for (int s = 0; s < 4; ++s, x += a_step, y += b_step) sums[s] += Load(*x) * Load(*y);
+      for (int s = 0; s < 4; ++s, x += a_step, y += b_step) sums[s] += Load(a[x]) * Load(b[y]);
     }
-    for (; l < shape.k; ++l, x += a_step, y += b_step) sums[0] += Load(*x) * Load(*y);
+    for (; l < shape.k; ++l, x += a_step, y += b_step) sums[0] += Load(a[x]) * Load(b[y]);
     T* const to = c + matrix * shape.c_stride + i * shape.ldc + j;
     Scalar value = alpha * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
     if (bias != nullptr) {

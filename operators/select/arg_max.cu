@@ -34,25 +34,25 @@ struct FindBestKernel {
   int64_t* out;
   Better better;
 
-  CAFFE2RT_HOST_DEVICE const T* Begin(int64_t i) const {
-    return x + i / span.inner * span.size * span.inner + i % span.inner;
+  // Element j of result i; of an empty span there may be no memory to point into.
+  CAFFE2RT_HOST_DEVICE T At(int64_t i, int64_t j) const {
+    return x[(i / span.inner * span.size + j) * span.inner + i % span.inner];
   }
   // A thread for a result.
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
-    const T* const from = Begin(i);
     int64_t index = 0;
     for (int64_t j = 1; j < span.size; ++j) {
-      if (better(from[j * span.inner], from[index * span.inner])) index = j;
+      if (better(At(i, j), At(i, index))) index = j;
     }
     out[i] = index;
   }
   // A block for a result.
   CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
-    const T* const from = Begin(row.index());
-    const Choice<T> best = row.Reduce(span.size, Choice<T>{span.size > 0 ? *from : T(0), 0},
-                                      BetterChoice<T, Better>{better}, [=, this](int64_t j) {
-                                        return Choice<T>{from[j * span.inner], j};
-                                      });
+    const Choice<T> first{span.size > 0 ? At(row.index(), 0) : T(0), 0};
+    const Choice<T> best =
+        row.Reduce(span.size, first, BetterChoice<T, Better>{better}, [=, this](int64_t j) {
+          return Choice<T>{At(row.index(), j), j};
+        });
     row.Once([=, this] { out[row.index()] = best.index; });
   }
 };

@@ -63,7 +63,11 @@ TEST(SumElementsOnCudaTest, AddsAnyNumberOfElements) {
       ExpectDevicesAgree(&ws, text, 1e-4);
       ExpectDevicesAgree(&ws, text + "arg { name: \"average\" i: 1 }", 1e-6);
     }
-    FeedRange<int32_t>(&ws, "X", {n}, 1 << 20, 12345);
+    std::vector<int32_t> numbers;  // whose sum wraps around
+    for (int64_t i = 0; i < n; ++i) {
+      numbers.push_back(static_cast<int32_t>((1u << 20) + 12345u * static_cast<uint32_t>(i)));
+    }
+    Feed<int32_t>(&ws, "X", {n}, numbers);
     ExpectDevicesAgree(&ws, R"(type: "SumElementsInt" input: "X" output: "Y")");
   }
 }
