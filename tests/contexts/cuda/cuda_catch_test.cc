@@ -8,14 +8,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/pinned_allocator.h"
 #include "tests/contexts/cuda/cuda_fake_testing.h"
-
-#if defined(__SANITIZE_THREAD__)
-#define WITH_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define WITH_TSAN 1
-#endif
-#endif
+#include "tests/support/sanitizers.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -26,9 +19,7 @@ constexpr int kNumbers = 1024;
 class CudaCatchTest : public testing::Test {
  protected:
   void SetUp() override {
-#if !defined(WITH_TSAN)
-    GTEST_SKIP() << "needs ThreadSanitizer";
-#endif
+    if (!kHasThreadSanitizer) GTEST_SKIP() << "needs ThreadSanitizer";
     testing::FLAGS_gtest_death_test_style = "threadsafe";
   }
 };
