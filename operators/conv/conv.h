@@ -53,7 +53,7 @@ class ConvOp final : public Operator<Context> {
     const Tensor& filter = Input(1);
     const float* x = X.template data<float>();
     (void)filter.template data<float>();
-    if (X.dims() != x_dims_ || filter.dims() != filter_dims_) Plan(X, filter);
+    if (x_dims_.empty() || X.dims() != x_dims_ || filter.dims() != filter_dims_) Plan(X, filter);
     const float* bias = InputSize() > 2 ? Bias(Input(2)) : nullptr;
     Tensor* Y = Output(0);
     Y->Resize(y_dims_);
@@ -64,7 +64,7 @@ class ConvOp final : public Operator<Context> {
 
  private:
   void Plan(const Tensor& X, const Tensor& filter) {
-    x_dims_.clear();  // of no use until everything below succeeded
+    x_dims_.clear();  // no plan until everything below succeeded
     const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
     CAFFE_ENFORCE_EQ(filter.dim(), X.dim(), "rank of input 1 (filter) of shape ", filter.sizes(),
                      ", want that of input 0 (X)");

@@ -55,8 +55,8 @@ class PadImageOp final : public Operator<Context> {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     const float* x = X.template data<float>();
-    if (dims_ != X.dims()) {
-      dims_.clear();  // of no use until everything below succeeded
+    if (dims_.empty() || dims_ != X.dims()) {
+      dims_.clear();  // no plan until everything below succeeded
       geometry_ = MakeWindowGeometry(window_, X.sizes());
       out_dims_ = geometry_.OutputDims(geometry_.channels);
       // Memory for the output first: sizes beyond the limit end here.

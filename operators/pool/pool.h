@@ -83,8 +83,8 @@ class PoolOp final : public Operator<Context> {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     const float* x = X.template data<float>();
-    if (dims_ != X.dims()) {
-      dims_.clear();  // of no use until everything below succeeded
+    if (dims_.empty() || dims_ != X.dims()) {
+      dims_.clear();  // no plan until everything below succeeded
       const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
       out_dims_ = geometry.OutputDims(geometry.channels);
       // Memory for the output first: sizes beyond the limit end here.

@@ -269,6 +269,18 @@ TEST(ConvTest, RefusesDoubles) {
       "double");
 }
 
+// Their dims are those of an operator that has not run yet: none.
+TEST(ConvTest, RefusesScalars) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {}, {1});
+  Feed<float>(&ws, "W", {}, {1});
+  Feed<float>(&ws, "B", {1}, {1});
+  for (const char* inputs : {R"(input: "X" input: "W")", R"(input: "X" input: "W" input: "B")"}) {
+    const std::string op = std::string(R"(type: "Conv" output: "Y" arg { name: "kernel" i: 1 } )");
+    ExpectThrows([&] { RunOp(&ws, op + inputs); }, "input 0 (X)");
+  }
+}
+
 TEST(ConvTest, FollowsAFilterThatIsWrittenBetweenRuns) {
   Workspace ws;
   FeedRandom(&ws, "X", {1, 16, 20, 20});

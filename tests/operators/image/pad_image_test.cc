@@ -90,6 +90,8 @@ TEST(PadImageTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Pad("edge", {2000000000, 0, 2000000000, 0})); }, "");
   FeedRange<float>(&ws, "X", {1, 2, 2});
   ExpectThrows([&] { RunOp(&ws, Pad("edge", {1, 1, 1, 1})); }, "[1, 2, 2]");
+  FeedRange<float>(&ws, "X", {});
+  ExpectThrows([&] { RunOp(&ws, Pad("edge", {1, 1, 1, 1})); }, "input 0 (X)");
   FeedRange<double>(&ws, "X", {1, 1, 2, 2});
   ExpectThrows([&] { RunOp(&ws, Pad("edge", {1, 1, 1, 1})); }, "double");
 }

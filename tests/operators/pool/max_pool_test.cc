@@ -175,6 +175,8 @@ TEST(MaxPoolTest, RefusesWhatItCannotDo) {
   ExpectThrows([&] { RunOp(&ws, kTwo); }, "want at least its dilated kernel");
   FeedRange<float>(&ws, "X", {4, 4});
   ExpectThrows([&] { RunOp(&ws, kTwo); }, "[4, 4]");
+  FeedRange<float>(&ws, "X", {});
+  ExpectThrows([&] { RunOp(&ws, kTwo); }, "input 0 (X)");
   FeedRange<double>(&ws, "X", {1, 1, 4, 4});
   ExpectThrows([&] { RunOp(&ws, kTwo); }, "double");
 }
