@@ -8,6 +8,7 @@
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_graph.h"
+#include "contexts/cuda/cuda_query.h"
 
 namespace caffe2rt {
 namespace {
@@ -126,12 +127,8 @@ EventStatus Query(const Event* event) {
   CudaEvent& state = StateOf(event);
   const Lock lock(state.mutex);
   if (state.status != EventStatus::EVENT_SCHEDULED) return state.status;
-  const cudaError_t code = cudaEventQuery(state.event);
-  if (code == cudaErrorNotReady) {
-    cudaGetLastError();  // it is no error, but CUDA would keep it as one
-  } else {
-    state.FinishBy(code);
-  }
+  const cudaError_t code = ForgetNotReady(cudaEventQuery(state.event));
+  if (code != cudaErrorNotReady) state.FinishBy(code);
   return state.status;
 }
 

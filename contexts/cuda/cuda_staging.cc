@@ -1,6 +1,7 @@
 #include "contexts/cuda/cuda_staging.h"
 
 #include "contexts/cuda/cuda_error.h"
+#include "contexts/cuda/cuda_query.h"
 #include "contexts/cuda/cuda_stream.h"
 #include "contexts/cuda/pinned_allocator.h"
 
@@ -10,11 +11,8 @@ constexpr size_t kAlignment = 64;
 
 // Asks first: to wait for what is over is a call that a profile would show as a wait.
 void Wait(cudaEvent_t event, const CudaStream& stream) {
-  cudaError_t code = cudaEventQuery(event);
-  if (code == cudaErrorNotReady) {
-    cudaGetLastError();  // it is no error, but CUDA would keep it as one
-    code = cudaEventSynchronize(event);
-  }
+  cudaError_t code = ForgetNotReady(cudaEventQuery(event));
+  if (code == cudaErrorNotReady) code = cudaEventSynchronize(event);
   CUDA_ENFORCE(code, "staging of device ", stream.device);
 }
 }  // namespace

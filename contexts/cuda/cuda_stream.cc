@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "contexts/cuda/cuda_query.h"
+
 namespace caffe2rt {
 namespace {
 
@@ -112,11 +114,8 @@ bool IsStreamFree(int device, int stream_id) {
   EnforceCudaDevice(device);
   const CudaStream* const stream = ThreadCudaObjects().FindStream(device, stream_id);
   if (stream == nullptr) return true;
-  const cudaError_t code = cudaStreamQuery(stream->stream);
-  if (code == cudaErrorNotReady) {
-    cudaGetLastError();
-    return false;
-  }
+  const cudaError_t code = ForgetNotReady(cudaStreamQuery(stream->stream));
+  if (code == cudaErrorNotReady) return false;
   CUDA_ENFORCE(code, "query of stream ", stream_id);
   return true;
 }

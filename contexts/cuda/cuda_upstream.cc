@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "contexts/cuda/cuda_graph.h"
+#include "contexts/cuda/cuda_query.h"
 
 namespace caffe2rt {
 namespace {
@@ -96,13 +97,9 @@ bool CudaUpstream::IsDone(Event event) {
   bool is_done = true;
   if (mark.event == nullptr) return is_done;
   UnlessUnloading([&] {
-    const cudaError_t code = cudaEventQuery(mark.event);
+    const cudaError_t code = ForgetNotReady(cudaEventQuery(mark.event));
     is_done = code != cudaErrorNotReady;
-    if (is_done) {
-      CUDA_ENFORCE(code, "event of memory on device ", mark.device);
-    } else {
-      cudaGetLastError();
-    }
+    if (is_done) CUDA_ENFORCE(code, "event of memory on device ", mark.device);
   });
   return is_done;
 }

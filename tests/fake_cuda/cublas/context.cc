@@ -2,28 +2,19 @@
 
 #include "cublas/context.h"
 
-#include <mutex>
-#include <set>
+#include "element/live_handles.h"
 
 namespace fakecuda {
 namespace {
 
-struct Live {
-  std::mutex mutex;
-  std::set<cublasHandle_t> handles;
-};
-
-Live& TheLive() {
-  static auto* live = new Live;
+LiveHandles<cublasHandle_t>& TheLive() {
+  static auto* live = new LiveHandles<cublasHandle_t>;
   return *live;
 }
 
 }  // namespace
 
-bool IsAlive(cublasHandle_t handle) {
-  std::lock_guard<std::mutex> lock(TheLive().mutex);
-  return TheLive().handles.contains(handle);
-}
+bool IsAlive(cublasHandle_t handle) { return TheLive().Contains(handle); }
 
 }  // namespace fakecuda
 
@@ -37,18 +28,14 @@ cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   if (cudaGetDevice(&device) != cudaSuccess) return CUBLAS_STATUS_NOT_INITIALIZED;
   auto* made = new cublasContext;
   made->device = device;
-  std::lock_guard<std::mutex> lock(TheLive().mutex);
-  TheLive().handles.insert(made);
+  TheLive().Add(made);
   *handle = made;
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasDestroy(cublasHandle_t handle) {
   FAKECUBLAS_HANDLE(handle);
-  {
-    std::lock_guard<std::mutex> lock(TheLive().mutex);
-    TheLive().handles.erase(handle);
-  }
+  TheLive().Remove(handle);
   delete handle;
   return CUBLAS_STATUS_SUCCESS;
 }

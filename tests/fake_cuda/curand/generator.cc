@@ -4,10 +4,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <mutex>
-#include <set>
-#include <utility>
 
+#include "element/live_handles.h"
 #include "element/operation.h"
 
 // What curandGenerator_t points to. Used by one thread at a time, as cuRAND wants it.
@@ -22,23 +20,13 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-struct Live {
-  std::mutex mutex;
-  std::set<curandGenerator_t> generators;
-};
-
-Live& TheLive() {
-  static auto* live = new Live;
+LiveHandles<curandGenerator_t>& TheLive() {
+  static auto* live = new LiveHandles<curandGenerator_t>;
   return *live;
 }
 
-bool IsAlive(curandGenerator_t generator) {
-  std::lock_guard<std::mutex> lock(TheLive().mutex);
-  return TheLive().generators.contains(generator);
-}
-
 #define FAKECURAND_GENERATOR(generator) \
-  if (!IsAlive(generator)) return CURAND_STATUS_NOT_INITIALIZED
+  if (!TheLive().Contains(generator)) return CURAND_STATUS_NOT_INITIALIZED
 
 // SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
 uint64_t Mix(uint64_t z) {
@@ -127,18 +115,14 @@ curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType
   int device = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return CURAND_STATUS_INITIALIZATION_FAILED;
   auto* made = new curandGenerator_st;
-  std::lock_guard<std::mutex> lock(TheLive().mutex);
-  TheLive().generators.insert(made);
+  TheLive().Add(made);
   *generator = made;
   return CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t curandDestroyGenerator(curandGenerator_t generator) {
   FAKECURAND_GENERATOR(generator);
-  {
-    std::lock_guard<std::mutex> lock(TheLive().mutex);
-    TheLive().generators.erase(generator);
-  }
+  TheLive().Remove(generator);
   delete generator;
   return CURAND_STATUS_SUCCESS;
 }
