@@ -1,5 +1,7 @@
 #include "caffe2_core/base/enforce.h"
 
+#include <new>
+
 namespace caffe2rt {
 
 EnforceNotMet::EnforceNotMet(const char* file, int line, const char* condition, std::string message,
@@ -47,6 +49,10 @@ void RethrowWithFrame(const std::string& frame) {
   } catch (EnforceNotMet& error) {
     error.AppendMessage(frame);
     throw;
+  } catch (const std::bad_alloc&) {
+    OutOfMemory converted(__FILE__, __LINE__, "", "out of memory");
+    converted.AppendMessage(frame);
+    throw converted;
   } catch (...) {
     EnforceNotMet converted(__FILE__, __LINE__, "", CurrentExceptionMessage());
     converted.AppendMessage(frame);

@@ -10,6 +10,7 @@
 // position, net) on the way up.
 
 #include <exception>
+#include <locale>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -17,6 +18,14 @@
 #include <vector>
 
 namespace caffe2rt {
+
+// A string stream that formats numbers in the classic locale, whatever the process's global locale
+// is. Text that reaches a file, `--json` or a message is written through this stream or
+// std::to_chars.
+class ClassicStringStream : public std::ostringstream {
+ public:
+  ClassicStringStream() { imbue(std::locale::classic()); }
+};
 
 namespace internal {
 // Whether a message prints T as its elements in brackets, whatever `<<` for it may be in sight.
@@ -51,7 +60,7 @@ std::string MakeString(const Parts&... parts) {
   if constexpr (sizeof...(parts) == 0) {
     return {};
   } else {
-    std::ostringstream out;
+    ClassicStringStream out;
     internal::AppendParts(out, parts...);
     return out.str();
   }
@@ -60,7 +69,7 @@ std::string MakeString(const Parts&... parts) {
 // Elements of `container` streamed with `delimiter` between them.
 template <class Container>
 std::string Join(std::string_view delimiter, const Container& container) {
-  std::ostringstream out;
+  ClassicStringStream out;
   bool first = true;
   for (const auto& item : container) {
     if (!first) out << delimiter;
@@ -97,12 +106,18 @@ class EnforceNotMet : public std::exception {
   const void* caller_;
 };
 
+// Memory that could not be allocated: the system has none left, or a limit was reached.
+class OutOfMemory : public EnforceNotMet {
+ public:
+  using EnforceNotMet::EnforceNotMet;
+};
+
 // The message of the exception in flight, for catch (...): message() of an EnforceNotMet, what() of
 // others.
 std::string CurrentExceptionMessage();
 
-// Rethrows the exception in flight, for catch (...), as an EnforceNotMet with `frame` added. What a
-// user's operator threw may be of any type.
+// Rethrows the exception in flight, for catch (...), as an EnforceNotMet with `frame` added, and
+// std::bad_alloc as an OutOfMemory. A user's operator may throw any type.
 [[noreturn]] void RethrowWithFrame(const std::string& frame);
 
 namespace internal {

@@ -177,6 +177,26 @@ OpSchema& OpSchema::AcceptsAnyArgument() {
   any_argument_ = true;
   return *this;
 }
+OpSchema& OpSchema::AccessesFiles() {
+  accesses_files_ = true;
+  return *this;
+}
+OpSchema& OpSchema::SynchronizedInputs(std::set<int> indices) {
+  synchronized_inputs_ = std::move(indices);
+  return *this;
+}
+OpSchema& OpSchema::SynchronizedOutputs(std::set<int> indices) {
+  synchronized_outputs_ = std::move(indices);
+  return *this;
+}
+OpSchema& OpSchema::ModifiesInputs(std::set<int> indices) {
+  modified_inputs_ = std::move(indices);
+  return *this;
+}
+OpSchema& OpSchema::AccessesUnlistedBlobs(std::function<bool(const OperatorDef&)> accesses) {
+  accesses_unlisted_blobs_ = std::move(accesses);
+  return *this;
+}
 OpSchema& OpSchema::NoGradientBecause(const std::string& reason) {
   no_gradient_reason_ = reason;
   return *this;

@@ -123,6 +123,22 @@ class OpSchema {
   // Why there is no gradient, in one line.
   OpSchema& NoGradientBecause(const std::string& reason);
 
+  // --- effects that the blobs' names do not show ---
+  // The operator opens files that its arguments or its reader inputs' protos name, in its
+  // constructor or when it runs. Such an operator asks the workspace's file policy
+  // (caffe2_core/io/file_access.h) before it opens one.
+  OpSchema& AccessesFiles();
+  // The objects in these inputs and outputs synchronize themselves, or another input guards them
+  // (a queue, a mutex, an iterator with its mutex): concurrent steps of a plan may run operators
+  // on them at the same time. An output that the operator replaces is not such an object.
+  OpSchema& SynchronizedInputs(std::set<int> indices);
+  OpSchema& SynchronizedOutputs(std::set<int> indices);
+  // The operator changes the objects in these inputs without synchronization.
+  OpSchema& ModifiesInputs(std::set<int> indices);
+  // Whether an operator with these arguments accesses blobs that are neither inputs nor outputs and
+  // that are only known when it runs.
+  OpSchema& AccessesUnlistedBlobs(std::function<bool(const OperatorDef&)> accesses);
+
   // --- use ---
   // Whether `def` fits: arity, in-place rules, required arguments. The reason goes to `why` when
   // given.
@@ -155,6 +171,13 @@ class OpSchema {
   bool inplace_allowed(int in, int out) const { return inplace_allowed_(in, out); }
   bool inplace_enforced(int in, int out) const { return inplace_enforced_(in, out); }
   bool inputs_can_cross_devices() const { return inputs_can_cross_devices_; }
+  bool accesses_files() const { return accesses_files_; }
+  bool input_is_synchronized(int i) const { return synchronized_inputs_.contains(i); }
+  bool output_is_synchronized(int i) const { return synchronized_outputs_.contains(i); }
+  bool modifies_input(int i) const { return modified_inputs_.contains(i); }
+  bool accesses_unlisted_blobs(const OperatorDef& def) const {
+    return accesses_unlisted_blobs_ && accesses_unlisted_blobs_(def);
+  }
   bool is_private() const { return private_; }
   bool accepts_any_argument() const { return any_argument_; }
 
@@ -172,6 +195,9 @@ class OpSchema {
   std::vector<NamedDoc> output_docs_;
   int min_input_ = 0, max_input_ = INT32_MAX, min_output_ = 0, max_output_ = INT32_MAX;
   bool inputs_can_cross_devices_ = false, private_ = false, any_argument_ = false;
+  bool accesses_files_ = false;
+  std::set<int> synchronized_inputs_, synchronized_outputs_, modified_inputs_;
+  std::function<bool(const OperatorDef&)> accesses_unlisted_blobs_;
   std::function<bool(int)> inputs_allowed_ = [](int) { return true; };
   std::function<bool(int)> outputs_allowed_ = [](int) { return true; };
   std::function<bool(int, int)> both_allowed_ = [](int, int) { return true; };

@@ -16,10 +16,12 @@
 // its memory, and the instance takes new.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
@@ -34,6 +36,9 @@ struct PredictorOptions {
   bool run_init = true;
   // Nets that ask for a device which is not here run on the CPU.
   bool device_fallback = false;
+  // Which files the nets' operators may open. Unset: the parent workspace's policy, or none without
+  // a parent.
+  std::optional<FileAccess> file_access = std::nullopt;
 };
 
 // What a predictor is made of, in Caffe2's later form.

@@ -9,6 +9,7 @@
 #include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/plan_executor.h"
@@ -265,6 +266,22 @@ bool Workspace::RunNetOnce(const NetDef& def) {
 bool Workspace::RunPlan(const PlanDef& plan, ShouldContinue should_continue) {
   if (!should_continue) should_continue = StopOnSignal{};
   return RunPlanOnWorkspace(this, plan, std::move(should_continue));
+}
+
+bool Workspace::RunPlan(const PlanDef& plan, const PlanOptions& options) {
+  return RunPlanOnWorkspace(
+      this, plan,
+      options.should_continue ? options.should_continue : std::function<bool(int)>(StopOnSignal{}));
+}
+
+void Workspace::SetFileAccess(FileAccess access) {
+  file_access_ = std::make_shared<const FileAccess>(std::move(access));
+}
+
+const FileAccess& Workspace::file_access() const {
+  static const FileAccess free_access = FileAccess::Free();
+  if (file_access_ != nullptr) return *file_access_;
+  return shared_ != nullptr ? shared_->file_access() : free_access;
 }
 
 void Workspace::PrintBlobSizes() const {

@@ -31,8 +31,10 @@
 
 namespace caffe2rt {
 
+class FileAccess;
 class NetBase;
 class ThreadPool;
+struct PlanOptions;
 
 class Workspace {
  public:
@@ -94,10 +96,16 @@ class Workspace {
   bool RunNet(const std::string& name);
   bool RunOperatorOnce(const OperatorDef& def);
   bool RunNetOnce(const NetDef& def);
-  // Section 10. Without `should_continue` it stops on SIGINT or SIGHUP.
+  // Runs a plan (plan_executor.h). Without `should_continue` it stops on SIGINT or SIGHUP.
   bool RunPlan(const PlanDef& plan, ShouldContinue should_continue = {});
+  bool RunPlan(const PlanDef& plan, const PlanOptions& options);
 
   const std::string& RootFolder() const { return root_folder_; }
+  // The policy for files that operators open (caffe2_core/io/file_access.h). A workspace without a
+  // policy of its own follows its parent; the default is free access, as in Caffe2. Set it before
+  // nets are created.
+  void SetFileAccess(FileAccess access);
+  const FileAccess& file_access() const;
   const Workspace* shared() const { return shared_; }
   void PrintBlobSizes() const;
   // The pool that operators of this workspace may use; made on first use, shared with the process's
@@ -113,6 +121,7 @@ class Workspace {
 
   const std::string root_folder_;
   const Workspace* const shared_;
+  std::shared_ptr<const FileAccess> file_access_;  // null: the parent's, or free; set once
   mutable std::shared_mutex mutex_;  // guards the maps, not what is in the blobs
   std::map<std::string, std::shared_ptr<Blob>> blobs_;
   std::map<std::string, std::pair<const Workspace*, std::string>> forwarded_;
