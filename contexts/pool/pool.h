@@ -44,12 +44,6 @@ struct PoolBlock {
   void* token = nullptr;  // says to the pool which block it is, and of which giving out
 };
 
-// Neither the device nor the cache has what was asked.
-class OutOfMemory : public EnforceNotMet {
- public:
-  using EnforceNotMet::EnforceNotMet;
-};
-
 class Pool {
  public:
   Pool() = default;
