@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "caffe2_core/base/memory_budget.h"
+
 namespace caffe2rt {
 
 EnforceNotMet::EnforceNotMet(const char* file, int line, const char* condition, std::string message,
@@ -11,15 +13,27 @@ EnforceNotMet::EnforceNotMet(const char* file, int line, const char* condition, 
   if (const size_t slash = path.rfind('/'); slash != std::string_view::npos) {
     path.remove_prefix(slash + 1);
   }
-  full_ = MakeString("[enforce fail at ", path, ":", line, "] ", condition,
-                     *condition != '\0' ? ". " : "", message_);
-  stack_.push_back(full_);
+  try {
+    full_ = MakeString("[enforce fail at ", path, ":", line, "] ", condition,
+                       *condition != '\0' ? ". " : "", message_);
+    stack_.push_back(full_);
+  } catch (const std::bad_alloc&) {
+    // An error can be made when no memory is left; it has its message alone then.
+    full_ = "out of memory";  // fits into the string itself
+  }
 }
 
 void EnforceNotMet::AppendMessage(const std::string& frame) {
-  stack_.push_back(frame);
-  full_ += '\n';
-  full_ += frame;
+  try {
+    std::string full = full_;
+    full += '\n';
+    full += frame;
+    if (stack_.empty()) stack_.push_back(full_);
+    stack_.push_back(frame);
+    full_ = std::move(full);
+  } catch (const std::bad_alloc&) {
+    // An error without this frame is better than another error.
+  }
 }
 
 std::string EnforceNotMet::message() const {
@@ -28,7 +42,7 @@ std::string EnforceNotMet::message() const {
     text += stack_[i];
     text += ": ";
   }
-  return text + (message_.empty() ? stack_.front() : message_);
+  return text + (!message_.empty() ? message_ : stack_.empty() ? full_ : stack_.front());
 }
 
 std::string CurrentExceptionMessage() {
@@ -50,7 +64,7 @@ void RethrowWithFrame(const std::string& frame) {
     error.AppendMessage(frame);
     throw;
   } catch (const std::bad_alloc&) {
-    OutOfMemory converted(__FILE__, __LINE__, "", "out of memory");
+    OutOfMemory converted = OutOfMemoryNow();
     converted.AppendMessage(frame);
     throw converted;
   } catch (...) {

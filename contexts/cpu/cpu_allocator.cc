@@ -1,7 +1,5 @@
 #include "contexts/cpu/cpu_allocator.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -15,19 +13,6 @@
 
 namespace caffe2rt {
 namespace {
-
-std::atomic<size_t> g_in_use{0};
-std::atomic<size_t> g_peak{0};
-
-size_t LimitBytes() {
-  static const size_t half_of_machine = [] {
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) / 2
-                                 : SIZE_MAX;
-  }();
-  const size_t limit = GlobalCPUMemoryOptions().limit_bytes;
-  return limit != 0 ? limit : half_of_machine;
-}
 
 struct AllocatorSlot {
   std::mutex mutex;
@@ -79,34 +64,6 @@ void Fill(void* data, size_t nbytes) {
 
 }  // namespace
 
-CPUMemoryOptions& GlobalCPUMemoryOptions() {
-  static CPUMemoryOptions options;
-  return options;
-}
-
-CPUMemoryUsage GetCPUMemoryUsage() {
-  return {
-      .in_use_bytes = g_in_use.load(), .peak_bytes = g_peak.load(), .limit_bytes = LimitBytes()};
-}
-
-void ResetCPUMemoryPeak() { g_peak.store(g_in_use.load()); }
-
-void ReserveCPUBytes(size_t nbytes) {
-  const size_t limit = LimitBytes();
-  size_t used = g_in_use.load(std::memory_order_relaxed);
-  do {
-    CAFFE_ENFORCE(nbytes <= limit && used <= limit - nbytes, "out of CPU memory: asked ", nbytes,
-                  " bytes, in use ", used, ", limit ", limit, ", peak ", g_peak.load(),
-                  "; raise the limit (--memory-limit) or use smaller inputs");
-  } while (!g_in_use.compare_exchange_weak(used, used + nbytes, std::memory_order_relaxed));
-  const size_t now = used + nbytes;
-  size_t peak = g_peak.load(std::memory_order_relaxed);
-  while (now > peak && !g_peak.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
-}
-
-void ReleaseCPUBytes(size_t nbytes) { g_in_use.fetch_sub(nbytes, std::memory_order_relaxed); }
-
 CPUAllocator* GetCPUAllocator() {
   CPUAllocator* allocator = Slot().current.load(std::memory_order_acquire);
   if (allocator == nullptr) {
@@ -132,10 +89,12 @@ void SetCPUAllocator(CPUAllocator* allocator) {
 std::pair<void*, MemoryDeleter> DefaultCPUAllocator::New(size_t nbytes) {
   void* data = nullptr;
   const int failed = posix_memalign(&data, kCPUAlignment, std::max<size_t>(nbytes, 1));
-  CAFFE_ENFORCE(failed == 0 && data != nullptr, "out of CPU memory: the system refused ", nbytes,
-                " bytes, in use ", g_in_use.load(), ", limit ", LimitBytes(), ", peak ",
-                g_peak.load());
-  return {data, GetDeleter()};
+  if (failed == 0 && data != nullptr) return {data, GetDeleter()};
+  const CPUMemoryUsage usage = GetCPUMemoryUsage();
+  throw OutOfMemory(
+      __FILE__, __LINE__, "",
+      MakeString("out of CPU memory: the system refused ", nbytes, " bytes, in use ",
+                 usage.in_use_bytes, ", limit ", usage.limit_bytes, ", peak ", usage.peak_bytes));
 }
 
 MemoryDeleter DefaultCPUAllocator::GetDeleter() { return MemoryDeleter(&std::free); }
@@ -167,7 +126,7 @@ size_t MemoryAllocationReporter::peak() const {
   return peak_;
 }
 
-std::pair<void*, MemoryDeleter> NewCPUMemory(size_t nbytes) {
+std::pair<void*, MemoryDeleter> NewCPUMemory(size_t nbytes) try {
   ReserveCPUBytes(nbytes);
   struct Reservation {  // given back unless the allocation succeeds
     size_t nbytes;
@@ -178,11 +137,14 @@ std::pair<void*, MemoryDeleter> NewCPUMemory(size_t nbytes) {
   const CPUMemoryOptions& options = GlobalCPUMemoryOptions();
   if (options.numa_enabled) NUMAMove(memory.get(), nbytes, GetCurrentNUMANode());
   Fill(memory.get(), nbytes);
+  // Nothing throws from the release on.
+  if (options.report_usage) Reporter().New(memory.get(), nbytes);
   const auto [data, deleter] = memory.Release();
   *state = {.deleter = deleter, .nbytes = nbytes, .reported = options.report_usage};
-  if (state->reported) Reporter().New(data, nbytes);
   reservation.nbytes = 0;
   return {data, MemoryDeleter(&FreeAllocation, state.release())};
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -30,6 +31,42 @@ TEST(CPUAllocatorTest, MemoryIsAlignedAndZero) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.get()) % kCPUAlignment, 0u);
     const auto* bytes = static_cast<const unsigned char*>(memory.get());
     for (size_t i = 0; i < nbytes; ++i) ASSERT_EQ(bytes[i], 0);
+  }
+}
+
+// An allocator whose memory is full of old bytes, or which has none.
+class PoorAllocator final : public CPUAllocator {
+ public:
+  std::pair<void*, MemoryDeleter> New(size_t nbytes) override {
+    if (refuses) throw std::bad_alloc();
+    void* const data = std::malloc(nbytes);
+    std::memset(data, 0xee, nbytes);
+    return {data, GetDeleter()};
+  }
+  MemoryDeleter GetDeleter() override { return MemoryDeleter(&std::free); }
+
+  bool refuses = false;
+};
+
+// Makes a PoorAllocator the CPU's allocator while it lives.
+class PoorAllocatorInUse {
+ public:
+  PoorAllocatorInUse() : allocator_(new PoorAllocator) { SetCPUAllocator(allocator_); }
+  ~PoorAllocatorInUse() { SetCPUAllocator(new DefaultCPUAllocator); }
+  PoorAllocatorInUse(const PoorAllocatorInUse&) = delete;
+  PoorAllocatorInUse& operator=(const PoorAllocatorInUse&) = delete;
+  PoorAllocator* operator->() { return allocator_; }
+
+ private:
+  PoorAllocator* const allocator_;
+};
+
+TEST(CPUAllocatorTest, EveryByteIsZeroWhateverTheAllocatorLeft) {
+  const PoorAllocatorInUse allocator;
+  for (const size_t nbytes : {size_t{1}, size_t{7}, size_t{8}, size_t{15}, size_t{1001}}) {
+    const DataPtr memory(NewCPUMemory(nbytes));
+    const auto* bytes = static_cast<const unsigned char*>(memory.get());
+    for (size_t i = 0; i < nbytes; ++i) ASSERT_EQ(bytes[i], 0) << "byte " << i << " of " << nbytes;
   }
 }
 
@@ -74,6 +111,30 @@ TEST(CPUAllocatorTest, AllocationBeyondTheLimitIsAnErrorAndCountsNothing) {
   EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before + 600);
   EXPECT_THROW(NewCPUMemory(SIZE_MAX), EnforceNotMet);
   EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before + 600);
+}
+
+TEST(CPUAllocatorTest, ExactlyTheLimitFitsAndOneByteMoreDoesNot) {
+  const OptionsGuard guard;
+  const size_t before = GetCPUMemoryUsage().in_use_bytes;
+  GlobalCPUMemoryOptions().limit_bytes = before + 1000;
+  {
+    const DataPtr all(NewCPUMemory(1000));
+    EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before + 1000);
+    EXPECT_THROW(NewCPUMemory(1), OutOfMemory);
+  }
+  EXPECT_THROW(NewCPUMemory(1001), OutOfMemory);
+  const DataPtr again(NewCPUMemory(1000));
+}
+
+TEST(CPUAllocatorTest, AllocationThatTheAllocatorRefusesCountsNothing) {
+  PoorAllocatorInUse allocator;
+  const size_t before = GetCPUMemoryUsage().in_use_bytes;
+  allocator->refuses = true;
+  EXPECT_THROW(NewCPUMemory(1000), OutOfMemory);
+  EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before);
+  allocator->refuses = false;
+  const DataPtr memory(NewCPUMemory(1000));
+  EXPECT_EQ(GetCPUMemoryUsage().in_use_bytes, before + 1000);
 }
 
 TEST(CPUAllocatorTest, ReservationsCountAgainstTheLimit) {
@@ -142,6 +203,16 @@ TEST(MemoryAllocationReporterTest, TracksBytesAndRefusesUnknownPointers) {
   EXPECT_EQ(reporter.allocated(), 50u);
   EXPECT_EQ(reporter.peak(), 150u);
   EXPECT_THROW(reporter.Delete(&a), EnforceNotMet);
+}
+
+TEST(MemoryAllocationReporterTest, KeepsItsPeakWhenSmallerMemoryFollows) {
+  MemoryAllocationReporter reporter;
+  int a, b;
+  reporter.New(&a, 100);
+  reporter.Delete(&a);
+  reporter.New(&b, 30);
+  EXPECT_EQ(reporter.allocated(), 30u);
+  EXPECT_EQ(reporter.peak(), 100u);
 }
 
 TEST(MemoryAllocationReporterTest, PrintsALineForEachEventWhenAsked) {

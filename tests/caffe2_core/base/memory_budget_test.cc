@@ -1,0 +1,87 @@
+#include "caffe2_core/base/memory_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <new>
+
+namespace caffe2rt {
+namespace {
+
+// Leaves room for `nbytes` while it lives.
+class RoomFor {
+ public:
+  explicit RoomFor(size_t nbytes) : before_(GetCPUMemoryUsage().in_use_bytes) {
+    GlobalCPUMemoryOptions().limit_bytes = before_ + nbytes;
+  }
+  ~RoomFor() { GlobalCPUMemoryOptions().limit_bytes = 0; }
+  RoomFor(const RoomFor&) = delete;
+  RoomFor& operator=(const RoomFor&) = delete;
+  size_t taken() const { return GetCPUMemoryUsage().in_use_bytes - before_; }
+
+ private:
+  const size_t before_;
+};
+
+TEST(MemoryBudgetTest, ReservationsEndWithTheirScope) {
+  const RoomFor room(100);
+  {
+    const CPUMemoryReservation most(90);
+    EXPECT_EQ(room.taken(), 90u);
+    EXPECT_THROW(CPUMemoryReservation(11), OutOfMemory);
+    EXPECT_EQ(room.taken(), 90u);
+  }
+  EXPECT_EQ(room.taken(), 0u);
+}
+
+TEST(MemoryBudgetTest, HeadroomIsBeyondTheLimit) {
+  const RoomFor room(100);
+  ASSERT_TRUE(TryReserveCPUBytes(100));
+  EXPECT_FALSE(TryReserveCPUBytes(1));
+  EXPECT_TRUE(TryReserveCPUBytes(10, 10));
+  EXPECT_FALSE(TryReserveCPUBytes(1, 10));
+  EXPECT_EQ(room.taken(), 110u);
+  ReleaseCPUBytes(110);
+}
+
+TEST(MemoryBudgetTest, SizesThatOverflowAreRefused) {
+  const RoomFor room(100);
+  const CPUMemoryReservation some(50);
+  EXPECT_FALSE(TryReserveCPUBytes(SIZE_MAX));
+  EXPECT_FALSE(TryReserveCPUBytes(SIZE_MAX - 49, SIZE_MAX));
+  EXPECT_EQ(room.taken(), 50u);
+}
+
+TEST(MemoryBudgetTest, ACheckCountsNothing) {
+  const RoomFor room(100);
+  CheckCPUBytes(100);
+  EXPECT_THROW(CheckCPUBytes(101), OutOfMemory);
+  EXPECT_EQ(room.taken(), 0u);
+}
+
+TEST(MemoryBudgetTest, TheErrorForBadAllocNamesTheLimitOnOneLine) {
+  GlobalCPUMemoryOptions().limit_bytes = 123456;
+  const std::string text = OutOfMemoryNow().message();
+  GlobalCPUMemoryOptions().limit_bytes = 0;
+  EXPECT_EQ(text.rfind("out of memory: ", 0), 0u) << text;
+  EXPECT_NE(text.find("limit 123456"), std::string::npos) << text;
+  EXPECT_NE(text.find("(--memory-limit)"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+}
+
+TEST(MemoryBudgetTest, BadAllocInAnOperatorIsOutOfMemoryWithTheFrame) {
+  try {
+    try {
+      throw std::bad_alloc();
+    } catch (...) {
+      RethrowWithFrame("operator 3");
+    }
+  } catch (const OutOfMemory& error) {
+    EXPECT_EQ(error.message().rfind("operator 3: out of memory: ", 0), 0u) << error.message();
+    return;
+  }
+  FAIL() << "is no OutOfMemory";
+}
+
+}  // namespace
+}  // namespace caffe2rt
