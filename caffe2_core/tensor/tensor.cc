@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
+
+#include "caffe2_core/base/memory_budget.h"
 
 namespace caffe2rt {
 
@@ -22,7 +25,7 @@ bool AreEqual(const int64_t* a, const int64_t* b, size_t count) {
 
 }  // namespace
 
-void Tensor::SetDims(const int64_t* dims, size_t rank, bool unshaped) {
+void Tensor::SetDims(const int64_t* dims, size_t rank, bool unshaped) try {
   if (unshaped) {
     dims_.clear();
     size_ = -1;
@@ -46,12 +49,16 @@ void Tensor::SetDims(const int64_t* dims, size_t rank, bool unshaped) {
                                    capacity - std::min(needed, capacity) >
                                        static_cast<size_t>(options.max_keep_on_shrink_bytes));
   if (too_small || (idle && new_size < old_size)) FreeMemory();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void Tensor::Reshape(IntArrayRef dims) {
+void Tensor::Reshape(IntArrayRef dims) try {
   const int64_t count = CheckedProduct(dims);
   CAFFE_ENFORCE_EQ(count, size_, "elements of the new shape ", dims, ", want those of ", sizes());
   dims_.assign(dims.begin(), dims.end());
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void Tensor::ShrinkTo(int64_t outer_dim) {
@@ -64,25 +71,24 @@ void Tensor::ShrinkTo(int64_t outer_dim) {
   size_ = CheckedProduct(dims_);
 }
 
-void Tensor::Reserve(IntArrayRef dims, BaseContext* context) {
+void Tensor::Reserve(IntArrayRef dims, BaseContext* context) try {
   const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(CheckedProduct(dims)),
                                                 std::max<size_t>(meta_.itemsize(), 1));
   CAFFE_ENFORCE(meta_.IsSet(), "cannot reserve memory for a tensor without an element type");
   if (needed <= capacity_nbytes()) return;
-  const Tensor old = *this;
-  const std::vector<int64_t> old_dims = dims_;
-  const int64_t old_size = size_;
-  FreeMemory();
-  dims_.assign(dims.begin(), dims.end());
-  size_ = CheckedProduct(dims);
-  AllocateFor(meta_);
-  dims_ = old_dims;
-  size_ = old_size;
-  if (old.storage_ != nullptr && old_size > 0) CopyData(old, context);
+  // The tensor stays as it is when this throws.
+  Tensor room(dims, device_);
+  room.AllocateFor(meta_);
+  if (storage_ != nullptr && size_ > 0) room.CopyData(*this, context);
+  storage_ = std::move(room.storage_);
+  alive_ = room.alive_;
+  shares_data_ = false;
   reserved_ = true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void Tensor::ReserveSpace(int64_t outer_dim) {
+void Tensor::ReserveSpace(int64_t outer_dim) try {
   CAFFE_ENFORCE_GE(dim(), 1, "rank of a tensor that reserves space for dim 0");
   CAFFE_ENFORCE(meta_.IsSet(), "cannot reserve memory for a tensor without an element type");
   std::vector<int64_t> wanted = dims_;
@@ -90,18 +96,17 @@ void Tensor::ReserveSpace(int64_t outer_dim) {
   const size_t needed =
       CheckedMultiply<size_t>(static_cast<size_t>(CheckedProduct(wanted)), meta_.itemsize());
   if (needed <= capacity_nbytes()) return;
-  const std::vector<int64_t> old_dims = dims_;
-  const int64_t old_size = size_;
   FreeMemory();
-  dims_ = wanted;
-  size_ = CheckedProduct(wanted);
-  AllocateFor(meta_);
-  dims_ = old_dims;
-  size_ = old_size;
+  Tensor room(wanted, device_);
+  room.AllocateFor(meta_);
+  storage_ = std::move(room.storage_);
+  alive_ = room.alive_;
   reserved_ = true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void Tensor::Extend(int64_t num, float growth_percent, BaseContext* context) {
+void Tensor::Extend(int64_t num, float growth_percent, BaseContext* context) try {
   CAFFE_ENFORCE_GE(dim(), 1, "rank of a tensor to extend");
   CAFFE_ENFORCE_GE(num, 0, "elements to extend dim 0 by");
   std::vector<int64_t> wanted = dims_;
@@ -122,6 +127,8 @@ void Tensor::Extend(int64_t num, float growth_percent, BaseContext* context) {
   }
   dims_ = wanted;
   size_ = new_size;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void Tensor::ExtendTo(int64_t num, float growth_percent, BaseContext* context) {
@@ -155,7 +162,31 @@ void Tensor::ThrowNoData(TypeMeta wanted) const {
               " has no memory yet: mutable_data has not been called since the last Resize");
 }
 
-void* Tensor::AllocateFor(TypeMeta meta) {
+namespace {
+
+// The storage of new memory, with elements that have constructors made in it. The memory is freed,
+// and the elements are destroyed, also when this throws.
+std::shared_ptr<Storage> NewStorage(const std::pair<void*, MemoryDeleter>& allocation,
+                                    size_t nbytes, DeviceType device, TypeMeta meta,
+                                    int64_t count) {
+  DataPtr memory(allocation);
+  const bool constructed = meta.ctor() != nullptr && !meta.IsPlainData();
+  if (constructed) meta.ctor()(memory.get(), static_cast<size_t>(count));
+  std::shared_ptr<Storage> storage;
+  try {
+    storage =
+        std::make_shared<Storage>(allocation.first, nbytes, allocation.second, device, meta, count);
+  } catch (...) {
+    if (constructed) meta.dtor()(memory.get(), static_cast<size_t>(count));
+    throw;
+  }
+  memory.Release();
+  return storage;
+}
+
+}  // namespace
+
+void* Tensor::AllocateFor(TypeMeta meta) try {
   CAFFE_ENFORCE(IsShaped(), "cannot allocate a tensor that was never shaped: call Resize first");
   CAFFE_ENFORCE(meta.IsSet(), "cannot allocate a tensor without an element type");
   const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(size_), meta.itemsize());
@@ -172,29 +203,30 @@ void* Tensor::AllocateFor(TypeMeta meta) {
   }
   CAFFE_ENFORCE(plain || device_ == CPU, "elements of type ", meta.name(),
                 " have constructors and live on the CPU alone, not on ", DeviceTypeName(device_));
-  // Keep what read-only memory holds: copy on write. The old storage is let go before allocating
-  // otherwise.
-  std::shared_ptr<Storage> old;
-  if (storage_ != nullptr && storage_->read_only() && meta == meta_ &&
-      needed <= storage_->capacity_bytes() && (plain || size_ <= storage_->constructed())) {
-    old = storage_;
+  // What read-only memory holds is copied on write. Other memory is let go before allocating.
+  const bool copies = storage_ != nullptr && storage_->read_only() && meta == meta_ &&
+                      needed <= storage_->capacity_bytes() &&
+                      (plain || size_ <= storage_->constructed());
+  if (!copies) {
+    storage_.reset();
+    shares_data_ = false;
   }
-  storage_.reset();
-  shares_data_ = false;
-  DataPtr memory(GetStaticContext()->New(needed));
-  if (!plain && meta.ctor() != nullptr) meta.ctor()(memory.get(), static_cast<size_t>(size_));
-  const auto [data, deleter] = memory.Release();
-  storage_ = std::make_shared<Storage>(data, needed, deleter, device_, meta, size_);
-  meta_ = meta;
-  alive_ = plain ? INT64_MAX : size_;
-  if (old != nullptr && needed > 0) {
+  std::shared_ptr<Storage> fresh =
+      NewStorage(GetStaticContext()->New(needed), needed, device_, meta, size_);
+  if (copies && needed > 0) {
     const std::unique_ptr<BaseContext> context = CreateContext();
-    context->CopyItemsSameDevice(meta, static_cast<size_t>(size_), old->data(), storage_->data());
+    context->CopyItemsSameDevice(meta, static_cast<size_t>(size_), storage_->data(), fresh->data());
     context
         ->FinishDeviceComputation();  // others write on other streams, and an error must not vanish
   }
+  storage_ = std::move(fresh);
+  shares_data_ = false;
+  meta_ = meta;
+  alive_ = plain ? INT64_MAX : size_;
   storage_->MoveVersion();
   return storage_->data();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void* Tensor::raw_mutable_data() {
@@ -222,19 +254,23 @@ void Tensor::ShareData(const Tensor& src) {
 }
 
 void Tensor::ShareExternalPointer(void* data, TypeMeta meta, size_t capacity_bytes,
-                                  MemoryDeleter deleter) {
+                                  MemoryDeleter deleter) try {
   CAFFE_ENFORCE(IsShaped(), "cannot share external memory with a tensor that was never shaped");
   CAFFE_ENFORCE(meta.IsSet(), "external memory needs an element type");
   const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(size_), meta.itemsize());
+  DataPtr memory(data, deleter);  // freed when there is no memory for its storage
   storage_ = std::make_shared<Storage>(data, capacity_bytes != 0 ? capacity_bytes : needed, deleter,
                                        device_, meta, deleter ? size_ : 0);
+  memory.Release();
   storage_->set_exposed();
   meta_ = meta;
   alive_ = meta.IsPlainData() ? INT64_MAX : size_;
   shares_data_ = true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void Tensor::CopyFrom(const Tensor& src, BaseContext* context) {
+void Tensor::CopyFrom(const Tensor& src, BaseContext* context) try {
   if (&src == this) return;
   const TransientWrites scope;
   if (storage_ != nullptr && storage_ == src.storage_) FreeMemory();  // never write what is read
@@ -255,6 +291,8 @@ void Tensor::CopyFrom(const Tensor& src, BaseContext* context) {
   }
   raw_mutable_data(src.meta_);
   CopyData(src, context);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void Tensor::CopyData(const Tensor& src, BaseContext* context) {
@@ -280,10 +318,12 @@ void Tensor::CopyData(const Tensor& src, BaseContext* context) {
   if (own != nullptr) own->FinishDeviceComputation();
 }
 
-Tensor Tensor::Clone() const {
+Tensor Tensor::Clone() const try {
   Tensor copy(device_);
   copy.CopyFrom(*this);
   return copy;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void Tensor::swap(Tensor& other) noexcept {
