@@ -4,12 +4,14 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "binaries/command_line.h"
 #include "binaries/commands/command.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/runtime/init.h"
 
 namespace caffe2rt {
@@ -59,7 +61,7 @@ bool AsksForHelp(const std::vector<std::string>& args) {
   return false;
 }
 
-int Main(std::vector<std::string> args) {
+int Main(std::vector<std::string> args) try {
   if (args.empty()) {
     PrintHelp();
     return kUsage;
@@ -89,6 +91,8 @@ int Main(std::vector<std::string> args) {
   std::cout.flush();
   CAFFE_ENFORCE(std::cout.good(), "cannot write the output");
   return code;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 // One line, whatever is in it.
@@ -110,9 +114,6 @@ int main(int argc, char** argv) {
   } catch (const caffe2rt::UsageError& error) {
     caffe2rt::PrintError(error.what());
     return caffe2rt::kUsage;
-  } catch (const std::bad_alloc&) {
-    caffe2rt::PrintError("out of memory");
-    return caffe2rt::kFailure;
   } catch (...) {
     caffe2rt::PrintError(caffe2rt::CurrentExceptionMessage());
     return caffe2rt::kFailure;

@@ -47,7 +47,8 @@ const std::vector<Option>& InputOptions() {
 const std::vector<Option>& ProcessOptions() {
   static const std::vector<Option> options = {
       {"threads", "N", "1", "threads of one operator"},
-      {"memory-limit", "BYTES", "0", "such as 512M; 0: half of the machine"},
+      {"memory-limit", "BYTES", "0",
+       "of C++ objects and tensors, such as 512M; 0: half of the machine"},
       {"module", "FILE.so", "", "brings operators; may be given again", true},
   };
   return options;
