@@ -1,5 +1,8 @@
 #include "caffe2_core/graph/gradient.h"
 
+#include <new>
+
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
 
 namespace caffe2rt {
@@ -122,7 +125,7 @@ GradientRegistryType* GradientRegistry() {
 }
 
 GradientOpsMeta GetGradientForOp(const OperatorDef& def,
-                                 const std::vector<GradientWrapper>& g_output) {
+                                 const std::vector<GradientWrapper>& g_output) try {
   GradientRegistryType* const registry = GradientRegistry();
   registry->ThrowConflicts();
   const std::unique_ptr<GradientMakerBase> maker = registry->Create(def.type(), def, g_output);
@@ -147,6 +150,8 @@ GradientOpsMeta GetGradientForOp(const OperatorDef& def,
                   gradient.indices_, "\" and values \"", gradient.values_, "\", want both");
   }
   return meta;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <unordered_set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 
 namespace caffe2rt {
 
-std::vector<NetProblem> CheckNetDataflow(const NetDef& net) {
+std::vector<NetProblem> CheckNetDataflow(const NetDef& net) try {
   std::vector<NetProblem> problems;
   const bool declared = net.external_input_size() > 0;
   std::unordered_set<std::string> known(net.external_input().begin(), net.external_input().end());
@@ -33,9 +35,11 @@ std::vector<NetProblem> CheckNetDataflow(const NetDef& net) {
     break;
   }
   return problems;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::vector<std::string> InputsOf(const NetDef& net) {
+std::vector<std::string> InputsOf(const NetDef& net) try {
   std::vector<std::string> inputs(net.external_input().begin(), net.external_input().end());
   std::unordered_set<std::string> seen(inputs.begin(), inputs.end());
   for (const OperatorDef& op : net.op()) {
@@ -45,9 +49,11 @@ std::vector<std::string> InputsOf(const NetDef& net) {
     seen.insert(op.output().begin(), op.output().end());
   }
   return inputs;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::vector<std::string> OutputsOf(const NetDef& net) {
+std::vector<std::string> OutputsOf(const NetDef& net) try {
   if (net.external_output_size() > 0) {
     return {net.external_output().begin(), net.external_output().end()};
   }
@@ -67,6 +73,8 @@ std::vector<std::string> OutputsOf(const NetDef& net) {
     if (unread[name]) outputs.push_back(name);
   }
   return outputs;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -1,7 +1,9 @@
 #include "caffe2_core/graph/net_file.h"
 
 #include <filesystem>
+#include <new>
 
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/proto_file.h"
 
@@ -76,21 +78,31 @@ void FindDatabases(NetDef* net, const std::string& root, const std::string& fold
 
 }  // namespace
 
-NetDef LoadNet(const std::string& path, ProtoKindCheck check) {
+NetDef LoadNet(const std::string& path, ProtoKindCheck check) try {
   NetDef net;
   LoadProto(path, &net, check);
   NameNet(&net, FileStem(path));
   return net;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::string FileStem(const std::string& path) { return fs::path(path).stem().string(); }
+std::string FileStem(const std::string& path) try {
+  return fs::path(path).stem().string();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
 
-void NameNet(NetDef* net, const std::string& name) {
+void NameNet(NetDef* net, const std::string& name) try {
   if (net->name().empty()) net->set_name(name);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void FindDatabases(NetDef* net, const std::string& root, const std::string& folder) {
+void FindDatabases(NetDef* net, const std::string& root, const std::string& folder) try {
   FindDatabases(net, root, folder, 0);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -1,7 +1,10 @@
 #include "caffe2_core/graph/shape_inference.h"
 
+#include <new>
+
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
@@ -166,7 +169,7 @@ class Inference {
 
 }  // namespace
 
-TensorShapes InferBlobShapesAndTypes(const std::vector<const NetDef*>& nets, ShapeMap* shapes) {
+TensorShapes InferBlobShapesAndTypes(const std::vector<const NetDef*>& nets, ShapeMap* shapes) try {
   Inference inference(shapes, /*keep_going=*/false);
   TensorShapes result;
   for (size_t i = 0; i < nets.size(); ++i) {
@@ -179,12 +182,16 @@ TensorShapes InferBlobShapesAndTypes(const std::vector<const NetDef*>& nets, Sha
     entry->set_name(name);
   }
   return result;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::vector<OpShapes> InferOpShapes(const std::vector<const NetDef*>& nets, ShapeMap* shapes) {
+std::vector<OpShapes> InferOpShapes(const std::vector<const NetDef*>& nets, ShapeMap* shapes) try {
   Inference inference(shapes, /*keep_going=*/true);
   for (size_t i = 0; i < nets.size(); ++i) inference.AddNet(*nets[i], static_cast<int>(i));
   return inference.TakeResults();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 TensorShapes InferBlobShapesAndTypesFromMap(

@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 
 namespace caffe2rt {
 namespace {
@@ -137,10 +139,12 @@ void AtomicFile::Fail(const char* action) const {
   CAFFE_THROW("cannot ", action, " \"", path_, "\": ", std::strerror(error));
 }
 
-void WriteFileAtomically(const std::string& path, std::string_view bytes) {
+void WriteFileAtomically(const std::string& path, std::string_view bytes) try {
   AtomicFile file(path);
   file.Write(bytes);
   file.Commit();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 FileDescriptor OpenForReading(const std::string& path) {
@@ -178,7 +182,7 @@ int64_t FileSize(const FileDescriptor& file, const std::string& path) {
   return info.st_size;
 }
 
-std::string ReadWholeFile(const std::string& path, int64_t limit_bytes) {
+std::string ReadWholeFile(const std::string& path, int64_t limit_bytes) try {
   const FileDescriptor file = OpenForReading(path);
   const int64_t expected = FileSize(file, path);  // 0 for a pipe
   CAFFE_ENFORCE_LE(expected, limit_bytes, "bytes of file \"", path, "\"");
@@ -206,6 +210,8 @@ std::string ReadWholeFile(const std::string& path, int64_t limit_bytes) {
   }
   bytes.resize(filled);
   return bytes;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -1,6 +1,9 @@
 #include "caffe2_core/io/blob_serialization.h"
 
+#include <new>
+
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
 
@@ -123,20 +126,24 @@ std::unique_ptr<BlobDeserializerBase> CreateDeserializer(const std::string& type
 }
 
 void SerializeBlob(const void* object, TypeMeta meta, const std::string& name,
-                   Blob::SerializationAcceptor acceptor, int chunk_size) {
+                   Blob::SerializationAcceptor acceptor, int chunk_size) try {
   CAFFE_ENFORCE(object != nullptr, "cannot serialize blob \"", name, "\": it is empty");
   const std::unique_ptr<BlobSerializerBase> serializer = CreateSerializer(meta.id());
   CAFFE_ENFORCE(serializer != nullptr, "No known serializer for ", meta.name(), ": blob \"", name,
                 "\" cannot be written");
   serializer->SerializeWithChunkSize(object, meta, name, std::move(acceptor), chunk_size);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void SerializeBlob(const Blob& blob, const std::string& name, Blob::SerializationAcceptor acceptor,
-                   int chunk_size) {
+                   int chunk_size) try {
   SerializeBlob(blob.GetRaw(), blob.meta(), name, std::move(acceptor), chunk_size);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::string SerializeBlob(const void* object, TypeMeta meta, const std::string& name) {
+std::string SerializeBlob(const void* object, TypeMeta meta, const std::string& name) try {
   std::string record;
   SerializeBlob(
       object, meta, name,
@@ -146,30 +153,40 @@ std::string SerializeBlob(const void* object, TypeMeta meta, const std::string& 
       },
       kNoChunking);
   return record;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::string SerializeBlob(const Blob& blob, const std::string& name) {
+std::string SerializeBlob(const Blob& blob, const std::string& name) try {
   return SerializeBlob(blob.GetRaw(), blob.meta(), name);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void DeserializeBlob(const std::string& content, Blob* blob) {
+void DeserializeBlob(const std::string& content, Blob* blob) try {
   BlobProto proto;
   CAFFE_ENFORCE(ParseProtoFromLargeString(content, &proto),
                 "Cannot parse content into a BlobProto: ", content.size(), " bytes");
   DeserializeBlob(proto, blob);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void DeserializeBlob(const BlobProto& proto, Blob* blob) {
+void DeserializeBlob(const BlobProto& proto, Blob* blob) try {
   const NestingGuard guard;
   const std::unique_ptr<BlobDeserializerBase> deserializer = CreateDeserializer(proto.type());
   CAFFE_ENFORCE(deserializer != nullptr, "No registered deserializer for type \"", proto.type(),
                 "\": blob \"", proto.name(),
                 "\" cannot be read; there are: ", Join(", ", BlobDeserializerRegistry().Keys()));
   deserializer->Deserialize(proto, blob);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::string BlobNameFromKey(const std::string& key) {
+std::string BlobNameFromKey(const std::string& key) try {
   return key.substr(0, key.find(kChunkIdSeparator));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 std::string Blob::Serialize(const std::string& name) const { return SerializeBlob(*this, name); }

@@ -1,7 +1,10 @@
 #include "caffe2_core/io/db.h"
 
+#include <new>
+
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/io/db_backends.h"
 
@@ -24,44 +27,56 @@ DBRegistryType& Caffe2DBRegistry() {
   return registry;
 }
 
-std::unique_ptr<DB> CreateDB(const std::string& type, const std::string& source, Mode mode) {
+std::unique_ptr<DB> CreateDB(const std::string& type, const std::string& source, Mode mode) try {
   return Caffe2DBRegistry().Create(type, source, mode);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::unique_ptr<DB> OpenDB(const std::string& type, const std::string& source, Mode mode) {
+std::unique_ptr<DB> OpenDB(const std::string& type, const std::string& source, Mode mode) try {
   std::unique_ptr<DB> db = CreateDB(type, source, mode);
   CAFFE_ENFORCE(db != nullptr, "Cannot open db: ", source, " of type ", type, ": database type \"",
                 type, "\" is not known; there are: ", Join(", ", Caffe2DBRegistry().Keys()));
   return db;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool DBExists(const std::string& type, const std::string& source) {
+bool DBExists(const std::string& type, const std::string& source) try {
   try {
     return CreateDB(type, source, READ) != nullptr;
+  } catch (const OutOfMemory&) {
+    throw;  // nothing is known then, and a caller might overwrite what is there
   } catch (const EnforceNotMet&) {
     return false;
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-DBReader::DBReader(const DBReaderProto& proto) {
+DBReader::DBReader(const DBReaderProto& proto) try {
   Open(proto.db_type(), proto.source());
   if (!proto.has_key()) return;
   CAFFE_ENFORCE(cursor_->SupportsSeek(),
                 "Encountering a proto that needs seeking but the db type \"", proto.db_type(),
                 "\" does not support it");
   cursor_->Seek(proto.key());
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void DBReader::Open(const std::string& type, const std::string& source, int num_shards,
-                    int shard_id) {
+                    int shard_id) try {
   cursor_.reset();
   db_.reset();
   type_ = type;
   source_ = source;
   Open(OpenDB(type, source, READ), num_shards, shard_id);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void DBReader::Open(std::unique_ptr<DB>&& db, int num_shards, int shard_id) {
+void DBReader::Open(std::unique_ptr<DB>&& db, int num_shards, int shard_id) try {
   CAFFE_ENFORCE(db != nullptr, "a reader needs a database, got none");
   CAFFE_ENFORCE_GE(num_shards, 1, "num_shards of a reader");
   CAFFE_ENFORCE(shard_id >= 0 && shard_id < num_shards, "shard_id of a reader is ", shard_id,
@@ -72,9 +87,11 @@ void DBReader::Open(std::unique_ptr<DB>&& db, int num_shards, int shard_id) {
   shard_id_ = shard_id;
   cursor_ = db_->NewCursor();
   SeekToFirst();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void DBReader::Read(std::string* key, std::string* value) const {
+void DBReader::Read(std::string* key, std::string* value) const try {
   CAFFE_ENFORCE(cursor_ != nullptr, "Reader not initialized.");
   const std::lock_guard<std::mutex> lock(mutex_);
   CAFFE_ENFORCE(cursor_->Valid(), "database \"", source_, "\" of type ", type_, " has no records");
@@ -84,12 +101,16 @@ void DBReader::Read(std::string* key, std::string* value) const {
     cursor_->Next();
     if (!cursor_->Valid()) return MoveToBeginning();
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void DBReader::SeekToFirst() const {
+void DBReader::SeekToFirst() const try {
   CAFFE_ENFORCE(cursor_ != nullptr, "Reader not initialized.");
   const std::lock_guard<std::mutex> lock(mutex_);
   MoveToBeginning();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void DBReader::MoveToBeginning() const {
@@ -100,7 +121,7 @@ void DBReader::MoveToBeginning() const {
   }
 }
 
-DBReaderProto DBReader::ToProto(const std::string& name) const {
+DBReaderProto DBReader::ToProto(const std::string& name) const try {
   DBReaderProto proto;
   proto.set_name(name);
   proto.set_source(source_);
@@ -110,6 +131,8 @@ DBReaderProto DBReader::ToProto(const std::string& name) const {
     proto.set_key(cursor_->key());
   }
   return proto;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 namespace internal {

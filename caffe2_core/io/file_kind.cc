@@ -7,8 +7,10 @@
 
 #include <cstring>
 #include <functional>
+#include <new>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind_proto.h"
 #include "caffe2_core/io/proto_file.h"
@@ -145,11 +147,13 @@ FileKindResult DetectFolder(const std::string& path) {
 
 }  // namespace
 
-FileKindResult DetectContentKind(std::string_view beginning, int64_t size) {
+FileKindResult DetectContentKind(std::string_view beginning, int64_t size) try {
   return DetectContent(beginning.substr(0, kPrefixBytes), size, nullptr);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-FileKindResult DetectFileKind(const std::string& path) {
+FileKindResult DetectFileKind(const std::string& path) try {
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return DetectFolder(path);
   try {
@@ -165,6 +169,8 @@ FileKindResult DetectFileKind(const std::string& path) {
   } catch (const EnforceNotMet& error) {
     return Found(FileKind::kUnknown, error.message());
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 const char* FileKindName(FileKind kind) { return RowOf(kind).name; }

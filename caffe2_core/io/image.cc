@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/image_codecs.h"
 
@@ -40,14 +42,19 @@ int Luma(const uint8_t* rgb) { return (299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2
 
 }  // namespace
 
-Image LoadImage(const std::string& path, const ImageLimits& limits) {
+Image LoadImage(const std::string& path, const ImageLimits& limits) try {
   return DecodeImage(ReadWholeFile(path, kMaxFileBytes), path, limits);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-Image DecodeImage(std::string_view bytes, const std::string& subject, const ImageLimits& limits) {
+Image DecodeImage(std::string_view bytes, const std::string& subject,
+                  const ImageLimits& limits) try {
   if (bytes.starts_with("\xff\xd8\xff")) return internal::DecodeJpeg(bytes, subject, limits);
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return internal::DecodePng(bytes, subject, limits);
   CAFFE_THROW("cannot read \"", subject, "\" as a picture: it is neither JPEG nor PNG");
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 namespace internal {
@@ -60,7 +67,7 @@ void CheckImageSize(int64_t width, int64_t height, const std::string& subject,
 }
 }  // namespace internal
 
-Image ResizeImage(const Image& image, int width, int height) {
+Image ResizeImage(const Image& image, int width, int height) try {
   CAFFE_ENFORCE(width > 0 && height > 0 && image.width > 0 && image.height > 0,
                 "cannot resize a picture of ", image.width, "x", image.height, " pixels to ", width,
                 "x", height);
@@ -86,6 +93,8 @@ Image ResizeImage(const Image& image, int width, int height) {
     }
   }
   return out;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void ResizedSize(const Image& image, int shorter_side, int* width, int* height) {
@@ -102,7 +111,7 @@ void ResizedSize(const Image& image, int shorter_side, int* width, int* height) 
   *height = scaled(image.height);
 }
 
-Tensor ImageToTensor(const Image& image, const ImageTransform& transform) {
+Tensor ImageToTensor(const Image& image, const ImageTransform& transform) try {
   const size_t channels = transform.grey ? 1 : 3;
   for (const auto* values : {&transform.mean, &transform.scale}) {
     CAFFE_ENFORCE(values->size() == 1 || values->size() == channels,
@@ -141,6 +150,8 @@ Tensor ImageToTensor(const Image& image, const ImageTransform& transform) {
     }
   }
   return tensor;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/image_codecs.h"
 
 namespace caffe2rt::internal {
@@ -22,6 +23,7 @@ struct JpegReader {
   std::jmp_buf leave;
   char message[JMSG_LENGTH_MAX];
   int max_scans;
+  bool has_several_scans;
 };
 
 JpegReader* ReaderOf(j_common_ptr info) { return static_cast<JpegReader*>(info->client_data); }
@@ -61,7 +63,17 @@ bool ReadHeader(JpegReader* reader, std::string_view bytes) {
   const bool four =
       reader->info.jpeg_color_space == JCS_CMYK || reader->info.jpeg_color_space == JCS_YCCK;
   reader->info.out_color_space = four ? JCS_CMYK : JCS_RGB;
+  reader->has_several_scans = jpeg_has_multiple_scans(&reader->info) != FALSE;
   return true;
+}
+
+// What libjpeg takes from malloc: all coefficients, of 16 bits, when they come in several scans.
+size_t CoefficientBytes(const JpegReader& reader) {
+  if (!reader.has_several_scans) return 0;
+  constexpr size_t kLargestUnit = 32;  // pixels; four blocks of 8
+  const auto padded = [](size_t side) { return (side / kLargestUnit + 1) * kLargestUnit; };
+  return padded(reader.info.image_width) * padded(reader.info.image_height) *
+         static_cast<size_t>(reader.info.num_components) * sizeof(JCOEF);
 }
 
 bool ReadRows(JpegReader* reader, unsigned char* pixels, size_t stride) {
@@ -108,6 +120,7 @@ Image DecodeJpeg(std::string_view bytes, const std::string& subject, const Image
   image.height = static_cast<int>(reader.info.image_height);
   const size_t pixels = static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
   const bool cmyk = reader.info.out_color_space == JCS_CMYK;
+  const CPUMemoryReservation coefficients(CoefficientBytes(reader));
   image.rgb.resize(pixels * 3);
   std::vector<uint8_t> four(cmyk ? pixels * 4 : 0);
   CAFFE_ENFORCE(ReadRows(&reader, cmyk ? four.data() : image.rgb.data(),

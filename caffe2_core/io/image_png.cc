@@ -3,9 +3,11 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/image_codecs.h"
 
@@ -107,7 +109,7 @@ Image DecodePng(std::string_view bytes, const std::string& subject, const ImageL
 
 }  // namespace internal
 
-void SavePng(const std::string& path, const Image& image) {
+void SavePng(const std::string& path, const Image& image) try {
   CAFFE_ENFORCE(image.width > 0 && image.height > 0 &&
                     image.rgb.size() ==
                         static_cast<size_t>(image.width) * static_cast<size_t>(image.height) * 3,
@@ -127,6 +129,8 @@ void SavePng(const std::string& path, const Image& image) {
                                            nullptr) != 0;
   CAFFE_ENFORCE(fine, "cannot write \"", path, "\": ", header.message);
   WriteFileAtomically(path, {bytes.data(), size});
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -30,8 +30,8 @@ auto Guarded(const std::string& path, Function function) {
     return function();
   } catch (const EnforceNotMet&) {
     throw;
-  } catch (const std::exception& error) {
-    CAFFE_THROW("cannot read leveldb \"", path, "\": ", error.what());
+  } catch (const std::exception&) {
+    RethrowWithFrame(MakeString("cannot read leveldb \"", path, "\""));
   }
 }
 

@@ -8,9 +8,11 @@
 #include <cctype>
 #include <cstring>
 #include <functional>
+#include <new>
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
 
 namespace caffe2rt {
@@ -265,7 +267,7 @@ std::string ShapeText(const Tensor& tensor) {
 
 }  // namespace
 
-Tensor ParseNpy(std::string_view bytes, const std::string& subject) {
+Tensor ParseNpy(std::string_view bytes, const std::string& subject) try {
   CAFFE_ENFORCE(bytes.substr(0, kMagic.size()) == kMagic && bytes.size() >= 12, "cannot read \"",
                 subject, "\" as .npy: it does not begin with the mark of one");
   const int major = static_cast<unsigned char>(bytes[6]);
@@ -300,11 +302,17 @@ Tensor ParseNpy(std::string_view bytes, const std::string& subject) {
   Tensor tensor(header.shape, CPU);
   FillTensor(header, type, data, subject, &tensor);
   return tensor;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-Tensor ReadNpy(const std::string& path) { return ParseNpy(ReadWholeFile(path), path); }
+Tensor ReadNpy(const std::string& path) try {
+  return ParseNpy(ReadWholeFile(path), path);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
 
-std::string NpyBytes(const Tensor& tensor) {
+std::string NpyBytes(const Tensor& tensor) try {
   CAFFE_ENFORCE(tensor.IsShaped() && tensor.dtype().IsSet(),
                 "cannot write a tensor without shape or type as .npy");
   std::string header = MakeString("{'descr': '", DescrOf(tensor),
@@ -327,10 +335,14 @@ std::string NpyBytes(const Tensor& tensor) {
   const Tensor host = tensor.GetDeviceType() == CPU ? tensor : Tensor(tensor, CPU);
   bytes.append(static_cast<const char*>(host.raw_data()), host.nbytes());
   return bytes;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void WriteNpy(const std::string& path, const Tensor& tensor) {
+void WriteNpy(const std::string& path, const Tensor& tensor) try {
   WriteFileAtomically(path, NpyBytes(tensor));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -12,9 +12,11 @@
 #include <algorithm>
 #include <climits>
 #include <cstring>
+#include <new>
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
 
@@ -64,6 +66,7 @@ class ZipReader {
     Need(data, entry.packed);
     if ((entry.flags & 1) != 0) Fail("entry \"" + entry.name + "\" is encrypted");
     if (entry.unpacked > INT_MAX) Fail("entry \"" + entry.name + "\" has 2 GB or more");
+    CheckCPUBytes(entry.unpacked);
     const std::string_view packed = std::string_view(bytes_).substr(data, entry.packed);
     std::string unpacked = entry.method == 0   ? std::string(packed)
                            : entry.method == 8 ? Inflate(packed, entry)
@@ -163,7 +166,7 @@ class ZipReader {
 
 }  // namespace
 
-std::vector<std::pair<std::string, Tensor>> ReadNpz(const std::string& path) {
+std::vector<std::pair<std::string, Tensor>> ReadNpz(const std::string& path) try {
   const ZipReader zip(path);
   std::vector<std::pair<std::string, Tensor>> arrays;
   std::set<std::string> names;
@@ -174,6 +177,8 @@ std::vector<std::pair<std::string, Tensor>> ReadNpz(const std::string& path) {
     arrays.emplace_back(name, ParseNpy(zip.Unpack(entry), path + ":" + entry.name));
   }
   return arrays;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <climits>
+#include <new>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_text.h"
@@ -86,18 +88,22 @@ bool LooksLikeText(std::string_view bytes) {
   return true;
 }
 
-void ParseTextProto(std::string_view text, const std::string& subject, Message* proto) {
+void ParseTextProto(std::string_view text, const std::string& subject, Message* proto) try {
   TextError error;
   if (ParseText(text, proto, &error)) return;
   ThrowTextError(subject, *proto, error);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void ParseBinaryProto(std::string_view bytes, const std::string& subject, Message* proto) {
+void ParseBinaryProto(std::string_view bytes, const std::string& subject, Message* proto) try {
   std::string reason;
   if (!ParseBinary(bytes, proto, &reason)) ThrowBinaryError(bytes, subject, *proto, reason);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void ParseProto(std::string_view bytes, const std::string& subject, Message* proto) {
+void ParseProto(std::string_view bytes, const std::string& subject, Message* proto) try {
   CAFFE_ENFORCE(!bytes.empty(), Subject(subject, *proto), ": it is empty");
   std::string reason;
   if (LooksLikeText(bytes)) {
@@ -124,12 +130,16 @@ void ParseProto(std::string_view bytes, const std::string& subject, Message* pro
   }
   const std::string other = OtherKind(bytes, *proto);
   CAFFE_ENFORCE(other.empty(), Subject(subject, *proto), ": it is ", other);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void LoadProto(const std::string& path, Message* proto, ProtoKindCheck check) {
+void LoadProto(const std::string& path, Message* proto, ProtoKindCheck check) try {
   std::string bytes;
   try {
     bytes = ReadWholeFile(path, INT_MAX);
+  } catch (const OutOfMemory&) {
+    throw;
   } catch (const EnforceNotMet& error) {
     const FileKindResult found = DetectFileKind(path);
     const FileKind wanted = FileKindOfMessage(proto->GetDescriptor()->name());
@@ -143,9 +153,11 @@ void LoadProto(const std::string& path, Message* proto, ProtoKindCheck check) {
     if (ParseBinary(bytes, proto, &reason)) return;
   }
   ParseProto(bytes, path, proto);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::vector<BlobProto> LoadBlobProtos(const std::string& path) {
+std::vector<BlobProto> LoadBlobProtos(const std::string& path) try {
   constexpr std::string_view kMark = "\n# key: ";
   std::vector<BlobProto> blobs;
   const std::string bytes = ReadWholeFile(path, INT_MAX);
@@ -165,16 +177,20 @@ std::vector<BlobProto> LoadBlobProtos(const std::string& path) {
     ThrowTextError(path, blobs.back(), error);
   }
   return blobs;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::string ProtoToText(const Message& proto) {
+std::string ProtoToText(const Message& proto) try {
   std::string text;
   CAFFE_ENFORCE(google::protobuf::TextFormat::PrintToString(proto, &text), "cannot print ",
                 proto.GetDescriptor()->name(), " as text");
   return text;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::string ProtoToBinary(const Message& proto) {
+std::string ProtoToBinary(const Message& proto) try {
   CAFFE_ENFORCE(proto.IsInitialized(), "cannot write ", proto.GetDescriptor()->name(),
                 ": required fields are missing: ", proto.InitializationErrorString());
   const size_t size = proto.ByteSizeLong();
@@ -184,67 +200,91 @@ std::string ProtoToBinary(const Message& proto) {
   CAFFE_ENFORCE(proto.SerializePartialToString(&bytes), "cannot write ",
                 proto.GetDescriptor()->name());
   return bytes;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool ReadStringFromFile(const char* path, std::string* bytes) {
+bool ReadStringFromFile(const char* path, std::string* bytes) try {
   try {
     *bytes = ReadWholeFile(path);
     return true;
   } catch (const EnforceNotMet&) {
     return false;
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool WriteStringToFile(const std::string& bytes, const char* path) {
+bool WriteStringToFile(const std::string& bytes, const char* path) try {
   try {
     WriteFileAtomically(path, bytes);
     return true;
   } catch (const EnforceNotMet&) {
     return false;
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool ParseProtoFromText(const std::string& text, Message* proto) {
+bool ParseProtoFromText(const std::string& text, Message* proto) try {
   TextError error;
   return ParseText(text, proto, &error);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool ParseProtoFromLargeString(const std::string& bytes, Message* proto) {
+bool ParseProtoFromLargeString(const std::string& bytes, Message* proto) try {
   std::string reason;
   return ParseBinary(bytes, proto, &reason);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool ReadProtoFromTextFile(const char* path, Message* proto) {
+bool ReadProtoFromTextFile(const char* path, Message* proto) try {
   std::string text;
   return ReadStringFromFile(path, &text) && ParseProtoFromText(text, proto);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool ReadProtoFromBinaryFile(const char* path, Message* proto) {
+bool ReadProtoFromBinaryFile(const char* path, Message* proto) try {
   std::string bytes;
   return ReadStringFromFile(path, &bytes) && ParseProtoFromLargeString(bytes, proto);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool ReadProtoFromFile(const char* path, Message* proto) {
+bool ReadProtoFromFile(const char* path, Message* proto) try {
   std::string bytes;
   if (!ReadStringFromFile(path, &bytes)) return false;
   if (LooksLikeText(bytes)) {
     return ParseProtoFromText(bytes, proto) || ParseProtoFromLargeString(bytes, proto);
   }
   return ParseProtoFromLargeString(bytes, proto) || ParseProtoFromText(bytes, proto);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void WriteProtoToBinaryFile(const Message& proto, const std::string& path) {
+void WriteProtoToBinaryFile(const Message& proto, const std::string& path) try {
   WriteFileAtomically(path, ProtoToBinary(proto));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void WriteProtoToTextFile(const Message& proto, const std::string& path, bool throw_if_error) {
+void WriteProtoToTextFile(const Message& proto, const std::string& path, bool throw_if_error) try {
   try {
     WriteFileAtomically(path, ProtoToText(proto));
   } catch (const EnforceNotMet&) {
     if (throw_if_error) throw;
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::string ProtoDebugString(const Message& proto) { return proto.ShortDebugString(); }
+std::string ProtoDebugString(const Message& proto) try {
+  return proto.ShortDebugString();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
 
 }  // namespace caffe2rt

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <optional>
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/proto_file.h"
@@ -243,14 +245,16 @@ void CopyToDevice(const TensorProto& proto, TypeMeta meta, const Segment& segmen
 
 }  // namespace
 
-void TensorDeserializer::Deserialize(const BlobProto& proto, Blob* blob) {
+void TensorDeserializer::Deserialize(const BlobProto& proto, Blob* blob) try {
   CAFFE_ENFORCE(proto.has_tensor(), "blob \"", proto.name(), "\" of type ", proto.type(),
                 " has no tensor in its record");
   const DeviceType device = DeviceFor(proto.tensor());  // THROWS before the blob changes
   Deserialize(proto.tensor(), blob->GetMutableTensor(device));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void TensorDeserializer::Deserialize(const TensorProto& proto, Tensor* tensor) {
+void TensorDeserializer::Deserialize(const TensorProto& proto, Tensor* tensor) try {
   const TransientWrites scope;
   const std::vector<int64_t> dims = CheckedDims(proto);
   const Segment segment = CheckedSegment(proto, CheckedProduct(dims));
@@ -268,12 +272,16 @@ void TensorDeserializer::Deserialize(const TensorProto& proto, Tensor* tensor) {
   char* to = data + segment.begin * static_cast<int64_t>(meta.itemsize());
   if (tensor->GetDeviceType() == CPU) return GetData(proto, to);
   CopyToDevice(proto, meta, segment, to, tensor->GetDeviceType());
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-Tensor TensorDeserializer::Deserialize(const TensorProto& proto) {
+Tensor TensorDeserializer::Deserialize(const TensorProto& proto) try {
   Tensor tensor(DeviceFor(proto));
   Deserialize(proto, &tensor);
   return tensor;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

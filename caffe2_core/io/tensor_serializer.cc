@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/proto_file.h"
@@ -129,7 +131,7 @@ void TensorSerializer::Serialize(const void* object, TypeMeta meta, const std::s
 
 void TensorSerializer::SerializeWithChunkSize(const void* object, TypeMeta meta,
                                               const std::string& name,
-                                              SerializationAcceptor acceptor, int chunk_size) {
+                                              SerializationAcceptor acceptor, int chunk_size) try {
   CAFFE_ENFORCE(meta.Match<Tensor>(), "blob \"", name, "\" has type ", meta.name(),
                 ", want a Tensor");
   const Tensor& tensor = *static_cast<const Tensor*>(object);
@@ -150,10 +152,12 @@ void TensorSerializer::SerializeWithChunkSize(const void* object, TypeMeta meta,
     SerializeSegment(tensor, host, name, segment, proto.mutable_tensor());
     acceptor(MakeString(name, kChunkIdSeparator, chunk), ProtoToBinary(proto));
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void TensorSerializer::Serialize(const Tensor& tensor, const std::string& name, TensorProto* proto,
-                                 size_t begin, int32_t chunk_size) {
+                                 size_t begin, int32_t chunk_size) try {
   CheckSerializable(tensor, name);
   const int64_t size = tensor.numel();
   CAFFE_ENFORCE(begin <= static_cast<size_t>(size), "chunk of tensor \"", name, "\" begins at ",
@@ -163,6 +167,8 @@ void TensorSerializer::Serialize(const Tensor& tensor, const std::string& name, 
       chunk_size <= 0 ? size - first : std::min<int64_t>(chunk_size, size - first);
   CAFFE_ENFORCE_LE(count, INT32_MAX, "elements in one record of tensor \"", name, "\"");
   SerializeSegment(tensor, OnHost(tensor), name, {first, first + count}, proto);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

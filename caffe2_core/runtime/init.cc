@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
+#include <new>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/tensor/tensor.h"
@@ -171,7 +173,7 @@ void RegisterInitFunction(InitFunction function, bool early, const char* descrip
   state.functions.push_back({function, early, false, description});
 }
 
-bool GlobalInit(int* argc, char*** argv) {
+bool GlobalInit(int* argc, char*** argv) try {
   InitState& state = TheState();
   std::lock_guard<std::recursive_mutex> lock(state.running);
   if (state.in_progress) return true;
@@ -201,14 +203,18 @@ bool GlobalInit(int* argc, char*** argv) {
   CAFFE_ENFORCE(problems.empty(),
                 "Failed to run some init functions for caffe2: ", Join("; ", problems));
   return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool GlobalInit() {
+bool GlobalInit() try {
   char name[] = "caffe2";
   char* list[] = {name, nullptr};
   char** argv = list;
   int argc = 1;
   return GlobalInit(&argc, &argv);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 bool GlobalInitAlreadyRun() {

@@ -4,9 +4,11 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/runtime/net_copies.h"
@@ -47,12 +49,14 @@ NetBase::NetBase(const std::shared_ptr<const NetDef>& def, Workspace*)
 
 NetBase::~NetBase() = default;
 
-bool NetBase::Run() {
+bool NetBase::Run() try {
   const bool observed = NumObservers() > 0;
   if (observed) StartAllObservers();
   const bool success = DoRun();
   if (observed) StopAllObservers();
   return success;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 std::vector<float> NetBase::TEST_Benchmark(int warmup_runs, int main_runs, bool run_individual) {
@@ -100,11 +104,13 @@ NetRegistry* GetNetRegistry() {
 bool IsKnownNetType(const std::string& type) { return type.empty() || GetNetRegistry()->Has(type); }
 bool RunsAsSimple(const std::string& type) { return TypesRunAsSimple().contains(type); }
 
-std::unique_ptr<NetBase> CreateNet(const NetDef& def, Workspace* ws) {
+std::unique_ptr<NetBase> CreateNet(const NetDef& def, Workspace* ws) try {
   return CreateNet(std::make_shared<const NetDef>(def), ws);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Workspace* ws) {
+std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Workspace* ws) try {
   EnsureBuiltinOperators();
   GetNetRegistry()->ThrowConflicts();
   CAFFE_ENFORCE(def->type() != "parallel" || def->num_workers() > 0, "net \"", def->name(),
@@ -121,6 +127,8 @@ std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Wor
     if (auto observer = creator(net.get())) net->AttachObserver(std::move(observer));
   }
   return net;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void AddGlobalNetObserverCreator(NetObserverCreator creator) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <set>
 #include <unordered_set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/device_fallback.h"
@@ -238,14 +240,16 @@ const char* NetFindingKindName(NetFindingKind kind) {
   return kind == kError ? "error" : kind == kWarning ? "warning" : "note";
 }
 
-std::vector<NetFinding> ValidateNet(const NetDef& net) {
+std::vector<NetFinding> ValidateNet(const NetDef& net) try {
   EnsureBuiltinOperators();
   Validation validation;
   validation.AddNet(net, "", 0);
   return validation.Take();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::vector<NetFinding> ValidatePlan(const PlanDef& plan) {
+std::vector<NetFinding> ValidatePlan(const PlanDef& plan) try {
   EnsureBuiltinOperators();
   Validation validation;
   std::set<std::string> names;
@@ -260,6 +264,8 @@ std::vector<NetFinding> ValidatePlan(const PlanDef& plan) {
   for (const NetDef& net : plan.network())
     validation.AddNet(net, MakeString("net \"", net.name(), "\": "), 0);
   return validation.Take();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <set>
 
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/cuda_module.h"
@@ -167,7 +169,7 @@ std::string ExplainMissingOperator(const std::string& op_type, DeviceType device
 }
 
 std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* ws,
-                                             int net_position) {
+                                             int net_position) try {
   EnsureBuiltinOperators();
   try {
     std::function<void(const OperatorDef&)> logger;
@@ -185,6 +187,8 @@ std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* 
       ws->last_failed_op_net_position = net_position;
     throw;
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void SetPerOpEnginePref(const PerOpEnginePrefType& preferences) {

@@ -1,6 +1,9 @@
 // Predictors in databases: the MetaNetDef and the Load of its parameters.
 
+#include <new>
+
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/runtime/predictor.h"
 #include "caffe2rt/predictor_consts.pb.h"
@@ -67,7 +70,7 @@ std::vector<std::string> GetBlobs(const MetaNetDef& net, const std::string& key)
 }
 
 MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
-                          const std::string& name) {
+                          const std::string& name) try {
   const std::string plain = PredictorConsts::default_instance().meta_net_def();
   const std::string wanted = name.empty() ? plain : plain + "_" + name;
   const std::unique_ptr<db::DB> source = db::CreateDB(db_type, path, db::READ);
@@ -94,10 +97,12 @@ MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
   }
   CAFFE_THROW("database \"", path, "\" holds no predictor \"", wanted, "\"",
               named_keys.empty() ? "" : "; it has: ", Join(", ", named_keys));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 Predictor LoadPredictor(const std::string& path, const std::string& db_type,
-                        const std::string& name, const PredictorOptions& options) {
+                        const std::string& name, const PredictorOptions& options) try {
   const MetaNetDef net = LoadMetaNetDef(path, db_type, name);
   // The global init net loads the parameters through this reader; they are in the predictor's own
   // workspace afterwards.
@@ -105,6 +110,8 @@ Predictor LoadPredictor(const std::string& path, const std::string& db_type,
   source->CreateBlob(PredictorConsts::default_instance().predictor_dbreader())
       ->Reset(new db::DBReader(db_type, path));
   return Predictor(net, source, options);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

@@ -1,5 +1,8 @@
 #include "caffe2_core/runtime/shape_inference_workspace.h"
 
+#include <new>
+
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -25,10 +28,13 @@ ShapeMap ShapesOfWorkspace(const Workspace& ws) {
   return shapes;
 }
 
-TensorShapes InferBlobShapesAndTypesFromWorkspace(Workspace* ws, const std::vector<NetDef*>& nets) {
+TensorShapes InferBlobShapesAndTypesFromWorkspace(Workspace* ws,
+                                                  const std::vector<NetDef*>& nets) try {
   EnsureBuiltinOperators();
   ShapeMap shapes = ShapesOfWorkspace(*ws);
   return InferBlobShapesAndTypes({nets.begin(), nets.end()}, &shapes);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt
