@@ -136,6 +136,7 @@ const Command& CheckCommand() {
           "  caffe2 check binaries/demo/stripes/init_net.pb binaries/demo/stripes/predict_net.pb\n"
           "  caffe2 check --json binaries/demo/doubling_plan.pbtxt\n",
       .options = {kAsOption,
+                  ProcessOptions()[1],
                   {"module", "FILE.so", "", "brings operators; may be given again", true},
                   kJsonOption},
       .run = Check};

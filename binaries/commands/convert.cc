@@ -69,7 +69,8 @@ const Command& ConvertCommand() {
       .examples =
           "  caffe2 convert binaries/demo/stripes/predict_net.pb\n"
           "  caffe2 convert binaries/demo/doubling_plan.pbtxt --to binary --output plan.pb\n",
-      .options = {{"to", "FORM", "", "text or binary; the form the file does not have"},
+      .options = {ProcessOptions()[1],
+                  {"to", "FORM", "", "text or binary; the form the file does not have"},
                   {"output", "FILE", "", "where to write; the standard output"},
                   kAsOption},
       .run = Convert};

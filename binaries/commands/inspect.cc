@@ -192,6 +192,7 @@ const Command& InspectCommand() {
           "binaries/demo/stripes/init_net.pb --input data=1,3,64,64\n"
           "  caffe2 inspect binaries/demo/stripes/predict_net.pb --svg stripes.svg\n",
       .options = {kAsOption,
+                  ProcessOptions()[1],
                   {"init-net", "FILE", "",
                    "net that fills the weights, for shapes; may be given again", true},
                   {"input", "BLOB=DIMS", "", "shape of an input; may be given again", true},

@@ -1,6 +1,7 @@
 #include "tests/programs/program_runner.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,11 +43,13 @@ ProgramResult RunProgram(const std::string& program, const std::vector<std::stri
   CAFFE_ENFORCE(child >= 0, "cannot start a process");
   if (child == 0) Become(std::move(argv), out, err);
   int status = 0;
-  CAFFE_ENFORCE_EQ(waitpid(child, &status, 0), child, "waiting for a process");
+  rusage usage = {};
+  CAFFE_ENFORCE_EQ(wait4(child, &status, 0, &usage), child, "waiting for a process");
   CAFFE_ENFORCE(!WIFEXITED(status) || WEXITSTATUS(status) != 127, "cannot start ", words[0]);
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
           .out = ReadWholeFile(out),
-          .err = ReadWholeFile(err)};
+          .err = ReadWholeFile(err),
+          .peak_resident_bytes = static_cast<size_t>(usage.ru_maxrss) << 10};
 }
 
 std::string DemoFile(const std::string& name) {

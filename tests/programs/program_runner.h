@@ -14,6 +14,7 @@ struct ProgramResult {
   int code = -1;  // -1: it did not end by itself
   std::string out;
   std::string err;
+  size_t peak_resident_bytes = 0;  // of the program, or of this process when that had more
 };
 
 // The program `caffe2` of this build, with no terminal and an empty input. THROWS when it cannot be

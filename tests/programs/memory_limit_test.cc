@@ -1,0 +1,197 @@
+// --memory-limit holds against files that unfold: strings, protos, archives and plans. The program
+// ends with one line, and never had more memory than the limit and 128 MiB.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "caffe2_core/base/enforce.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr size_t kLimitBytes = size_t{64} << 20;
+// What the process may have beside what counts: code, stacks, gaps of the heap.
+[[maybe_unused]] constexpr size_t kSlackBytes = size_t{128} << 20;
+// Small blocks may exceed the limit by this much while an error is described.
+constexpr size_t kHeadroomBytes = size_t{8} << 20;
+
+// The number behind `label` in an error.
+size_t NumberAfter(const std::string& text, const std::string& label) {
+  const size_t at = text.find(label);
+  return at == std::string::npos ? SIZE_MAX : std::stoull(text.substr(at + label.size()));
+}
+
+class MemoryLimitTest : public ::testing::Test {
+ protected:
+  // protobuf loses one element when the array of a repeated field cannot grow
+  // (RepeatedPtrFieldBase::Add makes the element first).
+  MemoryLimitTest() {
+    const std::string file =
+        dir_.Write("leaks", "leak:google::protobuf::internal::RepeatedPtrFieldBase::Add\n");
+    setenv("LSAN_OPTIONS", ("print_suppressions=0:suppressions=" + file).c_str(), 1);
+  }
+
+  void ExpectRefused(std::vector<std::string> args) {
+    for (const char* word : {"--memory-limit", "64M"}) args.push_back(word);
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 1) << result.err;
+    EXPECT_THAT(result.err, AllOf(StartsWith("caffe2: "), HasSubstr("out of "),
+                                  HasSubstr("limit 67108864, "), HasSubstr("(--memory-limit)")));
+    EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+    EXPECT_LE(NumberAfter(result.err, "peak "), kLimitBytes + kHeadroomBytes) << result.err;
+#ifndef CAFFE2RT_SANITIZED  // which have memory of their own
+    EXPECT_LE(result.peak_resident_bytes, kLimitBytes + kSlackBytes);
+#endif
+  }
+
+  const TempDir dir_;
+};
+
+std::string Repeated(const std::string& part, size_t count) {
+  std::string all;
+  all.reserve(part.size() * count);
+  for (size_t i = 0; i < count; ++i) all += part;
+  return all;
+}
+
+// A field of a message with `bytes` in it: tag, length, bytes.
+std::string Field(int number, const std::string& bytes) {
+  std::string field(1, static_cast<char>(number << 3 | 2));
+  size_t length = bytes.size();
+  for (; length > 127; length >>= 7) field += static_cast<char>((length & 127) | 128);
+  field += static_cast<char>(length);
+  return field + bytes;
+}
+
+// A net of `count` copies of a string of `length` characters.
+std::string TiledStrings(size_t length, size_t count) {
+  return R"(name: "strings" external_output: "t"
+      op { type: "GivenTensorStringFill" output: "s" arg { name: "shape" ints: 1 }
+           arg { name: "values" strings: ")" +
+         std::string(length, 'x') + R"(" } }
+      op { type: "Tile" input: "s" output: "t" arg { name: "axis" i: 0 } arg { name: "tiles" i: )" +
+         std::to_string(count) + " } }";
+}
+
+TEST_F(MemoryLimitTest, HoldsForFewLongStrings) {
+  ExpectRefused({"run", "--predict-net", dir_.Write("net.pbtxt", TiledStrings(1000000, 1000))});
+}
+
+TEST_F(MemoryLimitTest, HoldsForManyShortStrings) {
+  ExpectRefused({"run", "--predict-net", dir_.Write("net.pbtxt", TiledStrings(40, 1500000))});
+}
+
+// The fields of NetDef: 1 name, 2 op, 8 external_output.
+TEST_F(MemoryLimitTest, HoldsForEmptyOperatorsOfTwoBytesEach) {
+  const std::string net =
+      dir_.Write("net.pb", Field(1, "n") + Repeated(Field(2, ""), 1000000));  // 2 MB
+  ExpectRefused({"run", "--predict-net", net});
+  ExpectRefused({"check", net});
+  ExpectRefused({"inspect", net});
+}
+
+TEST_F(MemoryLimitTest, HoldsForEmptyStringsOfTwoBytesEach) {
+  const std::string net = dir_.Write("net.pb", Field(1, "n") + Repeated(Field(8, ""), 2000000));
+  ExpectRefused({"convert", net});
+}
+
+// The fields of PlanDef: 1 name, 2 network, 3 execution_step; of ExecutionStep: 2 substep, 3
+// network.
+TEST_F(MemoryLimitTest, HoldsForPlansOfManySteps) {
+  const std::string steps = Field(3, Repeated(Field(2, ""), 1000000));
+  ExpectRefused({"plan", dir_.Write("plan.pb", Field(1, "p") + steps)});
+}
+
+TEST_F(MemoryLimitTest, HoldsForPlansOfManyNets) {
+  std::string plan = Field(1, "p");
+  for (int i = 0; i < 100000; ++i) plan += Field(2, Field(1, "n" + std::to_string(i)));
+  for (int i = 0; i < 100000; ++i) plan += Field(3, Field(3, "n" + std::to_string(i)));
+  ExpectRefused({"plan", dir_.Write("plan.pb", plan)});
+}
+
+void Append(size_t value, int bytes, std::string* text) {
+  for (int i = 0; i < bytes; ++i) *text += static_cast<char>(value >> (8 * i) & 255);
+}
+
+// An archive of `count` arrays a0, a1, ... of `elements` zeros, deflated. `declared` is the size
+// that the archive names, 0 for the true one.
+std::string Npz(size_t count, size_t elements, size_t declared = 0) {
+  std::string npy("\x93NUMPY\1\0\x76\0", 10);
+  std::string header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(elements) + ",), }";
+  header.resize(0x75, ' ');
+  npy += header + "\n" + std::string(elements * sizeof(float), '\0');
+  std::string packed(compressBound(npy.size()), '\0');
+  z_stream stream = {};
+  CAFFE_ENFORCE(deflateInit2(&stream, 1, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK,
+                "zlib cannot start");
+  stream.next_in = reinterpret_cast<Bytef*>(npy.data());
+  stream.avail_in = static_cast<uInt>(npy.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  CAFFE_ENFORCE(deflate(&stream, Z_FINISH) == Z_STREAM_END, "zlib cannot pack");
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  const size_t crc =
+      crc32(0, reinterpret_cast<const Bytef*>(npy.data()), static_cast<uInt>(npy.size()));
+
+  std::string archive, directory;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = "a" + std::to_string(i) + ".npy";
+    std::string common("\x14\0\0\0\x08\0\0\0\0\0", 10);  // version, flags, deflated, time, date
+    Append(crc, 4, &common);
+    Append(packed.size(), 4, &common);
+    Append(declared != 0 ? declared : npy.size(), 4, &common);
+    Append(name.size(), 2, &common);
+    Append(0, 2, &common);  // extra field
+    directory += std::string("PK\1\2\x14\0", 6) + common + std::string(10, '\0');
+    Append(archive.size(), 4, &directory);
+    directory += name;
+    archive += "PK\3\4" + common + name + packed;
+  }
+  std::string end("PK\5\6\0\0\0\0", 8);
+  Append(count, 2, &end);
+  Append(count, 2, &end);
+  Append(directory.size(), 4, &end);
+  Append(archive.size(), 4, &end);
+  return archive + directory + end + std::string(2, '\0');
+}
+
+class NpzLimitTest : public MemoryLimitTest {
+ protected:
+  std::vector<std::string> RunOn(const std::string& archive) {
+    return {"run", "--predict-net",
+            dir_.Write("net.pbtxt", R"(external_input: "a0" external_output: "y"
+                                       op { type: "Copy" input: "a0" output: "y" })"),
+            "--input", dir_.Write("a.npz", archive)};
+  }
+};
+
+TEST_F(NpzLimitTest, RefusesAnEntryByItsDeclaredSize) { ExpectRefused(RunOn(Npz(1, 20000000))); }
+
+TEST_F(NpzLimitTest, HoldsForManyEntriesThatFitOneByOne) { ExpectRefused(RunOn(Npz(20, 1000000))); }
+
+TEST_F(NpzLimitTest, RefusesAnEntryThatUnpacksToMoreThanItDeclares) {
+  std::vector<std::string> args = RunOn(Npz(1, 20000000, 1000000));
+  for (const char* word : {"--memory-limit", "64M"}) args.push_back(word);
+  const ProgramResult result = RunCaffe2(args);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, EndsWith("entry \"a0.npy\" is damaged\n"));
+#ifndef CAFFE2RT_SANITIZED
+  EXPECT_LE(result.peak_resident_bytes, kLimitBytes + kSlackBytes);
+#endif
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
