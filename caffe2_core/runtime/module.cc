@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -56,7 +58,7 @@ ModuleSchema::ModuleSchema(const char* name, const char* description) {
   modules.conflicts.push_back(MakeString("module \"", name, "\" is there twice"));
 }
 
-void LoadModule(const std::string& name, const std::string& filename) {
+void LoadModule(const std::string& name, const std::string& filename) try {
   CAFFE_ENFORCE(!name.empty() || !filename.empty(), "a module needs a name or a file");
   // Built-in operators come first, so that a module that repeats one is told, not the library.
   EnsureBuiltinOperators();
@@ -84,6 +86,8 @@ void LoadModule(const std::string& name, const std::string& filename) {
   if (name.empty()) return;
   CAFFE_ENFORCE(dlsym(handle, ("gCaffe2ModuleSanityCheck" + name).c_str()) != nullptr, "module \"",
                 file, "\" does not say CAFFE2_MODULE(", name, ", ...)");
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 std::map<std::string, std::string> CurrentModules() {

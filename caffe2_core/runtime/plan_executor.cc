@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <thread>
@@ -14,6 +15,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -303,7 +305,7 @@ bool CompiledStep::Execute() {
 }  // namespace
 
 bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan,
-                        std::function<bool(int)> should_continue) {
+                        std::function<bool(int)> should_continue) try {
   if (plan.execution_step_size() == 0) {
     LOG(WARNING) << "plan \"" << plan.name() << "\" has no execution step";
     return true;
@@ -331,6 +333,8 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan,
     }
   }
   return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 }  // namespace caffe2rt

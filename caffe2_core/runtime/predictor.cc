@@ -5,9 +5,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <unordered_set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
@@ -257,18 +259,20 @@ Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* p
     : Predictor(init_net, run_net, parent, PredictorOptions{.run_init = run_init}) {}
 
 Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
-                     const PredictorOptions& options)
+                     const PredictorOptions& options) try
     : model_(std::make_shared<Model>(Unowned(parent), run_net, options)) {
   if (options.run_init) model_->RunInit(init_net);
   // As in the original every declared input may be fed, weights too.
   model_->Finish(InputsOf(model_->def), OutputsOf(model_->def));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 Predictor::Predictor(const MetaNetDef& net, Workspace* parent, const PredictorOptions& options)
     : Predictor(net, Unowned(parent), options) {}
 
 Predictor::Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent,
-                     const PredictorOptions& options)
+                     const PredictorOptions& options) try
     : model_(std::make_shared<Model>(std::move(parent), GetNet(net, "PREDICT_NET_TYPE"), options)) {
   for (const NetsMap& entry : net.nets()) {
     if (entry.key() == "GLOBAL_INIT_NET_TYPE" && options.run_init) model_->RunInit(entry.value());
@@ -281,37 +285,45 @@ Predictor::Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent,
   if (inputs.empty()) inputs = InputsOf(model_->def);
   if (outputs.empty()) outputs = OutputsOf(model_->def);
   model_->Finish(std::move(inputs), std::move(outputs));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-Predictor::Predictor(const PredictorConfig& config) {
+Predictor::Predictor(const PredictorConfig& config) try {
   CAFFE_ENFORCE(config.predict_net != nullptr && config.ws != nullptr,
                 "a predictor's config needs predict_net and ws");
   model_ = std::make_shared<Model>(config.ws, *config.predict_net, PredictorOptions{});
   model_->Finish(config.input_names.empty() ? InputsOf(model_->def) : config.input_names,
                  config.output_names.empty() ? OutputsOf(model_->def) : config.output_names);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 Predictor::~Predictor() = default;
 
-bool Predictor::operator()(const TensorList& inputs, TensorList* outputs) {
+bool Predictor::operator()(const TensorList& inputs, TensorList* outputs) try {
   CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(),
                    "inputs.size() <= external_input_size");
   Model::Lease instance(model_.get(), model_->Acquire());
   for (size_t i = 0; i < inputs.size(); ++i) model_->SetInput(&*instance, i, inputs[i]);
   model_->RunInto(&*instance, outputs);
   return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool Predictor::operator()(const TensorMap& inputs, TensorList* outputs) {
+bool Predictor::operator()(const TensorMap& inputs, TensorList* outputs) try {
   Model::Lease instance(model_.get(), model_->Acquire());
   for (const auto& [name, tensor] : inputs) {
     model_->SetInput(&*instance, model_->InputIndex(name), tensor);
   }
   model_->RunInto(&*instance, outputs);
   return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool Predictor::operator()(const TensorMap& inputs, TensorMap* outputs) {
+bool Predictor::operator()(const TensorMap& inputs, TensorMap* outputs) try {
   TensorList list;
   if (!operator()(inputs, &list)) return false;
   outputs->clear();
@@ -319,9 +331,11 @@ bool Predictor::operator()(const TensorMap& inputs, TensorMap* outputs) {
     outputs->emplace(model_->output_names[i], std::move(list[i]));
   }
   return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) {
+bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
   CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(),
                    "inputs.size() <= external_input_size");
   Model::Instance* const instance = model_->Own();
@@ -333,27 +347,35 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) {
   outputs->clear();
   for (Blob* blob : instance->outputs) outputs->push_back(blob->GetMutable<Tensor>());
   return true;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) {
+bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) try {
   Model::Instance* const instance = model_->Own();
   for (const auto& [name, tensor] : inputs) {
     CAFFE_ENFORCE(tensor != nullptr, "input \"", name, "\" is null");
     model_->SetInput(instance, model_->InputIndex(name), *tensor);
   }
   return run({}, outputs);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool Predictor::run_map(const TensorMap& inputs, TensorVector* outputs) {
+bool Predictor::run_map(const TensorMap& inputs, TensorVector* outputs) try {
   Model::Instance* const instance = model_->Own();
   for (const auto& [name, tensor] : inputs) {
     model_->SetInput(instance, model_->InputIndex(name), tensor);
   }
   return run({}, outputs);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 const NetDef& Predictor::def() const { return model_->def; }
-Workspace* Predictor::ws() { return &model_->Own()->ws; }
+Workspace* Predictor::ws() try { return &model_->Own()->ws; } catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
 const Workspace* Predictor::ws() const { return &model_->Own()->ws; }
 const std::vector<std::string>& Predictor::input_names() const { return model_->input_names; }
 const std::vector<std::string>& Predictor::output_names() const { return model_->output_names; }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
+#include <new>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/thread_pool.h"
@@ -60,14 +62,16 @@ std::shared_ptr<Blob> Workspace::FindBlob(const std::string& name) const {
   return FindLocked(name);
 }
 
-std::vector<std::string> Workspace::LocalBlobs() const {
+std::vector<std::string> Workspace::LocalBlobs() const try {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   std::vector<std::string> names;
   for (const auto& [name, blob] : blobs_) names.push_back(name);
   return names;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-std::vector<std::string> Workspace::Blobs() const {
+std::vector<std::string> Workspace::Blobs() const try {
   std::vector<std::string> names;
   {
     std::shared_lock<std::shared_mutex> lock(mutex_);
@@ -81,6 +85,8 @@ std::vector<std::string> Workspace::Blobs() const {
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 const Blob* Workspace::GetBlob(const std::string& name) const {
@@ -96,7 +102,7 @@ Blob* Workspace::GetBlob(const std::string& name) {
   return const_cast<Blob*>(static_cast<const Workspace*>(this)->GetBlob(name));
 }
 
-Blob* Workspace::CreateBlob(const std::string& name) {
+Blob* Workspace::CreateBlob(const std::string& name) try {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   if (const std::shared_ptr<Blob> found = FindLocked(name)) return found.get();
   if (const auto it = forwarded_.find(name); it != forwarded_.end()) {
@@ -104,13 +110,17 @@ Blob* Workspace::CreateBlob(const std::string& name) {
                 "\" of a parent workspace, which was removed there");
   }
   return (blobs_[name] = std::make_shared<Blob>()).get();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-Blob* Workspace::CreateLocalBlob(const std::string& name) {
+Blob* Workspace::CreateLocalBlob(const std::string& name) try {
   std::unique_lock<std::shared_mutex> lock(mutex_);
-  std::shared_ptr<Blob>& blob = blobs_[name];
-  if (blob == nullptr) blob = std::make_shared<Blob>();
-  return blob.get();
+  const auto it = blobs_.find(name);
+  if (it != blobs_.end()) return it->second.get();
+  return (blobs_[name] = std::make_shared<Blob>()).get();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 bool Workspace::RemoveBlob(const std::string& name) {
@@ -124,21 +134,23 @@ bool Workspace::RemoveBlob(const std::string& name) {
   return true;
 }
 
-Blob* Workspace::RenameBlob(const std::string& from, const std::string& to) {
+Blob* Workspace::RenameBlob(const std::string& from, const std::string& to) try {
   std::unique_lock<std::shared_mutex> lock(mutex_);
   const auto it = blobs_.find(from);
   CAFFE_ENFORCE(it != blobs_.end(), "cannot rename blob \"", from,
                 "\": it is not in the workspace");
   CAFFE_ENFORCE(FindLocked(to) == nullptr, "cannot rename blob \"", from, "\" to \"", to,
                 "\": that name is taken");
-  std::shared_ptr<Blob> blob = std::move(it->second);
+  Blob* const blob = (blobs_[to] = it->second).get();
   blobs_.erase(it);
-  return (blobs_[to] = std::move(blob)).get();
+  return blob;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void Workspace::AddBlobMapping(const Workspace* parent,
                                const std::unordered_map<std::string, std::string>& forwarded,
-                               bool skip_defined_blobs) {
+                               bool skip_defined_blobs) try {
   CAFFE_ENFORCE(parent != nullptr && parent != this, "blobs are forwarded from another workspace");
   for (const auto& [name, target] : forwarded) {
     CAFFE_ENFORCE(parent->HasBlob(target), "cannot forward blob \"", name, "\": \"", target,
@@ -151,9 +163,11 @@ void Workspace::AddBlobMapping(const Workspace* parent,
     }
     forwarded_[name] = {parent, target};
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-void Workspace::CopyForwardedTensors(const std::vector<std::string>& names) {
+void Workspace::CopyForwardedTensors(const std::vector<std::string>& names) try {
   for (const std::string& name : names) {
     std::shared_ptr<Blob> source;
     {
@@ -168,13 +182,17 @@ void Workspace::CopyForwardedTensors(const std::vector<std::string>& names) {
     const Tensor& tensor = source->Get<Tensor>();
     CreateLocalBlob(name)->GetMutableTensor(tensor.GetDeviceType())->CopyFrom(tensor);
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-NetBase* Workspace::CreateNet(const NetDef& def, bool overwrite) {
+NetBase* Workspace::CreateNet(const NetDef& def, bool overwrite) try {
   return CreateNet(std::make_shared<const NetDef>(def), overwrite);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool overwrite) {
+NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool overwrite) try {
   CAFFE_ENFORCE(def->has_name() && !def->name().empty(), "Net definition should have a name.");
   std::shared_ptr<NetBase> old;
   {
@@ -200,6 +218,8 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
   std::unique_lock<std::shared_mutex> lock(mutex_);
   nets_version_.fetch_add(1, std::memory_order_release);
   return (nets_[def->name()] = std::move(net)).get();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 NetBase* Workspace::GetNet(const std::string& name) {
@@ -219,11 +239,13 @@ void Workspace::DeleteNet(const std::string& name) {
   lock.unlock();
 }
 
-std::vector<std::string> Workspace::Nets() const {
+std::vector<std::string> Workspace::Nets() const try {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   std::vector<std::string> names;
   for (const auto& [name, net] : nets_) names.push_back(name);
   return names;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 NetBase* Workspace::FindNet(const std::string& name) {
@@ -235,16 +257,18 @@ NetBase* Workspace::FindNet(const std::string& name) {
   return net;
 }
 
-bool Workspace::RunNet(const std::string& name) {
+bool Workspace::RunNet(const std::string& name) try {
   NetBase* const net = FindNet(name);
   if (net == nullptr) {
     LOG(ERROR) << "net \"" << name << "\" is not in the workspace";
     return false;
   }
   return net->Run();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool Workspace::RunOperatorOnce(const OperatorDef& def) {
+bool Workspace::RunOperatorOnce(const OperatorDef& def) try {
   const std::unique_ptr<OperatorBase> op = CreateOperator(def, this);
   const TransientWrites scope;
   try {
@@ -252,26 +276,34 @@ bool Workspace::RunOperatorOnce(const OperatorDef& def) {
   } catch (...) {
     RethrowWithFrame(MakeString("operator ", op->Describe()));
   }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool Workspace::RunNetOnce(const NetDef& def) {
+bool Workspace::RunNetOnce(const NetDef& def) try {
   // Weights stand in the def, so the net, which ends here, gets the caller's own and no copy.
   const std::shared_ptr<const NetDef> borrowed(std::shared_ptr<void>(), &def);
   const std::unique_ptr<NetBase> net = caffe2rt::CreateNet(borrowed, this);
   CAFFE_ENFORCE(net != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
                 "\", which is not known");
   return net->Run();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool Workspace::RunPlan(const PlanDef& plan, ShouldContinue should_continue) {
+bool Workspace::RunPlan(const PlanDef& plan, ShouldContinue should_continue) try {
   if (!should_continue) should_continue = StopOnSignal{};
   return RunPlanOnWorkspace(this, plan, std::move(should_continue));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
-bool Workspace::RunPlan(const PlanDef& plan, const PlanOptions& options) {
+bool Workspace::RunPlan(const PlanDef& plan, const PlanOptions& options) try {
   return RunPlanOnWorkspace(
       this, plan,
       options.should_continue ? options.should_continue : std::function<bool(int)>(StopOnSignal{}));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
 }
 
 void Workspace::SetFileAccess(FileAccess access) {
