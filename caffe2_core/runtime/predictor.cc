@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <unordered_set>
@@ -19,10 +19,20 @@
 namespace caffe2rt {
 namespace {
 
-// Blob names that operators of the net write.
+// Blob names that operators of the net write. What is written through an alias counts.
 std::unordered_set<std::string> WrittenBy(const NetDef& net) {
-  std::unordered_set<std::string> written;
-  for (const OperatorDef& op : net.op()) written.insert(op.output().begin(), op.output().end());
+  std::unordered_set<std::string> written, aliases;
+  for (const OperatorDef& op : net.op()) {
+    (op.type() == "Alias" ? aliases : written).insert(op.output().begin(), op.output().end());
+  }
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (const OperatorDef& op : net.op()) {
+      if (op.type() != "Alias" || op.input_size() != 1 || op.output_size() != 1) continue;
+      if (written.contains(op.output(0))) grew |= written.insert(op.input(0)).second;
+    }
+  }
+  written.merge(aliases);
   return written;
 }
 
@@ -133,6 +143,8 @@ class Predictor::Model {
 
  private:
   std::unique_ptr<Instance> MakeInstance();
+  Instance* TakeIdle();
+  Instance* Grow(std::unique_lock<std::mutex>* lock);
 
   // Once for all instances, so that all know the copies for blobs of their own.
   void AddDeviceCopies() {
@@ -144,9 +156,10 @@ class Predictor::Model {
 
   std::shared_ptr<const NetDef> instance_def_;  // `def` with copies; the instances' nets share it
   std::atomic<Instance*> idle_[kMaxInstances] = {};  // by slot; null while leased
-  std::atomic<int> waiting_{0};
-  std::mutex mutex_;  // guards growing and waiting
-  std::condition_variable released_;
+  std::atomic<int> waiting_{0};                      // threads that found no instance; see Release
+  std::mutex mutex_;                                 // guards growing_ and all_
+  std::condition_variable may_proceed_;  // an instance came back, or a thread stopped growing
+  bool growing_ = false;                 // a thread makes an instance, without the mutex
   std::vector<std::unique_ptr<Instance>> all_;
 };
 
@@ -161,7 +174,11 @@ std::unique_ptr<Predictor::Model::Instance> Predictor::Model::MakeInstance() {
     const std::shared_ptr<Blob> initial = weights.FindBlob(name);
     Blob* local = instance->ws.CreateLocalBlob(name);
     if (initial != nullptr && initial->IsType<Tensor>()) {
-      local->Reset(new Tensor(initial->Get<Tensor>()));
+      const Tensor& value = initial->Get<Tensor>();
+      // A tensor of the parent's is not read-only: the instance would write into it.
+      const bool shares =
+          !written.contains(name) || value.storage() == nullptr || value.storage()->read_only();
+      local->Reset(new Tensor(shares ? value : value.Clone()));
     }
   }
   const std::unordered_set<std::string> outputs(output_names.begin(), output_names.end());
@@ -182,31 +199,65 @@ std::unique_ptr<Predictor::Model::Instance> Predictor::Model::MakeInstance() {
   return instance;
 }
 
-Predictor::Model::Instance* Predictor::Model::Acquire() {
-  while (true) {
-    const int count = num_instances.load(std::memory_order_acquire);
-    for (int slot = 0; slot < count; ++slot) {
-      if (idle_[slot].load(std::memory_order_relaxed) == nullptr) continue;
-      if (Instance* instance = idle_[slot].exchange(nullptr, std::memory_order_acquire))
-        return instance;
-    }
-    std::unique_lock<std::mutex> lock(mutex_);
-    if (static_cast<int>(all_.size()) < options.max_instances) {
-      all_.push_back(MakeInstance());
-      Instance* const fresh = all_.back().get();
-      fresh->slot = static_cast<int>(all_.size()) - 1;
-      num_instances.store(static_cast<int>(all_.size()), std::memory_order_release);
-      return fresh;
-    }
-    waiting_.fetch_add(1);
-    released_.wait_for(lock, std::chrono::milliseconds(1));
-    waiting_.fetch_sub(1);
+// Null when every instance is leased.
+Predictor::Model::Instance* Predictor::Model::TakeIdle() {
+  const int count = num_instances.load(std::memory_order_acquire);
+  for (int slot = 0; slot < count; ++slot) {
+    if (idle_[slot].load() == nullptr) continue;
+    if (Instance* instance = idle_[slot].exchange(nullptr, std::memory_order_acquire))
+      return instance;
   }
+  return nullptr;
 }
 
+Predictor::Model::Instance* Predictor::Model::Acquire() {
+  if (Instance* idle = TakeIdle()) return idle;
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto may_grow = [this] {
+    return !growing_ && static_cast<int>(all_.size()) < options.max_instances;
+  };
+  waiting_.fetch_add(1);
+  Instance* instance = TakeIdle();
+  while (instance == nullptr && !may_grow()) {
+    may_proceed_.wait(lock);
+    instance = TakeIdle();
+  }
+  waiting_.fetch_sub(1);
+  return instance != nullptr ? instance : Grow(&lock);
+}
+
+// One thread makes an instance at a time. It does so without the mutex, so that meanwhile others
+// can give instances back and take them. When making one fails, the next thread may try.
+Predictor::Model::Instance* Predictor::Model::Grow(std::unique_lock<std::mutex>* lock) {
+  growing_ = true;
+  lock->unlock();
+  std::unique_ptr<Instance> fresh;
+  std::exception_ptr error;
+  try {
+    fresh = MakeInstance();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  lock->lock();
+  growing_ = false;
+  may_proceed_.notify_all();
+  if (error != nullptr) std::rethrow_exception(error);
+  fresh->slot = static_cast<int>(all_.size());
+  all_.push_back(std::move(fresh));
+  num_instances.store(static_cast<int>(all_.size()), std::memory_order_release);
+  return all_.back().get();
+}
+
+// No wake-up is lost. A waiter adds itself to waiting_ and then looks at idle_; this stores into
+// idle_ and then looks at waiting_. The four accesses are sequentially consistent, so at least one
+// of the two sees the other: either the waiter takes the instance, or this notifies. The waiter
+// holds the mutex from before its look until it sleeps, so a notification under the mutex cannot
+// fall in between.
 void Predictor::Model::Release(Instance* instance) {
-  idle_[instance->slot].store(instance, std::memory_order_release);
-  if (waiting_.load() > 0) released_.notify_one();
+  idle_[instance->slot].store(instance);
+  if (waiting_.load() == 0) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  may_proceed_.notify_one();
 }
 
 void Predictor::Model::SetInput(Instance* instance, size_t i, const Tensor& value) {

@@ -6,33 +6,13 @@
 #include <thread>
 
 #include "caffe2_core/runtime/net.h"
-#include "tests/support/allocation_counter.h"
+#include "tests/caffe2_core/runtime/predictor_nets.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt {
 namespace {
 
-using test::ExpectThrows;
-using test::ParseNet;
-
-// w = {10, 20}
-const char kInit[] = R"(op { type: "GivenTensorFill" output: "w"
-  arg { name: "shape" ints: 2 } arg { name: "values" floats: 10 floats: 20 } })";
-// y = x + w, z = max(y, 0)
-const char kPredict[] = R"(name: "sum"
-  op { type: "Add" input: "x" input: "w" output: "y" }
-  op { type: "Relu" input: "y" output: "z" }
-  external_input: "x" external_input: "w" external_output: "z")";
-
-Tensor Vector(std::vector<float> values) {
-  Tensor tensor(CPU);
-  tensor.CopyFrom(values);
-  return tensor;
-}
-
-std::vector<float> Values(const Tensor& tensor) {
-  return {tensor.data<float>(), tensor.data<float>() + tensor.numel()};
-}
+using namespace test;  // the helpers are the vocabulary of this file
 
 TEST(PredictorTest, ComputesOutputsFromInputsByPosition) {
   Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
@@ -81,6 +61,20 @@ TEST(PredictorTest, NetThatWritesItsInputLeavesTheCallersTensorAlone) {
   predictor({x}, &out);
   EXPECT_EQ(Values(x), (std::vector<float>{-1, 2}));
   EXPECT_EQ(Values(out[0]), (std::vector<float>{0, 2}));
+}
+
+TEST(PredictorTest, RefusesLimitsOutOfRange) {
+  for (const int limit : {0, -1, 1025}) {
+    ExpectThrows(
+        [&] {
+          Predictor(ParseNet(kInit), ParseNet(kPredict), nullptr,
+                    PredictorOptions{.max_instances = limit});
+        },
+        "want 1 to 1024");
+  }
+  Predictor largest(ParseNet(kInit), ParseNet(kPredict), nullptr,
+                    PredictorOptions{.max_instances = 1024});
+  EXPECT_EQ(largest.num_instances(), 1);
 }
 
 TEST(PredictorTest, NetThatWritesAWeightLeavesOtherInstancesAlone) {

@@ -1,0 +1,148 @@
+// What a predictor keeps apart: callers' tensors, weights, instances, and results that are held.
+#include <gtest/gtest.h>
+
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/predictor.h"
+#include "tests/caffe2_core/runtime/predictor_nets.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using namespace test;  // the helpers are the vocabulary of this file
+
+// What the net does with x afterwards decides nothing: y alone is an output.
+TEST(PredictorIsolationTest, NetThatOverwritesAnInputGetsACopyOfIt) {
+  for (const char* ops :
+       {R"(op { type: "Relu" input: "x" output: "x" } op { type: "Relu" input: "x" output: "y" })",
+        R"(op { type: "Relu" input: "x" output: "y" } op { type: "Relu" input: "y" output: "x" })",
+        R"(op { type: "Alias" input: "x" output: "a" } op { type: "Relu" input: "a" output: "a" }
+              op { type: "Relu" input: "x" output: "y" })",
+        R"(op { type: "Alias" input: "x" output: "a" } op { type: "Alias" input: "a" output: "b" }
+              op { type: "Relu" input: "b" output: "b" } op { type: "Relu" input: "a" output: "y" })",
+        // From the second call on, b begins as the alias that the call before left.
+        R"(op { type: "Relu" input: "x" output: "y" } op { type: "Relu" input: "y" output: "b" }
+              op { type: "Alias" input: "x" output: "b" })"}) {
+    SCOPED_TRACE(ops);
+    Predictor predictor(NetDef(), ParseNet(std::string(R"(name: "n" external_input: "x"
+                                                       external_output: "y" )") +
+                                           ops));
+    const Tensor x = Vector({-1, 2});
+    Tensor same = x;
+    std::vector<Tensor> out;
+    for (int call = 0; call < 3; ++call) {
+      predictor({x}, &out);
+      EXPECT_EQ(Values(out[0]), (std::vector<float>{0, 2}));
+    }
+    predictor(Predictor::TensorMap{{"x", x}}, &out);
+    Predictor::TensorVector pointers;
+    predictor.run({&same}, &pointers);
+    predictor.run_map(Predictor::TensorMap{{"x", x}}, &pointers);
+    predictor.run_map(Predictor::TensorPointerMap{{"x", &same}}, &pointers);
+    EXPECT_EQ(Values(*pointers[0]), (std::vector<float>{0, 2}));
+    EXPECT_EQ(Values(x), (std::vector<float>{-1, 2}));
+  }
+}
+
+TEST(PredictorIsolationTest, InputsThatACallLeavesOutKeepTheirValues) {
+  Predictor predictor(NetDef(), ParseNet(R"(name: "n"
+    op { type: "Add" input: "x" input: "v" output: "y" }
+    external_input: "x" external_input: "v" external_output: "y")"));
+  std::vector<Tensor> out;
+  predictor(std::vector<Tensor>{Vector({1, 2}), Vector({10, 20})}, &out);
+  predictor({Vector({3, 4})}, &out);
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{13, 24}));
+}
+
+// w += x, and y = w alone is an output: w is state of each instance and begins with the init net's.
+const char kAddToWeight[] = R"(name: "n"
+  op { type: "Add" input: "w" input: "x" output: "w" } op { type: "Copy" input: "w" output: "y" }
+  external_input: "x" external_input: "w" external_output: "y")";
+
+TEST(PredictorIsolationTest, NetThatWritesAWeightLeavesTheSharedWeightAlone) {
+  Predictor predictor(ParseNet(kInit), ParseNet(kAddToWeight));
+  std::vector<Tensor> out;
+  predictor({Vector({1, 1})}, &out);
+  predictor({Vector({1, 1})}, &out);
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{12, 22}));
+  EXPECT_EQ(Values(predictor.ws()->shared()->GetBlob("w")->Get<Tensor>()),
+            (std::vector<float>{10, 20}));
+  Tensor x = Vector({5, 5});
+  Predictor::TensorVector other;
+  predictor.run({&x}, &other);  // the older form's own instance
+  EXPECT_EQ(Values(*other[0]), (std::vector<float>{15, 25}));
+}
+
+TEST(PredictorIsolationTest, NetThatWritesAWeightLeavesTheParentsAlone) {
+  for (const char* text : {kAddToWeight, R"(name: "n" op { type: "Alias" input: "w" output: "a" }
+          op { type: "Add" input: "a" input: "x" output: "a" } op { type: "Copy" input: "a" output: "y" }
+          external_input: "x" external_input: "w" external_output: "y")"}) {
+    SCOPED_TRACE(text);
+    Workspace parent;
+    parent.RunNetOnce(ParseNet(kInit));
+    Predictor predictor(NetDef(), ParseNet(text), &parent, PredictorOptions{.run_init = false});
+    std::vector<Tensor> out;
+    predictor(Predictor::TensorMap{{"x", Vector({1, 1})}}, &out);
+    EXPECT_EQ(Values(out[0]), (std::vector<float>{11, 21}));
+    EXPECT_EQ(Values(parent.GetBlob("w")->Get<Tensor>()), (std::vector<float>{10, 20}));
+    Predictor::TensorVector other;
+    predictor.run_map(Predictor::TensorMap{{"x", Vector({5, 5})}}, &other);
+    EXPECT_EQ(Values(*other[0]), (std::vector<float>{15, 25}));
+  }
+}
+
+TEST(PredictorIsolationTest, ResultThatIsAnAliasSurvivesLaterCalls) {
+  Predictor predictor(NetDef(), ParseNet(R"(name: "n" op { type: "Relu" input: "x" output: "a" }
+    op { type: "Alias" input: "a" output: "y" } external_input: "x" external_output: "y"
+    external_output: "a")"));
+  std::vector<Tensor> out;
+  predictor({Vector({1, 2})}, &out);
+  const std::vector<Tensor> held = out;
+  predictor({Vector({3, 4})}, &out);
+  predictor({Vector({5, 6})}, &out);
+  for (const Tensor& tensor : held) EXPECT_EQ(Values(tensor), (std::vector<float>{1, 2}));
+  for (const Tensor& tensor : out) EXPECT_EQ(Values(tensor), (std::vector<float>{5, 6}));
+}
+
+TEST(PredictorIsolationTest, ResultThatIsAnAliasOfAnInputOrAWeightIsTheCallersOwn) {
+  for (const char* name : {"x", "w"}) {
+    Predictor predictor(ParseNet(kInit), ParseNet(std::string(R"(name: "n"
+      op { type: "Alias" output: "y" input: ")") + name +
+                                                  R"(" } external_input: "x"
+      external_input: "w" external_output: "y")"));
+    const Tensor x = Vector({10, 20});
+    std::vector<Tensor> out;
+    predictor({x}, &out);
+    out[0].mutable_data<float>()[0] = 99;
+    const Tensor held = out[0];
+    EXPECT_EQ(Values(x), (std::vector<float>{10, 20}));
+    predictor({x}, &out);
+    EXPECT_EQ(Values(out[0]), (std::vector<float>{10, 20}));
+    EXPECT_EQ(Values(held), (std::vector<float>{99, 20}));
+  }
+}
+
+// s += x is state and an output.
+TEST(PredictorIsolationTest, StateGoesOnWhileItsResultIsHeld) {
+  Predictor predictor(ParseNet(kInit), ParseNet(R"(name: "n"
+    op { type: "Add" input: "w" input: "x" output: "w" }
+    external_input: "x" external_input: "w" external_output: "w")"));
+  std::vector<Tensor> out;
+  predictor({Vector({1, 1})}, &out);
+  const Tensor held = out[0];
+  predictor({Vector({1, 1})}, &out);
+  EXPECT_EQ(Values(held), (std::vector<float>{11, 21}));
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{12, 22}));
+}
+
+TEST(PredictorIsolationTest, ResultThatNobodyHoldsGivesItsMemoryToTheNextCall) {
+  Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
+  std::vector<Tensor> out;
+  predictor({Vector({1, 1})}, &out);
+  const void* const memory = out[0].raw_data();
+  predictor({Vector({2, 2})}, &out);
+  EXPECT_EQ(out[0].raw_data(), memory);
+}
+
+}  // namespace
+}  // namespace caffe2rt
