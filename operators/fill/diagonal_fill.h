@@ -3,7 +3,7 @@
 // without STRING.
 //
 // Rank 2: a step of columns + 1 from the first element to the last, so that a high matrix starts
-// again after `columns` rows. Higher ranks need equal dimensions.
+// again after `columns` rows. Higher ranks need equal dimensions, empty tensors too.
 
 #include <algorithm>
 
@@ -67,7 +67,6 @@ class DiagonalFillOp final : public Filler<Context> {
   // Distance between neighbours on the diagonal.
   static int64_t Step(const Tensor& output) {
     CAFFE_ENFORCE_GE(output.dim(), 2, "rank of the output, want at least 2");
-    if (output.numel() == 0) return 1;
     if (output.dim() == 2) return output.dim(1) + 1;
     int64_t step = 1, stride = 1;
     for (int axis = output.dim() - 1; axis > 0; --axis) {

@@ -1,6 +1,6 @@
 #pragma once
 // GivenTensorByteStringToUInt8Fill: the first string of argument `values` holds the bytes of all
-// elements.
+// elements. Argument dtype is the type of the values: STRING where it is given.
 
 #include <algorithm>
 
@@ -8,12 +8,16 @@
 
 namespace caffe2rt {
 
+// THROWS when argument dtype is given and not STRING.
+void CheckByteStringType(const ArgumentHelper& args);
+
 template <class Context>
 class GivenTensorByteStringToUInt8FillOp final : public Filler<Context> {
  public:
   GivenTensorByteStringToUInt8FillOp(const OperatorDef& def, Workspace* ws)
       : Filler<Context>(def, ws), values_(GetArgumentPtr(this->debug_def(), "values")) {
     CAFFE_ENFORCE(values_ != nullptr, "argument values is missing");
+    CheckByteStringType(this->args());
   }
 
  private:

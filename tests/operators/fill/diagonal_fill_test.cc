@@ -6,7 +6,15 @@ namespace {
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
+using test::Feed;
 using test::RunOp;
+
+std::string WithShape(const std::vector<int64_t>& shape) {
+  std::string op = R"(type: "DiagonalFill" output: "Y" arg { name: "value" f: 1 }
+                      arg { name: "shape")";
+  for (const int64_t dim : shape) op += " ints: " + std::to_string(dim);
+  return op + " }";
+}
 
 TEST(DiagonalFillTest, FillsTheDiagonalOfAMatrix) {
   Workspace ws;
@@ -33,8 +41,25 @@ TEST(DiagonalFillTest, FillsTheDiagonalOfACube) {
 
 TEST(DiagonalFillTest, MakesAnEmptyTensor) {
   Workspace ws;
-  RunOp(&ws, R"(type: "DiagonalFill" output: "Y" arg { name: "shape" ints: 0 ints: 3 })");
-  ExpectTensor<float>(ws, "Y", {0, 3}, {});
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{0, 3}, {3, 0}, {0, 0}, {0, 0, 0}, {0, 0, 0, 0}}) {
+    RunOp(&ws, WithShape(shape));
+    ExpectTensor<float>(ws, "Y", shape, {});
+    ExpectShapeInferred(&ws, WithShape(shape));
+  }
+}
+
+// As the original does: a 0 somewhere is no exception.
+TEST(DiagonalFillTest, RefusesUnequalDimensionsOfEmptyTensors) {
+  Workspace ws;
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{0, 3, 3}, {3, 0, 3}, {3, 3, 0}, {2, 0, 3}, {1, 1, 0, 1}}) {
+    ExpectThrows([&] { RunOp(&ws, WithShape(shape)); }, "want that of dim 0");
+  }
+  ExpectThrows([&] { RunOp(&ws, WithShape({0})); }, "rank of the output, want at least 2");
+  Feed<float>(&ws, "X", {0, 3, 3}, {});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "DiagonalFill" input: "X" output: "Y")"); },
+               "dim 2 of the output of shape [0, 3, 3], want that of dim 0");
 }
 
 TEST(DiagonalFillTest, RefusesVectorsUnevenCubesAndStrings) {

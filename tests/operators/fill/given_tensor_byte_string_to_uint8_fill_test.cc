@@ -25,6 +25,27 @@ TEST(GivenTensorByteStringToUInt8FillTest, MakesAnEmptyTensorOfNoString) {
   ExpectTensor<uint8_t>(ws, "Y", {0}, {});
 }
 
+// 4 is STRING, the type of the values. The original refuses every other number: 0 (UNDEFINED), 6
+// (UINT8, what comes out) and unknown ones.
+TEST(GivenTensorByteStringToUInt8FillTest, AcceptsStringAloneAsDtype) {
+  Workspace ws;
+  const auto op = [](int dtype) {
+    return R"(type: "GivenTensorByteStringToUInt8Fill" output: "Y"
+              arg { name: "shape" ints: 2 } arg { name: "values" strings: "\001\377" }
+              arg { name: "dtype" i: )" +
+           std::to_string(dtype) + " }";
+  };
+  RunOp(&ws, op(4));
+  ExpectTensor<uint8_t>(ws, "Y", {2}, {1, 255});
+  ExpectShapeInferred(&ws, op(4));
+  for (const int dtype : {0, 1, 2, 3, 5, 6, 10, 99, -1}) {
+    ExpectThrows([&] { RunOp(&ws, op(dtype)); }, "Unexpected 'dtype' argument value");
+    const OperatorDef def = test::ParseOp(op(dtype));
+    ExpectThrows([&] { (void)OpSchemaRegistry::Schema(def.type())->InferTensor(def, {}); },
+                 "Unexpected 'dtype' argument value");
+  }
+}
+
 TEST(GivenTensorByteStringToUInt8FillTest, RefusesToReadBeyondTheString) {
   Workspace ws;
   ExpectThrows(
