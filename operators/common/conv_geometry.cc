@@ -12,12 +12,14 @@ namespace {
 // List, scalar and pair forms of one argument. The scalar fills a list up (or cuts it down) to two
 // axes.
 std::vector<int64_t> ReadPerAxis(const ArgumentHelper& args, const std::string& list,
-                                 const std::string& scalar) {
+                                 const std::string& scalar, bool* one_by_one) {
   const std::vector<int> given = args.GetRepeatedArgument<int>(list);
   std::vector<int64_t> values(given.begin(), given.end());
+  *one_by_one |= !given.empty();
   if (args.HasArgument(scalar)) {
     values.resize(2, args.GetSingleArgument<int>(scalar, 0));
   } else if (args.HasArgument(scalar + "_h") && args.HasArgument(scalar + "_w")) {
+    *one_by_one = true;
     values.push_back(args.GetSingleArgument<int>(scalar + "_h", 0));
     values.push_back(args.GetSingleArgument<int>(scalar + "_w", 0));
   }
@@ -28,16 +30,17 @@ bool FixesPads(PaddingRule legacy) {
   return legacy == PaddingRule::kValid || legacy == PaddingRule::kSame;
 }
 
-std::vector<int64_t> ReadPads(const ArgumentHelper& args, PaddingRule legacy) {
+std::vector<int64_t> ReadPads(const ArgumentHelper& args, PaddingRule legacy, bool* one_by_one) {
   const std::vector<int> given = args.GetRepeatedArgument<int>("pads");
   std::vector<int64_t> pads(given.begin(), given.end());
   bool explicit_pads = args.HasArgument("pads");
+  *one_by_one |= !given.empty();
   if (args.HasArgument("pad")) {
     explicit_pads = true;
     pads.resize(4, args.GetSingleArgument<int>("pad", 0));
   } else if (args.HasArgument("pad_t") && args.HasArgument("pad_l") && args.HasArgument("pad_b") &&
              args.HasArgument("pad_r")) {
-    explicit_pads = true;
+    explicit_pads = *one_by_one = true;
     for (const char* side : {"pad_t", "pad_l", "pad_b", "pad_r"}) {
       pads.push_back(args.GetSingleArgument<int>(side, 0));
     }
@@ -182,8 +185,11 @@ void CheckRank(const WindowArguments& window, IntArrayRef dims) {
       if (window.global_pooling) return;
       CAFFE_ENFORCE(axes >= 1 && axes <= 3, "input 0 (X) has shape ", dims,
                     ", want 1 to 3 axes besides batch and channels");
-      CAFFE_ENFORCE_LE(axes, window.kernel.size(), "spatial axes of input 0 (X) of shape ", dims,
-                       ", want no more than kernels");
+      // The tails of pads come after as many heads as there are kernels.
+      CAFFE_ENFORCE(
+          axes == window.kernel.size() || (axes < window.kernel.size() && !window.one_by_one),
+          "input 0 (X) has shape ", dims, " with ", axes, " spatial axes, want ",
+          window.kernel.size(), ": one for each of kernels");
       return;
     case WindowUse::kConv:
       CAFFE_ENFORCE_EQ(axes, window.kernel.size(), "spatial axes of input 0 (X) of shape ", dims,
@@ -191,7 +197,7 @@ void CheckRank(const WindowArguments& window, IntArrayRef dims) {
       return;
     case WindowUse::kPad:
     case WindowUse::kConvTranspose:
-      CAFFE_ENFORCE(axes == 2 && window.kernel.size() >= 2, "input 0 (X) has shape ", dims, " and ",
+      CAFFE_ENFORCE(axes == 2 && window.kernel.size() == 2, "input 0 (X) has shape ", dims, " and ",
                     window.kernel.size(), " kernels are given, want rank 4 and 2 kernels");
   }
 }
@@ -211,14 +217,14 @@ WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) 
   window.group = args.GetSingleArgument<int>("group", 1);
   window.global_pooling =
       use != WindowUse::kConvTranspose && args.GetSingleArgument<int>("global_pooling", 0) != 0;
-  window.kernel = ReadPerAxis(args, "kernels", "kernel");
-  window.stride = ReadPerAxis(args, "strides", "stride");
-  window.pads = ReadPads(args, window.legacy_pad);
+  window.kernel = ReadPerAxis(args, "kernels", "kernel", &window.one_by_one);
+  window.stride = ReadPerAxis(args, "strides", "stride", &window.one_by_one);
+  window.pads = ReadPads(args, window.legacy_pad, &window.one_by_one);
   // Dilation is no argument of ConvTranspose; adj is of nothing else.
   if (use == WindowUse::kConvTranspose) {
-    window.adj = ReadPerAxis(args, "adjs", "adj");
+    window.adj = ReadPerAxis(args, "adjs", "adj", &window.one_by_one);
   } else {
-    window.dilation = ReadPerAxis(args, "dilations", "dilation");
+    window.dilation = ReadPerAxis(args, "dilations", "dilation", &window.one_by_one);
   }
   if (window.kernel.empty()) window.kernel.assign(2, 0);
   const size_t axes = window.kernel.size();

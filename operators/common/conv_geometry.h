@@ -9,7 +9,8 @@
 //
 // Precedence of arguments: lists (kernels, strides, pads, dilations, adjs) over scalars (kernel,
 // ...: two axes) over the _h/_w pairs, which count only when both are given, as pad_t, pad_l, pad_b
-// and pad_r do only when all four are.
+// and pad_r do only when all four are. Lists and pairs give values one by one: the input has as
+// many axes as there are. Scalars alone hold for every axis of a pool.
 //
 // Plain values; thread safe. Everything THROWS EnforceNotMet on sizes that do not fit together.
 
@@ -40,6 +41,7 @@ struct WindowArguments {
   StorageOrder order = StorageOrder::NCHW;
   int64_t group = 1;
   bool global_pooling = false;
+  bool one_by_one = false;  // a list or a pair gave values: inputs need an axis for each kernel
   WindowUse use = WindowUse::kConv;
 };
 
@@ -82,9 +84,10 @@ struct WindowGeometry {
   bool operator==(const WindowGeometry&) const = default;
 };
 
-// The geometry for an input of `dims` (batch, channels and axes in the order of `args`). Axes of
-// the arguments beyond those of the input are ignored. THROWS when the rank does not fit, a
-// dimension but the batch is 0, or a window does not fit into its axis.
+// The geometry for an input of `dims` (batch, channels and axes in the order of `args`). THROWS
+// when the number of axes is not that of the kernels (a pool with scalar arguments may have one
+// axis, a global one any number), a dimension but the batch is 0, or a window does not fit into its
+// axis.
 WindowGeometry MakeWindowGeometry(const WindowArguments& args, IntArrayRef dims);
 
 // Shape inference of a pool: the output's shape, unknown when the input's is. THROWS what the

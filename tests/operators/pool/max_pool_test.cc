@@ -112,6 +112,44 @@ TEST(MaxPoolTest, RoundsUpAsCaffeDid) {
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 2}, {1, -kInf});
 }
 
+// Windows start at -1, 2 and 5. The last one is dropped where X ends at 5, and kept where X has one
+// element more.
+TEST(MaxPoolTest, LegacyPoolsDropAWindowThatStartsAtTheEnd) {
+  for (const std::string order : {"NCHW", "NHWC"}) {
+    const std::string op = R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernels" ints: 2 }
+                              arg { name: "strides" ints: 3 } arg { name: "pads" ints: 1 ints: 1 }
+                              arg { name: "legacy_pad" i: 3 } arg { name: "order" s: ")" +
+                           order + "\" }";
+    const auto dims = [&](int64_t n) {
+      return order == "NCHW" ? std::vector<int64_t>{1, 1, n} : std::vector<int64_t>{1, n, 1};
+    };
+    Workspace ws;
+    FeedRange<float>(&ws, "X", dims(5), 1);
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "Y", dims(2), {1, 4});
+    ExpectShapeInferred(&ws, op);
+    FeedRange<float>(&ws, "X", dims(6), 1);
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "Y", dims(3), {1, 4, 6});
+  }
+}
+
+TEST(MaxPoolTest, ScalarArgumentsHoldForOneAxisAndListsDoNot) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 7}, 1);
+  const std::string scalars = R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 3 }
+                                 arg { name: "pad" i: 1 })";
+  RunOp(&ws, scalars);
+  ExpectTensor<float>(ws, "Y", {1, 1, 7}, {2, 3, 4, 5, 6, 7, 7});
+  ExpectShapeInferred(&ws, scalars);
+  const std::string lists = R"(type: "MaxPool" input: "X" output: "Y"
+      arg { name: "kernels" ints: 3 ints: 3 } arg { name: "pads" ints: 1 ints: 0 ints: 2 ints: 0 }
+      arg { name: "order" s: )";
+  ExpectThrows([&] { RunOp(&ws, lists + "\"NCHW\" }"); },
+               "with 1 spatial axes, want 2: one for each of kernels");
+  ExpectThrows([&] { RunOp(&ws, lists + "\"NHWC\" }"); }, "one for each of kernels");
+}
+
 TEST(MaxPoolTest, SamePaddingCropsWhereTheStrideLeavesARest) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 1, 11});
