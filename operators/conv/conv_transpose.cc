@@ -92,11 +92,13 @@ OpSchema::Cost ConvTransposeCost(const OperatorDef& def, const std::vector<Tenso
   if (!AreKnown(in, 2)) return cost;
   const std::vector<TensorShape> out = InferConvTransposeShape(def, in);
   const uint64_t inputs = NumElements(in[0]), weights = NumElements(in[1]);
-  const uint64_t channels = static_cast<uint64_t>(in[1].dims(0));
-  cost.flops = inputs * (channels > 0 ? 2 * (weights / channels) : 0);
-  cost.params_bytes = weights * sizeof(float);
+  const uint64_t channels = static_cast<uint64_t>(in[1].dims(0)), outputs = NumElements(out[0]);
+  const bool bias = in.size() > 2;
+  const uint64_t biases = bias && IsKnown(in[2]) ? NumElements(in[2]) : 0;
+  cost.flops = inputs * (channels > 0 ? 2 * (weights / channels) : 0) + (bias ? outputs : 0);
+  cost.params_bytes = (weights + biases) * sizeof(float);
   cost.bytes_read = inputs * sizeof(float) + cost.params_bytes;
-  cost.bytes_written = NumElements(out[0]) * sizeof(float);
+  cost.bytes_written = outputs * sizeof(float);
   cost.bytes_moved = cost.bytes_read + cost.bytes_written;
   return cost;
 }
