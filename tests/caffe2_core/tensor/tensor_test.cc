@@ -83,6 +83,8 @@ TEST(TensorTest, ResizeRefusesNegativeOverflowAndRank) {
   EXPECT_THROW(tensor.Resize(2, -1), EnforceNotMet);
   EXPECT_THROW(tensor.Resize(INT64_MAX, 2), EnforceNotMet);
   EXPECT_THROW(tensor.Resize(std::vector<int64_t>(65, 1)), EnforceNotMet);
+  tensor.Resize(std::vector<int64_t>(64, 1));
+  EXPECT_EQ(tensor.dim(), 64);
 }
 
 TEST(TensorTest, ZeroDimensionNeedsNoMemory) {
@@ -306,12 +308,27 @@ TEST(TensorTest, DimensionsAreChecked) {
   EXPECT_EQ(tensor.size_from_dim(1), 12);
   EXPECT_EQ(tensor.size_to_dim(2), 6);
   EXPECT_EQ(tensor.size_between_dim(0, 2), 3);
+  EXPECT_EQ(tensor.size_between_dim(2, 0), 3);
+  EXPECT_EQ(tensor.size_between_dim(1, 2), 1);
+  EXPECT_EQ(tensor.size_from_dim(0), 24);
+  EXPECT_EQ(tensor.size_from_dim(3), 1);
+  EXPECT_EQ(tensor.size_to_dim(0), 1);
+  EXPECT_EQ(tensor.size_to_dim(3), 24);
+  EXPECT_THROW((void)tensor.size_to_dim(4), EnforceNotMet);
+  EXPECT_THROW((void)tensor.size_to_dim(-1), EnforceNotMet);
+  EXPECT_THROW((void)tensor.size_from_dim(-1), EnforceNotMet);
+  EXPECT_THROW((void)tensor.size_between_dim(0, 3), EnforceNotMet);
+  EXPECT_THROW((void)tensor.canonical_axis_index(-4), EnforceNotMet);
   EXPECT_THROW((void)tensor.dim(3), EnforceNotMet);
   EXPECT_THROW((void)tensor.dim(-1), EnforceNotMet);
   EXPECT_THROW((void)tensor.canonical_axis_index(3), EnforceNotMet);
   Tensor large(CPU);
   large.Resize(int64_t{1} << 40);
   EXPECT_EQ(large.dim(0), int64_t{1} << 40);
+  EXPECT_THROW((void)large.dim32(0), EnforceNotMet);
+  large.Resize(INT_MAX - 1);
+  EXPECT_EQ(large.dim32(0), INT_MAX - 1);
+  large.Resize(INT_MAX);  // the original stops one short of it
   EXPECT_THROW((void)large.dim32(0), EnforceNotMet);
 }
 
