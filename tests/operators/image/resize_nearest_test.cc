@@ -33,6 +33,25 @@ TEST(ResizeNearestTest, TruncatesInFloat) {
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 8}, {0, 0, 1, 1, 2, 2, 3, 4});
 }
 
+// 17 / 1.7 is 10 in float; times the rounded 1 / 1.7 it falls below 10.
+TEST(ResizeNearestTest, DividesByTheScale) {
+  Workspace ws;
+  const std::vector<float> want{0, 0, 1, 1, 2, 2, 3, 4, 4, 5, 5, 6, 7, 7, 8, 8, 9, 10};
+  FeedRange<float>(&ws, "X", {1, 1, 1, 11});
+  RunOp(&ws, Resize(1, 1.7f));
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 18}, want);
+  FeedRange<float>(&ws, "X", {1, 1, 11, 1});
+  RunOp(&ws, Resize(1.7f, 1));
+  ExpectTensor<float>(ws, "Y", {1, 1, 18, 1}, want);
+  FeedRange<float>(&ws, "X", {1, 1, 11, 1});
+  RunOp(&ws, Resize(1, 1.7f, "NHWC"));
+  ExpectTensor<float>(ws, "Y", {1, 1, 18, 1}, want);
+  Feed<float>(&ws, "scales", {2}, {1, 1.7f});
+  FeedRange<float>(&ws, "X", {1, 1, 1, 11});
+  RunOp(&ws, R"(type: "ResizeNearest" input: "X" input: "scales" output: "Y")");
+  ExpectTensor<float>(ws, "Y", {1, 1, 1, 18}, want);
+}
+
 TEST(ResizeNearestTest, ScalesEveryPlaneOfAWidePicture) {
   Workspace ws;
   FeedRandom(&ws, "X", {2, 3, 5, 37});
