@@ -52,6 +52,7 @@ void RegisterPackedInt8BGRANHWCToNCHWCStylizerPreprocess() {
       .Input(1, "mean", "[3]")
       .Output(0, "Y", "[N, 3, H, W], float")
       .TensorInferenceFunction(InferShape)
+      .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })  // the noise
       .SetDoc(
           "Unpacks a picture for a style transfer net: X - mean + noise. The noise is the "
           "workspace's blob __CAFFE2_STYLIZER_NOISE__, filled by the first such operator.");

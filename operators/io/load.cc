@@ -37,10 +37,32 @@ void LoadedBlobs::CheckWhole() const {
   }
 }
 
+namespace {
+
+constexpr int kMaxDeclaredReaders = 64;
+
+bool LoadsAll(const OperatorDef& def) {
+  return ArgumentHelper(def).GetSingleArgument<int>("load_all", 0) != 0;
+}
+
+// Positions of readers that are declared one by one.
+std::set<int> ReaderInputs() {
+  std::set<int> indices;
+  for (int i = 0; i < kMaxDeclaredReaders; ++i) indices.insert(i);
+  return indices;
+}
+
+}  // namespace
+
 void RegisterLoad() {
   RegisterSchema("Load", __FILE__)
       .NumInputs(0, INT32_MAX)
       .NumOutputs(0, INT32_MAX)
+      // It moves the readers' cursors without their lock.
+      .ModifiesInputs(ReaderInputs())
+      .AccessesUnlistedBlobs([](const OperatorDef& def) {
+        return LoadsAll(def) || def.input_size() > kMaxDeclaredReaders;
+      })
       .DeviceInferenceFunction([](const OperatorDef& op) {
         // Readers are of the CPU.
         return std::pair(
