@@ -10,11 +10,11 @@
 #include "binaries/commands/model.h"
 #include "binaries/commands/outputs.h"
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/plan_executor.h"
 
 namespace caffe2rt {
 namespace {
@@ -66,7 +66,8 @@ int Plan(const CommandLine& line) {
   Workspace ws(line.Text("root"));
   FeedInputs(line, Model{}, &ws);
   Timer timer;
-  CAFFE_ENFORCE(ws.RunPlan(plan, StopOnSignal()), "plan \"", plan.name(), "\" failed");
+  CAFFE_ENFORCE(ws.RunPlan(plan, PlanOptions{.allow_races = line.Has("allow-races")}), "plan \"",
+                plan.name(), "\" failed");
   const float ms = timer.MilliSeconds();
   JsonWriter json;
   json.BeginObject()
@@ -121,7 +122,9 @@ const Command& PlanCommand() {
             {"seed", "N", "1", "of random inputs"},
             {"fetch", "BLOB", "", "print it afterwards; may be given again", true},
             {"top", "N", "5", "print the highest values of each row of it"},
-            {"output", "DIR", "", "save what is fetched as DIR/BLOB.npy"}},
+            {"output", "DIR", "", "save what is fetched as DIR/BLOB.npy"},
+            {"allow-races", "", "",
+             "concurrent steps may write blobs that others use: only for plans that you trust"}},
            ProcessOptions(),
            {kJsonOption}}),
       .run = Plan};

@@ -291,19 +291,14 @@ bool Workspace::RunNetOnce(const NetDef& def) try {
   ThrowOutOfMemory();
 }
 
-bool Workspace::RunPlan(const PlanDef& plan, ShouldContinue should_continue) try {
-  if (!should_continue) should_continue = StopOnSignal{};
-  return RunPlanOnWorkspace(this, plan, std::move(should_continue));
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
+bool Workspace::RunPlan(const PlanDef& plan, ShouldContinue should_continue) {
+  PlanOptions options;
+  options.should_continue = std::move(should_continue);
+  return RunPlan(plan, options);
 }
 
-bool Workspace::RunPlan(const PlanDef& plan, const PlanOptions& options) try {
-  return RunPlanOnWorkspace(
-      this, plan,
-      options.should_continue ? options.should_continue : std::function<bool(int)>(StopOnSignal{}));
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
+bool Workspace::RunPlan(const PlanDef& plan, const PlanOptions& options) {
+  return RunPlanOnWorkspace(this, plan, options);
 }
 
 void Workspace::SetFileAccess(FileAccess access) {

@@ -1,9 +1,9 @@
 #include "caffe2_core/runtime/plan_executor.h"
 
-#include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
 #include "caffe2_core/runtime/workspace.h"
+#include "tests/caffe2_core/runtime/plan_operators.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt {
@@ -12,29 +12,11 @@ namespace {
 using test::ExpectTensor;
 using test::ExpectThrows;
 using test::Feed;
-
-// Nets: `init` sets n = 0, one = 1, limit = 3, stop = false; `step` does n += 1, stop = (n >=
-// limit).
-const char kNets[] = R"(
-  network { name: "init"
-    op { type: "ConstantFill" output: "n" arg { name: "shape" ints: 1 } arg { name: "value" f: 0 } }
-    op { type: "ConstantFill" output: "one" arg { name: "shape" ints: 1 } arg { name: "value" f: 1 } }
-    op { type: "ConstantFill" output: "limit" arg { name: "shape" ints: 1 } arg { name: "value" f: 3 } } }
-  network { name: "step"
-    op { type: "Add" input: "n" input: "one" output: "n" }
-    op { type: "GE" input: "n" input: "limit" output: "stop" } }
-  network { name: "inner"
-    op { type: "Add" input: "n" input: "one" output: "n" } }
-)";
+using test::kInitStep;
 
 bool RunPlan(Workspace* ws, const std::string& steps) {
-  PlanDef plan;
-  CAFFE_ENFORCE(google::protobuf::TextFormat::ParseFromString(std::string(kNets) + steps, &plan),
-                "the plan of the test does not parse");
-  return ws->RunPlan(plan);
+  return test::RunPlanText(ws, test::kCountingNets + steps);
 }
-
-constexpr char kInitStep[] = R"(execution_step { network: "init" })";
 
 TEST(PlanExecutorTest, PlanWithoutStepsSucceeds) {
   Workspace ws;
@@ -136,29 +118,6 @@ TEST(PlanExecutorTest, ChildWorkspaceKeepsItsBlobs) {
   EXPECT_FALSE(ws.HasBlob("n"));
 }
 
-TEST(PlanExecutorTest, ConcurrentInstancesWithWorkspacesOfTheirOwn) {
-  Workspace ws;
-  Feed<int32_t>(&ws, "NODE_ID", {}, {2});
-  EXPECT_TRUE(RunPlan(&ws, R"(execution_step { concurrent_substeps: true num_concurrent_instances: 4
-    substep { create_workspace: true substep { network: "init" } substep { network: "inner" } } })"));
-  EXPECT_FALSE(ws.HasBlob("n"));
-  EXPECT_FALSE(ws.HasBlob("GLOBAL_WORKSPACE_ID"));
-}
-
-TEST(PlanExecutorTest, FailureOfAConcurrentSubstepIsThrownAfterAllEnded) {
-  Workspace ws;
-  Feed<float>(&ws, "a", {2}, {1, 2});
-  Feed<float>(&ws, "b", {3}, {1, 2, 3});
-  ExpectThrows(
-      [&] {
-        RunPlan(&ws, R"(network { name: "bad" op { type: "Add" input: "a" input: "b" output: "c" } }
-                        execution_step { network: "init" }
-                        execution_step { concurrent_substeps: true
-                          substep { network: "bad" } substep { network: "inner" num_iter: 1000 } })");
-      },
-      "net \"bad\"");
-}
-
 TEST(PlanExecutorTest, LaterStepsUseTheNetThatAnEarlierOneMade) {
   Workspace ws;
   EXPECT_TRUE(RunPlan(
@@ -177,12 +136,86 @@ TEST(PlanExecutorTest, ReportNetRunsOnceMoreAtTheEnd) {
 
 TEST(PlanExecutorTest, ShouldContinueIsAskedBeforeEveryIteration) {
   Workspace ws;
-  PlanDef plan;
-  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
-      std::string(kNets) + kInitStep + R"(execution_step { network: "inner" num_iter: 100 })",
-      &plan));
+  const PlanDef plan = test::ParsePlan(std::string(test::kCountingNets) + kInitStep +
+                                       R"(execution_step { network: "inner" num_iter: 100 })");
   EXPECT_TRUE(ws.RunPlan(plan, [](int i) { return i < 4; }));
   ExpectTensor<float>(ws, "n", {1}, {4});
+}
+
+TEST(PlanExecutorTest, ChildWorkspacesKnowTheNodeAndTheirNumber) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "NODE_ID", {}, {2});
+  Feed<int32_t>(&ws, "seen", {}, {0});
+  const std::string copy =
+      R"(network { name: "copy" op { type: "Copy" input: "GLOBAL_WORKSPACE_ID" output: "seen" } })";
+  const std::string step = R"(substep { create_workspace: true network: "copy" } })";
+  EXPECT_TRUE(RunPlan(&ws, copy + "execution_step { " + step));
+  ExpectTensor<int32_t>(ws, "seen", {}, {0x20000});
+  EXPECT_TRUE(RunPlan(&ws, copy + "execution_step { num_iter: 3 " + step));
+  ExpectTensor<int32_t>(ws, "seen", {}, {0x20002});
+}
+
+TEST(PlanExecutorTest, RefusesANodeIdWithoutValue) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "NODE_ID", {0}, {});
+  ExpectThrows([&] { RunPlan(&ws, R"(execution_step { create_workspace: true })"); },
+               "blob \"NODE_ID\" has shape [0], want one int32");
+}
+
+TEST(PlanExecutorTest, CompilesAStepWhenItFirstRuns) {
+  Workspace ws;
+  test::ResetPlanCounts();
+  const std::string bad = R"(network { name: "bad" op { type: "PlanTestUnknown" } })";
+  EXPECT_TRUE(RunPlan(&ws, bad + R"(execution_step {
+    substep { network: "count" } substep { network: "bad" num_iter: 0 } })"));
+  EXPECT_EQ(test::PlanRuns(), 1);
+  ExpectThrows(
+      [&] {
+        RunPlan(&ws, bad + R"(execution_step {
+          substep { network: "count" } substep { network: "bad" } })");
+      },
+      "PlanTestUnknown");
+  EXPECT_EQ(test::PlanRuns(), 2);
+}
+
+TEST(PlanExecutorTest, ReportsTheFormOfAllStepsBeforeAnyRuns) {
+  Workspace ws;
+  test::ResetPlanCounts();
+  for (const char* step :
+       {R"(network: "nope")", R"(network: "count" should_stop_blob: "none")",
+        R"(network: "count" report_net: "count")", R"(network: "count" only_once: true)"}) {
+    EXPECT_THROW(RunPlan(&ws, MakeString(R"(execution_step { substep { network: "count" }
+                                              substep { )",
+                                         step, " } }")),
+                 EnforceNotMet)
+        << step;
+  }
+  EXPECT_EQ(test::PlanRuns(), 0);
+}
+
+// As when all of a step is compiled before it runs.
+TEST(PlanExecutorTest, AChildWorkspaceWritesABlobThatALaterStepCreates) {
+  Workspace ws;
+  Feed<float>(&ws, "one", {1}, {1});
+  EXPECT_TRUE(RunPlan(&ws, R"(
+    network { name: "a" op { type: "Copy" input: "one" output: "z" } }
+    network { name: "b" op { type: "Copy" input: "one" output: "z" } }
+    execution_step { substep { create_workspace: true network: "a" }
+                     substep { network: "b" num_iter: 0 } })"));
+  ExpectTensor<float>(ws, "z", {1}, {1});
+}
+
+TEST(PlanExecutorTest, ASignalEndsAllLoopsAroundTheOneThatSeesIt) {
+  Workspace ws;
+  test::ResetPlanCounts();
+  const std::string raise = R"(network { name: "raise"
+    op { type: "PlanTestCount" } op { type: "PlanTestRaise" } })";
+  for (const char* stop : {"", "create_workspace: true"}) {
+    EXPECT_TRUE(RunPlan(&ws, raise + "execution_step { num_iter: 1000 substep { num_iter: 1000 " +
+                                 stop + R"( network: "raise" } substep { network: "count" } } )" +
+                                 R"(execution_step { network: "count" })"));
+  }
+  EXPECT_EQ(test::PlanRuns(), 2);
 }
 
 }  // namespace

@@ -1,0 +1,273 @@
+#include "caffe2_core/runtime/compiled_step.h"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/runtime/plan_limits.h"
+#include "caffe2_core/runtime/plan_races.h"
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt {
+namespace {
+
+class BlobPreparation {
+ public:
+  BlobPreparation(Workspace* ws, PlanUses* uses) : ws_(*ws), uses_(*uses) {}
+  void Create(const ExecutionStep& step) {
+    for (const std::string& net : step.network()) Create(net);
+    for (const ExecutionStep& substep : step.substep()) {
+      if (!substep.create_workspace()) Create(substep);
+    }
+    if (step.has_report_net()) Create(step.report_net());
+  }
+  void CheckStopBlobs(const ExecutionStep& step) const {
+    CAFFE_ENFORCE(!step.has_should_stop_blob() || ws_.HasBlob(step.should_stop_blob()),
+                  "should_stop_blob \"", step.should_stop_blob(), "\" of step \"", step.name(),
+                  "\" does not exist");
+    for (const ExecutionStep& substep : step.substep()) {
+      if (!substep.create_workspace()) CheckStopBlobs(substep);
+    }
+  }
+
+ private:
+  void Create(const std::string& name) {
+    const NetUses* const net = uses_.OfNet(name);
+    if (net == nullptr || !created_.insert(net).second) return;
+    for (const OperatorDef& op : net->net->op()) {
+      for (const std::string& output : op.output()) ws_.CreateBlob(output);
+    }
+  }
+  Workspace& ws_;
+  PlanUses& uses_;
+  std::set<const NetUses*> created_;
+};
+
+// GLOBAL_WORKSPACE_ID, when the node is known.
+void InjectWorkspaceId(Workspace* child, const TurnsAround* turns, PlanRun* run) {
+  const std::shared_ptr<Blob> node = child->FindBlob("NODE_ID");
+  if (node == nullptr) return;
+  const int sequence = run->child_workspaces.fetch_add(1);
+  CAFFE_ENFORCE_LT(sequence, 1 << 16, "workspaces of a plan");
+  int node_id = 0;
+  {
+    const TurnsTaken taken(turns);
+    const Tensor& tensor = node->Get<Tensor>();
+    CAFFE_ENFORCE(tensor.numel() == 1, "blob \"NODE_ID\" has shape ", tensor.sizes(),
+                  ", want one int32");
+    node_id = tensor.data<int32_t>()[0];
+  }
+  Tensor* id = child->CreateLocalBlob("GLOBAL_WORKSPACE_ID")->GetMutableTensor(CPU);
+  id->Resize(std::vector<int64_t>());
+  id->mutable_data<int32_t>()[0] = static_cast<int32_t>(static_cast<uint32_t>(sequence) +
+                                                        (static_cast<uint32_t>(node_id) << 16));
+}
+
+}  // namespace
+
+PlanRun::PlanRun(const PlanDef& plan) {
+  for (const NetDef& net : plan.network()) {
+    CAFFE_ENFORCE(defs.try_emplace(net.name(), std::make_shared<const NetDef>(net)).second,
+                  "plan \"", plan.name(), "\" has two nets named \"", net.name(), "\"");
+  }
+}
+
+void PrepareBlobs(const ExecutionStep& step, Workspace* ws, PlanRun* run) {
+  BlobPreparation preparation(ws, &run->uses);
+  preparation.Create(step);
+  preparation.CheckStopBlobs(step);
+}
+
+bool RunInChildWorkspace(const ExecutionStep& step, Workspace* parent, const TurnsAround* turns,
+                         PlanRun* run, const ShouldContinueStep& should_continue) {
+  Workspace child(parent->RootFolder(), parent);
+  InjectWorkspaceId(&child, turns, run);
+  PrepareBlobs(step, &child, run);
+  NetPool nets(&run->defs, &child, NetPool::Keep::kInChildWorkspace);
+  return CompiledStep(step, {.ws = &child, .nets = &nets, .turns = turns}, run, should_continue)
+      .Execute();
+}
+
+CompiledStep::CompiledStep(const ExecutionStep& step, const StepPlace& place, PlanRun* run,
+                           ShouldContinueStep outer)
+    : step_(step),
+      place_(place),
+      run_(run),
+      outer_(std::move(outer)),
+      concurrent_(RunsConcurrently(step)) {
+  for (const ExecutionStep& def : step.substep()) {
+    const int copies = def.has_run_every_ms() ? 1 : InstancesOf(step);
+    for (int copy = 0; copy < copies; ++copy) {
+      Substep substep;
+      substep.def = &def;
+      substep.concurrent = concurrent_ && !def.has_run_every_ms();
+      (def.has_run_every_ms() ? reporting_ : recurring_).push_back(std::move(substep));
+    }
+  }
+  turns_of_nets_.outer = turns_of_reports_.outer = place.turns;
+  if (reporting_.empty() && !step.has_report_net()) return;
+  turns_ = std::make_unique<Turns>();
+  turns_of_nets_.turns = turns_of_reports_.turns = turns_.get();
+  turns_of_reports_.reports = true;
+}
+
+CompiledStep::~CompiledStep() = default;
+
+const TurnsAround* CompiledStep::turns() const {
+  return turns_ == nullptr ? place_.turns : &turns_of_nets_;
+}
+
+bool CompiledStep::ShouldContinue(int64_t iteration) const {
+  if (failed_.load()) return false;
+  if (!step_.has_should_stop_blob()) {
+    const int64_t iterations = step_.has_num_iter() ? step_.num_iter() : 1;
+    return iteration < iterations && outer_(iteration);
+  }
+  return (!step_.only_once() || iteration < 1) && outer_(iteration);
+}
+
+// False when interrupted.
+bool CompiledStep::CompileNets() {
+  if (nets_compiled_) return true;
+  networks_.clear();
+  for (const std::string& name : step_.network()) {
+    if (run_->interrupted && run_->interrupted()) return false;
+    const TurnsTaken taken(turns());  // making a net looks at blobs
+    networks_.push_back(place_.nets->Get(name));
+  }
+  if (step_.has_should_stop_blob()) stop_blob_ = place_.ws->GetBlob(step_.should_stop_blob());
+  return nets_compiled_ = true;
+}
+
+void CompiledStep::CheckRaces() const {
+  if (!concurrent_ || run_->allow_races) return;
+  const TurnsTaken taken(turns());
+  const std::string race = FindRace(step_, &run_->uses, *place_.ws);
+  CAFFE_ENFORCE(race.empty(), race);
+}
+
+bool CompiledStep::RunSubstep(Substep* substep, const TurnsAround* turns,
+                              const ShouldContinueStep& should_continue) {
+  if (substep->def->create_workspace()) {
+    return RunInChildWorkspace(*substep->def, place_.ws, turns, run_, should_continue);
+  }
+  if (substep->compiled == nullptr) {
+    StepPlace place = {.ws = place_.ws, .nets = place_.nets, .turns = turns};
+    if (substep->concurrent) {
+      substep->nets = std::make_unique<NetPool>(place_.nets);
+      place.nets = substep->nets.get();
+    }
+    substep->compiled = std::make_unique<CompiledStep>(
+        *substep->def, place, run_, [this](int64_t i) { return !failed_.load() && outer_(i); });
+  }
+  return substep->compiled->Execute();
+}
+
+bool CompiledStep::StopBlobSet() const {
+  if (stop_blob_ == nullptr) return false;
+  const TurnsTaken taken(turns());
+  if (!stop_blob_->IsType<Tensor>()) return false;
+  const Tensor& tensor = stop_blob_->Get<Tensor>();
+  if (!tensor.IsShaped() || tensor.storage() == nullptr) return false;
+  CAFFE_ENFORCE(tensor.IsType<bool>() && tensor.numel() == 1, "should_stop_blob \"",
+                step_.should_stop_blob(), "\" is ", tensor.meta().name(), " ", tensor.sizes(),
+                ", want one bool");
+  return tensor.data<bool>()[0];
+}
+
+std::vector<std::unique_ptr<Reporter>> CompiledStep::StartReporters() {
+  std::vector<std::unique_ptr<Reporter>> reporters;
+  if (step_.has_report_net()) {
+    const auto report = [this, net = ReportNet()] {
+      const TurnsTaken taken(&turns_of_reports_);
+      if (!net->Run()) LOG(WARNING) << "report net \"" << net->Name() << "\" failed";
+    };
+    reporters.push_back(std::make_unique<Reporter>(
+        std::chrono::seconds(std::max(1, step_.report_interval())), report));
+  }
+  for (Substep& substep : reporting_) {
+    const int64_t ms =
+        std::max<int64_t>(1, std::min<int64_t>(substep.def->run_every_ms(), 86400000));
+    reporters.push_back(std::make_unique<Reporter>(std::chrono::milliseconds(ms), [this, &substep] {
+      RunSubstep(&substep, &turns_of_reports_, [](int64_t) { return true; });
+    }));
+  }
+  return reporters;
+}
+
+NetBase* CompiledStep::ReportNet() {
+  const TurnsTaken taken(&turns_of_reports_);
+  return place_.nets->Get(step_.report_net());
+}
+
+// `stopped` is set when the stop blob became true.
+bool CompiledStep::RunOnce(bool* stopped) {
+  for (NetBase* net : networks_) {
+    {
+      const TurnsTaken taken(turns());
+      if (!net->Run()) return false;
+    }
+    if (StopBlobSet()) return *stopped = true;
+  }
+  if (concurrent_) {
+    if (!RunConcurrently()) return false;
+    if (StopBlobSet()) *stopped = true;
+    return true;
+  }
+  for (Substep& substep : recurring_) {
+    if (!RunSubstep(&substep, turns(), outer_)) return false;
+    if (StopBlobSet()) return *stopped = true;
+  }
+  return true;
+}
+
+bool CompiledStep::RunConcurrently() {
+  std::mutex mutex;
+  std::exception_ptr first_error;
+  std::vector<std::thread> threads;
+  const auto join = [&] {
+    for (std::thread& thread : threads) thread.join();
+  };
+  const auto run = [this, &mutex, &first_error](Substep* substep) {
+    try {
+      const auto go_on = [this](int64_t i) { return !failed_.load() && outer_(i); };
+      if (!RunSubstep(substep, turns(), go_on)) failed_ = true;
+    } catch (...) {
+      failed_ = true;
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (first_error == nullptr) first_error = std::current_exception();
+    }
+  };
+  try {
+    for (Substep& substep : recurring_) threads.emplace_back(run, &substep);
+  } catch (const std::exception& error) {
+    failed_ = true;
+    join();
+    CAFFE_THROW("cannot start thread ", threads.size(), " of step \"", step_.name(),
+                "\": ", error.what());
+  }
+  join();
+  if (first_error != nullptr) std::rethrow_exception(first_error);
+  return !failed_.load();
+}
+
+bool CompiledStep::Execute() {
+  failed_ = false;
+  // Asked first, so that an interrupted plan compiles nothing more.
+  bool go_on = ShouldContinue(0) && CompileNets();
+  if (go_on) CheckRaces();
+  const std::vector<std::unique_ptr<Reporter>> reporters = StartReporters();
+  bool stopped = false;
+  for (int64_t i = 0; go_on;) {
+    if (!RunOnce(&stopped)) return false;
+    go_on = !stopped && ShouldContinue(++i);
+  }
+  return true;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,93 @@
+#include "caffe2_core/runtime/plan_check.h"
+
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "caffe2_core/runtime/plan_races.h"
+
+namespace caffe2rt {
+namespace {
+
+// Goes through a plan with the names that surely exist: those that the nets which run before, or in
+// the workspaces around, create.
+class AnyWorkspace {
+ public:
+  explicit AnyWorkspace(PlanUses* uses) : uses_(uses) {}
+
+  void Add(const ExecutionStep& step) {
+    const size_t names = new_names_.size(), nets = new_nets_.size();
+    Create(step);
+    Walk(step);
+    if (!step.create_workspace()) return;
+    for (; new_names_.size() > names; new_names_.pop_back()) names_.erase(new_names_.back());
+    for (; new_nets_.size() > nets; new_nets_.pop_back()) nets_.erase(new_nets_.back());
+  }
+  std::vector<std::string> Take() { return std::move(races_); }
+
+ private:
+  // What the nets of the step's own workspace write.
+  void Create(const ExecutionStep& step) {
+    for (const std::string& net : step.network()) Create(net);
+    if (step.has_report_net()) Create(step.report_net());
+    for (const ExecutionStep& substep : step.substep()) {
+      if (!substep.create_workspace()) Create(substep);
+    }
+  }
+  void Create(const std::string& name) {
+    const NetUses* const net = uses_->OfNet(name);
+    if (net == nullptr || work_ > kMaxUsesToJudge || !nets_.insert(net).second) return;
+    new_nets_.push_back(net);
+    for (const OperatorDef& op : net->net->op()) {
+      work_ += static_cast<size_t>(op.output_size());
+      for (const std::string& output : op.output()) {
+        const auto [it, is_new] = names_.insert(output);
+        if (is_new) new_names_.push_back(it);
+      }
+    }
+  }
+  void Walk(const ExecutionStep& step) {
+    if (RunsConcurrently(step) && work_ <= kMaxUsesToJudge) FindRaceOf(step);
+    for (const ExecutionStep& substep : step.substep()) {
+      if (substep.create_workspace()) {
+        Add(substep);
+      } else {
+        Walk(substep);
+      }
+    }
+  }
+  void FindRaceOf(const ExecutionStep& step) {
+    const ResolveBlob resolve = [this](const std::string& name) {
+      const auto it = names_.find(name);
+      return SharedBlob{.blob = it == names_.end() ? nullptr : &*it,
+                        .memory = nullptr,
+                        .synchronized = std::nullopt};
+    };
+    std::string race = FindRace(step, uses_, resolve, &work_);
+    if (!race.empty()) races_.push_back(std::move(race));
+  }
+
+  PlanUses* const uses_;
+  std::set<std::string> names_;
+  std::set<const NetUses*> nets_;  // whose names are there
+  std::vector<std::set<std::string>::iterator> new_names_;
+  std::vector<const NetUses*> new_nets_;
+  size_t work_ = 0;  // nothing more is found beyond a limit
+  std::vector<std::string> races_;
+};
+
+}  // namespace
+
+std::vector<std::string> FindRacesInAnyWorkspace(const PlanDef& plan) {
+  PlanNetDefs defs;
+  for (const NetDef& net : plan.network()) {
+    // Not owned: the plan outlives it.
+    defs.try_emplace(net.name(), std::shared_ptr<const NetDef>(std::shared_ptr<void>(), &net));
+  }
+  PlanUses uses(&defs);
+  AnyWorkspace walk(&uses);
+  for (const ExecutionStep& step : plan.execution_step()) walk.Add(step);
+  return walk.Take();
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,263 @@
+#include "caffe2_core/runtime/plan_races.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+#include <unordered_map>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/synchronized_types.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr char kRemedy[] =
+    ": use different blobs (new names in a step with create_workspace are its own), or allow the "
+    "race with --allow-races (PlanOptions::allow_races)";
+
+// Uses that a conflict can be told from, and which of them conflict.
+constexpr std::array<unsigned, 4> kKinds = {kWrites, kReads, kWritesSynchronized,
+                                            kReadsSynchronized};
+bool Conflict(unsigned a, unsigned b) {
+  const auto one_way = [](unsigned x, unsigned y) {
+    return x == kWrites || (x == kWritesSynchronized && y == kReads);
+  };
+  return one_way(a, b) || one_way(b, a);
+}
+const char* Verb(unsigned kind) {
+  return (kind & (kWrites | kWritesSynchronized)) != 0 ? "written" : "read";
+}
+
+// The kinds that `use` amounts to, given whether the object synchronizes itself.
+unsigned KindsOf(unsigned use, std::optional<bool> synchronized) {
+  unsigned kinds = use & (kWrites | kReads | kWritesSynchronized | kReadsSynchronized);
+  const bool updates = (use & kUpdates) != 0, updates_tensor = (use & kUpdatesTensor) != 0;
+  if (!synchronized.has_value()) {  // the benefit of the doubt, which a tensor does not need
+    return kinds | (updates ? kReadsSynchronized : 0u) | (updates_tensor ? kWrites : 0u);
+  }
+  if (!*synchronized) return kinds | (updates || updates_tensor ? kWrites : 0u);
+  if ((kinds & kReads) != 0) kinds = (kinds & ~static_cast<unsigned>(kReads)) | kReadsSynchronized;
+  return kinds | (updates || updates_tensor ? kWritesSynchronized : 0u);
+}
+
+// One use of a blob by a substep.
+struct User {
+  const std::string* name = nullptr;  // of the blob, as the substep knows it
+  const NetUses* net = nullptr;       // null: the step itself, for a stop blob
+  int substep = -1;
+};
+using Users = std::array<User, kKinds.size()>;  // by kind; no name: none
+
+// In the order in which they were added, so that of several conflicts always the same one is
+// told.
+class UsersByBlob {
+ public:
+  Users& operator[](const void* blob) {
+    const auto [it, is_new] = positions_.try_emplace(blob, users_.size());
+    if (is_new) users_.emplace_back(blob, Users());
+    return users_[it->second].second;
+  }
+  auto begin() const { return users_.begin(); }
+  auto end() const { return users_.end(); }
+
+ private:
+  std::unordered_map<const void*, size_t> positions_;
+  std::vector<std::pair<const void*, Users>> users_;
+};
+
+class Judge {
+ public:
+  Judge(const ExecutionStep& step, PlanUses* uses, const ResolveBlob& resolve)
+      : step_(step), resolve_(resolve), reporters_(uses->OfReporters(step)) {
+    for (const ExecutionStep& substep : step.substep()) {
+      if (substep.has_run_every_ms()) continue;
+      substeps_.push_back({&substep, uses->OfSubstep(substep), nullptr});
+      for (const StepUses::Net& net : substeps_.back().uses.nets) {
+        total_ += net.uses->blobs.size();
+        if (!net.uses->unlisted.empty()) substeps_.back().unlisted = net.uses;
+      }
+    }
+  }
+
+  // Uses of blobs to look at.
+  size_t total() const { return total_; }
+
+  std::string Find() {
+    if (total_ > kMaxUsesToJudge) {
+      return MakeString("step \"", step_.name(), "\" has ", total_,
+                        " uses of blobs in its concurrent substeps, want at most ", kMaxUsesToJudge,
+                        " to look for conflicts: run fewer operators at once, or allow races with "
+                        "--allow-races (PlanOptions::allow_races)");
+    }
+    AddReporters();
+    for (const Substep& substep : substeps_) FindNewNames(substep.uses);
+    const bool instances = step_.num_concurrent_instances() > 1;
+    for (size_t i = 0; i < substeps_.size(); ++i) {
+      UsersByBlob own = Uses(static_cast<int>(i));
+      for (const auto& [blob, users] : own) {
+        if (instances) {
+          if (std::string race = Compare(users, users); !race.empty()) return race;
+        }
+        Users& others = users_[blob];
+        if (std::string race = Compare(others, users); !race.empty()) return race;
+        for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+          if (others[kind].name == nullptr) others[kind] = users[kind];
+        }
+      }
+      for (size_t j = instances ? i : i + 1; j < substeps_.size(); ++j) {
+        if (std::string race = Unlisted(i, j); !race.empty()) return race;
+        if (std::string race = Unlisted(j, i); !race.empty()) return race;
+      }
+    }
+    return "";
+  }
+
+ private:
+  struct Substep {
+    const ExecutionStep* def;
+    StepUses uses;
+    const NetUses* unlisted;  // the net that accesses blobs it does not list; null: none
+  };
+
+  // Names that nets outside of child workspaces use and that do not exist yet: whoever creates such
+  // a blob, it is in the step's workspace and everybody's.
+  void FindNewNames(const StepUses& uses) {
+    for (const StepUses::Net& net : uses.nets) {
+      if (net.in_child) continue;
+      for (const auto& [name, use] : net.uses->blobs) {
+        if (resolve_(name).blob == nullptr) new_names_.insert(name);
+      }
+    }
+    for (const auto& [name, in_child] : uses.reads) {
+      if (!in_child && resolve_(name).blob == nullptr) new_names_.insert(name);
+    }
+  }
+
+  SharedBlob Resolve(const std::string& name) const {
+    SharedBlob shared = resolve_(name);
+    if (shared.blob == nullptr) {
+      const auto it = new_names_.find(name);
+      if (it != new_names_.end()) shared.blob = &*it;
+    }
+    // A reporter may have put another object there.
+    if (shared.blob != nullptr && replaced_.contains(shared.blob)) shared.synchronized = false;
+    return shared;
+  }
+
+  void AddReporters() {
+    FindNewNames(reporters_);
+    for (const StepUses::Net& net : reporters_.nets) {
+      for (const auto& [name, use] : net.uses->blobs) {
+        if ((use & kWrites) != 0) replaced_.insert(Resolve(name).blob);
+      }
+    }
+  }
+
+  UsersByBlob Uses(int index) const {
+    UsersByBlob users;
+    const auto add = [&](const std::string& name, unsigned use, const NetUses* net) {
+      const SharedBlob shared = Resolve(name);
+      const unsigned kinds = KindsOf(use, shared.synchronized);
+      for (const void* identity : {shared.blob, shared.memory}) {
+        if (identity == nullptr) continue;
+        Users& of_blob = users[identity];
+        for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+          if ((kinds & kKinds[kind]) != 0 && of_blob[kind].name == nullptr) {
+            of_blob[kind] = {.name = &name, .net = net, .substep = index};
+          }
+        }
+      }
+    };
+    const StepUses& uses = substeps_[static_cast<size_t>(index)].uses;
+    for (const StepUses::Net& net : uses.nets) {
+      for (const auto& [name, use] : net.uses->blobs) add(name, use, net.uses);
+    }
+    for (const auto& [name, in_child] : uses.reads) add(name, kReads, nullptr);
+    return users;
+  }
+
+  std::string Compare(const Users& a, const Users& b) const {
+    for (size_t i = 0; i < kKinds.size(); ++i) {
+      for (size_t j = 0; j < kKinds.size(); ++j) {
+        if (a[i].name == nullptr || b[j].name == nullptr || !Conflict(kKinds[i], kKinds[j]))
+          continue;
+        return MakeString(
+            "blob \"", *a[i].name, "\" is ", Verb(kKinds[i]), " by ", Text(a[i]), " while ",
+            *a[i].name == *b[j].name ? "it" : "\"" + *b[j].name + "\"",
+            *a[i].name == *b[j].name ? "" : ", which is the same,", " is ", Verb(kKinds[j]), " by ",
+            a[i].substep == b[j].substep ? "another instance of " : "", Text(b[j]), kRemedy);
+      }
+    }
+    return "";
+  }
+
+  // Operators that access blobs they do not list conflict with all that the other substep uses.
+  std::string Unlisted(size_t i, size_t j) const {
+    const NetUses* const net = substeps_[i].unlisted;
+    if (net == nullptr) return "";
+    const User accessing = {.name = nullptr, .net = net, .substep = static_cast<int>(i)};
+    const char* another = i == j ? "another instance of " : "";
+    for (const StepUses::Net& other : substeps_[j].uses.nets) {
+      const User used = {.name = nullptr, .net = other.uses, .substep = static_cast<int>(j)};
+      const bool lists = !other.uses->blobs.empty();
+      if (!lists && other.uses->unlisted.empty()) continue;
+      return MakeString(lists ? "blob \"" + other.uses->blobs.begin()->first + "\"" : "any blob",
+                        " may be accessed by operator ", net->unlisted, " of ", Text(accessing),
+                        " while it is used by ", another, Text(used), kRemedy);
+    }
+    return "";
+  }
+
+  std::string Text(const User& user) const {
+    const ExecutionStep& substep = *substeps_[static_cast<size_t>(user.substep)].def;
+    std::string text = substep.name().empty()
+                           ? MakeString("substep ", user.substep, " of step \"", step_.name(), "\"")
+                           : MakeString("step \"", substep.name(), "\"");
+    if (user.net == nullptr) return text;
+    return MakeString(text, " (net \"", user.net->net->name(), "\")");
+  }
+
+  const ExecutionStep& step_;
+  const ResolveBlob& resolve_;
+  const StepUses reporters_;
+  std::vector<Substep> substeps_;
+  size_t total_ = 0;
+  std::set<std::string> new_names_;
+  std::set<const void*> replaced_;
+  UsersByBlob users_;  // of the substeps so far
+};
+
+}  // namespace
+
+bool RunsConcurrently(const ExecutionStep& step) {
+  const auto recurring =
+      std::count_if(step.substep().begin(), step.substep().end(),
+                    [](const auto& substep) { return !substep.has_run_every_ms(); });
+  return recurring > 0 &&
+         ((step.concurrent_substeps() && recurring > 1) || step.num_concurrent_instances() > 1);
+}
+
+std::string FindRace(const ExecutionStep& step, PlanUses* uses, const ResolveBlob& resolve,
+                     size_t* work) {
+  Judge judge(step, uses, resolve);
+  if (work != nullptr) *work += judge.total();
+  return judge.Find();
+}
+
+std::string FindRace(const ExecutionStep& step, PlanUses* uses, const Workspace& ws) {
+  DeclareSynchronizedType<db::DBReader>();
+  return FindRace(step, uses, [&ws](const std::string& name) {
+    SharedBlob shared;
+    const std::shared_ptr<Blob> blob = ws.FindBlob(name);
+    if (blob == nullptr) return shared;
+    shared.blob = blob.get();
+    shared.synchronized = IsSynchronizedType(blob->meta());
+    if (blob->IsType<Tensor>()) shared.memory = blob->Get<Tensor>().storage().get();
+    return shared;
+  });
+}
+
+}  // namespace caffe2rt

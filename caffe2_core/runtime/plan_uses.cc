@@ -1,0 +1,142 @@
+#include "caffe2_core/runtime/plan_uses.h"
+
+#include <set>
+#include <unordered_set>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/io/proto_file.h"
+
+namespace caffe2rt {
+namespace {
+
+// Nets in arguments nest no deeper than a proto can be parsed, but protos made in memory may.
+constexpr int kMaxNetDepth = 64;
+
+bool AccessesUnlistedBlobs(const OpSchema* schema, const OperatorDef& op) {
+  if (schema == nullptr) return false;
+  try {
+    return schema->accesses_unlisted_blobs(op);
+  } catch (...) {  // arguments that its constructor will not accept either
+    return true;
+  }
+}
+
+class NetWalk {
+ public:
+  explicit NetWalk(NetUses* uses) : uses_(*uses) {}
+
+  void Add(const NetDef& net, int depth) {
+    for (const OperatorDef& op : net.op()) {
+      AddOperator(op);
+      if (depth >= kMaxNetDepth) {
+        uses_.unlisted = op.type();
+        continue;
+      }
+      for (const Argument& arg : op.arg()) AddNets(arg, depth + 1);
+    }
+  }
+
+ private:
+  void AddOperator(const OperatorDef& op) {
+    const OpSchema* const schema = OpSchemaRegistry::Schema(op.type());
+    const std::unordered_set<std::string> inputs(op.input().begin(), op.input().end());
+    std::unordered_set<std::string> synchronized;
+    for (int i = 0; i < op.output_size(); ++i) {
+      unsigned use = kWrites;
+      if (schema != nullptr && schema->output_is_synchronized(i)) {
+        use = kWritesSynchronized;
+        synchronized.insert(op.output(i));
+      } else if (inputs.contains(op.output(i))) {
+        use = schema != nullptr && schema->HasTensorInference() ? kUpdatesTensor : kUpdates;
+      }
+      uses_.blobs[op.output(i)] |= use;
+    }
+    for (int i = 0; i < op.input_size(); ++i) {
+      unsigned use = kReads;
+      if (synchronized.contains(op.input(i))) use = kReadsSynchronized;
+      if (schema != nullptr && schema->input_is_synchronized(i)) use = kReadsSynchronized;
+      if (schema != nullptr && schema->modifies_input(i)) use = kWrites;
+      uses_.blobs[op.input(i)] |= use;
+    }
+    if (uses_.unlisted.empty() && AccessesUnlistedBlobs(schema, op)) uses_.unlisted = op.type();
+  }
+
+  void AddNets(const Argument& arg, int depth) {
+    if (arg.has_n()) Add(arg.n(), depth);
+    for (const NetDef& net : arg.nets()) Add(net, depth);
+    // Recurrent nets of 2017 hold theirs as text.
+    NetDef step;
+    if (arg.name().ends_with("step_net") && arg.has_s() && ParseProtoFromText(arg.s(), &step)) {
+      Add(step, depth);
+    }
+  }
+
+  NetUses& uses_;
+};
+
+class StepWalk {
+ public:
+  StepWalk(PlanUses* plan, StepUses* uses) : plan_(plan), uses_(*uses) {}
+
+  void Add(const ExecutionStep& step, bool in_child) {
+    for (const std::string& net : step.network()) AddNet(net, in_child);
+    if (step.has_report_net()) AddNet(step.report_net(), in_child);
+    if (step.has_should_stop_blob()) AddRead(step.should_stop_blob(), in_child);
+    for (const ExecutionStep& substep : step.substep()) AddSubstep(substep, in_child);
+  }
+  void AddSubstep(const ExecutionStep& substep, bool in_child) {
+    // Only where it exists: it is never created for the step.
+    if (substep.create_workspace()) AddRead("NODE_ID", true);
+    Add(substep, in_child || substep.create_workspace());
+  }
+  void AddNet(const std::string& name, bool in_child) {
+    const NetUses* const net = plan_->OfNet(name);
+    if (net != nullptr && seen_nets_.insert({net, in_child}).second) {
+      uses_.nets.push_back({.uses = net, .in_child = in_child});
+    }
+  }
+
+ private:
+  void AddRead(const std::string& blob, bool in_child) {
+    if (seen_reads_.insert({blob, in_child}).second) uses_.reads.emplace_back(blob, in_child);
+  }
+
+  PlanUses* const plan_;
+  StepUses& uses_;
+  std::set<std::pair<const NetUses*, bool>> seen_nets_;
+  std::set<std::pair<std::string, bool>> seen_reads_;
+};
+
+}  // namespace
+
+NetUses UsesOf(const std::shared_ptr<const NetDef>& net) {
+  NetUses uses;
+  uses.net = net;
+  NetWalk(&uses).Add(*net, 0);
+  return uses;
+}
+
+const NetUses* PlanUses::OfNet(const std::string& name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const auto known = nets_.find(name); known != nets_.end()) return &known->second;
+  const auto def = defs_->find(name);
+  return def == defs_->end() ? nullptr : &(nets_[name] = UsesOf(def->second));
+}
+
+StepUses PlanUses::OfSubstep(const ExecutionStep& substep) {
+  StepUses uses;
+  StepWalk(this, &uses).AddSubstep(substep, false);
+  return uses;
+}
+
+StepUses PlanUses::OfReporters(const ExecutionStep& step) {
+  StepUses uses;
+  StepWalk walk(this, &uses);
+  if (step.has_report_net()) walk.AddNet(step.report_net(), false);
+  for (const ExecutionStep& substep : step.substep()) {
+    if (substep.has_run_every_ms()) walk.AddSubstep(substep, false);
+  }
+  return uses;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,66 @@
+#pragma once
+// Which blobs the nets and steps of a plan use, by name and without running them: what
+// plan_races.h judges.
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "caffe2rt/caffe2.pb.h"
+
+namespace caffe2rt {
+
+// The nets of a plan by name.
+using PlanNetDefs = std::map<std::string, std::shared_ptr<const NetDef>>;
+
+// How a blob is used; a set of bits.
+enum BlobUse : unsigned {
+  kReads = 1,
+  kWrites = 2,              // also whatever replaces the object
+  kReadsSynchronized = 4,   // declared by the operator's schema
+  kWritesSynchronized = 8,  // the same
+  kUpdates = 16,            // an output that is an input too: synchronized where the object is
+  kUpdatesTensor = 32,      // the same by an operator whose schema infers shapes
+};
+
+// What one net uses, nets in its operators' arguments included. Arguments other than nets and
+// `control_input` are not looked at.
+struct NetUses {
+  std::shared_ptr<const NetDef> net;  // shared: with the plan
+  std::map<std::string, unsigned> blobs;
+  // The type of the first operator that accesses blobs it does not list; empty: none.
+  std::string unlisted;
+};
+NetUses UsesOf(const std::shared_ptr<const NetDef>& net);
+
+// What a step and all below it use, reporters included.
+struct StepUses {
+  struct Net {
+    const NetUses* uses = nullptr;
+    bool in_child = false;  // runs in a child workspace that is made below the step
+  };
+  std::vector<Net> nets;                            // different
+  std::vector<std::pair<std::string, bool>> reads;  // stop blobs and node ids, in_child
+};
+
+// Uses of a plan's nets, found once for each net. Thread safe.
+class PlanUses {
+ public:
+  // REQUIRES: `defs` outlives this.
+  explicit PlanUses(const PlanNetDefs* defs) : defs_(defs) {}
+  // Null when the plan has no such net.
+  const NetUses* OfNet(const std::string& name);
+  StepUses OfSubstep(const ExecutionStep& substep);
+  // The report net and the substeps with run_every_ms.
+  StepUses OfReporters(const ExecutionStep& step);
+
+ private:
+  const PlanNetDefs* const defs_;
+  std::mutex mutex_;
+  std::map<std::string, NetUses> nets_;  // guarded by mutex_; references stay valid
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,299 @@
+#include "caffe2_core/runtime/plan_races.h"
+
+#include <gtest/gtest.h>
+
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/plan_check.h"
+#include "tests/caffe2_core/runtime/plan_operators.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::RunPlanText;
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string Net(const std::string& name, const std::string& ops) {
+  return "network { name: \"" + name + "\" " + ops + " }\n";
+}
+std::string Op(const std::string& type, const std::string& inputs, const std::string& outputs,
+               const std::string& rest = "") {
+  std::string text = "op { type: \"" + type + "\" ";
+  for (const char c : inputs) text += std::string("input: \"") + c + "\" ";
+  for (const char c : outputs) text += std::string("output: \"") + c + "\" ";
+  return text + rest + " }\n";
+}
+
+// Steps "a" and "b", which run nets "a" and "b" at the same time.
+const char kTogether[] = R"(execution_step { name: "both" concurrent_substeps: true
+  substep { name: "a" network: "a" } substep { name: "b" network: "b" } })";
+
+// What the plan throws; "" when it does not.
+std::string Refusal(Workspace* ws, const std::string& plan) {
+  try {
+    EXPECT_TRUE(RunPlanText(ws, plan));
+    return "";
+  } catch (const EnforceNotMet& error) {
+    return error.message();
+  }
+}
+
+class PlanRacesTest : public testing::Test {
+ protected:
+  PlanRacesTest() {
+    for (const char* name : {"x", "y"}) Feed<float>(&ws_, name, {2}, {1, 2});
+    test::ResetPlanCounts();
+  }
+  std::string Refusal(const std::string& plan) { return caffe2rt::Refusal(&ws_, plan); }
+
+  Workspace ws_;
+};
+
+// Both instances resized and wrote one tensor: a heap overflow.
+TEST_F(PlanRacesTest, RefusesInstancesThatWriteOneBlob) {
+  const std::string plan =
+      Net("grow", Op("Concat", "yy", "xi", "arg { name: \"axis\" i: 0 }") +
+                      Op("Concat", "xxxxxxxx", "zi", "arg { name: \"axis\" i: 0 }")) +
+      R"(execution_step { name: "many" num_concurrent_instances: 8
+           substep { name: "one" network: "grow" num_iter: 100 } })";
+  const std::string refusal = Refusal(plan);
+  EXPECT_THAT(refusal, AllOf(HasSubstr("is written by step \"one\" (net \"grow\") while it is"),
+                             HasSubstr("by another instance of step \"one\" (net \"grow\")"),
+                             HasSubstr("--allow-races (PlanOptions::allow_races)")));
+  EXPECT_EQ(refusal.find('\n'), std::string::npos);
+}
+
+TEST_F(PlanRacesTest, RefusesASubstepThatReadsWhatAnotherWrites) {
+  EXPECT_THAT(Refusal(Net("a", Op("Copy", "x", "z")) + Net("b", Op("Copy", "y", "x")) + kTogether),
+              AllOf(HasSubstr("blob \"x\" is read by step \"a\" (net \"a\") while it is written by "
+                              "step \"b\" (net \"b\")"),
+                    HasSubstr("--allow-races")));
+}
+
+TEST_F(PlanRacesTest, AllowsBlobsThatAreOnlyRead) {
+  EXPECT_EQ(Refusal(Net("a", Op("Copy", "x", "p")) + Net("b", Op("Copy", "x", "q")) + kTogether),
+            "");
+  ExpectTensor<float>(ws_, "p", {2}, {1, 2});
+  ExpectTensor<float>(ws_, "q", {2}, {1, 2});
+}
+
+TEST_F(PlanRacesTest, RefusesANewNameThatTwoSubstepsCreate) {
+  EXPECT_THAT(Refusal(Net("a", Op("Copy", "x", "z")) + Net("b", Op("Copy", "y", "z")) + kTogether),
+              HasSubstr("blob \"z\""));
+}
+
+TEST_F(PlanRacesTest, AChildWorkspaceOwnsNewNamesAlone) {
+  const std::string instances = R"(execution_step { num_concurrent_instances: 4
+    substep { name: "child" create_workspace: true network: "n" } })";
+  EXPECT_EQ(Refusal(Net("n", Op("Copy", "x", "z")) + instances), "");
+  EXPECT_FALSE(ws_.HasBlob("z"));
+  EXPECT_THAT(Refusal(Net("n", Op("Copy", "x", "y")) + instances),
+              HasSubstr("blob \"y\" is written by step \"child\""));
+}
+
+TEST_F(PlanRacesTest, AChildWorkspaceSeesWhatASiblingCreatesAroundIt) {
+  const std::string nets = Net("a", Op("Copy", "x", "z")) + Net("b", Op("Copy", "y", "z"));
+  EXPECT_THAT(Refusal(nets + R"(execution_step { concurrent_substeps: true
+                substep { name: "a" network: "a" }
+                substep { name: "b" create_workspace: true network: "b" } })"),
+              AllOf(HasSubstr("blob \"z\""), HasSubstr("\"a\""), HasSubstr("\"b\"")));
+  // The same by a later substep around the concurrent step.
+  Workspace fresh;
+  Feed<float>(&fresh, "x", {1}, {1});
+  Feed<float>(&fresh, "y", {1}, {1});
+  EXPECT_THAT(caffe2rt::Refusal(&fresh, nets + R"(execution_step {
+                substep { num_concurrent_instances: 2
+                  substep { create_workspace: true network: "b" } }
+                substep { network: "a" } })"),
+              HasSubstr("blob \"z\" is written by substep 0 of step \"\""));
+}
+
+TEST_F(PlanRacesTest, TwoNamesOfOneBlobConflict) {
+  Workspace child(&ws_, {{"p", "x"}, {"q", "x"}});
+  Feed<float>(&child, "y", {1}, {1});
+  EXPECT_THAT(caffe2rt::Refusal(&child, Net("a", Op("Copy", "p", "z")) +
+                                            Net("b", Op("Copy", "y", "q")) + kTogether),
+              HasSubstr("blob \"p\" is read by step \"a\" (net \"a\") while \"q\", which is the "
+                        "same, is written by step \"b\""));
+}
+
+TEST_F(PlanRacesTest, TwoTensorsInOneMemoryConflict) {
+  const std::string nets = Net("a", Op("Relu", "x", "x")) + Net("b", Op("Copy", "s", "z"));
+  ws_.CreateBlob("s")->GetMutableTensor(CPU)->CopyFrom(ws_.GetBlob("x")->Get<Tensor>());
+  EXPECT_EQ(Refusal(nets + kTogether), "");
+  Tensor* shared = ws_.GetBlob("s")->GetMutableTensor(CPU);
+  shared->ResizeLike(ws_.GetBlob("x")->Get<Tensor>());
+  shared->ShareData(ws_.GetBlob("x")->Get<Tensor>());
+  EXPECT_THAT(Refusal(nets + kTogether), HasSubstr("\"s\", which is the same"));
+}
+
+TEST_F(PlanRacesTest, AnAliasCountsAsAWriter) {
+  EXPECT_THAT(Refusal(Net("a", Op("Alias", "x", "z") + Op("Relu", "z", "z")) +
+                      Net("b", Op("Copy", "x", "q")) + kTogether),
+              HasSubstr("blob \"x\""));
+}
+
+TEST_F(PlanRacesTest, StopBlobsAreRead) {
+  Feed<bool>(&ws_, "stop", {1}, {true});
+  EXPECT_THAT(Refusal(Net("a", Op("PlanTestCount", "", "")) +
+                      Net("b", R"(op { type: "PlanTestCount" output: "stop" })") +
+                      R"(execution_step { concurrent_substeps: true
+                           substep { name: "a" network: "a" should_stop_blob: "stop" }
+                           substep { name: "b" network: "b" } })"),
+              HasSubstr("blob \"stop\" is read by step \"a\" while it is written by step \"b\""));
+}
+
+TEST_F(PlanRacesTest, NetsInArgumentsAreUsedAndControlInputsAreNot) {
+  const std::string b = Net("b", Op("Copy", "y", "x"));
+  EXPECT_EQ(Refusal(Net("a", Op("Copy", "y", "z", "control_input: \"x\"")) + b + kTogether), "");
+  for (const std::string& argument :
+       {"arg { name: \"then_net\" n { " + Op("Copy", "x", "z") + " } }",
+        "arg { name: \"nets\" nets { " + Op("Copy", "x", "z") + " } }",
+        "arg { name: \"n\" n { op { type: \"If\" arg { name: \"m\" n { " + Op("Copy", "x", "z") +
+            " } } } } }"}) {
+    EXPECT_THAT(Refusal(Net("a", Op("PlanTestCount", "y", "", argument)) + b + kTogether),
+                HasSubstr("blob \"x\" is read by step \"a\""))
+        << argument;
+  }
+}
+
+TEST_F(PlanRacesTest, AllBelowASubstepBelongsToIt) {
+  const std::string nets = Net("a", Op("Copy", "x", "z")) + Net("b", Op("Copy", "y", "x"));
+  for (const char* nested :
+       {R"(substep { substep { network: "a" } })", R"(substep { run_every_ms: 1000 network: "a" })",
+        R"(create_workspace: true report_net: "a" report_interval: 9)",
+        R"(concurrent_substeps: true substep { network: "a" } substep { })"}) {
+    EXPECT_THAT(Refusal(nets + R"(execution_step { concurrent_substeps: true
+                  substep { name: "b" network: "b" } substep { name: "deep" )" +
+                        nested + "} }"),
+                AllOf(HasSubstr("blob \"x\""), HasSubstr("step \"deep\" (net \"a\")")))
+        << nested;
+  }
+}
+
+TEST_F(PlanRacesTest, ReportersOfTheStepAreNotRefused) {
+  EXPECT_EQ(Refusal(Net("a", Op("Relu", "x", "x")) + Net("b", Op("Copy", "y", "q")) +
+                    Net("report", Op("Copy", "x", "z")) +
+                    R"(execution_step { concurrent_substeps: true
+                         report_net: "report" report_interval: 3600
+                         substep { network: "a" num_iter: 50 } substep { network: "b" num_iter: 50 }
+                         substep { run_every_ms: 1 network: "report" } })"),
+            "");
+  ExpectTensor<float>(ws_, "z", {2}, {1, 2});
+}
+
+TEST_F(PlanRacesTest, OperatorsThatAccessUnlistedBlobsRunAlone) {
+  const std::string all =
+      R"(op { type: "Load" arg { name: "db" s: "none" } arg { name: "db_type" s: "minidb" }
+              arg { name: "load_all" i: 1 } })";
+  EXPECT_THAT(Refusal(Net("a", all) + Net("b", Op("Copy", "y", "q")) + kTogether),
+              AllOf(HasSubstr("may be accessed by operator Load of step \"a\" (net \"a\")"),
+                    HasSubstr("used by step \"b\""), HasSubstr("--allow-races")));
+  EXPECT_THAT(Refusal(Net("a", all) + R"(execution_step { num_concurrent_instances: 2
+                        substep { name: "a" network: "a" } })"),
+              HasSubstr("used by another instance of step \"a\""));
+}
+
+TEST_F(PlanRacesTest, OperatorsWithoutSchemaReadInputsAndWriteOutputs) {
+  EXPECT_THAT(Refusal(Net("a", Op("PlanTestPlainTally", "x", "y")) +
+                      Net("b", Op("Copy", "y", "z")) + kTogether),
+              HasSubstr("blob \"y\" is written by step \"a\""));
+}
+
+TEST_F(PlanRacesTest, DeclaredTypesAreSharedInPlaceAndOthersAreNot) {
+  auto* const tally = ws_.CreateBlob("t")->GetMutable<test::Tally>();
+  ws_.CreateBlob("u")->GetMutable<test::PlainTally>();
+  const std::string instances = R"(execution_step { num_concurrent_instances: 8
+    substep { name: "count" network: "n" num_iter: 10 } })";
+  EXPECT_EQ(Refusal(Net("n", Op("PlanTestTally", "t", "t")) + instances), "");
+  EXPECT_EQ(tally->count, 80);
+  EXPECT_THAT(Refusal(Net("n", Op("PlanTestPlainTally", "u", "u")) + instances),
+              HasSubstr("blob \"u\""));
+  // Not in place: the object may be replaced.
+  EXPECT_THAT(Refusal(Net("n", Op("PlanTestTally", "", "t")) + instances), HasSubstr("blob \"t\""));
+  EXPECT_EQ(tally->count, 80);
+}
+
+TEST_F(PlanRacesTest, AReporterThatReplacesAnObjectEndsItsSharing) {
+  ws_.CreateBlob("t")->GetMutable<test::Tally>();
+  EXPECT_THAT(Refusal(Net("n", Op("PlanTestTally", "t", "t")) + Net("r", Op("Copy", "x", "t")) +
+                      R"(execution_step { num_concurrent_instances: 2
+                           report_net: "r" report_interval: 9
+                           substep { name: "count" network: "n" } })"),
+              HasSubstr("blob \"t\""));
+}
+
+TEST_F(PlanRacesTest, SchemasDeclareSynchronizedAccesses) {
+  const std::string guarded = Net("a", Op("PlanTestGuarded", "xy", "x"));
+  const auto with = [&](const std::string& b) { return guarded + Net("b", b) + kTogether; };
+  EXPECT_EQ(Refusal(with(Op("PlanTestGuarded", "x", "x"))), "");
+  EXPECT_EQ(Refusal(with(Op("PlanTestGuarded", "xy", ""))), "");
+  EXPECT_THAT(Refusal(with(Op("Relu", "x", "x"))), HasSubstr("blob \"x\""));
+  EXPECT_THAT(Refusal(with(Op("Copy", "x", "z"))), HasSubstr("blob \"x\""));
+  // Input 1 is an ordinary one.
+  EXPECT_THAT(Refusal(with(Op("Relu", "y", "y"))), HasSubstr("blob \"y\""));
+}
+
+TEST_F(PlanRacesTest, ReadersAreSharedButForLoadAndCreateDB) {
+  const test::TempDir dir;
+  const std::string path = dir.path() + "/keys.minidb";
+  {
+    const auto db = db::CreateDB("minidb", path, db::NEW);
+    const auto transaction = db->NewTransaction();
+    for (const char* key : {"k1", "k2", "k3"}) transaction->Put(key, "v");
+    transaction->Commit();
+  }
+  ws_.CreateBlob("r")->GetMutable<db::DBReader>()->Open("minidb", path);
+  const std::string read = Net("a", Op("PlanTestReadKey", "r", "r"));
+  const auto with = [&](const std::string& b) { return read + Net("b", b) + kTogether; };
+  EXPECT_EQ(Refusal(read + R"(execution_step { num_concurrent_instances: 4
+                      substep { network: "a" num_iter: 7 } })"),
+            "");
+  std::string key, value;  // 28 records of 3 were read: the next is the second
+  ws_.GetBlob("r")->Get<db::DBReader>().Read(&key, &value);
+  EXPECT_EQ(key, "k2");
+  EXPECT_THAT(Refusal(with(Op("Load", "r", "z"))), HasSubstr("blob \"r\""));
+  EXPECT_THAT(Refusal(with(Op("CreateDB", "", "r"))), HasSubstr("blob \"r\""));
+}
+
+TEST_F(PlanRacesTest, AllowRacesPermitsDataButNeverSharesOperators) {
+  PlanOptions options;
+  options.allow_races = true;
+  // The operators list the blob and do not touch it.
+  EXPECT_TRUE(RunPlanText(&ws_,
+                          Net("n", Op("PlanTestCount", "x", "x")) +
+                              R"(execution_step { num_concurrent_instances: 8
+                                      substep { network: "n" num_iter: 20 }
+                                      substep { network: "n" num_iter: 20 } })",
+                          options));
+  EXPECT_EQ(test::PlanRuns(), 320);
+  EXPECT_EQ(test::PlanOperators(), 16);
+  EXPECT_EQ(test::PlanOverlaps(), 0);
+}
+
+TEST_F(PlanRacesTest, TellsTheConflictsThatAnyWorkspaceHas) {
+  const auto races = [](const std::string& text) {
+    return FindRacesInAnyWorkspace(test::ParsePlan(text));
+  };
+  const std::string instances = R"(execution_step { num_concurrent_instances: 2
+    substep { name: "s" create_workspace: true network: "n" } })";
+  // Whether x exists depends on the workspace.
+  EXPECT_TRUE(races(Net("n", Op("Copy", "y", "x")) + instances).empty());
+  // A step before creates it.
+  EXPECT_THAT(
+      races(Net("n", Op("Copy", "y", "x")) + R"(execution_step { network: "n" })" + instances),
+      testing::ElementsAre(HasSubstr("blob \"x\"")));
+  EXPECT_THAT(races(Net("a", Op("Relu", "x", "x")) + Net("b", Op("Copy", "x", "z")) + kTogether),
+              testing::ElementsAre(HasSubstr("blob \"x\"")));
+  // It may hold an object that synchronizes itself.
+  EXPECT_TRUE(races(Net("a", Op("PlanTestTally", "t", "t")) +
+                    Net("b", Op("PlanTestTally", "t", "t")) + kTogether)
+                  .empty());
+}
+
+}  // namespace
+}  // namespace caffe2rt
