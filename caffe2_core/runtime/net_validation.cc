@@ -16,6 +16,8 @@
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/plan_check.h"
+#include "caffe2_core/runtime/plan_limits.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -261,6 +263,12 @@ std::vector<NetFinding> ValidatePlan(const PlanDef& plan) try {
   if (plan.execution_step_size() == 0)
     validation.Add(kWarning, -1, "the plan has no execution step");
   for (const ExecutionStep& step : plan.execution_step()) CheckStep(step, names, &validation);
+  const std::string limit = PlanLimitProblem(plan);
+  if (!limit.empty()) {
+    validation.Add(kError, -1, limit);
+  } else {
+    for (const std::string& race : FindRacesInAnyWorkspace(plan)) validation.Add(kError, -1, race);
+  }
   for (const NetDef& net : plan.network())
     validation.AddNet(net, MakeString("net \"", net.name(), "\": "), 0);
   return validation.Take();

@@ -33,7 +33,8 @@ const char* NetFindingKindName(NetFindingKind kind);
 std::vector<NetFinding> ValidateNet(const NetDef& net);
 
 // The plan itself (steps that name nets which are not there, nets of one name, fields that exclude
-// each other), then its nets; `path` names the net.
+// each other, too many threads or steps, concurrent steps that conflict in any workspace), then its
+// nets; `path` names the net.
 std::vector<NetFinding> ValidatePlan(const PlanDef& plan);
 
 }  // namespace caffe2rt
