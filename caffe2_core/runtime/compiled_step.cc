@@ -85,11 +85,13 @@ void PrepareBlobs(const ExecutionStep& step, Workspace* ws, PlanRun* run) {
 
 bool RunInChildWorkspace(const ExecutionStep& step, Workspace* parent, const TurnsAround* turns,
                          PlanRun* run, const ShouldContinueStep& should_continue) {
-  Workspace child(parent->RootFolder(), parent);
-  InjectWorkspaceId(&child, turns, run);
-  PrepareBlobs(step, &child, run);
-  NetPool nets(&run->defs, &child, NetPool::Keep::kInChildWorkspace);
-  return CompiledStep(step, {.ws = &child, .nets = &nets, .turns = turns}, run, should_continue)
+  // On the heap: a lock on a thread's stack seems to TSAN to be the one that was there before.
+  const auto child = std::make_unique<Workspace>(parent->RootFolder(), parent);
+  InjectWorkspaceId(child.get(), turns, run);
+  PrepareBlobs(step, child.get(), run);
+  NetPool nets(&run->defs, child.get(), NetPool::Keep::kInChildWorkspace);
+  return CompiledStep(step, {.ws = child.get(), .nets = &nets, .turns = turns}, run,
+                      should_continue)
       .Execute();
 }
 
@@ -245,11 +247,10 @@ bool CompiledStep::RunConcurrently() {
   };
   try {
     for (Substep& substep : recurring_) threads.emplace_back(run, &substep);
-  } catch (const std::exception& error) {
+  } catch (...) {  // no memory or no more threads
     failed_ = true;
     join();
-    CAFFE_THROW("cannot start thread ", threads.size(), " of step \"", step_.name(),
-                "\": ", error.what());
+    RethrowWithFrame(MakeString("thread ", threads.size(), " of step \"", step_.name(), "\""));
   }
   join();
   if (first_error != nullptr) std::rethrow_exception(first_error);
