@@ -114,6 +114,14 @@ TEST(NetTest, KnowsUsersNetTypesAndCaffe2sAndGivesNullForOthers) {
   EXPECT_EQ(Make(&ws, R"(name: "n" type: "nope")"), nullptr);
 }
 
+TEST(NetTest, RefusesParallelWithoutWorkers) {
+  Workspace ws;
+  for (const char* workers : {"", "num_workers: 0", "num_workers: -1"}) {
+    ExpectThrows([&] { Make(&ws, std::string(R"(name: "n" type: "parallel" )") + workers); },
+                 "net \"n\" of type parallel has num_workers");
+  }
+}
+
 TEST(NetTest, GivesItsDeviceOptionToOperatorsThatHaveNoneOfTheirOwn) {
   Workspace ws;
   const auto net = Make(&ws, R"(name: "n" device_option { random_seed: 1 }
