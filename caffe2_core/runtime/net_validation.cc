@@ -25,6 +25,7 @@ namespace {
 
 using enum NetFindingKind;
 constexpr int kMaxNetDepth = 64;
+constexpr int kMaxSuggestions = 16;  // of names of nets
 
 // Caffe2's own Python helpers give these to operators of every type; to warn of them would hide
 // what a person misspelt.
@@ -207,12 +208,14 @@ class Validation {
   std::map<std::pair<std::string, std::string>, size_t> positions_;
 };
 
-void CheckStep(const ExecutionStep& step, const std::set<std::string>& nets,
+void CheckStep(const ExecutionStep& step, const std::set<std::string>& nets, int* suggestions,
                Validation* validation) {
   const std::string name = MakeString("step \"", step.name(), "\": ");
   const auto must_be_there = [&](const std::string& net) {
     if (nets.contains(net)) return;
-    const std::string close = Join(", ", NearestNames(net, {nets.begin(), nets.end()}));
+    // Looking for close names takes long; who gets many of them wrong is not helped by it.
+    const std::string close =
+        (*suggestions)-- > 0 ? Join(", ", NearestNames(net, {nets.begin(), nets.end()})) : "";
     validation->Add(kError, -1,
                     MakeString(name, "net \"", net, "\" is not in the plan",
                                close.empty() ? "" : "; close: ", close));
@@ -233,7 +236,8 @@ void CheckStep(const ExecutionStep& step, const std::set<std::string>& nets,
     validation->Add(kError, -1,
                     name + "only_once is given without should_stop_blob, which is not supported");
   }
-  for (const ExecutionStep& substep : step.substep()) CheckStep(substep, nets, validation);
+  for (const ExecutionStep& substep : step.substep())
+    CheckStep(substep, nets, suggestions, validation);
 }
 
 }  // namespace
@@ -262,7 +266,10 @@ std::vector<NetFinding> ValidatePlan(const PlanDef& plan) try {
   }
   if (plan.execution_step_size() == 0)
     validation.Add(kWarning, -1, "the plan has no execution step");
-  for (const ExecutionStep& step : plan.execution_step()) CheckStep(step, names, &validation);
+  int suggestions = kMaxSuggestions;
+  for (const ExecutionStep& step : plan.execution_step()) {
+    CheckStep(step, names, &suggestions, &validation);
+  }
   const std::string limit = PlanLimitProblem(plan);
   if (!limit.empty()) {
     validation.Add(kError, -1, limit);

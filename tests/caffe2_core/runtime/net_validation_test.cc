@@ -95,5 +95,28 @@ TEST(NetValidationTest, ChecksPlans) {
   EXPECT_THAT(all, HasSubstr("net \"b\" is not in the plan"));
 }
 
+TEST(NetValidationTest, ChecksThreadsStepsAndRacesOfPlans) {
+  const auto texts = [](const std::string& text) {
+    PlanDef plan;
+    ParseTextProto(R"(network { name: "a" op { type: "Relu" input: "x" output: "x" } } )" + text,
+                   "plan", &plan);
+    std::vector<std::string> all;
+    for (const NetFinding& finding : ValidatePlan(plan)) {
+      EXPECT_EQ(finding.kind, NetFindingKind::kError);
+      all.push_back(finding.text);
+    }
+    return all;
+  };
+  EXPECT_THAT(texts(R"(execution_step { name: "s" num_concurrent_instances: 2000
+                         substep { network: "a" } })"),
+              testing::ElementsAre(HasSubstr("step \"s\" runs 2000 threads at once")));
+  EXPECT_THAT(texts(R"(execution_step { num_concurrent_instances: 2
+                         substep { name: "t" network: "a" } })"),
+              testing::ElementsAre(HasSubstr("blob \"x\" is written by step \"t\"")));
+  EXPECT_THAT(texts(R"(execution_step { num_concurrent_instances: 2
+                         substep { create_workspace: true network: "a" } })"),
+              testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace caffe2rt::test

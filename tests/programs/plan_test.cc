@@ -1,0 +1,91 @@
+// `caffe2 plan` and `caffe2 check` on plans that come from elsewhere.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/programs/program_runner.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// Instances of one net used to resize and write one tensor at the same time: a heap overflow.
+const char kOverflow[] = R"(name: "attack"
+    network { name: "init"
+      op { type: "ConstantFill" output: "small" arg { name: "shape" ints: 2 } }
+      op { type: "ConstantFill" output: "big" arg { name: "shape" ints: 20000 } } }
+    network { name: "grow"
+      op { type: "Copy" input: "big" output: "v" }
+      op { type: "Concat" input: "v" input: "v" output: "x" output: "i" arg { name: "axis" i: 0 } }
+      op { type: "Copy" input: "small" output: "v" }
+      op { type: "Concat" input: "v" input: "v" output: "x" output: "i" arg { name: "axis" i: 0 } } }
+    execution_step { network: "init" }
+    execution_step { name: "many" num_concurrent_instances: 8
+      substep { name: "one" network: "grow" num_iter: 3000 } })";
+
+// Six levels of 1,000 instances.
+std::string Multiplying() {
+  std::string step = R"(network: "n")";
+  for (int i = 0; i < 6; ++i) step = "num_concurrent_instances: 1000 substep { " + step + " }";
+  return R"(name: "bomb" network { name: "n" } execution_step { name: "top" )" + step + "}";
+}
+
+class HostilePlanTest : public testing::Test {
+ protected:
+  // The command's result, which must be an error of one line.
+  ProgramResult RunOn(const std::string& command, const std::string& plan) {
+    const ProgramResult result = RunCaffe2({command, dir_.Write("plan.pbtxt", plan)});
+    EXPECT_EQ(result.code, 1);
+    if (command == "plan") {
+      EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    }
+    return result;
+  }
+  TempDir dir_;
+};
+
+TEST_F(HostilePlanTest, RacesAreRefused) {
+  EXPECT_THAT(
+      RunOn("plan", kOverflow).err,
+      AllOf(HasSubstr("is written by step \"one\" (net \"grow\")"), HasSubstr("--allow-races")));
+  EXPECT_THAT(
+      RunOn("check", kOverflow).out,
+      AllOf(HasSubstr("error: blob \"i\" is written by step \"one\""), HasSubstr("--allow-races")));
+}
+
+TEST_F(HostilePlanTest, ThreadsThatMultiplyAreRefused) {
+  EXPECT_THAT(RunOn("plan", Multiplying()).err, HasSubstr("runs 1001000 threads at once"));
+  EXPECT_THAT(RunOn("check", Multiplying()).out, HasSubstr("runs 1001000 threads at once"));
+}
+
+TEST_F(HostilePlanTest, ManyStepsAndNetsTakeNoTime) {
+  std::string ops, steps;
+  for (int i = 0; i < 2000; ++i) ops += "op { type: \"X\" output: \"o" + std::to_string(i) + "\" }";
+  for (int i = 0; i < 10000; ++i) {
+    steps +=
+        "substep { create_workspace: true num_concurrent_instances: 2 substep { network: "
+        "\"n\" } }\n";
+  }
+  const std::string plan = "network { name: \"n\" " + ops + " } execution_step { " + steps + " }";
+  EXPECT_THAT(RunOn("check", plan).out, HasSubstr("operator type \"X\" is not known"));
+  EXPECT_THAT(RunOn("plan", plan).err, HasSubstr("blob \"o0\""));
+}
+
+// Neither step runs, so that nothing races.
+TEST_F(HostilePlanTest, AllowRacesIsAnOptionOfTheCommandLine) {
+  const std::string plan = dir_.Write("plan.pbtxt", R"(
+      network { name: "n" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } }
+      execution_step { num_concurrent_instances: 2 substep { network: "n" num_iter: 0 } }
+      execution_step { network: "n" })");
+  EXPECT_EQ(RunCaffe2({"plan", plan}).code, 1);
+  const ProgramResult allowed = RunCaffe2({"plan", plan, "--allow-races", "--fetch", "x"});
+  EXPECT_EQ(allowed.code, 0) << allowed.err;
+  EXPECT_THAT(allowed.out, HasSubstr("x  float [1]"));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
