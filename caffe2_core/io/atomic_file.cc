@@ -1,12 +1,13 @@
 #include "caffe2_core/io/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -14,43 +15,12 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/io/temporary.h"
 
 namespace caffe2rt {
 namespace {
 
 constexpr size_t kBufferBytes = 1 << 20;
-
-std::string ResolveLinks(const std::string& path) {
-  std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr), &std::free);
-  return real ? std::string(real.get()) : path;
-}
-
-std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-// Makes a rename durable; a file system that cannot is no error.
-void SyncFolder(const std::string& folder) {
-  FileDescriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory) (void)fsync(directory.get());
-}
-
-// Opens a new file beside `path` and stores its name.
-FileDescriptor CreateBeside(const std::string& path, std::string* temporary_path) {
-  static std::atomic<uint64_t> counter{0};
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    *temporary_path = MakeString(path, ".tmp.", getpid(), ".", counter.fetch_add(1));
-    const int fd = open(temporary_path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0) return FileDescriptor(fd);
-    if (errno != EEXIST) break;
-  }
-  const int error = errno;
-  temporary_path->clear();
-  CAFFE_THROW("cannot create a file in \"", FolderOf(path), "\" to write \"", path,
-              "\": ", std::strerror(error));
-}
 
 }  // namespace
 
@@ -69,7 +39,8 @@ void FileDescriptor::Close() {
   if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+AtomicFile::AtomicFile(const std::string& path, Existing existing)
+    : existing_(existing), path_(path) {
   CAFFE_ENFORCE(!path.empty(), "cannot write a file: its path is empty");
   struct stat info;
   const bool exists = stat(path.c_str(), &info) == 0;
@@ -79,8 +50,10 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     if (!file_) Fail("open");
     committed_ = true;
   } else {
-    if (exists) path_ = ResolveLinks(path);
-    file_ = CreateBeside(path_, &temporary_path_);
+    if (exists) path_ = internal::ResolveLinks(path);
+    internal::Temporary temporary = internal::CreateTemporaryFile(path_);
+    temporary_path_ = std::move(temporary.path);
+    file_ = std::move(temporary.file);
     if (exists) (void)fchmod(file_.get(), info.st_mode & 07777);
   }
   buffer_.reserve(kBufferBytes);
@@ -89,7 +62,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
 AtomicFile::~AtomicFile() {
   if (committed_) {
     try {
-      Flush();
+      if (!failed_) Flush();
     } catch (...) {
       // A destructor cannot report; who needs to know calls Commit.
     }
@@ -126,16 +99,32 @@ void AtomicFile::WriteNow(std::string_view bytes) {
 }
 
 void AtomicFile::Commit() {
+  CAFFE_ENFORCE(!failed_, "a write to \"", path_, "\" failed before, it is not complete");
   Flush();
   if (committed_) return;
-  if (fsync(file_.get()) != 0 && errno != EINVAL && errno != ENOSYS) Fail("sync");
-  if (rename(temporary_path_.c_str(), path_.c_str()) != 0) Fail("rename the new file to");
+  if (!internal::Sync(file_)) Fail("sync");
+  Rename();
   committed_ = true;
-  SyncFolder(FolderOf(path_));
+  (void)flock(file_.get(), LOCK_UN);  // it is no temporary any more
+  internal::SyncFolder(internal::FolderOf(path_));
 }
 
-void AtomicFile::Fail(const char* action) const {
+void AtomicFile::Rename() {
+  const char* const from = temporary_path_.c_str();
+  const char* const to = path_.c_str();
+  if (existing_ == Existing::kThrow) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return;
+    struct stat info;
+    const bool unsupported = errno == EINVAL || errno == ENOSYS;
+    if (unsupported && lstat(to, &info) == 0) errno = EEXIST;
+    if (!unsupported || errno == EEXIST) Fail("rename the new file to");
+  }
+  if (rename(from, to) != 0) Fail("rename the new file to");
+}
+
+void AtomicFile::Fail(const char* action) {
   const int error = errno;
+  failed_ = true;
   CAFFE_THROW("cannot ", action, " \"", path_, "\": ", std::strerror(error));
 }
 

@@ -5,9 +5,10 @@
 //   file.Write(bytes);
 //   file.Commit();               // only now does model.pb change
 //
-// The bytes go to a temporary file in the same folder; Commit syncs it and renames it over the
-// path, so that a reader or a crash sees the old file or the new one. Without Commit the temporary
-// file is removed. A path that exists and is no regular file (a pipe, /dev/stdout) is written
+// The bytes go to a temporary file in the same folder (temporary.h); Commit syncs it and renames it
+// over the path, so that a reader or a crash sees the old file or the new one. Without Commit the
+// temporary file is removed; that of a process that was killed is removed when the next file is
+// written in the folder. A path that exists and is no regular file (a pipe, /dev/stdout) is written
 // directly. A symbolic link keeps pointing to what it points to.
 //
 // Not thread safe. Every error THROWS EnforceNotMet with the path and the system's reason.
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace caffe2rt {
@@ -33,6 +35,8 @@ class FileDescriptor {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
   void Close();
+  // Gives it away without closing it.
+  int Release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_ = -1;
@@ -40,7 +44,9 @@ class FileDescriptor {
 
 class AtomicFile {
  public:
-  explicit AtomicFile(const std::string& path);
+  // What Commit does when the path exists: kThrow is for a file that was not there before.
+  enum class Existing { kReplace, kThrow };
+  explicit AtomicFile(const std::string& path, Existing existing = Existing::kReplace);
   ~AtomicFile();  // removes the temporary file when Commit was not called
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -56,14 +62,17 @@ class AtomicFile {
  private:
   void Flush();
   void WriteNow(std::string_view bytes);
-  [[noreturn]] void Fail(const char* action) const;
+  void Rename();
+  [[noreturn]] void Fail(const char* action);
 
+  const Existing existing_;
   std::string path_;            // with links resolved
   std::string temporary_path_;  // empty when written directly
   FileDescriptor file_;
   std::vector<char> buffer_;
   int64_t size_ = 0;
   bool committed_ = false;
+  bool failed_ = false;  // nothing more is written then
 };
 
 // The whole of `bytes` as the file `path`, atomically.
