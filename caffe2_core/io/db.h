@@ -23,8 +23,18 @@
 namespace caffe2rt {
 namespace db {
 
-// READ what exists; WRITE adds to it, or makes it; NEW starts empty (leveldb and lmdb refuse what
-// exists).
+// READ what exists; WRITE adds to it, or makes it; NEW starts empty (leveldb and lmdb reject what
+// exists, but leveldb takes an empty folder).
+//
+// A database that is made is absent, or what it was before, until its first commit (protodb: until
+// it is closed): a process that is killed or a disk that is full leaves no empty or incomplete one.
+// It is built in a temporary file or folder beside it, ".NAME.caffe2rt-tmp-...", which the next save
+// in the same folder removes when its process was killed. Of two processes that make a leveldb or an
+// lmdb at the same time, the one that commits first wins, and the other one's commit throws.
+//
+// Later commits, and all commits to what existed, write in place. There, leveldb and lmdb keep a
+// transaction whole or not at all, and leveldb holds it in memory. minidb appends: a full disk
+// leaves the file as it was, a killed process may leave a part of the transaction at its end.
 enum Mode { READ, WRITE, NEW };
 
 // Goes through the records in the order of the keys (minidb and protodb: of the file).
@@ -45,7 +55,8 @@ class Cursor {
   virtual bool Valid() = 0;
 };
 
-// Destruction commits what was put, unless an exception is on its way.
+// Destruction commits what was put, unless an exception is on its way. After a write that failed
+// nothing more is committed.
 class Transaction {
  public:
   Transaction() = default;
@@ -53,7 +64,8 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
   virtual void Put(const std::string& key, const std::string& value) = 0;
-  // Readers that open after this see what was put.
+  // Readers that open after this see what was put. leveldb and lmdb, and all that are made, are
+  // synced to the disk first.
   virtual void Commit() = 0;
 };
 
@@ -64,6 +76,8 @@ class DB {
   virtual ~DB() = default;
   DB(const DB&) = delete;
   DB& operator=(const DB&) = delete;
+  // A database that is made without a commit appears now, empty, unless a transaction of it failed
+  // or ended in an exception. So does destruction, unless an exception is on its way.
   virtual void Close() = 0;
   // Cursors and transactions must not outlive the DB.
   virtual std::unique_ptr<Cursor> NewCursor() = 0;

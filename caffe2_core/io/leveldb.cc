@@ -1,5 +1,5 @@
 // leveldb: a folder of Google's LevelDB. READ goes through an environment that changes nothing on
-// the disk.
+// the disk. A new database is built beside its target and put in place by the first Commit.
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
 #include <leveldb/write_batch.h>
@@ -7,7 +7,9 @@
 #include <cstring>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/atomic_folder.h"
 #include "caffe2_core/io/db_backends.h"
 #include "caffe2_core/io/leveldb_read_only_env.h"
 
@@ -19,8 +21,8 @@ namespace {
 constexpr size_t kBlockBytes = 65536;
 constexpr size_t kWriteBufferBytes = 268435456;
 constexpr int kMaxOpenFiles = 100;
-// A batch of this size is written at once, so that a transaction of a whole model does not hold it
-// twice.
+// A batch of this size is written at once while nobody can see it, so that the transaction of a
+// whole model does not hold it twice.
 constexpr size_t kMaxBatchBytes = 64 << 20;
 
 // What LevelDB throws as std::bad_alloc for a size from a damaged file becomes our error.
@@ -37,6 +39,15 @@ auto Guarded(const std::string& path, Function function) {
 
 void Check(const leveldb::Status& status, const char* action, const std::string& path) {
   CAFFE_ENFORCE(status.ok(), "cannot ", action, " leveldb \"", path, "\": ", status.ToString());
+}
+
+leveldb::Options CommonOptions() {
+  leveldb::Options options;
+  options.block_size = kBlockBytes;
+  options.write_buffer_size = kWriteBufferBytes;
+  options.max_open_files = kMaxOpenFiles;
+  options.paranoid_checks = true;
+  return options;
 }
 
 bool ReadVarint(std::string_view* bytes, uint64_t* value) {
@@ -72,13 +83,21 @@ void CheckTableFooter(const std::string& path) {
   }
 }
 
-void CheckTables(const std::string& folder) {
-  std::vector<std::string> names;
-  if (!leveldb::Env::Default()->GetChildren(folder, &names).ok()) return;
-  for (const std::string& name : names) {
-    if (name.ends_with(".ldb") || name.ends_with(".sst")) CheckTableFooter(folder + "/" + name);
+// Checks the tables that are opened. Those that a killed process left half-written are not: no
+// manifest names them.
+class CheckedEnv final : public leveldb::EnvWrapper {
+ public:
+  CheckedEnv() : EnvWrapper(leveldb::Env::Default()) {}
+  leveldb::Status NewRandomAccessFile(const std::string& path,
+                                      leveldb::RandomAccessFile** result) override {
+    try {
+      if (path.ends_with(".ldb") || path.ends_with(".sst")) CheckTableFooter(path);
+    } catch (const EnforceNotMet& error) {
+      return leveldb::Status::Corruption(error.message());
+    }
+    return target()->NewRandomAccessFile(path, result);
   }
-}
+};
 
 class LevelDBCursor final : public Cursor {
  public:
@@ -124,63 +143,141 @@ class LevelDBCursor final : public Cursor {
   std::unique_ptr<leveldb::Iterator> iterator_;
 };
 
+// An open database that is written to, at first in a temporary folder when it is new.
+class LevelDBWriter {
+ public:
+  LevelDBWriter(const std::string& path, Mode mode) : path_(path) {
+    const bool is_free = AtomicFolder::IsFree(path);
+    CAFFE_ENFORCE(is_free || mode == WRITE, "cannot make leveldb \"", path,
+                  "\": it exists, and is no empty folder");
+    if (is_free) new_folder_ = std::make_unique<AtomicFolder>(path, 0755);
+    Open(true);
+  }
+
+  bool is_visible() const { return new_folder_ == nullptr; }
+  // Nothing more is written, and what is not visible now never will be.
+  void Fail() { failed_ = true; }
+  bool failed() const { return failed_; }
+
+  void Write(leveldb::WriteBatch* batch, bool sync) {
+    CheckNotFailed();
+    failed_ = true;  // until all of it is written
+    if (db_ == nullptr) Open(false);
+    leveldb::WriteOptions options;
+    options.sync = sync;
+    Check(db_->Write(options, batch), "write", path_);
+    failed_ = false;
+  }
+
+  void MakeVisible() {
+    if (is_visible()) return;
+    CheckNotFailed();
+    failed_ = true;
+    db_.reset();  // it opens its files by their paths
+    new_folder_->Commit();
+    new_folder_.reset();
+    failed_ = false;
+  }
+
+ private:
+  void CheckNotFailed() const {
+    CAFFE_ENFORCE(!failed_, "a write to leveldb \"", path_,
+                  "\" failed before, nothing is committed");
+  }
+  void Open(bool create) {
+    leveldb::Options options = CommonOptions();
+    options.create_if_missing = create;
+    options.env = &env_;
+    const std::string& folder = is_visible() ? path_ : new_folder_->path();
+    leveldb::DB* opened = nullptr;
+    Check(Guarded(path_, [&] { return leveldb::DB::Open(options, folder, &opened); }), "open",
+          path_);
+    db_.reset(opened);
+  }
+
+  const std::string path_;
+  CheckedEnv env_;
+  std::unique_ptr<AtomicFolder> new_folder_;  // null when the database is visible
+  // Null from MakeVisible to the next write. Behind its folder, before which it goes.
+  std::unique_ptr<leveldb::DB> db_;
+  bool failed_ = false;
+};
+
 class LevelDBTransaction final : public Transaction {
  public:
-  LevelDBTransaction(leveldb::DB* db, const std::string& path) : db_(db), path_(path) {}
-  ~LevelDBTransaction() override { internal::CommitInDestructor(this, unwinding_); }
+  explicit LevelDBTransaction(LevelDBWriter* writer) : writer_(writer) {}
+  ~LevelDBTransaction() override {
+    // A part of it may have been written.
+    if (unwinding_.Unwinding() && !writer_->is_visible()) writer_->Fail();
+    internal::CommitInDestructor(this, unwinding_);
+  }
   void Put(const std::string& key, const std::string& value) override {
     batch_.Put(key, value);
-    if (batch_.ApproximateSize() > kMaxBatchBytes) Write(false);
+    is_empty_ = false;
+    if (!writer_->is_visible() && batch_.ApproximateSize() > kMaxBatchBytes) Write(false);
   }
-  void Commit() override { Write(true); }
+  void Commit() override {
+    if (!is_empty_) Write(true);
+    writer_->MakeVisible();
+  }
 
  private:
   void Write(bool sync) {
-    leveldb::WriteOptions options;
-    options.sync = sync;
-    Check(db_->Write(options, &batch_), "write", path_);
+    writer_->Write(&batch_, sync);
     batch_.Clear();
+    is_empty_ = true;
   }
-  leveldb::DB* const db_;
-  const std::string path_;
+  LevelDBWriter* const writer_;
   leveldb::WriteBatch batch_;
+  bool is_empty_ = true;
   const internal::UnwindingDetector unwinding_;
 };
 
 class LevelDB final : public DB {
  public:
   LevelDB(const std::string& source, Mode mode) : DB(source, mode), path_(source) {
-    leveldb::Options options;
-    options.block_size = kBlockBytes;
-    options.write_buffer_size = kWriteBufferBytes;
-    options.max_open_files = kMaxOpenFiles;
-    options.error_if_exists = mode == NEW;
-    options.create_if_missing = mode != READ;
-    options.paranoid_checks = true;
-    if (mode == READ) options.env = &read_only_env_;
-    CheckTables(source);
+    if (mode != READ) {
+      writer_ = std::make_unique<LevelDBWriter>(source, mode);
+      return;
+    }
+    leveldb::Options options = CommonOptions();
+    options.env = &read_only_env_;
     leveldb::DB* opened = nullptr;
     Check(Guarded(source, [&] { return leveldb::DB::Open(options, source, &opened); }), "open",
           source);
     db_.reset(opened);
-    if (mode == READ) read_only_env_.SealForReading(opened);
+    read_only_env_.SealForReading(opened);
+  }
+  ~LevelDB() override {
+    if (unwinding_.Unwinding()) return;
+    try {
+      Close();
+    } catch (...) {
+      LOG(ERROR) << "cannot close leveldb \"" << path_ << "\": " << CurrentExceptionMessage();
+    }
   }
 
-  void Close() override { db_.reset(); }
+  void Close() override {
+    const std::unique_ptr<LevelDBWriter> writer = std::move(writer_);
+    db_.reset();
+    if (writer != nullptr && !writer->failed()) writer->MakeVisible();
+  }
   std::unique_ptr<Cursor> NewCursor() override {
-    CAFFE_ENFORCE(db_ != nullptr && mode_ == READ, "leveldb \"", path_, "\" is not open for READ");
+    CAFFE_ENFORCE(db_ != nullptr, "leveldb \"", path_, "\" is not open for READ");
     return std::make_unique<LevelDBCursor>(db_.get(), path_);
   }
   std::unique_ptr<Transaction> NewTransaction() override {
-    CAFFE_ENFORCE(db_ != nullptr && mode_ != READ, "leveldb \"", path_,
-                  "\" is not open for WRITE or NEW");
-    return std::make_unique<LevelDBTransaction>(db_.get(), path_);
+    CAFFE_ENFORCE(writer_ != nullptr, "leveldb \"", path_, "\" is not open for WRITE or NEW");
+    return std::make_unique<LevelDBTransaction>(writer_.get());
   }
 
  private:
   const std::string path_;
-  internal::LevelDBReadOnlyEnv read_only_env_;
-  std::unique_ptr<leveldb::DB> db_;  // behind the environment: it goes first
+  CheckedEnv env_;
+  internal::LevelDBReadOnlyEnv read_only_env_{&env_};
+  std::unique_ptr<leveldb::DB> db_;  // for READ; behind the environments: it goes first
+  std::unique_ptr<LevelDBWriter> writer_;
+  const internal::UnwindingDetector unwinding_;
 };
 
 }  // namespace

@@ -23,10 +23,11 @@ namespace caffe2rt {
 namespace db {
 namespace internal {
 
-// Thread safe. Must outlive the database that was opened with it.
+// Over `base`, which must outlive it. Thread safe. Must outlive the database that was opened with
+// it.
 class LevelDBReadOnlyEnv final : public leveldb::EnvWrapper {
  public:
-  LevelDBReadOnlyEnv() : EnvWrapper(leveldb::Env::Default()) {}
+  explicit LevelDBReadOnlyEnv(leveldb::Env* base) : EnvWrapper(base) {}
 
   // Call right after Open: from now on writing fails, which LevelDB takes as the reason never to
   // compact.

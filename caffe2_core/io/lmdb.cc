@@ -1,5 +1,6 @@
 // lmdb: a folder of Symas' LMDB, the unnamed main database. READ uses a checked reader of our own,
 // writing uses liblmdb, which opens an existing file only after that reader went through all of it.
+// A new database is built beside its target and put in place by the first Commit.
 #include <lmdb.h>
 #include <sys/stat.h>
 
@@ -7,6 +8,8 @@
 #include <cstring>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/io/atomic_folder.h"
 #include "caffe2_core/io/db_backends.h"
 #include "caffe2_core/io/lmdb_file.h"
 
@@ -66,112 +69,161 @@ void ThrowAssertion(MDB_env*, const char* text) {
   CAFFE_THROW("liblmdb finds its database damaged: ", text);
 }
 
-class LMDBTransaction final : public Transaction {
- public:
-  LMDBTransaction(MDB_env* environment, const std::string& path, bool* abandoned)
-      : environment_(environment), path_(path), abandoned_(abandoned) {
-    Begin();
-  }
-  ~LMDBTransaction() override {
-    internal::CommitInDestructor(this, unwinding_);
-    if (transaction_ != nullptr) mdb_txn_abort(transaction_);
-  }
-  void Put(const std::string& key, const std::string& value) override {
-    CAFFE_ENFORCE(transaction_ != nullptr, "a write to lmdb \"", path_, "\" failed before");
-    MDB_val mdb_key{key.size(), const_cast<char*>(key.data())};
-    MDB_val mdb_value{value.size(), const_cast<char*>(value.data())};
-    Check(Guarded([&] { return mdb_put(transaction_, tree_, &mdb_key, &mdb_value, 0); }), "write",
-          path_);
-  }
-  void Commit() override {
-    if (transaction_ == nullptr) return;
-    Check(Guarded([&] { return mdb_txn_commit(std::exchange(transaction_, nullptr)); }),
-          "commit to", path_);
-    Begin();
-  }
-
- private:
-  void Begin() {
-    Check(mdb_txn_begin(environment_, nullptr, 0, &transaction_), "write", path_);
-    const int result = mdb_dbi_open(transaction_, nullptr, 0, &tree_);
-    if (result != MDB_SUCCESS) mdb_txn_abort(std::exchange(transaction_, nullptr));
-    Check(result, "write", path_);
-  }
-  // After a failed assertion the environment is in no state to be used or closed: it is left alone.
-  template <class Function>
-  int Guarded(Function function) {
-    try {
-      return function();
-    } catch (...) {
-      transaction_ = nullptr;
-      *abandoned_ = true;
-      throw;
-    }
-  }
-
-  MDB_env* const environment_;
-  const std::string path_;
-  bool* const abandoned_;
-  MDB_txn* transaction_ = nullptr;
-  MDB_dbi tree_ = 0;
-  const internal::UnwindingDetector unwinding_;
-};
-
-Environment OpenForWriting(const std::string& path) {
+Environment OpenForWriting(const std::string& folder, const std::string& path) {
   for (size_t bytes = kMapBytes;; bytes /= 2) {
     MDB_env* created = nullptr;
     Check(mdb_env_create(&created), "open", path);
     Environment environment(created);
     Check(mdb_env_set_mapsize(created, bytes), "open", path);
     Check(mdb_env_set_assert(created, &ThrowAssertion), "open", path);
-    const int result = mdb_env_open(created, path.c_str(), 0, 0664);
+    const int result = mdb_env_open(created, folder.c_str(), 0, 0664);
     if (result == ENOMEM && bytes > kLeastMapBytes) continue;
     Check(result, "open", path);
     return environment;
   }
 }
 
+// A database that is written to, at first in a temporary folder when it is new.
+class LMDBWriter {
+ public:
+  LMDBWriter(const std::string& path, Mode mode) : path_(path) {
+    struct stat info;
+    const bool exists = lstat(path.c_str(), &info) == 0;
+    CAFFE_ENFORCE(!exists || mode == WRITE, "cannot make the folder \"", path,
+                  "\" for a new lmdb: ", std::strerror(EEXIST));
+    if (AtomicFolder::IsFree(path)) {
+      new_folder_ = std::make_unique<AtomicFolder>(path, 0744);
+    } else if (stat((path + "/data.mdb").c_str(), &info) == 0 && info.st_size > 0) {
+      internal::CheckLmdbFile(path);
+    }
+    environment_ = OpenForWriting(is_visible() ? path : new_folder_->path(), path);
+  }
+  ~LMDBWriter() {
+    if (abandoned_) (void)environment_.release();
+  }
+
+  const std::string& path() const { return path_; }
+  MDB_env* environment() const { return environment_.get(); }
+  bool is_visible() const { return new_folder_ == nullptr; }
+  // What is not visible now never will be.
+  void Fail() { failed_ = true; }
+  bool failed() const { return failed_; }
+  // After a failed assertion the environment is in no state to be used or closed: it is left alone.
+  void Abandon() { failed_ = abandoned_ = true; }
+
+  // The environment stays open: liblmdb opens its files once.
+  void MakeVisible() {
+    if (is_visible()) return;
+    CAFFE_ENFORCE(!failed_, "a write to lmdb \"", path_, "\" failed before, nothing is committed");
+    failed_ = true;
+    new_folder_->Commit();
+    new_folder_.reset();
+    failed_ = false;
+  }
+
+ private:
+  const std::string path_;
+  std::unique_ptr<AtomicFolder> new_folder_;  // null when the database is visible
+  Environment environment_;                   // behind its folder, before which it goes
+  bool failed_ = false;
+  bool abandoned_ = false;
+};
+
+class LMDBTransaction final : public Transaction {
+ public:
+  explicit LMDBTransaction(LMDBWriter* writer) : writer_(writer), path_(writer->path()) { Begin(); }
+  ~LMDBTransaction() override {
+    if (unwinding_.Unwinding()) writer_->Fail();
+    if (transaction_ == nullptr) return;  // the failure was reported
+    internal::CommitInDestructor(this, unwinding_);
+    if (transaction_ != nullptr) mdb_txn_abort(transaction_);
+  }
+  void Put(const std::string& key, const std::string& value) override {
+    CheckOpen();
+    MDB_val mdb_key{key.size(), const_cast<char*>(key.data())};
+    MDB_val mdb_value{value.size(), const_cast<char*>(value.data())};
+    Check(Guarded([&] { return mdb_put(transaction_, tree_, &mdb_key, &mdb_value, 0); }), "write",
+          path_);
+  }
+  void Commit() override {
+    CheckOpen();
+    const int result =
+        Guarded([&] { return mdb_txn_commit(std::exchange(transaction_, nullptr)); });
+    if (result != MDB_SUCCESS) writer_->Fail();
+    // liblmdb's error for a write that was cut short.
+    CAFFE_ENFORCE(result != EIO, "cannot commit to lmdb \"", path_, "\": ", mdb_strerror(EIO),
+                  ", or no space left on the device, or a limit on the size of files");
+    Check(result, "commit to", path_);
+    writer_->MakeVisible();
+    Begin();
+  }
+
+ private:
+  void CheckOpen() const {
+    CAFFE_ENFORCE(transaction_ != nullptr, "a write to lmdb \"", path_,
+                  "\" failed before, nothing is committed");
+  }
+  void Begin() {
+    Check(mdb_txn_begin(writer_->environment(), nullptr, 0, &transaction_), "write", path_);
+    const int result = mdb_dbi_open(transaction_, nullptr, 0, &tree_);
+    if (result != MDB_SUCCESS) mdb_txn_abort(std::exchange(transaction_, nullptr));
+    Check(result, "write", path_);
+  }
+  template <class Function>
+  int Guarded(Function function) {
+    try {
+      return function();
+    } catch (...) {
+      transaction_ = nullptr;
+      writer_->Abandon();
+      throw;
+    }
+  }
+
+  LMDBWriter* const writer_;
+  const std::string path_;
+  MDB_txn* transaction_ = nullptr;
+  MDB_dbi tree_ = 0;
+  const internal::UnwindingDetector unwinding_;
+};
+
 class LMDB final : public DB {
  public:
   LMDB(const std::string& source, Mode mode) : DB(source, mode), path_(source) {
     if (mode == READ) {
       file_ = std::make_unique<internal::LmdbFile>(source);
-      return;
+    } else {
+      writer_ = std::make_unique<LMDBWriter>(source, mode);
     }
-    struct stat info;
-    const bool exists = stat(source.c_str(), &info) == 0;
-    if (mode == NEW || !exists) {
-      const int result = mkdir(source.c_str(), 0744);
-      const int error = errno;
-      CAFFE_ENFORCE_EQ(result, 0, "cannot make the folder \"", source,
-                       "\" for a new lmdb: ", std::strerror(error));
-    } else if (stat((source + "/data.mdb").c_str(), &info) == 0 && info.st_size > 0) {
-      internal::CheckLmdbFile(source);
+  }
+  ~LMDB() override {
+    if (unwinding_.Unwinding()) return;
+    try {
+      Close();
+    } catch (...) {
+      LOG(ERROR) << "cannot close lmdb \"" << path_ << "\": " << CurrentExceptionMessage();
     }
-    environment_ = OpenForWriting(source);
   }
 
-  ~LMDB() override { Close(); }
-
   void Close() override {
-    if (abandoned_) (void)environment_.release();
-    environment_.reset();
+    const std::unique_ptr<LMDBWriter> writer = std::move(writer_);
     file_.reset();
+    if (writer != nullptr && !writer->failed()) writer->MakeVisible();
   }
   std::unique_ptr<Cursor> NewCursor() override {
     CAFFE_ENFORCE(file_ != nullptr, "lmdb \"", path_, "\" is not open for READ");
     return std::make_unique<LMDBCursor>(*file_);
   }
   std::unique_ptr<Transaction> NewTransaction() override {
-    CAFFE_ENFORCE(environment_ != nullptr, "lmdb \"", path_, "\" is not open for WRITE or NEW");
-    return std::make_unique<LMDBTransaction>(environment_.get(), path_, &abandoned_);
+    CAFFE_ENFORCE(writer_ != nullptr, "lmdb \"", path_, "\" is not open for WRITE or NEW");
+    return std::make_unique<LMDBTransaction>(writer_.get());
   }
 
  private:
   const std::string path_;
   std::unique_ptr<internal::LmdbFile> file_;
-  Environment environment_;
-  bool abandoned_ = false;
+  std::unique_ptr<LMDBWriter> writer_;
+  const internal::UnwindingDetector unwinding_;
 };
 
 }  // namespace

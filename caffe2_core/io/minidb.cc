@@ -2,9 +2,11 @@
 // nothing before or behind.
 //
 // NEW writes beside the file and puts it in place with the first Commit (or Close), so that a run
-// that fails leaves what was there. WRITE appends. Readers hold an offset each, so any number of
-// them may read at a time.
+// that fails or is killed leaves what was there; so does WRITE when there is no file. Otherwise a
+// commit appends to the file. Readers hold an offset each, so any number of them may read at a
+// time.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -78,16 +80,6 @@ class Sink {
   virtual void Commit() = 0;
 };
 
-class NewFileSink final : public Sink {
- public:
-  explicit NewFileSink(const std::string& path) : file_(path) {}
-  void Write(std::string_view bytes) override { file_.Write(bytes); }
-  void Commit() override { file_.Commit(); }
-
- private:
-  AtomicFile file_;
-};
-
 // Collects a transaction and appends it in one piece; takes a piece that did not fit on the disk
 // off again.
 class AppendSink final : public Sink {
@@ -121,6 +113,32 @@ class AppendSink final : public Sink {
   std::string pending_;
 };
 
+// Writes a new file up to the first commit, and appends to it afterwards.
+class NewFileSink final : public Sink {
+ public:
+  NewFileSink(const std::string& path, AtomicFile::Existing existing)
+      : path_(path), file_(std::make_unique<AtomicFile>(path, existing)) {}
+  void Write(std::string_view bytes) override {
+    if (file_ != nullptr) return file_->Write(bytes);
+    if (append_ == nullptr) append_ = std::make_unique<AppendSink>(path_);
+    append_->Write(bytes);
+  }
+  void Commit() override {
+    if (file_ != nullptr) {
+      const bool direct = file_->committed();  // a pipe, or a device
+      file_->Commit();
+      if (!direct) file_.reset();
+    } else if (append_ != nullptr) {
+      append_->Commit();
+    }
+  }
+
+ private:
+  const std::string path_;
+  std::unique_ptr<AtomicFile> file_;  // null when the new file is in place
+  std::unique_ptr<AppendSink> append_;
+};
+
 class MiniDBTransaction final : public Transaction {
  public:
   MiniDBTransaction(Sink* sink, bool* failed) : sink_(sink), failed_(failed) {}
@@ -144,7 +162,9 @@ class MiniDBTransaction final : public Transaction {
   }
   void Commit() override {
     CAFFE_ENFORCE(!*failed_, "a write to the minidb failed before, nothing is committed");
+    *failed_ = true;
     sink_->Commit();
+    *failed_ = false;
   }
 
  private:
@@ -158,10 +178,15 @@ class MiniDB final : public DB {
   MiniDB(const std::string& source, Mode mode) : DB(source, mode), path_(source) {
     if (mode == READ) {
       file_ = OpenForReading(source);
-    } else if (mode == WRITE) {
-      sink_ = std::make_unique<AppendSink>(source);
+      return;
+    }
+    struct stat info;
+    if (mode == NEW) {
+      sink_ = std::make_unique<NewFileSink>(source, AtomicFile::Existing::kReplace);
+    } else if (lstat(source.c_str(), &info) != 0 && errno == ENOENT) {
+      sink_ = std::make_unique<NewFileSink>(source, AtomicFile::Existing::kThrow);
     } else {
-      sink_ = std::make_unique<NewFileSink>(source);
+      sink_ = std::make_unique<AppendSink>(source);
     }
   }
   ~MiniDB() override {

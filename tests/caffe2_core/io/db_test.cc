@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
 #include <thread>
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/proto_file.h"
+#include "tests/caffe2_core/io/records.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
@@ -17,24 +17,11 @@ namespace {
 
 using db::CreateDB;
 using test::ExpectThrows;
+using test::GetAll;
+using test::Put;
+using test::Records;
 using test::SharedPath;
 using test::TempDir;
-using Records = std::map<std::string, std::string>;
-
-void Put(const std::string& type, const std::string& path, db::Mode mode, const Records& records) {
-  const auto database = CreateDB(type, path, mode);
-  const auto transaction = database->NewTransaction();
-  for (const auto& [key, value] : records) transaction->Put(key, value);
-  transaction->Commit();
-}
-
-Records GetAll(const std::string& type, const std::string& path) {
-  Records records;
-  const auto database = CreateDB(type, path, db::READ);
-  const auto cursor = database->NewCursor();
-  for (; cursor->Valid(); cursor->Next()) records[cursor->key()] = cursor->value();
-  return records;
-}
 
 // All files below `path` with their bytes.
 Records Files(const std::string& path) {
@@ -79,6 +66,67 @@ TEST_P(DBTest, ShowsCommittedRecordsWhileItIsOpen) {
   std::string key, value;
   db::DBReader(type_, path_).Read(&key, &value);
   EXPECT_EQ(key + value, "kv");
+}
+
+TEST_P(DBTest, IsAbsentUntilTheFirstCommit) {
+  for (const db::Mode mode : {db::NEW, db::WRITE}) {
+    const std::string path = dir_.path(MakeString("db", mode));
+    const auto database = CreateDB(type_, path, mode);
+    const auto transaction = database->NewTransaction();
+    transaction->Put("k", "v");
+    EXPECT_FALSE(db::DBExists(type_, path));
+    EXPECT_FALSE(std::filesystem::exists(path));
+    transaction->Commit();
+    EXPECT_EQ(GetAll(type_, path), (Records{{"k", "v"}}));
+  }
+}
+
+TEST_P(DBTest, CommitsAgainAndAgain) {
+  const auto database = CreateDB(type_, path_, db::NEW);
+  {
+    const auto transaction = database->NewTransaction();
+    transaction->Put("a", "1");
+    transaction->Commit();
+    transaction->Put("b", "2");
+    EXPECT_EQ(GetAll(type_, path_), (Records{{"a", "1"}}));
+    transaction->Commit();
+    EXPECT_EQ(GetAll(type_, path_), (Records{{"a", "1"}, {"b", "2"}}));
+    transaction->Put("c", "3");
+  }
+  EXPECT_EQ(GetAll(type_, path_).size(), 3u);
+  database->NewTransaction()->Put("d", "4");
+  EXPECT_EQ(GetAll(type_, path_), (Records{{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}}));
+  database->Close();
+  ExpectThrows([&] { database->NewTransaction(); }, "not open for WRITE or NEW");
+  EXPECT_EQ(GetAll(type_, path_).size(), 4u);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 1);
+}
+
+TEST_P(DBTest, IsNotMadeWhenAnExceptionEndsItsFirstTransaction) {
+  {
+    const auto database = CreateDB(type_, path_, db::NEW);
+    try {
+      const auto transaction = database->NewTransaction();
+      for (int i = 0; i < 5; ++i) {  // more than is held in memory
+        transaction->Put(MakeString("k", i), std::string(16 << 20, 'v'));
+      }
+      throw std::runtime_error("x");
+    } catch (const std::runtime_error&) {
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
+}
+
+TEST_P(DBTest, TheFirstOfTwoSaversWins) {
+  const auto first = CreateDB(type_, path_, db::WRITE);
+  const auto second = CreateDB(type_, path_, db::WRITE);
+  const auto one = first->NewTransaction(), two = second->NewTransaction();
+  one->Put("k", "first");
+  two->Put("k", "second");
+  one->Commit();
+  ExpectThrows([&] { two->Commit(); }, "cannot");
+  EXPECT_EQ(GetAll(type_, path_), (Records{{"k", "first"}}));
 }
 
 TEST_P(DBTest, AddsToWhatIsThere) {
@@ -265,6 +313,10 @@ TEST(LMDBTest, RefusesWhatExistsAsNew) {
   ExpectThrows([&] { CreateDB("lmdb", dir.path("l"), db::NEW); }, "File exists");
   Put("leveldb", dir.path("v"), db::NEW, {{"a", "1"}});
   ExpectThrows([&] { CreateDB("leveldb", dir.path("v"), db::NEW); }, "exists");
+  std::filesystem::create_directory(dir.path("empty"));
+  ExpectThrows([&] { CreateDB("lmdb", dir.path("empty"), db::NEW); }, "File exists");
+  Put("leveldb", dir.path("empty"), db::NEW, {{"a", "1"}});
+  EXPECT_EQ(GetAll("leveldb", dir.path("empty")), (Records{{"a", "1"}}));
 }
 
 TEST(LMDBTest, OpensItsOwnFilesAgainAndAgain) {
