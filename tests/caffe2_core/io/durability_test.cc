@@ -1,0 +1,104 @@
+// What is on the disk when a process or the machine stops in the middle of a write.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/atomic_folder.h"
+#include "tests/caffe2_core/io/records.h"
+#include "tests/support/file_calls.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::FileCall;
+using test::FileCalls;
+using test::GetAll;
+using test::Put;
+using test::Records;
+using test::RunAndKill;
+using test::TempDir;
+
+// Writes, syncs and renames, with "TMP" for the temporary's path in `folder`.
+std::vector<std::string> Steps(const FileCalls& calls, const std::string& folder) {
+  std::vector<std::string> steps;
+  for (const FileCall& call : calls.all()) {
+    if (call.name == "open" || call.name == "mkdir" || call.name == "flock") continue;
+    std::string path = call.path.substr(std::min(folder.size(), call.path.size()));
+    const size_t mark = path.find(".caffe2rt-tmp-");
+    if (mark != std::string::npos) {
+      const size_t slash = path.find('/', mark);
+      path = "TMP" + (slash == std::string::npos ? "" : path.substr(slash));
+    }
+    steps.push_back(call.name + " " + path);
+  }
+  return steps;
+}
+
+TEST(DurabilityTest, AFileIsSyncedBeforeItIsRenamedAndItsFolderAfterwards) {
+  const TempDir dir;
+  const FileCalls calls;
+  WriteFileAtomically(dir.path("a"), "x");
+  EXPECT_EQ(Steps(calls, dir.path()),
+            (std::vector<std::string>{"write TMP", "fsync TMP", "rename /a", "fsync "}));
+}
+
+TEST(DurabilityTest, AFolderIsSyncedWithItsFilesBeforeItIsRenamed) {
+  const TempDir dir;
+  AtomicFolder folder(dir.path("db"), 0755);
+  WriteFileAtomically(folder.path() + "/CURRENT", "x");
+  const FileCalls calls;
+  folder.Commit();
+  EXPECT_EQ(Steps(calls, dir.path()),
+            (std::vector<std::string>{"fsync TMP/CURRENT", "fsync TMP", "rename /db", "fsync "}));
+}
+
+class DatabaseDurabilityTest : public testing::TestWithParam<const char*> {
+ protected:
+  const std::string type_ = GetParam();
+  const TempDir dir_;
+  const std::string path_ = dir_.path("db");
+  const Records records_{{"a", "1"}, {"b", std::string(30000, '2')}, {"c", "3"}};
+};
+
+TEST_P(DatabaseDurabilityTest, AKilledProcessMakesAllOrNothingWithWrite) {
+  bool finished = false;
+  size_t absent = 0;
+  for (size_t call = 0; !finished; ++call) {
+    finished = RunAndKill({.call = call}, [&] { Put(type_, path_, db::WRITE, records_); });
+    const bool exists = std::filesystem::exists(path_);
+    EXPECT_EQ(db::DBExists(type_, path_), exists) << call;
+    absent += !exists;
+    // The next one takes what was left behind away, and goes on with what is there.
+    Put(type_, path_, db::WRITE, exists ? Records() : records_);
+    EXPECT_EQ(GetAll(type_, path_), records_) << call;
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 1) << call;
+    std::filesystem::remove_all(path_);
+  }
+  EXPECT_GE(absent, 4u);
+}
+
+TEST_P(DatabaseDurabilityTest, AKilledProcessMakesAllOrNothingOfALaterCommit) {
+  if (type_ == "minidb") GTEST_SKIP() << "minidb appends in place, without a journal";
+  const Records first{{"0", "0"}};
+  Records all = records_;
+  all.merge(Records(first));
+  bool finished = false;
+  for (size_t call = 0; !finished; ++call) {
+    Put(type_, path_, db::NEW, first);
+    finished = RunAndKill({.call = call}, [&] { Put(type_, path_, db::WRITE, records_); });
+    const Records got = GetAll(type_, path_);
+    EXPECT_TRUE(got == first || got == all) << call;
+    Put(type_, path_, db::WRITE, records_);
+    EXPECT_EQ(GetAll(type_, path_), all) << call;
+    std::filesystem::remove_all(path_);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, DatabaseDurabilityTest,
+                         testing::Values("minidb", "leveldb", "lmdb"));
+
+}  // namespace
+}  // namespace caffe2rt
