@@ -2,14 +2,28 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <utility>
 
 namespace caffe2rt {
 namespace {
+
+// Of a name that is sought, and of one that is suggested.
+constexpr size_t kMaxWantedBytes = 256, kMaxCandidateBytes = 1024;
+
 std::string Lower(std::string text) {
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
 }
+
+// Characters that are compared at most: by the search of one name in the other, and by
+// EditDistance.
+int64_t SearchWork(size_t wanted, size_t candidate, int limit) {
+  if (candidate > kMaxCandidateBytes) return 1;
+  const auto n = static_cast<int64_t>(wanted), m = static_cast<int64_t>(candidate);
+  return n + m + (std::abs(n - m) > limit ? 0 : n * std::min<int64_t>(m, 2 * limit + 1));
+}
+
 }  // namespace
 
 int EditDistance(const std::string& a, const std::string& b, int limit) {
@@ -17,24 +31,36 @@ int EditDistance(const std::string& a, const std::string& b, int limit) {
   if (std::abs(n - m) > limit) return limit + 1;
   std::vector<int> row(m + 1);
   for (int j = 0; j <= m; ++j) row[j] = j;
+  // Cells farther than `limit` from the diagonal are beyond the limit. They keep the value of the
+  // first row, which is.
   for (int i = 1; i <= n; ++i) {
-    int diagonal = row[0];
-    row[0] = i;
-    for (int j = 1; j <= m; ++j) {
+    const int first = std::max(1, i - limit), last = std::min(m, i + limit);
+    int diagonal = row[first - 1];
+    row[first - 1] = first == 1 ? i : limit + 1;
+    int best = row[first - 1];
+    for (int j = first; j <= last; ++j) {
       const int substitute = diagonal + (a[i - 1] != b[j - 1]);
       diagonal = row[j];
       row[j] = std::min({substitute, row[j] + 1, row[j - 1] + 1});
+      best = std::min(best, row[j]);
     }
+    if (best > limit) return limit + 1;
   }
   return std::min(row[m], limit + 1);
 }
 
 std::vector<std::string> NearestNames(const std::string& name,
-                                      const std::vector<std::string>& known, size_t most) {
-  const std::string wanted = Lower(name.substr(0, 256));
+                                      const std::vector<std::string>& known, size_t most,
+                                      int64_t* work_left) {
+  int64_t own_work = kSuggestionWork;
+  int64_t& work = work_left != nullptr ? *work_left : own_work;
+  const std::string wanted = Lower(name.substr(0, kMaxWantedBytes));
   const int limit = std::max<int>(1, static_cast<int>(wanted.size()) / 3);
   std::vector<std::pair<int, std::string>> ranked;
   for (const std::string& candidate : known) {
+    if (work <= 0) break;
+    work -= SearchWork(wanted.size(), candidate.size(), limit);
+    if (candidate.size() > kMaxCandidateBytes) continue;
     const std::string lower = Lower(candidate);
     int rank = EditDistance(wanted, lower, limit);
     const size_t common = static_cast<size_t>(

@@ -1,5 +1,7 @@
 #include "caffe2_core/base/utf8.h"
 
+#include <algorithm>
+
 namespace caffe2rt {
 
 size_t Utf8CharacterSize(std::string_view text, size_t at) {
@@ -21,5 +23,44 @@ size_t Utf8CharacterSize(std::string_view text, size_t at) {
   if (lead == 0xF4 && byte(at + 1) >= 0x90) return 0;
   return length;
 }
+
+std::string Shortened(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  size_t end = most - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "...";
+}
+
+namespace {
+
+// Control characters that are in `layout` stay.
+std::string Escaped(std::string_view text, std::string_view layout) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size();) {
+    const size_t size = Utf8CharacterSize(text, i);
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool c1 = size == 2 && c == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+    const bool c0 = (c < 0x20 && layout.find(text[i]) == std::string_view::npos) || c == 0x7f;
+    const size_t bytes = std::max<size_t>(size, 1);
+    for (size_t k = i; k < i + bytes; ++k) {
+      const auto byte = static_cast<unsigned char>(text[k]);
+      if (size == 0 || c0 || c1) {
+        out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+      } else {
+        out += text[k];
+      }
+    }
+    i += bytes;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string EscapeControls(std::string_view text) { return Escaped(text, "\n\t"); }
+
+std::string OneLine(std::string_view text) { return Escaped(text, ""); }
 
 }  // namespace caffe2rt

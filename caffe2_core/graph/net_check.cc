@@ -7,6 +7,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/utf8.h"
 
 namespace caffe2rt {
 
@@ -21,8 +22,9 @@ std::vector<NetProblem> CheckNetDataflow(const NetDef& net) try {
     }
     for (const std::string& input : op.input()) {
       if (!declared || known.contains(input)) continue;
-      problems.push_back({i, MakeString("op ", op.type(), ": Source for input ", input,
-                                        " is unknown for net ", net.name(), ", operator ", i)});
+      problems.push_back(
+          {i, MakeString("op ", Shortened(op.type()), ": Source for input ", input,
+                         " is unknown for net ", Shortened(net.name()), ", operator ", i)});
     }
     known.insert(op.output().begin(), op.output().end());
   }

@@ -9,6 +9,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
@@ -25,7 +26,6 @@ namespace {
 
 using enum NetFindingKind;
 constexpr int kMaxNetDepth = 64;
-constexpr int kMaxSuggestions = 16;  // of names of nets
 
 // Caffe2's own Python helpers give these to operators of every type; to warn of them would hide
 // what a person misspelt.
@@ -65,6 +65,12 @@ class Validation {
   }
   void set_path(const std::string& path) { path_ = path; }
 
+  // "; close: A, B", or "" if no known name is close or the work for suggestions is used up.
+  std::string Close(const std::string& name, const std::vector<std::string>& known) {
+    const std::string close = Join(", ", NearestNames(name, known, 3, &suggestion_work_left_));
+    return close.empty() ? "" : "; close: " + close;
+  }
+
   std::vector<NetFinding> Take() {
     std::stable_sort(findings_.begin(), findings_.end(),
                      [](const NetFinding& a, const NetFinding& b) { return a.kind < b.kind; });
@@ -74,10 +80,9 @@ class Validation {
  private:
   void CheckType(const NetDef& net) {
     if (!IsKnownNetType(net.type())) {
-      const std::string close = Join(", ", NearestNames(net.type(), GetNetRegistry()->Keys()));
       Add(kError, -1,
           MakeString("net type \"", net.type(), "\" is not known",
-                     close.empty() ? "" : "; close: ", close));
+                     Close(net.type(), GetNetRegistry()->Keys())));
     } else if (RunsAsSimple(net.type())) {
       Add(kNote, -1,
           MakeString("net type \"", net.type(), "\" runs as simple: one operator after the other"));
@@ -118,15 +123,13 @@ class Validation {
         IsValidDeviceType(type) && FindStaticContext(static_cast<DeviceType>(type)) != nullptr;
     const DeviceType runs_on = here ? static_cast<DeviceType>(type) : CPU;
     const std::string& runs_as = here && type != CPU ? op.type() : OperatorTypeOnCPU(op.type());
-    const bool exists = HasOperator(runs_on, runs_as);
+    const std::vector<std::string>& types = TypesOn(runs_on);
+    const bool exists = std::binary_search(types.begin(), types.end(), runs_as);
     if (!exists) {
       const char* what =
           IsKnownCaffe2Operator(op.type()) ? "known to Caffe2 but missing here" : "not known";
-      const std::string close =
-          Join(", ", NearestNames(op.type(), RegisteredOperatorTypes(runs_on)));
       Add(kError, i,
-          MakeString("operator type \"", op.type(), "\" is ", what,
-                     close.empty() ? "" : "; close: ", close),
+          MakeString("operator type \"", op.type(), "\" is ", what, Close(op.type(), types)),
           op.type());
     }
     if (!CheckArguments(op, i) || !exists) return;
@@ -182,17 +185,16 @@ class Validation {
     for (const Argument& arg : op.arg()) {
       if (std::find(known.begin(), known.end(), arg.name()) != known.end()) continue;
       if (IsHelpersHint(arg.name())) continue;
-      const std::string close = Join(", ", NearestNames(arg.name(), known));
       Add(kWarning, i,
           MakeString("operator ", op.type(), ": argument \"", arg.name(),
-                     "\" is not known and has no effect", close.empty() ? "" : "; close: ", close));
+                     "\" is not known and has no effect", Close(arg.name(), known)));
     }
   }
 
   void AddNestedNets(const OperatorDef& op, int i, const std::string& path, int depth) {
     for (const Argument& arg : op.arg()) {
-      const std::string inner =
-          MakeString(path, "operator ", i, " (", op.type(), "), argument ", arg.name(), ": ");
+      const std::string inner = MakeString(path, "operator ", i, " (", Shortened(op.type()),
+                                           "), argument ", Shortened(arg.name()), ": ");
       if (arg.has_n()) AddNet(arg.n(), inner, depth + 1);
       for (const NetDef& nested : arg.nets()) AddNet(nested, inner, depth + 1);
       // Recurrent nets of 2017 hold theirs as text.
@@ -203,22 +205,29 @@ class Validation {
     }
   }
 
+  // Sorted; a file may have many operators of unknown types.
+  const std::vector<std::string>& TypesOn(DeviceType device) {
+    const auto [it, inserted] = types_.try_emplace(device);
+    if (inserted) it->second = RegisteredOperatorTypes(device);
+    return it->second;
+  }
+
   std::string path_;
+  std::map<DeviceType, std::vector<std::string>> types_;
+  int64_t suggestion_work_left_ = kSuggestionWork;
   std::vector<NetFinding> findings_;
   std::map<std::pair<std::string, std::string>, size_t> positions_;
 };
 
-void CheckStep(const ExecutionStep& step, const std::set<std::string>& nets, int* suggestions,
+// `nets` are sorted.
+void CheckStep(const ExecutionStep& step, const std::vector<std::string>& nets,
                Validation* validation) {
-  const std::string name = MakeString("step \"", step.name(), "\": ");
+  const std::string name = MakeString("step \"", Shortened(step.name()), "\": ");
   const auto must_be_there = [&](const std::string& net) {
-    if (nets.contains(net)) return;
-    // Looking for close names takes long; who gets many of them wrong is not helped by it.
-    const std::string close =
-        (*suggestions)-- > 0 ? Join(", ", NearestNames(net, {nets.begin(), nets.end()})) : "";
-    validation->Add(kError, -1,
-                    MakeString(name, "net \"", net, "\" is not in the plan",
-                               close.empty() ? "" : "; close: ", close));
+    if (std::binary_search(nets.begin(), nets.end(), net)) return;
+    validation->Add(
+        kError, -1,
+        MakeString(name, "net \"", net, "\" is not in the plan", validation->Close(net, nets)));
   };
   for (const std::string& net : step.network()) must_be_there(net);
   if (step.has_report_net()) {
@@ -237,7 +246,7 @@ void CheckStep(const ExecutionStep& step, const std::set<std::string>& nets, int
                     name + "only_once is given without should_stop_blob, which is not supported");
   }
   for (const ExecutionStep& substep : step.substep())
-    CheckStep(substep, nets, suggestions, validation);
+    CheckStep(substep, nets, validation);
 }
 
 }  // namespace
@@ -266,10 +275,8 @@ std::vector<NetFinding> ValidatePlan(const PlanDef& plan) try {
   }
   if (plan.execution_step_size() == 0)
     validation.Add(kWarning, -1, "the plan has no execution step");
-  int suggestions = kMaxSuggestions;
-  for (const ExecutionStep& step : plan.execution_step()) {
-    CheckStep(step, names, &suggestions, &validation);
-  }
+  const std::vector<std::string> sorted(names.begin(), names.end());
+  for (const ExecutionStep& step : plan.execution_step()) CheckStep(step, sorted, &validation);
   const std::string limit = PlanLimitProblem(plan);
   if (!limit.empty()) {
     validation.Add(kError, -1, limit);
@@ -277,7 +284,7 @@ std::vector<NetFinding> ValidatePlan(const PlanDef& plan) try {
     for (const std::string& race : FindRacesInAnyWorkspace(plan)) validation.Add(kError, -1, race);
   }
   for (const NetDef& net : plan.network())
-    validation.AddNet(net, MakeString("net \"", net.name(), "\": "), 0);
+    validation.AddNet(net, MakeString("net \"", Shortened(net.name()), "\": "), 0);
   return validation.Take();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace caffe2rt {
 namespace {
 
@@ -13,6 +15,61 @@ TEST(EditDistanceTest, CountsEditsUpToTheLimit) {
   EXPECT_EQ(EditDistance("", "abc", 9), 3);
   EXPECT_EQ(EditDistance("abc", "xyz", 1), 2);     // limit + 1
   EXPECT_EQ(EditDistance("a", "abcdefgh", 2), 3);  // limit + 1
+}
+
+// Wagner and Fischer 1974, without a bound.
+int FullDistance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = static_cast<int>(i + j);
+      } else {
+        d[i][j] =
+            std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      }
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+TEST(EditDistanceTest, EqualsTheFullDistanceBelowEveryLimit) {
+  std::vector<std::string> words = {""};
+  for (size_t i = 0; i < 40; ++i) words.push_back(words[i] + 'a');  // a, aa, ...
+  words.resize(6);
+  for (const char* word : {"abcab", "bcabc", "cab", "aabbcc", "abccba", "bbbbbbb", "cacaca"}) {
+    words.emplace_back(word);
+  }
+  for (const std::string& a : words) {
+    for (const std::string& b : words) {
+      for (int limit = 0; limit <= 8; ++limit) {
+        ASSERT_EQ(EditDistance(a, b, limit), std::min(FullDistance(a, b), limit + 1))
+            << a << " " << b << " " << limit;
+      }
+    }
+  }
+}
+
+TEST(NearestNamesTest, EndsWhenItsWorkIsUsedUp) {
+  // 1000 names of 100 characters: a search of all compares 100 x 67 characters of each.
+  const std::vector<std::string> many(1000, std::string(100, 'x'));
+  const std::string wanted(100, 'y');
+  int64_t left = 100000;
+  EXPECT_TRUE(NearestNames(wanted, many, 3, &left).empty());
+  EXPECT_LE(left, 0);
+  EXPECT_GT(left, -10000);  // one name too many at most
+  EXPECT_TRUE(NearestNames("Convv", kKnown, 3, &left).empty());
+  left = 10000;
+  EXPECT_EQ(NearestNames("Convv", kKnown, 3, &left).size(), 2u);
+  EXPECT_GT(left, 9000);
+  EXPECT_LT(left, 10000);
+}
+
+TEST(NearestNamesTest, PassesOverNamesThatNobodyTypes) {
+  const std::vector<std::string> huge(1000, std::string(1 << 20, 'a'));
+  int64_t left = 2000;
+  EXPECT_TRUE(NearestNames(std::string(1 << 20, 'a'), huge, 3, &left).empty());
+  EXPECT_EQ(left, 1000);
 }
 
 TEST(NearestNamesTest, FindsTypingErrors) {

@@ -73,6 +73,53 @@ TEST(NetValidationTest, NamesUnknownNetTypes) {
   EXPECT_THAT(findings[0].text, HasSubstr("net type \"simpel\" is not known; close: simple"));
 }
 
+TEST(NetValidationTest, SuggestsNamesForTheFirstOfManyUnknownTypes) {
+  NetDef net;
+  for (int i = 0; i < 5000; ++i) {
+    net.add_op()->set_type(MakeString("ConvTransposed", i));
+  }
+  const std::vector<NetFinding> findings = ValidateNet(net);
+  ASSERT_EQ(findings.size(), 5000u);
+  EXPECT_THAT(findings.front().text, HasSubstr("close: "));
+  EXPECT_EQ(findings.back().text, "operator type \"ConvTransposed4999\" is not known");
+}
+
+TEST(NetValidationTest, SuggestsNamesForTheFirstOfManyUnknownNets) {
+  PlanDef plan;
+  ExecutionStep* step = plan.add_execution_step();
+  for (int i = 0; i < 3000; ++i) {
+    plan.add_network()->set_name(MakeString("network number ", i));
+    step->add_network(MakeString("network mumber ", i));
+  }
+  const std::vector<NetFinding> findings = ValidatePlan(plan);
+  ASSERT_EQ(findings.size(), 3000u);
+  EXPECT_THAT(findings.front().text, HasSubstr("close: "));
+  EXPECT_THAT(findings.back().text, ::testing::Not(HasSubstr("close: ")));
+}
+
+// A long name that every finding repeats would multiply the size of the file.
+TEST(NetValidationTest, ShortensTheNamesThatFindingsRepeat) {
+  const std::string long_name(100000, 'n');
+  NetDef net;
+  net.set_name(long_name);
+  net.add_external_input("x");
+  OperatorDef* op = net.add_op();
+  op->set_type(long_name);
+  for (int i = 0; i < 200; ++i) op->add_input(MakeString("lost", i));
+  Argument* arg = op->add_arg();
+  arg->set_name(long_name);
+  for (int i = 0; i < 200; ++i) arg->mutable_n()->add_op()->set_type(MakeString("Nope", i));
+  PlanDef plan;
+  *plan.add_network() = net;
+  plan.add_execution_step()->set_name(long_name);
+  for (int i = 0; i < 200; ++i) plan.mutable_execution_step(0)->add_network(MakeString("no", i));
+  size_t bytes = 0;
+  for (const NetFinding& finding : ValidatePlan(plan)) {
+    bytes += finding.path.size() + finding.text.size();
+  }
+  EXPECT_LT(bytes, 5 * long_name.size());
+}
+
 TEST(NetValidationTest, ReadsStepNetsThatAreText) {
   const std::vector<NetFinding> findings = ValidateNet(ParseNet(R"(
       op { type: "RecurrentNetwork" arg { name: "step_net" s: "op { type: \"Nope\" output: \"y\" }" } })"));
