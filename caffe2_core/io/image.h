@@ -29,7 +29,8 @@ struct ImageLimits {
   // A decoded picture takes three bytes a pixel; the default, 100 megapixels, is 300 MB.
   int64_t max_pixels = 100'000'000;
   // Passes over a progressive JPEG; each costs the time of a whole picture, real files have about
-  // ten.
+  // ten. All passes together cost at most 12 pictures of max_pixels: a picture of that size may
+  // have 12 passes.
   int max_scans = 100;
 };
 

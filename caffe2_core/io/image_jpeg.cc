@@ -6,6 +6,7 @@
 // jerror.h needs jpeglib.h.
 #include <jerror.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
@@ -96,6 +97,12 @@ void CmykToRgb(const std::vector<uint8_t>& cmyk, bool inverted, Image* image) {
   }
 }
 
+int ScansOf(int64_t pixels, const ImageLimits& limits) {
+  constexpr int64_t kScansOfLargest = 12;
+  const int64_t fit = kScansOfLargest * std::max(limits.max_pixels, pixels) / pixels;
+  return static_cast<int>(std::min<int64_t>(limits.max_scans, fit));
+}
+
 }  // namespace
 
 Image DecodeJpeg(std::string_view bytes, const std::string& subject, const ImageLimits& limits) {
@@ -105,7 +112,6 @@ Image DecodeJpeg(std::string_view bytes, const std::string& subject, const Image
   reader.errors.error_exit = OnError;
   reader.errors.emit_message = OnMessage;
   reader.progress.progress_monitor = OnProgress;
-  reader.max_scans = limits.max_scans;
   reader.info.client_data = &reader;
   struct Closer {
     jpeg_decompress_struct* info;
@@ -119,6 +125,7 @@ Image DecodeJpeg(std::string_view bytes, const std::string& subject, const Image
   image.width = static_cast<int>(reader.info.image_width);
   image.height = static_cast<int>(reader.info.image_height);
   const size_t pixels = static_cast<size_t>(image.width) * static_cast<size_t>(image.height);
+  reader.max_scans = ScansOf(static_cast<int64_t>(pixels), limits);
   const bool cmyk = reader.info.out_color_space == JCS_CMYK;
   const CPUMemoryReservation coefficients(CoefficientBytes(reader));
   image.rgb.resize(pixels * 3);

@@ -48,7 +48,9 @@ bool ReadHeader(PngReader* reader) {
   png_set_read_fn(reader->png, reader, ReadBytes);
   png_set_user_limits(reader->png, 1000000, 1000000);
   png_set_chunk_malloc_max(reader->png, kMaxChunkBytes);
-  png_set_chunk_cache_max(reader->png, 100);
+  // Text and profiles are skipped, not inflated: none of them is used. All chunks but those of the
+  // pixels, the palette and its transparency.
+  png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(reader->png, reader->info);
   return true;
 }

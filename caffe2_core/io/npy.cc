@@ -14,6 +14,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/npy_elements.h"
 
 namespace caffe2rt {
 namespace {
@@ -31,23 +32,7 @@ struct Header {
   std::vector<int64_t> shape;
 };
 
-struct ElementType {
-  const char* name;  // without byte order
-  TypeMeta meta;
-  size_t file_bytes;  // of one element in the file
-};
-
-const std::vector<ElementType>& ElementTypes() {
-  static const std::vector<ElementType> types = {
-      {"b1", TypeMeta::Make<bool>(), 1},     {"i1", TypeMeta::Make<int8_t>(), 1},
-      {"u1", TypeMeta::Make<uint8_t>(), 1},  {"i2", TypeMeta::Make<int16_t>(), 2},
-      {"u2", TypeMeta::Make<uint16_t>(), 2}, {"i4", TypeMeta::Make<int32_t>(), 4},
-      {"i8", TypeMeta::Make<int64_t>(), 8},  {"f2", TypeMeta::Make<float16>(), 2},
-      {"f4", TypeMeta::Make<float>(), 4},    {"f8", TypeMeta::Make<double>(), 8},
-      {"u4", TypeMeta::Make<int64_t>(), 4},  {"u8", TypeMeta::Make<int64_t>(), 8},
-  };
-  return types;
-}
+using internal::NpyElementType;
 
 // Reads the header's dict, which Python writes and a person may.
 class HeaderParser {
@@ -153,10 +138,10 @@ class HeaderParser {
   size_t at_ = 0;
 };
 
-const ElementType& TypeOf(const std::string& descr, const std::string& subject) {
+const NpyElementType& TypeOf(const std::string& descr, const std::string& subject) {
   const std::string name = descr.empty() ? descr : descr.substr(1);
   const bool order = !descr.empty() && "<>|="sv.find(descr[0]) != std::string_view::npos;
-  for (const ElementType& type : ElementTypes()) {
+  for (const NpyElementType& type : internal::NpyElementTypes()) {
     if (order && name == type.name) return type;
   }
   const char kind = name.empty() ? ' ' : name[0];
@@ -167,64 +152,6 @@ const ElementType& TypeOf(const std::string& descr, const std::string& subject) 
                                                                  : "of no known type";
   CAFFE_THROW("cannot read \"", subject, "\": its elements ('", descr, "') are ", reason,
               ", want bool, integers or floating point");
-}
-
-// Element i of the file's order; swaps bytes for big endian.
-void LoadElement(const char* data, size_t bytes, bool swap, char* to) {
-  std::memcpy(to, data, bytes);
-  if (swap) std::reverse(to, to + bytes);
-}
-
-// One element of the file, in our order of bytes, into the tensor's type.
-void StoreElement(const ElementType& type, const char* from, char* to, const std::string& subject) {
-  const size_t itemsize = type.meta.itemsize();
-  if (type.name[0] != 'u' || !type.meta.Match<int64_t>()) {
-    std::memcpy(to, from, itemsize);
-    if (type.meta.Match<bool>()) *to = *from != 0;
-    return;
-  }
-  uint64_t value = 0;
-  std::memcpy(&value, from, type.file_bytes);
-  CAFFE_ENFORCE_LE(value, static_cast<uint64_t>(INT64_MAX), "an element of \"", subject,
-                   "\" (uint64) that is to become int64");
-  std::memcpy(to, &value, sizeof(value));
-}
-
-bool IsPlainCopy(const ElementType& type, bool swap, const Header& header) {
-  return !swap && !type.meta.Match<bool>() && type.file_bytes == type.meta.itemsize() &&
-         std::strcmp(type.name, "u8") != 0 && (!header.fortran_order || header.shape.size() < 2);
-}
-
-void FillTensor(const Header& header, const ElementType& type, std::string_view data,
-                const std::string& subject, Tensor* tensor) {
-  char* to = static_cast<char*>(tensor->raw_mutable_data(type.meta));
-  if (data.empty()) return;
-  const bool swap = header.descr[0] == '>' && type.file_bytes > 1;
-  if (IsPlainCopy(type, swap, header)) {
-    std::memcpy(to, data.data(), data.size());
-    return;
-  }
-  // Walks the tensor in its own order; `strides` are those of the file.
-  const size_t rank = header.shape.size();
-  std::vector<int64_t> strides(rank, 1), index(rank, 0);
-  for (size_t i = 1; i < rank; ++i) {
-    const size_t d = header.fortran_order ? i : rank - 1 - i;
-    const size_t inner = header.fortran_order ? d - 1 : d + 1;
-    strides[d] = strides[inner] * header.shape[inner];
-  }
-  int64_t from = 0;
-  char element[8];
-  for (int64_t i = 0; i < tensor->numel(); ++i) {
-    LoadElement(data.data() + from * static_cast<int64_t>(type.file_bytes), type.file_bytes, swap,
-                element);
-    StoreElement(type, element, to + i * static_cast<int64_t>(type.meta.itemsize()), subject);
-    for (size_t d = rank; d-- > 0;) {
-      from += strides[d];
-      if (++index[d] < header.shape[d]) break;
-      from -= strides[d] * index[d];
-      index[d] = 0;
-    }
-  }
 }
 
 // Bytes that each string of a tensor of strings takes in a file.
@@ -251,7 +178,7 @@ void AppendStrings(const Tensor& tensor, size_t width, std::string* bytes) {
 
 std::string DescrOf(const Tensor& tensor) {
   if (tensor.IsType<std::string>()) return MakeString("|S", StringWidth(tensor));
-  for (const ElementType& type : ElementTypes()) {
+  for (const NpyElementType& type : internal::NpyElementTypes()) {
     if (type.meta == tensor.dtype()) {
       return MakeString(type.file_bytes == 1 ? '|' : '<', type.name);
     }
@@ -287,7 +214,7 @@ Tensor ParseNpy(std::string_view bytes, const std::string& subject) try {
   CAFFE_ENFORCE(size <= kMaxHeaderBytes && size <= bytes.size() - begin, "cannot read \"", subject,
                 "\" as .npy: it is cut in its header");
   const Header header = HeaderParser(bytes.substr(begin, size), subject).Parse();
-  const ElementType& type = TypeOf(header.descr, subject);
+  const NpyElementType& type = TypeOf(header.descr, subject);
   const std::string_view data = bytes.substr(begin + size);
   // What shape and type ask for is judged in double: a header may ask for more than any integer
   // holds.
@@ -300,7 +227,9 @@ Tensor ParseNpy(std::string_view bytes, const std::string& subject) try {
       IntArrayRef(header.shape));
   const TransientWrites scope;
   Tensor tensor(header.shape, CPU);
-  FillTensor(header, type, data, subject, &tensor);
+  char* const to = static_cast<char*>(tensor.raw_mutable_data(type.meta));
+  internal::CopyNpyElements(type, header.descr[0] == '>', header.fortran_order, header.shape, data,
+                            to, subject);
   return tensor;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -31,7 +31,8 @@ void WriteNpy(const std::string& path, const Tensor& tensor);
 std::string NpyBytes(const Tensor& tensor);
 
 // The arrays in their order in the archive, by name without ".npy". Entries that are no .npy are an
-// error. Stored and deflated entries are read.
+// error. Stored and deflated entries are read. THROWS, before anything is unpacked, if entries
+// overlap, or if they unpack to more than 64 MiB and more than 100 times the bytes of the file.
 std::vector<std::pair<std::string, Tensor>> ReadNpz(const std::string& path);
 
 }  // namespace caffe2rt

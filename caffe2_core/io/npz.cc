@@ -27,8 +27,11 @@ constexpr size_t kEndBytes = 22;
 constexpr size_t kEntryBytes = 46;
 constexpr size_t kLocalBytes = 30;
 constexpr uint32_t kInZip64 = 0xffffffff;
-// Deflate packs at most about 1030 to 1.
-constexpr uint64_t kMaxRatio = 1040;
+// What the entries of a small file may unpack to, and of a large one: zeros are packed 1030 to 1,
+// so that a bomb of some megabytes would unpack to gigabytes. Data of nets is seldom packed more
+// than 10 to 1.
+constexpr uint64_t kFreeBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxRatio = 100;
 
 struct Entry {
   std::string name;
@@ -38,6 +41,7 @@ struct Entry {
   uint64_t packed = 0;
   uint64_t unpacked = 0;
   uint64_t offset = 0;
+  uint64_t data = 0;  // offset of the packed bytes
 };
 
 class ZipReader {
@@ -56,18 +60,16 @@ class ZipReader {
       entries.push_back(EntryAt(at));
       at += kEntryBytes + Get<uint16_t>(at + 28) + Get<uint16_t>(at + 30) + Get<uint16_t>(at + 32);
     }
+    CheckSizes(entries);
+    CheckOverlap(entries);
     return entries;
   }
 
   std::string Unpack(const Entry& entry) const {
-    Need(entry.offset, kLocalBytes);
-    const uint64_t data = entry.offset + kLocalBytes + Get<uint16_t>(entry.offset + 26) +
-                          Get<uint16_t>(entry.offset + 28);
-    Need(data, entry.packed);
     if ((entry.flags & 1) != 0) Fail("entry \"" + entry.name + "\" is encrypted");
     if (entry.unpacked > INT_MAX) Fail("entry \"" + entry.name + "\" has 2 GB or more");
     CheckCPUBytes(entry.unpacked);
-    const std::string_view packed = std::string_view(bytes_).substr(data, entry.packed);
+    const std::string_view packed = std::string_view(bytes_).substr(entry.data, entry.packed);
     std::string unpacked = entry.method == 0   ? std::string(packed)
                            : entry.method == 8 ? Inflate(packed, entry)
                                                : std::string();
@@ -99,6 +101,33 @@ class ZipReader {
     return value;
   }
 
+  // Before anything is unpacked.
+  void CheckSizes(const std::vector<Entry>& entries) const {
+    const uint64_t most = std::max<uint64_t>(kFreeBytes, kMaxRatio * bytes_.size());
+    uint64_t total = 0;
+    for (const Entry& entry : entries) {
+      total = entry.unpacked > UINT64_MAX - total ? UINT64_MAX : total + entry.unpacked;
+    }
+    if (total > most) {
+      Fail(MakeString("its entries unpack to ", total, " bytes, want at most ", most,
+                      " of a file of ", bytes_.size(), " bytes; save it without compression"));
+    }
+  }
+
+  // Entries that share packed bytes would let a small file unpack them many times.
+  void CheckOverlap(const std::vector<Entry>& entries) const {
+    std::vector<const Entry*> by_offset;
+    for (const Entry& entry : entries) by_offset.push_back(&entry);
+    std::sort(by_offset.begin(), by_offset.end(),
+              [](const Entry* a, const Entry* b) { return a->offset < b->offset; });
+    for (size_t i = 1; i < by_offset.size(); ++i) {
+      const Entry &before = *by_offset[i - 1], &entry = *by_offset[i];
+      if (entry.offset < before.data + before.packed) {
+        Fail(MakeString("entries \"", before.name, "\" and \"", entry.name, "\" overlap"));
+      }
+    }
+  }
+
   size_t FindEnd() const {
     if (bytes_.size() < kEndBytes) Fail("it is no zip archive");
     const size_t last = bytes_.size() - kEndBytes;
@@ -120,6 +149,10 @@ class ZipReader {
     Need(at + kEntryBytes, name_size);
     entry.name = bytes_.substr(at + kEntryBytes, name_size);
     ReadZip64(at + kEntryBytes + name_size, Get<uint16_t>(at + 30), &entry);
+    Need(entry.offset, kLocalBytes);
+    entry.data = entry.offset + kLocalBytes + Get<uint16_t>(entry.offset + 26) +
+                 Get<uint16_t>(entry.offset + 28);
+    Need(entry.data, entry.packed);
     return entry;
   }
 
@@ -143,9 +176,7 @@ class ZipReader {
   }
 
   std::string Inflate(std::string_view packed, const Entry& entry) const {
-    if (entry.packed > INT_MAX || entry.unpacked / kMaxRatio > entry.packed + 1) {
-      Fail("entry \"" + entry.name + "\" has sizes that cannot be");
-    }
+    if (entry.packed > INT_MAX) Fail("entry \"" + entry.name + "\" is packed in 2 GB or more");
     std::string unpacked(entry.unpacked, '\0');
     z_stream stream = {};
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) Fail("zlib cannot start");

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 // jpeglib.h needs FILE and size_t.
 #include <jpeglib.h>
+#include <zlib.h>
 
 #include <cstdio>
 
 #include "caffe2_core/io/atomic_file.h"
+#include "tests/caffe2_core/io/inflate_counter.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
@@ -97,6 +99,73 @@ TEST(ImageTest, RefusesPicturesBeyondTheLimit) {
                "more than 2 scans");
 }
 
+std::string BigEndian(size_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(value >> shift & 255);
+  return bytes;
+}
+
+// length, type, data, CRC
+std::string PngChunk(const std::string& type, const std::string& data) {
+  const std::string content = type + data;
+  const uLong crc =
+      crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
+  return BigEndian(data.size()) + content + BigEndian(crc);
+}
+
+std::string Deflated(const std::string& text) {
+  uLongf size = compressBound(text.size());
+  std::string packed(size, '\0');
+  compress2(reinterpret_cast<Bytef*>(packed.data()), &size,
+            reinterpret_cast<const Bytef*>(text.data()), text.size(), 9);
+  packed.resize(size);
+  return packed;
+}
+
+TEST(ImageTest, InflatesNoTextOfAPng) {
+  using namespace std::string_literals;
+  const std::string png = PngBytes(Ramp(5, 3));
+  const uint64_t start = InflatedBytes();
+  DecodeImage(png, "a.png");
+  const uint64_t pixels = InflatedBytes() - start;
+  EXPECT_GE(pixels, 3u * (1 + 5 * 3));  // each row has a byte for its filter
+  const std::string packed = Deflated(std::string(100000, 'a'));
+  const size_t after_header = 8 + 12 + 13, end = png.size() - 12;
+  for (const std::string& chunk :
+       {PngChunk("zTXt", "key\0\0"s + packed), PngChunk("iTXt", "key\0\1\0\0\0"s + packed),
+        PngChunk("iCCP", "key\0\0"s + packed)}) {
+    SCOPED_TRACE(chunk.substr(4, 4));
+    std::string chunks;
+    for (int i = 0; i < 4; ++i) chunks += chunk;
+    std::string with_text = png;
+    with_text.insert(end, chunks);
+    with_text.insert(after_header, chunks);
+    const uint64_t before = InflatedBytes();
+    EXPECT_EQ(DecodeImage(with_text, "a.png").rgb, Ramp(5, 3).rgb);
+    EXPECT_EQ(InflatedBytes() - before, pixels);
+  }
+}
+
+// The last scan again and again; a decoder reads each.
+std::string WithScans(const std::string& jpeg, int more) {
+  const size_t end = jpeg.size() - 2;
+  const size_t begin = std::min(jpeg.rfind("\xff\xda"), jpeg.rfind("\xff\xc4"));
+  std::string result = jpeg.substr(0, end);
+  for (int i = 0; i < more; ++i) result += jpeg.substr(begin, end - begin);
+  return result + jpeg.substr(end);
+}
+
+TEST(ImageTest, LargePicturesMayHaveFewerScans) {
+  const std::string ten = JpegBytes(Ramp(10, 10), true);
+  const ImageLimits limits = {.max_pixels = 100};
+  EXPECT_EQ(DecodeImage(ten, "a.jpg", limits).width, 10);
+  EXPECT_EQ(DecodeImage(WithScans(ten, 2), "a.jpg", limits).width, 10);
+  ExpectThrows([&] { DecodeImage(WithScans(ten, 3), "a.jpg", limits); },
+               "it has more than 12 scans");
+  EXPECT_EQ(DecodeImage(WithScans(ten, 20), "a.jpg", {.max_pixels = 300}).width, 10);
+  ExpectThrows([&] { DecodeImage(WithScans(ten, 91), "a.jpg"); }, "it has more than 100 scans");
+}
+
 TEST(ImageTest, SurvivesDamageOfEveryByte) {
   for (const std::string& bytes :
        {PngBytes(Ramp(12, 7)), JpegBytes(Ramp(16, 8)), JpegBytes(Ramp(16, 8), true)}) {
@@ -133,6 +202,18 @@ TEST(ImageTest, ShorterSideGivesTheSize) {
   ResizedSize(Ramp(10, 24), 5, &width, &height);
   EXPECT_EQ(width, 5);
   EXPECT_EQ(height, 12);
+}
+
+TEST(ImageTest, LongerSideIsRoundedToTheNearestPixel) {
+  int width, height;
+  ResizedSize(Ramp(7, 11), 5, &width, &height);  // 55 / 7 = 7.86
+  EXPECT_EQ(width, 5);
+  EXPECT_EQ(height, 8);
+  ResizedSize(Ramp(10, 7), 5, &width, &height);  // 50 / 7 = 7.14
+  EXPECT_EQ(width, 7);
+  EXPECT_EQ(height, 5);
+  ResizedSize(Ramp(3, 2), 5, &width, &height);  // 7.5, away from zero
+  EXPECT_EQ(width, 8);
 }
 
 TEST(ImageTest, MakesTensorsAsNetsWantThem) {

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "caffe2_core/io/atomic_file.h"
+#include "tests/caffe2_core/io/inflate_counter.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
@@ -85,6 +86,57 @@ TEST(NpyTest, TurnsFortranOrderAndBigEndian) {
   EXPECT_EQ(Values<int16_t>(big), (std::vector<int16_t>{0x102, 0x304}));
 }
 
+TEST(NpyTest, ReadsBigEndianElementsOfEverySize) {
+  // Bits of IEEE 754: 1.5 is 3ff8... in 8 bytes and 3fc0 0000 in 4, -2 is c000...
+  const Tensor f8 =
+      ParseNpy(Npy(Dict(">f8", "(2,)"), "\x3f\xf8\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0"s), "x");
+  EXPECT_EQ(Values<double>(f8), (std::vector<double>{1.5, -2}));
+  const Tensor f4 = ParseNpy(Npy(Dict(">f4", "(2,)"), "\x3f\xc0\0\0\xc0\0\0\0"s), "x");
+  EXPECT_EQ(Values<float>(f4), (std::vector<float>{1.5f, -2.f}));
+  const Tensor i8 = ParseNpy(Npy(Dict(">i8", "(1,)"), "\1\2\3\4\5\6\7\x08"s), "x");
+  EXPECT_EQ(Values<int64_t>(i8), std::vector<int64_t>{0x0102030405060708});
+  const Tensor i4 = ParseNpy(Npy(Dict(">i4", "(1,)"), "\xff\xff\xff\xfe"s), "x");
+  EXPECT_EQ(Values<int32_t>(i4), std::vector<int32_t>{-2});
+  const Tensor u4 = ParseNpy(Npy(Dict(">u4", "(1,)"), "\xff\xff\xff\xfe"s), "x");
+  EXPECT_EQ(Values<int64_t>(u4), std::vector<int64_t>{4294967294});
+  const Tensor u8 = ParseNpy(Npy(Dict(">u8", "(1,)"), "\0\0\0\0\0\0\1\0"s), "x");
+  EXPECT_EQ(Values<int64_t>(u8), std::vector<int64_t>{256});
+  const Tensor f2 = ParseNpy(Npy(Dict(">f2", "(1,)"), "\x3c\0"s), "x");
+  EXPECT_EQ(f2.data<float16>()[0].x, 0x3c00);
+  // Columns first: [[1, 2], [3, 4]].
+  const Tensor f = ParseNpy(Npy(Dict(">i2", "(2, 2)", true), "\0\1\0\3\0\2\0\4"s), "x");
+  EXPECT_EQ(Values<int16_t>(f), (std::vector<int16_t>{1, 2, 3, 4}));
+}
+
+// Each element of a file in Fortran order against its place by the formula.
+TEST(NpyTest, ReadsFortranOrderOfAnyShape) {
+  for (const std::vector<int64_t>& shape :
+       std::vector<std::vector<int64_t>>{{70, 90},
+                                         {1, 700, 1, 3, 1},
+                                         {3, 700},
+                                         {2, 3, 4, 5, 6, 7},
+                                         std::vector<int64_t>(12, 2)}) {
+    std::vector<int64_t> strides;  // of the file
+    int64_t size = 1;
+    for (const int64_t dim : shape) {
+      strides.push_back(size);
+      size *= dim;
+    }
+    std::string data;
+    for (int64_t i = 0; i < size; ++i)
+      data += {static_cast<char>(i & 255), static_cast<char>(i >> 8)};
+    const Tensor tensor =
+        ParseNpy(Npy(Dict("<u2", "(" + Join(", ", shape) + ",)", true), data), "x");
+    ASSERT_EQ(tensor.dims(), shape);
+    for (int64_t i = 0; i < size; ++i) {
+      int64_t rest = i, place = 0;
+      for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
+        place += rest % shape[d] * strides[d];
+      ASSERT_EQ(tensor.data<uint16_t>()[i], place) << Join("x", shape) << " at " << i;
+    }
+  }
+}
+
 TEST(NpyTest, ReadsUnsignedNumbersThatFit) {
   EXPECT_EQ(ParseNpy(Npy(Dict("<u4", "(1,)"), "\xff\xff\xff\xff"s), "x").data<int64_t>()[0],
             4294967295);
@@ -151,8 +203,24 @@ TEST(NpyTest, WritesTheBytesOfNumPy) {
   }
 }
 
-// An archive with one entry, built by hand.
-std::string Zip(const std::string& name, const std::string& content, bool deflated) {
+// Archives built by hand.
+std::string U16(size_t v) {
+  return ""s + static_cast<char>(v & 255) + static_cast<char>(v >> 8 & 255);
+}
+std::string U32(size_t v) { return U16(v & 0xffff) + U16(v >> 16); }
+
+std::string ZipEnd(size_t entries, size_t directory_bytes, size_t directory_offset) {
+  return "PK\5\6" + U32(0) + U16(entries) + U16(entries) + U32(directory_bytes) +
+         U32(directory_offset) + U16(0);
+}
+
+struct ZipEntry {
+  std::string local;      // header, name, packed bytes
+  std::string directory;  // for the local header at `offset`
+};
+
+ZipEntry MakeEntry(const std::string& name, const std::string& content, bool deflated,
+                   size_t offset = 0) {
   std::string packed = content;
   if (deflated) {
     packed.resize(compressBound(content.size()) + 20);
@@ -166,19 +234,17 @@ std::string Zip(const std::string& name, const std::string& content, bool deflat
     packed.resize(stream.total_out);
     deflateEnd(&stream);
   }
-  const auto u16 = [](size_t v) {
-    return ""s + static_cast<char>(v & 255) + static_cast<char>(v >> 8 & 255);
-  };
-  const auto u32 = [&](size_t v) { return u16(v & 0xffff) + u16(v >> 16); };
   const uLong crc =
       crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
-  const std::string common = u16(20) + u16(0) + u16(deflated ? 8 : 0) + u32(0) + u32(crc) +
-                             u32(packed.size()) + u32(content.size()) + u16(name.size()) + u16(0);
-  const std::string local = "PK\3\4" + common + name + packed;
-  const std::string entry =
-      "PK\1\2" + u16(20) + common + u16(0) + u16(0) + u16(0) + u32(0) + u32(0) + name;
-  return local + entry + "PK\5\6" + u32(0) + u16(1) + u16(1) + u32(entry.size()) +
-         u32(local.size()) + u16(0);
+  const std::string common = U16(20) + U16(0) + U16(deflated ? 8 : 0) + U32(0) + U32(crc) +
+                             U32(packed.size()) + U32(content.size()) + U16(name.size()) + U16(0);
+  return {"PK\3\4" + common + name + packed,
+          "PK\1\2" + U16(20) + common + U16(0) + U16(0) + U16(0) + U32(0) + U32(offset) + name};
+}
+
+std::string Zip(const std::string& name, const std::string& content, bool deflated) {
+  const ZipEntry entry = MakeEntry(name, content, deflated);
+  return entry.local + entry.directory + ZipEnd(1, entry.directory.size(), entry.local.size());
 }
 
 TEST(NpzTest, ReadsStoredAndDeflatedEntries) {
@@ -210,6 +276,49 @@ TEST(NpzTest, RefusesDamagedArchives) {
     } catch (const EnforceNotMet&) {
     }
   }
+}
+
+TEST(NpzTest, RefusesEntriesThatShareBytesBeforeInflatingThem) {
+  const TempDir dir;
+  const std::string npy = Npy(Dict("|u1", "(100000,)"), std::string(100000, 'a'));
+  const std::string local = MakeEntry("0.npy", npy, true).local;
+  std::string directory;
+  for (int i = 0; i < 9; ++i) {  // all at offset 0
+    directory += MakeEntry(std::to_string(i) + ".npy", npy, true).directory;
+  }
+  const uint64_t before = test::InflatedBytes();
+  ExpectThrows(
+      [&] {
+        ReadNpz(dir.Write("a.npz", local + directory + ZipEnd(9, directory.size(), local.size())));
+      },
+      "overlap");
+  EXPECT_EQ(test::InflatedBytes(), before);
+}
+
+TEST(NpzTest, RefusesBombsBeforeInflatingThem) {
+  const TempDir dir;
+  std::string locals, directory;
+  // Three entries of 30 MB: 90 MB in some 90 kB.
+  const std::string npy = Npy(Dict("|u1", "(30000000,)"), std::string(30000000, '\0'));
+  const ZipEntry entry = MakeEntry("0.npy", npy, true);
+  for (const char name : {'0', '1', '2'}) {
+    std::string record = entry.directory;
+    record.replace(42, 4, U32(locals.size()));
+    record[46] = name;
+    locals += entry.local;
+    directory += record;
+  }
+  const uint64_t before = test::InflatedBytes();
+  ExpectThrows(
+      [&] {
+        ReadNpz(
+            dir.Write("a.npz", locals + directory + ZipEnd(3, directory.size(), locals.size())));
+      },
+      "its entries unpack to 900");
+  EXPECT_EQ(test::InflatedBytes(), before);
+  const auto arrays = ReadNpz(dir.Write("b.npz", Zip("x.npy", npy, true)));  // below 64 MiB
+  EXPECT_EQ(arrays[0].second.numel(), 30000000);
+  EXPECT_GE(test::InflatedBytes() - before, 30000000u);
 }
 
 TEST(NpzTest, ReadsTheSharedArchive) {
