@@ -2,7 +2,7 @@
 // binaries/README.md.
 
 #include <csignal>
-#include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <new>
 #include <string>
@@ -10,6 +10,7 @@
 
 #include "binaries/command_line.h"
 #include "binaries/commands/command.h"
+#include "binaries/escaped_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/runtime/init.h"
@@ -87,12 +88,16 @@ int Main(std::vector<std::string> args) try {
   GlobalInit();
   const CommandLine line = ParseCommandLine(command.options, args);
   ApplyProcessOptions(line);
-  const int code = command.run(line);
-  std::cout.flush();
-  CAFFE_ENFORCE(std::cout.good(), "cannot write the output");
-  return code;
+  return command.run(line);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
+}
+
+// A full disk shows when the last bytes are written.
+void FinishOutput(const EscapedOutput& out) {
+  std::cout.flush();
+  CAFFE_ENFORCE(std::cout.good(), "cannot write to the standard output: ",
+                out.error() != 0 ? std::strerror(out.error()) : "unknown reason");
 }
 
 // One line, whatever is in it.
@@ -109,8 +114,13 @@ void PrintError(std::string text) {
 }  // namespace caffe2rt
 
 int main(int argc, char** argv) {
+  // A write beyond the limit of file sizes fails with EFBIG, which is reported as any other error.
+  std::signal(SIGXFSZ, SIG_IGN);
+  const caffe2rt::EscapedOutput out(std::cout), err(std::cerr);
   try {
-    return caffe2rt::Main({argv + 1, argv + argc});
+    const int code = caffe2rt::Main({argv + 1, argv + argc});
+    caffe2rt::FinishOutput(out);
+    return code;
   } catch (const caffe2rt::UsageError& error) {
     caffe2rt::PrintError(error.what());
     return caffe2rt::kUsage;

@@ -1,8 +1,8 @@
 #include "binaries/json_writer.h"
 
 #include <charconv>
+#include <climits>
 #include <cmath>
-#include <cstdio>
 
 #include "caffe2_core/base/utf8.h"
 
@@ -14,6 +14,14 @@ std::string NumberText(T value) {
   char buffer[64];
   const auto result = std::to_chars(buffer, buffer + sizeof(buffer), value);
   return std::string(buffer, result.ptr);
+}
+
+// The control character (C0, DEL or C1) of `length` bytes at `at`; UINT_MAX for other characters.
+unsigned ControlAt(std::string_view text, size_t at, size_t length) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (length == 1 && (byte(at) < 0x20 || byte(at) == 0x7f)) return byte(at);
+  if (length == 2 && byte(at) == 0xC2 && byte(at + 1) < 0xA0) return byte(at + 1);
+  return UINT_MAX;
 }
 
 }  // namespace
@@ -90,10 +98,9 @@ void JsonWriter::AppendEscaped(std::string_view text) {
       text_ += {'\\', c};
     } else if (c == '\n') {
       text_ += "\\n";
-    } else if (length == 1 && (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)) {
-      char buffer[8];
-      std::snprintf(buffer, sizeof(buffer), "\\u%04x", static_cast<unsigned>(c));
-      text_ += buffer;
+    } else if (const unsigned control = ControlAt(text, i, length); control <= 0x9f) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      text_ += {'\\', 'u', '0', '0', kDigits[control >> 4], kDigits[control & 15]};
     } else {
       text_.append(text, i, length);
     }

@@ -7,6 +7,7 @@
 #include "binaries/commands/file_argument.h"
 #include "binaries/json_writer.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/runtime/net_validation.h"
 
 namespace caffe2rt {
@@ -54,7 +55,7 @@ size_t CountOf(const std::vector<NetFinding>& findings, NetFindingKind kind) {
 
 void PrintFindings(const std::string& path, const Titled& titled) {
   const auto& findings = titled.findings;
-  std::cout << path << ": " << titled.title << ": ";
+  std::cout << path << ": " << OneLine(titled.title) << ": ";
   if (findings.empty()) {
     std::cout << "fine\n";
     return;
@@ -67,8 +68,8 @@ void PrintFindings(const std::string& path, const Titled& titled) {
   }
   std::cout << Join(", ", counts) << "\n";
   for (const NetFinding& finding : findings) {
-    std::cout << "  " << NetFindingKindName(finding.kind) << ": " << finding.path
-              << Positions(finding.ops) << finding.text << "\n";
+    std::cout << "  " << NetFindingKindName(finding.kind) << ": " << OneLine(finding.path)
+              << Positions(finding.ops) << OneLine(finding.text) << "\n";
   }
 }
 
@@ -114,7 +115,7 @@ int Check(const CommandLine& line) {
     } catch (const EnforceNotMet& error) {
       // The other files are checked all the same.
       std::cout.flush();
-      std::cerr << "caffe2: " << error.message() << std::endl;
+      std::cerr << "caffe2: " << OneLine(error.message()) << std::endl;
       if (line.Has("json"))
         json.BeginObject().Key("file").Value(path).Key("error").Value(error.message()).EndObject();
       errors = true;

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
-#include <iostream>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <memory>
 
 #include "binaries/commands/command.h"
@@ -55,7 +57,9 @@ int Convert(const CommandLine& line) {
   }
   if (!text && isatty(STDOUT_FILENO) != 0)
     throw UsageError("binary data do not go to a terminal; want --output FILE");
-  std::cout.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  // Not std::cout, which shows control characters.
+  CAFFE_ENFORCE_EQ(std::fwrite(bytes.data(), 1, bytes.size(), stdout), bytes.size(),
+                   "bytes written to the standard output: ", std::strerror(errno));
   return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "binaries/commands/inspect_net.h"
 #include "binaries/json_writer.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/npy.h"
@@ -150,9 +151,9 @@ void InspectEntries(const CommandLine& line, const std::string& path, FileKind k
   for (const Entry& entry : entries)
     width = std::max(width, std::min<size_t>(entry.name.size(), 48));
   for (const Entry& entry : entries) {
-    std::cout << "  " << entry.name
-              << std::string(std::max(width, entry.name.size()) - entry.name.size() + 2, ' ')
-              << entry.type;
+    const std::string name = OneLine(entry.name);
+    std::cout << "  " << name << std::string(std::max(width, name.size()) - name.size() + 2, ' ')
+              << OneLine(entry.type);
     if (entry.has_dims) std::cout << " [" << Join(", ", entry.dims) << "]";
     if (!entry.detail.empty()) std::cout << "   " << entry.detail;
     std::cout << "\n";

@@ -7,6 +7,7 @@
 
 #include "binaries/json_writer.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/net_drawing.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/net_summary.h"
@@ -135,16 +136,10 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows,
   }
 }
 
-std::string OneLine(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  }
-  return text;
-}
-
 void PrintNet(const TitledNet& net, const NetSummary& summary) {
-  std::cout << net.title << (net.net.has_type() ? ", type " + net.net.type() : "") << ", "
-            << net.net.op_size() << (net.net.op_size() == 1 ? " operator\n" : " operators\n");
+  std::cout << OneLine(net.title) << (net.net.has_type() ? ", type " + OneLine(net.net.type()) : "")
+            << ", " << net.net.op_size()
+            << (net.net.op_size() == 1 ? " operator\n" : " operators\n");
   std::vector<std::vector<std::string>> rows = {
       {"", "type", "output", "shape", "parameters", "multiply-adds", "memory"}};
   for (size_t i = 0; i < summary.ops.size(); ++i) {

@@ -8,6 +8,7 @@
 
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -41,7 +42,7 @@ std::string ValueText(const Tensor& tensor, int64_t i) {
   std::ostringstream out;
   const bool known = ForElement(tensor, i, [&](const auto& value) {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
-      out << '"' << value << '"';
+      out << '"' << OneLine(value) << '"';
     } else {
       out << +value;
     }
@@ -156,8 +157,9 @@ const Blob& OnCpu(const Blob& blob, Blob* copy) {
   return *copy;
 }
 
-void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
+void PrintOutput(const std::string& blob_name, const Blob& blob, const OutputOptions& options,
                  size_t name_width) {
+  const std::string name = OneLine(blob_name);
   std::cout << name << std::string(std::max(name_width, name.size()) - name.size() + 2, ' ')
             << BlobText(blob) << "\n";
   if (!blob.IsType<Tensor>() || !blob.Get<Tensor>().IsShaped()) return;

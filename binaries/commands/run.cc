@@ -24,12 +24,12 @@ class Progress {
   ~Progress() { Clear(); }
   void Show(size_t done) {
     if (!shown_ || timer_.Seconds() < 2.f) return;
-    std::cerr << "\r" << done << " of " << total_ << " pictures" << std::flush;
+    std::fprintf(stderr, "\r%zu of %zu pictures", done, total_);  // std::cerr shows "\r"
     printed_ = true;
   }
   // Before anything else is printed.
   void Clear() {
-    if (printed_) std::cerr << "\r\033[K" << std::flush;
+    if (printed_) std::fputs("\r\033[K", stderr);
     printed_ = false;
   }
 

@@ -3,6 +3,7 @@
 
 #include <png.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -52,6 +53,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: make_stripes DIR\nwrites the demo's nets, labels and pictures into DIR\n";
     return 2;
   }
+  std::signal(SIGXFSZ, SIG_IGN);  // EFBIG is reported
   try {
     caffe2rt::demo::WriteDemo(argv[1]);
   } catch (const std::exception&) {

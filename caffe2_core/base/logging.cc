@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "caffe2_core/base/utf8.h"
+
 namespace caffe2rt {
 namespace {
 std::atomic<int> g_threshold{internal::kLogError};
@@ -22,7 +24,8 @@ LogMessage::LogMessage(const char* file, int line, int severity) : severity_(sev
 
 LogMessage::~LogMessage() {
   stream_ << '\n';
-  const std::string text = stream_.str();
+  // Names of files are logged too, and the log may be a terminal.
+  const std::string text = EscapeControls(stream_.str());
   std::fwrite(text.data(), 1, text.size(), stderr);
   if (severity_ >= kLogFatal) {
     std::fflush(stderr);

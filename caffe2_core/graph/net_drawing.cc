@@ -11,7 +11,7 @@ namespace caffe2rt {
 namespace {
 
 constexpr int kBoxWidth = 220, kBoxHeight = 44, kGapX = 24, kGapY = 36, kMargin = 20;
-constexpr size_t kMaxText = 34;  // characters that fit into a box
+constexpr size_t kMaxText = 34;  // bytes that fit into a box
 
 struct Node {
   std::string title;
@@ -62,13 +62,15 @@ Graph GraphOf(const NetSummary& summary) {
   return graph;
 }
 
-// Control characters and what is no UTF-8 become '?': names may hold any bytes.
+// Control characters (C0, DEL, C1) and what is no UTF-8 become '?': names may hold any bytes.
 std::string Printable(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     const size_t size = Utf8CharacterSize(text, i);
     const unsigned char c = static_cast<unsigned char>(text[i]);
-    if (size == 0 || c < 0x20 || c == 0x7f) {
+    const bool c1 =
+        size == 2 && c == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0;  // U+0080-U+009F
+    if (size == 0 || c < 0x20 || c == 0x7f || c1) {
       out += '?';
     } else {
       out.append(text, i, size);
@@ -105,13 +107,6 @@ std::string EscapeXml(const std::string& text) {
   return out;
 }
 
-std::string Shortened(const std::string& text) {
-  if (text.size() <= kMaxText) return text;
-  size_t end = kMaxText - 3;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
-}
-
 int XOf(const Node& node) { return kMargin + node.column * (kBoxWidth + kGapX); }
 int YOf(const Node& node) { return kMargin + node.layer * (kBoxHeight + kGapY); }
 
@@ -132,8 +127,9 @@ void DrawNode(const Node& node, std::ostream& out) {
       << "\" y=\"" << y << "\" width=\"" << kBoxWidth << "\" height=\"" << kBoxHeight << "\" rx=\""
       << (node.is_input ? 20 : 4) << "\" class=\"" << (node.is_input ? "input" : "op")
       << "\"/><text x=\"" << x + kBoxWidth / 2 << "\" y=\"" << y + 18 << "\">"
-      << EscapeXml(Shortened(node.title)) << "</text><text x=\"" << x + kBoxWidth / 2 << "\" y=\""
-      << y + 35 << "\" class=\"shape\">" << EscapeXml(Shortened(node.detail)) << "</text></g>\n";
+      << EscapeXml(Shortened(node.title, kMaxText)) << "</text><text x=\"" << x + kBoxWidth / 2
+      << "\" y=\"" << y + 35 << "\" class=\"shape\">" << EscapeXml(Shortened(node.detail, kMaxText))
+      << "</text></g>\n";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -282,6 +283,7 @@ int Main(int argc, char** argv) {
 }  // namespace caffe2rt::test
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // EFBIG is reported
   try {
     return caffe2rt::test::Main(argc, argv);
   } catch (const std::exception&) {

@@ -2,6 +2,7 @@
 // README.md tells what is compared.
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -158,6 +159,7 @@ int Main(int argc, char** argv) {
 }  // namespace caffe2rt::test
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // EFBIG is reported
   try {
     return caffe2rt::test::Main(argc, argv);
   } catch (const std::exception&) {

@@ -29,6 +29,14 @@ TEST(JsonWriterTest, EscapesAndReplacesBrokenBytes) {
   EXPECT_EQ(json.text(), "\"\\\"\\\\\\n\\u0001 \xc3\xa4 \\ufffd\\ufffd\"");
 }
 
+TEST(JsonWriterTest, EscapesWhatTerminalsActOn) {
+  JsonWriter json;
+  json.Value(
+      std::string("\x1b[31m\x7f \xc2\x9b"
+                  "31m \xc2\xa0 \x9b"));
+  EXPECT_EQ(json.text(), "\"\\u001b[31m\\u007f \\u009b31m \xc2\xa0 \\ufffd\"");
+}
+
 TEST(JsonWriterTest, WritesNumbersThatReadBackTheSame) {
   JsonWriter json;
   json.BeginArray()

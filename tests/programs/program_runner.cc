@@ -14,10 +14,13 @@ namespace caffe2rt::test {
 namespace {
 
 // In the child, which must not return.
-[[noreturn]] void Become(std::vector<char*> argv, const std::string& out, const std::string& err) {
+[[noreturn]] void Become(std::vector<char*> argv, const std::string& out, const std::string& err,
+                         size_t max_file_bytes) {
   const int in_fd = open("/dev/null", O_RDONLY);
   const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int err_fd = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  const rlimit limit = {max_file_bytes, max_file_bytes};
+  if (max_file_bytes > 0 && setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(127);
   if (in_fd >= 0 && out_fd >= 0 && err_fd >= 0 && dup2(in_fd, 0) >= 0 && dup2(out_fd, 1) >= 0 &&
       dup2(err_fd, 2) >= 0) {
     execv(argv[0], argv.data());
@@ -27,27 +30,29 @@ namespace {
 
 }  // namespace
 
-ProgramResult RunCaffe2(const std::vector<std::string>& args) {
-  return RunProgram(CAFFE2_PROGRAM, args);
+ProgramResult RunCaffe2(const std::vector<std::string>& args, const ProgramSetup& setup) {
+  return RunProgram(CAFFE2_PROGRAM, args, setup);
 }
 
-ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& args) {
+ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& args,
+                         const ProgramSetup& setup) {
   const TempDir dir;
   std::vector<std::string> words = {program};
   words.insert(words.end(), args.begin(), args.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  const std::string out = dir.path("out"), err = dir.path("err");
+  const std::string out = setup.out.empty() ? dir.path("out") : setup.out;
+  const std::string err = dir.path("err");
   const pid_t child = fork();
   CAFFE_ENFORCE(child >= 0, "cannot start a process");
-  if (child == 0) Become(std::move(argv), out, err);
+  if (child == 0) Become(std::move(argv), out, err, setup.max_file_bytes);
   int status = 0;
   rusage usage = {};
   CAFFE_ENFORCE_EQ(wait4(child, &status, 0, &usage), child, "waiting for a process");
   CAFFE_ENFORCE(!WIFEXITED(status) || WEXITSTATUS(status) != 127, "cannot start ", words[0]);
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-          .out = ReadWholeFile(out),
+          .out = setup.out.empty() ? ReadWholeFile(out) : "",
           .err = ReadWholeFile(err),
           .peak_resident_bytes = static_cast<size_t>(usage.ru_maxrss) << 10};
 }

@@ -1,0 +1,39 @@
+#include "binaries/escaped_output.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace caffe2rt {
+namespace {
+
+TEST(EscapedOutputTest, ShowsControlCharactersWhileItLives) {
+  std::ostringstream stream;
+  {
+    const EscapedOutput escaped(stream);
+    stream << "\x1b[2J" << 7 << '\x07' << "\n";
+    EXPECT_EQ(escaped.error(), 0);
+  }
+  stream << "\x1b";
+  EXPECT_EQ(stream.str(), "\\x1b[2J7\\x07\n\x1b");
+}
+
+TEST(EscapedOutputTest, PutsCharactersTogetherThatComeInPieces) {
+  std::ostringstream stream;
+  {
+    const EscapedOutput escaped(stream);
+    for (const char c : std::string("\xe2\x82\xac \xc2\x9b \xf0\x9f\x98\x80")) stream << c;
+    stream << "\xc3";  // what never comes is shown at the end
+  }
+  EXPECT_EQ(stream.str(), "\xe2\x82\xac \\xc2\\x9b \xf0\x9f\x98\x80\\xc3");
+}
+
+TEST(EscapedOutputTest, ShowsHalfACharacterAtAFlush) {
+  std::ostringstream stream;
+  const EscapedOutput escaped(stream);
+  stream << "\xe2\x82" << std::flush;
+  EXPECT_EQ(stream.str(), "\\xe2\\x82");
+}
+
+}  // namespace
+}  // namespace caffe2rt

@@ -1,0 +1,69 @@
+// What caffe2 run prints of scores: the classes, in what order, with which labels.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "caffe2_core/io/npy.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class ScoresTest : public ::testing::Test {
+ protected:
+  // The lines that follow the one of output y.
+  std::string Print(const std::vector<float>& scores, std::vector<std::string> more) {
+    Tensor tensor(std::vector<int64_t>{static_cast<int64_t>(scores.size())}, CPU);
+    std::copy(scores.begin(), scores.end(), tensor.mutable_data<float>());
+    WriteNpy(dir_.path("x.npy"), tensor);
+    std::vector<std::string> args = {
+        "run", "--predict-net",
+        dir_.Write("net.pbtxt",
+                   R"(op { type: "Copy" input: "x" output: "y" } external_input: "x")"),
+        "--input", "x=" + dir_.path("x.npy")};
+    args.insert(args.end(), more.begin(), more.end());
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 0) << result.err;
+    const size_t begin = result.out.find('\n', result.out.find("y  float")) + 1;
+    return result.out.substr(begin, result.out.rfind('\n', result.out.size() - 2) + 1 - begin);
+  }
+  TempDir dir_;
+};
+
+TEST_F(ScoresTest, PutsTheFirstOfTiedClassesFirst) {
+  EXPECT_EQ(Print({0.25f, 0.5f, 0.25f, 0.5f, 0.25f}, {"--top", "4"}),
+            "  0.500  class 1\n  0.500  class 3\n  0.250  class 0\n  0.250  class 2\n");
+}
+
+TEST_F(ScoresTest, PutsNaNBehindAllNumbers) {
+  EXPECT_EQ(Print({NAN, -1, NAN, 0.5f}, {"--top", "3"}),
+            "  0.500  class 3\n  -1.000  class 1\n  nan  class 0\n");
+  EXPECT_EQ(Print({NAN, -INFINITY}, {"--top", "1"}), "  -inf  class 1\n");
+}
+
+TEST_F(ScoresTest, ReadsLabelsWithAnyEndOfLine) {
+  for (const std::string& end : {std::string("\n"), std::string("\r\n")}) {
+    const std::string labels = dir_.Write("labels.txt", "cat" + end + end + "grey wolf" + end);
+    EXPECT_EQ(Print({3, 2, 1}, {"--labels", labels}),
+              "  3.000  cat\n  2.000  \n  1.000  grey wolf\n");
+  }
+}
+
+TEST_F(ScoresTest, LabelsOfJsonHoldNoEndOfLine) {
+  const std::string labels = dir_.Write("labels.txt", "cat\r\ndog\r\n");
+  const ProgramResult result = RunCaffe2(
+      {"run", "--predict-net",
+       dir_.Write("net.pbtxt", R"(op { type: "Copy" input: "x" output: "y" } external_input: "x")"),
+       "--input", "x=2", "--labels", labels, "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr(R"("label": "cat"})"));
+  EXPECT_THAT(result.out, HasSubstr(R"("label": "dog"})"));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
