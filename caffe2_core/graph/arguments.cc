@@ -115,6 +115,7 @@ const Argument& RequireArgument(const Def& def, const std::string& name) {
 
 template <class Def>
 Argument* MutableArgument(const std::string& name, bool create, Def* def) {
+  CAFFE_ENFORCE(def != nullptr, "argument def of GetMutableArgument is null");
   for (Argument& arg : *def->mutable_arg()) {
     if (arg.name() == name) return &arg;
   }

@@ -41,6 +41,7 @@ const std::string& OperatorTypeOnCPU(const std::string& type) {
 }
 
 std::vector<std::string> FallBackToCPU(NetDef* net) {
+  CAFFE_ENFORCE(net != nullptr, "argument net of FallBackToCPU is null");
   std::set<std::string> missing;
   FallBack(net, &missing, 0);
   return {missing.begin(), missing.end()};

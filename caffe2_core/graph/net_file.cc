@@ -94,12 +94,14 @@ std::string FileStem(const std::string& path) try {
 }
 
 void NameNet(NetDef* net, const std::string& name) try {
+  CAFFE_ENFORCE(net != nullptr, "argument net of NameNet is null");
   if (net->name().empty()) net->set_name(name);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
 
 void FindDatabases(NetDef* net, const std::string& root, const std::string& folder) try {
+  CAFFE_ENFORCE(net != nullptr, "argument net of FindDatabases is null");
   FindDatabases(net, root, folder, 0);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -167,9 +167,17 @@ class Inference {
   std::vector<OpShapes> results_;
 };
 
+void CheckNotNull(const std::vector<const NetDef*>& nets, const ShapeMap* shapes) {
+  CAFFE_ENFORCE(shapes != nullptr, "argument shapes of shape inference is null");
+  for (size_t i = 0; i < nets.size(); ++i) {
+    CAFFE_ENFORCE(nets[i] != nullptr, "argument nets of shape inference has a null net at ", i);
+  }
+}
+
 }  // namespace
 
 TensorShapes InferBlobShapesAndTypes(const std::vector<const NetDef*>& nets, ShapeMap* shapes) try {
+  CheckNotNull(nets, shapes);
   Inference inference(shapes, /*keep_going=*/false);
   TensorShapes result;
   for (size_t i = 0; i < nets.size(); ++i) {
@@ -187,6 +195,7 @@ TensorShapes InferBlobShapesAndTypes(const std::vector<const NetDef*>& nets, Sha
 }
 
 std::vector<OpShapes> InferOpShapes(const std::vector<const NetDef*>& nets, ShapeMap* shapes) try {
+  CheckNotNull(nets, shapes);
   Inference inference(shapes, /*keep_going=*/true);
   for (size_t i = 0; i < nets.size(); ++i) inference.AddNet(*nets[i], static_cast<int>(i));
   return inference.TakeResults();

@@ -45,7 +45,7 @@ struct OpShapes {
 TensorShapes InferBlobShapesAndTypes(const std::vector<const NetDef*>& nets, ShapeMap* shapes);
 
 // The same rules, but an operator that cannot be inferred says so and leaves its outputs unknown,
-// and the others go on. Never throws.
+// and the others go on. THROWS for null pointers only.
 std::vector<OpShapes> InferOpShapes(const std::vector<const NetDef*>& nets, ShapeMap* shapes);
 
 // From dimensions of type FLOAT; each must be at least 0 (THROWS).

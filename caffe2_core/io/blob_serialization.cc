@@ -128,6 +128,7 @@ std::unique_ptr<BlobDeserializerBase> CreateDeserializer(const std::string& type
 void SerializeBlob(const void* object, TypeMeta meta, const std::string& name,
                    Blob::SerializationAcceptor acceptor, int chunk_size) try {
   CAFFE_ENFORCE(object != nullptr, "cannot serialize blob \"", name, "\": it is empty");
+  CAFFE_ENFORCE(acceptor != nullptr, "argument acceptor of SerializeBlob is null");
   const std::unique_ptr<BlobSerializerBase> serializer = CreateSerializer(meta.id());
   CAFFE_ENFORCE(serializer != nullptr, "No known serializer for ", meta.name(), ": blob \"", name,
                 "\" cannot be written");
@@ -173,6 +174,7 @@ void DeserializeBlob(const std::string& content, Blob* blob) try {
 }
 
 void DeserializeBlob(const BlobProto& proto, Blob* blob) try {
+  CAFFE_ENFORCE(blob != nullptr, "argument blob of DeserializeBlob is null");
   const NestingGuard guard;
   const std::unique_ptr<BlobDeserializerBase> deserializer = CreateDeserializer(proto.type());
   CAFFE_ENFORCE(deserializer != nullptr, "No registered deserializer for type \"", proto.type(),

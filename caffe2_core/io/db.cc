@@ -92,6 +92,7 @@ void DBReader::Open(std::unique_ptr<DB>&& db, int num_shards, int shard_id) try 
 }
 
 void DBReader::Read(std::string* key, std::string* value) const try {
+  CAFFE_ENFORCE(key != nullptr && value != nullptr, "argument key or value of Read is null");
   CAFFE_ENFORCE(cursor_ != nullptr, "Reader not initialized.");
   const std::lock_guard<std::mutex> lock(mutex_);
   CAFFE_ENFORCE(cursor_->Valid(), "database \"", source_, "\" of type ", type_, " has no records");

@@ -98,6 +98,8 @@ Image ResizeImage(const Image& image, int width, int height) try {
 }
 
 void ResizedSize(const Image& image, int shorter_side, int* width, int* height) {
+  CAFFE_ENFORCE(width != nullptr && height != nullptr,
+                "argument width or height of ResizedSize is null");
   const int shorter = std::min(image.width, image.height);
   const auto scaled = [&](int side) {
     if (side == shorter) return shorter_side;

@@ -89,6 +89,7 @@ bool LooksLikeText(std::string_view bytes) {
 }
 
 void ParseTextProto(std::string_view text, const std::string& subject, Message* proto) try {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
   TextError error;
   if (ParseText(text, proto, &error)) return;
   ThrowTextError(subject, *proto, error);
@@ -97,6 +98,7 @@ void ParseTextProto(std::string_view text, const std::string& subject, Message* 
 }
 
 void ParseBinaryProto(std::string_view bytes, const std::string& subject, Message* proto) try {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
   std::string reason;
   if (!ParseBinary(bytes, proto, &reason)) ThrowBinaryError(bytes, subject, *proto, reason);
 } catch (const std::bad_alloc&) {
@@ -104,6 +106,7 @@ void ParseBinaryProto(std::string_view bytes, const std::string& subject, Messag
 }
 
 void ParseProto(std::string_view bytes, const std::string& subject, Message* proto) try {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
   CAFFE_ENFORCE(!bytes.empty(), Subject(subject, *proto), ": it is empty");
   std::string reason;
   if (LooksLikeText(bytes)) {
@@ -135,6 +138,7 @@ void ParseProto(std::string_view bytes, const std::string& subject, Message* pro
 }
 
 void LoadProto(const std::string& path, Message* proto, ProtoKindCheck check) try {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
   std::string bytes;
   try {
     bytes = ReadWholeFile(path, INT_MAX);
@@ -205,6 +209,8 @@ std::string ProtoToBinary(const Message& proto) try {
 }
 
 bool ReadStringFromFile(const char* path, std::string* bytes) try {
+  CAFFE_ENFORCE(path != nullptr, "argument path of ReadStringFromFile is null");
+  CAFFE_ENFORCE(bytes != nullptr, "argument bytes of ReadStringFromFile is null");
   try {
     *bytes = ReadWholeFile(path);
     return true;
@@ -216,6 +222,7 @@ bool ReadStringFromFile(const char* path, std::string* bytes) try {
 }
 
 bool WriteStringToFile(const std::string& bytes, const char* path) try {
+  CAFFE_ENFORCE(path != nullptr, "argument path of WriteStringToFile is null");
   try {
     WriteFileAtomically(path, bytes);
     return true;
@@ -227,6 +234,7 @@ bool WriteStringToFile(const std::string& bytes, const char* path) try {
 }
 
 bool ParseProtoFromText(const std::string& text, Message* proto) try {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
   TextError error;
   return ParseText(text, proto, &error);
 } catch (const std::bad_alloc&) {
@@ -234,6 +242,7 @@ bool ParseProtoFromText(const std::string& text, Message* proto) try {
 }
 
 bool ParseProtoFromLargeString(const std::string& bytes, Message* proto) try {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
   std::string reason;
   return ParseBinary(bytes, proto, &reason);
 } catch (const std::bad_alloc&) {
@@ -241,6 +250,7 @@ bool ParseProtoFromLargeString(const std::string& bytes, Message* proto) try {
 }
 
 bool ReadProtoFromTextFile(const char* path, Message* proto) try {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
   std::string text;
   return ReadStringFromFile(path, &text) && ParseProtoFromText(text, proto);
 } catch (const std::bad_alloc&) {
@@ -248,6 +258,7 @@ bool ReadProtoFromTextFile(const char* path, Message* proto) try {
 }
 
 bool ReadProtoFromBinaryFile(const char* path, Message* proto) try {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
   std::string bytes;
   return ReadStringFromFile(path, &bytes) && ParseProtoFromLargeString(bytes, proto);
 } catch (const std::bad_alloc&) {
@@ -255,6 +266,7 @@ bool ReadProtoFromBinaryFile(const char* path, Message* proto) try {
 }
 
 bool ReadProtoFromFile(const char* path, Message* proto) try {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
   std::string bytes;
   if (!ReadStringFromFile(path, &bytes)) return false;
   if (LooksLikeText(bytes)) {

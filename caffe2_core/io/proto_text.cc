@@ -105,6 +105,8 @@ void PointAtName(std::string_view text, TextError* error) {
 }  // namespace
 
 bool ParseText(std::string_view text, Message* proto, TextError* error) {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto of ParseText is null");
+  CAFFE_ENFORCE(error != nullptr, "argument error of ParseText is null");
   *error = {};
   if (text.starts_with("\xef\xbb\xbf"))
     text.remove_prefix(3);  // what some editors put before UTF-8

@@ -246,6 +246,7 @@ void CopyToDevice(const TensorProto& proto, TypeMeta meta, const Segment& segmen
 }  // namespace
 
 void TensorDeserializer::Deserialize(const BlobProto& proto, Blob* blob) try {
+  CAFFE_ENFORCE(blob != nullptr, "argument blob of Deserialize is null");
   CAFFE_ENFORCE(proto.has_tensor(), "blob \"", proto.name(), "\" of type ", proto.type(),
                 " has no tensor in its record");
   const DeviceType device = DeviceFor(proto.tensor());  // THROWS before the blob changes
@@ -255,6 +256,7 @@ void TensorDeserializer::Deserialize(const BlobProto& proto, Blob* blob) try {
 }
 
 void TensorDeserializer::Deserialize(const TensorProto& proto, Tensor* tensor) try {
+  CAFFE_ENFORCE(tensor != nullptr, "argument tensor of Deserialize is null");
   const TransientWrites scope;
   const std::vector<int64_t> dims = CheckedDims(proto);
   const Segment segment = CheckedSegment(proto, CheckedProduct(dims));

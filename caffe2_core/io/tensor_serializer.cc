@@ -132,6 +132,8 @@ void TensorSerializer::Serialize(const void* object, TypeMeta meta, const std::s
 void TensorSerializer::SerializeWithChunkSize(const void* object, TypeMeta meta,
                                               const std::string& name,
                                               SerializationAcceptor acceptor, int chunk_size) try {
+  CAFFE_ENFORCE(object != nullptr, "argument object of Serialize is null");
+  CAFFE_ENFORCE(acceptor != nullptr, "argument acceptor of Serialize is null");
   CAFFE_ENFORCE(meta.Match<Tensor>(), "blob \"", name, "\" has type ", meta.name(),
                 ", want a Tensor");
   const Tensor& tensor = *static_cast<const Tensor*>(object);
@@ -158,6 +160,7 @@ void TensorSerializer::SerializeWithChunkSize(const void* object, TypeMeta meta,
 
 void TensorSerializer::Serialize(const Tensor& tensor, const std::string& name, TensorProto* proto,
                                  size_t begin, int32_t chunk_size) try {
+  CAFFE_ENFORCE(proto != nullptr, "argument proto of Serialize is null");
   CheckSerializable(tensor, name);
   const int64_t size = tensor.numel();
   CAFFE_ENFORCE(begin <= static_cast<size_t>(size), "chunk of tensor \"", name, "\" begins at ",

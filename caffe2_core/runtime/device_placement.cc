@@ -39,6 +39,7 @@ void Place(NetDef* net, const DeviceOption& device, std::set<std::string>* on_cp
 }  // namespace
 
 std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device) {
+  CAFFE_ENFORCE(net != nullptr, "argument net of PlaceNet is null");
   GetStaticContext(CheckedDeviceType(device.device_type()));
   std::set<std::string> on_cpu;
   Place(net, device, &on_cpu, 0);
@@ -50,6 +51,7 @@ std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device) {
 }
 
 bool ParseCudaDevice(const std::string& text, DeviceOption* device) {
+  CAFFE_ENFORCE(device != nullptr, "argument device of ParseCudaDevice is null");
   const size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   if (name != "cuda" && name != "gpu") return false;

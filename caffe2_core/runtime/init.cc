@@ -174,6 +174,8 @@ void RegisterInitFunction(InitFunction function, bool early, const char* descrip
 }
 
 bool GlobalInit(int* argc, char*** argv) try {
+  CAFFE_ENFORCE(argc != nullptr && argv != nullptr && (*argc == 0 || *argv != nullptr),
+                "argument argc or argv of GlobalInit is null");
   InitState& state = TheState();
   std::lock_guard<std::recursive_mutex> lock(state.running);
   if (state.in_progress) return true;

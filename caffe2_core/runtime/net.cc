@@ -36,10 +36,15 @@ const std::set<std::string>& TypesRunAsSimple() {
   return types;
 }
 
+const NetDef& Checked(const std::shared_ptr<const NetDef>& def) {
+  CAFFE_ENFORCE(def != nullptr, "argument def of a net is null");
+  return *def;
+}
+
 }  // namespace
 
 NetBase::NetBase(const std::shared_ptr<const NetDef>& def, Workspace*)
-    : name_(def->name()),
+    : name_(Checked(def).name()),
       def_(def),
       external_input_(def->external_input().begin(), def->external_input().end()),
       external_output_(def->external_output().begin(), def->external_output().end()) {
@@ -111,6 +116,8 @@ std::unique_ptr<NetBase> CreateNet(const NetDef& def, Workspace* ws) try {
 }
 
 std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Workspace* ws) try {
+  CAFFE_ENFORCE(ws != nullptr, "argument ws of CreateNet is null, want the workspace of its blobs");
+  (void)Checked(def);
   EnsureBuiltinOperators();
   GetNetRegistry()->ThrowConflicts();
   CAFFE_ENFORCE(def->type() != "parallel" || def->num_workers() > 0, "net \"", def->name(),
@@ -132,6 +139,7 @@ std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Wor
 }
 
 void AddGlobalNetObserverCreator(NetObserverCreator creator) {
+  CAFFE_ENFORCE(creator != nullptr, "argument creator of AddGlobalNetObserverCreator is null");
   std::lock_guard<std::mutex> lock(TheGlobalObservers().mutex);
   TheGlobalObservers().creators.push_back(std::move(creator));
 }

@@ -170,6 +170,8 @@ std::string ExplainMissingOperator(const std::string& op_type, DeviceType device
 
 std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* ws,
                                              int net_position) try {
+  CAFFE_ENFORCE(ws != nullptr,
+                "argument ws of CreateOperator is null, want the workspace of its blobs");
   EnsureBuiltinOperators();
   try {
     std::function<void(const OperatorDef&)> logger;

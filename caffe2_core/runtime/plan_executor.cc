@@ -29,6 +29,7 @@ bool RunTopLevelStep(const ExecutionStep& step, Workspace* ws, NetPool* nets, Pl
 }  // namespace
 
 bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& options) try {
+  CAFFE_ENFORCE(ws != nullptr, "argument ws of RunPlanOnWorkspace is null");
   if (plan.execution_step_size() == 0) {
     LOG(WARNING) << "plan \"" << plan.name() << "\" has no execution step";
     return true;

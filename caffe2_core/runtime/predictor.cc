@@ -353,6 +353,7 @@ Predictor::Predictor(const PredictorConfig& config) try {
 Predictor::~Predictor() = default;
 
 bool Predictor::operator()(const TensorList& inputs, TensorList* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(),
                    "inputs.size() <= external_input_size");
   Model::Lease instance(model_.get(), model_->Acquire());
@@ -364,6 +365,7 @@ bool Predictor::operator()(const TensorList& inputs, TensorList* outputs) try {
 }
 
 bool Predictor::operator()(const TensorMap& inputs, TensorList* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   Model::Lease instance(model_.get(), model_->Acquire());
   for (const auto& [name, tensor] : inputs) {
     model_->SetInput(&*instance, model_->InputIndex(name), tensor);
@@ -375,6 +377,7 @@ bool Predictor::operator()(const TensorMap& inputs, TensorList* outputs) try {
 }
 
 bool Predictor::operator()(const TensorMap& inputs, TensorMap* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   TensorList list;
   if (!operator()(inputs, &list)) return false;
   outputs->clear();
@@ -387,6 +390,7 @@ bool Predictor::operator()(const TensorMap& inputs, TensorMap* outputs) try {
 }
 
 bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   CAFFE_ENFORCE_LE(inputs.size(), model_->input_names.size(),
                    "inputs.size() <= external_input_size");
   Model::Instance* const instance = model_->Own();
@@ -403,6 +407,7 @@ bool Predictor::run(const TensorVector& inputs, TensorVector* outputs) try {
 }
 
 bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   Model::Instance* const instance = model_->Own();
   for (const auto& [name, tensor] : inputs) {
     CAFFE_ENFORCE(tensor != nullptr, "input \"", name, "\" is null");
@@ -414,6 +419,7 @@ bool Predictor::run_map(const TensorPointerMap& inputs, TensorVector* outputs) t
 }
 
 bool Predictor::run_map(const TensorMap& inputs, TensorVector* outputs) try {
+  CAFFE_ENFORCE(outputs != nullptr, "argument outputs of a predictor is null");
   Model::Instance* const instance = model_->Own();
   for (const auto& [name, tensor] : inputs) {
     model_->SetInput(instance, model_->InputIndex(name), tensor);

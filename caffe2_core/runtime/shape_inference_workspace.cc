@@ -30,6 +30,7 @@ ShapeMap ShapesOfWorkspace(const Workspace& ws) {
 
 TensorShapes InferBlobShapesAndTypesFromWorkspace(Workspace* ws,
                                                   const std::vector<NetDef*>& nets) try {
+  CAFFE_ENFORCE(ws != nullptr, "argument ws of InferBlobShapesAndTypesFromWorkspace is null");
   EnsureBuiltinOperators();
   ShapeMap shapes = ShapesOfWorkspace(*ws);
   return InferBlobShapesAndTypes({nets.begin(), nets.end()}, &shapes);

@@ -32,6 +32,7 @@ class OperatorRunCounter final : public ObserverBase<OperatorBase> {
 }  // namespace
 
 TimeObserver::TimeObserver(NetBase* net) : ObserverBase<NetBase>(net) {
+  CAFFE_ENFORCE(net != nullptr, "argument net of TimeObserver is null");
   for (OperatorBase* op : net->GetOperators()) {
     operators_.push_back(std::make_shared<Times>());
     op->AttachObserver(std::make_unique<OperatorTimer>(op, operators_.back()));
@@ -57,6 +58,7 @@ std::string TimeObserver::debugInfo() {
 
 RunCountNetObserver::RunCountNetObserver(NetBase* net)
     : ObserverBase<NetBase>(net), operator_runs_(std::make_shared<int>(0)) {
+  CAFFE_ENFORCE(net != nullptr, "argument net of RunCountNetObserver is null");
   for (OperatorBase* op : net->GetOperators()) {
     op->AttachObserver(std::make_unique<OperatorRunCounter>(op, operator_runs_));
   }

@@ -193,6 +193,7 @@ NetBase* Workspace::CreateNet(const NetDef& def, bool overwrite) try {
 }
 
 NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool overwrite) try {
+  CAFFE_ENFORCE(def != nullptr, "argument def of CreateNet is null");
   CAFFE_ENFORCE(def->has_name() && !def->name().empty(), "Net definition should have a name.");
   std::shared_ptr<NetBase> old;
   {

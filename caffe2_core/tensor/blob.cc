@@ -15,6 +15,7 @@ const Tensor& BlobGetTensor(const Blob& blob, DeviceType device) {
 }
 
 Tensor* BlobSetTensor(Blob* blob, Tensor&& tensor) {
+  CAFFE_ENFORCE(blob != nullptr, "argument blob of BlobSetTensor is null");
   return blob->Reset(new Tensor(std::move(tensor)));
 }
 
