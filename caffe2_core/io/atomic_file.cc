@@ -197,6 +197,7 @@ std::string ReadWholeFile(const std::string& path, int64_t limit_bytes) try {
     if (got == 0) break;
     filled += static_cast<size_t>(got);
   }
+  CAFFE_ENFORCE_LE(static_cast<int64_t>(filled), limit_bytes, "bytes of file \"", path, "\"");
   bytes.resize(filled);
   return bytes;
 } catch (const std::bad_alloc&) {

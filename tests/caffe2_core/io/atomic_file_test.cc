@@ -1,9 +1,12 @@
 #include "caffe2_core/io/atomic_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
@@ -76,6 +79,28 @@ TEST(ReadWholeFileTest, SaysWhatCannotBeRead) {
   ExpectThrows([&] { ReadWholeFile(dir.path()); }, "it is a directory");
   ExpectThrows([&] { ReadWholeFile(dir.Write("a", "12345"), 4); }, "bytes of file");
   EXPECT_EQ(ReadWholeFile("/dev/null"), "");
+}
+
+// Writes to a pipe from another thread while ReadWholeFile reads it.
+std::string ReadPipeOf(size_t bytes, int64_t limit_bytes) {
+  const TempDir dir;
+  CAFFE_ENFORCE_EQ(mkfifo(dir.path("pipe").c_str(), 0600), 0, "cannot make a pipe");
+  std::jthread writer([&] {
+    const FileDescriptor file(open(dir.path("pipe").c_str(), O_WRONLY | O_CLOEXEC));
+    // A second reader, so that the writer is not left alone by the first. A pipe holds all of it.
+    const FileDescriptor reader(open(dir.path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    const std::string text(bytes, 'x');
+    CAFFE_ENFORCE_EQ(write(file.get(), text.data(), bytes), static_cast<ssize_t>(bytes), "pipe");
+  });
+  return ReadWholeFile(dir.path("pipe"), limit_bytes);
+}
+
+TEST(ReadWholeFileTest, LimitsWhatAPipeGives) {
+  EXPECT_EQ(ReadPipeOf(100, 100).size(), 100u);
+  EXPECT_EQ(ReadPipeOf(20000, 20000).size(), 20000u);
+  for (const size_t bytes : {size_t{101}, size_t{5000}, size_t{20001}}) {
+    ExpectThrows([&] { ReadPipeOf(bytes, bytes > 20000 ? 20000 : 100); }, "bytes of file \"");
+  }
 }
 
 }  // namespace
