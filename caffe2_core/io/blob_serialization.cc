@@ -5,6 +5,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 
 namespace caffe2rt {
@@ -31,7 +32,8 @@ class StringDeserializer : public BlobDeserializerBase {
   }
 };
 
-// A reader is written as where it reads, and opened again there.
+// A reader is written as where it reads, and opened again there, where the policy in force allows
+// it.
 class DBReaderSerializer : public BlobSerializerBase {
  public:
   void Serialize(const void* object, TypeMeta, const std::string& name,
@@ -50,6 +52,7 @@ class DBReaderDeserializer : public BlobDeserializerBase {
     DBReaderProto reader;
     CAFFE_ENFORCE(ParseProtoFromLargeString(proto.content(), &reader),
                   "Cannot parse content into a DBReaderProto: blob \"", proto.name(), "\"");
+    reader.set_source(FileAccessScope::Current().CheckRead(reader.source()));
     blob->Reset(new db::DBReader(reader));
   }
 };

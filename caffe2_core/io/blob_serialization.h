@@ -11,6 +11,9 @@
 // goes by the blob's type id, which deserializer by BlobProto.type; users add theirs with the
 // macros below.
 //
+// The record of a DBReader names a database, which is opened under the policy of the innermost
+// FileAccessScope (caffe2_core/io/file_access.h); a deserializer that opens files asks it too.
+//
 // Reading checks the data that are there against dims and segment before anything is allocated.
 // Thread safe but for the settings.
 

@@ -1,22 +1,142 @@
 #include "caffe2_core/io/file_access.h"
 
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {
+namespace {
 
-FileAccess FileAccess::Free() { return {Kind::kFree, {}}; }
-FileAccess FileAccess::Off() { return {Kind::kOff, {}}; }
-FileAccess FileAccess::Below(std::vector<std::string> roots) {
-  return {Kind::kBelow, std::move(roots)};
+thread_local const FileAccess* t_scope = nullptr;
+
+// The absolute path without links and dots. The end of it that does not exist is kept as it is: it
+// can hold no link. Returns what is wrong, or "".
+std::string Resolve(const std::string& path, std::string* resolved) {
+  if (path.empty()) return "its name is empty";
+  if (path.find('\0') != std::string::npos) return "its name has a null character";
+  std::string existing = path, missing;
+  while (true) {
+    // With a slash behind it, lstat would look behind a link.
+    while (existing.size() > 1 && existing.ends_with('/')) existing.pop_back();
+    const std::unique_ptr<char, decltype(&std::free)> real(
+        realpath(existing.empty() ? "." : existing.c_str(), nullptr), &std::free);
+    if (real != nullptr) {
+      *resolved = real.get();
+      if (*resolved == "/") resolved->clear();
+      *resolved += missing;
+      if (resolved->empty()) *resolved = "/";
+      return "";
+    }
+    if (errno != ENOENT || existing.empty()) return std::strerror(errno);
+    struct stat info;
+    if (lstat(existing.c_str(), &info) == 0) {
+      return MakeString("\"", existing, "\" is a symbolic link to what does not exist");
+    }
+    const size_t slash = existing.rfind('/');
+    const std::string name = existing.substr(slash == std::string::npos ? 0 : slash + 1);
+    if (name == "..") return "it has \"..\" after a folder that does not exist";
+    if (name != ".") missing = "/" + name + missing;
+    existing.resize(slash == std::string::npos ? 0 : slash + 1);
+  }
+}
+
+// "" for a regular file and a folder.
+std::string KindProblem(mode_t mode) {
+  if (S_ISREG(mode) || S_ISDIR(mode)) return "";
+  const char* kind = S_ISFIFO(mode)                   ? "a pipe"
+                     : S_ISSOCK(mode)                 ? "a socket"
+                     : S_ISCHR(mode) || S_ISBLK(mode) ? "a device"
+                                                      : "of an unknown kind";
+  return MakeString("it is ", kind, ", want a regular file or a folder");
+}
+
+}  // namespace
+
+FileAccess FileAccess::Free() { return {Kind::kFree, {}, ""}; }
+FileAccess FileAccess::Off(std::string remedy) { return {Kind::kOff, {}, std::move(remedy)}; }
+
+FileAccess FileAccess::Below(const std::vector<std::string>& roots, std::string remedy) {
+  std::vector<std::string> resolved_roots;
+  for (const std::string& root : roots) {
+    std::string resolved;
+    if (Resolve(root, &resolved).empty()) resolved_roots.push_back(std::move(resolved));
+  }
+  return {Kind::kBelow, std::move(resolved_roots), std::move(remedy)};
 }
 
 std::string FileAccess::CheckRead(const std::string& path) const {
-  CAFFE_ENFORCE(is_free(), "file \"", path, "\" may not be read");
-  return path;
+  return Check(path, Purpose::kRead);
 }
 std::string FileAccess::CheckWrite(const std::string& path) const {
-  CAFFE_ENFORCE(is_free(), "file \"", path, "\" may not be written");
-  return path;
+  return Check(path, Purpose::kWrite);
+}
+
+std::string FileAccess::Check(const std::string& path, Purpose purpose) const {
+  if (is_free()) return path;
+  std::string resolved;
+  const std::string problem =
+      is_off() ? "nets may access no files here" : FindProblem(path, purpose, &resolved);
+  CAFFE_ENFORCE(problem.empty(), "a net may not ", purpose == Purpose::kRead ? "read" : "write",
+                " \"", path, "\": ", problem, "; ", remedy_);
+  return resolved;
+}
+
+bool FileAccess::IsBelowRoots(const std::string& resolved) const {
+  for (const std::string& root : roots_) {
+    if (resolved == root || root == "/") return true;
+    if (resolved.starts_with(root) && resolved[root.size()] == '/') return true;
+  }
+  return false;
+}
+
+std::string FileAccess::FindProblem(const std::string& path, Purpose purpose,
+                                    std::string* resolved) const {
+  const std::string problem = Resolve(path, resolved);
+  if (!problem.empty()) return problem;
+  if (!IsBelowRoots(*resolved)) {
+    return roots_.empty() ? std::string("no folder is given that nets may access")
+                          : MakeString("it is not below \"", Join("\" or \"", roots_), "\"");
+  }
+  struct stat info;
+  if (lstat(resolved->c_str(), &info) != 0) return errno == ENOENT ? "" : std::strerror(errno);
+  if (S_ISDIR(info.st_mode)) return FindProblemInFolder(*resolved, purpose);
+  return KindProblem(info.st_mode);
+}
+
+// Databases are folders of files, which LevelDB and LMDB open by name, through links.
+std::string FileAccess::FindProblemInFolder(const std::string& folder, Purpose purpose) const {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path().string();
+    std::string resolved;
+    std::string problem = Resolve(path, &resolved);
+    struct stat info;
+    if (problem.empty() && !IsBelowRoots(resolved)) problem = "it is a symbolic link out of there";
+    if (problem.empty() && lstat(resolved.c_str(), &info) == 0) {
+      problem = KindProblem(info.st_mode);
+      if (purpose == Purpose::kWrite && S_ISREG(info.st_mode) && info.st_nlink > 1) {
+        problem = "it has a second name (hard link)";
+      }
+    }
+    if (!problem.empty()) return MakeString("entry \"", path, "\": ", problem);
+  }
+  return error ? error.message() : "";
+}
+
+FileAccessScope::FileAccessScope(const FileAccess& access) : outer_(t_scope) { t_scope = &access; }
+FileAccessScope::~FileAccessScope() { t_scope = outer_; }
+
+const FileAccess& FileAccessScope::Current() {
+  static const FileAccess free_access = FileAccess::Free();
+  return t_scope != nullptr ? *t_scope : free_access;
 }
 
 }  // namespace caffe2rt

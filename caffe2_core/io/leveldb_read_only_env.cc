@@ -2,9 +2,11 @@
 
 #include <leveldb/db.h>
 #include <leveldb/write_batch.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace caffe2rt {
 namespace db {
@@ -111,6 +113,22 @@ std::shared_ptr<MemoryFile> LevelDBReadOnlyEnv::Find(const std::string& path) {
   return it == written_.end() ? nullptr : it->second;
 }
 
+Status LevelDBReadOnlyEnv::CheckFile(const std::string& path) {
+  constexpr std::string_view kCurrent = "CURRENT";
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (folder_.empty() && path.ends_with(kCurrent)) {
+      folder_ = path.substr(0, path.size() - kCurrent.size());
+    }
+    const bool is_inside = !folder_.empty() && path.starts_with(folder_) &&
+                           path.find('/', folder_.size()) == std::string::npos;
+    if (!is_inside) return Status::Corruption(path, "is not a file of the database's folder");
+  }
+  struct stat info;
+  const bool is_special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
+  return is_special ? Status::IOError(path, "is not a regular file") : Status::OK();
+}
+
 bool LevelDBReadOnlyEnv::IsRemoved(const std::string& path) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return removed_.contains(path);
@@ -123,7 +141,8 @@ Status LevelDBReadOnlyEnv::NewSequentialFile(const std::string& path,
     return Status::OK();
   }
   if (IsRemoved(path)) return Status::NotFound(path);
-  return target()->NewSequentialFile(path, result);
+  const Status status = CheckFile(path);
+  return status.ok() ? target()->NewSequentialFile(path, result) : status;
 }
 
 Status LevelDBReadOnlyEnv::NewRandomAccessFile(const std::string& path,
@@ -133,7 +152,8 @@ Status LevelDBReadOnlyEnv::NewRandomAccessFile(const std::string& path,
     return Status::OK();
   }
   if (IsRemoved(path)) return Status::NotFound(path);
-  return target()->NewRandomAccessFile(path, result);
+  const Status status = CheckFile(path);
+  return status.ok() ? target()->NewRandomAccessFile(path, result) : status;
 }
 
 Status LevelDBReadOnlyEnv::NewWritableFile(const std::string& path,

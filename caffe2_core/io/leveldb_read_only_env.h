@@ -23,6 +23,9 @@ namespace caffe2rt {
 namespace db {
 namespace internal {
 
+// The database may be hostile: CURRENT, a file in it, names another file to open, and files may be
+// links or pipes. Only regular files of the database's folder are opened.
+//
 // Over `base`, which must outlive it. Thread safe. Must outlive the database that was opened with
 // it.
 class LevelDBReadOnlyEnv final : public leveldb::EnvWrapper {
@@ -58,12 +61,14 @@ class LevelDBReadOnlyEnv final : public leveldb::EnvWrapper {
   };
 
  private:
+  leveldb::Status CheckFile(const std::string& path);
   std::shared_ptr<MemoryFile> Find(const std::string& path);
   bool IsRemoved(const std::string& path);
 
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<MemoryFile>> written_;
   std::set<std::string> removed_;
+  std::string folder_;  // of CURRENT, the first file that is opened, with a slash
   std::shared_ptr<bool> sealed_ = std::make_shared<bool>(false);
   std::vector<std::pair<void (*)(void*), void*>> scheduled_;
 };

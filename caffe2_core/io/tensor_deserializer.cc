@@ -14,6 +14,7 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/tensor/data_type.h"
 
@@ -176,6 +177,8 @@ void GetData(const TensorProto& proto, void* to) {
 void GetObjects(const TensorProto& proto, const Segment& segment, Tensor* tensor) {
   CAFFE_ENFORCE(tensor->GetDeviceType() == CPU, "tensor \"", proto.name(),
                 "\" of objects, want it on the CPU");
+  const FileAccess no_files = FileAccess::Off("elements of a tensor are no readers");
+  const FileAccessScope scope(no_files);
   Blob element;
   for (int64_t i = 0; i < segment.size(); ++i) {
     DeserializeBlob(proto.string_data(static_cast<int>(i)), &element);

@@ -14,6 +14,7 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -152,6 +153,7 @@ class Validation {
     def.set_type(runs_as);
     *def.mutable_device_option() = device;
     Workspace scratch;
+    scratch.SetFileAccess(FileAccess::Off("operators open files when they run"));
     for (const std::string& input : op.input()) scratch.CreateBlob(input);
     try {
       (void)CreateOperator(def, &scratch);

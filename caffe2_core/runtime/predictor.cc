@@ -49,6 +49,10 @@ bool IsSoleUser(const Tensor& tensor) {
   return second.use_count() == 2;
 }
 
+FileAccess FileAccessWithoutParent() {
+  return FileAccess::Off("PredictorOptions::file_access allows it");
+}
+
 NetDef Named(NetDef net, const char* fallback) {
   if (net.name().empty()) net.set_name(fallback);
   return net;
@@ -95,6 +99,12 @@ class Predictor::Model {
                   "max_instances of a predictor is ", options.max_instances, ", want 1 to ",
                   kMaxInstances);
     if (options.device_fallback) FallBackToCPU(&def);
+    // The instances' workspaces follow this one.
+    if (options.file_access.has_value()) {
+      weights.SetFileAccess(*options.file_access);
+    } else if (parent_ == nullptr) {
+      weights.SetFileAccess(FileAccessWithoutParent());
+    }
   }
 
   void RunInit(const NetDef& init_net) {

@@ -36,8 +36,8 @@ struct PredictorOptions {
   bool run_init = true;
   // Nets that ask for a device which is not here run on the CPU.
   bool device_fallback = false;
-  // Which files the nets' operators may open. Unset: the parent workspace's policy, or none without
-  // a parent.
+  // Which files the nets' operators may open. Unset: the parent workspace's policy; without a
+  // parent, and for LoadPredictor, none. What LoadPredictor itself reads is the caller's path.
   std::optional<FileAccess> file_access = std::nullopt;
 };
 

@@ -109,7 +109,12 @@ Predictor LoadPredictor(const std::string& path, const std::string& db_type,
   auto source = std::make_shared<Workspace>();
   source->CreateBlob(PredictorConsts::default_instance().predictor_dbreader())
       ->Reset(new db::DBReader(db_type, path));
-  return Predictor(net, source, options);
+  // That workspace is no parent of the caller's, whose policy a predictor would follow.
+  PredictorOptions own = options;
+  if (!own.file_access.has_value()) {
+    own.file_access = FileAccess::Off("PredictorOptions::file_access allows it");
+  }
+  return Predictor(net, source, own);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

@@ -42,6 +42,7 @@ Workspace::Workspace(const Workspace* shared,
                      const std::unordered_map<std::string, std::string>& forwarded)
     : Workspace(".", nullptr) {
   AddBlobMapping(shared, forwarded);
+  SetFileAccess(shared->file_access());
 }
 
 Workspace::~Workspace() {

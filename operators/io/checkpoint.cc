@@ -67,6 +67,7 @@ void RegisterOne(const char* type, int min_inputs, int max_outputs) {
       .Arg("strip_prefix", "taken off the names, with what stands before it", "")
       .Arg("blob_name_overrides", "names in the database, one for each input")
       .Arg("chunk_size", "elements in a record; -1: 1000000, 0: all", -1)
+      .AccessesFiles()
       .NoGradientBecause("it has no output");
   RegisterCpuOperator<CheckpointOp<CPUContext>>(type, __FILE__);
 }

@@ -16,6 +16,7 @@ void RegisterCreateDB() {
       .Arg("num_shards", "readers that share the database", 1)
       .Arg("shard_id", "which of them this is", 0)
       .Output(0, "reader", "DBReader")
+      .AccessesFiles()
       .NoGradientBecause("its output is no tensor");
   RegisterCpuOperator<CreateDBOp<CPUContext>>("CreateDB", __FILE__);
 }

@@ -1,12 +1,14 @@
 #pragma once
 // CreateDB: opens a database for the operators that read from one.
 //   no inputs  ->  reader: DBReader, at the first record
-// The path is taken as it is, not below the root folder.
+// The path is taken as it is, not below the root folder, where the workspace's policy allows it.
 
 #include <string>
 
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
 
@@ -24,7 +26,8 @@ class CreateDBOp final : public Operator<Context> {
   }
 
   bool RunOnDevice() override {
-    OperatorBase::Output<db::DBReader>(0)->Open(db_type_, db_name_, num_shards_, shard_id_);
+    const std::string path = this->workspace()->file_access().CheckRead(db_name_);
+    OperatorBase::Output<db::DBReader>(0)->Open(db_type_, path, num_shards_, shard_id_);
     return true;
   }
 

@@ -15,6 +15,7 @@ void RegisterDBExists() {
       .Arg("db_name", "path of the database", "")
       .Arg("db_type", "minidb, leveldb, lmdb, protodb", "")
       .Output(0, "exists", "bool, rank 0")
+      .AccessesFiles()
       .NoGradientBecause("its output is no function of a tensor");
   RegisterCpuOperator<DBExistsOp<CPUContext>>("DBExists", __FILE__);
 }

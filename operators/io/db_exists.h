@@ -1,5 +1,6 @@
 #pragma once
-// DBExists: whether a database can be opened for reading.
+// DBExists: whether a database can be opened for reading. One that the workspace's policy forbids
+// is an error.
 //   no inputs  ->  exists: bool, rank 0, on the CPU
 
 #include <string>
@@ -19,8 +20,9 @@ class DBExistsOp final : public Operator<Context> {
         db_type_(this->template GetSingleArgument<std::string>("db_type", "")) {}
 
   bool RunOnDevice() override {
+    const std::string path = this->workspace()->file_access().CheckRead(path_);
     Tensor* exists = this->OutputTensor(0, CPU, IntArrayRef(), TypeMeta::Make<bool>());
-    *exists->template mutable_data<bool>() = db::DBExists(db_type_, path_);
+    *exists->template mutable_data<bool>() = db::DBExists(db_type_, path);
     return true;
   }
 

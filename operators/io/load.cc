@@ -83,6 +83,7 @@ void RegisterLoad() {
       .Arg("load_all", "1: all blobs of the database", 0)
       .Arg("allow_incomplete", "1: blobs that are not there stay empty", 0)
       .Arg("source_blob_names", "names in the database, one for each output")
+      .AccessesFiles()
       .NoGradientBecause("its outputs come from a file");
   RegisterCpuOperator<LoadOp<CPUContext>>("Load", __FILE__);
 }

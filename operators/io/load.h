@@ -15,6 +15,7 @@
 
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/io/save.h"
@@ -115,6 +116,7 @@ LoadOp<Context>::LoadOp(const OperatorDef& def, Workspace* ws)
 template <class Context>
 bool LoadOp<Context>::RunOnDevice() {
   this->context_.FinishDeviceComputation();  // which may still read what goes
+  const FileAccessScope scope(this->workspace()->file_access());  // records may name databases
   Progress progress;
   if (this->InputSize() > 0) {
     for (int i = 0; i < this->InputSize(); ++i) {
@@ -124,7 +126,9 @@ bool LoadOp<Context>::RunOnDevice() {
     }
   } else {
     for (size_t i = 0; i < db_names_.size(); ++i) {
-      const std::string path = DatabasePath(*this->workspace(), db_names_[i], absolute_path_);
+      const Workspace& ws = *this->workspace();
+      const std::string path =
+          ws.file_access().CheckRead(DatabasePath(ws, db_names_[i], absolute_path_));
       const std::unique_ptr<db::DB> database = db::CreateDB(db_type_, path, db::READ);
       CAFFE_ENFORCE(database != nullptr, "Cannot find db implementation of type ", db_type_,
                     " (while trying to open ", path, ")");

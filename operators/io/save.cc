@@ -21,6 +21,7 @@ void RegisterSave() {
       .Arg("db_type", "minidb, leveldb, lmdb", "")
       .Arg("chunk_size", "elements in a record; -1: 1000000, 0: all", -1)
       .Input(0, "X", "the blobs")
+      .AccessesFiles()
       .NoGradientBecause("it has no output");
   RegisterCpuOperator<SaveOp<CPUContext>>("Save", __FILE__);
 }

@@ -10,13 +10,14 @@
 
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
 
 // The path of a database argument: below the workspace's root folder unless it is absolute by
-// argument.
+// argument. The caller asks the workspace's policy before it opens it.
 inline std::string DatabasePath(const Workspace& ws, const std::string& db, bool absolute_path) {
   return absolute_path ? db : ws.RootFolder() + "/" + db;
 }
@@ -57,7 +58,9 @@ class SaveOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     context_.FinishDeviceComputation();  // what is saved may still be on its way
-    const std::string path = DatabasePath(*this->workspace(), db_name_, absolute_path_);
+    const Workspace& ws = *this->workspace();
+    const std::string path =
+        ws.file_access().CheckWrite(DatabasePath(ws, db_name_, absolute_path_));
     const std::unique_ptr<db::DB> database = db::CreateDB(db_type_, path, db::NEW);
     CAFFE_ENFORCE(database != nullptr, "Cannot find db implementation of type ", db_type_,
                   " (while trying to open ", path, ")");

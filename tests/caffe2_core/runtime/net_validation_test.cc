@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test {
@@ -12,6 +15,24 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+// An operator of a user's that asks for a file in its constructor.
+class OpensInConstructorOp final : public Operator<CPUContext> {
+ public:
+  OpensInConstructorOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {
+    ws->file_access().CheckRead(GetSingleArgument<std::string>("file", ""));
+  }
+  bool RunOnDevice() override { return true; }
+};
+REGISTER_CPU_OPERATOR(OpensInConstructor, OpensInConstructorOp);
+OPERATOR_SCHEMA(OpensInConstructor).Arg("file", "to read").AccessesFiles();
+
+TEST(NetValidationTest, MakesOperatorsWithoutAccessToFiles) {
+  const std::vector<NetFinding> findings = ValidateNet(
+      ParseNet(R"(op { type: "OpensInConstructor" arg { name: "file" s: "/etc/passwd" } })"));
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_THAT(findings[0].text, HasSubstr("a net may not read \"/etc/passwd\""));
+}
 
 TEST(NetValidationTest, FindsNothingInAGoodNet) {
   EXPECT_THAT(ValidateNet(ParseNet(R"(

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <thread>
 
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -204,6 +205,44 @@ TEST(WorkspaceTest, PrintsTheSizesOfItsTensors) {
   ws.PrintBlobSizes();
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::HasSubstr("32;large"));
   EXPECT_NE(ws.GetThreadPool(), nullptr);
+}
+
+TEST(WorkspaceTest, FollowsThePolicyForFilesOfItsParent) {
+  Workspace parent;
+  parent.CreateBlob("x");
+  EXPECT_TRUE(parent.file_access().is_free());
+  const Workspace child(&parent), grandchild("elsewhere", &child);
+  EXPECT_TRUE(grandchild.file_access().is_free());
+  parent.SetFileAccess(FileAccess::Off());
+  EXPECT_TRUE(child.file_access().is_off());
+  EXPECT_TRUE(grandchild.file_access().is_off());
+  const Workspace forwarded(&parent, {{"y", "x"}}), of_child(&grandchild, {{"z", "x"}});
+  EXPECT_TRUE(forwarded.file_access().is_off());
+  EXPECT_TRUE(of_child.file_access().is_off());
+}
+
+TEST(WorkspaceTest, AChildMayHaveAPolicyOfItsOwn) {
+  Workspace parent;
+  Workspace child(&parent);
+  child.SetFileAccess(FileAccess::Off());
+  EXPECT_TRUE(parent.file_access().is_free());
+  EXPECT_TRUE(child.file_access().is_off());
+}
+
+TEST(WorkspaceTest, WorkspacesOfPlansFollowThePolicy) {
+  PlanDef plan;
+  *plan.add_network() = ParseNet(R"(name: "n" op { type: "DBExists" output: "exists"
+      arg { name: "db_type" s: "minidb" } arg { name: "db_name" s: "nowhere" } })");
+  for (const int instances : {1, 2}) {
+    ExecutionStep* step = plan.add_execution_step();
+    step->set_create_workspace(true);
+    step->set_num_concurrent_instances(instances);
+    step->add_network("n");
+    Workspace ws;
+    ws.SetFileAccess(FileAccess::Off());
+    ExpectThrows([&] { ws.RunPlan(plan); }, "nets may access no files here");
+    plan.clear_execution_step();
+  }
 }
 
 }  // namespace

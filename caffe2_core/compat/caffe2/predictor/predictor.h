@@ -1,5 +1,6 @@
 #pragma once
 // Predictor.
+#include <memory>
 #include <string>
 #include <unordered_map>
 
@@ -10,5 +11,33 @@
 #include "caffe2_core/runtime/predictor.h"
 
 namespace caffe2 {
-using ::caffe2rt::Predictor;
+
+// As in the original, nets may open any file: the parent workspace's policy is free unless the
+// program sets one, and without a parent access is free too.
+class Predictor : public ::caffe2rt::Predictor {
+ public:
+  using Options = ::caffe2rt::PredictorOptions;
+
+  Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent = nullptr,
+            bool run_init = true, int /*optimization*/ = 1)
+      : Predictor(init_net, run_net, parent, Options{.run_init = run_init}) {}
+  Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
+            const Options& options)
+      : ::caffe2rt::Predictor(init_net, run_net, parent, WithFiles(options, parent)) {}
+  explicit Predictor(const MetaNetDef& net, Workspace* parent = nullptr,
+                     const Options& options = {})
+      : ::caffe2rt::Predictor(net, parent, WithFiles(options, parent)) {}
+  Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent, const Options& options)
+      : ::caffe2rt::Predictor(net, parent, WithFiles(options, parent.get())) {}
+  explicit Predictor(const PredictorConfig& config) : ::caffe2rt::Predictor(config) {}
+
+ private:
+  static Options WithFiles(Options options, const Workspace* parent) {
+    if (!options.file_access.has_value() && parent == nullptr) {
+      options.file_access = ::caffe2rt::FileAccess::Free();
+    }
+    return options;
+  }
+};
+
 }  // namespace caffe2

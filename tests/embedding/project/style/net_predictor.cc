@@ -64,6 +64,18 @@ STYLE_TEST(PredictorsRunOnValues) {
   STYLE_EXPECT(configured(in, &out) && out[0].data<float>()[0] == 3);
 }
 
+STYLE_TEST(PredictorsMayOpenFiles) {
+  NetDef net = PredictNet();
+  *net.add_op() = CreateOperatorDef(
+      "DBExists", "", std::vector<string>{}, {"exists"},
+      {MakeArgument<string>("db_type", "minidb"), MakeArgument<string>("db_name", "nowhere")});
+  net.add_external_output("exists");
+  Predictor p(InitNet(), net);
+  Tensor t = TensorCPUFromValues<float>({2}, std::vector<float>{1, 2});
+  Predictor::TensorList out;
+  STYLE_EXPECT(p(Predictor::TensorList{t}, &out) && out.size() == 2 && !out[1].data<bool>()[0]);
+}
+
 STYLE_TEST(NetsAreMadeByWorkspacesAndAlone) {
   Workspace ws;
   STYLE_EXPECT(ws.RunNetOnce(InitNet()));
