@@ -1,8 +1,14 @@
 #include "operators/select/print.h"
 
-#include <iostream>
-#include <sstream>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <iostream>
+
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -37,29 +43,71 @@ void PrintTensor(const std::string& name, const Tensor& tensor, int64_t limit, s
       });
 }
 
+std::string PrintFileName(const std::string& blob) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  std::string name;
+  for (const char c : blob) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '/' || c == '%' || byte < 0x20 || byte == 0x7f) {
+      name += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    } else {
+      name += c;
+    }
+  }
+  return name + ".log";
+}
+
 TensorPrinter::TensorPrinter(const ArgumentHelper& args, const std::string& name,
                              const Workspace& ws)
-    : name_(name),
+    : ws_(ws),
+      name_(name),
       limit_(args.GetSingleArgument<int>("limit", 0) > 0 ? args.GetSingleArgument<int>("limit", 0)
                                                          : 1000),
       every_n_(args.GetSingleArgument<int>("every_n", 1)) {
   CAFFE_ENFORCE_GE(every_n_, 1, "argument every_n");
-  if (args.GetSingleArgument<bool>("to_file", false)) path_ = ws.RootFolder() + "/" + name + ".log";
+  if (args.GetSingleArgument<bool>("to_file", false)) {
+    path_ = ws.RootFolder() + "/" + PrintFileName(name);
+  }
+}
+
+// Not in the constructor: a net that is only looked at leaves no files behind.
+void TensorPrinter::OpenFile() {
+  (void)ws_.file_access().CheckWrite(path_);
+  // Not the path that the check returns: the name itself must be no link, wherever it leads.
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  FileDescriptor file(open(path_.c_str(), kFlags, 0666));
+  const int error = errno;
+  CAFFE_ENFORCE(file, "cannot open \"", path_, "\" to print to: ",
+                error == ELOOP ? "it is a symbolic link" : std::strerror(error));
+  struct stat info;
+  const bool is_own = fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink <= 1;
+  CAFFE_ENFORCE(is_own, "cannot print to \"", path_, "\": it is not a regular file with one name");
+  CAFFE_ENFORCE_EQ(ftruncate(file.get(), 0), 0, "cutting \"", path_, "\"");
+  file_ = std::move(file);
+}
+
+// One call for the line, which the system appends in one piece.
+void TensorPrinter::Append(const std::string& line) {
+  ssize_t written = 0;
+  do {
+    written = write(file_.get(), line.data(), line.size());
+  } while (written < 0 && errno == EINTR);
+  const int error = errno;
+  CAFFE_ENFORCE_GE(written, 0, "cannot write \"", path_, "\": ", std::strerror(error));
+  CAFFE_ENFORCE_EQ(static_cast<size_t>(written), line.size(), "bytes written to \"", path_,
+                   "\": there is no space for more");
 }
 
 bool TensorPrinter::Print(const Tensor& tensor) {
-  if (!path_.empty()) {
-    // Not in the constructor: a net that is only looked at leaves no files behind.
-    if (!file_.is_open()) file_.open(path_, std::ofstream::out | std::ofstream::trunc);
-    CAFFE_ENFORCE(file_.good(), "cannot open \"", path_, "\" to print to; is there such a folder");
-    PrintTensor(name_, tensor, limit_, file_);
-    file_ << std::endl;
-    return file_.good();
-  }
-  std::ostringstream line;
+  if (!path_.empty() && !file_) OpenFile();
+  ClassicStringStream line;
   PrintTensor(name_, tensor, limit_, line);
   line << '\n';
-  std::cerr << line.str();
+  if (path_.empty()) {
+    std::cerr << line.str();
+  } else {
+    Append(line.str());
+  }
   return true;
 }
 
@@ -67,10 +115,14 @@ void RegisterPrint() {
   RegisterSchema("Print", __FILE__)
       .NumInputs(1)
       .NumOutputs(0)
-      .Arg("to_file", "1: to the file <root folder>/<blob>.log, else to stderr", 0)
+      .Arg("to_file",
+           "1: to the file <blob>.log of the root folder, with %2F for each / of the blob's name, "
+           "else to stderr",
+           0)
       .Arg("limit", "most values to print; 0: 1000", 0)
       .Arg("every_n", "prints in every n-th run", 1)
       .Input(0, "tensor", "float, double, int32, int64, bool, uint8 or string")
+      .AccessesFiles()
       .NoGradientBecause("it has no output")
       .SetDoc("Prints a tensor: name, type, dimensions and values.");
   RegisterCpuOperator<PrintOp<CPUContext>>("Print", __FILE__);

@@ -1,15 +1,20 @@
 #pragma once
-// Print: one line about a tensor, to stderr or, with to_file, to <root folder>/<blob>.log:
+// Print: one line about a tensor, to stderr or, with to_file, to the file <blob>.log of the root
+// folder, when the workspace's policy allows it (caffe2_core/io/file_access.h):
 //
 //   Tensor NAME of type float. Dims: (2,3,): 0,1,2,3,4,5
 //
-// At most `limit` values (0: 1000), as operator<< prints them; every every_n-th run. The file is
-// cut by the first run. Element types: float, double, int32, int64, bool, uint8, string.
+// At most `limit` values (0: 1000), as operator<< prints them; every every_n-th run. Element types:
+// float, double, int32, int64, bool, uint8, string.
+//
+// The file is opened and cut by the first run that prints. Lines are appended whole, so that
+// several operators may print to one file. It must be a regular file, no symbolic link, with no
+// second name (hard link).
 
-#include <fstream>
 #include <ostream>
 #include <string>
 
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/host_input.h"
 
@@ -18,22 +23,31 @@ namespace caffe2rt {
 // Writes the line, without its end. THROWS for an element type that is not listed above.
 void PrintTensor(const std::string& name, const Tensor& tensor, int64_t limit, std::ostream& out);
 
+// The name of the file of a blob, which stays in its folder: '%', '/' and control characters are
+// written as '%' and two hexadecimal digits, "gpu_0/fc" as "gpu_0%2Ffc.log".
+std::string PrintFileName(const std::string& blob);
+
 // The arguments, and where the lines go.
 class TensorPrinter {
  public:
+  // `ws` must outlive the object.
   TensorPrinter(const ArgumentHelper& args, const std::string& name, const Workspace& ws);
   // Counts a run; whether it prints.
   bool IsDue() { return runs_++ % every_n_ == 0; }
-  // THROWS when the file cannot be opened.
+  // THROWS when the file may not or cannot be opened or written.
   bool Print(const Tensor& tensor);
 
  private:
+  void OpenFile();
+  void Append(const std::string& line);
+
+  const Workspace& ws_;
   const std::string name_;
   const int64_t limit_;
   const int every_n_;
   int64_t runs_ = 0;
   std::string path_;  // with to_file only
-  std::ofstream file_;
+  FileDescriptor file_;
 };
 
 // On a device the host waits for the tensor.

@@ -1,8 +1,15 @@
 #include "operators/select/print.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
+#include "caffe2_core/io/file_access.h"
+#include "caffe2_core/runtime/net.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt {
@@ -65,16 +72,119 @@ TEST(PrintTest, WritesEveryNthRunToAFileOfTheRootFolder) {
 }
 
 TEST(PrintTest, RefusesFilesItCannotOpenTypesAndEveryZero) {
-  Workspace ws;
-  Feed<float>(&ws, "no/such/folder", {1}, {0});
+  Workspace ws("no/such/folder");
   Feed<int16_t>(&ws, "S", {1}, {0});
-  ExpectThrows(
-      [&] { RunOp(&ws, R"(type: "Print" input: "no/such/folder" arg { name: "to_file" i: 1 })"); },
-      "cannot open \"./no/such/folder.log\"");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Print" input: "S" arg { name: "to_file" i: 1 })"); },
+               "cannot open \"no/such/folder/S.log\" to print to: No such file or directory");
   ExpectThrows([&] { RunOp(&ws, R"(type: "Print" input: "S")"); },
                "input 0 (tensor) has elements of type short");
   ExpectThrows([&] { RunOp(&ws, R"(type: "Print" input: "S" arg { name: "every_n" i: 0 })"); },
                "argument every_n");
+}
+
+// Prints to files of a folder, beside which nothing may change.
+class PrintToFileTest : public testing::Test {
+ protected:
+  PrintToFileTest() {
+    dir_.Write("bait", "bait");
+    std::filesystem::create_directory(root_);
+  }
+  ~PrintToFileTest() override {
+    EXPECT_EQ(Contents(dir_.path("bait")), "bait");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 2);
+  }
+  void Print(const std::string& blob) {
+    Feed<float>(&ws_, blob, {1}, {0});
+    RunOp(&ws_, "type: 'Print' input: '" + blob + "' arg { name: 'to_file' i: 1 }");
+  }
+  void ExpectRefused(const std::string& blob, const std::string& reason) {
+    ExpectThrows([&] { Print(blob); }, reason);
+  }
+
+  const test::TempDir dir_;
+  const std::string root_ = dir_.path("root");
+  Workspace ws_{root_};
+};
+
+TEST_F(PrintToFileTest, StaysInTheFolderWhateverTheBlobIsCalled) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"gpu_0/fc", "gpu_0%2Ffc.log"}, {"../bait", "..%2Fbait.log"}, {"..", "...log"},
+      {"a%2Fb", "a%252Fb.log"},       {"/etc/x", "%2Fetc%2Fx.log"},
+  };
+  for (const auto& [blob, file] : names) {
+    EXPECT_EQ(PrintFileName(blob), file);
+    Print(blob);
+    EXPECT_TRUE(std::filesystem::exists(root_ + "/" + file)) << file;
+  }
+}
+
+TEST(PrintTest, WritesControlCharactersOfFileNamesAsNumbers) {
+  EXPECT_EQ(PrintFileName("l\nm\x7f"), "l%0Am%7F.log");
+  EXPECT_EQ(PrintFileName(std::string("a\0b", 3)), "a%00b.log");
+  EXPECT_EQ(PrintFileName("\xc3\xa9"), "\xc3\xa9.log");
+}
+
+TEST_F(PrintToFileTest, FollowsNoLinkAndOpensRegularFilesOnly) {
+  std::filesystem::create_symlink("../bait", root_ + "/out.log");
+  std::filesystem::create_symlink("in", root_ + "/in.log");
+  std::filesystem::create_symlink("../new", root_ + "/new.log");
+  std::filesystem::create_hard_link(dir_.path("bait"), root_ + "/hard.log");
+  ASSERT_EQ(mkfifo((root_ + "/pipe.log").c_str(), 0600), 0);
+  for (const bool is_free : {true, false}) {
+    if (!is_free) ws_.SetFileAccess(FileAccess::Below({root_}));
+    ExpectRefused("out", is_free ? "it is a symbolic link" : "a net may not write");
+    ExpectRefused("in", "symbolic link");
+    ExpectRefused("new", "symbolic link");
+    ExpectRefused("hard", "it is not a regular file with one name");
+    ExpectRefused("pipe", is_free ? "cannot open" : "it is a pipe");
+  }
+  // A pipe that somebody reads can be opened.
+  const FileDescriptor reader(open((root_ + "/pipe.log").c_str(), O_RDONLY | O_NONBLOCK));
+  ws_.SetFileAccess(FileAccess::Free());
+  ExpectRefused("pipe", "it is not a regular file with one name");
+}
+
+TEST_F(PrintToFileTest, AsksThePolicyWhenItFirstPrints) {
+  ws_.SetFileAccess(FileAccess::Off());
+  Feed<float>(&ws_, "x", {1}, {0});
+  const NetDef def =
+      test::ParseNet(R"(name: "n" op { type: "Print" input: "x" arg { name: "to_file" i: 1 } })");
+  ws_.CreateNet(def);
+  ExpectThrows([&] { ws_.RunNet("n"); }, "a net may not write \"" + root_ + "/x.log\"");
+  ws_.SetFileAccess(FileAccess::Below({root_}));
+  ASSERT_TRUE(ws_.RunNet("n"));
+  ws_.SetFileAccess(FileAccess::Off());
+  ASSERT_TRUE(ws_.RunNet("n"));             // the file is open
+  RunOp(&ws_, "type: 'Print' input: 'x'");  // stderr is no file of the net's
+}
+
+TEST_F(PrintToFileTest, AppendsWholeLines) {
+  constexpr int kThreads = 4, kRuns = 200, kElements = 500;
+  test::FeedRange<float>(&ws_, "x", {kElements});
+  std::vector<NetBase*> nets;
+  for (int i = 0; i < kThreads; ++i) {
+    nets.push_back(ws_.CreateNet(
+        test::ParseNet("name: 'n" + std::to_string(i) +
+                       "' op { type: 'Print' input: 'x' arg { name: 'to_file' i: 1 } }")));
+    ASSERT_TRUE(nets.back()->Run());  // all have cut the file by now
+  }
+  {
+    std::vector<std::jthread> threads;
+    for (NetBase* net : nets) {
+      threads.emplace_back([net] {
+        for (int run = 0; run < kRuns; ++run) EXPECT_TRUE(net->Run());
+      });
+    }
+  }
+  std::ifstream file(root_ + "/x.log");
+  const std::string want = [&] {
+    std::string line = "Tensor x of type float. Dims: (500,): ";
+    for (int i = 0; i < kElements; ++i) line += (i > 0 ? "," : "") + std::to_string(i);
+    return line;
+  }();
+  int lines = 0;
+  for (std::string line; std::getline(file, line); ++lines) ASSERT_EQ(line, want) << lines;
+  EXPECT_EQ(lines, kThreads * kRuns + 1);  // the last one to cut it had written one line
 }
 
 }  // namespace
