@@ -29,7 +29,7 @@ const Command& DevicesCommand();
 
 // Options that several commands have, to be put at their place in the tables.
 std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists);
-// --init-net, --predict-net, --predictor, --db-type, --device, --root
+// --init-net, --predict-net, --predictor, --db-type, --device, --root, --allow-files-anywhere, ...
 const std::vector<Option>& ModelOptions();
 // --input, --image and what is done to pictures, --seed
 const std::vector<Option>& InputOptions();

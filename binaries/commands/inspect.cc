@@ -5,6 +5,7 @@
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
+#include "binaries/commands/file_policy.h"
 #include "binaries/commands/inspect_net.h"
 #include "binaries/json_writer.h"
 #include "caffe2_core/base/enforce.h"
@@ -196,6 +197,7 @@ const Command& InspectCommand() {
                   ProcessOptions()[1],
                   {"init-net", "FILE", "",
                    "net that fills the weights, for shapes; may be given again", true},
+                  kAllowFilesOption,
                   {"input", "BLOB=DIMS", "", "shape of an input; may be given again", true},
                   {"dot", "FILE", "", "draw for Graphviz; - is the standard output"},
                   {"svg", "FILE", "", "draw as SVG; - is the standard output"},

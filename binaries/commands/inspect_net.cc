@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "binaries/commands/file_policy.h"
 #include "binaries/json_writer.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
@@ -27,12 +28,12 @@ struct Context {
 };
 
 // What a Load of an init net brings is told from its database, where that can be read.
-void AddLoadedShapes(const NetDef& init, Context* context) {
+void AddLoadedShapes(const NetDef& init, const FileAccess& access, Context* context) {
   for (const OperatorDef& op : init.op()) {
     const Argument *path = GetArgumentPtr(op, "db"), *type = GetArgumentPtr(op, "db_type");
     if (op.type() != "Load" || path == nullptr || type == nullptr) continue;
     try {
-      for (const auto& [name, shape] : ShapesInDatabase(path->s(), type->s())) {
+      for (const auto& [name, shape] : ShapesInDatabase(access.CheckRead(path->s()), type->s())) {
         context->shapes[name] = shape;
         context->loaded.insert(name);
       }
@@ -48,7 +49,7 @@ Context ContextOf(const CommandLine& line, const std::string& path, FileKind kin
     context.init_nets.push_back(LoadNet(file));
     FindDatabases(&context.init_nets.back(), ".",
                   std::filesystem::path(file).parent_path().string());
-    AddLoadedShapes(context.init_nets.back(), &context);
+    AddLoadedShapes(context.init_nets.back(), FileAccessOf(line, ".", {file}), &context);
   }
   if (!found.nets.empty() && !DBTypeOfKind(kind).empty())
     context.shapes = ShapesInDatabase(path, DBTypeOfKind(kind));

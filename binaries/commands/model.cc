@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "binaries/commands/command.h"
+#include "binaries/commands/file_policy.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/arguments.h"
@@ -38,14 +39,17 @@ void LoadFiles(const CommandLine& line, Model* model) {
   for (const std::string& file : line.All("init-net")) {
     model->init_nets.push_back(LoadNet(file));
     FindDatabases(&model->init_nets.back(), root, FolderOf(file));
+    model->files.push_back(file);
   }
   model->predict_net = LoadNet(line.Text("predict-net"));
   FindDatabases(&model->predict_net, root, FolderOf(line.Text("predict-net")));
+  model->files.push_back(line.Text("predict-net"));
   model->outputs = OutputsOf(model->predict_net);
 }
 
 void LoadDatabase(const CommandLine& line, Model* model) {
   model->db_path = line.Text("predictor");
+  model->files.push_back(model->db_path);
   model->db_type = line.Text("db-type");
   if (model->db_type.empty()) {
     const FileKindResult found = DetectFileKind(model->db_path);
@@ -153,6 +157,7 @@ Model LoadModel(const CommandLine& line) {
 
 std::unique_ptr<Workspace> MakeWorkspace(const Model& model, const CommandLine& line) {
   auto ws = std::make_unique<Workspace>(line.Text("root"));
+  ws->SetFileAccess(FileAccessOf(line, line.Text("root"), model.files));
   if (!model.db_path.empty()) {
     ws->CreateBlob(PredictorConsts::default_instance().predictor_dbreader())
         ->Reset(new db::DBReader(model.db_type, model.db_path));

@@ -24,11 +24,12 @@ struct Model {
   std::vector<std::string> inputs;   // of the net that no init net fills
   std::vector<std::string> outputs;  // what it gives
   std::string db_path, db_type;      // of a predictor's database; empty otherwise
+  std::vector<std::string> files;    // from which the nets come
 };
 // THROWS UsageError when the options name no model, and what the files say.
 Model LoadModel(const CommandLine& line);
 
-// The workspace of --root with the init nets run.
+// The workspace of --root with the init nets run. Nets open files as file_policy.h says.
 std::unique_ptr<Workspace> MakeWorkspace(const Model& model, const CommandLine& line);
 
 // A tensor that was fed, and where it came from in words.

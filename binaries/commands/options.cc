@@ -1,6 +1,7 @@
 // Options that several subcommands have.
 
 #include "binaries/commands/command.h"
+#include "binaries/commands/file_policy.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/module.h"
 #include "contexts/cpu/cpu_allocator.h"
@@ -22,6 +23,7 @@ const std::vector<Option>& ModelOptions() {
       {"device", "NAME", "auto",
        "auto: as the net asks, the CPU where that is not here; cpu; cuda:N"},
       {"root", "DIR", ".", "where relative `db` paths are sought, then beside the net"},
+      kAllowFilesOption,
       {"cuda-sync", "", "", "wait for the device after each operator: an error names the operator"},
       {"cuda-graph", "", "", "record a device's operators, start them together from the third run"},
   };

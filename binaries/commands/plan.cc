@@ -7,6 +7,7 @@
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
+#include "binaries/commands/file_policy.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/outputs.h"
 #include "caffe2_core/base/enforce.h"
@@ -64,6 +65,7 @@ int Plan(const CommandLine& line) {
   std::map<std::string, std::string> files;
   if (line.Has("output")) files = OutputFiles(line.Text("output"), line.All("fetch"));
   Workspace ws(line.Text("root"));
+  ws.SetFileAccess(FileAccessOf(line, line.Text("root"), {line.positional()[0]}));
   FeedInputs(line, Model{}, &ws);
   Timer timer;
   CAFFE_ENFORCE(ws.RunPlan(plan, PlanOptions{.allow_races = line.Has("allow-races")}), "plan \"",
@@ -118,6 +120,7 @@ const Command& PlanCommand() {
             {"device", "NAME", "auto",
              "auto: as the nets ask, the CPU where that is not here; cpu"},
             {"root", "DIR", ".", "where relative `db` paths are sought, then beside the plan"},
+            kAllowFilesOption,
             {"input", "BLOB=VALUE", "", "FILE or d0,d1,... (random), fed before the plan", true},
             {"seed", "N", "1", "of random inputs"},
             {"fetch", "BLOB", "", "print it afterwards; may be given again", true},
