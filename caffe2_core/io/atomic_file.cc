@@ -186,7 +186,7 @@ std::string ReadWholeFile(const std::string& path, int64_t limit_bytes) try {
       const int error = errno;
       CAFFE_ENFORCE_GT(got, 0, "cannot read \"", path, "\": ", std::strerror(error));
       CAFFE_ENFORCE_LT(static_cast<int64_t>(filled), limit_bytes, "bytes of file \"", path, "\"");
-      bytes.resize(std::max<size_t>(4096, filled * 2));
+      bytes.resize(std::min(std::max<size_t>(4096, filled * 2), static_cast<size_t>(limit_bytes)));
       bytes[filled++] = more;
       continue;
     }
@@ -197,7 +197,6 @@ std::string ReadWholeFile(const std::string& path, int64_t limit_bytes) try {
     if (got == 0) break;
     filled += static_cast<size_t>(got);
   }
-  CAFFE_ENFORCE_LE(static_cast<int64_t>(filled), limit_bytes, "bytes of file \"", path, "\"");
   bytes.resize(filled);
   return bytes;
 } catch (const std::bad_alloc&) {
