@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <ostream>
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/db.h"
@@ -29,6 +30,9 @@ struct OpenerCase {
   const char* op;    // the operator, but for its path and type of database
   const char* path;  // the argument that is the path
 };
+
+// Names the test, for its list.
+std::ostream& operator<<(std::ostream& out, const OpenerCase& opener) { return out << opener.op; }
 
 // A workspace over a root with one database, and a sibling folder with one more.
 class PolicyFixture : public testing::Test {
