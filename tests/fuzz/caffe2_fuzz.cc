@@ -22,12 +22,12 @@
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/exercise.h"
 #include "tests/fuzz/guard.h"
+#include "tests/fuzz/hostile_files.h"
 #include "tests/fuzz/mutate_bytes.h"
 #include "tests/fuzz/mutate_net.h"
 #include "tests/fuzz/random.h"
 #include "tests/fuzz/work_budget.h"
 #include "tests/support/shared.h"
-#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -39,7 +39,8 @@ usage: caffe2_fuzz --runs N [options]
   --runs N              inputs to make and run (default 1000)
   --seed S              of the random numbers (default 1); run i depends on S and i alone
   --first I             number of the first run (default 0)
-  --corpus DIR          files to damage; may come more than once (default: the shipped nets, and c2_* beside the repository)
+  --corpus DIR          files to damage; may come more than once (default: the shipped nets, and c2_* beside the repository);
+                        generated plans and predictors' nets are damaged too
   --memory-limit BYTES  of tensors (default 512MB; suffixes KB, MB, GB)
   --timeout SECONDS     for one input (default 10)
   --save DIR            where inputs that fail go (default: the current folder)
@@ -138,6 +139,7 @@ Corpus ReadCorpus(const Options& options) {
     }
   }
   CAFFE_ENFORCE(!corpus.files().empty(), "there are no files to damage");
+  corpus.AddGenerated();
   return corpus;
 }
 
@@ -158,10 +160,14 @@ bool MutateFields(const CorpusFile& file, Random* random, Mutate mutate, std::st
 std::string MakeInput(const Corpus& corpus, const CorpusFile& file, Random* random) {
   std::string bytes;
   bool done = false;
+  // Generated plans are hostile as they are.
+  if (file.kind == FileKind::kPlanDef && random->OneIn(3)) return file.bytes;
   if (!random->OneIn(5) && file.kind == FileKind::kNetDef) {
     done = MutateFields<NetDef>(file, random, MutateNet, &bytes);
   } else if (random->Below(3) > 0 && file.kind == FileKind::kPlanDef) {
     done = MutateFields<PlanDef>(file, random, MutatePlan, &bytes);
+  } else if (random->Below(3) > 0 && file.kind == FileKind::kMetaNetDef) {
+    done = MutateFields<MetaNetDef>(file, random, MutateMetaNet, &bytes);
   }
   if (!done || random->OneIn(32)) {
     if (!done) bytes = file.bytes;
@@ -170,11 +176,14 @@ std::string MakeInput(const Corpus& corpus, const CorpusFile& file, Random* rand
   return bytes;
 }
 
-// Big files cost time and show little: one in sixteen of their turns is taken.
+// One in three is a generated file. Big files cost time and show little: one in sixteen of their
+// turns is taken.
 const CorpusFile& PickFile(const Corpus& corpus, Random* random) {
   const auto& files = corpus.files();
+  const bool generated = random->OneIn(3);
   while (true) {
     const CorpusFile& file = files[random->Below(files.size())];
+    if (generated != file.label.starts_with("generated-")) continue;
     if (file.bytes.size() <= (256 << 10) || random->OneIn(16)) return file;
   }
 }
@@ -187,9 +196,11 @@ size_t PeakResidentBytes() {
 
 class Driver {
  public:
-  explicit Driver(const Options& options) : options_(options), corpus_(ReadCorpus(options)) {}
+  Driver(const Options& options, const HostileFiles& folders)
+      : options_(options), folders_(folders), corpus_(ReadCorpus(options)) {}
 
   void RunOne(const std::string& name, const std::string& bytes, const CorpusFile* origin) {
+    folders_.Renew();
     GuardInput(name, bytes);
     const ExerciseResult result =
         Exercise(bytes, origin != nullptr ? origin->kind : FileKind::kUnknown, origin);
@@ -244,6 +255,7 @@ class Driver {
 
  private:
   const Options options_;
+  const HostileFiles& folders_;
   const Corpus corpus_;
   int counts_[4] = {};
   double seconds_ = 0;
@@ -259,9 +271,9 @@ int Main(int argc, char** argv) {
     WatchNet(net);
     return nullptr;
   });
-  Driver driver(options);
-  const TempDir scratch;  // what nets write
-  std::filesystem::current_path(scratch.path());
+  const HostileFiles folders;
+  Driver driver(options, folders);
+  std::filesystem::current_path(folders.scratch());
   // What Print operators write is of no use here.
   const int console = dup(STDOUT_FILENO);
   const int nowhere = open("/dev/null", O_WRONLY);
@@ -276,6 +288,7 @@ int Main(int argc, char** argv) {
   std::fflush(stdout);
   dup2(console, STDOUT_FILENO);
   driver.PrintSummary();
+  folders.CheckBaits();
   return driver.failed() ? 1 : 0;
 }
 

@@ -8,6 +8,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/tensor/tensor.h"
+#include "tests/fuzz/generate_plan.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -76,6 +77,24 @@ void Corpus::AddFolder(const std::string& folder) {
     for (const std::string& blob : ws->LocalBlobs()) {
       if (ws->GetBlob(blob)->IsTensor(CPU)) ws->GetBlob(blob)->GetMutable<Tensor>()->MarkReadOnly();
     }
+  }
+}
+
+void Corpus::AddGenerated() {
+  constexpr int kPlans = 64, kMetaNets = 8;
+  for (int i = 0; i < kPlans + kMetaNets; ++i) {
+    Random random(static_cast<uint64_t>(i));
+    CorpusFile file;
+    if (i < kPlans) {
+      file.kind = FileKind::kPlanDef;
+      file.label = MakeString("generated-plan", i, ".pbtxt");
+      file.bytes = ProtoToText(GeneratePlan(&random));
+    } else {
+      file.kind = FileKind::kMetaNetDef;
+      file.label = MakeString("generated-metanet", i - kPlans, ".pb");
+      file.bytes = ProtoToBinary(GenerateMetaNet(&random));
+    }
+    files_.push_back(std::move(file));
   }
 }
 

@@ -25,6 +25,8 @@ class Corpus {
   // Adds every net, plan, database and proto below `folder`. Files beyond 8 MiB and those of other
   // kinds are left out.
   void AddFolder(const std::string& folder);
+  // Adds plans and predictors' nets that are made from random numbers of fixed seeds.
+  void AddGenerated();
   const std::vector<CorpusFile>& files() const { return files_; }
   // The file whose label ends `name`, for replay; null when none does.
   const CorpusFile* FindByLabel(const std::string& name) const;

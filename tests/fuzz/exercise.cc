@@ -15,6 +15,7 @@
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/net_validation.h"
@@ -29,26 +30,10 @@ namespace {
 
 constexpr int kMaxRecords = 2000;
 constexpr int kMaxPlanIterations = 50;
-constexpr int kMaxNesting = 20;
 
-// Paths of nets stay below the current folder, whatever a file says.
-std::string SafePath(std::string text) {
-  for (size_t at; (at = text.find("..")) != std::string::npos;) text.replace(at, 2, "__");
-  if (!text.empty() && text[0] == '/') text[0] = '_';
-  return text;
-}
-
-void MakeSafe(NetDef* net, int depth = 0) {
-  for (OperatorDef& op : *net->mutable_op()) {
-    for (Argument& arg : *op.mutable_arg()) {
-      if (arg.has_s()) arg.set_s(SafePath(arg.s()));
-      for (std::string& text : *arg.mutable_strings()) text = SafePath(text);
-      if (arg.has_n() && depth < kMaxNesting) MakeSafe(arg.mutable_n(), depth + 1);
-      if (depth < kMaxNesting) {
-        for (NetDef& nested : *arg.mutable_nets()) MakeSafe(&nested, depth + 1);
-      }
-    }
-  }
+// Nets reach the current folder, or nothing.
+FileAccess RandomAccess(Random* random) {
+  return random->OneIn(8) ? FileAccess::Off() : FileAccess::Below({"."});
 }
 
 // Everything that looks at a net without running it: check and inspect.
@@ -148,10 +133,10 @@ void FeedInputs(const NetDef& net, const CorpusFile* origin, Random* random, Wor
 }
 
 void RunNet(NetDef net, const CorpusFile* origin, Random* random) {
-  MakeSafe(&net);
   if (net.name().empty()) net.set_name("fuzz");
   FallBackToCPU(&net);
   Workspace ws(".");
+  ws.SetFileAccess(RandomAccess(random));
   FeedInputs(net, origin, random, &ws);
   Inspect(net, ws);
   NetBase* made = ws.CreateNet(net);
@@ -162,9 +147,9 @@ void RunNet(NetDef net, const CorpusFile* origin, Random* random) {
 
 void RunPlan(PlanDef plan, const CorpusFile* origin, Random* random) {
   Workspace ws(".");
+  ws.SetFileAccess(RandomAccess(random));
   ValidatePlan(plan);
   for (NetDef& net : *plan.mutable_network()) {
-    MakeSafe(&net);
     FallBackToCPU(&net);
     FeedInputs(net, origin, random, &ws);
     Inspect(net, ws);
@@ -176,10 +161,10 @@ void RunPlan(PlanDef plan, const CorpusFile* origin, Random* random) {
 
 void RunMetaNet(MetaNetDef meta, const CorpusFile* origin, Random* random) {
   for (NetsMap& entry : *meta.mutable_nets()) {
-    MakeSafe(entry.mutable_value());
     FallBackToCPU(entry.mutable_value());
   }
   Workspace ws(".");
+  ws.SetFileAccess(RandomAccess(random));
   for (const NetsMap& entry : meta.nets()) FeedInputs(entry.value(), origin, random, &ws);
   PredictorOptions options;
   options.device_fallback = true;
@@ -207,7 +192,10 @@ void ReadDatabase(const std::string& bytes, FileKind kind) {
   const std::string type = DBTypeOfKind(kind);
   const std::unique_ptr<db::DB> source = db::OpenDB(type, path, db::READ);
   const std::unique_ptr<db::Cursor> cursor = source->NewCursor();
+  const FileAccess access = FileAccess::Below({"."});
   Workspace ws;
+  ws.SetFileAccess(access);
+  const FileAccessScope scope(access);
   std::string error;
   int records = 0;
   for (; cursor->Valid() && records < kMaxRecords; cursor->Next(), ++records) {
@@ -263,6 +251,8 @@ void Dispatch(const std::string& bytes, FileKind origin_kind, const CorpusFile* 
       return;
     case FileKind::kBlobProto: {
       Blob blob;
+      const FileAccess access = RandomAccess(&random);
+      const FileAccessScope scope(access);
       DeserializeBlob(bytes, &blob);
       return;
     }

@@ -21,7 +21,7 @@ struct ExerciseResult {
 };
 
 // Never throws. Random inputs are a function of the bytes. `origin` gives the weights; null: none.
-// Files are written to the current folder alone.
+// Nets run under a policy that lets them reach the current folder, or no file.
 ExerciseResult Exercise(const std::string& bytes, FileKind kind_of_origin,
                         const CorpusFile* origin);
 

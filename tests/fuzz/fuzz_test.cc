@@ -4,9 +4,14 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <functional>
 
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/proto_file.h"
 #include "tests/fuzz/exercise.h"
+#include "tests/fuzz/generate_plan.h"
+#include "tests/fuzz/hostile_files.h"
 #include "tests/fuzz/mutate_bytes.h"
 #include "tests/fuzz/mutate_net.h"
 #include "tests/fuzz/random.h"
@@ -49,6 +54,72 @@ TEST(MutateNetTest, ChangesTheNetAndKeepsItParsable) {
     changed += parsed.SerializeAsString() != original.SerializeAsString() ? 1 : 0;
   }
   EXPECT_GT(changed, 30);
+}
+
+TEST(GeneratePlanTest, MakesPlansOfEveryForm) {
+  int concurrent = 0, instances = 0, nested = 0, workspaces = 0, stops = 0, reports = 0, files = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    Random random(seed);
+    const PlanDef plan = GeneratePlan(&random);
+    PlanDef parsed;
+    ASSERT_TRUE(parsed.ParseFromString(plan.SerializeAsString()));
+    const std::string text = ProtoToText(plan);
+    const auto has = [&](const char* part) { return text.find(part) != std::string::npos ? 1 : 0; };
+    concurrent += has("concurrent_substeps: true");
+    instances += has("num_concurrent_instances");
+    nested += has("    substep {");
+    workspaces += has("create_workspace: true");
+    stops += has("should_stop_blob: \"stop\"");
+    reports += has("report_net");
+    files += has("\"Save\"");
+  }
+  for (const int count : {concurrent, instances, nested, workspaces, stops, reports, files}) {
+    EXPECT_GT(count, 10);
+  }
+}
+
+TEST(HostileFilesTest, NoticeWhatTouchesTheBaits) {
+  const std::vector<std::function<void(const HostileFiles&)>> attacks = {
+      [](const HostileFiles& files) {
+        WriteStringToFile("bait", (files.baits() + "/bait").c_str());
+      },
+      [](const HostileFiles& files) { WriteStringToFile("x", (files.baits() + "/new").c_str()); },
+      [](const HostileFiles& files) { WriteStringToFile("x", (files.baits() + "/../x").c_str()); },
+      [](const HostileFiles& files) {
+        WriteStringToFile("other", (files.scratch() + "/link_to_file").c_str());
+      },
+  };
+  for (const auto& attack : attacks) {
+    const HostileFiles files;
+    WriteStringToFile("x", (files.scratch() + "/saved").c_str());
+    files.CheckBaits();
+    files.Renew();
+    EXPECT_FALSE(std::filesystem::exists(files.scratch() + "/saved"));
+    attack(files);
+    ExpectThrows([&] { files.CheckBaits(); }, "a net reached a file outside of its folder");
+  }
+}
+
+TEST(ExerciseTest, LetsNetsReachTheCurrentFolderAlone) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  const HostileFiles files;
+  std::filesystem::current_path(files.scratch());
+  int refused = 0;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Random random(seed);
+    OperatorDef op = CreateOperatorDef("DBExists", "", {}, {"exists"});
+    AddArgument("db_name", HostilePath(&random), &op);
+    AddArgument("db_type", std::string("protodb"), &op);
+    NetDef net;
+    net.set_name("n");
+    *net.add_op() = op;
+    const ExerciseResult result = Exercise(ProtoToText(net), FileKind::kNetDef, nullptr);
+    EXPECT_NE(result.outcome, Outcome::kFailed);
+    refused += result.error.find("a net may not read") != std::string::npos;
+  }
+  EXPECT_GT(refused, 10);
+  files.CheckBaits();
+  std::filesystem::current_path(before);
 }
 
 TEST(ExerciseTest, TellsARunFromARefusal) {

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "tests/fuzz/hostile_files.h"
+
 namespace caffe2rt::test {
 namespace {
 
@@ -40,6 +42,7 @@ int64_t EdgeInt(Random* random) {
 }
 
 std::string EdgeString(Random* random) {
+  if (random->OneIn(4)) return HostilePath(random);
   static const char* const kEdges[] = {"",        "NCHW",     "NHWC",     "nchw",   "x",
                                        "reflect", "edge",     "constant", "minidb", "lmdb",
                                        "leveldb", "\xff\xfe", "float",    "CUDNN",  "NNPACK"};

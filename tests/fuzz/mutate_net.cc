@@ -141,24 +141,26 @@ void CutWindow(Random* random, NetDef* net) {
   net->clear_external_output();
 }
 
-void MutateStep(Random* random, ExecutionStep* step) {
-  if (step->substep_size() > 0 && random->OneIn(2)) {
-    MutateStep(random, step->mutable_substep(static_cast<int>(
-                           random->Below(static_cast<uint64_t>(step->substep_size())))));
-    return;
-  }
-  switch (random->Below(8)) {
+// Changes one field, or the place of the step.
+void MutateStepItself(const PlanDef& plan, Random* random, ExecutionStep* step) {
+  const auto any_net = [&] {
+    if (plan.network_size() == 0 || random->OneIn(8)) return std::string("fuzz");
+    return plan.network(static_cast<int>(random->Below(static_cast<uint64_t>(plan.network_size()))))
+        .name();
+  };
+  switch (random->Below(12)) {
     case 0:
       step->set_num_iter(EdgeInt(random));
       break;
     case 1:
-      step->set_num_concurrent_instances(static_cast<int>(random->Below(5)) - 1);
+      step->set_num_concurrent_instances(random->OneIn(4) ? static_cast<int>(EdgeInt(random))
+                                                          : static_cast<int>(random->Below(5)));
       break;
     case 2:
-      if (step->network_size() > 0) step->add_network(step->network(0));
+      step->add_network(any_net());
       break;
     case 3:
-      if (step->network_size() > 0) step->set_network(0, "fuzz");
+      if (step->network_size() > 0) step->set_network(0, any_net());
       break;
     case 4:
       if (step->substep_size() > 0) {
@@ -172,9 +174,37 @@ void MutateStep(Random* random, ExecutionStep* step) {
     case 6:
       step->set_only_once(!step->only_once());
       break;
+    case 7:
+      step->set_create_workspace(!step->create_workspace());
+      break;
+    case 8:
+      step->set_report_net(any_net());
+      step->set_report_interval(static_cast<int>(random->Below(3)));
+      break;
+    case 9: {
+      const ExecutionStep inner = *step;
+      step->Clear();
+      *step->add_substep() = inner;
+      if (random->OneIn(2)) *step->add_substep() = inner;
+      step->set_concurrent_substeps(random->OneIn(2));
+      break;
+    }
+    case 10:
+      step->set_run_every_ms(EdgeInt(random));
+      break;
     default:
-      step->set_should_stop_blob(random->OneIn(2) ? "fuzz0" : "");
+      step->set_should_stop_blob(random->OneIn(2) ? "stop" : random->OneIn(2) ? "fuzz0" : "");
   }
+}
+
+void MutateStep(const PlanDef& plan, Random* random, ExecutionStep* step) {
+  if (step->substep_size() > 0 && random->OneIn(2)) {
+    MutateStep(plan, random,
+               step->mutable_substep(
+                   static_cast<int>(random->Below(static_cast<uint64_t>(step->substep_size())))));
+    return;
+  }
+  MutateStepItself(plan, random, step);
 }
 
 }  // namespace
@@ -201,10 +231,19 @@ void MutatePlan(Random* random, PlanDef* plan) {
     MutateNet(random, plan->mutable_network(static_cast<int>(
                           random->Below(static_cast<uint64_t>(plan->network_size())))));
   }
-  if (plan->execution_step_size() > 0) {
-    MutateStep(random, plan->mutable_execution_step(static_cast<int>(
-                           random->Below(static_cast<uint64_t>(plan->execution_step_size())))));
+  for (uint64_t n = random->Below(4); n-- > 0 && plan->execution_step_size() > 0;) {
+    MutateStep(*plan, random,
+               plan->mutable_execution_step(static_cast<int>(
+                   random->Below(static_cast<uint64_t>(plan->execution_step_size())))));
   }
+}
+
+void MutateMetaNet(Random* random, MetaNetDef* meta) {
+  if (meta->nets_size() == 0) return;
+  MutateNet(
+      random,
+      meta->mutable_nets(static_cast<int>(random->Below(static_cast<uint64_t>(meta->nets_size()))))
+          ->mutable_value());
 }
 
 }  // namespace caffe2rt::test
