@@ -36,6 +36,7 @@ class BinnedPool final : public TrackedPool {
     BlockRecord* record = bin != nullptr ? FindCached(*bin, stream) : nullptr;
     if (record != nullptr) {
       Uncache(*bin, record);
+      record->uses.Clear();
       record->home = stream;
     } else {
       record = NewSegment(bytes, stream, lock);
@@ -137,7 +138,6 @@ class BinnedPool final : public TrackedPool {
     (record->previous != nullptr ? record->previous->next : bin.first) = record->next;
     (record->next != nullptr ? record->next->previous : bin.last) = record->previous;
     record->previous = record->next = nullptr;
-    record->uses.Clear();
     GiveEvents(record);
     cached_bytes_ -= record->bytes;
   }

@@ -117,7 +117,7 @@ BlockRecord* TrackedPool::NewSegment(size_t bytes, StreamIndex home, Lock& lock)
 }
 
 TrackedPool::Extent TrackedPool::RemoveSegment(BlockRecord* record) {
-  const Extent extent{record->data, record->bytes};
+  Extent extent{record->data, record->bytes, {record->uses.begin(), record->uses.end()}};
   segments_.erase(record->data);
   records_.Give(record);
   return extent;
@@ -129,12 +129,17 @@ void TrackedPool::GiveBack(const std::vector<Extent>& extents, Lock& lock) {
   size_t bytes = 0;
   ++giving_back_;
   lock.unlock();
-  for (const Extent& extent : extents) {
+  const auto attempt = [&failure](const auto& call) {
     try {
-      upstream_.Free(extent.data, extent.bytes);
+      call();
     } catch (...) {
       if (failure == nullptr) failure = std::current_exception();
     }
+  };
+  for (const Extent& extent : extents) {
+    // The upstream waits for its own device alone.
+    for (const StreamIndex use : extent.uses) attempt([&] { upstream_.Synchronize(use); });
+    attempt([&] { upstream_.Free(extent.data, extent.bytes); });
     bytes += extent.bytes;
   }
   lock.lock();

@@ -33,10 +33,11 @@ class TrackedPool : public Pool {
  protected:
   using Lock = std::unique_lock<std::mutex>;
 
-  // What the upstream gave in one call.
+  // What the upstream gave in one call, and the streams besides its home that may still use it.
   struct Extent {
     void* data;
     size_t bytes;
+    std::vector<StreamIndex> uses;
   };
 
   TrackedPool(Upstream& upstream, std::string kind, std::string device, size_t limit_bytes);
@@ -58,7 +59,8 @@ class TrackedPool : public Pool {
   BlockRecord* NewSegment(size_t bytes, StreamIndex home, Lock& lock);
   // Forgets the segment of this one block; the caller gives the memory back.
   Extent RemoveSegment(BlockRecord* record);
-  // Lets go of the lock. THROWS the first of what the upstream throws, after all calls.
+  // Waits for the streams that may still use it. Lets go of the lock. THROWS the first of what the
+  // upstream throws, after all calls.
   void GiveBack(const std::vector<Extent>& extents, Lock& lock);
   // Waits until what other threads give back has arrived: before a refusal is believed. Lets go of
   // the lock.

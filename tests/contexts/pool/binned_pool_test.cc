@@ -38,6 +38,32 @@ TEST(BinnedPoolTest, CachesNothingAboveTheLargestBin) {
   EXPECT_EQ(device.live_bytes(), 0u);
 }
 
+// The device waits for the work of the block's own stream when it takes memory back.
+TEST(BinnedPoolTest, WaitsForTheOtherStreamsThatUseWhatItGivesBack) {
+  FakeAllocator device;
+  const auto pool = NewBinnedPool(device, {});
+  uint64_t finished = 0;
+  device.before_free = [&](uintptr_t, size_t) {
+    EXPECT_EQ(device.Finished(1), finished);
+    EXPECT_EQ(device.Finished(2), finished);
+  };
+  for (const size_t nbytes : {kMiB, 1024 * kMiB + 1}) {  // cached, and too large for it
+    const PoolBlock block = pool->Allocate(nbytes, 0);
+    finished = device.Give(1);
+    device.Give(2);
+    pool->RecordUse(block, 1);
+    pool->Free(block, 2);
+    pool->ReleaseCached();
+    EXPECT_EQ(device.live_bytes(), 0u);
+  }
+  // What was given out again has no users of before.
+  pool->Free(pool->Allocate(kMiB, 0), 1);
+  pool->Free(pool->Allocate(kMiB, 0), 0);
+  const uint64_t waits = device.Calls(Call::kSynchronize);
+  pool->ReleaseCached();
+  EXPECT_EQ(device.Calls(Call::kSynchronize), waits);
+}
+
 TEST(BinnedPoolTest, CachesUpToItsMost) {
   FakeAllocator device;
   const auto pool = NewBinnedPool(device, {.max_cached_bytes = 3 * kMiB});
