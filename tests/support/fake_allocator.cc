@@ -91,6 +91,7 @@ bool FakeAllocator::IsDone(Event event) {
 }
 
 void FakeAllocator::Synchronize(StreamIndex stream) {
+  if (before_synchronize) before_synchronize(stream);
   const std::lock_guard<std::mutex> lock(mutex_);
   Enter(Call::kSynchronize);
   StreamOf(stream).finished = StreamOf(stream).given;

@@ -63,6 +63,7 @@ class FakeAllocator final : public Upstream {
 
   std::function<void()> before_allocate;
   std::function<void(uintptr_t address, size_t bytes)> before_free;
+  std::function<void(StreamIndex stream)> before_synchronize;
 
  private:
   struct Stream {

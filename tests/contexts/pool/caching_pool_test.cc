@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "tests/support/fake_allocator.h"
@@ -306,6 +307,114 @@ TEST_F(CachingPoolTest, RecordsEventsLaterThatTheDeviceDidNotGive) {
   EXPECT_NE(New(kMiB, 0).data, block.data);  // recorded now, behind the work on stream 3
   device_.Finish(3);
   EXPECT_EQ(New(kMiB, 0).data, block.data);
+}
+
+TEST_F(CachingPoolTest, TakesWhatIsFreedDuringAWaitForNothingThatIsOver) {
+  device_.Give(1);
+  const PoolBlock early = New(kMiB, 0), late = New(2 * kMiB, 0), used = New(3 * kMiB, 0),
+                  unrecorded = New(4 * kMiB, 0), other = New(kMiB, 1);
+  pool_->RecordUse(used, 0);
+  Free(early, 0);
+  Free(other, 1);
+  bool is_done = false;
+  device_.before_synchronize = [&](StreamIndex stream) {
+    if (stream != 1 || std::exchange(is_done, true)) return;
+    device_.Give(0);  // stream 0 has been waited for, and goes on
+    device_.Give(2);
+    pool_->RecordUse(used, 2);
+    pool_->RecordUse(unrecorded, 2);
+    Free(late, 0);
+    Free(used, 0);
+    device_.Fail(Call::kRecord, 0, 1);
+    Free(unrecorded, 0);
+  };
+  device_.before_free = [&](uintptr_t address, size_t) {
+    for (const PoolBlock& block : {late, used, unrecorded}) {
+      EXPECT_NE(address, reinterpret_cast<uintptr_t>(block.data));
+    }
+  };
+  EXPECT_EQ(pool_->ReleaseCached(), 2 * kMiB);
+  pool_->CheckInvariants();
+  // Nor does another stream get it, nor their own what stream 2 uses.
+  for (const size_t nbytes : {3 * kMiB, 4 * kMiB}) {
+    const PoolBlock home = New(nbytes, 0);
+    EXPECT_NE(home.data, used.data);
+    EXPECT_NE(home.data, unrecorded.data);
+  }
+  for (const PoolBlock& block : {late, used, unrecorded}) {
+    EXPECT_NE(New(2 * kMiB, 1).data, block.data);
+    EXPECT_NE(New(4 * kMiB, 1).data, block.data);
+  }
+  device_.before_free = nullptr;
+  device_.Finish(0);
+  device_.Finish(2);
+  EXPECT_EQ(pool_->ReleaseCached(), 9 * kMiB);
+}
+
+TEST_F(CachingPoolTest, WaitThatFailsLeavesItsBooksAsTheyWere) {
+  const PoolBlock cached = New(kMiB, 0), waiting = New(2 * kMiB, 0), unrecorded = New(3 * kMiB, 0);
+  device_.Give(0);
+  device_.Give(1);
+  for (const PoolBlock& block : {waiting, unrecorded}) pool_->RecordUse(block, 1);
+  Free(cached, 0);
+  Free(waiting, 0);
+  device_.Fail(Call::kRecord, 0, 1);
+  Free(unrecorded, 0);
+  for (const uint64_t stream : {0, 1}) {
+    device_.Fail(Call::kSynchronize, stream, 1);
+    EXPECT_THROW(pool_->ReleaseCached(), EnforceNotMet);
+    pool_->CheckInvariants();
+    EXPECT_EQ(device_.Calls(Call::kFree), 0u);
+  }
+  EXPECT_EQ(pool_->ReleaseCached(), 6 * kMiB);
+  EXPECT_EQ(device_.Finished(1), 1u);
+}
+
+// Frees are counted by stream: a segment that moves is counted anew.
+TEST_F(CachingPoolTest, SegmentThatMovedIsIdleByTheWorkOfItsNewStreamAlone) {
+  for (const bool busy : {true, false}) {  // the stream it came from frees more, or less
+    const StreamIndex from = busy ? 0 : 2, to = from + 1;
+    for (int i = 0; i < (busy ? 9 : 1); ++i) Cached(4 * kMiB, from);
+    for (int i = 0; i < (busy ? 0 : 9); ++i) Cached(kMiB, to);
+    device_.before_free = [](uintptr_t, size_t) { ADD_FAILURE() << "it is given back"; };
+    const uint64_t allocations = device_.Calls(Call::kAllocate);
+    const PoolBlock moved = New(3 * kMiB, to);  // and is split
+    EXPECT_EQ(device_.Calls(Call::kAllocate), allocations);
+    device_.Give(to);
+    Free(moved, to);
+    EXPECT_NE(New(4 * kMiB, from).data, moved.data);
+    device_.before_free = nullptr;
+    device_.Finish(to);
+    for (const PoolBlock& block : std::vector<PoolBlock>(in_use_)) Free(block, from);
+    pool_->ReleaseCached();
+    EXPECT_EQ(device_.live_bytes(), 0u);
+    EXPECT_EQ(pool_->Statistics().reserved_bytes, 0u);
+  }
+}
+
+TEST_F(CachingPoolTest, RestOfASegmentThatMovedIsGivenToOthers) {
+  Make({.growth_slack_bytes = 0});
+  for (int i = 0; i < 9; ++i) Cached(8 * kMiB, 0);
+  const PoolBlock moved = New(5 * kMiB, 1);
+  const PoolBlock rest = New(2 * kMiB, 2);  // borrowed from stream 1, which has done nothing
+  EXPECT_EQ(Offset(moved, rest), 5 * kMiB);
+}
+
+TEST_F(CachingPoolTest, MovesNoSegmentToTheOtherKindOfRequest) {
+  const PoolBlock small = Cached(100, 0);  // 1 MiB for many
+  const PoolBlock large = Cached(2 * kMiB, 0);
+  const PoolBlock first = New(512 * kKiB, 1);  // not from the small segment
+  EXPECT_NE(first.data, small.data);
+  EXPECT_EQ(device_.Calls(Call::kAllocate), 3u);  // 2 MiB would waste too much
+  const PoolBlock second = New(200, 2);           // not from the large segment
+  EXPECT_EQ(second.data, small.data);
+  EXPECT_EQ(device_.Calls(Call::kAllocate), 3u);
+  const PoolBlock third = New(200, 3);
+  EXPECT_NE(third.data, large.data);
+  EXPECT_EQ(device_.Calls(Call::kAllocate), 4u);
+  const PoolBlock fourth = New(kMiB + 1, 3);
+  EXPECT_EQ(fourth.data, large.data);
+  EXPECT_EQ(device_.Calls(Call::kAllocate), 4u);
 }
 
 TEST_F(CachingPoolTest, ReleasesAllThatIsCached) {
