@@ -102,6 +102,10 @@ class CopyInjector {
     const OperatorDef placed = WithNetDevice(net_, original);
     const auto [inputs, outputs] = InferOpInputOutputDevice(placed);
     OperatorDef op = original;
+    for (const std::string& input : original.input()) {
+      if (seen_.insert(input).second) read_first_.push_back(input);
+    }
+    seen_.insert(original.output().begin(), original.output().end());
     for (int i = 0; i < op.input_size(); ++i) {
       op.set_input(i, Read(original.input(i), inputs[static_cast<size_t>(i)]));
     }
@@ -117,7 +121,6 @@ class CopyInjector {
       BlobDevices outside;
       outside.Place(name, net_.device_option());
       blobs_[name] = outside.blobs_[name];
-      read_first_.push_back(name);
     }
     BlobState& state = blobs_[name];
     if (state.anywhere) return name;
@@ -221,7 +224,8 @@ class CopyInjector {
   NetDef out_;
   std::unordered_set<std::string> names_;  // of the net as it was
   std::map<std::pair<std::string, DevicePlace>, std::string> copies_;
-  std::vector<std::string> read_first_;  // from outside
+  std::unordered_set<std::string> seen_;  // inputs and outputs of the operators so far
+  std::vector<std::string> read_first_;   // from outside
   std::vector<std::string> written_;
 };
 

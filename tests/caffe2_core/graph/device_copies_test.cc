@@ -134,6 +134,35 @@ TEST(DeviceCopiesTest, BringsBackOnlyWhatTheCallerSees) {
   EXPECT_EQ(with_output("x").back(), "CopyGPUToCPU(x_gpu_0) -> x @ CUDA 0");
 }
 
+// A net that does not list its inputs: what it reads first is the caller's, wherever it was.
+TEST(DeviceCopiesTest, BringsBackWhatIsReadFirstWhereNoInputsAreListed) {
+  const char* text = R"(
+    external_output: "y"
+    op { type: "ConstantFill" output: "inside" }
+    op { type: "Relu" input: "inside" output: "inside" device_option { device_type: 1 } }
+    op { type: "Relu" input: "x" output: "x" device_option { device_type: 1 } }
+    op { type: "Relu" input: "x" output: "y" })";
+  const auto lines = ElementsAre(
+      "ConstantFill() -> inside", "CopyCPUToGPU(inside) -> inside_gpu_0 @ CUDA 0",
+      "Relu(inside_gpu_0) -> inside_gpu_0 @ CUDA 0", "CopyCPUToGPU(x) -> x_gpu_0 @ CUDA 0",
+      "Relu(x_gpu_0) -> x_gpu_0 @ CUDA 0", "CopyGPUToCPU(x_gpu_0) -> x @ CUDA 0", "Relu(x) -> y");
+  EXPECT_THAT(Injected(text), lines);
+  // Nobody in the net reads it again.
+  const std::string last = R"(
+    external_output: "y"
+    op { type: "Relu" input: "x" output: "x" device_option { device_type: 1 } }
+    op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } })";
+  const auto with_copy =
+      ElementsAre("CopyCPUToGPU(x) -> x_gpu_0 @ CUDA 0", "Relu(x_gpu_0) -> x_gpu_0 @ CUDA 0",
+                  "Relu(x_gpu_0) -> y @ CUDA 0", "CopyGPUToCPU(x_gpu_0) -> x @ CUDA 0");
+  EXPECT_THAT(Injected(last), with_copy);
+  BlobDevices fed;  // as a workspace that has it says
+  fed.Place("x", DeviceOption());
+  EXPECT_THAT(Injected(last, &fed), with_copy);
+  // A list of inputs that does not name it.
+  EXPECT_EQ(Injected("external_input: \"z\" " + last).size(), 3u);
+}
+
 TEST(DeviceCopiesTest, UnknownInputsAreOnTheNetsDevice) {
   EXPECT_THAT(Injected(R"(
     device_option { device_type: 1 device_id: 0 }

@@ -89,6 +89,55 @@ TEST(CountingCopiesTest, InPlaceUpdateElsewhereComesBack) {
   ExpectTensor<float>(ws, "y", {2}, {4, 8});
 }
 
+TEST(CountingCopiesTest, InPlaceUpdateComesBackToABlobThatTheNetDoesNotList) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {1, 2});
+  Feed<float>(&ws, "w", {2}, {1, 2});
+  ws.CreateNet(ParseNet(R"(
+    name: "doubles" external_output: "y"
+    op { type: "Add" input: "x" input: "x" output: "x" device_option { device_type: 20 } }
+    op { type: "Relu" input: "w" output: "y" })"));
+  ASSERT_TRUE(ws.RunNet("doubles"));
+  ASSERT_TRUE(ws.RunNet("doubles"));
+  ExpectTensor<float>(ws, "x", {2}, {4, 8});
+}
+
+// The workspace has the blob on one device, and the net makes it anew on another.
+TEST(CountingCopiesTest, OutputMovesToTheDeviceThatMakesIt) {
+  const auto feed = [](Workspace* ws, int device, const std::vector<float>& values) {
+    if (device < 0) {
+      Feed<float>(ws, "x", {3}, values);
+      return;
+    }
+    CountingDevice::SetCurrent(device);
+    ws->CreateBlob("x")->Reset();
+    ws->CreateBlob("x")->GetMutableTensor(kCounting)->CopyFrom(values);
+    CountingDevice::SetCurrent(0);
+  };
+  const auto option = [](int device) {
+    return device < 0 ? std::string("device_type: 0")
+                      : "device_type: 20 device_id: " + std::to_string(device);
+  };
+  // -1: the CPU.
+  for (const auto& [from, to] : {std::pair(-1, 0), {-1, 1}, {0, -1}, {1, -1}}) {
+    Workspace ws;
+    feed(&ws, from, {-1, 2, 3});
+    ws.CreateNet(ParseNet("name: 'moves' op { type: 'Relu' input: 'x' output: 'z' device_option {" +
+                          option(from) + "} } op { type: 'Relu' input: 'z' output: 'x' " +
+                          "device_option {" + option(to) + "} }"));
+    for (const float sign : {1.f, -1.f}) {
+      feed(&ws, from, {-sign, 2, 3 * sign});
+      ASSERT_TRUE(ws.RunNet("moves")) << from << " to " << to;
+      const auto& x = ws.GetBlob("x")->Get<Tensor>();
+      EXPECT_EQ(CountingDevice::Of(x.raw_data()), to) << from << " to " << to;
+      const Tensor host(x, CPU);
+      EXPECT_THAT(std::vector<float>(host.data<float>(), host.data<float>() + 3),
+                  sign > 0 ? testing::ElementsAre(0, 2, 3) : testing::ElementsAre(1, 2, 0));
+    }
+  }
+  CountingDevice::SetCurrent(0);
+}
+
 TEST(CountingCopiesTest, GoesFromOneDeviceToAnother) {
   Workspace ws;
   Feed<float>(&ws, "x", {2}, {-1, 2});
