@@ -25,6 +25,13 @@ void* Data(const std::shared_ptr<const DataPtr>& buffer) {
   return buffer != nullptr ? buffer->get() : nullptr;
 }
 
+// For a context on any device of the type.
+std::unique_ptr<Event> NewEvent(DeviceType type) {
+  DeviceOption option;
+  option.set_device_type(type);
+  return std::make_unique<Event>(option);
+}
+
 std::shared_ptr<const DataPtr> Borrowed(void* data) {
   return std::make_shared<const DataPtr>(data, MemoryDeleter());
 }
@@ -112,22 +119,15 @@ void SyncedMemory::async_gpu_push(BaseContext& context) {
                 DeviceTypeName(device.GetDeviceType()));
   CheckDevice();
   FinishPush();
-  if (gpu_ == nullptr) {
-    gpu_ = NewBuffer(device);
-    own_gpu_ = true;
-  }
-  if (EventFunctionsOf(device.GetDeviceType()).create == nullptr) {
-    context.CopyBytesFromCPU(size_, Data(cpu_), Data(gpu_));
+  const bool own = gpu_ == nullptr;
+  std::shared_ptr<const DataPtr> buffer = own ? NewBufferFor(context) : gpu_;
+  if (!HasEvents()) {
+    context.CopyBytesFromCPU(size_, Data(cpu_), Data(buffer));
     context.FinishDeviceComputation();  // a device without events cannot tell later
   } else {
-    if (push_ == nullptr) {
-      DeviceOption option;
-      option.set_device_type(device.GetDeviceType());
-      if (device_id_ >= 0) option.set_device_id(device_id_);
-      push_ = std::make_unique<Event>(option);
-    }
+    if (push_ == nullptr) push_ = NewEvent(device.GetDeviceType());
     push_->Reset();
-    context.CopyBytesFromCPU(size_, Data(cpu_), Data(gpu_));
+    context.CopyBytesFromCPU(size_, Data(cpu_), Data(buffer));
     try {
       context.Record(push_.get());
     } catch (...) {
@@ -136,6 +136,8 @@ void SyncedMemory::async_gpu_push(BaseContext& context) {
     }
     push_pending_ = true;
   }
+  gpu_ = std::move(buffer);
+  own_gpu_ = own_gpu_ || own;
   head_ = SYNCED;
 }
 
@@ -206,6 +208,27 @@ BaseStaticContext& SyncedMemory::DeviceSide() const {
 std::shared_ptr<const DataPtr> SyncedMemory::NewBuffer(BaseStaticContext& context) const {
   DataPtr memory(context.New(size_));
   return std::make_shared<const DataPtr>(std::move(memory));
+}
+
+bool SyncedMemory::HasEvents() const {
+  return EventFunctionsOf(DeviceSide().GetDeviceType()).create != nullptr;
+}
+
+std::shared_ptr<const DataPtr> SyncedMemory::NewBufferFor(BaseContext& context) const {
+  BaseStaticContext& device = DeviceSide();
+  const auto allocation = device.New(size_);
+  auto buffer = std::make_shared<const DataPtr>(DataPtr(allocation));
+  // Earlier work of the current stream may still use what was there before.
+  const std::unique_ptr<BaseContext> home = NewDeviceContext();
+  if (HasEvents()) {
+    const std::unique_ptr<Event> ready = NewEvent(device.GetDeviceType());
+    home->Record(ready.get());
+    context.WaitEvent(*ready);
+  } else {
+    home->FinishDeviceComputation();
+  }
+  device.RecordUse(allocation.second, context);
+  return buffer;
 }
 
 void SyncedMemory::FinishPush() {

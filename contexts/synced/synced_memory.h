@@ -107,6 +107,9 @@ class SyncedMemory {
   int CurrentDevice() const;
   BaseStaticContext& DeviceSide() const;
   std::shared_ptr<const DataPtr> NewBuffer(BaseStaticContext& context) const;
+  // Memory of the device for the thread's current stream, handed over to the context's.
+  std::shared_ptr<const DataPtr> NewBufferFor(BaseContext& context) const;
+  bool HasEvents() const;
   // Waits for the last async_gpu_push.
   void FinishPush();
 

@@ -32,7 +32,7 @@ class CountingStaticContext final : public BaseStaticContext {
 // The process's one, registered with its events.
 CountingStaticContext* TheCountingStaticContext();
 
-class CountingContext final : public BaseContext {
+class CountingContext : public BaseContext {
  public:
   // On the thread's current device, stream 0.
   CountingContext();

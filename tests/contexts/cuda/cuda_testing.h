@@ -9,9 +9,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "contexts/cuda/cuda_device.h"
+#include "contexts/cuda/cuda_stream.h"
 
 namespace caffe2rt::test {
 
@@ -66,6 +68,19 @@ class Gate {
   }
   const std::shared_ptr<State> state_;
 };
+
+inline void Synchronize(cudaStream_t stream) {
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+}
+
+// Whether the stream is still at work after it had time to end. A stream that waits for a gate is.
+inline bool StaysBusy(int device, int stream_id) {
+  for (int i = 0; i < 1000; ++i) {
+    if (IsStreamFree(device, stream_id)) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
 
 // The message of the error that `action` throws; empty when it throws none.
 inline std::string ErrorOf(const std::function<void()>& action) {

@@ -2,6 +2,7 @@
 // that the device does itself.
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/cuda/cuda_context.h"
@@ -148,6 +149,46 @@ TEST_F(SyncedCudaTest, WriterOfTheCpuSideWaitsForThePush) {
   EXPECT_TRUE(IsStreamFree(0, 0));
   EXPECT_EQ(OnDevice(static_cast<const char*>(memory.gpu_buffer()->get()), 10),
             std::vector<char>(10, 1));
+}
+
+TEST_F(SyncedCudaTest, PushGoesToTheDeviceThatIsCurrent) {
+  SKIP_BELOW_DEVICES(2);
+  const bool check = std::exchange(GlobalSyncedOptions().check_device, false);
+  {
+    SyncedMemory memory(10, BothSides());
+    for (const int device : {1, 0, 1}) {
+      const DeviceGuard guard(device);
+      const StreamGuard stream(device, 0);
+      std::memset(memory.mutable_cpu_data(), device + 1, 10);
+      memory.async_gpu_push(3);
+      EXPECT_EQ(memory.head(), SyncedMemory::SYNCED);
+      memory.mutable_cpu_data();  // waits
+      EXPECT_EQ(GetGPUIDForPointer(memory.gpu_buffer()->get()), 1);
+      EXPECT_EQ(OnDevice(static_cast<const char*>(memory.gpu_buffer()->get()), 10),
+                std::vector<char>(10, static_cast<char>(device + 1)));
+    }
+  }
+  GlobalSyncedOptions().check_device = check;
+}
+
+TEST_F(SyncedCudaTest, PushWaitsForWhatItsNewMemoryWasUsedForBefore) {
+  CUDAContext pusher, current;
+  pusher.SwitchToDevice(9);
+  current.SwitchToDevice(0);
+  // A block that was freed, behind which its stream still writes.
+  DataPtr twos(CUDAContext::New(10)), old(CUDAContext::New(10));
+  WriteOnDevice(static_cast<char*>(twos.get()), std::vector<char>(10, 2));
+  SyncedMemory memory(10, BothSides());
+  std::memset(memory.mutable_cpu_data(), 1, 10);
+  Gate gate(current.cuda_stream());
+  current.CopyBytesSameDevice(10, twos.get(), old.get());
+  if (GetCudaMemoryPoolType() != CudaMemoryPoolType::NONE) old.Reset();  // which would wait
+  memory.async_gpu_push(pusher);
+  EXPECT_TRUE(StaysBusy(0, 9));
+  gate.Open();
+  current.FinishDeviceComputation();
+  pusher.FinishDeviceComputation();
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory.gpu_data()), 10), std::vector<char>(10, 1));
 }
 
 TEST_F(SyncedCudaTest, PushWantsTheHeadAtTheCpuAndAContextOfCuda) {

@@ -1,6 +1,8 @@
 // SyncedMemory: async_gpu_push, and the check of the current device.
 #include <cstring>
+#include <future>
 #include <thread>
+#include <utility>
 
 #include "contexts/synced/synced_memory.h"
 #include "tests/contexts/synced/synced_device.h"
@@ -42,6 +44,77 @@ TEST_F(AsyncPushTest, WorkOnTheSameStreamSeesTheCopy) {
   stream_.CopyBytesToCPU(10, device, seen.data());
   stream_.FinishDeviceComputation();
   EXPECT_EQ(seen, std::vector<char>(10, 1));
+}
+
+// A context whose copies to the device wait until they are told to go on.
+class SlowLink final : public CountingContext {
+ public:
+  ~SlowLink() override { Open(); }
+  void CopyBytesFromCPU(size_t nbytes, const void* src, void* dst) override {
+    stream().Then([this](const std::string&) {
+      reached_.set_value();
+      opened_.get_future().wait();
+    });
+    CountingContext::CopyBytesFromCPU(nbytes, src, dst);
+  }
+  void Record(Event* event, const char* error) const override {
+    CountingContext::Record(event, error);
+    recorded_ = event;
+  }
+  // Returns when the copy is the next thing that the stream does.
+  void AwaitCopy() { reached_.get_future().wait(); }
+  void Open() {
+    if (!std::exchange(is_open_, true)) opened_.set_value();
+    FinishDeviceComputation();
+  }
+  const Event* recorded() const { return recorded_; }
+
+ private:
+  std::promise<void> reached_, opened_;
+  bool is_open_ = false;
+  mutable const Event* recorded_ = nullptr;
+};
+
+TEST_F(AsyncPushTest, ItsEventIsBehindTheCopy) {
+  SlowLink link;
+  link.SwitchToDevice(9);
+  memory_->async_gpu_push(link);
+  link.AwaitCopy();
+  ASSERT_NE(link.recorded(), nullptr);
+  EXPECT_EQ(link.recorded()->Query(), EventStatus::EVENT_SCHEDULED);
+  link.Open();
+  EXPECT_EQ(link.recorded()->Query(), EventStatus::EVENT_SUCCESS);
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 1));
+}
+
+TEST_F(AsyncPushTest, WaitsForWhatItsNewMemoryWasUsedForBefore) {
+  CountingContext current;  // memory is allocated for its stream
+  current.SwitchToDevice(0);
+  const auto release = Hold(current);
+  memory_->async_gpu_push(stream_);
+  const int64_t pushed = stream_.stream().enqueued();
+  EXPECT_FALSE(stream_.stream().IsPast(pushed));
+  release();
+  stream_.FinishDeviceComputation();
+  std::memset(memory_->mutable_cpu_data(), 2, 10);
+  const auto again = Hold(current);
+  memory_->async_gpu_push(stream_);  // the memory is there: it is the caller's to wait
+  stream_.FinishDeviceComputation();
+  again();
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 2));
+}
+
+TEST_F(AsyncPushTest, FailureLeavesTheState) {
+  class Broken final : public CountingContext {
+   public:
+    void CopyBytesFromCPU(size_t, const void*, void*) override { CAFFE_THROW("no link"); }
+  } broken;
+  ExpectThrows([&] { memory_->async_gpu_push(broken); }, "no link");
+  EXPECT_EQ(memory_->head(), SyncedMemory::HEAD_AT_CPU);
+  EXPECT_EQ(memory_->gpu_buffer(), nullptr);
+  memory_->async_gpu_push(stream_);
+  stream_.FinishDeviceComputation();
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 1));
 }
 
 TEST_F(AsyncPushTest, RefusesEveryStateButHeadAtCpu) {
@@ -141,6 +214,49 @@ TEST_F(DeviceCheckTest, RefusesOwnedMemoryOnAnotherDevice) {
   GlobalSyncedOptions().check_device = true;
   ExpectThrows([&] { memory.gpu_data(); }, "device of the memory that synced memory owns");
   GlobalSyncedOptions().check_device = false;  // for the destructor
+}
+
+// Memory that set_gpu_data was given may lie anywhere.
+TEST_F(DeviceCheckTest, LeavesTheCallersMemoryAlone) {
+  for (const bool owned_before : {false, true}) {
+    const DataPtr foreign(CountingDevice::Get(1).New(10));
+    WriteOnDevice(static_cast<char*>(foreign.get()), std::vector<char>(10, 7));
+    SyncedMemory memory(10, BothSides());
+    if (owned_before) memory.gpu_data();
+    memory.set_gpu_data(foreign.get());
+    EXPECT_EQ(memory.gpu_data(), foreign.get());
+    EXPECT_EQ(memory.mutable_gpu_data(), foreign.get());
+    EXPECT_EQ(Bytes(memory.cpu_data(), 10), std::vector<char>(10, 7));
+    std::memset(memory.mutable_cpu_data(), 8, 10);
+    EXPECT_EQ(memory.gpu_data(), foreign.get());  // copied there
+    EXPECT_EQ(OnDevice(static_cast<const char*>(memory.gpu_data()), 10), std::vector<char>(10, 8));
+    memory.mutable_cpu_data();
+    memory.async_gpu_push(0);
+    EXPECT_EQ(memory.gpu_data(), foreign.get());
+    memory.mutable_cpu_data();
+    std::vector<char> mine(10, 9);
+    memory.set_cpu_data(mine.data());
+    EXPECT_EQ(memory.gpu_data(), foreign.get());
+    EXPECT_EQ(OnDevice(static_cast<const char*>(memory.gpu_data()), 10), mine);
+  }
+}
+
+TEST_F(DeviceCheckTest, JudgesOwnMemoryAfterEveryWayToGetIt) {
+  for (const bool push : {false, true}) {
+    GlobalSyncedOptions().check_device = false;
+    SyncedMemory memory(10, BothSides());
+    memory.mutable_cpu_data();
+    CountingDevice::SetCurrent(1);
+    if (push) {
+      memory.async_gpu_push(0);
+    } else {
+      memory.gpu_data();
+    }
+    CountingDevice::SetCurrent(0);
+    GlobalSyncedOptions().check_device = true;
+    ExpectThrows([&] { memory.gpu_data(); }, "device of the memory that synced memory owns");
+    GlobalSyncedOptions().check_device = false;  // for the destructor
+  }
 }
 
 TEST_F(DeviceCheckTest, IsOffOnRequest) {
