@@ -25,7 +25,9 @@ extern "C" {
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) return CUBLAS_STATUS_NOT_INITIALIZED;
+  if (!Begin("cublasCreate") || cudaGetDevice(&device) != cudaSuccess) {
+    return CUBLAS_STATUS_NOT_INITIALIZED;
+  }
   auto* made = new cublasContext;
   made->device = device;
   TheLive().Add(made);
@@ -49,6 +51,7 @@ cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
 // Sets the workspace back to the library's own, as cuBLAS does.
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   FAKECUBLAS_HANDLE(handle);
+  if (!Begin("cublasSetStream")) return CUBLAS_STATUS_INTERNAL_ERROR;
   handle->stream = stream;
   handle->workspace = nullptr;
   handle->workspace_bytes = 0;
@@ -75,6 +78,7 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void* workspace, size_t
 
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
   FAKECUBLAS_HANDLE(handle);
+  if (!Begin(__func__)) return CUBLAS_STATUS_INTERNAL_ERROR;
   if ((mode & 0xf) > CUBLAS_FP32_EMULATED_BF16X9_MATH) return CUBLAS_STATUS_INVALID_VALUE;
   handle->math = mode;
   return CUBLAS_STATUS_SUCCESS;

@@ -210,6 +210,11 @@ void fakecuda_set_unloading(int unloading) {
   TheWorld().unloading = unloading != 0;
 }
 
+cudaError_t fakecuda_library_call(const char* function) {
+  Call call(function, kIgnoresSticky);
+  return call.refused() ? call.Refuse() : cudaSuccess;
+}
+
 const char* fakecuda_check_range(const void* ptr, size_t bytes, int device) {
   Hidden hidden;
   std::lock_guard<std::mutex> lock(TheWorld().mutex);

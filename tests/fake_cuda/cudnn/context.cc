@@ -126,7 +126,9 @@ void cudnnGetLastErrorString(char* message, size_t size) {
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   FAKECUDNN_NEED(handle != nullptr);
   int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) return CUDNN_STATUS_NOT_INITIALIZED;
+  if (!Begin(__func__) || cudaGetDevice(&device) != cudaSuccess) {
+    return CUDNN_STATUS_NOT_INITIALIZED;
+  }
   *handle = new cudnnContext;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -138,6 +140,7 @@ cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
 
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   FAKECUDNN_NEED(handle != nullptr);
+  if (!Begin(__func__)) return CUDNN_STATUS_INTERNAL_ERROR;
   handle->stream = stream;
   return CUDNN_STATUS_SUCCESS;
 }

@@ -113,7 +113,9 @@ curandStatus_t curandCreateGenerator(curandGenerator_t* generator, curandRngType
   if (generator == nullptr || type < CURAND_RNG_PSEUDO_DEFAULT || type >= CURAND_RNG_QUASI_DEFAULT)
     return CURAND_STATUS_TYPE_ERROR;
   int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) return CURAND_STATUS_INITIALIZATION_FAILED;
+  if (!Begin(__func__) || cudaGetDevice(&device) != cudaSuccess) {
+    return CURAND_STATUS_INITIALIZATION_FAILED;
+  }
   auto* made = new curandGenerator_st;
   TheLive().Add(made);
   *generator = made;
@@ -135,6 +137,7 @@ curandStatus_t curandGetVersion(int* version) {
 
 curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream) {
   FAKECURAND_GENERATOR(generator);
+  if (!Begin(__func__)) return CURAND_STATUS_INTERNAL_ERROR;
   generator->stream = stream;
   return CURAND_STATUS_SUCCESS;
 }

@@ -18,6 +18,9 @@ inline cudaError_t Enqueue(cudaStream_t stream, const char* name, std::function<
       new Function(std::move(work)), [](void* self) { delete static_cast<Function*>(self); });
 }
 
+// A function of a library begins. False: it shall fail.
+inline bool Begin(const char* function) { return fakecuda_library_call(function) == cudaSuccess; }
+
 // Whether the current device can reach [ptr, ptr + bytes). Says on stderr what is wrong: real
 // libraries would read wild memory.
 inline bool CheckRange(const char* function, const char* what, const void* ptr, size_t bytes) {

@@ -10,6 +10,8 @@
 //   "pageable_copy"      copies whose host side is neither pinned nor registered
 //   "peer_copy_direct"   copies between two devices with peer access enabled
 //   "peer_copy_staged"   copies between two devices without it
+// and these of the libraries: cublasCreate, cublasSetMathMode, cublasSetStream, cudnnCreate,
+// cudnnSetStream, curandCreateGenerator, curandSetStream.
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -73,6 +75,10 @@ void fakecuda_set_unloading(int unloading);
 // Link to it weakly: where it is missing, the program is on real CUDA.
 cudaError_t fakecuda_enqueue_host(cudaStream_t stream, const char* name, void (*run)(void*),
                                   void* arg, void (*release)(void*));
+
+// For the fake libraries: counts a call of `function`, runs its hook, and returns the error with
+// which it shall fail.
+cudaError_t fakecuda_library_call(const char* function);
 
 // What is wrong with [ptr, ptr + bytes) for a kernel on `device`: null if it lies in one live
 // allocation that the device can reach, else a text that is valid until the thread's next call.
