@@ -13,7 +13,7 @@ namespace {
 
 struct UsedGenerator {
   curandGenerator_t generator;
-  const CudaStream* stream;  // of its last work
+  const CudaStream* stream;  // of its last work; null: none
 };
 
 // Per device, never destroyed.
@@ -82,6 +82,16 @@ void BindCublas(CudaHandles& handles, CudaStream& stream) {
   handles.cublas_stream = &stream;
 }
 
+// One that cannot be bound goes to the stock as it is.
+void BindNew(const UsedGenerator& made, const CudaStream& stream) {
+  try {
+    internal::BindCurandGenerator(made.generator, stream);
+  } catch (...) {
+    Give(stream.device, &Stock::curand, made);
+    throw;
+  }
+}
+
 void SetCublasMathMode(CudaHandles& handles, bool allow_tf32) {
   CUBLAS_ENFORCE(Cublas().SetMathMode(
       handles.cublas, allow_tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH));
@@ -94,7 +104,7 @@ cublasHandle_t CublasHandle(CudaHandles& handles, CudaStream& stream) {
   const bool allow_tf32 = GlobalCudaLibraryOptions().allow_tf32;
   if (__builtin_expect(handles.cublas == nullptr, 0)) {
     handles.cublas = Take(stream.device, &Stock::cublas, NewCublasHandle);
-    SetCublasMathMode(handles, allow_tf32);
+    handles.cublas_allows_tf32 = !allow_tf32;  // nobody knows its mode: it is set below
   }
   if (handles.cublas_stream != &stream) BindCublas(handles, stream);
   if (handles.cublas_allows_tf32 != allow_tf32) SetCublasMathMode(handles, allow_tf32);
@@ -130,9 +140,9 @@ curandGenerator_t CurandGenerator::Get(const CudaStream& stream, uint32_t seed) 
     const UsedGenerator taken = Take(stream.device, &Stock::curand, [&] {
       return UsedGenerator{internal::NewCurandGenerator(), nullptr};
     });
+    if (taken.stream == nullptr) BindNew(taken, stream);
     generator_ = taken.generator;
     stream_ = taken.stream != nullptr ? taken.stream : &stream;
-    if (taken.stream == nullptr) internal::BindCurandGenerator(generator_, stream);
   }
   if (stream_ != &stream) {
     WaitForStream(stream, *stream_);

@@ -3,11 +3,38 @@
 
 #include <cstdlib>
 #include <functional>
+#include <utility>
 
 #include "fake_cuda/fake_cuda.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 
 namespace caffe2rt::test {
+
+// Runs `action` once, in the calling thread, just before the next call of a function of CUDA.
+class Before {
+ public:
+  Before(const char* function, std::function<void()> action)
+      : function_(function), action_(std::move(action)) {
+    fakecuda_before(function, &Before::Run, this);
+  }
+  ~Before() {
+    fakecuda_before(
+        function_, [](void*) {}, nullptr);
+  }
+  Before(const Before&) = delete;
+  Before& operator=(const Before&) = delete;
+  bool ran() const { return ran_; }
+
+ private:
+  static void Run(void* self) {
+    auto& before = *static_cast<Before*>(self);
+    before.ran_ = true;
+    before.action_();
+  }
+  const char* const function_;
+  const std::function<void()> action_;
+  bool ran_ = false;
+};
 
 // Runs `body` on a machine of this kind and ends the process; for the child of a death test, where
 // nobody has used CUDA. Exits with 0 when no check failed.

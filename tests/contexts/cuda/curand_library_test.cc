@@ -74,6 +74,31 @@ TEST_F(CurandGeneratorTest, GoesOnWhenItsContextChangesTheStream) {
   EXPECT_EQ(values, DrawTwice(7, 0));
 }
 
+TEST_F(CurandGeneratorTest, WorksOnTheStreamOfTheContextAlone) {
+  constexpr size_t kCount = 1000;
+  const std::vector<float> zeros(kCount, 0.f), want = DrawTwice(7, 0);
+  CUDAContext context(Seeded(7)), other(Seeded(7));
+  context.SwitchToDevice(1);
+  context.curand_generator();
+  other.SwitchToDevice(1);
+  const DataPtr memory(CUDAContext::New(kCount * sizeof(float)));
+  other.CopyBytesFromCPU(kCount * sizeof(float), zeros.data(), memory.get());
+  other.FinishDeviceComputation();
+  context.SwitchToDevice(2);
+  Gate gate(context.cuda_stream());
+  CURAND_ENFORCE(Curand().GenerateUniform(context.curand_generator(),
+                                          static_cast<float*>(memory.get()), kCount));
+  std::vector<float> seen(kCount);
+  const auto read = [&](CUDAContext* reader) {
+    reader->CopyBytesToCPU(kCount * sizeof(float), memory.get(), seen.data());
+    reader->FinishDeviceComputation();
+    return seen;
+  };
+  EXPECT_EQ(read(&other), zeros);
+  gate.Open();
+  EXPECT_EQ(read(&context), std::vector<float>(want.begin(), want.begin() + kCount));
+}
+
 TEST_F(CurandGeneratorTest, NamesWhatItRefuses) {
   CUDAContext context(Seeded(7));
   context.SwitchToDevice(0);
