@@ -100,7 +100,8 @@ void WaitOnStream(const Event* event, void* context) {
   AwaitRecord(state, lock);
   const CudaStream& waiter = static_cast<const CUDAContext*>(context)->stream();
   if (state.IsOver() || state.stream == &waiter) return;
-  CUDA_ENFORCE(cudaStreamWaitEvent(waiter.stream, state.event, 0), "device ", waiter.device,
+  if (waiter.capture.active) EnforceNotRecording("a stream waits for an event");
+  CUDA_ENFORCE(WaitForEvent(waiter, state.event), "device ", waiter.device,
                " for an event of device ", state.device);
 }
 

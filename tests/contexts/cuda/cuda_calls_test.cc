@@ -56,6 +56,18 @@ TEST_F(CudaCallsTest, SwitchGoesBackToItsDeviceAndStream) {
   EXPECT_EQ(&CurrentStream(0), &ThreadStream(0, 2));
 }
 
+TEST_F(CudaCallsTest, HostWaitsForTheWorkOfAStreamOfAnyDevice) {
+  SKIP_BELOW_DEVICES(2);
+  for (const int device : {0, 1}) {
+    const CudaStream& stream = ThreadStream(device, 2);
+    Gate gate(stream.stream);
+    const Before opener("cudaEventSynchronize", [&] { gate.Open(); });
+    EXPECT_EQ(WaitForWork(stream), cudaSuccess);
+    EXPECT_TRUE(opener.ran());
+    EXPECT_TRUE(IsStreamFree(device, 2));
+  }
+}
+
 TEST_F(CudaCallsTest, HandlesInTheSteadyStateAskNothing) {
   CUDAContext context;
   if (!HasCublas()) GTEST_SKIP() << CublasProblem();

@@ -128,6 +128,88 @@ TEST_F(CudaEventStatesTest, CarriesTheTextOfWorkThatFailed) {
   EXPECT_EXIT(OnMachine({}, body), testing::ExitedWithCode(0), "");
 }
 
+// Finish waits for the record that it found; whoever has reset the event since has it for himself.
+TEST_F(CudaEventStatesTest, FinishLeavesAnEventAloneThatIsResetMeanwhile) {
+  const struct {
+    std::function<void(Event*, const CUDAContext&)> action;
+    EventStatus status;
+    const char* message;
+  } cases[] = {
+      {[](Event*, const CUDAContext&) {}, EVENT_INITIALIZED, "No error"},
+      {[](Event* e, const CUDAContext& context) { context.Record(e); }, EVENT_SCHEDULED,
+       "No error"},
+      {[](Event* e, const CUDAContext& context) { context.Record(e, "of the new one"); },
+       EVENT_FAILED, "of the new one"},
+      {[](Event* e, const CUDAContext&) { e->SetFinished("by hand"); }, EVENT_FAILED, "by hand"}};
+  for (const int device : {0, 1}) {
+    for (const auto& meanwhile : cases) {
+      CUDAContext before(0), after(device);
+      after.SwitchToDevice(2);
+      before.SwitchToDevice(1);
+      Event event(Option(CUDA));
+      std::jthread waiter;  // ends after the gates, also when something throws
+      Gate first(before.cuda_stream()), second(after.cuda_stream());
+      before.Record(&event);
+      const long calls = fakecuda_calls("cudaEventSynchronize");
+      waiter = std::jthread([&] { event.Finish(); });
+      while (fakecuda_calls("cudaEventSynchronize") == calls) std::this_thread::yield();
+      event.Reset();
+      meanwhile.action(&event, after);
+      first.Open();
+      waiter.join();
+      EXPECT_EQ(event.Query(), meanwhile.status);
+      EXPECT_EQ(event.ErrorMessage(), meanwhile.message);
+      second.Open();
+      if (meanwhile.status == EVENT_SCHEDULED) event.Finish();
+      after.FinishDeviceComputation();
+      EXPECT_NE(event.Query(), EVENT_SCHEDULED);
+    }
+  }
+}
+
+TEST_F(CudaEventStatesTest, IsRecordedOnOneDeviceAfterAnother) {
+  {
+    Event event(Option(CUDA));
+    for (const int device : {0, 1, 1, 0, 1}) {
+      CUDAContext recorder(device), waiter(1 - device);
+      waiter.SwitchToDevice(4);
+      Gate gate(recorder.cuda_stream());
+      recorder.Record(&event);
+      waiter.WaitEvent(event);
+      EXPECT_EQ(event.Query(), EVENT_SCHEDULED);
+      EXPECT_FALSE(IsStreamFree(1 - device, 4));
+      gate.Open();
+      waiter.FinishDeviceComputation();
+      EXPECT_EQ(event.Query(), EVENT_SUCCESS);
+      event.Reset();
+    }
+    CaffeCudaSetDevice(0);
+  }
+  // What it used went back to the stock of its device.
+  for (const int device : {0, 1}) {
+    const cudaEvent_t event = TakeCudaEvent(device);
+    EXPECT_EQ(RecordEvent(event, ThreadStream(device, 0)), cudaSuccess);
+    GiveCudaEvent(device, event);
+  }
+}
+
+TEST_F(CudaEventStatesTest, OlderWaitsStayWithTheirRecord) {
+  CUDAContext recorder, waiter;
+  waiter.SwitchToDevice(4);
+  recorder.SwitchToDevice(3);
+  Event event(Option(CUDA));
+  Gate gate(recorder.cuda_stream());
+  recorder.Record(&event);
+  waiter.WaitEvent(event);
+  event.Reset();
+  recorder.SwitchToDevice(5);
+  recorder.Record(&event);
+  event.Finish();
+  EXPECT_FALSE(IsStreamFree(0, 4));
+  gate.Open();
+  waiter.FinishDeviceComputation();
+}
+
 // The four directions. What was recorded behind a gate is seen by whoever waited.
 TEST_F(CudaEventStatesTest, CudaWaitsForCudaOnTheDevice) {
   CUDAContext first, second;

@@ -1,72 +1,14 @@
 #include "contexts/cuda/cuda_graph.h"
 
-#include <optional>
 #include <thread>
 
-#include "caffe2rt/caffe2.pb.h"
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/pinned_allocator.h"
-#include "tests/contexts/cuda/cuda_testing.h"
+#include "tests/contexts/cuda/cuda_graph_testing.h"
 
 namespace caffe2rt::test {
 namespace {
 
 using testing::HasSubstr;
-
-// Two numbers on the device, and the context that works on them.
-class CudaGraphTest : public CudaTest {
- protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!HasCudaGPU()) return;
-    RegisterCUDAContext();
-    context_.emplace();
-    context_->SwitchToDevice(0);
-    from_ = DataPtr(CUDAContext::New(sizeof(int)));
-    to_ = DataPtr(CUDAContext::New(sizeof(int)));
-    Set(from_, 1);
-    Set(to_, 2);
-    DeviceOption option;
-    option.set_device_type(CUDA);
-    option.set_device_id(0);
-    graph_ = GetCUDAStaticContext()->CreateGraph(option);
-  }
-  void TearDown() override {
-    graph_.reset();
-    from_.Reset();
-    to_.Reset();
-    context_.reset();
-    CudaTest::TearDown();
-  }
-  void Set(const DataPtr& memory, int value) {
-    context_->CopyBytesFromCPU(sizeof(int), &value, memory.get());
-    context_->FinishDeviceComputation();
-  }
-  int Get(const DataPtr& memory) {
-    int value = 0;
-    context_->CopyBytesToCPU(sizeof(int), memory.get(), &value);
-    context_->FinishDeviceComputation();
-    return value;
-  }
-  void CopyOnDevice() { context_->CopyBytesSameDevice(sizeof(int), from_.get(), to_.get()); }
-  // Records the copy and something else, and gives the reason why that cannot be replayed.
-  std::string ReasonAgainst(const std::function<void()>& action) {
-    graph_->BeginCapture(0);
-    CopyOnDevice();
-    action();
-    std::string reason;
-    EXPECT_FALSE(graph_->EndCapture(&reason));
-    EXPECT_EQ(Get(to_), 2);  // nothing ran
-    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
-    CopyOnDevice();  // and the stream works
-    EXPECT_EQ(Get(to_), 1);
-    return reason;
-  }
-
-  std::optional<CUDAContext> context_;
-  DataPtr from_, to_;
-  std::unique_ptr<DeviceGraph> graph_;
-};
 
 TEST_F(CudaGraphTest, ReplaysWhatItRecorded) {
   graph_->BeginCapture(0);
@@ -133,6 +75,15 @@ TEST_F(CudaGraphTest, RefusesWaitsAndEvents) {
   EXPECT_EQ(ReasonAgainst([&] { EXPECT_THROW(context_->Record(&event), EnforceNotMet); }),
             "an event is recorded");
   EXPECT_EQ(event.Query(), EventStatus::EVENT_FAILED);  // who waits does not wait for ever
+  Set(to_, 2);
+  CUDAContext other;
+  other.SwitchToDevice(3);
+  context_->SwitchToDevice(0);
+  Event pending(option);
+  Gate gate(other.cuda_stream());
+  other.Record(&pending);
+  EXPECT_EQ(ReasonAgainst([&] { EXPECT_THROW(context_->WaitEvent(pending), EnforceNotMet); }),
+            "a stream waits for an event");
 }
 
 TEST_F(CudaGraphTest, ReplaysCopiesOfPinnedMemory) {
@@ -148,23 +99,6 @@ TEST_F(CudaGraphTest, ReplaysCopiesOfPinnedMemory) {
   graph_->Launch(0);
   EXPECT_TRUE(context_->stream().has_host_copies);  // pinned memory that is freed waits for it
   EXPECT_EQ(Get(to_), 12);
-}
-
-TEST_F(CudaGraphTest, KeepsItsOrderOnAnotherStream) {
-  graph_->BeginCapture(0);
-  CopyOnDevice();
-  std::string reason;
-  ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
-  Gate gate(context_->cuda_stream());
-  context_->CopyBytesSameDevice(sizeof(int), to_.get(), from_.get());  // 2, when the gate opens
-  graph_->Launch(1);
-  CUDAContext other;
-  other.SwitchToDevice(1);
-  EXPECT_FALSE(IsStreamFree(0, 1));
-  gate.Open();
-  other.FinishDeviceComputation();
-  context_->SwitchToDevice(0);
-  EXPECT_EQ(Get(from_), 2);
 }
 
 TEST_F(CudaGraphTest, LeavesOtherThreadsAlone) {

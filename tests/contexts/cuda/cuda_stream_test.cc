@@ -2,6 +2,8 @@
 
 #include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "tests/contexts/cuda/cuda_testing.h"
 
@@ -97,6 +99,87 @@ TEST_F(CudaStreamTest, RefusesDevicesAndIdsThatCannotBe) {
   EXPECT_THROW(CurrentStream(99), EnforceNotMet);
   EXPECT_THROW(IsStreamFree(-1, 0), EnforceNotMet);
   EXPECT_THROW(StreamGuard(0, -1), EnforceNotMet);
+}
+
+TEST_F(CudaStreamTest, TellsStreamsOfTwoDevicesApart) {
+  SKIP_BELOW_DEVICES(2);
+  Gate gate(ThreadStream(1, 1).stream);
+  Synchronize(ThreadStream(0, 1).stream);
+  EXPECT_TRUE(IsStreamFree(0, 1));
+  EXPECT_FALSE(IsStreamFree(1, 1));
+}
+
+// `other` of one device and `waiter` of another or the same.
+class CudaStreamPairTest : public CudaTest,
+                           public testing::WithParamInterface<std::pair<int, int>> {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    SKIP_BELOW_DEVICES(2);
+    other_ = &ThreadStream(GetParam().first, 1);
+    waiter_ = &ThreadStream(GetParam().second, 2);
+    Synchronize(other_->stream);
+    Synchronize(waiter_->stream);
+  }
+  bool IsFree(const CudaStream& stream) {
+    return IsStreamFree(stream.device, &stream == waiter_ ? 2 : 1);
+  }
+  CudaStream* other_ = nullptr;
+  CudaStream* waiter_ = nullptr;
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, CudaStreamPairTest,
+                         testing::Values(std::pair(0, 0), std::pair(0, 1), std::pair(1, 0),
+                                         std::pair(1, 1)));
+
+TEST_P(CudaStreamPairTest, StreamWaitsForWhatTheOtherWasGivenSoFar) {
+  Gate gate(other_->stream);
+  WaitForStream(*waiter_, *other_);
+  Gate later(other_->stream);
+  EXPECT_FALSE(IsFree(*waiter_));
+  gate.Open();
+  Synchronize(waiter_->stream);  // and not for what came later
+  EXPECT_FALSE(IsFree(*other_));
+  EXPECT_EQ(CaffeCudaGetDevice(), 0);
+}
+
+TEST_P(CudaStreamPairTest, StreamThatIsWaitedForGoesOn) {
+  Gate gate(waiter_->stream);
+  WaitForStream(*waiter_, *other_);
+  Synchronize(other_->stream);
+  EXPECT_FALSE(IsFree(*waiter_));
+}
+
+TEST_P(CudaStreamPairTest, WaitKeepsThePlaceThatItSaw) {
+  Gate gate(other_->stream);
+  WaitForStream(*waiter_, *other_);
+  // The event is used again, for streams that are free.
+  const CudaStream& third = ThreadStream(GetParam().first, 3);
+  const CudaStream& fourth = ThreadStream(GetParam().second, 4);
+  WaitForStream(fourth, third);
+  Synchronize(fourth.stream);
+  EXPECT_FALSE(IsFree(*waiter_));
+}
+
+TEST_F(CudaStreamTest, WaitsForNothingOnOneStream) {
+  const CudaStream& stream = ThreadStream(0, 1);
+  Synchronize(stream.stream);
+  WaitForStream(stream, stream);
+  EXPECT_TRUE(IsStreamFree(0, 1));
+}
+
+TEST_F(CudaStreamTest, EventsAreOfTheirDevice) {
+  SKIP_BELOW_DEVICES(2);
+  for (const int device : {1, 0}) {
+    std::vector<cudaEvent_t> events;
+    for (int i = 0; i < 40; ++i) {
+      events.push_back(TakeCudaEvent(device));
+      EXPECT_EQ(RecordEvent(events.back(), ThreadStream(device, 1)), cudaSuccess);
+    }
+    EXPECT_EQ(std::set(events.begin(), events.end()).size(), events.size());
+    for (const cudaEvent_t event : events) GiveCudaEvent(device, event);
+  }
+  EXPECT_EQ(CaffeCudaGetDevice(), 0);
 }
 
 TEST_F(CudaStreamTest, GivesEventsAgain) {
