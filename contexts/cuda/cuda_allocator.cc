@@ -113,6 +113,18 @@ std::vector<long> BytesByGpu(Member member) {
   return bytes;
 }
 
+// The current stream on the calling thread's device, where that is another one than `device`: it
+// may have copied from there. Null for a thread without streams, which makes no call of CUDA.
+CudaStream* FindStreamElsewhere(int device) {
+  const int devices = NumCudaDevices();
+  bool has_other = false;
+  for (int i = 0; i < devices; ++i) has_other |= i != device && FindCurrentStream(i) != nullptr;
+  if (!has_other) return nullptr;
+  int now = device;
+  if (!LogCudaError(cudaGetDevice(&now), "cudaGetDevice")) return nullptr;
+  return now != device && now < devices ? FindCurrentStream(now) : nullptr;
+}
+
 // The deleters, one for each device so that the block's token can be the state.
 template <int kDevice>
 void FreeOn(void* data, void* token) noexcept {
@@ -124,6 +136,9 @@ void FreeOn(void* data, void* token) noexcept {
   CudaStream* const stream = FindCurrentStream(kDevice);
   try {
     if (stream != nullptr) index = Of(kDevice).upstream->IndexOf(*stream);
+    if (CudaStream* const elsewhere = FindStreamElsewhere(kDevice); elsewhere != nullptr) {
+      Of(kDevice).pool->RecordUse({data, token}, Of(kDevice).upstream->IndexOf(*elsewhere));
+    }
   } catch (const std::exception& e) {
     LOG(ERROR) << "memory of CUDA " << kDevice << ": " << e.what();
   }

@@ -23,6 +23,7 @@ class AsyncPool final : public internal::TrackedPool {
     const CudaAsyncUpstream::StreamScope scope(driver_.StreamAt(stream));
     const size_t bytes = RoundUp(nbytes, internal::kBlockGranule);
     Lock lock(mutex_);
+    if (!waiting_.empty()) GiveWaiting(lock);
     internal::BlockRecord* record = NewSegment(bytes, stream, lock);
     if (record == nullptr) {
       // Spurious refusals while work is pending are known: wait, trim, and ask once more.
@@ -43,15 +44,21 @@ class AsyncPool final : public internal::TrackedPool {
     Lock lock(mutex_);
     internal::BlockRecord* const record = Claim(block);
     TakeBack(record, stream);
-    CudaStream* const home = driver_.StreamAt(record->home);
-    for (const StreamIndex use : record->uses) Join(*home, use);
-    const CudaAsyncUpstream::StreamScope scope(home);
-    GiveBack({RemoveSegment(record)}, lock);
+    if (JoinUses(record)) {
+      GiveToDriver(record, lock);
+    } else {
+      record->state = internal::BlockState::kWaiting;
+      waiting_.push_back(record);
+    }
   }
 
   size_t ReleaseCached() override {
     const size_t count = driver_.Streams().size();
     for (size_t i = 0; i < count; ++i) driver_.Synchronize(static_cast<StreamIndex>(i));
+    {
+      Lock lock(mutex_);
+      GiveWaiting(lock);
+    }
     driver_.FreeDeferred();
     return driver_.Trim();
   }
@@ -66,6 +73,34 @@ class AsyncPool final : public internal::TrackedPool {
   }
 
  private:
+  // Puts the home stream behind the streams that use the block. False where CUDA refuses all of it:
+  // what is wrong with the device is reported by its next call that can throw.
+  bool JoinUses(internal::BlockRecord* record) {
+    try {
+      const CudaStream& home = *driver_.StreamAt(record->home);
+      for (const StreamIndex use : record->uses) Join(home, use);
+    } catch (const EnforceNotMet&) {
+      return false;
+    }
+    record->uses.Clear();
+    return true;
+  }
+
+  void GiveToDriver(internal::BlockRecord* record, Lock& lock) {
+    const CudaAsyncUpstream::StreamScope scope(driver_.StreamAt(record->home));
+    GiveBack({RemoveSegment(record)}, lock);
+  }
+
+  // Tries again what could not be given to the driver before.
+  void GiveWaiting(Lock& lock) {
+    for (size_t count = waiting_.size(); count > 0 && !waiting_.empty(); --count) {
+      internal::BlockRecord* const record = waiting_.back();
+      if (!JoinUses(record)) return;
+      waiting_.pop_back();
+      GiveToDriver(record, lock);
+    }
+  }
+
   // Puts the home stream behind the other's work so far; where CUDA refuses, the host waits.
   void Join(const CudaStream& home, StreamIndex other) {
     if (CudaIsUnloading()) return;
@@ -80,6 +115,7 @@ class AsyncPool final : public internal::TrackedPool {
   void CheckLists() const override {}
 
   CudaAsyncUpstream& driver_;
+  std::vector<internal::BlockRecord*> waiting_;  // freed, with uses that home does not wait for
 };
 
 }  // namespace
