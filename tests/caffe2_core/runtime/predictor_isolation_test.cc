@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/predictor.h"
+#include "contexts/cpu/cpu_context.h"
 #include "tests/caffe2_core/runtime/predictor_nets.h"
 #include "tests/support/operator_test.h"
 
@@ -92,16 +94,53 @@ TEST(PredictorIsolationTest, NetThatWritesAWeightLeavesTheParentsAlone) {
 }
 
 TEST(PredictorIsolationTest, ResultThatIsAnAliasSurvivesLaterCalls) {
-  Predictor predictor(NetDef(), ParseNet(R"(name: "n" op { type: "Relu" input: "x" output: "a" }
-    op { type: "Alias" input: "a" output: "y" } external_input: "x" external_output: "y"
-    external_output: "a")"));
+  for (const char* outputs :
+       {R"(external_output: "y")", R"(external_output: "y" external_output: "a")"}) {
+    SCOPED_TRACE(outputs);
+    Predictor predictor(NetDef(), ParseNet(std::string(R"(name: "n" external_input: "x"
+      op { type: "Relu" input: "x" output: "a" } op { type: "Alias" input: "a" output: "y" })") +
+                                           outputs));
+    std::vector<Tensor> out;
+    predictor({Vector({1, 2})}, &out);
+    const std::vector<Tensor> held = out;
+    predictor({Vector({3, 4})}, &out);
+    predictor({Vector({5, 6})}, &out);
+    for (const Tensor& tensor : held) EXPECT_EQ(Values(tensor), (std::vector<float>{1, 2}));
+    for (const Tensor& tensor : out) EXPECT_EQ(Values(tensor), (std::vector<float>{5, 6}));
+  }
+}
+
+// Y = a view of X, as operators of users make it.
+class PredictorTestViewOp final : public Operator<CPUContext> {
+ public:
+  PredictorTestViewOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {}
+  bool RunOnDevice() override {
+    *Output(0) = Input(0);
+    return true;
+  }
+};
+REGISTER_CPU_OPERATOR(PredictorTestView, PredictorTestViewOp);
+OPERATOR_SCHEMA(PredictorTestView).NumInputs(1).NumOutputs(1);
+
+TEST(PredictorIsolationTest, WeightsCannotBeWrittenThroughViewsOfThem) {
+  Predictor predictor(ParseNet(kInit), ParseNet(R"(name: "n"
+    op { type: "PredictorTestView" input: "w" output: "v" }
+    op { type: "Add" input: "v" input: "x" output: "v" } op { type: "Copy" input: "v" output: "y" }
+    external_input: "x" external_input: "w" external_output: "y")"));
+  EXPECT_TRUE(predictor.ws()->shared()->GetBlob("w")->Get<Tensor>().storage()->read_only());
   std::vector<Tensor> out;
-  predictor({Vector({1, 2})}, &out);
-  const std::vector<Tensor> held = out;
-  predictor({Vector({3, 4})}, &out);
-  predictor({Vector({5, 6})}, &out);
-  for (const Tensor& tensor : held) EXPECT_EQ(Values(tensor), (std::vector<float>{1, 2}));
-  for (const Tensor& tensor : out) EXPECT_EQ(Values(tensor), (std::vector<float>{5, 6}));
+  for (int call = 0; call < 3; ++call) {
+    predictor({Vector({1, 1})}, &out);
+    EXPECT_EQ(Values(out[0]), (std::vector<float>{11, 21}));
+  }
+}
+
+// No checksum before each use, no copy: all instances read one memory.
+TEST(PredictorIsolationTest, WeightsAreSharedByInstancesAndNeedNoComparison) {
+  Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
+  const Tensor& weight = predictor.ws()->shared()->GetBlob("w")->Get<Tensor>();
+  EXPECT_FALSE(weight.storage()->exposed());
+  EXPECT_EQ(predictor.ws()->GetBlob("w")->Get<Tensor>().raw_data(), weight.raw_data());
 }
 
 TEST(PredictorIsolationTest, ResultThatIsAnAliasOfAnInputOrAWeightIsTheCallersOwn) {

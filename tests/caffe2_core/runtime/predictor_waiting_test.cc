@@ -102,6 +102,7 @@ class PredictorWaitingTest : public testing::Test {
     threads_.emplace_back([this, predictor, value] {
       ids_[static_cast<size_t>(started_.fetch_add(1))] = static_cast<pid_t>(syscall(SYS_gettid));
       if (Call(predictor, value) == value + 1) ++right_;
+      ++finished_;
     });
   }
   void JoinAll() {
@@ -128,7 +129,7 @@ class PredictorWaitingTest : public testing::Test {
 
   Gate gate_;
   std::vector<std::thread> threads_;
-  std::atomic<int> started_{0}, right_{0};
+  std::atomic<int> started_{0}, finished_{0}, right_{0};
   std::atomic<pid_t> ids_[16] = {};
 };
 
@@ -229,7 +230,7 @@ TEST_F(PredictorWaitingTest, CallsGoOnWhileAnInstanceIsMade) {
   Start(&predictor, 3);
   while (!AllSleep(3)) sched_yield();
   gate_.Set([](Gate* gate) { gate->closed = false; });
-  while (right_ != 2) sched_yield();
+  while (finished_ != 2) sched_yield();
   EXPECT_EQ(predictor.num_instances(), 1);
   gate_.Set([](Gate* gate) { gate->making_closed = false; });
   JoinAll();
