@@ -3,26 +3,47 @@
 #include <algorithm>
 #include <cstring>
 
+#include "caffe2_core/base/simd.h"
+
 namespace caffe2rt {
 
 namespace {
 
-// Any single change alters the sum: each step is a bijection of its lane. Eight lanes hide the
-// latency of the multiplication.
+constexpr size_t kLanes = 128;  // enough vectors to hide the latency of a step
+constexpr size_t kRoundBytes = kLanes * sizeof(uint32_t);
+
+// Mixes `rounds` times kLanes words into the lanes. A step is a bijection of its lane, so that a
+// single change is never lost. The rotation carries the highest bits, which a multiplication keeps
+// where they are, down: else two changes of sign would cancel each other.
+CAFFE2RT_SIMD void MixRounds(const unsigned char* bytes, size_t rounds, uint32_t* lanes) {
+  constexpr uint32_t kOdd = 0x9e3779b1u;
+  for (size_t round = 0; round < rounds; ++round, bytes += kRoundBytes) {
+    uint32_t words[kLanes];
+    std::memcpy(words, bytes, sizeof(words));
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const uint32_t mixed = (lanes[lane] ^ words[lane]) * kOdd;
+      lanes[lane] = (mixed << 15) | (mixed >> 17);
+    }
+  }
+}
+
 uint64_t SumOf(const void* data, size_t nbytes) {
   constexpr uint64_t kOdd = 0x9e3779b97f4a7c15ull;
-  constexpr size_t kLanes = 8;
-  uint64_t lanes[kLanes] = {1, 2, 3, 4, 5, 6, 7, 8};
   const auto* bytes = static_cast<const unsigned char*>(data);
-  size_t i = 0;
-  for (; i + sizeof(lanes) <= nbytes; i += sizeof(lanes)) {
-    uint64_t words[kLanes];
-    std::memcpy(words, bytes + i, sizeof(words));
-    for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] = (lanes[lane] ^ words[lane]) * kOdd;
+  uint32_t lanes[kLanes];
+  for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] = static_cast<uint32_t>(lane);
+  const size_t whole = nbytes / kRoundBytes, rest = nbytes % kRoundBytes;
+  MixRounds(bytes, whole, lanes);
+  if (rest > 0) {
+    unsigned char last[kRoundBytes] = {};
+    std::memcpy(last, bytes + whole * kRoundBytes, rest);
+    MixRounds(last, 1, lanes);
   }
-  for (; i < nbytes; ++i) lanes[0] = (lanes[0] ^ bytes[i]) * kOdd;
   uint64_t sum = nbytes;
-  for (const uint64_t lane : lanes) sum = ((sum ^ lane) * kOdd) ^ (sum >> 29);
+  for (const uint32_t lane : lanes) {
+    sum = (sum ^ lane) * kOdd;
+    sum ^= sum >> 29;
+  }
   return sum;
 }
 
@@ -57,7 +78,10 @@ std::shared_ptr<const void> Storage::Derived(const std::string& key, const Deriv
 
 void Storage::VerifyContent(size_t nbytes) {
   const uint64_t sum = SumOf(data_, std::min(nbytes, capacity_bytes_));
-  if (content_sum_.exchange(sum, std::memory_order_relaxed) != sum) MoveVersion();
+  if (content_sum_.load(std::memory_order_acquire) == sum) return;
+  // The version first: a thread that finds the new sum must find the new version too.
+  MoveVersion();
+  content_sum_.store(sum, std::memory_order_release);
 }
 
 void Storage::DropDerived() {

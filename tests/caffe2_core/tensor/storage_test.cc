@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -67,6 +69,122 @@ TEST(StorageTest, ExposedMemoryIsComparedBeforeAFormIsKept) {
   EXPECT_NE(storage.VerifiedVersion(sizeof(data)), first);
   storage.set_read_only();
   EXPECT_FALSE(storage.exposed());
+}
+
+// Long enough for every path of the sum: rounds of 512 bytes, a rest, and bytes beyond the last
+// word.
+TEST(StorageTest, EveryByteOfExposedMemoryCounts) {
+  std::vector<unsigned char> data(2 * 512 + 131);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<unsigned char>(i * 7);
+  Storage storage(data.data(), data.size(), nullptr, CPU, TypeMeta::Make<uint8_t>(), 1);
+  storage.set_exposed();
+  uint64_t version = storage.VerifiedVersion(data.size());
+  for (size_t i = 0; i < data.size(); ++i) {
+    for (const unsigned char bit : {0x01, 0x80}) {
+      data[i] = static_cast<unsigned char>(data[i] ^ bit);
+      const uint64_t moved = storage.VerifiedVersion(data.size());
+      ASSERT_NE(moved, version) << i;
+      ASSERT_EQ(storage.VerifiedVersion(data.size()), moved) << i;
+      version = moved;
+    }
+  }
+}
+
+// Changes that a sum of weak steps would take for none: signs, values that change places, the same
+// change everywhere.
+TEST(StorageTest, PairsOfChangesDoNotCancel) {
+  std::vector<float> data(1024);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i + 1);
+  Storage storage(data.data(), 4096, nullptr, CPU, TypeMeta::Make<float>(), 1);
+  storage.set_exposed();
+  uint64_t version = storage.VerifiedVersion(4096);
+  const auto expect_change = [&](size_t i, const char* what) {
+    const uint64_t moved = storage.VerifiedVersion(4096);
+    EXPECT_NE(moved, version) << what << " " << i;
+    version = moved;
+  };
+  for (const size_t first : {0, 1, 2, 500}) {
+    for (size_t distance = 1; first + distance < data.size(); ++distance) {
+      float &a = data[first], &b = data[first + distance];
+      a = -a;
+      b = -b;
+      expect_change(distance, "signs");
+      std::swap(a, b);
+      expect_change(distance, "swapped");
+    }
+  }
+  for (float& value : data) value = -value;
+  expect_change(0, "all signs");
+  for (float& value : data) value *= 2;
+  expect_change(0, "doubled");
+  std::reverse(data.begin(), data.end());
+  expect_change(0, "reversed");
+  std::fill(data.begin(), data.end(), 0.f);
+  expect_change(0, "zeroed");
+}
+
+// The bytes behind the tensor's own may change: another tensor's, of a larger capacity.
+TEST(StorageTest, OnlyTheBytesThatAreUsedCount) {
+  float data[4] = {1, 2, 3, 4};
+  Storage storage(data, sizeof(data), nullptr, CPU, TypeMeta::Make<float>(), 1);
+  storage.set_exposed();
+  const uint64_t version = storage.VerifiedVersion(12);
+  data[3] = 5;
+  EXPECT_EQ(storage.VerifiedVersion(12), version);
+  data[2] = 5;
+  EXPECT_NE(storage.VerifiedVersion(12), version);
+  EXPECT_NE(storage.VerifiedVersion(16), version);
+  EXPECT_EQ(storage.VerifiedVersion(1000), storage.VerifiedVersion(16));  // no more than there is
+}
+
+// A form that the sum proved stale is dropped, and not made again without need.
+TEST(StorageTest, WritesThroughKeptPointersDropDerivedForms) {
+  float data[2] = {1, 2};
+  Storage storage(data, sizeof(data), nullptr, CPU, TypeMeta::Make<float>(), 2);
+  storage.set_exposed();
+  int made = 0;
+  const auto make = [&] { return Number(++made); };
+  (void)storage.VerifiedVersion(sizeof(data));
+  EXPECT_EQ(Value(storage.Derived("a", make)), 1);
+  (void)storage.VerifiedVersion(sizeof(data));
+  EXPECT_EQ(Value(storage.Derived("a", make)), 1);
+  data[0] = 7;
+  (void)storage.VerifiedVersion(sizeof(data));
+  EXPECT_EQ(Value(storage.Derived("a", make)), 2);
+}
+
+TEST(StorageTest, ReadOnlyMemoryIsNotCompared) {
+  float data[2] = {1, 2};
+  Storage storage(data, sizeof(data), nullptr, CPU, TypeMeta::Make<float>(), 2);
+  storage.set_exposed();
+  storage.set_read_only();
+  const uint64_t version = storage.VerifiedVersion(sizeof(data));
+  data[0] = 7;
+  EXPECT_EQ(storage.VerifiedVersion(sizeof(data)), version);
+}
+
+TEST(StorageTest, FreesElementsThenMemoryOnce) {
+  static int freed;
+  freed = 0;
+  const auto counted = std::make_shared<int>(5);
+  using Element = std::shared_ptr<int>;
+  alignas(Element) unsigned char memory[2 * sizeof(Element)];
+  auto* elements = reinterpret_cast<Element*>(memory);
+  new (elements) Element(counted);
+  new (elements + 1) Element(counted);
+  {
+    Storage storage(memory, sizeof(memory), MemoryDeleter([](void*) { ++freed; }), CPU,
+                    TypeMeta::Make<Element>(), 2);
+    EXPECT_EQ(storage.constructed(), 2);
+    EXPECT_EQ(counted.use_count(), 3);
+  }
+  EXPECT_EQ(counted.use_count(), 1);
+  EXPECT_EQ(freed, 1);
+  {
+    Storage none(nullptr, 0, MemoryDeleter([](void*) { ++freed; }), CPU, TypeMeta::Make<float>(),
+                 0);
+  }
+  EXPECT_EQ(freed, 1);
 }
 
 TEST(StorageTest, FailedMakerLeavesNoForm) {
