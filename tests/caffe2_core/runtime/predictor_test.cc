@@ -5,8 +5,6 @@
 #include <atomic>
 #include <thread>
 
-#include "caffe2_core/io/blob_serialization.h"
-#include "caffe2_core/io/db.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/caffe2_core/runtime/predictor_nets.h"
 #include "tests/support/operator_test.h"
@@ -164,83 +162,105 @@ TEST(PredictorTest, UnnamedNetsGetAName) {
   EXPECT_EQ(predictor.output_names(), std::vector<std::string>{"y"});
 }
 
-// A net that asks whether there is a database.
-NetDef NetThatOpensAFile() {
-  return ParseNet(R"(op { type: "DBExists" output: "exists" arg { name: "db_type" s: "minidb" }
-      arg { name: "db_name" s: "nowhere" } } external_output: "exists")");
-}
-
-MetaNetDef MetaNetThatOpensAFile() {
+MetaNetDef Meta(const std::vector<std::pair<std::string, std::string>>& nets) {
   MetaNetDef meta;
-  NetsMap* entry = meta.add_nets();
-  entry->set_key("PREDICT_NET_TYPE");
-  *entry->mutable_value() = NetThatOpensAFile();
+  for (const auto& [key, text] : nets) {
+    NetsMap* const entry = meta.add_nets();
+    entry->set_key(key);
+    *entry->mutable_value() = ParseNet(text);
+  }
   return meta;
 }
+void AddBlobs(const std::string& key, const std::vector<std::string>& names, MetaNetDef* meta) {
+  BlobsMap* const entry = meta->add_blobs();
+  entry->set_key(key);
+  for (const std::string& name : names) entry->add_value(name);
+}
 
-bool RunsAndFindsNothing(Predictor predictor) {
+// The file lists the init nets the other way round: the predict init net needs what the global one
+// makes.
+TEST(PredictorTest, RunsTheGlobalInitNetOfAMetaNetFirst) {
+  MetaNetDef meta =
+      Meta({{"PREDICT_INIT_NET_TYPE", R"(op { type: "Copy" input: "v" output: "w" })"},
+            {"GLOBAL_INIT_NET_TYPE", R"(op { type: "GivenTensorFill" output: "v"
+               arg { name: "shape" ints: 2 } arg { name: "values" floats: 1 floats: 2 } })"},
+            {"PREDICT_NET_TYPE", kPredict}});
+  meta.mutable_nets(0)->mutable_value()->add_external_input("v");
+  AddBlobs("INPUTS_BLOB_TYPE", {"x"}, &meta);
+  AddBlobs("OUTPUTS_BLOB_TYPE", {"y", "z"}, &meta);
+  Predictor predictor(meta);
+  EXPECT_EQ(predictor.input_names(), std::vector<std::string>{"x"});
   std::vector<Tensor> out;
-  return predictor(Predictor::TensorList(), &out) && !out[0].data<bool>()[0];
+  predictor({Vector({-5, 5})}, &out);
+  ASSERT_EQ(out.size(), 2u);
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{-4, 7}));
+  EXPECT_EQ(Values(out[1]), (std::vector<float>{0, 7}));
 }
 
-TEST(PredictorTest, OpensNoFilesUnlessAsked) {
-  const std::string refusal =
-      "nets may access no files here; PredictorOptions::file_access allows it";
-  const auto run = [](const Predictor& predictor) { RunsAndFindsNothing(predictor); };
-  const NetDef net = NetThatOpensAFile();
-  ExpectThrows([&] { run(Predictor(NetDef(), net)); }, refusal);
-  ExpectThrows([&] { run(Predictor(MetaNetThatOpensAFile())); }, refusal);
-  // The init net already.
-  ExpectThrows([&] { Predictor(net, ParseNet(kPredict)); }, refusal);
-  PredictorOptions options;
-  options.file_access = FileAccess::Free();
-  EXPECT_TRUE(RunsAndFindsNothing(Predictor(NetDef(), net, nullptr, options)));
-  EXPECT_TRUE(RunsAndFindsNothing(Predictor(MetaNetThatOpensAFile(), nullptr, options)));
-}
-
-TEST(PredictorTest, FollowsThePolicyOfTheParentUnlessItHasItsOwn) {
-  const NetDef net = NetThatOpensAFile();
+TEST(PredictorTest, MetaNetWithoutBlobsUsesThePredictNets) {
+  const MetaNetDef meta = Meta({{"PREDICT_INIT_NET_TYPE", kInit}, {"PREDICT_NET_TYPE", kPredict}});
+  Predictor predictor(meta);
+  EXPECT_EQ(predictor.input_names(), (std::vector<std::string>{"x", "w"}));
+  EXPECT_EQ(predictor.output_names(), std::vector<std::string>{"z"});
+  // Without the init net the weights are those of the parent.
   Workspace parent;
-  EXPECT_TRUE(RunsAndFindsNothing(Predictor(NetDef(), net, &parent)));
-  PredictorOptions off;
-  off.file_access = FileAccess::Off("an option");
-  ExpectThrows([&] { RunsAndFindsNothing(Predictor(NetDef(), net, &parent, off)); }, "an option");
-  parent.SetFileAccess(FileAccess::Off("the parent"));
-  ExpectThrows([&] { RunsAndFindsNothing(Predictor(NetDef(), net, &parent)); }, "the parent");
-  PredictorOptions free;
-  free.file_access = FileAccess::Free();
-  EXPECT_TRUE(RunsAndFindsNothing(Predictor(NetDef(), net, &parent, free)));
+  Feed<float>(&parent, "w", {2}, {100, 200});
+  Predictor without(meta, &parent, PredictorOptions{.run_init = false});
+  std::vector<Tensor> out;
+  without({Vector({1, 1})}, &out);
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{101, 201}));
+  ExpectThrows(
+      [] {
+        Predictor missing(Meta({{"PREDICT_INIT_NET_TYPE", kInit}}));
+      },
+      "no net \"PREDICT_NET_TYPE\"; it has: PREDICT_INIT_NET_TYPE");
+}
+
+TEST(PredictorTest, ConfigKeepsItsWorkspaceAliveAndNamesTheBlobs) {
   PredictorConfig config;
-  config.ws = std::make_shared<Workspace>(&parent);
-  config.predict_net = std::make_shared<NetDef>(net);
-  ExpectThrows([&] { RunsAndFindsNothing(Predictor(config)); }, "the parent");
+  config.predict_net = std::make_shared<NetDef>(ParseNet(kPredict));
+  config.ws = std::make_shared<Workspace>();
+  Feed<float>(config.ws.get(), "w", {2}, {1, 2});
+  config.input_names = {"x"};
+  config.output_names = {"y"};
+  Predictor predictor(config);
+  config = PredictorConfig();
+  std::vector<Tensor> out;
+  predictor({Vector({-5, 5})}, &out);
+  EXPECT_EQ(Values(out.at(0)), (std::vector<float>{-4, 7}));
+  EXPECT_EQ(predictor.input_names(), std::vector<std::string>{"x"});
 }
 
-TEST(PredictorTest, TheOlderFormFollowsThePolicyToo) {
-  NetDef net = NetThatOpensAFile();
-  Predictor predictor(NetDef(), net);
-  Predictor::TensorVector out;
-  ExpectThrows([&] { predictor.run({}, &out); }, "nets may access no files here");
+TEST(PredictorTest, NamesInputsAndOutputsThatItCannotUse) {
+  Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
+  std::vector<Tensor> out;
+  ExpectThrows([&] { predictor({Tensor(CPU)}, &out); }, "input 0 (\"x\") has no shape");
+  Tensor x = Vector({1, 2});
+  Predictor::TensorVector pointers;
+  ExpectThrows([&] { predictor.run({&x, &x, &x}, &pointers); }, "3 vs 2");
+  ExpectThrows(
+      [&] {
+        predictor.run_map(Predictor::TensorMap{{"q", x}}, &pointers);
+      },
+      "Blob does not exist: q; the predictor's inputs are x, w");
+  NetDef unknown = ParseNet(kPredict);
+  unknown.set_type("no_such_type");
+  ExpectThrows([&] { Predictor(ParseNet(kInit), unknown); },
+               "has type \"no_such_type\", which is not known");
 }
 
-TEST(PredictorTest, LoadedFromADatabaseOpensOnlyTheDatabase) {
-  const test::TempDir dir;
-  MetaNetDef meta = MetaNetThatOpensAFile();
-  Blob blob;
-  *blob.GetMutable<std::string>() = meta.SerializeAsString();
-  {
-    const auto database = db::CreateDB("minidb", dir.path("p"), db::NEW);
-    const auto transaction = database->NewTransaction();
-    transaction->Put("!!META_NET_DEF", SerializeBlob(blob, "!!META_NET_DEF"));
+TEST(PredictorTest, NetsForAMissingDeviceRunOnTheCpuWhenAsked) {
+  NetDef init = ParseNet(kInit), predict = ParseNet(kPredict);
+  constexpr int kNoSuchDevice = 9;
+  for (NetDef* net : {&init, &predict}) {
+    net->mutable_device_option()->set_device_type(kNoSuchDevice);
   }
-  const Predictor loaded = LoadPredictor(dir.path("p"), "minidb");
-  ExpectThrows([&] { RunsAndFindsNothing(loaded); }, "PredictorOptions::file_access allows it");
-  PredictorOptions options;
-  options.file_access = FileAccess::Below({dir.path()});
-  ExpectThrows([&] { RunsAndFindsNothing(LoadPredictor(dir.path("p"), "minidb", "", options)); },
-               "it is not below");
-  options.file_access = FileAccess::Below({"."});
-  EXPECT_TRUE(RunsAndFindsNothing(LoadPredictor(dir.path("p"), "minidb", "", options)));
+  EXPECT_THROW(Predictor(init, predict), EnforceNotMet);
+  EXPECT_THROW(Predictor(ParseNet(kInit), predict), EnforceNotMet);
+  Predictor predictor(init, predict, nullptr, PredictorOptions{.device_fallback = true});
+  std::vector<Tensor> out;
+  predictor({Vector({1, 1})}, &out);
+  EXPECT_EQ(Values(out[0]), (std::vector<float>{11, 21}));
 }
 
 }  // namespace
