@@ -15,8 +15,8 @@ using test::ExpectThrows;
 using test::Feed;
 using test::kInitStep;
 
-bool RunPlan(Workspace* ws, const std::string& steps) {
-  return test::RunPlanText(ws, test::kCountingNets + steps);
+bool RunPlan(Workspace* ws, const std::string& steps, const PlanOptions& options = {}) {
+  return test::RunPlanText(ws, test::kCountingNets + steps, options);
 }
 
 TEST(PlanConcurrencyTest, ConcurrentInstancesWithWorkspacesOfTheirOwn) {
@@ -66,8 +66,11 @@ TEST(PlanConcurrencyTest, NestedInstancesMultiply) {
 TEST(PlanConcurrencyTest, StopBlobIsReadAfterConcurrentSubsteps) {
   Workspace ws;
   test::ResetPlanCounts();
+  PlanOptions options;
+  options.should_continue = [](int i) { return i < 10; };
   EXPECT_TRUE(RunPlan(&ws, std::string(kInitStep) + R"(execution_step { concurrent_substeps: true
-    substep { network: "step" } substep { network: "count" } should_stop_blob: "stop" })"));
+    substep { network: "step" } substep { network: "count" } should_stop_blob: "stop" })",
+                      options));
   ExpectTensor<float>(ws, "n", {1}, {3});
   EXPECT_EQ(test::PlanRuns(), 3);
 }
