@@ -9,6 +9,9 @@
 namespace caffe2rt {
 namespace {
 
+// Against hostile plans: names to go through.
+constexpr size_t kMaxUses = 1 << 19;
+
 // Goes through a plan with the names that surely exist: those that the nets which run before, or in
 // the workspaces around, create.
 class AnyWorkspace {
@@ -36,7 +39,7 @@ class AnyWorkspace {
   }
   void Create(const std::string& name) {
     const NetUses* const net = uses_->OfNet(name);
-    if (net == nullptr || work_ > kMaxUsesToJudge || !nets_.insert(net).second) return;
+    if (net == nullptr || work_ > kMaxUses || !nets_.insert(net).second) return;
     new_nets_.push_back(net);
     for (const OperatorDef& op : net->net->op()) {
       work_ += static_cast<size_t>(op.output_size());
@@ -47,7 +50,7 @@ class AnyWorkspace {
     }
   }
   void Walk(const ExecutionStep& step) {
-    if (RunsConcurrently(step) && work_ <= kMaxUsesToJudge) FindRaceOf(step);
+    if (RunsConcurrently(step) && work_ <= kMaxUses) FindRaceOf(step);
     for (const ExecutionStep& substep : step.substep()) {
       if (substep.create_workspace()) {
         Add(substep);

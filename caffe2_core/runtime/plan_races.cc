@@ -118,7 +118,7 @@ class Judge {
  private:
   struct Substep {
     const ExecutionStep* def;
-    StepUses uses;
+    const StepUses& uses;
     const NetUses* unlisted;  // the net that accesses blobs it does not list; null: none
   };
 
@@ -222,7 +222,7 @@ class Judge {
 
   const ExecutionStep& step_;
   const ResolveBlob& resolve_;
-  const StepUses reporters_;
+  const StepUses& reporters_;
   std::vector<Substep> substeps_;
   size_t total_ = 0;
   std::set<std::string> new_names_;

@@ -74,6 +74,8 @@ class NetWalk {
   NetUses& uses_;
 };
 
+}  // namespace
+
 class StepWalk {
  public:
   StepWalk(PlanUses* plan, StepUses* uses) : plan_(plan), uses_(*uses) {}
@@ -107,8 +109,6 @@ class StepWalk {
   std::set<std::pair<std::string, bool>> seen_reads_;
 };
 
-}  // namespace
-
 NetUses UsesOf(const std::shared_ptr<const NetDef>& net) {
   NetUses uses;
   uses.net = net;
@@ -123,20 +123,32 @@ const NetUses* PlanUses::OfNet(const std::string& name) {
   return def == defs_->end() ? nullptr : &(nets_[name] = UsesOf(def->second));
 }
 
-StepUses PlanUses::OfSubstep(const ExecutionStep& substep) {
-  StepUses uses;
-  StepWalk(this, &uses).AddSubstep(substep, false);
-  return uses;
+const StepUses& PlanUses::OfSubstep(const ExecutionStep& substep) {
+  return Once(&substeps_, substep,
+              [&substep](StepWalk* walk) { walk->AddSubstep(substep, false); });
 }
 
-StepUses PlanUses::OfReporters(const ExecutionStep& step) {
-  StepUses uses;
-  StepWalk walk(this, &uses);
-  if (step.has_report_net()) walk.AddNet(step.report_net(), false);
-  for (const ExecutionStep& substep : step.substep()) {
-    if (substep.has_run_every_ms()) walk.AddSubstep(substep, false);
+const StepUses& PlanUses::OfReporters(const ExecutionStep& step) {
+  return Once(&reporters_, step, [&step](StepWalk* walk) {
+    if (step.has_report_net()) walk->AddNet(step.report_net(), false);
+    for (const ExecutionStep& substep : step.substep()) {
+      if (substep.has_run_every_ms()) walk->AddSubstep(substep, false);
+    }
+  });
+}
+
+const StepUses& PlanUses::Once(std::map<const ExecutionStep*, StepUses>* known,
+                               const ExecutionStep& step,
+                               const std::function<void(StepWalk*)>& walk) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto it = known->find(&step); it != known->end()) return it->second;
   }
-  return uses;
+  StepUses uses;
+  StepWalk fresh(this, &uses);
+  walk(&fresh);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return known->try_emplace(&step, std::move(uses)).first->second;
 }
 
 }  // namespace caffe2rt

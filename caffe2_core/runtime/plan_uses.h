@@ -2,6 +2,7 @@
 // Which blobs the nets and steps of a plan use, by name and without running them: what
 // plan_races.h judges.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -46,21 +47,28 @@ struct StepUses {
   std::vector<std::pair<std::string, bool>> reads;  // stop blobs and node ids, in_child
 };
 
-// Uses of a plan's nets, found once for each net. Thread safe.
+class StepWalk;
+
+// Uses of a plan's nets and steps, found once for each. Thread safe.
 class PlanUses {
  public:
-  // REQUIRES: `defs` outlives this.
+  // REQUIRES: `defs` and the steps outlive this; references stay valid as long as this.
   explicit PlanUses(const PlanNetDefs* defs) : defs_(defs) {}
   // Null when the plan has no such net.
   const NetUses* OfNet(const std::string& name);
-  StepUses OfSubstep(const ExecutionStep& substep);
+  const StepUses& OfSubstep(const ExecutionStep& substep);
   // The report net and the substeps with run_every_ms.
-  StepUses OfReporters(const ExecutionStep& step);
+  const StepUses& OfReporters(const ExecutionStep& step);
 
  private:
+  const StepUses& Once(std::map<const ExecutionStep*, StepUses>* known, const ExecutionStep& step,
+                       const std::function<void(StepWalk*)>& walk);
+
   const PlanNetDefs* const defs_;
-  std::mutex mutex_;
-  std::map<std::string, NetUses> nets_;  // guarded by mutex_; references stay valid
+  std::mutex mutex_;  // guards the maps
+  std::map<std::string, NetUses> nets_;
+  std::map<const ExecutionStep*, StepUses> substeps_;
+  std::map<const ExecutionStep*, StepUses> reporters_;
 };
 
 }  // namespace caffe2rt
