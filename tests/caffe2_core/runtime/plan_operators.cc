@@ -113,6 +113,17 @@ int PlanOverlaps() {
   return TheCounts().overlaps;
 }
 
+std::string Net(const std::string& name, const std::string& ops) {
+  return "network { name: \"" + name + "\" " + ops + " }\n";
+}
+std::string Op(const std::string& type, const std::string& inputs, const std::string& outputs,
+               const std::string& rest) {
+  std::string text = "op { type: \"" + type + "\" ";
+  for (const char c : inputs) text += std::string("input: \"") + c + "\" ";
+  for (const char c : outputs) text += std::string("output: \"") + c + "\" ";
+  return text + rest + " }\n";
+}
+
 PlanDef ParsePlan(const std::string& text) {
   PlanDef plan;
   CAFFE_ENFORCE(google::protobuf::TextFormat::ParseFromString(text, &plan),

@@ -46,6 +46,14 @@ inline constexpr char kCountingNets[] = R"(
 )";
 inline constexpr char kInitStep[] = R"(execution_step { network: "init" })";
 
+// Text of a net, and of an operator whose blobs have names of one letter.
+std::string Net(const std::string& name, const std::string& ops);
+std::string Op(const std::string& type, const std::string& inputs, const std::string& outputs,
+               const std::string& rest = "");
+// Steps "a" and "b", which run nets "a" and "b" at the same time.
+inline constexpr char kTogether[] = R"(execution_step { name: "both" concurrent_substeps: true
+  substep { name: "a" network: "a" } substep { name: "b" network: "b" } })";
+
 // The plan of a text proto. THROWS when it does not parse.
 PlanDef ParsePlan(const std::string& text);
 bool RunPlanText(Workspace* ws, const std::string& text, const PlanOptions& options = {});

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/io/db.h"
-#include "caffe2_core/runtime/plan_check.h"
 #include "tests/caffe2_core/runtime/plan_operators.h"
 #include "tests/support/operator_test.h"
 
@@ -13,24 +12,12 @@ namespace {
 using test::ExpectTensor;
 using test::ExpectThrows;
 using test::Feed;
+using test::kTogether;
+using test::Net;
+using test::Op;
 using test::RunPlanText;
 using testing::AllOf;
 using testing::HasSubstr;
-
-std::string Net(const std::string& name, const std::string& ops) {
-  return "network { name: \"" + name + "\" " + ops + " }\n";
-}
-std::string Op(const std::string& type, const std::string& inputs, const std::string& outputs,
-               const std::string& rest = "") {
-  std::string text = "op { type: \"" + type + "\" ";
-  for (const char c : inputs) text += std::string("input: \"") + c + "\" ";
-  for (const char c : outputs) text += std::string("output: \"") + c + "\" ";
-  return text + rest + " }\n";
-}
-
-// Steps "a" and "b", which run nets "a" and "b" at the same time.
-const char kTogether[] = R"(execution_step { name: "both" concurrent_substeps: true
-  substep { name: "a" network: "a" } substep { name: "b" network: "b" } })";
 
 // What the plan throws; "" when it does not.
 std::string Refusal(Workspace* ws, const std::string& plan) {
@@ -275,24 +262,19 @@ TEST_F(PlanRacesTest, AllowRacesPermitsDataButNeverSharesOperators) {
   EXPECT_EQ(test::PlanOverlaps(), 0);
 }
 
-TEST_F(PlanRacesTest, TellsTheConflictsThatAnyWorkspaceHas) {
-  const auto races = [](const std::string& text) {
-    return FindRacesInAnyWorkspace(test::ParsePlan(text));
-  };
-  const std::string instances = R"(execution_step { num_concurrent_instances: 2
-    substep { name: "s" create_workspace: true network: "n" } })";
-  // Whether x exists depends on the workspace.
-  EXPECT_TRUE(races(Net("n", Op("Copy", "y", "x")) + instances).empty());
-  // A step before creates it.
-  EXPECT_THAT(
-      races(Net("n", Op("Copy", "y", "x")) + R"(execution_step { network: "n" })" + instances),
-      testing::ElementsAre(HasSubstr("blob \"x\"")));
-  EXPECT_THAT(races(Net("a", Op("Relu", "x", "x")) + Net("b", Op("Copy", "x", "z")) + kTogether),
-              testing::ElementsAre(HasSubstr("blob \"x\"")));
-  // It may hold an object that synchronizes itself.
-  EXPECT_TRUE(races(Net("a", Op("PlanTestTally", "t", "t")) +
-                    Net("b", Op("PlanTestTally", "t", "t")) + kTogether)
-                  .empty());
+TEST_F(PlanRacesTest, NewNamesInNetsOfArgumentsAreTheSameBlob) {
+  const std::string nested =
+      Op("PlanTestCount", "", "", "arg { name: \"n\" n { " + Op("Copy", "x", "z") + " } }");
+  EXPECT_THAT(Refusal(Net("a", nested) + Net("b", nested) + kTogether), HasSubstr("blob \"z\""));
+}
+
+TEST_F(PlanRacesTest, ChildWorkspacesReadTheNodeId) {
+  Feed<int32_t>(&ws_, "NODE_ID", {1}, {1});
+  EXPECT_THAT(Refusal(Net("a", "op { type: \"PlanTestCount\" output: \"NODE_ID\" }") +
+                      R"(execution_step { concurrent_substeps: true
+                           substep { name: "a" network: "a" }
+                           substep { name: "b" substep { create_workspace: true } } })"),
+              HasSubstr("blob \"NODE_ID\" is written by step \"a\""));
 }
 
 }  // namespace
