@@ -107,7 +107,7 @@ CompiledStep::CompiledStep(const ExecutionStep& step, const StepPlace& place, Pl
     for (int copy = 0; copy < copies; ++copy) {
       Substep substep;
       substep.def = &def;
-      substep.concurrent = concurrent_ && !def.has_run_every_ms();
+      substep.own_nets = concurrent_ || def.has_run_every_ms();
       (def.has_run_every_ms() ? reporting_ : recurring_).push_back(std::move(substep));
     }
   }
@@ -160,7 +160,7 @@ bool CompiledStep::RunSubstep(Substep* substep, const TurnsAround* turns,
   }
   if (substep->compiled == nullptr) {
     StepPlace place = {.ws = place_.ws, .nets = place_.nets, .turns = turns};
-    if (substep->concurrent) {
+    if (substep->own_nets) {
       substep->nets = std::make_unique<NetPool>(place_.nets);
       place.nets = substep->nets.get();
     }
@@ -204,7 +204,8 @@ std::vector<std::unique_ptr<Reporter>> CompiledStep::StartReporters() {
 
 NetBase* CompiledStep::ReportNet() {
   const TurnsTaken taken(&turns_of_reports_);
-  return place_.nets->Get(step_.report_net());
+  if (report_nets_ == nullptr) report_nets_ = std::make_unique<NetPool>(place_.nets);
+  return report_nets_->Get(step_.report_net());
 }
 
 // `stopped` is set when the stop blob became true.

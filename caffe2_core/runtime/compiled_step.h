@@ -59,8 +59,8 @@ class CompiledStep {
  private:
   struct Substep {
     const ExecutionStep* def = nullptr;
-    bool concurrent = false;
-    std::unique_ptr<NetPool> nets;           // null: those of the step
+    bool own_nets = false;
+    std::unique_ptr<NetPool> nets;           // null: those of the step, one after the other
     std::unique_ptr<CompiledStep> compiled;  // null: not yet, or in a workspace of its own
   };
   bool ShouldContinue(int64_t iteration) const;
@@ -86,6 +86,7 @@ class CompiledStep {
   TurnsAround turns_of_nets_, turns_of_reports_;  // of the step's own nets and reporters
   bool nets_compiled_ = false;
   std::vector<NetBase*> networks_;
+  std::unique_ptr<NetPool> report_nets_;  // null: no report net
   const Blob* stop_blob_ = nullptr;
   std::vector<Substep> recurring_;
   std::vector<Substep> reporting_;  // substeps with run_every_ms

@@ -38,6 +38,7 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& o
   CAFFE_ENFORCE(too_much.empty(), too_much);
   PlanRun run(plan);
   run.allow_races = options.allow_races;
+  for (const ExecutionStep& step : plan.execution_step()) run.uses.FindCreators(step);
   std::function<bool(int)> asked = options.should_continue;
   if (!asked) asked = StopOnSignal{};
   // A signal is seen once, by whoever asks first, and must end the loops around that one, too.

@@ -24,8 +24,8 @@ class NetPool {
   };
   // Keeps the nets in `ws`, as Caffe2 does. REQUIRES: `defs` and `ws` outlive this.
   NetPool(const PlanNetDefs* defs, Workspace* ws, Keep keep) : defs_(*defs), ws_(ws), keep_(keep) {}
-  // For one concurrent substep in the workspace of `parent`: nets of its own, but for those of the
-  // parent's that no other substep has.
+  // For one concurrent substep or reporter in the workspace of `parent`: nets of its own, but for
+  // those of the parent's that no other one has. Copies between devices are its own, too.
   explicit NetPool(NetPool* parent)
       : defs_(parent->defs_), ws_(parent->ws_), keep_(parent->keep_), parent_(parent) {}
   ~NetPool();

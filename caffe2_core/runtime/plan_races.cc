@@ -71,7 +71,10 @@ class UsersByBlob {
 class Judge {
  public:
   Judge(const ExecutionStep& step, PlanUses* uses, const ResolveBlob& resolve)
-      : step_(step), resolve_(resolve), reporters_(uses->OfReporters(step)) {
+      : step_(step),
+        resolve_(resolve),
+        reporters_(uses->OfReporters(step)),
+        creator_(uses->creator()) {
     for (const ExecutionStep& substep : step.substep()) {
       if (substep.has_run_every_ms()) continue;
       substeps_.push_back({&substep, uses->OfSubstep(substep), nullptr});
@@ -112,7 +115,7 @@ class Judge {
         if (std::string race = Unlisted(j, i); !race.empty()) return race;
       }
     }
-    return "";
+    return ChildNames();
   }
 
  private:
@@ -161,7 +164,7 @@ class Judge {
     const auto add = [&](const std::string& name, unsigned use, const NetUses* net) {
       const SharedBlob shared = Resolve(name);
       const unsigned kinds = KindsOf(use, shared.synchronized);
-      for (const void* identity : {shared.blob, shared.memory}) {
+      for (const void* identity : {shared.blob, shared.object, shared.memory}) {
         if (identity == nullptr) continue;
         Users& of_blob = users[identity];
         for (size_t kind = 0; kind < kKinds.size(); ++kind) {
@@ -211,6 +214,22 @@ class Judge {
     return "";
   }
 
+  // A reporter that creates a blob of any name, here or in a step around, decides what the names of
+  // child workspaces mean.
+  std::string ChildNames() const {
+    if (creator_ == nullptr) return "";
+    for (size_t i = 0; i < substeps_.size(); ++i) {
+      for (const StepUses::Net& net : substeps_[i].uses.nets) {
+        if (!net.in_child || net.uses->blobs.empty()) continue;
+        const User user = {.name = nullptr, .net = net.uses, .substep = static_cast<int>(i)};
+        return MakeString("blob \"", net.uses->blobs.begin()->first,
+                          "\" may be created by the reporter net \"", creator_->net->name(),
+                          "\" while it is used in a child workspace by ", Text(user), kRemedy);
+      }
+    }
+    return "";
+  }
+
   std::string Text(const User& user) const {
     const ExecutionStep& substep = *substeps_[static_cast<size_t>(user.substep)].def;
     std::string text = substep.name().empty()
@@ -223,6 +242,7 @@ class Judge {
   const ExecutionStep& step_;
   const ResolveBlob& resolve_;
   const StepUses& reporters_;
+  const NetUses* const creator_;  // null: no reporter of the plan creates blobs it does not list
   std::vector<Substep> substeps_;
   size_t total_ = 0;
   std::set<std::string> new_names_;
@@ -255,7 +275,10 @@ std::string FindRace(const ExecutionStep& step, PlanUses* uses, const Workspace&
     if (blob == nullptr) return shared;
     shared.blob = blob.get();
     shared.synchronized = IsSynchronizedType(blob->meta());
-    if (blob->IsType<Tensor>()) shared.memory = blob->Get<Tensor>().storage().get();
+    shared.object = blob->GetRaw();
+    if (!blob->IsType<Tensor>()) return shared;
+    const std::shared_ptr<Storage>& storage = blob->Get<Tensor>().storage();
+    if (storage != nullptr) shared.memory = storage->data();
     return shared;
   });
 }

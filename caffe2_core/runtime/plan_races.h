@@ -23,7 +23,8 @@ class Workspace;
 // What a name stands for in the workspace of a concurrent step.
 struct SharedBlob {
   const void* blob = nullptr;    // identity; null: the name does not exist there
-  const void* memory = nullptr;  // identity of a tensor's memory; null: none
+  const void* object = nullptr;  // the same of what is in it; null: nothing
+  const void* memory = nullptr;  // the same of a tensor's memory; null: none
   // Whether the object synchronizes itself; nothing: not known.
   std::optional<bool> synchronized = false;
 };

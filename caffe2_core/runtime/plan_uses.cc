@@ -28,6 +28,7 @@ class NetWalk {
   void Add(const NetDef& net, int depth) {
     for (const OperatorDef& op : net.op()) {
       AddOperator(op);
+      if (depth > 0 && op.output_size() > 0) uses_.nested_writes = true;
       if (depth >= kMaxNetDepth) {
         uses_.unlisted = op.type();
         continue;
@@ -126,6 +127,13 @@ const NetUses* PlanUses::OfNet(const std::string& name) {
 const StepUses& PlanUses::OfSubstep(const ExecutionStep& substep) {
   return Once(&substeps_, substep,
               [&substep](StepWalk* walk) { walk->AddSubstep(substep, false); });
+}
+
+void PlanUses::FindCreators(const ExecutionStep& step) {
+  for (const StepUses::Net& net : OfReporters(step).nets) {
+    if (!net.uses->unlisted.empty() || net.uses->nested_writes) creator_ = net.uses;
+  }
+  for (const ExecutionStep& substep : step.substep()) FindCreators(substep);
 }
 
 const StepUses& PlanUses::OfReporters(const ExecutionStep& step) {

@@ -34,6 +34,8 @@ struct NetUses {
   std::map<std::string, unsigned> blobs;
   // The type of the first operator that accesses blobs it does not list; empty: none.
   std::string unlisted;
+  // Whether nets in arguments write blobs, which their operator may create.
+  bool nested_writes = false;
 };
 NetUses UsesOf(const std::shared_ptr<const NetDef>& net);
 
@@ -57,6 +59,11 @@ class PlanUses {
   // Null when the plan has no such net.
   const NetUses* OfNet(const std::string& name);
   const StepUses& OfSubstep(const ExecutionStep& substep);
+  // Looks for reporters of the step, and of those below, that may create blobs which their nets'
+  // operators do not list as outputs. Call it for all steps before several threads use this.
+  void FindCreators(const ExecutionStep& step);
+  // One of them; null: none was found.
+  const NetUses* creator() const { return creator_; }
   // The report net and the substeps with run_every_ms.
   const StepUses& OfReporters(const ExecutionStep& step);
 
@@ -65,6 +72,7 @@ class PlanUses {
                        const std::function<void(StepWalk*)>& walk);
 
   const PlanNetDefs* const defs_;
+  const NetUses* creator_ = nullptr;
   std::mutex mutex_;  // guards the maps
   std::map<std::string, NetUses> nets_;
   std::map<const ExecutionStep*, StepUses> substeps_;

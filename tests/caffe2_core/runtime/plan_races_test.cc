@@ -173,6 +173,21 @@ TEST_F(PlanRacesTest, ReportersOfTheStepAreNotRefused) {
   ExpectTensor<float>(ws_, "z", {2}, {1, 2});
 }
 
+TEST_F(PlanRacesTest, AReporterThatCreatesAnyBlobIsRefusedAroundChildWorkspaces) {
+  const std::string load = R"(op { type: "Load" arg { name: "db" s: "none" }
+      arg { name: "db_type" s: "minidb" } arg { name: "load_all" i: 1 } })";
+  const std::string inner = R"( substep { num_concurrent_instances: 2
+      substep { name: "child" create_workspace: true network: "n" } } })";
+  const std::string n = Net("n", Op("Copy", "x", "z"));
+  EXPECT_THAT(
+      Refusal(n + Net("r", load) + "execution_step { report_net: \"r\" report_interval: 9" + inner),
+      HasSubstr("blob \"x\" may be created by the reporter net \"r\" while it is used in a "
+                "child workspace by step \"child\""));
+  EXPECT_EQ(Refusal(n + Net("r", Op("Copy", "x", "q")) +
+                    "execution_step { report_net: \"r\" report_interval: 9" + inner),
+            "");
+}
+
 TEST_F(PlanRacesTest, OperatorsThatAccessUnlistedBlobsRunAlone) {
   const std::string all =
       R"(op { type: "Load" arg { name: "db" s: "none" } arg { name: "db_type" s: "minidb" }
