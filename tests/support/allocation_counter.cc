@@ -10,6 +10,8 @@
 #include <cstring>
 #include <new>
 
+#include "tests/support/failing_allocations.h"
+
 namespace caffe2rt::test {
 namespace {
 
@@ -71,10 +73,12 @@ AllocationCounts AllocationCounter::Counts() const {
 #ifndef CAFFE2RT_SANITIZED
 
 using caffe2rt::test::AllocationCounts;
+using caffe2rt::test::AllocationFails;
 using caffe2rt::test::Count;
 
-#define CAFFE2RT_COUNT_ALLOCATION() \
-  Count(&AllocationCounts::allocations, __builtin_return_address(0))
+#define CAFFE2RT_COUNT_ALLOCATION()                                   \
+  Count(&AllocationCounts::allocations, __builtin_return_address(0)); \
+  const bool fails = AllocationFails(__builtin_return_address(0), true)
 #define CAFFE2RT_COUNTED_LOCK(name, Type)                                   \
   int name(Type* lock) noexcept {                                           \
     static std::atomic<int (*)(Type*)> next{nullptr};                       \
@@ -96,27 +100,27 @@ void* __libc_memalign(size_t, size_t);
 
 void* malloc(size_t size) {
   CAFFE2RT_COUNT_ALLOCATION();
-  return __libc_malloc(size);
+  return fails ? nullptr : __libc_malloc(size);
 }
 void* calloc(size_t count, size_t size) {
   CAFFE2RT_COUNT_ALLOCATION();
-  return __libc_calloc(count, size);
+  return fails ? nullptr : __libc_calloc(count, size);
 }
 void* realloc(void* pointer, size_t size) {
   CAFFE2RT_COUNT_ALLOCATION();
-  return __libc_realloc(pointer, size);
+  return fails ? nullptr : __libc_realloc(pointer, size);
 }
 void* memalign(size_t alignment, size_t size) {
   CAFFE2RT_COUNT_ALLOCATION();
-  return __libc_memalign(alignment, size);
+  return fails ? nullptr : __libc_memalign(alignment, size);
 }
 void* aligned_alloc(size_t alignment, size_t size) {
   CAFFE2RT_COUNT_ALLOCATION();
-  return __libc_memalign(alignment, size);
+  return fails ? nullptr : __libc_memalign(alignment, size);
 }
 int posix_memalign(void** pointer, size_t alignment, size_t size) {
   CAFFE2RT_COUNT_ALLOCATION();
-  void* memory = __libc_memalign(alignment, size);
+  void* memory = fails ? nullptr : __libc_memalign(alignment, size);
   if (memory == nullptr) return ENOMEM;
   *pointer = memory;
   return 0;
@@ -132,6 +136,7 @@ namespace {
 
 void* CountedNew(size_t size, size_t alignment, const void* caller) {
   Count(&AllocationCounts::allocations, caller);
+  if (AllocationFails(caller, false)) return nullptr;
   void* memory = alignment == 0 ? __libc_malloc(size == 0 ? 1 : size)
                                 : __libc_memalign(alignment, size == 0 ? 1 : size);
   return memory;

@@ -1,0 +1,51 @@
+// Operator new that FailingAllocations can make fail, for a test program under ASAN. In builds
+// without sanitizers allocation_counter.cc has it.
+#ifdef CAFFE2RT_SANITIZED
+
+#include <cstdlib>
+#include <new>
+
+#include "tests/support/failing_allocations.h"
+
+namespace {
+
+void* Allocate(size_t size, size_t alignment, const void* caller) {
+  if (caffe2rt::test::AllocationFails(caller, false)) return nullptr;
+  if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return std::malloc(size == 0 ? 1 : size);
+  void* block = nullptr;
+  return posix_memalign(&block, alignment, size) == 0 ? block : nullptr;
+}
+
+void* OrThrow(void* block) {
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+
+}  // namespace
+
+void* operator new(size_t size) { return OrThrow(Allocate(size, 0, __builtin_return_address(0))); }
+void* operator new[](size_t size) {
+  return OrThrow(Allocate(size, 0, __builtin_return_address(0)));
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return Allocate(size, 0, __builtin_return_address(0));
+}
+void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return Allocate(size, 0, __builtin_return_address(0));
+}
+void* operator new(size_t size, std::align_val_t alignment) {
+  return OrThrow(Allocate(size, static_cast<size_t>(alignment), __builtin_return_address(0)));
+}
+void* operator new[](size_t size, std::align_val_t alignment) {
+  return OrThrow(Allocate(size, static_cast<size_t>(alignment), __builtin_return_address(0)));
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete[](void* block) noexcept { std::free(block); }
+void operator delete(void* block, size_t) noexcept { std::free(block); }
+void operator delete[](void* block, size_t) noexcept { std::free(block); }
+void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { std::free(block); }
+void operator delete(void* block, size_t, std::align_val_t) noexcept { std::free(block); }
+void operator delete[](void* block, size_t, std::align_val_t) noexcept { std::free(block); }
+
+#endif  // CAFFE2RT_SANITIZED
