@@ -41,7 +41,7 @@ usage: caffe2_fuzz --runs N [options]
   --first I             number of the first run (default 0)
   --corpus DIR          files to damage; may come more than once (default: the shipped nets, and c2_* beside the repository);
                         generated plans and predictors' nets are damaged too
-  --memory-limit BYTES  of tensors (default 512MB; suffixes KB, MB, GB)
+  --memory-limit BYTES  of tensors and C++ objects (default 512MB; suffixes KB, MB, GB)
   --timeout SECONDS     for one input (default 10)
   --save DIR            where inputs that fail go (default: the current folder)
   --replay FILE         runs one saved input
@@ -247,7 +247,7 @@ class Driver {
             ? "{\"files\": %zu, \"ran\": %d, \"refused\": %d, \"over_budget\": %d, \"failed\": %d, "
               "\"seconds\": %.1f, \"tensor_peak_bytes\": %zu, \"resident_peak_bytes\": %zu}\n"
             : "%zu files; %d ran, %d refused, %d over budget, %d failed; %.1f s; "
-              "peak: tensors %zu bytes, process %zu bytes\n",
+              "peak: counted %zu bytes, process %zu bytes\n",
         corpus_.files().size(), counts_[0], counts_[1], counts_[2], counts_[3], seconds_,
         memory.peak_bytes, PeakResidentBytes());
   }
