@@ -199,6 +199,15 @@ std::vector<FlagInfo> RegisteredFlags() {
   return flags;
 }
 
+void ThrowFlagConflicts() {
+  std::vector<std::string> conflicts;
+  {
+    std::lock_guard<std::mutex> lock(TheTable().mutex);
+    conflicts.swap(TheTable().conflicts);
+  }
+  CAFFE_ENFORCE(conflicts.empty(), Join("; ", conflicts));
+}
+
 void ParseCommandLineFlags(int* argc, char*** argv) {
   std::vector<std::string> problems;
   {

@@ -53,6 +53,9 @@ std::vector<FlagInfo> RegisteredFlags();
 // the others were set.
 void ParseCommandLineFlags(int* argc, char*** argv);
 bool CommandLineFlagsHasBeenParsed();
+// THROWS the flags that were defined twice and not reported since. ParseCommandLineFlags does it
+// too.
+void ThrowFlagConflicts();
 
 void SetUsageMessage(const std::string& text);
 const std::string& UsageMessage();

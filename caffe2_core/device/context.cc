@@ -3,7 +3,10 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <utility>
 
+#include "caffe2_core/base/conflicts.h"
+#include "caffe2_core/device/context_conflict.h"
 #include "caffe2_core/device/cpu_allocator.h"
 #include "caffe2_core/device/cuda_module.h"
 #include "caffe2_core/device/device_graph.h"
@@ -81,13 +84,11 @@ BaseStaticContext* FindStaticContext(DeviceType type) {
 BaseStaticContext* GetStaticContext(DeviceType type) {
   BaseStaticContext* const context = FindStaticContext(type);
   if (__builtin_expect(context != nullptr, 1)) return context;
-  StaticContexts& contexts = Contexts();
-  std::string conflict;
-  {
-    std::lock_guard<std::mutex> lock(contexts.mutex);
-    conflict.swap(contexts.conflict);
-  }
-  CAFFE_ENFORCE(conflict.empty(), conflict);
+  ReportConflicts([] {
+    std::string conflict = internal::TakeContextConflict();
+    return conflict.empty() ? std::vector<std::string>()
+                            : std::vector<std::string>{std::move(conflict)};
+  });
   std::vector<std::string> names;
   for (const DeviceType known : RegisteredDeviceTypes()) names.push_back(DeviceTypeName(known));
   CAFFE_THROW("device ", DeviceTypeName(type), " (type ", static_cast<int>(type),
@@ -106,6 +107,12 @@ std::vector<DeviceType> RegisteredDeviceTypes() {
 }
 
 namespace internal {
+std::string TakeContextConflict() {
+  StaticContexts& contexts = Contexts();
+  std::lock_guard<std::mutex> lock(contexts.mutex);
+  return std::exchange(contexts.conflict, {});
+}
+
 StaticContextRegisterer::StaticContextRegisterer(DeviceType type, const char* name,
                                                  BaseStaticContext* context) noexcept {
   std::string conflict;

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
 
@@ -127,7 +128,11 @@ GradientRegistryType* GradientRegistry() {
 GradientOpsMeta GetGradientForOp(const OperatorDef& def,
                                  const std::vector<GradientWrapper>& g_output) try {
   GradientRegistryType* const registry = GradientRegistry();
-  registry->ThrowConflicts();
+  ReportConflicts([] {
+    std::vector<std::string> conflicts;
+    AppendConflicts([] { GradientRegistry()->ThrowConflicts(); }, &conflicts);
+    return conflicts;
+  });
   const std::unique_ptr<GradientMakerBase> maker = registry->Create(def.type(), def, g_output);
   if (maker == nullptr) {
     const std::string close = Join(", ", NearestNames(def.type(), registry->Keys()));

@@ -6,9 +6,15 @@
 #include <mutex>
 #include <new>
 
+#include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/device/context_conflict.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
 namespace caffe2rt {
@@ -20,6 +26,9 @@ struct Modules {
   std::vector<std::string> conflicts;
   std::vector<void*> handles;  // never closed
   std::vector<std::string> files;
+  std::map<void*, std::string> conflicts_of_handle;  // "" if there are none
+  std::map<std::string, void*> handle_of_name;       // of modules that LoadModule opened
+  std::recursive_mutex loading;  // one load at a time: whose conflicts are new is known
 };
 
 Modules& AllModules() {
@@ -27,26 +36,65 @@ Modules& AllModules() {
   return *modules;
 }
 
-// What the library's static constructors could not report.
-void ThrowConflictsOf(const std::string& file) {
+// What static constructors could not report, of every kind of registration.
+std::vector<std::string> TakeAllConflicts() {
   std::vector<std::string> conflicts;
-  try {
-    EnsureBuiltinOperators();
-  } catch (const EnforceNotMet& error) {
-    conflicts.push_back(error.message());
+  for (int type = 0; type < kMaxDeviceTypes; ++type) {
+    AppendConflicts([&] { OperatorRegistryOf(static_cast<DeviceType>(type))->ThrowConflicts(); },
+                    &conflicts);
   }
-  try {
-    GradientRegistry()->ThrowConflicts();
-  } catch (const EnforceNotMet& error) {
-    conflicts.push_back(error.message());
+  AppendConflicts([] { OpSchemaRegistry::ThrowConflicts(); }, &conflicts);
+  AppendConflicts([] { GradientRegistry()->ThrowConflicts(); }, &conflicts);
+  AppendConflicts([] { GetNetRegistry()->ThrowConflicts(); }, &conflicts);
+  AppendConflicts([] { BlobSerializerRegistry().ThrowConflicts(); }, &conflicts);
+  AppendConflicts([] { BlobDeserializerRegistry().ThrowConflicts(); }, &conflicts);
+  AppendConflicts([] { db::Caffe2DBRegistry().ThrowConflicts(); }, &conflicts);
+  AppendConflicts(ThrowFlagConflicts, &conflicts);
+  if (std::string conflict = internal::TakeContextConflict(); !conflict.empty()) {
+    conflicts.push_back(std::move(conflict));
   }
+  Modules& modules = AllModules();
+  std::lock_guard<std::mutex> lock(modules.mutex);
+  conflicts.insert(conflicts.end(), modules.conflicts.begin(), modules.conflicts.end());
+  modules.conflicts.clear();
+  return conflicts;
+}
+
+// Keeps the conflicts of a module with its handle and with the names it declared.
+void KeepConflicts(void* handle, const std::vector<std::string>& names_before,
+                   const std::vector<std::string>& conflicts) {
+  Modules& modules = AllModules();
+  std::lock_guard<std::mutex> lock(modules.mutex);
+  modules.conflicts_of_handle[handle] = Join("; ", conflicts);
+  for (const auto& [name, description] : modules.by_name) {
+    if (!std::binary_search(names_before.begin(), names_before.end(), name)) {
+      modules.handle_of_name[name] = handle;
+    }
+  }
+}
+
+// Each time the module is asked for.
+void ThrowConflictsOf(void* handle, const std::string& module) {
+  Modules& modules = AllModules();
+  std::lock_guard<std::mutex> lock(modules.mutex);
+  const auto it = modules.conflicts_of_handle.find(handle);
+  CAFFE_ENFORCE(it == modules.conflicts_of_handle.end() || it->second.empty(), "module \"", module,
+                "\" is loaded, but ", it->second);
+}
+
+// Whether `name` is linked in or loaded. THROWS when its load made conflicts.
+bool IsThere(const std::string& name) {
+  if (!HasModule(name)) return false;
+  void* handle = nullptr;
   {
     Modules& modules = AllModules();
     std::lock_guard<std::mutex> lock(modules.mutex);
-    conflicts.insert(conflicts.end(), modules.conflicts.begin(), modules.conflicts.end());
-    modules.conflicts.clear();
+    if (const auto it = modules.handle_of_name.find(name); it != modules.handle_of_name.end()) {
+      handle = it->second;
+    }
   }
-  CAFFE_ENFORCE(conflicts.empty(), "module \"", file, "\" is loaded, but ", Join("; ", conflicts));
+  ThrowConflictsOf(handle, name);
+  return true;
 }
 
 }  // namespace
@@ -62,8 +110,13 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   CAFFE_ENFORCE(!name.empty() || !filename.empty(), "a module needs a name or a file");
   // Built-in operators come first, so that a module that repeats one is told, not the library.
   EnsureBuiltinOperators();
-  if (!name.empty() && HasModule(name)) return;
+  Modules& modules = AllModules();
+  std::lock_guard<std::recursive_mutex> one_load(modules.loading);
+  if (!name.empty() && IsThere(name)) return;
   const std::string file = filename.empty() ? "lib" + name + ".so" : filename;
+  std::vector<std::string> names_before;
+  for (const auto& [known, description] : CurrentModules()) names_before.push_back(known);
+  ModuleLoading loading(TakeAllConflicts);
   // Global, as Caffe2 does: a module may use another one's symbols (kernels in one library, their
   // schemas in another).
   void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
@@ -71,18 +124,24 @@ void LoadModule(const std::string& name, const std::string& filename) try {
     const char* why = dlerror();
     CAFFE_THROW("cannot load module \"", file, "\": ", why != nullptr ? why : "unknown reason");
   }
-  Modules& modules = AllModules();
+  const std::vector<std::string> conflicts = loading.Finish();
+  bool is_new = false;
   {
     std::lock_guard<std::mutex> lock(modules.mutex);
-    if (std::find(modules.handles.begin(), modules.handles.end(), handle) !=
-        modules.handles.end()) {
-      dlclose(handle);  // gives back the second reference
-      return;
+    is_new =
+        std::find(modules.handles.begin(), modules.handles.end(), handle) == modules.handles.end();
+    if (is_new) {
+      modules.handles.push_back(handle);
+      modules.files.push_back(file);
     }
-    modules.handles.push_back(handle);
-    modules.files.push_back(file);
   }
-  ThrowConflictsOf(file);
+  if (is_new) {
+    KeepConflicts(handle, names_before, conflicts);
+  } else {
+    dlclose(handle);  // gives back the second reference
+  }
+  ThrowConflictsOf(handle, file);
+  if (!is_new) return;
   if (name.empty()) return;
   CAFFE_ENFORCE(dlsym(handle, ("gCaffe2ModuleSanityCheck" + name).c_str()) != nullptr, "module \"",
                 file, "\" does not say CAFFE2_MODULE(", name, ", ...)");

@@ -21,7 +21,8 @@ struct ModuleSchema {
 // Opens `filename`, or lib<name>.so when it is empty. A file that is loaded, or a `name` that is
 // there already, is fine. THROWS when it cannot be opened, when it has no CAFFE2_MODULE of that
 // name (`name` given without a file), and when its registrations conflict with what is there:
-// naming both files; the first ones stay.
+// naming both files; the first ones stay. The conflicts of a module are thrown each time it is
+// loaded, and by no other call. One load at a time; others wait.
 void LoadModule(const std::string& name, const std::string& filename = "");
 
 // Name and description of what CAFFE2_MODULE declared so far, linked in or loaded.

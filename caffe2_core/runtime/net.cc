@@ -7,6 +7,7 @@
 #include <new>
 #include <set>
 
+#include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/timer.h"
@@ -119,7 +120,11 @@ std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Wor
   CAFFE_ENFORCE(ws != nullptr, "argument ws of CreateNet is null, want the workspace of its blobs");
   (void)Checked(def);
   EnsureBuiltinOperators();
-  GetNetRegistry()->ThrowConflicts();
+  ReportConflicts([] {
+    std::vector<std::string> conflicts;
+    AppendConflicts([] { GetNetRegistry()->ThrowConflicts(); }, &conflicts);
+    return conflicts;
+  });
   CAFFE_ENFORCE(def->type() != "parallel" || def->num_workers() > 0, "net \"", def->name(),
                 "\" of type parallel has num_workers ", def->num_workers(), ", want more than 0");
   std::unique_ptr<NetBase> net = GetNetRegistry()->Create(

@@ -5,6 +5,7 @@
 #include <new>
 #include <set>
 
+#include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
@@ -110,10 +111,15 @@ OperatorRegistry* OperatorRegistryOf(DeviceType type) {
 void EnsureBuiltinOperators() {
   static std::once_flag once;
   std::call_once(once, [] { RegisterBuiltinOperators(); });
-  for (int type = 0; type < kMaxDeviceTypes; ++type) {
-    OperatorRegistryOf(static_cast<DeviceType>(type))->ThrowConflicts();
-  }
-  OpSchemaRegistry::ThrowConflicts();
+  ReportConflicts([] {
+    std::vector<std::string> conflicts;
+    for (int type = 0; type < kMaxDeviceTypes; ++type) {
+      AppendConflicts([&] { OperatorRegistryOf(static_cast<DeviceType>(type))->ThrowConflicts(); },
+                      &conflicts);
+    }
+    AppendConflicts([] { OpSchemaRegistry::ThrowConflicts(); }, &conflicts);
+    return conflicts;
+  });
 }
 
 std::string OpRegistryKey(const std::string& op_type, const std::string& engine) {

@@ -1,7 +1,12 @@
 #include "caffe2_core/runtime/module.h"
 
+#include <dlfcn.h>
+
+#include <algorithm>
 #include <fstream>
 
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/operator_test.h"
@@ -43,10 +48,48 @@ TEST(ModuleTest, BringsOperatorsAndLoadsTwiceWithoutHarm) {
   test::ExpectTensor<int>(ws, "y", {}, {42});
 }
 
-TEST(ModuleTest, ReportsRegistrationsThatConflictNamingBothFiles) {
-  ExpectThrows([] { LoadModule("", File("module_test_conflict")); },
-               "operator \"Relu\" is registered twice");
-  Workspace ws;  // the built-in one stays
+// The message of loading module_test_conflict.
+std::string ConflictsOf(const std::string& name, const std::string& file) {
+  try {
+    LoadModule(name, file);
+    return "";
+  } catch (const EnforceNotMet& error) {
+    return error.message();
+  }
+}
+
+TEST(ModuleTest, ReportsAllConflictsAtEachLoadOfTheModuleAndNowhereElse) {
+  const std::string first = ConflictsOf("", File("module_test_conflict"));
+  for (const char* part : {"libmodule_test_conflict.so\" is loaded, but ",
+                           "operator \"Relu\" is registered twice: in ",
+                           "schema of operator type \"Relu\" is registered twice",
+                           "gradient of operator \"ConstantFill\" is registered twice",
+                           "net type \"simple\" is registered twice", "modules/conflict.cc",
+                           "device type 0 is registered twice: as \"CPU\" and as \"CPU again\""}) {
+    EXPECT_THAT(first, ::testing::HasSubstr(part));
+  }
+  void* const handle = dlopen(File("module_test_conflict").c_str(), RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(handle, nullptr);
+  EXPECT_FALSE(*static_cast<bool*>(dlsym(handle, "g_module_test_conflict_look_up_threw")));
+  dlclose(handle);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(HasOperator(CPU, "Relu"));
+    EXPECT_NO_THROW(LoadModule("", File("module_test_good")));
+    EXPECT_NO_THROW(GetGradientForOp(test::ParseOp(R"(type: "ConstantFill" output: "y")"),
+                                     {GradientWrapper{.dense_ = "g"}}));
+    ExpectThrows([] { GetStaticContext(static_cast<DeviceType>(30)); }, "is not available here");
+    Workspace ws;
+    EXPECT_NO_THROW(ws.RunNetOnce(test::ParseNet(R"(type: "simple" name: "n")")));
+    EXPECT_EQ(ConflictsOf("", File("module_test_conflict")), first);
+    EXPECT_EQ(ConflictsOf("module_test_conflict", File("module_test_conflict")),
+              "module \"module_test_conflict" + first.substr(first.find("\" is loaded")));
+  }
+  EXPECT_EQ(std::ranges::count(LoadedModuleFiles(), File("module_test_conflict")), 1);
+}
+
+TEST(ModuleTest, TheFirstRegistrationStays) {
+  EXPECT_NE(ConflictsOf("", File("module_test_conflict")), "");
+  Workspace ws;
   test::Feed<float>(&ws, "x", {2}, {-1, 1});
   EXPECT_TRUE(ws.RunOperatorOnce(test::ParseOp(R"(type: "Relu" input: "x" output: "y")")));
   test::ExpectTensor<float>(ws, "y", {2}, {0, 1});

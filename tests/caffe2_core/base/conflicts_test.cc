@@ -1,0 +1,80 @@
+#include "caffe2_core/base/conflicts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <thread>
+
+namespace caffe2rt {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::mutex g_mutex;
+std::vector<std::string> g_recorded;
+
+void Record(const std::string& conflict) {
+  std::lock_guard<std::mutex> lock(g_mutex);
+  g_recorded.push_back(conflict);
+}
+
+std::vector<std::string> TakeRecorded() {
+  std::lock_guard<std::mutex> lock(g_mutex);
+  return std::exchange(g_recorded, {});
+}
+
+// The message of ReportConflicts; "" if it did not throw.
+std::string Report() {
+  try {
+    ReportConflicts(TakeRecorded);
+    return "";
+  } catch (const EnforceNotMet& error) {
+    return error.message();
+  }
+}
+
+TEST(ConflictsTest, OfTheProgramAreThrownByTheFirstLookUp) {
+  Record("a");
+  Record("b");
+  EXPECT_THAT(Report(), HasSubstr("a; b"));
+  EXPECT_EQ(Report(), "");
+}
+
+TEST(ConflictsTest, OfAModuleAreKeptForItsLoad) {
+  ModuleLoading loading(TakeRecorded);
+  Record("a");
+  std::string other = "not run";
+  std::thread([&] { other = Report(); }).join();
+  EXPECT_EQ(other, "");
+  Record("b");
+  EXPECT_THAT(loading.Finish(), ElementsAre("a", "b"));
+  EXPECT_EQ(Report(), "");
+}
+
+TEST(ConflictsTest, OfTheProgramAreNotTheModules) {
+  Record("a");
+  try {
+    ModuleLoading loading(TakeRecorded);
+    ADD_FAILURE() << "did not throw";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_THAT(error.message(), HasSubstr("a"));
+  }
+  ModuleLoading loading(TakeRecorded);
+  EXPECT_THAT(loading.Finish(), IsEmpty());
+}
+
+TEST(ConflictsTest, OfALoadThatFailedAreNotLost) {
+  {
+    ModuleLoading loading(TakeRecorded);
+    Record("a");
+    EXPECT_EQ(Report(), "");
+  }
+  EXPECT_THAT(Report(), HasSubstr("a"));
+  EXPECT_EQ(Report(), "");
+}
+
+}  // namespace
+}  // namespace caffe2rt
