@@ -355,6 +355,17 @@ TEST(TensorTest, MemoryBeyondTheLimitIsAnErrorThatNamesTheNumbers) {
   }
 }
 
+// Shape inference multiplies dimensions that no tensor could have.
+TEST(TensorTest, ProductsOfDimensionsDoNotOverflow) {
+  const std::vector<int64_t> dims = {6, INT64_MIN, INT64_MAX, 2, 3};
+  EXPECT_EQ(size_from_dim_(3, dims), 6);
+  EXPECT_EQ(size_to_dim_(1, dims), 6);
+  EXPECT_EQ(size_between_dim_(2, 4, dims), 2);
+  EXPECT_THROW(size_from_dim_(2, dims), EnforceNotMet);
+  EXPECT_THROW(size_to_dim_(2, dims), EnforceNotMet);
+  EXPECT_THROW(size_between_dim_(4, 1, dims), EnforceNotMet);
+}
+
 TEST(TensorTest, DebugStringNamesTypeAndDims) {
   EXPECT_EQ(Floats({2, 3}, {}).DebugString(),
             "A Tensor of item size 4 and type float and dimension (2,3,).");
