@@ -5,6 +5,7 @@
 #include <set>
 
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/io/file_access.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -40,6 +41,7 @@ class Stage {
  public:
   Stage(DeviceType device, const OperatorDef& def, const std::set<int>& stay, Workspace* outside)
       : device_(device), outside_(outside), here_(outside->RootFolder()) {
+    here_.SetFileAccess(outside->file_access());
     std::set<std::string> kept;
     for (const int i : stay) kept.insert(def.input(i));
     for (const auto* names : {&def.input(), &def.output()}) {
