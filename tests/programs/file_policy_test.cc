@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <thread>
 
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2rt/metanet.pb.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/temp_dir.h"
 
@@ -145,6 +147,33 @@ TEST_F(FilePolicyProgramTest, ANetFromAPipeHasOnlyTheRoot) {
   const ProgramResult from_input = RunProgram(
       "/bin/sh", {"-c", "exec " CAFFE2_PROGRAM " run --predict-net /dev/stdin < " + file});
   EXPECT_THAT(from_input.err, AllOf(HasSubstr("a net may not read"), Not(HasSubstr("/dev"))));
+}
+
+TEST_F(FilePolicyProgramTest, APredictorReachesTheFolderOfItsDatabase) {
+  const auto run = [&](const std::string& path, std::vector<std::string> more = {}) {
+    MetaNetDef meta;
+    NetsMap* entry = meta.add_nets();
+    entry->set_key("PREDICT_NET_TYPE");
+    ParseTextProto(
+        "op { type: 'DBExists' output: 'r' arg { name: 'db_type' s: 'minidb' } "
+        "arg { name: 'absolute_path' i: 1 } arg { name: 'db_name' s: '" +
+            path + "' } } external_output: 'r'",
+        "test", entry->mutable_value());
+    BlobProto blob;
+    blob.set_name("!!META_NET_DEF");
+    blob.set_type("std::string");
+    blob.set_content(meta.SerializeAsString());
+    {
+      const auto database = db::CreateDB("minidb", dir_.path("nets/p.minidb"), db::NEW);
+      database->NewTransaction()->Put("!!META_NET_DEF", blob.SerializeAsString());
+    }
+    more.insert(more.begin(), {"run", "--predictor", dir_.path("nets/p.minidb")});
+    return RunCaffe2(more);
+  };
+  EXPECT_EQ(run(dir_.path("nets/other")).code, 0);
+  EXPECT_THAT(run(dir_.path("outside/m")).err, HasSubstr("--allow-files-anywhere allows it"));
+  EXPECT_EQ(run(dir_.path("outside/m"), {"--root", dir_.path("outside")}).code, 0);
+  EXPECT_EQ(run(dir_.path("outside/m"), {"--allow-files-anywhere"}).code, 0);
 }
 
 TEST_F(FilePolicyProgramTest, InspectOpensNoDatabaseElsewhere) {
