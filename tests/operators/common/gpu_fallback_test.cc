@@ -1,6 +1,7 @@
 // Operators of the CPU as CUDA operators, on the fake.
 #include "operators/common/gpu_fallback.h"
 
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "contexts/cuda/cuda_context.h"
@@ -46,18 +47,30 @@ class FallbackTestSeedOp final : public Operator<CPUContext> {
     return true;
   }
 };
+// Asks for a file.
+class FallbackTestFileOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    workspace()->file_access().CheckRead("file");
+    *OutputData<int>(0, {}) = 1;
+    return true;
+  }
+};
 
 OPERATOR_SCHEMA(FallbackTest).NumInputs(1, 2).NumOutputs(1, 2).AllowInplace({{0, 0}});
 OPERATOR_SCHEMA(FallbackTestSkip).NumInputs(1).NumOutputs(2);
 OPERATOR_SCHEMA(FallbackTestText).NumInputs(0).NumOutputs(1);
 OPERATOR_SCHEMA(FallbackTestSkipText).NumInputs(0).NumOutputs(1);
 OPERATOR_SCHEMA(FallbackTestSeed).NumInputs(0).NumOutputs(1);
+OPERATOR_SCHEMA(FallbackTestFile).NumInputs(0).NumOutputs(1).AccessesFiles();
 REGISTER_CPU_OPERATOR(FallbackTest, FallbackTestOp);
 REGISTER_CUDA_OPERATOR(FallbackTest, GPUFallbackOpEx<>);
 REGISTER_CUDA_OPERATOR(FallbackTestSkip, GPUFallbackOp<FallbackTestOp, SkipIndices<1>>);
 REGISTER_CUDA_OPERATOR(FallbackTestText, GPUFallbackOp<FallbackTestTextOp>);
 REGISTER_CUDA_OPERATOR(FallbackTestSkipText, GPUFallbackOp<FallbackTestTextOp, SkipIndices<0>>);
 REGISTER_CUDA_OPERATOR(FallbackTestSeed, GPUFallbackOp<FallbackTestSeedOp>);
+REGISTER_CUDA_OPERATOR(FallbackTestFile, GPUFallbackOp<FallbackTestFileOp>);
 
 class GPUFallbackTest : public testing::Test {
  protected:
@@ -135,6 +148,13 @@ TEST_F(GPUFallbackTest, SharesWhatIsNoTensor) {
   *ws_.CreateBlob("count")->GetMutable<int>() = 3;
   Run(R"(type: "FallbackTest" input: "X" input: "count" output: "Y")");
   EXPECT_EQ(ws_.GetBlob("count")->Get<int>(), 4);
+}
+
+TEST_F(GPUFallbackTest, FollowsThePolicyForFilesOfTheWorkspace) {
+  Run(R"(type: "FallbackTestFile" output: "Y")");
+  ws_.SetFileAccess(FileAccess::Off());
+  ExpectThrows([&] { Run(R"(type: "FallbackTestFile" output: "Y")"); },
+               "a net may not read \"file\": nets may access no files here");
 }
 
 TEST_F(GPUFallbackTest, LeavesSkippedOutputsAlone) {
