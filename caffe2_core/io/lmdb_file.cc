@@ -79,10 +79,14 @@ bool Fits(const Node& node, bool branch) {
   return (node.flags() & kBigValue) != 0 ? room >= sizeof(uint64_t) : room >= node.value_size();
 }
 
+// The user names the folder, but maybe not who filled it: a pipe in it would be waited for.
 std::string DataPath(const std::string& source) {
   struct stat info;
-  const bool folder = stat(source.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
-  return folder ? source + "/data.mdb" : source;
+  if (stat(source.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return source;
+  const std::string data = source + "/data.mdb";
+  CAFFE_ENFORCE(stat(data.c_str(), &info) != 0 || S_ISREG(info.st_mode), "cannot read lmdb \"",
+                source, "\": data.mdb is not a regular file");
+  return data;
 }
 
 }  // namespace

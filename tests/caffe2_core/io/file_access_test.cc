@@ -230,5 +230,13 @@ TEST_F(HostileLevelDBTest, MayNotHoldPipes) {
   ExpectCannotOpen("is not a regular file");
 }
 
+TEST_F(FileAccessTest, AHostileLMDBMayNotHoldPipes) {
+  fs::create_directory(In("lmdb"));
+  ASSERT_EQ(mkfifo(In("lmdb/data.mdb").c_str(), 0600), 0);
+  ExpectThrows([&] { db::CreateDB("lmdb", In("lmdb"), db::READ); },
+               "cannot read lmdb \"" + In("lmdb") + "\": data.mdb is not a regular file");
+  EXPECT_FALSE(db::DBExists("lmdb", In("lmdb")));
+}
+
 }  // namespace
 }  // namespace caffe2rt
