@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -50,50 +51,22 @@ const std::map<std::string, std::set<std::string>>& SourcesThatOpen() {
 
 bool IsOfIdentifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+std::vector<std::string> Words(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
 // Whether a line of code calls what opens a file, or names a class that does.
 bool OpensFiles(const std::string& line) {
-  static const char* const kCalls[] = {"CreateDB",
-                                       "OpenDB",
-                                       "DBExists",
-                                       "DBReader",
-                                       "Open",
-                                       "open",
-                                       "openat",
-                                       "creat",
-                                       "fopen",
-                                       "freopen",
-                                       "popen",
-                                       "system",
-                                       "mkdir",
-                                       "mkfifo",
-                                       "rename",
-                                       "unlink",
-                                       "remove_all",
-                                       "dlopen",
-                                       "create_directory",
-                                       "create_directories",
-                                       "OpenForReading",
-                                       "ReadWholeFile",
-                                       "WriteFileAtomically",
-                                       "ReadStringFromFile",
-                                       "LoadProto",
-                                       "LoadBlobProtos",
-                                       "WriteStringToFile",
-                                       "ReadProtoFromFile",
-                                       "LoadNet",
-                                       "LoadMetaNetDef",
-                                       "LoadPredictor",
-                                       "ReadProtoFromTextFile",
-                                       "ReadNpy",
-                                       "ReadNpz",
-                                       "WriteNpy",
-                                       "ReadProtoFromBinaryFile",
-                                       "LoadModule",
-                                       "WriteNpz",
-                                       "WriteProtoToTextFile",
-                                       "WriteProtoToBinaryFile"};
-  static const char* const kClasses[] = {"ifstream", "ofstream", "fstream", "filebuf",
-                                         "AtomicFile"};
+  static const std::vector<std::string> calls = Words(
+      "CreateDB OpenDB DBExists DBReader Open open openat creat fopen freopen popen system mkdir "
+      "mkfifo rename unlink remove_all dlopen create_directory create_directories OpenForReading "
+      "ReadWholeFile WriteFileAtomically ReadStringFromFile WriteStringToFile LoadProto LoadNet "
+      "LoadBlobProtos LoadMetaNetDef LoadPredictor LoadModule ReadNpy ReadNpz WriteNpy WriteNpz "
+      "ReadProtoFromFile ReadProtoFromTextFile ReadProtoFromBinaryFile WriteProtoToTextFile "
+      "WriteProtoToBinaryFile");
+  static const std::vector<std::string> classes =
+      Words("ifstream ofstream fstream filebuf AtomicFile");
   const std::string code = line.substr(0, line.find("//"));
   const auto has = [&](const std::string& word, bool is_called) {
     for (size_t at = code.find(word); at != std::string::npos; at = code.find(word, at + 1)) {
@@ -103,10 +76,8 @@ bool OpensFiles(const std::string& line) {
     }
     return false;
   };
-  return std::any_of(std::begin(kCalls), std::end(kCalls),
-                     [&](const char* call) { return has(call, true); }) ||
-         std::any_of(std::begin(kClasses), std::end(kClasses),
-                     [&](const char* name) { return has(name, false); });
+  return std::any_of(calls.begin(), calls.end(), [&](auto& call) { return has(call, true); }) ||
+         std::any_of(classes.begin(), classes.end(), [&](auto& name) { return has(name, false); });
 }
 
 TEST(FileSchemaTest, SourcesOfOperatorsThatOpenFilesAreKnownAndAskThePolicy) {
