@@ -355,7 +355,8 @@ int canonical_axis_index_(int axis, int rank) {
 int64_t size_from_dim_(int k, IntArrayRef dims) {
   CAFFE_ENFORCE_GE(k, 0, "first dimension of a product");
   int64_t product = 1;
-  for (size_t i = static_cast<size_t>(k); i < dims.size(); ++i) product = CheckedMultiply(product, dims[i]);
+  for (size_t i = static_cast<size_t>(k); i < dims.size(); ++i)
+    product = CheckedMultiply(product, dims[i]);
   return product;
 }
 
@@ -371,7 +372,8 @@ int64_t size_between_dim_(int k, int l, IntArrayRef dims) {
   CAFFE_ENFORCE(k >= 0 && l >= 0 && static_cast<size_t>(std::max(k, l)) < dims.size(),
                 "dimensions ", k, " and ", l, " of a tensor of rank ", dims.size());
   int64_t product = 1;
-  for (int i = std::min(k, l) + 1; i < std::max(k, l); ++i) product = CheckedMultiply(product, dims[i]);
+  for (int i = std::min(k, l) + 1; i < std::max(k, l); ++i)
+    product = CheckedMultiply(product, dims[i]);
   return product;
 }
 
