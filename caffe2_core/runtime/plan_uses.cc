@@ -5,6 +5,7 @@
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/operator_registry.h"
 
 namespace caffe2rt {
 namespace {
@@ -115,6 +116,10 @@ NetUses UsesOf(const std::shared_ptr<const NetDef>& net) {
   uses.net = net;
   NetWalk(&uses).Add(*net, 0);
   return uses;
+}
+
+PlanUses::PlanUses(const PlanNetDefs* defs) : defs_(defs) {
+  EnsureBuiltinOperators();  // their schemas
 }
 
 const NetUses* PlanUses::OfNet(const std::string& name) {

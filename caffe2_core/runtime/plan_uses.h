@@ -55,7 +55,7 @@ class StepWalk;
 class PlanUses {
  public:
   // REQUIRES: `defs` and the steps outlive this; references stay valid as long as this.
-  explicit PlanUses(const PlanNetDefs* defs) : defs_(defs) {}
+  explicit PlanUses(const PlanNetDefs* defs);
   // Null when the plan has no such net.
   const NetUses* OfNet(const std::string& name);
   const StepUses& OfSubstep(const ExecutionStep& substep);
