@@ -1,5 +1,5 @@
 #pragma once
-// Conflicts in plans that can be told without a workspace: `caffe2 check`.
+// Conflicts in plans that are certain without a workspace: `caffe2 check`.
 
 #include <string>
 #include <vector>

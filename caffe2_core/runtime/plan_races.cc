@@ -18,7 +18,7 @@ constexpr char kRemedy[] =
     ": use different blobs (new names in a step with create_workspace are its own), or allow the "
     "race with --allow-races (PlanOptions::allow_races)";
 
-// Uses that a conflict can be told from, and which of them conflict.
+// The uses that matter to conflicts, and which of them conflict.
 constexpr std::array<unsigned, 4> kKinds = {kWrites, kReads, kWritesSynchronized,
                                             kReadsSynchronized};
 bool Conflict(unsigned a, unsigned b) {
@@ -51,8 +51,8 @@ struct User {
 };
 using Users = std::array<User, kKinds.size()>;  // by kind; no name: none
 
-// In the order in which they were added, so that of several conflicts always the same one is
-// told.
+// In the order in which they were added, so that the same one of several conflicts is always
+// reported.
 class UsersByBlob {
  public:
   Users& operator[](const void* blob) {

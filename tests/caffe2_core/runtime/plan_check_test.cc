@@ -13,7 +13,7 @@ using test::Net;
 using test::Op;
 using testing::HasSubstr;
 
-TEST(PlanCheckTest, TellsTheConflictsThatAnyWorkspaceHas) {
+TEST(PlanCheckTest, ReportsTheConflictsThatAnyWorkspaceHas) {
   const auto races = [](const std::string& text) {
     return FindRacesInAnyWorkspace(test::ParsePlan(text));
   };

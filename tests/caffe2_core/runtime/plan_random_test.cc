@@ -1,5 +1,5 @@
 // Random plans with concurrent steps: legal ones give what they give one step after the other, the
-// others are refused. Which ones are legal is told by brute force over threads, names and scopes.
+// others are refused. Brute force over threads, names and scopes decides which ones are legal.
 
 #include <gtest/gtest.h>
 
