@@ -311,7 +311,11 @@ void Predictor::Model::RunInto(Instance* instance, TensorList* outputs) {
     const Tensor& tensor = blob.Get<Tensor>();
     // Memory that another blob of the instance shares would be written by the next run.
     const bool shared = tensor.storage() != nullptr && tensor.storage().use_count() > 1;
-    (*outputs)[i] = shared ? tensor.Clone() : tensor;
+    if (shared) {
+      (*outputs)[i] = tensor.Clone();
+    } else {
+      (*outputs)[i] = tensor;  // into the dimensions it has: no allocation
+    }
   }
 }
 
