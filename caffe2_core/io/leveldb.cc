@@ -5,6 +5,7 @@
 #include <leveldb/write_batch.h>
 
 #include <cstring>
+#include <new>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
@@ -165,7 +166,14 @@ class LevelDBWriter {
     if (db_ == nullptr) Open(false);
     leveldb::WriteOptions options;
     options.sync = sync;
-    Check(db_->Write(options, batch), "write", path_);
+    leveldb::Status status;
+    try {
+      status = db_->Write(options, batch);
+    } catch (const std::bad_alloc&) {
+      (void)db_.release();  // given up, see LevelDB::LevelDB
+      throw;
+    }
+    Check(status, "write", path_);
     failed_ = false;
   }
 
@@ -245,8 +253,10 @@ class LevelDB final : public DB {
     leveldb::DB* opened = nullptr;
     Check(Guarded(source, [&] { return leveldb::DB::Open(options, source, &opened); }), "open",
           source);
-    db_.reset(opened);
+    // LevelDB knows no exceptions: after one its mutex is still locked, and closing would wait for
+    // it. Such a database is given up.
     read_only_env_.SealForReading(opened);
+    db_.reset(opened);
   }
   ~LevelDB() override {
     if (unwinding_.Unwinding()) return;
@@ -264,7 +274,12 @@ class LevelDB final : public DB {
   }
   std::unique_ptr<Cursor> NewCursor() override {
     CAFFE_ENFORCE(db_ != nullptr, "leveldb \"", path_, "\" is not open for READ");
-    return std::make_unique<LevelDBCursor>(db_.get(), path_);
+    try {
+      return std::make_unique<LevelDBCursor>(db_.get(), path_);
+    } catch (const std::bad_alloc&) {
+      (void)db_.release();  // given up, as in the constructor
+      throw;
+    }
   }
   std::unique_ptr<Transaction> NewTransaction() override {
     CAFFE_ENFORCE(writer_ != nullptr, "leveldb \"", path_, "\" is not open for WRITE or NEW");
