@@ -112,9 +112,7 @@ void operator delete(void* block, std::align_val_t) noexcept { Free(block); }
 void operator delete[](void* block, std::align_val_t) noexcept { Free(block); }
 void operator delete(void* block, size_t, std::align_val_t) noexcept { Free(block); }
 void operator delete[](void* block, size_t, std::align_val_t) noexcept { Free(block); }
-void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept {
-  Free(block);
-}
+void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept { Free(block); }
 void operator delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept {
   Free(block);
 }
