@@ -7,6 +7,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -114,7 +115,7 @@ int64_t CommandLine::Bytes(const std::string& name) const {
   if (!text.empty() && (text.back() == 'B' || text.back() == 'b')) text.pop_back();
   if (!text.empty() && (text.back() == 'i')) text.pop_back();
   if (!text.empty()) {
-    const size_t unit = units.find(static_cast<char>(std::toupper(text.back())));
+    const size_t unit = units.find(AsciiUpper(text.back()));
     if (unit != std::string::npos) {
       shift = 10 * (static_cast<int>(unit) + 1);
       text.pop_back();

@@ -10,6 +10,7 @@
 #include "binaries/commands/model.h"
 #include "binaries/json_writer.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/timer.h"
 
@@ -69,11 +70,7 @@ std::vector<std::pair<std::string, double>> ByType(const std::vector<OperatorTim
 }
 
 // Four digits that say something, whatever the size.
-std::string Milliseconds(double ms) {
-  char text[32];
-  std::snprintf(text, sizeof(text), ms < 0.1 ? "%.7f" : "%.4f", ms);
-  return text;
-}
+std::string Milliseconds(double ms) { return FixedText(ms, ms < 0.1 ? 7 : 4); }
 
 void Print(const std::string& net, const Times& times, int64_t iterations,
            const std::vector<OperatorTime>& operators) {
@@ -84,9 +81,11 @@ void Print(const std::string& net, const Times& times, int64_t iterations,
   double sum = 0;
   for (const OperatorTime& op : operators) sum += op.ms;
   const auto share = [&](double ms) {
-    char text[64];
-    std::snprintf(text, sizeof(text), "%12.4f ms %5.1f %%  ", ms, sum > 0 ? 100 * ms / sum : 0);
-    return std::string(text);
+    const auto column = [](const std::string& text, size_t width) {
+      return std::string(width - std::min(width, text.size()), ' ') + text;
+    };
+    return MakeString(column(FixedText(ms, 4), 12), " ms ",
+                      column(FixedText(sum > 0 ? 100 * ms / sum : 0, 1), 5), " %  ");
   };
   std::cout << "by operator:\n";
   for (size_t i = 0; i < operators.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/shape_inference_workspace.h"
@@ -50,16 +51,15 @@ void TuneNet(const Model& model, const Workspace& ws, const std::string& file) {
   const std::vector<ConvShape> shapes = ShapesOfNet(model.predict_net, ws);
   CAFFE_ENFORCE(!shapes.empty(), "net \"", model.predict_net.name(),
                 "\" has no convolution of a known shape to time");
-  std::ostringstream table;
+  ClassicStringStream table;
   TuneConvolutions(
       shapes, ConvTuneOptions{}, table,
       [](const ConvShape& shape, const std::vector<ConvTiming>& timings) {
-        char text[32];
-        std::snprintf(text, sizeof(text), "%.1f us", timings.empty() ? 0 : timings[0].microseconds);
         std::cout << shape.in_group() * shape.group << " to " << shape.out_channels << " channels, "
                   << shape.window.batch << " pictures: "
                   << (timings.empty() ? "none" : ConvAlgorithmName(timings[0].algorithm)) << "  "
-                  << text << std::endl;
+                  << FixedText(timings.empty() ? 0 : timings[0].microseconds, 1) << " us"
+                  << std::endl;
       });
   WriteFileAtomically(file, table.str());
   std::cout << shapes.size() << " shapes written to " << file << "\n";

@@ -1,9 +1,9 @@
 #include "binaries/commands/file_argument.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
@@ -15,9 +15,7 @@ namespace caffe2rt {
 namespace {
 
 bool IsNamed(const std::string& name, const std::string& lower_case) {
-  return std::equal(
-      name.begin(), name.end(), lower_case.begin(), lower_case.end(),
-      [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
+  return AsciiLower(name) == lower_case;
 }
 
 void AddMetaNet(const MetaNetDef& meta, const std::string& stem, NetsOfFile* found) {

@@ -1,13 +1,13 @@
 #include "binaries/commands/inspect_net.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
 #include "binaries/commands/file_policy.h"
 #include "binaries/json_writer.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/net_drawing.h"
 #include "caffe2_core/graph/net_file.h"
@@ -90,31 +90,18 @@ NetSummary SummaryOf(const TitledNet& net, const Context& context) {
 }
 
 std::string Counted(int64_t value) {
-  char text[32];
   const auto number = static_cast<double>(value);
-  if (value < 10000) {
-    std::snprintf(text, sizeof(text), "%lld", static_cast<long long>(value));
-  } else if (value < 10000000) {
-    std::snprintf(text, sizeof(text), "%.1f k", number / 1e3);
-  } else if (number < 1e10) {
-    std::snprintf(text, sizeof(text), "%.1f M", number / 1e6);
-  } else {
-    std::snprintf(text, sizeof(text), "%.1f G", number / 1e9);
-  }
-  return text;
+  if (value < 10000) return IntegerText(value);
+  if (value < 10000000) return FixedText(number / 1e3, 1) + " k";
+  if (number < 1e10) return FixedText(number / 1e6, 1) + " M";
+  return FixedText(number / 1e9, 1) + " G";
 }
 
 std::string Bytes(int64_t bytes) {
-  char text[32];
   const auto number = static_cast<double>(bytes);
-  if (bytes < 1024) {
-    std::snprintf(text, sizeof(text), "%lld B", static_cast<long long>(bytes));
-  } else if (bytes < (1 << 20)) {
-    std::snprintf(text, sizeof(text), "%.1f KiB", number / 1024);
-  } else {
-    std::snprintf(text, sizeof(text), "%.1f MiB", number / (1 << 20));
-  }
-  return text;
+  if (bytes < 1024) return IntegerText(bytes) + " B";
+  if (bytes < (1 << 20)) return FixedText(number / 1024, 1) + " KiB";
+  return FixedText(number / (1 << 20), 1) + " MiB";
 }
 
 // Columns padded to their widest cell, the numbers to the right.
@@ -148,7 +135,7 @@ void PrintNet(const TitledNet& net, const NetSummary& summary) {
     const std::string output = op.output_names.empty() ? "" : op.output_names[0];
     const std::string more =
         op.output_names.size() > 1 ? MakeString(" +", op.output_names.size() - 1) : "";
-    rows.push_back({std::to_string(i), OneLine(op.type), OneLine(output) + more,
+    rows.push_back({MakeString(i), OneLine(op.type), OneLine(output) + more,
                     op.outputs.empty() ? "" : ShapeText(op.outputs[0]),
                     op.parameters > 0 ? Counted(op.parameters) : "",
                     op.multiply_adds > 0 ? Counted(op.multiply_adds) : "",

@@ -36,7 +36,7 @@ std::string FirstSentence(const std::string& doc) {
 }
 
 std::string ArityText(int least, int most) {
-  if (least == most) return std::to_string(least);
+  if (least == most) return MakeString(least);
   return most == INT32_MAX ? MakeString("at least ", least) : MakeString(least, " to ", most);
 }
 

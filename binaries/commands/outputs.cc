@@ -1,13 +1,12 @@
 #include "binaries/commands/outputs.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
-#include <sstream>
 
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
@@ -39,7 +38,7 @@ bool ForElement(const Tensor& tensor, int64_t i, Write&& write) {
 }
 
 std::string ValueText(const Tensor& tensor, int64_t i) {
-  std::ostringstream out;
+  ClassicStringStream out;
   const bool known = ForElement(tensor, i, [&](const auto& value) {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
       out << '"' << OneLine(value) << '"';
@@ -80,9 +79,8 @@ void PrintClasses(const Tensor& tensor, const OutputOptions& options) {
     if (rows.count > 1) std::cout << "  row " << row << "\n";
     for (const TopClass& top :
          TopClasses(tensor.data<float>() + row * rows.size, rows.size, options.top)) {
-      char score[32];
-      std::snprintf(score, sizeof(score), "  %.3f  ", top.score);
-      std::cout << (rows.count > 1 ? "  " : "") << score << LabelOf(options, top.index) << "\n";
+      std::cout << (rows.count > 1 ? "  " : "") << "  " << FixedText(top.score, 3) << "  "
+                << LabelOf(options, top.index) << "\n";
     }
   }
 }
@@ -115,11 +113,9 @@ bool BeginsWithWordNetId(const std::string& label) {
 
 std::vector<std::string> ReadLabels(const std::string& path) {
   constexpr int64_t kMaxLabelBytes = 64 << 20;
-  std::istringstream text(ReadWholeFile(path, kMaxLabelBytes));
-  std::vector<std::string> labels;
-  for (std::string line; std::getline(text, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    labels.push_back(line);
+  std::vector<std::string> labels = SplitAt(ReadWholeFile(path, kMaxLabelBytes), '\n');
+  for (std::string& label : labels) {
+    if (label.ends_with('\r')) label.pop_back();
   }
   while (!labels.empty() && labels.back().empty()) labels.pop_back();
   if (std::all_of(labels.begin(), labels.end(), BeginsWithWordNetId)) {

@@ -11,6 +11,7 @@
 #include "binaries/commands/model.h"
 #include "binaries/commands/outputs.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_file.h"
@@ -97,11 +98,10 @@ int Plan(const CommandLine& line) {
     std::cout << json.text() << "\n";
     return 0;
   }
-  char text[64];
-  std::snprintf(text, sizeof(text), "%.1f ms", ms);
   std::cout << "plan \"" << plan.name() << "\" done: " << plan.network_size()
             << (plan.network_size() == 1 ? " net, " : " nets, ") << plan.execution_step_size()
-            << (plan.execution_step_size() == 1 ? " step, " : " steps, ") << text << "\n";
+            << (plan.execution_step_size() == 1 ? " step, " : " steps, ") << FixedText(ms, 1)
+            << " ms\n";
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "binaries/commands/model.h"
 #include "binaries/commands/outputs.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/io/npy.h"
@@ -77,9 +78,8 @@ class RunJob {
       json_.Key("milliseconds").Value(ms).Key("threads").Value(threads).EndObject();
       std::cout << json_.text() << "\n";
     } else {
-      char text[64];
-      std::snprintf(text, sizeof(text), "%.*f", ms < 1 ? 3 : 1, ms);
-      std::cout << text << (pictures_.files.empty() ? " ms a run, " : " ms a picture, ") << threads
+      std::cout << FixedText(ms, ms < 1 ? 3 : 1)
+                << (pictures_.files.empty() ? " ms a run, " : " ms a picture, ") << threads
                 << (threads == 1 ? " thread" : " threads") << " (caffe2 bench explains)\n";
     }
     return code;

@@ -39,7 +39,7 @@ void WriteDemo(const std::filesystem::path& dir) {
   for (int direction = 0; direction < kDirections; ++direction) {
     for (uint32_t seed = 1; seed <= 2; ++seed) {
       std::string name = DirectionNames()[static_cast<size_t>(direction)];
-      name = name.substr(0, name.find(' ')) + "_" + std::to_string(seed) + ".png";
+      name = MakeString(name.substr(0, name.find(' ')), "_", seed, ".png");
       WritePng((dir / "pictures" / name).string(), DrawStripes(direction, seed));
     }
   }

@@ -11,6 +11,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -102,10 +103,20 @@ int64_t ParseFlagInteger(const std::string& text) {
 }
 
 double ParseFlagDouble(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  CAFFE_ENFORCE(!text.empty() && *end == '\0', "\"", text, "\" is not a number");
-  return value;
+  // The forms of C that std::from_chars does not know: blanks, a plus sign and hexadecimal digits.
+  std::string_view rest = text;
+  while (!rest.empty() && IsAsciiSpace(rest.front())) rest.remove_prefix(1);
+  const bool negative = rest.starts_with('-');
+  if (negative || rest.starts_with('+')) rest.remove_prefix(1);
+  const bool hexadecimal = rest.starts_with("0x") || rest.starts_with("0X");
+  if (hexadecimal) rest.remove_prefix(2);
+  double value = 0;
+  const auto [end, error] =
+      std::from_chars(rest.data(), rest.data() + rest.size(), value,
+                      hexadecimal ? std::chars_format::hex : std::chars_format::general);
+  CAFFE_ENFORCE(error == std::errc() && end == rest.data() + rest.size() && !rest.starts_with('-'),
+                "\"", text, "\" is not a number");
+  return negative ? -value : value;
 }
 
 bool ParseFlagBool(const std::string& text) {
@@ -149,7 +160,7 @@ void RegisterDeferredFlag(FlagInfo info) {
 
 bool RegisterFlag(const char* name, int* variable, const char* help, const char* file) {
   return RegisterFlag(
-      {name, "int", std::to_string(*variable), help, file}, [variable](const std::string& text) {
+      {name, "int", MakeString(*variable), help, file}, [variable](const std::string& text) {
         const int64_t value = ParseFlagInteger(text);
         CAFFE_ENFORCE(value >= INT_MIN && value <= INT_MAX, value, " does not fit into int");
         *variable = static_cast<int>(value);
@@ -157,7 +168,7 @@ bool RegisterFlag(const char* name, int* variable, const char* help, const char*
 }
 
 bool RegisterFlag(const char* name, int64_t* variable, const char* help, const char* file) {
-  return RegisterFlag({name, "int64", std::to_string(*variable), help, file},
+  return RegisterFlag({name, "int64", MakeString(*variable), help, file},
                       [variable](const std::string& text) { *variable = ParseFlagInteger(text); });
 }
 

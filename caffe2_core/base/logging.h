@@ -8,7 +8,7 @@
 // and aborts; library code does not use it. Thread safe: one line is one write. Each macro is
 // defined only where no other library did.
 
-#include <sstream>
+#include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {
 
@@ -28,7 +28,7 @@ class LogMessage {
   std::ostream& stream() { return stream_; }
 
  private:
-  std::ostringstream stream_;
+  ClassicStringStream stream_;
   const int severity_;
 };
 

@@ -1,20 +1,16 @@
 #include "caffe2_core/base/suggest.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <utility>
+
+#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
 
 // Of a name that is sought, and of one that is suggested.
 constexpr size_t kMaxWantedBytes = 256, kMaxCandidateBytes = 1024;
-
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // Characters that are compared at most: by the search of one name in the other, and by
 // EditDistance.
@@ -54,14 +50,14 @@ std::vector<std::string> NearestNames(const std::string& name,
                                       int64_t* work_left) {
   int64_t own_work = kSuggestionWork;
   int64_t& work = work_left != nullptr ? *work_left : own_work;
-  const std::string wanted = Lower(name.substr(0, kMaxWantedBytes));
+  const std::string wanted = AsciiLower(name.substr(0, kMaxWantedBytes));
   const int limit = std::max<int>(1, static_cast<int>(wanted.size()) / 3);
   std::vector<std::pair<int, std::string>> ranked;
   for (const std::string& candidate : known) {
     if (work <= 0) break;
     work -= SearchWork(wanted.size(), candidate.size(), limit);
     if (candidate.size() > kMaxCandidateBytes) continue;
-    const std::string lower = Lower(candidate);
+    const std::string lower = AsciiLower(candidate);
     int rank = EditDistance(wanted, lower, limit);
     const size_t common = static_cast<size_t>(
         std::mismatch(wanted.begin(), wanted.end(), lower.begin(), lower.end()).first -

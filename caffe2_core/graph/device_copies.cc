@@ -1,10 +1,10 @@
 #include "caffe2_core/graph/device_copies.h"
 
 #include <algorithm>
-#include <cctype>
 #include <unordered_set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/graph/arguments.h"
 
@@ -14,9 +14,7 @@ namespace {
 std::string SuffixOf(const DevicePlace& place) {
   if (place.type == CPU) return "_cpu";
   std::string name = place.type == CUDA ? "gpu" : DeviceTypeName(place.type);
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-    return c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
+  for (char& c : name) c = c == ' ' ? '_' : AsciiLower(c);
   return MakeString('_', name, '_', place.id);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
@@ -136,7 +135,7 @@ void DrawNode(const Node& node, std::ostream& out) {
 
 std::string NetAsDot(const NetDef& net, const NetSummary& summary) {
   const Graph graph = GraphOf(summary);
-  std::ostringstream out;
+  ClassicStringStream out;
   out << "digraph \"" << EscapeDot(net.name())
       << "\" {\n  node [shape=box, fontname=\"sans-serif\"];\n";
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -166,7 +165,7 @@ std::string NetAsSvg(const NetDef& net, const NetSummary& summary,
   }
   const int width = 2 * kMargin + widest * (kBoxWidth + kGapX),
             height = 2 * kMargin + layers * (kBoxHeight + kGapY);
-  std::ostringstream out;
+  ClassicStringStream out;
   out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << width << "\" height=\"" << height
       << "\" viewBox=\"0 0 " << width << " " << height << "\">\n<title>" << EscapeXml(net.name())
       << "</title>\n"

@@ -303,9 +303,9 @@ OpSchema& OpSchemaRegistry::NewSchema(const std::string& type, const char* file,
   std::lock_guard<std::mutex> lock(schemas.mutex);
   const auto [it, inserted] = schemas.by_type.try_emplace(type, type, file);
   if (inserted) return it->second;
-  schemas.conflicts.push_back(
-      MakeString("schema of operator type \"", type, "\" is registered twice: in ",
-                 it->second.file(), " and in ", file, line > 0 ? ":" + std::to_string(line) : ""));
+  schemas.conflicts.push_back(MakeString("schema of operator type \"", type,
+                                         "\" is registered twice: in ", it->second.file(),
+                                         " and in ", file, line > 0 ? MakeString(":", line) : ""));
   schemas.discarded = OpSchema(type, file);
   return schemas.discarded;
 }

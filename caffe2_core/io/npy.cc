@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cstring>
 #include <functional>
 #include <new>
@@ -13,6 +12,7 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy_elements.h"
 
@@ -75,7 +75,7 @@ class HeaderParser {
     CAFFE_THROW("cannot read \"", subject_, "\" as .npy: ", reason);
   }
   void SkipSpace() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
+    while (at_ < text_.size() && IsAsciiSpace(text_[at_])) ++at_;
   }
   bool TakeIf(char c) {
     SkipSpace();

@@ -10,6 +10,7 @@
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/runtime/net_copies.h"
@@ -36,6 +37,8 @@ const std::set<std::string>& TypesRunAsSimple() {
       "prof_dag", "rnn",       "simple_refcount",  "parallel"};
   return types;
 }
+
+void PrintLine(const std::string& text) { std::printf("%s\n", text.c_str()); }
 
 const NetDef& Checked(const std::shared_ptr<const NetDef>& def) {
   CAFFE_ENFORCE(def != nullptr, "argument def of a net is null");
@@ -73,8 +76,8 @@ std::vector<float> NetBase::TEST_Benchmark(int warmup_runs, int main_runs, bool 
   Timer timer;
   for (int i = 0; i < main_runs; ++i) CAFFE_ENFORCE(Run(), "net \"", name_, "\" failed in run ", i);
   const float per_run = main_runs > 0 ? timer.MilliSeconds() / static_cast<float>(main_runs) : 0.f;
-  std::printf("Main runs finished. Milliseconds per iter: %g. Iters per second: %g\n", per_run,
-              per_run > 0 ? 1000.f / per_run : 0.f);
+  PrintLine(MakeString("Main runs finished. Milliseconds per iter: ", ShortText(per_run),
+                       ". Iters per second: ", ShortText(per_run > 0 ? 1000.f / per_run : 0.f)));
   std::vector<float> times = {per_run};
   if (!run_individual) return times;
   std::map<std::string, float> by_type;
@@ -87,10 +90,15 @@ std::vector<float> NetBase::TEST_Benchmark(int warmup_runs, int main_runs, bool 
     }
     times.push_back(main_runs > 0 ? timer.MilliSeconds() / static_cast<float>(main_runs) : 0.f);
     by_type[op->type()] += times.back();
-    std::printf("Operator #%zu (%s) %g ms/iter\n", i, op->type().c_str(), times.back());
+    PrintLine(
+        MakeString("Operator #", i, " (", op->type(), ") ", ShortText(times.back()), " ms/iter"));
   }
-  std::printf("Time per operator type:\n");
-  for (const auto& [type, ms] : by_type) std::printf("%15g ms. %s\n", ms, type.c_str());
+  PrintLine("Time per operator type:");
+  for (const auto& [type, ms] : by_type) {
+    std::string text = ShortText(ms);
+    text.insert(0, 15 - std::min<size_t>(15, text.size()), ' ');
+    PrintLine(MakeString(text, " ms. ", type));
+  }
   return times;
 }
 

@@ -4,13 +4,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
-#include <cstdio>
-#include <fstream>
 #include <string>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "contexts/cpu/cpu_allocator.h"
+#include "contexts/cpu/processor_list.h"
 
 namespace caffe2rt {
 namespace {
@@ -21,13 +22,20 @@ constexpr unsigned kFlagNode = 1, kFlagAddress = 2;
 constexpr unsigned kMoveStrict = 1, kMovePages = 2;
 constexpr int kMaxNodes = 64;
 
-// The highest number in a list like "0-3,8"; -1 when the file is not there.
+// "" when the file is not there.
+std::string ReadList(const std::string& path) {
+  try {
+    return ReadWholeFile(path);
+  } catch (const EnforceNotMet&) {
+    return "";
+  }
+}
+
+// -1 when the file is not there.
 int HighestInList(const std::string& path) {
-  std::ifstream file(path);
-  int highest = -1, number = 0;
-  while (file >> number) {
-    highest = number > highest ? number : highest;
-    if (file.peek() == '-' || file.peek() == ',') file.get();
+  int highest = -1;
+  for (const auto& [first, last] : ParseProcessorList(ReadList(path))) {
+    highest = std::max({highest, first, last});
   }
   return highest;
 }
@@ -43,16 +51,8 @@ void CheckNode(int node) {
 
 // Adds the processors of "0-3,8" to the set.
 void AddCPUs(const std::string& path, cpu_set_t* set) {
-  std::ifstream file(path);
-  int first = 0;
-  while (file >> first) {
-    int last = first;
-    if (file.peek() == '-') {
-      file.get();
-      file >> last;
-    }
+  for (const auto& [first, last] : ParseProcessorList(ReadList(path))) {
     for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, set);
-    if (file.peek() == ',') file.get();
   }
 }
 
@@ -65,7 +65,7 @@ void NUMABind(int node) {
   CheckNode(node);
   cpu_set_t set;
   CPU_ZERO(&set);
-  AddCPUs("/sys/devices/system/node/node" + std::to_string(node) + "/cpulist", &set);
+  AddCPUs(MakeString("/sys/devices/system/node/node", node, "/cpulist"), &set);
   CAFFE_ENFORCE(CPU_COUNT(&set) == 0 || sched_setaffinity(0, sizeof(set), &set) == 0,
                 "cannot bind the thread to NUMA node ", node);
   const uint64_t mask = uint64_t{1} << node;

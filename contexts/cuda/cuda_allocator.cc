@@ -1,11 +1,11 @@
 #include "contexts/cuda/cuda_allocator.h"
 
 #include <algorithm>
-#include <cctype>
 #include <exception>
 
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/text.h"
 #include "contexts/cuda/cuda_async_pool.h"
 #include "contexts/cuda/cuda_graph.h"
 #include "contexts/cuda/cuda_libraries.h"
@@ -165,11 +165,6 @@ void ReportGrowth() {
             << Join(", ", by_gpu) << ", peak " << Join(", ", MaxMemoryByGpu());
 }
 
-std::string LowerCase(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 }  // namespace
 
 CudaMemoryOptions& GlobalCudaMemoryOptions() {
@@ -178,7 +173,7 @@ CudaMemoryOptions& GlobalCudaMemoryOptions() {
 }
 
 CudaMemoryPoolType ParseCudaMemoryPoolType(const std::string& name) {
-  const std::string lower = LowerCase(name);
+  const std::string lower = AsciiLower(name);
   if (lower.empty() || lower == "none") return CudaMemoryPoolType::NONE;
   if (lower == "cub") return CudaMemoryPoolType::CUB;
   if (lower == "thc") return CudaMemoryPoolType::THC;

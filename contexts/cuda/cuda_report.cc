@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "caffe2_core/base/text.h"
 #include "contexts/cuda/pinned_allocator.h"
 
 namespace caffe2rt {
@@ -28,7 +29,7 @@ void CheckReport(CudaStream& stream) {
   const int64_t* number = found.numbers;
   for (const char c : std::string_view(found.message)) {
     if (c == '%' && number != std::end(found.numbers)) {
-      message += std::to_string(*number++);
+      message += IntegerText(*number++);
     } else {
       message += c;
     }

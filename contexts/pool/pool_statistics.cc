@@ -1,7 +1,8 @@
 #include "contexts/pool/pool_statistics.h"
 
 #include <cstdio>
-#include <sstream>
+
+#include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {
 namespace {
@@ -24,7 +25,7 @@ std::string Quoted(const std::string& text) {
 }
 
 std::string Address(uintptr_t address) {
-  std::ostringstream out;
+  ClassicStringStream out;
   out << "\"0x" << std::hex << address << '"';
   return out.str();
 }
@@ -85,7 +86,7 @@ void Append(std::ostream& out, const PoolSnapshot::Block& block) {
 }  // namespace
 
 std::string SnapshotJson(const PoolSnapshot& snapshot) {
-  std::ostringstream out;
+  ClassicStringStream out;
   out << "{\"device\": " << Quoted(snapshot.device) << ", \"pool\": " << Quoted(snapshot.pool)
       << ",\n \"statistics\": ";
   Append(out, snapshot.statistics);

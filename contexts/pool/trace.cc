@@ -1,11 +1,10 @@
 #include "contexts/pool/trace.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <sstream>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -111,8 +110,9 @@ Trace ParseTrace(std::string_view text) {
     const std::string_view word = line.Word();
     if (word == "name") {
       trace.name = line.Rest();
-      const auto is_plain = [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '-';
+      const auto is_plain = [](char c) {
+        return (AsciiLower(c) >= 'a' && AsciiLower(c) <= 'z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '.' || c == '-';
       };
       if (!std::all_of(trace.name.begin(), trace.name.end(), is_plain)) {
         line.Fail("a name has letters, digits, _ . and - only");
@@ -130,7 +130,7 @@ Trace ParseTrace(std::string_view text) {
 }
 
 std::string TraceText(const Trace& trace) {
-  std::ostringstream out;
+  ClassicStringStream out;
   out << kFirstLine << '\n';
   if (!trace.name.empty()) out << "name " << trace.name << '\n';
   if (trace.fixed_shapes) out << "fixed_shapes\n";

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <mutex>
-#include <sstream>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "operators/math/float_lanes.h"
 
 namespace caffe2rt {
@@ -15,13 +15,6 @@ namespace caffe2rt {
 namespace {
 
 constexpr double kFarthest = 4;  // distance beyond which another shape says nothing
-
-std::vector<std::string> SplitAt(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
-  return parts;
-}
 
 int64_t ParseNumber(const std::string& text) {
   int64_t value = 0;
@@ -80,7 +73,8 @@ ConvTuningRow ParseRow(const std::string& line) {
                 "group ", row.shape.group, ", want a divisor of the channels and filters");
   CAFFE_ENFORCE(ParseConvAlgorithm(fields[10], &row.algorithm), "algorithm \"", fields[10],
                 "\" is not known");
-  row.microseconds = std::strtod(fields[11].c_str(), nullptr);
+  CAFFE_ENFORCE(caffe2rt::ParseNumber(fields[11], &row.microseconds), "time \"", fields[11],
+                "\", want microseconds");
   return row;
 }
 
@@ -146,7 +140,7 @@ void AppendSizes(const WindowGeometry& window, int64_t WindowAxis::*field, std::
   *line += '\t';
   for (int i = 0; i < window.axes; ++i) {
     if (i > 0) *line += 'x';
-    *line += std::to_string(window.axis[static_cast<size_t>(i)].*field);
+    *line += IntegerText(window.axis[static_cast<size_t>(i)].*field);
   }
 }
 
@@ -200,11 +194,8 @@ std::string ConvTuningLine(const ConvTuningRow& row) {
                            &WindowAxis::pad_tail, &WindowAxis::dilation}) {
     AppendSizes(window, field, &line);
   }
-  std::ostringstream time;
-  time.precision(1);
-  time << std::fixed << row.microseconds;
   return MakeString(line, "\t", row.shape.group, "\t", ConvAlgorithmName(row.algorithm), "\t",
-                    time.str(), "\n");
+                    FixedText(row.microseconds, 1), "\n");
 }
 
 ConvOptions& GlobalConvOptions() {
@@ -224,11 +215,7 @@ void SetConvTuning(std::shared_ptr<const ConvTuning> tuning) {
 }
 
 std::shared_ptr<const ConvTuning> ReadConvTuning(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  CAFFE_ENFORCE(in.good(), "cannot read the table of convolutions \"", path, "\"");
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::make_shared<const ConvTuning>(text.str());
+  return std::make_shared<const ConvTuning>(ReadWholeFile(path));
 }
 
 }  // namespace caffe2rt

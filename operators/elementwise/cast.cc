@@ -1,8 +1,8 @@
 #include "operators/elementwise/cast.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -20,9 +20,7 @@ int RequestedType(const ArgumentHelper& args, std::string* name) {
     return args.GetSingleArgument<int>("to", TensorProto::FLOAT);
   }
   *name = args.GetSingleArgument<std::string>("to", "");
-  std::string upper = *name;
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string upper = AsciiUpper(*name);
   TensorProto_DataType type = TensorProto::UNDEFINED;
   TensorProto_DataType_Parse(upper, &type);
   return type;
@@ -64,7 +62,13 @@ TensorProto_DataType CastTarget(const ArgumentHelper& args) {
 template <class To, class From>
 void CastElements(CPUContext& context, int64_t n, const From* x, To* y) {
   if constexpr (std::is_same_v<To, std::string>) {
-    for (int64_t i = 0; i < n; ++i) y[i] = std::to_string(x[i]);
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (std::is_floating_point_v<From>) {
+        y[i] = FixedText(x[i], 6);
+      } else {
+        y[i] = IntegerText(x[i]);
+      }
+    }
   } else {
     Map(context, n, x, y, CastFunction<To>{});
   }

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace caffe2rt::test {
 namespace {
@@ -166,6 +167,46 @@ Violations CheckEnforceTexts(const std::vector<SourceFile>& files) {
       const auto line =
           static_cast<size_t>(std::count(code.begin(), code.begin() + static_cast<long>(at), '\n'));
       violations.push_back(Place(file, line) + " checks without a text");
+    }
+  }
+  return violations;
+}
+
+Violations CheckLocale(const std::vector<SourceFile>& files) {
+  static const std::regex call(
+      R"(\bstd::(|w)(o|i|)(string|f)stream\b|\bstd::to_w?string\b|)"
+      R"(\b(strto(d|f|ld)|ato(f|i|l|ll)|sto(d|f|ld)|v?s?n?scanf|setlocale|put_time)\s*\(|)"
+      R"(\bstd::(is(alnum|alpha|digit|space|print|upper|lower|punct)|to(lower|upper)|w?regex)\b)");
+  static const std::regex floating(R"("[^"]*%[-+#0-9.*]*L?[aefgAEFG]\b)");
+  // Those that the others go through, and a file whose text comes ready.
+  static const std::set<std::string> allowed = {
+      "caffe2_core/base/enforce.h", "operators/select/print.h", "operators/select/print.cc"};
+  // A quick look before the pattern.
+  static const char* const words[] = {
+      "stream",   "to_string",    "to_wstring",   "strto",    "atof",     "atoi",
+      "atol",     "stod",         "stof",         "stold",    "scanf",    "setlocale",
+      "put_time", "std::isa",     "std::isd",     "std::iss", "std::isp", "std::isu",
+      "std::isl", "std::tolower", "std::toupper", "regex"};
+  Violations violations;
+  for (const SourceFile& file : files) {
+    const bool covered = file.IsUnder("caffe2_core/") || file.IsUnder("contexts/") ||
+                         file.IsUnder("operators/") || file.IsUnder("binaries/");
+    if (!file.IsCode() || !covered || IsCompat(file) || allowed.contains(file.path)) continue;
+    std::istringstream code(CodeOf(file));
+    std::string line;
+    for (size_t i = 0; std::getline(code, line); ++i) {
+      const auto holds = [&](const char* word) { return line.find(word) != std::string::npos; };
+      if (std::none_of(std::begin(words), std::end(words), holds)) continue;
+      for (std::sregex_iterator it(line.begin(), line.end(), call), end; it != end; ++it) {
+        violations.push_back(Place(file, i) + " uses " + it->str() +
+                             ", which depends on the locale; want caffe2_core/base/text.h");
+      }
+    }
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      const size_t comment = file.lines[i].find("//");
+      if (file.lines[i].find('%') < comment && std::regex_search(file.lines[i], floating)) {
+        violations.push_back(Place(file, i) + " formats a number by the locale; want FixedText");
+      }
     }
   }
   return violations;

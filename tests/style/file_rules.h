@@ -18,6 +18,10 @@ Violations CheckPragmaOnce(const std::vector<SourceFile>& files);
 Violations CheckForbiddenText(const std::vector<SourceFile>& files);
 // Checks whose failure would say nothing: CAFFE_ENFORCE(x), CAFFE_ENFORCE_EQ(a, b).
 Violations CheckEnforceTexts(const std::vector<SourceFile>& files);
+// What formats or parses by the process's locale in the library and the programs, where
+// caffe2_core/base/text.h and ClassicStringStream belong: streams, std::to_string, strtod and its
+// kin, tolower and its kin, printf of floating-point numbers.
+Violations CheckLocale(const std::vector<SourceFile>& files);
 // Folders of code without a README.md. Tests that mirror the tree, and compat's folders of Caffe2's
 // paths, need none.
 Violations CheckReadmes(const std::vector<SourceFile>& files);

@@ -29,6 +29,7 @@ TEST(SourcesTest, AreNamedAfterTheirSubject) { ExpectKept(CheckNames); }
 TEST(SourcesTest, GuardTheirHeaders) { ExpectKept(CheckPragmaOnce); }
 TEST(SourcesTest, HoldNothingForbidden) { ExpectKept(CheckForbiddenText); }
 TEST(SourcesTest, SayWhatACheckIsAbout) { ExpectKept(CheckEnforceTexts); }
+TEST(SourcesTest, DependOnNoLocale) { ExpectKept(CheckLocale); }
 TEST(SourcesTest, HaveAReadmeInEveryFolder) { ExpectKept(CheckReadmes); }
 
 // A tree of one file, or two.
@@ -131,6 +132,24 @@ TEST_F(RulesTest, FindChecksWithoutText) {
                     "CAFFE_ENFORCE_EQ(a, b, \"text\");\n"),
               ElementsAre("operators/conv/conv.cc:2 checks without a text",
                           "operators/conv/conv.cc:5 checks without a text"));
+}
+
+TEST_F(RulesTest, FindWhatDependsOnTheLocale) {
+  EXPECT_THAT(
+      Check(CheckLocale, "caffe2_core/io/npy.cc",
+            "// std::ostringstream, \"%f\"\n"
+            "std::ostringstream out;\n"
+            "const char* text = \"strtod(x) is 100% fine\";\n"
+            "double a = std::strtod(text, nullptr) + my_strtod(text);\n"
+            "std::snprintf(buffer, 9,\n    \"%5.1f ms\", a);\n"
+            "std::snprintf(buffer, 9, \"%zu %d %06d\", b, c, d);\n"
+            "x = std::to_string(1.5) + std::tolower(c);\n"),
+      ElementsAre(HasSubstr("npy.cc:2 uses std::ostringstream"), HasSubstr("npy.cc:4"),
+                  HasSubstr("npy.cc:8 uses std::to_string"),
+                  HasSubstr("npy.cc:8 uses std::tolower"),
+                  "caffe2_core/io/npy.cc:6 formats a number by the locale; want FixedText"));
+  EXPECT_THAT(Check(CheckLocale, "tests/a_test.cc", "std::ostringstream out;\n"),
+              testing::SizeIs(5));
 }
 
 TEST_F(RulesTest, FindFoldersWithoutReadme) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {
@@ -101,6 +103,16 @@ TEST(FlagsTest, ListsFlagsWithTypeDefaultAndHelp) {
   }
   SetUsageMessage("usage: program");
   EXPECT_EQ(UsageMessage(), "usage: program");
+}
+
+TEST(FlagsTest, ReadsNumbersInAnyFormOfC) {
+  EXPECT_EQ(ParseFlagDouble("1234.5"), 1234.5);
+  EXPECT_EQ(ParseFlagDouble(" \t+.5e1"), 5);
+  EXPECT_EQ(ParseFlagDouble("-0x1.8p3"), -12);
+  EXPECT_EQ(ParseFlagDouble("-inf"), -std::numeric_limits<double>::infinity());
+  for (const char* text : {"", " ", "+", "--1", "+-1", "1,5", "1.5 ", "0x", "one"}) {
+    EXPECT_THROW(ParseFlagDouble(text), EnforceNotMet) << text;
+  }
 }
 
 }  // namespace

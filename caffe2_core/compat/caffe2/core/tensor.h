@@ -85,7 +85,7 @@ class TensorPrinter {
 
   template <class T>
   void Print(const Tensor& tensor) {
-    std::ostringstream values;
+    ::caffe2rt::ClassicStringStream values;
     const int64_t count = std::min<int64_t>(tensor.numel(), limit_);
     const T* data = count > 0 ? tensor.template data<T>() : nullptr;
     for (int64_t i = 0; i < count; ++i) values << (i > 0 ? "," : "") << data[i];
@@ -93,7 +93,7 @@ class TensorPrinter {
   }
   void PrintMeta(const Tensor& tensor) { Write(MetaStr(tensor)); }
   std::string MetaStr(const Tensor& tensor) {
-    std::ostringstream text;
+    ::caffe2rt::ClassicStringStream text;
     text << "Tensor " << name_ << " of type " << tensor.dtype().name() << ". Dims: (";
     for (const int64_t d : tensor.sizes()) text << d << ",";
     text << "): ";

@@ -1,9 +1,7 @@
 #pragma once
 // Data types from arguments.
-#include <algorithm>
-#include <cctype>
-
 #include "caffe2/utils/proto_utils.h"
+#include "caffe2_core/base/text.h"
 
 namespace caffe2 {
 namespace cast {
@@ -13,8 +11,7 @@ inline TensorProto_DataType GetCastDataType(const ArgumentHelper& helper, std::s
   TensorProto_DataType to;
   if (helper.HasSingleArgumentOfType<string>(arg)) {
     string name = helper.GetSingleArgument<string>(arg, "float");
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    name = ::caffe2rt::AsciiUpper(name);
     CAFFE_ENFORCE(TensorProto_DataType_Parse(name, &to), "argument ", arg, " is \"", name,
                   "\", which is no data type");
   } else {
