@@ -7,6 +7,17 @@
 
 #include "tests/support/failing_allocations.h"
 
+// What other libraries leak (allocation_sweep.h has the reasons).
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:google::protobuf::internal::RepeatedPtrFieldBase::\n"
+         "leak:google::protobuf::RepeatedPtrField<*>::Add\n"
+         "leak:google::protobuf::Reflection::AddMessage\n"
+         "leak:google::protobuf::internal::ArenaStringPtr::Set\n";
+}
+extern "C" const char* __lsan_default_options();
+extern "C" const char* __lsan_default_options() { return "print_suppressions=0"; }
+
 namespace {
 
 void* Allocate(size_t size, size_t alignment, const void* caller) {
