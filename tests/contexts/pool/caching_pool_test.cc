@@ -392,6 +392,57 @@ TEST_F(CachingPoolTest, SegmentThatMovedIsIdleByTheWorkOfItsNewStreamAlone) {
   }
 }
 
+TEST_F(CachingPoolTest, SegmentThatMovedIsAtHomeInItsNewStream) {
+  const PoolBlock segment = Cached(4 * kMiB, 0);
+  const PoolBlock moved = New(3 * kMiB, 1);
+  EXPECT_EQ(moved.data, segment.data);
+  device_.Give(1);
+  Free(moved, 1);
+  EXPECT_EQ(New(4 * kMiB, 1).data, segment.data);  // at once, with what was cut off
+}
+
+TEST_F(CachingPoolTest, MovesSegmentsOfUpToTwiceTheRequest) {
+  const PoolBlock large = Cached(2 * kMiB + 512 * kKiB, 0), twice = Cached(2 * kMiB, 0);
+  EXPECT_EQ(large.data, twice.data);  // one block, which is too large
+  EXPECT_NE(New(kMiB, 1).data, large.data);
+  const PoolBlock rest = New(2 * kMiB + 512 * kKiB, 0);
+  const PoolBlock fits = Cached(2 * kMiB, 0);
+  EXPECT_NE(fits.data, rest.data);
+  EXPECT_EQ(New(kMiB, 1).data, fits.data);
+}
+
+// 20 and 30 MiB are cached, 50 were in use at once; 31 more are asked for.
+TEST_F(CachingPoolTest, GrowsToExactlyWhatItsOptionsAllow) {
+  const struct {
+    size_t slack_bytes, live_bytes;
+  } cases[] = {{31 * kMiB, 81 * kMiB},        // nothing is too much
+               {31 * kMiB - 512, 51 * kMiB},  // a little is
+               {kMiB, 51 * kMiB},             // 30 MiB are
+               {kMiB - 512, 31 * kMiB}};      // and a little more
+  for (const auto& c : cases) {
+    Make({.growth_over_peak = 1, .growth_slack_bytes = c.slack_bytes});
+    const PoolBlock first = New(20 * kMiB, 0), second = New(30 * kMiB, 0);
+    Free(first, 0);
+    Free(second, 0);
+    const PoolBlock more = New(31 * kMiB, 0);
+    EXPECT_EQ(device_.live_bytes(), c.live_bytes);
+    Free(more, 0);
+  }
+}
+
+TEST_F(CachingPoolTest, TakesWhatOthersFreeWhileItGivesBack) {
+  Make({.growth_over_peak = 1, .growth_slack_bytes = 0});
+  const PoolBlock kept = New(31 * kMiB, 0);
+  Cached(30 * kMiB, 1);
+  bool is_done = false;
+  device_.before_free = [&](uintptr_t, size_t) {
+    if (!std::exchange(is_done, true)) Free(kept, 0);
+  };
+  EXPECT_EQ(New(31 * kMiB, 0).data, kept.data);
+  EXPECT_EQ(device_.Calls(Call::kAllocate), 2u);
+  device_.before_free = nullptr;
+}
+
 TEST_F(CachingPoolTest, RestOfASegmentThatMovedIsGivenToOthers) {
   Make({.growth_slack_bytes = 0});
   for (int i = 0; i < 9; ++i) Cached(8 * kMiB, 0);
