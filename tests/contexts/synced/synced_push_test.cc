@@ -1,9 +1,11 @@
 // SyncedMemory: async_gpu_push, and the check of the current device.
 #include <cstring>
+#include <functional>
 #include <future>
 #include <thread>
 #include <utility>
 
+#include "caffe2rt/caffe2.pb.h"
 #include "contexts/synced/synced_memory.h"
 #include "tests/contexts/synced/synced_device.h"
 
@@ -84,6 +86,46 @@ TEST_F(AsyncPushTest, ItsEventIsBehindTheCopy) {
   EXPECT_EQ(link.recorded()->Query(), EventStatus::EVENT_SCHEDULED);
   link.Open();
   EXPECT_EQ(link.recorded()->Query(), EventStatus::EVENT_SUCCESS);
+  EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 1));
+}
+
+// Whatever writes or frees what the copy reads or writes.
+TEST_F(AsyncPushTest, CallsThatDisturbTheCopyWaitForIt) {
+  std::vector<char> mine(10, 9);
+  const DataPtr theirs(TheCountingStaticContext()->New(10));
+  const std::function<void()> calls[] = {[&] { memory_->mutable_cpu_data(); },
+                                         [&] { memory_->set_cpu_data(mine.data()); },
+                                         [&] { memory_->set_gpu_data(theirs.get()); },
+                                         [&] {
+                                           memory_->mutable_gpu_data();
+                                           memory_->cpu_data();
+                                         }};
+  for (const auto& call : calls) {
+    SlowLink link;
+    link.SwitchToDevice(9);
+    memory_->mutable_cpu_data();
+    memory_->async_gpu_push(link);
+    link.AwaitCopy();
+    std::thread opener([&] {
+      for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // the call has time to return
+      link.Open();
+    });
+    call();
+    EXPECT_EQ(link.recorded()->Query(), EventStatus::EVENT_SUCCESS);
+    opener.join();
+  }
+}
+
+TEST_F(AsyncPushTest, NamesTheStreamOfAnotherDeviceAsAUserOfItsMemory) {
+  DeviceOption option;
+  option.set_device_type(kCounting);
+  option.set_device_id(1);
+  CountingContext far(option);
+  const int64_t uses = CountingDevice::Get(0).counts().uses;
+  memory_->async_gpu_push(far);
+  far.FinishDeviceComputation();
+  EXPECT_EQ(CountingDevice::Of(memory_->gpu_data()), 0);
+  EXPECT_EQ(CountingDevice::Get(0).counts().uses, uses + 1);
   EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 1));
 }
 
