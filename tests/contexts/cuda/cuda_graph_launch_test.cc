@@ -34,7 +34,12 @@ TEST_F(CudaGraphLaunchTest, KeepsPinnedMemoryUntilItsCopyIsOver) {
 }
 
 TEST_F(CudaGraphLaunchTest, GraphWithoutPinnedMemoryHoldsNone) {
-  RecordCopy();
+  const DataPtr pinned(PinnedCPUAllocator().New(sizeof(int)));
+  graph_->BeginCapture(0);
+  context_->CopyBytesFromCPU(sizeof(int), pinned.get(), to_.get());
+  std::string reason;
+  ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
+  RecordCopy();  // in place of that
   context_->FinishDeviceComputation();
   graph_->Launch(0);
   EXPECT_FALSE(context_->stream().has_host_copies);
