@@ -33,7 +33,7 @@ class Before {
   }
   const char* const function_;
   const std::function<void()> action_;
-  bool ran_ = false;
+  mutable bool ran_ = false;  // the hook is often const in a test
 };
 
 // Runs `body` on a machine of this kind and ends the process; for the child of a death test, where
