@@ -13,6 +13,7 @@
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/timer.h"
+#include "caffe2_core/base/utf8.h"
 
 namespace caffe2rt {
 namespace {
@@ -74,9 +75,9 @@ std::string Milliseconds(double ms) { return FixedText(ms, ms < 0.1 ? 7 : 4); }
 
 void Print(const std::string& net, const Times& times, int64_t iterations,
            const std::vector<OperatorTime>& operators) {
-  std::cout << "net \"" << net << "\": median " << Milliseconds(times.median) << " ms, least "
-            << Milliseconds(times.least) << " ms, mean " << Milliseconds(times.mean) << " ms of "
-            << iterations << " runs, " << GetNumThreads()
+  std::cout << "net \"" << OneLine(net) << "\": median " << Milliseconds(times.median)
+            << " ms, least " << Milliseconds(times.least) << " ms, mean "
+            << Milliseconds(times.mean) << " ms of " << iterations << " runs, " << GetNumThreads()
             << (GetNumThreads() == 1 ? " thread\n" : " threads\n");
   double sum = 0;
   for (const OperatorTime& op : operators) sum += op.ms;
@@ -89,8 +90,8 @@ void Print(const std::string& net, const Times& times, int64_t iterations,
   };
   std::cout << "by operator:\n";
   for (size_t i = 0; i < operators.size(); ++i) {
-    std::cout << share(operators[i].ms) << i << " " << operators[i].type << "  "
-              << operators[i].output << "\n";
+    std::cout << share(operators[i].ms) << i << " " << OneLine(operators[i].type) << "  "
+              << OneLine(operators[i].output) << "\n";
   }
   std::cout << "by type:\n";
   for (const auto& [type, ms] : ByType(operators)) std::cout << share(ms) << type << "\n";

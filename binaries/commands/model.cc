@@ -7,6 +7,7 @@
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_policy.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_fallback.h"
@@ -118,7 +119,7 @@ void SetArguments(const CommandLine& line, Model* model) {
 
 void Warn(const std::string& text) {
   std::cout.flush();
-  std::cerr << "caffe2: warning: " << text << std::endl;
+  std::cerr << "caffe2: warning: " << OneLine(text) << std::endl;
 }
 
 Model LoadModel(const CommandLine& line) {

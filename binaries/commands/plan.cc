@@ -13,6 +13,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/timer.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/proto_file.h"
@@ -98,7 +99,7 @@ int Plan(const CommandLine& line) {
     std::cout << json.text() << "\n";
     return 0;
   }
-  std::cout << "plan \"" << plan.name() << "\" done: " << plan.network_size()
+  std::cout << "plan \"" << OneLine(plan.name()) << "\" done: " << plan.network_size()
             << (plan.network_size() == 1 ? " net, " : " nets, ") << plan.execution_step_size()
             << (plan.execution_step_size() == 1 ? " step, " : " steps, ") << FixedText(ms, 1)
             << " ms\n";

@@ -13,6 +13,7 @@
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/timer.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/npy.h"
 
 namespace caffe2rt {
@@ -129,8 +130,8 @@ class RunJob {
           .Key("source");
       json_.Value(input.source).EndObject();
     } else {
-      std::cout << input.blob << std::string(width_ - input.blob.size() + 2, ' ') << BlobText(blob)
-                << "   " << input.source << "\n";
+      std::cout << OneLine(input.blob) << std::string(width_ - input.blob.size() + 2, ' ')
+                << BlobText(blob) << "   " << input.source << "\n";
     }
   }
 
@@ -141,7 +142,7 @@ class RunJob {
       if (json_wanted_) {
         WriteOutput(name, blob, options_, &json_);
       } else if (files_.contains(name) && !pictures_.from_folder && options_.top == 0) {
-        std::cout << name << std::string(width_ - name.size() + 2, ' ') << BlobText(blob)
+        std::cout << OneLine(name) << std::string(width_ - name.size() + 2, ' ') << BlobText(blob)
                   << "   saved as " << files_.at(name) << "\n";
       } else {
         PrintOutput(name, blob, options_, width_);

@@ -148,7 +148,9 @@ TEST_F(LocaleTest, OptionsAndFlagsAreRead) {
   SetFlag("locale_test_value", "0.25");
   EXPECT_EQ(value, 0.25);
   for (const FlagInfo& flag : RegisteredFlags()) {
-    if (flag.name == "locale_test_value") EXPECT_EQ(flag.default_value, "1234.5");
+    if (flag.name == "locale_test_value") {
+      EXPECT_EQ(flag.default_value, "1234.5");
+    }
   }
 }
 

@@ -52,6 +52,9 @@ TEST(TerminalTest, NamesOfNetsAreShownEscaped) {
       EXPECT_EQ(result.code, 0) << result.err;
       ExpectNoControls(result.out);
       ExpectNoControls(result.err);
+      if (*json == '\0') {
+        EXPECT_EQ(result.out.find("\nc"), std::string::npos) << result.out;
+      }
       EXPECT_THAT(result.out,
                   HasSubstr(*json != '\0' ? "a\\u001b[2J\\u0007\\u007f\\u009bb\\nc" : kShown));
     }
