@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,10 +22,14 @@ namespace caffe2rt {
 
 // A string stream that formats numbers in the classic locale, whatever the process's global locale
 // is. Text that reaches a file, `--json` or a message is written through this stream or
-// std::to_chars.
+// std::to_chars. When memory runs out it throws std::bad_alloc; a plain stream would return the text
+// cut short.
 class ClassicStringStream : public std::ostringstream {
  public:
-  ClassicStringStream() { imbue(std::locale::classic()); }
+  ClassicStringStream() {
+    imbue(std::locale::classic());
+    exceptions(std::ios_base::badbit);
+  }
 };
 
 namespace internal {
@@ -44,6 +49,9 @@ void AppendPart(std::ostream& out, const T& part) {
       separator = ", ";
     }
     out << (part.empty() ? "[]" : "]");
+  } else if constexpr (std::is_convertible_v<const T&, const char*>) {
+    const char* const text = part;
+    out << (text != nullptr ? text : "(null)");
   } else {
     out << part;
   }

@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
@@ -83,6 +84,7 @@ template <class T>
 Argument MakeArgument(const std::string& name, const T& value);
 template <class T>
 inline void AddArgument(const std::string& name, const T& value, OperatorDef* def) {
+  CAFFE_ENFORCE(def != nullptr, "argument def of AddArgument is null");
   *def->add_arg() = MakeArgument(name, value);
 }
 

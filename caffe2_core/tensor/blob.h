@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/type_meta.h"
 #include "caffe2_core/tensor/tensor.h"
 
@@ -153,6 +154,7 @@ inline void swap(Blob& a, Blob& b) noexcept { a.swap(b); }
 // Caffe2's free functions.
 inline bool BlobIsTensorType(const Blob& blob, DeviceType device) { return blob.IsTensor(device); }
 inline Tensor* BlobGetMutableTensor(Blob* blob, DeviceType device) {
+  CAFFE_ENFORCE(blob != nullptr, "argument blob of BlobGetMutableTensor is null");
   return blob->GetMutableTensor(device);
 }
 // THROWS when the blob holds no tensor of that device.

@@ -121,5 +121,10 @@ TEST(MakeStringTest, JoinsPartsAndContainers) {
   EXPECT_EQ(Join(", ", std::vector<int>{}), "");
 }
 
+TEST(MakeStringTest, NamesANullPointerToText) {
+  const char* const none = nullptr;
+  EXPECT_EQ(MakeString("name ", none, "."), "name (null).");
+}
+
 }  // namespace
 }  // namespace caffe2rt

@@ -230,6 +230,24 @@ TEST_F(HostileLevelDBTest, MayNotHoldPipes) {
   ExpectCannotOpen("is not a regular file");
 }
 
+TEST_F(HostileLevelDBTest, MayNotHoldATableThatIsAPipe) {
+  db::CreateDB("leveldb", In("ldb"), db::WRITE)->Close();  // moves the log into a table
+  int tables = 0;
+  for (const auto& entry : fs::directory_iterator(In("ldb"))) {
+    if (entry.path().extension() != ".ldb") continue;
+    ++tables;
+    fs::remove(entry.path());
+    ASSERT_EQ(mkfifo(entry.path().c_str(), 0600), 0);
+  }
+  ASSERT_GT(tables, 0);
+  ExpectThrows(
+      [&] {
+        const auto database = db::CreateDB("leveldb", In("ldb"), db::READ);
+        database->NewCursor()->SeekToFirst();
+      },
+      "is not a regular file");
+}
+
 TEST_F(FileAccessTest, AHostileLMDBMayNotHoldPipes) {
   fs::create_directory(In("lmdb"));
   ASSERT_EQ(mkfifo(In("lmdb/data.mdb").c_str(), 0600), 0);

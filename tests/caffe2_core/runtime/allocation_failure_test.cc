@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -50,6 +51,24 @@ void VerifyMany(const Workspace& ws) {
   EXPECT_FLOAT_EQ(ws.GetBlob("sum")->Get<Tensor>().data<float>()[1], 24);
   EXPECT_EQ(ws.GetBlob("strings")->Get<Tensor>().data<std::string>()[2],
             "a string that is longer than its object");
+}
+
+// A text that is cut short where memory ran out could name another file or key.
+TEST_F(AllocationFailureTest, NoTextIsCutShort) {
+  const std::string part(300, 'a');
+  const std::string whole = "0" + part + "1" + part + "2";
+  bool failed = true;
+  for (int64_t n = 0; failed; ++n) {
+    const test::FailingAllocations failing(n, Mode::kOne);
+    std::string text;
+    try {
+      text = MakeString(0, part, 1, part, 2);
+    } catch (const std::bad_alloc&) {
+      text = whole;
+    }
+    EXPECT_TRUE(text == whole);
+    failed = failing.asked() > n;
+  }
 }
 
 class NetWithoutMemoryTest : public AllocationFailureTest {

@@ -153,6 +153,9 @@ TEST(NullArgumentsTest, OfBlobsAndTheirRecords) {
                "argument proto of Serialize is null");
   ExpectThrows([&] { BlobSetTensor(nullptr, Tensor(CPU)); },
                "argument blob of BlobSetTensor is null");
+  ExpectThrows([&] { BlobGetMutableTensor(nullptr, CPU); },
+               "argument blob of BlobGetMutableTensor is null");
+  ExpectThrows([&] { AddArgument("k", 1, nullptr); }, "argument def of AddArgument is null");
   ExpectThrows([] { db::DBReader reader(nullptr); }, "a reader needs a database");
   db::DBReader reader;
   std::string value;
