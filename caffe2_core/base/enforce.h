@@ -22,8 +22,8 @@ namespace caffe2rt {
 
 // A string stream that formats numbers in the classic locale, whatever the process's global locale
 // is. Text that reaches a file, `--json` or a message is written through this stream or
-// std::to_chars. When memory runs out it throws std::bad_alloc; a plain stream would return the text
-// cut short.
+// std::to_chars. When memory runs out it throws std::bad_alloc; a plain stream would return the
+// text cut short.
 class ClassicStringStream : public std::ostringstream {
  public:
   ClassicStringStream() {

@@ -28,9 +28,9 @@ namespace db {
 //
 // A database that is made is absent, or what it was before, until its first commit (protodb: until
 // it is closed): a process that is killed or a disk that is full leaves no empty or incomplete one.
-// It is built in a temporary file or folder beside it, ".NAME.caffe2rt-tmp-...", which the next save
-// in the same folder removes when its process was killed. Of two processes that make a leveldb or an
-// lmdb at the same time, the one that commits first wins, and the other one's commit throws.
+// It is built in a temporary file or folder beside it, ".NAME.caffe2rt-tmp-...", which the next
+// save in the same folder removes when its process was killed. Of two processes that make a leveldb
+// or an lmdb at the same time, the one that commits first wins, and the other one's commit throws.
 //
 // Later commits, and all commits to what existed, write in place. There, leveldb and lmdb keep a
 // transaction whole or not at all, and leveldb holds it in memory. minidb appends: a full disk

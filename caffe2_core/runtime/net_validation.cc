@@ -247,8 +247,7 @@ void CheckStep(const ExecutionStep& step, const std::vector<std::string>& nets,
     validation->Add(kError, -1,
                     name + "only_once is given without should_stop_blob, which is not supported");
   }
-  for (const ExecutionStep& substep : step.substep())
-    CheckStep(substep, nets, validation);
+  for (const ExecutionStep& substep : step.substep()) CheckStep(substep, nets, validation);
 }
 
 }  // namespace

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <new>
 
-#include "caffe2_core/base/memory_budget.h"
-
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/memory_budget.h"
 
 namespace caffe2rt {
 
