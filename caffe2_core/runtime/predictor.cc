@@ -6,6 +6,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "caffe2_core/base/enforce.h"
@@ -22,14 +23,18 @@ namespace {
 // Blob names that operators of the net write. What is written through an alias counts.
 std::unordered_set<std::string> WrittenBy(const NetDef& net) {
   std::unordered_set<std::string> written, aliases;
+  std::unordered_multimap<std::string, std::string> sources;  // of aliases
   for (const OperatorDef& op : net.op()) {
-    (op.type() == "Alias" ? aliases : written).insert(op.output().begin(), op.output().end());
+    const bool is_alias = op.type() == "Alias" && op.input_size() == 1 && op.output_size() == 1;
+    if (is_alias) sources.emplace(op.output(0), op.input(0));
+    (is_alias ? aliases : written).insert(op.output().begin(), op.output().end());
   }
-  for (bool grew = true; grew;) {
-    grew = false;
-    for (const OperatorDef& op : net.op()) {
-      if (op.type() != "Alias" || op.input_size() != 1 || op.output_size() != 1) continue;
-      if (written.contains(op.output(0))) grew |= written.insert(op.input(0)).second;
+  std::vector<std::string> to_follow(written.begin(), written.end());
+  while (!to_follow.empty()) {
+    const auto [begin, end] = sources.equal_range(to_follow.back());
+    to_follow.pop_back();
+    for (auto it = begin; it != end; ++it) {
+      if (written.insert(it->second).second) to_follow.push_back(it->second);
     }
   }
   written.merge(aliases);
