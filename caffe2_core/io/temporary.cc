@@ -166,11 +166,15 @@ void CollectTemporaries(const std::string& folder) {
   }
 }
 
+struct FolderCloser {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
 std::vector<std::string> NamesIn(const FileDescriptor& folder) {
   std::vector<std::string> names;
   FileDescriptor again(openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!again) return names;
-  const std::unique_ptr<DIR, decltype(&closedir)> listing(fdopendir(again.get()), &closedir);
+  const std::unique_ptr<DIR, FolderCloser> listing(fdopendir(again.get()));
   if (listing == nullptr) return names;
   again.Release();  // closedir closes it
   while (const dirent* entry = readdir(listing.get())) {
