@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -65,7 +66,9 @@ FileAccess FileAccess::Below(const std::vector<std::string>& roots, std::string 
   std::vector<std::string> resolved_roots;
   for (const std::string& root : roots) {
     std::string resolved;
-    if (Resolve(root, &resolved).empty()) resolved_roots.push_back(std::move(resolved));
+    if (!Resolve(root, &resolved).empty()) continue;
+    const auto known = std::find(resolved_roots.begin(), resolved_roots.end(), resolved);
+    if (known == resolved_roots.end()) resolved_roots.push_back(std::move(resolved));
   }
   return {Kind::kBelow, std::move(resolved_roots), std::move(remedy)};
 }

@@ -76,7 +76,7 @@ TEST(ModuleTest, ReportsAllConflictsAtEachLoadOfTheModuleAndNowhereElse) {
     EXPECT_TRUE(HasOperator(CPU, "Relu"));
     EXPECT_NO_THROW(LoadModule("", File("module_test_good")));
     EXPECT_NO_THROW(GetGradientForOp(test::ParseOp(R"(type: "ConstantFill" output: "y")"),
-                                     {GradientWrapper{.dense_ = "g"}}));
+                                     {GradientWrapper{"g", "", ""}}));
     ExpectThrows([] { GetStaticContext(static_cast<DeviceType>(30)); }, "is not available here");
     Workspace ws;
     EXPECT_NO_THROW(ws.RunNetOnce(test::ParseNet(R"(type: "simple" name: "n")")));
