@@ -11,6 +11,7 @@
 #include "binaries/commands/model.h"
 #include "binaries/commands/outputs.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/base/utf8.h"
@@ -54,6 +55,15 @@ PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
   return plan;
 }
 
+// THROWS when the plan fails, and when a signal ends it before its steps do.
+void RunToTheEnd(const PlanDef& plan, const PlanOptions& options, Workspace* ws) {
+  SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
+  const bool succeeded = ws->RunPlan(plan, options);
+  CAFFE_ENFORCE(signals.CheckForSignals() == SignalHandler::Action::NONE, "plan \"", plan.name(),
+                "\" was interrupted by a signal");
+  CAFFE_ENFORCE(succeeded, "plan \"", plan.name(), "\" failed");
+}
+
 int Plan(const CommandLine& line) {
   CheckPositional(line, 1, 1, "one plan file");
   const std::string device = line.Text("device");
@@ -70,8 +80,7 @@ int Plan(const CommandLine& line) {
   ws.SetFileAccess(FileAccessOf(line, line.Text("root"), {line.positional()[0]}));
   FeedInputs(line, Model{}, &ws);
   Timer timer;
-  CAFFE_ENFORCE(ws.RunPlan(plan, PlanOptions{.allow_races = line.Has("allow-races")}), "plan \"",
-                plan.name(), "\" failed");
+  RunToTheEnd(plan, PlanOptions{.allow_races = line.Has("allow-races")}, &ws);
   const float ms = timer.MilliSeconds();
   JsonWriter json;
   json.BeginObject()

@@ -85,6 +85,7 @@ void PrepareBlobs(const ExecutionStep& step, Workspace* ws, PlanRun* run) {
 
 bool RunInChildWorkspace(const ExecutionStep& step, Workspace* parent, const TurnsAround* turns,
                          PlanRun* run, const ShouldContinueStep& should_continue) {
+  if (run->IsInterrupted()) return true;
   // On the heap: a lock on a thread's stack seems to TSAN to be the one that was there before.
   const auto child = std::make_unique<Workspace>(parent->RootFolder(), parent);
   InjectWorkspaceId(child.get(), turns, run);
@@ -138,11 +139,11 @@ bool CompiledStep::CompileNets() {
   if (nets_compiled_) return true;
   networks_.clear();
   for (const std::string& name : step_.network()) {
-    if (run_->interrupted && run_->interrupted()) return false;
+    if (run_->IsInterrupted()) return false;
     const TurnsTaken taken(turns());  // making a net looks at blobs
     networks_.push_back(place_.nets->Get(name));
   }
-  if (step_.has_should_stop_blob()) stop_blob_ = place_.ws->GetBlob(step_.should_stop_blob());
+  if (step_.has_should_stop_blob()) stop_blob_ = place_.ws->FindBlob(step_.should_stop_blob());
   return nets_compiled_ = true;
 }
 
@@ -196,7 +197,8 @@ std::vector<std::unique_ptr<Reporter>> CompiledStep::StartReporters() {
     const int64_t ms =
         std::max<int64_t>(1, std::min<int64_t>(substep.def->run_every_ms(), 86400000));
     reporters.push_back(std::make_unique<Reporter>(std::chrono::milliseconds(ms), [this, &substep] {
-      RunSubstep(&substep, &turns_of_reports_, [](int64_t) { return true; });
+      RunSubstep(&substep, &turns_of_reports_,
+                 [this](int64_t i) { return !failed_.load() && outer_(i); });
     }));
   }
   return reporters;
@@ -260,6 +262,7 @@ bool CompiledStep::RunConcurrently() {
 
 bool CompiledStep::Execute() {
   failed_ = false;
+  if (run_->IsInterrupted()) return true;  // no last report on what did not begin
   // Asked first, so that an interrupted plan compiles nothing more.
   bool go_on = ShouldContinue(0) && CompileNets();
   if (go_on) CheckRaces();

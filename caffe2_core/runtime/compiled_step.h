@@ -27,6 +27,7 @@ struct PlanRun {
   std::atomic<int> child_workspaces{0};
   // Whether the run is to end wherever it is; empty: never.
   std::function<bool()> interrupted;
+  bool IsInterrupted() const { return interrupted && interrupted(); }
 };
 
 // Where a step runs.
@@ -86,8 +87,8 @@ class CompiledStep {
   TurnsAround turns_of_nets_, turns_of_reports_;  // of the step's own nets and reporters
   bool nets_compiled_ = false;
   std::vector<NetBase*> networks_;
-  std::unique_ptr<NetPool> report_nets_;  // null: no report net
-  const Blob* stop_blob_ = nullptr;
+  std::unique_ptr<NetPool> report_nets_;   // null: no report net
+  std::shared_ptr<const Blob> stop_blob_;  // shared: should_continue may remove the name
   std::vector<Substep> recurring_;
   std::vector<Substep> reporting_;  // substeps with run_every_ms
 };

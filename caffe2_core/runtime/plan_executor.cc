@@ -34,13 +34,14 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& o
     LOG(WARNING) << "plan \"" << plan.name() << "\" has no execution step";
     return true;
   }
+  // First, because a signal is seen from here on.
+  std::function<bool(int)> asked = options.should_continue;
+  if (!asked) asked = StopOnSignal{};
   const std::string too_much = PlanLimitProblem(plan);
   CAFFE_ENFORCE(too_much.empty(), too_much);
   PlanRun run(plan);
   run.allow_races = options.allow_races;
   for (const ExecutionStep& step : plan.execution_step()) run.uses.FindCreators(step);
-  std::function<bool(int)> asked = options.should_continue;
-  if (!asked) asked = StopOnSignal{};
   // A signal is seen once, by whoever asks first, and must end the loops around that one, too.
   std::atomic<bool> interrupted{false};
   if (asked.target<StopOnSignal>() != nullptr) {
@@ -55,6 +56,7 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& o
   };
   NetPool nets(&run.defs, ws, NetPool::Keep::kInWorkspace);
   for (const ExecutionStep& step : plan.execution_step()) {
+    if (run.IsInterrupted()) break;
     if (!RunTopLevelStep(step, ws, &nets, &run, go_on)) {
       LOG(ERROR) << "step \"" << step.name() << "\" of plan \"" << plan.name() << "\" failed";
       return false;

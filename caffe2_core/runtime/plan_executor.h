@@ -19,7 +19,8 @@ struct PlanOptions {
   bool allow_races = false;
 };
 
-// Runs the top-level steps in order; false when a step failed without an exception. Concurrent
+// Runs the top-level steps in order; false when a step failed without an exception, true when
+// should_continue ended it. Concurrent
 // substeps run on threads and nets of their own; the first failure stops the others and is thrown
 // after all have ended. THROWS on a plan that cannot be right, on one of more than 1,024 threads at
 // once or 65,536 steps and nets, and where one concurrent substep or instance writes a blob that

@@ -2,7 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/temp_dir.h"
 
@@ -85,6 +93,33 @@ TEST_F(HostilePlanTest, AllowRacesIsAnOptionOfTheCommandLine) {
   const ProgramResult allowed = RunCaffe2({"plan", plan, "--allow-races", "--fetch", "x"});
   EXPECT_EQ(allowed.code, 0) << allowed.err;
   EXPECT_THAT(allowed.out, HasSubstr("x  float [1]"));
+}
+
+// The same signal again and again: those before the plan begins are ignored.
+TEST(PlanSignalTest, AnInterruptedPlanIsAnError) {
+  const TempDir dir;
+  const std::string plan = dir.Write("plan.pbtxt", R"(name: "long"
+      network { name: "n" op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 1 } } }
+      execution_step { network: "n" num_iter: 9223372036854775807 })");
+  const std::string command = MakeString("exec ", CAFFE2_PROGRAM, " plan ", plan, " --fetch x >",
+                                         dir.path("out"), " 2>", dir.path("err"));
+  const auto handler = signal(SIGINT, SIG_IGN);  // what the child begins with
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  signal(SIGINT, handler);
+  ASSERT_GE(child, 0);
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    kill(child, SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_EQ(ReadWholeFile(dir.path("out")), "");
+  EXPECT_EQ(ReadWholeFile(dir.path("err")), "caffe2: plan \"long\" was interrupted by a signal\n");
 }
 
 }  // namespace

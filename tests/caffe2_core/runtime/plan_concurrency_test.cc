@@ -118,5 +118,18 @@ TEST(PlanConcurrencyTest, ASignalEndsLoopsWithoutNets) {
       substep { should_stop_blob: "stop" } })"));
 }
 
+TEST(PlanConcurrencyTest, ASignalEndsLoopsOfReporters) {
+  for (const char* workspace : {"", "create_workspace: true"}) {
+    Workspace ws;
+    test::ResetPlanCounts();
+    EXPECT_TRUE(RunPlan(&ws, MakeString(R"(
+      network { name: "raise" op { type: "PlanTestCount" } op { type: "PlanTestRaise" } }
+      execution_step { substep { network: "count" }
+        substep { run_every_ms: 3600000 network: "raise" num_iter: 9223372036854775807 )",
+                                        workspace, "} }")));
+    EXPECT_EQ(test::PlanRuns(), 2);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt

@@ -205,6 +205,23 @@ TEST(PlanExecutorTest, AChildWorkspaceWritesABlobThatALaterStepCreates) {
   ExpectTensor<float>(ws, "z", {1}, {1});
 }
 
+// Workspaces, blobs, nets and reporters take long when there are many.
+TEST(PlanExecutorTest, NothingIsMadeForStepsAfterASignal) {
+  Workspace ws;
+  test::ResetPlanCounts();
+  const std::string later = R"({ report_net: "bad" report_interval: 1 network: "inner" } )";
+  EXPECT_TRUE(RunPlan(&ws, R"(network { name: "raise" op { type: "PlanTestRaise" } }
+    network { name: "bad" op { type: "PlanTestUnknown" output: "made" } }
+    execution_step { substep { network: "raise" } substep )" +
+                               later + "} execution_step " + later));
+  EXPECT_TRUE(ws.HasBlob("made"));  // of the step that had begun
+  EXPECT_EQ(ws.GetNet("inner"), nullptr);
+  Workspace other;
+  EXPECT_TRUE(RunPlan(&other, R"(network { name: "raise" op { type: "PlanTestRaise" } }
+    execution_step { network: "raise" } execution_step { network: "inner" })"));
+  EXPECT_FALSE(other.HasBlob("n"));
+}
+
 TEST(PlanExecutorTest, ASignalEndsAllLoopsAroundTheOneThatSeesIt) {
   Workspace ws;
   test::ResetPlanCounts();
