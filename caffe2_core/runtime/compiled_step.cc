@@ -10,7 +10,6 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/runtime/plan_limits.h"
-#include "caffe2_core/runtime/plan_races.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -117,6 +116,7 @@ CompiledStep::CompiledStep(const ExecutionStep& step, const StepPlace& place, Pl
   turns_ = std::make_unique<Turns>();
   turns_of_nets_.turns = turns_of_reports_.turns = turns_.get();
   turns_of_reports_.reports = true;
+  turns_of_nets_.reporters = turns_of_reports_.reporters = &run->uses.OfReporters(step);
 }
 
 CompiledStep::~CompiledStep() = default;
@@ -147,10 +147,14 @@ bool CompiledStep::CompileNets() {
   return nets_compiled_ = true;
 }
 
-void CompiledStep::CheckRaces() const {
+void CompiledStep::CheckRaces() {
   if (!concurrent_ || run_->allow_races) return;
+  std::vector<const StepUses*> reporters;
+  for (const TurnsAround* around = turns(); around != nullptr; around = around->outer) {
+    reporters.push_back(around->reporters);
+  }
   const TurnsTaken taken(turns());
-  const std::string race = FindRace(step_, &run_->uses, *place_.ws);
+  const std::string race = FindRace(step_, &run_->uses, reporters, *place_.ws, &judged_);
   CAFFE_ENFORCE(race.empty(), race);
 }
 

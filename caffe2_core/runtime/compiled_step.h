@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "caffe2_core/runtime/plan_nets.h"
+#include "caffe2_core/runtime/plan_races.h"
 #include "caffe2_core/runtime/plan_reporters.h"
 #include "caffe2_core/runtime/plan_uses.h"
 
@@ -66,7 +67,7 @@ class CompiledStep {
   };
   bool ShouldContinue(int64_t iteration) const;
   bool CompileNets();
-  void CheckRaces() const;
+  void CheckRaces();
   // The turns that the step's nets take; null: none.
   const TurnsAround* turns() const;
   bool RunSubstep(Substep* substep, const TurnsAround* turns,
@@ -83,6 +84,7 @@ class CompiledStep {
   const ShouldContinueStep outer_;
   const bool concurrent_;
   std::atomic<bool> failed_{false};
+  std::vector<JudgedBlob> judged_;                // by CheckRaces
   std::unique_ptr<Turns> turns_;                  // null: no reporters
   TurnsAround turns_of_nets_, turns_of_reports_;  // of the step's own nets and reporters
   bool nets_compiled_ = false;

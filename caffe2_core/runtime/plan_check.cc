@@ -50,6 +50,8 @@ class AnyWorkspace {
     }
   }
   void Walk(const ExecutionStep& step) {
+    const StepUses& reporters = uses_->OfReporters(step);
+    if (!reporters.nets.empty()) reporters_.push_back(&reporters);
     if (RunsConcurrently(step) && work_ <= kMaxUses) FindRaceOf(step);
     for (const ExecutionStep& substep : step.substep()) {
       if (substep.create_workspace()) {
@@ -58,6 +60,7 @@ class AnyWorkspace {
         Walk(substep);
       }
     }
+    if (!reporters.nets.empty()) reporters_.pop_back();
   }
   void FindRaceOf(const ExecutionStep& step) {
     const ResolveBlob resolve = [this](const std::string& name) {
@@ -66,7 +69,7 @@ class AnyWorkspace {
                         .memory = nullptr,
                         .synchronized = std::nullopt};
     };
-    std::string race = FindRace(step, uses_, resolve, &work_);
+    std::string race = FindRace(step, uses_, reporters_, resolve, &work_);
     if (!race.empty()) races_.push_back(std::move(race));
   }
 
@@ -75,7 +78,8 @@ class AnyWorkspace {
   std::set<const NetUses*> nets_;  // whose names are there
   std::vector<std::set<std::string>::iterator> new_names_;
   std::vector<const NetUses*> new_nets_;
-  size_t work_ = 0;  // nothing more is found beyond a limit
+  std::vector<const StepUses*> reporters_;  // of the step and around it
+  size_t work_ = 0;                         // nothing more is found beyond a limit
   std::vector<std::string> races_;
 };
 

@@ -70,11 +70,12 @@ class UsersByBlob {
 
 class Judge {
  public:
-  Judge(const ExecutionStep& step, PlanUses* uses, const ResolveBlob& resolve)
-      : step_(step),
-        resolve_(resolve),
-        reporters_(uses->OfReporters(step)),
-        creator_(uses->creator()) {
+  Judge(const ExecutionStep& step, PlanUses* uses, const std::vector<const StepUses*>& reporters,
+        const ResolveBlob& resolve)
+      : step_(step), resolve_(resolve), reporters_(reporters), creator_(uses->creator()) {
+    for (const StepUses* around : reporters) {
+      for (const StepUses::Net& net : around->nets) total_ += net.uses->blobs.size();
+    }
     for (const ExecutionStep& substep : step.substep()) {
       if (substep.has_run_every_ms()) continue;
       substeps_.push_back({&substep, uses->OfSubstep(substep), nullptr});
@@ -91,12 +92,15 @@ class Judge {
   std::string Find() {
     if (total_ > kMaxUsesToJudge) {
       return MakeString("step \"", step_.name(), "\" has ", total_,
-                        " uses of blobs in its concurrent substeps, want at most ", kMaxUsesToJudge,
+                        " uses of blobs in its concurrent substeps and the reporters around, want "
+                        "at most ",
+                        kMaxUsesToJudge,
                         " to look for conflicts: run fewer operators at once, or allow races with "
                         "--allow-races (PlanOptions::allow_races)");
     }
-    AddReporters();
+    for (const StepUses* around : reporters_) FindNewNames(*around);
     for (const Substep& substep : substeps_) FindNewNames(substep.uses);
+    for (const StepUses* around : reporters_) AddReporters(*around);
     const bool instances = step_.num_concurrent_instances() > 1;
     for (size_t i = 0; i < substeps_.size(); ++i) {
       UsersByBlob own = Uses(static_cast<int>(i));
@@ -150,21 +154,38 @@ class Judge {
     return shared;
   }
 
-  void AddReporters() {
-    FindNewNames(reporters_);
-    for (const StepUses::Net& net : reporters_.nets) {
+  void AddReporters(const StepUses& reporters) {
+    for (const StepUses::Net& net : reporters.nets) {
       for (const auto& [name, use] : net.uses->blobs) {
         if ((use & kWrites) != 0) replaced_.insert(Resolve(name).blob);
+      }
+      for (const auto& [input, output] : net.uses->aliases) {
+        const void* const a = Memory(Resolve(input).blob);
+        const void* const b = Memory(Resolve(output).blob);
+        if (a != nullptr && b != nullptr && a != b) aliased_[a] = b;
       }
     }
   }
 
-  UsersByBlob Uses(int index) const {
+  // The same for all blobs that aliases which reporters make put into one memory: one of them.
+  const void* Memory(const void* blob) {
+    auto it = aliased_.find(blob);
+    while (it != aliased_.end()) {
+      blob = it->second;
+      const auto next = aliased_.find(blob);
+      if (next != aliased_.end()) it->second = next->second;  // shortens later walks
+      it = next;
+    }
+    return blob;
+  }
+
+  UsersByBlob Uses(int index) {
     UsersByBlob users;
     const auto add = [&](const std::string& name, unsigned use, const NetUses* net) {
       const SharedBlob shared = Resolve(name);
       const unsigned kinds = KindsOf(use, shared.synchronized);
-      for (const void* identity : {shared.blob, shared.object, shared.memory}) {
+      const void* const memory = Memory(shared.blob);
+      for (const void* identity : {shared.blob, shared.object, shared.memory, memory}) {
         if (identity == nullptr) continue;
         Users& of_blob = users[identity];
         for (size_t kind = 0; kind < kKinds.size(); ++kind) {
@@ -241,14 +262,50 @@ class Judge {
 
   const ExecutionStep& step_;
   const ResolveBlob& resolve_;
-  const StepUses& reporters_;
+  const std::vector<const StepUses*>& reporters_;  // of the step and around it
   const NetUses* const creator_;  // null: no reporter of the plan creates blobs it does not list
   std::vector<Substep> substeps_;
   size_t total_ = 0;
   std::set<std::string> new_names_;
   std::set<const void*> replaced_;
-  UsersByBlob users_;  // of the substeps so far
+  std::unordered_map<const void*, const void*> aliased_;  // blobs by blob; see Memory
+  UsersByBlob users_;                                     // of the substeps so far
 };
+
+JudgedBlob Judged(const std::string& name, std::shared_ptr<const Blob> blob) {
+  JudgedBlob judged = {.name = name, .blob = std::move(blob), .type = {}, .found = {}};
+  if (judged.blob == nullptr) return judged;
+  judged.type = judged.blob->meta();
+  SharedBlob& found = judged.found;
+  found.blob = judged.blob.get();
+  found.synchronized = IsSynchronizedType(judged.type);
+  found.object = judged.blob->GetRaw();
+  if (!judged.blob->IsType<Tensor>()) return judged;
+  const std::shared_ptr<Storage>& storage = judged.blob->Get<Tensor>().storage();
+  if (storage != nullptr) found.memory = storage->data();
+  return judged;
+}
+
+// Nets in child workspaces look names up each time.
+bool UsesChildWorkspaces(const ExecutionStep& step, PlanUses* uses) {
+  return std::any_of(step.substep().begin(), step.substep().end(),
+                     [uses](const ExecutionStep& substep) {
+                       const std::vector<StepUses::Net>& nets = uses->OfSubstep(substep).nets;
+                       return std::any_of(nets.begin(), nets.end(),
+                                          [](const StepUses::Net& net) { return net.in_child; });
+                     });
+}
+
+bool AreUnchanged(const std::vector<JudgedBlob>& judged, const Workspace& ws, bool look_up) {
+  return std::all_of(judged.begin(), judged.end(), [&](const JudgedBlob& then) {
+    if ((look_up || then.blob == nullptr) && ws.FindBlob(then.name) != then.blob) return false;
+    if (then.blob == nullptr) return true;
+    if (then.blob->meta() != then.type || then.blob->GetRaw() != then.found.object) return false;
+    if (!then.blob->IsType<Tensor>()) return true;
+    const std::shared_ptr<Storage>& storage = then.blob->Get<Tensor>().storage();
+    return (storage == nullptr ? nullptr : storage->data()) == then.found.memory;
+  });
+}
 
 }  // namespace
 
@@ -260,27 +317,28 @@ bool RunsConcurrently(const ExecutionStep& step) {
          ((step.concurrent_substeps() && recurring > 1) || step.num_concurrent_instances() > 1);
 }
 
-std::string FindRace(const ExecutionStep& step, PlanUses* uses, const ResolveBlob& resolve,
+std::string FindRace(const ExecutionStep& step, PlanUses* uses,
+                     const std::vector<const StepUses*>& reporters, const ResolveBlob& resolve,
                      size_t* work) {
-  Judge judge(step, uses, resolve);
+  Judge judge(step, uses, reporters, resolve);
   if (work != nullptr) *work += judge.total();
   return judge.Find();
 }
 
-std::string FindRace(const ExecutionStep& step, PlanUses* uses, const Workspace& ws) {
+std::string FindRace(const ExecutionStep& step, PlanUses* uses,
+                     const std::vector<const StepUses*>& reporters, const Workspace& ws,
+                     std::vector<JudgedBlob>* judged) {
   DeclareSynchronizedType<db::DBReader>();
-  return FindRace(step, uses, [&ws](const std::string& name) {
-    SharedBlob shared;
-    const std::shared_ptr<Blob> blob = ws.FindBlob(name);
-    if (blob == nullptr) return shared;
-    shared.blob = blob.get();
-    shared.synchronized = IsSynchronizedType(blob->meta());
-    shared.object = blob->GetRaw();
-    if (!blob->IsType<Tensor>()) return shared;
-    const std::shared_ptr<Storage>& storage = blob->Get<Tensor>().storage();
-    if (storage != nullptr) shared.memory = storage->data();
-    return shared;
+  if (!judged->empty() && AreUnchanged(*judged, ws, UsesChildWorkspaces(step, uses))) return "";
+  judged->clear();
+  std::unordered_map<std::string, size_t> known;
+  std::string race = FindRace(step, uses, reporters, [&](const std::string& name) {
+    const auto [it, is_new] = known.try_emplace(name, judged->size());
+    if (is_new) judged->push_back(Judged(name, ws.FindBlob(name)));
+    return (*judged)[it->second].found;
   });
+  if (!race.empty()) judged->clear();
+  return race;
 }
 
 }  // namespace caffe2rt

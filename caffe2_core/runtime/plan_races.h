@@ -4,20 +4,24 @@
 // What may be shared: blobs that are only read; accesses that the operators' schemas declare
 // synchronized (OpSchema::SynchronizedInputs, SynchronizedOutputs); inputs, and outputs in place,
 // of blobs whose objects synchronize themselves (caffe2_core/tensor/synchronized_types.h). Nets of
-// reporters take turns with those of their step and do not conflict with them.
+// reporters take turns with those of their step and do not conflict with them; but what they put
+// into blobs, objects and aliases, counts.
 //
 // Names are judged by the blobs they stand for: a child workspace uses its parent's blob wherever
 // the name exists there, and two names may stand for one blob or for tensors in the same memory.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/type_meta.h"
 #include "caffe2_core/runtime/plan_uses.h"
 
 namespace caffe2rt {
 
+class Blob;
 class Workspace;
 
 // What a name stands for in the workspace of a concurrent step.
@@ -37,12 +41,26 @@ using ResolveBlob = std::function<SharedBlob(const std::string& name)>;
 
 // The first conflict among the substeps of a concurrent step, in one line that names the blob, both
 // steps and what allows it; empty if there is none.
-// `work`, when given, grows by the uses of blobs that were judged.
-std::string FindRace(const ExecutionStep& step, PlanUses* uses, const ResolveBlob& resolve,
+// `reporters` are those of the step and of all steps around it. `work`, when given, grows by the
+// uses of blobs that were judged.
+std::string FindRace(const ExecutionStep& step, PlanUses* uses,
+                     const std::vector<const StepUses*>& reporters, const ResolveBlob& resolve,
                      size_t* work = nullptr);
 
-// In the workspace in which the step runs. Reads the types of the blobs that the step uses.
-std::string FindRace(const ExecutionStep& step, PlanUses* uses, const Workspace& ws);
+// What a judgement found behind a name.
+struct JudgedBlob {
+  std::string name;
+  std::shared_ptr<const Blob> blob;  // shared: the step's nets use it, whatever its name is now
+  TypeMeta type;
+  SharedBlob found;
+};
+
+// In the workspace in which the step runs. Reads the types of the blobs that the step uses. If
+// `judged` is what an earlier call left for the same step, and the blobs still are as they were,
+// nothing is looked for: a loop around the step pays for one judgement.
+std::string FindRace(const ExecutionStep& step, PlanUses* uses,
+                     const std::vector<const StepUses*>& reporters, const Workspace& ws,
+                     std::vector<JudgedBlob>* judged);
 
 // Whether a step runs its recurring substeps at the same time.
 bool RunsConcurrently(const ExecutionStep& step);

@@ -11,6 +11,8 @@
 
 namespace caffe2rt {
 
+struct StepUses;
+
 // First come, first served: a report waits for the nets that run and delays those that come later.
 class Turns {
  public:
@@ -36,6 +38,8 @@ struct TurnsAround {
   Turns* turns = nullptr;
   bool reports = false;                // the net belongs to a reporter of that step
   const TurnsAround* outer = nullptr;  // null: none
+  // What the reporters of that step use (plan_uses.h).
+  const StepUses* reporters = nullptr;
 };
 
 // Takes all of them for the life of the object. Null: none are needed.

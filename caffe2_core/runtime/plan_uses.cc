@@ -53,12 +53,20 @@ class NetWalk {
       }
       uses_.blobs[op.output(i)] |= use;
     }
+    bool modifies = false;
     for (int i = 0; i < op.input_size(); ++i) {
       unsigned use = kReads;
       if (synchronized.contains(op.input(i))) use = kReadsSynchronized;
       if (schema != nullptr && schema->input_is_synchronized(i)) use = kReadsSynchronized;
-      if (schema != nullptr && schema->modifies_input(i)) use = kWrites;
+      if (schema != nullptr && schema->modifies_input(i)) {
+        use = kWrites;
+        if (op.output_size() > 0) uses_.aliases.emplace_back(op.input(i), op.output(0));
+        modifies = true;
+      }
       uses_.blobs[op.input(i)] |= use;
+    }
+    for (int i = 1; modifies && i < op.output_size(); ++i) {
+      uses_.aliases.emplace_back(op.output(i), op.output(0));
     }
     if (uses_.unlisted.empty() && AccessesUnlistedBlobs(schema, op)) uses_.unlisted = op.type();
   }

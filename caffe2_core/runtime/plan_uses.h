@@ -32,6 +32,9 @@ enum BlobUse : unsigned {
 struct NetUses {
   std::shared_ptr<const NetDef> net;  // shared: with the plan
   std::map<std::string, unsigned> blobs;
+  // Inputs and outputs that may be in the same memory when the net has run: those of operators that
+  // modify the inputs, such as Alias.
+  std::vector<std::pair<std::string, std::string>> aliases;
   // The type of the first operator that accesses blobs it does not list; empty: none.
   std::string unlisted;
   // Whether nets in arguments write blobs, which their operator may create.

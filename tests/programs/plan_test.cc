@@ -83,6 +83,18 @@ TEST_F(HostilePlanTest, ManyStepsAndNetsTakeNoTime) {
   EXPECT_THAT(RunOn("plan", plan).err, HasSubstr("blob \"o0\""));
 }
 
+TEST_F(HostilePlanTest, ReportersOfManyStepsTakeNoTime) {
+  std::string ops, steps;
+  for (int i = 0; i < 5000; ++i) ops += "op { type: \"X\" output: \"o" + std::to_string(i) + "\" }";
+  for (int i = 0; i < 10000; ++i) {
+    steps +=
+        "execution_step { report_net: \"r\" report_interval: 1 num_concurrent_instances: 2 "
+        "substep { } }\n";
+  }
+  EXPECT_THAT(RunOn("check", "network { name: \"r\" " + ops + " } " + steps).out,
+              HasSubstr("operator type \"X\" is not known"));
+}
+
 // Neither step runs, so that nothing races.
 TEST_F(HostilePlanTest, AllowRacesIsAnOptionOfTheCommandLine) {
   const std::string plan = dir_.Write("plan.pbtxt", R"(

@@ -118,6 +118,33 @@ TEST_F(PlanRacesTest, TwoTensorsInOneMemoryConflict) {
   EXPECT_THAT(Refusal(nets + kTogether), HasSubstr("\"s\", which is the same"));
 }
 
+// A loop does not look for conflicts again while all is as it was.
+TEST_F(PlanRacesTest, JudgesAgainWhenALoopChangedWhatIsShared) {
+  const std::string both = R"(substep { concurrent_substeps: true
+      substep { name: "a" network: "a" } substep { name: "b" network: "b" } } )";
+  const std::string nets = Net("a", Op("Relu", "x", "x")) + Net("b", Op("Copy", "s", "z"));
+  Feed<float>(&ws_, "s", {2}, {3, 4});
+  EXPECT_EQ(Refusal(nets + "execution_step { num_iter: 20 " + both + "}"), "");
+  EXPECT_THAT(
+      Refusal(nets + Net("change", Op("Alias", "x", "s")) + "execution_step { num_iter: 2 " + both +
+              R"( substep { network: "change" } })"),
+      HasSubstr("\"s\", which is the same"));
+  // A name that a child workspace did not find at first.
+  PlanOptions options;
+  options.should_continue = [this](int i) {
+    if (i == 5) Feed<float>(&ws_, "c", {2}, {0, 0});  // of the outer loop alone
+    return true;
+  };
+  ExpectThrows(
+      [&] {
+        RunPlanText(&ws_, Net("n", Op("Copy", "x", "c")) + R"(execution_step { num_iter: 20
+            substep { num_concurrent_instances: 2 substep { create_workspace: true network: "n" } }
+            })",
+                    options);
+      },
+      "blob \"c\" is written by");
+}
+
 TEST_F(PlanRacesTest, AnAliasCountsAsAWriter) {
   EXPECT_THAT(Refusal(Net("a", Op("Alias", "x", "z") + Op("Relu", "z", "z")) +
                       Net("b", Op("Copy", "x", "q")) + kTogether),
@@ -227,6 +254,36 @@ TEST_F(PlanRacesTest, AReporterThatReplacesAnObjectEndsItsSharing) {
                            report_net: "r" report_interval: 9
                            substep { name: "count" network: "n" } })"),
               HasSubstr("blob \"t\""));
+}
+
+// Inside of the concurrent step and around it.
+const char* const kReporters[] = {
+    R"(execution_step { concurrent_substeps: true report_net: "r" report_interval: 9
+         substep { name: "a" network: "a" } substep { name: "b" network: "b" } })",
+    R"(execution_step { substep { run_every_ms: 9000 substep { network: "r" } }
+         substep { substep { concurrent_substeps: true
+           substep { name: "a" network: "a" } substep { name: "b" network: "b" } } } })"};
+
+TEST_F(PlanRacesTest, ReportersAroundEndTheSharingOfAnObject) {
+  const std::string nets =
+      Net("a", Op("PlanTestTally", "t", "t")) + Net("b", Op("PlanTestTally", "t", "t"));
+  for (const char* steps : kReporters) {
+    ws_.CreateBlob("t")->GetMutable<test::Tally>();
+    EXPECT_EQ(Refusal(nets + Net("r", Op("Copy", "x", "z")) + steps), "");
+    EXPECT_THAT(Refusal(nets + Net("r", Op("Copy", "x", "t")) + steps), HasSubstr("blob \"t\""));
+  }
+}
+
+TEST_F(PlanRacesTest, AliasesThatReportersMakeAreTheSameMemory) {
+  const std::string alias = Net("r", Op("Alias", "x", "p") + Op("Alias", "p", "q"));
+  const std::string read = Net("b", Op("Copy", "x", "z"));
+  for (const char* steps : kReporters) {
+    Feed<float>(&ws_, "q", {2}, {3, 4});  // again in memory of its own
+    EXPECT_THAT(Refusal(alias + Net("a", Op("Copy", "y", "q")) + read + steps),
+                AllOf(HasSubstr("blob \"q\" is written by step \"a\""),
+                      HasSubstr("\"x\", which is the same, is read by step \"b\"")));
+    EXPECT_EQ(Refusal(alias + Net("a", Op("Copy", "q", "s")) + read + steps), "");
+  }
 }
 
 TEST_F(PlanRacesTest, SchemasDeclareSynchronizedAccesses) {
