@@ -59,6 +59,8 @@ void InjectWorkspaceId(Workspace* child, const TurnsAround* turns, PlanRun* run)
     const Tensor& tensor = node->Get<Tensor>();
     CAFFE_ENFORCE(tensor.numel() == 1, "blob \"NODE_ID\" has shape ", tensor.sizes(),
                   ", want one int32");
+    CAFFE_ENFORCE(tensor.GetDeviceType() == CPU, "blob \"NODE_ID\" is on the device ",
+                  DeviceTypeName(tensor.GetDeviceType()), ", want it on the CPU");
     node_id = tensor.data<int32_t>()[0];
   }
   Tensor* id = child->CreateLocalBlob("GLOBAL_WORKSPACE_ID")->GetMutableTensor(CPU);
@@ -184,6 +186,9 @@ bool CompiledStep::StopBlobSet() const {
   CAFFE_ENFORCE(tensor.IsType<bool>() && tensor.numel() == 1, "should_stop_blob \"",
                 step_.should_stop_blob(), "\" is ", tensor.meta().name(), " ", tensor.sizes(),
                 ", want one bool");
+  CAFFE_ENFORCE(tensor.GetDeviceType() == CPU, "should_stop_blob \"", step_.should_stop_blob(),
+                "\" is on the device ", DeviceTypeName(tensor.GetDeviceType()),
+                ", want it on the CPU");
   return tensor.data<bool>()[0];
 }
 
@@ -257,7 +262,8 @@ bool CompiledStep::RunConcurrently() {
   } catch (...) {  // no memory or no more threads
     failed_ = true;
     join();
-    RethrowWithFrame(MakeString("thread ", threads.size(), " of step \"", step_.name(), "\""));
+    RethrowWithFrame(
+        MakeString("cannot start thread ", threads.size(), " of step \"", step_.name(), "\""));
   }
   join();
   if (first_error != nullptr) std::rethrow_exception(first_error);

@@ -51,5 +51,25 @@ TEST(CountingPlanTest, CopiesInChildWorkspacesHideThoseOfTheParent) {
   ExpectTensor<float>(ws, "x_counting_0", {1}, {7});
 }
 
+// Their values are read on the host.
+TEST(CountingPlanTest, RefusesAStopBlobAndANodeIdOnADevice) {
+  Workspace ws;
+  Tensor* const stop = ws.CreateBlob("stop")->GetMutableTensor(kCounting);
+  stop->Resize(1);
+  stop->mutable_data<bool>();
+  PlanDef plan;
+  plan.add_network()->set_name("n");
+  ExecutionStep* const step = plan.add_execution_step();
+  step->add_network("n");
+  step->set_should_stop_blob("stop");
+  ExpectThrows([&] { ws.RunPlan(plan); }, "should_stop_blob \"stop\" is on the device");
+  Tensor* const node = ws.CreateBlob("NODE_ID")->GetMutableTensor(kCounting);
+  node->Resize(1);
+  node->mutable_data<int32_t>();
+  step->clear_should_stop_blob();
+  step->set_create_workspace(true);
+  ExpectThrows([&] { ws.RunPlan(plan); }, "blob \"NODE_ID\" is on the device");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test
