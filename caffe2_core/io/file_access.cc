@@ -85,15 +85,20 @@ std::string FileAccess::Check(const std::string& path, Purpose purpose) const {
   std::string resolved;
   const std::string problem =
       is_off() ? "nets may access no files here" : FindProblem(path, purpose, &resolved);
+  // A path that cannot be resolved is none under any policy.
+  const bool may_help = is_off() || !resolved.empty();
   CAFFE_ENFORCE(problem.empty(), "a net may not ", purpose == Purpose::kRead ? "read" : "write",
-                " \"", path, "\": ", problem, "; ", remedy_);
+                " \"", path, "\": ", problem, may_help ? "; " + remedy_ : "");
   return resolved;
 }
 
-bool FileAccess::IsBelowRoots(const std::string& resolved) const {
+bool FileAccess::IsBelowRoots(const std::string& resolved, Purpose purpose) const {
   for (const std::string& root : roots_) {
-    if (resolved == root || root == "/") return true;
-    if (resolved.starts_with(root) && resolved[root.size()] == '/') return true;
+    if (resolved == root) {
+      if (purpose == Purpose::kRead) return true;
+    } else if (root == "/" || (resolved.starts_with(root) && resolved[root.size()] == '/')) {
+      return true;
+    }
   }
   return false;
 }
@@ -102,7 +107,7 @@ std::string FileAccess::FindProblem(const std::string& path, Purpose purpose,
                                     std::string* resolved) const {
   const std::string problem = Resolve(path, resolved);
   if (!problem.empty()) return problem;
-  if (!IsBelowRoots(*resolved)) {
+  if (!IsBelowRoots(*resolved, purpose)) {
     return roots_.empty() ? std::string("no folder is given that nets may access")
                           : MakeString("it is not below \"", Join("\" or \"", roots_), "\"");
   }
@@ -122,7 +127,9 @@ std::string FileAccess::FindProblemInFolder(const std::string& folder, Purpose p
     std::string resolved;
     std::string problem = Resolve(path, &resolved);
     struct stat info;
-    if (problem.empty() && !IsBelowRoots(resolved)) problem = "it is a symbolic link out of there";
+    if (problem.empty() && !IsBelowRoots(resolved, Purpose::kRead)) {
+      problem = "it is a symbolic link out of there";
+    }
     if (problem.empty() && lstat(resolved.c_str(), &info) == 0) {
       problem = KindProblem(info.st_mode);
       if (purpose == Purpose::kWrite && S_ISREG(info.st_mode) && info.st_nlink > 1) {

@@ -37,8 +37,9 @@ class FileAccess {
   // forbids the access, naming the path, the policy and what allows it: also for a pipe, a socket
   // or a device, and for a folder (a database) with such an entry or with a link out of the roots.
   std::string CheckRead(const std::string& path) const;
-  // The same for a file or folder that is made or changed. Files in an existing folder must have no
-  // second name (hard link) either.
+  // The same for a file or folder that is made or changed, which must not be a root itself: a
+  // folder is put in place from beside it. Files in an existing folder must have no second name
+  // (hard link) either.
   std::string CheckWrite(const std::string& path) const;
 
  private:
@@ -50,7 +51,7 @@ class FileAccess {
   FileAccess(Kind kind, std::vector<std::string> roots, std::string remedy)
       : kind_(kind), roots_(std::move(roots)), remedy_(std::move(remedy)) {}
   std::string Check(const std::string& path, Purpose purpose) const;
-  bool IsBelowRoots(const std::string& resolved) const;
+  bool IsBelowRoots(const std::string& resolved, Purpose purpose) const;
   std::string FindProblem(const std::string& path, Purpose purpose, std::string* resolved) const;
   std::string FindProblemInFolder(const std::string& folder, Purpose purpose) const;
 

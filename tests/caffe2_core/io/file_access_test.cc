@@ -1,5 +1,6 @@
 #include "caffe2_core/io/file_access.h"
 
+#include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -91,6 +92,35 @@ TEST_F(FileAccessTest, BelowRefusesPathsThatLeaveTheRoot) {
   ExpectRefused(In("a.db") + std::string("\0/../x", 6), "its name has a null character");
   ExpectRefused(In("a.db/x"), "Not a directory");
   ExpectRefused(In(std::string(5000, 'x')), "File name too long");
+}
+
+TEST_F(FileAccessTest, BelowWritesNoRootItself) {
+  const std::string outside = "it is not below \"" + root_ + "\"";
+  ExpectThrows([&] { Below().CheckWrite(root_); }, outside);
+  ExpectThrows([&] { Below().CheckWrite(In("folder/..")); }, outside);
+  const FileAccess missing = FileAccess::Below({In("none")});
+  ExpectThrows([&] { missing.CheckWrite(In("none/.")); }, "it is not below");
+  const FileAccess both = FileAccess::Below({root_, In("folder")});
+  EXPECT_EQ(both.CheckWrite(In("folder")), In("folder"));
+  const FileAccess all = FileAccess::Below({"/"});
+  EXPECT_EQ(all.CheckRead("/"), "/");
+  EXPECT_EQ(all.CheckWrite(In("new")), In("new"));
+  ExpectThrows([&] { all.CheckWrite("/"); }, "it is not below \"/\"");
+}
+
+TEST_F(FileAccessTest, PromisesNoRemedyForAPathThatNoPolicyCanOpen) {
+  Link("itself", "itself");
+  const auto message = [&](const std::string& name) -> std::string {
+    try {
+      Below().CheckRead(In(name));
+    } catch (const EnforceNotMet& error) {
+      return error.message();
+    }
+    return "";
+  };
+  EXPECT_THAT(message("itself"), testing::EndsWith("Too many levels of symbolic links"));
+  EXPECT_THAT(message(std::string(300, 'x')), testing::EndsWith("File name too long"));
+  EXPECT_THAT(message("../outside/bait"), testing::EndsWith("allows it"));
 }
 
 TEST_F(FileAccessTest, BelowFollowsNoLinkOutOfTheRoot) {
