@@ -58,6 +58,9 @@ class AtomicFile {
   // further calls flush.
   void Commit();
   bool committed() const { return committed_; }
+  // The file itself, open for writing, for one who goes on in another way. REQUIRES committed(),
+  // and that nothing is called afterwards.
+  FileDescriptor TakeFile() { return std::move(file_); }
 
  private:
   void Flush();

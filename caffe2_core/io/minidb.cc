@@ -85,7 +85,10 @@ class Sink {
 class AppendSink final : public Sink {
  public:
   explicit AppendSink(const std::string& path)
-      : path_(path), file_(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
+      : AppendSink(path, FileDescriptor(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666))) {
+  }
+  // `file`: open for writing.
+  AppendSink(const std::string& path, FileDescriptor file) : path_(path), file_(std::move(file)) {
     const int error = errno;
     CAFFE_ENFORCE(file_, "Cannot open file: ", path, ": ", std::strerror(error));
   }
@@ -113,30 +116,28 @@ class AppendSink final : public Sink {
   std::string pending_;
 };
 
-// Writes a new file up to the first commit, and appends to it afterwards.
+// Writes a new file up to the first commit, and appends to it afterwards: to this file, also when
+// another one has its name by then.
 class NewFileSink final : public Sink {
  public:
   NewFileSink(const std::string& path, AtomicFile::Existing existing)
       : path_(path), file_(std::make_unique<AtomicFile>(path, existing)) {}
   void Write(std::string_view bytes) override {
-    if (file_ != nullptr) return file_->Write(bytes);
-    if (append_ == nullptr) append_ = std::make_unique<AppendSink>(path_);
-    append_->Write(bytes);
+    file_ != nullptr ? file_->Write(bytes) : append_->Write(bytes);
   }
   void Commit() override {
-    if (file_ != nullptr) {
-      const bool direct = file_->committed();  // a pipe, or a device
-      file_->Commit();
-      if (!direct) file_.reset();
-    } else if (append_ != nullptr) {
-      append_->Commit();
-    }
+    if (file_ == nullptr) return append_->Commit();
+    const bool direct = file_->committed();  // a pipe, or a device
+    file_->Commit();
+    if (direct) return;
+    append_ = std::make_unique<AppendSink>(path_, file_->TakeFile());
+    file_.reset();
   }
 
  private:
   const std::string path_;
-  std::unique_ptr<AtomicFile> file_;  // null when the new file is in place
-  std::unique_ptr<AppendSink> append_;
+  std::unique_ptr<AtomicFile> file_;    // null when the new file is in place
+  std::unique_ptr<AppendSink> append_;  // null before that
 };
 
 class MiniDBTransaction final : public Transaction {

@@ -292,6 +292,26 @@ TEST(MiniDBTest, ReplacesTheFileOnlyWhenCommitted) {
   EXPECT_EQ(GetAll("minidb", dir.path("m")), (Records{{"new", "2"}}));
 }
 
+TEST(MiniDBTest, LaterCommitsGoToItsOwnFileWhateverHasTheName) {
+  const TempDir dir;
+  const auto first = CreateDB("minidb", dir.path("m"), db::NEW);
+  const auto second = CreateDB("minidb", dir.path("m"), db::NEW);
+  const auto one = first->NewTransaction(), two = second->NewTransaction();
+  const auto put = [](db::Transaction& transaction, const std::string& key) {
+    transaction.Put(key, "v");
+    transaction.Commit();
+  };
+  put(*one, "a1");
+  put(*two, "b1");
+  put(*one, "a2");
+  put(*two, "b2");
+  EXPECT_EQ(GetAll("minidb", dir.path("m")), (Records{{"b1", "v"}, {"b2", "v"}}));
+  std::filesystem::rename(dir.path("m"), dir.path("moved"));
+  put(*two, "b3");
+  EXPECT_FALSE(std::filesystem::exists(dir.path("m")));
+  EXPECT_EQ(GetAll("minidb", dir.path("moved")), (Records{{"b1", "v"}, {"b2", "v"}, {"b3", "v"}}));
+}
+
 TEST(MiniDBTest, RefusesEmptyKeysAndDamagedFiles) {
   const TempDir dir;
   ExpectThrows([&] { Put("minidb", dir.path("m"), db::NEW, {{"", "x"}}); }, "no empty key");
