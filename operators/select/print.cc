@@ -1,6 +1,7 @@
 #include "operators/select/print.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,11 +83,16 @@ void TensorPrinter::OpenFile() {
   struct stat info;
   const bool is_own = fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink <= 1;
   CAFFE_ENFORCE(is_own, "cannot print to \"", path_, "\": it is not a regular file with one name");
-  CAFFE_ENFORCE_EQ(ftruncate(file.get(), 0), 0, "cutting \"", path_, "\"");
+  // Alone with the file: what is in it is of an earlier net. A file system without locks knows
+  // nobody else.
+  const bool is_alone = flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  if (is_alone) CAFFE_ENFORCE_EQ(ftruncate(file.get(), 0), 0, "cutting \"", path_, "\"");
+  (void)flock(file.get(), LOCK_SH);  // others hold it alone for no longer than this takes
   file_ = std::move(file);
 }
 
-// One call for the line, which the system appends in one piece.
+// One call for the line, which the system appends in one piece. A part of a line, where the disk is
+// full, is taken off again unless somebody has written behind it.
 void TensorPrinter::Append(const std::string& line) {
   ssize_t written = 0;
   do {
@@ -94,6 +100,13 @@ void TensorPrinter::Append(const std::string& line) {
   } while (written < 0 && errno == EINTR);
   const int error = errno;
   CAFFE_ENFORCE_GE(written, 0, "cannot write \"", path_, "\": ", std::strerror(error));
+  if (static_cast<size_t>(written) != line.size()) {
+    struct stat info;
+    const off_t end = lseek(file_.get(), 0, SEEK_CUR);
+    if (end >= written && fstat(file_.get(), &info) == 0 && info.st_size == end) {
+      (void)!ftruncate(file_.get(), end - written);
+    }
+  }
   CAFFE_ENFORCE_EQ(static_cast<size_t>(written), line.size(), "bytes written to \"", path_,
                    "\": there is no space for more");
 }

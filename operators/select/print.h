@@ -7,9 +7,9 @@
 // At most `limit` values (0: 1000), as operator<< prints them; every every_n-th run. Element types:
 // float, double, int32, int64, bool, uint8, string.
 //
-// The file is opened and cut by the first run that prints. Lines are appended whole, so that
-// several operators may print to one file. It must be a regular file, no symbolic link, with no
-// second name (hard link).
+// The file is opened by the first run that prints, and emptied unless another operator has it open
+// (each holds a shared flock on it). Lines are appended whole, so that several operators may print
+// to one file. It must be a regular file, no symbolic link, with no second name (hard link).
 
 #include <ostream>
 #include <string>

@@ -166,7 +166,7 @@ TEST_F(PrintToFileTest, AppendsWholeLines) {
     nets.push_back(ws_.CreateNet(
         test::ParseNet("name: 'n" + std::to_string(i) +
                        "' op { type: 'Print' input: 'x' arg { name: 'to_file' i: 1 } }")));
-    ASSERT_TRUE(nets.back()->Run());  // all have cut the file by now
+    ASSERT_TRUE(nets.back()->Run());
   }
   {
     std::vector<std::jthread> threads;
@@ -184,7 +184,25 @@ TEST_F(PrintToFileTest, AppendsWholeLines) {
   }();
   int lines = 0;
   for (std::string line; std::getline(file, line); ++lines) ASSERT_EQ(line, want) << lines;
-  EXPECT_EQ(lines, kThreads * kRuns + 1);  // the last one to cut it had written one line
+  EXPECT_EQ(lines, kThreads * (kRuns + 1));
+}
+
+TEST_F(PrintToFileTest, OperatorsOfANetPrintToOneFile) {
+  const NetDef def = test::ParseNet(R"(
+    name: "n"
+    op { type: "Print" input: "x" arg { name: "to_file" i: 1 } }
+    op { type: "Negative" input: "x" output: "x" }
+    op { type: "Print" input: "x" arg { name: "to_file" i: 1 } })");
+  const std::string line = "Tensor x of type float. Dims: (1,): ";
+  for (int time = 0; time < 2; ++time) {
+    Feed<float>(&ws_, "x", {1}, {2});
+    ws_.CreateNet(def, true);
+    ASSERT_TRUE(ws_.RunNet("n"));
+    EXPECT_EQ(Contents(root_ + "/x.log"), line + "2\n" + line + "-2\n");
+    ASSERT_TRUE(ws_.RunNet("n"));
+    EXPECT_EQ(Contents(root_ + "/x.log"),
+              line + "2\n" + line + "-2\n" + line + "-2\n" + line + "2\n");
+  }
 }
 
 }  // namespace
