@@ -50,6 +50,8 @@ void LoadFiles(const CommandLine& line, Model* model) {
 
 void LoadDatabase(const CommandLine& line, Model* model) {
   model->db_path = line.Text("predictor");
+  // A folder has its name and its own folder without the slash behind it.
+  while (model->db_path.size() > 1 && model->db_path.ends_with('/')) model->db_path.pop_back();
   model->files.push_back(model->db_path);
   model->db_type = line.Text("db-type");
   if (model->db_type.empty()) {

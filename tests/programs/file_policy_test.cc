@@ -150,7 +150,8 @@ TEST_F(FilePolicyProgramTest, ANetFromAPipeHasOnlyTheRoot) {
 }
 
 TEST_F(FilePolicyProgramTest, APredictorReachesTheFolderOfItsDatabase) {
-  const auto run = [&](const std::string& path, std::vector<std::string> more = {}) {
+  const auto run = [&](const std::string& path, std::vector<std::string> more = {},
+                       const std::string& type = "minidb") {
     MetaNetDef meta;
     NetsMap* entry = meta.add_nets();
     entry->set_key("PREDICT_NET_TYPE");
@@ -163,14 +164,17 @@ TEST_F(FilePolicyProgramTest, APredictorReachesTheFolderOfItsDatabase) {
     blob.set_name("!!META_NET_DEF");
     blob.set_type("std::string");
     blob.set_content(meta.SerializeAsString());
+    const std::string predictor = dir_.path("nets/p." + type);
     {
-      const auto database = db::CreateDB("minidb", dir_.path("nets/p.minidb"), db::NEW);
+      const auto database = db::CreateDB(type, predictor, db::NEW);
       database->NewTransaction()->Put("!!META_NET_DEF", blob.SerializeAsString());
     }
-    more.insert(more.begin(), {"run", "--predictor", dir_.path("nets/p.minidb")});
+    // A folder may be given with a slash behind it.
+    more.insert(more.begin(), {"run", "--predictor", predictor + (type == "lmdb" ? "/" : "")});
     return RunCaffe2(more);
   };
   EXPECT_EQ(run(dir_.path("nets/other")).code, 0);
+  EXPECT_EQ(run(dir_.path("nets/other"), {}, "lmdb").code, 0);
   EXPECT_THAT(run(dir_.path("outside/m")).err, HasSubstr("--allow-files-anywhere allows it"));
   EXPECT_EQ(run(dir_.path("outside/m"), {"--root", dir_.path("outside")}).code, 0);
   EXPECT_EQ(run(dir_.path("outside/m"), {"--allow-files-anywhere"}).code, 0);
