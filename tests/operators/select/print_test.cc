@@ -1,6 +1,7 @@
 #include "operators/select/print.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -185,6 +186,21 @@ TEST_F(PrintToFileTest, AppendsWholeLines) {
   int lines = 0;
   for (std::string line; std::getline(file, line); ++lines) ASSERT_EQ(line, want) << lines;
   EXPECT_EQ(lines, kThreads * (kRuns + 1));
+}
+
+TEST_F(PrintToFileTest, AFullDiskLeavesWholeLines) {
+  Feed<float>(&ws_, "x", {1}, {0});
+  ws_.CreateNet(
+      test::ParseNet("name: 'n' op { type: 'Print' input: 'x' arg { name: 'to_file' i: 1 } }"));
+  ASSERT_TRUE(ws_.RunNet("n"));
+  const std::string line = Contents(root_ + "/x.log");
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit full = {line.size() + 3, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+  ExpectThrows([&] { ws_.RunNet("n"); }, "there is no space for more");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(Contents(root_ + "/x.log"), line);
 }
 
 TEST_F(PrintToFileTest, OperatorsOfANetPrintToOneFile) {
