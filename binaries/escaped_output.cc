@@ -1,5 +1,6 @@
 #include "binaries/escaped_output.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "caffe2_core/base/utf8.h"
@@ -45,11 +46,18 @@ EscapedOutput::int_type EscapedOutput::overflow(int_type c) {
 }
 
 std::streamsize EscapedOutput::xsputn(const char* text, std::streamsize size) {
-  begun_.append(text, static_cast<size_t>(size));
-  const size_t whole = begun_.size() - BegunBytes(begun_);
-  const bool written = Write(std::string_view(begun_).substr(0, whole));
-  begun_.erase(0, whole);
-  return written ? size : 0;
+  // In pieces: a copy of a long text may exceed the memory limit.
+  constexpr size_t kPieceBytes = 8 << 10;
+  std::string_view left(text, static_cast<size_t>(size));
+  while (!left.empty()) {
+    begun_ += left.substr(0, kPieceBytes);
+    left.remove_prefix(std::min(left.size(), kPieceBytes));
+    const size_t whole = begun_.size() - BegunBytes(begun_);
+    const bool written = Write(std::string_view(begun_).substr(0, whole));
+    begun_.erase(0, whole);
+    if (!written) return 0;
+  }
+  return size;
 }
 
 int EscapedOutput::sync() {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
+#include <streambuf>
+#include <string>
 
 namespace caffe2rt {
 namespace {
@@ -26,6 +29,33 @@ TEST(EscapedOutputTest, PutsCharactersTogetherThatComeInPieces) {
     stream << "\xc3";  // what never comes is shown at the end
   }
   EXPECT_EQ(stream.str(), "\xe2\x82\xac \\xc2\\x9b \xf0\x9f\x98\x80\\xc3");
+}
+
+// Remembers the longest text that came at once.
+class PieceRecorder : public std::streambuf {
+ public:
+  size_t longest = 0;
+  std::string text;
+
+ private:
+  std::streamsize xsputn(const char* piece, std::streamsize size) override {
+    longest = std::max(longest, static_cast<size_t>(size));
+    text.append(piece, static_cast<size_t>(size));
+    return size;
+  }
+};
+
+TEST(EscapedOutputTest, CopiesALongTextInSmallPieces) {
+  PieceRecorder recorder;
+  std::ostream stream(&recorder);
+  std::string euros;
+  for (int i = 0; i < 100000; ++i) euros += "\xe2\x82\xac";
+  {
+    const EscapedOutput escaped(stream);
+    stream << euros;
+  }
+  EXPECT_EQ(recorder.text, euros);
+  EXPECT_LE(recorder.longest, 64u << 10);
 }
 
 TEST(EscapedOutputTest, ShowsHalfACharacterAtAFlush) {
