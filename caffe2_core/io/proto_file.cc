@@ -12,6 +12,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_text.h"
@@ -21,6 +22,8 @@ namespace caffe2rt {
 namespace {
 
 using google::protobuf::Message;
+
+constexpr size_t kMaxErrorBytes = 500;  // protobuf's message repeats a name of the file
 
 // Parses binary; on failure `reason` says why.
 bool ParseBinary(std::string_view bytes, Message* proto, std::string* reason) {
@@ -57,7 +60,7 @@ std::string Subject(const std::string& subject, const Message& proto) {
 [[noreturn]] void ThrowTextError(const std::string& subject, const Message& proto,
                                  const TextError& error) {
   CAFFE_THROW(Subject(subject, proto), ": line ", error.line, ", column ", error.column, ": ",
-              error.message);
+              Shortened(error.message, kMaxErrorBytes));
 }
 
 // What a message that parsed evidently is instead; empty when it is what was wanted. Wire forms

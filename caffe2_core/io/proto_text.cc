@@ -18,15 +18,25 @@ using google::protobuf::Message;
 constexpr std::string_view kOlderDeviceId = "cuda_gpu_id";
 constexpr std::string_view kDeviceId = "device_id  ";  // as long: columns stay right
 
+// In one pass: the message may repeat a long name of the file.
+std::string WithoutPackage(std::string_view text) {
+  constexpr std::string_view kPackage = "caffe2rt.";
+  std::string result;
+  for (size_t at; (at = text.find(kPackage)) != std::string_view::npos;) {
+    result += text.substr(0, at);
+    text.remove_prefix(at + kPackage.size());
+  }
+  return result += text;
+}
+
 // Keeps the first error, without our package name and the final stop.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   explicit FirstError(TextError* error) : error_(error) {}
   void AddError(int line, int column, const std::string& message) override {
     if (!error_->message.empty()) return;
-    *error_ = {line + 1, column + 1, message};  // protobuf counts from 0
+    *error_ = {line + 1, column + 1, WithoutPackage(message)};  // protobuf counts from 0
     std::string& text = error_->message;
-    for (size_t at; (at = text.find("caffe2rt.")) != std::string::npos;) text.erase(at, 9);
     while (!text.empty() && text.back() == '.') text.pop_back();
   }
 

@@ -40,6 +40,27 @@ TEST(ProtoFileTest, ReadsTheBlobsOfATextFileOneAfterEachKey) {
   EXPECT_EQ(LoadBlobProtos(path).at(0).name(), "a");
 }
 
+TEST(ProtoFileTest, ReportsALongNameShortAndInLinearTime) {
+  std::string name;
+  for (int i = 0; i < 200000; ++i) name += "caffe2rt.";
+  NetDef net;
+  const std::string text = "name: 'x'\n[" + name + "x]: 1\n";
+  try {
+    ParseTextProto(text, "test", &net);
+    FAIL() << "an unknown extension was accepted";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_NE(error.message().find("line 2"), std::string::npos) << error.message();
+    EXPECT_EQ(error.message().find("caffe2rt."), std::string::npos);
+  }
+  try {
+    ParseTextProto(std::string(1 << 20, 'a') + ": 1", "test", &net);
+    FAIL() << "an unknown field was accepted";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_NE(error.message().find("has no field named \"aaa"), std::string::npos);
+    EXPECT_LT(error.message().size(), 1000u);
+  }
+}
+
 TEST(ProtoFileTest, ReadsBothFormsByContent) {
   const TempDir dir;
   WriteProtoToBinaryFile(SmallNet(), dir.path("a.pbtxt"));
