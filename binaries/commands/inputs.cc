@@ -162,7 +162,7 @@ Tensor PickTensor(const NamedTensors& tensors, const std::string& blob, const st
   }
   if (tensors.size() == 1) return tensors[0].second;
   CAFFE_THROW("file \"", file, "\" holds ", tensors.size(), " tensors, none of them named \"", blob,
-              "\": ", Join(", ", names));
+              "\": ", FirstNames(names));
 }
 
 // External inputs that an init net fills with a constant and that are the first input of an

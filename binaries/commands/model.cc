@@ -171,17 +171,27 @@ std::unique_ptr<Workspace> MakeWorkspace(const Model& model, const CommandLine& 
   return ws;
 }
 
+std::string FirstNames(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 10;
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i) {
+    shown.push_back("\"" + Shortened(names[i]) + "\"");
+  }
+  const std::string text = Join(", ", shown);
+  return names.size() > kMost ? MakeString(text, " and ", names.size() - kMost, " more") : text;
+}
+
 void CheckInputsAreThere(const Model& model, const Workspace& ws) {
   std::set<std::string> made;
   std::vector<std::string> missing;
   for (const OperatorDef& op : model.predict_net.op()) {
     for (const std::string& input : op.input()) {
-      if (made.insert(input).second && !ws.HasBlob(input)) missing.push_back("\"" + input + "\"");
+      if (made.insert(input).second && !ws.HasBlob(input)) missing.push_back(input);
     }
     made.insert(op.output().begin(), op.output().end());
   }
   CAFFE_ENFORCE(missing.empty(), "net \"", model.predict_net.name(), "\" reads ",
-                Join(", ", missing),
+                FirstNames(missing),
                 ", which nothing fills; want --input BLOB=FILE, --image or --init-net");
 }
 

@@ -61,4 +61,7 @@ NetBase* MakeNet(const Model& model, Workspace* ws);
 // "float [1, 3, 224, 224]", or what a blob is that holds no tensor.
 std::string BlobText(const Blob& blob);
 
+// The first ten names of a file for an error, in quotes and shortened, and how many more there are.
+std::string FirstNames(const std::vector<std::string>& names);
+
 }  // namespace caffe2rt

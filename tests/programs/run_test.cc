@@ -136,6 +136,18 @@ TEST_F(RunProgramTest, NamesTheInputsThatNothingFills) {
                              "--init-net\n"));
 }
 
+TEST_F(RunProgramTest, NamesTheFirstOfManyInputsThatNothingFills) {
+  std::string net = "name: 'many' op { type: 'Sum' output: 'y'";
+  for (int i = 0; i < 1000; ++i) net += MakeString(" input: 'x", i, std::string(1000, 'x'), "'");
+  const TempDir dir;
+  const ProgramResult result =
+      RunCaffe2({"run", "--predict-net", dir.Write("net.pbtxt", net + " }")});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("reads \"x0xxx"), HasSubstr("...\", \"x1xxx"),
+                                HasSubstr("...\" and 990 more, which nothing fills")));
+  EXPECT_LT(result.err.size(), 3000u);
+}
+
 TEST_F(RunProgramTest, FetchesBlobsWithinTheNet) {
   const ProgramResult result = RunCaffe2(AddOne({"--input", "x=1", "--fetch", "one", "--json"}));
   EXPECT_EQ(result.code, 0) << result.err;
