@@ -157,6 +157,8 @@ class Validation {
     for (const std::string& input : op.input()) scratch.CreateBlob(input);
     try {
       (void)CreateOperator(def, &scratch);
+    } catch (const OutOfMemory&) {
+      throw;  // not the net's fault
     } catch (...) {
       Add(kError, i, MakeString("operator ", op.type(), ": ", CurrentExceptionMessage()));
     }

@@ -34,6 +34,22 @@ TEST(NetValidationTest, MakesOperatorsWithoutAccessToFiles) {
   EXPECT_THAT(findings[0].text, HasSubstr("a net may not read \"/etc/passwd\""));
 }
 
+class NeedsMemoryInConstructorOp final : public Operator<CPUContext> {
+ public:
+  NeedsMemoryInConstructorOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws) {
+    throw OutOfMemory(__FILE__, __LINE__, "", "out of CPU memory");
+  }
+  bool RunOnDevice() override { return true; }
+};
+REGISTER_CPU_OPERATOR(NeedsMemoryInConstructor, NeedsMemoryInConstructorOp);
+OPERATOR_SCHEMA(NeedsMemoryInConstructor);
+
+TEST(NetValidationTest, DoesNotReportTheEndOfMemoryAsAFaultOfTheNet) {
+  const NetDef net = ParseNet(R"(op { type: "NeedsMemoryInConstructor" })");
+  EXPECT_THROW((void)ValidateNet(net), OutOfMemory);
+}
+
 TEST(NetValidationTest, FindsNothingInAGoodNet) {
   EXPECT_THAT(ValidateNet(ParseNet(R"(
       external_input: "x" external_output: "y" op { type: "Relu" input: "x" output: "y" })")),
