@@ -106,7 +106,7 @@ TEST_F(MemoryLimitTest, HoldsForEmptyStringsOfTwoBytesEach) {
   ExpectRefused({"convert", net});
 }
 
-// The fields of PlanDef: 1 name, 2 network, 3 execution_step; of ExecutionStep: 2 substep, 3
+// The fields of OperatorDef: 4 type; of PlanDef: 1 name, 2 network, 3 execution_step; of ExecutionStep: 2 substep, 3
 // network.
 TEST_F(MemoryLimitTest, HoldsForPlansOfManySteps) {
   const std::string steps = Field(3, Repeated(Field(2, ""), 1000000));
@@ -115,23 +115,44 @@ TEST_F(MemoryLimitTest, HoldsForPlansOfManySteps) {
 
 TEST_F(MemoryLimitTest, HoldsForPlansOfManyNets) {
   std::string plan = Field(1, "p");
-  for (int i = 0; i < 100000; ++i) plan += Field(2, Field(1, "n" + std::to_string(i)));
-  for (int i = 0; i < 100000; ++i) plan += Field(3, Field(3, "n" + std::to_string(i)));
+  for (int i = 0; i < 30000; ++i) {
+    plan += Field(2, Field(1, "n" + std::to_string(i)) + Repeated(Field(2, Field(4, "Relu")), 20));
+  }
+  for (int i = 0; i < 30000; ++i) plan += Field(3, Field(3, "n" + std::to_string(i)));
   ExpectRefused({"plan", dir_.Write("plan.pb", plan)});
+}
+
+// A million operators of one small net.
+TEST_F(MemoryLimitTest, HoldsForInstancesThatAreCompiled) {
+  std::string plan = R"(name: "p" network { name: "n" )";
+  for (int i = 0; i < 2000; ++i) {
+    plan += R"(op { type: "ConstantFill" output: "x)" + std::to_string(i) +
+            R"(" arg { name: "shape" ints: 1 } } )";
+  }
+  plan += R"(} execution_step { num_concurrent_instances: 500
+             substep { create_workspace: true network: "n" } })";
+  ExpectRefused({"plan", dir_.Write("plan.pbtxt", plan)});
 }
 
 void Append(size_t value, int bytes, std::string* text) {
   for (int i = 0; i < bytes; ++i) *text += static_cast<char>(value >> (8 * i) & 255);
 }
 
-// An archive of `count` arrays a0, a1, ... of `elements` zeros, deflated. `declared` is the size
-// that the archive names, 0 for the true one.
+// An archive of `count` arrays a0, a1, ... of `elements` elements, deflated to about a twentieth
+// (an archive that unpacks to a hundred times its size is refused for that alone). `declared` is
+// the size that the archive names, 0 for the true one.
 std::string Npz(size_t count, size_t elements, size_t declared = 0) {
   std::string npy("\x93NUMPY\1\0\x76\0", 10);
   std::string header =
       "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(elements) + ",), }";
   header.resize(0x75, ' ');
-  npy += header + "\n" + std::string(elements * sizeof(float), '\0');
+  std::string data(elements * sizeof(float), '\0');
+  uint32_t random = 1;
+  for (size_t i = 0; i < data.size(); i += 64) {
+    random = random * 1664525 + 1013904223;
+    data[i] = static_cast<char>(random >> 24);
+  }
+  npy += header + "\n" + data;
   std::string packed(compressBound(npy.size()), '\0');
   z_stream stream = {};
   CAFFE_ENFORCE(deflateInit2(&stream, 1, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) == Z_OK,
