@@ -106,8 +106,8 @@ TEST_F(MemoryLimitTest, HoldsForEmptyStringsOfTwoBytesEach) {
   ExpectRefused({"convert", net});
 }
 
-// The fields of OperatorDef: 4 type; of PlanDef: 1 name, 2 network, 3 execution_step; of ExecutionStep: 2 substep, 3
-// network.
+// The fields of OperatorDef: 4 type; of PlanDef: 1 name, 2 network, 3 execution_step; of
+// ExecutionStep: 2 substep, 3 network.
 TEST_F(MemoryLimitTest, HoldsForPlansOfManySteps) {
   const std::string steps = Field(3, Repeated(Field(2, ""), 1000000));
   ExpectRefused({"plan", dir_.Write("plan.pb", Field(1, "p") + steps)});

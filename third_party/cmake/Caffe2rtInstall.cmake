@@ -1,5 +1,5 @@
 # cmake --install: bin/caffe2, libraries, headers, and the packages caffe2rt (targets caffe2rt::caffe2rt, caffe2rt::module,
-# caffe2rt::compat) and Caffe2 (the names of the original's package, over caffe2rt::compat).
+# caffe2rt::compat, caffe2rt::counted_new) and Caffe2 (the names of the original's package, over caffe2rt::compat).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/caffe2rt)
 
@@ -24,13 +24,14 @@ add_library(compat INTERFACE)
 add_library(caffe2rt::compat ALIAS compat)
 target_link_libraries(compat INTERFACE compat_headers caffe2rt)
 
-set(installed_targets caffe2rt module compat_headers compat)
+set(installed_targets caffe2rt caffe2rt_counted_new module compat_headers compat)
 if(CAFFE2RT_HAS_CUDA)
   list(APPEND installed_targets caffe2_cuda)
 endif()
 install(TARGETS ${installed_targets} EXPORT caffe2rtTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/caffe2rt)
 if(TARGET caffe2 AND BUILD_SHARED_LIBS)  # which installs itself
   set_target_properties(caffe2 PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 endif()
