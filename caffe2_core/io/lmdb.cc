@@ -134,19 +134,22 @@ class LMDBTransaction final : public Transaction {
   explicit LMDBTransaction(LMDBWriter* writer) : writer_(writer), path_(writer->path()) { Begin(); }
   ~LMDBTransaction() override {
     if (unwinding_.Unwinding()) writer_->Fail();
-    if (transaction_ == nullptr) return;  // the failure was reported
+    if (transaction_ == nullptr) return;  // it was committed, or the failure was reported
     internal::CommitInDestructor(this, unwinding_);
     if (transaction_ != nullptr) mdb_txn_abort(transaction_);
   }
   void Put(const std::string& key, const std::string& value) override {
-    CheckOpen();
+    CheckNotFailed();
+    if (transaction_ == nullptr) Begin();  // not at the commit: it holds the lock of writers
     MDB_val mdb_key{key.size(), const_cast<char*>(key.data())};
     MDB_val mdb_value{value.size(), const_cast<char*>(value.data())};
     Check(Guarded([&] { return mdb_put(transaction_, tree_, &mdb_key, &mdb_value, 0); }), "write",
           path_);
   }
   void Commit() override {
-    CheckOpen();
+    CheckNotFailed();
+    if (transaction_ == nullptr) return;  // nothing came since the last commit
+    failed_ = true;
     const int result =
         Guarded([&] { return mdb_txn_commit(std::exchange(transaction_, nullptr)); });
     if (result != MDB_SUCCESS) writer_->Fail();
@@ -155,13 +158,12 @@ class LMDBTransaction final : public Transaction {
                   ", or no space left on the device, or a limit on the size of files");
     Check(result, "commit to", path_);
     writer_->MakeVisible();
-    Begin();
+    failed_ = false;
   }
 
  private:
-  void CheckOpen() const {
-    CAFFE_ENFORCE(transaction_ != nullptr, "a write to lmdb \"", path_,
-                  "\" failed before, nothing is committed");
+  void CheckNotFailed() const {
+    CAFFE_ENFORCE(!failed_, "a write to lmdb \"", path_, "\" failed before, nothing is committed");
   }
   void Begin() {
     Check(mdb_txn_begin(writer_->environment(), nullptr, 0, &transaction_), "write", path_);
@@ -175,6 +177,7 @@ class LMDBTransaction final : public Transaction {
       return function();
     } catch (...) {
       transaction_ = nullptr;
+      failed_ = true;
       writer_->Abandon();
       throw;
     }
@@ -184,6 +187,7 @@ class LMDBTransaction final : public Transaction {
   const std::string path_;
   MDB_txn* transaction_ = nullptr;
   MDB_dbi tree_ = 0;
+  bool failed_ = false;
   const internal::UnwindingDetector unwinding_;
 };
 
