@@ -34,11 +34,14 @@ size_t NumberAfter(const std::string& text, const std::string& label) {
 
 class MemoryLimitTest : public ::testing::Test {
  protected:
-  // protobuf loses one element when the array of a repeated field cannot grow
-  // (RepeatedPtrFieldBase::Add makes the element first).
+  // protobuf loses what it has made when memory ends while it adds to or copies a repeated field or
+  // copies a string (allocation_sweep.h).
   MemoryLimitTest() {
-    const std::string file =
-        dir_.Write("leaks", "leak:google::protobuf::internal::RepeatedPtrFieldBase::Add\n");
+    const std::string file = dir_.Write("leaks",
+                                        "leak:google::protobuf::internal::RepeatedPtrFieldBase::\n"
+                                        "leak:google::protobuf::RepeatedPtrField<*>::Add\n"
+                                        "leak:google::protobuf::Reflection::AddMessage\n"
+                                        "leak:google::protobuf::internal::ArenaStringPtr::Set\n");
     setenv("LSAN_OPTIONS", ("print_suppressions=0:suppressions=" + file).c_str(), 1);
   }
 
