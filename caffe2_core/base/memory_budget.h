@@ -8,7 +8,7 @@
 // was reserved. In programs that link counted_new.cc (`caffe2`, the fuzzer, the oracle) every
 // operator new counts too, with the block's real size: strings, protos, nets, plans, containers,
 // and those of libstdc++, protobuf and LevelDB. In other programs the characters of strings, parsed
-// protos and nets do not count; link the object library caffe2rt_counted_new to count them.
+// protos and nets do not count; link the object library caffe2rt::counted_new to count them.
 // What never counts: mapped files (LMDB), stacks of threads, code, and what C libraries and oneDNN
 // take from malloc, unless a reservation stands for it.
 //
