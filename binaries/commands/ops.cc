@@ -107,6 +107,7 @@ void WriteOperator(const std::string& type, const OpSchema* schema, JsonWriter* 
           .Value(arg.doc)
           .Key("required")
           .Value(arg.required);
+      if (!arg.type.empty()) json->Key("type").Value(arg.type);
       if (!arg.default_value.empty()) json->Key("default").Value(arg.default_value);
       json->EndObject();
     }

@@ -160,6 +160,12 @@ size_t ArgumentHelper::CountStrings(const std::string& name) const {
   return it == args_.end() ? 0 : static_cast<size_t>(it->second->strings_size());
 }
 
+bool ArgumentHelper::IsGiven(const char* name, bool required) const {
+  const bool given = HasArgument(std::string(name));
+  CAFFE_ENFORCE(given || !required, "argument \"", name, "\" is missing");
+  return given;
+}
+
 void ArgumentHelper::ParseMessage(const std::string& name,
                                   google::protobuf::MessageLite* message) const {
   const auto it = args_.find(name);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/argument_spec.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
@@ -36,6 +37,14 @@ class ArgumentHelper {
   template <class T>
   std::vector<T> GetRepeatedArgument(const std::string& name,
                                      const std::vector<T>& default_value = {}) const;
+  // The value of a declared argument. THROWS where it is missing and required, or fails its check.
+  template <class T>
+  T Read(const ArgumentSpec<T>& spec) const;
+  template <class T>
+  std::vector<T> Read(const RepeatedArgumentSpec<T>& spec) const;
+  template <class Spec>
+  requires requires(const Spec& spec) { spec.required; }
+  bool HasArgument(const Spec& spec) const { return HasArgument(std::string(spec.name)); }
   // The argument is there and a single one of this type.
   template <class T>
   bool HasSingleArgumentOfType(const std::string& name) const;
@@ -70,12 +79,31 @@ class ArgumentHelper {
   }
 
  private:
+  // Whether to read the argument; THROWS where it is missing and required.
+  bool IsGiven(const char* name, bool required) const;
   void ParseMessage(const std::string& name, google::protobuf::MessageLite* message) const;
   void ParseMessage(const std::string& name, int index,
                     google::protobuf::MessageLite* message) const;
   size_t CountStrings(const std::string& name) const;
   std::map<std::string, const Argument*> args_;
 };
+
+template <class T>
+T ArgumentHelper::Read(const ArgumentSpec<T>& spec) const {
+  if (!IsGiven(spec.name, spec.required)) return spec.default_value;
+  T value = GetSingleArgument<T>(spec.name, T(spec.default_value));
+  CAFFE_ENFORCE(spec.check.holds == nullptr || spec.check.holds(value), "argument \"", spec.name,
+                "\" is ", value, ", want ", spec.check.want);
+  return value;
+}
+template <class T>
+std::vector<T> ArgumentHelper::Read(const RepeatedArgumentSpec<T>& spec) const {
+  if (!IsGiven(spec.name, spec.required)) return {};
+  std::vector<T> values = GetRepeatedArgument<T>(spec.name);
+  CAFFE_ENFORCE(spec.check.holds == nullptr || spec.check.holds(values), "argument \"", spec.name,
+                "\" is [", Join(", ", values), "], want ", spec.check.want);
+  return values;
+}
 
 // --- builders ---
 

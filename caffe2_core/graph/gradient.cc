@@ -5,6 +5,7 @@
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/graph/builtin_operators.h"
 
 namespace caffe2rt {
 namespace {
@@ -116,13 +117,16 @@ GradientOpsMeta GradientNotImplementedYet::Get() {
   CAFFE_THROW("Operator ", def_.type(), " should have a gradient but is not implemented yet");
 }
 
-GradientRegistryType* GradientRegistry() {
-  static GradientRegistryType* const registry = [] {
-    auto* made = new GradientRegistryType("gradient of operator");
-    RegisterBuiltinGradients(made);
-    return made;
-  }();
+namespace internal {
+GradientRegistryType* GradientMakers() {
+  static auto* const registry = new GradientRegistryType("gradient of operator");
   return registry;
+}
+}  // namespace internal
+
+GradientRegistryType* GradientRegistry() {
+  RegisterBuiltinOperatorsOnce();
+  return internal::GradientMakers();
 }
 
 GradientOpsMeta GetGradientForOp(const OperatorDef& def,

@@ -146,14 +146,14 @@ using GradientRegistryType = Registry<std::string, std::unique_ptr<GradientMaker
 // The process's makers, with those of the built-in operators in it.
 GradientRegistryType* GradientRegistry();
 
-// The makers of the built-in operators (operators/gradients.cc defines it); called by the first
-// GradientRegistry().
-void RegisterBuiltinGradients(GradientRegistryType* registry);
+namespace internal {
+// The same registry, for registration: the built-in makers may still be missing.
+GradientRegistryType* GradientMakers();
+}  // namespace internal
 
 template <class Maker>
-bool RegisterGradient(const std::string& op_type, const char* file,
-                      GradientRegistryType* registry = GradientRegistry()) {
-  return registry->Register(
+bool RegisterGradient(const std::string& op_type, const char* file) {
+  return internal::GradientMakers()->Register(
       op_type,
       [](const OperatorDef& def, const std::vector<GradientWrapper>& g_output) {
         return std::unique_ptr<GradientMakerBase>(new Maker(def, g_output));

@@ -1,5 +1,6 @@
 #include "caffe2_core/graph/op_schema.h"
 
+#include <charconv>
 #include <mutex>
 
 #include "caffe2_core/base/checked_math.h"
@@ -135,7 +136,7 @@ OpSchema& OpSchema::SetDoc(const std::string& doc) {
   return *this;
 }
 OpSchema& OpSchema::Arg(const std::string& name, const std::string& doc, bool required) {
-  args_.push_back({.name = name, .doc = doc, .required = required, .default_value = ""});
+  args_.push_back({.name = name, .doc = doc, .required = required});
   return *this;
 }
 OpSchema& OpSchema::Arg(const std::string& name, const std::string& doc,
@@ -147,7 +148,14 @@ OpSchema& OpSchema::ArgWithDefault(const std::string& name, const std::string& d
   args_.push_back({.name = name, .doc = doc, .required = false, .default_value = std::move(text)});
   return *this;
 }
+OpSchema::Argument& OpSchema::AddArgument(const char* name, const char* doc, bool required) {
+  return args_.emplace_back(Argument{.name = name, .doc = doc, .required = required});
+}
 std::string OpSchema::DefaultText(double value) { return MakeString(value); }
+std::string OpSchema::DefaultText(float value) {
+  char text[32];  // the shortest text that reads back as the same float
+  return {text, std::to_chars(text, text + sizeof(text), value).ptr};
+}
 
 OpSchema& OpSchema::Input(int index, const std::string& name, const std::string& doc) {
   if (static_cast<size_t>(index) >= input_docs_.size())
@@ -197,11 +205,23 @@ OpSchema& OpSchema::AccessesUnlistedBlobs(std::function<bool(const OperatorDef&)
   accesses_unlisted_blobs_ = std::move(accesses);
   return *this;
 }
-OpSchema& OpSchema::NoGradientBecause(const std::string& reason) {
-  no_gradient_reason_ = reason;
-  return *this;
+std::vector<std::string> OpSchema::ArgumentProblems(const OperatorDef& def) const {
+  std::vector<std::string> problems;
+  const auto note = [&problems](const auto& function) {
+    try {
+      function();
+    } catch (const EnforceNotMet& error) {
+      problems.push_back(error.message());
+    }
+  };
+  note([&] {
+    const ArgumentHelper args(def);
+    for (const Argument& argument : args_) {
+      if (argument.read != nullptr) note([&] { argument.read(args); });
+    }
+  });
+  return problems;
 }
-
 int OpSchema::CalculateOutput(int num_inputs) const {
   if (min_output_ == max_output_) return min_output_;
   if (output_calculator_) return output_calculator_(num_inputs);

@@ -28,6 +28,19 @@
 
 namespace caffe2rt {
 
+// What an argument of this type is called in documentation.
+template <class T>
+constexpr const char* ArgumentTypeName() {
+  if constexpr (std::is_same_v<T, bool>)
+    return "bool";
+  else if constexpr (std::is_floating_point_v<T>)
+    return "float";
+  else if constexpr (std::is_integral_v<T>)
+    return "int";
+  else
+    return "string";
+}
+
 class OpSchema {
  public:
   static constexpr int kCannotComputeNumOutputs = -1;
@@ -36,7 +49,10 @@ class OpSchema {
     std::string name;
     std::string doc;
     bool required = false;
-    std::string default_value;  // as text; empty when not stated
+    std::string default_value{};  // as text; empty when not stated
+    std::string type{};           // "float", "ints", ...; empty when not stated
+    // THROWS what the operator would for this argument; null when not stated.
+    std::function<void(const ArgumentHelper&)> read{};
   };
   struct NamedDoc {
     std::string name;
@@ -111,6 +127,30 @@ class OpSchema {
   OpSchema& Arg(const std::string& name, const char* doc, T default_value) {
     return Arg(name, std::string(doc), default_value);
   }
+  // The declaration that the operator reads too.
+  template <class T>
+  OpSchema& Arg(const ArgumentSpec<T>& spec) {
+    Argument& argument = AddArgument(spec.name, spec.doc, spec.required);
+    argument.type = ArgumentTypeName<T>();
+    if (!spec.required) argument.default_value = DefaultText(spec.default_value);
+    argument.read = [spec](const ArgumentHelper& args) { (void)args.Read(spec); };
+    return *this;
+  }
+  template <class T>
+  OpSchema& Arg(const RepeatedArgumentSpec<T>& spec) {
+    Argument& argument = AddArgument(spec.name, spec.doc, spec.required);
+    argument.type = std::string(ArgumentTypeName<T>()) + "s";
+    argument.read = [spec](const ArgumentHelper& args) { (void)args.Read(spec); };
+    return *this;
+  }
+  // Several declarations.
+  template <class First, class Second, class... Rest>
+  OpSchema& Args(const First& first, const Second& second, const Rest&... rest) {
+    Arg(first);
+    Arg(second);
+    (Arg(rest), ...);
+    return *this;
+  }
   OpSchema& ArgIsTest(const std::string& doc) { return Arg("is_test", doc, true); }
   OpSchema& Input(int index, const std::string& name, const std::string& doc);
   OpSchema& Output(int index, const std::string& name, const std::string& doc);
@@ -120,8 +160,6 @@ class OpSchema {
   // Declares that arguments beyond the listed ones are fine (`caffe2 check` reports none of this
   // operator).
   OpSchema& AcceptsAnyArgument();
-  // Why there is no gradient, in one line.
-  OpSchema& NoGradientBecause(const std::string& reason);
 
   // --- effects that the blobs' names do not show ---
   // The operator opens files that its arguments or its reader inputs' protos name, in its
@@ -143,6 +181,8 @@ class OpSchema {
   // Whether `def` fits: arity, in-place rules, required arguments. The reason goes to `why` when
   // given.
   bool Verify(const OperatorDef& def, std::string* why = nullptr) const;
+  // What is wrong with the values of `def`'s declared arguments, one line each.
+  std::vector<std::string> ArgumentProblems(const OperatorDef& def) const;
   int CalculateOutput(int num_inputs) const;
   // One shape per output; unknown_shape where it cannot be told. THROWS what the operator's own
   // check finds.
@@ -158,7 +198,6 @@ class OpSchema {
   const std::string& file() const { return file_; }
   const std::string& doc() const { return doc_; }
   const std::string& onnx_schema() const { return onnx_schema_; }
-  const std::string& no_gradient_reason() const { return no_gradient_reason_; }
   const std::vector<Argument>& args() const { return args_; }
   const std::vector<NamedDoc>& input_docs() const { return input_docs_; }
   const std::vector<NamedDoc>& output_docs() const { return output_docs_; }
@@ -184,12 +223,17 @@ class OpSchema {
  private:
   OpSchema& ArgWithDefault(const std::string& name, const std::string& doc, std::string text);
   static std::string DefaultText(double value);
+  static std::string DefaultText(float value);
+  static std::string DefaultText(const char* value) { return value; }
+  template <class T>
+  requires std::is_integral_v<T>
+  static std::string DefaultText(T value) { return MakeString(+value); }
+  Argument& AddArgument(const char* name, const char* doc, bool required);
 
   std::string type_;
   std::string file_;
   std::string doc_;
   std::string onnx_schema_;
-  std::string no_gradient_reason_;
   std::vector<Argument> args_;
   std::vector<NamedDoc> input_docs_;
   std::vector<NamedDoc> output_docs_;

@@ -160,7 +160,22 @@ class Validation {
     } catch (const OutOfMemory&) {
       throw;  // not the net's fault
     } catch (...) {
-      Add(kError, i, MakeString("operator ", op.type(), ": ", CurrentExceptionMessage()));
+      AddConstructionErrors(op, runs_as, CurrentExceptionMessage(), i);
+    }
+  }
+
+  // The constructor stops at the first bad argument; the declarations tell all of them.
+  void AddConstructionErrors(const OperatorDef& op, const std::string& runs_as,
+                             const std::string& first, int i) {
+    std::vector<std::string> problems;
+    if (const OpSchema* schema = OpSchemaRegistry::Schema(runs_as); schema != nullptr) {
+      problems = schema->ArgumentProblems(op);
+    }
+    if (std::find(problems.begin(), problems.end(), first) == problems.end()) {
+      problems.insert(problems.begin(), first);
+    }
+    for (const std::string& problem : problems) {
+      Add(kError, i, MakeString("operator ", op.type(), ": ", problem));
     }
   }
 

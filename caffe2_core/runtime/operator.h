@@ -57,6 +57,18 @@ class OperatorBase : public Observable<OperatorBase> {
                                      const std::vector<T>& default_value = {}) const {
     return args_.GetRepeatedArgument<T>(name, default_value);
   }
+  // A declared argument's value. THROWS where it is missing and required, or fails its check.
+  template <class T>
+  T ReadArgument(const ArgumentSpec<T>& spec) const {
+    return args_.Read(spec);
+  }
+  template <class T>
+  std::vector<T> ReadArgument(const RepeatedArgumentSpec<T>& spec) const {
+    return args_.Read(spec);
+  }
+  template <class Spec>
+  requires requires(const Spec& spec) { spec.required; }
+  bool HasArgument(const Spec& spec) const { return args_.HasArgument(spec); }
   const ArgumentHelper& args() const { return args_; }
 
   // --- blobs ---
@@ -268,6 +280,7 @@ class Operator : public OperatorBase {
 // Names a template operator needs from its dependent base, as Caffe2 has them.
 #define USE_OPERATOR_BASE_FUNCTIONS                        \
   using ::caffe2rt::OperatorBase::HasArgument;             \
+  using ::caffe2rt::OperatorBase::ReadArgument;            \
   using ::caffe2rt::OperatorBase::GetSingleArgument;       \
   using ::caffe2rt::OperatorBase::HasSingleArgumentOfType; \
   using ::caffe2rt::OperatorBase::GetRepeatedArgument;     \

@@ -11,7 +11,7 @@
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/cuda_module.h"
-#include "caffe2_core/runtime/builtin_operators.h"
+#include "caffe2_core/graph/builtin_operators.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -109,8 +109,7 @@ OperatorRegistry* OperatorRegistryOf(DeviceType type) {
 }
 
 void EnsureBuiltinOperators() {
-  static std::once_flag once;
-  std::call_once(once, [] { RegisterBuiltinOperators(); });
+  RegisterBuiltinOperatorsOnce();
   ReportConflicts([] {
     std::vector<std::string> conflicts;
     for (int type = 0; type < kMaxDeviceTypes; ++type) {

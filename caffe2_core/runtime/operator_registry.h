@@ -36,9 +36,8 @@ OperatorRegistry* OperatorRegistryOf(DeviceType type);
 inline OperatorRegistry* CPUOperatorRegistry() { return OperatorRegistryOf(CPU); }
 inline OperatorRegistry* CUDAOperatorRegistry() { return OperatorRegistryOf(CUDA); }
 
-// Registers the operators that come with the library, once (operators/register.cc defines what they
-// are), and THROWS the conflicts that static registrations could not report. Every look-up calls
-// it.
+// Registers the operators that come with the library, once (caffe2_core/graph/builtin_operators.h),
+// and THROWS the conflicts that static registrations could not report. Every look-up calls it.
 void EnsureBuiltinOperators();
 
 // "Conv" for the default engine, else "Conv_ENGINE_<engine>".

@@ -17,32 +17,22 @@
 //   };
 //   ForEachRow(context, rows, RowSums{cols, x, y}, "RowSums");   // a block of threads for a row
 //
-// Functors are plain values: numbers and pointers to memory of the context's device. They are also
-// what runs where the program is on the fake CUDA of the tests (a weak symbol tells): there the
-// functor is called in a loop, on the stream, in stream order. So every kernel is tested without a
-// GPU. Compiled as C++, by sanitizer builds, this header has that form alone.
+// Functors are plain values: numbers and pointers to memory of the context's device. On the fake
+// CUDA of the tests the functor is called in a loop, on the stream, in stream order, so that every
+// kernel is tested without a GPU. Sanitizer builds compile .cu files as C++ for the fake alone.
 //
 // Launches are asynchronous; a launch that fails THROWS, naming the kernel. Nothing is launched for
 // zero indices. Indices are 64-bit.
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "caffe2_core/base/host_device.h"
-#include "contexts/cuda/cuda_context.h"
-
-// See tests/fake_cuda: where it is missing, the program is on real CUDA.
-extern "C" __attribute__((weak)) cudaError_t fakecuda_enqueue_host(cudaStream_t stream,
-                                                                   const char* name,
-                                                                   void (*run)(void*), void* arg,
-                                                                   void (*release)(void*));
+#include "contexts/cuda/cuda_launch.h"
 
 namespace caffe2rt {
-
-inline constexpr int kKernelThreads = 256;
 
 // The block that works on one row. All of its threads call the same members in the same order; what
 // they pass must not differ between them but for what depends on an index given to a function.
@@ -175,33 +165,23 @@ __global__ void __launch_bounds__(kKernelThreads) ForEachRowKernel(int64_t first
 }
 #endif
 
-// As many blocks as the device runs at a time, when there is work for them.
-inline unsigned int GridSize(const CUDAContext& context, int64_t blocks) {
-  const cudaDeviceProp& device = GetDeviceProperty(context.cuda_gpu_id());
-  const int64_t at_a_time =
-      int64_t{device.multiProcessorCount} * (device.maxThreadsPerMultiProcessor / kKernelThreads);
-  return static_cast<unsigned int>(std::clamp<int64_t>(at_a_time, 1, blocks));
-}
-
 }  // namespace internal
 
 // f(i) for i in [first, first + n), each by a thread. `name` is for errors; a literal.
 template <class F>
 void ForEach(CUDAContext& context, int64_t n, const F& f, const char* name, int64_t first = 0) {
   if (n <= 0) return;
-  if (&fakecuda_enqueue_host != nullptr) {
+  if (IsFakeCuda()) {
     using Twin = internal::HostTwin<F, int64_t>;
-    CUDA_ENFORCE(fakecuda_enqueue_host(context.cuda_stream(), name, &Twin::Run,
-                                       new Twin{first, n, f}, &Twin::Release),
-                 "kernel ", name);
+    EnqueueOnFakeCuda(context, name, &Twin::Run, new Twin{first, n, f}, &Twin::Release);
     return;
   }
 #if defined(__CUDACC__)
-  const unsigned int grid = internal::GridSize(context, (n + kKernelThreads - 1) / kKernelThreads);
-  internal::ForEachKernel<<<grid, kKernelThreads, 0, context.cuda_stream()>>>(first, n, f);
-  CUDA_ENFORCE(cudaGetLastError(), "kernel ", name);
+  const unsigned int grid = GridSize(context, (n + kKernelThreads - 1) / kKernelThreads);
+  internal::ForEachKernel<<<grid, kKernelThreads, 0, StreamOf(context)>>>(first, n, f);
+  CheckLaunch(name);
 #else
-  CAFFE_THROW("kernel ", name, " was compiled for the fake CUDA alone");
+  ThrowCompiledForFakeCuda(name);
 #endif
 }
 
@@ -210,19 +190,17 @@ template <class F>
 void ForEachRow(CUDAContext& context, int64_t rows, const F& f, const char* name,
                 int64_t first = 0) {
   if (rows <= 0) return;
-  if (&fakecuda_enqueue_host != nullptr) {
+  if (IsFakeCuda()) {
     using Twin = internal::HostTwin<F, Row>;
-    CUDA_ENFORCE(fakecuda_enqueue_host(context.cuda_stream(), name, &Twin::Run,
-                                       new Twin{first, rows, f}, &Twin::Release),
-                 "kernel ", name);
+    EnqueueOnFakeCuda(context, name, &Twin::Run, new Twin{first, rows, f}, &Twin::Release);
     return;
   }
 #if defined(__CUDACC__)
-  internal::ForEachRowKernel<<<internal::GridSize(context, rows), kKernelThreads, 0,
-                               context.cuda_stream()>>>(first, rows, f);
-  CUDA_ENFORCE(cudaGetLastError(), "kernel ", name);
+  internal::ForEachRowKernel<<<GridSize(context, rows), kKernelThreads, 0, StreamOf(context)>>>(
+      first, rows, f);
+  CheckLaunch(name);
 #else
-  CAFFE_THROW("kernel ", name, " was compiled for the fake CUDA alone");
+  ThrowCompiledForFakeCuda(name);
 #endif
 }
 

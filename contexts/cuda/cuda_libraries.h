@@ -23,6 +23,9 @@ bool HasCublas();
 bool HasCudnn();
 bool HasCurand();
 
+// Whether this library was built with cuDNN's headers, and so has operators that use cuDNN.
+bool CudnnIsInThisBuild();
+
 // Why not, one line for a person; empty when the library is here.
 const std::string& CublasProblem();
 const std::string& CudnnProblem();

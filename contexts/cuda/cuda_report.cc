@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "caffe2_core/base/text.h"
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/pinned_allocator.h"
 
 namespace caffe2rt {

@@ -12,9 +12,11 @@
 #include <cstdint>
 
 #include "caffe2_core/base/host_device.h"
-#include "contexts/cuda/cuda_context.h"
 
 namespace caffe2rt {
+
+class CUDAContext;
+struct CudaStream;
 
 // One for each stream, in pinned memory, which kernels write. Several threads of a kernel may raise
 // at once: one of them is told, or a mixture of what they found.

@@ -5,6 +5,7 @@
 
 namespace caffe2rt {
 
+bool CudnnIsInThisBuild() { return false; }
 bool HasCudnn() { return false; }
 const std::string& CudnnProblem() {
   static const std::string* const problem =

@@ -1,3 +1,4 @@
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/copy_rows.h"
 #include "operators/common/words.cuh"

@@ -5,7 +5,6 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/conv/register.h"
 #include "operators/math/gemm.h"
 
 namespace caffe2rt {

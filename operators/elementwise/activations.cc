@@ -1,8 +1,8 @@
 // The activation functions of neural nets: each is a struct in activation_functions.h and a row
 // here.
 
+#include "caffe2_core/graph/gradient.h"
 #include "operators/elementwise/activation_functions.h"
-#include "operators/elementwise/register.h"
 #include "operators/elementwise/unary.h"
 
 namespace caffe2rt {
@@ -79,6 +79,8 @@ void RegisterActivations() {
                                .inplace = true,
                                .args = {{"eps", "distance to 0 and 1 that is kept", 1e-6}}},
                               __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("StumpFunc", __FILE__);
 }
 
 }  // namespace caffe2rt

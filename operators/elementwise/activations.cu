@@ -1,8 +1,8 @@
 // Activation functions on CUDA.
 
+#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/activation_functions.h"
 #include "operators/elementwise/map.cuh"
-#include "operators/elementwise/register_cuda.h"
 #include "operators/elementwise/unary.h"
 
 namespace caffe2rt {

@@ -2,7 +2,6 @@
 
 #include "operators/elementwise/binary.h"
 #include "operators/elementwise/binary_functions.h"
-#include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 

@@ -8,7 +8,6 @@
 #include "operators/common/inference.h"
 #include "operators/elementwise/cast_function.h"
 #include "operators/elementwise/map.h"
-#include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 

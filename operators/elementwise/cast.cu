@@ -1,9 +1,9 @@
 // Cast on CUDA. Strings live on the CPU alone.
 
+#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/cast.h"
 #include "operators/elementwise/cast_function.h"
 #include "operators/elementwise/map.cuh"
-#include "operators/elementwise/register_cuda.h"
 
 namespace caffe2rt {
 

@@ -1,8 +1,8 @@
 // LT, LE, GT, GE, EQ, NE: bool from two numbers.
 
+#include "caffe2_core/graph/gradient.h"
 #include "operators/elementwise/binary.h"
 #include "operators/elementwise/binary_functions.h"
-#include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 
@@ -23,6 +23,10 @@ void RegisterComparisons() {
   RegisterComparison<GreaterEqualFunction>("GE", "Y = A >= B.");
   RegisterComparison<EqualFunction>("EQ", "Y = A == B.");
   RegisterComparison<NotEqualFunction>("NE", "Y = A != B.");
+  // Not differentiable.
+  for (const char* type : {"LT", "LE", "GT", "GE", "EQ", "NE"}) {
+    RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
+  }
 }
 
 }  // namespace caffe2rt

@@ -1,8 +1,8 @@
 #include "operators/elementwise/conditional.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 
@@ -25,6 +25,8 @@ void RegisterConditional() {
       .IdenticalTypeAndShapeOfInput(1)
       .SetDoc("Row i of Y is that of X where C[i] is true, that of Z elsewhere.");
   RegisterCpuOperator<ConditionalOp<CPUContext>>("Conditional", __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("Conditional", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,9 +1,9 @@
 #include "operators/elementwise/copies.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 
@@ -53,6 +53,8 @@ void RegisterCopies() {
       .Input(0, "X", "anything")
       .SetDoc("Does nothing; the gradient of X is 0.");
   RegisterCpuOperator<NoOutputOp<CPUContext>>("ZeroGradient", __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("StopGradient", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -3,7 +3,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/copies.h"
-#include "operators/elementwise/register_cuda.h"
 
 namespace caffe2rt {
 

@@ -1,8 +1,8 @@
 // Dropout on CUDA.
 
+#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/dropout.h"
 #include "operators/elementwise/map.cuh"
-#include "operators/elementwise/register_cuda.h"
 #include "operators/math/philox.cuh"
 
 namespace caffe2rt {

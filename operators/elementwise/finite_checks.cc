@@ -4,7 +4,6 @@
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/finite_checks.h"
 #include "operators/elementwise/map.cuh"
-#include "operators/elementwise/register_cuda.h"
 #include "operators/math/reduce_all.cuh"
 
 namespace caffe2rt {

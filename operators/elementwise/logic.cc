@@ -1,8 +1,8 @@
 // And, Or, Xor of bools, and the bitwise forms, which take integers too.
 
+#include "caffe2_core/graph/gradient.h"
 #include "operators/elementwise/binary.h"
 #include "operators/elementwise/binary_functions.h"
-#include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 
@@ -19,6 +19,10 @@ void RegisterLogic() {
       {.type = "BitwiseOr", .doc = "Y = A | B, bit by bit.", .inplace = {{0, 0}}}, __FILE__);
   RegisterBinary<XorFunction, bool, int32_t, int64_t>(
       {.type = "BitwiseXor", .doc = "Y = A ^ B, bit by bit.", .inplace = {{0, 0}}}, __FILE__);
+  // Not differentiable.
+  for (const char* type : {"And", "Or", "Xor"}) {
+    RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
+  }
 }
 
 }  // namespace caffe2rt

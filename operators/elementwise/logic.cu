@@ -1,9 +1,9 @@
 // And, Or, Xor of bools and bits on CUDA.
 
+#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/binary.h"
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/map.cuh"
-#include "operators/elementwise/register_cuda.h"
 
 namespace caffe2rt {
 

@@ -1,8 +1,8 @@
 // Sum, Mean, Max, Min of several tensors on CUDA: one pass over up to eight inputs.
 
+#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/map.cuh"
 #include "operators/elementwise/nary.h"
-#include "operators/elementwise/register_cuda.h"
 
 namespace caffe2rt {
 

@@ -4,7 +4,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/elementwise/map.h"
 #include "operators/elementwise/pow_functions.h"
-#include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 

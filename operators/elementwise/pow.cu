@@ -1,9 +1,9 @@
 // Pow on CUDA.
 
+#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/map.cuh"
 #include "operators/elementwise/pow.h"
 #include "operators/elementwise/pow_functions.h"
-#include "operators/elementwise/register_cuda.h"
 
 namespace caffe2rt {
 

@@ -3,7 +3,6 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/elementwise/map.h"
-#include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 
@@ -23,7 +22,7 @@ void PRelu(CPUContext&, int64_t outer, int64_t channels, int64_t inner, const fl
   }
 }
 
-void RegisterPRelu() {
+void RegisterPrelu() {
   RegisterSchema("PRelu", __FILE__)
       .NumInputs(2)
       .NumOutputs(1)

@@ -1,8 +1,8 @@
 // PRelu on CUDA.
 
+#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/map.cuh"
 #include "operators/elementwise/prelu.h"
-#include "operators/elementwise/register_cuda.h"
 
 namespace caffe2rt {
 
@@ -16,6 +16,6 @@ void PRelu(CUDAContext& context, int64_t outer, int64_t channels, int64_t inner,
   ForEach(context, outer * channels * inner, kernel, "PRelu");
 }
 
-void RegisterPReluCuda() { RegisterOperator<PReluOp<CUDAContext>>(CUDA, "PRelu", __FILE__); }
+void RegisterPreluCuda() { RegisterOperator<PReluOp<CUDAContext>>(CUDA, "PRelu", __FILE__); }
 
 }  // namespace caffe2rt

@@ -1,7 +1,7 @@
 // Arithmetic, roots, exponentials and trigonometry of one number: each is a struct in
 // unary_functions.h and a row here.
 
-#include "operators/elementwise/register.h"
+#include "caffe2_core/graph/gradient.h"
 #include "operators/elementwise/unary.h"
 #include "operators/elementwise/unary_functions.h"
 
@@ -79,6 +79,14 @@ void RegisterUnaryMath() {
   RegisterRounding();
   RegisterPowersAndExponentials();
   RegisterTrigonometry();
+  // Not differentiable.
+  for (const char* type : {"Sign", "Not", "ReplaceNaN"}) {
+    RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
+  }
+  // Caffe2 has none either.
+  for (const char* type : {"Floor", "Ceil"}) {
+    RegisterGradient<GradientNotImplementedYet>(type, __FILE__);
+  }
 }
 
 }  // namespace caffe2rt

@@ -1,7 +1,7 @@
 // Arithmetic, roots, exponentials and trigonometry of one number on CUDA.
 
+#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/map.cuh"
-#include "operators/elementwise/register_cuda.h"
 #include "operators/elementwise/unary.h"
 #include "operators/elementwise/unary_functions.h"
 

@@ -1,8 +1,8 @@
 #include "operators/elementwise/where.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/elementwise/register.h"
 
 namespace caffe2rt {
 
@@ -19,6 +19,8 @@ void RegisterWhere() {
       .CostInferenceFunction(PointwiseCostInference<1>)
       .SetDoc("Y = X where C is true, Z elsewhere.");
   RegisterCpuOperator<WhereOp<CPUContext>>("Where", __FILE__);
+  // Not differentiable.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Where", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,8 +1,8 @@
 // Where and Conditional on CUDA.
 
+#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/conditional.h"
 #include "operators/elementwise/map.cuh"
-#include "operators/elementwise/register_cuda.h"
 #include "operators/elementwise/where.h"
 
 namespace caffe2rt {

@@ -1,8 +1,8 @@
 #include "operators/fill/constant_fill.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -35,6 +35,8 @@ void RegisterConstantFill() {
       })
       .SetDoc("Makes a tensor whose elements are all one value.");
   RegisterCpuOperator<ConstantFillOp<CPUContext>>("ConstantFill", __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("ConstantFill", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,15 +1,7 @@
-// The fills that are not random on CUDA: ConstantFill, DiagonalFill, GivenTensor*Fill,
-// LengthsRangeFill, Range, RangeFill.
+// Fills of values that are not random on CUDA. A thread writes one element.
 
-#include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/fill/constant_fill.h"
-#include "operators/fill/diagonal_fill.h"
-#include "operators/fill/given_tensor_fill.h"
-#include "operators/fill/lengths_range_fill.h"
-#include "operators/fill/range.h"
-#include "operators/fill/range_fill.h"
-#include "operators/fill/register_cuda.h"
+#include "operators/fill/constant_fill_kernels.h"
 
 namespace caffe2rt {
 
@@ -53,28 +45,22 @@ void FillRange(CUDAContext& context, int64_t n, T start, T step, T* y) {
 }
 void CountUp(CUDAContext& context, int64_t n, float* y) { FillRange(context, n, 0.0f, 1.0f, y); }
 
-namespace {
-
-template <TensorProto_DataType kType>
-void RegisterTypedCuda(const char* type) {
-  RegisterOperator<GivenTypedTensorFillOp<CUDAContext, kType>>(CUDA, type, __FILE__);
-}
-
-}  // namespace
-
-void RegisterConstantFillsCuda() {
-  RegisterTypedCuda<TensorProto_DataType_BOOL>("GivenTensorBoolFill");
-  RegisterTypedCuda<TensorProto_DataType_DOUBLE>("GivenTensorDoubleFill");
-  RegisterTypedCuda<TensorProto_DataType_INT16>("GivenTensorInt16Fill");
-  RegisterTypedCuda<TensorProto_DataType_INT64>("GivenTensorInt64Fill");
-  RegisterTypedCuda<TensorProto_DataType_INT32>("GivenTensorIntFill");
-  RegisterOperator<GivenTensorFillOp<CUDAContext>>(CUDA, "GivenTensorFill", __FILE__);
-
-  RegisterOperator<ConstantFillOp<CUDAContext>>(CUDA, "ConstantFill", __FILE__);
-  RegisterOperator<DiagonalFillOp<CUDAContext>>(CUDA, "DiagonalFill", __FILE__);
-  RegisterOperator<LengthsRangeFillOp<CUDAContext>>(CUDA, "LengthsRangeFill", __FILE__);
-  RegisterOperator<RangeFillOp<CUDAContext>>(CUDA, "RangeFill", __FILE__);
-  RegisterOperator<RangeOp<CUDAContext>>(CUDA, "Range", __FILE__);
-}
+#define CAFFE2RT_FILL(T)                                            \
+  template void FillWithValue(CUDAContext&, int64_t, const T&, T*); \
+  template void FillEveryStep(CUDAContext&, int64_t, int64_t, const T&, T*);
+CAFFE2RT_FILL(bool)
+CAFFE2RT_FILL(int8_t)
+CAFFE2RT_FILL(int16_t)
+CAFFE2RT_FILL(int32_t)
+CAFFE2RT_FILL(int64_t)
+CAFFE2RT_FILL(uint8_t)
+CAFFE2RT_FILL(uint16_t)
+CAFFE2RT_FILL(float)
+CAFFE2RT_FILL(double)
+#undef CAFFE2RT_FILL
+template void FillRange(CUDAContext&, int64_t, int32_t, int32_t, int32_t*);
+template void FillRange(CUDAContext&, int64_t, int64_t, int64_t, int64_t*);
+template void FillRange(CUDAContext&, int64_t, float, float, float*);
+template void FillRange(CUDAContext&, int64_t, double, double, double*);
 
 }  // namespace caffe2rt

@@ -4,12 +4,12 @@
 // dtype says the type; without it value says it: a float FLOAT, an integer INT64, none FLOAT with
 // 0. A second input holds the value, one element of the output's type.
 
-#include <algorithm>
 #include <functional>
 #include <string>
 
 #include "caffe2_core/tensor/data_type.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/fill/constant_fill_kernels.h"
 #include "operators/fill/filler.h"
 
 namespace caffe2rt {
@@ -17,17 +17,6 @@ namespace caffe2rt {
 // The type of the elements that ConstantFill and DiagonalFill make. THROWS when the arguments name
 // none.
 TensorProto_DataType ConstantFillType(const ArgumentHelper& args);
-
-// y[i] = value, and 0 but for every step-th element, from the first on.
-template <class T>
-void FillWithValue(CPUContext&, int64_t n, const T& value, T* y) {
-  std::fill_n(y, n, value);
-}
-template <class T>
-void FillEveryStep(CPUContext& context, int64_t n, int64_t step, const T& value, T* y) {
-  FillWithValue(context, n, T(), y);
-  for (int64_t i = 0; i < n; i += step) y[i] = value;
-}
 
 template <class Context>
 class ConstantFillOp final : public Filler<Context> {

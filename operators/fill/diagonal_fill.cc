@@ -1,8 +1,8 @@
 #include "operators/fill/diagonal_fill.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -17,6 +17,8 @@ void RegisterDiagonalFill() {
       })
       .SetDoc("Makes a tensor with one value on its diagonal and 0 elsewhere.");
   RegisterCpuOperator<DiagonalFillOp<CPUContext>>("DiagonalFill", __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("DiagonalFill", __FILE__);
 }
 
 }  // namespace caffe2rt

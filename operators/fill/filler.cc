@@ -38,8 +38,7 @@ void DeclareFillShape(OpSchema& schema) {
       .Arg("extra_shape", "dimensions that follow those which the input gives", "[]")
       .Arg("input_as_shape", "the int64 values of the input, a vector, are the dimensions", 0)
       .Input(0, "input", "(optional) its shape is the shape of the output")
-      .Output(0, "output", "the filled tensor")
-      .NoGradientBecause("the output does not depend on values of the input");
+      .Output(0, "output", "the filled tensor");
 }
 
 }  // namespace caffe2rt

@@ -1,8 +1,8 @@
 #include "operators/fill/gaussian_fill.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -16,6 +16,8 @@ void RegisterGaussianFill() {
       })
       .SetDoc("Draws floats from a normal distribution.");
   RegisterCpuOperator<GaussianFillOp<CPUContext>>("GaussianFill", __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("GaussianFill", __FILE__);
 }
 
 }  // namespace caffe2rt

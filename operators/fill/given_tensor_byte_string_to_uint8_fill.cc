@@ -1,8 +1,8 @@
 #include "operators/fill/given_tensor_byte_string_to_uint8_fill.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -13,7 +13,7 @@ void CheckByteStringType(const ArgumentHelper& args) {
                 "), the type of the values");
 }
 
-void RegisterGivenTensorByteStringToUInt8Fill() {
+void RegisterGivenTensorByteStringToUint8Fill() {
   OpSchema& schema = RegisterSchema("GivenTensorByteStringToUInt8Fill", __FILE__);
   DeclareFillShape(schema);
   schema.Arg("values", "a list of strings; the first one holds a byte for each element", true)
@@ -25,6 +25,8 @@ void RegisterGivenTensorByteStringToUInt8Fill() {
       .SetDoc("Makes a uint8 tensor of the bytes of a string argument.");
   RegisterCpuOperator<GivenTensorByteStringToUInt8FillOp<CPUContext>>(
       "GivenTensorByteStringToUInt8Fill", __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("GivenTensorByteStringToUInt8Fill", __FILE__);
 }
 
 }  // namespace caffe2rt

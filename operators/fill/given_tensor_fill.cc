@@ -1,8 +1,8 @@
 #include "operators/fill/given_tensor_fill.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -58,6 +58,12 @@ void RegisterGivenTensorFill() {
   RegisterTyped<TensorProto_DataType_INT64>("GivenTensorInt64Fill");
   RegisterTyped<TensorProto_DataType_INT32>("GivenTensorIntFill");
   RegisterTyped<TensorProto_DataType_STRING>("GivenTensorStringFill");
+  // Constants: the backward pass ends here.
+  for (const char* type :
+       {"GivenTensorFill", "GivenTensorBoolFill", "GivenTensorDoubleFill", "GivenTensorInt16Fill",
+        "GivenTensorInt64Fill", "GivenTensorIntFill", "GivenTensorStringFill"}) {
+    RegisterGradient<NoGradient>(type, __FILE__);
+  }
 }
 
 }  // namespace caffe2rt

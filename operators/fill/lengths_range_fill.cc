@@ -1,8 +1,8 @@
 #include "operators/fill/lengths_range_fill.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -12,9 +12,10 @@ void RegisterLengthsRangeFill() {
       .NumOutputs(1)
       .Input(0, "lengths", "[N] int32, each at least 0")
       .Output(0, "range_sequence", "[sum of lengths] int32")
-      .NoGradientBecause("its input holds lengths")
       .SetDoc("Counts from 0 to lengths[i] - 1 for each i, one range after the other.");
   RegisterCpuOperator<LengthsRangeFillOp<CPUContext>>("LengthsRangeFill", __FILE__);
+  // Its input holds lengths.
+  RegisterGradient<NoGradient>("LengthsRangeFill", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,12 +1,12 @@
 #include "operators/fill/msra_fill.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
-void RegisterMSRAFill() {
+void RegisterMsraFill() {
   OpSchema& schema = RegisterSchema("MSRAFill", __FILE__);
   DeclareFillShape(schema);
   schema
@@ -17,6 +17,8 @@ void RegisterMSRAFill() {
           "Draws floats from a normal distribution of deviation sqrt(2 / fan_out), fan_out = "
           "elements / dim 1.");
   RegisterCpuOperator<MSRAFillOp<CPUContext>>("MSRAFill", __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("MSRAFill", __FILE__);
 }
 
 }  // namespace caffe2rt

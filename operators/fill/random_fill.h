@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "contexts/cpu/cpu_context.h"
+#include "operators/fill/random_fill_kernels.h"
 #include "operators/math/random.h"
 
 namespace caffe2rt {

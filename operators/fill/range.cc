@@ -1,8 +1,8 @@
 #include "operators/fill/range.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -14,10 +14,11 @@ void RegisterRange() {
       .Input(1, "stop", "(optional) one element: where the range ends, itself not in it")
       .Input(2, "step", "(optional) one element, not 0; default 1")
       .Output(0, "output", "a vector")
-      .NoGradientBecause("its inputs say how many elements there are")
       .SetDoc(
           "Makes the values start, start + step, ... before stop: int32, int64, float or double.");
   RegisterCpuOperator<RangeOp<CPUContext>>("Range", __FILE__);
+  // Its inputs say how many elements there are.
+  RegisterGradient<NoGradient>("Range", __FILE__);
 }
 
 }  // namespace caffe2rt

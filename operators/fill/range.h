@@ -15,6 +15,7 @@
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/host_input.h"
+#include "operators/fill/constant_fill_kernels.h"
 
 namespace caffe2rt {
 

@@ -1,8 +1,8 @@
 #include "operators/fill/range_fill.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -15,6 +15,8 @@ void RegisterRangeFill() {
       })
       .SetDoc("Makes the floats 0, 1, 2, ... in row-major order.");
   RegisterCpuOperator<RangeFillOp<CPUContext>>("RangeFill", __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("RangeFill", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -2,6 +2,7 @@
 // RangeFill: the floats 0, 1, 2, ... in row-major order.
 
 #include "contexts/cpu/cpu_context.h"
+#include "operators/fill/constant_fill_kernels.h"
 #include "operators/fill/filler.h"
 
 namespace caffe2rt {

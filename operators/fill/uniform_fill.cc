@@ -3,9 +3,9 @@
 #include <climits>
 #include <set>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -35,6 +35,10 @@ void RegisterUniformFill() {
                                                      "Draws floats uniformly from [min, max).");
   RegisterUniform<int32_t, TensorProto_DataType_INT32>(
       "UniformIntFill", "Draws int32 uniformly from min to max, both included.");
+  // Constants: the backward pass ends here.
+  for (const char* type : {"UniformFill", "UniformIntFill"}) {
+    RegisterGradient<NoGradient>(type, __FILE__);
+  }
 }
 
 }  // namespace caffe2rt

@@ -1,8 +1,8 @@
 #include "operators/fill/unique_uniform_fill.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -37,6 +37,8 @@ void RegisterUniqueUniformFill() {
       })
       .SetDoc("Draws different integers from min to max, both included.");
   OperatorRegistryOf(CPU)->Register(OpRegistryKey("UniqueUniformFill"), Create, __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("UniqueUniformFill", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,8 +1,8 @@
 #include "operators/fill/xavier_fill.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/fill/register.h"
 
 namespace caffe2rt {
 
@@ -15,6 +15,8 @@ void RegisterXavierFill() {
       })
       .SetDoc("Draws floats uniformly from +-sqrt(3 / fan_in), fan_in = elements / dim 0.");
   RegisterCpuOperator<XavierFillOp<CPUContext>>("XavierFill", __FILE__);
+  // Constants: the backward pass ends here.
+  RegisterGradient<NoGradient>("XavierFill", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -6,7 +6,6 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/image/register.h"
 
 namespace caffe2rt {
 
@@ -44,7 +43,7 @@ void PackPixels(CPUContext&, int64_t pixels, const float* x, const float* mean, 
   PackRun(pixels, x, mean, y);
 }
 
-void RegisterBRGNCHWCToPackedInt8BGRAStylizerDeprocess() {
+void RegisterBrgnchwcToPackedInt8BgraStylizerDeprocess() {
   RegisterSchema("BRGNCHWCToPackedInt8BGRAStylizerDeprocess", __FILE__)
       .NumInputs(2)
       .NumOutputs(1)

@@ -6,7 +6,6 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/image/register.h"
 
 namespace caffe2rt {
 
@@ -42,7 +41,7 @@ void UnpackPixels(CPUContext&, int64_t pixels, const uint8_t* x, const float* me
   }
 }
 
-void RegisterPackedInt8BGRANHWCToNCHWCStylizerPreprocess() {
+void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
   RegisterSchema("PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__)
       .NumInputs(2)
       .NumOutputs(1)

@@ -6,7 +6,6 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/image/register.h"
 
 namespace caffe2rt {
 

@@ -1,8 +1,8 @@
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/words.cuh"
 #include "operators/image/pad_image.h"
-#include "operators/image/register_cuda.h"
 
 namespace caffe2rt {
 

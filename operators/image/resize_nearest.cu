@@ -1,7 +1,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/words.cuh"
-#include "operators/image/register_cuda.h"
 #include "operators/image/resize_nearest.h"
 #include "operators/image/upsample_nearest.h"
 

@@ -3,9 +3,9 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/io/register.h"
 
 namespace caffe2rt {
 namespace {
@@ -67,8 +67,7 @@ void RegisterOne(const char* type, int min_inputs, int max_outputs) {
       .Arg("strip_prefix", "taken off the names, with what stands before it", "")
       .Arg("blob_name_overrides", "names in the database, one for each input")
       .Arg("chunk_size", "elements in a record; -1: 1000000, 0: all", -1)
-      .AccessesFiles()
-      .NoGradientBecause("it has no output");
+      .AccessesFiles();
   RegisterCpuOperator<CheckpointOp<CPUContext>>(type, __FILE__);
 }
 
@@ -96,6 +95,10 @@ std::string FormatIteration(const std::string& pattern, int64_t value) {
 void RegisterCheckpoint() {
   RegisterOne("Checkpoint", 1, 0);
   RegisterOne("Snapshot", 0, INT32_MAX);
+  // It has no output.
+  for (const char* type : {"Checkpoint", "Snapshot"}) {
+    RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
+  }
 }
 
 }  // namespace caffe2rt

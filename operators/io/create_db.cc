@@ -1,12 +1,12 @@
 #include "operators/io/create_db.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/io/register.h"
 
 namespace caffe2rt {
 
-void RegisterCreateDB() {
+void RegisterCreateDb() {
   RegisterSchema("CreateDB", __FILE__)
       .NumInputs(0)
       .NumOutputs(1)
@@ -16,9 +16,10 @@ void RegisterCreateDB() {
       .Arg("num_shards", "readers that share the database", 1)
       .Arg("shard_id", "which of them this is", 0)
       .Output(0, "reader", "DBReader")
-      .AccessesFiles()
-      .NoGradientBecause("its output is no tensor");
+      .AccessesFiles();
   RegisterCpuOperator<CreateDBOp<CPUContext>>("CreateDB", __FILE__);
+  // Its output is no tensor.
+  RegisterGradient<NoGradient>("CreateDB", __FILE__);
 }
 
 }  // namespace caffe2rt

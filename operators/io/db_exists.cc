@@ -1,12 +1,12 @@
 #include "operators/io/db_exists.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/io/register.h"
 
 namespace caffe2rt {
 
-void RegisterDBExists() {
+void RegisterDbExists() {
   RegisterSchema("DBExists", __FILE__)
       .NumInputs(0)
       .NumOutputs(1)
@@ -15,9 +15,10 @@ void RegisterDBExists() {
       .Arg("db_name", "path of the database", "")
       .Arg("db_type", "minidb, leveldb, lmdb, protodb", "")
       .Output(0, "exists", "bool, rank 0")
-      .AccessesFiles()
-      .NoGradientBecause("its output is no function of a tensor");
+      .AccessesFiles();
   RegisterCpuOperator<DBExistsOp<CPUContext>>("DBExists", __FILE__);
+  // Its output is no function of a tensor.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("DBExists", __FILE__);
 }
 
 }  // namespace caffe2rt

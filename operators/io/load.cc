@@ -1,9 +1,9 @@
 #include "operators/io/load.h"
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/io/register.h"
 
 namespace caffe2rt {
 
@@ -83,9 +83,10 @@ void RegisterLoad() {
       .Arg("load_all", "1: all blobs of the database", 0)
       .Arg("allow_incomplete", "1: blobs that are not there stay empty", 0)
       .Arg("source_blob_names", "names in the database, one for each output")
-      .AccessesFiles()
-      .NoGradientBecause("its outputs come from a file");
+      .AccessesFiles();
   RegisterCpuOperator<LoadOp<CPUContext>>("Load", __FILE__);
+  // Its outputs come from a file.
+  RegisterGradient<NoGradient>("Load", __FILE__);
 }
 
 }  // namespace caffe2rt

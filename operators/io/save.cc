@@ -1,8 +1,8 @@
 #include "operators/io/save.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/io/register.h"
 
 namespace caffe2rt {
 
@@ -21,9 +21,10 @@ void RegisterSave() {
       .Arg("db_type", "minidb, leveldb, lmdb", "")
       .Arg("chunk_size", "elements in a record; -1: 1000000, 0: all", -1)
       .Input(0, "X", "the blobs")
-      .AccessesFiles()
-      .NoGradientBecause("it has no output");
+      .AccessesFiles();
   RegisterCpuOperator<SaveOp<CPUContext>>("Save", __FILE__);
+  // It has no output.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Save", __FILE__);
 }
 
 }  // namespace caffe2rt

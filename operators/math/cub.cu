@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/cub.h"
 #include "operators/math/wrapping.h"
@@ -22,11 +23,10 @@ namespace {
 // Runs f() in the stream of the fake CUDA; false on the real one, which must take its own way.
 template <class F>
 bool RunsOnHost(CUDAContext& context, const F& f, const char* name) {
-  if (&fakecuda_enqueue_host == nullptr) return false;
-  CUDA_ENFORCE(fakecuda_enqueue_host(
-                   context.cuda_stream(), name, [](void* arg) { (*static_cast<F*>(arg))(); },
-                   new F(f), [](void* arg) { delete static_cast<F*>(arg); }),
-               name, " in the host's form");
+  if (!IsFakeCuda()) return false;
+  EnqueueOnFakeCuda(
+      context, name, [](void* arg) { (*static_cast<F*>(arg))(); }, new F(f),
+      [](void* arg) { delete static_cast<F*>(arg); });
   return true;
 }
 

@@ -1,6 +1,7 @@
 // Matrix products on CUDA: cuBLAS where there is one and its sizes are enough, else a plain kernel,
 // a thread for an element of C.
 
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/blas.h"
 #include "operators/math/gemm_cublas.h"

@@ -27,7 +27,7 @@ template <class Make>
 void ForEachDraw(CUDAContext& context, uint64_t* draws, int64_t n, const Make& make,
                  const char* name) {
   const int64_t blocks = (n + 3) / 4;
-  ForEach(context, blocks, PhiloxKernel<Make>{context.random_seed(), *draws, n, make}, name);
+  ForEach(context, blocks, PhiloxKernel<Make>{RandomSeedOf(context), *draws, n, make}, name);
   *draws += static_cast<uint64_t>(blocks);
 }
 

@@ -1,5 +1,6 @@
 // Random vectors for a CUDAContext: a thread for a block of four random words.
 
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/philox.h"
 #include "operators/math/random_vectors.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "contexts/synced/synced_math.h"
 #include "operators/math/synced_cuda.h"

@@ -9,7 +9,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/math/gemm.h"
-#include "operators/matmul/register.h"
 
 namespace caffe2rt {
 

@@ -7,7 +7,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/math/gemm.h"
-#include "operators/matmul/register.h"
 
 namespace caffe2rt {
 
@@ -102,7 +101,7 @@ void RunFC(CPUContext&, math::GemmEngine, const FCSizes& sizes, bool transposed,
   });
 }
 
-void RegisterFC() {
+void RegisterFc() {
   RegisterType("FC", "Y = X W^T + b. X is flattened to [M, K] at `axis`, W to [N, K] at `axis_w`.")
       .TensorInferenceFunction(InferFC<false>)
       .CostInferenceFunction(FCCost<false>);

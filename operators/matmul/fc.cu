@@ -3,7 +3,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
 #include "operators/matmul/fc.h"
-#include "operators/matmul/register_cuda.h"
 
 namespace caffe2rt {
 
@@ -19,7 +18,7 @@ void RunFC(CUDAContext& context, math::GemmEngine engine, const FCSizes& sizes, 
   math::internal::CudaGemm<float>(context, engine, shape, 1.f, x, w, 0.f, y, b);
 }
 
-void RegisterFCCuda() {
+void RegisterFcCuda() {
   for (const char* engine : {"", "NATIVE"}) {
     RegisterOperator<FullyConnectedOp<CUDAContext, false>>(CUDA, "FC", __FILE__, engine);
     RegisterOperator<FullyConnectedOp<CUDAContext, true>>(CUDA, "FCTransposed", __FILE__, engine);

@@ -3,7 +3,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
 #include "operators/matmul/mat_mul.h"
-#include "operators/matmul/register_cuda.h"
 
 namespace caffe2rt {
 

@@ -6,7 +6,6 @@
 #include "operators/norm/group_norm.h"
 #include "operators/norm/instance_norm.h"
 #include "operators/norm/moments.cuh"
-#include "operators/norm/register_cuda.h"
 
 namespace caffe2rt {
 
@@ -55,13 +54,6 @@ void NormalizeGroups(CUDAContext& context, const Channels& shape, int64_t groups
                      float* mean, float* inv_std) {
   ForEachRow(context, shape.batch * groups,
              GroupRow{shape, groups, epsilon, x, scale, bias, y, mean, inv_std}, "GroupNorm");
-}
-
-void RegisterInstanceNormCuda() {
-  for (const char* engine : {"", "NATIVE"}) {
-    RegisterOperator<InstanceNormOp<CUDAContext>>(CUDA, "InstanceNorm", __FILE__, engine);
-    RegisterOperator<GroupNormOp<CUDAContext>>(CUDA, "GroupNorm", __FILE__, engine);
-  }
 }
 
 }  // namespace caffe2rt

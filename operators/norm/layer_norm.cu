@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
 #include "operators/norm/layer_norm.h"
 #include "operators/norm/moments.cuh"
-#include "operators/norm/register_cuda.h"
 
 namespace caffe2rt {
 

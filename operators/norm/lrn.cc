@@ -7,7 +7,6 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/norm/register.h"
 
 namespace caffe2rt {
 
@@ -111,7 +110,7 @@ void NormalizeLocally(CPUContext&, const Channels& shape, const LRNWindow& windo
   }
 }
 
-void RegisterLRN() {
+void RegisterLrn() {
   RegisterSchema("LRN", __FILE__)
       .NumInputs(1)
       .NumOutputs(1, 2)

@@ -5,7 +5,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/norm/lrn.h"
-#include "operators/norm/register_cuda.h"
 
 namespace caffe2rt {
 
@@ -39,10 +38,6 @@ void NormalizeLocally(CUDAContext& context, const Channels& shape, const LRNWind
                       const float* x, std::vector<float>*, float* y, float* scale) {
   ForEach(context, shape.batch * shape.count * shape.positions,
           LocalNorm{shape, window, x, y, scale}, "LRN");
-}
-
-void RegisterLRNCuda(const char* engine) {
-  RegisterOperator<LRNOp<CUDAContext>>(CUDA, "LRN", __FILE__, engine);
 }
 
 }  // namespace caffe2rt

@@ -8,7 +8,6 @@
 #include "operators/common/cuda_engine.h"
 #include "operators/common/descriptors_cudnn.h"
 #include "operators/norm/lrn.h"
-#include "operators/norm/register_cuda.h"
 
 namespace caffe2rt {
 
@@ -80,7 +79,7 @@ class CudnnLRN {
 
 }  // namespace
 
-void RegisterLRNCudnn() {
+void RegisterLrnCudnn() {
   for (const char* engine : {"", "CUDNN"}) {
     RegisterOperator<LRNOp<CUDAContext, CudnnLRN>>(CUDA, "LRN", __FILE__, engine);
   }

@@ -7,7 +7,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/math/lanes.h"
-#include "operators/norm/register.h"
 
 namespace caffe2rt {
 

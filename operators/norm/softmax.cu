@@ -5,7 +5,6 @@
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/norm/register_cuda.h"
 #include "operators/norm/softmax.h"
 
 namespace caffe2rt {
@@ -31,10 +30,6 @@ struct SoftmaxRow {
 
 void SoftmaxRows(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y) {
   if (n > 0) ForEachRow(context, rows, SoftmaxRow{n, x, y}, "Softmax");
-}
-
-void RegisterSoftmaxCuda(const char* engine) {
-  RegisterOperator<SoftmaxOp<CUDAContext>>(CUDA, "Softmax", __FILE__, engine);
 }
 
 }  // namespace caffe2rt

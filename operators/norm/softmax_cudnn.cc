@@ -7,7 +7,6 @@
 #include "contexts/cuda/cuda_context.h"
 #include "operators/common/cuda_engine.h"
 #include "operators/common/descriptors_cudnn.h"
-#include "operators/norm/register_cuda.h"
 #include "operators/norm/softmax.h"
 
 namespace caffe2rt {

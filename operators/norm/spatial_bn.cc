@@ -8,7 +8,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/math/lanes.h"
-#include "operators/norm/register.h"
 
 namespace caffe2rt {
 
@@ -151,7 +150,7 @@ void NormalizeBatch(CPUContext&, const Channels& shape, const BatchNormTraining&
   ScaleChannels(shape, x, scratch->factor.data(), scratch->term.data(), y);
 }
 
-void RegisterSpatialBN() {
+void RegisterSpatialBn() {
   RegisterSchema("SpatialBN", __FILE__)
       .NumInputs({5, 7})
       .NumOutputs({1, 5})

@@ -5,7 +5,6 @@
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/norm/moments.cuh"
-#include "operators/norm/register_cuda.h"
 #include "operators/norm/spatial_bn.h"
 
 namespace caffe2rt {
@@ -93,10 +92,6 @@ void NormalizeBatch(CUDAContext& context, const Channels& shape,
                     const BatchNormTraining& parameters, const float* x, BatchNormScratch*,
                     float* y) {
   ForEachRow(context, shape.count, TrainingRow{shape, parameters, x, y}, "SpatialBN");
-}
-
-void RegisterSpatialBNCuda(const char* engine) {
-  RegisterOperator<SpatialBNOp<CUDAContext>>(CUDA, "SpatialBN", __FILE__, engine);
 }
 
 }  // namespace caffe2rt

@@ -7,7 +7,6 @@
 #include "contexts/cuda/cuda_context.h"
 #include "operators/common/cuda_engine.h"
 #include "operators/common/descriptors_cudnn.h"
-#include "operators/norm/register_cuda.h"
 #include "operators/norm/spatial_bn.h"
 
 namespace caffe2rt {
@@ -94,7 +93,7 @@ class CudnnBatchNorm {
 
 }  // namespace
 
-void RegisterSpatialBNCudnn() {
+void RegisterSpatialBnCudnn() {
   for (const char* engine : {"", "CUDNN"}) {
     RegisterOperator<SpatialBNOp<CUDAContext, CudnnBatchNorm>>(CUDA, "SpatialBN", __FILE__, engine);
   }

@@ -2,7 +2,6 @@
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/pool/pool.h"
-#include "operators/pool/register.h"
 #include "operators/pool/windows.h"
 
 namespace caffe2rt {

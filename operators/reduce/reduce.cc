@@ -1,9 +1,9 @@
 #include "operators/reduce/reduce.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/reduce/register.h"
 
 namespace caffe2rt {
 
@@ -43,7 +43,7 @@ std::vector<TensorShape> InferReduce(const OperatorDef& def, const std::vector<T
 }
 
 template <class Accumulate, class... Types>
-void RegisterReduce(const char* type, const char* doc) {
+void RegisterReduction(const char* type, const char* doc) {
   RegisterSchema(type, __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
@@ -59,19 +59,24 @@ void RegisterReduce(const char* type, const char* doc) {
 
 }  // namespace
 
-void RegisterReductions() {
-  RegisterReduce<SumOf, float, double, int32_t, int64_t>("ReduceSum",
-                                                         "The sum over some dimensions.");
-  RegisterReduce<MeanOf, float>("ReduceMean", "The mean over some dimensions; 0 over no elements.");
-  RegisterReduce<MaxOf, float, double, int32_t, int64_t>(
+void RegisterReduce() {
+  RegisterReduction<SumOf, float, double, int32_t, int64_t>("ReduceSum",
+                                                            "The sum over some dimensions.");
+  RegisterReduction<MeanOf, float>("ReduceMean",
+                                   "The mean over some dimensions; 0 over no elements.");
+  RegisterReduction<MaxOf, float, double, int32_t, int64_t>(
       "ReduceMax",
       "The largest element over some dimensions; the lowest finite number over no elements.");
-  RegisterReduce<MinOf, float, double, int32_t, int64_t>(
+  RegisterReduction<MinOf, float, double, int32_t, int64_t>(
       "ReduceMin",
       "The smallest element over some dimensions; the highest finite number over no elements.");
-  RegisterReduce<SumOfSizes, float>("ReduceL1", "The sum of |x| over some dimensions.");
-  RegisterReduce<RootOfSumOfSquares, float>(
+  RegisterReduction<SumOfSizes, float>("ReduceL1", "The sum of |x| over some dimensions.");
+  RegisterReduction<RootOfSumOfSquares, float>(
       "ReduceL2", "The square root of the sum of x * x over some dimensions.");
+  // Caffe2 has none either.
+  for (const char* type : {"ReduceSum", "ReduceMean"}) {
+    RegisterGradient<GradientNotImplementedYet>(type, __FILE__);
+  }
 }
 
 }  // namespace caffe2rt

@@ -2,9 +2,9 @@
 // its kin, RowwiseMax, ColwiseMax, ReduceTailSum.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
 #include "operators/reduce/reduce.cuh"
 #include "operators/reduce/reduce.h"
-#include "operators/reduce/register_cuda.h"
 #include "operators/reduce/row_max.h"
 #include "operators/reduce/sum_elements.h"
 #include "operators/reduce/sum_reduce_like.h"
@@ -19,19 +19,19 @@ void RegisterCuda(const char* type) {
 }
 
 template <class Accumulate, class... Types>
-void RegisterReduceCuda(const char* type) {
+void RegisterReductionCuda(const char* type) {
   RegisterCuda<ReduceOp<CUDAContext, Accumulate, Types...>>(type);
 }
 
 }  // namespace
 
-void RegisterReductionsCuda() {
-  RegisterReduceCuda<SumOf, float, double, int32_t, int64_t>("ReduceSum");
-  RegisterReduceCuda<MeanOf, float>("ReduceMean");
-  RegisterReduceCuda<MaxOf, float, double, int32_t, int64_t>("ReduceMax");
-  RegisterReduceCuda<MinOf, float, double, int32_t, int64_t>("ReduceMin");
-  RegisterReduceCuda<SumOfSizes, float>("ReduceL1");
-  RegisterReduceCuda<RootOfSumOfSquares, float>("ReduceL2");
+void RegisterReduceCuda() {
+  RegisterReductionCuda<SumOf, float, double, int32_t, int64_t>("ReduceSum");
+  RegisterReductionCuda<MeanOf, float>("ReduceMean");
+  RegisterReductionCuda<MaxOf, float, double, int32_t, int64_t>("ReduceMax");
+  RegisterReductionCuda<MinOf, float, double, int32_t, int64_t>("ReduceMin");
+  RegisterReductionCuda<SumOfSizes, float>("ReduceL1");
+  RegisterReductionCuda<RootOfSumOfSquares, float>("ReduceL2");
 
   RegisterCuda<SumReduceLikeOp<CUDAContext>>("SumReduceLike");
   RegisterCuda<SumElementsOp<CUDAContext, SumOf, MeanOf, float>>("SumElements");

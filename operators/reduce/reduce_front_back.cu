@@ -1,10 +1,10 @@
 // ReduceFrontSum, -Mean, -Max and ReduceBackSum, -Mean, -Max on CUDA.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_report.h"
 #include "operators/reduce/reduce.cuh"
 #include "operators/reduce/reduce_front_back.h"
-#include "operators/reduce/register_cuda.h"
 
 namespace caffe2rt {
 

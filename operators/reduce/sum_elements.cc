@@ -1,9 +1,9 @@
 #include "operators/reduce/sum_elements.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/reduce/register.h"
 
 namespace caffe2rt {
 
@@ -38,6 +38,8 @@ void RegisterSumElements() {
       .Arg("average", kAverage, 0);
   RegisterCpuOperator<SumElementsOp<CPUContext, SumOfSquares, MeanOfSquares, float, double>>(
       "SumSqrElements", __FILE__);
+  // Not differentiable.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("SumElementsInt", __FILE__);
 }
 
 }  // namespace caffe2rt

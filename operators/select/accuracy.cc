@@ -1,8 +1,8 @@
 #include "operators/select/accuracy.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/select/register.h"
 
 namespace caffe2rt {
 
@@ -15,9 +15,10 @@ void RegisterAccuracy() {
       .Input(0, "predictions", "[N, D] float")
       .Input(1, "labels", "[N] int32")
       .Output(0, "accuracy", "float scalar, 0 to 1")
-      .NoGradientBecause("it counts, and a count does not change with small changes of the input")
       .SetDoc("Gives the share of rows whose label is among the largest predictions.");
   RegisterCpuOperator<AccuracyOp<CPUContext>>("Accuracy", __FILE__);
+  // It counts, and a count does not change with small changes of the input.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Accuracy", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,12 +1,12 @@
 // Accuracy and OneHot on CUDA.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "contexts/cuda/cuda_report.h"
 #include "operators/math/reduce_all.cuh"
 #include "operators/select/accuracy.h"
 #include "operators/select/one_hot.h"
-#include "operators/select/register_cuda.h"
 
 namespace caffe2rt {
 

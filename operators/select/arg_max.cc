@@ -1,9 +1,9 @@
 #include "operators/select/arg_max.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
-#include "operators/select/register.h"
 
 namespace caffe2rt {
 
@@ -29,7 +29,6 @@ void RegisterArg(const std::string& type, const char* doc) {
       .Input(0, "X", "float, double, int32 or int64, rank 1 or more")
       .Output(0, "Indices", "int64")
       .TensorInferenceFunction(Infer)
-      .NoGradientBecause("an index does not change with small changes of the input")
       .SetDoc(doc);
   RegisterCpuOperator<ArgOp<CPUContext, kMax>>(type, __FILE__);
 }
@@ -39,6 +38,10 @@ void RegisterArg(const std::string& type, const char* doc) {
 void RegisterArgMax() {
   RegisterArg<true>("ArgMax", "Gives the index of the largest element along a dimension.");
   RegisterArg<false>("ArgMin", "Gives the index of the smallest element along a dimension.");
+  // An index does not change with small changes of the input.
+  for (const char* type : {"ArgMax", "ArgMin"}) {
+    RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
+  }
 }
 
 }  // namespace caffe2rt

@@ -1,9 +1,9 @@
 // ArgMax and ArgMin on CUDA.
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/select/arg_max.h"
-#include "operators/select/register_cuda.h"
 
 namespace caffe2rt {
 

@@ -1,9 +1,9 @@
 #include "operators/select/batch_one_hot.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
-#include "operators/select/register.h"
 
 namespace caffe2rt {
 
@@ -20,9 +20,10 @@ void RegisterBatchOneHot() {
         const std::vector<int64_t> dims = {in[0].dims(0), CheckedProduct(GetDimsVector(in[2]))};
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
-      .NoGradientBecause("its inputs are compared for equality")
       .SetDoc("Says for each row of a matrix which of each column's values it has.");
   RegisterCpuOperator<BatchOneHotOp<CPUContext>>("BatchOneHot", __FILE__);
+  // Its inputs are compared for equality.
+  RegisterGradient<NoGradient>("BatchOneHot", __FILE__);
 }
 
 }  // namespace caffe2rt

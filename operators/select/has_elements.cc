@@ -1,8 +1,8 @@
 #include "operators/select/has_elements.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/select/register.h"
 
 namespace caffe2rt {
 
@@ -13,9 +13,10 @@ void RegisterHasElements() {
       .ScalarType(TensorProto_DataType_BOOL)
       .Input(0, "X1, X2, ...", "any tensors")
       .Output(0, "has_elements", "bool scalar")
-      .NoGradientBecause("it counts elements")
       .SetDoc("Says whether one of the inputs has an element.");
   RegisterCpuOperator<HasElementsOp<CPUContext>>("HasElements", __FILE__);
+  // It counts elements.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("HasElements", __FILE__);
 }
 
 }  // namespace caffe2rt

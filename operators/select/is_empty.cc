@@ -1,8 +1,8 @@
 #include "operators/select/is_empty.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/select/register.h"
 
 namespace caffe2rt {
 
@@ -13,9 +13,10 @@ void RegisterIsEmpty() {
       .ScalarType(TensorProto_DataType_BOOL)
       .Input(0, "tensor", "any tensor")
       .Output(0, "is_empty", "bool scalar")
-      .NoGradientBecause("it counts elements")
       .SetDoc("Says whether a tensor has no element.");
   RegisterCpuOperator<IsEmptyOp<CPUContext>>("IsEmpty", __FILE__);
+  // It counts elements.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("IsEmpty", __FILE__);
 }
 
 }  // namespace caffe2rt

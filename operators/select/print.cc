@@ -9,12 +9,12 @@
 #include <cstring>
 #include <iostream>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/select/register.h"
 
 namespace caffe2rt {
 
@@ -136,9 +136,10 @@ void RegisterPrint() {
       .Arg("every_n", "prints in every n-th run", 1)
       .Input(0, "tensor", "float, double, int32, int64, bool, uint8 or string")
       .AccessesFiles()
-      .NoGradientBecause("it has no output")
       .SetDoc("Prints a tensor: name, type, dimensions and values.");
   RegisterCpuOperator<PrintOp<CPUContext>>("Print", __FILE__);
+  // It has no output.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Print", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/cub.h"
-#include "operators/select/register_cuda.h"
 #include "operators/select/top_heap.h"
 #include "operators/select/top_k.h"
 

@@ -1,7 +1,6 @@
 #include "operators/shape/ensure_dense.h"
 
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/shape/register.h"
 
 namespace caffe2rt {
 

@@ -1,9 +1,9 @@
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "contexts/cuda/cuda_report.h"
 #include "operators/common/words.cuh"
 #include "operators/shape/gather.h"
-#include "operators/shape/register_cuda.h"
 
 namespace caffe2rt {
 

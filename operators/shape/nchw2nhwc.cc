@@ -3,7 +3,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
-#include "operators/shape/register.h"
 
 namespace caffe2rt {
 
@@ -36,7 +35,7 @@ void RegisterSwitch(const std::string& type, const char* from, const char* to, c
 
 }  // namespace
 
-void RegisterNCHW2NHWC() {
+void RegisterNchw2nhwc() {
   RegisterSwitch<true>("NCHW2NHWC", "[N, C, *] float", "[N, *, C]",
                        "Moves the channels from dimension 1 to the end.");
   RegisterSwitch<false>("NHWC2NCHW", "[N, *, C] float", "[N, C, *]",

@@ -2,7 +2,6 @@
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/shape/register.h"
 
 namespace caffe2rt {
 

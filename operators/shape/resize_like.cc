@@ -1,8 +1,8 @@
 #include "operators/shape/resize_like.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/shape/register.h"
 
 namespace caffe2rt {
 
@@ -17,9 +17,10 @@ void RegisterResizeLike() {
         if (!AreKnown(in, 2)) return UnknownOutputs(def);
         return std::vector<TensorShape>{CreateTensorShape(GetDimsVector(in[1]), in[0].data_type())};
       })
-      .NoGradientBecause("Caffe2 had none")
       .SetDoc("Gives a tensor the shape of another one.");
   RegisterCpuOperator<ResizeLikeOp<CPUContext>>("ResizeLike", __FILE__);
+  // Caffe2 had none.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("ResizeLike", __FILE__);
 }
 
 }  // namespace caffe2rt

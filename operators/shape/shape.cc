@@ -1,9 +1,9 @@
 #include "operators/shape/shape.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
-#include "operators/shape/register.h"
 
 namespace caffe2rt {
 
@@ -23,9 +23,10 @@ void RegisterShape() {
         return std::vector<TensorShape>{
             CreateTensorShape(std::vector<int64_t>{count}, TensorProto_DataType_INT64)};
       })
-      .NoGradientBecause("the output does not depend on values of the input")
       .SetDoc("Gives the dimensions of a tensor as a vector.");
   RegisterCpuOperator<ShapeOp<CPUContext>>("Shape", __FILE__);
+  // The output does not depend on values of the input.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Shape", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,8 +1,8 @@
 #include "operators/shape/size.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/shape/register.h"
 
 namespace caffe2rt {
 
@@ -13,9 +13,10 @@ void RegisterSize() {
       .ScalarType(TensorProto_DataType_INT64)
       .Input(0, "X", "any tensor")
       .Output(0, "size", "an int64 scalar")
-      .NoGradientBecause("the output does not depend on values of the input")
       .SetDoc("Gives the number of elements of a tensor.");
   RegisterCpuOperator<SizeOp<CPUContext>>("Size", __FILE__);
+  // The output does not depend on values of the input.
+  RegisterGradient<NoGradient>("Size", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -5,7 +5,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
-#include "operators/shape/register.h"
 
 namespace caffe2rt {
 

@@ -1,3 +1,4 @@
+#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/words.cuh"
 #include "operators/shape/transpose_items.h"

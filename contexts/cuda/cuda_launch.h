@@ -1,0 +1,42 @@
+#pragma once
+// What a launch function needs of a CUDAContext, without the context's own header: a .cu file
+// includes this (through cuda_kernel.cuh) and no protobuf, because nvcc reads each header three
+// times. Everything that need not be compiled by nvcc is defined in cuda_launch.cc.
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace caffe2rt {
+
+class CUDAContext;
+
+// Threads in a block, for every kernel that cuda_kernel.cuh launches.
+inline constexpr int kKernelThreads = 256;
+
+// The context's stream.
+cudaStream_t StreamOf(const CUDAContext& context);
+
+// The context's seed, and the first of `count` blocks of its random sequence that nobody has taken.
+uint32_t RandomSeedOf(const CUDAContext& context);
+uint64_t TakeRandomBlocks(CUDAContext& context, uint64_t count);
+
+// Blocks to launch when there is work for `blocks` of them: at most as many as the device runs at a
+// time. REQUIRES: blocks > 0.
+unsigned int GridSize(const CUDAContext& context, int64_t blocks);
+
+// THROWS if the calling thread's last launch failed. `kernel` names it in the error.
+void CheckLaunch(const char* kernel);
+
+// Whether the program runs on the tests' fake CUDA, which calls kernels as host functions.
+bool IsFakeCuda();
+
+// Enqueues run(arg) on the context's stream of the fake CUDA; release(arg) is called when the
+// operation is over or has been dropped. REQUIRES: IsFakeCuda().
+void EnqueueOnFakeCuda(const CUDAContext& context, const char* kernel, void (*run)(void*),
+                       void* arg, void (*release)(void*));
+
+// For kernels that were compiled as C++, without nvcc, in a program that runs on a GPU.
+[[noreturn]] void ThrowCompiledForFakeCuda(const char* kernel);
+
+}  // namespace caffe2rt

@@ -1,0 +1,12 @@
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/gpu_fallback.h"
+
+namespace caffe2rt {
+
+void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocessCuda() {
+  // No CUDA kernels: the CPU operator runs.
+  RegisterOperator<GPUFallbackOpEx<>>(CUDA, "PackedInt8BGRANHWCToNCHWCStylizerPreprocess",
+                                      __FILE__);
+}
+
+}  // namespace caffe2rt

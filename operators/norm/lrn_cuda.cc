@@ -1,0 +1,14 @@
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/cuda_libraries.h"
+#include "operators/norm/lrn.h"
+
+namespace caffe2rt {
+
+void RegisterLrnCuda() {
+  RegisterOperator<LRNOp<CUDAContext>>(CUDA, "LRN", __FILE__, "NATIVE");
+  // Else it is the default where cuDNN does not take the arguments (lrn_cudnn.cc).
+  if (!CudnnIsInThisBuild()) RegisterOperator<LRNOp<CUDAContext>>(CUDA, "LRN", __FILE__);
+}
+
+}  // namespace caffe2rt

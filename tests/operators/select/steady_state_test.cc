@@ -1,0 +1,37 @@
+#include "caffe2_core/runtime/net.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr char kNet[] = R"(
+  name: "select"
+  op { type: "TopK" input: "X" output: "values" output: "indices" output: "flat" arg { name: "k" i: 2 } }
+  op { type: "ArgMax" input: "X" output: "best" arg { name: "axis" i: 0 } }
+  op { type: "ArgMin" input: "X" output: "worst" }
+  op { type: "Accuracy" input: "X" input: "L" output: "accuracy" }
+  op { type: "OneHot" input: "I" input: "S" output: "hot" }
+  op { type: "IsEmpty" input: "X" output: "empty" }
+  op { type: "HasElements" input: "X" output: "some" }
+)";
+
+TEST(SelectOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+  if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
+  Workspace ws;
+  test::FeedRange<float>(&ws, "X", {2, 3});
+  test::Feed<int32_t>(&ws, "L", {2}, {2, 0});
+  test::Feed<int64_t>(&ws, "I", {1}, {1});
+  test::Feed<int64_t>(&ws, "S", {1}, {3});
+  NetBase* net = ws.CreateNet(test::ParseNet(kNet));
+  ASSERT_TRUE(net->Run());
+  ASSERT_TRUE(net->Run());
+  test::AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  EXPECT_EQ(counter.Counts().allocations, 0);
+  EXPECT_EQ(counter.Counts().locks, 0);
+  test::ExpectTensor<float>(ws, "accuracy", {}, {0.5});
+}
+
+}  // namespace
+}  // namespace caffe2rt

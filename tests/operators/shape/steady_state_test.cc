@@ -1,0 +1,44 @@
+#include "caffe2_core/runtime/net.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+// One operator of each kind; X is [2, 3, 4, 4].
+constexpr char kNet[] = R"(
+  name: "shapes"
+  op { type: "NCHW2NHWC" input: "X" output: "nhwc" }
+  op { type: "NHWC2NCHW" input: "nhwc" output: "nchw" }
+  op { type: "Concat" input: "X" input: "nchw" output: "joined" output: "sizes" }
+  op { type: "Split" input: "joined" input: "sizes" output: "a" output: "b" }
+  op { type: "Slice" input: "a" output: "part" arg { name: "starts" ints: 0 ints: 1 } arg { name: "ends" ints: -1 ints: 3 } }
+  op { type: "Transpose" input: "part" output: "turned" arg { name: "axes" ints: 3 ints: 0 ints: 2 ints: 1 } }
+  op { type: "Shape" input: "turned" output: "dims" }
+  op { type: "Flatten" input: "turned" output: "flat" }
+  op { type: "Reshape" input: "flat" input: "dims" output: "back" output: "old" }
+  op { type: "Tile" input: "back" output: "tiled" arg { name: "tiles" i: 2 } arg { name: "axis" i: 1 } }
+  op { type: "ExpandDims" input: "tiled" output: "wide" arg { name: "dims" ints: 0 } }
+  op { type: "Squeeze" input: "wide" output: "narrow" arg { name: "dims" ints: 0 } }
+  op { type: "Gather" input: "narrow" input: "I" output: "rows" }
+  op { type: "FlattenToVec" input: "rows" output: "vector" }
+  op { type: "Size" input: "vector" output: "size" }
+)";
+
+TEST(ShapeOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+  if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
+  Workspace ws;
+  test::FeedRange<float>(&ws, "X", {2, 3, 4, 4});
+  test::Feed<int32_t>(&ws, "I", {2}, {-1, 0});
+  NetBase* net = ws.CreateNet(test::ParseNet(kNet));
+  ASSERT_TRUE(net->Run());
+  ASSERT_TRUE(net->Run());
+  test::AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  EXPECT_EQ(counter.Counts().allocations, 0);
+  EXPECT_EQ(counter.Counts().locks, 0);
+  test::ExpectTensor<int64_t>(ws, "size", {}, {2 * 4 * 4 * 2});
+}
+
+}  // namespace
+}  // namespace caffe2rt
