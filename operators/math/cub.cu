@@ -3,9 +3,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/cuda_error.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/cub.h"
+#include "operators/math/device_scratch.h"
 #include "operators/math/wrapping.h"
 
 #if defined(__CUDACC__)
@@ -37,10 +38,9 @@ void RunCub([[maybe_unused]] Tensor* temporary, [[maybe_unused]] const Algorithm
 #if defined(__CUDACC__)
   size_t bytes = 0;
   CUDA_ENFORCE(algorithm(nullptr, bytes), name);
-  temporary->Resize(static_cast<int64_t>(std::max<size_t>(bytes, 1)));
-  CUDA_ENFORCE(algorithm(temporary->mutable_data<uint8_t>(), bytes), name);
+  CUDA_ENFORCE(algorithm(ScratchBytes(temporary, std::max<size_t>(bytes, 1)), bytes), name);
 #else
-  CAFFE_THROW(name, " was compiled for the fake CUDA alone");
+  ThrowCompiledForFakeCuda(name);
 #endif
 }
 
@@ -54,7 +54,7 @@ void Sum(CUDAContext& context, int64_t n, const T* x, T* y, Tensor* temporary) {
   if (RunsOnHost(context, on_host, "Sum")) return;
   const auto on_device = [&]([[maybe_unused]] void* memory, [[maybe_unused]] size_t& bytes) {
 #if defined(__CUDACC__)
-    return cub::DeviceReduce::Sum(memory, bytes, x, y, n, context.cuda_stream());
+    return cub::DeviceReduce::Sum(memory, bytes, x, y, n, StreamOf(context));
 #else
     return cudaErrorNotSupported;
 #endif
@@ -109,7 +109,7 @@ void SortRowsByCub(CUDAContext& context, int64_t rows, int64_t size, const float
         thrust::make_transform_iterator(thrust::make_counting_iterator<int64_t>(0), RowStart{size});
     return cub::DeviceSegmentedRadixSort::SortPairsDescending(
         memory, bytes, keys, sorted_keys, values, sorted_values, rows * size, rows, starts,
-        starts + 1, 0, 32, context.cuda_stream());
+        starts + 1, 0, 32, StreamOf(context));
 #else
     return cudaErrorNotSupported;
 #endif

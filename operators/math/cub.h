@@ -6,11 +6,10 @@
 
 #include <cstdint>
 
-#include "caffe2_core/tensor/tensor.h"
-
 namespace caffe2rt {
 
 class CUDAContext;
+class Tensor;
 
 namespace math {
 

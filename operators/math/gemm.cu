@@ -1,9 +1,8 @@
 // Matrix products on CUDA: cuBLAS where there is one and its sizes are enough, else a plain kernel,
 // a thread for an element of C.
 
-#include "contexts/cuda/cuda_context.h"
+#include "contexts/cuda/cuda_error.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/math/blas.h"
 #include "operators/math/gemm_cublas.h"
 
 namespace caffe2rt::math::internal {
@@ -138,7 +137,7 @@ void CudaCopyRows(CUDAContext& context, int64_t rows, size_t row_bytes, const vo
   if (rows <= 0 || row_bytes == 0) return;
   if (rows == 1) a_pitch = b_pitch = row_bytes;
   CUDA_ENFORCE(cudaMemcpy2DAsync(b, b_pitch, a, a_pitch, row_bytes, static_cast<size_t>(rows),
-                                 cudaMemcpyDeviceToDevice, context.cuda_stream()),
+                                 cudaMemcpyDeviceToDevice, StreamOf(context)),
                "copy of ", rows, " rows of ", row_bytes, " bytes");
 }
 

@@ -1,7 +1,7 @@
 // images.h's functions for a CUDAContext: a thread for an element that is written.
 
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/math/images.h"
+#include "operators/math/cuda.h"
 
 namespace caffe2rt::math::internal {
 

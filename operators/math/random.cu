@@ -1,9 +1,9 @@
 // Random vectors for a CUDAContext: a thread for a block of four random words.
 
-#include "contexts/cuda/cuda_context.h"
+#include "caffe2_core/base/enforce.h"
 #include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/math/cuda.h"
 #include "operators/math/philox.h"
-#include "operators/math/random_vectors.h"
 
 namespace caffe2rt::math::internal {
 
@@ -60,17 +60,17 @@ template <class T>
 void CudaRandUniform(CUDAContext& context, size_t n, T a, T b, T* r) {
   CAFFE_ENFORCE(a <= b, "random numbers from ", a, " to ", b, ", want a range");
   const int64_t blocks = static_cast<int64_t>((n + 3) / 4);
-  const uint64_t first = context.TakeRandomBlocks(static_cast<uint64_t>(blocks));
+  const uint64_t first = TakeRandomBlocks(context, static_cast<uint64_t>(blocks));
   ForEach(context, blocks,
-          Uniform<T>{context.random_seed(), first, static_cast<int64_t>(n), a, b, r},
+          Uniform<T>{RandomSeedOf(context), first, static_cast<int64_t>(n), a, b, r},
           "math::RandUniform");
 }
 template <class T>
 void CudaRandGaussian(CUDAContext& context, size_t n, T mean, T std, T* r) {
   const int64_t blocks = static_cast<int64_t>((n + 3) / 4);
-  const uint64_t first = context.TakeRandomBlocks(static_cast<uint64_t>(blocks));
+  const uint64_t first = TakeRandomBlocks(context, static_cast<uint64_t>(blocks));
   ForEach(context, blocks,
-          Gaussian<T>{context.random_seed(), first, static_cast<int64_t>(n), mean, std, r},
+          Gaussian<T>{RandomSeedOf(context), first, static_cast<int64_t>(n), mean, std, r},
           "math::RandGaussian");
 }
 

@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "caffe2_core/tensor/tensor.h"
 #include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/math/device_scratch.h"
 
 namespace caffe2rt {
 
@@ -81,8 +81,7 @@ void ReduceAll(CUDAContext& context, int64_t n, const Work& work, Tensor* scratc
     return;
   }
   using Value = typename Work::Value;
-  scratch->Resize(kMostPieces * static_cast<int64_t>(sizeof(Value)));
-  auto* const partial = reinterpret_cast<Value*>(scratch->mutable_data<uint8_t>());
+  auto* const partial = static_cast<Value*>(ScratchBytes(scratch, kMostPieces * sizeof(Value)));
   const int64_t rows = (n + piece - 1) / piece;
   ForEachRow(context, rows, internal::ReducePieces<Work>{work, n, piece, partial}, name);
   ForEachRow(context, 1, internal::ReducePartial<Work>{work, rows, partial}, name);

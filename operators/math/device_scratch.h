@@ -1,0 +1,15 @@
+#pragma once
+// Working memory on a device for launch functions, which .cu files can ask for without Tensor's
+// header.
+
+#include <cstddef>
+
+namespace caffe2rt {
+
+class Tensor;
+
+// `nbytes` bytes in the memory of `scratch`, which grows to the largest request; the contents are
+// undefined.
+void* ScratchBytes(Tensor* scratch, size_t nbytes);
+
+}  // namespace caffe2rt
