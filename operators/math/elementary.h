@@ -16,27 +16,51 @@
 
 namespace caffe2rt::math {
 
-CAFFE2RT_SIMD_INLINE inline float Exp(float x) {
+namespace internal {
+
+// std::bit_cast for vectors too, which must not be returned by value.
+template <class From, class To>
+CAFFE2RT_SIMD_INLINE inline void CopyBits(const From& from, To& to) {
+  static_assert(sizeof(From) == sizeof(To));
+  __builtin_memcpy(&to, &from, sizeof(to));
+}
+
+// x = exp(x). F: float, or a vector of floats; I: int32_t, or a vector of as many. Vectors travel
+// by reference (lanes.h).
+template <class F, class I>
+CAFFE2RT_SIMD_INLINE inline void ReplaceByExp(F& x) {
   constexpr float kRound =
       12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-  float c = x > 89.0f ? 89.0f : x;
-  c = c < -104.0f ? -104.0f : c;
-  const float shifted = c * 1.44269504088896341f + kRound;
-  const float n = shifted - kRound;
-  const float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+  F c = x > 89.0f ? F{} + 89.0f : x;
+  c = c < -104.0f ? F{} - 104.0f : c;
+  const F shifted = c * 1.44269504088896341f + kRound;
+  const F n = shifted - kRound;
+  const F r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
   // The polynomial of Cephes' expf.
-  float p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+  F p = r * 1.9875691500e-4f + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * (r * r) + r + 1.0f;
   // 2^n in two steps: one may overflow on the way, and denormal results are rounded once.
-  const int32_t whole = std::bit_cast<int32_t>(shifted) - std::bit_cast<int32_t>(kRound);
-  const int32_t half = whole >> 1;
-  const uint32_t first = (static_cast<uint32_t>(half) + 127u) << 23;
-  const uint32_t second = (static_cast<uint32_t>(whole) - static_cast<uint32_t>(half) + 127u) << 23;
-  return p * std::bit_cast<float>(first) * std::bit_cast<float>(second);
+  I whole;
+  CopyBits(shifted, whole);
+  whole -= std::bit_cast<int32_t>(kRound);
+  const I half = whole >> 1;
+  const I first = (half + 127) << 23, second = (whole - half + 127) << 23;
+  F factor;
+  CopyBits(first, factor);
+  p *= factor;
+  CopyBits(second, factor);
+  x = p * factor;
+}
+
+}  // namespace internal
+
+CAFFE2RT_SIMD_INLINE inline float Exp(float x) {
+  internal::ReplaceByExp<float, int32_t>(x);
+  return x;
 }
 
 CAFFE2RT_SIMD_INLINE inline float Log(float x) {

@@ -12,10 +12,11 @@
 // A body holds no function that is not inlined into it: the target does not reach further.
 
 #include "caffe2_core/base/isa.h"
+#include "operators/math/lanes.h"
 
 namespace caffe2rt {
 
-inline constexpr int kLanes = 16;
+using math::kLanes;
 
 // 16 floats as the registers of an instruction set hold them: kParts vectors of kWidth. g++ keeps
 // wider vectors than the target has in memory, so a body takes the set as a template argument.

@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "operators/math/elementary.h"
+
 namespace caffe2rt::math {
 
 inline constexpr int kLanes = 16;
@@ -58,29 +60,7 @@ CAFFE2RT_LANES_INLINE float Largest(const Lanes& v) {
   return largest;
 }
 
-// v = exp(v), within 2 units in the last place; results below the smallest normal number are 0. NaN
-// stays NaN.
-CAFFE2RT_LANES_INLINE void Exp(Lanes& v) {
-  constexpr float kHighest = 88.722839f, kLowest = -87.336548f;
-  constexpr float kRound =
-      12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-  Lanes x = v > kHighest ? Lanes{} + kHighest : v;
-  x = x < kLowest ? Lanes{} + kLowest : x;
-  const Lanes n = (x * 1.44269504088896341f + kRound) - kRound;
-  const Lanes r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-  // Cephes' expf polynomial.
-  Lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * r * r + r + 1.0f;
-  // 2^n in two steps, so that n = 128 does not overflow on the way.
-  const LanesInt whole = __builtin_convertvector(n, LanesInt);
-  const LanesInt half = whole >> 1;
-  const LanesInt first = (half + 127) << 23, second = (whole - half + 127) << 23;
-  const Lanes result = p * (Lanes)first * (Lanes)second;
-  v = (Lanes)((LanesInt)result & ~(LanesInt)(v < kLowest));
-}
+// v = exp(v), as Exp of each lane.
+CAFFE2RT_LANES_INLINE void Exp(Lanes& v) { internal::ReplaceByExp<Lanes, LanesInt>(v); }
 
 }  // namespace caffe2rt::math
