@@ -4,6 +4,7 @@
 
 #include "tests/style/file_rules.h"
 #include "tests/style/layer_rules.h"
+#include "tests/style/operator_rules.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
@@ -30,6 +31,9 @@ TEST(SourcesTest, GuardTheirHeaders) { ExpectKept(CheckPragmaOnce); }
 TEST(SourcesTest, HoldNothingForbidden) { ExpectKept(CheckForbiddenText); }
 TEST(SourcesTest, SayWhatACheckIsAbout) { ExpectKept(CheckEnforceTexts); }
 TEST(SourcesTest, DependOnNoLocale) { ExpectKept(CheckLocale); }
+TEST(SourcesTest, RegisterOperatorsByRows) { ExpectKept(CheckOperatorRows); }
+TEST(SourcesTest, DeclareArgumentsOnce) { ExpectKept(CheckArgumentDeclarations); }
+TEST(SourcesTest, KeepKernelSourcesLight) { ExpectKept(CheckKernelIncludes); }
 TEST(SourcesTest, HaveAReadmeInEveryFolder) { ExpectKept(CheckReadmes); }
 
 // A tree of one file, or two.
@@ -158,6 +162,49 @@ TEST_F(RulesTest, FindFoldersWithoutReadme) {
   dir_.Write("tests/operators/pool/pool_test.cc", "");
   EXPECT_THAT(Check(CheckReadmes, "operators/pool/pool.cc", ""),
               ElementsAre("operators/conv/ has code and no README.md"));
+}
+
+TEST_F(RulesTest, FindRegistrationByHand) {
+  dir_.Write("operators/conv/CMakeLists.txt", "caffe2rt_operator(conv CUDA CUDNN)\n");
+  dir_.Write("operators/conv/conv.cc", "void RegisterConv() {\n");
+  dir_.Write("operators/conv/conv_cuda.cc", "void RegisterConvCuda() {\n");
+  dir_.Write("operators/conv/conv_cudnn.cc", "void RegisterConvCudnn() {\n");
+  dir_.Write("operators/conv/register.cc", "");
+  EXPECT_THAT(Check(CheckOperatorRows, "operators/conv/conv_lost.cc",
+                    "\nvoid RegisterConvLost() {\nvoid RegisterType(int x) {\n"),
+              ElementsAre("operators/conv/conv_lost.cc:2 defines a Register function that no "
+                          "operator row names",
+                          "operators/conv/register.cc registers by hand, want rows in the "
+                          "CMakeLists.txt"));
+}
+
+TEST_F(RulesTest, FindArgumentsByLiteralName) {
+  EXPECT_THAT(Check(CheckArgumentDeclarations, "operators/conv/conv.cc",
+                    "// GetSingleArgument<int>(\"group\", 1)\n"
+                    "group_(this->template GetSingleArgument<int>(\"group\", 1))\n"
+                    ".Arg(\"group\", \"number of groups\", 1)\n"
+                    "if (HasArgument(\"group\")) return;\n"
+                    "if (HasArgument(kGroup)) return this->ReadArgument(kGroup);\n"
+                    ".Arg(kGroup)\n"),
+              ElementsAre(HasSubstr("conv.cc:2 names an argument"), HasSubstr("conv.cc:3"),
+                          HasSubstr("conv.cc:4")));
+  EXPECT_THAT(Check(CheckArgumentDeclarations, "tests/a_test.cc", ".Arg(\"a\", \"b\", 1)\n"),
+              testing::SizeIs(3));
+}
+
+TEST_F(RulesTest, FindHeavyHeadersBehindKernels) {
+  dir_.Write("operators/conv/conv_kernels.h", "#include \"operators/conv/shape.h\"\n");
+  dir_.Write("operators/conv/shape.h",
+             "#include <vector>\n#include \"caffe2_core/tensor/tensor.h\"\n");
+  dir_.Write("operators/conv/conv_cuda.cc", "#include \"caffe2_core/runtime/operator.h\"\n");
+  EXPECT_THAT(Check(CheckKernelIncludes, "operators/conv/conv.cu",
+                    "#include \"operators/conv/conv_kernels.h\"\n"
+                    "#include \"caffe2_core/graph/argument_spec.h\"\n"
+                    "#include \"caffe2rt/caffe2.pb.h\"\n"),
+              ElementsAre("operators/conv/conv.cu includes caffe2_core/tensor/tensor.h (through "
+                          "operators/conv/conv_kernels.h, operators/conv/shape.h), want kernels "
+                          "and launch functions over numbers and pointers",
+                          HasSubstr("conv.cu includes caffe2rt/caffe2.pb.h,")));
 }
 
 }  // namespace

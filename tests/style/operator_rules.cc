@@ -1,0 +1,150 @@
+#include "tests/style/operator_rules.h"
+
+#include <cctype>
+#include <map>
+#include <regex>
+#include <set>
+
+namespace caffe2rt::test {
+namespace {
+
+// spatial_bn becomes SpatialBn, as third_party/cmake/Caffe2rtOperators.cmake does it.
+std::string CamelCase(const std::string& stem) {
+  std::string name;
+  bool upper = true;
+  for (const char c : stem) {
+    if (c == '_') {
+      upper = true;
+      continue;
+    }
+    name += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    upper = false;
+  }
+  return name;
+}
+
+bool IsFamily(const SourceFile& file) {
+  return file.IsUnder("operators/") && file.folder != "operators";
+}
+
+// Stems of the rows, by folder.
+std::map<std::string, std::set<std::string>> RowsOf(const std::vector<SourceFile>& files) {
+  static const std::regex row(R"(^\s*caffe2rt_operator\((\w+))");
+  std::map<std::string, std::set<std::string>> rows;
+  for (const SourceFile& file : files) {
+    if (!IsFamily(file) || file.name != "CMakeLists.txt") continue;
+    for (const std::string& line : file.lines) {
+      std::smatch match;
+      if (std::regex_search(line, match, row)) rows[file.folder].insert(match[1]);
+    }
+  }
+  return rows;
+}
+
+// A header that no kernel source may see, whoever includes it.
+bool IsHeavy(const std::string& header) {
+  if (header == "caffe2_core/graph/argument_spec.h") return false;
+  static const std::set<std::string> kHeavy = {
+      "caffe2_core/base/registry.h",  "caffe2_core/device/context.h", "caffe2_core/tensor/blob.h",
+      "caffe2_core/tensor/storage.h", "caffe2_core/tensor/tensor.h",  "contexts/cpu/cpu_context.h",
+      "contexts/cuda/cuda_context.h",
+  };
+  return kHeavy.contains(header) || header.ends_with(".pb.h") ||
+         header.rfind("google/protobuf/", 0) == 0 || header.rfind("caffe2_core/runtime/", 0) == 0 ||
+         header.rfind("caffe2_core/graph/", 0) == 0;
+}
+
+class IncludeWalk {
+ public:
+  explicit IncludeWalk(const std::vector<SourceFile>& files) {
+    for (const SourceFile& file : files) {
+      if (file.IsCode()) files_[file.path] = &file;
+    }
+  }
+
+  void AddViolations(const SourceFile& file, Violations* violations) {
+    std::set<std::string> seen;
+    Visit(file, file.path, "", &seen, violations);
+  }
+
+ private:
+  void Visit(const SourceFile& file, const std::string& root, const std::string& through,
+             std::set<std::string>* seen, Violations* violations) {
+    static const std::regex include(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
+    for (const std::string& line : file.lines) {
+      std::smatch match;
+      if (line.find("include") == std::string::npos) continue;
+      if (!std::regex_search(line, match, include)) continue;
+      const std::string used = match[1];
+      if (!seen->insert(used).second) continue;
+      if (IsHeavy(used)) {
+        violations->push_back(root + " includes " + used +
+                              (through.empty() ? "" : " (through " + through + ")") +
+                              ", want kernels and launch functions over numbers and pointers");
+        continue;
+      }
+      const auto found = files_.find(used);
+      if (found == files_.end()) continue;
+      Visit(*found->second, root, through.empty() ? used : through + ", " + used, seen, violations);
+    }
+  }
+
+  std::map<std::string, const SourceFile*> files_;
+};
+
+}  // namespace
+
+Violations CheckOperatorRows(const std::vector<SourceFile>& files) {
+  Violations violations;
+  const auto rows = RowsOf(files);
+  for (const SourceFile& file : files) {
+    if (!IsFamily(file) || !file.IsCode()) continue;
+    if (file.stem.rfind("register", 0) == 0) {
+      violations.push_back(file.path + " registers by hand, want rows in the CMakeLists.txt");
+    }
+    const std::regex function("^void Register" + CamelCase(file.stem) + R"(\(\))");
+    for (size_t i = 0; i < file.lines.size() && file.extension == ".cc"; ++i) {
+      if (!std::regex_search(file.lines[i], function)) continue;
+      std::string stem = file.stem;
+      for (const std::string ending : {"_cuda", "_cudnn"}) {
+        if (stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
+      }
+      const auto row = rows.find(file.folder);
+      if (row != rows.end() && row->second.contains(stem)) continue;
+      violations.push_back(file.path + ":" + std::to_string(i + 1) +
+                           " defines a Register function that no operator row names");
+    }
+  }
+  return violations;
+}
+
+Violations CheckArgumentDeclarations(const std::vector<SourceFile>& files) {
+  static const std::regex by_name(
+      R"(\b(GetSingleArgument|GetRepeatedArgument|HasSingleArgumentOfType)\b|)"
+      R"(\bHasArgument\(\s*"|\.Arg\(\s*")");
+  Violations violations;
+  for (const SourceFile& file : files) {
+    if (!file.IsUnder("operators/") || !file.IsCode()) continue;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      if (line.find_first_not_of(' ') == line.find("//")) continue;
+      if (!std::regex_search(line, by_name)) continue;
+      violations.push_back(file.path + ":" + std::to_string(i + 1) +
+                           " names an argument outside of its declaration, want an ArgumentSpec");
+    }
+  }
+  return violations;
+}
+
+Violations CheckKernelIncludes(const std::vector<SourceFile>& files) {
+  Violations violations;
+  IncludeWalk walk(files);
+  for (const SourceFile& file : files) {
+    if (file.extension != ".cu" && file.extension != ".cuh") continue;
+    if (!file.IsUnder("operators/") && !file.IsUnder("contexts/")) continue;
+    walk.AddViolations(file, &violations);
+  }
+  return violations;
+}
+
+}  // namespace caffe2rt::test
