@@ -1,0 +1,152 @@
+#include "caffe2_core/graph/dependencies.h"
+
+#include <algorithm>
+#include <new>
+#include <numeric>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/graph/op_schema.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr uint32_t kNone = NetBlobs::kNone;
+
+// What operators do beyond their lists, as their schemas declare it.
+//
+// Effects that no blob shows (files, the state of a random generator, blobs that are found by name
+// when the operator runs) belong here too: as a memory after those of the blobs, which such an
+// operator writes and which the operators that must not pass it read.
+struct Effects {
+  std::vector<uint32_t> modified;  // inputs of all operators that are written, one after the other
+  std::vector<size_t> ends = {0};  // of each operator's
+  std::vector<NetDependencies::BlobPair> same_memory;
+
+  std::span<const uint32_t> modified_by(size_t op) const {
+    return {modified.data() + ends[op], ends[op + 1] - ends[op]};
+  }
+};
+
+Effects EffectsOf(const NetDef& net, const NetBlobs& blobs) {
+  Effects effects;
+  for (size_t op = 0; op < blobs.num_operators(); ++op) {
+    const std::string& type = net.op(static_cast<int>(op)).type();
+    const OpSchema* const schema = OpSchemaRegistry::Schema(type);
+    const std::span<const uint32_t> inputs = blobs.inputs(op), outputs = blobs.outputs(op);
+    bool modifies = false;
+    for (size_t i = 0; schema != nullptr && i < inputs.size(); ++i) {
+      if (!schema->modifies_input(static_cast<int>(i))) continue;
+      effects.modified.push_back(inputs[i]);
+      if (!outputs.empty()) effects.same_memory.emplace_back(inputs[i], outputs[0]);
+      modifies = true;
+    }
+    for (size_t i = 1; modifies && i < outputs.size(); ++i) {
+      effects.same_memory.emplace_back(outputs[i], outputs[0]);
+    }
+    effects.ends.push_back(effects.modified.size());
+  }
+  return effects;
+}
+
+// By blob, the first of all blobs that are in one memory by `pairs`.
+std::vector<uint32_t> MergedMemory(size_t blobs,
+                                   const std::vector<NetDependencies::BlobPair>& pairs) {
+  std::vector<uint32_t> memory(blobs);
+  std::iota(memory.begin(), memory.end(), 0u);
+  const auto find = [&memory](uint32_t blob) {
+    while (memory[blob] != blob) blob = memory[blob] = memory[memory[blob]];
+    return blob;
+  };
+  for (const auto& [a, b] : pairs) {
+    const auto [first, second] = std::minmax({find(a), find(b)});
+    memory[second] = first;
+  }
+  for (uint32_t blob = 0; blob < blobs; ++blob) memory[blob] = find(blob);
+  return memory;
+}
+
+// Goes through the operators in their order and finds the predecessors of each.
+class Ordering {
+ public:
+  explicit Ordering(size_t memories) : memories_(memories) {}
+
+  void Read(uint32_t memory, uint32_t op) {
+    Memory& state = memories_[memory];
+    if (state.writer != kNone) found_.push_back(state.writer);
+    if (state.readers != kNone && readers_[state.readers].op == op) return;
+    readers_.push_back({.op = op, .next = state.readers});
+    state.readers = static_cast<uint32_t>(readers_.size() - 1);
+  }
+  void Write(uint32_t memory, uint32_t op) {
+    Memory& state = memories_[memory];
+    if (state.writer != kNone && state.writer != op) found_.push_back(state.writer);
+    for (uint32_t i = state.readers; i != kNone; i = readers_[i].next) {
+      if (readers_[i].op != op) found_.push_back(readers_[i].op);
+    }
+    state = {.writer = op};  // who comes after it comes after the readers before it
+  }
+  // Appends the predecessors of the operator that the last reads and writes were of.
+  void Take(std::vector<uint32_t>* predecessors) {
+    std::sort(found_.begin(), found_.end());
+    found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+    predecessors->insert(predecessors->end(), found_.begin(), found_.end());
+    found_.clear();
+  }
+
+ private:
+  struct Memory {
+    uint32_t writer = kNone;
+    uint32_t readers = kNone;  // since the last write: the last of a list in readers_
+  };
+  struct Reader {
+    uint32_t op;
+    uint32_t next;
+  };
+  std::vector<Memory> memories_;
+  std::vector<Reader> readers_;
+  std::vector<uint32_t> found_;
+};
+
+}  // namespace
+
+NetDependencies::NetDependencies(const NetDef& net) : NetBlobs(net) { Build(net); }
+
+NetDependencies::NetDependencies(const NetDef& net, std::span<const BoundBlobs> bound)
+    : NetBlobs(net, bound) {
+  Build(net);
+}
+
+void NetDependencies::Build(const NetDef& net) try {
+  Effects effects = EffectsOf(net, *this);
+  memory_ = MergedMemory(size(), effects.same_memory);
+  Ordering ordering(size());
+  predecessor_ends_ = {0};
+  for (uint32_t op = 0; op < num_operators(); ++op) {
+    for (const uint32_t blob : inputs(op)) ordering.Read(memory_[blob], op);
+    for (const uint32_t blob : control_inputs(op)) ordering.Read(memory_[blob], op);
+    for (const uint32_t blob : effects.modified_by(op)) ordering.Write(memory_[blob], op);
+    for (const uint32_t blob : outputs(op)) ordering.Write(memory_[blob], op);
+    ordering.Take(&predecessors_);
+    predecessor_ends_.push_back(predecessors_.size());
+  }
+  same_memory_ = std::move(effects.same_memory);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+void NetDependencies::CheckOrder(std::span<const size_t> order) const {
+  CAFFE_ENFORCE_EQ(order.size(), num_operators(), "operators in the order of a net");
+  std::vector<bool> started(num_operators());
+  for (const size_t op : order) {
+    CAFFE_ENFORCE(op < started.size() && !started[op], "the order of a net has operator ", op,
+                  op < started.size() ? " twice" : "", ", want each of ", started.size(), " once");
+    for (const uint32_t before : predecessors(op)) {
+      CAFFE_ENFORCE(started[before], "the order of a net has operator ", op, " before operator ",
+                    before, ", want it after");
+    }
+    started[op] = true;
+  }
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,262 @@
+#include "caffe2_core/graph/dependencies.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/tensor/blob.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt {
+namespace {
+
+using test::ExpectThrows;
+using test::ParseNet;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+using Predecessors = std::vector<std::vector<uint32_t>>;
+
+OPERATOR_SCHEMA(DependenciesTestAlias).NumInputs(1).NumOutputs(1, 2).ModifiesInputs({0});
+OPERATOR_SCHEMA(DependenciesTestChange).NumInputs(2).NumOutputs(0).ModifiesInputs({1});
+
+Predecessors Of(const NetDependencies& dependencies) {
+  Predecessors found;
+  for (size_t i = 0; i < dependencies.num_operators(); ++i) {
+    const auto predecessors = dependencies.predecessors(i);
+    found.emplace_back(predecessors.begin(), predecessors.end());
+  }
+  return found;
+}
+
+struct Row {
+  const char* name;
+  const char* net;
+  Predecessors want;
+};
+
+const Row kRows[] = {
+    {"Nothing", "", {}},
+    {"Apart",
+     R"(op { input: "a" output: "b" } op { input: "c" output: "d" } op { })",
+     {{}, {}, {}}},
+    {"ReadAfterWrite",
+     R"(op { output: "a" } op { input: "a" output: "b" } op { input: "b" input: "a" })",
+     {{}, {0}, {0, 1}}},
+    {"WriteAfterRead",
+     R"(op { input: "a" } op { input: "a" } op { output: "a" })",
+     {{}, {}, {0, 1}}},
+    {"WriteAfterWrite",
+     R"(op { output: "a" } op { output: "a" } op { output: "a" })",
+     {{}, {0}, {1}}},
+    {"ReadsAreNotOrdered",
+     R"(op { output: "a" } op { input: "a" } op { input: "a" })",
+     {{}, {0}, {0}}},
+    {"OnlyReadersSinceTheLastWrite",
+     R"(op { input: "a" } op { output: "a" } op { input: "a" } op { output: "a" })",
+     {{}, {0}, {1}, {1, 2}}},
+    {"InPlace",
+     R"(op { output: "a" } op { input: "a" output: "a" } op { input: "a" output: "a" }
+        op { input: "a" })",
+     {{}, {0}, {1}, {2}}},
+    {"InPlaceAfterReaders",
+     R"(op { output: "a" } op { input: "a" output: "b" } op { input: "a" output: "a" }
+        op { input: "a" input: "b" })",
+     {{}, {0}, {0, 1}, {1, 2}}},
+    {"SwapsTwo",
+     R"(op { output: "a" } op { output: "b" } op { input: "a" input: "b" output: "b" output: "a" })",
+     {{}, {}, {0, 1}}},
+    {"TheSameInputTwice",
+     R"(op { output: "a" } op { input: "a" input: "a" } op { output: "a" })",
+     {{}, {0}, {0, 1}}},
+    {"TheSameOutputTwice", R"(op { output: "a" output: "a" } op { input: "a" })", {{}, {0}}},
+    {"Diamond",
+     R"(op { output: "a" } op { input: "a" output: "b" } op { input: "a" output: "c" }
+        op { input: "b" input: "c" output: "a" })",
+     {{}, {0}, {0}, {0, 1, 2}}},
+    {"ControlInput",
+     R"(op { output: "a" } op { output: "b" } op { control_input: "a" })",
+     {{}, {}, {0}}},
+    {"ControlInputChain",
+     R"(op { output: "a" } op { output: "b" control_input: "a" } op { control_input: "b" })",
+     {{}, {0}, {1}}},
+    {"WriteAfterControlInput", R"(op { control_input: "a" } op { output: "a" })", {{}, {0}}},
+    {"ControlInputOfItsOwnOutput",
+     R"(op { output: "a" control_input: "a" } op { output: "a" control_input: "a" })",
+     {{}, {0}}},
+    {"UnknownControlInput",
+     R"(op { control_input: "never" } op { control_input: "never" })",
+     {{}, {}}},
+    {"ModifiedInput",
+     R"(op { output: "a" } op { input: "a" }
+        op { type: "DependenciesTestChange" input: "b" input: "a" } op { input: "a" } op { input: "b" })",
+     {{}, {0}, {0, 1}, {2}, {}}},
+    // b and c are the memory of a.
+    {"Alias",
+     R"(op { output: "a" }
+        op { type: "DependenciesTestAlias" input: "a" output: "b" }
+        op { type: "DependenciesTestAlias" input: "b" output: "c" }
+        op { input: "a" } op { input: "c" output: "c" } op { input: "a" })",
+     {{}, {0}, {1}, {2}, {2, 3}, {4}}},
+    {"AliasOfTwo",
+     R"(op { type: "DependenciesTestAlias" input: "a" output: "b" output: "c" }
+        op { input: "c" } op { output: "b" })",
+     {{}, {0}, {0, 1}}},
+};
+
+class DependenciesTest : public testing::TestWithParam<Row> {};
+
+TEST_P(DependenciesTest, OrderOperators) {
+  const NetDef net = ParseNet(GetParam().net);
+  EXPECT_EQ(Of(NetDependencies(net)), GetParam().want);
+}
+INSTANTIATE_TEST_SUITE_P(Nets, DependenciesTest, testing::ValuesIn(kRows),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(NetDependenciesTest, KnowsBlobsOfOneMemory) {
+  const NetDef net = ParseNet(R"(
+    op { type: "DependenciesTestAlias" input: "a" output: "b" output: "c" }
+    op { type: "Copy" input: "c" output: "d" }
+    op { type: "DependenciesTestAlias" input: "d" output: "e" })");
+  const NetDependencies dependencies(net);  // a b c d e are 0 to 4
+  EXPECT_THAT(dependencies.same_memory(),
+              ElementsAre(std::pair(0, 1), std::pair(2, 1), std::pair(3, 4)));
+  EXPECT_EQ(dependencies.memory(1), dependencies.memory(0));
+  EXPECT_EQ(dependencies.memory(2), dependencies.memory(0));
+  EXPECT_EQ(dependencies.memory(3), dependencies.memory(4));
+  EXPECT_NE(dependencies.memory(3), dependencies.memory(0));
+}
+
+TEST(NetDependenciesTest, FollowObjectsNotNamesOnceBound) {
+  const NetDef net = ParseNet(R"(op { output: "a" } op { input: "b" } op { input: "a" })");
+  Blob one, other;
+  Blob* const outputs[] = {&one};
+  const Blob* const inputs[] = {&one};
+  const Blob* const replaced[] = {&other};
+  const BoundBlobs bound[] = {{.inputs = {}, .outputs = outputs},
+                              {.inputs = inputs, .outputs = {}},
+                              {.inputs = replaced, .outputs = {}}};
+  EXPECT_EQ(Of(NetDependencies(net)), (Predecessors{{}, {}, {0}}));
+  EXPECT_EQ(Of(NetDependencies(net, bound)), (Predecessors{{}, {0}, {}}));
+}
+
+TEST(NetDependenciesTest, ChecksOrders) {
+  const NetDef net = ParseNet(R"(op { output: "a" } op { output: "b" } op { input: "a" })");
+  const NetDependencies dependencies(net);
+  const auto check = [&](const std::vector<size_t>& order) { dependencies.CheckOrder(order); };
+  check({0, 1, 2});
+  check({1, 0, 2});
+  check({0, 2, 1});
+  ExpectThrows(
+      [&] {
+        check({2, 0, 1});
+      },
+      "the order of a net has operator 2 before operator 0, want it after");
+  ExpectThrows([&] { check({0, 1}); }, "operators in the order of a net");
+  ExpectThrows(
+      [&] {
+        check({0, 0, 1});
+      },
+      "the order of a net has operator 0 twice, want each of 3 once");
+  ExpectThrows([&] { check({0, 1, 3}); }, "the order of a net has operator 3, want each of 3 once");
+}
+
+// Whether `to` comes after `from` by predecessors of predecessors.
+std::vector<std::vector<bool>> Closure(const NetDependencies& dependencies) {
+  const size_t n = dependencies.num_operators();
+  std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
+  for (size_t op = 0; op < n; ++op) {
+    for (const uint32_t p : dependencies.predecessors(op)) {
+      before[op][p] = true;
+      for (size_t i = 0; i < p; ++i) before[op][i] = before[op][i] || before[p][i];
+    }
+  }
+  return before;
+}
+
+// Two operators must be ordered when one writes what the other reads or writes; the rest follows.
+TEST(NetDependenciesTest, OrderOfRandomNetsIsTheClosureOfTheirConflicts) {
+  std::mt19937 random(7);
+  const auto names = [&](int most) {
+    std::vector<std::string> found;
+    for (size_t k = random() % static_cast<size_t>(most + 1); k > 0; --k) {
+      found.push_back(std::string(1, static_cast<char>('a' + random() % 5)));
+    }
+    return found;
+  };
+  for (int round = 0; round < 200; ++round) {
+    NetDef net;
+    std::vector<std::set<std::string>> reads, writes;
+    for (int i = 0; i < 12; ++i) {
+      OperatorDef* op = net.add_op();
+      const auto inputs = names(2), outputs = names(2), controls = names(1);
+      for (const auto& name : inputs) op->add_input(name);
+      for (const auto& name : outputs) op->add_output(name);
+      for (const auto& name : controls) op->add_control_input(name);
+      reads.emplace_back(inputs.begin(), inputs.end());
+      reads.back().insert(controls.begin(), controls.end());
+      writes.emplace_back(outputs.begin(), outputs.end());
+    }
+    const size_t n = writes.size();
+    std::vector<std::vector<bool>> want(n, std::vector<bool>(n));
+    const auto meet = [](const std::set<std::string>& a, const std::set<std::string>& b) {
+      return std::any_of(a.begin(), a.end(), [&](const auto& name) { return b.contains(name); });
+    };
+    for (size_t op = 0; op < n; ++op) {
+      for (size_t p = 0; p < op; ++p) {
+        if (!meet(reads[op], writes[p]) && !meet(writes[op], reads[p]) &&
+            !meet(writes[op], writes[p])) {
+          continue;
+        }
+        want[op][p] = true;
+        for (size_t i = 0; i < p; ++i) want[op][i] = want[op][i] || want[p][i];
+      }
+    }
+    ASSERT_EQ(Closure(NetDependencies(net)), want) << net.DebugString();
+  }
+}
+
+// A quadratic list of them would take gigabytes.
+TEST(NetDependenciesTest, StayLinearInLargeNets) {
+  constexpr size_t kMany = 100000;
+  NetDef net;  // kMany readers of one blob, a writer, and the same again
+  for (int half = 0; half < 2; ++half) {
+    for (size_t i = 0; i < kMany; ++i) net.add_op()->add_input("a");
+    net.add_op()->add_output("a");
+  }
+  const NetDependencies dependencies(net);
+  size_t total = 0;
+  for (size_t i = 0; i < dependencies.num_operators(); ++i) {
+    total += dependencies.predecessors(i).size();
+  }
+  EXPECT_EQ(total, 3 * kMany + 1);
+  EXPECT_EQ(dependencies.predecessors(kMany).size(), kMany);
+  EXPECT_THAT(dependencies.predecessors(kMany + 1), ElementsAre(kMany));
+  EXPECT_EQ(dependencies.predecessors(2 * kMany + 1).size(), kMany + 1);
+}
+
+TEST(NetDependenciesTest, StayLinearInWideOperatorsAndLongAliases) {
+  constexpr int kMany = 100000;
+  NetDef net;
+  OperatorDef* const wide = net.add_op();
+  for (int i = 0; i < kMany; ++i) {
+    wide->add_input("same");
+    wide->add_output("same");
+    wide->add_control_input("same");
+  }
+  for (int i = kMany; i > 0; --i) {
+    OperatorDef* const alias = net.add_op();
+    alias->set_type("DependenciesTestAlias");
+    alias->add_input("b" + std::to_string(i - 1));
+    alias->add_output("b" + std::to_string(i));
+  }
+  const NetDependencies dependencies(net);
+  EXPECT_THAT(dependencies.predecessors(0), IsEmpty());
+  EXPECT_THAT(dependencies.predecessors(kMany), ElementsAre(kMany - 1));
+  EXPECT_EQ(dependencies.memory(dependencies.Find("b0")),
+            dependencies.memory(dependencies.Find("b" + std::to_string(kMany))));
+}
+
+}  // namespace
+}  // namespace caffe2rt
