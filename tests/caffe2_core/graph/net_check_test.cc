@@ -52,6 +52,33 @@ TEST(NetCheckTest, OutputsAreDeclaredOnesOrThoseNobodyReads) {
             (Names{"a", "b"}));
 }
 
+TEST(NetCheckTest, DeclaredInputsMayBeOutputsWithoutAnOperator) {
+  EXPECT_TRUE(CheckNetDataflow(ParseNet(R"(external_input: "x" external_output: "x")")).empty());
+}
+
+TEST(NetCheckTest, AnOperatorDoesNotMakeItsOwnInput) {
+  const auto problems = CheckNetDataflow(ParseNet(
+      R"(name: "n" external_input: "x" op { type: "Relu" input: "y" output: "y" }
+         op { type: "Relu" input: "y" output: "z" control_input: "nowhere" })"));
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].op, 0);
+}
+
+TEST(NetCheckTest, UnfilledInputsAreThoseThatNoInitNetWrites) {
+  const NetDef net = ParseNet(R"(external_input: "w" external_input: "x"
+    op { type: "FC" input: "x" input: "w" input: "b" output: "y" } op { type: "Relu" input: "z" })");
+  const NetDef weights = ParseNet(R"(op { type: "Fill" output: "w" output: "y" })");
+  const NetDef biases = ParseNet(R"(op { type: "Fill" input: "z" output: "b" })");
+  EXPECT_EQ(UnfilledInputsOf(net, {&weights, &biases}), (Names{"x", "z"}));
+  EXPECT_EQ(UnfilledInputsOf(net, {}), (Names{"w", "x", "b", "z"}));
+}
+
+TEST(NetCheckTest, WrittenNamesAreInOrderOfTheirFirstWrites) {
+  EXPECT_EQ(NamesWrittenBy(ParseNet(R"(op { type: "Split" input: "x" output: "b" output: "a" }
+    op { type: "Relu" input: "b" output: "b" } op { type: "Relu" input: "b" output: "c" })")),
+            (Names{"b", "a", "c"}));
+}
+
 TEST(DeviceFallbackTest, SendsMissingDevicesToTheCPUInNestedNetsToo) {
   NetDef net = ParseNet(R"(device_option { device_type: 1 device_id: 3 random_seed: 5 }
     op { type: "Relu" device_option { device_type: 0 } }
