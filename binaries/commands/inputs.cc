@@ -9,6 +9,7 @@
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/npy.h"
@@ -230,6 +231,7 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
     }
     fed.push_back({blob, source});
   }
+  const NetBlobs blobs(model.predict_net);
   std::set<std::string> seen;
   for (const FedInput& input : fed) {
     if (!seen.insert(input.blob).second)
@@ -237,11 +239,7 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
     if (model.predict_net.op_size() == 0) break;
     const auto& op_inputs = model.predict_net.external_input();
     if (std::find(op_inputs.begin(), op_inputs.end(), input.blob) != op_inputs.end()) continue;
-    bool read = false;
-    for (const OperatorDef& op : model.predict_net.op()) {
-      read |= std::find(op.input().begin(), op.input().end(), input.blob) != op.input().end();
-    }
-    if (read) continue;
+    if (blobs.Reads(input.blob)) continue;
     Warn(MakeString("no operator of net \"", model.predict_net.name(), "\" reads input \"",
                     input.blob, "\"", DidYouMean(input.blob, model.inputs)));
   }

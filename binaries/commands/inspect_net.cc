@@ -9,6 +9,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_drawing.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/net_summary.h"
@@ -65,8 +66,7 @@ Context ContextOf(const CommandLine& line, const std::string& path, FileKind kin
   if (!context.loaded.empty() && context.parameters.empty()) {
     context.parameters = context.loaded;
     for (const NetDef& init : context.init_nets) {
-      for (const OperatorDef& op : init.op())
-        context.parameters.insert(op.output().begin(), op.output().end());
+      for (std::string& name : NamesWrittenBy(init)) context.parameters.insert(std::move(name));
     }
   }
   for (const std::string& text : line.All("input")) {

@@ -7,6 +7,7 @@
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/net_blobs.h"
 
 namespace caffe2rt {
 namespace {
@@ -72,13 +73,9 @@ std::map<std::string, DeviceOption> BlobDevices::BlobToDevice() const {
 class CopyInjector {
  public:
   CopyInjector(const NetDef& net, BlobDevices* blobs, const DeviceCopyOptions& options)
-      : net_(net), blobs_(blobs->blobs_), options_(options), out_(net) {
+      : net_(net), uses_(net), blobs_(blobs->blobs_), options_(options), out_(net) {
     out_.set_name(net.name() + "_cross_device");
     out_.clear_op();
-    for (const OperatorDef& op : net.op()) {
-      names_.insert(op.input().begin(), op.input().end());
-      names_.insert(op.output().begin(), op.output().end());
-    }
   }
 
   NetDef Run() {
@@ -86,8 +83,8 @@ class CopyInjector {
     BringBack(net_.external_input());
     BringBack(net_.external_output());
     // Without a list everything is for the caller.
-    if (net_.external_input_size() == 0) BringBack(read_first_);
-    if (net_.external_output_size() == 0) BringBack(written_);
+    if (net_.external_input_size() == 0) BringBack(NamesOf(uses_.read_first()));
+    if (net_.external_output_size() == 0) BringBack(NamesOf(uses_.written()));
     DeclareInputs();
     return std::move(out_);
   }
@@ -100,10 +97,6 @@ class CopyInjector {
     const OperatorDef placed = WithNetDevice(net_, original);
     const auto [inputs, outputs] = InferOpInputOutputDevice(placed);
     OperatorDef op = original;
-    for (const std::string& input : original.input()) {
-      if (seen_.insert(input).second) read_first_.push_back(input);
-    }
-    seen_.insert(original.output().begin(), original.output().end());
     for (int i = 0; i < op.input_size(); ++i) {
       op.set_input(i, Read(original.input(i), inputs[static_cast<size_t>(i)]));
     }
@@ -155,7 +148,6 @@ class CopyInjector {
   std::string Write(const OperatorDef& op, int i, const DeviceOption& device, int position) {
     const std::string& name = op.output(i);
     const DevicePlace place = PlaceOf(device);
-    written_.push_back(name);
     const auto known = blobs_.find(name);
     if (known != blobs_.end() && known->second.anywhere && HasInput(op, name)) return name;
     if (known == blobs_.end() || known->second.anywhere || known->second.home == place) {
@@ -186,9 +178,15 @@ class CopyInjector {
     std::string& copy = copies_[{name, place}];
     if (copy.empty()) {
       copy = name + SuffixOf(place);
-      while (names_.contains(copy)) copy += "_copy";
+      while (uses_.Find(copy) != NetBlobs::kNone) copy += "_copy";
     }
     return copy;
+  }
+
+  std::vector<std::string> NamesOf(const std::vector<uint32_t>& blobs) const {
+    std::vector<std::string> names;
+    for (const uint32_t blob : blobs) names.push_back(uses_.name(blob));
+    return names;
   }
 
   template <class Names>
@@ -206,25 +204,23 @@ class CopyInjector {
   // Blobs that an earlier net left, or copied.
   void DeclareInputs() {
     if (out_.external_input_size() == 0) return;
-    std::unordered_set<std::string> known(out_.external_input().begin(),
-                                          out_.external_input().end());
-    for (const OperatorDef& op : out_.op()) {
-      for (const std::string& input : op.input()) {
-        if (known.insert(input).second && !names_.contains(input)) out_.add_external_input(input);
+    const std::unordered_set<std::string> declared(out_.external_input().begin(),
+                                                   out_.external_input().end());
+    const NetBlobs uses(out_);
+    for (const uint32_t blob : uses.read_first()) {
+      const std::string& name = uses.name(blob);
+      if (uses_.Find(name) == NetBlobs::kNone && !declared.contains(name)) {
+        out_.add_external_input(name);
       }
-      known.insert(op.output().begin(), op.output().end());
     }
   }
 
   const NetDef& net_;
+  const NetBlobs uses_;  // of the net as it was
   std::map<std::string, BlobState>& blobs_;
   const DeviceCopyOptions options_;
   NetDef out_;
-  std::unordered_set<std::string> names_;  // of the net as it was
   std::map<std::pair<std::string, DevicePlace>, std::string> copies_;
-  std::unordered_set<std::string> seen_;  // inputs and outputs of the operators so far
-  std::vector<std::string> read_first_;   // from outside
-  std::vector<std::string> written_;
 };
 
 NetDef InjectCrossDeviceCopies(const NetDef& net, BlobDevices* blobs,

@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/net_blobs.h"
 
 namespace caffe2rt {
 namespace {
@@ -30,23 +31,28 @@ struct Graph {
 
 // Operators and the net's inputs; blobs that only declare parameters (read by one operator at
 // position 1 or later, with no writer) are left out, which is what makes a net readable.
-Graph GraphOf(const NetSummary& summary) {
+Graph GraphOf(const NetDef& net, const NetSummary& summary) {
   Graph graph;
-  std::map<std::string, size_t> writer;
+  const NetBlobs blobs(net);
+  std::map<uint32_t, size_t> node_of_op, node_of_input;  // by position, and by blob
   for (size_t i = 0; i < summary.ops.size(); ++i) {
     const OpSummary& op = summary.ops[i];
     Node node{.title = op.type, .detail = op.outputs.empty() ? "" : ShapeText(op.outputs[0])};
     std::vector<Edge> incoming;
     for (size_t k = 0; k < op.input_names.size(); ++k) {
-      const std::string& blob = op.input_names[k];
-      auto it = writer.find(blob);
-      if (it == writer.end()) {
+      const std::string& name = op.input_names[k];
+      const uint32_t writer = blobs.input_writers(i)[k];
+      const bool made = writer != NetBlobs::kNone;
+      std::map<uint32_t, size_t>& nodes = made ? node_of_op : node_of_input;
+      const uint32_t key = made ? writer : blobs.inputs(i)[k];
+      auto from = nodes.find(key);
+      if (from == nodes.end()) {
         if (k > 0) continue;
-        graph.nodes.push_back({.title = blob, .detail = ShapeText(op.inputs[k]), .is_input = true});
-        it = writer.emplace(blob, graph.nodes.size() - 1).first;
+        graph.nodes.push_back({.title = name, .detail = ShapeText(op.inputs[k]), .is_input = true});
+        from = nodes.emplace(key, graph.nodes.size() - 1).first;
       }
-      node.layer = std::max(node.layer, graph.nodes[it->second].layer + 1);
-      incoming.push_back({it->second, 0, blob});
+      node.layer = std::max(node.layer, graph.nodes[from->second].layer + 1);
+      incoming.push_back({from->second, 0, name});
     }
     if (!op.output_names.empty()) node.title += "  " + op.output_names[0];
     graph.nodes.push_back(std::move(node));
@@ -55,9 +61,8 @@ Graph GraphOf(const NetSummary& summary) {
       edge.to = self;
       graph.edges.push_back(std::move(edge));
     }
-    for (const std::string& blob : op.output_names) writer[blob] = self;
+    node_of_op[static_cast<uint32_t>(i)] = self;
   }
-
   return graph;
 }
 
@@ -134,7 +139,7 @@ void DrawNode(const Node& node, std::ostream& out) {
 }  // namespace
 
 std::string NetAsDot(const NetDef& net, const NetSummary& summary) {
-  const Graph graph = GraphOf(summary);
+  const Graph graph = GraphOf(net, summary);
   ClassicStringStream out;
   out << "digraph \"" << EscapeDot(net.name())
       << "\" {\n  node [shape=box, fontname=\"sans-serif\"];\n";
@@ -155,7 +160,7 @@ std::string NetAsSvg(const NetDef& net, const NetSummary& summary,
                      const NetDrawingOptions& options) {
   CAFFE_ENFORCE_LE(static_cast<int64_t>(summary.ops.size()), options.max_svg_ops,
                    "operators of net \"", net.name(), "\" to draw as SVG");
-  Graph graph = GraphOf(summary);
+  Graph graph = GraphOf(net, summary);
   std::map<int, int> columns;
   int layers = 0, widest = 1;
   for (Node& node : graph.nodes) {

@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
@@ -98,8 +99,7 @@ NetSummary SummarizeNet(const std::vector<const NetDef*>& init_nets, const NetDe
   std::set<std::string> parameters = parameter_names;
   for (const NetDef* init : init_nets) {
     if (!parameter_names.empty()) break;
-    for (const OperatorDef& op : init->op())
-      parameters.insert(op.output().begin(), op.output().end());
+    for (std::string& name : NamesWrittenBy(*init)) parameters.insert(std::move(name));
   }
   for (const auto& [name, shape] : seeds) {
     if (!parameter_names.contains(name)) parameters.erase(name);
