@@ -38,9 +38,7 @@ class BlobPreparation {
   void Create(const std::string& name) {
     const NetUses* const net = uses_.OfNet(name);
     if (net == nullptr || !created_.insert(net).second) return;
-    for (const OperatorDef& op : net->net->op()) {
-      for (const std::string& output : op.output()) ws_.CreateBlob(output);
-    }
+    for (const std::string& output : net->written) ws_.CreateBlob(output);
   }
   Workspace& ws_;
   PlanUses& uses_;

@@ -12,6 +12,7 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/device_fallback.h"
+#include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/file_access.h"
@@ -92,10 +93,11 @@ class Validation {
   }
 
   void CheckOutputs(const NetDef& net) {
-    std::unordered_set<std::string> made(net.external_input().begin(), net.external_input().end());
-    for (const OperatorDef& op : net.op()) made.insert(op.output().begin(), op.output().end());
+    const std::unordered_set<std::string> declared(net.external_input().begin(),
+                                                   net.external_input().end());
+    const NetBlobs blobs(net);
     for (const std::string& output : net.external_output()) {
-      if (!made.contains(output)) {
+      if (!blobs.Writes(output) && !declared.contains(output)) {
         Add(kError, -1, MakeString("external_output \"", output, "\" is made by no operator"));
       }
     }

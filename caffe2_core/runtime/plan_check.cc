@@ -41,12 +41,10 @@ class AnyWorkspace {
     const NetUses* const net = uses_->OfNet(name);
     if (net == nullptr || work_ > kMaxUses || !nets_.insert(net).second) return;
     new_nets_.push_back(net);
-    for (const OperatorDef& op : net->net->op()) {
-      work_ += static_cast<size_t>(op.output_size());
-      for (const std::string& output : op.output()) {
-        const auto [it, is_new] = names_.insert(output);
-        if (is_new) new_names_.push_back(it);
-      }
+    work_ += net->written.size();
+    for (const std::string& output : net->written) {
+      const auto [it, is_new] = names_.insert(output);
+      if (is_new) new_names_.push_back(it);
     }
   }
   void Walk(const ExecutionStep& step) {

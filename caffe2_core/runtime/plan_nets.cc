@@ -1,8 +1,8 @@
 #include "caffe2_core/runtime/plan_nets.h"
 
-#include <unordered_set>
-
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/net_blobs.h"
+#include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/workspace.h"
 
@@ -15,15 +15,9 @@ std::vector<std::string> BlobsOfCopies(const std::shared_ptr<const NetDef>& def,
   const std::shared_ptr<const NetDef> with_copies = WithDeviceCopies(def, ws);
   std::vector<std::string> added;
   if (with_copies == def) return added;
-  std::unordered_set<std::string> listed;
-  for (const OperatorDef& op : def->op()) {
-    listed.insert(op.input().begin(), op.input().end());
-    listed.insert(op.output().begin(), op.output().end());
-  }
-  for (const OperatorDef& op : with_copies->op()) {
-    for (const std::string& output : op.output()) {
-      if (!listed.contains(output)) added.push_back(output);
-    }
+  const NetBlobs listed(*def);
+  for (std::string& output : NamesWrittenBy(*with_copies)) {
+    if (listed.Find(output) == NetBlobs::kNone) added.push_back(std::move(output));
   }
   return added;
 }

@@ -1,8 +1,8 @@
 #include "caffe2_core/runtime/plan_uses.h"
 
 #include <set>
-#include <unordered_set>
 
+#include "caffe2_core/graph/dependencies.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -27,8 +27,16 @@ class NetWalk {
   explicit NetWalk(NetUses* uses) : uses_(*uses) {}
 
   void Add(const NetDef& net, int depth) {
-    for (const OperatorDef& op : net.op()) {
-      AddOperator(op);
+    const NetDependencies blobs(net);
+    for (const auto& [a, b] : blobs.same_memory()) {
+      uses_.aliases.emplace_back(blobs.name(a), blobs.name(b));
+    }
+    for (size_t i = 0; depth == 0 && i < blobs.written().size(); ++i) {
+      uses_.written.push_back(blobs.name(blobs.written()[i]));
+    }
+    for (int i = 0; i < net.op_size(); ++i) {
+      const OperatorDef& op = net.op(i);
+      AddOperator(op, blobs, static_cast<size_t>(i));
       if (depth > 0 && op.output_size() > 0) uses_.nested_writes = true;
       if (depth >= kMaxNetDepth) {
         uses_.unlisted = op.type();
@@ -39,34 +47,27 @@ class NetWalk {
   }
 
  private:
-  void AddOperator(const OperatorDef& op) {
+  void AddOperator(const OperatorDef& op, const NetBlobs& blobs, size_t position) {
     const OpSchema* const schema = OpSchemaRegistry::Schema(op.type());
-    const std::unordered_set<std::string> inputs(op.input().begin(), op.input().end());
-    std::unordered_set<std::string> synchronized;
+    std::set<uint32_t> synchronized;
     for (int i = 0; i < op.output_size(); ++i) {
       unsigned use = kWrites;
       if (schema != nullptr && schema->output_is_synchronized(i)) {
         use = kWritesSynchronized;
-        synchronized.insert(op.output(i));
-      } else if (inputs.contains(op.output(i))) {
+        synchronized.insert(blobs.outputs(position)[static_cast<size_t>(i)]);
+      } else if (blobs.is_in_place(position, static_cast<size_t>(i))) {
         use = schema != nullptr && schema->HasTensorInference() ? kUpdatesTensor : kUpdates;
       }
       uses_.blobs[op.output(i)] |= use;
     }
-    bool modifies = false;
     for (int i = 0; i < op.input_size(); ++i) {
       unsigned use = kReads;
-      if (synchronized.contains(op.input(i))) use = kReadsSynchronized;
-      if (schema != nullptr && schema->input_is_synchronized(i)) use = kReadsSynchronized;
-      if (schema != nullptr && schema->modifies_input(i)) {
-        use = kWrites;
-        if (op.output_size() > 0) uses_.aliases.emplace_back(op.input(i), op.output(0));
-        modifies = true;
+      if (synchronized.contains(blobs.inputs(position)[static_cast<size_t>(i)])) {
+        use = kReadsSynchronized;
       }
+      if (schema != nullptr && schema->input_is_synchronized(i)) use = kReadsSynchronized;
+      if (schema != nullptr && schema->modifies_input(i)) use = kWrites;
       uses_.blobs[op.input(i)] |= use;
-    }
-    for (int i = 1; modifies && i < op.output_size(); ++i) {
-      uses_.aliases.emplace_back(op.output(i), op.output(0));
     }
     if (uses_.unlisted.empty() && AccessesUnlistedBlobs(schema, op)) uses_.unlisted = op.type();
   }

@@ -35,6 +35,8 @@ struct NetUses {
   // Inputs and outputs that may be in the same memory when the net has run: those of operators that
   // modify the inputs, such as Alias.
   std::vector<std::pair<std::string, std::string>> aliases;
+  // What its own operators write, nets in arguments apart, in order of the first writes.
+  std::vector<std::string> written;
   // The type of the first operator that accesses blobs it does not list; empty: none.
   std::string unlisted;
   // Whether nets in arguments write blobs, which their operator may create.
