@@ -7,40 +7,55 @@
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
+namespace {
 
-DeviceUses::DeviceUses(const std::vector<OperatorBase*>& operators) {
+// Of a device, and its id there.
+using Stream = std::pair<DevicePlace, int>;
+
+}  // namespace
+
+DeviceUses::DeviceUses(const std::vector<OperatorBase*>& operators,
+                       const NetDependencies& dependencies, const ExecutionOrder& order) {
   const auto is_on_device = [](const OperatorBase& op) {
     return op.HasAsyncPart() && op.device_option().device_type() != CPU;
   };
-  std::map<DevicePlace, const DeviceOption*> devices;
-  for (const OperatorBase* op : operators) {
-    if (is_on_device(*op)) devices.emplace(PlaceOf(op->device_option()), &op->device_option());
+  const auto stream_of = [&](size_t place) {
+    const OperatorBase& op = *operators[order.positions[place]];
+    return Stream{PlaceOf(op.device_option()), is_on_device(op) ? order.stream(place) : 0};
+  };
+  std::map<Stream, const DeviceOption*> streams;
+  for (size_t place = 0; place < order.size(); ++place) {
+    const OperatorBase& op = *operators[order.positions[place]];
+    if (is_on_device(op)) streams.emplace(stream_of(place), &op.device_option());
   }
-  if (devices.size() < 2) return;
-  std::map<DevicePlace, const BaseContext*> users;
-  for (const auto& [place, option] : devices) {
-    contexts_.push_back(
-        GetStaticContext(static_cast<DeviceType>(place.type))->CreateContext(*option));
-    users[place] = contexts_.back().get();
+  if (streams.size() < 2) return;
+  std::map<Stream, const BaseContext*> users;
+  for (const auto& [stream, option] : streams) {
+    contexts_.emplace_back(
+        GetStaticContext(static_cast<DeviceType>(option->device_type()))->CreateContext(*option),
+        stream.second);
+    users[stream] = contexts_.back().first.get();
   }
   inputs_.resize(operators.size());
-  std::map<const Blob*, DevicePlace> made_on;
-  for (size_t i = 0; i < operators.size(); ++i) {
-    OperatorBase* const op = operators[i];
-    const DevicePlace place = PlaceOf(op->device_option());
+  std::map<uint32_t, Stream> made_on;
+  for (size_t place = 0; place < order.size(); ++place) {
+    const size_t position = order.positions[place];
+    OperatorBase* const op = operators[position];
+    const Stream stream = stream_of(place);
     if (is_on_device(*op)) {
-      inputs_[i].user = users[place];
-      for (const Blob* blob : op->Inputs()) {
-        const auto maker = made_on.find(blob);
-        if (maker == made_on.end() || maker->second != place) inputs_[i].blobs.push_back(blob);
+      inputs_[position].user = users[stream];
+      for (size_t i = 0; i < op->Inputs().size(); ++i) {
+        const auto maker = made_on.find(dependencies.inputs(position)[i]);
+        if (maker != made_on.end() && maker->second == stream) continue;
+        inputs_[position].blobs.push_back(op->Inputs()[i]);
       }
     }
-    for (const Blob* blob : op->Outputs()) made_on[blob] = place;
+    for (const uint32_t blob : dependencies.outputs(position)) made_on[blob] = stream;
   }
 }
 
 void DeviceUses::BeginRun() {
-  for (const auto& context : contexts_) context->SwitchToDevice(0);
+  for (const auto& [context, stream] : contexts_) context->SwitchToDevice(stream);
 }
 
 void DeviceUses::Record(size_t position) const {

@@ -1,70 +1,82 @@
 #include "caffe2_core/runtime/device_waits.h"
 
-#include <exception>
+#include <algorithm>
 #include <map>
-#include <unordered_map>
+#include <optional>
+#include <tuple>
 #include <utility>
 
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
 namespace {
 
-// A stream that keeps order: (type, id) of a device, or (CPU, position) of an operator that has one
-// to itself.
-using StreamKey = std::pair<int, int64_t>;
+// A stream that keeps order: (type, id, stream) of a device, or (CPU, position, 0) of an operator
+// that has one to itself.
+using StreamKey = std::tuple<int, int64_t, int>;
 
-StreamKey KeyOf(const OperatorBase& op, size_t position) {
+StreamKey KeyOf(const OperatorBase& op, size_t position, int stream) {
   const DeviceOption& option = op.device_option();
-  if (option.device_type() == CPU) return {CPU, static_cast<int64_t>(position)};
+  if (option.device_type() == CPU) return {CPU, static_cast<int64_t>(position), 0};
   // Without an id it is the current device, which may be any: a stream of its own, at the price of
   // a wait.
-  return {option.device_type(), option.has_device_id() ? option.device_id() : -1};
+  return {option.device_type(), option.has_device_id() ? option.device_id() : -1, stream};
 }
 
 class Planner {
  public:
-  // The work to finish before an operator that touches these blobs; `own` is its stream, null for
-  // the CPU.
-  template <class Blobs>
-  void WaitForBlobs(const Blobs& blobs, const StreamKey* own, std::vector<DeviceWork>* waits) {
-    for (const Blob* blob : blobs) {
-      const auto users = users_.find(blob);
-      if (users == users_.end()) continue;
-      for (const auto& [key, position] : users->second) {
-        if (own != nullptr && key == *own) continue;
-        const auto work = pending_.find(key);
-        // Users from before the last wait for the stream are past.
-        if (work == pending_.end() || position < work->second.first_position) continue;
-        waits->push_back(work->second);
-        pending_.erase(work);
-      }
-    }
-  }
+  explicit Planner(const NetDependencies& dependencies)
+      : dependencies_(dependencies), users_(dependencies.size()) {}
 
-  template <class Blobs>
-  void Touch(const Blobs& blobs, const StreamKey& key, size_t position) {
-    for (const Blob* blob : blobs) users_[blob][key] = position;
-  }
-
-  void Start(OperatorBase* op, const StreamKey& key, size_t position) {
-    const auto [work, fresh] = pending_.try_emplace(key, DeviceWork{op, position, position});
-    if (!fresh) {
-      work->second.last = op;
-      work->second.last_position = position;
+  // Adds the work to finish before the operator starts. What it leaves itself is in its stream
+  // `own` from then on; null: nothing.
+  void Start(OperatorBase* op, size_t position, size_t place, const StreamKey* own,
+             std::vector<DeviceWork>* waits) {
+    for (const uint32_t blob : dependencies_.all(position)) {
+      std::optional<User>& user = users_[dependencies_.memory(blob)];
+      if (user.has_value() && (own == nullptr || user->key != *own)) Finish(*user, waits);
+      user.reset();
+      if (own != nullptr) user = User{.key = *own, .place = place};
     }
+    if (own == nullptr) return;
+    const auto [pending, fresh] =
+        pending_.try_emplace(*own, Pending{.work = {op, position, position}, .first_place = place});
+    if (fresh) return;
+    pending->second.work.last = op;
+    pending->second.work.last_position = position;
   }
 
   std::vector<DeviceWork> Rest() const {
     std::vector<DeviceWork> rest;
-    for (const auto& [key, work] : pending_) rest.push_back(work);
+    for (const auto& [key, pending] : pending_) rest.push_back(pending.work);
     return rest;
   }
 
  private:
-  std::map<StreamKey, DeviceWork> pending_;
-  // The last operator of each stream that touched a blob.
-  std::unordered_map<const Blob*, std::map<StreamKey, size_t>> users_;
+  struct Pending {
+    DeviceWork work;
+    size_t first_place = 0;
+  };
+  struct User {
+    StreamKey key;
+    size_t place = 0;  // in the order
+  };
+
+  void Finish(const User& user, std::vector<DeviceWork>* waits) {
+    const auto pending = pending_.find(user.key);
+    // Users from before the last wait for the stream are past.
+    if (pending == pending_.end() || user.place < pending->second.first_place) return;
+    waits->push_back(pending->second.work);
+    pending_.erase(pending);
+  }
+
+  const NetDependencies& dependencies_;
+  std::map<StreamKey, Pending> pending_;
+  // By memory, the last operator that touched it, if it left work: all others before are finished,
+  // or in the same stream.
+  std::vector<std::optional<User>> users_;
 };
 
 std::string NameOf(const DeviceWork& work) {
@@ -79,22 +91,26 @@ std::string NameOf(const DeviceWork& work) {
 
 }  // namespace
 
-std::vector<std::vector<DeviceWork>> PlanDeviceWaits(const std::vector<OperatorBase*>& operators) {
-  std::vector<std::vector<DeviceWork>> waits(operators.size() + 1);
-  Planner planner;
-  for (size_t i = 0; i < operators.size(); ++i) {
-    OperatorBase* const op = operators[i];
+DeviceWaits PlanDeviceWaits(const std::vector<OperatorBase*>& operators,
+                            const NetDependencies& dependencies, const ExecutionOrder& order) {
+  dependencies.CheckOrder(order.positions);
+  CAFFE_ENFORCE(order.streams.empty() || order.streams.size() == order.size(), "the order of ",
+                order.size(), " operators has ", order.streams.size(), " streams");
+  DeviceWaits waits;
+  waits.before.resize(order.size());
+  Planner planner(dependencies);
+  for (size_t place = 0; place < order.size(); ++place) {
+    const size_t position = order.positions[place];
+    OperatorBase* const op = operators[position];
     const bool leaves_work = op->HasAsyncPart();
-    const StreamKey key = KeyOf(*op, i);
-    const StreamKey* own = leaves_work ? &key : nullptr;
-    planner.WaitForBlobs(op->Inputs(), own, &waits[i]);
-    planner.WaitForBlobs(op->Outputs(), own, &waits[i]);
-    if (!leaves_work) continue;
-    planner.Touch(op->Inputs(), key, i);
-    planner.Touch(op->Outputs(), key, i);
-    planner.Start(op, key, i);
+    const StreamKey key = KeyOf(*op, position, order.stream(place));
+    planner.Start(op, position, place, leaves_work ? &key : nullptr, &waits.before[place]);
   }
-  waits.back() = planner.Rest();
+  waits.at_end = planner.Rest();
+  if (std::all_of(waits.before.begin(), waits.before.end(),
+                  [](const auto& work) { return work.empty(); })) {
+    waits.before.clear();
+  }
   return waits;
 }
 
@@ -107,6 +123,21 @@ void FinishDeviceWork(const std::vector<DeviceWork>& work) {
       throw;
     }
   }
+}
+
+std::string WorkUnderWay(const std::vector<OperatorBase*>& operators, const ExecutionOrder& order,
+                         const DeviceWaits& waits, size_t place) {
+  if (place >= order.size() || !operators[order.positions[place]]->HasAsyncPart()) return "";
+  const DeviceOption& device = operators[order.positions[place]]->device_option();
+  size_t first = place;
+  for (size_t i = place; i > 0 && !waits.AreBefore(i); --i) {
+    const OperatorBase& before = *operators[order.positions[i - 1]];
+    if (before.HasAsyncPart() && IsSameDevice(before.device_option(), device)) first = i - 1;
+  }
+  if (first == place) return "";
+  return MakeString("work of operators ", order.positions[first], " to ",
+                    order.positions[place - 1], " on ", DeviceTypeName(device.device_type()),
+                    " was under way and has failed, which may be the cause");
 }
 
 }  // namespace caffe2rt

@@ -77,7 +77,7 @@ bool IsMeantToStayOnItsDevice(const OperatorDef& def) {
          (outputs.empty() || std::any_of(outputs.begin(), outputs.end(), on_device));
 }
 
-bool IsSameStream(const OperatorBase& a, const OperatorBase& b) {
+bool IsSameDeviceOrCurrent(const OperatorBase& a, const OperatorBase& b) {
   return a.device_option().device_type() == b.device_option().device_type() &&
          a.device_option().has_device_id() == b.device_option().has_device_id() &&
          a.device_option().device_id() == b.device_option().device_id();
@@ -85,8 +85,8 @@ bool IsSameStream(const OperatorBase& a, const OperatorBase& b) {
 
 }  // namespace
 
-// Operators [first, end). Invariant: with `recorded`, `graph` holds the operators as they ran over
-// the memory that `seen` tells.
+// Operators at the places [first, end) of the order. Invariant: with `recorded`, `graph` holds the
+// operators as they ran over the memory that `seen` tells.
 struct GraphRuns::Piece {
   size_t first = 0;
   size_t end = 0;
@@ -117,8 +117,9 @@ struct GraphRuns::Piece {
 };
 
 GraphRuns::GraphRuns(std::string net, const std::vector<OperatorBase*>& operators,
-                     const std::vector<std::vector<DeviceWork>>& waits)
-    : net_(std::move(net)), operators_(operators) {
+                     const ExecutionOrder& order, const DeviceWaits& waits)
+    : net_(std::move(net)), order_(order) {
+  for (const size_t position : order_.positions) operators_.push_back(operators[position]);
   std::set<int> without;  // device types that have no graphs
   size_t first = 0;
   const auto close = [&](size_t end) {
@@ -126,7 +127,8 @@ GraphRuns::GraphRuns(std::string net, const std::vector<OperatorBase*>& operator
     first = end;
   };
   for (size_t i = 0; i < operators_.size(); ++i) {
-    if (i > first && (!waits[i].empty() || !IsSameStream(*operators_[i - 1], *operators_[i]))) {
+    if (i > first && (waits.AreBefore(i) || order_.stream(i - 1) != order_.stream(i) ||
+                      !IsSameDeviceOrCurrent(*operators_[i - 1], *operators_[i]))) {
       close(i);
     }
     const DeviceOption& option = operators_[i]->device_option();
@@ -149,13 +151,13 @@ GraphRuns::GraphRuns(std::string net, const std::vector<OperatorBase*>& operator
 
 GraphRuns::~GraphRuns() = default;
 
-bool GraphRuns::MayBeRecorded(const OperatorBase& op, size_t position) const {
+bool GraphRuns::MayBeRecorded(const OperatorBase& op, size_t place) const {
   if (!op.HasAsyncPart() || op.device_option().device_type() == CPU) return false;
   if (!op.GetSingleArgument<bool>("cuda_graph", true)) return false;
   if (!IsMeantToStayOnItsDevice(op.debug_def())) return false;
   if (!DrawsRandomNumbers(op)) return true;
-  LOG(WARNING) << "net \"" << net_ << "\": operator " << position << " (" << op.type()
-               << ") is run on its own, not in a graph: it draws random numbers";
+  LOG(WARNING) << "net \"" << net_ << "\": operator " << order_.positions[place] << " ("
+               << op.type() << ") is run on its own, not in a graph: it draws random numbers";
   return false;
 }
 
@@ -211,10 +213,8 @@ size_t GraphRuns::Start(size_t i, size_t* running) {
 
 void GraphRuns::StartPlain(const Piece& piece, size_t* running) {
   for (size_t i = piece.first; i < piece.end; ++i) {
-    *running = i;
-    OperatorBase* const op = operators_[i];
-    const bool success = op->NumObservers() == 0 ? op->Enqueue(0) : op->Run(0);
-    CAFFE_ENFORCE(success, "the operator reports a failure (RunOnDevice returned false)");
+    *running = order_.positions[i];
+    StartOperator(operators_[i], order_.stream(i));
   }
 }
 
@@ -233,10 +233,10 @@ bool GraphRuns::Record(Piece& piece) {
   try {
     piece.graph = GetStaticContext(device)->CreateGraph(option);
     CAFFE_ENFORCE(piece.graph != nullptr, DeviceTypeName(device), " has no graphs");
-    piece.graph->BeginCapture(0);
+    piece.graph->BeginCapture(order_.stream(i));
     try {
       for (; i < piece.end; ++i) {
-        CAFFE_ENFORCE(operators_[i]->Enqueue(0), "the operator reports a failure");
+        CAFFE_ENFORCE(operators_[i]->Enqueue(order_.stream(i)), "the operator reports a failure");
       }
     } catch (...) {
       thrown = CurrentExceptionMessage();
@@ -255,31 +255,30 @@ bool GraphRuns::Record(Piece& piece) {
   return false;
 }
 
-// Splits the piece around the operator at `position`; at the piece's end: nobody knows which one it
+// Splits the piece around the operator at `place`; at the piece's end: nobody knows which one it
 // is, and none is recorded any more.
-void GraphRuns::LeaveOut(Piece& piece, size_t position, const std::string& reason) {
+void GraphRuns::LeaveOut(Piece& piece, size_t place, const std::string& reason) {
   const size_t first = piece.first, end = piece.end;
-  if (position < end) {
-    LOG(WARNING) << "net \"" << net_ << "\": operator " << position << " ("
-                 << operators_[position]->type()
-                 << ") is run on its own, not in a graph: " << reason;
+  if (place < end) {
+    LOG(WARNING) << "net \"" << net_ << "\": operator " << order_.positions[place] << " ("
+                 << operators_[place]->type() << ") is run on its own, not in a graph: " << reason;
   } else {
-    LOG(WARNING) << "net \"" << net_ << "\": operators " << first << " to " << end - 1
-                 << " are run one by one, not as a graph: " << reason;
+    LOG(WARNING) << "net \"" << net_ << "\": operators " << order_.positions[first] << " to "
+                 << order_.positions[end - 1] << " are run one by one, not as a graph: " << reason;
   }
   pieces_[first].reset();
-  if (position >= end) return;
-  AddPiece(first, position);
-  AddPiece(position + 1, end);
+  if (place >= end) return;
+  AddPiece(first, place);
+  AddPiece(place + 1, end);
 }
 
 void GraphRuns::Replay(Piece& piece, size_t* running) {
-  *running = operators_.size();
+  *running = kNoPosition;
   try {
-    piece.graph->Launch(0);
+    piece.graph->Launch(order_.stream(piece.first));
   } catch (EnforceNotMet& error) {
-    error.AppendMessage(
-        MakeString("operators ", piece.first, " to ", piece.end - 1, " as a graph"));
+    error.AppendMessage(MakeString("operators ", order_.positions[piece.first], " to ",
+                                   order_.positions[piece.end - 1], " as a graph"));
     throw;
   }
   for (const Blob* blob : piece.written) {

@@ -2,7 +2,8 @@
 // Operators of one device started together as a recorded graph (device_graph.h): net argument
 // `cuda_graph: 1`.
 //
-// Consecutive operators of a device that has graphs, with no wait between them, make a piece. A
+// Operators that start one after the other on one stream of a device that has graphs, with no wait
+// between them, make a piece: nothing outside of it comes between, whatever the net's order. A
 // piece is run operator by operator twice; when the memory and the shapes of all its blobs were the
 // same from run to run, the third run records it, and from then on one call starts it. Before each
 // run pointers, types and shapes of its blobs are compared with those that were recorded: when one
@@ -25,24 +26,26 @@
 #include <vector>
 
 #include "caffe2_core/runtime/device_waits.h"
+#include "caffe2_core/runtime/net_operators.h"
 #include "caffe2_core/runtime/operator.h"
 
 namespace caffe2rt {
 
 class GraphRuns {
  public:
-  // `waits` as PlanDeviceWaits gives them. The operators must outlive this object.
+  // `operators` by position, which must outlive this object; `waits` as PlanDeviceWaits gives them
+  // for the order, so that what depends on other streams begins a piece.
   GraphRuns(std::string net, const std::vector<OperatorBase*>& operators,
-            const std::vector<std::vector<DeviceWork>>& waits);
+            const ExecutionOrder& order, const DeviceWaits& waits);
   ~GraphRuns();
   GraphRuns(const GraphRuns&) = delete;
   GraphRuns& operator=(const GraphRuns&) = delete;
 
   // Whether anything may be recorded.
   bool empty() const { return pieces_.empty(); }
-  // Starts the operators from position `i` on that go together, at least one; returns the position
-  // after them. `running` is the operator that is being started on its own, or what is no position.
-  // THROWS what the operators do. REQUIRES: one thread at a time.
+  // Starts the operators from place `i` of the order on that go together, at least one; returns the
+  // place after them. `running` is the position of the operator that is being started on its own,
+  // or kNoPosition. THROWS what the operators do. REQUIRES: one thread at a time.
   size_t Start(size_t i, size_t* running);
   // Pieces that are graphs now.
   int num_recorded() const;
@@ -50,15 +53,16 @@ class GraphRuns {
  private:
   struct Piece;
   void AddPiece(size_t first, size_t end);
-  bool MayBeRecorded(const OperatorBase& op, size_t position) const;
+  bool MayBeRecorded(const OperatorBase& op, size_t place) const;
   void StartPlain(const Piece& piece, size_t* running);
   bool Record(Piece& piece);
   void Replay(Piece& piece, size_t* running);
-  void LeaveOut(Piece& piece, size_t position, const std::string& reason);
+  void LeaveOut(Piece& piece, size_t place, const std::string& reason);
 
   const std::string net_;
-  const std::vector<OperatorBase*> operators_;
-  std::vector<std::unique_ptr<Piece>> pieces_;  // by first position; null: none begins there
+  const ExecutionOrder order_;
+  std::vector<OperatorBase*> operators_;        // in that order
+  std::vector<std::unique_ptr<Piece>> pieces_;  // by first place; null: none begins there
 };
 
 }  // namespace caffe2rt

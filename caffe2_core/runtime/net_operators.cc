@@ -1,0 +1,92 @@
+#include "caffe2_core/runtime/net_operators.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt {
+
+ExecutionOrder InOrderOfNet(size_t operators) {
+  ExecutionOrder order{.positions = std::vector<size_t>(operators)};
+  std::iota(order.positions.begin(), order.positions.end(), size_t{0});
+  return order;
+}
+
+void ThrowReportedFailure() {
+  CAFFE_THROW("the operator reports a failure (RunOnDevice returned false)");
+}
+
+NetOperators::NetOperators(std::shared_ptr<const NetDef> def, Workspace* ws)
+    : def_(std::move(def)), ws_(ws) {
+  CAFFE_ENFORCE(def_ != nullptr, "argument def of a net's operators is null");
+  owned_.reserve(static_cast<size_t>(def_->op_size()));
+  all_.reserve(static_cast<size_t>(def_->op_size()));
+  for (int i = 0; i < def_->op_size(); ++i) Add(def_->op(i), i);
+  has_async_part_ = std::any_of(all_.begin(), all_.end(),
+                                [](const OperatorBase* op) { return op->HasAsyncPart(); });
+}
+
+NetOperators::~NetOperators() = default;
+
+void NetOperators::Add(const OperatorDef& def, int position) try {
+  if (def_->has_device_option()) {
+    // The net's option is the base; fields set on the operator override it.
+    OperatorDef merged = def;
+    *merged.mutable_device_option() = MergeDeviceOption(def_->device_option(), def.device_option());
+    owned_.push_back(CreateOperator(merged, ws_, position));
+  } else {
+    owned_.push_back(CreateOperator(def, ws_, position));
+  }
+  all_.push_back(owned_.back().get());
+} catch (...) {
+  RethrowWithFrame(MakeString("net \"", def_->name(), "\", operator ", position, " (", def.type(),
+                              def.output_size() > 0 ? ", output \"" + def.output(0) + "\"" : "",
+                              ")"));
+}
+
+NetDependencies NetOperators::FindDependencies() const {
+  std::vector<BoundBlobs> bound;
+  bound.reserve(all_.size());
+  for (OperatorBase* op : all_) bound.push_back({.inputs = op->Inputs(), .outputs = op->Outputs()});
+  return NetDependencies(*def_, bound);
+}
+
+std::string NetOperators::FrameOf(size_t position) const {
+  std::string frame = MakeString("net \"", def_->name(), "\"");
+  if (position < size()) {
+    frame += MakeString(", operator ", position, " (", all_[position]->Describe(), ")");
+  }
+  return frame;
+}
+
+bool NetOperators::Drain() noexcept {
+  bool good = true;
+  for (OperatorBase* op : all_) {
+    try {
+      if (op->HasAsyncPart()) op->FinishDevice();
+    } catch (...) {  // the first failure is the one to report
+      good = false;
+    }
+  }
+  return good;
+}
+
+void NetOperators::Fail(size_t position, const std::function<std::string()>& cause) {
+  if (!Drain()) {
+    try {
+      throw;
+    } catch (EnforceNotMet& error) {
+      if (const std::string frame = cause(); !frame.empty()) error.AppendMessage(frame);
+    } catch (...) {  // becomes an error with frames below
+    }
+  }
+  if (position < size()) ws_->last_failed_op_net_position = static_cast<int>(position);
+  RethrowWithFrame(FrameOf(position));
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,265 @@
+// Waits, uses of memory and graphs of operators that do not start in the order of their net.
+#include <gtest/gtest.h>
+
+#include "caffe2_core/runtime/device_uses.h"
+#include "caffe2_core/runtime/device_waits.h"
+#include "caffe2_core/runtime/graph_runs.h"
+#include "tests/contexts/counting/counting_context.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+namespace {
+
+// Operators of a net with the blobs that it reads first.
+struct Net {
+  explicit Net(const std::string& text, Workspace* in = nullptr)
+      : ws(in != nullptr ? in : &own),
+        def(std::make_shared<const NetDef>(ParseNet("name: \"n\" " + text))) {
+    const NetBlobs blobs(*def);
+    for (const uint32_t blob : blobs.read_first()) ws->CreateBlob(blobs.name(blob));
+    operators = std::make_unique<NetOperators>(def, ws);
+  }
+  DeviceWaits Plan(const ExecutionOrder& order) const {
+    return PlanDeviceWaits(operators->all(), operators->FindDependencies(), order);
+  }
+
+  Workspace own;
+  Workspace* const ws;
+  const std::shared_ptr<const NetDef> def;
+  std::unique_ptr<NetOperators> operators;
+};
+
+// "2: 0-1; end: 3-3".
+std::string Text(const DeviceWaits& waits) {
+  std::string text;
+  const auto add = [&](const std::string& place, const std::vector<DeviceWork>& work) {
+    for (const DeviceWork& piece : work) {
+      text += MakeString(text.empty() ? "" : "; ", place, ": ", piece.first_position, "-",
+                         piece.last_position);
+      EXPECT_EQ(piece.last->net_position(), static_cast<int>(piece.last_position));
+    }
+  };
+  for (size_t i = 0; i < waits.before.size(); ++i) {
+    EXPECT_EQ(waits.AreBefore(i), !waits.before[i].empty());
+    add(std::to_string(i), waits.before[i]);
+  }
+  add("end", waits.at_end);
+  return text;
+}
+
+std::string PlanText(const std::string& net, const ExecutionOrder& order) {
+  return Text(Net(net).Plan(order));
+}
+
+std::string Op(const std::string& rest, int device = 20) {
+  return MakeString("op { ", rest, " device_option { device_type: ", device, " } } ");
+}
+std::string OnCPU(const std::string& rest) { return "op { " + rest + " } "; }
+
+// Two chains from a device to the CPU, and an operator of the CPU that touches what the second one
+// began with.
+std::string Chains() {
+  return Op(R"(type: "EnsureCPUOutput" input: "a" output: "b")") +
+         OnCPU(R"(type: "Relu" input: "b" output: "c")") +
+         Op(R"(type: "EnsureCPUOutput" input: "d" output: "e")") +
+         OnCPU(R"(type: "Relu" input: "e" output: "f")") +
+         OnCPU(R"(type: "Relu" input: "d" output: "g")");
+}
+
+TEST(DeviceWaitsTest, FollowTheOrderNotThePositions) {
+  EXPECT_EQ(PlanText(Chains(), InOrderOfNet(5)), "1: 0-0; 3: 2-2");
+  EXPECT_EQ(PlanText(Chains(), {.positions = {0, 2, 1, 3, 4}}), "2: 0-2");
+  EXPECT_EQ(PlanText(Chains(), {.positions = {2, 0, 3, 1, 4}}), "2: 2-0");
+  // When 4 starts, 2 is finished; 0, which started after it, is not.
+  EXPECT_EQ(PlanText(Chains(), {.positions = {2, 3, 0, 4, 1}}), "1: 2-2; 4: 0-0");
+}
+
+TEST(DeviceWaitsTest, AtTheEndAreForAllThatIsLeft) {
+  const std::string net = Op(R"(type: "Relu" input: "a" output: "b")") +
+                          OnCPU(R"(type: "Relu" input: "x" output: "y")") +
+                          Op(R"(type: "Relu" input: "b" output: "c")");
+  const DeviceWaits waits = Net(net).Plan(InOrderOfNet(3));
+  EXPECT_TRUE(waits.before.empty());
+  EXPECT_FALSE(waits.AreBefore(1));
+  EXPECT_EQ(Text(waits), "end: 0-2");
+}
+
+TEST(DeviceWaitsTest, OneStreamWaitsForAnotherOfItsDevice) {
+  const std::string net = Op(R"(type: "Relu" input: "a" output: "b")") +
+                          Op(R"(type: "Relu" input: "b" output: "c")") +
+                          Op(R"(type: "Relu" input: "x" output: "y")");
+  const std::vector<size_t> positions = {0, 1, 2};
+  EXPECT_EQ(PlanText(net, {positions, {3, 3, 3}}), "end: 0-2");
+  EXPECT_EQ(PlanText(net, {positions, {0, 1, 0}}), "1: 0-0; end: 2-2; end: 1-1");
+  EXPECT_EQ(PlanText(net, {positions, {1, 1, 0}}), "end: 2-2; end: 0-1");
+}
+
+TEST(DeviceWaitsTest, AControlInputIsFinishedFirst) {
+  const std::string net =
+      Op(R"(type: "Relu" input: "a" output: "b")") +
+      OnCPU(R"(type: "Relu" input: "x" output: "y" control_input: "b" control_input: "never")") +
+      OnCPU(R"(type: "Relu" input: "x" output: "z")");
+  EXPECT_EQ(PlanText(net, InOrderOfNet(3)), "1: 0-0");
+}
+
+TEST(DeviceWaitsTest, ABlobUnderAnotherNameIsTheSame) {
+  Workspace parent;
+  parent.CreateBlob("b");
+  Workspace ws(&parent, {{"b", "b"}, {"forwarded", "b"}});
+  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                    OnCPU(R"(type: "Relu" input: "forwarded" output: "y")"),
+                &ws);
+  EXPECT_EQ(Text(net.Plan(InOrderOfNet(2))), "1: 0-0");
+}
+
+TEST(DeviceWaitsTest, MemorySharedThroughAnAliasIsFinishedFirst) {
+  const std::string net = OnCPU(R"(type: "Alias" input: "x" output: "y")") +
+                          Op(R"(type: "CopyFromCPUInput" input: "y" output: "d")") +
+                          OnCPU(R"(type: "ConstantFill" output: "x")");
+  EXPECT_EQ(PlanText(net, InOrderOfNet(3)), "2: 1-1");
+}
+
+TEST(DeviceWaitsTest, RejectOrdersThatTheNetForbids) {
+  const Net net(Chains());
+  ExpectThrows(
+      [&] {
+        net.Plan({.positions = {1, 0, 2, 3, 4}});
+      },
+      "the order of a net has operator 1 before operator 0, want it after");
+  ExpectThrows(
+      [&] {
+        net.Plan({{0, 1, 2, 3, 4}, {0, 0}});
+      },
+      "the order of 5 operators has 2 streams");
+}
+
+TEST(WorkUnderWayTest, NamesWhatTheDeviceIsAtWorkOn) {
+  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                OnCPU(R"(type: "Relu" input: "x" output: "y")") +
+                Op(R"(type: "EnsureCPUOutput" input: "b" output: "c")") +
+                Op(R"(type: "Relu" input: "b" output: "e")") +
+                OnCPU(R"(type: "Relu" input: "c" output: "d")") +
+                Op(R"(type: "Relu" input: "b" output: "f")") +
+                Op(R"(type: "Relu" input: "f" output: "g")"));
+  const ExecutionOrder order = InOrderOfNet(7);
+  const DeviceWaits waits = net.Plan(order);
+  const auto at = [&](size_t place) {
+    return WorkUnderWay(net.operators->all(), order, waits, place);
+  };
+  EXPECT_EQ(at(0), "");
+  EXPECT_EQ(at(1), "");  // the CPU is not refused
+  EXPECT_EQ(at(2),
+            "work of operators 0 to 1 on COUNTING was under way and has failed, which may be the "
+            "cause");
+  EXPECT_THAT(at(3), testing::HasSubstr("operators 0 to 2 on COUNTING"));
+  EXPECT_EQ(at(4), "");
+  EXPECT_EQ(at(5), "");  // all before was waited for
+  EXPECT_THAT(at(6), testing::HasSubstr("operators 5 to 5 on COUNTING"));
+  EXPECT_EQ(at(kNoPosition), "");
+}
+
+std::vector<float> FetchDevice(const Workspace& ws, const std::string& name) {
+  const Tensor host(ws.GetBlob(name)->Get<Tensor>(), CPU);
+  return {host.data<float>(), host.data<float>() + host.numel()};
+}
+
+// a = x + x and b = relu(a) on the device, with r = relu(h) on the CPU between.
+std::string Apart() {
+  return Op(R"(type: "Add" input: "x" input: "x" output: "a")") +
+         OnCPU(R"(type: "Relu" input: "h" output: "r")") +
+         Op(R"(type: "Relu" input: "a" output: "b")");
+}
+
+void RunInOrder(Net* net, const ExecutionOrder& order, int graphs) {
+  Tensor host({2}, CPU);
+  net->ws->GetBlob("x")->GetMutableTensor(kCounting);
+  Feed<float>(net->ws, "h", {1}, {-1});
+  const DeviceWaits waits = net->Plan(order);
+  GraphRuns runs("n", net->operators->all(), order, waits);
+  EXPECT_EQ(runs.empty(), graphs == 0);
+  if (runs.empty()) return;
+  for (int run = 1; run <= 4; ++run) {
+    host.mutable_data<float>()[0] = -1;
+    host.mutable_data<float>()[1] = static_cast<float>(run);
+    net->ws->GetBlob("x")->GetMutableTensor(kCounting)->CopyFrom(host);
+    size_t running = kNoPosition;
+    size_t place = 0;
+    while (place < order.size()) place = runs.Start(place, &running);
+    EXPECT_EQ(place, order.size());
+    FinishDeviceWork(waits.at_end);
+    EXPECT_EQ(FetchDevice(*net->ws, "b"), (std::vector<float>{0, 2.f * static_cast<float>(run)}));
+    EXPECT_EQ(runs.num_recorded(), run < 3 ? 0 : graphs);
+  }
+}
+
+TEST(GraphRunsTest, RecordWhatStartsTogetherInTheirOrder) {
+  for (const std::vector<size_t>& positions :
+       {std::vector<size_t>{1, 0, 2}, std::vector<size_t>{0, 2, 1}}) {
+    Net net(Apart());
+    RunInOrder(&net, {.positions = positions}, 1);
+  }
+  Net net(Apart());
+  RunInOrder(&net, InOrderOfNet(3), 0);
+}
+
+TEST(GraphRunsTest, RecordOnTheStreamOfTheOrder) {
+  Net together(Apart());
+  RunInOrder(&together, {{1, 0, 2}, {0, 7, 7}}, 1);
+  Net apart(Apart());
+  RunInOrder(&apart, {{1, 0, 2}, {0, 7, 8}}, 0);  // the second waits for the first
+  Net independent(Op(R"(type: "Relu" input: "x" output: "a")") +
+                  Op(R"(type: "Relu" input: "h" output: "b")"));
+  RunInOrder(&independent, {{0, 1}, {0, 1}}, 0);
+}
+
+TEST(GraphRunsTest, BlameTheOperatorByItsPosition) {
+  Net net(Apart());  // x is on the CPU, which Add rejects
+  Feed<float>(net.ws, "x", {2}, {1, 2});
+  Feed<float>(net.ws, "h", {1}, {-1});
+  const ExecutionOrder order = {.positions = {1, 0, 2}};
+  GraphRuns runs("n", net.operators->all(), order, net.Plan(order));
+  size_t running = kNoPosition;
+  ASSERT_EQ(runs.Start(0, &running), 1u);
+  EXPECT_EQ(running, 1u);
+  EXPECT_THROW(runs.Start(1, &running), EnforceNotMet);
+  EXPECT_EQ(running, 0u);
+}
+
+TEST(DeviceUsesTest, AreOfNetsWithSeveralStreams) {
+  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                Op(R"(type: "Relu" input: "b" output: "c")"));
+  const NetDependencies dependencies = net.operators->FindDependencies();
+  const auto none = [&](const std::vector<int>& streams) {
+    return DeviceUses(net.operators->all(), dependencies, {{0, 1}, streams}).empty();
+  };
+  EXPECT_TRUE(none({}));
+  EXPECT_TRUE(none({2, 2}));
+  EXPECT_FALSE(none({0, 1}));
+}
+
+// Operator 1 reads on the second device what operator 0 makes on the first.
+TEST(DeviceUsesTest, AreToldByPosition) {
+  const std::string second = R"(device_option { device_type: 20 device_id: 1 } } )";
+  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                R"(op { type: "Copy" input: "b" output: "c" )" + second +
+                R"(op { type: "Relu" input: "c" output: "d" )" + second);
+  DeviceUses uses(net.operators->all(), net.operators->FindDependencies(), InOrderOfNet(3));
+  uses.BeginRun();
+  Tensor host({2}, CPU);
+  host.mutable_data<float>()[0] = 0;
+  host.mutable_data<float>()[1] = 0;
+  CountingDevice::SetCurrent(0);
+  net.ws->GetBlob("b")->GetMutableTensor(kCounting)->CopyFrom(host);
+  net.ws->GetBlob("c")->GetMutableTensor(kCounting)->CopyFrom(host);
+  const auto used = [&] { return CountingDevice::Get(0).counts().uses; };
+  const int64_t before = used();
+  uses.Record(0);
+  EXPECT_EQ(used(), before);
+  uses.Record(1);
+  EXPECT_EQ(used(), before + 1);
+  uses.Record(2);  // what its own stream made, wherever it is
+  EXPECT_EQ(used(), before + 1);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
