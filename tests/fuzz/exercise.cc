@@ -7,6 +7,7 @@
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/dependencies.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_drawing.h"
@@ -18,6 +19,7 @@
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/net_operators.h"
 #include "caffe2_core/runtime/net_validation.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/predictor.h"
@@ -40,6 +42,9 @@ FileAccess RandomAccess(Random* random) {
 void Inspect(const NetDef& net, const Workspace& ws) {
   ValidateNet(net);
   OutputsOf(net);
+  const NetDependencies dependencies(net);
+  const ExecutionOrder order = InOrderOfNet(dependencies.num_operators());
+  dependencies.CheckOrder(order.positions);  // what stands in order is in order
   ShapeMap shapes;
   std::set<std::string> parameters;
   for (const std::string& name : ws.Blobs()) {
