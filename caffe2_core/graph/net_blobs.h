@@ -53,7 +53,7 @@ class NetBlobs {
   size_t size() const { return blobs_.size(); }
   // The first name of the blob.
   const std::string& name(uint32_t blob) const { return *blobs_[blob].name; }
-  // kNone: no operator names it.
+  // The blob of that name, of several objects the last; kNone: no operator names it.
   uint32_t Find(const std::string& name) const;
   // Whether an operator has a blob of this name as an input, or as an output.
   bool Reads(const std::string& name) const;

@@ -33,8 +33,8 @@ struct DeviceWaits {
 
 // `operators` by position, `dependencies` theirs by the blobs that they are bound to. A blob counts
 // as touched by who has it as input, output or control input. Operators of the CPU with an
-// asynchronous part have no common stream: each is work of its own. THROWS when `order` is none of
-// the net.
+// asynchronous part have no common stream: each is work of its own. THROWS when `order` breaks a
+// dependency.
 DeviceWaits PlanDeviceWaits(const std::vector<OperatorBase*>& operators,
                             const NetDependencies& dependencies, const ExecutionOrder& order);
 

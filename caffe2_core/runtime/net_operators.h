@@ -35,7 +35,7 @@
 
 namespace caffe2rt {
 
-// In place of an operator's position: none.
+// Stands for the position of no operator.
 inline constexpr size_t kNoPosition = SIZE_MAX;
 
 // How one thread starts the operators of a net: each once, after those on which it depends.
