@@ -173,8 +173,8 @@ TEST(NetOperatorsTest, DependenciesFollowBlobsNotNames) {
   Workspace parent;
   parent.CreateBlob("theirs");
   Workspace ws(&parent, {{"mine", "theirs"}, {"too", "theirs"}});
-  NetOperators operators(Def(TestOp(R"(output: "too")") +
-                             TestOp(R"(input: "mine" output: "y")") + TestOp(R"(input: "too")")),
+  NetOperators operators(Def(TestOp(R"(output: "too")") + TestOp(R"(input: "mine" output: "y")") +
+                             TestOp(R"(input: "too")")),
                          &ws);
   const NetDependencies dependencies = operators.FindDependencies();
   EXPECT_EQ(dependencies.size(), 2u);
