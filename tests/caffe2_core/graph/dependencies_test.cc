@@ -128,6 +128,16 @@ TEST(NetDependenciesTest, KnowsBlobsOfOneMemory) {
   EXPECT_NE(dependencies.memory(3), dependencies.memory(0));
 }
 
+TEST(NetDependenciesTest, KnowsBlobsOfOneMemoryWhateverIsMergedFirst) {
+  const NetDef net = ParseNet(R"(
+    op { input: "a" input: "b" input: "c" input: "d" }
+    op { type: "DependenciesTestAlias" input: "c" output: "d" }
+    op { type: "DependenciesTestAlias" input: "b" output: "c" }
+    op { type: "DependenciesTestAlias" input: "a" output: "b" })");
+  const NetDependencies dependencies(net);
+  for (uint32_t blob = 0; blob < 4; ++blob) EXPECT_EQ(dependencies.memory(blob), 0u) << blob;
+}
+
 TEST(NetDependenciesTest, FollowObjectsNotNamesOnceBound) {
   const NetDef net = ParseNet(R"(op { output: "a" } op { input: "b" } op { input: "a" })");
   Blob one, other;

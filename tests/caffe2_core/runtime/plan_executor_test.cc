@@ -47,6 +47,17 @@ TEST(PlanExecutorTest, FindsAStopBlobThatTheStepsOwnNetsMake) {
   }
 }
 
+TEST(PlanExecutorTest, CreatesWhatItsNetsWriteButNotWhatNetsInArgumentsDo) {
+  Workspace ws;
+  EXPECT_TRUE(test::RunPlanText(&ws, R"(
+    network { name: "late" op { type: "ConstantFill" output: "made"
+      arg { name: "shape" ints: 1 }
+      arg { name: "then_net" n { op { type: "Relu" input: "made" output: "nested" } } } } }
+    execution_step { network: "late" num_iter: 0 })"));
+  EXPECT_TRUE(ws.HasBlob("made"));
+  EXPECT_FALSE(ws.HasBlob("nested"));
+}
+
 TEST(PlanExecutorTest, NumIterZeroRunsNothing) {
   Workspace ws;
   EXPECT_TRUE(

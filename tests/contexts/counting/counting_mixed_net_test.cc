@@ -110,6 +110,22 @@ TEST(CountingMixedNetTest, TellsOfMemoryThatAnotherDeviceUses) {
   CountingDevice::SetCurrent(0);
 }
 
+TEST(CountingMixedNetTest, TellsOfMemoryThatItFoundOnAnotherDevice) {
+  Workspace ws;
+  Feed<float>(&ws, "x", {2}, {-1, 2});
+  ASSERT_TRUE(ws.RunNetOnce(ParseNet(R"(
+    op { type: "CopyFromCPUInput" input: "x" output: "a" device_option { device_type: 20 device_id: 0 } }
+    op { type: "CopyFromCPUInput" input: "x" output: "b" device_option { device_type: 20 device_id: 0 } })")));
+  ws.CreateNet(ParseNet(R"(
+    name: "apart" arg { name: "inject_copies" i: 0 }
+    op { type: "Relu" input: "a" output: "c" device_option { device_type: 20 device_id: 0 } }
+    op { type: "Copy" input: "b" output: "d" device_option { device_type: 20 device_id: 1 } })"));
+  const int64_t uses = Counts().uses;
+  ASSERT_TRUE(ws.RunNet("apart"));  // nothing to wait for before its end
+  EXPECT_EQ(Counts().uses, uses + 1);
+  CountingDevice::SetCurrent(0);
+}
+
 // Fails on the device, after RunOnDevice has returned.
 class FailsLaterOp final : public Operator<CountingContext> {
  public:

@@ -5,6 +5,7 @@
 #include "caffe2_core/runtime/device_waits.h"
 #include "caffe2_core/runtime/graph_runs.h"
 #include "tests/contexts/counting/counting_context.h"
+#include "tests/contexts/counting/gate.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test {
@@ -259,6 +260,33 @@ TEST(DeviceUsesTest, AreToldByPosition) {
   EXPECT_EQ(used(), before + 1);
   uses.Record(2);  // what its own stream made, wherever it is
   EXPECT_EQ(used(), before + 1);
+}
+
+TEST(DeviceUsesTest, AreOfTheStreamThatTheOrderGives) {
+  const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
+                R"(op { type: "Copy" input: "b" output: "c"
+                        device_option { device_type: 20 device_id: 1 } })");
+  DeviceUses uses(net.operators->all(), net.operators->FindDependencies(), {{0, 1}, {0, 3}});
+  uses.BeginRun();
+  CountingDevice::SetCurrent(0);
+  Tensor* const b = net.ws->GetBlob("b")->GetMutableTensor(kCounting);
+  const int64_t floats = 10 << 20;  // two do not fit
+  b->Resize(std::vector<int64_t>{floats});
+  b->mutable_data<float>();
+  uses.Record(1);
+  DeviceOption second;
+  second.set_device_type(kCounting);
+  second.set_device_id(1);
+  CountingContext user(second);
+  user.SwitchToDevice(3);
+  const auto release = Hold(user);
+  CountingDevice::SetCurrent(0);
+  b->FreeMemory();
+  const size_t nbytes = static_cast<size_t>(floats) * sizeof(float);
+  EXPECT_THROW(TheCountingStaticContext()->New(nbytes), EnforceNotMet);
+  release();
+  user.FinishDeviceComputation();
+  const DataPtr again(TheCountingStaticContext()->New(nbytes));
 }
 
 }  // namespace
