@@ -84,10 +84,14 @@ std::optional<std::string> TakeOver(Entry* deferred, FlagInfo info, FlagSetter s
   return text;
 }
 
-void KeepText(const std::string& name, const std::string& type, const std::string& text) {
+void CheckType(const std::string& type, const std::string& text) {
   if (type == "int" || type == "int64") ParseFlagInteger(text);
   if (type == "bool") ParseFlagBool(text);
   if (type == "double") ParseFlagDouble(text);
+}
+
+void KeepText(const std::string& name, const std::string& type, const std::string& text) {
+  CheckType(type, text);
   std::lock_guard<std::mutex> lock(TheTable().mutex);
   TheTable().entries.at(name).text = text;
 }
@@ -158,33 +162,37 @@ void RegisterDeferredFlag(FlagInfo info) {
   table.entries.try_emplace(name, std::move(entry));
 }
 
-bool RegisterFlag(const char* name, int* variable, const char* help, const char* file) {
-  return RegisterFlag(
-      {name, "int", MakeString(*variable), help, file}, [variable](const std::string& text) {
-        const int64_t value = ParseFlagInteger(text);
-        CAFFE_ENFORCE(value >= INT_MIN && value <= INT_MAX, value, " does not fit into int");
-        *variable = static_cast<int>(value);
-      });
+Flag FlagOf(const char* name, int* variable, const char* help, const char* file) {
+  return {{name, "int", MakeString(*variable), help, file}, [variable](const std::string& text) {
+            const int64_t value = ParseFlagInteger(text);
+            CAFFE_ENFORCE(value >= INT_MIN && value <= INT_MAX, value, " does not fit into int");
+            *variable = static_cast<int>(value);
+          }};
 }
 
-bool RegisterFlag(const char* name, int64_t* variable, const char* help, const char* file) {
-  return RegisterFlag({name, "int64", MakeString(*variable), help, file},
-                      [variable](const std::string& text) { *variable = ParseFlagInteger(text); });
+Flag FlagOf(const char* name, int64_t* variable, const char* help, const char* file) {
+  return {{name, "int64", MakeString(*variable), help, file},
+          [variable](const std::string& text) { *variable = ParseFlagInteger(text); }};
 }
 
-bool RegisterFlag(const char* name, double* variable, const char* help, const char* file) {
-  return RegisterFlag({name, "double", MakeString(*variable), help, file},
-                      [variable](const std::string& text) { *variable = ParseFlagDouble(text); });
+Flag FlagOf(const char* name, double* variable, const char* help, const char* file) {
+  return {{name, "double", MakeString(*variable), help, file},
+          [variable](const std::string& text) { *variable = ParseFlagDouble(text); }};
 }
 
-bool RegisterFlag(const char* name, bool* variable, const char* help, const char* file) {
-  return RegisterFlag({name, "bool", *variable ? "true" : "false", help, file},
-                      [variable](const std::string& text) { *variable = ParseFlagBool(text); });
+Flag FlagOf(const char* name, bool* variable, const char* help, const char* file) {
+  return {{name, "bool", *variable ? "true" : "false", help, file},
+          [variable](const std::string& text) { *variable = ParseFlagBool(text); }};
 }
 
-bool RegisterFlag(const char* name, std::string* variable, const char* help, const char* file) {
-  return RegisterFlag({name, "string", *variable, help, file},
-                      [variable](const std::string& text) { *variable = text; });
+Flag FlagOf(const char* name, std::string* variable, const char* help, const char* file) {
+  return {{name, "string", *variable, help, file},
+          [variable](const std::string& text) { *variable = text; }};
+}
+
+Flag IdleFlag(const char* name, const char* type, const char* default_value, const char* file) {
+  return {{name, type, default_value, "known, without effect here", file},
+          [type = std::string(type)](const std::string& text) { CheckType(type, text); }};
 }
 
 void SetFlag(const std::string& name, const std::string& text) {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace caffe2rt {
@@ -28,6 +29,11 @@ struct FlagInfo {
 // THROWS when the text is no value of the flag's type.
 using FlagSetter = std::function<void(const std::string& text)>;
 
+struct Flag {
+  FlagInfo info;
+  FlagSetter set;
+};
+
 // Returns whether the name was new. A deferred flag gives its place, and THROWS when the text it
 // was given does not fit.
 bool RegisterFlag(FlagInfo info, FlagSetter set);
@@ -35,12 +41,20 @@ bool RegisterFlag(FlagInfo info, FlagSetter set);
 // part registers the flag. Does nothing when the name is known.
 void RegisterDeferredFlag(FlagInfo info);
 
-// `variable` must outlive the process's use of the table. Its present value is the default.
-bool RegisterFlag(const char* name, int* variable, const char* help, const char* file);
-bool RegisterFlag(const char* name, int64_t* variable, const char* help, const char* file);
-bool RegisterFlag(const char* name, double* variable, const char* help, const char* file);
-bool RegisterFlag(const char* name, bool* variable, const char* help, const char* file);
-bool RegisterFlag(const char* name, std::string* variable, const char* help, const char* file);
+// A flag that sets a variable, which must outlive the process's use of the table. Its present value
+// is the default.
+Flag FlagOf(const char* name, int* variable, const char* help, const char* file);
+Flag FlagOf(const char* name, int64_t* variable, const char* help, const char* file);
+Flag FlagOf(const char* name, double* variable, const char* help, const char* file);
+Flag FlagOf(const char* name, bool* variable, const char* help, const char* file);
+Flag FlagOf(const char* name, std::string* variable, const char* help, const char* file);
+template <class T>
+bool RegisterFlag(const char* name, T* variable, const char* help, const char* file) {
+  Flag flag = FlagOf(name, variable, help, file);
+  return RegisterFlag(std::move(flag.info), std::move(flag.set));
+}
+// A flag of Caffe2 that changes nothing: its text is checked for its type.
+Flag IdleFlag(const char* name, const char* type, const char* default_value, const char* file);
 
 // THROWS for an unknown name (naming what is close) and for a text that does not fit the type.
 void SetFlag(const std::string& name, const std::string& text);
