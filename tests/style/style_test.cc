@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/style/device_rules.h"
 #include "tests/style/file_rules.h"
 #include "tests/style/layer_rules.h"
 #include "tests/style/operator_rules.h"
@@ -25,6 +26,7 @@ void ExpectKept(Rule rule) {
 
 TEST(SourcesTest, IncludeOnlyLayersBelow) { ExpectKept(CheckLayers); }
 TEST(SourcesTest, IncludeCudaWhereItMayBe) { ExpectKept(CheckCudaHeaders); }
+TEST(SourcesTest, NameNoDeviceInTheCore) { ExpectKept(CheckCudaInCore); }
 TEST(SourcesTest, AreShort) { ExpectKept(CheckLength); }
 TEST(SourcesTest, AreNamedAfterTheirSubject) { ExpectKept(CheckNames); }
 TEST(SourcesTest, GuardTheirHeaders) { ExpectKept(CheckPragmaOnce); }
@@ -97,6 +99,27 @@ TEST_F(RulesTest, FindCudaHeaders) {
   dir_.Write("operators/conv/conv_cudnn.cc", "#include <cudnn.h>\n");
   EXPECT_THAT(Check(CheckCudaHeaders, "operators/conv/conv.cc", "#include <cublas_v2.h>\n"),
               ElementsAre(HasSubstr("conv.cc:1 includes cublas_v2.h")));
+}
+
+TEST_F(RulesTest, FindCudaInTheCore) {
+  dir_.Write("caffe2_core/device/device_type.h", "enum DeviceType { CUDA = 1 };\n");
+  dir_.Write("caffe2_core/compat/caffe2/core/a.h", "class CUDAContext;\n");
+  dir_.Write("contexts/cuda/a.cc", "class CUDAContext;\n");
+  dir_.Write("caffe2_core/base/simd.h", "#if !defined(__CUDACC__)\n");
+  dir_.Write("caffe2_core/runtime/operator_registry.h",
+             "#define REGISTER_CUDA_OPERATOR_STR(a)\nif (type == ::caffe2rt::CUDA) f();\n");
+  dir_.Write("caffe2_core/io/README.md", "TensorCUDA, cuda_gpu_id, and devices of CUDA.\n");
+  EXPECT_THAT(
+      Check(CheckCudaInCore, "caffe2_core/runtime/net.cc",
+            "// as in contexts/CUDA-like places\n"
+            "if (op.cuda_sync()) FindCuda(\"caffe2_cuda_pool\");  // --cuda-sync\n"
+            "switch (type) { case CUDA: return; }\n"),
+      testing::UnorderedElementsAre(
+          HasSubstr("io/README.md:1 names TensorCUDA;"), HasSubstr("io/README.md:1 names CUDA;"),
+          HasSubstr("operator_registry.h:2 compares with CUDA"),
+          HasSubstr("net.cc:1 names CUDA-like;"), HasSubstr("net.cc:2 names FindCuda;"),
+          HasSubstr("net.cc:2 names caffe2_cuda_pool;"), HasSubstr("net.cc:3 names CUDA;"),
+          HasSubstr("net.cc:3 compares with CUDA")));
 }
 
 TEST_F(RulesTest, FindLongFiles) {
