@@ -1,14 +1,18 @@
-// The contexts that come with the library.
+// The contexts that come with the library, and the devices that it loads when they are asked for.
 
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/runtime/init.h"
 #include "contexts/cpu/cpu_allocator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "contexts/cuda/cuda_descriptor.h"
 
 namespace caffe2rt {
 
 void EnsureBuiltinContexts() { RegisterCPUContext(); }
+
+std::vector<DeviceDescriptor> BuiltinDeviceDescriptors() { return {CudaDescriptor()}; }
 
 void RegisterContextFlags() {
   CPUMemoryOptions& memory = GlobalCPUMemoryOptions();

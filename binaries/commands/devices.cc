@@ -3,14 +3,16 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "binaries/commands/command.h"
 #include "binaries/json_writer.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/isa.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/device/context.h"
-#include "caffe2_core/device/cuda_module.h"
+#include "caffe2_core/device/device_module.h"
 #include "contexts/cpu/cpu_allocator.h"
 #include "contexts/cpu/numa.h"
 
@@ -37,75 +39,90 @@ void WriteCpu(JsonWriter* json) {
   json->Key("instruction_set").Value(IsaName(CpuIsa()));
 }
 
-// What there is of CUDA, also where nothing is.
-void WriteCuda(const CudaPresence& presence, JsonWriter* json) {
-  json->Key("state").Value(CudaStateName(presence.state));
+// The module's own words; nothing when there is no module.
+DeviceDescription Describe(DeviceType type) {
+  const DeviceModule* const module = LoadDeviceModule(type);
+  return module != nullptr && module->describe != nullptr ? module->describe()
+                                                          : DeviceDescription();
+}
+
+// What there is of a device that is loaded on demand, also where nothing is.
+void WriteModule(const DeviceDescriptor& device, JsonWriter* json) {
+  const DevicePresence& presence = FindDevice(device.type);
+  json->Key("state").Value(DeviceStateName(presence.state));
   json->Key("message").Value(presence.message).Key("module").Value(presence.path);
-  const CudaModule* const module = LoadCudaModule();
-  if (module == nullptr) return;
+  if (LoadDeviceModule(device.type) == nullptr) return;
+  const DeviceDescription description = Describe(device.type);
   json->Key("devices").BeginArray();
-  for (const CudaModule::Device& device : module->devices()) {
-    json->BeginObject()
-        .Key("name")
-        .Value(device.name)
-        .Key("memory_bytes")
-        .Value(device.memory_bytes)
-        .Key("compute_capability")
-        .Value(MakeString(device.major, ".", device.minor))
-        .EndObject();
+  for (const DeviceDescription::Device& one : description.devices) {
+    json->BeginObject().Key("name").Value(one.name).Key("memory_bytes").Value(one.memory_bytes);
+    for (const auto& [key, value] : one.facts) json->Key(key).Value(value);
+    json->EndObject();
   }
   json->EndArray().Key("libraries").BeginArray();
-  for (const CudaModule::Library& library : module->libraries()) {
+  for (const DeviceDescription::Library& library : description.libraries) {
     json->BeginObject().Key("name").Value(library.name).Key("found").Value(library.found);
     json->Key("detail").Value(library.detail).EndObject();
   }
   json->EndArray();
 }
 
-void PrintCuda(const CudaPresence& presence) {
-  if (presence.state != CudaState::kReady) {
+void PrintModule(const DeviceDescriptor& device) {
+  const DevicePresence& presence = FindDevice(device.type);
+  if (presence.state != DeviceState::kReady) {
     std::cout << presence.message << "; nets that ask for it run on the CPU\n";
     return;
   }
   if (!presence.message.empty()) std::cout << presence.message << "\n";
-  const CudaModule* const module = LoadCudaModule();
-  if (module == nullptr) return;
+  const DeviceDescription description = Describe(device.type);
   int id = 0;
-  for (const CudaModule::Device& device : module->devices()) {
-    std::cout << "  cuda:" << id++ << "  " << device.name << ", " << Gibibytes(device.memory_bytes)
-              << " GiB of memory, compute capability " << device.major << "." << device.minor
-              << "\n";
+  for (const DeviceDescription::Device& one : description.devices) {
+    std::cout << "  " << AsciiLower(device.name) << ":" << id++ << "  " << one.name << ", "
+              << Gibibytes(one.memory_bytes) << " GiB of memory";
+    for (DeviceDescription::Fact fact : one.facts) {
+      std::replace(fact.key.begin(), fact.key.end(), '_', ' ');
+      std::cout << ", " << fact.key << " " << fact.value;
+    }
+    std::cout << "\n";
   }
-  for (const CudaModule::Library& library : module->libraries()) {
+  for (const DeviceDescription::Library& library : description.libraries) {
     std::cout << "  " << library.name << ": " << (library.found ? "found" : library.detail) << "\n";
   }
 }
 
-int Devices(const CommandLine& line) {
-  CheckPositional(line, 0, 0, "no files");
-  const CudaPresence& cuda = FindCuda();
-  std::vector<DeviceType> types = RegisteredDeviceTypes();
-  if (line.Has("json")) {
-    JsonWriter json;
-    json.BeginArray();
-    for (const DeviceType type : types) {
-      json.BeginObject().Key("type").Value(static_cast<int>(type));
-      json.Key("name").Value(DeviceTypeName(type)).Key("available").Value(true);
-      if (type == CPU) WriteCpu(&json);
-      if (type == CUDA) WriteCuda(cuda, &json);
-      json.EndObject();
-    }
-    if (cuda.state != CudaState::kReady) {
-      json.BeginObject().Key("type").Value(static_cast<int>(CUDA));
-      json.Key("name").Value(DeviceTypeName(CUDA)).Key("available").Value(false);
-      WriteCuda(cuda, &json);
-      json.EndObject();
-    }
-    json.EndArray();
-    std::cout << json.text() << "\n";
-    return 0;
+// Devices that could be loaded and are not available. Loads all that can be.
+std::vector<const DeviceDescriptor*> MissingDevices() {
+  std::vector<const DeviceDescriptor*> missing;
+  for (const DeviceDescriptor* device : DeviceDescriptors()) {
+    if (FindDevice(device->type).state != DeviceState::kReady) missing.push_back(device);
   }
-  for (const DeviceType type : types) {
+  return missing;
+}
+
+void WriteDevices(const std::vector<const DeviceDescriptor*>& missing) {
+  JsonWriter json;
+  json.BeginArray();
+  for (const DeviceType type : RegisteredDeviceTypes()) {
+    json.BeginObject().Key("type").Value(static_cast<int>(type));
+    json.Key("name").Value(DeviceTypeName(type)).Key("available").Value(true);
+    if (type == CPU) WriteCpu(&json);
+    if (const DeviceDescriptor* const device = FindDeviceDescriptor(type)) {
+      WriteModule(*device, &json);
+    }
+    json.EndObject();
+  }
+  for (const DeviceDescriptor* device : missing) {
+    json.BeginObject().Key("type").Value(static_cast<int>(device->type));
+    json.Key("name").Value(device->name).Key("available").Value(false);
+    WriteModule(*device, &json);
+    json.EndObject();
+  }
+  json.EndArray();
+  std::cout << json.text() << "\n";
+}
+
+void PrintDevices(const std::vector<const DeviceDescriptor*>& missing) {
+  for (const DeviceType type : RegisteredDeviceTypes()) {
     std::cout << DeviceTypeName(type) << " (device type " << static_cast<int>(type) << ")";
     if (type == CPU) {
       std::cout << ": " << UsableCores() << " cores, " << IsaName(CpuIsa()) << ", "
@@ -113,9 +130,15 @@ int Devices(const CommandLine& line) {
                 << Gibibytes(GetCPUMemoryUsage().limit_bytes) << " GiB (--memory-limit)";
     }
     std::cout << "\n";
-    if (type == CUDA) PrintCuda(cuda);
+    if (const DeviceDescriptor* const device = FindDeviceDescriptor(type)) PrintModule(*device);
   }
-  if (cuda.state != CudaState::kReady) PrintCuda(cuda);
+  for (const DeviceDescriptor* device : missing) PrintModule(*device);
+}
+
+int Devices(const CommandLine& line) {
+  CheckPositional(line, 0, 0, "no files");
+  const std::vector<const DeviceDescriptor*> missing = MissingDevices();
+  line.Has("json") ? WriteDevices(missing) : PrintDevices(missing);
   return 0;
 }
 

@@ -85,7 +85,7 @@ void MakeNamesDiffer(Model* model) {
 
 void SetDevices(const CommandLine& line, Model* model) {
   const std::string device = line.Text("device");
-  if (DeviceOption cuda; ParseCudaDevice(device, &cuda)) {
+  if (DeviceOption cuda; ParseDevice(device, &cuda)) {
     std::set<std::string> on_cpu;
     for (NetDef* net : AllNets(model)) {
       for (const std::string& type : PlaceNet(net, cuda)) on_cpu.insert(type);

@@ -38,7 +38,7 @@ namespace caffe2rt {
 #define CAFFE2RT_SIMD
 #endif
 
-// An element function is one of the CUDA device, too, where a CUDA source includes it.
+// An element function is a device function, too, where a source for nvcc includes it.
 #define CAFFE2RT_SIMD_INLINE CAFFE2RT_HOST_DEVICE __attribute__((always_inline))
 
 // Before a loop whose iterations are independent although pointers may be equal (in place). clang

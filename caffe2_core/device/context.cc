@@ -8,15 +8,13 @@
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/device/context_conflict.h"
 #include "caffe2_core/device/cpu_allocator.h"
-#include "caffe2_core/device/cuda_module.h"
+#include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/device/device_graph.h"
+#include "caffe2_core/device/device_module.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
 namespace {
-
-constexpr const char* kKnownNames[] = {"CPU", "CUDA", "MKLDNN", "OPENGL", "OPENCL", "IDEEP",
-                                       "HIP", "FPGA", "MSNPU",  "XLA",    "MLC"};
 
 struct StaticContexts {
   std::array<std::atomic<BaseStaticContext*>, kMaxDeviceTypes> rows{};
@@ -53,10 +51,14 @@ bool TryRegister(int64_t type, const std::string& name, BaseStaticContext* conte
 
 std::string DeviceTypeName(int64_t type) {
   if (IsValidDeviceType(type)) {
-    StaticContexts& contexts = Contexts();
-    std::lock_guard<std::mutex> lock(contexts.mutex);
-    if (!contexts.names[type].empty()) return contexts.names[type];
-    if (static_cast<size_t>(type) < std::size(kKnownNames)) return kKnownNames[type];
+    const auto known = static_cast<DeviceType>(type);
+    {
+      StaticContexts& contexts = Contexts();
+      std::lock_guard<std::mutex> lock(contexts.mutex);
+      if (!contexts.names[type].empty()) return contexts.names[type];
+    }
+    if (const DeviceDescriptor* const device = FindDeviceDescriptor(known)) return device->name;
+    if (const char* const name = Caffe2DeviceName(known)) return name;
   }
   return MakeString("device type ", type);
 }
@@ -73,8 +75,8 @@ BaseStaticContext* FindStaticContext(DeviceType type) {
   if (__builtin_expect(context == nullptr, 0)) {
     EnsureBuiltinContexts();
     context = contexts.rows[type].load(std::memory_order_acquire);
-    if (type == CUDA && context == nullptr) {
-      FindCuda();  // registers it when it is there; asks once
+    if (context == nullptr && FindDeviceDescriptor(type) != nullptr) {
+      FindDevice(type);  // registers it when it is available; asks once
       context = contexts.rows[type].load(std::memory_order_acquire);
     }
   }
@@ -93,8 +95,9 @@ BaseStaticContext* GetStaticContext(DeviceType type) {
   for (const DeviceType known : RegisteredDeviceTypes()) names.push_back(DeviceTypeName(known));
   CAFFE_THROW("device ", DeviceTypeName(type), " (type ", static_cast<int>(type),
               ") is not available here; available: ", Join(", ", names),
-              type == CUDA ? MakeString("; ", FindCuda().message, "; run on the CPU")
-                           : "; load the module that brings it, or run on the CPU");
+              FindDeviceDescriptor(type) != nullptr
+                  ? MakeString("; ", FindDevice(type).message, "; run on the CPU")
+                  : "; load the module that brings it, or run on the CPU");
 }
 
 std::vector<DeviceType> RegisteredDeviceTypes() {

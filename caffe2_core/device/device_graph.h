@@ -1,5 +1,5 @@
 #pragma once
-// Work of one stream that was recorded once and is started again as a whole: a CUDA graph.
+// Work of one stream that was recorded once and is started again as a whole.
 //
 //   graph->BeginCapture(0);          // nothing of the thread's stream 0 runs from here on
 //   for (op : operators) op->Enqueue(0);

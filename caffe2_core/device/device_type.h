@@ -6,8 +6,8 @@
 
 namespace caffe2rt {
 
-// Unscoped and convertible to int, as sources written for Caffe2 use it both ways (CUDA,
-// DeviceType::CUDA, set_device_type(CUDA)).
+// Unscoped and convertible to int, as sources written for Caffe2 use it both ways (CPU,
+// DeviceType::CPU, set_device_type(CPU)).
 enum DeviceType : int32_t {
   CPU = 0,
   CUDA = 1,
@@ -33,8 +33,11 @@ inline constexpr bool IsValidDeviceType(int64_t type) {
 // `type` from a file as a DeviceType. THROWS for a number outside 0 to 31, naming it.
 DeviceType CheckedDeviceType(int64_t type);
 
-// "CPU", "CUDA", ...; the name a context was registered with for user devices; "device type 17"
-// when nothing is known.
+// The name that Caffe2 gave a type; null for one of a user.
+const char* Caffe2DeviceName(DeviceType type);
+
+// "CPU", ...; for user devices the name of the registered context or of the descriptor; "device
+// type 17" when nothing is known.
 std::string DeviceTypeName(int64_t type);
 
 }  // namespace caffe2rt

@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
+#include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_blobs.h"
@@ -12,9 +13,14 @@
 namespace caffe2rt {
 namespace {
 
+const DeviceDescriptor* DescriptorOf(const DevicePlace& place) {
+  return FindDeviceDescriptor(static_cast<DeviceType>(place.type));
+}
+
 std::string SuffixOf(const DevicePlace& place) {
   if (place.type == CPU) return "_cpu";
-  std::string name = place.type == CUDA ? "gpu" : DeviceTypeName(place.type);
+  const DeviceDescriptor* const device = DescriptorOf(place);
+  std::string name = device != nullptr ? device->blob_suffix : DeviceTypeName(place.type);
   for (char& c : name) c = c == ' ' ? '_' : AsciiLower(c);
   return MakeString('_', name, '_', place.id);
 }
@@ -42,10 +48,14 @@ OperatorDef WithNetDevice(const NetDef& net, const OperatorDef& op) {
   return placed;
 }
 
-const char* CopyType(const DevicePlace& from, const DevicePlace& to) {
-  if (from.type == CPU) return to.type == CUDA ? "CopyCPUToGPU" : "CopyFromCPUInput";
-  if (to.type == CPU) return from.type == CUDA ? "CopyGPUToCPU" : "EnsureCPUOutput";
-  return "Copy";
+std::string CopyType(const DevicePlace& from, const DevicePlace& to) {
+  if (from.type != CPU && to.type != CPU) return "Copy";
+  const DeviceDescriptor* const device = DescriptorOf(from.type == CPU ? to : from);
+  const std::string own = device == nullptr  ? ""
+                          : from.type == CPU ? device->copy_from_cpu
+                                             : device->copy_to_cpu;
+  if (!own.empty()) return own;
+  return from.type == CPU ? "CopyFromCPUInput" : "EnsureCPUOutput";
 }
 
 }  // namespace

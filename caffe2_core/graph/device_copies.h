@@ -6,11 +6,11 @@
 //   NetDef predict = InjectCrossDeviceCopies(predict_net, &blobs);   // knows where init left what
 //
 // An operator that reads blob x on another device than where x is gets a copy of it: "x_cpu",
-// "x_gpu_1" for CUDA device 1, "x_counting_0" for a user's device type named COUNTING. Operators
-// that follow use the same copy, until x is written again. Outputs keep their names. An output that
-// is an input too, and whose input was copied, is the copy: from there on that is the newest x. Who
-// reads x where it was at first, and the end of the net when x is one of its external inputs or
-// outputs, gets it back under its own name.
+// "x_gpu_1" for a GPU (blob_suffix of its descriptor), "x_counting_0" for a user's device type
+// named COUNTING. Operators that follow use the same copy, until x is written again. Outputs keep
+// their names. An output that is an input too, and whose input was copied, is the copy: from there
+// on that is the newest x. Who reads x where it was at first, and the end of the net when x is one
+// of its external inputs or outputs, gets it back under its own name.
 //
 // Copies are CopyCPUToGPU under the destination, CopyGPUToCPU under the source and Copy under the
 // destination between GPUs; other device types have CopyFromCPUInput and EnsureCPUOutput in place

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/device/device_descriptor.h"
 
 namespace caffe2rt {
 namespace {
@@ -23,7 +24,8 @@ void FallBack(NetDef* net, std::set<std::string>* missing, int depth) {
   if (net->has_device_option()) FallBack(net->mutable_device_option(), missing);
   for (OperatorDef& op : *net->mutable_op()) {
     if (op.has_device_option()) FallBack(op.mutable_device_option(), missing);
-    if (OperatorTypeOnCPU(op.type()) != op.type() && FindStaticContext(CUDA) == nullptr) {
+    const DeviceDescriptor* const device = FindDeviceOfCopy(op.type());
+    if (device != nullptr && FindStaticContext(device->type) == nullptr) {
       op.set_type(OperatorTypeOnCPU(op.type()));
     }
     for (Argument& arg : *op.mutable_arg()) {
@@ -37,7 +39,7 @@ void FallBack(NetDef* net, std::set<std::string>* missing, int depth) {
 
 const std::string& OperatorTypeOnCPU(const std::string& type) {
   static const std::string* const copy = new std::string("Copy");
-  return type == "CopyCPUToGPU" || type == "CopyGPUToCPU" ? *copy : type;
+  return FindDeviceOfCopy(type) != nullptr ? *copy : type;
 }
 
 std::vector<std::string> FallBackToCPU(NetDef* net) {

@@ -8,8 +8,8 @@
 
 namespace caffe2rt {
 
-// What runs on the CPU in place of operator `type`: Copy for the copies between it and a GPU, else
-// the type itself.
+// What runs on the CPU in place of operator `type`: Copy for a device's own copy operators
+// (CopyCPUToGPU), else the type itself.
 const std::string& OperatorTypeOnCPU(const std::string& type);
 
 // Sends operators (of nested nets too) that ask for a device type without a context here to the

@@ -1,6 +1,7 @@
 #include "caffe2_core/graph/device_inference.h"
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/device/device_type.h"
 
 namespace caffe2rt {
@@ -29,10 +30,12 @@ std::pair<Devices, Devices> InferOpInputOutputDevice(const OperatorDef& op) {
   const DeviceOption& own = op.device_option();
   const std::string& type = op.type();
   // The copies do so on every device, whoever wrote their schema.
-  if (type == "CopyCPUToGPU" || type == "CopyFromCPUInput") {
+  const DeviceDescriptor* const device = FindDeviceOfCopy(type);
+  const bool from_cpu = device != nullptr && type == device->copy_from_cpu;
+  if (from_cpu || type == "CopyFromCPUInput") {
     return {Repeat(cpu, op.input_size()), Repeat(own, op.output_size())};
   }
-  if (type == "CopyGPUToCPU" || type == "EnsureCPUOutput") {
+  if (device != nullptr || type == "EnsureCPUOutput") {
     return {Repeat(own, op.input_size()), Repeat(cpu, op.output_size())};
   }
   const OpSchema* const schema = OpSchemaRegistry::Schema(type);

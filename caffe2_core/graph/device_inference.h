@@ -20,12 +20,13 @@ struct DevicePlace {
   auto operator<=>(const DevicePlace&) const = default;
 };
 DevicePlace PlaceOf(const DeviceOption& option);
-// "CPU", "CUDA 1".
+// "CPU", "COUNTING 1".
 std::string PlaceName(const DevicePlace& place);
 
 // The devices of the inputs and of the outputs, in order: what the schema's device inference says,
-// or all on the operator's device. CopyCPUToGPU and CopyFromCPUInput read the CPU; CopyGPUToCPU and
-// EnsureCPUOutput write it. `op` carries its device option, the net's merged in. THROWS when an
+// or all on the operator's device. CopyFromCPUInput and a device's own copy from the CPU
+// (CopyCPUToGPU) read the CPU; EnsureCPUOutput and a device's own copy to the CPU (CopyGPUToCPU)
+// write it. `op` carries its device option, the net's merged in. THROWS when an
 // inference gives another number of devices than the operator has blobs.
 std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> InferOpInputOutputDevice(
     const OperatorDef& op);

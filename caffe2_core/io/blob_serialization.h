@@ -90,7 +90,7 @@ class TensorSerializer : public BlobSerializerBase {
 class TensorDeserializer : public BlobDeserializerBase {
  public:
   // To the device that the proto names; to the CPU when it names none, and when it names one of
-  // Caffe2's own (CUDA) that is not here. THROWS when a user's device type is not here.
+  // Caffe2's own that is not available. THROWS when a user's device type is not here.
   void Deserialize(const BlobProto& proto, Blob* blob) override;
   // Into `tensor`, on the device it has: sets shape and type, fills the segment, keeps the rest of
   // an equal shape.

@@ -5,6 +5,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -50,11 +51,12 @@ std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device) {
   return {on_cpu.begin(), on_cpu.end()};
 }
 
-bool ParseCudaDevice(const std::string& text, DeviceOption* device) {
-  CAFFE_ENFORCE(device != nullptr, "argument device of ParseCudaDevice is null");
+bool ParseDevice(const std::string& text, DeviceOption* device) {
+  CAFFE_ENFORCE(device != nullptr, "argument device of ParseDevice is null");
   const size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
-  if (name != "cuda" && name != "gpu") return false;
+  const DeviceDescriptor* const descriptor = FindDeviceDescriptor(name);
+  if (descriptor == nullptr) return false;
   int64_t id = 0;
   if (colon != std::string::npos) {
     const std::string number = text.substr(colon + 1);
@@ -63,7 +65,7 @@ bool ParseCudaDevice(const std::string& text, DeviceOption* device) {
                   "device \"", text, "\" ends in no number, want ", name, ":0 or another");
     id = ParseFlagInteger(number);
   }
-  device->set_device_type(CUDA);
+  device->set_device_type(descriptor->type);
   device->set_device_id(static_cast<int>(id));
   return true;
 }

@@ -14,8 +14,9 @@ namespace caffe2rt {
 // (net argument inject_copies, unless the net sets it). THROWS when the device is not here.
 std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device);
 
-// "cuda", "cuda:1", "gpu:1". False, and nothing is set, when the text begins with neither name.
-// THROWS when what follows is no number.
-bool ParseCudaDevice(const std::string& text, DeviceOption* device);
+// "NAME" or "NAME:1" with the name of a device that has a descriptor (device_descriptor.h), in
+// lower case, or one of its aliases. False, and nothing is set, when the text begins with no such
+// name. THROWS when what follows is not a number.
+bool ParseDevice(const std::string& text, DeviceOption* device);
 
 }  // namespace caffe2rt

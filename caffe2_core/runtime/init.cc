@@ -10,6 +10,7 @@
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/tensor/tensor.h"
 
@@ -95,8 +96,6 @@ void RegisterIdleFlags() {
       {"caffe2_threads_per_gpu", "int", "1"},
       {"caffe2_use_nvtx", "bool", "false"},
       {"caffe2_async_dag_use_multiple_streams", "bool", "false"},
-      {"caffe2_cub_print_allocation_events", "bool", "false"},
-      {"caffe2_cuda_full_device_control", "bool", "false"},
       {"caffe2_rnn_executor", "bool", "true"},
       {"caffe2_force_shared_col_buffer", "bool", "false"},
       {"caffe2_workspace_stack_debug", "bool", "false"},
@@ -114,36 +113,16 @@ void RegisterIdleFlags() {
       {"caffe2_override_executor", "string", ""},
   };
   for (const Idle& flag : kIdle) {
-    const std::string type = flag.type;
-    RegisterFlag({flag.name, type, flag.value, "known, without effect here", __FILE__},
-                 [type](const std::string& text) {
-                   if (type == "int") ParseFlagInteger(text);
-                   if (type == "bool") ParseFlagBool(text);
-                 });
+    Flag idle = IdleFlag(flag.name, flag.type, flag.value, __FILE__);
+    RegisterFlag(std::move(idle.info), std::move(idle.set));
   }
 }
 
-// Flags of CUDA's half, which takes them when it is loaded.
-void RegisterCudaFlags() {
-  struct Known {
-    const char* name;
-    const char* type;
-    const char* value;
-  };
-  static constexpr Known kKnown[] = {
-      {"caffe2_cuda_memory_pool", "string", "thc"},
-      {"caffe2_gpu_memory_limit_mb", "int64", "0"},
-      {"caffe2_cub_bin_growth", "int", "8"},
-      {"caffe2_cub_min_bin", "int", "3"},
-      {"caffe2_cub_max_bin", "int", "10"},
-      {"caffe2_cub_max_managed_mb", "int64", "10240"},
-      {"caffe2_gpu_memory_tracking", "bool", "false"},
-      {"caffe2_gpu_memory_report_interval_mb", "int", "128"},
-      {"caffe2_cuda_pinned_cpu", "bool", "false"},
-      {"caffe2_allow_tf32", "bool", "false"},
-  };
-  for (const Known& flag : kKnown) {
-    RegisterDeferredFlag({flag.name, flag.type, flag.value, "of CUDA", __FILE__});
+// Flags of devices whose modules take them when they are loaded.
+void RegisterDeviceFlags() {
+  for (const DeviceDescriptor* device : DeviceDescriptors()) {
+    if (device->flags == nullptr) continue;
+    for (Flag& flag : device->flags()) RegisterDeferredFlag(std::move(flag.info));
   }
 }
 
@@ -182,7 +161,7 @@ bool GlobalInit(int* argc, char*** argv) try {
   static const bool flags_known = [] {
     RegisterOptionFlags();
     RegisterIdleFlags();
-    RegisterCudaFlags();
+    RegisterDeviceFlags();
     RegisterContextFlags();
     return true;
   }();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <set>
 
 #include "caffe2_core/base/conflicts.h"
@@ -10,7 +11,8 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/device/context.h"
-#include "caffe2_core/device/cuda_module.h"
+#include "caffe2_core/device/device_descriptor.h"
+#include "caffe2_core/device/device_module.h"
 #include "caffe2_core/graph/builtin_operators.h"
 #include "caffe2_core/runtime/workspace.h"
 
@@ -22,7 +24,7 @@ constexpr char kEngineMark[] = "_ENGINE_";
 struct Preferences {
   std::mutex mutex;
   PerOpEnginePrefType per_op;
-  GlobalEnginePrefType global = {{CUDA, {"CUDNN"}}};
+  std::optional<GlobalEnginePrefType> global;  // until it is set: as the devices' descriptors say
   std::function<void(const OperatorDef&)> logger;
 };
 
@@ -46,6 +48,16 @@ std::vector<std::string> SplitEngines(const std::string& list) {
   return engines;
 }
 
+// REQUIRES: the lock is held.
+EnginePrefType GlobalEngines(const Preferences& preferences, int device) {
+  if (preferences.global.has_value()) {
+    const auto it = preferences.global->find(device);
+    return it != preferences.global->end() ? it->second : EnginePrefType();
+  }
+  const DeviceDescriptor* const descriptor = FindDeviceDescriptor(static_cast<DeviceType>(device));
+  return descriptor != nullptr ? descriptor->engines : EnginePrefType();
+}
+
 // The engines to try, in order; the default one ("") last.
 std::vector<std::string> EnginesFor(const OperatorDef& def) {
   std::vector<std::string> engines = SplitEngines(def.engine());
@@ -57,9 +69,8 @@ std::vector<std::string> EnginesFor(const OperatorDef& def) {
       engines.insert(engines.end(), op->second.begin(), op->second.end());
     }
   }
-  if (const auto it = preferences.global.find(device); it != preferences.global.end()) {
-    engines.insert(engines.end(), it->second.begin(), it->second.end());
-  }
+  const EnginePrefType global = GlobalEngines(preferences, device);
+  engines.insert(engines.end(), global.begin(), global.end());
   engines.push_back("");
   return engines;
 }
@@ -127,7 +138,7 @@ std::string OpRegistryKey(const std::string& op_type, const std::string& engine)
 
 std::vector<std::string> RegisteredOperatorTypes(DeviceType type) {
   EnsureBuiltinOperators();
-  if (type == CUDA) LoadCudaModule();
+  LoadDeviceModule(type);
   std::set<std::string> types;
   for (const std::string& key : OperatorRegistryOf(type)->Keys()) {
     types.insert(key.substr(0, key.find(kEngineMark)));
@@ -147,7 +158,7 @@ std::vector<std::string> GetRegisteredOperators() {
 
 bool HasOperator(DeviceType type, const std::string& op_type) {
   EnsureBuiltinOperators();
-  if (type == CUDA) LoadCudaModule();
+  LoadDeviceModule(type);
   const OperatorRegistry* const registry = OperatorRegistryOf(type);
   if (registry->Has(op_type)) return true;
   const std::vector<std::string> types = RegisteredOperatorTypes(type);

@@ -81,6 +81,8 @@ std::string ExplainMissingOperator(const std::string& op_type, DeviceType device
 using EnginePrefType = std::vector<std::string>;
 using PerOpEnginePrefType = std::map<int, std::map<std::string, EnginePrefType>>;
 using GlobalEnginePrefType = std::map<int, EnginePrefType>;
+// A global preference is for operators of any type. Until one is set, the engines of each device's
+// descriptor are tried (device_descriptor.h); setting one replaces those of all devices.
 void SetPerOpEnginePref(const PerOpEnginePrefType& preferences);
 void SetGlobalEnginePref(const GlobalEnginePrefType& preferences);
 void SetEnginePref(const PerOpEnginePrefType& per_op, const GlobalEnginePrefType& global);

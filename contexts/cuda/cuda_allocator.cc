@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <exception>
 
-#include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
-#include "caffe2_core/base/text.h"
 #include "contexts/cuda/cuda_async_pool.h"
 #include "contexts/cuda/cuda_graph.h"
-#include "contexts/cuda/cuda_libraries.h"
 #include "contexts/cuda/pinned_allocator.h"
 
 namespace caffe2rt {
@@ -166,48 +163,6 @@ void ReportGrowth() {
 }
 
 }  // namespace
-
-CudaMemoryOptions& GlobalCudaMemoryOptions() {
-  static CudaMemoryOptions* const options = new CudaMemoryOptions;
-  return *options;
-}
-
-CudaMemoryPoolType ParseCudaMemoryPoolType(const std::string& name) {
-  const std::string lower = AsciiLower(name);
-  if (lower.empty() || lower == "none") return CudaMemoryPoolType::NONE;
-  if (lower == "cub") return CudaMemoryPoolType::CUB;
-  if (lower == "thc") return CudaMemoryPoolType::THC;
-  if (lower == "async") return CudaMemoryPoolType::ASYNC;
-  CAFFE_THROW("memory pool \"", name, "\" is not known, want none, cub, thc or async",
-              lower == "cnmem" ? " (cnmem was removed)" : "");
-}
-
-void RegisterCudaMemoryFlags() {
-  RegisterCudaLibraryFlags();
-  CudaMemoryOptions& options = GlobalCudaMemoryOptions();
-  RegisterFlag(
-      {"caffe2_cuda_memory_pool", "string", "thc",
-       "memory of CUDA devices: none, cub, thc or async", __FILE__},
-      [&options](const std::string& text) { options.pool = ParseCudaMemoryPoolType(text); });
-  RegisterFlag("caffe2_gpu_memory_limit_mb", &options.limit_mb,
-               "MiB of memory taken from each CUDA device, 0: no limit", __FILE__);
-  RegisterFlag("caffe2_cub_bin_growth", &options.cub_bin_growth, "pool cub: growth of its bins",
-               __FILE__);
-  RegisterFlag("caffe2_cub_min_bin", &options.cub_min_bin,
-               "pool cub: power of the growth that is the smallest bin", __FILE__);
-  RegisterFlag("caffe2_cub_max_bin", &options.cub_max_bin,
-               "pool cub: power of the growth that is the largest bin", __FILE__);
-  RegisterFlag("caffe2_cub_max_managed_mb", &options.cub_max_managed_mb,
-               "pool cub: MiB that it may cache on a device", __FILE__);
-  RegisterFlag("caffe2_gpu_memory_tracking", &options.tracking,
-               "log the memory of CUDA devices as it grows", __FILE__);
-  RegisterFlag("caffe2_gpu_memory_report_interval_mb", &options.report_interval_mb,
-               "MiB of growth between two logs of the memory of CUDA devices", __FILE__);
-  RegisterFlag("caffe2_cuda_pinned_numa", &options.pinned_numa,
-               "take pinned memory from the NUMA node of the thread", __FILE__);
-  RegisterFlag("caffe2_cuda_pinned_cpu", &options.pinned_cpu,
-               "use pinned memory for the CPU once CUDA has started", __FILE__);
-}
 
 void InitializeCuda() {
   static std::atomic<bool> done{false};

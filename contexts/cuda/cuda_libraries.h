@@ -9,6 +9,8 @@
 
 #include <string>
 
+#include "contexts/cuda/cuda_options.h"
+
 // As the vendor's headers declare them.
 struct cublasContext;
 struct cudnnContext;
@@ -30,15 +32,5 @@ bool CudnnIsInThisBuild();
 const std::string& CublasProblem();
 const std::string& CudnnProblem();
 const std::string& CurandProblem();
-
-struct CudaLibraryOptions {
-  // Lets products of 32-bit numbers be made of 19-bit ones (TF32), which is faster and has 3
-  // decimal digits. `caffe2_allow_tf32`; nets have an argument `allow_tf32`.
-  bool allow_tf32 = false;
-};
-// May be changed at any time, by one thread while no other uses CUDA.
-CudaLibraryOptions& GlobalCudaLibraryOptions();
-// The flags named above.
-void RegisterCudaLibraryFlags();
 
 }  // namespace caffe2rt

@@ -21,7 +21,7 @@ class CUDAContext final : public ::caffe2rt::BaseContext {
  public:
   explicit CUDAContext(int gpu_id = -1) : CUDAContext(OptionOf(gpu_id)) {}
   explicit CUDAContext(const ::caffe2rt::DeviceOption& option)
-      : module_(&::caffe2rt::EnforceCudaModule()),
+      : cuda_(&::caffe2rt::EnforceCudaFunctions()),
         real_(::caffe2rt::GetStaticContext(::caffe2rt::CUDA)->CreateContext(option)) {}
 
   static constexpr ::caffe2rt::DeviceType GetDeviceType() { return ::caffe2rt::CUDA; }
@@ -68,12 +68,12 @@ class CUDAContext final : public ::caffe2rt::BaseContext {
     }
   }
 
-  int device_id() const { return module_->device_of(*real_); }
+  int device_id() const { return cuda_->device_of(*real_); }
   int cuda_gpu_id() const { return device_id(); }
   cudaStream_t cuda_stream() const { return Handle<cudaStream_t>(::caffe2rt::CudaHandle::kStream); }
   static cudaStream_t cuda_stream(int gpu_id, int stream_id) {
     return static_cast<cudaStream_t>(
-        ::caffe2rt::EnforceCudaModule().thread_stream(gpu_id, stream_id));
+        ::caffe2rt::EnforceCudaFunctions().thread_stream(gpu_id, stream_id));
   }
   cublasHandle_t cublas_handle() { return Handle<cublasHandle_t>(::caffe2rt::CudaHandle::kCublas); }
   cudnnHandle_t cudnn_handle() { return Handle<cudnnHandle_t>(::caffe2rt::CudaHandle::kCudnn); }
@@ -84,15 +84,15 @@ class CUDAContext final : public ::caffe2rt::BaseContext {
   static bool HasAsyncPartDefault() { return true; }
   static bool SupportsAsyncScheduling() { return true; }
   static bool IsStreamFree(const ::caffe2rt::DeviceOption& option, int stream_id) {
-    return ::caffe2rt::EnforceCudaModule().is_stream_free(option, stream_id);
+    return ::caffe2rt::EnforceCudaFunctions().is_stream_free(option, stream_id);
   }
   static std::vector<long> TotalMemoryByGpu() {
-    const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
-    return module != nullptr ? module->total_memory() : std::vector<long>();
+    const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
+    return cuda != nullptr ? cuda->total_memory() : std::vector<long>();
   }
   static std::vector<long> MaxMemoryByGpu() {
-    const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
-    return module != nullptr ? module->max_memory() : std::vector<long>();
+    const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
+    return cuda != nullptr ? cuda->max_memory() : std::vector<long>();
   }
 
  private:
@@ -104,10 +104,10 @@ class CUDAContext final : public ::caffe2rt::BaseContext {
   }
   template <class T>
   T Handle(::caffe2rt::CudaHandle handle) const {
-    return static_cast<T>(module_->handle_of(*real_, handle));
+    return static_cast<T>(cuda_->handle_of(*real_, handle));
   }
 
-  const ::caffe2rt::CudaModule* const module_;
+  const ::caffe2rt::CudaFunctions* const cuda_;
   const std::unique_ptr<::caffe2rt::BaseContext> real_;
 };
 

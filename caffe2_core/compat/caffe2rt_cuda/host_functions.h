@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/device/cuda_module.h"
+#include "caffe2_core/compat/caffe2rt_cuda/cuda_functions.h"
+#include "contexts/cuda/cuda_options.h"
 
 #ifndef CUDA_ENFORCE
 #define CUDA_ENFORCE(condition, ...) CAFFE2RT_HOST_STATUS_ENFORCE("CUDA", condition, __VA_ARGS__)
@@ -26,46 +27,46 @@
 
 namespace caffe2 {
 
-enum class CudaMemoryPoolType { NONE = 0, CUB = 1, THC = 2, ASYNC = 3 };
+using ::caffe2rt::CudaMemoryPoolType;
 
 inline int NumCudaDevices() {
-  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
-  return module != nullptr ? module->num_devices() : 0;
+  const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
+  return cuda != nullptr ? cuda->num_devices() : 0;
 }
 inline bool HasCudaGPU() { return NumCudaDevices() > 0; }
 // As 1000 * major + 10 * minor; 0 without CUDA.
 inline int CudaVersion() {
-  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
-  return module != nullptr ? module->runtime_version() : 0;
+  const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
+  return cuda != nullptr ? cuda->runtime_version() : 0;
 }
-inline int CaffeCudaGetDevice() { return ::caffe2rt::EnforceCudaModule().current_device(); }
+inline int CaffeCudaGetDevice() { return ::caffe2rt::EnforceCudaFunctions().current_device(); }
 inline void CaffeCudaSetDevice(const int id) {
-  ::caffe2rt::EnforceCudaModule().set_current_device(id);
+  ::caffe2rt::EnforceCudaFunctions().set_current_device(id);
 }
 inline int GetGPUIDForPointer(const void* pointer) {
-  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
-  return module != nullptr ? module->device_of_pointer(pointer) : -1;
+  const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
+  return cuda != nullptr ? cuda->device_of_pointer(pointer) : -1;
 }
 inline std::string DeviceQuery(const int id) {
-  return ::caffe2rt::EnforceCudaModule().device_query(id);
+  return ::caffe2rt::EnforceCudaFunctions().device_query(id);
 }
 inline bool TensorCoreAvailable() {
-  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
-  return module != nullptr && module->tensor_cores();
+  const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
+  return cuda != nullptr && cuda->tensor_cores();
 }
 inline bool GetCudaPeerAccessPattern(std::vector<std::vector<bool>>* pattern) {
-  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
-  return module != nullptr && module->peer_access(pattern);
+  const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
+  return cuda != nullptr && cuda->peer_access(pattern);
 }
 inline CudaMemoryPoolType GetCudaMemoryPoolType() {
-  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
-  return static_cast<CudaMemoryPoolType>(module != nullptr ? module->memory_pool() : 0);
+  const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
+  return cuda != nullptr ? ::caffe2rt::GetCudaMemoryPoolType() : CudaMemoryPoolType::NONE;
 }
 inline size_t cudnnCompiledVersion() { return 0; }
 // 0 where there is no cuDNN.
 inline size_t cudnnRuntimeVersion() {
-  const ::caffe2rt::CudaModule* const module = ::caffe2rt::LoadCudaModule();
-  return module != nullptr ? module->cudnn_version() : 0;
+  const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
+  return cuda != nullptr ? cuda->cudnn_version() : 0;
 }
 
 // Puts the thread on a device, and back where it was.

@@ -3,8 +3,8 @@
 //
 // With it: kernels (nvcc), and all sources of targets that link caffe2rt::cuda. CUDAContext is then
 // the class itself, and CUDA's headers are needed. Without it no toolkit is needed and nothing of
-// CUDA is linked: the same names go through the table of functions that the core gets when
-// libcaffe2_cuda is opened, and say plainly what is missing where it is not.
+// CUDA is linked: the same names go through the table of cuda_functions.h, which libcaffe2_cuda
+// gives when it is opened, and say plainly what is missing where it is not.
 #if defined(__CUDACC__) || defined(CAFFE2RT_USE_CUDA)
 #define CAFFE2RT_WITH_CUDA 1
 #else

@@ -1,5 +1,7 @@
 #include "caffe2_core/graph/device_copies.h"
 
+#include "caffe2_core/device/device_descriptor.h"
+#include "caffe2_core/graph/device_fallback.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt {
@@ -69,6 +71,30 @@ TEST(DeviceCopiesTest, CopiesBetweenGpusUnderTheDestination) {
     op { type: "Relu" input: "a" output: "b" device_option { device_type: 1 device_id: 1 } })"),
               ElementsAre("ConstantFill() -> a @ CUDA 0", "Copy(a) -> a_gpu_1 @ CUDA 1",
                           "Relu(a_gpu_1) -> b @ CUDA 1"));
+}
+
+// Both ways, and the net's fallback knows them as copies.
+TEST(DeviceCopiesTest, UsesTheCopyOperatorsAndTheSuffixOfADescriptor) {
+  RegisterDeviceDescriptor({.type = static_cast<DeviceType>(21),
+                            .name = "QUIPU",
+                            .blob_suffix = "knot",
+                            .copy_from_cpu = "CopyCPUToQuipu",
+                            .copy_to_cpu = "CopyQuipuToCPU"});
+  EXPECT_THAT(Injected(R"(
+    op { type: "Relu" input: "x" output: "a" device_option { device_type: 21 device_id: 3 } }
+    op { type: "Relu" input: "a" output: "b" }
+    op { type: "CopyCPUToQuipu" input: "b" output: "c" device_option { device_type: 21 } }
+    op { type: "CopyQuipuToCPU" input: "c" output: "d" device_option { device_type: 21 } }
+    op { type: "Relu" input: "d" output: "e" })"),
+              ElementsAre("CopyCPUToQuipu(x) -> x_knot_3 @ QUIPU 3",
+                          "Relu(x_knot_3) -> a @ QUIPU 3", "CopyQuipuToCPU(a) -> a_cpu @ QUIPU 3",
+                          "Relu(a_cpu) -> b", "CopyCPUToQuipu(b) -> c @ QUIPU 0",
+                          "CopyQuipuToCPU(c) -> d @ QUIPU 0", "Relu(d) -> e"));
+  NetDef net = test::ParseNet(R"(
+    op { type: "CopyCPUToQuipu" input: "a" output: "b" device_option { device_type: 21 } }
+    op { type: "CopyQuipuToCPU" input: "b" output: "c" })");
+  EXPECT_THAT(FallBackToCPU(&net), ElementsAre("QUIPU"));
+  EXPECT_THAT(LinesOf(net), ElementsAre("Copy(a) -> b", "Copy(b) -> c"));
 }
 
 TEST(DeviceCopiesTest, UsesACopyAgain) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "caffe2_core/device/context.h"
+#include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
@@ -83,17 +84,28 @@ TEST(DevicePlacementTest, ThrowsForADeviceThatIsNotHere) {
   EXPECT_THROW(PlaceNet(&net, option), EnforceNotMet);
 }
 
-TEST(DevicePlacementTest, ReadsDevicesOfCuda) {
+TEST(DevicePlacementTest, ReadsDevicesByNameAndAlias) {
   DeviceOption option;
-  EXPECT_TRUE(ParseCudaDevice("cuda:3", &option));
+  EXPECT_TRUE(ParseDevice("cuda:3", &option));
   EXPECT_EQ(option.device_type(), CUDA);
   EXPECT_EQ(option.device_id(), 3);
-  EXPECT_TRUE(ParseCudaDevice("gpu", &option));
+  EXPECT_TRUE(ParseDevice("gpu", &option));
   EXPECT_EQ(option.device_id(), 0);
-  EXPECT_FALSE(ParseCudaDevice("cpu", &option));
-  EXPECT_FALSE(ParseCudaDevice("cuda1", &option));
-  EXPECT_THROW(ParseCudaDevice("cuda:", &option), EnforceNotMet);
-  EXPECT_THROW(ParseCudaDevice("cuda:-1", &option), EnforceNotMet);
+  EXPECT_EQ(option.device_type(), CUDA);
+  EXPECT_TRUE(ParseDevice("cuda:99999", &option));
+  EXPECT_EQ(option.device_id(), 99999);
+  test::ExpectThrows([&] { ParseDevice("gpu:x", &option); },
+                     "device \"gpu:x\" ends in no number, want gpu:0 or another");
+  RegisterDeviceDescriptor({.type = static_cast<DeviceType>(25), .name = "QUIPU"});
+  EXPECT_TRUE(ParseDevice("quipu:1", &option));
+  EXPECT_EQ(option.device_type(), 25);
+  EXPECT_EQ(option.device_id(), 1);
+  EXPECT_FALSE(ParseDevice("QUIPU", &option));
+  EXPECT_FALSE(ParseDevice("", &option));
+  EXPECT_FALSE(ParseDevice("cpu", &option));
+  EXPECT_FALSE(ParseDevice("cuda1", &option));
+  EXPECT_THROW(ParseDevice("cuda:", &option), EnforceNotMet);
+  EXPECT_THROW(ParseDevice("cuda:-1", &option), EnforceNotMet);
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TEST(NullArgumentsTest, OfFunctionsOnNets) {
   ExpectThrows([&] { NameNet(nullptr, "n"); }, "argument net of NameNet is null");
   ExpectThrows([&] { FindDatabases(nullptr, ".", "."); }, "argument net of FindDatabases is null");
   ExpectThrows([&] { PlaceNet(nullptr, cpu); }, "argument net of PlaceNet is null");
-  ExpectThrows([&] { ParseCudaDevice("cuda:0", nullptr); }, "argument device");
+  ExpectThrows([&] { ParseDevice("cuda:0", nullptr); }, "argument device");
   ExpectThrows([&] { GetMutableArgument("a", true, static_cast<NetDef*>(nullptr)); },
                "argument def of GetMutableArgument is null");
   ExpectThrows([&] { InferBlobShapesAndTypes({nullptr}, &shapes); }, "has a null net at 0");

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <thread>
 
-#include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
 #include "contexts/cuda/cuda_copy.h"
 #include "contexts/cuda/pinned_allocator.h"
@@ -24,52 +23,6 @@ constexpr size_t kMiB = size_t{1} << 20;
 
 // Whether the pool may give memory of one stream to another one only after its work.
 bool PoolCaches() { return GetCudaMemoryPoolType() != CudaMemoryPoolType::NONE; }
-
-TEST(CudaMemoryOptionsTest, NamesPoolsAsTheFlagDoes) {
-  EXPECT_EQ(ParseCudaMemoryPoolType(""), CudaMemoryPoolType::NONE);
-  EXPECT_EQ(ParseCudaMemoryPoolType("none"), CudaMemoryPoolType::NONE);
-  EXPECT_EQ(ParseCudaMemoryPoolType("CUB"), CudaMemoryPoolType::CUB);
-  EXPECT_EQ(ParseCudaMemoryPoolType("thc"), CudaMemoryPoolType::THC);
-  EXPECT_EQ(ParseCudaMemoryPoolType("async"), CudaMemoryPoolType::ASYNC);
-  EXPECT_EQ(ErrorOf([] { ParseCudaMemoryPoolType("cnmem"); }),
-            "memory pool \"cnmem\" is not known, want none, cub, thc or async (cnmem was removed)");
-}
-
-TEST(CudaMemoryOptionsTest, EachHasItsFlag) {
-  RegisterCudaMemoryFlags();
-  CudaMemoryOptions& options = GlobalCudaMemoryOptions();
-  const CudaMemoryOptions before = options;
-  for (const auto& [name, text] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"caffe2_cuda_memory_pool", "cub"},
-           {"caffe2_gpu_memory_limit_mb", "77"},
-           {"caffe2_cub_bin_growth", "4"},
-           {"caffe2_cub_min_bin", "2"},
-           {"caffe2_cub_max_bin", "9"},
-           {"caffe2_cub_max_managed_mb", "55"},
-           {"caffe2_gpu_memory_tracking", "true"},
-           {"caffe2_gpu_memory_report_interval_mb", "11"},
-           {"caffe2_cuda_pinned_numa", "true"},
-           {"caffe2_cuda_pinned_cpu", "true"}}) {
-    SetFlag(name, text);
-  }
-  EXPECT_EQ(options.pool, CudaMemoryPoolType::CUB);
-  EXPECT_EQ(options.limit_mb, 77);
-  EXPECT_EQ(options.cub_bin_growth, 4);
-  EXPECT_EQ(options.cub_min_bin, 2);
-  EXPECT_EQ(options.cub_max_bin, 9);
-  EXPECT_EQ(options.cub_max_managed_mb, 55);
-  EXPECT_TRUE(options.tracking);
-  EXPECT_EQ(options.report_interval_mb, 11);
-  EXPECT_TRUE(options.pinned_numa);
-  EXPECT_TRUE(options.pinned_cpu);
-  options = before;
-  EXPECT_THAT(ErrorOf([] { SetFlag("caffe2_cuda_memory_pool", "best"); }),
-              HasSubstr("want none, cub, thc or async"));
-  SetFlag("caffe2_allow_tf32", "true");
-  EXPECT_TRUE(GlobalCudaLibraryOptions().allow_tf32);
-  SetFlag("caffe2_allow_tf32", "false");
-  EXPECT_FALSE(GlobalCudaLibraryOptions().allow_tf32);
-}
 
 TEST_F(CudaAllocatorTest, ReportsGrowthWhenItTracks) {
   CudaMemoryOptions& options = GlobalCudaMemoryOptions();

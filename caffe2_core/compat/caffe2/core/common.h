@@ -18,7 +18,7 @@
 #include "c10/macros/Macros.h"
 #include "caffe2/core/macros.h"
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/device/cuda_module.h"
+#include "caffe2_core/device/device_module.h"
 
 namespace caffe2 {
 
@@ -49,11 +49,12 @@ inline Dst dynamic_cast_if_rtti(Src ptr) {
 }
 
 // Whether the CUDA part of the library is there.
-inline bool HasCudaRuntime() { return ::caffe2rt::LoadCudaModule() != nullptr; }
+inline bool HasCudaRuntime() { return ::caffe2rt::LoadDeviceModule(::caffe2rt::CUDA) != nullptr; }
 
 inline const std::map<string, string>& GetBuildOptions() {
   static const std::map<string, string> options = {
-      {"USE_CUDA", ::caffe2rt::CudaIsInThisBuild() ? "1" : "0"}, {"BUILD", "caffe2rt"}};
+      {"USE_CUDA", ::caffe2rt::FindDeviceDescriptor(::caffe2rt::CUDA)->in_this_build ? "1" : "0"},
+      {"BUILD", "caffe2rt"}};
   return options;
 }
 

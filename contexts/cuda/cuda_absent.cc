@@ -1,10 +1,10 @@
 // For builds without CUDA.
 
-#include "caffe2_core/device/cuda_module.h"
+#include "contexts/cuda/cuda_descriptor.h"
 
 namespace caffe2rt {
 
 bool CudaIsInThisBuild() { return false; }
-const CudaModule* LinkedCudaModule() { return nullptr; }
+const DeviceModule* LinkedCudaModule() { return nullptr; }
 
 }  // namespace caffe2rt

@@ -1,0 +1,72 @@
+#pragma once
+// What the headers of this folder need of CUDA in sources that are compiled without it: a table of
+// functions, which libcaffe2_cuda gives as an extension of its module. cuda_functions.cc fills it.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/device/device_module.h"
+
+namespace caffe2rt {
+
+class BaseContext;
+class DeviceOption;
+
+// Handles of CUDA's libraries, as pointers to their own structs.
+enum class CudaHandle { kStream, kCublas, kCudnn, kCurand };
+
+inline constexpr char kCudaFunctionsName[] = "caffe2_compat";
+inline constexpr int kCudaFunctionsVersion = 1;
+
+// Those that need a device THROW where there is none.
+struct CudaFunctions {
+  int version = kCudaFunctionsVersion;  // of the headers that the module was built with
+
+  // Facts. These do not start a device.
+  int (*num_devices)() = nullptr;
+  int (*runtime_version)() = nullptr;
+  uint64_t (*cudnn_version)() = nullptr;  // 0 where there is none
+  std::string (*device_query)(int device) = nullptr;
+  bool (*tensor_cores)() = nullptr;
+  bool (*peer_access)(std::vector<std::vector<bool>>* pattern) = nullptr;
+  std::vector<long> (*total_memory)() = nullptr;
+  std::vector<long> (*max_memory)() = nullptr;
+
+  // The calling thread's device, and whose memory an address is (-1: no device's).
+  int (*current_device)() = nullptr;
+  void (*set_current_device)(int device) = nullptr;
+  int (*device_of_pointer)(const void* data) = nullptr;
+
+  // Of contexts that the module's static context made.
+  int (*device_of)(const BaseContext& context) = nullptr;
+  void* (*handle_of)(BaseContext& context, CudaHandle handle) = nullptr;
+  void* (*thread_stream)(int device, int stream_id) = nullptr;
+  bool (*is_stream_free)(const DeviceOption& option, int stream_id) = nullptr;
+};
+
+// The table of a module. THROWS when it has none of this version.
+inline const CudaFunctions& CudaFunctionsOf(const DeviceModule& module) {
+  const void* const table =
+      module.extension != nullptr ? module.extension(kCudaFunctionsName) : nullptr;
+  CAFFE_ENFORCE(table != nullptr,
+                "CUDA: libcaffe2_cuda has no functions for sources written for Caffe2");
+  const auto& functions = *static_cast<const CudaFunctions*>(table);
+  CAFFE_ENFORCE_EQ(functions.version, kCudaFunctionsVersion,
+                   "CUDA: libcaffe2_cuda was built with another version of the headers in "
+                   "caffe2_core/compat");
+  return functions;
+}
+
+// Null when libcaffe2_cuda is not available. Starts no device.
+inline const CudaFunctions* FindCudaFunctions() {
+  const DeviceModule* const module = LoadDeviceModule(CUDA);
+  return module != nullptr ? &CudaFunctionsOf(*module) : nullptr;
+}
+
+// THROWS the reason when there is no device.
+inline const CudaFunctions& EnforceCudaFunctions() {
+  return CudaFunctionsOf(EnforceDeviceModule(CUDA));
+}
+
+}  // namespace caffe2rt

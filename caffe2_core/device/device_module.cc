@@ -1,0 +1,267 @@
+#include "caffe2_core/device/device_module.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/device/context.h"
+
+namespace caffe2rt {
+namespace {
+
+using Entry = const DeviceModule* (*)();
+
+enum Stage { kNotTried, kLoaded, kAsked };
+
+struct Loader {
+  std::atomic<int> stage{kNotTried};
+  std::atomic<const DeviceModule*> module{nullptr};
+  bool busy = false;        // read and written under the lock
+  DevicePresence presence;  // written under the lock, constant from kAsked on
+};
+
+// One lock for all types, so that modules that look for each other's devices cannot deadlock.
+// Recursive: a module that is being opened may look things up itself; then `busy` answers.
+struct Loaders {
+  std::recursive_mutex mutex;
+  std::array<Loader, kMaxDeviceTypes> of_type;
+};
+
+Loaders& TheLoaders() {
+  static Loaders* const loaders = new Loaders;
+  return *loaders;
+}
+
+struct Busy {
+  Loader& loader;
+  explicit Busy(Loader& l) : loader(l) { loader.busy = true; }
+  ~Busy() { loader.busy = false; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+};
+
+std::string VariableOf(const DeviceDescriptor& device) {
+  return "CAFFE2_" + AsciiUpper(device.name) + "_MODULE";
+}
+std::string EntryOf(const DeviceDescriptor& device) {
+  return "caffe2rt_" + AsciiLower(device.name) + "_module";
+}
+// "libcaffe2_counting" of "libcaffe2_counting.so.0".
+std::string LibraryOf(const DeviceDescriptor& device) {
+  return device.module_file.substr(0, device.module_file.find(".so"));
+}
+
+// The folder of the image that holds this code: libcaffe2rt, or the program.
+std::filesystem::path OwnFolder() {
+  Dl_info info{};
+  link_map* map = nullptr;
+  std::error_code error;
+  std::filesystem::path file = "/proc/self/exe";
+  if (dladdr1(reinterpret_cast<void*>(&OwnFolder), &info, reinterpret_cast<void**>(&map),
+              RTLD_DL_LINKMAP) != 0 &&
+      map != nullptr && map->l_name != nullptr && map->l_name[0] != '\0') {
+    file = map->l_name;
+  }
+  return std::filesystem::canonical(file, error).parent_path();
+}
+
+std::string LastLoaderError() {
+  const char* const why = dlerror();
+  return why != nullptr ? why : "unknown reason";
+}
+
+// Also makes sure that it stays: its operators and contexts live as long as the process.
+void* Open(const std::string& file, int more = 0) {
+  return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | more);
+}
+
+// Null, with the reason in `presence`.
+void* Broken(const DeviceDescriptor& device, const std::string& file, DevicePresence* presence) {
+  const std::string why = LastLoaderError();
+  presence->state = DeviceState::kBroken;
+  presence->path = file;
+  presence->message = MakeString(device.name, ": cannot load \"", file, "\": ", why);
+  if (why.find("undefined symbol") != std::string::npos) {
+    presence->message +=
+        "; the program must export all of the static library, or use the shared one";
+  }
+  return nullptr;
+}
+
+// Null, with the reason in `presence`, when there is none.
+void* OpenModule(const DeviceDescriptor& device, DevicePresence* presence) {
+  const std::string& file_name = device.module_file;
+  const std::string variable = VariableOf(device);
+  if (void* const handle = Open(file_name, RTLD_NOLOAD); handle != nullptr) return handle;
+  const char* const named = std::getenv(variable.c_str());
+  if (named != nullptr && named[0] != '\0') {
+    presence->path = named;
+    void* const handle = Open(named);
+    return handle != nullptr ? handle : Broken(device, named, presence);
+  }
+  std::vector<std::string> searched;
+  if (const std::filesystem::path own = OwnFolder(); !own.empty()) {
+    for (const std::filesystem::path& folder : {own, own.parent_path() / "lib"}) {
+      const std::string file = (folder / file_name).string();
+      searched.push_back(folder.string());
+      if (access(file.c_str(), F_OK) != 0) continue;
+      presence->path = file;
+      void* const handle = Open(file);
+      return handle != nullptr ? handle : Broken(device, file, presence);
+    }
+  }
+  if (void* const handle = Open(file_name); handle != nullptr) return handle;
+  const std::string why = LastLoaderError();
+  // The loader names the file that is missing first; another name is a library that this one needs.
+  if (why.find(file_name + ": cannot open shared object") == std::string::npos) {
+    presence->state = DeviceState::kBroken;
+    presence->message = device.name + ": cannot load " + why;
+    return nullptr;
+  }
+  presence->state = DeviceState::kNoModule;
+  presence->message = MakeString(device.name, device.in_this_build ? ": " : ": not in this build; ",
+                                 file_name, " is not in ", Join(", ", searched),
+                                 " or where the loader looks (", variable, " may name the file)");
+  return nullptr;
+}
+
+void PathOf(void* handle, std::string* path) {
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr) *path = map->l_name;
+}
+
+const DeviceModule* OpenAndCheck(const DeviceDescriptor& device, DevicePresence* presence) {
+  const DeviceModule* module = device.linked != nullptr ? device.linked() : nullptr;
+  if (module == nullptr) {
+    void* const handle = OpenModule(device, presence);
+    if (handle == nullptr) return nullptr;
+    PathOf(handle, &presence->path);
+    const std::string symbol = EntryOf(device);
+    const auto entry = reinterpret_cast<Entry>(dlsym(handle, symbol.c_str()));
+    CAFFE_ENFORCE(entry != nullptr, device.name, ": \"", presence->path, "\" has no ", symbol,
+                  ": it is no ", LibraryOf(device));
+    module = entry();
+  }
+  CAFFE_ENFORCE(module != nullptr, device.name, ": \"", presence->path, "\" gives no module");
+  CAFFE_ENFORCE_EQ(module->interface, kDeviceModuleInterface, device.name, ": \"", presence->path,
+                   "\" was built with another version of this library");
+  CAFFE_ENFORCE(module->register_context != nullptr, device.name, ": \"", presence->path,
+                "\" has no function that registers its context");
+  return module;
+}
+
+// Flags first: a text that does not fit makes the module unusable, with the reason.
+void RegisterParts(const DeviceDescriptor& device, const DeviceModule& module) {
+  if (device.flags != nullptr) {
+    for (Flag& flag : device.flags()) RegisterFlag(std::move(flag.info), std::move(flag.set));
+  }
+  if (module.register_operators != nullptr) module.register_operators();
+}
+
+// A program may bring a device by itself, as tests do.
+bool IsRegistered(DeviceType type) {
+  for (const DeviceType known : RegisteredDeviceTypes()) {
+    if (known == type) return true;
+  }
+  return false;
+}
+
+const DevicePresence& PresenceWithoutModule(DeviceType type) {
+  static const DevicePresence* const missing = new DevicePresence;
+  static const DevicePresence* const ready = new DevicePresence{.state = DeviceState::kReady};
+  return IsRegistered(type) ? *ready : *missing;
+}
+
+// Runs `step`; what it throws becomes the state.
+template <class F>
+void Guarded(const DeviceDescriptor& device, Loader& loader, F step) {
+  const Busy busy(loader);
+  try {
+    step();
+    return;
+  } catch (const EnforceNotMet& error) {
+    loader.presence.message = error.message();
+  } catch (const std::exception& error) {
+    loader.presence.message = MakeString(device.name, ": cannot start: ", error.what());
+  }
+  loader.module = nullptr;
+  loader.presence.state = DeviceState::kBroken;
+}
+
+}  // namespace
+
+const char* DeviceStateName(DeviceState state) {
+  switch (state) {
+    case DeviceState::kNoModule:
+      return "no module";
+    case DeviceState::kBroken:
+      return "broken module";
+    case DeviceState::kNoDriver:
+      return "no driver";
+    case DeviceState::kNoDevice:
+      return "no device";
+    case DeviceState::kUnavailable:
+      return "driver does not start";
+    case DeviceState::kReady:
+      return "ready";
+  }
+  return "unknown";
+}
+
+const DeviceModule* LoadDeviceModule(DeviceType type) {
+  const DeviceDescriptor* const device = FindDeviceDescriptor(type);
+  if (device == nullptr) return nullptr;
+  Loader& loader = TheLoaders().of_type[type];
+  if (loader.stage.load(std::memory_order_acquire) != kNotTried) return loader.module;
+  const std::lock_guard<std::recursive_mutex> lock(TheLoaders().mutex);
+  if (loader.busy || loader.stage.load() != kNotTried) return loader.module;
+  if (IsRegistered(type)) return nullptr;
+  Guarded(*device, loader, [&] {
+    const DeviceModule* const module = OpenAndCheck(*device, &loader.presence);
+    if (module != nullptr) RegisterParts(*device, *module);
+    loader.module = module;
+  });
+  loader.stage.store(kLoaded, std::memory_order_release);
+  return loader.module;
+}
+
+const DevicePresence& FindDevice(DeviceType type) {
+  const DeviceDescriptor* const device = FindDeviceDescriptor(type);
+  if (device == nullptr) return PresenceWithoutModule(type);
+  Loader& loader = TheLoaders().of_type[type];
+  if (loader.stage.load(std::memory_order_acquire) == kAsked) return loader.presence;
+  const std::lock_guard<std::recursive_mutex> lock(TheLoaders().mutex);
+  if (loader.busy || loader.stage.load() == kAsked) return loader.presence;
+  if (const DeviceModule* const module = LoadDeviceModule(type); module != nullptr) {
+    Guarded(*device, loader, [&loader, module] {
+      std::string path = loader.presence.path;
+      loader.presence = module->register_context();
+      loader.presence.path = std::move(path);
+    });
+  } else if (loader.stage.load() == kNotTried) {
+    return PresenceWithoutModule(type);  // registered by the program; asked again the next time
+  }
+  loader.stage.store(kAsked, std::memory_order_release);
+  return loader.presence;
+}
+
+const DeviceModule& EnforceDeviceModule(DeviceType type) {
+  const DeviceDescriptor* const device = FindDeviceDescriptor(type);
+  CAFFE_ENFORCE(device != nullptr, "device ", DeviceTypeName(type), " has no module");
+  const DevicePresence& presence = FindDevice(type);
+  const DeviceModule* const module = LoadDeviceModule(type);
+  CAFFE_ENFORCE(presence.state == DeviceState::kReady, presence.message, "; run on the CPU");
+  CAFFE_ENFORCE(module != nullptr, device->name,
+                ": this program registered the device by itself and has no ", LibraryOf(*device));
+  return *module;
+}
+
+}  // namespace caffe2rt

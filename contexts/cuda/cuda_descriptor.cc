@@ -1,0 +1,21 @@
+#include "contexts/cuda/cuda_descriptor.h"
+
+#include "contexts/cuda/cuda_options.h"
+
+namespace caffe2rt {
+
+DeviceDescriptor CudaDescriptor() {
+  return {.type = CUDA,
+          .name = "CUDA",
+          .aliases = {"gpu"},
+          .module_file = "libcaffe2_cuda.so.0",  // its SONAME
+          .in_this_build = CudaIsInThisBuild(),
+          .linked = LinkedCudaModule,
+          .engines = {"CUDNN"},
+          .blob_suffix = "gpu",
+          .copy_from_cpu = "CopyCPUToGPU",
+          .copy_to_cpu = "CopyGPUToCPU",
+          .flags = CudaFlags};
+}
+
+}  // namespace caffe2rt
