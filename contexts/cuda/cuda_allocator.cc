@@ -49,19 +49,19 @@ std::unique_ptr<DeviceMemory> MakeDevice(int device) {
       break;
     case CudaMemoryPoolType::CUB:
       memory->pool =
-          NewBinnedPool(*memory->upstream,
-                        {.device = name,
-                         .limit_bytes = limit,
-                         .bin_growth = static_cast<unsigned>(std::max(options.cub_bin_growth, 0)),
-                         .min_bin = static_cast<unsigned>(std::max(options.cub_min_bin, 0)),
-                         .max_bin = static_cast<unsigned>(std::max(options.cub_max_bin, 0)),
-                         .max_cached_bytes = MegabytesOrMax(options.cub_max_managed_mb)});
+          NewCubPool(*memory->upstream,
+                     {.device = name,
+                      .limit_bytes = limit,
+                      .bin_growth = static_cast<unsigned>(std::max(options.cub_bin_growth, 0)),
+                      .min_bin = static_cast<unsigned>(std::max(options.cub_min_bin, 0)),
+                      .max_bin = static_cast<unsigned>(std::max(options.cub_max_bin, 0)),
+                      .max_cached_bytes = MegabytesOrMax(options.cub_max_managed_mb)});
       break;
     default: {
-      CachingPoolOptions caching;
-      caching.device = name;
-      caching.limit_bytes = limit;
-      memory->pool = NewCachingPool(*memory->upstream, caching);
+      ThcPoolOptions thc;
+      thc.device = name;
+      thc.limit_bytes = limit;
+      memory->pool = NewThcPool(*memory->upstream, thc);
     }
   }
   return memory;

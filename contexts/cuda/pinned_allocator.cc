@@ -19,11 +19,11 @@ struct Pinned {
 Pinned& ThePinned() {
   static Pinned* const pinned = [] {
     auto made = std::make_unique<Pinned>();
-    CachingPoolOptions options;
+    ThcPoolOptions options;
     options.device = "pinned memory";
     // Nothing goes back to the system before memory is short: that would wait for every device.
     options.growth_slack_bytes = SIZE_MAX / 4;
-    made->pool = NewCachingPool(made->upstream, options);
+    made->pool = NewThcPool(made->upstream, options);
     is_used.store(true, std::memory_order_release);
     return made.release();
   }();

@@ -54,7 +54,7 @@ struct alignas(128) BlockRecord {
   uint32_t waits = 0;       // events that have not fired
   BlockState state = BlockState::kUnused;
   bool small = false;
-  void* event = nullptr;  // EventNode* of the binned pool
+  void* event = nullptr;  // EventNode* of the CUB pool
 
   bool IsWholeSegment() const { return before == nullptr && after == nullptr; }
   void AddUse(StreamIndex stream);

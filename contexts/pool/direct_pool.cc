@@ -1,4 +1,5 @@
-// NONE: every call goes to the upstream, which waits for work on what it takes back.
+// The pool NONE of Caffe2: every call goes to the upstream, which waits for work on what it takes
+// back.
 #include "contexts/pool/free_lists.h"
 #include "contexts/pool/tracked_pool.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 // Pools: memory of a device that is kept and given out again, in the order of streams.
 //
-//   auto pool = NewCachingPool(upstream, {.device = "CUDA 0", .limit_bytes = size_t{8} << 30});
+//   auto pool = NewThcPool(upstream, {.device = "CUDA 0", .limit_bytes = size_t{8} << 30});
 //   PoolBlock block = pool->Allocate(1 << 20, stream);   // for work on `stream`
 //   pool->RecordUse(block, other);                       // work on `other` uses it as well
 //   pool->Free(block, stream);                           // by a thread that works on `stream`
@@ -89,10 +89,14 @@ class Pool {
 // For a MemoryDeleter: frees by data and token. Logs what is wrong and never throws.
 void FreePoolBlock(void* data, void* token, StreamIndex stream) noexcept;
 
-// NONE: every call goes to the upstream.
+// The pools, under the names that Caffe2 has for them (CudaMemoryPoolType, flag
+// --caffe2_cuda_memory_pool): NONE, CUB, THC. ASYNC is the driver's own and stands in
+// contexts/cuda.
+
+// NONE: no cache, every call goes to the upstream.
 std::unique_ptr<Pool> NewDirectPool(Upstream& upstream, const DirectPoolOptions& options);
 
-struct BinnedPoolOptions {
+struct CubPoolOptions {
   std::string device = "device 0";
   size_t limit_bytes = SIZE_MAX;
   // Sizes are powers of growth, from growth^min_bin to growth^max_bin; larger blocks are not
@@ -103,10 +107,11 @@ struct BinnedPoolOptions {
   // Beyond it freed blocks go back. `caffe2_cub_max_managed_mb`.
   size_t max_cached_bytes = size_t{10} << 30;
 };
-// The policy of cub::CachingDeviceAllocator: an event behind every free.
-std::unique_ptr<Pool> NewBinnedPool(Upstream& upstream, const BinnedPoolOptions& options);
+// CUB: bins of powers, an event behind every free. The policy of cub::CachingDeviceAllocator, which
+// Caffe2 used for it; the code is this project's and knows no device.
+std::unique_ptr<Pool> NewCubPool(Upstream& upstream, const CubPoolOptions& options);
 
-struct CachingPoolOptions {
+struct ThcPoolOptions {
   std::string device = "device 0";
   size_t limit_bytes = SIZE_MAX;
   // Requests up to it live in segments of their own, so that a small block that stays does not hold
@@ -122,7 +127,8 @@ struct CachingPoolOptions {
   // But never for less than this much above the peak.
   size_t growth_slack_bytes = size_t{7} << 20;
 };
-// THC (ours): best fit with split and merge, a cache for each stream.
-std::unique_ptr<Pool> NewCachingPool(Upstream& upstream, const CachingPoolOptions& options);
+// THC: best fit with split and merge, a cache for each stream. Caffe2 used Torch's caching
+// allocator for it; the policy and the code are this project's.
+std::unique_ptr<Pool> NewThcPool(Upstream& upstream, const ThcPoolOptions& options);
 
 }  // namespace caffe2rt

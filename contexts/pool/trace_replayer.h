@@ -2,7 +2,7 @@
 // Runs a trace on a pool.
 //
 //   FakeAllocator upstream;
-//   auto pool = NewCachingPool(upstream, {});
+//   auto pool = NewThcPool(upstream, {});
 //   TraceReplayer replayer(trace, *pool, upstream);
 //   replayer.Replay(0, trace.entries.size());
 //   pool->Statistics().peak_reserved_bytes / double(replayer.peak_used_bytes())

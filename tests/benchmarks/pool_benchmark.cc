@@ -136,8 +136,8 @@ Row MeasureDevices(const Trace& trace, const NamedPool& pool, int threads,
 std::vector<Row> Measure(const std::vector<Trace>& traces, const Settings& settings) {
   const NamedPool pools[] = {
       {"none", [](Upstream& upstream) { return NewDirectPool(upstream, {}); }},
-      {"cub", [](Upstream& upstream) { return NewBinnedPool(upstream, {}); }},
-      {"thc", [](Upstream& upstream) { return NewCachingPool(upstream, {}); }},
+      {"cub", [](Upstream& upstream) { return NewCubPool(upstream, {}); }},
+      {"thc", [](Upstream& upstream) { return NewThcPool(upstream, {}); }},
   };
   std::vector<Row> rows;
   for (const Trace& trace : traces) {

@@ -73,9 +73,9 @@ class PoolModelTest : public testing::TestWithParam<std::string> {
     merges_ = GetParam() == "thc";
     if (merges_) {
       // Tight: segments move, are lent and go back.
-      pool_ = NewCachingPool(device_, {.limit_bytes = limit_bytes, .growth_slack_bytes = 0});
+      pool_ = NewThcPool(device_, {.limit_bytes = limit_bytes, .growth_slack_bytes = 0});
     } else {
-      pool_ = NewBinnedPool(device_, {.limit_bytes = limit_bytes});
+      pool_ = NewCubPool(device_, {.limit_bytes = limit_bytes});
     }
     device_.before_free = [this](uintptr_t address, size_t bytes) {
       OnGivenBack(address, address + bytes);
@@ -91,7 +91,7 @@ class PoolModelTest : public testing::TestWithParam<std::string> {
     pool_.reset();
   }
 
-  // The binned pool leaves waiting to the upstream; ours must not make it wait.
+  // The CUB pool leaves waiting to the upstream; the THC pool must not make it wait.
   void OnGivenBack(uintptr_t begin, uintptr_t end) {
     for (const Work& work : past_) {
       const bool over = device_.Finished(work.stream) >= work.position;
@@ -159,7 +159,7 @@ class PoolModelTest : public testing::TestWithParam<std::string> {
       GiveWork(block, block.home);  // of which no pool is told
     } else if (choice < 99) {
       device_.Finish(stream, 1 + draw(20));
-      // Events are short now and then; only the binned pool takes that for a reason to give back.
+      // Events are short now and then; only the CUB pool takes that for a reason to give back.
       if (events_fail_ && draw(4) == 0) {
         device_.Fail(
             draw(2) == 0 ? FakeAllocator::Call::kCreateEvent : FakeAllocator::Call::kRecord,
@@ -244,7 +244,7 @@ TEST_P(PoolModelTest, SeesAUseThatThePoolWasNotToldOf) {
 
 TEST_P(PoolModelTest, TakesNoMemoryOfTheHostInASteadyState) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "sanitizers replace malloc";
-  const auto pool = GetParam() == "thc" ? NewCachingPool(device_, {}) : NewBinnedPool(device_, {});
+  const auto pool = GetParam() == "thc" ? NewThcPool(device_, {}) : NewCubPool(device_, {});
   const Trace trace = TwoStreamTrainingTrace(4, 8);  // with events
   TraceReplayer replayer(trace, *pool, device_);
   const size_t half = trace.entries.size() / 2;

@@ -47,8 +47,8 @@ class PoolTest : public testing::TestWithParam<std::string> {
       return pool_options;
     };
     if (GetParam() == "none") return NewDirectPool(upstream, set(DirectPoolOptions()));
-    if (GetParam() == "cub") return NewBinnedPool(upstream, set(BinnedPoolOptions()));
-    return NewCachingPool(upstream, set(CachingPoolOptions()));
+    if (GetParam() == "cub") return NewCubPool(upstream, set(CubPoolOptions()));
+    return NewThcPool(upstream, set(ThcPoolOptions()));
   }
 
   FakeAllocator device_;

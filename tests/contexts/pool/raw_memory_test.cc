@@ -21,7 +21,7 @@ class RawMemoryTest : public testing::Test {
     return "";
   }
   FakeAllocator device_;
-  const std::unique_ptr<Pool> pool_ = NewCachingPool(device_, {});
+  const std::unique_ptr<Pool> pool_ = NewThcPool(device_, {});
   RawMemory raw_{*pool_};
 };
 

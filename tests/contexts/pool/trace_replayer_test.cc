@@ -39,7 +39,7 @@ TEST(TraceReplayerTest, TellsOfWorkAndWaitsForStreams) {
       "u 5 2\n"
       "w 2\n");
   FakeAllocator device;
-  const auto pool = NewCachingPool(device, {});
+  const auto pool = NewThcPool(device, {});
   TraceReplayer replayer(trace, *pool, device);
   std::vector<std::pair<StreamIndex, uint32_t>> work;
   replayer.on_work = [&](StreamIndex stream, uint32_t id) {
@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(Traces, StandardTraceTest, testing::ValuesIn(Names()),
 
 TEST_P(StandardTraceTest, ReservesLittleMoreThanIsUsed) {
   FakeAllocator device;
-  const auto pool = NewCachingPool(device, {});
+  const auto pool = NewThcPool(device, {});
   const TraceResult result = ReplayTrace(*trace_, *pool, device);
   const size_t most = std::max(result.peak_used_bytes + result.peak_used_bytes / 4,
                                result.peak_used_bytes + 8 * kMiB);
@@ -85,7 +85,7 @@ TEST_P(StandardTraceTest, ReservesLittleMoreThanIsUsed) {
 TEST_P(StandardTraceTest, SettlesWhenShapesAreFixed) {
   for (const unsigned lag : {0u, 16u, 1000000u}) {
     FakeAllocator device;
-    const auto pool = NewCachingPool(device, {});
+    const auto pool = NewThcPool(device, {});
     const TraceResult result = ReplayTrace(*trace_, *pool, device, [&](TraceReplayer& replayer) {
       replayer.on_work = [&](StreamIndex stream, uint32_t) {
         device.Give(stream);

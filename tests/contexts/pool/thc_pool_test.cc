@@ -1,13 +1,13 @@
-#include "contexts/pool/caching_pool.h"
+#include "contexts/pool/thc_pool.h"
 
 #include <vector>
 
-#include "tests/contexts/pool/caching_pool_testing.h"
+#include "tests/contexts/pool/thc_pool_testing.h"
 
 namespace caffe2rt::test {
 namespace {
 
-TEST_F(CachingPoolTest, ReusesAFreedBlockOnItsStreamAtOnce) {
+TEST_F(ThcPoolTest, ReusesAFreedBlockOnItsStreamAtOnce) {
   device_.Give(0);  // the work that used it is not over
   const PoolBlock first = Cached(kMiB, 0);
   const PoolBlock second = New(kMiB, 0);
@@ -17,7 +17,7 @@ TEST_F(CachingPoolTest, ReusesAFreedBlockOnItsStreamAtOnce) {
   Free(second, 0);
 }
 
-TEST_F(CachingPoolTest, GivesBackSegmentsOfAStreamThatFreedLittle) {
+TEST_F(ThcPoolTest, GivesBackSegmentsOfAStreamThatFreedLittle) {
   for (int i = 0; i < 5; ++i) Cached(kKiB, 0);
   EXPECT_EQ(pool_->ReleaseCached(), kMiB);
   Cached(kKiB, 1);  // its books are kept in records that stream 0 had
@@ -25,7 +25,7 @@ TEST_F(CachingPoolTest, GivesBackSegmentsOfAStreamThatFreedLittle) {
   EXPECT_EQ(device_.live_bytes(), 0u);
 }
 
-TEST_F(CachingPoolTest, TakesSegmentsInGranules) {
+TEST_F(ThcPoolTest, TakesSegmentsInGranules) {
   Free(New(kMiB + 1, 0), 0);
   EXPECT_EQ(device_.live_bytes(), kMiB + 512 * kKiB);
   // Small requests share a segment of 1 MiB.
@@ -36,7 +36,7 @@ TEST_F(CachingPoolTest, TakesSegmentsInGranules) {
   Free(b, 0);
 }
 
-TEST_F(CachingPoolTest, CutsTheSmallestBlockThatFits) {
+TEST_F(ThcPoolTest, CutsTheSmallestBlockThatFits) {
   // Three free blocks of 4, 2 and 3 MiB between blocks in use.
   const PoolBlock whole = Cached(12 * kMiB, 0);
   std::vector<PoolBlock> blocks;
@@ -52,7 +52,7 @@ TEST_F(CachingPoolTest, CutsTheSmallestBlockThatFits) {
   EXPECT_EQ(pool_->Statistics().largest_free_bytes, 4 * kMiB);
 }
 
-TEST_F(CachingPoolTest, MergesFreedNeighbours) {
+TEST_F(ThcPoolTest, MergesFreedNeighbours) {
   Cached(4 * kMiB, 0);
   std::vector<PoolBlock> blocks;
   for (int i = 0; i < 4; ++i) blocks.push_back(New(kMiB, 0));
@@ -67,7 +67,7 @@ TEST_F(CachingPoolTest, MergesFreedNeighbours) {
   EXPECT_EQ(pool_->Statistics().largest_free_bytes, 4 * kMiB);
 }
 
-TEST_F(CachingPoolTest, GivesFreedBlockToOtherStreamOnlyAfterItsWork) {
+TEST_F(ThcPoolTest, GivesFreedBlockToOtherStreamOnlyAfterItsWork) {
   const PoolBlock block = New(kMiB, 0);
   device_.Give(0);  // still running
   Free(block, 0);
@@ -81,7 +81,7 @@ TEST_F(CachingPoolTest, GivesFreedBlockToOtherStreamOnlyAfterItsWork) {
   Free(third, 1);
 }
 
-TEST_F(CachingPoolTest, TakesAnOldMarkerForNoNewerFree) {
+TEST_F(ThcPoolTest, TakesAnOldMarkerForNoNewerFree) {
   const PoolBlock old = New(kMiB, 0);
   device_.Give(0);
   Free(old, 0);
@@ -99,7 +99,7 @@ TEST_F(CachingPoolTest, TakesAnOldMarkerForNoNewerFree) {
   Free(large, 1);
 }
 
-TEST_F(CachingPoolTest, KeepsABlockUntilAllStreamsThatUseItAreDone) {
+TEST_F(ThcPoolTest, KeepsABlockUntilAllStreamsThatUseItAreDone) {
   const PoolBlock block = New(kMiB, 0);
   for (const StreamIndex stream : {1, 2}) {
     device_.Give(stream);
@@ -118,7 +118,7 @@ TEST_F(CachingPoolTest, KeepsABlockUntilAllStreamsThatUseItAreDone) {
   EXPECT_THAT(given, testing::Contains(block.data));
 }
 
-TEST_F(CachingPoolTest, RemembersAnyNumberOfStreams) {
+TEST_F(ThcPoolTest, RemembersAnyNumberOfStreams) {
   const PoolBlock block = New(kMiB, 0);
   for (int round = 0; round < 2; ++round) {
     for (StreamIndex stream = 1; stream <= 9; ++stream) pool_->RecordUse(block, stream);
@@ -136,7 +136,7 @@ TEST_F(CachingPoolTest, RemembersAnyNumberOfStreams) {
   EXPECT_THAT(pool_->Snapshot().segments[0].blocks[0].uses, testing::IsEmpty());
 }
 
-TEST_F(CachingPoolTest, CountsTheStreamOfTheFreeingThreadAsAUse) {
+TEST_F(ThcPoolTest, CountsTheStreamOfTheFreeingThreadAsAUse) {
   const PoolBlock block = New(kMiB, 0);
   device_.Give(3);
   Free(block, 3);
@@ -145,7 +145,7 @@ TEST_F(CachingPoolTest, CountsTheStreamOfTheFreeingThreadAsAUse) {
   EXPECT_EQ(New(kMiB, 0).data, block.data);
 }
 
-TEST_F(CachingPoolTest, IgnoresUsesByTheHomeStream) {
+TEST_F(ThcPoolTest, IgnoresUsesByTheHomeStream) {
   const PoolBlock block = New(kMiB, 0);
   pool_->RecordUse(block, 0);
   Free(block, 0);
@@ -153,7 +153,7 @@ TEST_F(CachingPoolTest, IgnoresUsesByTheHomeStream) {
   EXPECT_EQ(device_.Calls(Call::kRecord), 0u);
 }
 
-TEST_F(CachingPoolTest, UsesEventsAgain) {
+TEST_F(ThcPoolTest, UsesEventsAgain) {
   for (int i = 0; i < 100; ++i) {
     const PoolBlock block = New(kMiB, 0);
     pool_->RecordUse(block, 1);
@@ -163,7 +163,7 @@ TEST_F(CachingPoolTest, UsesEventsAgain) {
   EXPECT_EQ(device_.Calls(Call::kRecord), 100u);
 }
 
-TEST_F(CachingPoolTest, LendsPartOfAnotherStreamsSegmentWhereMoreWouldPassThePeak) {
+TEST_F(ThcPoolTest, LendsPartOfAnotherStreamsSegmentWhereMoreWouldPassThePeak) {
   Make({.growth_slack_bytes = 0});
   const PoolBlock first = New(4 * kMiB, 0), stays = New(4 * kMiB, 0);
   Free(first, 0);
@@ -183,7 +183,7 @@ TEST_F(CachingPoolTest, LendsPartOfAnotherStreamsSegmentWhereMoreWouldPassThePea
   Free(large, 0);
 }
 
-TEST_F(CachingPoolTest, GivesIdleSegmentsBackBeforeItGrowsBeyondThePeak) {
+TEST_F(ThcPoolTest, GivesIdleSegmentsBackBeforeItGrowsBeyondThePeak) {
   Make({.growth_slack_bytes = 0});
   std::vector<PoolBlock> blocks;
   for (const size_t mib : {10, 20, 30}) blocks.push_back(New(mib * kMiB, 0));
@@ -195,7 +195,7 @@ TEST_F(CachingPoolTest, GivesIdleSegmentsBackBeforeItGrowsBeyondThePeak) {
   Free(large, 0);
 }
 
-TEST_F(CachingPoolTest, KeepsSegmentsWhoseWorkIsNotOver) {
+TEST_F(ThcPoolTest, KeepsSegmentsWhoseWorkIsNotOver) {
   Make({.growth_slack_bytes = 0});
   device_.before_free = [](uintptr_t, size_t) { ADD_FAILURE() << "memory at work is given back"; };
   const PoolBlock block = New(10 * kMiB, 0);
@@ -207,7 +207,7 @@ TEST_F(CachingPoolTest, KeepsSegmentsWhoseWorkIsNotOver) {
   device_.before_free = nullptr;
 }
 
-TEST_F(CachingPoolTest, WaitsForAllStreamsBeforeItGivesUp) {
+TEST_F(ThcPoolTest, WaitsForAllStreamsBeforeItGivesUp) {
   Make({.limit_bytes = 10 * kMiB});
   const PoolBlock a = New(4 * kMiB, 0), b = New(6 * kMiB, 1);
   for (const StreamIndex stream : {0, 1, 2}) device_.Give(stream);
@@ -220,7 +220,7 @@ TEST_F(CachingPoolTest, WaitsForAllStreamsBeforeItGivesUp) {
   Free(all, 0);
 }
 
-TEST_F(CachingPoolTest, ServesSmallRequestsFromLargeSegmentsWhenNothingElseIsLeft) {
+TEST_F(ThcPoolTest, ServesSmallRequestsFromLargeSegmentsWhenNothingElseIsLeft) {
   Make({.limit_bytes = 8 * kMiB});
   Cached(8 * kMiB, 0);
   const PoolBlock large = New(7 * kMiB, 0);
@@ -233,7 +233,7 @@ TEST_F(CachingPoolTest, ServesSmallRequestsFromLargeSegmentsWhenNothingElseIsLef
   Free(large, 0);
 }
 
-TEST_F(CachingPoolTest, TakesLessThanAWholeSmallSegmentNearTheLimit) {
+TEST_F(ThcPoolTest, TakesLessThanAWholeSmallSegmentNearTheLimit) {
   Make({.limit_bytes = 256 * kKiB});
   const PoolBlock block = New(100 * kKiB, 0);
   EXPECT_EQ(device_.live_bytes(), 128 * kKiB);
@@ -241,7 +241,7 @@ TEST_F(CachingPoolTest, TakesLessThanAWholeSmallSegmentNearTheLimit) {
   Free(block, 0);
 }
 
-TEST_F(CachingPoolTest, WaitsForTheStreamsWhenTheDeviceHasNoEvents) {
+TEST_F(ThcPoolTest, WaitsForTheStreamsWhenTheDeviceHasNoEvents) {
   const PoolBlock block = New(kMiB, 0);
   for (const StreamIndex stream : {1, 2}) pool_->RecordUse(block, stream);
   device_.Give(2);
@@ -253,7 +253,7 @@ TEST_F(CachingPoolTest, WaitsForTheStreamsWhenTheDeviceHasNoEvents) {
   EXPECT_EQ(device_.live_bytes(), kMiB);
 }
 
-TEST_F(CachingPoolTest, RecordsEventsLaterThatTheDeviceDidNotGive) {
+TEST_F(ThcPoolTest, RecordsEventsLaterThatTheDeviceDidNotGive) {
   const PoolBlock block = New(kMiB, 0);
   for (const StreamIndex stream : {1, 2, 3}) pool_->RecordUse(block, stream);
   device_.Fail(Call::kCreateEvent, 1, 2);  // the second, at first and when tried again
@@ -266,7 +266,7 @@ TEST_F(CachingPoolTest, RecordsEventsLaterThatTheDeviceDidNotGive) {
   EXPECT_EQ(New(kMiB, 0).data, block.data);
 }
 
-TEST_F(CachingPoolTest, ReleasesAllThatIsCached) {
+TEST_F(ThcPoolTest, ReleasesAllThatIsCached) {
   device_.Give(0);
   Cached(3 * kMiB, 0);
   Cached(100, 1);
@@ -275,9 +275,9 @@ TEST_F(CachingPoolTest, ReleasesAllThatIsCached) {
   EXPECT_EQ(pool_->Statistics().reserved_bytes, 0u);
 }
 
-TEST_F(CachingPoolTest, RefusesOptionsThatCannotBe) {
-  EXPECT_THROW(NewCachingPool(device_, {.large_granule_bytes = 1000}), EnforceNotMet);
-  EXPECT_THROW(NewCachingPool(device_, {.growth_over_peak = 0.5}), EnforceNotMet);
+TEST_F(ThcPoolTest, RefusesOptionsThatCannotBe) {
+  EXPECT_THROW(NewThcPool(device_, {.large_granule_bytes = 1000}), EnforceNotMet);
+  EXPECT_THROW(NewThcPool(device_, {.growth_over_peak = 0.5}), EnforceNotMet);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// The policy of cub::CachingDeviceAllocator: sizes are rounded up to powers, blocks are never cut,
-// an event stands behind every free. Recording happens under the lock, so that nobody sees a block
-// in the cache before its event.
+// The pool CUB of Caffe2. Its policy is that of cub::CachingDeviceAllocator: sizes are rounded up
+// to powers, blocks are never cut, an event stands behind every free. Recording happens under the
+// lock, so that nobody sees a block in the cache before its event.
 #include <limits>
 
 #include "contexts/pool/free_lists.h"
@@ -11,19 +11,19 @@ namespace internal {
 namespace {
 
 // A cached block keeps its events in `event`, that of its home first. Lists are in order of frees.
-class BinnedPool final : public TrackedPool {
+class CubPool final : public TrackedPool {
  public:
-  BinnedPool(Upstream& upstream, const BinnedPoolOptions& options)
+  CubPool(Upstream& upstream, const CubPoolOptions& options)
       : TrackedPool(upstream, "cub", options.device, options.limit_bytes),
         max_cached_bytes_(options.max_cached_bytes) {
-    CAFFE_ENFORCE_GE(options.bin_growth, 2u, "bin_growth of the binned pool");
-    CAFFE_ENFORCE_LE(options.min_bin, options.max_bin, "min_bin and max_bin of the binned pool");
+    CAFFE_ENFORCE_GE(options.bin_growth, 2u, "bin_growth of pool cub");
+    CAFFE_ENFORCE_LE(options.min_bin, options.max_bin, "min_bin and max_bin of pool cub");
     size_t bytes = 1;
     for (unsigned power = 0; power <= options.max_bin; ++power) {
       if (power >= options.min_bin) bins_.push_back({bytes, nullptr, nullptr});
       CAFFE_ENFORCE(power == options.max_bin ||
                         !__builtin_mul_overflow(bytes, size_t{options.bin_growth}, &bytes),
-                    "max_bin ", options.max_bin, " of the binned pool is beyond 64 bits");
+                    "max_bin ", options.max_bin, " of pool cub is beyond 64 bits");
     }
   }
 
@@ -189,8 +189,8 @@ class BinnedPool final : public TrackedPool {
 }  // namespace
 }  // namespace internal
 
-std::unique_ptr<Pool> NewBinnedPool(Upstream& upstream, const BinnedPoolOptions& options) {
-  return std::make_unique<internal::BinnedPool>(upstream, options);
+std::unique_ptr<Pool> NewCubPool(Upstream& upstream, const CubPoolOptions& options) {
+  return std::make_unique<internal::CubPool>(upstream, options);
 }
 
 }  // namespace caffe2rt

@@ -1,4 +1,4 @@
-#include "contexts/pool/caching_pool.h"
+#include "contexts/pool/thc_pool.h"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ bool IsCached(const BlockRecord* block) {
 
 }  // namespace
 
-CachingPool::CachingPool(Upstream& upstream, const CachingPoolOptions& options)
+ThcPool::ThcPool(Upstream& upstream, const ThcPoolOptions& options)
     : TrackedPool(upstream, "thc", options.device, options.limit_bytes), options_(options) {
   for (const size_t granule : {options.small_granule_bytes, options.large_granule_bytes}) {
     CAFFE_ENFORCE(granule > 0 && granule % kBlockGranule == 0, "granule of a pool is ", granule,
@@ -21,7 +21,7 @@ CachingPool::CachingPool(Upstream& upstream, const CachingPoolOptions& options)
   CAFFE_ENFORCE_GE(options.growth_over_peak, 1.0, "growth_over_peak of a pool");
 }
 
-PoolBlock CachingPool::Allocate(size_t nbytes, StreamIndex stream) {
+PoolBlock ThcPool::Allocate(size_t nbytes, StreamIndex stream) {
   if (nbytes == 0) return {};
   CheckStream(stream, false);
   const size_t bytes = RoundUp(nbytes, kBlockGranule);
@@ -36,7 +36,7 @@ PoolBlock CachingPool::Allocate(size_t nbytes, StreamIndex stream) {
   return HandOut(block, nbytes);
 }
 
-void CachingPool::Free(const PoolBlock& pool_block, StreamIndex stream) {
+void ThcPool::Free(const PoolBlock& pool_block, StreamIndex stream) {
   if (pool_block.data == nullptr) return;
   CheckStream(stream, true);
   const Lock lock(mutex_);
@@ -56,7 +56,7 @@ void CachingPool::Free(const PoolBlock& pool_block, StreamIndex stream) {
   }
 }
 
-bool CachingPool::RecordUses(Unrecorded* unrecorded) {
+bool ThcPool::RecordUses(Unrecorded* unrecorded) {
   BlockRecord* const block = unrecorded->block;
   for (; unrecorded->use != block->uses.end(); ++unrecorded->use) {
     EventNode* const node = events_.Record(*unrecorded->use);
@@ -69,33 +69,33 @@ bool CachingPool::RecordUses(Unrecorded* unrecorded) {
   return true;
 }
 
-void CachingPool::RecordAgain() {
+void ThcPool::RecordAgain() {
   while (!without_event_.empty() && RecordUses(&without_event_.back())) {
     --without_event_.back().block->waits;
     without_event_.pop_back();
   }
 }
 
-CachingPool::Stream& CachingPool::StreamOf(StreamIndex index) {
+ThcPool::Stream& ThcPool::StreamOf(StreamIndex index) {
   const size_t i = static_cast<size_t>(index);
   if (i >= streams_.size()) streams_.resize(i + 1);
   if (streams_[i] == nullptr) streams_[i] = std::make_unique<Stream>();
   return *streams_[i];
 }
 
-BlockRecord* CachingPool::TakeCached(const Request& request) {
+BlockRecord* ThcPool::TakeCached(const Request& request) {
   const FreeLists& lists = StreamOf(request.stream).Lists(request.small);
   BlockRecord* const block = lists.FindBestFit(request.bytes);
   if (block != nullptr) TakeOut(block);
   return block;
 }
 
-void CachingPool::TakeOut(BlockRecord* block) {
+void ThcPool::TakeOut(BlockRecord* block) {
   ListOf(*block).Remove(block);
   block->state = BlockState::kUnused;
 }
 
-void CachingPool::Split(BlockRecord* block, size_t bytes) {
+void ThcPool::Split(BlockRecord* block, size_t bytes) {
   if (block->bytes == bytes) return;
   BlockRecord* const rest = records_.Take();
   rest->data = block->data + bytes;
@@ -112,7 +112,7 @@ void CachingPool::Split(BlockRecord* block, size_t bytes) {
   ListOf(*rest).Insert(rest);
 }
 
-void CachingPool::Cache(BlockRecord* block) {
+void ThcPool::Cache(BlockRecord* block) {
   block->uses.Clear();
   block->state = BlockState::kCached;
   if (BlockRecord* const before = block->before; IsCached(before)) {
@@ -126,7 +126,7 @@ void CachingPool::Cache(BlockRecord* block) {
   ListOf(*block).Insert(block);
 }
 
-BlockRecord* CachingPool::Absorb(BlockRecord* first, BlockRecord* second) {
+BlockRecord* ThcPool::Absorb(BlockRecord* first, BlockRecord* second) {
   first->bytes += second->bytes;
   first->sequence = std::max(first->sequence, second->sequence);
   first->after = second->after;
@@ -135,7 +135,7 @@ BlockRecord* CachingPool::Absorb(BlockRecord* first, BlockRecord* second) {
   return first;
 }
 
-void CachingPool::CollectWaiting() {
+void ThcPool::CollectWaiting() {
   for (const auto& stream : streams_) {
     if (stream == nullptr) continue;
     while (EventNode* const node = stream->order.TakeDone(events_)) {
@@ -147,7 +147,7 @@ void CachingPool::CollectWaiting() {
   }
 }
 
-size_t CachingPool::LargestFree() const {
+size_t ThcPool::LargestFree() const {
   size_t bytes = 0;
   for (const auto& stream : streams_) {
     if (stream == nullptr) continue;
@@ -159,7 +159,7 @@ size_t CachingPool::LargestFree() const {
   return bytes;
 }
 
-void CachingPool::CheckLists() const {
+void ThcPool::CheckLists() const {
   size_t listed = 0, events = 0, cached = 0, waits = 0;
   for (const auto& stream : streams_) {
     if (stream == nullptr) continue;
@@ -187,8 +187,8 @@ void CachingPool::CheckLists() const {
 
 }  // namespace internal
 
-std::unique_ptr<Pool> NewCachingPool(Upstream& upstream, const CachingPoolOptions& options) {
-  return std::make_unique<internal::CachingPool>(upstream, options);
+std::unique_ptr<Pool> NewThcPool(Upstream& upstream, const ThcPoolOptions& options) {
+  return std::make_unique<internal::ThcPool>(upstream, options);
 }
 
 }  // namespace caffe2rt

@@ -1,6 +1,7 @@
 #pragma once
-// THC (ours): best fit with split and merge, a cache for each stream. Internal to contexts/pool;
-// callers use NewCachingPool.
+// The pool THC of Caffe2, which took Torch's caching allocator (THCCachingAllocator) for it; this
+// is an implementation of its own: best fit with split and merge, a cache for each stream. Internal
+// to contexts/pool; callers use NewThcPool.
 //
 // A request is rounded up to 512 bytes and cut from the smallest cached block of its stream that
 // holds it; a freed block is merged with its neighbours. What no cache has is looked for, in turn:
@@ -27,9 +28,9 @@ namespace caffe2rt::internal {
 // Invariants: a cached block is in the list of its home and size, and neither neighbour is cached
 // (it would be merged); a waiting block is in no list, its events are; all blocks of a segment have
 // one home.
-class CachingPool final : public TrackedPool {
+class ThcPool final : public TrackedPool {
  public:
-  CachingPool(Upstream& upstream, const CachingPoolOptions& options);
+  ThcPool(Upstream& upstream, const ThcPoolOptions& options);
 
   PoolBlock Allocate(size_t nbytes, StreamIndex stream) override;
   void Free(const PoolBlock& block, StreamIndex stream) override;
@@ -61,7 +62,7 @@ class CachingPool final : public TrackedPool {
     return streams_[static_cast<size_t>(block.home)]->Lists(block.small);
   }
 
-  // Warm path (caching_pool.cc).
+  // Warm path (thc_pool.cc).
   BlockRecord* TakeCached(const Request& request);
   void TakeOut(BlockRecord* block);
   // Cuts what is beyond `bytes` off and caches it.
@@ -77,7 +78,7 @@ class CachingPool final : public TrackedPool {
   // Caches blocks whose events have fired.
   void CollectWaiting();
 
-  // Growth (caching_pool_growth.cc).
+  // Growth (thc_pool_growth.cc).
   BlockRecord* Grow(const Request& request, Lock& lock);
   BlockRecord* GrowWithinPeak(const Request& request, Lock& lock);
   BlockRecord* GrowAfterRefusal(const Request& request, Lock& lock);
@@ -100,7 +101,7 @@ class CachingPool final : public TrackedPool {
   size_t LargestFree() const override;
   void CheckLists() const override;
 
-  const CachingPoolOptions options_;
+  const ThcPoolOptions options_;
   std::vector<std::unique_ptr<Stream>> streams_;
   size_t waiting_ = 0;  // events in all streams
   std::vector<Unrecorded> without_event_;

@@ -1,18 +1,18 @@
-// Where a CachingPool looks when the cache of a stream does not have what was asked.
+// Where a ThcPool looks when the cache of a stream does not have what was asked.
 #include <algorithm>
 
-#include "contexts/pool/caching_pool.h"
+#include "contexts/pool/thc_pool.h"
 
 namespace caffe2rt::internal {
 
-BlockRecord* CachingPool::Grow(const Request& request, Lock& lock) {
+BlockRecord* ThcPool::Grow(const Request& request, Lock& lock) {
   BlockRecord* block = GrowWithinPeak(request, lock);
   if (block == nullptr) block = GrowAfterRefusal(request, lock);
   if (block == nullptr) ThrowOutOfMemory(request.asked_bytes, request.stream);
   return block;
 }
 
-BlockRecord* CachingPool::GrowWithinPeak(const Request& request, Lock& lock) {
+BlockRecord* ThcPool::GrowWithinPeak(const Request& request, Lock& lock) {
   const size_t granule =
       request.small ? options_.small_granule_bytes : options_.large_granule_bytes;
   const size_t floor = request.small ? options_.small_segment_bytes : 0;
@@ -34,7 +34,7 @@ BlockRecord* CachingPool::GrowWithinPeak(const Request& request, Lock& lock) {
                                                          : block;
 }
 
-BlockRecord* CachingPool::GrowAfterRefusal(const Request& request, Lock& lock) {
+BlockRecord* ThcPool::GrowAfterRefusal(const Request& request, Lock& lock) {
   PoolCounters::Add(counters_.out_of_memory_retries, 1);
   WaitForAll(lock);
   if (BlockRecord* const block = TakeAnywhere(request)) return block;
@@ -48,23 +48,23 @@ BlockRecord* CachingPool::GrowAfterRefusal(const Request& request, Lock& lock) {
   return TakeAnywhere(other);
 }
 
-BlockRecord* CachingPool::TakeAnywhere(const Request& request) {
+BlockRecord* ThcPool::TakeAnywhere(const Request& request) {
   if (BlockRecord* const block = TakeCached(request)) return block;
   if (BlockRecord* const block = MoveSegment(request, SIZE_MAX)) return block;
   return Borrow(request);
 }
 
-bool CachingPool::IsIdle(const BlockRecord& block) const {
+bool ThcPool::IsIdle(const BlockRecord& block) const {
   return block.sequence <= streams_[static_cast<size_t>(block.home)]->order.completed;
 }
 
-void CachingPool::RefreshMarkers() {
+void ThcPool::RefreshMarkers() {
   for (size_t i = 0; i < streams_.size(); ++i) {
     if (streams_[i] != nullptr) streams_[i]->order.Refresh(static_cast<StreamIndex>(i), events_);
   }
 }
 
-BlockRecord* CachingPool::MoveSegment(const Request& request, size_t most_bytes) {
+BlockRecord* ThcPool::MoveSegment(const Request& request, size_t most_bytes) {
   BlockRecord* best = nullptr;
   for (const auto& [data, block] : segments_) {
     const bool fits = block->state == BlockState::kCached && block->IsWholeSegment() &&
@@ -79,7 +79,7 @@ BlockRecord* CachingPool::MoveSegment(const Request& request, size_t most_bytes)
   return best;
 }
 
-BlockRecord* CachingPool::Borrow(const Request& request) {
+BlockRecord* ThcPool::Borrow(const Request& request) {
   BlockRecord* best = nullptr;
   for (const auto& stream : streams_) {
     if (stream == nullptr) continue;
@@ -93,7 +93,7 @@ BlockRecord* CachingPool::Borrow(const Request& request) {
   return best;
 }
 
-size_t CachingPool::Excess(const Request& request, size_t more) const {
+size_t ThcPool::Excess(const Request& request, size_t more) const {
   const size_t peak = std::max(PoolCounters::Get(counters_.peak_in_use),
                                PoolCounters::Get(counters_.in_use) + request.bytes);
   const size_t allowed =
@@ -103,7 +103,7 @@ size_t CachingPool::Excess(const Request& request, size_t more) const {
   return wanted > allowed ? wanted - allowed : 0;
 }
 
-void CachingPool::GiveBackIdle(size_t at_least, Lock& lock) {
+void ThcPool::GiveBackIdle(size_t at_least, Lock& lock) {
   std::vector<BlockRecord*> idle;
   for (const auto& [data, block] : segments_) {
     if (block->state == BlockState::kCached && block->IsWholeSegment() && IsIdle(*block)) {
@@ -123,13 +123,13 @@ void CachingPool::GiveBackIdle(size_t at_least, Lock& lock) {
   GiveBack(extents, lock);
 }
 
-BlockRecord* CachingPool::AddSegment(const Request& request, size_t bytes, Lock& lock) {
+BlockRecord* ThcPool::AddSegment(const Request& request, size_t bytes, Lock& lock) {
   BlockRecord* const block = NewSegment(bytes, request.stream, lock);
   if (block != nullptr) block->small = request.small;
   return block;
 }
 
-void CachingPool::WaitForAll(Lock& lock) {
+void ThcPool::WaitForAll(Lock& lock) {
   // What was freed before the wait is idle after it; other threads may free more meanwhile.
   std::vector<uint64_t> frees;
   for (const auto& stream : streams_) {
@@ -154,7 +154,7 @@ void CachingPool::WaitForAll(Lock& lock) {
   CollectWaiting();
 }
 
-size_t CachingPool::ReleaseCached() {
+size_t ThcPool::ReleaseCached() {
   Lock lock(mutex_);
   const size_t before = PoolCounters::Get(counters_.reserved);
   WaitForAll(lock);

@@ -9,9 +9,9 @@ namespace {
 using Call = FakeAllocator::Call;
 constexpr size_t kMiB = size_t{1} << 20;
 
-TEST(BinnedPoolTest, RoundsUpToPowersOfEight) {
+TEST(CubPoolTest, RoundsUpToPowersOfEight) {
   FakeAllocator device;
-  const auto pool = NewBinnedPool(device, {});
+  const auto pool = NewCubPool(device, {});
   // 8^3 = 512, 8^4 = 4 KiB, ... 8^7 = 2 MiB, 8^10 = 1 GiB; larger blocks keep their size.
   const struct {
     size_t asked, taken;
@@ -31,17 +31,17 @@ TEST(BinnedPoolTest, RoundsUpToPowersOfEight) {
   }
 }
 
-TEST(BinnedPoolTest, CachesNothingAboveTheLargestBin) {
+TEST(CubPoolTest, CachesNothingAboveTheLargestBin) {
   FakeAllocator device;
-  const auto pool = NewBinnedPool(device, {});
+  const auto pool = NewCubPool(device, {});
   pool->Free(pool->Allocate(1024 * kMiB + 1, 0), 0);
   EXPECT_EQ(device.live_bytes(), 0u);
 }
 
 // The device waits for the work of the block's own stream when it takes memory back.
-TEST(BinnedPoolTest, WaitsForTheOtherStreamsThatUseWhatItGivesBack) {
+TEST(CubPoolTest, WaitsForTheOtherStreamsThatUseWhatItGivesBack) {
   FakeAllocator device;
-  const auto pool = NewBinnedPool(device, {});
+  const auto pool = NewCubPool(device, {});
   uint64_t finished = 0;
   device.before_free = [&](uintptr_t, size_t) {
     EXPECT_EQ(device.Finished(1), finished);
@@ -64,9 +64,9 @@ TEST(BinnedPoolTest, WaitsForTheOtherStreamsThatUseWhatItGivesBack) {
   EXPECT_EQ(device.Calls(Call::kSynchronize), waits);
 }
 
-TEST(BinnedPoolTest, CachesUpToItsMost) {
+TEST(CubPoolTest, CachesUpToItsMost) {
   FakeAllocator device;
-  const auto pool = NewBinnedPool(device, {.max_cached_bytes = 3 * kMiB});
+  const auto pool = NewCubPool(device, {.max_cached_bytes = 3 * kMiB});
   const PoolBlock a = pool->Allocate(2 * kMiB, 0), b = pool->Allocate(2 * kMiB, 0);
   pool->Free(a, 0);
   pool->Free(b, 0);
@@ -74,9 +74,9 @@ TEST(BinnedPoolTest, CachesUpToItsMost) {
   EXPECT_EQ(device.live_bytes(), 2 * kMiB);
 }
 
-TEST(BinnedPoolTest, GivesABlockToItsStreamAtOnceAndToOthersAfterItsEvent) {
+TEST(CubPoolTest, GivesABlockToItsStreamAtOnceAndToOthersAfterItsEvent) {
   FakeAllocator device;
-  const auto pool = NewBinnedPool(device, {});
+  const auto pool = NewCubPool(device, {});
   device.Give(0);
   const PoolBlock block = pool->Allocate(kMiB, 0);
   pool->Free(block, 0);
@@ -92,9 +92,9 @@ TEST(BinnedPoolTest, GivesABlockToItsStreamAtOnceAndToOthersAfterItsEvent) {
   pool->Free(third, 1);
 }
 
-TEST(BinnedPoolTest, WaitsForOtherStreamsThatUseABlock) {
+TEST(CubPoolTest, WaitsForOtherStreamsThatUseABlock) {
   FakeAllocator device;
-  const auto pool = NewBinnedPool(device, {});
+  const auto pool = NewCubPool(device, {});
   const PoolBlock block = pool->Allocate(kMiB, 0);
   device.Give(1);
   pool->RecordUse(block, 1);
@@ -108,19 +108,19 @@ TEST(BinnedPoolTest, WaitsForOtherStreamsThatUseABlock) {
   pool->Free(again, 0);
 }
 
-TEST(BinnedPoolTest, KeepsNoBlockWithoutItsEvent) {
+TEST(CubPoolTest, KeepsNoBlockWithoutItsEvent) {
   FakeAllocator device;
-  const auto pool = NewBinnedPool(device, {});
+  const auto pool = NewCubPool(device, {});
   const PoolBlock block = pool->Allocate(kMiB, 0);
   device.Fail(Call::kCreateEvent, 0, 1);
   pool->Free(block, 0);
   EXPECT_EQ(device.live_bytes(), 0u);
 }
 
-TEST(BinnedPoolTest, RefusesBinsThatCannotBe) {
+TEST(CubPoolTest, RefusesBinsThatCannotBe) {
   FakeAllocator device;
   const auto make = [&](unsigned growth, unsigned min_bin, unsigned max_bin) {
-    return NewBinnedPool(device, {.bin_growth = growth, .min_bin = min_bin, .max_bin = max_bin});
+    return NewCubPool(device, {.bin_growth = growth, .min_bin = min_bin, .max_bin = max_bin});
   };
   EXPECT_THROW(make(1, 3, 10), EnforceNotMet);
   EXPECT_THROW(make(8, 5, 4), EnforceNotMet);

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the caching pool share.
+// What the tests of the THC pool share.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "contexts/pool/caching_pool.h"
+#include "contexts/pool/thc_pool.h"
 #include "tests/support/fake_allocator.h"
 
 namespace caffe2rt::test {
@@ -16,7 +16,7 @@ using Call = FakeAllocator::Call;
 inline constexpr size_t kKiB = size_t{1} << 10;
 inline constexpr size_t kMiB = size_t{1} << 20;
 
-class CachingPoolTest : public testing::Test {
+class ThcPoolTest : public testing::Test {
  protected:
   void SetUp() override { Make({}); }
   void TearDown() override {
@@ -24,9 +24,9 @@ class CachingPoolTest : public testing::Test {
     for (const PoolBlock& block : in_use_) pool_->Free(block, kNoStream);
     pool_->CheckInvariants();
   }
-  void Make(CachingPoolOptions options) {
+  void Make(ThcPoolOptions options) {
     pool_.reset();
-    pool_ = NewCachingPool(device_, options);
+    pool_ = NewThcPool(device_, options);
   }
   PoolBlock New(size_t nbytes, StreamIndex stream) {
     in_use_.push_back(pool_->Allocate(nbytes, stream));

@@ -1,16 +1,16 @@
-// Where a caching pool looks when the cache of a stream does not have what was asked: waits for all
+// Where the THC pool looks when the cache of a stream does not have what was asked: waits for all
 // streams, segments that move, the bounds of growth.
 #include <utility>
 #include <vector>
 
-#include "tests/contexts/pool/caching_pool_testing.h"
+#include "tests/contexts/pool/thc_pool_testing.h"
 
 namespace caffe2rt::test {
 namespace {
 
-using CachingPoolGrowthTest = CachingPoolTest;
+using ThcPoolGrowthTest = ThcPoolTest;
 
-TEST_F(CachingPoolGrowthTest, TakesWhatIsFreedDuringAWaitForNothingThatIsOver) {
+TEST_F(ThcPoolGrowthTest, TakesWhatIsFreedDuringAWaitForNothingThatIsOver) {
   device_.Give(1);
   const PoolBlock early = New(kMiB, 0), late = New(2 * kMiB, 0), used = New(3 * kMiB, 0),
                   unrecorded = New(4 * kMiB, 0), other = New(kMiB, 1);
@@ -52,7 +52,7 @@ TEST_F(CachingPoolGrowthTest, TakesWhatIsFreedDuringAWaitForNothingThatIsOver) {
   EXPECT_EQ(pool_->ReleaseCached(), 9 * kMiB);
 }
 
-TEST_F(CachingPoolGrowthTest, WaitThatFailsLeavesItsBooksAsTheyWere) {
+TEST_F(ThcPoolGrowthTest, WaitThatFailsLeavesItsBooksAsTheyWere) {
   const PoolBlock cached = New(kMiB, 0), waiting = New(2 * kMiB, 0), unrecorded = New(3 * kMiB, 0);
   device_.Give(0);
   device_.Give(1);
@@ -72,7 +72,7 @@ TEST_F(CachingPoolGrowthTest, WaitThatFailsLeavesItsBooksAsTheyWere) {
 }
 
 // Frees are counted by stream: a segment that moves is counted anew.
-TEST_F(CachingPoolGrowthTest, SegmentThatMovedIsIdleByTheWorkOfItsNewStreamAlone) {
+TEST_F(ThcPoolGrowthTest, SegmentThatMovedIsIdleByTheWorkOfItsNewStreamAlone) {
   for (const bool busy : {true, false}) {  // the stream it came from frees more, or less
     const StreamIndex from = busy ? 0 : 2, to = from + 1;
     for (int i = 0; i < (busy ? 9 : 1); ++i) Cached(4 * kMiB, from);
@@ -93,7 +93,7 @@ TEST_F(CachingPoolGrowthTest, SegmentThatMovedIsIdleByTheWorkOfItsNewStreamAlone
   }
 }
 
-TEST_F(CachingPoolGrowthTest, SegmentThatMovedIsAtHomeInItsNewStream) {
+TEST_F(ThcPoolGrowthTest, SegmentThatMovedIsAtHomeInItsNewStream) {
   const PoolBlock segment = Cached(4 * kMiB, 0);
   const PoolBlock moved = New(3 * kMiB, 1);
   EXPECT_EQ(moved.data, segment.data);
@@ -102,7 +102,7 @@ TEST_F(CachingPoolGrowthTest, SegmentThatMovedIsAtHomeInItsNewStream) {
   EXPECT_EQ(New(4 * kMiB, 1).data, segment.data);  // at once, with what was cut off
 }
 
-TEST_F(CachingPoolGrowthTest, MovesSegmentsOfUpToTwiceTheRequest) {
+TEST_F(ThcPoolGrowthTest, MovesSegmentsOfUpToTwiceTheRequest) {
   const PoolBlock large = Cached(2 * kMiB + 512 * kKiB, 0), twice = Cached(2 * kMiB, 0);
   EXPECT_EQ(large.data, twice.data);  // one block, which is too large
   EXPECT_NE(New(kMiB, 1).data, large.data);
@@ -113,7 +113,7 @@ TEST_F(CachingPoolGrowthTest, MovesSegmentsOfUpToTwiceTheRequest) {
 }
 
 // 20 and 30 MiB are cached, 50 were in use at once; 31 more are asked for.
-TEST_F(CachingPoolGrowthTest, GrowsToExactlyWhatItsOptionsAllow) {
+TEST_F(ThcPoolGrowthTest, GrowsToExactlyWhatItsOptionsAllow) {
   const struct {
     size_t slack_bytes, live_bytes;
   } cases[] = {{31 * kMiB, 81 * kMiB},        // nothing is too much
@@ -131,7 +131,7 @@ TEST_F(CachingPoolGrowthTest, GrowsToExactlyWhatItsOptionsAllow) {
   }
 }
 
-TEST_F(CachingPoolGrowthTest, TakesWhatOthersFreeWhileItGivesBack) {
+TEST_F(ThcPoolGrowthTest, TakesWhatOthersFreeWhileItGivesBack) {
   Make({.growth_over_peak = 1, .growth_slack_bytes = 0});
   const PoolBlock kept = New(31 * kMiB, 0);
   Cached(30 * kMiB, 1);
@@ -144,7 +144,7 @@ TEST_F(CachingPoolGrowthTest, TakesWhatOthersFreeWhileItGivesBack) {
   device_.before_free = nullptr;
 }
 
-TEST_F(CachingPoolGrowthTest, RestOfASegmentThatMovedIsGivenToOthers) {
+TEST_F(ThcPoolGrowthTest, RestOfASegmentThatMovedIsGivenToOthers) {
   Make({.growth_slack_bytes = 0});
   for (int i = 0; i < 9; ++i) Cached(8 * kMiB, 0);
   const PoolBlock moved = New(5 * kMiB, 1);
@@ -152,7 +152,7 @@ TEST_F(CachingPoolGrowthTest, RestOfASegmentThatMovedIsGivenToOthers) {
   EXPECT_EQ(Offset(moved, rest), 5 * kMiB);
 }
 
-TEST_F(CachingPoolGrowthTest, MovesNoSegmentToTheOtherKindOfRequest) {
+TEST_F(ThcPoolGrowthTest, MovesNoSegmentToTheOtherKindOfRequest) {
   const PoolBlock small = Cached(100, 0);  // 1 MiB for many
   const PoolBlock large = Cached(2 * kMiB, 0);
   const PoolBlock first = New(512 * kKiB, 1);  // not from the small segment
