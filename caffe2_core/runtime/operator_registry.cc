@@ -158,9 +158,7 @@ std::vector<std::string> GetRegisteredOperators() {
 
 bool HasOperator(DeviceType type, const std::string& op_type) {
   EnsureBuiltinOperators();
-  LoadDeviceModule(type);
-  const OperatorRegistry* const registry = OperatorRegistryOf(type);
-  if (registry->Has(op_type)) return true;
+  if (OperatorRegistryOf(type)->Has(op_type)) return true;
   const std::vector<std::string> types = RegisteredOperatorTypes(type);
   return std::binary_search(types.begin(), types.end(), op_type);
 }

@@ -1,6 +1,9 @@
 #include "contexts/cuda/cuda_options.h"
 
+#include <iterator>
+
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/text.h"
 
 namespace caffe2rt {

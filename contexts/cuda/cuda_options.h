@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "caffe2_core/base/flags.h"
-
 namespace caffe2rt {
+
+struct Flag;  // caffe2_core/base/flags.h
 
 // Caffe2's names and numbers. The pools are those of contexts/pool/pool.h.
 enum class CudaMemoryPoolType {

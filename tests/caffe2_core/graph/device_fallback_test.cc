@@ -1,5 +1,7 @@
 #include "caffe2_core/graph/device_fallback.h"
 
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/device/device_descriptor.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt {
@@ -39,6 +41,15 @@ TEST(DeviceFallbackTest, CopiesWithinTheCpuWhatWouldGoToAGpu) {
   EXPECT_EQ(net.op(0).type(), "Copy");
   EXPECT_EQ(net.op(1).type(), "Copy");
   EXPECT_EQ(net.op(2).type(), "CopyFromCPUInput");
+}
+
+TEST(DeviceFallbackTest, LeavesTheCopiesOfAPresentDeviceAlone) {
+  constexpr auto kPresent = static_cast<DeviceType>(22);
+  RegisterStaticContext(kPresent, "SLATE", GetStaticContext(CPU));  // nothing runs on it
+  RegisterDeviceDescriptor({.type = kPresent, .name = "SLATE", .copy_from_cpu = "CopyCPUToSlate"});
+  NetDef net = test::ParseNet(R"(op { type: "CopyCPUToSlate" device_option { device_type: 22 } })");
+  EXPECT_THAT(FallBackToCPU(&net), IsEmpty());
+  EXPECT_EQ(net.op(0).type(), "CopyCPUToSlate");
 }
 
 TEST(DeviceFallbackTest, GoesIntoNestedNets) {
