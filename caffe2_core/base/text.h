@@ -41,5 +41,7 @@ std::string AsciiLower(std::string text);
 std::string AsciiUpper(std::string text);
 // Blank, tab, line feed, vertical tab, form feed, carriage return.
 bool IsAsciiSpace(char c);
+// Letter, digit or underscore.
+bool IsAsciiWord(char c);
 
 }  // namespace caffe2rt

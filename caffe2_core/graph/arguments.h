@@ -21,6 +21,10 @@
 
 namespace caffe2rt {
 
+// Nets in arguments are followed this deep. A proto from a file nests no deeper; one made in memory
+// may.
+inline constexpr int kMaxNetDepth = 64;
+
 template <class Def>
 concept OperatorOrNet = std::is_same_v<Def, OperatorDef> || std::is_same_v<Def, NetDef>;
 

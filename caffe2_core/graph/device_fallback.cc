@@ -4,11 +4,10 @@
 
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/device_descriptor.h"
+#include "caffe2_core/graph/arguments.h"
 
 namespace caffe2rt {
 namespace {
-
-constexpr int kMaxNetDepth = 64;
 
 void FallBack(DeviceOption* option, std::set<std::string>* missing) {
   const int type = option->device_type();

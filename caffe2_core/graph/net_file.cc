@@ -10,7 +10,6 @@
 namespace caffe2rt {
 namespace {
 
-constexpr int kMaxNetDepth = 64;
 namespace fs = std::filesystem;
 
 bool Exists(const fs::path& path) {

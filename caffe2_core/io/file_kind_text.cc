@@ -2,15 +2,12 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/io/file_kind_proto.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
 namespace {
-
-bool IsWord(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 bool IsNumberSign(char c) { return c == '.' || c == '+' || c == '-'; }
 
@@ -31,10 +28,10 @@ std::vector<std::string_view> TopLevelNames(std::string_view text) {
         if (text[at] == '\\') ++at;
       }
       value = false;
-    } else if (IsWord(c)) {
+    } else if (IsAsciiWord(c)) {
       const size_t begin = at;
       while (at + 1 < text.size() &&
-             (IsWord(text[at + 1]) || (value && IsNumberSign(text[at + 1])))) {
+             (IsAsciiWord(text[at + 1]) || (value && IsNumberSign(text[at + 1])))) {
         ++at;
       }
       if (depth > 0) continue;

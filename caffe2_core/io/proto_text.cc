@@ -8,6 +8,7 @@
 #include <climits>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/io/proto_file.h"
 
 namespace caffe2rt {
@@ -54,10 +55,6 @@ size_t SkipString(std::string_view text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
-bool IsWord(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // The text with DeviceOption's older field name replaced where it is a word outside of strings and
 // comments.
 std::string WithTodaysNames(std::string_view text) {
@@ -68,9 +65,9 @@ std::string WithTodaysNames(std::string_view text) {
       at = std::min(text.find('\n', at), text.size());
     } else if (text[at] == '"' || text[at] == '\'') {
       at = SkipString(text, at);
-    } else if (IsWord(text[at])) {
+    } else if (IsAsciiWord(text[at])) {
       const size_t begin = at;
-      while (at < text.size() && IsWord(text[at])) ++at;
+      while (at < text.size() && IsAsciiWord(text[at])) ++at;
       if (text.substr(begin, at - begin) == kOlderDeviceId) {
         result.replace(begin, kDeviceId.size(), kDeviceId);
       }

@@ -16,6 +16,7 @@
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/tensor_segment.h"
 #include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
@@ -25,13 +26,6 @@ static_assert(std::endian::native == std::endian::little, "the formats are littl
 
 using google::protobuf::RepeatedField;
 
-// The elements [begin, end) of a tensor.
-struct Segment {
-  int64_t begin = 0;
-  int64_t end = 0;
-  int64_t size() const { return end - begin; }
-};
-
 std::vector<int64_t> CheckedDims(const TensorProto& proto) {
   CAFFE_ENFORCE_LE(proto.dims_size(), Tensor::kMaxRank, "rank of tensor \"", proto.name(), "\"");
   std::vector<int64_t> dims(proto.dims().begin(), proto.dims().end());
@@ -39,8 +33,8 @@ std::vector<int64_t> CheckedDims(const TensorProto& proto) {
   return dims;
 }
 
-Segment CheckedSegment(const TensorProto& proto, int64_t size) {
-  Segment segment{0, size};
+TensorSegment CheckedSegment(const TensorProto& proto, int64_t size) {
+  TensorSegment segment{0, size};
   if (proto.has_segment()) segment = {proto.segment().begin(), proto.segment().end()};
   CAFFE_ENFORCE(0 <= segment.begin && segment.begin <= segment.end && segment.end <= size,
                 "Invalid chunk ", segment.begin, ' ', segment.end, " with total tensor size ", size,
@@ -174,7 +168,7 @@ void GetData(const TensorProto& proto, void* to) {
 }
 
 // UNDEFINED: each element is a record of its own; the first tells the type.
-void GetObjects(const TensorProto& proto, const Segment& segment, Tensor* tensor) {
+void GetObjects(const TensorProto& proto, const TensorSegment& segment, Tensor* tensor) {
   CAFFE_ENFORCE(tensor->GetDeviceType() == CPU, "tensor \"", proto.name(),
                 "\" of objects, want it on the CPU");
   const FileAccess no_files = FileAccess::Off("elements of a tensor are no readers");
@@ -233,7 +227,7 @@ DeviceType DeviceFor(const TensorProto& proto) {
 }
 
 // Plain elements to a device: through CPU memory.
-void CopyToDevice(const TensorProto& proto, TypeMeta meta, const Segment& segment, void* to,
+void CopyToDevice(const TensorProto& proto, TypeMeta meta, const TensorSegment& segment, void* to,
                   DeviceType device) {
   Tensor host(CPU);
   host.Resize(segment.size());
@@ -262,7 +256,7 @@ void TensorDeserializer::Deserialize(const TensorProto& proto, Tensor* tensor) t
   CAFFE_ENFORCE(tensor != nullptr, "argument tensor of Deserialize is null");
   const TransientWrites scope;
   const std::vector<int64_t> dims = CheckedDims(proto);
-  const Segment segment = CheckedSegment(proto, CheckedProduct(dims));
+  const TensorSegment segment = CheckedSegment(proto, CheckedProduct(dims));
   if (proto.storage_type() == TensorProto::NO_CONTENT) return tensor->Resize(dims);
   CheckDataThere(proto, segment.size());
   tensor->Resize(dims);

@@ -10,6 +10,7 @@
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/tensor_segment.h"
 #include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
@@ -19,21 +20,14 @@ static_assert(std::endian::native == std::endian::little, "the formats are littl
 
 using google::protobuf::RepeatedField;
 
-// The elements [begin, end) of a tensor.
-struct Segment {
-  int64_t begin = 0;
-  int64_t end = 0;
-  int64_t size() const { return end - begin; }
-};
-
 template <class T, class Field>
-void PutNumbers(const void* data, const Segment& segment, RepeatedField<Field>* field) {
+void PutNumbers(const void* data, const TensorSegment& segment, RepeatedField<Field>* field) {
   const T* from = static_cast<const T*>(data) + segment.begin;
   field->Resize(static_cast<int>(segment.size()), Field());
   std::copy(from, from + segment.size(), field->mutable_data());
 }
 
-void PutBytes(const void* data, size_t itemsize, const Segment& segment, TensorProto* proto) {
+void PutBytes(const void* data, size_t itemsize, const TensorSegment& segment, TensorProto* proto) {
   const char* from =
       static_cast<const char*>(data) + segment.begin * static_cast<int64_t>(itemsize);
   proto->set_byte_data(from, static_cast<size_t>(segment.size()) * itemsize);
@@ -41,7 +35,7 @@ void PutBytes(const void* data, size_t itemsize, const Segment& segment, TensorP
 
 // Types of 8 and 16 bits: int32_data, or byte_data where the settings say so.
 template <class T>
-void PutSmall(const void* data, const Segment& segment, bool as_bytes, TensorProto* proto) {
+void PutSmall(const void* data, const TensorSegment& segment, bool as_bytes, TensorProto* proto) {
   if (as_bytes) {
     PutBytes(data, sizeof(T), segment, proto);
   } else {
@@ -49,7 +43,7 @@ void PutSmall(const void* data, const Segment& segment, bool as_bytes, TensorPro
   }
 }
 
-void PutObjects(const void* data, TypeMeta meta, const Segment& segment, TensorProto* proto) {
+void PutObjects(const void* data, TypeMeta meta, const TensorSegment& segment, TensorProto* proto) {
   const char* from = static_cast<const char*>(data);
   for (int64_t i = segment.begin; i < segment.end; ++i) {
     proto->add_string_data(
@@ -57,7 +51,7 @@ void PutObjects(const void* data, TypeMeta meta, const Segment& segment, TensorP
   }
 }
 
-void PutData(const void* data, TypeMeta meta, const Segment& segment, TensorProto* proto) {
+void PutData(const void* data, TypeMeta meta, const TensorSegment& segment, TensorProto* proto) {
   const SerializationSettings& settings = GlobalSerializationSettings();
   const bool as_bytes = settings.small_integers_as_bytes;
   switch (proto->data_type()) {
@@ -102,7 +96,7 @@ void SetDevice(const Tensor& tensor, DeviceOption* option) {
 
 // One record of `host`, a copy of `tensor` in CPU memory (or the tensor itself).
 void SerializeSegment(const Tensor& tensor, const Tensor& host, const std::string& name,
-                      const Segment& segment, TensorProto* proto) {
+                      const TensorSegment& segment, TensorProto* proto) {
   proto->Clear();
   for (const int64_t dim : tensor.sizes()) proto->add_dims(dim);
   proto->set_data_type(TypeMetaToDataType(tensor.dtype()));
@@ -148,7 +142,7 @@ void TensorSerializer::SerializeWithChunkSize(const void* object, TypeMeta meta,
   proto.set_name(name);
   proto.set_type(kTensorBlobType);
   for (int64_t begin = 0, chunk = 0; begin < std::max<int64_t>(size, 1); begin += step, ++chunk) {
-    const Segment segment{begin, begin + std::min(step, size - begin)};
+    const TensorSegment segment{begin, begin + std::min(step, size - begin)};
     CAFFE_ENFORCE_LE(segment.size(), INT32_MAX, "elements in one record of tensor \"", name,
                      "\", set a smaller chunk_size");
     SerializeSegment(tensor, host, name, segment, proto.mutable_tensor());

@@ -12,8 +12,6 @@
 namespace caffe2rt {
 namespace {
 
-constexpr int kMaxNetDepth = 64;
-
 void Place(NetDef* net, const DeviceOption& device, std::set<std::string>* on_cpu, int depth) {
   CAFFE_ENFORCE_LT(depth, kMaxNetDepth, "nets within nets");
   const DeviceOption of_net = net->device_option();

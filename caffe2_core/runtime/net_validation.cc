@@ -27,7 +27,6 @@ namespace caffe2rt {
 namespace {
 
 using enum NetFindingKind;
-constexpr int kMaxNetDepth = 64;
 
 // Caffe2's own Python helpers give these to operators of every type; to warn of them would hide
 // what a person misspelt.

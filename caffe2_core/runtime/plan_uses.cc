@@ -10,9 +10,6 @@
 namespace caffe2rt {
 namespace {
 
-// Nets in arguments nest no deeper than a proto can be parsed, but protos made in memory may.
-constexpr int kMaxNetDepth = 64;
-
 bool AccessesUnlistedBlobs(const OpSchema* schema, const OperatorDef& op) {
   if (schema == nullptr) return false;
   try {

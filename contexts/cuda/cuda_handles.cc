@@ -17,21 +17,21 @@ struct UsedGenerator {
 };
 
 // Per device, never destroyed.
-struct Stock {
+struct HandleStock {
   std::mutex mutex;
   std::vector<cublasHandle_t> cublas;
   std::vector<cudnnHandle_t> cudnn;
   std::vector<UsedGenerator> curand;
 };
-Stock& StockOf(int device) {
-  static auto* const stocks = new std::array<Stock, kCompileTimeMaxGpus>;
+HandleStock& HandleStockOf(int device) {
+  static auto* const stocks = new std::array<HandleStock, kCompileTimeMaxGpus>;
   return (*stocks)[static_cast<size_t>(device)];
 }
 
 // One of the stock, else a new one, made on its device.
 template <class Handle, class Make>
-Handle Take(int device, std::vector<Handle> Stock::*kind, Make make) {
-  Stock& stock = StockOf(device);
+Handle Take(int device, std::vector<Handle> HandleStock::*kind, Make make) {
+  HandleStock& stock = HandleStockOf(device);
   {
     const std::lock_guard<std::mutex> lock(stock.mutex);
     if (!(stock.*kind).empty()) {
@@ -45,8 +45,8 @@ Handle Take(int device, std::vector<Handle> Stock::*kind, Make make) {
 }
 
 template <class Handle>
-void Give(int device, std::vector<Handle> Stock::*kind, Handle handle) noexcept {
-  Stock& stock = StockOf(device);
+void Give(int device, std::vector<Handle> HandleStock::*kind, Handle handle) noexcept {
+  HandleStock& stock = HandleStockOf(device);
   const std::lock_guard<std::mutex> lock(stock.mutex);
   try {
     (stock.*kind).push_back(handle);
@@ -87,7 +87,7 @@ void BindNew(const UsedGenerator& made, const CudaStream& stream) {
   try {
     internal::BindCurandGenerator(made.generator, stream);
   } catch (...) {
-    Give(stream.device, &Stock::curand, made);
+    Give(stream.device, &HandleStock::curand, made);
     throw;
   }
 }
@@ -103,7 +103,7 @@ void SetCublasMathMode(CudaHandles& handles, bool allow_tf32) {
 cublasHandle_t CublasHandle(CudaHandles& handles, CudaStream& stream) {
   const bool allow_tf32 = GlobalCudaLibraryOptions().allow_tf32;
   if (__builtin_expect(handles.cublas == nullptr, 0)) {
-    handles.cublas = Take(stream.device, &Stock::cublas, NewCublasHandle);
+    handles.cublas = Take(stream.device, &HandleStock::cublas, NewCublasHandle);
     handles.cublas_allows_tf32 = !allow_tf32;  // nobody knows its mode: it is set below
   }
   if (handles.cublas_stream != &stream) BindCublas(handles, stream);
@@ -113,7 +113,7 @@ cublasHandle_t CublasHandle(CudaHandles& handles, CudaStream& stream) {
 
 cudnnHandle_t CudnnHandle(CudaHandles& handles, const CudaStream& stream) {
   if (__builtin_expect(handles.cudnn == nullptr, 0)) {
-    handles.cudnn = Take(stream.device, &Stock::cudnn, internal::NewCudnnHandle);
+    handles.cudnn = Take(stream.device, &HandleStock::cudnn, internal::NewCudnnHandle);
   }
   if (handles.cudnn_stream != &stream) {
     handles.cudnn_stream = nullptr;
@@ -125,19 +125,19 @@ cudnnHandle_t CudnnHandle(CudaHandles& handles, const CudaStream& stream) {
 }
 
 void GiveHandles(int device, const CudaHandles& handles) noexcept {
-  if (handles.cublas != nullptr) Give(device, &Stock::cublas, handles.cublas);
-  if (handles.cudnn != nullptr) Give(device, &Stock::cudnn, handles.cudnn);
+  if (handles.cublas != nullptr) Give(device, &HandleStock::cublas, handles.cublas);
+  if (handles.cudnn != nullptr) Give(device, &HandleStock::cudnn, handles.cudnn);
 }
 
 CurandGenerator::~CurandGenerator() {
   if (generator_ != nullptr) {
-    Give(stream_->device, &Stock::curand, UsedGenerator{generator_, stream_});
+    Give(stream_->device, &HandleStock::curand, UsedGenerator{generator_, stream_});
   }
 }
 
 curandGenerator_t CurandGenerator::Get(const CudaStream& stream, uint32_t seed) {
   if (__builtin_expect(generator_ == nullptr, 0)) {
-    const UsedGenerator taken = Take(stream.device, &Stock::curand, [&] {
+    const UsedGenerator taken = Take(stream.device, &HandleStock::curand, [&] {
       return UsedGenerator{internal::NewCurandGenerator(), nullptr};
     });
     if (taken.stream == nullptr) BindNew(taken, stream);
