@@ -3,13 +3,14 @@
 //
 //   ParallelFor(pieces, [&](int piece) { ... });     // returns when every piece is done
 //
-// The process's pool has one thread (the caller) unless SetNumThreads asks for more. A nested call,
-// and a call while another thread uses the pool, runs its pieces on the caller. Exceptions of a
-// piece are rethrown by the caller after all pieces ended. Steady state: no allocation; with one
-// thread no lock either.
+// The process's pool has one thread (the caller) unless SetNumThreads or SetThreadPool asks for
+// more. A nested call, a call while another thread uses the pool, and a call in a child process
+// after fork() run their pieces on the caller. An exception of a piece is rethrown by the caller
+// after all pieces that started have ended. Steady state: no allocation and no lock.
 
 #include <memory>
 #include <type_traits>
+#include <vector>
 
 namespace caffe2rt {
 
@@ -29,15 +30,49 @@ class PieceFunction {
   void (*call_)(void*, int);
 };
 
+// An embedder's own pool, which runs the pieces in place of ours (ThreadPoolOptions::runner). It is
+// called by several threads at a time, never from within a piece.
+class PieceRunner {
+ public:
+  virtual ~PieceRunner() = default;
+  // The most pieces that run at once; at least 1, and always the same number.
+  virtual int num_threads() const = 0;
+  // Calls function(0) to function(pieces - 1), each once, on any threads, and returns after all
+  // have returned. `function` never throws; it may be copied, and is valid until Run returns.
+  virtual void Run(int pieces, PieceFunction function) = 0;
+};
+
+struct ThreadPoolOptions {
+  // Threads that work at once, the caller included; 1 to 1024. One, because several nets side by
+  // side use cores better than one net that is cut.
+  int num_threads = 1;
+  // Numbers of the CPUs on which workers may run. Empty: those of the thread that makes the pool,
+  // at that time. Callers keep their own affinity.
+  std::vector<int> cpus = {};
+  // Microseconds that an idle worker, or a caller that waits for the last piece, spins before it
+  // sleeps. 50 outlast the gap between two operators. With fewer CPUs than threads nobody spins.
+  int spin_us = 50;
+  // After a join that another process stalled, callers run alone for 20 to 640 ms.
+  bool back_off = true;
+  // Not owned, outlives the pool. When given, the pool starts no threads and ignores the rest.
+  PieceRunner* runner = nullptr;
+};
+
+// Thread safe. One caller at a time gets the workers.
 class ThreadPool {
  public:
-  // `num_threads` includes the caller; at least 1. Workers start here and end with the pool.
-  explicit ThreadPool(int num_threads);
+  // Workers start here and end with the pool. THROWS for options that are out of range, and for
+  // CPUs of which none can be used.
+  explicit ThreadPool(const ThreadPoolOptions& options);
+  explicit ThreadPool(int num_threads)
+      : ThreadPool(ThreadPoolOptions{.num_threads = num_threads}) {}
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int num_threads() const;
+  // Piece i of n tends to run on the same thread in every call of n pieces. THROWS what a piece
+  // throws; the first one if several do.
   void Run(int pieces, PieceFunction function);
 
  private:
@@ -45,9 +80,10 @@ class ThreadPool {
   const std::unique_ptr<State> state_;
 };
 
-// The process's pool. SetNumThreads replaces it: call it before nets run. THROWS for less than 1 or
-// more than 1024.
+// The process's pool. SetThreadPool replaces it, SetNumThreads replaces it by one with another
+// number of threads: call them before nets run. THROWS for less than 1 or more than 1024.
 ThreadPool& ProcessThreadPool();
+void SetThreadPool(const ThreadPoolOptions& options);
 void SetNumThreads(int num_threads);
 int GetNumThreads();
 

@@ -1,34 +1,108 @@
 #include "caffe2_core/base/thread_pool.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "tests/support/allocation_counter.h"
 
 namespace caffe2rt {
 namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 
 // Sets the process's pool for one test.
 class Threads {
  public:
   explicit Threads(int n) { SetNumThreads(n); }
-  ~Threads() { SetNumThreads(1); }
+  ~Threads() { SetThreadPool({}); }
 };
+
+// Long enough for any machine; a test that waits so long has failed.
+constexpr seconds kForever(60);
+
+// Returns whether the condition came true.
+template <class Condition>
+bool WaitFor(Condition condition, std::chrono::nanoseconds patience = kForever) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// Runs a job with a piece for each thread, where all pieces wait for each other, and returns what
+// `visit(piece)` made of them.
+template <class Visit>
+auto RunOnAllThreads(ThreadPool& pool, Visit visit) {
+  std::vector<decltype(visit(0))> results(static_cast<size_t>(pool.num_threads()));
+  std::atomic<int> started{0};
+  auto piece = [&](int i) {
+    ++started;
+    EXPECT_TRUE(WaitFor([&] { return started == pool.num_threads(); }));
+    results[static_cast<size_t>(i)] = visit(i);
+  };
+  pool.Run(pool.num_threads(), PieceFunction(piece));
+  return results;
+}
+
+// Whether a second thread takes part in a job within the time.
+bool HasHelp(ThreadPool& pool, std::chrono::nanoseconds patience) {
+  std::atomic<bool> second{false}, helped{false};
+  auto piece = [&](int i) {
+    if (i == 1) second = true;
+    if (i == 0) helped = WaitFor([&] { return second.load(); }, patience);
+  };
+  pool.Run(2, PieceFunction(piece));
+  return helped;
+}
+
+std::vector<int> CpusOfThisThread() {
+  cpu_set_t set;
+  EXPECT_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
+  std::vector<int> cpus;
+  for (size_t i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &set)) cpus.push_back(static_cast<int>(i));
+  }
+  return cpus;
+}
+void SetCpusOfThisThread(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(static_cast<size_t>(cpu), &set);
+  EXPECT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+}
 
 TEST(ThreadPoolTest, RunsEveryPieceOnce) {
   for (const int threads : {1, 2, 4}) {
-    const Threads guard(threads);
-    EXPECT_EQ(GetNumThreads(), threads);
-    std::vector<std::atomic<int>> count(100);
-    for (int run = 0; run < 50; ++run) {
-      ParallelFor(100, [&](int piece) { ++count[static_cast<size_t>(piece)]; });
+    for (const int spin_us : {0, 50}) {
+      SetThreadPool({.num_threads = threads, .spin_us = spin_us});
+      EXPECT_EQ(GetNumThreads(), threads);
+      for (const size_t pieces : {2u, 3u, 100u}) {
+        std::vector<std::atomic<int>> count(pieces);
+        for (int run = 0; run < 500; ++run) {
+          ParallelFor(static_cast<int>(pieces),
+                      [&](int piece) { ++count[static_cast<size_t>(piece)]; });
+        }
+        for (const auto& c : count) EXPECT_EQ(c, 500) << threads << ' ' << spin_us << ' ' << pieces;
+      }
     }
-    for (const auto& c : count) EXPECT_EQ(c, 50);
   }
+  SetThreadPool({});
 }
 
 TEST(ThreadPoolTest, NoPiecesIsNothing) {
@@ -36,11 +110,53 @@ TEST(ThreadPoolTest, NoPiecesIsNothing) {
   ParallelFor(0, [](int) { FAIL(); });
 }
 
-TEST(ThreadPoolTest, NestedWorkRunsOnTheCaller) {
+TEST(ThreadPoolTest, EveryThreadTakesPart) {
+  for (const int threads : {2, 3, 5}) {
+    for (const int spin_us : {0, 50}) {
+      ThreadPool pool({.num_threads = threads, .spin_us = spin_us, .back_off = false});
+      std::vector<std::thread::id> first;
+      for (int run = 0; run < 50; ++run) {
+        if (run % 10 == 9) std::this_thread::sleep_for(milliseconds(2));  // workers sleep
+        const auto ids = RunOnAllThreads(pool, [](int) { return std::this_thread::get_id(); });
+        EXPECT_EQ(ids[0], std::this_thread::get_id());
+        if (run == 0) first = ids;
+        EXPECT_EQ(ids, first) << "a piece has moved";
+      }
+    }
+  }
+}
+
+TEST(ThreadPoolTest, ThreadsThatAreDoneTakePiecesOfOthers) {
+  for (const int busy : {0, 4}) {  // the first piece of the caller, and of the worker
+    ThreadPool pool({.num_threads = 2, .back_off = false});
+    std::atomic<int> others{0};
+    auto piece = [&](int i) {
+      if (i != busy) {
+        ++others;
+      } else {
+        EXPECT_TRUE(WaitFor([&] { return others == 7; }));
+      }
+    };
+    for (int run = 0; run < 20; ++run) {
+      others = 0;
+      pool.Run(8, PieceFunction(piece));
+    }
+  }
+}
+
+TEST(ThreadPoolTest, NestedWorkRunsOnTheThreadOfItsPiece) {
   const Threads guard(3);
   std::atomic<int> count{0};
-  ParallelFor(4, [&](int) { ParallelFor(5, [&](int) { ++count; }); });
-  EXPECT_EQ(count, 20);
+  for (int run = 0; run < 100; ++run) {
+    ParallelFor(4, [&](int) {
+      const std::thread::id outer = std::this_thread::get_id();
+      ParallelFor(5, [&](int) {
+        EXPECT_EQ(std::this_thread::get_id(), outer);
+        ++count;
+      });
+    });
+  }
+  EXPECT_EQ(count, 2000);
 }
 
 TEST(ThreadPoolTest, ExceptionReachesTheCallerAfterAllPiecesEnded) {
@@ -59,6 +175,20 @@ TEST(ThreadPoolTest, ExceptionReachesTheCallerAfterAllPiecesEnded) {
   }
 }
 
+TEST(ThreadPoolTest, ExceptionsOfAllThreadsLeaveOne) {
+  ThreadPool pool({.num_threads = 3, .back_off = false});
+  for (int run = 0; run < 50; ++run) {
+    try {
+      RunOnAllThreads(pool, [](int i) -> int { throw std::runtime_error(std::to_string(i)); });
+      ADD_FAILURE() << "no exception";
+    } catch (const std::runtime_error& error) {
+      EXPECT_THAT(error.what(),
+                  testing::AnyOf(testing::StrEq("0"), testing::StrEq("1"), testing::StrEq("2")));
+    }
+    EXPECT_EQ(RunOnAllThreads(pool, [](int i) { return i; }), (std::vector<int>{0, 1, 2}));
+  }
+}
+
 TEST(ThreadPoolTest, SeveralCallersShareThePool) {
   const Threads guard(2);
   std::atomic<int> count{0};
@@ -72,9 +202,222 @@ TEST(ThreadPoolTest, SeveralCallersShareThePool) {
   EXPECT_EQ(count, 1600);
 }
 
-TEST(ThreadPoolTest, RefusesAbsurdNumbers) {
+TEST(ThreadPoolTest, CallerRunsAloneWhileAnotherHasTheWorkers) {
+  ThreadPool pool({.num_threads = 2, .back_off = false});
+  auto occupied = [&](int piece) {
+    if (piece != 0) return;
+    std::thread([&] {
+      const std::thread::id caller = std::this_thread::get_id();
+      auto inner = [&](int) { EXPECT_EQ(std::this_thread::get_id(), caller); };
+      pool.Run(4, PieceFunction(inner));
+    }).join();
+  };
+  pool.Run(2, PieceFunction(occupied));
+  EXPECT_TRUE(HasHelp(pool, kForever));
+}
+
+TEST(ThreadPoolTest, WarmPoolTakesNoMemoryAndNoLock) {
+  if (!test::AllocationCounter::kCounts) GTEST_SKIP() << "sanitizers count allocations themselves";
+  const Threads guard(2);
+  std::atomic<int> count{0};
+  for (int run = 0; run < 3; ++run) ParallelFor(4, [&](int) { ++count; });
+  const test::AllocationCounter counter;
+  for (int run = 0; run < 100; ++run) ParallelFor(4, [&](int) { ++count; });
+  EXPECT_EQ(counter.Counts().allocations, 0);
+  EXPECT_EQ(counter.Counts().locks, 0);
+}
+
+TEST(ThreadPoolTest, ChildProcessRunsPiecesAlone) {
+  auto pool = std::make_unique<ThreadPool>(3);
+  RunOnAllThreads(*pool, [](int i) { return i; });
+  const pid_t child = fork();
+  if (child == 0) {
+    int count = 0;
+    auto piece = [&](int) { ++count; };
+    for (int run = 0; run < 10; ++run) pool->Run(6, PieceFunction(piece));
+    pool.reset();  // waits for no worker of the parent
+    _exit(count == 60 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+TEST(ThreadPoolTest, RejectsInvalidOptions) {
+  const struct {
+    ThreadPoolOptions options;
+    const char* message;
+  } cases[] = {
+      {{.num_threads = 0}, "number of threads is 0, want 1 to 1024"},
+      {{.num_threads = 100000}, "number of threads is 100000, want 1 to 1024"},
+      {{.spin_us = -1}, "microseconds that a thread pool spins"},
+      {{.num_threads = 2, .cpus = {-1}}, "CPU of a thread pool is -1, want 0 to 1023"},
+      {{.num_threads = 2, .cpus = {1024}}, "CPU of a thread pool is 1024, want 0 to 1023"},
+      {{.num_threads = 2, .cpus = {1023}},
+       "no worker of a thread pool can run on the CPUs [1023], want some that this process may "
+       "use"},
+  };
+  for (const auto& c : cases) {
+    try {
+      const ThreadPool pool(c.options);
+      ADD_FAILURE() << "accepted, want: " << c.message;
+    } catch (const EnforceNotMet& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(c.message));
+    }
+  }
+  const Threads guard(2);
   EXPECT_THROW(SetNumThreads(0), EnforceNotMet);
-  EXPECT_THROW(SetNumThreads(100000), EnforceNotMet);
+  EXPECT_EQ(GetNumThreads(), 2) << "the pool stays when the options are rejected";
+}
+
+// --- CPUs ---
+
+TEST(ThreadPoolTest, WorkersRunOnTheGivenCpus) {
+  const std::vector<int> all = CpusOfThisThread();
+  ThreadPool pool({.num_threads = 3, .cpus = {all.back()}, .back_off = false});
+  const auto cpus = RunOnAllThreads(pool, [](int) { return CpusOfThisThread(); });
+  EXPECT_EQ(cpus[0], all) << "the caller keeps its own";
+  EXPECT_EQ(cpus[1], std::vector<int>{all.back()});
+  EXPECT_EQ(cpus[2], std::vector<int>{all.back()});
+}
+
+TEST(ThreadPoolTest, WorkersWakeAwayFromTheCallersCpu) {
+  const std::vector<int> all = CpusOfThisThread();
+  if (all.size() < 2) GTEST_SKIP() << "this process has one CPU";
+  ThreadPool pool({.num_threads = 2, .spin_us = 0, .back_off = false});
+  for (const int mine : {all[0], all[1], all[0]}) {
+    SetCpusOfThisThread({mine});
+    std::vector<int> want = all;
+    std::erase(want, mine);
+    EXPECT_TRUE(WaitFor([&] {  // a worker that is still awake stays where it is
+      std::this_thread::sleep_for(milliseconds(1));
+      return RunOnAllThreads(pool, [](int) { return CpusOfThisThread(); })[1] == want;
+    })) << mine;
+  }
+  SetCpusOfThisThread(all);
+}
+
+TEST(ThreadPoolTest, WorkersBeyondTheCpusAreLeftToTheKernel) {
+  const std::vector<int> all = CpusOfThisThread();
+  ThreadPool pool({.num_threads = static_cast<int>(all.size()) + 1, .back_off = false});
+  for (int run = 0; run < 3; ++run) {
+    std::this_thread::sleep_for(milliseconds(2));
+    for (const auto& cpus : RunOnAllThreads(pool, [](int) { return CpusOfThisThread(); })) {
+      EXPECT_EQ(cpus, all);
+    }
+  }
+}
+
+// --- back-off ---
+
+// Runs a job whose second piece takes long, on another thread than the caller.
+void RunWithSlowPiece(ThreadPool& pool, void (*be_slow)(milliseconds)) {
+  const auto start = std::chrono::steady_clock::now();
+  std::atomic<bool> second{false};
+  auto piece = [&](int i) {
+    if (i == 0) {
+      EXPECT_TRUE(WaitFor([&] { return second.load(); }));
+      return;
+    }
+    // However long it took to get here: what follows takes longer than the caller's own piece.
+    const auto passed = std::chrono::steady_clock::now() - start;
+    second = true;
+    be_slow(std::chrono::duration_cast<milliseconds>(2 * passed) + milliseconds(5));
+  };
+  pool.Run(2, PieceFunction(piece));
+}
+
+TEST(ThreadPoolTest, CallersRunAloneForAWhileAfterAStall) {
+  if (CpusOfThisThread().size() < 2) GTEST_SKIP() << "this process has one CPU";
+  for (const bool back_off : {true, false}) {
+    ThreadPool pool({.num_threads = 2, .back_off = back_off});
+    ASSERT_TRUE(HasHelp(pool, kForever));
+    RunWithSlowPiece(pool, [](milliseconds time) { std::this_thread::sleep_for(time); });
+    if (back_off) {
+      EXPECT_FALSE(HasHelp(pool, milliseconds(1)));
+    }
+    EXPECT_TRUE(WaitFor([&] { return HasHelp(pool, milliseconds(1)); })) << "workers come back";
+  }
+}
+
+TEST(ThreadPoolTest, LongPiecesAreNoStall) {
+  if (CpusOfThisThread().size() < 2) GTEST_SKIP() << "this process has one CPU";
+  // On a loaded machine a worker may well be stalled; so the first success counts.
+  EXPECT_TRUE(WaitFor([] {
+    ThreadPool pool({.num_threads = 2});
+    RunWithSlowPiece(pool, [](milliseconds time) {
+      const auto processor_ms = [] {
+        timespec now;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return milliseconds(now.tv_sec * 1000 + now.tv_nsec / 1000000);
+      };
+      for (const milliseconds end = processor_ms() + time; processor_ms() < end;) {
+      }
+    });
+    return HasHelp(pool, milliseconds(5));
+  }));
+}
+
+// --- an embedder's pool ---
+
+// A thread for each piece.
+class ThreadPerPiece : public PieceRunner {
+ public:
+  explicit ThreadPerPiece(int threads) : threads_(threads) {}
+  int num_threads() const override { return threads_; }
+  void Run(int pieces, PieceFunction function) override {
+    ++calls;
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < pieces; ++i) threads.emplace_back([=] { function(i); });
+  }
+  std::atomic<int> calls{0};
+
+ private:
+  const int threads_;
+};
+
+TEST(ThreadPoolTest, EmbeddersPoolRunsThePieces) {
+  ThreadPerPiece runner(3);
+  SetThreadPool({.runner = &runner});
+  EXPECT_EQ(GetNumThreads(), 3);
+  EXPECT_EQ(ProcessThreadPool().num_threads(), 3);
+  std::atomic<int> count{0};
+  ParallelFor(4, [&](int) {
+    const std::thread::id outer = std::this_thread::get_id();
+    ParallelFor(5, [&](int) {
+      EXPECT_EQ(std::this_thread::get_id(), outer);
+      ++count;
+    });
+  });
+  EXPECT_EQ(count, 20);
+  EXPECT_EQ(runner.calls, 1);
+  ParallelFor(1, [&](int) { ++count; });
+  EXPECT_EQ(runner.calls, 1) << "one piece is no parallel work";
+  SetNumThreads(2);
+  EXPECT_EQ(GetNumThreads(), 3) << "the embedder's pool says how many threads it has";
+  SetThreadPool({.num_threads = 2});
+  ParallelFor(4, [&](int) { ++count; });
+  EXPECT_EQ(runner.calls, 1);
+  SetThreadPool({});
+}
+
+TEST(ThreadPoolTest, EmbeddersPoolSeesNoExceptions) {
+  ThreadPerPiece runner(2);
+  SetThreadPool({.runner = &runner});
+  std::atomic<int> done{0};
+  EXPECT_THROW(ParallelFor(4,
+                           [&](int piece) {
+                             if (piece % 2 == 0) throw std::runtime_error("even");
+                             ++done;
+                           }),
+               std::runtime_error);
+  EXPECT_EQ(done, 2);
+  SetThreadPool({});
+}
+
+TEST(ThreadPoolTest, RejectsAnEmbeddersPoolWithoutThreads) {
+  ThreadPerPiece runner(0);
+  EXPECT_THROW(SetThreadPool({.runner = &runner}), EnforceNotMet);
 }
 
 }  // namespace

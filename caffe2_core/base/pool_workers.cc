@@ -1,0 +1,292 @@
+// How the pool works.
+//
+// Every thread that takes part has a seat: the caller seat 0, worker t seat t. A job gives each
+// seat a contiguous range of pieces, packed into one atomic word. A thread takes pieces from the
+// front of its own range, so that piece i stays on one core (and in its cache) from job to job, and
+// then from the back of the others' ranges. A claim is one compare-and-swap. All that a piece needs
+// to know of its job is read after the claim: a job cannot end while a claimed piece runs, so a
+// claim that succeeds is always one of the present job, even by a worker that is late by a job.
+//
+// A worker waits on a word of its own seat: it spins, then sleeps in futex(). The caller does the
+// same on the number of pieces that remain. Whoever goes to sleep sets its flag first and then
+// looks at the word again; whoever changes the word looks at the flag afterwards. All four accesses
+// are sequentially consistent, so that one of the two sees the other.
+//
+// Linux likes to wake a thread on the core of its waker, which is the one core that will be busy.
+// So a sleeping worker is excluded from the caller's core before it is woken. This costs one more
+// system call, and only when the caller has moved.
+//
+// When another process has a worker's core, a piece waits there for a time slice, and two threads
+// are slower than one. A join counts as stalled when the wait is long beside the caller's own work
+// and no worker got the processor for most of it (which tells it from pieces of unequal length).
+// The caller then runs alone for a while, which doubles up to kLongestPenalty while stalls go on.
+#include "caffe2_core/base/pool_workers.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/futex.h"
+
+namespace caffe2rt {
+
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kShortestPenalty = milliseconds(20);
+constexpr nanoseconds kLongestPenalty = milliseconds(640);
+// Shorter waits are no stalls: time slices of the kernel are longer.
+constexpr nanoseconds kShortestStall = microseconds(300);
+constexpr int kPausesPerClockRead = 32;
+
+// How often this process is the child of a fork. Workers do not follow into the child.
+std::atomic<uint32_t>& Forks() {
+  static std::atomic<uint32_t>* const forks = [] {
+    static std::atomic<uint32_t> count{0};
+    pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1); });
+    return &count;
+  }();
+  return *forks;
+}
+
+// The CPUs of the options, or of this thread. Empty if those cannot be known.
+cpu_set_t ChosenCpus(const std::vector<int>& chosen) {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  for (const int cpu : chosen) {
+    CAFFE_ENFORCE(cpu >= 0 && cpu < CPU_SETSIZE, "CPU of a thread pool is ", cpu, ", want 0 to ",
+                  CPU_SETSIZE - 1);
+    CPU_SET(static_cast<size_t>(cpu), &cpus);
+  }
+  if (chosen.empty() && sched_getaffinity(0, sizeof(cpus), &cpus) != 0) CPU_ZERO(&cpus);
+  return cpus;
+}
+
+constexpr uint64_t kOneEnd = uint64_t{1} << 32;
+uint32_t BeginOf(uint64_t range) { return static_cast<uint32_t>(range); }
+uint32_t EndOf(uint64_t range) { return static_cast<uint32_t>(range >> 32); }
+
+}  // namespace
+
+int PoolWorkers::Seat::TakeFirst() {
+  uint64_t seen = range.load(std::memory_order_relaxed);
+  while (BeginOf(seen) < EndOf(seen)) {
+    if (range.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire,
+                                    std::memory_order_relaxed)) {
+      return static_cast<int>(BeginOf(seen));
+    }
+  }
+  return -1;
+}
+
+int PoolWorkers::Seat::TakeLast() {
+  uint64_t seen = range.load(std::memory_order_relaxed);
+  while (BeginOf(seen) < EndOf(seen)) {
+    if (range.compare_exchange_weak(seen, seen - kOneEnd, std::memory_order_acquire,
+                                    std::memory_order_relaxed)) {
+      return static_cast<int>(EndOf(seen)) - 1;
+    }
+  }
+  return -1;
+}
+
+PoolWorkers::PoolWorkers(const ThreadPoolOptions& options)
+    : cpus_(ChosenCpus(options.cpus)),
+      has_core_for_each_(options.num_threads <= CPU_COUNT(&cpus_)),
+      backs_off_(options.back_off && has_core_for_each_),
+      spin_(has_core_for_each_ ? options.spin_us : 0),
+      forks_(Forks().load()),
+      seats_(options.runner != nullptr ? 1 : static_cast<size_t>(options.num_threads)),
+      processor_times_(seats_.size()) {
+  try {
+    for (size_t i = 1; i < seats_.size(); ++i) {
+      seats_[i].worker = std::thread([this, i] { WorkerLoop(i); });
+      CAFFE_ENFORCE(options.cpus.empty() || pthread_setaffinity_np(seats_[i].worker.native_handle(),
+                                                                   sizeof(cpus_), &cpus_) == 0,
+                    "no worker of a thread pool can run on the CPUs ", options.cpus,
+                    ", want some that this process may use");
+    }
+  } catch (...) {
+    Stop();
+    throw;
+  }
+}
+
+void PoolWorkers::Stop() {
+  stop_.store(true);
+  for (Seat& seat : seats_) {
+    if (!seat.worker.joinable()) continue;
+    if (forks_ != Forks().load()) {
+      new std::thread(std::move(seat.worker));  // given up: it stayed in the parent
+    } else {
+      Call(seat);
+      seat.worker.join();
+    }
+  }
+}
+
+template <class Condition>
+bool PoolWorkers::SpinUntil(Condition condition) const {
+  if (condition()) return true;
+  if (!has_core_for_each_) return false;
+  const Clock::time_point end = Clock::now() + spin_;
+  do {
+    for (int i = 0; i < kPausesPerClockRead; ++i) {
+      Pause();
+      if (condition()) return true;
+    }
+  } while (Clock::now() < end);
+  return false;
+}
+
+void PoolWorkers::WorkerLoop(size_t seat) {
+  const PieceScope scope;  // a worker runs nothing else
+  uint32_t seen = 0;
+  while (true) {
+    seen = WaitForCall(seats_[seat], seen);
+    if (stop_.load()) return;
+    TakePieces(seat);
+  }
+}
+
+uint32_t PoolWorkers::WaitForCall(Seat& own, uint32_t seen) {
+  const auto called = [&] { return own.calls.load(std::memory_order_acquire) != seen; };
+  if (!SpinUntil(called)) {
+    own.asleep.store(uint64_t{1} + seen);
+    while (own.calls.load() == seen) FutexWait(own.calls, seen);
+    own.asleep.store(0, std::memory_order_relaxed);
+  }
+  return own.calls.load(std::memory_order_acquire);
+}
+
+// Takes pieces until none is left to take.
+void PoolWorkers::TakePieces(size_t seat) {
+  uint32_t ended = 0;
+  const auto run = [&](int piece) {
+    try {
+      (*function_)(piece);
+    } catch (...) {
+      error_.KeepCurrent();
+    }
+    ++ended;
+  };
+  for (int piece; (piece = seats_[seat].TakeFirst()) >= 0;) run(piece);
+  const size_t in_use = seats_in_use_.load(std::memory_order_relaxed);
+  for (size_t i = 1; i < in_use; ++i) {
+    Seat& other = seats_[(seat + i) % in_use];
+    for (int piece; (piece = other.TakeLast()) >= 0;) run(piece);
+  }
+  // From here on the job may be over, and the next one begun.
+  if (ended == 0) return;
+  if (remaining_.fetch_sub(ended) == ended && caller_asleep_.load()) FutexWake(remaining_);
+}
+
+void PoolWorkers::Call(Seat& seat) {
+  const uint64_t behind_this = uint64_t{1} + (seat.calls.fetch_add(1) + 1);
+  uint64_t asleep = seat.asleep.load();
+  // A worker that sleeps behind this very call has run it, and waits for the next one: whoever
+  // clears its flag now loses that wake. Of other sleepers the flag is cleared, so that calls in
+  // quick succession wake them once.
+  if (asleep == 0 || asleep == behind_this || !seat.asleep.compare_exchange_strong(asleep, 0))
+    return;
+  PlaceAway(seat);
+  FutexWake(seat.calls);
+}
+
+void PoolWorkers::PlaceAway(Seat& seat) {
+  const int cpu = sched_getcpu();
+  if (!has_core_for_each_ || cpu == seat.away_from || cpu < 0 || cpu >= CPU_SETSIZE) return;
+  cpu_set_t others = cpus_;
+  CPU_CLR(static_cast<size_t>(cpu), &others);
+  if (pthread_setaffinity_np(seat.worker.native_handle(), sizeof(others), &others) == 0) {
+    seat.away_from = cpu;
+  }
+}
+
+bool PoolWorkers::TryRun(int pieces, const PieceFunction& function) {
+  if (seats_.size() == 1 || forks_ != Forks().load(std::memory_order_relaxed) ||
+      taken_.exchange(true, std::memory_order_acquire)) {
+    return false;
+  }
+  const Clock::time_point start = backs_off_ ? Clock::now() : Clock::time_point();
+  const bool alone = start < alone_until_;
+  std::exception_ptr first;
+  if (!alone) {
+    RunTogether(pieces, function);
+    const bool stalled = Join(start);
+    if (backs_off_) UpdatePenalty(stalled, start);
+    first = error_.Take();
+  }
+  taken_.store(false, std::memory_order_release);
+  if (first != nullptr) std::rethrow_exception(first);
+  return !alone;
+}
+
+// Returns when the caller finds no piece to take; workers may still run some.
+void PoolWorkers::RunTogether(int pieces, const PieceFunction& function) {
+  const size_t in_use = std::min(static_cast<size_t>(pieces), seats_.size());
+  function_ = &function;
+  seats_in_use_.store(in_use, std::memory_order_relaxed);
+  remaining_.store(static_cast<uint32_t>(pieces), std::memory_order_relaxed);
+  for (size_t i = 0; i < in_use; ++i) {
+    const auto cut = [&](size_t seat) { return static_cast<uint64_t>(pieces) * seat / in_use; };
+    seats_[i].range.store(cut(i + 1) << 32 | cut(i), std::memory_order_release);
+  }
+  for (size_t i = 1; i < in_use; ++i) Call(seats_[i]);
+  const PieceScope scope;
+  TakePieces(0);
+}
+
+// Returns whether the wait was a stall.
+bool PoolWorkers::Join(Clock::time_point start) {
+  const auto joined = [&] { return remaining_.load(std::memory_order_acquire) == 0; };
+  if (joined()) return false;
+  const Clock::time_point wait_start = Clock::now();
+  return !SpinUntil(joined) && SleepUntilJoined(start, wait_start);
+}
+
+bool PoolWorkers::SleepUntilJoined(Clock::time_point start, Clock::time_point wait_start) {
+  const size_t in_use = seats_in_use_.load(std::memory_order_relaxed);
+  Clock::time_point sampled_at{};
+  caller_asleep_.store(true);
+  for (uint32_t left; (left = remaining_.load()) != 0;) {
+    if (!backs_off_ || sampled_at != Clock::time_point()) {
+      FutexWait(remaining_, left);
+      continue;
+    }
+    const Clock::time_point now = Clock::now();
+    if (now - wait_start < kShortestStall) {
+      FutexWait(remaining_, left, kShortestStall - (now - wait_start));
+      continue;
+    }
+    for (size_t i = 1; i < in_use; ++i) {
+      processor_times_[i] = ProcessorTime(seats_[i].worker.native_handle());
+    }
+    sampled_at = now;
+  }
+  caller_asleep_.store(false, std::memory_order_relaxed);
+  if (sampled_at == Clock::time_point()) return false;
+  const Clock::time_point end = Clock::now();
+  if (end - wait_start < kShortestStall + (wait_start - start) / 2) return false;
+  nanoseconds longest{0};
+  for (size_t i = 1; i < in_use; ++i) {
+    longest =
+        std::max(longest, ProcessorTime(seats_[i].worker.native_handle()) - processor_times_[i]);
+  }
+  return longest < (end - sampled_at) * 3 / 4;
+}
+
+void PoolWorkers::UpdatePenalty(bool stalled, Clock::time_point start) {
+  if (stalled) {
+    penalty_ = std::clamp(penalty_ * 2, kShortestPenalty, kLongestPenalty);
+    alone_until_ = Clock::now() + penalty_;
+  } else if (penalty_ != nanoseconds::zero() && start - alone_until_ > penalty_) {
+    penalty_ = nanoseconds::zero();
+  }
+}
+
+}  // namespace caffe2rt
