@@ -57,9 +57,10 @@ void RegisterOptionFlags() {
     RegisterFlag({name, "int", "0", "threads of one operator; 0 leaves it at 1", file},
                  &SetThreads);
   }
-  RegisterFlag("caffe2_keep_on_shrink", &GlobalTensorOptions().keep_on_shrink,
+  RegisterFlag("caffe2_keep_on_shrink", &GlobalTensorShrinkOptions().keep_on_shrink,
                "keep the memory of a tensor that gets smaller", file);
-  RegisterFlag("caffe2_max_keep_on_shrink_memory", &GlobalTensorOptions().max_keep_on_shrink_bytes,
+  RegisterFlag("caffe2_max_keep_on_shrink_memory",
+               &GlobalTensorShrinkOptions().max_keep_on_shrink_bytes,
                "bytes that may lie idle in a tensor that got smaller", file);
   RegisterFlag("caffe2_tensor_chunk_size", &GlobalSerializationSettings().tensor_chunk_size,
                "elements of a tensor in one record", file);

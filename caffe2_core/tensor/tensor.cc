@@ -9,8 +9,8 @@
 
 namespace caffe2rt {
 
-TensorOptions& GlobalTensorOptions() {
-  static TensorOptions options;
+TensorShrinkOptions& GlobalTensorShrinkOptions() {
+  static TensorShrinkOptions options;
   return options;
 }
 
@@ -44,7 +44,7 @@ void Tensor::SetDims(const int64_t* dims, size_t rank, bool unshaped) try {
   // Memory that is too small is dropped now; memory that is much too large when the options say so.
   const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(new_size), meta_.itemsize());
   const size_t capacity = storage_->capacity_bytes();
-  const TensorOptions& options = GlobalTensorOptions();
+  const TensorShrinkOptions& options = GlobalTensorShrinkOptions();
   const bool too_small = capacity < needed;
   const bool idle = !reserved_ && (!options.keep_on_shrink ||
                                    capacity - std::min(needed, capacity) >
@@ -254,11 +254,12 @@ void Tensor::ShareData(const Tensor& src) {
   shares_data_ = true;
 }
 
-void Tensor::ShareExternalPointer(void* data, TypeMeta meta, size_t capacity_bytes,
-                                  MemoryDeleter deleter) try {
+void Tensor::ShareForeign(const void* foreign, TypeMeta meta, size_t capacity_bytes,
+                          MemoryDeleter deleter) try {
   CAFFE_ENFORCE(IsShaped(), "cannot share external memory with a tensor that was never shaped");
   CAFFE_ENFORCE(meta.IsSet(), "external memory needs an element type");
   const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(size_), meta.itemsize());
+  void* const data = const_cast<void*>(foreign);
   DataPtr memory(data, deleter);  // freed when there is no memory for its storage
   storage_ = std::make_shared<Storage>(data, capacity_bytes != 0 ? capacity_bytes : needed, deleter,
                                        device_, meta, deleter ? size_ : 0);

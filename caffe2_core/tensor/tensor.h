@@ -30,13 +30,13 @@
 namespace caffe2rt {
 
 // Limits on keeping memory when a tensor shrinks; process-wide, set before nets run.
-struct TensorOptions {
+struct TensorShrinkOptions {
   // Keep the memory of a tensor that gets smaller. `caffe2_keep_on_shrink`.
   bool keep_on_shrink = true;
   // ... unless more than this would lie idle, in bytes. `caffe2_max_keep_on_shrink_memory`.
   int64_t max_keep_on_shrink_bytes = INT64_MAX;
 };
-TensorOptions& GlobalTensorOptions();
+TensorShrinkOptions& GlobalTensorShrinkOptions();
 
 class Tensor {
  public:
@@ -86,7 +86,7 @@ class Tensor {
   std::unique_ptr<BaseContext> CreateContext() const { return GetStaticContext()->CreateContext(); }
 
   // --- shape ---
-  // Sets the dimensions; keeps memory that is large enough (see TensorOptions). THROWS on a
+  // Sets the dimensions; keeps memory that is large enough (see TensorShrinkOptions). THROWS on a
   // negative dimension or overflow.
   void Resize(IntArrayRef dims) { SetDims(dims.data(), dims.size()); }
   void Resize(const std::vector<int64_t>& dims) { SetDims(dims.data(), dims.size()); }
@@ -103,22 +103,6 @@ class Tensor {
     const int64_t list[] = {static_cast<int64_t>(dims)...};
     SetDims(list, sizeof...(dims));
   }
-  // Caffe2's last generation declares its mutators const: a Tensor is a handle there. So that its
-  // sources compile; code of ours has no use for them.
-  void Resize(IntArrayRef dims) const { handle()->Resize(dims); }
-  void Resize(const std::vector<int64_t>& dims) const { handle()->Resize(dims); }
-  void Resize(std::initializer_list<int64_t> dims) const { handle()->Resize(dims); }
-  template <class... Ints,
-            class = std::enable_if_t<(sizeof...(Ints) > 0) &&
-                                     (std::is_integral_v<std::decay_t<Ints>> && ...)>>
-  void Resize(Ints... dims) const {
-    handle()->Resize(dims...);
-  }
-  template <class T>
-  T* mutable_data() const {
-    return handle()->template mutable_data<T>();
-  }
-  void* raw_mutable_data(TypeMeta meta) const { return handle()->raw_mutable_data(meta); }
   void ResizeLike(const Tensor& other) {
     SetDims(other.dims_.data(), other.dims_.size(), other.size_ < 0);
   }
@@ -211,8 +195,7 @@ class Tensor {
   // null deleter never frees.
   template <class T>
   void ShareExternalPointer(T* data, size_t capacity_bytes = 0, MemoryDeleter deleter = nullptr) {
-    ShareExternalPointer(const_cast<void*>(static_cast<const void*>(data)),
-                         TypeMeta::Make<std::remove_const_t<T>>(), capacity_bytes, deleter);
+    ShareForeign(data, TypeMeta::Make<std::remove_const_t<T>>(), capacity_bytes, deleter);
   }
   // The same with a deleter of any type, called once with the memory.
   template <class T, class F>
@@ -232,7 +215,9 @@ class Tensor {
     ShareExternalPointer(data, meta, capacity_bytes, MemoryDeleter::Once(std::move(deleter)));
   }
   void ShareExternalPointer(void* data, TypeMeta meta, size_t capacity_bytes = 0,
-                            MemoryDeleter deleter = nullptr);
+                            MemoryDeleter deleter = nullptr) {
+    ShareForeign(data, meta, capacity_bytes, deleter);
+  }
   bool shares_data() const { return shares_data_; }
 
   // Copies type, shape and data; across devices too. The context does the copy when given; else one
@@ -257,9 +242,10 @@ class Tensor {
   std::string DebugString() const;
 
  private:
-  Tensor* handle() const { return const_cast<Tensor*>(this); }
   void SetDims(const int64_t* dims, size_t rank, bool unshaped = false);
   void* AllocateFor(TypeMeta meta);
+  // Memory that the caller says may be written, however its type is qualified.
+  void ShareForeign(const void* data, TypeMeta meta, size_t capacity_bytes, MemoryDeleter deleter);
   [[noreturn]] void ThrowNoData(TypeMeta wanted) const;
   size_t CheckedIndex(int i) const {
     if (__builtin_expect(i < 0 || static_cast<size_t>(i) >= dims_.size(), 0)) ThrowBadAxis(i);

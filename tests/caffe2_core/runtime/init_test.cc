@@ -58,7 +58,7 @@ TEST(InitTest, FlagsSetTheOptionsOfTheLibrary) {
             "77", "--caffe2_omp_num_threads=2", "--caffe2_cpu_allocator_do_zero_fill=0",
             "--caffe2_report_cpu_memory_usage"});
   EXPECT_EQ(LogThreshold(), 1);
-  EXPECT_FALSE(GlobalTensorOptions().keep_on_shrink);
+  EXPECT_FALSE(GlobalTensorShrinkOptions().keep_on_shrink);
   EXPECT_EQ(GlobalSerializationSettings().tensor_chunk_size, 77);
   EXPECT_EQ(GetNumThreads(), 2);
   EXPECT_EQ(GlobalCPUMemoryOptions().fill, CPUMemoryFill::kNone);

@@ -23,22 +23,22 @@ std::vector<float> Values(const Tensor& tensor) {
 // Restores the process's options.
 class TensorMemoryTest : public testing::Test {
  protected:
-  ~TensorMemoryTest() override { GlobalTensorOptions() = saved_; }
+  ~TensorMemoryTest() override { GlobalTensorShrinkOptions() = saved_; }
 
  private:
-  const TensorOptions saved_ = GlobalTensorOptions();
+  const TensorShrinkOptions saved_ = GlobalTensorShrinkOptions();
 };
 
 // 10 floats are 40 bytes.
 TEST_F(TensorMemoryTest, ShrinkingKeepsMemoryUpToTheLimitItself) {
-  GlobalTensorOptions().max_keep_on_shrink_bytes = 16;
+  GlobalTensorShrinkOptions().max_keep_on_shrink_bytes = 16;
   for (const auto& [size, capacity] :
        std::vector<std::pair<int64_t, size_t>>{{9, 40}, {7, 40}, {6, 40}, {5, 0}, {1, 0}, {0, 0}}) {
     Tensor tensor = Floats({10});
     tensor.Resize(size);
     EXPECT_EQ(tensor.capacity_nbytes(), capacity) << size;
   }
-  GlobalTensorOptions().max_keep_on_shrink_bytes = 0;
+  GlobalTensorShrinkOptions().max_keep_on_shrink_bytes = 0;
   Tensor tensor = Floats({10});
   tensor.Resize(9);
   EXPECT_EQ(tensor.capacity_nbytes(), 0u);
@@ -47,7 +47,7 @@ TEST_F(TensorMemoryTest, ShrinkingKeepsMemoryUpToTheLimitItself) {
 TEST_F(TensorMemoryTest, MemoryIsDroppedWhenATensorGetsSmallerAndAtNoOtherTime) {
   Tensor tensor = Floats({10});
   tensor.Resize(4);
-  GlobalTensorOptions().keep_on_shrink = false;
+  GlobalTensorShrinkOptions().keep_on_shrink = false;
   tensor.Resize(2, 2);
   EXPECT_EQ(tensor.capacity_nbytes(), 40u);
   tensor.Resize(5);
@@ -59,7 +59,7 @@ TEST_F(TensorMemoryTest, MemoryIsDroppedWhenATensorGetsSmallerAndAtNoOtherTime) 
 }
 
 TEST_F(TensorMemoryTest, ReservedMemoryStaysWhenATensorShrinks) {
-  GlobalTensorOptions().keep_on_shrink = false;
+  GlobalTensorShrinkOptions().keep_on_shrink = false;
   Tensor reserved = Floats({10}, {1, 2, 3});
   reserved.Reserve(std::vector<int64_t>{100});
   EXPECT_EQ(Values(reserved)[2], 3);
@@ -74,7 +74,7 @@ TEST_F(TensorMemoryTest, ReservedMemoryStaysWhenATensorShrinks) {
   extended.Resize(5);
   EXPECT_EQ(extended.capacity_nbytes(), 80u);
 
-  GlobalTensorOptions() = {.keep_on_shrink = true, .max_keep_on_shrink_bytes = 0};
+  GlobalTensorShrinkOptions() = {.keep_on_shrink = true, .max_keep_on_shrink_bytes = 0};
   reserved.Resize(4);
   EXPECT_EQ(reserved.capacity_nbytes(), 400u);
   reserved.Resize(101);  // too small is too small
@@ -82,7 +82,7 @@ TEST_F(TensorMemoryTest, ReservedMemoryStaysWhenATensorShrinks) {
 }
 
 TEST_F(TensorMemoryTest, AReservationEndsWithItsMemory) {
-  GlobalTensorOptions().keep_on_shrink = false;
+  GlobalTensorShrinkOptions().keep_on_shrink = false;
   for (const bool by_freeing : {true, false}) {
     Tensor tensor = Floats({10});
     tensor.Reserve(std::vector<int64_t>{100});
@@ -99,7 +99,7 @@ TEST_F(TensorMemoryTest, AReservationEndsWithItsMemory) {
 }
 
 TEST_F(TensorMemoryTest, SwapAndMoveTakeTheReservationAlong) {
-  GlobalTensorOptions().keep_on_shrink = false;
+  GlobalTensorShrinkOptions().keep_on_shrink = false;
   Tensor reserved = Floats({10}), plain = Floats({20});
   reserved.Reserve(std::vector<int64_t>{100});
   reserved.swap(plain);

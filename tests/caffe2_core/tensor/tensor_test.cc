@@ -17,11 +17,11 @@ Tensor Floats(std::vector<int64_t> dims, std::vector<float> values) {
 // Restores the process's options.
 class OptionsGuard {
  public:
-  OptionsGuard() : saved_(GlobalTensorOptions()) {}
-  ~OptionsGuard() { GlobalTensorOptions() = saved_; }
+  OptionsGuard() : saved_(GlobalTensorShrinkOptions()) {}
+  ~OptionsGuard() { GlobalTensorShrinkOptions() = saved_; }
 
  private:
-  const TensorOptions saved_;
+  const TensorShrinkOptions saved_;
 };
 
 TEST(TensorTest, TakesDeletersOfEveryKind) {
@@ -134,7 +134,7 @@ TEST(TensorTest, MemoryIsReusedWhenLargeEnough) {
 
 TEST(TensorTest, KeepOnShrinkCanBeSwitchedOff) {
   const OptionsGuard guard;
-  GlobalTensorOptions().keep_on_shrink = false;
+  GlobalTensorShrinkOptions().keep_on_shrink = false;
   Tensor tensor = Floats({10}, {});
   tensor.Resize(5);
   EXPECT_EQ(tensor.capacity_nbytes(), 0u);
@@ -142,7 +142,7 @@ TEST(TensorTest, KeepOnShrinkCanBeSwitchedOff) {
 
 TEST(TensorTest, KeepOnShrinkHasALimit) {
   const OptionsGuard guard;
-  GlobalTensorOptions().max_keep_on_shrink_bytes = 16;
+  GlobalTensorShrinkOptions().max_keep_on_shrink_bytes = 16;
   Tensor tensor = Floats({10}, {});
   tensor.Resize(7);  // 12 bytes idle
   EXPECT_EQ(tensor.capacity_nbytes(), 40u);
