@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "c10/core/TensorOptions.h"
@@ -26,6 +27,22 @@ using ::caffe2rt::size_from_dim_;
 using ::caffe2rt::size_to_dim_;
 using ::caffe2rt::Tensor;
 using TensorCPU = ::caffe2rt::Tensor;
+
+// For sources that write through a const tensor. Caffe2's last generation declared Resize,
+// mutable_data and the other mutators const; here they are not:
+//
+//   const auto& t = *BlobGetMutableTensor(blob, CPU);
+//   handles::Writable(t).Resize(2, 3);
+//   handles::Writable(t).mutable_data<float>()[0] = 1;
+//
+// It is a function, because everything that hands out tensors (Input, Output, Blob::Get) hands out
+// ::caffe2rt::Tensor. REQUIRES: the tensor itself is not declared const, only the access to it.
+namespace handles {
+template <class T>
+requires std::is_base_of_v<::caffe2rt::Tensor, T> T& Writable(const T& tensor) {
+  return const_cast<T&>(tensor);
+}
+}  // namespace handles
 
 inline vector<TIndex> ToVectorTIndex(const std::vector<int>& values) {
   return vector<TIndex>(values.begin(), values.end());

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "caffe2/core/blob.h"
 #include "caffe2/core/context_gpu.h"
 #include "caffe2/core/types.h"
 #include "test.h"
@@ -86,6 +87,29 @@ STYLE_TEST(ShapesAndMemory) {
   Tensor clone = copy.Clone();
   STYLE_EXPECT(clone.nbytes() == 96);
   y.FreeMemory();
+}
+
+STYLE_TEST(ConstTensorsAreWrittenThroughAHandle) {
+  using namespace caffe2;  // NOLINT
+  Blob blob;
+  const auto& t = *BlobGetMutableTensor(&blob, CPU);
+  handles::Writable(t).Resize(2, 3);
+  handles::Writable(t).mutable_data<float>()[5] = 4;
+  const Tensor& held = blob.Get<Tensor>();
+  STYLE_EXPECT(held.dim(1) == 3 && held.data<float>()[5] == 4);
+  handles::Writable(held).raw_mutable_data(TypeMeta::Make<int>());
+  STYLE_EXPECT(t.IsType<int>());
+  Tensor captured({1}, CPU);
+  captured.mutable_data<float>();
+  auto fill = [captured](float x) { *handles::Writable(captured).mutable_data<float>() = x; };
+  fill(2);  // a copy shares the memory
+  STYLE_EXPECT(*captured.data<float>() == 2);
+  struct Scratch : Tensor {  // keeps its type
+    using Tensor::Tensor;
+  } scratch(CPU);
+  const Scratch& view = scratch;
+  Scratch& same = handles::Writable(view);
+  STYLE_EXPECT(&same == &scratch);
 }
 
 STYLE_TEST(LayoutsAndTypesHaveTheirNames) {
