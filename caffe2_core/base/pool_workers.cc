@@ -191,8 +191,8 @@ void PoolWorkers::Call(Seat& seat) {
   // A worker that sleeps behind this very call has run it, and waits for the next one: whoever
   // clears its flag now loses that wake. Of other sleepers the flag is cleared, so that calls in
   // quick succession wake them once.
-  if (asleep == 0 || asleep == behind_this || !seat.asleep.compare_exchange_strong(asleep, 0))
-    return;
+  if (asleep == 0 || asleep == behind_this) return;
+  if (!seat.asleep.compare_exchange_strong(asleep, 0)) return;
   PlaceAway(seat);
   FutexWake(seat.calls);
 }

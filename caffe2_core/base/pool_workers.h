@@ -70,10 +70,12 @@ class PoolWorkers {
   // The place of a thread that takes part; the caller has seat 0. A cache line of its own for each,
   // because neighbours write.
   struct alignas(64) Seat {
-    std::atomic<uint64_t> range{
-        0};  // pieces that are left: the first in the low half, the end in the high half
-    std::atomic<uint32_t> calls{0};   // jobs given to the seat; what its worker waits on
-    std::atomic<uint64_t> asleep{0};  // 0, or 1 + the calls that its worker had seen when it slept
+    // Pieces that are left: the first one in the low half, the end in the high half.
+    std::atomic<uint64_t> range{0};
+    // Jobs given to the seat; what its worker waits on.
+    std::atomic<uint32_t> calls{0};
+    // 0, or 1 + the calls that its worker had seen when it went to sleep.
+    std::atomic<uint64_t> asleep{0};
     int away_from = -1;  // CPU that the worker is excluded from; used by the caller alone
     std::thread worker;  // none at seat 0
 

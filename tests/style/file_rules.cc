@@ -151,6 +151,19 @@ Violations CheckForbiddenText(const std::vector<SourceFile>& files) {
   return violations;
 }
 
+Violations CheckTensorIsConstCorrect(const std::vector<SourceFile>& files) {
+  Violations violations;
+  for (const SourceFile& file : files) {
+    if (!file.path.starts_with("caffe2_core/tensor/") || !file.IsHeader()) continue;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      if (file.lines[i].find("const_cast") != std::string::npos) {
+        violations.push_back(Place(file, i) + " casts const away in a header of tensors");
+      }
+    }
+  }
+  return violations;
+}
+
 Violations CheckEnforceTexts(const std::vector<SourceFile>& files) {
   static const std::regex check(R"(\bCAFFE_ENFORCE(_EQ|_NE|_LE|_LT|_GE|_GT|_WITH_CALLER)?\s*\()");
   Violations violations;

@@ -16,6 +16,8 @@ Violations CheckPragmaOnce(const std::vector<SourceFile>& files);
 // What no file may hold: a note of work to do without an issue, OpenMP, headers that a compiler of
 // ours lacks, `using namespace` in headers.
 Violations CheckForbiddenText(const std::vector<SourceFile>& files);
+// const_cast in headers of caffe2_core/tensor: a const Tensor cannot be written through.
+Violations CheckTensorIsConstCorrect(const std::vector<SourceFile>& files);
 // Checks whose failure would say nothing: CAFFE_ENFORCE(x), CAFFE_ENFORCE_EQ(a, b).
 Violations CheckEnforceTexts(const std::vector<SourceFile>& files);
 // What formats or parses by the process's locale in the library and the programs, where

@@ -31,6 +31,7 @@ TEST(SourcesTest, AreShort) { ExpectKept(CheckLength); }
 TEST(SourcesTest, AreNamedAfterTheirSubject) { ExpectKept(CheckNames); }
 TEST(SourcesTest, GuardTheirHeaders) { ExpectKept(CheckPragmaOnce); }
 TEST(SourcesTest, HoldNothingForbidden) { ExpectKept(CheckForbiddenText); }
+TEST(SourcesTest, KeepConstTensorsConst) { ExpectKept(CheckTensorIsConstCorrect); }
 TEST(SourcesTest, SayWhatACheckIsAbout) { ExpectKept(CheckEnforceTexts); }
 TEST(SourcesTest, DependOnNoLocale) { ExpectKept(CheckLocale); }
 TEST(SourcesTest, RegisterOperatorsByRows) { ExpectKept(CheckOperatorRows); }
@@ -148,6 +149,13 @@ TEST_F(RulesTest, FindForbiddenText) {
                     "DO: later\n#pragma o"
                     "mp parallel\n"),
               ElementsAre(HasSubstr("a.cc:2"), HasSubstr("a.cc:3")));
+}
+
+TEST_F(RulesTest, FindConstCastAwayInHeadersOfTensors) {
+  dir_.Write("caffe2_core/tensor/tensor.cc", "int* p = const_cast<int*>(q);\n");
+  EXPECT_THAT(Check(CheckTensorIsConstCorrect, "caffe2_core/tensor/tensor.h",
+                    "#pragma once\nint* p = const_cast<int*>(q);\n"),
+              ElementsAre("caffe2_core/tensor/tensor.h:2 casts const away in a header of tensors"));
 }
 
 TEST_F(RulesTest, FindChecksWithoutText) {

@@ -42,11 +42,33 @@ TEST(TensorTest, TakesDeletersOfEveryKind) {
   EXPECT_EQ(plain, 1);
 }
 
-TEST(TensorTest, LetsSourcesWriteThroughConstHandles) {
-  const Tensor tensor(CPU);
+template <class T>
+concept CanBeResized = requires(T& tensor) {
   tensor.Resize(3);
-  tensor.mutable_data<float>()[0] = 1;
-  EXPECT_EQ(tensor.data<float>()[0], 1);
+}
+|| requires(T& tensor) { tensor.Resize(std::vector<int64_t>{3}); }
+|| requires(T& tensor) { tensor.Resize({3, 4}); };
+template <class T>
+concept CanBeWritten = requires(T& tensor) {
+  tensor.template mutable_data<float>();
+}
+|| requires(T& tensor) { tensor.raw_mutable_data(TypeMeta()); }
+|| requires(T& tensor) { tensor.raw_mutable_data(); };
+
+TEST(TensorTest, ConstTensorsAreOnlyRead) {
+  EXPECT_TRUE(CanBeResized<Tensor> && CanBeWritten<Tensor>);
+  EXPECT_FALSE(CanBeResized<const Tensor>);
+  EXPECT_FALSE(CanBeWritten<const Tensor>);
+}
+
+TEST(TensorTest, SharesMemoryGivenByAConstPointer) {
+  float memory[2] = {1, 2};
+  const float* const data = memory;
+  Tensor tensor(std::vector<int64_t>{2}, CPU);
+  tensor.ShareExternalPointer(data);
+  EXPECT_TRUE(tensor.IsType<float>());
+  EXPECT_EQ(tensor.data<float>(), data);
+  EXPECT_EQ(tensor.nbytes(), sizeof(memory));
 }
 
 TEST(TensorTest, NeverShapedHasSizeMinusOne) {
