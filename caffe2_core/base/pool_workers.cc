@@ -96,7 +96,7 @@ int PoolWorkers::Seat::TakeLast() {
 
 PoolWorkers::PoolWorkers(const ThreadPoolOptions& options)
     : cpus_(ChosenCpus(options.cpus)),
-      has_core_for_each_(options.num_threads <= CPU_COUNT(&cpus_)),
+      has_core_for_each_(options.num_threads - (options.cpus.empty() ? 0 : 1) <= CPU_COUNT(&cpus_)),
       backs_off_(options.back_off && has_core_for_each_),
       spin_(has_core_for_each_ ? options.spin_us : 0),
       forks_(Forks().load()),
@@ -202,6 +202,7 @@ void PoolWorkers::PlaceAway(Seat& seat) {
   if (!has_core_for_each_ || cpu == seat.away_from || cpu < 0 || cpu >= CPU_SETSIZE) return;
   cpu_set_t others = cpus_;
   CPU_CLR(static_cast<size_t>(cpu), &others);
+  if (static_cast<size_t>(CPU_COUNT(&others)) + 1 < seats_.size()) others = cpus_;
   if (pthread_setaffinity_np(seat.worker.native_handle(), sizeof(others), &others) == 0) {
     seat.away_from = cpu;
   }

@@ -98,7 +98,8 @@ class PoolWorkers {
   bool SpinUntil(Condition condition) const;
 
   const cpu_set_t cpus_;
-  const bool has_core_for_each_;  // else nobody spins, is placed or backs off
+  // Else nobody spins, is placed or backs off. Callers may have cores beside chosen ones.
+  const bool has_core_for_each_;
   const bool backs_off_;
   const std::chrono::microseconds spin_;
   const uint32_t forks_;  // of the process, when the workers started

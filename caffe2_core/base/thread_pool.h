@@ -50,7 +50,8 @@ struct ThreadPoolOptions {
   // at that time. Callers keep their own affinity.
   std::vector<int> cpus = {};
   // Microseconds that an idle worker, or a caller that waits for the last piece, spins before it
-  // sleeps. 50 outlast the gap between two operators. With fewer CPUs than threads nobody spins.
+  // sleeps. 50 outlast the gap between two operators. With fewer CPUs than threads nobody spins;
+  // of CPUs that are given, one for each worker is enough.
   int spin_us = 50;
   // After a join that another process stalled, callers run alone for 20 to 640 ms.
   bool back_off = true;

@@ -308,6 +308,21 @@ TEST(ThreadPoolTest, WorkersWakeAwayFromTheCallersCpu) {
   SetCpusOfThisThread(all);
 }
 
+TEST(ThreadPoolTest, WorkersKeepTheCallersCpuWhenTheyNeedIt) {
+  const std::vector<int> all = CpusOfThisThread();
+  if (all.size() < 2) GTEST_SKIP() << "this process has one CPU";
+  const std::vector<int> two = {all[0], all[1]};
+  ThreadPool pool({.num_threads = 3, .cpus = two, .spin_us = 0, .back_off = false});
+  SetCpusOfThisThread({all[0]});
+  for (int run = 0; run < 3; ++run) {
+    std::this_thread::sleep_for(milliseconds(2));
+    const auto cpus = RunOnAllThreads(pool, [](int) { return CpusOfThisThread(); });
+    EXPECT_EQ(cpus[1], two);
+    EXPECT_EQ(cpus[2], two);
+  }
+  SetCpusOfThisThread(all);
+}
+
 TEST(ThreadPoolTest, WorkersBeyondTheCpusAreLeftToTheKernel) {
   const std::vector<int> all = CpusOfThisThread();
   ThreadPool pool({.num_threads = static_cast<int>(all.size()) + 1, .back_off = false});
