@@ -1,10 +1,9 @@
 #include "caffe2_core/io/proto_file.h"
 
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <climits>
@@ -15,6 +14,7 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/io/proto_binary.h"
 #include "caffe2_core/io/proto_text.h"
 #include "caffe2rt/caffe2.pb.h"
 
@@ -24,30 +24,6 @@ namespace {
 using google::protobuf::Message;
 
 constexpr size_t kMaxErrorBytes = 500;  // protobuf's message repeats a name of the file
-
-// Parses binary; on failure `reason` says why.
-bool ParseBinary(std::string_view bytes, Message* proto, std::string* reason) {
-  proto->Clear();
-  if (bytes.size() > INT_MAX) {
-    *reason = MakeString("it has ", bytes.size(), " bytes, want less than 2 GB");
-    return false;
-  }
-  const google::protobuf::LogSilencer silence;  // debug builds print strings that are no UTF-8
-  const int size = static_cast<int>(bytes.size());
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
-                                                size);
-  stream.SetTotalBytesLimit(INT_MAX);
-  stream.SetRecursionLimit(kMaxProtoNesting);
-  if (!proto->MergePartialFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
-    *reason = "the bytes are no such message, or are cut";
-    return false;
-  }
-  if (!proto->IsInitialized()) {
-    *reason = MakeString("required fields are missing: ", proto->InitializationErrorString());
-    return false;
-  }
-  return true;
-}
 
 bool HasUnknownFields(const Message& proto) {
   return !proto.GetReflection()->GetUnknownFields(proto).empty();
@@ -65,18 +41,44 @@ std::string Subject(const std::string& subject, const Message& proto) {
 
 // What a message that parsed evidently is instead; empty when it is what was wanted. Wire forms
 // overlap: a PlanDef parses as a NetDef of operators without type.
-std::string OtherKind(std::string_view bytes, const Message& proto) {
+std::string OtherKind(std::string_view beginning, int64_t size, const Message& proto) {
   const FileKind wanted = FileKindOfMessage(proto.GetDescriptor()->name());
   if (wanted == FileKind::kUnknown) return "";
-  const FileKindResult found = DetectContentKind(bytes, static_cast<int64_t>(bytes.size()));
+  const FileKindResult found = DetectContentKind(beginning, size);
   if (found.kind == FileKind::kUnknown || found.kind == wanted || found.weak) return "";
   return FileKindDescription(found.kind);
+}
+
+std::string OtherKind(std::string_view bytes, const Message& proto) {
+  return OtherKind(bytes, static_cast<int64_t>(bytes.size()), proto);
 }
 
 [[noreturn]] void ThrowBinaryError(std::string_view bytes, const std::string& subject,
                                    const Message& proto, const std::string& reason) {
   const std::string other = OtherKind(bytes, proto);
   CAFFE_THROW(Subject(subject, proto), ": ", other.empty() ? reason : "it is " + other);
+}
+
+// Parses a large binary file while it is read, so that its bytes and the message are never in
+// memory together. False for every other file, and for one that does not hold what is wanted:
+// reading it whole says why.
+bool LoadLargeBinary(const std::string& path, Message* proto, ProtoKindCheck check) {
+  constexpr size_t kBeginningBytes = 1 << 20;  // all that DetectContentKind looks at
+  struct stat info;
+  // Opening a pipe only to look at it would end it.
+  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  if (info.st_size < static_cast<off_t>(kBeginningBytes) || info.st_size > INT_MAX) return false;
+  const FileDescriptor file = OpenForReading(path);
+  std::string beginning(kBeginningBytes, '\0');
+  ReadAt(file, path, 0, beginning.data(), beginning.size());
+  if (LooksLikeText(beginning)) return false;
+  std::string reason;
+  if (ParseBinary(file, proto, &reason) &&
+      (check == ProtoKindCheck::kAsTold || OtherKind(beginning, info.st_size, *proto).empty())) {
+    return true;
+  }
+  proto->Clear();
+  return false;
 }
 
 }  // namespace
@@ -144,6 +146,7 @@ void LoadProto(const std::string& path, Message* proto, ProtoKindCheck check) tr
   CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
   std::string bytes;
   try {
+    if (LoadLargeBinary(path, proto, check)) return;
     bytes = ReadWholeFile(path, INT_MAX);
   } catch (const OutOfMemory&) {
     throw;
@@ -207,75 +210,6 @@ std::string ProtoToBinary(const Message& proto) try {
   CAFFE_ENFORCE(proto.SerializePartialToString(&bytes), "cannot write ",
                 proto.GetDescriptor()->name());
   return bytes;
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
-}
-
-bool ReadStringFromFile(const char* path, std::string* bytes) try {
-  CAFFE_ENFORCE(path != nullptr, "argument path of ReadStringFromFile is null");
-  CAFFE_ENFORCE(bytes != nullptr, "argument bytes of ReadStringFromFile is null");
-  try {
-    *bytes = ReadWholeFile(path);
-    return true;
-  } catch (const EnforceNotMet&) {
-    return false;
-  }
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
-}
-
-bool WriteStringToFile(const std::string& bytes, const char* path) try {
-  CAFFE_ENFORCE(path != nullptr, "argument path of WriteStringToFile is null");
-  try {
-    WriteFileAtomically(path, bytes);
-    return true;
-  } catch (const EnforceNotMet&) {
-    return false;
-  }
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
-}
-
-bool ParseProtoFromText(const std::string& text, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
-  TextError error;
-  return ParseText(text, proto, &error);
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
-}
-
-bool ParseProtoFromLargeString(const std::string& bytes, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
-  std::string reason;
-  return ParseBinary(bytes, proto, &reason);
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
-}
-
-bool ReadProtoFromTextFile(const char* path, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
-  std::string text;
-  return ReadStringFromFile(path, &text) && ParseProtoFromText(text, proto);
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
-}
-
-bool ReadProtoFromBinaryFile(const char* path, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
-  std::string bytes;
-  return ReadStringFromFile(path, &bytes) && ParseProtoFromLargeString(bytes, proto);
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
-}
-
-bool ReadProtoFromFile(const char* path, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
-  std::string bytes;
-  if (!ReadStringFromFile(path, &bytes)) return false;
-  if (LooksLikeText(bytes)) {
-    return ParseProtoFromText(bytes, proto) || ParseProtoFromLargeString(bytes, proto);
-  }
-  return ParseProtoFromLargeString(bytes, proto) || ParseProtoFromText(bytes, proto);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

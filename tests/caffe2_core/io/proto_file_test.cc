@@ -1,6 +1,10 @@
 #include "caffe2_core/io/proto_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
 
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2rt/caffe2.pb.h"
@@ -199,6 +203,66 @@ TEST(ProtoFileTest, ReadsFilesOfMoreThan64Megabytes) {
   LoadProto(dir.path("big.pb"), &net);
   EXPECT_EQ(net.op(0).arg(0).floats_size(), 20 << 20);
   EXPECT_TRUE(ReadProtoFromFile(dir.path("big.pb"), &net));
+}
+
+// 2.5 MB: more than is looked at to find the kind of a file.
+NetDef LargeNet() {
+  NetDef net = SmallNet();
+  Argument* const values = net.mutable_op(0)->add_arg();
+  values->set_name("values");
+  values->mutable_floats()->Resize(1 << 19, 1.5f);
+  return net;
+}
+
+TEST(ProtoFileTest, ChecksLargeFilesLikeSmallOnes) {
+  const TempDir dir;
+  const std::string path = dir.path("net.pb");
+  WriteProtoToBinaryFile(LargeNet(), path);
+  NetDef net;
+  for (const ProtoKindCheck check : {ProtoKindCheck::kByContent, ProtoKindCheck::kAsTold}) {
+    net.set_name("what was there before");
+    LoadProto(path, &net, check);
+    EXPECT_EQ(net.SerializeAsString(), LargeNet().SerializeAsString());
+  }
+  PlanDef plan;
+  ExpectThrows([&] { LoadProto(path, &plan); }, "as PlanDef: it is a NetDef");
+  // One that parses as a PlanDef.
+  NetDef source = LargeNet();
+  source.mutable_op(0)->clear_input();
+  source.mutable_op(0)->clear_output();
+  WriteProtoToBinaryFile(source, dir.path("source.pb"));
+  ASSERT_TRUE(ReadProtoFromBinaryFile(dir.path("source.pb"), &plan));
+  ExpectThrows([&] { LoadProto(dir.path("source.pb"), &plan); }, "as PlanDef: it is a NetDef");
+  LoadProto(dir.path("source.pb"), &plan, ProtoKindCheck::kAsTold);
+  const std::string bytes = LargeNet().SerializeAsString();
+  const std::string cut = dir.Write("cut.pb", bytes.substr(0, bytes.size() - 1));
+  ExpectThrows([&] { LoadProto(cut, &net); },
+               "cannot read \"" + cut + "\" as NetDef: the bytes are no such message, or are cut");
+  MetaNetDef meta;
+  meta.add_nets();  // without its required key
+  *meta.mutable_nets(0)->mutable_value() = LargeNet();
+  ExpectThrows([&] { LoadProto(dir.Write("meta.pb", meta.SerializePartialAsString()), &meta); },
+               "required fields are missing: nets[0].key");
+}
+
+TEST(ProtoFileTest, ReadsALargeTextFile) {
+  const TempDir dir;
+  NetDef want = SmallNet(), net;
+  want.mutable_op(0)->set_debug_info(std::string(2 << 20, 'x'));
+  WriteProtoToTextFile(want, dir.path("net.pbtxt"));
+  LoadProto(dir.path("net.pbtxt"), &net);
+  EXPECT_EQ(net.SerializeAsString(), want.SerializeAsString());
+}
+
+TEST(ProtoFileTest, ReadsALargeNetFromAPipe) {
+  const TempDir dir;
+  const std::string pipe = dir.path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string bytes = LargeNet().SerializeAsString();
+  std::jthread writer([&] { std::ofstream(pipe, std::ios::binary) << bytes; });
+  NetDef net;
+  LoadProto(pipe, &net);
+  EXPECT_EQ(net.SerializeAsString(), bytes);
 }
 
 TEST(ProtoFileTest, ReadsAndWritesStrings) {

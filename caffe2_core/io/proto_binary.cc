@@ -1,0 +1,59 @@
+#include "caffe2_core/io/proto_binary.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/stubs/logging.h>
+
+#include <climits>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/proto_file.h"
+
+namespace caffe2rt {
+namespace {
+
+using google::protobuf::Message;
+using google::protobuf::io::CodedInputStream;
+
+constexpr int kReadBytes = 1 << 18;
+
+bool Parse(CodedInputStream* stream, Message* proto, std::string* reason) {
+  const google::protobuf::LogSilencer silence;  // debug builds print strings that are no UTF-8
+  stream->SetTotalBytesLimit(INT_MAX);
+  stream->SetRecursionLimit(kMaxProtoNesting);
+  if (!proto->MergePartialFromCodedStream(stream) || !stream->ConsumedEntireMessage()) {
+    *reason = "the bytes are no such message, or are cut";
+    return false;
+  }
+  if (!proto->IsInitialized()) {
+    *reason = MakeString("required fields are missing: ", proto->InitializationErrorString());
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool ParseBinary(std::string_view bytes, Message* proto, std::string* reason) {
+  proto->Clear();
+  if (bytes.size() > INT_MAX) {
+    *reason = MakeString("it has ", bytes.size(), " bytes, want less than 2 GB");
+    return false;
+  }
+  CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
+                          static_cast<int>(bytes.size()));
+  return Parse(&stream, proto, reason);
+}
+
+bool ParseBinary(const FileDescriptor& file, Message* proto, std::string* reason) {
+  proto->Clear();
+  google::protobuf::io::FileInputStream input(file.get(), kReadBytes);
+  CodedInputStream stream(&input);
+  if (!Parse(&stream, proto, reason)) return false;
+  // A read that failed looks like the end of the file.
+  *reason = "it cannot be read to its end";
+  return input.GetErrno() == 0;
+}
+
+}  // namespace caffe2rt
