@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/runtime/shared_operator_def.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/data_type.h"
 
@@ -23,19 +24,19 @@ std::string DescribeBlob(const std::string& name, const Blob& blob) {
 }  // namespace
 
 OperatorBase::OperatorBase(const OperatorDef& def, Workspace* ws)
-    : def_(def), args_(def_), ws_(ws) {
+    : def_(SharedOperatorDef::ShareOrCopy(def)), args_(*def_), ws_(ws) {
   CAFFE_ENFORCE(ws != nullptr, "an operator needs a workspace");
-  owners_.reserve(static_cast<size_t>(def_.input_size() + def_.output_size()));
-  for (const std::string& input : def_.input()) {
+  owners_.reserve(static_cast<size_t>(def_->input_size() + def_->output_size()));
+  for (const std::string& input : def_->input()) {
     std::shared_ptr<Blob> blob = ws->FindBlob(input);
-    CAFFE_ENFORCE(blob != nullptr, "op ", def_.type(),
+    CAFFE_ENFORCE(blob != nullptr, "op ", def_->type(),
                   ": Encountered a non-existing input blob: ", input);
     inputs_.push_back(blob.get());
     owners_.push_back(std::move(blob));
   }
   // An operator may hold pointers into two outputs at once: one blob must not be both.
   std::unordered_set<std::string> distinct;
-  for (const std::string& output : def_.output()) {
+  for (const std::string& output : def_->output()) {
     CAFFE_ENFORCE(distinct.insert(output).second, "output \"", output,
                   "\" is listed twice, want different blobs");
     outputs_.push_back(ws->CreateBlob(output));
@@ -79,7 +80,7 @@ bool OperatorBase::RunAsync(int stream_id) {
 }
 
 Event& OperatorBase::event() {
-  CAFFE_ENFORCE(!event_disabled_, "the event of operator ", def_.type(), " is disabled");
+  CAFFE_ENFORCE(!event_disabled_, "the event of operator ", def_->type(), " is disabled");
   if (event_ == nullptr) event_ = std::make_unique<Event>(device_option());
   return *event_;
 }
@@ -91,18 +92,18 @@ void OperatorBase::RecordEvent(const char* error) {
 std::string OperatorBase::Describe() const {
   // Bounded: a hostile net may give an operator a hundred thousand blobs.
   constexpr size_t kMostBlobs = 8;
-  std::string text = def_.type();
-  if (!def_.name().empty()) text += MakeString(" \"", def_.name(), "\"");
+  std::string text = def_->type();
+  if (!def_->name().empty()) text += MakeString(" \"", def_->name(), "\"");
   const auto more = [&](size_t count) {
     if (count > kMostBlobs) text += MakeString(" and ", count - kMostBlobs, " more");
   };
   for (size_t i = 0; i < inputs_.size() && i < kMostBlobs; ++i) {
     text += i == 0 ? ", inputs " : ", ";
-    text += DescribeBlob(def_.input(static_cast<int>(i)), *inputs_[i]);
+    text += DescribeBlob(def_->input(static_cast<int>(i)), *inputs_[i]);
   }
   more(inputs_.size());
   for (size_t i = 0; i < outputs_.size() && i < kMostBlobs; ++i) {
-    text += MakeString(i == 0 ? ", output \"" : ", \"", def_.output(static_cast<int>(i)), "\"");
+    text += MakeString(i == 0 ? ", output \"" : ", \"", def_->output(static_cast<int>(i)), "\"");
   }
   more(outputs_.size());
   return text;
@@ -110,20 +111,20 @@ std::string OperatorBase::Describe() const {
 
 void OperatorBase::ThrowWrongInput(int i, TypeMeta wanted) const {
   const Blob& blob = InputBlob(i);
-  CAFFE_THROW("input ", i, " (\"", def_.input(i), "\") holds ",
+  CAFFE_THROW("input ", i, " (\"", def_->input(i), "\") holds ",
               blob.meta().IsSet() ? blob.meta().name() : "nothing", ", want ", wanted.name());
 }
 
 void OperatorBase::ThrowWrongDevice(int i, DeviceType device) const {
   const Blob& blob = InputBlob(i);
   if (!blob.IsType<Tensor>()) ThrowWrongInput(i, TypeMeta::Make<Tensor>());
-  CAFFE_THROW("input ", i, " (\"", def_.input(i), "\") is a tensor on ",
+  CAFFE_THROW("input ", i, " (\"", def_->input(i), "\") is a tensor on ",
               DeviceTypeName(static_cast<const Tensor*>(blob.GetRaw())->GetDeviceType()),
               ", want one on ", DeviceTypeName(device));
 }
 
 void OperatorBase::ThrowBadIndex(const char* what, int i) const {
-  CAFFE_THROW(what, " ", i, " of operator ", def_.type(), " does not exist: it has ",
+  CAFFE_THROW(what, " ", i, " of operator ", def_->type(), " does not exist: it has ",
               inputs_.size(), " inputs and ", outputs_.size(), " outputs");
 }
 

@@ -38,7 +38,8 @@ class OperatorBase : public Observable<OperatorBase> {
  public:
   static constexpr int kNoNetPositionSet = -1;
 
-  // Keeps a copy of `def`. THROWS when an input blob does not exist; makes the output blobs.
+  // Keeps a copy of `def`, or shares it (shared_operator_def.h). THROWS when an input blob does not
+  // exist; makes the output blobs.
   OperatorBase(const OperatorDef& def, Workspace* ws);
   ~OperatorBase() override;
 
@@ -162,10 +163,10 @@ class OperatorBase : public Observable<OperatorBase> {
   virtual bool IsStreamFree(int) const { return true; }
 
   // --- facts ---
-  const OperatorDef& debug_def() const { return def_; }
+  const OperatorDef& debug_def() const { return *def_; }
   bool has_debug_def() const { return true; }
-  const std::string& type() const { return def_.type(); }
-  const DeviceOption& device_option() const { return def_.device_option(); }
+  const std::string& type() const { return def_->type(); }
+  const DeviceOption& device_option() const { return def_->device_option(); }
   // The engine it was built for; "" for the default one.
   const std::string& engine() const { return engine_; }
   void annotate_engine(const std::string& engine) { engine_ = engine; }
@@ -207,7 +208,7 @@ class OperatorBase : public Observable<OperatorBase> {
 
   std::vector<const Blob*> inputs_;
   std::vector<Blob*> outputs_;
-  const OperatorDef def_;
+  const std::shared_ptr<const OperatorDef> def_;  // shared: who made the operator may keep it too
   const ArgumentHelper args_;
   Workspace* const ws_;
   std::vector<std::shared_ptr<Blob>> owners_;  // inputs, then outputs
