@@ -162,4 +162,9 @@ void ClearGlobalNetObservers() {
   TheGlobalObservers().creators.clear();
 }
 
+bool HasGlobalNetObservers() {
+  std::lock_guard<std::mutex> lock(TheGlobalObservers().mutex);
+  return !TheGlobalObservers().creators.empty();
+}
+
 }  // namespace caffe2rt

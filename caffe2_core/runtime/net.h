@@ -68,6 +68,7 @@ std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Wor
 using NetObserverCreator = std::function<std::unique_ptr<ObserverBase<NetBase>>(NetBase*)>;
 void AddGlobalNetObserverCreator(NetObserverCreator creator);
 void ClearGlobalNetObservers();
+bool HasGlobalNetObservers();
 
 namespace internal {
 struct NetRegisterer {

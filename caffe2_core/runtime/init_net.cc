@@ -1,0 +1,97 @@
+#include "caffe2_core/runtime/init_net.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/shared_operator_def.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/storage.h"
+
+namespace caffe2rt {
+namespace {
+
+// Whether running one operator after the other, as they are listed, is all there is to the net.
+bool IsPlainCpuNet(const NetDef& net) {
+  if (!net.type().empty() && net.type() != "simple") return false;
+  if (net.arg_size() > 0 || HasGlobalNetObservers()) return false;
+  return std::all_of(net.op().begin(), net.op().end(), [&](const OperatorDef& op) {
+    const DeviceOption& device =
+        op.device_option().has_device_type() ? op.device_option() : net.device_option();
+    return device.device_type() == CPU && op.control_input_size() == 0;
+  });
+}
+
+class ReleasingRun {
+ public:
+  ReleasingRun(NetDef&& net, Workspace* ws) : name_(net.name()), ws_(ws) {
+    const std::vector<NetProblem> problems = CheckNetDataflow(net);
+    CAFFE_ENFORCE(problems.empty(), problems.front().text);
+    operators_.reserve(static_cast<size_t>(net.op_size()));
+    for (int i = 0; i < net.op_size(); ++i) Add(net, net.mutable_op(i), i);
+  }
+
+  void Run() {
+    const TransientWrites scope;
+    for (std::unique_ptr<OperatorBase>& op : operators_) {
+      try {
+        if (!op->Enqueue(0)) {
+          CAFFE_THROW("the operator reports a failure (RunOnDevice returned false)");
+        }
+      } catch (...) {
+        ws_->last_failed_op_net_position = op->net_position();
+        RethrowWithFrame(MakeString("net \"", name_, "\", operator ", op->net_position(), " (",
+                                    op->Describe(), ")"));
+      }
+      op.reset();  // the last owner of its def
+    }
+  }
+
+ private:
+  void Add(const NetDef& net, OperatorDef* def, int position) {
+    if (net.has_device_option()) {
+      // The net's option is the base; fields set on the operator override it.
+      *def->mutable_device_option() = MergeDeviceOption(net.device_option(), def->device_option());
+    }
+    const auto owned = std::make_shared<const OperatorDef>(std::move(*def));
+    try {
+      const SharedOperatorDef scope(owned);
+      operators_.push_back(CreateOperator(*owned, ws_, position));
+    } catch (...) {
+      const bool has_output = owned->output_size() > 0;
+      RethrowWithFrame(MakeString("net \"", name_, "\", operator ", position, " (", owned->type(),
+                                  has_output ? ", output \"" + owned->output(0) + "\"" : "", ")"));
+    }
+  }
+
+  const std::string name_;
+  Workspace* const ws_;
+  std::vector<std::unique_ptr<OperatorBase>> operators_;  // null when it has run
+};
+
+}  // namespace
+
+void RunInitNet(NetDef&& net, Workspace* ws) try {
+  CAFFE_ENFORCE(ws != nullptr,
+                "argument ws of RunInitNet is null, want the workspace of its blobs");
+  if (IsPlainCpuNet(net)) {
+    EnsureBuiltinOperators();
+    ReleasingRun(std::move(net), ws).Run();
+  } else {
+    const NetDef owned = std::move(net);
+    CAFFE_ENFORCE(ws->RunNetOnce(owned), "net \"", owned.name(), "\" failed");
+  }
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+}  // namespace caffe2rt
