@@ -156,9 +156,11 @@ void LoadOp<Context>::ReadRecord(int index, const std::string& name, db::Cursor*
   const auto [known, is_new] = progress->database_of.emplace(name, index);
   CAFFE_ENFORCE(is_new || known->second == index, "Duplicate Key ", name, " is found!");
   BlobProto proto;
-  const std::string record = cursor->value();
-  CAFFE_ENFORCE(ParseProtoFromLargeString(record, &proto), "record \"", cursor->key(), "\" of ",
-                record.size(), " bytes is no BlobProto");
+  {
+    const std::string record = cursor->value();  // goes before the tensor comes
+    CAFFE_ENFORCE(ParseProtoFromLargeString(record, &proto), "record \"", cursor->key(), "\" of ",
+                  record.size(), " bytes is no BlobProto");
+  }
   if (keep_device_ && proto.has_tensor()) {  // the CPU will not do in its place
     (void)GetStaticContext(CheckedDeviceType(proto.tensor().device_detail().device_type()));
   }
