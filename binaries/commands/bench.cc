@@ -136,8 +136,8 @@ int Bench(const CommandLine& line) {
   CheckPositional(line, 0, 0, "no files");
   const int64_t warmup = line.Integer("warmup", 0, 1000000),
                 iterations = line.Integer("iterations", 1, 10000000);
-  const Model model = LoadModel(line);
-  const std::unique_ptr<Workspace> ws = MakeWorkspace(model, line);
+  Model model = LoadModel(line);
+  const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
   FeedInputs(line, model, ws.get());
   const Pictures pictures = FindPictures(line, model);
   if (!pictures.files.empty()) FeedPicture(line, pictures, pictures.files[0], ws.get());
@@ -146,7 +146,7 @@ int Bench(const CommandLine& line) {
     TuneNet(model, *ws, line.Text("tune"));
     return 0;
   }
-  NetBase* net = MakeNet(model, ws.get());
+  NetBase* net = CreatePredictNet(model, ws.get());
   for (int64_t i = 0; i < warmup; ++i)
     CAFFE_ENFORCE(net->Run(), "net \"", net->Name(), "\" failed");
   std::vector<double> samples;

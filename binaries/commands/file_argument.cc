@@ -18,9 +18,10 @@ bool IsNamed(const std::string& name, const std::string& lower_case) {
   return AsciiLower(name) == lower_case;
 }
 
-void AddMetaNet(const MetaNetDef& meta, const std::string& stem, NetsOfFile* found) {
-  for (const NetsMap& entry : meta.nets()) {
-    TitledNet net{.title = "", .role = entry.key(), .net = entry.value()};
+// Moves the nets out of found->meta.
+void TakeMetaNets(const std::string& stem, NetsOfFile* found) {
+  for (NetsMap& entry : *found->meta.mutable_nets()) {
+    TitledNet net{.title = "", .role = entry.key(), .net = std::move(*entry.mutable_value())};
     NameNet(&net.net, stem);
     net.title = MakeString(entry.key(), ": net \"", net.net.name(), "\"");
     found->nets.push_back(std::move(net));
@@ -94,10 +95,10 @@ NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check
     }
   } else if (kind == FileKind::kMetaNetDef) {
     LoadProto(path, &found.meta, check);
-    AddMetaNet(found.meta, stem, &found);
+    TakeMetaNets(stem, &found);
   } else if (IsPredictorDatabase(path, kind)) {
     found.meta = LoadMetaNetDef(path, DBTypeOfKind(kind));
-    AddMetaNet(found.meta, stem, &found);
+    TakeMetaNets(stem, &found);
   }
   return found;
 }

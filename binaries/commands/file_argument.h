@@ -30,7 +30,7 @@ struct TitledNet {
 struct NetsOfFile {
   std::vector<TitledNet> nets;
   PlanDef plan;     // of a PlanDef
-  MetaNetDef meta;  // of a MetaNetDef or a predictor's database
+  MetaNetDef meta;  // of a MetaNetDef or a predictor's database; its nets are in `nets`
 };
 NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check);
 

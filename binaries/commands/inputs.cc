@@ -166,33 +166,6 @@ Tensor PickTensor(const NamedTensors& tensors, const std::string& blob, const st
               "\": ", FirstNames(names));
 }
 
-// External inputs that an init net fills with a constant and that are the first input of an
-// operator: what exporters for phones wrote in place of data. Without such, the first external
-// input.
-std::vector<std::string> Placeholders(const Model& model) {
-  std::set<std::string> constants, made;
-  for (const NetDef& net : model.init_nets) {
-    for (const OperatorDef& op : net.op()) {
-      if (op.type() == "ConstantFill" && op.output_size() == 1) constants.insert(op.output(0));
-    }
-  }
-  std::vector<std::string> found;
-  std::string first;
-  for (const OperatorDef& op : model.predict_net.op()) {
-    for (int i = 0; i < op.input_size(); ++i) {
-      if (!made.insert(op.input(i)).second || i > 0) continue;
-      if (constants.contains(op.input(i))) found.push_back(op.input(i));
-      if (first.empty()) first = op.input(i);
-    }
-    made.insert(op.output().begin(), op.output().end());
-  }
-  if (found.empty() && !first.empty() && model.predict_net.external_input_size() > 0 &&
-      model.predict_net.external_input(0) == first) {
-    found.push_back(first);
-  }
-  return found;
-}
-
 bool IsPicture(const std::string& path) {
   const FileKind kind = DetectFileKind(path).kind;
   return kind == FileKind::kJpeg || kind == FileKind::kPng;
@@ -258,7 +231,7 @@ Pictures FindPictures(const CommandLine& line, const Model& model) {
   }
   CAFFE_ENFORCE(Exists(path), "cannot read \"", path, "\": no such file or folder");
   if (pictures.blob.empty()) {
-    std::vector<std::string> free = model.inputs.empty() ? Placeholders(model) : model.inputs;
+    std::vector<std::string> free = model.inputs.empty() ? model.placeholders : model.inputs;
     for (const std::string& text : line.All("input")) {
       const auto assignment = SplitAssignment(text);
       if (assignment.has_value()) std::erase(free, assignment->first);

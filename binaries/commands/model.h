@@ -2,35 +2,27 @@
 // What `run` and `bench` share: a model from files, fed and ready to run in a workspace.
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "binaries/command_line.h"
 #include "caffe2_core/io/image.h"
+#include "caffe2_core/runtime/model_file.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/workspace.h"
-#include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
 
 // Prints "caffe2: warning: ..." to stderr.
 void Warn(const std::string& text);
 
-// The nets that ModelOptions name, with devices and database paths seen to.
-struct Model {
-  std::vector<NetDef> init_nets;
-  NetDef predict_net;
-  std::vector<std::string> inputs;   // of the net that no init net fills
-  std::vector<std::string> outputs;  // what it gives
-  std::string db_path, db_type;      // of a predictor's database; empty otherwise
-  std::vector<std::string> files;    // from which the nets come
-};
-// THROWS UsageError when the options name no model, and what the files say.
+// The model that ModelOptions name; its warnings are printed. THROWS UsageError when they name
+// none, and what the files say.
 Model LoadModel(const CommandLine& line);
 
-// The workspace of --root with the init nets run. Nets open files as file_policy.h says.
-std::unique_ptr<Workspace> MakeWorkspace(const Model& model, const CommandLine& line);
+// The workspace of --root with the init nets run, which are released. Nets open files as
+// file_policy.h says.
+std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model);
 
 // A tensor that was fed, and where it came from in words.
 struct FedInput {
@@ -54,9 +46,6 @@ FedInput FeedPicture(const CommandLine& line, const Pictures& pictures, const st
 
 // THROWS when an operator of the net reads a blob that is not there, naming all of them.
 void CheckInputsAreThere(const Model& model, const Workspace& ws);
-
-// Creates the net. THROWS also for an unknown net type.
-NetBase* MakeNet(const Model& model, Workspace* ws);
 
 // "float [1, 3, 224, 224]", or what a blob is that holds no tensor.
 std::string BlobText(const Blob& blob);

@@ -66,7 +66,7 @@ class RunJob {
   }
 
   int Run() {
-    ws_ = MakeWorkspace(model_, line_);
+    ws_ = MakeWorkspace(line_, &model_);
     fed_ = FeedInputs(line_, model_, ws_.get());
     pictures_ = FindPictures(line_, model_);
     for (const FedInput& input : fed_) width_ = std::max(width_, input.blob.size());
@@ -98,7 +98,7 @@ class RunJob {
   void RunNet() {
     if (net_ == nullptr) {
       CheckInputsAreThere(model_, *ws_);
-      net_ = MakeNet(model_, ws_.get());
+      net_ = CreatePredictNet(model_, ws_.get());
     }
     const int64_t iterations = line_.Integer("iterations", 1, 1000000000);
     for (int64_t i = 0; i < iterations; ++i) {

@@ -22,12 +22,15 @@
 #include <vector>
 
 #include "caffe2_core/io/file_access.h"
+#include "caffe2_core/runtime/meta_net.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 
 namespace caffe2rt {
+
+struct Model;
 
 struct PredictorOptions {
   // Calls that may run at once; a further call waits for one to end.
@@ -57,19 +60,26 @@ class Predictor {
   using TensorMap = std::unordered_map<std::string, Tensor>;
   using TensorPointerMap = std::unordered_map<std::string, Tensor*>;
 
-  // Runs `init_net` once, in a workspace below `parent`. THROWS what the nets do.
+  // Runs `init_net` once, in a workspace below `parent`. THROWS what the nets do. With nets that
+  // are moved in nothing copies the weights, and the init net is released while it runs.
   Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent = nullptr,
             bool run_init = true, int optimization = 1);
   Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
             const PredictorOptions& options);
+  Predictor(NetDef&& init_net, NetDef&& run_net, Workspace* parent = nullptr,
+            const PredictorOptions& options = {});
   // Nets by the keys GLOBAL_INIT_NET_TYPE, PREDICT_INIT_NET_TYPE and PREDICT_NET_TYPE. The global
   // init net may read the blob "!!PREDICTOR_DBREADER" of `parent`.
   explicit Predictor(const MetaNetDef& net, Workspace* parent = nullptr,
+                     const PredictorOptions& options = {});
+  explicit Predictor(MetaNetDef&& net, Workspace* parent = nullptr,
                      const PredictorOptions& options = {});
   // The same, keeping the parent workspace alive.
   Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent,
             const PredictorOptions& options);
   explicit Predictor(const PredictorConfig& config);
+  // What LoadModel gives (model_file.h). Inputs are those that no init net fills.
+  explicit Predictor(Model&& model, const PredictorOptions& options = {});
   // Copies share everything.
   Predictor(const Predictor&) = default;
   Predictor& operator=(const Predictor&) = default;
@@ -97,8 +107,11 @@ class Predictor {
   int num_instances() const;
 
  private:
-  class Model;
-  std::shared_ptr<Model> model_;  // shared: copies and calls in flight
+  class Instances;
+  Predictor(std::shared_ptr<Workspace> parent, PredictorNets&& nets,
+            const PredictorOptions& options);
+
+  std::shared_ptr<Instances> shared_;  // shared: copies and calls in flight
 };
 
 // A predictor saved by predictor_exporter into a database of any type, under the key
@@ -106,12 +119,5 @@ class Predictor {
 // plain key is missing). THROWS when there is none.
 Predictor LoadPredictor(const std::string& path, const std::string& db_type,
                         const std::string& name = "", const PredictorOptions& options = {});
-
-// Nets of a MetaNetDef by key. THROWS listing the keys that are there.
-const NetDef& GetNet(const MetaNetDef& net, const std::string& key);
-std::vector<std::string> GetBlobs(const MetaNetDef& net, const std::string& key);
-// The MetaNetDef of a database.
-MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
-                          const std::string& name = "");
 
 }  // namespace caffe2rt

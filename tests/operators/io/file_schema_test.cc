@@ -62,7 +62,9 @@ bool OpensFiles(const std::string& line) {
       "CreateDB OpenDB DBExists DBReader Open open openat creat fopen freopen popen system mkdir "
       "mkfifo rename unlink remove_all dlopen create_directory create_directories OpenForReading "
       "ReadWholeFile WriteFileAtomically ReadStringFromFile WriteStringToFile LoadProto LoadNet "
-      "LoadBlobProtos LoadMetaNetDef LoadPredictor LoadModule ReadNpy ReadNpz WriteNpy WriteNpz "
+      "LoadBlobProtos LoadMetaNetDef LoadPredictor LoadModel OpenParameterReader LoadModule "
+      "ReadNpy "
+      "ReadNpz WriteNpy WriteNpz "
       "ReadProtoFromFile ReadProtoFromTextFile ReadProtoFromBinaryFile WriteProtoToTextFile "
       "WriteProtoToBinaryFile");
   static const std::vector<std::string> classes =

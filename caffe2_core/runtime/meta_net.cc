@@ -1,15 +1,18 @@
-// Predictors in databases: the MetaNetDef and the Load of its parameters.
+#include "caffe2_core/runtime/meta_net.h"
 
 #include <new>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/db.h"
-#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/runtime/workspace.h"
 #include "caffe2rt/predictor_consts.pb.h"
 
 namespace caffe2rt {
 namespace {
+
+constexpr char kPredictNet[] = "PREDICT_NET_TYPE";
 
 // A named predictor's keys all end in its name ("PREDICT_NET_TYPE_tiny"): back to the plain ones.
 template <class Entries>
@@ -24,7 +27,7 @@ void StripName(const std::string& name, Entries* entries) {
 // Which named predictor the keys are those of: `wanted` when it is there, else the only one; empty
 // for plain keys.
 std::string NameInKeys(const MetaNetDef& net, const std::string& wanted) {
-  const std::string plain = "PREDICT_NET_TYPE";
+  const std::string plain = kPredictNet;
   std::vector<std::string> names;
   for (const NetsMap& entry : net.nets()) {
     if (entry.key() == plain && wanted.empty()) return "";
@@ -36,13 +39,18 @@ std::string NameInKeys(const MetaNetDef& net, const std::string& wanted) {
   return wanted.empty() && names.size() == 1 ? names[0] : "";
 }
 
-MetaNetDef ParseMetaNet(const std::string& key, const std::string& value,
-                        const std::string& wanted) {
-  BlobProto blob;
+// Weights may be in the nets: of the record, the blob and the nets at most two are there at once.
+MetaNetDef ParseMetaNet(const std::string& key, std::string value, const std::string& wanted) {
+  std::string content;
+  {
+    const std::string record = std::move(value);
+    BlobProto blob;
+    CAFFE_ENFORCE(blob.ParseFromString(record) && blob.has_content(), "record \"", key,
+                  "\" is no blob with a string");
+    content = std::move(*blob.mutable_content());
+  }
   MetaNetDef net;
-  CAFFE_ENFORCE(blob.ParseFromString(value) && blob.has_content(), "record \"", key,
-                "\" is no blob with a string");
-  CAFFE_ENFORCE(net.ParseFromString(blob.content()), "record \"", key, "\" holds no MetaNetDef");
+  CAFFE_ENFORCE(net.ParseFromString(content), "record \"", key, "\" holds no MetaNetDef");
   const std::string name = NameInKeys(net, wanted);
   if (!name.empty()) {
     StripName(name, net.mutable_nets());
@@ -69,6 +77,33 @@ std::vector<std::string> GetBlobs(const MetaNetDef& net, const std::string& key)
   return {};
 }
 
+PredictorNets TakeNets(MetaNetDef&& meta) {
+  PredictorNets nets;
+  (void)GetNet(meta, kPredictNet);  // THROWS when there is none
+  const auto take = [&meta](const char* key) {
+    std::vector<NetDef> taken;
+    for (NetsMap& entry : *meta.mutable_nets()) {
+      if (entry.key() == key) taken.push_back(std::move(*entry.mutable_value()));
+    }
+    return taken;
+  };
+  nets.predict_net = std::move(take(kPredictNet).front());
+  for (const char* key : {"GLOBAL_INIT_NET_TYPE", "PREDICT_INIT_NET_TYPE"}) {
+    for (NetDef& net : take(key)) nets.init_nets.push_back(std::move(net));
+  }
+  nets.inputs = GetBlobs(meta, "INPUTS_BLOB_TYPE");
+  nets.outputs = GetBlobs(meta, "OUTPUTS_BLOB_TYPE");
+  return nets;
+}
+
+void OpenParameterReader(const std::string& path, const std::string& db_type, Workspace* ws) try {
+  CAFFE_ENFORCE(ws != nullptr, "argument ws of OpenParameterReader is null");
+  ws->CreateBlob(PredictorConsts::default_instance().predictor_dbreader())
+      ->Reset(new db::DBReader(db_type, path));
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
 MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
                           const std::string& name) try {
   const std::string plain = PredictorConsts::default_instance().meta_net_def();
@@ -87,34 +122,17 @@ MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
       named_value = cursor->value();
     }
   }
-  if (name.empty() && named_keys.size() == 1) return ParseMetaNet(named_keys[0], named_value, "");
+  if (name.empty() && named_keys.size() == 1)
+    return ParseMetaNet(named_keys[0], std::move(named_value), "");
   // Exporters wrote the plain key for a named predictor too; then the name is in the keys within.
   if (!plain_value.empty()) {
-    MetaNetDef net = ParseMetaNet(plain, plain_value, name);
+    MetaNetDef net = ParseMetaNet(plain, std::move(plain_value), name);
     for (const NetsMap& entry : net.nets()) {
-      if (entry.key() == "PREDICT_NET_TYPE") return net;
+      if (entry.key() == kPredictNet) return net;
     }
   }
   CAFFE_THROW("database \"", path, "\" holds no predictor \"", wanted, "\"",
               named_keys.empty() ? "" : "; it has: ", Join(", ", named_keys));
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
-}
-
-Predictor LoadPredictor(const std::string& path, const std::string& db_type,
-                        const std::string& name, const PredictorOptions& options) try {
-  const MetaNetDef net = LoadMetaNetDef(path, db_type, name);
-  // The global init net loads the parameters through this reader; they are in the predictor's own
-  // workspace afterwards.
-  auto source = std::make_shared<Workspace>();
-  source->CreateBlob(PredictorConsts::default_instance().predictor_dbreader())
-      ->Reset(new db::DBReader(db_type, path));
-  // That workspace is no parent of the caller's, whose policy a predictor would follow.
-  PredictorOptions own = options;
-  if (!own.file_access.has_value()) {
-    own.file_access = FileAccess::Off("PredictorOptions::file_access allows it");
-  }
-  return Predictor(net, source, own);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

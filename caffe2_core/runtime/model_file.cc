@@ -1,0 +1,224 @@
+#include "caffe2_core/runtime/model_file.h"
+
+#include <filesystem>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/device/device_type.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/device_fallback.h"
+#include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/runtime/device_placement.h"
+#include "caffe2_core/runtime/init_net.h"
+#include "caffe2_core/runtime/meta_net.h"
+#include "caffe2_core/runtime/workspace.h"
+
+namespace caffe2rt {
+namespace {
+
+std::string FolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+std::vector<NetDef*> AllNets(Model* model) {
+  std::vector<NetDef*> nets;
+  for (NetDef& net : model->init_nets) nets.push_back(&net);
+  nets.push_back(&model->predict_net);
+  return nets;
+}
+
+NetDef LoadNetFile(const std::string& file, const std::string& root, Model* model) {
+  NetDef net = LoadNet(file);
+  FindDatabases(&net, root, FolderOf(file));
+  model->files.push_back(file);
+  return net;
+}
+
+void LoadFiles(const ModelFileOptions& options, Model* model) {
+  for (const std::string& file : options.init_nets) {
+    model->init_nets.push_back(LoadNetFile(file, options.root, model));
+  }
+  model->predict_net = LoadNetFile(options.predict_net, options.root, model);
+  model->outputs = OutputsOf(model->predict_net);
+}
+
+std::string DatabaseType(const ModelFileOptions& options, const std::string& path) {
+  if (!options.db_type.empty()) return options.db_type;
+  const FileKindResult found = DetectFileKind(path);
+  std::string type = DBTypeOfKind(found.kind);
+  CAFFE_ENFORCE(!type.empty(), "cannot read \"", path, "\" as a database: ", found.reason, "; ",
+                options.db_type_remedy);
+  return type;
+}
+
+void LoadDatabase(const ModelFileOptions& options, Model* model) {
+  model->db_path = options.predictor_db;
+  // A folder has its name and its own folder without the slash behind it.
+  while (model->db_path.size() > 1 && model->db_path.ends_with('/')) model->db_path.pop_back();
+  model->files.push_back(model->db_path);
+  model->db_type = DatabaseType(options, model->db_path);
+  PredictorNets nets = TakeNets(LoadMetaNetDef(model->db_path, model->db_type));
+  model->init_nets = std::move(nets.init_nets);
+  model->predict_net = std::move(nets.predict_net);
+  model->inputs = std::move(nets.inputs);
+  model->outputs = std::move(nets.outputs);
+  if (model->outputs.empty()) model->outputs = OutputsOf(model->predict_net);
+  const std::string stem = FileStem(model->db_path);
+  for (NetDef& net : model->init_nets) NameNet(&net, stem + "_init");
+  NameNet(&model->predict_net, stem);
+}
+
+// Names must differ within a workspace.
+void MakeNamesDiffer(Model* model) {
+  std::set<std::string> names;
+  for (NetDef* net : AllNets(model)) {
+    while (!names.insert(net->name()).second) net->set_name(net->name() + "_");
+  }
+}
+
+void SetDevices(const ModelFileOptions& options, Model* model) {
+  if (options.device.has_value() && options.device->device_type() != CPU) {
+    std::set<std::string> on_cpu;
+    for (NetDef* net : AllNets(model)) {
+      for (const std::string& type : PlaceNet(net, *options.device)) on_cpu.insert(type);
+    }
+    if (!on_cpu.empty()) {
+      model->warnings.push_back(MakeString("no form for ",
+                                           DeviceTypeName(options.device->device_type()),
+                                           ", so on the CPU: ", Join(", ", on_cpu)));
+    }
+    return;
+  }
+  if (!options.device.has_value() && !options.device_fallback) return;
+  std::set<std::string> missing;
+  for (NetDef* net : AllNets(model)) {
+    for (const std::string& name : FallBackToCPU(net)) missing.insert(name);
+  }
+  if (!missing.empty() && !options.device.has_value()) {
+    model->warnings.push_back(MakeString("net \"", model->predict_net.name(), "\" asks for ",
+                                         Join(", ", missing),
+                                         ", which is not here: it runs on the CPU"));
+  }
+}
+
+void SetArguments(const ModelFileOptions& options, Model* model) {
+  for (NetDef* net : AllNets(model)) {
+    for (const Argument& argument : options.net_arguments) {
+      *GetMutableArgument(argument.name(), true, net) = argument;
+    }
+    if (options.seed.has_value()) net->mutable_device_option()->set_random_seed(*options.seed);
+  }
+}
+
+// What the init nets fill.
+struct Filled {
+  std::set<std::string> blobs;
+  std::set<std::string> constants;  // of them, by a ConstantFill
+};
+Filled FilledBy(const std::vector<NetDef>& init_nets) {
+  Filled filled;
+  for (const NetDef& net : init_nets) {
+    for (const OperatorDef& op : net.op()) {
+      filled.blobs.insert(op.output().begin(), op.output().end());
+      if (op.type() == "ConstantFill" && op.output_size() == 1)
+        filled.constants.insert(op.output(0));
+    }
+  }
+  return filled;
+}
+
+// Constants that are the first input of an operator. Without such, the first external input when
+// the first operator reads it.
+std::vector<std::string> PlaceholdersOf(const NetDef& net, const std::set<std::string>& constants) {
+  std::vector<std::string> found;
+  std::set<std::string> made;
+  std::string first;
+  for (const OperatorDef& op : net.op()) {
+    for (int i = 0; i < op.input_size(); ++i) {
+      if (!made.insert(op.input(i)).second || i > 0) continue;
+      if (constants.contains(op.input(i))) found.push_back(op.input(i));
+      if (first.empty()) first = op.input(i);
+    }
+    made.insert(op.output().begin(), op.output().end());
+  }
+  if (found.empty() && !first.empty() && net.external_input_size() > 0 &&
+      net.external_input(0) == first) {
+    found.push_back(first);
+  }
+  return found;
+}
+
+void FindInputs(Model* model) {
+  const Filled filled = FilledBy(model->init_nets);
+  model->placeholders = PlaceholdersOf(model->predict_net, filled.constants);
+  if (!model->inputs.empty()) return;
+  for (const std::string& name : InputsOf(model->predict_net)) {
+    if (!filled.blobs.contains(name)) model->inputs.push_back(name);
+  }
+}
+
+}  // namespace
+
+Model LoadModel(const ModelFileOptions& options) try {
+  CAFFE_ENFORCE(options.predict_net.empty() != options.predictor_db.empty(),
+                "a model is loaded from predict_net or from predictor_db, want one of them, got \"",
+                options.predict_net, "\" and \"", options.predictor_db, "\"");
+  Model model;
+  if (options.predict_net.empty()) {
+    CAFFE_ENFORCE(options.init_nets.empty(), "init_nets are given with predictor_db \"",
+                  options.predictor_db, "\", which has its own");
+    LoadDatabase(options, &model);
+  } else {
+    CAFFE_ENFORCE(options.db_type.empty(), "db_type \"", options.db_type,
+                  "\" is given without predictor_db");
+    LoadFiles(options, &model);
+  }
+  MakeNamesDiffer(&model);
+  SetDevices(options, &model);
+  SetArguments(options, &model);
+  FindInputs(&model);
+  return model;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+void RunInitNets(Model* model, Workspace* ws) try {
+  CAFFE_ENFORCE(model != nullptr && ws != nullptr, "an argument of RunInitNets is null");
+  if (!model->db_path.empty()) OpenParameterReader(model->db_path, model->db_type, ws);
+  std::vector<NetDef> init_nets = std::exchange(model->init_nets, {});
+  for (NetDef& net : init_nets) RunInitNet(std::move(net), ws);
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+std::vector<std::string> UnfilledInputs(const NetDef& net, const Workspace& ws) try {
+  std::set<std::string> made;
+  std::vector<std::string> missing;
+  for (const OperatorDef& op : net.op()) {
+    for (const std::string& input : op.input()) {
+      if (made.insert(input).second && !ws.HasBlob(input)) missing.push_back(input);
+    }
+    made.insert(op.output().begin(), op.output().end());
+  }
+  return missing;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+NetBase* CreatePredictNet(const Model& model, Workspace* ws) try {
+  CAFFE_ENFORCE(ws != nullptr, "argument ws of CreatePredictNet is null");
+  NetBase* net = ws->CreateNet(model.predict_net);
+  CAFFE_ENFORCE(net != nullptr, "net \"", model.predict_net.name(), "\" has type \"",
+                model.predict_net.type(), "\", which is not known");
+  return net;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+}  // namespace caffe2rt

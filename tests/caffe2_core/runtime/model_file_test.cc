@@ -1,0 +1,295 @@
+#include "caffe2_core/runtime/model_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/device/context.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/predictor.h"
+#include "contexts/cpu/cpu_context.h"
+#include "tests/caffe2_core/runtime/predictor_nets.h"
+#include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt {
+namespace {
+
+using namespace test;  // the helpers are the vocabulary of this file
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::vector<std::string> NamesOf(const Model& model) {
+  std::vector<std::string> names;
+  for (const NetDef& net : model.init_nets) names.push_back(net.name());
+  names.push_back(model.predict_net.name());
+  return names;
+}
+
+// Writes w = {10, 20} and the nets of a predictor that loads it.
+void WritePredictor(const std::string& path, const std::string& type, MetaNetDef meta) {
+  const auto add = [&meta](const char* key, const std::string& text) {
+    NetsMap* const entry = meta.add_nets();
+    entry->set_key(key);
+    *entry->mutable_value() = ParseNet(text);
+  };
+  add("PREDICT_NET_TYPE", kPredict);
+  // Listed before the global one, which fills what it reads.
+  add("PREDICT_INIT_NET_TYPE", R"(external_input: "v" op { type: "Copy" input: "v" output: "w" })");
+  add("GLOBAL_INIT_NET_TYPE", R"(external_input: "!!PREDICTOR_DBREADER"
+      op { type: "Load" input: "!!PREDICTOR_DBREADER" output: "v" })");
+  Blob net, weight;
+  *net.GetMutable<std::string>() = meta.SerializeAsString();
+  weight.Reset(new Tensor(Vector({10, 20})));
+  const auto database = db::CreateDB(type, path, db::NEW);
+  const auto transaction = database->NewTransaction();
+  transaction->Put("!!META_NET_DEF", SerializeBlob(net, "!!META_NET_DEF"));
+  transaction->Put("v", SerializeBlob(weight, "v"));
+  transaction->Commit();
+}
+
+class ModelFileTest : public ::testing::Test {
+ protected:
+  ModelFileOptions Files() const {
+    return {.init_nets = {dir_.Write("init.pbtxt", kInit)},
+            .predict_net = dir_.Write("net.pbtxt", kPredict)};
+  }
+  const TempDir dir_;
+};
+
+TEST_F(ModelFileTest, LoadsPlainFiles) {
+  const Model model = LoadModel(Files());
+  EXPECT_THAT(NamesOf(model), ElementsAre("init", "sum"));
+  EXPECT_THAT(model.inputs, ElementsAre("x"));
+  EXPECT_THAT(model.outputs, ElementsAre("z"));
+  EXPECT_THAT(model.files, ElementsAre(dir_.path("init.pbtxt"), dir_.path("net.pbtxt")));
+  EXPECT_THAT(model.warnings, IsEmpty());
+  EXPECT_EQ(model.db_path, "");
+}
+
+TEST_F(ModelFileTest, RunsInAWorkspace) {
+  Model model = LoadModel(Files());
+  Workspace ws;
+  EXPECT_THAT(UnfilledInputs(model.predict_net, ws), ElementsAre("x", "w"));
+  RunInitNets(&model, &ws);
+  EXPECT_THAT(model.init_nets, IsEmpty());
+  EXPECT_THAT(UnfilledInputs(model.predict_net, ws), ElementsAre("x"));
+  Feed<float>(&ws, "x", {2}, {1, -30});
+  ASSERT_TRUE(CreatePredictNet(model, &ws)->Run());
+  ExpectTensor<float>(ws, "z", {2}, {11, 0});
+}
+
+TEST_F(ModelFileTest, RunsInAPredictor) {
+  Predictor predictor(LoadModel(Files()));
+  EXPECT_THAT(predictor.input_names(), ElementsAre("x"));
+  std::vector<Tensor> out;
+  ASSERT_TRUE(predictor({Vector({1, -30})}, &out));
+  EXPECT_EQ(Values(out.at(0)), (std::vector<float>{11, 0}));
+}
+
+TEST_F(ModelFileTest, InitNetsRunInTheirOrder) {
+  ModelFileOptions options = Files();
+  options.init_nets.push_back(dir_.Write("again.pbtxt", R"(external_input: "w"
+      op { type: "Add" input: "w" input: "w" output: "w" })"));
+  Model model = LoadModel(options);
+  Workspace ws;
+  RunInitNets(&model, &ws);
+  ExpectTensor<float>(ws, "w", {2}, {20, 40});
+}
+
+TEST_F(ModelFileTest, NamesThatCollideAreMadeToDiffer) {
+  const std::string init = dir_.Write("a/net.pbtxt", kInit);
+  ModelFileOptions options{.init_nets = {init, init}, .predict_net = dir_.Write("b/net.pbtxt", R"(
+      op { type: "Relu" input: "w" output: "y" })")};
+  EXPECT_THAT(NamesOf(LoadModel(options)), ElementsAre("net", "net_", "net__"));
+}
+
+TEST_F(ModelFileTest, FindsDatabasesUnderTheRootAndThenBesideTheNet) {
+  const std::string net = dir_.Write("nets/net.pbtxt", R"(op { type: "DBExists" output: "e"
+      arg { name: "db_type" s: "minidb" } arg { name: "db_name" s: "weights" } })");
+  const auto path_of = [&] {
+    return GetArgument(LoadModel({.predict_net = net, .root = dir_.path()}).predict_net.op(0),
+                       "db_name")
+        .s();
+  };
+  EXPECT_EQ(path_of(), "weights");
+  dir_.Write("nets/weights", "x");
+  EXPECT_EQ(path_of(), dir_.path("nets/weights"));
+  dir_.Write("weights", "x");
+  EXPECT_EQ(path_of(), "weights");
+}
+
+TEST_F(ModelFileTest, LoadsPredictorDatabasesOfEveryType) {
+  for (const std::string type : {"minidb", "leveldb", "lmdb"}) {
+    SCOPED_TRACE(type);
+    WritePredictor(dir_.path(type), type, MetaNetDef());
+    for (const ModelFileOptions& options :
+         {ModelFileOptions{.predictor_db = dir_.path(type), .db_type = type},
+          ModelFileOptions{.predictor_db = dir_.path(type) + (type == "minidb" ? "" : "//")}}) {
+      Model model = LoadModel(options);
+      EXPECT_EQ(model.db_type, type);
+      EXPECT_EQ(model.db_path, dir_.path(type));
+      EXPECT_THAT(model.files, ElementsAre(dir_.path(type)));
+      EXPECT_THAT(NamesOf(model), ElementsAre(type + "_init", type + "_init_", "sum"));
+      EXPECT_THAT(model.inputs, ElementsAre("x"));
+      EXPECT_THAT(model.outputs, ElementsAre("z"));
+      Workspace ws;
+      RunInitNets(&model, &ws);
+      ExpectTensor<float>(ws, "w", {2}, {10, 20});
+      Predictor predictor(LoadModel(options));
+      std::vector<Tensor> out;
+      ASSERT_TRUE(predictor({Vector({1, -30})}, &out));
+      EXPECT_EQ(Values(out.at(0)), (std::vector<float>{11, 0}));
+    }
+  }
+}
+
+TEST_F(ModelFileTest, ADatabaseSaysItsInputsAndOutputs) {
+  MetaNetDef meta;
+  const auto add = [&meta](const char* key, const char* blob) {
+    BlobsMap* const entry = meta.add_blobs();
+    entry->set_key(key);
+    entry->add_value(blob);
+  };
+  add("INPUTS_BLOB_TYPE", "w");
+  add("OUTPUTS_BLOB_TYPE", "y");
+  WritePredictor(dir_.path("p"), "minidb", meta);
+  const Model model = LoadModel({.predictor_db = dir_.path("p")});
+  EXPECT_THAT(model.inputs, ElementsAre("w"));
+  EXPECT_THAT(model.outputs, ElementsAre("y"));
+}
+
+// Exporters for phones filled data with a constant.
+TEST_F(ModelFileTest, FindsPlaceholdersOfData) {
+  const auto placeholders = [&](const std::string& init, const std::string& net) {
+    return LoadModel({.init_nets = {dir_.Write("init.pbtxt", init)},
+                      .predict_net = dir_.Write("net.pbtxt", net)})
+        .placeholders;
+  };
+  const std::string net = R"(external_input: "w" external_input: "data"
+      op { type: "Add" input: "data" input: "w" output: "y" }
+      op { type: "Add" input: "y" input: "data" output: "z" })";
+  const std::string data = R"(op { type: "ConstantFill" output: "data" })";
+  const std::string weight = R"(op { type: "ConstantFill" output: "w" })";
+  EXPECT_THAT(placeholders(data + weight, net), ElementsAre("data"));
+  // No constant is read first, and the first operator does not read the first external input.
+  EXPECT_THAT(placeholders(weight, net), IsEmpty());
+  EXPECT_THAT(placeholders(kInit, kPredict), ElementsAre("x"));
+}
+
+// --- devices ---
+
+constexpr auto kStub = static_cast<DeviceType>(24);
+
+// A device that nothing runs on.
+class StubStaticContext : public BaseStaticContext {
+ public:
+  std::pair<void*, MemoryDeleter> New(size_t nbytes) const override {
+    return GetCPUStaticContext()->New(nbytes);
+  }
+  std::unique_ptr<BaseContext> CreateContext() override { return nullptr; }
+  std::unique_ptr<BaseContext> CreateContext(const DeviceOption&) override { return nullptr; }
+  DeviceType GetDeviceType() override { return kStub; }
+};
+
+DeviceOption Device(int type) {
+  static const bool once = [] {
+    RegisterStaticContext(kStub, "MODELSTUB", new StubStaticContext);
+    OperatorRegistryOf(kStub)->Register(
+        "Relu", [](const OperatorDef&, Workspace*) { return nullptr; }, __FILE__);
+    return true;
+  }();
+  (void)once;
+  DeviceOption device;
+  device.set_device_type(type);
+  return device;
+}
+
+TEST_F(ModelFileTest, PlacesNetsOnADeviceAndReportsWhatStays) {
+  ModelFileOptions options = Files();
+  options.device = Device(kStub);
+  const Model model = LoadModel(options);
+  EXPECT_EQ(model.predict_net.op(0).device_option().device_type(), CPU);
+  EXPECT_EQ(model.predict_net.op(1).device_option().device_type(), kStub);
+  EXPECT_THAT(model.warnings,
+              ElementsAre("no form for MODELSTUB, so on the CPU: Add, GivenTensorFill"));
+}
+
+TEST_F(ModelFileTest, FallsBackToTheCpuWhenAskedTo) {
+  ModelFileOptions options = Files();
+  options.predict_net = dir_.Write("net.pbtxt", R"(name: "far"
+      op { type: "Relu" input: "x" output: "y" device_option { device_type: 3 } })");
+  const auto device_of = [](const Model& model) {
+    return model.predict_net.op(0).device_option().device_type();
+  };
+  const Model as_written = LoadModel(options);
+  EXPECT_EQ(device_of(as_written), 3);
+  EXPECT_THAT(as_written.warnings, IsEmpty());
+  options.device_fallback = true;
+  const Model fallen = LoadModel(options);
+  EXPECT_EQ(device_of(fallen), CPU);
+  EXPECT_THAT(fallen.warnings,
+              ElementsAre("net \"far\" asks for OPENGL, which is not here: it runs on the CPU"));
+  // Who asks for the CPU need not hear that it is the CPU.
+  options.device_fallback = false;
+  options.device = Device(CPU);
+  const Model on_cpu = LoadModel(options);
+  EXPECT_EQ(device_of(on_cpu), CPU);
+  EXPECT_THAT(on_cpu.warnings, IsEmpty());
+}
+
+TEST_F(ModelFileTest, SetsArgumentsAndSeedOfEveryNet) {
+  ModelFileOptions options = Files();
+  options.net_arguments = {MakeArgument("cuda_sync", 1)};
+  options.seed = 0;
+  const Model model = LoadModel(options);
+  for (const NetDef* net : {&model.init_nets.at(0), &model.predict_net}) {
+    EXPECT_EQ(GetArgument(*net, "cuda_sync").i(), 1);
+    EXPECT_TRUE(net->device_option().has_random_seed());
+  }
+  EXPECT_FALSE(LoadModel(Files()).predict_net.has_device_option());
+}
+
+// --- errors ---
+
+TEST_F(ModelFileTest, RefusesOptionsThatNameNoModelOrTwo) {
+  const std::string net = dir_.Write("net.pbtxt", kPredict);
+  ExpectThrows([] { LoadModel({}); }, "want one of them, got \"\" and \"\"");
+  ExpectThrows([&] { LoadModel({.predict_net = net, .predictor_db = "p"}); },
+               "want one of them, got \"" + net + "\" and \"p\"");
+  ExpectThrows([&] { LoadModel({.init_nets = {net}, .predictor_db = "p"}); },
+               "init_nets are given with predictor_db \"p\", which has its own");
+  ExpectThrows([&] { LoadModel({.predict_net = net, .db_type = "lmdb"}); },
+               "db_type \"lmdb\" is given without predictor_db");
+}
+
+TEST_F(ModelFileTest, NamesFilesThatAreNoModel) {
+  ExpectThrows([&] { LoadModel({.predict_net = dir_.path("absent")}); }, dir_.path("absent"));
+  const std::string text = dir_.Write("text", "no database");
+  ExpectThrows([&] { LoadModel({.predictor_db = text}); },
+               "; ModelFileOptions::db_type says which it is");
+  ExpectThrows([&] { LoadModel({.predictor_db = text, .db_type_remedy = "ask"}); }, "; ask");
+  Blob weight;
+  weight.Reset(new Tensor(Vector({1})));
+  {
+    const auto database = db::CreateDB("minidb", dir_.path("weights"), db::NEW);
+    database->NewTransaction()->Put("v", SerializeBlob(weight, "v"));
+  }
+  ExpectThrows([&] { LoadModel({.predictor_db = dir_.path("weights")}); }, "holds no predictor");
+}
+
+TEST_F(ModelFileTest, NamesAnUnknownTypeOfNet) {
+  Model model = LoadModel({.predict_net = dir_.Write("net.pbtxt", "name: 'n' type: 'odd'")});
+  Workspace ws;
+  ExpectThrows([&] { CreatePredictNet(model, &ws); },
+               "net \"n\" has type \"odd\", which is not known");
+  ExpectThrows([&] { CreatePredictNet(model, nullptr); }, "is null");
+  ExpectThrows([&] { RunInitNets(&model, nullptr); }, "is null");
+  ExpectThrows([&] { RunInitNets(nullptr, &ws); }, "is null");
+}
+
+}  // namespace
+}  // namespace caffe2rt
