@@ -10,6 +10,7 @@
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_fallback.h"
+#include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/file_kind.h"
@@ -198,13 +199,10 @@ void RunInitNets(Model* model, Workspace* ws) try {
 }
 
 std::vector<std::string> UnfilledInputs(const NetDef& net, const Workspace& ws) try {
-  std::set<std::string> made;
+  const NetBlobs blobs(net);
   std::vector<std::string> missing;
-  for (const OperatorDef& op : net.op()) {
-    for (const std::string& input : op.input()) {
-      if (made.insert(input).second && !ws.HasBlob(input)) missing.push_back(input);
-    }
-    made.insert(op.output().begin(), op.output().end());
+  for (const uint32_t blob : blobs.read_first()) {
+    if (!ws.HasBlob(blobs.name(blob))) missing.push_back(blobs.name(blob));
   }
   return missing;
 } catch (const std::bad_alloc&) {
