@@ -14,6 +14,9 @@ namespace caffe2rt {
 
 namespace {
 
+constexpr ArgumentSpec<int> kUseScratch{"use_scratch", 0,
+                                        "hint for other devices; has no effect on the CPU"};
+
 // An operand as matrices: its batch axes, then rows and columns as stored.
 struct Matrices {
   std::vector<int64_t> batch;
@@ -67,10 +70,8 @@ std::vector<int64_t> BroadcastBatch(const Matrices& a, const Matrices& b, bool b
 
 BatchMatMulPlan PlanOf(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
-  return PlanBatchMatMul(GetDimsVector(in[0]), GetDimsVector(in[1]),
-                         args.GetSingleArgument<bool>("trans_a", false),
-                         args.GetSingleArgument<bool>("trans_b", false),
-                         args.GetSingleArgument<bool>("broadcast", false));
+  return PlanBatchMatMul(GetDimsVector(in[0]), GetDimsVector(in[1]), args.Read(kBatchMatMulTransA),
+                         args.Read(kBatchMatMulTransB), args.Read(kBatchMatMulBroadcast));
 }
 
 std::vector<TensorShape> InferBatchMatMul(const OperatorDef& def,
@@ -163,13 +164,9 @@ void RegisterBatchMatMul() {
       .TensorInferenceFunction(InferBatchMatMul)
       .CostInferenceFunction(BatchMatMulCost)
       .SetDoc(
-          "Products of the matrices in the last two axes of A and B, over all axes before. A "
-          "vector A is a "
-          "row, a vector B a column.")
-      .Arg("trans_a", "1: use the transposed matrices of A", 0)
-      .Arg("trans_b", "1: use the transposed matrices of B", 0)
-      .Arg("broadcast", "1: the axes before follow numpy's rules; 0: they must be equal", 0)
-      .Arg("use_scratch", "hint for other devices; has no effect on the CPU", 0)
+          "Multiplies the matrices in the last two axes of A and B, for all axes before. A vector "
+          "A is a row, a vector B a column.")
+      .Args(kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast, kUseScratch)
       .Input(0, "A", "[batch..., M, K]")
       .Input(1, "B", "[batch..., K, N]")
       .Output(0, "Y", "[batch..., M, N]");

@@ -8,11 +8,19 @@
 
 #include <vector>
 
+#include "caffe2_core/graph/argument_spec.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/math/cuda.h"
 
 namespace caffe2rt {
+
+inline constexpr ArgumentSpec<bool> kBatchMatMulTransA{"trans_a", false,
+                                                       "whether to transpose the matrices of A"};
+inline constexpr ArgumentSpec<bool> kBatchMatMulTransB{"trans_b", false,
+                                                       "whether to transpose the matrices of B"};
+inline constexpr ArgumentSpec<bool> kBatchMatMulBroadcast{
+    "broadcast", false, "1: the batch axes follow numpy's rules; 0: they must be equal"};
 
 struct BatchMatMulPlan {
   int64_t m = 0, n = 0, k = 0;
@@ -42,9 +50,9 @@ class BatchMatMulOp final : public Operator<Context> {
 
   BatchMatMulOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        trans_a_(this->template GetSingleArgument<bool>("trans_a", false)),
-        trans_b_(this->template GetSingleArgument<bool>("trans_b", false)),
-        broadcast_(this->template GetSingleArgument<bool>("broadcast", false)) {}
+        trans_a_(this->ReadArgument(kBatchMatMulTransA)),
+        trans_b_(this->ReadArgument(kBatchMatMulTransB)),
+        broadcast_(this->ReadArgument(kBatchMatMulBroadcast)) {}
 
   bool RunOnDevice() override {
     const Tensor& A = Input(0);

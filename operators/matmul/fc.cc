@@ -12,16 +12,19 @@ namespace caffe2rt {
 
 namespace {
 
+constexpr ArgumentSpec<int> kFloat16Compute{"float16_compute", 0,
+                                            "hint for other devices; has no effect on the CPU"};
+
 // Work below which a second thread costs more than it saves.
 constexpr double kWorthCutting = 5e5;
 
 FCSizes SizesOf(const OperatorDef& def, const std::vector<TensorShape>& in, bool transposed,
                 int* axis) {
   const ArgumentHelper args(def);
-  *axis = args.GetSingleArgument<int>("axis", 1);
+  *axis = args.Read(kFcAxis);
   const std::vector<int64_t> x = GetDimsVector(in[0]);
   const FCSizes sizes = CheckFCShapes(x, GetDimsVector(in[1]), GetDimsVector(in[2]), *axis,
-                                      args.GetSingleArgument<int>("axis_w", 1), transposed);
+                                      args.Read(kFcAxisW), transposed);
   *axis = canonical_axis_index_(*axis, static_cast<int>(x.size()));
   return sizes;
 }
@@ -58,9 +61,7 @@ OpSchema& RegisterType(const char* type, const char* doc) {
       .NumInputs(3)
       .NumOutputs(1)
       .SetDoc(doc)
-      .Arg("axis", "where X is flattened to a matrix; negative counts from the end", 1)
-      .Arg("axis_w", "where W is flattened to a matrix; negative counts from the end", 1)
-      .Arg("float16_compute", "hint for other devices; has no effect on the CPU", 0)
+      .Args(kFcAxis, kFcAxisW, kFloat16Compute)
       .Input(0, "X", "data")
       .Input(1, "W", "weights")
       .Input(2, "b", "one entry for each output")

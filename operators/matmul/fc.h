@@ -6,11 +6,17 @@
 
 #include <vector>
 
+#include "caffe2_core/graph/argument_spec.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/math/cuda.h"
 
 namespace caffe2rt {
+
+inline constexpr ArgumentSpec<int> kFcAxis{
+    "axis", 1, "where X is flattened to a matrix; negative counts from the end"};
+inline constexpr ArgumentSpec<int> kFcAxisW{
+    "axis_w", 1, "where W is flattened to a matrix; negative counts from the end"};
 
 struct FCSizes {
   int64_t m = 0, n = 0, k = 0;
@@ -31,8 +37,8 @@ class FullyConnectedOp final : public Operator<Context> {
 
   FullyConnectedOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        axis_(this->template GetSingleArgument<int>("axis", 1)),
-        axis_w_(this->template GetSingleArgument<int>("axis_w", 1)) {}
+        axis_(this->ReadArgument(kFcAxis)),
+        axis_w_(this->ReadArgument(kFcAxisW)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

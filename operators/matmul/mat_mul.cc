@@ -18,10 +18,9 @@ constexpr double kWorthCutting = 5e5;
 
 MatMulSizes SizesOf(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
-  return CheckMatMulShapes(
-      GetDimsVector(in[0]), GetDimsVector(in[1]), args.GetSingleArgument<int>("axis_a", 1),
-      args.GetSingleArgument<int>("axis_b", 1), args.GetSingleArgument<int>("trans_a", 0) != 0,
-      args.GetSingleArgument<int>("trans_b", 0) != 0);
+  return CheckMatMulShapes(GetDimsVector(in[0]), GetDimsVector(in[1]), args.Read(kMatMulAxisA),
+                           args.Read(kMatMulAxisB), args.Read(kMatMulTransA) != 0,
+                           args.Read(kMatMulTransB) != 0);
 }
 
 std::vector<TensorShape> InferMatMul(const OperatorDef& def, const std::vector<TensorShape>& in) {
@@ -84,10 +83,7 @@ void RegisterMatMul() {
       .TensorInferenceFunction(InferMatMul)
       .CostInferenceFunction(MatMulCost)
       .SetDoc("Y = op(A) op(B), where A and B are flattened to matrices at axis_a and axis_b.")
-      .Arg("axis_a", "where A is flattened to a matrix; negative counts from the end", 1)
-      .Arg("axis_b", "where B is flattened to a matrix; negative counts from the end", 1)
-      .Arg("trans_a", "1: use the transposed of A", 0)
-      .Arg("trans_b", "1: use the transposed of B", 0)
+      .Args(kMatMulAxisA, kMatMulAxisB, kMatMulTransA, kMatMulTransB)
       .Input(0, "A", "left operand")
       .Input(1, "B", "right operand")
       .Input(2, "shape", "may be left out; lends the result its shape")

@@ -5,11 +5,21 @@
 
 #include <vector>
 
+#include "caffe2_core/graph/argument_spec.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/math/cuda.h"
 
 namespace caffe2rt {
+
+inline constexpr ArgumentSpec<int> kMatMulAxisA{
+    "axis_a", 1, "where A is flattened to a matrix; negative counts from the end"};
+inline constexpr ArgumentSpec<int> kMatMulAxisB{
+    "axis_b", 1, "where B is flattened to a matrix; negative counts from the end"};
+inline constexpr ArgumentSpec<int> kMatMulTransA{"trans_a", 0,
+                                                 "whether to transpose A: any value but 0"};
+inline constexpr ArgumentSpec<int> kMatMulTransB{"trans_b", 0,
+                                                 "whether to transpose B: any value but 0"};
 
 struct MatMulSizes {
   int64_t m = 0, n = 0, k = 0;
@@ -30,10 +40,10 @@ class MatMulOp final : public Operator<Context> {
 
   MatMulOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        axis_a_(this->template GetSingleArgument<int>("axis_a", 1)),
-        axis_b_(this->template GetSingleArgument<int>("axis_b", 1)),
-        trans_a_(this->template GetSingleArgument<int>("trans_a", 0) != 0),
-        trans_b_(this->template GetSingleArgument<int>("trans_b", 0) != 0) {}
+        axis_a_(this->ReadArgument(kMatMulAxisA)),
+        axis_b_(this->ReadArgument(kMatMulAxisB)),
+        trans_a_(this->ReadArgument(kMatMulTransA) != 0),
+        trans_b_(this->ReadArgument(kMatMulTransB) != 0) {}
 
   bool RunOnDevice() override {
     const Tensor& A = Input(0);

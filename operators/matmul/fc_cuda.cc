@@ -1,4 +1,4 @@
-// FC on CUDA: one product, with the bias in it where our own kernel makes it.
+// FC on CUDA: one GEMM. The built-in kernel also adds the bias.
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
