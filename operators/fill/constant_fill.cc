@@ -7,17 +7,12 @@
 namespace caffe2rt {
 
 TensorProto_DataType ConstantFillType(const ArgumentHelper& args) {
-  if (args.HasArgument("dtype")) {
-    const int type = args.GetSingleArgument<int>("dtype", TensorProto_DataType_FLOAT);
-    CAFFE_ENFORCE(TensorProto_DataType_IsValid(type) && type != TensorProto_DataType_UNDEFINED,
-                  "Unexpected 'dtype' argument value: ", type,
-                  ", want a TensorProto.DataType number");
-    return static_cast<TensorProto_DataType>(type);
+  if (args.HasArgument(kFillType)) return static_cast<TensorProto_DataType>(args.Read(kFillType));
+  constexpr const char* kValue = kFillValue<float>.name;
+  if (!args.HasArgument(kValue) || args.HasSingleArgumentOfType<float>(kValue)) {
+    return static_cast<TensorProto_DataType>(kFillType.default_value);
   }
-  if (!args.HasArgument("value") || args.HasSingleArgumentOfType<float>("value")) {
-    return TensorProto_DataType_FLOAT;
-  }
-  CAFFE_ENFORCE(args.HasSingleArgumentOfType<int64_t>("value"),
+  CAFFE_ENFORCE(args.HasSingleArgumentOfType<int64_t>(kValue),
                 "argument value is neither a float nor an integer: name its type with dtype");
   return TensorProto_DataType_INT64;
 }
@@ -25,10 +20,9 @@ TensorProto_DataType ConstantFillType(const ArgumentHelper& args) {
 void RegisterConstantFill() {
   OpSchema& schema = RegisterSchema("ConstantFill", __FILE__);
   DeclareFillShape(schema);
+  DeclareUntyped(schema, kFillValue<float>);
   schema.NumInputs(0, 2)
-      .Arg("value", "the value of each element, in the field of its type", 0)
-      .Arg("dtype", "type of the elements, a TensorProto.DataType number; default: as value",
-           "FLOAT")
+      .Arg(kFillType)
       .Input(1, "value", "(optional) one element, the value; goes before argument value")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, ConstantFillType(ArgumentHelper(def)))};

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <type_traits>
 
 #include "caffe2_core/tensor/data_type.h"
 #include "contexts/cpu/cpu_context.h"
@@ -13,6 +14,30 @@
 #include "operators/fill/filler.h"
 
 namespace caffe2rt {
+
+// 0, or an empty string.
+template <class T>
+constexpr typename ArgumentSpec<T>::Default DefaultFillValue() {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return "";
+  } else {
+    return 0;
+  }
+}
+
+// Arguments of ConstantFill and DiagonalFill. T: the type of the elements.
+template <class T>
+inline constexpr ArgumentSpec<T> kFillValue{
+    "value", DefaultFillValue<T>(),
+    "the value of the elements (DiagonalFill: of those on the diagonal), in the field of its type"};
+inline constexpr ArgumentSpec<int> kFillType{
+    "dtype",
+    TensorProto_DataType_FLOAT,
+    "type of the elements, a TensorProto.DataType number; if not given, the type of value",
+    {[](int type) {
+       return TensorProto_DataType_IsValid(type) && type != TensorProto_DataType_UNDEFINED;
+     },
+     "a TensorProto.DataType number"}};
 
 // The type of the elements that ConstantFill and DiagonalFill make. THROWS when the arguments name
 // none.
@@ -37,7 +62,7 @@ class ConstantFillOp final : public Filler<Context> {
   template <class T>
   FillFunction FillWith() {
     if (this->InputSize() < 2) {
-      return [this, value = this->template GetSingleArgument<T>("value", T())](Tensor* output) {
+      return [this, value = this->ReadArgument(kFillValue<T>)](Tensor* output) {
         FillWithValue(this->context_, output->numel(), value, output->template mutable_data<T>());
       };
     }
@@ -75,7 +100,7 @@ class ConstantFillOp final : public Filler<Context> {
           CAFFE_THROW("argument dtype is STRING: strings are on the CPU alone, fill there");
         }
       default:
-        CAFFE_THROW("Unexpected 'dtype' argument value: ", static_cast<int>(type),
+        CAFFE_THROW("argument \"dtype\" is ", static_cast<int>(type),
                     ", want the number of a numeric type, BOOL or STRING");
     }
   }

@@ -9,9 +9,8 @@ namespace caffe2rt {
 void RegisterDiagonalFill() {
   OpSchema& schema = RegisterSchema("DiagonalFill", __FILE__);
   DeclareFillShape(schema);
-  schema.Arg("value", "the value on the diagonal, in the field of its type", 0)
-      .Arg("dtype", "type of the elements, a TensorProto.DataType number; default: as value",
-           "FLOAT")
+  DeclareUntyped(schema, kFillValue<float>);
+  schema.Arg(kFillType)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, ConstantFillType(ArgumentHelper(def)))};
       })

@@ -45,7 +45,7 @@ class DiagonalFillOp final : public Filler<Context> {
         Choose<uint16_t>();
         break;
       default:
-        CAFFE_THROW("Unexpected 'dtype' argument value: ", static_cast<int>(type),
+        CAFFE_THROW("argument \"dtype\" is ", static_cast<int>(type),
                     ", want the number of a numeric type or BOOL");
     }
   }
@@ -57,7 +57,7 @@ class DiagonalFillOp final : public Filler<Context> {
 
   template <class T>
   void Choose() {
-    fill_ = [this, value = this->template GetSingleArgument<T>("value", T())](Tensor* output) {
+    fill_ = [this, value = this->ReadArgument(kFillValue<T>)](Tensor* output) {
       const int64_t step = Step(*output);
       T* data = output->template mutable_data<T>();
       FillEveryStep(this->context_, output->numel(), step, value, data);

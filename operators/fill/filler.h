@@ -40,6 +40,17 @@ TensorShape InferFill(const OperatorDef& def, const std::vector<TensorShape>& in
 // the input.
 void DeclareFillShape(OpSchema& schema);
 
+// Declares an argument without its type, which another argument decides, so that `caffe2 check`
+// does not read it in the wrong one.
+template <class T>
+OpSchema& DeclareUntyped(OpSchema& schema, const ArgumentSpec<T>& spec) {
+  return schema.Arg(spec.name, spec.doc, spec.default_value);
+}
+template <class T>
+OpSchema& DeclareUntyped(OpSchema& schema, const RepeatedArgumentSpec<T>& spec) {
+  return schema.Arg(spec.name, spec.doc, spec.required);
+}
+
 template <class Context>
 class Filler : public Operator<Context> {
  public:

@@ -9,14 +9,13 @@ namespace caffe2rt {
 void RegisterGaussianFill() {
   OpSchema& schema = RegisterSchema("GaussianFill", __FILE__);
   DeclareFillShape(schema);
-  schema.Arg("mean", "mean of the distribution", 0)
-      .Arg("std", "standard deviation, at least 0", 1)
+  schema.Args(kGaussianMean, kGaussianStd)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT)};
       })
       .SetDoc("Draws floats from a normal distribution.");
   RegisterCpuOperator<GaussianFillOp<CPUContext>>("GaussianFill", __FILE__);
-  // Constants: the backward pass ends here.
+  // Random values: the backward pass ends here.
   RegisterGradient<NoGradient>("GaussianFill", __FILE__);
 }
 

@@ -6,15 +6,17 @@
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<float> kGaussianMean{"mean", 0, "mean of the distribution"};
+inline constexpr ArgumentSpec<float> kGaussianStd{
+    "std", 1, "standard deviation", {[](float std) { return std >= 0; }, "at least 0"}};
+
 template <class Context>
 class GaussianFillOp final : public Filler<Context> {
  public:
   GaussianFillOp(const OperatorDef& def, Workspace* ws)
       : Filler<Context>(def, ws),
-        mean_(this->template GetSingleArgument<float>("mean", 0.0f)),
-        std_(this->template GetSingleArgument<float>("std", 1.0f)) {
-    CAFFE_ENFORCE_GE(std_, 0.0f, "argument std, want at least 0");
-  }
+        mean_(this->ReadArgument(kGaussianMean)),
+        std_(this->ReadArgument(kGaussianStd)) {}
 
  private:
   void Fill(Tensor* output) override {

@@ -3,21 +3,27 @@
 // elements. Argument dtype is the type of the values: STRING where it is given.
 
 #include <algorithm>
+#include <string>
 
 #include "operators/fill/filler.h"
 
 namespace caffe2rt {
 
-// THROWS when argument dtype is given and not STRING.
-void CheckByteStringType(const ArgumentHelper& args);
+inline constexpr RepeatedArgumentSpec<std::string> kByteStrings{
+    "values", "strings; the first one holds a byte for each element", {}, true};
+inline constexpr ArgumentSpec<int> kByteStringType{
+    "dtype",
+    TensorProto_DataType_STRING,
+    "type of the values, a TensorProto.DataType number: STRING (4)",
+    {[](int type) { return type == TensorProto_DataType_STRING; }, "STRING (4) or none"}};
 
 template <class Context>
 class GivenTensorByteStringToUInt8FillOp final : public Filler<Context> {
  public:
   GivenTensorByteStringToUInt8FillOp(const OperatorDef& def, Workspace* ws)
-      : Filler<Context>(def, ws), values_(GetArgumentPtr(this->debug_def(), "values")) {
+      : Filler<Context>(def, ws), values_(GetArgumentPtr(this->debug_def(), kByteStrings.name)) {
     CAFFE_ENFORCE(values_ != nullptr, "argument values is missing");
-    CheckByteStringType(this->args());
+    (void)this->ReadArgument(kByteStringType);
   }
 
  private:

@@ -6,8 +6,9 @@
 
 namespace caffe2rt {
 
-TensorProto_DataType GivenTensorType(const ArgumentHelper& args) {
-  const int type = args.GetSingleArgument<int>("dtype", TensorProto_DataType_FLOAT);
+namespace {
+
+bool CanMake(int type) {
   switch (type) {
     case TensorProto_DataType_FLOAT:
     case TensorProto_DataType_DOUBLE:
@@ -16,26 +17,30 @@ TensorProto_DataType GivenTensorType(const ArgumentHelper& args) {
     case TensorProto_DataType_INT32:
     case TensorProto_DataType_INT64:
     case TensorProto_DataType_STRING:
-      return static_cast<TensorProto_DataType>(type);
+      return true;
     default:
-      CAFFE_THROW("Unexpected 'dtype' argument value: ", type,
-                  ", want FLOAT, DOUBLE, BOOL, INT16, INT32, INT64 or STRING");
+      return false;
   }
 }
 
-namespace {
+constexpr ArgumentSpec<int> kType{
+    "dtype",
+    TensorProto_DataType_FLOAT,
+    "type of the elements, a TensorProto.DataType number",
+    {CanMake, "FLOAT (1), INT32 (2), STRING (4), BOOL (5), INT16 (9), INT64 (10) or DOUBLE (13)"}};
+constexpr ArgumentSpec<int> kIgnoredType{"dtype", 0, "ignored: the operator's name says the type"};
 
 OpSchema& DeclareGivenTensor(const std::string& type) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   DeclareFillShape(schema);
-  return schema.Arg("values", "the elements in row-major order, as many as the shape has", true)
+  return DeclareUntyped(schema, kGivenValues)
       .SetDoc("Makes a tensor of the elements that an argument lists.");
 }
 
 template <TensorProto_DataType kType>
 void RegisterTyped(const std::string& type) {
   DeclareGivenTensor(type)
-      .Arg("dtype", "ignored: the operator's name says the type", 0)
+      .Arg(kIgnoredType)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, kType)};
       });
@@ -44,9 +49,13 @@ void RegisterTyped(const std::string& type) {
 
 }  // namespace
 
+TensorProto_DataType GivenTensorType(const ArgumentHelper& args) {
+  return static_cast<TensorProto_DataType>(args.Read(kType));
+}
+
 void RegisterGivenTensorFill() {
   DeclareGivenTensor("GivenTensorFill")
-      .Arg("dtype", "type of the elements, a TensorProto.DataType number", "FLOAT")
+      .Arg(kType)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, GivenTensorType(ArgumentHelper(def)))};
       });

@@ -15,6 +15,10 @@
 
 namespace caffe2rt {
 
+// In the field of the elements' type; read in place.
+inline constexpr RepeatedArgumentSpec<float> kGivenValues{
+    "values", "the elements in row-major order, as many as the shape has", {}, true};
+
 // The type of the elements that a def of GivenTensorFill asks for with dtype. THROWS for one that
 // it cannot make.
 TensorProto_DataType GivenTensorType(const ArgumentHelper& args);
@@ -27,7 +31,7 @@ class GivenTensorFillOp : public Filler<Context> {
 
  protected:
   GivenTensorFillOp(const OperatorDef& def, Workspace* ws, TensorProto_DataType type)
-      : Filler<Context>(def, ws), values_(GetArgumentPtr(this->debug_def(), "values")) {
+      : Filler<Context>(def, ws), values_(GetArgumentPtr(this->debug_def(), kGivenValues.name)) {
     CAFFE_ENFORCE(values_ != nullptr, "argument values is missing");
     switch (type) {
       case TensorProto_DataType_FLOAT:
@@ -52,7 +56,7 @@ class GivenTensorFillOp : public Filler<Context> {
         Choose<std::string>();
         break;
       default:
-        CAFFE_THROW("Unexpected 'dtype' argument value: ", static_cast<int>(type));
+        CAFFE_THROW("argument \"dtype\" is ", static_cast<int>(type), ", which is not supported");
     }
   }
 

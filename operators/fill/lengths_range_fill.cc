@@ -14,7 +14,7 @@ void RegisterLengthsRangeFill() {
       .Output(0, "range_sequence", "[sum of lengths] int32")
       .SetDoc("Counts from 0 to lengths[i] - 1 for each i, one range after the other.");
   RegisterCpuOperator<LengthsRangeFillOp<CPUContext>>("LengthsRangeFill", __FILE__);
-  // Its input holds lengths.
+  // The input holds lengths, which are integers.
   RegisterGradient<NoGradient>("LengthsRangeFill", __FILE__);
 }
 

@@ -17,8 +17,7 @@ void RegisterUniform(const std::string& type, const char* doc) {
   DeclareFillShape(schema);
   schema.NumInputs(0, INT_MAX)
       .NumInputs(std::set<int>{0, 1, 3})
-      .Arg("min", "least value", 0)
-      .Arg("max", "greatest value, above min", 1)
+      .Args(kUniformMin<T>, kUniformMax<T>)
       .Input(1, "min", "(optional) one element: the least value")
       .Input(2, "max", "(optional) one element: the greatest value")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
@@ -35,7 +34,7 @@ void RegisterUniformFill() {
                                                      "Draws floats uniformly from [min, max).");
   RegisterUniform<int32_t, TensorProto_DataType_INT32>(
       "UniformIntFill", "Draws int32 uniformly from min to max, both included.");
-  // Constants: the backward pass ends here.
+  // Random values: the backward pass ends here.
   for (const char* type : {"UniformFill", "UniformIntFill"}) {
     RegisterGradient<NoGradient>(type, __FILE__);
   }

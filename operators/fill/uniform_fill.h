@@ -9,19 +9,25 @@
 
 namespace caffe2rt {
 
+// T: the type of the elements.
+template <class T>
+inline constexpr ArgumentSpec<T> kUniformMin{"min", 0, "least value"};
+template <class T>
+inline constexpr ArgumentSpec<T> kUniformMax{"max", 1, "greatest value, above min"};
+
 template <class T, class Context>
 class UniformFillOp final : public Filler<Context> {
  public:
   UniformFillOp(const OperatorDef& def, Workspace* ws) : Filler<Context>(def, ws) {
     if (this->InputSize() == 3) {
-      CAFFE_ENFORCE(!this->template HasSingleArgumentOfType<T>("min"),
+      CAFFE_ENFORCE(!this->template HasSingleArgumentOfType<T>(kUniformMin<T>.name),
                     "argument min is set and input 1 gives it too: remove one");
-      CAFFE_ENFORCE(!this->template HasSingleArgumentOfType<T>("max"),
+      CAFFE_ENFORCE(!this->template HasSingleArgumentOfType<T>(kUniformMax<T>.name),
                     "argument max is set and input 2 gives it too: remove one");
       return;
     }
-    min_ = this->template GetSingleArgument<T>("min", T(0));
-    max_ = this->template GetSingleArgument<T>("max", T(1));
+    min_ = this->ReadArgument(kUniformMin<T>);
+    max_ = this->ReadArgument(kUniformMax<T>);
     CAFFE_ENFORCE_LT(min_, max_, "argument min, want less than argument max");
   }
 
@@ -49,8 +55,8 @@ class UniformFillOp final : public Filler<Context> {
     return *bound.template data<T>();
   }
 
-  T min_ = T(0);
-  T max_ = T(1);
+  T min_ = 0;
+  T max_ = 0;
   uint64_t draws_ = 0;
   HostInput bound_input_;
 };

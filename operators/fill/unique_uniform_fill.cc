@@ -8,11 +8,17 @@ namespace caffe2rt {
 
 namespace {
 
+constexpr ArgumentSpec<int> kType{
+    "dtype",
+    TensorProto_DataType_INT32,
+    "type of the elements, a TensorProto.DataType number: INT32 (2) or INT64 (10)",
+    {[](int type) {
+       return type == TensorProto_DataType_INT32 || type == TensorProto_DataType_INT64;
+     },
+     "INT32 (2) or INT64 (10)"}};
+
 TensorProto_DataType TypeOf(const ArgumentHelper& args) {
-  const int type = args.GetSingleArgument<int>("dtype", TensorProto_DataType_INT32);
-  CAFFE_ENFORCE(type == TensorProto_DataType_INT32 || type == TensorProto_DataType_INT64,
-                "Unexpected 'dtype' argument value: ", type, ", want INT32 or INT64");
-  return static_cast<TensorProto_DataType>(type);
+  return static_cast<TensorProto_DataType>(args.Read(kType));
 }
 
 std::unique_ptr<OperatorBase> Create(const OperatorDef& def, Workspace* ws) {
@@ -28,16 +34,14 @@ void RegisterUniqueUniformFill() {
   OpSchema& schema = RegisterSchema("UniqueUniformFill", __FILE__);
   DeclareFillShape(schema);
   schema.NumInputs(0, 2)
-      .Arg("min", "least value; must be given")
-      .Arg("max", "greatest value, above min; must be given")
-      .Arg("dtype", "INT32 or INT64, a TensorProto.DataType number", "INT32")
+      .Args(kUniqueMin<int64_t>, kUniqueMax<int64_t>, kType)
       .Input(1, "avoid", "(optional) different values that are not drawn")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TypeOf(ArgumentHelper(def)))};
       })
       .SetDoc("Draws different integers from min to max, both included.");
   OperatorRegistryOf(CPU)->Register(OpRegistryKey("UniqueUniformFill"), Create, __FILE__);
-  // Constants: the backward pass ends here.
+  // Random values: the backward pass ends here.
   RegisterGradient<NoGradient>("UniqueUniformFill", __FILE__);
 }
 

@@ -11,14 +11,19 @@
 
 namespace caffe2rt {
 
+// T: the type of the elements.
+template <class T>
+inline constexpr ArgumentSpec<T> kUniqueMin{"min", 0, "least value", {}, true};
+template <class T>
+inline constexpr ArgumentSpec<T> kUniqueMax{"max", 0, "greatest value, above min", {}, true};
+
 template <class T, class Context>
 class UniqueUniformFillOp final : public Filler<Context> {
  public:
-  UniqueUniformFillOp(const OperatorDef& def, Workspace* ws) : Filler<Context>(def, ws) {
-    CAFFE_ENFORCE(this->template HasSingleArgumentOfType<T>("min"), "argument min is missing");
-    CAFFE_ENFORCE(this->template HasSingleArgumentOfType<T>("max"), "argument max is missing");
-    min_ = this->template GetSingleArgument<T>("min", 0);
-    max_ = this->template GetSingleArgument<T>("max", 0);
+  UniqueUniformFillOp(const OperatorDef& def, Workspace* ws)
+      : Filler<Context>(def, ws),
+        min_(this->ReadArgument(kUniqueMin<T>)),
+        max_(this->ReadArgument(kUniqueMax<T>)) {
     CAFFE_ENFORCE_LT(min_, max_, "argument min, want less than argument max");
   }
 
@@ -61,8 +66,8 @@ class UniqueUniformFillOp final : public Filler<Context> {
     return found == moved_.end() ? place : found->second;
   }
 
-  T min_;
-  T max_;
+  const T min_;
+  const T max_;
   std::unordered_set<T> avoid_;
   std::unordered_map<uint64_t, uint64_t> moved_;
 };

@@ -157,7 +157,7 @@ TEST(ConstantFillTest, RefusesTypesAndValuesThatDoNotFit) {
           RunOp(&ws, std::string(R"(type: "ConstantFill" output: "Y" arg { name: "dtype" i: )") +
                          dtype + "}");
         },
-        "Unexpected 'dtype' argument value");
+        std::string("argument \"dtype\" is ") + dtype + ", want ");
   }
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "ConstantFill" output: "Y" arg { name: "value" s: "x" })"); },

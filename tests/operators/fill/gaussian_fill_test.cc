@@ -53,10 +53,10 @@ TEST(GaussianFillTest, MakesAnEmptyTensorAndRefusesANegativeDeviation) {
   RunOp(&ws, R"(type: "GaussianFill" output: "Y" arg { name: "shape" ints: 0 })");
   ExpectTensor<float>(ws, "Y", {0}, {});
   ExpectThrows([&] { RunOp(&ws, R"(type: "GaussianFill" output: "Y" arg { name: "std" f: -1 })"); },
-               "argument std, want at least 0");
+               "argument \"std\" is -1, want at least 0");
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "GaussianFill" output: "Y" arg { name: "std" f: nan })"); },
-      "argument std, want at least 0");
+      "argument \"std\" is nan, want at least 0");
 }
 
 }  // namespace

@@ -98,7 +98,8 @@ TEST(GivenTensorFillTest, RefusesIntegersThatDoNotFitAndTypesItCannotMake) {
             &ws,
             R"(type: "GivenTensorFill" output: "Y" arg { name: "dtype" i: 6 } arg { name: "values" ints: 1 })");
       },
-      "Unexpected 'dtype' argument value: 6");
+      "argument \"dtype\" is 6, want FLOAT (1), INT32 (2), STRING (4), BOOL (5), INT16 (9), "
+      "INT64 (10) or DOUBLE (13)");
 }
 
 }  // namespace

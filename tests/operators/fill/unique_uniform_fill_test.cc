@@ -60,10 +60,28 @@ TEST(UniqueUniformFillTest, RefusesMissingBoundsOtherTypesAndRepeatedAvoidance) 
   Feed<int32_t>(&ws, "A", {2}, {3, 3});
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "max" i: 2 })"); },
-      "argument min is missing");
+      "argument \"min\" is required but missing");
   ExpectThrows(
-      [&] { RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "dtype" i: 1 })"); },
-      "want INT32 or INT64");
+      [&] { RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "min" i: 2 })"); },
+      "argument \"max\" is required but missing");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "min" f: 1 }
+                      arg { name: "max" i: 2 })");
+      },
+      "Argument min does not have the right field: expected field i");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "min" i: 2 }
+                      arg { name: "max" i: 2 })");
+      },
+      "argument min, want less than argument max");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "dtype" i: 1 }
+                      arg { name: "min" i: 0 } arg { name: "max" i: 2 })");
+      },
+      "argument \"dtype\" is 1, want INT32 (2) or INT64 (10)");
   ExpectThrows(
       [&] {
         RunOp(&ws, R"(type: "UniqueUniformFill" input: "X" input: "A" output: "Y"
