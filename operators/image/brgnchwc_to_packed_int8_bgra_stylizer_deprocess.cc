@@ -52,7 +52,7 @@ void RegisterBrgnchwcToPackedInt8BgraStylizerDeprocess() {
       .Output(0, "Y", "[N, H, W, 4], uint8: blue, green, red, alpha 255")
       .TensorInferenceFunction(InferShape)
       .SetDoc(
-          "Packs the output of a style transfer net into a picture: X + mean, clamped to 0..255 "
+          "Packs the output of a style transfer net into an image: X + mean, clamped to 0..255 "
           "and truncated.");
   RegisterCpuOperator<BRGNCHWCToPackedInt8BGRAStylizerDeprocessOp<CPUContext>>(
       "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", __FILE__);

@@ -1,6 +1,6 @@
 #pragma once
 // BRGNCHWCToPackedInt8BGRAStylizerDeprocess: the output of a style transfer net becomes a packed
-// picture.
+// image.
 //   X float [N, 3, H, W], mean float [3]  ->  Y uint8 [N, H, W, 4]: X + mean clamped to 0..255 and
 //   truncated, alpha 255
 // A NaN becomes 0.

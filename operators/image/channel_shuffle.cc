@@ -5,7 +5,6 @@
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/common/conv_geometry.h"
 
 namespace caffe2rt {
 
@@ -30,20 +29,20 @@ void InterleavePixel(const float* x, int64_t group, int64_t per_group, float* y)
 
 }  // namespace
 
-void InterleaveChannels(CPUContext&, const Channels& shape, int64_t group, const float* x,
-                        float* y) {
-  const int64_t per_group = shape.count / group;
-  if (shape.last || shape.positions == 1) {
-    for (int64_t p = 0; p < shape.batch * shape.positions; ++p) {
-      InterleavePixel(x + p * shape.count, group, per_group, y + p * shape.count);
+void InterleaveChannels(CPUContext&, int64_t outer, int64_t channels, int64_t inner, int64_t group,
+                        const float* x, float* y) {
+  const int64_t per_group = channels / group;
+  if (inner == 1) {
+    for (int64_t o = 0; o < outer; ++o) {
+      InterleavePixel(x + o * channels, group, per_group, y + o * channels);
     }
     return;
   }
-  const size_t plane_bytes = static_cast<size_t>(shape.positions) * sizeof(float);
-  for (int64_t n = 0; n < shape.batch; ++n, x += shape.count * shape.positions) {
+  const size_t plane_bytes = static_cast<size_t>(inner) * sizeof(float);
+  for (int64_t o = 0; o < outer; ++o, x += channels * inner) {
     for (int64_t i = 0; i < per_group; ++i) {
-      for (int64_t g = 0; g < group; ++g, y += shape.positions) {
-        std::memcpy(y, x + (g * per_group + i) * shape.positions, plane_bytes);
+      for (int64_t g = 0; g < group; ++g, y += inner) {
+        std::memcpy(y, x + (g * per_group + i) * inner, plane_bytes);
       }
     }
   }
@@ -53,14 +52,21 @@ void RegisterChannelShuffle() {
   OpSchema& schema = RegisterSchema("ChannelShuffle", __FILE__)
                          .NumInputs(1)
                          .NumOutputs(1)
+                         .Args(kShuffleGroup, kStorageOrder)
                          .Input(0, "X", "[N, C, *] or [N, *, C]")
                          .Output(0, "Y", "the shape of X")
                          .IdenticalTypeAndShape()
                          .InheritOnnxSchema("ChannelShuffle")
-                         .SetDoc(
-                             "Splits the channels into groups and interleaves them. Of the "
-                             "arguments only group and order have an effect.");
-  DeclareWindowArguments(schema, WindowUse::kPool);
+                         .SetDoc("Splits the channels into groups and interleaves them.");
+  // The original accepts all arguments of windows.
+  for (const char* name :
+       {"kernels",       "kernel",          "kernel_h",     "kernel_w",   "strides",
+        "stride",        "stride_h",        "stride_w",     "pads",       "pad",
+        "pad_t",         "pad_l",           "pad_b",        "pad_r",      "dilations",
+        "dilation",      "dilation_h",      "dilation_w",   "legacy_pad", "global_pooling",
+        "shared_buffer", "float16_compute", "deterministic"}) {
+    schema.Arg(name, "has no effect");
+  }
   RegisterCpuOperator<ChannelShuffleOp<CPUContext>>("ChannelShuffle", __FILE__);
 }
 

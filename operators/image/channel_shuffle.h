@@ -5,20 +5,19 @@
 //   i]
 // NHWC: the same over the last dimension.
 
-#include <string>
-
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/channels.h"
+#include "operators/common/order_argument.h"
+#include "operators/image/channel_shuffle_kernels.h"
 
 namespace caffe2rt {
 
-class CUDAContext;
-
-void InterleaveChannels(CPUContext& context, const Channels& shape, int64_t group, const float* x,
-                        float* y);
-void InterleaveChannels(CUDAContext& context, const Channels& shape, int64_t group, const float* x,
-                        float* y);
+inline constexpr ArgumentSpec<int> kShuffleGroup{
+    "group",
+    1,
+    "number of groups into which the channels are split",
+    {[](int group) { return group > 0; }, "above 0"}};
 
 template <class Context>
 class ChannelShuffleOp final : public Operator<Context> {
@@ -26,11 +25,8 @@ class ChannelShuffleOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ChannelShuffleOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        group_(this->template GetSingleArgument<int>("group", 1)),
-        order_(
-            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))) {
-    CAFFE_ENFORCE_GE(group_, 1, "argument group, want at least 1");
-  }
+        group_(this->ReadArgument(kShuffleGroup)),
+        order_(ReadStorageOrder(this->args())) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -39,7 +35,10 @@ class ChannelShuffleOp final : public Operator<Context> {
                      " over argument group ", group_, " leave a rest, want none");
     const float* x = X.template data<float>();
     float* y = this->template OutputData<float>(0, X.sizes());
-    if (X.numel() > 0) InterleaveChannels(context_, shape, group_, x, y);
+    if (X.numel() == 0) return true;
+    const int64_t outer = shape.batch * (shape.last ? shape.positions : 1);
+    const int64_t inner = shape.last ? 1 : shape.positions;
+    InterleaveChannels(context_, outer, shape.count, inner, group_, x, y);
     return true;
   }
 

@@ -45,15 +45,14 @@ void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
   RegisterSchema("PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__)
       .NumInputs(2)
       .NumOutputs(1)
-      .Arg("noise_size", "values of noise, when this operator is the first", 491)
-      .Arg("noise_std", "standard deviation of the noise, when this operator is the first", 10)
+      .Args(kNoiseSize, kNoiseStd)
       .Input(0, "X", "[N, H, W, 4], uint8: blue, green, red, alpha")
       .Input(1, "mean", "[3]")
       .Output(0, "Y", "[N, 3, H, W], float")
       .TensorInferenceFunction(InferShape)
       .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })  // the noise
       .SetDoc(
-          "Unpacks a picture for a style transfer net: X - mean + noise. The noise is the "
+          "Unpacks an image for a style transfer net: X - mean + noise. The noise is the "
           "workspace's blob __CAFFE2_STYLIZER_NOISE__, filled by the first such operator.");
   RegisterCpuOperator<PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp<CPUContext>>(
       "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__);

@@ -1,9 +1,9 @@
 #pragma once
-// PackedInt8BGRANHWCToNCHWCStylizerPreprocess: a packed picture becomes the input of a style
+// PackedInt8BGRANHWCToNCHWCStylizerPreprocess: a packed image becomes the input of a style
 // transfer net.
 //   X uint8 [N, H, W, 4] (B, G, R, alpha), mean float [3]
 //   ->  Y float [N, 3, H, W] = X - mean + noise[(3 * pixel + channel) mod noise_size], pixels
-//   counted in each picture
+//   counted in each image
 // The noise is the workspace's blob __CAFFE2_STYLIZER_NOISE__. The first such operator fills it,
 // normal(0, noise_std); later ones use what is there, whatever their arguments say.
 
@@ -17,6 +17,17 @@
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<int> kNoiseSize{
+    "noise_size",
+    491,
+    "values of noise; has an effect on the first such operator of a workspace",
+    {[](int size) { return size > 0; }, "above 0"}};
+inline constexpr ArgumentSpec<float> kNoiseStd{
+    "noise_std",
+    10,
+    "standard deviation of the noise; has an effect on the first such operator of a workspace",
+    {[](float std) { return std >= 0; }, "at least 0"}};
+
 // `noise` [3, period]: what is added to each channel, by pixel mod period.
 void UnpackPixels(CPUContext& context, int64_t pixels, const uint8_t* x, const float* mean,
                   const float* noise, int64_t period, float* y);
@@ -27,10 +38,8 @@ class PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp final : public Operator<Cont
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws), noise_(ws->CreateBlob("__CAFFE2_STYLIZER_NOISE__")) {
-    const int size = this->template GetSingleArgument<int>("noise_size", 491);
-    const float std = this->template GetSingleArgument<float>("noise_std", 10);
-    CAFFE_ENFORCE_GE(size, 1, "argument noise_size, want at least 1");
-    CAFFE_ENFORCE(std >= 0, "argument noise_std is ", std, ", want at least 0");
+    const int size = this->ReadArgument(kNoiseSize);
+    const float std = this->ReadArgument(kNoiseStd);
     static std::mutex filling;  // operators of several nets may be made at once
     const std::lock_guard<std::mutex> lock(filling);
     if (noise_->template IsType<Tensor>()) return;

@@ -29,11 +29,11 @@ std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<Te
 
 }  // namespace
 
-PadMode StringToPadMode(const std::string& name) {
+std::optional<PadMode> ParsePadMode(const std::string& name) {
   if (name == "constant") return PadMode::kConstant;
   if (name == "reflect") return PadMode::kReflect;
   if (name == "edge") return PadMode::kEdge;
-  CAFFE_THROW("argument mode is \"", name, "\", want constant, reflect or edge");
+  return std::nullopt;
 }
 
 void PadSources(const WindowAxis& axis, PadMode mode, std::vector<int32_t>* sources) {
@@ -49,27 +49,27 @@ void PadSources(const WindowAxis& axis, PadMode mode, std::vector<int32_t>* sour
   }
 }
 
-void PadPixels(CPUContext&, int64_t planes, int64_t items, const WindowAxis& height,
-               const WindowAxis& width, PadMode, const std::vector<int32_t>& rows,
-               const std::vector<int32_t>& columns, float value, const float* x, float* y) {
+void PadPixels(CPUContext&, int64_t planes, int64_t items, const PadAxis& height,
+               const PadAxis& width, PadMode, const int32_t* rows, const int32_t* columns,
+               float value, const float* x, float* y) {
   // Columns [first, last) come from a run of the input.
-  const int64_t first = std::clamp<int64_t>(width.pad_head, 0, width.out);
-  const int64_t last = std::clamp(width.pad_head + width.in, first, width.out);
+  const int64_t first = std::clamp<int64_t>(width.head, 0, width.out);
+  const int64_t last = std::clamp(width.head + width.in, first, width.out);
   const size_t run_bytes = static_cast<size_t>((last - first) * items) * sizeof(float);
   for (int64_t p = 0; p < planes; ++p, x += height.in * width.in * items) {
-    for (const int32_t source : rows) {
-      if (source < 0) {
+    for (int64_t r = 0; r < height.out; ++r) {
+      if (rows[r] < 0) {
         y = std::fill_n(y, width.out * items, value);
         continue;
       }
-      const float* const row = x + source * width.in * items;
+      const float* const row = x + rows[r] * width.in * items;
       for (int64_t i = 0; i < first; ++i, y += items) {
-        PadPixel(row, columns[static_cast<size_t>(i)], items, value, y);
+        PadPixel(row, columns[i], items, value, y);
       }
-      if (run_bytes > 0) std::memcpy(y, row + (first - width.pad_head) * items, run_bytes);
+      if (run_bytes > 0) std::memcpy(y, row + (first - width.head) * items, run_bytes);
       y += (last - first) * items;
       for (int64_t i = last; i < width.out; ++i, y += items) {
-        PadPixel(row, columns[static_cast<size_t>(i)], items, value, y);
+        PadPixel(row, columns[i], items, value, y);
       }
     }
   }
@@ -80,13 +80,12 @@ void RegisterPadImage() {
       RegisterSchema("PadImage", __FILE__)
           .NumInputs(1)
           .NumOutputs(1)
-          .Arg("mode", "what the new pixels are: constant, reflect or edge", "constant")
-          .Arg("value", "the constant", 0)
+          .Args(kPadMode, kPadValue)
           .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
           .Output(0, "Y", "X with height H + pad_t + pad_b and width W + pad_l + pad_r")
           .TensorInferenceFunction(InferShape)
           .SetDoc(
-              "Pads pictures; negative pads crop. Of the window's arguments only pads and "
+              "Pads images; negative pads crop. Of the window's arguments only pads and "
               "order have an effect.");
   DeclareWindowArguments(schema, WindowUse::kPad);
   RegisterCpuOperator<PadImageOp<CPUContext>>("PadImage", __FILE__);

@@ -1,8 +1,6 @@
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/words.cuh"
-#include "operators/image/pad_image.h"
+#include "operators/image/pad_image_kernels.h"
 
 namespace caffe2rt {
 
@@ -12,7 +10,7 @@ namespace {
 template <class Index>
 struct Pad {
   Index items, out_height, out_width;
-  WindowAxis height, width;
+  PadAxis height, width;
   PadMode mode;
   float value;
   const float* x;
@@ -21,9 +19,9 @@ struct Pad {
     const Index at = static_cast<Index>(i), pixel = at / items, row = pixel / out_width;
     const int64_t plane = row / out_height;
     const int64_t from_row =
-        PadSource(static_cast<int64_t>(row % out_height) - height.pad_head, height.in, mode);
+        PadSource(static_cast<int64_t>(row % out_height) - height.head, height.in, mode);
     const int64_t from_column =
-        PadSource(static_cast<int64_t>(pixel % out_width) - width.pad_head, width.in, mode);
+        PadSource(static_cast<int64_t>(pixel % out_width) - width.head, width.in, mode);
     y[i] = from_row < 0 || from_column < 0
                ? value
                : x[((plane * height.in + from_row) * width.in + from_column) * items + at % items];
@@ -32,9 +30,9 @@ struct Pad {
 
 }  // namespace
 
-void PadPixels(CUDAContext& context, int64_t planes, int64_t items, const WindowAxis& height,
-               const WindowAxis& width, PadMode mode, const std::vector<int32_t>&,
-               const std::vector<int32_t>&, float value, const float* x, float* y) {
+void PadPixels(CUDAContext& context, int64_t planes, int64_t items, const PadAxis& height,
+               const PadAxis& width, PadMode mode, const int32_t*, const int32_t*, float value,
+               const float* x, float* y) {
   const int64_t n = planes * items * height.out * width.out;
   ForIndex(n, [&](auto index) {
     using Index = decltype(index);
@@ -49,10 +47,6 @@ void PadPixels(CUDAContext& context, int64_t planes, int64_t items, const Window
                          y};
     ForEach(context, n, pad, "PadImage");
   });
-}
-
-void RegisterPadImageCuda() {
-  RegisterOperator<PadImageOp<CUDAContext>>(CUDA, "PadImage", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -44,23 +43,13 @@ std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<Te
   std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_EQ(dims.size(), 4u, "rank of input 0 (X), want 4");
   const ArgumentHelper args(def);
-  const size_t height = StringToStorageOrder(args.GetSingleArgument<std::string>(
-                            "order", "NCHW")) == StorageOrder::NHWC
-                            ? 1
-                            : 2;
-  dims[height] = ScaledSize(dims[height], args.GetSingleArgument<float>("height_scale", 1));
-  dims[height + 1] = ScaledSize(dims[height + 1], args.GetSingleArgument<float>("width_scale", 1));
+  const size_t height = ReadStorageOrder(args) == StorageOrder::NHWC ? 1 : 2;
+  dims[height] = ScaledSize(dims[height], args.Read(kHeightScale));
+  dims[height + 1] = ScaledSize(dims[height + 1], args.Read(kWidthScale));
   return {CreateTensorShape(dims, in[0].data_type())};
 }
 
 }  // namespace
-
-int64_t ScaledSize(int64_t in, float scale) {
-  const float size = static_cast<float>(in) * scale;
-  CAFFE_ENFORCE(size >= 0 && size < static_cast<float>(std::numeric_limits<int>::max()), "size of ",
-                in, " pixels scaled by ", scale, " is ", size, ", want 0 to 2147483647");
-  return static_cast<int64_t>(size);
-}
 
 void TakePixels(CPUContext&, int64_t planes, int64_t items, const NearestAxis& height_axis,
                 const NearestAxis& width_axis, PixelTables* tables, const float* x, float* y) {
@@ -94,15 +83,13 @@ void RegisterResizeNearest() {
   RegisterSchema("ResizeNearest", __FILE__)
       .NumInputs(1, 2)
       .NumOutputs(1)
-      .Arg("width_scale", "factor of the width", 1)
-      .Arg("height_scale", "factor of the height", 1)
-      .Arg("order", "layout of the data: NCHW or NHWC", "NCHW")
+      .Args(kWidthScale, kHeightScale, kStorageOrder)
       .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
       .Input(1, "scales", "[2], factors of height and width, before the arguments; optional")
       .Output(0, "Y", "X with height and width trunc(size * scale)")
       .TensorInferenceFunction(InferShape)
       .InheritOnnxSchema("Upsample")
-      .SetDoc("Scales pictures by taking the nearest pixel above and to the left.");
+      .SetDoc("Scales images by taking the nearest pixel above and to the left.");
   RegisterCpuOperator<ResizeNearestOp<CPUContext>>("ResizeNearest", __FILE__);
 }
 

@@ -1,9 +1,6 @@
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/words.cuh"
-#include "operators/image/resize_nearest.h"
-#include "operators/image/upsample_nearest.h"
+#include "operators/image/resize_nearest_kernels.h"
 
 namespace caffe2rt {
 
@@ -40,11 +37,6 @@ void TakePixels(CUDAContext& context, int64_t planes, int64_t items, const Neare
                            y};
     ForEach(context, n, take, "ResizeNearest");
   });
-}
-
-void RegisterResizeNearestCuda() {
-  RegisterOperator<ResizeNearestOp<CUDAContext>>(CUDA, "ResizeNearest", __FILE__);
-  RegisterOperator<UpsampleNearestOp<CUDAContext>>(CUDA, "UpsampleNearest", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -4,46 +4,14 @@
 //   ->  Y[y][x] = X[min(trunc(y / height_scale), H - 1)][...], height trunc(H * height_scale), in
 //   float arithmetic
 
-#include <string>
-#include <vector>
-
-#include "caffe2_core/base/host_device.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/common/channels.h"
 #include "operators/common/host_input.h"
+#include "operators/common/order_argument.h"
+#include "operators/image/image_scales.h"
+#include "operators/image/resize_nearest_kernels.h"
 
 namespace caffe2rt {
-
-class CUDAContext;
-
-// trunc(in * scale). THROWS when that is negative or does not fit an int.
-int64_t ScaledSize(int64_t in, float scale);
-
-// An axis whose pixels are repeated or left out: index i comes from index Source(i) of the input.
-struct NearestAxis {
-  int64_t in = 0;
-  int64_t out = 0;
-  float scale = 1;
-  int64_t repeat = 0;  // a scale that is a whole number and exact; 0: `scale` counts
-
-  CAFFE2RT_HOST_DEVICE int64_t Source(int64_t i) const {
-    if (repeat > 0) return i / repeat;
-    const int64_t source = static_cast<int64_t>(static_cast<float>(i) / scale);
-    return source < in ? source : in - 1;
-  }
-};
-
-// The sources of all rows and columns: room for the CPU, kept from run to run.
-struct PixelTables {
-  std::vector<int32_t> rows, columns;
-};
-
-// `planes` images of rows of `items` floats a pixel.
-void TakePixels(CPUContext& context, int64_t planes, int64_t items, const NearestAxis& height,
-                const NearestAxis& width, PixelTables* tables, const float* x, float* y);
-void TakePixels(CUDAContext& context, int64_t planes, int64_t items, const NearestAxis& height,
-                const NearestAxis& width, PixelTables* tables, const float* x, float* y);
 
 template <class Context>
 class ResizeNearestOp final : public Operator<Context> {
@@ -51,13 +19,9 @@ class ResizeNearestOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ResizeNearestOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        width_scale_(this->template GetSingleArgument<float>("width_scale", 1)),
-        height_scale_(this->template GetSingleArgument<float>("height_scale", 1)),
-        order_(
-            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))) {
-    CAFFE_ENFORCE(width_scale_ > 0, "argument width_scale is ", width_scale_, ", want above 0");
-    CAFFE_ENFORCE(height_scale_ > 0, "argument height_scale is ", height_scale_, ", want above 0");
-  }
+        width_scale_(this->ReadArgument(kWidthScale)),
+        height_scale_(this->ReadArgument(kHeightScale)),
+        order_(ReadStorageOrder(this->args())) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

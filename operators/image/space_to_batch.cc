@@ -1,8 +1,10 @@
 #include "operators/image/space_to_batch.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -11,11 +13,25 @@ namespace caffe2rt {
 
 namespace {
 
+constexpr ArgumentSpec<int> kPad{"pad", 0,
+                                 "rows and columns of zeros on all sides of the wide image"};
+constexpr ArgumentSpec<int> kPadTop{"pad_t", 0, "rows of zeros at the top; if not given, pad"};
+constexpr ArgumentSpec<int> kBlockSize{
+    "block_size",
+    2,
+    "height and width of the blocks whose pixels go to different images",
+    {[](int size) { return size > 0; }, "above 0"}};
+constexpr ArgumentSpec<std::string> kOrder{
+    "order",
+    "NCHW",
+    "layout of the data: NCHW",
+    {[](const std::string& order) { return order == "NCHW" || order == "nchw"; }, "NCHW"}};
+
 // REQUIRES: dims of a tensor that has memory, so that the product fits.
 int64_t SizeOf(const int64_t (&dims)[4]) { return dims[0] * dims[1] * dims[2] * dims[3]; }
 
 // Calls copy(narrow offset, wide offset) for every pixel of the narrow side that lies in the wide
-// picture, and outside(narrow offset) for the others.
+// image, and outside(narrow offset) for the others.
 template <class Copy, class Outside>
 void ForEachPixel(const SpaceBatchArguments& args, const SpaceBatchShape& shape, Copy copy,
                   Outside outside) {
@@ -44,7 +60,7 @@ void ForEachPixel(const SpaceBatchArguments& args, const SpaceBatchShape& shape,
 std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in,
                                     bool to_batch) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
-  const SpaceBatchArguments args = ParseSpaceBatch(ArgumentHelper(def));
+  const SpaceBatchArguments args = ReadSpaceBatch(ArgumentHelper(def));
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   const SpaceBatchShape shape = to_batch ? FromWide(args, dims) : FromNarrow(args, dims);
   const int64_t* const out = to_batch ? shape.narrow : shape.wide;
@@ -55,10 +71,7 @@ OpSchema& RegisterSpaceBatchSchema(const char* type, bool to_batch) {
   return RegisterSchema(type, __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Arg("pad", "zeros around the wide picture, on all sides", 0)
-      .Arg("pad_t", "the same at the top; default: pad", 0)
-      .Arg("block_size", "rows and columns that are taken apart", 2)
-      .Arg("order", "layout of the data: NCHW", "NCHW")
+      .Args(kPad, kPadTop, kBlockSize, kOrder)
       .TensorInferenceFunction(
           [to_batch](const OperatorDef& def, const std::vector<TensorShape>& in) {
             return InferShape(def, in, to_batch);
@@ -67,16 +80,13 @@ OpSchema& RegisterSpaceBatchSchema(const char* type, bool to_batch) {
 
 }  // namespace
 
-SpaceBatchArguments ParseSpaceBatch(const ArgumentHelper& args) {
+SpaceBatchArguments ReadSpaceBatch(const ArgumentHelper& args) {
+  (void)args.Read(kOrder);
   SpaceBatchArguments parsed;
-  parsed.block = args.GetSingleArgument<int>("block_size", 2);
-  CAFFE_ENFORCE_GE(parsed.block, 1, "argument block_size, want at least 1");
-  const int pad = args.GetSingleArgument<int>("pad", 0);
-  parsed.top = args.GetSingleArgument<int>("pad_t", pad);
+  parsed.block = args.Read(kBlockSize);
+  const int pad = args.Read(kPad);
+  parsed.top = args.HasArgument(kPadTop) ? args.Read(kPadTop) : pad;
   parsed.left = parsed.bottom = parsed.right = pad;
-  const StorageOrder order =
-      StringToStorageOrder(args.GetSingleArgument<std::string>("order", "NCHW"));
-  CAFFE_ENFORCE(order == StorageOrder::NCHW, "argument order is NHWC, want NCHW");
   return parsed;
 }
 
@@ -133,7 +143,7 @@ void RegisterSpaceToBatch() {
   RegisterSpaceBatchSchema("SpaceToBatch", true)
       .Input(0, "X", "[N, C, H, W]")
       .Output(0, "Y", "[N * block_size^2, C, padded H / block_size, padded W / block_size]")
-      .SetDoc("Takes pictures apart: every block_size-th row and column is one of the output.");
+      .SetDoc("Takes images apart: every block_size-th row and column is one of the output.");
   RegisterCpuOperator<SpaceBatchOp<CPUContext, true>>("SpaceToBatch", __FILE__);
   RegisterSpaceBatchSchema("BatchToSpace", false)
       .Input(0, "X", "[N * block_size^2, C, H, W]")

@@ -1,45 +1,43 @@
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/words.cuh"
-#include "operators/image/space_to_batch.h"
+#include "operators/image/space_to_batch_kernels.h"
 
 namespace caffe2rt {
 
 namespace {
 
 template <class Index>
-struct Picture {
+struct Image {
   Index batch, channels, height, width;
-  explicit Picture(const int64_t (&dims)[4])
+  explicit Image(const int64_t (&dims)[4])
       : batch(static_cast<Index>(dims[0])),
         channels(static_cast<Index>(dims[1])),
         height(static_cast<Index>(dims[2])),
         width(static_cast<Index>(dims[3])) {}
 };
 
-// A thread writes one element of the narrow pictures.
+// A thread writes one element of the narrow images.
 template <class Index>
 struct TakeApart {
-  Picture<Index> wide, narrow;
+  Image<Index> wide, narrow;
   int64_t block, top, left;
   const float* x;
   float* y;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const Index at = static_cast<Index>(i), line = at / narrow.width, plane = line / narrow.height;
-    const Index picture = plane / narrow.channels, part = picture / wide.batch;
+    const Index image = plane / narrow.channels, part = image / wide.batch;
     const int64_t row = line % narrow.height * block + part / block - top;
     const int64_t column = at % narrow.width * block + part % block - left;
     const bool inside = row >= 0 && row < wide.height && column >= 0 && column < wide.width;
-    const int64_t n = picture % wide.batch, c = plane % narrow.channels;
+    const int64_t n = image % wide.batch, c = plane % narrow.channels;
     y[i] = inside ? x[((n * wide.channels + c) * wide.height + row) * wide.width + column] : 0.0f;
   }
 };
 
-// A thread writes one element of the wide pictures.
+// A thread writes one element of the wide images.
 template <class Index>
 struct PutTogether {
-  Picture<Index> wide, narrow;
+  Image<Index> wide, narrow;
   int64_t block, top, left;
   const float* x;
   float* y;
@@ -53,8 +51,8 @@ struct PutTogether {
       y[i] = 0;
       return;
     }
-    const int64_t picture = (row % block * block + column % block) * wide.batch + n;
-    y[i] = x[((picture * narrow.channels + c) * narrow.height + row / block) * narrow.width +
+    const int64_t image = (row % block * block + column % block) * wide.batch + n;
+    y[i] = x[((image * narrow.channels + c) * narrow.height + row / block) * narrow.width +
              column / block];
   }
 };
@@ -65,8 +63,8 @@ void Move(CUDAContext& context, const char* name, const SpaceBatchArguments& arg
   const int64_t n = out[0] * out[1] * out[2] * out[3];
   ForIndex(n, [&](auto index) {
     using Index = decltype(index);
-    const Kernel<Index> kernel{Picture<Index>(shape.wide),
-                               Picture<Index>(shape.narrow),
+    const Kernel<Index> kernel{Image<Index>(shape.wide),
+                               Image<Index>(shape.narrow),
                                args.block,
                                args.top,
                                args.left,
@@ -86,11 +84,6 @@ void SpaceToBatch(CUDAContext& context, const SpaceBatchArguments& args,
 void BatchToSpace(CUDAContext& context, const SpaceBatchArguments& args,
                   const SpaceBatchShape& shape, const float* narrow, float* wide) {
   Move<PutTogether>(context, "BatchToSpace", args, shape, shape.wide, narrow, wide);
-}
-
-void RegisterSpaceToBatchCuda() {
-  RegisterOperator<SpaceBatchOp<CUDAContext, true>>(CUDA, "SpaceToBatch", __FILE__);
-  RegisterOperator<SpaceBatchOp<CUDAContext, false>>(CUDA, "BatchToSpace", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,5 +1,7 @@
 #include "operators/image/upsample_bilinear.h"
 
+#include <string>
+
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -8,13 +10,16 @@ namespace caffe2rt {
 
 namespace {
 
+constexpr ArgumentSpec<std::string> kIgnoredOrder{"order", "NCHW",
+                                                  "has no effect: the data is NCHW"};
+
 std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
   std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_EQ(dims.size(), 4u, "rank of input 0 (X), want 4");
   const ArgumentHelper args(def);
-  dims[2] = ScaledSize(dims[2], args.GetSingleArgument<float>("height_scale", 1));
-  dims[3] = ScaledSize(dims[3], args.GetSingleArgument<float>("width_scale", 1));
+  dims[2] = ScaledSize(dims[2], args.Read(kHeightScale));
+  dims[3] = ScaledSize(dims[3], args.Read(kWidthScale));
   return {CreateTensorShape(dims, in[0].data_type())};
 }
 
@@ -51,14 +56,12 @@ void RegisterUpsampleBilinear() {
   RegisterSchema("UpsampleBilinear", __FILE__)
       .NumInputs(1, 2)
       .NumOutputs(1)
-      .Arg("width_scale", "factor of the width", 1)
-      .Arg("height_scale", "factor of the height", 1)
-      .Arg("order", "has no effect: the data is NCHW", "NCHW")
+      .Args(kWidthScale, kHeightScale, kIgnoredOrder)
       .Input(0, "X", "[N, C, H, W]")
       .Input(1, "scales", "[2], factors of height and width, before the arguments; optional")
       .Output(0, "Y", "X with height and width trunc(size * scale)")
       .TensorInferenceFunction(InferShape)
-      .SetDoc("Scales pictures by linear interpolation between pixels; corners stay corners.");
+      .SetDoc("Scales images by linear interpolation between pixels; corners stay corners.");
   RegisterCpuOperator<UpsampleBilinearOp<CPUContext>>("UpsampleBilinear", __FILE__);
 }
 

@@ -1,8 +1,6 @@
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/words.cuh"
-#include "operators/image/upsample_bilinear.h"
+#include "operators/image/upsample_bilinear_kernels.h"
 
 namespace caffe2rt {
 
@@ -41,10 +39,6 @@ void InterpolatePixels(CUDAContext& context, int64_t planes, const LinearAxis& h
         static_cast<Index>(height.out), static_cast<Index>(width.out), height, width, x, y};
     ForEach(context, n, interpolate, "UpsampleBilinear");
   });
-}
-
-void RegisterUpsampleBilinearCuda() {
-  RegisterOperator<UpsampleBilinearOp<CUDAContext>>(CUDA, "UpsampleBilinear", __FILE__);
 }
 
 }  // namespace caffe2rt

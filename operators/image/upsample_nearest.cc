@@ -12,7 +12,7 @@ std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<Te
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_GE(dims.size(), 3u, "rank of input 0 (X), want at least 3");
-  const int64_t scale = ArgumentHelper(def).GetSingleArgument<int>("scale", 2);
+  const int64_t scale = ArgumentHelper(def).Read(kUpsampleScale);
   for (size_t i = dims.size() - 2; i < dims.size(); ++i) dims[i] = CheckedMultiply(dims[i], scale);
   return {CreateTensorShape(dims, in[0].data_type())};
 }
@@ -23,11 +23,11 @@ void RegisterUpsampleNearest() {
   RegisterSchema("UpsampleNearest", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Arg("scale", "how often each pixel is repeated in both directions", 2)
+      .Arg(kUpsampleScale)
       .Input(0, "X", "[*, H, W]")
       .Output(0, "Y", "[*, H * scale, W * scale]")
       .TensorInferenceFunction(InferShape)
-      .SetDoc("Scales pictures up by a whole number, repeating pixels.");
+      .SetDoc("Scales images up by a whole number, repeating pixels.");
   RegisterCpuOperator<UpsampleNearestOp<CPUContext>>("UpsampleNearest", __FILE__);
 }
 

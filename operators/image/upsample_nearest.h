@@ -2,21 +2,28 @@
 // UpsampleNearest: repeats each pixel `scale` times in both directions.
 //   X [*, H, W]  ->  Y [*, H * scale, W * scale]
 
+#include <utility>
 #include <vector>
 
 #include "caffe2_core/base/checked_math.h"
-#include "operators/image/resize_nearest.h"
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/image/resize_nearest_kernels.h"
 
 namespace caffe2rt {
+
+inline constexpr ArgumentSpec<int> kUpsampleScale{
+    "scale",
+    2,
+    "how many times each pixel is repeated in both directions",
+    {[](int scale) { return scale > 0; }, "above 0"}};
 
 template <class Context>
 class UpsampleNearestOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   UpsampleNearestOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), scale_(this->template GetSingleArgument<int>("scale", 2)) {
-    CAFFE_ENFORCE_GE(scale_, 1, "argument scale, want at least 1");
-  }
+      : Operator<Context>(def, ws), scale_(this->ReadArgument(kUpsampleScale)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

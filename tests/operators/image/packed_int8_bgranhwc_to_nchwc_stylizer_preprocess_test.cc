@@ -66,9 +66,9 @@ TEST(StylizerPreprocessTest, NamesWhatDoesNotFit) {
   FeedRange<float>(&ws, "X", {1, 1, 1, 4});
   ExpectThrows([&] { RunOp(&ws, kUnpack); }, "float");
   ExpectThrows([&] { RunOp(&ws, std::string(kUnpack) + R"(arg { name: "noise_size" i: 0 })"); },
-               "argument noise_size");
+               "argument \"noise_size\" is 0, want above 0");
   ExpectThrows([&] { RunOp(&ws, std::string(kUnpack) + R"(arg { name: "noise_std" f: -1 })"); },
-               "argument noise_std is -1");
+               "argument \"noise_std\" is -1, want at least 0");
   FeedRange<uint8_t>(&ws, "X", {1, 1, 1, 4});
   Feed<float>(&ws, kNoise, {0}, {});
   ExpectThrows([&] { RunOp(&ws, kUnpack); }, kNoise);

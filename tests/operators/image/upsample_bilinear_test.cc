@@ -48,7 +48,8 @@ TEST(UpsampleBilinearTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 2, 2});
   ExpectThrows([&] { RunOp(&ws, Upsample(1, 1)); }, "rank of input 0 (X) of shape [1, 2, 2]");
-  ExpectThrows([&] { RunOp(&ws, Upsample(1, -2)); }, "argument width_scale is -2");
+  ExpectThrows([&] { RunOp(&ws, Upsample(1, -2)); },
+               "argument \"width_scale\" is -2, want above 0");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST(UpsampleNearestTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 2});
   ExpectThrows([&] { RunOp(&ws, Upsample(2)); }, "rank of input 0 (X) of shape [2, 2]");
-  ExpectThrows([&] { RunOp(&ws, Upsample(0)); }, "argument scale");
+  ExpectThrows([&] { RunOp(&ws, Upsample(0)); }, "argument \"scale\" is 0, want above 0");
   FeedRange<float>(&ws, "X", {1, 2, 2});
   ExpectThrows([&] { RunOp(&ws, Upsample(2000000000)); }, "");
 }

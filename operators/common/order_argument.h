@@ -1,0 +1,28 @@
+#pragma once
+// The argument `order` of operators on images.
+//
+//   order_(ReadStorageOrder(this->args()))       // in the operator's constructor
+//   RegisterSchema("LRN", __FILE__).Arg(kStorageOrder)
+
+#include <string>
+
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/tensor/data_type.h"
+
+namespace caffe2rt {
+
+inline constexpr ArgumentSpec<std::string> kStorageOrder{
+    "order",
+    "NCHW",
+    "layout of the data: NCHW or NHWC",
+    {[](const std::string& order) {
+       return order == "NCHW" || order == "nchw" || order == "NHWC" || order == "nhwc";
+     },
+     "NCHW or NHWC"}};
+
+// NCHW or NHWC. THROWS for any other value.
+inline StorageOrder ReadStorageOrder(const ArgumentHelper& args) {
+  return StringToStorageOrder(args.Read(kStorageOrder));
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,20 @@
+#pragma once
+// The factors of ResizeNearest and UpsampleBilinear.
+
+#include <cstdint>
+
+#include "caffe2_core/graph/argument_spec.h"
+
+namespace caffe2rt {
+
+inline constexpr ArgumentCheck<float> kPositiveScale{[](float scale) { return scale > 0; },
+                                                     "above 0"};
+inline constexpr ArgumentSpec<float> kWidthScale{"width_scale", 1, "factor of the width",
+                                                 kPositiveScale};
+inline constexpr ArgumentSpec<float> kHeightScale{"height_scale", 1, "factor of the height",
+                                                  kPositiveScale};
+
+// trunc(in * scale). THROWS when that is negative or does not fit an int.
+int64_t ScaledSize(int64_t in, float scale);
+
+}  // namespace caffe2rt

@@ -1,0 +1,40 @@
+#pragma once
+// Kernels of ResizeNearest and UpsampleNearest, on the CPU (resize_nearest.cc) and on CUDA
+// (resize_nearest.cu).
+
+#include <cstdint>
+#include <vector>
+
+#include "caffe2_core/base/host_device.h"
+
+namespace caffe2rt {
+
+class CPUContext;
+class CUDAContext;
+
+// An axis whose pixels are repeated or left out: index i comes from index Source(i) of the input.
+struct NearestAxis {
+  int64_t in = 0;
+  int64_t out = 0;
+  float scale = 1;
+  int64_t repeat = 0;  // an integral scale, applied exactly; 0: `scale` applies
+
+  CAFFE2RT_HOST_DEVICE int64_t Source(int64_t i) const {
+    if (repeat > 0) return i / repeat;
+    const int64_t source = static_cast<int64_t>(static_cast<float>(i) / scale);
+    return source < in ? source : in - 1;
+  }
+};
+
+// The sources of all rows and columns, which the CPU fills; kept from run to run.
+struct PixelTables {
+  std::vector<int32_t> rows, columns;
+};
+
+// `planes` images of rows of `items` floats a pixel.
+void TakePixels(CPUContext& context, int64_t planes, int64_t items, const NearestAxis& height,
+                const NearestAxis& width, PixelTables* tables, const float* x, float* y);
+void TakePixels(CUDAContext& context, int64_t planes, int64_t items, const NearestAxis& height,
+                const NearestAxis& width, PixelTables* tables, const float* x, float* y);
+
+}  // namespace caffe2rt

@@ -1,0 +1,11 @@
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
+#include "operators/image/upsample_bilinear.h"
+
+namespace caffe2rt {
+
+void RegisterUpsampleBilinearCuda() {
+  RegisterOperator<UpsampleBilinearOp<CUDAContext>>(CUDA, "UpsampleBilinear", __FILE__);
+}
+
+}  // namespace caffe2rt

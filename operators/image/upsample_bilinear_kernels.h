@@ -1,0 +1,49 @@
+#pragma once
+// Kernels of UpsampleBilinear, on the CPU (upsample_bilinear.cc) and on CUDA
+// (upsample_bilinear.cu).
+
+#include <cstdint>
+#include <vector>
+
+#include "caffe2_core/base/host_device.h"
+
+namespace caffe2rt {
+
+class CPUContext;
+class CUDAContext;
+
+// The two indices of the input between which an index of the output lies, and how far it is from
+// the first.
+struct LinearSource {
+  int32_t first = 0;
+  int32_t second = 0;
+  float share = 0;  // of the second
+};
+struct LinearAxis {
+  int64_t in = 0;
+  int64_t out = 0;
+  float step = 0;
+
+  LinearAxis(int64_t in_size, int64_t out_size)
+      : in(in_size),
+        out(out_size),
+        step(out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1) : 0) {}
+  CAFFE2RT_HOST_DEVICE LinearSource Source(int64_t i) const {
+    const float at = step * static_cast<float>(i);
+    const int64_t whole = static_cast<int64_t>(at), first = whole < in ? whole : in - 1;
+    return {static_cast<int32_t>(first), static_cast<int32_t>(first + 1 < in ? first + 1 : first),
+            at - static_cast<float>(first)};
+  }
+};
+
+// The sources of all rows and columns, which the CPU fills; kept from run to run.
+struct LinearTables {
+  std::vector<LinearSource> rows, columns;
+};
+
+void InterpolatePixels(CPUContext& context, int64_t planes, const LinearAxis& height,
+                       const LinearAxis& width, LinearTables* tables, const float* x, float* y);
+void InterpolatePixels(CUDAContext& context, int64_t planes, const LinearAxis& height,
+                       const LinearAxis& width, LinearTables* tables, const float* x, float* y);
+
+}  // namespace caffe2rt
