@@ -4,20 +4,20 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr RepeatedArgumentSpec<int64_t> kShape{
+constexpr RepeatedArgumentSpec<int64_t> kFillShape{
     "shape", "dimensions of the output; not together with an input"};
-constexpr RepeatedArgumentSpec<int64_t> kExtraShape{
+constexpr RepeatedArgumentSpec<int64_t> kFillExtraShape{
     "extra_shape", "dimensions that follow those which the input gives"};
-constexpr ArgumentSpec<bool> kInputAsShape{
+constexpr ArgumentSpec<bool> kFillInputAsShape{
     "input_as_shape", false, "whether the int64 values of the input, a vector, are the dimensions"};
 
 }  // namespace
 
 FillShape ReadFillShape(const ArgumentHelper& args, int num_inputs) {
   FillShape spec;
-  spec.shape = args.Read(kShape);
-  spec.extra_shape = args.Read(kExtraShape);
-  spec.input_as_shape = args.Read(kInputAsShape);
+  spec.shape = args.Read(kFillShape);
+  spec.extra_shape = args.Read(kFillExtraShape);
+  spec.input_as_shape = args.Read(kFillInputAsShape);
   if (num_inputs > 0) {
     CAFFE_ENFORCE(spec.shape.empty(), "argument shape is ", IntArrayRef(spec.shape),
                   " and there is an input: cannot set both, remove one");
@@ -26,7 +26,7 @@ FillShape ReadFillShape(const ArgumentHelper& args, int num_inputs) {
   CAFFE_ENFORCE(spec.extra_shape.empty(), "argument extra_shape is ", IntArrayRef(spec.extra_shape),
                 " but there is no input that it could extend");
   CAFFE_ENFORCE(!spec.input_as_shape, "argument input_as_shape is set but there is no input");
-  CAFFE_ENFORCE(!spec.shape.empty() || !args.HasSingleArgumentOfType<int64_t>(kShape.name),
+  CAFFE_ENFORCE(!spec.shape.empty() || !args.HasSingleArgumentOfType<int64_t>(kFillShape.name),
                 "argument shape is a scalar, want a list of integers");
   return spec;
 }
@@ -45,7 +45,7 @@ void DeclareFillShape(OpSchema& schema) {
   schema.NumInputs(0, 1)
       .NumOutputs(1)
       .AllowInplace({{0, 0}})
-      .Args(kShape, kExtraShape, kInputAsShape)
+      .Args(kFillShape, kFillExtraShape, kFillInputAsShape)
       .Input(0, "input", "(optional) its shape is the shape of the output")
       .Output(0, "output", "the filled tensor");
 }

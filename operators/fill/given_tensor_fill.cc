@@ -23,12 +23,13 @@ bool CanMake(int type) {
   }
 }
 
-constexpr ArgumentSpec<int> kType{
+constexpr ArgumentSpec<int> kGivenTensorType{
     "dtype",
     TensorProto_DataType_FLOAT,
     "type of the elements, a TensorProto.DataType number",
     {CanMake, "FLOAT (1), INT32 (2), STRING (4), BOOL (5), INT16 (9), INT64 (10) or DOUBLE (13)"}};
-constexpr ArgumentSpec<int> kIgnoredType{"dtype", 0, "ignored: the operator's name says the type"};
+constexpr ArgumentSpec<int> kIgnoredGivenTensorType{"dtype", 0,
+                                                    "ignored: the operator's name says the type"};
 
 OpSchema& DeclareGivenTensor(const std::string& type) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
@@ -37,25 +38,25 @@ OpSchema& DeclareGivenTensor(const std::string& type) {
       .SetDoc("Makes a tensor of the elements that an argument lists.");
 }
 
-template <TensorProto_DataType kType>
+template <TensorProto_DataType kGivenTensorType>
 void RegisterTyped(const std::string& type) {
   DeclareGivenTensor(type)
-      .Arg(kIgnoredType)
+      .Arg(kIgnoredGivenTensorType)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        return std::vector<TensorShape>{InferFill(def, in, kType)};
+        return std::vector<TensorShape>{InferFill(def, in, kGivenTensorType)};
       });
-  RegisterCpuOperator<GivenTypedTensorFillOp<CPUContext, kType>>(type, __FILE__);
+  RegisterCpuOperator<GivenTypedTensorFillOp<CPUContext, kGivenTensorType>>(type, __FILE__);
 }
 
 }  // namespace
 
 TensorProto_DataType GivenTensorType(const ArgumentHelper& args) {
-  return static_cast<TensorProto_DataType>(args.Read(kType));
+  return static_cast<TensorProto_DataType>(args.Read(kGivenTensorType));
 }
 
 void RegisterGivenTensorFill() {
   DeclareGivenTensor("GivenTensorFill")
-      .Arg(kType)
+      .Arg(kGivenTensorType)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, GivenTensorType(ArgumentHelper(def)))};
       });

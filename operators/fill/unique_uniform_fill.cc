@@ -8,7 +8,7 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<int> kType{
+constexpr ArgumentSpec<int> kUniqueUniformType{
     "dtype",
     TensorProto_DataType_INT32,
     "type of the elements, a TensorProto.DataType number: INT32 (2) or INT64 (10)",
@@ -18,7 +18,7 @@ constexpr ArgumentSpec<int> kType{
      "INT32 (2) or INT64 (10)"}};
 
 TensorProto_DataType TypeOf(const ArgumentHelper& args) {
-  return static_cast<TensorProto_DataType>(args.Read(kType));
+  return static_cast<TensorProto_DataType>(args.Read(kUniqueUniformType));
 }
 
 std::unique_ptr<OperatorBase> Create(const OperatorDef& def, Workspace* ws) {
@@ -34,7 +34,7 @@ void RegisterUniqueUniformFill() {
   OpSchema& schema = RegisterSchema("UniqueUniformFill", __FILE__);
   DeclareFillShape(schema);
   schema.NumInputs(0, 2)
-      .Args(kUniqueMin<int64_t>, kUniqueMax<int64_t>, kType)
+      .Args(kUniqueMin<int64_t>, kUniqueMax<int64_t>, kUniqueUniformType)
       .Input(1, "avoid", "(optional) different values that are not drawn")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TypeOf(ArgumentHelper(def)))};

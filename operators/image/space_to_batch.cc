@@ -13,15 +13,16 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<int> kPad{"pad", 0,
-                                 "rows and columns of zeros on all sides of the wide image"};
-constexpr ArgumentSpec<int> kPadTop{"pad_t", 0, "rows of zeros at the top; if not given, pad"};
-constexpr ArgumentSpec<int> kBlockSize{
+constexpr ArgumentSpec<int> kSpaceBatchPad{
+    "pad", 0, "rows and columns of zeros on all sides of the wide image"};
+constexpr ArgumentSpec<int> kSpaceBatchPadTop{"pad_t", 0,
+                                              "rows of zeros at the top; if not given, pad"};
+constexpr ArgumentSpec<int> kSpaceBatchBlockSize{
     "block_size",
     2,
     "height and width of the blocks whose pixels go to different images",
     {[](int size) { return size > 0; }, "above 0"}};
-constexpr ArgumentSpec<std::string> kOrder{
+constexpr ArgumentSpec<std::string> kSpaceBatchOrder{
     "order",
     "NCHW",
     "layout of the data: NCHW",
@@ -71,7 +72,7 @@ OpSchema& RegisterSpaceBatchSchema(const char* type, bool to_batch) {
   return RegisterSchema(type, __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Args(kPad, kPadTop, kBlockSize, kOrder)
+      .Args(kSpaceBatchPad, kSpaceBatchPadTop, kSpaceBatchBlockSize, kSpaceBatchOrder)
       .TensorInferenceFunction(
           [to_batch](const OperatorDef& def, const std::vector<TensorShape>& in) {
             return InferShape(def, in, to_batch);
@@ -81,11 +82,11 @@ OpSchema& RegisterSpaceBatchSchema(const char* type, bool to_batch) {
 }  // namespace
 
 SpaceBatchArguments ReadSpaceBatch(const ArgumentHelper& args) {
-  (void)args.Read(kOrder);
+  (void)args.Read(kSpaceBatchOrder);
   SpaceBatchArguments parsed;
-  parsed.block = args.Read(kBlockSize);
-  const int pad = args.Read(kPad);
-  parsed.top = args.HasArgument(kPadTop) ? args.Read(kPadTop) : pad;
+  parsed.block = args.Read(kSpaceBatchBlockSize);
+  const int pad = args.Read(kSpaceBatchPad);
+  parsed.top = args.HasArgument(kSpaceBatchPadTop) ? args.Read(kSpaceBatchPadTop) : pad;
   parsed.left = parsed.bottom = parsed.right = pad;
   return parsed;
 }

@@ -10,8 +10,8 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<std::string> kIgnoredOrder{"order", "NCHW",
-                                                  "has no effect: the data is NCHW"};
+constexpr ArgumentSpec<std::string> kUpsampleBilinearOrder{"order", "NCHW",
+                                                           "has no effect: the data is NCHW"};
 
 std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
@@ -56,7 +56,7 @@ void RegisterUpsampleBilinear() {
   RegisterSchema("UpsampleBilinear", __FILE__)
       .NumInputs(1, 2)
       .NumOutputs(1)
-      .Args(kWidthScale, kHeightScale, kIgnoredOrder)
+      .Args(kWidthScale, kHeightScale, kUpsampleBilinearOrder)
       .Input(0, "X", "[N, C, H, W]")
       .Input(1, "scales", "[2], factors of height and width, before the arguments; optional")
       .Output(0, "Y", "X with height and width trunc(size * scale)")

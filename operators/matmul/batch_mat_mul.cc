@@ -14,8 +14,8 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<int> kUseScratch{"use_scratch", 0,
-                                        "hint for other devices; has no effect on the CPU"};
+constexpr ArgumentSpec<int> kBatchMatMulUseScratch{
+    "use_scratch", 0, "hint for other devices; has no effect on the CPU"};
 
 // An operand as matrices: its batch axes, then rows and columns as stored.
 struct Matrices {
@@ -166,7 +166,7 @@ void RegisterBatchMatMul() {
       .SetDoc(
           "Multiplies the matrices in the last two axes of A and B, for all axes before. A vector "
           "A is a row, a vector B a column.")
-      .Args(kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast, kUseScratch)
+      .Args(kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast, kBatchMatMulUseScratch)
       .Input(0, "A", "[batch..., M, K]")
       .Input(1, "B", "[batch..., K, N]")
       .Output(0, "Y", "[batch..., M, N]");

@@ -12,8 +12,8 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<int> kFloat16Compute{"float16_compute", 0,
-                                            "hint for other devices; has no effect on the CPU"};
+constexpr ArgumentSpec<int> kFcFloat16Compute{"float16_compute", 0,
+                                              "hint for other devices; has no effect on the CPU"};
 
 // Work below which a second thread costs more than it saves.
 constexpr double kWorthCutting = 5e5;
@@ -61,7 +61,7 @@ OpSchema& RegisterType(const char* type, const char* doc) {
       .NumInputs(3)
       .NumOutputs(1)
       .SetDoc(doc)
-      .Args(kFcAxis, kFcAxisW, kFloat16Compute)
+      .Args(kFcAxis, kFcAxisW, kFcFloat16Compute)
       .Input(0, "X", "data")
       .Input(1, "W", "weights")
       .Input(2, "b", "one entry for each output")
