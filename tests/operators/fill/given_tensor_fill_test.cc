@@ -33,6 +33,27 @@ TEST(GivenTensorFillTest, TakesIntegersWhenDtypeAsksForThem) {
 }
 
 template <class T>
+void ExpectDtype(int dtype, const std::string& values, const std::vector<T>& want) {
+  SCOPED_TRACE(dtype);
+  Workspace ws;
+  const std::string op =
+      R"(type: "GivenTensorFill" output: "Y" arg { name: "shape" ints: 2 } arg { name: "dtype" i: )" +
+      std::to_string(dtype) + " } arg { name: \"values\" " + values + "}";
+  RunOp(&ws, op);
+  ExpectTensor<T>(ws, "Y", {2}, want);
+  ExpectShapeInferred(&ws, op);
+}
+
+TEST(GivenTensorFillTest, MakesEachNumericTypeThatDtypeNames) {
+  ExpectDtype<float>(1, "floats: 0.5 floats: 2", {0.5, 2});
+  ExpectDtype<int32_t>(2, "ints: -1 ints: 7", {-1, 7});
+  ExpectDtype<bool>(5, "ints: 0 ints: 7", {false, true});
+  ExpectDtype<int16_t>(9, "ints: -1 ints: 7", {-1, 7});
+  ExpectDtype<int64_t>(10, "ints: -1 ints: 8589934592", {-1, 8589934592});
+  ExpectDtype<double>(13, "floats: 0.5 floats: 2", {0.5, 2});
+}
+
+template <class T>
 void ExpectTyped(const std::string& type, const std::string& values, const std::vector<T>& want) {
   SCOPED_TRACE(type);
   Workspace ws;

@@ -46,6 +46,18 @@ TEST(ChannelShuffleTest, EmptyTensorsStayEmpty) {
   ExpectTensor<float>(ws, "Y", {0, 4, 2, 2}, {});
 }
 
+TEST(ChannelShuffleTest, DeclaresTheArgumentsOfTheOriginalOnce) {
+  std::vector<std::string> names;
+  for (const auto& arg : OpSchemaRegistry::Schema("ChannelShuffle")->args()) {
+    names.push_back(arg.name);
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre(
+                         "group", "order", "kernels", "kernel", "kernel_h", "kernel_w", "strides",
+                         "stride", "stride_h", "stride_w", "pads", "pad", "pad_t", "pad_l", "pad_b",
+                         "pad_r", "dilations", "dilation", "dilation_h", "dilation_w", "legacy_pad",
+                         "global_pooling", "shared_buffer", "float16_compute", "deterministic"));
+}
+
 TEST(ChannelShuffleTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 6, 1, 1});

@@ -50,6 +50,14 @@ TEST(StylizerPreprocessTest, TheFirstOperatorOfAWorkspaceMakesTheNoise) {
   EXPECT_EQ(Fetch<float>(ws, kNoise), noise);
 }
 
+TEST(StylizerPreprocessTest, TheNoiseHas491ValuesUnlessAnArgumentSaysOtherwise) {
+  Workspace ws;
+  Feed<uint8_t>(&ws, "X", {1, 1, 1, 4}, {0, 0, 0, 0});
+  Feed<float>(&ws, "mean", {3}, {0, 0, 0});
+  RunOp(&ws, kUnpack);
+  EXPECT_EQ(DimsOf(ws, kNoise), std::vector<int64_t>{491});
+}
+
 TEST(StylizerPreprocessTest, EmptyPicturesStayEmpty) {
   Workspace ws;
   Feed<uint8_t>(&ws, "X", {1, 0, 3, 4}, {});
