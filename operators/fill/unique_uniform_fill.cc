@@ -33,8 +33,13 @@ std::unique_ptr<OperatorBase> Create(const OperatorDef& def, Workspace* ws) {
 void RegisterUniqueUniformFill() {
   OpSchema& schema = RegisterSchema("UniqueUniformFill", __FILE__);
   DeclareFillShape(schema);
+  // The schema does not require min and max: as in the original, the gradient of an operator
+  // without them can be made. Only the constructor needs them.
+  for (const auto& bound : {kUniqueMin<int64_t>, kUniqueMax<int64_t>}) {
+    schema.Arg(bound.name, bound.doc);
+  }
   schema.NumInputs(0, 2)
-      .Args(kUniqueMin<int64_t>, kUniqueMax<int64_t>, kUniqueUniformType)
+      .Arg(kUniqueUniformType)
       .Input(1, "avoid", "(optional) different values that are not drawn")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TypeOf(ArgumentHelper(def)))};

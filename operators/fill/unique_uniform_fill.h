@@ -13,9 +13,10 @@ namespace caffe2rt {
 
 // T: the type of the elements.
 template <class T>
-inline constexpr ArgumentSpec<T> kUniqueMin{"min", 0, "least value", {}, true};
+inline constexpr ArgumentSpec<T> kUniqueMin{"min", 0, "least value; must be given", {}, true};
 template <class T>
-inline constexpr ArgumentSpec<T> kUniqueMax{"max", 0, "greatest value, above min", {}, true};
+inline constexpr ArgumentSpec<T> kUniqueMax{
+    "max", 0, "greatest value, above min; must be given", {}, true};
 
 template <class T, class Context>
 class UniqueUniformFillOp final : public Filler<Context> {

@@ -60,10 +60,10 @@ TEST(UniqueUniformFillTest, RefusesMissingBoundsOtherTypesAndRepeatedAvoidance) 
   Feed<int32_t>(&ws, "A", {2}, {3, 3});
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "max" i: 2 })"); },
-      "argument \"min\" is required but missing");
+      "argument \"min\" is missing");
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "min" i: 2 })"); },
-      "argument \"max\" is required but missing");
+      "argument \"max\" is missing");
   ExpectThrows(
       [&] {
         RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "min" f: 1 }
@@ -88,6 +88,12 @@ TEST(UniqueUniformFillTest, RefusesMissingBoundsOtherTypesAndRepeatedAvoidance) 
                       arg { name: "min" i: 0 } arg { name: "max" i: 9 })");
       },
       "want all to differ");
+}
+
+// A def without bounds fits the schema, so that its gradient can be made.
+TEST(UniqueUniformFillTest, NeedsBoundsOnlyToRun) {
+  const OperatorDef def = test::ParseOp(R"(type: "UniqueUniformFill" output: "Y")");
+  EXPECT_TRUE(OpSchemaRegistry::Schema("UniqueUniformFill")->Verify(def));
 }
 
 }  // namespace
