@@ -27,13 +27,27 @@ struct ArgumentCheck {
   const char* want = nullptr;
 };
 
+namespace internal {
+template <class T>
+constexpr auto ZeroArgument() {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return "";
+  } else {
+    return T{};
+  }
+}
+}  // namespace internal
+
+// Names of declarations in headers must differ across the library: two constants of one name would
+// be one variable to the linker.
+//
 // T: the types of ArgumentHelper::GetSingleArgument but NetDef.
 template <class T>
 struct ArgumentSpec {
   using Default = std::conditional_t<std::is_same_v<T, std::string>, const char*, T>;
 
   const char* name;
-  Default default_value{};
+  Default default_value = internal::ZeroArgument<T>();
   const char* doc = "";
   ArgumentCheck<T> check{};
   bool required = false;  // reading it THROWS where it is missing; the default means nothing

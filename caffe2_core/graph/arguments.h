@@ -95,7 +95,7 @@ class ArgumentHelper {
 template <class T>
 T ArgumentHelper::Read(const ArgumentSpec<T>& spec) const {
   if (!IsGiven(spec.name, spec.required)) return spec.default_value;
-  T value = GetSingleArgument<T>(spec.name, T(spec.default_value));
+  const T value = GetSingleArgument<T>(spec.name, T{});
   CAFFE_ENFORCE(spec.check.holds == nullptr || spec.check.holds(value), "argument \"", spec.name,
                 "\" is ", value, ", want ", spec.check.want);
   return value;
