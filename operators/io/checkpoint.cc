@@ -58,15 +58,9 @@ void RegisterOne(const char* type, int min_inputs, int max_outputs) {
       .NumOutputs(0, max_outputs)
       .SetDoc(
           "Saves its inputs when the iteration (input 0, int64) is a multiple of every. The file "
-          "is db, with the "
-          "iteration in place of its printf conversion.")
-      .Arg("absolute_path", "take db as it is, not below the root folder", 0)
-      .Arg("db", "path of the database, e.g. model_%06d.minidb", "")
-      .Arg("db_type", "minidb, leveldb, lmdb", "")
-      .Arg("every", "iterations between two files", 1)
-      .Arg("strip_prefix", "taken off the names, with what stands before it", "")
-      .Arg("blob_name_overrides", "names in the database, one for each input")
-      .Arg("chunk_size", "elements in a record; -1: 1000000, 0: all", -1)
+          "is db, with the iteration in place of its printf conversion.")
+      .Args(kDatabaseIsAbsolute, kCheckpointPattern, kDatabaseType, kCheckpointEvery, kStripPrefix,
+            kBlobNameOverrides, kChunkSize)
       .AccessesFiles();
   RegisterCpuOperator<CheckpointOp<CPUContext>>(type, __FILE__);
 }

@@ -15,17 +15,20 @@ namespace caffe2rt {
 // on any other one, and on a second one: the pattern comes from a file.
 std::string FormatIteration(const std::string& pattern, int64_t value);
 
+inline constexpr ArgumentSpec<std::string> kCheckpointPattern{
+    "db", "", "path of the database, e.g. model_%06d.minidb", kNotEmpty, true};
+inline constexpr ArgumentSpec<int> kCheckpointEvery{
+    "every", 1, "iterations from one file to the next", {[](int n) { return n > 0; }, "above 0"}};
+
 template <class Context>
 class CheckpointOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   CheckpointOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        pattern_(this->template GetSingleArgument<std::string>("db", "")),
-        every_(this->template GetSingleArgument<int>("every", 1)),
+        pattern_(this->ReadArgument(kCheckpointPattern)),
+        every_(this->ReadArgument(kCheckpointEvery)),
         save_def_(def) {
-    CAFFE_ENFORCE(!pattern_.empty(), "Must specify a checkpoint file pattern.");
-    CAFFE_ENFORCE_GT(every_, 0, "Checkpoint interval should be positive.");
     (void)FormatIteration(pattern_, 0);  // a wrong pattern is an error now
     save_def_.set_type("Save");
   }
@@ -36,7 +39,7 @@ class CheckpointOp final : public Operator<Context> {
     const int64_t value = iteration.template data<int64_t>()[0];
     if (value % every_ != 0) return true;
     for (Argument& arg : *save_def_.mutable_arg()) {
-      if (arg.name() == "db") arg.set_s(FormatIteration(pattern_, value));
+      if (arg.name() == kCheckpointPattern.name) arg.set_s(FormatIteration(pattern_, value));
     }
     return SaveOp<Context>(save_def_, this->workspace()).Run();
   }

@@ -11,10 +11,7 @@ void RegisterCreateDb() {
       .NumInputs(0)
       .NumOutputs(1)
       .SetDoc("Opens a database for the operators that read from one.")
-      .Arg("db_type", "minidb, leveldb, lmdb, protodb", "leveldb")
-      .Arg("db", "path of the database", "")
-      .Arg("num_shards", "readers that share the database", 1)
-      .Arg("shard_id", "which of them this is", 0)
+      .Args(kReaderDatabaseType, kDatabasePath, kNumShards, kShardId)
       .Output(0, "reader", "DBReader")
       .AccessesFiles();
   RegisterCpuOperator<CreateDBOp<CPUContext>>("CreateDB", __FILE__);

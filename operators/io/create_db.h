@@ -9,8 +9,15 @@
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "operators/io/database_arguments.h"
 
 namespace caffe2rt {
+
+inline constexpr ArgumentSpec<std::string> kReaderDatabaseType{"db_type", "leveldb",
+                                                               kDatabaseType.doc};
+inline constexpr ArgumentSpec<int> kNumShards{"num_shards", 1, "readers that share the database"};
+inline constexpr ArgumentSpec<int> kShardId{"shard_id", 0,
+                                            "number of this reader among them, from 0"};
 
 template <class Context>
 class CreateDBOp final : public Operator<Context> {
@@ -18,12 +25,10 @@ class CreateDBOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   CreateDBOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        db_type_(this->template GetSingleArgument<std::string>("db_type", "leveldb")),
-        db_name_(this->template GetSingleArgument<std::string>("db", "")),
-        num_shards_(this->template GetSingleArgument<int>("num_shards", 1)),
-        shard_id_(this->template GetSingleArgument<int>("shard_id", 0)) {
-    CAFFE_ENFORCE(!db_name_.empty(), "Must specify a db name.");
-  }
+        db_type_(this->ReadArgument(kReaderDatabaseType)),
+        db_name_(this->ReadArgument(kDatabasePath)),
+        num_shards_(this->ReadArgument(kNumShards)),
+        shard_id_(this->ReadArgument(kShardId)) {}
 
   bool RunOnDevice() override {
     const std::string path = this->workspace()->file_access().CheckRead(db_name_);

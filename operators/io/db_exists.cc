@@ -11,9 +11,7 @@ void RegisterDbExists() {
       .NumInputs(0)
       .NumOutputs(1)
       .SetDoc("Whether a database can be opened for reading.")
-      .Arg("absolute_path", "take db_name as it is, not below the root folder", 0)
-      .Arg("db_name", "path of the database", "")
-      .Arg("db_type", "minidb, leveldb, lmdb, protodb", "")
+      .Args(kDatabaseIsAbsolute, kDatabaseName, kDatabaseType)
       .Output(0, "exists", "bool, rank 0")
       .AccessesFiles();
   RegisterCpuOperator<DBExistsOp<CPUContext>>("DBExists", __FILE__);

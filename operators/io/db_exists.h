@@ -9,15 +9,17 @@
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<std::string> kDatabaseName{"db_name", "", "path of the database"};
+
 template <class Context>
 class DBExistsOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   DBExistsOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        path_(DatabasePath(*ws, this->template GetSingleArgument<std::string>("db_name", ""),
-                           this->template GetSingleArgument<int>("absolute_path", 0) != 0)),
-        db_type_(this->template GetSingleArgument<std::string>("db_type", "")) {}
+        path_(DatabasePath(*ws, this->ReadArgument(kDatabaseName),
+                           this->ReadArgument(kDatabaseIsAbsolute) != 0)),
+        db_type_(this->ReadArgument(kDatabaseType)) {}
 
   bool RunOnDevice() override {
     const std::string path = this->workspace()->file_access().CheckRead(path_);

@@ -41,9 +41,7 @@ namespace {
 
 constexpr int kMaxDeclaredReaders = 64;
 
-bool LoadsAll(const OperatorDef& def) {
-  return ArgumentHelper(def).GetSingleArgument<int>("load_all", 0) != 0;
-}
+bool LoadsAll(const OperatorDef& def) { return ArgumentHelper(def).Read(kLoadAll) != 0; }
 
 // Positions of readers that are declared one by one.
 std::set<int> ReaderInputs() {
@@ -71,18 +69,9 @@ void RegisterLoad() {
       })
       .SetDoc(
           "Fills its outputs, or with load_all blobs of all the names there are, from databases "
-          "that Save wrote. Names in "
-          "the database are matched after strip_prefix and add_prefix.")
-      .Arg("absolute_path", "take db and dbs as they are, not below the root folder", 0)
-      .Arg("add_prefix", "put before the names of the database", "")
-      .Arg("strip_prefix", "taken off the names of the database, with what stands before it", "")
-      .Arg("db", "path of the database")
-      .Arg("dbs", "paths, in place of db")
-      .Arg("db_type", "minidb, leveldb, lmdb")
-      .Arg("keep_device", "1: to the device that the record names, not the operator's", 0)
-      .Arg("load_all", "1: all blobs of the database", 0)
-      .Arg("allow_incomplete", "1: blobs that are not there stay empty", 0)
-      .Arg("source_blob_names", "names in the database, one for each output")
+          "that Save wrote. Names in the database are matched after strip_prefix and add_prefix.")
+      .Args(kDatabaseIsAbsolute, kAddPrefix, kStripPrefix, kLoadedPath, kLoadedPaths, kDatabaseType,
+            kKeepDevice, kLoadAll, kAllowIncomplete, kSourceBlobNames)
       .AccessesFiles();
   RegisterCpuOperator<LoadOp<CPUContext>>("Load", __FILE__);
   // Its outputs come from a file.

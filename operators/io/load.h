@@ -22,6 +22,19 @@
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<std::string> kAddPrefix{"add_prefix", "",
+                                                      "put before the names of the database"};
+inline constexpr ArgumentSpec<std::string> kLoadedPath{
+    "db", "", "path of the database; required without inputs and dbs"};
+inline constexpr RepeatedArgumentSpec<std::string> kLoadedPaths{"dbs", "paths, in place of db"};
+inline constexpr ArgumentSpec<int> kKeepDevice{
+    "keep_device", 0, "1: load to the device that the record names, not to the operator's"};
+inline constexpr ArgumentSpec<int> kLoadAll{"load_all", 0, "1: all blobs of the database"};
+inline constexpr ArgumentSpec<bool> kAllowIncomplete{
+    "allow_incomplete", false, "1: outputs that the database lacks stay empty"};
+inline constexpr RepeatedArgumentSpec<std::string> kSourceBlobNames{
+    "source_blob_names", "names in the database, one for each output"};
+
 // Whether elements of the record need no constructors: others are on the CPU, whatever the
 // operator's device.
 inline bool CanBeOnDevice(const TensorProto& record) {
@@ -83,16 +96,16 @@ class LoadOp final : public Operator<Context> {
 template <class Context>
 LoadOp<Context>::LoadOp(const OperatorDef& def, Workspace* ws)
     : Operator<Context>(def, ws),
-      absolute_path_(this->template GetSingleArgument<int>("absolute_path", 0) != 0),
-      add_prefix_(this->template GetSingleArgument<std::string>("add_prefix", "")),
-      strip_prefix_(this->template GetSingleArgument<std::string>("strip_prefix", "")),
-      db_name_(this->template GetSingleArgument<std::string>("db", "")),
-      db_names_(this->template GetRepeatedArgument<std::string>("dbs")),
-      db_type_(this->template GetSingleArgument<std::string>("db_type", "")),
-      keep_device_(this->template GetSingleArgument<int>("keep_device", 0) != 0),
-      load_all_(this->template GetSingleArgument<int>("load_all", 0) != 0),
-      allow_incomplete_(this->template GetSingleArgument<bool>("allow_incomplete", false)),
-      names_(this->template GetRepeatedArgument<std::string>("source_blob_names")) {
+      absolute_path_(this->ReadArgument(kDatabaseIsAbsolute) != 0),
+      add_prefix_(this->ReadArgument(kAddPrefix)),
+      strip_prefix_(this->ReadArgument(kStripPrefix)),
+      db_name_(this->ReadArgument(kLoadedPath)),
+      db_names_(this->ReadArgument(kLoadedPaths)),
+      db_type_(this->ReadArgument(kDatabaseType)),
+      keep_device_(this->ReadArgument(kKeepDevice) != 0),
+      load_all_(this->ReadArgument(kLoadAll) != 0),
+      allow_incomplete_(this->ReadArgument(kAllowIncomplete)),
+      names_(this->ReadArgument(kSourceBlobNames)) {
   if (def.input_size() == 0) {
     CAFFE_ENFORCE(!db_type_.empty(), "Must specify a db type.");
     if (db_names_.empty()) {

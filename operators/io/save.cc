@@ -14,12 +14,8 @@ void RegisterSave() {
           "Writes the input blobs into a new database: tensors as records NAME#%0, NAME#%1, ... of "
           "at most chunk_size "
           "elements, other blobs as one record NAME.")
-      .Arg("absolute_path", "take db as it is, not below the root folder", 0)
-      .Arg("strip_prefix", "taken off the names, with what stands before it", "")
-      .Arg("blob_name_overrides", "names in the database, one for each input")
-      .Arg("db", "path of the database", "")
-      .Arg("db_type", "minidb, leveldb, lmdb", "")
-      .Arg("chunk_size", "elements in a record; -1: 1000000, 0: all", -1)
+      .Args(kDatabaseIsAbsolute, kStripPrefix, kBlobNameOverrides, kDatabasePath, kDatabaseType,
+            kChunkSize)
       .Input(0, "X", "the blobs")
       .AccessesFiles();
   RegisterCpuOperator<SaveOp<CPUContext>>("Save", __FILE__);

@@ -13,8 +13,14 @@
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/workspace.h"
+#include "operators/io/database_arguments.h"
 
 namespace caffe2rt {
+
+inline constexpr RepeatedArgumentSpec<std::string> kBlobNameOverrides{
+    "blob_name_overrides", "names in the database, one for each input"};
+inline constexpr ArgumentSpec<int> kChunkSize{
+    "chunk_size", kDefaultChunkSize, "elements in a record of a tensor; -1: 1000000, 0: all"};
 
 // The path of a database argument: below the workspace's root folder unless it is absolute by
 // argument. The caller asks the workspace's policy before it opens it.
@@ -34,13 +40,12 @@ class SaveOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   SaveOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        absolute_path_(this->template GetSingleArgument<int>("absolute_path", 0) != 0),
-        strip_prefix_(this->template GetSingleArgument<std::string>("strip_prefix", "")),
-        db_name_(this->template GetSingleArgument<std::string>("db", "")),
-        db_type_(this->template GetSingleArgument<std::string>("db_type", "")),
-        names_(this->template GetRepeatedArgument<std::string>("blob_name_overrides")),
-        chunk_size_(this->template GetSingleArgument<int>("chunk_size", kDefaultChunkSize)) {
-    CAFFE_ENFORCE(!db_name_.empty(), "Must specify a db name.");
+        absolute_path_(this->ReadArgument(kDatabaseIsAbsolute) != 0),
+        strip_prefix_(this->ReadArgument(kStripPrefix)),
+        db_name_(this->ReadArgument(kDatabasePath)),
+        db_type_(this->ReadArgument(kDatabaseType)),
+        names_(this->ReadArgument(kBlobNameOverrides)),
+        chunk_size_(this->ReadArgument(kChunkSize)) {
     CAFFE_ENFORCE(!db_type_.empty(), "Must specify a db type.");
     CAFFE_ENFORCE(names_.empty() || names_.size() == static_cast<size_t>(def.input_size()),
                   "Number of blobs and blob_name_overrides mismatch: ", def.input_size(), " vs ",

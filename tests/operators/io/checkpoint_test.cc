@@ -62,10 +62,12 @@ TEST_F(CheckpointTest, IsSnapshotToo) {
 }
 
 TEST_F(CheckpointTest, NamesWrongArguments) {
-  ExpectThrows([&] { Run("Snapshot", 1, ""); }, "Must specify a checkpoint file pattern.");
+  ExpectThrows([&] { Run("Snapshot", 1, ""); }, "argument \"db\" is required but missing");
+  ExpectThrows([&] { Run("Snapshot", 1, "arg { name: 'db' s: '' }"); },
+               "argument \"db\" is , want a text that is not empty");
   ExpectThrows(
       [&] { Run("Checkpoint", 1, "arg { name: 'db' s: 'x' } arg { name: 'every' i: 0 }"); },
-      "Checkpoint interval should be positive.");
+      "argument \"every\" is 0, want above 0");
   ExpectThrows([&] { Run("Checkpoint", 1, "arg { name: 'db' s: '%s' }"); }, "not for an integer");
   Feed<int32_t>(&ws_, "wrong", {1}, {1});
   ExpectThrows(

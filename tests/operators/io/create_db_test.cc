@@ -32,7 +32,7 @@ TEST(CreateDBTest, OpensAReaderAtItsShard) {
 TEST(CreateDBTest, NamesWrongArguments) {
   Workspace ws;
   ExpectThrows([&] { RunOp(&ws, "type: 'CreateDB' output: 'r' arg { name: 'db' s: '' }"); },
-               "Must specify a db name.");
+               "argument \"db\" is , want a text that is not empty");
   ExpectThrows(
       [&] {
         RunOp(&ws,

@@ -78,7 +78,14 @@ TEST_F(SaveTest, NamesWrongArguments) {
   ExpectThrows([&] { RunOp(&ws_, "type: 'Save' input: 'a' arg { name: 'db' s: 'x' }"); },
                "Must specify a db type.");
   ExpectThrows([&] { RunOp(&ws_, "type: 'Save' input: 'a' arg { name: 'db_type' s: 'minidb' }"); },
-               "Must specify a db name.");
+               "argument \"db\" is required but missing");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws_,
+              "type: 'Save' input: 'a' arg { name: 'db_type' s: 'minidb' } "
+              "arg { name: 'db' s: '' }");
+      },
+      "argument \"db\" is , want a text that is not empty");
   ExpectThrows([&] { Save("input: 'a' input: 'a'", ""); }, "Duplicated input: a");
   ExpectThrows(
       [&] { Save("input: 'a'", "arg { name: 'blob_name_overrides' strings: 'x' strings: 'y' }"); },
