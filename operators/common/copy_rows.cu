@@ -1,6 +1,5 @@
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/common/copy_rows.h"
+#include "operators/common/copy_rows_kernels.h"
 #include "operators/common/words.cuh"
 
 namespace caffe2rt {
@@ -23,22 +22,15 @@ struct MoveRows {
 
 }  // namespace
 
-void CopyRows(CUDAContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
-              int64_t src_stride, void* dst, int64_t dst_stride) {
-  if (rows <= 0 || row_items <= 0) return;
-  if (!type.IsPlainData() || rows == 1 ||
-      (row_items == src_stride && row_items == dst_stride)) {  // the first is refused there
-    context.CopyItemsSameDevice(type, static_cast<size_t>(rows * row_items), src, dst);
-    return;
-  }
-  const int64_t item = static_cast<int64_t>(type.itemsize()), row_bytes = row_items * item;
-  const auto bits = static_cast<uint64_t>(row_bytes | src_stride * item | dst_stride * item);
+void CopyRowBytes(CUDAContext& context, int64_t rows, int64_t row_bytes, const void* src,
+                  int64_t src_stride, void* dst, int64_t dst_stride) {
+  const auto bits = static_cast<uint64_t>(row_bytes | src_stride | dst_stride);
   ForWord(bits | AddressBits(src) | AddressBits(dst), rows * row_bytes, [&](auto word, auto index) {
     using Word = decltype(word);
     constexpr int64_t kBytes = sizeof(Word);
     const MoveRows<Word, decltype(index)> move{
-        static_cast<decltype(index)>(row_bytes / kBytes), src_stride * item / kBytes,
-        dst_stride * item / kBytes, static_cast<const Word*>(src), static_cast<Word*>(dst)};
+        static_cast<decltype(index)>(row_bytes / kBytes), src_stride / kBytes, dst_stride / kBytes,
+        static_cast<const Word*>(src), static_cast<Word*>(dst)};
     ForEach(context, rows * (row_bytes / kBytes), move, "CopyRows");
   });
 }

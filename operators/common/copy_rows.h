@@ -20,6 +20,13 @@ void CopyRows(CPUContext& context, TypeMeta type, int64_t rows, int64_t row_item
 void CopyRows(CUDAContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
               int64_t src_stride, void* dst, int64_t dst_stride);
 
+// Bytes of an element in memory of CUDA. THROWS for elements with constructors.
+inline int64_t PlainItemBytes(TypeMeta type) {
+  CAFFE_ENFORCE(type.IsPlainData(), "elements of type ", type.name(),
+                " have constructors and cannot be on CUDA");
+  return static_cast<int64_t>(type.itemsize());
+}
+
 // One row of items.
 inline void CopyRow(CPUContext&, TypeMeta type, int64_t items, const void* src, void* dst) {
   if (type.IsPlainData()) {

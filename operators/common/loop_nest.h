@@ -15,14 +15,16 @@
 #include <limits>
 
 #include "caffe2_core/base/host_device.h"
-#include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {
+
+// As many as a tensor has dimensions, without including tensor.h.
+inline constexpr int kMaxLoops = 64;
 
 template <int kArrays>
 class LoopNest {
  public:
-  // REQUIRES: size > 0; no more loops than a tensor has dimensions.
+  // REQUIRES: size > 0; no more than kMaxLoops loops.
   void Add(int64_t size, const std::array<int64_t, kArrays>& strides) {
     if (size == 1) return;
     size_[count_] = size;
@@ -61,8 +63,8 @@ class LoopNest {
 
   int count_ = 0;
   int64_t total_ = 1;
-  int64_t size_[Tensor::kMaxRank];
-  int64_t stride_[kArrays][Tensor::kMaxRank];
+  int64_t size_[kMaxLoops];
+  int64_t stride_[kArrays][kMaxLoops];
 };
 
 }  // namespace caffe2rt
