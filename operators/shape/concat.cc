@@ -46,9 +46,9 @@ std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorS
 
 void RegisterAs(const std::string& type) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
-  DeclareJoinAxis(schema);
   schema.NumInputs(1, INT_MAX)
       .NumOutputs(2)
+      .Args(kJoinAxis, kJoinOrder, kAddAxis)
       .Input(0, "X1, X2, ...", "tensors of one type, equal in all dimensions but the joined one")
       .Output(0, "concat_result", "the inputs one after the other")
       .Output(1, "split_info", "int32: the size that each input takes, for Split")

@@ -1,6 +1,7 @@
 #pragma once
 // What ExpandDims and Squeeze share: the argument `dims`, places of dimensions of size 1.
 
+#include <algorithm>
 #include <vector>
 
 #include "caffe2_core/graph/arguments.h"
@@ -8,6 +9,16 @@
 #include "operators/common/copy_rows.h"
 
 namespace caffe2rt {
+
+inline constexpr RepeatedArgumentSpec<int> kUnitDims{
+    "dims",
+    "the dimensions of size 1 that the output gets (ExpandDims) or the input loses (Squeeze); "
+    "repeated ones count once",
+    {[](const std::vector<int>& dims) {
+       return !dims.empty() && std::all_of(dims.begin(), dims.end(), [](int d) { return d >= 0; });
+     },
+     "at least one dimension, none negative"},
+    true};
 
 // Sorted, each once. THROWS when there are none or one is negative.
 std::vector<int> ReadDimsArgument(const ArgumentHelper& args);

@@ -39,9 +39,7 @@ void RegisterExpandDims() {
       .NumInputs(1)
       .NumOutputs(1)
       .AllowInplace({{0, 0}})
-      .Arg("dims",
-           "places in the result of the new dimensions; repeated ones count once; must be given",
-           "[]")
+      .Arg(kUnitDims)
       .Input(0, "data", "any tensor")
       .Output(0, "expanded", "the elements of data")
       .TensorInferenceFunction(Infer)

@@ -9,14 +9,13 @@ void RegisterFlatten() {
   RegisterSchema("Flatten", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Arg("axis", "the first dimension that goes into the columns, 0 to rank", 1)
+      .Arg(kFlattenAxis)
       .Input(0, "input", "a tensor of rank axis or more")
       .Output(0, "output", "a matrix")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1)) return UnknownOutputs(def);
         std::vector<int64_t> dims;
-        FlattenedDims(GetDimsVector(in[0]), ArgumentHelper(def).GetSingleArgument<int>("axis", 1),
-                      &dims);
+        FlattenedDims(GetDimsVector(in[0]), ArgumentHelper(def).Read(kFlattenAxis), &dims);
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
       .InheritOnnxSchema()

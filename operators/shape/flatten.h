@@ -6,6 +6,9 @@
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<int> kFlattenAxis{
+    "axis", 1, "the first dimension that goes into the columns, 0 to rank"};
+
 // THROWS when `axis` is not in 0 .. rank.
 inline void FlattenedDims(IntArrayRef input, int axis, std::vector<int64_t>* dims) {
   CAFFE_ENFORCE(axis >= 0 && static_cast<size_t>(axis) <= input.size(), "argument axis is ", axis,
@@ -19,7 +22,7 @@ class FlattenOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   FlattenOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), axis_(this->template GetSingleArgument<int>("axis", 1)) {}
+      : Operator<Context>(def, ws), axis_(this->ReadArgument(kFlattenAxis)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

@@ -7,13 +7,13 @@ namespace caffe2rt {
 
 GatherArguments ReadGatherArguments(const ArgumentHelper& args, int fixed_axis) {
   GatherArguments result;
-  result.match_outer = args.GetSingleArgument<bool>("match_outer", false);
+  result.match_outer = args.Read(kMatchOuter);
   if (fixed_axis >= 0) {
     result.axis = fixed_axis;
     return result;
   }
-  result.axis = args.GetSingleArgument<int>("axis", 0);
-  result.wrap = args.GetSingleArgument<bool>("wrap_indices", result.axis == 0);
+  result.axis = args.Read(kGatherAxis);
+  result.wrap = args.HasArgument(kWrapIndices) ? args.Read(kWrapIndices) : result.axis == 0;
   return result;
 }
 
@@ -56,7 +56,7 @@ OpSchema& RegisterAs(const std::string& type, const char* doc) {
   RegisterCpuOperator<GatherOp<CPUContext, kFixedAxis>>(type, __FILE__);
   return schema.NumInputs(2)
       .NumOutputs(1)
-      .Arg("match_outer", "1: INDICES begin with the dimensions of DATA before the axis", 0)
+      .Arg(kMatchOuter)
       .Input(0, "DATA", "a tensor of rank 1 or more")
       .Input(1, "INDICES", "int32 or int64")
       .Output(0, "OUTPUT", "the slices")
@@ -68,9 +68,7 @@ OpSchema& RegisterAs(const std::string& type, const char* doc) {
 
 void RegisterGather() {
   RegisterAs<-1>("Gather", "Takes the slices of DATA along one dimension that INDICES name.")
-      .Arg("axis", "the dimension; negative counts from the end", 0)
-      .Arg("wrap_indices", "1: negative indices count from the end; default: 1 for axis 0, else 0",
-           "1");
+      .Args(kGatherAxis, kWrapIndices);
   RegisterAs<1>("BatchGather", "Takes the slices of DATA along dimension 1 that INDICES name.");
 }
 

@@ -1,9 +1,7 @@
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "contexts/cuda/cuda_report.h"
 #include "operators/common/words.cuh"
-#include "operators/shape/gather.h"
+#include "operators/shape/gather_kernels.h"
 
 namespace caffe2rt {
 
@@ -39,11 +37,9 @@ struct TakeSlices {
 }  // namespace
 
 template <class Element>
-void GatherSlices(CUDAContext& context, TypeMeta type, const GatherSizes& sizes,
-                  const Element* indices, const void* data, void* y) {
-  CAFFE_ENFORCE(type.IsPlainData(), "elements of type ", type.name(),
-                " have constructors and cannot be on CUDA");
-  const int64_t block_bytes = sizes.block * static_cast<int64_t>(type.itemsize());
+void GatherPlainSlices(CUDAContext& context, int64_t item_bytes, const GatherSizes& sizes,
+                       const Element* indices, const void* data, void* y) {
+  const int64_t block_bytes = sizes.block * item_bytes;
   const int64_t nbytes = sizes.outer * sizes.count * block_bytes;
   ForWord(static_cast<uint64_t>(block_bytes) | AddressBits(data) | AddressBits(y), nbytes,
           [&](auto word, auto index) {
@@ -65,14 +61,9 @@ void GatherSlices(CUDAContext& context, TypeMeta type, const GatherSizes& sizes,
           });
 }
 
-template void GatherSlices<int32_t>(CUDAContext&, TypeMeta, const GatherSizes&, const int32_t*,
-                                    const void*, void*);
-template void GatherSlices<int64_t>(CUDAContext&, TypeMeta, const GatherSizes&, const int64_t*,
-                                    const void*, void*);
-
-void RegisterGatherCuda() {
-  RegisterOperator<GatherOp<CUDAContext>>(CUDA, "Gather", __FILE__);
-  RegisterOperator<GatherOp<CUDAContext, 1>>(CUDA, "BatchGather", __FILE__);
-}
+template void GatherPlainSlices(CUDAContext&, int64_t, const GatherSizes&, const int32_t*,
+                                const void*, void*);
+template void GatherPlainSlices(CUDAContext&, int64_t, const GatherSizes&, const int64_t*,
+                                const void*, void*);
 
 }  // namespace caffe2rt

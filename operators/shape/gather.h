@@ -14,8 +14,16 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
+#include "operators/shape/gather_kernels.h"
 
 namespace caffe2rt {
+
+inline constexpr ArgumentSpec<bool> kMatchOuter{
+    "match_outer", false, "1: INDICES begin with the dimensions of DATA before the axis"};
+inline constexpr ArgumentSpec<int> kGatherAxis{"axis", 0,
+                                               "the dimension; negative counts from the end"};
+inline constexpr ArgumentSpec<bool> kWrapIndices{
+    "wrap_indices", true, "1: negative indices count from the end; default: 1 for axis 0, else 0"};
 
 struct GatherArguments {
   int axis = 0;  // negative counts from the end
@@ -28,15 +36,6 @@ GatherArguments ReadGatherArguments(const ArgumentHelper& args, int fixed_axis);
 // The shape of the output; *axis becomes an index. THROWS when the shapes do not fit.
 void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* axis,
                   std::vector<int64_t>* dims);
-
-struct GatherSizes {
-  int64_t outer = 0;
-  int64_t size = 0;   // slices of DATA, for each outer
-  int64_t count = 0;  // slices of the output, for each outer
-  int64_t block = 0;  // items of a slice
-  bool match_outer = false;
-  bool wrap = false;
-};
 
 template <class Index>
 void GatherSlices(CPUContext& context, TypeMeta type, const GatherSizes& sizes,
@@ -54,7 +53,7 @@ void GatherSlices(CPUContext& context, TypeMeta type, const GatherSizes& sizes,
     if (sizes.match_outer) indices += sizes.count;
   }
 }
-// For int32_t and int64_t.
+// For int32_t and int64_t. THROWS for elements with constructors.
 template <class Index>
 void GatherSlices(CUDAContext& context, TypeMeta type, const GatherSizes& sizes,
                   const Index* indices, const void* data, void* y);

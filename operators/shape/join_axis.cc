@@ -7,23 +7,15 @@ namespace caffe2rt {
 
 JoinAxis ReadJoinAxis(const ArgumentHelper& args) {
   JoinAxis result;
-  if (args.HasArgument("axis")) {
-    CAFFE_ENFORCE(!args.HasArgument("order"),
+  if (args.HasArgument(kJoinAxis)) {
+    CAFFE_ENFORCE(!args.HasArgument(kJoinOrder),
                   "arguments axis and order are both given: remove one");
-    result.axis = args.GetSingleArgument<int>("axis", -1);
-    result.add_axis = args.GetSingleArgument<int>("add_axis", 0) != 0;
+    result.axis = args.Read(kJoinAxis);
+    result.add_axis = args.Read(kAddAxis) != 0;
     return result;
   }
-  const std::string order = args.GetSingleArgument<std::string>("order", "NCHW");
-  result.axis = StringToStorageOrder(order) == NHWC ? 3 : 1;
+  result.axis = StringToStorageOrder(args.Read(kJoinOrder)) == NHWC ? 3 : 1;
   return result;
-}
-
-void DeclareJoinAxis(OpSchema& schema) {
-  schema
-      .Arg("axis", "the dimension; negative counts from the end; default: the channels of order", 1)
-      .Arg("order", "NCHW or NHWC, in place of axis", "NCHW")
-      .Arg("add_axis", "1: the dimension is a new one (only beside axis)", 0);
 }
 
 }  // namespace caffe2rt

@@ -6,7 +6,6 @@
 namespace caffe2rt {
 
 void PrependedDims(IntArrayRef input, int64_t dim_size, std::vector<int64_t>* dims) {
-  CAFFE_ENFORCE_GT(dim_size, 0, "argument dim_size");
   CAFFE_ENFORCE_GE(input.size(), size_t{1}, "rank of input 0, want at least 1");
   CAFFE_ENFORCE_EQ(input[0] % dim_size, 0, "dim 0 of input 0 of shape ", input,
                    ", want a multiple of argument dim_size ", dim_size);
@@ -19,14 +18,13 @@ void RegisterPrependDim() {
       .NumInputs(1)
       .NumOutputs(1)
       .AllowInplace({{0, 0}})
-      .Arg("dim_size", "size of the new first dimension; must be given and divide dim 0", 0)
+      .Arg(kPrependedSize)
       .Input(0, "data", "a tensor of rank 1 or more")
       .Output(0, "reshaped", "the elements of data")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1)) return UnknownOutputs(def);
         std::vector<int64_t> dims;
-        PrependedDims(GetDimsVector(in[0]),
-                      ArgumentHelper(def).GetSingleArgument<int64_t>("dim_size", 0), &dims);
+        PrependedDims(GetDimsVector(in[0]), ArgumentHelper(def).Read(kPrependedSize), &dims);
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
       .SetDoc("Splits the first dimension into two.");

@@ -8,7 +8,14 @@
 
 namespace caffe2rt {
 
-// THROWS when dim 0 does not divide by `dim_size`, which must be positive.
+inline constexpr ArgumentSpec<int64_t> kPrependedSize{
+    "dim_size",
+    0,
+    "size of the new first dimension; must divide dim 0",
+    {[](int64_t size) { return size > 0; }, "above 0"},
+    true};
+
+// REQUIRES: dim_size > 0. THROWS when dim 0 does not divide by it.
 void PrependedDims(IntArrayRef input, int64_t dim_size, std::vector<int64_t>* dims);
 
 template <class Context>
@@ -16,10 +23,7 @@ class PrependDimOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   PrependDimOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws),
-        dim_size_(this->template GetSingleArgument<int64_t>("dim_size", 0)) {
-    CAFFE_ENFORCE_GT(dim_size_, 0, "argument dim_size");
-  }
+      : Operator<Context>(def, ws), dim_size_(this->ReadArgument(kPrependedSize)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

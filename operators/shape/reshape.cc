@@ -41,14 +41,14 @@ std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorS
   const std::vector<int64_t> rank = {static_cast<int64_t>(input.size())};
   const ArgumentHelper args(def);
   if (def.input_size() == 2) {
-    CAFFE_ENFORCE(!args.HasArgument("shape"),
+    CAFFE_ENFORCE(!args.HasArgument(kNewShape),
                   "argument shape is set and input 1 gives it too: remove one");
     return {UnknownShape(), CreateTensorShape(rank, in.size() > 1 ? in[1].data_type()
                                                                   : TensorProto_DataType_INT64)};
   }
-  CAFFE_ENFORCE(args.HasArgument("shape"),
+  CAFFE_ENFORCE(args.HasArgument(kNewShape),
                 "argument shape is missing, and there is no input 1 in its place");
-  std::vector<int64_t> dims = args.GetRepeatedArgument<int64_t>("shape");
+  std::vector<int64_t> dims = args.Read(kNewShape);
   ReshapedDims(input, &dims);
   return {CreateTensorShape(dims, in[0].data_type()),
           CreateTensorShape(rank, TensorProto_DataType_INT64)};
@@ -61,7 +61,7 @@ void RegisterReshape() {
       .NumInputs(1, 2)
       .NumOutputs(2)
       .AllowInplace({{0, 0}})
-      .Arg("shape", "the new shape; 0 keeps a dimension, one -1 takes the rest", "[]")
+      .Arg(kNewShape)
       .Input(0, "data", "any tensor")
       .Input(1, "new_shape", "(optional) the new shape, a vector of int32 or int64")
       .Output(0, "reshaped", "the elements of data")

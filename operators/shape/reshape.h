@@ -16,6 +16,9 @@
 
 namespace caffe2rt {
 
+inline constexpr RepeatedArgumentSpec<int64_t> kNewShape{
+    "shape", "the new shape; 0 keeps the dimension, one -1 is computed; required without input 1"};
+
 // Puts the shape that `wanted` asks for into `dims`. THROWS when the elements of `input` do not
 // fit.
 void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims);
@@ -25,12 +28,12 @@ class ReshapeOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ReshapeOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), shape_(this->template GetRepeatedArgument<int64_t>("shape")) {
+      : Operator<Context>(def, ws), shape_(this->ReadArgument(kNewShape)) {
     if (InputSize() == 1) {
-      CAFFE_ENFORCE(HasArgument("shape"),
+      CAFFE_ENFORCE(HasArgument(kNewShape),
                     "argument shape is missing, and there is no input 1 in its place");
     } else {
-      CAFFE_ENFORCE(!HasArgument("shape"),
+      CAFFE_ENFORCE(!HasArgument(kNewShape),
                     "argument shape is set and input 1 gives it too: remove one");
     }
   }

@@ -4,7 +4,7 @@
 
 namespace caffe2rt {
 
-void JoinRows(CPUContext& context, TypeMeta type, int64_t rows, ArrayRef<SourcePiece> pieces,
+void JoinRows(CPUContext& context, TypeMeta type, int64_t rows, std::span<const SourcePiece> pieces,
               void* joined) {
   const int64_t row = RowItems(pieces);
   int64_t offset = 0;
@@ -16,7 +16,7 @@ void JoinRows(CPUContext& context, TypeMeta type, int64_t rows, ArrayRef<SourceP
 }
 
 void SplitRows(CPUContext& context, TypeMeta type, int64_t rows, const void* joined,
-               ArrayRef<TargetPiece> pieces) {
+               std::span<const TargetPiece> pieces) {
   const int64_t row = RowItems(pieces);
   int64_t offset = 0;
   for (const TargetPiece& piece : pieces) {

@@ -1,9 +1,9 @@
+#include <algorithm>
 #include <type_traits>
 
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/common/copy_rows.h"
 #include "operators/common/words.cuh"
-#include "operators/shape/row_pieces.h"
+#include "operators/shape/row_pieces_kernels.h"
 
 namespace caffe2rt {
 
@@ -40,7 +40,7 @@ struct MovePieces {
 
 template <class Joined, class Piece, class Index, class RowPiece>
 void MoveSome(CUDAContext& context, const char* name, int64_t rows, int64_t item, int64_t row_items,
-              Joined* joined, ArrayRef<RowPiece> pieces) {
+              Joined* joined, std::span<const RowPiece> pieces) {
   constexpr int64_t kBytes = sizeof(Piece);
   MovePieces<Joined, Piece, Index> move{};
   move.joined = joined;
@@ -55,14 +55,13 @@ void MoveSome(CUDAContext& context, const char* name, int64_t rows, int64_t item
 }
 
 template <class Void, class RowPiece>
-void MoveAll(CUDAContext& context, const char* name, TypeMeta type, int64_t rows, Void* joined,
-             ArrayRef<RowPiece> pieces) {
-  CAFFE_ENFORCE(type.IsPlainData(), "elements of type ", type.name(),
-                " have constructors and cannot be on CUDA");
-  const int64_t item = static_cast<int64_t>(type.itemsize()), row = RowItems(pieces);
+void MoveAll(CUDAContext& context, const char* name, int64_t item, int64_t rows, Void* joined,
+             std::span<const RowPiece> pieces) {
+  using Byte = std::conditional_t<std::is_const_v<Void>, const char, char>;
+  const int64_t row = RowItems(pieces);
   if (rows == 0 || row == 0) return;
   for (size_t first = 0; first < pieces.size(); first += kPieces) {
-    const auto some = pieces.slice(first, std::min<size_t>(kPieces, pieces.size() - first));
+    const auto some = pieces.subspan(first, std::min<size_t>(kPieces, pieces.size() - first));
     uint64_t bits = AddressBits(joined) | static_cast<uint64_t>(row * item);
     for (const RowPiece& piece : some) {
       if (piece.items > 0)
@@ -78,20 +77,20 @@ void MoveAll(CUDAContext& context, const char* name, TypeMeta type, int64_t rows
                                                     static_cast<Word*>(joined), some);
       }
     });
-    joined = ItemAt(joined, type, RowItems(some));
+    joined = static_cast<Byte*>(joined) + RowItems(some) * item;
   }
 }
 
 }  // namespace
 
-void JoinRows(CUDAContext& context, TypeMeta type, int64_t rows, ArrayRef<SourcePiece> pieces,
-              void* joined) {
-  MoveAll(context, "Concat", type, rows, joined, pieces);
+void JoinPlainRows(CUDAContext& context, int64_t item_bytes, int64_t rows,
+                   std::span<const SourcePiece> pieces, void* joined) {
+  MoveAll(context, "Concat", item_bytes, rows, joined, pieces);
 }
 
-void SplitRows(CUDAContext& context, TypeMeta type, int64_t rows, const void* joined,
-               ArrayRef<TargetPiece> pieces) {
-  MoveAll(context, "Split", type, rows, joined, pieces);
+void SplitPlainRows(CUDAContext& context, int64_t item_bytes, int64_t rows, const void* joined,
+                    std::span<const TargetPiece> pieces) {
+  MoveAll(context, "Split", item_bytes, rows, joined, pieces);
 }
 
 }  // namespace caffe2rt

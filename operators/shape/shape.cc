@@ -11,11 +11,11 @@ void RegisterShape() {
   RegisterSchema("Shape", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Arg("axes", "the dimensions to give, in this order; none: all", "[]")
+      .Arg(kShapeAxes)
       .Input(0, "X", "any tensor")
       .Output(0, "shape", "a vector of int64")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        int64_t count = ArgumentHelper(def).GetRepeatedArgument<int>("axes").size();
+        int64_t count = ArgumentHelper(def).Read(kShapeAxes).size();
         if (count == 0) {
           if (!AreKnown(in, 1)) return UnknownOutputs(def);
           count = in[0].dims_size();

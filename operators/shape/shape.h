@@ -4,16 +4,19 @@
 #include <vector>
 
 #include "caffe2_core/runtime/operator.h"
-#include "operators/shape/write_numbers.h"
+#include "operators/shape/write_numbers_kernels.h"
 
 namespace caffe2rt {
+
+inline constexpr RepeatedArgumentSpec<int> kShapeAxes{
+    "axes", "the dimensions to write, in this order; none: all"};
 
 template <class Context>
 class ShapeOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ShapeOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), axes_(this->template GetRepeatedArgument<int>("axes")) {}
+      : Operator<Context>(def, ws), axes_(this->ReadArgument(kShapeAxes)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

@@ -2,7 +2,7 @@
 // Size: the number of elements of X  ->  int64 scalar
 
 #include "caffe2_core/runtime/operator.h"
-#include "operators/shape/write_numbers.h"
+#include "operators/shape/write_numbers_kernels.h"
 
 namespace caffe2rt {
 
@@ -14,7 +14,7 @@ class SizeOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     const int64_t size = Input(0).numel();
-    WriteNumbers(context_, size, this->template OutputData<int64_t>(0, {}));
+    WriteNumbers(context_, {&size, 1}, this->template OutputData<int64_t>(0, {}));
     return true;
   }
 };

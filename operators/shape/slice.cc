@@ -47,11 +47,10 @@ namespace {
 std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
   const ArgumentHelper args(def);
-  CAFFE_ENFORCE(args.HasArgument("starts"), "argument starts is missing");
-  CAFFE_ENFORCE(args.HasArgument("ends"), "argument ends is missing");
+  CAFFE_ENFORCE(args.HasArgument(kSliceStarts), "argument starts is missing");
+  CAFFE_ENFORCE(args.HasArgument(kSliceEnds), "argument ends is missing");
   SlicePlan plan;
-  PlanSlice(GetDimsVector(in[0]), args.GetRepeatedArgument<int64_t>("starts"),
-            args.GetRepeatedArgument<int64_t>("ends"), &plan);
+  PlanSlice(GetDimsVector(in[0]), args.Read(kSliceStarts), args.Read(kSliceEnds), &plan);
   return {CreateTensorShape(plan.dims, in[0].data_type())};
 }
 
@@ -61,8 +60,7 @@ void RegisterSlice() {
   RegisterSchema("Slice", __FILE__)
       .NumInputs(1, 3)
       .NumOutputs(1)
-      .Arg("starts", "first index in each dimension; negative: from one past the end", "[]")
-      .Arg("ends", "index after the last one; -1 is the end", "[]")
+      .Args(kSliceStarts, kSliceEnds)
       .Input(0, "X", "a tensor")
       .Input(1, "starts", "(optional) int32 or int64, in place of the argument")
       .Input(2, "ends", "(optional) of the type of starts, in place of the argument")

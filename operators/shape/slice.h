@@ -14,6 +14,11 @@
 
 namespace caffe2rt {
 
+inline constexpr RepeatedArgumentSpec<int64_t> kSliceStarts{
+    "starts", "first index in each dimension; negative counts from one past the end"};
+inline constexpr RepeatedArgumentSpec<int64_t> kSliceEnds{
+    "ends", "index after the last one in each dimension; -1 is the end"};
+
 struct SlicePlan {
   std::vector<int64_t> dims;  // of the output
   int axis = -1;              // the sliced dimension; -1: the output is the input
@@ -30,11 +35,11 @@ class SliceOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   SliceOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        starts_(this->template GetRepeatedArgument<int64_t>("starts")),
-        ends_(this->template GetRepeatedArgument<int64_t>("ends")) {
+        starts_(this->ReadArgument(kSliceStarts)),
+        ends_(this->ReadArgument(kSliceEnds)) {
     if (InputSize() > 1) return;
-    CAFFE_ENFORCE(HasArgument("starts"), "argument starts is missing");
-    CAFFE_ENFORCE(HasArgument("ends"), "argument ends is missing");
+    CAFFE_ENFORCE(HasArgument(kSliceStarts), "argument starts is missing");
+    CAFFE_ENFORCE(HasArgument(kSliceEnds), "argument ends is missing");
   }
 
   bool RunOnDevice() override {

@@ -47,7 +47,7 @@ namespace {
 std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
   const JoinAxis join = ReadJoinAxis(args);
-  const std::vector<int> split = args.GetRepeatedArgument<int>("split");
+  const std::vector<int> split = args.Read(kSplitSizes);
   // Sizes that a second input holds are known in a run only, unless each has to be 1.
   if (!AreKnown(in, 1) || (def.input_size() > 1 && !join.add_axis)) return UnknownOutputs(def);
   const std::vector<int64_t> input = GetDimsVector(in[0]);
@@ -64,10 +64,9 @@ std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorS
 
 void RegisterAs(const std::string& type) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
-  DeclareJoinAxis(schema);
   schema.NumInputs(1, 2)
       .NumOutputs(1, INT_MAX)
-      .Arg("split", "the size of each output along the axis; none: equal ones", "[]")
+      .Args(kJoinAxis, kJoinOrder, kAddAxis, kSplitSizes)
       .Input(0, "input", "a tensor")
       .Input(1, "split", "(optional) int32: the sizes, in place of argument split")
       .Output(0, "[output_0, output_1, ...]", "the pieces")

@@ -16,6 +16,9 @@
 
 namespace caffe2rt {
 
+inline constexpr RepeatedArgumentSpec<int> kSplitSizes{
+    "split", "the size of each output along the axis; none: equal sizes"};
+
 // The sizes of `outputs` pieces of a dimension of size `total`; `wanted` is empty for equal pieces.
 // THROWS when they do not add up.
 void SplitSizes(int64_t total, int outputs, bool add_axis, ArrayRef<int> wanted,
@@ -32,7 +35,7 @@ class SplitOp final : public Operator<Context> {
   SplitOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         join_(ReadJoinAxis(this->args())),
-        split_(this->template GetRepeatedArgument<int>("split")) {}
+        split_(this->ReadArgument(kSplitSizes)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

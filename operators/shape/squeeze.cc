@@ -37,7 +37,7 @@ void RegisterSqueeze() {
       .NumInputs(1)
       .NumOutputs(1)
       .AllowInplace({{0, 0}})
-      .Arg("dims", "dimensions of size 1 that go; repeated ones count once; must be given", "[]")
+      .Arg(kUnitDims)
       .Input(0, "data", "any tensor")
       .Output(0, "squeezed", "the elements of data")
       .TensorInferenceFunction(Infer)

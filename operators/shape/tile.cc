@@ -33,11 +33,11 @@ namespace {
 std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
   const ArgumentHelper args(def);
-  CAFFE_ENFORCE(args.HasArgument("tiles"), "argument tiles is missing");
-  CAFFE_ENFORCE(args.HasArgument("axis"), "argument axis is missing");
-  int axis = args.GetSingleArgument<int>("axis", 0);
+  CAFFE_ENFORCE(args.HasArgument(kTiles), "argument tiles is missing");
+  CAFFE_ENFORCE(args.HasArgument(kTileAxis), "argument axis is missing");
+  int axis = args.Read(kTileAxis);
   std::vector<int64_t> dims;
-  TiledDims(GetDimsVector(in[0]), args.GetSingleArgument<int>("tiles", 1), &axis, &dims);
+  TiledDims(GetDimsVector(in[0]), args.Read(kTiles), &axis, &dims);
   return {CreateTensorShape(dims, in[0].data_type())};
 }
 
@@ -47,9 +47,7 @@ void RegisterTile() {
   RegisterSchema("Tile", __FILE__)
       .NumInputs(1, 3)
       .NumOutputs(1)
-      .Arg("tiles", "how often, at least 0; must be given here or as an input", 1)
-      .Arg("axis", "the dimension; negative counts from the end; must be given here or as an input",
-           0)
+      .Args(kTiles, kTileAxis)
       .Input(0, "X", "float, double, float16, int32, int64, uint8 or string")
       .Input(1, "tiles", "(optional) [1] int32 or int64, goes before the argument")
       .Input(2, "axis", "(optional) [1] int32 or int64, goes before the argument")

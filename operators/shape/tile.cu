@@ -1,8 +1,6 @@
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/words.cuh"
-#include "operators/shape/tile.h"
+#include "operators/shape/tile_kernels.h"
 
 namespace caffe2rt {
 
@@ -22,11 +20,8 @@ struct RepeatRows {
 
 }  // namespace
 
-void TileRows(CUDAContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,
-              const void* x, void* y) {
-  CAFFE_ENFORCE(type.IsPlainData(), "elements of type ", type.name(),
-                " have constructors and cannot be on CUDA");
-  const int64_t row_bytes = inner * static_cast<int64_t>(type.itemsize());
+void TileRowBytes(CUDAContext& context, int64_t outer, int64_t row_bytes, int64_t tiles,
+                  const void* x, void* y) {
   const int64_t nbytes = outer * tiles * row_bytes;
   ForWord(static_cast<uint64_t>(row_bytes) | AddressBits(x) | AddressBits(y), nbytes,
           [&](auto word, auto index) {
@@ -40,7 +35,5 @@ void TileRows(CUDAContext& context, TypeMeta type, int64_t outer, int64_t inner,
                     "Tile");
           });
 }
-
-void RegisterTileCuda() { RegisterOperator<TileOp<CUDAContext>>(CUDA, "Tile", __FILE__); }
 
 }  // namespace caffe2rt

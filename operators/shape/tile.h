@@ -13,12 +13,18 @@
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<int> kTiles{
+    "tiles", 1, "number of repetitions, at least 0; required here or as an input"};
+inline constexpr ArgumentSpec<int> kTileAxis{
+    "axis", 0, "the dimension; negative counts from the end; required here or as an input"};
+
 // The shape of the output; *axis becomes an index. THROWS when axis or tiles is out of range.
 void TiledDims(IntArrayRef input, int64_t tiles, int* axis, std::vector<int64_t>* dims);
 
 // Each of `outer` rows of `inner` items, `tiles` times.
 void TileRows(CPUContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,
               const void* x, void* y);
+// THROWS for elements with constructors.
 void TileRows(CUDAContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,
               const void* x, void* y);
 
@@ -28,11 +34,11 @@ class TileOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   TileOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        tiles_(this->template GetSingleArgument<int>("tiles", 1)),
-        axis_(this->template GetSingleArgument<int>("axis", 0)) {
-    CAFFE_ENFORCE(InputSize() > 1 || HasArgument("tiles"),
+        tiles_(this->ReadArgument(kTiles)),
+        axis_(this->ReadArgument(kTileAxis)) {
+    CAFFE_ENFORCE(InputSize() > 1 || HasArgument(kTiles),
                   "argument tiles is missing, and there is no input 1 in its place");
-    CAFFE_ENFORCE(InputSize() > 2 || HasArgument("axis"),
+    CAFFE_ENFORCE(InputSize() > 2 || HasArgument(kTileAxis),
                   "argument axis is missing, and there is no input 2 in its place");
   }
 
@@ -40,8 +46,8 @@ class TileOp final : public Operator<Context> {
     const Tensor& X = Input(0);
     DispatchByType<float, double, int32_t, int64_t, uint8_t, float16, std::string>(
         X.dtype(), "input 0 (X)", [](const auto&) {});
-    const int64_t tiles = Number("tiles", 1, tiles_);
-    int axis = CheckedCast<int>(Number("axis", 2, axis_), "axis");
+    const int64_t tiles = Number(kTiles.name, 1, tiles_);
+    int axis = CheckedCast<int>(Number(kTileAxis.name, 2, axis_), "axis");
     if (InputSize() == 2 && Input(1).template IsType<int64_t>()) axis = 0;
     TiledDims(X.sizes(), tiles, &axis, &dims_);
     Tensor* Y = Output(0, dims_, X.dtype());

@@ -8,16 +8,14 @@
 
 namespace caffe2rt {
 
-std::vector<int> ReadTransposeAxes(const ArgumentHelper& args) {
-  std::vector<int> axes = args.GetRepeatedArgument<int>("axes");
+bool IsPermutation(const std::vector<int>& axes) {
   std::vector<bool> seen(axes.size());
   for (const int axis : axes) {
-    CAFFE_ENFORCE(
-        axis >= 0 && static_cast<size_t>(axis) < axes.size() && !seen[static_cast<size_t>(axis)],
-        "argument axes is ", ArrayRef<int>(axes), ", want a permutation of 0 to ", axes.size() - 1);
+    if (axis < 0 || static_cast<size_t>(axis) >= axes.size()) return false;
+    if (seen[static_cast<size_t>(axis)]) return false;
     seen[static_cast<size_t>(axis)] = true;
   }
-  return axes;
+  return true;
 }
 
 void TransposedDims(IntArrayRef input, std::vector<int>* axes, std::vector<int64_t>* dims) {
@@ -35,7 +33,7 @@ namespace {
 
 std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
-  std::vector<int> axes = ReadTransposeAxes(ArgumentHelper(def));
+  std::vector<int> axes = ArgumentHelper(def).Read(kTransposeAxes);
   std::vector<int64_t> dims;
   TransposedDims(GetDimsVector(in[0]), &axes, &dims);
   return {CreateTensorShape(dims, in[0].data_type())};
@@ -47,7 +45,7 @@ void RegisterTranspose() {
   RegisterSchema("Transpose", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Arg("axes", "a permutation of the dimensions; none: reversed", "[]")
+      .Arg(kTransposeAxes)
       .Input(0, "X", "float, double, int32 or int64")
       .Output(0, "Y", "dim i is dim axes[i] of X")
       .TensorInferenceFunction(Infer)

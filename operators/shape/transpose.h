@@ -10,8 +10,13 @@
 
 namespace caffe2rt {
 
-// Argument axes; empty: reversed. THROWS when it is not a permutation.
-std::vector<int> ReadTransposeAxes(const ArgumentHelper& args);
+// Whether it holds each of 0 ... size - 1 once.
+bool IsPermutation(const std::vector<int>& axes);
+
+inline constexpr RepeatedArgumentSpec<int> kTransposeAxes{
+    "axes",
+    "a permutation of the dimensions; none: reversed",
+    {IsPermutation, "a permutation of the dimensions"}};
 
 // The shape of the output. `axes` gets the reversed order when it is empty. THROWS when the ranks
 // differ.
@@ -22,7 +27,7 @@ class TransposeOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   TransposeOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), wanted_(ReadTransposeAxes(this->args())) {}
+      : Operator<Context>(def, ws), wanted_(this->ReadArgument(kTransposeAxes)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

@@ -1,5 +1,5 @@
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/shape/write_numbers.h"
+#include "operators/shape/write_numbers_kernels.h"
 
 namespace caffe2rt {
 
@@ -15,7 +15,7 @@ struct Write {
 
 }  // namespace
 
-void WriteNumbers(CUDAContext& context, IntArrayRef numbers, int64_t* out) {
+void WriteNumbers(CUDAContext& context, std::span<const int64_t> numbers, int64_t* out) {
   const int64_t size = static_cast<int64_t>(numbers.size());
   for (int64_t first = 0; first < size; first += kNumbers) {
     Write write{.out = out + first, .numbers = {}};

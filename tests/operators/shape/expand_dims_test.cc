@@ -45,7 +45,9 @@ TEST(ExpandDimsTest, RefusesPlacesOutsideTheResult) {
       [&] {
         RunOp(&ws, R"(type: "ExpandDims" input: "X" output: "Y" arg { name: "dims" ints: -1 })");
       },
-      "want at least 0");
+      "argument \"dims\" is [-1], want at least one dimension, none negative");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "ExpandDims" input: "X" output: "Y")"); },
+               "argument \"dims\" is required but missing");
 }
 
 }  // namespace

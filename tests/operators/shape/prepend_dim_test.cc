@@ -31,7 +31,12 @@ TEST(PrependDimTest, RefusesSizesThatDoNotDivide) {
       },
       "want a multiple of argument dim_size 3");
   ExpectThrows([&] { RunOp(&ws, R"(type: "PrependDim" input: "X" output: "Y")"); },
-               "argument dim_size");
+               "argument \"dim_size\" is required but missing");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "PrependDim" input: "X" output: "Y" arg { name: "dim_size" i: 0 })");
+      },
+      "argument \"dim_size\" is 0, want above 0");
   ExpectThrows(
       [&] {
         RunOp(&ws, R"(type: "PrependDim" input: "S" output: "Y" arg { name: "dim_size" i: 1 })");

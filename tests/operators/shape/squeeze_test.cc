@@ -38,8 +38,12 @@ TEST(SqueezeTest, SaysWhichDimensionDoesNotFit) {
   ExpectThrows([&] { run("ints: 1"); },
                "dim 1 of input 0 of shape [1, 3] is in argument dims, want size 1");
   ExpectThrows([&] { run("ints: 2"); }, "want more than the largest of argument dims");
-  ExpectThrows([&] { run("ints: -1"); }, "want at least 0");
-  ExpectThrows([&] { run(""); }, "argument dims is missing");
+  ExpectThrows([&] { run("ints: -1"); },
+               "argument \"dims\" is [-1], want at least one dimension, none negative");
+  ExpectThrows([&] { run(""); },
+               "argument \"dims\" is [], want at least one dimension, none negative");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Squeeze" input: "X" output: "Y")"); },
+               "argument \"dims\" is required but missing");
 }
 
 }  // namespace

@@ -3,18 +3,17 @@
 
 #include <algorithm>
 #include <cstdint>
-
-#include "caffe2_core/base/array_ref.h"
+#include <span>
 
 namespace caffe2rt {
 
 class CPUContext;
 class CUDAContext;
 
-inline void WriteNumbers(CPUContext&, IntArrayRef numbers, int64_t* out) {
+inline void WriteNumbers(CPUContext&, std::span<const int64_t> numbers, int64_t* out) {
   std::copy(numbers.begin(), numbers.end(), out);
 }
-// They travel as arguments of a kernel: nothing of the host is read later.
-void WriteNumbers(CUDAContext& context, IntArrayRef numbers, int64_t* out);
+// They travel as arguments of a kernel: nothing on the host is read later.
+void WriteNumbers(CUDAContext& context, std::span<const int64_t> numbers, int64_t* out);
 
 }  // namespace caffe2rt
