@@ -11,7 +11,7 @@ void RegisterAccuracy() {
       .NumInputs(2)
       .NumOutputs(1)
       .ScalarType(TensorProto_DataType_FLOAT)
-      .Arg("top_k", "a label counts as found among this many largest predictions", 1)
+      .Arg(kAccuracyTopK)
       .Input(0, "predictions", "[N, D] float")
       .Input(1, "labels", "[N] int32")
       .Output(0, "accuracy", "float scalar, 0 to 1")

@@ -1,12 +1,8 @@
-// Accuracy and OneHot on CUDA.
+// Accuracy on CUDA.
 
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "contexts/cuda/cuda_report.h"
 #include "operators/math/reduce_all.cuh"
-#include "operators/select/accuracy.h"
-#include "operators/select/one_hot.h"
+#include "operators/select/accuracy_kernels.h"
 
 namespace caffe2rt {
 
@@ -43,40 +39,16 @@ struct ShareOfTrue {
   }
 };
 
-struct MarkIndex {
-  int64_t size;
-  const int64_t* index;
-  float* out;
-  KernelReport* report;
-  const char* text;
-  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
-    const int64_t row = i / size, column = i % size, marked = index[row];
-    out[i] = marked == column ? 1.0f : 0.0f;
-    if (column == 0 && (marked < 0 || marked >= size)) report->Raise(text, row, marked, size);
-  }
-};
-
 }  // namespace
 
-void ShareOfRight(CUDAContext& context, int64_t rows, int64_t classes, int top_k,
-                  const float* predictions, const int32_t* labels, float* share, Tensor* right,
-                  Tensor* scratch) {
-  right->Resize(rows);
-  bool* const marks = right->mutable_data<bool>();
-  ForEachRow(context, rows, MarkRight{classes, top_k, predictions, labels, marks}, "Accuracy");
-  ReduceAll(context, rows, ShareOfTrue{rows, marks, share}, scratch, "Accuracy");
+void MarkRightRows(CUDAContext& context, int64_t rows, int64_t classes, int64_t top_k,
+                   const float* predictions, const int32_t* labels, bool* right) {
+  ForEachRow(context, rows, MarkRight{classes, top_k, predictions, labels, right}, "Accuracy");
 }
 
-void MarkIndices(CUDAContext& context, int64_t count, int64_t size, const int64_t* index,
-                 float* out) {
-  const char* const text =
-      "OneHot: element % of input 0 (indices) is %, want 0 or more and below index_size %";
-  ForEach(context, count * size, MarkIndex{size, index, out, ReportOf(context), text}, "OneHot");
-}
-
-void RegisterAccuracyCuda() {
-  RegisterOperator<AccuracyOp<CUDAContext>>(CUDA, "Accuracy", __FILE__);
-  RegisterOperator<OneHotOp<CUDAContext>>(CUDA, "OneHot", __FILE__);
+void WriteShareOfTrue(CUDAContext& context, int64_t n, const bool* right, float* share,
+                      Tensor* scratch) {
+  ReduceAll(context, n, ShareOfTrue{n, right, share}, scratch, "Accuracy");
 }
 
 }  // namespace caffe2rt

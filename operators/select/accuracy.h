@@ -10,6 +10,11 @@
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<int> kAccuracyTopK{
+    "top_k", 1, "a label is right when it is among this many largest predictions"};
+
+class CUDAContext;
+
 // Writes the share of rows whose label is right. `right` and `scratch` are memory for devices.
 inline void ShareOfRight(CPUContext&, int64_t rows, int64_t classes, int top_k, const float* row,
                          const int32_t* label, float* share, Tensor* /*right*/,
@@ -26,12 +31,16 @@ inline void ShareOfRight(CPUContext&, int64_t rows, int64_t classes, int top_k, 
   *share = static_cast<float>(right) / static_cast<float>(rows);
 }
 
+void ShareOfRight(CUDAContext& context, int64_t rows, int64_t classes, int top_k,
+                  const float* predictions, const int32_t* labels, float* share, Tensor* right,
+                  Tensor* scratch);
+
 template <class Context>
 class AccuracyOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   AccuracyOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), top_k_(this->template GetSingleArgument<int>("top_k", 1)) {}
+      : Operator<Context>(def, ws), top_k_(this->ReadArgument(kAccuracyTopK)) {}
 
   bool RunOnDevice() override {
     const Tensor& predictions = Input(0);

@@ -13,9 +13,9 @@ std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorS
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   const ArgumentHelper args(def);
   const std::vector<int64_t> input = GetDimsVector(in[0]);
-  const AxisSpan span = SpanOfAxis(input, args.GetSingleArgument<int>("axis", -1));
+  const AxisSpan span = SpanOfAxis(input, args.Read(kSelectAxis));
   std::vector<int64_t> dims;
-  ReducedDims(input, span.axis, args.GetSingleArgument<bool>("keepdims", true), &dims);
+  ReducedDims(input, span.axis, args.Read(kKeepDim), &dims);
   return {CreateTensorShape(dims, TensorProto_DataType_INT64)};
 }
 
@@ -24,8 +24,7 @@ void RegisterArg(const std::string& type, const char* doc) {
   RegisterSchema(type, __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Arg("axis", "the dimension; -1 is the last one", -1)
-      .Arg("keepdims", "1: the dimension stays, with size 1; 0: it goes", 1)
+      .Args(kSelectAxis, kKeepDim)
       .Input(0, "X", "float, double, int32 or int64, rank 1 or more")
       .Output(0, "Indices", "int64")
       .TensorInferenceFunction(Infer)

@@ -1,9 +1,7 @@
 // ArgMax and ArgMin on CUDA.
 
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/select/arg_max.h"
+#include "operators/select/arg_max_kernels.h"
 
 namespace caffe2rt {
 
@@ -71,9 +69,15 @@ void FindBest(CUDAContext& context, const AxisSpan& span, const T* x, int64_t* o
   }
 }
 
-void RegisterArgMaxCuda() {
-  RegisterOperator<ArgOp<CUDAContext, true>>(CUDA, "ArgMax", __FILE__);
-  RegisterOperator<ArgOp<CUDAContext, false>>(CUDA, "ArgMin", __FILE__);
-}
+#define CAFFE2RT_FIND_BEST(T)                                                                \
+  template void FindBest(CUDAContext&, const AxisSpan&, const T*, int64_t*, std::vector<T>*, \
+                         Beats<true>);                                                       \
+  template void FindBest(CUDAContext&, const AxisSpan&, const T*, int64_t*, std::vector<T>*, \
+                         Beats<false>);
+CAFFE2RT_FIND_BEST(float)
+CAFFE2RT_FIND_BEST(double)
+CAFFE2RT_FIND_BEST(int32_t)
+CAFFE2RT_FIND_BEST(int64_t)
+#undef CAFFE2RT_FIND_BEST
 
 }  // namespace caffe2rt

@@ -1,10 +1,21 @@
 #include "operators/select/one_hot.h"
 
+#include <algorithm>
+
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 
 namespace caffe2rt {
+
+void MarkIndices(CPUContext&, int64_t count, int64_t size, const int64_t* index, float* out) {
+  std::fill(out, out + count * size, 0.0f);
+  for (int64_t i = 0; i < count; ++i) {
+    CAFFE_ENFORCE(index[i] >= 0 && index[i] < size, "element ", i, " of input 0 (indices) is ",
+                  index[i], ", want 0 or more and below index_size ", size);
+    out[i * size + index[i]] = 1.0f;
+  }
+}
 
 void RegisterOneHot() {
   RegisterSchema("OneHot", __FILE__)

@@ -2,25 +2,11 @@
 // OneHot: indices int64 [N], index_size int64 (one element)  ->  float [N, index_size], 1 at each
 // index, 0 elsewhere.
 
-#include <algorithm>
-
 #include "caffe2_core/runtime/operator.h"
-#include "contexts/cpu/cpu_context.h"
 #include "operators/common/host_input.h"
+#include "operators/select/one_hot_kernels.h"
 
 namespace caffe2rt {
-
-// A row of out for each index. THROWS for an index that is no column; a device does at its next
-// wait, and leaves its row 0.
-inline void MarkIndices(CPUContext&, int64_t count, int64_t size, const int64_t* index,
-                        float* out) {
-  std::fill(out, out + count * size, 0.0f);
-  for (int64_t i = 0; i < count; ++i) {
-    CAFFE_ENFORCE(index[i] >= 0 && index[i] < size, "element ", i, " of input 0 (indices) is ",
-                  index[i], ", want 0 or more and below index_size ", size);
-    out[i * size + index[i]] = 1.0f;
-  }
-}
 
 template <class Context>
 class OneHotOp final : public Operator<Context> {

@@ -62,13 +62,9 @@ TensorPrinter::TensorPrinter(const ArgumentHelper& args, const std::string& name
                              const Workspace& ws)
     : ws_(ws),
       name_(name),
-      limit_(args.GetSingleArgument<int>("limit", 0) > 0 ? args.GetSingleArgument<int>("limit", 0)
-                                                         : 1000),
-      every_n_(args.GetSingleArgument<int>("every_n", 1)) {
-  CAFFE_ENFORCE_GE(every_n_, 1, "argument every_n");
-  if (args.GetSingleArgument<bool>("to_file", false)) {
-    path_ = ws.RootFolder() + "/" + PrintFileName(name);
-  }
+      limit_(args.Read(kPrintLimit) > 0 ? args.Read(kPrintLimit) : 1000),
+      every_n_(args.Read(kPrintEveryN)) {
+  if (args.Read(kPrintToFile)) path_ = ws.RootFolder() + "/" + PrintFileName(name);
 }
 
 // Not in the constructor: a net that is only looked at leaves no files behind.
@@ -128,12 +124,7 @@ void RegisterPrint() {
   RegisterSchema("Print", __FILE__)
       .NumInputs(1)
       .NumOutputs(0)
-      .Arg("to_file",
-           "1: to the file <blob>.log of the root folder, with %2F for each / of the blob's name, "
-           "else to stderr",
-           0)
-      .Arg("limit", "most values to print; 0: 1000", 0)
-      .Arg("every_n", "prints in every n-th run", 1)
+      .Args(kPrintToFile, kPrintLimit, kPrintEveryN)
       .Input(0, "tensor", "float, double, int32, int64, bool, uint8 or string")
       .AccessesFiles()
       .SetDoc("Prints a tensor: name, type, dimensions and values.");

@@ -20,6 +20,14 @@
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<bool> kPrintToFile{
+    "to_file", false,
+    "1: to the file <blob>.log of the root folder, with %2F for each / of the blob's name; 0: to "
+    "stderr"};
+inline constexpr ArgumentSpec<int> kPrintLimit{"limit", 0, "most values to print; 0: 1000"};
+inline constexpr ArgumentSpec<int> kPrintEveryN{
+    "every_n", 1, "prints in every n-th run", {[](int n) { return n >= 1; }, "at least 1"}};
+
 // Writes the line, without its end. THROWS for an element type that is not listed above.
 void PrintTensor(const std::string& name, const Tensor& tensor, int64_t limit, std::ostream& out);
 

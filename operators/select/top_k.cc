@@ -39,12 +39,12 @@ void SelectBest(const float* x, const AxisSpan& span, int64_t k, std::vector<Ent
 
 std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
-  const int k = args.GetSingleArgument<int>("k", -1);
+  const int k = args.Read(kTopK);
   // Without the argument k is known in a run only.
   if (!AreKnown(in, 1) || (k == -1 && def.input_size() > 1)) return UnknownOutputs(def);
   CAFFE_ENFORCE_GE(k, 1, "argument k");
   std::vector<int64_t> dims = GetDimsVector(in[0]);
-  const AxisSpan span = SpanOfAxis(dims, args.GetSingleArgument<int>("axis", -1));
+  const AxisSpan span = SpanOfAxis(dims, args.Read(kSelectAxis));
   dims[static_cast<size_t>(span.axis)] = k;
   std::vector<TensorShape> shapes = {CreateTensorShape(dims, in[0].data_type()),
                                      CreateTensorShape(dims, TensorProto_DataType_INT64)};
@@ -86,8 +86,7 @@ void RegisterTopK() {
   RegisterSchema("TopK", __FILE__)
       .NumInputs(1, 2)
       .NumOutputs(2, 3)
-      .Arg("k", "how many, at least 1; must be given here or as an input", -1)
-      .Arg("axis", "the dimension; -1 is the last one", -1)
+      .Args(kTopK, kSelectAxis)
       .Input(0, "X", "a float tensor of rank 1 or more")
       .Input(1, "k", "(optional) int64, counts when argument k is not given")
       .Output(0, "Values", "X with k in place of the dimension's size, in descending order")

@@ -1,21 +1,13 @@
-// TopK on CUDA. Few elements of a row: a block looks for the best, then for the best after it, and
-// so on. Many: rows are sorted. Rows with NaN go through a heap, to be as on the CPU.
+// TopK on CUDA: top_k_cuda.cc chooses between search and sort. Rows with NaN go through a heap, to
+// be as on the CPU.
 
-#include <limits>
-
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/math/cub.h"
 #include "operators/select/top_heap.h"
-#include "operators/select/top_k.h"
+#include "operators/select/top_k_kernels.h"
 
 namespace caffe2rt {
 
 namespace {
-
-// Up to so many elements are looked for one by one.
-constexpr int64_t kMostPasses = 64;
 
 // The better of two; an index of -1 is none.
 struct BetterEntry {
@@ -122,22 +114,17 @@ struct TakeSorted {
 
 }  // namespace
 
-void FindTop(CUDAContext& context, const TopKTask& task, TopKScratch<CUDAContext>* scratch) {
-  const int64_t rows = task.span.outer * task.span.inner, size = task.span.size;
-  if (task.k <= kMostPasses || size == 0 || size > std::numeric_limits<int32_t>::max()) {
-    return ForEachRow(context, rows, FindOneByOne{task}, "TopK");
-  }
-  const int64_t n = rows * size;
-  if (n == 0) return;
-  scratch->keys.Resize(2, n);
-  scratch->places.Resize(2, n);
-  float* const keys = scratch->keys.mutable_data<float>();
-  int32_t* const places = scratch->places.mutable_data<int32_t>();
-  ForEach(context, n, MakeKeys{task, keys, places}, "TopK");
-  math::SortRowsByCub(context, rows, size, keys, keys + n, places, places + n, &scratch->temporary);
-  ForEachRow(context, rows, TakeSorted{task, places + n}, "TopK");
+void FindTopOneByOne(CUDAContext& context, const TopKTask& task) {
+  ForEachRow(context, task.span.outer * task.span.inner, FindOneByOne{task}, "TopK");
 }
 
-void RegisterTopKCuda() { RegisterOperator<TopKOp<CUDAContext>>(CUDA, "TopK", __FILE__); }
+void MakeTopKeys(CUDAContext& context, const TopKTask& task, float* keys, int32_t* places) {
+  const int64_t n = task.span.outer * task.span.inner * task.span.size;
+  ForEach(context, n, MakeKeys{task, keys, places}, "TopK");
+}
+
+void TakeSortedTop(CUDAContext& context, const TopKTask& task, const int32_t* places) {
+  ForEachRow(context, task.span.outer * task.span.inner, TakeSorted{task, places}, "TopK");
+}
 
 }  // namespace caffe2rt

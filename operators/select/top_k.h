@@ -14,19 +14,13 @@
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/host_input.h"
-#include "operators/select/axis_span.h"
+#include "operators/select/axis_argument.h"
+#include "operators/select/top_k_kernels.h"
 
 namespace caffe2rt {
 
-// What to find: the k best of each of outer * inner rows of x. `flat` may be null.
-struct TopKTask {
-  AxisSpan span;
-  int64_t k;
-  const float* x;
-  float* values;
-  int64_t* indices;
-  int64_t* flat;
-};
+inline constexpr ArgumentSpec<int> kTopK{
+    "k", -1, "number of elements to find, at least 1; required here or as an input"};
 
 // Working memory of a context.
 template <class Context>
@@ -40,6 +34,7 @@ struct TopKScratch<CPUContext> {
 };
 
 void FindTop(CPUContext& context, const TopKTask& task, TopKScratch<CPUContext>* scratch);
+void FindTop(CUDAContext& context, const TopKTask& task, TopKScratch<CUDAContext>* scratch);
 
 template <class Context>
 class TopKOp final : public Operator<Context> {
@@ -47,8 +42,8 @@ class TopKOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   TopKOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        k_(this->template GetSingleArgument<int>("k", -1)),
-        axis_(this->template GetSingleArgument<int>("axis", -1)) {
+        k_(this->ReadArgument(kTopK)),
+        axis_(this->ReadArgument(kSelectAxis)) {
     CAFFE_ENFORCE(InputSize() == 2 || k_ >= 1, "argument k is ", k_, ", want at least 1");
     CAFFE_ENFORCE(this->OutputBlob(0) != this->OutputBlob(1) &&
                       (OutputSize() < 3 || (this->OutputBlob(0) != this->OutputBlob(2) &&

@@ -80,7 +80,7 @@ TEST(PrintTest, RefusesFilesItCannotOpenTypesAndEveryZero) {
   ExpectThrows([&] { RunOp(&ws, R"(type: "Print" input: "S")"); },
                "input 0 (tensor) has elements of type short");
   ExpectThrows([&] { RunOp(&ws, R"(type: "Print" input: "S" arg { name: "every_n" i: 0 })"); },
-               "argument every_n");
+               "argument \"every_n\" is 0, want at least 1");
 }
 
 // Prints to files of a folder, beside which nothing may change.
