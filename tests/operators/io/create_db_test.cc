@@ -11,13 +11,28 @@ using test::ExpectThrows;
 using test::RunOp;
 using test::TempDir;
 
+void WriteThreeRecords(const std::string& path) {
+  const auto database = db::CreateDB("minidb", path, db::NEW);
+  const auto transaction = database->NewTransaction();
+  for (const char* key : {"a", "b", "c"}) transaction->Put(key, "v");
+}
+
+TEST(CreateDBTest, ReadsEveryRecordByDefault) {
+  const TempDir dir;
+  WriteThreeRecords(dir.path("m"));
+  Workspace ws;
+  RunOp(&ws, "type: 'CreateDB' output: 'r' arg { name: 'db_type' s: 'minidb' } arg { name: 'db' s: '" +
+                 dir.path("m") + "' }");
+  for (const char* expected : {"a", "b", "c"}) {
+    std::string key, value;
+    ws.GetBlob("r")->Get<db::DBReader>().Read(&key, &value);
+    EXPECT_EQ(key, expected);
+  }
+}
+
 TEST(CreateDBTest, OpensAReaderAtItsShard) {
   const TempDir dir;
-  {
-    const auto database = db::CreateDB("minidb", dir.path("m"), db::NEW);
-    const auto transaction = database->NewTransaction();
-    for (const char* key : {"a", "b", "c"}) transaction->Put(key, "v");
-  }
+  WriteThreeRecords(dir.path("m"));
   Workspace ws;
   RunOp(&ws,
         "type: 'CreateDB' output: 'r' arg { name: 'db_type' s: 'minidb' } arg { name: 'num_shards' "

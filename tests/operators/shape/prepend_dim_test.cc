@@ -39,6 +39,11 @@ TEST(PrependDimTest, RefusesSizesThatDoNotDivide) {
       "argument \"dim_size\" is 0, want above 0");
   ExpectThrows(
       [&] {
+        RunOp(&ws, R"(type: "PrependDim" input: "X" output: "Y" arg { name: "dim_size" i: -1 })");
+      },
+      "argument \"dim_size\" is -1, want above 0");
+  ExpectThrows(
+      [&] {
         RunOp(&ws, R"(type: "PrependDim" input: "S" output: "Y" arg { name: "dim_size" i: 1 })");
       },
       "rank of input 0, want at least 1");
