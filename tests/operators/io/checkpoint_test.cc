@@ -68,6 +68,9 @@ TEST_F(CheckpointTest, NamesWrongArguments) {
   ExpectThrows(
       [&] { Run("Checkpoint", 1, "arg { name: 'db' s: 'x' } arg { name: 'every' i: 0 }"); },
       "argument \"every\" is 0, want above 0");
+  ExpectThrows(
+      [&] { Run("Checkpoint", 1, "arg { name: 'db' s: 'x' } arg { name: 'every' i: -1 }"); },
+      "argument \"every\" is -1, want above 0");
   ExpectThrows([&] { Run("Checkpoint", 1, "arg { name: 'db' s: '%s' }"); }, "not for an integer");
   Feed<int32_t>(&ws_, "wrong", {1}, {1});
   ExpectThrows(

@@ -21,8 +21,9 @@ TEST(CreateDBTest, ReadsEveryRecordByDefault) {
   const TempDir dir;
   WriteThreeRecords(dir.path("m"));
   Workspace ws;
-  RunOp(&ws, "type: 'CreateDB' output: 'r' arg { name: 'db_type' s: 'minidb' } arg { name: 'db' s: '" +
-                 dir.path("m") + "' }");
+  RunOp(&ws,
+        "type: 'CreateDB' output: 'r' arg { name: 'db_type' s: 'minidb' } arg { name: 'db' s: '" +
+            dir.path("m") + "' }");
   for (const char* expected : {"a", "b", "c"}) {
     std::string key, value;
     ws.GetBlob("r")->Get<db::DBReader>().Read(&key, &value);
