@@ -96,8 +96,13 @@ template <class T>
 T ArgumentHelper::Read(const ArgumentSpec<T>& spec) const {
   if (!IsGiven(spec.name, spec.required)) return spec.default_value;
   const T value = GetSingleArgument<T>(spec.name, T{});
-  CAFFE_ENFORCE(spec.check.holds == nullptr || spec.check.holds(value), "argument \"", spec.name,
-                "\" is ", value, ", want ", spec.check.want);
+  if constexpr (std::is_same_v<T, std::string>) {
+    CAFFE_ENFORCE(spec.check.holds == nullptr || spec.check.holds(value), "argument \"", spec.name,
+                  "\" is \"", value, "\", want ", spec.check.want);
+  } else {
+    CAFFE_ENFORCE(spec.check.holds == nullptr || spec.check.holds(value), "argument \"", spec.name,
+                  "\" is ", value, ", want ", spec.check.want);
+  }
   return value;
 }
 template <class T>

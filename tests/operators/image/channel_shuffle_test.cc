@@ -64,7 +64,7 @@ TEST(ChannelShuffleTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Shuffle(4)); }, "group 4 leave a rest");
   ExpectThrows([&] { RunOp(&ws, Shuffle(0)); }, "argument \"group\" is 0, want above 0");
   ExpectThrows([&] { RunOp(&ws, Shuffle(2, "HW")); },
-               "argument \"order\" is HW, want NCHW or NHWC");
+               "argument \"order\" is \"HW\", want NCHW or NHWC");
   FeedRange<float>(&ws, "X", {6});
   ExpectThrows([&] { RunOp(&ws, Shuffle(2)); }, "rank of input 0 (X) of shape [6]");
   FeedRange<int32_t>(&ws, "X", {1, 6});

@@ -109,7 +109,7 @@ TEST(ResizeNearestTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Resize(-1, 1)); }, "argument \"height_scale\" is -1, want above 0");
   ExpectThrows([&] { RunOp(&ws, Resize(1, 1e30f)); }, "size of 2 pixels scaled by 1e+30");
   ExpectThrows([&] { RunOp(&ws, Resize(1, 1, "NCH")); },
-               "argument \"order\" is NCH, want NCHW or NHWC");
+               "argument \"order\" is \"NCH\", want NCHW or NHWC");
   const std::string with = R"(type: "ResizeNearest" input: "X" input: "s" output: "Y")";
   Feed<float>(&ws, "s", {3}, {1, 1, 1});
   ExpectThrows([&] { RunOp(&ws, with); }, "input 1 (scales) has shape [3], want [2]");

@@ -69,7 +69,7 @@ TEST(SpaceToBatchTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Op("SpaceToBatch", 0, 0)); },
                "argument \"block_size\" is 0, want above 0");
   ExpectThrows([&] { RunOp(&ws, Op("SpaceToBatch", 1, 0, R"(arg { name: "order" s: "NHWC" })")); },
-               "argument \"order\" is NHWC, want NCHW");
+               "argument \"order\" is \"NHWC\", want NCHW");
   FeedRange<float>(&ws, "X", {4, 1, 1, 1});
   ExpectThrows([&] { RunOp(&ws, Op("BatchToSpace", 2, 3)); }, "without the pads");
   FeedRange<float>(&ws, "X", {4, 2, 2});

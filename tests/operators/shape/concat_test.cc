@@ -93,7 +93,7 @@ TEST(ConcatTest, RefusesAxesThatAreNotThereAndBothWaysToNameOne) {
       [&] { RunOp(&ws, head + R"(arg { name: "axis" i: 0 } arg { name: "order" s: "NCHW" })"); },
       "axis and order are both given");
   ExpectThrows([&] { RunOp(&ws, head + R"(arg { name: "order" s: "NHCW" })"); },
-               "argument \"order\" is NHCW, want NCHW or NHWC");
+               "argument \"order\" is \"NHCW\", want NCHW or NHWC");
 }
 
 }  // namespace
