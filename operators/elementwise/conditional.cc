@@ -3,6 +3,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 
 namespace caffe2rt {
 
@@ -25,7 +26,7 @@ void RegisterConditional() {
       .IdenticalTypeAndShapeOfInput(1)
       .SetDoc("Row i of Y is that of X where C[i] is true, that of Z elsewhere.");
   RegisterCpuOperator<ConditionalOp<CPUContext>>("Conditional", __FILE__);
-  // Constants: the backward pass ends here.
+  // Caffe2 has no gradient for it: the backward pass ends here.
   RegisterGradient<NoGradient>("Conditional", __FILE__);
 }
 

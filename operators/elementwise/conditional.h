@@ -3,14 +3,18 @@
 //   C bool [N], X and Z [N, *] of one shape and any one type; Y as X.
 
 #include "caffe2_core/runtime/operator.h"
-#include "contexts/cpu/cpu_context.h"
 #include "operators/common/copy_rows.h"
 
 namespace caffe2rt {
 
+class CPUContext;
+class CUDAContext;
+
 // Row i of y, `length` items of `type`, comes from x where c[i], else from z. REQUIRES: there are
 // items.
 void SelectItems(CPUContext& context, TypeMeta type, int64_t rows, int64_t length, const bool* c,
+                 const void* x, const void* z, void* y);
+void SelectItems(CUDAContext& context, TypeMeta type, int64_t rows, int64_t length, const bool* c,
                  const void* x, const void* z, void* y);
 
 template <class Context>

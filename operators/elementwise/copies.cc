@@ -37,7 +37,7 @@ void RegisterCopies() {
   RegisterCopy("CopyFromCPUInput", 1, "Y = X, from the CPU to the operator's device.", false);
   RegisterCopy("CopyOnDeviceLike", 2, "Y = X, on the device of input 1.", false);
   RegisterCopy("EnsureCPUOutput", 1, "Y = X, on the CPU.", false);
-  // Caffe2 has no form of these two for the CPU, where they would be Copy.
+  // Caffe2 has no CPU implementation of these two: there they would be Copy.
   CopySchema("CopyCPUToGPU", 1, "Y = X, from the CPU to the operator's device, which is CUDA.");
   CopySchema("CopyGPUToCPU", 1, "Y = X, from the operator's device, which is CUDA, to the CPU.");
   RegisterCopy("StopGradient", 1, "Y = X; gradients end here.", true);
@@ -53,7 +53,7 @@ void RegisterCopies() {
       .Input(0, "X", "anything")
       .SetDoc("Does nothing; the gradient of X is 0.");
   RegisterCpuOperator<NoOutputOp<CPUContext>>("ZeroGradient", __FILE__);
-  // Constants: the backward pass ends here.
+  // The backward pass ends here.
   RegisterGradient<NoGradient>("StopGradient", __FILE__);
 }
 

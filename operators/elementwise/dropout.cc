@@ -4,6 +4,7 @@
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
 
 namespace caffe2rt {
@@ -24,8 +25,7 @@ void RegisterDropout() {
       .NumInputs(1)
       .NumOutputs(1, 2)
       .AllowInplace({{0, 0}})
-      .Arg("ratio", "share of the elements that become 0, at least 0 and below 1", 0.5)
-      .ArgIsTest("1: Y = X; 0: drop elements")
+      .Args(kDropoutRatio, kDropoutIsTest)
       .Input(0, "X", "any shape, float")
       .Output(0, "Y", "the shape of X")
       .Output(1, "mask", "the shape of X, bool: which elements were kept; untouched in test mode")

@@ -1,8 +1,6 @@
-// Dropout on CUDA.
+// The kernel of Dropout.
 
-#include "contexts/cuda/cuda_context.h"
-#include "operators/elementwise/dropout.h"
-#include "operators/elementwise/map.cuh"
+#include "operators/elementwise/dropout_kernels.h"
 #include "operators/math/philox.cuh"
 
 namespace caffe2rt {
@@ -31,7 +29,5 @@ void DropElements(CUDAContext& context, uint64_t* draws, int64_t n, float ratio,
   math::ForEachDraw(context, draws, n, DropFour{ratio, 1.0f / (1.0f - ratio), x, y, keep},
                     "Dropout");
 }
-
-void RegisterDropoutCuda() { RegisterOperator<DropoutOp<CUDAContext>>(CUDA, "Dropout", __FILE__); }
 
 }  // namespace caffe2rt

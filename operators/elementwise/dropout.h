@@ -5,14 +5,17 @@
 //   In test mode the mask stays as it was and need not be named.
 
 #include "caffe2_core/runtime/operator.h"
-#include "contexts/cpu/cpu_context.h"
+#include "operators/elementwise/dropout_kernels.h"
 
 namespace caffe2rt {
 
-// y[i] = keep[i] ? x[i] / (1 - ratio) : 0, keep drawn from the context's generator; `draws` is for
-// devices, which count there what they have drawn. y may be x.
-void DropElements(CPUContext& context, uint64_t* draws, int64_t n, float ratio, const float* x,
-                  float* y, bool* keep);
+inline constexpr ArgumentSpec<float> kDropoutRatio{
+    "ratio",
+    0.5f,
+    "share of the elements that become 0",
+    {[](float ratio) { return ratio >= 0.0f && ratio < 1.0f; }, "at least 0 and below 1"}};
+inline constexpr ArgumentSpec<int> kDropoutIsTest{
+    .name = "is_test", .doc = "1: Y = X; 0: drop elements", .required = true};
 
 template <class Context>
 class DropoutOp final : public Operator<Context> {
@@ -20,11 +23,8 @@ class DropoutOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   DropoutOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        ratio_(this->template GetSingleArgument<float>("ratio", 0.5f)),
-        is_test_(this->template GetSingleArgument<int>("is_test", 0) != 0) {
-    CAFFE_ENFORCE(ratio_ >= 0.0f && ratio_ < 1.0f, "argument ratio is ", ratio_,
-                  ", want at least 0 and below 1");
-  }
+        ratio_(this->ReadArgument(kDropoutRatio)),
+        is_test_(this->ReadArgument(kDropoutIsTest) != 0) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

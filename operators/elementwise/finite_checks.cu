@@ -1,10 +1,6 @@
-// NanCheck and EnforceFinite on CUDA: they wait for what the device finds.
+// The kernels of NanCheck and EnforceFinite.
 
-#include <cmath>
-
-#include "contexts/cuda/cuda_context.h"
-#include "operators/elementwise/finite_checks.h"
-#include "operators/elementwise/map.cuh"
+#include "operators/elementwise/finite_checks_kernels.h"
 #include "operators/math/reduce_all.cuh"
 
 namespace caffe2rt {
@@ -13,7 +9,7 @@ namespace {
 
 // The lowest index of an element that is not finite, else n.
 template <class T>
-struct FindNotFinite {
+struct FirstNotFiniteOf {
   using Value = int64_t;
   int64_t n;
   const T* x;
@@ -29,30 +25,20 @@ struct FindNotFinite {
 };
 
 template <class T>
-NotFinite Find(CUDAContext& context, int64_t n, const T* x, Tensor* found, Tensor* scratch) {
-  found->Resize(sizeof(NotFinite));
-  auto* const on_device = reinterpret_cast<NotFinite*>(found->mutable_data<uint8_t>());
-  ReduceAll(context, n, FindNotFinite<T>{n, x, on_device}, scratch, "FirstNotFinite");
-  NotFinite result;
-  context.CopyBytesToCPU(sizeof(result), on_device, &result);
-  context.FinishDeviceComputation();
-  return result;
+void Find(CUDAContext& context, int64_t n, const T* x, NotFinite* found, void* scratch) {
+  ReduceAll(context, n, FirstNotFiniteOf<T>{n, x, found}, scratch, "FirstNotFinite");
 }
 
 }  // namespace
 
-NotFinite FirstNotFinite(CUDAContext& context, int64_t n, const float* x, Tensor* found,
-                         Tensor* scratch) {
-  return Find(context, n, x, found, scratch);
+void FindNotFinite(CUDAContext& context, int64_t n, const float* x, NotFinite* found,
+                   void* scratch) {
+  Find(context, n, x, found, scratch);
 }
-NotFinite FirstNotFinite(CUDAContext& context, int64_t n, const double* x, Tensor* found,
-                         Tensor* scratch) {
-  return Find(context, n, x, found, scratch);
+void FindNotFinite(CUDAContext& context, int64_t n, const double* x, NotFinite* found,
+                   void* scratch) {
+  Find(context, n, x, found, scratch);
 }
-
-void RegisterFiniteChecksCuda() {
-  RegisterOperator<FiniteCheckOp<CUDAContext>>(CUDA, "NanCheck", __FILE__);
-  RegisterOperator<FiniteCheckOp<CUDAContext>>(CUDA, "EnforceFinite", __FILE__);
-}
+int64_t NotFiniteScratchBytes() { return kReduceAllBytes<int64_t>; }
 
 }  // namespace caffe2rt

@@ -4,20 +4,22 @@
 
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
-#include "contexts/cpu/cpu_context.h"
+#include "operators/elementwise/finite_checks_kernels.h"
 
 namespace caffe2rt {
 
-struct NotFinite {
-  int64_t index;
-  double value;
-};
+class CPUContext;
+class CUDAContext;
 
 // The first value that is not finite; index n when all are. `found` and `scratch` are memory for
 // devices.
 NotFinite FirstNotFinite(CPUContext& context, int64_t n, const float* x, Tensor* found,
                          Tensor* scratch);
 NotFinite FirstNotFinite(CPUContext& context, int64_t n, const double* x, Tensor* found,
+                         Tensor* scratch);
+NotFinite FirstNotFinite(CUDAContext& context, int64_t n, const float* x, Tensor* found,
+                         Tensor* scratch);
+NotFinite FirstNotFinite(CUDAContext& context, int64_t n, const double* x, Tensor* found,
                          Tensor* scratch);
 
 template <class Context>

@@ -3,6 +3,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 
 namespace caffe2rt {
 
@@ -10,7 +11,7 @@ void RegisterWhere() {
   RegisterSchema("Where", __FILE__)
       .NumInputs(3)
       .NumOutputs(1)
-      .Arg("broadcast_on_rows", "1: C has one element for each row of X", 0)
+      .Arg(kWhereBroadcastOnRows)
       .Input(0, "C", "bool: where to take X")
       .Input(1, "X", "any shape; float, double, int32, int64, bool or strings")
       .Input(2, "Z", "shape and type of X")

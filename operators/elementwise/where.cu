@@ -1,9 +1,7 @@
-// Where and Conditional on CUDA.
+// The kernels of Where and Conditional.
 
-#include "contexts/cuda/cuda_context.h"
-#include "operators/elementwise/conditional.h"
-#include "operators/elementwise/map.cuh"
-#include "operators/elementwise/where.h"
+#include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/elementwise/where_kernels.h"
 
 namespace caffe2rt {
 
@@ -26,13 +24,18 @@ struct SelectKernel {
 template <class T>
 void SelectRows(CUDAContext& context, int64_t rows, int64_t length, const bool* c, const T* x,
                 const T* z, T* y) {
-  if constexpr (std::is_trivially_copyable_v<T>) {
-    ForEach(context, rows * length, SelectKernel<T>{length, c, x, z, y}, "SelectRows");
-  } else {
-    CAFFE_THROW("input 1 (X) has elements of type ", TypeMeta::Name<T>(),
-                ": they are on the CPU alone");
-  }
+  ForEach(context, rows * length, SelectKernel<T>{length, c, x, z, y}, "SelectRows");
 }
+template void SelectRows(CUDAContext&, int64_t, int64_t, const bool*, const float*, const float*,
+                         float*);
+template void SelectRows(CUDAContext&, int64_t, int64_t, const bool*, const double*, const double*,
+                         double*);
+template void SelectRows(CUDAContext&, int64_t, int64_t, const bool*, const int32_t*,
+                         const int32_t*, int32_t*);
+template void SelectRows(CUDAContext&, int64_t, int64_t, const bool*, const int64_t*,
+                         const int64_t*, int64_t*);
+template void SelectRows(CUDAContext&, int64_t, int64_t, const bool*, const bool*, const bool*,
+                         bool*);
 
 namespace {
 
@@ -49,19 +52,11 @@ bool SelectWords(CUDAContext& context, int64_t rows, size_t bytes, const bool* c
 
 }  // namespace
 
-void SelectItems(CUDAContext& context, TypeMeta type, int64_t rows, int64_t length, const bool* c,
-                 const void* x, const void* z, void* y) {
-  CAFFE_ENFORCE(type.IsPlainData(), "input 1 (X) has elements of type ", type.name(),
-                ": they are on the CPU alone");
-  const size_t bytes = static_cast<size_t>(length) * type.itemsize();
-  SelectWords<uint64_t>(context, rows, bytes, c, x, z, y) ||
-      SelectWords<uint32_t>(context, rows, bytes, c, x, z, y) ||
-      SelectWords<uint8_t>(context, rows, bytes, c, x, z, y);
-}
-
-void RegisterWhereCuda() {
-  RegisterOperator<WhereOp<CUDAContext>>(CUDA, "Where", __FILE__);
-  RegisterOperator<ConditionalOp<CUDAContext>>(CUDA, "Conditional", __FILE__);
+void SelectRowsOfBytes(CUDAContext& context, int64_t rows, size_t row_bytes, const bool* c,
+                       const void* x, const void* z, void* y) {
+  SelectWords<uint64_t>(context, rows, row_bytes, c, x, z, y) ||
+      SelectWords<uint32_t>(context, rows, row_bytes, c, x, z, y) ||
+      SelectWords<uint8_t>(context, rows, row_bytes, c, x, z, y);
 }
 
 }  // namespace caffe2rt

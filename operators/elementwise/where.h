@@ -4,34 +4,23 @@
 //   for each of their rows (dim 0). Y has the shape of X.
 
 #include <string>
+#include <type_traits>
 
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
-#include "contexts/cpu/cpu_context.h"
+#include "operators/elementwise/where_kernels.h"
 
 namespace caffe2rt {
 
-// Row i of y, `length` elements, comes from x where c[i], else from z.
-template <class T>
-void SelectRows(CPUContext&, int64_t rows, int64_t length, const bool* c, const T* x, const T* z,
-                T* y) {
-  if (length == 1) {
-    for (int64_t i = 0; i < rows; ++i) y[i] = c[i] ? x[i] : z[i];
-    return;
-  }
-  for (int64_t i = 0; i < rows; ++i) {
-    const T* from = (c[i] ? x : z) + i * length;
-    for (int64_t j = 0; j < length; ++j) y[i * length + j] = from[j];
-  }
-}
+inline constexpr ArgumentSpec<bool> kWhereBroadcastOnRows{"broadcast_on_rows", false,
+                                                          "1: C has one element for each row of X"};
 
 template <class Context>
 class WhereOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   WhereOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws),
-        on_rows_(this->template GetSingleArgument<bool>("broadcast_on_rows", false)) {}
+      : Operator<Context>(def, ws), on_rows_(this->ReadArgument(kWhereBroadcastOnRows)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(1);
@@ -64,7 +53,12 @@ class WhereOp final : public Operator<Context> {
     Tensor* Y = Output(0);
     Y->ResizeLike(X);
     T* y = Y->template mutable_data<T>();
-    SelectRows(context_, C.numel(), on_rows_ ? X.size_from_dim(1) : 1, c, x, z, y);
+    if constexpr (Context::GetDeviceType() == CPU || std::is_trivially_copyable_v<T>) {
+      SelectRows(context_, C.numel(), on_rows_ ? X.size_from_dim(1) : 1, c, x, z, y);
+    } else {
+      CAFFE_THROW("input 1 (X) has elements of type ", TypeMeta::Name<T>(),
+                  ": they are on the CPU alone");
+    }
     return true;
   }
 

@@ -38,7 +38,9 @@ void RunCub([[maybe_unused]] Tensor* temporary, [[maybe_unused]] const Algorithm
 #if defined(__CUDACC__)
   size_t bytes = 0;
   CUDA_ENFORCE(algorithm(nullptr, bytes), name);
-  CUDA_ENFORCE(algorithm(ScratchBytes(temporary, std::max<size_t>(bytes, 1)), bytes), name);
+  CUDA_ENFORCE(
+      algorithm(ScratchBytes(temporary, std::max<int64_t>(static_cast<int64_t>(bytes), 1)), bytes),
+      name);
 #else
   ThrowCompiledForFakeCuda(name);
 #endif

@@ -2,7 +2,7 @@
 // Working memory on a device for launch functions, which .cu files can ask for without Tensor's
 // header.
 
-#include <cstddef>
+#include <cstdint>
 
 namespace caffe2rt {
 
@@ -10,6 +10,6 @@ class Tensor;
 
 // `nbytes` bytes in the memory of `scratch`, which grows to the largest request; the contents are
 // undefined.
-void* ScratchBytes(Tensor* scratch, size_t nbytes);
+void* ScratchBytes(Tensor* scratch, int64_t nbytes);
 
 }  // namespace caffe2rt

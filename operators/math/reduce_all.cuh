@@ -9,9 +9,10 @@
 //     Value Combine(Value a, Value b) const;   // associative and commutative
 //     void Finish(Value result) const;    // writes the result, by one thread
 //   };
-//   ReduceAll(context, n, Longest{...}, &scratch, "Longest");
+//   ReduceAll(context, n, Longest{...}, scratch, "Longest");
 //
-// Combine may take Start in any number of times. `scratch` is memory of the device that grows once.
+// Combine may take Start in any number of times. `scratch` is kReduceAllBytes<Value> of the
+// device's memory, or a tensor that gets them.
 
 #include <algorithm>
 #include <cstdint>
@@ -70,21 +71,29 @@ struct ReducePartial {
 
 }  // namespace internal
 
+inline constexpr int64_t kReduceAllPieces = 4 * kKernelThreads;
+template <class Value>
+inline constexpr int64_t kReduceAllBytes = kReduceAllPieces* static_cast<int64_t>(sizeof(Value));
+
 template <class Work>
-void ReduceAll(CUDAContext& context, int64_t n, const Work& work, Tensor* scratch,
-               const char* name) {
-  constexpr int64_t kLeastPiece = 16 * kKernelThreads, kMostPieces = 4 * kKernelThreads;
-  const int64_t pieces = std::clamp<int64_t>(n / kLeastPiece, 1, kMostPieces);
+void ReduceAll(CUDAContext& context, int64_t n, const Work& work, void* scratch, const char* name) {
+  constexpr int64_t kLeastPiece = 16 * kKernelThreads;
+  const int64_t pieces = std::clamp<int64_t>(n / kLeastPiece, 1, kReduceAllPieces);
   const int64_t piece = (n + pieces - 1) / pieces;
   if (pieces == 1) {
     ForEachRow(context, 1, internal::ReducePieces<Work>{work, n, piece, nullptr}, name);
     return;
   }
-  using Value = typename Work::Value;
-  auto* const partial = static_cast<Value*>(ScratchBytes(scratch, kMostPieces * sizeof(Value)));
+  auto* const partial = static_cast<typename Work::Value*>(scratch);
   const int64_t rows = (n + piece - 1) / piece;
   ForEachRow(context, rows, internal::ReducePieces<Work>{work, n, piece, partial}, name);
   ForEachRow(context, 1, internal::ReducePartial<Work>{work, rows, partial}, name);
+}
+
+template <class Work>
+void ReduceAll(CUDAContext& context, int64_t n, const Work& work, Tensor* scratch,
+               const char* name) {
+  ReduceAll(context, n, work, ScratchBytes(scratch, kReduceAllBytes<typename Work::Value>), name);
 }
 
 }  // namespace caffe2rt

@@ -69,9 +69,9 @@ TEST(DropoutTest, RefusesWhatItCannotDo) {
   ExpectThrows([&] { RunOp(&ws, Op("")); }, "is_test");
   ExpectThrows([&] { RunOp(&ws, Op(kTrain, "output: \"Y\"")); }, "outputs of Dropout in training");
   ExpectThrows([&] { RunOp(&ws, Op(std::string(kTest) + "arg { name: \"ratio\" f: 1 }")); },
-               "argument ratio is 1, want at least 0 and below 1");
+               "argument \"ratio\" is 1, want at least 0 and below 1");
   ExpectThrows([&] { RunOp(&ws, Op(std::string(kTest) + "arg { name: \"ratio\" f: nan }")); },
-               "argument ratio is nan");
+               "argument \"ratio\" is nan");
   Feed<double>(&ws, "X", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, Op(kTest)); }, "double");
 }

@@ -1,0 +1,9 @@
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
+#include "operators/elementwise/dropout.h"
+
+namespace caffe2rt {
+
+void RegisterDropoutCuda() { RegisterOperator<DropoutOp<CUDAContext>>(CUDA, "Dropout", __FILE__); }
+
+}  // namespace caffe2rt
