@@ -4,14 +4,16 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {
 
+static_assert(BroadcastLoops::kMaxLoops == Tensor::kMaxRank);
+
 BroadcastArguments::BroadcastArguments(const ArgumentHelper& args, bool always_legacy)
-    : legacy(always_legacy || args.GetSingleArgument<bool>("broadcast", false)),
-      axis(args.GetSingleArgument<int>("axis", -1)) {
-  const std::string axis_str = args.GetSingleArgument<std::string>("axis_str", "");
-  const std::string order = args.GetSingleArgument<std::string>("order", "NCHW");
+    : legacy(always_legacy || args.Read(kBroadcast)), axis(args.Read(kBroadcastAxis)) {
+  const std::string axis_str = args.Read(kBroadcastAxisStr);
+  const std::string order = args.Read(kBroadcastOrder);
   if (!legacy || axis_str.empty()) return;
   CAFFE_ENFORCE_EQ(axis, -1, "argument axis beside axis_str \"", axis_str, "\", want one of them");
   CAFFE_ENFORCE_EQ(axis_str.size(), 1u, "length of argument axis_str \"", axis_str,
@@ -23,14 +25,7 @@ BroadcastArguments::BroadcastArguments(const ArgumentHelper& args, bool always_l
 }
 
 void DeclareBroadcastArguments(OpSchema& schema) {
-  schema
-      .Arg("broadcast",
-           "1: the older rules: the dimensions of B match those of A from `axis` on, and the "
-           "result has A's shape; 0: numpy's rules",
-           0)
-      .Arg("axis", "older rules: the dimension of A where B begins; -1: B's are the last ones", -1)
-      .Arg("axis_str", "older rules: the axis as a letter of `order`", "")
-      .Arg("order", "older rules: what the letters of axis_str mean", "NCHW");
+  schema.Args(kBroadcast, kBroadcastAxis, kBroadcastAxisStr, kBroadcastOrder);
 }
 
 namespace {
@@ -88,7 +83,7 @@ void BroadcastPlan::Collapse() {
   int count = 0;
   int64_t a_step = 1, b_step = 1;
   bool last_a = false, last_b = false;
-  std::array<Loop, Tensor::kMaxRank> loops;
+  std::array<BroadcastLoop, BroadcastLoops::kMaxLoops> loops;
   for (size_t i = output_dims_.size(); i-- > 0;) {
     const int64_t size = output_dims_[i];
     if (size == 1) continue;
@@ -103,11 +98,12 @@ void BroadcastPlan::Collapse() {
     if (moves_a) a_step *= size;
     if (moves_b) b_step *= size;
   }
-  inner_ = count > 0 ? loops[0] : Loop{1, 1, 1};
-  middle_ = count > 1 ? loops[1] : Loop{1, 0, 0};
-  outer_count_ = std::max(0, count - 2);
-  for (int i = 0; i < outer_count_; ++i) {
-    outer_[static_cast<size_t>(outer_count_ - 1 - i)] = loops[static_cast<size_t>(i + 2)];
+  loops_.inner = count > 0 ? loops[0] : BroadcastLoop{1, 1, 1};
+  loops_.middle = count > 1 ? loops[1] : BroadcastLoop{1, 0, 0};
+  loops_.outer_count = std::max(0, count - 2);
+  for (int i = 0; i < loops_.outer_count; ++i) {
+    loops_.outer[static_cast<size_t>(loops_.outer_count - 1 - i)] =
+        loops[static_cast<size_t>(i + 2)];
   }
 }
 
@@ -115,8 +111,8 @@ void BroadcastPlan::Make(IntArrayRef a, IntArrayRef b, const BroadcastArguments&
   Align(a, b, arguments);
   CAFFE_ENFORCE_LE(output_dims_.size(), static_cast<size_t>(Tensor::kMaxRank),
                    "rank of the result");
-  output_size_ = CheckedProduct(output_dims_);
-  if (output_size_ > 0) Collapse();
+  loops_.output_size = CheckedProduct(output_dims_);
+  if (loops_.output_size > 0) Collapse();
 }
 
 void MarkBroadcastDims(IntArrayRef a, IntArrayRef b, const BroadcastArguments& arguments,

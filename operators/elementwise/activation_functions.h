@@ -1,29 +1,28 @@
 #pragma once
-// Element functions of neural nets: rectifiers, sigmoids and their kin. `activations.cc` lists
-// them.
+// Element functions of neural nets: rectifiers, sigmoids and similar, and the table of their
+// operators.
 //
 // A NaN stays a NaN unless a function says otherwise.
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
-#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/simd.h"
-#include "caffe2_core/graph/arguments.h"
+#include "operators/elementwise/function_table.h"
 #include "operators/math/elementary.h"
 
 namespace caffe2rt {
 
 struct Relu {
-  explicit Relu(const ArgumentHelper&) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x < 0.0f ? 0.0f : x; }
+  CAFFE2RT_SIMD_INLINE float Derivative(float, float y) const { return y > 0.0f ? 1.0f : 0.0f; }
 };
 
 struct ReluN {
+  static constexpr std::tuple kArguments{
+      ArgumentSpec<float>{"n", 6.0f, "upper bound", {[](float n) { return n > 0.0f; }, "above 0"}}};
   float n;
-  explicit ReluN(const ArgumentHelper& args) : n(args.GetSingleArgument<float>("n", 6.0f)) {
-    CAFFE_ENFORCE_GT(n, 0.0f, "argument n, the upper bound");
-  }
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float y = x < 0.0f ? 0.0f : x;
     return y > n ? n : y;
@@ -31,23 +30,21 @@ struct ReluN {
 };
 
 struct LeakyRelu {
+  static constexpr std::tuple kArguments{ArgumentSpec<float>{"alpha", 0.01f, "slope for x < 0"}};
   float alpha;
-  explicit LeakyRelu(const ArgumentHelper& args)
-      : alpha(args.GetSingleArgument<float>("alpha", 0.01f)) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x < 0.0f ? alpha * x : x; }
 };
 
 // NaN gives 0.
 struct ThresholdedRelu {
+  static constexpr std::tuple kArguments{ArgumentSpec<float>{"alpha", 1.0f, "threshold"}};
   float alpha;
-  explicit ThresholdedRelu(const ArgumentHelper& args)
-      : alpha(args.GetSingleArgument<float>("alpha", 1.0f)) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x > alpha ? x : 0.0f; }
 };
 
 struct Elu {
+  static constexpr std::tuple kArguments{ArgumentSpec<float>{"alpha", 1.0f, "factor for x < 0"}};
   float alpha;
-  explicit Elu(const ArgumentHelper& args) : alpha(args.GetSingleArgument<float>("alpha", 1.0f)) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float low = alpha * (math::Exp(x) - 1.0f);
     return x < 0.0f ? low : x;
@@ -55,12 +52,13 @@ struct Elu {
 };
 
 struct Selu {
+  static constexpr std::tuple kArguments{
+      ArgumentSpec<float>{"alpha", 1.6732632423543772848f, "factor for x <= 0"},
+      ArgumentSpec<float>{"scale",
+                          1.0507009873554804934f,
+                          "factor of both parts",
+                          {[](float scale) { return scale > 1.0f; }, "above 1"}}};
   float alpha, scale;
-  explicit Selu(const ArgumentHelper& args)
-      : alpha(args.GetSingleArgument<float>("alpha", 1.6732632423543772848f)),
-        scale(args.GetSingleArgument<float>("scale", 1.0507009873554804934f)) {
-    CAFFE_ENFORCE_GT(scale, 1.0f, "argument scale");
-  }
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float low = alpha * math::Exp(x) - alpha;
     return scale * (x > 0.0f ? x : low);
@@ -68,15 +66,14 @@ struct Selu {
 };
 
 struct Sigmoid {
-  explicit Sigmoid(const ArgumentHelper&) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Logistic(x); }
+  CAFFE2RT_SIMD_INLINE float Derivative(float, float y) const { return y * (1.0f - y); }
 };
 
 struct HardSigmoid {
+  static constexpr std::tuple kArguments{ArgumentSpec<float>{"alpha", 0.2f, "slope"},
+                                         ArgumentSpec<float>{"beta", 0.5f, "value at 0"}};
   float alpha, beta;
-  explicit HardSigmoid(const ArgumentHelper& args)
-      : alpha(args.GetSingleArgument<float>("alpha", 0.2f)),
-        beta(args.GetSingleArgument<float>("beta", 0.5f)) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float y = alpha * x + beta;
     const float bounded = y < 0.0f ? 0.0f : y;
@@ -85,31 +82,28 @@ struct HardSigmoid {
 };
 
 struct Tanh {
-  explicit Tanh(const ArgumentHelper&) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Tanh(x); }
+  CAFFE2RT_SIMD_INLINE float Derivative(float, float y) const { return 1.0f - y * y; }
 };
 
 struct Swish {
-  explicit Swish(const ArgumentHelper&) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x / (1.0f + math::Exp(-x)); }
 };
 
 // Infinite from where exp(x) is.
 struct Softplus {
-  explicit Softplus(const ArgumentHelper&) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Log(math::Exp(x) + 1.0f); }
 };
 
 struct Softsign {
-  explicit Softsign(const ArgumentHelper&) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x / (1.0f + std::abs(x)); }
 };
 
 // x * P(a standard normal value is below x).
 struct Gelu {
+  static constexpr std::tuple kArguments{ArgumentSpec<bool>{
+      "fast_gelu", false, "1: the approximation by tanh; 0: the error function"}};
   bool fast;
-  explicit Gelu(const ArgumentHelper& args)
-      : fast(args.GetSingleArgument<bool>("fast_gelu", false)) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     if (fast) {
       const float inner = 0.79788456080286536f * (x + 0.044715f * x * x * x);
@@ -120,7 +114,6 @@ struct Gelu {
 };
 
 struct Mish {
-  explicit Mish(const ArgumentHelper&) {}
   // tanh(log(1 + e)) = (e^2 + 2e) / (e^2 + 2e + 2), 1 from where float no longer tells the
   // difference.
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
@@ -134,10 +127,11 @@ struct Mish {
 };
 
 struct Clip {
+  static constexpr std::tuple kArguments{
+      ArgumentSpec<float>{"min", std::numeric_limits<float>::lowest(), "lower bound"},
+      ArgumentSpec<float>{"max", std::numeric_limits<float>::max(),
+                          "upper bound, stronger than the lower one"}};
   float min, max;
-  explicit Clip(const ArgumentHelper& args)
-      : min(args.GetSingleArgument<float>("min", std::numeric_limits<float>::lowest())),
-        max(args.GetSingleArgument<float>("max", std::numeric_limits<float>::max())) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float y = x < min ? min : x;
     return y > max ? max : y;
@@ -145,26 +139,64 @@ struct Clip {
 };
 
 struct StumpFunc {
+  static constexpr std::tuple kArguments{
+      ArgumentSpec<float>{"threshold", 0.0f, "the last x that is low"},
+      ArgumentSpec<float>{"low_value", 0.0f, "y at and below the threshold"},
+      ArgumentSpec<float>{"high_value", 0.0f, "y above the threshold"}};
   float threshold, low, high;
-  explicit StumpFunc(const ArgumentHelper& args)
-      : threshold(args.GetSingleArgument<float>("threshold", 0.0f)),
-        low(args.GetSingleArgument<float>("low_value", 0.0f)),
-        high(args.GetSingleArgument<float>("high_value", 0.0f)) {}
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x <= threshold ? low : high; }
 };
 
 struct Logit {
+  static constexpr std::tuple kArguments{ArgumentSpec<float>{
+      "eps",
+      1e-6f,
+      "distance to 0 and 1 that is kept",
+      {[](float eps) { return eps > 0.0f && eps < 0.5f; }, "above 0 and below 0.5"}}};
   float eps;
-  explicit Logit(const ArgumentHelper& args) : eps(args.GetSingleArgument<float>("eps", 1e-6f)) {
-    CAFFE_ENFORCE(eps > 0.0f && eps < 0.5f, "argument eps is ", eps,
-                  ", want above 0 and below 0.5");
-  }
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float high = 1.0f - eps;
     float p = x < eps ? eps : x;
     p = p > high ? high : p;
     return math::Log(p / (1.0f - p));
   }
+};
+
+inline constexpr ArgumentSpec<std::string> kReluOrder{"order", "NCHW",
+                                                      "accepted for old nets; has no effect"};
+
+inline constexpr FunctionTable kActivations{
+    UnaryRow<Relu, float>{.type = "Relu",
+                          .doc = "y = max(x, 0); NaN stays NaN.",
+                          .inplace = true,
+                          .ignored = &kReluOrder},
+    UnaryRow<ReluN, float>{.type = "ReluN", .doc = "y = min(max(x, 0), n).", .inplace = true},
+    UnaryRow<LeakyRelu, float>{
+        .type = "LeakyRelu", .doc = "y = x for x >= 0, alpha * x otherwise.", .inplace = true},
+    UnaryRow<ThresholdedRelu, float>{
+        .type = "ThresholdedRelu", .doc = "y = x for x > alpha, 0 otherwise.", .inplace = true},
+    UnaryRow<Elu, float>{
+        .type = "Elu", .doc = "y = x for x >= 0, alpha * (exp(x) - 1) otherwise.", .inplace = true},
+    UnaryRow<Selu, float>{.type = "Selu",
+                          .doc = "y = scale * x for x > 0, scale * alpha * (exp(x) - 1) otherwise.",
+                          .inplace = true},
+    UnaryRow<Sigmoid, float>{.type = "Sigmoid", .doc = "y = 1 / (1 + exp(-x)).", .inplace = true},
+    UnaryRow<HardSigmoid, float>{
+        .type = "HardSigmoid", .doc = "y = min(max(alpha * x + beta, 0), 1).", .inplace = true},
+    UnaryRow<Tanh, float>{.type = "Tanh", .doc = "y = tanh(x).", .inplace = true},
+    UnaryRow<Swish, float>{.type = "Swish", .doc = "y = x / (1 + exp(-x))."},
+    UnaryRow<Softplus, float>{.type = "Softplus", .doc = "y = log(1 + exp(x)).", .inplace = true},
+    UnaryRow<Softsign, float>{.type = "Softsign", .doc = "y = x / (1 + |x|).", .inplace = true},
+    UnaryRow<Gelu, float>{.type = "Gelu", .doc = "y = x * P(X <= x) for a standard normal X."},
+    UnaryRow<Mish, float, double>{.type = "Mish", .doc = "y = x * tanh(log(1 + exp(x)))."},
+    UnaryRow<Clip, float>{
+        .type = "Clip", .doc = "y = min(max(x, min), max); NaN stays NaN.", .inplace = true},
+    UnaryRow<StumpFunc, float>{.type = "StumpFunc",
+                               .doc = "y = low_value for x <= threshold, high_value otherwise.",
+                               .gradient = GradientKind::kZero},
+    UnaryRow<Logit, float>{.type = "Logit",
+                           .doc = "y = log(p / (1 - p)), p = x held within [eps, 1 - eps].",
+                           .inplace = true},
 };
 
 }  // namespace caffe2rt

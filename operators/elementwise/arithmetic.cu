@@ -1,33 +1,12 @@
-// Add, Sub, Mul, Div on CUDA.
+// Kernels of Add, Sub, Mul, Div.
 
-#include "contexts/cuda/cuda_context.h"
-#include "operators/elementwise/binary.h"
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/map.cuh"
 
 namespace caffe2rt {
 
-namespace {
-
-// An integer divided by 0 is 0 here: RequireNonZero tells of it, and the kernel goes on.
-struct DivOnDevice {
-  static constexpr bool kNeedsNonZero = true;
-  template <class T>
-  CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
-    if constexpr (std::is_integral_v<T>) {
-      if (b == T(0)) return T(0);
-    }
-    return DivFunction()(a, b);
-  }
-};
-
-}  // namespace
-
-void RegisterArithmeticCuda() {
-  RegisterBinaryCuda<AddFunction, float, double, int32_t, int64_t>("Add", __FILE__);
-  RegisterBinaryCuda<SubFunction, float, double, int32_t, int64_t>("Sub", __FILE__);
-  RegisterBinaryCuda<MulFunction, float, double, int32_t, int64_t>("Mul", __FILE__);
-  RegisterBinaryCuda<DivOnDevice, float, double, int32_t, int64_t>("Div", __FILE__);
-}
+template struct CudaKernels<decltype(kArithmetic)>;
+template void RequireNonZero(CUDAContext&, const int32_t*, int64_t);
+template void RequireNonZero(CUDAContext&, const int64_t*, int64_t);
 
 }  // namespace caffe2rt

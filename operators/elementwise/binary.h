@@ -1,31 +1,28 @@
 #pragma once
 // Operators y = f(a, b), element by element, with broadcasting (operators/common/broadcast.h): one
-// class for all of them, and how a function becomes an operator.
+// class for all of them, and how the rows of a table become operators.
 //
-//   RegisterBinary<AddFunction, float, double>({.type = "Add", .doc = "Y = A + B."}, __FILE__);
+//   RegisterBinary(kArithmetic, __FILE__);                          // <stem>.cc
+//   RegisterBinaryOperators<CUDAContext>(kArithmetic, __FILE__);    // <stem>_cuda.cc
 //
-// A function is a struct without members and a call operator for each of the element types; the
-// result's type is the output's. A and B have elements of one type. Y may be A, or B where the row
-// and the rules of broadcasting allow it, when it has the result's shape.
+// A function is a struct without members; its operands have one type. Y may be A, or B where the
+// row and the rules of broadcasting allow it, when it has the result's shape.
 
-#include <set>
 #include <type_traits>
-#include <utility>
 
-#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "caffe2_core/tensor/data_type.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/broadcast.h"
+#include "operators/elementwise/binary_functions.h"
+#include "operators/elementwise/function_schema.h"
+#include "operators/elementwise/function_table.h"
 #include "operators/elementwise/map.h"
 
 namespace caffe2rt {
 
-class CUDAContext;
-
-// THROWS where an element is 0; a device does at its next wait.
+// THROWS if a divisor is 0.
 template <class T>
 void RequireNonZero(CPUContext&, const T* b, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
@@ -53,7 +50,7 @@ class BinaryElementwiseOp final : public Operator<Context> {
  private:
   template <class T>
   bool RunWithType(const Tensor& A) {
-    using Result = std::decay_t<decltype(Function{}(T{}, T{}))>;
+    using Result = ResultOf<Function, T, T>;
     const Tensor& B = Input(1);
     CAFFE_ENFORCE(B.IsType<T>(), "input 1 (B) has elements of type ", B.dtype().name(), ", want ",
                   A.dtype().name(), " as input 0 (A)");
@@ -70,7 +67,7 @@ class BinaryElementwiseOp final : public Operator<Context> {
                     IntArrayRef(plan_.output_dims()), ": name another blob");
     }
     if (Y != &A && Y != &B) Y->Resize(same ? A.sizes() : IntArrayRef(plan_.output_dims()));
-    if constexpr (Function::kNeedsNonZero && std::is_integral_v<T>) {
+    if constexpr (NeedsNonZero<Function> && std::is_integral_v<T>) {
       if (Y->numel() > 0) RequireNonZero(context_, B.data<T>(), B.numel());
     }
     A.data<T>(), B.data<T>();  // THROWS before the output is touched
@@ -80,7 +77,7 @@ class BinaryElementwiseOp final : public Operator<Context> {
     if (same) {
       Zip(context_, A.numel(), a, b, y, Function{});
     } else if (plan_.output_size() > 0) {
-      ZipBroadcast(context_, plan_, a, b, y, Function{});
+      ZipBroadcast(context_, plan_.loops(), a, b, y, Function{});
     }
     return true;
   }
@@ -89,28 +86,20 @@ class BinaryElementwiseOp final : public Operator<Context> {
   BroadcastPlan plan_;
 };
 
-struct BinaryRow {
-  const char* type;
-  const char* doc;
-  std::set<std::pair<int, int>> inplace = {};
-  TensorProto_DataType result =
-      TensorProto::UNDEFINED;  // the output's type where it is not the inputs'
-};
-
-// The schema of a row.
-void RegisterBinarySchema(const BinaryRow& row, const char* file);
-
-// Schema and CPU operator of a row, for elements of First and Rest.
-template <class Function, class First, class... Rest>
-void RegisterBinary(const BinaryRow& row, const char* file) {
-  RegisterBinarySchema(row, file);
-  RegisterCpuOperator<BinaryElementwiseOp<CPUContext, Function, First, Rest...>>(row.type, file);
+// The operator of each row for Context's device.
+template <class Context, class... Rows>
+void RegisterBinaryOperators(const FunctionTable<Rows...>& table, const char* file) {
+  table.ForEach([file]<class Function, class... Ts>(const BinaryRow<Function, Ts...>& row) {
+    RegisterOperator<BinaryElementwiseOp<Context, Function, Ts...>>(Context::GetDeviceType(),
+                                                                    row.type, file);
+  });
 }
 
-// The CUDA operator of a row; where it is called, map.cuh is included.
-template <class Function, class First, class... Rest>
-void RegisterBinaryCuda(const char* type, const char* file) {
-  RegisterOperator<BinaryElementwiseOp<CUDAContext, Function, First, Rest...>>(CUDA, type, file);
+// Schema, gradient maker and CPU operator of each row.
+template <class... Rows>
+void RegisterBinary(const FunctionTable<Rows...>& table, const char* file) {
+  table.ForEach([file](const auto& row) { DeclareRow(row, file); });
+  RegisterBinaryOperators<CPUContext>(table, file);
 }
 
 }  // namespace caffe2rt

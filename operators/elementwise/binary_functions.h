@@ -1,56 +1,194 @@
 #pragma once
-// Element functions of two numbers. `arithmetic.cc`, `comparisons.cc` and `logic.cc` list them.
+// Element functions of two numbers, and the tables of their operators.
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "caffe2_core/base/simd.h"
+#include "operators/elementwise/function_table.h"
 #include "operators/math/wrapping.h"
 
 namespace caffe2rt {
 
-#define CAFFE2RT_BINARY_FUNCTION(Name, Result, expression)   \
-  struct Name {                                              \
-    static constexpr bool kNeedsNonZero = false;             \
-    template <class T>                                       \
-    CAFFE2RT_SIMD_INLINE Result operator()(T a, T b) const { \
-      return static_cast<Result>(expression);                \
-    }                                                        \
+// A function that marks itself so is not called before RequireNonZero has checked integer divisors.
+template <class Function>
+concept NeedsNonZero = requires {
+  requires Function::kNeedsNonZero;
+};
+
+struct AddFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
+    return math::WrappingAdd(a, b);
   }
+};
 
-CAFFE2RT_BINARY_FUNCTION(AddFunction, T, math::WrappingAdd(a, b));
-CAFFE2RT_BINARY_FUNCTION(SubFunction, T, math::WrappingSubtract(a, b));
-CAFFE2RT_BINARY_FUNCTION(MulFunction, T, math::WrappingMultiply(a, b));
+struct SubFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
+    return math::WrappingSubtract(a, b);
+  }
+};
 
-CAFFE2RT_BINARY_FUNCTION(LessFunction, bool, a < b);
-CAFFE2RT_BINARY_FUNCTION(LessEqualFunction, bool, a <= b);
-CAFFE2RT_BINARY_FUNCTION(GreaterFunction, bool, a > b);
-CAFFE2RT_BINARY_FUNCTION(GreaterEqualFunction, bool, a >= b);
-CAFFE2RT_BINARY_FUNCTION(EqualFunction, bool, a == b);
-CAFFE2RT_BINARY_FUNCTION(NotEqualFunction, bool, a != b);
+struct MulFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
+    return math::WrappingMultiply(a, b);
+  }
+};
 
-CAFFE2RT_BINARY_FUNCTION(AndFunction, T, a& b);
-CAFFE2RT_BINARY_FUNCTION(OrFunction, T, a | b);
-CAFFE2RT_BINARY_FUNCTION(XorFunction, T, a ^ b);
-
-// A NaN in `a` stays, one in `b` is passed over.
-CAFFE2RT_BINARY_FUNCTION(MaxFunction, T, a < b ? b : a);
-CAFFE2RT_BINARY_FUNCTION(MinFunction, T, b < a ? b : a);
-
-#undef CAFFE2RT_BINARY_FUNCTION
-
-// Integers truncate towards 0; the smallest one divided by -1 wraps around to itself. REQUIRES: b
-// != 0 for integers.
+// Integers truncate towards 0; the smallest one divided by -1 wraps around to itself. An integer
+// divided by 0 is 0: kernels of a device go on where RequireNonZero has reported it.
 struct DivFunction {
   static constexpr bool kNeedsNonZero = true;
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
-      return b == T(-1) ? math::WrappingNegate(a) : static_cast<T>(a / b);
+      // One comparison for b == 0 and b == -1.
+      using U = std::make_unsigned_t<T>;
+      if (static_cast<U>(static_cast<U>(b) + U{1}) <= U{1}) {
+        return b == 0 ? T(0) : math::WrappingNegate(a);
+      }
+      return static_cast<T>(a / b);
     } else {
       return a / b;
     }
   }
+};
+
+struct LessFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE bool operator()(T a, T b) const {
+    return a < b;
+  }
+};
+
+struct LessEqualFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE bool operator()(T a, T b) const {
+    return a <= b;
+  }
+};
+
+struct GreaterFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE bool operator()(T a, T b) const {
+    return a > b;
+  }
+};
+
+struct GreaterEqualFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE bool operator()(T a, T b) const {
+    return a >= b;
+  }
+};
+
+struct EqualFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE bool operator()(T a, T b) const {
+    return a == b;
+  }
+};
+
+struct NotEqualFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE bool operator()(T a, T b) const {
+    return a != b;
+  }
+};
+
+struct AndFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
+    return static_cast<T>(a & b);
+  }
+};
+
+struct OrFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
+    return static_cast<T>(a | b);
+  }
+};
+
+struct XorFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
+    return static_cast<T>(a ^ b);
+  }
+};
+
+// A NaN in `a` stays, one in `b` is passed over.
+struct MaxFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
+};
+
+struct MinFunction {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
+};
+
+template <class Function>
+using ArithmeticRow = BinaryRow<Function, float, double, int32_t, int64_t>;
+inline constexpr FunctionTable kArithmetic{
+    ArithmeticRow<AddFunction>{
+        .type = "Add", .doc = "Y = A + B.", .inplace = BinaryInplace::kEither},
+    ArithmeticRow<SubFunction>{
+        .type = "Sub", .doc = "Y = A - B.", .inplace = BinaryInplace::kEither},
+    ArithmeticRow<MulFunction>{
+        .type = "Mul", .doc = "Y = A * B.", .inplace = BinaryInplace::kEither},
+    ArithmeticRow<DivFunction>{.type = "Div",
+                               .doc = "Y = A / B; integers truncate towards 0.",
+                               .inplace = BinaryInplace::kFirst},
+};
+
+template <class Function>
+using ComparisonRow = BinaryRow<Function, float, double, int32_t, int64_t, bool>;
+inline constexpr FunctionTable kComparisons{
+    ComparisonRow<LessFunction>{
+        .type = "LT", .doc = "Y = A < B.", .gradient = GradientKind::kUndefined},
+    ComparisonRow<LessEqualFunction>{
+        .type = "LE", .doc = "Y = A <= B.", .gradient = GradientKind::kUndefined},
+    ComparisonRow<GreaterFunction>{
+        .type = "GT", .doc = "Y = A > B.", .gradient = GradientKind::kUndefined},
+    ComparisonRow<GreaterEqualFunction>{
+        .type = "GE", .doc = "Y = A >= B.", .gradient = GradientKind::kUndefined},
+    ComparisonRow<EqualFunction>{
+        .type = "EQ", .doc = "Y = A == B.", .gradient = GradientKind::kUndefined},
+    ComparisonRow<NotEqualFunction>{
+        .type = "NE", .doc = "Y = A != B.", .gradient = GradientKind::kUndefined},
+};
+
+template <class Function>
+using BoolRow = BinaryRow<Function, bool>;
+template <class Function>
+using BitwiseRow = BinaryRow<Function, bool, int32_t, int64_t>;
+inline constexpr FunctionTable kLogic{
+    BoolRow<AndFunction>{.type = "And",
+                         .doc = "Y = A and B.",
+                         .inplace = BinaryInplace::kFirst,
+                         .gradient = GradientKind::kUndefined},
+    BoolRow<OrFunction>{.type = "Or",
+                        .doc = "Y = A or B.",
+                        .inplace = BinaryInplace::kFirst,
+                        .gradient = GradientKind::kUndefined},
+    BoolRow<XorFunction>{.type = "Xor",
+                         .doc = "Y = A or B, not both.",
+                         .inplace = BinaryInplace::kFirst,
+                         .gradient = GradientKind::kUndefined},
+    BitwiseRow<AndFunction>{
+        .type = "BitwiseAnd", .doc = "Y = A & B, bit by bit.", .inplace = BinaryInplace::kFirst},
+    BitwiseRow<OrFunction>{
+        .type = "BitwiseOr", .doc = "Y = A | B, bit by bit.", .inplace = BinaryInplace::kFirst},
+    BitwiseRow<XorFunction>{
+        .type = "BitwiseXor", .doc = "Y = A ^ B, bit by bit.", .inplace = BinaryInplace::kFirst},
 };
 
 }  // namespace caffe2rt

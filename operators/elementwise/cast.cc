@@ -5,20 +5,22 @@
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
-#include "operators/elementwise/cast_function.h"
-#include "operators/elementwise/map.h"
 
 namespace caffe2rt {
 
 namespace {
 
-// The number that `to` gives, of whatever value; UNDEFINED for a name that is none.
+constexpr ArgumentSpec<int> kCastTo{"to", TensorProto::FLOAT,
+                                    "the type of Y: a number or name of TensorProto.DataType"};
+constexpr ArgumentSpec<std::string> kCastToName{kCastTo.name, ""};
+constexpr ArgumentSpec<int> kCastFromType{"from_type", 0, "accepted for old nets; has no effect"};
+
+// The number that `to` gives, whatever its value; UNDEFINED for an unknown name.
 int RequestedType(const ArgumentHelper& args, std::string* name) {
-  if (!args.HasSingleArgumentOfType<std::string>("to")) {
-    return args.GetSingleArgument<int>("to", TensorProto::FLOAT);
-  }
-  *name = args.GetSingleArgument<std::string>("to", "");
+  if (!args.HasSingleArgumentOfType<std::string>(kCastTo.name)) return args.Read(kCastTo);
+  *name = args.Read(kCastToName);
   const std::string upper = AsciiUpper(*name);
   TensorProto_DataType type = TensorProto::UNDEFINED;
   TensorProto_DataType_Parse(upper, &type);
@@ -58,27 +60,13 @@ TensorProto_DataType CastTarget(const ArgumentHelper& args) {
   return static_cast<TensorProto_DataType>(type);
 }
 
-template <class To, class From>
-void CastElements(CPUContext& context, int64_t n, const From* x, To* y) {
-  if constexpr (std::is_same_v<To, std::string>) {
-    for (int64_t i = 0; i < n; ++i) {
-      if constexpr (std::is_floating_point_v<From>) {
-        y[i] = FixedText(x[i], 6);
-      } else {
-        y[i] = IntegerText(x[i]);
-      }
-    }
-  } else {
-    Map(context, n, x, y, CastFunction<To>{});
-  }
-}
-
 void RegisterCast() {
   RegisterSchema("Cast", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Arg("to", "the type of Y: a number or name of TensorProto.DataType", 1)
-      .Arg("from_type", "accepted for old nets; has no effect", 0)
+      // Numbers or names: `caffe2 check` must not read them as numbers.
+      .Arg(kCastTo.name, kCastTo.doc, kCastTo.default_value)
+      .Arg(kCastFromType.name, kCastFromType.doc, kCastFromType.default_value)
       .Input(0, "X", "any shape, numbers or bools")
       .Output(0, "Y", "the shape of X, elements of type `to`")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {

@@ -1,21 +1,23 @@
-// Cast on CUDA. Strings live on the CPU alone.
+// The kernels of Cast: from each of its types to each.
 
-#include "contexts/cuda/cuda_context.h"
-#include "operators/elementwise/cast.h"
-#include "operators/elementwise/cast_function.h"
+#include "operators/elementwise/cast_kernels.h"
 #include "operators/elementwise/map.cuh"
 
 namespace caffe2rt {
 
-template <class To, class From>
-void CastElements(CUDAContext& context, int64_t n, const From* x, To* y) {
-  if constexpr (std::is_same_v<To, std::string>) {
-    CAFFE_THROW("argument to is STRING: strings are on the CPU alone, cast there");
-  } else {
-    Map(context, n, x, y, CastFunction<To>{});
-  }
-}
+namespace internal {
 
-void RegisterCastCuda() { RegisterOperator<CastOp<CUDAContext>>(CUDA, "Cast", __FILE__); }
+template <class Types>
+struct CastRows;
+template <class... Ts>
+struct CastRows<ElementTypes<Ts...>> {
+  template <class To>
+  using Row = UnaryRow<CastFunction<To>, Ts...>;
+  using Table = const FunctionTable<Row<Ts>...>;
+};
+
+}  // namespace internal
+
+template struct CudaKernels<internal::CastRows<CastTypes>::Table>;
 
 }  // namespace caffe2rt

@@ -1,31 +1,23 @@
 #pragma once
 // Cast: Y = X as another element type, `to` (a number of TensorProto.DataType or its name).
 //   X any shape of numbers or bools; Y the same shape.
-// Floats are cut towards 0. What does not fit goes through int32 and wraps around (300.5 to uint8
-// is 44); what does not fit into int32 or int64 either, NaN included, gives the smallest number
-// there. To bool everything but 0 is true; to strings numbers are written as printf's %d and %f do.
-// half floats are refused, as in the original.
+// cast_kernels.h has the rules for numbers; strings are written as printf's %d and %f do.
+// Half floats are rejected, as in Caffe2.
 
-#include <cstdint>
-#include <limits>
 #include <string>
 #include <type_traits>
 
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
-#include "contexts/cpu/cpu_context.h"
+#include "operators/elementwise/cast_kernels.h"
 
 namespace caffe2rt {
 
 // The argument `to`; FLOAT when it is missing. THROWS when it names no element type that Cast can
 // make.
 TensorProto_DataType CastTarget(const ArgumentHelper& args);
-
-// y[i] = x[i] as To.
-template <class To, class From>
-void CastElements(CPUContext& context, int64_t n, const From* x, To* y);
 
 template <class Context>
 class CastOp final : public Operator<Context> {
@@ -63,15 +55,35 @@ class CastOp final : public Operator<Context> {
   template <class To>
   bool RunTo() {
     const Tensor& X = Input(0);
-    return DispatchByType<float, int32_t, int64_t, double, bool, uint8_t, int8_t, uint16_t,
-                          int16_t>(X.dtype(), "input 0 (X)", [&](auto element) {
-      using From = decltype(element);
-      const From* x = X.data<From>();
-      Tensor* Y = Output(0);
-      Y->ResizeLike(X);
-      CastElements<To, From>(context_, X.numel(), x, Y->template mutable_data<To>());
-      return true;
-    });
+    return [&]<class... Ts>(ElementTypes<Ts...>) {
+      return DispatchByType<Ts...>(X.dtype(), "input 0 (X)", [&](auto element) {
+        using From = decltype(element);
+        const From* x = X.data<From>();
+        Tensor* Y = Output(0);
+        Y->ResizeLike(X);
+        To* y = Y->template mutable_data<To>();
+        if constexpr (!std::is_same_v<To, std::string>) {
+          Map(context_, X.numel(), x, y, CastFunction<To>{});
+        } else if constexpr (Context::GetDeviceType() == CPU) {
+          WriteNumbers(X.numel(), x, y);
+        } else {
+          CAFFE_THROW("argument to is STRING: strings are on the CPU alone, cast there");
+        }
+        return true;
+      });
+    }(CastTypes());
+  }
+
+  // As printf's %f and %d do.
+  template <class From>
+  static void WriteNumbers(int64_t n, const From* x, std::string* y) {
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (std::is_floating_point_v<From>) {
+        y[i] = FixedText(x[i], 6);
+      } else {
+        y[i] = IntegerText(x[i]);
+      }
+    }
   }
 
   const TensorProto_DataType to_;

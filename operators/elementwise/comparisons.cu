@@ -1,28 +1,10 @@
-// Comparisons of two tensors on CUDA.
+// Kernels of LT, LE, GT, GE, EQ, NE.
 
-#include "contexts/cuda/cuda_context.h"
-#include "operators/elementwise/binary.h"
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/map.cuh"
 
 namespace caffe2rt {
 
-namespace {
-
-template <class Function>
-void RegisterComparisonCuda(const char* type) {
-  RegisterBinaryCuda<Function, float, double, int32_t, int64_t, bool>(type, __FILE__);
-}
-
-}  // namespace
-
-void RegisterComparisonsCuda() {
-  RegisterComparisonCuda<LessFunction>("LT");
-  RegisterComparisonCuda<LessEqualFunction>("LE");
-  RegisterComparisonCuda<GreaterFunction>("GT");
-  RegisterComparisonCuda<GreaterEqualFunction>("GE");
-  RegisterComparisonCuda<EqualFunction>("EQ");
-  RegisterComparisonCuda<NotEqualFunction>("NE");
-}
+template struct CudaKernels<decltype(kComparisons)>;
 
 }  // namespace caffe2rt

@@ -2,12 +2,16 @@
 // The kernels of elementwise operators on CUDA: map.h's functions for a CUDAContext. A function is
 // a struct of plain numbers whose operator() is CAFFE2RT_SIMD_INLINE, the same as on the CPU. Where
 // all memory is aligned, a thread loads and stores 16 bytes at once.
+//
+// A .cu instantiates the kernels of a whole table, so that a new row needs no new line there:
+//
+//   template struct CudaKernels<decltype(kActivations)>;
 
-#include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "contexts/cuda/cuda_report.h"
-#include "operators/common/broadcast.h"
 #include "operators/common/loop_nest.h"
+#include "operators/elementwise/function_table.h"
+#include "operators/elementwise/map.h"
 
 namespace caffe2rt {
 
@@ -129,16 +133,16 @@ void Zip(CUDAContext& context, int64_t n, const T* a, const T* b, R* y, const Fu
 }
 
 template <class T, class R, class Function>
-void ZipBroadcast(CUDAContext& context, const BroadcastPlan& plan, const T* a, const T* b, R* y,
+void ZipBroadcast(CUDAContext& context, const BroadcastLoops& loops, const T* a, const T* b, R* y,
                   const Function& f) {
   internal::CudaZipBroadcast<T, R, Function> kernel{{}, a, b, y, f};
-  const auto add = [&kernel](const BroadcastPlan::Loop& loop) {
+  const auto add = [&kernel](const BroadcastLoop& loop) {
     kernel.nest.Add(loop.size, {loop.a_stride, loop.b_stride});
   };
-  for (int i = 0; i < plan.outer_count(); ++i) add(plan.outer(i));
-  add(plan.middle());
-  add(plan.inner());
-  ForEach(context, plan.output_size(), kernel, "ZipBroadcast");
+  for (int i = 0; i < loops.outer_count; ++i) add(loops.outer[static_cast<size_t>(i)]);
+  add(loops.middle);
+  add(loops.inner);
+  ForEach(context, loops.output_size, kernel, "ZipBroadcast");
 }
 
 template <class T>
@@ -147,5 +151,43 @@ void RequireNonZero(CUDAContext& context, const T* b, int64_t n) {
       "Div: input 1 (B) is 0 at element %, want other numbers: integers cannot be divided by 0";
   ForEach(context, n, internal::CudaFindZero<T>{b, ReportOf(context), text}, "RequireNonZero");
 }
+
+namespace internal {
+
+// The functions above for one element type; a pointer to a function instantiates it.
+template <class Function, class T>
+struct UnaryKernels {
+  void (*map)(CUDAContext&, int64_t, const T*, ResultOf<Function, T>*, const Function&) = &Map;
+};
+template <class Function, class T>
+struct BinaryKernels {
+  using Result = ResultOf<Function, T, T>;
+  void (*zip)(CUDAContext&, int64_t, const T*, const T*, Result*, const Function&) = &Zip;
+  void (*zip_broadcast)(CUDAContext&, const BroadcastLoops&, const T*, const T*, Result*,
+                        const Function&) = &ZipBroadcast;
+};
+
+template <class Row>
+struct RowKernels;
+template <class Function, class... Ts>
+struct RowKernels<UnaryRow<Function, Ts...>> : UnaryKernels<Function, Ts>... {};
+template <class Function, class... Ts>
+struct RowKernels<BinaryRow<Function, Ts...>> : BinaryKernels<Function, Ts>... {};
+
+template <class... Rows>
+struct TableKernels : RowKernels<Rows>... {};
+
+}  // namespace internal
+
+// The kernels of every row and element type. An explicit instantiation defines kPointers, which
+// keeps them in the object file.
+template <class Table>
+struct CudaKernels;
+template <class... Rows>
+struct CudaKernels<const FunctionTable<Rows...>> {
+  static const internal::TableKernels<Rows...> kPointers;
+};
+template <class... Rows>
+const internal::TableKernels<Rows...> CudaKernels<const FunctionTable<Rows...>>::kPointers{};
 
 }  // namespace caffe2rt

@@ -1,17 +1,20 @@
 #pragma once
-// The loops of elementwise operators on the CPU: y[i] = f(x[i]) and y[i] = f(a[i], b[i]), with
-// broadcasting.
+// The loops of elementwise operators: y[i] = f(x[i]) and y[i] = f(a[i], b[i]), with broadcasting,
+// on the CPU, and the same functions for CUDA, which a .cu instantiates (map.cuh).
 //
-// A function is a struct of plain numbers whose operator() is CAFFE2RT_SIMD_INLINE; the loop is
-// compiled for each instruction set around it. Outputs may be inputs (in place) as whole arrays.
+// A function is a struct of plain numbers whose operator() is CAFFE2RT_SIMD_INLINE; on the CPU the
+// loop is compiled for each instruction set around it. Outputs may be inputs (in place) as whole
+// arrays.
 
 #include <cstdint>
 
 #include "caffe2_core/base/simd.h"
-#include "contexts/cpu/cpu_context.h"
-#include "operators/common/broadcast.h"
+#include "operators/common/broadcast_loops.h"
 
 namespace caffe2rt {
+
+class CPUContext;
+class CUDAContext;
 
 namespace internal {
 
@@ -42,8 +45,8 @@ template <class Function>
 struct BroadcastKernel {
   Function function;
   template <class T, class R>
-  CAFFE2RT_SIMD_INLINE void operator()(BroadcastPlan::Loop inner, BroadcastPlan::Loop middle,
-                                       const T* a, const T* b, R* y) const {
+  CAFFE2RT_SIMD_INLINE void operator()(BroadcastLoop inner, BroadcastLoop middle, const T* a,
+                                       const T* b, R* y) const {
     const Function f = function;
     const int64_t n = inner.size;
     for (int64_t j = 0; j < middle.size; ++j) {
@@ -81,6 +84,9 @@ void Map(CPUContext&, int64_t n, const T* x, R* y, const Function& f) {
 }
 
 template <class T, class R, class Function>
+void Map(CUDAContext& context, int64_t n, const T* x, R* y, const Function& f);
+
+template <class T, class R, class Function>
 void Zip(CPUContext&, int64_t n, const T* a, const T* b, R* y, const Function& f) {
   if (n <= internal::kFewElements) {
     for (int64_t i = 0; i < n; ++i) y[i] = f(a[i], b[i]);
@@ -89,14 +95,24 @@ void Zip(CPUContext&, int64_t n, const T* a, const T* b, R* y, const Function& f
   }
 }
 
-// Over a plan whose output has elements.
 template <class T, class R, class Function>
-void ZipBroadcast(CPUContext&, const BroadcastPlan& plan, const T* a, const T* b, R* y,
+void Zip(CUDAContext& context, int64_t n, const T* a, const T* b, R* y, const Function& f);
+
+// REQUIRES: loops.output_size > 0.
+template <class T, class R, class Function>
+void ZipBroadcast(CPUContext&, const BroadcastLoops& loops, const T* a, const T* b, R* y,
                   const Function& f) {
   const internal::BroadcastKernel<Function> kernel{f};
-  plan.ForEachBlock([&](int64_t a_offset, int64_t b_offset, int64_t y_offset) {
-    RunSimd(kernel, plan.inner(), plan.middle(), a + a_offset, b + b_offset, y + y_offset);
+  loops.ForEachBlock([&](int64_t a_offset, int64_t b_offset, int64_t y_offset) {
+    RunSimd(kernel, loops.inner, loops.middle, a + a_offset, b + b_offset, y + y_offset);
   });
 }
+template <class T, class R, class Function>
+void ZipBroadcast(CUDAContext& context, const BroadcastLoops& loops, const T* a, const T* b, R* y,
+                  const Function& f);
+
+// The next wait for the stream THROWS if a divisor is 0 (binary.h has this for the CPU).
+template <class T>
+void RequireNonZero(CUDAContext& context, const T* b, int64_t n);
 
 }  // namespace caffe2rt

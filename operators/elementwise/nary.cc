@@ -2,14 +2,14 @@
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
 
 namespace caffe2rt {
 
 namespace {
 
-template <NaryKind kKind, class First, class... Rest>
-void RegisterNaryOperator(const char* type, const char* doc) {
+void RegisterNarySchema(const char* type, const char* doc) {
   RegisterSchema(type, __FILE__)
       .NumInputs(1, INT_MAX)
       .NumOutputs(1)
@@ -25,17 +25,15 @@ void RegisterNaryOperator(const char* type, const char* doc) {
         return cost;
       })
       .SetDoc(doc);
-  RegisterCpuOperator<NaryOp<CPUContext, kKind, First, Rest...>>(type, __FILE__);
 }
 
 }  // namespace
 
 void RegisterNary() {
-  RegisterNaryOperator<NaryKind::kSum, float, double, int32_t, int64_t>(
-      "Sum", "Y = X0 + X1 + ..., without broadcasting.");
-  RegisterNaryOperator<NaryKind::kMean, float, double>("Mean", "Y = the mean of X0, X1, ....");
-  RegisterNaryOperator<NaryKind::kMax, float>("Max", "Y = the largest of X0, X1, ....");
-  RegisterNaryOperator<NaryKind::kMin, float>("Min", "Y = the smallest of X0, X1, ....");
+  kNary.ForEach([]<NaryKind kKind, class... Ts>(const NaryRow<kKind, Ts...>& row) {
+    RegisterNarySchema(row.type, row.doc);
+    RegisterCpuOperator<NaryOp<CPUContext, kKind, Ts...>>(row.type, __FILE__);
+  });
 }
 
 }  // namespace caffe2rt

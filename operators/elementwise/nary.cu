@@ -1,8 +1,7 @@
 // Sum, Mean, Max, Min of several tensors on CUDA: one pass over up to eight inputs.
 
-#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/map.cuh"
-#include "operators/elementwise/nary.h"
+#include "operators/elementwise/nary_kernels.h"
 
 namespace caffe2rt {
 
@@ -63,20 +62,23 @@ void CombineAndScale(CUDAContext& context, const void* const* inputs, size_t cou
   CombineAll<true>(context, inputs, count, n, y, function, factor);
 }
 
-namespace {
+namespace internal {
 
-template <NaryKind kKind, class... Types>
-void RegisterNaryCudaOperator(const char* type) {
-  RegisterOperator<NaryOp<CUDAContext, kKind, Types...>>(CUDA, type, __FILE__);
-}
+template <NaryKind kKind, class T>
+struct NaryKernels {
+  void (*combine)(CUDAContext&, const void* const*, size_t, int64_t, T*,
+                  const NaryFunction<kKind>&) = &Combine;
+};
+template <class T>
+struct NaryKernels<NaryKind::kMean, T> {
+  void (*combine_and_scale)(CUDAContext&, const void* const*, size_t, int64_t, T*,
+                            const NaryFunction<NaryKind::kMean>&, T) = &CombineAndScale;
+};
+template <NaryKind kKind, class... Ts>
+struct RowKernels<NaryRow<kKind, Ts...>> : NaryKernels<kKind, Ts>... {};
 
-}  // namespace
+}  // namespace internal
 
-void RegisterNaryCuda() {
-  RegisterNaryCudaOperator<NaryKind::kSum, float, double, int32_t, int64_t>("Sum");
-  RegisterNaryCudaOperator<NaryKind::kMean, float, double>("Mean");
-  RegisterNaryCudaOperator<NaryKind::kMax, float>("Max");
-  RegisterNaryCudaOperator<NaryKind::kMin, float>("Min");
-}
+template struct CudaKernels<decltype(kNary)>;
 
 }  // namespace caffe2rt

@@ -9,45 +9,9 @@
 
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
-#include "contexts/cpu/cpu_context.h"
-#include "operators/elementwise/binary_functions.h"
-#include "operators/elementwise/map.h"
+#include "operators/elementwise/nary_kernels.h"
 
 namespace caffe2rt {
-
-// What the operator makes of its inputs.
-enum class NaryKind { kSum, kMean, kMax, kMin };
-
-template <class T>
-struct TimesFactor {
-  T factor;
-  CAFFE2RT_SIMD_INLINE T operator()(T x) const { return x * factor; }
-};
-
-// y = the inputs combined one after the other. y may be inputs[0]. REQUIRES: count
-// >= 1.
-template <class T, class Function>
-void Combine(CPUContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
-             const Function& function) {
-  // Blocks that stay in the first cache while the inputs pass by.
-  constexpr int64_t kBlock = 4096 / sizeof(T);
-  for (int64_t start = 0; start < n; start += kBlock) {
-    const int64_t length = n - start < kBlock ? n - start : kBlock;
-    const T* sum = static_cast<const T*>(inputs[0]) + start;
-    for (size_t k = 1; k < count; ++k) {
-      Zip(context, length, sum, static_cast<const T*>(inputs[k]) + start, y + start, function);
-      sum = y + start;
-    }
-  }
-}
-
-// The same, each result times `factor`.
-template <class T, class Function>
-void CombineAndScale(CPUContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
-                     const Function& function, T factor) {
-  Combine(context, inputs, count, n, y, function);
-  Map(context, n, y, y, TimesFactor<T>{factor});
-}
 
 template <class Context, NaryKind kKind, class First, class... Rest>
 class NaryOp final : public Operator<Context> {
@@ -67,9 +31,7 @@ class NaryOp final : public Operator<Context> {
 
  private:
   static constexpr bool kOneShape = kKind == NaryKind::kSum || kKind == NaryKind::kMean;
-  using Function =
-      std::conditional_t<kOneShape, AddFunction,
-                         std::conditional_t<kKind == NaryKind::kMax, MaxFunction, MinFunction>>;
+  using Function = NaryFunction<kKind>;
 
   template <class T>
   bool RunWithType(const Tensor& X) {

@@ -2,6 +2,7 @@
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/elementwise/map.h"
 #include "operators/elementwise/pow_functions.h"
 
@@ -15,9 +16,9 @@ void PowersOf(CPUContext& context, int64_t n, const float* a, const float* b, fl
   Zip(context, n, a, b, y, PowerFunction{});
 }
 
-void PowersOf(CPUContext& context, const BroadcastPlan& plan, const float* a, const float* b,
+void PowersOf(CPUContext& context, const BroadcastLoops& loops, const float* a, const float* b,
               float* y) {
-  ZipBroadcast(context, plan, a, b, y, PowerFunction{});
+  ZipBroadcast(context, loops, a, b, y, PowerFunction{});
 }
 
 void RegisterPow() {
@@ -25,7 +26,7 @@ void RegisterPow() {
   schema.NumInputs(1, 2)
       .NumOutputs(1)
       .AllowInplace({{0, 0}, {1, 0}})
-      .Arg("exponent", "the exponent when there is one input", 0)
+      .Arg(kPowExponent)
       .Input(0, "A", "any shape, float")
       .Input(1, "B", "the exponents: the shape of A, or one that fits into it")
       .Output(0, "Y", "the shape of A")

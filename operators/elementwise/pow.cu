@@ -1,9 +1,8 @@
-// Pow on CUDA.
+// The kernels of Pow.
 
-#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/map.cuh"
-#include "operators/elementwise/pow.h"
 #include "operators/elementwise/pow_functions.h"
+#include "operators/elementwise/pow_kernels.h"
 
 namespace caffe2rt {
 
@@ -15,11 +14,9 @@ void PowersOf(CUDAContext& context, int64_t n, const float* a, const float* b, f
   Zip(context, n, a, b, y, PowerFunction{});
 }
 
-void PowersOf(CUDAContext& context, const BroadcastPlan& plan, const float* a, const float* b,
+void PowersOf(CUDAContext& context, const BroadcastLoops& loops, const float* a, const float* b,
               float* y) {
-  ZipBroadcast(context, plan, a, b, y, PowerFunction{});
+  ZipBroadcast(context, loops, a, b, y, PowerFunction{});
 }
-
-void RegisterPowCuda() { RegisterOperator<PowOp<CUDAContext>>(CUDA, "Pow", __FILE__); }
 
 }  // namespace caffe2rt

@@ -4,17 +4,13 @@
 //   older rules (operators/common/broadcast.h).
 
 #include "caffe2_core/runtime/operator.h"
-#include "contexts/cpu/cpu_context.h"
 #include "operators/common/broadcast.h"
+#include "operators/elementwise/pow_kernels.h"
 
 namespace caffe2rt {
 
-// y[i] = x[i] ^ exponent. y may be x.
-void PowerOf(CPUContext& context, int64_t n, const float* x, float exponent, float* y);
-// y[i] = a[i] ^ b[i]. y may be a or b.
-void PowersOf(CPUContext& context, int64_t n, const float* a, const float* b, float* y);
-void PowersOf(CPUContext& context, const BroadcastPlan& plan, const float* a, const float* b,
-              float* y);
+inline constexpr ArgumentSpec<float> kPowExponent{"exponent", 0.0f,
+                                                  "the exponent when there is one input"};
 
 template <class Context>
 class PowOp final : public Operator<Context> {
@@ -23,14 +19,13 @@ class PowOp final : public Operator<Context> {
   PowOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         arguments_(this->args()),
-        exponent_(this->template GetSingleArgument<float>("exponent", 0.0f)) {
-    CAFFE_ENFORCE(InputSize() == 2 || HasArgument("exponent"),
+        exponent_(this->ReadArgument(kPowExponent)) {
+    CAFFE_ENFORCE(InputSize() == 2 || HasArgument(kPowExponent),
                   "no exponent is given: set the argument exponent, or add input 1");
     CAFFE_ENFORCE(arguments_.legacy || arguments_.axis == -1, "argument axis is ", arguments_.axis,
                   " without the argument broadcast, want both");
-    CAFFE_ENFORCE(
-        arguments_.legacy || this->template GetSingleArgument<std::string>("axis_str", "").empty(),
-        "argument axis_str is set without the argument broadcast, want both");
+    CAFFE_ENFORCE(arguments_.legacy || this->ReadArgument(kBroadcastAxisStr).empty(),
+                  "argument axis_str is set without the argument broadcast, want both");
   }
 
   bool RunOnDevice() override {
@@ -69,7 +64,7 @@ class PowOp final : public Operator<Context> {
     if (same) {
       PowersOf(context_, A.numel(), A.data<float>(), B.data<float>(), y);
     } else if (plan_.output_size() > 0) {
-      PowersOf(context_, plan_, A.data<float>(), B.data<float>(), y);
+      PowersOf(context_, plan_.loops(), A.data<float>(), B.data<float>(), y);
     }
     return true;
   }

@@ -2,6 +2,7 @@
 
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/elementwise/map.h"
 
 namespace caffe2rt {
@@ -9,7 +10,7 @@ namespace caffe2rt {
 void PRelu(CPUContext&, int64_t outer, int64_t channels, int64_t inner, const float* x,
            const float* slopes, float* y) {
   if (outer == 0 || channels == 0 || inner == 0) return;
-  using Loop = BroadcastPlan::Loop;
+  using Loop = BroadcastLoop;
   const internal::BroadcastKernel<PReluFunction> kernel{};
   if (inner == 1) {
     RunSimd(kernel, Loop{channels, 1, 1}, Loop{outer, channels, 0}, x, slopes, y);
@@ -27,7 +28,7 @@ void RegisterPrelu() {
       .NumInputs(2)
       .NumOutputs(1)
       .AllowInplace({{0, 0}})
-      .Arg("order", "NCHW: channels are dim 1; NHWC: the last dim", "NCHW")
+      .Arg(kPReluOrder)
       .Input(0, "X", "[N, C, *] or [*, C], float")
       .Input(1, "W", "C slopes, or 1 for all channels")
       .Output(0, "Y", "the shape of X")

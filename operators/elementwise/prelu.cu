@@ -1,8 +1,7 @@
-// PRelu on CUDA.
+// The kernel of PRelu.
 
-#include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/map.cuh"
-#include "operators/elementwise/prelu.h"
+#include "operators/elementwise/prelu_kernels.h"
 
 namespace caffe2rt {
 
@@ -15,7 +14,5 @@ void PRelu(CUDAContext& context, int64_t outer, int64_t channels, int64_t inner,
   kernel.nest.Add(inner, {1, 0});
   ForEach(context, outer * channels * inner, kernel, "PRelu");
 }
-
-void RegisterPreluCuda() { RegisterOperator<PReluOp<CUDAContext>>(CUDA, "PRelu", __FILE__); }
 
 }  // namespace caffe2rt

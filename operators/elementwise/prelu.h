@@ -5,30 +5,21 @@
 
 #include <string>
 
-#include "caffe2_core/base/simd.h"
 #include "caffe2_core/runtime/operator.h"
-#include "contexts/cpu/cpu_context.h"
+#include "operators/elementwise/prelu_kernels.h"
 
 namespace caffe2rt {
 
-struct PReluFunction {
-  CAFFE2RT_SIMD_INLINE float operator()(float x, float slope) const {
-    return x > 0.0f ? x : slope * x;
-  }
-};
-
-// x and y are [outer, channels, inner]; one slope a channel. y may be x.
-void PRelu(CPUContext& context, int64_t outer, int64_t channels, int64_t inner, const float* x,
-           const float* slopes, float* y);
+// Any value but "NHWC" means NCHW.
+inline constexpr ArgumentSpec<std::string> kPReluOrder{
+    "order", "NCHW", "NCHW: channels are dim 1; NHWC: the last dim"};
 
 template <class Context>
 class PReluOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
-  // Any order but "NHWC" is taken for NCHW, and does not matter with a shared slope.
   PReluOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws),
-        channels_last_(this->template GetSingleArgument<std::string>("order", "NCHW") == "NHWC") {}
+      : Operator<Context>(def, ws), channels_last_(this->ReadArgument(kPReluOrder) == "NHWC") {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

@@ -1,35 +1,41 @@
 #pragma once
-// Operators y[i] = f(x[i]): one class for all of them, and how a function becomes an operator.
+// Operators y[i] = f(x[i]): one class for all of them, and how the rows of a table become
+// operators.
 //
-//   RegisterUnary<LeakyRelu, float>({.type = "LeakyRelu", .doc = "...", .inplace = true,
-//                                    .args = {{"alpha", "slope for x < 0", 0.01f}}}, __FILE__);
+//   RegisterUnary(kActivations, __FILE__);                          // <stem>.cc
+//   RegisterUnaryOperators<CUDAContext>(kActivations, __FILE__);    // <stem>_cuda.cc
 //
-// A function is a struct with a constructor from ArgumentHelper, which may THROW, and a call
-// operator for each of the element types; the result's type is the output's. X and Y have one
-// shape; Y may be X where the row allows it.
+// X and Y have one shape; Y may be X where the row allows it.
 
-#include <initializer_list>
-#include <string>
-#include <type_traits>
+#include <tuple>
 
-#include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "caffe2_core/tensor/data_type.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/elementwise/function_schema.h"
+#include "operators/elementwise/function_table.h"
 #include "operators/elementwise/map.h"
 
 namespace caffe2rt {
 
-class CUDAContext;
+// The function that the arguments describe. THROWS when one fails its check.
+template <class Function>
+Function MakeFunction(const ArgumentHelper& args) {
+  if constexpr (HasArguments<Function>) {
+    return std::apply([&args](const auto&... specs) { return Function{args.Read(specs)...}; },
+                      Function::kArguments);
+  } else {
+    return Function{};
+  }
+}
 
 template <class Context, class Function, class First, class... Rest>
 class UnaryElementwiseOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   UnaryElementwiseOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), function_(this->args()) {}
+      : Operator<Context>(def, ws), function_(MakeFunction<Function>(this->args())) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -43,7 +49,7 @@ class UnaryElementwiseOp final : public Operator<Context> {
  private:
   template <class T>
   bool RunWithType(const Tensor& X) {
-    using Result = std::decay_t<decltype(function_(T{}))>;
+    using Result = ResultOf<Function, T>;
     const T* x = static_cast<const T*>(X.raw_data());
     Tensor* Y = Output(0);
     if (Y != &X) Y->ResizeLike(X);
@@ -56,37 +62,20 @@ class UnaryElementwiseOp final : public Operator<Context> {
   const Function function_;
 };
 
-struct UnaryArgument {
-  const char* name;
-  const char* doc;
-  double default_value;
-};
-
-struct UnaryRow {
-  const char* type;
-  const char* doc;
-  bool inplace = false;
-  std::initializer_list<UnaryArgument> args = {};
-  const char* text_argument =
-      nullptr;  // a further argument, of text, that is accepted and has no effect
-  TensorProto_DataType result =
-      TensorProto::UNDEFINED;  // the output's type where it is not the input's
-};
-
-// The schema of a row.
-void RegisterUnarySchema(const UnaryRow& row, const char* file);
-
-// Schema and CPU operator of a row, for elements of First and Rest.
-template <class Function, class First, class... Rest>
-void RegisterUnary(const UnaryRow& row, const char* file) {
-  RegisterUnarySchema(row, file);
-  RegisterCpuOperator<UnaryElementwiseOp<CPUContext, Function, First, Rest...>>(row.type, file);
+// The operator of each row for Context's device.
+template <class Context, class... Rows>
+void RegisterUnaryOperators(const FunctionTable<Rows...>& table, const char* file) {
+  table.ForEach([file]<class Function, class... Ts>(const UnaryRow<Function, Ts...>& row) {
+    RegisterOperator<UnaryElementwiseOp<Context, Function, Ts...>>(Context::GetDeviceType(),
+                                                                   row.type, file);
+  });
 }
 
-// The CUDA operator of a row; where it is called, map.cuh is included.
-template <class Function, class First, class... Rest>
-void RegisterUnaryCuda(const char* type, const char* file) {
-  RegisterOperator<UnaryElementwiseOp<CUDAContext, Function, First, Rest...>>(CUDA, type, file);
+// Schema, gradient maker and CPU operator of each row.
+template <class... Rows>
+void RegisterUnary(const FunctionTable<Rows...>& table, const char* file) {
+  table.ForEach([file](const auto& row) { DeclareRow(row, file); });
+  RegisterUnaryOperators<CPUContext>(table, file);
 }
 
 }  // namespace caffe2rt

@@ -1,61 +1,126 @@
 #pragma once
-// Element functions of arithmetic, roots, exponentials and trigonometry. `unary_math.cc` lists
-// them.
+// Element functions of arithmetic, roots, exponentials and trigonometry, and the table of their
+// operators.
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
+#include <tuple>
 
-#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/simd.h"
-#include "caffe2_core/graph/arguments.h"
+#include "operators/elementwise/function_table.h"
 #include "operators/math/elementary.h"
 #include "operators/math/wrapping.h"
 
 namespace caffe2rt {
 
-// A function without arguments.
-#define CAFFE2RT_UNARY_FUNCTION(Name, expression)  \
-  struct Name {                                    \
-    explicit Name(const ArgumentHelper&) {}        \
-    template <class T>                             \
-    CAFFE2RT_SIMD_INLINE T operator()(T x) const { \
-      return static_cast<T>(expression);           \
-    }                                              \
+struct Abs {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::abs(x); }
+};
+
+struct Acos {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::acos(x); }
+};
+
+struct Asin {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::asin(x); }
+};
+
+struct Atan {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::atan(x); }
+};
+
+struct Cbrt {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::cbrt(x); }
+};
+
+struct Ceil {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::ceil(x); }
+};
+
+struct Cos {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::cos(x); }
+};
+
+struct Cosh {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::cosh(x); }
+};
+
+struct Erf {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::erf(x); }
+};
+
+struct Exp {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Exp(x); }
+};
+
+struct Floor {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::floor(x); }
+};
+
+struct Log {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Log(x); }
+};
+
+struct Reciprocal {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return 1.0f / x; }
+};
+
+struct Rsqrt {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return 1.0f / std::sqrt(x); }
+};
+
+struct Sin {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::sin(x); }
+};
+
+struct Sinh {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::sinh(x); }
+};
+
+struct Sqr {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x * x; }
+};
+
+struct Tan {
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::tan(x); }
+};
+
+struct Cube {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return math::WrappingMultiply(math::WrappingMultiply(x, x), x);
   }
+};
 
-CAFFE2RT_UNARY_FUNCTION(Abs, std::abs(x));
-CAFFE2RT_UNARY_FUNCTION(Acos, std::acos(x));
-CAFFE2RT_UNARY_FUNCTION(Asin, std::asin(x));
-CAFFE2RT_UNARY_FUNCTION(Atan, std::atan(x));
-CAFFE2RT_UNARY_FUNCTION(Cbrt, std::cbrt(x));
-CAFFE2RT_UNARY_FUNCTION(Ceil, std::ceil(x));
-CAFFE2RT_UNARY_FUNCTION(Cos, std::cos(x));
-CAFFE2RT_UNARY_FUNCTION(Cosh, std::cosh(x));
-CAFFE2RT_UNARY_FUNCTION(Cube, math::WrappingMultiply(math::WrappingMultiply(x, x), x));
-CAFFE2RT_UNARY_FUNCTION(Erf, std::erf(x));
-CAFFE2RT_UNARY_FUNCTION(Exp, math::Exp(x));
-CAFFE2RT_UNARY_FUNCTION(Floor, std::floor(x));
-CAFFE2RT_UNARY_FUNCTION(Log, math::Log(x));
-CAFFE2RT_UNARY_FUNCTION(Negative, math::WrappingNegate(x));
-CAFFE2RT_UNARY_FUNCTION(Not, !x);
-CAFFE2RT_UNARY_FUNCTION(Reciprocal, T(1) / x);
-CAFFE2RT_UNARY_FUNCTION(Rsqrt, T(1) / std::sqrt(x));
+struct Negative {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return math::WrappingNegate(x);
+  }
+};
+
+struct Not {
+  CAFFE2RT_SIMD_INLINE bool operator()(bool x) const { return !x; }
+};
+
 // 0 for NaN.
-CAFFE2RT_UNARY_FUNCTION(Sign, (x > T(0) ? T(1) : T(0)) - (x < T(0) ? T(1) : T(0)));
-CAFFE2RT_UNARY_FUNCTION(Sin, std::sin(x));
-CAFFE2RT_UNARY_FUNCTION(Sinh, std::sinh(x));
-CAFFE2RT_UNARY_FUNCTION(Sqr, x* x);
-CAFFE2RT_UNARY_FUNCTION(Sqrt, std::sqrt(x));
-CAFFE2RT_UNARY_FUNCTION(Tan, std::tan(x));
+struct Sign {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return (x > T(0) ? T(1) : T(0)) - (x < T(0) ? T(1) : T(0));
+  }
+};
 
-#undef CAFFE2RT_UNARY_FUNCTION
+struct Sqrt {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const {
+    return std::sqrt(x);
+  }
+};
 
 struct Scale {
+  static constexpr std::tuple kArguments{ArgumentSpec<float>{"scale", 1.0f, "the factor"}};
   float scale;
-  explicit Scale(const ArgumentHelper& args)
-      : scale(args.GetSingleArgument<float>("scale", 1.0f)) {}
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T x) const {
     return static_cast<T>(scale) * x;
@@ -65,13 +130,15 @@ struct Scale {
 // The remainder of a division that truncates, which has the sign of x, or of one that rounds down,
 // which has the divisor's.
 struct Mod {
+  static constexpr std::tuple kArguments{
+      ArgumentSpec<int64_t>{.name = "divisor",
+                            .doc = "the divisor",
+                            .check = {[](int64_t divisor) { return divisor != 0; }, "not 0"},
+                            .required = true},
+      ArgumentSpec<bool>{"sign_follow_divisor", false,
+                         "1: y has the divisor's sign; 0: that of x"}};
   int64_t divisor;
   bool follow;
-  explicit Mod(const ArgumentHelper& args)
-      : divisor(args.GetSingleArgument<int64_t>("divisor", 0)),
-        follow(args.GetSingleArgument<bool>("sign_follow_divisor", false)) {
-    CAFFE_ENFORCE_NE(divisor, 0, "argument divisor");
-  }
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T x) const {
     if (divisor == -1) return 0;  // the smallest number has no counterpart
@@ -82,7 +149,6 @@ struct Mod {
 };
 
 struct IsNaN {
-  explicit IsNaN(const ArgumentHelper&) {}
   template <class T>
   CAFFE2RT_SIMD_INLINE uint8_t operator()(T x) const {
     return x != x ? 1 : 0;
@@ -90,13 +156,61 @@ struct IsNaN {
 };
 
 struct ReplaceNaN {
+  static constexpr std::tuple kArguments{
+      ArgumentSpec<float>{"value", 0.0f, "the value that replaces NaN"}};
   float value;
-  explicit ReplaceNaN(const ArgumentHelper& args)
-      : value(args.GetSingleArgument<float>("value", 0.0f)) {}
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T x) const {
     return x != x ? static_cast<T>(value) : x;
   }
+};
+
+inline constexpr FunctionTable kUnaryMath{
+    // Signs and rounding.
+    UnaryRow<Abs, float>{.type = "Abs", .doc = "y = |x|."},
+    UnaryRow<Sign, float, double, int32_t, int64_t>{
+        .type = "Sign",
+        .doc = "y = -1, 0 or 1, as x is below, at or above 0; 0 for NaN.",
+        .gradient = GradientKind::kUndefined},
+    UnaryRow<Negative, float, double, int32_t, int64_t>{
+        .type = "Negative", .doc = "y = -x.", .inplace = true},
+    UnaryRow<Floor, float>{.type = "Floor",
+                           .doc = "y = the largest integer not above x.",
+                           .inplace = true,
+                           .gradient = GradientKind::kNotImplemented},
+    UnaryRow<Ceil, float>{.type = "Ceil",
+                          .doc = "y = the smallest integer not below x.",
+                          .inplace = true,
+                          .gradient = GradientKind::kNotImplemented},
+    UnaryRow<Mod, int32_t, int64_t>{
+        .type = "Mod", .doc = "y = the remainder of x / divisor.", .inplace = true},
+    UnaryRow<Not, bool>{.type = "Not", .doc = "y = not x.", .gradient = GradientKind::kUndefined},
+    UnaryRow<IsNaN, float, double>{.type = "IsNaN",
+                                   .doc = "y = 1 where x is NaN, 0 elsewhere, as uint8."},
+    UnaryRow<ReplaceNaN, float, double>{.type = "ReplaceNaN",
+                                        .doc = "y = value where x is NaN, x elsewhere.",
+                                        .inplace = true,
+                                        .gradient = GradientKind::kUndefined},
+    // Powers and exponentials.
+    UnaryRow<Scale, float, double>{.type = "Scale", .doc = "y = scale * x.", .inplace = true},
+    UnaryRow<Sqr, float>{.type = "Sqr", .doc = "y = x * x.", .inplace = true},
+    UnaryRow<Cube, float, double, int32_t, int64_t>{.type = "Cube", .doc = "y = x * x * x."},
+    UnaryRow<Sqrt, float, double>{.type = "Sqrt", .doc = "y = sqrt(x).", .inplace = true},
+    UnaryRow<Rsqrt, float>{.type = "Rsqrt", .doc = "y = 1 / sqrt(x).", .inplace = true},
+    UnaryRow<Cbrt, float>{.type = "Cbrt", .doc = "y = the cube root of x.", .inplace = true},
+    UnaryRow<Reciprocal, float>{.type = "Reciprocal", .doc = "y = 1 / x.", .inplace = true},
+    UnaryRow<Exp, float>{.type = "Exp", .doc = "y = exp(x).", .inplace = true},
+    UnaryRow<Log, float>{.type = "Log", .doc = "y = the natural logarithm of x.", .inplace = true},
+    UnaryRow<Erf, float>{.type = "Erf", .doc = "y = the error function of x."},
+    // Trigonometry.
+    UnaryRow<Sin, float>{.type = "Sin", .doc = "y = sin(x)."},
+    UnaryRow<Cos, float>{.type = "Cos", .doc = "y = cos(x)."},
+    UnaryRow<Tan, float>{.type = "Tan", .doc = "y = tan(x)."},
+    UnaryRow<Asin, float>{.type = "Asin", .doc = "y = arcsin(x)."},
+    UnaryRow<Acos, float>{.type = "Acos", .doc = "y = arccos(x)."},
+    UnaryRow<Atan, float>{.type = "Atan", .doc = "y = arctan(x)."},
+    UnaryRow<Sinh, float>{.type = "Sinh", .doc = "y = sinh(x)."},
+    UnaryRow<Cosh, float>{.type = "Cosh", .doc = "y = cosh(x)."},
 };
 
 }  // namespace caffe2rt

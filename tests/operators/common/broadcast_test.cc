@@ -20,10 +20,10 @@ TEST(BroadcastPlanTest, MakesOneLoopOfDimensionsThatMoveAlike) {
   BroadcastPlan plan;
   plan.Make(Dims{2, 3, 1, 4, 5}, Dims{2, 3, 7, 4, 5}, {});
   EXPECT_EQ(plan.output_dims(), (Dims{2, 3, 7, 4, 5}));
-  EXPECT_EQ(plan.inner().size, 20);
-  EXPECT_EQ(plan.middle().size, 7);
-  EXPECT_EQ(plan.middle().a_stride, 0);
-  EXPECT_EQ(plan.middle().b_stride, 20);
+  EXPECT_EQ(plan.loops().inner.size, 20);
+  EXPECT_EQ(plan.loops().middle.size, 7);
+  EXPECT_EQ(plan.loops().middle.a_stride, 0);
+  EXPECT_EQ(plan.loops().middle.b_stride, 20);
 }
 
 TEST(BroadcastPlanTest, VisitsEveryBlockWithItsOffsets) {
@@ -31,7 +31,7 @@ TEST(BroadcastPlanTest, VisitsEveryBlockWithItsOffsets) {
   BroadcastPlan plan;
   plan.Make(Dims{2, 1, 3, 1}, Dims{1, 2, 1, 4}, {});
   std::vector<std::array<int64_t, 3>> seen;
-  plan.ForEachBlock([&](int64_t a, int64_t b, int64_t y) { seen.push_back({a, b, y}); });
+  plan.loops().ForEachBlock([&](int64_t a, int64_t b, int64_t y) { seen.push_back({a, b, y}); });
   const std::vector<std::array<int64_t, 3>> want = {{0, 0, 0}, {0, 4, 12}, {3, 0, 24}, {3, 4, 36}};
   EXPECT_EQ(seen, want);
 }
@@ -40,7 +40,7 @@ TEST(BroadcastPlanTest, IsOneElementForScalars) {
   BroadcastPlan plan;
   plan.Make(Dims{}, Dims{}, {});
   EXPECT_EQ(plan.output_size(), 1);
-  EXPECT_EQ(plan.inner().size, 1);
+  EXPECT_EQ(plan.loops().inner.size, 1);
 }
 
 TEST(BroadcastPlanTest, CountsNoElementsOfAnEmptyShape) {

@@ -120,7 +120,7 @@ TEST(LogitTest, RefusesAnEpsOutOfRange) {
   Feed<float>(&ws, "X", {1}, {0});
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "Logit" input: "X" output: "Y" arg { name: "eps" f: 0.5 })"); },
-      "argument eps is 0.5, want above 0 and below 0.5");
+      "argument \"eps\" is 0.5, want above 0 and below 0.5");
 }
 
 TEST(SeluTest, RefusesAScaleThatDoesNotStretch) {
@@ -128,7 +128,7 @@ TEST(SeluTest, RefusesAScaleThatDoesNotStretch) {
   Feed<float>(&ws, "X", {1}, {0});
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "Selu" input: "X" output: "Y" arg { name: "scale" f: 1 })"); },
-      "argument scale");
+      "argument \"scale\" is 1, want above 1");
 }
 
 TEST(ReluNTest, RefusesABoundThatIsNotPositive) {
@@ -136,7 +136,7 @@ TEST(ReluNTest, RefusesABoundThatIsNotPositive) {
   Feed<float>(&ws, "X", {1}, {0});
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "ReluN" input: "X" output: "Y" arg { name: "n" f: 0 })"); },
-      "argument n, the upper bound");
+      "argument \"n\" is 0, want above 0");
 }
 
 TEST(ReluTest, TakesTheArgumentsOfOldNets) {

@@ -126,7 +126,11 @@ TEST(ModTest, HasTheSignOfItsInputOrOfTheDivisor) {
 TEST(ModTest, RefusesADivisorOfZero) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {1}, {1});
-  ExpectThrows([&] { RunOp(&ws, R"(type: "Mod" input: "X" output: "Y")"); }, "argument divisor");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "Mod" input: "X" output: "Y")"); },
+               "argument \"divisor\" is required but missing");
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "Mod" input: "X" output: "Y" arg { name: "divisor" i: 0 })"); },
+      "argument \"divisor\" is 0, want not 0");
 }
 
 TEST(IsNaNTest, GivesOnesAsBytes) {

@@ -1,11 +1,15 @@
 #pragma once
-// One element as another type; the rules are in cast.h.
+// One element as another type. Floats are truncated towards 0. A number that does not fit goes
+// through int32 and wraps around (300.5 as uint8 is 44); one that fits neither int32 nor int64, NaN
+// included, gives the smallest number of that type. As bool everything but 0 is true.
 
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 #include "caffe2_core/base/simd.h"
+#include "operators/elementwise/function_table.h"
+#include "operators/elementwise/map.h"
 
 namespace caffe2rt {
 
@@ -32,5 +36,12 @@ struct CastFunction {
     }
   }
 };
+
+template <class... Ts>
+struct ElementTypes {};
+
+// The types of numbers that Cast reads and writes.
+using CastTypes =
+    ElementTypes<float, int32_t, int64_t, double, bool, uint8_t, int8_t, uint16_t, int16_t>;
 
 }  // namespace caffe2rt

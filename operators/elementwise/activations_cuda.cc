@@ -1,0 +1,11 @@
+// The activation functions of neural nets on CUDA.
+
+#include "contexts/cuda/cuda_context.h"
+#include "operators/elementwise/activation_functions.h"
+#include "operators/elementwise/unary.h"
+
+namespace caffe2rt {
+
+void RegisterActivationsCuda() { RegisterUnaryOperators<CUDAContext>(kActivations, __FILE__); }
+
+}  // namespace caffe2rt

@@ -1,0 +1,73 @@
+#pragma once
+// What the rows of a function table register besides their operators: schemas and gradient makers.
+
+#include <tuple>
+#include <type_traits>
+
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/tensor/data_type.h"
+#include "operators/elementwise/function_table.h"
+
+namespace caffe2rt {
+
+// The schemas of y = f(x) and y = f(a, b), without the function's arguments. `result` is the
+// output's element type, UNDEFINED where it is that of the input.
+OpSchema& RegisterUnarySchema(const char* type, const char* doc, bool inplace,
+                              TensorProto_DataType result, const char* file);
+OpSchema& RegisterBinarySchema(const char* type, const char* doc, BinaryInplace inplace,
+                               TensorProto_DataType result, const char* file);
+
+void RegisterGradientOfKind(GradientKind kind, const char* type, const char* file);
+
+namespace internal {
+
+// The one type of results that differ from their operands' types T.
+template <class Result>
+TensorProto_DataType FixedResult() {
+  return TypeMetaToDataType(TypeMeta::Make<Result>());
+}
+
+template <class Function, class First, class... Rest>
+TensorProto_DataType ResultTypeOf(const UnaryRow<Function, First, Rest...>&) {
+  using Result = ResultOf<Function, First>;
+  if constexpr (std::is_same_v<Result, First> &&
+                (... && std::is_same_v<ResultOf<Function, Rest>, Rest>)) {
+    return TensorProto::UNDEFINED;
+  } else {
+    static_assert((... && std::is_same_v<ResultOf<Function, Rest>, Result>));
+    return FixedResult<Result>();
+  }
+}
+
+template <class Function, class First, class... Rest>
+TensorProto_DataType ResultTypeOf(const BinaryRow<Function, First, Rest...>&) {
+  using Result = ResultOf<Function, First, First>;
+  if constexpr (std::is_same_v<Result, First> &&
+                (... && std::is_same_v<ResultOf<Function, Rest, Rest>, Rest>)) {
+    return TensorProto::UNDEFINED;
+  } else {
+    static_assert((... && std::is_same_v<ResultOf<Function, Rest, Rest>, Result>));
+    return FixedResult<Result>();
+  }
+}
+
+}  // namespace internal
+
+// The schema and the gradient maker of a row.
+template <class Function, class... Ts>
+void DeclareRow(const UnaryRow<Function, Ts...>& row, const char* file) {
+  OpSchema& schema =
+      RegisterUnarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
+  if constexpr (HasArguments<Function>) {
+    std::apply([&schema](const auto&... specs) { (schema.Arg(specs), ...); }, Function::kArguments);
+  }
+  if (row.ignored != nullptr) schema.Arg(*row.ignored);
+  RegisterGradientOfKind(row.gradient, row.type, file);
+}
+template <class Function, class... Ts>
+void DeclareRow(const BinaryRow<Function, Ts...>& row, const char* file) {
+  RegisterBinarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
+  RegisterGradientOfKind(row.gradient, row.type, file);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,11 @@
+// And, Or, Xor of bools, and their bitwise versions, which accept integers too on CUDA.
+
+#include "contexts/cuda/cuda_context.h"
+#include "operators/elementwise/binary.h"
+#include "operators/elementwise/binary_functions.h"
+
+namespace caffe2rt {
+
+void RegisterLogicCuda() { RegisterBinaryOperators<CUDAContext>(kLogic, __FILE__); }
+
+}  // namespace caffe2rt

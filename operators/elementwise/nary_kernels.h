@@ -1,0 +1,75 @@
+#pragma once
+// Sum, Mean, Max, Min: the loops on the CPU, their declarations for CUDA (nary.cu), and the table
+// of the operators.
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "caffe2_core/base/simd.h"
+#include "operators/elementwise/binary_functions.h"
+#include "operators/elementwise/function_table.h"
+#include "operators/elementwise/map.h"
+
+namespace caffe2rt {
+
+enum class NaryKind { kSum, kMean, kMax, kMin };
+
+// What combines two inputs.
+template <NaryKind kKind>
+using NaryFunction =
+    std::conditional_t<kKind == NaryKind::kMax, MaxFunction,
+                       std::conditional_t<kKind == NaryKind::kMin, MinFunction, AddFunction>>;
+
+// An operator for elements of the types Ts.
+template <NaryKind kKind, class... Ts>
+struct NaryRow {
+  const char* type;
+  const char* doc;
+};
+
+inline constexpr FunctionTable kNary{
+    NaryRow<NaryKind::kSum, float, double, int32_t, int64_t>{
+        .type = "Sum", .doc = "Y = X0 + X1 + ..., without broadcasting."},
+    NaryRow<NaryKind::kMean, float, double>{.type = "Mean", .doc = "Y = the mean of X0, X1, ...."},
+    NaryRow<NaryKind::kMax, float>{.type = "Max", .doc = "Y = the largest of X0, X1, ...."},
+    NaryRow<NaryKind::kMin, float>{.type = "Min", .doc = "Y = the smallest of X0, X1, ...."},
+};
+
+template <class T>
+struct TimesFactor {
+  T factor;
+  CAFFE2RT_SIMD_INLINE T operator()(T x) const { return x * factor; }
+};
+
+// y = the inputs combined one after the other. y may be inputs[0]. REQUIRES: count >= 1.
+template <class T, class Function>
+void Combine(CPUContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
+             const Function& function) {
+  // Blocks that stay in the first cache while the inputs pass by.
+  constexpr int64_t kBlock = 4096 / sizeof(T);
+  for (int64_t start = 0; start < n; start += kBlock) {
+    const int64_t length = n - start < kBlock ? n - start : kBlock;
+    const T* sum = static_cast<const T*>(inputs[0]) + start;
+    for (size_t k = 1; k < count; ++k) {
+      Zip(context, length, sum, static_cast<const T*>(inputs[k]) + start, y + start, function);
+      sum = y + start;
+    }
+  }
+}
+template <class T, class Function>
+void Combine(CUDAContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
+             const Function& function);
+
+// The same, each result times `factor`.
+template <class T, class Function>
+void CombineAndScale(CPUContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
+                     const Function& function, T factor) {
+  Combine(context, inputs, count, n, y, function);
+  Map(context, n, y, y, TimesFactor<T>{factor});
+}
+template <class T, class Function>
+void CombineAndScale(CUDAContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
+                     const Function& function, T factor);
+
+}  // namespace caffe2rt
