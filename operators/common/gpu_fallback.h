@@ -1,20 +1,19 @@
 #pragma once
-// GPUFallbackOp: an operator of the CPU as an operator of a device, for those without a form of
-// their own there.
+// GPUFallbackOp: runs a CPU operator as the operator of a device, for types that have no
+// implementation there.
 //
 //   REGISTER_CUDA_OPERATOR(MyOp, GPUFallbackOp<MyOp<float, CPUContext>>);
 //   REGISTER_CUDA_OPERATOR(Unique2, GPUFallbackOp<Unique2Op, SkipIndices<1>>);
-//   REGISTER_CUDA_OPERATOR(Where, GPUFallbackOpEx<>);   // what the CPU has under that type
+//   REGISTER_CUDA_OPERATOR(Where, GPUFallbackOpEx<>);   // the CPU operator of that type
 //
-// The operator of the CPU lives in a workspace of its own, whose parent is the operator's: other
-// blobs that it asks for by name are found there, and new ones stay in its own. A run copies the
-// tensors of the device there and waits for them, runs it, and starts the copies of its outputs
-// back. Inputs that are not on the device (tensors of the CPU, other objects) are shared, not
-// copied. An output that is skipped is left alone; any other must be a tensor. In-place use works
-// as on the CPU.
+// The CPU operator lives in a workspace of its own, whose parent is the operator's: it finds other
+// blobs that it asks for by name there, and creates new ones in its own. A run copies the device's
+// tensors to the CPU and waits for them, runs the CPU operator, and starts the copies of its outputs
+// back. Inputs that are not on the device (CPU tensors, other objects) are shared, not copied. A
+// skipped output is left alone; any other must be a tensor. Work in place is allowed as on the CPU.
 //
 // The device is that of the OperatorDef, so that any device can have such operators; this header
-// needs none of CUDA's. The random seed is the OperatorDef's.
+// includes nothing of CUDA. The random seed is the OperatorDef's.
 
 #include <memory>
 #include <type_traits>
@@ -36,8 +35,8 @@ class CPUFallbackOp : public OperatorBase {
  public:
   using Maker = std::unique_ptr<OperatorBase> (*)(const OperatorDef& def, Workspace* ws);
 
-  // `make` makes the operator of the CPU; `skips` tells which outputs are left alone. THROWS what
-  // the constructor throws, and when the device is not here.
+  // `make` creates the CPU operator; `skips` says which outputs are left alone. THROWS what the
+  // constructor throws, and when the device is not available.
   CPUFallbackOp(const OperatorDef& def, Workspace* ws, Maker make, bool (*skips)(int));
   ~CPUFallbackOp() override;
 
@@ -64,11 +63,11 @@ class CPUFallbackOp : public OperatorBase {
 };
 
 namespace internal {
-// What the CPU's registry has for the OperatorDef.
+// The CPU operator that the registry has for the OperatorDef.
 std::unique_ptr<OperatorBase> MakeRegisteredOperator(const OperatorDef& def, Workspace* ws);
 }  // namespace internal
 
-// CPUOp: the class of the CPU's operator; void: what the registry has under the type.
+// CPUOp: the class of the CPU operator; void: the one that the registry has for the type.
 template <class CPUOp = void, class SkipOutputCopy = SkipIndices<>>
 class GPUFallbackOp : public CPUFallbackOp {
  public:

@@ -6,6 +6,10 @@
 #include <limits>
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/elementwise/activation_functions.h"
+#include "operators/elementwise/binary_functions.h"
+#include "operators/elementwise/nary_kernels.h"
+#include "operators/elementwise/unary_functions.h"
 #include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test {
@@ -16,6 +20,16 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 std::string Binary(const std::string& type, const std::string& rest = "") {
   return "type: \"" + type + "\" input: \"A\" input: \"B\" output: \"Y\" " + rest;
+}
+
+TEST(FunctionTableOnCudaTest, HasAnOperatorForEachRow) {
+  const auto expect = [](const auto& row) { EXPECT_TRUE(HasOperator(CUDA, row.type)) << row.type; };
+  kActivations.ForEach(expect);
+  kUnaryMath.ForEach(expect);
+  kArithmetic.ForEach(expect);
+  kComparisons.ForEach(expect);
+  kLogic.ForEach(expect);
+  kNary.ForEach(expect);
 }
 
 TEST(BinaryOnCudaTest, TakesOddSizesAndNone) {
