@@ -70,6 +70,8 @@ TEST(PowTest, BroadcastsExponentsByTheOlderRules) {
   ExpectThrows([&] { RunOp(&ws, WithInput(broadcast, "B")); }, "only input 0 (A) may be");
   ExpectThrows([&] { RunOp(&ws, WithInput("arg { name: \"axis\" i: 0 }")); },
                "argument axis is 0 without the argument broadcast");
+  ExpectThrows([&] { RunOp(&ws, WithInput("arg { name: \"axis_str\" s: \"C\" }")); },
+               "argument axis_str is set without the argument broadcast");
 }
 
 TEST(PowTest, KeepsEmptyShapes) {

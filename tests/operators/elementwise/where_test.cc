@@ -35,6 +35,15 @@ TEST(WhereTest, ChoosesElementsOfEveryType) {
   ExpectChoice<std::string>("a", "b");
 }
 
+TEST(WhereTest, ChoosesElementsOfMatrices) {
+  Workspace ws;
+  Feed<bool>(&ws, "C", {2, 3}, {true, false, false, false, true, true});
+  Feed<float>(&ws, "X", {2, 3}, {1, 2, 3, 4, 5, 6});
+  Feed<float>(&ws, "Z", {2, 3}, {-1, -2, -3, -4, -5, -6});
+  RunOp(&ws, Op());
+  ExpectTensor<float>(ws, "Y", {2, 3}, {1, -2, -3, -4, 5, 6});
+}
+
 TEST(WhereTest, ChoosesRows) {
   Workspace ws;
   Feed<bool>(&ws, "C", {2}, {false, true});
