@@ -8,9 +8,10 @@
 //
 // The CPU operator lives in a workspace of its own, whose parent is the operator's: it finds other
 // blobs that it asks for by name there, and creates new ones in its own. A run copies the device's
-// tensors to the CPU and waits for them, runs the CPU operator, and starts the copies of its outputs
-// back. Inputs that are not on the device (CPU tensors, other objects) are shared, not copied. A
-// skipped output is left alone; any other must be a tensor. Work in place is allowed as on the CPU.
+// tensors to the CPU and waits for them, runs the CPU operator, and starts the copies of its
+// outputs back. Inputs that are not on the device (CPU tensors, other objects) are shared, not
+// copied. A skipped output is left alone; any other must be a tensor. Work in place is allowed as
+// on the CPU.
 //
 // The device is that of the OperatorDef, so that any device can have such operators; this header
 // includes nothing of CUDA. The random seed is the OperatorDef's.

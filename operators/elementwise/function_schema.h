@@ -21,12 +21,7 @@ void RegisterGradientOfKind(GradientKind kind, const char* type, const char* fil
 
 namespace internal {
 
-// The one type of results that differ from their operands' types T.
-template <class Result>
-TensorProto_DataType FixedResult() {
-  return TypeMetaToDataType(TypeMeta::Make<Result>());
-}
-
+// The element type of a row's output; UNDEFINED where it is that of the input.
 template <class Function, class First, class... Rest>
 TensorProto_DataType ResultTypeOf(const UnaryRow<Function, First, Rest...>&) {
   using Result = ResultOf<Function, First>;
@@ -35,7 +30,7 @@ TensorProto_DataType ResultTypeOf(const UnaryRow<Function, First, Rest...>&) {
     return TensorProto::UNDEFINED;
   } else {
     static_assert((... && std::is_same_v<ResultOf<Function, Rest>, Result>));
-    return FixedResult<Result>();
+    return TypeMetaToDataType(TypeMeta::Make<Result>());
   }
 }
 
@@ -47,7 +42,7 @@ TensorProto_DataType ResultTypeOf(const BinaryRow<Function, First, Rest...>&) {
     return TensorProto::UNDEFINED;
   } else {
     static_assert((... && std::is_same_v<ResultOf<Function, Rest, Rest>, Result>));
-    return FixedResult<Result>();
+    return TypeMetaToDataType(TypeMeta::Make<Result>());
   }
 }
 
