@@ -28,9 +28,9 @@ constexpr Row kRows[] = {
 }  // namespace
 
 StorageOrder StringToStorageOrder(const std::string& text) {
-  if (text == "NCHW" || text == "nchw") return NCHW;
-  if (text == "NHWC" || text == "nhwc") return NHWC;
-  CAFFE_THROW("Unknown Storage order \"", text, "\", want NCHW or NHWC");
+  const StorageOrder order = ParseStorageOrder(text);
+  CAFFE_ENFORCE(order != UNKNOWN, "Unknown Storage order \"", text, "\", want NCHW or NHWC");
+  return order;
 }
 
 TensorProto_DataType TypeMetaToDataType(const TypeMeta& meta) {

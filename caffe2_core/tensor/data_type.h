@@ -1,16 +1,15 @@
 #pragma once
-// Element types as the protos number them, and the layouts of pictures.
+// Element types as the protos number them, and the layouts of images.
 
 #include <string>
 
+#include "caffe2_core/base/storage_order.h"
 #include "caffe2_core/base/type_meta.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
 
-enum StorageOrder { UNKNOWN = 0, NHWC = 1, NCHW = 2 };
-
-// "NCHW", "nchw", "NHWC", "nhwc". THROWS for anything else.
+// As ParseStorageOrder. THROWS for a text that is no storage order.
 StorageOrder StringToStorageOrder(const std::string& text);
 
 // UNDEFINED for a type that TensorProto does not number.
