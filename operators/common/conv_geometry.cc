@@ -1,27 +1,29 @@
 #include "operators/common/conv_geometry.h"
 
-#include <string>
+#include <algorithm>
+#include <iterator>
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
+#include "operators/common/order_argument.h"
+#include "operators/common/window_arguments.h"
 
 namespace caffe2rt {
 
 namespace {
 
-// List, scalar and pair forms of one argument. The scalar fills a list up (or cuts it down) to two
-// axes.
-std::vector<int64_t> ReadPerAxis(const ArgumentHelper& args, const std::string& list,
-                                 const std::string& scalar, bool* one_by_one) {
-  const std::vector<int> given = args.GetRepeatedArgument<int>(list);
+// The scalar fills a list up (or cuts it down) to two axes.
+std::vector<int64_t> ReadPerAxis(const ArgumentHelper& args, const PerAxisArgument& argument,
+                                 bool* one_by_one) {
+  const std::vector<int> given = args.Read(argument.list);
   std::vector<int64_t> values(given.begin(), given.end());
   *one_by_one |= !given.empty();
-  if (args.HasArgument(scalar)) {
-    values.resize(2, args.GetSingleArgument<int>(scalar, 0));
-  } else if (args.HasArgument(scalar + "_h") && args.HasArgument(scalar + "_w")) {
+  if (args.HasArgument(argument.scalar)) {
+    values.resize(2, args.Read(argument.scalar));
+  } else if (args.HasArgument(argument.height) && args.HasArgument(argument.width)) {
     *one_by_one = true;
-    values.push_back(args.GetSingleArgument<int>(scalar + "_h", 0));
-    values.push_back(args.GetSingleArgument<int>(scalar + "_w", 0));
+    values.push_back(args.Read(argument.height));
+    values.push_back(args.Read(argument.width));
   }
   return values;
 }
@@ -31,19 +33,17 @@ bool FixesPads(PaddingRule legacy) {
 }
 
 std::vector<int64_t> ReadPads(const ArgumentHelper& args, PaddingRule legacy, bool* one_by_one) {
-  const std::vector<int> given = args.GetRepeatedArgument<int>("pads");
+  const std::vector<int> given = args.Read(kWindowPads);
   std::vector<int64_t> pads(given.begin(), given.end());
-  bool explicit_pads = args.HasArgument("pads");
+  bool explicit_pads = args.HasArgument(kWindowPads);
   *one_by_one |= !given.empty();
-  if (args.HasArgument("pad")) {
+  if (args.HasArgument(kWindowPad)) {
     explicit_pads = true;
-    pads.resize(4, args.GetSingleArgument<int>("pad", 0));
-  } else if (args.HasArgument("pad_t") && args.HasArgument("pad_l") && args.HasArgument("pad_b") &&
-             args.HasArgument("pad_r")) {
+    pads.resize(4, args.Read(kWindowPad));
+  } else if (std::all_of(std::begin(kWindowPadSides), std::end(kWindowPadSides),
+                         [&](const auto& side) { return args.HasArgument(side); })) {
     explicit_pads = *one_by_one = true;
-    for (const char* side : {"pad_t", "pad_l", "pad_b", "pad_r"}) {
-      pads.push_back(args.GetSingleArgument<int>(side, 0));
-    }
+    for (const auto& side : kWindowPadSides) pads.push_back(args.Read(side));
   }
   CAFFE_ENFORCE(!explicit_pads || !FixesPads(legacy), "argument legacy_pad ",
                 static_cast<int>(legacy), " (VALID or SAME) fixes the pads, want no pad arguments");
@@ -207,24 +207,18 @@ void CheckRank(const WindowArguments& window, IntArrayRef dims) {
 WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) {
   WindowArguments window;
   window.use = use;
-  const int legacy = args.GetSingleArgument<int>("legacy_pad", 0);
-  CAFFE_ENFORCE(
-      legacy >= 0 && legacy <= (use == WindowUse::kConvTranspose ? 2 : 3),
-      "argument legacy_pad is ", legacy,
-      ", want 0 (NOTSET), 1 (VALID), 2 (SAME) or, but for ConvTranspose, 3 (CAFFE_LEGACY_POOLING)");
-  window.legacy_pad = static_cast<PaddingRule>(legacy);
-  window.order = StringToStorageOrder(args.GetSingleArgument<std::string>("order", "NCHW"));
-  window.group = args.GetSingleArgument<int>("group", 1);
-  window.global_pooling =
-      use != WindowUse::kConvTranspose && args.GetSingleArgument<int>("global_pooling", 0) != 0;
-  window.kernel = ReadPerAxis(args, "kernels", "kernel", &window.one_by_one);
-  window.stride = ReadPerAxis(args, "strides", "stride", &window.one_by_one);
+  window.legacy_pad = static_cast<PaddingRule>(args.Read(LegacyPadArgument(use)));
+  window.order = ReadStorageOrder(args);
+  window.group = args.Read(WindowGroupArgument(use));
+  window.global_pooling = use != WindowUse::kConvTranspose && args.Read(kGlobalPooling) != 0;
+  window.kernel = ReadPerAxis(args, kWindowKernel, &window.one_by_one);
+  window.stride = ReadPerAxis(args, kWindowStride, &window.one_by_one);
   window.pads = ReadPads(args, window.legacy_pad, &window.one_by_one);
   // Dilation is no argument of ConvTranspose; adj is of nothing else.
   if (use == WindowUse::kConvTranspose) {
-    window.adj = ReadPerAxis(args, "adjs", "adj", &window.one_by_one);
+    window.adj = ReadPerAxis(args, kWindowAdj, &window.one_by_one);
   } else {
-    window.dilation = ReadPerAxis(args, "dilations", "dilation", &window.one_by_one);
+    window.dilation = ReadPerAxis(args, kWindowDilation, &window.one_by_one);
   }
   if (window.kernel.empty()) window.kernel.assign(2, 0);
   const size_t axes = window.kernel.size();
@@ -233,11 +227,8 @@ WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) 
   if (window.adj.empty()) window.adj.assign(axes, 0);
   if (window.pads.empty()) window.pads.assign(2 * axes, 0);
   CheckLengths(window);
-  if (use == WindowUse::kPad) {
-    CAFFE_ENFORCE(window.legacy_pad == PaddingRule::kNotSet, "argument legacy_pad is ", legacy,
-                  ", want 0 (NOTSET): PadImage takes explicit pads only");
-    window.kernel.assign(axes, 1);  // its kernel says only how many axes there are
-  }
+  // The kernel of PadImage only says how many axes there are.
+  if (use == WindowUse::kPad) window.kernel.assign(axes, 1);
   for (size_t i = 0; i < axes; ++i) CheckAxis(window, i);
   return window;
 }

@@ -2,10 +2,12 @@
 // Windows that slide over spatial axes: the arguments of convolutions, transposed convolutions and
 // pools, and the sizes that follow from them.
 //
-//   const WindowArguments window = ParseWindowArguments(args, WindowUse::kPool);   // once, in the
-//   constructor const WindowGeometry g = MakeWindowGeometry(window, X.sizes());                //
-//   when the input's shape changes Output(0, g.OutputDims(g.channels), X.dtype()); for (int i = 0;
-//   i < g.axes; ++i) use(g.axis[i].in, g.axis[i].kernel, g.axis[i].pad_head, g.axis[i].out);
+//   // Once, in the constructor.
+//   const WindowArguments window = ParseWindowArguments(args, WindowUse::kPool);
+//   // When the input's shape changes.
+//   const WindowGeometry g = MakeWindowGeometry(window, X.sizes());
+//   Output(0, g.OutputDims(g.channels), X.dtype());
+//   for (int i = 0; i < g.axes; ++i) use(g.axis[i].in, g.axis[i].kernel, g.axis[i].out);
 //
 // Precedence of arguments: lists (kernels, strides, pads, dilations, adjs) over scalars (kernel,
 // ...: two axes) over the _h/_w pairs, which count only when both are given, as pad_t, pad_l, pad_b
@@ -14,7 +16,6 @@
 //
 // Plain values; thread safe. Everything THROWS EnforceNotMet on sizes that do not fit together.
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
+#include "operators/common/window_geometry.h"
 
 namespace caffe2rt {
 
@@ -50,40 +52,6 @@ struct WindowArguments {
 // not below the kernel in pools, and the like.
 WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use);
 
-// One spatial axis. `out` windows start at -pad_head, stride apart; tap i of a window lies i *
-// dilation after its start.
-struct WindowAxis {
-  int64_t in = 1;
-  int64_t out = 1;
-  int64_t kernel = 1;
-  int64_t stride = 1;
-  int64_t dilation = 1;
-  int64_t pad_head = 0;  // negative pads crop
-  int64_t pad_tail = 0;
-  int64_t adj = 0;
-
-  int64_t extent() const { return dilation * (kernel - 1) + 1; }
-  bool operator==(const WindowAxis&) const = default;
-};
-
-inline constexpr int kMaxWindowAxes = 8;
-
-struct WindowGeometry {
-  StorageOrder order = StorageOrder::NCHW;
-  int axes = 0;
-  int64_t batch = 0;
-  int64_t channels = 0;
-  std::array<WindowAxis, kMaxWindowAxes> axis;  // outermost first: [h, w] of a picture
-
-  // Products over the axes.
-  int64_t in_size() const;
-  int64_t out_size() const;
-  int64_t kernel_size() const;
-  // [batch, out_channels, out...] in NCHW, [batch, out..., out_channels] in NHWC.
-  std::vector<int64_t> OutputDims(int64_t out_channels) const;
-  bool operator==(const WindowGeometry&) const = default;
-};
-
 // The geometry for an input of `dims` (batch, channels and axes in the order of `args`). THROWS
 // when the number of axes is not that of the kernels (a pool with scalar arguments may have one
 // axis, a global one any number), a dimension but the batch is 0, or a window does not fit into its
@@ -98,8 +66,8 @@ std::vector<TensorShape> InferConvShape(const OperatorDef& def, const std::vecto
 std::vector<TensorShape> InferConvTransposeShape(const OperatorDef& def,
                                                  const std::vector<TensorShape>& in);
 
-// Declares the arguments that ParseWindowArguments reads (and those that only other devices use)
-// with their defaults.
+// Declares the arguments that ParseWindowArguments reads, and those that Caffe2's operators accept
+// beside them.
 void DeclareWindowArguments(OpSchema& schema, WindowUse use);
 
 }  // namespace caffe2rt

@@ -6,8 +6,8 @@
 
 #include <string>
 
+#include "caffe2_core/base/storage_order.h"
 #include "caffe2_core/graph/arguments.h"
-#include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
 
@@ -15,14 +15,11 @@ inline constexpr ArgumentSpec<std::string> kStorageOrder{
     "order",
     "NCHW",
     "layout of the data: NCHW or NHWC",
-    {[](const std::string& order) {
-       return order == "NCHW" || order == "nchw" || order == "NHWC" || order == "nhwc";
-     },
-     "NCHW or NHWC"}};
+    {[](const std::string& order) { return ParseStorageOrder(order) != UNKNOWN; }, "NCHW or NHWC"}};
 
 // NCHW or NHWC. THROWS for any other value.
 inline StorageOrder ReadStorageOrder(const ArgumentHelper& args) {
-  return StringToStorageOrder(args.Read(kStorageOrder));
+  return ParseStorageOrder(args.Read(kStorageOrder));
 }
 
 }  // namespace caffe2rt

@@ -3,6 +3,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/conv/conv_arguments.h"
 
 namespace caffe2rt {
 
@@ -32,15 +33,14 @@ void RegisterType(const char* type) {
           .CostInferenceFunction(ConvCost)
           .SetDoc(
               "Convolution (without flipping the filter) over one axis or more, with padding, "
-              "steps, "
-              "dilation and groups. The number of axes is that of the kernels; in NCHW the filter "
-              "is "
-              "[M, C / group, kernel...], in NHWC [M, kernel..., C / group].")
+              "steps, dilation and groups. The number of axes is that of the kernels; in NCHW the "
+              "filter is [M, C / group, kernel...], in NHWC [M, kernel..., C / group].")
           .Input(0, "X", "data, [N, C, H, W] or [N, H, W, C], or with other axes than H and W")
           .Input(1, "filter", "weights")
           .Input(2, "bias", "one entry for each output channel; may be left out")
           .Output(0, "Y", "result, in the layout of X");
   DeclareWindowArguments(schema, WindowUse::kConv);
+  DeclareConvArguments(schema);
   RegisterCpuOperator<ConvOp<CPUContext, ConvOnCpu>>(type, __FILE__);
 }
 

@@ -1,7 +1,9 @@
 // Conv, Conv1D, Conv2D, Conv3D on CUDA: the native kernel, for any arguments.
 
+#include <algorithm>
+
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/conv/cuda_conv.h"
+#include "operators/conv/cuda_conv_kernels.h"
 
 namespace caffe2rt {
 

@@ -11,6 +11,7 @@
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/conv_geometry.h"
+#include "operators/common/window_arguments.h"
 #include "operators/conv/conv_plan.h"
 
 namespace caffe2rt {
@@ -18,8 +19,7 @@ namespace caffe2rt {
 // What plans and runs convolutions on the CPU. Another device brings a class with these members.
 class ConvOnCpu {
  public:
-  explicit ConvOnCpu(const OperatorBase& op)
-      : direct_only_(op.GetSingleArgument<int>("deterministic", 0) != 0) {}
+  explicit ConvOnCpu(const OperatorBase& op) : direct_only_(op.ReadArgument(kDeterministic) != 0) {}
 
   // For the runs from now on.
   void Plan(const ConvShape& shape) {
@@ -44,9 +44,7 @@ class ConvOp final : public Operator<Context> {
   ConvOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         window_(ParseWindowArguments(this->args(), WindowUse::kConv)),
-        runner_(*this) {
-    CAFFE_ENFORCE_GE(window_.group, 1, "argument group, want at least 1");
-  }
+        runner_(*this) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

@@ -1,5 +1,5 @@
 #pragma once
-// What a convolution is, in plain numbers, and the ways to compute it.
+// The ways to compute a convolution on the CPU.
 //
 //   std::unique_ptr<ConvKernel> kernel = NewConvKernel(ConvAlgorithm::kPixels, shape);
 //   std::shared_ptr<const void> prepared = kernel->PrepareFilter(filter);  // once for a filter
@@ -13,27 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "operators/common/conv_geometry.h"
+#include "operators/conv/conv_shape.h"
 
 namespace caffe2rt {
-
-// X [batch, in_channels, in...] * filter [out_channels, in_channels / group, kernel...] (NHWC:
-// channels last in all three) + bias [out_channels] -> Y. `channels` of the geometry are those of
-// X.
-struct ConvShape {
-  WindowGeometry window;
-  int64_t out_channels = 0;
-  int64_t group = 1;
-  bool bias = false;
-
-  int64_t in_group() const { return window.channels / group; }
-  int64_t out_group() const { return out_channels / group; }
-  bool channels_last() const { return window.order == StorageOrder::NHWC; }
-  // One tap, one step, no padding on every axis: a matrix product.
-  bool IsPointwise() const;
-  double MultiplyAdds() const;
-  bool operator==(const ConvShape&) const = default;
-};
 
 // Names in tuning tables are those that ConvAlgorithmName gives.
 enum class ConvAlgorithm {

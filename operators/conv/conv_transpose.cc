@@ -5,6 +5,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/conv/conv_arguments.h"
 #include "operators/math/gemm.h"
 
 namespace caffe2rt {
@@ -107,10 +108,10 @@ OpSchema::Cost ConvTransposeCost(const OperatorDef& def, const std::vector<Tenso
 void RunConvTranspose(CPUContext&, const ConvTransposeShape& shape, const float* x,
                       const float* filter, const float* bias, ThreadScratch* scratch, float* y) {
   const WindowGeometry& window = shape.window;
-  const bool last = window.order == StorageOrder::NHWC;
+  const bool last = shape.channels_last();
   Sizes sizes;
-  sizes.in_group = window.channels / shape.group;
-  sizes.out_group = shape.out_channels / shape.group;
+  sizes.in_group = shape.in_group();
+  sizes.out_group = shape.out_group();
   sizes.taps = window.kernel_size();
   sizes.in_width = window.axis[1].in;
   sizes.out_size = window.out_size();
@@ -152,15 +153,15 @@ void RegisterConvTranspose() {
           .TensorInferenceFunction(InferConvTransposeShape)
           .CostInferenceFunction(ConvTransposeCost)
           .SetDoc(
-              "Transposed convolution of pictures: every input pixel adds its channels times the "
-              "filter "
-              "to a window of the output. In NCHW the filter is [C, M / group, kh, kw], in NHWC "
-              "[C, kh, kw, M / group].")
-          .Input(0, "X", "pictures, [N, C, H, W] or [N, H, W, C]")
+              "Transposed convolution of images: every input pixel adds its channels times the "
+              "filter to a window of the output. In NCHW the filter is [C, M / group, kh, kw], in "
+              "NHWC [C, kh, kw, M / group].")
+          .Input(0, "X", "images, [N, C, H, W] or [N, H, W, C]")
           .Input(1, "filter", "weights")
           .Input(2, "bias", "one entry for each output channel; may be left out")
           .Output(0, "Y", "result, in the layout of X");
   DeclareWindowArguments(schema, WindowUse::kConvTranspose);
+  DeclareConvArguments(schema);
   RegisterCpuOperator<ConvTransposeOp<CPUContext, ConvTransposeOnCpu>>("ConvTranspose", __FILE__);
 }
 

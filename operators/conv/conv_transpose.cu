@@ -1,7 +1,7 @@
 // ConvTranspose on CUDA: the native kernel, for any arguments.
 
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/conv/cuda_conv.h"
+#include "operators/conv/cuda_conv_kernels.h"
 
 namespace caffe2rt {
 
@@ -36,7 +36,7 @@ struct ConvTransposeElement {
     const int64_t taps = h.kernel * w.kernel;
     const int64_t x_channel = last ? 1 : plane, x_pixel = last ? channels : 1;
     const int64_t w_tap = last ? out_group : 1;
-    const float* picture = x + rest * channels * plane + first_channel * x_channel;
+    const float* image = x + rest * channels * plane + first_channel * x_channel;
     const float* weights =
         filter + first_channel * out_group * taps + m % out_group * (last ? 1 : taps);
     float total = 0;
@@ -46,7 +46,7 @@ struct ConvTransposeElement {
       for (int64_t j = column % w.stride; j < w.kernel && j <= column; j += w.stride) {
         const int64_t from_column = (column - j) / w.stride;
         if (from_column >= w.in) continue;
-        const float* from = picture + (from_row * w.in + from_column) * x_pixel;
+        const float* from = image + (from_row * w.in + from_column) * x_pixel;
         const float* by = weights + (i * w.kernel + j) * w_tap;
         float sum = 0;
         for (int64_t c = 0; c < in_group; ++c) {
@@ -69,9 +69,9 @@ void RunNative(CUDAContext& context, const ConvTransposeShape& shape, const floa
   element.w = window.axis[1];
   element.channels = window.channels;
   element.out_channels = shape.out_channels;
-  element.in_group = window.channels / shape.group;
-  element.out_group = shape.out_channels / shape.group;
-  element.last = window.order == StorageOrder::NHWC;
+  element.in_group = shape.in_group();
+  element.out_group = shape.out_group();
+  element.last = shape.channels_last();
   element.x = x;
   element.filter = filter;
   element.bias = bias;

@@ -1,5 +1,5 @@
 #pragma once
-// ConvTranspose: the transposed convolution of pictures, out = (in - 1) * stride + kernel + adj -
+// ConvTranspose: the transposed convolution of images, out = (in - 1) * stride + kernel + adj -
 // pads.
 //   X [N, C, H, W], filter [C, M / group, kh, kw], bias [M] (may be left out)  ->  Y [N, M, out_h,
 //   out_w]
@@ -11,17 +11,10 @@
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/conv_geometry.h"
+#include "operators/conv/conv_shape.h"
 #include "operators/math/scratch.h"
 
 namespace caffe2rt {
-
-struct ConvTransposeShape {
-  WindowGeometry window;
-  int64_t out_channels = 0;
-  int64_t group = 1;
-  bool bias = false;
-  bool operator==(const ConvTransposeShape&) const = default;
-};
 
 // Y of the shape's size from X and the filter; `bias` may be null.
 void RunConvTranspose(CPUContext& context, const ConvTransposeShape& shape, const float* x,
@@ -51,9 +44,7 @@ class ConvTransposeOp final : public Operator<Context> {
   ConvTransposeOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         window_(ParseWindowArguments(this->args(), WindowUse::kConvTranspose)),
-        runner_(*this) {
-    CAFFE_ENFORCE_GE(window_.group, 1, "argument group, want at least 1");
-  }
+        runner_(*this) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

@@ -11,27 +11,14 @@
 
 #include "caffe2_core/tensor/tensor.h"
 #include "operators/common/cuda_engine.h"
-#include "operators/conv/conv_kernel.h"
-#include "operators/conv/conv_transpose.h"
+#include "operators/conv/conv_arguments.h"
+#include "operators/conv/cuda_conv_kernels.h"
 
 namespace caffe2rt {
 
-class CUDAContext;
-
-// Native kernels. `bias` may be null. REQUIRES: Y is not empty.
-void RunNative(CUDAContext& context, const ConvShape& shape, const float* x, const float* filter,
-               const float* bias, float* y);
-void RunNative(CUDAContext& context, const ConvTransposeShape& shape, const float* x,
-               const float* filter, const float* bias, float* y);
-
-// The X of `from` as that of `to`, whose axes begin pad_head elements before it and have no padding
-// of their own; zeros lie outside. REQUIRES: at most 3 axes.
-void CopyPadded(CUDAContext& context, const WindowGeometry& from, const WindowGeometry& to,
-                const float* x, float* y);
-
 // Caffe2's arguments for cuDNN. enable_tensor_core is none of them: it is about 16-bit numbers.
 struct CudnnConvOptions {
-  size_t workspace_limit_bytes = size_t{64} << 20;  // Caffe2's
+  size_t workspace_limit_bytes = static_cast<size_t>(kConvWorkspaceLimit.default_value);
   bool exhaustive_search = false;  // time the algorithms in the first run instead of asking
   bool deterministic = false;      // only algorithms that give the same sum every time
   int algorithm = -1;              // cuDNN's number of the algorithm to take; -1: choose

@@ -1,7 +1,7 @@
 // Padding written out, for libraries that know one padding for both sides of an axis.
 
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/conv/cuda_conv.h"
+#include "operators/conv/cuda_conv_kernels.h"
 
 namespace caffe2rt {
 

@@ -1,0 +1,49 @@
+#pragma once
+// Sizes of windows that slide over spatial axes, as plain values. Without protobuf and Tensor, so
+// that .cu files may include it; conv_geometry.h makes them from arguments and a shape.
+//
+// Thread safe.
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "caffe2_core/base/storage_order.h"
+
+namespace caffe2rt {
+
+// One spatial axis. `out` windows start at -pad_head, stride apart; tap i of a window lies i *
+// dilation after its start.
+struct WindowAxis {
+  int64_t in = 1;
+  int64_t out = 1;
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t pad_head = 0;  // negative pads crop
+  int64_t pad_tail = 0;
+  int64_t adj = 0;
+
+  int64_t extent() const { return dilation * (kernel - 1) + 1; }
+  bool operator==(const WindowAxis&) const = default;
+};
+
+inline constexpr int kMaxWindowAxes = 8;
+
+struct WindowGeometry {
+  StorageOrder order = StorageOrder::NCHW;
+  int axes = 0;
+  int64_t batch = 0;
+  int64_t channels = 0;
+  std::array<WindowAxis, kMaxWindowAxes> axis;  // outermost first: [h, w] of an image
+
+  // Products over the axes. THROW on overflow.
+  int64_t in_size() const;
+  int64_t out_size() const;
+  int64_t kernel_size() const;
+  // [batch, out_channels, out...] in NCHW, [batch, out..., out_channels] in NHWC.
+  std::vector<int64_t> OutputDims(int64_t out_channels) const;
+  bool operator==(const WindowGeometry&) const = default;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,49 @@
+#pragma once
+// The arguments of Conv and ConvTranspose beside those of their windows: cuDNN's, and hints that
+// Caffe2's operators accept.
+
+#include "caffe2_core/graph/op_schema.h"
+
+namespace caffe2rt {
+
+inline constexpr ArgumentSpec<int64_t> kConvWorkspaceLimit{
+    "ws_nbytes_limit",
+    int64_t{64} << 20,
+    "cuDNN: most bytes of workspace",
+    {[](int64_t nbytes) { return nbytes >= 0; }, "0 or more bytes"}};
+inline constexpr ArgumentSpec<int> kConvExhaustiveSearch{
+    "exhaustive_search", 0, "cuDNN: 1: time the algorithms in the first run"};
+inline constexpr RepeatedArgumentSpec<int> kConvForceAlgo{
+    "force_algo",
+    "cuDNN: numbers of the algorithms: forward, filter gradient, data gradient",
+    {[](const std::vector<int>& algorithms) {
+       return algorithms.empty() || algorithms.size() == 3;
+     },
+     "three numbers: forward, filter gradient, data gradient"}};
+inline constexpr ArgumentSpec<int> kConvForceAlgoForward{
+    "force_algo_fwd", -1, "cuDNN: number of the algorithm of Conv, -1: any; without force_algo"};
+inline constexpr ArgumentSpec<int> kConvForceAlgoDataGradient{
+    "force_algo_dgrad", -1,
+    "cuDNN: number of the algorithm of ConvTranspose, -1: any; without force_algo"};
+
+// Accepted and ignored.
+inline constexpr const char* kConvUnusedDoc = "hint for other engines; has no effect";
+inline constexpr ArgumentSpec<int> kConvCudnnState{"cudnn_state", 0, kConvUnusedDoc};
+inline constexpr ArgumentSpec<int> kConvForceAlgoFilterGradient{"force_algo_wgrad", -1,
+                                                                kConvUnusedDoc};
+inline constexpr ArgumentSpec<bool> kConvEnableTensorCore{"enable_tensor_core", true,
+                                                          kConvUnusedDoc};
+inline constexpr ArgumentSpec<std::string> kConvAlgo{"algo", "AUTO", kConvUnusedDoc};
+inline constexpr ArgumentSpec<std::string> kConvKernelTransform{"kts", "TUPLE", kConvUnusedDoc};
+inline constexpr ArgumentSpec<std::string> kConvTransformStrategy{"convolution_transform_strategy",
+                                                                  "COMPUTE", kConvUnusedDoc};
+
+inline void DeclareConvArguments(OpSchema& schema) {
+  schema
+      .Args(kConvWorkspaceLimit, kConvExhaustiveSearch, kConvForceAlgo, kConvForceAlgoForward,
+            kConvForceAlgoDataGradient)
+      .Args(kConvCudnnState, kConvForceAlgoFilterGradient, kConvEnableTensorCore, kConvAlgo,
+            kConvKernelTransform, kConvTransformStrategy);
+}
+
+}  // namespace caffe2rt
