@@ -8,10 +8,14 @@ namespace caffe2rt {
 
 namespace {
 
+// Accepted and ignored.
+constexpr ArgumentSpec<int> kNumGroups{"num_groups", 32, "has no effect: see group"};
+constexpr ArgumentSpec<int> kIsTest{"is_test", 0, "has no effect"};
+
 std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   CAFFE_ENFORCE_GE(in[0].dims_size(), 2, "rank of input 0 (X), want at least 2");
-  const int64_t group = ArgumentHelper(def).GetSingleArgument<int>("group", 32);
+  const int64_t group = ArgumentHelper(def).Read(kGroupNormGroup);
   std::vector<TensorShape> out{in[0]};
   out.resize(static_cast<size_t>(def.output_size()),
              CreateTensorShape(std::vector<int64_t>{in[0].dims(0), group}, TensorProto::FLOAT));
@@ -24,11 +28,7 @@ void RegisterGroupNorm() {
   RegisterSchema("GroupNorm", __FILE__)
       .NumInputs(3)
       .NumOutputs({1, 3})
-      .Arg("group", "number of groups, a divisor of the channels", 32)
-      .Arg("num_groups", "documented by the original but not read; has no effect", 32)
-      .Arg("epsilon", "added to the variance", 1e-5)
-      .Arg("order", "layout of the data: NCHW or NHWC", "NCHW")
-      .Arg("is_test", "has no effect on the values", 0)
+      .Args(kGroupNormGroup, kGroupNormEpsilon, kStorageOrder, kNumGroups, kIsTest)
       .Input(0, "X", "[N, C, *] or [N, *, C]")
       .Input(1, "gamma", "[C], scales")
       .Input(2, "beta", "[C], biases")

@@ -4,11 +4,16 @@
 //   X [N, C, *] or [N, *, C], gamma, beta [C]  ->  Y, mean [N, group], 1 / sqrt(var + epsilon) [N,
 //   group]
 
-#include <string>
-
 #include "operators/norm/instance_norm.h"
 
 namespace caffe2rt {
+
+inline constexpr ArgumentSpec<int> kGroupNormGroup{
+    "group",
+    32,
+    "number of groups, a divisor of the number of channels",
+    {[](int group) { return group > 0; }, "above 0"}};
+inline constexpr ArgumentSpec<float> kGroupNormEpsilon{"epsilon", 1e-5f, "added to the variance"};
 
 template <class Context>
 class GroupNormOp final : public Operator<Context> {
@@ -16,12 +21,9 @@ class GroupNormOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   GroupNormOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        group_(this->template GetSingleArgument<int>("group", 32)),
-        epsilon_(this->template GetSingleArgument<float>("epsilon", 1e-5f)),
-        order_(
-            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))) {
-    CAFFE_ENFORCE_GE(group_, 1, "argument group, want at least 1");
-  }
+        group_(this->ReadArgument(kGroupNormGroup)),
+        epsilon_(this->ReadArgument(kGroupNormEpsilon)),
+        order_(ReadStorageOrder(this->args())) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

@@ -60,8 +60,7 @@ std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<Te
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_GE(dims.size(), 2u, "rank of input 0 (X), want at least 2");
-  const StorageOrder order =
-      StringToStorageOrder(ArgumentHelper(def).GetSingleArgument<std::string>("order", "NCHW"));
+  const StorageOrder order = ReadStorageOrder(ArgumentHelper(def));
   const std::vector<int64_t> saved{dims[0], order == StorageOrder::NHWC ? dims.back() : dims[1]};
   std::vector<TensorShape> out{in[0]};
   out.resize(static_cast<size_t>(def.output_size()), CreateTensorShape(saved, TensorProto::FLOAT));
@@ -101,8 +100,7 @@ void RegisterInstanceNorm() {
       .NumInputs(3)
       .NumOutputs(1, 3)
       .AllowInplace({{0, 0}})
-      .Arg("epsilon", "added to the variance", 1e-5)
-      .Arg("order", "layout of the data: NCHW or NHWC", "NCHW")
+      .Args(kInstanceNormEpsilon, kStorageOrder)
       .Input(0, "input", "[N, C, *] or [N, *, C]")
       .Input(1, "scale", "[C]")
       .Input(2, "bias", "[C]")

@@ -2,9 +2,7 @@
 
 #include <cmath>
 
-#include "caffe2_core/runtime/operator_registry.h"
-#include "operators/norm/group_norm.h"
-#include "operators/norm/instance_norm.h"
+#include "operators/norm/instance_norm_kernels.h"
 #include "operators/norm/moments.cuh"
 
 namespace caffe2rt {

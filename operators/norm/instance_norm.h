@@ -5,34 +5,18 @@
 //   epsilon) [N, C]
 // The saved outputs are optional.
 
-#include <string>
-#include <vector>
-
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/common/channels.h"
-#include "operators/norm/moments.h"
+#include "operators/common/order_argument.h"
+#include "operators/norm/instance_norm_kernels.h"
 
 namespace caffe2rt {
 
-class CUDAContext;
-
-// Memory that lasts from run to run.
-struct NormScratch {
-  std::vector<Moments> moments;
-  std::vector<float> floats;
-};
-
-// Groups of shape.count / groups channels share mean and variance: groups == shape.count is
-// instance normalization, fewer is group normalization. mean and inv_std get [batch, groups]. x may
-// be y.
-void NormalizeGroups(CPUContext& context, const Channels& shape, int64_t groups, float epsilon,
-                     const float* x, const float* scale, const float* bias, NormScratch* scratch,
-                     float* y, float* mean, float* inv_std);
-// `scratch` is not needed.
-void NormalizeGroups(CUDAContext& context, const Channels& shape, int64_t groups, float epsilon,
-                     const float* x, const float* scale, const float* bias, NormScratch* scratch,
-                     float* y, float* mean, float* inv_std);
+inline constexpr ArgumentSpec<float> kInstanceNormEpsilon{
+    "epsilon",
+    1e-5f,
+    "added to the variance",
+    {[](float epsilon) { return epsilon >= 0; }, "at least 0"}};
 
 template <class Context>
 class InstanceNormOp final : public Operator<Context> {
@@ -40,11 +24,8 @@ class InstanceNormOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   InstanceNormOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        epsilon_(this->template GetSingleArgument<float>("epsilon", 1e-5f)),
-        order_(
-            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))) {
-    CAFFE_ENFORCE(epsilon_ >= 0, "argument epsilon is ", epsilon_, ", want at least 0");
-  }
+        epsilon_(this->ReadArgument(kInstanceNormEpsilon)),
+        order_(ReadStorageOrder(this->args())) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -62,7 +43,7 @@ class InstanceNormOp final : public Operator<Context> {
   }
 
  private:
-  // Null when nobody wants it.
+  // Null when the operator has no such output.
   float* Saved(int i, IntArrayRef dims) {
     return i < this->OutputSize() ? this->template OutputData<float>(i, dims) : nullptr;
   }

@@ -21,7 +21,7 @@ std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<Te
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_GE(dims.size(), 2u, "rank of input 0 (X), want at least 2");
-  const int axis = canonical_axis_index_(ArgumentHelper(def).GetSingleArgument<int>("axis", 1),
+  const int axis = canonical_axis_index_(ArgumentHelper(def).Read(kLayerNormAxis),
                                          static_cast<int>(dims.size()));
   dims.resize(static_cast<size_t>(axis));
   dims.push_back(1);
@@ -63,9 +63,7 @@ void RegisterLayerNorm() {
   RegisterSchema("LayerNorm", __FILE__)
       .NumInputs({1, 3})
       .NumOutputs(3)
-      .Arg("axis", "first of the axes that are normalized; negative counts from the end", 1)
-      .Arg("epsilon", "added to the variance", 1e-5)
-      .Arg("elementwise_affine", "1: scale by gamma and add beta", 0)
+      .Args(kLayerNormAxis, kLayerNormEpsilon, kLayerNormAffine)
       .Input(0, "input", "[M.., N..], N.. beginning at axis")
       .Input(1, "gamma", "[N..], scales; with elementwise_affine")
       .Input(2, "beta", "[N..], biases; with elementwise_affine")

@@ -2,9 +2,7 @@
 
 #include <cmath>
 
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
-#include "operators/norm/layer_norm.h"
+#include "operators/norm/layer_norm_kernels.h"
 #include "operators/norm/moments.cuh"
 
 namespace caffe2rt {
@@ -50,12 +48,6 @@ void NormalizeLayers(CUDAContext& context, int64_t rows, int64_t n, float epsilo
                      double* std) {
   ForEachRow(context, rows, LayerRow<double>{n, epsilon, x, gamma, beta, y, mean, std},
              "LayerNorm");
-}
-
-void RegisterLayerNormCuda() {
-  for (const char* engine : {"", "NATIVE"}) {
-    RegisterOperator<LayerNormOp<CUDAContext>>(CUDA, "LayerNorm", __FILE__, engine);
-  }
 }
 
 }  // namespace caffe2rt

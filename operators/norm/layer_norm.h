@@ -10,20 +10,15 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/norm/layer_norm_kernels.h"
 
 namespace caffe2rt {
 
-class CUDAContext;
-
-// Rows of `n`; gamma and beta are both null or both there.
-void NormalizeLayers(CPUContext& context, int64_t rows, int64_t n, float epsilon, const float* x,
-                     const float* gamma, const float* beta, float* y, float* mean, float* std);
-void NormalizeLayers(CPUContext& context, int64_t rows, int64_t n, float epsilon, const double* x,
-                     const double* gamma, const double* beta, double* y, double* mean, double* std);
-void NormalizeLayers(CUDAContext& context, int64_t rows, int64_t n, float epsilon, const float* x,
-                     const float* gamma, const float* beta, float* y, float* mean, float* std);
-void NormalizeLayers(CUDAContext& context, int64_t rows, int64_t n, float epsilon, const double* x,
-                     const double* gamma, const double* beta, double* y, double* mean, double* std);
+inline constexpr ArgumentSpec<int> kLayerNormAxis{
+    "axis", 1, "first of the axes that are normalized; negative values count from the end"};
+inline constexpr ArgumentSpec<float> kLayerNormEpsilon{"epsilon", 1e-5f, "added to the variance"};
+inline constexpr ArgumentSpec<bool> kLayerNormAffine{"elementwise_affine", false,
+                                                     "1: multiply by gamma and add beta"};
 
 template <class Context>
 class LayerNormOp final : public Operator<Context> {
@@ -31,9 +26,9 @@ class LayerNormOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   LayerNormOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        axis_(this->template GetSingleArgument<int>("axis", 1)),
-        epsilon_(this->template GetSingleArgument<float>("epsilon", 1e-5f)),
-        affine_(this->template GetSingleArgument<bool>("elementwise_affine", false)) {
+        axis_(this->ReadArgument(kLayerNormAxis)),
+        epsilon_(this->ReadArgument(kLayerNormEpsilon)),
+        affine_(this->ReadArgument(kLayerNormAffine)) {
     CAFFE_ENFORCE(!affine_ || this->InputSize() == 3, "there are ", this->InputSize(),
                   " inputs, want 3 with elementwise_affine: X, gamma, beta");
   }

@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/norm/lrn.h"
+#include "operators/norm/lrn_kernels.h"
 
 namespace caffe2rt {
 

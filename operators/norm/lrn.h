@@ -4,32 +4,17 @@
 //   scale[c] = bias + alpha / size * sum of X[j]^2 over j = c - p .. c - p + size - 1, p =
 //   floor((size - 1) / 2)
 
-#include <string>
 #include <vector>
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/common/channels.h"
+#include "operators/common/order_argument.h"
+#include "operators/norm/lrn_kernels.h"
 
 namespace caffe2rt {
 
-class CUDAContext;
-
-struct LRNWindow {
-  int64_t before = 0, after = 0;  // channels on either side; after is -1 for an empty window
-  float alpha = 0;                // over the size already
-  float beta = 0;
-  float bias = 1;
-};
-
-// scale may be null. `scratch` keeps its memory from run to run.
-void NormalizeLocally(CPUContext& context, const Channels& shape, const LRNWindow& window,
-                      const float* x, std::vector<float>* scratch, float* y, float* scale);
-// `scratch` is not needed.
-void NormalizeLocally(CUDAContext& context, const Channels& shape, const LRNWindow& window,
-                      const float* x, std::vector<float>* scratch, float* y, float* scale);
-
-// Our own kernels. Another class in its place is an engine: made for an operator, called each run.
+// Engine policy: constructed once for each operator, invoked on every run. This one runs the
+// library's own kernels.
 class NativeLRN {
  public:
   explicit NativeLRN(const OperatorBase&) {}
@@ -43,24 +28,31 @@ class NativeLRN {
   std::vector<float> scratch_;
 };
 
+inline constexpr ArgumentSpec<int> kLrnSize{
+    "size",
+    0,
+    "number of channels of a window",
+    {[](int size) { return size >= 0; }, "at least 1, or 0 in order NHWC"}};
+inline constexpr ArgumentSpec<float> kLrnAlpha{"alpha", 0,
+                                               "factor of the mean square over the window"};
+inline constexpr ArgumentSpec<float> kLrnBeta{"beta", 0, "exponent"};
+inline constexpr ArgumentSpec<float> kLrnBias{"bias", 1, "added to the mean square"};
+
 template <class Context, class Kernel = NativeLRN>
 class LRNOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   LRNOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws),
-        order_(
-            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))),
-        kernel_(*this) {
-    const int size = this->template GetSingleArgument<int>("size", 0);
-    // The original takes size 0 in NHWC: an empty window.
-    const int least = order_ == StorageOrder::NHWC ? 0 : 1;
-    CAFFE_ENFORCE_GE(size, least, "argument size, want at least ", least);
+      : Operator<Context>(def, ws), order_(ReadStorageOrder(this->args())), kernel_(*this) {
+    const int size = this->ReadArgument(kLrnSize);
+    // As the original: an empty window in NHWC.
+    CAFFE_ENFORCE(size > 0 || order_ == StorageOrder::NHWC,
+                  "argument \"size\" is 0 in order NCHW, want at least 1");
     window_.before = size > 0 ? (size - 1) / 2 : 0;
     window_.after = size - window_.before - 1;
-    window_.alpha = this->template GetSingleArgument<float>("alpha", 0) / static_cast<float>(size);
-    window_.beta = this->template GetSingleArgument<float>("beta", 0);
-    window_.bias = this->template GetSingleArgument<float>("bias", 1);
+    window_.alpha = this->ReadArgument(kLrnAlpha) / static_cast<float>(size);
+    window_.beta = this->ReadArgument(kLrnBeta);
+    window_.bias = this->ReadArgument(kLrnBias);
   }
 
   bool RunOnDevice() override {

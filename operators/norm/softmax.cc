@@ -117,7 +117,7 @@ void RegisterSoftmax() {
   RegisterSchema("Softmax", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Arg("axis", "first axis of a row; negative counts from the end", 1)
+      .Arg(kSoftmaxAxis)
       .Input(0, "X", "[M.., N..], N.. beginning at axis")
       .Output(0, "Y", "the shape of X; each N.. adds up to 1")
       .IdenticalTypeAndShape()

@@ -3,9 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/norm/softmax.h"
+#include "operators/norm/softmax_kernels.h"
 
 namespace caffe2rt {
 

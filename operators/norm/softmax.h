@@ -3,16 +3,12 @@
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/norm/softmax_kernels.h"
 
 namespace caffe2rt {
 
-class CUDAContext;
-
-// A NaN, an infinity or nothing but -infinity in a row makes all of it NaN.
-void SoftmaxRows(CPUContext& context, int64_t rows, int64_t n, const float* x, float* y);
-void SoftmaxRows(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y);
-
-// Our own kernels. Another class in its place is an engine: made for an operator, called each run.
+// Engine policy: constructed once for each operator, invoked on every run. This one runs the
+// library's own kernels.
 struct NativeSoftmax {
   explicit NativeSoftmax(const OperatorBase&) {}
   template <class Context>
@@ -21,14 +17,15 @@ struct NativeSoftmax {
   }
 };
 
+inline constexpr ArgumentSpec<int> kSoftmaxAxis{
+    "axis", 1, "first axis of a row; negative values count from the end"};
+
 template <class Context, class Kernel = NativeSoftmax>
 class SoftmaxOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   SoftmaxOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws),
-        axis_(this->template GetSingleArgument<int>("axis", 1)),
-        kernel_(*this) {}
+      : Operator<Context>(def, ws), axis_(this->ReadArgument(kSoftmaxAxis)), kernel_(*this) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

@@ -89,15 +89,13 @@ void BatchMoments(const Channels& shape, const BatchNormTraining& parameters, co
 
 std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
-  const int outputs = args.GetSingleArgument<bool>("is_test", false) ? 1 : 5;
+  const int outputs = args.Read(kSpatialBnIsTest) ? 1 : 5;
   CAFFE_ENFORCE_EQ(def.output_size(), outputs, "outputs: 1 in testing, 5 in training");
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   std::vector<TensorShape> out{in[0]};
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_GE(dims.size(), 2u, "rank of input 0 (X), want at least 2");
-  const StorageOrder order =
-      StringToStorageOrder(args.GetSingleArgument<std::string>("order", "NCHW"));
-  const int64_t channels = order == StorageOrder::NHWC ? dims.back() : dims[1];
+  const int64_t channels = ReadStorageOrder(args) == StorageOrder::NHWC ? dims.back() : dims[1];
   out.resize(static_cast<size_t>(outputs),
              CreateTensorShape(std::vector<int64_t>{channels}, TensorProto::FLOAT));
   return out;
@@ -156,11 +154,8 @@ void RegisterSpatialBn() {
       .NumOutputs({1, 5})
       .AllowInplace({{0, 0}, {5, 3}, {6, 4}})
       .EnforceInplace({{3, 1}, {4, 2}})
-      .ArgIsTest("1: use the given mean and variance; 0: those of the batch")
-      .Arg("epsilon", "added to the variance", 1e-5)
-      .Arg("momentum", "how much the running mean and variance keep of their old values", 0.9)
-      .Arg("num_batches", "batches that the sums in inputs 5 and 6 were taken over", 1)
-      .Arg("order", "layout of the data: NCHW or NHWC", "NCHW")
+      .Args(kSpatialBnIsTest, kSpatialBnEpsilon, kSpatialBnMomentum, kSpatialBnNumBatches,
+            kStorageOrder)
       .Input(0, "X", "[N, C, *] or [N, *, C]")
       .Input(1, "scale", "[C]")
       .Input(2, "bias", "[C]")

@@ -3,9 +3,8 @@
 
 #include <cmath>
 
-#include "caffe2_core/runtime/operator_registry.h"
 #include "operators/norm/moments.cuh"
-#include "operators/norm/spatial_bn.h"
+#include "operators/norm/spatial_bn_kernels.h"
 
 namespace caffe2rt {
 

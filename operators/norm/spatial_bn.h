@@ -7,58 +7,15 @@
 // 1 / sqrt(var + epsilon). With num_batches above 1 inputs 5 and 6 hold the sums of x and x^2 over
 // that many batches.
 
-#include <string>
-#include <vector>
-
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/common/channels.h"
-#include "operators/norm/moments.h"
+#include "operators/common/order_argument.h"
+#include "operators/norm/spatial_bn_kernels.h"
 
 namespace caffe2rt {
 
-class CUDAContext;
-
-// What testing needs; one float for each channel.
-struct BatchNormTest {
-  float epsilon = 0;
-  const float* scale = nullptr;
-  const float* bias = nullptr;
-  const float* mean = nullptr;
-  const float* var = nullptr;
-};
-struct BatchNormTraining {
-  float epsilon = 0, momentum = 0;
-  int num_batches = 1;
-  const float* scale = nullptr;
-  const float* bias = nullptr;
-  const float* sums = nullptr;  // over num_batches, when above 1
-  const float* sumsq = nullptr;
-  float* running_mean = nullptr;
-  float* running_var = nullptr;
-  bool keep_mean = true, keep_var = true;  // else the running values start at zero
-  float* saved_mean = nullptr;
-  float* saved_scale = nullptr;
-};
-
-// Memory that lasts from run to run.
-struct BatchNormScratch {
-  std::vector<float> factor, term, floats;
-  std::vector<Moments> moments;
-};
-
-// x may be y. On CUDA `scratch` is not needed.
-void NormalizeBatch(CPUContext& context, const Channels& shape, const BatchNormTest& parameters,
-                    const float* x, BatchNormScratch* scratch, float* y);
-void NormalizeBatch(CPUContext& context, const Channels& shape, const BatchNormTraining& parameters,
-                    const float* x, BatchNormScratch* scratch, float* y);
-void NormalizeBatch(CUDAContext& context, const Channels& shape, const BatchNormTest& parameters,
-                    const float* x, BatchNormScratch* scratch, float* y);
-void NormalizeBatch(CUDAContext& context, const Channels& shape,
-                    const BatchNormTraining& parameters, const float* x, BatchNormScratch* scratch,
-                    float* y);
-
-// Our own kernels. Another class in its place is an engine: made for an operator, called each run.
+// Engine policy: constructed once for each operator, invoked on every run. This one runs the
+// library's own kernels.
 class NativeBatchNorm {
  public:
   explicit NativeBatchNorm(const OperatorBase&) {}
@@ -72,27 +29,38 @@ class NativeBatchNorm {
   BatchNormScratch scratch_;
 };
 
+inline constexpr ArgumentSpec<bool> kSpatialBnIsTest{
+    "is_test", false, "1: use the given mean and variance; 0: those of the batch", {}, true};
+inline constexpr ArgumentSpec<float> kSpatialBnEpsilon{
+    "epsilon",
+    1e-5f,
+    "added to the variance",
+    {[](float epsilon) { return epsilon > 0; }, "above 0"}};
+inline constexpr ArgumentSpec<float> kSpatialBnMomentum{
+    "momentum",
+    0.9f,
+    "how much the running mean and variance keep of their old values",
+    {[](float momentum) { return momentum >= 0 && momentum <= 1; }, "0 to 1"}};
+inline constexpr ArgumentSpec<int> kSpatialBnNumBatches{
+    "num_batches", 1, "number of batches that the sums in inputs 5 and 6 were computed over"};
+
 template <class Context, class Kernel = NativeBatchNorm>
 class SpatialBNOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   SpatialBNOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        is_test_(this->template GetSingleArgument<bool>("is_test", false)),
-        epsilon_(this->template GetSingleArgument<float>("epsilon", 1e-5f)),
-        momentum_(this->template GetSingleArgument<float>("momentum", 0.9f)),
-        num_batches_(this->template GetSingleArgument<int>("num_batches", 1)),
-        order_(
-            StringToStorageOrder(this->template GetSingleArgument<std::string>("order", "NCHW"))),
+        is_test_(this->ReadArgument(kSpatialBnIsTest)),
+        epsilon_(this->ReadArgument(kSpatialBnEpsilon)),
+        momentum_(this->ReadArgument(kSpatialBnMomentum)),
+        num_batches_(this->ReadArgument(kSpatialBnNumBatches)),
+        order_(ReadStorageOrder(this->args())),
         kernel_(*this) {
     CAFFE_ENFORCE_EQ(this->OutputSize(), is_test_ ? 1 : 5, "outputs with is_test ", is_test_,
                      ": 1 in testing, 5 in training");
-    CAFFE_ENFORCE(epsilon_ > 0, "argument epsilon is ", epsilon_, ", want above 0");
-    CAFFE_ENFORCE(momentum_ >= 0 && momentum_ <= 1, "argument momentum is ", momentum_,
-                  ", want 0 to 1");
     CAFFE_ENFORCE(is_test_ || num_batches_ <= 1 || this->InputSize() == 7,
-                  "argument num_batches is ", num_batches_, " and there are ", this->InputSize(),
-                  " inputs, want 7: the last two are the sums over the batches");
+                  "argument \"num_batches\" is ", num_batches_, " and there are ",
+                  this->InputSize(), " inputs, want 7: the last two are the sums over the batches");
   }
 
   bool RunOnDevice() override {
