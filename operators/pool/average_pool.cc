@@ -16,7 +16,7 @@ void RegisterAveragePool() {
     const std::string type = std::string("AveragePool") + form;
     RegisterPoolSchema(type, __FILE__,
                        "The mean of each window, of its part inside X unless count_include_pad.")
-        .Arg("count_include_pad", "1: padding counts as zeros", 0)
+        .Arg(kPoolIncludePad)
         .InheritOnnxSchema("AveragePool");
     RegisterCpuOperator<PoolOp<CPUContext, PoolOnCpu<MeanReduction>>>(type, __FILE__);
   }

@@ -10,16 +10,11 @@
 
 #include "operators/common/cuda_engine.h"
 #include "operators/pool/pool.h"
+#include "operators/pool/pool_kernels.h"
 
 namespace caffe2rt {
 
-class CUDAContext;
-
 enum class PoolKind { kMax, kMean };
-
-// Native kernels. REQUIRES: Y is not empty.
-void RunMaxPool(CUDAContext& context, const PoolPlan& plan, const float* x, float* y);
-void RunMeanPool(CUDAContext& context, const PoolPlan& plan, const float* x, float* y);
 
 // A library's way to compute one shape. Used by one thread at a time.
 class CudaPoolPlan {

@@ -1,5 +1,7 @@
 // MaxPool, MaxPool1D, MaxPool2D, MaxPool3D on CUDA.
 
+#include <limits>
+
 #include "operators/pool/windows.cuh"
 
 namespace caffe2rt {

@@ -13,33 +13,18 @@
 // all NaNs are passed over and nothing is below the lowest finite number. A global pool in NCHW
 // passes over NaN.
 
-#include <array>
 #include <string>
 #include <vector>
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/conv_geometry.h"
+#include "operators/pool/pool_plan.h"
 
 namespace caffe2rt {
 
-// A pool with its sizes worked out, for one shape of X.
-struct PoolPlan {
-  int64_t batch = 0;
-  int64_t channels = 0;
-  bool last = false;               // NHWC
-  std::array<WindowAxis, 3> axis;  // depth, height, width; axes that X has not are of size 1
-  bool include_pad = false;
-  bool whole = false;          // one window over everything
-  std::vector<float> columns;  // by window along the width: columns the mean counts
-  bool first_wins = false;     // a window whose first element is NaN has maximum NaN
-  float lowest = 0;            // no maximum is below
-  // A row of X with its padding, when windows slide over such a buffer.
-  bool buffered = false;
-  size_t buffer_size = 0;
-};
-// Global pools have one window over all axes, however many.
-PoolPlan MakePoolPlan(const WindowGeometry& geometry, bool global, bool include_pad);
+inline constexpr ArgumentSpec<bool> kPoolIncludePad{"count_include_pad", false,
+                                                    "1: padding counts as zeros"};
 
 struct MaxReduction {
   static void Run(CPUContext& context, const PoolPlan& plan, const float* x,
@@ -50,7 +35,7 @@ struct MeanReduction {
                   std::vector<float>* scratch, float* y);
 };
 
-// What plans and runs pools on the CPU. Another device brings a class with these members.
+// Runner: plans and runs pools on the CPU. Other devices have a class with the same members.
 template <class Reduction>
 class PoolOnCpu {
  public:
@@ -77,7 +62,7 @@ class PoolOp final : public Operator<Context> {
   PoolOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         window_(ParseWindowArguments(this->args(), WindowUse::kPool)),
-        include_pad_(this->template GetSingleArgument<bool>("count_include_pad", false)),
+        include_pad_(this->ReadArgument(kPoolIncludePad)),
         runner_(*this) {}
 
   bool RunOnDevice() override {

@@ -5,11 +5,11 @@
 //   State Start();  void Add(float x, State&);  float Finish(const State&, rows, columns);
 // rows (of all axes but the last) and columns are what the window has inside X, as in windows.h.
 
-#include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/pool/cuda_pool.h"
+#include "operators/pool/pool_kernels.h"
 
 namespace caffe2rt::internal {
 

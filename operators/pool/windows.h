@@ -9,7 +9,7 @@
 
 #include "caffe2_core/base/simd.h"
 #include "operators/math/lanes.h"
-#include "operators/pool/pool.h"
+#include "operators/pool/pool_plan.h"
 #include "operators/pool/reductions.h"
 
 namespace caffe2rt {
@@ -201,7 +201,7 @@ struct PoolRuns {
   }
 };
 
-// Pools all pictures of an NHWC tensor.
+// Pools all images of an NHWC tensor.
 template <class R>
 struct PoolChannels {
   // Channels [c, c + n) of one window, n being a whole vector or a part of one.

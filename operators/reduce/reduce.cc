@@ -11,7 +11,7 @@ void MarkAxes(const std::vector<int>& axes, size_t rank, std::vector<char>* redu
   reduced->assign(rank, axes.empty());
   const int64_t size = static_cast<int64_t>(rank);
   for (const int axis : axes) {
-    CAFFE_ENFORCE(axis >= -size && axis < size, "argument axes holds ", axis, ", want ", -size,
+    CAFFE_ENFORCE(axis >= -size && axis < size, "argument \"axes\" holds ", axis, ", want ", -size,
                   " to ", size - 1, " for an input of rank ", size);
     (*reduced)[static_cast<size_t>(axis < 0 ? axis + size : axis)] = 1;
   }
@@ -37,8 +37,8 @@ std::vector<TensorShape> InferReduce(const OperatorDef& def, const std::vector<T
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   std::vector<char> reduced;
   std::vector<int64_t> result;
-  MarkAxes(args.GetRepeatedArgument<int>("axes"), dims.size(), &reduced);
-  ReducedDims(dims, reduced, args.GetSingleArgument<int>("keepdims", 1) != 0, &result);
+  MarkAxes(args.Read(kReduceAxes), dims.size(), &reduced);
+  ReducedDims(dims, reduced, args.Read(kReduceKeepDims) != 0, &result);
   return {CreateTensorShape(result, in[0].data_type())};
 }
 
@@ -47,8 +47,7 @@ void RegisterReduction(const char* type, const char* doc) {
   RegisterSchema(type, __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Arg("axes", "the dimensions to reduce, from -rank to rank - 1; none: all of them", "[]")
-      .Arg("keepdims", "1: reduced dimensions stay, of size 1; 0: they go", 1)
+      .Args(kReduceAxes, kReduceKeepDims)
       .Input(0, "X", "any shape")
       .Output(0, "Y", "the shape of X, reduced")
       .TensorInferenceFunction(InferReduce)
@@ -73,7 +72,7 @@ void RegisterReduce() {
   RegisterReduction<SumOfSizes, float>("ReduceL1", "The sum of |x| over some dimensions.");
   RegisterReduction<RootOfSumOfSquares, float>(
       "ReduceL2", "The square root of the sum of x * x over some dimensions.");
-  // Caffe2 has none either.
+  // Caffe2 does not implement these gradients either.
   for (const char* type : {"ReduceSum", "ReduceMean"}) {
     RegisterGradient<GradientNotImplementedYet>(type, __FILE__);
   }

@@ -1,47 +1,141 @@
-// Reductions over given dimensions on CUDA: ReduceSum and its kin, SumReduceLike, SumElements and
-// its kin, RowwiseMax, ColwiseMax, ReduceTailSum.
+// Reductions on CUDA.
+//
+// One output: many blocks share it, large sums are CUB's. Few outputs: a block for each. Many
+// outputs whose neighbours stand side by side in the input: a thread for each, so that a warp reads
+// what lies together.
 
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
-#include "operators/reduce/reduce.cuh"
-#include "operators/reduce/reduce.h"
-#include "operators/reduce/row_max.h"
-#include "operators/reduce/sum_elements.h"
-#include "operators/reduce/sum_reduce_like.h"
+#include <type_traits>
+
+#include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/math/cub.h"
+#include "operators/math/reduce_all.cuh"
+#include "operators/reduce/accumulate.h"
+#include "operators/reduce/reduce_kernels.h"
 
 namespace caffe2rt {
 
 namespace {
 
-template <class Op>
-void RegisterCuda(const char* type) {
-  RegisterOperator<Op>(CUDA, type, __FILE__);
+template <class Accumulate, class T>
+CAFFE2RT_HOST_DEVICE T MappedElement(const T* x) {
+  T value = *x;
+  Accumulate::Map(value);
+  return value;
 }
 
-template <class Accumulate, class... Types>
-void RegisterReductionCuda(const char* type) {
-  RegisterCuda<ReduceOp<CUDAContext, Accumulate, Types...>>(type);
-}
+template <class Accumulate>
+struct CombineOf {
+  template <class T>
+  CAFFE2RT_HOST_DEVICE T operator()(T a, T b) const {
+    Accumulate::Combine(a, b);
+    return a;
+  }
+};
+
+template <class Accumulate, class T>
+struct ReduceToOne {
+  using Value = T;
+  int64_t n;
+  const T* x;
+  T* y;
+  CAFFE2RT_HOST_DEVICE T Start() const { return Accumulate::Neutral(MappedElement<Accumulate>(x)); }
+  CAFFE2RT_HOST_DEVICE T At(int64_t i) const { return MappedElement<Accumulate>(x + i); }
+  CAFFE2RT_HOST_DEVICE T Combine(T a, T b) const { return CombineOf<Accumulate>()(a, b); }
+  CAFFE2RT_HOST_DEVICE void Finish(T result) const { *y = Accumulate::Finish(result, n); }
+};
+
+// Output i begins at kept.Find(i); element r of its own lies reduced.Find(r) further on.
+template <class Accumulate, class T>
+struct ReduceEach {
+  LoopNest<1> kept, reduced;
+  const T* x;
+  T* y;
+
+  // A thread for an output.
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const T* const from = x + Offset(kept, i);
+    T result = MappedElement<Accumulate>(from);
+    for (int64_t r = 1; r < reduced.total(); ++r) {
+      Accumulate::Combine(result, MappedElement<Accumulate>(from + Offset(reduced, r)));
+    }
+    y[i] = Accumulate::Finish(result, reduced.total());
+  }
+  // A block for an output.
+  CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
+    const T* const from = x + Offset(kept, row.index());
+    const T neutral = Accumulate::Neutral(MappedElement<Accumulate>(from));
+    const T result = row.Reduce(
+        reduced.total(), neutral, CombineOf<Accumulate>(),
+        [=, this](int64_t r) { return MappedElement<Accumulate>(from + Offset(reduced, r)); });
+    row.Once([=, this] { y[row.index()] = Accumulate::Finish(result, reduced.total()); });
+  }
+
+ private:
+  CAFFE2RT_HOST_DEVICE static int64_t Offset(const LoopNest<1>& nest, int64_t i) {
+    int64_t at;
+    nest.Find(i, &at);
+    return at;
+  }
+};
+
+template <class T>
+struct ReducedNothing {
+  T value;
+  T* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { y[i] = value; }
+};
 
 }  // namespace
 
-void RegisterReduceCuda() {
-  RegisterReductionCuda<SumOf, float, double, int32_t, int64_t>("ReduceSum");
-  RegisterReductionCuda<MeanOf, float>("ReduceMean");
-  RegisterReductionCuda<MaxOf, float, double, int32_t, int64_t>("ReduceMax");
-  RegisterReductionCuda<MinOf, float, double, int32_t, int64_t>("ReduceMin");
-  RegisterReductionCuda<SumOfSizes, float>("ReduceL1");
-  RegisterReductionCuda<RootOfSumOfSquares, float>("ReduceL2");
-
-  RegisterCuda<SumReduceLikeOp<CUDAContext>>("SumReduceLike");
-  RegisterCuda<SumElementsOp<CUDAContext, SumOf, MeanOf, float>>("SumElements");
-  RegisterCuda<SumElementsOp<CUDAContext, SumOf, SumOf, int32_t>>("SumElementsInt");
-  RegisterCuda<SumElementsOp<CUDAContext, SumOfSquares, MeanOfSquares, float, double>>(
-      "SumSqrElements");
-
-  RegisterCuda<MatrixMaxOp<CUDAContext, true>>("RowwiseMax");
-  RegisterCuda<MatrixMaxOp<CUDAContext, false>>("ColwiseMax");
-  RegisterCuda<ReduceTailSumOp<CUDAContext>>("ReduceTailSum");
+template <class Accumulate, class T>
+void ReduceNested(CUDAContext& context, const ReduceNest& nest, const T* x, T* y, Tensor* scratch) {
+  const int64_t n = nest.outputs, elements = nest.elements;
+  if (n == 0) return;
+  if (elements == 0) {
+    const ReducedNothing<T> kernel{Accumulate::template Empty<T>(), y};
+    return ForEach(context, n, kernel, "ReducedNothing");
+  }
+  if constexpr (requires { typename Accumulate::OfOne; }) {
+    if (elements == 1) {
+      return ReduceNested<typename Accumulate::OfOne>(context, nest, x, y, scratch);
+    }
+  }
+  constexpr int64_t kManyElements = 65536;
+  if (n == 1) {
+    if constexpr (std::is_same_v<Accumulate, SumOf>) {
+      if (elements >= kManyElements) return math::SumByCub(context, elements, x, y, scratch);
+    }
+    return ReduceAll(context, elements, ReduceToOne<Accumulate, T>{elements, x, y}, scratch,
+                     "Reduce");
+  }
+  const ReduceEach<Accumulate, T> kernel{nest.kept, nest.reduced, x, y};
+  constexpr int64_t kManyOutputs = 4096, kFewElements = 32;
+  if (nest.side_by_side ? n >= kManyOutputs || elements <= kFewElements : elements <= 4) {
+    ForEach(context, n, kernel, "Reduce");
+  } else {
+    ForEachRow(context, n, kernel, "Reduce");
+  }
 }
+
+#define CAFFE2RT_REDUCE(Accumulate, T) \
+  template void ReduceNested<Accumulate>(CUDAContext&, const ReduceNest&, const T*, T*, Tensor*);
+#define CAFFE2RT_REDUCE_ALL_TYPES(Accumulate) \
+  CAFFE2RT_REDUCE(Accumulate, float)          \
+  CAFFE2RT_REDUCE(Accumulate, double)         \
+  CAFFE2RT_REDUCE(Accumulate, int32_t)        \
+  CAFFE2RT_REDUCE(Accumulate, int64_t)
+CAFFE2RT_REDUCE_ALL_TYPES(SumOf)
+CAFFE2RT_REDUCE_ALL_TYPES(MeanOf)
+CAFFE2RT_REDUCE_ALL_TYPES(MaxOf)
+CAFFE2RT_REDUCE_ALL_TYPES(MinOf)
+CAFFE2RT_REDUCE(MaxOrZero, float)
+CAFFE2RT_REDUCE(SumOfSizes, float)
+CAFFE2RT_REDUCE(RootOfSumOfSquares, float)
+CAFFE2RT_REDUCE(SumOfSquares, float)
+CAFFE2RT_REDUCE(SumOfSquares, double)
+CAFFE2RT_REDUCE(MeanOfSquares, float)
+CAFFE2RT_REDUCE(MeanOfSquares, double)
+#undef CAFFE2RT_REDUCE_ALL_TYPES
+#undef CAFFE2RT_REDUCE
 
 }  // namespace caffe2rt

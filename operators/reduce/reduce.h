@@ -13,6 +13,11 @@
 
 namespace caffe2rt {
 
+inline constexpr RepeatedArgumentSpec<int> kReduceAxes{
+    "axes", "the dimensions to reduce, from -rank to rank - 1; none: all of them"};
+inline constexpr ArgumentSpec<int> kReduceKeepDims{
+    "keepdims", 1, "1: reduced dimensions stay, of size 1; 0: they are removed"};
+
 // Marks the dimensions that `axes` name; all for an empty list. Negative axes count from the end.
 // THROWS when one is out of range.
 void MarkAxes(const std::vector<int>& axes, size_t rank, std::vector<char>* reduced);
@@ -26,8 +31,8 @@ class ReduceOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ReduceOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
-        axes_(this->template GetRepeatedArgument<int>("axes")),
-        keep_(this->template GetSingleArgument<int>("keepdims", 1) != 0) {}
+        axes_(this->ReadArgument(kReduceAxes)),
+        keep_(this->ReadArgument(kReduceKeepDims) != 0) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

@@ -7,7 +7,7 @@
 namespace caffe2rt {
 
 void CheckReduceDims(int num_reduce_dim, int64_t rank) {
-  CAFFE_ENFORCE(num_reduce_dim >= 0 && num_reduce_dim <= rank, "argument num_reduce_dim is ",
+  CAFFE_ENFORCE(num_reduce_dim >= 0 && num_reduce_dim <= rank, "argument \"num_reduce_dim\" is ",
                 num_reduce_dim, ", want 0 to ", rank, ", the rank of input 0 (X)");
 }
 
@@ -18,13 +18,13 @@ void RegisterFrontBack(const char* type, const char* doc) {
   RegisterSchema(type, __FILE__)
       .NumInputs(1, 2)
       .NumOutputs(1)
-      .Arg("num_reduce_dim", "how many dimensions to reduce", 1)
+      .Arg(kNumReduceDim)
       .Input(0, "X", "any shape")
       .Input(1, "lengths", "int32, one for each output: how many elements count; optional")
       .Output(0, "Y", "the other dimensions of X")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1)) return UnknownOutputs(def);
-        const int count = ArgumentHelper(def).GetSingleArgument<int>("num_reduce_dim", 1);
+        const int count = ArgumentHelper(def).Read(kNumReduceDim);
         const std::vector<int64_t> dims = GetDimsVector(in[0]);
         CheckReduceDims(count, static_cast<int64_t>(dims.size()));
         const std::vector<int64_t> rest(kFront ? dims.begin() + count : dims.begin(),

@@ -1,10 +1,11 @@
-// ReduceFrontSum, -Mean, -Max and ReduceBackSum, -Mean, -Max on CUDA.
+// ReduceFront... and ReduceBack... with lengths on CUDA: a thread for an output.
 
-#include "caffe2_core/runtime/operator_registry.h"
-#include "contexts/cuda/cuda_context.h"
+#include <type_traits>
+
+#include "contexts/cuda/cuda_kernel.cuh"
 #include "contexts/cuda/cuda_report.h"
-#include "operators/reduce/reduce.cuh"
-#include "operators/reduce/reduce_front_back.h"
+#include "operators/reduce/accumulate.h"
+#include "operators/reduce/reduce_front_back_kernels.h"
 
 namespace caffe2rt {
 
@@ -38,10 +39,6 @@ struct LengthsKernel {
 
 }  // namespace
 
-// The lengths are on the device: the kernel tells of those that do not fit.
-template <class Accumulate, class T>
-void CheckLengths(CUDAContext&, int64_t, int64_t, const int*) {}
-
 template <class Accumulate, class T>
 void ReduceLengths(CUDAContext& context, int64_t outputs, int64_t count, int64_t stride,
                    int64_t next, const int* lengths, const T* x, T* y) {
@@ -61,23 +58,18 @@ void ReduceLengths(CUDAContext& context, int64_t outputs, int64_t count, int64_t
   ForEach(context, outputs, kernel, "ReduceLengths");
 }
 
-namespace {
-
-template <bool kFront, class Accumulate, class... Types>
-void RegisterFrontBackCuda(const char* type) {
-  RegisterOperator<ReduceFrontBackOp<CUDAContext, kFront, Accumulate, Types...>>(CUDA, type,
-                                                                                 __FILE__);
-}
-
-}  // namespace
-
-void RegisterReduceFrontBackCuda() {
-  RegisterFrontBackCuda<true, SumOf, float, double, int32_t, int64_t>("ReduceFrontSum");
-  RegisterFrontBackCuda<true, MeanOf, float, double, int32_t, int64_t>("ReduceFrontMean");
-  RegisterFrontBackCuda<true, MaxOrZero, float>("ReduceFrontMax");
-  RegisterFrontBackCuda<false, SumOf, float, double, int32_t, int64_t>("ReduceBackSum");
-  RegisterFrontBackCuda<false, MeanOf, float, double, int32_t, int64_t>("ReduceBackMean");
-  RegisterFrontBackCuda<false, MaxOrZero, float>("ReduceBackMax");
-}
+#define CAFFE2RT_REDUCE_LENGTHS(Accumulate, T)                                              \
+  template void ReduceLengths<Accumulate>(CUDAContext&, int64_t, int64_t, int64_t, int64_t, \
+                                          const int*, const T*, T*);
+CAFFE2RT_REDUCE_LENGTHS(SumOf, float)
+CAFFE2RT_REDUCE_LENGTHS(SumOf, double)
+CAFFE2RT_REDUCE_LENGTHS(SumOf, int32_t)
+CAFFE2RT_REDUCE_LENGTHS(SumOf, int64_t)
+CAFFE2RT_REDUCE_LENGTHS(MeanOf, float)
+CAFFE2RT_REDUCE_LENGTHS(MeanOf, double)
+CAFFE2RT_REDUCE_LENGTHS(MeanOf, int32_t)
+CAFFE2RT_REDUCE_LENGTHS(MeanOf, int64_t)
+CAFFE2RT_REDUCE_LENGTHS(MaxOrZero, float)
+#undef CAFFE2RT_REDUCE_LENGTHS
 
 }  // namespace caffe2rt

@@ -13,25 +13,16 @@
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/reduce/accumulate.h"
+#include "operators/reduce/reduce_front_back_kernels.h"
 #include "operators/reduce/reduce_plan.h"
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<int> kNumReduceDim{"num_reduce_dim", 1,
+                                                 "number of dimensions to reduce"};
+
 // THROWS unless num_reduce_dim is 0 to `rank`.
 void CheckReduceDims(int num_reduce_dim, int64_t rank);
-
-// y[i] over the first lengths[i] of `count` elements, which stand `stride` apart; those of y[i + 1]
-// begin `next` further on.
-template <class Accumulate, class T>
-void ReduceLengths(CPUContext&, int64_t outputs, int64_t count, int64_t stride, int64_t next,
-                   const int* lengths, const T* x, T* y) {
-  for (int64_t i = 0; i < outputs; ++i) {
-    const T* element = x + i * next;
-    T sum = *element;
-    for (int j = 1; j < lengths[i] && j < count; ++j) Accumulate::Combine(sum, element[j * stride]);
-    y[i] = Accumulate::Finish(sum, lengths[i]);
-  }
-}
 
 // THROWS for a length beyond `count`, and for one that is 0 and divides integers.
 template <class Accumulate, class T>
@@ -52,8 +43,7 @@ class ReduceFrontBackOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   ReduceFrontBackOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws),
-        num_reduce_dim_(this->template GetSingleArgument<int>("num_reduce_dim", 1)) {}
+      : Operator<Context>(def, ws), num_reduce_dim_(this->ReadArgument(kNumReduceDim)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
@@ -87,7 +77,7 @@ class ReduceFrontBackOp final : public Operator<Context> {
 
   template <class T>
   const int* CheckedLengths(const Tensor& lengths, int64_t outputs, int64_t count) {
-    CAFFE_ENFORCE_EQ(num_reduce_dim_, 1, "argument num_reduce_dim beside input 1 (lengths)");
+    CAFFE_ENFORCE_EQ(num_reduce_dim_, 1, "argument \"num_reduce_dim\" beside input 1 (lengths)");
     CAFFE_ENFORCE_EQ(lengths.numel(), outputs, "elements of input 1 (lengths) of shape ",
                      lengths.sizes(), ", want one for each output");
     const int* values = lengths.data<int>();

@@ -1,5 +1,6 @@
 #pragma once
-// Reductions over any of the dimensions of a dense tensor; on the CPU, and in reduce.cuh on CUDA.
+// Reductions over any of the dimensions of a dense tensor; on the CPU, and in cuda_reduce.h on
+// CUDA.
 //
 //   plan.Make(X.sizes(), reduced);                       // reduced[i]: dimension i goes
 //   Reduce<SumOf>(context, plan, x, y, &scratch);   // y: a value for each place in the others
@@ -9,8 +10,9 @@
 //   Map(V& x)                       of each element
 //   Combine(V& a, const V& b)       a takes b in; elements are combined in about their order
 //   Neutral(T first)                what a further accumulator begins with, `first` being known to
-//   be among the elements Empty<T>()                      the result over no elements Finish(T a,
-//   int64_t n)          the result from the n elements of `a`
+//                                   be among the elements
+//   Empty<T>()                      the result over no elements
+//   Finish(T a, int64_t n)          the result from the n elements of `a`
 // The input is read once, in its order. A plan does not allocate.
 
 #include <array>
@@ -84,8 +86,8 @@ class ReducePlan {
 namespace internal {
 
 // y takes in a row of n >= 1 elements; with `fresh` it is made of them alone. Several accumulators
-// of floats run side by side; integers the compiler may reorder by itself, and lanes of them may not
-// overflow.
+// of floats run side by side; integers the compiler may reorder by itself, and lanes of them may
+// not overflow.
 template <class Accumulate, class T>
 CAFFE2RT_SIMD_INLINE inline void ReduceRow(int64_t n, const T* x, bool fresh, T* y) {
   typedef T Lanes __attribute__((vector_size(64)));

@@ -27,18 +27,16 @@ OpSchema& SumSchema(const char* type, const char* doc) {
 }  // namespace
 
 void RegisterSumElements() {
-  constexpr const char* kAverage = "1: divide by the number of elements";
-  SumSchema("SumElements", "The sum of all elements.").Arg("average", kAverage, 0);
+  SumSchema("SumElements", "The sum of all elements.").Arg(kSumAverage);
   RegisterCpuOperator<SumElementsOp<CPUContext, SumOf, MeanOf, float>>("SumElements", __FILE__);
 
   SumSchema("SumElementsInt", "The sum of all elements, which are int32; it wraps around.");
   RegisterCpuOperator<SumElementsOp<CPUContext, SumOf, SumOf, int32_t>>("SumElementsInt", __FILE__);
 
-  SumSchema("SumSqrElements", "The sum of the squares of all elements.")
-      .Arg("average", kAverage, 0);
+  SumSchema("SumSqrElements", "The sum of the squares of all elements.").Arg(kSumAverage);
   RegisterCpuOperator<SumElementsOp<CPUContext, SumOfSquares, MeanOfSquares, float, double>>(
       "SumSqrElements", __FILE__);
-  // Not differentiable.
+  // Integers have no gradient.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("SumElementsInt", __FILE__);
 }
 

@@ -13,13 +13,15 @@
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<bool> kSumAverage{"average", false,
+                                                "1: divide by the number of elements"};
+
 template <class Context, class Sum, class Average, class... Types>
 class SumElementsOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   SumElementsOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws),
-        average_(this->template GetSingleArgument<bool>("average", false)) {}
+      : Operator<Context>(def, ws), average_(this->ReadArgument(kSumAverage)) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);

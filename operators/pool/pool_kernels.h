@@ -1,0 +1,14 @@
+#pragma once
+// The native kernels of pools on CUDA (max_pool.cu, average_pool.cu).
+
+#include "operators/pool/pool_plan.h"
+
+namespace caffe2rt {
+
+class CUDAContext;
+
+// For any arguments. REQUIRES: Y is not empty.
+void RunMaxPool(CUDAContext& context, const PoolPlan& plan, const float* x, float* y);
+void RunMeanPool(CUDAContext& context, const PoolPlan& plan, const float* x, float* y);
+
+}  // namespace caffe2rt
