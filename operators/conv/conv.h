@@ -16,7 +16,7 @@
 
 namespace caffe2rt {
 
-// What plans and runs convolutions on the CPU. Another device brings a class with these members.
+// Runner: plans and runs convolutions on the CPU. Other devices have a class with the same members.
 class ConvOnCpu {
  public:
   explicit ConvOnCpu(const OperatorBase& op) : direct_only_(op.ReadArgument(kDeterministic) != 0) {}

@@ -59,8 +59,8 @@ class SpatialBNOp final : public Operator<Context> {
     CAFFE_ENFORCE_EQ(this->OutputSize(), is_test_ ? 1 : 5, "outputs with is_test ", is_test_,
                      ": 1 in testing, 5 in training");
     CAFFE_ENFORCE(is_test_ || num_batches_ <= 1 || this->InputSize() == 7,
-                  "argument \"num_batches\" is ", num_batches_, " and there are ",
-                  this->InputSize(), " inputs, want 7: the last two are the sums over the batches");
+                  "argument num_batches is ", num_batches_, " and there are ", this->InputSize(),
+                  " inputs, want 7: the last two are the sums over the batches");
   }
 
   bool RunOnDevice() override {

@@ -11,7 +11,7 @@ void MarkAxes(const std::vector<int>& axes, size_t rank, std::vector<char>* redu
   reduced->assign(rank, axes.empty());
   const int64_t size = static_cast<int64_t>(rank);
   for (const int axis : axes) {
-    CAFFE_ENFORCE(axis >= -size && axis < size, "argument \"axes\" holds ", axis, ", want ", -size,
+    CAFFE_ENFORCE(axis >= -size && axis < size, "argument axes holds ", axis, ", want ", -size,
                   " to ", size - 1, " for an input of rank ", size);
     (*reduced)[static_cast<size_t>(axis < 0 ? axis + size : axis)] = 1;
   }

@@ -7,7 +7,7 @@
 namespace caffe2rt {
 
 void CheckReduceDims(int num_reduce_dim, int64_t rank) {
-  CAFFE_ENFORCE(num_reduce_dim >= 0 && num_reduce_dim <= rank, "argument \"num_reduce_dim\" is ",
+  CAFFE_ENFORCE(num_reduce_dim >= 0 && num_reduce_dim <= rank, "argument num_reduce_dim is ",
                 num_reduce_dim, ", want 0 to ", rank, ", the rank of input 0 (X)");
 }
 

@@ -77,7 +77,7 @@ class ReduceFrontBackOp final : public Operator<Context> {
 
   template <class T>
   const int* CheckedLengths(const Tensor& lengths, int64_t outputs, int64_t count) {
-    CAFFE_ENFORCE_EQ(num_reduce_dim_, 1, "argument \"num_reduce_dim\" beside input 1 (lengths)");
+    CAFFE_ENFORCE_EQ(num_reduce_dim_, 1, "argument num_reduce_dim beside input 1 (lengths)");
     CAFFE_ENFORCE_EQ(lengths.numel(), outputs, "elements of input 1 (lengths) of shape ",
                      lengths.sizes(), ", want one for each output");
     const int* values = lengths.data<int>();

@@ -1,5 +1,7 @@
 #include "operators/common/conv_geometry.h"
 
+#include <map>
+
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test {
@@ -193,6 +195,42 @@ TEST(ConvGeometryTest, TransposedSizesAddTheAdjustment) {
   ExpectThrows([&] { Parse(base + Int("pad", -1), WindowUse::kConvTranspose); }, "want at least 0");
 }
 
+// The names and defaults of Caffe2's operators.
+TEST(ConvGeometryTest, DeclaresTheArgumentsOfEachUse) {
+  const std::map<std::string, std::string> shared{
+      {"kernels", ""}, {"kernel", "0"},        {"kernel_h", "0"},     {"kernel_w", "0"},
+      {"strides", ""}, {"stride", "1"},        {"stride_h", "1"},     {"stride_w", "1"},
+      {"pads", ""},    {"pad", "0"},           {"pad_t", "0"},        {"pad_l", "0"},
+      {"pad_b", "0"},  {"pad_r", "0"},         {"legacy_pad", "0"},   {"order", "NCHW"},
+      {"group", "1"},  {"shared_buffer", "0"}, {"deterministic", "0"}};
+  std::map<std::string, std::string> sliding{{"dilations", ""},       {"dilation", "1"},
+                                             {"dilation_h", "1"},     {"dilation_w", "1"},
+                                             {"global_pooling", "0"}, {"float16_compute", "0"}};
+  std::map<std::string, std::string> transposed{
+      {"adjs", ""}, {"adj", "0"}, {"adj_h", "0"}, {"adj_w", "0"}, {"no_bias", "0"}};
+  sliding.insert(shared.begin(), shared.end());
+  transposed.insert(shared.begin(), shared.end());
+  for (const WindowUse use :
+       {WindowUse::kConv, WindowUse::kPool, WindowUse::kPad, WindowUse::kConvTranspose}) {
+    OpSchema schema;
+    DeclareWindowArguments(schema, use);
+    std::map<std::string, std::string> declared;
+    for (const OpSchema::Argument& argument : schema.args()) {
+      EXPECT_TRUE(declared.emplace(argument.name, argument.default_value).second);
+    }
+    EXPECT_EQ(declared, use == WindowUse::kConvTranspose ? transposed : sliding);
+  }
+}
+
+TEST(ConvGeometryTest, OnlyConvolutionsCheckTheirGroup) {
+  const std::string args = Int("kernel", 2) + Int("group", 0);
+  EXPECT_EQ(Parse(args, WindowUse::kPool).group, 0);
+  EXPECT_EQ(Parse(args, WindowUse::kPad).group, 0);
+  for (const WindowUse use : {WindowUse::kConv, WindowUse::kConvTranspose}) {
+    ExpectThrows([&] { Parse(args, use); }, R"(argument "group" is 0, want above 0)");
+  }
+}
+
 TEST(ConvGeometryTest, RefusesArgumentsThatContradict) {
   for (const auto& [args, text] : std::vector<std::pair<std::string, std::string>>{
            {Int("kernel", 2) + Ints("strides", {1}), "argument strides, want as many as kernels"},
@@ -206,8 +244,9 @@ TEST(ConvGeometryTest, RefusesArgumentsThatContradict) {
            {Int("kernel", 2) + Ints("pads", {2, 0, 0, 0}), "axis 0 has pads 2, 0"},
            {Int("kernel", 2) + Int("legacy_pad", 3) + Int("pad", -1), "want at least 0"},
            {Int("kernel", 2) + Int("legacy_pad", 1) + Int("pad", 0), "want no pad arguments"},
-           {Int("kernel", 2) + Int("legacy_pad", 4), "argument legacy_pad is 4"},
-           {Int("kernel", 2) + Int("legacy_pad", -1), "argument legacy_pad is -1"},
+           {Int("kernel", 2) + Int("legacy_pad", 4),
+            R"(argument "legacy_pad" is 4, want 0 (NOTSET))"},
+           {Int("kernel", 2) + Int("legacy_pad", -1), R"(argument "legacy_pad" is -1)"},
            {Int("global_pooling", 1) + Int("pad", 1), "with global_pooling want pads 0"},
            {Int("global_pooling", 1) + Int("stride", 2), "with global_pooling want pads 0"}}) {
     SCOPED_TRACE(args);
@@ -215,9 +254,12 @@ TEST(ConvGeometryTest, RefusesArgumentsThatContradict) {
   }
   EXPECT_EQ(Parse(Int("kernel", 2) + Int("pad", 1)).pads, (std::vector<int64_t>{1, 1, 1, 1}));
   ExpectThrows([] { Parse(Int("kernel", 2) + Int("legacy_pad", 3), WindowUse::kConvTranspose); },
-               "argument legacy_pad is 3");
-  ExpectThrows([] { Parse(Int("kernel", 2) + Int("legacy_pad", 2), WindowUse::kPad); },
-               "explicit pads only");
+               R"(argument "legacy_pad" is 3, want 0 (NOTSET), 1 (VALID) or 2)");
+  ExpectThrows(
+      [] { Parse(Int("kernel", 2) + Int("legacy_pad", 2), WindowUse::kPad); },
+      R"(argument "legacy_pad" is 2, want 0 (NOTSET): PadImage accepts explicit pads only)");
+  ExpectThrows([] { Parse(Int("kernel", 2) + R"(arg { name: "order" s: "CHWN" })"); },
+               R"(argument "order" is CHWN, want NCHW or NHWC)");
 }
 
 TEST(ConvGeometryTest, WindowsFitUpToTheirLastTap) {

@@ -1,6 +1,7 @@
 // Every algorithm gives the definition's values on every shape it takes.
 #include "operators/conv/conv_kernel.h"
 
+#include "operators/common/conv_geometry.h"
 #include "operators/conv/conv_tuning.h"
 #include "tests/operators/conv/naive_conv.h"
 #include "tests/support/operator_test.h"

@@ -213,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{1, 3, 8, 8},
               {4, 3, 3, 3},
               R"(arg { name: "kernel" i: 3 } arg { name: "group" i: 0 })",
-              "group"},
+              R"(argument "group" is 0, want above 0)"},
         Wrong{{1, 4, 8, 8},
               {3, 2, 3, 3},
               R"(arg { name: "kernel" i: 3 } arg { name: "group" i: 2 })",

@@ -2,6 +2,7 @@
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
+#include "operators/common/conv_geometry.h"
 #include "tests/operators/cuda_agreement.h"
 
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
@@ -226,9 +227,10 @@ TEST_F(CudnnConvTest, ReadsTheArgumentsOfTheOriginal) {
   EXPECT_EQ(read(Ints("force_algo", {1, 2, 3}), true).algorithm, 3);
   EXPECT_EQ(read(R"( arg { name: "force_algo_fwd" i: 4 })", false).algorithm, 4);
   EXPECT_EQ(read(R"( arg { name: "force_algo_dgrad" i: 5 })", true).algorithm, 5);
-  ExpectThrows([&] { read(Ints("force_algo", {1}), false); }, "force_algo, want three numbers");
+  ExpectThrows([&] { read(Ints("force_algo", {1}), false); },
+               R"(argument "force_algo" is [1], want three numbers)");
   ExpectThrows([&] { read(R"( arg { name: "ws_nbytes_limit" i: -1 })", false); },
-               "ws_nbytes_limit, want 0 or more");
+               R"(argument "ws_nbytes_limit" is -1, want 0 or more bytes)");
 }
 
 TEST_F(CudnnConvTest, GivesTheSameWhateverAlgorithmIsChosen) {

@@ -89,7 +89,7 @@ TEST(InstanceNormTest, NamesWhatDoesNotFit) {
         RunOp(&ws, R"(type: "InstanceNorm" input: "X" input: "s" input: "b" output: "Y"
                       arg { name: "epsilon" f: -1 })");
       },
-      "argument epsilon is -1");
+      R"(argument "epsilon" is -1, want at least 0)");
 }
 
 }  // namespace

@@ -88,8 +88,10 @@ TEST(LrnOutputTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 5});
   ExpectThrows([&] { RunOp(&ws, Lrn(3, 0.75f, "NCHW")); }, "rank of input 0 (X) of shape [2, 5]");
-  ExpectThrows([&] { RunOp(&ws, Lrn(0, 0.75f, "NCHW")); }, "argument size");
-  ExpectThrows([&] { RunOp(&ws, Lrn(-1, 0.75f, "NHWC")); }, "argument size");
+  ExpectThrows([&] { RunOp(&ws, Lrn(0, 0.75f, "NCHW")); },
+               R"(argument "size" is 0 in order NCHW, want at least 1)");
+  ExpectThrows([&] { RunOp(&ws, Lrn(-1, 0.75f, "NHWC")); },
+               R"(argument "size" is -1, want at least 1)");
   FeedRange<double>(&ws, "X", {1, 5, 1, 1});
   ExpectThrows([&] { RunOp(&ws, Lrn(3, 0.75f, "NCHW")); }, "double");
 }

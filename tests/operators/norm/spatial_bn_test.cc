@@ -158,8 +158,13 @@ TEST(SpatialBNTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, kTest); }, "input 0 (X) holds double, want float");
   FeedRange<float>(&ws, "X", {2, 2});
   ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "momentum" f: 2 })"); },
-               "argument momentum is 2");
-  ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "order" s: "HW" })"); }, "HW");
+               R"(argument "momentum" is 2, want 0 to 1)");
+  ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "order" s: "HW" })"); },
+               R"(argument "order" is HW, want NCHW or NHWC)");
+  ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "epsilon" f: 0 })"); },
+               R"(argument "epsilon" is 0, want above 0)");
+  ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "momentum" f: -0.5 })"); },
+               R"(argument "momentum" is -0.5, want 0 to 1)");
   ExpectThrows(
       [&] {
         RunOp(&ws, R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
