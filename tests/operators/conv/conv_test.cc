@@ -1,3 +1,5 @@
+#include <map>
+
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/runtime/net.h"
 #include "operators/conv/conv_tuning.h"
@@ -362,6 +364,33 @@ TEST(ConvTest, GivesTheSameOnSeveralThreads) {
           ws, "Y", {batch, 48, 24, width},
           NaiveConv(p, Fetch<float>(ws, "X"), Fetch<float>(ws, "W"), Fetch<float>(ws, "b")), 1e-4);
     }
+  }
+}
+
+// The names and defaults of Caffe2's operators; windows are tested in conv_geometry_test.cc.
+TEST(ConvTest, DeclaresCudnnsArgumentsAndTheHints) {
+  const std::map<std::string, std::string> want{{"ws_nbytes_limit", "67108864"},
+                                                {"exhaustive_search", "0"},
+                                                {"force_algo", ""},
+                                                {"force_algo_fwd", "-1"},
+                                                {"force_algo_dgrad", "-1"},
+                                                {"force_algo_wgrad", "-1"},
+                                                {"cudnn_state", "0"},
+                                                {"enable_tensor_core", "1"},
+                                                {"algo", "AUTO"},
+                                                {"kts", "TUPLE"},
+                                                {"convolution_transform_strategy", "COMPUTE"},
+                                                {"deterministic", "0"},
+                                                {"order", "NCHW"}};
+  for (const char* type : {"Conv", "Conv1D", "Conv2D", "Conv3D", "ConvTranspose"}) {
+    SCOPED_TRACE(type);
+    const OpSchema* schema = OpSchemaRegistry::Schema(type);
+    ASSERT_NE(schema, nullptr);
+    std::map<std::string, std::string> found;
+    for (const OpSchema::Argument& argument : schema->args()) {
+      if (want.contains(argument.name)) found[argument.name] = argument.default_value;
+    }
+    EXPECT_EQ(found, want);
   }
 }
 

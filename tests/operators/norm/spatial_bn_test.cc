@@ -161,8 +161,12 @@ TEST(SpatialBNTest, NamesWhatDoesNotFit) {
                R"(argument "momentum" is 2, want 0 to 1)");
   ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "order" s: "HW" })"); },
                R"(argument "order" is HW, want NCHW or NHWC)");
-  ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "epsilon" f: 0 })"); },
-               R"(argument "epsilon" is 0, want above 0)");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
+                      output: "Y" arg { name: "is_test" i: 1 } arg { name: "epsilon" f: 0 })");
+      },
+      R"(argument "epsilon" is 0, want above 0)");
   ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "momentum" f: -0.5 })"); },
                R"(argument "momentum" is -0.5, want 0 to 1)");
   ExpectThrows(
