@@ -1,6 +1,5 @@
 #include "operators/reduce/reduce.h"
 
-#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -72,10 +71,6 @@ void RegisterReduce() {
   RegisterReduction<SumOfSizes, float>("ReduceL1", "The sum of |x| over some dimensions.");
   RegisterReduction<RootOfSumOfSquares, float>(
       "ReduceL2", "The square root of the sum of x * x over some dimensions.");
-  // Caffe2 does not implement these gradients either.
-  for (const char* type : {"ReduceSum", "ReduceMean"}) {
-    RegisterGradient<GradientNotImplementedYet>(type, __FILE__);
-  }
 }
 
 }  // namespace caffe2rt
