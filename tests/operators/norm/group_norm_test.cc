@@ -41,6 +41,18 @@ TEST(GroupNormTest, NormalizesGroupsOfChannels) {
   ExpectShapeInferred(&ws, GroupNorm(2, "NHWC"));
 }
 
+TEST(GroupNormTest, HasThirtyTwoGroupsByDefault) {
+  Workspace ws;
+  Feed<float>(&ws, "g", {64}, std::vector<float>(64, 1));
+  Feed<float>(&ws, "b", {64}, std::vector<float>(64, 0));
+  FeedRange<float>(&ws, "X", {1, 64, 1});
+  const char* op = R"(type: "GroupNorm" input: "X" input: "g" input: "b"
+                      output: "Y" output: "m" output: "i")";
+  RunOp(&ws, op);
+  EXPECT_EQ(test::DimsOf(ws, "m"), (std::vector<int64_t>{1, 32}));
+  ExpectShapeInferred(&ws, op);
+}
+
 TEST(GroupNormTest, AnEmptyBatchGivesNothing) {
   Workspace ws;
   Feed<float>(&ws, "g", {2}, {1, 1});

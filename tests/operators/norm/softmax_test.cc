@@ -52,6 +52,8 @@ TEST(SoftmaxTest, FlattensEverythingFromTheAxisOn) {
   Feed<float>(&ws, "X", {2, 2, 1}, {0, 0, 1, 1});
   RunOp(&ws, Softmax(1));
   ExpectTensor<float>(ws, "Y", {2, 2, 1}, {0.5f, 0.5f, 0.5f, 0.5f}, 1e-7);
+  RunOp(&ws, R"(type: "Softmax" input: "X" output: "default")");
+  ExpectTensor<float>(ws, "default", {2, 2, 1}, {0.5f, 0.5f, 0.5f, 0.5f}, 1e-7);
   RunOp(&ws, Softmax(-1));
   ExpectTensor<float>(ws, "Y", {2, 2, 1}, {1, 1, 1, 1});
   RunOp(&ws, Softmax(0));

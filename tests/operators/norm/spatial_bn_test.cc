@@ -147,6 +147,15 @@ TEST(SpatialBNTest, APositionlessBatchDoesNotRunForever) {
   ExpectTensor<float>(ws, "sm", {2}, {0, 0});
 }
 
+TEST(SpatialBNTest, AcceptsAMomentumFromZeroToOne) {
+  Workspace ws;
+  FeedParameters(&ws);
+  FeedRange<float>(&ws, "X", {2, 2});
+  for (const char* momentum : {"0", "1"}) {
+    RunOp(&ws, std::string(kTest) + R"(arg { name: "momentum" f: )" + momentum + " }");
+  }
+}
+
 TEST(SpatialBNTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedParameters(&ws);

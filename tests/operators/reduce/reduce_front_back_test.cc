@@ -67,6 +67,15 @@ TEST(ReduceFrontBackTest, TruncatesMeansOfIntegers) {
   ExpectTensor<int64_t>(ws, "Y", {3}, {-2, -6, -10});
 }
 
+TEST(ReduceFrontBackTest, ReducesOneDimensionByDefault) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2, 1}, {1, 2, 3, 4});
+  const char* op = R"(type: "ReduceFrontSum" input: "X" output: "Y")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "Y", {2, 1}, {4, 6});
+  ExpectShapeInferred(&ws, op);
+}
+
 TEST(ReduceFrontBackTest, GivesZeroForNoElements) {
   for (const char* type : {"ReduceFrontSum", "ReduceFrontMean", "ReduceFrontMax"}) {
     Workspace ws;

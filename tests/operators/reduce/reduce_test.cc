@@ -89,6 +89,15 @@ TEST_P(ReduceTest, AgreesWithALoopOverAnyAxes) {
   }
 }
 
+TEST_P(ReduceTest, ReducesAllDimensionsToOnesByDefault) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  const std::string op = std::string("type: \"") + GetParam().type + R"(" input: "X" output: "Y")";
+  RunOp(&ws, op);
+  EXPECT_EQ(test::DimsOf(ws, "Y"), (std::vector<int64_t>{1, 1}));
+  ExpectShapeInferred(&ws, op);
+}
+
 TEST_P(ReduceTest, NamesAnAxisOutOfRange) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
