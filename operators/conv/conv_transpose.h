@@ -20,7 +20,8 @@ namespace caffe2rt {
 void RunConvTranspose(CPUContext& context, const ConvTransposeShape& shape, const float* x,
                       const float* filter, const float* bias, ThreadScratch* scratch, float* y);
 
-// Runner: runs transposed convolutions on the CPU. Other devices have a class with the same members.
+// Runner: runs transposed convolutions on the CPU. Other devices have a class with the same
+// members.
 class ConvTransposeOnCpu {
  public:
   explicit ConvTransposeOnCpu(const OperatorBase&) {}

@@ -9,8 +9,8 @@ namespace caffe2rt {
 namespace {
 
 // Accepted and ignored.
-constexpr ArgumentSpec<int> kNumGroups{"num_groups", 32, "has no effect: see group"};
-constexpr ArgumentSpec<int> kIsTest{"is_test", 0, "has no effect"};
+constexpr ArgumentSpec<int> kGroupNormNumGroups{"num_groups", 32, "has no effect: see group"};
+constexpr ArgumentSpec<int> kGroupNormIsTest{"is_test", 0, "has no effect"};
 
 std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
@@ -28,7 +28,8 @@ void RegisterGroupNorm() {
   RegisterSchema("GroupNorm", __FILE__)
       .NumInputs(3)
       .NumOutputs({1, 3})
-      .Args(kGroupNormGroup, kGroupNormEpsilon, kStorageOrder, kNumGroups, kIsTest)
+      .Args(kGroupNormGroup, kGroupNormEpsilon, kStorageOrder, kGroupNormNumGroups,
+            kGroupNormIsTest)
       .Input(0, "X", "[N, C, *] or [N, *, C]")
       .Input(1, "gamma", "[C], scales")
       .Input(2, "beta", "[C], biases")

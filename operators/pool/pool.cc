@@ -8,8 +8,8 @@ namespace caffe2rt {
 namespace {
 
 // Accepted and ignored.
-constexpr ArgumentSpec<float> kPower{"p", 2, "argument of another kind of pool; has no effect"};
-constexpr ArgumentSpec<int> kCeilMode{"ceil_mode", 0, "has no effect: see legacy_pad"};
+constexpr ArgumentSpec<float> kPoolPower{"p", 2, "argument of another kind of pool; has no effect"};
+constexpr ArgumentSpec<int> kPoolCeilMode{"ceil_mode", 0, "has no effect: see legacy_pad"};
 
 OpSchema::Cost InferCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
   OpSchema::Cost cost;
@@ -31,7 +31,7 @@ OpSchema& RegisterPoolSchema(const std::string& type, const char* file, const st
   OpSchema& schema = RegisterSchema(type, file)
                          .NumInputs(1)
                          .NumOutputs(1)
-                         .Args(kPower, kCeilMode)
+                         .Args(kPoolPower, kPoolCeilMode)
                          .Input(0, "X", "[N, C, *] or [N, *, C], 1 to 3 axes")
                          .Output(0, "Y", "[N, C, windows..] or [N, windows.., C]")
                          .TensorInferenceFunction(InferPoolShape)
