@@ -27,12 +27,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-StorageOrder StringToStorageOrder(const std::string& text) {
-  const StorageOrder order = ParseStorageOrder(text);
-  CAFFE_ENFORCE(order != UNKNOWN, "Unknown Storage order \"", text, "\", want NCHW or NHWC");
-  return order;
-}
-
 TensorProto_DataType TypeMetaToDataType(const TypeMeta& meta) {
   for (const Row& row : kRows) {
     if (row.meta() == meta) return row.type;

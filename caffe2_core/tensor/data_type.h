@@ -1,5 +1,5 @@
 #pragma once
-// Element types as the protos number them, and the layouts of images.
+// Element types as the protos number them.
 
 #include <string>
 
@@ -8,9 +8,6 @@
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
-
-// As ParseStorageOrder. THROWS for a text that is no storage order.
-StorageOrder StringToStorageOrder(const std::string& text);
 
 // UNDEFINED for a type that TensorProto does not number.
 TensorProto_DataType TypeMetaToDataType(const TypeMeta& meta);

@@ -29,13 +29,5 @@ TEST(DataTypeTest, NamesAreShort) {
   EXPECT_EQ(DataTypeName(TensorProto_DataType_UNDEFINED), "UNDEFINED");
 }
 
-TEST(StorageOrderTest, TakesBothCasesAndNothingElse) {
-  EXPECT_EQ(StringToStorageOrder("NCHW"), NCHW);
-  EXPECT_EQ(StringToStorageOrder("nchw"), NCHW);
-  EXPECT_EQ(StringToStorageOrder("NHWC"), NHWC);
-  EXPECT_EQ(StringToStorageOrder("nhwc"), NHWC);
-  EXPECT_THROW(StringToStorageOrder("CHWN"), EnforceNotMet);
-}
-
 }  // namespace
 }  // namespace caffe2rt
