@@ -8,7 +8,7 @@ namespace caffe2rt {
 namespace {
 
 template <CudaEngine kEngine>
-void RegisterEngine(const char* engine) {
+void RegisterConvEngine(const char* engine) {
   for (const char* type : {"Conv", "Conv1D", "Conv2D", "Conv3D"}) {
     RegisterOperator<ConvOp<CUDAContext, CudaConv<ConvShape, kEngine>>>(CUDA, type, __FILE__,
                                                                         engine);
@@ -18,9 +18,9 @@ void RegisterEngine(const char* engine) {
 }  // namespace
 
 void RegisterConvCuda() {
-  RegisterEngine<CudaEngine::kAny>("");
-  RegisterEngine<CudaEngine::kAny>("CUDNN");
-  RegisterEngine<CudaEngine::kNative>("NATIVE");
+  RegisterConvEngine<CudaEngine::kAny>("");
+  RegisterConvEngine<CudaEngine::kAny>("CUDNN");
+  RegisterConvEngine<CudaEngine::kNative>("NATIVE");
 }
 
 }  // namespace caffe2rt

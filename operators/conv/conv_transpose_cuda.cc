@@ -8,7 +8,7 @@ namespace caffe2rt {
 namespace {
 
 template <CudaEngine kEngine>
-void RegisterEngine(const char* engine) {
+void RegisterConvTransposeEngine(const char* engine) {
   RegisterOperator<ConvTransposeOp<CUDAContext, CudaConv<ConvTransposeShape, kEngine>>>(
       CUDA, "ConvTranspose", __FILE__, engine);
 }
@@ -16,9 +16,9 @@ void RegisterEngine(const char* engine) {
 }  // namespace
 
 void RegisterConvTransposeCuda() {
-  RegisterEngine<CudaEngine::kAny>("");
-  RegisterEngine<CudaEngine::kAny>("CUDNN");
-  RegisterEngine<CudaEngine::kNative>("NATIVE");
+  RegisterConvTransposeEngine<CudaEngine::kAny>("");
+  RegisterConvTransposeEngine<CudaEngine::kAny>("CUDNN");
+  RegisterConvTransposeEngine<CudaEngine::kNative>("NATIVE");
 }
 
 }  // namespace caffe2rt

@@ -29,7 +29,8 @@ CAFFE2RT_SIMD void PackRun(int64_t n, const float* __restrict x, const float* me
   }
 }
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferBrgnchwcToPackedInt8BgraStylizerDeprocess(
+    const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE(dims.size() == 4 && dims[1] == 3, "input 0 (X), want shape [N, 3, H, W]");
@@ -50,7 +51,7 @@ void RegisterBrgnchwcToPackedInt8BgraStylizerDeprocess() {
       .Input(0, "X", "[N, 3, H, W], float")
       .Input(1, "mean", "[3]")
       .Output(0, "Y", "[N, H, W, 4], uint8: blue, green, red, alpha 255")
-      .TensorInferenceFunction(InferShape)
+      .TensorInferenceFunction(InferBrgnchwcToPackedInt8BgraStylizerDeprocess)
       .SetDoc(
           "Packs the output of a style transfer net into an image: X + mean, clamped to 0..255 "
           "and truncated.");

@@ -23,7 +23,8 @@ CAFFE2RT_SIMD void UnpackRun(int64_t n, const uint8_t* __restrict x, const float
   }
 }
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferPackedInt8BgranhwcToNchwcStylizerPreprocess(
+    const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE(dims.size() == 4 && dims[3] == 4, "input 0 (X), want shape [N, H, W, 4]");
@@ -49,7 +50,7 @@ void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
       .Input(0, "X", "[N, H, W, 4], uint8: blue, green, red, alpha")
       .Input(1, "mean", "[3]")
       .Output(0, "Y", "[N, 3, H, W], float")
-      .TensorInferenceFunction(InferShape)
+      .TensorInferenceFunction(InferPackedInt8BgranhwcToNchwcStylizerPreprocess)
       .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })  // the noise
       .SetDoc(
           "Unpacks an image for a style transfer net: X - mean + noise. The noise is the "

@@ -20,7 +20,7 @@ void PadPixel(const float* row, int64_t source, int64_t items, float value, floa
   }
 }
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferPadImage(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   const WindowArguments window = ParseWindowArguments(ArgumentHelper(def), WindowUse::kPad);
   const WindowGeometry geometry = MakeWindowGeometry(window, GetDimsVector(in[0]));
@@ -83,7 +83,7 @@ void RegisterPadImage() {
           .Args(kPadMode, kPadValue)
           .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
           .Output(0, "Y", "X with height H + pad_t + pad_b and width W + pad_l + pad_r")
-          .TensorInferenceFunction(InferShape)
+          .TensorInferenceFunction(InferPadImage)
           .SetDoc(
               "Pads images; negative pads crop. Of the window's arguments only pads and "
               "order have an effect.");

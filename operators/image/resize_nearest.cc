@@ -38,7 +38,8 @@ bool IsTwice(const std::vector<int32_t>& columns, int64_t in_width) {
   return true;
 }
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferResizeNearest(const OperatorDef& def,
+                                            const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
   std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_EQ(dims.size(), 4u, "rank of input 0 (X), want 4");
@@ -87,7 +88,7 @@ void RegisterResizeNearest() {
       .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
       .Input(1, "scales", "[2], factors of height and width, before the arguments; optional")
       .Output(0, "Y", "X with height and width trunc(size * scale)")
-      .TensorInferenceFunction(InferShape)
+      .TensorInferenceFunction(InferResizeNearest)
       .InheritOnnxSchema("Upsample")
       .SetDoc("Scales images by taking the nearest pixel above and to the left.");
   RegisterCpuOperator<ResizeNearestOp<CPUContext>>("ResizeNearest", __FILE__);

@@ -58,8 +58,8 @@ void ForEachPixel(const SpaceBatchArguments& args, const SpaceBatchShape& shape,
   }
 }
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in,
-                                    bool to_batch) {
+std::vector<TensorShape> InferSpaceToBatch(const OperatorDef& def,
+                                           const std::vector<TensorShape>& in, bool to_batch) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   const SpaceBatchArguments args = ReadSpaceBatch(ArgumentHelper(def));
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
@@ -75,7 +75,7 @@ OpSchema& RegisterSpaceBatchSchema(const char* type, bool to_batch) {
       .Args(kSpaceBatchPad, kSpaceBatchPadTop, kSpaceBatchBlockSize, kSpaceBatchOrder)
       .TensorInferenceFunction(
           [to_batch](const OperatorDef& def, const std::vector<TensorShape>& in) {
-            return InferShape(def, in, to_batch);
+            return InferSpaceToBatch(def, in, to_batch);
           });
 }
 

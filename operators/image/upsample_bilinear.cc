@@ -13,7 +13,8 @@ namespace {
 constexpr ArgumentSpec<std::string> kUpsampleBilinearOrder{"order", "NCHW",
                                                            "has no effect: the data is NCHW"};
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferUpsampleBilinear(const OperatorDef& def,
+                                               const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
   std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_EQ(dims.size(), 4u, "rank of input 0 (X), want 4");
@@ -60,7 +61,7 @@ void RegisterUpsampleBilinear() {
       .Input(0, "X", "[N, C, H, W]")
       .Input(1, "scales", "[2], factors of height and width, before the arguments; optional")
       .Output(0, "Y", "X with height and width trunc(size * scale)")
-      .TensorInferenceFunction(InferShape)
+      .TensorInferenceFunction(InferUpsampleBilinear)
       .SetDoc("Scales images by linear interpolation between pixels; corners stay corners.");
   RegisterCpuOperator<UpsampleBilinearOp<CPUContext>>("UpsampleBilinear", __FILE__);
 }

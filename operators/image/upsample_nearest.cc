@@ -8,7 +8,8 @@ namespace caffe2rt {
 
 namespace {
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferUpsampleNearest(const OperatorDef& def,
+                                              const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_GE(dims.size(), 3u, "rank of input 0 (X), want at least 3");
@@ -26,7 +27,7 @@ void RegisterUpsampleNearest() {
       .Arg(kUpsampleScale)
       .Input(0, "X", "[*, H, W]")
       .Output(0, "Y", "[*, H * scale, W * scale]")
-      .TensorInferenceFunction(InferShape)
+      .TensorInferenceFunction(InferUpsampleNearest)
       .SetDoc("Scales images up by a whole number, repeating pixels.");
   RegisterCpuOperator<UpsampleNearestOp<CPUContext>>("UpsampleNearest", __FILE__);
 }

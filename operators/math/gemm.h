@@ -5,6 +5,9 @@
 
 namespace caffe2rt {
 
+// Multiply-adds below which a second thread costs more than it saves.
+inline constexpr double kGemmWorthCutting = 5e5;
+
 // C [m, n] = alpha * op(A) [m, k] * op(B) [k, n] + beta * C, with op(X) the transposed of X where
 // trans_x. lda, ldb, ldc are the distances between rows as stored. Zero sizes are fine: with k = 0,
 // C becomes beta * C. When beta is 0, C is not read. REQUIRES: C overlaps neither A nor B. THROWS

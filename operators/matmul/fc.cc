@@ -15,9 +15,6 @@ namespace {
 constexpr ArgumentSpec<int> kFcFloat16Compute{"float16_compute", 0,
                                               "hint for other devices; has no effect on the CPU"};
 
-// Work below which a second thread costs more than it saves.
-constexpr double kWorthCutting = 5e5;
-
 FCSizes SizesOf(const OperatorDef& def, const std::vector<TensorShape>& in, bool transposed,
                 int* axis) {
   const ArgumentHelper args(def);
@@ -93,7 +90,7 @@ void RunFC(CPUContext&, math::GemmEngine, const FCSizes& sizes, bool transposed,
   FillRowVector(m, n, b, y);
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const int pieces =
-      work < kWorthCutting ? 1 : static_cast<int>(std::min<int64_t>(GetNumThreads(), n));
+      work < kGemmWorthCutting ? 1 : static_cast<int>(std::min<int64_t>(GetNumThreads(), n));
   ParallelFor(pieces, [&, m = m, n = n, k = k](int piece) {
     const int64_t first = n * piece / pieces, last = n * (piece + 1) / pieces;
     Sgemm(false, !transposed, m, last - first, k, 1.f, x, std::max<int64_t>(k, 1),

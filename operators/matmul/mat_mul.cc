@@ -13,9 +13,6 @@ namespace caffe2rt {
 
 namespace {
 
-// Work below which a second thread costs more than it saves.
-constexpr double kWorthCutting = 5e5;
-
 MatMulSizes SizesOf(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
   return CheckMatMulShapes(GetDimsVector(in[0]), GetDimsVector(in[1]), args.Read(kMatMulAxisA),
@@ -68,7 +65,7 @@ void RunMatMul(CPUContext&, math::GemmEngine, const MatMulSizes& sizes, bool tra
   const int64_t ldb = std::max<int64_t>(trans_b ? k : n, 1);
   const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   const int pieces =
-      work < kWorthCutting ? 1 : static_cast<int>(std::min<int64_t>(GetNumThreads(), m));
+      work < kGemmWorthCutting ? 1 : static_cast<int>(std::min<int64_t>(GetNumThreads(), m));
   ParallelFor(pieces, [&, m = m, n = n, k = k](int piece) {
     const int64_t first = m * piece / pieces, last = m * (piece + 1) / pieces;
     Sgemm(trans_a, trans_b, last - first, n, k, 1.f, trans_a ? a + first : a + first * k, lda, b,

@@ -12,7 +12,8 @@ namespace {
 constexpr ArgumentSpec<int> kGroupNormNumGroups{"num_groups", 32, "has no effect: see group"};
 constexpr ArgumentSpec<int> kGroupNormIsTest{"is_test", 0, "has no effect"};
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferGroupNorm(const OperatorDef& def,
+                                        const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   CAFFE_ENFORCE_GE(in[0].dims_size(), 2, "rank of input 0 (X), want at least 2");
   const int64_t group = ArgumentHelper(def).Read(kGroupNormGroup);
@@ -36,7 +37,7 @@ void RegisterGroupNorm() {
       .Output(0, "Y", "the shape of X")
       .Output(1, "mean", "[N, group], means; optional")
       .Output(2, "inv_std", "[N, group], 1 / sqrt(variance + epsilon); optional")
-      .TensorInferenceFunction(InferShape)
+      .TensorInferenceFunction(InferGroupNorm)
       .CostInferenceFunction(PointwiseCostInference<6>)
       .SetDoc(
           "Normalizes groups of channels of each image: (x - mean) / sqrt(var + epsilon) * "

@@ -56,7 +56,8 @@ void NormalizeImageColumns(const Channels& shape, int64_t groups, float epsilon,
   NormalizeColumns(x, shape.positions, shape.count, means, factors, bias, y);
 }
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferInstanceNorm(const OperatorDef& def,
+                                           const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_GE(dims.size(), 2u, "rank of input 0 (X), want at least 2");
@@ -107,7 +108,7 @@ void RegisterInstanceNorm() {
       .Output(0, "output", "the shape of the input")
       .Output(1, "saved_mean", "[N, C], means; optional")
       .Output(2, "saved_inv_stdev", "[N, C], 1 / sqrt(variance + epsilon); optional")
-      .TensorInferenceFunction(InferShape)
+      .TensorInferenceFunction(InferInstanceNorm)
       .CostInferenceFunction(PointwiseCostInference<6>)
       .SetDoc(
           "Normalizes each channel of each image: (x - mean) / sqrt(var + epsilon) * scale + "

@@ -17,7 +17,8 @@ CAFFE2RT_SIMD void NormalizeAffine(const float* x, int64_t n, float mean, float 
   for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * gamma[i] + beta[i];
 }
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferLayerNorm(const OperatorDef& def,
+                                        const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   std::vector<int64_t> dims = GetDimsVector(in[0]);
   CAFFE_ENFORCE_GE(dims.size(), 2u, "rank of input 0 (X), want at least 2");
@@ -70,7 +71,7 @@ void RegisterLayerNorm() {
       .Output(0, "output", "the shape of the input")
       .Output(1, "mean", "[M.., 1]")
       .Output(2, "stddev", "[M.., 1], sqrt(variance + epsilon)")
-      .TensorInferenceFunction(InferShape)
+      .TensorInferenceFunction(InferLayerNorm)
       .CostInferenceFunction(PointwiseCostInference<6>)
       .SetDoc(
           "Normalizes everything from axis on: (x - mean) / sqrt(var + epsilon), the variance "

@@ -84,7 +84,7 @@ void NormalizePosition(const Channels& shape, const LRNWindow& window, const flo
   TimesPower(x, scale, window.beta, shape.count, y);
 }
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferLrn(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), in[0]);
 }
@@ -118,7 +118,7 @@ void RegisterLrn() {
       .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
       .Output(0, "Y", "the shape of X")
       .Output(1, "Y_scale", "the shape of X, what Y was divided by before the power; optional")
-      .TensorInferenceFunction(InferShape)
+      .TensorInferenceFunction(InferLrn)
       .CostInferenceFunction(PointwiseCostInference<12>)
       .InheritOnnxSchema("LRN")
       .SetDoc(

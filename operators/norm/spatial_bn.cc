@@ -87,7 +87,8 @@ void BatchMoments(const Channels& shape, const BatchNormTraining& parameters, co
   }
 }
 
-std::vector<TensorShape> InferShape(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferSpatialBn(const OperatorDef& def,
+                                        const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
   const int outputs = args.Read(kSpatialBnIsTest) ? 1 : 5;
   CAFFE_ENFORCE_EQ(def.output_size(), outputs, "outputs: 1 in testing, 5 in training");
@@ -168,7 +169,7 @@ void RegisterSpatialBn() {
       .Output(2, "var", "[C], running unbiased variance; in training, in place")
       .Output(3, "saved_mean", "[C], mean of the batch; in training")
       .Output(4, "saved_var", "[C], 1 / sqrt(variance of the batch + epsilon); in training")
-      .TensorInferenceFunction(InferShape)
+      .TensorInferenceFunction(InferSpatialBn)
       .CostInferenceFunction(PointwiseCostInference<2>)
       .InheritOnnxSchema("BatchNormalization")
       .SetDoc("Batch normalization: (X - mean) / sqrt(var + epsilon) * scale + bias, by channel.");

@@ -7,7 +7,7 @@ namespace caffe2rt {
 namespace {
 
 template <CudaEngine kEngine>
-void RegisterEngine(const char* engine) {
+void RegisterAveragePoolEngine(const char* engine) {
   for (const char* type : {"AveragePool", "AveragePool1D", "AveragePool2D", "AveragePool3D"}) {
     RegisterOperator<PoolOp<CUDAContext, PoolOnCuda<PoolKind::kMean, kEngine>>>(CUDA, type,
                                                                                 __FILE__, engine);
@@ -17,9 +17,9 @@ void RegisterEngine(const char* engine) {
 }  // namespace
 
 void RegisterAveragePoolCuda() {
-  RegisterEngine<CudaEngine::kAny>("");
-  RegisterEngine<CudaEngine::kAny>("CUDNN");
-  RegisterEngine<CudaEngine::kNative>("NATIVE");
+  RegisterAveragePoolEngine<CudaEngine::kAny>("");
+  RegisterAveragePoolEngine<CudaEngine::kAny>("CUDNN");
+  RegisterAveragePoolEngine<CudaEngine::kNative>("NATIVE");
 }
 
 }  // namespace caffe2rt

@@ -7,7 +7,7 @@ namespace caffe2rt {
 namespace {
 
 template <CudaEngine kEngine>
-void RegisterEngine(const char* engine) {
+void RegisterMaxPoolEngine(const char* engine) {
   for (const char* type : {"MaxPool", "MaxPool1D", "MaxPool2D", "MaxPool3D"}) {
     RegisterOperator<PoolOp<CUDAContext, PoolOnCuda<PoolKind::kMax, kEngine>>>(CUDA, type, __FILE__,
                                                                                engine);
@@ -17,9 +17,9 @@ void RegisterEngine(const char* engine) {
 }  // namespace
 
 void RegisterMaxPoolCuda() {
-  RegisterEngine<CudaEngine::kOnRequest>("");
-  RegisterEngine<CudaEngine::kOnRequest>("CUDNN");
-  RegisterEngine<CudaEngine::kNative>("NATIVE");
+  RegisterMaxPoolEngine<CudaEngine::kOnRequest>("");
+  RegisterMaxPoolEngine<CudaEngine::kOnRequest>("CUDNN");
+  RegisterMaxPoolEngine<CudaEngine::kNative>("NATIVE");
 }
 
 }  // namespace caffe2rt

@@ -9,7 +9,7 @@ namespace caffe2rt {
 
 namespace {
 
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferArgMax(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   const ArgumentHelper args(def);
   const std::vector<int64_t> input = GetDimsVector(in[0]);
@@ -27,7 +27,7 @@ void RegisterArg(const std::string& type, const char* doc) {
       .Args(kSelectAxis, kKeepDim)
       .Input(0, "X", "float, double, int32 or int64, rank 1 or more")
       .Output(0, "Indices", "int64")
-      .TensorInferenceFunction(Infer)
+      .TensorInferenceFunction(InferArgMax)
       .SetDoc(doc);
   RegisterCpuOperator<ArgOp<CPUContext, kMax>>(type, __FILE__);
 }

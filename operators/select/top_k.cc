@@ -37,7 +37,7 @@ void SelectBest(const float* x, const AxisSpan& span, int64_t k, std::vector<Ent
   std::sort_heap(heap->begin(), heap->end(), Before);
 }
 
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferTopK(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
   const int k = args.Read(kTopK);
   // Without the argument k is known in a run only.
@@ -92,7 +92,7 @@ void RegisterTopK() {
       .Output(0, "Values", "X with k in place of the dimension's size, in descending order")
       .Output(1, "Indices", "int64: where they stood in the dimension")
       .Output(2, "Flattened indices", "(optional) int64 vector: where they stood in the flat X")
-      .TensorInferenceFunction(Infer)
+      .TensorInferenceFunction(InferTopK)
       .SetDoc("Gives the k largest elements along a dimension; ties go to the lower index.");
   RegisterCpuOperator<TopKOp<CPUContext>>("TopK", __FILE__);
 }

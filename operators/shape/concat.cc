@@ -33,7 +33,7 @@ void ConcatShape::Next(IntArrayRef input, int position) {
 
 namespace {
 
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferConcat(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const JoinAxis join = ReadJoinAxis(ArgumentHelper(def));
   const std::vector<int64_t> shares = {static_cast<int64_t>(in.size())};
   const TensorShape split_info = CreateTensorShape(shares, TensorProto_DataType_INT32);
@@ -44,7 +44,7 @@ std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorS
   return {CreateTensorShape(shape.dims(), in[0].data_type()), split_info};
 }
 
-void RegisterAs(const std::string& type) {
+void RegisterConcatAs(const std::string& type) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   schema.NumInputs(1, INT_MAX)
       .NumOutputs(2)
@@ -53,9 +53,9 @@ void RegisterAs(const std::string& type) {
       .Output(0, "concat_result", "the inputs one after the other")
       .Output(1, "split_info", "int32: the size that each input takes, for Split")
       .DeviceInferenceFunction(OnCPU({}, {1}))
-      .TensorInferenceFunction(Infer)
+      .TensorInferenceFunction(InferConcat)
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        return MoveCost(in, Infer(def, in));
+        return MoveCost(in, InferConcat(def, in));
       })
       .SetDoc("Joins tensors along one dimension.");
   if (type == "Concat") schema.InheritOnnxSchema();
@@ -65,8 +65,8 @@ void RegisterAs(const std::string& type) {
 }  // namespace
 
 void RegisterConcat() {
-  RegisterAs("Concat");
-  RegisterAs("DepthConcat");
+  RegisterConcatAs("Concat");
+  RegisterConcatAs("DepthConcat");
 }
 
 }  // namespace caffe2rt

@@ -25,7 +25,8 @@ void ExpandedDims(IntArrayRef input, const std::vector<int>& places, std::vector
 
 namespace {
 
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferExpandDims(const OperatorDef& def,
+                                         const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   std::vector<int64_t> dims;
   ExpandedDims(GetDimsVector(in[0]), ReadDimsArgument(ArgumentHelper(def)), &dims);
@@ -42,7 +43,7 @@ void RegisterExpandDims() {
       .Arg(kUnitDims)
       .Input(0, "data", "any tensor")
       .Output(0, "expanded", "the elements of data")
-      .TensorInferenceFunction(Infer)
+      .TensorInferenceFunction(InferExpandDims)
       .SetDoc("Adds dimensions of size 1 to the shape.");
   RegisterCpuOperator<ExpandDimsOp<CPUContext>>("ExpandDims", __FILE__);
 }

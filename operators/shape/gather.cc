@@ -41,7 +41,7 @@ void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* 
 namespace {
 
 template <int kFixedAxis>
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferGather(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 2)) return UnknownOutputs(def);
   const GatherArguments arguments = ReadGatherArguments(ArgumentHelper(def), kFixedAxis);
   int axis = arguments.axis;
@@ -60,7 +60,7 @@ OpSchema& RegisterAs(const std::string& type, const char* doc) {
       .Input(0, "DATA", "a tensor of rank 1 or more")
       .Input(1, "INDICES", "int32 or int64")
       .Output(0, "OUTPUT", "the slices")
-      .TensorInferenceFunction(Infer<kFixedAxis>)
+      .TensorInferenceFunction(InferGather<kFixedAxis>)
       .SetDoc(doc);
 }
 

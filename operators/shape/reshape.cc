@@ -35,7 +35,7 @@ void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims) {
 
 namespace {
 
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferReshape(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   const std::vector<int64_t> input = GetDimsVector(in[0]);
   const std::vector<int64_t> rank = {static_cast<int64_t>(input.size())};
@@ -66,7 +66,7 @@ void RegisterReshape() {
       .Input(1, "new_shape", "(optional) the new shape, a vector of int32 or int64")
       .Output(0, "reshaped", "the elements of data")
       .Output(1, "old_shape", "the shape of data")
-      .TensorInferenceFunction(Infer)
+      .TensorInferenceFunction(InferReshape)
       .DeviceInferenceFunction(OnCPU({1}, {1}))
       .InheritOnnxSchema()
       .SetDoc("Gives a tensor another shape with as many elements.");

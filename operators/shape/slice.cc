@@ -44,7 +44,7 @@ void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePla
 
 namespace {
 
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferSlice(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
   const ArgumentHelper args(def);
   CAFFE_ENFORCE(args.HasArgument(kSliceStarts), "argument starts is missing");
@@ -65,7 +65,7 @@ void RegisterSlice() {
       .Input(1, "starts", "(optional) int32 or int64, in place of the argument")
       .Input(2, "ends", "(optional) of the type of starts, in place of the argument")
       .Output(0, "Y", "the part of X")
-      .TensorInferenceFunction(Infer)
+      .TensorInferenceFunction(InferSlice)
       .InheritOnnxSchema()
       .SetDoc("Takes a part of a tensor, cut in one dimension.");
   RegisterCpuOperator<SliceOp<CPUContext>>("Slice", __FILE__);

@@ -44,7 +44,7 @@ void SplitPieceDims(IntArrayRef input, int axis, bool add_axis, int64_t size,
 
 namespace {
 
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferSplit(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
   const JoinAxis join = ReadJoinAxis(args);
   const std::vector<int> split = args.Read(kSplitSizes);
@@ -62,7 +62,7 @@ std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorS
   return shapes;
 }
 
-void RegisterAs(const std::string& type) {
+void RegisterSplitAs(const std::string& type) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   schema.NumInputs(1, 2)
       .NumOutputs(1, INT_MAX)
@@ -71,9 +71,9 @@ void RegisterAs(const std::string& type) {
       .Input(1, "split", "(optional) int32: the sizes, in place of argument split")
       .Output(0, "[output_0, output_1, ...]", "the pieces")
       .DeviceInferenceFunction(OnCPU({1}, {}))
-      .TensorInferenceFunction(Infer)
+      .TensorInferenceFunction(InferSplit)
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        return MoveCost(in, Infer(def, in));
+        return MoveCost(in, InferSplit(def, in));
       })
       .SetDoc("Cuts a tensor into pieces along one dimension.");
   if (type == "Split") schema.InheritOnnxSchema();
@@ -83,8 +83,8 @@ void RegisterAs(const std::string& type) {
 }  // namespace
 
 void RegisterSplit() {
-  RegisterAs("Split");
-  RegisterAs("DepthSplit");
+  RegisterSplitAs("Split");
+  RegisterSplitAs("DepthSplit");
 }
 
 }  // namespace caffe2rt

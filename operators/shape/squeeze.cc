@@ -23,7 +23,7 @@ void SqueezedDims(IntArrayRef input, const std::vector<int>& places, std::vector
 
 namespace {
 
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferSqueeze(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   std::vector<int64_t> dims;
   SqueezedDims(GetDimsVector(in[0]), ReadDimsArgument(ArgumentHelper(def)), &dims);
@@ -40,7 +40,7 @@ void RegisterSqueeze() {
       .Arg(kUnitDims)
       .Input(0, "data", "any tensor")
       .Output(0, "squeezed", "the elements of data")
-      .TensorInferenceFunction(Infer)
+      .TensorInferenceFunction(InferSqueeze)
       .InheritOnnxSchema()
       .SetDoc("Removes dimensions of size 1 from the shape.");
   RegisterCpuOperator<SqueezeOp<CPUContext>>("Squeeze", __FILE__);

@@ -30,7 +30,7 @@ void TileRows(CPUContext& context, TypeMeta type, int64_t outer, int64_t inner, 
 
 namespace {
 
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferTile(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1) || def.input_size() > 1) return UnknownOutputs(def);
   const ArgumentHelper args(def);
   CAFFE_ENFORCE(args.HasArgument(kTiles), "argument tiles is missing");
@@ -52,7 +52,7 @@ void RegisterTile() {
       .Input(1, "tiles", "(optional) [1] int32 or int64, goes before the argument")
       .Input(2, "axis", "(optional) [1] int32 or int64, goes before the argument")
       .Output(0, "Y", "X repeated")
-      .TensorInferenceFunction(Infer)
+      .TensorInferenceFunction(InferTile)
       .InheritOnnxSchema()
       .SetDoc("Repeats a tensor along one dimension.");
   RegisterCpuOperator<TileOp<CPUContext>>("Tile", __FILE__);

@@ -31,7 +31,8 @@ void TransposedDims(IntArrayRef input, std::vector<int>* axes, std::vector<int64
 
 namespace {
 
-std::vector<TensorShape> Infer(const OperatorDef& def, const std::vector<TensorShape>& in) {
+std::vector<TensorShape> InferTranspose(const OperatorDef& def,
+                                        const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   std::vector<int> axes = ArgumentHelper(def).Read(kTransposeAxes);
   std::vector<int64_t> dims;
@@ -48,9 +49,9 @@ void RegisterTranspose() {
       .Arg(kTransposeAxes)
       .Input(0, "X", "float, double, int32 or int64")
       .Output(0, "Y", "dim i is dim axes[i] of X")
-      .TensorInferenceFunction(Infer)
+      .TensorInferenceFunction(InferTranspose)
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        return MoveCost(in, Infer(def, in));
+        return MoveCost(in, InferTranspose(def, in));
       })
       .InheritOnnxSchema()
       .SetDoc("Permutes the dimensions of a tensor.");
