@@ -13,8 +13,6 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr int64_t kColumnBudget = 1 << 18;  // floats: 1 MiB
-
 using Index = std::array<int64_t, kMaxWindowAxes>;
 
 // Counts `index` up within [first, last) on each of `axes` axes; false when it is through.

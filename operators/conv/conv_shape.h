@@ -8,6 +8,9 @@
 
 namespace caffe2rt {
 
+// Floats of columns that im2col holds at a time: 1 MiB.
+inline constexpr int64_t kColumnBudget = 1 << 18;
+
 // X [batch, in_channels, in...] * filter [out_channels, in_channels / group, kernel...] (NHWC:
 // channels last in all three) + bias [out_channels] -> Y. `channels` of the geometry are those of
 // X.

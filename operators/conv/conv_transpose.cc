@@ -12,8 +12,6 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr int64_t kColumnBudget = 1 << 18;  // floats: 1 MiB
-
 struct Sizes {
   int64_t in_group, out_group, taps, in_width, out_size;
   int64_t rows_at_once;  // input rows whose columns are made together

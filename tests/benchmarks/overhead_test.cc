@@ -7,7 +7,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::overhead_test {
 namespace {
 
 TEST(OverheadTest, WarmNetTakesNoMemoryAndNoLock) {
@@ -25,4 +25,4 @@ TEST(OverheadTest, WarmNetTakesNoMemoryAndNoLock) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::overhead_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::pool_benchmark_test {
 namespace {
 
 using testing::AllOf;
@@ -89,4 +89,4 @@ TEST(PoolBenchmarkTest, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::pool_benchmark_test

@@ -17,7 +17,7 @@
 #include "tests/fuzz/random.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::fuzz_test {
 namespace {
 
 TEST(MutateBytesTest, DependsOnTheSeedAlone) {
@@ -138,4 +138,4 @@ TEST(CaffeFuzzTest, RunsClean) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::fuzz_test

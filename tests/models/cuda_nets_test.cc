@@ -19,7 +19,7 @@
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 extern "C" __attribute__((weak)) void fakecuda_reset_calls(void);
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_nets_test {
 namespace {
 
 using Names = std::set<std::string>;
@@ -184,4 +184,4 @@ TEST(CudaNetsCasesTest, AreAllRead) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_nets_test

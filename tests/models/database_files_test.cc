@@ -15,7 +15,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::database_files_test {
 namespace {
 
 std::string File(const std::string& name) { return SharedPath("models/c2_files/" + name); }
@@ -174,4 +174,4 @@ TEST(SerializedBlobTest, HoldsItsTensor) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::database_files_test

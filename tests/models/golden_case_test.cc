@@ -7,7 +7,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::golden_case_test {
 namespace {
 
 TEST(RelativeErrorTest, IsTheLargestDifferenceOverTheLargestValue) {
@@ -30,4 +30,4 @@ TEST(CropTest, TakesThePartOfEveryPlane) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::golden_case_test

@@ -13,7 +13,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/shared.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::golden_test {
 namespace {
 
 class GoldenTest : public testing::TestWithParam<GoldenCase> {
@@ -118,4 +118,4 @@ TEST(SqueezenetTest, SeesATigerCat) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::golden_test

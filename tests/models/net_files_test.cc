@@ -14,7 +14,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::net_files_test {
 namespace {
 
 std::string File(const std::string& name) { return SharedPath("models/c2_files/" + name); }
@@ -135,4 +135,4 @@ TEST(MetaNetDefTest, NamesItsNetsAndBlobs) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::net_files_test

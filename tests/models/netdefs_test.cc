@@ -16,7 +16,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/shared.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::netdefs_test {
 namespace {
 
 constexpr char kFolder[] = "models/c2_netdefs_only";
@@ -126,4 +126,4 @@ TEST(NetdefsTest, CheckReportsExactlyTheOperatorsThatAreMissing) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::netdefs_test

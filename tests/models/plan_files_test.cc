@@ -6,7 +6,7 @@
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/support/shared.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::plan_files_test {
 namespace {
 
 TEST(PlanFilesTest, NestedStepsCountAsRecorded) {
@@ -27,4 +27,4 @@ TEST(PlanFilesTest, NestedStepsCountAsRecorded) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::plan_files_test

@@ -15,7 +15,7 @@
 #include "tests/support/sanitizers.h"
 #include "tests/support/shared.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::oracle_on_cuda_test {
 namespace {
 
 using testing::HasSubstr;
@@ -127,4 +127,4 @@ INSTANTIATE_TEST_SUITE_P(Engines, CaffeOracleOnCudaTest,
                                                                           "--engine CUDNN"}));
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::oracle_on_cuda_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace caffe2rt {
+namespace caffe2rt::command_line_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(CommandLineTest, TellsShapesFromOtherTexts) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::command_line_test

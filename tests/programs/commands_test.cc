@@ -11,7 +11,7 @@
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::commands_test {
 namespace {
 
 using ::testing::AllOf;
@@ -276,4 +276,4 @@ TEST(ProgramTest, RefusesFilesWhereThereAreNone) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::commands_test

@@ -13,7 +13,7 @@
 #include "tests/programs/program_runner.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_program_test {
 namespace {
 
 using ::testing::AllOf;
@@ -203,4 +203,4 @@ TEST_F(FakeCudaProgramTest, FlagsReachTheModule) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_program_test

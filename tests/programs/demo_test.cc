@@ -12,7 +12,7 @@
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/predictor.h"
 
-namespace caffe2rt::demo {
+namespace caffe2rt::demo::demo_test {
 namespace {
 
 std::string Shipped(const std::string& name) {
@@ -75,4 +75,4 @@ TEST(StripesDemoTest, ClassifiesAtLeast95PercentOfFreshPictures) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::demo
+}  // namespace caffe2rt::demo::demo_test

@@ -7,7 +7,7 @@
 #include <streambuf>
 #include <string>
 
-namespace caffe2rt {
+namespace caffe2rt::escaped_output_test {
 namespace {
 
 TEST(EscapedOutputTest, ShowsControlCharactersWhileItLives) {
@@ -66,4 +66,4 @@ TEST(EscapedOutputTest, ShowsHalfACharacterAtAFlush) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::escaped_output_test

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace caffe2rt {
+namespace caffe2rt::json_writer_test {
 namespace {
 
 TEST(JsonWriterTest, PutsCommasBetween) {
@@ -49,4 +49,4 @@ TEST(JsonWriterTest, WritesNumbersThatReadBackTheSame) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::json_writer_test

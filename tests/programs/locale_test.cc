@@ -24,7 +24,7 @@
 #include "tests/support/foreign_locale.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::locale_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -184,4 +184,4 @@ TEST_F(LocaleTest, LogsAndErrorsHavePlainNumbers) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::locale_test

@@ -12,7 +12,7 @@
 #include "tests/programs/program_runner.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::memory_limit_test {
 namespace {
 
 using ::testing::AllOf;
@@ -218,4 +218,4 @@ TEST_F(NpzLimitTest, RefusesAnEntryThatUnpacksToMoreThanItDeclares) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::memory_limit_test

@@ -9,7 +9,7 @@
 #include "tests/programs/program_runner.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::outputs_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -66,4 +66,4 @@ TEST_F(ScoresTest, LabelsOfJsonHoldNoEndOfLine) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::outputs_test

@@ -14,7 +14,7 @@
 #include "tests/programs/program_runner.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::plan_test {
 namespace {
 
 using testing::AllOf;
@@ -135,4 +135,4 @@ TEST(PlanSignalTest, AnInterruptedPlanIsAnError) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::plan_test

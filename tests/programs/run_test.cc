@@ -11,7 +11,7 @@
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::run_test {
 namespace {
 
 using ::testing::AllOf;
@@ -273,4 +273,4 @@ TEST(RunProgramOnSharedFilesTest, NamesTheCat) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::run_test

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::allocation_counter_test {
 namespace {
 
 TEST(AllocationCounterTest, CountsEveryWayToTheHeap) {
@@ -33,4 +33,4 @@ TEST(AllocationCounterTest, CountsLocksOfThisThreadAlone) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::allocation_counter_test

@@ -6,7 +6,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::device_run_test {
 namespace {
 
 // Y is what it was before, followed by X and, when there is one, the number in input 1, which is
@@ -78,4 +78,4 @@ TEST(RunOpTest, RunsOnTheDeviceOfTheRun) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::device_run_test

@@ -4,7 +4,7 @@
 
 #include "caffe2_core/base/enforce.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::fake_allocator_test {
 namespace {
 
 using Call = FakeAllocator::Call;
@@ -76,4 +76,4 @@ TEST(FakeAllocatorTest, FailsTheCallsItIsToldTo) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::fake_allocator_test

@@ -10,7 +10,7 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::file_calls_test {
 namespace {
 
 // open, write, fsync, rename.
@@ -62,4 +62,4 @@ TEST(FileCallsTest, KillsTheProcessAtACall) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::file_calls_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/shared.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::operator_test_test {
 namespace {
 
 TEST(FeedTest, MakesATensorOfThatTypeAndShape) {
@@ -58,4 +58,4 @@ TEST(SharedPathTest, FollowsTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::operator_test_test

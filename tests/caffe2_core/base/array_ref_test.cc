@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace caffe2rt {
+namespace caffe2rt::array_ref_test {
 namespace {
 
 TEST(ArrayRefTest, ViewsVectorsArraysAndLists) {
@@ -34,4 +34,4 @@ TEST(ArrayRefTest, PrintsInBrackets) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::array_ref_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace caffe2rt {
+namespace caffe2rt::checked_math_test {
 namespace {
 
 using Dims = std::vector<int64_t>;
@@ -44,4 +44,4 @@ TEST(CheckedMathTest, CastRefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::checked_math_test

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-namespace caffe2rt {
+namespace caffe2rt::conflicts_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST(ConflictsTest, OfALoadThatFailedAreNotLost) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::conflicts_test

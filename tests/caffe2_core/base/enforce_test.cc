@@ -6,7 +6,7 @@
 #include <memory>
 #include <stdexcept>
 
-namespace caffe2rt {
+namespace caffe2rt::enforce_test {
 namespace {
 
 std::string MessageOf(const std::function<void()>& function) {
@@ -127,4 +127,4 @@ TEST(MakeStringTest, NamesANullPointerToText) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::enforce_test

@@ -7,7 +7,7 @@
 
 #include "caffe2_core/base/enforce.h"
 
-namespace caffe2rt {
+namespace caffe2rt::flags_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -116,4 +116,4 @@ TEST(FlagsTest, ReadsNumbersInAnyFormOfC) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::flags_test

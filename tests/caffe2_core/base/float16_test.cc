@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace caffe2rt {
+namespace caffe2rt::float16_test {
 namespace {
 
 TEST(Float16Test, ReadsEveryKindOfNumber) {
@@ -38,4 +38,4 @@ TEST(Float16Test, GivesEveryNumberBack) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::float16_test

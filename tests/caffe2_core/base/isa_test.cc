@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace caffe2rt {
+namespace caffe2rt::isa_test {
 namespace {
 
 TEST(IsaTest, PicksTheFunctionOfTheSetItNames) {
@@ -13,4 +13,4 @@ TEST(IsaTest, PicksTheFunctionOfTheSetItNames) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::isa_test

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace caffe2rt {
+namespace caffe2rt::logging_test {
 namespace {
 
 class LoggingTest : public ::testing::Test {
@@ -52,4 +52,4 @@ TEST_F(LoggingDeathTest, FatalAborts) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::logging_test

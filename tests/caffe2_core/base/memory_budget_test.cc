@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <new>
 
-namespace caffe2rt {
+namespace caffe2rt::memory_budget_test {
 namespace {
 
 // Leaves room for `nbytes` while it lives.
@@ -84,4 +84,4 @@ TEST(MemoryBudgetTest, BadAllocInAnOperatorIsOutOfMemoryWithTheFrame) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::memory_budget_test

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace caffe2rt {
+namespace caffe2rt::registry_test {
 namespace {
 
 using Numbers = Registry<std::string, std::unique_ptr<int>, int>;
@@ -45,4 +45,4 @@ TEST(RegistryTest, SecondRegistrationIsReportedWithBothFiles) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::registry_test

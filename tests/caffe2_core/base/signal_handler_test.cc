@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-namespace caffe2rt {
+namespace caffe2rt::signal_handler_test {
 namespace {
 
 using Action = SignalHandler::Action;
@@ -50,4 +50,4 @@ TEST(SignalHandlerTest, StopOnSignalStopsAfterEitherSignal) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::signal_handler_test

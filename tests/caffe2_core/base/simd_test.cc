@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace caffe2rt {
+namespace caffe2rt::simd_test {
 namespace {
 
 CAFFE2RT_SIMD void AddOne(const float* x, int64_t n, float* y) {
@@ -46,4 +46,4 @@ TEST(SimdTest, RunsInPlace) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::simd_test

@@ -4,7 +4,7 @@
 
 #include "caffe2_core/base/enforce.h"
 
-namespace caffe2rt {
+namespace caffe2rt::storage_order_test {
 namespace {
 
 TEST(StorageOrderTest, TakesBothCasesAndNothingElse) {
@@ -23,4 +23,4 @@ TEST(StorageOrderTest, TakesBothCasesAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::storage_order_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace caffe2rt {
+namespace caffe2rt::suggest_test {
 namespace {
 
 const std::vector<std::string> kKnown = {"Conv", "ConvTranspose", "FC", "MaxPool", "Relu"};
@@ -93,4 +93,4 @@ TEST(NearestNamesTest, GivesAtMostAsManyAsAsked) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::suggest_test

@@ -6,7 +6,7 @@
 #include <cfloat>
 #include <cmath>
 
-namespace caffe2rt {
+namespace caffe2rt::text_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -52,4 +52,4 @@ TEST(TextTest, ChangesLettersOfAsciiOnly) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::text_test

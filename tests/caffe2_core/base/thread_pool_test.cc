@@ -18,7 +18,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "tests/support/allocation_counter.h"
 
-namespace caffe2rt {
+namespace caffe2rt::thread_pool_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -456,4 +456,4 @@ TEST(ThreadPoolTest, RejectsAnEmbeddersPoolWithoutThreads) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::thread_pool_test

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace caffe2rt {
+namespace caffe2rt::timer_test {
 namespace {
 
 TEST(TimerTest, MeasuresFromItsStartInEveryUnit) {
@@ -20,4 +20,4 @@ TEST(TimerTest, MeasuresFromItsStartInEveryUnit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::timer_test

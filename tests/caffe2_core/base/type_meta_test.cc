@@ -7,7 +7,7 @@
 
 #include "caffe2_core/base/enforce.h"
 
-namespace caffe2rt {
+namespace caffe2rt::type_meta_test {
 namespace {
 
 TEST(TypeMetaTest, NoTypeByDefault) {
@@ -73,4 +73,4 @@ TEST(TypeMetaTest, CopyingWhatCannotBeCopiedThrows) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::type_meta_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace caffe2rt {
+namespace caffe2rt::utf8_test {
 namespace {
 
 TEST(Utf8Test, MeasuresCharacters) {
@@ -48,4 +48,4 @@ TEST(Utf8Test, ShowsControlCharacters) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::utf8_test

@@ -8,7 +8,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::context_test {
 namespace {
 
 using ::testing::Contains;
@@ -159,4 +159,4 @@ TEST(ContextTest, ExtractsTheDeviceTypeOfMemory) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::context_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::device_descriptor_test {
 namespace {
 
 using test::ExpectThrows;
@@ -78,4 +78,4 @@ TEST(DeviceDescriptorTest, RejectsTypesAndNamesThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::device_descriptor_test

@@ -13,7 +13,7 @@
 #include "tests/caffe2_core/device/host_device.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::device_module_test {
 namespace {
 
 using test::ExpectThrows;
@@ -254,4 +254,4 @@ TEST(DeviceModuleTest, AFlagThatDoesNotFitMakesTheModuleUnusable) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::device_module_test

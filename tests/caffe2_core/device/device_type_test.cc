@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::device_type_test {
 namespace {
 
 TEST(DeviceTypeTest, KeepsCaffe2sNumbers) {
@@ -26,4 +26,4 @@ TEST(DeviceTypeTest, HasANameForEveryNumber) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::device_type_test

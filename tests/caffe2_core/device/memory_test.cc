@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace caffe2rt {
+namespace caffe2rt::memory_test {
 namespace {
 
 int g_plain_frees = 0;
@@ -49,4 +49,4 @@ TEST(DataPtrTest, FreesWhatItOwnsOnce) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::memory_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::arguments_test {
 namespace {
 
 using test::ExpectThrows;
@@ -134,4 +134,4 @@ TEST(DeviceOptionTest, MergesFieldByField) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::arguments_test

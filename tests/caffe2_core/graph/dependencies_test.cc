@@ -8,7 +8,7 @@
 #include "caffe2_core/tensor/blob.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::dependencies_test {
 namespace {
 
 using test::ExpectThrows;
@@ -269,4 +269,4 @@ TEST(NetDependenciesTest, StayLinearInWideOperatorsAndLongAliases) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::dependencies_test

@@ -4,7 +4,7 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::device_copies_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -316,4 +316,4 @@ TEST(DeviceCopiesTest, TellsNetsOfSeveralDevices) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::device_copies_test

@@ -4,7 +4,7 @@
 #include "caffe2_core/device/device_descriptor.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::device_fallback_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -60,4 +60,4 @@ TEST(DeviceFallbackTest, GoesIntoNestedNets) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::device_fallback_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::gradient_test {
 namespace {
 
 using test::ExpectThrows;
@@ -144,4 +144,4 @@ TEST(GradientTest, MatchesGradientBlobsWithWhatTheyBelongTo) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::gradient_test

@@ -3,7 +3,7 @@
 #include "caffe2_core/tensor/blob.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::net_blobs_test {
 namespace {
 
 using test::ExpectThrows;
@@ -151,4 +151,4 @@ TEST(NetBlobsTest, RejectsObjectsThatDoNotFitTheNet) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::net_blobs_test

@@ -5,7 +5,7 @@
 #include "caffe2_core/graph/device_fallback.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::net_check_test {
 namespace {
 
 using test::ParseNet;
@@ -93,4 +93,4 @@ TEST(DeviceFallbackTest, SendsMissingDevicesToTheCPUInNestedNetsToo) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::net_check_test

@@ -6,7 +6,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::net_file_test {
 namespace {
 
 TEST(NetFileTest, NamesUnnamedNetsByTheFile) {
@@ -64,4 +64,4 @@ TEST(NetFileTest, LeavesWritersAlone) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::net_file_test

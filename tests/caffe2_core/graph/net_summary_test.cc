@@ -7,7 +7,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::net_summary_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -99,4 +99,4 @@ TEST_F(NetSummaryTest, RefusesToDrawWhatNobodyCouldSee) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::net_summary_test

@@ -6,7 +6,7 @@
 
 OPERATOR_SCHEMA(OpSchemaTestMacro).NumInputs(1).NumOutputs(1).SetDoc("by macro");
 
-namespace caffe2rt {
+namespace caffe2rt::op_schema_test {
 namespace {
 
 using test::ParseOp;
@@ -124,4 +124,4 @@ TEST(OpSchemaRegistryTest, SecondSchemaNamesBothFiles) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::op_schema_test

@@ -7,7 +7,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::shape_inference_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST_F(ShapeInferenceTest, StartsFromAMapOfDimensions) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::shape_inference_test

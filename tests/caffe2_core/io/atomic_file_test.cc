@@ -11,7 +11,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::atomic_file_test {
 namespace {
 
 using test::ExpectThrows;
@@ -104,4 +104,4 @@ TEST(ReadWholeFileTest, LimitsWhatAPipeGives) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::atomic_file_test

@@ -8,7 +8,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::atomic_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,4 +86,4 @@ TEST(AtomicFolderTest, SaysWhereItCanBePut) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::atomic_folder_test

@@ -12,7 +12,7 @@
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::blob_serialization_test {
 namespace {
 
 using test::ExpectThrows;
@@ -282,4 +282,4 @@ TEST(BlobSerializationTest, WritesTheBytesOfTheOriginal) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::blob_serialization_test

@@ -13,7 +13,7 @@
 #include "caffe2_core/io/proto_file.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::corruption_test {
 namespace {
 
 using test::TempDir;
@@ -150,4 +150,4 @@ TEST(CorruptionTest, ArraysAndMessagesEndInAnErrorOrARead) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::corruption_test

@@ -12,7 +12,7 @@
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::db_test {
 namespace {
 
 using db::CreateDB;
@@ -400,4 +400,4 @@ TEST(ProtoDBTest, ReadsTheFileOfTheOriginal) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::db_test

@@ -10,7 +10,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::durability_test {
 namespace {
 
 using test::FileCall;
@@ -105,4 +105,4 @@ TEST_P(CommitInPlaceTest, AKilledProcessMakesAllOrNothingOfIt) {
 INSTANTIATE_TEST_SUITE_P(Types, CommitInPlaceTest, testing::Values("leveldb", "lmdb"));
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::durability_test

@@ -14,7 +14,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::failing_disk_test {
 namespace {
 
 using test::ExpectThrows;
@@ -202,4 +202,4 @@ TEST(FailingDiskTest, AFileThatFailedIsNotCommitted) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::failing_disk_test

@@ -9,7 +9,7 @@
 #include "caffe2_core/io/db.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::file_access_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -287,4 +287,4 @@ TEST_F(FileAccessTest, AHostileLMDBMayNotHoldPipes) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::file_access_test

@@ -8,7 +8,7 @@
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::file_kind_test {
 namespace {
 
 using test::SharedPath;
@@ -172,4 +172,4 @@ TEST(FileKindTest, TellsTheSharedFiles) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::file_kind_test

@@ -13,7 +13,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::image_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -249,4 +249,4 @@ TEST(ImageTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::image_test

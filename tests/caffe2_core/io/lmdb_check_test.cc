@@ -8,7 +8,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::lmdb_check_test {
 namespace {
 
 using test::ExpectThrows;
@@ -65,4 +65,4 @@ TEST(LmdbCheckTest, RejectsFreePagesThatAreOutOfOrder) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::lmdb_check_test

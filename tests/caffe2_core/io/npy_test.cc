@@ -9,7 +9,7 @@
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::npy_test {
 namespace {
 
 using namespace std::string_literals;
@@ -327,4 +327,4 @@ TEST(NpzTest, ReadsTheSharedArchive) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::npy_test

@@ -13,7 +13,7 @@
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::proto_file_test {
 namespace {
 
 using test::ExpectThrows;
@@ -280,4 +280,4 @@ TEST(ProtoFileTest, ReadsAndWritesStrings) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::proto_file_test

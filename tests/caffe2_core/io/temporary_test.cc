@@ -11,7 +11,7 @@
 #include "caffe2_core/io/atomic_folder.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::temporary_test {
 namespace {
 
 using test::TempDir;
@@ -117,4 +117,4 @@ TEST(TemporaryTest, NamesMayBeAsLongAsTheSystemAllows) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::temporary_test

@@ -14,7 +14,7 @@
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::allocation_failure_load_test {
 namespace {
 
 using test::AllocationFailureTest;
@@ -187,4 +187,4 @@ TEST_F(TensorWithoutMemoryTest, FreesForeignMemoryOnce) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::allocation_failure_load_test

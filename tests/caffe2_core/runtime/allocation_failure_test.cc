@@ -14,7 +14,7 @@
 #include "tests/support/allocation_sweep.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::allocation_failure_test {
 namespace {
 
 using test::AllocationFailureTest;
@@ -210,4 +210,4 @@ TEST_F(PredictorWithoutMemoryTest, IsCalled) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::allocation_failure_test

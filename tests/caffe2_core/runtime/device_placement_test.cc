@@ -9,7 +9,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::device_placement_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -109,4 +109,4 @@ TEST(DevicePlacementTest, ReadsDevicesByNameAndAlias) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::device_placement_test

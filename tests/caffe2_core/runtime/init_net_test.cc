@@ -8,7 +8,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::init_net_test {
 namespace {
 
 using test::ExpectTensor;
@@ -194,4 +194,4 @@ TEST_F(InitNetTest, RefusesNull) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::init_net_test

@@ -7,7 +7,7 @@
 #include "contexts/cpu/cpu_allocator.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::init_test {
 namespace {
 
 using test::ExpectThrows;
@@ -78,4 +78,4 @@ TEST(InitTest, TakesCaffe2sOtherFlagsWithoutEffectAndRefusesUnknownOnes) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::init_test

@@ -9,7 +9,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::meta_net_test {
 namespace {
 
 using test::ExpectThrows;
@@ -85,4 +85,4 @@ TEST(MetaNetTest, OpensTheReaderOfTheParameters) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::meta_net_test

@@ -15,7 +15,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::model_file_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -292,4 +292,4 @@ TEST_F(ModelFileTest, NamesAnUnknownTypeOfNet) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::model_file_test

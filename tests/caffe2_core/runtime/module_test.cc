@@ -13,7 +13,7 @@
 
 CAFFE2_MODULE(module_test_linked, "linked into the test");
 
-namespace caffe2rt {
+namespace caffe2rt::module_test {
 namespace {
 
 using test::ExpectThrows;
@@ -101,4 +101,4 @@ TEST(ModuleTest, RefusesALibraryThatIsNotTheNamedModule) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::module_test

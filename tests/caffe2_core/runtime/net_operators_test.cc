@@ -5,7 +5,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::net_operators_test {
 namespace {
 
 using test::ExpectThrows;
@@ -192,4 +192,4 @@ TEST(ExecutionOrderTest, OfANetIsItsLineOnStreamZero) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::net_operators_test

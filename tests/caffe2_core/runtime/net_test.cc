@@ -7,7 +7,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::net_test {
 namespace {
 
 using test::ExpectThrows;
@@ -238,4 +238,4 @@ TEST(TimeObserverTest, CountsRunsOfTheNetAndItsOperators) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::net_test

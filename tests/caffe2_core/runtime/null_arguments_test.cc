@@ -23,7 +23,7 @@
 #include "caffe2_core/runtime/time_observer.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::null_arguments_test {
 namespace {
 
 const char kNet[] = R"(name: "n" op { type: "Relu" input: "x" output: "y" } external_input: "x")";
@@ -175,4 +175,4 @@ TEST(NullArgumentsTest, OfAWorkspaceMeanNoParent) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::null_arguments_test

@@ -6,7 +6,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::operator_test {
 namespace {
 
 using test::ExpectThrows;
@@ -234,4 +234,4 @@ TEST(DispatchTest, CallsTheBranchOfANumberOrTheGeneralOne) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::operator_test

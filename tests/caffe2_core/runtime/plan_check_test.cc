@@ -5,7 +5,7 @@
 
 #include "tests/caffe2_core/runtime/plan_operators.h"
 
-namespace caffe2rt {
+namespace caffe2rt::plan_check_test {
 namespace {
 
 using test::kTogether;
@@ -34,4 +34,4 @@ TEST(PlanCheckTest, ReportsTheConflictsThatAnyWorkspaceHas) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::plan_check_test

@@ -7,7 +7,7 @@
 #include "tests/caffe2_core/runtime/plan_operators.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::plan_concurrency_test {
 namespace {
 
 using test::ExpectTensor;
@@ -132,4 +132,4 @@ TEST(PlanConcurrencyTest, ASignalEndsLoopsOfReporters) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::plan_concurrency_test

@@ -6,7 +6,7 @@
 #include "tests/caffe2_core/runtime/plan_operators.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::plan_executor_test {
 namespace {
 
 using test::ExpectTensor;
@@ -247,4 +247,4 @@ TEST(PlanExecutorTest, ASignalEndsAllLoopsAroundTheOneThatSeesIt) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::plan_executor_test

@@ -5,7 +5,7 @@
 #include "tests/caffe2_core/runtime/plan_operators.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::plan_limits_test {
 namespace {
 
 using test::ExpectThrows;
@@ -81,4 +81,4 @@ TEST(PlanLimitsTest, LimitsTheDepth) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::plan_limits_test

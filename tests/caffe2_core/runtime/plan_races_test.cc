@@ -6,7 +6,7 @@
 #include "tests/caffe2_core/runtime/plan_operators.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::plan_races_test {
 namespace {
 
 using test::ExpectTensor;
@@ -35,7 +35,7 @@ class PlanRacesTest : public testing::Test {
     for (const char* name : {"x", "y"}) Feed<float>(&ws_, name, {2}, {1, 2});
     test::ResetPlanCounts();
   }
-  std::string Refusal(const std::string& plan) { return caffe2rt::Refusal(&ws_, plan); }
+  std::string Refusal(const std::string& plan) { return plan_races_test::Refusal(&ws_, plan); }
 
   Workspace ws_;
 };
@@ -92,7 +92,7 @@ TEST_F(PlanRacesTest, AChildWorkspaceSeesWhatASiblingCreatesAroundIt) {
   Workspace fresh;
   Feed<float>(&fresh, "x", {1}, {1});
   Feed<float>(&fresh, "y", {1}, {1});
-  EXPECT_THAT(caffe2rt::Refusal(&fresh, nets + R"(execution_step {
+  EXPECT_THAT(plan_races_test::Refusal(&fresh, nets + R"(execution_step {
                 substep { num_concurrent_instances: 2
                   substep { create_workspace: true network: "b" } }
                 substep { network: "a" } })"),
@@ -102,8 +102,8 @@ TEST_F(PlanRacesTest, AChildWorkspaceSeesWhatASiblingCreatesAroundIt) {
 TEST_F(PlanRacesTest, TwoNamesOfOneBlobConflict) {
   Workspace child(&ws_, {{"p", "x"}, {"q", "x"}});
   Feed<float>(&child, "y", {1}, {1});
-  EXPECT_THAT(caffe2rt::Refusal(&child, Net("a", Op("Copy", "p", "z")) +
-                                            Net("b", Op("Copy", "y", "q")) + kTogether),
+  EXPECT_THAT(plan_races_test::Refusal(&child, Net("a", Op("Copy", "p", "z")) +
+                                                   Net("b", Op("Copy", "y", "q")) + kTogether),
               HasSubstr("blob \"p\" is read by step \"a\" (net \"a\") while \"q\", which is the "
                         "same, is written by step \"b\""));
 }
@@ -350,4 +350,4 @@ TEST_F(PlanRacesTest, ChildWorkspacesReadTheNodeId) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::plan_races_test

@@ -11,7 +11,7 @@
 #include "tests/caffe2_core/runtime/plan_operators.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::plan_random_test {
 namespace {
 
 const std::vector<std::string> kFed = {"a", "b", "c", "d", "e", "f"};
@@ -208,4 +208,4 @@ TEST(PlanRandomTest, LegalPlansGiveWhatTheyGiveInSequenceAndOthersAreRefused) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::plan_random_test

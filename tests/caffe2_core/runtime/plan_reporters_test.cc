@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace caffe2rt {
+namespace caffe2rt::plan_reporters_test {
 namespace {
 
 TEST(PlanReportersTest, AReportRunsAloneAndNetsTogether) {
@@ -76,4 +76,4 @@ TEST(PlanReportersTest, ReportsOnceMoreAtTheEndAndSurvivesFailures) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::plan_reporters_test

@@ -8,7 +8,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt {
+namespace caffe2rt::predictor_files_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -93,4 +93,4 @@ TEST(PredictorFilesTest, LoadedFromADatabaseOpensOnlyTheDatabase) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::predictor_files_test

@@ -8,7 +8,7 @@
 #include "tests/caffe2_core/runtime/predictor_nets.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::predictor_isolation_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -184,4 +184,4 @@ TEST(PredictorIsolationTest, ResultThatNobodyHoldsGivesItsMemoryToTheNextCall) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::predictor_isolation_test

@@ -9,7 +9,7 @@
 #include "tests/caffe2_core/runtime/predictor_nets.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::predictor_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -264,4 +264,4 @@ TEST(PredictorTest, NetsForAMissingDeviceRunOnTheCpuWhenAsked) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::predictor_test

@@ -19,7 +19,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::predictor_waiting_test {
 namespace {
 
 using test::ExpectThrows;
@@ -276,4 +276,4 @@ TEST_F(PredictorWaitingTest, WarmCallsTakeNeitherALockNorMemory) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::predictor_waiting_test

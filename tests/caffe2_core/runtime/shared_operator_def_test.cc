@@ -5,7 +5,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::shared_operator_def_test {
 namespace {
 
 using test::ExpectThrows;
@@ -66,4 +66,4 @@ TEST(SharedOperatorDefTest, RefusesNull) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::shared_operator_def_test

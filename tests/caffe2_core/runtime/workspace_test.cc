@@ -9,7 +9,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::workspace_test {
 namespace {
 
 using test::ExpectThrows;
@@ -246,4 +246,4 @@ TEST(WorkspaceTest, WorkspacesOfPlansFollowThePolicy) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::workspace_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace caffe2rt {
+namespace caffe2rt::blob_test {
 namespace {
 
 struct Counted {
@@ -102,4 +102,4 @@ TEST(BlobTest, TensorIsReplacedWhenItsDeviceDiffers) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::blob_test

@@ -4,7 +4,7 @@
 
 #include "caffe2_core/base/enforce.h"
 
-namespace caffe2rt {
+namespace caffe2rt::data_type_test {
 namespace {
 
 TEST(DataTypeTest, EveryNumberedTypeGoesBothWays) {
@@ -30,4 +30,4 @@ TEST(DataTypeTest, NamesAreShort) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::data_type_test

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace caffe2rt {
+namespace caffe2rt::storage_test {
 namespace {
 
 Storage Plain(float* data) { return Storage(data, 4, nullptr, CPU, TypeMeta::Make<float>(), 1); }
@@ -195,4 +195,4 @@ TEST(StorageTest, FailedMakerLeavesNoForm) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::storage_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace caffe2rt {
+namespace caffe2rt::synchronized_types_test {
 namespace {
 
 struct Declared {};
@@ -31,4 +31,4 @@ TEST(SynchronizedTypesTest, ATypeMayBeDeclaredTwice) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::synchronized_types_test

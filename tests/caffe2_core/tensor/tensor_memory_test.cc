@@ -5,7 +5,7 @@
 #include "caffe2_core/tensor/tensor.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::tensor_memory_test {
 namespace {
 
 using test::ExpectThrows;
@@ -355,4 +355,4 @@ TEST_F(TensorMemoryTest, PointersHandedOutExposeTheMemoryAndCopiesOfTheLibraryDo
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::tensor_memory_test

@@ -4,7 +4,7 @@
 
 #include "contexts/cpu/cpu_context.h"
 
-namespace caffe2rt {
+namespace caffe2rt::tensor_test {
 namespace {
 
 Tensor Floats(std::vector<int64_t> dims, std::vector<float> values) {
@@ -394,4 +394,4 @@ TEST(TensorTest, DebugStringNamesTypeAndDims) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::tensor_test

@@ -9,7 +9,7 @@
 #include "tests/support/context_suite.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::counting_context_test {
 namespace {
 
 const ContextSuiteDevice kDevice = {
@@ -256,4 +256,4 @@ TEST(CountingContextTest, KnowsWhetherAStreamIsFree) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::counting_context_test

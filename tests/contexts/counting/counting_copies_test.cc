@@ -6,7 +6,7 @@
 #include "tests/contexts/counting/counting_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::counting_copies_test {
 namespace {
 
 CountingCounts Counts() { return CountingDevice::Get(0).counts(); }
@@ -240,4 +240,4 @@ TEST(CountingCopiesTest, PredictorMixesDevices) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::counting_copies_test

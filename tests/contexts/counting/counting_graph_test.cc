@@ -10,7 +10,7 @@
 #include "tests/contexts/counting/counting_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::counting_graph_test {
 namespace {
 
 CountingCounts Counts() { return CountingDevice::Get(0).counts(); }
@@ -329,4 +329,4 @@ TEST(CountingSyncTest, NetOfSeveralDevicesRuns) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::counting_graph_test

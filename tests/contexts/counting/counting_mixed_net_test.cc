@@ -8,7 +8,7 @@
 #include "tests/contexts/counting/gate.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::counting_mixed_net_test {
 namespace {
 
 CountingCounts Counts() { return CountingDevice::Get(0).counts(); }
@@ -161,4 +161,4 @@ TEST(CountingMixedNetTest, ErrorNamesTheOperatorsSinceTheLastWait) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::counting_mixed_net_test

@@ -7,7 +7,7 @@
 #include "tests/contexts/counting/gate.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::counting_net_test {
 namespace {
 
 // y = relu(x * w + b), all on the device; x, w and b come from the CPU and y goes back.
@@ -164,4 +164,4 @@ TEST(CountingNetTest, ListsItsOperators) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::counting_net_test

@@ -5,7 +5,7 @@
 #include "tests/contexts/counting/counting_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::counting_plan_test {
 namespace {
 
 // NAME: d = relu(x) on the device, then OUTPUT = d + x on the CPU. Copies of x go to x_counting_0.
@@ -72,4 +72,4 @@ TEST(CountingPlanTest, RefusesAStopBlobAndANodeIdOnADevice) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::counting_plan_test

@@ -5,7 +5,7 @@
 #include "tests/programs/program_runner.h"
 #include "tests/support/temp_dir.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::counting_program_test {
 namespace {
 
 using testing::HasSubstr;
@@ -60,4 +60,4 @@ TEST(CountingProgramTest, WithoutTheModuleTheCpuDoesItAndSaysSo) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::counting_program_test

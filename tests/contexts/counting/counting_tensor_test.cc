@@ -5,7 +5,7 @@
 #include "tests/contexts/counting/counting_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::counting_tensor_test {
 namespace {
 
 CountingCounts Counts() { return CountingDevice::Get(0).counts(); }
@@ -65,4 +65,4 @@ TEST(CountingSerializationTest, ChunkedTensorComesBackOnTheDevice) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::counting_tensor_test

@@ -8,7 +8,7 @@
 #include "tests/contexts/counting/gate.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::counting_waits_test {
 namespace {
 
 // Operators of a net with the blobs that it reads first.
@@ -290,4 +290,4 @@ TEST(DeviceUsesTest, AreOfTheStreamThatTheOrderGives) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::counting_waits_test

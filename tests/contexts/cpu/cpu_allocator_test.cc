@@ -12,7 +12,7 @@
 #include "caffe2_core/base/logging.h"
 #include "contexts/cpu/cpu_context.h"
 
-namespace caffe2rt {
+namespace caffe2rt::cpu_allocator_test {
 namespace {
 
 // Restores the process's options.
@@ -230,4 +230,4 @@ TEST(MemoryAllocationReporterTest, PrintsALineForEachEventWhenAsked) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::cpu_allocator_test

@@ -1,7 +1,7 @@
 // The CPU does what every context does.
 #include "tests/support/context_suite.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cpu_context_suite_test {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(CPU, ContextSuite,
@@ -9,4 +9,4 @@ INSTANTIATE_TEST_SUITE_P(CPU, ContextSuite,
                                                             .events_finish_alone = false}));
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cpu_context_suite_test

@@ -8,7 +8,7 @@
 #include "caffe2_core/device/context.h"
 #include "caffe2rt/caffe2.pb.h"
 
-namespace caffe2rt {
+namespace caffe2rt::cpu_context_test {
 namespace {
 
 TEST(CPUContextTest, IsRegisteredForItsDeviceType) {
@@ -92,4 +92,4 @@ TEST(DeviceTypeTest, NamesAndChecksNumbers) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::cpu_context_test

@@ -10,7 +10,7 @@
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/cpu/cpu_context.h"
 
-namespace caffe2rt {
+namespace caffe2rt::cpu_event_test {
 namespace {
 
 TEST(CPUEventTest, GoesFromInitializedToSuccess) {
@@ -170,4 +170,4 @@ TEST(EventTest, ContextOfAnotherDeviceCannotRecord) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::cpu_event_test

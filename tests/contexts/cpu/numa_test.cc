@@ -7,7 +7,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "contexts/cpu/cpu_allocator.h"
 
-namespace caffe2rt {
+namespace caffe2rt::numa_test {
 namespace {
 
 TEST(NUMATest, DoesNothingWhenDisabled) {
@@ -41,4 +41,4 @@ TEST(NUMATest, KnowsItsNodeWhereTheKernelHasNUMA) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::numa_test

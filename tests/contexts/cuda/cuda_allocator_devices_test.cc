@@ -10,7 +10,7 @@
 #include "contexts/cuda/pinned_allocator.h"
 #include "tests/contexts/cuda/cuda_fake_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_allocator_devices_test {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
@@ -173,4 +173,4 @@ TEST_P(CudaAllocatorDevicesTest, TriesAgainToFreeWhatAnotherDeviceUses) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_allocator_devices_test

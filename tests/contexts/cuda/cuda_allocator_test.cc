@@ -10,7 +10,7 @@
 #include "contexts/cuda/pinned_allocator.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_allocator_test {
 namespace {
 
 using testing::AllOf;
@@ -228,4 +228,4 @@ TEST_F(PinnedAllocatorTest, GivesMemoryThatDevicesReachAtOnce) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_allocator_test

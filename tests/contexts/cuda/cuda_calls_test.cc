@@ -7,7 +7,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "tests/contexts/cuda/cuda_fake_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_calls_test {
 namespace {
 
 // Names of CUDA that a warm program must not call.
@@ -106,4 +106,4 @@ TEST_F(CudaCallsTest, CopiesAndEventsInTheSteadyStateCreateNothing) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_calls_test

@@ -11,7 +11,7 @@
 #include "tests/contexts/cuda/cuda_fake_testing.h"
 #include "tests/support/sanitizers.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_catch_test {
 namespace {
 
 constexpr int kTimes = 20;
@@ -85,4 +85,4 @@ TEST_F(CudaCatchTest, StreamThatDoesNotWaitForAnother) { ExpectCaught(AddOnTwoSt
 TEST_F(CudaCatchTest, HostThatDoesNotWaitForItsCopy) { ExpectCaught(ReadWhatArrives); }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_catch_test

@@ -11,7 +11,7 @@
 #include "contexts/synced/synced_memory.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_context_test {
 namespace {
 
 using testing::HasSubstr;
@@ -210,4 +210,4 @@ TEST_F(CudaContextTest, CarriesSyncedMemory) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_context_test

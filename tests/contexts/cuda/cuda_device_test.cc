@@ -4,7 +4,7 @@
 
 #include "tests/contexts/cuda/cuda_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_device_test {
 namespace {
 
 using testing::AllOf;
@@ -125,4 +125,4 @@ TEST_F(DeviceGuardTest, StaysWhereItIsWhenThereIsNoSuchDevice) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_device_test

@@ -10,7 +10,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "tests/contexts/cuda/cuda_fake_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_event_test {
 namespace {
 
 using testing::HasSubstr;
@@ -270,4 +270,4 @@ TEST_F(CudaEventStatesTest, CpuWaitsForTheCpu) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_event_test

@@ -20,7 +20,7 @@
 #include "operators/register_cuda.h"
 #include "tests/contexts/cuda/cuda_fake_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_faults_test {
 namespace {
 
 // What fails. The work calls each of them.
@@ -223,4 +223,4 @@ TEST_F(CudaFaultsTest, AThousandFailuresLeaveNothingBehind) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_faults_test

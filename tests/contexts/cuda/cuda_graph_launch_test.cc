@@ -4,7 +4,7 @@
 #include "contexts/cuda/pinned_allocator.h"
 #include "tests/contexts/cuda/cuda_graph_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_graph_launch_test {
 namespace {
 
 using CudaGraphLaunchTest = CudaGraphTest;
@@ -104,4 +104,4 @@ TEST_F(CudaGraphLaunchTest, KeepsItsOrderOnAnotherStream) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_graph_launch_test

@@ -5,7 +5,7 @@
 #include "contexts/cuda/pinned_allocator.h"
 #include "tests/contexts/cuda/cuda_graph_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_graph_test {
 namespace {
 
 using testing::HasSubstr;
@@ -166,4 +166,4 @@ TEST_F(CudaGraphTest, EndsItsRecordingWhenItGoes) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_graph_test

@@ -10,7 +10,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "tests/contexts/cuda/cuda_fake_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_handles_test {
 namespace {
 
 struct Library {
@@ -211,4 +211,4 @@ TEST_P(CurandHandleTest, IsBoundAgainAfterAFailure) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_handles_test

@@ -8,7 +8,7 @@
 #include "contexts/cuda/vendor_library.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_libraries_test {
 namespace {
 
 using testing::AllOf;
@@ -140,4 +140,4 @@ TEST_F(CudnnWorkspaceTest, GrowsOnceAndBelongsToAStream) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_libraries_test

@@ -12,7 +12,7 @@
 #include "contexts/cuda/pinned_allocator.h"
 #include "tests/contexts/cuda/cuda_fake_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_machine_test {
 namespace {
 
 using testing::AllOf;
@@ -240,4 +240,4 @@ TEST_F(CudaMachineTest, PeersReachTheDriversPools) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_machine_test

@@ -4,7 +4,7 @@
 #include "contexts/cuda/cuda_descriptor.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::cuda_options_test {
 namespace {
 
 using test::ExpectThrows;
@@ -91,4 +91,4 @@ TEST(CudaOptionsTest, EachHasItsFlag) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::cuda_options_test

@@ -4,7 +4,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "tests/contexts/cuda/cuda_fake_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_peers_test {
 namespace {
 
 using testing::ExitedWithCode;
@@ -159,4 +159,4 @@ TEST_F(CudaPeersTest, CopiesWithinADeviceEnableNothing) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_peers_test

@@ -7,7 +7,7 @@
 
 #include "tests/contexts/cuda/cuda_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_stream_test {
 namespace {
 
 using CudaStreamTest = CudaTest;
@@ -190,4 +190,4 @@ TEST_F(CudaStreamTest, GivesEventsAgain) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_stream_test

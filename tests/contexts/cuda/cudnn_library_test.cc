@@ -3,7 +3,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cudnn_library_test {
 namespace {
 
 using testing::AllOf;
@@ -50,4 +50,4 @@ TEST(CudnnVersionTest, WantsTheMajorVersionOfTheBuildAndNothingOlder) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cudnn_library_test

@@ -8,7 +8,7 @@
 #include "tests/contexts/cuda/cuda_testing.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::curand_library_test {
 namespace {
 
 class CurandGeneratorTest : public CudaTest {
@@ -113,4 +113,4 @@ TEST_F(CurandGeneratorTest, NamesWhatItRefuses) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::curand_library_test

@@ -3,7 +3,7 @@
 #include "contexts/pool/pool.h"
 #include "tests/support/fake_allocator.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cub_pool_test {
 namespace {
 
 using Call = FakeAllocator::Call;
@@ -128,4 +128,4 @@ TEST(CubPoolTest, RefusesBinsThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cub_pool_test

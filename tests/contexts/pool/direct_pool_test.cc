@@ -4,7 +4,7 @@
 #include "contexts/pool/pool.h"
 #include "tests/support/fake_allocator.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::direct_pool_test {
 namespace {
 
 using Call = FakeAllocator::Call;
@@ -42,4 +42,4 @@ TEST(DirectPoolTest, WaitThatFailsIsReportedWhenTheMemoryIsBack) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::direct_pool_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace caffe2rt::internal {
+namespace caffe2rt::internal::free_lists_test {
 namespace {
 
 class FreeListsTest : public testing::Test {
@@ -81,4 +81,4 @@ TEST_F(FreeListsTest, AgreesWithASearchThroughAll) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::internal
+}  // namespace caffe2rt::internal::free_lists_test

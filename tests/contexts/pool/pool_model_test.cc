@@ -14,7 +14,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/fake_allocator.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::pool_model_test {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
@@ -258,4 +258,4 @@ TEST_P(PoolModelTest, TakesNoMemoryOfTheHostInASteadyState) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::pool_model_test

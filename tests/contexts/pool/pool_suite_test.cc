@@ -15,7 +15,7 @@
 #include "contexts/pool/pool.h"
 #include "tests/support/fake_allocator.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::pool_suite_test {
 namespace {
 
 using testing::AllOf;
@@ -383,4 +383,4 @@ TEST_P(PoolTest, IsSafeForThreadsWithStreamsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::pool_suite_test

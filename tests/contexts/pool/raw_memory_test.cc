@@ -5,7 +5,7 @@
 
 #include "tests/support/fake_allocator.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::raw_memory_test {
 namespace {
 
 using testing::HasSubstr;
@@ -58,4 +58,4 @@ TEST_F(RawMemoryTest, RefusesForeignPointers) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::raw_memory_test

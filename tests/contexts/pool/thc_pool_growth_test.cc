@@ -5,7 +5,7 @@
 
 #include "tests/contexts/pool/thc_pool_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::thc_pool_growth_test {
 namespace {
 
 using ThcPoolGrowthTest = ThcPoolTest;
@@ -170,4 +170,4 @@ TEST_F(ThcPoolGrowthTest, MovesNoSegmentToTheOtherKindOfRequest) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::thc_pool_growth_test

@@ -4,7 +4,7 @@
 
 #include "tests/contexts/pool/thc_pool_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::thc_pool_test {
 namespace {
 
 TEST_F(ThcPoolTest, ReusesAFreedBlockOnItsStreamAtOnce) {
@@ -281,4 +281,4 @@ TEST_F(ThcPoolTest, RefusesOptionsThatCannotBe) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::thc_pool_test

@@ -7,7 +7,7 @@
 
 #include "contexts/pool/net_shapes.h"
 
-namespace caffe2rt {
+namespace caffe2rt::trace_maker_test {
 namespace {
 
 using internal::Layer;
@@ -90,4 +90,4 @@ TEST(TraceMakerTest, StandardTracesCoverWhatPoolsMeet) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::trace_maker_test

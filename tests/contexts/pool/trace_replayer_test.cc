@@ -10,7 +10,7 @@
 #include "contexts/pool/trace_maker.h"
 #include "tests/support/fake_allocator.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::trace_replayer_test {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
@@ -100,4 +100,4 @@ TEST_P(StandardTraceTest, SettlesWhenShapesAreFixed) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::trace_replayer_test

@@ -6,7 +6,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "contexts/pool/trace_maker.h"
 
-namespace caffe2rt {
+namespace caffe2rt::trace_test {
 namespace {
 
 using testing::HasSubstr;
@@ -70,4 +70,4 @@ TEST(TraceTest, NamesTheLineThatIsWrong) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::trace_test

@@ -4,7 +4,7 @@
 #include "contexts/synced/synced_math.h"
 #include "tests/contexts/synced/synced_device.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::synced_blob_math_test {
 namespace {
 
 // The counting device's own arithmetic: kernels over its memory. How often it was asked.
@@ -165,4 +165,4 @@ TYPED_TEST(SyncedIntegerBlobTest, MovesDataButDoesNoArithmetic) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::synced_blob_math_test

@@ -5,7 +5,7 @@
 #include "contexts/synced/synced_blob.h"
 #include "tests/contexts/synced/synced_device.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::synced_blob_proto_test {
 namespace {
 
 caffe::BlobProto Parse(const std::string& text) {
@@ -170,4 +170,4 @@ TEST_F(BlobProtoTest, WireFormIsCaffes) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::synced_blob_proto_test

@@ -6,7 +6,7 @@
 #include "caffe2rt/caffe.pb.h"
 #include "tests/contexts/synced/synced_device.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::synced_blob_test {
 namespace {
 
 using Copies = CopyCounter::Copies;
@@ -274,4 +274,4 @@ TEST_F(SyncedBlobTest, CopyOfAnotherShapeNeedsReshape) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::synced_blob_test

@@ -18,7 +18,7 @@
 // See tests/fake_cuda.
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::synced_cuda_test {
 namespace {
 
 SyncedContexts BothSides() { return {GetStaticContext(CPU), GetCUDAStaticContext()}; }
@@ -331,4 +331,4 @@ TEST_F(SyncedCudaTest, IsATensorOfEachSideToOperators) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::synced_cuda_test

@@ -3,7 +3,7 @@
 
 #include "tests/contexts/synced/synced_device.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::synced_math_test {
 namespace {
 
 // More than two pieces of float, and an odd end.
@@ -90,4 +90,4 @@ TEST(SyncedMathRegistryTest, DeviceWithoutMathGetsTheDefaults) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::synced_math_test

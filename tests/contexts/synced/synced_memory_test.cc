@@ -9,7 +9,7 @@
 #include "tests/contexts/synced/published_sequence.h"
 #include "tests/contexts/synced/synced_device.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::synced_memory_test {
 namespace {
 
 using Head = SyncedMemory::SyncedHead;
@@ -266,4 +266,4 @@ TEST(SyncedMemoryTest, AThousandFailuresLoseNoDataNoMemoryAndNoDevice) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::synced_memory_test

@@ -9,7 +9,7 @@
 #include "contexts/synced/synced_memory.h"
 #include "tests/contexts/synced/synced_device.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::synced_push_test {
 namespace {
 
 using Head = SyncedMemory::SyncedHead;
@@ -316,4 +316,4 @@ TEST_F(DeviceCheckTest, LeavesTheCpuAloneInPeace) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::synced_push_test

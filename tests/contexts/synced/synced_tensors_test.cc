@@ -4,7 +4,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/contexts/synced/synced_device.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::synced_tensors_test {
 namespace {
 
 // y = x + x on the counting device.
@@ -140,4 +140,4 @@ TEST_F(SyncedTensorsTest, SayWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::synced_tensors_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::broadcast_test {
 namespace {
 
 using Dims = std::vector<int64_t>;
@@ -75,4 +75,4 @@ TEST(MarkBroadcastDimsTest, MarksWhatTheSecondShapeLacks) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::broadcast_test

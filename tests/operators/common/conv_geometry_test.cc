@@ -4,7 +4,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::conv_geometry_test {
 namespace {
 
 WindowArguments Parse(const std::string& args, WindowUse use = WindowUse::kPool) {
@@ -287,4 +287,4 @@ TEST(ConvGeometryTest, OnlyTheBatchMayBeEmpty) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::conv_geometry_test

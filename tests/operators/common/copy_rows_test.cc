@@ -6,7 +6,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::copy_rows_test {
 namespace {
 
 TEST(CopyRowsTest, GivesTheBytesOfPlainItemsAlone) {
@@ -17,4 +17,4 @@ TEST(CopyRowsTest, GivesTheBytesOfPlainItemsAlone) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::copy_rows_test

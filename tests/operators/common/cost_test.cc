@@ -3,7 +3,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cost_test {
 namespace {
 
 struct CostCase {
@@ -166,4 +166,4 @@ TEST(UnknownOperatorCostTest, IsNothingWhereShapesAreUnknown) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cost_test

@@ -7,7 +7,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::gpu_fallback_test {
 namespace {
 
 // Y = X + 1 and the sum of X; counts in "state", which is no tensor, when it is there.
@@ -180,4 +180,4 @@ TEST_F(GPUFallbackTest, KeepsTheSeedAndNothingElseOfTheDevice) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::gpu_fallback_test

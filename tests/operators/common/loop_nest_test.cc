@@ -4,7 +4,7 @@
 
 #include "caffe2_core/tensor/tensor.h"
 
-namespace caffe2rt {
+namespace caffe2rt::loop_nest_test {
 namespace {
 
 TEST(LoopNestTest, HasALoopForEachDimensionOfATensor) { EXPECT_EQ(kMaxLoops, Tensor::kMaxRank); }
@@ -37,4 +37,4 @@ TEST(LoopNestTest, FindsElementsOfHugeArrays) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::loop_nest_test

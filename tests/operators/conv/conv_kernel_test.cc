@@ -6,7 +6,7 @@
 #include "tests/operators/conv/naive_conv.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::conv_kernel_test {
 
 namespace {
 
@@ -318,4 +318,4 @@ TEST(ConvTuningTest, NamesTheLineThatIsNoRow) {
 TEST(ConvTuningTest, ShippedTableIsRead) { EXPECT_GT(GetConvTuning()->rows().size(), 100u); }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::conv_kernel_test

@@ -7,7 +7,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::conv_test {
 
 namespace {
 
@@ -395,4 +395,4 @@ TEST(ConvTest, DeclaresCudnnsArgumentsAndTheHints) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::conv_test

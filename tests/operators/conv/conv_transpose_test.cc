@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::conv_transpose_test {
 
 namespace {
 
@@ -116,4 +116,4 @@ TEST(ConvTransposeTest, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::conv_transpose_test

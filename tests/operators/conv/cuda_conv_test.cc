@@ -7,7 +7,7 @@
 
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_conv_test {
 namespace {
 
 using testing::HasSubstr;
@@ -355,4 +355,4 @@ TEST_F(CudaConvTest, AllocatesNothingOnceItHasSeenTheShapes) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_conv_test

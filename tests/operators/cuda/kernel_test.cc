@@ -15,7 +15,7 @@ extern "C" __attribute__((weak)) void fakecuda_fail(const char* function, int af
                                                     cudaError_t error, int sticky);
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::kernel_test {
 namespace {
 
 class KernelTest : public testing::Test {
@@ -196,4 +196,4 @@ TEST_F(KernelTest, NamesTheKernelWhoseLaunchFails) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::kernel_test

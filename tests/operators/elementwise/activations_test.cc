@@ -1,6 +1,6 @@
 #include "tests/operators/elementwise/unary_cases.h"
 
-namespace caffe2rt {
+namespace caffe2rt::activations_test {
 namespace {
 
 using test::ExpectTensor;
@@ -157,4 +157,4 @@ TEST(ReluTest, LeavesReadOnlyWeightsAlone) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::activations_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::arithmetic_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -262,4 +262,4 @@ TEST(DivTest, RunsInPlaceOnItsFirstInputOnly) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::arithmetic_test

@@ -3,7 +3,7 @@
 #include "caffe2_core/tensor/data_type.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::cast_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -121,4 +121,4 @@ TEST(CastTest, RefusesTypesThatItCannotMakeOrTake) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::cast_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::comparisons_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -94,4 +94,4 @@ INSTANTIATE_TEST_SUITE_P(All, ComparisonTest,
                          [](const auto& info) { return info.param.type; });
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::comparisons_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::conditional_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -51,4 +51,4 @@ TEST(ConditionalTest, NamesTheInputThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::conditional_test

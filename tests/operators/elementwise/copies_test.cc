@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::copies_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -71,4 +71,4 @@ TEST(ZeroGradientTest, TakesItsInputAndGivesNothing) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::copies_test

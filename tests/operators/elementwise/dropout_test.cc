@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::dropout_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -77,4 +77,4 @@ TEST(DropoutTest, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::dropout_test

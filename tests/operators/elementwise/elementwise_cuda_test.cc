@@ -12,7 +12,7 @@
 #include "operators/elementwise/unary_functions.h"
 #include "tests/support/devices_agree.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::elementwise_cuda_test {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -260,4 +260,4 @@ TEST(DropoutOnCudaTest, DropsTheShareAndDrawsAnewInEachRun) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::elementwise_cuda_test

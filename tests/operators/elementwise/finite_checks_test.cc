@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::finite_checks_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -49,4 +49,4 @@ TEST(EnforceFiniteTest, TakesFloatsAndDoubles) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::finite_checks_test

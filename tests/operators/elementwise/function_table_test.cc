@@ -13,7 +13,7 @@
 #include "operators/elementwise/unary_functions.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::function_table_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -229,4 +229,4 @@ TEST(FunctionTableTest, HasDerivativesThatAgreeWithDifferences) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::function_table_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::logic_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -65,4 +65,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.type; });
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::logic_test

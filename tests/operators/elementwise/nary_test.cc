@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::nary_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -125,4 +125,4 @@ TEST(MaxMinTest, WantOneNumberOfElements) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::nary_test

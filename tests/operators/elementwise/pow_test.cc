@@ -3,7 +3,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::pow_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -95,4 +95,4 @@ TEST(PowTest, WantsAnExponentAndFloats) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::pow_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::prelu_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -64,4 +64,4 @@ TEST(PReluTest, NamesSlopesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::prelu_test

@@ -4,7 +4,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::steady_state_test {
 namespace {
 
 using test::AllocationCounter;
@@ -53,4 +53,4 @@ INSTANTIATE_TEST_SUITE_P(
         R"(type: "Dropout" input: "X" output: "Y" output: "M" arg { name: "is_test" i: 0 })"));
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::steady_state_test

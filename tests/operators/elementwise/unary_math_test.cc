@@ -1,6 +1,6 @@
 #include "tests/operators/elementwise/unary_cases.h"
 
-namespace caffe2rt {
+namespace caffe2rt::unary_math_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -161,4 +161,4 @@ TEST(LogTest, GivesNaNBelowZeroAndTakesDenormals) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::unary_math_test

@@ -3,7 +3,7 @@
 #include "caffe2_core/tensor/data_type.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::constant_fill_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -172,4 +172,4 @@ TEST(ConstantFillTest, RefusesTypesAndValuesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::constant_fill_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::diagonal_fill_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -79,4 +79,4 @@ TEST(DiagonalFillTest, RefusesVectorsUnevenCubesAndStrings) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::diagonal_fill_test

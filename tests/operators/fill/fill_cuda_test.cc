@@ -8,7 +8,7 @@
 #include "operators/math/philox.h"
 #include "tests/support/devices_agree.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::fill_cuda_test {
 namespace {
 
 OperatorDef OnCuda(const std::string& text, uint32_t seed = 9) {
@@ -125,4 +125,4 @@ TEST(FillOnCudaTest, AgreesWithTheCpuOnOddShapes) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::fill_cuda_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::gaussian_fill_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -60,4 +60,4 @@ TEST(GaussianFillTest, MakesAnEmptyTensorAndRefusesANegativeDeviation) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::gaussian_fill_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::given_tensor_byte_string_to_uint8_fill_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -59,4 +59,4 @@ TEST(GivenTensorByteStringToUInt8FillTest, RefusesToReadBeyondTheString) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::given_tensor_byte_string_to_uint8_fill_test

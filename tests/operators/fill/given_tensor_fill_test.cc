@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::given_tensor_fill_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -124,4 +124,4 @@ TEST(GivenTensorFillTest, RefusesIntegersThatDoNotFitAndTypesItCannotMake) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::given_tensor_fill_test

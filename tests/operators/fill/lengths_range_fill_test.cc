@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::lengths_range_fill_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -36,4 +36,4 @@ TEST(LengthsRangeFillTest, RefusesNegativeLengthsAndMatrices) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::lengths_range_fill_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::range_fill_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -24,4 +24,4 @@ TEST(RangeFillTest, TakesTheShapeOfAnEmptyInput) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::range_fill_test

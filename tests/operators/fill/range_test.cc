@@ -3,7 +3,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::range_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -81,4 +81,4 @@ TEST(RangeTest, RefusesRangesThatAreTooLong) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::range_test

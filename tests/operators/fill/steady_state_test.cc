@@ -2,7 +2,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::steady_state_test {
 namespace {
 
 constexpr char kNet[] = R"(
@@ -31,4 +31,4 @@ TEST(FillOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::steady_state_test

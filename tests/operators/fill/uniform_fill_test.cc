@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::uniform_fill_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -85,4 +85,4 @@ TEST(UniformFillTest, RefusesBoundsGivenTwiceOrAsVectors) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::uniform_fill_test

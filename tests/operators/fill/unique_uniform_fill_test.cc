@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::unique_uniform_fill_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -97,4 +97,4 @@ TEST(UniqueUniformFillTest, NeedsBoundsOnlyToRun) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::unique_uniform_fill_test

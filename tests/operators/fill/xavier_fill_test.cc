@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::xavier_fill_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -32,4 +32,4 @@ TEST(XavierFillTest, RefusesShapesWithoutFanIn) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::xavier_fill_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::brgnchwc_to_packed_int8_bgra_stylizer_deprocess_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -58,4 +58,4 @@ TEST(StylizerDeprocessTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::brgnchwc_to_packed_int8_bgra_stylizer_deprocess_test

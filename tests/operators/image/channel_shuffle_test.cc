@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::channel_shuffle_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -72,4 +72,4 @@ TEST(ChannelShuffleTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::channel_shuffle_test

@@ -1,7 +1,7 @@
 // The operators of operators/image on CUDA: odd sizes, both orders, nothing at all.
 #include "tests/operators/agree_on_cuda.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::image_cuda_test {
 namespace {
 
 using ImageCudaTest = OnCudaTest;
@@ -87,4 +87,4 @@ TEST_F(ImageCudaTest, TakesPicturesApartAndPutsThemTogether) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::image_cuda_test

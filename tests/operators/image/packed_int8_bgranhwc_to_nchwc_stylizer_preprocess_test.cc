@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::packed_int8_bgranhwc_to_nchwc_stylizer_preprocess_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -83,4 +83,4 @@ TEST(StylizerPreprocessTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::packed_int8_bgranhwc_to_nchwc_stylizer_preprocess_test

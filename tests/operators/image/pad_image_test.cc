@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::pad_image_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -101,4 +101,4 @@ TEST(PadImageTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::pad_image_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::resize_nearest_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -122,4 +122,4 @@ TEST(ResizeNearestTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::resize_nearest_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::space_to_batch_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -77,4 +77,4 @@ TEST(SpaceToBatchTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::space_to_batch_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::upsample_bilinear_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -53,4 +53,4 @@ TEST(UpsampleBilinearTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::upsample_bilinear_test

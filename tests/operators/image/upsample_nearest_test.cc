@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::upsample_nearest_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -38,4 +38,4 @@ TEST(UpsampleNearestTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::upsample_nearest_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::checkpoint_test {
 namespace {
 
 using test::ExpectThrows;
@@ -83,4 +83,4 @@ TEST_F(CheckpointTest, NamesWrongArguments) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::checkpoint_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::create_db_test {
 namespace {
 
 using test::ExpectThrows;
@@ -59,4 +59,4 @@ TEST(CreateDBTest, NamesWrongArguments) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::create_db_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::db_exists_test {
 namespace {
 
 using test::ExpectTensor;
@@ -26,4 +26,4 @@ TEST(DBExistsTest, TellsWhetherItCanBeOpened) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::db_exists_test

@@ -11,7 +11,7 @@
 #include "caffe2_core/io/db.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::file_access_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -199,4 +199,4 @@ TEST_F(LoadPolicyTest, ReadsAndMakesFoldersOfDatabases) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::file_access_test

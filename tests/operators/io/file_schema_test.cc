@@ -18,7 +18,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
 
-namespace caffe2rt {
+namespace caffe2rt::file_schema_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -292,4 +292,4 @@ TEST(FileSchemaTest, ThePageOnSecurityListsThem) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::file_schema_test

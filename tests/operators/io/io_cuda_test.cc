@@ -13,7 +13,7 @@
 extern "C" __attribute__((weak)) void fakecuda_before(const char* function, void (*hook)(void*),
                                                       void* state);
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::io_cuda_test {
 namespace {
 
 const std::string kFile = " arg { name: 'db_type' s: 'minidb' } arg { name: 'db' s: 'x' } ";
@@ -130,4 +130,4 @@ TEST_F(IoCudaTest, TakesTheIterationOfACheckpointFromEitherDevice) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::io_cuda_test

@@ -7,7 +7,7 @@
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
 
-namespace caffe2rt {
+namespace caffe2rt::load_test {
 namespace {
 
 using test::ExpectTensor;
@@ -247,4 +247,4 @@ TEST(LoadFilesTest, ReadsAnLmdbOfTheOriginal) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::load_test

@@ -13,7 +13,7 @@
 #include "tests/support/file_calls.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::save_kill_test {
 namespace {
 
 using test::Feed;
@@ -144,4 +144,4 @@ TEST_P(SaveKillTest, LeavesTheOldStateOrTheNewOne) {
 INSTANTIATE_TEST_SUITE_P(Types, SaveKillTest, testing::Values("minidb", "leveldb", "lmdb"));
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::save_kill_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::save_test {
 namespace {
 
 using test::ExpectTensor;
@@ -107,4 +107,4 @@ TEST_F(SaveTest, NamesWrongArguments) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::save_test

@@ -7,7 +7,7 @@
 
 #include "contexts/cpu/cpu_context.h"
 
-namespace caffe2rt::math {
+namespace caffe2rt::math::binary_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -64,4 +64,4 @@ TEST(BinaryTest, BroadcastsDimsOfOne) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::math
+}  // namespace caffe2rt::math::binary_test

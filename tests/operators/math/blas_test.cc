@@ -7,7 +7,7 @@
 
 #include "contexts/cpu/cpu_context.h"
 
-namespace caffe2rt::math {
+namespace caffe2rt::math::blas_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -93,4 +93,4 @@ TEST(BlasTest, CopiesMatricesOfAnyElementsBetweenDistances) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::math
+}  // namespace caffe2rt::math::blas_test

@@ -9,7 +9,7 @@
 
 #include "operators/math/wrapping.h"
 
-namespace caffe2rt {
+namespace caffe2rt::elementary_test {
 namespace {
 
 struct Function {
@@ -63,4 +63,4 @@ TEST(WrappingTest, WrapsIntegersAndLeavesFloatsAlone) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::elementary_test

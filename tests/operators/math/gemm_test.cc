@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::gemm_test {
 
 namespace {
 
@@ -64,4 +64,4 @@ TEST(SgemmTest, RefusesRowsThatOverlap) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::gemm_test

@@ -8,7 +8,7 @@
 
 #include "contexts/cpu/cpu_context.h"
 
-namespace caffe2rt::math {
+namespace caffe2rt::math::images_test {
 namespace {
 
 using ::testing::Each;
@@ -107,4 +107,4 @@ TEST(ImagesTest, DrawsFromTheContextsGenerator) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::math
+}  // namespace caffe2rt::math::images_test

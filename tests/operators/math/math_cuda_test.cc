@@ -17,7 +17,7 @@
 #include "operators/math/unary.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 
-namespace caffe2rt::math {
+namespace caffe2rt::math::math_cuda_test {
 namespace {
 
 template <class C>
@@ -480,4 +480,4 @@ TEST_F(MathCudaTest, DrawsFromTheSeedAndGoesOn) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::math
+}  // namespace caffe2rt::math::math_cuda_test

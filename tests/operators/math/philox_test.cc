@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace caffe2rt::math {
+namespace caffe2rt::math::philox_test {
 namespace {
 
 using testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST(PhiloxTest, NormalPairsStayFiniteAtTheEnds) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::math
+}  // namespace caffe2rt::math::philox_test

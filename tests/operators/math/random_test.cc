@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace caffe2rt::math {
+namespace caffe2rt::math::random_test {
 namespace {
 
 // Caffe2's values for seed 1.
@@ -48,4 +48,4 @@ TEST(RandomTest, DrawsBelowBoundsOfMoreThan32Bits) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::math
+}  // namespace caffe2rt::math::random_test

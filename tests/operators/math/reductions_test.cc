@@ -7,7 +7,7 @@
 
 #include "contexts/cpu/cpu_context.h"
 
-namespace caffe2rt::math {
+namespace caffe2rt::math::reductions_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -89,4 +89,4 @@ TEST(ReductionsTest, RepeatsAlongAxes) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::math
+}  // namespace caffe2rt::math::reductions_test

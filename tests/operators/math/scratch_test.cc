@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::scratch_test {
 
 namespace {
 
@@ -33,4 +33,4 @@ TEST(ThreadScratchTest, KeepsMemoryThatIsLargeEnough) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::scratch_test

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace caffe2rt::math {
+namespace caffe2rt::math::transpose_test {
 namespace {
 
 template <class T>
@@ -46,4 +46,4 @@ TEST(TransposeTest, JoinsAxesThatStayTogether) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::math
+}  // namespace caffe2rt::math::transpose_test

@@ -5,7 +5,7 @@
 
 #include "contexts/cpu/cpu_context.h"
 
-namespace caffe2rt::math {
+namespace caffe2rt::math::unary_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST(UnaryTest, ScalesAndAddsByValueAndByPointerInEveryFormOfTemplateArguments) 
 }
 
 }  // namespace
-}  // namespace caffe2rt::math
+}  // namespace caffe2rt::math::unary_test

@@ -1,7 +1,7 @@
 #include "caffe2_core/base/thread_pool.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::fc_test {
 
 namespace {
 
@@ -114,4 +114,4 @@ INSTANTIATE_TEST_SUITE_P(Sizes, FCSizeTest,
                                           testing::Values(1, 7, 150, 600)));
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::fc_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::mat_mul_test {
 
 namespace {
 
@@ -142,4 +142,4 @@ TEST(BatchMatMulTest, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::mat_mul_test

@@ -7,7 +7,7 @@
 // Calls of one kind; there on the fake alone.
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::matmul_cuda_test {
 namespace {
 
 class MatmulCudaTest : public testing::Test {
@@ -100,4 +100,4 @@ TEST_F(MatmulCudaTest, AsksCublasUnlessToldNotTo) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::matmul_cuda_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::group_norm_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -81,4 +81,4 @@ TEST(GroupNormTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::group_norm_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::instance_norm_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -93,4 +93,4 @@ TEST(InstanceNormTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::instance_norm_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::layer_norm_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -92,4 +92,4 @@ TEST(LayerNormTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::layer_norm_test

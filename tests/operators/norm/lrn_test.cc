@@ -3,7 +3,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::lrn_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -97,4 +97,4 @@ TEST(LrnOutputTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::lrn_test

@@ -7,7 +7,7 @@
 
 #include "operators/math/lanes.h"
 
-namespace caffe2rt {
+namespace caffe2rt::moments_test {
 namespace {
 
 TEST(MomentsTest, KeepsTheVarianceOfALongRunWithALargeMean) {
@@ -63,4 +63,4 @@ TEST(LanesTest, ExponentialIsTheLibrarysOverItsWholeRange) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::moments_test

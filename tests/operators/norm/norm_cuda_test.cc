@@ -7,7 +7,7 @@
 #include "tests/support/device_run.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::norm_cuda_test {
 namespace {
 
 using Feeder = std::function<void(Workspace*)>;
@@ -185,4 +185,4 @@ TEST_F(NormCudaTest, LayerNormAgrees) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::norm_cuda_test

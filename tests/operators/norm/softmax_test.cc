@@ -4,7 +4,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::softmax_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -112,4 +112,4 @@ TEST(SoftmaxTest, RefusesBadAxesTypesAndInPlace) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::softmax_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::spatial_bn_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -195,4 +195,4 @@ TEST(SpatialBNTest, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::spatial_bn_test

@@ -3,7 +3,7 @@
 #include "tests/operators/pool/naive_pool.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::average_pool_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -107,4 +107,4 @@ TEST(AveragePoolTest, AnEmptyBatchGivesNothing) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::average_pool_test

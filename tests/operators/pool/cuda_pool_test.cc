@@ -5,7 +5,7 @@
 #include "tests/operators/cuda_agreement.h"
 #include "tests/operators/pool/naive_pool.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_pool_test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -141,4 +141,4 @@ TEST_F(CudaPoolTest, SaysWhyCudnnLeavesAPoolToNativeKernels) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_pool_test

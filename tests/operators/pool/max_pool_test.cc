@@ -4,7 +4,7 @@
 #include "tests/operators/pool/naive_pool.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::max_pool_test {
 namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
@@ -220,4 +220,4 @@ TEST(MaxPoolTest, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::max_pool_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/devices_agree.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::reduce_cuda_test {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -112,4 +112,4 @@ TEST(RowMaxOnCudaTest, AgreesWithTheCpu) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::reduce_cuda_test

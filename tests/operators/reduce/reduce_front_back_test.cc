@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::reduce_front_back_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -115,4 +115,4 @@ TEST(ReduceFrontBackTest, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::reduce_front_back_test

@@ -6,7 +6,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::reduce_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -216,4 +216,4 @@ TEST(ReduceSumTest, TakesNoMemoryAndNoLockWhenWarm) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::reduce_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::row_max_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -61,4 +61,4 @@ TEST(ReduceTailSumTest, AddsEverythingBehindTheFirstDimension) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::row_max_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::sum_elements_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -74,4 +74,4 @@ TEST(SumElementsTest, RefusesOtherTypesAndWorkInPlace) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::sum_elements_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::sum_reduce_like_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -59,4 +59,4 @@ TEST(SumReduceLikeTest, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::sum_reduce_like_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::accuracy_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -56,4 +56,4 @@ TEST(AccuracyTest, RefusesShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::accuracy_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::arg_max_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -77,4 +77,4 @@ TEST(ArgMaxErrorTest, RefusesAxesAndTypes) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::arg_max_test

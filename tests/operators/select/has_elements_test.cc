@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::has_elements_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -21,4 +21,4 @@ TEST(HasElementsTest, TellsWhetherOneInputHasAnElement) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::has_elements_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::is_empty_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -21,4 +21,4 @@ TEST(IsEmptyTest, TellsWhetherThereIsNoElement) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::is_empty_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::one_hot_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -42,4 +42,4 @@ TEST(OneHotTest, RefusesIndicesOutOfRangeAndOtherShapes) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::one_hot_test

@@ -13,7 +13,7 @@
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::print_test {
 namespace {
 
 using test::ExpectThrows;
@@ -222,4 +222,4 @@ TEST_F(PrintToFileTest, OperatorsOfANetPrintToOneFile) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::print_test

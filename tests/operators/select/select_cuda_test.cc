@@ -6,7 +6,7 @@
 
 #include "tests/support/devices_agree.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::select_cuda_test {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -94,4 +94,4 @@ TEST(OneHotOnCudaTest, TellsOfAnIndexThatIsNoneAndGoesOn) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::select_cuda_test

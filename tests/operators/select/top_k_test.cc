@@ -2,7 +2,7 @@
 
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::top_k_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -116,4 +116,4 @@ TEST(TopKTest, RefusesWrongKAxesTypesAndScalars) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::top_k_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::concat_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -97,4 +97,4 @@ TEST(ConcatTest, RefusesAxesThatAreNotThereAndBothWaysToNameOne) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::concat_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::ensure_dense_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -31,4 +31,4 @@ TEST(EnsureDenseTest, TakesEmptyTensorsAndRefusesScalars) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::ensure_dense_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::expand_dims_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -51,4 +51,4 @@ TEST(ExpandDimsTest, RefusesPlacesOutsideTheResult) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::expand_dims_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::flatten_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -45,4 +45,4 @@ TEST(FlattenTest, RefusesAxesOutsideTheRank) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::flatten_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::flatten_to_vec_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -29,4 +29,4 @@ TEST(FlattenToVecTest, TakesEmptyTensorsAndRefusesScalars) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::flatten_to_vec_test

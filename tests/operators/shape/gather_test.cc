@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::gather_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -94,4 +94,4 @@ TEST(BatchGatherTest, TakesColumnsAndWrapsNoIndex) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::gather_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::merge_dim_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -29,4 +29,4 @@ TEST(MergeDimTest, RefusesVectors) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::merge_dim_test

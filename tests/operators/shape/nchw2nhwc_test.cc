@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::nchw2nhwc_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -52,4 +52,4 @@ TEST(NCHW2NHWCTest, RefusesMatricesAndOtherTypes) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::nchw2nhwc_test

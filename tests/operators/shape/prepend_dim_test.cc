@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::prepend_dim_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -50,4 +50,4 @@ TEST(PrependDimTest, RefusesSizesThatDoNotDivide) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::prepend_dim_test

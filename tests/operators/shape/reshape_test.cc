@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::reshape_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -113,4 +113,4 @@ TEST(ReshapeTest, RunsInPlaceAndOnStrings) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::reshape_test

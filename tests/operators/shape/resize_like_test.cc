@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::resize_like_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -36,4 +36,4 @@ TEST(ResizeLikeTest, RefusesAnotherNumberOfElements) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::resize_like_test

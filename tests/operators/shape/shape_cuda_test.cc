@@ -10,7 +10,7 @@ extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 extern "C" __attribute__((weak)) void fakecuda_before(const char* function, void (*hook)(void*),
                                                       void* state);
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::shape_cuda_test {
 namespace {
 
 using ShapeCudaTest = OnCudaTest;
@@ -251,4 +251,4 @@ TEST_F(ShapeCudaTest, WaitsForAShapeThatACopyToTheCpuStillWrites) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::shape_cuda_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::shape_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -47,4 +47,4 @@ TEST(ShapeTest, RefusesAxesOutsideTheRank) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::shape_test

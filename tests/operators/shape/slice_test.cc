@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::slice_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -98,4 +98,4 @@ TEST(SliceBoundsTest, AreRefusedWhenTheyDoNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::slice_test

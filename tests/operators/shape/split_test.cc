@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::split_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -90,4 +90,4 @@ TEST(SplitTest, SaysWhySizesDoNotFit) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::split_test

@@ -2,7 +2,7 @@
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::steady_state_test {
 namespace {
 
 // One operator of each kind; X is [2, 3, 4, 4].
@@ -41,4 +41,4 @@ TEST(ShapeOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::steady_state_test

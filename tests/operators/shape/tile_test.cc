@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::tile_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -86,4 +86,4 @@ TEST(TileTest, RefusesMissingAndImpossibleNumbers) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::tile_test

@@ -1,6 +1,6 @@
 #include "tests/support/operator_test.h"
 
-namespace caffe2rt {
+namespace caffe2rt::transpose_test {
 namespace {
 
 using test::ExpectShapeInferred;
@@ -101,4 +101,4 @@ TEST(TransposeDefaultTest, RefusesAxesThatAreNoPermutationOfTheInputs) {
 }
 
 }  // namespace
-}  // namespace caffe2rt
+}  // namespace caffe2rt::transpose_test

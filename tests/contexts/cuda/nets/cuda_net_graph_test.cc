@@ -3,7 +3,7 @@
 
 #include "tests/contexts/cuda/nets/cuda_net_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_net_graph_test {
 namespace {
 
 class CudaNetGraphTest : public CudaNetTest {};
@@ -117,4 +117,4 @@ TEST_F(CudaNetGraphTest, AnotherThreadRecordsOnItsOwnStreams) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_net_graph_test

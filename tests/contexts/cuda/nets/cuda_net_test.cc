@@ -3,7 +3,7 @@
 
 #include "tests/contexts/cuda/nets/cuda_net_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_net_test {
 namespace {
 
 // z = relu(x) + w, the Relu on CUDA.
@@ -183,4 +183,4 @@ TEST_F(CudaNetTest, CudaSyncWaitsAfterEachOperator) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_net_test

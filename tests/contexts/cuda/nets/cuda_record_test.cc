@@ -2,7 +2,7 @@
 #include "caffe2_core/io/blob_serialization.h"
 #include "tests/contexts/cuda/nets/cuda_net_testing.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::cuda_record_test {
 namespace {
 
 class CudaRecordTest : public CudaNetTest {};
@@ -59,4 +59,4 @@ TEST_F(CudaRecordTest, SaveOfTheCpuTakesItAndLoadKeepsTheDeviceWhenAsked) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::cuda_record_test
