@@ -1,7 +1,10 @@
 // Linked into a program, makes CUDA and the operators there are for it known, and ends the fake's
 // workers at the end: ThreadSanitizer wants every thread joined.
+#include "contexts/cuda/cuda_device.h"
+
 #include "contexts/cuda/cuda_context.h"
 #include "operators/register_cuda.h"
+#include "tests/support/device_run.h"
 
 extern "C" __attribute__((weak)) void fakecuda_reset(const struct FakeCudaConfig* config);
 
@@ -12,6 +15,7 @@ struct CudaDevice {
   CudaDevice() {
     RegisterCUDAContext();
     RegisterCudaOperators();
+    AddTestDevice(CUDA, [] { return HasCudaGPU() ? std::string() : TheCudaMachine().message; });
   }
   ~CudaDevice() {
     if (&fakecuda_reset != nullptr) fakecuda_reset(nullptr);

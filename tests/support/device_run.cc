@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <set>
 
 #include "caffe2_core/device/context.h"
@@ -80,7 +81,21 @@ class Stage {
   Workspace here_;
 };
 
+std::map<DeviceType, std::string (*)()>& TestDevices() {
+  static std::map<DeviceType, std::string (*)()> devices;
+  return devices;
+}
+
 }  // namespace
+
+void AddTestDevice(DeviceType device, std::string (*problem)()) { TestDevices()[device] = problem; }
+
+std::string ProblemOfTestDevice(DeviceType device) {
+  const auto found = TestDevices().find(device);
+  CAFFE_ENFORCE(found != TestDevices().end(), "this test program has no device ",
+                DeviceTypeName(device), ": AddTestDevice was not called");
+  return found->second();
+}
 
 DeviceType TestDevice() {
   const char* const name = std::getenv("CAFFE2_TEST_DEVICE");

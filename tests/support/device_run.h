@@ -13,6 +13,12 @@ namespace caffe2rt::test {
 // for another word, and when the program has no such device.
 DeviceType TestDevice();
 
+// Registers a device that the program is linked with: `problem` returns why this machine has no
+// such device, or "" if it has one. Static initialisation calls it, as in cuda_device.cc.
+void AddTestDevice(DeviceType device, std::string (*problem)());
+// Calls the device's `problem`. THROWS if the device is not registered.
+std::string ProblemOfTestDevice(DeviceType device);
+
 // The operator wants a tensor on the device whose elements cannot live there, such as strings.
 class ElementsStay : public EnforceNotMet {
  public:

@@ -10,10 +10,22 @@
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/nary_kernels.h"
 #include "operators/elementwise/unary_functions.h"
+#include "tests/support/device_run.h"
 #include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test::elementwise_cuda_test {
 namespace {
+
+using BinaryOnCudaTest = OnDeviceTest;
+using UnaryOnCudaTest = OnDeviceTest;
+using CastOnCudaTest = OnDeviceTest;
+using NaryOnCudaTest = OnDeviceTest;
+using PowOnCudaTest = OnDeviceTest;
+using PReluOnCudaTest = OnDeviceTest;
+using WhereOnCudaTest = OnDeviceTest;
+using NanCheckOnCudaTest = OnDeviceTest;
+using CopiesOnCudaTest = OnDeviceTest;
+using DropoutOnCudaTest = OnDeviceTest;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -32,7 +44,7 @@ TEST(FunctionTableOnCudaTest, HasAnOperatorForEachRow) {
   kNary.ForEach(expect);
 }
 
-TEST(BinaryOnCudaTest, TakesOddSizesAndNone) {
+TEST_F(BinaryOnCudaTest, TakesOddSizesAndNone) {
   for (const int64_t n : {0, 1, 3, 255, 257, 1001}) {
     Workspace ws;
     FeedRandom(&ws, "A", {n}, -2, 2, 1);
@@ -43,7 +55,7 @@ TEST(BinaryOnCudaTest, TakesOddSizesAndNone) {
   }
 }
 
-TEST(BinaryOnCudaTest, BroadcastsAsTheCpu) {
+TEST_F(BinaryOnCudaTest, BroadcastsAsTheCpu) {
   const std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>> shapes = {
       {{3, 5, 7}, {7}},
       {{7}, {3, 5, 7}},
@@ -68,11 +80,12 @@ TEST(BinaryOnCudaTest, BroadcastsAsTheCpu) {
   FeedRandom(&ws, "B", {3, 4}, 1, 2);
   ExpectDevicesAgree(&ws,
                      Binary("Sub", R"(arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })"));
-  ExpectDevicesAgree(
-      &ws, Binary("Pow", R"(arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })"), 1e-6);
+  ExpectDevicesAgree(&ws,
+                     Binary("Pow", R"(arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })"),
+                     {.tolerance = 1e-6});
 }
 
-TEST(BinaryOnCudaTest, AgreesWithTheCpuInPlaceAndOnNaN) {
+TEST_F(BinaryOnCudaTest, AgreesWithTheCpuInPlaceAndOnNaN) {
   Workspace ws;
   for (const char* output : {"A", "B"}) {
     Feed<float>(&ws, "A", {5}, {1, kNaN, -0.0f, kInf, 2});
@@ -87,7 +100,7 @@ TEST(BinaryOnCudaTest, AgreesWithTheCpuInPlaceAndOnNaN) {
 }
 
 // Memory whose address is of no whole 16 bytes.
-TEST(UnaryOnCudaTest, TakesMemoryAtAnyAddress) {
+TEST_F(UnaryOnCudaTest, TakesMemoryAtAnyAddress) {
   Workspace ws;
   Feed<float>(&ws, "X_cpu", {10}, {-4, -3, -2, -1, 0, 1, 2, 3, 4, 5});
   const auto run = [&](const char* text) {
@@ -106,7 +119,7 @@ TEST(UnaryOnCudaTest, TakesMemoryAtAnyAddress) {
   ExpectTensor<float>(ws, "Y", {10}, {-4, 0, 0, 0, 0, 2, 4, 6, 8, 10});
 }
 
-TEST(BinaryOnCudaTest, TellsOfAnIntegerZeroThatDividesAndGoesOn) {
+TEST_F(BinaryOnCudaTest, TellsOfAnIntegerZeroThatDividesAndGoesOn) {
   Workspace ws;
   constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
   Feed<int32_t>(&ws, "A", {2, 2}, {5, -5, kLeast, 0});
@@ -117,7 +130,7 @@ TEST(BinaryOnCudaTest, TellsOfAnIntegerZeroThatDividesAndGoesOn) {
   ExpectTensor<int32_t>(ws, "Y", {2, 2}, {-5, -2, kLeast, 0});
 }
 
-TEST(CastOnCudaTest, ConvertsEachTypeToEach) {
+TEST_F(CastOnCudaTest, ConvertsEachTypeToEach) {
   const std::vector<std::string> types = {"float", "int32", "int64",  "double", "bool",
                                           "uint8", "int8",  "uint16", "int16"};
   Workspace ws;
@@ -133,7 +146,7 @@ TEST(CastOnCudaTest, ConvertsEachTypeToEach) {
 }
 
 // More inputs than one pass takes.
-TEST(NaryOnCudaTest, CombinesAnyNumberOfInputs) {
+TEST_F(NaryOnCudaTest, CombinesAnyNumberOfInputs) {
   for (const int count : {1, 2, 7, 8, 9, 15, 16, 23}) {
     Workspace ws;
     std::string inputs;
@@ -144,13 +157,13 @@ TEST(NaryOnCudaTest, CombinesAnyNumberOfInputs) {
     }
     for (const char* type : {"Sum", "Mean", "Max", "Min"}) {
       const std::string op = std::string("type: \"") + type + '"' + inputs;
-      ExpectDevicesAgree(&ws, op + " output: \"Y\"", 1e-6);
+      ExpectDevicesAgree(&ws, op + " output: \"Y\"", {.tolerance = 1e-6});
     }
-    ExpectDevicesAgree(&ws, "type: \"Mean\"" + inputs + " output: \"X0\"", 1e-6);
+    ExpectDevicesAgree(&ws, "type: \"Mean\"" + inputs + " output: \"X0\"", {.tolerance = 1e-6});
   }
 }
 
-TEST(PowOnCudaTest, TakesEachExponent) {
+TEST_F(PowOnCudaTest, TakesEachExponent) {
   Workspace ws;
   Feed<float>(&ws, "X", {7}, {0, -0.0f, 2, -3, kInf, -kInf, kNaN});
   for (const char* exponent : {"2", "0.5", "-1", "3", "0", "1.7"}) {
@@ -160,7 +173,7 @@ TEST(PowOnCudaTest, TakesEachExponent) {
   }
 }
 
-TEST(PReluOnCudaTest, HasASlopeForEachChannelInBothOrders) {
+TEST_F(PReluOnCudaTest, HasASlopeForEachChannelInBothOrders) {
   Workspace ws;
   FeedRandom(&ws, "X", {2, 3, 5, 3});
   Feed<float>(&ws, "W", {3}, {0.5f, -1, 2});
@@ -172,7 +185,7 @@ TEST(PReluOnCudaTest, HasASlopeForEachChannelInBothOrders) {
   }
 }
 
-TEST(WhereOnCudaTest, ChoosesElementsAndRows) {
+TEST_F(WhereOnCudaTest, ChoosesElementsAndRows) {
   Workspace ws;
   Feed<bool>(&ws, "C", {4}, {true, false, false, true});
   FeedRange<uint8_t>(&ws, "X", {4, 3}, 1);
@@ -185,7 +198,7 @@ TEST(WhereOnCudaTest, ChoosesElementsAndRows) {
                              arg { name: "broadcast_on_rows" i: 1 })");
 }
 
-TEST(NanCheckOnCudaTest, NamesTheFirstOfManyElements) {
+TEST_F(NanCheckOnCudaTest, NamesTheFirstOfManyElements) {
   Workspace ws;
   Tensor* const x = FeedRange<float>(&ws, "X", {100003}, 0, 0.5);
   const OperatorDef def = ParseOp(R"(type: "NanCheck" input: "X" output: "Y")");
@@ -196,7 +209,7 @@ TEST(NanCheckOnCudaTest, NamesTheFirstOfManyElements) {
   ExpectThrows([&] { RunOperatorOn(CUDA, def, &ws); }, "holds -inf at element 77777");
 }
 
-TEST(CopiesOnCudaTest, GoWhereTheirNameSays) {
+TEST_F(CopiesOnCudaTest, GoWhereTheirNameSays) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   const auto run = [&](const std::string& type, const char* from, const char* to) {
@@ -223,7 +236,7 @@ TEST(CopiesOnCudaTest, GoWhereTheirNameSays) {
   EXPECT_EQ(ws.GetBlob("A")->Get<Tensor>().raw_data(), ws.GetBlob("D")->Get<Tensor>().raw_data());
 }
 
-TEST(DropoutOnCudaTest, DropsTheShareAndDrawsAnewInEachRun) {
+TEST_F(DropoutOnCudaTest, DropsTheShareAndDrawsAnewInEachRun) {
   constexpr int64_t kCount = 100001;
   Workspace ws;
   FeedRange<float>(&ws, "X_cpu", {kCount}, 1);

@@ -11,6 +11,9 @@
 namespace caffe2rt::test::fill_cuda_test {
 namespace {
 
+using RandomFillOnCudaTest = OnDeviceTest;
+using FillOnCudaTest = OnDeviceTest;
+
 OperatorDef OnCuda(const std::string& text, uint32_t seed = 9) {
   OperatorDef def = ParseOp(text);
   def.mutable_device_option()->set_device_type(CUDA);
@@ -36,7 +39,7 @@ constexpr const char* kUniform = R"(type: "UniformFill" output: "Y" arg { name: 
                                     arg { name: "min" f: -1 } arg { name: "max" f: 3 })";
 
 // Seven numbers take two blocks of four; the next run begins with the third.
-TEST(RandomFillOnCudaTest, UniformFloatsAreThoseOfTheCounter) {
+TEST_F(RandomFillOnCudaTest, UniformFloatsAreThoseOfTheCounter) {
   const std::vector<float> got = Draw<float>(kUniform, 2);
   ASSERT_EQ(got.size(), 14u);
   for (size_t i = 0; i < got.size(); ++i) {
@@ -46,12 +49,12 @@ TEST(RandomFillOnCudaTest, UniformFloatsAreThoseOfTheCounter) {
   }
 }
 
-TEST(RandomFillOnCudaTest, SeedsMakeTheSequence) {
+TEST_F(RandomFillOnCudaTest, SeedsMakeTheSequence) {
   EXPECT_EQ(Draw<float>(kUniform, 2, 3), Draw<float>(kUniform, 2, 3));
   EXPECT_NE(Draw<float>(kUniform, 2, 3), Draw<float>(kUniform, 2, 4));
 }
 
-TEST(RandomFillOnCudaTest, IntegersReachBothEnds) {
+TEST_F(RandomFillOnCudaTest, IntegersReachBothEnds) {
   const std::vector<int32_t> got = Draw<int32_t>(
       R"(type: "UniformIntFill" output: "Y" arg { name: "shape" ints: 6000 }
          arg { name: "min" i: -2 } arg { name: "max" i: 3 })");
@@ -74,7 +77,7 @@ void ExpectMoments(const std::vector<float>& values, double mean, double std, do
   EXPECT_NEAR(std::sqrt(squares / n), std, 5 * std_error * std / std::sqrt(n));
 }
 
-TEST(RandomFillOnCudaTest, DistributionsHaveTheirMoments) {
+TEST_F(RandomFillOnCudaTest, DistributionsHaveTheirMoments) {
   ExpectMoments(Draw<float>(R"(type: "GaussianFill" output: "Y" arg { name: "shape" ints: 40001 }
                                arg { name: "mean" f: 2 } arg { name: "std" f: 3 })"),
                 2, 3, std::sqrt(0.5));
@@ -87,7 +90,7 @@ TEST(RandomFillOnCudaTest, DistributionsHaveTheirMoments) {
                 0, std::sqrt(1.0 / 400), std::sqrt(0.2));
 }
 
-TEST(FillOnCudaTest, TakesShapesAndValuesFromBothSides) {
+TEST_F(FillOnCudaTest, TakesShapesAndValuesFromBothSides) {
   for (const bool on_device : {false, true}) {
     SCOPED_TRACE(on_device ? "inputs on the device" : "inputs on the CPU");
     Workspace ws;
@@ -110,7 +113,7 @@ TEST(FillOnCudaTest, TakesShapesAndValuesFromBothSides) {
   }
 }
 
-TEST(FillOnCudaTest, AgreesWithTheCpuOnOddShapes) {
+TEST_F(FillOnCudaTest, AgreesWithTheCpuOnOddShapes) {
   Workspace ws;
   for (const char* shape :
        {"ints: 0", "ints: 1 ints: 1", "ints: 5 ints: 3", "ints: 3 ints: 3 ints: 3"}) {

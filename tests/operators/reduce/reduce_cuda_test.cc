@@ -4,10 +4,16 @@
 
 #include <limits>
 
+#include "tests/support/device_run.h"
 #include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test::reduce_cuda_test {
 namespace {
+
+using ReduceOnCudaTest = OnDeviceTest;
+using SumElementsOnCudaTest = OnDeviceTest;
+using ReduceFrontBackOnCudaTest = OnDeviceTest;
+using RowMaxOnCudaTest = OnDeviceTest;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -17,7 +23,7 @@ std::string Reduce(const std::string& type, const std::vector<int>& axes) {
   return text + " }";
 }
 
-TEST(ReduceOnCudaTest, AgreesOverAnyAxes) {
+TEST_F(ReduceOnCudaTest, AgreesOverAnyAxes) {
   // Few and many outputs, with neighbours side by side and far apart.
   const std::vector<std::vector<int64_t>> shapes = {{5},          {3, 257},   {257, 3},  {2, 5, 3},
                                                     {2, 3, 4, 5}, {40, 4099}, {4, 0, 3}, {1, 1}};
@@ -32,21 +38,21 @@ TEST(ReduceOnCudaTest, AgreesOverAnyAxes) {
       }
       for (const char* type :
            {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2"}) {
-        ExpectDevicesAgree(&ws, Reduce(type, axes), 1e-4);
+        ExpectDevicesAgree(&ws, Reduce(type, axes), {.tolerance = 1e-4});
       }
     }
   }
 }
 
-TEST(ReduceOnCudaTest, KeepsAFirstNaNAndPassesLaterOnes) {
+TEST_F(ReduceOnCudaTest, KeepsAFirstNaNAndPassesLaterOnes) {
   Workspace ws;
   std::vector<float> values = RandomValues(3 * 300);
   values[0] = values[310] = values[899] = kNaN;
   Feed<float>(&ws, "X", {3, 300}, values);
   for (const char* type : {"ReduceMax", "ReduceMin", "ReduceSum"}) {
-    ExpectDevicesAgree(&ws, Reduce(type, {1}), 1e-5);
-    ExpectDevicesAgree(&ws, Reduce(type, {0}), 1e-5);
-    ExpectDevicesAgree(&ws, Reduce(type, {0, 1}), 1e-5);
+    ExpectDevicesAgree(&ws, Reduce(type, {1}), {.tolerance = 1e-5});
+    ExpectDevicesAgree(&ws, Reduce(type, {0}), {.tolerance = 1e-5});
+    ExpectDevicesAgree(&ws, Reduce(type, {0, 1}), {.tolerance = 1e-5});
   }
   RunOperatorOn(CUDA, ParseOp(Reduce("ReduceMax", {1})), &ws);
   EXPECT_TRUE(std::isnan(Fetch<float>(ws, "Y")[0]));
@@ -54,14 +60,14 @@ TEST(ReduceOnCudaTest, KeepsAFirstNaNAndPassesLaterOnes) {
 }
 
 // One block, many blocks, CUB.
-TEST(SumElementsOnCudaTest, AddsAnyNumberOfElements) {
+TEST_F(SumElementsOnCudaTest, AddsAnyNumberOfElements) {
   for (const int64_t n : {0, 1, 1000, 10007, 65535, 65536, 200003}) {
     Workspace ws;
     FeedRandom(&ws, "X", {n});
     for (const char* type : {"SumElements", "SumSqrElements"}) {
       const std::string text = std::string("type: \"") + type + "\" input: \"X\" output: \"Y\"";
-      ExpectDevicesAgree(&ws, text, 1e-4);
-      ExpectDevicesAgree(&ws, text + "arg { name: \"average\" i: 1 }", 1e-6);
+      ExpectDevicesAgree(&ws, text, {.tolerance = 1e-4});
+      ExpectDevicesAgree(&ws, text + "arg { name: \"average\" i: 1 }", {.tolerance = 1e-6});
     }
     std::vector<int32_t> numbers;  // whose sum wraps around
     for (int64_t i = 0; i < n; ++i) {
@@ -72,21 +78,21 @@ TEST(SumElementsOnCudaTest, AddsAnyNumberOfElements) {
   }
 }
 
-TEST(ReduceFrontBackOnCudaTest, CountsLengths) {
+TEST_F(ReduceFrontBackOnCudaTest, CountsLengths) {
   for (const char* type : {"ReduceFrontSum", "ReduceFrontMean", "ReduceFrontMax", "ReduceBackSum",
                            "ReduceBackMean", "ReduceBackMax"}) {
     Workspace ws;
     FeedRandom(&ws, "X", {4, 4});
     Feed<int32_t>(&ws, "L", {4}, {4, 1, 2, 3});
     const std::string text = std::string("type: \"") + type + "\" output: \"Y\" input: \"X\"";
-    ExpectDevicesAgree(&ws, text, 1e-6);
-    ExpectDevicesAgree(&ws, text + "input: \"L\"", 1e-6);
-    ExpectDevicesAgree(&ws, text + "arg { name: \"num_reduce_dim\" i: 2 }", 1e-6);
+    ExpectDevicesAgree(&ws, text, {.tolerance = 1e-6});
+    ExpectDevicesAgree(&ws, text + "input: \"L\"", {.tolerance = 1e-6});
+    ExpectDevicesAgree(&ws, text + "arg { name: \"num_reduce_dim\" i: 2 }", {.tolerance = 1e-6});
   }
 }
 
 // The host cannot look at the lengths: the kernel tells of them, and reads nothing beyond the row.
-TEST(ReduceFrontBackOnCudaTest, TellsOfLengthsThatDoNotFitAndGoesOn) {
+TEST_F(ReduceFrontBackOnCudaTest, TellsOfLengthsThatDoNotFitAndGoesOn) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {3, 2}, {1, 2, 3, 4, 5, 6});
   const OperatorDef mean = ParseOp(R"(type: "ReduceBackMean" input: "X" input: "L" output: "Y")");
@@ -100,7 +106,7 @@ TEST(ReduceFrontBackOnCudaTest, TellsOfLengthsThatDoNotFitAndGoesOn) {
   ExpectTensor<int32_t>(ws, "Y", {3}, {1, 3, -2});
 }
 
-TEST(RowMaxOnCudaTest, AgreesWithTheCpu) {
+TEST_F(RowMaxOnCudaTest, AgreesWithTheCpu) {
   Workspace ws;
   FeedRandom(&ws, "X", {3, 37, 41});
   ExpectDevicesAgree(&ws, R"(type: "RowwiseMax" input: "X" output: "Y")");
@@ -108,7 +114,7 @@ TEST(RowMaxOnCudaTest, AgreesWithTheCpu) {
   FeedRandom(&ws, "B", {37});
   ExpectDevicesAgree(&ws, R"(type: "SumReduceLike" input: "X" input: "B" output: "Y"
                              arg { name: "axis" i: 1 })",
-                     1e-5);
+                     {.tolerance = 1e-5});
 }
 
 }  // namespace

@@ -4,10 +4,16 @@
 
 #include <limits>
 
+#include "tests/support/device_run.h"
 #include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test::select_cuda_test {
 namespace {
+
+using TopKOnCudaTest = OnDeviceTest;
+using ArgMaxOnCudaTest = OnDeviceTest;
+using AccuracyOnCudaTest = OnDeviceTest;
+using OneHotOnCudaTest = OnDeviceTest;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -25,7 +31,7 @@ void ExpectTopKAgrees(Workspace* ws, int k, int axis) {
 }
 
 // 64 and less are looked for one by one, more are sorted.
-TEST(TopKOnCudaTest, AgreesForAnyCount) {
+TEST_F(TopKOnCudaTest, AgreesForAnyCount) {
   for (const int k : {1, 2, 5, 63, 64, 65, 100, 299, 300, 400}) {
     Workspace ws;
     Feed<float>(&ws, "X", {3, 300}, Coarse(900, static_cast<uint32_t>(k)));
@@ -39,7 +45,7 @@ TEST(TopKOnCudaTest, AgreesForAnyCount) {
   ExpectTopKAgrees(&ws, 70, 1);
 }
 
-TEST(TopKOnCudaTest, AgreesWithNaN) {
+TEST_F(TopKOnCudaTest, AgreesWithNaN) {
   for (uint32_t seed = 0; seed < 60; ++seed) {
     const int size = 1 + static_cast<int>(seed * 5);
     Workspace ws;
@@ -50,7 +56,7 @@ TEST(TopKOnCudaTest, AgreesWithNaN) {
   }
 }
 
-TEST(ArgMaxOnCudaTest, TakesTheFirstOfEqualsAndANaNThatComesFirst) {
+TEST_F(ArgMaxOnCudaTest, TakesTheFirstOfEqualsAndANaNThatComesFirst) {
   for (const auto& [shape, axis] : std::vector<std::pair<std::vector<int64_t>, int>>{
            {{4, 1000}, 1}, {{1000, 4}, 0}, {{3, 20, 5}, 1}, {{2, 40, 5000}, 1}, {{7, 1}, 1}}) {
     Workspace ws;
@@ -66,7 +72,7 @@ TEST(ArgMaxOnCudaTest, TakesTheFirstOfEqualsAndANaNThatComesFirst) {
 }
 
 // Rows beyond what one block adds up.
-TEST(AccuracyOnCudaTest, CountsManyRows) {
+TEST_F(AccuracyOnCudaTest, CountsManyRows) {
   for (const int64_t rows : {1, 3, 9001}) {
     Workspace ws;
     Feed<float>(&ws, "P", {rows, 5}, Coarse(rows * 5, 1));
@@ -81,7 +87,7 @@ TEST(AccuracyOnCudaTest, CountsManyRows) {
   }
 }
 
-TEST(OneHotOnCudaTest, TellsOfAnIndexThatIsNoneAndGoesOn) {
+TEST_F(OneHotOnCudaTest, TellsOfAnIndexThatIsNoneAndGoesOn) {
   Workspace ws;
   Feed<int64_t>(&ws, "I", {4}, {1, 0, 3, 0});
   Feed<int64_t>(&ws, "S", {1}, {3});
