@@ -1,10 +1,10 @@
 // The operators of operators/image on CUDA: odd sizes, both orders, nothing at all.
-#include "tests/operators/agree_on_cuda.h"
+#include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test::image_cuda_test {
 namespace {
 
-using ImageCudaTest = OnCudaTest;
+using ImageCudaTest = OnDeviceTest;
 
 TEST_F(ImageCudaTest, ShufflesChannels) {
   FeedRange<float>(&ws_, "x", {2, 6, 3, 5});
@@ -12,11 +12,12 @@ TEST_F(ImageCudaTest, ShufflesChannels) {
   FeedRange<float>(&ws_, "none", {0, 4, 2, 2});
   for (const char* arg : {R"(arg { name: "group" i: 2 })", R"(arg { name: "group" i: 3 })", "",
                           R"(arg { name: "group" i: 5 } arg { name: "order" s: "NHWC" })"}) {
-    ExpectAgreement(std::string(R"(type: "ChannelShuffle" input: "x" output: "y" )") + arg);
+    ExpectDevicesAgree(&ws_,
+                       std::string(R"(type: "ChannelShuffle" input: "x" output: "y" )") + arg);
   }
   const std::string two = R"( output: "y" arg { name: "group" i: 2 })";
-  ExpectAgreement(R"(type: "ChannelShuffle" input: "matrix")" + two);
-  ExpectAgreement(R"(type: "ChannelShuffle" input: "none")" + two);
+  ExpectDevicesAgree(&ws_, R"(type: "ChannelShuffle" input: "matrix")" + two);
+  ExpectDevicesAgree(&ws_, R"(type: "ChannelShuffle" input: "none")" + two);
 }
 
 TEST_F(ImageCudaTest, PadsAndCrops) {
@@ -29,10 +30,10 @@ TEST_F(ImageCudaTest, PadsAndCrops) {
       const std::string args =
           R"( output: "y" arg { name: "value" f: 7.5 } arg { name: "mode" s: ")" +
           std::string(mode) + "\" } arg { name: \"order\" s: \"" + order + "\" }";
-      ExpectAgreement("type: \"PadImage\" input: \"x\"" + args + pads);
-      ExpectAgreement("type: \"PadImage\" input: \"x\"" + args +
-                      R"(arg { name: "pads" ints: -1 ints: 1 ints: 0 ints: -2 })");
-      ExpectAgreement("type: \"PadImage\" input: \"none\"" + args + pads);
+      ExpectDevicesAgree(&ws_, "type: \"PadImage\" input: \"x\"" + args + pads);
+      ExpectDevicesAgree(&ws_, "type: \"PadImage\" input: \"x\"" + args +
+                                   R"(arg { name: "pads" ints: -1 ints: 1 ints: 0 ints: -2 })");
+      ExpectDevicesAgree(&ws_, "type: \"PadImage\" input: \"none\"" + args + pads);
     }
   }
 }
@@ -46,16 +47,16 @@ TEST_F(ImageCudaTest, ResizesToTheNearestPixel) {
         R"( output: "y" arg { name: "order" s: ")" + std::string(order) + "\" }";
     const std::string scales = R"(arg { name: "height_scale" f: 2.3 }
         arg { name: "width_scale" f: 0.6 })";
-    ExpectAgreement("type: \"ResizeNearest\" input: \"x\"" + in_order + scales);
-    ExpectAgreement("type: \"ResizeNearest\" input: \"none\"" + in_order + scales);
-    ExpectAgreement("type: \"ResizeNearest\" input: \"x\" input: \"scales\"" + in_order);
-    ExpectAgreement("type: \"ResizeNearest\" input: \"x\" input: \"scales\"" + in_order,
-                    {"scales"});
+    ExpectDevicesAgree(&ws_, "type: \"ResizeNearest\" input: \"x\"" + in_order + scales);
+    ExpectDevicesAgree(&ws_, "type: \"ResizeNearest\" input: \"none\"" + in_order + scales);
+    ExpectDevicesAgree(&ws_, "type: \"ResizeNearest\" input: \"x\" input: \"scales\"" + in_order);
+    ExpectDevicesAgree(&ws_, "type: \"ResizeNearest\" input: \"x\" input: \"scales\"" + in_order,
+                       {.stay = {"scales"}});
   }
   FeedRange<float>(&ws_, "rank3", {2, 5, 3});
-  ExpectAgreement(R"(type: "UpsampleNearest" input: "x" output: "y")");
-  ExpectAgreement(
-      R"(type: "UpsampleNearest" input: "rank3" output: "y" arg { name: "scale" i: 3 })");
+  ExpectDevicesAgree(&ws_, R"(type: "UpsampleNearest" input: "x" output: "y")");
+  ExpectDevicesAgree(
+      &ws_, R"(type: "UpsampleNearest" input: "rank3" output: "y" arg { name: "scale" i: 3 })");
 }
 
 TEST_F(ImageCudaTest, Interpolates) {
@@ -64,26 +65,29 @@ TEST_F(ImageCudaTest, Interpolates) {
   Feed<float>(&ws_, "scales", {2}, {0.2f, 2.5f});
   const std::string scales = R"( output: "y" arg { name: "height_scale" f: 2.3 }
       arg { name: "width_scale" f: 1.6 })";
-  ExpectAgreement(R"(type: "UpsampleBilinear" input: "x")" + scales, {}, {}, 1e-6);
-  ExpectAgreement(R"(type: "UpsampleBilinear" input: "line")" + scales, {}, {}, 1e-6);
-  ExpectAgreement(R"(type: "UpsampleBilinear" input: "x" input: "scales" output: "y")", {}, {},
-                  1e-6);
+  ExpectDevicesAgree(&ws_, R"(type: "UpsampleBilinear" input: "x")" + scales, {.tolerance = 1e-6});
+  ExpectDevicesAgree(&ws_, R"(type: "UpsampleBilinear" input: "line")" + scales,
+                     {.tolerance = 1e-6});
+  ExpectDevicesAgree(&ws_, R"(type: "UpsampleBilinear" input: "x" input: "scales" output: "y")",
+                     {.tolerance = 1e-6});
 }
 
 TEST_F(ImageCudaTest, TakesPicturesApartAndPutsThemTogether) {
   FeedRange<float>(&ws_, "wide", {2, 3, 6, 9}, 1);
   FeedRange<float>(&ws_, "narrow", {18, 2, 3, 2}, 1);
   const std::string block3 = R"( output: "y" arg { name: "block_size" i: 3 })";
-  ExpectAgreement(R"(type: "SpaceToBatch" input: "wide")" + block3);
-  ExpectAgreement(R"(type: "SpaceToBatch" input: "wide")" + block3 + R"(arg { name: "pad" i: 3 })");
-  ExpectAgreement(R"(type: "BatchToSpace" input: "narrow")" + block3);
-  ExpectAgreement(R"(type: "BatchToSpace" input: "narrow")" + block3 +
-                  R"(arg { name: "pad" i: 1 } arg { name: "pad_t" i: 2 })");
-  ExpectAgreement(R"(type: "BatchToSpace" input: "narrow")" + block3 +
-                  R"(arg { name: "pad" i: -1 })");  // places that nothing is written to
+  ExpectDevicesAgree(&ws_, R"(type: "SpaceToBatch" input: "wide")" + block3);
+  ExpectDevicesAgree(
+      &ws_, R"(type: "SpaceToBatch" input: "wide")" + block3 + R"(arg { name: "pad" i: 3 })");
+  ExpectDevicesAgree(&ws_, R"(type: "BatchToSpace" input: "narrow")" + block3);
+  ExpectDevicesAgree(&ws_, R"(type: "BatchToSpace" input: "narrow")" + block3 +
+                               R"(arg { name: "pad" i: 1 } arg { name: "pad_t" i: 2 })");
+  ExpectDevicesAgree(&ws_,
+                     R"(type: "BatchToSpace" input: "narrow")" + block3 +
+                         R"(arg { name: "pad" i: -1 })");  // places that nothing is written to
   FeedRange<float>(&ws_, "none", {0, 2, 3, 3});
-  ExpectAgreement(R"(type: "SpaceToBatch" input: "none")" + block3);
-  ExpectAgreement(R"(type: "BatchToSpace" input: "none")" + block3);
+  ExpectDevicesAgree(&ws_, R"(type: "SpaceToBatch" input: "none")" + block3);
+  ExpectDevicesAgree(&ws_, R"(type: "BatchToSpace" input: "none")" + block3);
 }
 
 }  // namespace

@@ -2,8 +2,9 @@
 // shapes but bytes, make of odd sizes, wide and narrow words, many pieces and nothing at all; and
 // what is on the CPU.
 #include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cuda/cuda_context.h"
 #include "tests/contexts/cuda/cuda_testing.h"
-#include "tests/operators/agree_on_cuda.h"
+#include "tests/support/devices_agree.h"
 
 // See tests/fake_cuda.
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
@@ -13,7 +14,7 @@ extern "C" __attribute__((weak)) void fakecuda_before(const char* function, void
 namespace caffe2rt::test::shape_cuda_test {
 namespace {
 
-using ShapeCudaTest = OnCudaTest;
+using ShapeCudaTest = OnDeviceTest;
 
 TEST_F(ShapeCudaTest, JoinsAndSplitsRowsOfAnyWidth) {
   // 16, 8, 4 and 2 bytes and one byte are the largest words that fit.
@@ -25,25 +26,26 @@ TEST_F(ShapeCudaTest, JoinsAndSplitsRowsOfAnyWidth) {
   FeedRange<uint8_t>(&ws_, "byte", {5, 3, 1});
   FeedRange<uint8_t>(&ws_, "byte2", {5, 4, 1});
   const std::set<std::string> info = {"info"};
-  ExpectAgreement(R"(type: "Concat" input: "wide" input: "wide2" output: "y" output: "info"
+  ExpectDevicesAgree(&ws_, R"(type: "Concat" input: "wide" input: "wide2" output: "y" output: "info"
       arg { name: "axis" i: 1 })",
-                  {}, info);
-  ExpectAgreement(R"(type: "Concat" input: "odd" input: "odd2" input: "odd" output: "y"
+                     {.on_cpu = info});
+  ExpectDevicesAgree(&ws_, R"(type: "Concat" input: "odd" input: "odd2" input: "odd" output: "y"
       output: "info" arg { name: "axis" i: -2 })",
-                  {}, info);
-  ExpectAgreement(R"(type: "Concat" input: "half" input: "half" output: "y" output: "info"
+                     {.on_cpu = info});
+  ExpectDevicesAgree(&ws_, R"(type: "Concat" input: "half" input: "half" output: "y" output: "info"
       arg { name: "axis" i: 2 })",
-                  {}, info);
-  ExpectAgreement(R"(type: "DepthConcat" input: "byte" input: "byte2" output: "y" output: "info")",
-                  {}, info);
-  ExpectAgreement(R"(type: "Concat" input: "odd" input: "odd" output: "y" output: "info"
+                     {.on_cpu = info});
+  ExpectDevicesAgree(
+      &ws_, R"(type: "DepthConcat" input: "byte" input: "byte2" output: "y" output: "info")",
+      {.on_cpu = info});
+  ExpectDevicesAgree(&ws_, R"(type: "Concat" input: "odd" input: "odd" output: "y" output: "info"
       arg { name: "axis" i: 3 } arg { name: "add_axis" i: 1 })",
-                  {}, info);
-  ExpectAgreement(
-      R"(type: "Split" input: "wide" output: "a" output: "b" arg { name: "axis" i: 2 })");
-  ExpectAgreement(R"(type: "Split" input: "byte2" output: "a" output: "b" output: "c"
+                     {.on_cpu = info});
+  ExpectDevicesAgree(
+      &ws_, R"(type: "Split" input: "wide" output: "a" output: "b" arg { name: "axis" i: 2 })");
+  ExpectDevicesAgree(&ws_, R"(type: "Split" input: "byte2" output: "a" output: "b" output: "c"
       arg { name: "axis" i: 1 } arg { name: "split" ints: 1 ints: 0 ints: 3 })");
-  ExpectAgreement(R"(type: "DepthSplit" input: "odd2" output: "a" output: "b"
+  ExpectDevicesAgree(&ws_, R"(type: "DepthSplit" input: "odd2" output: "a" output: "b"
       arg { name: "add_axis" i: 1 } arg { name: "axis" i: 1 })");
 }
 
@@ -55,11 +57,12 @@ TEST_F(ShapeCudaTest, JoinsAndSplitsMorePiecesThanAKernelTakes) {
     inputs += " input: \"" + name + "\"";
   }
   for (int i = 0; i < 18; ++i) outputs += " output: \"y" + std::to_string(i) + "\"";
-  ExpectAgreement("type: \"Concat\"" + inputs + R"( output: "y" output: "info"
+  ExpectDevicesAgree(&ws_, "type: \"Concat\"" + inputs + R"( output: "y" output: "info"
       arg { name: "axis" i: 1 })",
-                  {}, {"info"});
+                     {.on_cpu = {"info"}});
   FeedRange<int64_t>(&ws_, "x", {3, 36});
-  ExpectAgreement("type: \"Split\" input: \"x\"" + outputs + R"( arg { name: "axis" i: 1 })");
+  ExpectDevicesAgree(&ws_,
+                     "type: \"Split\" input: \"x\"" + outputs + R"( arg { name: "axis" i: 1 })");
 }
 
 TEST_F(ShapeCudaTest, LaunchesOnceHoweverManyTheRows) {
@@ -98,8 +101,8 @@ TEST_F(ShapeCudaTest, SplitsAsInputSaysFromEitherDevice) {
   Feed<int>(&ws_, "sizes", {2}, {2, 3});
   const std::string text = R"(type: "Split" input: "x" input: "sizes" output: "a" output: "b"
       arg { name: "axis" i: 1 })";
-  ExpectAgreement(text, {"sizes"});
-  ExpectAgreement(text);
+  ExpectDevicesAgree(&ws_, text, {.stay = {"sizes"}});
+  ExpectDevicesAgree(&ws_, text);
 }
 
 TEST_F(ShapeCudaTest, TakesSlices) {
@@ -109,13 +112,15 @@ TEST_F(ShapeCudaTest, TakesSlices) {
   Feed<int64_t>(&ws_, "j", {3}, {2, 2, 1});
   Feed<int32_t>(&ws_, "outer", {5, 2}, {0, 1, 2, 0, 1, 2, 0, 1, 2, 0});
   Feed<int32_t>(&ws_, "none", {0}, {});
-  ExpectAgreement(R"(type: "Gather" input: "x" input: "i" output: "y")");
-  ExpectAgreement(R"(type: "Gather" input: "x" input: "j" output: "y" arg { name: "axis" i: -2 })");
-  ExpectAgreement(R"(type: "BatchGather" input: "x" input: "j" output: "y")");
-  ExpectAgreement(R"(type: "Gather" input: "x" input: "outer" output: "y" arg { name: "axis" i: 1 }
+  ExpectDevicesAgree(&ws_, R"(type: "Gather" input: "x" input: "i" output: "y")");
+  ExpectDevicesAgree(
+      &ws_, R"(type: "Gather" input: "x" input: "j" output: "y" arg { name: "axis" i: -2 })");
+  ExpectDevicesAgree(&ws_, R"(type: "BatchGather" input: "x" input: "j" output: "y")");
+  ExpectDevicesAgree(
+      &ws_, R"(type: "Gather" input: "x" input: "outer" output: "y" arg { name: "axis" i: 1 }
       arg { name: "match_outer" i: 1 })");
-  ExpectAgreement(R"(type: "Gather" input: "x" input: "none" output: "y")");
-  ExpectAgreement(R"(type: "Gather" input: "empty" input: "none" output: "y")");
+  ExpectDevicesAgree(&ws_, R"(type: "Gather" input: "x" input: "none" output: "y")");
+  ExpectDevicesAgree(&ws_, R"(type: "Gather" input: "empty" input: "none" output: "y")");
 }
 
 TEST_F(ShapeCudaTest, TellsOfAnIndexOutOfRangeOnceAndGoesOn) {
@@ -124,12 +129,13 @@ TEST_F(ShapeCudaTest, TellsOfAnIndexOutOfRangeOnceAndGoesOn) {
   Feed<int64_t>(&ws_, "before", {1}, {-4});
   Feed<int64_t>(&ws_, "negative", {1}, {-1});
   const std::string gather = R"(type: "Gather" output: "y" input: "x" input: )";
-  ExpectCudaThrows(gather + "\"bad\"", "INDICES element is out of DATA bounds, id=3 axis_dim=3");
-  ExpectCudaThrows(gather + "\"before\"", "id=-1 axis_dim=3");
-  ExpectCudaThrows(R"(type: "BatchGather" input: "x" input: "negative" output: "y")",
-                   "id=-1 axis_dim=2");
+  ExpectDeviceThrows(&ws_, gather + "\"bad\"",
+                     "INDICES element is out of DATA bounds, id=3 axis_dim=3");
+  ExpectDeviceThrows(&ws_, gather + "\"before\"", "id=-1 axis_dim=3");
+  ExpectDeviceThrows(&ws_, R"(type: "BatchGather" input: "x" input: "negative" output: "y")",
+                     "id=-1 axis_dim=2");
   Feed<int32_t>(&ws_, "good", {2}, {2, 0});
-  ExpectAgreement(gather + "\"good\"");  // nothing is left of it
+  ExpectDevicesAgree(&ws_, gather + "\"good\"");  // nothing is left of it
 }
 
 TEST_F(ShapeCudaTest, GivesZerosForAnIndexOutOfRange) {
@@ -151,11 +157,11 @@ TEST_F(ShapeCudaTest, SlicesByArgumentsAndByInputsOfEitherDevice) {
   Feed<int64_t>(&ws_, "starts", {2}, {0, 1});
   Feed<int64_t>(&ws_, "ends", {2}, {-1, 4});
   const std::string text = R"(type: "Slice" input: "x" input: "starts" input: "ends" output: "y")";
-  ExpectAgreement(text);
-  ExpectAgreement(text, {"starts", "ends"});
-  ExpectAgreement(R"(type: "Slice" input: "x" output: "y" arg { name: "starts" ints: 1 }
+  ExpectDevicesAgree(&ws_, text);
+  ExpectDevicesAgree(&ws_, text, {.stay = {"starts", "ends"}});
+  ExpectDevicesAgree(&ws_, R"(type: "Slice" input: "x" output: "y" arg { name: "starts" ints: 1 }
       arg { name: "ends" ints: -2 })");
-  ExpectAgreement(R"(type: "Slice" input: "x" output: "y" arg { name: "starts" ints: 2 }
+  ExpectDevicesAgree(&ws_, R"(type: "Slice" input: "x" output: "y" arg { name: "starts" ints: 2 }
       arg { name: "ends" ints: 2 })");
 }
 
@@ -164,16 +170,16 @@ TEST_F(ShapeCudaTest, TilesRowsOfAnyWidth) {
   FeedRange<uint8_t>(&ws_, "bytes", {7, 3});
   Feed<int32_t>(&ws_, "tiles", {1}, {5});
   Feed<int32_t>(&ws_, "axis", {1}, {-1});
-  ExpectAgreement(R"(type: "Tile" input: "x" output: "y" arg { name: "tiles" i: 4 }
+  ExpectDevicesAgree(&ws_, R"(type: "Tile" input: "x" output: "y" arg { name: "tiles" i: 4 }
       arg { name: "axis" i: 0 })");
-  ExpectAgreement(R"(type: "Tile" input: "bytes" output: "y" arg { name: "tiles" i: 2 }
+  ExpectDevicesAgree(&ws_, R"(type: "Tile" input: "bytes" output: "y" arg { name: "tiles" i: 2 }
       arg { name: "axis" i: -1 })");
-  ExpectAgreement(R"(type: "Tile" input: "x" output: "y" arg { name: "tiles" i: 0 }
+  ExpectDevicesAgree(&ws_, R"(type: "Tile" input: "x" output: "y" arg { name: "tiles" i: 0 }
       arg { name: "axis" i: 1 })");
   const std::string by_inputs =
       R"(type: "Tile" input: "x" input: "tiles" input: "axis" output: "y")";
-  ExpectAgreement(by_inputs);
-  ExpectAgreement(by_inputs, {"tiles", "axis"});
+  ExpectDevicesAgree(&ws_, by_inputs);
+  ExpectDevicesAgree(&ws_, by_inputs, {.stay = {"tiles", "axis"}});
 }
 
 TEST_F(ShapeCudaTest, TransposesAnyOrderOfAxes) {
@@ -182,36 +188,41 @@ TEST_F(ShapeCudaTest, TransposesAnyOrderOfAxes) {
   FeedRange<float>(&ws_, "none", {2, 0, 3});
   for (const char* axes : {"", "ints: 0 ints: 2 ints: 3 ints: 1", "ints: 3 ints: 1 ints: 2 ints: 0",
                            "ints: 1 ints: 0 ints: 2 ints: 3", "ints: 0 ints: 1 ints: 2 ints: 3"}) {
-    ExpectAgreement(std::string(R"(type: "Transpose" input: "x" output: "y" )") +
-                    (*axes == '\0' ? "" : "arg { name: \"axes\" " + std::string(axes) + " }"));
+    ExpectDevicesAgree(
+        &ws_, std::string(R"(type: "Transpose" input: "x" output: "y" )") +
+                  (*axes == '\0' ? "" : "arg { name: \"axes\" " + std::string(axes) + " }"));
   }
-  ExpectAgreement(R"(type: "Transpose" input: "deep" output: "y" arg { name: "axes" ints: 5 ints: 3
+  ExpectDevicesAgree(
+      &ws_, R"(type: "Transpose" input: "deep" output: "y" arg { name: "axes" ints: 5 ints: 3
       ints: 0 ints: 6 ints: 1 ints: 4 ints: 2 })");
-  ExpectAgreement(R"(type: "Transpose" input: "none" output: "y")");
-  ExpectAgreement(R"(type: "NCHW2NHWC" input: "x" output: "y")");
-  ExpectAgreement(R"(type: "NHWC2NCHW" input: "x" output: "y")");
+  ExpectDevicesAgree(&ws_, R"(type: "Transpose" input: "none" output: "y")");
+  ExpectDevicesAgree(&ws_, R"(type: "NCHW2NHWC" input: "x" output: "y")");
+  ExpectDevicesAgree(&ws_, R"(type: "NHWC2NCHW" input: "x" output: "y")");
 }
 
 TEST_F(ShapeCudaTest, ReshapesAndLeavesShapesOnTheCpu) {
   FeedRange<float>(&ws_, "x", {2, 6, 3});
   FeedRange<float>(&ws_, "like", {9, 4});
   Feed<int32_t>(&ws_, "shape", {2}, {0, -1});
-  ExpectAgreement(R"(type: "Reshape" input: "x" output: "y" output: "old"
+  ExpectDevicesAgree(&ws_, R"(type: "Reshape" input: "x" output: "y" output: "old"
       arg { name: "shape" ints: 3 ints: -1 })",
-                  {}, {"old"});
+                     {.on_cpu = {"old"}});
   const std::string by_input = R"(type: "Reshape" input: "x" input: "shape" output: "y"
       output: "old")";
-  ExpectAgreement(by_input, {}, {"old"});
-  ExpectAgreement(by_input, {"shape"}, {"old"});
-  ExpectAgreement(R"(type: "ResizeLike" input: "x" input: "like" output: "y")");
-  ExpectAgreement(R"(type: "Flatten" input: "x" output: "y")");
-  ExpectAgreement(R"(type: "FlattenToVec" input: "x" output: "y")");
-  ExpectAgreement(R"(type: "MergeDim" input: "x" output: "y")");
-  ExpectAgreement(R"(type: "PrependDim" input: "x" output: "y" arg { name: "dim_size" i: 2 })");
-  ExpectAgreement(R"(type: "ExpandDims" input: "x" output: "y" arg { name: "dims" ints: 1 })");
-  ExpectAgreement(R"(type: "EnsureDense" input: "x" output: "y")");
+  ExpectDevicesAgree(&ws_, by_input, {.on_cpu = {"old"}});
+  ExpectDevicesAgree(&ws_, by_input, {.stay = {"shape"}, .on_cpu = {"old"}});
+  ExpectDevicesAgree(&ws_, R"(type: "ResizeLike" input: "x" input: "like" output: "y")");
+  ExpectDevicesAgree(&ws_, R"(type: "Flatten" input: "x" output: "y")");
+  ExpectDevicesAgree(&ws_, R"(type: "FlattenToVec" input: "x" output: "y")");
+  ExpectDevicesAgree(&ws_, R"(type: "MergeDim" input: "x" output: "y")");
+  ExpectDevicesAgree(&ws_,
+                     R"(type: "PrependDim" input: "x" output: "y" arg { name: "dim_size" i: 2 })");
+  ExpectDevicesAgree(&ws_,
+                     R"(type: "ExpandDims" input: "x" output: "y" arg { name: "dims" ints: 1 })");
+  ExpectDevicesAgree(&ws_, R"(type: "EnsureDense" input: "x" output: "y")");
   FeedRange<float>(&ws_, "one", {2, 1, 3});
-  ExpectAgreement(R"(type: "Squeeze" input: "one" output: "y" arg { name: "dims" ints: 1 })");
+  ExpectDevicesAgree(&ws_,
+                     R"(type: "Squeeze" input: "one" output: "y" arg { name: "dims" ints: 1 })");
 }
 
 TEST_F(ShapeCudaTest, TellsShapesAndSizes) {
@@ -219,10 +230,11 @@ TEST_F(ShapeCudaTest, TellsShapesAndSizes) {
   FeedRange<float>(&ws_, "scalar", {});
   std::string many;
   for (int i = 0; i < 70; ++i) many += " ints: " + std::to_string(i % 3);
-  ExpectAgreement(R"(type: "Shape" input: "x" output: "y")");
-  ExpectAgreement(R"(type: "Shape" input: "scalar" output: "y")");
-  ExpectAgreement(R"(type: "Shape" input: "x" output: "y" arg { name: "axes" )" + many + " }");
-  ExpectAgreement(R"(type: "Size" input: "x" output: "y")");
+  ExpectDevicesAgree(&ws_, R"(type: "Shape" input: "x" output: "y")");
+  ExpectDevicesAgree(&ws_, R"(type: "Shape" input: "scalar" output: "y")");
+  ExpectDevicesAgree(&ws_,
+                     R"(type: "Shape" input: "x" output: "y" arg { name: "axes" )" + many + " }");
+  ExpectDevicesAgree(&ws_, R"(type: "Size" input: "x" output: "y")");
 }
 
 // A shape on the CPU is there when the copy that writes it is over. Here the device comes to the
