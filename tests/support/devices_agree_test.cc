@@ -13,7 +13,7 @@
 #include "operators/common/words.cuh"
 #include "tests/support/device_run.h"
 
-namespace caffe2rt::test {
+namespace caffe2rt::test::devices_agree_test {
 namespace {
 
 using testing::HasSubstr;
@@ -260,4 +260,4 @@ TEST(OnDeviceTestTest, SkipsWithTheReasonWhereThereIsNoDevice) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::test
+}  // namespace caffe2rt::test::devices_agree_test

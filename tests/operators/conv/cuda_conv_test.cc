@@ -3,7 +3,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
 #include "operators/common/conv_geometry.h"
-#include "tests/operators/cuda_agreement.h"
+#include "tests/support/devices_agree.h"
 
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 
@@ -40,11 +40,11 @@ void ExpectCasesAgree(const std::string& type, const std::vector<Case>& cases) {
       text += R"( input: "b")";
     }
     text += R"( output: "Y")" + c.args;
-    for (const char* engine : {"", "CUDNN", "NATIVE"}) ExpectCudaAgrees(&ws, text, engine);
+    ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5, .engines = {"", "CUDNN", "NATIVE"}});
   }
 }
 
-class CudaConvTest : public CudaOperatorTest {};
+using CudaConvTest = OnDeviceTest;
 
 TEST_F(CudaConvTest, AgreesWithTheCpuOverAllKindsOfWindows) {
   ExpectCasesAgree(
@@ -140,10 +140,10 @@ ConvShape Shape(const std::string& args, const std::vector<int64_t>& x, int64_t 
 }
 
 // Null, with the reason, where native kernels have to do it.
-class CudnnConvTest : public CudaOperatorTest {
+class CudnnConvTest : public OnDeviceTest {
  protected:
   void SetUp() override {
-    CudaOperatorTest::SetUp();
+    OnDeviceTest::SetUp();
     if (!HasCudnn()) GTEST_SKIP() << CudnnProblem();
   }
   std::string Refusal(const ConvShape& shape, const CudnnConvOptions& options = {}) {

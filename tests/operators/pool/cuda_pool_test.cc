@@ -2,17 +2,17 @@
 
 #include <limits>
 
-#include "tests/operators/cuda_agreement.h"
 #include "tests/operators/pool/naive_pool.h"
+#include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test::cuda_pool_test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr const char* kEngines[] = {"", "CUDNN", "NATIVE"};
+const Agreement kAllEngines = {.tolerance = 1e-5, .engines = {"", "CUDNN", "NATIVE"}};
 
-class CudaPoolTest : public CudaOperatorTest {};
+using CudaPoolTest = OnDeviceTest;
 
 TEST_F(CudaPoolTest, AgreesWithTheCpuOverAllKindsOfWindowsInBothLayouts) {
   for (const std::vector<NaiveAxis>& axes : PoolShapes()) {
@@ -23,18 +23,16 @@ TEST_F(CudaPoolTest, AgreesWithTheCpuOverAllKindsOfWindowsInBothLayouts) {
     }
     last.push_back(3);
     for (const char* type : {"MaxPool", "AveragePool"}) {
-      for (const char* engine : kEngines) {
-        Workspace ws;
-        FeedRandom(&ws, "X", dims);
-        ExpectCudaAgrees(&ws, PoolOp(type, axes, "NCHW"), engine);
-        FeedRandom(&ws, "X", last);
-        ExpectCudaAgrees(&ws, PoolOp(type, axes, "NHWC"), engine);
-        if (std::string(type) == "MaxPool") continue;
-        const std::string more = R"( arg { name: "count_include_pad" i: 1 })";
-        ExpectCudaAgrees(&ws, PoolOp(type, axes, "NHWC") + more, engine);
-        FeedRandom(&ws, "X", dims);
-        ExpectCudaAgrees(&ws, PoolOp(type, axes, "NCHW") + more, engine);
-      }
+      Workspace ws;
+      FeedRandom(&ws, "X", dims);
+      ExpectDevicesAgree(&ws, PoolOp(type, axes, "NCHW"), kAllEngines);
+      FeedRandom(&ws, "X", last);
+      ExpectDevicesAgree(&ws, PoolOp(type, axes, "NHWC"), kAllEngines);
+      if (std::string(type) == "MaxPool") continue;
+      const std::string more = R"( arg { name: "count_include_pad" i: 1 })";
+      ExpectDevicesAgree(&ws, PoolOp(type, axes, "NHWC") + more, kAllEngines);
+      FeedRandom(&ws, "X", dims);
+      ExpectDevicesAgree(&ws, PoolOp(type, axes, "NCHW") + more, kAllEngines);
     }
   }
 }
@@ -55,7 +53,7 @@ TEST_F(CudaPoolTest, PoolsGloballyOverAnyNumberOfAxes) {
                                  R"(" input: "X" output: "Y" arg { name: "global_pooling" i: 1 }
                                  arg { name: "order" s: ")" +
                                  order + "\" }";
-        for (const char* engine : kEngines) ExpectCudaAgrees(&ws, text, engine);
+        ExpectDevicesAgree(&ws, text, kAllEngines);
       }
     }
   }
@@ -71,7 +69,7 @@ TEST_F(CudaPoolTest, FollowsLegacyPadding) {
           const std::string text = MakeString(
               "type: \"", type, R"(" input: "X" output: "Y" arg { name: "kernel" i: )", kernel,
               R"( } arg { name: "stride" i: 3 } arg { name: "legacy_pad" i: )", rule, " }");
-          for (const char* engine : kEngines) ExpectCudaAgrees(&ws, text, engine);
+          ExpectDevicesAgree(&ws, text, kAllEngines);
         }
       }
     }
@@ -97,7 +95,7 @@ TEST_F(CudaPoolTest, MaximaOfNaNAreTheCpus) {
         Feed<float>(&ws, "X", dims, values);
         const std::string text = std::string(R"(type: "MaxPool" input: "X" output: "Y")") + window +
                                  R"( arg { name: "order" s: ")" + order + "\" }";
-        for (const char* engine : {"", "NATIVE"}) ExpectCudaAgrees(&ws, text, engine, 0);
+        ExpectDevicesAgree(&ws, text, {.engines = {"", "NATIVE"}});
       }
     }
   }
@@ -113,7 +111,7 @@ TEST_F(CudaPoolTest, CountsLongWindowsIn64Bits) {
           MakeString("type: \"", type, R"(" input: "X" output: "Y" arg { name: "kernels" ints: )",
                      (1 << 28) + 5, R"( } arg { name: "pads" ints: 0 ints: )", (1 << 28) + 4,
                      R"( } arg { name: "order" s: ")", order, "\" }");
-      ExpectCudaAgrees(&ws, text, "NATIVE");
+      ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5, .engines = {"NATIVE"}});
     }
   }
 }
