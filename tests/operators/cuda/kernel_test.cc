@@ -9,6 +9,7 @@
 
 #include "caffe2_core/tensor/tensor.h"
 #include "tests/operators/cuda/kernels.h"
+#include "tests/support/devices_agree.h"
 
 // Controls of the fake; missing on hardware.
 extern "C" __attribute__((weak)) void fakecuda_fail(const char* function, int after, int times,
@@ -18,13 +19,8 @@ extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 namespace caffe2rt::test::kernel_test {
 namespace {
 
-class KernelTest : public testing::Test {
+class KernelTest : public OnDeviceTest {
  protected:
-  void SetUp() override {
-    RegisterCUDAContext();
-    if (!HasCudaGPU()) GTEST_SKIP() << TheCudaMachine().message;
-  }
-
   template <class T>
   static Tensor OnDevice(const std::vector<T>& values) {
     Tensor tensor(CUDA);

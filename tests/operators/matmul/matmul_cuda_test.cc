@@ -1,8 +1,7 @@
 // Matrix products on CUDA, by cuBLAS and by our own kernel, against the CPU's operators.
 
-#include "contexts/cuda/cuda_device.h"
 #include "tests/support/device_run.h"
-#include "tests/support/operator_test.h"
+#include "tests/support/devices_agree.h"
 
 // Calls of one kind; there on the fake alone.
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
@@ -10,28 +9,15 @@ extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 namespace caffe2rt::test::matmul_cuda_test {
 namespace {
 
-class MatmulCudaTest : public testing::Test {
+class MatmulCudaTest : public OnDeviceTest {
  protected:
-  void SetUp() override {
-    if (!HasCudaGPU()) GTEST_SKIP() << TheCudaMachine().message;
-  }
   static void ExpectAgreement(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
                               int64_t bias, const std::string& text) {
-    OperatorDef def = ParseOp(text);
     Workspace ws;
     FeedRandom(&ws, "A", a, -1, 1, 1);
     FeedRandom(&ws, "B", b, -1, 1, 2);
     FeedRandom(&ws, "b", {bias}, -1, 1, 3);
-    ASSERT_TRUE(ws.RunOperatorOnce(def));
-    const std::vector<int64_t> dims = DimsOf(ws, "Y");
-    const std::vector<float> want = Fetch<float>(ws, "Y");
-    for (const char* engine : {"", "CUBLAS", "NATIVE"}) {
-      SCOPED_TRACE(text + " engine \"" + engine + "\"");
-      Feed<float>(&ws, "Y", {1}, {-777});
-      def.set_engine(engine);
-      ASSERT_TRUE(RunOperatorOn(CUDA, def, &ws));
-      ExpectTensor<float>(ws, "Y", dims, want, 1e-5);
-    }
+    ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5, .engines = {"", "CUBLAS", "NATIVE"}});
   }
 };
 

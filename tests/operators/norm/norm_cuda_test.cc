@@ -3,36 +3,20 @@
 #include <functional>
 #include <limits>
 
-#include "contexts/cuda/cuda_device.h"
-#include "tests/support/device_run.h"
-#include "tests/support/operator_test.h"
+#include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test::norm_cuda_test {
 namespace {
 
 using Feeder = std::function<void(Workspace*)>;
 
-class NormCudaTest : public testing::Test {
+class NormCudaTest : public OnDeviceTest {
  protected:
-  void SetUp() override {
-    if (!HasCudaGPU()) GTEST_SKIP() << TheCudaMachine().message;
-  }
   // All outputs of the operator, by each engine.
   static void ExpectAgreement(const Feeder& feed, const std::string& text) {
-    OperatorDef def = ParseOp(text);
-    Workspace cpu;
-    feed(&cpu);
-    ASSERT_TRUE(cpu.RunOperatorOnce(def)) << text;
-    for (const char* engine : {"", "CUDNN", "NATIVE"}) {
-      SCOPED_TRACE(text + " engine \"" + engine + "\"");
-      Workspace ws;
-      feed(&ws);
-      def.set_engine(engine);
-      ASSERT_TRUE(RunOperatorOn(CUDA, def, &ws));
-      for (const std::string& output : def.output()) {
-        ExpectTensor<float>(ws, output, DimsOf(cpu, output), Fetch<float>(cpu, output), 1e-5);
-      }
-    }
+    Workspace ws;
+    feed(&ws);
+    ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5, .engines = {"", "CUDNN", "NATIVE"}});
   }
 };
 
