@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/builtin_operators.h"
 
 namespace caffe2rt {
 namespace {
@@ -312,6 +313,7 @@ OpSchema& RegisterSchema(const std::string& type, const char* file) {
 }
 
 const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
+  RegisterBuiltinOperatorsOnce();
   Schemas& schemas = AllSchemas();
   std::lock_guard<std::mutex> lock(schemas.mutex);
   const auto it = schemas.by_type.find(type);
@@ -331,6 +333,7 @@ OpSchema& OpSchemaRegistry::NewSchema(const std::string& type, const char* file,
 }
 
 std::vector<std::string> OpSchemaRegistry::Types() {
+  RegisterBuiltinOperatorsOnce();
   Schemas& schemas = AllSchemas();
   std::lock_guard<std::mutex> lock(schemas.mutex);
   std::vector<std::string> types;

@@ -259,7 +259,7 @@ OpSchema& RegisterSchema(const std::string& type, const char* file);
 
 class OpSchemaRegistry {
  public:
-  // Null when unknown. Thread safe.
+  // Null when unknown; the built-in ones are known. Thread safe.
   static const OpSchema* Schema(const std::string& type);
   // For the macro: never throws; a second schema of a type is reported by ThrowConflicts.
   static OpSchema& NewSchema(const std::string& type, const char* file, int line = 0);

@@ -25,14 +25,14 @@ CAFFE2RT_SIMD_INLINE inline void CopyBits(const From& from, To& to) {
   __builtin_memcpy(&to, &from, sizeof(to));
 }
 
-// x = exp(x). F: float, or a vector of floats; I: int32_t, or a vector of as many. Vectors travel
-// by reference (lanes.h).
+// x = exp(x), of no less than `lowest`. F: float, or a vector of floats; I: int32_t, or a vector of
+// as many. Vectors travel by reference (lanes.h).
 template <class F, class I>
-CAFFE2RT_SIMD_INLINE inline void ReplaceByExp(F& x) {
+CAFFE2RT_SIMD_INLINE inline void ReplaceByExp(F& x, float lowest) {
   constexpr float kRound =
       12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
   F c = x > 89.0f ? F{} + 89.0f : x;
-  c = c < -104.0f ? F{} - 104.0f : c;
+  c = c < lowest ? F{} + lowest : c;
   const F shifted = c * 1.44269504088896341f + kRound;
   const F n = shifted - kRound;
   const F r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
@@ -59,7 +59,7 @@ CAFFE2RT_SIMD_INLINE inline void ReplaceByExp(F& x) {
 }  // namespace internal
 
 CAFFE2RT_SIMD_INLINE inline float Exp(float x) {
-  internal::ReplaceByExp<float, int32_t>(x);
+  internal::ReplaceByExp<float, int32_t>(x, -104.0f);
   return x;
 }
 

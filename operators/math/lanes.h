@@ -60,7 +60,13 @@ CAFFE2RT_LANES_INLINE float Largest(const Lanes& v) {
   return largest;
 }
 
-// v = exp(v), as Exp of each lane.
-CAFFE2RT_LANES_INLINE void Exp(Lanes& v) { internal::ReplaceByExp<Lanes, LanesInt>(v); }
+// v = exp(v), as Exp of each lane, but 0 where that is below the smallest normal number: processors
+// are slow with denormal numbers.
+CAFFE2RT_LANES_INLINE void Exp(Lanes& v) {
+  constexpr float kLowest = -87.336548f;
+  const LanesInt tiny = v < kLowest;
+  internal::ReplaceByExp<Lanes, LanesInt>(v, kLowest);
+  v = (Lanes)((LanesInt)v & ~tiny);
+}
 
 }  // namespace caffe2rt::math

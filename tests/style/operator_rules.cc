@@ -119,9 +119,8 @@ Violations CheckOperatorRows(const std::vector<SourceFile>& files) {
 }
 
 Violations CheckArgumentDeclarations(const std::vector<SourceFile>& files) {
-  static const std::regex by_name(
-      R"(\b(GetSingleArgument|GetRepeatedArgument|HasSingleArgumentOfType)\b|)"
-      R"(\bHasArgument\(\s*"|\.Arg\(\s*")");
+  static const std::regex by_name(R"(\b(GetSingleArgument|GetRepeatedArgument)\b|)"
+                                  R"(\bHas(SingleArgumentOfType<.*>|Argument)\(\s*"|\.Arg\(\s*")");
   Violations violations;
   for (const SourceFile& file : files) {
     if (!file.IsUnder("operators/") || !file.IsCode()) continue;

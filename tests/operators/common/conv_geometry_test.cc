@@ -259,7 +259,7 @@ TEST(ConvGeometryTest, RefusesArgumentsThatContradict) {
       [] { Parse(Int("kernel", 2) + Int("legacy_pad", 2), WindowUse::kPad); },
       R"(argument "legacy_pad" is 2, want 0 (NOTSET): PadImage accepts explicit pads only)");
   ExpectThrows([] { Parse(Int("kernel", 2) + R"(arg { name: "order" s: "CHWN" })"); },
-               R"(argument "order" is CHWN, want NCHW or NHWC)");
+               R"(argument "order" is "CHWN", want NCHW or NHWC)");
 }
 
 TEST(ConvGeometryTest, WindowsFitUpToTheirLastTap) {

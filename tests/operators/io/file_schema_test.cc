@@ -39,7 +39,6 @@ std::set<std::string> TypesThatDeclareIt() {
 const std::map<std::string, std::set<std::string>>& SourcesThatOpen() {
   static const std::map<std::string, std::set<std::string>> sources = {
       {"operators/conv/conv_tuning.cc", {}},  // the table that a program's option names
-      {"operators/cuda_module.cc", {}},       // the library's module for CUDA
       {"operators/io/create_db.h", {"CreateDB"}},
       {"operators/io/db_exists.h", {"DBExists"}},
       {"operators/io/load.h", {"Load"}},

@@ -169,7 +169,7 @@ TEST(SpatialBNTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "momentum" f: 2 })"); },
                R"(argument "momentum" is 2, want 0 to 1)");
   ExpectThrows([&] { RunOp(&ws, std::string(kTest) + R"(arg { name: "order" s: "HW" })"); },
-               R"(argument "order" is HW, want NCHW or NHWC)");
+               R"(argument "order" is "HW", want NCHW or NHWC)");
   ExpectThrows(
       [&] {
         RunOp(&ws, R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
