@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "operators/conv/conv_kernel.h"
-#include "operators/math/gemm.h"
+#include "operators/primitives/gemm.h"
 
 namespace caffe2rt {
 

@@ -6,8 +6,8 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "operators/conv/conv_kernel.h"
-#include "operators/math/gemm.h"
-#include "operators/math/scratch.h"
+#include "operators/primitives/gemm.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 

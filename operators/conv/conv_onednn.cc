@@ -4,8 +4,8 @@
 
 #include "operators/conv/conv_kernel.h"
 #include "operators/conv/onednn_layouts.h"
-#include "operators/math/onednn.h"
-#include "operators/math/scratch.h"
+#include "operators/primitives/onednn.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "operators/conv/strip_conv.h"
-#include "operators/math/float_lanes.h"
+#include "operators/primitives/float_lanes.h"
 
 namespace caffe2rt {
 

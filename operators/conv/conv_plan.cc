@@ -4,7 +4,7 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "operators/conv/conv_tuning.h"
-#include "operators/math/float_lanes.h"
+#include "operators/primitives/float_lanes.h"
 
 namespace caffe2rt {
 

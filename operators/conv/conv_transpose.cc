@@ -6,7 +6,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/conv/conv_arguments.h"
-#include "operators/math/gemm.h"
+#include "operators/primitives/gemm.h"
 
 namespace caffe2rt {
 

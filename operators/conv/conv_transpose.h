@@ -12,7 +12,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/conv_geometry.h"
 #include "operators/conv/conv_shape.h"
-#include "operators/math/scratch.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 

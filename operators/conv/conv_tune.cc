@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "caffe2_core/base/enforce.h"
-#include "operators/math/random.h"
+#include "operators/primitives/random.h"
 
 namespace caffe2rt {
 

@@ -9,7 +9,7 @@
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "operators/common/conv_geometry.h"
-#include "operators/math/float_lanes.h"
+#include "operators/primitives/float_lanes.h"
 
 namespace caffe2rt {
 

@@ -6,7 +6,7 @@
 
 #include "operators/conv/conv_kernel.h"
 #include "operators/conv/padded_rows.h"
-#include "operators/math/scratch.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 

@@ -10,7 +10,7 @@
 
 #include "caffe2_core/base/simd.h"
 #include "operators/elementwise/function_table.h"
-#include "operators/math/elementary.h"
+#include "operators/primitives/elementary.h"
 
 namespace caffe2rt {
 

@@ -7,7 +7,7 @@
 
 #include "caffe2_core/base/simd.h"
 #include "operators/elementwise/function_table.h"
-#include "operators/math/wrapping.h"
+#include "operators/primitives/wrapping.h"
 
 namespace caffe2rt {
 

@@ -1,7 +1,7 @@
 // The kernel of Dropout.
 
 #include "operators/elementwise/dropout_kernels.h"
-#include "operators/math/philox.cuh"
+#include "operators/primitives/philox.cuh"
 
 namespace caffe2rt {
 

@@ -1,7 +1,7 @@
 // The kernels of NanCheck and EnforceFinite.
 
 #include "operators/elementwise/finite_checks_kernels.h"
-#include "operators/math/reduce_all.cuh"
+#include "operators/primitives/reduce_all.cuh"
 
 namespace caffe2rt {
 

@@ -1,7 +1,7 @@
 // Random fills on CUDA: GaussianFill, MSRAFill, UniformFill, UniformIntFill, XavierFill.
 
 #include "operators/fill/random_fill_kernels.h"
-#include "operators/math/philox.cuh"
+#include "operators/primitives/philox.cuh"
 
 namespace caffe2rt {
 

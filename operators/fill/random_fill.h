@@ -6,7 +6,7 @@
 
 #include "contexts/cpu/cpu_context.h"
 #include "operators/fill/random_fill_kernels.h"
-#include "operators/math/random.h"
+#include "operators/primitives/random.h"
 
 namespace caffe2rt {
 

@@ -7,7 +7,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "operators/fill/filler.h"
-#include "operators/math/random.h"
+#include "operators/primitives/random.h"
 
 namespace caffe2rt {
 

@@ -13,7 +13,7 @@
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/math/random.h"
+#include "operators/primitives/random.h"
 
 namespace caffe2rt {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "operators/math/primitives.h"
+#include "operators/math/context_dispatch.h"
 
 namespace caffe2rt::math {
 namespace internal {

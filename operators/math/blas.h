@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "caffe2_core/device/context.h"
-#include "operators/math/gemm.h"
-#include "operators/math/primitives.h"
+#include "operators/math/context_dispatch.h"
+#include "operators/primitives/gemm.h"
 
 namespace caffe2rt {
 class Tensor;

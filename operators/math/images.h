@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "caffe2_core/tensor/data_type.h"
-#include "operators/math/primitives.h"
+#include "operators/math/context_dispatch.h"
 #include "operators/math/random_vectors.h"
 
 namespace caffe2rt::math {

@@ -3,7 +3,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/cuda.h"
-#include "operators/math/philox.h"
+#include "operators/primitives/philox.h"
 
 namespace caffe2rt::math::internal {
 

@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "operators/math/primitives.h"
-#include "operators/math/random.h"
+#include "operators/math/context_dispatch.h"
+#include "operators/primitives/random.h"
 
 namespace caffe2rt::math {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "operators/math/binary.h"
-#include "operators/math/primitives.h"
+#include "operators/math/context_dispatch.h"
 
 namespace caffe2rt {
 class Tensor;

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "operators/math/primitives.h"
+#include "operators/math/context_dispatch.h"
 
 namespace caffe2rt::math {
 

@@ -8,7 +8,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/math/gemm.h"
+#include "operators/primitives/gemm.h"
 
 namespace caffe2rt {
 

@@ -9,7 +9,7 @@
 #include "caffe2_core/graph/argument_spec.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
-#include "operators/math/cuda.h"
+#include "operators/primitives/cuda_gemm.h"
 
 namespace caffe2rt {
 

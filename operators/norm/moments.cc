@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/simd.h"
-#include "operators/math/lanes.h"
+#include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
 

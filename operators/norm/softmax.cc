@@ -6,7 +6,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/math/lanes.h"
+#include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
 

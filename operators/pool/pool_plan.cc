@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "operators/math/lanes.h"
+#include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
 

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "caffe2_core/base/simd.h"
-#include "operators/math/lanes.h"
+#include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
 

@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "caffe2_core/base/simd.h"
-#include "operators/math/lanes.h"
 #include "operators/pool/pool_plan.h"
 #include "operators/pool/reductions.h"
+#include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
 

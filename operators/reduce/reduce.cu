@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/math/cub.h"
-#include "operators/math/reduce_all.cuh"
+#include "operators/primitives/cub.h"
+#include "operators/primitives/reduce_all.cuh"
 #include "operators/reduce/accumulate.h"
 #include "operators/reduce/reduce_kernels.h"
 

@@ -1,7 +1,7 @@
 // Accuracy on CUDA.
 
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/math/reduce_all.cuh"
+#include "operators/primitives/reduce_all.cuh"
 #include "operators/select/accuracy_kernels.h"
 
 namespace caffe2rt {

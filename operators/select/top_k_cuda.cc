@@ -4,7 +4,7 @@
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
-#include "operators/math/cub.h"
+#include "operators/primitives/cub.h"
 #include "operators/select/top_k.h"
 
 namespace caffe2rt {

@@ -1,7 +1,7 @@
 #pragma once
 // math::Transpose by context: what Transpose and the order switches move their items with.
 
-#include "operators/math/transpose.h"
+#include "operators/primitives/transpose.h"
 
 namespace caffe2rt {
 

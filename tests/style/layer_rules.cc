@@ -24,6 +24,7 @@ constexpr const char* kLayers[] = {
     "contexts/onednn/",
     "contexts/synced/",
     "contexts/",
+    "operators/primitives/",
     "operators/math/",
     "operators/common/",
     "operators/",
@@ -64,7 +65,10 @@ std::string FamilyOf(const std::string& path) {
   const size_t end = path.find('/', prefix.size());
   if (end == std::string::npos) return "";
   const std::string family = path.substr(0, end);
-  return family == "operators/math" || family == "operators/common" ? "" : family;
+  return family == "operators/primitives" || family == "operators/math" ||
+                 family == "operators/common"
+             ? ""
+             : family;
 }
 
 // Why `user` may not include `used`; "" when it may.

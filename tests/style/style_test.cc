@@ -59,7 +59,7 @@ TEST_F(RulesTest, FindAnIncludeOfALayerAbove) {
 TEST_F(RulesTest, FindContextsAndOperatorsInTheCore) {
   EXPECT_THAT(
       Check(CheckLayers, "caffe2_core/runtime/net.cc",
-            "#include \"contexts/cpu/cpu_context.h\"\n#include \"operators/math/gemm.h\"\n"),
+            "#include \"contexts/cpu/cpu_context.h\"\n#include \"operators/primitives/gemm.h\"\n"),
       ElementsAre(HasSubstr("net.cc:1"), HasSubstr("net.cc:2")));
 }
 

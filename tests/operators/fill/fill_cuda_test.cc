@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/math/philox.h"
+#include "operators/primitives/philox.h"
 #include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test::fill_cuda_test {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "operators/math/lanes.h"
+#include "operators/primitives/lanes.h"
 
 namespace caffe2rt::moments_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "operators/math/elementary.h"
+#include "operators/primitives/elementary.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "operators/math/wrapping.h"
+#include "operators/primitives/wrapping.h"
 
 namespace caffe2rt::elementary_test {
 namespace {

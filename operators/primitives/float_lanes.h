@@ -12,7 +12,7 @@
 // A body holds no function that is not inlined into it: the target does not reach further.
 
 #include "caffe2_core/base/isa.h"
-#include "operators/math/lanes.h"
+#include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
 

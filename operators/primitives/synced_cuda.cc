@@ -1,10 +1,10 @@
-#include "operators/math/synced_cuda.h"
+#include "operators/primitives/synced_cuda.h"
 
 #include <memory>
 
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/synced/synced_math.h"
-#include "operators/math/synced_cuda_kernels.h"
+#include "operators/primitives/synced_cuda_kernels.h"
 
 namespace caffe2rt {
 

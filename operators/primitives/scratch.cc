@@ -1,4 +1,4 @@
-#include "operators/math/scratch.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/math/philox.h"
+#include "operators/primitives/philox.h"
 
 namespace caffe2rt::math {
 

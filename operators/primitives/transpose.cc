@@ -1,4 +1,4 @@
-#include "operators/math/transpose.h"
+#include "operators/primitives/transpose.h"
 
 #include <algorithm>
 #include <cstring>

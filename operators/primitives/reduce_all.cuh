@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/math/device_scratch.h"
+#include "operators/primitives/device_scratch.h"
 
 namespace caffe2rt {
 

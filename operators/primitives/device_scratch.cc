@@ -1,4 +1,4 @@
-#include "operators/math/device_scratch.h"
+#include "operators/primitives/device_scratch.h"
 
 #include "caffe2_core/tensor/tensor.h"
 

@@ -1,4 +1,4 @@
-#include "operators/math/onednn.h"
+#include "operators/primitives/onednn.h"
 
 #include <dlfcn.h>
 

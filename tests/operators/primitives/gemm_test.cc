@@ -1,4 +1,4 @@
-#include "operators/math/gemm.h"
+#include "operators/primitives/gemm.h"
 
 #include "tests/support/operator_test.h"
 

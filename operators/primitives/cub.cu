@@ -5,9 +5,9 @@
 
 #include "contexts/cuda/cuda_error.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/math/cub.h"
-#include "operators/math/device_scratch.h"
-#include "operators/math/wrapping.h"
+#include "operators/primitives/cub.h"
+#include "operators/primitives/device_scratch.h"
+#include "operators/primitives/wrapping.h"
 
 #if defined(__CUDACC__)
 #include <thrust/iterator/counting_iterator.h>

@@ -1,4 +1,4 @@
-#include "operators/math/gemm_cublas.h"
+#include "operators/primitives/gemm_cublas.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,9 +1,10 @@
-// Matrix products on CUDA: cuBLAS where there is one and its sizes are enough, else a plain kernel,
-// a thread for an element of C.
+// Matrix multiplication on CUDA: cuBLAS where it is installed and its integers hold the sizes,
+// otherwise a plain kernel with one thread for each element of C.
 
-#include "contexts/cuda/cuda_error.h"
+#include "caffe2_core/base/enforce.h"
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/math/gemm_cublas.h"
+#include "operators/primitives/cuda_gemm.h"
+#include "operators/primitives/gemm_cublas.h"
 
 namespace caffe2rt::math::internal {
 
@@ -130,15 +131,6 @@ void CudaGemm(CUDAContext& context, GemmEngine engine, const GemmShape& shape, G
   }
   ForEach(context, shape.batch * shape.m * shape.n, Product<T>{shape, alpha, beta, a, b, bias, c},
           "math::Gemm");
-}
-
-void CudaCopyRows(CUDAContext& context, int64_t rows, size_t row_bytes, const void* a,
-                  size_t a_pitch, void* b, size_t b_pitch) {
-  if (rows <= 0 || row_bytes == 0) return;
-  if (rows == 1) a_pitch = b_pitch = row_bytes;
-  CUDA_ENFORCE(cudaMemcpy2DAsync(b, b_pitch, a, a_pitch, row_bytes, static_cast<size_t>(rows),
-                                 cudaMemcpyDeviceToDevice, StreamOf(context)),
-               "copy of ", rows, " rows of ", row_bytes, " bytes");
 }
 
 #define GEMM(T)                                                                                  \

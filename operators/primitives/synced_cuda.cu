@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "contexts/cuda/cuda_kernel.cuh"
-#include "operators/math/synced_cuda_kernels.h"
+#include "operators/primitives/synced_cuda_kernels.h"
 
 namespace caffe2rt {
 

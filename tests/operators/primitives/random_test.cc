@@ -1,4 +1,4 @@
-#include "operators/math/random.h"
+#include "operators/primitives/random.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "operators/math/philox.h"
+#include "operators/primitives/philox.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

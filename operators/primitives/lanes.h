@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "operators/math/elementary.h"
+#include "operators/primitives/elementary.h"
 
 namespace caffe2rt::math {
 

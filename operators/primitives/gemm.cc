@@ -1,4 +1,4 @@
-#include "operators/math/gemm.h"
+#include "operators/primitives/gemm.h"
 
 #include <dnnl.h>
 
@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "caffe2_core/base/enforce.h"
-#include "operators/math/float_lanes.h"
-#include "operators/math/onednn.h"
+#include "operators/primitives/float_lanes.h"
+#include "operators/primitives/onednn.h"
 
 namespace caffe2rt {
 

@@ -1,7 +1,7 @@
 #pragma once
-// cuBLAS behind gemm.cu.
+// cuBLAS behind cuda_gemm.cu.
 
-#include "operators/math/cuda.h"
+#include "operators/primitives/cuda_gemm.h"
 
 namespace caffe2rt::math::internal {
 
