@@ -12,6 +12,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/net_operators.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/shared_operator_def.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -44,10 +45,10 @@ class ReleasingRun {
     const TransientWrites scope;
     for (std::unique_ptr<OperatorBase>& op : operators_) {
       try {
-        if (!op->Enqueue(0)) {
-          CAFFE_THROW("the operator reports a failure (RunOnDevice returned false)");
-        }
+        StartOperator(op.get(), 0);
+        if (op->HasAsyncPart()) op->FinishDevice();
       } catch (...) {
+        FinishQuietly(op.get());
         ws_->last_failed_op_net_position = op->net_position();
         RethrowWithFrame(MakeString("net \"", name_, "\", operator ", op->net_position(), " (",
                                     op->Describe(), ")"));
@@ -57,6 +58,14 @@ class ReleasingRun {
   }
 
  private:
+  // Work that still runs must not outlive its operator. The first failure is the one to report.
+  static void FinishQuietly(OperatorBase* op) noexcept {
+    try {
+      if (op->HasAsyncPart()) op->FinishDevice();
+    } catch (...) {
+    }
+  }
+
   void Add(const NetDef& net, OperatorDef* def, int position) {
     if (net.has_device_option()) {
       // The net's option is the base; fields set on the operator override it.

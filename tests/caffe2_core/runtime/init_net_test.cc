@@ -41,16 +41,39 @@ class CensusOp final : public Operator<CPUContext> {
   }
 };
 
+// Leaves work behind when it has been started, on the CPU.
+class AsyncOp final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  ~AsyncOp() override { abandoned += working_ ? 1 : 0; }
+  bool RunOnDevice() override {
+    working_ = true;
+    return !HasArgument("fail");
+  }
+  bool HasAsyncPart() const override { return true; }
+  void FinishDevice() override {
+    working_ = false;
+    if (HasArgument("break")) CAFFE_THROW("the work failed");
+  }
+  static inline int abandoned = 0;
+
+ private:
+  bool working_ = false;
+};
+
 class InitNetTest : public ::testing::Test {
  protected:
   InitNetTest() {
     static const bool once = [] {
       RegisterSchema("InitNetCensus", __FILE__);
       RegisterCpuOperator<CensusOp>("InitNetCensus", __FILE__);
+      RegisterSchema("InitNetAsync", __FILE__);
+      RegisterCpuOperator<AsyncOp>("InitNetAsync", __FILE__);
       return true;
     }();
     (void)once;
     TheCensus() = {};
+    AsyncOp::abandoned = 0;
   }
   static NetDef ThreeOps() {
     return ParseNet(R"(name: "init" op { type: "InitNetCensus" } op { type: "InitNetCensus" }
@@ -93,6 +116,24 @@ TEST_F(InitNetTest, DestroysEachOperatorOnceItHasRun) {
   RunInitNet(ThreeOps(), &ws_);
   EXPECT_THAT(TheCensus().seen, ElementsAre(3, 2, 1));
   EXPECT_EQ(TheCensus().alive, 0);
+}
+
+TEST_F(InitNetTest, WaitsForTheWorkOfAnOperatorBeforeItGoes) {
+  RunInitNet(ParseNet(R"(op { type: "InitNetAsync" } op { type: "InitNetAsync" })"), &ws_);
+  EXPECT_EQ(AsyncOp::abandoned, 0);
+  ExpectThrows(
+      [&] {
+        RunInitNet(ParseNet(R"(name: "init" op { type: "InitNetAsync" arg { name: "fail" } })"),
+                   &ws_);
+      },
+      "reports a failure");
+  EXPECT_EQ(AsyncOp::abandoned, 0);
+  ExpectThrows(
+      [&] {
+        RunInitNet(ParseNet(R"(name: "init" op { type: "InitNetAsync" arg { name: "break" } })"),
+                   &ws_);
+      },
+      "the work failed");
 }
 
 TEST_F(InitNetTest, NothingCopiesTheWeights) {
