@@ -17,8 +17,10 @@ namespace caffe2rt {
 // A call through a pointer to a callable that outlives it.
 class PieceFunction {
  public:
+  // Not for PieceFunctions, whose copies call the same callable.
   template <class F>
-  PieceFunction(F& function)  // NOLINT: converts on purpose
+  requires(!std::is_same_v<std::remove_cv_t<F>, PieceFunction>)
+      PieceFunction(F& function)  // NOLINT: converts on purpose
       : object_(const_cast<void*>(static_cast<const void*>(&function))),
         call_([](void* object, int piece) {
           (*static_cast<std::remove_reference_t<F>*>(object))(piece);

@@ -411,6 +411,20 @@ class ThreadPerPiece : public PieceRunner {
   const int threads_;
 };
 
+TEST(PieceFunctionTest, CopiesCallTheCallable) {
+  int sum = 0;
+  auto add = [&](int piece) { sum += piece; };
+  auto nothing = [](int) {};
+  PieceFunction function(add);
+  PieceFunction copy(function);
+  const auto kept = [function] { function(4); };
+  function = PieceFunction(nothing);
+  copy(3);
+  EXPECT_EQ(sum, 3);
+  kept();
+  EXPECT_EQ(sum, 7);
+}
+
 TEST(ThreadPoolTest, EmbeddersPoolRunsThePieces) {
   ThreadPerPiece runner(3);
   SetThreadPool({.runner = &runner});
