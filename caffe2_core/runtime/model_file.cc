@@ -117,21 +117,15 @@ void SetArguments(const ModelFileOptions& options, Model* model) {
   }
 }
 
-// What the init nets fill.
-struct Filled {
-  std::set<std::string> blobs;
-  std::set<std::string> constants;  // of them, by a ConstantFill
-};
-Filled FilledBy(const std::vector<NetDef>& init_nets) {
-  Filled filled;
+// Blobs that a ConstantFill of the init nets fills.
+std::set<std::string> ConstantsOf(const std::vector<NetDef>& init_nets) {
+  std::set<std::string> constants;
   for (const NetDef& net : init_nets) {
     for (const OperatorDef& op : net.op()) {
-      filled.blobs.insert(op.output().begin(), op.output().end());
-      if (op.type() == "ConstantFill" && op.output_size() == 1)
-        filled.constants.insert(op.output(0));
+      if (op.type() == "ConstantFill" && op.output_size() == 1) constants.insert(op.output(0));
     }
   }
-  return filled;
+  return constants;
 }
 
 // Constants that are the first input of an operator. Without such, the first external input when
@@ -156,12 +150,11 @@ std::vector<std::string> PlaceholdersOf(const NetDef& net, const std::set<std::s
 }
 
 void FindInputs(Model* model) {
-  const Filled filled = FilledBy(model->init_nets);
-  model->placeholders = PlaceholdersOf(model->predict_net, filled.constants);
+  model->placeholders = PlaceholdersOf(model->predict_net, ConstantsOf(model->init_nets));
   if (!model->inputs.empty()) return;
-  for (const std::string& name : InputsOf(model->predict_net)) {
-    if (!filled.blobs.contains(name)) model->inputs.push_back(name);
-  }
+  std::vector<const NetDef*> init_nets;
+  for (const NetDef& net : model->init_nets) init_nets.push_back(&net);
+  model->inputs = UnfilledInputsOf(model->predict_net, init_nets);
 }
 
 }  // namespace
