@@ -90,7 +90,9 @@ void BatchMoments(const Channels& shape, const BatchNormTraining& parameters, co
 std::vector<TensorShape> InferSpatialBn(const OperatorDef& def,
                                         const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
-  const int outputs = args.Read(kSpatialBnIsTest) ? 1 : 5;
+  // As in Caffe2, a def without the argument has the shapes of training; only running it needs one.
+  const bool is_test = args.HasArgument(kSpatialBnIsTest) && args.Read(kSpatialBnIsTest);
+  const int outputs = is_test ? 1 : 5;
   CAFFE_ENFORCE_EQ(def.output_size(), outputs, "outputs: 1 in testing, 5 in training");
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   std::vector<TensorShape> out{in[0]};

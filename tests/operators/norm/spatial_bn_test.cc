@@ -156,6 +156,22 @@ TEST(SpatialBNTest, AcceptsAMomentumFromZeroToOne) {
   }
 }
 
+TEST(SpatialBNTest, InfersTheShapesOfTrainingWithoutIsTest) {
+  const OperatorDef def =
+      test::ParseOp(R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
+                       output: "Y" output: "m" output: "v" output: "sm" output: "sv")");
+  const std::vector<int64_t> dims = {2, 3, 4};
+  const OpSchema* const schema = OpSchemaRegistry::Schema("SpatialBN");
+  ASSERT_NE(schema, nullptr);
+  const std::vector<TensorShape> shapes =
+      schema->InferTensor(def, {CreateTensorShape(dims, TensorProto::FLOAT)});
+  ASSERT_EQ(shapes.size(), 5u);
+  EXPECT_EQ(GetDimsVector(shapes[0]), dims);
+  for (size_t i = 1; i < shapes.size(); ++i) {
+    EXPECT_EQ(GetDimsVector(shapes[i]), std::vector<int64_t>{3}) << "output " << i;
+  }
+}
+
 TEST(SpatialBNTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedParameters(&ws);
