@@ -38,14 +38,14 @@ OpSchema& DeclareGivenTensor(const std::string& type) {
       .SetDoc("Makes a tensor of the elements that an argument lists.");
 }
 
-template <TensorProto_DataType kGivenTensorType>
+template <TensorProto_DataType kType>
 void RegisterTyped(const std::string& type) {
   DeclareGivenTensor(type)
       .Arg(kIgnoredGivenTensorType)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        return std::vector<TensorShape>{InferFill(def, in, kGivenTensorType)};
+        return std::vector<TensorShape>{InferFill(def, in, kType)};
       });
-  RegisterCpuOperator<GivenTypedTensorFillOp<CPUContext, kGivenTensorType>>(type, __FILE__);
+  RegisterCpuOperator<GivenTypedTensorFillOp<CPUContext, kType>>(type, __FILE__);
 }
 
 }  // namespace
