@@ -1,4 +1,4 @@
-// And, Or, Xor of bools, and their bitwise versions, which accept integers too on CUDA.
+// And, Or, Xor of bools on CUDA, and their bitwise versions, which accept integers too.
 
 #include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/binary.h"
