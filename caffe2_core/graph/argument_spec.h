@@ -6,9 +6,9 @@
 //       "group", 1, "number of groups", {[](int group) { return group > 0; }, "above 0"}};
 //   inline constexpr RepeatedArgumentSpec<int64_t> kPads{"pads", "heads, then tails"};
 //
-//   alpha_(this->ReadArgument(kAlpha))                // in the operator's constructor
-//   RegisterSchema("LeakyRelu", __FILE__).Arg(kAlpha)  // documentation, and `caffe2 check`
-//   ArgumentHelper(def).Read(kAlpha)                  // in inference functions, gradient makers
+//   alpha_(this->ReadArgument(kAlpha))                  // in the operator's constructor
+//   RegisterSchema("LeakyRelu", __FILE__).Arg(kAlpha)   // for documentation and `caffe2 check`
+//   ArgumentHelper(def).Read(kAlpha)                    // in inference functions, gradient makers
 //
 // Plain constants without protobuf, so that tables of element functions can hold them in .cu files.
 

@@ -4,14 +4,14 @@
 //
 //   RegisterSchema("ChannelShuffle", __FILE__)          // built-in operators
 //       .NumInputs(1).NumOutputs(1)
-//       .Arg("group", "number of groups", 1)      // the default, for documentation and `check`
-//       .Arg("order", "NCHW or NHWC", "NCHW")
+//       .Args(kShuffleGroup, kStorageOrder)             // declarations (argument_spec.h)
 //       .Input(0, "X", "[N, C, *]")
 //       .Output(0, "Y", "the shape of X")
 //       .IdenticalTypeAndShape()
 //       .SetDoc("Splits C channels into groups and interleaves them.");
 //
-//   OPERATOR_SCHEMA(MyOp).NumInputs(1).NumOutputs(1);   // users' operators, at namespace scope
+//   OPERATOR_SCHEMA(MyOp)                               // users' operators, at namespace scope
+//       .NumInputs(1).NumOutputs(1).Arg("group", "number of groups", 1);   // 1 is the default
 //
 // Schemas are registered before nets are made and never change afterwards; reading them is thread
 // safe.

@@ -2,8 +2,8 @@
 #
 #   caffe2rt_cuda_sources(a.cc b.cu)    adds sources of this folder to CUDA's half; does nothing without CUDA
 #
-# CAFFE2RT_HAS_CUDA says whether there is one, CAFFE2RT_HAS_CUDNN and CAFFE2RT_HAS_CURAND whether their headers are. Sanitizer builds compile .cu as C++ (CAFFE2RT_CUDA_AS_CXX): kernels have
-# a form for the fake CUDA (contexts/cuda/cuda_kernel.cuh), which is what they run on.
+# CAFFE2RT_HAS_CUDA: a toolkit was found. CAFFE2RT_HAS_CUDNN, CAFFE2RT_HAS_CURAND: their headers were found. Sanitizer builds
+# compile .cu as C++ (CAFFE2RT_CUDA_AS_CXX), for the fake CUDA, which runs kernels on the host (contexts/cuda/cuda_kernel.cuh).
 option(CAFFE2RT_CUDA "Build libcaffe2_cuda where there is a CUDA toolkit" ON)
 option(CAFFE2RT_CUDA_AS_CXX "Compile .cu for the fake CUDA alone, which takes a fraction of the time" OFF)
 option(CAFFE2_CUDA_BUNDLE "Assemble tests and benchmarks for a machine with a GPU (tests/bundle)" OFF)

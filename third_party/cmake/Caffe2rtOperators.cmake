@@ -1,4 +1,4 @@
-# How an operator comes into the library: one row in its family's CMakeLists.txt names its stem and what it has.
+# How an operator is registered: one row in its family's CMakeLists.txt names its stem and what it has (operators/README.md).
 #
 #   caffe2rt_operator(spatial_bn CUDA KERNELS CUDNN)
 #
@@ -8,8 +8,8 @@
 #   CUDNN     spatial_bn_cudnn.cc, which defines RegisterSpatialBnCudnn(); in builds with cuDNN's headers
 #
 # The calls of all Register functions are generated from the rows, in the order in which the families are listed
-# (caffe2rt_generate_registration). A file that does not exist is an error of the configuration, a Register function that
-# does not exist one of the linker.
+# (caffe2rt_generate_registration). A file that does not exist fails the configuration, a Register function that is not
+# defined fails the link.
 
 # spatial_bn becomes SpatialBn.
 function(caffe2rt_camel_case stem result)
