@@ -9,12 +9,14 @@
 
 namespace embedding {
 
+constexpr caffe2rt::ArgumentSpec<float> kLeast{"least", 0.0f,
+                                               "the least value that an element counts"};
+
 template <class Context>
 class ClampSumOp final : public caffe2rt::Operator<Context> {
  public:
   ClampSumOp(const caffe2rt::OperatorDef& def, caffe2rt::Workspace* ws)
-      : caffe2rt::Operator<Context>(def, ws),
-        least_(this->template GetSingleArgument<float>("least", 0.0f)) {}
+      : caffe2rt::Operator<Context>(def, ws), least_(this->ReadArgument(kLeast)) {}
 
   bool RunOnDevice() override {
     const caffe2rt::Tensor& x = this->Input(0);
@@ -33,7 +35,7 @@ class ClampSumOp final : public caffe2rt::Operator<Context> {
 OPERATOR_SCHEMA(ClampSum)
     .NumInputs(1)
     .NumOutputs(1)
-    .Arg("least", "the least value that an element counts", 0.0f)
+    .Arg(kLeast)
     .Input(0, "X", "float, any shape")
     .Output(0, "Y", "scalar")
     .TensorInferenceFunction([](const caffe2rt::OperatorDef&,
