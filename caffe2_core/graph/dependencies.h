@@ -26,9 +26,9 @@ namespace caffe2rt {
 // of at most one, so that all operators together have at most 2 predecessors for each input,
 // control input and output. Immutable, and so thread safe.
 //
-// What schemas declare is taken into account; those of built-in operators must have been registered
-// (EnsureBuiltinOperators). An input that its operator modifies (OpSchema::ModifiesInputs) is
-// written, and may be in the same memory as the outputs from then on (Alias).
+// What schemas declare is taken into account. An input that its operator modifies
+// (OpSchema::ModifiesInputs) is written, and may be in the same memory as the outputs from then on
+// (Alias).
 class NetDependencies : public NetBlobs {
  public:
   using BlobPair = std::pair<uint32_t, uint32_t>;

@@ -123,5 +123,10 @@ BROADCAST(float)
 BROADCAST(double)
 BROADCAST(int32_t)
 BROADCAST(int64_t)
+#undef ZIP
+#undef OF_NUMBERS
+#undef OF_BITS
+#undef COMPARE
+#undef BROADCAST
 
 }  // namespace caffe2rt::math::internal

@@ -133,5 +133,6 @@ PICTURES(float)
 PICTURES(double)
 PICTURES(int32_t)
 PICTURES(uint8_t)
+#undef PICTURES
 
 }  // namespace caffe2rt::math::internal

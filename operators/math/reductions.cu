@@ -203,5 +203,8 @@ NUMBERS(int32_t)
 NUMBERS(int64_t)
 MOMENTS(float)
 MOMENTS(double)
+#undef REDUCE
+#undef NUMBERS
+#undef MOMENTS
 
 }  // namespace caffe2rt::math::internal

@@ -103,5 +103,11 @@ SET(int64_t)
 SET(float16)
 SET(float)
 SET(double)
+#undef MAP
+#undef UPDATE
+#undef SET
+#undef OF_FLOATS
+#undef OF_NUMBERS
+#undef WITH_FACTOR
 
 }  // namespace caffe2rt::math::internal

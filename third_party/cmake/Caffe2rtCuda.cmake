@@ -70,8 +70,11 @@ function(caffe2rt_cuda_sources)
     caffe2rt_unity_group(caffe2_cuda_objects ${CMAKE_CURRENT_SOURCE_DIR}/${source})
     if(source MATCHES "\\.cu$" AND CAFFE2RT_CUDA_AS_CXX)
       set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source}
-        TARGET_DIRECTORY caffe2_cuda_objects
-        PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++" SKIP_PRECOMPILE_HEADERS ON)
+        TARGET_DIRECTORY caffe2_cuda_objects PROPERTIES LANGUAGE CXX SKIP_PRECOMPILE_HEADERS ON)
+      if(NOT CAFFE2RT_UNITY_LIBRARY)  # the source of a unity build is C++ by its name
+        set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source}
+          TARGET_DIRECTORY caffe2_cuda_objects PROPERTIES COMPILE_OPTIONS "-x;c++")
+      endif()
     endif()
   endforeach()
 endfunction()
