@@ -40,6 +40,11 @@ option(CAFFE2RT_PCH "Precompile the headers that most sources share" OFF)
 option(CAFFE2RT_UNITY_LIBRARY "Compile the library's folders as one source each" OFF)
 option(CAFFE2RT_UNITY_TESTS "Compile the sources of a test program together" OFF)
 
+# In a unity build g++ takes each source for a header, whose types should have no members of unnamed namespaces.
+if(CAFFE2RT_UNITY_LIBRARY OR CAFFE2RT_UNITY_TESTS)
+  target_compile_options(caffe2rt_flags INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")
+endif()
+
 # Sources of the current folder, in one unity group. The optimiser gets sources with vector code one at a time: what it
 # inlines depends on the size of the whole.
 function(caffe2rt_unity_group target)
