@@ -3,7 +3,6 @@
 //
 // INITIALIZED -> SCHEDULED (Record) -> SUCCESS or FAILED (the device got there, or SetFinished).
 // Reset goes back. The behaviour per device type comes from a table that each context fills once.
-// Section 14 of Caffe2's core.
 
 #include <functional>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
 // Gradient makers: from one forward operator, and the names of its outputs' gradients, to the
-// operators that compute its inputs' gradients. Section 18 of Caffe2's core.
+// operators that compute its inputs' gradients.
 //
 //   class GetScaleGradient : public GradientMakerBase {
 //     using GradientMakerBase::GradientMakerBase;

@@ -1,6 +1,6 @@
 #pragma once
 // OpSchema: what an operator type takes and gives: arity, in-place rules, arguments, shape
-// inference, documentation. Section 17 of Caffe2's core.
+// inference, documentation.
 //
 //   RegisterSchema("ChannelShuffle", __FILE__)          // built-in operators
 //       .NumInputs(1).NumOutputs(1)

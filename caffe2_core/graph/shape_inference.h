@@ -1,6 +1,6 @@
 #pragma once
 // Shapes and types of the blobs of nets, told from the schemas of their operators without running
-// anything. Section 17 of Caffe2's core, "Net-level inference".
+// anything.
 //
 //   ShapeMap shapes = {{"data", CreateTensorShape(std::vector<int64_t>{1, 3, 224, 224},
 //   TensorProto::FLOAT)}}; InferBlobShapesAndTypes({&init_net, &predict_net}, &shapes);     //

@@ -1,5 +1,5 @@
 #pragma once
-// Nets: lists of operators bound to the blobs of a workspace. Sections 11 and 12 of Caffe2's core.
+// Nets: lists of operators bound to the blobs of a workspace.
 
 #include <functional>
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-// Which operators there are, and how one is made from its OperatorDef. Section 16 of Caffe2's core.
+// Which operators there are, and how one is made from its OperatorDef.
 //
 // One registry per process and device type. Built-in operators are registered by explicit calls on
 // the first use:

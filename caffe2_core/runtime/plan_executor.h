@@ -1,5 +1,5 @@
 #pragma once
-// Plans: nets and the steps that run them. Section 10 of Caffe2's core; every field of
+// Plans: nets and the steps that run them. Every field of
 // ExecutionStep works.
 
 #include <functional>

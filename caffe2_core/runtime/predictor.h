@@ -1,6 +1,5 @@
 #pragma once
-// Predictor: an init net and a predict net as a function from tensors to tensors. Section 25 of
-// Caffe2's core.
+// Predictor: an init net and a predict net as a function from tensors to tensors.
 //
 //   Predictor predictor(init_net, predict_net);
 //   std::vector<Tensor> out;

@@ -1,5 +1,5 @@
 #pragma once
-// Observers that count and time runs. Section 20 of Caffe2's core.
+// Observers that count and time runs.
 //
 //   auto* timer = static_cast<const
 //   TimeObserver*>(net->AttachObserver(std::make_unique<TimeObserver>(net))); net->Run();

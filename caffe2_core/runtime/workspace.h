@@ -1,5 +1,5 @@
 #pragma once
-// Workspace: named blobs, and the nets that run over them. Section 9 of Caffe2's core.
+// Workspace: named blobs, and the nets that run over them.
 //
 //   Workspace ws;
 //   ws.RunNetOnce(init_net);                                        // fills the weights

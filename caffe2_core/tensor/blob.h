@@ -1,6 +1,5 @@
 #pragma once
-// Blob: one object of any type under a name of a workspace; mostly a Tensor. Section 3 of Caffe2's
-// core.
+// Blob: one object of any type under a name of a workspace; mostly a Tensor.
 //
 //   blob.GetMutable<int>();                       // creates an int, replaces what was there
 //   blob.Reset(new std::vector<int>(3));          // takes ownership

@@ -1,5 +1,5 @@
 #pragma once
-// Tensor: a shape, an element type and shared memory on one device. Section 4 of Caffe2's core.
+// Tensor: a shape, an element type and shared memory on one device.
 //
 //   Tensor t(CPU);
 //   t.Resize(1, 3, 224, 224);              // shape only
