@@ -2,7 +2,8 @@
 #
 #   caffe2rt_sources(a.cc b.cc)                     adds sources of this folder to libcaffe2rt
 #   caffe2rt_link_all(target)                       links all of libcaffe2rt into a program
-#   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...] [THREADS])   a GoogleTest program and its tests
+#   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...] [COST n] [THREADS])   a GoogleTest program and its tests
+#   caffe2rt_test_headers(target)                   precompiles the headers that test programs share
 add_library(caffe2rt_flags INTERFACE)
 # Flags of C++ sources; those of CUDA are caffe2rt_cuda_flags.
 target_compile_options(caffe2rt_flags INTERFACE -Wall -Wextra $<$<BOOL:${CAFFE2RT_WERROR}>:-Werror>)
@@ -36,7 +37,7 @@ endif()
 option(CAFFE2RT_PCH "Precompile the headers that most sources share" OFF)
 
 # Unity builds compile the sources of a folder (of a test program: eight at a time) as one, in about a third of the time. The
-# presets use them, but for the library of debug: that tree and tests/coverage.sh compile each source alone.
+# presets use them; tests/coverage.sh compiles each source alone.
 option(CAFFE2RT_UNITY_LIBRARY "Compile the library's folders as one source each" OFF)
 option(CAFFE2RT_UNITY_TESTS "Compile the sources of a test program together" OFF)
 
@@ -105,31 +106,35 @@ if(CAFFE2RT_SANITIZE MATCHES thread)
   set(CAFFE2RT_THREAD_TESTS_ONLY ON)
 endif()
 
-# The first test program precompiles the headers that all share, the others take them from it. Under a sanitizer ctest runs a
-# program at once, because its start costs more than most tests. THREADS: it starts threads, as every program on the fake CUDA
-# does (cudart_fake among LIBS).
-function(caffe2rt_test name)
-  cmake_parse_arguments(arg "THREADS" "" "SOURCES;LIBS;LABELS" ${ARGN})
-  add_executable(${name} ${arg_SOURCES})
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ${CAFFE2RT_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 8)
-  if(CAFFE2RT_PCH)
-    get_property(owner GLOBAL PROPERTY caffe2rt_test_headers_owner)
-    if(owner)
-      target_precompile_headers(${name} REUSE_FROM ${owner})
-    else()
-      target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>
-        ${PROJECT_SOURCE_DIR}/tests/support/operator_test.h)
-      set_property(GLOBAL PROPERTY caffe2rt_test_headers_owner ${name})
-    endif()
+# The first test program precompiles the headers that all share, the others take them from it.
+function(caffe2rt_test_headers name)
+  if(NOT CAFFE2RT_PCH)
+    return()
   endif()
+  get_property(owner GLOBAL PROPERTY caffe2rt_test_headers_owner)
+  if(owner)
+    target_precompile_headers(${name} REUSE_FROM ${owner})
+  else()
+    target_precompile_headers(${name} PRIVATE <gmock/gmock.h> <gtest/gtest.h>
+      ${PROJECT_SOURCE_DIR}/tests/support/operator_test.h)
+    set_property(GLOBAL PROPERTY caffe2rt_test_headers_owner ${name})
+  endif()
+endfunction()
+
+# Under a sanitizer ctest runs a program at once, because its start costs more than most tests; programs with a COST come first,
+# so that none of them runs alone at the end. THREADS: it starts threads, as every program on the fake CUDA does (cudart_fake
+# among LIBS).
+function(caffe2rt_test name)
+  cmake_parse_arguments(arg "THREADS" "COST" "SOURCES;LIBS;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  caffe2rt_test_headers(${name})
   target_link_libraries(${name} PRIVATE caffe2rt caffe2rt_flags caffe2rt_test_support GTest::gmock ${arg_LIBS})
-  # Compiles in less time; what is tested is the library, which has all of the optimiser.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
-  target_compile_definitions(${name} PRIVATE CAFFE2RT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                                             CAFFE2RT_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  set(labels)
+  set(properties)
   if(arg_LABELS)
-    set(labels LABELS "${arg_LABELS}")
+    list(APPEND properties LABELS "${arg_LABELS}")
+  endif()
+  if(arg_COST)
+    list(APPEND properties COST ${arg_COST})
   endif()
   if(CAFFE2RT_THREAD_TESTS_ONLY AND NOT arg_THREADS AND NOT "cudart_fake" IN_LIST arg_LIBS
      AND NOT "caffe2rt_test_cuda" IN_LIST arg_LIBS)
@@ -138,9 +143,9 @@ function(caffe2rt_test name)
   endif()
   if(CAFFE2RT_SANITIZE)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 900 ${labels})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900 ${properties})
   else()
     gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST
-                         PROPERTIES TIMEOUT 300 ${labels})
+                         PROPERTIES TIMEOUT 300 ${properties})
   endif()
 endfunction()

@@ -79,7 +79,8 @@ TEST(DeviceWaitsTest, AtTheEndAreForAllThatIsLeft) {
   const std::string net = Op(R"(type: "Relu" input: "a" output: "b")") +
                           OnCPU(R"(type: "Relu" input: "x" output: "y")") +
                           Op(R"(type: "Relu" input: "b" output: "c")");
-  const DeviceWaits waits = Net(net).Plan(InOrderOfNet(3));
+  const Net planned(net);
+  const DeviceWaits waits = planned.Plan(InOrderOfNet(3));
   EXPECT_TRUE(waits.before.empty());
   EXPECT_FALSE(waits.AreBefore(1));
   EXPECT_EQ(Text(waits), "end: 0-2");
