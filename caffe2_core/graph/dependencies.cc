@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <numeric>
+#include <set>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
@@ -22,6 +23,7 @@ struct Effects {
   std::vector<uint32_t> modified;  // inputs of all operators that are written, one after the other
   std::vector<size_t> ends = {0};  // of each operator's
   std::vector<NetDependencies::BlobPair> same_memory;
+  std::vector<uint32_t> written;  // outputs that do not merely share an input's memory
 
   std::span<const uint32_t> modified_by(size_t op) const {
     return {modified.data() + ends[op], ends[op + 1] - ends[op]};
@@ -34,15 +36,20 @@ Effects EffectsOf(const NetDef& net, const NetBlobs& blobs) {
     const std::string& type = net.op(static_cast<int>(op)).type();
     const OpSchema* const schema = OpSchemaRegistry::Schema(type);
     const std::span<const uint32_t> inputs = blobs.inputs(op), outputs = blobs.outputs(op);
-    bool modifies = false;
-    for (size_t i = 0; schema != nullptr && i < inputs.size(); ++i) {
-      if (!schema->modifies_input(static_cast<int>(i))) continue;
-      effects.modified.push_back(inputs[i]);
-      if (!outputs.empty()) effects.same_memory.emplace_back(inputs[i], outputs[0]);
-      modifies = true;
+    std::set<size_t> sharing;  // outputs
+    if (schema != nullptr) {
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (schema->modifies_input(static_cast<int>(i))) effects.modified.push_back(inputs[i]);
+      }
+      for (const auto& [input, output] : schema->shared_memory()) {
+        const size_t in = static_cast<size_t>(input), out = static_cast<size_t>(output);
+        if (in >= inputs.size() || out >= outputs.size()) continue;
+        effects.same_memory.emplace_back(inputs[in], outputs[out]);
+        sharing.insert(out);
+      }
     }
-    for (size_t i = 1; modifies && i < outputs.size(); ++i) {
-      effects.same_memory.emplace_back(outputs[i], outputs[0]);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!sharing.contains(i)) effects.written.push_back(outputs[i]);
     }
     effects.ends.push_back(effects.modified.size());
   }
@@ -120,6 +127,8 @@ NetDependencies::NetDependencies(const NetDef& net, std::span<const BoundBlobs> 
 void NetDependencies::Build(const NetDef& net) try {
   Effects effects = EffectsOf(net, *this);
   memory_ = MergedMemory(size(), effects.same_memory);
+  memory_written_.resize(size());
+  for (const uint32_t blob : effects.written) memory_written_[memory_[blob]] = true;
   Ordering ordering(size());
   predecessor_ends_ = {0};
   for (uint32_t op = 0; op < num_operators(); ++op) {

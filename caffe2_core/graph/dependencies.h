@@ -26,9 +26,9 @@ namespace caffe2rt {
 // of at most one, so that all operators together have at most 2 predecessors for each input,
 // control input and output. Immutable, and so thread safe.
 //
-// What schemas declare is taken into account. An input that its operator modifies
-// (OpSchema::ModifiesInputs) is written, and may be in the same memory as the outputs from then on
-// (Alias).
+// What schemas declare is taken into account: an input that its operator modifies
+// (OpSchema::ModifiesInputs) is written, and blobs that share memory (OpSchema::OutputSharesInput)
+// are ordered as one.
 class NetDependencies : public NetBlobs {
  public:
   using BlobPair = std::pair<uint32_t, uint32_t>;
@@ -50,6 +50,9 @@ class NetDependencies : public NetBlobs {
   uint32_t memory(uint32_t blob) const { return memory_[blob]; }
   // The pairs from which that follows, in the order of the operators.
   const std::vector<BlobPair>& same_memory() const { return same_memory_; }
+  // Whether an operator writes an output into the blob's memory. An output that shares the memory
+  // of an input is not written by that, and an input that is modified is no output.
+  bool is_memory_written(uint32_t blob) const { return memory_written_[memory_[blob]]; }
 
   // THROWS unless `order` has the position of every operator once, after all of its predecessors.
   void CheckOrder(std::span<const size_t> order) const;
@@ -58,7 +61,8 @@ class NetDependencies : public NetBlobs {
   void Build(const NetDef& net);
 
   std::vector<BlobPair> same_memory_;
-  std::vector<uint32_t> memory_;  // by blob
+  std::vector<uint32_t> memory_;       // by blob
+  std::vector<bool> memory_written_;  // by memory
   std::vector<uint32_t> predecessors_;
   std::vector<size_t> predecessor_ends_;  // of each operator's, after a 0
 };

@@ -202,6 +202,10 @@ OpSchema& OpSchema::ModifiesInputs(std::set<int> indices) {
   modified_inputs_ = std::move(indices);
   return *this;
 }
+OpSchema& OpSchema::OutputSharesInput(int input, int output) {
+  shared_memory_.emplace(input, output);
+  return *this;
+}
 OpSchema& OpSchema::AccessesUnlistedBlobs(std::function<bool(const OperatorDef&)> accesses) {
   accesses_unlisted_blobs_ = std::move(accesses);
   return *this;

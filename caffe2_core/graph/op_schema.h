@@ -173,6 +173,8 @@ class OpSchema {
   OpSchema& SynchronizedOutputs(std::set<int> indices);
   // The operator changes the objects in these inputs without synchronization.
   OpSchema& ModifiesInputs(std::set<int> indices);
+  // The output shares the memory of the input, so that writing one changes the other (Alias).
+  OpSchema& OutputSharesInput(int input, int output);
   // Whether an operator with these arguments accesses blobs that are neither inputs nor outputs and
   // that are only known when it runs.
   OpSchema& AccessesUnlistedBlobs(std::function<bool(const OperatorDef&)> accesses);
@@ -214,6 +216,8 @@ class OpSchema {
   bool input_is_synchronized(int i) const { return synchronized_inputs_.contains(i); }
   bool output_is_synchronized(int i) const { return synchronized_outputs_.contains(i); }
   bool modifies_input(int i) const { return modified_inputs_.contains(i); }
+  // Pairs of an input and an output.
+  const std::set<std::pair<int, int>>& shared_memory() const { return shared_memory_; }
   bool accesses_unlisted_blobs(const OperatorDef& def) const {
     return accesses_unlisted_blobs_ && accesses_unlisted_blobs_(def);
   }
@@ -241,6 +245,7 @@ class OpSchema {
   bool inputs_can_cross_devices_ = false, private_ = false, any_argument_ = false;
   bool accesses_files_ = false;
   std::set<int> synchronized_inputs_, synchronized_outputs_, modified_inputs_;
+  std::set<std::pair<int, int>> shared_memory_;
   std::function<bool(const OperatorDef&)> accesses_unlisted_blobs_;
   std::function<bool(int)> inputs_allowed_ = [](int) { return true; };
   std::function<bool(int)> outputs_allowed_ = [](int) { return true; };

@@ -1,5 +1,6 @@
 #include "caffe2_core/runtime/plan_uses.h"
 
+#include <algorithm>
 #include <set>
 
 #include "caffe2_core/graph/dependencies.h"
@@ -17,6 +18,12 @@ bool AccessesUnlistedBlobs(const OpSchema* schema, const OperatorDef& op) {
   } catch (...) {  // arguments that its constructor will not accept either
     return true;
   }
+}
+
+bool SharesInput(const OpSchema& schema, int input) {
+  const auto& shared = schema.shared_memory();
+  return std::any_of(shared.begin(), shared.end(),
+                     [input](const auto& pair) { return pair.first == input; });
 }
 
 class NetWalk {
@@ -64,6 +71,7 @@ class NetWalk {
       }
       if (schema != nullptr && schema->input_is_synchronized(i)) use = kReadsSynchronized;
       if (schema != nullptr && schema->modifies_input(i)) use = kWrites;
+      if (schema != nullptr && SharesInput(*schema, i)) use = kWrites;  // with who writes the output
       uses_.blobs[op.input(i)] |= use;
     }
     if (uses_.unlisted.empty() && AccessesUnlistedBlobs(schema, op)) uses_.unlisted = op.type();

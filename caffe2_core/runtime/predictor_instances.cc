@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <exception>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/dependencies.h"
 #include "caffe2_core/graph/device_fallback.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
@@ -18,24 +18,14 @@
 namespace caffe2rt {
 namespace {
 
-// Blob names that operators of the net write. What is written through an alias counts.
+// Blobs that are outputs of operators, and blobs that share memory with one that is written.
 std::unordered_set<std::string> WrittenBy(const NetDef& net) {
-  std::unordered_set<std::string> written, aliases;
-  std::unordered_multimap<std::string, std::string> sources;  // of aliases
-  for (const OperatorDef& op : net.op()) {
-    const bool is_alias = op.type() == "Alias" && op.input_size() == 1 && op.output_size() == 1;
-    if (is_alias) sources.emplace(op.output(0), op.input(0));
-    (is_alias ? aliases : written).insert(op.output().begin(), op.output().end());
+  const NetDependencies blobs(net);
+  std::unordered_set<std::string> written;
+  for (uint32_t blob = 0; blob < blobs.size(); ++blob) {
+    const bool is_output = blobs.first_writer(blob) != NetBlobs::kNone;
+    if (is_output || blobs.is_memory_written(blob)) written.insert(blobs.name(blob));
   }
-  std::vector<std::string> to_follow(written.begin(), written.end());
-  while (!to_follow.empty()) {
-    const auto [begin, end] = sources.equal_range(to_follow.back());
-    to_follow.pop_back();
-    for (auto it = begin; it != end; ++it) {
-      if (written.insert(it->second).second) to_follow.push_back(it->second);
-    }
-  }
-  written.merge(aliases);
   return written;
 }
 

@@ -43,8 +43,7 @@ void RegisterCopies() {
   RegisterCopy("StopGradient", 1, "Y = X; gradients end here.", true);
   RegisterCopy("NegateGradient", 1, "Y = X; its gradient is negated.", true);
 
-  // Who writes Y writes X.
-  CopySchema("Alias", 1, "Y = X, in the same memory.").ModifiesInputs({0});
+  CopySchema("Alias", 1, "Y = X, in the same memory.").OutputSharesInput(0, 0);
   RegisterCpuOperator<AliasOp<CPUContext>>("Alias", __FILE__);
 
   RegisterSchema("ZeroGradient", __FILE__)

@@ -18,8 +18,12 @@ using testing::IsEmpty;
 
 using Predecessors = std::vector<std::vector<uint32_t>>;
 
-OPERATOR_SCHEMA(DependenciesTestAlias).NumInputs(1).NumOutputs(1, 2).ModifiesInputs({0});
-OPERATOR_SCHEMA(DependenciesTestChange).NumInputs(2).NumOutputs(0).ModifiesInputs({1});
+OPERATOR_SCHEMA(DependenciesTestAlias)
+    .NumInputs(1)
+    .NumOutputs(1, 2)
+    .OutputSharesInput(0, 0)
+    .OutputSharesInput(0, 1);
+OPERATOR_SCHEMA(DependenciesTestChange).NumInputs(2).NumOutputs(0, 1).ModifiesInputs({1});
 
 Predecessors Of(const NetDependencies& dependencies) {
   Predecessors found;
@@ -92,6 +96,10 @@ const Row kRows[] = {
      R"(op { output: "a" } op { input: "a" }
         op { type: "DependenciesTestChange" input: "b" input: "a" } op { input: "a" } op { input: "b" })",
      {{}, {0}, {0, 1}, {2}, {}}},
+    {"ModifiedInputIsNotTheOutput",
+     R"(op { type: "DependenciesTestChange" input: "b" input: "a" output: "c" }
+        op { input: "c" } op { input: "a" } op { output: "c" } op { output: "a" })",
+     {{}, {0}, {0}, {0, 1}, {0, 2}}},
     // b and c are the memory of a.
     {"Alias",
      R"(op { output: "a" }
@@ -121,11 +129,27 @@ TEST(NetDependenciesTest, KnowsBlobsOfOneMemory) {
     op { type: "DependenciesTestAlias" input: "d" output: "e" })");
   const NetDependencies dependencies(net);  // a b c d e are 0 to 4
   EXPECT_THAT(dependencies.same_memory(),
-              ElementsAre(std::pair(0, 1), std::pair(2, 1), std::pair(3, 4)));
+              ElementsAre(std::pair(0, 1), std::pair(0, 2), std::pair(3, 4)));
   EXPECT_EQ(dependencies.memory(1), dependencies.memory(0));
   EXPECT_EQ(dependencies.memory(2), dependencies.memory(0));
   EXPECT_EQ(dependencies.memory(3), dependencies.memory(4));
   EXPECT_NE(dependencies.memory(3), dependencies.memory(0));
+}
+
+TEST(NetDependenciesTest, KnowsWhichMemoryIsWritten) {
+  const NetDef net = ParseNet(R"(
+    op { type: "DependenciesTestAlias" input: "a" output: "b" }
+    op { type: "DependenciesTestAlias" input: "b" output: "c" }
+    op { type: "Relu" input: "c" output: "c" }
+    op { type: "DependenciesTestAlias" input: "d" output: "e" }
+    op { type: "DependenciesTestChange" input: "f" input: "g" })");
+  const NetDependencies dependencies(net);
+  for (const char* written : {"a", "b", "c"}) {
+    EXPECT_TRUE(dependencies.is_memory_written(dependencies.Find(written))) << written;
+  }
+  for (const char* unwritten : {"d", "e", "f", "g"}) {
+    EXPECT_FALSE(dependencies.is_memory_written(dependencies.Find(unwritten))) << unwritten;
+  }
 }
 
 TEST(NetDependenciesTest, KnowsBlobsOfOneMemoryWhateverIsMergedFirst) {
