@@ -1,5 +1,6 @@
 #pragma once
-// The one declaration of an operator's argument: name, default, documentation and check.
+// The declaration of an operator argument: name, default, documentation and check. It is written
+// once and serves the constructor, the schema and inference functions.
 //
 //   inline constexpr ArgumentSpec<float> kAlpha{"alpha", 0.01f, "slope for x < 0"};
 //   inline constexpr ArgumentSpec<int> kGroup{
@@ -10,7 +11,8 @@
 //   RegisterSchema("LeakyRelu", __FILE__).Arg(kAlpha)   // for documentation and `caffe2 check`
 //   ArgumentHelper(def).Read(kAlpha)                    // in inference functions, gradient makers
 //
-// Plain constants without protobuf, so that tables of element functions can hold them in .cu files.
+// Declarations are plain constants without protobuf, so that tables of element functions can
+// contain them in .cu files.
 
 #include <string>
 #include <type_traits>
@@ -18,11 +20,12 @@
 
 namespace caffe2rt {
 
-// What a value must be: a test, and words for the error: "argument "group" is 0, want above 0".
+// A condition on the value, and its description for the error message:
+// argument "group" is 0, want above 0
 template <class T>
 struct ArgumentCheck {
   using Value = std::conditional_t<std::is_arithmetic_v<T>, T, const T&>;
-  bool (*holds)(Value) = nullptr;  // null: every value
+  bool (*holds)(Value) = nullptr;  // null: every value is valid
   const char* want = nullptr;
 };
 
@@ -37,10 +40,10 @@ constexpr auto ZeroArgument() {
 }
 }  // namespace internal
 
-// Names of declarations in headers must differ across the library: two constants of one name would
-// be one variable to the linker.
+// A single argument. T is any type that ArgumentHelper::GetSingleArgument supports, except NetDef.
 //
-// T: the types of ArgumentHelper::GetSingleArgument but NetDef.
+// Declarations in headers are inline variables, so their names must be unique in the library: the
+// linker would merge two of the same name.
 template <class T>
 struct ArgumentSpec {
   using Default = std::conditional_t<std::is_same_v<T, std::string>, const char*, T>;
@@ -49,10 +52,10 @@ struct ArgumentSpec {
   Default default_value = internal::ZeroArgument<T>();
   const char* doc = "";
   ArgumentCheck<T> check{};
-  bool required = false;  // reading it THROWS where it is missing; the default means nothing
+  bool required = false;  // reading THROWS if the argument is missing; default_value is not used
 };
 
-// A list; empty by default.
+// A list of values. The default is the empty list.
 template <class T>
 struct RepeatedArgumentSpec {
   const char* name;

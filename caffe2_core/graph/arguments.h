@@ -1,14 +1,14 @@
 #pragma once
-// Arguments of operators and nets, and small builders of OperatorDefs. Caffe2's names; sections 15
-// and 28 of its core.
+// Reading the arguments of operators and nets, and building OperatorDefs. The names are Caffe2's.
 //
 //   const ArgumentHelper args(def);
 //   const float alpha = args.GetSingleArgument<float>("alpha", 0.01f);
 //   const std::vector<int> kernels = args.GetRepeatedArgument<int>("kernels");
 //
 // T is one of float, double, bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
-// size_t, std::string, NetDef. A single argument in the wrong field THROWS; a repeated one gives an
-// empty list, as the original does. An integer that does not fit THROWS.
+// size_t, std::string, NetDef. As in Caffe2, reading a single argument whose value is in the field
+// of another type THROWS, while reading such a repeated argument returns an empty list. An integer
+// that is out of range for T THROWS; for bool, every value but 0 is true.
 
 #include <map>
 #include <string>
@@ -21,8 +21,8 @@
 
 namespace caffe2rt {
 
-// Nets in arguments are followed this deep. A proto from a file nests no deeper; one made in memory
-// may.
+// The depth to which nets nested in arguments are processed. A proto that is parsed from a file is
+// never nested deeper; one built in memory may be.
 inline constexpr int kMaxNetDepth = 64;
 
 template <class Def>
@@ -30,8 +30,9 @@ concept OperatorOrNet = std::is_same_v<Def, OperatorDef> || std::is_same_v<Def, 
 
 class ArgumentHelper {
  public:
-  // Keeps pointers into `def`, which must outlive the helper. THROWS when a name comes twice with
-  // different contents (for a net: at all).
+  // Keeps pointers into `def`, which must outlive the helper. THROWS if two arguments of an
+  // operator have the same name and different contents, or if two arguments of a net have the same
+  // name.
   explicit ArgumentHelper(const OperatorDef& def);
   explicit ArgumentHelper(const NetDef& def);
 
@@ -41,7 +42,7 @@ class ArgumentHelper {
   template <class T>
   std::vector<T> GetRepeatedArgument(const std::string& name,
                                      const std::vector<T>& default_value = {}) const;
-  // The value of a declared argument. THROWS where it is missing and required, or fails its check.
+  // The value of a declared argument. THROWS if it is required and missing, or fails its check.
   template <class T>
   T Read(const ArgumentSpec<T>& spec) const;
   template <class T>
@@ -49,17 +50,19 @@ class ArgumentHelper {
   template <class Spec>
   requires requires(const Spec& spec) { spec.required; }
   bool HasArgument(const Spec& spec) const { return HasArgument(std::string(spec.name)); }
-  // The argument is there and a single one of this type.
+  // Whether the argument is present and holds a single value in the field for T.
   template <class T>
   bool HasSingleArgumentOfType(const std::string& name) const;
-  // A message serialized into the string field. THROWS when the argument is missing or does not
-  // parse.
+  // Parses a message that is serialized in the string field. THROWS if the argument is missing or
+  // does not parse.
   template <class Message>
   Message GetMessageArgument(const std::string& name) const {
     Message message;
     ParseMessage(name, &message);
     return message;
   }
+  // Parses the messages that are serialized in the strings field; none if the argument is missing.
+  // THROWS if one does not parse.
   template <class Message>
   std::vector<Message> GetRepeatedMessageArgument(const std::string& name) const {
     std::vector<Message> messages(CountStrings(name));
@@ -83,7 +86,7 @@ class ArgumentHelper {
   }
 
  private:
-  // Whether to read the argument; THROWS where it is missing and required.
+  // Whether the argument is present. THROWS if it is required and missing.
   bool IsGiven(const char* name, bool required) const;
   void ParseMessage(const std::string& name, google::protobuf::MessageLite* message) const;
   void ParseMessage(const std::string& name, int index,
@@ -114,9 +117,9 @@ std::vector<T> ArgumentHelper::Read(const RepeatedArgumentSpec<T>& spec) const {
   return values;
 }
 
-// --- builders ---
+// --- Builders ---
 
-// T as above, or std::vector of it; const char* makes a string.
+// T is one of the types above or a std::vector of one.
 template <class T>
 Argument MakeArgument(const std::string& name, const T& value);
 template <class T>
@@ -132,7 +135,7 @@ OperatorDef CreateOperatorDef(const std::string& type, const std::string& name,
                               const DeviceOption& device_option = {},
                               const std::string& engine = "");
 
-// The device option in place of the arguments.
+// Overload with a device option and no arguments.
 template <class Device, class = std::enable_if_t<std::is_same_v<Device, DeviceOption>>>
 OperatorDef CreateOperatorDef(const std::string& type, const std::string& name,
                               const std::vector<std::string>& inputs,
@@ -140,33 +143,37 @@ OperatorDef CreateOperatorDef(const std::string& type, const std::string& name,
                               const std::string& engine = "") {
   return CreateOperatorDef(type, name, inputs, outputs, {}, device_option, engine);
 }
-// Names in other containers of strings.
+// Overload for names in other containers of strings.
 template <class Inputs, class Outputs, class... Rest>
 requires(!std::is_same_v<Inputs, std::vector<std::string>> ||
-         !std::is_same_v<Outputs, std::vector<std::string>>) OperatorDef
-    CreateOperatorDef(const std::string& type, const std::string& name, const Inputs& inputs,
-                      const Outputs& outputs, const Rest&... rest) {
+         !std::is_same_v<Outputs, std::vector<std::string>>)
+OperatorDef CreateOperatorDef(const std::string& type, const std::string& name,
+                              const Inputs& inputs, const Outputs& outputs, const Rest&... rest) {
   return CreateOperatorDef(type, name, std::vector<std::string>(inputs.begin(), inputs.end()),
                            std::vector<std::string>(outputs.begin(), outputs.end()), rest...);
 }
 
 bool HasInput(const OperatorDef& op, const std::string& input);
 bool HasOutput(const OperatorDef& op, const std::string& output);
-// THROWS when there is none.
+// The argument with this name. THROWS if there is none.
 const Argument& GetArgument(const OperatorDef& def, const std::string& name);
 const Argument& GetArgument(const NetDef& def, const std::string& name);
-// Null when there is none.
+// The argument with this name, or null if there is none.
 const Argument* GetArgumentPtr(const OperatorDef& def, const std::string& name);
 const Argument* GetArgumentPtr(const NetDef& def, const std::string& name);
-// The argument of that name, made when it is not there; with create_if_missing false null then.
+// The argument with this name. If there is none, appends an empty one, or returns null if
+// `create_if_missing` is false.
 Argument* GetMutableArgument(const std::string& name, bool create_if_missing, OperatorDef* def);
 Argument* GetMutableArgument(const std::string& name, bool create_if_missing, NetDef* def);
+// Whether field `i` of the argument is not 0; `default_value` if there is no such argument.
 bool GetFlagArgument(const OperatorDef& def, const std::string& name, bool default_value = false);
 bool GetFlagArgument(const NetDef& def, const std::string& name, bool default_value = false);
 
-// Same device type, id and NUMA node (the seed and the rest do not matter).
+// Whether device type, device id, node name and NUMA node are equal. The other fields, such as the
+// random seed, are not compared.
 bool IsSameDevice(const DeviceOption& a, const DeviceOption& b);
-// The base with the fields that `override_with` sets laid over it.
+// `base`, with each field that `override_with` sets replaced by its value. The lists extra_info are
+// concatenated.
 DeviceOption MergeDeviceOption(const DeviceOption& base, const DeviceOption& override_with);
 
 }  // namespace caffe2rt

@@ -1,15 +1,17 @@
 #pragma once
-// The seam between caffe2_core and the operators that come with the library.
+// The interface between caffe2_core and the built-in operators.
 
 namespace caffe2rt {
 
-// Registers schemas, gradient makers and CPU operators of every built-in operator. Generated from
-// the operator rows of operators/*/CMakeLists.txt (operators/register.cc.in), so that whoever uses
-// a registry links them, from a static library too. Called by RegisterBuiltinOperatorsOnce alone.
+// Registers the schema, gradient maker and CPU implementation of every built-in operator. The
+// definition is generated from the operator rows of operators/*/CMakeLists.txt
+// (operators/register.cc.in). A program that uses a registry therefore links the operators, even
+// from a static library. Only RegisterBuiltinOperatorsOnce may call it.
 void RegisterBuiltinOperators();
 
-// The same, and does nothing from the second call on. Thread safe. Look-ups in the registries of
-// schemas, gradient makers and operators call it; a Register function must not.
+// Calls RegisterBuiltinOperators on the first call and does nothing on later calls. Thread safe.
+// Look-ups in the registries of schemas, gradient makers and operators call it; functions that
+// register something must not.
 void RegisterBuiltinOperatorsOnce();
 
 }  // namespace caffe2rt

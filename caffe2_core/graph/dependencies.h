@@ -1,15 +1,19 @@
 #pragma once
-// Which operators of a net must come before which.
+// The order that data dependencies impose on the operators of a net.
 //
-//   0: FC    x w b -> y          predecessors: -
-//   1: Relu  y -> y              0        reads and writes what 0 wrote
-//   2: Copy  x -> z              -
-//   3: Fill  -> x                0, 2     writes what they read
-//   4: Copy  z -> u, control_input: "y"     1, 2
+//   operator                                   predecessors
+//   0: FC    x w b -> y                        none
+//   1: Relu  y -> y                            0      reads and writes the output of 0
+//   2: Copy  x -> z                            none
+//   3: Fill  -> x                              0, 2   overwrites a blob that they read
+//   4: Copy  z -> u, control_input: "y"        1, 2
 //
-// An operator comes after the one that wrote what it reads (control inputs count as reads), after
-// the one before it that wrote what it writes, and after those that have read that since. What is
-// neither read nor written by two operators, or is only read by both, does not order them.
+// Operator B must run after an earlier operator A if
+//   - B reads a blob and A is its last writer before B (control inputs count as reads),
+//   - B writes a blob and A is its last writer before B, or
+//   - B writes a blob and A reads it after its last write before B.
+// Two operators that have no blob in common, or that only read the blobs that they have in common,
+// impose no order on each other.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,49 +26,57 @@
 
 namespace caffe2rt {
 
-// Time and memory are linear in the size of the net: a read is behind at most one write and ahead
-// of at most one, so that all operators together have at most 2 predecessors for each input,
-// control input and output. Immutable, and so thread safe.
+// The predecessors of each operator, and the blobs that may share memory. Immutable after
+// construction, and therefore thread safe.
 //
-// What schemas declare is taken into account: an input that its operator modifies
-// (OpSchema::ModifiesInputs) is written, and blobs that share memory (OpSchema::OutputSharesInput)
-// are ordered as one.
+// Schemas are taken into account: an input that its operator modifies (OpSchema::ModifiesInputs)
+// counts as read and written, and blobs that share memory (OpSchema::OutputSharesInput) are ordered
+// as if they were one blob. Effects on anything else impose no order: files, random generators,
+// blobs that an operator finds by name at run time.
+//
+// Memory is linear in the size of the net, and time is linear up to a logarithmic factor: an access
+// has at most one write directly before it and at most one directly after it, so the lists of
+// predecessors have at most two entries in total for each input, control input and output.
 class NetDependencies : public NetBlobs {
  public:
   using BlobPair = std::pair<uint32_t, uint32_t>;
 
-  // See NetBlobs, also for what they REQUIRE and THROW.
+  // Parameters, requirements and exceptions are those of the NetBlobs constructors.
   explicit NetDependencies(const NetDef& net);
   NetDependencies(const NetDef& net, std::span<const BoundBlobs> bound);
   explicit NetDependencies(const NetDef&& net) = delete;
   NetDependencies(const NetDef&& net, std::span<const BoundBlobs> bound) = delete;
 
-  // Distinct, in ascending order. Those that follow from others may be among them: of 0 -> 1 -> 2,
-  // operator 2 may name 0 too.
+  // The operators that must run before operator `op`: distinct, in ascending order. Redundant
+  // entries are possible: in the chain 0 -> 1 -> 2, the list of operator 2 may contain 0 as well.
   std::span<const uint32_t> predecessors(size_t op) const {
     return {predecessors_.data() + predecessor_ends_[op],
             predecessor_ends_[op + 1] - predecessor_ends_[op]};
   }
 
-  // The memory of a blob: an index below size(), the same for blobs that may share memory.
+  // The index of the blob's memory, below size(). Blobs that may share memory have the same index.
   uint32_t memory(uint32_t blob) const { return memory_[blob]; }
-  // The pairs from which that follows, in the order of the operators.
+  // The (input, output) pairs of blobs that schemas declare to share memory, in the order of the
+  // operators. memory() is the transitive closure of these pairs.
   const std::vector<BlobPair>& same_memory() const { return same_memory_; }
-  // Whether an operator writes an output into the blob's memory. An output that shares the memory
-  // of an input is not written by that, and an input that is modified is no output.
+  // Whether any operator writes an output into the blob's memory. Outputs that share the memory of
+  // an input do not count, and neither do inputs that are modified.
   bool is_memory_written(uint32_t blob) const { return memory_written_[memory_[blob]]; }
 
-  // THROWS unless `order` has the position of every operator once, after all of its predecessors.
+  // THROWS unless `order` contains the position of every operator exactly once, after the positions
+  // of all of its predecessors.
   void CheckOrder(std::span<const size_t> order) const;
 
  private:
   void Build(const NetDef& net);
 
   std::vector<BlobPair> same_memory_;
-  std::vector<uint32_t> memory_;       // by blob
-  std::vector<bool> memory_written_;  // by memory
+  std::vector<uint32_t> memory_;      // indexed by blob
+  std::vector<bool> memory_written_;  // indexed by memory
+  // The lists of all operators, concatenated. The list of operator `op` is the range
+  // [predecessor_ends_[op], predecessor_ends_[op + 1]).
   std::vector<uint32_t> predecessors_;
-  std::vector<size_t> predecessor_ends_;  // of each operator's, after a 0
+  std::vector<size_t> predecessor_ends_;
 };
 
 }  // namespace caffe2rt

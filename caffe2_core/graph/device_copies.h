@@ -1,22 +1,29 @@
 #pragma once
-// Nets of several devices: the copies between them, put in by a graph pass.
+// A graph pass that inserts the copies between devices into a net.
 //
 //   BlobDevices blobs;
 //   NetDef init = InjectCrossDeviceCopies(init_net, &blobs);
-//   NetDef predict = InjectCrossDeviceCopies(predict_net, &blobs);   // knows where init left what
+//   NetDef predict = InjectCrossDeviceCopies(predict_net, &blobs);   // continues from init's state
 //
-// An operator that reads blob x on another device than where x is gets a copy of it: "x_cpu",
-// "x_gpu_1" for a GPU (blob_suffix of its descriptor), "x_counting_0" for a user's device type
-// named COUNTING. Operators that follow use the same copy, until x is written again. Outputs keep
-// their names. An output that is an input too, and whose input was copied, is the copy: from there
-// on that is the newest x. Who reads x where it was at first, and the end of the net when x is one
-// of its external inputs or outputs, gets it back under its own name.
+// If an operator reads blob x on a device where x is not, the pass inserts an operator that copies
+// x there. The copy is a blob named "x_cpu", "x_gpu_1" for a GPU (DeviceDescriptor::blob_suffix),
+// or "x_counting_0" for a user's device type named COUNTING. Later operators on that device read
+// the same copy until x is written again.
 //
-// Copies are CopyCPUToGPU under the destination, CopyGPUToCPU under the source and Copy under the
-// destination between GPUs; other device types have CopyFromCPUInput and EnsureCPUOutput in place
-// of the first two, and what goes from one type to another goes through the CPU.
+// Outputs keep their names, with one exception: if an operator updates x in place on a device that
+// is not x's own, its output is the copy on that device, which then holds the newest value of x. If
+// a later operator reads x on x's own device, the value is copied back under the name x. The same
+// happens at the end of the net if x is an external input or output. If the net lists no external
+// inputs, all blobs that it reads before it writes them count as such; if it lists no external
+// outputs, all blobs that it writes count.
 //
-// Two nets of one workspace that copy the same blob share the copy: they must not run at once.
+// CopyCPUToGPU runs on the destination, CopyGPUToCPU on the source, and Copy between two GPUs on
+// the destination. Device types without copy operators of their own use CopyFromCPUInput and
+// EnsureCPUOutput instead of the first two. A copy between two different device types, neither of
+// which is the CPU, goes through the CPU.
+//
+// Two nets of one workspace that copy the same blob share the copy, so they must not run at the
+// same time.
 
 #include <map>
 #include <string>
@@ -27,15 +34,15 @@
 
 namespace caffe2rt {
 
-// Where the newest values of blobs are, carried from net to net.
+// The devices that hold the newest value of each blob. Passed from net to net. Not thread safe.
 class BlobDevices {
  public:
-  // The newest value of `name` is on `device`, under its own name, and nowhere else.
+  // Records that the newest value of `name` is on `device`, under its own name, and nowhere else.
   void Place(const std::string& name, const DeviceOption& device);
-  // What is no tensor is never copied.
+  // Records that the blob holds an object that is not a tensor. Such a blob is never copied.
   void PlaceAnywhere(const std::string& name);
   bool Knows(const std::string& name) const { return blobs_.contains(name); }
-  // Every blob with a value that is not old, copies included, and its device.
+  // All blobs that hold a newest value, including copies, and the device of each.
   std::map<std::string, DeviceOption> BlobToDevice() const;
 
  private:
@@ -44,34 +51,34 @@ class BlobDevices {
     std::string name;
     DeviceOption device;
   };
-  // Invariant: unless `anywhere`, `newest` is not empty, and the holder on the place `home`, if
-  // there is one, has the blob's own name.
+  // Invariant: unless `anywhere` is set, `newest` is not empty, and newest[home], if present, has
+  // the blob's own name.
   struct BlobState {
-    bool anywhere = false;
-    DevicePlace home;
-    std::map<DevicePlace, Holder> newest;  // equal values
+    bool anywhere = false;                 // not a tensor: never copied
+    DevicePlace home;                      // where the blob under its own name is
+    std::map<DevicePlace, Holder> newest;  // the blobs that hold the newest value
   };
   std::map<std::string, BlobState> blobs_;
 };
 
 struct DeviceCopyOptions {
-  // An operator may make a blob anew on another device than where it is. Else it is an error: who
-  // fed the blob will look for it where it was.
+  // Whether an operator that does not read a blob may write it on another device than the blob is
+  // on. If false, this is an error, because the caller that fed the blob expects it to stay there.
   bool may_move_blobs = false;
 };
 
-// The net with copies, named `<name>_cross_device`. Blobs that `blobs` (null: none) does not know
-// are on the net's device when they are read before they are written. `blobs` is brought up to
-// date. THROWS naming the operator and the blob for one that is written on another device than
-// where it is without being an input.
+// Returns `net` with copies inserted, named `<name>_cross_device`, and updates `blobs` to the state
+// after the net. `blobs` may be null. A blob that is not in `blobs` and is read before it is
+// written is assumed to be on the device of the net. Unless options.may_move_blobs is set, THROWS
+// if an operator writes a blob that it does not read on another device than the blob is on.
 NetDef InjectCrossDeviceCopies(const NetDef& net, BlobDevices* blobs = nullptr,
                                const DeviceCopyOptions& options = {});
 
-// The same for nets that run one after the other.
+// Applies InjectCrossDeviceCopies to nets that run one after the other.
 std::vector<NetDef> InjectDeviceCopiesAmongNets(const std::vector<NetDef>& nets,
                                                 BlobDevices* blobs = nullptr);
 
-// Whether operators of the net read or write on several devices.
+// Whether the operators of the net run, read or write on more than one device.
 bool HasSeveralDevices(const NetDef& net);
 
 }  // namespace caffe2rt

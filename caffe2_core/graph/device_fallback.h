@@ -1,5 +1,5 @@
 #pragma once
-// Nets made for a device that is not here.
+// Converts nets made for an unavailable device so that they run on the CPU.
 
 #include <string>
 #include <vector>
@@ -8,13 +8,14 @@
 
 namespace caffe2rt {
 
-// What runs on the CPU in place of operator `type`: Copy for a device's own copy operators
-// (CopyCPUToGPU), else the type itself.
+// The operator type that replaces `type` on the CPU: Copy for a device's own copy operators (such
+// as CopyCPUToGPU), otherwise `type` itself. The reference is valid as long as `type` is.
 const std::string& OperatorTypeOnCPU(const std::string& type);
 
-// Sends operators (of nested nets too) that ask for a device type without a context here to the
-// CPU, keeping the seed. Returns the names of the devices that were asked for, each once; empty
-// when nothing changed.
+// Changes every device option whose device type has no context in this process to the CPU and keeps
+// its random seed. Copy operators of such a device become Copy. Applies to the net, its operators
+// and nested nets. Returns the distinct names of the unavailable device types, sorted; empty if no
+// device option changed.
 std::vector<std::string> FallBackToCPU(NetDef* net);
 
 }  // namespace caffe2rt

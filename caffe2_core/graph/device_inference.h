@@ -1,5 +1,5 @@
 #pragma once
-// Where operators want their inputs and make their outputs.
+// The devices on which operators expect their inputs and write their outputs.
 
 #include <compare>
 #include <set>
@@ -12,26 +12,29 @@
 
 namespace caffe2rt {
 
-// A device as far as blobs are concerned: all CPUs are one, and a device without an id is the
-// first.
+// The device of a blob. All CPU device options are the same place, and a device option without an
+// id means device 0 of its type.
 struct DevicePlace {
   int type = 0;
   int id = 0;
   auto operator<=>(const DevicePlace&) const = default;
 };
 DevicePlace PlaceOf(const DeviceOption& option);
-// "CPU", "COUNTING 1".
+// For messages: "CPU", "COUNTING 1".
 std::string PlaceName(const DevicePlace& place);
 
-// The devices of the inputs and of the outputs, in order: what the schema's device inference says,
-// or all on the operator's device. CopyFromCPUInput and a device's own copy from the CPU
-// (CopyCPUToGPU) read the CPU; EnsureCPUOutput and a device's own copy to the CPU (CopyGPUToCPU)
-// write it. `op` carries its device option, the net's merged in. THROWS when an
-// inference gives another number of devices than the operator has blobs.
+// The devices of the inputs and of the outputs, in order. They come from the device inference of
+// the schema; by default all are on the operator's device. CopyFromCPUInput and a device's own
+// copy from the CPU (CopyCPUToGPU) read from the CPU; EnsureCPUOutput and a device's own copy to
+// the CPU (CopyGPUToCPU) write to the CPU.
+// REQUIRES: the device option of the net has been merged into that of `op`.
+// THROWS if the schema returns a number of devices that differs from the number of inputs or
+// outputs.
 std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> InferOpInputOutputDevice(
     const OperatorDef& op);
 
-// For schemas: these inputs and outputs are on the CPU, the others on the operator's device.
+// A device inference function for schemas: the inputs and outputs at these positions are on the
+// CPU, all others on the operator's device.
 OpSchema::DeviceInference OnCPU(std::set<int> inputs, std::set<int> outputs);
 
 }  // namespace caffe2rt

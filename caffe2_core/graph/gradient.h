@@ -1,6 +1,6 @@
 #pragma once
-// Gradient makers: from one forward operator, and the names of its outputs' gradients, to the
-// operators that compute its inputs' gradients.
+// Gradient makers. Given a forward operator and the names of the gradients of its outputs, a maker
+// returns the operators that compute the gradients of its inputs.
 //
 //   class GetScaleGradient : public GradientMakerBase {
 //     using GradientMakerBase::GradientMakerBase;
@@ -13,7 +13,7 @@
 //
 //   GradientOpsMeta meta = GetGradientForOp(def, {{.dense_ = "y_grad"}});
 //
-// The registry is thread safe; a maker lives for one call.
+// The registry is thread safe. A maker exists for the duration of one call.
 
 #include <map>
 #include <memory>
@@ -27,7 +27,8 @@
 
 namespace caffe2rt {
 
-// The gradient of one blob: the name of a dense tensor, or those of indices and values, or nothing.
+// The gradient of one blob: the name of a dense tensor, or the names of the indices and values of a
+// sparse gradient. Empty if there is no gradient.
 struct GradientWrapper {
   std::string dense_;
   std::string indices_;
@@ -38,8 +39,8 @@ struct GradientWrapper {
   bool IsEmpty() const { return !IsDense() && !IsSparse(); }
 };
 
-// What a maker gives: the operators in the order to run them, and one entry for each input of the
-// forward operator.
+// The result of a maker: the gradient operators in execution order, and the gradient of each input
+// of the forward operator.
 struct GradientOpsMeta {
   std::vector<OperatorDef> ops_;
   std::vector<GradientWrapper> g_input_;
@@ -49,53 +50,59 @@ struct GradientOpsMeta {
       : ops_(std::move(ops)), g_input_(std::move(g_input)) {}
 };
 
+// Base class of gradient makers. A subclass overrides GetGradientDefs, or Get.
 class GradientMakerBase {
  public:
-  // Keeps references: both must outlive the maker.
+  // Keeps references to both arguments, which must outlive the maker.
   GradientMakerBase(const OperatorDef& def, const std::vector<GradientWrapper>& g_output)
       : def_(def), g_output_(g_output), g_input_(static_cast<size_t>(def.input_size())) {}
   virtual ~GradientMakerBase() = default;
   GradientMakerBase(const GradientMakerBase&) = delete;
   GradientMakerBase& operator=(const GradientMakerBase&) = delete;
 
-  // Whether GetGradientForOp gives the forward operator's ones to each gradient operator.
+  // Whether GetGradientForOp copies the device option, the engine and the arguments of the forward
+  // operator to each gradient operator.
   virtual bool CopyDeviceOption() const { return true; }
   virtual bool CopyEngine() const { return true; }
   virtual bool CopyArguments() const { return true; }
 
-  // THROWS when the forward operator does not fit its schema.
+  // THROWS if the forward operator violates its schema.
   virtual void VerifyOp() const;
-  // VerifyOp, then GetGradientDefs with every operator marked is_gradient_op.
+  // Calls VerifyOp and GetGradientDefs, and sets is_gradient_op in every operator returned.
   virtual GradientOpsMeta Get();
 
   const OperatorDef& Def() const { return def_; }
 
-  // Outputs of `op` that are named as gradients ("x_grad"), each with the name it is the gradient
-  // of.
+  // Maps each output of `op` that is named like a gradient ("x_grad") to the blob that it is the
+  // gradient of ("x").
   static std::map<std::string, std::string> MatchGradsToParams(const OperatorDef& op);
 
  protected:
+  // The gradient operators in execution order. The default implementation THROWS.
   virtual std::vector<OperatorDef> GetGradientDefs();
 
-  // Names of the forward operator's input and output. These and the following THROW for an index
-  // out of range.
+  // Names of the forward operator's inputs and outputs. These functions and those below THROW if
+  // the index is out of range.
   std::string I(int i) const;
   std::string O(int i) const;
-  // The given gradient of an output. THROWS when it is missing, or of the other kind.
+  // The gradient of an output: dense, or the indices and the values of a sparse one. THROWS if the
+  // output has no gradient of that kind.
   std::string GO(int i) const;
   std::string GO_I(int i) const;
   std::string GO_V(int i) const;
   const GradientWrapper& GradOut(int i) const { return Given(i); }
-  // The name for the gradient of an input ("x_grad", "x_grad_indices", "x_grad_values"), which is
-  // noted as made. THROWS when the input was noted as the other kind.
+  // The default name for the gradient of an input: "x_grad", "x_grad_indices" or "x_grad_values".
+  // Also records that the maker returns this gradient. THROWS if a gradient of the other kind
+  // (dense or sparse) is already recorded for the input.
   std::string GI(int i);
   std::string GI_I(int i);
   std::string GI_V(int i);
-  // Notes the gradient of an input under a name of the maker's choice.
+  // Like GI, GI_I and GI_V, with names chosen by the maker.
   void SetDense(int i, const std::string& name);
   void SetSparse(int i, const std::string& indices, const std::string& values);
 
-  // One operator, as CreateOperatorDef makes it; the second form takes other containers too.
+  // A list of one operator, with the parameters of CreateOperatorDef. The second overload forwards
+  // to the other overloads of CreateOperatorDef.
   static std::vector<OperatorDef> SingleGradientDef(
       const std::string& type, const std::string& name, const std::vector<std::string>& inputs,
       const std::vector<std::string>& outputs, const std::vector<Argument>& args = {},
@@ -118,7 +125,7 @@ class GradientMakerBase {
   GradientWrapper& Noted(int i, bool sparse);
 };
 
-// No operators, no gradients.
+// For operators that pass no gradient to any input: returns no operators and no gradients.
 class NoGradient : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
@@ -127,14 +134,14 @@ class NoGradient : public GradientMakerBase {
   std::vector<OperatorDef> GetGradientDefs() override { return {}; }
 };
 
-// THROWS: there is no sense in asking for a gradient.
+// For operators whose gradient is not meaningful: Get THROWS.
 class ThrowInTheTowelIfGradientIsCalled : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
   GradientOpsMeta Get() override;
 };
 
-// THROWS: there could be one, and nobody wrote it.
+// For differentiable operators whose gradient is not implemented: Get THROWS.
 class GradientNotImplementedYet : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
@@ -143,11 +150,11 @@ class GradientNotImplementedYet : public GradientMakerBase {
 
 using GradientRegistryType = Registry<std::string, std::unique_ptr<GradientMakerBase>,
                                       const OperatorDef&, const std::vector<GradientWrapper>&>;
-// The process's makers, with those of the built-in operators in it.
+// The registry of the process. The built-in makers are registered on return.
 GradientRegistryType* GradientRegistry();
 
 namespace internal {
-// The same registry, for registration: the built-in makers may still be missing.
+// The same registry, for registration. It may not contain the built-in makers yet.
 GradientRegistryType* GradientMakers();
 }  // namespace internal
 
@@ -161,14 +168,15 @@ bool RegisterGradient(const std::string& op_type, const char* file) {
       file);
 }
 
-// The gradient operators of `def` when its outputs have the gradients `g_output` (one entry an
-// output). They get the device option, the engine and the arguments of `def` as its maker allows.
-// THROWS when no maker is registered, the maker refuses, or what it gives does not fit.
+// Returns the gradient operators of `def`, given one entry in `g_output` for each of its outputs.
+// The operators receive the device option, the engine and the arguments of `def` unless its maker
+// disables that. THROWS if no maker is registered, if the maker throws, or if its result does not
+// have one gradient per input or has a sparse gradient without indices or values.
 GradientOpsMeta GetGradientForOp(const OperatorDef& def,
                                  const std::vector<GradientWrapper>& g_output);
 
-// For users, at namespace scope, with or without a semicolon. The class comes last and may hold
-// commas.
+// For users, at namespace scope, with or without a semicolon. The class is the last parameter and
+// may contain commas.
 #define CAFFE2RT_REGISTER_GRADIENT(key, ...)                                     \
   namespace {                                                                    \
   [[maybe_unused]] const bool CAFFE2RT_CONCAT(caffe2rt_gradient_, __COUNTER__) = \

@@ -1,6 +1,6 @@
 #pragma once
-// Checks of a NetDef that need neither a workspace nor a device, and what goes into a net and comes
-// out of it, by name. net_blobs.h has the same operator by operator.
+// Checks of a NetDef that need neither a workspace nor a device, and the names of a net's inputs
+// and outputs. net_blobs.h reports the inputs and outputs of each operator.
 
 #include <string>
 #include <vector>
@@ -10,25 +10,28 @@
 namespace caffe2rt {
 
 struct NetProblem {
-  int op = -1;       // position of the operator; -1: the net as a whole
-  std::string text;  // one line, in the original's words where it has some
+  int op = -1;       // position of the operator, or -1 for the net as a whole
+  std::string text;  // one line; Caffe2's message where Caffe2 has one
 };
 
-// What the original refuses when a net is made: a node_name, an input that is neither declared nor
-// made earlier (when external_input is not empty), an external_output that is never made. Reports
-// all; empty when there are none.
+// Reports the dataflow problems for which Caffe2 rejects a net when it is created:
+//   - an operator with a node_name,
+//   - an input that is neither an external_input nor written by an earlier operator; not checked if
+//     the net lists no external_input,
+//   - an external_output that is neither written nor an external_input; only the first is reported.
+// The result is empty if there are none.
 std::vector<NetProblem> CheckNetDataflow(const NetDef& net);
 
-// Inputs read before any operator of the net writes them, in order of first use; external_input
-// first.
+// The external_input list of the net, followed by the other blobs that are read before any operator
+// writes them, in order of first use.
 std::vector<std::string> InputsOf(const NetDef& net);
-// Those of them that no operator of the init nets writes: what a caller has to feed.
+// The inputs that no operator of the init nets writes. A caller must feed these.
 std::vector<std::string> UnfilledInputsOf(const NetDef& net,
                                           const std::vector<const NetDef*>& init_nets);
-// external_output, or where the net names none the blobs that are written last and nobody reads, in
-// order.
+// The external_output list of the net. If it is empty, the blobs that no operator reads after their
+// last write, in order of their first writes.
 std::vector<std::string> OutputsOf(const NetDef& net);
-// Blobs that operators of the net write, in order of the first writes.
+// The blobs that operators of the net write, in order of their first writes.
 std::vector<std::string> NamesWrittenBy(const NetDef& net);
 
 }  // namespace caffe2rt

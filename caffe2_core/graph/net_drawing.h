@@ -1,5 +1,5 @@
 #pragma once
-// Pictures of a net: for Graphviz, and as SVG laid out here.
+// Drawings of a net, as Graphviz DOT text or as SVG.
 
 #include <string>
 
@@ -8,16 +8,16 @@
 namespace caffe2rt {
 
 struct NetDrawingOptions {
-  // Beyond it a net is not drawn as SVG: nobody could look at it.
+  // The maximum number of operators in an SVG drawing. A larger drawing would be unreadable.
   int max_svg_ops = 20000;
 };
 
-// Operators are boxes with their output shapes; blobs are edges, inputs of the net ellipses,
-// parameters left out. `summary` is that of `net`.
+// Operators are boxes with the shape of their first output, blobs are edges, and inputs of the net
+// are ellipses. Parameters are omitted. `summary` is the result of SummarizeNet for `net`.
 std::string NetAsDot(const NetDef& net, const NetSummary& summary);
 
-// The same, in layers from top to bottom: an operator stands below all that it reads. THROWS beyond
-// max_svg_ops.
+// The same graph in layers from top to bottom: an operator is below everything that it reads.
+// THROWS if the net has more than max_svg_ops operators.
 std::string NetAsSvg(const NetDef& net, const NetSummary& summary,
                      const NetDrawingOptions& options = {});
 

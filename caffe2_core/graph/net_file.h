@@ -1,5 +1,5 @@
 #pragma once
-// Nets in files, as the programs and Predictor take them.
+// Reads nets from files, as the programs and Predictor do.
 
 #include <string>
 #include <vector>
@@ -9,19 +9,22 @@
 
 namespace caffe2rt {
 
-// A NetDef, binary or text; an unnamed one gets the file's stem as its name. THROWS as LoadProto
-// does.
+// Reads a binary or text NetDef. If the net has no name, its name becomes the file's stem. THROWS
+// as LoadProto does.
 NetDef LoadNet(const std::string& path, ProtoKindCheck check = ProtoKindCheck::kByContent);
 
 // "models/predict_net.pb" -> "predict_net".
 std::string FileStem(const std::string& path);
 
-// Gives an unnamed net a name; nothing for others.
+// Sets the name of a net that has none.
 void NameNet(NetDef* net, const std::string& name);
 
-// Makes databases that the net reads (Load, CreateDB and DBExists, argument `db`, `dbs` or
-// `db_name`) findable: a relative path that is not there under `root`, but is beside the net's file
-// (in `folder`), becomes that absolute path. Operators that write are left alone. Nested nets too.
+// Resolves the paths of databases that the net and its nested nets read: the arguments `db`, `dbs`
+// and `db_name` of Load, CreateDB and DBExists. A relative path that does not exist below `root`
+// but exists in `folder`, the folder of the net's file, becomes absolute. If a path of a Load or
+// DBExists changes, all its paths become absolute and its argument `absolute_path` is set to 1. A
+// relative path of a CreateDB that exists below `root` also becomes absolute, because CreateDB does
+// not prepend the root folder. Operators that write are not changed.
 void FindDatabases(NetDef* net, const std::string& root, const std::string& folder);
 
 }  // namespace caffe2rt

@@ -1,6 +1,6 @@
 #pragma once
-// What a net costs, told from its definition: shapes, parameters, multiply-adds and memory,
-// operator by operator.
+// The cost of a net, derived from its definition: shapes, parameters, multiply-adds and memory of
+// each operator and in total.
 
 #include <cstdint>
 #include <set>
@@ -17,14 +17,13 @@ struct OpSummary {
   std::string name;
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
-  std::vector<TensorShape> inputs;  // unknown_shape for what is not known
-  std::vector<TensorShape> outputs;
-  int64_t parameters =
-      0;  // elements of inputs that an init net fills, each counted where it is used first
-  int64_t multiply_adds = 0;  // of convolutions and matrix products; 0 for others
+  std::vector<TensorShape> inputs;   // unknown_shape is set in shapes that are not known
+  std::vector<TensorShape> outputs;  // likewise
+  int64_t parameters = 0;     // elements of parameters; each counts for the first operator using it
+  int64_t multiply_adds = 0;  // of convolutions and matrix multiplications; 0 for other operators
   int64_t output_bytes = 0;
-  bool complete = false;  // all shapes are known, so that the numbers are
-  std::string problem;    // why not, one line
+  bool complete = false;  // all shapes are known, and so the numbers above are exact
+  std::string problem;    // why shape inference skipped the operator or failed, one line, or empty
 };
 
 struct NetSummary {
@@ -32,25 +31,29 @@ struct NetSummary {
   int64_t parameters = 0;
   int64_t parameter_bytes = 0;
   int64_t multiply_adds = 0;
-  int64_t activation_bytes = 0;  // of all blobs that the net writes, each once, at its largest
-  int unknown_ops = 0;           // operators whose numbers are not complete
-  ShapeMap shapes;               // after the net
+  int64_t activation_bytes = 0;  // of all blobs that the net writes, each counted once, at its
+                                 // largest size
+  int unknown_ops = 0;           // number of operators that are not `complete`
+  ShapeMap shapes;               // shapes after the net has run
 };
 
-// `init_nets` are inferred first. The parameters are `parameter_names`, or where that is empty what
-// the init nets fill. `seeds` are shapes of inputs, and of parameters that no init net fills. Sums
-// stop at INT64_MAX. Never throws.
+// Summarizes `net`. Shapes are inferred through `init_nets` first. `seeds` contains the shapes of
+// inputs, and of parameters that no init net fills; a seed overrides the shape that an init net
+// gives the blob. The parameters are the blobs `parameter_names`, or, if that is empty, the blobs
+// that the init nets write except those in `seeds`. Numbers saturate at INT64_MAX. Problems with
+// operators are reported in OpSummary::problem. THROWS only for null pointers and if memory runs
+// out.
 NetSummary SummarizeNet(const std::vector<const NetDef*>& init_nets, const NetDef& net,
                         const ShapeMap& seeds, const std::set<std::string>& parameter_names = {});
 
-// Multiply-adds of one operator; 0 where none are counted or shapes are not known.
+// Multiply-adds of one operator; 0 if its type has none or a shape is not known.
 int64_t MultiplyAdds(const OperatorDef& op, const std::vector<TensorShape>& inputs,
                      const std::vector<TensorShape>& outputs);
 
-// "float [1, 3, 224, 224]"; "?" when it is not known.
+// "float [1, 3, 224, 224]", or "?" if the shape is not known.
 std::string ShapeText(const TensorShape& shape);
 
-// Elements and bytes; 0 when not known, INT64_MAX when beyond.
+// Numbers of elements and bytes: 0 if the shape is not known, at most INT64_MAX.
 int64_t ElementsOf(const TensorShape& shape);
 int64_t BytesOf(const TensorShape& shape);
 

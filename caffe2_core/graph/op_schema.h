@@ -1,6 +1,6 @@
 #pragma once
-// OpSchema: what an operator type takes and gives: arity, in-place rules, arguments, shape
-// inference, documentation.
+// OpSchema: the declaration of an operator type: arity, in-place rules, arguments, shape inference,
+// documentation.
 //
 //   RegisterSchema("ChannelShuffle", __FILE__)          // built-in operators
 //       .NumInputs(1).NumOutputs(1)
@@ -13,8 +13,8 @@
 //   OPERATOR_SCHEMA(MyOp)                               // users' operators, at namespace scope
 //       .NumInputs(1).NumOutputs(1).Arg("group", "number of groups", 1);   // 1 is the default
 //
-// Schemas are registered before nets are made and never change afterwards; reading them is thread
-// safe.
+// Schemas are registered before nets are created and never change afterwards. Reading them is
+// thread safe.
 
 #include <functional>
 #include <initializer_list>
@@ -28,7 +28,7 @@
 
 namespace caffe2rt {
 
-// What an argument of this type is called in documentation.
+// The name of an argument type in documentation.
 template <class T>
 constexpr const char* ArgumentTypeName() {
   if constexpr (std::is_same_v<T, bool>)
@@ -51,7 +51,8 @@ class OpSchema {
     bool required = false;
     std::string default_value{};  // as text; empty when not stated
     std::string type{};           // "float", "ints", ...; empty when not stated
-    // THROWS what the operator would for this argument; null when not stated.
+    // Reads the argument as the operator does, and throws the same errors. Null if the argument was
+    // not declared by an ArgumentSpec.
     std::function<void(const ArgumentHelper&)> read{};
   };
   struct NamedDoc {
@@ -60,7 +61,7 @@ class OpSchema {
   };
   struct Cost {
     uint64_t flops = 0;
-    uint64_t bytes_moved = 0;  // bytes_read + bytes_written of the last form
+    uint64_t bytes_moved = 0;  // bytes_read + bytes_written
     uint64_t params_bytes = 0;
     uint64_t bytes_read = 0;
     uint64_t bytes_written = 0;
@@ -75,7 +76,7 @@ class OpSchema {
   OpSchema() : OpSchema("", "") {}
   OpSchema(std::string type, std::string file) : type_(std::move(type)), file_(std::move(file)) {}
 
-  // --- arity ---
+  // --- Arity ---
   OpSchema& NumInputs(int n) { return NumInputs(n, n); }
   OpSchema& NumInputs(int min, int max);
   OpSchema& NumInputs(std::set<int> allowed);
@@ -88,7 +89,7 @@ class OpSchema {
   OpSchema& OutputCalculator(std::function<int(int)> calculator);
   OpSchema& SameNumberOfOutput();
 
-  // --- in place ---
+  // --- In-place rules. Functions and pairs have the input first, then the output. ---
   OpSchema& AllowInplace(std::function<bool(int, int)> allowed);
   OpSchema& AllowInplace(std::set<std::pair<int, int>> allowed);
   OpSchema& AllowOneToOneInplace();
@@ -96,7 +97,7 @@ class OpSchema {
   OpSchema& EnforceInplace(std::set<std::pair<int, int>> enforced);
   OpSchema& EnforceOneToOneInplace();
 
-  // --- inference ---
+  // --- Inference ---
   OpSchema& TensorInferenceFunction(TensorInference function);
   OpSchema& IdenticalTypeAndShape();
   OpSchema& IdenticalTypeAndShapeOfInput(int index);
@@ -107,19 +108,19 @@ class OpSchema {
   OpSchema& DeviceInferenceFunction(DeviceInference function);
   OpSchema& InputsCanCrossDevices();
 
-  // --- documentation and arguments ---
+  // --- Documentation and arguments ---
   OpSchema& SetDoc(const std::string& doc);
   OpSchema& Arg(const std::string& name, const std::string& doc, bool required = false);
   OpSchema& Arg(const std::string& name, const char* doc, bool required = false) {
     return Arg(name, std::string(doc), required);
   }
-  // With its default as text.
+  // The default value is given as text.
   OpSchema& Arg(const std::string& name, const std::string& doc, const char* default_value);
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T> && !std::is_same_v<T, bool>>>
   OpSchema& Arg(const std::string& name, const std::string& doc, T default_value) {
     return ArgWithDefault(name, doc, DefaultText(static_cast<double>(default_value)));
   }
-  // The same for literals, which would convert to bool otherwise.
+  // Overloads for string literals, which would otherwise convert to bool.
   OpSchema& Arg(const std::string& name, const char* doc, const char* default_value) {
     return Arg(name, std::string(doc), default_value);
   }
@@ -127,7 +128,7 @@ class OpSchema {
   OpSchema& Arg(const std::string& name, const char* doc, T default_value) {
     return Arg(name, std::string(doc), default_value);
   }
-  // The declaration that the operator reads too.
+  // The declaration that the operator itself reads.
   template <class T>
   OpSchema& Arg(const ArgumentSpec<T>& spec) {
     Argument& argument = AddArgument(spec.name, spec.doc, spec.required);
@@ -157,42 +158,47 @@ class OpSchema {
   OpSchema& FillUsing(std::function<void(OpSchema&)> fill);
   OpSchema& InheritOnnxSchema(const std::string& onnx_name = "");
   OpSchema& Private();
-  // Declares that arguments beyond the listed ones are fine (`caffe2 check` reports none of this
-  // operator).
+  // Declares that the operator accepts arguments that the schema does not list: `caffe2 check` does
+  // not report them.
   OpSchema& AcceptsAnyArgument();
 
-  // --- effects that the blobs' names do not show ---
-  // The operator opens files that its arguments or its reader inputs' protos name, in its
-  // constructor or when it runs. Such an operator asks the workspace's file policy
-  // (caffe2_core/io/file_access.h) before it opens one.
+  // --- Effects that the names of the blobs do not show ---
+  // The operator opens files, in its constructor or when it runs. Their names come from its
+  // arguments or from the protos in its reader inputs. Such an operator must check the workspace's
+  // file policy (caffe2_core/io/file_access.h) before it opens a file.
   OpSchema& AccessesFiles();
-  // The objects in these inputs and outputs synchronize themselves, or another input guards them
-  // (a queue, a mutex, an iterator with its mutex): concurrent steps of a plan may run operators
-  // on them at the same time. An output that the operator replaces is not such an object.
+  // The objects in these inputs and outputs are internally synchronized (a queue, a mutex), or
+  // another input guards them (an iterator with its mutex): concurrent steps of a plan may run
+  // operators on them at the same time. An output that the operator replaces does not qualify.
   OpSchema& SynchronizedInputs(std::set<int> indices);
   OpSchema& SynchronizedOutputs(std::set<int> indices);
   // The operator changes the objects in these inputs without synchronization.
   OpSchema& ModifiesInputs(std::set<int> indices);
-  // The output shares the memory of the input, so that writing one changes the other (Alias).
+  // The output shares the memory of the input, so that writing one changes the other. Example:
+  // Alias.
   OpSchema& OutputSharesInput(int input, int output);
-  // Whether an operator with these arguments accesses blobs that are neither inputs nor outputs and
-  // that are only known when it runs.
+  // `accesses` returns whether the operator, given its arguments, accesses blobs that are neither
+  // its inputs nor its outputs and that are known only when it runs.
   OpSchema& AccessesUnlistedBlobs(std::function<bool(const OperatorDef&)> accesses);
 
-  // --- use ---
-  // Whether `def` fits: arity, in-place rules, required arguments. The reason goes to `why` when
-  // given.
+  // --- Use ---
+  // Whether `def` conforms to the schema: arity, in-place rules, required arguments. If not, and
+  // `why` is not null, stores the reason there.
   bool Verify(const OperatorDef& def, std::string* why = nullptr) const;
-  // What is wrong with the values of `def`'s declared arguments, one line each.
+  // The problems with the values of the arguments of `def` that ArgumentSpecs declare, one line
+  // each.
   std::vector<std::string> ArgumentProblems(const OperatorDef& def) const;
+  // The number of outputs for this number of inputs, or kCannotComputeNumOutputs.
   int CalculateOutput(int num_inputs) const;
-  // One shape per output; unknown_shape where it cannot be told. THROWS what the operator's own
-  // check finds.
+  // One shape per output, with unknown_shape set if it cannot be inferred. THROWS the error of the
+  // operator's own checks if they reject the input shapes.
   std::vector<TensorShape> InferTensor(const OperatorDef& def,
                                        const std::vector<TensorShape>& inputs) const;
   bool HasTensorInference() const { return static_cast<bool>(tensor_inference_); }
   bool HasCostInferenceFunction() const { return static_cast<bool>(cost_inference_); }
+  // THROWS if the schema has no cost inference.
   Cost InferCost(const OperatorDef& def, const std::vector<TensorShape>& inputs) const;
+  // The devices of the inputs and of the outputs; by default all are on the operator's device.
   std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> InferDevice(
       const OperatorDef& def) const;
 
@@ -216,7 +222,7 @@ class OpSchema {
   bool input_is_synchronized(int i) const { return synchronized_inputs_.contains(i); }
   bool output_is_synchronized(int i) const { return synchronized_outputs_.contains(i); }
   bool modifies_input(int i) const { return modified_inputs_.contains(i); }
-  // Pairs of an input and an output.
+  // Pairs (input, output) declared by OutputSharesInput.
   const std::set<std::pair<int, int>>& shared_memory() const { return shared_memory_; }
   bool accesses_unlisted_blobs(const OperatorDef& def) const {
     return accesses_unlisted_blobs_ && accesses_unlisted_blobs_(def);
@@ -258,22 +264,26 @@ class OpSchema {
   DeviceInference device_inference_;
 };
 
-// Adds a schema for a built-in operator; `file` is __FILE__. A second schema of a type is reported
-// by ThrowConflicts.
+// Adds the schema of a built-in operator; `file` is __FILE__. If the type already has a schema,
+// ThrowConflicts reports that.
 OpSchema& RegisterSchema(const std::string& type, const char* file);
 
 class OpSchemaRegistry {
  public:
-  // Null when unknown; the built-in ones are known. Thread safe.
+  // The schema of the type, or null if it has none. Registers the built-in operators first. The
+  // pointer stays valid. Thread safe.
   static const OpSchema* Schema(const std::string& type);
-  // For the macro: never throws; a second schema of a type is reported by ThrowConflicts.
+  // For the macro below. If the type already has a schema, this does not throw: it returns a schema
+  // that is discarded, and ThrowConflicts reports the conflict.
   static OpSchema& NewSchema(const std::string& type, const char* file, int line = 0);
+  // All types that have a schema, sorted.
   static std::vector<std::string> Types();
-  // THROWS what static registrations could not report.
+  // THROWS an error that lists all conflicts since the last call, if there are any. Static
+  // registrations cannot throw, so they leave their errors here.
   static void ThrowConflicts();
 };
 
-// For users. It also defines the symbol that the registration macros refer to.
+// For users. Also defines the symbol that the registration macros refer to.
 #define OPERATOR_SCHEMA(name)                                            \
   extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name();        \
   extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name() {}      \
@@ -285,15 +295,16 @@ class OpSchemaRegistry {
 #define CAFFE2RT_CONCAT_INNER(a, b) a##b
 #define CAFFE2RT_CONCAT(a, b) CAFFE2RT_CONCAT_INNER(a, b)
 
-// --- helpers for inference functions ---
+// --- Helpers for inference functions ---
 TensorShape CreateTensorShape(const std::vector<int64_t>& dims, TensorProto_DataType type);
 TensorShape CreateTensorShape(const std::vector<int>& dims, TensorProto_DataType type);
 TensorShape UnknownShape();
 std::vector<int64_t> GetDimsVector(const TensorShape& shape);
-// Known product of the dimensions. THROWS on overflow.
+// The product of the dimensions. THROWS on overflow.
 uint64_t NumElements(const TensorShape& shape);
 
-// Cost of an elementwise operator: flops = elements * kOpsPerPoint.
+// The cost of an elementwise operator: flops = elements * kOpsPerPoint, with inputs and one output
+// of 4-byte elements and of the size of input 0.
 template <uint64_t kOpsPerPoint>
 OpSchema::Cost PointwiseCostInference(const OperatorDef&, const std::vector<TensorShape>& inputs) {
   OpSchema::Cost cost;

@@ -1,17 +1,18 @@
 #pragma once
-// Shapes and types of the blobs of nets, told from the schemas of their operators without running
-// anything.
+// Infers the shapes and types of the blobs of nets from the schemas of their operators, without
+// running the nets.
 //
-//   ShapeMap shapes = {{"data", CreateTensorShape(std::vector<int64_t>{1, 3, 224, 224},
-//   TensorProto::FLOAT)}}; InferBlobShapesAndTypes({&init_net, &predict_net}, &shapes);     //
-//   Caffe2's rules: all or nothing
+//   ShapeMap shapes;
+//   shapes["data"] = CreateTensorShape(std::vector<int64_t>{1, 3, 224, 224}, TensorProto::FLOAT);
 //
-//   for (const OpShapes& op : InferOpShapes({&init_net, &predict_net}, &shapes)) ...   // by
-//   operator
+//   // Caffe2's rules: shapes for all blobs, or none.
+//   InferBlobShapesAndTypes({&init_net, &predict_net}, &shapes);
 //
-// Built-in schemas must be registered before (EnsureBuiltinOperators). Nets may be hostile: what an
-// inference function throws never leaves, and the work is linear in the size of the nets. Thread
-// safe for maps of one's own.
+//   // One result per operator; a failure does not stop inference.
+//   for (const OpShapes& op : InferOpShapes({&init_net, &predict_net}, &shapes)) ...
+//
+// Nets may be hostile: exceptions of inference functions do not leave these functions, and the work
+// is linear in the size of the nets. Thread safe if each thread uses its own map.
 
 #include <map>
 #include <string>
@@ -22,37 +23,44 @@
 
 namespace caffe2rt {
 
-// Blob name to shape; an entry with unknown_shape is a blob of which nothing is known.
+// Maps blob names to shapes. An entry with unknown_shape set is a blob that exists but whose shape
+// is not known.
 using ShapeMap = std::map<std::string, TensorShape>;
 
-// What inference found for one operator.
+// The inferred shapes of one operator. unknown_shape is set in shapes that are not known.
 struct OpShapes {
-  int net = 0;  // position in the list of nets
-  int op = 0;   // position in that net
-  std::vector<TensorShape>
-      inputs;  // as they were when the operator was reached; unknown_shape for what is not known
-  std::vector<TensorShape> outputs;  // one per output; unknown_shape for what is not known
-  std::string problem;               // why nothing was inferred, one line; empty when something was
-  bool failed = false;               // the operator cannot work on these shapes (inference threw)
+  int net = 0;                       // position in the list of nets
+  int op = 0;                        // position in that net
+  std::vector<TensorShape> inputs;   // before the operator
+  std::vector<TensorShape> outputs;  // one per output
+  std::string problem;  // why inference was skipped or failed, one line; otherwise empty
+  bool failed = false;  // inference failed: the operator cannot run on inputs of these shapes
 };
 
-// Infers over the nets in order; `shapes` holds the seeds and takes the results. As in the original
-// an operator is passed over when an input is not in the map, it has no schema, or it enqueues or
-// dequeues; a Sum spreads the first known shape over its unknown inputs; a gradient takes the shape
-// of its variable. When an inference function throws, an error is logged and the result is empty.
-// The result lists all entries of the map by name. THROWS when an inference function gives another
-// number of shapes than there are outputs (Slice may give none).
+// Infers shapes through the nets in order. `shapes` contains the known shapes, and the results are
+// added to it. Returns all entries of the map, in order of their names.
+//
+// The rules are Caffe2's. An operator is skipped if an input is not in the map, if it has no
+// schema, or if it enqueues or dequeues. Inputs of a Sum whose shapes are not known get the first
+// known shape of its other inputs; if there is none, they get the shape of its output at the end of
+// the net. If inference does not know the shape of an output "x_grad" of a gradient operator, the
+// output gets the shape of x.
+//
+// If an inference function throws, the error is logged and the result is empty. THROWS if an
+// inference function returns a number of shapes that differs from the number of outputs, except
+// none for Slice, and for null pointers.
 TensorShapes InferBlobShapesAndTypes(const std::vector<const NetDef*>& nets, ShapeMap* shapes);
 
-// The same rules, but an operator that cannot be inferred says so and leaves its outputs unknown,
-// and the others go on. THROWS for null pointers only.
+// Follows the same rules, but continues after an operator that cannot be inferred: its entry has a
+// `problem`, and its outputs are not known. Returns one entry for each operator of the nets, in
+// order. THROWS for null pointers only.
 std::vector<OpShapes> InferOpShapes(const std::vector<const NetDef*>& nets, ShapeMap* shapes);
 
-// From dimensions of type FLOAT; each must be at least 0 (THROWS).
+// Infers from the dimensions of blobs of type FLOAT. THROWS if a dimension is negative.
 TensorShapes InferBlobShapesAndTypesFromMap(
     const std::unordered_map<std::string, std::vector<int64_t>>& blob_dimensions,
     const std::vector<NetDef*>& nets);
-// With types; a blob without one is FLOAT.
+// Also accepts types. A blob without a type is FLOAT.
 TensorShapes InferBlobShapesAndTypesFromMap(
     const std::unordered_map<std::string, std::vector<int64_t>>& blob_dimensions,
     const std::unordered_map<std::string, TensorProto_DataType>& blob_types,
