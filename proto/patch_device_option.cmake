@@ -1,4 +1,5 @@
-# Adds Caffe2's older accessors of DeviceOption field 2 to the generated class.
+# Adds accessors under the older name of DeviceOption field 2 to the generated class. Does nothing
+# if the class already has them.
 #   cmake -DHEADER=<caffe2.pb.h> -P patch_device_option.cmake
 set(point "  // @@protoc_insertion_point(class_scope:caffe2rt.DeviceOption)")
 set(accessors "
