@@ -300,7 +300,7 @@ TensorShape CreateTensorShape(const std::vector<int64_t>& dims, TensorProto_Data
 TensorShape CreateTensorShape(const std::vector<int>& dims, TensorProto_DataType type);
 TensorShape UnknownShape();
 std::vector<int64_t> GetDimsVector(const TensorShape& shape);
-// The product of the dimensions. THROWS on overflow.
+// The product of the dimensions. THROWS on overflow and for negative dimensions.
 uint64_t NumElements(const TensorShape& shape);
 
 // The cost of an elementwise operator: flops = elements * kOpsPerPoint, with inputs and one output
