@@ -23,7 +23,7 @@ std::map<std::string, const Argument*> IndexArguments(
     CAFFE_ENFORCE(allow_equal, "found argument \"", arg.name(), "\" twice in ", owner);
     CAFFE_ENFORCE(SameContents(*it->second, arg), "Found argument of the same name ", arg.name(),
                   " but with different contents in ", owner);
-    LOG(WARNING) << "argument \"" << arg.name() << "\" comes twice in " << owner;
+    LOG(WARNING) << "argument \"" << arg.name() << "\" is given twice in " << owner;
   }
   return index;
 }

@@ -169,9 +169,9 @@ class CopyInjector {
     BlobState& state = known->second;
     if (!HasInput(op, name)) {
       CAFFE_ENFORCE(options_.may_move_blobs, "net \"", net_.name(), "\", operator ", position, " (",
-                    op.type(), "): output \"", name, "\" is made on ", PlaceName(place),
+                    op.type(), "): output \"", name, "\" is written on ", PlaceName(place),
                     ", but the blob is on ", PlaceName(state.home),
-                    ": give the output another name, or make it there and copy it");
+                    ": rename the output, or write it on that device and copy it");
       BlobDevices moved;
       moved.Place(name, device);
       state = moved.blobs_[name];

@@ -43,8 +43,8 @@ std::pair<Devices, Devices> InferOpInputOutputDevice(const OperatorDef& op) {
   std::pair<Devices, Devices> devices = schema->InferDevice(op);
   CAFFE_ENFORCE(devices.first.size() == static_cast<size_t>(op.input_size()) &&
                     devices.second.size() == static_cast<size_t>(op.output_size()),
-                "device inference of operator type \"", type, "\" gives ", devices.first.size(),
-                " devices of inputs and ", devices.second.size(), " of outputs, want ",
+                "device inference of operator type \"", type, "\" returns ", devices.first.size(),
+                " devices for inputs and ", devices.second.size(), " for outputs, want ",
                 op.input_size(), " and ", op.output_size());
   return devices;
 }

@@ -49,25 +49,25 @@ std::map<std::string, std::string> GradientMakerBase::MatchGradsToParams(const O
 
 std::vector<OperatorDef> GradientMakerBase::GetGradientDefs() {
   CAFFE_THROW("the gradient maker of operator ", def_.type(),
-              " has neither Get nor GetGradientDefs");
+              " overrides neither Get nor GetGradientDefs");
 }
 
 std::string GradientMakerBase::I(int i) const {
   CAFFE_ENFORCE(i >= 0 && i < def_.input_size(), "operator ", def_.type(), " has ",
-                def_.input_size(), " inputs, its gradient maker asks for input ", i);
+                def_.input_size(), " inputs, but its gradient maker requests input ", i);
   return def_.input(i);
 }
 
 std::string GradientMakerBase::O(int i) const {
   CAFFE_ENFORCE(i >= 0 && i < def_.output_size(), "operator ", def_.type(), " has ",
-                def_.output_size(), " outputs, its gradient maker asks for output ", i);
+                def_.output_size(), " outputs, but its gradient maker requests output ", i);
   return def_.output(i);
 }
 
 const GradientWrapper& GradientMakerBase::Given(int i) const {
-  CAFFE_ENFORCE(i >= 0 && static_cast<size_t>(i) < g_output_.size(), "there are gradients for ",
-                g_output_.size(), " outputs of operator ", def_.type(),
-                ", its gradient maker asks for that of output ", i);
+  CAFFE_ENFORCE(i >= 0 && static_cast<size_t>(i) < g_output_.size(), "operator ", def_.type(),
+                " has gradients for ", g_output_.size(),
+                " outputs, but its gradient maker requests the gradient of output ", i);
   return g_output_[static_cast<size_t>(i)];
 }
 
@@ -92,8 +92,8 @@ GradientWrapper& GradientMakerBase::Noted(int i, bool sparse) {
   const std::string input = I(i);
   GradientWrapper& gradient = g_input_[static_cast<size_t>(i)];
   CAFFE_ENFORCE(sparse ? !gradient.IsDense() : !gradient.IsSparse(), "the gradient of input ",
-                input, " was set as ", KindOf(gradient), " before, it cannot be ",
-                sparse ? "sparse" : "dense", " too");
+                input, " is already set as ", KindOf(gradient), " and cannot also be ",
+                sparse ? "sparse" : "dense");
   return gradient;
 }
 
@@ -152,7 +152,8 @@ GradientOpsMeta GetGradientForOp(const OperatorDef& def,
     if (maker->CopyArguments()) op.mutable_arg()->MergeFrom(def.arg());
   }
   CAFFE_ENFORCE_EQ(meta.g_input_.size(), static_cast<size_t>(def.input_size()),
-                   "gradients that the maker of operator ", def.type(), " gives, one an input");
+                   "gradients returned by the maker of operator ", def.type(),
+                   ", want one per input");
   for (const GradientWrapper& gradient : meta.g_input_) {
     CAFFE_ENFORCE(!gradient.IsSparse() || (!gradient.indices_.empty() && !gradient.values_.empty()),
                   "a sparse gradient of operator ", def.type(), " has indices \"",

@@ -251,7 +251,8 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
     return false;
   }
   if (!both_allowed_(in, out)) {
-    reason = MakeString("it has ", in, " inputs and ", out, " outputs, which do not fit together");
+    reason = MakeString("it has ", in, " inputs and ", out,
+                        " outputs, which is not an allowed combination");
     return false;
   }
   if (output_calculator_) {

@@ -43,14 +43,14 @@ class Inference {
     const bool all_known = GatherInputs(op, result);
     const std::string& type = op.type();
     if (type.find("Enqueue") != std::string::npos || type.find("Dequeue") != std::string::npos) {
-      result->problem = "queues have no inference";
+      result->problem = "queue operators have no shape inference";
     } else if (const OpSchema* schema = OpSchemaRegistry::Schema(type); schema == nullptr) {
-      LOG(WARNING) << "shape inference passes over operator " << type << ": it has no schema";
+      LOG(WARNING) << "shape inference skips operator " << type << ": it has no schema";
       if (result->problem.empty()) result->problem = "no schema";
     } else if (all_known) {
       Infer(*schema, op, result);
     } else {
-      LOG(WARNING) << "shape inference passes over operator " << type << ": " << result->problem;
+      LOG(WARNING) << "shape inference skips operator " << type << ": " << result->problem;
     }
     // What an operator that was passed over writes is no longer what an earlier one wrote.
     if (keep_going_ && !result->problem.empty()) {
@@ -98,7 +98,7 @@ class Inference {
     }
     if (out.size() != static_cast<size_t>(op.output_size())) {
       if (op.type() == "Slice" && out.empty()) {
-        result->problem = "the shape of the slice depends on values";
+        result->problem = "the shape of the slice depends on the values of its inputs";
         return;
       }
       const std::string text =
@@ -118,7 +118,7 @@ class Inference {
     result->failed = true;
     if (keep_going_) return;
     LOG(ERROR) << "shape inference of operator " << op.type()
-               << " failed, so that no shape is given: " << why;
+               << " failed, no shapes are returned: " << why;
     failed_ = true;
   }
 
@@ -145,7 +145,7 @@ class Inference {
 
   std::vector<TensorShape> ReshapeGradient(const OperatorDef& op) {
     CAFFE_ENFORCE(op.input_size() > 1 && before_reshape_.contains(op.input(1)),
-                  "the Reshape that this is the gradient of is not in the nets");
+                  "the nets do not contain the Reshape whose gradient this is");
     return {before_reshape_[op.input(1)]};
   }
 

@@ -204,7 +204,7 @@ TEST(DeviceCopiesTest, RefusesToMoveABlobToAnotherDevice) {
     op { type: "ConstantFill" output: "x" device_option { device_type: 1 } })");
   test::ExpectThrows(
       [&] { InjectCrossDeviceCopies(net); },
-      "net \"moves\", operator 1 (ConstantFill): output \"x\" is made on CUDA 0, but "
+      "net \"moves\", operator 1 (ConstantFill): output \"x\" is written on CUDA 0, but "
       "the blob is on CPU");
   const NetDef moved = InjectCrossDeviceCopies(net, nullptr, {.may_move_blobs = true});
   EXPECT_THAT(LinesOf(moved), ElementsAre("Relu(x) -> y", "ConstantFill() -> x @ CUDA 0"));

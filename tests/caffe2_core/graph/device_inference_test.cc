@@ -57,7 +57,8 @@ TEST(DeviceInferenceTest, SchemaTellsWhatIsOnTheCpu) {
 TEST(DeviceInferenceTest, WrongNumberOfDevicesIsAnError) {
   test::ExpectThrows(
       [] { PlacesOf(R"(type: "DeviceInferenceTestWrong" input: "a" input: "b" output: "c")"); },
-      "device inference of operator type \"DeviceInferenceTestWrong\" gives 0 devices of inputs");
+      "device inference of operator type \"DeviceInferenceTestWrong\" returns 0 devices for "
+      "inputs");
 }
 
 TEST(DeviceInferenceTest, CpusAreOnePlaceAndNoIdIsTheFirstDevice) {

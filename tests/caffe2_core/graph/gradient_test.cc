@@ -112,11 +112,11 @@ TEST(GradientTest, NamesTheOutputWhoseGradientIsMissingOrOfTheOtherKind) {
 
 TEST(GradientTest, RefusesGradientsThatDoNotFit) {
   ExpectThrows([] { GetGradientForOp(Op("GradientTestTwoKinds"), Dense("dy")); },
-               "the gradient of input x was set as sparse before");
+               "the gradient of input x is already set as sparse");
   ExpectThrows([] { GetGradientForOp(Op("GradientTestHalfSparse"), Dense("dy")); }, "want both");
-  ExpectThrows([] { GetGradientForOp(Op("GradientTestFar"), Dense("dy")); }, "asks for input 7");
+  ExpectThrows([] { GetGradientForOp(Op("GradientTestFar"), Dense("dy")); }, "requests input 7");
   ExpectThrows([] { GetGradientForOp(Op("GradientTestEmpty"), Dense("dy")); },
-               "has neither Get nor GetGradientDefs");
+               "overrides neither Get nor GetGradientDefs");
 }
 
 TEST(GradientTest, KnowsOperatorsWithoutGradient) {
