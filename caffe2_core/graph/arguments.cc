@@ -31,7 +31,7 @@ std::map<std::string, const Argument*> IndexArguments(
 template <class T>
 inline constexpr bool kIsInteger = std::is_integral_v<T>;
 
-// The field of an argument that holds a single T, and its value.
+// Whether the field that holds a single T is set.
 template <class T>
 bool HasField(const Argument& arg) {
   if constexpr (std::is_floating_point_v<T>) {

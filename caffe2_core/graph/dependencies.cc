@@ -14,14 +14,15 @@ namespace {
 
 constexpr uint32_t kNone = NetBlobs::kNone;
 
-// What operators do beyond their lists, as their schemas declare it.
+// The effects of operators that their inputs and outputs do not show, as declared by their schemas.
 //
-// Effects that no blob shows (files, the state of a random generator, blobs that are found by name
-// when the operator runs) belong here too: as a memory after those of the blobs, which such an
-// operator writes and which the operators that must not pass it read.
+// Effects on anything but blobs (files, the state of a random generator, blobs that are found by
+// name when the operator runs) are not tracked. To add one, give it a memory index after those of
+// the blobs: operators with the effect write that memory, and operators that must not be reordered
+// with them read it.
 struct Effects {
-  std::vector<uint32_t> modified;  // inputs of all operators that are written, one after the other
-  std::vector<size_t> ends = {0};  // of each operator's
+  std::vector<uint32_t> modified;  // the modified inputs of all operators, concatenated
+  std::vector<size_t> ends = {0};  // those of `op` are the range [ends[op], ends[op + 1])
   std::vector<NetDependencies::BlobPair> same_memory;
   std::vector<uint32_t> written;  // outputs that do not merely share an input's memory
 
@@ -36,7 +37,7 @@ Effects EffectsOf(const NetDef& net, const NetBlobs& blobs) {
     const std::string& type = net.op(static_cast<int>(op)).type();
     const OpSchema* const schema = OpSchemaRegistry::Schema(type);
     const std::span<const uint32_t> inputs = blobs.inputs(op), outputs = blobs.outputs(op);
-    std::set<size_t> sharing;  // outputs
+    std::set<size_t> sharing;  // positions of outputs
     if (schema != nullptr) {
       for (size_t i = 0; i < inputs.size(); ++i) {
         if (schema->modifies_input(static_cast<int>(i))) effects.modified.push_back(inputs[i]);
@@ -56,7 +57,9 @@ Effects EffectsOf(const NetDef& net, const NetBlobs& blobs) {
   return effects;
 }
 
-// By blob, the first of all blobs that are in one memory by `pairs`.
+// The sets of blobs that share memory, as the transitive closure of `pairs`. The result maps each
+// blob to the lowest index in its set. Union-find with path halving; the root of a set is its
+// lowest index. Takes logarithmic amortized time per pair and blob.
 std::vector<uint32_t> MergedMemory(size_t blobs,
                                    const std::vector<NetDependencies::BlobPair>& pairs) {
   std::vector<uint32_t> memory(blobs);
@@ -73,7 +76,13 @@ std::vector<uint32_t> MergedMemory(size_t blobs,
   return memory;
 }
 
-// Goes through the operators in their order and finds the predecessors of each.
+// Finds the predecessors of each operator in one pass over the net. For each memory it keeps the
+// last writer and the readers since that write. A read depends on that writer; a write depends on
+// that writer and on those readers, and then replaces them all. Later accesses need no dependency
+// on the replaced operators, because they depend on the new writer. Each entry in a list of readers
+// is visited by at most one write, so all calls together take linear time, apart from sorting.
+//
+// Call Read and Write for the accesses of one operator, reads first, and then Take.
 class Ordering {
  public:
   explicit Ordering(size_t memories) : memories_(memories) {}
@@ -81,7 +90,7 @@ class Ordering {
   void Read(uint32_t memory, uint32_t op) {
     Memory& state = memories_[memory];
     if (state.writer != kNone) found_.push_back(state.writer);
-    if (state.readers != kNone && readers_[state.readers].op == op) return;
+    if (state.readers != kNone && readers_[state.readers].op == op) return;  // already listed
     readers_.push_back({.op = op, .next = state.readers});
     state.readers = static_cast<uint32_t>(readers_.size() - 1);
   }
@@ -91,9 +100,9 @@ class Ordering {
     for (uint32_t i = state.readers; i != kNone; i = readers_[i].next) {
       if (readers_[i].op != op) found_.push_back(readers_[i].op);
     }
-    state = {.writer = op};  // who comes after it comes after the readers before it
+    state = {.writer = op};
   }
-  // Appends the predecessors of the operator that the last reads and writes were of.
+  // Appends the predecessors of the current operator: distinct, in ascending order.
   void Take(std::vector<uint32_t>* predecessors) {
     std::sort(found_.begin(), found_.end());
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
@@ -104,15 +113,15 @@ class Ordering {
  private:
   struct Memory {
     uint32_t writer = kNone;
-    uint32_t readers = kNone;  // since the last write: the last of a list in readers_
+    uint32_t readers = kNone;  // head of the list of readers since the last write, in readers_
   };
   struct Reader {
     uint32_t op;
-    uint32_t next;
+    uint32_t next;  // index in readers_, or kNone
   };
   std::vector<Memory> memories_;
-  std::vector<Reader> readers_;
-  std::vector<uint32_t> found_;
+  std::vector<Reader> readers_;  // nodes of all lists; never removed
+  std::vector<uint32_t> found_;  // predecessors of the current operator, with duplicates
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ std::string SuffixOf(const DevicePlace& place) {
   return MakeString('_', name, '_', place.id);
 }
 
-// What matters of a device to a blob and its copies.
+// The device option with only the fields that identify the device of a blob.
 DeviceOption Bare(const DeviceOption& option) {
   DeviceOption bare;
   bare.set_device_type(option.device_type());
@@ -33,8 +33,8 @@ DeviceOption Bare(const DeviceOption& option) {
   return bare;
 }
 
-// What device inference looks at: the operator with the net's device option merged into its own,
-// without arguments as large as weights.
+// The operator as device inference reads it: with the net's device option merged into its own, and
+// without large arguments, which may contain weights and are expensive to copy.
 OperatorDef WithNetDevice(const NetDef& net, const OperatorDef& op) {
   constexpr size_t kMostArgumentBytes = 4096;
   OperatorDef placed;
@@ -79,7 +79,10 @@ std::map<std::string, DeviceOption> BlobDevices::BlobToDevice() const {
   return devices;
 }
 
-// One pass over one net.
+// One pass over one net. It adds the operators to the output net in order, with their inputs and
+// outputs renamed to the blobs on the right devices, and adds a copy before the first operator that
+// needs it. The state of each blob (BlobState) lists the blobs that hold its newest value: a read
+// on another device adds a copy to the list, and a write resets the list to the written blob.
 class CopyInjector {
  public:
   CopyInjector(const NetDef& net, BlobDevices* blobs, const DeviceCopyOptions& options)
@@ -92,7 +95,7 @@ class CopyInjector {
     for (int i = 0; i < net_.op_size(); ++i) Add(net_.op(i), i);
     BringBack(net_.external_input());
     BringBack(net_.external_output());
-    // Without a list everything is for the caller.
+    // A net without a list of external inputs (outputs) leaves all of them to the caller.
     if (net_.external_input_size() == 0) BringBack(NamesOf(uses_.read_first()));
     if (net_.external_output_size() == 0) BringBack(NamesOf(uses_.written()));
     DeclareInputs();
@@ -116,7 +119,9 @@ class CopyInjector {
     *out_.add_op() = std::move(op);
   }
 
-  // The blob that holds the newest value of `name` on the device; copied there if need be.
+  // Returns the blob that holds the newest value of `name` on the device. Adds a copy if there is
+  // none. A copy between two device types other than the CPU takes two calls of itself, through the
+  // CPU.
   std::string Read(const std::string& name, const DeviceOption& device) {
     if (!blobs_.contains(name)) {
       BlobDevices outside;
@@ -144,8 +149,8 @@ class CopyInjector {
     return copy->output(0);
   }
 
-  // The blob where it is at home, if one copy reaches `place` from there; else on the CPU, from
-  // where every device can be reached.
+  // The source of a copy to `place`: the blob on its home device, if one operator can copy from
+  // there; otherwise the copy on the CPU, from which every device can be reached; otherwise any.
   static const Holder& SourceOf(const BlobState& state, const DevicePlace& place) {
     const auto home = state.newest.find(state.home);
     const bool direct =
@@ -155,6 +160,7 @@ class CopyInjector {
     return (cpu != state.newest.end() ? cpu : state.newest.begin())->second;
   }
 
+  // Returns the blob to which the operator writes output `i`, which then holds the newest value.
   std::string Write(const OperatorDef& op, int i, const DeviceOption& device, int position) {
     const std::string& name = op.output(i);
     const DevicePlace place = PlaceOf(device);
@@ -182,7 +188,8 @@ class CopyInjector {
     return holder;
   }
 
-  // The blob's own name where it is at home, else that of the copy there, which no other blob has.
+  // The name of the blob on `place`: its own name on its home device, otherwise the name of the
+  // copy there, which is unique in the net.
   std::string NameOn(const std::string& name, const BlobState& state, const DevicePlace& place) {
     if (place == state.home) return name;
     std::string& copy = copies_[{name, place}];
@@ -199,6 +206,7 @@ class CopyInjector {
     return names;
   }
 
+  // Copies the newest values of these blobs back to their home devices, where needed.
   template <class Names>
   void BringBack(const Names& names) {
     for (const std::string& name : names) {
@@ -211,7 +219,7 @@ class CopyInjector {
     }
   }
 
-  // Blobs that an earlier net left, or copied.
+  // Adds the copies that an earlier net made, and that this net reads, to its external inputs.
   void DeclareInputs() {
     if (out_.external_input_size() == 0) return;
     const std::unordered_set<std::string> declared(out_.external_input().begin(),
@@ -226,7 +234,7 @@ class CopyInjector {
   }
 
   const NetDef& net_;
-  const NetBlobs uses_;  // of the net as it was
+  const NetBlobs uses_;  // of the original net
   std::map<std::string, BlobState>& blobs_;
   const DeviceCopyOptions options_;
   NetDef out_;

@@ -11,7 +11,7 @@ namespace {
 
 void FallBack(DeviceOption* option, std::set<std::string>* missing) {
   const int type = option->device_type();
-  if (!IsValidDeviceType(type)) return;  // making the operator names it
+  if (!IsValidDeviceType(type)) return;  // creating the operator reports this error
   if (FindStaticContext(static_cast<DeviceType>(type)) != nullptr) return;
   missing->insert(DeviceTypeName(type));
   option->set_device_type(CPU);

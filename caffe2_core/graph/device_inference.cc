@@ -29,7 +29,7 @@ std::pair<Devices, Devices> InferOpInputOutputDevice(const OperatorDef& op) {
   const DeviceOption cpu;
   const DeviceOption& own = op.device_option();
   const std::string& type = op.type();
-  // The copies do so on every device, whoever wrote their schema.
+  // Copy operators read and write the same devices whatever their schema declares.
   const DeviceDescriptor* const device = FindDeviceOfCopy(type);
   const bool from_cpu = device != nullptr && type == device->copy_from_cpu;
   if (from_cpu || type == "CopyFromCPUInput") {

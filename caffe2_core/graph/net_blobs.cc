@@ -33,7 +33,8 @@ NetBlobs::NetBlobs(const NetDef& net, std::span<const BoundBlobs> bound) try : e
   ThrowOutOfMemory();
 }
 
-// Gives each name the first object that it is bound to, for control inputs that come before that.
+// Maps each name to the first object that it is bound to, for control inputs that use the name
+// before that.
 void NetBlobs::Bind(const OperatorDef& op, const BoundBlobs& bound) {
   const auto bind = [this](const std::string& name, const Blob* object) {
     if (object == nullptr) return;
@@ -47,7 +48,8 @@ void NetBlobs::Bind(const OperatorDef& op, const BoundBlobs& bound) {
   }
 }
 
-// Inputs come before outputs, so that an operator in place reads what the one before it wrote.
+// Appends the accesses of one operator. Inputs come first, so that the writer of an in-place input
+// is the previous writer, not the operator itself.
 void NetBlobs::Add(const OperatorDef& op, uint32_t position, const BoundBlobs* bound) {
   const auto add = [this](uint32_t blob, bool in_place) {
     accesses_.push_back(blob);
@@ -79,6 +81,7 @@ void NetBlobs::Add(const OperatorDef& op, uint32_t position, const BoundBlobs* b
   ends_.push_back(accesses_.size());
 }
 
+// The blob of the object, or of the name if `object` is null. Creates it if there is none.
 uint32_t NetBlobs::IndexOf(const std::string& name, const Blob* object) {
   if (object == nullptr) {
     const auto known = by_name_.find(name);

@@ -11,7 +11,7 @@ namespace caffe2rt {
 namespace {
 
 constexpr int kBoxWidth = 220, kBoxHeight = 44, kGapX = 24, kGapY = 36, kMargin = 20;
-constexpr size_t kMaxText = 34;  // bytes that fit into a box
+constexpr size_t kMaxText = 34;  // bytes of text that fit into a box
 
 struct Node {
   std::string title;
@@ -29,8 +29,11 @@ struct Graph {
   std::vector<Edge> edges;
 };
 
-// Operators and the net's inputs; blobs that only declare parameters (read by one operator at
-// position 1 or later, with no writer) are left out, which is what makes a net readable.
+// The nodes are the operators and the inputs of the net. A blob that no operator wrote gets a node
+// when an operator first reads it as input 0. Until then, it is treated as a parameter, and reads
+// of it as another input are omitted: drawing the parameters would make the graph unreadable.
+//
+// The layer of a node is one more than the largest layer that it reads from, and 0 for inputs.
 Graph GraphOf(const NetDef& net, const NetSummary& summary) {
   Graph graph;
   const NetBlobs blobs(net);
@@ -66,7 +69,8 @@ Graph GraphOf(const NetDef& net, const NetSummary& summary) {
   return graph;
 }
 
-// Control characters (C0, DEL, C1) and what is no UTF-8 become '?': names may hold any bytes.
+// Replaces control characters (C0, DEL, C1) and bytes that are not UTF-8 by '?', because names may
+// contain any bytes.
 std::string Printable(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -118,7 +122,7 @@ void DrawEdge(const Graph& graph, const Edge& edge, std::ostream& out) {
   const Node &from = graph.nodes[edge.from], &to = graph.nodes[edge.to];
   const int x1 = XOf(from) + kBoxWidth / 2, y1 = YOf(from) + kBoxHeight;
   const int x2 = XOf(to) + kBoxWidth / 2, y2 = YOf(to);
-  // An edge over several layers swings around the boxes between.
+  // An edge that spans several layers bends around the boxes between them.
   const int bend = to.layer - from.layer > 1 ? kBoxWidth / 2 + kGapX / 2 : 0;
   out << "<path d=\"M" << x1 << " " << y1 << " C" << x1 + bend << " " << y1 + kGapY << " "
       << x2 + bend << " " << y2 - kGapY << " " << x2 << " " << y2 << "\"><title>"

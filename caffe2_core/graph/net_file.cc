@@ -17,8 +17,8 @@ bool Exists(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-// Where a database is, absolute, when it is beside the net and nowhere under the root; empty
-// otherwise.
+// The absolute path of a database that exists in the net's folder but not under the root; otherwise
+// empty.
 std::string BesideTheNet(const std::string& path, const std::string& root,
                          const std::string& folder) {
   const fs::path relative(path);
@@ -28,7 +28,7 @@ std::string BesideTheNet(const std::string& path, const std::string& root,
   return Exists(beside) ? beside.string() : "";
 }
 
-// CreateDB takes its path as it is: one under the root is spelt out.
+// CreateDB does not prepend the root folder, so a path under the root becomes absolute as well.
 void FindCreatedDatabase(OperatorDef* op, const std::string& root, const std::string& folder) {
   for (Argument& arg : *op->mutable_arg()) {
     if (arg.name() != "db" || arg.s().empty() || fs::path(arg.s()).is_absolute()) continue;
@@ -55,7 +55,7 @@ void FindDatabasesOf(OperatorDef* op, const std::string& root, const std::string
   bool found = false;
   for (const std::string* path : paths) found |= !BesideTheNet(*path, root, folder).empty();
   if (!found) return;
-  // absolute_path is about all of them: those under the root are spelt out too.
+  // absolute_path applies to all paths, so those under the root become absolute as well.
   for (std::string* path : paths) {
     const std::string beside = BesideTheNet(*path, root, folder);
     std::error_code ignored;

@@ -20,7 +20,7 @@ int64_t SaturatingAdd(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-// Elements of a filter for one index of its first dimension.
+// The number of elements of a filter for one index of its first dimension.
 int64_t ElementsBeyondFirstDim(const TensorShape& shape) {
   int64_t count = 1;
   for (int i = 1; i < shape.dims_size(); ++i)
@@ -94,7 +94,7 @@ NetSummary SummarizeNet(const std::vector<const NetDef*>& init_nets, const NetDe
   NetSummary summary;
   summary.shapes = seeds;
   InferOpShapes(init_nets, &summary.shapes);
-  // What is given by name goes before what an init net fills: a caller feeds it instead.
+  // Seeds override the shapes that init nets give: the caller feeds these blobs.
   for (const auto& [name, shape] : seeds) summary.shapes[name] = shape;
   std::set<std::string> parameters = parameter_names;
   for (const NetDef* init : init_nets) {

@@ -12,9 +12,9 @@ namespace {
 
 struct Schemas {
   std::mutex mutex;
-  std::map<std::string, OpSchema> by_type;  // nodes never move: references stay valid
+  std::map<std::string, OpSchema> by_type;  // map nodes never move, so references stay valid
   std::vector<std::string> conflicts;
-  OpSchema discarded;
+  OpSchema discarded;  // receives the declarations of a second schema of a type
 };
 
 Schemas& AllSchemas() {
@@ -262,7 +262,7 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
       return false;
     }
   }
-  // Pairs of equal names, not all pairs: an operator may have a hundred thousand blobs.
+  // Visit only pairs of equal names: an operator may have a hundred thousand inputs and outputs.
   std::multimap<std::string, int> input_positions;
   for (int i = 0; i < in; ++i) input_positions.emplace(def.input(i), i);
   for (int o = 0; o < out; ++o) {
@@ -275,6 +275,7 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
       }
     }
   }
+  // For the same reason, only the first 64 inputs and outputs are checked here.
   for (int i = 0; i < in; ++i) {
     for (int o = 0; o < std::min(out, 64); ++o) {
       if (inplace_enforced_(i, o) && def.input(i) != def.output(o)) {

@@ -12,9 +12,12 @@ namespace {
 
 constexpr const char kGradientSuffix[] = "_grad";
 
-// Output and blob of equal shape, where neither was known when the Sum was reached.
+// Maps inputs of Sum operators to the output of the Sum, where no shape was known when the operator
+// was reached. Both have the same shape.
 using SumLinks = std::map<std::string, std::string>;
 
+// Runs inference over nets in order. With `keep_going`, records a result for each operator and
+// continues after failures. Without it, stops at the first exception of an inference function.
 class Inference {
  public:
   Inference(ShapeMap* shapes, bool keep_going) : shapes_(*shapes), keep_going_(keep_going) {}
@@ -52,7 +55,7 @@ class Inference {
     } else {
       LOG(WARNING) << "shape inference skips operator " << type << ": " << result->problem;
     }
-    // What an operator that was passed over writes is no longer what an earlier one wrote.
+    // The outputs no longer have the shapes that earlier operators gave them.
     if (keep_going_ && !result->problem.empty()) {
       for (const std::string& output : op.output()) shapes_.erase(output);
     }
@@ -122,8 +125,8 @@ class Inference {
     failed_ = true;
   }
 
-  // The inputs of a Sum are equal: one known shape is the shape of all. The operator itself was
-  // given what was known before.
+  // The inputs of a Sum have equal shapes, so one known shape is the shape of all. This affects
+  // later operators only: the inputs of the Sum itself were gathered before.
   void SpreadSum(const OperatorDef& op) {
     TensorShape known;
     for (const std::string& input : op.input()) {
@@ -143,12 +146,15 @@ class Inference {
     }
   }
 
+  // The gradient has the shape that the input of the Reshape had. The second output of the Reshape,
+  // which the gradient reads, identifies the Reshape.
   std::vector<TensorShape> ReshapeGradient(const OperatorDef& op) {
     CAFFE_ENFORCE(op.input_size() > 1 && before_reshape_.contains(op.input(1)),
                   "the nets do not contain the Reshape whose gradient this is");
     return {before_reshape_[op.input(1)]};
   }
 
+  // Gives an output "x_grad" whose shape is not known the shape of x.
   void TakeShapesOfVariables(const OperatorDef& op, std::vector<TensorShape>* out) {
     for (size_t i = 0; i < out->size() && i < static_cast<size_t>(op.output_size()); ++i) {
       if (!(*out)[i].unknown_shape()) continue;
@@ -163,7 +169,7 @@ class Inference {
   const bool keep_going_;
   bool failed_ = false;
   SumLinks sums_;
-  ShapeMap before_reshape_;  // by the name of the second output of Reshape
+  ShapeMap before_reshape_;  // shapes of Reshape inputs, by the name of the second output
   std::vector<OpShapes> results_;
 };
 
