@@ -9,11 +9,10 @@
 //   4: Copy  z -> u, control_input: "y"        1, 2
 //
 // Operator B must run after an earlier operator A if
-//   - B reads a blob and A is its last writer before B (control inputs count as reads),
-//   - B writes a blob and A is its last writer before B, or
-//   - B writes a blob and A reads it after its last write before B.
-// Two operators that have no blob in common, or that only read the blobs that they have in common,
-// impose no order on each other.
+//   - B reads or writes a blob, and A is the last operator before B that writes it, or
+//   - B writes a blob, A reads it, and no operator between A and B writes it.
+// Control inputs count as reads. Two operators that have no blob in common, or that only read the
+// blobs that they have in common, are not ordered by these rules.
 
 #include <cstddef>
 #include <cstdint>

@@ -120,7 +120,7 @@ class CopyInjector {
   }
 
   // Returns the blob that holds the newest value of `name` on the device. Adds a copy if there is
-  // none. A copy between two device types other than the CPU takes two calls of itself, through the
+  // none. Recurses once to copy through the CPU if neither of two different device types is the
   // CPU.
   std::string Read(const std::string& name, const DeviceOption& device) {
     if (!blobs_.contains(name)) {

@@ -5,17 +5,17 @@
 //   NetDef init = InjectCrossDeviceCopies(init_net, &blobs);
 //   NetDef predict = InjectCrossDeviceCopies(predict_net, &blobs);   // continues from init's state
 //
-// If an operator reads blob x on a device where x is not, the pass inserts an operator that copies
-// x there. The copy is a blob named "x_cpu", "x_gpu_1" for a GPU (DeviceDescriptor::blob_suffix),
-// or "x_counting_0" for a user's device type named COUNTING. Later operators on that device read
-// the same copy until x is written again.
+// If an operator reads blob x on a device that does not hold it, the pass inserts an operator that
+// copies x there. The copy is a blob named "x_cpu", "x_gpu_1" for a GPU
+// (DeviceDescriptor::blob_suffix), or "x_counting_0" for a user's device type named COUNTING. Later
+// operators on that device read the same copy until x is written again.
 //
-// Outputs keep their names, with one exception: if an operator updates x in place on a device that
-// is not x's own, its output is the copy on that device, which then holds the newest value of x. If
-// a later operator reads x on x's own device, the value is copied back under the name x. The same
-// happens at the end of the net if x is an external input or output. If the net lists no external
-// inputs, all blobs that it reads before it writes them count as such; if it lists no external
-// outputs, all blobs that it writes count.
+// The home of x is the device of the blob named x. Outputs keep their names, with one exception: if
+// an operator updates x in place on a device other than its home, its output is the copy on that
+// device, which then holds the newest value of x. If a later operator reads x on its home, the
+// value is first copied back under the name x. The same happens at the end of the net if x is an
+// external input or output. If the net lists no external inputs, all blobs that it reads before it
+// writes them count as such; if it lists no external outputs, all blobs that it writes count.
 //
 // CopyCPUToGPU runs on the destination, CopyGPUToCPU on the source, and Copy between two GPUs on
 // the destination. Device types without copy operators of their own use CopyFromCPUInput and
@@ -55,22 +55,23 @@ class BlobDevices {
   // the blob's own name.
   struct BlobState {
     bool anywhere = false;                 // not a tensor: never copied
-    DevicePlace home;                      // where the blob under its own name is
+    DevicePlace home;
     std::map<DevicePlace, Holder> newest;  // the blobs that hold the newest value
   };
   std::map<std::string, BlobState> blobs_;
 };
 
 struct DeviceCopyOptions {
-  // Whether an operator that does not read a blob may write it on another device than the blob is
-  // on. If false, this is an error, because the caller that fed the blob expects it to stay there.
+  // Whether an operator that does not read a blob may write it on a device other than its home,
+  // which then becomes its home. If false, this is an error, because the caller that fed the blob
+  // expects it to stay where it is.
   bool may_move_blobs = false;
 };
 
 // Returns `net` with copies inserted, named `<name>_cross_device`, and updates `blobs` to the state
 // after the net. `blobs` may be null. A blob that is not in `blobs` and is read before it is
 // written is assumed to be on the device of the net. Unless options.may_move_blobs is set, THROWS
-// if an operator writes a blob that it does not read on another device than the blob is on.
+// if an operator writes a blob on a device other than its home without reading it.
 NetDef InjectCrossDeviceCopies(const NetDef& net, BlobDevices* blobs = nullptr,
                                const DeviceCopyOptions& options = {});
 

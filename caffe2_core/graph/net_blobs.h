@@ -11,7 +11,8 @@
 //   blobs.read_first();        // {0, 1}: the inputs of the net
 //   blobs.unread();            // {2}: not read after the last write
 //
-// A control input is neither a read nor a write: it only orders operators (dependencies.h).
+// Only inputs count as reads, and only outputs as writes. Control inputs, which only order
+// operators, and the effects that schemas declare are the subject of dependencies.h.
 
 #include <cstddef>
 #include <cstdint>
@@ -75,8 +76,8 @@ class NetBlobs {
   }
   // Inputs, outputs and control inputs, in this order.
   std::span<const uint32_t> all(size_t op) const { return Slice(accesses_, 3 * op, 3); }
-  // For each input, the last operator before `op` that has the blob as an output. kNone if there is
-  // none, so that the value comes from outside the net.
+  // For each input, the last operator before `op` that writes the blob, or kNone if there is none
+  // and the value comes from outside the net.
   std::span<const uint32_t> input_writers(size_t op) const { return Slice(writers_, 3 * op, 1); }
   // Whether output `i` is also an input of the operator.
   bool is_in_place(size_t op, size_t i) const { return in_place_[ends_[3 * op + 1] + i]; }
@@ -113,8 +114,8 @@ class NetBlobs {
   std::unordered_map<std::string_view, uint32_t> by_name_;
   std::unordered_map<const Blob*, uint32_t> by_object_;
   // The lists of all operators, concatenated: the inputs, outputs and control inputs of operator 0,
-  // then those of operator 1, and so on. List k is the range [ends_[k], ends_[k + 1]); the three
-  // vectors are indexed in the same way.
+  // then those of operator 1, and so on. List k is the range [ends_[k], ends_[k + 1]) of accesses_,
+  // writers_ and in_place_.
   std::vector<uint32_t> accesses_;  // the blob
   std::vector<uint32_t> writers_;   // the last writer of the blob before the access
   std::vector<bool> in_place_;      // whether the access is an output that is also an input

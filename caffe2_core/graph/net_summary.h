@@ -31,8 +31,7 @@ struct NetSummary {
   int64_t parameters = 0;
   int64_t parameter_bytes = 0;
   int64_t multiply_adds = 0;
-  int64_t activation_bytes = 0;  // of all blobs that the net writes, each counted once, at its
-                                 // largest size
+  int64_t activation_bytes = 0;  // of all blobs that the net writes, each once, at its largest
   int unknown_ops = 0;           // number of operators that are not `complete`
   ShapeMap shapes;               // shapes after the net has run
 };

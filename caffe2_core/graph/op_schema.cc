@@ -275,7 +275,7 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
       }
     }
   }
-  // For the same reason, only the first 64 inputs and outputs are checked here.
+  // For the same reason, only the first 65 inputs and 64 outputs are checked here.
   for (int i = 0; i < in; ++i) {
     for (int o = 0; o < std::min(out, 64); ++o) {
       if (inplace_enforced_(i, o) && def.input(i) != def.output(o)) {

@@ -128,7 +128,7 @@ class OpSchema {
   OpSchema& Arg(const std::string& name, const char* doc, T default_value) {
     return Arg(name, std::string(doc), default_value);
   }
-  // The declaration that the operator itself reads.
+  // Declares the argument by the spec that the operator itself reads.
   template <class T>
   OpSchema& Arg(const ArgumentSpec<T>& spec) {
     Argument& argument = AddArgument(spec.name, spec.doc, spec.required);

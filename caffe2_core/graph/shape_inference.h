@@ -60,7 +60,7 @@ std::vector<OpShapes> InferOpShapes(const std::vector<const NetDef*>& nets, Shap
 TensorShapes InferBlobShapesAndTypesFromMap(
     const std::unordered_map<std::string, std::vector<int64_t>>& blob_dimensions,
     const std::vector<NetDef*>& nets);
-// Also accepts types. A blob without a type is FLOAT.
+// With the types of the blobs. A blob without a type is FLOAT.
 TensorShapes InferBlobShapesAndTypesFromMap(
     const std::unordered_map<std::string, std::vector<int64_t>>& blob_dimensions,
     const std::unordered_map<std::string, TensorProto_DataType>& blob_types,
