@@ -1,11 +1,11 @@
 #pragma once
-// Blob: one object of any type under a name of a workspace; mostly a Tensor.
+// Blob: a container for one object of any type, usually a Tensor. A workspace maps names to blobs.
 //
-//   blob.GetMutable<int>();                       // creates an int, replaces what was there
-//   blob.Reset(new std::vector<int>(3));          // takes ownership
-//   const Tensor& t = blob.Get<Tensor>();         // THROWS for something else, naming both types
+//   blob.GetMutable<int>();                  // replaces an object of another type with a new int
+//   blob.Reset(new std::vector<int>(3));     // takes ownership of the vector
+//   const Tensor& t = blob.Get<Tensor>();    // THROWS if it is not a Tensor, naming both types
 //
-// Move only. Not thread safe; different blobs are independent.
+// Movable, not copyable. Not thread safe; different blobs are independent.
 
 #include <functional>
 #include <string>
@@ -20,9 +20,9 @@ namespace caffe2rt {
 
 class BlobProto;
 
-// How a C++ type asked of a blob maps to the type that is stored. The default is the type itself; a
-// class derived from Tensor without data members of its own is stored as a Tensor and may ask for a
-// device.
+// Maps a C++ type T that is requested from a blob to the type that the blob stores; by default, T
+// itself. A specialization can store a class that is derived from Tensor, and adds no data members,
+// as a Tensor. Its Accepts can then restrict the device.
 template <class T>
 struct BlobContent {
   using Stored = T;
@@ -49,7 +49,7 @@ class Blob {
     using Stored = typename BlobContent<T>::Stored;
     return meta_.Match<Stored>() && BlobContent<T>::Accepts(*static_cast<const Stored*>(object_));
   }
-  // A Tensor of that device.
+  // Whether the blob holds a Tensor on that device.
   bool IsTensor(DeviceType device) const {
     return IsType<Tensor>() && static_cast<const Tensor*>(object_)->GetDeviceType() == device;
   }
@@ -61,6 +61,7 @@ class Blob {
   const char* TypeName() const { return meta_.name(); }
   bool IsEmpty() const { return object_ == nullptr; }
 
+  // The object. THROWS if it is not of type T.
   template <class T>
   const T& Get() const {
     if (__builtin_expect(!IsType<T>(), 0)) ThrowWrongType(TypeMeta::Make<T>());
@@ -68,8 +69,8 @@ class Blob {
   }
   const void* GetRaw() const { return object_; }
 
-  // The object, when it has type T; else destroys what is there and makes a default T. THROWS when
-  // the net shares the blob's object from outside (ShareExternal) only through its use, never here.
+  // The object, if it has type T. Otherwise replaces it with a default-constructed T and sets
+  // `*is_new` to true. An object that the blob does not own (ShareExternal) is not destroyed.
   template <class T>
   T* GetMutable(bool* is_new = nullptr) {
     if (is_new != nullptr) *is_new = false;
@@ -77,18 +78,18 @@ class Blob {
     if (is_new != nullptr) *is_new = true;
     return Reset(new T());
   }
-  // The same for anything that has no default constructor: null when the type differs.
+  // The object, or null if it is not of type T. Does not require a default constructor.
   template <class T>
   T* GetMutableOrNull() {
     return IsType<T>() ? static_cast<T*>(object_) : nullptr;
   }
-  // The Tensor of that device; replaces any other content by an unshaped one.
+  // The Tensor on that device. Any other object is replaced with an unshaped tensor.
   Tensor* GetMutableTensor(DeviceType device) {
     if (__builtin_expect(IsTensor(device), 1)) return static_cast<Tensor*>(object_);
     return Reset(new Tensor(device));
   }
 
-  // Takes ownership and returns `object`.
+  // Destroys the current object, takes ownership of `object` and returns it.
   template <class T>
   T* Reset(T* object) {
     using Stored = typename BlobContent<T>::Stored;
@@ -98,6 +99,8 @@ class Blob {
     destroy_ = [](void* p) { delete static_cast<Stored*>(p); };
     return object;
   }
+  // The same for an object whose type is known only at run time. A null `destroy` leaves the
+  // ownership with the caller.
   void* Reset(void* object, TypeMeta meta, DestroyCall destroy) {
     Free();
     meta_ = meta;
@@ -105,14 +108,15 @@ class Blob {
     destroy_ = destroy;
     return object;
   }
+  // Destroys the object and leaves the blob empty.
   void Reset() {
     Free();
     meta_ = TypeMeta();
   }
-  // Gives up ownership: the object stays readable here; the caller destroys it with the returned
-  // function (null if none).
+  // Gives up ownership. The blob still refers to the object, and the caller must destroy it with
+  // the returned function, which is null if the blob did not own the object.
   DestroyCall Release() { return std::exchange(destroy_, nullptr); }
-  // Refers to an object owned elsewhere.
+  // Makes the blob refer to an object that it does not own.
   template <class T>
   std::remove_const_t<T>* ShareExternal(std::remove_const_t<T>* object) {
     return static_cast<T*>(ShareExternal(static_cast<void*>(object), TypeMeta::Make<T>()));
@@ -125,8 +129,8 @@ class Blob {
     std::swap(destroy_, other.destroy_);
   }
 
-  // Called per chunk with (key, serialized BlobProto). Defined in
-  // caffe2_core/io/blob_serialization.cc.
+  // Serialize and Deserialize are defined in caffe2_core/io/blob_serialization.cc. The acceptor is
+  // called once per chunk, with a key and a serialized BlobProto.
   using SerializationAcceptor =
       std::function<void(const std::string& key, const std::string& data)>;
   std::string Serialize(const std::string& name) const;
@@ -150,14 +154,15 @@ class Blob {
 
 inline void swap(Blob& a, Blob& b) noexcept { a.swap(b); }
 
-// Caffe2's free functions.
+// Free functions of Caffe2's API.
 inline bool BlobIsTensorType(const Blob& blob, DeviceType device) { return blob.IsTensor(device); }
 inline Tensor* BlobGetMutableTensor(Blob* blob, DeviceType device) {
   CAFFE_ENFORCE(blob != nullptr, "argument blob of BlobGetMutableTensor is null");
   return blob->GetMutableTensor(device);
 }
-// THROWS when the blob holds no tensor of that device.
+// THROWS if the blob does not hold a tensor on that device.
 const Tensor& BlobGetTensor(const Blob& blob, DeviceType device);
+// Replaces the object of the blob with `tensor` and returns a pointer to it.
 Tensor* BlobSetTensor(Blob* blob, Tensor&& tensor);
 
 }  // namespace caffe2rt

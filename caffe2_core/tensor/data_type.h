@@ -1,5 +1,5 @@
 #pragma once
-// Element types as the protos number them.
+// Conversion between element types and the values of TensorProto::DataType.
 
 #include <string>
 
@@ -9,13 +9,13 @@
 
 namespace caffe2rt {
 
-// UNDEFINED for a type that TensorProto does not number.
+// Returns UNDEFINED for a type that TensorProto::DataType does not list.
 TensorProto_DataType TypeMetaToDataType(const TypeMeta& meta);
-// BYTE is uint8_t, as UINT8. THROWS for a number without an element type (UNDEFINED).
+// BYTE is uint8_t, as is UINT8. THROWS for a value without an element type, such as UNDEFINED.
 TypeMeta DataTypeToTypeMeta(TensorProto_DataType type);
-// The same for a number from a file; THROWS for one that is not known at all.
+// The same for a number read from a file. THROWS for an unknown number too.
 TypeMeta DataTypeToTypeMeta(int64_t type);
-// "float", "int32", ... for messages and listings.
+// The name used in messages and listings: "float", "int32", ...
 std::string DataTypeName(TensorProto_DataType type);
 std::string DataTypeName(const TypeMeta& meta);
 

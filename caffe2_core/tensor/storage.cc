@@ -9,12 +9,14 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr size_t kLanes = 128;  // enough vectors to hide the latency of a step
+constexpr size_t kLanes = 128;  // enough independent vectors to hide the latency of a step
 constexpr size_t kRoundBytes = kLanes * sizeof(uint32_t);
 
-// Mixes `rounds` times kLanes words into the lanes. A step is a bijection of its lane, so that a
-// single change is never lost. The rotation carries the highest bits, which a multiplication keeps
-// where they are, down: else two changes of sign would cancel each other.
+// Mixes `rounds` blocks of kLanes words into the lanes, word i of each block into lane i. For a
+// given word, a step is a bijection of the lane, and for a given lane, a bijection of the word; so
+// the change of a single word always changes the result. Multiplication moves bits only upwards,
+// and a change of the top bit alone would stay there: two changes of sign would then cancel each
+// other. The rotation moves the top bits down to prevent this.
 CAFFE2RT_SIMD void MixRounds(const unsigned char* bytes, size_t rounds, uint32_t* lanes) {
   constexpr uint32_t kOdd = 0x9e3779b1u;
   for (size_t round = 0; round < rounds; ++round, bytes += kRoundBytes) {
@@ -27,6 +29,9 @@ CAFFE2RT_SIMD void MixRounds(const unsigned char* bytes, size_t rounds, uint32_t
   }
 }
 
+// A checksum of the memory, at nearly the speed of reading it. kLanes independent lanes each take
+// one 32-bit word of a block; the last block is padded with zeros. The lanes and the length are
+// then combined into 64 bits.
 uint64_t SumOf(const void* data, size_t nbytes) {
   constexpr uint64_t kOdd = 0x9e3779b97f4a7c15ull;
   const auto* bytes = static_cast<const unsigned char*>(data);
@@ -79,7 +84,8 @@ std::shared_ptr<const void> Storage::Derived(const std::string& key, const Deriv
 void Storage::VerifyContent(size_t nbytes) {
   const uint64_t sum = SumOf(data_, std::min(nbytes, capacity_bytes_));
   if (content_sum_.load(std::memory_order_acquire) == sum) return;
-  // The version first: a thread that finds the new sum must find the new version too.
+  // Increment the version first: a thread that reads the new checksum must also read the new
+  // version.
   MoveVersion();
   content_sum_.store(sum, std::memory_order_release);
 }

@@ -1,13 +1,13 @@
 #pragma once
-// Storage: the memory behind tensors, shared by reference count.
+// Storage: the reference-counted memory of tensors.
 //
-// Holds pointer, capacity, deleter, device, a version that every mutable access moves, a read-only
-// mark, and derived forms: copies of the data prepared for one use (reordered, packed or quantised
-// weights), keyed by layout, made once for all who share the storage, and gone when the version
-// moves.
+// A storage holds a pointer, its capacity, deleter and device, and a read-only mark. It also holds
+// a version, which every mutable access increments, and derived forms. A derived form is a copy of
+// the data that is prepared for one use, such as reordered, packed or quantized weights. It is
+// keyed by layout, computed once for all tensors that share the storage, and dropped when the
+// version changes.
 //
-// Thread safety: concurrent reads and Derived calls are fine; a writer must be alone, as with any
-// memory.
+// Thread safety: concurrent reads and calls of Derived are safe. A write requires exclusive access.
 
 #include <atomic>
 #include <cstdint>
@@ -23,9 +23,10 @@
 
 namespace caffe2rt {
 
-// While one lives, the thread's mutable accesses keep no pointer into the memory: runs of nets, and
-// copies that the library makes itself. Pointers handed out elsewhere may be written through at any
-// time, so that storages mark them (exposed()). Nestable; on the stack only.
+// A scope in which the calling thread's mutable accesses keep no pointer into the memory. The
+// library opens one around runs of nets and around its own copies. A pointer that is handed out
+// outside such a scope may be written through at any later time; its storage is marked as exposed.
+// Scopes may be nested. Create them on the stack only.
 class TransientWrites {
  public:
   TransientWrites() { ++depth_; }
@@ -35,12 +36,13 @@ class TransientWrites {
   static bool active() { return depth_ > 0; }
 
  private:
-// nvcc does not know the attribute.
+// nvcc does not support the attribute tls_model.
 #if defined(__CUDACC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1835
 #endif
-  // Read by every mutable access; the model saves a call in a shared library.
+  // Every mutable access reads this variable. The initial-exec model avoids a function call per
+  // access in a shared library.
   static constinit thread_local int depth_ [[gnu::tls_model("initial-exec")]];
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop
@@ -49,8 +51,9 @@ class TransientWrites {
 
 class Storage {
  public:
-  // Takes over `data` of `capacity_bytes`, freed with `deleter`. When `meta` has constructors,
-  // `count` elements are alive in it and are destroyed first.
+  // Takes ownership of `data`, which has `capacity_bytes` bytes and is freed with `deleter`. If
+  // `meta` has a destructor, `data` must hold `count` constructed elements, which are destroyed
+  // before the memory is freed.
   Storage(void* data, size_t capacity_bytes, MemoryDeleter deleter, DeviceType device,
           TypeMeta meta, int64_t count);
   ~Storage();
@@ -61,12 +64,14 @@ class Storage {
   size_t capacity_bytes() const { return capacity_bytes_; }
   DeviceType device() const { return device_; }
   TypeMeta meta() const { return meta_; }
-  // How the memory will be freed; its context knows it by this.
+  // The function and state that free the memory. The context that allocated the memory identifies
+  // it by them.
   const MemoryDeleter& deleter() const { return deleter_; }
-  // Elements with constructors that are alive in this memory; 0 for plain data.
+  // The number of constructed elements in this memory; 0 for plain data.
   int64_t constructed() const { return constructed_; }
 
-  // Moves with every mutable access; derived forms of older versions are dropped.
+  // The version. MoveVersion, which every mutable access calls, increments it and drops the derived
+  // forms.
   uint64_t version() const { return version_.load(std::memory_order_relaxed); }
   void MoveVersion() {
     version_.store(version() + 1, std::memory_order_relaxed);
@@ -74,32 +79,34 @@ class Storage {
     if (!TransientWrites::active()) set_exposed();
   }
 
-  // Memory that may change without a sign: a pointer into it was handed out, or it is somebody
-  // else's. Never read-only memory, which is not to be written.
+  // Whether the memory may change without a call of MoveVersion: a pointer into it was handed out,
+  // or it is external. Always false for read-only memory, which must not be written.
   bool exposed() const { return exposed_.load(std::memory_order_relaxed) && !read_only(); }
   void set_exposed() { exposed_.store(true, std::memory_order_relaxed); }
-  // version(), for those who keep a derived form. Exposed memory is summed up first (its first
-  // `nbytes`), and the version moves when the sum has changed.
+  // version(), for a caller that keeps a derived form. If the memory is exposed, computes a
+  // checksum of its first `nbytes` bytes first, and increments the version if the checksum has
+  // changed.
   uint64_t VerifiedVersion(size_t nbytes) {
     if (__builtin_expect(exposed(), 0)) VerifyContent(nbytes);
     return version();
   }
 
-  // Read-only memory (weights shared by predictors): a tensor's mutable access copies it first.
+  // Whether a mutable access through a tensor must copy the memory first. Predictors mark the
+  // weights that they share.
   bool read_only() const { return read_only_.load(std::memory_order_relaxed); }
   void set_read_only() { read_only_.store(true, std::memory_order_relaxed); }
 
   using DerivedMaker = std::function<std::shared_ptr<const void>()>;
-  // The form of the present data under `key`; made by `make` when it is not there yet, once even
-  // when several threads ask. Takes a lock: callers keep the result and ask again only when storage
-  // or version() changed.
+  // The derived form of the current data under `key`. If it does not exist yet, `make` creates it,
+  // once even if several threads call. `make` runs under a lock, and every call takes that lock:
+  // keep the result and call again only after the storage or version() has changed.
   std::shared_ptr<const void> Derived(const std::string& key, const DerivedMaker& make);
 
  private:
   void DropDerived();
   void VerifyContent(size_t nbytes);
 
-  // What a mutable access touches comes first, in one cache line.
+  // The members that a mutable access reads or writes come first, in one cache line.
   void* const data_;
   const size_t capacity_bytes_;
   std::atomic<uint64_t> version_{0};

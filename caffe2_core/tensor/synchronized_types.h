@@ -1,11 +1,12 @@
 #pragma once
-// Types of blobs whose objects synchronize themselves: queues, counters, mutexes, readers.
-// Concurrent steps of a plan may use one object of such a type (caffe2_core/runtime/plan_races.h).
+// Declares the types of blobs that synchronize themselves, such as queues, counters, mutexes and
+// readers. Concurrent steps of a plan may share an object of such a type
+// (caffe2_core/runtime/plan_races.h).
 //
 //   SYNCHRONIZED_BLOB_TYPE(my::Queue);   // at namespace scope of a program or module
 //
-// Every member function that an operator calls on the object must be safe to call from several
-// threads at once. Thread safe. Declarations stay for the life of the process.
+// Every member function that an operator calls on such an object must be thread safe. A declaration
+// is never removed. The functions of this header are thread safe.
 
 #include <type_traits>
 
@@ -18,8 +19,8 @@ namespace internal {
 bool DeclareSynchronized(TypeMeta type) noexcept;
 }
 
-// False when there is no memory for it: plans that share the type are then refused. A second
-// declaration changes nothing.
+// Declares T. Returns false if there is not enough memory; plans that share an object of the type
+// are then rejected. Declaring a type again has no effect.
 template <class T>
 bool DeclareSynchronizedType() noexcept {
   static_assert(!std::is_base_of_v<Tensor, T>, "a tensor does not synchronize itself");
@@ -28,7 +29,7 @@ bool DeclareSynchronizedType() noexcept {
 
 bool IsSynchronizedType(TypeMeta type);
 
-// For users, at namespace scope; it never throws.
+// Declares a type from namespace scope of a user's program or module. Never throws.
 #define SYNCHRONIZED_BLOB_TYPE(...) SYNCHRONIZED_BLOB_TYPE_NAMED(__COUNTER__, __VA_ARGS__)
 #define SYNCHRONIZED_BLOB_TYPE_NAMED(number, ...) \
   SYNCHRONIZED_BLOB_TYPE_DEFINED(number, __VA_ARGS__)

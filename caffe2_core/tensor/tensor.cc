@@ -16,7 +16,7 @@ TensorShrinkOptions& GlobalTensorShrinkOptions() {
 
 namespace {
 
-// For a few numbers the call of std::equal's memcmp costs more than the comparison.
+// std::equal would call memcmp, which costs more than comparing a few numbers here.
 bool AreEqual(const int64_t* a, const int64_t* b, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (a[i] != b[i]) return false;
@@ -32,7 +32,7 @@ void Tensor::SetDims(const int64_t* dims, size_t rank, bool unshaped) try {
     size_ = -1;
     return;
   }
-  // Steady state: the same shape again.
+  // Fast path: the shape is unchanged.
   if (size_ >= 0 && rank == dims_.size() && AreEqual(dims, dims_.data(), rank)) return;
   CAFFE_ENFORCE_LE(rank, static_cast<size_t>(kMaxRank), "rank of a tensor");
   const int64_t new_size = CheckedProduct(IntArrayRef(dims, rank));
@@ -41,7 +41,7 @@ void Tensor::SetDims(const int64_t* dims, size_t rank, bool unshaped) try {
   size_ = new_size;
   if (old_size == new_size || storage_ == nullptr) return;
 
-  // Memory that is too small is dropped now; memory that is much too large when the options say so.
+  // Release memory that is too small, and memory that is larger than the options allow.
   const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(new_size), meta_.itemsize());
   const size_t capacity = storage_->capacity_bytes();
   const TensorShrinkOptions& options = GlobalTensorShrinkOptions();
@@ -77,7 +77,7 @@ void Tensor::Reserve(IntArrayRef dims, BaseContext* context) try {
                                                 std::max<size_t>(meta_.itemsize(), 1));
   CAFFE_ENFORCE(meta_.IsSet(), "cannot reserve memory for a tensor without an element type");
   if (needed <= capacity_nbytes()) return;
-  // The tensor stays as it is when this throws.
+  // Allocate into a second tensor, so that this one is unchanged if an exception is thrown.
   Tensor room(dims, device_);
   room.AllocateFor(meta_);
   if (storage_ != nullptr && size_ > 0) room.CopyData(*this, context);
@@ -165,8 +165,8 @@ void Tensor::ThrowNoData(TypeMeta wanted) const {
 
 namespace {
 
-// The storage of new memory, with elements that have constructors made in it. The memory is freed,
-// and the elements are destroyed, also when this throws.
+// Makes a storage that owns `allocation`, and constructs `count` elements in it if `meta` has
+// constructors. If this throws, the elements are destroyed and the memory is freed.
 std::shared_ptr<Storage> NewStorage(const std::pair<void*, MemoryDeleter>& allocation,
                                     size_t nbytes, DeviceType device, TypeMeta meta,
                                     int64_t count) {
@@ -204,7 +204,8 @@ void* Tensor::AllocateFor(TypeMeta meta) try {
   }
   CAFFE_ENFORCE(plain || device_ == CPU, "elements of type ", meta.name(),
                 " have constructors and live on the CPU alone, not on ", DeviceTypeName(device_));
-  // What read-only memory holds is copied on write. Other memory is let go before allocating.
+  // Read-only memory is copied on write. Other memory is released before the new memory is
+  // allocated, which lowers the peak.
   const bool copies = storage_ != nullptr && storage_->read_only() && meta == meta_ &&
                       needed <= storage_->capacity_bytes() &&
                       (plain || size_ <= storage_->constructed());
@@ -217,8 +218,8 @@ void* Tensor::AllocateFor(TypeMeta meta) try {
   if (copies && needed > 0) {
     const std::unique_ptr<BaseContext> context = CreateContext();
     context->CopyItemsSameDevice(meta, static_cast<size_t>(size_), storage_->data(), fresh->data());
-    context
-        ->FinishDeviceComputation();  // others write on other streams, and an error must not vanish
+    // Wait: the caller may write on another stream, and an error of the copy must be thrown here.
+    context->FinishDeviceComputation();
   }
   storage_ = std::move(fresh);
   shares_data_ = false;
@@ -260,7 +261,7 @@ void Tensor::ShareForeign(const void* foreign, TypeMeta meta, size_t capacity_by
   CAFFE_ENFORCE(meta.IsSet(), "external memory needs an element type");
   const size_t needed = CheckedMultiply<size_t>(static_cast<size_t>(size_), meta.itemsize());
   void* const data = const_cast<void*>(foreign);
-  DataPtr memory(data, deleter);  // freed when there is no memory for its storage
+  DataPtr memory(data, deleter);  // frees the memory if make_shared throws
   storage_ = std::make_shared<Storage>(data, capacity_bytes != 0 ? capacity_bytes : needed, deleter,
                                        device_, meta, deleter ? size_ : 0);
   memory.Release();
@@ -275,7 +276,7 @@ void Tensor::ShareForeign(const void* foreign, TypeMeta meta, size_t capacity_by
 void Tensor::CopyFrom(const Tensor& src, BaseContext* context) try {
   if (&src == this) return;
   const TransientWrites scope;
-  if (storage_ != nullptr && storage_ == src.storage_) FreeMemory();  // never write what is read
+  if (storage_ != nullptr && storage_ == src.storage_) FreeMemory();  // do not overwrite `src`
   if (!src.IsShaped()) {
     SetDims(nullptr, 0, true);
     FreeMemory();

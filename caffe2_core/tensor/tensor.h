@@ -1,15 +1,14 @@
 #pragma once
-// Tensor: a shape, an element type and shared memory on one device.
+// Tensor: a shape, an element type and reference-counted memory on one device.
 //
 //   Tensor t(CPU);
-//   t.Resize(1, 3, 224, 224);              // shape only
+//   t.Resize(1, 3, 224, 224);              // sets the shape only
 //   float* p = t.mutable_data<float>();    // allocates, or reuses memory that is large enough
 //
-// A tensor that was never shaped has size() == -1. Copy construction and assignment share the
-// memory (as the original's copies do); CopyFrom copies it. No virtual function: Caffe2's `template
-// <class C> class Tensor` derives from this one.
+// A tensor whose shape was never set has size() == -1. Copy construction and assignment share the
+// memory, as in Caffe2; CopyFrom copies it. The class has no virtual functions.
 //
-// Not thread safe for writers; concurrent readers are fine.
+// Concurrent reads are safe. A write requires exclusive access.
 
 #include <climits>
 #include <cstdint>
@@ -29,11 +28,12 @@
 
 namespace caffe2rt {
 
-// Limits on keeping memory when a tensor shrinks; process-wide, set before nets run.
+// Whether a tensor keeps its memory when it shrinks. Process-wide; set before nets run.
 struct TensorShrinkOptions {
-  // Keep the memory of a tensor that gets smaller. `caffe2_keep_on_shrink`.
+  // Keep the memory of a tensor that becomes smaller. Flag `caffe2_keep_on_shrink`.
   bool keep_on_shrink = true;
-  // ... unless more than this would lie idle, in bytes. `caffe2_max_keep_on_shrink_memory`.
+  // Free the memory anyway if more than this many bytes would be unused. Flag
+  // `caffe2_max_keep_on_shrink_memory`.
   int64_t max_keep_on_shrink_bytes = INT64_MAX;
 };
 TensorShrinkOptions& GlobalTensorShrinkOptions();
@@ -44,15 +44,14 @@ class Tensor {
 
   Tensor() = default;
   explicit Tensor(DeviceType device) : device_(device) {}
-  // Shape only, no memory.
+  // These constructors set the shape and allocate no memory.
   Tensor(const std::vector<int64_t>& dims, DeviceType device) : device_(device) { Resize(dims); }
   Tensor(const std::vector<int>& dims, DeviceType device) : device_(device) { Resize(dims); }
   Tensor(IntArrayRef dims, DeviceType device) : device_(device) { Resize(dims); }
   Tensor(std::initializer_list<int64_t> dims, DeviceType device) : device_(device) {
     Resize(IntArrayRef(dims));
   }
-  // The same on the CPU, as Caffe2's older generation writes it; then with values, copied by
-  // `context` when given.
+  // The constructors of older Caffe2 sources, without a device: the tensor is on the CPU.
   explicit Tensor(const std::vector<int64_t>& dims) : Tensor(dims, CPU) {}
   template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
   explicit Tensor(const std::vector<T>& dims) : device_(CPU) {
@@ -61,13 +60,15 @@ class Tensor {
   template <class T, class = std::enable_if_t<std::is_integral_v<T>>>
   explicit Tensor(std::initializer_list<T> dims)
       : Tensor(std::vector<int64_t>(dims.begin(), dims.end()), CPU) {}
+  // A tensor that holds `values`. With a context, the tensor is on its device and the context
+  // copies the values; with null, the tensor is on the CPU.
   template <class T>
   Tensor(const std::vector<int64_t>& dims, const std::vector<T>& values, BaseContext* context)
       : device_(context != nullptr ? context->device_type() : CPU) {
     CopyFrom(values, context);
     Reshape(dims);
   }
-  // A copy of `src` on `device`.
+  // Copies the data of `src` to `device`.
   Tensor(const Tensor& src, DeviceType device) : device_(device) { CopyFrom(src); }
   Tensor(const Tensor&) = default;
   Tensor& operator=(const Tensor&) = default;
@@ -86,8 +87,9 @@ class Tensor {
   std::unique_ptr<BaseContext> CreateContext() const { return GetStaticContext()->CreateContext(); }
 
   // --- shape ---
-  // Sets the dimensions; keeps memory that is large enough (see TensorShrinkOptions). THROWS on a
-  // negative dimension or overflow.
+  // Resize sets the dimensions. Memory that is large enough is kept, subject to
+  // TensorShrinkOptions; memory that is too small is released. THROWS if a dimension is negative,
+  // the rank exceeds kMaxRank, or the number of elements overflows.
   void Resize(IntArrayRef dims) { SetDims(dims.data(), dims.size()); }
   void Resize(const std::vector<int64_t>& dims) { SetDims(dims.data(), dims.size()); }
   void Resize(std::initializer_list<int64_t> dims) { SetDims(dims.begin(), dims.size()); }
@@ -106,31 +108,41 @@ class Tensor {
   void ResizeLike(const Tensor& other) {
     SetDims(other.dims_.data(), other.dims_.size(), other.size_ < 0);
   }
-  // Same number of elements, other dimensions. THROWS when the products differ.
+  // Changes the dimensions and keeps the data. THROWS if the number of elements would change.
   void Reshape(IntArrayRef dims);
   void Reshape(const std::vector<int64_t>& dims) { Reshape(IntArrayRef(dims)); }
   void Reshape(std::initializer_list<int64_t> dims) { Reshape(IntArrayRef(dims)); }
   void Reshape(const std::vector<int>& dims) {
     Reshape(IntArrayRef(std::vector<int64_t>(dims.begin(), dims.end())));
   }
-  // Lowers dim 0, keeps the memory. THROWS on rank 0 or a larger dim.
+  // Lowers dim 0 and keeps the memory. THROWS if the rank is 0, `outer_dim` is greater than dim 0,
+  // or other tensors share the memory.
   void ShrinkTo(int64_t outer_dim);
   void Shrink(int64_t outer_dim) { ShrinkTo(outer_dim); }
-  // Makes room for `dims` (or an outer dimension) and keeps the data, the dims and the size.
+  // Allocates capacity for the shape `dims` and keeps the data, the dimensions and the size; if it
+  // allocates, `context` copies the data. THROWS if the tensor has no element type.
   void Reserve(IntArrayRef dims, BaseContext* context = nullptr);
-  void ReserveSpace(int64_t outer_dim);  // does not keep the data, as the original
-  // Adds `num` to dim 0 and keeps the data; grows capacity by at least `growth_percent`.
+  // Allocates capacity for `outer_dim` as dim 0 and keeps the shape. As in Caffe2, the data is lost
+  // if new memory is allocated. THROWS if the tensor has rank 0 or no element type.
+  void ReserveSpace(int64_t outer_dim);
+  // Adds `num` to dim 0 and keeps the data. If the capacity is too small, it grows by at least
+  // `growth_percent` of dim 0, and `context` copies the data. THROWS if the rank is 0.
   void Extend(int64_t num, float growth_percent, BaseContext* context = nullptr);
+  // The same, with the new dim 0 given as `num`. THROWS if `num` is less than dim 0.
   void ExtendTo(int64_t num, float growth_percent, BaseContext* context = nullptr);
 
-  // Rank, dimensions, number of elements; -1 when never shaped.
+  // The rank.
   int dim() const { return static_cast<int>(dims_.size()); }
   int ndim() const { return dim(); }
   const std::vector<int64_t>& dims() const { return dims_; }
   IntArrayRef sizes() const { return dims_; }
+  // Dimension i. THROWS if i is out of range. size(i) also accepts a negative i, which counts from
+  // the end.
   int64_t dim(int i) const { return dims_[CheckedIndex(i)]; }
   int64_t size(int i) const { return dim(CanonicalAxis(i)); }
-  int dim32(int i) const;  // THROWS when the dimension does not fit into int
+  // dim(i) as an int. THROWS if it is INT_MAX or greater.
+  int dim32(int i) const;
+  // The number of elements, or -1 if the shape was never set.
   int64_t size() const { return size_; }
   int64_t numel() const { return size_; }
   bool IsShaped() const { return size_ >= 0; }
@@ -138,11 +150,13 @@ class Tensor {
   size_t itemsize() const { return meta_.itemsize(); }
   size_t nbytes() const { return static_cast<size_t>(size_ < 0 ? 0 : size_) * meta_.itemsize(); }
   size_t capacity_nbytes() const { return storage_ != nullptr ? storage_->capacity_bytes() : 0; }
-  // Products of dimensions: [k, rank), [0, k), (k, l) exclusive of both.
+  // The product of dimensions k to rank - 1, of 0 to k - 1, and of those between k and l, both
+  // excluded. An empty product is 1.
   int64_t size_from_dim(int k) const;
   int64_t size_to_dim(int k) const;
   int64_t size_between_dim(int k, int l) const;
-  // Negative axes count from the end. THROWS when out of range.
+  // `axis` as a non-negative index; a negative axis counts from the end. THROWS if it is out of
+  // range.
   int canonical_axis_index(int axis) const { return CanonicalAxis(axis); }
 
   // --- data ---
@@ -154,7 +168,8 @@ class Tensor {
   }
   bool HasData() const { return storage_ != nullptr || size_ == 0; }
 
-  // THROWS when there is no memory (unless the tensor is empty) or the type differs.
+  // The elements; null is possible only if the tensor is empty. THROWS if the element type is not
+  // T, or if a tensor that is not empty has no memory.
   template <class T>
   const T* data() const {
     if (__builtin_expect(!meta_.Match<T>() || (storage_ == nullptr && size_ != 0), 0)) {
@@ -167,9 +182,10 @@ class Tensor {
     return storage_ != nullptr ? storage_->data() : nullptr;
   }
 
-  // Memory for the present shape with elements of `meta`: allocates when there is none, it is too
-  // small, or the type needs (or needed) constructors; else reuses it. Read-only memory is copied
-  // first. THROWS when never shaped.
+  // Memory for the current shape with elements of type `meta`. Reuses the memory if it is large
+  // enough, is not read-only, and the old and the new type are plain data (or the type has
+  // constructors and stays the same); otherwise allocates. If the memory is read-only, its data is
+  // copied to the new memory. THROWS if the shape was never set.
   void* raw_mutable_data(TypeMeta meta) {
     if (__builtin_expect(meta == meta_ && storage_ != nullptr &&
                              nbytes() <= storage_->capacity_bytes() && !storage_->read_only() &&
@@ -180,50 +196,52 @@ class Tensor {
     }
     return AllocateFor(meta);
   }
-  void* raw_mutable_data();  // with the type it has; THROWS when it has none
+  // The same with the current element type. THROWS if there is none.
+  void* raw_mutable_data();
   template <class T>
   T* mutable_data() {
     return static_cast<T*>(raw_mutable_data(TypeMeta::Make<T>()));
   }
 
-  // Drops the memory; keeps dims and type.
+  // Releases the memory; keeps the dimensions and the element type.
   void FreeMemory();
-  // Takes over memory, type and capacity of `src`, which must have as many elements (its shape may
-  // differ).
+  // Shares the memory of `src` and adopts its element type. THROWS if the device type or the number
+  // of elements differs (the shape may differ), or if `src` has no data.
   void ShareData(const Tensor& src);
-  // Uses foreign memory of `capacity_bytes` (0: what the shape needs). THROWS when not shaped. A
-  // null deleter never frees.
+  // Uses memory that the caller provides, of `capacity_bytes` (0: as many as the shape needs). The
+  // deleter is called when the last tensor releases the memory; with a null deleter the memory is
+  // never freed. THROWS if the shape was never set.
   template <class T>
   void ShareExternalPointer(T* data, size_t capacity_bytes = 0, MemoryDeleter deleter = nullptr) {
     ShareForeign(data, TypeMeta::Make<std::remove_const_t<T>>(), capacity_bytes, deleter);
   }
-  // The same with a deleter of any type, called once with the memory.
+  // The same with any callable as the deleter. It is called once, with the address of the memory.
+  // clang-format 14 misplaces line breaks around a requires clause.
+  // clang-format off
   template <class T, class F>
-  requires(
-      std::is_invocable_v<F&, void*> &&
-      !std::is_convertible_v<F, MemoryDeleter>) void ShareExternalPointer(T* data,
-                                                                          size_t capacity_bytes,
-                                                                          F deleter) {
+  requires(std::is_invocable_v<F&, void*> && !std::is_convertible_v<F, MemoryDeleter>)
+  void ShareExternalPointer(T* data, size_t capacity_bytes, F deleter) {
     ShareExternalPointer(data, capacity_bytes, MemoryDeleter::Once(std::move(deleter)));
   }
   template <class F>
-  requires(
-      std::is_invocable_v<F&, void*> &&
-      !std::is_convertible_v<F, MemoryDeleter>) void ShareExternalPointer(void* data, TypeMeta meta,
-                                                                          size_t capacity_bytes,
-                                                                          F deleter) {
+  requires(std::is_invocable_v<F&, void*> && !std::is_convertible_v<F, MemoryDeleter>)
+  void ShareExternalPointer(void* data, TypeMeta meta, size_t capacity_bytes, F deleter) {
     ShareExternalPointer(data, meta, capacity_bytes, MemoryDeleter::Once(std::move(deleter)));
   }
+  // clang-format on
   void ShareExternalPointer(void* data, TypeMeta meta, size_t capacity_bytes = 0,
                             MemoryDeleter deleter = nullptr) {
     ShareForeign(data, meta, capacity_bytes, deleter);
   }
   bool shares_data() const { return shares_data_; }
 
-  // Copies type, shape and data; across devices too. The context does the copy when given; else one
-  // is made and waited for. Copying a tensor to itself does nothing; an unshaped source makes this
-  // one unshaped.
+  // Copies the element type, the shape and the data; this tensor keeps its device. If `context`
+  // belongs to the device that does the copy, it enqueues the copy and does not wait for it.
+  // Otherwise a temporary context copies and waits. If `src` was never shaped, this tensor becomes
+  // unshaped. THROWS if the tensors are on different device types and neither is the CPU.
   void CopyFrom(const Tensor& src, BaseContext* context = nullptr);
+  // Makes this a tensor of rank 1 that holds `values`. If `context` copies asynchronously, `values`
+  // must stay valid until the copy has finished.
   template <class T>
   void CopyFrom(const std::vector<T>& values, BaseContext* context = nullptr);
   Tensor Clone() const;
@@ -231,20 +249,21 @@ class Tensor {
   Tensor UnsafeSharedInstance() const { return *this; }
   void swap(Tensor& other) noexcept;
 
-  // The memory; null when there is none. Weights are prepared through Storage::Derived.
+  // The memory, or null if there is none. Storage::Derived caches prepared forms of weights.
   const std::shared_ptr<Storage>& storage() const { return storage_; }
-  // Marks the memory read-only: the next mutable access through any tensor copies it first.
+  // Marks the memory read-only: a later mutable access through any tensor that shares it copies it
+  // first.
   void MarkReadOnly() {
     if (storage_ != nullptr) storage_->set_read_only();
   }
 
-  // "Tensor (CPU) of type float. Dims: (1,3,): " as a line for logs.
+  // One line for logs: "A Tensor of item size 4 and type float and dimension (1,3,).".
   std::string DebugString() const;
 
  private:
   void SetDims(const int64_t* dims, size_t rank, bool unshaped = false);
   void* AllocateFor(TypeMeta meta);
-  // Memory that the caller says may be written, however its type is qualified.
+  // Implements ShareExternalPointer. The memory counts as writable even if it was passed as const.
   void ShareForeign(const void* data, TypeMeta meta, size_t capacity_bytes, MemoryDeleter deleter);
   [[noreturn]] void ThrowNoData(TypeMeta wanted) const;
   size_t CheckedIndex(int i) const {
@@ -257,17 +276,19 @@ class Tensor {
 
   std::vector<int64_t> dims_;
   int64_t size_ = -1;
-  int64_t alive_ =
-      INT64_MAX;  // elements that may be used without construction; INT64_MAX for plain data
+  // How many elements have been constructed; INT64_MAX for plain data.
+  int64_t alive_ = INT64_MAX;
   TypeMeta meta_;
   std::shared_ptr<Storage> storage_;
   DeviceType device_ = CPU;
   bool shares_data_ = false;
-  bool reserved_ = false;
+  bool reserved_ = false;  // Reserve allocated the memory: keep it when the tensor shrinks
 };
 
-// An axis as an index: negative counts from the end. THROWS when out of range.
+// `axis` as a non-negative index; a negative axis counts from the end. THROWS if it is out of
+// range.
 int canonical_axis_index_(int axis, int rank);
+// Products of dimensions, as the member functions of Tensor without the underscore.
 int64_t size_from_dim_(int k, IntArrayRef dims);
 int64_t size_to_dim_(int k, IntArrayRef dims);
 int64_t size_between_dim_(int k, int l, IntArrayRef dims);
