@@ -20,11 +20,11 @@ struct StaticContexts {
   std::array<std::atomic<BaseStaticContext*>, kMaxDeviceTypes> rows{};
   std::mutex mutex;
   std::array<std::string, kMaxDeviceTypes> names;
-  std::string conflict;  // of static registrations, reported by the first look-up
+  std::string conflict;  // of a static registration, reported by a later lookup
 };
 
 StaticContexts& Contexts() {
-  static StaticContexts* const contexts = new StaticContexts;  // outlives every tensor
+  static StaticContexts* const contexts = new StaticContexts;  // never destroyed: outlives every tensor
   return *contexts;
 }
 
@@ -76,7 +76,7 @@ BaseStaticContext* FindStaticContext(DeviceType type) {
     EnsureBuiltinContexts();
     context = contexts.rows[type].load(std::memory_order_acquire);
     if (context == nullptr && FindDeviceDescriptor(type) != nullptr) {
-      FindDevice(type);  // registers it when it is available; asks once
+      FindDevice(type);  // registers the context if the device is available; queries once
       context = contexts.rows[type].load(std::memory_order_acquire);
     }
   }

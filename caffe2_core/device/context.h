@@ -1,10 +1,11 @@
 #pragma once
-// The two faces of a device. See contexts/README.md for how to add one.
+// The two interfaces of a device. contexts/README.md explains how to add a device.
 //
-// BaseStaticContext: the per-device-type singleton that a context registers once: memory, contexts,
-// facts. BaseContext: one execution stream of a device: copies, waiting, random numbers.
+// BaseStaticContext: the singleton of a device type. It allocates memory and creates contexts.
+// BaseContext: one execution stream of a device. It copies memory, records and waits for events,
+// and waits for the stream's work.
 //
-// A static context is thread safe; a context is used by one thread at a time.
+// A static context is thread safe. A context may be used by one thread at a time.
 
 #include <cstring>
 #include <memory>
@@ -27,20 +28,23 @@ class DeviceOption;
 class BaseStaticContext {
  public:
   virtual ~BaseStaticContext() = default;
-  // Memory for the calling thread's current device and stream, and the way to free it. THROWS when
-  // there is none.
+  // Allocates memory for the calling thread's current device and stream. Returns its address, which
+  // may be null for 0 bytes, and the deleter that frees it. THROWS if the allocation fails.
   virtual std::pair<void*, MemoryDeleter> New(size_t nbytes) const = 0;
+  // Creates a context on the calling thread's current device, or on the device of `option`. The
+  // latter THROWS if that device does not exist.
   virtual std::unique_ptr<BaseContext> CreateContext() = 0;
   virtual std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) = 0;
   virtual DeviceType GetDeviceType() = 0;
-  // Sets the device of `data`; for null that of the calling thread's current one. Default: the
-  // device type alone.
+  // Sets `option` to the device that holds `data`, or to the calling thread's current device if
+  // `data` is null. The default implementation sets only the device type.
   virtual void ExtractDeviceOption(DeviceOption* option, const void* data);
-  // A recorder of work on the device of `option` (device_graph.h). Default: null, the device has
-  // none.
+  // Creates a recorder of work on the device of `option` (device_graph.h). The default
+  // implementation returns null: the device does not support graphs.
   virtual std::unique_ptr<DeviceGraph> CreateGraph(const DeviceOption& option);
-  // Tells memory that New gave, by its deleter, that work of `user` reads or writes it: it must not
-  // be given out again before that work is over, whoever frees it. Default: nothing.
+  // Records that work of `user` reads or writes a block of memory from New, identified by its
+  // deleter. The block must not be reused before that work is complete, even if it is freed
+  // earlier. The default implementation does nothing.
   virtual void RecordUse(const MemoryDeleter& memory, const BaseContext& user) const;
 };
 
@@ -49,24 +53,32 @@ class BaseContext {
   virtual ~BaseContext() = default;
   virtual BaseStaticContext* GetStaticContext() const = 0;
   virtual DeviceType device_type() const = 0;
-  DeviceType GetDevicetype() const { return device_type(); }  // the original's spelling
+  DeviceType GetDevicetype() const { return device_type(); }  // Caffe2's spelling
 
+  // Continues on stream `stream_id` and makes this context's device the calling thread's current
+  // one.
   virtual void SwitchToDevice(int stream_id) = 0;
   void SwitchToDevice() { SwitchToDevice(0); }
+  // Makes later work of this context wait for `event`; the calling thread may block instead.
   virtual void WaitEvent(const Event& event) = 0;
+  // Records `event` behind the work enqueued so far. With an error text, the event fails with it.
   virtual void Record(Event* event, const char* error = nullptr) const = 0;
-  // Waits until all work of this context is over. THROWS what went wrong on the device.
+  // Waits until all work of this context is complete. THROWS the errors of that work.
   virtual void FinishDeviceComputation() = 0;
 
+  // The copies run on this context's stream and may still be in progress when the call returns.
   virtual void CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) = 0;
   virtual void CopyBytesFromCPU(size_t nbytes, const void* src, void* dst) = 0;
   virtual void CopyBytesToCPU(size_t nbytes, const void* src, void* dst) = 0;
-  // From this context's device to device type `to`. THROWS when that is neither the CPU nor the own
-  // type.
+  // Copies from this context's device to device type `to`. THROWS if `to` is neither the CPU nor
+  // this context's own type.
   virtual void CopyBytesToDevice(size_t nbytes, const void* src, void* dst, DeviceType to);
-  // Whether elements with constructors (std::string) can live there; the CPU's alone.
+  // Whether memory of this device can hold elements with constructors, such as std::string. Only
+  // the CPU's can.
   virtual bool SupportsNonFundamentalTypes() const { return false; }
 
+  // Copy `n` elements of type `meta`, with its copy function if it has one. THROW if it has one and
+  // this device does not support such elements.
   void CopyItemsSameDevice(TypeMeta meta, size_t n, const void* src, void* dst);
   void CopyItemsFromCPU(TypeMeta meta, size_t n, const void* src, void* dst);
   void CopyItemsToCPU(TypeMeta meta, size_t n, const void* src, void* dst);
@@ -88,22 +100,23 @@ class BaseContext {
   bool CopyNonFundamental(TypeMeta meta, size_t n, const void* src, void* dst);
 };
 
-// Registers the static context of a device type under a name. The context must outlive the
-// process's use of it; it is never destroyed. THROWS when the type has one already.
+// Registers the static context of a device type under a name. The context is not owned, never
+// destroyed, and must stay valid until the process ends. THROWS if the type is out of range or
+// already has a static context.
 void RegisterStaticContext(DeviceType type, const std::string& name, BaseStaticContext* context);
 
-// The static context of a device type. THROWS an error that lists the devices that are there when
-// it is not.
+// The static context of a device type. Opens the device's module on the first call if it has one
+// (device_module.h). THROWS if the device is not available; the error lists the available devices.
 BaseStaticContext* GetStaticContext(DeviceType type);
 
-// The same, or null.
+// The same, but returns null if the device is not available.
 BaseStaticContext* FindStaticContext(DeviceType type);
 
-// Device types with a static context, in order.
+// The device types that have a static context, in increasing order. Opens no module.
 std::vector<DeviceType> RegisteredDeviceTypes();
 
-// Makes the contexts that come with the library known (contexts/register.cc defines it); called by
-// the first look-up.
+// Registers the built-in contexts if they are not registered yet. Defined in contexts/register.cc;
+// the lookups call it.
 void EnsureBuiltinContexts();
 
 namespace internal {
@@ -112,8 +125,12 @@ struct StaticContextRegisterer {
 };
 }  // namespace internal
 
-// For users' contexts: REGISTER_STATIC_CONTEXT(17, "COUNTING", new CountingStaticContext) at
-// namespace scope. A conflict is reported by the first GetStaticContext.
+// Registers the static context of a user's device; use it at namespace scope:
+//
+//   REGISTER_STATIC_CONTEXT(17, "COUNTING", new CountingStaticContext);
+//
+// The type must be a literal. It cannot throw: a conflict, such as a device type that is registered
+// twice, is thrown by the next GetStaticContext that does not find its device.
 #define REGISTER_STATIC_CONTEXT(type, name, context)                                          \
   static const ::caffe2rt::internal::StaticContextRegisterer caffe2rt_static_context_##type { \
     static_cast<::caffe2rt::DeviceType>(type), name, context                                  \

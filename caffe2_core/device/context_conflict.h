@@ -1,12 +1,13 @@
 #pragma once
-// The conflict of StaticContextRegisterer (context.h), for the load of the module that made it.
+// The registration conflict that StaticContextRegisterer (context.h) recorded. Loading a module
+// reads it, so that the load reports the conflicts of that module.
 
 #include <string>
 
 namespace caffe2rt::internal {
 
-// The last device type that was registered twice and not reported since; "" if there is none. Who
-// takes it reports it.
+// Removes the recorded conflict and returns its message, or "" if there is none. Only the last
+// conflict is kept. The caller must report it.
 std::string TakeContextConflict();
 
 }  // namespace caffe2rt::internal

@@ -1,5 +1,5 @@
 #pragma once
-// The replaceable source of CPU memory.
+// CPUAllocator: the replaceable allocator of CPU memory.
 
 #include <cstddef>
 #include <utility>
@@ -8,21 +8,22 @@
 
 namespace caffe2rt {
 
-// Thread safe. New never returns null for nbytes > 0: it THROWS EnforceNotMet naming asked, in use,
-// limit and peak.
+// Implementations must be thread safe. New never returns null for nbytes > 0: it THROWS
+// EnforceNotMet that states the requested bytes, the bytes in use, the limit and the peak.
 class CPUAllocator {
  public:
   virtual ~CPUAllocator() = default;
   virtual std::pair<void*, MemoryDeleter> New(size_t nbytes) = 0;
-  // The plain deleter of this allocator's memory, for memory taken over without its own deleter.
+  // A deleter without state for memory of this allocator, used for memory whose own deleter is not
+  // known.
   virtual MemoryDeleter GetDeleter() = 0;
 };
 
-// The process's CPU allocator; contexts/cpu installs DefaultCPUAllocator on first use.
+// The CPU allocator of the process. contexts/cpu installs DefaultCPUAllocator on first use.
 CPUAllocator* GetCPUAllocator();
 
-// Replaces it and takes ownership. Memory given before keeps its own deleter, and the replaced
-// allocator is kept alive.
+// Replaces the CPU allocator and takes ownership of `allocator`. Memory that was allocated earlier
+// keeps its deleter; the old allocator is not destroyed.
 void SetCPUAllocator(CPUAllocator* allocator);
 
 }  // namespace caffe2rt

@@ -64,7 +64,7 @@ class Table {
   }
 
  private:
-  std::mutex mutex_;  // held by writers
+  std::mutex mutex_;  // serializes writers; readers load a row atomically
   std::array<std::atomic<const DeviceDescriptor*>, kMaxDeviceTypes> rows_{};
 };
 

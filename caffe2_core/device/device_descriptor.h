@@ -1,15 +1,16 @@
 #pragma once
-// What is known of a device before its library is loaded: its number and names, where its module is
-// found, its flags. With a descriptor a device is available to nets, operators, `--device` and
-// `caffe2 devices` without being linked in (device_module.h loads it when it is first asked for).
+// The description of a device that is known before its library is loaded: its number, its names,
+// the file of its module and its flags. A device with a descriptor can be named in nets, operators,
+// `--device` and `caffe2 devices` without being linked in; device_module.h loads it when it is
+// first requested.
 //
 //   RegisterDeviceDescriptor({.type = static_cast<DeviceType>(20), .name = "COUNTING"});
 //   GetStaticContext(static_cast<DeviceType>(20));   // opens libcaffe2_counting.so
 //
-// The devices that come with the library have theirs from the start; contexts/ states them. A
-// context that is linked in and registered at start-up needs no descriptor.
+// The built-in devices have descriptors from the start (contexts/). A context that is linked in and
+// registered at start-up needs none.
 //
-// The table is thread safe. Descriptors are never removed, so that references to them stay valid.
+// The table is thread safe. Descriptors are never removed, so references to them stay valid.
 
 #include <string>
 #include <string_view>
@@ -24,46 +25,46 @@ struct DeviceModule;
 
 struct DeviceDescriptor {
   DeviceType type = CPU;
-  // Letters, digits and underscores. In messages as it is; in lower case for `--device`, for the
-  // module's file and for its entry point (device_module.h).
+  // Letters, digits and underscores. Messages print it unchanged; `--device`, the module's file
+  // name and its entry point (device_module.h) use it in lower case.
   std::string name;
-  // More names for `--device`, in lower case.
+  // Additional names for `--device`, in lower case.
   std::vector<std::string> aliases = {};
-  // File name of the module; empty: "libcaffe2_<name>.so".
+  // File name of the module; if empty, "libcaffe2_<name>.so".
   std::string module_file = "";
-  // Whether this build has the module. Only the message about a missing module depends on it.
+  // Whether this build includes the module. Affects only the message about a missing module.
   bool in_this_build = true;
-  // The module, when it is linked in; null when it is a library of its own.
+  // Returns the module if it is linked in; null if the module is a separate library.
   const DeviceModule* (*linked)() = nullptr;
-  // Engines that are tried, in this order, when neither the operator nor the program names one.
+  // The engines to try, in this order, if neither the operator nor the program names one.
   std::vector<std::string> engines = {};
-  // Copies of a blob on this device are named "<blob>_<blob_suffix>_<id>"; empty: the name in lower
-  // case.
+  // A copy of a blob on this device is named "<blob>_<blob_suffix>_<id>". If empty, the name in
+  // lower case.
   std::string blob_suffix = "";
-  // Operators that copy from the CPU to this device and back, where it has its own; empty:
-  // CopyFromCPUInput and EnsureCPUOutput.
+  // The operators that copy a blob from the CPU to this device and back. If empty, CopyFromCPUInput
+  // and EnsureCPUOutput.
   std::string copy_from_cpu = "";
   std::string copy_to_cpu = "";
-  // Flags of the device. GlobalInit makes their names known; the texts they are given are checked
-  // and set when the module is loaded. Null: none.
+  // Returns the device's flags; null if it has none. GlobalInit registers their names and checks
+  // the type of the values that they are given; the values are set when the module is loaded.
   std::vector<Flag> (*flags)() = nullptr;
 };
 
-// Adds a device. Register it before GlobalInit if it has flags. THROWS when the type is the CPU or
-// out of range, when a name is unusable, and when type or name has a descriptor already.
+// Adds a device. A device with flags must be registered before GlobalInit. THROWS if the type is
+// the CPU or out of range, if a name is invalid, or if the type or a name already has a descriptor.
 void RegisterDeviceDescriptor(DeviceDescriptor descriptor);
 
-// The descriptor of a type, or null. One atomic load.
+// The descriptor of a device type, or null if there is none. Costs one atomic load.
 const DeviceDescriptor* FindDeviceDescriptor(DeviceType type);
-// By name or alias, both as `--device` has them (lower case); null if there is none.
+// The descriptor with that name or alias, in lower case as in `--device`; null if there is none.
 const DeviceDescriptor* FindDeviceDescriptor(std::string_view name);
-// The device whose own copy operator (copy_from_cpu, copy_to_cpu) `op_type` is; null if there is
+// The device that declares operator `op_type` as its copy_from_cpu or copy_to_cpu; null if there is
 // none.
 const DeviceDescriptor* FindDeviceOfCopy(const std::string& op_type);
-// All, by type.
+// All descriptors, ordered by device type.
 std::vector<const DeviceDescriptor*> DeviceDescriptors();
 
-// The devices that come with the library (contexts/register.cc defines it); called once.
+// The built-in devices. Defined in contexts/register.cc; called once.
 std::vector<DeviceDescriptor> BuiltinDeviceDescriptors();
 
 }  // namespace caffe2rt

@@ -1,13 +1,15 @@
 #pragma once
-// Work of one stream that was recorded once and is started again as a whole.
+// DeviceGraph: work of one stream that is recorded once and then launched as a whole, such as a
+// CUDA graph.
 //
-//   graph->BeginCapture(0);          // nothing of the thread's stream 0 runs from here on
+//   graph->BeginCapture(0);              // from here on, work on stream 0 is recorded, not run
 //   for (op : operators) op->Enqueue(0);
-//   if (!graph->EndCapture(&why)) ...  // nothing ran: run the operators as usual
-//   graph->Launch(0);                // all of it, as often as wanted
+//   if (!graph->EndCapture(&why)) ...    // nothing ran: run the operators as usual
+//   graph->Launch(0);                    // runs the recorded work; may be called repeatedly
 //
-// A graph holds addresses: whoever replays it must see to it that the memory is where it was.
-// Used by one thread at a time.
+// A graph holds memory addresses: the caller must ensure that all memory that the recorded work
+// uses is still valid at the same addresses when the graph is launched. May be used by one thread
+// at a time.
 
 #include <string>
 
@@ -16,12 +18,14 @@ namespace caffe2rt {
 class DeviceGraph {
  public:
   virtual ~DeviceGraph() = default;
-  // Records what the calling thread gives its stream of that id, in place of running it. THROWS.
+  // Starts to record the work that the calling thread enqueues on its stream `stream_id`, instead
+  // of running it. THROWS if the device reports an error.
   virtual void BeginCapture(int stream_id) = 0;
-  // Ends the recording, also when an operator threw in between. False and the reason when something
-  // cannot be recorded; nothing of it has run then.
+  // Ends the recording. Must also be called if an operator threw during the recording. Returns
+  // false and sets `*reason` if some of the work cannot be recorded; then none of it has run.
   virtual bool EndCapture(std::string* reason) = 0;
-  // Starts what was recorded, on the calling thread's stream of that id. THROWS.
+  // Launches the recorded work on the calling thread's stream `stream_id`. THROWS if the device
+  // reports an error.
   // REQUIRES: EndCapture returned true.
   virtual void Launch(int stream_id) = 0;
 };

@@ -24,12 +24,13 @@ enum Stage { kNotTried, kLoaded, kAsked };
 struct Loader {
   std::atomic<int> stage{kNotTried};
   std::atomic<const DeviceModule*> module{nullptr};
-  bool busy = false;        // read and written under the lock
-  DevicePresence presence;  // written under the lock, constant from kAsked on
+  bool busy = false;        // the module is being loaded or queried; guarded by the lock
+  DevicePresence presence;  // written under the lock; does not change after kAsked
 };
 
-// One lock for all types, so that modules that look for each other's devices cannot deadlock.
-// Recursive: a module that is being opened may look things up itself; then `busy` answers.
+// One lock for all device types, so that modules that look up each other's devices cannot deadlock.
+// The lock is recursive, because a module that is being loaded may itself look up a device. `busy`
+// detects this case, and the lookup then returns the current state.
 struct Loaders {
   std::recursive_mutex mutex;
   std::array<Loader, kMaxDeviceTypes> of_type;
@@ -54,12 +55,12 @@ std::string VariableOf(const DeviceDescriptor& device) {
 std::string EntryOf(const DeviceDescriptor& device) {
   return "caffe2rt_" + AsciiLower(device.name) + "_module";
 }
-// "libcaffe2_counting" of "libcaffe2_counting.so.0".
+// "libcaffe2_counting" for the module file "libcaffe2_counting.so.0".
 std::string LibraryOf(const DeviceDescriptor& device) {
   return device.module_file.substr(0, device.module_file.find(".so"));
 }
 
-// The folder of the image that holds this code: libcaffe2rt, or the program.
+// The folder of the file that contains this code: libcaffe2rt, or the program.
 std::filesystem::path OwnFolder() {
   Dl_info info{};
   link_map* map = nullptr;
@@ -78,12 +79,13 @@ std::string LastLoaderError() {
   return why != nullptr ? why : "unknown reason";
 }
 
-// Also makes sure that it stays: its operators and contexts live as long as the process.
+// RTLD_NODELETE keeps the module loaded: its operators and contexts are used until the process
+// ends.
 void* Open(const std::string& file, int more = 0) {
   return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | more);
 }
 
-// Null, with the reason in `presence`.
+// Sets the state to kBroken and the message to the loader's error. Returns null.
 void* Broken(const DeviceDescriptor& device, const std::string& file, DevicePresence* presence) {
   const std::string why = LastLoaderError();
   presence->state = DeviceState::kBroken;
@@ -96,7 +98,8 @@ void* Broken(const DeviceDescriptor& device, const std::string& file, DevicePres
   return nullptr;
 }
 
-// Null, with the reason in `presence`, when there is none.
+// Searches for the module in the order that device_module.h states. Returns its handle, or null
+// with the state and the reason in `presence`.
 void* OpenModule(const DeviceDescriptor& device, DevicePresence* presence) {
   const std::string& file_name = device.module_file;
   const std::string variable = VariableOf(device);
@@ -120,7 +123,8 @@ void* OpenModule(const DeviceDescriptor& device, DevicePresence* presence) {
   }
   if (void* const handle = Open(file_name); handle != nullptr) return handle;
   const std::string why = LastLoaderError();
-  // The loader names the file that is missing first; another name is a library that this one needs.
+  // If the loader's error names another file, the module exists, but a library that it needs is
+  // missing.
   if (why.find(file_name + ": cannot open shared object") == std::string::npos) {
     presence->state = DeviceState::kBroken;
     presence->message = device.name + ": cannot load " + why;
@@ -158,7 +162,7 @@ const DeviceModule* OpenAndCheck(const DeviceDescriptor& device, DevicePresence*
   return module;
 }
 
-// Flags first: a text that does not fit makes the module unusable, with the reason.
+// Registers the flags first: an invalid value throws, which makes the module unusable.
 void RegisterParts(const DeviceDescriptor& device, const DeviceModule& module) {
   if (device.flags != nullptr) {
     for (Flag& flag : device.flags()) RegisterFlag(std::move(flag.info), std::move(flag.set));
@@ -166,7 +170,8 @@ void RegisterParts(const DeviceDescriptor& device, const DeviceModule& module) {
   if (module.register_operators != nullptr) module.register_operators();
 }
 
-// A program may bring a device by itself, as tests do.
+// Whether the device has a static context. A program may have registered one without a module, as
+// tests do.
 bool IsRegistered(DeviceType type) {
   for (const DeviceType known : RegisteredDeviceTypes()) {
     if (known == type) return true;
@@ -180,7 +185,7 @@ const DevicePresence& PresenceWithoutModule(DeviceType type) {
   return IsRegistered(type) ? *ready : *missing;
 }
 
-// Runs `step`; what it throws becomes the state.
+// Runs `step`. An exception sets the state to kBroken and becomes its message.
 template <class F>
 void Guarded(const DeviceDescriptor& device, Loader& loader, F step) {
   const Busy busy(loader);
@@ -247,7 +252,7 @@ const DevicePresence& FindDevice(DeviceType type) {
       loader.presence.path = std::move(path);
     });
   } else if (loader.stage.load() == kNotTried) {
-    return PresenceWithoutModule(type);  // registered by the program; asked again the next time
+    return PresenceWithoutModule(type);  // registered by the program; not cached
   }
   loader.stage.store(kAsked, std::memory_order_release);
   return loader.presence;

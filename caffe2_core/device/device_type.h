@@ -1,13 +1,13 @@
 #pragma once
-// Device types: Caffe2's numbers 0 to 15, and 16 to 31 for users.
+// Device types. The numbers 0 to 15 are Caffe2's; 16 to 31 are for users' devices.
 
 #include <cstdint>
 #include <string>
 
 namespace caffe2rt {
 
-// Unscoped and convertible to int, as sources written for Caffe2 use it both ways (CPU,
-// DeviceType::CPU, set_device_type(CPU)).
+// An unscoped enum that converts to int, because sources written for Caffe2 use all of CPU,
+// DeviceType::CPU and set_device_type(CPU).
 enum DeviceType : int32_t {
   CPU = 0,
   CUDA = 1,
@@ -22,7 +22,7 @@ enum DeviceType : int32_t {
   MLC = 10,
 };
 
-// Rows of every table indexed by device type.
+// The size of every table that is indexed by device type.
 inline constexpr int kMaxDeviceTypes = 32;
 inline constexpr int kFirstUserDeviceType = 16;
 
@@ -30,14 +30,14 @@ inline constexpr bool IsValidDeviceType(int64_t type) {
   return type >= 0 && type < kMaxDeviceTypes;
 }
 
-// `type` from a file as a DeviceType. THROWS for a number outside 0 to 31, naming it.
+// Converts a number from a file to a DeviceType. THROWS if it is not in 0 to 31, naming the number.
 DeviceType CheckedDeviceType(int64_t type);
 
-// The name that Caffe2 gave a type; null for one of a user.
+// Caffe2's name of a device type; null if Caffe2 does not define the type.
 const char* Caffe2DeviceName(DeviceType type);
 
-// "CPU", ...; for user devices the name of the registered context or of the descriptor; "device
-// type 17" when nothing is known.
+// The name for messages: that of the registered context, of the descriptor, or Caffe2's, in this
+// order. An unknown type is named "device type 17".
 std::string DeviceTypeName(int64_t type);
 
 }  // namespace caffe2rt

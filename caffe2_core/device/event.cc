@@ -14,7 +14,7 @@ EventFunctions& EventFunctionsOf(DeviceType type) {
 }
 
 Event::Event(const DeviceOption& option) : type_(CheckedDeviceType(option.device_type())) {
-  FindStaticContext(type_);  // a context fills its row when it is registered
+  FindStaticContext(type_);  // loads the device; its registration fills the row
   CAFFE_ENFORCE(functions().create != nullptr, "device ", DeviceTypeName(type_), " has no events");
   functions().create(option, this);
 }

@@ -1,8 +1,9 @@
 #pragma once
-// Event: a point in the work of one device stream, for other streams and the CPU to wait on.
+// Event: a point in the work of one device stream, which other streams and the CPU can wait for.
 //
-// INITIALIZED -> SCHEDULED (Record) -> SUCCESS or FAILED (the device got there, or SetFinished).
-// Reset goes back. The behaviour per device type comes from a table that each context fills once.
+// An event is INITIALIZED at first. Record makes it SCHEDULED. It becomes SUCCESS or FAILED when
+// the device reaches it, or by SetFinished. Reset makes it INITIALIZED again. Each context
+// implements the events of its device type by filling a row of a table (EventFunctions), once.
 
 #include <functional>
 #include <memory>
@@ -22,44 +23,49 @@ enum class EventStatus : int {
   EVENT_FAILED = 3,
 };
 
-// What a device type does for its events. Every function but `set_callback` must be there. Thread
-// safe.
+// The implementation of a device type's events. `set_callback` and the entries of `wait` may be
+// null; all other functions are required. The functions must be thread safe.
 struct EventFunctions {
   void (*create)(const DeviceOption& option, Event* event) = nullptr;
   void (*record)(Event* event, const void* context, const char* error) = nullptr;
-  // wait[i]: a context of device type i waits for an event of this type. Null: it finishes the
-  // event on the CPU.
+  // wait[i]: makes a context of device type i wait for an event of this type. If null, the calling
+  // thread waits with `finish`.
   void (*wait[kMaxDeviceTypes])(const Event* event, void* context) = {};
   void (*finish)(const Event* event) = nullptr;
   EventStatus (*query)(const Event* event) = nullptr;
   std::string (*error_message)(const Event* event) = nullptr;
   void (*set_finished)(Event* event, const char* error) = nullptr;
   void (*reset)(Event* event) = nullptr;
-  // Null: events of this type have no callbacks.
+  // Null if events of this type do not support callbacks.
   void (*set_callback)(Event* event, std::function<void()> callback) = nullptr;
 };
 
-// The table row of `type`, to be filled by its context.
+// The table row of `type`. Its context fills it before it registers itself. THROWS if `type` is out
+// of range.
 EventFunctions& EventFunctionsOf(DeviceType type);
 
 class Event {
  public:
-  // THROWS when the device type has no events.
+  // THROWS if the device type does not support events.
   explicit Event(const DeviceOption& option);
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
+  // Records the event in `context`. With an error text, the event becomes FAILED. THROWS if
+  // `recorder`, the device type of the context, is not the event's own.
   void Record(DeviceType recorder, const void* context, const char* error = nullptr);
+  // Makes `context`, of device type `waiter`, wait for the event.
   void Wait(DeviceType waiter, void* context) const;
+  // Blocks the calling thread until the event is SUCCESS or FAILED.
   void Finish() const { functions().finish(this); }
   EventStatus Query() const { return functions().query(this); }
   std::string ErrorMessage() const { return functions().error_message(this); }
   void SetFinished(const char* error = nullptr) { functions().set_finished(this, error); }
   void Reset() { functions().reset(this); }
   bool SupportsCallback() const { return functions().set_callback != nullptr; }
-  // Calls it once when the event is over, at once when it is already, after the ones that were set
-  // before; on the thread that finishes the event, without a lock. Reset forgets it. THROWS when
-  // the device type has no callbacks.
+  // Calls `callback` once when the event has finished, or immediately if it already has. Callbacks
+  // run in the order in which they were set, on the thread that finishes the event, without a lock.
+  // Reset discards them. THROWS if the device type does not support callbacks.
   void SetCallback(std::function<void()> callback);
   bool IsScheduled() const { return Query() == EventStatus::EVENT_SCHEDULED; }
   bool IsFinished() const {
@@ -68,11 +74,12 @@ class Event {
   }
   DeviceType GetType() const { return type_; }
 
-  // Whether work behind this event may be enqueued now: it succeeded, or it is scheduled on the
-  // same device type and the child can wait on its own device.
+  // Whether a child of the work behind `parent` may be enqueued now: `parent` succeeded, or it is
+  // scheduled on the child's device type and the child can wait on the device.
   static bool CanSchedule(const Event& parent, DeviceType child_type, bool child_supports_async);
 
-  // The device's own state; owned here, made by `create`.
+  // The device's data for this event, set by EventFunctions::create. Shared, so that a device can
+  // keep it alive while it runs the callbacks of an event that is being destroyed.
   std::shared_ptr<void> state;
 
  private:

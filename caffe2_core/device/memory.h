@@ -1,5 +1,5 @@
 #pragma once
-// Memory that knows how to free itself.
+// Memory that carries the way to free it.
 
 #include <cstddef>
 #include <memory>
@@ -8,8 +8,9 @@
 
 namespace caffe2rt {
 
-// How to free a piece of memory: a function and a state, so that freeing never looks an address up.
-// A plain `void (*)(void*)` converts. A null deleter frees nothing.
+// Frees a block of memory: a function and its state. With the state, freeing never needs to look up
+// the address of the block. A plain `void (*)(void*)` converts to a deleter. A null deleter frees
+// nothing.
 class MemoryDeleter {
  public:
   using Function = void (*)(void* data, void* state);
@@ -21,13 +22,16 @@ class MemoryDeleter {
       : function_(plain != nullptr ? &CallPlain : nullptr),
         state_(reinterpret_cast<void*>(plain)) {}
 
-  // A lambda without captures, too.
+  // Also accepts a lambda without captures.
+  // clang-format 14 misplaces line breaks around a requires clause.
+  // clang-format off
   template <class F>
-  requires(std::is_class_v<F>&& std::is_convertible_v<F, void (*)(void*)>)
-      MemoryDeleter(F plain)  // NOLINT: converts
+  requires(std::is_class_v<F> && std::is_convertible_v<F, void (*)(void*)>)
+  MemoryDeleter(F plain)  // NOLINT: converts
       : MemoryDeleter(static_cast<void (*)(void*)>(plain)) {}
-  // Any other callable, which frees one piece of memory and dies then. The memory must be freed
-  // through this deleter once, or the callable leaks.
+  // clang-format on
+  // A deleter that owns any other callable and destroys it after the first call. The deleter must be
+  // called exactly once; if it is never called, the callable leaks.
   template <class F>
   static MemoryDeleter Once(F callable) {
     return {[](void* data, void* state) {
@@ -41,7 +45,7 @@ class MemoryDeleter {
     if (function_ != nullptr) function_(data, state_);
   }
   constexpr explicit operator bool() const { return function_ != nullptr; }
-  // For the memory's own context, which knows its blocks by them.
+  // The context that allocated the memory identifies its blocks by these two.
   constexpr Function function() const { return function_; }
   constexpr void* state() const { return state_; }
   constexpr bool operator==(const MemoryDeleter& other) const = default;
@@ -55,7 +59,7 @@ class MemoryDeleter {
 // Frees nothing.
 inline void NoDelete(void*) {}
 
-// An owned piece of memory; move only.
+// An owned block of memory. Movable, not copyable.
 class DataPtr {
  public:
   DataPtr() = default;
@@ -78,10 +82,11 @@ class DataPtr {
 
   void* get() const { return data_; }
   explicit operator bool() const { return data_ != nullptr; }
-  // Gives up ownership.
+  // Gives up ownership and returns the memory with its deleter.
   std::pair<void*, MemoryDeleter> Release() {
     return {std::exchange(data_, nullptr), std::exchange(deleter_, {})};
   }
+  // Frees the memory.
   void Reset() {
     if (data_ != nullptr) deleter_(data_);
     data_ = nullptr;
