@@ -1,16 +1,15 @@
 #pragma once
-// Who reports the conflicts that static registrations recorded: a registration at namespace scope
-// (a user's macro) cannot throw.
+// Reports the conflicts of static registrations. A registration at namespace scope (a user's macro)
+// cannot throw, so it records its conflict instead.
 //
-//   ReportConflicts([] { return TakeThemFrom(registry); });   // in a look-up
+//   ReportConflicts([] { return TakeThemFrom(registry); });   // in a lookup
 //
 //   ModuleLoading loading(TakeAllConflicts);                  // in LoadModule
 //   dlopen(...);
 //   const std::vector<std::string> conflicts = loading.Finish();
 //
-// A conflict of the program is thrown by the first look-up. A conflict of a module is reported by
-// the load of that module and by nobody else, whatever other threads look up meanwhile. Thread
-// safe.
+// A conflict of the program is thrown by the first lookup. A conflict of a module is reported only
+// by the load of that module, even if other threads perform lookups at the same time. Thread safe.
 
 #include <string>
 #include <vector>
@@ -19,10 +18,10 @@
 
 namespace caffe2rt {
 
-// Takes recorded conflicts out of where they are.
+// Returns the conflicts that a registry has recorded, and removes them from it.
 using TakeConflicts = std::vector<std::string> (*)();
 
-// Adds what `throw_conflicts` throws.
+// Calls `throw_conflicts` and appends the message of the EnforceNotMet that it throws, if any.
 template <class ThrowConflicts>
 void AppendConflicts(ThrowConflicts throw_conflicts, std::vector<std::string>* conflicts) {
   try {
@@ -32,19 +31,20 @@ void AppendConflicts(ThrowConflicts throw_conflicts, std::vector<std::string>* c
   }
 }
 
-// THROWS what `take` gives. While a module is loaded, keeps it for the module's load instead.
+// THROWS the conflicts that `take` returns, if any. While a module is being loaded, keeps them for
+// the load of the module instead.
 void ReportConflicts(TakeConflicts take);
 
-// REQUIRES: one at a time.
+// The load of one module, from construction to Finish or destruction. REQUIRES: at most one exists.
 class ModuleLoading {
  public:
-  // THROWS the conflicts that were there before: they are not the module's.
+  // THROWS the conflicts that were recorded earlier, because they are not the module's.
   explicit ModuleLoading(TakeConflicts take_all);
   ~ModuleLoading();
   ModuleLoading(const ModuleLoading&) = delete;
   ModuleLoading& operator=(const ModuleLoading&) = delete;
 
-  // Ends the load and returns the conflicts that it made. Call once.
+  // Ends the load and returns the conflicts that it caused. Call once.
   std::vector<std::string> Finish();
 
  private:

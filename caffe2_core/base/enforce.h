@@ -1,13 +1,14 @@
 #pragma once
-// Checks and the one error type of this library.
+// Checks, and the error type of this library.
 //
 //   CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not in the workspace");
 //   CAFFE_ENFORCE_EQ(got, want, "argument group");       // prints both values
 //   CAFFE_THROW("file \"", path, "\" is not a NetDef");
 //
-// The parts after the condition are only formatted when the check fails. The text states subject,
-// got, want and the remedy, on one line, without a final stop. The runtime adds frames (operator,
-// position, net) on the way up.
+// The parts after the condition are formatted only if the check fails. A message states the
+// subject, what was found, what is required and the remedy, on one line without a final period.
+// While the exception propagates, the runtime adds frames that name the operator, its position and
+// the net.
 
 #include <exception>
 #include <locale>
@@ -20,10 +21,9 @@
 
 namespace caffe2rt {
 
-// A string stream that formats numbers in the classic locale, whatever the process's global locale
-// is. Text that reaches a file, `--json` or a message is written through this stream or
-// std::to_chars. When memory runs out it throws std::bad_alloc; a plain stream would return the
-// text cut short.
+// A string stream that formats numbers in the classic locale, regardless of the process's global
+// locale. Text for files, `--json` and messages is written with this stream or std::to_chars.
+// Throws std::bad_alloc if memory is exhausted, where a plain stream would truncate the text.
 class ClassicStringStream : public std::ostringstream {
  public:
   ClassicStringStream() {
@@ -33,7 +33,8 @@ class ClassicStringStream : public std::ostringstream {
 };
 
 namespace internal {
-// Whether a message prints T as its elements in brackets, whatever `<<` for it may be in sight.
+// Whether a message prints a T as its elements in brackets, even if an `operator<<` for T is
+// visible.
 template <class T>
 inline constexpr bool kPrintsElements = false;
 template <class T>
@@ -62,7 +63,7 @@ void AppendParts(std::ostream& out, const Parts&... parts) {
 }
 }  // namespace internal
 
-// All arguments streamed into one string.
+// Streams all arguments into one string.
 template <class... Parts>
 std::string MakeString(const Parts&... parts) {
   if constexpr (sizeof...(parts) == 0) {
@@ -74,7 +75,7 @@ std::string MakeString(const Parts&... parts) {
   }
 }
 
-// Elements of `container` streamed with `delimiter` between them.
+// Streams the elements of `container` into one string, with `delimiter` between them.
 template <class Container>
 std::string Join(std::string_view delimiter, const Container& container) {
   ClassicStringStream out;
@@ -87,45 +88,50 @@ std::string Join(std::string_view delimiter, const Container& container) {
   return out.str();
 }
 
-// The only exception type that leaves this library.
+// The only exception type that the library throws, including types derived from it.
 //
-// `message()` is what a person needs: frames from the outside in, then subject, got, want. `what()`
-// is Caffe2's form: source position, condition, message, then the frames from the inside out.
+// `message()` is the text to show to a user: the frames, outermost first, then the message of the
+// check. `what()` has Caffe2's format: source position, condition and message, then the frames,
+// innermost first.
 class EnforceNotMet : public std::exception {
  public:
   EnforceNotMet(const char* file, int line, const char* condition, std::string message,
                 const void* caller = nullptr);
 
-  // Adds a frame: where the failed operation stood.
+  // Adds a frame that describes the context of the failed operation, such as the operator or the
+  // net.
   void AppendMessage(const std::string& frame);
 
   const char* what() const noexcept override { return full_.c_str(); }
   std::string msg() const { return full_; }
   // "net \"n\", operator 3 (...): argument group is 0, want at least 1".
   std::string message() const;
+  // what() without frames, then the frames, innermost first.
   const std::vector<std::string>& msg_stack() const { return stack_; }
-  // The object that was asked when the check failed; a frame writer may compare it. May dangle.
+  // The object in which the check failed (CAFFE_ENFORCE_WITH_CALLER), or null. It may no longer
+  // exist: compare the address only.
   const void* caller() const noexcept { return caller_; }
 
  private:
   std::string message_;
-  std::vector<std::string> stack_;  // what() without frames, then the frames
+  std::vector<std::string> stack_;
   std::string full_;
   const void* caller_;
 };
 
-// Memory that could not be allocated: the system has none left, or a limit was reached.
+// Memory could not be allocated: the system has none left, or a limit was reached.
 class OutOfMemory : public EnforceNotMet {
  public:
   using EnforceNotMet::EnforceNotMet;
 };
 
-// The message of the exception in flight, for catch (...): message() of an EnforceNotMet, what() of
-// others.
+// The message of the exception that is being handled: message() of an EnforceNotMet, what() of any
+// other std::exception. REQUIRES: called in a catch block.
 std::string CurrentExceptionMessage();
 
-// Rethrows the exception in flight, for catch (...), as an EnforceNotMet with `frame` added, and
-// std::bad_alloc as an OutOfMemory. A user's operator may throw any type.
+// Rethrows the exception that is being handled as an EnforceNotMet, with `frame` added;
+// std::bad_alloc becomes an OutOfMemory. A user's operator may throw any type. REQUIRES: called in
+// a catch block.
 [[noreturn]] void RethrowWithFrame(const std::string& frame);
 
 namespace internal {
@@ -141,7 +147,7 @@ template <class A, class B>
                      MakeString(a, " vs ", b, message.empty() ? "" : ". ", message));
 }
 
-// Comparisons of integers of different signedness compare values, not bit patterns.
+// Integers of different signedness are compared by value, not after conversion to a common type.
 template <class T>
 concept PlainInteger =
     std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char> &&
@@ -166,6 +172,7 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
 }  // namespace internal
 }  // namespace caffe2rt
 
+// CAFFE_ENFORCE for member functions: stores `this` as the caller() of the exception.
 #define CAFFE_ENFORCE_WITH_CALLER(condition, ...)                                          \
   do {                                                                                     \
     if (__builtin_expect(!(condition), 0)) {                                               \
@@ -174,6 +181,7 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
     }                                                                                      \
   } while (false)
 
+// Throws EnforceNotMet with the message MakeString(...) if the condition is false.
 #define CAFFE_ENFORCE(condition, ...)                                                \
   do {                                                                               \
     if (__builtin_expect(!(condition), 0)) {                                         \
@@ -182,6 +190,7 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
     }                                                                                \
   } while (false)
 
+// Throws EnforceNotMet with the message MakeString(...).
 #define CAFFE_THROW(...)                                           \
   ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, "", \
                                            ::caffe2rt::MakeString(__VA_ARGS__))
@@ -198,6 +207,7 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
     }                                                                                             \
   } while (false)
 
+// CAFFE_ENFORCE_EQ and siblings evaluate each operand once. The message begins with "<x> vs <y>".
 #define CAFFE_ENFORCE_EQ(x, y, ...) \
   CAFFE2RT_ENFORCE_COMPARE(CompareEQ, ==, x, y __VA_OPT__(, ) __VA_ARGS__)
 #define CAFFE_ENFORCE_NE(x, y, ...) \

@@ -1,14 +1,14 @@
 #pragma once
-// Command-line flags as plain variables in a table. Caffe2's users define theirs by
-// CAFFE2_DEFINE_int and siblings; flags that stand for an option struct of the library set that
-// struct.
+// Command-line flags: a table of names, each with a function that sets a value. Users of Caffe2
+// define flags with CAFFE2_DEFINE_int and siblings. The library's own flags set fields of its
+// option structs.
 //
 //   int FLAGS_batch = 4;
-//   RegisterFlag("batch", &FLAGS_batch, "pictures at once", __FILE__);
+//   RegisterFlag("batch", &FLAGS_batch, "images per batch", __FILE__);
 //   ParseCommandLineFlags(&argc, &argv);      // --batch=8 or --batch 8
 //
-// A static registration cannot throw: a name that comes twice is reported by the next
-// ParseCommandLineFlags. The table is thread safe, the variables are not.
+// A static registration cannot throw, so a name that is registered twice is reported by the next
+// ParseCommandLineFlags. The table is thread safe; the variables are not.
 
 #include <cstdint>
 #include <functional>
@@ -26,7 +26,7 @@ struct FlagInfo {
   std::string file;
 };
 
-// THROWS when the text is no value of the flag's type.
+// Sets the flag to the value of `text`. THROWS if `text` is not a value of the flag's type.
 using FlagSetter = std::function<void(const std::string& text)>;
 
 struct Flag {
@@ -34,15 +34,17 @@ struct Flag {
   FlagSetter set;
 };
 
-// Returns whether the name was new. A deferred flag gives its place, and THROWS when the text it
-// was given does not fit.
+// Registers a flag. Returns false and records a conflict if the name is already registered. A
+// deferred flag of the same name is replaced, and the new flag is set to the value that was given;
+// THROWS if that value is invalid.
 bool RegisterFlag(FlagInfo info, FlagSetter set);
-// A flag of a part that is loaded on demand: the text is checked for its type and kept until the
-// part registers the flag. Does nothing when the name is known.
+// Registers a flag of a component that is loaded on demand. A value that is given to it is checked
+// for its type and kept until the component registers the flag. Does nothing if the name is already
+// registered.
 void RegisterDeferredFlag(FlagInfo info);
 
-// A flag that sets a variable, which must outlive the process's use of the table. Its present value
-// is the default.
+// A flag that sets `*variable`, which must stay valid as long as the table is used. The current
+// value of the variable is the default.
 Flag FlagOf(const char* name, int* variable, const char* help, const char* file);
 Flag FlagOf(const char* name, int64_t* variable, const char* help, const char* file);
 Flag FlagOf(const char* name, double* variable, const char* help, const char* file);
@@ -53,29 +55,32 @@ bool RegisterFlag(const char* name, T* variable, const char* help, const char* f
   Flag flag = FlagOf(name, variable, help, file);
   return RegisterFlag(std::move(flag.info), std::move(flag.set));
 }
-// A flag of Caffe2 that changes nothing: its text is checked for its type.
+// A flag of Caffe2 that is accepted and has no effect. Its value is checked for its type.
 Flag IdleFlag(const char* name, const char* type, const char* default_value, const char* file);
 
-// THROWS for an unknown name (naming what is close) and for a text that does not fit the type.
+// Sets a flag. THROWS for an unknown name (the error suggests similar names) and for a value that
+// does not fit the type.
 void SetFlag(const std::string& name, const std::string& text);
 
-// Sorted by name.
+// All flags, sorted by name.
 std::vector<FlagInfo> RegisteredFlags();
 
-// Takes `--name=value`, `--name value`, `--bool_name` and `--nobool_name` out of the arguments, up
-// to `--`; what does not begin with `--` stays. THROWS for an unknown flag or a bad value, after
-// the others were set.
+// Sets the flags that the arguments name and removes those arguments. Accepts `--name=value`,
+// `--name value`, `--bool_name` and `--nobool_name`. Arguments that do not begin with `--` stay, as
+// does everything from a lone `--` on. THROWS, after all valid flags have been set, if a flag is
+// unknown, has an invalid value or was registered twice.
 void ParseCommandLineFlags(int* argc, char*** argv);
+// Whether ParseCommandLineFlags has been called.
 bool CommandLineFlagsHasBeenParsed();
-// THROWS the flags that were defined twice and not reported since. ParseCommandLineFlags does it
-// too.
+// THROWS if flags were registered twice and this was not reported yet.
 void ThrowFlagConflicts();
 
 void SetUsageMessage(const std::string& text);
 const std::string& UsageMessage();
 
-// Texts as values. THROW when the text is none: numbers in any C form, true/false/yes/no/1/0 for
-// bool.
+// Parse a value. Integers may be decimal, octal or hexadecimal, and floating-point numbers decimal
+// or hexadecimal, as in C. Booleans are true, True, t, yes, 1, false, False, f, no and 0. THROW if
+// the text is not a value of the type.
 int64_t ParseFlagInteger(const std::string& text);
 double ParseFlagDouble(const std::string& text);
 bool ParseFlagBool(const std::string& text);

@@ -1,6 +1,6 @@
 #pragma once
-// Waiting on a 32-bit word in the kernel, and what belongs to it: the pause of a spinning thread
-// and the processor time of another thread. Used by the thread pool.
+// Linux primitives of the thread pool: sleeping on a 32-bit word (futex), the pause instruction of
+// a spinning thread, and the processor time of another thread.
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -14,6 +14,7 @@
 
 namespace caffe2rt {
 
+// Hints to the processor that the thread is spinning.
 inline void Pause() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -22,8 +23,9 @@ inline void Pause() {
 #endif
 }
 
-// Sleeps while `word` is `value`, until a wake or a signal, and in the second form for `timeout` at
-// most (less than a second). Callers look at the word again.
+// Sleeps if `word` equals `value`, until FutexWake or a signal; the second overload sleeps at most
+// `timeout`, which must be less than a second. May return spuriously: the caller must read the word
+// again.
 inline void FutexWait(std::atomic<uint32_t>& word, uint32_t value) {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
 }
@@ -37,7 +39,7 @@ inline void FutexWake(std::atomic<uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-// Processor time that the thread has had; 0 where that cannot be known.
+// The processor time that the thread has used; 0 if it cannot be determined.
 inline std::chrono::nanoseconds ProcessorTime(pthread_t thread) {
   clockid_t clock;
   timespec time = {};

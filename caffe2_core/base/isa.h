@@ -1,5 +1,5 @@
 #pragma once
-// Instruction sets of this machine, told by feature (cpuid), never by vendor.
+// The instruction set of this machine, detected from CPU features (cpuid), not from the vendor.
 
 namespace caffe2rt {
 
@@ -9,8 +9,8 @@ namespace internal {
 Isa DetectIsa();
 }
 
-// What this machine has (with fused multiply-add); asked once. CAFFE2RT_ISA=plain|avx2 in the
-// environment lowers it.
+// The best instruction set that this machine supports, detected once. kAvx2 and kAvx512 include
+// fused multiply-add. The environment variable CAFFE2RT_ISA=plain|avx2 lowers the result.
 inline Isa CpuIsa() {
   static const Isa isa = internal::DetectIsa();
   return isa;
@@ -18,7 +18,7 @@ inline Isa CpuIsa() {
 // "plain", "avx2", "avx512".
 const char* IsaName(Isa isa);
 
-// Before a function that is compiled for an instruction set, whatever the rest is compiled for.
+// Compiles the function that follows for an instruction set, regardless of the compiler's options.
 #if defined(__x86_64__)
 #define CAFFE2RT_TARGET_AVX512 \
   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
@@ -28,6 +28,7 @@ const char* IsaName(Isa isa);
 #define CAFFE2RT_TARGET_AVX2
 #endif
 
+// The one of three implementations that fits CpuIsa().
 template <class Function>
 Function* PickByIsa(Function* avx512, Function* avx2, Function* plain) {
   switch (CpuIsa()) {

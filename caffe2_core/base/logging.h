@@ -1,18 +1,19 @@
 #pragma once
-// A small log to stderr with Caffe2's (and glog's) macro names.
+// Logging to stderr, with the macro names of Caffe2 and glog.
 //
 //   LOG(WARNING) << "net \"" << name << "\" runs on the CPU";
 //   VLOG(1) << "...";
 //
-// Lines below the threshold (ERROR by default; SetLogThreshold) cost one comparison. FATAL prints
-// and aborts; library code does not use it. Thread safe: one line is one write. Each macro is
-// defined only where no other library did.
+// Messages below the threshold (ERROR by default; SetLogThreshold) cost one comparison. FATAL
+// prints and aborts; library code does not use it. Thread safe: a message is one write. The LOG,
+// CHECK and DCHECK macros are defined only if no other library has defined them.
 
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {
 
-// The least severity that is printed; VLOG(n) has severity -n. Default 2 (ERROR).
+// The lowest severity that is printed: INFO is 0, WARNING 1, ERROR 2, FATAL 3, and VLOG(n) -n. The
+// default is 2.
 void SetLogThreshold(int severity);
 int LogThreshold();
 

@@ -1,6 +1,6 @@
 #pragma once
-// PoolWorkers: the workers of a ThreadPool, and how a job is cut among them and its caller.
-// ThreadPool alone uses it; the algorithm is described in pool_workers.cc.
+// PoolWorkers: the worker threads of a ThreadPool. Divides a job among the workers and the caller.
+// Used only by ThreadPool; pool_workers.cc describes the algorithm.
 
 #include <sched.h>
 
@@ -16,7 +16,7 @@
 
 namespace caffe2rt {
 
-// Marks the thread as one that runs a piece. Such a thread starts no parallel work.
+// Marks the calling thread as one that runs pieces. Such a thread does not start parallel work.
 class PieceScope {
  public:
   PieceScope() { active_ = true; }
@@ -29,13 +29,14 @@ class PieceScope {
   inline static thread_local bool active_ = false;
 };
 
-// The first exception of a job. Any number of threads may keep theirs.
+// The first exception of a job. KeepCurrent may be called by several threads at once, in a catch
+// block; it keeps the exception of the first caller.
 class FirstError {
  public:
   void KeepCurrent() {
     if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
   }
-  // Null if there was none. REQUIRES: all pieces have ended.
+  // Returns the exception and clears it; null if there was none. REQUIRES: all pieces have ended.
   std::exception_ptr Take() {
     if (!failed_.load(std::memory_order_relaxed)) return nullptr;
     failed_.store(false, std::memory_order_relaxed);
@@ -47,39 +48,40 @@ class FirstError {
   std::exception_ptr error_;
 };
 
-// Thread safe. Used by one caller at a time; others are turned away.
+// Thread safe. Serves one caller at a time; TryRun returns false to the others.
 class PoolWorkers {
  public:
-  // THROWS when none of options.cpus can be used.
+  // THROWS if the workers cannot run on any of options.cpus.
   explicit PoolWorkers(const ThreadPoolOptions& options);
   ~PoolWorkers() { Stop(); }
   PoolWorkers(const PoolWorkers&) = delete;
   PoolWorkers& operator=(const PoolWorkers&) = delete;
 
-  // With the caller.
+  // The number of threads, including the caller.
   int num_threads() const { return static_cast<int>(seats_.size()); }
-  // Runs the pieces and returns true, or returns false when the caller should run them alone:
-  // there are no workers, another caller has them, or they were stalled a short time ago. THROWS
-  // the first exception of a piece.
+  // Runs the pieces on the workers and the caller and returns true. Returns false, and runs
+  // nothing, if the caller should run the pieces alone: there are no workers, another caller uses
+  // them, or they were stalled a short time ago. THROWS the first exception of a piece.
   bool TryRun(int pieces, const PieceFunction& function);
 
  private:
   using Clock = std::chrono::steady_clock;
   using Nanoseconds = std::chrono::nanoseconds;
 
-  // The place of a thread that takes part; the caller has seat 0. A cache line of its own for each,
-  // because neighbours write.
+  // The state of one participating thread. The caller has seat 0, and each worker one of the
+  // others. Each seat has its own cache line to avoid false sharing.
   struct alignas(64) Seat {
-    // Pieces that are left: the first one in the low half, the end in the high half.
+    // The pieces that are left: the first one in the low half, the end in the high half.
     std::atomic<uint64_t> range{0};
-    // Jobs given to the seat; what its worker waits on.
+    // The number of jobs given to the seat. The worker waits on this word.
     std::atomic<uint32_t> calls{0};
-    // 0, or 1 + the calls that its worker had seen when it went to sleep.
+    // 0 if the worker is awake; otherwise 1 + the value of `calls` that it saw before it went to
+    // sleep.
     std::atomic<uint64_t> asleep{0};
-    int away_from = -1;  // CPU that the worker is excluded from; used by the caller alone
-    std::thread worker;  // none at seat 0
+    int away_from = -1;  // the CPU that the worker is excluded from; used only by the caller
+    std::thread worker;  // not used at seat 0
 
-    // A piece, or -1 when none is left.
+    // Claim the first or the last piece of the range. Return -1 if none is left.
     int TakeFirst();
     int TakeLast();
   };
@@ -98,22 +100,24 @@ class PoolWorkers {
   bool SpinUntil(Condition condition) const;
 
   const cpu_set_t cpus_;
-  // Else nobody spins, is placed or backs off. Callers may have cores beside chosen ones.
+  // Whether there are enough CPUs for all threads. If not, no thread spins, is moved away from the
+  // caller's CPU, or backs off. If CPUs were chosen, the caller needs none of them.
   const bool has_core_for_each_;
   const bool backs_off_;
   const std::chrono::microseconds spin_;
-  const uint32_t forks_;  // of the process, when the workers started
+  const uint32_t forks_;  // the number of forks of the process when the workers started
   std::vector<Seat> seats_;
   std::atomic<bool> stop_{false};
 
-  // Held by the caller whose job runs. It alone uses the next block; but workers read `function_`
-  // after a claim, and write `error_` before they count their pieces as ended.
+  // True while a caller's job runs. Only that caller accesses the members up to `processor_times_`,
+  // with two exceptions: workers read `function_` after they claim a piece, and write `error_`
+  // before they count their pieces as ended.
   alignas(64) std::atomic<bool> taken_{false};
   const PieceFunction* function_ = nullptr;
   FirstError error_;
   Nanoseconds penalty_{0};
   Clock::time_point alone_until_{};
-  std::vector<Nanoseconds> processor_times_;  // by seat, of the workers
+  std::vector<Nanoseconds> processor_times_;  // of the workers, by seat
 
   alignas(64) std::atomic<uint32_t> remaining_{0};  // pieces that have not ended
   std::atomic<bool> caller_asleep_{false};

@@ -1,11 +1,11 @@
 #pragma once
-// Asks whether SIGINT or SIGHUP came, instead of ending by it.
+// SignalHandler: lets a program check for SIGINT and SIGHUP instead of being terminated by them.
 //
 //   SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::NONE);
 //   while (signals.CheckForSignals() == SignalHandler::Action::NONE) { ... }
 //
-// The process's handlers are replaced while any SignalHandler exists, and put back with the last
-// one. Thread safe.
+// The process's handlers of both signals are replaced while any SignalHandler exists, and restored
+// when the last one is destroyed. Thread safe.
 
 #include <atomic>
 #include <memory>
@@ -21,9 +21,10 @@ class SignalHandler {
   SignalHandler(const SignalHandler&) = delete;
   SignalHandler& operator=(const SignalHandler&) = delete;
 
-  // The action of a signal that came since the last call; SIGHUP's before SIGINT's.
+  // The action of a signal that arrived since the last call, or NONE. If both arrived, this call
+  // returns the action of SIGHUP, and the next one that of SIGINT.
   Action CheckForSignals();
-  // Whether one came since the last call.
+  // Whether the signal arrived since the last call.
   bool GotSIGINT();
   bool GotSIGHUP();
 
@@ -34,10 +35,12 @@ class SignalHandler {
   std::atomic<unsigned> sighup_seen_;
 };
 
-// For RunPlan: goes on until SIGINT or SIGHUP comes. Copies share what they have seen.
+// A callback for RunPlan that continues until SIGINT or SIGHUP arrives. A signal that one copy has
+// reported is not reported again by another.
 struct StopOnSignal {
   bool operator()(int) const { return handler_->CheckForSignals() != SignalHandler::Action::STOP; }
-  std::shared_ptr<SignalHandler> handler_ =  // shared: std::function copies its target
+  // Shared, because std::function copies the object.
+  std::shared_ptr<SignalHandler> handler_ =
       std::make_shared<SignalHandler>(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
 };
 

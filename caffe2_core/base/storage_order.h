@@ -1,5 +1,5 @@
 #pragma once
-// The layout of images: whether the channels come before or after the pixels.
+// The memory layout of images: channels before (NCHW) or after (NHWC) the spatial dimensions.
 
 #include <string>
 
@@ -7,9 +7,9 @@ namespace caffe2rt {
 
 enum StorageOrder { UNKNOWN = 0, NHWC = 1, NCHW = 2 };
 
-// UNKNOWN for anything but "NCHW", "nchw", "NHWC" and "nhwc".
+// Returns UNKNOWN unless `text` is "NCHW", "nchw", "NHWC" or "nhwc".
 StorageOrder ParseStorageOrder(const std::string& text);
-// The same. THROWS for a text that is no storage order.
+// The same, but THROWS instead of returning UNKNOWN.
 StorageOrder StringToStorageOrder(const std::string& text);
 
 }  // namespace caffe2rt

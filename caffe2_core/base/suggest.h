@@ -7,16 +7,18 @@
 
 namespace caffe2rt {
 
-// Levenshtein distance, bounded: more than `limit` edits give limit + 1.
+// The Levenshtein distance of `a` and `b`, or limit + 1 if it exceeds `limit`.
 int EditDistance(const std::string& a, const std::string& b, int limit);
 
-// Characters that one search for close names compares at most, and that all searches about one file
-// do: about a tenth of a second. Names that a file asks for without end then have no suggestions.
+// The maximum number of characters that one search for similar names compares, which takes about
+// 0.1 seconds. Searches on behalf of one file share one such budget, so that a file with very many
+// unknown names cannot take unbounded time; once it is used up, errors have no suggestions.
 inline constexpr int64_t kSuggestionWork = 50'000'000;
 
-// At most `most` of `known` that are close to `name`, best first: few edits, the same name in
-// another case, one holding the other, or the same beginning. The search subtracts the characters
-// it compares from `*work_left` and stops when they are used up; without it, from kSuggestionWork.
+// Returns up to `most` names of `known` that are similar to `name`, best first. Names are similar
+// if they differ by a few edits or only in case, if one contains the other, or if they share a long
+// prefix. The search subtracts the number of characters that it compares from `*work_left` and
+// stops when none are left. If `work_left` is null, it starts with kSuggestionWork.
 std::vector<std::string> NearestNames(const std::string& name,
                                       const std::vector<std::string>& known, size_t most = 3,
                                       int64_t* work_left = nullptr);

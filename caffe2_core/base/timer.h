@@ -1,5 +1,5 @@
 #pragma once
-// Wall-clock stopwatch; starts when made.
+// Timer: a wall-clock stopwatch. It starts when it is constructed; Start restarts it.
 
 #include <chrono>
 

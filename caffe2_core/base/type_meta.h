@@ -1,9 +1,10 @@
 #pragma once
-// TypeMeta: the run-time identity of an element or blob type, with what is needed to build, copy
-// and destroy it.
+// TypeMeta: the run-time identity of an element or blob type, and the functions that construct,
+// copy and destroy its objects.
 //
-// Identity is stable across shared libraries: the description of a type is kept once per process,
-// keyed by its mangled name, and TypeMeta is a pointer to it. Comparison is a pointer comparison.
+// A TypeMeta is a pointer to a description of the type. There is one description per type and
+// process, keyed by the type's mangled name, so the identity is the same in all shared libraries.
+// Two TypeMetas are compared by comparing pointers. Thread safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,11 +29,11 @@ struct TypeData {
   void (*ctor)(void* items, size_t n) = nullptr;                 // null for plain data
   void (*copy)(const void* src, void* dst, size_t n) = nullptr;  // null for plain data
   void (*dtor)(void* items, size_t n) = nullptr;                 // null for plain data
-  void (*destroy)(void* object) = nullptr;                       // delete of one heap object
+  void (*destroy)(void* object) = nullptr;                       // deletes one heap object
 };
 extern const TypeData kNoType;
 
-// The process's one description of the type `info`, made from `candidate` on the first call.
+// The description of the type `info`. The first call for a type stores a copy of `candidate`.
 const TypeData* RegisterType(const std::type_info& info, const TypeData& candidate);
 
 [[noreturn]] void ThrowNotCopyable(const char* name);
@@ -104,8 +105,11 @@ class TypeMeta {
 
   CaffeTypeId id() const { return data_->id; }
   size_t itemsize() const { return data_->itemsize; }
-  // Demangled, for messages.
+  // The demangled name, for messages.
   const char* name() const { return data_->name; }
+  // The functions that construct, copy and destroy n elements in memory. Null for plain data;
+  // ctor() is also null for a type without a default constructor. copy() THROWS if the type is not
+  // copyable.
   PlacementNew ctor() const { return data_->ctor; }
   TypedCopy copy() const { return data_->copy; }
   TypedDestructor dtor() const { return data_->dtor; }
@@ -116,7 +120,7 @@ class TypeMeta {
   bool Match() const {
     return data_ == internal::TypeDataOf<T>();
   }
-  // Elements need neither constructor, destructor nor copy function.
+  // Whether elements need no constructor, copy function or destructor.
   bool IsPlainData() const { return data_->copy == nullptr && data_->dtor == nullptr; }
   bool IsSet() const { return data_ != &internal::kNoType; }
 

@@ -24,7 +24,7 @@ struct StaticContexts {
 };
 
 StaticContexts& Contexts() {
-  static StaticContexts* const contexts = new StaticContexts;  // never destroyed: outlives every tensor
+  static StaticContexts* const contexts = new StaticContexts;  // outlives every tensor
   return *contexts;
 }
 

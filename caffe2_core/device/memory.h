@@ -30,8 +30,8 @@ class MemoryDeleter {
   MemoryDeleter(F plain)  // NOLINT: converts
       : MemoryDeleter(static_cast<void (*)(void*)>(plain)) {}
   // clang-format on
-  // A deleter that owns any other callable and destroys it after the first call. The deleter must be
-  // called exactly once; if it is never called, the callable leaks.
+  // A deleter that owns any other callable and destroys it after the first call. It must be called
+  // exactly once; if it is never called, the callable leaks.
   template <class F>
   static MemoryDeleter Once(F callable) {
     return {[](void* data, void* state) {

@@ -210,7 +210,8 @@ class Tensor {
   void ShareData(const Tensor& src);
   // Uses memory that the caller provides, of `capacity_bytes` (0: as many as the shape needs). The
   // deleter is called when the last tensor releases the memory; with a null deleter the memory is
-  // never freed. THROWS if the shape was never set.
+  // never freed. With a deleter, elements of a type that has a destructor are destroyed first.
+  // THROWS if the shape was never set.
   template <class T>
   void ShareExternalPointer(T* data, size_t capacity_bytes = 0, MemoryDeleter deleter = nullptr) {
     ShareForeign(data, TypeMeta::Make<std::remove_const_t<T>>(), capacity_bytes, deleter);
@@ -282,7 +283,7 @@ class Tensor {
   std::shared_ptr<Storage> storage_;
   DeviceType device_ = CPU;
   bool shares_data_ = false;
-  bool reserved_ = false;  // Reserve allocated the memory: keep it when the tensor shrinks
+  bool reserved_ = false;  // allocated by Reserve or ReserveSpace: kept when the tensor shrinks
 };
 
 // `axis` as a non-negative index; a negative axis counts from the end. THROWS if it is out of
