@@ -1,6 +1,6 @@
 #pragma once
-// A view of a contiguous array, as Caffe2's later generation has it. Does not own; the array must
-// outlive it.
+// ArrayRef: a read-only view of a contiguous array, as in later versions of Caffe2. It does not own
+// the array, which must outlive it.
 
 #include <cstdint>
 #include <initializer_list>
@@ -22,7 +22,7 @@ class ArrayRef {
   constexpr ArrayRef(const T* data, size_t size) : data_(data), size_(size) {}
   constexpr ArrayRef(const T& one) : data_(&one), size_(1) {}
   ArrayRef(const std::vector<T>& vec) : data_(vec.data()), size_(vec.size()) {}
-  // The list lives until the end of the full expression only: use it for arguments.
+  // A list lives only until the end of the full expression: use this constructor for arguments.
 #pragma GCC diagnostic push
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"
@@ -43,10 +43,12 @@ class ArrayRef {
   const T& front() const { return at(0); }
   const T& back() const { return at(size_ - 1); }
   constexpr const T& operator[](size_t i) const { return data_[i]; }
+  // THROWS if `i` is out of range; operator[] does not check.
   const T& at(size_t i) const {
     CAFFE_ENFORCE_LT(i, size_, "index into an array of ", size_, " elements");
     return data_[i];
   }
+  // Elements first to first + count - 1. THROWS if they are out of range.
   ArrayRef slice(size_t first, size_t count) const {
     CAFFE_ENFORCE(first <= size_ && count <= size_ - first, "slice [", first, ", +", count,
                   ") of an array of ", size_, " elements");
@@ -81,7 +83,7 @@ bool operator==(ArrayRef<T> a, const std::vector<T>& b) {
   return a.equals(ArrayRef<T>(b));
 }
 
-// [1, 3, 224, 224]
+// Prints "[1, 3, 224, 224]".
 template <class T>
 std::ostream& operator<<(std::ostream& out, ArrayRef<T> array) {
   out << '[';

@@ -1,5 +1,5 @@
 #pragma once
-// Arithmetic on sizes that come from files: overflow is an error, never a wrap.
+// Arithmetic on sizes from files, in which an overflow is an error instead of wrapping around.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace caffe2rt {
 
-// a * b. REQUIRES: both >= 0. THROWS when the product does not fit.
+// a * b. THROWS if an operand is negative or the product does not fit into T.
 template <class T>
 [[nodiscard]] inline T CheckedMultiply(T a, T b) {
   T product;
@@ -18,7 +18,7 @@ template <class T>
   return product;
 }
 
-// a + b. THROWS when the sum does not fit.
+// a + b. THROWS if the sum does not fit into T.
 template <class T>
 [[nodiscard]] inline T CheckedAdd(T a, T b) {
   T sum;
@@ -27,9 +27,9 @@ template <class T>
   return sum;
 }
 
-// Product of dimensions; 1 for none. THROWS on a negative dimension or when the product of the
-// non-zero dimensions does not fit into int64_t (so that a zero cannot hide an absurd shape from
-// later arithmetic).
+// The product of the dimensions; 1 if there are none. THROWS if a dimension is negative, or if the
+// product of the nonzero dimensions does not fit into int64_t: a zero dimension must not hide an
+// oversized shape from later arithmetic.
 template <class Dims>
 [[nodiscard]] inline int64_t CheckedProduct(const Dims& dims) {
   int64_t product = 1;
@@ -45,7 +45,7 @@ template <class Dims>
   return zero ? 0 : product;
 }
 
-// `value` as To. THROWS when it does not fit.
+// Converts `value` to type To. THROWS if it does not fit.
 template <class To, class From>
 [[nodiscard]] inline To CheckedCast(From value, const char* subject = "value") {
   CAFFE_ENFORCE(std::in_range<To>(value), subject, " is ", value, ", want at most ",

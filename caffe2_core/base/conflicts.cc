@@ -7,11 +7,11 @@ namespace caffe2rt {
 namespace {
 
 struct State {
-  // Held while conflicts are taken, so that each is seen by its module's load or by a look-up
-  // before the load, not by both. Never held while a module runs code of its own.
+  // Held while conflicts are taken, so that each conflict is reported either by a lookup or by the
+  // load of its module, not by both. Never held while a module's own code runs.
   std::mutex mutex;
-  int loading = 0;
-  std::vector<std::string> kept;  // found by look-ups while a module was loaded
+  int loading = 0;                // number of module loads in progress
+  std::vector<std::string> kept;  // found by lookups while a module was being loaded
 };
 
 State& TheState() {
@@ -19,7 +19,7 @@ State& TheState() {
   return *state;
 }
 
-// REQUIRES: the mutex is held.
+// Returns the kept conflicts and those that `take` returns. REQUIRES: the mutex is held.
 std::vector<std::string> TakeWithKept(State* state, TakeConflicts take) {
   std::vector<std::string> conflicts = std::move(state->kept);
   state->kept.clear();

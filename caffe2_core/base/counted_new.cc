@@ -1,11 +1,11 @@
-// Replaces operator new and delete of a program, so that all that C++ takes from the heap counts
-// against the budget (memory_budget.h). Not part of the library: the object library
-// caffe2rt_counted_new, for programs. What libstdc++, protobuf and LevelDB allocate comes here too,
-// because a program's definition goes before those of shared libraries.
+// Replaces operator new and delete of a program, so that all heap allocations of C++ code count
+// against the memory budget (memory_budget.h). It is not part of the library but an object library
+// for programs, caffe2rt_counted_new. Allocations of libstdc++, protobuf and LevelDB count too,
+// because a definition in the program takes precedence over those in shared libraries.
 //
-// Every block counts with its real size and the allocator's word beside it, so that many small
-// blocks cannot exceed the limit unseen. TSAN does not let programs replace these functions: they
-// count nothing there.
+// Every block counts with its real size and the allocator's header, so that many small blocks
+// cannot exceed the limit unnoticed. Under TSAN, a program cannot replace these functions, and
+// nothing is counted.
 
 #if defined(__SANITIZE_THREAD__)
 #define CAFFE2RT_CANNOT_REPLACE_NEW 1
@@ -32,9 +32,9 @@ namespace {
 using caffe2rt::ReleaseCPUBytes;
 using caffe2rt::TryReserveCPUBytes;
 
-// Small blocks may exceed the limit by a little, so that an error beyond it can be described; and
-// by a little more while an exception is handled, since a crowd of small blocks may have taken
-// that.
+// Small blocks may exceed the limit by kHeadroomBytes, so that there is memory for the message of
+// the error. While an exception is handled they may exceed it by more, because other small blocks
+// may have used up the first headroom.
 constexpr size_t kSmallBytes = 64 << 10;
 constexpr size_t kHeadroomBytes = 4 << 20;
 constexpr size_t kHeadroomOfHandlersBytes = 8 << 20;
@@ -55,7 +55,7 @@ size_t CountedSize(void* block) { return malloc_usable_size(block) + kBookkeepin
 void* Allocate(size_t size, size_t alignment) noexcept {
   size = std::max<size_t>(size, 1);
   const bool is_small = size <= kSmallBytes;
-  // The system is not asked for what the budget refuses.
+  // Do not request a large block from the system if it would exceed the budget.
   if (!is_small) {
     if (!TryReserveCPUBytes(size)) return nullptr;
     ReleaseCPUBytes(size);

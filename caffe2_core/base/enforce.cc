@@ -18,8 +18,8 @@ EnforceNotMet::EnforceNotMet(const char* file, int line, const char* condition, 
                        *condition != '\0' ? ". " : "", message_);
     stack_.push_back(full_);
   } catch (const std::bad_alloc&) {
-    // An error can be made when no memory is left; it has its message alone then.
-    full_ = "out of memory";  // fits into the string itself
+    // An error can be created even if no memory is left. It then keeps only its message.
+    full_ = "out of memory";  // short enough to need no allocation
   }
 }
 
@@ -32,7 +32,7 @@ void EnforceNotMet::AppendMessage(const std::string& frame) {
     stack_.push_back(frame);
     full_ = std::move(full);
   } catch (const std::bad_alloc&) {
-    // An error without this frame is better than another error.
+    // Report the original error without this frame rather than a new one.
   }
 }
 

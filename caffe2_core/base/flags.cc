@@ -20,7 +20,7 @@ struct Entry {
   FlagInfo info;
   FlagSetter set;
   bool deferred = false;
-  std::optional<std::string> text = std::nullopt;  // that a deferred flag was given
+  std::optional<std::string> text = std::nullopt;  // the value given to a deferred flag
 };
 
 struct Table {
@@ -50,8 +50,8 @@ bool IsBoolText(const std::string& text) {
   return std::find(std::begin(kTexts), std::end(kTexts), text) != std::end(kTexts);
 }
 
-// One argument that begins with "--", and the one after it (null at the end). Returns how many were
-// used.
+// Sets the flag that `argument`, which begins with "--", names. `next` is the argument after it, or
+// null. Returns how many arguments were used.
 int TakeFlag(const std::string& argument, const char* next) {
   const size_t equals = argument.find('=');
   std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
@@ -77,7 +77,7 @@ int TakeFlag(const std::string& argument, const char* next) {
   return 2;
 }
 
-// Takes the place of a deferred flag. Returns the text that it was given.
+// Replaces a deferred flag. Returns the value that it was given, if any.
 std::optional<std::string> TakeOver(Entry* deferred, FlagInfo info, FlagSetter set) {
   std::optional<std::string> text = std::move(deferred->text);
   *deferred = Entry{std::move(info), std::move(set)};
@@ -107,7 +107,8 @@ int64_t ParseFlagInteger(const std::string& text) {
 }
 
 double ParseFlagDouble(const std::string& text) {
-  // The forms of C that std::from_chars does not know: blanks, a plus sign and hexadecimal digits.
+  // Accept what strtod accepts and std::from_chars does not: leading spaces, a plus sign and the
+  // prefix 0x.
   std::string_view rest = text;
   while (!rest.empty() && IsAsciiSpace(rest.front())) rest.remove_prefix(1);
   const bool negative = rest.starts_with('-');
@@ -239,7 +240,7 @@ void ParseCommandLineFlags(int* argc, char*** argv) {
     while (i < *argc) {
       const std::string argument = (*argv)[i];
       if (!argument.starts_with("--") || argument == "--") {
-        // What follows a lone "--" is no flag.
+        // Arguments after a lone "--" are not flags.
         const int stop = argument == "--" ? *argc : i + 1;
         while (i < stop) (*argv)[kept++] = (*argv)[i++];
         continue;

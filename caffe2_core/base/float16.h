@@ -1,5 +1,5 @@
 #pragma once
-// Half precision: IEEE 754 binary16, subnormal numbers, infinities and NaN included.
+// float16: IEEE 754 binary16 (half precision), including subnormal numbers, infinities and NaN.
 
 #include <bit>
 #include <concepts>
@@ -7,7 +7,8 @@
 
 namespace caffe2rt {
 
-// Arithmetic happens in float, which it converts from (to nearest, ties to even) and to.
+// A storage type: arithmetic is done in float. Conversion from float rounds to nearest, ties to
+// even.
 struct float16 {
   uint16_t x;  // the bits
 
@@ -21,7 +22,8 @@ struct float16 {
     } else if (magnitude >= 0x477ff000u) {
       x = static_cast<uint16_t>(sign | 0x7c00u);
     } else if (magnitude < 0x38800000u) {
-      // Below the smallest normal half: let the float unit round at the right place.
+      // Below the smallest normal half. The last mantissa bit of a float near 0.5 has the weight
+      // 2^-24, that of the smallest subnormal half; so the addition of 0.5 does the rounding.
       const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
       x = static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
     } else {
@@ -29,7 +31,7 @@ struct float16 {
       x = static_cast<uint16_t>(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13));
     }
   }
-  // Bits or a number? Say FromBits, or give a float.
+  // An integer could mean a value or its bits: pass a float, or call FromBits.
   template <std::integral T>
   float16(T) = delete;
   static constexpr float16 FromBits(uint16_t bits) {

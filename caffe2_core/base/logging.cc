@@ -24,7 +24,7 @@ LogMessage::LogMessage(const char* file, int line, int severity) : severity_(sev
 
 LogMessage::~LogMessage() {
   stream_ << '\n';
-  // Names of files are logged too, and the log may be a terminal.
+  // Messages can contain names from files, and stderr may be a terminal.
   const std::string text = EscapeControls(stream_.str());
   std::fwrite(text.data(), 1, text.size(), stderr);
   if (severity_ >= kLogFatal) {

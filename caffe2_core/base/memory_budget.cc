@@ -10,7 +10,7 @@
 namespace caffe2rt {
 namespace {
 
-// Constant-initialised: operator new comes here before any constructor has run.
+// Constant-initialized, because operator new uses them before any constructor has run.
 constinit std::atomic<size_t> g_in_use{0};
 constinit std::atomic<size_t> g_peak{0};
 constinit CPUMemoryOptions g_options;
@@ -78,11 +78,11 @@ void CheckCPUBytes(size_t nbytes) {
 }
 
 OutOfMemory OutOfMemoryNow() noexcept {
-  std::string text = "out of memory";  // fits into the string itself
+  std::string text = "out of memory";  // short enough to need no allocation
   try {
     text = MakeString("out of memory: ", UsageText());
   } catch (const std::bad_alloc&) {
-    // The short text is what can be said.
+    // Keep the short text.
   }
   return OutOfMemory(__FILE__, __LINE__, "", std::move(text));
 }

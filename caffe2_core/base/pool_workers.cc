@@ -1,25 +1,28 @@
 // How the pool works.
 //
-// Every thread that takes part has a seat: the caller seat 0, worker t seat t. A job gives each
-// seat a contiguous range of pieces, packed into one atomic word. A thread takes pieces from the
-// front of its own range, so that piece i stays on one core (and in its cache) from job to job, and
-// then from the back of the others' ranges. A claim is one compare-and-swap. All that a piece needs
-// to know of its job is read after the claim: a job cannot end while a claimed piece runs, so a
-// claim that succeeds is always one of the present job, even by a worker that is late by a job.
+// Every participating thread has a seat: the caller has seat 0, worker t seat t. A job assigns each
+// seat a contiguous range of pieces, packed into one atomic word. A thread first takes pieces from
+// the front of its own range, so that piece i stays on one core (and in its cache) from job to job.
+// Then it takes pieces from the back of other ranges. A claim is one compare-and-swap. Everything
+// that a piece needs to know about its job is read after the claim. A job cannot end while a
+// claimed piece runs; so a successful claim always belongs to the current job, even if the worker
+// was called for an earlier one.
 //
-// A worker waits on a word of its own seat: it spins, then sleeps in futex(). The caller does the
-// same on the number of pieces that remain. Whoever goes to sleep sets its flag first and then
-// looks at the word again; whoever changes the word looks at the flag afterwards. All four accesses
-// are sequentially consistent, so that one of the two sees the other.
+// A worker waits on a word of its own seat: it spins, then sleeps in futex(). The caller waits in
+// the same way on the number of remaining pieces. A thread that goes to sleep sets its flag first
+// and then reads the word again; a thread that changes the word reads the flag afterwards. All four
+// accesses are sequentially consistent, so at least one of the two threads sees the other's write.
 //
-// Linux likes to wake a thread on the core of its waker, which is the one core that will be busy.
-// So a sleeping worker is excluded from the caller's core before it is woken. This costs one more
-// system call, and only when the caller has moved.
+// Linux tends to wake a thread on the core of the thread that wakes it, which is the one core that
+// is about to be busy. Therefore a sleeping worker is excluded from the caller's core before it is
+// woken. This costs one more system call, but only when the caller has moved to another core.
 //
-// When another process has a worker's core, a piece waits there for a time slice, and two threads
-// are slower than one. A join counts as stalled when the wait is long beside the caller's own work
-// and no worker got the processor for most of it (which tells it from pieces of unequal length).
-// The caller then runs alone for a while, which doubles up to kLongestPenalty while stalls go on.
+// If another process occupies a worker's core, a piece waits there for a time slice, and two
+// threads are slower than one. A join counts as stalled if the wait is long compared to the
+// caller's own work and no worker used the processor for most of it. The second condition
+// distinguishes a stall from pieces of unequal length. After a stall the caller runs alone for a
+// while. This time starts at kShortestPenalty and doubles with every further stall, up to
+// kLongestPenalty.
 #include "caffe2_core/base/pool_workers.h"
 
 #include <pthread.h>
@@ -39,11 +42,12 @@ using std::chrono::nanoseconds;
 
 constexpr nanoseconds kShortestPenalty = milliseconds(20);
 constexpr nanoseconds kLongestPenalty = milliseconds(640);
-// Shorter waits are no stalls: time slices of the kernel are longer.
+// Shorter waits do not count as stalls: the kernel's time slices are longer.
 constexpr nanoseconds kShortestStall = microseconds(300);
 constexpr int kPausesPerClockRead = 32;
 
-// How often this process is the child of a fork. Workers do not follow into the child.
+// The number of forks between the first process and this one. Worker threads do not exist in a
+// forked child.
 std::atomic<uint32_t>& Forks() {
   static std::atomic<uint32_t>* const forks = [] {
     static std::atomic<uint32_t> count{0};
@@ -53,7 +57,8 @@ std::atomic<uint32_t>& Forks() {
   return *forks;
 }
 
-// The CPUs of the options, or of this thread. Empty if those cannot be known.
+// The chosen CPUs, or those of the calling thread if none are chosen; empty if they cannot be
+// determined.
 cpu_set_t ChosenCpus(const std::vector<int>& chosen) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -121,7 +126,7 @@ void PoolWorkers::Stop() {
   for (Seat& seat : seats_) {
     if (!seat.worker.joinable()) continue;
     if (forks_ != Forks().load()) {
-      new std::thread(std::move(seat.worker));  // given up: it stayed in the parent
+      new std::thread(std::move(seat.worker));  // leaked: the thread exists only in the parent
     } else {
       Call(seat);
       seat.worker.join();
@@ -144,7 +149,7 @@ bool PoolWorkers::SpinUntil(Condition condition) const {
 }
 
 void PoolWorkers::WorkerLoop(size_t seat) {
-  const PieceScope scope;  // a worker runs nothing else
+  const PieceScope scope;  // a worker runs only pieces
   uint32_t seen = 0;
   while (true) {
     seen = WaitForCall(seats_[seat], seen);
@@ -163,7 +168,7 @@ uint32_t PoolWorkers::WaitForCall(Seat& own, uint32_t seen) {
   return own.calls.load(std::memory_order_acquire);
 }
 
-// Takes pieces until none is left to take.
+// Runs pieces until none is left to claim, those of the own range first.
 void PoolWorkers::TakePieces(size_t seat) {
   uint32_t ended = 0;
   const auto run = [&](int piece) {
@@ -180,7 +185,7 @@ void PoolWorkers::TakePieces(size_t seat) {
     Seat& other = seats_[(seat + i) % in_use];
     for (int piece; (piece = other.TakeLast()) >= 0;) run(piece);
   }
-  // From here on the job may be over, and the next one begun.
+  // From here on, the job may have ended and the next one may have begun.
   if (ended == 0) return;
   if (remaining_.fetch_sub(ended) == ended && caller_asleep_.load()) FutexWake(remaining_);
 }
@@ -188,9 +193,9 @@ void PoolWorkers::TakePieces(size_t seat) {
 void PoolWorkers::Call(Seat& seat) {
   const uint64_t behind_this = uint64_t{1} + (seat.calls.fetch_add(1) + 1);
   uint64_t asleep = seat.asleep.load();
-  // A worker that sleeps behind this very call has run it, and waits for the next one: whoever
-  // clears its flag now loses that wake. Of other sleepers the flag is cleared, so that calls in
-  // quick succession wake them once.
+  // If the worker went to sleep after it had seen this call, it already waits for the next one, and
+  // clearing its flag now would lose that wakeup. Otherwise clear the flag, so that calls in quick
+  // succession wake the worker only once.
   if (asleep == 0 || asleep == behind_this) return;
   if (!seat.asleep.compare_exchange_strong(asleep, 0)) return;
   PlaceAway(seat);
@@ -227,7 +232,8 @@ bool PoolWorkers::TryRun(int pieces, const PieceFunction& function) {
   return !alone;
 }
 
-// Returns when the caller finds no piece to take; workers may still run some.
+// Distributes the pieces, calls the workers, and runs pieces on the caller until none is left to
+// claim. Workers may still be running some when this returns.
 void PoolWorkers::RunTogether(int pieces, const PieceFunction& function) {
   const size_t in_use = std::min(static_cast<size_t>(pieces), seats_.size());
   function_ = &function;
@@ -242,7 +248,7 @@ void PoolWorkers::RunTogether(int pieces, const PieceFunction& function) {
   TakePieces(0);
 }
 
-// Returns whether the wait was a stall.
+// Waits until all pieces have ended. Returns whether the wait was a stall.
 bool PoolWorkers::Join(Clock::time_point start) {
   const auto joined = [&] { return remaining_.load(std::memory_order_acquire) == 0; };
   if (joined()) return false;
@@ -250,6 +256,10 @@ bool PoolWorkers::Join(Clock::time_point start) {
   return !SpinUntil(joined) && SleepUntilJoined(start, wait_start);
 }
 
+// Sleeps until all pieces have ended. If the wait lasts at least kShortestStall, compares the
+// workers' processor times at that point with those at the end. Returns whether the wait was a
+// stall: it was longer than kShortestStall plus half of the caller's own work, and no worker used
+// the processor for three quarters of the sampled time.
 bool PoolWorkers::SleepUntilJoined(Clock::time_point start, Clock::time_point wait_start) {
   const size_t in_use = seats_in_use_.load(std::memory_order_relaxed);
   Clock::time_point sampled_at{};
@@ -281,6 +291,8 @@ bool PoolWorkers::SleepUntilJoined(Clock::time_point start, Clock::time_point wa
   return longest < (end - sampled_at) * 3 / 4;
 }
 
+// A stall starts or doubles the penalty. The penalty is cleared once calls have run together
+// without a stall for longer than the last penalty.
 void PoolWorkers::UpdatePenalty(bool stalled, Clock::time_point start) {
   if (stalled) {
     penalty_ = std::clamp(penalty_ * 2, kShortestPenalty, kLongestPenalty);

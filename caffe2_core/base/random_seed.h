@@ -1,11 +1,12 @@
 #pragma once
-// Seeds for contexts that are given none.
+// Random seeds for contexts whose device option sets none.
 
 #include <cstdint>
 
 namespace caffe2rt {
 
-// A seed that differs from call to call: time, process and a counter. Thread safe.
+// Returns a different seed on every call, derived from the time, the process and a counter. Thread
+// safe.
 uint32_t RandomNumberSeed();
 
 }  // namespace caffe2rt

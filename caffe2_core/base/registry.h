@@ -1,13 +1,13 @@
 #pragma once
-// Registry: from a key to a function that makes an object. Caffe2's names.
+// Registry: maps a key to a function that creates an object. The names are Caffe2's.
 //
 //   Registry<std::string, std::unique_ptr<Animal>, int> zoo("animal");
 //   zoo.Register("cat", [](int age) { return std::make_unique<Cat>(age); }, __FILE__);
 //   std::unique_ptr<Animal> cat = zoo.Create("cat", 3);   // nullptr for an unknown key
 //
-// Thread safe. A static registration (the macros for users) cannot throw, so a second creator for a
-// key is recorded as a conflict that names both files; ThrowConflicts reports it. A lookup takes a
-// lock: resolve once, not while a net runs.
+// Thread safe. A static registration (by a user's macro) cannot throw, so a second creator for a
+// key is recorded as a conflict that names both files; ThrowConflicts reports it. A lookup acquires
+// a lock: look up once, not in every run of a net.
 
 #include <functional>
 #include <map>
@@ -24,12 +24,13 @@ class Registry {
  public:
   using Creator = std::function<ObjectPtr(Args...)>;
 
+  // `subject` is what the messages call a key.
   explicit Registry(std::string subject = "key") : subject_(std::move(subject)) {}
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // `file` is named in conflicts and by listings. The first creator of a key stays. Returns whether
-  // the key was new.
+  // Registers a creator. `file` is named in conflicts and listings. Returns whether the key was
+  // new; if it was not, the first creator stays and a conflict is recorded.
   bool Register(const Key& key, Creator creator, const std::string& file = "",
                 const std::string& help = "") {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -46,6 +47,7 @@ class Registry {
     return entries_.contains(key);
   }
 
+  // Creates an object; null for an unknown key. The creator runs without the lock.
   ObjectPtr Create(const Key& key, Args... args) const {
     Creator creator;
     {
@@ -64,7 +66,7 @@ class Registry {
     return keys;
   }
 
-  // The file that registered `key`; empty when unknown.
+  // The file that registered `key`; empty for an unknown key.
   std::string File(const Key& key) const {
     std::lock_guard<std::mutex> lock(mutex_);
     const auto it = entries_.find(key);
@@ -77,7 +79,8 @@ class Registry {
     return it == entries_.end() ? std::string() : it->second.help;
   }
 
-  // THROWS EnforceNotMet with the recorded conflicts, once; nothing when there are none.
+  // THROWS EnforceNotMet with the recorded conflicts and clears them. Does nothing if there are
+  // none.
   void ThrowConflicts() {
     std::vector<std::string> conflicts;
     {

@@ -6,7 +6,7 @@
 namespace caffe2rt {
 namespace {
 
-// Written by the handlers alone; lock free, so safe there.
+// Written only by the signal handlers. The counters are lock-free, and therefore safe to use there.
 std::atomic<unsigned> g_sigint_count{0};
 std::atomic<unsigned> g_sighup_count{0};
 

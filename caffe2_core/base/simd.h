@@ -1,15 +1,18 @@
 #pragma once
-// Kernels that are compiled for several instruction sets and chosen when they are called.
+// Compiles kernels for several instruction sets and selects a version when they are called.
 //
-// 1. A plain function (no template, defined in a .cc, called through its name):
+// 1. For a plain function (not a template, defined in a .cc file, called by its name):
 //
-//      CAFFE2RT_SIMD void AddRow(const float* x, int64_t n, float* y) { for (...) y[i] += x[i]; }
+//      CAFFE2RT_SIMD void AddRow(const float* x, int64_t n, float* y) {
+//        for (int64_t i = 0; i < n; ++i) y[i] += x[i];
+//      }
 //
-// 2. Anything that is a template: a functor whose operator() is CAFFE2RT_SIMD_INLINE, and whose own
-// calls are inlined too (mark them so; a function that is not inlined is compiled for the oldest
-// machine):
+// 2. For a template, write a functor whose operator() is marked CAFFE2RT_SIMD_INLINE. Mark the
+// functions that it calls as well: a function that is not inlined is compiled for the baseline
+// instruction set.
 //
-//      template <class F> struct Map {
+//      template <class F>
+//      struct Map {
 //        F f;
 //        CAFFE2RT_SIMD_INLINE void operator()(const float* x, int64_t n, float* y) const {
 //          CAFFE2RT_SIMD_LOOP
@@ -18,8 +21,9 @@
 //      };
 //      RunSimd(Map<F>{f}, x, n, y);   // one well-predicted branch
 //
-// For very few elements call the functor itself. Vectors wider than 16 bytes must not cross a call
-// by value. Off, that is one version, under sanitizers and on machines that are not x86-64.
+// For very few elements, call the functor directly. Do not pass vectors wider than 16 bytes by
+// value to a function that is not inlined. Only one version is compiled under sanitizers, by nvcc,
+// and for machines other than x86-64.
 
 #include "caffe2_core/base/host_device.h"
 #include "caffe2_core/base/isa.h"
@@ -38,12 +42,13 @@ namespace caffe2rt {
 #define CAFFE2RT_SIMD
 #endif
 
-// An element function is a device function, too, where a source for nvcc includes it.
+// Marks a function to be inlined into the kernels. In a source that nvcc compiles, it is a device
+// function as well.
 #define CAFFE2RT_SIMD_INLINE CAFFE2RT_HOST_DEVICE __attribute__((always_inline))
 
-// Before a loop whose iterations are independent although pointers may be equal (in place). clang
-// compares the pointers when the loop starts; its own pragma would warn of every loop that does not
-// become vector code.
+// Placed before a loop whose iterations are independent, even if pointers are equal (in-place
+// operation). It is empty for clang, which compares the pointers at run time; clang's pragma would
+// produce a warning for every loop that is not vectorized.
 #if defined(__clang__)
 #define CAFFE2RT_SIMD_LOOP
 #else
@@ -64,8 +69,7 @@ CAFFE2RT_TARGET_AVX2 __attribute__((noinline)) void RunAvx2(const Kernel& kernel
 }  // namespace internal
 #endif
 
-// Calls kernel(args...), in the version for this machine. The arguments are plain numbers and
-// pointers.
+// Calls kernel(args...) in the version for this machine. The arguments must be numbers or pointers.
 template <class Kernel, class... Args>
 void RunSimd(const Kernel& kernel, Args... args) {
 #if CAFFE2RT_SIMD_VERSIONS

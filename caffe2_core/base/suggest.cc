@@ -9,11 +9,11 @@
 namespace caffe2rt {
 namespace {
 
-// Of a name that is sought, and of one that is suggested.
+// The wanted name is truncated to the first length; candidates longer than the second are skipped.
 constexpr size_t kMaxWantedBytes = 256, kMaxCandidateBytes = 1024;
 
-// Characters that are compared at most: by the search of one name in the other, and by
-// EditDistance.
+// An upper bound on the number of characters that the comparison with one candidate examines: the
+// substring searches, and the cells that EditDistance computes.
 int64_t SearchWork(size_t wanted, size_t candidate, int limit) {
   if (candidate > kMaxCandidateBytes) return 1;
   const auto n = static_cast<int64_t>(wanted), m = static_cast<int64_t>(candidate);
@@ -22,13 +22,16 @@ int64_t SearchWork(size_t wanted, size_t candidate, int limit) {
 
 }  // namespace
 
+// The Levenshtein recurrence with a single row, limited to the cells within `limit` of the
+// diagonal: all other cells exceed the limit. After iteration i, row[j] is the distance of the
+// first i characters of `a` to the first j of `b`. Costs O(n * limit) time; stops early when a
+// whole row exceeds the limit.
 int EditDistance(const std::string& a, const std::string& b, int limit) {
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   if (std::abs(n - m) > limit) return limit + 1;
   std::vector<int> row(m + 1);
   for (int j = 0; j <= m; ++j) row[j] = j;
-  // Cells farther than `limit` from the diagonal are beyond the limit. They keep the value of the
-  // first row, which is.
+  // Cells right of the band keep their initial value j, which exceeds the limit.
   for (int i = 1; i <= n; ++i) {
     const int first = std::max(1, i - limit), last = std::min(m, i + limit);
     int diagonal = row[first - 1];

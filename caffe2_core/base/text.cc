@@ -6,7 +6,7 @@ namespace caffe2rt {
 namespace {
 
 std::string NumberText(double value, std::chars_format format, int digits) {
-  // DBL_MAX has 309 digits before the point.
+  // DBL_MAX has 309 digits before the decimal point.
   std::string text(static_cast<size_t>(350 + std::max(digits, 0)), '\0');
   const auto result = std::to_chars(text.data(), text.data() + text.size(), value, format, digits);
   text.resize(static_cast<size_t>(result.ptr - text.data()));

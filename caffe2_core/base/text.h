@@ -1,8 +1,8 @@
 #pragma once
-// Text that does not depend on the process's locale: neither on std::locale::global, which groups
-// the digits of streams, nor on setlocale, which changes the decimal point of printf and strtod and
-// the letters of toupper. Whatever is written to a file or read from one goes through here, through
-// ClassicStringStream and MakeString (enforce.h), or through std::to_chars and std::from_chars.
+// Text functions that do not depend on the process's locale. std::locale::global changes how
+// streams group digits; setlocale changes the decimal point of printf and strtod, and toupper. All
+// text that is written to a file or read from one uses these functions, ClassicStringStream and
+// MakeString (enforce.h), or std::to_chars and std::from_chars.
 //
 //   FixedText(1234.56, 1)                        // "1234.6"
 //   double ms; if (!ParseNumber("0.25", &ms)) ...
@@ -15,13 +15,14 @@
 
 namespace caffe2rt {
 
-// As printf's "%.<digits>f" and "%g" in the C locale.
+// The text that printf produces for "%.<digits>f" and for "%g" in the C locale.
 std::string FixedText(double value, int digits);
 std::string ShortText(double value);
 
 std::string IntegerText(int64_t value);
 
-// False, and *value is unchanged, when the whole text is not a number that fits.
+// Parses the whole text as a number. Returns false, and leaves *value unchanged, if it is not a
+// number or does not fit into T.
 template <class T>
 bool ParseNumber(std::string_view text, T* value) {
   T parsed{};
@@ -31,15 +32,16 @@ bool ParseNumber(std::string_view text, T* value) {
   return true;
 }
 
-// The parts between separators. A separator at the end begins no part: "a\nb\n" has two lines.
+// The parts between separators. A final separator does not begin another part: "a\nb\n" has two
+// parts.
 std::vector<std::string> SplitAt(std::string_view text, char separator);
 
-// Of ASCII; other bytes stay.
+// Convert ASCII letters; other bytes are unchanged.
 char AsciiLower(char c);
 char AsciiUpper(char c);
 std::string AsciiLower(std::string text);
 std::string AsciiUpper(std::string text);
-// Blank, tab, line feed, vertical tab, form feed, carriage return.
+// Space, tab, line feed, vertical tab, form feed, carriage return.
 bool IsAsciiSpace(char c);
 // Letter, digit or underscore.
 bool IsAsciiWord(char c);

@@ -20,6 +20,8 @@ const ThreadPoolOptions& Checked(const ThreadPoolOptions& options) {
   return options;
 }
 
+// Runs the pieces on an embedder's runner, which must not see exceptions: the first one is kept and
+// rethrown at the end.
 void RunOn(PieceRunner& runner, int pieces, const PieceFunction& function) {
   FirstError error;
   auto guarded = [&](int piece) {
@@ -40,7 +42,7 @@ struct ThreadPool::State {
   explicit State(const ThreadPoolOptions& options)
       : runner(Checked(options).runner), workers(options) {}
 
-  PieceRunner* const runner;  // not owned; null: the workers
+  PieceRunner* const runner;  // not owned; null: the workers run the pieces
   PoolWorkers workers;
 };
 
@@ -64,7 +66,7 @@ void ThreadPool::Run(int pieces, PieceFunction function) {
 namespace {
 struct ProcessPool {
   std::mutex mutex;
-  ThreadPoolOptions options;  // of the pool
+  ThreadPoolOptions options;  // of the current pool
   std::atomic<ThreadPool*> pool{nullptr};
   std::atomic<int> num_threads{1};
 

@@ -1,12 +1,13 @@
 #pragma once
-// ParallelFor: the one way work is cut among threads.
+// ParallelFor: divides work among threads. All parallel loops of the library use it.
 //
 //   ParallelFor(pieces, [&](int piece) { ... });     // returns when every piece is done
 //
-// The process's pool has one thread (the caller) unless SetNumThreads or SetThreadPool asks for
-// more. A nested call, a call while another thread uses the pool, and a call in a child process
-// after fork() run their pieces on the caller. An exception of a piece is rethrown by the caller
-// after all pieces that started have ended. Steady state: no allocation and no lock.
+// The pool of the process has one thread (the caller) unless SetNumThreads or SetThreadPool sets
+// more. Three kinds of calls run all pieces on the calling thread: a nested call, a call while
+// another thread uses the pool, and a call in a child process after fork(). If a piece throws, the
+// caller rethrows the exception after all pieces that started have ended. A call allocates nothing
+// and acquires no lock.
 
 #include <memory>
 #include <type_traits>
@@ -14,17 +15,20 @@
 
 namespace caffe2rt {
 
-// A call through a pointer to a callable that outlives it.
+// A reference to a callable, which must outlive it.
 class PieceFunction {
  public:
-  // Not for PieceFunctions, whose copies call the same callable.
+  // Does not accept a PieceFunction: copies of one refer to the same callable.
+  // clang-format 14 misplaces line breaks around a requires clause.
+  // clang-format off
   template <class F>
   requires(!std::is_same_v<std::remove_cv_t<F>, PieceFunction>)
-      PieceFunction(F& function)  // NOLINT: converts on purpose
+  PieceFunction(F& function)  // NOLINT: converts on purpose
       : object_(const_cast<void*>(static_cast<const void*>(&function))),
         call_([](void* object, int piece) {
           (*static_cast<std::remove_reference_t<F>*>(object))(piece);
         }) {}
+  // clang-format on
   void operator()(int piece) const { call_(object_, piece); }
 
  private:
@@ -32,40 +36,45 @@ class PieceFunction {
   void (*call_)(void*, int);
 };
 
-// An embedder's own pool, which runs the pieces in place of ours (ThreadPoolOptions::runner). It is
-// called by several threads at a time, never from within a piece.
+// An embedder's thread pool that runs the pieces instead of the library's
+// (ThreadPoolOptions::runner). Several threads may call it at the same time; it is never called
+// from within a piece.
 class PieceRunner {
  public:
   virtual ~PieceRunner() = default;
-  // The most pieces that run at once; at least 1, and always the same number.
+  // The maximum number of pieces that run at once. Must be at least 1 and must not change.
   virtual int num_threads() const = 0;
-  // Calls function(0) to function(pieces - 1), each once, on any threads, and returns after all
-  // have returned. `function` never throws; it may be copied, and is valid until Run returns.
+  // Must call function(0) to function(pieces - 1), each once, on any threads, and return after all
+  // of these calls have returned. `function` never throws. It may be copied, and is valid until Run
+  // returns.
   virtual void Run(int pieces, PieceFunction function) = 0;
 };
 
 struct ThreadPoolOptions {
-  // Threads that work at once, the caller included; 1 to 1024. One, because several nets side by
-  // side use cores better than one net that is cut.
+  // The number of threads, including the caller; 1 to 1024. The default is one, because several
+  // nets that run concurrently use the cores better than one net whose operators are divided.
   int num_threads = 1;
-  // Numbers of the CPUs on which workers may run. Empty: those of the thread that makes the pool,
-  // at that time. Callers keep their own affinity.
+  // The numbers of the CPUs on which workers may run. If empty, the CPUs on which the thread that
+  // creates the pool may run at that time. Callers keep their own affinity.
   std::vector<int> cpus = {};
-  // Microseconds that an idle worker, or a caller that waits for the last piece, spins before it
-  // sleeps. 50 outlast the gap between two operators. With fewer CPUs than threads nobody spins;
-  // of CPUs that are given, one for each worker is enough.
+  // Microseconds for which an idle worker, or a caller that waits for the last piece, spins before
+  // it sleeps. The default is longer than the gap between two operators. Threads do not spin if
+  // there are fewer CPUs than threads; if `cpus` is given, one CPU per worker is enough.
   int spin_us = 50;
-  // After a join that another process stalled, callers run alone for 20 to 640 ms.
+  // After another process has delayed the workers, run calls on the calling thread for 20 to 640
+  // ms.
   bool back_off = true;
-  // Not owned, outlives the pool. When given, the pool starts no threads and ignores the rest.
+  // Runs the pieces instead of the pool's threads. Not owned; must outlive the pool. If it is set,
+  // the pool starts no threads, and the other options have no effect.
   PieceRunner* runner = nullptr;
 };
 
-// Thread safe. One caller at a time gets the workers.
+// Thread safe. The workers serve one caller at a time; the pieces of other callers run on the
+// calling thread.
 class ThreadPool {
  public:
-  // Workers start here and end with the pool. THROWS for options that are out of range, and for
-  // CPUs of which none can be used.
+  // Starts the workers; the destructor stops them. THROWS if an option is out of range or none of
+  // the CPUs can be used.
   explicit ThreadPool(const ThreadPoolOptions& options);
   explicit ThreadPool(int num_threads)
       : ThreadPool(ThreadPoolOptions{.num_threads = num_threads}) {}
@@ -74,8 +83,9 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int num_threads() const;
-  // Piece i of n tends to run on the same thread in every call of n pieces. THROWS what a piece
-  // throws; the first one if several do.
+  // Runs function(0) to function(pieces - 1) and returns when all are done. In calls with the same
+  // number of pieces, piece i tends to run on the same thread. THROWS the first exception that a
+  // piece throws.
   void Run(int pieces, PieceFunction function);
 
  private:
@@ -83,13 +93,16 @@ class ThreadPool {
   const std::unique_ptr<State> state_;
 };
 
-// The process's pool. SetThreadPool replaces it, SetNumThreads replaces it by one with another
-// number of threads: call them before nets run. THROWS for less than 1 or more than 1024.
+// The thread pool of the process. SetThreadPool replaces it; SetNumThreads replaces it with a pool
+// that has another number of threads and the same other options. Call them before nets run. They
+// THROW for options that are out of range.
 ThreadPool& ProcessThreadPool();
 void SetThreadPool(const ThreadPoolOptions& options);
 void SetNumThreads(int num_threads);
 int GetNumThreads();
 
+// Calls function(0) to function(pieces - 1), possibly in parallel, and returns when all are done.
+// THROWS what a piece throws.
 template <class F>
 void ParallelFor(int pieces, F&& function) {
   if (pieces <= 1 || GetNumThreads() == 1) {

@@ -16,8 +16,7 @@ struct TypeTable {
 };
 
 TypeTable& Table() {
-  static TypeTable* const table =
-      new TypeTable;  // types are used until the very end of the process
+  static TypeTable* const table = new TypeTable;  // never destroyed: used until the process ends
   return *table;
 }
 

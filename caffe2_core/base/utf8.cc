@@ -17,8 +17,8 @@ size_t Utf8CharacterSize(std::string_view text, size_t at) {
   for (size_t i = 1; i < length; ++i) {
     if ((byte(at + i) & 0xC0) != 0x80) return 0;
   }
-  if (lead == 0xE0 && byte(at + 1) < 0xA0) return 0;   // too long a form
-  if (lead == 0xED && byte(at + 1) >= 0xA0) return 0;  // half of a UTF-16 pair
+  if (lead == 0xE0 && byte(at + 1) < 0xA0) return 0;   // overlong encoding
+  if (lead == 0xED && byte(at + 1) >= 0xA0) return 0;  // UTF-16 surrogate
   if (lead == 0xF0 && byte(at + 1) < 0x90) return 0;
   if (lead == 0xF4 && byte(at + 1) >= 0x90) return 0;
   return length;
@@ -33,7 +33,7 @@ std::string Shortened(std::string_view text, size_t most) {
 
 namespace {
 
-// Control characters that are in `layout` stay.
+// Escapes control characters and invalid bytes, except the control characters in `layout`.
 std::string Escaped(std::string_view text, std::string_view layout) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string out;
