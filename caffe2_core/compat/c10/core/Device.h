@@ -1,5 +1,5 @@
 #pragma once
-// A device type with an index.
+// A device: its type and its index.
 #include "c10/core/DeviceType.h"
 
 namespace c10 {

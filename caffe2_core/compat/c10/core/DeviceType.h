@@ -1,6 +1,6 @@
 #pragma once
-// Device types. One unscoped enum serves `CUDA`, `DeviceType::CUDA`, `at::kCUDA` and conversions to
-// int.
+// Device types. DeviceType is an unscoped enum, so `CUDA`, `DeviceType::CUDA`, `at::kCUDA` and
+// conversions to int all compile.
 #include "caffe2_core/device/device_type.h"
 
 namespace c10 {

@@ -1,5 +1,5 @@
 #pragma once
-// Element type and device of a tensor to be made: at::dtype<float>().device(CPU).
+// The element type and device of a tensor to create: at::dtype<float>().device(CPU).
 #include "c10/core/Device.h"
 #include "c10/util/typeid.h"
 
@@ -26,7 +26,7 @@ class TensorOptions {
   }
   Device device() const { return device_; }
   ::caffe2rt::TypeMeta dtype() const { return type_; }
-  // As an element type alone: what Operator::Output takes.
+  // The element type, which Operator::Output accepts.
   operator ::caffe2rt::TypeMeta() const { return type_; }  // NOLINT: converts
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// A pool of threads with a queue of tasks.
+// A thread pool with a queue of tasks.
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -11,8 +11,8 @@
 
 namespace c10 {
 
-// Tasks run in the order they come, on any worker. An exception of a task is rethrown by
-// waitWorkComplete.
+// Tasks start in the order in which they were added, on any worker. waitWorkComplete rethrows an
+// exception of a task.
 class ThreadPool {
  public:
   explicit ThreadPool(int pool_size, int /*numa_node_id*/ = -1) {

@@ -1,5 +1,5 @@
 #pragma once
-// The last generation's names of the attribute and export macros.
+// The attribute and export macros, with the names of later Caffe2 versions.
 #include "caffe2/core/macros.h"
 
 #ifndef C10_API

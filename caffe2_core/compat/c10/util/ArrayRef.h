@@ -1,5 +1,5 @@
 #pragma once
-// Views of arrays.
+// Views of arrays: ArrayRef.
 #include "caffe2_core/base/array_ref.h"
 
 namespace c10 {

@@ -1,5 +1,5 @@
 #pragma once
-// The last generation's flag macros: C10_DEFINE_int(batch, 4, "pictures at once") makes
+// The flag macros of later Caffe2 versions: C10_DEFINE_int(batch, 4, "images per batch") defines
 // FLAGS_batch.
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
 #pragma once
-// c10::optional is the standard's.
+// c10::optional is std::optional.
 #include <optional>
 
 namespace c10 {

@@ -1,5 +1,6 @@
 #pragma once
-// Registries of creators by key, and the macros to declare, define and fill them.
+// Registries that map keys to creators, and the macros that declare and define them and register
+// creators.
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,7 +11,7 @@
 namespace c10 {
 using ::caffe2rt::Registry;
 
-// Adds a creator; a static registration that never throws.
+// Registers a creator from a static object. Never throws.
 template <class Key, class ObjectPtr, class... Args>
 class Registerer {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// c10::string_view is the standard's.
+// c10::string_view is std::string_view.
 #include <string_view>
 
 namespace c10 {

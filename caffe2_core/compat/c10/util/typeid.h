@@ -1,5 +1,5 @@
 #pragma once
-// Run-time types of elements and blobs.
+// Run-time types of elements and blobs: TypeMeta.
 #include <cstdint>
 #include <string>
 
@@ -20,7 +20,7 @@ inline std::string GetExceptionString(const std::exception& error) {
 }
 }  // namespace caffe2
 
-// Types need no announcement here.
+// Types need not be declared: these macros do nothing.
 #ifndef CAFFE_KNOWN_TYPE
 #define CAFFE_KNOWN_TYPE(...) static_assert(true, "")
 #define CAFFE_DECLARE_KNOWN_TYPE(...) static_assert(true, "")

@@ -1,5 +1,5 @@
 #pragma once
-// The source of CPU memory.
+// Allocators of CPU memory.
 #include "caffe2/core/common.h"
 #include "caffe2/core/logging.h"
 #include "caffe2_core/device/cpu_allocator.h"

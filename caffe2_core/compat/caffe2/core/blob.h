@@ -1,5 +1,5 @@
 #pragma once
-// Blobs.
+// Blobs, and access to the tensors in them.
 #include <string>
 #include <utility>
 
@@ -19,7 +19,7 @@ using ::caffe2rt::BlobSetTensor;
 
 inline bool BlobIsInt8TensorCPUType(const Blob& /*blob*/) { return false; }
 
-// Shaped, with memory.
+// The tensor of the blob, with that shape, device and element type, and with memory.
 inline Tensor* BlobGetMutableTensor(Blob* blob, at::IntArrayRef dims, at::TensorOptions options) {
   Tensor* tensor = BlobGetMutableTensor(blob, options.device().type());
   tensor->Resize(dims);
@@ -29,7 +29,7 @@ inline Tensor* BlobGetMutableTensor(Blob* blob, at::IntArrayRef dims, at::Tensor
 inline Tensor XBlobGetMutableTensor(Blob* blob, at::IntArrayRef dims, at::TensorOptions options) {
   return *BlobGetMutableTensor(blob, dims, options);
 }
-// A tensor that shares the blob's, or one that was never shaped.
+// A tensor that shares the memory of the blob's tensor, or an unshaped one if the blob holds none.
 inline Tensor BlobGetTensorOrUndefined(const Blob& blob) {
   return blob.IsType<Tensor>() ? blob.Get<Tensor>() : Tensor();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Blobs as records, and back.
+// Serialization and deserialization of blobs.
 #include <climits>
 #include <limits>
 

@@ -1,5 +1,5 @@
 #pragma once
-// The bases of what writes and reads one type of blob.
+// The base classes of the serializer and the deserializer of a blob type.
 #include <functional>
 #include <string>
 

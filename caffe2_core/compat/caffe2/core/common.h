@@ -1,5 +1,5 @@
 #pragma once
-// Common names of sources written for Caffe2.
+// Names that nearly all sources written for Caffe2 use.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -36,7 +36,7 @@ using TIndex = int64_t;
 template <class Key, class Value>
 using CaffeMap = std::map<Key, Value>;
 
-// Whether an index is in a list of constants.
+// A compile-time list of indices; Contains reports whether an index is in it.
 template <int... values>
 class SkipIndices {
  public:
@@ -48,7 +48,7 @@ inline Dst dynamic_cast_if_rtti(Src ptr) {
   return dynamic_cast<Dst>(ptr);
 }
 
-// Whether the CUDA part of the library is there.
+// Whether libcaffe2_cuda is available. Does not start a device.
 inline bool HasCudaRuntime() { return ::caffe2rt::LoadDeviceModule(::caffe2rt::CUDA) != nullptr; }
 
 inline const std::map<string, string>& GetBuildOptions() {

@@ -1,6 +1,7 @@
 #pragma once
-// cuDNN: its version, types and descriptors. Without its headers this brings common_gpu.h alone;
-// descriptors need a source that is compiled with CUDA (caffe2rt_cuda/with_cuda.h).
+// cuDNN: its version, types and descriptors. If cuDNN's headers are not installed, this header only
+// includes common_gpu.h. The descriptors are only available in sources that are compiled with CUDA
+// (caffe2rt_cuda/with_cuda.h).
 #include <array>
 #include <mutex>
 #include <vector>
@@ -23,7 +24,7 @@
 namespace caffe2 {
 
 namespace internal_gpu {
-// What cuDNN calls an element type, and the numbers it scales with: `Scale`.
+// cuDNN's value for an element type T, and the type of its scaling factors, `Scale`.
 template <class T, class Scale, cudnnDataType_t kType>
 struct CudnnType {
   static constexpr cudnnDataType_t type = kType;
@@ -64,8 +65,8 @@ using ::caffe2rt::CheckCuDNNVersions;
 using ::caffe2rt::cudnnRuntimeVersion;
 inline size_t cudnnCompiledVersion() { return CUDNN_VERSION; }
 
-// A descriptor of a tensor that is made once and set again for each shape. `dims` are in the order
-// of the tensor: N, C, ... or N, ..., C.
+// A tensor descriptor that is created once and set again for each shape. `dims` have the order of
+// the tensor's format: N, C, H, W or N, H, W, C.
 class cudnnTensorDescWrapper {
  public:
   cudnnTensorDescWrapper() {
@@ -105,7 +106,7 @@ class cudnnTensorDescWrapper {
   bool set_ = false;
 };
 
-// The same of a filter.
+// The same for a filter.
 class cudnnFilterDescWrapper {
  public:
   cudnnFilterDescWrapper() {

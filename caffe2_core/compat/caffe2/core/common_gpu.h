@@ -1,5 +1,6 @@
 #pragma once
-// CUDA's functions, macros and constants. Includable everywhere: see caffe2rt_cuda/with_cuda.h.
+// Functions, macros and constants for CUDA. Any source can include this header, also one that is
+// compiled without CUDA (caffe2rt_cuda/with_cuda.h).
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
@@ -37,7 +38,7 @@
 #define CUDA_KERNEL_ASSERT(...) assert((__VA_ARGS__))
 #endif
 
-// Loops of a kernel over indices that the grid shares out.
+// A loop of a kernel whose indices are distributed over the threads of the grid.
 #ifndef CUDA_1D_KERNEL_LOOP
 #define CUDA_1D_KERNEL_LOOP(i, n)                                                            \
   for (size_t i = blockIdx.x * static_cast<size_t>(blockDim.x) + threadIdx.x; i < size_t(n); \
@@ -60,7 +61,8 @@ constexpr int CAFFE_MAXIMUM_NUM_BLOCKS = 4096;
 constexpr int CAFFE_MAXIMUM_NUM_BLOCKS_2D_DIMX = 128;
 constexpr int CAFFE_MAXIMUM_NUM_BLOCKS_2D_DIMY = 128;
 
-// At least 1: a grid of none is no launch.
+// The number of blocks for n elements. At least 1, because a grid without blocks cannot be
+// launched.
 inline int CAFFE_GET_BLOCKS(const int n) {
   const int blocks = (n + CAFFE_CUDA_NUM_THREADS - 1) / CAFFE_CUDA_NUM_THREADS;
   return std::max(1, std::min(blocks, CAFFE_MAXIMUM_NUM_BLOCKS));

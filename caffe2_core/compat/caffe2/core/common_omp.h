@@ -1,5 +1,5 @@
 #pragma once
-// OpenMP, where the compiler has it on.
+// Includes OpenMP if the compiler enables it.
 #ifdef _OPENMP
 #include <omp.h>
 #endif

@@ -1,5 +1,5 @@
 #pragma once
-// The CPU as a device.
+// CPUContext: the context of the CPU.
 #include <cstdlib>
 #include <ctime>
 #include <random>

@@ -1,5 +1,5 @@
 #pragma once
-// What every device context has.
+// The base class of device contexts.
 #include "caffe2/core/allocator.h"
 #include "caffe2/core/event.h"
 #include "caffe2/core/logging.h"

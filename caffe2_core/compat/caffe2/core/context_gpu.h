@@ -1,5 +1,6 @@
 #pragma once
-// CUDAContext. Includable everywhere: see caffe2rt_cuda/with_cuda.h.
+// CUDAContext. Any source can include this header, also one that is compiled without CUDA
+// (caffe2rt_cuda/with_cuda.h).
 #include <ctime>
 #include <mutex>
 

@@ -1,6 +1,6 @@
 #pragma once
-// cuDNN's handle and scratch memory of a context. Without cuDNN's headers, or in a source that is
-// compiled without CUDA, this brings the other headers alone.
+// A context's cuDNN handle and scratch memory. If cuDNN's headers are not installed, or the source
+// is compiled without CUDA, this header only includes the other headers.
 #include <utility>
 
 #include "caffe2/core/common_cudnn.h"
@@ -9,7 +9,7 @@
 #if CAFFE2RT_WITH_CUDA && __has_include(<cudnn.h>)
 namespace caffe2 {
 
-// Scratch memory of the context's stream: contents hold until the next call.
+// Scratch memory for work on the context's stream. Its contents are valid until the next call.
 class CuDNNWorkspace {
  public:
   explicit CuDNNWorkspace(CUDAContext* context) : context_(context) {}
@@ -19,7 +19,7 @@ class CuDNNWorkspace {
   CUDAContext* const context_;
 };
 
-// The original has several states with streams of their own; here each is the context's.
+// Caffe2 has several states, each with its own stream. Here, every state uses the context's stream.
 class CuDNNState {
  public:
   explicit CuDNNState(CUDAContext* context) : context_(context), workspace_(context) {}

@@ -1,5 +1,5 @@
 #pragma once
-// Nothing is exported to another registry here.
+// The export macros do nothing: operators are not exported to another registry.
 #define C10_DECLARE_EXPORT_CAFFE2_OP_TO_C10(...)
 #define C10_EXPORT_CAFFE2_OP_TO_C10_CPU(...)
 #define C10_EXPORT_CAFFE2_OP_TO_C10_CUDA(...)

@@ -1,7 +1,7 @@
 #pragma once
-// Command-line flags as global variables: CAFFE2_DEFINE_int(batch, 4, "pictures at once") at global
-// scope makes FLAGS_batch, seen from the global namespace and from namespace caffe2. GlobalInit
-// fills them.
+// Command-line flags as global variables. CAFFE2_DEFINE_int(batch, 4, "images per batch") at global
+// scope defines FLAGS_batch, which is visible in the global namespace and in namespace caffe2.
+// GlobalInit sets the variables.
 #include <cstdint>
 #include <string>
 
@@ -12,7 +12,7 @@ namespace caffe2 {
 
 inline void SetUsageMessage(const std::string& text) { ::caffe2rt::SetUsageMessage(text); }
 inline const char* UsageMessage() { return ::caffe2rt::UsageMessage().c_str(); }
-// False (and a line on stderr) when a flag is unknown or bad.
+// Returns false and prints a line to stderr if a flag is unknown or its value is invalid.
 inline bool ParseCaffeCommandLineFlags(int* argc, char*** argv) {
   return ::c10::ParseCommandLineFlags(argc, argv);
 }

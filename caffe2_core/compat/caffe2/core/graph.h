@@ -1,5 +1,5 @@
 #pragma once
-// Small helpers on nets.
+// Functions that build nets.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// GlobalInit, and functions to run in it.
+// GlobalInit, and the registration of functions that it runs.
 #include "caffe2/core/common.h"
 #include "caffe2/core/flags.h"
 #include "caffe2/core/logging.h"

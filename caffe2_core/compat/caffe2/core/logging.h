@@ -1,6 +1,6 @@
 #pragma once
-// Checks and logging. LOG, CHECK and siblings come from here only where no other library (glog)
-// brought them before.
+// Checks and logging. LOG, CHECK and siblings are defined only if another library, such as glog,
+// has not defined them before.
 #include <climits>
 #include <functional>
 #include <iostream>
@@ -34,7 +34,8 @@
 #define CAFFE_ENFORCE_GT_WITH_CALLER(x, y, ...) CAFFE_ENFORCE_GT(x, y __VA_OPT__(, ) __VA_ARGS__)
 #endif
 
-// Caffe2 makes containers streamable for everybody, inside and outside its namespace.
+// Like Caffe2, this header declares operator<< for containers in namespace std, so that it is found
+// inside and outside namespace caffe2.
 namespace std {
 template <class A, class B>
 ostream& operator<<(ostream& out, const pair<A, B>& p);
@@ -54,7 +55,7 @@ T&& NotNull(T&& pointer, const char* name) {
   return std::forward<T>(pointer);
 }
 
-// Elements with a space between them, 100 at most.
+// Prints up to 100 elements, separated by spaces.
 template <class Iterator>
 std::ostream& PrintElements(std::ostream& out, Iterator begin, Iterator end) {
   for (int i = 0; begin != end && i < 100; ++i, ++begin) {
@@ -97,7 +98,7 @@ inline std::string StripBasename(const std::string& full_path) {
   return slash == std::string::npos ? full_path : full_path.substr(slash + 1);
 }
 
-// Returns how many were replaced.
+// Replaces every `from` in `s` with `to`. Returns the number of replacements.
 inline size_t ReplaceAll(std::string& s, const char* from, const char* to) {
   const std::string old = from, fresh = to;
   CAFFE_ENFORCE(!old.empty(), "cannot replace an empty text");
@@ -112,7 +113,7 @@ inline size_t ReplaceAll(std::string& s, const char* from, const char* to) {
 inline bool InitCaffeLogging(int* /*argc*/, char** /*argv*/) { return true; }
 inline bool IsUsingGoogleLogging() { return false; }
 inline void ShowLogInfoToStderr() { ::caffe2rt::SetLogThreshold(0); }
-// Stack traces are not collected here.
+// Does nothing: errors have no stack traces.
 inline void SetStackTraceFetcher(std::function<std::string()> /*fetcher*/) {}
 
 }  // namespace caffe2

@@ -1,5 +1,5 @@
 #pragma once
-// Caffe2's attribute and export macros; each is defined only where no other library did.
+// Caffe2's attribute and export macros. Each is defined only if it is not defined already.
 
 #ifndef CAFFE2_VERSION
 #define CAFFE2_VERSION_MAJOR 0
@@ -35,7 +35,7 @@
 #ifndef CAFFE2_NORETURN
 #define CAFFE2_NORETURN __attribute__((noreturn))
 #endif
-// Begins with `private:`, as users rely on.
+// Like Caffe2's macro, it begins with `private:`, which users rely on.
 #ifndef DISABLE_COPY_AND_ASSIGN
 #define DISABLE_COPY_AND_ASSIGN(classname) \
  private:                                  \

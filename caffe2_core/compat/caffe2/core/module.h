@@ -1,5 +1,5 @@
 #pragma once
-// Modules.
+// Modules: shared libraries with operators that are loaded at run time.
 #include <map>
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Operators; brings nearly everything, as users rely on.
+// Operators. Includes nearly all other headers, as Caffe2's header of this name does.
 #include <array>
 #include <climits>
 #include <cstddef>
@@ -51,11 +51,11 @@ using ::caffe2rt::TensorTypes;
 using ::caffe2rt::TensorTypes2;
 using ::caffe2rt::UnsupportedOperatorFeature;
 
-// The registries of the device types that have a context here.
+// The operator registries of the device types that have a static context.
 inline std::map<int32_t, OperatorRegistry*>* gDeviceTypeRegistry() {
   static auto* const registries = [] {
     auto* made = new std::map<int32_t, OperatorRegistry*>;
-    ::caffe2rt::FindStaticContext(::caffe2rt::CUDA);  // is opened when it is asked for
+    ::caffe2rt::FindStaticContext(::caffe2rt::CUDA);  // loads its module
     for (const DeviceType type : ::caffe2rt::RegisteredDeviceTypes()) {
       (*made)[type] = ::caffe2rt::OperatorRegistryOf(type);
     }

@@ -1,5 +1,5 @@
 #pragma once
-// What operator types take and give.
+// OpSchema: the inputs, outputs and arguments of operator types.
 #include <climits>
 #include <functional>
 #include <initializer_list>
@@ -26,7 +26,7 @@ using ::caffe2rt::PointwiseCostInference;
 
 constexpr int kCannotComputeNumOutputs = OpSchema::kCannotComputeNumOutputs;
 
-// Elements of a shape from axis `start` on.
+// The product of the dimensions from axis `start` on.
 inline uint64_t nElemFromDim(const TensorShape& shape, int start = 0) {
   uint64_t count = 1;
   for (int i = start; i < shape.dims_size(); ++i) count *= static_cast<uint64_t>(shape.dims(i));

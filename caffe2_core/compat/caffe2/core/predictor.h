@@ -1,6 +1,6 @@
 #pragma once
-// Predictor, at its older place. It offers the pointer form (TensorVector, run) and the value form
-// (TensorList, call) side by side.
+// Predictor, at the path of earlier Caffe2 versions. It has both interfaces: run with pointers
+// (TensorVector) and operator() with values (TensorList).
 #include "caffe2/core/net.h"
 #include "caffe2/core/tensor.h"
 #include "caffe2/core/workspace.h"

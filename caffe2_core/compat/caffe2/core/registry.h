@@ -1,5 +1,5 @@
 #pragma once
-// Registries of creators by key.
+// Registries that map keys to creators.
 #include "c10/util/Registry.h"
 #include "caffe2/core/common.h"
 #include "caffe2/core/logging.h"

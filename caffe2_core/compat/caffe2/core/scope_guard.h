@@ -1,5 +1,5 @@
 #pragma once
-// Runs a function at the end of a scope, unless dismissed.
+// ScopeGuard: runs a function at the end of a scope, unless it is dismissed.
 #include <type_traits>
 #include <utility>
 

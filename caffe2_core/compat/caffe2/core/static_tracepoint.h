@@ -1,5 +1,5 @@
 #pragma once
-// Static tracepoints are not built in.
+// The tracepoint macros do nothing.
 #define CAFFE_SDT(...) \
   do {                 \
   } while (false)

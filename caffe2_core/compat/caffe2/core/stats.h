@@ -1,3 +1,3 @@
 #pragma once
-// Counters are not collected here; sources that include this header for their common names compile.
+// Counters are not collected. The header exists so that sources that include it compile.
 #include "caffe2/core/logging.h"

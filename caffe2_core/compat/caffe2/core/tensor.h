@@ -1,5 +1,5 @@
 #pragma once
-// Tensors. Tensor is one class here, for every device; TensorCPU is another name of it.
+// Tensors. Tensor is one class for all devices; TensorCPU is an alias of it.
 #include <climits>
 #include <cstdint>
 #include <fstream>
@@ -28,20 +28,23 @@ using ::caffe2rt::size_to_dim_;
 using ::caffe2rt::Tensor;
 using TensorCPU = ::caffe2rt::Tensor;
 
-// For sources that write through a const tensor. Caffe2's last generation declared Resize,
-// mutable_data and the other mutators const; here they are not:
+// For sources that write through a const tensor. Later Caffe2 versions declared Resize,
+// mutable_data and the other mutators const; this library does not:
 //
 //   const auto& t = *BlobGetMutableTensor(blob, CPU);
 //   handles::Writable(t).Resize(2, 3);
 //   handles::Writable(t).mutable_data<float>()[0] = 1;
 //
-// It is a function, because everything that hands out tensors (Input, Output, Blob::Get) hands out
-// ::caffe2rt::Tensor. REQUIRES: the tensor itself is not declared const, only the access to it.
+// REQUIRES: the tensor object itself is not const, only the reference to it.
 namespace handles {
+// clang-format 14 misplaces line breaks around a requires clause.
+// clang-format off
 template <class T>
-requires std::is_base_of_v<::caffe2rt::Tensor, T> T& Writable(const T& tensor) {
+requires std::is_base_of_v<::caffe2rt::Tensor, T>
+T& Writable(const T& tensor) {
   return const_cast<T&>(tensor);
 }
+// clang-format on
 }  // namespace handles
 
 inline vector<TIndex> ToVectorTIndex(const std::vector<int>& values) {
@@ -51,7 +54,8 @@ inline vector<TIndex> ToVectorint64_t(at::ArrayRef<int> values) {
   return vector<TIndex>(values.begin(), values.end());
 }
 
-// Shaped, with memory for elements of the options' type.
+// Makes a tensor of shape `dims` with memory for elements of the type in `options`, uninitialized
+// by the caller.
 inline Tensor empty(at::IntArrayRef dims, at::TensorOptions options) {
   Tensor tensor(dims, options.device().type());
   tensor.raw_mutable_data(options.dtype());
@@ -67,7 +71,7 @@ Tensor TensorCPUFromValues(at::IntArrayRef dims, at::ArrayRef<T> values) {
   return tensor;
 }
 
-// Makes the tensor of that shape, device and type, keeping what fits.
+// Gives `*tensor` that shape, device and element type. Its memory is reused if possible.
 inline void ReinitializeTensor(Tensor* tensor, at::IntArrayRef dims, at::TensorOptions options) {
   CAFFE_ENFORCE(tensor != nullptr, "ReinitializeTensor of null");
   if (tensor->GetDeviceType() != options.device().type()) *tensor = Tensor(options.device().type());
@@ -85,7 +89,8 @@ inline void TensorVectorResize(std::vector<Tensor>& tensors, int size, DeviceTyp
   while (static_cast<int>(tensors.size()) < size) tensors.emplace_back(type);
 }
 
-// Prints name, shape and the first values of CPU tensors: a line of log, or a line of a file.
+// Prints the name, the shape and the first values of a CPU tensor as one line to the log or to a
+// file.
 class TensorPrinter {
  public:
   static constexpr int kDefaultLimit = 1000;

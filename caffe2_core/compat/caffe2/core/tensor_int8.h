@@ -1,5 +1,5 @@
 #pragma once
-// A quantized tensor of the Int8 operators.
+// Int8TensorCPU: the quantized tensor of the Int8 operators.
 #include "caffe2/core/tensor.h"
 
 namespace caffe2 {

@@ -1,5 +1,5 @@
 #pragma once
-// Stopwatch.
+// Timer: a stopwatch.
 #include <chrono>
 
 #include "caffe2/core/common.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Element types as protos number them, and the layouts of pictures.
+// Element types, their values in TensorProto::DataType, and the layouts of images.
 #include "caffe2/core/common.h"
 #include "caffe2/core/logging.h"
 #include "caffe2/core/typeid.h"

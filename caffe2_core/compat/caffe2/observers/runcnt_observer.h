@@ -1,5 +1,5 @@
 #pragma once
-// Counts runs.
+// Observers that count runs of nets and operators.
 #include "caffe2/core/net.h"
 #include "caffe2/core/observer.h"
 #include "caffe2/core/operator.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Times nets.
+// An observer that measures the run time of nets.
 #include "caffe2/core/net.h"
 #include "caffe2/core/observer.h"
 #include "caffe2/core/operator.h"

@@ -1,5 +1,5 @@
 #pragma once
-// ConvPoolOpBase: a base for operators with windows that slide over spatial axes.
+// ConvPoolOpBase: a base class for operators whose window slides over the spatial axes.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -59,7 +59,7 @@ class ConvPoolOpBase : public Operator<Context> {
   }
   ~ConvPoolOpBase() override = default;
 
-  // Sizes of the spatial axes.
+  // The sizes of the spatial axes.
   vector<int> GetDims(const Tensor& input) const {
     CAFFE_ENFORCE_GE(input.dim(), 3, "rank of the input of a convolution or pool");
     const auto dims = input.sizes();
@@ -96,7 +96,7 @@ class ConvPoolOpBase : public Operator<Context> {
   void SetOutputSize(const Tensor& input, Tensor* output, int output_channel) {
     output->Resize(GetOutputSize(input, output_channel));
   }
-  // Pads of legacy_pad for spatial axes of these sizes.
+  // Sets the pads for spatial axes of these sizes, as legacy_pad requires.
   void ComputePads(const vector<int>& dims) {
     for (size_t i = 0; i < dims.size() && i < kernel_.size(); ++i) {
       int size = 1;
@@ -109,7 +109,7 @@ class ConvPoolOpBase : public Operator<Context> {
     }
   }
 
-  // Copies to the device what differs from it.
+  // Copies `data` to `tensor`, on the tensor's device.
   void SetDeviceTensor(const std::vector<int>& data, Tensor* tensor) {
     tensor->CopyFrom(data, &context_);
   }
@@ -189,7 +189,7 @@ class ConvPoolOpBase : public Operator<Context> {
     CAFFE_ENFORCE_LT(i, values.size(), "spatial axis");
     return values[i];
   }
-  // `name` for both axes, or name_h and name_w together.
+  // Reads the argument `name`, for both axes, or the arguments name_h and name_w.
   void ReadPair(const string& name, vector<int>* values) {
     if (this->HasArgument(name)) {
       values->assign(2, this->template GetSingleArgument<int>(name, 0));

@@ -1,5 +1,6 @@
 #pragma once
-// The operator itself is built in; sources include this header for what it brings along.
+// The operator is built in. This header includes the headers that Caffe2's header of this name
+// included.
 #include "caffe2/core/context.h"
 #include "caffe2/core/logging.h"
 #include "caffe2/core/operator.h"

@@ -1,5 +1,6 @@
 #pragma once
-// FillerOp: a base for operators that fill a tensor of a shape from arguments or an input.
+// FillerOp: a base class for operators that fill a tensor whose shape comes from arguments or an
+// input.
 #include "caffe2/core/context.h"
 #include "caffe2/core/logging.h"
 #include "caffe2/core/operator.h"

@@ -1,5 +1,6 @@
 #pragma once
-// GPUFallbackOp: an operator of the CPU on a device. Needs nothing of CUDA.
+// GPUFallbackOp: runs a CPU operator on a device by copying its inputs and outputs. Does not need
+// CUDA.
 #include "caffe2/core/common.h"
 #include "caffe2/core/context.h"
 #include "caffe2/core/context_gpu.h"
@@ -9,8 +10,8 @@
 #include "caffe2/utils/math.h"
 #include "operators/common/gpu_fallback.h"
 
-// Sources of the last generation name the template without arguments,
-// REGISTER_CUDA_OPERATOR(X, GPUFallbackOp), which a new expression can deduce.
+// Sources for later Caffe2 versions name the template without arguments,
+// REGISTER_CUDA_OPERATOR(X, GPUFallbackOp). A new-expression can deduce the arguments.
 #undef CAFFE2RT_NEW_OPERATOR
 #define CAFFE2RT_NEW_OPERATOR(...)                                              \
   [](const ::caffe2rt::OperatorDef& def,                                        \

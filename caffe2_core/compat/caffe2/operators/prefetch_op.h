@@ -1,5 +1,5 @@
 #pragma once
-// PrefetchOperator: a base for operators that read ahead on a thread of their own.
+// PrefetchOperator: a base class for operators that read ahead on their own thread.
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -9,9 +9,10 @@
 
 namespace caffe2 {
 
-// Prefetch runs on the thread, one step ahead; CopyPrefetched on the caller's. A derived class
-// calls Finalize in its destructor: the thread uses the derived part. An exception of Prefetch is
-// thrown by the run that would have had its result.
+// Prefetch runs on the operator's thread, one step ahead; CopyPrefetched runs on the caller's
+// thread. A derived class must call Finalize in its destructor, because the thread uses members of
+// the derived class. If Prefetch throws, the run that would have used its result rethrows the
+// exception.
 template <class Context>
 class PrefetchOperator : public OperatorBase {
  public:

@@ -1,3 +1,3 @@
 #pragma once
-// Selection on CUDA devices is not here; the header keeps sources that include it building.
+// Empty, so that sources that include it compile. Top-k selection for CUDA devices is not provided.
 #include "caffe2/core/context_gpu.h"

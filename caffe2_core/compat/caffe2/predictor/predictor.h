@@ -1,5 +1,5 @@
 #pragma once
-// Predictor.
+// Predictor, with the constructors of Caffe2.
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -12,8 +12,9 @@
 
 namespace caffe2 {
 
-// As in the original, nets may open any file: the parent workspace's policy is free unless the
-// program sets one, and without a parent access is free too.
+// As in Caffe2, nets may open any file by default. With a parent workspace, its file access policy
+// applies, which permits every file unless the program sets another one. Without a parent, every
+// file is permitted unless the options set another policy.
 class Predictor : public ::caffe2rt::Predictor {
  public:
   using Options = ::caffe2rt::PredictorOptions;

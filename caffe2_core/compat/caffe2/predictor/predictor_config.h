@@ -1,5 +1,5 @@
 #pragma once
-// What predictors are made of.
+// PredictorConfig: the workspace, net and blob names of a predictor.
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +16,8 @@ namespace caffe2 {
 
 using ::caffe2rt::PredictorConfig;
 
-// Runs the init net (when asked to) in a workspace of the config's own, below `parent`.
+// Makes a config with a new workspace whose parent is `parent`. Runs the init net in it if
+// `run_init` is true.
 inline PredictorConfig makePredictorConfig(const NetDef& init_net, const NetDef& run_net,
                                            Workspace* parent = nullptr, bool run_init = true,
                                            int /*optimization*/ = 1) {

@@ -1,5 +1,5 @@
 #pragma once
-// Parts of saved predictors.
+// Functions that read the parts of a saved predictor.
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ inline std::vector<std::string> getBlobs(const MetaNetDef& net, const std::strin
   return ::caffe2rt::GetBlobs(net, name);
 }
 
-// The MetaNetDef under `key`, where the cursor may be anywhere.
+// Reads the MetaNetDef with the key `key`. Moves the cursor. THROWS if there is none.
 inline std::unique_ptr<MetaNetDef> extractMetaNetDef(db::Cursor* cursor, const std::string& key) {
   CAFFE_ENFORCE(cursor != nullptr, "no cursor to read \"", key, "\" with");
   if (cursor->SupportsSeek()) cursor->Seek(key);
@@ -33,7 +33,7 @@ inline std::unique_ptr<MetaNetDef> extractMetaNetDef(db::Cursor* cursor, const s
   return net;
 }
 
-// Runs the global init net of a saved predictor, which loads its weights from the same database.
+// Runs the global init net of a saved predictor, which loads the weights from the same database.
 inline std::unique_ptr<MetaNetDef> runGlobalInitialization(std::unique_ptr<db::DBReader> db,
                                                            Workspace* master) {
   CAFFE_ENFORCE(db != nullptr && master != nullptr,

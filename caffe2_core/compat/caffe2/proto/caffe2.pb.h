@@ -1,5 +1,5 @@
 #pragma once
-// Caffe2's messages.
+// Caffe2's protobuf messages.
 #include <google/protobuf/text_format.h>
 
 #include "caffe2rt/caffe2.pb.h"

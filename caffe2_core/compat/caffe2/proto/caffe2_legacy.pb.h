@@ -1,5 +1,5 @@
 #pragma once
-// Messages of older files.
+// Protobuf messages of older files.
 #include "caffe2rt/caffe2_legacy.pb.h"
 
 namespace caffe2 {

@@ -1,12 +1,12 @@
 #pragma once
-// Caffe2's messages, and device types between protos and programs.
+// Caffe2's protobuf messages, and conversion of device types between protos and enums.
 #include "c10/core/DeviceType.h"
 #include "caffe2/proto/caffe2.pb.h"
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2 {
 
-// THROWS for a number that is no device type.
+// THROWS if the number is not a device type.
 inline DeviceType ProtoToType(int32_t type) { return ::caffe2rt::CheckedDeviceType(type); }
 inline DeviceType ProtoToType(DeviceTypeProto type) {
   return ProtoToType(static_cast<int32_t>(type));

@@ -1,5 +1,5 @@
 #pragma once
-// Nets with their roles.
+// MetaNetDef: nets and the roles that they play in a saved model.
 #include "caffe2/proto/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 

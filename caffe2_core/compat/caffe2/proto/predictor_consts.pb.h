@@ -1,5 +1,5 @@
 #pragma once
-// Names of a saved predictor's parts.
+// The names of the parts of a saved predictor.
 #include "caffe2rt/predictor_consts.pb.h"
 
 namespace caffe2 {

@@ -1,12 +1,13 @@
 #pragma once
-// Data types from arguments.
+// Reads data types from arguments.
 #include "caffe2/utils/proto_utils.h"
 #include "caffe2_core/base/text.h"
 
 namespace caffe2 {
 namespace cast {
 
-// The type that argument `arg` names, by its number or by its name in any case. THROWS for none.
+// The data type that argument `arg` names, by its number or by its name, in upper or lower case;
+// FLOAT if the argument is absent. THROWS if it is not a data type.
 inline TensorProto_DataType GetCastDataType(const ArgumentHelper& helper, std::string arg) {
   TensorProto_DataType to;
   if (helper.HasSingleArgumentOfType<string>(arg)) {

@@ -1,5 +1,5 @@
 #pragma once
-// cblas' enumerations, unless a cblas header of the machine brought them before.
+// The enumerations of cblas, unless a cblas header has been included before.
 #if !defined(CBLAS_H) && !defined(CBLAS_ENUM_DEFINED_H) && !defined(CBLAS_TRANSPOSE) && \
     !defined(CBLAS_ENUM_ONLY)
 #define CBLAS_ENUM_DEFINED_H

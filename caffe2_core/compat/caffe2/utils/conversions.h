@@ -1,5 +1,5 @@
 #pragma once
-// Half precision to float and back, and values by type.
+// Conversion between half precision and float, and between element types.
 #include <type_traits>
 
 #include "caffe2/core/types.h"

@@ -1,5 +1,6 @@
 #pragma once
-// Memory as Eigen's matrices, vectors and arrays, where Eigen is installed (libeigen3-dev).
+// Eigen's matrices, vectors and arrays as views of memory. Empty unless Eigen (libeigen3-dev) is
+// installed.
 #if __has_include(<Eigen/Core>)
 #include <Eigen/Core>
 #define CAFFE2RT_HAS_EIGEN 1
@@ -13,7 +14,7 @@
 
 namespace caffe2 {
 
-// Column-major, as Eigen's default is.
+// Column-major, as is Eigen's default.
 template <class T>
 using EigenMatrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 template <class T>

@@ -1,5 +1,5 @@
 #pragma once
-// Division by a number that is known beforehand.
+// FixedDivisor: repeated division by the same number.
 #include <cstdint>
 
 namespace caffe2 {

@@ -1,5 +1,5 @@
 #pragma once
-// Vector and matrix primitives, templated on the context.
+// Vector and matrix functions, as templates over the context.
 #include "c10/util/ArrayRef.h"
 #include "caffe2/core/common.h"
 #include "caffe2/core/context.h"
@@ -159,7 +159,7 @@ using ::caffe2rt::math::Transpose;
 using ::caffe2rt::math::Xor;
 using ::caffe2rt::math::XorToRow;
 
-// The older spelling, with the data first.
+// The functions of earlier Caffe2 versions, whose first argument is the input data.
 template <class T, class Context, int order>
 void Im2col(const T* img, int channels, int height, int width, int kernel_h, int kernel_w,
             int dilation_h, int dilation_w, int pad_t, int pad_l, int pad_b, int pad_r,

@@ -1,5 +1,5 @@
 #pragma once
-// Protos in files, arguments, and builders of operators.
+// Functions that read and write proto files, access arguments and build operators.
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <google/protobuf/message.h>
@@ -52,7 +52,7 @@ inline int DeviceId(const DeviceOption& option) {
 inline bool IsCPUDeviceType(int type) { return type == CPU; }
 inline bool IsGPUDeviceType(int type) { return type == CUDA; }
 
-// Appends the operators and external names of `part`.
+// Appends the operators and the external inputs and outputs of `part` to `*whole`.
 inline NetDef AddToNetDef(const NetDef& part, NetDef* whole) {
   whole->mutable_op()->MergeFrom(part.op());
   whole->mutable_external_input()->MergeFrom(part.external_input());

@@ -1,5 +1,5 @@
 #pragma once
-// SIGINT and SIGHUP as something to ask for.
+// SignalHandler: checks for SIGINT and SIGHUP.
 #include "caffe2_core/base/signal_handler.h"
 
 namespace caffe2 {

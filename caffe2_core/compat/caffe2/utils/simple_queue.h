@@ -1,5 +1,5 @@
 #pragma once
-// A queue between threads.
+// SimpleQueue: an unbounded queue between threads. Thread safe.
 #include <condition_variable>
 #include <mutex>
 #include <queue>
@@ -15,7 +15,7 @@ class SimpleQueue {
   SimpleQueue(const SimpleQueue&) = delete;
   SimpleQueue& operator=(const SimpleQueue&) = delete;
 
-  // Waits for an element. False when there is none and NoMoreJobs was said.
+  // Waits for an element. Returns false if the queue is empty and NoMoreJobs was called.
   bool Pop(T* value) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [this] { return !queue_.empty() || closed_; });

@@ -18,7 +18,7 @@ class SmartTensorPrinter {
                                int16_t, std::string>>::call(&call, tensor);
   }
   void PrintMeta(const Tensor& tensor) { printer_.PrintMeta(tensor); }
-  // To the log, without a name.
+  // Prints the tensor to the log, without a name.
   static void PrintTensor(const Tensor& tensor) { SmartTensorPrinter().Print(tensor); }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Texts.
+// String functions.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// A pool of threads with a queue of tasks.
+// A thread pool with a queue of tasks.
 #include "c10/core/thread_pool.h"
 
 namespace caffe2 {

@@ -30,7 +30,7 @@ template <class T>
 constexpr T integerLog2(T n, T p = 0) {
   return IntegerLog2(n, p);
 }
-// The least power of two above or equal; 0 gives 0.
+// The smallest power of two that is at least n; 0 for n == 0.
 template <class T>
 constexpr T IntegerNextHighestPowerOf2(T n) {
   T power = 1;

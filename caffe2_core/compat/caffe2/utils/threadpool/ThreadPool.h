@@ -1,5 +1,5 @@
 #pragma once
-// The pool that operators of a workspace share.
+// The thread pool that the operators of a workspace share.
 #include "caffe2/core/common.h"
 #include "caffe2_core/base/thread_pool.h"
 
