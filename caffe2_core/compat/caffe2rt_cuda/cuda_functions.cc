@@ -1,4 +1,4 @@
-// A part of libcaffe2_cuda.
+// Fills the table of cuda_functions.h. Compiled into libcaffe2_cuda.
 
 #include "caffe2_core/compat/caffe2rt_cuda/cuda_functions.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 int RuntimeVersion() { return CUDART_VERSION; }
 
-// Asked without cuDNN's headers, which not every build has.
+// Looks up the function by name, because not every build has cuDNN's headers.
 uint64_t CudnnVersion() {
   if (!HasCudnn()) return 0;
   void* const library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
@@ -53,7 +53,7 @@ void* ThreadStreamHandle(int device, int stream_id) {
 }  // namespace
 }  // namespace caffe2rt
 
-// Declared by the module, which gives it as its extension.
+// The module's source declares this function and returns its result as the module's extension.
 extern "C" const void* caffe2rt_cuda_compat_functions() {
   using namespace caffe2rt;
   static const CudaFunctions functions = {

@@ -1,6 +1,7 @@
 #pragma once
-// What the headers of this folder need of CUDA in sources that are compiled without it: a table of
-// functions, which libcaffe2_cuda gives as an extension of its module. cuda_functions.cc fills it.
+// CudaFunctions: the CUDA functions that the headers of this folder call in sources compiled
+// without CUDA. libcaffe2_cuda provides the table as an extension of its module; cuda_functions.cc
+// fills it.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,39 +14,41 @@ namespace caffe2rt {
 class BaseContext;
 class DeviceOption;
 
-// Handles of CUDA's libraries, as pointers to their own structs.
+// The handles that CudaFunctions::handle_of returns, as pointers to the libraries' own structs.
 enum class CudaHandle { kStream, kCublas, kCudnn, kCurand };
 
 inline constexpr char kCudaFunctionsName[] = "caffe2_compat";
 inline constexpr int kCudaFunctionsVersion = 1;
 
-// Those that need a device THROW where there is none.
+// The functions that need a device THROW if there is none.
 struct CudaFunctions {
-  int version = kCudaFunctionsVersion;  // of the headers that the module was built with
+  // The version of the headers that the module was built with.
+  int version = kCudaFunctionsVersion;
 
-  // Facts. These do not start a device.
+  // Properties of the devices and libraries. These functions do not start a device.
   int (*num_devices)() = nullptr;
   int (*runtime_version)() = nullptr;
-  uint64_t (*cudnn_version)() = nullptr;  // 0 where there is none
+  uint64_t (*cudnn_version)() = nullptr;  // 0 without cuDNN
   std::string (*device_query)(int device) = nullptr;
   bool (*tensor_cores)() = nullptr;
   bool (*peer_access)(std::vector<std::vector<bool>>* pattern) = nullptr;
   std::vector<long> (*total_memory)() = nullptr;
   std::vector<long> (*max_memory)() = nullptr;
 
-  // The calling thread's device, and whose memory an address is (-1: no device's).
+  // The calling thread's device, and the device whose memory contains an address, or -1 if none
+  // does.
   int (*current_device)() = nullptr;
   void (*set_current_device)(int device) = nullptr;
   int (*device_of_pointer)(const void* data) = nullptr;
 
-  // Of contexts that the module's static context made.
+  // For contexts that the module's static context created.
   int (*device_of)(const BaseContext& context) = nullptr;
   void* (*handle_of)(BaseContext& context, CudaHandle handle) = nullptr;
   void* (*thread_stream)(int device, int stream_id) = nullptr;
   bool (*is_stream_free)(const DeviceOption& option, int stream_id) = nullptr;
 };
 
-// The table of a module. THROWS when it has none of this version.
+// The table of a module. THROWS if it has none, or one of another version.
 inline const CudaFunctions& CudaFunctionsOf(const DeviceModule& module) {
   const void* const table =
       module.extension != nullptr ? module.extension(kCudaFunctionsName) : nullptr;
@@ -58,13 +61,13 @@ inline const CudaFunctions& CudaFunctionsOf(const DeviceModule& module) {
   return functions;
 }
 
-// Null when libcaffe2_cuda is not available. Starts no device.
+// The table, or null if libcaffe2_cuda is not available. Does not start a device.
 inline const CudaFunctions* FindCudaFunctions() {
   const DeviceModule* const module = LoadDeviceModule(CUDA);
   return module != nullptr ? &CudaFunctionsOf(*module) : nullptr;
 }
 
-// THROWS the reason when there is no device.
+// The table. THROWS the reason if there is no device.
 inline const CudaFunctions& EnforceCudaFunctions() {
   return CudaFunctionsOf(EnforceDeviceModule(CUDA));
 }

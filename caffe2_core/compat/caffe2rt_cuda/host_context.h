@@ -1,9 +1,9 @@
 #pragma once
-// CUDAContext for sources that are compiled without CUDA: it holds the one that libcaffe2_cuda
-// makes and passes everything on. Making one starts CUDA, and is an error that says why where that
-// cannot be.
+// CUDAContext for sources that are compiled without CUDA. It owns a CUDAContext that libcaffe2_cuda
+// creates and forwards all calls to it. The constructor starts CUDA and THROWS, with the reason, if
+// CUDA is not available.
 //
-// Sources that make operators of CUDA (Operator<CUDAContext>) are compiled with CUDA: link
+// Sources that define CUDA operators (Operator<CUDAContext>) must be compiled with CUDA: link
 // caffe2rt::cuda.
 #include <memory>
 #include <mutex>

@@ -15,7 +15,8 @@
 #define CUDNN_ENFORCE(condition, ...) CAFFE2RT_HOST_STATUS_ENFORCE("cuDNN", condition, __VA_ARGS__)
 #define CURAND_ENFORCE(condition, ...) \
   CAFFE2RT_HOST_STATUS_ENFORCE("cuRAND", condition, __VA_ARGS__)
-// 0 is success everywhere. The numbers alone: texts would need the libraries.
+// 0 means success in all of these libraries. The message contains only the status number, because
+// its text would require the library.
 #define CAFFE2RT_HOST_STATUS_ENFORCE(library, condition, ...)          \
   do {                                                                 \
     const int caffe2rt_status = static_cast<int>(condition);           \
@@ -34,7 +35,7 @@ inline int NumCudaDevices() {
   return cuda != nullptr ? cuda->num_devices() : 0;
 }
 inline bool HasCudaGPU() { return NumCudaDevices() > 0; }
-// As 1000 * major + 10 * minor; 0 without CUDA.
+// The version as 1000 * major + 10 * minor; 0 without CUDA.
 inline int CudaVersion() {
   const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
   return cuda != nullptr ? cuda->runtime_version() : 0;
@@ -63,13 +64,13 @@ inline CudaMemoryPoolType GetCudaMemoryPoolType() {
   return cuda != nullptr ? ::caffe2rt::GetCudaMemoryPoolType() : CudaMemoryPoolType::NONE;
 }
 inline size_t cudnnCompiledVersion() { return 0; }
-// 0 where there is no cuDNN.
+// 0 without cuDNN.
 inline size_t cudnnRuntimeVersion() {
   const ::caffe2rt::CudaFunctions* const cuda = ::caffe2rt::FindCudaFunctions();
   return cuda != nullptr ? cuda->cudnn_version() : 0;
 }
 
-// Puts the thread on a device, and back where it was.
+// Sets the calling thread's device, and restores the previous one at the end of the scope.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device) : previous_(CaffeCudaGetDevice()) {
@@ -79,7 +80,7 @@ class DeviceGuard {
     try {
       if (CaffeCudaGetDevice() != previous_) CaffeCudaSetDevice(previous_);
     } catch (const ::caffe2rt::EnforceNotMet&) {
-      // Of a device that broke meanwhile; its next use tells.
+      // The device failed in the meantime; its next use reports the error.
     }
   }
   DeviceGuard(const DeviceGuard&) = delete;

@@ -1,10 +1,12 @@
 #pragma once
-// Whether a source is compiled with libcaffe2_cuda (CAFFE2RT_WITH_CUDA 1) or without.
+// CAFFE2RT_WITH_CUDA: whether a source is compiled with CUDA (1) or without (0).
 //
-// With it: kernels (nvcc), and all sources of targets that link caffe2rt::cuda. CUDAContext is then
-// the class itself, and CUDA's headers are needed. Without it no toolkit is needed and nothing of
-// CUDA is linked: the same names go through the table of cuda_functions.h, which libcaffe2_cuda
-// gives when it is opened, and say plainly what is missing where it is not.
+// It is 1 in sources that nvcc compiles, and in all sources of targets that link caffe2rt::cuda.
+// CUDAContext is then the class of contexts/cuda, and CUDA's headers are required.
+//
+// Otherwise neither the CUDA toolkit nor a CUDA library is needed. The same names then call
+// functions through the table of cuda_functions.h, which libcaffe2_cuda provides when it is opened;
+// if it is not available, the error states what is missing.
 #if defined(__CUDACC__) || defined(CAFFE2RT_USE_CUDA)
 #define CAFFE2RT_WITH_CUDA 1
 #else
