@@ -192,7 +192,7 @@ Flag FlagOf(const char* name, std::string* variable, const char* help, const cha
 }
 
 Flag IdleFlag(const char* name, const char* type, const char* default_value, const char* file) {
-  return {{name, type, default_value, "known, without effect here", file},
+  return {{name, type, default_value, "accepted for compatibility; has no effect", file},
           [type = std::string(type)](const std::string& text) { CheckType(type, text); }};
 }
 

@@ -46,8 +46,7 @@ constexpr nanoseconds kLongestPenalty = milliseconds(640);
 constexpr nanoseconds kShortestStall = microseconds(300);
 constexpr int kPausesPerClockRead = 32;
 
-// The number of forks between the first process and this one. Worker threads do not exist in a
-// forked child.
+// A counter that each forked child increments. The worker threads do not exist in the child.
 std::atomic<uint32_t>& Forks() {
   static std::atomic<uint32_t>* const forks = [] {
     static std::atomic<uint32_t> count{0};
@@ -112,8 +111,8 @@ PoolWorkers::PoolWorkers(const ThreadPoolOptions& options)
       seats_[i].worker = std::thread([this, i] { WorkerLoop(i); });
       CAFFE_ENFORCE(options.cpus.empty() || pthread_setaffinity_np(seats_[i].worker.native_handle(),
                                                                    sizeof(cpus_), &cpus_) == 0,
-                    "no worker of a thread pool can run on the CPUs ", options.cpus,
-                    ", want some that this process may use");
+                    "the workers of a thread pool cannot run on the CPUs ", options.cpus,
+                    ", want CPUs that this process may use");
     }
   } catch (...) {
     Stop();

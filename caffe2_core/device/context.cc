@@ -94,10 +94,10 @@ BaseStaticContext* GetStaticContext(DeviceType type) {
   std::vector<std::string> names;
   for (const DeviceType known : RegisteredDeviceTypes()) names.push_back(DeviceTypeName(known));
   CAFFE_THROW("device ", DeviceTypeName(type), " (type ", static_cast<int>(type),
-              ") is not available here; available: ", Join(", ", names),
+              ") is not available; available: ", Join(", ", names),
               FindDeviceDescriptor(type) != nullptr
                   ? MakeString("; ", FindDevice(type).message, "; run on the CPU")
-                  : "; load the module that brings it, or run on the CPU");
+                  : "; load the module that provides it, or run on the CPU");
 }
 
 std::vector<DeviceType> RegisteredDeviceTypes() {
@@ -149,7 +149,7 @@ void BaseContext::CopyBytesToDevice(size_t nbytes, const void* src, void* dst, D
 bool BaseContext::CopyNonFundamental(TypeMeta meta, size_t n, const void* src, void* dst) {
   if (meta.copy() == nullptr) return false;
   CAFFE_ENFORCE(SupportsNonFundamentalTypes(), "elements of type ", meta.name(),
-                " live on the CPU alone, not on ", DeviceTypeName(device_type()));
+                " are supported only on the CPU, not on ", DeviceTypeName(device_type()));
   meta.copy()(src, dst, n);
   return true;
 }

@@ -39,7 +39,7 @@ class Table {
       CAFFE_ENFORCE(
           IsUsableName(name) && name == AsciiLower(name) && name != "cpu" && name != "auto",
           "device type ", static_cast<int>(descriptor.type), " cannot have the name \"", name,
-          "\", want letters, digits and underscores, an alias in lower case");
+          "\", want letters, digits and underscores (aliases in lower case), not cpu or auto");
       for (const auto& row : rows_) {
         const DeviceDescriptor* const other = row.load();
         CAFFE_ENFORCE(other == nullptr || !Answers(*other, name), "device type ",

@@ -1,6 +1,5 @@
 #pragma once
-// DeviceGraph: work of one stream that is recorded once and then launched as a whole, such as a
-// CUDA graph.
+// DeviceGraph: work of one stream that is recorded once and then launched as a whole.
 //
 //   graph->BeginCapture(0);              // from here on, work on stream 0 is recorded, not run
 //   for (op : operators) op->Enqueue(0);

@@ -93,7 +93,7 @@ void* Broken(const DeviceDescriptor& device, const std::string& file, DevicePres
   presence->message = MakeString(device.name, ": cannot load \"", file, "\": ", why);
   if (why.find("undefined symbol") != std::string::npos) {
     presence->message +=
-        "; the program must export all of the static library, or use the shared one";
+        "; the program must export all symbols of the static library, or use the shared library";
   }
   return nullptr;
 }
@@ -133,7 +133,7 @@ void* OpenModule(const DeviceDescriptor& device, DevicePresence* presence) {
   presence->state = DeviceState::kNoModule;
   presence->message = MakeString(device.name, device.in_this_build ? ": " : ": not in this build; ",
                                  file_name, " is not in ", Join(", ", searched),
-                                 " or where the loader looks (", variable, " may name the file)");
+                                 " or in the loader's search path; set ", variable, " to its path");
   return nullptr;
 }
 
@@ -150,11 +150,11 @@ const DeviceModule* OpenAndCheck(const DeviceDescriptor& device, DevicePresence*
     PathOf(handle, &presence->path);
     const std::string symbol = EntryOf(device);
     const auto entry = reinterpret_cast<Entry>(dlsym(handle, symbol.c_str()));
-    CAFFE_ENFORCE(entry != nullptr, device.name, ": \"", presence->path, "\" has no ", symbol,
-                  ": it is no ", LibraryOf(device));
+    CAFFE_ENFORCE(entry != nullptr, device.name, ": \"", presence->path, "\" does not export ",
+                  symbol, ": it is not ", LibraryOf(device));
     module = entry();
   }
-  CAFFE_ENFORCE(module != nullptr, device.name, ": \"", presence->path, "\" gives no module");
+  CAFFE_ENFORCE(module != nullptr, device.name, ": \"", presence->path, "\" returns no module");
   CAFFE_ENFORCE_EQ(module->interface, kDeviceModuleInterface, device.name, ": \"", presence->path,
                    "\" was built with another version of this library");
   CAFFE_ENFORCE(module->register_context != nullptr, device.name, ": \"", presence->path,
@@ -265,7 +265,8 @@ const DeviceModule& EnforceDeviceModule(DeviceType type) {
   const DeviceModule* const module = LoadDeviceModule(type);
   CAFFE_ENFORCE(presence.state == DeviceState::kReady, presence.message, "; run on the CPU");
   CAFFE_ENFORCE(module != nullptr, device->name,
-                ": this program registered the device by itself and has no ", LibraryOf(*device));
+                ": this program registered the device itself and did not load ",
+                LibraryOf(*device));
   return *module;
 }
 

@@ -56,7 +56,8 @@ void Tensor::SetDims(const int64_t* dims, size_t rank, bool unshaped) try {
 
 void Tensor::Reshape(IntArrayRef dims) try {
   const int64_t count = CheckedProduct(dims);
-  CAFFE_ENFORCE_EQ(count, size_, "elements of the new shape ", dims, ", want those of ", sizes());
+  CAFFE_ENFORCE_EQ(count, size_, "number of elements of the new shape ", dims, ", want that of ",
+                   sizes());
   dims_.assign(dims.begin(), dims.end());
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
@@ -65,7 +66,7 @@ void Tensor::Reshape(IntArrayRef dims) try {
 void Tensor::ShrinkTo(int64_t outer_dim) {
   CAFFE_ENFORCE_GE(dim(), 1, "rank of a tensor to shrink");
   CAFFE_ENFORCE(outer_dim >= 0 && outer_dim <= dims_[0], "cannot shrink dim 0 from ", dims_[0],
-                " to ", outer_dim, ", want at most the present dim");
+                " to ", outer_dim, ", want at most the current dim");
   CAFFE_ENFORCE(storage_ == nullptr || storage_.use_count() == 1,
                 "cannot shrink a tensor whose memory is shared");
   dims_[0] = outer_dim;
@@ -109,7 +110,7 @@ void Tensor::ReserveSpace(int64_t outer_dim) try {
 
 void Tensor::Extend(int64_t num, float growth_percent, BaseContext* context) try {
   CAFFE_ENFORCE_GE(dim(), 1, "rank of a tensor to extend");
-  CAFFE_ENFORCE_GE(num, 0, "elements to extend dim 0 by");
+  CAFFE_ENFORCE_GE(num, 0, "argument num of Extend");
   std::vector<int64_t> wanted = dims_;
   wanted[0] = CheckedAdd<int64_t>(wanted[0], num);
   if (storage_ == nullptr) {
@@ -134,7 +135,7 @@ void Tensor::Extend(int64_t num, float growth_percent, BaseContext* context) try
 
 void Tensor::ExtendTo(int64_t num, float growth_percent, BaseContext* context) {
   CAFFE_ENFORCE_GE(dim(), 1, "rank of a tensor to extend");
-  CAFFE_ENFORCE_GE(num, dims_[0], "dim 0 to extend to, want at least the present one");
+  CAFFE_ENFORCE_GE(num, dims_[0], "dim 0 to extend to, want at least the current dim");
   Extend(num - dims_[0], growth_percent, context);
 }
 
@@ -155,8 +156,8 @@ void Tensor::ThrowBadAxis(int axis) const {
 
 void Tensor::ThrowNoData(TypeMeta wanted) const {
   CAFFE_ENFORCE(IsShaped() && (HasData() || meta_.IsSet()),
-                "the tensor is not initialised: it has no shape or no data yet; was the operator "
-                "that makes it run?");
+                "the tensor is not initialized: it has no shape or no data yet; has the operator "
+                "that produces it run?");
   CAFFE_ENFORCE(wanted == meta_, "the tensor holds elements of type ", meta_.name(), ", want ",
                 wanted.name());
   CAFFE_THROW("the tensor of shape ", sizes(),
@@ -203,7 +204,8 @@ void* Tensor::AllocateFor(TypeMeta meta) try {
     return storage_->data();
   }
   CAFFE_ENFORCE(plain || device_ == CPU, "elements of type ", meta.name(),
-                " have constructors and live on the CPU alone, not on ", DeviceTypeName(device_));
+                " have constructors and are supported only on the CPU, not on ",
+                DeviceTypeName(device_));
   // Read-only memory is copied on write. Other memory is released before the new memory is
   // allocated, which lowers the peak.
   const bool copies = storage_ != nullptr && storage_->read_only() && meta == meta_ &&
@@ -246,7 +248,7 @@ void Tensor::FreeMemory() {
 void Tensor::ShareData(const Tensor& src) {
   CAFFE_ENFORCE_EQ(src.device_, device_, "device type of the tensor whose data is shared");
   CAFFE_ENFORCE_EQ(src.size_, size_,
-                   "elements of the tensor whose data is shared: call Resize first");
+                   "number of elements of the tensor whose data is shared; call Resize first");
   CAFFE_ENFORCE(src.storage_ != nullptr || src.size_ == 0,
                 "cannot share the data of a tensor that has none");
   storage_ = src.storage_;

@@ -119,7 +119,7 @@ TEST(CudaProgramTest, TellsWhereItLookedForTheModule) {
   EXPECT_THAT(result.err, IsEmpty());
   EXPECT_THAT(result.out, AllOf(HasSubstr("CUDA: libcaffe2_cuda.so.0 is not in " +
                                           std::filesystem::canonical(dir.path("bin")).string()),
-                                HasSubstr("CAFFE2_CUDA_MODULE may name the file")));
+                                HasSubstr("set CAFFE2_CUDA_MODULE to its path")));
   EXPECT_THAT(RunProgram(dir.path("bin/caffe2"), {"devices", "--json"}).out,
               HasSubstr(R"("available": false, "state": "no module")"));
 }

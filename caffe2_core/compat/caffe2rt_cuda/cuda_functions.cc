@@ -24,8 +24,8 @@ uint64_t CudnnVersion() {
 }
 
 const CUDAContext& Cast(const BaseContext& context) {
-  CAFFE_ENFORCE(context.device_type() == CUDA, "a context of ",
-                DeviceTypeName(context.device_type()), " was given, want one of CUDA");
+  CAFFE_ENFORCE(context.device_type() == CUDA, "the context is one of ",
+                DeviceTypeName(context.device_type()), ", want one of CUDA");
   return static_cast<const CUDAContext&>(context);
 }
 

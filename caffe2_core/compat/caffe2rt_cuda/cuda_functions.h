@@ -52,8 +52,9 @@ struct CudaFunctions {
 inline const CudaFunctions& CudaFunctionsOf(const DeviceModule& module) {
   const void* const table =
       module.extension != nullptr ? module.extension(kCudaFunctionsName) : nullptr;
-  CAFFE_ENFORCE(table != nullptr,
-                "CUDA: libcaffe2_cuda has no functions for sources written for Caffe2");
+  CAFFE_ENFORCE(
+      table != nullptr,
+      "CUDA: libcaffe2_cuda does not provide the functions for sources written for Caffe2");
   const auto& functions = *static_cast<const CudaFunctions*>(table);
   CAFFE_ENFORCE_EQ(functions.version, kCudaFunctionsVersion,
                    "CUDA: libcaffe2_cuda was built with another version of the headers in "

@@ -104,7 +104,7 @@ TEST(DeviceModuleTest, SaysWhereItSearched) {
               StartsWith("ABSENT: not in this build; libcaffe2_absent.so is not in /"));
   EXPECT_THAT(presence.message, HasSubstr(CAFFE2RT_BINARY_DIR "/lib"));
   EXPECT_THAT(presence.message,
-              HasSubstr(" or where the loader looks (CAFFE2_ABSENT_MODULE may name the file)"));
+              HasSubstr(" or in the loader's search path; set CAFFE2_ABSENT_MODULE to its path"));
   EXPECT_EQ(FindStaticContext(type), nullptr);
   ExpectThrows([type] { GetStaticContext(type); }, presence.message + "; run on the CPU");
   ExpectThrows([type] { EnforceDeviceModule(type); }, presence.message + "; run on the CPU");
@@ -133,8 +133,8 @@ TEST(DeviceModuleTest, RejectsALibraryOfAnotherDevice) {
   const DeviceType type = Register({.type = Number(25), .name = "QUIPU"});
   EXPECT_EQ(FindDevice(type).state, DeviceState::kBroken);
   EXPECT_THAT(FindDevice(type).message, HasSubstr("QUIPU: \"" + ModuleFile("ledger") +
-                                                  "\" has no caffe2rt_quipu_module: it is no "
-                                                  "libcaffe2_quipu"));
+                                                  "\" does not export caffe2rt_quipu_module: "
+                                                  "it is not libcaffe2_quipu"));
   EXPECT_EQ(FindStaticContext(type), nullptr);
 }
 
@@ -196,7 +196,7 @@ TEST(DeviceModuleTest, ADeviceThatTheProgramRegisteredNeedsNoModule) {
   EXPECT_EQ(FindDevice(type).state, DeviceState::kReady);
   EXPECT_EQ(FindStaticContext(type), &test::HostStaticContext<30>::Get());
   ExpectThrows([type] { EnforceDeviceModule(type); },
-               "OWN: this program registered the device by itself and has no libcaffe2_own");
+               "OWN: this program registered the device itself and did not load libcaffe2_own");
 }
 
 TEST(DeviceModuleTest, ADeviceWithoutADescriptorHasNoModule) {
@@ -204,7 +204,7 @@ TEST(DeviceModuleTest, ADeviceWithoutADescriptorHasNoModule) {
   EXPECT_EQ(FindDevice(CPU).state, DeviceState::kReady);
   EXPECT_EQ(FindDevice(MKLDNN).state, DeviceState::kNoModule);
   ExpectThrows([] { EnforceDeviceModule(MKLDNN); }, "device MKLDNN has no module");
-  ExpectThrows([] { GetStaticContext(MKLDNN); }, "load the module that brings it");
+  ExpectThrows([] { GetStaticContext(MKLDNN); }, "load the module that provides it");
 }
 
 std::atomic<int> g_loads{0}, g_starts{0};

@@ -111,7 +111,7 @@ TEST_F(CudaContextTest, RefusesTypesWithConstructors) {
   const std::string words[1];
   EXPECT_THAT(
       ErrorOf([&] { context.CopyItemsFromCPU(TypeMeta::Make<std::string>(), 1, words, nullptr); }),
-      HasSubstr("live on the CPU alone, not on CUDA"));
+      HasSubstr("are supported only on the CPU, not on CUDA"));
 }
 
 TEST_F(CudaContextTest, FinishReportsALaunchThatFailed) {

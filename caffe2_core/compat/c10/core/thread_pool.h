@@ -16,7 +16,7 @@ namespace c10 {
 class ThreadPool {
  public:
   explicit ThreadPool(int pool_size, int /*numa_node_id*/ = -1) {
-    CAFFE_ENFORCE(pool_size >= 1 && pool_size <= 1024, "a thread pool of ", pool_size,
+    CAFFE_ENFORCE(pool_size >= 1 && pool_size <= 1024, "thread pool has ", pool_size,
                   " threads, want 1 to 1024");
     for (int i = 0; i < pool_size; ++i)
       threads_.emplace_back([this, i] { Work(static_cast<size_t>(i)); });

@@ -56,7 +56,7 @@ class cudnnTypeWrapper<::caffe2rt::float16>
 
 inline cudnnTensorFormat_t GetCudnnTensorFormat(const StorageOrder& order) {
   CAFFE_ENFORCE(order == StorageOrder::NHWC || order == StorageOrder::NCHW, "order ",
-                static_cast<int>(order), " has no form in cuDNN, want NCHW or NHWC");
+                static_cast<int>(order), " is not supported by cuDNN, want NCHW or NHWC");
   return order == StorageOrder::NHWC ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
 }
 

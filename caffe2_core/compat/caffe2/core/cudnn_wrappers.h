@@ -28,7 +28,7 @@ class CuDNNState {
   template <class F>
   void execute(cudaStream_t stream, F&& f) {
     CAFFE_ENFORCE(stream == context_->cuda_stream(),
-                  "execute was given a stream that is not its context's");
+                  "the stream given to execute is not that of the context");
     f(this);
   }
 

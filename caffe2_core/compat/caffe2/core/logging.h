@@ -101,7 +101,7 @@ inline std::string StripBasename(const std::string& full_path) {
 // Replaces every `from` in `s` with `to`. Returns the number of replacements.
 inline size_t ReplaceAll(std::string& s, const char* from, const char* to) {
   const std::string old = from, fresh = to;
-  CAFFE_ENFORCE(!old.empty(), "cannot replace an empty text");
+  CAFFE_ENFORCE(!old.empty(), "cannot replace an empty string");
   size_t count = 0;
   for (size_t at = s.find(old); at != std::string::npos; at = s.find(old, at + fresh.size())) {
     s.replace(at, old.size(), fresh);

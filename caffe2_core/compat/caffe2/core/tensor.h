@@ -65,7 +65,8 @@ inline Tensor empty(at::IntArrayRef dims, at::TensorOptions options) {
 template <class T>
 Tensor TensorCPUFromValues(at::IntArrayRef dims, at::ArrayRef<T> values) {
   Tensor tensor(dims, CPU);
-  CAFFE_ENFORCE_EQ(values.size(), static_cast<size_t>(tensor.numel()), "values for a tensor");
+  CAFFE_ENFORCE_EQ(values.size(), static_cast<size_t>(tensor.numel()),
+                   "number of values for the tensor");
   T* data = tensor.template mutable_data<T>();
   std::copy(values.begin(), values.end(), data);
   return tensor;

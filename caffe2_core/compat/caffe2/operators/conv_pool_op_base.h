@@ -40,7 +40,7 @@ class ConvPoolOpBase : public Operator<Context> {
       for (size_t i = 0; i < kernel_.size(); ++i) {
         CAFFE_ENFORCE((i >= dilation_.size() || dilation_[i] == 1) &&
                           (i >= stride_.size() || stride_[i] == 1),
-                      "global pooling takes neither dilations nor strides");
+                      "global pooling accepts neither dilations nor strides");
       }
     }
     const size_t axes = std::max<size_t>(kernel_.size(), global_pooling_ ? 2 : 0);
@@ -140,7 +140,8 @@ class ConvPoolOpBase : public Operator<Context> {
     const int extent = dilation * (kernel - 1) + 1;
     switch (legacy_pad) {
       case LegacyPadding::NOTSET:
-        CAFFE_ENFORCE_GE(in + *head + *tail, extent, "input and pads against the kernel");
+        CAFFE_ENFORCE_GE(in + *head + *tail, extent,
+                         "size of the padded input, want at least the extent of the kernel");
         *out = (in + *head + *tail - extent) / stride + 1;
         break;
       case LegacyPadding::VALID:
@@ -201,7 +202,7 @@ class ConvPoolOpBase : public Operator<Context> {
   void ReadPads() {
     if (this->HasArgument("pad")) {
       CAFFE_ENFORCE(legacy_pad_ != LegacyPadding::VALID && legacy_pad_ != LegacyPadding::SAME,
-                    "argument pad beside legacy_pad VALID or SAME");
+                    "argument pad cannot be combined with legacy_pad VALID or SAME");
       pads_.assign(4, this->template GetSingleArgument<int>("pad", 0));
     } else if (this->HasArgument("pad_t") && this->HasArgument("pad_l") &&
                this->HasArgument("pad_b") && this->HasArgument("pad_r")) {

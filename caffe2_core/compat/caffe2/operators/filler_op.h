@@ -27,7 +27,7 @@ class FillerOp : public Operator<Context> {
     if (this->InputSize() > 0) {
       const Tensor& input = this->Input(0);
       if (input_as_shape_) {
-        CAFFE_ENFORCE_EQ(input.dim(), 1, "rank of the input that is a shape");
+        CAFFE_ENFORCE_EQ(input.dim(), 1, "rank of the input that holds the shape");
         const int64_t* dims = input.template data<int64_t>();
         shape.assign(dims, dims + input.numel());
       } else {

@@ -22,14 +22,15 @@ inline std::vector<std::string> getBlobs(const MetaNetDef& net, const std::strin
 
 // Reads the MetaNetDef with the key `key`. Moves the cursor. THROWS if there is none.
 inline std::unique_ptr<MetaNetDef> extractMetaNetDef(db::Cursor* cursor, const std::string& key) {
-  CAFFE_ENFORCE(cursor != nullptr, "no cursor to read \"", key, "\" with");
+  CAFFE_ENFORCE(cursor != nullptr, "argument cursor is null, want one to read \"", key, "\" with");
   if (cursor->SupportsSeek()) cursor->Seek(key);
   while (cursor->Valid() && cursor->key() != key) cursor->Next();
   CAFFE_ENFORCE(cursor->Valid(), "the database has no key \"", key, "\"");
   Blob blob;
   DeserializeBlob(cursor->value(), &blob);
   auto net = std::make_unique<MetaNetDef>();
-  CAFFE_ENFORCE(net->ParseFromString(blob.Get<std::string>()), "\"", key, "\" holds no MetaNetDef");
+  CAFFE_ENFORCE(net->ParseFromString(blob.Get<std::string>()), "\"", key,
+                "\" does not contain a MetaNetDef");
   return net;
 }
 
@@ -37,7 +38,7 @@ inline std::unique_ptr<MetaNetDef> extractMetaNetDef(db::Cursor* cursor, const s
 inline std::unique_ptr<MetaNetDef> runGlobalInitialization(std::unique_ptr<db::DBReader> db,
                                                            Workspace* master) {
   CAFFE_ENFORCE(db != nullptr && master != nullptr,
-                "runGlobalInitialization needs a database and a workspace");
+                "runGlobalInitialization requires a database and a workspace");
   const PredictorConsts consts;
   auto net = extractMetaNetDef(db->cursor(), consts.meta_net_def());
   db->SeekToFirst();

@@ -14,11 +14,11 @@ inline TensorProto_DataType GetCastDataType(const ArgumentHelper& helper, std::s
     string name = helper.GetSingleArgument<string>(arg, "float");
     name = ::caffe2rt::AsciiUpper(name);
     CAFFE_ENFORCE(TensorProto_DataType_Parse(name, &to), "argument ", arg, " is \"", name,
-                  "\", which is no data type");
+                  "\", want the name of a data type");
   } else {
     const int number = helper.GetSingleArgument<int>(arg, TensorProto_DataType_FLOAT);
     CAFFE_ENFORCE(TensorProto_DataType_IsValid(number), "argument ", arg, " is ", number,
-                  ", which is no data type");
+                  ", want the number of a data type");
     to = static_cast<TensorProto_DataType>(number);
   }
   return to;
