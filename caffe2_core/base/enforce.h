@@ -88,7 +88,8 @@ std::string Join(std::string_view delimiter, const Container& container) {
   return out.str();
 }
 
-// The only exception type that the library throws, including types derived from it.
+// The exception type of the library: every exception that the library throws is an EnforceNotMet or
+// a class derived from it.
 //
 // `message()` is the text to show to a user: the frames, outermost first, then the message of the
 // check. `what()` has Caffe2's format: source position, condition and message, then the frames,
@@ -125,8 +126,9 @@ class OutOfMemory : public EnforceNotMet {
   using EnforceNotMet::EnforceNotMet;
 };
 
-// The message of the exception that is being handled: message() of an EnforceNotMet, what() of any
-// other std::exception. REQUIRES: called in a catch block.
+// The message of the exception that is being handled: message() of an EnforceNotMet, what() of
+// another std::exception, "unknown exception" for any other type. REQUIRES: called in a catch
+// block.
 std::string CurrentExceptionMessage();
 
 // Rethrows the exception that is being handled as an EnforceNotMet, with `frame` added;

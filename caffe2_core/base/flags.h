@@ -72,7 +72,7 @@ std::vector<FlagInfo> RegisteredFlags();
 void ParseCommandLineFlags(int* argc, char*** argv);
 // Whether ParseCommandLineFlags has been called.
 bool CommandLineFlagsHasBeenParsed();
-// THROWS if flags were registered twice and this was not reported yet.
+// THROWS if a flag was registered twice and the conflict has not been reported yet.
 void ThrowFlagConflicts();
 
 void SetUsageMessage(const std::string& text);

@@ -28,7 +28,7 @@ const char* IsaName(Isa isa);
 #define CAFFE2RT_TARGET_AVX2
 #endif
 
-// The one of three implementations that fits CpuIsa().
+// Returns the implementation for CpuIsa().
 template <class Function>
 Function* PickByIsa(Function* avx512, Function* avx2, Function* plain) {
   switch (CpuIsa()) {

@@ -105,7 +105,7 @@ class PoolWorkers {
   const bool has_core_for_each_;
   const bool backs_off_;
   const std::chrono::microseconds spin_;
-  const uint32_t forks_;  // the number of forks of the process when the workers started
+  const uint32_t forks_;  // the fork counter when the workers started
   std::vector<Seat> seats_;
   std::atomic<bool> stop_{false};
 

@@ -129,8 +129,8 @@ struct StaticContextRegisterer {
 //
 //   REGISTER_STATIC_CONTEXT(17, "COUNTING", new CountingStaticContext);
 //
-// The type must be a literal. It cannot throw: a conflict, such as a device type that is registered
-// twice, is thrown by the next GetStaticContext that does not find its device.
+// The type must be a literal. The registration cannot throw: a conflict, such as a device type that
+// is registered twice, is thrown by the next GetStaticContext that does not find its device.
 #define REGISTER_STATIC_CONTEXT(type, name, context)                                          \
   static const ::caffe2rt::internal::StaticContextRegisterer caffe2rt_static_context_##type { \
     static_cast<::caffe2rt::DeviceType>(type), name, context                                  \

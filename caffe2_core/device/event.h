@@ -74,8 +74,8 @@ class Event {
   }
   DeviceType GetType() const { return type_; }
 
-  // Whether a child of the work behind `parent` may be enqueued now: `parent` succeeded, or it is
-  // scheduled on the child's device type and the child can wait on the device.
+  // Whether work that depends on `parent` may be enqueued now: `parent` has succeeded, or it is
+  // scheduled on the same device type and the dependent work can wait for it on the device.
   static bool CanSchedule(const Event& parent, DeviceType child_type, bool child_supports_async);
 
   // The device's data for this event, set by EventFunctions::create. Shared, so that a device can

@@ -1,5 +1,5 @@
 #pragma once
-// Memory that carries the way to free it.
+// MemoryDeleter and DataPtr: memory together with the function that frees it.
 
 #include <cstddef>
 #include <memory>
