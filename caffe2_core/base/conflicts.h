@@ -35,7 +35,8 @@ void AppendConflicts(ThrowConflicts throw_conflicts, std::vector<std::string>* c
 // the load of the module instead.
 void ReportConflicts(TakeConflicts take);
 
-// The load of one module, from construction to Finish or destruction. REQUIRES: at most one exists.
+// The load of one module, from construction to Finish or destruction. Loads may be nested.
+// REQUIRES: loads on different threads do not overlap.
 class ModuleLoading {
  public:
   // THROWS the conflicts that were recorded earlier, because they are not the module's.

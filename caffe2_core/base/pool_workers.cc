@@ -167,7 +167,7 @@ uint32_t PoolWorkers::WaitForCall(Seat& own, uint32_t seen) {
   return own.calls.load(std::memory_order_acquire);
 }
 
-// Runs pieces until none is left to claim, those of the own range first.
+// Runs pieces until none is left to claim, beginning with those of its own range.
 void PoolWorkers::TakePieces(size_t seat) {
   uint32_t ended = 0;
   const auto run = [&](int piece) {

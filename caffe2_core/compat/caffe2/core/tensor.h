@@ -54,8 +54,7 @@ inline vector<TIndex> ToVectorint64_t(at::ArrayRef<int> values) {
   return vector<TIndex>(values.begin(), values.end());
 }
 
-// Makes a tensor of shape `dims` with memory for elements of the type in `options`, uninitialized
-// by the caller.
+// Makes a tensor of shape `dims` with memory for elements of the type in `options`.
 inline Tensor empty(at::IntArrayRef dims, at::TensorOptions options) {
   Tensor tensor(dims, options.device().type());
   tensor.raw_mutable_data(options.dtype());

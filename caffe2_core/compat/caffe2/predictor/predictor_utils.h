@@ -22,7 +22,7 @@ inline std::vector<std::string> getBlobs(const MetaNetDef& net, const std::strin
 
 // Reads the MetaNetDef with the key `key`. Moves the cursor. THROWS if there is none.
 inline std::unique_ptr<MetaNetDef> extractMetaNetDef(db::Cursor* cursor, const std::string& key) {
-  CAFFE_ENFORCE(cursor != nullptr, "argument cursor is null, want one to read \"", key, "\" with");
+  CAFFE_ENFORCE(cursor != nullptr, "argument cursor is null, want one to read \"", key, "\"");
   if (cursor->SupportsSeek()) cursor->Seek(key);
   while (cursor->Valid() && cursor->key() != key) cursor->Next();
   CAFFE_ENFORCE(cursor->Valid(), "the database has no key \"", key, "\"");
