@@ -266,8 +266,7 @@ TEST(ThreadPoolTest, RejectsInvalidOptions) {
       {{.num_threads = 2, .cpus = {1024}}, "CPU of a thread pool is 1024, want 0 to 1023"},
       {{.num_threads = 2, .cpus = {1023}},
        "the workers of a thread pool cannot run on the CPUs [1023], want CPUs that this process "
-       "may "
-       "use"},
+       "may use"},
   };
   for (const auto& c : cases) {
     try {
