@@ -1,17 +1,18 @@
 #pragma once
-// Files that appear whole or not at all.
+// Files that appear completely or not at all.
 //
 //   AtomicFile file("model.pb");
 //   file.Write(bytes);
-//   file.Commit();               // only now does model.pb change
+//   file.Commit();  // model.pb changes only now
 //
-// The bytes go to a temporary file in the same folder (temporary.h); Commit syncs it and renames it
-// over the path, so that a reader or a crash sees the old file or the new one. Without Commit the
-// temporary file is removed; that of a process that was killed is removed when the next file is
-// written in the folder. A path that exists and is no regular file (a pipe, /dev/stdout) is written
-// directly. A symbolic link keeps pointing to what it points to.
+// The bytes go to a temporary file in the same folder (temporary.h). Commit syncs it and renames it
+// to the target path, so that a reader, also after a crash, sees either the old file or the new
+// one. If Commit is not called, the destructor removes the temporary file. A temporary file left
+// behind by a killed process is removed when the next file is written in the folder. An existing
+// path that is not a regular file (a pipe, /dev/stdout) is written directly. A symbolic link is
+// kept, and the file that it points to is replaced.
 //
-// Not thread safe. Every error THROWS EnforceNotMet with the path and the system's reason.
+// Not thread safe. Every failure THROWS EnforceNotMet with the path and the system's error message.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +22,7 @@
 
 namespace caffe2rt {
 
-// An open file descriptor; closed by the destructor. Move only.
+// Owns an open file descriptor and closes it on destruction. Move only.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -35,7 +36,7 @@ class FileDescriptor {
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
   void Close();
-  // Gives it away without closing it.
+  // Returns the descriptor without closing it and gives up ownership.
   int Release() { return std::exchange(fd_, -1); }
 
  private:
@@ -44,22 +45,22 @@ class FileDescriptor {
 
 class AtomicFile {
  public:
-  // What Commit does when the path exists: kThrow is for a file that was not there before.
+  // What Commit does if the path exists. Use kThrow if the file did not exist before.
   enum class Existing { kReplace, kThrow };
   explicit AtomicFile(const std::string& path, Existing existing = Existing::kReplace);
-  ~AtomicFile();  // removes the temporary file when Commit was not called
+  ~AtomicFile();  // removes the temporary file if Commit was not called
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void Write(std::string_view bytes);
-  // Bytes written so far, the buffered ones too.
+  // Bytes written so far, including buffered bytes.
   int64_t size() const { return size_; }
-  // Flushes, syncs and renames. Afterwards Write goes on at the end of the now visible file, and
-  // further calls flush.
+  // Flushes, syncs and renames. Later writes append to the file, which is now visible, and later
+  // calls of Commit only flush.
   void Commit();
   bool committed() const { return committed_; }
-  // The file itself, open for writing, for one who goes on in another way. REQUIRES committed(),
-  // and that nothing is called afterwards.
+  // Transfers ownership of the file, open for writing, to the caller. REQUIRES: committed(); no
+  // other member function is called afterwards.
   FileDescriptor TakeFile() { return std::move(file_); }
 
  private:
@@ -69,29 +70,30 @@ class AtomicFile {
   [[noreturn]] void Fail(const char* action);
 
   const Existing existing_;
-  std::string path_;            // with links resolved
-  std::string temporary_path_;  // empty when written directly
+  std::string path_;            // symbolic links resolved
+  std::string temporary_path_;  // empty if the path is written directly
   FileDescriptor file_;
   std::vector<char> buffer_;
   int64_t size_ = 0;
   bool committed_ = false;
-  bool failed_ = false;  // nothing more is written then
+  bool failed_ = false;  // if true, nothing more is written
 };
 
-// The whole of `bytes` as the file `path`, atomically.
+// Creates or replaces the file `path` with the content `bytes`, atomically.
 void WriteFileAtomically(const std::string& path, std::string_view bytes);
 
-// Opens for reading. THROWS when it is not there, may not be read, or is a directory.
+// Opens `path` for reading. THROWS if it does not exist, is not readable, or is a directory.
 FileDescriptor OpenForReading(const std::string& path);
 
-// Reads exactly `size` bytes at `offset`. THROWS when the file ends before.
+// Reads exactly `size` bytes at `offset`. THROWS if the file ends before that.
 void ReadAt(const FileDescriptor& file, const std::string& path, int64_t offset, void* data,
             size_t size);
 
-// The bytes of a regular file. THROWS as OpenForReading does.
+// Returns the size of the file in bytes, 0 for a pipe. THROWS if fstat fails.
 int64_t FileSize(const FileDescriptor& file, const std::string& path);
 
-// The whole file or pipe. THROWS when it is longer than `limit_bytes`.
+// Reads a whole file or pipe. THROWS as OpenForReading does, and if there are more than
+// `limit_bytes` bytes.
 std::string ReadWholeFile(const std::string& path, int64_t limit_bytes = INT64_MAX);
 
 }  // namespace caffe2rt

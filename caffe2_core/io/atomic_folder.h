@@ -1,13 +1,13 @@
 #pragma once
-// A folder with a database that appears complete or not at all.
+// A folder for a database that appears completely or not at all.
 //
 //   AtomicFolder folder("weights.lmdb", 0755);
 //   ... write the files of a LevelDB or an LMDB in folder.path() ...
-//   folder.Commit();             // only now is there a weights.lmdb
+//   folder.Commit();  // weights.lmdb appears only now
 //
-// The files are written in a temporary folder beside the target (temporary.h); Commit syncs them
-// and renames the folder, so that a reader or a crash sees nothing or all. Without Commit the
-// temporary folder is removed. Not thread safe.
+// The files are written to a temporary folder next to the target (temporary.h). Commit syncs them
+// and renames the folder, so that a reader, also after a crash, sees all of the files or none. If
+// Commit is not called, the destructor removes the temporary folder. Not thread safe.
 
 #include <sys/types.h>
 
@@ -19,27 +19,27 @@ namespace caffe2rt {
 
 class AtomicFolder {
  public:
-  // Whether a folder can be put at `path`: there is nothing, or an empty folder.
+  // Returns whether a folder can be created at `path`: nothing exists there, or an empty folder.
   static bool IsFree(const std::string& path);
 
-  // `mode`: of the new folder, before the umask; an empty folder that is there keeps its own.
-  // REQUIRES IsFree(path). THROWS when the folder of `path` cannot be written to.
+  // `mode` is the mode of the new folder, before the umask; an existing empty folder keeps its own.
+  // REQUIRES: IsFree(path). THROWS if the parent folder of `path` is not writable.
   AtomicFolder(const std::string& path, mode_t mode);
-  ~AtomicFolder();  // removes the temporary folder when Commit was not called
+  ~AtomicFolder();  // removes the temporary folder if Commit was not called
   AtomicFolder(const AtomicFolder&) = delete;
   AtomicFolder& operator=(const AtomicFolder&) = delete;
 
-  // Where the files are now: the temporary folder, after Commit the target.
+  // The folder that holds the files now: the temporary folder, or the target after Commit.
   const std::string& path() const { return committed_ ? path_ : temporary_.path; }
   bool committed() const { return committed_; }
-  // Syncs and renames. THROWS, with the target untouched, when the disk fails or when another one
-  // was put in place in the meantime.
+  // Syncs and renames. THROWS and leaves the target unchanged if the disk fails, or if something
+  // else was created at the target in the meantime.
   void Commit();
 
  private:
   void SyncFiles() const;
 
-  std::string path_;  // with links resolved
+  std::string path_;  // symbolic links resolved
   internal::Temporary temporary_;
   bool committed_ = false;
 };

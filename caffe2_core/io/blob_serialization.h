@@ -1,21 +1,23 @@
 #pragma once
-// Blobs as BlobProto records, and back.
+// Converts blobs to BlobProto records and back.
 //
-//   std::string bytes = SerializeBlob(blob, "conv1_w");          // one record
+//   std::string bytes = SerializeBlob(blob, "conv1_w");  // one record
 //   DeserializeBlob(bytes, &blob);
 //   blob.Serialize("conv1_w", [&](const std::string& key, const std::string& record) {
-//   transaction->Put(key, record); });
+//     transaction->Put(key, record);
+//   });
 //
-// A tensor becomes records "NAME#%0", "NAME#%1", ... of at most chunk_size elements; each has the
-// full dims and the segment it holds. Other blobs become one record NAME. Which serializer is taken
-// goes by the blob's type id, which deserializer by BlobProto.type; users add theirs with the
-// macros below.
+// A tensor is written as records "NAME#%0", "NAME#%1", ... of at most chunk_size elements each;
+// every record has the full dims and the segment of elements it holds. Any other blob is written as
+// one record with key NAME. The serializer is selected by the blob's type id, the deserializer by
+// BlobProto.type. Users register their own with the macros below.
 //
-// The record of a DBReader names a database, which is opened under the policy of the innermost
-// FileAccessScope (caffe2_core/io/file_access.h); a deserializer that opens files asks it too.
+// The record of a DBReader names a database. The deserializer opens it under the policy of the
+// innermost FileAccessScope (caffe2_core/io/file_access.h); any other deserializer that opens files
+// must consult that policy too.
 //
-// Reading checks the data that are there against dims and segment before anything is allocated.
-// Thread safe but for the settings.
+// Reading checks that the data present match dims and segment before memory is allocated. Thread
+// safe, except for the settings.
 
 #include <cstdint>
 #include <functional>
@@ -31,20 +33,22 @@ namespace caffe2rt {
 
 inline constexpr const char* kTensorBlobType = "Tensor";
 inline constexpr const char* kStringBlobType = "std::string";
-// Between the name of a blob and the number of its chunk.
+// Separates the name of a blob from the number of its chunk.
 inline constexpr const char* kChunkIdSeparator = "#%";
-// For chunk_size: what the settings say; all in one record.
+// Special values of chunk_size: the size in the settings, and the whole tensor in one record.
 inline constexpr int kDefaultChunkSize = -1;
 inline constexpr int kNoChunking = 0;
 
-// How tensors are written; process-wide, set before use. The flags of Caffe2 that fill them stand
-// behind.
+// How tensors are written. Process-wide; set the fields before the first use. Each comment names
+// the Caffe2 flag that fills the field.
 struct SerializationSettings {
-  // Elements in a record, so that one stays far below protobuf's 2 GB. --caffe2_tensor_chunk_size
+  // Elements in a record, which keeps a record far below protobuf's limit of 2 GB.
+  // --caffe2_tensor_chunk_size
   int64_t tensor_chunk_size = 1000000;
-  // FLOAT16 in byte_data, 2 bytes each, in place of int32_data. --caffe2_serialize_fp16_as_bytes
+  // Store FLOAT16 in byte_data, 2 bytes each, instead of int32_data.
+  // --caffe2_serialize_fp16_as_bytes
   bool fp16_as_bytes = false;
-  // bool, 8 and 16 bit integers in byte_data in place of int32_data.
+  // Store bool and 8- and 16-bit integers in byte_data instead of int32_data.
   // --caffe2_serialize_using_bytes_as_holder
   bool small_integers_as_bytes = false;
 };
@@ -55,10 +59,10 @@ class BlobSerializerBase {
  public:
   using SerializationAcceptor = Blob::SerializationAcceptor;
   virtual ~BlobSerializerBase() = default;
-  // Calls `acceptor` with the key and the bytes of each record. `object` has the type `meta`.
+  // Calls `acceptor` with the key and the bytes of each record. `object` has type `meta`.
   virtual void Serialize(const void* object, TypeMeta meta, const std::string& name,
                          SerializationAcceptor acceptor) = 0;
-  // The default ignores the size.
+  // The default implementation ignores the chunk size.
   virtual void SerializeWithChunkSize(const void* object, TypeMeta meta, const std::string& name,
                                       SerializationAcceptor acceptor, int chunk_size);
   void Serialize(const Blob& blob, const std::string& name, SerializationAcceptor acceptor) {
@@ -70,8 +74,8 @@ class BlobSerializerBase {
 class BlobDeserializerBase {
  public:
   virtual ~BlobDeserializerBase() = default;
-  // Makes the blob's object, or adds this record's chunk to it. THROWS when the record does not
-  // fit.
+  // Creates the blob's object, or adds this record's chunk to it. THROWS if the record does not
+  // match the object.
   virtual void Deserialize(const BlobProto& proto, Blob* blob) = 0;
 };
 
@@ -82,18 +86,20 @@ class TensorSerializer : public BlobSerializerBase {
                  SerializationAcceptor acceptor) override;
   void SerializeWithChunkSize(const void* object, TypeMeta meta, const std::string& name,
                               SerializationAcceptor acceptor, int chunk_size) override;
-  // The elements [begin, begin + chunk_size) or what there is of them.
+  // Writes the elements [begin, begin + chunk_size), or all from `begin` if chunk_size <= 0. The
+  // range is cut at the end of the tensor. THROWS if `begin` is beyond the end.
   void Serialize(const Tensor& tensor, const std::string& name, TensorProto* proto, size_t begin,
                  int32_t chunk_size);
 };
 
 class TensorDeserializer : public BlobDeserializerBase {
  public:
-  // To the device that the proto names; to the CPU when it names none, and when it names one of
-  // Caffe2's own that is not available. THROWS when a user's device type is not here.
+  // Creates the tensor on the device that the proto names. Uses the CPU if it names none, or if it
+  // names a built-in Caffe2 device type that is not available. THROWS if a user-defined device type
+  // is not available.
   void Deserialize(const BlobProto& proto, Blob* blob) override;
-  // Into `tensor`, on the device it has: sets shape and type, fills the segment, keeps the rest of
-  // an equal shape.
+  // Reads into `tensor`, on its own device: sets shape and type and fills the segment. Elements
+  // outside the segment keep their values if the shape is unchanged.
   void Deserialize(const TensorProto& proto, Tensor* tensor);
   void DeserializeToTensor(const TensorProto& proto, Tensor* tensor) { Deserialize(proto, tensor); }
   Tensor Deserialize(const TensorProto& proto);
@@ -101,30 +107,30 @@ class TensorDeserializer : public BlobDeserializerBase {
 
 using BlobSerializerRegistryType = Registry<CaffeTypeId, std::unique_ptr<BlobSerializerBase>>;
 using BlobDeserializerRegistryType = Registry<std::string, std::unique_ptr<BlobDeserializerBase>>;
-// With tensors, std::string and DBReader in them.
+// Both contain entries for tensors, std::string and DBReader.
 BlobSerializerRegistryType& BlobSerializerRegistry();
 BlobDeserializerRegistryType& BlobDeserializerRegistry();
 
-// Null when there is none.
+// Return null if none is registered.
 std::unique_ptr<BlobSerializerBase> CreateSerializer(CaffeTypeId id);
 std::unique_ptr<BlobDeserializerBase> CreateDeserializer(const std::string& type);
 
-// All records of a blob. THROWS, naming the type, when it has no serializer, or when the blob is
-// empty.
+// Passes all records of a blob to `acceptor`. THROWS if the blob is empty, or if its type has no
+// serializer; the error names the type.
 void SerializeBlob(const Blob& blob, const std::string& name, Blob::SerializationAcceptor acceptor,
                    int chunk_size = kDefaultChunkSize);
 void SerializeBlob(const void* object, TypeMeta meta, const std::string& name,
                    Blob::SerializationAcceptor acceptor, int chunk_size = kDefaultChunkSize);
-// One record, without chunking. THROWS when it would have 2 GB or more.
+// Return the blob as one record, without chunking. THROW if the record would reach 2 GB.
 std::string SerializeBlob(const Blob& blob, const std::string& name);
 std::string SerializeBlob(const void* object, TypeMeta meta, const std::string& name);
 
-// One record. THROWS for a type that has no deserializer, naming it, and for bytes that are no
-// BlobProto.
+// Read one record. THROW if the bytes are not a BlobProto, or if its type has no deserializer; the
+// error names the type.
 void DeserializeBlob(const std::string& content, Blob* blob);
 void DeserializeBlob(const BlobProto& proto, Blob* blob);
 
-// The blob's name in the key of a record: what stands before kChunkIdSeparator.
+// The name of the blob in the key of a record: the part before kChunkIdSeparator.
 std::string BlobNameFromKey(const std::string& key);
 
 #define CAFFE2RT_SERIALIZATION_CONCAT_(a, b) a##b

@@ -1,5 +1,5 @@
 #pragma once
-// Key-value databases behind one interface. Caffe2's names.
+// One interface for key-value databases, with Caffe2's names.
 //
 //   auto db = db::CreateDB("minidb", "weights.minidb", db::NEW);
 //   auto transaction = db->NewTransaction();
@@ -7,11 +7,12 @@
 //   transaction->Commit();
 //
 //   db::DBReader reader("minidb", "weights.minidb");
-//   reader.Read(&key, &value);            // thread safe; begins again after the last record
+//   reader.Read(&key, &value);  // thread safe; wraps around after the last record
 //
 // Types: minidb, leveldb, lmdb, protodb (and MiniDB, LevelDB, LMDB, ProtoDB). Opening for READ
-// never creates or changes a file. Files may be hostile: every size is checked against what is
-// there. A DB, a Cursor and a Transaction are used by one thread at a time; a DBReader by many.
+// never creates or changes a file. Files may be hostile: every size is checked against the bytes
+// present. A DB, a Cursor and a Transaction must each be used by one thread at a time; a DBReader
+// is thread safe.
 
 #include <memory>
 #include <mutex>
@@ -23,40 +24,43 @@
 namespace caffe2rt {
 namespace db {
 
-// READ what exists; WRITE adds to it, or makes it; NEW starts empty (leveldb and lmdb reject what
-// exists, but leveldb takes an empty folder).
+// READ opens an existing database. WRITE adds to an existing database or creates one. NEW creates
+// an empty one: minidb and protodb replace an existing file; leveldb and lmdb reject an existing
+// database, but leveldb accepts an empty folder.
 //
-// A database that is made is absent, or what it was before, until its first commit (protodb: until
-// it is closed): a process that is killed or a disk that is full leaves no empty or incomplete one.
-// It is built in a temporary file or folder beside it, ".NAME.caffe2rt-tmp-...", which the next
-// save in the same folder removes when its process was killed. Of two processes that make a leveldb
-// or an lmdb at the same time, the one that commits first wins, and the other one's commit throws.
+// Until its first commit (protodb: until it is closed), a new database does not exist, or is what
+// it was before. A killed process or a full disk therefore leaves no empty or incomplete database.
+// The database is built in a temporary file or folder next to its target, ".NAME.caffe2rt-tmp-...".
+// If the process was killed, the next save in the same folder removes it. If two processes create
+// the same leveldb or lmdb at the same time, the first to commit wins and the other's commit
+// throws.
 //
-// Later commits, and all commits to what existed, write in place. There, leveldb and lmdb keep a
-// transaction whole or not at all, and leveldb holds it in memory. minidb appends: a full disk
-// leaves the file as it was, a killed process may leave a part of the transaction at its end.
+// Later commits, and all commits to an existing database, write in place. For these, leveldb and
+// lmdb transactions are atomic, and leveldb holds a transaction in memory. minidb appends: a full
+// disk leaves the file as it was, but a killed process may leave part of the transaction at its
+// end.
 enum Mode { READ, WRITE, NEW };
 
-// Goes through the records in the order of the keys (minidb and protodb: of the file).
+// Iterates over the records in key order (minidb and protodb: in file order).
 class Cursor {
  public:
   Cursor() = default;
   virtual ~Cursor() = default;
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
-  // To `key`, or to the next one that there is. THROWS where SupportsSeek() is false.
+  // Moves to the first record whose key is at least `key`. THROWS if SupportsSeek() is false.
   virtual void Seek(const std::string& key) = 0;
   virtual bool SupportsSeek() { return false; }
   virtual void SeekToFirst() = 0;
   virtual void Next() = 0;
-  // REQUIRES Valid() of these two.
+  // REQUIRES: Valid(), for key() and value().
   virtual std::string key() = 0;
   virtual std::string value() = 0;
   virtual bool Valid() = 0;
 };
 
-// Destruction commits what was put, unless an exception is on its way. After a write that failed
-// nothing more is committed.
+// The destructor commits the records that were put, unless an exception is in flight. After a
+// failed write nothing more is committed.
 class Transaction {
  public:
   Transaction() = default;
@@ -64,20 +68,21 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
   virtual void Put(const std::string& key, const std::string& value) = 0;
-  // Readers that open after this see what was put. leveldb and lmdb, and all that are made, are
-  // synced to the disk first.
+  // Readers opened after this see the records that were put. leveldb, lmdb and every new database
+  // are synced to disk first.
   virtual void Commit() = 0;
 };
 
 class DB {
  public:
-  // Opens. THROWS when it cannot: for READ when nothing is there.
+  // Implementations open the database. They THROW if they cannot, for example if there is nothing
+  // to READ.
   DB(const std::string& /*source*/, Mode mode) : mode_(mode) {}
   virtual ~DB() = default;
   DB(const DB&) = delete;
   DB& operator=(const DB&) = delete;
-  // A database that is made without a commit appears now, empty, unless a transaction of it failed
-  // or ended in an exception. So does destruction, unless an exception is on its way.
+  // A new database without a commit appears now, empty, unless one of its transactions failed or
+  // ended in an exception. The destructor does the same, unless an exception is in flight.
   virtual void Close() = 0;
   // Cursors and transactions must not outlive the DB.
   virtual std::unique_ptr<Cursor> NewCursor() = 0;
@@ -88,11 +93,11 @@ class DB {
 };
 
 using DBRegistryType = Registry<std::string, std::unique_ptr<DB>, const std::string&, Mode>;
-// With the built-in types in it.
+// Contains the built-in types.
 DBRegistryType& Caffe2DBRegistry();
 
-// For users: REGISTER_CAFFE2_DB(zmqdb, ZmqDB) at namespace scope; the class is built with (source,
-// mode).
+// For users: REGISTER_CAFFE2_DB(zmqdb, ZmqDB) at namespace scope; the class is constructed with
+// (source, mode).
 #define REGISTER_CAFFE2_DB(name, ...)                                                 \
   static const bool caffe2rt_db_##name = ::caffe2rt::db::Caffe2DBRegistry().Register( \
       #name,                                                                          \
@@ -101,17 +106,17 @@ DBRegistryType& Caffe2DBRegistry();
       },                                                                              \
       __FILE__)
 
-// Null for a type that nobody registered. THROWS when it cannot be opened.
+// Returns null if the type is not registered. THROWS if the database cannot be opened.
 std::unique_ptr<DB> CreateDB(const std::string& type, const std::string& source, Mode mode);
 
-// The same, but THROWS for an unknown type, naming the close ones.
+// Like CreateDB, but THROWS for an unknown type; the error lists the known types.
 std::unique_ptr<DB> OpenDB(const std::string& type, const std::string& source, Mode mode);
 
-// Whether it can be opened for reading.
+// Returns whether the database can be opened for reading. THROWS OutOfMemory if memory runs out.
 bool DBExists(const std::string& type, const std::string& source);
 
-// Reads records round and round, for many threads. `num_shards` readers with shard_id 0, 1, ...
-// share a database.
+// Reads records in an endless loop. Thread safe, except for Open and cursor(). To share a database
+// between `num_shards` readers, give each its own shard_id in [0, num_shards).
 class DBReader {
  public:
   DBReader() = default;
@@ -119,7 +124,8 @@ class DBReader {
            int shard_id = 0) {
     Open(type, source, num_shards, shard_id);
   }
-  // At the key of the proto, when it has one. THROWS then where the type cannot seek.
+  // Starts at the proto's key, if it has one. THROWS if the proto has a key and the type cannot
+  // seek.
   explicit DBReader(const DBReaderProto& proto);
   explicit DBReader(std::unique_ptr<DB> db) { Open(std::move(db)); }
   DBReader(const DBReader&) = delete;
@@ -129,15 +135,16 @@ class DBReader {
             int shard_id = 0);
   void Open(std::unique_ptr<DB>&& db, int num_shards = 1, int shard_id = 0);
 
-  // The present record; then goes on by num_shards records, at the end to the beginning. THROWS
-  // when not open, when the database is empty, or when the record is damaged.
+  // Returns the current record, then advances by num_shards records, wrapping around at the end.
+  // THROWS if the reader is not open, the database is empty, or the record is damaged.
   void Read(std::string* key, std::string* value) const;
   void SeekToFirst() const;
   // Not thread safe.
   Cursor* cursor() const { return cursor_.get(); }
   bool IsOpen() const { return cursor_ != nullptr; }
 
-  // What reopens it where it stands: the key only where the type can seek.
+  // Returns a proto that reopens the reader at its current position; the key is set only if the
+  // type can seek.
   DBReaderProto ToProto(const std::string& name) const;
 
  private:
@@ -152,7 +159,7 @@ class DBReader {
   int shard_id_ = 0;
 };
 
-// The built-in back ends; Caffe2DBRegistry calls it.
+// Registers the built-in back ends. Called by Caffe2DBRegistry.
 void RegisterBuiltinDBs(DBRegistryType* registry);
 
 }  // namespace db

@@ -1,5 +1,6 @@
 #pragma once
-// The built-in back ends of db.h, one file each. For db.cc alone.
+// Factories of the built-in back ends of db.h, one source file each, and helpers for them. Used
+// only by db.cc and the back ends.
 
 #include <exception>
 #include <memory>
@@ -16,8 +17,8 @@ std::unique_ptr<DB> NewLMDB(const std::string& source, Mode mode);
 std::unique_ptr<DB> NewProtoDB(const std::string& source, Mode mode);
 
 namespace internal {
-// Whether an exception has been thrown since this was made: destructors then keep what is half done
-// to themselves.
+// Detects that an exception thrown after construction is in flight. Destructors then discard
+// unfinished work instead of committing it.
 class UnwindingDetector {
  public:
   bool Unwinding() const { return std::uncaught_exceptions() > at_start_; }
@@ -26,7 +27,8 @@ class UnwindingDetector {
   int at_start_ = std::uncaught_exceptions();
 };
 
-// For transactions: commits unless an exception is in flight. Never throws: failures are logged.
+// For destructors of transactions: commits unless an exception is in flight. Never throws; failures
+// are logged.
 void CommitInDestructor(Transaction* transaction, const UnwindingDetector& detector) noexcept;
 }  // namespace internal
 

@@ -1,12 +1,12 @@
 #pragma once
-// Temporary files and folders: where a file or a database is built beside its target until it is
-// complete. For atomic_file.cc and atomic_folder.cc alone.
+// Temporary files and folders, in which a file or a database is built next to its target until it
+// is complete. Used only by atomic_file.cc and atomic_folder.cc.
 //
-// The temporary of "models/a.minidb" is "models/.a.minidb.caffe2rt-tmp-PROCESS-RANDOM" with the
-// decimal process id and 16 hexadecimal digits; names are never used twice. Its owner holds a lock
-// (flock) on it. A process that is killed leaves its temporary behind, but not the lock: the next
-// temporary that is made in the same folder removes it first. On a file system without locks
-// nothing is removed.
+// The temporary of "models/a.minidb" is named "models/.a.minidb.caffe2rt-tmp-PROCESS-RANDOM":
+// PROCESS is the decimal process id, RANDOM is 16 hexadecimal digits. Names are never reused. The
+// owner of a temporary holds a lock (flock) on it. A killed process leaves its temporary behind,
+// but its lock is released; the next temporary created in the same folder removes the old one
+// first. On a file system without locks nothing is removed.
 
 #include <sys/types.h>
 
@@ -20,36 +20,38 @@ namespace internal {
 
 struct Temporary {
   std::string path;
-  FileDescriptor file;  // locked; a file is open for writing, a folder for reading
+  FileDescriptor file;  // locked; a file is open for writing, a folder is open for reading
 };
 
-// Make an empty temporary for the target `path`, after CollectTemporaries of its folder. THROW when
-// the folder cannot be written to.
+// Create an empty temporary for the target `path`, after CollectTemporaries on its folder. THROW if
+// the folder is not writable.
 Temporary CreateTemporaryFile(const std::string& path);
 Temporary CreateTemporaryFolder(const std::string& path, mode_t mode);
 
-// Removes a temporary folder with the files of a database in it. Leaves it where it is when there
-// is anything else in it.
+// Removes a temporary folder and the database files in it. Leaves the folder unchanged if it
+// contains anything else.
 void RemoveTemporaryFolder(const Temporary& folder);
 
-// Removes the temporaries in `folder` that nobody holds the lock of: only what has such a name, is
-// a regular file or a folder with nothing but the files of a database, and is owned by this user.
-// Reads the whole folder. Never throws because of a temporary that cannot be removed.
+// Removes the temporaries in `folder` that are not locked by a process. A temporary is removed only
+// if it has a temporary's name, belongs to the current user, and is a regular file or a folder that
+// contains only database files. Reads the whole folder. Never throws because of a temporary that
+// cannot be removed.
 void CollectTemporaries(const std::string& folder);
 
-// The names in an open folder, without "." and "..". Empty when it cannot be read.
+// The names in an open folder, without "." and "..". Empty if the folder cannot be read.
 std::vector<std::string> NamesIn(const FileDescriptor& folder);
 
-// The folder of `path`: "." for a plain name.
+// The parent folder of `path`: "." for a plain name.
 std::string FolderOf(const std::string& path);
 
-// `path` without symbolic links, or itself when it does not exist.
+// `path` with symbolic links resolved, or `path` itself if it does not exist.
 std::string ResolveLinks(const std::string& path);
 
-// fsync. A file system that cannot sync is no error. False with errno when the disk fails.
+// Calls fsync. Returns true if the file system does not support syncing, and false, with errno set,
+// if the disk fails.
 bool Sync(const FileDescriptor& file);
 
-// Makes the names in `folder` durable. THROWS when the disk fails.
+// Makes the directory entries of `folder` durable. THROWS if the disk fails.
 void SyncFolder(const std::string& folder);
 
 }  // namespace internal
