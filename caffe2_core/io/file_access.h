@@ -1,15 +1,16 @@
 #pragma once
-// FileAccess: which files the operators of nets may open (Load, Save, Print with to_file, ...).
+// FileAccess decides which files the operators of a net may open: Load, Save, Print with to_file, and
+// others.
 //
 //   ws.SetFileAccess(FileAccess::Below({"models/"}));
-//   const std::string path = ws.file_access().CheckRead(name);   // THROWS when it is not allowed
+//   const std::string path = ws.file_access().CheckRead(name);  // THROWS if it is not allowed
 //
-// A net is hostile input and names files. The policy applies to what nets name, never to the paths
-// that a program's user gives on the command line. Values are immutable and thread safe.
+// A net is untrusted input that can name files. The policy applies to the paths that nets name,
+// never to the paths that a user gives on the command line. Values are immutable and thread safe.
 //
-// Below: what a check promises, it promises for the files as they are at the time of the check. No
-// operator makes a symbolic link, a hard link or a device, so nets cannot change that between the
-// check and the use. Another process that writes to the same folders can.
+// Limits of Below: a check holds for the files as they are at the time of the check. No operator
+// creates symbolic links, hard links or devices, so a net cannot invalidate a check before the file
+// is used. Another process that writes to the same folders can.
 
 #include <string>
 #include <utility>
@@ -19,12 +20,12 @@ namespace caffe2rt {
 
 class FileAccess {
  public:
-  // Any file, as in Caffe2.
+  // Allows any file, as Caffe2 does.
   static FileAccess Free();
-  // No file. `remedy` ends the error messages: what allows the access.
+  // Allows no file. Error messages end with `remedy`, which says how to allow the access.
   static FileAccess Off(std::string remedy = kDefaultRemedy);
-  // Regular files and folders below one of the folders, reached through no symbolic link that
-  // leaves them. A folder that does not exist allows nothing; "" is none.
+  // Allows regular files and folders below one of `roots`, provided that no symbolic link leads out
+  // of the roots. A root that does not exist, or is "", allows nothing.
   static FileAccess Below(const std::vector<std::string>& roots,
                           std::string remedy = kDefaultRemedy);
 
@@ -32,14 +33,15 @@ class FileAccess {
   bool is_off() const { return kind_ == Kind::kOff; }
   const std::vector<std::string>& roots() const { return roots_; }
 
-  // The path to open: with free access `path` as it is, below roots the absolute path without
-  // symbolic links. A file that does not exist is no error. THROWS EnforceNotMet when the policy
-  // forbids the access, naming the path, the policy and what allows it: also for a pipe, a socket
-  // or a device, and for a folder (a database) with such an entry or with a link out of the roots.
+  // Returns the path to open: under Free() `path` unchanged, under Below() the absolute path with
+  // symbolic links resolved. A file that does not exist is not an error. THROWS EnforceNotMet if
+  // the policy forbids the access; the error names the path, the policy and the remedy. Below()
+  // also forbids pipes, sockets and devices, and folders (databases) that contain one of these or a
+  // symbolic link out of the roots.
   std::string CheckRead(const std::string& path) const;
-  // The same for a file or folder that is made or changed, which must not be a root itself: a
-  // folder is put in place from beside it. Files in an existing folder must have no second name
-  // (hard link) either.
+  // Like CheckRead, for a file or folder to be created or changed. It must not itself be a root,
+  // because a new folder is renamed into place from next to it. Files in an existing folder must
+  // not have a second hard link either.
   std::string CheckWrite(const std::string& path) const;
 
  private:
@@ -60,8 +62,8 @@ class FileAccess {
   std::string remedy_;
 };
 
-// While it lives, the policy for what DeserializeBlob opens on this thread: the record of a
-// DBReader names a database. Scopes nest; outside of them access is free.
+// While a scope is alive, its policy applies to the files that DeserializeBlob opens on this thread
+// (the record of a DBReader names a database). Scopes nest; outside of any scope access is free.
 class FileAccessScope {
  public:
   // `access` must outlive the scope.

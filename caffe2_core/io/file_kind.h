@@ -1,14 +1,15 @@
 #pragma once
-// Tells what a file is by its content, never by its name.
+// Detects the kind of a file from its content, never from its name.
 //
 //   FileKindResult found = DetectFileKind("predict_net.pb");
-//   if (found.kind != FileKind::kNetDef) CAFFE_THROW("want a NetDef, this is ",
-//   FileKindDescription(found.kind));
+//   if (found.kind != FileKind::kNetDef) {
+//     CAFFE_THROW("want a NetDef, this is ", FileKindDescription(found.kind));
+//   }
 //
-// The protobuf kinds overlap on the wire (a PlanDef parses as a NetDef of operators without type).
-// They are judged by the descriptors: no unknown field, printable strings, and the content each
-// kind must have. Reads at most the first MiB of a file and the record headers of a minidb. Thread
-// safe.
+// The protobuf messages overlap on the wire (a PlanDef parses as a NetDef whose operators have no
+// type). They are told apart by their descriptors: no unknown fields, printable strings, and the
+// content that each kind requires. Reads at most the first MiB of a file, and the record headers of
+// a minidb. Thread safe.
 
 #include <cstdint>
 #include <string>
@@ -23,7 +24,7 @@ enum class FileKind {
   kPlanDef,
   kMetaNetDef,
   kTensorProto,
-  kTensorProtos,  // what a protodb file holds as well
+  kTensorProtos,  // also the content of a protodb file
   kBlobProto,
   kMiniDB,
   kLevelDB,
@@ -43,32 +44,33 @@ enum class FileKind {
 
 struct FileKindResult {
   FileKind kind = FileKind::kUnknown;
-  bool text = false;   // the text form of a proto
-  std::string reason;  // one line: what speaks for it, or why nothing fits
-  bool weak = false;   // other kinds would fit as well: a message of little more than a name
+  bool text = false;   // a proto in text format
+  std::string reason;  // one line: why it is this kind, or why no kind matches
+  bool weak = false;   // other kinds match as well: the message has little more than a name
 };
 
-// A file or a database folder. A path that cannot be read is kUnknown with the system's reason.
+// Detects the kind of a file or a database folder. A path that cannot be read is kUnknown, with the
+// system's error message as the reason.
 FileKindResult DetectFileKind(const std::string& path);
 
-// The beginning of a file of `size` bytes.
+// Detects the kind of a file of `size` bytes from its first bytes.
 FileKindResult DetectContentKind(std::string_view beginning, int64_t size);
 
-// "NetDef", "minidb", ...; the names that --as takes.
+// "NetDef", "minidb", ...; the names that --as accepts.
 const char* FileKindName(FileKind kind);
-// The kind of that name, case ignored ("DB" is no kind: databases go by their type); kUnknown for
-// others.
+// The kind with this name, ignoring case; kUnknown for any other name. "DB" is not a name: each
+// type of database has its own.
 FileKind FileKindFromName(const std::string& name);
 std::vector<std::string> FileKindNames();
 
-// With its article, for errors: "an ONNX model".
+// A description with its article, for errors: "an ONNX model".
 std::string FileKindDescription(FileKind kind);
 
-// The kind whose files hold messages of this name ("NetDef"); kUnknown for others.
+// The kind of files that contain messages of this type ("NetDef"); kUnknown for other types.
 FileKind FileKindOfMessage(const std::string& message_name);
 
-// The type to open it with (`CreateDB`): "minidb", "leveldb", "lmdb", "protodb"; empty for what is
-// no database.
+// The database type to pass to CreateDB: "minidb", "leveldb", "lmdb" or "protodb"; empty if the
+// kind is not a database.
 std::string DBTypeOfKind(FileKind kind);
 
 }  // namespace caffe2rt

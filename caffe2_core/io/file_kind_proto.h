@@ -1,5 +1,5 @@
 #pragma once
-// What the bytes of a message are, binary or text. Parts of file_kind.h; nothing else needs them.
+// Detects the kind of a protobuf message, binary or text. Used only to implement file_kind.h.
 
 #include <string_view>
 
@@ -8,11 +8,12 @@
 
 namespace caffe2rt {
 
-// By the descriptors of our messages, then by what ONNX's and Caffe's messages look like.
+// Compares the message with the descriptors of Caffe2's messages first, then with the typical
+// fields of ONNX's and Caffe's messages.
 FileKindResult DetectBinaryKind(const WireMessage& message);
 
-// By the names of the fields at the top level alone, so that a file with a mistake further down can
-// be called by its kind in the message about the mistake.
+// Uses only the names of the top-level fields, so that the error message for a syntax error further
+// down can still name the kind of the file.
 FileKindResult DetectTextKind(std::string_view text);
 
 }  // namespace caffe2rt

@@ -1,14 +1,14 @@
 #pragma once
-// Pictures: JPEG and PNG files in, tensors for nets out.
+// Reads JPEG and PNG images and converts them to input tensors for nets.
 //
-//   Image cat = LoadImage("cat.jpg");                          // 8-bit RGB
-//   Tensor data = ImageToTensor(cat, {.mean = {104, 117, 123}, .bgr = true, .resize = 256, .crop =
-//   224});
+//   Image cat = LoadImage("cat.jpg");  // 8-bit RGB
+//   Tensor data = ImageToTensor(
+//       cat, {.mean = {104, 117, 123}, .bgr = true, .resize = 256, .crop = 224});
 //
-// Files may be hostile: sizes are checked before memory is taken, libjpeg's and libpng's failures
-// become exceptions, decompression bombs end at ImageLimits. A file that ends early is an error.
-// Alpha is dropped, 16-bit samples become 8-bit ones, CMYK becomes RGB; colour profiles, gamma and
-// Exif orientation are not applied. Thread safe.
+// Files may be hostile: sizes are checked before memory is allocated, failures of libjpeg and
+// libpng become exceptions, and ImageLimits stops decompression bombs. A truncated file is an
+// error. Alpha is dropped, 16-bit samples are reduced to 8 bits, and CMYK is converted to RGB.
+// Colour profiles, gamma and Exif orientation are not applied. Thread safe.
 
 #include <cstdint>
 #include <string>
@@ -26,48 +26,49 @@ struct Image {
 };
 
 struct ImageLimits {
-  // A decoded picture takes three bytes a pixel; the default, 100 megapixels, is 300 MB.
+  // A decoded image uses three bytes per pixel; the default of 100 megapixels is 300 MB.
   int64_t max_pixels = 100'000'000;
-  // Passes over a progressive JPEG; each costs the time of a whole picture, real files have about
-  // ten. All passes together cost at most 12 pictures of max_pixels: a picture of that size may
-  // have 12 passes.
+  // Maximum number of scans of a progressive JPEG. Each scan costs as much time as decoding a whole
+  // image; real files have about ten. A second limit bounds the total cost: width * height * scans
+  // must not exceed 12 * max_pixels, so an image of max_pixels may have 12 scans.
   int max_scans = 100;
 };
 
-// What a net wants of a picture. Done in this order: resize, crop, channel order, (x - mean) *
-// scale.
+// How to convert an image to the input of a net. The steps are applied in this order: resize, crop,
+// channel order, (x - mean) * scale.
 struct ImageTransform {
-  // Of the channels in the net's order: one value for all, or three.
+  // Mean and scale per channel, in the net's channel order: one value for all channels, or three.
   std::vector<float> mean = {0};
   std::vector<float> scale = {1};
-  // Channels blue, green, red in place of red, green, blue.
+  // Channel order blue, green, red instead of red, green, blue.
   bool bgr = false;
-  // One channel in place of three: (299 R + 587 G + 114 B) / 1000, rounded (ITU-R BT.601).
+  // One channel instead of three: (299 R + 587 G + 114 B) / 1000, rounded (ITU-R BT.601).
   bool grey = false;
-  // The shorter side in pixels, the other in proportion; 0: as it is.
+  // Length of the shorter side in pixels; the longer side scales in proportion. 0: no resizing.
   int resize = 0;
-  // A square cut out of the middle, in pixels; 0: the whole picture.
+  // Side of a square crop from the centre, in pixels. 0: the whole image.
   int crop = 0;
 };
 
-// THROWS, naming the file, when it is no JPEG or PNG, or a damaged one.
+// Reads an image file. THROWS, naming the file, if it is not a JPEG or PNG, or is damaged.
 Image LoadImage(const std::string& path, const ImageLimits& limits = {});
-// The same for bytes in memory; `subject` stands for the file in errors.
+// Like LoadImage, for bytes in memory; errors use `subject` as the name of the file.
 Image DecodeImage(std::string_view bytes, const std::string& subject,
                   const ImageLimits& limits = {});
 
-// Bilinear with half-pixel centres, as OpenCV's INTER_LINEAR; results are rounded to 8 bits.
-// REQUIRES sizes of at least 1.
+// Bilinear interpolation with half-pixel centres, like OpenCV's INTER_LINEAR; results are rounded
+// to 8 bits. REQUIRES: all sizes are at least 1.
 Image ResizeImage(const Image& image, int width, int height);
 
-// Width and height after `transform`'s resize.
+// Width and height after ImageTransform::resize to `shorter_side`. THROWS if the longer side would
+// exceed 1000000 pixels.
 void ResizedSize(const Image& image, int shorter_side, int* width, int* height);
 
-// [1, 3, H, W] of floats, [1, 1, H, W] for grey. THROWS when the picture is smaller than the crop,
-// or mean or scale have neither 1 value nor one for each channel.
+// Returns floats of shape [1, 3, H, W], or [1, 1, H, W] if `transform.grey`. THROWS if the image is
+// smaller than the crop, or if mean or scale has neither 1 value nor one per channel.
 Tensor ImageToTensor(const Image& image, const ImageTransform& transform);
 
-// PNG, for programs that make pictures. THROWS when it cannot be written.
+// Writes a PNG file. THROWS if it cannot be written.
 void SavePng(const std::string& path, const Image& image);
 
 }  // namespace caffe2rt

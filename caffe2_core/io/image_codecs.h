@@ -1,6 +1,6 @@
 #pragma once
-// The decoders behind image.h: each knows one library. libjpeg and libpng leave by longjmp; the
-// sources keep everything that has a destructor out of the frames that are jumped over.
+// The decoders behind image.h, one per library. libjpeg and libpng report errors with longjmp; the
+// sources keep objects with destructors out of the stack frames that longjmp skips.
 
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace caffe2rt::internal {
 Image DecodeJpeg(std::string_view bytes, const std::string& subject, const ImageLimits& limits);
 Image DecodePng(std::string_view bytes, const std::string& subject, const ImageLimits& limits);
 
-// THROWS when the size is none, or beyond the limits.
+// THROWS if a side is not positive or the number of pixels exceeds the limit.
 void CheckImageSize(int64_t width, int64_t height, const std::string& subject,
                     const ImageLimits& limits);
 

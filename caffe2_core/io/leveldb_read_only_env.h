@@ -1,9 +1,9 @@
 #pragma once
 // A LevelDB environment under which opening a database changes no file.
 //
-// LevelDB knows no read-only mode: opening writes a new manifest, renames logs, takes a lock and
-// may start to compact. Here everything that it writes goes to memory, and SealForReading stops
-// what would run in the background. For leveldb.cc alone.
+// LevelDB has no read-only mode: opening a database writes a new manifest, renames logs, takes a
+// lock and may start a compaction. In this environment everything that LevelDB writes goes to
+// memory, and SealForReading stops background work. Used only by leveldb.cc.
 
 #include <leveldb/env.h>
 
@@ -23,17 +23,17 @@ namespace caffe2rt {
 namespace db {
 namespace internal {
 
-// The database may be hostile: CURRENT, a file in it, names another file to open, and files may be
-// links or pipes. Only regular files of the database's folder are opened.
+// The database may be hostile: its file CURRENT names another file to open, and its files may be
+// links or pipes. Only regular files in the database's folder are opened.
 //
-// Over `base`, which must outlive it. Thread safe. Must outlive the database that was opened with
-// it.
+// Wraps `base`, which must outlive this. This must outlive the database opened with it. Thread
+// safe.
 class LevelDBReadOnlyEnv final : public leveldb::EnvWrapper {
  public:
   explicit LevelDBReadOnlyEnv(leveldb::Env* base) : EnvWrapper(base) {}
 
-  // Call right after Open: from now on writing fails, which LevelDB takes as the reason never to
-  // compact.
+  // REQUIRES: called right after DB::Open. From then on writing fails, which makes LevelDB stop all
+  // compactions.
   void SealForReading(leveldb::DB* db);
 
   leveldb::Status NewSequentialFile(const std::string& path,
@@ -68,7 +68,7 @@ class LevelDBReadOnlyEnv final : public leveldb::EnvWrapper {
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<MemoryFile>> written_;
   std::set<std::string> removed_;
-  std::string folder_;  // of CURRENT, the first file that is opened, with a slash
+  std::string folder_;  // of CURRENT, the first file opened; ends in a slash
   std::shared_ptr<bool> sealed_ = std::make_shared<bool>(false);
   std::vector<std::pair<void (*)(void*), void*>> scheduled_;
 };

@@ -1,15 +1,15 @@
 #pragma once
-// NumPy's files: .npy (one array) and .npz (a zip archive of them).
+// NumPy files: .npy (one array) and .npz (a zip archive of .npy files).
 //
 //   Tensor t = ReadNpy("in__data.npy");
 //   WriteNpy("out__prob.npy", t);
 //   for (auto& [name, tensor] : ReadNpz("inputs.npz")) ...
 //
-// Element types: bool, (u)int 8 and 16, int32, int64, float16, float32, float64. uint32 and uint64
-// become int64, where every value fits; complex numbers, strings, records and Python objects are
-// refused with the reason (strings are written, not read). Fortran order and big-endian data are
-// brought into ours. All sizes are checked against the bytes that are there before anything is
-// allocated. Writing is atomic. Thread safe.
+// Element types: bool, (u)int8, (u)int16, int32, int64, float16, float32, float64. uint32 and
+// uint64 are converted to int64; a uint64 value that does not fit is an error. Complex numbers,
+// strings, records and Python objects are rejected with a reason (strings can be written, but not
+// read). Fortran order is converted to row-major order, big endian to little endian. All sizes are
+// checked against the bytes present before memory is allocated. Writing is atomic. Thread safe.
 
 #include <string>
 #include <string_view>
@@ -20,19 +20,20 @@
 
 namespace caffe2rt {
 
-// A CPU tensor. THROWS, naming the file, when it is no such array.
+// Returns a CPU tensor. THROWS, naming the file, if it is not a supported .npy file.
 Tensor ReadNpy(const std::string& path);
-// The same for bytes in memory; `subject` stands for the file in errors.
+// Like ReadNpy, for bytes in memory; errors use `subject` as the name of the file.
 Tensor ParseNpy(std::string_view bytes, const std::string& subject);
 
-// The tensor's elements, copied from its device; strings as bytes of one width ("|S7"). THROWS for
-// types that .npy has no name for.
+// Write the tensor's elements, copied from its device, to a file or a string. Strings are written
+// as bytes of one width ("|S7"). THROW for an element type that .npy cannot represent.
 void WriteNpy(const std::string& path, const Tensor& tensor);
 std::string NpyBytes(const Tensor& tensor);
 
-// The arrays in their order in the archive, by name without ".npy". Entries that are no .npy are an
-// error. Stored and deflated entries are read. THROWS, before anything is unpacked, if entries
-// overlap, or if they unpack to more than 64 MiB and more than 100 times the bytes of the file.
+// Returns {name without ".npy", array} for every entry, in archive order. An entry that is not an
+// .npy file is an error. Stored and deflated entries are supported. THROWS before unpacking if
+// entries overlap, or if together they unpack to more than 64 MiB and more than 100 times the file
+// size.
 std::vector<std::pair<std::string, Tensor>> ReadNpz(const std::string& path);
 
 }  // namespace caffe2rt

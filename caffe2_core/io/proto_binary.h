@@ -1,6 +1,6 @@
 #pragma once
-// Protobuf's binary form from memory and from files, with the limits that hold for every file:
-// less than 2 GB, nesting bounded. For proto_file.cc.
+// Parses protobuf's binary format from memory and from files, with the limits that apply to every
+// file: less than 2 GB, bounded nesting. Used only by proto_file.cc and proto_file_caffe2.cc.
 
 #include <google/protobuf/message.h>
 
@@ -11,12 +11,12 @@ namespace caffe2rt {
 
 class FileDescriptor;
 
-// Parses into `proto`, whose content is replaced. False when the bytes are no such message or a
-// required field is missing: `reason` says why.
+// Replaces the content of `proto`. Returns false, with the cause in `reason`, if the bytes are not
+// a valid message of its type or a required field is missing.
 bool ParseBinary(std::string_view bytes, google::protobuf::Message* proto, std::string* reason);
 
-// The same for what is left of an open file, read in small pieces: its bytes are never in memory at
-// once.
+// Like the above, for the rest of an open file. Reads the file in small pieces and never holds all
+// of its bytes in memory.
 bool ParseBinary(const FileDescriptor& file, google::protobuf::Message* proto, std::string* reason);
 
 }  // namespace caffe2rt

@@ -1,13 +1,14 @@
 #pragma once
-// Proto messages in files and strings, binary or text, told apart by content.
+// Reads and writes proto messages in files and strings. Whether the format is binary or text is
+// detected from the content.
 //
 //   NetDef net;
-//   LoadProto("predict_net.pb", &net);          // throws with file, and line and column for text
-//   if (!ReadProtoFromFile("net.pbtxt", &net))  // Caffe2's form: says only whether
+//   LoadProto("predict_net.pb", &net);          // throws; names the file, line and column
+//   if (!ReadProtoFromFile("net.pbtxt", &net))  // Caffe2's function: only returns false
 //
-// Binary files may have up to 2 GB. Nesting is bounded (kMaxProtoNesting), so that a hostile file
-// cannot exhaust the stack. Text files may call DeviceOption.device_id by its older name
-// cuda_gpu_id. Files are written atomically. All functions are thread safe.
+// Binary files may have up to 2 GB. Nesting is bounded by kMaxProtoNesting, so that a hostile file
+// cannot overflow the stack. Text files may use cuda_gpu_id, the former name of
+// DeviceOption.device_id. Files are written atomically. All functions are thread safe.
 
 #include <google/protobuf/message.h>
 
@@ -20,53 +21,57 @@ namespace caffe2rt {
 
 class BlobProto;
 
-// Messages within messages, binary and text.
+// Maximum depth of nested messages, binary and text.
 inline constexpr int kMaxProtoNesting = 100;
 
-// --- Functions that throw EnforceNotMet, saying what is wrong and, where content tells, what the
-// file is instead.
+// --- Functions that throw EnforceNotMet. The error states what is wrong and, if it can be
+// detected, what the file contains instead.
 
-// Wire forms overlap: a small PlanDef may parse as a NetDef.
+// What to do if a message parses but is evidently of another kind. Wire formats overlap: a small
+// PlanDef may parse as a NetDef.
 enum class ProtoKindCheck {
-  kByContent,  // what evidently is of another kind is an error
-  kAsTold,     // what parses is taken
+  kByContent,  // content that is evidently of another kind is an error
+  kAsTold,     // whatever parses is accepted
 };
 
-// Reads `path`, binary or text, into `proto`. Also THROWS when the file is empty or evidently of
-// another kind.
+// Reads `path`, binary or text, into `proto`. THROWS if the file cannot be read or parsed, is
+// empty, or (with kByContent) is evidently of another kind.
 void LoadProto(const std::string& path, google::protobuf::Message* proto,
                ProtoKindCheck check = ProtoKindCheck::kByContent);
 
-// The blobs of a file: one, or in a text file as many as there are comment lines `# key: NAME`, the
-// form in which databases are written down for people.
+// Reads the blobs of a file. A file contains one blob; a text file with comment lines `# key:
+// NAME`, as written when a database is printed as text, contains one blob per such line.
 std::vector<BlobProto> LoadBlobProtos(const std::string& path);
 
-// The same as LoadProto for bytes in memory; `subject` stands for the file in errors.
+// Like LoadProto, for bytes in memory; errors use `subject` as the name of the file.
 void ParseProto(std::string_view bytes, const std::string& subject,
                 google::protobuf::Message* proto);
 
-// Text alone. THROWS: `cannot read "net.pbtxt" as NetDef: line 3, column 7: ...`.
+// Text format only. THROWS, for example: `cannot read "net.pbtxt" as NetDef: line 3, column 7:
+// ...`.
 void ParseTextProto(std::string_view text, const std::string& subject,
                     google::protobuf::Message* proto);
 
-// Binary alone. THROWS also when a required field is missing.
+// Binary format only. THROWS if the bytes do not parse or a required field is missing.
 void ParseBinaryProto(std::string_view bytes, const std::string& subject,
                       google::protobuf::Message* proto);
 
-// The text form, as WriteProtoToTextFile writes it.
+// Returns the text format, as WriteProtoToTextFile writes it.
 std::string ProtoToText(const google::protobuf::Message& proto);
 
-// The binary form. THROWS when it would have 2 GB or more.
+// Returns the binary format. THROWS if it would have 2 GB or more, or if a required field is
+// missing.
 std::string ProtoToBinary(const google::protobuf::Message& proto);
 
-// --- Caffe2's functions: false where the others throw. Parse errors are not printed.
+// --- Caffe2's functions, which return false where the functions above throw. They do not print
+// parse errors. They still throw for a null argument.
 
 bool ReadStringFromFile(const char* path, std::string* bytes);
 bool WriteStringToFile(const std::string& bytes, const char* path);
 
 bool ReadProtoFromTextFile(const char* path, google::protobuf::Message* proto);
 bool ReadProtoFromBinaryFile(const char* path, google::protobuf::Message* proto);
-// Either form.
+// Binary or text.
 bool ReadProtoFromFile(const char* path, google::protobuf::Message* proto);
 inline bool ReadProtoFromTextFile(const std::string& path, google::protobuf::Message* proto) {
   return ReadProtoFromTextFile(path.c_str(), proto);
@@ -78,21 +83,21 @@ inline bool ReadProtoFromFile(const std::string& path, google::protobuf::Message
   return ReadProtoFromFile(path.c_str(), proto);
 }
 
-// Binary, up to 2 GB.
+// Binary format, up to 2 GB.
 bool ParseProtoFromLargeString(const std::string& bytes, google::protobuf::Message* proto);
-// Text in memory. False when it does not parse.
+// Text format. Returns false if it does not parse.
 bool ParseProtoFromText(const std::string& text, google::protobuf::Message* proto);
 
-// These throw, as the original's do.
+// These two throw, as in Caffe2, unless throw_if_error is false.
 void WriteProtoToBinaryFile(const google::protobuf::Message& proto, const std::string& path);
 void WriteProtoToTextFile(const google::protobuf::Message& proto, const std::string& path,
                           bool throw_if_error = true);
 
-// One line, for messages.
+// Returns the message as one line of text, for log and error messages.
 std::string ProtoDebugString(const google::protobuf::Message& proto);
 
-// Whether `bytes` could be a text proto: no control characters but white space in their first 64
-// KiB.
+// Returns whether `bytes` could be a text proto: the first 64 KiB contain no control characters
+// other than white space.
 bool LooksLikeText(std::string_view bytes);
 
 }  // namespace caffe2rt

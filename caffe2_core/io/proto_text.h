@@ -1,6 +1,6 @@
 #pragma once
-// Protobuf's text form, with the place of the first mistake. Part of proto_file.h; nothing else
-// needs it.
+// Parses protobuf's text format and reports the position of the first error. Used only to implement
+// proto_file.h.
 
 #include <google/protobuf/message.h>
 
@@ -9,15 +9,15 @@
 
 namespace caffe2rt {
 
-// Counted from 1.
+// Line and column are counted from 1.
 struct TextError {
   int line = 0;
   int column = 0;
   std::string message;
 };
 
-// Whether `text` is such a message; on failure `error` has the first thing wrong. Fields may have
-// the names of all generations (DeviceOption.cuda_gpu_id).
+// Parses `text` into `proto`. Returns false and sets `error` to the first error if it is not a
+// valid message. Accepts the former name of a field (DeviceOption.cuda_gpu_id).
 bool ParseText(std::string_view text, google::protobuf::Message* proto, TextError* error);
 
 }  // namespace caffe2rt

@@ -1,9 +1,9 @@
 #pragma once
-// A reader of protobuf's wire form that builds nothing, for judging what unknown bytes are.
+// A reader of protobuf's wire format that builds no messages, used to classify unknown bytes.
 //
-// It works on a prefix of a message: `bytes` are there, `size` is how long the message really is. A
-// field that goes beyond the bytes at hand counts as well formed, one that goes beyond the message
-// does not.
+// It works on a prefix of a message: `bytes` is the part available, `size` is the size of the whole
+// message. A field that extends beyond the available bytes counts as well formed; a field that
+// extends beyond the message does not.
 
 #include <google/protobuf/descriptor.h>
 
@@ -12,7 +12,7 @@
 
 namespace caffe2rt {
 
-// A message, or the beginning of one. Does not own.
+// A message, or the beginning of one. Does not own its bytes.
 struct WireMessage {
   std::string_view bytes;
   int64_t size = 0;  // >= bytes.size()
@@ -32,10 +32,10 @@ class WireReader {
  public:
   explicit WireReader(const WireMessage& message) : message_(message) {}
 
-  // The next field; false at the end, at the end of the bytes at hand, and when the bytes are no
-  // message (ok()).
+  // Reads the next field. Returns false at the end of the message or of the available bytes, and if
+  // the bytes are not a message; ok() distinguishes the last case.
   bool Next(WireField* field);
-  // Nothing so far contradicts that these bytes are a message.
+  // Whether everything read so far is consistent with a message.
   bool ok() const { return ok_; }
 
  private:
@@ -48,15 +48,16 @@ class WireReader {
   bool ok_ = true;
 };
 
-// Fields of numbers that a message does not declare.
+// Whether a message may have field numbers that its descriptor does not declare.
 enum class UnknownFields { kNone, kAllowed };
 
-// Whether the fields of `message` are those of `descriptor`, in the right wire type, down to the
-// leaves; strings have no control characters, enumerators exist, and required fields are there.
+// Returns whether `message` matches `descriptor` recursively: every field is declared (see
+// `unknown`) and has the right wire type, strings have no control characters, enum values exist,
+// and a message that is whole has its required fields. Returns false beyond `nesting_limit` levels.
 bool FitsDescriptor(const WireMessage& message, const google::protobuf::Descriptor& descriptor,
                     UnknownFields unknown, int nesting_limit = 100);
 
-// No control characters but white space.
+// Whether `bytes` contains no control characters other than white space.
 bool IsPrintable(std::string_view bytes);
 
 }  // namespace caffe2rt
