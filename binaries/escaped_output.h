@@ -1,11 +1,11 @@
 #pragma once
-// Names in files may hold the escape sequences of terminals. While an EscapedOutput lives, all that
-// goes to its stream is shown as EscapeControls (base/utf8.h) shows it.
+// Names in files may contain terminal escape sequences. While an EscapedOutput is alive, everything
+// written to its stream is escaped by EscapeControls (base/utf8.h).
 //
 //   const EscapedOutput out(std::cout), err(std::cerr);
 //
-// Bytes that must arrive as they are (a binary file, a terminal's own sequences) do not go through
-// the stream. Not thread safe, as the stream is not.
+// Bytes that must arrive unchanged (a binary file, a deliberate escape sequence) must not be
+// written to the stream. Not thread safe, because the stream is not.
 
 #include <ostream>
 #include <streambuf>
@@ -22,7 +22,7 @@ class EscapedOutput final : private std::streambuf {
   EscapedOutput(const EscapedOutput&) = delete;
   EscapedOutput& operator=(const EscapedOutput&) = delete;
 
-  // The errno of the first write that failed; 0 if none did.
+  // The errno of the first failed write, or 0 if none failed.
   int error() const { return error_; }
 
  private:
@@ -34,7 +34,7 @@ class EscapedOutput final : private std::streambuf {
 
   std::ostream& stream_;
   std::streambuf* const target_;
-  std::string begun_;  // of a UTF-8 character whose other bytes have not come yet
+  std::string begun_;  // the first bytes of an incomplete UTF-8 character
   int error_ = 0;
 };
 

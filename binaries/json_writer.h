@@ -1,11 +1,12 @@
 #pragma once
-// Writes JSON, piece by piece; commas and escapes are its business.
+// Builds JSON text piece by piece and adds commas and escapes.
 //
 //   JsonWriter json;
-//   json.BeginObject().Key("name").Value("conv1").Key("dims").BeginArray().Value(1).Value(3).EndArray().EndObject();
+//   json.BeginObject().Key("name").Value("conv1");
+//   json.Key("dims").BeginArray().Value(1).Value(3).EndArray().EndObject();
 //   std::cout << json.text() << "\n";
 //
-// Bytes that are no UTF-8 become U+FFFD; numbers that JSON has no form for (NaN, infinity) become
+// Bytes that are not UTF-8 become U+FFFD. Numbers that JSON cannot represent (NaN, infinity) become
 // null.
 
 #include <cstdint>
@@ -46,7 +47,7 @@ class JsonWriter {
   void AppendEscaped(std::string_view text);
 
   std::string text_;
-  bool first_ = true;  // of its object or array
+  bool first_ = true;  // the next element is the first of its object or array
   bool after_key_ = false;
 };
 

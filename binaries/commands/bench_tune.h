@@ -1,5 +1,5 @@
 #pragma once
-// `caffe2 bench --tune`: a table of the fastest algorithms for the convolutions of a net.
+// `caffe2 bench --tune`: writes a table of the fastest algorithm for each convolution of a net.
 
 #include <string>
 
@@ -7,9 +7,9 @@
 
 namespace caffe2rt {
 
-// Times every algorithm for each different Conv of the net, with the shapes that follow from the
-// blobs of `ws`, and writes the table to `file` (operators/conv/conv_tuning.h has its form). THROWS
-// when no convolution has a known shape.
+// Times every algorithm for each distinct Conv of the net, with the shapes inferred from the blobs
+// of `ws`, and writes the table to `file` in the format of operators/conv/conv_tuning.h. THROWS if
+// no convolution has a known shape.
 void TuneNet(const Model& model, const Workspace& ws, const std::string& file);
 
 }  // namespace caffe2rt

@@ -1,6 +1,6 @@
 #pragma once
-// What a subcommand of `caffe2` is. Each has a file here that defines its table row; caffe2.cc
-// lists them.
+// The description of a subcommand of `caffe2`. Each subcommand has a file in this folder that
+// defines its table row; caffe2.cc lists the rows.
 
 #include <string>
 #include <vector>
@@ -12,10 +12,10 @@ namespace caffe2rt {
 struct Command {
   const char* name;
   const char* purpose;                  // one line
-  const char* usage;                    // what follows "usage: caffe2 "
-  const char* examples;                 // two lines that run, each ending in a newline
+  const char* usage;                    // the text after "usage: caffe2 "
+  const char* examples;                 // two commands that run, each ending in a newline
   std::vector<Option> options;          // in the order of use
-  int (*run)(const CommandLine& line);  // the exit code; THROWS UsageError and EnforceNotMet
+  int (*run)(const CommandLine& line);  // returns the exit code; THROWS UsageError, EnforceNotMet
 };
 
 const Command& RunCommand();
@@ -27,19 +27,20 @@ const Command& OpsCommand();
 const Command& BenchCommand();
 const Command& DevicesCommand();
 
-// Options that several commands have, to be put at their place in the tables.
+// Concatenates tables of options. The tables below are shared by several commands.
 std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists);
 // --init-net, --predict-net, --predictor, --db-type, --device, --root, --allow-files-anywhere, ...
 const std::vector<Option>& ModelOptions();
-// --input, --image and what is done to pictures, --seed
+// --input, --image and the transformation of images, --seed
 const std::vector<Option>& InputOptions();
 // --threads, --memory-limit, --module
 const std::vector<Option>& ProcessOptions();
 inline constexpr Option kJsonOption = {"json", "", "", "print JSON"};
 
-// Does what ProcessOptions say.
+// Applies the ProcessOptions given on the command line.
 void ApplyProcessOptions(const CommandLine& line);
-// `least` to `most` files are given. THROWS UsageError otherwise.
+// THROWS UsageError unless `least` to `most` positional arguments are given. `what` names them in
+// the error.
 void CheckPositional(const CommandLine& line, size_t least, size_t most, const char* what);
 
 }  // namespace caffe2rt

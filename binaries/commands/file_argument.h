@@ -1,5 +1,5 @@
 #pragma once
-// A file given to a command: what it holds, told by content or by --as.
+// A file given to a command: its kind is detected from its content or given by --as.
 
 #include <string>
 #include <utility>
@@ -17,11 +17,12 @@ namespace caffe2rt {
 inline constexpr Option kAsOption = {
     "as", "KIND", "", "NetDef, PlanDef, MetaNetDef, TensorProtos, BlobProto, DB, ..."};
 
-// THROWS when the content tells nothing and --as says nothing; UsageError for an unknown KIND.
+// Returns the kind given by --as, else detects it. THROWS if it cannot be detected, and UsageError
+// for an unknown KIND.
 FileKind KindOfFile(const CommandLine& line, const std::string& path);
 
-// The nets of a NetDef, PlanDef, MetaNetDef or predictor database, each with a title for people.
-// Empty when the file holds none (tensors, other databases).
+// The nets of a NetDef, PlanDef, MetaNetDef or predictor database, each with a title to print.
+// Empty if the file contains no nets (tensors, other databases).
 struct TitledNet {
   std::string title;  // "net \"squeezenet\"", "PREDICT_NET_TYPE: net \"x\""
   std::string role;   // the key in a MetaNetDef; empty otherwise
@@ -30,20 +31,20 @@ struct TitledNet {
 struct NetsOfFile {
   std::vector<TitledNet> nets;
   PlanDef plan;     // of a PlanDef
-  MetaNetDef meta;  // of a MetaNetDef or a predictor's database; its nets are in `nets`
+  MetaNetDef meta;  // of a MetaNetDef or predictor database; its nets are moved to `nets`
 };
 NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check);
 
-// kAsTold when --as says the kind.
+// Returns kAsTold if --as is given, else kByContent.
 ProtoKindCheck KindCheckOf(const CommandLine& line);
 
-// Shapes of the tensors in a database, by blob.
+// Returns the shapes of the tensors in a database, by blob name.
 ShapeMap ShapesInDatabase(const std::string& path, const std::string& type);
 
-// Whether a database of that kind holds a predictor.
+// Returns whether the file is a database of `kind` that contains a predictor.
 bool IsPredictorDatabase(const std::string& path, FileKind kind);
 
-// "want a NetDef ..., this is ...".
+// THROWS `file "PATH" is A KIND, want WANTED; ...`.
 [[noreturn]] void ThrowUnwantedKind(const std::string& path, FileKind kind, const char* wanted);
 
 }  // namespace caffe2rt

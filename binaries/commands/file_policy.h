@@ -1,6 +1,6 @@
 #pragma once
-// Which files the nets of a command may open. A net may come from anywhere, so it reaches the files
-// beside it and those below --root, unless --allow-files-anywhere is given.
+// Which files the nets of a command may open. A net may come from an untrusted source, so it can
+// only open files below its own folder and below --root, unless --allow-files-anywhere is given.
 
 #include <string>
 #include <vector>
@@ -14,8 +14,8 @@ inline constexpr Option kAllowFilesOption = {
     "allow-files-anywhere", "", "",
     "let nets open any file, not only below the root and beside them"};
 
-// Below `root` and the folders of `files`, from which the nets come. A pipe and standard input
-// (/dev/stdin, /dev/fd/N, whatever they are redirected from) have no folder.
+// Returns the policy that allows `root` and the folders of `files`, which contain the nets. A pipe
+// or standard input (/dev/stdin, /dev/fd/N, even if redirected from a regular file) adds no folder.
 FileAccess FileAccessOf(const CommandLine& line, const std::string& root,
                         const std::vector<std::string>& files);
 

@@ -7,8 +7,8 @@
 
 namespace caffe2rt {
 
-// Prints the nets as tables (or JSON), the steps of a plan before them; with --dot or --svg it
-// draws instead. THROWS UsageError for a wrong --input.
+// Prints the steps of a plan and the nets as tables, or as JSON with --json. With --dot or --svg,
+// draws one net instead. THROWS UsageError for an invalid --input.
 void InspectNets(const CommandLine& line, const std::string& path, FileKind kind,
                  const NetsOfFile& found);
 

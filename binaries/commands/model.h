@@ -1,5 +1,5 @@
 #pragma once
-// What `run` and `bench` share: a model from files, fed and ready to run in a workspace.
+// Shared by `run` and `bench`: loads a model from files and feeds its inputs in a workspace.
 
 #include <memory>
 #include <string>
@@ -16,41 +16,42 @@ namespace caffe2rt {
 // Prints "caffe2: warning: ..." to stderr.
 void Warn(const std::string& text);
 
-// The model that ModelOptions name; its warnings are printed. THROWS UsageError when they name
-// none, and what the files say.
+// Loads the model given by ModelOptions and prints its warnings. THROWS UsageError if the options
+// name no model or contradict each other, and EnforceNotMet for errors in the files.
 Model LoadModel(const CommandLine& line);
 
-// The workspace of --root with the init nets run, which are released. Nets open files as
-// file_policy.h says.
+// Creates the workspace of --root, runs the init nets in it and releases them. Nets may open files
+// as file_policy.h describes.
 std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model);
 
-// A tensor that was fed, and where it came from in words.
+// A blob that was fed, and a description of the source of its tensor.
 struct FedInput {
   std::string blob;
   std::string source;
 };
 
-// Feeds what --input says. THROWS UsageError for what is neither a file nor a shape.
+// Feeds the --input options. THROWS UsageError for a value that is neither a file nor a shape.
 std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Workspace* ws);
 
-// The pictures of --image, in order, and the blob they go to; none when the option is not given.
+// The images given by --image, in order, and the blob that they are fed to. Empty if the option is
+// not given.
 struct Pictures {
   std::string blob;
   std::vector<std::string> files;
   bool from_folder = false;
 };
 Pictures FindPictures(const CommandLine& line, const Model& model);
-// Reads, transforms and feeds one picture.
+// Reads, transforms and feeds one image.
 FedInput FeedPicture(const CommandLine& line, const Pictures& pictures, const std::string& file,
                      Workspace* ws);
 
-// THROWS when an operator of the net reads a blob that is not there, naming all of them.
+// THROWS if operators of the net read blobs that do not exist; the error names them.
 void CheckInputsAreThere(const Model& model, const Workspace& ws);
 
-// "float [1, 3, 224, 224]", or what a blob is that holds no tensor.
+// Returns a text such as "float [1, 3, 224, 224]", or the type of a blob that is not a tensor.
 std::string BlobText(const Blob& blob);
 
-// The first ten names of a file for an error, in quotes and shortened, and how many more there are.
+// Returns the first ten names for an error message, quoted and shortened, and the number of others.
 std::string FirstNames(const std::vector<std::string>& names);
 
 }  // namespace caffe2rt

@@ -1,5 +1,5 @@
 #pragma once
-// Results of a run: printed, as JSON, or saved.
+// Prints the results of a run as text, writes them as JSON, or saves them.
 
 #include <map>
 #include <string>
@@ -11,44 +11,44 @@
 
 namespace caffe2rt {
 
-// One line each; empty lines at the end, and WordNet numbers before all of them, are left out.
-// THROWS when the file cannot be read or is empty.
+// Reads a file of labels, one per line. Trailing empty lines are dropped, and WordNet ids are
+// removed if every label begins with one. THROWS if the file cannot be read or is empty.
 std::vector<std::string> ReadLabels(const std::string& path);
 
-// A class of a row of scores.
+// A class index and its score.
 struct TopClass {
   int64_t index = 0;
   float score = 0;
 };
-// The `count` highest of `size` scores, ties by index.
+// Returns the `count` highest of `size` scores, highest first. Ties are ordered by index.
 std::vector<TopClass> TopClasses(const float* scores, int64_t size, int64_t count);
 
 struct OutputOptions {
   std::vector<std::string> labels;
-  int64_t top = 0;  // classes to print of each row; 0: the values
+  int64_t top = 0;  // number of classes to print per row; 0 prints the values
 };
-// Of --labels and --top.
+// Reads --labels and --top.
 OutputOptions OutputOptionsOf(const CommandLine& line);
 
-// The blob itself, or `copy` with its tensor when that is not in the CPU's memory.
+// Returns `blob`, or `copy` with a CPU copy of its tensor if that is on another device.
 const Blob& OnCpu(const Blob& blob, Blob* copy);
 
-// "name  float [1, 1000]" and under it classes or values.
+// Prints "name  float [1, 1000]", and the classes or values below it.
 void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  size_t name_width);
-// One object: name, type, dims, and values, or classes.
+// Writes one JSON object: name, type, dims, and the values or classes.
 void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  JsonWriter* json);
 
-// Blob names to files below `folder`: NAME.npy with _ for what is not in [A-Za-z0-9._-]. THROWS
-// UsageError when two names would share one.
+// Maps blob names to files in `folder`: NAME.npy, with _ for characters outside [A-Za-z0-9._-].
+// THROWS UsageError if two names map to the same file.
 std::map<std::string, std::string> OutputFiles(const std::string& folder,
                                                const std::vector<std::string>& names);
 
-// Makes the folder that `file` is to lie in. THROWS when it cannot.
+// Creates the parent folder of `file`. THROWS if it cannot.
 void MakeFolderOf(const std::string& file);
 
-// Saves the tensor, making the folder where it is missing. THROWS when the blob holds none.
+// Saves the blob's tensor and creates the folder if needed. THROWS if the blob contains no tensor.
 void SaveOutput(const std::string& file, const std::string& name, const Blob& blob);
 
 }  // namespace caffe2rt

@@ -1,11 +1,16 @@
 #pragma once
-// The demo: pictures of stripes, and a net that tells their direction.
+// The demo: images of stripes, and a net that classifies their direction.
 //
-// The pictures are drawn by this program, and the net's weights follow from a formula (Gabor
-// filters; Daugman 1985), so nothing in the demo comes from elsewhere:
-//   data [N, 3, H, W] (RGB, 0..255) -> Conv 9x9 stride 2: grey, and for each direction an even and
-//   an odd filter, each with both signs -> Relu -> AveragePool (global) -> FC: the sum over the
-//   four responses of a direction -> Softmax [N, 4]
+// This program draws the images, and the net's weights follow from a formula (Gabor filters;
+// Daugman 1985), so the demo needs no external data. The net:
+//
+//   data [N, 3, H, W] (RGB, 0..255)
+//   -> Conv 9x9 stride 2: converts to grey and applies, for each direction, an even and an odd
+//      filter, each with both signs
+//   -> Relu
+//   -> AveragePool (global)
+//   -> FC: the sum of the four responses of each direction
+//   -> Softmax [N, 4]
 
 #include <cstdint>
 #include <string>
@@ -16,17 +21,17 @@
 namespace caffe2rt::demo {
 
 inline constexpr int kDirections = 4;
-inline constexpr int kPictureSize = 64;  // pixels, both ways
+inline constexpr int kPictureSize = 64;  // width and height in pixels
 
-// In the order of the net's output.
+// The names of the directions, in the order of the net's output.
 const std::vector<std::string>& DirectionNames();
 
 struct Picture {
   int direction = 0;
   std::vector<uint8_t> rgb;  // [kPictureSize, kPictureSize, 3]
 };
-// Stripes of random width, phase, colours and slight tilt, with noise; the same picture for the
-// same seed everywhere.
+// Draws stripes of random width, phase, colours and slight tilt, with noise. The same seed gives
+// the same image on every machine.
 Picture DrawStripes(int direction, uint32_t seed);
 
 NetDef StripesInitNet();

@@ -1,6 +1,6 @@
 #pragma once
-// FileAccess decides which files the operators of a net may open: Load, Save, Print with to_file, and
-// others.
+// FileAccess decides which files the operators of a net (Load, Save, Print with to_file, ...) may
+// open.
 //
 //   ws.SetFileAccess(FileAccess::Below({"models/"}));
 //   const std::string path = ws.file_access().CheckRead(name);  // THROWS if it is not allowed
