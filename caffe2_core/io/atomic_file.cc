@@ -64,7 +64,7 @@ AtomicFile::~AtomicFile() {
     try {
       if (!failed_) Flush();
     } catch (...) {
-      // A destructor cannot report; who needs to know calls Commit.
+      // A destructor cannot report errors; callers that need them call Commit.
     }
   } else if (!temporary_path_.empty()) {
     (void)unlink(temporary_path_.c_str());
@@ -105,7 +105,7 @@ void AtomicFile::Commit() {
   if (!internal::Sync(file_)) Fail("sync");
   Rename();
   committed_ = true;
-  (void)flock(file_.get(), LOCK_UN);  // it is no temporary any more
+  (void)flock(file_.get(), LOCK_UN);  // it is no longer a temporary
   internal::SyncFolder(internal::FolderOf(path_));
 }
 

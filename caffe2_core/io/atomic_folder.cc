@@ -57,7 +57,7 @@ void AtomicFolder::SyncFiles() const {
 void AtomicFolder::Commit() {
   if (committed_) return;
   SyncFiles();
-  // Replaces an empty folder, nothing else.
+  // rename replaces an empty folder and nothing else.
   const bool renamed = rename(temporary_.path.c_str(), path_.c_str()) == 0;
   const int error = errno;
   const bool exists = error == ENOTEMPTY || error == EEXIST || error == ENOTDIR;

@@ -32,8 +32,8 @@ class StringDeserializer : public BlobDeserializerBase {
   }
 };
 
-// A reader is written as where it reads, and opened again there, where the policy in force allows
-// it.
+// A reader is serialized as its database and position, and reopened there if the current policy
+// allows it.
 class DBReaderSerializer : public BlobSerializerBase {
  public:
   void Serialize(const void* object, TypeMeta, const std::string& name,
@@ -57,8 +57,8 @@ class DBReaderDeserializer : public BlobDeserializerBase {
   }
 };
 
-// A record may hold records (tensors of elements that are no numbers); a file must not nest them
-// without bound.
+// A record may contain records (a tensor whose elements are objects). A file must not nest them
+// without limit.
 class NestingGuard {
  public:
   NestingGuard() {
@@ -106,7 +106,7 @@ BlobSerializerRegistryType& BlobSerializerRegistry() {
 BlobDeserializerRegistryType& BlobDeserializerRegistry() {
   static BlobDeserializerRegistryType& registry = [&]() -> BlobDeserializerRegistryType& {
     auto& built = *new BlobDeserializerRegistryType("deserializer");
-    // Older writers put the device into the name; device_detail says it in any case.
+    // Older writers include the device in the type name; device_detail names it in any case.
     for (const char* type : {kTensorBlobType, "TensorCPU", "TensorCUDA"}) {
       built.Register(
           type, [] { return std::make_unique<TensorDeserializer>(); }, __FILE__);

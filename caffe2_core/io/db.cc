@@ -46,7 +46,7 @@ bool DBExists(const std::string& type, const std::string& source) try {
   try {
     return CreateDB(type, source, READ) != nullptr;
   } catch (const OutOfMemory&) {
-    throw;  // nothing is known then, and a caller might overwrite what is there
+    throw;  // the answer is unknown, and a caller might overwrite an existing database
   } catch (const EnforceNotMet&) {
     return false;
   }

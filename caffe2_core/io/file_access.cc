@@ -16,14 +16,15 @@ namespace {
 
 thread_local const FileAccess* t_scope = nullptr;
 
-// The absolute path without links and dots. The end of it that does not exist is kept as it is: it
-// can hold no link. Returns what is wrong, or "".
+// Sets `resolved` to the absolute path without symbolic links, "." and "..". A trailing part that
+// does not exist is appended unchanged, since it cannot contain links. Returns a description of the
+// problem, or "".
 std::string Resolve(const std::string& path, std::string* resolved) {
   if (path.empty()) return "its name is empty";
   if (path.find('\0') != std::string::npos) return "its name has a null character";
   std::string existing = path, missing;
   while (true) {
-    // With a slash behind it, lstat would look behind a link.
+    // With a trailing slash, lstat would follow a link.
     while (existing.size() > 1 && existing.ends_with('/')) existing.pop_back();
     const std::unique_ptr<char, decltype(&std::free)> real(
         realpath(existing.empty() ? "." : existing.c_str(), nullptr), &std::free);
@@ -47,7 +48,7 @@ std::string Resolve(const std::string& path, std::string* resolved) {
   }
 }
 
-// "" for a regular file and a folder.
+// Returns "" for a regular file or a folder, else a description of the problem.
 std::string KindProblem(mode_t mode) {
   if (S_ISREG(mode) || S_ISDIR(mode)) return "";
   const char* kind = S_ISFIFO(mode)                   ? "a pipe"
@@ -85,7 +86,7 @@ std::string FileAccess::Check(const std::string& path, Purpose purpose) const {
   std::string resolved;
   const std::string problem =
       is_off() ? "nets may access no files here" : FindProblem(path, purpose, &resolved);
-  // A path that cannot be resolved is none under any policy.
+  // No policy allows a path that cannot be resolved, so the remedy would not help.
   const bool may_help = is_off() || !resolved.empty();
   CAFFE_ENFORCE(problem.empty(), "a net may not ", purpose == Purpose::kRead ? "read" : "write",
                 " \"", path, "\": ", problem, may_help ? "; " + remedy_ : "");
@@ -117,7 +118,7 @@ std::string FileAccess::FindProblem(const std::string& path, Purpose purpose,
   return KindProblem(info.st_mode);
 }
 
-// Databases are folders of files, which LevelDB and LMDB open by name, through links.
+// A database is a folder of files that LevelDB and LMDB open by name, following links.
 std::string FileAccess::FindProblemInFolder(const std::string& folder, Purpose purpose) const {
   namespace fs = std::filesystem;
   std::error_code error;

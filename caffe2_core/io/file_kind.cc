@@ -85,8 +85,8 @@ FileKindResult DetectByMagic(std::string_view begin) {
   return {};
 }
 
-// The size of the record {int32 key size, int32 value size, key, value} that starts with `header`;
-// 0 when it is none.
+// The size of the record {int32 key size, int32 value size, key, value} that starts with `header`,
+// or 0 if it is not a record.
 int64_t MiniDBRecordSize(std::string_view header) {
   int32_t sizes[2];
   if (header.size() < sizeof(sizes)) return 0;
@@ -95,7 +95,8 @@ int64_t MiniDBRecordSize(std::string_view header) {
   return int64_t{8} + sizes[0] + sizes[1];
 }
 
-// Follows the records from header to header, which `read_header` gets by offset.
+// Walks the records from header to header. `read_header` returns the 8 bytes of the header at an
+// offset.
 FileKindResult DetectMiniDB(std::string_view begin, int64_t size,
                             const std::function<std::string(int64_t)>& read_header) {
   const int64_t first = MiniDBRecordSize(begin);

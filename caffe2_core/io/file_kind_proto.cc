@@ -22,7 +22,7 @@ bool HasField(const WireMessage& message, uint32_t number) {
   return false;
 }
 
-// Number of submessages in `number`; `each` must hold for all of them, or the result is -1.
+// The number of submessages in field `number`, or -1 if `each` is false for one of them.
 template <class Predicate>
 int64_t CountAll(const WireMessage& message, uint32_t number, Predicate each) {
   WireReader reader(message);
@@ -44,8 +44,8 @@ int64_t Operators(const WireMessage& net) {
   return CountAll(net, NetDef::kOpFieldNumber, HasOperatorType);
 }
 
-// A tensor names its type or its shape, and only a DOUBLE has double_data (where ONNX has
-// raw_data).
+// A tensor has a type, or dims and data. Only a DOUBLE has double_data (field 9, which is raw_data
+// in ONNX).
 bool IsTensor(const WireMessage& message) {
   WireReader reader(message);
   WireField field;
@@ -111,7 +111,7 @@ bool IsOnnxModel(const WireMessage& message) {
   return reader.ok() && version && graph;
 }
 
-// dims 1, data_type 2, name 8, raw_data 9 and no field that only Caffe2's TensorProto has.
+// Fields of ONNX's TensorProto: dims 1, data_type 2, name 8, raw_data 9; no field above 14.
 bool IsOnnxTensor(const WireMessage& message) {
   WireReader reader(message);
   WireField field;
@@ -145,7 +145,8 @@ bool HasPrintable(const WireMessage& message, uint32_t number) {
   return false;
 }
 
-// Layers are field 100 (type 2) or, older, field 2 (name 4, type 5 as a number).
+// Layers are in field 100 (type in field 2), or in field 2 in the older format (name in field 4,
+// type as a number in field 5).
 bool IsCaffeModel(const WireMessage& message) {
   WireReader reader(message);
   WireField field;
@@ -164,7 +165,8 @@ bool IsCaffeModel(const WireMessage& message) {
   return reader.ok() && layers;
 }
 
-// num, channels, height, width as fields 1 to 4 and as many floats in field 5.
+// Four dimensions (num, channels, height, width) in fields 1 to 4, or a shape in field 7, and the
+// floats in field 5.
 bool IsCaffeBlob(const WireMessage& message) {
   WireReader reader(message);
   WireField field;
@@ -190,7 +192,7 @@ FileKindResult DetectBinaryKind(const WireMessage& message) {
   if (IsOnnxModel(message)) return Found(FileKind::kOnnxModel, "has ONNX's version and graph");
   if (IsCaffeModel(message)) return Found(FileKind::kCaffeModel, "has Caffe's layers");
   if (IsCaffeBlob(message)) return Found(FileKind::kCaffeBlob, "has the fields of Caffe's blob");
-  // Written by a later version, or with somebody's own fields.
+  // The file was written by a later version, or with custom fields.
   if (FileKindResult found = DetectCaffe2(message, UnknownFields::kAllowed);
       found.kind != FileKind::kUnknown && !found.weak) {
     return found;

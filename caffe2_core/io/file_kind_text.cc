@@ -11,13 +11,12 @@ namespace {
 
 bool IsNumberSign(char c) { return c == '.' || c == '+' || c == '-'; }
 
-// The names of the fields outside of any braces, in order. Stops where the text cannot be a proto:
-// at a closing brace too many, and where a field name is followed by neither a colon nor a brace
-// (prose).
+// The names of the fields outside any braces, in order. Stops where the text cannot be a proto: at
+// an unbalanced closing brace, and at a field name followed by neither a colon nor a brace (prose).
 std::vector<std::string_view> TopLevelNames(std::string_view text) {
   std::vector<std::string_view> names;
   std::string_view name;
-  bool value = false;  // behind a colon
+  bool value = false;  // after a colon
   int depth = 0;
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
@@ -56,7 +55,7 @@ struct StrongName {
   FileKind kind;
 };
 
-// Fields that only one kind has at its top level.
+// Names of top-level fields that only one kind of file has.
 constexpr StrongName kStrongNames[] = {
     {"op", FileKind::kNetDef},
     {"network", FileKind::kPlanDef},

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
 
-// Where an output pixel falls between two input pixels.
+// The position of an output pixel between two input pixels.
 struct Sample {
   int low, high;
   float weight;  // of `high`
@@ -37,7 +37,6 @@ float ChannelValue(const std::vector<float>& values, int channel) {
   return values.size() == 1 ? values[0] : values[static_cast<size_t>(channel)];
 }
 
-// Of red, green and blue.
 int Luma(const uint8_t* rgb) { return (299 * rgb[0] + 587 * rgb[1] + 114 * rgb[2] + 500) / 1000; }
 
 }  // namespace

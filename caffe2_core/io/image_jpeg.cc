@@ -16,7 +16,7 @@
 namespace caffe2rt::internal {
 namespace {
 
-// What the callbacks of libjpeg reach through its error and progress pointers.
+// State that libjpeg's callbacks access through client_data.
 struct JpegReader {
   jpeg_decompress_struct info;
   jpeg_error_mgr errors;
@@ -35,8 +35,8 @@ JpegReader* ReaderOf(j_common_ptr info) { return static_cast<JpegReader*>(info->
   std::longjmp(reader->leave, 1);
 }
 
-// Warnings are levels below zero. Most damage is shown as noise; an early end, which libjpeg would
-// fill with grey, is not.
+// Warnings have levels below zero. Most damage only shows as noise in the image. A premature end,
+// which libjpeg would fill with grey, is an error.
 void OnMessage(j_common_ptr info, int level) {
   if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) OnError(info);
 }
@@ -51,8 +51,8 @@ void OnProgress(j_common_ptr info) {
   }
 }
 
-// The steps between which C++ may throw; each returns false after an error. No object with a
-// destructor lives in them.
+// ReadHeader and ReadRows call libjpeg and return false after an error. C++ may throw only between
+// them; no object with a destructor lives in them, because an error leaves them by longjmp.
 bool ReadHeader(JpegReader* reader, std::string_view bytes) {
   if (setjmp(reader->leave) != 0) return false;
   jpeg_create_decompress(&reader->info);
@@ -68,10 +68,11 @@ bool ReadHeader(JpegReader* reader, std::string_view bytes) {
   return true;
 }
 
-// What libjpeg takes from malloc: all coefficients, of 16 bits, when they come in several scans.
+// The memory that libjpeg allocates with malloc: all 16-bit coefficients of an image with several
+// scans. An upper bound.
 size_t CoefficientBytes(const JpegReader& reader) {
   if (!reader.has_several_scans) return 0;
-  constexpr size_t kLargestUnit = 32;  // pixels; four blocks of 8
+  constexpr size_t kLargestUnit = 32;  // pixels per side: up to four blocks of 8
   const auto padded = [](size_t side) { return (side / kLargestUnit + 1) * kLargestUnit; };
   return padded(reader.info.image_width) * padded(reader.info.image_height) *
          static_cast<size_t>(reader.info.num_components) * sizeof(JCOEF);
@@ -87,7 +88,7 @@ bool ReadRows(JpegReader* reader, unsigned char* pixels, size_t stride) {
   return true;
 }
 
-// Adobe's files hold the inverse of ink; others ink itself.
+// Files written by Adobe programs store inverted ink values; others store the ink values.
 void CmykToRgb(const std::vector<uint8_t>& cmyk, bool inverted, Image* image) {
   for (size_t i = 0; i < image->rgb.size() / 3; ++i) {
     const auto paper = [&](size_t k) { return inverted ? cmyk[i * 4 + k] : 255 - cmyk[i * 4 + k]; };

@@ -15,13 +15,13 @@ namespace caffe2rt {
 namespace internal {
 namespace {
 
-constexpr size_t kMaxChunkBytes = 8 << 20;  // of text and profiles, which are not used
+constexpr size_t kMaxChunkBytes = 8 << 20;  // of text and profiles, which are unused
 
-// What the callbacks of libpng reach.
+// State that libpng's callbacks access.
 struct PngReader {
   png_structp png = nullptr;
   png_infop info = nullptr;
-  const char* next = nullptr;  // of what is left of the file
+  const char* next = nullptr;  // the unread rest of the file
   size_t left = 0;
   char message[200] = "";
 };
@@ -41,15 +41,16 @@ void ReadBytes(png_structp png, png_bytep to, size_t count) {
   reader->left -= count;
 }
 
-// The steps between which C++ may throw; each returns false after an error. No object with a
-// destructor lives in them.
+// ReadHeader, PrepareRows and ReadRows call libpng and return false after an error. C++ may throw
+// only between them; no object with a destructor lives in them, because an error leaves them by
+// longjmp.
 bool ReadHeader(PngReader* reader) {
   if (setjmp(png_jmpbuf(reader->png)) != 0) return false;
   png_set_read_fn(reader->png, reader, ReadBytes);
   png_set_user_limits(reader->png, 1000000, 1000000);
   png_set_chunk_malloc_max(reader->png, kMaxChunkBytes);
-  // Text and profiles are skipped, not inflated: none of them is used. All chunks but those of the
-  // pixels, the palette and its transparency.
+  // Skip text and profiles instead of inflating them, since none are used: all chunks except
+  // pixels, palette and transparency.
   png_set_keep_unknown_chunks(reader->png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(reader->png, reader->info);
   return true;

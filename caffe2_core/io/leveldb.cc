@@ -1,5 +1,5 @@
-// leveldb: a folder of Google's LevelDB. READ goes through an environment that changes nothing on
-// the disk. A new database is built beside its target and put in place by the first Commit.
+// leveldb: a folder of Google's LevelDB. READ uses an environment that changes nothing on disk. A
+// new database is built next to its target and renamed into place by the first Commit.
 #include <leveldb/cache.h>
 #include <leveldb/db.h>
 #include <leveldb/write_batch.h>
@@ -22,11 +22,12 @@ namespace {
 constexpr size_t kBlockBytes = 65536;
 constexpr size_t kWriteBufferBytes = 268435456;
 constexpr int kMaxOpenFiles = 100;
-// A batch of this size is written at once while nobody can see it, so that the transaction of a
-// whole model does not hold it twice.
+// While the database is not yet visible, a batch of this size is written immediately, so that a
+// transaction with a whole model does not hold the model twice.
 constexpr size_t kMaxBatchBytes = 64 << 20;
 
-// What LevelDB throws as std::bad_alloc for a size from a damaged file becomes our error.
+// Rethrows exceptions from LevelDB, such as std::bad_alloc for a size read from a damaged file, as
+// EnforceNotMet.
 template <class Function>
 auto Guarded(const std::string& path, Function function) {
   try {
@@ -62,8 +63,8 @@ bool ReadVarint(std::string_view* bytes, uint64_t* value) {
   return false;
 }
 
-// A table's footer has no checksum, and LevelDB allocates the sizes that stand in it: two handles
-// {offset, size} of blocks, padding, magic number.
+// A table's footer has no checksum, and LevelDB allocates the sizes stored in it. It consists of
+// two block handles {offset, size}, padding and a magic number.
 void CheckTableFooter(const std::string& path) {
   constexpr int64_t kFooterBytes = 48;
   constexpr uint64_t kBlockTrailerBytes = 5;
@@ -84,8 +85,8 @@ void CheckTableFooter(const std::string& path) {
   }
 }
 
-// Checks the tables that are opened. Those that a killed process left half-written are not: no
-// manifest names them.
+// Checks tables when they are opened. Tables left half-written by a killed process are never
+// opened, because no manifest names them.
 class CheckedEnv final : public leveldb::EnvWrapper {
  public:
   CheckedEnv() : EnvWrapper(leveldb::Env::Default()) {}
@@ -144,7 +145,7 @@ class LevelDBCursor final : public Cursor {
   std::unique_ptr<leveldb::Iterator> iterator_;
 };
 
-// An open database that is written to, at first in a temporary folder when it is new.
+// A database open for writing, in a temporary folder if it is new and not yet committed.
 class LevelDBWriter {
  public:
   LevelDBWriter(const std::string& path, Mode mode) : path_(path) {
@@ -156,7 +157,8 @@ class LevelDBWriter {
   }
 
   bool is_visible() const { return new_folder_ == nullptr; }
-  // Nothing more is written, and what is not visible now never will be.
+  // After this call nothing more is written, and a database that is not visible yet never becomes
+  // visible.
   void Fail() { failed_ = true; }
   bool failed() const { return failed_; }
 
@@ -170,7 +172,7 @@ class LevelDBWriter {
     try {
       status = db_->Write(options, batch);
     } catch (const std::bad_alloc&) {
-      (void)db_.release();  // given up, see LevelDB::LevelDB
+      (void)db_.release();  // leaked, see LevelDB::LevelDB
       throw;
     }
     Check(status, "write", path_);
@@ -181,7 +183,7 @@ class LevelDBWriter {
     if (is_visible()) return;
     CheckNotFailed();
     failed_ = true;
-    db_.reset();  // it opens its files by their paths
+    db_.reset();  // LevelDB opens its files by path
     new_folder_->Commit();
     new_folder_.reset();
     failed_ = false;
@@ -206,7 +208,8 @@ class LevelDBWriter {
   const std::string path_;
   CheckedEnv env_;
   std::unique_ptr<AtomicFolder> new_folder_;  // null when the database is visible
-  // Null from MakeVisible to the next write. Behind its folder, before which it goes.
+  // Null between MakeVisible and the next write. Declared after new_folder_, so that it is
+  // destroyed first.
   std::unique_ptr<leveldb::DB> db_;
   bool failed_ = false;
 };
@@ -215,7 +218,7 @@ class LevelDBTransaction final : public Transaction {
  public:
   explicit LevelDBTransaction(LevelDBWriter* writer) : writer_(writer) {}
   ~LevelDBTransaction() override {
-    // A part of it may have been written.
+    // Part of the transaction may already be written.
     if (unwinding_.Unwinding() && !writer_->is_visible()) writer_->Fail();
     internal::CommitInDestructor(this, unwinding_);
   }
@@ -253,8 +256,8 @@ class LevelDB final : public DB {
     leveldb::DB* opened = nullptr;
     Check(Guarded(source, [&] { return leveldb::DB::Open(options, source, &opened); }), "open",
           source);
-    // LevelDB knows no exceptions: after one its mutex is still locked, and closing would wait for
-    // it. Such a database is given up.
+    // LevelDB is not exception safe: after an exception its mutex is still locked, and closing the
+    // database would deadlock. Such a database is leaked.
     read_only_env_.SealForReading(opened);
     db_.reset(opened);
   }
@@ -277,7 +280,7 @@ class LevelDB final : public DB {
     try {
       return std::make_unique<LevelDBCursor>(db_.get(), path_);
     } catch (const std::bad_alloc&) {
-      (void)db_.release();  // given up, as in the constructor
+      (void)db_.release();  // leaked, see the constructor
       throw;
     }
   }
@@ -290,7 +293,7 @@ class LevelDB final : public DB {
   const std::string path_;
   CheckedEnv env_;
   internal::LevelDBReadOnlyEnv read_only_env_{&env_};
-  std::unique_ptr<leveldb::DB> db_;  // for READ; behind the environments: it goes first
+  std::unique_ptr<leveldb::DB> db_;  // for READ; after the environments: it is destroyed first
   std::unique_ptr<LevelDBWriter> writer_;
   const internal::UnwindingDetector unwinding_;
 };

@@ -87,8 +87,7 @@ class NoLogger final : public leveldb::Logger {
 
 void LevelDBReadOnlyEnv::SealForReading(leveldb::DB* db) {
   *sealed_ = true;
-  // A write whose sync fails is recorded by LevelDB as the error after which nothing runs in the
-  // background.
+  // LevelDB records a failed sync of a write as an error, after which it starts no background work.
   leveldb::WriteOptions options;
   options.sync = true;
   leveldb::WriteBatch nothing;
@@ -98,7 +97,8 @@ void LevelDBReadOnlyEnv::SealForReading(leveldb::DB* db) {
     const std::lock_guard<std::mutex> lock(mutex_);
     scheduled.swap(scheduled_);
   }
-  // What was scheduled while opening finds that error, and tells LevelDB that it is over.
+  // Run the work scheduled during opening: it finds the error, and signals LevelDB that it has
+  // finished.
   for (const auto& [function, argument] : scheduled) function(argument);
 }
 
@@ -212,7 +212,7 @@ Status LevelDBReadOnlyEnv::GetFileSize(const std::string& path, uint64_t* size) 
 Status LevelDBReadOnlyEnv::RenameFile(const std::string& from, const std::string& to) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto it = written_.find(from);
-  if (it == written_.end()) return Status::OK();  // the old info log, which nobody reads
+  if (it == written_.end()) return Status::OK();  // the old info log, which is never read
   written_[to] = it->second;
   written_.erase(from);
   removed_.erase(to);

@@ -1,6 +1,7 @@
-// lmdb: a folder of Symas' LMDB, the unnamed main database. READ uses a checked reader of our own,
-// writing uses liblmdb, which opens an existing file only after that reader went through all of it.
-// A new database is built beside its target and put in place by the first Commit.
+// lmdb: a folder of Symas' LMDB; only the unnamed main database is used. READ uses the library's
+// own checked reader. Writing uses liblmdb, which opens an existing file only after that reader has
+// checked all of it. A new database is built next to its target and renamed into place by the first
+// Commit.
 #include <lmdb.h>
 #include <sys/stat.h>
 
@@ -17,8 +18,8 @@ namespace caffe2rt {
 namespace db {
 namespace {
 
-// Address space for the file to grow in; nothing is allocated. Halved where the process may not
-// have so much.
+// Address space into which the file can grow; no memory is allocated. Halved until the process is
+// allowed to reserve it.
 constexpr size_t kMapBytes = size_t{1} << 40;
 constexpr size_t kLeastMapBytes = size_t{1} << 30;
 
@@ -64,7 +65,7 @@ struct CloseEnvironment {
 };
 using Environment = std::unique_ptr<MDB_env, CloseEnvironment>;
 
-// liblmdb's assertions become errors in place of aborts.
+// Turns liblmdb's assertion failures into exceptions instead of aborts.
 void ThrowAssertion(MDB_env*, const char* text) {
   CAFFE_THROW("liblmdb finds its database damaged: ", text);
 }
@@ -83,7 +84,7 @@ Environment OpenForWriting(const std::string& folder, const std::string& path) {
   }
 }
 
-// A database that is written to, at first in a temporary folder when it is new.
+// A database open for writing, in a temporary folder if it is new and not yet committed.
 class LMDBWriter {
  public:
   LMDBWriter(const std::string& path, Mode mode) : path_(path) {
@@ -105,13 +106,14 @@ class LMDBWriter {
   const std::string& path() const { return path_; }
   MDB_env* environment() const { return environment_.get(); }
   bool is_visible() const { return new_folder_ == nullptr; }
-  // What is not visible now never will be.
+  // After this call a database that is not visible yet never becomes visible.
   void Fail() { failed_ = true; }
   bool failed() const { return failed_; }
-  // After a failed assertion the environment is in no state to be used or closed: it is left alone.
+  // After a failed assertion the environment can be neither used nor closed safely, so it is
+  // leaked.
   void Abandon() { failed_ = abandoned_ = true; }
 
-  // The environment stays open: liblmdb opens its files once.
+  // The environment stays open, because liblmdb opens its files only once.
   void MakeVisible() {
     if (is_visible()) return;
     CAFFE_ENFORCE(!failed_, "a write to lmdb \"", path_, "\" failed before, nothing is committed");
@@ -124,7 +126,7 @@ class LMDBWriter {
  private:
   const std::string path_;
   std::unique_ptr<AtomicFolder> new_folder_;  // null when the database is visible
-  Environment environment_;                   // behind its folder, before which it goes
+  Environment environment_;                   // after its folder: it is destroyed first
   bool failed_ = false;
   bool abandoned_ = false;
 };
@@ -134,13 +136,13 @@ class LMDBTransaction final : public Transaction {
   explicit LMDBTransaction(LMDBWriter* writer) : writer_(writer), path_(writer->path()) { Begin(); }
   ~LMDBTransaction() override {
     if (unwinding_.Unwinding()) writer_->Fail();
-    if (transaction_ == nullptr) return;  // it was committed, or the failure was reported
+    if (transaction_ == nullptr) return;  // committed, or the failure was reported
     internal::CommitInDestructor(this, unwinding_);
     if (transaction_ != nullptr) mdb_txn_abort(transaction_);
   }
   void Put(const std::string& key, const std::string& value) override {
     CheckNotFailed();
-    if (transaction_ == nullptr) Begin();  // not at the commit: it holds the lock of writers
+    if (transaction_ == nullptr) Begin();  // not in Commit: a transaction holds the writer lock
     MDB_val mdb_key{key.size(), const_cast<char*>(key.data())};
     MDB_val mdb_value{value.size(), const_cast<char*>(value.data())};
     Check(Guarded([&] { return mdb_put(transaction_, tree_, &mdb_key, &mdb_value, 0); }), "write",
@@ -148,12 +150,12 @@ class LMDBTransaction final : public Transaction {
   }
   void Commit() override {
     CheckNotFailed();
-    if (transaction_ == nullptr) return;  // nothing came since the last commit
+    if (transaction_ == nullptr) return;  // nothing was put since the last commit
     failed_ = true;
     const int result =
         Guarded([&] { return mdb_txn_commit(std::exchange(transaction_, nullptr)); });
     if (result != MDB_SUCCESS) writer_->Fail();
-    // liblmdb's error for a write that was cut short.
+    // liblmdb reports a short write as EIO.
     CAFFE_ENFORCE(result != EIO, "cannot commit to lmdb \"", path_, "\": ", mdb_strerror(EIO),
                   ", or no space left on the device, or a limit on the size of files");
     Check(result, "commit to", path_);

@@ -1,4 +1,4 @@
-// CheckLmdbFile of lmdb_file.h: what liblmdb takes for granted in a file that it opens for writing.
+// CheckLmdbFile of lmdb_file.h: checks what liblmdb assumes of a file that it opens for writing.
 #include <cstring>
 
 #include "caffe2_core/io/lmdb_file.h"
@@ -14,13 +14,14 @@ uint64_t LoadNumber(const char* from) {
   return value;
 }
 
-// That no page is used twice, and that the keys of a tree rise: what liblmdb relies on.
+// Checks the invariants that liblmdb relies on: no page is used twice, and the keys of a tree are
+// in ascending order. Costs one bit per allocated page, and a read of every tree page.
 class LmdbChecker {
  public:
   explicit LmdbChecker(const std::string& source) : file_(source) {}
 
   void Check() {
-    // Pages that were freed before they were written may lie behind the end of the file.
+    // Pages that were freed before being written may lie beyond the end of the file.
     Expect(file_.allocated_pages() <= file_.page_count() + kMaxUnwrittenPages,
            "its last page is far behind its end");
     used_.resize(file_.allocated_pages(), false);
@@ -66,7 +67,7 @@ class LmdbChecker {
            LoadNumber(a.data()) < LoadNumber(b.data());
   }
 
-  // The value: a count and as many page numbers, falling.
+  // The value is a count, followed by that many page numbers in descending order.
   void CheckFreePages(const LmdbPosition& entry) {
     const std::string list = entry.value();
     Expect(entry.key().size() == sizeof(uint64_t) && list.size() >= sizeof(uint64_t) &&

@@ -19,7 +19,7 @@ constexpr size_t kNodeHeaderBytes = 8;
 constexpr size_t kMetaBytes = 136;
 constexpr size_t kMinPageBytes = 512;
 constexpr size_t kMaxPageBytes = 65536;
-constexpr int kMaxDepth = 32;  // of liblmdb's cursors as well
+constexpr int kMaxDepth = 32;  // as in liblmdb's cursors
 
 constexpr uint16_t kBranch = 0x01;
 constexpr uint16_t kLeaf = 0x02;
@@ -79,7 +79,8 @@ bool Fits(const Node& node, bool branch) {
   return (node.flags() & kBigValue) != 0 ? room >= sizeof(uint64_t) : room >= node.value_size();
 }
 
-// The user names the folder, but maybe not who filled it: a pipe in it would be waited for.
+// The path of the data file. The folder may come from an untrusted source: opening a pipe in it
+// would block.
 std::string DataPath(const std::string& source) {
   struct stat info;
   if (stat(source.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return source;
@@ -95,7 +96,7 @@ LmdbFile::LmdbFile(const std::string& source)
     : path_(DataPath(source)), file_(OpenForReading(path_)), file_bytes_(FileSize(file_, path_)) {
   uint64_t transaction = 0;
   if (!ReadMeta(0, &transaction)) ThrowDamaged("its first page has no meta of LMDB version 1");
-  // Leaves the first one in place when the second is damaged or older.
+  // If the second meta is damaged or older, the first one stays in use.
   (void)ReadMeta(static_cast<int64_t>(page_bytes_), &transaction);
 }
 
@@ -183,8 +184,9 @@ void LmdbPosition::Descend(std::string_view key, bool guided) {
     const int count = NodeCount(level.page);
     const bool branch = IsBranch(level.page);
     if (guided) {
-      // In a branch the last child whose key is not above; its first key stands for everything
-      // below.
+      // In a branch, take the last child whose key is not greater than `key`; the key of its first
+      // child counts as smaller than all others. In a leaf, take the first entry that is not less
+      // than `key`.
       int index = branch ? 1 : 0;
       while (index < count && (branch ? NodeAt(level.page, index).key() <= key
                                       : NodeAt(level.page, index).key() < key)) {

@@ -1,10 +1,10 @@
-// minidb: a file of records {int32 key size, int32 value size, key, value}, native byte order,
-// nothing before or behind.
+// minidb: a file of records {int32 key size, int32 value size, key, value} in native byte order,
+// with nothing before or after them.
 //
-// NEW writes beside the file and puts it in place with the first Commit (or Close), so that a run
-// that fails or is killed leaves what was there; so does WRITE when there is no file. Otherwise a
-// commit appends to the file. Readers hold an offset each, so any number of them may read at a
-// time.
+// NEW writes a temporary file and renames it over the target at the first Commit (or Close), so
+// that a run that fails or is killed leaves the previous file. WRITE does the same if the file does
+// not exist; otherwise each commit appends to the file. Each cursor has its own offset, so any
+// number of cursors can read concurrently.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,7 +72,7 @@ class MiniDBCursor final : public Cursor {
   bool valid_ = false;
 };
 
-// Where records are written to.
+// The destination of the records written.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -80,8 +80,8 @@ class Sink {
   virtual void Commit() = 0;
 };
 
-// Collects a transaction and appends it in one piece; takes a piece that did not fit on the disk
-// off again.
+// Collects a transaction and appends it in one piece. If the disk is full, truncates the file to
+// its previous size.
 class AppendSink final : public Sink {
  public:
   explicit AppendSink(const std::string& path)
@@ -116,8 +116,8 @@ class AppendSink final : public Sink {
   std::string pending_;
 };
 
-// Writes a new file up to the first commit, and appends to it afterwards: to this file, also when
-// another one has its name by then.
+// Writes a new file up to the first commit and appends to it afterwards, even if another file has
+// replaced it under its name by then.
 class NewFileSink final : public Sink {
  public:
   NewFileSink(const std::string& path, AtomicFile::Existing existing)
@@ -144,7 +144,7 @@ class MiniDBTransaction final : public Transaction {
  public:
   MiniDBTransaction(Sink* sink, bool* failed) : sink_(sink), failed_(failed) {}
   ~MiniDBTransaction() override {
-    if (unwinding_.Unwinding()) *failed_ = true;  // what was put so far is not to be seen
+    if (unwinding_.Unwinding()) *failed_ = true;  // records put so far must not become visible
     internal::CommitInDestructor(this, unwinding_);
   }
 

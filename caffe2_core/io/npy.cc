@@ -1,6 +1,6 @@
-// The format: "\x93NUMPY", version (major, minor), header size (uint16; uint32 from version 2), a
-// Python dict as text
-// {'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }, then the elements.
+// The format: "\x93NUMPY", version (major, minor), header size (uint16; uint32 from version 2), the
+// text of a Python dict, then the elements. The dict is, for example,
+//   {'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }
 #include "caffe2_core/io/npy.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Header {
 
 using internal::NpyElementType;
 
-// Reads the header's dict, which Python writes and a person may.
+// Parses the header's dict, which may also be written by hand.
 class HeaderParser {
  public:
   HeaderParser(std::string_view text, const std::string& subject)
@@ -154,7 +154,7 @@ const NpyElementType& TypeOf(const std::string& descr, const std::string& subjec
               ", want bool, integers or floating point");
 }
 
-// Bytes that each string of a tensor of strings takes in a file.
+// The width in bytes of each string of a tensor of strings in a file: that of the longest string.
 size_t StringWidth(const Tensor& tensor) {
   size_t width = 1;
   for (int64_t i = 0; i < tensor.numel(); ++i) {
@@ -216,8 +216,8 @@ Tensor ParseNpy(std::string_view bytes, const std::string& subject) try {
   const Header header = HeaderParser(bytes.substr(begin, size), subject).Parse();
   const NpyElementType& type = TypeOf(header.descr, subject);
   const std::string_view data = bytes.substr(begin + size);
-  // What shape and type ask for is judged in double: a header may ask for more than any integer
-  // holds.
+  // Compute the size in double, because the shape in a hostile header may overflow any integer
+  // type.
   double expected = static_cast<double>(type.file_bytes);
   for (const int64_t dim : header.shape) expected *= static_cast<double>(dim);
   CAFFE_ENFORCE(

@@ -15,7 +15,8 @@ uint16_t SwapBytes(uint16_t value) { return __builtin_bswap16(value); }
 uint32_t SwapBytes(uint32_t value) { return __builtin_bswap32(value); }
 uint64_t SwapBytes(uint64_t value) { return __builtin_bswap64(value); }
 
-// `File` has the bytes of an element of the file, `To` is bool, int64_t or as `File`.
+// Implements NpyElementType::store. `File` is an unsigned integer of the size of the file's
+// elements; `To` is bool, int64_t or `File`.
 template <class File, class To>
 void Store(const char* from, int64_t stride, int64_t count, bool swap, char* to,
            const std::string& subject) {
@@ -37,7 +38,8 @@ struct Axis {
   int64_t from_stride, to_stride;  // bytes
 };
 
-// The axes of more than one element: those of one would cost a step for each element.
+// The axes with more than one element. Axes of one element are dropped, since each would cost a
+// loop step per element.
 std::vector<Axis> AxesOf(const std::vector<int64_t>& shape, int64_t file_bytes, int64_t bytes) {
   std::vector<Axis> axes;
   for (const int64_t size : shape) {
@@ -54,9 +56,10 @@ std::vector<Axis> AxesOf(const std::vector<int64_t>& shape, int64_t file_bytes, 
   return axes;
 }
 
-// Copies between two orders of axes. A large block is cut in two, at the axis that is far from
-// dense in both orders or is the longest, so that a small block touches few cache lines, each of
-// which is fetched about once (Frigo et al. 1999, cache-oblivious transposition).
+// Copies between two orders of axes. A large block is split in half at the axis with the largest
+// Extent: the longest axis, or one with large strides in both orders. A small block then touches
+// few cache lines, and each line is fetched about once (Frigo et al. 1999, cache-oblivious
+// transposition).
 class Reorder {
  public:
   Reorder(const NpyElementType& type, bool swap, std::vector<Axis> axes, const std::string& subject)

@@ -1,12 +1,16 @@
-// ReadNpz of npy.h. A zip archive ends with a directory of its entries (and names its place in the
-// last bytes):
-//   end:   "PK\5\6", ..., at 10 entries u16, at 12 directory size u32, at 16 directory offset u32,
-//   at 20 comment size u16 entry: "PK\1\2", at 8 flags u16, 10 method u16, 16 crc u32, 20 packed
-//   u32, 24 unpacked u32, 28 name u16, 30 extra u16,
-//          32 comment u16, 42 offset of the local header u32, 46 name, extra
-//   local: "PK\3\4", at 26 name u16, 28 extra u16, 30 name, extra, data
-// Sizes of 0xffffffff stand in the entry's extra field 1 (zip64): unpacked, packed, offset, each
-// where it is needed.
+// ReadNpz of npy.h. A zip archive ends with a directory of its entries, and an end record with the
+// offset of the directory. The layout, with byte offsets and little-endian fields (name, extra and
+// comment with type u16 are sizes):
+//
+//   end:   "PK\5\6", 10 number of entries u16, 12 directory size u32, 16 directory offset u32,
+//          20 comment size u16
+//   entry: "PK\1\2", 8 flags u16, 10 method u16, 16 crc u32, 20 packed size u32,
+//          24 unpacked size u32, 28 name u16, 30 extra u16, 32 comment u16,
+//          42 offset of the local header u32, 46 name bytes, extra bytes, comment bytes
+//   local: "PK\3\4", 26 name u16, 28 extra u16, 30 name bytes, extra bytes, packed data
+//
+// If a packed size, unpacked size or offset is 0xffffffff, its value is in the entry's extra field
+// 1 (zip64), in the order unpacked, packed, offset; the other values are omitted there.
 #include <zlib.h>
 
 #include <algorithm>
@@ -27,9 +31,9 @@ constexpr size_t kEndBytes = 22;
 constexpr size_t kEntryBytes = 46;
 constexpr size_t kLocalBytes = 30;
 constexpr uint32_t kInZip64 = 0xffffffff;
-// What the entries of a small file may unpack to, and of a large one: zeros are packed 1030 to 1,
-// so that a bomb of some megabytes would unpack to gigabytes. Data of nets is seldom packed more
-// than 10 to 1.
+// Limits on the unpacked size: bytes for a small file, ratio to the file size for a large one.
+// Zeros deflate by 1030 to 1, so a bomb of a few megabytes would unpack to gigabytes. Tensors of
+// nets rarely deflate by more than 10 to 1.
 constexpr uint64_t kFreeBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxRatio = 100;
 
@@ -101,7 +105,7 @@ class ZipReader {
     return value;
   }
 
-  // Before anything is unpacked.
+  // Rejects decompression bombs before anything is unpacked.
   void CheckSizes(const std::vector<Entry>& entries) const {
     const uint64_t most = std::max<uint64_t>(kFreeBytes, kMaxRatio * bytes_.size());
     uint64_t total = 0;
@@ -114,7 +118,7 @@ class ZipReader {
     }
   }
 
-  // Entries that share packed bytes would let a small file unpack them many times.
+  // Entries that share packed bytes would make a small file unpack the same bytes many times.
   void CheckOverlap(const std::vector<Entry>& entries) const {
     std::vector<const Entry*> by_offset;
     for (const Entry& entry : entries) by_offset.push_back(&entry);

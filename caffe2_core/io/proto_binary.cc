@@ -19,7 +19,7 @@ using google::protobuf::io::CodedInputStream;
 constexpr int kReadBytes = 1 << 18;
 
 bool Parse(CodedInputStream* stream, Message* proto, std::string* reason) {
-  const google::protobuf::LogSilencer silence;  // debug builds print strings that are no UTF-8
+  const google::protobuf::LogSilencer silence;  // debug builds print strings that are not UTF-8
   stream->SetTotalBytesLimit(INT_MAX);
   stream->SetRecursionLimit(kMaxProtoNesting);
   if (!proto->MergePartialFromCodedStream(stream) || !stream->ConsumedEntireMessage()) {
@@ -51,7 +51,7 @@ bool ParseBinary(const FileDescriptor& file, Message* proto, std::string* reason
   google::protobuf::io::FileInputStream input(file.get(), kReadBytes);
   CodedInputStream stream(&input);
   if (!Parse(&stream, proto, reason)) return false;
-  // A read that failed looks like the end of the file.
+  // A failed read looks like the end of the file.
   *reason = "it cannot be read to its end";
   return input.GetErrno() == 0;
 }

@@ -23,7 +23,7 @@ namespace {
 
 using google::protobuf::Message;
 
-constexpr size_t kMaxErrorBytes = 500;  // protobuf's message repeats a name of the file
+constexpr size_t kMaxErrorBytes = 500;  // protobuf's message may repeat a long name from the file
 
 bool HasUnknownFields(const Message& proto) {
   return !proto.GetReflection()->GetUnknownFields(proto).empty();
@@ -39,8 +39,8 @@ std::string Subject(const std::string& subject, const Message& proto) {
               Shortened(error.message, kMaxErrorBytes));
 }
 
-// What a message that parsed evidently is instead; empty when it is what was wanted. Wire forms
-// overlap: a PlanDef parses as a NetDef of operators without type.
+// The description of the kind that a message evidently is instead of the wanted kind, or "". Wire
+// formats overlap: a PlanDef parses as a NetDef whose operators have no type.
 std::string OtherKind(std::string_view beginning, int64_t size, const Message& proto) {
   const FileKind wanted = FileKindOfMessage(proto.GetDescriptor()->name());
   if (wanted == FileKind::kUnknown) return "";
@@ -59,13 +59,13 @@ std::string OtherKind(std::string_view bytes, const Message& proto) {
   CAFFE_THROW(Subject(subject, proto), ": ", other.empty() ? reason : "it is " + other);
 }
 
-// Parses a large binary file while it is read, so that its bytes and the message are never in
-// memory together. False for every other file, and for one that does not hold what is wanted:
-// reading it whole says why.
+// Parses a large binary file as a stream, so that its bytes and the message are never in memory
+// together. Returns false for any other file, and for a file that does not contain a valid message
+// of this type; the caller then reads the whole file to report the reason.
 bool LoadLargeBinary(const std::string& path, Message* proto, ProtoKindCheck check) {
-  constexpr size_t kBeginningBytes = 1 << 20;  // all that DetectContentKind looks at
+  constexpr size_t kBeginningBytes = 1 << 20;  // all that DetectContentKind inspects
   struct stat info;
-  // Opening a pipe only to look at it would end it.
+  // Opening and closing a pipe only to inspect it would break it for its writer.
   if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   if (info.st_size < static_cast<off_t>(kBeginningBytes) || info.st_size > INT_MAX) return false;
   const FileDescriptor file = OpenForReading(path);
@@ -129,7 +129,7 @@ void ParseProto(std::string_view bytes, const std::string& subject, Message* pro
   }
   if (!ParseBinary(bytes, proto, &reason)) {
     TextError error;
-    // Text with a stray control character: name its place.
+    // Text with a stray control character: report its position.
     if (DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind == FileKind::kUnknown &&
         LooksLikeText(bytes.substr(0, 64)) && !ParseText(bytes, proto, &error)) {
       ThrowTextError(subject, *proto, error);

@@ -17,9 +17,9 @@ namespace {
 using google::protobuf::Message;
 
 constexpr std::string_view kOlderDeviceId = "cuda_gpu_id";
-constexpr std::string_view kDeviceId = "device_id  ";  // as long: columns stay right
+constexpr std::string_view kDeviceId = "device_id  ";  // padded, so that columns stay right
 
-// In one pass: the message may repeat a long name of the file.
+// Works in one pass, because the message may repeat a long name from the file.
 std::string WithoutPackage(std::string_view text) {
   constexpr std::string_view kPackage = "caffe2rt.";
   std::string result;
@@ -30,7 +30,7 @@ std::string WithoutPackage(std::string_view text) {
   return result += text;
 }
 
-// Keeps the first error, without our package name and the final stop.
+// Keeps the first error, without the package name and the final full stop.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   explicit FirstError(TextError* error) : error_(error) {}
@@ -45,8 +45,8 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   TextError* const error_;
 };
 
-// Where a string literal that opens at `at` ends: behind its closing quote, or at the end of its
-// line.
+// Returns the end of the string literal that begins at `at`: after its closing quote, or at the end
+// of the line.
 size_t SkipString(std::string_view text, size_t at) {
   const char quote = text[at++];
   while (at < text.size() && text[at] != quote && text[at] != '\n') {
@@ -55,8 +55,8 @@ size_t SkipString(std::string_view text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
-// The text with DeviceOption's older field name replaced where it is a word outside of strings and
-// comments.
+// Returns the text with DeviceOption's former field name replaced wherever it is a word outside
+// strings and comments.
 std::string WithTodaysNames(std::string_view text) {
   std::string result(text);
   size_t at = 0;
@@ -87,7 +87,8 @@ bool ParseTextOnce(std::string_view text, Message* proto, TextError* error) {
   return parser.Parse(&stream, proto);
 }
 
-// Protobuf reports an unknown field behind its name; moves the place to where the name begins.
+// Protobuf reports an unknown field at the end of its name. Moves the position to the start of the
+// name.
 void PointAtName(std::string_view text, TextError* error) {
   const std::string& message = error->message;
   constexpr std::string_view kUnknownField = "has no field named \"";
@@ -115,8 +116,8 @@ bool ParseText(std::string_view text, Message* proto, TextError* error) {
   CAFFE_ENFORCE(proto != nullptr, "argument proto of ParseText is null");
   CAFFE_ENFORCE(error != nullptr, "argument error of ParseText is null");
   *error = {};
-  if (text.starts_with("\xef\xbb\xbf"))
-    text.remove_prefix(3);  // what some editors put before UTF-8
+  // Some editors write a byte order mark before UTF-8.
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   if (text.size() > INT_MAX) {
     *error = {1, 1, MakeString("it has ", text.size(), " bytes, want less than 2 GB")};
     return false;

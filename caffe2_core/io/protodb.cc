@@ -1,5 +1,5 @@
-// protodb: one TensorProtos file, whole in memory; the key of a record is its tensor's name.
-// Written by Close.
+// protodb: one TensorProtos file, held in memory as a whole and written by Close. The key of a
+// record is the name of its tensor.
 #include <sys/stat.h>
 
 #include <set>

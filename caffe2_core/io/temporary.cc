@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::string_view kMark = ".caffe2rt-tmp-";
 constexpr size_t kRandomDigits = 16;
-// Of the target's name; with the rest it stays below the 255 bytes of a name.
+// Limit on the part taken from the target's name, so that the whole name stays below the limit of
+// 255 bytes.
 constexpr size_t kMaxNameBytes = 200;
 constexpr int kMaxAttempts = 100;
 
@@ -57,7 +58,7 @@ bool IsTemporaryName(std::string_view name) {
          AllIn(random, "0123456789abcdef");
 }
 
-// A file of LevelDB or of LMDB.
+// Whether `name` is the name of a LevelDB or LMDB file.
 bool IsDatabaseFile(std::string_view name) {
   for (const char* known : {"CURRENT", "LOCK", "LOG", "LOG.old", "data.mdb", "lock.mdb"}) {
     if (name == known) return true;
@@ -70,8 +71,7 @@ bool IsDatabaseFile(std::string_view name) {
          (ending == ".log" || ending == ".ldb" || ending == ".sst" || ending == ".dbtmp");
 }
 
-// Removes the folder `name` in `parent`, open as `folder`, when there is nothing but files of a
-// database in it.
+// Removes the folder `name` in `parent`, open as `folder`, if it contains only database files.
 void RemoveDatabase(int parent, const std::string& name, const FileDescriptor& folder) {
   const std::vector<std::string> files = NamesIn(folder);
   for (const std::string& file : files) {
@@ -97,7 +97,7 @@ void CollectOne(int folder, const std::string& name) {
   const FileDescriptor file(
       openat(folder, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
-  // Its owner may have put it in place before the lock was free.
+  // The owner may have renamed it into place before the lock was released.
   struct stat opened, named;
   if (fstat(file.get(), &opened) != 0 ||
       fstatat(folder, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -113,7 +113,8 @@ void CollectOne(int folder, const std::string& name) {
   }
 }
 
-// `make` opens a new one, or returns -1 with errno, EEXIST for another name.
+// Creates and locks a temporary. `make` creates and opens it, or returns -1 and sets errno; after
+// EEXIST another name is tried.
 template <class Make>
 Temporary Create(const std::string& path, const char* kind, Make make) {
   CollectTemporaries(FolderOf(path));
@@ -123,8 +124,8 @@ Temporary Create(const std::string& path, const char* kind, Make make) {
     made.file = FileDescriptor(make(made.path.c_str()));
     error = errno;
     if (!made.file) continue;
-    // Another process that collects may take it before it is locked. A file system without locks
-    // fails in another way, for all processes.
+    // Another process that collects temporaries may lock or remove this one before it is locked
+    // here. On a file system without locks, flock fails with another error, for all processes.
     struct stat info;
     const bool taken = flock(made.file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!taken && lstat(made.path.c_str(), &info) == 0) return made;

@@ -1,5 +1,5 @@
-// TensorDeserializer of blob_serialization.h: every form in which a TensorProto may hold its
-// elements.
+// TensorDeserializer of blob_serialization.h: reads every representation of the elements in a
+// TensorProto.
 #include <google/protobuf/repeated_field.h>
 
 #include <algorithm>
@@ -53,8 +53,8 @@ void GetNumbers(const RepeatedField<Field>& field, void* to) {
   for (const Field value : field) *out++ = static_cast<T>(value);
 }
 
-// The bytes that hold plain elements: raw_data, or byte_data of small types; null when a typed
-// field does.
+// The field that stores plain elements as bytes: raw_data, or byte_data for small types. Null if a
+// typed field stores them.
 const std::string* ByteHolder(const TensorProto& proto) {
   if (proto.storage_type() == TensorProto::RAW || proto.has_raw_data()) return &proto.raw_data();
   switch (proto.data_type()) {
@@ -133,7 +133,7 @@ void GetBytes(const TensorProto& proto, const std::string& bytes, void* to) {
   }
 }
 
-// Elements of plain types and strings to `to`, which has room for them.
+// Writes elements of plain types and strings to `to`, which has room for them.
 void GetData(const TensorProto& proto, void* to) {
   if (IsBfloat16(proto)) return GetBfloat16(proto.raw_data(), static_cast<float*>(to));
   if (const std::string* bytes = ByteHolder(proto)) return GetBytes(proto, *bytes, to);
@@ -167,7 +167,7 @@ void GetData(const TensorProto& proto, void* to) {
   }
 }
 
-// UNDEFINED: each element is a record of its own; the first tells the type.
+// For UNDEFINED: each element is a record, and the first one determines the type.
 void GetObjects(const TensorProto& proto, const TensorSegment& segment, Tensor* tensor) {
   CAFFE_ENFORCE(tensor->GetDeviceType() == CPU, "tensor \"", proto.name(),
                 "\" of objects, want it on the CPU");
@@ -188,8 +188,8 @@ void GetObjects(const TensorProto& proto, const TensorSegment& segment, Tensor* 
   }
 }
 
-// Makes the device that a record names the thread's current one, where memory is taken, and leaves
-// the one that was.
+// Makes the device named by a record the thread's current device, on which memory is allocated, and
+// restores the previous one on destruction.
 class DeviceOfRecord {
  public:
   DeviceOfRecord(BaseStaticContext* device, const DeviceOption& record) : device_(device) {
@@ -212,9 +212,9 @@ class DeviceOfRecord {
   DeviceOption before_;
 };
 
-// Where the tensor of a record goes. A record that was saved on a device of Caffe2's own numbers is
-// read to the CPU where that device is not here; a user's device type wants its module. THROWS for
-// a number that is no device type, and when a user's is not here.
+// The device type for the tensor of a record. A record saved on one of Caffe2's built-in device
+// types is read to the CPU if that type is not available; a user-defined device type needs its
+// module. THROWS for an invalid number, and for a user-defined device type that is not available.
 DeviceType DeviceFor(const TensorProto& proto) {
   const DeviceType device = CheckedDeviceType(proto.device_detail().device_type());
   if (device == CPU || FindStaticContext(device) != nullptr) return device;
@@ -223,10 +223,10 @@ DeviceType DeviceFor(const TensorProto& proto) {
                  << ", which is not here: it is read to the CPU";
     return CPU;
   }
-  return GetStaticContext(device)->GetDeviceType();  // says what is missing
+  return GetStaticContext(device)->GetDeviceType();  // throws, naming what is missing
 }
 
-// Plain elements to a device: through CPU memory.
+// Copies plain elements to a device through CPU memory.
 void CopyToDevice(const TensorProto& proto, TypeMeta meta, const TensorSegment& segment, void* to,
                   DeviceType device) {
   Tensor host(CPU);

@@ -1,4 +1,4 @@
-// TensorSerializer of blob_serialization.h: which field of a TensorProto takes which type.
+// TensorSerializer of blob_serialization.h: maps element types to fields of a TensorProto.
 #include <google/protobuf/repeated_field.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void PutBytes(const void* data, size_t itemsize, const TensorSegment& segment, T
   proto->set_byte_data(from, static_cast<size_t>(segment.size()) * itemsize);
 }
 
-// Types of 8 and 16 bits: int32_data, or byte_data where the settings say so.
+// Types of 8 and 16 bits: int32_data, or byte_data if the settings request it.
 template <class T>
 void PutSmall(const void* data, const TensorSegment& segment, bool as_bytes, TensorProto* proto) {
   if (as_bytes) {
@@ -85,7 +85,7 @@ void PutData(const void* data, TypeMeta meta, const TensorSegment& segment, Tens
   }
 }
 
-// The device of the data, as the record names it.
+// Sets the device on which the data are.
 void SetDevice(const Tensor& tensor, DeviceOption* option) {
   option->set_device_type(tensor.GetDeviceType());
   BaseStaticContext* context = FindStaticContext(tensor.GetDeviceType());

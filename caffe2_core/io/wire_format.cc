@@ -9,7 +9,7 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-constexpr int kMaxFieldIndex = 128;  // more than any of our messages has
+constexpr int kMaxFieldIndex = 128;  // more fields than any of Caffe2's messages has
 
 WireType WireTypeOf(const FieldDescriptor& field) {
   switch (field.type()) {
@@ -34,7 +34,7 @@ WireType WireTypeOf(const FieldDescriptor& field) {
 bool PackedFits(const WireMessage& payload, WireType element) {
   if (element == WireType::kFixed32) return payload.size % 4 == 0;
   if (element == WireType::kFixed64) return payload.size % 8 == 0;
-  // The last byte of a varint has no continuation bit; ten bytes are the most.
+  // The last byte of a varint has no continuation bit; a varint has at most ten bytes.
   int run = 0;
   for (const char c : payload.bytes) {
     run = (static_cast<unsigned char>(c) & 0x80) != 0 ? run + 1 : 0;
@@ -105,7 +105,7 @@ bool WireReader::Next(WireField* field) {
       if (const Got got = ReadVarint(&length); got != Got::kValue) return Stop(got);
       break;
     default:
-      return Stop(Got::kBad);  // groups, which none of the formats has
+      return Stop(Got::kBad);  // groups, which no known format uses
   }
   if (length > static_cast<uint64_t>(message_.size) - at_) return Stop(Got::kBad);
   const size_t here = std::min<size_t>(length, message_.bytes.size() - at_);
