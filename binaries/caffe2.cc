@@ -1,4 +1,4 @@
-// The program `caffe2`: subcommands that run, check, show and time nets of Caffe2. See
+// The program `caffe2`: subcommands that run, check, inspect and time Caffe2 nets. See
 // binaries/README.md.
 
 #include <csignal>
@@ -93,14 +93,14 @@ int Main(std::vector<std::string> args) try {
   ThrowOutOfMemory();
 }
 
-// A full disk shows when the last bytes are written.
+// A full disk may only be detected when the last bytes are written.
 void FinishOutput(const EscapedOutput& out) {
   std::cout.flush();
   CAFFE_ENFORCE(std::cout.good(), "cannot write to the standard output: ",
                 out.error() != 0 ? std::strerror(out.error()) : "unknown reason");
 }
 
-// One line, whatever is in it.
+// Prints an error as one line, even if the text contains line breaks.
 void PrintError(std::string text) {
   for (char& c : text) {
     if (c == '\n' || c == '\r') c = ' ';
@@ -114,7 +114,8 @@ void PrintError(std::string text) {
 }  // namespace caffe2rt
 
 int main(int argc, char** argv) {
-  // A write beyond the limit of file sizes fails with EFBIG, which is reported as any other error.
+  // Without the signal, a write beyond the file size limit fails with EFBIG, which is reported like
+  // any other error.
   std::signal(SIGXFSZ, SIG_IGN);
   const caffe2rt::EscapedOutput out(std::cout), err(std::cerr);
   try {

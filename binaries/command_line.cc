@@ -28,7 +28,7 @@ std::vector<std::string> SplitAtCommas(const std::string& text) {
   }
 }
 
-// A bad value is a mistake in what was typed.
+// An invalid value is an error in the command line.
 void SetFlagOrComplain(const std::string& name, const std::string& value) {
   try {
     SetFlag(name, value);
@@ -37,7 +37,8 @@ void SetFlagOrComplain(const std::string& name, const std::string& value) {
   }
 }
 
-// Sets a flag of the registry: --name=value, --name value, --name, --noname. Whether `name` is one.
+// Sets a flag of the registry, given as --name=value, --name value, --name or --noname. Returns
+// false if `name` is not a flag. Advances `i` past a separate value.
 bool TakeFlag(const std::string& name, bool has_value, const std::string& value,
               const std::vector<std::string>& args, size_t* i) {
   for (const FlagInfo& flag : RegisteredFlags()) {

@@ -8,7 +8,7 @@
 namespace caffe2rt {
 namespace {
 
-// Bytes at the end of `text` that more bytes may complete to a UTF-8 character.
+// The number of bytes at the end of `text` that form an incomplete UTF-8 character.
 size_t BegunBytes(std::string_view text) {
   for (size_t back = 1; back <= 3 && back <= text.size(); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -46,7 +46,7 @@ EscapedOutput::int_type EscapedOutput::overflow(int_type c) {
 }
 
 std::streamsize EscapedOutput::xsputn(const char* text, std::streamsize size) {
-  // In pieces: a copy of a long text may exceed the memory limit.
+  // Write in pieces, because a copy of a long text may exceed the memory limit.
   constexpr size_t kPieceBytes = 8 << 10;
   std::string_view left(text, static_cast<size_t>(size));
   while (!left.empty()) {

@@ -16,7 +16,8 @@ std::string NumberText(T value) {
   return std::string(buffer, result.ptr);
 }
 
-// The control character (C0, DEL or C1) of `length` bytes at `at`; UINT_MAX for other characters.
+// The control character (C0, DEL or C1) in the `length` bytes at `at`, or UINT_MAX for any other
+// character.
 unsigned ControlAt(std::string_view text, size_t at, size_t length) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   if (length == 1 && (byte(at) < 0x20 || byte(at) == 0x7f)) return byte(at);

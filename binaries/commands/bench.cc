@@ -1,4 +1,4 @@
-// caffe2 bench: how long a net takes, and which operators take it.
+// caffe2 bench: times a net and its operators.
 
 #include <algorithm>
 #include <cstdio>
@@ -39,7 +39,7 @@ struct OperatorTime {
   double ms = 0;  // median
 };
 
-// Operator by operator; an operator of the net runs as often as the net is timed.
+// Times each operator separately; each runs `iterations` times.
 std::vector<OperatorTime> TimeOperators(NetBase* net, int64_t iterations) {
   const std::vector<OperatorBase*> operators = net->GetOperators();
   std::vector<std::vector<double>> samples(operators.size());
@@ -70,7 +70,7 @@ std::vector<std::pair<std::string, double>> ByType(const std::vector<OperatorTim
   return types;
 }
 
-// Four digits that say something, whatever the size.
+// Enough digits to be meaningful for short and long times.
 std::string Milliseconds(double ms) { return FixedText(ms, ms < 0.1 ? 7 : 4); }
 
 void Print(const std::string& net, const Times& times, int64_t iterations,

@@ -1,4 +1,4 @@
-// caffe2 check: what is wrong with nets and plans, without running them.
+// caffe2 check: lists the errors in nets and plans without running them.
 
 #include <iostream>
 #include <set>
@@ -13,7 +13,7 @@
 namespace caffe2rt {
 namespace {
 
-// Findings of a file, each with the net it is about.
+// The findings for one net or plan of a file, and its title.
 struct Titled {
   std::string title;
   std::vector<NetFinding> findings;
@@ -113,7 +113,7 @@ int Check(const CommandLine& line) {
         }
       }
     } catch (const EnforceNotMet& error) {
-      // The other files are checked all the same.
+      // The remaining files are still checked.
       std::cout.flush();
       std::cerr << "caffe2: " << OneLine(error.message()) << std::endl;
       if (line.Has("json"))

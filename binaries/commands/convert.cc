@@ -1,4 +1,4 @@
-// caffe2 convert: protos between text and binary.
+// caffe2 convert: converts protos between text and binary format.
 
 #include <unistd.h>
 
@@ -57,7 +57,7 @@ int Convert(const CommandLine& line) {
   }
   if (!text && isatty(STDOUT_FILENO) != 0)
     throw UsageError("binary data do not go to a terminal; want --output FILE");
-  // Not std::cout, which shows control characters.
+  // Bypass std::cout, which escapes control characters.
   CAFFE_ENFORCE_EQ(std::fwrite(bytes.data(), 1, bytes.size(), stdout), bytes.size(),
                    "bytes written to the standard output: ", std::strerror(errno));
   return 0;

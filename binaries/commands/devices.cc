@@ -1,4 +1,4 @@
-// caffe2 devices: where nets can run.
+// caffe2 devices: lists the devices on which nets can run.
 
 #include <sched.h>
 #include <unistd.h>
@@ -39,14 +39,14 @@ void WriteCpu(JsonWriter* json) {
   json->Key("instruction_set").Value(IsaName(CpuIsa()));
 }
 
-// The module's own words; nothing when there is no module.
+// Returns the module's own description, empty if there is no module.
 DeviceDescription Describe(DeviceType type) {
   const DeviceModule* const module = LoadDeviceModule(type);
   return module != nullptr && module->describe != nullptr ? module->describe()
                                                           : DeviceDescription();
 }
 
-// What there is of a device that is loaded on demand, also where nothing is.
+// Writes the state of a device that is loaded on demand, even if it is not available.
 void WriteModule(const DeviceDescriptor& device, JsonWriter* json) {
   const DevicePresence& presence = FindDevice(device.type);
   json->Key("state").Value(DeviceStateName(presence.state));
@@ -90,7 +90,7 @@ void PrintModule(const DeviceDescriptor& device) {
   }
 }
 
-// Devices that could be loaded and are not available. Loads all that can be.
+// Returns the devices that the library knows but that are not available. Loads all available ones.
 std::vector<const DeviceDescriptor*> MissingDevices() {
   std::vector<const DeviceDescriptor*> missing;
   for (const DeviceDescriptor* device : DeviceDescriptors()) {

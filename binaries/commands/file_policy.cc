@@ -13,14 +13,14 @@ bool IsBelow(const fs::path& path, const char* folder) {
   return text == root || text.starts_with(root + "/");
 }
 
-// The folder that a net's file gives access to; "" for none.
+// The folder that a net in `file` may access, or "" for none.
 std::string FolderOfNet(const std::string& file) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
   if (!fs::is_regular_file(status) && !fs::is_directory(status)) return "";
   const fs::path folder = fs::path(file).parent_path();
   const fs::path real = fs::canonical(folder.empty() ? "." : folder, error);
-  // Descriptors of the process have paths there, also those of redirected regular files.
+  // File descriptors of the process have paths there, even if they are redirected regular files.
   if (error || IsBelow(real, "/dev") || IsBelow(real, "/proc")) return "";
   return real.string();
 }

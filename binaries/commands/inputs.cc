@@ -1,4 +1,4 @@
-// Where the inputs of a net come from: arrays, protos, pictures, random values.
+// Reads the inputs of a net: arrays, protos, images, random values.
 
 #include <algorithm>
 #include <filesystem>
@@ -26,7 +26,7 @@ bool Exists(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-// "blob=value" at the last '='; nothing when there is none.
+// Splits "blob=value" at the last '='. Returns nullopt if there is none.
 std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) return std::nullopt;
@@ -37,7 +37,8 @@ void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor) {
   *ws->CreateBlob(blob)->GetMutableTensor(CPU) = std::move(tensor);
 }
 
-// Values of [0, 1), the same for a seed everywhere (Steele et al. 2014, splitmix64).
+// Random values in [0, 1). A seed gives the same values on every machine (Steele et al. 2014,
+// splitmix64).
 Tensor RandomTensor(const std::vector<int64_t>& dims, uint64_t seed) {
   Tensor tensor(dims, CPU);
   float* to = tensor.mutable_data<float>();
@@ -53,7 +54,7 @@ Tensor RandomTensor(const std::vector<int64_t>& dims, uint64_t seed) {
 
 ImageLimits LimitsOfPictures() {
   ImageLimits limits;
-  // The decoder takes up to a dozen bytes a pixel.
+  // The decoder uses up to 12 bytes per pixel.
   const size_t bytes = GetCPUMemoryUsage().limit_bytes;
   if (bytes > 0) limits.max_pixels = std::min(limits.max_pixels, static_cast<int64_t>(bytes / 12));
   return limits;
@@ -111,7 +112,7 @@ Tensor Deserialized(const TensorProto& proto) {
   return tensor;
 }
 
-// All tensors of a file, with their names ("" where it has none).
+// Reads all tensors of a file, with their names ("" if the format has none).
 NamedTensors ReadTensors(const CommandLine& line, const std::string& file, std::string* source) {
   *source = fs::path(file).filename().string();
   const FileKindResult found = DetectFileKind(file);
@@ -154,7 +155,7 @@ NamedTensors ReadTensors(const CommandLine& line, const std::string& file, std::
   }
 }
 
-// The one of that name, else the only one.
+// Returns the tensor named `blob`, or the only tensor of the file.
 Tensor PickTensor(const NamedTensors& tensors, const std::string& blob, const std::string& file) {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : tensors) {

@@ -1,4 +1,5 @@
-// caffe2 inspect: what is in a file: nets as tables or drawings, plans, tensors, databases.
+// caffe2 inspect: shows the content of a file: nets as tables or drawings, plans, tensors,
+// databases.
 
 #include <algorithm>
 #include <iostream>
@@ -53,7 +54,7 @@ Entry EntryOf(const BlobProto& blob, const std::string& key) {
   return entry;
 }
 
-// A record of a database: a blob, a list of tensors, or bytes.
+// Adds a record of a database: a blob, a list of tensors, or bytes.
 void AddRecord(const std::string& key, const std::string& value, std::vector<Entry>* entries) {
   BlobProto blob;
   if (blob.ParseFromString(value) && blob.has_type()) {

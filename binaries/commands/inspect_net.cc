@@ -20,7 +20,7 @@
 namespace caffe2rt {
 namespace {
 
-// What the summaries start from: other nets that fill weights, and shapes that were given.
+// The input of the summaries: nets that fill weights, and shapes given by the user.
 struct Context {
   std::vector<NetDef> init_nets;
   ShapeMap shapes;
@@ -28,7 +28,8 @@ struct Context {
   std::set<std::string> loaded;      // from databases, by Load
 };
 
-// What a Load of an init net brings is told from its database, where that can be read.
+// Adds the shapes of the blobs that Load operators of an init net read, if the database is
+// readable.
 void AddLoadedShapes(const NetDef& init, const FileAccess& access, Context* context) {
   for (const OperatorDef& op : init.op()) {
     const Argument *path = GetArgumentPtr(op, "db"), *type = GetArgumentPtr(op, "db_type");
@@ -38,7 +39,7 @@ void AddLoadedShapes(const NetDef& init, const FileAccess& access, Context* cont
         context->shapes[name] = shape;
         context->loaded.insert(name);
       }
-    } catch (const std::exception&) {  // shapes stay unknown, which the table says
+    } catch (const std::exception&) {  // the table reports the shapes as unknown
     }
   }
 }
@@ -54,7 +55,7 @@ Context ContextOf(const CommandLine& line, const std::string& path, FileKind kin
   }
   if (!found.nets.empty() && !DBTypeOfKind(kind).empty())
     context.shapes = ShapesInDatabase(path, DBTypeOfKind(kind));
-  // Nets of one file that run before others fill weights too.
+  // Init nets in the same file fill weights too.
   for (const TitledNet& net : found.nets) {
     if (net.role.find("INIT") != std::string::npos) context.init_nets.push_back(net.net);
   }
@@ -104,7 +105,8 @@ std::string Bytes(int64_t bytes) {
   return FixedText(number / (1 << 20), 1) + " MiB";
 }
 
-// Columns padded to their widest cell, the numbers to the right.
+// Prints a table. Columns are padded to their widest cell; those in `to_the_right` are
+// right-aligned.
 void PrintTable(const std::vector<std::vector<std::string>>& rows,
                 const std::vector<bool>& to_the_right) {
   constexpr size_t kMostWidth = 56;
@@ -221,7 +223,7 @@ void WriteDrawing(const std::string& file, const std::string& drawing) {
   }
 }
 
-// The net to draw: the only one, or a predictor's.
+// The net to draw: a predictor's predict net, or else the net with the most operators.
 const TitledNet& NetToDraw(const std::string& path, const NetsOfFile& found) {
   CAFFE_ENFORCE(!found.nets.empty(), "file \"", path, "\" holds no net to draw");
   for (const TitledNet& net : found.nets) {

@@ -14,7 +14,7 @@
 namespace caffe2rt {
 namespace {
 
-// Unset for "auto".
+// Returns nullopt for "auto".
 std::optional<DeviceOption> DeviceOf(const std::string& text) {
   DeviceOption device;
   if (text == "auto") return std::nullopt;

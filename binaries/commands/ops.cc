@@ -1,4 +1,4 @@
-// caffe2 ops: which operators there are, and what they take.
+// caffe2 ops: lists the operators, or describes their inputs, outputs and arguments.
 
 #include <algorithm>
 #include <iostream>
@@ -40,7 +40,7 @@ std::string ArityText(int least, int most) {
   return most == INT32_MAX ? MakeString("at least ", least) : MakeString(least, " to ", most);
 }
 
-// Sources are named from the repository's root, wherever it was built.
+// The source path relative to the repository's root, independent of the build folder.
 std::string SourceFile(const OpSchema& schema) {
   const size_t at = schema.file().rfind("operators/");
   return at == std::string::npos ? schema.file() : schema.file().substr(at);

@@ -1,4 +1,4 @@
-// Options that several subcommands have.
+// The options shared by several subcommands.
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_policy.h"

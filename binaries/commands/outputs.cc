@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kPrintedValues = 10;
 constexpr int64_t kJsonValues = 100000;
 
-// Calls `write` with element i of any type that has a plain value; false for other types.
+// Calls `write` with element i, if its type has a printable value. Returns false for other types.
 template <class Write>
 bool ForElement(const Tensor& tensor, int64_t i, Write&& write) {
   const TypeMeta meta = tensor.meta();
@@ -49,7 +49,7 @@ std::string ValueText(const Tensor& tensor, int64_t i) {
   return known ? out.str() : "?";
 }
 
-// Rows of classes: the last dimensions beyond the first.
+// The rows of scores in a tensor: the first dimension counts rows, all others form one row.
 struct Rows {
   int64_t count = 0, size = 0;
 };
@@ -59,7 +59,7 @@ Rows RowsOf(const Tensor& tensor) {
   return {count, tensor.numel() / count};
 }
 
-// Whether the tensor holds scores of classes: floats, and as many in a row as there are labels.
+// Whether the tensor contains class scores: floats, and as many per row as there are labels.
 bool HoldsClasses(const Blob& blob, const OutputOptions& options) {
   if (options.top == 0 || !blob.IsType<Tensor>() || !blob.Get<Tensor>().IsType<float>())
     return false;
@@ -101,7 +101,7 @@ void WriteClasses(const Tensor& tensor, const OutputOptions& options, JsonWriter
   json->EndArray();
 }
 
-// "n02123159 tiger cat": WordNet's number, which nobody wants to read.
+// Whether the label begins with a WordNet id, as "n02123159 tiger cat" does.
 bool BeginsWithWordNetId(const std::string& label) {
   constexpr size_t kDigits = 8;
   if (label.size() < kDigits + 3 || label[0] != 'n' || label[kDigits + 1] != ' ') return false;
@@ -129,7 +129,7 @@ std::vector<TopClass> TopClasses(const float* scores, int64_t size, int64_t coun
   std::vector<TopClass> classes(static_cast<size_t>(size));
   for (int64_t i = 0; i < size; ++i) classes[static_cast<size_t>(i)] = {i, scores[i]};
   count = std::min(count, size);
-  // NaN is below all numbers, so that the order is one.
+  // NaN sorts below all numbers, so that this is a strict weak ordering.
   const auto before = [](const TopClass& a, const TopClass& b) {
     const bool a_nan = a.score != a.score, b_nan = b.score != b.score;
     if (a_nan != b_nan) return b_nan;

@@ -23,7 +23,7 @@
 namespace caffe2rt {
 namespace {
 
-// A net without a name, and the steps that run it, get the file's.
+// Nets without a name, and the steps that run them, get the name of the file.
 void NameNets(const std::string& stem, PlanDef* plan) {
   for (NetDef& net : *plan->mutable_network()) NameNet(&net, stem);
 }
@@ -55,7 +55,7 @@ PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
   return plan;
 }
 
-// THROWS when the plan fails, and when a signal ends it before its steps do.
+// THROWS if the plan fails, or if a signal stops it early.
 void RunToTheEnd(const PlanDef& plan, const PlanOptions& options, Workspace* ws) {
   SignalHandler signals(SignalHandler::Action::STOP, SignalHandler::Action::STOP);
   const bool succeeded = ws->RunPlan(plan, options);

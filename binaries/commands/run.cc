@@ -1,4 +1,4 @@
-// caffe2 run: a net over files.
+// caffe2 run: runs a net on input files.
 
 #include <unistd.h>
 
@@ -19,17 +19,17 @@
 namespace caffe2rt {
 namespace {
 
-// Shows how far a long job is, on a terminal, once it has taken two seconds.
+// Shows the progress of a job on a terminal, once it has taken two seconds.
 class Progress {
  public:
   explicit Progress(size_t total) : total_(total), shown_(isatty(STDERR_FILENO) != 0) {}
   ~Progress() { Clear(); }
   void Show(size_t done) {
     if (!shown_ || timer_.Seconds() < 2.f) return;
-    std::fprintf(stderr, "\r%zu of %zu pictures", done, total_);  // std::cerr shows "\r"
+    std::fprintf(stderr, "\r%zu of %zu pictures", done, total_);  // std::cerr would escape "\r"
     printed_ = true;
   }
-  // Before anything else is printed.
+  // Call before anything else is printed.
   void Clear() {
     if (printed_) std::fputs("\r\033[K", stderr);
     printed_ = false;
@@ -94,7 +94,7 @@ class RunJob {
     return OnCpu(*blob, &copies_[name]);
   }
 
-  // All iterations; makes the net first.
+  // Runs all iterations. Creates the net on the first call.
   void RunNet() {
     if (net_ == nullptr) {
       CheckInputsAreThere(model_, *ws_);
@@ -152,7 +152,7 @@ class RunJob {
     CheckLabelsFit();
   }
 
-  // Labels that fit no output are the wrong file.
+  // Warns if the labels match no output: they are probably from the wrong file.
   void CheckLabelsFit() {
     if (options_.labels.empty() || labels_checked_) return;
     labels_checked_ = true;
@@ -181,8 +181,8 @@ class RunJob {
     return 0;
   }
 
-  // One after the other: pictures may differ in size. A damaged one is reported, and the others go
-  // on.
+  // Runs the net on one image at a time, because images may differ in size. A damaged image is
+  // reported and skipped.
   int RunFolder() {
     Progress progress(pictures_.files.size());
     int failures = 0;
@@ -217,8 +217,8 @@ class RunJob {
     return failures == 0 ? 0 : 1;
   }
 
-  // Results of a folder become one array each, a row (or as many as the net gives) for each
-  // picture.
+  // Collects the results for a folder, to be joined into one array per output. Each image adds the
+  // rows that the net returns for it.
   void Collect(const std::string& name, const Blob& blob) {
     CAFFE_ENFORCE(blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped(), "cannot save output \"",
                   name, "\": it holds ", BlobText(blob), ", want a tensor");
@@ -256,7 +256,7 @@ class RunJob {
   Model model_;
   std::vector<std::string> outputs_;
   std::map<std::string, std::string> files_;
-  std::map<std::string, Blob> copies_;  // of outputs on other devices
+  std::map<std::string, Blob> copies_;  // CPU copies of blobs on other devices
   size_t width_ = 0;
   std::unique_ptr<Workspace> ws_;
   std::vector<FedInput> fed_;

@@ -1,5 +1,5 @@
-// make_stripes DIR: writes the demo (nets, labels, eight pictures) into DIR. The files in
-// binaries/demo/stripes are what it wrote; a test makes them again.
+// make_stripes DIR: writes the demo (nets, labels, eight images) to DIR. binaries/demo/stripes is
+// its output; a test regenerates the files and compares them.
 
 #include <png.h>
 
@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: make_stripes DIR\nwrites the demo's nets, labels and pictures into DIR\n";
     return 2;
   }
-  std::signal(SIGXFSZ, SIG_IGN);  // EFBIG is reported
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit reports EFBIG instead
   try {
     caffe2rt::demo::WriteDemo(argv[1]);
   } catch (const std::exception&) {

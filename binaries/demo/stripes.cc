@@ -8,11 +8,11 @@ namespace caffe2rt::demo {
 namespace {
 
 constexpr int kKernel = 9;
-constexpr int kResponses = 4;  // even and odd, both signs
+constexpr int kResponses = 4;  // per direction: even and odd filter, both signs
 constexpr int kFilters = kDirections * kResponses;
-constexpr double kWavelength = 11;  // pixels; the middle of what is drawn
+constexpr double kWavelength = 11;  // pixels; about the mean period of the stripes drawn
 constexpr double kSigma = 3;
-constexpr double kGain = 0.6;  // from the mean response in grey levels to a logit
+constexpr double kGain = 0.6;  // logit per grey level of mean response
 
 // The direction in which the brightness changes, as a unit vector (x to the right, y down).
 struct Wave {
@@ -22,8 +22,8 @@ constexpr double kDiagonal = std::numbers::sqrt2 / 2;
 constexpr Wave kWaves[kDirections] = {
     {0, 1}, {1, 0}, {kDiagonal, kDiagonal}, {kDiagonal, -kDiagonal}};
 
-// A small generator of our own: the same numbers with every compiler and library (Marsaglia's
-// xorshift32).
+// A small random number generator (Marsaglia's xorshift32), so that every compiler and standard
+// library gives the same numbers.
 class Random {
  public:
   explicit Random(uint32_t seed) : state_(seed * 2654435761u + 1) {
