@@ -99,7 +99,7 @@ void AtomicFile::WriteNow(std::string_view bytes) {
 }
 
 void AtomicFile::Commit() {
-  CAFFE_ENFORCE(!failed_, "a write to \"", path_, "\" failed before, it is not complete");
+  CAFFE_ENFORCE(!failed_, "an earlier write to \"", path_, "\" failed, the file is not complete");
   Flush();
   if (committed_) return;
   if (!internal::Sync(file_)) Fail("sync");
@@ -155,7 +155,7 @@ void ReadAt(const FileDescriptor& file, const std::string& path, int64_t offset,
     if (got < 0 && errno == EINTR) continue;
     const int error = errno;
     CAFFE_ENFORCE_GE(got, 0, "cannot read \"", path, "\": ", std::strerror(error));
-    CAFFE_ENFORCE_GT(got, 0, "file \"", path, "\" is cut: it ends before byte ",
+    CAFFE_ENFORCE_GT(got, 0, "file \"", path, "\" is truncated: it ends before byte ",
                      offset + static_cast<int64_t>(size));
     to += got;
     offset += got;

@@ -30,7 +30,7 @@ bool AtomicFolder::IsFree(const std::string& path) {
 
 AtomicFolder::AtomicFolder(const std::string& path, mode_t mode)
     : path_(internal::ResolveLinks(WithoutTrailingSlashes(path))) {
-  CAFFE_ENFORCE(!path.empty(), "cannot make a folder: its path is empty");
+  CAFFE_ENFORCE(!path.empty(), "cannot create a folder: its path is empty");
   struct stat info;
   const bool exists = stat(path_.c_str(), &info) == 0;
   temporary_ = internal::CreateTemporaryFolder(path_, mode);
@@ -62,7 +62,7 @@ void AtomicFolder::Commit() {
   const int error = errno;
   const bool exists = error == ENOTEMPTY || error == EEXIST || error == ENOTDIR;
   CAFFE_ENFORCE(renamed, "cannot put \"", path_, "\" in place: ",
-                exists ? "another one was made there in the meantime" : std::strerror(error));
+                exists ? "something else was created there in the meantime" : std::strerror(error));
   committed_ = true;
   temporary_.file.Close();
   internal::SyncFolder(internal::FolderOf(path_));

@@ -182,7 +182,7 @@ void DeserializeBlob(const BlobProto& proto, Blob* blob) try {
   const std::unique_ptr<BlobDeserializerBase> deserializer = CreateDeserializer(proto.type());
   CAFFE_ENFORCE(deserializer != nullptr, "No registered deserializer for type \"", proto.type(),
                 "\": blob \"", proto.name(),
-                "\" cannot be read; there are: ", Join(", ", BlobDeserializerRegistry().Keys()));
+                "\" cannot be read; known types: ", Join(", ", BlobDeserializerRegistry().Keys()));
   deserializer->Deserialize(proto, blob);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

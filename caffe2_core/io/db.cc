@@ -36,7 +36,7 @@ std::unique_ptr<DB> CreateDB(const std::string& type, const std::string& source,
 std::unique_ptr<DB> OpenDB(const std::string& type, const std::string& source, Mode mode) try {
   std::unique_ptr<DB> db = CreateDB(type, source, mode);
   CAFFE_ENFORCE(db != nullptr, "Cannot open db: ", source, " of type ", type, ": database type \"",
-                type, "\" is not known; there are: ", Join(", ", Caffe2DBRegistry().Keys()));
+                type, "\" is not known; known types: ", Join(", ", Caffe2DBRegistry().Keys()));
   return db;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
@@ -77,9 +77,9 @@ void DBReader::Open(const std::string& type, const std::string& source, int num_
 }
 
 void DBReader::Open(std::unique_ptr<DB>&& db, int num_shards, int shard_id) try {
-  CAFFE_ENFORCE(db != nullptr, "a reader needs a database, got none");
-  CAFFE_ENFORCE_GE(num_shards, 1, "num_shards of a reader");
-  CAFFE_ENFORCE(shard_id >= 0 && shard_id < num_shards, "shard_id of a reader is ", shard_id,
+  CAFFE_ENFORCE(db != nullptr, "a DBReader needs a database, got null");
+  CAFFE_ENFORCE_GE(num_shards, 1, "num_shards of a DBReader");
+  CAFFE_ENFORCE(shard_id >= 0 && shard_id < num_shards, "shard_id of a DBReader is ", shard_id,
                 ", want at least 0 and less than num_shards ", num_shards);
   cursor_.reset();
   db_ = std::move(db);

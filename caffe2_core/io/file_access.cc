@@ -38,7 +38,7 @@ std::string Resolve(const std::string& path, std::string* resolved) {
     if (errno != ENOENT || existing.empty()) return std::strerror(errno);
     struct stat info;
     if (lstat(existing.c_str(), &info) == 0) {
-      return MakeString("\"", existing, "\" is a symbolic link to what does not exist");
+      return MakeString("\"", existing, "\" is a symbolic link to a file that does not exist");
     }
     const size_t slash = existing.rfind('/');
     const std::string name = existing.substr(slash == std::string::npos ? 0 : slash + 1);
@@ -85,7 +85,7 @@ std::string FileAccess::Check(const std::string& path, Purpose purpose) const {
   if (is_free()) return path;
   std::string resolved;
   const std::string problem =
-      is_off() ? "nets may access no files here" : FindProblem(path, purpose, &resolved);
+      is_off() ? "nets may not access any file" : FindProblem(path, purpose, &resolved);
   // No policy allows a path that cannot be resolved, so the remedy would not help.
   const bool may_help = is_off() || !resolved.empty();
   CAFFE_ENFORCE(problem.empty(), "a net may not ", purpose == Purpose::kRead ? "read" : "write",
@@ -109,7 +109,7 @@ std::string FileAccess::FindProblem(const std::string& path, Purpose purpose,
   const std::string problem = Resolve(path, resolved);
   if (!problem.empty()) return problem;
   if (!IsBelowRoots(*resolved, purpose)) {
-    return roots_.empty() ? std::string("no folder is given that nets may access")
+    return roots_.empty() ? std::string("no folder is given for nets to access")
                           : MakeString("it is not below \"", Join("\" or \"", roots_), "\"");
   }
   struct stat info;
@@ -129,7 +129,7 @@ std::string FileAccess::FindProblemInFolder(const std::string& folder, Purpose p
     std::string problem = Resolve(path, &resolved);
     struct stat info;
     if (problem.empty() && !IsBelowRoots(resolved, Purpose::kRead)) {
-      problem = "it is a symbolic link out of there";
+      problem = "it is a symbolic link out of the allowed folders";
     }
     if (problem.empty() && lstat(resolved.c_str(), &info) == 0) {
       problem = KindProblem(info.st_mode);

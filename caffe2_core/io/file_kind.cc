@@ -30,7 +30,7 @@ struct KindRow {
 };
 
 constexpr KindRow kKinds[] = {
-    {FileKind::kUnknown, "unknown", "a file of no known kind", ""},
+    {FileKind::kUnknown, "unknown", "a file of an unknown kind", ""},
     {FileKind::kNetDef, "NetDef", "a NetDef", ""},
     {FileKind::kPlanDef, "PlanDef", "a PlanDef", ""},
     {FileKind::kMetaNetDef, "MetaNetDef", "a MetaNetDef", ""},
@@ -49,8 +49,8 @@ constexpr KindRow kKinds[] = {
     {FileKind::kNpy, "npy", "a NumPy array (.npy)", ""},
     {FileKind::kNpz, "npz", "a NumPy archive (.npz)", ""},
     {FileKind::kZip, "zip", "a zip archive", ""},
-    {FileKind::kJpeg, "jpeg", "a JPEG picture", ""},
-    {FileKind::kPng, "png", "a PNG picture", ""},
+    {FileKind::kJpeg, "jpeg", "a JPEG image", ""},
+    {FileKind::kPng, "png", "a PNG image", ""},
 };
 
 const KindRow& RowOf(FileKind kind) {
@@ -69,18 +69,20 @@ FileKindResult DetectByMagic(std::string_view begin) {
   const auto starts = [&](std::string_view magic) {
     return begin.substr(0, magic.size()) == magic;
   };
-  if (starts("\x93NUMPY"sv)) return Found(FileKind::kNpy, "begins with the mark of .npy");
-  if (starts("\xff\xd8\xff"sv)) return Found(FileKind::kJpeg, "begins with the mark of JPEG");
-  if (starts("\x89PNG\r\n\x1a\n"sv)) return Found(FileKind::kPng, "begins with the mark of PNG");
-  if (starts("\x89HDF\r\n\x1a\n"sv)) return Found(FileKind::kHdf5, "begins with the mark of HDF5");
+  if (starts("\x93NUMPY"sv)) return Found(FileKind::kNpy, "begins with the signature of .npy");
+  if (starts("\xff\xd8\xff"sv)) return Found(FileKind::kJpeg, "begins with the signature of JPEG");
+  if (starts("\x89PNG\r\n\x1a\n"sv))
+    return Found(FileKind::kPng, "begins with the signature of PNG");
+  if (starts("\x89HDF\r\n\x1a\n"sv))
+    return Found(FileKind::kHdf5, "begins with the signature of HDF5");
   if (starts("PK\x03\x04"sv) || starts("PK\x05\x06"sv)) {
     const auto name_at = begin.substr(0, 64 + 1024);
     const bool npy = name_at.find(".npy") != std::string_view::npos;
-    return npy ? Found(FileKind::kNpz, "a zip archive whose first entry is an .npy")
-               : Found(FileKind::kZip, "begins with the mark of zip");
+    return npy ? Found(FileKind::kNpz, "a zip archive whose first entry is a .npy file")
+               : Found(FileKind::kZip, "begins with the signature of zip");
   }
   if (begin.size() >= 20 && begin.substr(16, 4) == "\xde\xc0\xef\xbe"sv) {
-    return Found(FileKind::kLMDB, "has the mark of LMDB in its first page");
+    return Found(FileKind::kLMDB, "has the signature of LMDB in its first page");
   }
   return {};
 }
@@ -115,7 +117,8 @@ FileKindResult DetectMiniDB(std::string_view begin, int64_t size,
                                    : read_header(at);
     const int64_t record = MiniDBRecordSize(header);
     if (record == 0 || record > size - at) {
-      return Found(FileKind::kMiniDB, MakeString("records, but cut or damaged after ", records));
+      return Found(FileKind::kMiniDB,
+                   MakeString("records, but truncated or damaged after ", records));
     }
     at += record;
     ++records;
@@ -134,16 +137,17 @@ FileKindResult DetectContent(std::string_view begin, int64_t size,
     if (auto found = DetectTextKind(begin); found.kind != FileKind::kUnknown) return found;
   }
   if (auto found = DetectBinaryKind({begin, size}); found.kind != FileKind::kUnknown) return found;
-  return Found(FileKind::kUnknown, LooksLikeText(begin)
-                                       ? "it is text, but its first fields are of no known message"
-                                       : "its bytes fit no known message and have no known mark");
+  return Found(FileKind::kUnknown,
+               LooksLikeText(begin)
+                   ? "it is text, but its first fields belong to no known message"
+                   : "its bytes match no known message and have no known signature");
 }
 
 FileKindResult DetectFolder(const std::string& path) {
   const auto has = [&](const char* name) { return access((path + "/" + name).c_str(), F_OK) == 0; };
   if (has("data.mdb")) return Found(FileKind::kLMDB, "a folder with data.mdb");
   if (has("CURRENT")) return Found(FileKind::kLevelDB, "a folder with CURRENT");
-  return Found(FileKind::kUnknown, "it is a folder, but of no database");
+  return Found(FileKind::kUnknown, "it is a folder that contains no database");
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ FileKindResult DetectBinaryKind(const WireMessage& message) {
       found.kind != FileKind::kUnknown) {
     return found;
   }
-  if (IsOnnxModel(message)) return Found(FileKind::kOnnxModel, "has ONNX's version and graph");
+  if (IsOnnxModel(message)) return Found(FileKind::kOnnxModel, "has the version and graph of ONNX");
   if (IsCaffeModel(message)) return Found(FileKind::kCaffeModel, "has Caffe's layers");
   if (IsCaffeBlob(message)) return Found(FileKind::kCaffeBlob, "has the fields of Caffe's blob");
   // The file was written by a later version, or with custom fields.

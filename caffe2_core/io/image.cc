@@ -51,7 +51,7 @@ Image DecodeImage(std::string_view bytes, const std::string& subject,
                   const ImageLimits& limits) try {
   if (bytes.starts_with("\xff\xd8\xff")) return internal::DecodeJpeg(bytes, subject, limits);
   if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return internal::DecodePng(bytes, subject, limits);
-  CAFFE_THROW("cannot read \"", subject, "\" as a picture: it is neither JPEG nor PNG");
+  CAFFE_THROW("cannot read \"", subject, "\" as an image: it is neither JPEG nor PNG");
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
@@ -59,16 +59,16 @@ Image DecodeImage(std::string_view bytes, const std::string& subject,
 namespace internal {
 void CheckImageSize(int64_t width, int64_t height, const std::string& subject,
                     const ImageLimits& limits) {
-  CAFFE_ENFORCE(width > 0 && height > 0, "cannot read \"", subject, "\": it is a picture of ",
-                width, "x", height, " pixels");
+  CAFFE_ENFORCE(width > 0 && height > 0, "cannot read \"", subject, "\": it is an image of ", width,
+                "x", height, " pixels");
   CAFFE_ENFORCE_LE(CheckedMultiply<int64_t>(width, height), limits.max_pixels, "cannot read \"",
-                   subject, "\": pixels of a picture of ", width, "x", height);
+                   subject, "\": pixels of an image of ", width, "x", height);
 }
 }  // namespace internal
 
 Image ResizeImage(const Image& image, int width, int height) try {
   CAFFE_ENFORCE(width > 0 && height > 0 && image.width > 0 && image.height > 0,
-                "cannot resize a picture of ", image.width, "x", image.height, " pixels to ", width,
+                "cannot resize an image of ", image.width, "x", image.height, " pixels to ", width,
                 "x", height);
   if (width == image.width && height == image.height) return image;
   const std::vector<Sample> columns = SamplesAlong(image.width, width);
@@ -103,7 +103,7 @@ void ResizedSize(const Image& image, int shorter_side, int* width, int* height) 
   const auto scaled = [&](int side) {
     if (side == shorter) return shorter_side;
     const double size = std::round(static_cast<double>(side) * shorter_side / shorter);
-    CAFFE_ENFORCE(size <= 1e6, "a picture of ", image.width, "x", image.height,
+    CAFFE_ENFORCE(size <= 1e6, "an image of ", image.width, "x", image.height,
                   " pixels resized to a shorter side of ", shorter_side,
                   " would be too long, want at most 1000000 pixels");
     return static_cast<int>(size);
@@ -117,20 +117,20 @@ Tensor ImageToTensor(const Image& image, const ImageTransform& transform) try {
   for (const auto* values : {&transform.mean, &transform.scale}) {
     CAFFE_ENFORCE(values->size() == 1 || values->size() == channels,
                   values == &transform.mean ? "mean" : "scale", " has ", values->size(),
-                  " values, want 1", channels == 1 ? ": the picture is grey" : " or 3");
+                  " values, want 1", channels == 1 ? ": the image is grey" : " or 3");
   }
   CAFFE_ENFORCE(transform.resize >= 0 && transform.crop >= 0, "resize ", transform.resize,
-                " and crop ", transform.crop, " of a picture, want at least 0");
+                " and crop ", transform.crop, " of an image, want at least 0");
   Image resized;
   if (transform.resize > 0) {
     int width, height;
     ResizedSize(image, transform.resize, &width, &height);
-    internal::CheckImageSize(width, height, "resized picture", ImageLimits{});
+    internal::CheckImageSize(width, height, "resized image", ImageLimits{});
     resized = ResizeImage(image, width, height);
   }
   const Image& source = transform.resize > 0 ? resized : image;
   const int crop = transform.crop;
-  CAFFE_ENFORCE(crop <= source.width && crop <= source.height, "a picture of ", source.width, "x",
+  CAFFE_ENFORCE(crop <= source.width && crop <= source.height, "an image of ", source.width, "x",
                 source.height, " pixels is smaller than the crop of ", crop, "x", crop,
                 "; resize it first");
   const int width = crop > 0 ? crop : source.width, height = crop > 0 ? crop : source.height;

@@ -116,7 +116,7 @@ void SavePng(const std::string& path, const Image& image) try {
   CAFFE_ENFORCE(image.width > 0 && image.height > 0 &&
                     image.rgb.size() ==
                         static_cast<size_t>(image.width) * static_cast<size_t>(image.height) * 3,
-                "cannot write \"", path, "\": the picture of ", image.width, "x", image.height,
+                "cannot write \"", path, "\": the image of ", image.width, "x", image.height,
                 " pixels has ", image.rgb.size(), " bytes");
   png_image header;
   std::memset(&header, 0, sizeof(header));

@@ -81,7 +81,7 @@ void CheckTableFooter(const std::string& path) {
                       length <= static_cast<uint64_t>(size) - offset &&
                       length + kBlockTrailerBytes <= static_cast<uint64_t>(size) - offset;
     CAFFE_ENFORCE(fits, "leveldb table \"", path,
-                  "\" is damaged: its footer names a block outside of it");
+                  "\" is damaged: its footer points to a block outside the file");
   }
 }
 
@@ -139,7 +139,7 @@ class LevelDBCursor final : public Cursor {
   }
   void CheckValid() const {
     CAFFE_ENFORCE(iterator_->Valid(), "leveldb \"", path_,
-                  "\": the cursor is behind the last record");
+                  "\": the cursor is past the last record");
   }
   const std::string path_;
   std::unique_ptr<leveldb::Iterator> iterator_;
@@ -150,8 +150,8 @@ class LevelDBWriter {
  public:
   LevelDBWriter(const std::string& path, Mode mode) : path_(path) {
     const bool is_free = AtomicFolder::IsFree(path);
-    CAFFE_ENFORCE(is_free || mode == WRITE, "cannot make leveldb \"", path,
-                  "\": it exists, and is no empty folder");
+    CAFFE_ENFORCE(is_free || mode == WRITE, "cannot create leveldb \"", path,
+                  "\": it exists and is not an empty folder");
     if (is_free) new_folder_ = std::make_unique<AtomicFolder>(path, 0755);
     Open(true);
   }
@@ -191,8 +191,8 @@ class LevelDBWriter {
 
  private:
   void CheckNotFailed() const {
-    CAFFE_ENFORCE(!failed_, "a write to leveldb \"", path_,
-                  "\" failed before, nothing is committed");
+    CAFFE_ENFORCE(!failed_, "an earlier write to leveldb \"", path_,
+                  "\" failed, nothing is committed");
   }
   void Open(bool create) {
     leveldb::Options options = CommonOptions();

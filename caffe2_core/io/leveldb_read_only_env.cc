@@ -122,7 +122,7 @@ Status LevelDBReadOnlyEnv::CheckFile(const std::string& path) {
     }
     const bool is_inside = !folder_.empty() && path.starts_with(folder_) &&
                            path.find('/', folder_.size()) == std::string::npos;
-    if (!is_inside) return Status::Corruption(path, "is not a file of the database's folder");
+    if (!is_inside) return Status::Corruption(path, "is not a file in the database's folder");
   }
   struct stat info;
   const bool is_special = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);

@@ -54,7 +54,7 @@ class LMDBCursor final : public Cursor {
  private:
   void CheckValid() const {
     CAFFE_ENFORCE(position_.Valid(), "lmdb \"", file_.path(),
-                  "\": the cursor is behind the last record");
+                  "\": the cursor is past the last record");
   }
   const internal::LmdbFile& file_;
   internal::LmdbPosition position_;
@@ -67,7 +67,7 @@ using Environment = std::unique_ptr<MDB_env, CloseEnvironment>;
 
 // Turns liblmdb's assertion failures into exceptions instead of aborts.
 void ThrowAssertion(MDB_env*, const char* text) {
-  CAFFE_THROW("liblmdb finds its database damaged: ", text);
+  CAFFE_THROW("liblmdb reports a damaged database: ", text);
 }
 
 Environment OpenForWriting(const std::string& folder, const std::string& path) {
@@ -90,7 +90,7 @@ class LMDBWriter {
   LMDBWriter(const std::string& path, Mode mode) : path_(path) {
     struct stat info;
     const bool exists = lstat(path.c_str(), &info) == 0;
-    CAFFE_ENFORCE(!exists || mode == WRITE, "cannot make the folder \"", path,
+    CAFFE_ENFORCE(!exists || mode == WRITE, "cannot create the folder \"", path,
                   "\" for a new lmdb: ", std::strerror(EEXIST));
     if (AtomicFolder::IsFree(path)) {
       new_folder_ = std::make_unique<AtomicFolder>(path, 0744);
@@ -116,7 +116,8 @@ class LMDBWriter {
   // The environment stays open, because liblmdb opens its files only once.
   void MakeVisible() {
     if (is_visible()) return;
-    CAFFE_ENFORCE(!failed_, "a write to lmdb \"", path_, "\" failed before, nothing is committed");
+    CAFFE_ENFORCE(!failed_, "an earlier write to lmdb \"", path_,
+                  "\" failed, nothing is committed");
     failed_ = true;
     new_folder_->Commit();
     new_folder_.reset();
@@ -165,7 +166,8 @@ class LMDBTransaction final : public Transaction {
 
  private:
   void CheckNotFailed() const {
-    CAFFE_ENFORCE(!failed_, "a write to lmdb \"", path_, "\" failed before, nothing is committed");
+    CAFFE_ENFORCE(!failed_, "an earlier write to lmdb \"", path_,
+                  "\" failed, nothing is committed");
   }
   void Begin() {
     Check(mdb_txn_begin(writer_->environment(), nullptr, 0, &transaction_), "write", path_);

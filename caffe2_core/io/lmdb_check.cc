@@ -23,10 +23,10 @@ class LmdbChecker {
   void Check() {
     // Pages that were freed before being written may lie beyond the end of the file.
     Expect(file_.allocated_pages() <= file_.page_count() + kMaxUnwrittenPages,
-           "its last page is far behind its end");
+           "its last page is far beyond its end");
     used_.resize(file_.allocated_pages(), false);
     Expect(file_.main_tree().flags == 0 && file_.free_tree().flags == kIntegerKeys,
-           "its trees have flags that Caffe2 does not write");
+           "its trees have flags that Caffe2 does not use");
     CheckTree(file_.main_tree(), [](const LmdbPosition&) {});
     CheckTree(file_.free_tree(), [this](const LmdbPosition& entry) { CheckFreePages(entry); });
   }
@@ -50,7 +50,7 @@ class LmdbChecker {
     std::string before;
     uint64_t entries = 0;
     for (entry.Seek({}); entry.Valid(); entry.Next(), ++entries) {
-      Expect(entry.depth() == tree.depth, "its trees have other depths than they say");
+      Expect(entry.depth() == tree.depth, "its trees do not have the depths that they state");
       Expect(entries == 0 || Rises(before, entry.key(), tree.flags), "its keys are out of order");
       before = entry.key();
       entry.CheckValue();

@@ -122,7 +122,7 @@ bool LmdbFile::ReadMeta(int64_t offset, uint64_t* transaction) {
 
 std::string LmdbFile::ReadPage(uint64_t number) const {
   if (number < 2 || number >= page_count_) {
-    ThrowDamaged(MakeString("page ", number, " is asked for, it has ", page_count_));
+    ThrowDamaged(MakeString("page ", number, " is out of range, it has ", page_count_));
   }
   std::string page(page_bytes_, '\0');
   ReadAt(file_, path_, static_cast<int64_t>(number * page_bytes_), page.data(), page.size());
@@ -139,14 +139,14 @@ std::string LmdbFile::ReadPage(uint64_t number) const {
     fits = offset >= (full ? lower : upper) && offset % 2 == 0 && offset <= page_bytes_ &&
            Fits(NodeAt(page, i), kind == kBranch);
   }
-  if (!fits) ThrowDamaged(MakeString("page ", number, " is no page of a tree"));
+  if (!fits) ThrowDamaged(MakeString("page ", number, " is not a valid page of a tree"));
   return page;
 }
 
 void LmdbFile::CheckOverflow(uint64_t number, uint64_t size) const {
   const uint64_t pages = (kPageHeaderBytes + size + page_bytes_ - 1) / page_bytes_;
   if (number < 2 || number >= page_count_ || pages > page_count_ - number) {
-    ThrowDamaged(MakeString("a value of ", size, " bytes stands in pages that it does not have"));
+    ThrowDamaged(MakeString("a value of ", size, " bytes is in pages that do not exist"));
   }
   const int64_t offset = static_cast<int64_t>(number * page_bytes_);
   char header[kPageHeaderBytes];
@@ -166,12 +166,11 @@ std::string LmdbFile::ReadOverflow(uint64_t number, uint64_t size) const {
 }
 
 void LmdbFile::ThrowDamaged(const std::string& reason) const {
-  CAFFE_THROW("lmdb \"", path_, "\" is damaged or no LMDB file: ", reason);
+  CAFFE_THROW("lmdb \"", path_, "\" is damaged or not an LMDB file: ", reason);
 }
 
 void LmdbPosition::Push(uint64_t page) {
-  if (levels_.size() >= kMaxDepth || pages_left_ == 0)
-    file_.ThrowDamaged("its pages go in circles");
+  if (levels_.size() >= kMaxDepth || pages_left_ == 0) file_.ThrowDamaged("its pages form a cycle");
   --pages_left_;
   if (on_page_) on_page_(page);
   levels_.push_back({file_.ReadPage(page), 0});
@@ -230,9 +229,9 @@ std::string_view LmdbPosition::key() const {
 void LmdbPosition::CheckValue() const {
   const Node node = NodeAt(levels_.back().page, levels_.back().index);
   if ((node.flags() & (kSubTree | kDuplicates)) != 0) {
-    file_.ThrowDamaged(MakeString(
-        "entry \"", node.key(),
-        "\" is a database of its own or has several values, which Caffe2 does not write"));
+    file_.ThrowDamaged(
+        MakeString("entry \"", node.key(),
+                   "\" is a nested database or has several values, which Caffe2 does not use"));
   }
   if ((node.flags() & kBigValue) != 0) {
     file_.CheckOverflow(Load<uint64_t>(node.value()), node.value_size());

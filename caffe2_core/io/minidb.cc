@@ -50,14 +50,14 @@ class MiniDBCursor final : public Cursor {
     if (rest >= kHeaderBytes) ReadAt(file_, path_, offset, sizes, sizeof(sizes));
     valid_ = rest >= kHeaderBytes && sizes[0] > 0 && sizes[1] > 0 &&
              kHeaderBytes + sizes[0] + int64_t{sizes[1]} <= rest;
-    CAFFE_ENFORCE(valid_, "minidb \"", path_, "\" is cut or damaged: at byte ", offset, " of ",
-                  file_size_, " there is no whole record");
+    CAFFE_ENFORCE(valid_, "minidb \"", path_, "\" is truncated or damaged: at byte ", offset,
+                  " of ", file_size_, " there is no complete record");
     key_size_ = sizes[0];
     value_size_ = sizes[1];
   }
 
   std::string Bytes(int64_t offset, int32_t size) const {
-    CAFFE_ENFORCE(valid_, "minidb \"", path_, "\": the cursor is behind the last record");
+    CAFFE_ENFORCE(valid_, "minidb \"", path_, "\": the cursor is past the last record");
     std::string bytes(static_cast<size_t>(size), '\0');
     ReadAt(file_, path_, offset, bytes.data(), bytes.size());
     return bytes;
@@ -150,7 +150,7 @@ class MiniDBTransaction final : public Transaction {
 
   void Put(const std::string& key, const std::string& value) override {
     CAFFE_ENFORCE(!key.empty() && !value.empty(),
-                  "minidb takes no empty key and no empty value, got key \"", key, "\" with ",
+                  "minidb does not support an empty key or value, got key \"", key, "\" with ",
                   value.size(), " bytes");
     CAFFE_ENFORCE(key.size() <= INT_MAX && value.size() <= INT_MAX, "minidb record \"", key,
                   "\" has ", value.size(), " bytes, want less than 2 GB");
@@ -162,7 +162,7 @@ class MiniDBTransaction final : public Transaction {
     *failed_ = false;
   }
   void Commit() override {
-    CAFFE_ENFORCE(!*failed_, "a write to the minidb failed before, nothing is committed");
+    CAFFE_ENFORCE(!*failed_, "an earlier write to the minidb failed, nothing is committed");
     *failed_ = true;
     sink_->Commit();
     *failed_ = false;

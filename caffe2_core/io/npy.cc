@@ -84,16 +84,16 @@ class HeaderParser {
     return true;
   }
   void Expect(char c) {
-    if (!TakeIf(c)) Fail(std::string("its header is no dict: want '") + c + "'");
+    if (!TakeIf(c)) Fail(std::string("its header is not a dict: want '") + c + "'");
   }
   std::string String() {
     SkipSpace();
     if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) {
-      Fail("its header is no dict of strings");
+      Fail("its header is not a dict with string keys");
     }
     const char quote = text_[at_++];
     const size_t end = text_.find(quote, at_);
-    if (end == std::string_view::npos) Fail("its header has an open string");
+    if (end == std::string_view::npos) Fail("its header has an unterminated string");
     const std::string value(text_.substr(at_, end - at_));
     at_ = end + 1;
     return value;
@@ -129,7 +129,7 @@ class HeaderParser {
     while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
       value = CheckedAdd<int64_t>(CheckedMultiply<int64_t>(value, 10), text_[at_++] - '0');
     }
-    if (at_ == begin) Fail("its shape has a dimension that is no number");
+    if (at_ == begin) Fail("its shape has a dimension that is not a number");
     return value;
   }
 
@@ -165,7 +165,7 @@ size_t StringWidth(const Tensor& tensor) {
   }
   constexpr size_t kMaxBytes = size_t{1} << 31;
   CAFFE_ENFORCE_LE(CheckedMultiply<size_t>(width, static_cast<size_t>(tensor.numel())), kMaxBytes,
-                   "bytes of strings, all as long as the longest, in an .npy");
+                   "bytes of strings, each padded to the longest, in a .npy file");
   return width;
 }
 
@@ -196,7 +196,7 @@ std::string ShapeText(const Tensor& tensor) {
 
 Tensor ParseNpy(std::string_view bytes, const std::string& subject) try {
   CAFFE_ENFORCE(bytes.substr(0, kMagic.size()) == kMagic && bytes.size() >= 12, "cannot read \"",
-                subject, "\" as .npy: it does not begin with the mark of one");
+                subject, "\" as .npy: it does not begin with the signature of .npy");
   const int major = static_cast<unsigned char>(bytes[6]);
   CAFFE_ENFORCE(major >= 1 && major <= 3, "cannot read \"", subject, "\" as .npy: version ", major,
                 ", want 1 to 3");
@@ -212,7 +212,7 @@ Tensor ParseNpy(std::string_view bytes, const std::string& subject) try {
     begin = 12;
   }
   CAFFE_ENFORCE(size <= kMaxHeaderBytes && size <= bytes.size() - begin, "cannot read \"", subject,
-                "\" as .npy: it is cut in its header");
+                "\" as .npy: it is truncated in its header");
   const Header header = HeaderParser(bytes.substr(begin, size), subject).Parse();
   const NpyElementType& type = TypeOf(header.descr, subject);
   const std::string_view data = bytes.substr(begin + size);
@@ -223,7 +223,7 @@ Tensor ParseNpy(std::string_view bytes, const std::string& subject) try {
   CAFFE_ENFORCE(
       expected < 9e15 && static_cast<int64_t>(expected) == static_cast<int64_t>(data.size()),
       "cannot read \"", subject, "\" as .npy: ", data.size(),
-      " bytes of data do not make an array of type ", header.descr, " and shape ",
+      " bytes of data do not match an array of type ", header.descr, " and shape ",
       IntArrayRef(header.shape));
   const TransientWrites scope;
   Tensor tensor(header.shape, CPU);

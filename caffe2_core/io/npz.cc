@@ -95,7 +95,7 @@ class ZipReader {
 
  private:
   void Need(uint64_t at, uint64_t size) const {
-    if (at > bytes_.size() || size > bytes_.size() - at) Fail("it is cut");
+    if (at > bytes_.size() || size > bytes_.size() - at) Fail("it is truncated");
   }
   template <class T>
   T Get(uint64_t at) const {
@@ -114,7 +114,7 @@ class ZipReader {
     }
     if (total > most) {
       Fail(MakeString("its entries unpack to ", total, " bytes, want at most ", most,
-                      " of a file of ", bytes_.size(), " bytes; save it without compression"));
+                      " for a file of ", bytes_.size(), " bytes; save it without compression"));
     }
   }
 
@@ -133,11 +133,11 @@ class ZipReader {
   }
 
   size_t FindEnd() const {
-    if (bytes_.size() < kEndBytes) Fail("it is no zip archive");
+    if (bytes_.size() < kEndBytes) Fail("it is not a zip archive");
     const size_t last = bytes_.size() - kEndBytes;
     const size_t first = last - std::min<size_t>(last, 65535);
     const size_t end = bytes_.rfind("PK\5\6", last);
-    if (end == std::string::npos || end < first) Fail("it is no zip archive, or is cut");
+    if (end == std::string::npos || end < first) Fail("it is not a zip archive, or is truncated");
     return end;
   }
 
@@ -206,9 +206,9 @@ std::vector<std::pair<std::string, Tensor>> ReadNpz(const std::string& path) try
   std::vector<std::pair<std::string, Tensor>> arrays;
   std::set<std::string> names;
   for (const Entry& entry : zip.Entries()) {
-    if (!entry.name.ends_with(".npy")) zip.Fail("entry \"" + entry.name + "\" is no .npy");
+    if (!entry.name.ends_with(".npy")) zip.Fail("entry \"" + entry.name + "\" is not a .npy file");
     const std::string name = entry.name.substr(0, entry.name.size() - 4);
-    if (!names.insert(name).second) zip.Fail("entry \"" + entry.name + "\" is there twice");
+    if (!names.insert(name).second) zip.Fail("entry \"" + entry.name + "\" exists twice");
     arrays.emplace_back(name, ParseNpy(zip.Unpack(entry), path + ":" + entry.name));
   }
   return arrays;

@@ -23,7 +23,7 @@ bool Parse(CodedInputStream* stream, Message* proto, std::string* reason) {
   stream->SetTotalBytesLimit(INT_MAX);
   stream->SetRecursionLimit(kMaxProtoNesting);
   if (!proto->MergePartialFromCodedStream(stream) || !stream->ConsumedEntireMessage()) {
-    *reason = "the bytes are no such message, or are cut";
+    *reason = "the bytes are not a valid message, or are truncated";
     return false;
   }
   if (!proto->IsInitialized()) {

@@ -94,7 +94,7 @@ bool LooksLikeText(std::string_view bytes) {
 }
 
 void ParseTextProto(std::string_view text, const std::string& subject, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which receives the message read, is null");
   TextError error;
   if (ParseText(text, proto, &error)) return;
   ThrowTextError(subject, *proto, error);
@@ -103,7 +103,7 @@ void ParseTextProto(std::string_view text, const std::string& subject, Message* 
 }
 
 void ParseBinaryProto(std::string_view bytes, const std::string& subject, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which receives the message read, is null");
   std::string reason;
   if (!ParseBinary(bytes, proto, &reason)) ThrowBinaryError(bytes, subject, *proto, reason);
 } catch (const std::bad_alloc&) {
@@ -111,7 +111,7 @@ void ParseBinaryProto(std::string_view bytes, const std::string& subject, Messag
 }
 
 void ParseProto(std::string_view bytes, const std::string& subject, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which receives the message read, is null");
   CAFFE_ENFORCE(!bytes.empty(), Subject(subject, *proto), ": it is empty");
   std::string reason;
   if (LooksLikeText(bytes)) {
@@ -143,7 +143,7 @@ void ParseProto(std::string_view bytes, const std::string& subject, Message* pro
 }
 
 void LoadProto(const std::string& path, Message* proto, ProtoKindCheck check) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which receives the message read, is null");
   std::string bytes;
   try {
     if (LoadLargeBinary(path, proto, check)) return;
@@ -205,7 +205,7 @@ std::string ProtoToBinary(const Message& proto) try {
                 ": required fields are missing: ", proto.InitializationErrorString());
   const size_t size = proto.ByteSizeLong();
   CAFFE_ENFORCE_LE(size, static_cast<size_t>(INT_MAX), "bytes of ", proto.GetDescriptor()->name(),
-                   ", a message may have less than 2 GB");
+                   ", a message must have less than 2 GB");
   std::string bytes;
   CAFFE_ENFORCE(proto.SerializePartialToString(&bytes), "cannot write ",
                 proto.GetDescriptor()->name());

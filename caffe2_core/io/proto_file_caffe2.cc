@@ -39,7 +39,7 @@ bool WriteStringToFile(const std::string& bytes, const char* path) try {
 }
 
 bool ParseProtoFromText(const std::string& text, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which receives the message read, is null");
   TextError error;
   return ParseText(text, proto, &error);
 } catch (const std::bad_alloc&) {
@@ -47,7 +47,7 @@ bool ParseProtoFromText(const std::string& text, Message* proto) try {
 }
 
 bool ParseProtoFromLargeString(const std::string& bytes, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which receives the message read, is null");
   std::string reason;
   return ParseBinary(bytes, proto, &reason);
 } catch (const std::bad_alloc&) {
@@ -55,7 +55,7 @@ bool ParseProtoFromLargeString(const std::string& bytes, Message* proto) try {
 }
 
 bool ReadProtoFromTextFile(const char* path, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which receives the message read, is null");
   std::string text;
   return ReadStringFromFile(path, &text) && ParseProtoFromText(text, proto);
 } catch (const std::bad_alloc&) {
@@ -63,7 +63,7 @@ bool ReadProtoFromTextFile(const char* path, Message* proto) try {
 }
 
 bool ReadProtoFromBinaryFile(const char* path, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which receives the message read, is null");
   std::string bytes;
   return ReadStringFromFile(path, &bytes) && ParseProtoFromLargeString(bytes, proto);
 } catch (const std::bad_alloc&) {
@@ -71,7 +71,7 @@ bool ReadProtoFromBinaryFile(const char* path, Message* proto) try {
 }
 
 bool ReadProtoFromFile(const char* path, Message* proto) try {
-  CAFFE_ENFORCE(proto != nullptr, "argument proto, which is to hold what is read, is null");
+  CAFFE_ENFORCE(proto != nullptr, "argument proto, which receives the message read, is null");
   std::string bytes;
   if (!ReadStringFromFile(path, &bytes)) return false;
   if (LooksLikeText(bytes)) {

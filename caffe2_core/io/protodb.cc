@@ -28,7 +28,7 @@ class ProtoDBCursor final : public Cursor {
 
  private:
   const TensorProto& Present() {
-    CAFFE_ENFORCE(Valid(), "protodb: the cursor is behind the last record");
+    CAFFE_ENFORCE(Valid(), "protodb: the cursor is past the last record");
     return protos_.protos(at_);
   }
   const TensorProtos& protos_;

@@ -163,15 +163,16 @@ void GetData(const TensorProto& proto, void* to) {
       return;
     default:
       CAFFE_THROW("tensor \"", proto.name(), "\" has element type ",
-                  DataTypeName(proto.data_type()), ", which is not a type of tensor elements");
+                  DataTypeName(proto.data_type()),
+                  ", which is not a valid element type of a tensor");
   }
 }
 
 // For UNDEFINED: each element is a record, and the first one determines the type.
 void GetObjects(const TensorProto& proto, const TensorSegment& segment, Tensor* tensor) {
   CAFFE_ENFORCE(tensor->GetDeviceType() == CPU, "tensor \"", proto.name(),
-                "\" of objects, want it on the CPU");
-  const FileAccess no_files = FileAccess::Off("elements of a tensor are no readers");
+                "\" has objects as elements, want it on the CPU");
+  const FileAccess no_files = FileAccess::Off("an element of a tensor cannot be a DBReader");
   const FileAccessScope scope(no_files);
   Blob element;
   for (int64_t i = 0; i < segment.size(); ++i) {
@@ -179,7 +180,7 @@ void GetObjects(const TensorProto& proto, const TensorSegment& segment, Tensor* 
     const TypeMeta meta = element.meta();
     CAFFE_ENFORCE(!meta.IsPlainData() && meta.copy() != nullptr && meta.ctor() != nullptr,
                   "tensor \"", proto.name(), "\" has elements of type ", meta.name(),
-                  ", which cannot be elements");
+                  ", which cannot be tensor elements");
     CAFFE_ENFORCE(i == 0 || meta == tensor->dtype(), "tensor \"", proto.name(),
                   "\" has elements of type ", meta.name(), " and ", tensor->dtype().name());
     char* to = static_cast<char*>(tensor->raw_mutable_data(meta));
@@ -220,7 +221,7 @@ DeviceType DeviceFor(const TensorProto& proto) {
   if (device == CPU || FindStaticContext(device) != nullptr) return device;
   if (device < kFirstUserDeviceType) {
     LOG(WARNING) << "tensor \"" << proto.name() << "\" was saved on " << DeviceTypeName(device)
-                 << ", which is not here: it is read to the CPU";
+                 << ", which is not available: it is read to the CPU";
     return CPU;
   }
   return GetStaticContext(device)->GetDeviceType();  // throws, naming what is missing

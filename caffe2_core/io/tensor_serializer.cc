@@ -109,7 +109,7 @@ void SerializeSegment(const Tensor& tensor, const Tensor& host, const std::strin
 
 void CheckSerializable(const Tensor& tensor, const std::string& name) {
   CAFFE_ENFORCE(tensor.IsShaped() && tensor.dtype().IsSet(), "cannot serialize tensor \"", name,
-                "\": it has no shape or no element type, nothing was written to it");
+                "\": it has no shape or no element type, nothing has been written to it");
 }
 
 Tensor OnHost(const Tensor& tensor) {

@@ -49,9 +49,9 @@ TEST(AtomicFolderTest, KeepsWhatWasMadeInTheMeantime) {
     first.Commit();
     ExpectThrows([&] { second.Commit(); },
                  "cannot put \"" + dir.path("db") +
-                     "\" in place: another one was made there in the meantime");
+                     "\" in place: something else was created there in the meantime");
     dir.Write("f", "file");
-    ExpectThrows([&] { third.Commit(); }, "another one was made there in the meantime");
+    ExpectThrows([&] { third.Commit(); }, "something else was created there in the meantime");
   }
   EXPECT_EQ(ReadWholeFile(dir.path("db/CURRENT")), "1");
   EXPECT_EQ(ReadWholeFile(dir.path("f")), "file");

@@ -148,7 +148,7 @@ TEST(BlobSerializationTest, NamesTheTypeWithoutSerializer) {
   ExpectThrows([&] { blob.Serialize("v"); }, "No known serializer for std::vector<int");
   ExpectThrows([&] { Blob().Serialize("e"); }, "it is empty");
   blob.Reset(new Tensor(CPU));
-  ExpectThrows([&] { blob.Serialize("t"); }, "nothing was written to it");
+  ExpectThrows([&] { blob.Serialize("t"); }, "nothing has been written to it");
   Blob read;
   ExpectThrows([&] { read.Deserialize(Parse("name: 'm' type: 'Foo'")); },
                "No registered deserializer for type \"Foo\"");

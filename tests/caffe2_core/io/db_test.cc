@@ -239,8 +239,8 @@ TEST_P(SeekTest, SeeksToTheKeyOrTheNext) {
   }
   cursor->Seek("z");
   EXPECT_FALSE(cursor->Valid());
-  ExpectThrows([&] { cursor->key(); }, "behind the last record");
-  ExpectThrows([&] { cursor->Next(); }, "behind the last record");
+  ExpectThrows([&] { cursor->key(); }, "past the last record");
+  ExpectThrows([&] { cursor->Next(); }, "past the last record");
 }
 
 TEST_P(SeekTest, ReopensAReaderWhereItStood) {
@@ -259,7 +259,7 @@ TEST(DBRegistryTest, KnowsItsTypes) {
   EXPECT_EQ(CreateDB("foo", "x", db::READ), nullptr);
   EXPECT_FALSE(db::DBExists("foo", "x"));
   ExpectThrows([] { db::DBReader("foo", "x"); },
-               "database type \"foo\" is not known; there are: LMDB");
+               "database type \"foo\" is not known; known types: LMDB");
   const TempDir dir;
   Put("MiniDB", dir.path("m"), db::NEW, {{"a", "1"}});
   EXPECT_EQ(GetAll("minidb", dir.path("m")).size(), 1u);
@@ -314,13 +314,13 @@ TEST(MiniDBTest, LaterCommitsGoToItsOwnFileWhateverHasTheName) {
 
 TEST(MiniDBTest, RefusesEmptyKeysAndDamagedFiles) {
   const TempDir dir;
-  ExpectThrows([&] { Put("minidb", dir.path("m"), db::NEW, {{"", "x"}}); }, "no empty key");
-  ExpectThrows([&] { Put("minidb", dir.path("m"), db::NEW, {{"x", ""}}); }, "no empty value");
+  ExpectThrows([&] { Put("minidb", dir.path("m"), db::NEW, {{"", "x"}}); }, "an empty key");
+  ExpectThrows([&] { Put("minidb", dir.path("m"), db::NEW, {{"x", ""}}); }, "empty key or value");
   const std::string record("\3\0\0\0\2\0\0\0keyvv", 13);
   for (const std::string& bytes :
        {record + "\1", record.substr(0, 12), std::string("\3\0\0\0\xff\xff\xff\x7fkey", 11),
         std::string("\xff\xff\xff\xff\2\0\0\0key", 11), std::string(20, '\0')}) {
-    ExpectThrows([&] { GetAll("minidb", dir.Write("bad", bytes)); }, "is cut or damaged");
+    ExpectThrows([&] { GetAll("minidb", dir.Write("bad", bytes)); }, "is truncated or damaged");
   }
   // What stands before the damage can be read.
   const auto database = CreateDB("minidb", dir.Write("bad", record + "\1"), db::READ);

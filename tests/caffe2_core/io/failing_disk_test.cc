@@ -181,7 +181,7 @@ TEST(FailingDiskTest, MiniDBTakesHalfATransactionOffAgain) {
     ExpectThrows([&] { transaction->Commit(); },
                  "cannot write \"" + dir.path("m") + "\": File too large");
     EXPECT_EQ(ReadWholeFile(dir.path("m")), before);
-    ExpectThrows([&] { transaction->Commit(); }, "failed before, nothing is committed");
+    ExpectThrows([&] { transaction->Commit(); }, "failed, nothing is committed");
   }
   EXPECT_EQ(ReadWholeFile(dir.path("m")), before);
 }
@@ -196,7 +196,7 @@ TEST(FailingDiskTest, AFileThatFailedIsNotCommitted) {
       ExpectThrows([&] { file.Write(std::string(3 << 20, 'x')); },
                    "cannot write \"" + path + "\": File too large");
     }
-    ExpectThrows([&] { file.Commit(); }, "failed before, it is not complete");
+    ExpectThrows([&] { file.Commit(); }, "failed, the file is not complete");
   }
   EXPECT_EQ(ReadWholeFile(path), "old");
 }

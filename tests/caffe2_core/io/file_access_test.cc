@@ -49,7 +49,7 @@ TEST_F(FileAccessTest, FreeTakesAnyPathAsItIs) {
 
 TEST_F(FileAccessTest, OffRefusesAllAndNamesTheRemedy) {
   ExpectThrows([&] { FileAccess::Off().CheckRead(In("a.db")); },
-               "\": nets may access no files here; Workspace::SetFileAccess or "
+               "\": nets may not access any file; Workspace::SetFileAccess or "
                "PredictorOptions::file_access allows it");
   ExpectThrows([&] { FileAccess::Off("a flag allows it").CheckWrite(In("new")); },
                "a net may not write \"" + In("new") + "\"");
@@ -135,8 +135,8 @@ TEST_F(FileAccessTest, BelowFollowsNoLinkOutOfTheRoot) {
   ExpectRefused(In("to_outside/new"), outside);
   ExpectRefused(In("to_link/bait"), outside);
   ExpectRefused(In("to_outside/../outside/bait"), outside);
-  ExpectRefused(In("to_none"), "is a symbolic link to what does not exist");
-  ExpectRefused(In("to_none/new"), "is a symbolic link to what does not exist");
+  ExpectRefused(In("to_none"), "is a symbolic link to a file that does not exist");
+  ExpectRefused(In("to_none/new"), "is a symbolic link to a file that does not exist");
   ExpectRefused(In("itself"), "Too many levels of symbolic links");
 }
 
@@ -173,7 +173,7 @@ TEST_F(FileAccessTest, BelowLooksAtTheFilesOfADatabasesFolder) {
   ExpectRefused(In("lmdb"), "entry \"" + In("lmdb/data.mdb") + "\": it is a symbolic link out");
   fs::remove(In("lmdb/data.mdb"));
   Link("none", "lmdb/data.mdb");
-  ExpectRefused(In("lmdb"), "is a symbolic link to what does not exist");
+  ExpectRefused(In("lmdb"), "is a symbolic link to a file that does not exist");
   fs::remove(In("lmdb/data.mdb"));
   ASSERT_EQ(mkfifo(In("lmdb/data.mdb").c_str(), 0600), 0);
   ExpectRefused(In("lmdb"), "entry \"" + In("lmdb/data.mdb") + "\": it is a pipe");
@@ -205,7 +205,7 @@ TEST_F(FileAccessTest, ScopesSayWhatADeserializedReaderMayOpen) {
     ExpectThrows([&] { DeserializeBlob(record, &copy); }, "a net may not read");
     {
       const FileAccessScope inner(off);
-      ExpectThrows([&] { DeserializeBlob(SerializeBlob(inside, "r"), &copy); }, "may access no");
+      ExpectThrows([&] { DeserializeBlob(SerializeBlob(inside, "r"), &copy); }, "not access any");
     }
     ExpectThrows([&] { DeserializeBlob(record, &copy); }, "is not below");
   }
@@ -222,7 +222,8 @@ TEST_F(FileAccessTest, ElementsOfATensorOpenNoDatabase) {
   outer.mutable_tensor()->add_dims(1);
   outer.mutable_tensor()->set_data_type(TensorProto::UNDEFINED);
   outer.mutable_tensor()->add_string_data(SerializeBlob(reader, "r"));
-  ExpectThrows([&] { DeserializeBlob(outer, &copy); }, "elements of a tensor are no readers");
+  ExpectThrows([&] { DeserializeBlob(outer, &copy); },
+               "an element of a tensor cannot be a DBReader");
 }
 
 class HostileLevelDBTest : public FileAccessTest {
@@ -240,7 +241,7 @@ class HostileLevelDBTest : public FileAccessTest {
 TEST_F(HostileLevelDBTest, MayNotNameAFileOutsideOfItsFolder) {
   for (const char* name : {"../../outside/bait", "/../a.db", "./MANIFEST-000002"}) {
     dir_.Write("root/ldb/CURRENT", std::string(name) + "\n");
-    ExpectCannotOpen("is not a file of the database's folder");
+    ExpectCannotOpen("is not a file in the database's folder");
   }
 }
 

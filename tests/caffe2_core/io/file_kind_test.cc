@@ -119,7 +119,7 @@ TEST(FileKindTest, TellsAMinidbThatIsCut) {
   EXPECT_EQ(DetectFileKind(dir.Write("a", record + record)).reason, "2 records that fill the file");
   const FileKindResult cut = DetectFileKind(dir.Write("b", record + record.substr(0, 9)));
   EXPECT_EQ(cut.kind, FileKind::kMiniDB);
-  EXPECT_EQ(cut.reason, "records, but cut or damaged after 1");
+  EXPECT_EQ(cut.reason, "records, but truncated or damaged after 1");
 }
 
 TEST(FileKindTest, KnowsNamesAndDatabaseTypes) {

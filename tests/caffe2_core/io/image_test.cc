@@ -79,7 +79,7 @@ TEST(ImageTest, ReadsJpegClosely) {
 
 TEST(ImageTest, RefusesOtherFiles) {
   ExpectThrows([] { DecodeImage("GIF89a", "a.gif"); },
-               "cannot read \"a.gif\" as a picture: it is neither JPEG nor PNG");
+               "cannot read \"a.gif\" as an image: it is neither JPEG nor PNG");
 }
 
 TEST(ImageTest, RefusesFilesThatEndEarly) {
@@ -92,9 +92,9 @@ TEST(ImageTest, RefusesFilesThatEndEarly) {
 
 TEST(ImageTest, RefusesPicturesBeyondTheLimit) {
   ExpectThrows([] { DecodeImage(PngBytes(Ramp(10, 10)), "a.png", {.max_pixels = 99}); },
-               "pixels of a picture of 10x10");
+               "pixels of an image of 10x10");
   ExpectThrows([] { DecodeImage(JpegBytes(Ramp(10, 10)), "a.jpg", {.max_pixels = 99}); },
-               "pixels of a picture of 10x10");
+               "pixels of an image of 10x10");
   ExpectThrows([] { DecodeImage(JpegBytes(Ramp(10, 10), true), "a.jpg", {.max_scans = 2}); },
                "more than 2 scans");
 }
@@ -235,12 +235,12 @@ TEST(ImageTest, MakesGreyOfTheWeightsOfTheColours) {
       [&] {
         ImageToTensor(image, {.mean = {1, 2, 3}, .grey = true});
       },
-      "the picture is grey");
+      "the image is grey");
 }
 
 TEST(ImageTest, NamesWhatDoesNotFit) {
   ExpectThrows([] { ImageToTensor(Ramp(4, 3), {.crop = 4}); },
-               "a picture of 4x3 pixels is smaller than the crop of 4x4");
+               "an image of 4x3 pixels is smaller than the crop of 4x4");
   ExpectThrows(
       [] {
         ImageToTensor(Ramp(4, 3), {.mean = {1, 2}});

@@ -156,16 +156,16 @@ TEST(NpyTest, RefusesWhatIsNoArrayOfNumbers) {
   refuse(Npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "abcd"),
          "records");
   refuse(Npy(Dict("<f4", "(2,)"), "abcd"),
-         "4 bytes of data do not make an array of type <f4 and shape [2]");
-  refuse(Npy(Dict("<f4", "(1,)"), "abcde"), "5 bytes of data do not make");
-  refuse(Npy(Dict("<f4", "(4611686018427387904, 4)"), "abcd"), "4 bytes of data do not make");
+         "4 bytes of data do not match an array of type <f4 and shape [2]");
+  refuse(Npy(Dict("<f4", "(1,)"), "abcde"), "5 bytes of data do not match");
+  refuse(Npy(Dict("<f4", "(4611686018427387904, 4)"), "abcd"), "4 bytes of data do not match");
   refuse(Npy(Dict("<f4", "(99999999999999999999,)"), "abcd"), "overflow");
-  refuse(Npy(Dict("<f4", "(-1,)"), "abcd"), "no number");
-  refuse(Npy("{'descr': '<f4', 'shape': (1", "abcd"), "no dict");
+  refuse(Npy(Dict("<f4", "(-1,)"), "abcd"), "not a number");
+  refuse(Npy("{'descr': '<f4', 'shape': (1", "abcd"), "not a dict");
   refuse(Npy("{'descr': '<f4', }", "abcd"), "lacks");
   refuse(Npy("{'x': '<f4', }", "abcd"), "unknown key 'x'");
-  refuse("not an array at all", "does not begin with the mark");
-  refuse("\x93NUMPY\1\0\xff\xff{}"s, "cut in its header");
+  refuse("not an array at all", "does not begin with the signature");
+  refuse("\x93NUMPY\1\0\xff\xff{}"s, "truncated in its header");
   refuse("\x93NUMPY\4\0\2\0{}"s, "version 4");
   std::string many = "(";
   for (int i = 0; i < 100; ++i) many += "1,";
@@ -262,9 +262,9 @@ TEST(NpzTest, RefusesDamagedArchives) {
   const TempDir dir;
   const std::string npy = Npy(Dict("|u1", "(3,)"), "abc");
   const std::string zip = Zip("x.npy", npy, true);
-  ExpectThrows([&] { ReadNpz(dir.Write("a", Zip("x.txt", npy, true))); }, "is no .npy");
-  ExpectThrows([&] { ReadNpz(dir.Write("a", zip.substr(0, zip.size() - 30))); }, "is cut");
-  ExpectThrows([&] { ReadNpz(dir.Write("a", "PK")); }, "no zip archive");
+  ExpectThrows([&] { ReadNpz(dir.Write("a", Zip("x.txt", npy, true))); }, "is not a .npy file");
+  ExpectThrows([&] { ReadNpz(dir.Write("a", zip.substr(0, zip.size() - 30))); }, "is truncated");
+  ExpectThrows([&] { ReadNpz(dir.Write("a", "PK")); }, "not a zip archive");
   std::string wrong = Zip("x.npy", npy, false);
   wrong[wrong.find("abc")] = 'z';
   ExpectThrows([&] { ReadNpz(dir.Write("a", wrong)); }, "is damaged");

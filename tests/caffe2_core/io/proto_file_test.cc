@@ -162,7 +162,7 @@ TEST(ProtoFileTest, SaysWhatTheFileIsInstead) {
   ExpectThrows([&] { LoadProto(dir.Write("e.pb", ""), &net); }, "it is empty");
   ExpectThrows([&] { LoadProto(dir.path(), &net); }, "it is a directory");
   ExpectThrows([&] { LoadProto(dir.Write("png", "\x89PNG\r\n\x1a\n..."), &net); },
-               "it is a PNG picture");
+               "it is a PNG image");
 }
 
 TEST(ProtoFileTest, TakesASmallMessageThatFitsOtherKindsToo) {
@@ -236,8 +236,9 @@ TEST(ProtoFileTest, ChecksLargeFilesLikeSmallOnes) {
   LoadProto(dir.path("source.pb"), &plan, ProtoKindCheck::kAsTold);
   const std::string bytes = LargeNet().SerializeAsString();
   const std::string cut = dir.Write("cut.pb", bytes.substr(0, bytes.size() - 1));
-  ExpectThrows([&] { LoadProto(cut, &net); },
-               "cannot read \"" + cut + "\" as NetDef: the bytes are no such message, or are cut");
+  ExpectThrows(
+      [&] { LoadProto(cut, &net); },
+      "cannot read \"" + cut + "\" as NetDef: the bytes are not a valid message, or are truncated");
   MetaNetDef meta;
   meta.add_nets();  // without its required key
   *meta.mutable_nets(0)->mutable_value() = LargeNet();

@@ -105,7 +105,7 @@ TEST(NullArgumentsTest, OfReadersOfProtos) {
   const TempDir dir;
   const std::string file = dir.Write("net.pbtxt", kNet);
   google::protobuf::Message* const none = nullptr;
-  const char want[] = "argument proto, which is to hold what is read, is null";
+  const char want[] = "argument proto, which receives the message read, is null";
   ExpectThrows([&] { LoadProto(file, none); }, want);
   ExpectThrows([&] { ParseProto(kNet, "x", none); }, want);
   ExpectThrows([&] { ParseTextProto(kNet, "x", none); }, want);
@@ -156,7 +156,7 @@ TEST(NullArgumentsTest, OfBlobsAndTheirRecords) {
   ExpectThrows([&] { BlobGetMutableTensor(nullptr, CPU); },
                "argument blob of BlobGetMutableTensor is null");
   ExpectThrows([&] { AddArgument("k", 1, nullptr); }, "argument def of AddArgument is null");
-  ExpectThrows([] { db::DBReader reader(nullptr); }, "a reader needs a database");
+  ExpectThrows([] { db::DBReader reader(nullptr); }, "a DBReader needs a database");
   db::DBReader reader;
   std::string value;
   ExpectThrows([&] { reader.Read(nullptr, &value); }, "argument key or value");

@@ -34,7 +34,7 @@ bool RunsAndFindsNothing(Predictor predictor) {
 
 TEST(PredictorFilesTest, OpensNoFilesUnlessAsked) {
   const std::string refusal =
-      "nets may access no files here; PredictorOptions::file_access allows it";
+      "nets may not access any file; PredictorOptions::file_access allows it";
   const auto run = [](const Predictor& predictor) { RunsAndFindsNothing(predictor); };
   const NetDef net = NetThatOpensAFile();
   ExpectThrows([&] { run(Predictor(NetDef(), net)); }, refusal);
@@ -69,7 +69,7 @@ TEST(PredictorFilesTest, TheOlderFormFollowsThePolicyToo) {
   NetDef net = NetThatOpensAFile();
   Predictor predictor(NetDef(), net);
   Predictor::TensorVector out;
-  ExpectThrows([&] { predictor.run({}, &out); }, "nets may access no files here");
+  ExpectThrows([&] { predictor.run({}, &out); }, "nets may not access any file");
 }
 
 TEST(PredictorFilesTest, LoadedFromADatabaseOpensOnlyTheDatabase) {

@@ -240,7 +240,7 @@ TEST(WorkspaceTest, WorkspacesOfPlansFollowThePolicy) {
     step->add_network("n");
     Workspace ws;
     ws.SetFileAccess(FileAccess::Off());
-    ExpectThrows([&] { ws.RunPlan(plan); }, "nets may access no files here");
+    ExpectThrows([&] { ws.RunPlan(plan); }, "nets may not access any file");
     plan.clear_execution_step();
   }
 }

@@ -154,7 +154,7 @@ TEST_F(GPUFallbackTest, FollowsThePolicyForFilesOfTheWorkspace) {
   Run(R"(type: "FallbackTestFile" output: "Y")");
   ws_.SetFileAccess(FileAccess::Off());
   ExpectThrows([&] { Run(R"(type: "FallbackTestFile" output: "Y")"); },
-               "a net may not read \"file\": nets may access no files here");
+               "a net may not read \"file\": nets may not access any file");
 }
 
 TEST_F(GPUFallbackTest, LeavesSkippedOutputsAlone) {

@@ -102,7 +102,7 @@ TEST_P(FilePolicyTest, LeavesTheRootOnNoPath) {
   fs::create_symlink(outside_ + "/m", root_ + "/to_file");
   ExpectRefused("to_file", reason);
   fs::create_symlink(outside_ + "/new", root_ + "/to_new");
-  ExpectRefused("to_new", "is a symbolic link to what does not exist");
+  ExpectRefused("to_new", "is a symbolic link to a file that does not exist");
 }
 
 TEST_P(FilePolicyTest, OpensNoPipeAndNoDevice) {
@@ -119,7 +119,7 @@ TEST_P(FilePolicyTest, OpensNoPipeAndNoDevice) {
 TEST_P(FilePolicyTest, OpensNothingWhenAccessIsOff) {
   ws_->SetFileAccess(FileAccess::Off());
   ExpectRefused("m",
-                "nets may access no files here; Workspace::SetFileAccess or "
+                "nets may not access any file; Workspace::SetFileAccess or "
                 "PredictorOptions::file_access allows it");
 }
 
@@ -183,7 +183,7 @@ TEST_F(LoadPolicyTest, OpensNoDatabaseThatARecordNames) {
   ws_->SetFileAccess(FileAccess::Off());
   ws_->CreateBlob("source")->Reset(new db::DBReader("minidb", root_ + "/readers"));
   ExpectThrows([&] { RunOp(ws_.get(), "type: 'Load' input: 'source' output: 'reader'"); },
-               "nets may access no files here");
+               "nets may not access any file");
   RunOp(&free, load + Arg("db", root_ + "/readers"));
   EXPECT_TRUE(free.GetBlob("reader")->Get<db::DBReader>().IsOpen());
 }

@@ -264,7 +264,7 @@ TEST(FileSchemaTest, OperatorsThatDeclareItOpenFilesAndNoneWhenAccessIsOff) {
     int refusals = 0;
     for (const OperatorDef& def : OpeningTrials(type, folder.bait())) {
       const std::string error = Try(def, folder.path(), FileAccess::Off("a remedy"));
-      refusals += error.find("nets may access no files here; a remedy") != std::string::npos;
+      refusals += error.find("nets may not access any file; a remedy") != std::string::npos;
     }
     EXPECT_GT(refusals, 0);
     EXPECT_EQ(folder.TakeEvents(), 0);
