@@ -27,14 +27,14 @@ std::vector<const Command*> Commands() {
 }
 
 void PrintHelp() {
-  std::cout << "caffe2 runs nets of Caffe2 from their files.\n\nusage: caffe2 COMMAND [options] "
+  std::cout << "caffe2 runs Caffe2 nets from files.\n\nusage: caffe2 COMMAND [options] "
                "[files]\n\n";
   for (const Command* command : Commands()) {
     std::string name = command->name;
     name.resize(10, ' ');
     std::cout << "  " << name << command->purpose << "\n";
   }
-  std::cout << "\ncaffe2 COMMAND --help tells more; caffe2 --version tells the version.\n"
+  std::cout << "\ncaffe2 COMMAND --help describes a command; caffe2 --version prints the version.\n"
                "exit codes: 0 success, 1 failure, 2 wrong usage\n";
 }
 
@@ -96,7 +96,7 @@ int Main(std::vector<std::string> args) try {
 // A full disk may only be detected when the last bytes are written.
 void FinishOutput(const EscapedOutput& out) {
   std::cout.flush();
-  CAFFE_ENFORCE(std::cout.good(), "cannot write to the standard output: ",
+  CAFFE_ENFORCE(std::cout.good(), "cannot write to standard output: ",
                 out.error() != 0 ? std::strerror(out.error()) : "unknown reason");
 }
 

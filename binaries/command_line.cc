@@ -67,7 +67,7 @@ bool TakeFlag(const std::string& name, bool has_value, const std::string& value,
 void CommandLine::Add(const Option& option, const std::string& value) {
   std::vector<std::string>& values = given_[option.name];
   if (!values.empty() && !option.repeated) {
-    throw UsageError(MakeString("option --", option.name, " is given twice"));
+    throw UsageError(MakeString("option --", option.name, " is given more than once"));
   }
   values.push_back(value);
 }
@@ -101,8 +101,8 @@ std::vector<float> CommandLine::Floats(const std::string& name) const {
     float value = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
     if (error != std::errc() || end != part.data() + part.size() || !std::isfinite(value)) {
-      throw UsageError(MakeString("option --", name, " is \"", Text(name),
-                                  "\", want numbers with commas between"));
+      throw UsageError(
+          MakeString("option --", name, " is \"", Text(name), "\", want comma-separated numbers"));
     }
     values.push_back(value);
   }
@@ -161,7 +161,7 @@ CommandLine ParseCommandLine(const std::vector<Option>& options,
                        DidYouMean("--" + name, known));
     }
     const bool is_switch = option->value[0] == '\0';
-    if (is_switch && has_value) throw UsageError("option --" + name + " takes no value");
+    if (is_switch && has_value) throw UsageError("option --" + name + " does not accept a value");
     if (!is_switch && !has_value) {
       if (i + 1 == args.size())
         throw UsageError("option --" + name + " needs a value (" + option->value + ")");

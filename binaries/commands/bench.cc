@@ -166,7 +166,7 @@ int Bench(const CommandLine& line) {
 const Command& BenchCommand() {
   static const Command command = {
       .name = "bench",
-      .purpose = "times a net, its operators and their types",
+      .purpose = "times a net, its operators and its operator types",
       .usage = "bench [--init-net FILE] --predict-net FILE | --predictor DB [options]",
       .examples =
           "  caffe2 bench --init-net binaries/demo/stripes/init_net.pb --predict-net "
@@ -175,14 +175,15 @@ const Command& BenchCommand() {
           "  caffe2 bench --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
           "    --input data=8,3,64,64 --iterations 100 --json\n",
-      .options = JoinOptions(
-          {ModelOptions(),
-           InputOptions(),
-           {{"warmup", "N", "5", "runs that are not timed"},
-            {"iterations", "N", "20", "runs that are"},
-            {"tune", "FILE", "", "time the algorithms of the net's convolutions, write a table"}},
-           ProcessOptions(),
-           {kJsonOption}}),
+      .options =
+          JoinOptions({ModelOptions(),
+                       InputOptions(),
+                       {{"warmup", "N", "5", "runs before the timed ones"},
+                        {"iterations", "N", "20", "timed runs"},
+                        {"tune", "FILE", "",
+                         "time the net's convolution algorithms, write a table of the fastest"}},
+                       ProcessOptions(),
+                       {kJsonOption}}),
       .run = Bench};
   return command;
 }

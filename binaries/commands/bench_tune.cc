@@ -56,7 +56,7 @@ void TuneNet(const Model& model, const Workspace& ws, const std::string& file) {
       shapes, ConvTuneOptions{}, table,
       [](const ConvShape& shape, const std::vector<ConvTiming>& timings) {
         std::cout << shape.in_group() * shape.group << " to " << shape.out_channels << " channels, "
-                  << shape.window.batch << " pictures: "
+                  << shape.window.batch << " images: "
                   << (timings.empty() ? "none" : ConvAlgorithmName(timings[0].algorithm)) << "  "
                   << FixedText(timings.empty() ? 0 : timings[0].microseconds, 1) << " us"
                   << std::endl;

@@ -131,14 +131,14 @@ int Check(const CommandLine& line) {
 const Command& CheckCommand() {
   static const Command command = {
       .name = "check",
-      .purpose = "lists what is wrong with nets and plans, without running them",
+      .purpose = "lists the errors in nets and plans without running them",
       .usage = "check FILE... [options]",
       .examples =
           "  caffe2 check binaries/demo/stripes/init_net.pb binaries/demo/stripes/predict_net.pb\n"
           "  caffe2 check --json binaries/demo/doubling_plan.pbtxt\n",
       .options = {kAsOption,
                   ProcessOptions()[1],
-                  {"module", "FILE.so", "", "brings operators; may be given again", true},
+                  {"module", "FILE.so", "", "module with operators; may be repeated", true},
                   kJsonOption},
       .run = Check};
   return command;

@@ -41,7 +41,7 @@ int Convert(const CommandLine& line) {
   const std::string path = line.positional()[0];
   const std::string to = line.Text("to");
   if (to == "caffe2" || to == "onnx")
-    CAFFE_THROW("cannot convert to ", to, ": only text and binary are there yet");
+    CAFFE_THROW("cannot convert to ", to, ": only text and binary are supported");
   if (!to.empty() && to != "text" && to != "binary") {
     throw UsageError("option --to is \"" + to + "\", want text or binary" +
                      DidYouMean(to, {"text", "binary"}));
@@ -56,10 +56,10 @@ int Convert(const CommandLine& line) {
     return 0;
   }
   if (!text && isatty(STDOUT_FILENO) != 0)
-    throw UsageError("binary data do not go to a terminal; want --output FILE");
+    throw UsageError("binary data are not written to a terminal; want --output FILE");
   // Bypass std::cout, which escapes control characters.
   CAFFE_ENFORCE_EQ(std::fwrite(bytes.data(), 1, bytes.size(), stdout), bytes.size(),
-                   "bytes written to the standard output: ", std::strerror(errno));
+                   "bytes written to standard output: ", std::strerror(errno));
   return 0;
 }
 
@@ -68,14 +68,14 @@ int Convert(const CommandLine& line) {
 const Command& ConvertCommand() {
   static const Command command = {
       .name = "convert",
-      .purpose = "writes a proto in its other form: text as binary, binary as text",
+      .purpose = "converts a proto from text to binary format or back",
       .usage = "convert FILE [--to text|binary] [--output FILE]",
       .examples =
           "  caffe2 convert binaries/demo/stripes/predict_net.pb\n"
           "  caffe2 convert binaries/demo/doubling_plan.pbtxt --to binary --output plan.pb\n",
       .options = {ProcessOptions()[1],
-                  {"to", "FORM", "", "text or binary; the form the file does not have"},
-                  {"output", "FILE", "", "where to write; the standard output"},
+                  {"to", "FORM", "", "text or binary (default: the format the file does not have)"},
+                  {"output", "FILE", "", "file to write (default: standard output)"},
                   kAsOption},
       .run = Convert};
   return command;

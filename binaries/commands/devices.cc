@@ -70,7 +70,7 @@ void WriteModule(const DeviceDescriptor& device, JsonWriter* json) {
 void PrintModule(const DeviceDescriptor& device) {
   const DevicePresence& presence = FindDevice(device.type);
   if (presence.state != DeviceState::kReady) {
-    std::cout << presence.message << "; nets that ask for it run on the CPU\n";
+    std::cout << presence.message << "; nets that specify it run on the CPU\n";
     return;
   }
   if (!presence.message.empty()) std::cout << presence.message << "\n";
@@ -126,7 +126,7 @@ void PrintDevices(const std::vector<const DeviceDescriptor*>& missing) {
     std::cout << DeviceTypeName(type) << " (device type " << static_cast<int>(type) << ")";
     if (type == CPU) {
       std::cout << ": " << UsableCores() << " cores, " << IsaName(CpuIsa()) << ", "
-                << Gibibytes(MemoryBytes()) << " GiB of memory, of which nets may take "
+                << Gibibytes(MemoryBytes()) << " GiB of memory, of which nets may use "
                 << Gibibytes(GetCPUMemoryUsage().limit_bytes) << " GiB (--memory-limit)";
     }
     std::cout << "\n";
@@ -147,7 +147,7 @@ int Devices(const CommandLine& line) {
 const Command& DevicesCommand() {
   static const Command command = {
       .name = "devices",
-      .purpose = "lists the devices that nets can run on here",
+      .purpose = "lists the devices on which nets can run",
       .usage = "devices [--module FILE.so] [--json]",
       .examples = "  caffe2 devices\n  caffe2 devices --json\n",
       .options = JoinOptions({{ProcessOptions()[1], ProcessOptions()[2]}, {kJsonOption}}),

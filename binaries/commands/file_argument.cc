@@ -40,7 +40,7 @@ FileKind KindOfFile(const CommandLine& line, const std::string& path) {
     if (IsNamed(name, "protodb")) return FileKind::kTensorProtos;
     const FileKind kind = FileKindFromName(name);
     if (kind == FileKind::kUnknown) {
-      throw UsageError("option --as is \"" + name + "\", which is no kind of file" +
+      throw UsageError("option --as is \"" + name + "\", which is not a kind of file" +
                        DidYouMean(name, FileKindNames()));
     }
     return kind;
@@ -105,7 +105,7 @@ NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check
 
 void ThrowUnwantedKind(const std::string& path, FileKind kind, const char* wanted) {
   CAFFE_THROW("file \"", path, "\" is ", FileKindDescription(kind), ", want ", wanted,
-              "; --as says what it is");
+              "; --as specifies the kind");
 }
 
 }  // namespace caffe2rt

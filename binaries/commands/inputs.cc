@@ -70,7 +70,7 @@ ImageTransform TransformOf(const CommandLine& line) {
                                     .resize = static_cast<int>(line.Integer("resize", 0, kMaxSide)),
                                     .crop = static_cast<int>(line.Integer("crop", 0, kMaxSide))};
   if (transform.bgr && transform.grey) {
-    throw UsageError("options --bgr and --grey exclude each other");
+    throw UsageError("options --bgr and --grey are mutually exclusive");
   }
   for (const char* name : {"mean", "scale"}) {
     const size_t count = line.Floats(name).size();
@@ -88,7 +88,7 @@ Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string
     try {
       return ImageToTensor(image, transform);
     } catch (const EnforceNotMet& error) {
-      CAFFE_THROW("picture \"", file, "\": ", error.message());
+      CAFFE_THROW("image \"", file, "\": ", error.message());
     }
   }();
   *source = fs::path(file).filename().string();
@@ -163,8 +163,8 @@ Tensor PickTensor(const NamedTensors& tensors, const std::string& blob, const st
     names.push_back(name);
   }
   if (tensors.size() == 1) return tensors[0].second;
-  CAFFE_THROW("file \"", file, "\" holds ", tensors.size(), " tensors, none of them named \"", blob,
-              "\": ", FirstNames(names));
+  CAFFE_THROW("file \"", file, "\" contains ", tensors.size(), " tensors, none of them named \"",
+              blob, "\": ", FirstNames(names));
 }
 
 bool IsPicture(const std::string& path) {
@@ -186,7 +186,8 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
                          "\", want BLOB=FILE or BLOB=SHAPE, SHAPE as 1,3,224,224");
       for (auto& [name, tensor] : ReadTensors(line, text, &source)) {
         if (name.empty())
-          throw UsageError("file \"" + text + "\" names no blob; want --input BLOB=" + text);
+          throw UsageError("file \"" + text +
+                           "\" contains no blob name; want --input BLOB=" + text);
         SetTensor(ws, name, std::move(tensor));
         fed.push_back({name, source});
       }
@@ -209,7 +210,7 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
   std::set<std::string> seen;
   for (const FedInput& input : fed) {
     if (!seen.insert(input.blob).second)
-      throw UsageError("blob \"" + input.blob + "\" is given by two --input options");
+      throw UsageError("blob \"" + input.blob + "\" is given by more than one --input option");
     if (model.predict_net.op_size() == 0) break;
     const auto& op_inputs = model.predict_net.external_input();
     if (std::find(op_inputs.begin(), op_inputs.end(), input.blob) != op_inputs.end()) continue;
@@ -238,7 +239,7 @@ Pictures FindPictures(const CommandLine& line, const Model& model) {
       if (assignment.has_value()) std::erase(free, assignment->first);
     }
     CAFFE_ENFORCE(free.size() == 1, "net \"", model.predict_net.name(), "\" has ", free.size(),
-                  " inputs that no init net fills", free.empty() ? "" : ": ", Join(", ", free),
+                  " inputs that no init net sets", free.empty() ? "" : ": ", Join(", ", free),
                   "; want --image BLOB=FILE");
     pictures.blob = free[0];
   }
@@ -252,7 +253,7 @@ Pictures FindPictures(const CommandLine& line, const Model& model) {
       pictures.files.push_back(entry.path().string());
   }
   std::sort(pictures.files.begin(), pictures.files.end());
-  CAFFE_ENFORCE(!pictures.files.empty(), "folder \"", path, "\" holds no JPEG or PNG picture");
+  CAFFE_ENFORCE(!pictures.files.empty(), "folder \"", path, "\" contains no JPEG or PNG image");
   return pictures;
 }
 

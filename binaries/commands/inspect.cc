@@ -187,7 +187,7 @@ const Command& InspectCommand() {
   static const Command command = {
       .name = "inspect",
       .purpose =
-          "shows what is in a file: a net's operators, shapes and costs; a plan; tensors; a "
+          "shows the content of a file: a net's operators, shapes and costs; a plan; tensors; a "
           "database",
       .usage = "inspect FILE [options]",
       .examples =
@@ -197,13 +197,13 @@ const Command& InspectCommand() {
       .options = {kAsOption,
                   ProcessOptions()[1],
                   {"init-net", "FILE", "",
-                   "net that fills the weights, for shapes; may be given again", true},
+                   "net that fills the weights, for shapes; may be repeated", true},
                   kAllowFilesOption,
-                  {"input", "BLOB=DIMS", "", "shape of an input; may be given again", true},
-                  {"dot", "FILE", "", "draw for Graphviz; - is the standard output"},
-                  {"svg", "FILE", "", "draw as SVG; - is the standard output"},
+                  {"input", "BLOB=DIMS", "", "shape of an input; may be repeated", true},
+                  {"dot", "FILE", "", "draw for Graphviz; - is standard output"},
+                  {"svg", "FILE", "", "draw as SVG; - is standard output"},
                   {"limit", "N", "1000", "entries of a database to list"},
-                  {"module", "FILE.so", "", "brings operators; may be given again", true},
+                  {"module", "FILE.so", "", "module with operators; may be repeated", true},
                   kJsonOption},
       .run = Inspect};
   return command;

@@ -146,14 +146,14 @@ void PrintNet(const TitledNet& net, const NetSummary& summary) {
   PrintTable(rows, {true, false, false, false, true, true, true});
   std::cout << "total: " << Counted(summary.parameters) << " parameters ("
             << Bytes(summary.parameter_bytes) << "), " << Counted(summary.multiply_adds)
-            << " multiply-adds, " << Bytes(summary.activation_bytes) << " of blobs written\n";
+            << " multiply-adds, " << Bytes(summary.activation_bytes) << " of output blobs\n";
   if (summary.unknown_ops == 0) return;
   for (const OpSummary& op : summary.ops) {
     if (op.problem.empty()) continue;
     std::cout << summary.unknown_ops
               << (summary.unknown_ops == 1 ? " operator has" : " operators have")
-              << " shapes that are not known, first " << OneLine(op.type) << ": "
-              << OneLine(op.problem) << "; --init-net and --input BLOB=DIMS give shapes\n";
+              << " unknown shapes, first " << OneLine(op.type) << ": " << OneLine(op.problem)
+              << "; --init-net and --input BLOB=DIMS provide shapes\n";
     return;
   }
 }
@@ -207,7 +207,7 @@ void PrintStep(const ExecutionStep& step, int depth) {
   if (step.has_num_iter()) std::cout << ", " << step.num_iter() << " times";
   if (step.has_should_stop_blob())
     std::cout << ", until \"" << OneLine(step.should_stop_blob()) << "\"";
-  if (step.concurrent_substeps()) std::cout << ", substeps at once";
+  if (step.concurrent_substeps()) std::cout << ", substeps concurrently";
   if (step.num_concurrent_instances() > 1)
     std::cout << ", " << step.num_concurrent_instances() << " instances";
   if (step.network_size() > 0) std::cout << ": " << OneLine(Join(", ", step.network()));
@@ -225,7 +225,7 @@ void WriteDrawing(const std::string& file, const std::string& drawing) {
 
 // The net to draw: a predictor's predict net, or else the net with the most operators.
 const TitledNet& NetToDraw(const std::string& path, const NetsOfFile& found) {
-  CAFFE_ENFORCE(!found.nets.empty(), "file \"", path, "\" holds no net to draw");
+  CAFFE_ENFORCE(!found.nets.empty(), "file \"", path, "\" contains no net to draw");
   for (const TitledNet& net : found.nets) {
     if (net.role == "PREDICT_NET_TYPE") return net;
   }

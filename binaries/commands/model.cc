@@ -26,18 +26,18 @@ std::optional<DeviceOption> DeviceOf(const std::string& text) {
 ModelFileOptions FileOptionsOf(const CommandLine& line) {
   if (line.Has("predictor") == line.Has("predict-net")) {
     throw UsageError(line.Has("predictor")
-                         ? "--predictor and --predict-net are both given, want one of them"
+                         ? "--predictor and --predict-net are both given, want only one"
                          : "want --predict-net FILE or --predictor DB, see --help");
   }
   if (line.Has("predictor") && line.Has("init-net"))
-    throw UsageError("--init-net is given with --predictor, which has its own");
+    throw UsageError("--init-net is given with --predictor, which contains its own init net");
   if (!line.Has("predictor") && line.Has("db-type"))
     throw UsageError("--db-type is given without --predictor");
   ModelFileOptions options{.init_nets = line.All("init-net"),
                            .predict_net = line.Text("predict-net"),
                            .predictor_db = line.Text("predictor"),
                            .db_type = line.Text("db-type"),
-                           .db_type_remedy = "--db-type says which it is",
+                           .db_type_remedy = "--db-type specifies it",
                            .root = line.Text("root"),
                            .device = DeviceOf(line.Text("device")),
                            .device_fallback = true};
@@ -81,7 +81,7 @@ void CheckInputsAreThere(const Model& model, const Workspace& ws) {
   const std::vector<std::string> missing = UnfilledInputs(model.predict_net, ws);
   CAFFE_ENFORCE(missing.empty(), "net \"", model.predict_net.name(), "\" reads ",
                 FirstNames(missing),
-                ", which nothing fills; want --input BLOB=FILE, --image or --init-net");
+                ", which nothing sets; want --input BLOB=FILE, --image or --init-net");
 }
 
 std::string BlobText(const Blob& blob) {

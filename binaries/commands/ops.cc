@@ -61,7 +61,7 @@ void PrintOperator(const std::string& type, const OpSchema* schema) {
   if (schema != nullptr && !schema->doc().empty()) std::cout << schema->doc() << "\n";
   std::cout << "\ndevices: " << Join(", ", DevicesOf(type)) << "\n";
   if (schema == nullptr) {
-    std::cout << "it has no schema\n";
+    std::cout << "no schema\n";
     return;
   }
   std::cout << "source: " << SourceFile(*schema) << "\n";
@@ -162,12 +162,12 @@ int Ops(const CommandLine& line) {
 const Command& OpsCommand() {
   static const Command command = {
       .name = "ops",
-      .purpose = "lists operators, or tells what one takes",
+      .purpose = "lists operators, or describes one",
       .usage = "ops [TYPE...] [options]",
       .examples =
           "  caffe2 ops Conv\n"
           "  caffe2 ops --json\n",
-      .options = {{"module", "FILE.so", "", "brings operators; may be given again", true},
+      .options = {{"module", "FILE.so", "", "module with operators; may be repeated", true},
                   kJsonOption},
       .run = Ops};
   return command;

@@ -16,42 +16,43 @@ std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists
 
 const std::vector<Option>& ModelOptions() {
   static const std::vector<Option> options = {
-      {"init-net", "FILE", "", "net that fills the weights; may be given again", true},
+      {"init-net", "FILE", "", "net that fills the weights; may be repeated", true},
       {"predict-net", "FILE", "", "net to run"},
-      {"predictor", "DB", "", "database of predictor_exporter, in place of the two"},
-      {"db-type", "TYPE", "", "its type: minidb, leveldb, lmdb (told by content)"},
+      {"predictor", "DB", "", "database of predictor_exporter, instead of the two"},
+      {"db-type", "TYPE", "", "its type: minidb, leveldb, lmdb (default: detected)"},
       {"device", "NAME", "auto",
-       "auto: as the net asks, the CPU where that is not here; cpu; cuda:N"},
-      {"root", "DIR", ".", "where relative `db` paths are sought, then beside the net"},
+       "auto: the net's device, or the CPU if that is not available; cpu; cuda:N"},
+      {"root", "DIR", ".", "folder of relative `db` paths, searched before the net's"},
       kAllowFilesOption,
-      {"cuda-sync", "", "", "wait for the device after each operator: an error names the operator"},
-      {"cuda-graph", "", "", "record a device's operators, start them together from the third run"},
+      {"cuda-sync", "", "", "wait for the device after each operator, so that an error names it"},
+      {"cuda-graph", "", "",
+       "capture a device's operators in a graph, replay it from the third run"},
   };
   return options;
 }
 
 const std::vector<Option>& InputOptions() {
   static const std::vector<Option> options = {
-      {"input", "BLOB=VALUE", "", "FILE (.npy, .npz, TensorProto, picture) or d0,d1,... (random)",
+      {"input", "BLOB=VALUE", "", "FILE (.npy, .npz, TensorProto, image) or d0,d1,... (random)",
        true},
-      {"image", "FILE|DIR", "", "picture(s) for the net's one input, or BLOB=FILE"},
-      {"mean", "M[,M,M]", "0", "taken off each channel, in the net's order"},
-      {"scale", "S[,S,S]", "1", "factor after that"},
-      {"bgr", "", "", "channels blue, green, red"},
-      {"grey", "", "", "one channel, the brightness"},
-      {"resize", "N", "0", "shorter side of pictures in pixels; 0: as it is"},
-      {"crop", "N", "0", "square cut out of the middle; 0: none"},
-      {"seed", "N", "1", "of random inputs and, when given, of the nets"},
+      {"image", "FILE|DIR", "", "image(s) for the net's only input, or BLOB=FILE"},
+      {"mean", "M[,M,M]", "0", "subtracted from each channel, in the net's order"},
+      {"scale", "S[,S,S]", "1", "factor applied after the mean"},
+      {"bgr", "", "", "channel order blue, green, red"},
+      {"grey", "", "", "one grey channel instead of three"},
+      {"resize", "N", "0", "shorter side of images in pixels; 0: no resizing"},
+      {"crop", "N", "0", "side of a square centre crop; 0: no crop"},
+      {"seed", "N", "1", "seed of random inputs and, if given, of the nets"},
   };
   return options;
 }
 
 const std::vector<Option>& ProcessOptions() {
   static const std::vector<Option> options = {
-      {"threads", "N", "1", "threads of one operator"},
+      {"threads", "N", "1", "number of threads per operator"},
       {"memory-limit", "BYTES", "0",
-       "of C++ objects and tensors, such as 512M; 0: half of the machine"},
-      {"module", "FILE.so", "", "brings operators; may be given again", true},
+       "limit for C++ objects and tensors, such as 512M; 0: half of the memory"},
+      {"module", "FILE.so", "", "module with operators; may be repeated", true},
   };
   return options;
 }
@@ -69,8 +70,8 @@ void CheckPositional(const CommandLine& line, size_t least, size_t most, const c
   if (count < least) throw UsageError(std::string("want ") + what + ", see --help");
   if (count > most) {
     throw UsageError(
-        "argument \"" + line.positional()[most] + "\" is one too many" +
-        (most == 0 ? "; files are given by options here, see --help" : ", see --help"));
+        "argument \"" + line.positional()[most] + "\" is unexpected" +
+        (most == 0 ? "; this command reads files from options, see --help" : ", see --help"));
   }
 }
 

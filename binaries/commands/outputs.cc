@@ -121,7 +121,7 @@ std::vector<std::string> ReadLabels(const std::string& path) {
   if (std::all_of(labels.begin(), labels.end(), BeginsWithWordNetId)) {
     for (std::string& label : labels) label.erase(0, label.find(' ') + 1);
   }
-  CAFFE_ENFORCE(!labels.empty(), "file \"", path, "\" holds no labels, want one a line");
+  CAFFE_ENFORCE(!labels.empty(), "file \"", path, "\" contains no labels, want one per line");
   return labels;
 }
 
@@ -217,13 +217,14 @@ void MakeFolderOf(const std::string& file) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  CAFFE_ENFORCE(!error && std::filesystem::is_directory(folder, error), "cannot make the folder \"",
-                folder.string(), "\": ", error ? error.message() : "a file has that name");
+  CAFFE_ENFORCE(!error && std::filesystem::is_directory(folder, error),
+                "cannot create the folder \"", folder.string(),
+                "\": ", error ? error.message() : "a file has that name");
 }
 
 void SaveOutput(const std::string& file, const std::string& name, const Blob& blob) {
   CAFFE_ENFORCE(blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped(), "cannot save output \"",
-                name, "\": it holds ", BlobText(blob), ", want a tensor");
+                name, "\": it is ", BlobText(blob), ", want a tensor");
   MakeFolderOf(file);
   WriteNpy(file, blob.Get<Tensor>());
 }

@@ -37,7 +37,7 @@ void NameNets(const std::string& stem, ExecutionStep* step) {
 PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
   const FileKind kind = KindOfFile(line, path);
   if (kind != FileKind::kPlanDef)
-    ThrowUnwantedKind(path, kind, "a PlanDef (caffe2 run takes nets)");
+    ThrowUnwantedKind(path, kind, "a PlanDef (caffe2 run accepts nets)");
   PlanDef plan;
   LoadProto(path, &plan);
   const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -50,7 +50,7 @@ PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
   }
   if (!missing.empty() && line.Text("device") == "auto") {
     Warn(MakeString("plan \"", plan.name(), "\" asks for ", Join(", ", missing),
-                    ", which is not here: it runs on the CPU"));
+                    ", which is not available: it runs on the CPU"));
   }
   return plan;
 }
@@ -69,7 +69,7 @@ int Plan(const CommandLine& line) {
   const std::string device = line.Text("device");
   if (device != "auto" && device != "cpu") {
     throw UsageError("option --device is \"" + device +
-                     "\", want auto or cpu: a plan's nets say their devices" +
+                     "\", want auto or cpu: a plan's nets specify their devices" +
                      DidYouMean(device, {"auto", "cpu"}));
   }
   const PlanDef plan = LoadPlan(line, line.positional()[0]);
@@ -92,7 +92,7 @@ int Plan(const CommandLine& line) {
       .BeginArray();
   for (const std::string& name : line.All("fetch")) {
     const Blob* blob = ws.FindBlob(name).get();
-    CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not there after the plan",
+    CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" does not exist after the plan",
                   DidYouMean(name, ws.Blobs()));
     Blob copy;
     blob = &OnCpu(*blob, &copy);
@@ -120,24 +120,23 @@ int Plan(const CommandLine& line) {
 const Command& PlanCommand() {
   static const Command command = {
       .name = "plan",
-      .purpose = "runs a plan: its nets in the steps it says",
+      .purpose = "runs a plan: its nets, in the order of its steps",
       .usage = "plan FILE [options]",
       .examples =
           "  caffe2 plan binaries/demo/doubling_plan.pbtxt --fetch x\n"
           "  caffe2 plan binaries/demo/doubling_plan.pbtxt --fetch x --output results\n",
       .options = JoinOptions(
           {{kAsOption,
-            {"device", "NAME", "auto",
-             "auto: as the nets ask, the CPU where that is not here; cpu"},
-            {"root", "DIR", ".", "where relative `db` paths are sought, then beside the plan"},
+            {"device", "NAME", "auto", "auto: the nets' devices, or the CPU if not available; cpu"},
+            {"root", "DIR", ".", "folder of relative `db` paths, searched before the plan's"},
             kAllowFilesOption,
             {"input", "BLOB=VALUE", "", "FILE or d0,d1,... (random), fed before the plan", true},
-            {"seed", "N", "1", "of random inputs"},
-            {"fetch", "BLOB", "", "print it afterwards; may be given again", true},
+            {"seed", "N", "1", "seed of random inputs"},
+            {"fetch", "BLOB", "", "blob to print after the plan; may be repeated", true},
             {"top", "N", "5", "print the highest values of each row of it"},
-            {"output", "DIR", "", "save what is fetched as DIR/BLOB.npy"},
+            {"output", "DIR", "", "save fetched blobs as DIR/BLOB.npy"},
             {"allow-races", "", "",
-             "concurrent steps may write blobs that others use: only for plans that you trust"}},
+             "let concurrent steps write blobs that others use; only for trusted plans"}},
            ProcessOptions(),
            {kJsonOption}}),
       .run = Plan};

@@ -26,7 +26,7 @@ class Progress {
   ~Progress() { Clear(); }
   void Show(size_t done) {
     if (!shown_ || timer_.Seconds() < 2.f) return;
-    std::fprintf(stderr, "\r%zu of %zu pictures", done, total_);  // std::cerr would escape "\r"
+    std::fprintf(stderr, "\r%zu of %zu images", done, total_);  // std::cerr would escape "\r"
     printed_ = true;
   }
   // Call before anything else is printed.
@@ -80,8 +80,8 @@ class RunJob {
       std::cout << json_.text() << "\n";
     } else {
       std::cout << FixedText(ms, ms < 1 ? 3 : 1)
-                << (pictures_.files.empty() ? " ms a run, " : " ms a picture, ") << threads
-                << (threads == 1 ? " thread" : " threads") << " (caffe2 bench explains)\n";
+                << (pictures_.files.empty() ? " ms per run, " : " ms per image, ") << threads
+                << (threads == 1 ? " thread" : " threads") << " (details: caffe2 bench)\n";
     }
     return code;
   }
@@ -89,7 +89,7 @@ class RunJob {
  private:
   const Blob& Fetch(const std::string& name) {
     const Blob* blob = ws_->FindBlob(name).get();
-    CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not there after the run",
+    CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" does not exist after the run",
                   DidYouMean(name, ws_->Blobs()));
     return OnCpu(*blob, &copies_[name]);
   }
@@ -221,13 +221,13 @@ class RunJob {
   // rows that the net returns for it.
   void Collect(const std::string& name, const Blob& blob) {
     CAFFE_ENFORCE(blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped(), "cannot save output \"",
-                  name, "\": it holds ", BlobText(blob), ", want a tensor");
+                  name, "\": it is ", BlobText(blob), ", want a tensor");
     const Tensor& tensor = blob.Get<Tensor>();
     std::vector<Tensor>& all = collected_[name];
     CAFFE_ENFORCE(all.empty() || (all[0].dims() == tensor.dims() && all[0].meta() == tensor.meta()),
                   "cannot save output \"", name, "\" of a folder: its shape is ", BlobText(blob),
-                  " for one picture and [", all.empty() ? "" : Join(", ", all[0].dims()),
-                  "] for the first; --resize and --crop make pictures alike");
+                  " for one image and [", all.empty() ? "" : Join(", ", all[0].dims()),
+                  "] for the first; --resize and --crop make images equal in size");
     all.push_back(tensor.Clone());
   }
 
@@ -278,7 +278,7 @@ int Run(const CommandLine& line) {
 const Command& RunCommand() {
   static const Command command = {
       .name = "run",
-      .purpose = "runs a net over files and prints or saves what it gives",
+      .purpose = "runs a net on files and prints or saves its outputs",
       .usage = "run [--init-net FILE] --predict-net FILE | --predictor DB [options]",
       .examples =
           "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
@@ -288,15 +288,16 @@ const Command& RunCommand() {
           "  caffe2 run --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
           "    --input data=1,3,64,64 --output results\n",
-      .options = JoinOptions({ModelOptions(),
-                              InputOptions(),
-                              {{"labels", "FILE", "", "names of the classes, one a line"},
-                               {"top", "N", "5", "classes to print of each row"},
-                               {"fetch", "BLOB", "", "another blob to print or save", true},
-                               {"output", "DIR", "", "save outputs as DIR/BLOB.npy"},
-                               {"iterations", "N", "1", "runs; the time is their median"}},
-                              ProcessOptions(),
-                              {kJsonOption}}),
+      .options = JoinOptions(
+          {ModelOptions(),
+           InputOptions(),
+           {{"labels", "FILE", "", "names of the classes, one per line"},
+            {"top", "N", "5", "classes to print per row"},
+            {"fetch", "BLOB", "", "another blob to print or save; may be repeated", true},
+            {"output", "DIR", "", "save outputs as DIR/BLOB.npy"},
+            {"iterations", "N", "1", "number of runs; the time printed is their median"}},
+           ProcessOptions(),
+           {kJsonOption}}),
       .run = Run};
   return command;
 }

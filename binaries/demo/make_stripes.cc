@@ -50,7 +50,7 @@ void WriteDemo(const std::filesystem::path& dir) {
 
 int main(int argc, char** argv) {
   if (argc != 2 || argv[1][0] == '-') {
-    std::cerr << "usage: make_stripes DIR\nwrites the demo's nets, labels and pictures into DIR\n";
+    std::cerr << "usage: make_stripes DIR\nwrites the demo's nets, labels and images to DIR\n";
     return 2;
   }
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit reports EFBIG instead

@@ -51,7 +51,7 @@ TEST_F(RunProgramTest, PrintsOutputsAndTime) {
   EXPECT_THAT(result.err, IsEmpty());
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("x  float [3]   x.npy\n"), HasSubstr("y  float [3]\n  2 3 4\n"),
-                    HasSubstr(" ms a run, 1 thread")));
+                    HasSubstr(" ms per run, 1 thread")));
 }
 
 TEST_F(RunProgramTest, SavesOutputsUnderTamedNames) {
@@ -104,7 +104,7 @@ TEST_F(RunProgramTest, GivesTheSameRandomInputsForASeed) {
 TEST_F(RunProgramTest, RefusesABlobGivenTwice) {
   const ProgramResult result = RunCaffe2(AddOne({"--input", "x=4", "--input", "x=5"}));
   EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.err, HasSubstr("blob \"x\" is given by two --input options"));
+  EXPECT_THAT(result.err, HasSubstr("blob \"x\" is given by more than one --input option"));
 }
 
 TEST_F(RunProgramTest, RefusesANetOfCommentsAlone) {
@@ -118,7 +118,7 @@ TEST_F(RunProgramTest, NamesAnOutputFolderThatIsAFile) {
   const std::string file = dir_.Write("results", "mine");
   const ProgramResult result = RunCaffe2(AddOne({"--input", "x=4", "--output", file}));
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, HasSubstr("cannot make the folder \"" + file + "\": "));
+  EXPECT_THAT(result.err, HasSubstr("cannot create the folder \"" + file + "\": "));
 }
 
 TEST_F(RunProgramTest, NamesThePictureThatIsTooSmallToCrop) {
@@ -131,7 +131,7 @@ TEST_F(RunProgramTest, NamesThePictureThatIsTooSmallToCrop) {
 TEST_F(RunProgramTest, NamesTheInputsThatNothingFills) {
   const ProgramResult result = RunCaffe2(AddOne({}));
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, Eq("caffe2: net \"plus\" reads \"x\", which nothing fills; want --input "
+  EXPECT_THAT(result.err, Eq("caffe2: net \"plus\" reads \"x\", which nothing sets; want --input "
                              "BLOB=FILE, --image or "
                              "--init-net\n"));
 }
@@ -144,7 +144,7 @@ TEST_F(RunProgramTest, NamesTheFirstOfManyInputsThatNothingFills) {
       RunCaffe2({"run", "--predict-net", dir.Write("net.pbtxt", net + " }")});
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, AllOf(HasSubstr("reads \"x0xxx"), HasSubstr("...\", \"x1xxx"),
-                                HasSubstr("...\" and 990 more, which nothing fills")));
+                                HasSubstr("...\" and 990 more, which nothing sets")));
   EXPECT_LT(result.err.size(), 3000u);
 }
 
@@ -155,7 +155,7 @@ TEST_F(RunProgramTest, FetchesBlobsWithinTheNet) {
               HasSubstr(R"({"name": "one", "type": "float", "dims": [1], "values": [1]})"));
   const ProgramResult missing = RunCaffe2(AddOne({"--input", "x=1", "--fetch", "two"}));
   EXPECT_EQ(missing.code, 1);
-  EXPECT_THAT(missing.err, HasSubstr("blob \"two\" is not there after the run"));
+  EXPECT_THAT(missing.err, HasSubstr("blob \"two\" does not exist after the run"));
 }
 
 TEST_F(RunProgramTest, RunsANetForCudaOnTheCpuWithOneWarning) {
@@ -209,7 +209,7 @@ TEST_F(RunProgramTest, AsksWhichInputAPictureIsFor) {
   const ProgramResult result = RunCaffe2({"run", "--predict-net", net, "--image", picture});
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err,
-              HasSubstr("has 2 inputs that no init net fills: a, b; want --image BLOB=FILE"));
+              HasSubstr("has 2 inputs that no init net sets: a, b; want --image BLOB=FILE"));
   EXPECT_EQ(
       RunCaffe2({"run", "--predict-net", net, "--image", "a=" + picture, "--input", "b=1,3,64,64"})
           .code,
