@@ -123,7 +123,7 @@ int Ops(const CommandLine& line) {
   for (const std::string& type : types) {
     CAFFE_ENFORCE(std::binary_search(all.begin(), all.end(), type), "operator type \"", type,
                   "\" is ",
-                  IsKnownCaffe2Operator(type) ? "known to Caffe2 but missing here" : "not known",
+                  IsKnownCaffe2Operator(type) ? "known to Caffe2 but not available" : "not known",
                   " (`caffe2 ops` lists all)", DidYouMean(type, all));
   }
   const bool list = types.empty();

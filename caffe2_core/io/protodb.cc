@@ -44,7 +44,7 @@ class ProtoDBTransaction final : public Transaction {
     TensorProto tensor;
     CAFFE_ENFORCE(ParseProtoFromLargeString(value, &tensor),
                   "Cannot parse content from the value string: the value of \"", key,
-                  "\" is no TensorProto");
+                  "\" is not a TensorProto");
     CAFFE_ENFORCE(tensor.name() == key, "Passed key ", key, " does not equal to tensor name ",
                   tensor.name());
     names_->insert(key);

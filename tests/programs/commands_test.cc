@@ -223,7 +223,7 @@ TEST(OpsProgramTest, TellsWhatAnOperatorTakes) {
 TEST(OpsProgramTest, TellsMissingFromUnknown) {
   const ProgramResult missing = RunCaffe2({"ops", "RoIAlign"});
   EXPECT_EQ(missing.code, 1);
-  EXPECT_THAT(missing.err, HasSubstr("known to Caffe2 but missing here"));
+  EXPECT_THAT(missing.err, HasSubstr("known to Caffe2 but not available"));
   EXPECT_THAT(RunCaffe2({"ops", "Convv"}).err,
               HasSubstr("is not known (`caffe2 ops` lists all); did you mean Conv?"));
 }

@@ -378,7 +378,7 @@ TEST(ProtoDBTest, HoldsTensorsByName) {
     ExpectThrows([&] { transaction->Put("a", tensor.SerializeAsString()); }, "already exists");
     ExpectThrows([&] { transaction->Put("b", tensor.SerializeAsString()); },
                  "does not equal to tensor name a");
-    ExpectThrows([&] { transaction->Put("c", "\xff"); }, "is no TensorProto");
+    ExpectThrows([&] { transaction->Put("c", "\xff"); }, "is not a TensorProto");
   }
   EXPECT_EQ(GetAll("protodb", dir.path("p")), (Records{{"a", tensor.SerializeAsString()}}));
   tensor.set_name("b");
