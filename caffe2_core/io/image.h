@@ -60,8 +60,8 @@ Image DecodeImage(std::string_view bytes, const std::string& subject,
 // to 8 bits. REQUIRES: all sizes are at least 1.
 Image ResizeImage(const Image& image, int width, int height);
 
-// Width and height after ImageTransform::resize to `shorter_side`. THROWS if the longer side would
-// exceed 1000000 pixels.
+// Sets `width` and `height` to the size of `image` after ImageTransform::resize = `shorter_side`.
+// THROWS if the longer side would exceed 1000000 pixels.
 void ResizedSize(const Image& image, int shorter_side, int* width, int* height);
 
 // Returns floats of shape [1, 3, H, W], or [1, 1, H, W] if `transform.grey`. THROWS if the image is
