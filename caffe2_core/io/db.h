@@ -28,12 +28,12 @@ namespace db {
 // an empty one: minidb and protodb replace an existing file; leveldb and lmdb reject an existing
 // database, but leveldb accepts an empty folder.
 //
-// Until its first commit (protodb: until it is closed), a new database does not exist, or is what
-// it was before. A killed process or a full disk therefore leaves no empty or incomplete database.
-// The database is built in a temporary file or folder next to its target, ".NAME.caffe2rt-tmp-...".
-// If the process was killed, the next save in the same folder removes it. If two processes create
-// the same leveldb or lmdb at the same time, the first to commit wins and the other's commit
-// throws.
+// A new database appears at its first commit (protodb: when it is closed). Until then nothing
+// exists at its path, or the previous content stays. A killed process or a full disk therefore
+// leaves no empty or incomplete database. The database is built in a temporary file or folder next
+// to its target, ".NAME.caffe2rt-tmp-...". If the process was killed, the next save in the same
+// folder removes it. If two processes create the same leveldb or lmdb at the same time, the first
+// to commit wins and the other's commit throws.
 //
 // Later commits, and all commits to an existing database, write in place. For these, leveldb and
 // lmdb transactions are atomic, and leveldb holds a transaction in memory. minidb appends: a full

@@ -57,8 +57,8 @@ std::vector<Axis> AxesOf(const std::vector<int64_t>& shape, int64_t file_bytes, 
 }
 
 // Copies between two orders of axes. A large block is split in half at the axis with the largest
-// Extent: the longest axis, or one with large strides in both orders. A small block then touches
-// few cache lines, and each line is fetched about once (Frigo et al. 1999, cache-oblivious
+// Extent, that is, an axis that is long and far from dense in both orders. A small block then
+// touches few cache lines, and each line is fetched about once (Frigo et al. 1999, cache-oblivious
 // transposition).
 class Reorder {
  public:

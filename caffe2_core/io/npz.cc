@@ -9,7 +9,7 @@
 //          42 offset of the local header u32, 46 name bytes, extra bytes, comment bytes
 //   local: "PK\3\4", 26 name u16, 28 extra u16, 30 name bytes, extra bytes, packed data
 //
-// If a packed size, unpacked size or offset is 0xffffffff, its value is in the entry's extra field
+// If a packed size, unpacked size or offset is 0xffffffff, its value is in the extra field with id
 // 1 (zip64), in the order unpacked, packed, offset; the other values are omitted there.
 #include <zlib.h>
 

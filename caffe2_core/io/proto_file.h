@@ -39,15 +39,15 @@ enum class ProtoKindCheck {
 void LoadProto(const std::string& path, google::protobuf::Message* proto,
                ProtoKindCheck check = ProtoKindCheck::kByContent);
 
-// Reads the blobs of a file. A file contains one blob; a text file with comment lines `# key:
-// NAME`, as written when a database is printed as text, contains one blob per such line.
+// Reads the blobs of a file. A file contains one blob, except a text file with comment lines `#
+// key: NAME` (a database printed as text), which contains one blob per such line.
 std::vector<BlobProto> LoadBlobProtos(const std::string& path);
 
 // Like LoadProto, for bytes in memory; errors use `subject` as the name of the file.
 void ParseProto(std::string_view bytes, const std::string& subject,
                 google::protobuf::Message* proto);
 
-// Text format only. THROWS, for example: `cannot read "net.pbtxt" as NetDef: line 3, column 7:
+// Text format only. THROWS errors such as `cannot read "net.pbtxt" as NetDef: line 3, column 7:
 // ...`.
 void ParseTextProto(std::string_view text, const std::string& subject,
                     google::protobuf::Message* proto);
