@@ -1,5 +1,5 @@
 #pragma once
-// Nets: lists of operators bound to the blobs of a workspace.
+// Nets: lists of operators that are bound to the blobs of a workspace.
 
 #include <functional>
 #include <memory>
@@ -14,16 +14,20 @@ namespace caffe2rt {
 
 class Workspace;
 
-// One thread runs a net at a time. Failures THROW EnforceNotMet with frames: net, position,
-// operator, inputs with shapes.
+// Base class of all nets.
+//
+// Thread safety: a net may be used by only one thread at a time. Errors: a run that fails throws
+// EnforceNotMet. Its frames name the net, the position and type of the operator, and the shapes of
+// the inputs.
 class NetBase : public Observable<NetBase> {
  public:
-  // Checks the def: node_name unset, inputs declared or made earlier, outputs made. THROWS
-  // otherwise.
+  // THROWS if an operator sets node_name, if an operator reads a blob that is neither an external
+  // input nor written by an earlier operator (only if `def` lists external inputs), or if no
+  // operator writes an external output.
   NetBase(const std::shared_ptr<const NetDef>& def, Workspace* ws);
   ~NetBase() override;
 
-  // Runs and waits.
+  // Runs the net and waits for it.
   virtual bool Run();
   virtual bool RunAsync() { return Run(); }
   virtual void Wait() {}
@@ -37,8 +41,9 @@ class NetBase : public Observable<NetBase> {
   const NetDef& debug_def() const { return *def_; }
   bool has_debug_def() const { return true; }
 
-  // Times `main_runs` runs after `warmup_runs`; prints a table to stdout. Returns ms per run, then
-  // per operator when `run_individual`.
+  // Runs the net `warmup_runs` times, then times `main_runs` further runs and prints the results to
+  // stdout. Returns the mean time of a run in milliseconds. If `run_individual` is set, each
+  // operator is then timed on its own, and the mean time of each follows in the result.
   virtual std::vector<float> TEST_Benchmark(int warmup_runs, int main_runs, bool run_individual);
 
  protected:
@@ -54,17 +59,18 @@ class NetBase : public Observable<NetBase> {
 using NetRegistry = Registry<std::string, std::unique_ptr<NetBase>,
                              const std::shared_ptr<const NetDef>&, Workspace*>;
 NetRegistry* GetNetRegistry();
-// Whether a net type is known, and whether it still runs as `simple` here (its executor is not
-// there yet).
 bool IsKnownNetType(const std::string& type);
+// Whether nets of this type run as `simple`, because their own executor is not implemented.
 bool RunsAsSimple(const std::string& type);
 
-// A net of the def's type ("" and absent: simple). Null for an unknown type; THROWS when it cannot
-// be built. A net of several devices gets the copies between them that it lacks (net_copies.h).
+// Creates a net of the type that `def` names; an empty type means `simple`. Returns null for an
+// unknown type. THROWS if the net cannot be built. Missing copies between devices are inserted
+// (net_copies.h).
 std::unique_ptr<NetBase> CreateNet(const NetDef& def, Workspace* ws);
 std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Workspace* ws);
 
-// Attached to every net made afterwards; null results are ignored.
+// A global creator is called for every net that is created afterwards. The observer that it returns
+// is attached to the net, unless it is null. Thread safe.
 using NetObserverCreator = std::function<std::unique_ptr<ObserverBase<NetBase>>(NetBase*)>;
 void AddGlobalNetObserverCreator(NetObserverCreator creator);
 void ClearGlobalNetObservers();
@@ -78,7 +84,8 @@ struct NetRegisterer {
 };
 }  // namespace internal
 
-// For users' executors.
+// Register a user's executor under the net type `name`: REGISTER_NET names its class,
+// REGISTER_NET_CREATOR a function that creates it. Use at namespace scope.
 #define REGISTER_NET(name, ...)                                                          \
   [[maybe_unused]] static const ::caffe2rt::internal::NetRegisterer caffe2rt_net_##name( \
       #name,                                                                             \

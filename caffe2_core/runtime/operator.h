@@ -1,6 +1,6 @@
 #pragma once
-// OperatorBase and Operator<Context>: one step of a net, built once from an OperatorDef. Section 15
-// of Caffe2's core.
+// OperatorBase and Operator<Context>: the base classes of all operators. An operator is one step of
+// a net. It is constructed once, from an OperatorDef, and then run any number of times.
 //
 //   template <class Context>
 //   class ScaleByTwoOp final : public Operator<Context> {
@@ -15,9 +15,13 @@
 //     }
 //   };
 //
-// Construction resolves everything: arguments, input and output blobs, device, context. The
-// operator shares ownership of its blobs, so that a name may be removed from the workspace while a
-// net uses it. Run is used by one thread at a time.
+// The constructor reads the arguments, finds the input blobs, creates the output blobs and sets up
+// the device context. Running the operator looks nothing up by name.
+//
+// Ownership: the operator shares ownership of its blobs. A blob that is removed from the workspace
+// stays alive as long as an operator uses it.
+//
+// Thread safety: an operator may be used by only one thread at a time.
 
 #include <memory>
 #include <string>
@@ -38,12 +42,14 @@ class OperatorBase : public Observable<OperatorBase> {
  public:
   static constexpr int kNoNetPositionSet = -1;
 
-  // Keeps a copy of `def`, or shares it (shared_operator_def.h). THROWS when an input blob does not
-  // exist; makes the output blobs.
+  // Creates the output blobs that do not exist. Copies `def`, unless a SharedOperatorDef shares it
+  // (shared_operator_def.h). THROWS if an input blob does not exist, or if `def` lists an output
+  // twice. REQUIRES: `ws` outlives the operator.
   OperatorBase(const OperatorDef& def, Workspace* ws);
   ~OperatorBase() override;
 
   // --- arguments ---
+  // ArgumentHelper (caffe2_core/graph/arguments.h) lists the supported types and the errors.
   bool HasArgument(const std::string& name) const { return args_.HasArgument(name); }
   template <class T>
   T GetSingleArgument(const std::string& name, const T& default_value) const {
@@ -58,7 +64,8 @@ class OperatorBase : public Observable<OperatorBase> {
                                      const std::vector<T>& default_value = {}) const {
     return args_.GetRepeatedArgument<T>(name, default_value);
   }
-  // A declared argument's value. THROWS where it is missing and required, or fails its check.
+  // The value of a declared argument, or its declared default. THROWS if a required argument is
+  // missing, or if the value fails the declared check.
   template <class T>
   T ReadArgument(const ArgumentSpec<T>& spec) const {
     return args_.Read(spec);
@@ -73,31 +80,41 @@ class OperatorBase : public Observable<OperatorBase> {
   const ArgumentHelper& args() const { return args_; }
 
   // --- blobs ---
-  // THROWS when the blob holds another type; the message names the blob.
+  // Every function that has an index THROWS if the index is out of range.
+
+  // The object in input `i`. THROWS if the blob does not hold a T; the message names the blob.
   template <class T>
   const T& Input(int i) const {
     const Blob& blob = InputBlob(i);
     if (__builtin_expect(!blob.IsType<T>(), 0)) ThrowWrongInput(i, TypeMeta::Make<T>());
     return *static_cast<const T*>(blob.GetRaw());
   }
+  // The tensor in input `i`. THROWS if the blob does not hold a tensor of this device type.
   template <class T>
   const T& Input(int i, DeviceType device) const {
     static_assert(std::is_same_v<T, Tensor>, "a device is asked of tensors only");
     return InputTensor(i, device);
   }
+  // The object in output `i`. If the blob does not hold a T, its content is first replaced by a
+  // default-constructed T.
   template <class T>
   T* Output(int i) {
     return OutputBlob(i)->template GetMutable<T>();
   }
+  // Replaces the content of output `i` by `allocated`, which the blob then owns.
   template <class T>
   T* Output(int i, T* allocated) {
     return OutputBlob(i)->Reset(allocated);
   }
+  // The tensor in output `i`. If the blob does not hold a tensor of this device type, its content
+  // is first replaced by a tensor without a shape.
   template <class T>
   T* Output(int i, DeviceType device) {
     static_assert(std::is_same_v<T, Tensor>, "a device is asked of tensors only");
     return OutputBlob(i)->GetMutableTensor(device);
   }
+  // Input<Tensor>(i, device) and Output<Tensor>(i, device) under Caffe2's names. With `dims` and
+  // `type`, the output is also resized and its memory allocated.
   const Tensor& InputTensor(int i, DeviceType device) const {
     const Blob& blob = InputBlob(i);
     if (__builtin_expect(!blob.IsTensor(device), 0)) ThrowWrongDevice(i, device);
@@ -110,7 +127,8 @@ class OperatorBase : public Observable<OperatorBase> {
     tensor->raw_mutable_data(type);
     return tensor;
   }
-  // Makes the output share `tensor`, or hold a copy of `src`.
+  // SetOutputTensor moves `tensor` into output `i`. OutputTensorAlias makes the output share the
+  // memory of `src`. OutputTensorCopyFrom copies the elements of `src`.
   void SetOutputTensor(int i, Tensor tensor) { BlobSetTensor(OutputBlob(i), std::move(tensor)); }
   Tensor* OutputTensorAlias(int i, const Tensor& src) {
     return BlobSetTensor(OutputBlob(i), Tensor(src));
@@ -128,6 +146,7 @@ class OperatorBase : public Observable<OperatorBase> {
     if (__builtin_expect(static_cast<size_t>(i) >= outputs_.size(), 0)) ThrowBadIndex("output", i);
     return outputs_[static_cast<size_t>(i)];
   }
+  // Whether a blob holds a T, or a tensor of the given device type.
   template <class T>
   bool InputIsType(int i) const {
     return InputBlob(i).IsType<T>();
@@ -137,6 +156,7 @@ class OperatorBase : public Observable<OperatorBase> {
   bool OutputIsType(int i) {
     return OutputBlob(i)->IsType<T>();
   }
+  // Whether input `i` and output `o` are the same blob. False if an index is out of range.
   bool IsInputOutputAlias(int i, int o) {
     return static_cast<size_t>(i) < inputs_.size() && static_cast<size_t>(o) < outputs_.size() &&
            inputs_[static_cast<size_t>(i)] == outputs_[static_cast<size_t>(o)];
@@ -145,36 +165,46 @@ class OperatorBase : public Observable<OperatorBase> {
   int OutputSize() const { return static_cast<int>(outputs_.size()); }
   const std::vector<const Blob*>& Inputs() const { return inputs_; }
   const std::vector<Blob*>& Outputs() { return outputs_; }
-  // Shapes of the tensor inputs; unknown_shape for others.
+  // One entry for each input. `unknown_shape` is set if the blob does not hold a tensor with a
+  // shape.
   std::vector<TensorShape> InputTensorShapes() const;
 
   // --- running ---
-  // Runs and waits; observers fire. False and exceptions become EnforceNotMet in nets; here false
-  // is returned.
+  // Run, RunAsync and Enqueue return false if the operator reports a failure, and pass on its
+  // exceptions. A net turns both kinds of failure into EnforceNotMet.
+
+  // Runs the operator, waits for the device, and calls the observers.
   virtual bool Run(int stream_id = 0) = 0;
-  // Starts without waiting; the event tells the end.
+  // Starts the operator without waiting and without calling observers. event() reports when the
+  // work has finished and whether it failed.
   virtual bool RunAsync(int stream_id = 0);
-  // Starts without waiting, observers or events: what a net calls.
+  // Starts the operator without waiting, and without observers or an event. Nets call this for
+  // operators that have no observers.
   virtual bool Enqueue(int stream_id) = 0;
-  // Waits for what Enqueue started.
+  // Waits for the work that Enqueue started. THROWS if the work failed on the device.
   virtual void FinishDevice() {}
+  // Whether work may continue on the device after Enqueue has returned.
   virtual bool HasAsyncPart() const { return false; }
+  // Whether the operator can wait for events on its device, without blocking the calling thread.
   virtual bool SupportsAsyncScheduling() const { return false; }
+  // Whether all work on this stream of the calling thread has finished.
   virtual bool IsStreamFree(int) const { return true; }
 
-  // --- facts ---
+  // --- properties ---
   const OperatorDef& debug_def() const { return *def_; }
   bool has_debug_def() const { return true; }
   const std::string& type() const { return def_->type(); }
   const DeviceOption& device_option() const { return def_->device_option(); }
-  // The engine it was built for; "" for the default one.
+  // The first 10 characters of the engine's name, or "" for the default engine.
   const std::string& engine() const { return engine_; }
   void annotate_engine(const std::string& engine) { engine_ = engine; }
+  // The position in the net, or kNoNetPositionSet.
   int net_position() const { return net_position_; }
   void set_net_position(int position) { net_position_ = position; }
   Workspace* workspace() const { return ws_; }
 
-  // Made on first use.
+  // --- event ---
+  // The event that RunAsync records. It is created on first use. THROWS after DisableEvent.
   Event& event();
   bool HasEvent() const { return event_ != nullptr; }
   void ResetEvent() {
@@ -185,15 +215,18 @@ class OperatorBase : public Observable<OperatorBase> {
   void Finish() {
     if (event_ != nullptr) event_->Finish();
   }
+  // Makes later work on the stream wait for the event. Has no effect in this base class.
   virtual void WaitEvent(const Event&, int = 0) {}
   void WaitEvents(const std::vector<const Event*>& events, int stream_id = 0) {
     for (const Event* event : events) WaitEvent(*event, stream_id);
   }
 
-  // "Conv, inputs "x" float [1, 3, 8, 8], "w" ..., output "y"": for error frames.
+  // A description for error messages. It lists at most 8 inputs and 8 outputs:
+  //
+  //   Conv, inputs "x" float [1, 3, 8, 8], "w" float [4, 3, 3, 3], output "y"
   std::string Describe() const;
 
-  // Shared ownership of an input's blob, for those who keep it beyond the operator.
+  // Shared ownership of an input blob, for callers that keep the blob longer than the operator.
   const std::shared_ptr<Blob>& input_owner(int i) const {
     return owners_.at(static_cast<size_t>(i));
   }
@@ -208,7 +241,7 @@ class OperatorBase : public Observable<OperatorBase> {
 
   std::vector<const Blob*> inputs_;
   std::vector<Blob*> outputs_;
-  const std::shared_ptr<const OperatorDef> def_;  // shared: who made the operator may keep it too
+  const std::shared_ptr<const OperatorDef> def_;  // may be shared with the caller, see constructor
   const ArgumentHelper args_;
   Workspace* const ws_;
   std::vector<std::shared_ptr<Blob>> owners_;  // inputs, then outputs
@@ -218,6 +251,8 @@ class OperatorBase : public Observable<OperatorBase> {
   std::unique_ptr<Event> event_;
 };
 
+// Base class of the operators of one device type. `Context` is the concrete context, such as
+// CPUContext. Inputs and outputs are on the device type of the context unless stated otherwise.
 template <class Context>
 class Operator : public OperatorBase {
  public:
@@ -229,13 +264,15 @@ class Operator : public OperatorBase {
   using OperatorBase::Input;
   using OperatorBase::Output;
   const Tensor& Input(int i) const { return InputTensor(i, Context::GetDeviceType()); }
-  // A tensor on another device than the operator's.
+  // For a tensor of another device type, such as a shape on the CPU.
   const Tensor& Input(int i, DeviceType device) const { return InputTensor(i, device); }
   Tensor* Output(int i) { return OutputTensor(i, Context::GetDeviceType()); }
-  // Shaped and allocated. Steady state: no allocation.
+  // Also resizes the tensor and allocates its memory. A call that repeats the shape and the type
+  // allocates nothing.
   Tensor* Output(int i, IntArrayRef dims, TypeMeta type) {
     return OutputTensor(i, Context::GetDeviceType(), dims, type);
   }
+  // The same, but returns the elements of the tensor.
   template <class T>
   T* OutputData(int i, IntArrayRef dims) {
     Tensor* tensor = Output(i);
@@ -243,7 +280,8 @@ class Operator : public OperatorBase {
     return tensor->template mutable_data<T>();
   }
 
-  // The work. False is a failure.
+  // Does the operator's work. The device and the stream of `context_` are already selected. Returns
+  // false, or throws, to report a failure.
   virtual bool RunOnDevice() = 0;
 
   bool Enqueue(int stream_id) override {
@@ -278,7 +316,8 @@ class Operator : public OperatorBase {
   Context context_;
 };
 
-// Names a template operator needs from its dependent base, as Caffe2 has them.
+// Caffe2's macros for operators that are class templates. They declare the names that such an
+// operator uses from its dependent base class.
 #define USE_OPERATOR_BASE_FUNCTIONS                        \
   using ::caffe2rt::OperatorBase::HasArgument;             \
   using ::caffe2rt::OperatorBase::ReadArgument;            \
@@ -303,6 +342,7 @@ class Operator : public OperatorBase {
 
 #define USE_OPERATOR_CONTEXT_FUNCTIONS USE_OPERATOR_FUNCTIONS(Context)
 
+// A constructor that only calls the base class, and a destructor.
 #define USE_SIMPLE_CTOR_DTOR(name)                                    \
   name(const ::caffe2rt::OperatorDef& def, ::caffe2rt::Workspace* ws) \
       : ::caffe2rt::Operator<Context>(def, ws) {}                     \
@@ -313,13 +353,16 @@ class Operator : public OperatorBase {
       : ::caffe2rt::OperatorBase(def, ws) {}                          \
   virtual ~name() noexcept {}
 
+// A member initializer that reads the argument `name` into `variable`.
 #define OP_SINGLE_ARG(type, name, variable, default_value) \
   variable(::caffe2rt::OperatorBase::GetSingleArgument<type>(name, (default_value)))
 
+// Names for input and output indices: after INPUT_TAGS(X, W), X is 0 and W is 1.
 #define INPUT_TAGS(first, ...) enum _InputTags { first = 0, __VA_ARGS__ }
 #define OUTPUT_TAGS(first, ...) enum _OutputTags { first = 0, __VA_ARGS__ }
 
-// Thrown by a constructor for an engine that lacks something: the next engine is tried.
+// Thrown by an operator's constructor if its engine does not support the def. CreateOperator then
+// tries the next engine.
 class UnsupportedOperatorFeature : public std::exception {
  public:
   explicit UnsupportedOperatorFeature(std::string message) : message_(std::move(message)) {}
@@ -328,6 +371,7 @@ class UnsupportedOperatorFeature : public std::exception {
  private:
   std::string message_;
 };
+// Throws UnsupportedOperatorFeature unless the condition is true.
 #define OPERATOR_NEEDS_FEATURE(condition, ...)                                           \
   do {                                                                                   \
     if (!(condition)) {                                                                  \

@@ -1,5 +1,5 @@
 #pragma once
-// Conflicts in plans that are certain without a workspace: `caffe2 check`.
+// Finds conflicts between concurrent steps of a plan without running it. Used by `caffe2 check`.
 
 #include <string>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace caffe2rt {
 
-// Conflicts that the plan has in any workspace, at most one for each concurrent step; not all of a
-// plan that is too large to be gone through in a second or so. REQUIRES: the plan keeps to
-// PlanLimitProblem (plan_limits.h).
+// Returns the conflicts (plan_races.h) that the plan has in every workspace, at most one for each
+// concurrent step. The search stops after about a second, so it may miss conflicts of a very large
+// plan. REQUIRES: PlanLimitProblem (plan_limits.h) returns "" for the plan.
 std::vector<std::string> FindRacesInAnyWorkspace(const PlanDef& plan);
 
 }  // namespace caffe2rt

@@ -1,6 +1,6 @@
 #pragma once
-// Plans: nets and the steps that run them. Every field of
-// ExecutionStep works.
+// Runs plans. A plan consists of nets and of the steps that run them. Every field of ExecutionStep
+// is supported.
 
 #include <functional>
 
@@ -11,27 +11,32 @@ namespace caffe2rt {
 class Workspace;
 
 struct PlanOptions {
-  // Asked before every iteration of every step with the iteration's number; empty: until SIGINT or
-  // SIGHUP. Concurrent steps ask from their threads.
+  // Called before each iteration of each step, with the iteration's number. Returning false ends
+  // the step. Concurrent steps call it from their own threads. If empty, the plan runs until it
+  // ends or the process receives SIGINT or SIGHUP.
   std::function<bool(int)> should_continue = {};
-  // Lets concurrent steps and instances access the same blobs without synchronization, as Hogwild
-  // training does. Memory safety is then up to the plan. Operators are never shared.
+  // Allows concurrent steps and instances to access the same blobs without synchronization, as
+  // Hogwild training does. The author of the plan is then responsible for memory safety. Operators
+  // are never shared.
   bool allow_races = false;
 };
 
-// Runs the top-level steps in order; false when a step failed without an exception, true when
-// should_continue ended it. Concurrent
-// substeps run on threads and nets of their own; the first failure stops the others and is thrown
-// after all have ended. THROWS on a plan that cannot be right, on one of more than 1,024 threads at
-// once or 65,536 steps and nets, and where one concurrent substep or instance writes a blob that
-// another uses (plan_races.h).
+// Runs the top-level steps in order. Returns false if a step fails without an exception, and true
+// otherwise, also if should_continue ended the plan.
 //
-// Steps are compiled when they first run. What they create is there from the beginning: the outputs
-// of all nets below a top-level step, and below a step with create_workspace those of its
-// workspace.
+// Concurrent substeps have their own threads and nets. The first failure stops the other substeps;
+// it is thrown when all of them have ended.
+//
+// A step is compiled when it first runs. Its output blobs exist before that: the blobs that the
+// nets of a top-level step and its substeps write are created before the first of these nets runs.
+// For a step with create_workspace this happens in its own workspace, when the step starts.
+//
+// THROWS if a step is invalid, if the plan would run more than 1,024 threads at once, if it has
+// more than 65,536 steps and nets, or if a concurrent substep or instance writes a blob that
+// another one uses (plan_races.h).
 bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& options);
 
-// The same with `should_continue`; empty: always.
+// The same, but signals do not end the plan. An empty `should_continue` always continues.
 bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan,
                         std::function<bool(int)> should_continue);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a plan must keep to before any of it runs: limits against hostile plans, and the form of its
-// steps.
+// Checks of a plan before any of it runs: size limits, which protect against hostile plans, and the
+// validity of each step.
 
 #include <string>
 
@@ -9,19 +9,19 @@
 namespace caffe2rt {
 
 inline constexpr int kMaxPlanDepth = 64;
-// Threads that run at once, over all levels of nesting.
+// Threads that run at the same time, summed over all levels of nesting.
 inline constexpr uint64_t kMaxPlanThreads = 1024;
-// Steps, and nets in them, each as often as it has concurrent instances.
+// Steps plus the nets that they run. Every concurrent instance is counted.
 inline constexpr uint64_t kMaxPlanSize = 65536;
 
-// The copies of a step's recurring substeps that run at once.
+// The number of concurrent instances of the step's substeps (except reporters), at least 1.
 int InstancesOf(const ExecutionStep& step);
 
-// The first limit that the plan exceeds, in one line; empty if it exceeds none.
+// A one-line message for the first limit that the plan exceeds, or "" if it exceeds none.
 std::string PlanLimitProblem(const PlanDef& plan);
 
-// THROWS when the step or one below it cannot be right: nets that the plan does not have, fields
-// that exclude each other.
+// THROWS if the step, or a step below it, names a net that is not in the plan or sets fields that
+// exclude each other.
 void VerifyStep(const ExecutionStep& step, const PlanNetDefs& nets);
 
 }  // namespace caffe2rt

@@ -1,6 +1,6 @@
 #pragma once
-// The nets that a plan's steps run: one object for each net and sequence of steps, never one for
-// two steps that run at the same time.
+// NetPool: creates and keeps the nets that the steps of a plan run. Two steps that run at the same
+// time never share a net object.
 
 #include <map>
 #include <memory>
@@ -15,43 +15,49 @@ namespace caffe2rt {
 
 class Workspace;
 
-// Thread safe. Steps that share a NetPool run one after the other, or take turns.
+// Thread safe. Steps that share a pool run one after the other, or take turns (plan_reporters.h).
+//
+// A pool without a parent keeps its nets in a workspace. A pool with a parent serves one concurrent
+// substep or one reporter: it borrows each net from the parent if no other pool has borrowed it,
+// and creates its own otherwise. The destructor returns the borrowed nets.
 class NetPool {
  public:
   enum class Keep {
-    kInWorkspace,       // a net that was there before the pool is replaced at its first use
-    kInChildWorkspace,  // which the plan made for one execution of a step
+    kInWorkspace,       // the first use replaces a net that existed before the pool
+    kInChildWorkspace,  // the workspace was created for one execution of a step
   };
-  // Keeps the nets in `ws`, as Caffe2 does. REQUIRES: `defs` and `ws` outlive this.
+  // Keeps the nets in `ws`, as Caffe2 does. REQUIRES: `defs` and `ws` outlive this object.
   NetPool(const PlanNetDefs* defs, Workspace* ws, Keep keep) : defs_(*defs), ws_(ws), keep_(keep) {}
-  // For one concurrent substep or reporter in the workspace of `parent`: nets of its own, but for
-  // those of the parent's that no other one has. Copies between devices are its own, too.
+  // Uses the defs and the workspace of `parent`. A net that needs copies between devices is never
+  // borrowed, and its copies go to blobs that no other pool uses. REQUIRES: `parent` outlives this
+  // object.
   explicit NetPool(NetPool* parent)
       : defs_(parent->defs_), ws_(parent->ws_), keep_(parent->keep_), parent_(parent) {}
   ~NetPool();
   NetPool(const NetPool&) = delete;
   NetPool& operator=(const NetPool&) = delete;
 
-  // Made at the first call. THROWS when the plan has no such net or it cannot be made.
+  // The net of that name. It is created by the first call. THROWS if the plan has no such net, or
+  // if it cannot be created.
   NetBase* Get(const std::string& name);
 
  private:
   NetBase* GetLocked(const std::string& name);
   NetBase* MakeOwn(const std::shared_ptr<const NetDef>& def);
-  // Null when another pool has it, or nets of this pool are not in a workspace.
+  // Null if another pool has borrowed the net, or if this pool has a parent.
   NetBase* Lend(const std::string& name);
   void TakeBack(const std::string& name);
 
   const PlanNetDefs& defs_;
   Workspace* const ws_;
   const Keep keep_;
-  NetPool* const parent_ = nullptr;  // null: nets are kept in ws_
+  NetPool* const parent_ = nullptr;  // null if the nets are kept in ws_
   std::mutex mutex_;
-  std::set<std::string> made_;  // since the plan began
-  std::set<std::string> lent_;
-  std::set<std::string> borrowed_;
-  std::map<std::string, NetBase*> nets_;  // of a pool with a parent
-  std::unique_ptr<Workspace> copies_;     // blobs that own nets add, see MakeOwn; outlives own_
+  std::set<std::string> made_;      // nets in ws_ that this pool created
+  std::set<std::string> lent_;      // nets in ws_ that another pool has borrowed
+  std::set<std::string> borrowed_;  // nets that belong to parent_
+  std::map<std::string, NetBase*> nets_;  // used only if there is a parent: borrowed and own nets
+  std::unique_ptr<Workspace> copies_;     // holds the device copies of the nets in own_
   std::map<std::string, std::unique_ptr<NetBase>> own_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Reporters of plans: threads that call a function every so often, and the turns that their nets
-// take with the nets of the step they report on.
+// Reporters of plans. A reporter is a thread that runs a net or substep periodically while its step
+// runs. Its nets take turns with the nets of the step, so that they never run at the same time.
 
 #include <chrono>
 #include <condition_variable>
@@ -13,7 +13,9 @@ namespace caffe2rt {
 
 struct StepUses;
 
-// First come, first served: a report waits for the nets that run and delays those that come later.
+// A lock that any number of nets or a single report can hold. It is granted in the order of
+// arrival: a report waits for the nets that already run, and later nets wait for the report. Thread
+// safe.
 class Turns {
  public:
   void BeginNet() { Begin(false); }
@@ -27,22 +29,23 @@ class Turns {
   std::mutex mutex_;
   std::condition_variable changed_;
   uint64_t next_ticket_ = 0;
-  uint64_t admitted_ = 0;  // tickets
-  int nets_ = 0;           // that run
+  uint64_t admitted_ = 0;  // number of tickets admitted so far
+  int nets_ = 0;           // number of nets that hold the lock
   bool reporting_ = false;
 };
 
-// The turns that a net must take: those of all steps around it that have reporters, from the
-// outermost inwards, so that nobody waits in a circle.
+// The turns that a net must take: one for each enclosing step that has reporters. They are taken
+// from the outermost step inwards, which prevents deadlocks.
 struct TurnsAround {
   Turns* turns = nullptr;
-  bool reports = false;                // the net belongs to a reporter of that step
-  const TurnsAround* outer = nullptr;  // null: none
+  bool reports = false;                // whether the net belongs to a reporter of that step
+  const TurnsAround* outer = nullptr;  // null if there is none
   // What the reporters of that step use (plan_uses.h).
   const StepUses* reporters = nullptr;
 };
 
-// Takes all of them for the life of the object. Null: none are needed.
+// Takes all these turns in the constructor and gives them back in the destructor. `around` may be
+// null.
 class TurnsTaken {
  public:
   explicit TurnsTaken(const TurnsAround* around) : around_(around) { Take(around); }
@@ -55,10 +58,11 @@ class TurnsTaken {
   const TurnsAround* const around_;
 };
 
-// Calls a function every period in a thread of its own, and once more at the end. Failures are
+// Calls `report` once every period, in its own thread, and once more on destruction. Failures are
 // logged.
 class Reporter {
  public:
+  // THROWS if the thread cannot be started.
   Reporter(std::chrono::milliseconds period, std::function<void()> report);
   ~Reporter();
   Reporter(const Reporter&) = delete;
@@ -72,7 +76,7 @@ class Reporter {
   std::mutex mutex_;
   std::condition_variable stopped_;
   bool stop_ = false;
-  std::thread thread_;  // last: it uses the members above
+  std::thread thread_;  // the last member, because the thread uses those above
 };
 
 }  // namespace caffe2rt

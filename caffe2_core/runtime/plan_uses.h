@@ -1,6 +1,6 @@
 #pragma once
-// Which blobs the nets and steps of a plan use, by name and without running them: what
-// plan_races.h judges.
+// Finds the names of the blobs that the nets and steps of a plan use, without running them.
+// plan_races.h uses the result to find conflicts.
 
 #include <functional>
 #include <map>
@@ -17,59 +17,64 @@ namespace caffe2rt {
 // The nets of a plan by name.
 using PlanNetDefs = std::map<std::string, std::shared_ptr<const NetDef>>;
 
-// How a blob is used; a set of bits.
+// How a blob is used, as a set of bits.
 enum BlobUse : unsigned {
   kReads = 1,
-  kWrites = 2,              // also whatever replaces the object
-  kReadsSynchronized = 4,   // declared by the operator's schema
-  kWritesSynchronized = 8,  // the same
-  kUpdates = 16,            // an output that is an input too: synchronized where the object is
-  kUpdatesTensor = 32,      // the same by an operator whose schema infers shapes
+  kWrites = 2,              // writes the object, or replaces it
+  kReadsSynchronized = 4,   // declared as synchronized by the operator's schema
+  kWritesSynchronized = 8,  // declared as synchronized by the operator's schema
+  kUpdates = 16,            // output in place: synchronized if the object synchronizes itself
+  kUpdatesTensor = 32,      // output in place of an operator whose schema infers tensor shapes
 };
 
-// What one net uses, nets in its operators' arguments included. Arguments other than nets and
-// `control_input` are not looked at.
+// What one net uses, including the nets in the arguments of its operators. Other arguments are
+// ignored, and so is `control_input`.
 struct NetUses {
-  std::shared_ptr<const NetDef> net;  // shared: with the plan
+  std::shared_ptr<const NetDef> net;  // shared with the plan
   std::map<std::string, unsigned> blobs;
-  // Inputs and outputs that may be in the same memory when the net has run: those of operators that
-  // modify the inputs, such as Alias.
+  // Pairs of an input and an output that may share memory after the net has run, for example those
+  // of Alias.
   std::vector<std::pair<std::string, std::string>> aliases;
-  // What its own operators write, nets in arguments apart, in order of the first writes.
+  // Blobs that the net's own operators write, in order of the first write. Nets in arguments do not
+  // count.
   std::vector<std::string> written;
-  // The type of the first operator that accesses blobs it does not list; empty: none.
+  // The type of an operator that accesses blobs it does not list, or "" if there is none.
   std::string unlisted;
-  // Whether nets in arguments write blobs, which their operator may create.
+  // Whether a net in an argument writes blobs. Its operator may create them.
   bool nested_writes = false;
 };
 NetUses UsesOf(const std::shared_ptr<const NetDef>& net);
 
-// What a step and all below it use, reporters included.
+// What a step, its reporters and the steps below it use.
 struct StepUses {
   struct Net {
     const NetUses* uses = nullptr;
-    bool in_child = false;  // runs in a child workspace that is made below the step
+    bool in_child = false;  // the net runs in a child workspace that a step below creates
   };
-  std::vector<Net> nets;                            // different
-  std::vector<std::pair<std::string, bool>> reads;  // stop blobs and node ids, in_child
+  std::vector<Net> nets;  // without duplicates
+  // Blobs that steps read themselves (stop blobs and "NODE_ID"), each with its `in_child`.
+  std::vector<std::pair<std::string, bool>> reads;
 };
 
 class StepWalk;
 
-// Uses of a plan's nets and steps, found once for each. Thread safe.
+// The uses of a plan's nets and steps. Each is computed once, on first use. Thread safe, except for
+// FindCreators.
 class PlanUses {
  public:
-  // REQUIRES: `defs` and the steps outlive this; references stay valid as long as this.
+  // REQUIRES: `defs` and the steps outlive this object. Returned pointers and references stay valid
+  // as long as this object.
   explicit PlanUses(const PlanNetDefs* defs);
-  // Null when the plan has no such net.
+  // Null if the plan has no such net.
   const NetUses* OfNet(const std::string& name);
   const StepUses& OfSubstep(const ExecutionStep& substep);
-  // Looks for reporters of the step, and of those below, that may create blobs which their nets'
-  // operators do not list as outputs. Call it for all steps before several threads use this.
+  // Finds a net that a reporter of the step, or of a step below it, runs and that may create blobs
+  // which its operators do not list as outputs. Call it for all steps before other threads use this
+  // object.
   void FindCreators(const ExecutionStep& step);
-  // One of them; null: none was found.
+  // The net that FindCreators found, or null.
   const NetUses* creator() const { return creator_; }
-  // The report net and the substeps with run_every_ms.
+  // What the reporters of the step use: its report net and its substeps with run_every_ms.
   const StepUses& OfReporters(const ExecutionStep& step);
 
  private:

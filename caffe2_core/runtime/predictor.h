@@ -1,18 +1,24 @@
 #pragma once
-// Predictor: an init net and a predict net as a function from tensors to tensors.
+// Predictor: runs a model as a function from tensors to tensors. A model is an init net, which
+// fills the weights, and a predict net.
 //
 //   Predictor predictor(init_net, predict_net);
 //   std::vector<Tensor> out;
-//   predictor({input}, &out);                      // any number of threads at once
+//   predictor({input}, &out);        // may be called by any number of threads at once
 //
-//   Predictor same = predictor;                    // shares weights, their forms and instances
+//   Predictor same = predictor;      // shares the weights and the instances
 //   Predictor saved = LoadPredictor("model.minidb", "minidb");
 //
-// Weights and their prepared forms are held once, read-only, by all copies and threads. A call
-// leases an instance: a net with activations of its own. The first call of a thread beyond the
-// instances there are makes one (up to the option); warm calls take no lock. Results are values
-// that share storage with the instance until it runs again: a result that is still held then keeps
-// its memory, and the instance takes new.
+// Weights: all copies of a predictor and all threads share one read-only set of weights, including
+// data that operators prepare from them, such as packed filters.
+//
+// Instances: an instance is a predict net with its own activations. Each call leases one instance.
+// If all are in use, the call creates one; at PredictorOptions::max_instances, it waits. A call
+// that finds an idle instance takes no lock.
+//
+// Results: an output tensor shares memory with the instance that computed it. If the caller still
+// holds the tensor when the instance runs again, the instance allocates new memory, so a result
+// never changes.
 
 #include <memory>
 #include <optional>
@@ -32,18 +38,20 @@ namespace caffe2rt {
 struct Model;
 
 struct PredictorOptions {
-  // Calls that may run at once; a further call waits for one to end.
+  // The number of calls that may run at once, 1 to 1024. Further calls wait.
   int max_instances = 64;
-  // Run the init net; without it the weights are expected in the parent workspace.
+  // If false, the init net is not run. The parent workspace must then hold the weights.
   bool run_init = true;
-  // Nets that ask for a device which is not here run on the CPU.
+  // If true, operators on a device that is not available run on the CPU. If false, they are an
+  // error.
   bool device_fallback = false;
-  // Which files the nets' operators may open. Unset: the parent workspace's policy; without a
-  // parent, and for LoadPredictor, none. What LoadPredictor itself reads is the caller's path.
+  // Which files the operators of the nets may open. If not set, the policy of the parent workspace
+  // applies; without a parent, and with LoadPredictor, operators may open none. The policy does not
+  // apply to the database that LoadPredictor reads.
   std::optional<FileAccess> file_access = std::nullopt;
 };
 
-// What a predictor is made of, in Caffe2's later form.
+// Caffe2's description of a predictor whose parameters are already loaded.
 struct PredictorConfig {
   std::shared_ptr<NetDef> predict_net;
   std::vector<std::string> input_names;
@@ -59,50 +67,54 @@ class Predictor {
   using TensorMap = std::unordered_map<std::string, Tensor>;
   using TensorPointerMap = std::unordered_map<std::string, Tensor*>;
 
-  // Runs `init_net` once, in a workspace below `parent`. THROWS what the nets do. With nets that
-  // are moved in nothing copies the weights, and the init net is released while it runs.
+  // Runs `init_net` once, in a new workspace whose parent is `parent` (may be null). The overload
+  // that takes rvalues copies no weights and releases each operator of the init net after it has
+  // run. `optimization` is ignored. THROWS if a net cannot be built, or if the init net fails.
+  // REQUIRES: `parent` outlives the predictor, its copies and running calls.
   Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent = nullptr,
             bool run_init = true, int optimization = 1);
   Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
             const PredictorOptions& options);
   Predictor(NetDef&& init_net, NetDef&& run_net, Workspace* parent = nullptr,
             const PredictorOptions& options = {});
-  // Nets by the keys GLOBAL_INIT_NET_TYPE, PREDICT_INIT_NET_TYPE and PREDICT_NET_TYPE. The global
-  // init net may read the blob "!!PREDICTOR_DBREADER" of `parent`.
+  // Uses the nets under the keys GLOBAL_INIT_NET_TYPE, PREDICT_INIT_NET_TYPE and PREDICT_NET_TYPE.
+  // The global init net may read the blob "!!PREDICTOR_DBREADER" of `parent`.
   explicit Predictor(const MetaNetDef& net, Workspace* parent = nullptr,
                      const PredictorOptions& options = {});
   explicit Predictor(MetaNetDef&& net, Workspace* parent = nullptr,
                      const PredictorOptions& options = {});
-  // The same, keeping the parent workspace alive.
+  // The same, but shares ownership of the parent workspace.
   Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent,
             const PredictorOptions& options);
   explicit Predictor(const PredictorConfig& config);
-  // What LoadModel gives (model_file.h). Inputs are those that no init net fills.
+  // Uses a model from LoadModel (model_file.h). Its inputs are those that no init net fills.
   explicit Predictor(Model&& model, const PredictorOptions& options = {});
-  // Copies share everything.
+  // Copies share the weights and the instances.
   Predictor(const Predictor&) = default;
   Predictor& operator=(const Predictor&) = default;
   virtual ~Predictor();
 
-  // Inputs by position (at most as many as there are; the others keep what they had), or by name
-  // (THROWS for an unknown one). Thread safe. True, or THROWS.
+  // Runs the predict net. Inputs are given by position or by name. An input that is not given keeps
+  // the value that the leased instance last had for it. Returns true, or THROWS if there are too
+  // many inputs, if a name is unknown, or if the net fails. Thread safe.
   virtual bool operator()(const TensorList& inputs, TensorList* outputs);
   bool operator()(const TensorMap& inputs, TensorList* outputs);
   bool operator()(const TensorMap& inputs, TensorMap* outputs);
 
-  // Caffe2's older form: the pointers stay valid, and their contents unchanged, until the next run
-  // of this form. One thread at a time.
+  // Caffe2's older interface, which runs on an instance of its own. The output pointers stay valid,
+  // and the tensors unchanged, until the next call of one of these three functions. Not thread
+  // safe.
   bool run(const TensorVector& inputs, TensorVector* outputs);
   bool run_map(const TensorPointerMap& inputs, TensorVector* outputs);
   bool run_map(const TensorMap& inputs, TensorVector* outputs);
 
   const NetDef& def() const;
-  // The workspace of the older form's net; weights are in its parent.
+  // The workspace of the instance that run and run_map use. The weights are in its parent.
   Workspace* ws();
   const Workspace* ws() const;
   const std::vector<std::string>& input_names() const;
   const std::vector<std::string>& output_names() const;
-  // Instances made so far.
+  // The number of instances created so far, without the one that run and run_map use.
   int num_instances() const;
 
  private:
@@ -110,12 +122,12 @@ class Predictor {
   Predictor(std::shared_ptr<Workspace> parent, PredictorNets&& nets,
             const PredictorOptions& options);
 
-  std::shared_ptr<Instances> shared_;  // shared: copies and calls in flight
+  std::shared_ptr<Instances> shared_;  // shared by the copies of the predictor
 };
 
-// A predictor saved by predictor_exporter into a database of any type, under the key
-// "!!META_NET_DEF", or "!!META_NET_DEF_<name>" (the only one there, when `name` is empty and the
-// plain key is missing). THROWS when there is none.
+// Loads a predictor that Caffe2's predictor_exporter saved into a database of any type. The key is
+// "!!META_NET_DEF_<name>", or "!!META_NET_DEF" if `name` is empty. A database with a single named
+// predictor may also be loaded with an empty name. THROWS if the database holds no such predictor.
 Predictor LoadPredictor(const std::string& path, const std::string& db_type,
                         const std::string& name = "", const PredictorOptions& options = {});
 

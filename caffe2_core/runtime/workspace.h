@@ -1,21 +1,27 @@
 #pragma once
-// Workspace: named blobs, and the nets that run over them.
+// Workspace: a set of named blobs, and the nets that run on them.
 //
 //   Workspace ws;
-//   ws.RunNetOnce(init_net);                                        // fills the weights
+//   ws.RunNetOnce(init_net);                          // fills the weights
 //   Tensor* data = BlobGetMutableTensor(ws.CreateBlob("data"), CPU);
-//   data->Resize(1, 3, 224, 224); ...
+//   data->Resize(1, 3, 224, 224);
+//   std::copy(pixels.begin(), pixels.end(), data->mutable_data<float>());
 //   ws.CreateNet(predict_net);
 //   ws.RunNet(predict_net.name());
 //   const Tensor& y = ws.GetBlob("softmaxout")->Get<Tensor>();
 //
-// A workspace owns its blobs and nets. A shared parent's blobs are visible here, not copied. Names
-// are looked up here first, then among forwarded ones, then in the parent. A blob's address is
-// stable; removing a name leaves the blob to the nets that use it.
+// Ownership: a workspace owns its nets. It shares ownership of its blobs with the operators that
+// use them. A blob that is removed from the workspace stays alive, at the same address, as long as
+// an operator uses it.
 //
-// Thread safety: blobs may be created, looked up and removed by several threads, which may run
-// different nets at the same time. One net is run by one thread at a time. Parents must outlive
-// their children.
+// Parents: a workspace may have a parent, whose blobs are visible in the child without being
+// copied. A workspace may also forward a name to a blob of another workspace. A name is looked up
+// first among the workspace's own blobs, then among the forwarded names, then in the parent. Both
+// the parent and the targets of forwarded names must outlive the child.
+//
+// Thread safety: several threads may create, look up and remove blobs, and may run different nets,
+// at the same time. A net may be run by only one thread at a time. The contents of blobs are not
+// synchronized.
 
 #include <atomic>
 #include <functional>
@@ -38,81 +44,96 @@ struct PlanOptions;
 
 class Workspace {
  public:
+  // Called before each iteration of each step of a plan, with the iteration's number. Returning
+  // false ends the step.
   using ShouldContinue = std::function<bool(int)>;
 
   Workspace() : Workspace(".") {}
   explicit Workspace(const std::string& root_folder) : Workspace(root_folder, nullptr) {}
   explicit Workspace(const Workspace* shared) : Workspace(".", shared) {}
   Workspace(const std::string& root_folder, const Workspace* shared);
-  // Sees blobs of `shared` under other names: forwarded maps a name here to one there. THROWS when
-  // one is missing.
+  // Forwards names to blobs of `shared`; all other blobs of `shared` stay invisible. `forwarded`
+  // maps each name in the new workspace to a name in `shared`. The file access policy of `shared`
+  // is copied. THROWS if a blob is missing in `shared`.
   Workspace(const Workspace* shared, const std::unordered_map<std::string, std::string>& forwarded);
   ~Workspace();
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
 
   // --- blobs ---
+  // Names of the workspace's own blobs, sorted.
   std::vector<std::string> LocalBlobs() const;
-  // Own, forwarded and shared names.
+  // All visible names: local, forwarded and those of the parent. Sorted.
   std::vector<std::string> Blobs() const;
   bool HasBlob(const std::string& name) const { return FindBlob(name) != nullptr; }
-  // Null (and a warning) when there is none.
+  // Returns null and logs a warning if the blob does not exist.
   const Blob* GetBlob(const std::string& name) const;
   Blob* GetBlob(const std::string& name);
-  // The visible blob of that name, or a new local one. THROWS when a forwarded blob was removed by
-  // its parent.
+  // Returns the visible blob of that name, or creates a local one. THROWS if the name is forwarded
+  // to a blob that no longer exists.
   Blob* CreateBlob(const std::string& name);
-  // A local blob, hiding a parent's of that name.
+  // Returns the local blob of that name, or creates it. The local blob hides a blob of the same
+  // name in the parent.
   Blob* CreateLocalBlob(const std::string& name);
-  // Local names only; whether it was there.
+  // Removes a local blob. Returns false if there is none of that name.
   bool RemoveBlob(const std::string& name);
-  // Local names only. THROWS when `from` is missing or `to` is visible.
+  // Renames a local blob. THROWS if there is none named `from`, or if a blob named `to` is visible.
   Blob* RenameBlob(const std::string& from, const std::string& to);
-  // Forwards names to blobs of `parent`. THROWS when one is missing, or redefines a name unless
-  // skip_defined_blobs.
+  // Forwards names to blobs of `parent`. A name that is already local or forwarded is skipped if
+  // `skip_defined_blobs` is set, and THROWS otherwise. THROWS if a blob is missing in `parent`.
   void AddBlobMapping(const Workspace* parent,
                       const std::unordered_map<std::string, std::string>& forwarded,
                       bool skip_defined_blobs = false);
-  // Replaces forwarded tensors by local copies.
+  // Replaces each forwarded tensor in `names` by a local copy. Other names are ignored. THROWS if a
+  // forwarded blob does not hold a tensor.
   void CopyForwardedTensors(const std::vector<std::string>& names);
   template <class Context>
   void CopyForwardedTensors(const std::vector<std::string>& names) {
     CopyForwardedTensors(names);
   }
-  // Shared ownership of a visible blob; null when there is none. Silent.
+  // Shared ownership of a visible blob, or null if it does not exist. Logs nothing.
   std::shared_ptr<Blob> FindBlob(const std::string& name) const;
 
   // --- nets ---
-  // THROWS when the name is missing, taken (unless overwrite), or the net cannot be built. Returns
-  // null and logs for an unknown net type. The net belongs to the workspace.
+  // Creates a net, which the workspace owns. Returns null and logs an error if the net type is
+  // unknown. THROWS if `def` has no name, if a net of that name exists and `overwrite` is false, or
+  // if the net cannot be built.
   NetBase* CreateNet(const NetDef& def, bool overwrite = false);
   NetBase* CreateNet(const std::shared_ptr<const NetDef>& def, bool overwrite = false);
+  // Null if there is no such net.
   NetBase* GetNet(const std::string& name);
   void DeleteNet(const std::string& name);
   std::vector<std::string> Nets() const;
-  // False (and an error line) when there is no such net. Failures in the net THROW. A thread that
-  // runs the same net again takes no lock. REQUIRES: nobody deletes or overwrites the net
-  // meanwhile.
+  // Runs a net and waits for it. Returns false and logs an error if there is no such net. THROWS if
+  // the net fails. A thread that runs the same net repeatedly takes no lock. REQUIRES: the net is
+  // not deleted or overwritten while it runs.
   bool RunNet(const std::string& name);
+  // Creates an operator, runs it and destroys it. Returns false if the operator reports a failure.
+  // THROWS if it cannot be created or throws.
   bool RunOperatorOnce(const OperatorDef& def);
+  // Creates a net, runs it and destroys it. THROWS if it cannot be created or fails.
   bool RunNetOnce(const NetDef& def);
-  // Runs a plan (plan_executor.h). Without `should_continue` it stops on SIGINT or SIGHUP.
+  // Runs a plan (plan_executor.h). If `should_continue` is empty, the plan runs until it ends or
+  // the process receives SIGINT or SIGHUP.
   bool RunPlan(const PlanDef& plan, ShouldContinue should_continue = {});
   bool RunPlan(const PlanDef& plan, const PlanOptions& options);
 
+  // The folder to which operators resolve relative paths.
   const std::string& RootFolder() const { return root_folder_; }
-  // The policy for files that operators open (caffe2_core/io/file_access.h). A workspace without a
-  // policy of its own follows its parent; the default is free access, as in Caffe2. Set it before
-  // nets are created.
+  // The policy that decides which files operators may open (caffe2_core/io/file_access.h). A
+  // workspace whose policy is not set uses its parent's. Without a parent, access is free, as in
+  // Caffe2. Set the policy before nets are created.
   void SetFileAccess(FileAccess access);
   const FileAccess& file_access() const;
+  // The parent, or null.
   const Workspace* shared() const { return shared_; }
+  // Prints the local tensors to stderr, largest first, with their sizes in bytes.
   void PrintBlobSizes() const;
-  // The pool that operators of this workspace may use; made on first use, shared with the process's
-  // default.
+  // The thread pool for operators. All workspaces use the one pool of the process.
   ThreadPool* GetThreadPool();
 
-  // The net position of the operator that failed last, in construction or in a run; -1: none.
+  // The net position of the operator that failed last, either when it was constructed or when it
+  // ran. -1 if none has failed.
   std::atomic<int> last_failed_op_net_position{-1};
 
  private:
@@ -121,13 +142,13 @@ class Workspace {
 
   const std::string root_folder_;
   const Workspace* const shared_;
-  std::shared_ptr<const FileAccess> file_access_;  // null: the parent's, or free; set once
-  mutable std::shared_mutex mutex_;  // guards the maps, not what is in the blobs
+  std::shared_ptr<const FileAccess> file_access_;  // null if not set; see file_access()
+  mutable std::shared_mutex mutex_;                // guards the maps, not the contents of blobs
   std::map<std::string, std::shared_ptr<Blob>> blobs_;
   std::map<std::string, std::pair<const Workspace*, std::string>> forwarded_;
   std::map<std::string, std::shared_ptr<NetBase>> nets_;
-  const uint64_t id_;                      // never used twice in a process, unlike an address
-  std::atomic<uint64_t> nets_version_{0};  // moves when a net is made or deleted
+  const uint64_t id_;                      // unique within the process, unlike an address
+  std::atomic<uint64_t> nets_version_{0};  // incremented when a net is created or deleted
 };
 
 }  // namespace caffe2rt
