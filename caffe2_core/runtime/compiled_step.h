@@ -1,5 +1,5 @@
 #pragma once
-// One execution step of a plan, made ready to run in a workspace.
+// CompiledStep: an execution step of a plan, ready to run in a workspace.
 
 #include <atomic>
 #include <functional>
@@ -13,10 +13,10 @@
 
 namespace caffe2rt {
 
-// Asked before an iteration with its number.
+// Called before each iteration, with its number. Returning false ends the step.
 using ShouldContinueStep = std::function<bool(int64_t)>;
 
-// What the steps of one run of a plan have in common.
+// The state that all steps of one run of a plan share.
 struct PlanRun {
   explicit PlanRun(const PlanDef& plan);
   PlanRun(const PlanRun&) = delete;
@@ -26,49 +26,50 @@ struct PlanRun {
   PlanUses uses{&defs};
   bool allow_races = false;
   std::atomic<int> child_workspaces{0};
-  // Whether the run is to end wherever it is; empty: never.
+  // Whether the whole run must end as soon as possible. Empty means never.
   std::function<bool()> interrupted;
   bool IsInterrupted() const { return interrupted && interrupted(); }
 };
 
-// Where a step runs.
+// The environment in which a step runs.
 struct StepPlace {
   Workspace* ws = nullptr;
-  NetPool* nets = nullptr;             // in that workspace
-  const TurnsAround* turns = nullptr;  // null: no reporters around
+  NetPool* nets = nullptr;             // for nets in `ws`
+  const TurnsAround* turns = nullptr;  // null if no enclosing step has reporters
 };
 
-// Creates the blobs that the nets of the step write and that are not there yet, but not those of
-// steps with workspaces of their own: names mean the same however late a step is compiled. THROWS
-// when a should_stop_blob does not exist.
+// Creates the missing blobs that the nets of the step and its substeps write, so that a name
+// denotes the same blob however late a substep is compiled. Substeps with create_workspace are
+// skipped. THROWS if a should_stop_blob does not exist.
 void PrepareBlobs(const ExecutionStep& step, Workspace* ws, PlanRun* run);
 
-// A step is compiled when it is about to run its first iteration, its substeps each when they are.
-// Executed by one thread at a time.
+// A step is compiled just before its first iteration, and each of its substeps just before the
+// substep's first iteration. A step may be executed by only one thread at a time.
 class CompiledStep {
  public:
-  // REQUIRES: VerifyStep and PrepareBlobs were called for the step; all arguments outlive this.
+  // REQUIRES: VerifyStep and PrepareBlobs have been called for the step. `step`, `run` and all that
+  // `place` points to outlive this object.
   CompiledStep(const ExecutionStep& step, const StepPlace& place, PlanRun* run,
                ShouldContinueStep outer);
   ~CompiledStep();
   CompiledStep(const CompiledStep&) = delete;
   CompiledStep& operator=(const CompiledStep&) = delete;
 
-  // False: a net or substep reported a failure. THROWS what they throw, and when concurrent
-  // substeps conflict.
+  // Runs all iterations. Returns false if a net or a substep reports a failure. THROWS what nets
+  // and substeps throw, and THROWS if concurrent substeps conflict (plan_races.h).
   bool Execute();
 
  private:
   struct Substep {
     const ExecutionStep* def = nullptr;
     bool own_nets = false;
-    std::unique_ptr<NetPool> nets;           // null: those of the step, one after the other
-    std::unique_ptr<CompiledStep> compiled;  // null: not yet, or in a workspace of its own
+    std::unique_ptr<NetPool> nets;           // null if the substep uses the step's pool
+    std::unique_ptr<CompiledStep> compiled;  // null before the first run; with create_workspace
   };
   bool ShouldContinue(int64_t iteration) const;
   bool CompileNets();
   void CheckRaces();
-  // The turns that the step's nets take; null: none.
+  // The turns that the step's nets take, or null.
   const TurnsAround* turns() const;
   bool RunSubstep(Substep* substep, const TurnsAround* turns,
                   const ShouldContinueStep& should_continue);
@@ -84,18 +85,18 @@ class CompiledStep {
   const ShouldContinueStep outer_;
   const bool concurrent_;
   std::atomic<bool> failed_{false};
-  std::vector<JudgedBlob> judged_;                // by CheckRaces
-  std::unique_ptr<Turns> turns_;                  // null: no reporters
-  TurnsAround turns_of_nets_, turns_of_reports_;  // of the step's own nets and reporters
+  std::vector<JudgedBlob> judged_;                // set by CheckRaces
+  std::unique_ptr<Turns> turns_;                  // null if the step has no reporters
+  TurnsAround turns_of_nets_, turns_of_reports_;  // for the step's own nets and reporters
   bool nets_compiled_ = false;
   std::vector<NetBase*> networks_;
-  std::unique_ptr<NetPool> report_nets_;   // null: no report net
-  std::shared_ptr<const Blob> stop_blob_;  // shared: should_continue may remove the name
+  std::unique_ptr<NetPool> report_nets_;   // null if there is no report net
+  std::shared_ptr<const Blob> stop_blob_;  // shared, because should_continue may remove the name
   std::vector<Substep> recurring_;
   std::vector<Substep> reporting_;  // substeps with run_every_ms
 };
 
-// Runs the step in a child workspace of `parent`, made for this execution.
+// Runs the step in a new child workspace of `parent`, which is destroyed afterwards.
 bool RunInChildWorkspace(const ExecutionStep& step, Workspace* parent, const TurnsAround* turns,
                          PlanRun* run, const ShouldContinueStep& should_continue);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Nets that were written for one device, run on another.
+// Moves a net that was written for one device to another device.
 
 #include <string>
 #include <vector>
@@ -8,15 +8,16 @@
 
 namespace caffe2rt {
 
-// Puts the operators of a net, and of nets in its arguments, on `device` where they have a form
-// there, and the others on the CPU. Those that name a device other than the CPU keep it. Returns
-// the types that stay on the CPU, sorted. Copies are put where devices meet when the net is made
-// (net argument inject_copies, unless the net sets it). THROWS when the device is not here.
+// Assigns `device` to each operator of the net, and of nets in arguments, that has an
+// implementation for it. The other operators run on the CPU. Operators that already name a device
+// other than the CPU keep it. Sets the net argument inject_copies, unless the net has it, so that
+// copies between the devices are inserted when the net is created. Returns the operator types that
+// stay on the CPU, sorted. THROWS if the device is not available.
 std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device);
 
-// "NAME" or "NAME:1" with the name of a device that has a descriptor (device_descriptor.h), in
-// lower case, or one of its aliases. False, and nothing is set, when the text begins with no such
-// name. THROWS when what follows is not a number.
+// Parses "NAME" or "NAME:ID". NAME is the lower-case name, or an alias, of a device that has a
+// descriptor (device_descriptor.h). The default ID is 0. Returns false and sets nothing if NAME is
+// unknown. THROWS if ID is not a number of at most five digits.
 bool ParseDevice(const std::string& text, DeviceOption* device);
 
 }  // namespace caffe2rt

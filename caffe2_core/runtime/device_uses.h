@@ -1,10 +1,12 @@
 #pragma once
-// Memory of one stream that another one uses: the context that it came from is told, so that the
-// memory is not given out again before that work is over, whoever frees it
-// (BaseStaticContext::RecordUse).
+// DeviceUses: reports memory that is used by another stream than the one it was allocated for.
 //
-// Only nets with operators on several streams, of one device or of several besides the CPU, have
-// anything to tell. What operators of the same stream made is at home there and costs nothing.
+// The report goes to the context that allocated the memory (BaseStaticContext::RecordUse). If the
+// memory is freed early, the context does not allocate it again before the other stream's work has
+// finished.
+//
+// Only nets with operators on several device streams need such reports. Memory that an operator of
+// the same stream wrote needs no report and costs nothing.
 
 #include <cstddef>
 #include <memory>
@@ -20,26 +22,28 @@ namespace caffe2rt {
 
 class DeviceUses {
  public:
-  // `operators` by position, which must outlive this object, `dependencies` theirs by the blobs
-  // that they are bound to.
+  // `operators` are in the order of their positions. `dependencies` are those of the blobs that the
+  // operators are bound to. REQUIRES: the operators outlive this object.
   DeviceUses(const std::vector<OperatorBase*>& operators, const NetDependencies& dependencies,
              const ExecutionOrder& order);
   DeviceUses(const DeviceUses&) = delete;
   DeviceUses& operator=(const DeviceUses&) = delete;
 
+  // Whether there is nothing to report.
   bool empty() const { return inputs_.empty(); }
-  // Before the first Record of a run: finds the streams of the calling thread.
+  // Selects the calling thread's streams. Call it before the first Record of a run.
   void BeginRun();
-  // After operator `position` was started, on the stream that the order gives it.
+  // Reports the inputs of the operator. Call it after the operator was started on the stream that
+  // the execution order assigns to it.
   void Record(size_t position) const;
 
  private:
   struct Inputs {
     const BaseContext* user = nullptr;
-    std::vector<const Blob*> blobs;  // not made by the user's stream
+    std::vector<const Blob*> blobs;  // those that the user's stream did not write
   };
   std::vector<std::pair<std::unique_ptr<BaseContext>, int>> contexts_;  // one for each stream
-  std::vector<Inputs> inputs_;  // by position; empty: nothing to tell
+  std::vector<Inputs> inputs_;  // by position; empty if there is nothing to report
 };
 
 }  // namespace caffe2rt

@@ -1,10 +1,10 @@
 #pragma once
-// Where an executor has to wait for devices.
+// DeviceWaits: the positions at which an executor must wait for devices.
 //
-// Operators whose work outlasts Enqueue leave it in a stream of their device, where the next
-// operators of the same stream follow in order. Whoever else touches a blob of such work, the CPU
-// or another stream, must find it finished; and so must the caller at the end of the net.
-// Everything else goes on without a wait.
+// A device operator enqueues its work on a stream and returns. Later operators on the same stream
+// need no wait, because a stream runs its work in order. An operator on the CPU or on another
+// stream must wait before it uses a blob of unfinished work. The net must wait for all work before
+// it returns to the caller.
 
 #include <cstddef>
 #include <string>
@@ -16,33 +16,35 @@
 
 namespace caffe2rt {
 
-// Work in one stream since the last wait for it. Finishing `last` finishes all of it.
+// The work on one stream since the last wait for that stream. Finishing `last` finishes all of it.
 struct DeviceWork {
   OperatorBase* last = nullptr;
-  size_t first_position = 0;  // of the operator that began it, in the net
+  size_t first_position = 0;  // position in the net of the first operator
   size_t last_position = 0;
 };
 
 struct DeviceWaits {
-  // By place in the order, the work to finish before the operator there starts; empty: never any.
+  // The work to finish before an operator starts, by index in the execution order. The outer vector
+  // is empty if there are no such waits.
   std::vector<std::vector<DeviceWork>> before;
   std::vector<DeviceWork> at_end;
 
   bool AreBefore(size_t place) const { return !before.empty() && !before[place].empty(); }
 };
 
-// `operators` by position, `dependencies` theirs by the blobs that they are bound to. A blob counts
-// as touched by who has it as input, output or control input. Operators of the CPU with an
-// asynchronous part have no common stream: each is work of its own. THROWS when `order` breaks a
-// dependency.
+// Plans the waits of a net. `operators` are in the order of their positions. `dependencies` are
+// those of the blobs that the operators are bound to. An operator uses its inputs, outputs and
+// control inputs. Asynchronous CPU operators share no stream; each counts as a stream of its own.
+// THROWS if `order` violates a dependency.
 DeviceWaits PlanDeviceWaits(const std::vector<OperatorBase*>& operators,
                             const NetDependencies& dependencies, const ExecutionOrder& order);
 
-// Waits for all of it. THROWS the first error, with a frame that names the operators.
+// Waits for the work. THROWS the first error, with a frame that names the operators.
 void FinishDeviceWork(const std::vector<DeviceWork>& work);
 
-// A device that has failed refuses the next operator, which is not to blame then: a frame that
-// names the work that was under way when the operator at `place` failed. "": none.
+// Returns a frame for the error of the operator at index `place` of the order: it names the work
+// that was unfinished on the same device when that operator failed. A failed device rejects all
+// later operators, so the unfinished work may be the real cause. "" if there was no such work.
 std::string WorkUnderWay(const std::vector<OperatorBase*>& operators, const ExecutionOrder& order,
                          const DeviceWaits& waits, size_t place);
 

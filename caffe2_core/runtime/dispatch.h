@@ -1,5 +1,6 @@
 #pragma once
-// From a tensor's element type, or a number, to a template argument.
+// Type dispatch: calls a template with a tensor's element type, or with a number, that is known
+// only at run time.
 //
 //   return DispatchByType<float, double>(X.dtype(), "input 0 (X)", [&](auto element) {
 //     using T = decltype(element);
@@ -7,8 +8,10 @@
 //     return true;
 //   });
 //
-// and Caffe2's form for users' sources:  DispatchHelper<TensorTypes<int32_t, int64_t>>::call(this,
-// Input(1)).
+// DispatchHelper is Caffe2's interface for the same, for users' operators. This calls
+// DoRunWithType<int32_t>() or DoRunWithType<int64_t>() of the operator:
+//
+//   return DispatchHelper<TensorTypes<int32_t, int64_t>>::call(this, Input(1));
 
 #include <cstdint>
 #include <string>
@@ -35,8 +38,8 @@ std::string TypeNames() {
 }
 }  // namespace internal
 
-// Calls `function(T{})` for the one of Ts that `type` is. THROWS naming `subject`, the type and the
-// choices otherwise.
+// Calls `function(T{})`, where T is the one of the listed types that `type` names, and returns its
+// result. THROWS if `type` is none of them; the message names `subject`, the type and the choices.
 template <class First, class... Rest, class Function>
 decltype(auto) DispatchByType(TypeMeta type, const char* subject, Function&& function) {
   using Result = decltype(function(First{}));
@@ -55,7 +58,11 @@ decltype(auto) DispatchByType(TypeMeta type, const char* subject, Function&& fun
   }
 }
 
-// --- Caffe2's form ---
+// --- Caffe2's interface ---
+// FixedValues calls DoRunWithValue<value>() of the operator, with value -1 if none matches.
+// TensorTypes calls DoRunWithType<T>(); TensorTypes2, DoRunWithType2<T>(). They THROW if no type
+// matches, unless the list ends with GenericTensorImplementation, which calls DoRunWithOtherType()
+// or DoRunWithOtherType2(). ExtraArgs precede the template argument.
 template <int... Values>
 struct FixedValues {};
 template <typename... Types>

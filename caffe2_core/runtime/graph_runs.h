@@ -1,24 +1,28 @@
 #pragma once
-// Operators of one device started together as a recorded graph (device_graph.h): net argument
-// `cuda_graph: 1`.
+// GraphRuns: captures sequences of device operators as graphs and replays them (device_graph.h).
+// Enabled by the net argument `cuda_graph: 1`.
 //
-// Operators that start one after the other on one stream of a device that has graphs, with no wait
-// between them, make a piece: nothing outside of it comes between, whatever the net's order. A
-// piece is run operator by operator twice; when the memory and the shapes of all its blobs were the
-// same from run to run, the third run records it, and from then on one call starts it. Before each
-// run pointers, types and shapes of its blobs are compared with those that were recorded: when one
-// has changed, or another thread runs the net, the graph is dropped and the piece begins anew. What
-// comes out is what a plain run gives, bit by bit.
+// Pieces: a piece is a sequence of at least two operators that start one after the other on one
+// stream, with no wait between them, on a device that supports graphs.
 //
-// Not recorded, and run as usual between the pieces around: operators with inputs that are not on
-// their device (the values may change under the same address) or with outputs on the CPU alone;
-// those that draw random numbers, whose state is on the host; those that say no by the argument
-// `cuda_graph: 0`; and those that wait for the device or do what it cannot record, which is found
-// by trying and logged once with the reason. Observed operators are not recorded while they are
-// observed.
+// Capture: a piece is first run twice, operator by operator. If the memory and the shapes of all
+// its blobs were the same in both runs, the third run captures it as a graph. From then on, a
+// single call launches the piece. Before each run, the addresses, types and shapes of its blobs are
+// compared with those of the capture. If one has changed, or if another thread runs the net, the
+// graph is dropped and the piece starts again with two plain runs. The results are bit by bit those
+// of a plain run.
 //
-// An operator that keeps state on the host from run to run, or that takes memory for each run and
-// gives it back, must say no: a replay runs no code of the host.
+// The following operators are never captured. They run as usual, between pieces:
+//   - operators with an input on another device, because its values may change at the same address;
+//   - operators whose outputs are all on other devices;
+//   - operators that draw random numbers, because the generator's state is on the host;
+//   - operators with the argument `cuda_graph: 0`;
+//   - operators that wait for the device, or do something else that cannot be captured. This is
+//     found by trying, and logged once with the reason.
+// A piece is not replayed while one of its operators has observers.
+//
+// A replay runs no host code. An operator must therefore have the argument `cuda_graph: 0` if it
+// keeps state on the host between runs, or if it allocates and frees memory in each run.
 
 #include <cstddef>
 #include <memory>
@@ -33,21 +37,23 @@ namespace caffe2rt {
 
 class GraphRuns {
  public:
-  // `operators` by position, which must outlive this object; `waits` as PlanDeviceWaits gives them
-  // for the order, so that what depends on other streams begins a piece.
+  // `operators` are in the order of their positions. `waits` is the result of PlanDeviceWaits for
+  // `order`; an operator with a wait before it begins a new piece. REQUIRES: the operators outlive
+  // this object.
   GraphRuns(std::string net, const std::vector<OperatorBase*>& operators,
             const ExecutionOrder& order, const DeviceWaits& waits);
   ~GraphRuns();
   GraphRuns(const GraphRuns&) = delete;
   GraphRuns& operator=(const GraphRuns&) = delete;
 
-  // Whether anything may be recorded.
+  // Whether there is no piece to capture.
   bool empty() const { return pieces_.empty(); }
-  // Starts the operators from place `i` of the order on that go together, at least one; returns the
-  // place after them. `running` is the position of the operator that is being started on its own,
-  // or kNoPosition. THROWS what the operators do. REQUIRES: one thread at a time.
+  // Starts the piece that begins at index `i` of the order, or the single operator there. Returns
+  // the index after the last operator started. Keeps `*running` set to the position of the operator
+  // that is being started, or to kNoPosition while a graph is launched. THROWS what the operators
+  // throw. REQUIRES: one thread at a time.
   size_t Start(size_t i, size_t* running);
-  // Pieces that are graphs now.
+  // The number of pieces that are currently captured.
   int num_recorded() const;
 
  private:
@@ -61,8 +67,8 @@ class GraphRuns {
 
   const std::string net_;
   const ExecutionOrder order_;
-  std::vector<OperatorBase*> operators_;        // in that order
-  std::vector<std::unique_ptr<Piece>> pieces_;  // by first place; null: none begins there
+  std::vector<OperatorBase*> operators_;        // in execution order
+  std::vector<std::unique_ptr<Piece>> pieces_;  // by first index; null if none begins there
 };
 
 }  // namespace caffe2rt

@@ -1,31 +1,32 @@
 #pragma once
-// One-time set-up of a process: flags, logging, and what users registered to run then. Section 24
-// of Caffe2's core.
+// One-time initialization of a process: parses flags and runs registered init functions.
 //
 //   int main(int argc, char** argv) {
-//     GlobalInit(&argc, &argv);      // takes Caffe2's flags and the users' own out of argv
+//     GlobalInit(&argc, &argv);      // removes Caffe2's and the user's flags from argv
+//     ...
+//   }
 //
-// The library works without it, with the defaults of its option structs. Thread safe; meant for the
-// beginning of main.
+// Calling it is optional: without it, the library uses the defaults of its option structs. Call it
+// at the beginning of main. Thread safe.
 
 #include <string>
 #include <vector>
 
 namespace caffe2rt {
 
-// Runs early functions, parses flags, runs the other functions. Functions run once; a further call
-// parses its flags again and runs what was registered since. True, or THROWS: an unknown flag, a
-// function that fails.
+// Runs the early init functions, parses the flags, then runs the other init functions. Each
+// function runs once. A later call parses its own flags and runs the functions that were registered
+// in the meantime. Returns true, or THROWS if a flag is invalid or a function fails.
 bool GlobalInit(int* argc, char*** argv);
 bool GlobalInit();
 bool GlobalInitAlreadyRun();
 
 using InitFunction = bool (*)(int* argc, char*** argv);
-// The next GlobalInit runs `function`, before (early) or after it parses flags, in the order of
-// registration.
+// Makes the next GlobalInit run `function`: before it parses the flags if `early` is set, after
+// that otherwise. Functions run in the order of registration.
 void RegisterInitFunction(InitFunction function, bool early, const char* description);
 
-// Flags of the library's parts beside caffe2_core (contexts/register.cc defines it); called by the
+// Registers the flags of the built-in contexts. Defined in contexts/register.cc and called by the
 // first GlobalInit.
 void RegisterContextFlags();
 
@@ -37,7 +38,7 @@ struct InitRegisterer {
 };
 }  // namespace internal
 
-// For users, at namespace scope; `function` is bool(int*, char***).
+// Register an init function; use at namespace scope. `function` is an InitFunction.
 #define CAFFE2RT_REGISTER_INIT(name, function, early, description)                               \
   namespace {                                                                                    \
   [[maybe_unused]] const ::caffe2rt::internal::InitRegisterer caffe2rt_init_##name(function,     \

@@ -1,6 +1,6 @@
 #pragma once
-// RunInitNet: runs an init net and releases it while it runs. The arguments of an init net's
-// operators hold the weights of a model, as many bytes as the blobs that they fill.
+// RunInitNet: runs an init net and frees it at the same time. The arguments of its operators hold
+// the weights of a model, so the net occupies as much memory as the blobs that it fills.
 
 #include "caffe2rt/caffe2.pb.h"
 
@@ -8,16 +8,16 @@ namespace caffe2rt {
 
 class Workspace;
 
-// Does what Workspace::RunNetOnce does, with the same errors and frames, and consumes the net.
-// Each operator is destroyed, and its OperatorDef with it, as soon as it has run, so that beside
-// the blobs only the weights of later operators and of the running one are in memory; nothing
-// copies a def. As in every net, all operators are made before the first one runs.
+// Runs the net like Workspace::RunNetOnce, with the same errors and frames, but consumes it. Each
+// operator is destroyed together with its OperatorDef as soon as it has run, and no def is copied.
+// Apart from the blobs, memory therefore holds only the weights of the operators that have not
+// finished. As in every net, all operators are created before the first one runs.
 //
-// A net that only its executor knows how to run is run by it, which copies the defs, and is
-// released afterwards: one of another type than `simple`, with arguments of its own, control inputs
-// or operators on a device, or when global net observers are set.
+// Some nets need their executor, which copies the defs; they are freed as a whole after they have
+// run. These are nets of a type other than `simple`, nets with arguments, with control inputs or
+// with operators on a device, and all nets while global net observers are registered.
 //
-// On return and on failure the content of `net` is unspecified. THROWS when the net fails.
+// Afterwards the content of `net` is unspecified, also if the net failed. THROWS if the net fails.
 void RunInitNet(NetDef&& net, Workspace* ws);
 
 }  // namespace caffe2rt

@@ -1,6 +1,6 @@
 #pragma once
-// The nets of a predictor that Caffe2's predictor_exporter saved: a MetaNetDef, and the database
-// that holds it and the parameters.
+// Reads predictors that Caffe2's predictor_exporter saved: a database that holds a MetaNetDef with
+// the nets, and the parameters.
 
 #include <string>
 #include <vector>
@@ -12,28 +12,29 @@ namespace caffe2rt {
 
 class Workspace;
 
-// Nets of a MetaNetDef by key. THROWS listing the keys that are there.
+// The net under `key`. THROWS if there is none; the message lists the keys of the MetaNetDef.
 const NetDef& GetNet(const MetaNetDef& net, const std::string& key);
+// The list of blob names under `key`, empty if there is none.
 std::vector<std::string> GetBlobs(const MetaNetDef& net, const std::string& key);
 
-// What a predictor runs.
+// The nets that a predictor runs.
 struct PredictorNets {
-  std::vector<NetDef> init_nets;  // in the order to run them: the global ones come first
+  std::vector<NetDef> init_nets;  // in execution order; global init nets come first
   NetDef predict_net;
-  std::vector<std::string> inputs;   // that callers fill; empty: the MetaNetDef lists none
-  std::vector<std::string> outputs;  // the same
+  std::vector<std::string> inputs;   // filled by callers; empty if the MetaNetDef lists none
+  std::vector<std::string> outputs;  // empty if the MetaNetDef lists none
 };
-// Moves the nets out of `meta`, which is left without them. THROWS when it has no predict net.
+// Moves the nets out of `meta`. THROWS if it has no predict net.
 PredictorNets TakeNets(MetaNetDef&& meta);
 
-// The MetaNetDef of a database of any type, under the key "!!META_NET_DEF", or
-// "!!META_NET_DEF_<name>" (the only one there, when `name` is empty and the plain key is missing).
-// THROWS when there is none.
+// Reads the MetaNetDef from a database of any type. The key is "!!META_NET_DEF_<name>", or
+// "!!META_NET_DEF" if `name` is empty. A database with a single named predictor may also be read
+// with an empty name. THROWS if the database holds no such predictor.
 MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
                           const std::string& name = "");
 
-// Opens the database as the blob "!!PREDICTOR_DBREADER", through which the global init net loads
-// the parameters. THROWS as DBReader does.
+// Opens the database and stores its reader in the blob "!!PREDICTOR_DBREADER", from which the
+// global init net loads the parameters. THROWS if the database cannot be opened.
 void OpenParameterReader(const std::string& path, const std::string& db_type, Workspace* ws);
 
 }  // namespace caffe2rt

@@ -1,15 +1,16 @@
 #pragma once
-// Models in files: init nets and a predict net, or the database of a predictor.
+// Loads models from files: init nets and a predict net, or a predictor database.
 //
 //   Model model = LoadModel({.init_nets = {"init_net.pb"}, .predict_net = "predict_net.pb"});
 //   Workspace ws;
-//   RunInitNets(&model, &ws);                       // fills the weights, releases the init nets
+//   RunInitNets(&model, &ws);        // fills the weights and frees the init nets
 //   NetBase* net = CreatePredictNet(model, &ws);
 //
-//   Predictor predictor(LoadModel({.predictor_db = "model.minidb"}));   // the same for threads
+// For use by several threads:
 //
-// Nothing is printed, and nothing copies the weights. What a person should know comes back as
-// Model::warnings.
+//   Predictor predictor(LoadModel({.predictor_db = "model.minidb"}));
+//
+// The weights are never copied. Nothing is printed; warnings are returned in Model::warnings.
 
 #include <cstdint>
 #include <optional>
@@ -24,33 +25,37 @@ class NetBase;
 class Workspace;
 
 struct ModelFileOptions {
-  // Files of NetDefs, binary or text, run in this order to fill the weights. Not with predictor_db.
+  // Files with NetDefs, binary or text, that fill the weights. They run in this order. Must be
+  // empty if predictor_db is set.
   std::vector<std::string> init_nets = {};
-  // The file of the net to run. Either this or predictor_db is needed.
+  // The file with the net to run. Set either this or predictor_db.
   std::string predict_net = {};
-  // A database that predictor_exporter wrote: all nets and the parameters.
+  // A database that Caffe2's predictor_exporter wrote. It holds all nets and the parameters.
   std::string predictor_db = {};
-  // The type of predictor_db: minidb, leveldb, lmdb. Empty: as its content shows.
+  // The type of predictor_db: minidb, leveldb or lmdb. If empty, it is detected from the content.
   std::string db_type = {};
-  // Ends the error when the content shows no type: how the caller's user gives it.
+  // The end of the error message if the type cannot be detected: how to specify it.
   std::string db_type_remedy = "ModelFileOptions::db_type says which it is";
-  // Where the nets' relative database paths are looked for first; then beside the net's file. The
-  // root folder of the workspace that runs them.
+  // The folder in which relative database paths of the nets are searched first; the folder of the
+  // net's file comes second. Must be the root folder of the workspace that runs the nets.
   std::string root = ".";
-  // Where the nets run. Unset: as they ask. The CPU: as they ask, and on the CPU, without a
-  // warning, where a device is missing. Another device: there, as far as it has the operators.
+  // The device on which the nets run:
+  //   - not set: the devices that the nets name;
+  //   - the CPU: the same, except that missing devices are replaced by the CPU without a warning;
+  //   - another device: that device; operators without an implementation for it run on the CPU.
   std::optional<DeviceOption> device = {};
-  // With `device` unset, nets that ask for a missing device run on the CPU, with a warning.
-  // Otherwise making them fails: a silent change of device is a surprise.
+  // Used only if `device` is not set. If true, the CPU replaces a missing device, with a warning.
+  // If false, creating such a net fails, because a silent change of device would be a surprise.
   bool device_fallback = false;
-  // Set on every net, in place of an argument of the same name.
+  // Set on every net. They replace arguments of the same name.
   std::vector<Argument> net_arguments = {};
-  // Of the nets' random generators. Unset: as the nets say.
+  // The seed of the nets' random generators. If not set, the seeds in the nets are used.
   std::optional<uint32_t> seed = {};
 };
 
-// Nets that are ready to run: named, names differ, databases found, devices decided. Moved only:
-// the init nets hold the weights until they have run.
+// A model whose nets are ready to run: they have distinct names, their databases have been located,
+// and their devices are set. Not copyable, because the init nets hold the weights until they have
+// run.
 struct Model {
   Model() = default;
   Model(Model&&) = default;
@@ -58,31 +63,33 @@ struct Model {
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
-  std::vector<NetDef> init_nets;  // in the order to run them
+  std::vector<NetDef> init_nets;  // in execution order
   NetDef predict_net;
-  std::vector<std::string> inputs;   // of the predict net that no init net fills
-  std::vector<std::string> outputs;  // that it declares, or makes last
-  // Inputs that an init net fills with a constant in place of data, as exporters for phones did:
-  // the candidates for data when `inputs` is empty.
+  std::vector<std::string> inputs;   // inputs of the predict net that no init net fills
+  std::vector<std::string> outputs;  // declared outputs; if none, the blobs that no operator reads
+  // Inputs that an init net fills with a constant instead of data, as exporters for mobile devices
+  // did. If `inputs` is empty, the data probably goes into one of these.
   std::vector<std::string> placeholders;
-  std::string db_path, db_type;       // of a predictor database; empty otherwise
-  std::vector<std::string> files;     // from which the nets come
+  std::string db_path, db_type;       // of the predictor database; empty if there is none
+  std::vector<std::string> files;     // the files from which the nets were read
   std::vector<std::string> warnings;  // one line each
 };
 
-// THROWS when the options name no model or two, when a file or database cannot be read, and when
+// THROWS if the options name no model or two models, if a file or database cannot be read, or if
 // `device` is not available.
 Model LoadModel(const ModelFileOptions& options);
 
-// Runs the init nets in `ws`, with the reader of a predictor database open in it, and releases them
-// while they run (init_net.h): model->init_nets is empty afterwards. THROWS when a net fails.
+// Runs the init nets in `ws` and frees them while they run (init_net.h); afterwards,
+// model->init_nets is empty. For a predictor database, first opens the reader of the parameters in
+// `ws` (OpenParameterReader). THROWS if a net fails.
 void RunInitNets(Model* model, Workspace* ws);
 
-// What the operators of the net read that nothing fills: no blob of `ws`, no operator before. In
-// the order of first use.
+// The blobs that operators of the net read and that neither exist in `ws` nor are written by an
+// earlier operator, in order of first use.
 std::vector<std::string> UnfilledInputs(const NetDef& net, const Workspace& ws);
 
-// Makes the predict net, which belongs to `ws`. THROWS also when its type is unknown.
+// Creates the predict net in `ws`, which owns it. THROWS if its type is unknown, or if it cannot be
+// built.
 NetBase* CreatePredictNet(const Model& model, Workspace* ws);
 
 }  // namespace caffe2rt
