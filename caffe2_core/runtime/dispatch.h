@@ -62,7 +62,7 @@ decltype(auto) DispatchByType(TypeMeta type, const char* subject, Function&& fun
 // FixedValues calls DoRunWithValue<value>() of the operator, with value -1 if none matches.
 // TensorTypes calls DoRunWithType<T>(); TensorTypes2, DoRunWithType2<T>(). They THROW if no type
 // matches, unless the list ends with GenericTensorImplementation, which calls DoRunWithOtherType()
-// or DoRunWithOtherType2(). ExtraArgs precede the template argument.
+// or DoRunWithOtherType2(). ExtraArgs are inserted before the value or type.
 template <int... Values>
 struct FixedValues {};
 template <typename... Types>

@@ -1,12 +1,13 @@
 #pragma once
-// Modules: shared libraries that bring operators, schemas, gradients, DBs or contexts, loaded while
-// the process runs.
+// Modules: shared libraries that are loaded at run time and register operators, schemas, gradients,
+// databases or contexts.
 //
-//   LoadModule("", "./libmy_ops.so");          // `caffe2 --module ./libmy_ops.so`
-//   LoadModule("caffe2_rocksdb");     // libcaffe2_rocksdb.so where the dynamic linker looks
+//   LoadModule("", "./libmy_ops.so");     // the same as `caffe2 --module ./libmy_ops.so`
+//   LoadModule("caffe2_rocksdb");         // libcaffe2_rocksdb.so in the linker's search path
 //
-// A module registers by static constructors (Caffe2's macros); CAFFE2_MODULE is optional and gives
-// it a name and a description. Loaded modules stay: their operators may live in nets. Thread safe.
+// A module registers its contents by static constructors (Caffe2's macros). CAFFE2_MODULE is
+// optional and gives the module a name and a description. Modules are never unloaded, because nets
+// may hold their operators. Thread safe.
 
 #include <map>
 #include <string>
@@ -18,20 +19,23 @@ struct ModuleSchema {
   ModuleSchema(const char* name, const char* description);
 };
 
-// Opens `filename`, or lib<name>.so when it is empty. A file that is loaded, or a `name` that is
-// there already, is fine. THROWS when it cannot be opened, when it has no CAFFE2_MODULE of that
-// name (`name` given without a file), and when its registrations conflict with what is there:
-// naming both files; the first ones stay. The conflicts of a module are thrown each time it is
-// loaded, and by no other call. One load at a time; others wait.
+// Loads `filename`, or lib<name>.so if it is empty. Does nothing if the file is already loaded, or
+// if a module of this name exists. Concurrent calls wait for each other.
+//
+// THROWS if the file cannot be opened, or if `name` is given and the file does not declare a
+// CAFFE2_MODULE of that name. THROWS if a registration of the module conflicts with an existing
+// one, which stays in effect; the message names both files. The conflicts of a module are thrown
+// each time it is loaded, and by no other call.
 void LoadModule(const std::string& name, const std::string& filename = "");
 
-// Name and description of what CAFFE2_MODULE declared so far, linked in or loaded.
+// Names and descriptions of all modules declared so far by CAFFE2_MODULE, linked in or loaded.
 std::map<std::string, std::string> CurrentModules();
 bool HasModule(const std::string& name);
-// The files that LoadModule opened, in order.
+// The files that LoadModule has loaded, in order.
 std::vector<std::string> LoadedModuleFiles();
 
-// At namespace scope of one source of the module; `name` is an identifier.
+// Declares a module. Use it at namespace scope, in one source of the module. `name` is an
+// identifier.
 #define CAFFE2_MODULE(name, description)                                                      \
   extern "C" {                                                                                \
   [[maybe_unused]] bool gCaffe2ModuleSanityCheck##name() { return true; }                     \

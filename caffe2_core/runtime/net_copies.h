@@ -1,5 +1,5 @@
 #pragma once
-// Copies between devices for the nets of a workspace; graph/device_copies.h puts them in.
+// Inserts copies between devices into the nets of a workspace, using graph/device_copies.h.
 
 #include <memory>
 
@@ -9,12 +9,14 @@ namespace caffe2rt {
 
 class Workspace;
 
-// The net with the copies that it lacks, under its own name; `def` itself when it lacks none. What
-// the net reads is where the workspace has it, or on the net's device when nothing is there yet.
+// Returns the net with the missing copies inserted, under the same name, or `def` itself if no copy
+// is missing. An input of the net is on the device on which the workspace holds it, or on the net's
+// device if its blob is empty.
 //
-// Nets whose operators are all on one device are left alone: the caller feeds them there. The net
-// argument `inject_copies` decides otherwise: 1 looks at those too, 0 leaves every net alone.
-// THROWS when the device inference of an operator does.
+// Nets whose operators are all on one device are not changed: the caller must provide their inputs
+// on that device. The net argument `inject_copies` overrides this: 1 also inserts copies into nets
+// of one device, 0 inserts none into any net. THROWS if the device inference of an operator fails,
+// or if `inject_copies` is neither 0 nor 1.
 std::shared_ptr<const NetDef> WithDeviceCopies(const std::shared_ptr<const NetDef>& def,
                                                const Workspace& ws);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The operators of a net apart from the executor that orders them: what every executor needs to
-// build them, start them, and report the one that failed.
+// NetOperators: owns the operators of a net. It contains what every executor needs: building and
+// starting operators, and reporting the one that failed. The executor only decides their order.
 //
 //   class MyNet final : public NetBase {
 //    public:
@@ -12,7 +12,12 @@
 //     bool DoRun() override {
 //       size_t running = kNoPosition;
 //       try {
-//         ... StartOperator(operators_[running], 0); ...
+//         for (size_t i = 0; i < operators_.size(); ++i) {
+//           running = i;
+//           StartOperator(operators_[i], 0);
+//         }
+//         running = kNoPosition;
+//         for (OperatorBase* op : operators_.all()) op->FinishDevice();
 //       } catch (...) {
 //         operators_.Fail(running, [] { return std::string(); });
 //       }
@@ -35,22 +40,24 @@
 
 namespace caffe2rt {
 
-// Stands for the position of no operator.
+// A position that denotes no operator.
 inline constexpr size_t kNoPosition = SIZE_MAX;
 
-// How one thread starts the operators of a net: each once, after those on which it depends.
+// The order in which one thread starts the operators of a net. Each operator starts once, after the
+// operators that it depends on. An index into the order is called a place, an index into the net a
+// position.
 struct ExecutionOrder {
-  std::vector<size_t> positions;  // in the order in which they start
-  std::vector<int> streams = {};  // by place in the order: of the operator's device; empty: all 0
+  std::vector<size_t> positions;  // by place
+  std::vector<int> streams = {};  // by place, on the operator's device; empty if all are 0
 
   size_t size() const { return positions.size(); }
   int stream(size_t place) const { return streams.empty() ? 0 : streams[place]; }
 };
-// In the order of the net, on stream 0.
+// The order of the net itself, on stream 0.
 ExecutionOrder InOrderOfNet(size_t operators);
 
-// Starts an operator without waiting; an observed one runs and is waited for. THROWS what it
-// throws, and when it reports a failure.
+// Starts an operator without waiting. If it has observers, runs it and waits. THROWS what the
+// operator throws, and THROWS if it reports a failure.
 [[noreturn]] void ThrowReportedFailure();
 inline void StartOperator(OperatorBase* op, int stream_id) {
   const bool success =
@@ -58,11 +65,12 @@ inline void StartOperator(OperatorBase* op, int stream_id) {
   if (__builtin_expect(!success, 0)) ThrowReportedFailure();
 }
 
-// Owns the operators. Thread safe as far as it is const.
+// Const member functions are thread safe.
 class NetOperators {
  public:
-  // Builds every operator; the net's device option is the base of theirs. REQUIRES: `ws` outlives
-  // this. THROWS naming the net, the position and the operator that cannot be built.
+  // Builds every operator. The device option of an operator is that of the net, overridden by the
+  // fields that the operator sets. THROWS if an operator cannot be built; the message names the
+  // net, the position and the operator. REQUIRES: `ws` outlives this object.
   NetOperators(std::shared_ptr<const NetDef> def, Workspace* ws);
   ~NetOperators();
   NetOperators(const NetOperators&) = delete;
@@ -70,27 +78,29 @@ class NetOperators {
 
   size_t size() const { return all_.size(); }
   OperatorBase* operator[](size_t position) const { return all_[position]; }
-  // By position; valid and unchanged as long as this object.
+  // All operators, by position. Valid and unchanged during the life of this object.
   const std::vector<OperatorBase*>& all() const { return all_; }
-  // Whether any may leave work on a device when it has been started.
+  // Whether any operator has an asynchronous part (OperatorBase::HasAsyncPart).
   bool HasAsyncPart() const { return has_async_part_; }
 
-  // Of the operators by the blobs that they are bound to. Valid as long as this object.
+  // The dependencies between the operators, computed from the blobs that they are bound to: two
+  // names of the same blob count as one. Valid during the life of this object.
   NetDependencies FindDependencies() const;
 
-  // "net "n", operator 3 (Relu, inputs ...)"; of the net alone for a position that is none.
+  // An error frame such as `net "n", operator 3 (Relu, inputs ...)`. If `position` is out of range,
+  // it names only the net.
   std::string FrameOf(size_t position) const;
-  // Waits for what every operator has started. Returns false when a device has failed.
+  // Waits for the work of all operators. Returns false if it failed on a device.
   bool Drain() noexcept;
-  // To be called in a catch block: drains, and throws the exception on with the frame of
-  // `position`, which the workspace remembers. When a device has failed `cause` is asked for a
-  // frame that names the work that was under way ("": none).
+  // Call it in a catch block. Drains, then rethrows the exception with the frame of `position`,
+  // which is also stored in the workspace's last_failed_op_net_position. If a device has failed,
+  // `cause` is called first; it returns a frame that names the unfinished work, or "".
   [[noreturn]] void Fail(size_t position, const std::function<std::string()>& cause);
 
  private:
   void Add(const OperatorDef& def, int position);
 
-  const std::shared_ptr<const NetDef> def_;  // shared: with the net
+  const std::shared_ptr<const NetDef> def_;  // shared with the net
   Workspace* const ws_;
   std::vector<std::unique_ptr<OperatorBase>> owned_;
   std::vector<OperatorBase*> all_;

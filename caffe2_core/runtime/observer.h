@@ -1,6 +1,6 @@
 #pragma once
-// Observers: callbacks around a net's or an operator's run. When none is attached they cost one
-// load. Section 20.
+// Observers: callbacks before and after each run of a net or an operator. If none is attached, they
+// cost one load per run.
 
 #include <memory>
 #include <string>
@@ -24,7 +24,8 @@ class ObserverBase {
   T* subject_;
 };
 
-// Attach and detach while the subject does not run.
+// A class that can be observed. Not thread safe: attach and detach observers only while the object
+// does not run.
 template <class T>
 class Observable {
  public:
@@ -34,13 +35,13 @@ class Observable {
   Observable(const Observable&) = delete;
   Observable& operator=(const Observable&) = delete;
 
-  // Takes ownership; returns the observer for DetachObserver. THROWS for null.
+  // Takes ownership of the observer. Pass the result to DetachObserver. THROWS if it is null.
   const Observer* AttachObserver(std::unique_ptr<Observer> observer) {
     CAFFE_ENFORCE(observer != nullptr, "cannot attach a null observer");
     observers_.push_back(std::move(observer));
     return observers_.back().get();
   }
-  // Gives ownership back; null when it is not attached.
+  // Returns ownership of the observer to the caller, or null if it is not attached.
   std::unique_ptr<Observer> DetachObserver(const Observer* observer) {
     for (auto it = observers_.begin(); it != observers_.end(); ++it) {
       if (it->get() != observer) continue;

@@ -1,19 +1,20 @@
 #pragma once
-// Which operators there are, and how one is made from its OperatorDef.
+// Registers operators, and creates them from OperatorDefs.
 //
-// One registry per process and device type. Built-in operators are registered by explicit calls on
-// the first use:
+// There is one registry for each device type. Built-in operators are registered by explicit calls
+// on first use:
 //
 //   void RegisterRelu() {
 //     RegisterSchema("Relu", __FILE__).NumInputs(1)...;
 //     RegisterCpuOperator<ReluOp<CPUContext>>("Relu", __FILE__);
 //   }
 //
-// Users' operators register themselves by Caffe2's macros, in an executable or in a module:
+// Users' operators are registered by Caffe2's macros, in an executable or in a module:
 //
 //   REGISTER_CPU_OPERATOR(MyOp, MyOp<float, CPUContext>);
 //
-// Registering a type twice for one device and engine is an error that names both files.
+// Registering a type twice for the same device and engine is an error. The message names both
+// files.
 
 #include <functional>
 #include <map>
@@ -31,23 +32,24 @@ namespace caffe2rt {
 using OperatorRegistry =
     Registry<std::string, std::unique_ptr<OperatorBase>, const OperatorDef&, Workspace*>;
 
-// The registry of a device type. THROWS for a number out of range. Thread safe.
+// The registry of a device type. THROWS if `type` is out of range. Thread safe.
 OperatorRegistry* OperatorRegistryOf(DeviceType type);
 inline OperatorRegistry* CPUOperatorRegistry() { return OperatorRegistryOf(CPU); }
 inline OperatorRegistry* CUDAOperatorRegistry() { return OperatorRegistryOf(CUDA); }
 
-// Registers the operators that come with the library, once (caffe2_core/graph/builtin_operators.h),
-// and THROWS the conflicts that static registrations could not report. Every look-up calls it.
+// Registers the built-in operators, once (caffe2_core/graph/builtin_operators.h). THROWS if static
+// registrations conflict, because a static constructor cannot report that itself. Every lookup
+// calls this function.
 void EnsureBuiltinOperators();
 
-// "Conv" for the default engine, else "Conv_ENGINE_<engine>".
+// "Conv" for the default engine, otherwise "Conv_ENGINE_<engine>".
 std::string OpRegistryKey(const std::string& op_type, const std::string& engine = "");
 
-// Types with an operator for the device (default engines and others), sorted.
+// The operator types that are registered for the device, with any engine. Sorted.
 std::vector<std::string> RegisteredOperatorTypes(DeviceType type);
-// Types with an operator for any device, sorted.
+// The operator types that are registered for at least one device. Sorted.
 std::vector<std::string> GetRegisteredOperators();
-// Whether `op_type` can be made on the device.
+// Whether `op_type` is registered for the device, with any engine.
 bool HasOperator(DeviceType type, const std::string& op_type);
 
 template <class Op>
@@ -66,29 +68,33 @@ void RegisterCpuOperator(const std::string& op_type, const char* file,
   RegisterOperator<Op>(CPU, op_type, file, engine);
 }
 
-// Makes an operator: schema check, device, engines in order. THROWS when the type is not known
-// (naming what is close, and whether Caffe2 had it), the device is not there, or the constructor
-// throws.
+// Creates an operator. Checks the def against its schema, then tries the engines: first those that
+// the def lists, then the preferences below, then the default engine. THROWS if the schema rejects
+// the def, if no engine implements the type on the device (see ExplainMissingOperator), if the
+// device is not available, or if the constructor throws.
 std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* ws,
                                              int net_position = OperatorBase::kNoNetPositionSet);
 
-// Whether Caffe2 had an operator of this type (the names of its registry), here or not.
+// Whether Caffe2 had an operator of this type, even if this library does not implement it.
 bool IsKnownCaffe2Operator(const std::string& op_type);
-// What to say about a type that cannot be made: known but missing, or unknown, and what is close.
+// The error message for an operator that cannot be created. It says whether Caffe2 had the type,
+// and names registered types with similar names.
 std::string ExplainMissingOperator(const std::string& op_type, DeviceType device);
 
-// --- engine preferences: for operators whose def names no engine, after the def's own list ---
+// --- engine preferences ---
+// Lists of engines by device type. They are tried in order, after the engines that the def lists:
+// first the list for the operator's type, then the global list.
 using EnginePrefType = std::vector<std::string>;
 using PerOpEnginePrefType = std::map<int, std::map<std::string, EnginePrefType>>;
 using GlobalEnginePrefType = std::map<int, EnginePrefType>;
-// A global preference is for operators of any type. Until one is set, the engines of each device's
-// descriptor are tried (device_descriptor.h); setting one replaces those of all devices.
+// The default of the global list comes from the descriptor of each device (device_descriptor.h).
+// SetGlobalEnginePref replaces the global lists of all devices. THROWS for an invalid device type.
 void SetPerOpEnginePref(const PerOpEnginePrefType& preferences);
 void SetGlobalEnginePref(const GlobalEnginePrefType& preferences);
 void SetEnginePref(const PerOpEnginePrefType& per_op, const GlobalEnginePrefType& global);
 void SetOpEnginePref(const std::string& op_type, const std::map<int, EnginePrefType>& preferences);
 
-// Called with every OperatorDef before its operator is made; null for none.
+// The logger is called with every OperatorDef before its operator is created. Null removes it.
 void SetOperatorLogger(std::function<void(const OperatorDef&)> logger);
 
 namespace internal {
@@ -100,10 +106,12 @@ struct OperatorRegisterer {
 };
 }  // namespace internal
 
-// The macros for users. The class comes last and may hold commas. The reference to the schema's
-// symbol makes a missing OPERATOR_SCHEMA a link error, as in the original; it has C linkage, so
-// that the two macros may stand in different namespaces, unnamed ones too. A semicolon after a
-// macro is optional.
+// Registration macros for users. The operator class is the last argument and may contain commas. A
+// semicolon after a macro is optional.
+//
+// As in Caffe2, REGISTER_CPU_OPERATOR refers to a symbol that OPERATOR_SCHEMA defines, so that a
+// missing schema is a link error. The symbol has C linkage, so that the two macros may be used in
+// different namespaces, including unnamed ones.
 #define CAFFE2RT_REGISTER_OPERATOR(device, name, key, ...)                                     \
   extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name();                              \
   CAFFE2RT_REGISTER_OPERATOR_CREATOR((CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name(), device), \
@@ -143,7 +151,7 @@ struct OperatorRegisterer {
 #define REGISTER_CUDNN_OPERATOR(name, ...) \
   REGISTER_CUDA_OPERATOR_WITH_ENGINE(name, CUDNN, __VA_ARGS__)
 
-// For any device type, users' own included.
+// For any device type, including those that users add.
 #define REGISTER_DEVICE_OPERATOR(device, name, ...)                                        \
   CAFFE2RT_REGISTER_OPERATOR_NO_SCHEMA(static_cast<::caffe2rt::DeviceType>(device), #name, \
                                        __VA_ARGS__)

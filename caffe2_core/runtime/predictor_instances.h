@@ -1,6 +1,6 @@
 #pragma once
-// Predictor's shared part: the weights, the net, and the instances that calls lease. For
-// predictor.cc.
+// The state that the copies of a Predictor share: the weights, the net, and the instances that
+// calls lease. Internal to predictor.cc.
 
 #include <atomic>
 #include <condition_variable>
@@ -14,8 +14,7 @@
 
 namespace caffe2rt {
 
-// Owned by a predictor, its copies and the calls in flight. Thread safe after Finish, but for
-// Own().
+// Owned by a predictor and its copies. Thread safe after Finish, except for Own().
 class Predictor::Instances {
  public:
   // One net with its own activations.
@@ -24,13 +23,13 @@ class Predictor::Instances {
     Workspace ws;
     NetBase* net = nullptr;
     std::vector<Blob*> inputs;
-    std::vector<bool> input_written;  // the net writes into this input: the caller's data is copied
+    std::vector<bool> input_written;  // the net writes this input, so the caller's data is copied
     std::vector<Blob*> outputs;
     std::vector<bool> output_read;  // the net reads this output before it writes it: it is state
-    int slot = 0;
+    int slot = 0;                   // index into idle_ and all_
   };
 
-  // Gives the instance back when it goes.
+  // Releases the instance when it is destroyed.
   class Lease {
    public:
     Lease(Instances* owner, Instance* instance) : owner_(owner), instance_(instance) {}
@@ -47,25 +46,27 @@ class Predictor::Instances {
 
   Instances(std::shared_ptr<Workspace> parent, NetDef&& run_net, const PredictorOptions& options);
 
-  // Fills the weights. Before Finish.
+  // Runs an init net, which fills the weights. REQUIRES: called before Finish.
   void RunInit(NetDef&& init_net);
-  // After the weights are there: fixes names, makes the first instance.
+  // Call it when all weights are filled. Marks them read-only, sets the names of the inputs and
+  // outputs, and creates the first instance.
   void Finish(std::vector<std::string> inputs, std::vector<std::string> outputs);
 
-  // An instance for one call, made when there is none to spare; waits at the limit.
+  // Leases an idle instance. If there is none, creates one, or waits if the limit is reached.
   Instance* Acquire();
   void Release(Instance* instance);
   void SetInput(Instance* instance, size_t i, const Tensor& value);
-  // THROWS for a name that is no input.
+  // THROWS if no input has this name.
   size_t InputIndex(const std::string& name) const;
+  // Runs the instance's net and stores its outputs.
   void RunInto(Instance* instance, TensorList* outputs);
-  // The older form's own instance, made on first use. One thread at a time.
+  // The instance for Predictor::run and run_map, created on first use. Not thread safe.
   Instance* Own();
 
   static constexpr int kMaxInstances = 1024;
 
  private:
-  const std::shared_ptr<Workspace> parent_;  // of `weights`, which outlives nothing it points to
+  const std::shared_ptr<Workspace> parent_;  // parent of `weights`, so declared before it
 
  public:
   Workspace weights;
@@ -81,13 +82,13 @@ class Predictor::Instances {
   Instance* Grow(std::unique_lock<std::mutex>* lock);
   void AddDeviceCopies();
 
-  std::shared_ptr<const NetDef> instance_def_;  // `def` with copies; the instances' nets share it
+  std::shared_ptr<const NetDef> instance_def_;  // `def` with device copies; shared by all instances
   std::unique_ptr<Instance> own_;
   std::atomic<Instance*> idle_[kMaxInstances] = {};  // by slot; null while leased
   std::atomic<int> waiting_{0};                      // threads that found no instance; see Release
   std::mutex mutex_;                                 // guards growing_ and all_
-  std::condition_variable may_proceed_;  // an instance came back, or a thread stopped growing
-  bool growing_ = false;                 // a thread makes an instance, without the mutex
+  std::condition_variable may_proceed_;  // an instance was released, or growing_ became false
+  bool growing_ = false;                 // a thread is creating an instance, without the mutex
   std::vector<std::unique_ptr<Instance>> all_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Shape inference that starts from the blobs of a workspace.
+// Shape inference from the blobs of a workspace.
 
 #include <vector>
 
@@ -10,15 +10,15 @@ namespace caffe2rt {
 
 class Workspace;
 
-// Shape and type of a blob's tensor; unknown_shape when it holds no tensor, or one that was never
-// shaped.
+// The shape and type of the tensor in the blob. `unknown_shape` is set if `blob` is null, or does
+// not hold a tensor with a shape.
 TensorShape GetTensorShapeOfBlob(const Blob* blob);
 
-// Shapes of all tensors that the workspace sees.
+// The shapes of all tensors that are visible in the workspace.
 ShapeMap ShapesOfWorkspace(const Workspace& ws);
 
-// InferBlobShapesAndTypes, seeded with ShapesOfWorkspace; built-in schemas are registered. THROWS
-// as that one does.
+// Calls InferBlobShapesAndTypes, starting from ShapesOfWorkspace. Registers the built-in schemas
+// first. THROWS what InferBlobShapesAndTypes throws.
 TensorShapes InferBlobShapesAndTypesFromWorkspace(Workspace* ws, const std::vector<NetDef*>& nets);
 
 }  // namespace caffe2rt

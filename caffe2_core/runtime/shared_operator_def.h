@@ -1,6 +1,6 @@
 #pragma once
-// SharedOperatorDef: makes an operator share its def with the caller. An operator copies the def
-// that it is constructed from, but the def of an init net's operator holds the weights.
+// SharedOperatorDef: lets an operator share its def with the caller instead of copying it. The defs
+// of an init net hold the weights, so copying them would need as much memory again.
 //
 //   const auto def = std::make_shared<const OperatorDef>(std::move(*net.mutable_op(0)));
 //   const SharedOperatorDef scope(def);
@@ -12,18 +12,18 @@
 
 namespace caffe2rt {
 
-// While one lives, operators that the thread constructs from `*def` share `def`. Operators that are
-// constructed from another def, in the constructor of such an operator too, copy theirs. Scopes
-// nest; on the stack only.
+// During the life of this object, operators that the same thread constructs from `*def` share
+// `def`. Operators that are constructed from another def copy it, even inside the constructor of an
+// operator that shares its own. Objects may be nested. Create them on the stack only.
 class SharedOperatorDef {
  public:
-  // REQUIRES: nobody changes `*def` any more.
+  // REQUIRES: `*def` does not change any more.
   explicit SharedOperatorDef(std::shared_ptr<const OperatorDef> def);
   ~SharedOperatorDef();
   SharedOperatorDef(const SharedOperatorDef&) = delete;
   SharedOperatorDef& operator=(const SharedOperatorDef&) = delete;
 
-  // The owner of `def` when a scope of this thread shares it, else that of a copy.
+  // A pointer to `def` itself if an object of this thread shares it, otherwise to a copy.
   static std::shared_ptr<const OperatorDef> ShareOrCopy(const OperatorDef& def);
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-// The net type `simple`: operators in order on the calling thread, one wait at the end.
+// The net type `simple`: runs the operators in order on the calling thread. It waits for devices
+// only where an operator needs finished work (device_waits.h), and at the end.
 
 #include <memory>
 
@@ -7,11 +8,12 @@
 
 namespace caffe2rt {
 
-// Builds every operator. THROWS naming the net, the position and the operator that cannot be built.
+// Creates the net and all its operators. THROWS if an operator cannot be built; the message names
+// the net, the position and the operator.
 //
-// Arguments of the net, for devices of every type: `cuda_sync: 1` waits after each operator, so
-// that the error of a kernel names the operator; `cuda_graph: 1` starts operators as recorded
-// graphs where it can (graph_runs.h).
+// Two net arguments apply to devices of every type. `cuda_sync: 1` waits after each operator, so
+// that an error on the device names the operator that caused it. `cuda_graph: 1` captures and
+// replays device graphs where possible (graph_runs.h).
 std::unique_ptr<NetBase> NewSimpleNet(const std::shared_ptr<const NetDef>& def, Workspace* ws);
 
 }  // namespace caffe2rt

@@ -1,12 +1,13 @@
 #pragma once
 // Observers that count and time runs.
 //
-//   auto* timer = static_cast<const
-//   TimeObserver*>(net->AttachObserver(std::make_unique<TimeObserver>(net))); net->Run();
-//   timer->average_time();              // ms a run of the net
-//   timer->average_time_children();     // ms an operator
+//   auto* timer = static_cast<const TimeObserver*>(
+//       net->AttachObserver(std::make_unique<TimeObserver>(net)));
+//   net->Run();
+//   timer->average_time();              // milliseconds per run of the net
+//   timer->average_time_children();     // milliseconds per operator
 //
-// Each is used by the thread that runs the net.
+// Not thread safe: use an observer only on the thread that runs the net.
 
 #include <memory>
 #include <string>
@@ -18,8 +19,8 @@
 
 namespace caffe2rt {
 
-// Times a net, and by an observer of its own each of its operators. Those stay with their
-// operators.
+// Measures the run time of a net and of its operators. The constructor attaches an observer to each
+// operator; these stay attached when this object is destroyed.
 class TimeObserver final : public ObserverBase<NetBase> {
  public:
   explicit TimeObserver(NetBase* net);
@@ -27,11 +28,12 @@ class TimeObserver final : public ObserverBase<NetBase> {
   void Start() override { timer_.Start(); }
   void Stop() override;
   std::string debugInfo() override;
-  // Milliseconds a run; 0 before the first one. Of the operators: the mean of their averages.
+  // The mean time of a run in milliseconds, or 0 before the first run.
   float average_time() const { return times_.Average(); }
+  // The mean of the operators' mean times, in milliseconds.
   float average_time_children() const;
 
-  // What one observer has seen.
+  // The runs that one observer has measured.
   struct Times {
     float total_ms = 0;
     int runs = 0;
@@ -41,8 +43,8 @@ class TimeObserver final : public ObserverBase<NetBase> {
  private:
   Timer timer_;
   Times times_;
-  std::vector<std::shared_ptr<Times>>
-      operators_;  // shared with the operators' observers: either side may go first
+  // Shared with the operators' observers, because either side may be destroyed first.
+  std::vector<std::shared_ptr<Times>> operators_;
 };
 
 // Counts runs of a net and of its operators.
@@ -56,8 +58,8 @@ class RunCountNetObserver final : public ObserverBase<NetBase> {
 
  private:
   int runs_ = 0;
-  std::shared_ptr<int>
-      operator_runs_;  // shared with the observers of the operators, which may live longer
+  // Shared with the observers of the operators, which may live longer.
+  std::shared_ptr<int> operator_runs_;
 };
 
 }  // namespace caffe2rt
