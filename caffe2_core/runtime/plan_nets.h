@@ -53,9 +53,9 @@ class NetPool {
   const Keep keep_;
   NetPool* const parent_ = nullptr;  // null if the nets are kept in ws_
   std::mutex mutex_;
-  std::set<std::string> made_;      // nets in ws_ that this pool created
-  std::set<std::string> lent_;      // nets in ws_ that another pool has borrowed
-  std::set<std::string> borrowed_;  // nets that belong to parent_
+  std::set<std::string> made_;            // nets in ws_ that this pool created
+  std::set<std::string> lent_;            // nets in ws_ that another pool has borrowed
+  std::set<std::string> borrowed_;        // nets that belong to parent_
   std::map<std::string, NetBase*> nets_;  // used only if there is a parent: borrowed and own nets
   std::unique_ptr<Workspace> copies_;     // holds the device copies of the nets in own_
   std::map<std::string, std::unique_ptr<NetBase>> own_;
