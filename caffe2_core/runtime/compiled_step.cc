@@ -50,7 +50,7 @@ void InjectWorkspaceId(Workspace* child, const TurnsAround* turns, PlanRun* run)
   const std::shared_ptr<Blob> node = child->FindBlob("NODE_ID");
   if (node == nullptr) return;
   const int sequence = run->child_workspaces.fetch_add(1);
-  CAFFE_ENFORCE_LT(sequence, 1 << 16, "workspaces of a plan");
+  CAFFE_ENFORCE_LT(sequence, 1 << 16, "number of child workspaces of a plan");
   int node_id = 0;
   {
     const TurnsTaken taken(turns);

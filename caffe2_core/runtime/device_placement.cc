@@ -13,7 +13,7 @@ namespace caffe2rt {
 namespace {
 
 void Place(NetDef* net, const DeviceOption& device, std::set<std::string>* on_cpu, int depth) {
-  CAFFE_ENFORCE_LT(depth, kMaxNetDepth, "nets within nets");
+  CAFFE_ENFORCE_LT(depth, kMaxNetDepth, "nesting depth of nets");
   const DeviceOption of_net = net->device_option();
   net->clear_device_option();
   const auto type = static_cast<DeviceType>(device.device_type());
@@ -60,7 +60,8 @@ bool ParseDevice(const std::string& text, DeviceOption* device) {
     const std::string number = text.substr(colon + 1);
     CAFFE_ENFORCE(!number.empty() && number.find_first_not_of("0123456789") == std::string::npos &&
                       number.size() < 6,
-                  "device \"", text, "\" ends in no number, want ", name, ":0 or another");
+                  "device \"", text, "\" does not end in a number, want a device such as ", name,
+                  ":0");
     id = ParseFlagInteger(number);
   }
   device->set_device_type(descriptor->type);

@@ -138,7 +138,7 @@ GraphRuns::GraphRuns(std::string net, const std::vector<OperatorBase*>& operator
             nullptr) {
       without.insert(option.device_type());
       LOG(WARNING) << "net \"" << net_ << "\": argument cuda_graph has no effect on "
-                   << DeviceTypeName(option.device_type()) << ", which has no graphs";
+                   << DeviceTypeName(option.device_type()) << ", which does not support graphs";
       may = false;
     }
     if (!may) {
@@ -232,7 +232,7 @@ bool GraphRuns::Record(Piece& piece) {
   bool kept = false;
   try {
     piece.graph = GetStaticContext(device)->CreateGraph(option);
-    CAFFE_ENFORCE(piece.graph != nullptr, DeviceTypeName(device), " has no graphs");
+    CAFFE_ENFORCE(piece.graph != nullptr, DeviceTypeName(device), " does not support graphs");
     piece.graph->BeginCapture(order_.stream(i));
     try {
       for (; i < piece.end; ++i) {

@@ -40,7 +40,7 @@ InitState& TheState() {
 
 void SetThreads(const std::string& text) {
   const int64_t threads = ParseFlagInteger(text);
-  CAFFE_ENFORCE(threads >= 0 && threads <= 1024, threads, " threads, want 0 (leave it) to 1024");
+  CAFFE_ENFORCE(threads >= 0 && threads <= 1024, threads, " threads, want 0 (no change) to 1024");
   if (threads > 0) SetNumThreads(static_cast<int>(threads));
 }
 
@@ -50,20 +50,20 @@ void RegisterOptionFlags() {
   RegisterFlag({"caffe2_version", "bool", "false", "print the version", file},
                [](const std::string& text) { TheState().print_version = ParseFlagBool(text); });
   RegisterFlag(
-      {"caffe2_log_level", "int", "2", "least severity that is logged: INFO 0, WARNING 1, ERROR 2",
+      {"caffe2_log_level", "int", "2", "lowest severity that is logged: INFO 0, WARNING 1, ERROR 2",
        file},
       [](const std::string& text) { SetLogThreshold(static_cast<int>(ParseFlagInteger(text))); });
   for (const char* name : {"caffe2_omp_num_threads", "caffe2_mkl_num_threads"}) {
-    RegisterFlag({name, "int", "0", "threads of one operator; 0 leaves it at 1", file},
+    RegisterFlag({name, "int", "0", "threads that run one operator; 0 keeps the default, 1", file},
                  &SetThreads);
   }
   RegisterFlag("caffe2_keep_on_shrink", &GlobalTensorShrinkOptions().keep_on_shrink,
-               "keep the memory of a tensor that gets smaller", file);
+               "keep the memory of a tensor that shrinks", file);
   RegisterFlag("caffe2_max_keep_on_shrink_memory",
                &GlobalTensorShrinkOptions().max_keep_on_shrink_bytes,
-               "bytes that may lie idle in a tensor that got smaller", file);
+               "maximum unused bytes that a tensor keeps after it has shrunk", file);
   RegisterFlag("caffe2_tensor_chunk_size", &GlobalSerializationSettings().tensor_chunk_size,
-               "elements of a tensor in one record", file);
+               "number of tensor elements in one record", file);
   RegisterFlag("caffe2_serialize_fp16_as_bytes", &GlobalSerializationSettings().fp16_as_bytes,
                "write float16 as bytes", file);
 }

@@ -46,7 +46,7 @@ MetaNetDef ParseMetaNet(const std::string& key, std::string value, const std::st
     const std::string record = std::move(value);
     BlobProto blob;
     CAFFE_ENFORCE(blob.ParseFromString(record) && blob.has_content(), "record \"", key,
-                  "\" is no blob with a string");
+                  "\" is not a blob that holds a string");
     content = std::move(*blob.mutable_content());
   }
   MetaNetDef net;

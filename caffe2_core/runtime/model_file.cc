@@ -90,9 +90,9 @@ void SetDevices(const ModelFileOptions& options, Model* model) {
       for (const std::string& type : PlaceNet(net, *options.device)) on_cpu.insert(type);
     }
     if (!on_cpu.empty()) {
-      model->warnings.push_back(MakeString("no form for ",
+      model->warnings.push_back(MakeString("operators without an implementation for ",
                                            DeviceTypeName(options.device->device_type()),
-                                           ", so on the CPU: ", Join(", ", on_cpu)));
+                                           " run on the CPU: ", Join(", ", on_cpu)));
     }
     return;
   }
@@ -104,7 +104,7 @@ void SetDevices(const ModelFileOptions& options, Model* model) {
   if (!missing.empty() && !options.device.has_value()) {
     model->warnings.push_back(MakeString("net \"", model->predict_net.name(), "\" asks for ",
                                          Join(", ", missing),
-                                         ", which is not here: it runs on the CPU"));
+                                         ", which is not available: it runs on the CPU"));
   }
 }
 

@@ -35,7 +35,7 @@ struct ModelFileOptions {
   // The type of predictor_db: minidb, leveldb or lmdb. If empty, it is detected from the content.
   std::string db_type = {};
   // The end of the error message if the type cannot be detected: how to specify it.
-  std::string db_type_remedy = "ModelFileOptions::db_type says which it is";
+  std::string db_type_remedy = "set ModelFileOptions::db_type";
   // The folder in which relative database paths of the nets are searched first; the folder of the
   // net's file comes second. Must be the root folder of the workspace that runs the nets.
   std::string root = ".";

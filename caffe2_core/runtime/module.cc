@@ -103,7 +103,7 @@ ModuleSchema::ModuleSchema(const char* name, const char* description) {
   Modules& modules = AllModules();
   std::lock_guard<std::mutex> lock(modules.mutex);
   if (modules.by_name.try_emplace(name, description).second) return;
-  modules.conflicts.push_back(MakeString("module \"", name, "\" is there twice"));
+  modules.conflicts.push_back(MakeString("module \"", name, "\" is registered twice"));
 }
 
 void LoadModule(const std::string& name, const std::string& filename) try {
@@ -144,7 +144,7 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   if (!is_new) return;
   if (name.empty()) return;
   CAFFE_ENFORCE(dlsym(handle, ("gCaffe2ModuleSanityCheck" + name).c_str()) != nullptr, "module \"",
-                file, "\" does not say CAFFE2_MODULE(", name, ", ...)");
+                file, "\" does not declare CAFFE2_MODULE(", name, ", ...)");
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

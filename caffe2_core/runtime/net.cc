@@ -69,8 +69,8 @@ bool NetBase::Run() try {
 }
 
 std::vector<float> NetBase::TEST_Benchmark(int warmup_runs, int main_runs, bool run_individual) {
-  CAFFE_ENFORCE(warmup_runs >= 0 && main_runs >= 0, "runs to time are ", warmup_runs, " and ",
-                main_runs, ", want at least 0");
+  CAFFE_ENFORCE(warmup_runs >= 0 && main_runs >= 0, "warmup_runs and main_runs are ", warmup_runs,
+                " and ", main_runs, ", want at least 0");
   for (int i = 0; i < warmup_runs; ++i)
     CAFFE_ENFORCE(Run(), "net \"", name_, "\" failed in warm-up run ", i);
   Timer timer;

@@ -97,7 +97,8 @@ class Validation {
     const NetBlobs blobs(net);
     for (const std::string& output : net.external_output()) {
       if (!blobs.Writes(output) && !declared.contains(output)) {
-        Add(kError, -1, MakeString("external_output \"", output, "\" is made by no operator"));
+        Add(kError, -1,
+            MakeString("external_output \"", output, "\" is not written by any operator"));
       }
     }
   }
@@ -110,7 +111,7 @@ class Validation {
     } else if (FindStaticContext(static_cast<DeviceType>(type)) == nullptr) {
       Add(kNote, op,
           MakeString("asks for the device ", DeviceTypeName(type),
-                     ", which is not here: runs on the CPU (--device auto)"));
+                     ", which is not available: it runs on the CPU (--device auto)"));
     }
   }
 
@@ -129,7 +130,7 @@ class Validation {
     const bool exists = std::binary_search(types.begin(), types.end(), runs_as);
     if (!exists) {
       const char* what =
-          IsKnownCaffe2Operator(op.type()) ? "known to Caffe2 but missing here" : "not known";
+          IsKnownCaffe2Operator(op.type()) ? "known to Caffe2 but not available" : "not known";
       Add(kError, i,
           MakeString("operator type \"", op.type(), "\" is ", what, Close(op.type(), types)),
           op.type());

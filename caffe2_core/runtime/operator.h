@@ -92,7 +92,7 @@ class OperatorBase : public Observable<OperatorBase> {
   // The tensor in input `i`. THROWS if the blob does not hold a tensor of this device type.
   template <class T>
   const T& Input(int i, DeviceType device) const {
-    static_assert(std::is_same_v<T, Tensor>, "a device is asked of tensors only");
+    static_assert(std::is_same_v<T, Tensor>, "only a Tensor has a device");
     return InputTensor(i, device);
   }
   // The object in output `i`. If the blob does not hold a T, its content is first replaced by a
@@ -110,7 +110,7 @@ class OperatorBase : public Observable<OperatorBase> {
   // is first replaced by a tensor without a shape.
   template <class T>
   T* Output(int i, DeviceType device) {
-    static_assert(std::is_same_v<T, Tensor>, "a device is asked of tensors only");
+    static_assert(std::is_same_v<T, Tensor>, "only a Tensor has a device");
     return OutputBlob(i)->GetMutableTensor(device);
   }
   // Input<Tensor>(i, device) and Output<Tensor>(i, device) under Caffe2's names. With `dims` and

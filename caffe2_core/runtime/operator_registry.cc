@@ -82,7 +82,7 @@ std::unique_ptr<OperatorBase> TryEngines(const OperatorDef& def, Workspace* ws) 
   for (const std::string& engine : EnginesFor(def)) {
     const std::string key = OpRegistryKey(def.type(), engine);
     if (!registry->Has(key)) {
-      VLOG(1) << "operator " << def.type() << " has no engine \"" << engine << "\" here";
+      VLOG(1) << "operator " << def.type() << " has no engine \"" << engine << "\"";
       continue;
     }
     try {
@@ -91,7 +91,7 @@ std::unique_ptr<OperatorBase> TryEngines(const OperatorDef& def, Workspace* ws) 
       return op;
     } catch (const UnsupportedOperatorFeature& error) {
       LOG(WARNING) << "engine \"" << engine << "\" of operator " << def.type()
-                   << " does not take this one: " << error.what();
+                   << " does not support this def: " << error.what();
     }
   }
   CAFFE_THROW(ExplainMissingOperator(def.type(), device));
@@ -172,14 +172,15 @@ std::string ExplainMissingOperator(const std::string& op_type, DeviceType device
   std::string close = Join(", ", NearestNames(op_type, here));
   if (!close.empty()) close = "; close: " + close;
   if (std::binary_search(here.begin(), here.end(), op_type)) {
-    return MakeString(head, ": none of its engines takes this one");
+    return MakeString(head, ": none of its engines supports this def");
   }
   if (IsKnownCaffe2Operator(op_type)) {
-    return MakeString(head, ": it is an operator of Caffe2 that is known but missing here", close,
-                      ". `caffe2 ops` lists what is there");
+    return MakeString(head, ": Caffe2 has this operator, but this library does not", close,
+                      "; `caffe2 ops` lists the available operators");
   }
   return MakeString(head, ": this type is not known", close,
-                    "; is the module that brings it loaded (--module)? `caffe2 ops` lists all");
+                    "; if a module contains it, load the module (--module); `caffe2 ops` lists the "
+                    "available operators");
 }
 
 std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* ws,

@@ -226,7 +226,8 @@ void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
   CAFFE_ENFORCE(instance->net->Run(), "net \"", def.name(), "\" failed");
   for (size_t i = 0; i < output_names.size(); ++i) {
     const Blob& blob = *instance->outputs[i];
-    CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i], "\" is no tensor: it holds ",
+    CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i],
+                  "\" is not a tensor: it holds ",
                   blob.meta().IsSet() ? blob.meta().name() : "nothing");
     const Tensor& tensor = blob.Get<Tensor>();
     // Memory that another blob of the instance shares would be written by the next run.

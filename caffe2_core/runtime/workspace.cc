@@ -108,7 +108,7 @@ Blob* Workspace::CreateBlob(const std::string& name) try {
   if (const std::shared_ptr<Blob> found = FindLocked(name)) return found.get();
   if (const auto it = forwarded_.find(name); it != forwarded_.end()) {
     CAFFE_THROW("blob \"", name, "\" is forwarded to \"", it->second.second,
-                "\" of a parent workspace, which was removed there");
+                "\", which no longer exists in the parent workspace");
   }
   return (blobs_[name] = std::make_shared<Blob>()).get();
 } catch (const std::bad_alloc&) {
@@ -152,7 +152,8 @@ Blob* Workspace::RenameBlob(const std::string& from, const std::string& to) try 
 void Workspace::AddBlobMapping(const Workspace* parent,
                                const std::unordered_map<std::string, std::string>& forwarded,
                                bool skip_defined_blobs) try {
-  CAFFE_ENFORCE(parent != nullptr && parent != this, "blobs are forwarded from another workspace");
+  CAFFE_ENFORCE(parent != nullptr && parent != this,
+                "argument parent of AddBlobMapping is null or the workspace itself");
   for (const auto& [name, target] : forwarded) {
     CAFFE_ENFORCE(parent->HasBlob(target), "cannot forward blob \"", name, "\": \"", target,
                   "\" is not in the parent workspace");

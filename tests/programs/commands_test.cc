@@ -91,15 +91,16 @@ TEST_F(CheckProgramTest, ListsEveryProblem) {
   EXPECT_THAT(result.err, IsEmpty());
   EXPECT_THAT(
       result.out,
-      AllOf(HasSubstr("operator 0: operator type \"Convv\" is not known; close: Conv"),
-            HasSubstr("operator 1: operator type \"RoIAlign\" is known to Caffe2 but missing here"),
-            HasSubstr("operator 2: operator Relu: it has 2 inputs, want 1"),
-            HasSubstr("operator 3: op Relu: Source for input lost is unknown"),
-            HasSubstr(
-                "warning: operator 4: operator LeakyRelu: argument \"alpa\" is not known and has "
-                "no effect; close: alpha"),
-            HasSubstr("operator 5: operator LeakyRelu: "),
-            HasSubstr("external_output \"never\" is made by no operator")));
+      AllOf(
+          HasSubstr("operator 0: operator type \"Convv\" is not known; close: Conv"),
+          HasSubstr("operator 1: operator type \"RoIAlign\" is known to Caffe2 but not available"),
+          HasSubstr("operator 2: operator Relu: it has 2 inputs, want 1"),
+          HasSubstr("operator 3: op Relu: Source for input lost is unknown"),
+          HasSubstr(
+              "warning: operator 4: operator LeakyRelu: argument \"alpa\" is not known and has "
+              "no effect; close: alpha"),
+          HasSubstr("operator 5: operator LeakyRelu: "),
+          HasSubstr("external_output \"never\" is not written by any operator")));
 }
 
 TEST_F(CheckProgramTest, NotesAreNoErrors) {
@@ -108,7 +109,8 @@ TEST_F(CheckProgramTest, NotesAreNoErrors) {
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("note: net type \"dag\" runs as simple"),
-                    HasSubstr("note: operator 0: asks for the device CUDA, which is not here")));
+                    HasSubstr("note: operator 0: asks for the device CUDA, which is not "
+                              "available")));
 }
 
 TEST_F(CheckProgramTest, LooksIntoNestedNets) {

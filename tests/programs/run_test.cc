@@ -166,7 +166,8 @@ TEST_F(RunProgramTest, RunsANetForCudaOnTheCpuWithOneWarning) {
   const ProgramResult result = RunCaffe2({"run", "--predict-net", net, "--input", "x=2"});
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.err,
-            "caffe2: warning: net \"net\" asks for CUDA, which is not here: it runs on the CPU\n");
+            "caffe2: warning: net \"net\" asks for CUDA, which is not available: it runs on the "
+            "CPU\n");
   EXPECT_THAT(RunCaffe2({"run", "--predict-net", net, "--input", "x=2", "--device", "cpu"}).err,
               IsEmpty());
 }

@@ -95,7 +95,7 @@ TEST(DevicePlacementTest, ReadsDevicesByNameAndAlias) {
   EXPECT_TRUE(ParseDevice("cuda:99999", &option));
   EXPECT_EQ(option.device_id(), 99999);
   test::ExpectThrows([&] { ParseDevice("gpu:x", &option); },
-                     "device \"gpu:x\" ends in no number, want gpu:0 or another");
+                     "device \"gpu:x\" does not end in a number, want a device such as gpu:0");
   RegisterDeviceDescriptor({.type = static_cast<DeviceType>(25), .name = "QUIPU"});
   EXPECT_TRUE(ParseDevice("quipu:1", &option));
   EXPECT_EQ(option.device_type(), 25);

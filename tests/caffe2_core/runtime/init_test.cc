@@ -74,7 +74,7 @@ TEST(InitTest, TakesCaffe2sOtherFlagsWithoutEffectAndRefusesUnknownOnes) {
       {"--caffe2_disable_chaining", "--caffe2_cuda_memory_pool=cub", "--caffe2_streams_per_gpu=4"});
   ExpectThrows([] { InitWith({"--caffe2_streams_per_gpu=many"}); }, "\"many\" is not an integer");
   ExpectThrows([] { InitWith({"--caffe2_log_levle=1"}); }, "close: --caffe2_log_level");
-  ExpectThrows([] { InitWith({"--caffe2_omp_num_threads=-1"}); }, "want 0 (leave it) to 1024");
+  ExpectThrows([] { InitWith({"--caffe2_omp_num_threads=-1"}); }, "want 0 (no change) to 1024");
 }
 
 }  // namespace

@@ -215,7 +215,8 @@ TEST_F(ModelFileTest, PlacesNetsOnADeviceAndReportsWhatStays) {
   EXPECT_EQ(model.predict_net.op(0).device_option().device_type(), CPU);
   EXPECT_EQ(model.predict_net.op(1).device_option().device_type(), kStub);
   EXPECT_THAT(model.warnings,
-              ElementsAre("no form for MODELSTUB, so on the CPU: Add, GivenTensorFill"));
+              ElementsAre("operators without an implementation for MODELSTUB run on the CPU: Add, "
+                          "GivenTensorFill"));
 }
 
 TEST_F(ModelFileTest, FallsBackToTheCpuWhenAskedTo) {
@@ -231,8 +232,9 @@ TEST_F(ModelFileTest, FallsBackToTheCpuWhenAskedTo) {
   options.device_fallback = true;
   const Model fallen = LoadModel(options);
   EXPECT_EQ(device_of(fallen), CPU);
-  EXPECT_THAT(fallen.warnings,
-              ElementsAre("net \"far\" asks for OPENGL, which is not here: it runs on the CPU"));
+  EXPECT_THAT(
+      fallen.warnings,
+      ElementsAre("net \"far\" asks for OPENGL, which is not available: it runs on the CPU"));
   // Who asks for the CPU need not hear that it is the CPU.
   options.device_fallback = false;
   options.device = Device(CPU);
@@ -269,8 +271,7 @@ TEST_F(ModelFileTest, RefusesOptionsThatNameNoModelOrTwo) {
 TEST_F(ModelFileTest, NamesFilesThatAreNoModel) {
   ExpectThrows([&] { LoadModel({.predict_net = dir_.path("absent")}); }, dir_.path("absent"));
   const std::string text = dir_.Write("text", "no database");
-  ExpectThrows([&] { LoadModel({.predictor_db = text}); },
-               "; ModelFileOptions::db_type says which it is");
+  ExpectThrows([&] { LoadModel({.predictor_db = text}); }, "; set ModelFileOptions::db_type");
   ExpectThrows([&] { LoadModel({.predictor_db = text, .db_type_remedy = "ask"}); }, "; ask");
   Blob weight;
   weight.Reset(new Tensor(Vector({1})));

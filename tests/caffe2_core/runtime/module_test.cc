@@ -98,7 +98,7 @@ TEST(ModuleTest, TheFirstRegistrationStays) {
 
 TEST(ModuleTest, RefusesALibraryThatIsNotTheNamedModule) {
   ExpectThrows([] { LoadModule("other_name", File("module_test_unnamed")); },
-               "does not say CAFFE2_MODULE(other_name");
+               "does not declare CAFFE2_MODULE(other_name");
 }
 
 }  // namespace
