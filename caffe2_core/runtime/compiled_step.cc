@@ -45,7 +45,8 @@ class BlobPreparation {
   std::set<const NetUses*> created_;
 };
 
-// GLOBAL_WORKSPACE_ID, when the node is known.
+// Sets the blob GLOBAL_WORKSPACE_ID of the child if the blob NODE_ID exists. The id is the node's
+// number in the upper 16 bits and the child's number within the run in the lower 16 bits.
 void InjectWorkspaceId(Workspace* child, const TurnsAround* turns, PlanRun* run) {
   const std::shared_ptr<Blob> node = child->FindBlob("NODE_ID");
   if (node == nullptr) return;
@@ -85,7 +86,7 @@ void PrepareBlobs(const ExecutionStep& step, Workspace* ws, PlanRun* run) {
 bool RunInChildWorkspace(const ExecutionStep& step, Workspace* parent, const TurnsAround* turns,
                          PlanRun* run, const ShouldContinueStep& should_continue) {
   if (run->IsInterrupted()) return true;
-  // On the heap: a lock on a thread's stack seems to TSAN to be the one that was there before.
+  // On the heap: on the stack, TSAN would take its mutex for an earlier one at the same address.
   const auto child = std::make_unique<Workspace>(parent->RootFolder(), parent);
   InjectWorkspaceId(child.get(), turns, run);
   PrepareBlobs(step, child.get(), run);
@@ -134,13 +135,13 @@ bool CompiledStep::ShouldContinue(int64_t iteration) const {
   return (!step_.only_once() || iteration < 1) && outer_(iteration);
 }
 
-// False when interrupted.
+// Returns false if the run was interrupted.
 bool CompiledStep::CompileNets() {
   if (nets_compiled_) return true;
   networks_.clear();
   for (const std::string& name : step_.network()) {
     if (run_->IsInterrupted()) return false;
-    const TurnsTaken taken(turns());  // making a net looks at blobs
+    const TurnsTaken taken(turns());  // because creating a net reads blobs
     networks_.push_back(place_.nets->Get(name));
   }
   if (step_.has_should_stop_blob()) stop_blob_ = place_.ws->FindBlob(step_.should_stop_blob());
@@ -217,7 +218,7 @@ NetBase* CompiledStep::ReportNet() {
   return report_nets_->Get(step_.report_net());
 }
 
-// `stopped` is set when the stop blob became true.
+// Runs one iteration. Sets `*stopped` if the stop blob has become true.
 bool CompiledStep::RunOnce(bool* stopped) {
   for (NetBase* net : networks_) {
     {
@@ -238,6 +239,8 @@ bool CompiledStep::RunOnce(bool* stopped) {
   return true;
 }
 
+// Runs each substep on a thread of its own. A failure sets failed_, which makes the other substeps
+// end before their next iteration. The first exception is rethrown when all threads have ended.
 bool CompiledStep::RunConcurrently() {
   std::mutex mutex;
   std::exception_ptr first_error;
@@ -257,7 +260,7 @@ bool CompiledStep::RunConcurrently() {
   };
   try {
     for (Substep& substep : recurring_) threads.emplace_back(run, &substep);
-  } catch (...) {  // no memory or no more threads
+  } catch (...) {  // out of memory or threads
     failed_ = true;
     join();
     RethrowWithFrame(
@@ -270,8 +273,8 @@ bool CompiledStep::RunConcurrently() {
 
 bool CompiledStep::Execute() {
   failed_ = false;
-  if (run_->IsInterrupted()) return true;  // no last report on what did not begin
-  // Asked first, so that an interrupted plan compiles nothing more.
+  if (run_->IsInterrupted()) return true;  // starts no reporters, so there is no final report
+  // ShouldContinue comes first, so that an interrupted plan compiles nothing more.
   bool go_on = ShouldContinue(0) && CompileNets();
   if (go_on) CheckRaces();
   const std::vector<std::unique_ptr<Reporter>> reporters = StartReporters();

@@ -42,7 +42,7 @@ std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device) {
   GetStaticContext(CheckedDeviceType(device.device_type()));
   std::set<std::string> on_cpu;
   Place(net, device, &on_cpu, 0);
-  // What it is given may be on the CPU, also when all of it runs on the device.
+  // The net's inputs may be on the CPU even if all of its operators run on the device.
   if (GetArgumentPtr(*net, "inject_copies") == nullptr) {
     GetMutableArgument("inject_copies", true, net)->set_i(1);
   }

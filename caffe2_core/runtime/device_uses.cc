@@ -9,11 +9,13 @@
 namespace caffe2rt {
 namespace {
 
-// Of a device, and its id there.
+// A device and a stream id on it.
 using Stream = std::pair<DevicePlace, int>;
 
 }  // namespace
 
+// Follows the execution order and remembers for each blob the stream that wrote it last. An input
+// is reported if another stream than that of the operator wrote it, or if no operator did.
 DeviceUses::DeviceUses(const std::vector<OperatorBase*>& operators,
                        const NetDependencies& dependencies, const ExecutionOrder& order) {
   const auto is_on_device = [](const OperatorBase& op) {

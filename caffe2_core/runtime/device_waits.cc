@@ -13,25 +13,31 @@
 namespace caffe2rt {
 namespace {
 
-// A stream that keeps order: (type, id, stream) of a device, or (CPU, position, 0) of an operator
-// that has one to itself.
+// Identifies a stream: (device type, device id, stream id). An asynchronous operator of the CPU has
+// a stream of its own, (CPU, position, 0).
 using StreamKey = std::tuple<int, int64_t, int>;
 
 StreamKey KeyOf(const OperatorBase& op, size_t position, int stream) {
   const DeviceOption& option = op.device_option();
   if (option.device_type() == CPU) return {CPU, static_cast<int64_t>(position), 0};
-  // Without an id it is the current device, which may be any: a stream of its own, at the price of
-  // a wait.
+  // An operator without a device id runs on the current device, which is not known here. Its stream
+  // is counted as different from all others, which may cost a wait.
   return {option.device_type(), option.has_device_id() ? option.device_id() : -1, stream};
 }
 
+// Plans the waits by following the execution order.
+//
+// pending_ holds the work on each stream since the last wait for that stream. users_ holds for each
+// memory the last operator that left work on it. An operator must wait for the stream of that user,
+// unless it is on the same stream or the stream was finished since. A wait finishes the whole
+// stream, so it removes its pending work. Cost: at most one map lookup per blob and operator.
 class Planner {
  public:
   explicit Planner(const NetDependencies& dependencies)
       : dependencies_(dependencies), users_(dependencies.size()) {}
 
-  // Adds the work to finish before the operator starts. What it leaves itself is in its stream
-  // `own` from then on; null: nothing.
+  // Adds to `waits` the work to finish before the operator starts. `own` is the stream on which the
+  // operator leaves work itself, or null if it leaves none.
   void Start(OperatorBase* op, size_t position, size_t place, const StreamKey* own,
              std::vector<DeviceWork>* waits) {
     for (const uint32_t blob : dependencies_.all(position)) {
@@ -61,12 +67,12 @@ class Planner {
   };
   struct User {
     StreamKey key;
-    size_t place = 0;  // in the order
+    size_t place = 0;  // in the execution order
   };
 
   void Finish(const User& user, std::vector<DeviceWork>* waits) {
     const auto pending = pending_.find(user.key);
-    // Users from before the last wait for the stream are past.
+    // The user has finished if it started before the last wait for its stream.
     if (pending == pending_.end() || user.place < pending->second.first_place) return;
     waits->push_back(pending->second.work);
     pending_.erase(pending);
@@ -74,8 +80,8 @@ class Planner {
 
   const NetDependencies& dependencies_;
   std::map<StreamKey, Pending> pending_;
-  // By memory, the last operator that touched it, if it left work: all others before are finished,
-  // or in the same stream.
+  // By memory, the last operator that used it, if it left work. All earlier users are finished or
+  // on the same stream.
   std::vector<std::optional<User>> users_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kPlainRuns = 2;
 
-// A tensor as it was after the last run.
+// A tensor as it was after the last plain run.
 struct Seen {
   explicit Seen(const Blob* blob) : blob(blob) {}
 
@@ -24,7 +24,7 @@ struct Seen {
   const void* data = nullptr;
   TypeMeta meta;
   DeviceType device = CPU;
-  bool read_only = false;  // who writes such memory gets other
+  bool read_only = false;  // writing to a read-only tensor allocates other memory
   std::vector<int64_t> dims;
 
   const Tensor* tensor() const {
@@ -36,7 +36,7 @@ struct Seen {
            now->meta() == meta && now->GetDeviceType() == device &&
            now->storage()->read_only() == read_only && now->sizes() == IntArrayRef(dims);
   }
-  // False when it holds no memory to compare.
+  // Stores the current state. Returns false if the blob holds no tensor with memory.
   bool Look() {
     const Tensor* const now = tensor();
     if (now == nullptr || now->storage() == nullptr) return false;
@@ -59,8 +59,8 @@ bool DrawsRandomNumbers(const OperatorBase& op) {
 
 bool IsOn(const Blob& blob, DeviceType device) { return blob.IsTensor(device); }
 
-// Whether its inputs are on its device, and at least one output, if it has any: an operator with
-// one there and one on the CPU tells shapes by the second (Concat).
+// Whether all inputs of the operator, and at least one of its outputs, are on its device. A further
+// output on the CPU is allowed, because it may hold shapes, as that of Concat does.
 bool StaysOnItsDevice(OperatorBase* op) {
   const auto device = static_cast<DeviceType>(op->device_option().device_type());
   const auto on_device = [&](const Blob* blob) { return IsOn(*blob, device); };
@@ -69,6 +69,7 @@ bool StaysOnItsDevice(OperatorBase* op) {
           std::any_of(op->Outputs().begin(), op->Outputs().end(), on_device));
 }
 
+// The same according to the device inference of the operator, before any blob has content.
 bool IsMeantToStayOnItsDevice(const OperatorDef& def) {
   const DevicePlace own = PlaceOf(def.device_option());
   const auto on_device = [&](const DeviceOption& device) { return PlaceOf(device) == own; };
@@ -85,17 +86,17 @@ bool IsSameDeviceOrCurrent(const OperatorBase& a, const OperatorBase& b) {
 
 }  // namespace
 
-// Operators at the places [first, end) of the order. Invariant: with `recorded`, `graph` holds the
-// operators as they ran over the memory that `seen` tells.
+// The operators at the places [first, end) of the order. Invariant: if `recorded` is set, `graph`
+// is a capture of these operators on the memory that `seen` describes.
 struct GraphRuns::Piece {
   size_t first = 0;
   size_t end = 0;
-  std::vector<Seen> seen;  // each blob once
-  int runs_alike = 0;      // plain runs in a row with the same memory and shapes
+  std::vector<Seen> seen;  // one entry for each blob
+  int runs_alike = 0;      // consecutive plain runs with the same memory and shapes
   bool recorded = false;
   std::unique_ptr<DeviceGraph> graph;
   std::vector<const Blob*> written;
-  std::thread::id thread;  // that ran it last: what was recorded belongs to its streams
+  std::thread::id thread;  // the thread of the last run; the capture belongs to its streams
 
   bool IsAsBefore() const {
     return std::all_of(seen.begin(), seen.end(), [](const Seen& s) { return s.IsAsBefore(); });
@@ -105,7 +106,7 @@ struct GraphRuns::Piece {
     recorded = false;
     graph.reset();
   }
-  // After a plain run.
+  // Call it after a plain run: compares the blobs with the previous run and counts equal runs.
   void Look() {
     const bool alike = runs_alike > 0 && IsAsBefore();
     bool whole = true;
@@ -120,7 +121,7 @@ GraphRuns::GraphRuns(std::string net, const std::vector<OperatorBase*>& operator
                      const ExecutionOrder& order, const DeviceWaits& waits)
     : net_(std::move(net)), order_(order) {
   for (const size_t position : order_.positions) operators_.push_back(operators[position]);
-  std::set<int> without;  // device types that have no graphs
+  std::set<int> without;  // device types that do not support graphs
   size_t first = 0;
   const auto close = [&](size_t end) {
     AddPiece(first, end);
@@ -162,7 +163,7 @@ bool GraphRuns::MayBeRecorded(const OperatorBase& op, size_t place) const {
 }
 
 void GraphRuns::AddPiece(size_t first, size_t end) {
-  if (end < first + 2) return;  // one operator is one call already
+  if (end < first + 2) return;  // a graph of one operator would save no call
   auto piece = std::make_unique<Piece>();
   piece->first = first;
   piece->end = end;
@@ -200,7 +201,7 @@ size_t GraphRuns::Start(size_t i, size_t* running) {
       Replay(*piece, running);
       return end;
     }
-    if (pieces_[i] == nullptr || pieces_[i]->end != end) {  // it was split, and is no more
+    if (pieces_[i] == nullptr || pieces_[i]->end != end) {  // Record has split the piece
       for (size_t next = i; next < end;) next = Start(next, running);
       return end;
     }
@@ -218,7 +219,8 @@ void GraphRuns::StartPlain(const Piece& piece, size_t* running) {
   }
 }
 
-// False: nothing of it has run, and the piece is split or begins anew.
+// Captures the piece. On failure returns false; then none of its operators has run, and the piece
+// has been split, removed or reset to its first plain run.
 bool GraphRuns::Record(Piece& piece) {
   for (size_t i = piece.first; i < piece.end; ++i) {
     if (StaysOnItsDevice(operators_[i])) continue;
@@ -255,8 +257,8 @@ bool GraphRuns::Record(Piece& piece) {
   return false;
 }
 
-// Splits the piece around the operator at `place`; at the piece's end: nobody knows which one it
-// is, and none is recorded any more.
+// Splits the piece around the operator at `place`, which cannot be captured. If `place` is the end
+// of the piece, the operator is unknown, and the whole piece is removed.
 void GraphRuns::LeaveOut(Piece& piece, size_t place, const std::string& reason) {
   const size_t first = piece.first, end = piece.end;
   if (place < end) {

@@ -44,7 +44,7 @@ void SetThreads(const std::string& text) {
   if (threads > 0) SetNumThreads(static_cast<int>(threads));
 }
 
-// Flags that set an option of the library.
+// Registers the flags that set options of the library.
 void RegisterOptionFlags() {
   const char* file = __FILE__;
   RegisterFlag({"caffe2_version", "bool", "false", "print the version", file},
@@ -68,7 +68,8 @@ void RegisterOptionFlags() {
                "write float16 as bytes", file);
 }
 
-// Flags that Caffe2 has and that change nothing here: its command lines stay valid.
+// Registers flags of Caffe2 that have no effect in this library, so that existing command lines
+// stay valid.
 void RegisterIdleFlags() {
   struct Idle {
     const char* name;
@@ -119,7 +120,8 @@ void RegisterIdleFlags() {
   }
 }
 
-// Flags of devices whose modules take them when they are loaded.
+// Registers flags of devices whose modules are not loaded yet. The modules read them when they are
+// loaded.
 void RegisterDeviceFlags() {
   for (const DeviceDescriptor* device : DeviceDescriptors()) {
     if (device->flags == nullptr) continue;
@@ -127,7 +129,8 @@ void RegisterDeviceFlags() {
   }
 }
 
-// Runs what has not run yet of the early functions, or of the others. Returns what failed.
+// Runs the early functions, or the others, that have not run yet. Returns one message for each that
+// failed.
 std::vector<std::string> RunFunctions(bool early, int* argc, char*** argv) {
   InitState& state = TheState();
   std::vector<std::string> failed;

@@ -21,7 +21,7 @@
 namespace caffe2rt {
 namespace {
 
-// Whether running one operator after the other, as they are listed, is all there is to the net.
+// Whether the net needs no executor, so that its operators can simply run in the listed order.
 bool IsPlainCpuNet(const NetDef& net) {
   if (!net.type().empty() && net.type() != "simple") return false;
   if (net.arg_size() > 0 || HasGlobalNetObservers()) return false;
@@ -32,6 +32,8 @@ bool IsPlainCpuNet(const NetDef& net) {
   });
 }
 
+// Creates all operators, moving their defs out of the net, then runs each and destroys it. The
+// operators own the defs, so each def is freed with its operator.
 class ReleasingRun {
  public:
   ReleasingRun(NetDef&& net, Workspace* ws) : name_(net.name()), ws_(ws) {
@@ -58,7 +60,8 @@ class ReleasingRun {
   }
 
  private:
-  // Work that still runs must not outlive its operator. The first failure is the one to report.
+  // Waits for the operator's work, which must not outlive the operator. Ignores failures, because
+  // only the first failure is reported.
   static void FinishQuietly(OperatorBase* op) noexcept {
     try {
       if (op->HasAsyncPart()) op->FinishDevice();
@@ -84,7 +87,7 @@ class ReleasingRun {
 
   const std::string name_;
   Workspace* const ws_;
-  std::vector<std::unique_ptr<OperatorBase>> operators_;  // null when it has run
+  std::vector<std::unique_ptr<OperatorBase>> operators_;  // null for those that have run
 };
 
 }  // namespace

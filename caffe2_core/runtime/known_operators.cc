@@ -1,4 +1,5 @@
-// The operator types of Caffe2's own registry, so that a missing one is told from a typing error.
+// The operator types of Caffe2's own registry. They serve to distinguish a missing operator from a
+// misspelled one.
 
 #include <string>
 #include <string_view>
@@ -8,7 +9,7 @@
 namespace caffe2rt {
 namespace {
 
-// Sorted; one string, names separated by a space, to keep this table small.
+// Sorted names, separated by spaces. One string keeps the table small.
 constexpr std::string_view kKnownOperators =
     " APMeter ATen Abs AbsGradient Accumulate AccumulateHistogram Accuracy Acos AcosGradient "
     "Adadelta Adagrad Adam Add AddGradient AddPadding AffineChannel AffineChannelGradient "

@@ -14,7 +14,8 @@ namespace {
 
 constexpr char kPredictNet[] = "PREDICT_NET_TYPE";
 
-// A named predictor's keys all end in its name ("PREDICT_NET_TYPE_tiny"): back to the plain ones.
+// Removes the name of a named predictor from its keys: "PREDICT_NET_TYPE_tiny" becomes
+// "PREDICT_NET_TYPE".
 template <class Entries>
 void StripName(const std::string& name, Entries* entries) {
   const std::string suffix = "_" + name;
@@ -24,8 +25,8 @@ void StripName(const std::string& name, Entries* entries) {
   }
 }
 
-// Which named predictor the keys are those of: `wanted` when it is there, else the only one; empty
-// for plain keys.
+// The name of the predictor to use, according to the keys: `wanted` if it exists, or the only one
+// if `wanted` is empty. "" if the plain keys are to be used, or if there is no such predictor.
 std::string NameInKeys(const MetaNetDef& net, const std::string& wanted) {
   const std::string plain = kPredictNet;
   std::vector<std::string> names;
@@ -39,7 +40,8 @@ std::string NameInKeys(const MetaNetDef& net, const std::string& wanted) {
   return wanted.empty() && names.size() == 1 ? names[0] : "";
 }
 
-// Weights may be in the nets: of the record, the blob and the nets at most two are there at once.
+// The nets may contain weights. Therefore at most two of the record, the blob and the parsed nets
+// are in memory at the same time.
 MetaNetDef ParseMetaNet(const std::string& key, std::string value, const std::string& wanted) {
   std::string content;
   {
@@ -79,7 +81,7 @@ std::vector<std::string> GetBlobs(const MetaNetDef& net, const std::string& key)
 
 PredictorNets TakeNets(MetaNetDef&& meta) {
   PredictorNets nets;
-  (void)GetNet(meta, kPredictNet);  // THROWS when there is none
+  (void)GetNet(meta, kPredictNet);  // THROWS if there is none
   const auto take = [&meta](const char* key) {
     std::vector<NetDef> taken;
     for (NetsMap& entry : *meta.mutable_nets()) {
@@ -124,7 +126,8 @@ MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
   }
   if (name.empty() && named_keys.size() == 1)
     return ParseMetaNet(named_keys[0], std::move(named_value), "");
-  // Exporters wrote the plain key for a named predictor too; then the name is in the keys within.
+  // Some exporters wrote a named predictor under the plain key. Then only the keys inside the
+  // MetaNetDef contain its name.
   if (!plain_value.empty()) {
     MetaNetDef net = ParseMetaNet(plain, std::move(plain_value), name);
     for (const NetsMap& entry : net.nets()) {

@@ -60,7 +60,7 @@ std::string DatabaseType(const ModelFileOptions& options, const std::string& pat
 
 void LoadDatabase(const ModelFileOptions& options, Model* model) {
   model->db_path = options.predictor_db;
-  // A folder has its name and its own folder without the slash behind it.
+  // FileStem needs the path of a folder without trailing slashes.
   while (model->db_path.size() > 1 && model->db_path.ends_with('/')) model->db_path.pop_back();
   model->files.push_back(model->db_path);
   model->db_type = DatabaseType(options, model->db_path);
@@ -75,7 +75,7 @@ void LoadDatabase(const ModelFileOptions& options, Model* model) {
   NameNet(&model->predict_net, stem);
 }
 
-// Names must differ within a workspace.
+// The names of the nets in a workspace must be distinct.
 void MakeNamesDiffer(Model* model) {
   std::set<std::string> names;
   for (NetDef* net : AllNets(model)) {
@@ -117,7 +117,7 @@ void SetArguments(const ModelFileOptions& options, Model* model) {
   }
 }
 
-// Blobs that a ConstantFill of the init nets fills.
+// The blobs that operators of type ConstantFill in the init nets fill.
 std::set<std::string> ConstantsOf(const std::vector<NetDef>& init_nets) {
   std::set<std::string> constants;
   for (const NetDef& net : init_nets) {
@@ -128,8 +128,9 @@ std::set<std::string> ConstantsOf(const std::vector<NetDef>& init_nets) {
   return constants;
 }
 
-// Constants that are the first input of an operator. Without such, the first external input when
-// the first operator reads it.
+// The constants that are the first input of an operator and that no earlier operator uses. If there
+// are none, the first external input, provided that it is also the first input of the first
+// operator.
 std::vector<std::string> PlaceholdersOf(const NetDef& net, const std::set<std::string>& constants) {
   std::vector<std::string> found;
   std::set<std::string> made;

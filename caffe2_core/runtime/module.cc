@@ -27,8 +27,9 @@ struct Modules {
   std::vector<void*> handles;  // never closed
   std::vector<std::string> files;
   std::map<void*, std::string> conflicts_of_handle;  // "" if there are none
-  std::map<std::string, void*> handle_of_name;       // of modules that LoadModule opened
-  std::recursive_mutex loading;  // one load at a time: whose conflicts are new is known
+  std::map<std::string, void*> handle_of_name;       // only modules that LoadModule opened
+  // Held during a load. With one load at a time, all new conflicts come from its module.
+  std::recursive_mutex loading;
 };
 
 Modules& AllModules() {
@@ -36,7 +37,7 @@ Modules& AllModules() {
   return *modules;
 }
 
-// What static constructors could not report, of every kind of registration.
+// Takes the conflicts that static constructors could not report, from all registries.
 std::vector<std::string> TakeAllConflicts() {
   std::vector<std::string> conflicts;
   for (int type = 0; type < kMaxDeviceTypes; ++type) {
@@ -60,7 +61,8 @@ std::vector<std::string> TakeAllConflicts() {
   return conflicts;
 }
 
-// Keeps the conflicts of a module with its handle and with the names it declared.
+// Stores the conflicts of a module under its handle, and the handle under each name that the module
+// declared.
 void KeepConflicts(void* handle, const std::vector<std::string>& names_before,
                    const std::vector<std::string>& conflicts) {
   Modules& modules = AllModules();
@@ -73,7 +75,7 @@ void KeepConflicts(void* handle, const std::vector<std::string>& names_before,
   }
 }
 
-// Each time the module is asked for.
+// THROWS the stored conflicts of a module. Called each time the module is requested.
 void ThrowConflictsOf(void* handle, const std::string& module) {
   Modules& modules = AllModules();
   std::lock_guard<std::mutex> lock(modules.mutex);
@@ -82,7 +84,7 @@ void ThrowConflictsOf(void* handle, const std::string& module) {
                 "\" is loaded, but ", it->second);
 }
 
-// Whether `name` is linked in or loaded. THROWS when its load made conflicts.
+// Whether the module is linked in or loaded. THROWS if it was loaded with conflicts.
 bool IsThere(const std::string& name) {
   if (!HasModule(name)) return false;
   void* handle = nullptr;
@@ -108,7 +110,7 @@ ModuleSchema::ModuleSchema(const char* name, const char* description) {
 
 void LoadModule(const std::string& name, const std::string& filename) try {
   CAFFE_ENFORCE(!name.empty() || !filename.empty(), "a module needs a name or a file");
-  // Built-in operators come first, so that a module that repeats one is told, not the library.
+  // Built-in operators are registered first, so that a conflict is attributed to the module.
   EnsureBuiltinOperators();
   Modules& modules = AllModules();
   std::lock_guard<std::recursive_mutex> one_load(modules.loading);
@@ -117,8 +119,8 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   std::vector<std::string> names_before;
   for (const auto& [known, description] : CurrentModules()) names_before.push_back(known);
   ModuleLoading loading(TakeAllConflicts);
-  // Global, as Caffe2 does: a module may use another one's symbols (kernels in one library, their
-  // schemas in another).
+  // RTLD_GLOBAL, as in Caffe2, because a module may use the symbols of another one, for example if
+  // kernels and their schemas are in different libraries.
   void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (handle == nullptr) {
     const char* why = dlerror();
@@ -138,7 +140,7 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   if (is_new) {
     KeepConflicts(handle, names_before, conflicts);
   } else {
-    dlclose(handle);  // gives back the second reference
+    dlclose(handle);  // drops the reference that this dlopen added
   }
   ThrowConflictsOf(handle, file);
   if (!is_new) return;

@@ -30,7 +30,7 @@ GlobalObservers& TheGlobalObservers() {
   return *observers;
 }
 
-// Net types of Caffe2 whose own executors are not there yet.
+// Net types of Caffe2 whose executors are not implemented.
 const std::set<std::string>& TypesRunAsSimple() {
   static const std::set<std::string> types = {
       "dag",      "async_dag", "async_scheduling", "async_polling", "async_simple",

@@ -24,7 +24,7 @@ std::set<int> DeviceTypesOf(const NetDef& net) {
   return types;
 }
 
-// Making the operator tells better what is wrong with a device that is not.
+// Nets with unavailable devices get no copies: creating their operators reports a better error.
 bool AreHere(const std::set<int>& types) {
   return std::all_of(types.begin(), types.end(), [](int type) {
     return IsValidDeviceType(type) && FindStaticContext(static_cast<DeviceType>(type)) != nullptr;

@@ -69,7 +69,7 @@ bool NetOperators::Drain() noexcept {
   for (OperatorBase* op : all_) {
     try {
       if (op->HasAsyncPart()) op->FinishDevice();
-    } catch (...) {  // the first failure is the one to report
+    } catch (...) {  // only the first failure is reported, by the caller
       good = false;
     }
   }
@@ -82,7 +82,7 @@ void NetOperators::Fail(size_t position, const std::function<std::string()>& cau
       throw;
     } catch (EnforceNotMet& error) {
       if (const std::string frame = cause(); !frame.empty()) error.AppendMessage(frame);
-    } catch (...) {  // becomes an error with frames below
+    } catch (...) {  // RethrowWithFrame turns it into an EnforceNotMet
     }
   }
   if (position < size()) ws_->last_failed_op_net_position = static_cast<int>(position);

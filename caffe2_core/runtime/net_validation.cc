@@ -28,8 +28,8 @@ namespace {
 
 using enum NetFindingKind;
 
-// Caffe2's own Python helpers give these to operators of every type; to warn of them would hide
-// what a person misspelt.
+// Caffe2's Python helpers add these arguments to operators of every type. Warnings about them would
+// hide warnings about misspelled arguments.
 bool IsHelpersHint(const std::string& argument) {
   return argument == "order" || argument == "use_cudnn" || argument == "cudnn_exhaustive_search";
 }
@@ -55,7 +55,7 @@ class Validation {
 
   void Add(NetFindingKind kind, int op, const std::string& text,
            const std::string& missing_type = "") {
-    // The same about several operators is one finding.
+    // The same text about several operators is one finding.
     const auto [it, inserted] = positions_.try_emplace({path_, text}, findings_.size());
     if (inserted) {
       findings_.push_back(
@@ -121,7 +121,7 @@ class Validation {
     if (net.has_device_option()) device = MergeDeviceOption(net.device_option(), device);
     if (op.has_device_option()) CheckDevice(op.device_option(), i);
     const int type = device.device_type();
-    // A device that is not here is the CPU.
+    // The CPU replaces a device that is not available.
     const bool here =
         IsValidDeviceType(type) && FindStaticContext(static_cast<DeviceType>(type)) != nullptr;
     const DeviceType runs_on = here ? static_cast<DeviceType>(type) : CPU;
@@ -148,7 +148,7 @@ class Validation {
     CheckConstruction(op, runs_as, device, i);
   }
 
-  // Constructors read arguments, so making the operator tells what is wrong with their values.
+  // Creates the operator, because its constructor checks the values of the arguments.
   void CheckConstruction(const OperatorDef& op, const std::string& runs_as,
                          const DeviceOption& device, int i) {
     OperatorDef def = op;
@@ -166,7 +166,8 @@ class Validation {
     }
   }
 
-  // The constructor stops at the first bad argument; the declarations tell all of them.
+  // The constructor stops at the first invalid argument. The declarations in the schema report all
+  // of them.
   void AddConstructionErrors(const OperatorDef& op, const std::string& runs_as,
                              const std::string& first, int i) {
     std::vector<std::string> problems;
@@ -181,7 +182,7 @@ class Validation {
     }
   }
 
-  // False when nothing can be said of the operator's arguments.
+  // Returns false if the arguments are too malformed for further checks.
   bool CheckArguments(const OperatorDef& op, int i) {
     try {
       ArgumentHelper unused(op);
@@ -218,7 +219,7 @@ class Validation {
                                            "), argument ", Shortened(arg.name()), ": ");
       if (arg.has_n()) AddNet(arg.n(), inner, depth + 1);
       for (const NetDef& nested : arg.nets()) AddNet(nested, inner, depth + 1);
-      // Recurrent nets of 2017 hold theirs as text.
+      // RecurrentNetwork operators written in 2017 hold the step net as text.
       NetDef step;
       if (arg.name().ends_with("step_net") && arg.has_s() && ParseProtoFromText(arg.s(), &step)) {
         AddNet(step, inner, depth + 1);
@@ -226,7 +227,8 @@ class Validation {
     }
   }
 
-  // Sorted; a file may have many operators of unknown types.
+  // The sorted operator types of the device. They are cached, because a file may have many
+  // operators of unknown types.
   const std::vector<std::string>& TypesOn(DeviceType device) {
     const auto [it, inserted] = types_.try_emplace(device);
     if (inserted) it->second = RegisteredOperatorTypes(device);
@@ -240,7 +242,7 @@ class Validation {
   std::map<std::pair<std::string, std::string>, size_t> positions_;
 };
 
-// `nets` are sorted.
+// `nets` must be sorted.
 void CheckStep(const ExecutionStep& step, const std::vector<std::string>& nets,
                Validation* validation) {
   const std::string name = MakeString("step \"", Shortened(step.name()), "\": ");

@@ -34,7 +34,7 @@ OperatorBase::OperatorBase(const OperatorDef& def, Workspace* ws)
     inputs_.push_back(blob.get());
     owners_.push_back(std::move(blob));
   }
-  // An operator may hold pointers into two outputs at once: one blob must not be both.
+  // An operator may hold pointers to two outputs at once, so they must not be the same blob.
   std::unordered_set<std::string> distinct;
   for (const std::string& output : def_->output()) {
     CAFFE_ENFORCE(distinct.insert(output).second, "output \"", output,
@@ -90,7 +90,7 @@ void OperatorBase::RecordEvent(const char* error) {
 }
 
 std::string OperatorBase::Describe() const {
-  // Bounded: a hostile net may give an operator a hundred thousand blobs.
+  // The limit protects against hostile nets, whose operators may have 100,000 blobs.
   constexpr size_t kMostBlobs = 8;
   std::string text = def_->type();
   if (!def_->name().empty()) text += MakeString(" \"", def_->name(), "\"");

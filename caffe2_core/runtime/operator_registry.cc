@@ -24,7 +24,7 @@ constexpr char kEngineMark[] = "_ENGINE_";
 struct Preferences {
   std::mutex mutex;
   PerOpEnginePrefType per_op;
-  std::optional<GlobalEnginePrefType> global;  // until it is set: as the devices' descriptors say
+  std::optional<GlobalEnginePrefType> global;  // if not set, the devices' descriptors apply
   std::function<void(const OperatorDef&)> logger;
 };
 
@@ -58,7 +58,7 @@ EnginePrefType GlobalEngines(const Preferences& preferences, int device) {
   return descriptor != nullptr ? descriptor->engines : EnginePrefType();
 }
 
-// The engines to try, in order; the default one ("") last.
+// The engines to try, in order. The default engine ("") comes last.
 std::vector<std::string> EnginesFor(const OperatorDef& def) {
   std::vector<std::string> engines = SplitEngines(def.engine());
   Preferences& preferences = ThePreferences();
@@ -77,7 +77,7 @@ std::vector<std::string> EnginesFor(const OperatorDef& def) {
 
 std::unique_ptr<OperatorBase> TryEngines(const OperatorDef& def, Workspace* ws) {
   const DeviceType device = CheckedDeviceType(def.device_option().device_type());
-  GetStaticContext(device);  // THROWS when the device is not here
+  GetStaticContext(device);  // THROWS if the device is not available
   OperatorRegistry* const registry = OperatorRegistryOf(device);
   for (const std::string& engine : EnginesFor(def)) {
     const std::string key = OpRegistryKey(def.type(), engine);

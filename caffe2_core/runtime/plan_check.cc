@@ -9,11 +9,11 @@
 namespace caffe2rt {
 namespace {
 
-// Against hostile plans: names to go through.
+// The maximum number of names to visit, which protects against hostile plans.
 constexpr size_t kMaxUses = 1 << 19;
 
-// Goes through a plan with the names that surely exist: those that the nets which run before, or in
-// the workspaces around, create.
+// Walks through a plan and keeps the set of names that exist in every workspace: those that the
+// nets of earlier top-level steps, of the current workspace and of the enclosing workspaces create.
 class AnyWorkspace {
  public:
   explicit AnyWorkspace(PlanUses* uses) : uses_(uses) {}
@@ -29,7 +29,7 @@ class AnyWorkspace {
   std::vector<std::string> Take() { return std::move(races_); }
 
  private:
-  // What the nets of the step's own workspace write.
+  // Adds the names that nets in the step's own workspace write.
   void Create(const ExecutionStep& step) {
     for (const std::string& net : step.network()) Create(net);
     if (step.has_report_net()) Create(step.report_net());
@@ -73,11 +73,11 @@ class AnyWorkspace {
 
   PlanUses* const uses_;
   std::set<std::string> names_;
-  std::set<const NetUses*> nets_;  // whose names are there
+  std::set<const NetUses*> nets_;  // nets whose names are in names_
   std::vector<std::set<std::string>::iterator> new_names_;
   std::vector<const NetUses*> new_nets_;
-  std::vector<const StepUses*> reporters_;  // of the step and around it
-  size_t work_ = 0;                         // nothing more is found beyond a limit
+  std::vector<const StepUses*> reporters_;  // those of the current step and the enclosing steps
+  size_t work_ = 0;                         // names visited; the search stops at kMaxUses
   std::vector<std::string> races_;
 };
 
@@ -86,7 +86,7 @@ class AnyWorkspace {
 std::vector<std::string> FindRacesInAnyWorkspace(const PlanDef& plan) {
   PlanNetDefs defs;
   for (const NetDef& net : plan.network()) {
-    // Not owned: the plan outlives it.
+    // The pointer does not own the net; the plan outlives it.
     defs.try_emplace(net.name(), std::shared_ptr<const NetDef>(std::shared_ptr<void>(), &net));
   }
   PlanUses uses(&defs);

@@ -34,7 +34,7 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& o
     LOG(WARNING) << "plan \"" << plan.name() << "\" has no execution step";
     return true;
   }
-  // First, because a signal is seen from here on.
+  // StopOnSignal comes first, because it notices only signals that arrive after its construction.
   std::function<bool(int)> asked = options.should_continue;
   if (!asked) asked = StopOnSignal{};
   const std::string too_much = PlanLimitProblem(plan);
@@ -42,7 +42,8 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& o
   PlanRun run(plan);
   run.allow_races = options.allow_races;
   for (const ExecutionStep& step : plan.execution_step()) run.uses.FindCreators(step);
-  // A signal is seen once, by whoever asks first, and must end the loops around that one, too.
+  // StopOnSignal reports a signal only once. The flag remembers it, so that the enclosing loops end
+  // as well.
   std::atomic<bool> interrupted{false};
   if (asked.target<StopOnSignal>() != nullptr) {
     run.interrupted = [&] {

@@ -21,10 +21,13 @@ uint64_t Times(uint64_t a, uint64_t b) {
 }
 
 struct Size {
-  uint64_t threads = 0;   // besides the one that runs the step
+  uint64_t threads = 0;   // besides the thread that runs the step
   uint64_t compiled = 0;  // steps and nets
 };
 
+// Computes the size of a step from those of its substeps. Concurrent substeps run at the same time,
+// so their threads are added; of sequential substeps, the one with the most threads counts. Sums
+// and products saturate. Only the first problem is kept.
 class Measure {
  public:
   Size Of(const ExecutionStep& step, int depth) {

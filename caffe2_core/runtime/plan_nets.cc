@@ -9,7 +9,7 @@
 namespace caffe2rt {
 namespace {
 
-// Blobs that the copies between devices add to the net.
+// The blobs that copies between devices add to the net.
 std::vector<std::string> BlobsOfCopies(const std::shared_ptr<const NetDef>& def,
                                        const Workspace& ws) {
   const std::shared_ptr<const NetDef> with_copies = WithDeviceCopies(def, ws);
@@ -22,7 +22,8 @@ std::vector<std::string> BlobsOfCopies(const std::shared_ptr<const NetDef>& def,
   return added;
 }
 
-// Copies between devices have names that no step lists, so they go to blobs that nobody else sees.
+// Makes the blobs of the copies local to `ws`. Their names are not listed by any step, so conflicts
+// between them would not be found.
 void HideCopies(const std::shared_ptr<const NetDef>& def, Workspace* ws) {
   for (const std::string& name : BlobsOfCopies(def, *ws)) ws->CreateLocalBlob(name);
 }
@@ -30,7 +31,7 @@ void HideCopies(const std::shared_ptr<const NetDef>& def, Workspace* ws) {
 }  // namespace
 
 NetPool::~NetPool() {
-  own_.clear();  // before the blobs
+  own_.clear();  // before the blobs in copies_
   for (const std::string& name : borrowed_) parent_->TakeBack(name);
 }
 

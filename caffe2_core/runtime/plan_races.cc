@@ -18,7 +18,7 @@ constexpr char kRemedy[] =
     ": use different blobs (new names in a step with create_workspace are its own), or allow the "
     "race with --allow-races (PlanOptions::allow_races)";
 
-// The uses that matter to conflicts, and which of them conflict.
+// The kinds of use that may conflict. Conflict says which pairs of them do.
 constexpr std::array<unsigned, 4> kKinds = {kWrites, kReads, kWritesSynchronized,
                                             kReadsSynchronized};
 bool Conflict(unsigned a, unsigned b) {
@@ -31,11 +31,11 @@ const char* Verb(unsigned kind) {
   return (kind & (kWrites | kWritesSynchronized)) != 0 ? "written" : "read";
 }
 
-// The kinds that `use` amounts to, given whether the object synchronizes itself.
+// The kinds of `use`, given whether the object synchronizes itself.
 unsigned KindsOf(unsigned use, std::optional<bool> synchronized) {
   unsigned kinds = use & (kWrites | kReads | kWritesSynchronized | kReadsSynchronized);
   const bool updates = (use & kUpdates) != 0, updates_tensor = (use & kUpdatesTensor) != 0;
-  if (!synchronized.has_value()) {  // the benefit of the doubt, which a tensor does not need
+  if (!synchronized.has_value()) {  // unknown: assume that it does, unless it is a tensor
     return kinds | (updates ? kReadsSynchronized : 0u) | (updates_tensor ? kWrites : 0u);
   }
   if (!*synchronized) return kinds | (updates || updates_tensor ? kWrites : 0u);
@@ -45,14 +45,14 @@ unsigned KindsOf(unsigned use, std::optional<bool> synchronized) {
 
 // One use of a blob by a substep.
 struct User {
-  const std::string* name = nullptr;  // of the blob, as the substep knows it
-  const NetUses* net = nullptr;       // null: the step itself, for a stop blob
+  const std::string* name = nullptr;  // the name of the blob in the substep
+  const NetUses* net = nullptr;       // null if the step itself reads the blob
   int substep = -1;
 };
-using Users = std::array<User, kKinds.size()>;  // by kind; no name: none
+using Users = std::array<User, kKinds.size()>;  // by kind; `name` is null if there is no user
 
-// In the order in which they were added, so that the same one of several conflicts is always
-// reported.
+// A map that iterates in the order of insertion, so that the conflict that is reported first is
+// always the same.
 class UsersByBlob {
  public:
   Users& operator[](const void* blob) {
@@ -68,6 +68,14 @@ class UsersByBlob {
   std::vector<std::pair<const void*, Users>> users_;
 };
 
+// Finds the first conflict of a concurrent step.
+//
+// Each name is resolved to identities: the blob, the object in it, the memory of its tensor, and
+// the memory that reporters may alias to it. For each substep in turn, its uses are grouped by
+// identity and kind and compared with the uses of all earlier substeps (and with themselves, if the
+// step has several instances). Only the first user of each identity and kind is kept, which is
+// enough to find a conflict. The cost is linear in the number of uses, apart from the lookup of
+// names and one step for each pair of substeps.
 class Judge {
  public:
   Judge(const ExecutionStep& step, PlanUses* uses, const std::vector<const StepUses*>& reporters,
@@ -86,7 +94,7 @@ class Judge {
     }
   }
 
-  // Uses of blobs to look at.
+  // The number of uses of blobs to check.
   size_t total() const { return total_; }
 
   std::string Find() {
@@ -126,11 +134,11 @@ class Judge {
   struct Substep {
     const ExecutionStep* def;
     const StepUses& uses;
-    const NetUses* unlisted;  // the net that accesses blobs it does not list; null: none
+    const NetUses* unlisted;  // a net that accesses blobs it does not list; null if there is none
   };
 
-  // Names that nets outside of child workspaces use and that do not exist yet: whoever creates such
-  // a blob, it is in the step's workspace and everybody's.
+  // Collects names that do not exist yet and that nets outside child workspaces use. Such a blob is
+  // created in the step's workspace, whichever net creates it, so all substeps share it.
   void FindNewNames(const StepUses& uses) {
     for (const StepUses::Net& net : uses.nets) {
       if (net.in_child) continue;
@@ -149,7 +157,7 @@ class Judge {
       const auto it = new_names_.find(name);
       if (it != new_names_.end()) shared.blob = &*it;
     }
-    // A reporter may have put another object there.
+    // A reporter may replace the object by one that does not synchronize itself.
     if (shared.blob != nullptr && replaced_.contains(shared.blob)) shared.synchronized = false;
     return shared;
   }
@@ -167,7 +175,8 @@ class Judge {
     }
   }
 
-  // The same for all blobs that aliases which reporters make put into one memory: one of them.
+  // A representative for all blobs that reporters may alias to the same memory. This is the find
+  // operation of a disjoint-set forest, with path halving.
   const void* Memory(const void* blob) {
     auto it = aliased_.find(blob);
     while (it != aliased_.end()) {
@@ -218,7 +227,7 @@ class Judge {
     return "";
   }
 
-  // Operators that access blobs they do not list conflict with all that the other substep uses.
+  // An operator that accesses blobs it does not list conflicts with every use in another substep.
   std::string Unlisted(size_t i, size_t j) const {
     const NetUses* const net = substeps_[i].unlisted;
     if (net == nullptr) return "";
@@ -235,8 +244,9 @@ class Judge {
     return "";
   }
 
-  // A reporter that creates a blob of any name, here or in a step around, decides what the names of
-  // child workspaces mean.
+  // A reporter that may create blobs of any name, in this step or in an enclosing one, can change
+  // which blob a name in a child workspace denotes. It conflicts with every use in such a
+  // workspace.
   std::string ChildNames() const {
     if (creator_ == nullptr) return "";
     for (size_t i = 0; i < substeps_.size(); ++i) {
@@ -262,14 +272,14 @@ class Judge {
 
   const ExecutionStep& step_;
   const ResolveBlob& resolve_;
-  const std::vector<const StepUses*>& reporters_;  // of the step and around it
-  const NetUses* const creator_;  // null: no reporter of the plan creates blobs it does not list
+  const std::vector<const StepUses*>& reporters_;  // those of the step and the enclosing steps
+  const NetUses* const creator_;                   // PlanUses::creator
   std::vector<Substep> substeps_;
   size_t total_ = 0;
   std::set<std::string> new_names_;
   std::set<const void*> replaced_;
-  std::unordered_map<const void*, const void*> aliased_;  // blobs by blob; see Memory
-  UsersByBlob users_;                                     // of the substeps so far
+  std::unordered_map<const void*, const void*> aliased_;  // the parent of each blob; see Memory
+  UsersByBlob users_;                                     // uses of the substeps checked so far
 };
 
 JudgedBlob Judged(const std::string& name, std::shared_ptr<const Blob> blob) {
@@ -286,7 +296,7 @@ JudgedBlob Judged(const std::string& name, std::shared_ptr<const Blob> blob) {
   return judged;
 }
 
-// Nets in child workspaces look names up each time.
+// Whether a net runs in a child workspace. Such nets look up their names in each execution.
 bool UsesChildWorkspaces(const ExecutionStep& step, PlanUses* uses) {
   return std::any_of(step.substep().begin(), step.substep().end(),
                      [uses](const ExecutionStep& substep) {

@@ -19,7 +19,7 @@ void Turns::Begin(bool report) {
   } else {
     ++nets_;
   }
-  changed_.notify_all();  // the next may be a net, too
+  changed_.notify_all();  // if the next ticket belongs to a net, it may start as well
 }
 
 void Turns::EndNet() {

@@ -15,7 +15,7 @@ bool AccessesUnlistedBlobs(const OpSchema* schema, const OperatorDef& op) {
   if (schema == nullptr) return false;
   try {
     return schema->accesses_unlisted_blobs(op);
-  } catch (...) {  // arguments that its constructor will not accept either
+  } catch (...) {  // invalid arguments, which the constructor will reject as well
     return true;
   }
 }
@@ -71,7 +71,8 @@ class NetWalk {
       }
       if (schema != nullptr && schema->input_is_synchronized(i)) use = kReadsSynchronized;
       if (schema != nullptr && schema->modifies_input(i)) use = kWrites;
-      if (schema != nullptr && SharesInput(*schema, i)) use = kWrites;  // with who writes the output
+      // Other operators may write the input through the output that shares its memory.
+      if (schema != nullptr && SharesInput(*schema, i)) use = kWrites;
       uses_.blobs[op.input(i)] |= use;
     }
     if (uses_.unlisted.empty() && AccessesUnlistedBlobs(schema, op)) uses_.unlisted = op.type();
@@ -80,7 +81,7 @@ class NetWalk {
   void AddNets(const Argument& arg, int depth) {
     if (arg.has_n()) Add(arg.n(), depth);
     for (const NetDef& net : arg.nets()) Add(net, depth);
-    // Recurrent nets of 2017 hold theirs as text.
+    // RecurrentNetwork operators written in 2017 hold the step net as text.
     NetDef step;
     if (arg.name().ends_with("step_net") && arg.has_s() && ParseProtoFromText(arg.s(), &step)) {
       Add(step, depth);
@@ -103,7 +104,7 @@ class StepWalk {
     for (const ExecutionStep& substep : step.substep()) AddSubstep(substep, in_child);
   }
   void AddSubstep(const ExecutionStep& substep, bool in_child) {
-    // Only where it exists: it is never created for the step.
+    // A plan never creates NODE_ID; the read matters only if the blob exists.
     if (substep.create_workspace()) AddRead("NODE_ID", true);
     Add(substep, in_child || substep.create_workspace());
   }
@@ -133,7 +134,7 @@ NetUses UsesOf(const std::shared_ptr<const NetDef>& net) {
 }
 
 PlanUses::PlanUses(const PlanNetDefs* defs) : defs_(defs) {
-  EnsureBuiltinOperators();  // their schemas
+  EnsureBuiltinOperators();  // registers their schemas
 }
 
 const NetUses* PlanUses::OfNet(const std::string& name) {

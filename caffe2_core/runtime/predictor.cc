@@ -13,12 +13,12 @@
 namespace caffe2rt {
 namespace {
 
-// A parent that somebody else keeps alive.
+// A pointer that does not own the parent.
 std::shared_ptr<Workspace> Unowned(Workspace* parent) {
   return std::shared_ptr<Workspace>(parent, [](Workspace*) {});
 }
 
-// What the caller lists, else what the net says.
+// The names that the caller lists, or those of the net if the list is empty.
 std::vector<std::string> InputsFor(std::vector<std::string> listed, const NetDef& net) {
   return listed.empty() ? InputsOf(net) : std::move(listed);
 }
@@ -49,8 +49,8 @@ PredictorNets NetsOf(Model&& model) {
           .outputs = std::move(model.outputs)};
 }
 
-// What the init nets of a model need, in a workspace of its own; null when that is nothing. The
-// parameters are in the predictor's workspace afterwards.
+// A workspace with the reader of the model's parameters, from which the init nets load them into
+// the predictor's workspace. Null if the model has no database.
 std::shared_ptr<Workspace> SourceOf(const Model& model) {
   if (model.db_path.empty()) return nullptr;
   auto source = std::make_shared<Workspace>();
@@ -58,7 +58,8 @@ std::shared_ptr<Workspace> SourceOf(const Model& model) {
   return source;
 }
 
-// A source is no parent of the caller's, whose policy a predictor would follow.
+// Forbids file access unless the options set a policy. The parent workspace is the one of SourceOf,
+// not one of the caller, so its policy must not apply.
 PredictorOptions WithoutFiles(PredictorOptions options) {
   if (!options.file_access.has_value()) {
     options.file_access = FileAccess::Off("PredictorOptions::file_access allows it");
@@ -75,7 +76,7 @@ Predictor::Predictor(std::shared_ptr<Workspace> parent, PredictorNets&& nets,
   if (options.run_init) {
     for (NetDef& net : nets.init_nets) shared_->RunInit(std::move(net));
   }
-  // As in the original every declared input may be fed, weights too.
+  // As in Caffe2, every declared input may be given by the caller, including weights.
   shared_->Finish(InputsFor(std::move(nets.inputs), shared_->def),
                   OutputsFor(std::move(nets.outputs), shared_->def));
 } catch (const std::bad_alloc&) {

@@ -18,7 +18,7 @@
 namespace caffe2rt {
 namespace {
 
-// Blobs that are outputs of operators, and blobs that share memory with one that is written.
+// The blobs that operators of the net write, and those that share memory with a written blob.
 std::unordered_set<std::string> WrittenBy(const NetDef& net) {
   const NetDependencies blobs(net);
   std::unordered_set<std::string> written;
@@ -29,9 +29,9 @@ std::unordered_set<std::string> WrittenBy(const NetDef& net) {
   return written;
 }
 
-// Whether nobody else holds the tensor's memory. Letting go of the second reference is an acquire
-// operation on the count: what other threads did with the memory before they let go of theirs is
-// over.
+// Whether the tensor is the only owner of its memory. The destructor of `second` is an acquire
+// operation on the reference count. It therefore happens after everything that other threads did
+// with the memory before they released their references.
 bool IsSoleUser(const Tensor& tensor) {
   const std::shared_ptr<Storage> second = tensor.storage();
   return second.use_count() == 2;
@@ -54,7 +54,7 @@ Predictor::Instances::Instances(std::shared_ptr<Workspace> parent, NetDef&& run_
                 kMaxInstances);
   NameNet(&def, "predict");
   if (options.device_fallback) FallBackToCPU(&def);
-  // The instances' workspaces follow this one.
+  // The workspaces of the instances inherit this policy.
   if (options.file_access.has_value()) {
     weights.SetFileAccess(*options.file_access);
   } else if (parent_ == nullptr) {
@@ -80,7 +80,8 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
   Lease warm(this, Acquire());
 }
 
-// Once for all instances, so that all know the copies for blobs of their own.
+// The copies are inserted once, before any instance is created. MakeInstance then knows their
+// outputs and creates them as blobs of the instance.
 void Predictor::Instances::AddDeviceCopies() {
   instance_def_ = WithDeviceCopies(std::make_shared<const NetDef>(def), weights);
   NetDef final_def = *instance_def_;
@@ -95,8 +96,8 @@ Predictor::Instances::Instance* Predictor::Instances::Own() {
 
 std::unique_ptr<Predictor::Instances::Instance> Predictor::Instances::MakeInstance() {
   auto instance = std::make_unique<Instance>(&weights);
-  // Blobs the net writes or callers fill are the instance's own; what the init net gave them is
-  // shared until then.
+  // An instance has its own blobs for those that the net writes and for the inputs. They share the
+  // initial values with `weights` until they are written.
   std::unordered_set<std::string> own_names = WrittenBy(*instance_def_);
   const std::unordered_set<std::string> written = own_names;
   own_names.insert(input_names.begin(), input_names.end());
@@ -105,7 +106,7 @@ std::unique_ptr<Predictor::Instances::Instance> Predictor::Instances::MakeInstan
     Blob* local = instance->ws.CreateLocalBlob(name);
     if (initial != nullptr && initial->IsType<Tensor>()) {
       const Tensor& value = initial->Get<Tensor>();
-      // A tensor of the parent's is not read-only: the instance would write into it.
+      // A tensor of the parent workspace is not read-only, so the net would write into it.
       const bool shares =
           !written.contains(name) || value.storage() == nullptr || value.storage()->read_only();
       local->Reset(new Tensor(shares ? value : value.Clone()));
@@ -129,7 +130,7 @@ std::unique_ptr<Predictor::Instances::Instance> Predictor::Instances::MakeInstan
   return instance;
 }
 
-// Null when every instance is leased.
+// Null if all instances are leased.
 Predictor::Instances::Instance* Predictor::Instances::TakeIdle() {
   const int count = num_instances.load(std::memory_order_acquire);
   for (int slot = 0; slot < count; ++slot) {
@@ -156,8 +157,8 @@ Predictor::Instances::Instance* Predictor::Instances::Acquire() {
   return instance != nullptr ? instance : Grow(&lock);
 }
 
-// One thread makes an instance at a time. It does so without the mutex, so that meanwhile others
-// can give instances back and take them. When making one fails, the next thread may try.
+// Only one thread creates an instance at a time. It does not hold the mutex meanwhile, so that
+// other threads can release and acquire instances. If the creation fails, another thread may try.
 Predictor::Instances::Instance* Predictor::Instances::Grow(std::unique_lock<std::mutex>* lock) {
   growing_ = true;
   lock->unlock();
@@ -178,11 +179,11 @@ Predictor::Instances::Instance* Predictor::Instances::Grow(std::unique_lock<std:
   return all_.back().get();
 }
 
-// No wake-up is lost. A waiter adds itself to waiting_ and then looks at idle_; this stores into
-// idle_ and then looks at waiting_. The four accesses are sequentially consistent, so at least one
-// of the two sees the other: either the waiter takes the instance, or this notifies. The waiter
-// holds the mutex from before its look until it sleeps, so a notification under the mutex cannot
-// fall in between.
+// No wake-up is lost. A waiter first increments waiting_ and then reads idle_. Release first stores
+// into idle_ and then reads waiting_. The four accesses are sequentially consistent, so at least
+// one of the two threads sees the other's write: either the waiter takes the instance, or Release
+// notifies it. The waiter holds the mutex from before it reads idle_ until it sleeps, and Release
+// notifies under the mutex, so the notification cannot come in between.
 void Predictor::Instances::Release(Instance* instance) {
   idle_[instance->slot].store(instance);
   if (waiting_.load() == 0) return;
@@ -210,7 +211,8 @@ size_t Predictor::Instances::InputIndex(const std::string& name) const {
 }
 
 void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
-  // Results of an earlier call give their memory back; one that somebody still holds keeps it.
+  // Release the results of an earlier call. If another owner still holds an output's memory, the
+  // instance leaves it that memory and gets new memory for this run.
   outputs->resize(output_names.size());
   for (Tensor& tensor : *outputs) tensor.FreeMemory();
   for (size_t i = 0; i < instance->outputs.size(); ++i) {
@@ -230,12 +232,12 @@ void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
                   "\" is not a tensor: it holds ",
                   blob.meta().IsSet() ? blob.meta().name() : "nothing");
     const Tensor& tensor = blob.Get<Tensor>();
-    // Memory that another blob of the instance shares would be written by the next run.
+    // If another blob of the instance shares the memory, the next run would overwrite the result.
     const bool shared = tensor.storage() != nullptr && tensor.storage().use_count() > 1;
     if (shared) {
       (*outputs)[i] = tensor.Clone();
     } else {
-      (*outputs)[i] = tensor;  // into the dimensions it has: no allocation
+      (*outputs)[i] = tensor;  // reuses the capacity for the dimensions, so it does not allocate
     }
   }
 }

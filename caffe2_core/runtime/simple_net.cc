@@ -21,7 +21,7 @@ class SimpleNet final : public NetBase {
  protected:
   bool DoRun() override {
     const TransientWrites scope;
-    size_t running = kNoPosition;  // the operator to blame
+    size_t running = kNoPosition;  // the operator that an error message names
     try {
       if (__builtin_expect(has_steps_, 0)) {
         RunSteps(&running);
@@ -60,7 +60,7 @@ class SimpleNet final : public NetBase {
     has_steps_ = sync_ || uses_ != nullptr || graphs_ != nullptr || !waits_.before.empty();
   }
 
-  // The loop of a net that has more to do than to start its operators and wait at the end.
+  // The loop for nets that need more than starting all operators and one wait at the end.
   void RunSteps(size_t* running) {
     if (uses_ != nullptr) uses_->BeginRun();
     for (size_t i = 0; i < operators_.size();) {
@@ -79,11 +79,11 @@ class SimpleNet final : public NetBase {
   }
 
   NetOperators operators_;
-  bool has_steps_ = false;  // any of the following but waits at the end
+  bool has_steps_ = false;  // whether RunSteps is needed
   bool sync_ = false;       // wait after each operator
   DeviceWaits waits_;
-  std::unique_ptr<DeviceUses> uses_;   // null: one device at most besides the CPU
-  std::unique_ptr<GraphRuns> graphs_;  // null: no operator is ever recorded
+  std::unique_ptr<DeviceUses> uses_;   // null if the net uses at most one device besides the CPU
+  std::unique_ptr<GraphRuns> graphs_;  // null if no operator can be captured
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ class OperatorTimer final : public ObserverBase<OperatorBase> {
 
  private:
   Timer timer_;
-  const std::shared_ptr<TimeObserver::Times> times_;  // the net's observer reads it
+  const std::shared_ptr<TimeObserver::Times> times_;  // shared with the net's observer
 };
 
 class OperatorRunCounter final : public ObserverBase<OperatorBase> {
@@ -26,7 +26,7 @@ class OperatorRunCounter final : public ObserverBase<OperatorBase> {
   void Start() override { ++*count_; }
 
  private:
-  const std::shared_ptr<int> count_;  // the net's sum, which may go before this one
+  const std::shared_ptr<int> count_;  // shared with the net's observer, which may be gone
 };
 
 }  // namespace

@@ -24,7 +24,8 @@ uint64_t NextWorkspaceId() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-// The net this thread ran last, so that running it again takes no lock.
+// The net that this thread ran last. Running the same net again takes no lock. The entry is invalid
+// if the workspace's version of its nets has changed.
 struct LastNet {
   uint64_t workspace_id = 0;
   uint64_t version = 0;
@@ -46,7 +47,7 @@ Workspace::Workspace(const Workspace* shared,
 }
 
 Workspace::~Workspace() {
-  // Nets go before the blobs their operators were bound to by name.
+  // Nets are destroyed before the blobs that their operators use.
   nets_.clear();
 }
 
@@ -125,7 +126,7 @@ Blob* Workspace::CreateLocalBlob(const std::string& name) try {
 }
 
 bool Workspace::RemoveBlob(const std::string& name) {
-  std::shared_ptr<Blob> removed;  // dies outside the lock
+  std::shared_ptr<Blob> removed;  // destroyed after the lock is released
   std::unique_lock<std::shared_mutex> lock(mutex_);
   const auto it = blobs_.find(name);
   if (it == blobs_.end()) return false;
@@ -232,7 +233,7 @@ NetBase* Workspace::GetNet(const std::string& name) {
 }
 
 void Workspace::DeleteNet(const std::string& name) {
-  std::shared_ptr<NetBase> deleted;  // dies outside the lock
+  std::shared_ptr<NetBase> deleted;  // destroyed after the lock is released
   std::unique_lock<std::shared_mutex> lock(mutex_);
   const auto it = nets_.find(name);
   if (it == nets_.end()) return;
@@ -284,7 +285,8 @@ bool Workspace::RunOperatorOnce(const OperatorDef& def) try {
 }
 
 bool Workspace::RunNetOnce(const NetDef& def) try {
-  // Weights stand in the def, so the net, which ends here, gets the caller's own and no copy.
+  // The def may hold weights, so the net borrows it instead of copying it. The net does not outlive
+  // this function.
   const std::shared_ptr<const NetDef> borrowed(std::shared_ptr<void>(), &def);
   const std::unique_ptr<NetBase> net = caffe2rt::CreateNet(borrowed, this);
   CAFFE_ENFORCE(net != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
