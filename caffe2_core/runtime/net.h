@@ -16,14 +16,17 @@ class Workspace;
 
 // Base class of all nets.
 //
-// Thread safety: a net may be used by only one thread at a time. Errors: a run that fails throws
-// EnforceNotMet. Its frames name the net, the position and type of the operator, and the shapes of
-// the inputs.
+// Errors: a run that fails throws EnforceNotMet. Its frames name the net, the position and type of
+// the operator, and the shapes of the inputs.
+//
+// Thread safety: a net may be used by only one thread at a time.
 class NetBase : public Observable<NetBase> {
  public:
-  // THROWS if an operator sets node_name, if an operator reads a blob that is neither an external
-  // input nor written by an earlier operator (only if `def` lists external inputs), or if no
-  // operator writes an external output.
+  // THROWS in the following cases:
+  //   - an operator sets node_name;
+  //   - `def` lists external inputs, and an operator reads a blob that is neither an external input
+  //     nor written by an earlier operator;
+  //   - an external output is neither an external input nor written by any operator.
   NetBase(const std::shared_ptr<const NetDef>& def, Workspace* ws);
   ~NetBase() override;
 
@@ -41,9 +44,9 @@ class NetBase : public Observable<NetBase> {
   const NetDef& debug_def() const { return *def_; }
   bool has_debug_def() const { return true; }
 
-  // Runs the net `warmup_runs` times, then times `main_runs` further runs and prints the results to
-  // stdout. Returns the mean time of a run in milliseconds. If `run_individual` is set, each
-  // operator is then timed on its own, and the mean time of each follows in the result.
+  // Runs the net `warmup_runs` times, then measures `main_runs` further runs and prints the results
+  // to stdout. Returns the mean time of a run in milliseconds. If `run_individual` is set, each
+  // operator is also measured on its own, and its mean time is appended to the result.
   virtual std::vector<float> TEST_Benchmark(int warmup_runs, int main_runs, bool run_individual);
 
  protected:

@@ -80,7 +80,7 @@ class OperatorBase : public Observable<OperatorBase> {
   const ArgumentHelper& args() const { return args_; }
 
   // --- blobs ---
-  // Every function that has an index THROWS if the index is out of range.
+  // All functions with an index THROW if it is out of range, unless stated otherwise.
 
   // The object in input `i`. THROWS if the blob does not hold a T; the message names the blob.
   template <class T>
@@ -128,7 +128,7 @@ class OperatorBase : public Observable<OperatorBase> {
     return tensor;
   }
   // SetOutputTensor moves `tensor` into output `i`. OutputTensorAlias makes the output share the
-  // memory of `src`. OutputTensorCopyFrom copies the elements of `src`.
+  // memory of `src`. OutputTensorCopyFrom copies the elements of `src` to an output on `device`.
   void SetOutputTensor(int i, Tensor tensor) { BlobSetTensor(OutputBlob(i), std::move(tensor)); }
   Tensor* OutputTensorAlias(int i, const Tensor& src) {
     return BlobSetTensor(OutputBlob(i), Tensor(src));
@@ -165,8 +165,8 @@ class OperatorBase : public Observable<OperatorBase> {
   int OutputSize() const { return static_cast<int>(outputs_.size()); }
   const std::vector<const Blob*>& Inputs() const { return inputs_; }
   const std::vector<Blob*>& Outputs() { return outputs_; }
-  // One entry for each input. `unknown_shape` is set if the blob does not hold a tensor with a
-  // shape.
+  // The shape and type of each input. `unknown_shape` is set for an input that does not hold a
+  // tensor with a shape.
   std::vector<TensorShape> InputTensorShapes() const;
 
   // --- running ---
@@ -204,7 +204,7 @@ class OperatorBase : public Observable<OperatorBase> {
   Workspace* workspace() const { return ws_; }
 
   // --- event ---
-  // The event that RunAsync records. It is created on first use. THROWS after DisableEvent.
+  // The event that RunAsync records. It is created on first use. THROWS if DisableEvent was called.
   Event& event();
   bool HasEvent() const { return event_ != nullptr; }
   void ResetEvent() {
@@ -264,7 +264,7 @@ class Operator : public OperatorBase {
   using OperatorBase::Input;
   using OperatorBase::Output;
   const Tensor& Input(int i) const { return InputTensor(i, Context::GetDeviceType()); }
-  // For a tensor of another device type, such as a shape on the CPU.
+  // The tensor in input `i`, on the given device type. An example is a shape on the CPU.
   const Tensor& Input(int i, DeviceType device) const { return InputTensor(i, device); }
   Tensor* Output(int i) { return OutputTensor(i, Context::GetDeviceType()); }
   // Also resizes the tensor and allocates its memory. A call that repeats the shape and the type

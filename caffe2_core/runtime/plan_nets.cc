@@ -22,8 +22,8 @@ std::vector<std::string> BlobsOfCopies(const std::shared_ptr<const NetDef>& def,
   return added;
 }
 
-// Makes the blobs of the copies local to `ws`. Their names are not listed by any step, so conflicts
-// between them would not be found.
+// Creates the blobs of the copies as local blobs of `ws`. No step lists their names, so the search
+// for conflicts would miss them.
 void HideCopies(const std::shared_ptr<const NetDef>& def, Workspace* ws) {
   for (const std::string& name : BlobsOfCopies(def, *ws)) ws->CreateLocalBlob(name);
 }

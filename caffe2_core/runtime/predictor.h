@@ -13,12 +13,12 @@
 // data that operators prepare from them, such as packed filters.
 //
 // Instances: an instance is a predict net with its own activations. Each call leases one instance.
-// If all are in use, the call creates one; at PredictorOptions::max_instances, it waits. A call
-// that finds an idle instance takes no lock.
+// If all are in use, the call creates another one, or waits if PredictorOptions::max_instances
+// exist already. A call that finds an idle instance takes no lock.
 //
-// Results: an output tensor shares memory with the instance that computed it. If the caller still
-// holds the tensor when the instance runs again, the instance allocates new memory, so a result
-// never changes.
+// Results: an output tensor may share memory with the instance that computed it. If the caller
+// still holds the tensor when the instance runs again, the instance allocates new memory. A result
+// therefore never changes.
 
 #include <memory>
 #include <optional>
@@ -42,12 +42,12 @@ struct PredictorOptions {
   int max_instances = 64;
   // If false, the init net is not run. The parent workspace must then hold the weights.
   bool run_init = true;
-  // If true, operators on a device that is not available run on the CPU. If false, they are an
-  // error.
+  // Whether operators for a device that is not available run on the CPU. If false, such operators
+  // are an error.
   bool device_fallback = false;
-  // Which files the operators of the nets may open. If not set, the policy of the parent workspace
-  // applies; without a parent, and with LoadPredictor, operators may open none. The policy does not
-  // apply to the database that LoadPredictor reads.
+  // The files that the operators of the nets may open. If not set, the policy of the parent
+  // workspace applies; without a parent, and with LoadPredictor, operators may open no files. The
+  // policy does not apply to the database that LoadPredictor reads.
   std::optional<FileAccess> file_access = std::nullopt;
 };
 
@@ -67,10 +67,10 @@ class Predictor {
   using TensorMap = std::unordered_map<std::string, Tensor>;
   using TensorPointerMap = std::unordered_map<std::string, Tensor*>;
 
-  // Runs `init_net` once, in a new workspace whose parent is `parent` (may be null). The overload
-  // that takes rvalues copies no weights and releases each operator of the init net after it has
-  // run. `optimization` is ignored. THROWS if a net cannot be built, or if the init net fails.
-  // REQUIRES: `parent` outlives the predictor, its copies and running calls.
+  // Runs `init_net` once, in a new workspace below `parent`, which may be null. The overload with
+  // rvalue references copies no weights, and frees each operator of the init net after it has run.
+  // `optimization` is ignored. THROWS if a net cannot be built, or if the init net fails. REQUIRES:
+  // `parent` outlives the predictor and its copies.
   Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent = nullptr,
             bool run_init = true, int optimization = 1);
   Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
@@ -83,7 +83,7 @@ class Predictor {
                      const PredictorOptions& options = {});
   explicit Predictor(MetaNetDef&& net, Workspace* parent = nullptr,
                      const PredictorOptions& options = {});
-  // The same, but shares ownership of the parent workspace.
+  // The same, but the predictor shares ownership of the parent workspace.
   Predictor(const MetaNetDef& net, std::shared_ptr<Workspace> parent,
             const PredictorOptions& options);
   explicit Predictor(const PredictorConfig& config);

@@ -16,8 +16,8 @@
 //
 // Parents: a workspace may have a parent, whose blobs are visible in the child without being
 // copied. A workspace may also forward a name to a blob of another workspace. A name is looked up
-// first among the workspace's own blobs, then among the forwarded names, then in the parent. Both
-// the parent and the targets of forwarded names must outlive the child.
+// first among the workspace's own blobs, then among the forwarded names, then in the parent. A
+// workspace must not outlive its parent, or a workspace to which it forwards names.
 //
 // Thread safety: several threads may create, look up and remove blobs, and may run different nets,
 // at the same time. A net may be run by only one thread at a time. The contents of blobs are not
@@ -79,8 +79,8 @@ class Workspace {
   bool RemoveBlob(const std::string& name);
   // Renames a local blob. THROWS if there is none named `from`, or if a blob named `to` is visible.
   Blob* RenameBlob(const std::string& from, const std::string& to);
-  // Forwards names to blobs of `parent`. A name that is already local or forwarded is skipped if
-  // `skip_defined_blobs` is set, and THROWS otherwise. THROWS if a blob is missing in `parent`.
+  // Forwards names to blobs of `parent`. THROWS if a blob is missing in `parent`, or if a name is
+  // already local or forwarded. With `skip_defined_blobs`, such names are skipped instead.
   void AddBlobMapping(const Workspace* parent,
                       const std::unordered_map<std::string, std::string>& forwarded,
                       bool skip_defined_blobs = false);
@@ -102,16 +102,17 @@ class Workspace {
   NetBase* CreateNet(const std::shared_ptr<const NetDef>& def, bool overwrite = false);
   // Null if there is no such net.
   NetBase* GetNet(const std::string& name);
+  // Does nothing if there is no such net.
   void DeleteNet(const std::string& name);
   std::vector<std::string> Nets() const;
   // Runs a net and waits for it. Returns false and logs an error if there is no such net. THROWS if
-  // the net fails. A thread that runs the same net repeatedly takes no lock. REQUIRES: the net is
-  // not deleted or overwritten while it runs.
+  // the net fails. Running the same net again on the same thread takes no lock. REQUIRES: the net
+  // is not deleted or overwritten while it runs.
   bool RunNet(const std::string& name);
   // Creates an operator, runs it and destroys it. Returns false if the operator reports a failure.
-  // THROWS if it cannot be created or throws.
+  // THROWS if the operator cannot be created, or if it throws.
   bool RunOperatorOnce(const OperatorDef& def);
-  // Creates a net, runs it and destroys it. THROWS if it cannot be created or fails.
+  // Creates a net, runs it and destroys it. THROWS if the net cannot be created, or if it fails.
   bool RunNetOnce(const NetDef& def);
   // Runs a plan (plan_executor.h). If `should_continue` is empty, the plan runs until it ends or
   // the process receives SIGINT or SIGHUP.
@@ -132,8 +133,8 @@ class Workspace {
   // The thread pool for operators. All workspaces use the one pool of the process.
   ThreadPool* GetThreadPool();
 
-  // The net position of the operator that failed last, either when it was constructed or when it
-  // ran. -1 if none has failed.
+  // The net position of the operator that failed last, whether in its constructor or in a run. -1
+  // if none has failed.
   std::atomic<int> last_failed_op_net_position{-1};
 
  private:
