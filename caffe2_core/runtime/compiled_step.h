@@ -64,7 +64,7 @@ class CompiledStep {
     const ExecutionStep* def = nullptr;
     bool own_nets = false;
     std::unique_ptr<NetPool> nets;           // null if the substep uses the step's pool
-    std::unique_ptr<CompiledStep> compiled;  // null before the first run; with create_workspace
+    std::unique_ptr<CompiledStep> compiled;  // null before the first run, or with create_workspace
   };
   bool ShouldContinue(int64_t iteration) const;
   bool CompileNets();

@@ -1,5 +1,5 @@
 #pragma once
-// DeviceUses: reports memory that is used by another stream than the one it was allocated for.
+// DeviceUses: reports memory that is used by a stream other than the one it was allocated for.
 //
 // The report goes to the context that allocated the memory (BaseStaticContext::RecordUse). If the
 // memory is freed early, the context does not allocate it again before the other stream's work has

@@ -42,9 +42,9 @@ DeviceWaits PlanDeviceWaits(const std::vector<OperatorBase*>& operators,
 // Waits for the work. THROWS the first error, with a frame that names the operators.
 void FinishDeviceWork(const std::vector<DeviceWork>& work);
 
-// Returns a frame for the error of the operator at index `place` of the order: it names the work
-// that was unfinished on the same device when that operator failed. A failed device rejects all
-// later operators, so the unfinished work may be the real cause. "" if there was no such work.
+// Returns an error frame for the operator at index `place` of the order, which has failed. The
+// frame names the work that was unfinished on the same device at that time, or is "" if there was
+// none. A failed device rejects all later operators, so the unfinished work may be the real cause.
 std::string WorkUnderWay(const std::vector<OperatorBase*>& operators, const ExecutionOrder& order,
                          const DeviceWaits& waits, size_t place);
 

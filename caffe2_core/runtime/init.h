@@ -22,8 +22,8 @@ bool GlobalInit();
 bool GlobalInitAlreadyRun();
 
 using InitFunction = bool (*)(int* argc, char*** argv);
-// Makes the next GlobalInit run `function`: before it parses the flags if `early` is set, after
-// that otherwise. Functions run in the order of registration.
+// Makes the next GlobalInit run `function`. If `early` is set, it runs before the flags are parsed,
+// otherwise after that. Functions run in the order of registration.
 void RegisterInitFunction(InitFunction function, bool early, const char* description);
 
 // Registers the flags of the built-in contexts. Defined in contexts/register.cc and called by the

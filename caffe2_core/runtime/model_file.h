@@ -34,7 +34,7 @@ struct ModelFileOptions {
   std::string predictor_db = {};
   // The type of predictor_db: minidb, leveldb or lmdb. If empty, it is detected from the content.
   std::string db_type = {};
-  // The end of the error message if the type cannot be detected: how to specify it.
+  // The remedy that ends the error message if the type cannot be detected.
   std::string db_type_remedy = "set ModelFileOptions::db_type";
   // The folder in which relative database paths of the nets are searched first; the folder of the
   // net's file comes second. Must be the root folder of the workspace that runs the nets.

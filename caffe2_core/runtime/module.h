@@ -24,8 +24,8 @@ struct ModuleSchema {
 //
 // THROWS if the file cannot be opened, or if `name` is given and the file does not declare a
 // CAFFE2_MODULE of that name. THROWS if a registration of the module conflicts with an existing
-// one, which stays in effect; the message names both files. The conflicts of a module are thrown
-// each time it is loaded, and by no other call.
+// one, which stays in effect; the message names both files. Loading the module again throws its
+// conflicts again; no other function throws them.
 void LoadModule(const std::string& name, const std::string& filename = "");
 
 // Names and descriptions of all modules declared so far by CAFFE2_MODULE, linked in or loaded.

@@ -10,8 +10,8 @@ namespace caffe2rt {
 class Workspace;
 
 // Returns the net with the missing copies inserted, under the same name, or `def` itself if no copy
-// is missing. An input of the net is on the device on which the workspace holds it, or on the net's
-// device if its blob is empty.
+// is missing. The workspace determines the device of each input of the net; an empty or missing
+// blob counts as being on the net's device.
 //
 // Nets whose operators are all on one device are not changed: the caller must provide their inputs
 // on that device. The net argument `inject_copies` overrides this: 1 also inserts copies into nets
