@@ -1,24 +1,27 @@
 #pragma once
-// Pools: memory of a device that is kept and given out again, in the order of streams.
+// Pools cache the memory of a device and reuse it in stream order.
 //
 //   auto pool = NewThcPool(upstream, {.device = "CUDA 0", .limit_bytes = size_t{8} << 30});
 //   PoolBlock block = pool->Allocate(1 << 20, stream);   // for work on `stream`
 //   pool->RecordUse(block, other);                       // work on `other` uses it as well
 //   pool->Free(block, stream);                           // by a thread that works on `stream`
 //
-// Stream order: a freed block may be given to its home stream at once, because work there runs in
-// order. Nobody else gets it before the work of every stream that used it is over. Memory given by
-// NewDirectPool goes back to the upstream, which waits.
+// Stream order: a stream may reuse a freed block at once if no other stream used the block, because
+// work on one stream runs in order. Otherwise the block is reused only after the work of every
+// other stream that used it has finished. NewDirectPool caches nothing: it returns freed memory to
+// the upstream, which waits for that work.
 //
-// A block frees itself: `block.token` is the state of a MemoryDeleter, no address is looked up.
-// RawMemory (raw_memory.h) is for callers that have nothing but a pointer.
+// Freeing needs no look-up by address: `block.token` is the state of a MemoryDeleter. RawMemory
+// (raw_memory.h) serves callers that keep only the pointer.
 //
-// When the upstream refuses or the limit is reached, cached memory is given back, the call is tried
-// once more, and then OutOfMemory is thrown. Counts are right whatever the upstream throws.
+// Failure: if the upstream has no memory or the limit is reached, the pool releases its cached
+// memory and tries once more. If that fails too, it throws OutOfMemory. Whatever the upstream
+// throws, the statistics stay correct.
 //
-// Thread safe. One pool is one device: pools share nothing, so threads on different devices do not
-// meet. No lock is held while the upstream allocates, frees or waits. A pool ends after its blocks:
-// what is in use then is logged and its memory goes back all the same.
+// A pool is thread safe. Each pool serves one device, and pools share no state, so threads that use
+// different devices never contend. The pool holds no lock while the upstream allocates, frees or
+// waits. Free all blocks before destroying the pool: the destructor logs the number of blocks that
+// are still in use, and returns their memory to the upstream.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,17 +34,18 @@
 
 namespace caffe2rt {
 
-// Options of every pool: `device` names it in messages; `limit_bytes` is of all memory taken from
-// the upstream, in use and cached together.
+// The two options that every pool has. `device` names the device in messages. `limit_bytes` bounds
+// the memory taken from the upstream: bytes in use plus bytes cached.
 struct DirectPoolOptions {
   std::string device = "device 0";
   size_t limit_bytes = SIZE_MAX;
 };
 
-// Memory that a pool gave. Copies mean the same memory; it is freed once. Null for 0 bytes.
+// A handle to allocated memory; null for 0 bytes. Copies of a handle refer to the same memory. Free
+// it exactly once.
 struct PoolBlock {
   void* data = nullptr;
-  void* token = nullptr;  // says to the pool which block it is, and of which giving out
+  void* token = nullptr;  // identifies the block and this allocation of it, to detect double frees
 };
 
 class Pool {
@@ -51,84 +55,93 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
   virtual ~Pool() = default;
 
-  // At least `nbytes`, aligned to 512, for work on `stream` (the block's home).
-  // REQUIRES: stream >= 0. THROWS OutOfMemory, and what the upstream throws.
+  // Returns at least `nbytes` bytes, aligned to 512 bytes, for work on `stream`. This stream becomes
+  // the block's home.
+  // REQUIRES: stream >= 0.
+  // THROWS: OutOfMemory, and any exception of the upstream.
   [[nodiscard]] virtual PoolBlock Allocate(size_t nbytes, StreamIndex stream) = 0;
 
-  // Takes the block back. `stream` is the one that the calling thread works on, kNoStream if none:
-  // it counts as a use. THROWS for a block that is not in use (freed twice) or of another pool.
+  // Frees the block. `stream` is the stream that the calling thread works on, or kNoStream if there
+  // is none; it counts as a user of the block.
+  // THROWS: if the block is not in use (a double free) or belongs to another pool.
   virtual void Free(const PoolBlock& block, StreamIndex stream) = 0;
 
-  // Work given to `stream` so far uses the block: after Free it waits for that stream, too.
-  // THROWS for a block that is not in use.
+  // Declares that `stream` uses the block. After Free, the block is reused only when the work
+  // enqueued on `stream` before the Free has finished.
+  // THROWS: if the block is not in use.
   virtual void RecordUse(const PoolBlock& block, StreamIndex stream) = 0;
 
-  // Waits for the streams that the pool knows and gives all cached memory back. Returns the bytes.
+  // Waits for the streams that the pool has seen, and returns all cached memory to the upstream.
+  // Returns the number of bytes released.
   virtual size_t ReleaseCached() = 0;
 
-  // Lock free but for the largest free block.
+  // Reads the counters without a lock; takes the lock only to find the largest free block.
   virtual PoolStatistics Statistics() const = 0;
   virtual void ResetPeaks() = 0;
   virtual void SetLimit(size_t limit_bytes) = 0;
 
-  // All memory of the pool, in order of addresses.
+  // Lists all memory of the pool, ordered by address.
   virtual PoolSnapshot Snapshot() const = 0;
 
-  // Whether the address lies in memory of the pool, in use or not.
+  // Returns whether the address lies in memory of the pool, whether that memory is in use or free.
   virtual bool Owns(const void* data) const = 0;
-  // THROWS EnforceNotMet where the pool's own books do not agree: for tests and for hunting errors.
+  // Checks the pool's internal data structures; for tests and debugging.
+  // THROWS: EnforceNotMet if they are inconsistent.
   virtual void CheckInvariants() const = 0;
 
-  // The pool that gave a token.
+  // Returns the pool that issued the token.
   static Pool& Of(void* token);
-  // The block and its home stream. REQUIRES: the block is in use, and stays so meanwhile.
+  // Return the block of a token, and its home stream.
+  // REQUIRES: the block is in use and is not freed during the call.
   static PoolBlock BlockOf(void* token);
   static StreamIndex HomeOf(void* token);
 };
 
-// For a MemoryDeleter: frees by data and token. Logs what is wrong and never throws.
+// Frees a block given by data and token, on behalf of a MemoryDeleter. Logs errors; never throws.
 void FreePoolBlock(void* data, void* token, StreamIndex stream) noexcept;
 
-// The pools, under the names that Caffe2 has for them (CudaMemoryPoolType, flag
-// --caffe2_cuda_memory_pool): NONE, CUB, THC. ASYNC is the driver's own and stands in
-// contexts/cuda.
+// The pools below carry Caffe2's names (CudaMemoryPoolType, flag --caffe2_cuda_memory_pool): NONE,
+// CUB and THC. The fourth pool, ASYNC, wraps the CUDA driver's pool and lives in contexts/cuda.
 
-// NONE: no cache, every call goes to the upstream.
+// NONE: no cache. Every call goes to the upstream.
 std::unique_ptr<Pool> NewDirectPool(Upstream& upstream, const DirectPoolOptions& options);
 
 struct CubPoolOptions {
   std::string device = "device 0";
   size_t limit_bytes = SIZE_MAX;
-  // Sizes are powers of growth, from growth^min_bin to growth^max_bin; larger blocks are not
-  // cached. `caffe2_cub_bin_growth`, `caffe2_cub_min_bin`, `caffe2_cub_max_bin`.
+  // Block sizes are bin_growth^min_bin to bin_growth^max_bin bytes; larger blocks are not cached.
+  // Flags: `caffe2_cub_bin_growth`, `caffe2_cub_min_bin`, `caffe2_cub_max_bin`.
   unsigned bin_growth = 8;
   unsigned min_bin = 3;
   unsigned max_bin = 10;
-  // Beyond it freed blocks go back. `caffe2_cub_max_managed_mb`.
+  // Upper bound of the cache. A freed block that would exceed it is returned to the upstream.
+  // Flag: `caffe2_cub_max_managed_mb`.
   size_t max_cached_bytes = size_t{10} << 30;
 };
-// CUB: bins of powers, an event behind every free. The policy of cub::CachingDeviceAllocator, which
-// Caffe2 used for it; the code is this project's and knows no device.
+// CUB: rounds sizes up to powers of bin_growth, and records an event at every free. Caffe2 used
+// cub::CachingDeviceAllocator; this is a separate, device-independent implementation of the same
+// policy.
 std::unique_ptr<Pool> NewCubPool(Upstream& upstream, const CubPoolOptions& options);
 
 struct ThcPoolOptions {
   std::string device = "device 0";
   size_t limit_bytes = SIZE_MAX;
-  // Requests up to it live in segments of their own, so that a small block that stays does not hold
-  // a large segment.
+  // Requests up to this size are "small". Small blocks live in separate segments, so that a
+  // long-lived small block does not keep a large segment in use.
   size_t small_bytes = size_t{256} << 10;
-  // What is taken from the upstream is rounded up to a granule.
+  // Segment sizes are rounded up to a multiple of the granule of their kind.
   size_t small_granule_bytes = size_t{64} << 10;
   size_t large_granule_bytes = size_t{512} << 10;
-  // Least segment of small requests: one call for many of them.
+  // Minimum size of a segment for small requests, so that one upstream call serves many of them.
   size_t small_segment_bytes = size_t{1} << 20;
-  // Beyond this multiple of the peak in use, idle segments are given back before more is taken.
+  // Soft limit of reserved memory: growth_over_peak times the peak of bytes in use, or that peak
+  // plus growth_slack_bytes, whichever is larger. Before the pool exceeds this limit, it reuses
+  // memory of other streams and releases idle segments.
   double growth_over_peak = 1.2;
-  // But never for less than this much above the peak.
   size_t growth_slack_bytes = size_t{7} << 20;
 };
-// THC: best fit with split and merge, a cache for each stream. Caffe2 used Torch's caching
-// allocator for it; the policy and the code are this project's.
+// THC: best fit with splitting and merging of blocks, and one cache per stream. Caffe2 used Torch's
+// caching allocator; the policy and the code of this pool are independent of it.
 std::unique_ptr<Pool> NewThcPool(Upstream& upstream, const ThcPoolOptions& options);
 
 }  // namespace caffe2rt
