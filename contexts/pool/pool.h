@@ -55,8 +55,8 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
   virtual ~Pool() = default;
 
-  // Returns at least `nbytes` bytes, aligned to 512 bytes, for work on `stream`. This stream becomes
-  // the block's home.
+  // Returns at least `nbytes` bytes, aligned to 512 bytes, for work on `stream`. That stream is the
+  // block's home.
   // REQUIRES: stream >= 0.
   // THROWS: OutOfMemory, and any exception of the upstream.
   [[nodiscard]] virtual PoolBlock Allocate(size_t nbytes, StreamIndex stream) = 0;

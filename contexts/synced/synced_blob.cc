@@ -9,7 +9,7 @@
 namespace caffe2rt {
 namespace {
 
-// Where arithmetic takes place: Caffe calls the device when both sides agree.
+// Whether arithmetic runs on the device. As in Caffe, SYNCED memory counts as on the device.
 bool IsOnDevice(const SyncedMemory& memory) {
   return memory.head() == SyncedMemory::HEAD_AT_GPU ||
          (memory.head() == SyncedMemory::SYNCED && memory.contexts().device != nullptr);
@@ -107,7 +107,7 @@ template <class T>
 void SyncedBlob<T>::CopyFrom(const SyncedBlob& source, bool copy_diff, bool reshape) {
   if (&source == this) return;
   if (shape_ != source.shape_ ||
-      count_ != source.count_) {  // one that was never shaped is no scalar
+      count_ != source.count_) {  // distinguishes a blob without a shape from a scalar
     CAFFE_ENFORCE(reshape, "copying a blob of shape ", source.shape_string(), " into one of shape ",
                   shape_string(), ", want equal shapes, or reshape = true");
     ReshapeLike(source);

@@ -26,7 +26,7 @@ void CheckFileType(const char* what) {
                 ", want float or double");
 }
 
-// Values of one array: in double precision when there are any, else in single.
+// The values of one array: the double values if there are any, else the float values.
 struct FileValues {
   const RepeatedField<double>& wide;
   const RepeatedField<float>& narrow;
@@ -80,12 +80,12 @@ void SyncedBlob<T>::Reshape(const std::vector<int>& shape) {
   if (shape_data_ == nullptr || shape_data_->size() < nbytes) {
     shape_data_ = std::make_shared<SyncedMemory>(nbytes, contexts_);
     if (nbytes > 0) std::memcpy(shape_data_->mutable_cpu_data(), shape.data(), nbytes);
-  } else if (shape != shape_ && nbytes > 0) {  // the same shape again copies nothing to the device
+  } else if (shape != shape_ && nbytes > 0) {  // do not copy an unchanged shape to the device again
     std::memcpy(shape_data_->mutable_cpu_data(), shape.data(), nbytes);
   }
   shape_ = shape;
   count_ = count;
-  // Shared memory may be smaller than the capacity.
+  // Memory shared by ShareData or ShareDiff may be smaller than the capacity.
   const size_t needed = static_cast<size_t>(count) * sizeof(T);
   if (data_ != nullptr && count <= capacity_ && needed <= data_->size() &&
       needed <= diff_->size()) {
@@ -125,7 +125,7 @@ int SyncedBlob<T>::count(int start, int end) const {
   CAFFE_ENFORCE(0 <= start && start <= end && end <= num_axes(), "axes [", start, ", ", end,
                 ") of a blob of shape ", shape_string(),
                 ", want 0 <= start <= end <= ", num_axes());
-  // A zero dimension elsewhere may hide dimensions whose own product is larger than INT_MAX.
+  // CheckedCount is needed: if another dimension is 0, this product may still exceed INT_MAX.
   return CheckedCount({shape_.begin() + start, shape_.begin() + end});
 }
 
@@ -221,7 +221,7 @@ void SyncedBlob<T>::ToProto(caffe::BlobProto* proto, bool write_diff) const {
   CheckFileType<T>("ToProto");
   proto->clear_shape();
   for (const int dim : shape_) proto->mutable_shape()->add_dim(dim);
-  if (shape_.empty()) (void)proto->mutable_shape();  // a scalar has a shape, too
+  if (shape_.empty()) (void)proto->mutable_shape();  // a scalar has a shape, too: an empty one
   proto->clear_data();
   proto->clear_diff();
   proto->clear_double_data();

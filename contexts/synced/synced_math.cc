@@ -11,8 +11,7 @@
 namespace caffe2rt {
 namespace {
 
-// Bytes that pass through CPU memory at a time: enough to hide the cost of a copy, small beside any
-// blob that matters.
+// Bytes per piece: large enough to amortize the cost of a copy, small compared with large blobs.
 constexpr size_t kPieceBytes = size_t{1} << 20;
 
 void CheckFloats(TypeMeta type) {
@@ -20,7 +19,7 @@ void CheckFloats(TypeMeta type) {
                 "arithmetic on synced memory is for float and double, not for ", type.name());
 }
 
-// Calls function(T{}) with the element type. THROWS for others than float and double.
+// Calls function(T{}) with the element type. THROWS unless it is float or double.
 template <class Function>
 auto ForFloats(TypeMeta type, Function function) {
   CheckFloats(type);
@@ -37,8 +36,9 @@ double Sum(TypeMeta type, size_t n, const void* x, Term term) {
   });
 }
 
-// Calls function(piece on the host, offset in bytes, elements) for the device's bytes, one piece
-// after the other. With `write_back` the piece is copied back afterwards.
+// Copies the device data to the host piece by piece, and calls
+// function(piece on the host, offset in bytes, elements) for each. If `write_back` is not null, the
+// piece is then copied there.
 template <class Function>
 void ForEachPiece(BaseContext& context, TypeMeta type, size_t n, const void* data, void* write_back,
                   Function function) {
@@ -53,7 +53,7 @@ void ForEachPiece(BaseContext& context, TypeMeta type, size_t n, const void* dat
     function(host.data(), offset, count);
     if (write_back == nullptr) continue;
     context.CopyBytesFromCPU(nbytes, host.data(), static_cast<char*>(write_back) + offset);
-    context.FinishDeviceComputation();  // the host's piece is used again
+    context.FinishDeviceComputation();  // the next piece overwrites the host buffer
   }
 }
 
@@ -101,7 +101,7 @@ void SyncedMath::Zero(BaseContext& context, size_t nbytes, void* data) const {
     context.CopyBytesFromCPU(std::min(zeros.size(), nbytes - begin), zeros.data(),
                              static_cast<char*>(data) + begin);
   }
-  context.FinishDeviceComputation();  // before the zeros go
+  context.FinishDeviceComputation();  // the copies read `zeros`
 }
 
 double SyncedMath::Asum(BaseContext& context, TypeMeta type, size_t n, const void* x) const {
@@ -145,7 +145,7 @@ void RegisterSyncedMath(DeviceType type, std::unique_ptr<SyncedMath> math) {
   const SyncedMath* none = nullptr;
   CAFFE_ENFORCE(Table()[type].compare_exchange_strong(none, math.get(), std::memory_order_acq_rel),
                 "device ", DeviceTypeName(type), " has its math for synced memory already");
-  (void)math.release();  // the table's, for the rest of the process
+  (void)math.release();  // the table owns it for the rest of the process
 }
 
 const SyncedMath& SyncedMathOf(DeviceType type) {

@@ -1,13 +1,13 @@
 #pragma once
-// Arithmetic on the device side of synced memory: what BaseContext does not offer.
+// Arithmetic on the device side of synced memory, which BaseContext does not provide.
 //
-//   class MyDeviceMath final : public SyncedMath { ... };            // overrides what the device
-//   does itself RegisterSyncedMath(type, std::make_unique<MyDeviceMath>());
+//   class MyDeviceMath final : public SyncedMath { ... };   // overrides what the device implements
+//   RegisterSyncedMath(type, std::make_unique<MyDeviceMath>());
 //   SyncedMathOf(type).Scale(context, TypeMeta::Make<float>(), n, 0.5, data);
 //
-// Every function has a default that goes through CPU memory in pieces, so that a device without any
-// math of its own works from the first day. Elements are float or double; other types THROW.
-// Objects have no state and are thread safe.
+// Every function has a default that copies the data through CPU memory in pieces, so a device needs
+// no arithmetic of its own. Elements are float or double; other types THROW. Objects have no state
+// and are thread safe.
 
 #include <cstddef>
 #include <memory>
@@ -17,16 +17,16 @@
 
 namespace caffe2rt {
 
-// Work is done on the stream of `context`, a context of the device where the data lies. All
-// pointers are the device's. Functions without a result may return before the work is over: the
-// caller finishes the context.
+// The work runs on the stream of `context`, a context of the device that holds the data. All
+// pointers are device pointers. Functions without a result may return before the work has finished;
+// the caller must finish the context.
 class SyncedMath {
  public:
   virtual ~SyncedMath() = default;
 
   // Sets `nbytes` bytes to 0.
   virtual void Zero(BaseContext& context, size_t nbytes, void* data) const;
-  // The sum of absolute values, and of squares, added up in double.
+  // The sum of absolute values, and the sum of squares, accumulated in double.
   virtual double Asum(BaseContext& context, TypeMeta type, size_t n, const void* x) const;
   virtual double Sumsq(BaseContext& context, TypeMeta type, size_t n, const void* x) const;
   // x *= factor.
@@ -36,13 +36,14 @@ class SyncedMath {
                         void* y) const;
 };
 
-// Gives a device type its math, for the rest of the process. THROWS when it has one already.
+// Registers the arithmetic of a device type for the rest of the process. THROWS if the type has one
+// already.
 void RegisterSyncedMath(DeviceType type, std::unique_ptr<SyncedMath> math);
 
-// What was registered, else the defaults.
+// Returns the registered arithmetic of the type, or else the defaults.
 const SyncedMath& SyncedMathOf(DeviceType type);
 
-// The same functions over memory that the CPU reads.
+// The same functions over CPU memory.
 namespace internal {
 double HostAsum(TypeMeta type, size_t n, const void* x);
 double HostSumsq(TypeMeta type, size_t n, const void* x);

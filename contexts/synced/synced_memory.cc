@@ -25,7 +25,7 @@ void* Data(const std::shared_ptr<const DataPtr>& buffer) {
   return buffer != nullptr ? buffer->get() : nullptr;
 }
 
-// For a context on any device of the type.
+// An event for contexts on any device of the type.
 std::unique_ptr<Event> NewEvent(DeviceType type) {
   DeviceOption option;
   option.set_device_type(type);
@@ -74,7 +74,7 @@ const void* SyncedMemory::gpu_data() {
 void* SyncedMemory::mutable_cpu_data() {
   CheckDevice();
   ToCPU();
-  FinishPush();  // which reads what the caller is about to write
+  FinishPush();  // the push may still read the memory that the caller is about to write
   head_ = HEAD_AT_CPU;
   return Data(cpu_);
 }
@@ -123,7 +123,7 @@ void SyncedMemory::async_gpu_push(BaseContext& context) {
   std::shared_ptr<const DataPtr> buffer = own ? NewBufferFor(context) : gpu_;
   if (!HasEvents()) {
     context.CopyBytesFromCPU(size_, Data(cpu_), Data(buffer));
-    context.FinishDeviceComputation();  // a device without events cannot tell later
+    context.FinishDeviceComputation();  // without events nothing else can wait for the copy
   } else {
     if (push_ == nullptr) push_ = NewEvent(device.GetDeviceType());
     push_->Reset();
@@ -218,7 +218,7 @@ std::shared_ptr<const DataPtr> SyncedMemory::NewBufferFor(BaseContext& context) 
   BaseStaticContext& device = DeviceSide();
   const auto allocation = device.New(size_);
   auto buffer = std::make_shared<const DataPtr>(DataPtr(allocation));
-  // Earlier work of the current stream may still use what was there before.
+  // The pool may have reused a block that earlier work of the current stream still uses.
   const std::unique_ptr<BaseContext> home = NewDeviceContext();
   if (HasEvents()) {
     const std::unique_ptr<Event> ready = NewEvent(device.GetDeviceType());
@@ -236,7 +236,7 @@ void SyncedMemory::FinishPush() {
   push_pending_ = false;
   push_->Finish();
   const bool failed = push_->Query() == EventStatus::EVENT_FAILED;
-  if (failed && head_ == SYNCED) head_ = HEAD_AT_CPU;  // what the device holds is not the data
+  if (failed && head_ == SYNCED) head_ = HEAD_AT_CPU;  // the device side is incomplete
   CAFFE_ENFORCE(!failed, "async_gpu_push failed: ", push_->ErrorMessage());
 }
 

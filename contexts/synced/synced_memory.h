@@ -1,28 +1,33 @@
 #pragma once
-// One buffer on the CPU and one of the same size on a device, allocated when first touched and
+// A buffer on the CPU and one of the same size on a device. Each is allocated on first access and
 // copied when needed.
 //
 //   SyncedMemory memory(1024, {cpu_static_context, device_static_context});
-//   float* host = static_cast<float*>(memory.mutable_cpu_data());   // allocates, zeroed; the CPU
-//   has the newest data const void* device = memory.gpu_data();                         //
-//   allocates and copies; both sides agree memory.cpu_data(); // nothing to do
+//   void* host = memory.mutable_cpu_data();    // allocates zeroed memory; the CPU is the head
+//   const void* device = memory.gpu_data();    // allocates and copies; both sides are equal
+//   memory.cpu_data();                         // does nothing
 //
-// The side that was written last is the head; reading the other side copies, and waits for the
-// copy:
+// The side that was written last is the head. Reading the other side copies from the head and waits
+// for the copy. The table lists, for each state and each call, what the call does and the new
+// state; "-" means that it does nothing:
 //
-//                   cpu_data           mutable_cpu_data         gpu_data           mutable_gpu_data
-//   UNINITIALIZED   zeros -> AT_CPU    zeros -> AT_CPU          zeros -> AT_GPU    zeros -> AT_GPU
-//   HEAD_AT_CPU     -                  -                        copy -> SYNCED     copy ->
-//   HEAD_AT_GPU HEAD_AT_GPU     copy -> SYNCED     copy -> HEAD_AT_CPU      -                  -
-//   SYNCED          -                  HEAD_AT_CPU              -                  HEAD_AT_GPU
+//   state          cpu_data        mutable_cpu_data  gpu_data        mutable_gpu_data
+//   UNINITIALIZED  zero -> AT_CPU  zero -> AT_CPU    zero -> AT_GPU  zero -> AT_GPU
+//   HEAD_AT_CPU    -               -                 copy -> SYNCED  copy -> AT_GPU
+//   HEAD_AT_GPU    copy -> SYNCED  copy -> AT_CPU    -               -
+//   SYNCED         -               -> AT_CPU         -               -> AT_GPU
 //
-// Names are Caffe's, which said "gpu" for the device.
+// AT_CPU and AT_GPU are short for HEAD_AT_CPU and HEAD_AT_GPU. The names are Caffe's, where the
+// device was always a GPU.
 //
-// Ownership: a buffer that this object allocated goes with the object, or with set_*_data, or with
-// the last cpu_buffer()/gpu_buffer() that was handed out; a caller's buffer stays the caller's.
-// Copies run on the stream of a fresh context of the calling thread (on CUDA its current stream,
-// else its stream 0). Work that the caller enqueued on other streams is the caller's to wait for.
-// Used by one thread at a time. A call that throws leaves the state as it was.
+// Ownership: a buffer that this object allocated is freed when nothing refers to it any more: the
+// object releases it on destruction and in set_*_data, and every holder of cpu_buffer() or
+// gpu_buffer() keeps it alive. A buffer passed to set_*_data remains the caller's.
+//
+// Copies run on the stream of a new context of the calling thread: on CUDA this is the thread's
+// current stream, on other devices its stream 0. If the caller enqueued work on other streams, it
+// must wait for that work itself. An object is used by one thread at a time. A call that throws
+// leaves the state unchanged, unless it reports a failed async_gpu_push.
 
 #include <cstddef>
 #include <memory>
@@ -36,7 +41,7 @@ namespace caffe2rt {
 // The two sides. The static contexts are not owned; they live as long as the process.
 struct SyncedContexts {
   BaseStaticContext* cpu = nullptr;
-  // Null: there is no device, and every call that needs one THROWS.
+  // Null: no device side; every call that needs one THROWS.
   BaseStaticContext* device = nullptr;
 
   bool operator==(const SyncedContexts&) const = default;
@@ -46,58 +51,61 @@ struct SyncedContexts {
 SyncedContexts DefaultSyncedContexts();
 
 struct SyncedOptions {
-  // Check in every call that the thread's current device is the one at construction, and that owned
-  // device memory lies on it. Costs a question to the device per call, so that a debug build of the
-  // library alone begins with true.
+  // Check in every call that the thread's current device is still the one at construction, and that
+  // owned device memory is on that device. The check queries the device in every call, so the
+  // default is true only in debug builds of the library.
   bool check_device = false;
 };
-// Read by every call; set before memory is shared between threads.
+// Every call reads these options. Set them before other threads use synced memory.
 SyncedOptions& GlobalSyncedOptions();
 
 class SyncedMemory {
  public:
   enum SyncedHead { UNINITIALIZED = 0, HEAD_AT_CPU = 1, HEAD_AT_GPU = 2, SYNCED = 3 };
 
-  // Touches no memory. THROWS without a CPU side.
+  // Allocates nothing. THROWS if `contexts` has no CPU side.
   explicit SyncedMemory(size_t size_bytes = 0, SyncedContexts contexts = DefaultSyncedContexts());
   SyncedMemory(const SyncedMemory&) = delete;
   SyncedMemory& operator=(const SyncedMemory&) = delete;
-  // Waits for an async_gpu_push that may still read the host's buffer. Logs what goes wrong.
+  // Waits for an async_gpu_push that may still read the CPU buffer. Logs errors.
   ~SyncedMemory();
 
-  // The newest data, on one side. Not const: they may allocate and copy. The pointer stays the same
-  // until set_*_data; it may be null when the size is 0. THROWS what allocation and copies throw.
+  // Return the newest data on the given side. They are not const, because they may allocate and
+  // copy. The pointer stays the same until set_*_data; it may be null when the size is 0. THROW any
+  // error of allocation and copies.
   const void* cpu_data();
   const void* gpu_data();
-  // The same, and that side is the head from now on.
+  // The same, and make that side the head.
   void* mutable_cpu_data();
   void* mutable_gpu_data();
 
-  // Uses the caller's buffer of size() bytes, which must live as long; that side becomes the head.
-  // An owned buffer of that side is let go; the other side's stays. THROWS for null.
+  // Use the caller's buffer of size() bytes, which must outlive its use here; that side becomes the
+  // head. An owned buffer of that side is released; the other side keeps its buffer. THROW for
+  // null.
   void set_cpu_data(void* data);
   void set_gpu_data(void* data);
 
-  // Starts a copy to the device on that stream of the calling thread, or on a context's stream, and
-  // calls it SYNCED at once: readers of the device side work on that stream or wait for it. Calls
-  // that write or free what the copy reads wait, and THROW when the copy failed, with the head back
-  // at the CPU. THROWS unless the head is at the CPU.
+  // Start a copy to the device, on the given stream of the calling thread or on the stream of
+  // `context`, and set the state to SYNCED at once. Readers of the device side must therefore use
+  // the same stream or wait for it. Later calls that write or free the memory that the copy reads
+  // wait for the copy; if it failed, they THROW and the head is at the CPU again. THROW unless the
+  // head is at the CPU.
   void async_gpu_push(int stream_id);
   void async_gpu_push(BaseContext& context);
 
   SyncedHead head() const { return head_; }
   size_t size() const { return size_; }
   const SyncedContexts& contexts() const { return contexts_; }
-  // The device that was current at construction; -1 where the device side does not tell.
+  // The id of the device that was current at construction, or -1 if the device side reports none.
   int device_id() const { return device_id_; }
 
-  // The buffers themselves, null when they are not there yet. shared_ptr: tensors that look at a
-  // buffer keep it alive when this object lets it go.
+  // The buffers themselves; null before they are allocated. They are shared_ptr so that tensors
+  // over a buffer keep it alive after this object releases it.
   const std::shared_ptr<const DataPtr>& cpu_buffer() const { return cpu_; }
   const std::shared_ptr<const DataPtr>& gpu_buffer() const { return gpu_; }
 
-  // A fresh context of the device side, on the thread's current device. THROWS without a device
-  // side.
+  // Returns a new context of the device side, on the thread's current device. THROWS if there is no
+  // device side.
   std::unique_ptr<BaseContext> NewDeviceContext() const;
 
  private:
@@ -107,7 +115,8 @@ class SyncedMemory {
   int CurrentDevice() const;
   BaseStaticContext& DeviceSide() const;
   std::shared_ptr<const DataPtr> NewBuffer(BaseStaticContext& context) const;
-  // Memory of the device for the thread's current stream, handed over to the context's.
+  // Allocates device memory on the thread's current stream and makes it safe to use on the stream
+  // of `context`.
   std::shared_ptr<const DataPtr> NewBufferFor(BaseContext& context) const;
   bool HasEvents() const;
   // Waits for the last async_gpu_push.
@@ -116,13 +125,13 @@ class SyncedMemory {
   const size_t size_;
   const SyncedContexts contexts_;
   const int device_id_;
-  // Invariants: a buffer is there on each side that head_ names (SYNCED names both). own_gpu_
-  // implies gpu_.
+  // Invariants: each side that head_ names has a buffer (SYNCED names both). own_gpu_ implies that
+  // gpu_ is not null.
   SyncedHead head_ = UNINITIALIZED;
   std::shared_ptr<const DataPtr> cpu_;
   std::shared_ptr<const DataPtr> gpu_;
   bool own_gpu_ = false;
-  std::unique_ptr<Event> push_;  // made by the first push, then used again
+  std::unique_ptr<Event> push_;  // created by the first push, then reused
   bool push_pending_ = false;
 };
 

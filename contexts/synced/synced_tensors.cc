@@ -18,7 +18,7 @@ void SyncedTensors<T>::Look(const Buffer& buffer, Tensor* tensor) const {
   if (same && tensor->dims() == dims) return;
   tensor->FreeMemory();  // before the shape changes, so that it cannot reallocate
   tensor->Resize(dims);
-  // Storage frees no null, so that nothing may hang on it.
+  // Storage never frees a null pointer, so a null pointer must not own a Buffer.
   const MemoryDeleter deleter =
       buffer->get() != nullptr ? MemoryDeleter(&LetGo, new Buffer(buffer)) : MemoryDeleter();
   tensor->ShareExternalPointer(buffer->get(), TypeMeta::Make<T>(), capacity, deleter);

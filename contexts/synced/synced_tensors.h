@@ -2,17 +2,19 @@
 // The memory of a SyncedBlob as two Tensors, one on the CPU and one on the device, for operators.
 //
 //   SyncedTensors<float> tensors(blob, SyncedPart::kData);
-//   ws.CreateBlob("x")->ShareExternal(tensors.mutable_device());   // a net on the device writes
-//   into the blob's memory net->Run(); blob.cpu_data(); // copies what the net wrote
+//   ws.CreateBlob("x")->ShareExternal(tensors.mutable_device());
+//   net->Run();         // on the device; writes into the blob's memory
+//   blob.cpu_data();    // copies what the net wrote
 //
-// The tensors have the blob's shape and its very memory: nothing is copied but what the two sides
-// need to agree. Asking for a side brings it up to date, as cpu_data() and its siblings do, and
-// `mutable_` makes it the head; so whoever writes through a tensor asks for the mutable one first,
-// every time after the other side was read.
+// The tensors have the blob's shape and share its memory. Data is copied only between the two sides
+// of the blob. Each accessor brings its side up to date, as cpu_data() and its siblings do, and a
+// `mutable_` accessor makes its side the head. Before you write through a tensor, call the mutable
+// accessor; call it again each time the other side has been read.
 //
-// A tensor keeps the buffer it looks at, also when the blob goes or gets other memory; ask again to
-// see the new one. A tensor that is resized beyond the blob's memory gets memory of its own, as any
-// tensor that shares. The blob must outlive this object. Used by one thread at a time, as the blob.
+// A tensor keeps its buffer alive, even if the blob is destroyed or gets other memory; call the
+// accessor again to get the new buffer. A tensor that is resized beyond the blob's memory allocates
+// its own memory, as any tensor that shares memory does. The blob must outlive this object. Like
+// the blob, it is used by one thread at a time.
 
 #include <memory>
 
@@ -31,12 +33,12 @@ class SyncedTensors {
   SyncedTensors(const SyncedTensors&) = delete;
   SyncedTensors& operator=(const SyncedTensors&) = delete;
 
-  // Up to date, for reading. The pointers stay the same; what they point to is brought up to date
-  // by each call. THROW what SyncedMemory's cpu_data() and gpu_data() throw, and before the blob's
-  // first Reshape.
+  // For reading: bring that side up to date. The reference stays the same; each call updates the
+  // tensor it refers to. THROW any error of SyncedMemory's cpu_data() and gpu_data(), and if the
+  // blob has not been reshaped yet.
   const Tensor& cpu();
   const Tensor& device();
-  // The same, for writing: that side is the head.
+  // The same, for writing: that side becomes the head.
   Tensor* mutable_cpu();
   Tensor* mutable_device();
 
@@ -44,7 +46,7 @@ class SyncedTensors {
   SyncedMemory& memory() const {
     return part_ == SyncedPart::kData ? *blob_.data() : *blob_.diff();
   }
-  // Makes the tensor look at the buffer, with the blob's shape.
+  // Makes the tensor share the buffer, with the blob's shape.
   void Look(const std::shared_ptr<const DataPtr>& buffer, Tensor* tensor) const;
   Tensor* Device();
 
