@@ -25,7 +25,7 @@ void BlockTable::Give(BlockRecord* record) {
   record->bytes = record->requested_bytes = 0;
   record->before = record->after = record->previous = nullptr;
   record->uses.Clear();
-  record->sequence = 0;  // of the old home
+  record->sequence = 0;  // the number was counted for the old home
   record->waits = 0;
   record->state = BlockState::kUnused;
   record->event = nullptr;

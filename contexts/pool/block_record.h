@@ -1,5 +1,5 @@
 #pragma once
-// What a pool knows about one block, and how a token leads to it. Internal to contexts/pool.
+// A pool's record of one block, and how a token identifies it. Internal to contexts/pool.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace caffe2rt::internal {
 
-// A few stream numbers, each once. Takes memory of the host from the fifth on only: records change
-// their blocks all the time, and a warm pool allocates nothing.
+// A set of stream numbers. It allocates host memory only from the fifth number on and keeps that
+// memory when cleared, so that a warm pool does not allocate.
 class StreamSet {
  public:
   void Insert(StreamIndex stream);
@@ -27,17 +27,17 @@ class StreamSet {
   static constexpr uint32_t kFew = 4;
   StreamIndex few_[kFew] = {};
   uint32_t count_ = 0;
-  std::unique_ptr<std::vector<StreamIndex>> many_;  // all of them, when they are more than kFew
+  std::unique_ptr<std::vector<StreamIndex>> many_;  // all of them if there are more than kFew
 };
 
-// kWaiting: freed, and streams that used it still work. kCached: free, in a list.
+// kWaiting: freed, but streams that used it may still work on it. kCached: free and in a list.
 enum class BlockState : uint8_t { kUnused, kInUse, kWaiting, kCached };
 
-// Records are recycled and live as long as their pool, so that the token of a block that was freed
-// long ago can still be judged. All members but `pool` are guarded by the pool's lock.
+// Records are recycled and live as long as their pool, so that a token can be checked long after
+// its block was freed. All members except `pool` are guarded by the pool's lock.
 //
 // Invariants: the record of a segment's first block stays the same for the life of the segment;
-// before and after are the neighbours by address inside it, and have the same home.
+// `before` and `after` are the neighbours by address in the segment and have the same home.
 struct alignas(128) BlockRecord {
   Pool* pool = nullptr;
   char* data = nullptr;
@@ -45,23 +45,24 @@ struct alignas(128) BlockRecord {
   size_t requested_bytes = 0;
   BlockRecord* before = nullptr;
   BlockRecord* after = nullptr;
-  BlockRecord* previous = nullptr;  // in the list that the state names
+  BlockRecord* previous = nullptr;  // links of the free list or of BlockTable's unused records
   BlockRecord* next = nullptr;
-  uint64_t sequence = 0;  // of the free, counted by home: see StreamOrder
-  StreamSet uses;         // other streams than home
+  uint64_t sequence = 0;  // number of the last free, counted per home stream: see StreamOrder
+  StreamSet uses;         // streams other than home
   StreamIndex home = 0;
-  uint32_t generation = 0;  // how often the record was given out
+  uint32_t generation = 0;  // number of allocations that used this record
   uint32_t waits = 0;       // events that have not fired
   BlockState state = BlockState::kUnused;
   bool small = false;
-  void* event = nullptr;  // EventNode* of the CUB pool
+  void* event = nullptr;  // CUB pool only: an EventNode*
 
   bool IsWholeSegment() const { return before == nullptr && after == nullptr; }
   void AddUse(StreamIndex stream);
 };
 
-// A token is the address of the record plus the low bits of the generation: it points into the
-// record, and a token of an earlier giving out is found out (until 128 more have gone by).
+// A token is the address of the record plus the low 7 bits of the generation, so it points into the
+// record. A token of an earlier allocation is detected unless its generation differs by a multiple
+// of 128.
 inline constexpr uintptr_t kGenerations = alignof(BlockRecord);
 static_assert(sizeof(BlockRecord) == kGenerations, "a token must point into its record");
 
@@ -76,11 +77,12 @@ inline uintptr_t GenerationOf(void* token) {
   return reinterpret_cast<uintptr_t>(token) % kGenerations;
 }
 
-// The records of one pool. Takes memory in slabs and gives none back. Not thread safe.
+// The records of one pool. Allocates them in slabs and frees them only on destruction. Not thread
+// safe.
 class BlockTable {
  public:
   explicit BlockTable(Pool* pool) : pool_(pool) {}
-  // A record with default members, but its generation.
+  // Returns a record whose members, except pool and generation, have their default values.
   BlockRecord* Take() {
     if (unused_ == nullptr) AddSlab();
     BlockRecord* const record = unused_;

@@ -1,6 +1,9 @@
-// The pool CUB of Caffe2. Its policy is that of cub::CachingDeviceAllocator: sizes are rounded up
-// to powers, blocks are never cut, an event stands behind every free. Recording happens under the
-// lock, so that nobody sees a block in the cache before its event.
+// Caffe2's pool CUB. It has the policy of cub::CachingDeviceAllocator: sizes are rounded up to
+// powers of bin_growth, blocks are never split, and an event is recorded at every free. A cached
+// block is ready for a stream when the events of all other streams that used it have fired; an
+// allocation takes the first ready block of its bin, at a cost linear in the blocks of the bin.
+// Events are recorded under the lock, so that no thread finds a block in the cache without its
+// events.
 #include <limits>
 
 #include "contexts/pool/free_lists.h"
@@ -10,7 +13,8 @@ namespace caffe2rt {
 namespace internal {
 namespace {
 
-// A cached block keeps its events in `event`, that of its home first. Lists are in order of frees.
+// A cached block keeps its events in `event`, the event of its home first. The list of a bin is in
+// the order of frees.
 class CubPool final : public TrackedPool {
  public:
   CubPool(Upstream& upstream, const CubPoolOptions& options)
@@ -78,7 +82,7 @@ class CubPool final : public TrackedPool {
     BlockRecord* last;
   };
 
-  // The smallest that holds it; null above the last.
+  // Returns the smallest bin whose blocks are large enough, or null if there is none.
   Bin* BinOf(size_t nbytes) {
     for (Bin& bin : bins_) {
       if (nbytes <= bin.bytes) return &bin;
@@ -101,7 +105,8 @@ class CubPool final : public TrackedPool {
     return record;
   }
 
-  // False when the device gives no event: then nobody but the upstream may have the block.
+  // Returns false if the device cannot create or record an event; the block must then be returned
+  // to the upstream.
   bool RecordEvents(BlockRecord* record) {
     EventNode* const first = events_.Record(record->home);
     record->event = first;

@@ -1,5 +1,4 @@
-// The pool NONE of Caffe2: every call goes to the upstream, which waits for work on what it takes
-// back.
+// Caffe2's pool NONE: every call goes to the upstream, which waits for work that uses freed memory.
 #include "contexts/pool/free_lists.h"
 #include "contexts/pool/tracked_pool.h"
 
@@ -19,7 +18,7 @@ class DirectPool final : public TrackedPool {
     Lock lock(mutex_);
     BlockRecord* record = NewSegment(bytes, stream, lock);
     if (record == nullptr) {
-      // Another thread may have freed something since.
+      // Another thread may be freeing memory.
       PoolCounters::Add(counters_.out_of_memory_retries, 1);
       AwaitGiveBacks(lock);
       record = NewSegment(bytes, stream, lock);

@@ -50,7 +50,7 @@ BlockRecord* FreeLists::FindBestFit(size_t bytes) const {
   for (BlockRecord* block = bins_[own].first; block != nullptr; block = block->next) {
     if (block->bytes >= bytes) return block;
   }
-  // All blocks of later lists are larger.
+  // All blocks of later lists are larger, and each list ascends, so the first block fits best.
   const size_t bin = NextBin(own + 1);
   return bin < kBins ? bins_[bin].first : nullptr;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The cached blocks of one stream, by size: best fit in a few steps. Internal to contexts/pool.
+// The cached blocks of one stream, ordered by size, for fast best-fit searches. Internal to
+// contexts/pool.
 
 #include <array>
 #include <cstddef>
@@ -9,11 +10,11 @@
 
 namespace caffe2rt::internal {
 
-// Sizes and addresses of blocks are multiples of it.
+// Sizes and addresses of blocks are multiples of this.
 inline constexpr size_t kBlockGranule = 512;
 
-// Lists in the links of the blocks, one for each of eight steps between powers of two, and a bit
-// for each list that is not empty. Not thread safe.
+// Intrusive lists, eight for each power of two, and a bitmap of the lists that are not empty. A
+// search scans one list and finds the next non-empty list by the bitmap. Not thread safe.
 //
 // Invariants: a block is in the list of its size; lists ascend by size; among equal sizes the one
 // freed last comes first (its memory is the warmest); a bit is set exactly when its list is not
@@ -21,11 +22,11 @@ inline constexpr size_t kBlockGranule = 512;
 class FreeLists {
  public:
   void Insert(BlockRecord* block);
-  // REQUIRES: the block is here.
+  // REQUIRES: the block is in these lists.
   void Remove(BlockRecord* block);
-  // The smallest block of at least `bytes`, null if there is none. It stays.
+  // Returns the smallest block of at least `bytes`, or null if there is none. Does not remove it.
   BlockRecord* FindBestFit(size_t bytes) const;
-  // The same among blocks that `accept` takes.
+  // The same among the blocks for which `accept` returns true. Scans linearly.
   template <class Accept>
   BlockRecord* FindBestFit(size_t bytes, Accept accept) const {
     for (size_t bin = BinOf(bytes); bin < kBins; ++bin) {
@@ -35,20 +36,20 @@ class FreeLists {
     }
     return nullptr;
   }
-  // Null when empty.
+  // Returns null if there is no block.
   const BlockRecord* Largest() const;
-  // Number of blocks. THROWS where an invariant does not hold.
+  // Returns the number of blocks. THROWS if an invariant does not hold.
   size_t CheckInvariants() const;
 
  private:
-  // 8 units of a granule have lists of their own, then 8 for each power of two up to 2^48 bytes.
+  // One list for each size below 8 granules, then 8 lists for each power of two up to 2^48 bytes.
   static constexpr size_t kBins = 8 * 38;
   struct Bin {
     BlockRecord* first = nullptr;
     BlockRecord* last = nullptr;
   };
   static size_t BinOf(size_t bytes);
-  // The first list that is not empty from `bin` on; kBins if there is none.
+  // Returns the first list from `bin` on that is not empty, or kBins if there is none.
   size_t NextBin(size_t bin) const;
 
   std::array<uint64_t, (kBins + 63) / 64> filled_{};

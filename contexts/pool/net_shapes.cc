@@ -5,7 +5,7 @@
 namespace caffe2rt::internal {
 namespace {
 
-// Appends layers and follows their shapes [batch, channels, side, side].
+// Appends layers and tracks their shapes [batch, channels, side, side].
 class NetShapes {
  public:
   struct Blob {
@@ -18,7 +18,7 @@ class NetShapes {
 
   Blob Input(size_t channels, size_t side) { return Add({}, channels, side); }
 
-  // The workspace is what lowering one picture to columns takes, within Caffe2's limit of 64 MiB.
+  // The workspace holds one image lowered to columns (im2col), up to Caffe2's limit of 64 MiB.
   Blob Conv(Blob x, size_t channels, size_t kernel, size_t stride, size_t pad, bool bias = false) {
     const size_t side = (x.side + 2 * pad - kernel) / stride + 1;
     const Blob y = Add({x.layer}, channels, side);

@@ -116,7 +116,7 @@ PoolStatistics internal::PoolCounters::Read() const {
   s.blocks_in_use = Get(blocks);
   s.reserved_bytes = Get(reserved);
   s.peak_reserved_bytes = Get(peak_reserved);
-  // The two are read one after the other and may not fit together.
+  // The two counters are read one after the other and may be inconsistent.
   s.cached_bytes = s.reserved_bytes > s.in_use_bytes ? s.reserved_bytes - s.in_use_bytes : 0;
   s.limit_bytes = Get(limit);
   s.allocations = Get(allocations);

@@ -1,5 +1,5 @@
 #pragma once
-// What a pool says about itself: counts that may be read at any time, and a list of its memory.
+// Statistics of a pool, which may be read at any time, and a snapshot of its memory.
 
 #include <atomic>
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace caffe2rt {
 
-// Bytes in use and cached count whole blocks, as rounded by the pool.
+// Bytes in use and cached bytes count whole blocks, as rounded by the pool.
 struct PoolStatistics {
   size_t in_use_bytes = 0;
   size_t peak_in_use_bytes = 0;
-  size_t requested_bytes = 0;  // what callers asked for, of the blocks in use
+  size_t requested_bytes = 0;  // the requested sizes of the blocks in use, before rounding
   size_t blocks_in_use = 0;
   size_t reserved_bytes = 0;  // taken from the upstream
   size_t peak_reserved_bytes = 0;
-  size_t cached_bytes = 0;        // reserved and not in use, whether or not its work is over
-  size_t largest_free_bytes = 0;  // the largest block that some stream could get now
+  size_t cached_bytes = 0;        // reserved but not in use; its work may be unfinished
+  size_t largest_free_bytes = 0;  // the largest cached block of any stream
   size_t limit_bytes = 0;
   uint64_t allocations = 0;
   uint64_t upstream_allocations = 0;
@@ -40,7 +40,7 @@ struct PoolSnapshot {
     StreamIndex home = 0;
     std::vector<StreamIndex> uses;  // other streams that use it
   };
-  // What came from one call of the upstream, cut into blocks without gap or overlap.
+  // The memory of one upstream call, divided into blocks without gaps or overlap.
   struct Segment {
     uintptr_t address = 0;
     size_t bytes = 0;
@@ -60,8 +60,8 @@ std::string SnapshotJson(const PoolSnapshot& snapshot);
 
 namespace internal {
 
-// The counts of one pool, on cache lines of their own. Written under the pool's lock (so a store is
-// enough), read by anybody.
+// The counters of one pool, on separate cache lines. They are written under the pool's lock, so a
+// load and a store are enough for an update, and read without it.
 class alignas(128) PoolCounters {
  public:
   using Counter = std::atomic<size_t>;
@@ -96,7 +96,7 @@ class alignas(128) PoolCounters {
     peak_in_use.store(Get(in_use), std::memory_order_relaxed);
     peak_reserved.store(Get(reserved), std::memory_order_relaxed);
   }
-  // All but largest_free_bytes.
+  // Reads everything except largest_free_bytes.
   PoolStatistics Read() const;
 
   Counter in_use{0}, peak_in_use{0}, requested{0}, blocks{0}, allocations{0};

@@ -19,7 +19,7 @@ void RawMemory::Free(void* data, StreamIndex stream) {
   if (data == nullptr) return;
   PoolBlock block;
   {
-    // Forgotten before it is freed: its address may come back at once.
+    // Remove the entry before freeing the block: the pool may reuse the address at once.
     const std::lock_guard<std::mutex> lock(mutex_);
     if (const auto found = blocks_.find(data); found != blocks_.end()) {
       block = found->second;

@@ -1,8 +1,8 @@
 #pragma once
-// Memory of a pool for callers that have nothing but its address when they free it.
+// Pool memory for callers that have only its address when they free it.
 //
-// The one place that looks addresses up. Memory that frees itself (MemoryDeleter with the block's
-// token) costs no look-up: use a Pool where the choice is yours.
+// This is the only class that looks addresses up. A MemoryDeleter with the block's token needs no
+// look-up, so use a Pool directly where possible.
 
 #include <cstddef>
 #include <mutex>
@@ -12,16 +12,17 @@
 
 namespace caffe2rt {
 
-// Thread safe. The pool outlives it. Memory that was never freed stays in use.
+// Thread safe. The pool must outlive it. Memory that was never freed stays in use.
 class RawMemory {
  public:
   explicit RawMemory(Pool& pool) : pool_(pool) {}
   RawMemory(const RawMemory&) = delete;
   RawMemory& operator=(const RawMemory&) = delete;
 
-  // Null for 0 bytes. THROWS as Pool::Allocate does.
+  // Returns null for 0 bytes. THROWS as Pool::Allocate does.
   [[nodiscard]] void* Allocate(size_t nbytes, StreamIndex stream);
-  // As Pool::Free; null is fine. THROWS for what was freed before, and for pointers of others.
+  // As Pool::Free; does nothing for null. THROWS if `data` was freed before or is not from this
+  // object.
   void Free(void* data, StreamIndex stream);
 
  private:

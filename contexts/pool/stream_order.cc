@@ -31,8 +31,8 @@ EventNode* EventStock::Record(StreamIndex stream) noexcept {
     PoolCounters::Add(counters_.events_recorded, 1);
     return node;
   } catch (...) {
-    // The caller has a way without the event: it waits for the stream. What is wrong with the
-    // device is told by its next call that can throw.
+    // Callers can do without the event: they wait for the stream instead. A device error is
+    // reported by the next call that can throw.
     if (node != nullptr) Give(node);
     return nullptr;
   }
@@ -60,7 +60,7 @@ EventNode* StreamOrder::TakeDone(const EventStock& events) {
 }
 
 void StreamOrder::Refresh(StreamIndex stream, EventStock& events) {
-  // Twice: an old marker that has fired makes room for one behind the frees since.
+  // At most twice: when an old marker has fired, record a new one behind the frees since then.
   for (int i = 0; i < 2 && completed < frees; ++i) {
     if (marker == nullptr) {
       marker = events.Record(stream);

@@ -1,6 +1,6 @@
 #pragma once
-// What a pool knows about the progress of streams: events that freed blocks wait for, and markers
-// that say how far a stream has come. Internal to contexts/pool.
+// The progress of streams as a pool knows it: events that freed blocks wait for, and markers that
+// record how far a stream has come. Internal to contexts/pool.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct EventNode {
   EventNode* next = nullptr;
 };
 
-// Events that are used over and over. Not thread safe.
+// A stock of reusable events. Not thread safe.
 class EventStock {
  public:
   EventStock(Upstream& upstream, PoolCounters& counters)
@@ -29,7 +29,7 @@ class EventStock {
   EventStock(const EventStock&) = delete;
   EventStock& operator=(const EventStock&) = delete;
 
-  // An event behind the stream's work so far; null when the upstream gives or records none.
+  // Records an event behind the stream's work so far. Returns null if the upstream fails.
   EventNode* Record(StreamIndex stream) noexcept;
   void Give(EventNode* node);
   bool IsDone(const EventNode& node) const { return upstream_.IsDone(node.event); }
@@ -42,22 +42,24 @@ class EventStock {
 };
 
 // The frees of one home stream are numbered. A marker is an event that is recorded only when
-// somebody else wants the memory; when it fires, all frees up to its number are over: their blocks
-// may go to other streams and back to the upstream. A stream that never shares records nothing.
+// another stream or the upstream could use freed memory. When it fires, the stream's work before
+// all frees up to the marker's number has finished: their blocks may move to other streams or
+// return to the upstream. A stream whose memory is used by no other stream records no marker.
 //
-// `waiting` are events of freed blocks on this stream, oldest first: they fire in this order.
+// The waiting list holds the events of freed blocks on this stream, oldest first; they fire in this
+// order.
 struct StreamOrder {
   uint64_t frees = 0;      // number of the last free
-  uint64_t completed = 0;  // frees up to this number are over. Invariant: completed <= frees
+  uint64_t completed = 0;  // frees up to this number are complete. Invariant: completed <= frees
   EventNode* marker = nullptr;
   uint64_t marker_number = 0;
   EventNode* first_waiting = nullptr;
   EventNode* last_waiting = nullptr;
 
   void Wait(EventNode* node);
-  // The oldest waiting event, taken out if it is done; else null.
+  // Removes and returns the oldest waiting event if it is done; else returns null.
   EventNode* TakeDone(const EventStock& events);
-  // Learns how far the stream (number `stream`) has come.
+  // Updates `completed`, and records a marker if needed. `stream` is the number of this stream.
   void Refresh(StreamIndex stream, EventStock& events);
 };
 

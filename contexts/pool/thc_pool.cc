@@ -32,7 +32,7 @@ PoolBlock ThcPool::Allocate(size_t nbytes, StreamIndex stream) {
   BlockRecord* block = TakeCached(request);
   if (block == nullptr) block = Grow(request, lock);
   Split(block, bytes);
-  block->AddUse(stream);  // of a block that is lent
+  block->AddUse(stream);  // only if the block is borrowed: its home is another stream
   return HandOut(block, nbytes);
 }
 
@@ -50,8 +50,8 @@ void ThcPool::Free(const PoolBlock& pool_block, StreamIndex stream) {
   block->state = BlockState::kWaiting;
   Unrecorded unrecorded{block, block->uses.begin()};
   if (!RecordUses(&unrecorded)) {
-    ++block->waits;                                           // for what is not recorded
-    for (const StreamIndex use : block->uses) StreamOf(use);  // WaitForAll must know them
+    ++block->waits;                                           // for the uses without an event
+    for (const StreamIndex use : block->uses) StreamOf(use);  // WaitForAll waits for known streams
     without_event_.push_back(unrecorded);
   }
 }

@@ -1,21 +1,25 @@
 #pragma once
-// The pool THC of Caffe2, which took Torch's caching allocator (THCCachingAllocator) for it; this
-// is an implementation of its own: best fit with split and merge, a cache for each stream. Internal
-// to contexts/pool; callers use NewThcPool.
+// Caffe2's pool THC. Caffe2 used Torch's caching allocator (THCCachingAllocator); this is an
+// independent implementation: best fit with splitting and merging of blocks, and one cache per
+// stream. Internal to contexts/pool; callers use NewThcPool.
 //
-// A request is rounded up to 512 bytes and cut from the smallest cached block of its stream that
-// holds it; a freed block is merged with its neighbours. What no cache has is looked for, in turn:
+// A request is rounded up to 512 bytes and cut from the smallest cached block of its stream that is
+// large enough. A freed block is merged with its cached neighbours. If the stream's cache has no
+// such block, the pool tries in order:
 //
-//   1. a segment of another stream that is cached as a whole and whose work is over moves here;
-//   2. when taking more would pass growth_over_peak x the peak in use: part of such a segment, or a
-//      piece of any cached block of another stream whose work is over, is lent (it returns to its
-//      home when the borrower's work is over); then idle segments go back, the largest first;
-//   3. the upstream gives a segment of the requested size in whole granules;
-//   4. it refuses: wait for all streams, look again, give everything cached back, ask once more;
-//   last,
-//      take any piece that is left, also of a segment for the other kind (small, large) of request.
+//   1. Move: take over an idle segment of another stream (a segment is idle if all of it is cached
+//      and the work on it has finished) if at most about half of it would be wasted.
+//   2. If a new segment would exceed the soft limit (see ThcPoolOptions): move any idle segment
+//      that is large enough; else borrow part of a cached block of another stream whose work has
+//      finished (the part returns to its home when the borrower's work has finished); else return
+//      idle segments to the upstream, the largest first.
+//   3. Allocate a new segment from the upstream, rounded up to whole granules.
+//   4. If the limit or the upstream refuses: wait for all streams and search again; return all idle
+//      segments to the upstream and allocate once more; at last use any free piece, even in a
+//      segment of the other kind (small or large).
 //
-// Everything after the look into the own cache is growth: a warm pool comes there no more.
+// All of these steps are growth. With fixed shapes, a warm pool serves every request from the cache
+// of its stream.
 
 #include <memory>
 #include <vector>
@@ -26,8 +30,8 @@
 namespace caffe2rt::internal {
 
 // Invariants: a cached block is in the list of its home and size, and neither neighbour is cached
-// (it would be merged); a waiting block is in no list, its events are; all blocks of a segment have
-// one home.
+// (the two would have been merged); a waiting block is in no free list, and its events are in the
+// lists of their streams; all blocks of a segment have the same home.
 class ThcPool final : public TrackedPool {
  public:
   ThcPool(Upstream& upstream, const ThcPoolOptions& options);
@@ -43,7 +47,7 @@ class ThcPool final : public TrackedPool {
     StreamIndex stream;
     bool small;
   };
-  // Of one stream. Pointers stay valid when others are added.
+  // The state of one stream. Pointers stay valid when streams are added.
   struct Stream {
     StreamOrder order;
     FreeLists large;
@@ -51,7 +55,7 @@ class ThcPool final : public TrackedPool {
     FreeLists& Lists(bool is_small) { return is_small ? small : large; }
   };
 
-  // A freed block for which the device gave no event: from `use` on, none of its uses has one.
+  // A freed block for which recording an event failed: from `use` on, its uses have no event.
   struct Unrecorded {
     BlockRecord* block;
     const StreamIndex* use;
@@ -65,15 +69,15 @@ class ThcPool final : public TrackedPool {
   // Warm path (thc_pool.cc).
   BlockRecord* TakeCached(const Request& request);
   void TakeOut(BlockRecord* block);
-  // Cuts what is beyond `bytes` off and caches it.
+  // Shrinks the block to `bytes` and caches the rest.
   void Split(BlockRecord* block, size_t bytes);
-  // Into the cache, merged with its neighbours.
+  // Merges the block with its cached neighbours and inserts the result into the cache.
   void Cache(BlockRecord* block);
-  // One block of two neighbours that are in no list.
+  // Merges two neighbours that are in no list into one block.
   BlockRecord* Absorb(BlockRecord* first, BlockRecord* second);
-  // False when the device gives no event.
+  // Records an event for each use. Returns false if the device cannot create or record one.
   bool RecordUses(Unrecorded* unrecorded);
-  // An event that is recorded late is still behind all work on the block.
+  // Records the events that failed before. A late event is still behind all work on the block.
   void RecordAgain();
   // Caches blocks whose events have fired.
   void CollectWaiting();
@@ -82,20 +86,21 @@ class ThcPool final : public TrackedPool {
   BlockRecord* Grow(const Request& request, Lock& lock);
   BlockRecord* GrowWithinPeak(const Request& request, Lock& lock);
   BlockRecord* GrowAfterRefusal(const Request& request, Lock& lock);
-  // From the own cache or, if idle, from that of another stream, whatever goes to waste.
+  // Takes a block from the request's stream or an idle one of another stream, at any waste.
   BlockRecord* TakeAnywhere(const Request& request);
-  // Whether the work of its home on a cached block is known to be over.
+  // Whether the home's work on a cached block is known to have finished.
   bool IsIdle(const BlockRecord& block) const;
   void RefreshMarkers();
-  // From other streams. `most_bytes` bounds the waste of moving a large segment.
+  // Take memory of other streams. `most_bytes` bounds the size, and so the waste, of a segment.
   BlockRecord* MoveSegment(const Request& request, size_t most_bytes);
   BlockRecord* Borrow(const Request& request);
-  // Bytes beyond growth_over_peak x peak after taking `more` bytes.
+  // The bytes by which reserving `more` bytes would exceed the soft limit; 0 if it would not.
   size_t Excess(const Request& request, size_t more) const;
-  // Whole segments, the largest first, until it is `at_least` bytes.
+  // Returns idle segments to the upstream, the largest first, until they add up to `at_least`
+  // bytes.
   void GiveBackIdle(size_t at_least, Lock& lock);
   BlockRecord* AddSegment(const Request& request, size_t bytes, Lock& lock);
-  // Waits for all streams: afterwards everything freed before is cached and idle.
+  // Waits for all streams: afterwards everything freed before the call is cached and idle.
   void WaitForAll(Lock& lock);
 
   size_t LargestFree() const override;

@@ -1,4 +1,5 @@
-// Where a ThcPool looks when the cache of a stream does not have what was asked.
+// The growth of a ThcPool: the search for memory when the cache of a stream has no block that fits.
+// thc_pool.h lists the steps.
 #include <algorithm>
 
 #include "contexts/pool/thc_pool.h"
@@ -19,17 +20,17 @@ BlockRecord* ThcPool::GrowWithinPeak(const Request& request, Lock& lock) {
   const size_t least_bytes = RoundUp(request.bytes, granule);
   const size_t segment_bytes = RoundUp(std::max(request.bytes, floor), granule);
   RefreshMarkers();
-  // Half of a segment may go to waste; in a tight place all that is needed does.
+  // Below the soft limit, waste at most half of a segment; above it, any waste is acceptable.
   if (BlockRecord* const block = MoveSegment(request, 2 * segment_bytes)) return block;
   if (const size_t excess = Excess(request, segment_bytes); excess != 0) {
     if (BlockRecord* const block = MoveSegment(request, SIZE_MAX)) return block;
     if (BlockRecord* const block = Borrow(request)) return block;
     GiveBackIdle(excess, lock);
-    // Other threads may have freed something meanwhile.
+    // GiveBackIdle releases the lock, so other threads may have freed a block meanwhile.
     if (BlockRecord* const block = TakeCached(request)) return block;
   }
   BlockRecord* const block = AddSegment(request, segment_bytes, lock);
-  // Near the limit a segment for many may be too much, where one for this request is not.
+  // Near the limit a segment for many small requests may be too large; try one for this request.
   return block == nullptr && segment_bytes > least_bytes ? AddSegment(request, least_bytes, lock)
                                                          : block;
 }
@@ -41,7 +42,7 @@ BlockRecord* ThcPool::GrowAfterRefusal(const Request& request, Lock& lock) {
   GiveBackIdle(SIZE_MAX, lock);
   AwaitGiveBacks(lock);
   if (BlockRecord* const block = AddSegment(request, request.bytes, lock)) return block;
-  // Nothing is left but pieces of segments in use, also those meant for the other kind of request.
+  // All that is left are free pieces of segments in use, including those of the other kind.
   if (BlockRecord* const block = TakeAnywhere(request)) return block;
   Request other = request;
   other.small = !request.small;
@@ -75,7 +76,7 @@ BlockRecord* ThcPool::MoveSegment(const Request& request, size_t most_bytes) {
   if (best == nullptr) return nullptr;
   TakeOut(best);
   best->home = request.stream;
-  best->sequence = 0;  // nobody's work is on it
+  best->sequence = 0;  // idle: all work on it has finished
   return best;
 }
 
@@ -130,7 +131,8 @@ BlockRecord* ThcPool::AddSegment(const Request& request, size_t bytes, Lock& loc
 }
 
 void ThcPool::WaitForAll(Lock& lock) {
-  // What was freed before the wait is idle after it; other threads may free more meanwhile.
+  // Blocks freed before the wait are idle after it. Other threads may free more during the wait, so
+  // take the numbers of the frees before.
   std::vector<uint64_t> frees;
   for (const auto& stream : streams_) {
     frees.push_back(stream != nullptr ? stream->order.frees : 0);

@@ -14,7 +14,7 @@ constexpr uint32_t kMostIds = 1u << 20;
 constexpr StreamIndex kMostStreams = 1 << 16;
 constexpr std::string_view kFirstLine = "caffe2rt-trace 1";
 
-// The words of a line, with errors that name it.
+// Splits a line into words. Errors name the line.
 class Line {
  public:
   Line(std::string_view text, size_t number) : text_(text), rest_(text), number_(number) {}

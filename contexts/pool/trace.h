@@ -1,19 +1,19 @@
 #pragma once
-// Recorded or made sequences of allocations, to try pools on.
+// Allocation traces: recorded or generated sequences of allocations, for testing pools.
 //
-// As text, one entry a line, words between single spaces; empty lines and lines that begin with `#`
-// are skipped:
+// The text format has one entry per line, with words separated by single spaces. Empty lines and
+// lines that begin with `#` are skipped.
 //
 //   caffe2rt-trace 1           first line: the format and its version
 //   name lenet_training        optional; letters, digits, _ . -
-//   fixed_shapes               optional: all steps are alike, so a pool may settle
-//   a 7 4096 0                 allocate 4096 bytes for stream 0, known as 7 from here on
-//   u 7 1                      work on stream 1 uses 7
-//   f 7 0                      free 7 by a thread that works on stream 0 (-1: on none)
-//   w 0                        wait: the work that stream 0 was given so far is over
+//   fixed_shapes               optional: all steps are alike, so a pool can reach a steady state
+//   a 7 4096 0                 allocate 4096 bytes for stream 0; the block has id 7 from here on
+//   u 7 1                      work on stream 1 uses block 7
+//   f 7 0                      free block 7 by a thread that works on stream 0 (-1: on no stream)
+//   w 0                        wait until the work of stream 0 so far has finished
 //
-// An id is a number below 2^20; it may be used again after its `f`. `a` and `u` stand for work on
-// the block, given to that stream right behind. What is not freed at the end stays in use.
+// An id is a number below 2^20; it may be reused after its `f`. After each `a` and `u`, work on the
+// block is enqueued on that stream. A block that is not freed by the end stays in use.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ struct TraceEntry {
   Kind kind = Kind::kWait;
   StreamIndex stream = 0;
   uint32_t id = 0;
-  size_t bytes = 0;  // of kAllocate
+  size_t bytes = 0;  // kAllocate only
 
   bool operator==(const TraceEntry&) const = default;
 };
@@ -45,8 +45,8 @@ struct Trace {
   size_t StreamCount() const;
 };
 
-// THROWS naming the line for what is no trace: an unknown word, an id that is freed and not in use,
-// a stream out of range.
+// THROWS on invalid text, such as an unknown word, an id that is freed but not in use, or a stream
+// out of range. The error names the line.
 Trace ParseTrace(std::string_view text);
 std::string TraceText(const Trace& trace);
 

@@ -11,7 +11,7 @@ namespace {
 using Kind = TraceEntry::Kind;
 using internal::Layer;
 
-// Writes entries and hands out ids, the lowest that is not in use first.
+// Writes entries and assigns ids. The id that was freed last is reused first.
 class TraceWriter {
  public:
   uint32_t Allocate(size_t bytes, StreamIndex stream) {
@@ -41,7 +41,7 @@ class TraceWriter {
   std::vector<uint32_t> unused_;
 };
 
-// A net in training. All of its work is on one stream; another may exchange gradients.
+// A net in training. All of its work is on one stream; another stream may exchange gradients.
 class Training {
  public:
   Training(TraceWriter* writer, StreamIndex stream, StreamIndex exchange = kNoStream)
@@ -96,11 +96,11 @@ class Training {
         if (exchange_ != kNoStream) writer_.Use(weight_gradients_.back(), exchange_);
       }
       for (const size_t input : layer.inputs) {
-        if (input == 0) continue;  // nobody asks for the gradient of the pictures
+        if (input == 0) continue;  // the gradient of the images is not computed
         Scratch(layer.workspace_bytes);
         const uint32_t gradient = New(layers[input].output_bytes);
         if (has_gradient[input]) {
-          Free(gradient);  // added to the one that is there
+          Free(gradient);  // after it has been added to the existing one
         } else {
           gradients_[input] = gradient;
           has_gradient[input] = true;
@@ -112,7 +112,7 @@ class Training {
     }
   }
 
-  // Momentum is made in the first step, when the device is full of cached blocks.
+  // Momentum is allocated in the first step, when the pool already has many cached blocks.
   void Update(const std::vector<Layer>& layers) {
     size_t weight = weight_gradients_.size();
     for (const Layer& layer : layers) {

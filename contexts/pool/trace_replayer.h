@@ -1,5 +1,5 @@
 #pragma once
-// Runs a trace on a pool.
+// Replays a trace on a pool.
 //
 //   FakeAllocator upstream;
 //   auto pool = NewThcPool(upstream, {});
@@ -17,27 +17,28 @@
 namespace caffe2rt {
 
 struct TraceResult {
-  size_t peak_used_bytes = 0;  // of what the trace asked for, before any rounding
+  size_t peak_used_bytes = 0;  // peak of the requested bytes, before any rounding
   size_t peak_reserved_bytes = 0;
-  uint64_t upstream_calls = 0;  // allocations, frees and events made
+  uint64_t upstream_calls = 0;  // allocations, frees and creations of events
   uint64_t upstream_calls_second_half = 0;
 };
 
-// Keeps the trace, the pool and the upstream by reference. Not thread safe.
+// Holds references to the trace, the pool and the upstream. Not thread safe.
 class TraceReplayer {
  public:
   TraceReplayer(const Trace& trace, Pool& pool, Upstream& upstream);
-  // Frees what is in use.
+  // Frees the blocks that are in use.
   ~TraceReplayer();
   TraceReplayer(const TraceReplayer&) = delete;
   TraceReplayer& operator=(const TraceReplayer&) = delete;
 
-  // Called where the trace gives work to a stream (behind `a` and `u`), with the block's number.
+  // Called after each `a` and `u`, where the trace enqueues work on a stream, with the block's id.
   std::function<void(StreamIndex stream, uint32_t id)> on_work;
 
-  // Entries from begin to end. THROWS what the pool throws; entries before are done then.
+  // Replays the entries in [begin, end). THROWS any exception of the pool, after the entries before
+  // the failing one have been replayed.
   void Replay(size_t begin, size_t end);
-  // Frees what is in use.
+  // Frees the blocks that are in use.
   void FreeAll();
 
   const PoolBlock& block(uint32_t id) const { return blocks_[id]; }
@@ -53,7 +54,8 @@ class TraceReplayer {
   size_t peak_used_bytes_ = 0;
 };
 
-// The whole trace on a new pool that nobody else uses. `prepare`, if any, sets the replayer's hook.
+// Replays the whole trace. REQUIRES: the pool is new and nothing else uses it. `prepare`, if not
+// null, can set the replayer's on_work.
 TraceResult ReplayTrace(const Trace& trace, Pool& pool, Upstream& upstream,
                         const std::function<void(TraceReplayer&)>& prepare = nullptr);
 

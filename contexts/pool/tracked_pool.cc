@@ -52,7 +52,7 @@ TrackedPool::~TrackedPool() {
 }
 
 void TrackedPool::CheckStream(StreamIndex stream, bool none) const {
-  // Pools keep a table by number.
+  // Pools keep tables indexed by stream number, so bound it.
   constexpr StreamIndex kMostStreams = 1 << 16;
   CAFFE_ENFORCE(stream >= (none ? kNoStream : 0) && stream < kMostStreams, device_, ": stream is ",
                 stream, ", want 0 to ", kMostStreams - 1);
@@ -137,7 +137,7 @@ void TrackedPool::GiveBack(const std::vector<Extent>& extents, Lock& lock) {
     }
   };
   for (const Extent& extent : extents) {
-    // The upstream waits for its own device alone.
+    // Free waits only for the upstream's own device; the uses may be streams of other devices.
     for (const StreamIndex use : extent.uses) attempt([&] { upstream_.Synchronize(use); });
     attempt([&] { upstream_.Free(extent.data, extent.bytes); });
     bytes += extent.bytes;
@@ -260,7 +260,7 @@ void TrackedPool::CheckInvariants() const {
       before = block;
     }
   }
-  // Memory on its way from or to the upstream is counted and in no segment.
+  // Memory that is being allocated or released is counted but is in no segment.
   CAFFE_ENFORCE_LE(reserved, PoolCounters::Get(counters_.reserved), "bytes of all segments");
   CAFFE_ENFORCE_EQ(in_use, PoolCounters::Get(counters_.in_use), "bytes in use");
   CAFFE_ENFORCE_EQ(requested, PoolCounters::Get(counters_.requested), "bytes asked for");

@@ -1,6 +1,6 @@
 #pragma once
-// What all pools have in common: records of blocks, counts, the limit, calls of the upstream
-// without the lock, errors. Internal to contexts/pool.
+// The base class of all pools: block records, statistics, the limit, unlocked calls of the
+// upstream, errors. Internal to contexts/pool.
 
 #include <condition_variable>
 #include <map>
@@ -15,11 +15,11 @@
 
 namespace caffe2rt::internal {
 
-// `lock` parameters are the pool's lock, held; a function that takes one may let go of it
-// meanwhile, and what was known about lists before is then to be looked at again.
+// A `lock` parameter is the pool's lock, which the caller holds. The function may release it
+// temporarily; the caller must then read the pool's lists again.
 //
-// Invariant: reserved counts memory from before it is asked of the upstream until after it is given
-// back, so that threads which allocate at once do not pass the limit together.
+// Invariant: the `reserved` counter includes memory from before the upstream is asked for it until
+// after it has been released, so threads that allocate concurrently cannot exceed the limit.
 class TrackedPool : public Pool {
  public:
   void RecordUse(const PoolBlock& block, StreamIndex stream) override;
@@ -33,7 +33,7 @@ class TrackedPool : public Pool {
  protected:
   using Lock = std::unique_lock<std::mutex>;
 
-  // What the upstream gave in one call, and the streams besides its home that may still use it.
+  // Memory from one upstream call, and the streams besides its home that may still use it.
   struct Extent {
     void* data;
     size_t bytes;
@@ -43,35 +43,38 @@ class TrackedPool : public Pool {
   TrackedPool(Upstream& upstream, std::string kind, std::string device, size_t limit_bytes);
   ~TrackedPool() override;
 
-  // THROWS for a number that no stream has. kNoStream passes where `none` does.
+  // THROWS if the number is out of range. kNoStream is accepted if `none` is true.
   void CheckStream(StreamIndex stream, bool none) const;
-  // The block's record, if the token is of a block in use. THROWS else.
+  // Returns the block's record. THROWS unless the token is of a block in use.
   BlockRecord* Claim(const PoolBlock& block) const;
-  // `requested` rounded up to `granule`. THROWS OutOfMemory when that does not fit into size_t.
+  // Returns `requested` rounded up to `granule`. THROWS OutOfMemory on overflow.
   size_t RoundUp(size_t requested, size_t granule) const;
-  // Marks the record as in use and makes its block. Its home and size are set.
+  // Marks the record as in use and returns its block.
+  // REQUIRES: the record's home and size are set.
   PoolBlock HandOut(BlockRecord* record, size_t requested_bytes);
-  // Marks it as freed, with the stream of the caller as a use. It is in no list.
+  // Counts the block as freed and adds the caller's stream to its uses. The caller sets the new
+  // state and inserts the record into a list.
   void TakeBack(BlockRecord* record, StreamIndex stream);
 
-  // Memory of the upstream as a new segment of one unused block; null when the limit or the
-  // upstream refuses. Lets go of the lock. THROWS what the upstream throws.
+  // Allocates from the upstream and returns a new segment of one unused block, or null if the limit
+  // is reached or the upstream is out of memory. Releases the lock temporarily. THROWS any
+  // exception of the upstream.
   BlockRecord* NewSegment(size_t bytes, StreamIndex home, Lock& lock);
-  // Forgets the segment of this one block; the caller gives the memory back.
+  // Removes a segment that is this one block; the caller must return the memory to the upstream.
   Extent RemoveSegment(BlockRecord* record);
-  // Waits for the streams that may still use it. Lets go of the lock. THROWS the first of what the
-  // upstream throws, after all calls.
+  // Waits for the streams that may still use the extents and returns them to the upstream. Releases
+  // the lock temporarily. After an error it continues; at the end it THROWS the first error.
   void GiveBack(const std::vector<Extent>& extents, Lock& lock);
-  // Waits until what other threads give back has arrived: before a refusal is believed. Lets go of
-  // the lock.
+  // Waits until no thread is in GiveBack. Call it before a failed allocation counts as final.
+  // Releases the lock temporarily.
   void AwaitGiveBacks(Lock& lock);
-  // Waits for streams 0 to count - 1. Lets go of the lock.
+  // Waits for streams 0 to count - 1. Releases the lock temporarily.
   void Synchronize(size_t count, Lock& lock);
   [[noreturn]] void ThrowOutOfMemory(size_t asked_bytes, StreamIndex stream) const;
 
-  // Under the lock.
+  // Called under the lock.
   virtual size_t LargestFree() const = 0;
-  // THROWS where the lists of the pool do not agree with its segments.
+  // Called under the lock. THROWS if the lists of the pool do not match its segments.
   virtual void CheckLists() const = 0;
 
   Upstream& upstream_;
@@ -83,7 +86,8 @@ class TrackedPool : public Pool {
   EventStock events_;
   size_t giving_back_ = 0;  // threads in GiveBack
   std::condition_variable gave_back_;
-  std::map<char*, BlockRecord*> segments_;  // first blocks; changes with calls of the upstream only
+  // The first block of each segment, by address. Changes only with upstream calls.
+  std::map<char*, BlockRecord*> segments_;
 };
 
 }  // namespace caffe2rt::internal

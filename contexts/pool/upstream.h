@@ -1,45 +1,47 @@
 #pragma once
-// Where a pool gets its memory and how it asks about work on a device.
+// The interface through which a pool allocates memory and queries the work of a device.
 //
-// One Upstream stands for one device (or for one kind of host memory, such as pinned).
-// contexts/cuda gives one over the CUDA runtime; tests give one that has no memory at all. The
-// pools never touch the memory, so its addresses need not be readable by the CPU.
+// One Upstream represents one device, or one kind of host memory such as pinned memory.
+// contexts/cuda implements it over the CUDA runtime; tests implement it without any memory. Pools
+// never access the memory, so the CPU need not be able to read it.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace caffe2rt {
 
-// Pools know streams by a small number, never by a handle of the driver: a destroyed handle may be
-// given out again. An upstream may keep one number for memory that the host alone uses; `Record` on
-// it does nothing and its events are done at once.
+// Pools identify streams by small numbers, not by driver handles, because the driver may reuse the
+// value of a destroyed handle. An upstream may reserve one number for memory that only the host
+// uses: `Record` on it does nothing, and its events are done at once.
 using StreamIndex = int32_t;
 inline constexpr StreamIndex kNoStream = -1;
 
-// Thread safe: pools call it from any thread. Everything but Allocate, Free and Synchronize must be
-// quick, because a pool holds its lock meanwhile; those three are called without any lock.
+// Must be thread safe: pools call it from any thread. Pools call Allocate, Free and Synchronize
+// without a lock. They hold their lock during all other functions, which must therefore be fast.
 class Upstream {
  public:
   using Event = void*;
 
   virtual ~Upstream() = default;
 
-  // Memory aligned to 512 bytes or more; null when the device has not got it.
-  // REQUIRES: nbytes > 0. THROWS when something else is wrong.
+  // Returns memory aligned to at least 512 bytes, or null if the device is out of memory.
+  // REQUIRES: nbytes > 0. THROWS on any other failure.
   virtual void* Allocate(size_t nbytes) = 0;
-  // Gives back memory of Allocate. What still works on it is waited for or was waited for.
+  // Releases memory of Allocate. Work on the upstream's device may still use it: the upstream waits
+  // for that work or frees in stream order. The pool has already waited for the other streams that
+  // use it.
   virtual void Free(void* data, size_t nbytes) = 0;
 
-  // An event that can be recorded over and over. THROWS when the device has none left.
+  // Returns an event that can be recorded repeatedly. THROWS if the device has none left.
   virtual Event CreateEvent() = 0;
   virtual void DestroyEvent(Event event) noexcept = 0;
-  // Puts the event behind all the work that the stream was given so far. A pool outlives a failure
-  // of these two (as while a graph is captured): it tries again later, or takes other memory.
+  // Enqueues the event behind all work enqueued on the stream so far. If CreateEvent or Record
+  // fails, for example while a graph is captured, the pool tries again later or uses other memory.
   virtual void Record(Event event, StreamIndex stream) = 0;
-  // Whether the work in front of the last Record is over. THROWS when that work failed.
+  // Returns whether the work before the last Record has finished. THROWS if that work failed.
   virtual bool IsDone(Event event) = 0;
 
-  // Returns when all the work that the stream was given so far is over.
+  // Waits until all work enqueued on the stream so far has finished.
   virtual void Synchronize(StreamIndex stream) = 0;
 };
 
