@@ -1,9 +1,10 @@
 #pragma once
-// cuBLAS through a table of functions, filled when it is first asked for.
+// cuBLAS through a table of functions, which is filled on first use.
 //
 //   CUBLAS_ENFORCE(Cublas().Sgemm(context.cublas_handle(), ...), "product of X and W");
 //
-// Members are named as the functions, without the prefix. To add one, add its name to a list.
+// Members have the names of the functions, without the prefix. To add a function, add its name to
+// the list.
 // Thread safe.
 
 #include <cublas_v2.h>
@@ -29,7 +30,7 @@ struct CublasFunctions {
   CAFFE2RT_CUBLAS_FUNCTIONS(CAFFE2RT_MEMBER)
 #undef CAFFE2RT_MEMBER
 
-  // The header overloads these, so their types are written out.
+  // cuBLAS's header overloads these functions, so decltype cannot be used.
   cublasStatus_t (*GemmEx)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int m, int n,
                            int k, const void* alpha, const void* a, cudaDataType, int lda,
                            const void* b, cudaDataType, int ldb, const void* beta, void* c,
@@ -48,10 +49,10 @@ struct CublasFunctions {
                                          cublasGemmAlgo_t) = nullptr;
 };
 
-// THROWS CublasProblem() where there is none.
+// THROWS CublasProblem() if cuBLAS is not available.
 const CublasFunctions& Cublas();
 
-// "the library was not initialized (status 1, CUBLAS_STATUS_NOT_INITIALIZED)".
+// Returns text such as "the library was not initialized (status 1, CUBLAS_STATUS_NOT_INITIALIZED)".
 std::string CublasStatusText(cublasStatus_t status);
 
 namespace internal {
@@ -59,7 +60,7 @@ namespace internal {
                                    cublasStatus_t status, const std::string& message);
 }  // namespace internal
 
-// Caffe2's name. The parts after the call are only formatted when it fails.
+// Caffe2's name. The parts after the call are formatted only if it fails.
 #define CUBLAS_ENFORCE(call, ...)                                                        \
   do {                                                                                   \
     const cublasStatus_t caffe2rt_status = (call);                                       \

@@ -1,14 +1,14 @@
 #pragma once
-// Memory of CUDA devices: a pool for each device, chosen by options (cuda_options.h) before its
-// first use.
+// Memory of CUDA devices: one pool per device. The options (cuda_options.h) select the pool before
+// the device is first used.
 //
-// Memory is for a stream: the calling thread's current one on its current device (cuda_stream.h).
-// It frees itself through its deleter, on any thread, while work that was enqueued may still use
-// it: the pool keeps it from others until the work of its stream, and of the freeing thread's
-// current stream, is over. Other streams that use it are named by RecordCudaUse.
+// Memory is allocated for a stream: the calling thread's current stream on its current device
+// (cuda_stream.h). Its deleter may be called on any thread, and while enqueued work still uses the
+// memory: the pool reuses the memory only in stream order, behind the work of its own stream and of
+// the freeing thread's current streams. Declare other streams that use it by RecordCudaUse.
 //
-// Thread safe. Pools are never destroyed; what is freed while the program ends, or in a forked
-// process, is left alone.
+// Thread safe. Pools are never destroyed. While the program ends, and in a forked process, freeing
+// does nothing.
 
 #include <cstdint>
 #include <string>
@@ -22,36 +22,37 @@
 
 namespace caffe2rt {
 
-// Once in a process, on the first context or memory. THROWS the reason when there is no CUDA here;
-// a later call tries again.
+// Starts CUDA, once per process, when the first context or memory is created. THROWS with the
+// reason if CUDA is not available; a later call tries again.
 void InitializeCuda();
 
-// Memory for the calling thread's current stream on its current device, or for another stream; null
-// for 0 bytes. THROWS OutOfMemory, and as InitializeCuda.
+// Allocate memory for the calling thread's current stream on its current device, or for the given
+// stream. Return null for 0 bytes. THROW OutOfMemory, and as InitializeCuda.
 std::pair<void*, MemoryDeleter> NewCudaMemory(size_t nbytes);
 std::pair<void*, MemoryDeleter> NewCudaMemory(size_t nbytes, CudaStream& stream);
 
-// Work of the stream uses memory that these gave, named by its deleter: see BaseStaticContext. One
-// compare when it is the memory's own stream. REQUIRES: the memory was not freed.
+// Declares that work of the stream uses memory of NewCudaMemory, identified by its deleter: see
+// BaseStaticContext::RecordUse. Costs one comparison if it is the memory's own stream.
+// REQUIRES: the memory has not been freed.
 void RecordCudaUse(const MemoryDeleter& memory, CudaStream& stream);
 
-// The pool of a device and the numbers by which it knows streams. THROWS for a device that is not
-// there.
+// The pool of a device, and the upstream that numbers its streams. THROW if the device does not
+// exist.
 Pool& CudaPool(int device);
 CudaUpstream& CudaPoolUpstream(int device);
 
-// Lets a device reach what the driver's pool of another holds: nothing for the other pools, whose
-// memory peers reach by themselves. For EnableCudaPeerAccess.
+// Allows `peer` to access the memory of the device's ASYNC pool. Does nothing for other pools,
+// whose memory peers can access anyway. For EnableCudaPeerAccess.
 void GrantCudaPoolAccess(int device, int peer);
 
-// Bytes in use and their peak, for each device; empty without CUDA. Devices that were never used
-// are not started.
+// Bytes in use, and their peak, for each device; empty without CUDA. They start no device.
 std::vector<long> TotalMemoryByGpu();
 std::vector<long> MaxMemoryByGpu();
-// An array with an object for each device in use, and one for pinned memory, as SnapshotJson gives
-// them.
+// Returns a JSON array with one object of SnapshotJson for each used device and, if used, one for
+// pinned memory.
 std::string CudaMemoryJson();
-// Gives cached memory of all devices back. Waits for their streams. Returns the bytes.
+// Waits for the streams of all devices and releases their cached memory. Returns the number of
+// bytes.
 size_t ReleaseCachedCudaMemory();
 
 }  // namespace caffe2rt

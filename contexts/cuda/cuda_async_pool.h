@@ -1,6 +1,7 @@
 #pragma once
 // ASYNC: the driver's stream-ordered pool (cudaMallocFromPoolAsync) behind the interface of
-// contexts/pool. The driver caches and reuses; this counts, limits and judges frees.
+// contexts/pool. The driver caches and reuses memory; this class counts it, enforces the limit and
+// detects invalid frees.
 
 #include <atomic>
 #include <memory>
@@ -13,9 +14,9 @@
 
 namespace caffe2rt {
 
-// A pool of the driver's of its own, made on first use: it keeps its memory (CUDA's default gives
-// it back at each wait), and never makes one stream wait for another.
-// Allocate and Free work on the stream that the calling thread's StreamScope names.
+// Owns a memory pool of the driver, created on first use. The pool keeps its memory (CUDA's default
+// releases it at each synchronization) and never makes one stream wait for another. Allocate and
+// Free work on the stream of the calling thread's StreamScope.
 class CudaAsyncUpstream final : public CudaUpstream {
  public:
   explicit CudaAsyncUpstream(int device)
@@ -23,14 +24,14 @@ class CudaAsyncUpstream final : public CudaUpstream {
   void* Allocate(size_t nbytes) override;
   void Free(void* data, size_t nbytes) override;
 
-  // Frees what could not be freed while its stream was recorded for a graph.
+  // Frees memory that could not be freed while its stream was captured for a graph.
   void FreeDeferred();
 
-  // Lets kernels and copies of another device reach this memory.
+  // Allows kernels and copies of another device to access this memory.
   void GrantAccess(int peer);
-  // Gives cached memory back. Returns the bytes.
+  // Releases cached memory. Returns the number of bytes.
   size_t Trim();
-  // What the driver holds, in use or not.
+  // The bytes that the driver's pool holds, in use or not.
   size_t ReservedBytes();
 
   class StreamScope {
@@ -46,7 +47,7 @@ class CudaAsyncUpstream final : public CudaUpstream {
 
  private:
   cudaMemPool_t DriverPool();
-  // False when the stream is recorded for a graph, which would replay the free.
+  // Returns false if the stream is being captured for a graph, which would replay the free.
   bool FreeOnStream(void* data, const CudaStream& stream);
 
   const int device_;
@@ -56,8 +57,8 @@ class CudaAsyncUpstream final : public CudaUpstream {
   std::atomic<bool> has_deferred_{false};
 };
 
-// Free lets the home stream wait for the others that used the block; the host never waits.
-// Allocate THROWS a clear error where the device has no such pools.
+// Free makes the home stream wait for the other streams that used the block; the host waits only if
+// CUDA cannot do that. Allocate THROWS if the device does not support memory pools.
 std::unique_ptr<Pool> NewCudaAsyncPool(CudaAsyncUpstream& upstream,
                                        const DirectPoolOptions& options);
 

@@ -1,10 +1,11 @@
 #pragma once
-// CUDA as a device: CUDAStaticContext gives memory and contexts, a CUDAContext is one stream.
+// The CUDA device: CUDAStaticContext allocates memory and creates contexts; a CUDAContext is one
+// stream.
 //
-// All work is asynchronous on the context's stream: operators enqueue, and somebody waits by
-// FinishDeviceComputation or an event. Copies from and to the CPU too: pinned memory of the host
-// must stay until the copy is over, and pageable memory that is written, until then; pageable
-// memory that is read may go when the call returns.
+// All work is asynchronous on the context's stream: operators enqueue it, and callers wait by
+// FinishDeviceComputation or an event. This includes copies from and to the CPU: host memory must
+// stay valid until the copy has finished. Only pageable memory that is copied from may be freed or
+// changed as soon as the call returns.
 //
 // CUDAStaticContext is thread safe; a CUDAContext is used by one thread at a time.
 
@@ -29,31 +30,33 @@ class CUDAStaticContext final : public BaseStaticContext {
   std::pair<void*, MemoryDeleter> New(size_t nbytes) const override {
     return NewCudaMemory(nbytes);
   }
-  // On the thread's current device and its current stream there, as memory from New.
+  // Returns a context on the thread's current device and its current stream there, the stream for
+  // which New allocates.
   std::unique_ptr<BaseContext> CreateContext() override;
   std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) override;
   DeviceType GetDeviceType() override { return CUDA; }
-  // The device id too: of the pointer, for null of the thread's current device.
+  // Sets type and device id: the device of the pointer or, for null, the thread's current device.
   void ExtractDeviceOption(DeviceOption* option, const void* data) override;
   // See cuda_graph.h.
   std::unique_ptr<DeviceGraph> CreateGraph(const DeviceOption& option) override;
-  // See RecordCudaUse; contexts of other devices do not use this memory.
+  // See RecordCudaUse. Does nothing for contexts of other device types, which do not use this
+  // memory.
   void RecordUse(const MemoryDeleter& memory, const BaseContext& user) const override;
 };
 
-// The process's one.
+// Returns the static context of the process.
 CUDAStaticContext* GetCUDAStaticContext();
 
-// Makes CUDA known: static context, events. Does nothing the second time, and starts no device.
+// Registers the static context and the events of CUDA. Starts no device. Later calls do nothing.
 void RegisterCUDAContext();
 
 class CUDAContext final : public BaseContext {
  public:
-  // On a device (-1: the thread's current one), on the calling thread's stream 0. Starts CUDA.
-  // THROWS the reason where there is none.
+  // A context on a device (-1: the thread's current device) and the calling thread's stream 0.
+  // Starts CUDA. THROWS with the reason if CUDA is not available.
   explicit CUDAContext(int gpu_id = -1);
-  // THROWS when the option asks for another device type or for a device that is not there. Its
-  // random_seed, when set, is the seed.
+  // The same, with the option's device_id and random_seed, if set. THROWS if the option has another
+  // device type, or the device does not exist.
   explicit CUDAContext(const DeviceOption& option);
 
   static constexpr DeviceType GetDeviceType() { return CUDA; }
@@ -61,24 +64,24 @@ class CUDAContext final : public BaseContext {
   BaseStaticContext* GetStaticContext() const override { return GetCUDAStaticContext(); }
   DeviceType device_type() const override { return CUDA; }
 
-  // Goes on the calling thread's stream of that id, which becomes its current one for memory; the
-  // device becomes the thread's current one.
+  // Switches to the calling thread's stream of that id, which becomes the thread's current stream
+  // for memory. The context's device becomes the thread's current device.
   void SwitchToDevice(int stream_id) override;
   using BaseContext::SwitchToDevice;
   void WaitEvent(const Event& event) override { event.Wait(CUDA, this); }
   void Record(Event* event, const char* error = nullptr) const override {
     event->Record(CUDA, this, error);
   }
-  // THROWS what failed on the stream, launches that failed on this thread, and what kernels found
-  // wrong with their data (cuda_report.h).
+  // THROWS errors of the stream's work, failed launches of this thread, and errors that kernels
+  // reported (cuda_report.h).
   void FinishDeviceComputation() override;
 
-  // To and from memory of any CUDA device, with or without peer access between the two.
+  // Copies between any two CUDA devices, with or without peer access.
   void CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) override;
   void CopyBytesFromCPU(size_t nbytes, const void* src, void* dst) override;
   void CopyBytesToCPU(size_t nbytes, const void* src, void* dst) override;
 
-  // Caffe2's typed copies; Src and Dst name contexts. The caller waits.
+  // Caffe2's typed copies; Src and Dst are context classes. The caller must wait for the copy.
   template <class T, class Src, class Dst>
   void Copy(size_t n, const T* src, T* dst) {
     CopyItems<Src, Dst>(TypeMeta::Make<T>(), n, src, dst);
@@ -101,20 +104,20 @@ class CUDAContext final : public BaseContext {
   int cuda_gpu_id() const { return device_; }
   int device_id() const { return device_; }
   cudaStream_t cuda_stream() const { return stream_->stream; }
-  // The calling thread's.
+  // The calling thread's stream of that id.
   static cudaStream_t cuda_stream(int gpu_id, int stream_id) {
     return ThreadStream(gpu_id, stream_id).stream;
   }
   CudaStream& stream() const { return *stream_; }
   uint32_t random_seed() const { return random_seed_; }
-  // The first of `count` blocks of the random sequence of this seed that nobody has taken.
+  // Reserves the next `count` blocks of this seed's random sequence and returns the first one.
   uint64_t TakeRandomBlocks(uint64_t count) {
     return std::exchange(random_blocks_, random_blocks_ + count);
   }
 
-  // Handles of the calling thread, bound to the context's stream until another context of the
-  // thread asks: ask for each use, and destroy none. The generator is the context's own. THROW
-  // where the library is not here, and what it says.
+  // The handles of the calling thread, bound to the context's stream. Another context of the thread
+  // may rebind them, so get the handle for each use, and never destroy it. The generator belongs to
+  // the context. THROW if the library is not available, and on its errors.
   cublasHandle_t cublas_handle() {
     return CublasHandle(ThreadCudaObjects().Handles(device_), *stream_);
   }
@@ -129,7 +132,7 @@ class CUDAContext final : public BaseContext {
 
   static std::vector<long> TotalMemoryByGpu() { return caffe2rt::TotalMemoryByGpu(); }
   static std::vector<long> MaxMemoryByGpu() { return caffe2rt::MaxMemoryByGpu(); }
-  // Caffe2's lock around allocation. Ours has locks of its own: this one is for users alone.
+  // Caffe2's allocation lock, for users' code. The library does not use it.
   static std::mutex& mutex();
 
  private:

@@ -1,12 +1,13 @@
 #pragma once
 // Copies on a stream. Internal to contexts/cuda.
 //
-// None waits for the device, but for those of pageable memory while more than two buffers of it are
-// on their way (cuda_staging.h), through which it goes because CUDA would make the host wait for
-// each. A copy to the host is finished by a function that the stream runs.
+// Copies of pinned memory never wait for the device. Pageable memory goes through two pinned
+// buffers (cuda_staging.h), because CUDA would make the host wait for each such copy; the host
+// waits only when both buffers are full. A host function on the stream completes a copy to pageable
+// memory.
 //
-// Thread safe. 0 bytes need no pointers. THROW for null pointers and what CUDA says; then a part
-// may have been copied.
+// Thread safe. For 0 bytes the pointers may be null. THROW for null pointers and on CUDA's errors;
+// part of the data may then have been copied.
 
 #include <cstddef>
 
@@ -14,14 +15,16 @@
 
 namespace caffe2rt {
 
-// Between any two devices; directly where both may reach each other (see EnableCudaPeerAccess).
+// Copies within a device or between any two devices; directly if they have peer access (see
+// EnableCudaPeerAccess).
 void CopyBetweenDevices(size_t nbytes, const void* src, void* dst, CudaStream& stream);
-// The source may change when it returns, unless it is pinned.
+// The source may be changed after the call returns, unless it is pinned.
 void CopyFromHost(size_t nbytes, const void* src, void* dst, CudaStream& stream);
-// The destination is written by the time that work on the stream is over.
+// The destination is complete when the work on the stream has finished.
 void CopyToHost(size_t nbytes, const void* src, void* dst, CudaStream& stream);
 
-// The stream copies pinned memory: what is freed from here on waits for it; see PinnedCPUAllocator.
+// Notes that the stream copies pinned memory: pinned memory that is freed from now on waits for the
+// stream; see PinnedCPUAllocator.
 void NoteHostCopy(CudaStream& stream);
 
 }  // namespace caffe2rt

@@ -1,5 +1,5 @@
 #pragma once
-// What the CPU library knows of CUDA before libcaffe2_cuda is loaded. Includes no header of CUDA.
+// What the CPU library knows of CUDA before libcaffe2_cuda is loaded. Includes no CUDA header.
 
 #include "caffe2_core/device/device_descriptor.h"
 
@@ -7,9 +7,9 @@ namespace caffe2rt {
 
 DeviceDescriptor CudaDescriptor();
 
-// Whether this build has libcaffe2_cuda, and the module that is linked in; null when it is a
-// library of its own. The build picks the one of cuda_absent.cc, cuda_linked.cc and cuda_shared.cc
-// that defines them.
+// Whether this build contains libcaffe2_cuda, and the module if it is linked in, or null if it is a
+// separate library. The build chooses cuda_absent.cc, cuda_linked.cc or cuda_shared.cc to define
+// both functions.
 bool CudaIsInThisBuild();
 const DeviceModule* LinkedCudaModule();
 

@@ -1,8 +1,8 @@
 #pragma once
-// The CUDA devices of this machine: whether there are any, which one a thread is on, what they can
-// do. Nothing here but DeviceGuard and the questions about one device starts CUDA on a device.
+// The CUDA devices of this machine: whether there are any, a thread's current device, and device
+// properties. Only DeviceGuard and the queries of a single device start CUDA on a device.
 //
-// Thread safe. No function but those that say THROWS fails where there is no CUDA.
+// Thread safe. Without CUDA, only the functions marked THROWS fail.
 
 #include <cuda_runtime_api.h>
 
@@ -14,69 +14,70 @@
 
 namespace caffe2rt {
 
-// The original's limits. It could not count more devices, and knew peers in groups of 8.
+// Caffe2's limits: it supports at most 16 devices, with peer access in groups of 8.
 inline constexpr int kCompileTimeMaxGpus = 16;
 inline constexpr int kCudaMaxPeerSize = 8;
 
-// What the machine says when it is asked for CUDA.
+// Whether CUDA is available on this machine.
 struct CudaMachine {
   enum class State {
     kReady,
     kNoDriver,     // no driver, or one older than this build
-    kNoDevice,     // a driver, and nothing (visible) to drive
-    kTooMany,      // more devices than the original could count: the first 16 are used
+    kNoDevice,     // a driver, but no visible device
+    kTooMany,      // more than 16 devices: the first 16 are used
     kLostByFork,   // see cuda_error.h
-    kUnavailable,  // the driver is there and did not start
+    kUnavailable,  // the driver is installed but did not start
   };
   State state = State::kNoDriver;
-  int devices = 0;      // that can be used
-  int found = 0;        // that are there
+  int devices = 0;      // number of usable devices
+  int found = 0;        // number of devices found
   std::string message;  // one line for a person; empty when ready
 };
 
-// Asks the driver, each time. Never throws for the lack of CUDA.
+// Queries the driver on every call. Does not throw if CUDA is missing.
 CudaMachine QueryCudaMachine();
-// Asked once and kept, but for a fork.
+// The same, queried once and cached; after a fork it returns kLostByFork.
 CudaMachine TheCudaMachine();
 
 // Caffe2's names. 0 and false where there is no CUDA, whatever the reason.
 int NumCudaDevices();
 inline bool HasCudaGPU() { return NumCudaDevices() > 0; }
 
-// THROWS when there is no CUDA (naming the reason), or no such device (naming those that are).
+// THROWS if there is no CUDA (with the reason), or no such device (with the valid range).
 void EnforceCudaDevice(int device);
 
-// The calling thread's device. THROW what CUDA says.
+// The calling thread's current device. THROW CUDA's errors.
 int CaffeCudaGetDevice();
 void CaffeCudaSetDevice(int device);
 
-// The device that holds the memory; -1 for memory of the host and for unknown addresses.
+// Returns the device that holds the memory, or -1 for host memory and unknown addresses.
 int GetGPUIDForPointer(const void* data);
 
-// Facts of a device, asked once. THROW as EnforceCudaDevice.
+// Properties of a device; GetDeviceProperty queries them once. THROW as EnforceCudaDevice.
 const cudaDeviceProp& GetDeviceProperty(int device);
 int GetDeviceAttribute(int device, cudaDeviceAttr attribute);
-// Some lines about a device, for people.
+// Returns a description of a device in several lines, for people.
 std::string DeviceQuery(int device);
-// Whether there is a device and every one has tensor cores (7.0 or later).
+// Whether there is a device and all devices have tensor cores (compute capability 7.0 or later).
 bool TensorCoreAvailable();
 
-// [i][j]: whether device i may read the memory of device j: both can, and lie in one group of 8.
-// False when there is no CUDA.
+// Sets (*pattern)[i][j] to whether device i can access the memory of device j: the hardware must
+// support it, and both must be in the same group of 8. Returns false if there is no CUDA.
 bool GetCudaPeerAccessPattern(std::vector<std::vector<bool>>* pattern);
-// Lets both devices reach each other where the pattern says so, once for a pair. Returns whether
-// they do. THROWS as EnforceCudaDevice.
+// Enables access in both directions if both are possible, once per pair. Returns whether access is
+// enabled. THROWS as EnforceCudaDevice.
 bool EnableCudaPeerAccess(int device, int peer);
 
 namespace internal {
-// Calls `use` with the devices that have access to this one, while no other gets it.
+// Calls `use` with the devices that have access to this one. No device gains access meanwhile.
 void WithPeers(int device, const std::function<void(const std::vector<int>& peers)>& use);
 }  // namespace internal
 
-// Puts the calling thread on a device and back on the one it was on, also after a failure.
+// Sets the calling thread's current device and restores the previous one on destruction, even after
+// a failure.
 class DeviceGuard {
  public:
-  // THROWS as EnforceCudaDevice; the thread then stays where it is.
+  // THROWS as EnforceCudaDevice; the thread's device is then unchanged.
   explicit DeviceGuard(int device);
   ~DeviceGuard();
   DeviceGuard(const DeviceGuard&) = delete;

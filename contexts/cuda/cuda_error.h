@@ -1,13 +1,13 @@
 #pragma once
-// Checks of calls to the CUDA runtime.
+// Checks of CUDA runtime calls.
 //
 //   CUDA_ENFORCE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream of a thread");
 //
-// A failure throws CudaError: device, call, code and CUDA's own text. The runtime's last error is
-// cleared before, so that it is not found again by somebody who did nothing wrong.
+// A failure throws CudaError with device, call, code and CUDA's text. The runtime's last error is
+// cleared first, so that later code does not report it a second time.
 //
-// CUDA does not work in a process that was forked from one that had started it, and no longer when
-// the program is about to end: both are told apart here.
+// CUDA does not work in a process that was forked from one that had started CUDA, and it stops
+// working shortly before the program ends. This file detects both cases.
 
 #include <cuda_runtime_api.h>
 
@@ -34,30 +34,30 @@ class CudaError : public EnforceNotMet {
 // "out of memory (error 2, cudaErrorMemoryAllocation)".
 std::string CudaErrorText(cudaError_t code);
 
-// For destructors and deleters: logs a failure and never throws. Quiet while the program ends.
-// Returns whether the call was good.
+// For destructors and deleters: logs a failure and never throws. Logs nothing while the runtime is
+// being unloaded. Returns whether the call succeeded.
 bool LogCudaError(cudaError_t code, const char* call) noexcept;
 
 // Whether this process was forked from one that had started CUDA.
 bool CudaIsLostByFork() noexcept;
-// THROWS when it was.
+// THROWS if it was.
 void EnforceCudaIsNotLostByFork();
 
-// Whether some call has said that the runtime is being unloaded: nothing is freed from then on.
+// Whether any call has reported that the runtime is being unloaded. Nothing is freed from then on.
 bool CudaIsUnloading() noexcept;
 
 namespace internal {
-// Marks CUDA as lost in children from now on; the first call counts.
+// From now on, marks CUDA as lost in forked children. Calls after the first do nothing.
 void WatchForks();
 [[noreturn]] void ThrowCudaError(const char* file, int line, const char* call, cudaError_t code,
                                  const std::string& message);
-// The same for a library beside the runtime: `status` is its text for the code.
+// The same for a library besides the runtime; `status` is its text for the error code.
 [[noreturn]] void ThrowLibraryError(const char* file, int line, const char* library,
                                     const char* call, const std::string& status,
                                     const std::string& message);
 }  // namespace internal
 
-// Caffe2's name. The parts after the call are only formatted when it fails.
+// Caffe2's name. The parts after the call are formatted only if it fails.
 #define CUDA_ENFORCE(call, ...)                                                           \
   do {                                                                                    \
     const cudaError_t caffe2rt_cuda_code = (call);                                        \

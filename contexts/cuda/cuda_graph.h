@@ -1,13 +1,13 @@
 #pragma once
-// Work of a stream that is recorded once and replayed: capture of CUDA graphs. CUDAStaticContext's
-// CreateGraph makes a CudaGraph; operators know nothing of it.
+// Captures the work of a stream as a CUDA graph and replays it. CUDAStaticContext::CreateGraph
+// creates a CudaGraph; operators need not know of it.
 //
-// A graph holds addresses, so that nothing may be allocated or freed on the device while it is
-// recorded, and only pinned memory copied from or to the host: pageable memory goes through pieces
-// of a pool, which are used again. What is asked for all the same throws, and the recording ends
-// with the reason. Other threads go on as usual.
+// A graph holds addresses. During a capture, device memory therefore must not be allocated or
+// freed, and copies from or to the host must use pinned memory (pageable memory is copied through
+// staging buffers, which are reused). A forbidden call throws, and EndCapture then fails with its
+// reason. Other threads are not affected.
 //
-// The functions are for the rest of contexts/cuda. Thread safe, but for CudaGraph.
+// The functions are for the rest of contexts/cuda. They are thread safe; a CudaGraph is not.
 
 #include <cuda_runtime_api.h>
 
@@ -21,20 +21,21 @@ namespace caffe2rt {
 
 class CudaGraph final : public DeviceGraph {
  public:
-  // THROWS when the device is not there.
+  // THROWS if the device does not exist.
   explicit CudaGraph(int device);
   ~CudaGraph() override;
   CudaGraph(const CudaGraph&) = delete;
   CudaGraph& operator=(const CudaGraph&) = delete;
 
-  // THROWS when the thread, or its stream, records already.
+  // THROWS if the thread or its stream is already being captured.
   void BeginCapture(int stream_id) override;
-  // By the thread that began.
+  // Must be called by the thread that called BeginCapture.
   bool EndCapture(std::string* reason) override;
-  // On another stream than the recorded one, both wait for each other: they share scratch memory.
+  // If the stream is not the captured one, the graph waits for the captured stream, which then
+  // waits for the graph, because both use the same scratch memory.
   void Launch(int stream_id) override;
 
-  // The first reason counts.
+  // Makes the capture fail with this reason; the first reason is kept.
   void Refuse(const std::string& reason) noexcept;
   void NotePinnedCopy() { copies_host_memory_ = true; }
 
@@ -43,7 +44,7 @@ class CudaGraph final : public DeviceGraph {
   void Forget() noexcept;
 
   const int device_;
-  CudaStream* stream_ = nullptr;  // of the last recording
+  CudaStream* stream_ = nullptr;  // of the last capture
   cudaGraphExec_t executable_ = nullptr;
   bool recording_ = false;
   bool copies_host_memory_ = false;
@@ -55,11 +56,11 @@ namespace internal {
 extern thread_local constinit CudaGraph* recording;
 }  // namespace internal
 
-// What the calling thread records; null when it does not.
+// Returns the graph that the calling thread captures, or null.
 inline CudaGraph* RecordingOfThread() noexcept { return internal::recording; }
 
-// THROWS when the calling thread records, and notes as the reason why it cannot: "memory is
-// allocated".
+// If the calling thread captures a graph: THROWS and makes the capture fail with the reason `what`,
+// such as "memory is allocated".
 inline void EnforceNotRecording(const char* what) {
   if (__builtin_expect(internal::recording != nullptr, 0)) internal::ThrowRecording(what);
 }

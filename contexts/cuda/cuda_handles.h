@@ -1,7 +1,7 @@
 #pragma once
-// Handles of cuBLAS, cuDNN and cuRAND, taken from a stock of the process for each device and given
-// back, never destroyed: making and destroying them waits for the device. CUDAContext hands them
-// out. Internal to contexts/cuda, but for CudnnWorkspace.
+// Handles of cuBLAS, cuDNN and cuRAND. They are taken from a process-wide stock for each device and
+// returned to it, never destroyed, because creating and destroying them waits for the device. Use
+// them through CUDAContext. Internal to contexts/cuda, except CudnnWorkspace.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,38 +22,40 @@ struct CudaHandles {
   const CudaStream* cudnn_stream = nullptr;
 };
 
-// Bound to the stream: a few compares when they were. cuBLAS's workspace is the stream's own.
-// THROW when the library is not here, and what it says.
+// Return the thread's handle, bound to the stream; a few comparisons if it is bound already. cuBLAS
+// uses the workspace of the stream. THROW if the library is not available, and on its errors.
 cublasHandle_t CublasHandle(CudaHandles& handles, CudaStream& stream);
 cudnnHandle_t CudnnHandle(CudaHandles& handles, const CudaStream& stream);
-// For the next thread.
+// Returns the handles to the stock for the next thread.
 void GiveHandles(int device, const CudaHandles& handles) noexcept;
 
-// A generator keeps its state on the device, so that it moves from one stream to another only
-// behind its work. Used by one thread at a time.
+// A random generator. Its state is on the device, so a new stream first waits for the generator's
+// earlier work. Used by one thread at a time.
 class CurandGenerator {
  public:
   CurandGenerator() = default;
   ~CurandGenerator();
   CurandGenerator(const CurandGenerator&) = delete;
   CurandGenerator& operator=(const CurandGenerator&) = delete;
-  // Bound to the stream; at the start of the seed's sequence when it is asked for first. REQUIRES:
-  // always a stream of the same device. THROWS as above.
+  // Returns the generator, bound to the stream. The first call starts the sequence of the seed.
+  // REQUIRES: all streams are of the same device. THROWS as above.
   curandGenerator_t Get(const CudaStream& stream, uint32_t seed);
 
  private:
   curandGenerator_t generator_ = nullptr;
-  const CudaStream* stream_ = nullptr;  // of its last work; may be another context's
+  const CudaStream* stream_ = nullptr;  // stream of its last work; may be of another context
   bool seeded_ = false;
 };
 
-// Scratch memory for what the context gives its stream next: the stream's one workspace, grown when
-// it is too small. Contents hold until the next call for this stream. A graph that was captured
-// with it may be replayed for ever. REQUIRES: used by the stream's thread. THROWS OutOfMemory.
+// Returns scratch memory for the next work on the context's stream: the stream's only workspace,
+// which grows if it is too small. It is valid until the next call for this stream. A graph that was
+// captured with it stays valid even after the workspace has grown.
+// REQUIRES: called by the stream's thread. THROWS OutOfMemory.
 void* CudnnWorkspace(CUDAContext& context, size_t nbytes);
 
 namespace internal {
-// Of cudnn_library.cc and curand_library.cc, or of what stands for them without headers.
+// Defined in cudnn_library.cc and curand_library.cc, or, in builds without the vendor's headers, in
+// cudnn_missing.cc and curand_missing.cc.
 cudnnHandle_t NewCudnnHandle();
 void BindCudnnHandle(cudnnHandle_t handle, const CudaStream& stream);
 curandGenerator_t NewCurandGenerator();

@@ -1,11 +1,11 @@
 #pragma once
-// How a function of an index, or of a row, becomes a kernel.
+// Turns a functor over indices, or over rows, into a kernel.
 //
 //   struct AddOne {
 //     const float* x; float* y;
 //     CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { y[i] = x[i] + 1; }
 //   };
-//   ForEach(context, n, AddOne{x, y}, "AddOne");          // a thread for an index
+//   ForEach(context, n, AddOne{x, y}, "AddOne");          // one thread per index
 //
 //   struct RowSums {
 //     int64_t cols; const float* x; float* y;
@@ -15,14 +15,14 @@
 //       row.Once([=, this] { y[row.index()] = sum; });
 //     }
 //   };
-//   ForEachRow(context, rows, RowSums{cols, x, y}, "RowSums");   // a block of threads for a row
+//   ForEachRow(context, rows, RowSums{cols, x, y}, "RowSums");   // one thread block per row
 //
 // Functors are plain values: numbers and pointers to memory of the context's device. On the fake
-// CUDA of the tests the functor is called in a loop, on the stream, in stream order, so that every
-// kernel is tested without a GPU. Sanitizer builds compile .cu files as C++ for the fake alone.
+// CUDA of the tests, the functor is called in a loop, in stream order, so every kernel can be tested
+// without a GPU. Sanitizer builds compile .cu files as C++, for the fake only.
 //
-// Launches are asynchronous; a launch that fails THROWS, naming the kernel. Nothing is launched for
-// zero indices. Indices are 64-bit.
+// Launches are asynchronous; a launch that fails THROWS with the name of the kernel. Nothing is
+// launched for zero indices. Indices are 64-bit.
 
 #include <cuda_runtime_api.h>
 
@@ -34,17 +34,17 @@
 
 namespace caffe2rt {
 
-// The block that works on one row. All of its threads call the same members in the same order; what
-// they pass must not differ between them but for what depends on an index given to a function.
+// The thread block that works on one row. All of its threads must call the same members in the same
+// order with the same arguments; only values computed inside a functor may depend on its index.
 //
-// Writes of one call are seen in the next at the index that wrote them; by other indices after
-// Sync. On the host a row is a loop.
+// A value written by f(i) is visible to f(i) of the next call, and to other indices after Sync. On
+// the host, each call is a loop.
 class Row {
  public:
   CAFFE2RT_HOST_DEVICE explicit Row(int64_t index) : index_(index) {}
   CAFFE2RT_HOST_DEVICE int64_t index() const { return index_; }
 
-  // f(i) for i in [0, n), in any order.
+  // Calls f(i) for i in [0, n), in any order.
   template <class F>
   CAFFE2RT_HOST_DEVICE void ForEach(int64_t n, F f) const {
 #if defined(__CUDA_ARCH__)
@@ -54,7 +54,7 @@ class Row {
 #endif
   }
 
-  // f() by one of the threads.
+  // Calls f() on one of the threads.
   template <class F>
   CAFFE2RT_HOST_DEVICE void Once(F f) const {
 #if defined(__CUDA_ARCH__)
@@ -64,8 +64,8 @@ class Row {
 #endif
   }
 
-  // op over identity and f(0), ..., f(n - 1), known to all threads. `op` must be associative and
-  // commutative, T trivially copyable.
+  // Returns, in all threads, the reduction of identity, f(0), ..., f(n - 1) by `op`. `op` must be
+  // associative and commutative, and T trivially copyable.
   template <class T, class Op, class F>
   CAFFE2RT_HOST_DEVICE T Reduce(int64_t n, T identity, Op op, F f) const {
     T result = identity;
@@ -86,7 +86,7 @@ class Row {
 
  private:
 #if defined(__CUDACC__)
-  // The value of the lane `distance` further on, whatever its type.
+  // Returns the value of the lane `distance` lanes higher; T may have any size.
   template <class T>
   static __device__ T FromLane(const T& value, int distance) {
     constexpr int kWords = (sizeof(T) + 3) / 4;
@@ -109,14 +109,14 @@ class Row {
     __syncthreads();
     T result = identity;
     for (int i = 0; i < kWarps; ++i) result = op(result, partial[i]);
-    __syncthreads();  // the next call writes there
+    __syncthreads();  // the next call overwrites `shared`
     return result;
   }
 #endif
   int64_t index_;
 };
 
-// Operations for Reduce and for kernels of two numbers.
+// Operations for Reduce and for binary kernels.
 struct Plus {
   template <class T>
   CAFFE2RT_HOST_DEVICE T operator()(T a, T b) const {
@@ -138,7 +138,7 @@ struct Minimum {
 
 namespace internal {
 
-// An operation of the stream that calls f(i), or f(Row(i)), for i in [first, first + n).
+// A stream operation of the fake CUDA that calls f(i), or f(Row(i)), for i in [first, first + n).
 template <class F, class Index>
 struct HostTwin {
   int64_t first;
@@ -167,7 +167,8 @@ __global__ void __launch_bounds__(kKernelThreads) ForEachRowKernel(int64_t first
 
 }  // namespace internal
 
-// f(i) for i in [first, first + n), each by a thread. `name` is for errors; a literal.
+// Calls f(i) for i in [first, first + n), each on one thread. `name` is a string literal for error
+// messages.
 template <class F>
 void ForEach(CUDAContext& context, int64_t n, const F& f, const char* name, int64_t first = 0) {
   if (n <= 0) return;
@@ -185,7 +186,7 @@ void ForEach(CUDAContext& context, int64_t n, const F& f, const char* name, int6
 #endif
 }
 
-// f(Row(i)) for i in [first, first + rows), each by a block of kKernelThreads threads.
+// Calls f(Row(i)) for i in [first, first + rows), each on a block of kKernelThreads threads.
 template <class F>
 void ForEachRow(CUDAContext& context, int64_t rows, const F& f, const char* name,
                 int64_t first = 0) {

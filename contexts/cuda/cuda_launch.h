@@ -1,7 +1,7 @@
 #pragma once
-// What a launch function needs of a CUDAContext, without the context's own header: a .cu file
-// includes this (through cuda_kernel.cuh) and no protobuf, because nvcc reads each header three
-// times. Everything that need not be compiled by nvcc is defined in cuda_launch.cc.
+// What a launch function needs of a CUDAContext, without including the context's header. A .cu file
+// includes this header (through cuda_kernel.cuh) and so avoids protobuf, because nvcc reads each
+// header three times. Everything that nvcc need not compile is defined in cuda_launch.cc.
 
 #include <cuda_runtime_api.h>
 
@@ -11,32 +11,33 @@ namespace caffe2rt {
 
 class CUDAContext;
 
-// Threads in a block, for every kernel that cuda_kernel.cuh launches.
+// Threads per block of every kernel that cuda_kernel.cuh launches.
 inline constexpr int kKernelThreads = 256;
 
 // The context's stream.
 cudaStream_t StreamOf(const CUDAContext& context);
 
-// The context's seed, and the first of `count` blocks of its random sequence that nobody has taken.
+// The context's seed; and CUDAContext::TakeRandomBlocks, which reserves `count` blocks of its
+// random sequence.
 uint32_t RandomSeedOf(const CUDAContext& context);
 uint64_t TakeRandomBlocks(CUDAContext& context, uint64_t count);
 
-// Blocks to launch when there is work for `blocks` of them: at most as many as the device runs at a
-// time. REQUIRES: blocks > 0.
+// Returns how many blocks to launch if there is work for `blocks` blocks: at most as many as the
+// device runs at a time. REQUIRES: blocks > 0.
 unsigned int GridSize(const CUDAContext& context, int64_t blocks);
 
 // THROWS if the calling thread's last launch failed. `kernel` names it in the error.
 void CheckLaunch(const char* kernel);
 
-// Whether the program runs on the tests' fake CUDA, which calls kernels as host functions.
+// Whether the program runs on the fake CUDA of the tests, which calls kernels as host functions.
 bool IsFakeCuda();
 
-// Enqueues run(arg) on the context's stream of the fake CUDA; release(arg) is called when the
-// operation is over or has been dropped. REQUIRES: IsFakeCuda().
+// Enqueues run(arg) on the context's stream of the fake CUDA. release(arg) is called when the
+// operation has finished or has been dropped. REQUIRES: IsFakeCuda().
 void EnqueueOnFakeCuda(const CUDAContext& context, const char* kernel, void (*run)(void*),
                        void* arg, void (*release)(void*));
 
-// For kernels that were compiled as C++, without nvcc, in a program that runs on a GPU.
+// Reports a kernel that was compiled as C++, without nvcc, in a program that runs on a GPU.
 [[noreturn]] void ThrowCompiledForFakeCuda(const char* kernel);
 
 }  // namespace caffe2rt

@@ -1,11 +1,11 @@
 #pragma once
-// Which of the libraries beside CUDA's runtime are here, and how they are used. Includes none of
-// their headers; functions are in cublas_library.h, cudnn_library.h and curand_library.h.
+// Which of the libraries besides the CUDA runtime are available. Includes none of their headers;
+// their functions are in cublas_library.h, cudnn_library.h and curand_library.h.
 //
-// The first question opens the library, which takes up to half a second. Without one the engines
-// that need it are not offered; everything has a kernel of our own.
+// The first query opens the library, which takes up to half a second. If a library is missing, the
+// engines that need it are not available; every operator also has a built-in CUDA kernel.
 //
-// Thread safe. Nothing here throws but what says so.
+// Thread safe. No function throws.
 
 #include <string>
 
@@ -25,10 +25,10 @@ bool HasCublas();
 bool HasCudnn();
 bool HasCurand();
 
-// Whether this library was built with cuDNN's headers, and so has operators that use cuDNN.
+// Whether this library was built with cuDNN's headers and therefore contains its cuDNN operators.
 bool CudnnIsInThisBuild();
 
-// Why not, one line for a person; empty when the library is here.
+// One line for a person that explains why the library is not available; empty if it is.
 const std::string& CublasProblem();
 const std::string& CudnnProblem();
 const std::string& CurandProblem();

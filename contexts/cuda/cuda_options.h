@@ -1,9 +1,9 @@
 #pragma once
-// Options of CUDA, their defaults and their flags: the one place that states them. It includes no
-// header of CUDA and is part of the CPU library, so that a command line is checked without CUDA.
+// All options of CUDA, with their defaults and flags. This file includes no CUDA header and is part
+// of the CPU library, so that a command line can be checked without CUDA.
 //
-// Flags set the options when libcaffe2_cuda is loaded, programs at any time before. Not thread
-// safe: set them before other threads use CUDA.
+// The flags set the options when libcaffe2_cuda is loaded; programs may set them at any time
+// before. Not thread safe: set them before other threads use CUDA.
 
 #include <cstdint>
 #include <string>
@@ -15,37 +15,39 @@ struct Flag;  // caffe2_core/base/flags.h
 
 // Caffe2's names and numbers. The pools are those of contexts/pool/pool.h.
 enum class CudaMemoryPoolType {
-  NONE = 0,   // no cache: cudaMalloc and cudaFree, each time (NewDirectPool)
-  CUB = 1,    // bins of powers, as cub::CachingDeviceAllocator (NewCubPool)
-  THC = 2,    // best fit with split and merge, as Torch's THC allocator (NewThcPool)
-  ASYNC = 3,  // the driver's own, cudaMallocAsync (NewCudaAsyncPool, cuda_async_pool.h)
+  NONE = 0,   // no cache: cudaMalloc and cudaFree on every call (NewDirectPool)
+  CUB = 1,    // sizes rounded up to powers, like cub::CachingDeviceAllocator (NewCubPool)
+  THC = 2,    // best fit with splitting and merging, like Torch's THC allocator (NewThcPool)
+  ASYNC = 3,  // the driver's own pool, cudaMallocAsync (NewCudaAsyncPool, cuda_async_pool.h)
 };
 
 struct CudaMemoryOptions {
-  // `caffe2_cuda_memory_pool`: "" or "none", "cub", "thc", "async". Caffe2's default is none; thc
-  // makes no call of CUDA once it is warm.
+  // `caffe2_cuda_memory_pool`: "" or "none", "cub", "thc", "async". Caffe2's default is none; this
+  // default is thc, which makes no CUDA call once it is warm.
   CudaMemoryPoolType pool = CudaMemoryPoolType::THC;
-  // Of each device, in use and cached together; 0: no limit. `caffe2_gpu_memory_limit_mb`.
+  // Limit of each device, for memory in use and cached together; 0: no limit.
+  // `caffe2_gpu_memory_limit_mb`.
   int64_t limit_mb = 0;
   // See CubPoolOptions. `caffe2_cub_bin_growth` and so on.
   int cub_bin_growth = 8;
   int cub_min_bin = 3;
   int cub_max_bin = 10;
   int64_t cub_max_managed_mb = 10 * 1024;
-  // Log the bytes of all devices whenever they have grown by so much. Counting is always on.
+  // Log the bytes in use of all devices whenever they have grown by the interval.
   // `caffe2_gpu_memory_tracking`, `caffe2_gpu_memory_report_interval_mb`.
   bool tracking = false;
   int report_interval_mb = 128;
-  // Take pinned memory from the NUMA node of the thread that asks: for programs that bind the
-  // memory of the CPU as well (`caffe2_cpu_numa_enabled`). `caffe2_cuda_pinned_numa`.
+  // Allocate pinned memory on the NUMA node of the calling thread: for programs that also bind CPU
+  // memory (`caffe2_cpu_numa_enabled`). `caffe2_cuda_pinned_numa`.
   bool pinned_numa = false;
-  // Make pinned memory the process's CPU memory when CUDA starts. `caffe2_cuda_pinned_cpu`.
+  // Use pinned memory for all CPU memory of the process once CUDA has started.
+  // `caffe2_cuda_pinned_cpu`.
   bool pinned_cpu = false;
 };
-// Read when CUDA is first used; later changes mean nothing.
+// Read when CUDA is first used; later changes have no effect.
 CudaMemoryOptions& GlobalCudaMemoryOptions();
 inline CudaMemoryPoolType GetCudaMemoryPoolType() { return GlobalCudaMemoryOptions().pool; }
-// THROWS for a name that no pool has.
+// THROWS for an unknown name.
 CudaMemoryPoolType ParseCudaMemoryPoolType(const std::string& name);
 
 struct CudaLibraryOptions {
@@ -56,7 +58,7 @@ struct CudaLibraryOptions {
 // May be changed at any time, by one thread while no other uses CUDA.
 CudaLibraryOptions& GlobalCudaLibraryOptions();
 
-// The flags named above, and those of Caffe2's CUDA flags that have no effect here.
+// The flags named above, and Caffe2's CUDA flags that are accepted without effect.
 std::vector<Flag> CudaFlags();
 
 }  // namespace caffe2rt

@@ -1,11 +1,11 @@
 #pragma once
-// Whether work is over, without leaving a trace: that it is not, CUDA keeps as the last error.
+// Queries of whether work has finished. CUDA records "not ready" as its last error; this clears it.
 
 #include <cuda_runtime_api.h>
 
 namespace caffe2rt {
 
-// cudaErrorNotReady, of an event or a stream, is no longer the last error.
+// Clears the last error if `code`, the result of a query, is cudaErrorNotReady. Returns `code`.
 inline cudaError_t ForgetNotReady(cudaError_t code) {
   if (code == cudaErrorNotReady) cudaGetLastError();
   return code;

@@ -1,13 +1,13 @@
 #pragma once
-// How a kernel tells that it was given wrong data: it cannot throw.
+// How a kernel, which cannot throw, reports invalid data.
 //
 //   Kernel kernel{..., ReportOf(context), "row %, want below %"};   // on the host
 //   if (row >= size) report->Raise(text, row, size);                // in the kernel
 //
-// The kernel goes on without touching what it must not.
+// After Raise the kernel continues but must skip the invalid access.
 //
-// The next FinishDeviceComputation of a context of the stream THROWS it, once, as "row 7, want
-// below 5". An event tells nothing of it.
+// The next FinishDeviceComputation of a context of the stream THROWS the error, once, as "row 7,
+// want below 5". Events do not report it.
 
 #include <cstdint>
 
@@ -18,14 +18,15 @@ namespace caffe2rt {
 class CUDAContext;
 struct CudaStream;
 
-// One for each stream, in pinned memory, which kernels write. Several threads of a kernel may raise
-// at once: one of them is told, or a mixture of what they found.
+// One per stream, in pinned memory that kernels write. If several threads of a kernel raise at the
+// same time, one of their errors is reported, or a mixture of them.
 struct KernelReport {
-  const char* message = nullptr;  // a literal of the host, which the device only passes on
-  int64_t numbers[3] = {};        // what stands for each % in it
+  const char* message = nullptr;  // a string literal of the host; the device does not read it
+  int64_t numbers[3] = {};        // the value of each % in the message
   int32_t raised = 0;
 
-  // REQUIRES: `text` is a literal that the host put into the kernel, with a % for each number.
+  // REQUIRES: `text` is a string literal that the host passed to the kernel, with a % for each
+  // number.
   CAFFE2RT_HOST_DEVICE void Raise(const char* text, int64_t first, int64_t second = 0,
                                   int64_t third = 0) {
     message = text;
@@ -36,11 +37,12 @@ struct KernelReport {
   }
 };
 
-// The report of the context's stream; made by the first call, never freed.
+// Returns the report of the context's stream. The first call creates it; it is never freed.
 KernelReport* ReportOf(const CUDAContext& context);
 
 namespace internal {
-// THROWS what kernels of the stream have raised, and forgets it. REQUIRES: their work is over.
+// THROWS the error that kernels of the stream have raised, if any, and clears it.
+// REQUIRES: the work of these kernels has finished.
 void CheckReport(CudaStream& stream);
 }  // namespace internal
 

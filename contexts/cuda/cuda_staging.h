@@ -1,12 +1,12 @@
 #pragma once
-// Pinned memory of a stream through which pageable memory is copied: two buffers, of which one is
-// filled while the stream empties the other.
+// The pinned memory of a stream through which pageable memory is copied: two buffers, one of which
+// is filled while the stream empties the other.
 //
 //   std::lock_guard lock(stream.staging.mutex());
 //   char* const piece = stream.staging.Take(nbytes, stream);   // 64-byte aligned
-//   ... fill it and put the copy from it on the stream, before the lock goes ...
+//   ... fill it and enqueue the copy from it, before the lock is released ...
 //
-// The host waits only where both buffers are full of pieces that the stream has not passed yet.
+// The host waits only if both buffers are full and the stream has not yet copied their pieces.
 
 #include <cuda_runtime_api.h>
 
@@ -20,25 +20,26 @@ struct CudaStream;
 
 class CudaStaging {
  public:
-  // The most that one piece may have.
+  // The maximum size of a piece.
   static constexpr size_t kBytes = size_t{4} << 20;
 
   CudaStaging() = default;
   CudaStaging(const CudaStaging&) = delete;
   CudaStaging& operator=(const CudaStaging&) = delete;
 
-  // Held from Take until the piece's copy is on the stream.
+  // Hold it from Take until the piece's copy is enqueued on the stream.
   std::mutex& mutex() { return mutex_; }
-  // `nbytes` that are the caller's until the stream has passed what it is given before the mutex
-  // goes. The first call allocates both buffers, which live as long as the stream. REQUIRES: at
-  // most kBytes, always the same stream, which is not recorded. THROWS what CUDA says, with nothing
-  // taken.
+  // Returns `nbytes` bytes that belong to the caller until the stream has finished the work that is
+  // enqueued on it before the mutex is released. The first call allocates both buffers, which live
+  // as long as the stream.
+  // REQUIRES: nbytes <= kBytes; always the same stream, which is not being captured.
+  // THROWS CUDA's errors; nothing is then taken.
   char* Take(size_t nbytes, const CudaStream& stream);
 
  private:
   struct Buffer {
     char* data = nullptr;
-    cudaEvent_t passed = nullptr;  // behind the last piece, since `is_full`
+    cudaEvent_t passed = nullptr;  // recorded behind the last piece when the buffer became full
     size_t used = 0;
     bool is_full = false;
   };

@@ -1,13 +1,13 @@
 #pragma once
-// Streams: each thread has its own on each device, by small ids, and one of them is its current
-// one.
+// Streams. Each thread has its own streams on each device, numbered by small ids; one of them is
+// its current stream.
 //
 //   CudaStream& stream = ThreadStream(device, 3);   // this thread's stream 3 on the device
 //   StreamGuard guard(device, 3);                   // memory is now allocated for it
 //
-// Streams come from a stock of the process and go back when the thread ends, without a call of
-// CUDA: they are never destroyed, because the driver may give a destroyed handle out again. Work
-// that is left on a stream stays in front of what the next thread gives it.
+// Streams come from a process-wide stock and return to it when the thread ends, without a CUDA
+// call. They are never destroyed, because the driver may reuse the handle of a destroyed stream.
+// Unfinished work on a returned stream runs before the work of the next thread that gets it.
 
 #include <cuda_runtime_api.h>
 
@@ -28,33 +28,34 @@ namespace caffe2rt {
 
 struct KernelReport;
 
-// A stream that does not wait for the default stream. Lives for ever, never moves.
+// A stream that does not synchronize with the default stream. It is never destroyed or moved.
 struct CudaStream {
   int device = 0;
   cudaStream_t stream = nullptr;
-  // The small number by which each upstream of memory knows this stream; -1: not yet. Owned by
-  // cuda_upstream.cc. One slot a device, the last is the host's.
+  // The number of this stream in each memory upstream; -1: none yet. Managed by cuda_upstream.cc.
+  // One slot per device; the last slot is for pinned host memory.
   std::array<std::atomic<int32_t>, kCompileTimeMaxGpus + 1> upstream_index;
-  // Whether copies from or to pinned memory may be pending: set by a copy, cleared by a wait.
+  // Whether copies of pinned memory may be pending: set by a copy, cleared by a wait.
   std::atomic<bool> has_host_copies{false};
-  // Set while work is recorded for a graph: events and waits then do not do what they say. The
-  // mutex is held to begin and end that, and to record an event from another thread.
+  // `active` is set while the stream is captured for a graph; recording an event or waiting would
+  // then become part of the graph. The mutex is held to begin and end a capture, and to record an
+  // event or enqueue a wait.
   struct Capture {
     mutable std::mutex mutex;
     std::atomic<bool> active{false};
-    cudaEvent_t before = nullptr;  // behind what the stream was given before
+    cudaEvent_t before = nullptr;  // behind the work enqueued before the capture
   } capture;
-  // Scratch memory: its user is whatever the stream does next (cuda_handles.h).
+  // Scratch memory for the next work of the stream (cuda_handles.h).
   DataPtr workspace, cublas_workspace;
   size_t workspace_bytes = 0, cublas_workspace_bytes = 0;
   bool workspace_is_recorded = false;        // a graph holds its address
-  std::vector<DataPtr> recorded_workspaces;  // that have become too small
+  std::vector<DataPtr> recorded_workspaces;  // outgrown workspaces whose addresses graphs hold
   CudaStaging staging;                       // for copies of pageable memory
-  // What kernels found wrong (cuda_report.h); null until one may.
+  // Errors that kernels found (cuda_report.h); null until ReportOf is called.
   KernelReport* report = nullptr;
 };
 
-// What a thread has of CUDA. Used by its thread alone.
+// The CUDA objects of a thread. Used only by that thread.
 class ThreadLocalCUDAObjects {
  public:
   ThreadLocalCUDAObjects() = default;
@@ -62,28 +63,28 @@ class ThreadLocalCUDAObjects {
   ThreadLocalCUDAObjects(const ThreadLocalCUDAObjects&) = delete;
   ThreadLocalCUDAObjects& operator=(const ThreadLocalCUDAObjects&) = delete;
 
-  // Takes one from the stock on first use. THROWS for a device that is not there, a negative id,
-  // and what CUDA says of a new stream.
+  // Takes a stream from the stock on first use. THROWS for an unknown device, a negative id, and on
+  // CUDA's errors when it creates a stream.
   CudaStream& Stream(int device, int stream_id);
-  // Null when this thread has not used it.
+  // Returns null if this thread has not used the stream.
   CudaStream* FindStream(int device, int stream_id) const;
 
   // The id of the current stream, 0 at first.
   int CurrentId(int device) const { return current_[static_cast<size_t>(device)]; }
   void SetCurrentId(int device, int stream_id);
-  // Whether the stream is this thread's current one on its device, by this id.
+  // Whether `stream` is this thread's current stream on its device and has this id.
   bool IsCurrent(const CudaStream& stream, int stream_id) const {
     const auto device = static_cast<size_t>(stream.device);
     return current_stream_[device] == &stream && current_[device] == stream_id;
   }
 
-  // REQUIRES: a device that is there.
+  // REQUIRES: the device exists.
   CudaHandles& Handles(int device) { return handles_[static_cast<size_t>(device)]; }
 
  private:
   std::array<std::map<int, CudaStream*>, kCompileTimeMaxGpus> streams_;
   std::array<int, kCompileTimeMaxGpus> current_{};
-  // streams_[i][current_[i]], to have it by a load.
+  // Caches streams_[i][current_[i]].
   std::array<CudaStream*, kCompileTimeMaxGpus> current_stream_{};
   std::array<CudaHandles, kCompileTimeMaxGpus> handles_{};
   friend CudaStream& CurrentStream(int device);
@@ -96,27 +97,28 @@ ThreadLocalCUDAObjects& ThreadCudaObjects();
 inline CudaStream& ThreadStream(int device, int stream_id) {
   return ThreadCudaObjects().Stream(device, stream_id);
 }
-// The stream that the calling thread's memory is for: what SwitchToDevice or a StreamGuard set
-// last, else the thread's stream 0. THROWS as Stream.
+// The stream for which the calling thread allocates memory: the stream that SwitchToDevice or a
+// StreamGuard set last, else the thread's stream 0. THROWS as Stream.
 CudaStream& CurrentStream(int device);
-// The same, or null when the thread has none on this device. For deleters: never throws, makes no
-// call of CUDA, works while a thread ends.
+// The same, or null if the thread has none on this device. For deleters: never throws, makes no
+// CUDA call, and works while a thread ends.
 CudaStream* FindCurrentStream(int device) noexcept;
 
-// Whether all work of the calling thread's stream is over. THROWS when it failed.
+// Whether all work of the calling thread's stream has finished. THROWS if that work failed.
 bool IsStreamFree(int device, int stream_id);
 
-// Records an event, or makes the stream wait for one; a stream that is recorded for a graph
-// refuses.
+// Record an event on the stream, or make the stream wait for one. Return
+// cudaErrorStreamCaptureUnsupported if the stream is being captured for a graph.
 cudaError_t RecordEvent(cudaEvent_t event, const CudaStream& stream);
 cudaError_t WaitForEvent(const CudaStream& waiter, cudaEvent_t event);
-// Makes the host wait for the stream; where it is recorded for a graph, for what came before.
+// Makes the host wait for the work of the stream. If the stream is being captured for a graph,
+// waits for the work enqueued before the capture.
 cudaError_t WaitForWork(const CudaStream& stream);
-// Puts what `waiter` does from now on behind what `other` was given so far; of any two devices. The
-// host does not wait. THROWS what CUDA says.
+// Makes later work of `waiter` wait for the work enqueued on `other` so far. The streams may be on
+// different devices. The host does not wait. THROWS CUDA's errors.
 void WaitForStream(const CudaStream& waiter, const CudaStream& other);
 
-// Makes a stream the thread's current one on its device, until the end of the scope.
+// Sets the thread's current stream on a device until the end of the scope.
 class StreamGuard {
  public:
   StreamGuard(int device, int stream_id);
@@ -129,7 +131,8 @@ class StreamGuard {
   int previous_id_;
 };
 
-// Events without timing, used over and over: a stock for each device. THROWS when CUDA has no more.
+// A stock of reusable events without timing for each device. TakeCudaEvent THROWS if CUDA cannot
+// create an event.
 cudaEvent_t TakeCudaEvent(int device);
 void GiveCudaEvent(int device, cudaEvent_t event) noexcept;
 

@@ -1,6 +1,7 @@
 #pragma once
-// Where the pools of contexts/pool get CUDA's memory: one upstream for each device, and one for
-// pinned memory of the host. Each numbers the streams that come to it, of any device, by itself.
+// The upstreams through which the pools of contexts/pool allocate CUDA memory: one for each device,
+// and one for pinned host memory. Each upstream numbers the streams that use it, of any device,
+// independently of the others.
 
 #include <array>
 #include <deque>
@@ -11,22 +12,22 @@
 
 namespace caffe2rt {
 
-// Streams and events of any upstream over CUDA. Thread safe; outlives its pool.
-// Quiet when the runtime is being unloaded: nothing waits or is freed then.
+// Streams and events of every upstream over CUDA. Thread safe; it must outlive its pool. While the
+// runtime is being unloaded, it neither waits nor frees, and reports no errors.
 class CudaUpstream : public Upstream {
  public:
-  // The number of the host alone, in the upstream of pinned memory: what is given to it, is over.
+  // In the upstream of pinned memory, the number that represents the host. Its work is always over.
   static constexpr StreamIndex kHostIndex = 0;
 
   CudaUpstream(const CudaUpstream&) = delete;
   CudaUpstream& operator=(const CudaUpstream&) = delete;
 
-  // The number of a stream here: given on first use, then a load.
+  // Returns the number of a stream in this upstream. Assigned on first use; after that, one load.
   StreamIndex IndexOf(CudaStream& stream) {
     const StreamIndex known = stream.upstream_index[slot_].load(std::memory_order_acquire);
     return __builtin_expect(known >= 0, 1) ? known : NumberStream(stream);
   }
-  // REQUIRES: the index was given.
+  // THROWS if IndexOf has not returned this index.
   CudaStream* StreamAt(StreamIndex index);
   std::vector<CudaStream*> Streams();
 
@@ -37,7 +38,8 @@ class CudaUpstream : public Upstream {
   void Synchronize(StreamIndex stream) override;
 
  protected:
-  // `slot` of CudaStream::upstream_index. `has_host_index` keeps number 0 for the host.
+  // `slot` is the index into CudaStream::upstream_index. `has_host_index` reserves number 0 for the
+  // host.
   CudaUpstream(size_t slot, bool has_host_index);
 
  private:
@@ -61,8 +63,8 @@ class CudaDeviceUpstream : public CudaUpstream {
   const int device_;
 };
 
-// Pinned memory for all devices: of CUDA's (cudaHostAlloc), or pages of the calling thread's NUMA
-// node that are made known to CUDA (cudaHostRegister).
+// Pinned memory for all devices: allocated by CUDA (cudaHostAlloc), or pages on the calling
+// thread's NUMA node that are registered with CUDA (cudaHostRegister).
 class CudaPinnedUpstream final : public CudaUpstream {
  public:
   explicit CudaPinnedUpstream(bool on_node)

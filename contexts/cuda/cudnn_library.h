@@ -1,11 +1,11 @@
 #pragma once
-// cuDNN through a table of functions, filled when it is first asked for.
+// cuDNN through a table of functions, which is filled on first use.
 //
 //   CUDNN_ENFORCE(Cudnn().SoftmaxForward(context.cudnn_handle(), ...), "softmax of X");
 //
-// Members are named as the functions, without the prefix. To add one, add its name to the list.
-// Only files that are built where cuDNN's headers are (CAFFE2RT_HAS_CUDNN in CMake) include this.
-// Thread safe.
+// Members have the names of the functions, without the prefix. To add a function, add its name to
+// the list. Only files that are built if cuDNN's headers are found (CAFFE2RT_HAS_CUDNN in CMake) may
+// include this. Thread safe.
 
 #include <cudnn.h>
 
@@ -58,28 +58,30 @@ struct CudnnFunctions {
 #undef CAFFE2RT_MEMBER
 };
 
-// THROWS CudnnProblem() where there is none.
+// THROWS CudnnProblem() if cuDNN is not available.
 const CudnnFunctions& Cudnn();
 
-// "CUDNN_STATUS_BAD_PARAM (status 2000): what cuDNN says of the last failure of this thread".
+// Returns text such as "CUDNN_STATUS_BAD_PARAM (status 2000): detail", where the detail is cuDNN's
+// text for this thread's last failure.
 std::string CudnnStatusText(cudnnStatus_t status);
 
-// Caffe2's names, versions as 10000 * major + 100 * minor + patch: of the headers, of the library.
+// Caffe2's names. The versions of the headers and of the library, as 10000 * major + 100 * minor +
+// patch.
 constexpr size_t cudnnCompileTimeVersion() { return CUDNN_VERSION; }
-// THROWS as Cudnn.
+// THROWS as Cudnn().
 size_t cudnnRuntimeVersion();
-// THROWS when the library is of another major version than the headers, or older. Done once, before
-// the first handle is made.
+// THROWS if the library has another major version than the headers, or is older. Called before each
+// new handle is created.
 void CheckCuDNNVersions();
 
 namespace internal {
 [[noreturn]] void ThrowCudnnError(const char* file, int line, const char* call,
                                   cudnnStatus_t status, const std::string& message);
-// What CheckCuDNNVersions does with versions that are given.
+// CheckCuDNNVersions for the given versions.
 void CheckCudnnVersions(size_t compiled, size_t running);
 }  // namespace internal
 
-// Caffe2's name. The parts after the call are only formatted when it fails.
+// Caffe2's name. The parts after the call are formatted only if it fails.
 #define CUDNN_ENFORCE(call, ...)                                                        \
   do {                                                                                  \
     const cudnnStatus_t caffe2rt_status = (call);                                       \

@@ -1,12 +1,12 @@
 #pragma once
-// cuRAND through a table of functions, filled when it is first asked for. Our own operators draw
-// their numbers without it; it is for users' sources.
+// cuRAND through a table of functions, which is filled on first use. The built-in operators do not
+// use it; it is for users' sources.
 //
 //   CURAND_ENFORCE(Curand().GenerateUniform(context.curand_generator(), y, n), "noise");
 //
-// Members are named as the functions, without the prefix. To add one, add its name to the list.
-// Only files that are built where cuRAND's header is (CAFFE2RT_HAS_CURAND in CMake) include this.
-// Thread safe.
+// Members have the names of the functions, without the prefix. To add a function, add its name to
+// the list. Only files that are built if cuRAND's header is found (CAFFE2RT_HAS_CURAND in CMake) may
+// include this. Thread safe.
 
 #include <curand.h>
 
@@ -30,10 +30,10 @@ struct CurandFunctions {
 #undef CAFFE2RT_MEMBER
 };
 
-// THROWS CurandProblem() where there is none.
+// THROWS CurandProblem() if cuRAND is not available.
 const CurandFunctions& Curand();
 
-// "CURAND_STATUS_LAUNCH_FAILURE (status 201)".
+// Returns text such as "CURAND_STATUS_LAUNCH_FAILURE (status 201)".
 std::string CurandStatusText(curandStatus_t status);
 
 namespace internal {
@@ -41,7 +41,7 @@ namespace internal {
                                    curandStatus_t status, const std::string& message);
 }  // namespace internal
 
-// Caffe2's name. The parts after the call are only formatted when it fails.
+// Caffe2's name. The parts after the call are formatted only if it fails.
 #define CURAND_ENFORCE(call, ...)                                                        \
   do {                                                                                   \
     const curandStatus_t caffe2rt_status = (call);                                       \

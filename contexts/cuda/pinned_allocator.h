@@ -1,6 +1,6 @@
 #pragma once
-// Pinned memory of the host, which devices copy from and to in the background. Cached, because
-// pinning and unpinning wait for every device.
+// Pinned host memory, which devices copy asynchronously. It is cached, because pinning and
+// unpinning wait for every device.
 
 #include <utility>
 
@@ -10,21 +10,21 @@
 
 namespace caffe2rt {
 
-// The process's pool of pinned memory, and its numbers of streams: blocks are for
-// CudaUpstream::kHostIndex, since the CPU writes them at once, and name the streams that copy them
-// by RecordUse. Thread safe, never destroyed.
+// The process's pool of pinned memory, and the upstream that numbers its streams. The home of its
+// blocks is CudaUpstream::kHostIndex, because the CPU may write them at once; streams that copy a
+// block are declared by RecordUse. Thread safe, never destroyed.
 Pool& PinnedPool();
-// Whether it was ever asked for.
+// Whether the pool has been created.
 bool PinnedPoolIsUsed();
 CudaUpstream& PinnedUpstream();
 
-// Memory for the CPU from the pool. When it is freed it waits, without holding anybody up, for all
-// streams that have copied pinned memory since somebody waited for them: a copy of bytes does not
-// say which block it reads. Thread safe.
+// CPU memory from that pool. A freed block is reused only when all streams that may still copy
+// pinned memory have finished their work so far, because a copy does not record which block it
+// uses. Freeing does not block. Thread safe.
 class PinnedCPUAllocator final : public CPUAllocator {
  public:
   std::pair<void*, MemoryDeleter> New(size_t nbytes) override;
-  // THROWS: memory of a pool has a deleter of its own.
+  // Always THROWS: each block of a pool has its own deleter.
   MemoryDeleter GetDeleter() override;
 };
 

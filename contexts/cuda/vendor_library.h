@@ -1,6 +1,6 @@
 #pragma once
-// Libraries beside CUDA's runtime (cuBLAS, cuDNN, cuRAND): opened when something of them is first
-// needed, never linked and never closed. Internal to contexts/cuda: see cuda_libraries.h.
+// Libraries besides the CUDA runtime (cuBLAS, cuDNN, cuRAND): opened on first use, never linked and
+// never closed. Internal to contexts/cuda: see cuda_libraries.h.
 //
 //   VendorLibrary library("cuBLAS", "libcublas.so.13");
 //   library.Fill("cublasCreate_v2", &functions.Create);
@@ -15,16 +15,17 @@ namespace caffe2rt {
 
 class VendorLibrary {
  public:
-  // Looks where the loader looks: LD_LIBRARY_PATH, the program's own path, the system's.
+  // Opens the file on the loader's search path: LD_LIBRARY_PATH, the program's RPATH, the system's
+  // folders.
   VendorLibrary(const char* name, const char* file);
 
-  // Sets a pointer to a function; null and noted when there is none.
+  // Sets a function pointer. If the symbol is missing, sets null and notes it for Problem().
   template <class Function>
   void Fill(const char* symbol, Function* function) {
     *function = reinterpret_cast<Function>(Find(symbol));
   }
 
-  // Empty when all that was asked for was found, else one line for a person.
+  // Returns an empty string if the library and all symbols were found, else one line for a person.
   std::string Problem() const;
 
  private:
@@ -33,11 +34,12 @@ class VendorLibrary {
   const char* const name_;
   const char* const file_;
   void* library_ = nullptr;
-  std::string reason_;  // of the loader
+  std::string reason_;  // the loader's error text
   std::vector<std::string> missing_;
 };
 
-// "cublasSgemm_v2" of cublasSgemm: a name that the vendor's header may have replaced by another.
+// The name of a symbol after macro expansion: "cublasSgemm_v2" for cublasSgemm, which cuBLAS's
+// header defines as a macro.
 #define CAFFE2RT_VENDOR_SYMBOL_TEXT(symbol) #symbol
 #define CAFFE2RT_VENDOR_SYMBOL(symbol) CAFFE2RT_VENDOR_SYMBOL_TEXT(symbol)
 
