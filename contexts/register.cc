@@ -1,4 +1,4 @@
-// The contexts that come with the library, and the devices that it loads when they are asked for.
+// The built-in contexts, and the built-in devices whose libraries are loaded on demand.
 
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/device/context.h"

@@ -17,7 +17,7 @@ namespace {
 struct AllocatorSlot {
   std::mutex mutex;
   std::atomic<CPUAllocator*> current{nullptr};
-  std::vector<std::unique_ptr<CPUAllocator>> all;  // memory of replaced ones may be alive
+  std::vector<std::unique_ptr<CPUAllocator>> all;  // memory of replaced allocators may be in use
 };
 
 AllocatorSlot& Slot() {
@@ -30,7 +30,7 @@ MemoryAllocationReporter& Reporter() {
   return *reporter;
 }
 
-// What a piece of memory needs to be given back: kept beside it, so that nothing is looked up.
+// What is needed to free an allocation. It is the deleter's state, so freeing needs no look-up.
 struct Allocation {
   MemoryDeleter deleter;
   size_t nbytes;
@@ -50,7 +50,7 @@ void Fill(void* data, size_t nbytes) {
       std::memset(data, 0, nbytes);
       break;
     case CPUMemoryFill::kJunk: {
-      const uint32_t junk = 0x7fa00000u;  // a signalling NaN
+      const uint32_t junk = 0x7fa00000u;  // a signaling NaN
       auto* bytes = static_cast<unsigned char*>(data);
       for (size_t i = 0; i < nbytes; i += sizeof(junk)) {
         std::memcpy(bytes + i, &junk, std::min(sizeof(junk), nbytes - i));
@@ -128,7 +128,7 @@ size_t MemoryAllocationReporter::peak() const {
 
 std::pair<void*, MemoryDeleter> NewCPUMemory(size_t nbytes) try {
   ReserveCPUBytes(nbytes);
-  struct Reservation {  // given back unless the allocation succeeds
+  struct Reservation {  // released unless the allocation succeeds
     size_t nbytes;
     ~Reservation() { ReleaseCPUBytes(nbytes); }
   } reservation{nbytes};
@@ -137,7 +137,7 @@ std::pair<void*, MemoryDeleter> NewCPUMemory(size_t nbytes) try {
   const CPUMemoryOptions& options = GlobalCPUMemoryOptions();
   if (options.numa_enabled) NUMAMove(memory.get(), nbytes, GetCurrentNUMANode());
   Fill(memory.get(), nbytes);
-  // Nothing throws from the release on.
+  // After memory.Release() nothing may throw.
   if (options.report_usage) Reporter().New(memory.get(), nbytes);
   const auto [data, deleter] = memory.Release();
   *state = {.deleter = deleter, .nbytes = nbytes, .reported = options.report_usage};

@@ -1,9 +1,9 @@
 #pragma once
-// CPU memory: the default allocator, the reporter and NUMA placement.
+// CPU memory: the default allocator and the reporter.
 //
-// NewCPUMemory is what CPUContext::New gives: memory of GetCPUAllocator(), counted against the
-// limit (caffe2_core/base/memory_budget.h), filled as the options say, reported when asked. All
-// thread safe; the options are set before memory is taken.
+// CPUContext::New calls NewCPUMemory: memory of GetCPUAllocator(), counted against the limit
+// (caffe2_core/base/memory_budget.h), and filled, bound to a NUMA node and reported as the options
+// require. All functions are thread safe. Set the options before memory is allocated.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,18 +19,19 @@ namespace caffe2rt {
 
 inline constexpr size_t kCPUAlignment = 64;
 
-// 64-byte aligned memory of the C library.
+// Allocates 64-byte aligned memory from the C library.
 class DefaultCPUAllocator final : public CPUAllocator {
  public:
   std::pair<void*, MemoryDeleter> New(size_t nbytes) override;
   MemoryDeleter GetDeleter() override;
 };
 
-// Bytes in use by pointer; logs a line per event at verbosity 1.
+// Tracks the size of each allocation by its pointer, and logs each event at verbosity 1. Thread
+// safe.
 class MemoryAllocationReporter {
  public:
   void New(void* pointer, size_t nbytes);
-  // THROWS when the pointer is not known.
+  // THROWS if the pointer was not reported by New.
   void Delete(void* pointer);
   size_t allocated() const;
   size_t peak() const;
@@ -42,8 +43,8 @@ class MemoryAllocationReporter {
   size_t peak_ = 0;
 };
 
-// THROWS OutOfMemory beyond the limit and when the system has no memory left, and then counts
-// nothing.
+// Allocates memory as described above. THROWS OutOfMemory if the limit is reached or the system is
+// out of memory; the counters are then unchanged.
 std::pair<void*, MemoryDeleter> NewCPUMemory(size_t nbytes);
 
 }  // namespace caffe2rt

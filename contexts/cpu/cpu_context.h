@@ -1,6 +1,5 @@
 #pragma once
-// The CPU as a device. Everything runs on the calling thread, at once. Sections 6 and 8 of Caffe2's
-// core.
+// The CPU as a device. All work runs synchronously on the calling thread.
 //
 // CPUStaticContext is thread safe; a CPUContext is used by one thread at a time.
 
@@ -17,18 +16,18 @@ namespace caffe2rt {
 
 class CPUStaticContext final : public BaseStaticContext {
  public:
-  // Zeroed memory (see CPUMemoryOptions) from GetCPUAllocator(). THROWS when the limit or the
-  // machine has no more.
+  // Returns memory from GetCPUAllocator(), zeroed by default (see CPUMemoryOptions). THROWS if the
+  // limit is reached or the system is out of memory.
   std::pair<void*, MemoryDeleter> New(size_t nbytes) const override;
   std::unique_ptr<BaseContext> CreateContext() override;
   std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) override;
   DeviceType GetDeviceType() override { return CPU; }
 };
 
-// The process's one, registered for DeviceType CPU.
+// Returns the static context of the process.
 CPUStaticContext* GetCPUStaticContext();
 
-// Makes the CPU known: static context, events. Does nothing the second time.
+// Registers the static context and the events of the CPU. Later calls do nothing.
 void RegisterCPUContext();
 
 class CPUContext final : public BaseContext {
@@ -36,7 +35,8 @@ class CPUContext final : public BaseContext {
   using rand_gen_type = std::mt19937;
 
   CPUContext();
-  // THROWS when the option asks for another device. Its random_seed, when set, seeds the generator.
+  // If set, the option's random_seed seeds the generator. THROWS if the option has another device
+  // type.
   explicit CPUContext(const DeviceOption& option);
 
   static constexpr DeviceType GetDeviceType() { return CPU; }
@@ -63,8 +63,8 @@ class CPUContext final : public BaseContext {
   }
   bool SupportsNonFundamentalTypes() const override { return true; }
 
-  // Caffe2's typed copies; Src and Dst name contexts. Between the CPU and another device the other
-  // context's copy is used.
+  // Caffe2's typed copies; Src and Dst are context classes. Copies between the CPU and another
+  // device use the other context's copy and wait for it.
   template <class T, class Src, class Dst>
   void Copy(size_t n, const T* src, T* dst);
   template <class Src, class Dst>
@@ -72,7 +72,7 @@ class CPUContext final : public BaseContext {
   template <class Src, class Dst>
   void CopyItems(TypeMeta meta, size_t n, const void* src, void* dst);
 
-  // The generator of this context, made on first use from the seed.
+  // The generator of this context, created on first use from the seed.
   rand_gen_type& RandGenerator() {
     if (!generator_) generator_.emplace(random_seed_);
     return *generator_;

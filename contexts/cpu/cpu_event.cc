@@ -20,7 +20,7 @@ struct CPUEvent {
   std::condition_variable finished;
   EventStatus status = EventStatus::EVENT_INITIALIZED;
   std::string error = kNoError;
-  std::deque<std::function<void()>> callbacks;  // not called yet, in the order of their setting
+  std::deque<std::function<void()>> callbacks;  // not called yet, in the order they were set
   bool calling = false;                         // a thread is calling them
 };
 
@@ -30,9 +30,9 @@ bool Finished(EventStatus status) {
   return status == EventStatus::EVENT_SUCCESS || status == EventStatus::EVENT_FAILED;
 }
 
-// With the lock held, which it gives up. Calls what is there one after the other; what is set
-// meanwhile is called here too, so that the order holds. The first exception is thrown after the
-// last call.
+// Calls the callbacks one after the other, and releases the lock. Callbacks that are set meanwhile
+// are called here too, which preserves the order. After the last call, the first exception is
+// rethrown. REQUIRES: the lock is held.
 void CallBack(CPUEvent& state, std::unique_lock<std::mutex>& lock) {
   if (state.calling) return;
   state.calling = true;
@@ -53,7 +53,7 @@ void CallBack(CPUEvent& state, std::unique_lock<std::mutex>& lock) {
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-// The event is over. Whoever waits for it may destroy it while the callbacks run.
+// Finishes the event. A thread that waits for it may destroy the event while the callbacks run.
 void SetOver(Event* event, EventStatus status, const char* error,
              std::unique_lock<std::mutex>& lock) {
   const std::shared_ptr<void> keep = event->state;  // shared with the event

@@ -16,13 +16,13 @@
 namespace caffe2rt {
 namespace {
 
-// Values of the kernel's interface (set_mempolicy(2), mbind(2)).
+// Constants of the kernel's interface (set_mempolicy(2), mbind(2)).
 constexpr int kPolicyBind = 2;
 constexpr unsigned kFlagNode = 1, kFlagAddress = 2;
 constexpr unsigned kMoveStrict = 1, kMovePages = 2;
 constexpr int kMaxNodes = 64;
 
-// "" when the file is not there.
+// Returns "" if the file cannot be read.
 std::string ReadList(const std::string& path) {
   try {
     return ReadWholeFile(path);
@@ -31,7 +31,7 @@ std::string ReadList(const std::string& path) {
   }
 }
 
-// -1 when the file is not there.
+// Returns -1 if the file cannot be read.
 int HighestInList(const std::string& path) {
   int highest = -1;
   for (const auto& [first, last] : ParseProcessorList(ReadList(path))) {

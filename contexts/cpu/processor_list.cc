@@ -5,7 +5,7 @@
 namespace caffe2rt {
 namespace {
 
-// Takes a number from the front.
+// Removes a number from the front of the text. Returns false if there is none.
 bool Take(std::string_view* text, int* value) {
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *value);
   if (error != std::errc() || *value < 0) return false;

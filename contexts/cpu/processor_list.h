@@ -1,5 +1,5 @@
 #pragma once
-// The lists of processors and NUMA nodes that Linux writes: "0-3,8\n".
+// Linux's lists of processors and NUMA nodes, such as "0-3,8\n".
 
 #include <string_view>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace caffe2rt {
 
-// First and last of each range, up to what is no list.
+// Returns the first and last number of each range. Stops at the first invalid character.
 std::vector<std::pair<int, int>> ParseProcessorList(std::string_view text);
 
 }  // namespace caffe2rt
