@@ -11,7 +11,7 @@
 namespace caffe2rt {
 namespace {
 
-// Upstream and pool of one device.
+// The upstream and the pool of one device.
 struct DeviceMemory {
   std::unique_ptr<CudaUpstream> upstream;
   std::unique_ptr<Pool> pool;
@@ -91,7 +91,7 @@ DeviceMemory& Of(int device) {
   return *memory;
 }
 
-// Calls `visit` for each device whose pool was made.
+// Calls `visit` for each device whose pool exists.
 template <class Visit>
 void ForEachUsed(Visit visit) {
   for (int device = 0; device < NumCudaDevices(); ++device) {
@@ -110,8 +110,9 @@ std::vector<long> BytesByGpu(Member member) {
   return bytes;
 }
 
-// The current stream on the calling thread's device, where that is another one than `device`: it
-// may have copied from there. Null for a thread without streams, which makes no call of CUDA.
+// If the calling thread's current device is not `device`, returns the current stream there, which
+// may have copied memory of `device`; else null. A thread that has streams on no other device makes
+// no CUDA call.
 CudaStream* FindStreamElsewhere(int device) {
   const int devices = NumCudaDevices();
   bool has_other = false;
@@ -122,7 +123,7 @@ CudaStream* FindStreamElsewhere(int device) {
   return now != device && now < devices ? FindCurrentStream(now) : nullptr;
 }
 
-// The deleters, one for each device so that the block's token can be the state.
+// The deleters: one function per device, so that the deleter's state can be the block's token.
 template <int kDevice>
 void FreeOn(void* data, void* token) noexcept {
   if (CudaIsUnloading() || CudaIsLostByFork()) return;
@@ -202,7 +203,7 @@ void RecordCudaUse(const MemoryDeleter& memory, CudaStream& stream) {
   int device = stream.device;
   if (__builtin_expect(!is_of(device), 0)) {
     for (device = 0; device < kCompileTimeMaxGpus && !is_of(device);) ++device;
-    if (device == kCompileTimeMaxGpus) return;  // somebody else's memory
+    if (device == kCompileTimeMaxGpus) return;  // memory that these pools did not allocate
   }
   DeviceMemory& owner = Of(device);
   const StreamIndex index = owner.upstream->IndexOf(stream);

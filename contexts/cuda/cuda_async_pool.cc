@@ -11,7 +11,8 @@ namespace {
 
 thread_local CudaStream* scope_stream = nullptr;
 
-// Uses of a segment are those of its one block; freed memory is the driver's at once.
+// Each segment is one block. A freed block returns to the driver at once: Free makes the home
+// stream wait for the other streams that used it, and then frees it in order on the home stream.
 class AsyncPool final : public internal::TrackedPool {
  public:
   AsyncPool(CudaAsyncUpstream& upstream, const DirectPoolOptions& options)
@@ -26,7 +27,7 @@ class AsyncPool final : public internal::TrackedPool {
     if (!waiting_.empty()) GiveWaiting(lock);
     internal::BlockRecord* record = NewSegment(bytes, stream, lock);
     if (record == nullptr) {
-      // Spurious refusals while work is pending are known: wait, trim, and ask once more.
+      // The driver may fail while freed memory is still in use by pending work: wait, trim, retry.
       internal::PoolCounters::Add(counters_.out_of_memory_retries, 1);
       lock.unlock();
       ReleaseCached();
@@ -73,8 +74,8 @@ class AsyncPool final : public internal::TrackedPool {
   }
 
  private:
-  // Puts the home stream behind the streams that use the block. False where CUDA refuses all of it:
-  // what is wrong with the device is reported by its next call that can throw.
+  // Makes the home stream wait for the streams that use the block. Returns false if CUDA fails; a
+  // device error is reported by the next call that can throw.
   bool JoinUses(internal::BlockRecord* record) {
     try {
       const CudaStream& home = *driver_.StreamAt(record->home);
@@ -91,7 +92,7 @@ class AsyncPool final : public internal::TrackedPool {
     GiveBack({RemoveSegment(record)}, lock);
   }
 
-  // Tries again what could not be given to the driver before.
+  // Retries the blocks whose JoinUses failed.
   void GiveWaiting(Lock& lock) {
     for (size_t count = waiting_.size(); count > 0 && !waiting_.empty(); --count) {
       internal::BlockRecord* const record = waiting_.back();
@@ -101,7 +102,7 @@ class AsyncPool final : public internal::TrackedPool {
     }
   }
 
-  // Puts the home stream behind the other's work so far; where CUDA refuses, the host waits.
+  // Makes the home stream wait for the other stream's work so far. If CUDA fails, the host waits.
   void Join(const CudaStream& home, StreamIndex other) {
     if (CudaIsUnloading()) return;
     try {
@@ -115,7 +116,7 @@ class AsyncPool final : public internal::TrackedPool {
   void CheckLists() const override {}
 
   CudaAsyncUpstream& driver_;
-  std::vector<internal::BlockRecord*> waiting_;  // freed, with uses that home does not wait for
+  std::vector<internal::BlockRecord*> waiting_;  // freed blocks whose JoinUses failed
 };
 
 }  // namespace
@@ -161,7 +162,7 @@ void* CudaAsyncUpstream::Allocate(size_t nbytes) {
 void CudaAsyncUpstream::Free(void* data, size_t) {
   if (CudaIsUnloading()) return;
   if (has_deferred_.load(std::memory_order_relaxed)) FreeDeferred();
-  if (scope_stream == nullptr) {  // a pool that ends waits
+  if (scope_stream == nullptr) {  // called by the pool's destructor: cudaFree waits
     const cudaError_t code = cudaFree(data);
     if (code != cudaErrorCudartUnloading) CUDA_ENFORCE(code, "memory of device ", device_);
     return;

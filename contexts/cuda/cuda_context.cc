@@ -27,7 +27,7 @@ int DeviceOf(const DeviceOption& option) {
 
 std::unique_ptr<BaseContext> CUDAStaticContext::CreateContext() {
   auto context = std::make_unique<CUDAContext>();
-  // New gives memory for the thread's current stream: the work that fills it belongs there.
+  // New allocates for the thread's current stream, so the work that fills the memory belongs there.
   context->SwitchToDevice(ThreadCudaObjects().CurrentId(context->device_id()));
   return context;
 }
@@ -91,7 +91,7 @@ void CUDAContext::FinishDeviceComputation() {
   if (stream_->capture.active) EnforceNotRecording("the host waits for the device");
   CUDA_ENFORCE(cudaStreamSynchronize(stream_->stream), "work on device ", device_);
   stream_->has_host_copies.store(false, std::memory_order_release);
-  // A launch that failed left nothing on the stream.
+  // A failed launch enqueued nothing, so the synchronization above does not report it.
   CUDA_ENFORCE(cudaGetLastError(), "work given to device ", device_);
   internal::CheckReport(*stream_);
 }

@@ -22,15 +22,15 @@ bool IsPageable(const void* host) {
   return attributes.type == cudaMemoryTypeUnregistered;
 }
 
-// What the stream does after a piece has arrived; it lies in front of the piece, so that there is
-// nothing to free when a device fails and never gets here.
+// What the stream does after a piece has arrived on the host. It is stored in front of the piece,
+// so that nothing needs to be freed if the device fails before the delivery.
 struct Delivery {
   void* dst;
   size_t nbytes;
 };
 constexpr size_t kDeliveryBytes = 64;
 static_assert(sizeof(Delivery) <= kDeliveryBytes, "a delivery lies in front of its piece");
-// Pieces of large copies, with room for a delivery in front.
+// The size of the pieces of large copies; leaves room for a delivery in front.
 constexpr size_t kPieceBytes = CudaStaging::kBytes - kDeliveryBytes;
 
 void Deliver(void* state) {
@@ -62,7 +62,7 @@ void CopyBetweenDevices(size_t nbytes, const void* src, void* dst, CudaStream& s
     CopyAsync(nbytes, src, dst, cudaMemcpyDefault, stream);
     return;
   }
-  EnableCudaPeerAccess(from, to);  // where it cannot be, CUDA goes through the host
+  EnableCudaPeerAccess(from, to);  // without peer access CUDA copies through the host
   CUDA_ENFORCE(cudaMemcpyPeerAsync(dst, to, src, from, nbytes, stream.stream), nbytes,
                " bytes from device ", from, " to device ", to);
 }

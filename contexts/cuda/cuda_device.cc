@@ -23,11 +23,11 @@ CudaMachine LostByFork() {
           "CUDA: this process was forked from one that had started CUDA, where it does not work"};
 }
 
-// Facts of devices, filled on demand and never destroyed.
+// Properties of devices, queried on demand and never destroyed.
 struct DeviceFacts {
   std::mutex mutex;
   std::array<std::atomic<const cudaDeviceProp*>, kCompileTimeMaxGpus> properties{};
-  // 0: not asked; 1: enabled; 2: not possible. For both directions of a pair.
+  // 0: unknown; 1: enabled; 2: not possible. peers[i][j], i < j, covers both directions.
   std::array<std::array<std::atomic<int>, kCompileTimeMaxGpus>, kCompileTimeMaxGpus> peers{};
 };
 DeviceFacts& Facts() {
@@ -46,7 +46,7 @@ void EnableOneWay(int device, int peer) {
   const DeviceGuard guard(device);
   const cudaError_t code = cudaDeviceEnablePeerAccess(peer, 0);
   if (code == cudaErrorPeerAccessAlreadyEnabled) {
-    cudaGetLastError();  // somebody else in this program did it
+    cudaGetLastError();  // other code in this program has enabled it
     return;
   }
   CUDA_ENFORCE(code, "access of device ", device, " to the memory of device ", peer);
@@ -89,7 +89,7 @@ CudaMachine TheCudaMachine() {
 }
 
 int NumCudaDevices() {
-  // Without the text: it is asked often.
+  // Called often, so do not copy the text.
   static const int devices = TheCudaMachine().devices;
   return CudaIsLostByFork() ? 0 : devices;
 }
@@ -127,7 +127,7 @@ const cudaDeviceProp& GetDeviceProperty(int device) {
   EnforceCudaDevice(device);
   DeviceFacts& facts = Facts();
   auto& known = facts.properties[static_cast<size_t>(device)];
-  // Without a lock once it is known: each launch asks.
+  // Every launch calls this, so take no lock once the properties are known.
   if (const cudaDeviceProp* const found = known.load(std::memory_order_acquire)) return *found;
   const std::lock_guard<std::mutex> lock(facts.mutex);
   if (const cudaDeviceProp* const found = known.load(std::memory_order_relaxed)) return *found;
@@ -193,7 +193,7 @@ bool EnableCudaPeerAccess(int device, int peer) {
   if (can) {
     EnableOneWay(device, peer);
     EnableOneWay(peer, device);
-    // The driver's pools have a list of their own.
+    // The driver's pools have separate access lists.
     GrantCudaPoolAccess(device, peer);
     GrantCudaPoolAccess(peer, device);
   }
@@ -219,7 +219,7 @@ DeviceGuard::DeviceGuard(int device) : previous_(CaffeCudaGetDevice()) {
 }
 
 DeviceGuard::~DeviceGuard() {
-  // Both calls may tell of earlier work that failed, and do nothing else then.
+  // Both calls may report the error of earlier asynchronous work and then do nothing else: retry.
   for (int tries = 0; tries < 4; ++tries) {
     int now = -1;
     if (!LogCudaError(cudaGetDevice(&now), "cudaGetDevice")) continue;

@@ -13,21 +13,22 @@ namespace {
 std::atomic<bool> lost_by_fork{false};
 std::atomic<bool> unloading{false};
 
-// The call without its arguments; "Sgemm" of "Cublas().Sgemm(handle)".
+// Returns the name of the called function: "Sgemm" for "Cublas().Sgemm(handle)".
 std::string NameOf(const char* call) {
   const char* const member = std::strstr(call, "().");
   if (member != nullptr && member == call + std::strcspn(call, "(")) call = member + 3;
   return std::string(call, std::strcspn(call, "("));
 }
 
-// "CUDA 1", or "CUDA" where no device can be told.
+// "CUDA 1", or "CUDA" if the current device is unknown.
 std::string CurrentDeviceText() {
   int device = -1;
   if (cudaGetDevice(&device) != cudaSuccess) cudaGetLastError();
   return device < 0 ? "CUDA" : MakeString("CUDA ", device);
 }
 
-// Clears the last error. Returns whether it is there again: then the device is lost for good.
+// Clears the last error. Returns whether the error persists: then the device is unusable for the
+// rest of the process.
 bool ClearLastError() {
   cudaGetLastError();
   return cudaPeekAtLastError() != cudaSuccess;

@@ -16,14 +16,14 @@ namespace {
 constexpr const char* kNoError = "No error";
 
 // Invariants: with status SCHEDULED, `event` is recorded on `stream`, whose device is `device`.
-// CUDA's event is taken on the first record and kept; a wait for an older record is not disturbed
-// by a newer one, since CUDA's waits hold what they saw.
+// The CUDA event is taken from the stock by the first record and reused. A new record does not
+// affect waits for an older one, because a CUDA wait is bound to the record that it found.
 struct CudaEvent {
   std::mutex mutex;
   std::condition_variable recorded;
   EventStatus status = EventStatus::EVENT_INITIALIZED;
   std::string error = kNoError;
-  int wanted_device = -1;  // of the option; -1: the recorder's
+  int wanted_device = -1;  // the option's device; -1: any
   int device = -1;
   cudaEvent_t event = nullptr;
   const CudaStream* stream = nullptr;
@@ -34,7 +34,7 @@ struct CudaEvent {
   bool IsOver() const {
     return status == EventStatus::EVENT_SUCCESS || status == EventStatus::EVENT_FAILED;
   }
-  // With the mutex held.
+  // REQUIRES: the mutex is held.
   void Finish(EventStatus how, const std::string& text) {
     status = how;
     error = text;
@@ -52,7 +52,7 @@ using Lock = std::unique_lock<std::mutex>;
 CudaEvent& StateOf(const Event* event) { return *static_cast<CudaEvent*>(event->state.get()); }
 
 void Create(const DeviceOption& option, Event* event) {
-  auto state = std::make_shared<CudaEvent>();  // as Event keeps it
+  auto state = std::make_shared<CudaEvent>();  // Event::state is a shared_ptr
   if (option.has_device_id()) {
     EnforceCudaDevice(option.device_id());
     state->wanted_device = option.device_id();
@@ -80,7 +80,7 @@ void Record(Event* event, const void* context, const char* error) {
     if (stream.capture.active) EnforceNotRecording("an event is recorded");
     CUDA_ENFORCE(RecordEvent(state.event, stream), "device ", stream.device);
   } catch (const EnforceNotMet& e) {
-    // Those who wait must not wait for ever.
+    // Otherwise waiting threads would wait forever.
     state.Finish(EventStatus::EVENT_FAILED, e.message());
     throw;
   }
@@ -89,7 +89,7 @@ void Record(Event* event, const void* context, const char* error) {
   state.recorded.notify_all();
 }
 
-// Blocks until somebody records or finishes the event.
+// Blocks until the event is recorded or finished.
 void AwaitRecord(CudaEvent& state, Lock& lock) {
   state.recorded.wait(lock, [&] { return state.status != EventStatus::EVENT_INITIALIZED; });
 }

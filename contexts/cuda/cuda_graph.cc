@@ -33,9 +33,10 @@ void CudaGraph::BeginCapture(int stream_id) {
   Forget();
   const std::lock_guard<std::mutex> lock(stream.capture.mutex);
   if (stream.capture.before == nullptr) stream.capture.before = TakeCudaEvent(device_);
-  // Others wait for this one in place of the stream, which cannot be waited for.
+  // A captured stream cannot be waited for, so other threads wait for this event instead.
   CUDA_ENFORCE(cudaEventRecord(stream.capture.before, stream.stream), "device ", device_);
-  // Relaxed: what would be unsafe is judged here, and pools ask for their events all the time.
+  // Relaxed mode, because pools must still query their events. EnforceNotRecording rejects unsafe
+  // calls.
   CUDA_ENFORCE(cudaStreamBeginCapture(stream.stream, cudaStreamCaptureModeRelaxed), "device ",
                device_);
   stream.capture.active.store(true, std::memory_order_release);
@@ -93,7 +94,7 @@ void CudaGraph::Launch(int stream_id) {
 void CudaGraph::Refuse(const std::string& reason) noexcept {
   try {
     if (refused_.empty()) refused_ = reason;
-  } catch (...) {  // no memory of the host; the operator's own error stays
+  } catch (...) {  // out of host memory: the operator's own error is still reported
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 struct UsedGenerator {
   curandGenerator_t generator;
-  const CudaStream* stream;  // of its last work; null: none
+  const CudaStream* stream;  // stream of its last work; null: none
 };
 
 // Per device, never destroyed.
@@ -28,7 +28,7 @@ HandleStock& HandleStockOf(int device) {
   return (*stocks)[static_cast<size_t>(device)];
 }
 
-// One of the stock, else a new one, made on its device.
+// Takes a handle from the stock, else creates one on the device.
 template <class Handle, class Make>
 Handle Take(int device, std::vector<Handle> HandleStock::*kind, Make make) {
   HandleStock& stock = HandleStockOf(device);
@@ -50,7 +50,7 @@ void Give(int device, std::vector<Handle> HandleStock::*kind, Handle handle) noe
   const std::lock_guard<std::mutex> lock(stock.mutex);
   try {
     (stock.*kind).push_back(handle);
-  } catch (...) {  // no memory of the host: the handle is lost
+  } catch (...) {  // out of host memory: the handle is lost
   }
 }
 
@@ -60,7 +60,7 @@ cublasHandle_t NewCublasHandle() {
   return handle;
 }
 
-// What NVIDIA advises: 32 MiB from Hopper on, 4 MiB before.
+// NVIDIA's recommendation: 32 MiB from Hopper on, 4 MiB before.
 size_t CublasWorkspaceBytes(int device) {
   const size_t megabytes =
       GetDeviceAttribute(device, cudaDevAttrComputeCapabilityMajor) >= 9 ? 32 : 4;
@@ -75,14 +75,14 @@ void BindCublas(CudaHandles& handles, CudaStream& stream) {
     stream.cublas_workspace = NewCudaMemory(stream.cublas_workspace_bytes, stream);
   }
   CUBLAS_ENFORCE(Cublas().SetStream(handles.cublas, stream.stream), "device ", stream.device);
-  // A new stream means cuBLAS's own workspace, which it would allocate.
+  // SetStream resets the handle to cuBLAS's own workspace, which cuBLAS would allocate.
   CUBLAS_ENFORCE(Cublas().SetWorkspace(handles.cublas, stream.cublas_workspace.get(),
                                        stream.cublas_workspace_bytes),
                  stream.cublas_workspace_bytes, " bytes, device ", stream.device);
   handles.cublas_stream = &stream;
 }
 
-// One that cannot be bound goes to the stock as it is.
+// Binds a new generator. If that fails, the generator goes to the stock unbound.
 void BindNew(const UsedGenerator& made, const CudaStream& stream) {
   try {
     internal::BindCurandGenerator(made.generator, stream);
@@ -104,7 +104,7 @@ cublasHandle_t CublasHandle(CudaHandles& handles, CudaStream& stream) {
   const bool allow_tf32 = GlobalCudaLibraryOptions().allow_tf32;
   if (__builtin_expect(handles.cublas == nullptr, 0)) {
     handles.cublas = Take(stream.device, &HandleStock::cublas, NewCublasHandle);
-    handles.cublas_allows_tf32 = !allow_tf32;  // nobody knows its mode: it is set below
+    handles.cublas_allows_tf32 = !allow_tf32;  // its mode is unknown: force SetCublasMathMode
   }
   if (handles.cublas_stream != &stream) BindCublas(handles, stream);
   if (handles.cublas_allows_tf32 != allow_tf32) SetCublasMathMode(handles, allow_tf32);
@@ -166,7 +166,7 @@ void* CudnnWorkspace(CUDAContext& context, size_t nbytes) {
       stream.recorded_workspaces.push_back(std::move(stream.workspace));
       stream.workspace_is_recorded = false;
     }
-    stream.workspace.Reset();  // first, so that the two are never there at once
+    stream.workspace.Reset();  // first, so that the two never exist at the same time
     const size_t rounded = (nbytes + kGranule - 1) / kGranule * kGranule;
     stream.workspace = NewCudaMemory(rounded, stream);
     stream.workspace_bytes = rounded;

@@ -18,8 +18,8 @@
 //   ForEachRow(context, rows, RowSums{cols, x, y}, "RowSums");   // one thread block per row
 //
 // Functors are plain values: numbers and pointers to memory of the context's device. On the fake
-// CUDA of the tests, the functor is called in a loop, in stream order, so every kernel can be tested
-// without a GPU. Sanitizer builds compile .cu files as C++, for the fake only.
+// CUDA of the tests, the functor is called in a loop, in stream order, so every kernel can be
+// tested without a GPU. Sanitizer builds compile .cu files as C++, for the fake only.
 //
 // Launches are asynchronous; a launch that fails THROWS with the name of the kernel. Nothing is
 // launched for zero indices. Indices are 64-bit.

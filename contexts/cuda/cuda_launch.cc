@@ -5,7 +5,7 @@
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_error.h"
 
-// Defined by tests/fake_cuda alone: null in a program that runs on CUDA's own runtime.
+// Defined only by tests/fake_cuda; null in a program that runs on the real CUDA runtime.
 extern "C" __attribute__((weak)) cudaError_t fakecuda_enqueue_host(cudaStream_t stream,
                                                                    const char* name,
                                                                    void (*run)(void*), void* arg,

@@ -1,4 +1,4 @@
-// For builds with CUDA linked in (CAFFE2_CUDA_STATIC).
+// For builds that link CUDA in (CAFFE2_CUDA_STATIC).
 
 #include "contexts/cuda/cuda_descriptor.h"
 

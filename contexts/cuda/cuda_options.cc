@@ -9,7 +9,7 @@
 namespace caffe2rt {
 namespace {
 
-// For the flag, by number.
+// Values of the flag, indexed by CudaMemoryPoolType.
 constexpr const char* kPoolNames[] = {"none", "cub", "thc", "async"};
 
 }  // namespace

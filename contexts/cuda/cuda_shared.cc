@@ -1,4 +1,4 @@
-// For builds with CUDA as a library of its own.
+// For builds with CUDA as a separate library.
 
 #include "contexts/cuda/cuda_descriptor.h"
 

@@ -9,7 +9,7 @@ namespace caffe2rt {
 namespace {
 constexpr size_t kAlignment = 64;
 
-// Asks first: to wait for what is over is a call that a profile would show as a wait.
+// Queries first: if the event is over, a profile then shows no synchronization.
 void Wait(cudaEvent_t event, const CudaStream& stream) {
   cudaError_t code = ForgetNotReady(cudaEventQuery(event));
   if (code == cudaErrorNotReady) code = cudaEventSynchronize(event);

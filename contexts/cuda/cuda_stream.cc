@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kEventsAtOnce = 16;
 
-// Per device, never destroyed.
+// The unused streams and events of one device. Never destroyed.
 struct Stock {
   std::mutex mutex;
   std::vector<CudaStream*> streams;
@@ -40,7 +40,7 @@ CudaStream* TakeStream(int device) {
   return stream.release();
 }
 
-// Plain data, so that it can be looked at while a thread ends.
+// Trivially destructible, so that they can be read while a thread ends.
 thread_local ThreadLocalCUDAObjects* thread_objects = nullptr;
 thread_local bool thread_is_ending = false;
 
@@ -91,7 +91,8 @@ void ThreadLocalCUDAObjects::SetCurrentId(int device, int stream_id) {
 
 ThreadLocalCUDAObjects& ThreadCudaObjects() {
   if (__builtin_expect(thread_objects != nullptr, 1)) return *thread_objects;
-  // Destructors of other thread-local objects may come after ours: what they take stays theirs.
+  // The destructor of another thread-local object may run after Owner's and still use CUDA. Objects
+  // created for it are leaked.
   if (thread_is_ending) return *(thread_objects = new ThreadLocalCUDAObjects);
   static thread_local Owner owner;
   return owner.objects;
@@ -133,7 +134,7 @@ cudaError_t WaitForEvent(const CudaStream& waiter, cudaEvent_t event) {
 }
 
 cudaError_t WaitForWork(const CudaStream& stream) {
-  // Through an event, since the stream itself may be recorded by the time that this waits.
+  // Wait for an event, because a capture of the stream may begin during the wait.
   const cudaEvent_t event = TakeCudaEvent(stream.device);
   cudaError_t code = RecordEvent(event, stream);
   if (code == cudaSuccess) {
@@ -150,7 +151,7 @@ void WaitForStream(const CudaStream& waiter, const CudaStream& other) {
   const cudaEvent_t event = TakeCudaEvent(other.device);
   cudaError_t code = RecordEvent(event, other);
   if (code == cudaSuccess) code = WaitForEvent(waiter, event);
-  GiveCudaEvent(other.device, event);  // a wait keeps the record that it saw
+  GiveCudaEvent(other.device, event);  // the wait is bound to this record, so reuse is safe
   CUDA_ENFORCE(code, "stream of device ", waiter.device, " behind one of device ", other.device);
 }
 
@@ -162,7 +163,7 @@ StreamGuard::StreamGuard(int device, int stream_id) : device_(device), previous_
 }
 
 StreamGuard::~StreamGuard() {
-  // The stream may have been made in between only if it is stream 0: then taking it can fail.
+  // Taking the previous stream can fail only if it is stream 0 and had not been used yet.
   try {
     ThreadCudaObjects().SetCurrentId(device_, previous_id_);
   } catch (const std::exception&) {
@@ -184,8 +185,8 @@ cudaEvent_t TakeCudaEvent(int device) {
   const DeviceGuard guard(device);
   cudaEvent_t event = nullptr;
   CUDA_ENFORCE(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "device ", device);
-  // How many are in use at once depends on how far the device trails: some for later, so that a
-  // program that is warm makes none.
+  // The number of events in use depends on how far the device lags behind the host. Create spare
+  // events now, so that a warm program creates none.
   for (int i = 1; i < kEventsAtOnce; ++i) {
     cudaEvent_t spare = nullptr;
     if (cudaEventCreateWithFlags(&spare, cudaEventDisableTiming) != cudaSuccess) {
@@ -203,7 +204,7 @@ void GiveCudaEvent(int device, cudaEvent_t event) noexcept {
   const std::lock_guard<std::mutex> lock(stock.mutex);
   try {
     stock.events.push_back(event);
-  } catch (...) {  // no memory of the host: the event is lost
+  } catch (...) {  // out of host memory: the event is lost
   }
 }
 

@@ -13,15 +13,16 @@
 namespace caffe2rt {
 namespace {
 
-// An event of the upstream: it takes one of CUDA's from the stock of the device it is recorded on.
-// Invariant: no event of CUDA means that there is nothing to wait for.
+// An event of the upstream. It takes a CUDA event from the stock of the device on which it is
+// recorded. Invariant: without a CUDA event there is nothing to wait for.
 struct Mark {
   int device = -1;
   cudaEvent_t event = nullptr;
 };
 Mark& MarkOf(Upstream::Event event) { return *static_cast<Mark*>(event); }
 
-// Does it, unless the program ends: then nobody minds.
+// Runs the action, unless the runtime is being unloaded. If it is unloaded meanwhile, the error is
+// ignored.
 template <class Action>
 void UnlessUnloading(Action action) {
   if (CudaIsUnloading()) return;
@@ -32,7 +33,7 @@ void UnlessUnloading(Action action) {
   }
 }
 
-// Memory that was allocated, or null when there is no more. THROWS other errors.
+// Returns the allocated memory, or null if CUDA is out of memory. THROWS on other errors.
 void* OrNull(cudaError_t code, void* data, size_t nbytes, const char* what) {
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
@@ -105,7 +106,7 @@ bool CudaUpstream::IsDone(Event event) {
 }
 
 void CudaUpstream::Synchronize(StreamIndex index) {
-  // A pool waits for all numbers below the highest that it has seen.
+  // Pools also wait for the host's number, because they wait for all numbers that they have seen.
   const CudaStream* const stream = StreamAt(index);
   if (stream == nullptr) return;
   UnlessUnloading([&] { CUDA_ENFORCE(WaitForWork(*stream), "stream of device ", stream->device); });
@@ -124,7 +125,7 @@ void CudaDeviceUpstream::Free(void* data, size_t) {
     std::optional<DeviceGuard> guard;
     try {
       guard.emplace(device_);
-    } catch (const CudaError&) {  // CUDA frees memory of any device
+    } catch (const CudaError&) {  // cudaFree works without the guard: it frees memory of any device
     }
     CUDA_ENFORCE(cudaFree(data), "memory of device ", device_);
   });
@@ -142,7 +143,7 @@ void* CudaPinnedUpstream::AllocateOnNode(size_t nbytes) {
   void* const pages =
       mmap(nullptr, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
-  // Before anybody touches them; where the system has no nodes they lie anywhere.
+  // Set the policy before the first access to the pages. On a system without NUMA it has no effect.
   unsigned cpu = 0, node = 0;
   if (syscall(SYS_getcpu, &cpu, &node, nullptr) == 0 && node < 64) {
     constexpr int kPreferred = 1;  // set_mempolicy(2)

@@ -4,8 +4,8 @@
 //   CUDNN_ENFORCE(Cudnn().SoftmaxForward(context.cudnn_handle(), ...), "softmax of X");
 //
 // Members have the names of the functions, without the prefix. To add a function, add its name to
-// the list. Only files that are built if cuDNN's headers are found (CAFFE2RT_HAS_CUDNN in CMake) may
-// include this. Thread safe.
+// the list. Only files that are built if cuDNN's headers are found (CAFFE2RT_HAS_CUDNN in CMake)
+// may include this. Thread safe.
 
 #include <cudnn.h>
 

@@ -1,4 +1,4 @@
-// Where cuDNN's headers were not found: no engine of cuDNN, and the reason for people.
+// For builds without cuDNN's headers: no cuDNN engine, and the reason for people.
 
 #include "caffe2_core/base/enforce.h"
 #include "contexts/cuda/cuda_handles.h"

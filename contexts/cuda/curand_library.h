@@ -5,8 +5,8 @@
 //   CURAND_ENFORCE(Curand().GenerateUniform(context.curand_generator(), y, n), "noise");
 //
 // Members have the names of the functions, without the prefix. To add a function, add its name to
-// the list. Only files that are built if cuRAND's header is found (CAFFE2RT_HAS_CURAND in CMake) may
-// include this. Thread safe.
+// the list. Only files that are built if cuRAND's header is found (CAFFE2RT_HAS_CURAND in CMake)
+// may include this. Thread safe.
 
 #include <curand.h>
 

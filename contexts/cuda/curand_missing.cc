@@ -1,4 +1,4 @@
-// Where cuRAND's header was not found: no generators, and the reason for people.
+// For builds without cuRAND's header: no generators, and the reason for people.
 
 #include "caffe2_core/base/enforce.h"
 #include "contexts/cuda/cuda_handles.h"

@@ -21,7 +21,7 @@ Pinned& ThePinned() {
     auto made = std::make_unique<Pinned>();
     ThcPoolOptions options;
     options.device = "pinned memory";
-    // Nothing goes back to the system before memory is short: that would wait for every device.
+    // Release no memory to the system before it is short, because that waits for every device.
     options.growth_slack_bytes = SIZE_MAX / 4;
     made->pool = NewThcPool(made->upstream, options);
     is_used.store(true, std::memory_order_release);
@@ -40,7 +40,7 @@ void FreePinned(void* data, void* token) noexcept {
     }
   } catch (const std::exception& e) {
     LOG(ERROR) << "pinned memory: " << e.what();
-    return;  // rather lost than given out too early
+    return;  // leak the block: reusing it too early would be worse
   }
   FreePoolBlock(data, token, kNoStream);
 }
