@@ -93,7 +93,7 @@ std::pair<void*, MemoryDeleter> DefaultCPUAllocator::New(size_t nbytes) {
   const CPUMemoryUsage usage = GetCPUMemoryUsage();
   throw OutOfMemory(
       __FILE__, __LINE__, "",
-      MakeString("out of CPU memory: the system refused ", nbytes, " bytes, in use ",
+      MakeString("out of CPU memory: the system could not allocate ", nbytes, " bytes, in use ",
                  usage.in_use_bytes, ", limit ", usage.limit_bytes, ", peak ", usage.peak_bytes));
 }
 
@@ -110,7 +110,7 @@ void MemoryAllocationReporter::New(void* pointer, size_t nbytes) {
 void MemoryAllocationReporter::Delete(void* pointer) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto it = sizes_.find(pointer);
-  CAFFE_ENFORCE(it != sizes_.end(), "memory that was never reported is released: ", pointer);
+  CAFFE_ENFORCE(it != sizes_.end(), "release of memory that was never reported: ", pointer);
   allocated_ -= it->second;
   VLOG(1) << "CPU memory: -" << it->second << " bytes, in use " << allocated_;
   sizes_.erase(it);

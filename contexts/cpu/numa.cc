@@ -78,7 +78,7 @@ int GetNUMANode(const void* pointer) {
   int node = -1;
   const long failed =
       syscall(SYS_get_mempolicy, &node, nullptr, 0, pointer, kFlagNode | kFlagAddress);
-  CAFFE_ENFORCE(failed == 0, "cannot ask for the NUMA node of ", pointer);
+  CAFFE_ENFORCE(failed == 0, "cannot query the NUMA node of ", pointer);
   return node;
 }
 

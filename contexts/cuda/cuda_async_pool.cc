@@ -130,7 +130,8 @@ cudaMemPool_t CudaAsyncUpstream::DriverPool() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pool_ != nullptr) return pool_;
   CAFFE_ENFORCE(GetDeviceAttribute(device_, cudaDevAttrMemoryPoolsSupported) != 0, "CUDA device ",
-                device_, " has no memory pools of the driver; choose another pool than async");
+                device_, " does not support memory pools of the driver; choose a pool other than "
+                "async");
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
@@ -145,7 +146,7 @@ cudaMemPool_t CudaAsyncUpstream::DriverPool() {
 }
 
 void* CudaAsyncUpstream::Allocate(size_t nbytes) {
-  CAFFE_ENFORCE(scope_stream != nullptr, "memory of the driver's pool without a stream");
+  CAFFE_ENFORCE(scope_stream != nullptr, "allocation from the driver's pool without a StreamScope");
   EnforceNotRecording("device memory is allocated");
   if (has_deferred_.load(std::memory_order_relaxed)) FreeDeferred();
   void* data = nullptr;

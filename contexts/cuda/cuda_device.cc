@@ -20,7 +20,7 @@ CudaMachine Unusable(State state, const std::string& reason, cudaError_t code) {
 
 CudaMachine LostByFork() {
   return {State::kLostByFork, 0, 0,
-          "CUDA: this process was forked from one that had started CUDA, where it does not work"};
+          "CUDA: this process was forked after CUDA had started and cannot use it"};
 }
 
 // Properties of devices, queried on demand and never destroyed.
@@ -78,7 +78,8 @@ CudaMachine QueryCudaMachine() {
   if (count > kCompileTimeMaxGpus) {
     return {State::kTooMany, kCompileTimeMaxGpus, count,
             MakeString("CUDA: ", count, " devices, more than the ", kCompileTimeMaxGpus,
-                       " that can be used: devices 0 to ", kCompileTimeMaxGpus - 1, " are")};
+                       " that can be used: only devices 0 to ", kCompileTimeMaxGpus - 1,
+                       " are used")};
   }
   return {State::kReady, count, count, ""};
 }

@@ -59,8 +59,8 @@ bool CudaIsLostByFork() noexcept { return lost_by_fork.load(std::memory_order_re
 
 void EnforceCudaIsNotLostByFork() {
   CAFFE_ENFORCE(!CudaIsLostByFork(),
-                "CUDA: this process was forked from one that had started CUDA, where it does not "
-                "work; fork before CUDA is used, or start a new program");
+                "CUDA: this process was forked after CUDA had started and cannot use it; fork "
+                "before CUDA is used, or start a new program");
 }
 
 bool CudaIsUnloading() noexcept { return unloading.load(std::memory_order_relaxed); }

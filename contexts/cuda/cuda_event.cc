@@ -143,8 +143,8 @@ void SetFinished(Event* event, const char* error) {
   CudaEvent& state = StateOf(event);
   const Lock lock(state.mutex);
   CAFFE_ENFORCE(state.status == EventStatus::EVENT_INITIALIZED,
-                "an event of CUDA is finished that was recorded or finished before: the device "
-                "finishes it, or call Reset in between");
+                "SetFinished of a CUDA event that has been recorded or finished: the device "
+                "finishes a recorded event; call Reset before SetFinished");
   if (error == nullptr) {
     state.Finish(EventStatus::EVENT_SUCCESS, kNoError);
   } else {

@@ -11,7 +11,7 @@ constinit thread_local CudaGraph* recording = nullptr;
 
 void ThrowRecording(const char* what) {
   recording->Refuse(what);
-  CAFFE_THROW(what, " while work is recorded for a CUDA graph, which cannot be replayed");
+  CAFFE_THROW(what, " while a CUDA graph is captured: a graph cannot replay this");
 }
 
 }  // namespace internal
@@ -28,7 +28,7 @@ CudaGraph::~CudaGraph() {
 void CudaGraph::BeginCapture(int stream_id) {
   EnforceCudaIsNotLostByFork();
   CAFFE_ENFORCE(internal::recording == nullptr,
-                "this thread records a CUDA graph already: end that first");
+                "this thread already captures a CUDA graph: call EndCapture first");
   CudaStream& stream = ThreadStream(device_, stream_id);
   Forget();
   const std::lock_guard<std::mutex> lock(stream.capture.mutex);
@@ -61,7 +61,7 @@ bool CudaGraph::EndCapture(std::string* reason) {
   }
   if (code != cudaSuccess) {
     cudaGetLastError();
-    *reason = refused_.empty() ? "CUDA does not record it: " + CudaErrorText(code) : refused_;
+    *reason = refused_.empty() ? "CUDA cannot capture it: " + CudaErrorText(code) : refused_;
   } else if (!refused_.empty()) {
     *reason = refused_;
   } else if (Instantiate(graph, reason)) {
@@ -77,14 +77,14 @@ bool CudaGraph::Instantiate(cudaGraph_t graph, std::string* reason) {
   if (code == cudaSuccess) return true;
   cudaGetLastError();
   executable_ = nullptr;
-  *reason = "CUDA makes no graph of it: " + CudaErrorText(code);
+  *reason = "CUDA cannot instantiate the graph: " + CudaErrorText(code);
   return false;
 }
 
 void CudaGraph::Launch(int stream_id) {
-  CAFFE_ENFORCE(executable_ != nullptr, "nothing is recorded in this CUDA graph");
+  CAFFE_ENFORCE(executable_ != nullptr, "nothing has been captured in this CUDA graph");
   CudaStream& stream = ThreadStream(device_, stream_id);
-  EnforceNotRecording("a CUDA graph is started");
+  EnforceNotRecording("a CUDA graph is launched");
   WaitForStream(stream, *stream_);
   if (copies_host_memory_) NoteHostCopy(stream);
   CUDA_ENFORCE(cudaGraphLaunch(executable_, stream.stream), "device ", device_);

@@ -38,7 +38,7 @@ void EnqueueOnFakeCuda(const CUDAContext& context, const char* kernel, void (*ru
 }
 
 void ThrowCompiledForFakeCuda(const char* kernel) {
-  CAFFE_THROW("kernel ", kernel, " was compiled for the fake CUDA alone");
+  CAFFE_THROW("kernel ", kernel, " was compiled only for the fake CUDA");
 }
 
 }  // namespace caffe2rt

@@ -39,33 +39,33 @@ std::vector<Flag> CudaFlags() {
   const char* const file = __FILE__;
   return {
       {{"caffe2_cuda_memory_pool", "string", kPoolNames[static_cast<int>(options.pool)],
-        "memory pool of CUDA devices: none (cudaMalloc each time), cub (bins of powers, as "
-        "cub::CachingDeviceAllocator), thc (best fit with split and merge, as Torch's), async "
-        "(cudaMallocAsync)",
+        "memory pool of CUDA devices: none (cudaMalloc on every call), cub (sizes rounded up to "
+        "powers, as in cub::CachingDeviceAllocator), thc (best fit with splitting and merging, as "
+        "in Torch), async (cudaMallocAsync)",
         file},
        [&options](const std::string& text) { options.pool = ParseCudaMemoryPoolType(text); }},
       FlagOf("caffe2_gpu_memory_limit_mb", &options.limit_mb,
-             "MiB of memory taken from each CUDA device, 0: no limit", file),
-      FlagOf("caffe2_cub_bin_growth", &options.cub_bin_growth, "pool cub: growth of its bins",
-             file),
+             "limit of memory on each CUDA device in MiB, 0: no limit", file),
+      FlagOf("caffe2_cub_bin_growth", &options.cub_bin_growth,
+             "pool cub: block sizes are powers of this number", file),
       FlagOf("caffe2_cub_min_bin", &options.cub_min_bin,
-             "pool cub: power of the growth that is the smallest bin", file),
+             "pool cub: exponent of the smallest block size", file),
       FlagOf("caffe2_cub_max_bin", &options.cub_max_bin,
-             "pool cub: power of the growth that is the largest bin", file),
+             "pool cub: exponent of the largest cached block size", file),
       FlagOf("caffe2_cub_max_managed_mb", &options.cub_max_managed_mb,
-             "pool cub: MiB that it may cache on a device", file),
+             "pool cub: limit of cached memory on each device in MiB", file),
       IdleFlag("caffe2_cub_print_allocation_events", "bool", "false", file),
       FlagOf("caffe2_gpu_memory_tracking", &options.tracking,
-             "log the memory of CUDA devices as it grows", file),
+             "log the memory in use on CUDA devices as it grows", file),
       FlagOf("caffe2_gpu_memory_report_interval_mb", &options.report_interval_mb,
-             "MiB of growth between two logs of the memory of CUDA devices", file),
+             "growth of CUDA memory between two log messages in MiB", file),
       FlagOf("caffe2_cuda_pinned_numa", &options.pinned_numa,
-             "take pinned memory from the NUMA node of the thread", file),
+             "allocate pinned memory on the NUMA node of the calling thread", file),
       FlagOf("caffe2_cuda_pinned_cpu", &options.pinned_cpu,
              "use pinned memory for the CPU once CUDA has started", file),
       IdleFlag("caffe2_cuda_full_device_control", "bool", "false", file),
       FlagOf("caffe2_allow_tf32", &GlobalCudaLibraryOptions().allow_tf32,
-             "let CUDA multiply 32-bit numbers with the precision of TF32", file),
+             "allow CUDA to multiply 32-bit floats with TF32 precision", file),
   };
 }
 

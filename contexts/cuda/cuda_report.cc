@@ -35,7 +35,7 @@ void CheckReport(CudaStream& stream) {
       message += c;
     }
   }
-  CAFFE_THROW(message, ", found by work on device ", stream.device);
+  CAFFE_THROW(message, ", found by a kernel on device ", stream.device);
 }
 
 }  // namespace internal

@@ -9,7 +9,7 @@ bool CudnnIsInThisBuild() { return false; }
 bool HasCudnn() { return false; }
 const std::string& CudnnProblem() {
   static const std::string* const problem =
-      new std::string("cuDNN is not here: this library was built without its headers");
+      new std::string("cuDNN is not available: this library was built without its headers");
   return *problem;
 }
 

@@ -8,7 +8,7 @@ namespace caffe2rt {
 bool HasCurand() { return false; }
 const std::string& CurandProblem() {
   static const std::string* const problem =
-      new std::string("cuRAND is not here: this library was built without its header");
+      new std::string("cuRAND is not available: this library was built without its header");
   return *problem;
 }
 

@@ -57,7 +57,7 @@ std::pair<void*, MemoryDeleter> PinnedCPUAllocator::New(size_t nbytes) {
 }
 
 MemoryDeleter PinnedCPUAllocator::GetDeleter() {
-  CAFFE_THROW("pinned memory frees itself by the deleter that New gave");
+  CAFFE_THROW("pinned memory is freed by the deleter that New returned");
 }
 
 }  // namespace caffe2rt

@@ -22,8 +22,8 @@ void* VendorLibrary::Find(const char* symbol) {
 
 std::string VendorLibrary::Problem() const {
   if (library_ == nullptr) {
-    return MakeString(name_, " is not here: ", reason_, "; install ", file_,
-                      " or name its folder in LD_LIBRARY_PATH");
+    return MakeString(name_, " is not available: ", reason_, "; install ", file_,
+                      " or add its folder to LD_LIBRARY_PATH");
   }
   if (missing_.empty()) return "";
   return MakeString(name_, " (", file_, ") is of another version than this build's: it lacks ",

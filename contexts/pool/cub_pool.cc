@@ -173,13 +173,13 @@ class CubPool final : public TrackedPool {
     size_t listed = 0, cached = 0;
     for (const Bin& bin : bins_) {
       for (const BlockRecord* record = bin.first; record != nullptr; record = record->next) {
-        CAFFE_ENFORCE(record->state == BlockState::kCached, "a block in a bin is cached");
+        CAFFE_ENFORCE(record->state == BlockState::kCached, "a block in a bin is not cached");
         CAFFE_ENFORCE_EQ(record->bytes, bin.bytes, "bytes of a block and of its bin");
         listed += record->bytes;
       }
     }
     for (const auto& [data, record] : segments_) {
-      CAFFE_ENFORCE(record->IsWholeSegment(), "a block of a bin is cut");
+      CAFFE_ENFORCE(record->IsWholeSegment(), "a block of pool cub has been split");
       if (record->state == BlockState::kCached) cached += record->bytes;
     }
     CAFFE_ENFORCE_EQ(listed, cached, "bytes of cached blocks in all bins");

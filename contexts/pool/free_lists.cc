@@ -77,7 +77,7 @@ size_t FreeLists::CheckInvariants() const {
       previous = block;
       ++count;
     }
-    CAFFE_ENFORCE(bins_[i].last == previous, "free list ", i, " does not know its end");
+    CAFFE_ENFORCE(bins_[i].last == previous, "free list ", i, " has a wrong last block");
   }
   return count;
 }

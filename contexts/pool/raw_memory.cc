@@ -29,7 +29,7 @@ void RawMemory::Free(void* data, StreamIndex stream) {
   if (block.data == nullptr) {
     CAFFE_ENFORCE(!pool_.Owns(data), "pointer ", data,
                   " lies in the pool and is not the start of memory in use: it was freed before");
-    CAFFE_THROW("pointer ", data, " is not of this pool, want one that its Allocate gave");
+    CAFFE_THROW("pointer ", data, " does not belong to this pool, want one that Allocate returned");
   }
   pool_.Free(block, stream);
 }

@@ -172,12 +172,13 @@ void ThcPool::CheckLists() const {
       const bool is_cached = block->state == BlockState::kCached;
       CAFFE_ENFORCE(
           !is_cached || block->after == nullptr || block->after->state != BlockState::kCached,
-          "neighbours are cached and not merged");
+          "cached neighbours are not merged");
       CAFFE_ENFORCE_EQ(block->small, first->small, "kind of a block and of its segment");
       CAFFE_ENFORCE_EQ(block->bytes % kBlockGranule, 0u, "size of a block in granules");
       cached += is_cached ? 1 : 0;
       waits += block->waits;
-      CAFFE_ENFORCE_EQ(block->waits != 0, block->state == BlockState::kWaiting, "waiting block");
+      CAFFE_ENFORCE_EQ(block->waits != 0, block->state == BlockState::kWaiting,
+                       "whether a block waits for events");
     }
   }
   CAFFE_ENFORCE_EQ(listed, cached, "cached blocks in lists");

@@ -57,7 +57,7 @@ TraceEntry ParseEntry(char letter, Line& line, std::vector<bool>& in_use) {
     case 'a':
       entry.kind = Kind::kAllocate;
       entry.bytes = line.Number<size_t>("size", 0, SIZE_MAX);
-      if (is_in_use) line.Fail(MakeString("id ", entry.id, " is in use, want it freed before"));
+      if (is_in_use) line.Fail(MakeString("id ", entry.id, " is already in use"));
       in_use[entry.id] = true;
       break;
     case 'u':
@@ -72,7 +72,7 @@ TraceEntry ParseEntry(char letter, Line& line, std::vector<bool>& in_use) {
   }
   const StreamIndex least = entry.kind == Kind::kFree ? kNoStream : 0;
   entry.stream = line.Number<StreamIndex>("stream", least, kMostStreams - 1);
-  if (!line.Rest().empty()) line.Fail("has more words than its kind takes");
+  if (!line.Rest().empty()) line.Fail("the line has too many words");
   return entry;
 }
 
@@ -115,7 +115,7 @@ Trace ParseTrace(std::string_view text) {
                c == '_' || c == '.' || c == '-';
       };
       if (!std::all_of(trace.name.begin(), trace.name.end(), is_plain)) {
-        line.Fail("a name has letters, digits, _ . and - only");
+        line.Fail("a name may contain only letters, digits, _ . and -");
       }
     } else if (word == "fixed_shapes" && line.Rest().empty()) {
       trace.fixed_shapes = true;

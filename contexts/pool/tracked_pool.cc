@@ -14,7 +14,7 @@ StreamIndex Pool::HomeOf(void* token) { return internal::RecordOf(token)->home; 
 void FreePoolBlock(void* data, void* token, StreamIndex stream) noexcept {
   try {
     if (data == nullptr) return;
-    CAFFE_ENFORCE(token != nullptr, "pointer ", data, " comes without its block");
+    CAFFE_ENFORCE(token != nullptr, "pointer ", data, " has no block token");
     Pool::Of(token).Free({data, token}, stream);
   } catch (...) {
     LOG(ERROR) << CurrentExceptionMessage();
@@ -60,10 +60,10 @@ void TrackedPool::CheckStream(StreamIndex stream, bool none) const {
 
 BlockRecord* TrackedPool::Claim(const PoolBlock& block) const {
   CAFFE_ENFORCE(block.token != nullptr, device_, ": pointer ", block.data,
-                " comes without its block, want the block that Allocate gave");
+                " has no block token, want the block that Allocate returned");
   BlockRecord* const record = RecordOf(block.token);
   CAFFE_ENFORCE(record->pool == this, device_, ": block ", block.data,
-                " is of another pool, want the pool that gave it");
+                " belongs to another pool, want the pool that allocated it");
   CAFFE_ENFORCE(record->state == BlockState::kInUse && record->data == block.data &&
                     record->generation % kGenerations == GenerationOf(block.token),
                 device_, ": block ", block.data, " is not in use: it was freed before");
@@ -241,15 +241,16 @@ void TrackedPool::CheckInvariants() const {
   const Lock lock(mutex_);
   size_t reserved = 0, in_use = 0, requested = 0, blocks = 0;
   for (const auto& [data, first] : segments_) {
-    CAFFE_ENFORCE(first->before == nullptr && first->data == data, "first block of a segment");
+    CAFFE_ENFORCE(first->before == nullptr && first->data == data,
+                  "first block of a segment has a predecessor or a wrong address");
     const BlockRecord* before = nullptr;
     for (const BlockRecord* block = first; block != nullptr; block = block->after) {
-      CAFFE_ENFORCE(block->before == before, "link to the block before ",
+      CAFFE_ENFORCE(block->before == before, "wrong link to the block before ",
                     static_cast<const void*>(block->data));
       CAFFE_ENFORCE(before == nullptr || before->data + before->bytes == block->data,
-                    "end of the block before ", static_cast<const void*>(block->data));
+                    "gap or overlap before block ", static_cast<const void*>(block->data));
       CAFFE_ENFORCE_EQ(block->home, first->home, "home of a block and of its segment");
-      CAFFE_ENFORCE(block->state != BlockState::kUnused, "a block of a segment has a state");
+      CAFFE_ENFORCE(block->state != BlockState::kUnused, "a block of a segment has no state");
       reserved += block->bytes;
       if (block->state == BlockState::kInUse) {
         CAFFE_ENFORCE_LE(block->requested_bytes, block->bytes, "request and size of a block");

@@ -203,7 +203,7 @@ template <class T>
 void SyncedBlob<T>::FromProto(const caffe::BlobProto& proto, bool reshape) {
   CheckFileType<T>("FromProto");
   const std::vector<int> shape = reshape ? ShapeOf(proto) : shape_;
-  CAFFE_ENFORCE(reshape || ShapeEquals(proto), "the file's blob has another shape than ",
+  CAFFE_ENFORCE(reshape || ShapeEquals(proto), "the blob in the file has another shape than ",
                 shape_string(), ", want the same, or reshape = true");
   const int count = CheckedCount(shape);
   const FileValues values{proto.double_data(), proto.data()};

@@ -144,7 +144,7 @@ void RegisterSyncedMath(DeviceType type, std::unique_ptr<SyncedMath> math) {
   CAFFE_ENFORCE(math != nullptr, "no math is given for device ", DeviceTypeName(type));
   const SyncedMath* none = nullptr;
   CAFFE_ENFORCE(Table()[type].compare_exchange_strong(none, math.get(), std::memory_order_acq_rel),
-                "device ", DeviceTypeName(type), " has its math for synced memory already");
+                "device ", DeviceTypeName(type), " already has math for synced memory");
   (void)math.release();  // the table owns it for the rest of the process
 }
 

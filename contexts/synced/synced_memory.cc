@@ -55,7 +55,7 @@ SyncedMemory::~SyncedMemory() {
     FinishPush();
     CheckDevice();
   } catch (...) {
-    LOG(ERROR) << "synced memory goes: " << CurrentExceptionMessage();
+    LOG(ERROR) << "destructor of synced memory: " << CurrentExceptionMessage();
   }
 }
 
@@ -201,7 +201,8 @@ void SyncedMemory::CheckDevice() const {
 
 BaseStaticContext& SyncedMemory::DeviceSide() const {
   CAFFE_ENFORCE(contexts_.device != nullptr,
-                "this synced memory has no device side: use the CPU's data, or give it a device");
+                "this synced memory has no device side: use the CPU data, or construct it with a "
+                "device");
   return *contexts_.device;
 }
 

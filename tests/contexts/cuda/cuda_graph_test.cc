@@ -38,8 +38,8 @@ TEST_F(CudaGraphTest, RecordsAgain) {
 TEST_F(CudaGraphTest, RefusesDeviceMemory) {
   const std::string reason = ReasonAgainst([] {
     EXPECT_EQ(ErrorOf([] { CUDAContext::New(1 << 20); }),
-              "device memory is allocated while work is recorded for a CUDA graph, which cannot be "
-              "replayed");
+              "device memory is allocated while a CUDA graph is captured: a graph cannot replay "
+              "this");
   });
   EXPECT_EQ(reason, "device memory is allocated");
 }
@@ -149,7 +149,7 @@ TEST_F(CudaGraphTest, WantsItsCallsInOrder) {
   EXPECT_THAT(ErrorOf([&] { graph_->EndCapture(&reason); }), HasSubstr("without BeginCapture"));
   graph_->BeginCapture(0);
   CudaGraph second(0);
-  EXPECT_THAT(ErrorOf([&] { second.BeginCapture(1); }), HasSubstr("records a CUDA graph already"));
+  EXPECT_THAT(ErrorOf([&] { second.BeginCapture(1); }), HasSubstr("already captures a CUDA graph"));
   EXPECT_TRUE(graph_->EndCapture(&reason)) << reason;
   EXPECT_THROW(CudaGraph(99), EnforceNotMet);
 }

@@ -33,8 +33,8 @@ TEST(VendorLibraryTest, SaysWhatIsMissingAndHowToGetIt) {
   library.Fill("f", &function);
   EXPECT_EQ(function, nullptr);
   EXPECT_THAT(library.Problem(),
-              AllOf(HasSubstr("cuSomething is not here: libnot_there.so.1: "),
-                    HasSubstr("install libnot_there.so.1 or name its folder in LD_LIBRARY_PATH")));
+              AllOf(HasSubstr("cuSomething is not available: libnot_there.so.1: "),
+                    HasSubstr("install libnot_there.so.1 or add its folder to LD_LIBRARY_PATH")));
 }
 
 TEST(VendorLibraryTest, NamesTheFunctionsThatALibraryLacks) {

@@ -51,9 +51,10 @@ TEST_F(RawMemoryTest, RefusesPointersIntoABlock) {
 
 TEST_F(RawMemoryTest, RefusesForeignPointers) {
   int variable = 0;
-  EXPECT_THAT(ErrorOfFree(&variable), HasSubstr("not of this pool"));
+  EXPECT_THAT(ErrorOfFree(&variable), HasSubstr("does not belong to this pool"));
   void* const data = raw_.Allocate(1000, 0);
-  EXPECT_THAT(ErrorOfFree(static_cast<char*>(data) + (64 << 20)), HasSubstr("not of this pool"));
+  EXPECT_THAT(ErrorOfFree(static_cast<char*>(data) + (64 << 20)),
+              HasSubstr("does not belong to this pool"));
   raw_.Free(data, 0);
 }
 

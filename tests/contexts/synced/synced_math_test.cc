@@ -84,7 +84,7 @@ TEST(SyncedMathRegistryTest, DeviceWithoutMathGetsTheDefaults) {
   EXPECT_EQ(&SyncedMathOf(FPGA), address);
   EXPECT_EQ(&SyncedMathOf(HIP), &defaults);
   ExpectThrows([] { RegisterSyncedMath(FPGA, std::make_unique<SyncedMath>()); },
-               "device FPGA has its math");
+               "device FPGA already has math");
   ExpectThrows([] { RegisterSyncedMath(HIP, nullptr); }, "no math is given");
   ExpectThrows([] { RegisterSyncedMath(static_cast<DeviceType>(32), nullptr); }, "want 0 to 31");
 }
