@@ -130,7 +130,8 @@ cudaMemPool_t CudaAsyncUpstream::DriverPool() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (pool_ != nullptr) return pool_;
   CAFFE_ENFORCE(GetDeviceAttribute(device_, cudaDevAttrMemoryPoolsSupported) != 0, "CUDA device ",
-                device_, " does not support memory pools of the driver; choose a pool other than "
+                device_,
+                " does not support memory pools of the driver; choose a pool other than "
                 "async");
   cudaMemPoolProps properties{};
   properties.allocType = cudaMemAllocationTypePinned;

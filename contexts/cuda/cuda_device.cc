@@ -76,10 +76,10 @@ CudaMachine QueryCudaMachine() {
     return Unusable(State::kUnavailable, "the driver did not start", code);
   }
   if (count > kCompileTimeMaxGpus) {
-    return {State::kTooMany, kCompileTimeMaxGpus, count,
-            MakeString("CUDA: ", count, " devices, more than the ", kCompileTimeMaxGpus,
-                       " that can be used: only devices 0 to ", kCompileTimeMaxGpus - 1,
-                       " are used")};
+    return {
+        State::kTooMany, kCompileTimeMaxGpus, count,
+        MakeString("CUDA: ", count, " devices, more than the ", kCompileTimeMaxGpus,
+                   " that can be used: only devices 0 to ", kCompileTimeMaxGpus - 1, " are used")};
   }
   return {State::kReady, count, count, ""};
 }
