@@ -8,8 +8,8 @@
 //
 // Stream order: a stream may reuse a freed block at once if no other stream used the block, because
 // work on one stream runs in order. Otherwise the block is reused only after the work of every
-// other stream that used it has finished. NewDirectPool caches nothing: it returns freed memory to
-// the upstream, which waits for that work.
+// other stream that used it has finished. NewDirectPool caches nothing: Free waits for all work
+// that uses the block, and returns the memory to the upstream.
 //
 // Freeing needs no look-up by address: `block.token` is the state of a MemoryDeleter. RawMemory
 // (raw_memory.h) serves callers that keep only the pointer.
@@ -77,7 +77,9 @@ class Pool {
 
   // Reads the counters without a lock; takes the lock only to find the largest free block.
   virtual PoolStatistics Statistics() const = 0;
+  // Sets the peaks to the current values.
   virtual void ResetPeaks() = 0;
+  // Changes the limit. Memory that the pool holds already is not released.
   virtual void SetLimit(size_t limit_bytes) = 0;
 
   // Lists all memory of the pool, ordered by address.

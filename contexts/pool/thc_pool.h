@@ -14,9 +14,9 @@
 //      finished (the part returns to its home when the borrower's work has finished); else return
 //      idle segments to the upstream, the largest first.
 //   3. Allocate a new segment from the upstream, rounded up to whole granules.
-//   4. If the limit or the upstream refuses: wait for all streams and search again; return all idle
-//      segments to the upstream and allocate once more; at last use any free piece, even in a
-//      segment of the other kind (small or large).
+//   4. If the limit is reached or the upstream is out of memory: wait for all streams and search
+//      again; then return all idle segments to the upstream and allocate once more; finally use any
+//      free piece, even in a segment of the other kind (small or large).
 //
 // All of these steps are growth. With fixed shapes, a warm pool serves every request from the cache
 // of its stream.

@@ -20,9 +20,9 @@
 // AT_CPU and AT_GPU are short for HEAD_AT_CPU and HEAD_AT_GPU. The names are Caffe's, where the
 // device was always a GPU.
 //
-// Ownership: a buffer that this object allocated is freed when nothing refers to it any more: the
-// object releases it on destruction and in set_*_data, and every holder of cpu_buffer() or
-// gpu_buffer() keeps it alive. A buffer passed to set_*_data remains the caller's.
+// Ownership: a buffer that this object allocated is reference counted. The object releases its
+// reference on destruction and in set_*_data; a copy of cpu_buffer() or gpu_buffer() keeps the
+// buffer alive. The caller keeps ownership of a buffer passed to set_*_data.
 //
 // Copies run on the stream of a new context of the calling thread: on CUDA this is the thread's
 // current stream, on other devices its stream 0. If the caller enqueued work on other streams, it
