@@ -10,7 +10,7 @@
 namespace embedding {
 
 constexpr caffe2rt::ArgumentSpec<float> kLeast{"least", 0.0f,
-                                               "the least value that an element counts"};
+                                               "the least value of a clamped element"};
 
 template <class Context>
 class ClampSumOp final : public caffe2rt::Operator<Context> {
@@ -43,7 +43,7 @@ OPERATOR_SCHEMA(ClampSum)
       return std::vector<caffe2rt::TensorShape>{
           caffe2rt::CreateTensorShape(std::vector<int64_t>{}, caffe2rt::TensorProto::FLOAT)};
     })
-    .SetDoc("Sums the elements, each at least the least value.");
+    .SetDoc("Computes the sum of max(x, least) over all elements x of the input.");
 REGISTER_CPU_OPERATOR(ClampSum, ClampSumOp<caffe2rt::CPUContext>);
 SHOULD_NOT_DO_GRADIENT(ClampSum);
 
