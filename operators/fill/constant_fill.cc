@@ -29,7 +29,7 @@ void RegisterConstantFill() {
       })
       .SetDoc("Makes a tensor whose elements are all one value.");
   RegisterCpuOperator<ConstantFillOp<CPUContext>>("ConstantFill", __FILE__);
-  // Constants: the backward pass ends here.
+  // The output does not depend on the input's values.
   RegisterGradient<NoGradient>("ConstantFill", __FILE__);
 }
 

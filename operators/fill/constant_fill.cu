@@ -1,4 +1,4 @@
-// Fills of values that are not random on CUDA. A thread writes one element.
+// CUDA kernels that fill memory with values that are not random. One thread writes one element.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/fill/constant_fill_kernels.h"

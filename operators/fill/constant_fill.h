@@ -1,8 +1,9 @@
 #pragma once
-// ConstantFill: every element is one value.
+// ConstantFill: sets every element to one value.
 //
-// dtype says the type; without it value says it: a float FLOAT, an integer INT64, none FLOAT with
-// 0. A second input holds the value, one element of the output's type.
+// Argument dtype is the type of the output. Without dtype, the type follows from argument value: a
+// float gives FLOAT, an integer gives INT64. Without both arguments the output is FLOAT and 0. If
+// there is a second input, it holds the value: one element of the output's type.
 
 #include <functional>
 #include <string>
@@ -15,7 +16,7 @@
 
 namespace caffe2rt {
 
-// 0, or an empty string.
+// The default of argument value: 0, or an empty string for strings.
 template <class T>
 constexpr typename ArgumentSpec<T>::Default DefaultFillValue() {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -25,7 +26,7 @@ constexpr typename ArgumentSpec<T>::Default DefaultFillValue() {
   }
 }
 
-// Arguments of ConstantFill and DiagonalFill. T: the type of the elements.
+// The arguments of ConstantFill and DiagonalFill. T: element type.
 template <class T>
 inline constexpr ArgumentSpec<T> kFillValue{
     "value", DefaultFillValue<T>(),
@@ -39,8 +40,8 @@ inline constexpr ArgumentSpec<int> kFillType{
      },
      "a TensorProto.DataType number"}};
 
-// The type of the elements that ConstantFill and DiagonalFill make. THROWS when the arguments name
-// none.
+// The element type of the output of ConstantFill and DiagonalFill. THROWS if the arguments do not
+// determine it.
 TensorProto_DataType ConstantFillType(const ArgumentHelper& args);
 
 template <class Context>
@@ -58,7 +59,8 @@ class ConstantFillOp final : public Filler<Context> {
 
   void Fill(Tensor* output) override { fill_(output); }
 
-  // A function that fills with the argument, read now, or with the input, read when it runs.
+  // Returns a function that fills its output. The value comes from the argument, which is read now,
+  // or from input 1, which is read on every run.
   template <class T>
   FillFunction FillWith() {
     if (this->InputSize() < 2) {

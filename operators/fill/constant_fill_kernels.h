@@ -1,5 +1,6 @@
 #pragma once
-// Fills of values that are not random, on the CPU and on CUDA (constant_fill.cu).
+// Kernels that fill memory with values that are not random, on the CPU and on CUDA
+// (constant_fill.cu).
 
 #include <algorithm>
 #include <cstdint>
@@ -17,7 +18,7 @@ void FillWithValue(CPUContext&, int64_t n, const T& value, T* y) {
 template <class T>
 void FillWithValue(CUDAContext& context, int64_t n, const T& value, T* y);
 
-// The value at every step-th element, from the first on, and 0 elsewhere.
+// y[i] = value where i is a multiple of `step`, 0 elsewhere.
 template <class T>
 void FillEveryStep(CPUContext& context, int64_t n, int64_t step, const T& value, T* y) {
   FillWithValue(context, n, T(), y);
@@ -29,7 +30,7 @@ void FillEveryStep(CUDAContext& context, int64_t n, int64_t step, const T& value
 // y[i] = start + i * step.
 template <class T>
 void FillRange(CUDAContext& context, int64_t n, T start, T step, T* y);
-// 0, 1, 2, ...
+// y[i] = i.
 void CountUp(CUDAContext& context, int64_t n, float* y);
 
 }  // namespace caffe2rt

@@ -16,7 +16,7 @@ void RegisterDiagonalFill() {
       })
       .SetDoc("Makes a tensor with one value on its diagonal and 0 elsewhere.");
   RegisterCpuOperator<DiagonalFillOp<CPUContext>>("DiagonalFill", __FILE__);
-  // Constants: the backward pass ends here.
+  // The output does not depend on the input's values.
   RegisterGradient<NoGradient>("DiagonalFill", __FILE__);
 }
 

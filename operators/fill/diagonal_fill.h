@@ -1,9 +1,10 @@
 #pragma once
-// DiagonalFill: `value` on the main diagonal, 0 elsewhere. The types are those of ConstantFill
-// without STRING.
+// DiagonalFill: writes `value` on the main diagonal and 0 elsewhere. It supports the element types
+// of ConstantFill except STRING.
 //
-// Rank 2: a step of columns + 1 from the first element to the last, so that a high matrix starts
-// again after `columns` rows. Higher ranks need equal dimensions, empty tensors too.
+// For rank 2, every (columns + 1)-th element in row-major order is on the diagonal. If there are
+// more rows than columns, the diagonal therefore continues at column 0 of row `columns` + 1. For
+// higher ranks all dimensions must be equal, even if the tensor is empty.
 
 #include <algorithm>
 
@@ -64,7 +65,7 @@ class DiagonalFillOp final : public Filler<Context> {
     };
   }
 
-  // Distance between neighbours on the diagonal.
+  // Distance in elements between neighbours on the diagonal.
   static int64_t Step(const Tensor& output) {
     CAFFE_ENFORCE_GE(output.dim(), 2, "rank of the output, want at least 2");
     if (output.dim() == 2) return output.dim(1) + 1;

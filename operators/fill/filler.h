@@ -1,15 +1,16 @@
 #pragma once
-// Filler: what all operators that make a tensor from arguments share: where its shape comes from.
+// Filler: the base class of operators that create a tensor from arguments. It determines the shape
+// of the output:
 //
 //   no input                   argument shape (a list; none: rank 0)
 //   an input                   the shape of input 0, followed by extra_shape
 //   an input, input_as_shape   the int64 values of input 0, followed by extra_shape
 //
-// On a device an input that gives the shape may be there or on the CPU; the host waits for values
-// of it (operators/common/host_input.h).
+// On a device, input 0 may be in device memory or on the CPU. With input_as_shape the host waits
+// until it can read the values (operators/common/host_input.h).
 //
-// A filler derives from Filler<Context>, gets the shaped output in Fill() and allocates it with its
-// type.
+// A subclass implements Fill(), which receives the output with its shape set, allocates it with its
+// element type, and writes it.
 
 #include <string>
 #include <vector>
@@ -21,27 +22,27 @@
 
 namespace caffe2rt {
 
-// The arguments about the shape. Read and checked once.
+// The arguments that determine the shape. Read and checked once.
 struct FillShape {
   std::vector<int64_t> shape;
   std::vector<int64_t> extra_shape;
   bool input_as_shape = false;
 };
 
-// THROWS when the arguments contradict each other or the number of inputs.
+// THROWS if the arguments contradict each other or do not fit the number of inputs.
 FillShape ReadFillShape(const ArgumentHelper& args, int num_inputs);
 
-// The shape of the output of a filler; unknown when the values of an input decide. THROWS as
-// ReadFillShape does.
+// Shape inference of a filler. The result is unknown if it depends on the values of an input.
+// THROWS as ReadFillShape does.
 TensorShape InferFill(const OperatorDef& def, const std::vector<TensorShape>& inputs,
                       TensorProto_DataType type);
 
-// Declares shape, extra_shape, input_as_shape, the optional input, and that the output may replace
-// the input.
+// Declares the arguments shape, extra_shape and input_as_shape, the optional input, and that the
+// output may overwrite the input in place.
 void DeclareFillShape(OpSchema& schema);
 
-// Declares an argument without its type, which another argument decides, so that `caffe2 check`
-// does not read it in the wrong one.
+// Declares an argument without a type. Its type depends on another argument, so `caffe2 check` must
+// not read it with the type of `spec`.
 template <class T>
 OpSchema& DeclareUntyped(OpSchema& schema, const ArgumentSpec<T>& spec) {
   return schema.Arg(spec.name, spec.doc, spec.default_value);
@@ -65,7 +66,7 @@ class Filler : public Operator<Context> {
   }
 
  protected:
-  // Allocates `output`, which has its shape, and writes every element.
+  // Allocates `output`, whose shape is already set, and writes every element.
   virtual void Fill(Tensor* output) = 0;
 
  private:

@@ -15,7 +15,7 @@ void RegisterGaussianFill() {
       })
       .SetDoc("Draws floats from a normal distribution.");
   RegisterCpuOperator<GaussianFillOp<CPUContext>>("GaussianFill", __FILE__);
-  // Random values: the backward pass ends here.
+  // The output is random.
   RegisterGradient<NoGradient>("GaussianFill", __FILE__);
 }
 

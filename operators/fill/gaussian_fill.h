@@ -1,5 +1,5 @@
 #pragma once
-// GaussianFill: floats of a normal distribution with the arguments mean and std.
+// GaussianFill: draws floats from the normal distribution given by the arguments mean and std.
 
 #include "operators/fill/filler.h"
 #include "operators/fill/random_fill.h"

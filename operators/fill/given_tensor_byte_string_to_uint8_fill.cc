@@ -17,7 +17,7 @@ void RegisterGivenTensorByteStringToUint8Fill() {
       .SetDoc("Makes a uint8 tensor of the bytes of a string argument.");
   RegisterCpuOperator<GivenTensorByteStringToUInt8FillOp<CPUContext>>(
       "GivenTensorByteStringToUInt8Fill", __FILE__);
-  // Constants: the backward pass ends here.
+  // The output does not depend on the input's values.
   RegisterGradient<NoGradient>("GivenTensorByteStringToUInt8Fill", __FILE__);
 }
 

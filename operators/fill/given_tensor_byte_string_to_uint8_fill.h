@@ -1,6 +1,6 @@
 #pragma once
-// GivenTensorByteStringToUInt8Fill: the first string of argument `values` holds the bytes of all
-// elements. Argument dtype is the type of the values: STRING where it is given.
+// GivenTensorByteStringToUInt8Fill: the first string of argument `values` holds one byte for each
+// element. Argument dtype is the type of `values`; if given, it must be STRING.
 
 #include <algorithm>
 #include <string>

@@ -4,7 +4,7 @@
 namespace caffe2rt {
 
 void RegisterGivenTensorByteStringToUint8FillCuda() {
-  // No CUDA kernels: the CPU operator runs.
+  // There is no CUDA implementation; the CPU operator runs.
   RegisterOperator<GPUFallbackOpEx<>>(CUDA, "GivenTensorByteStringToUInt8Fill", __FILE__);
 }
 

@@ -68,7 +68,7 @@ void RegisterGivenTensorFill() {
   RegisterTyped<TensorProto_DataType_INT64>("GivenTensorInt64Fill");
   RegisterTyped<TensorProto_DataType_INT32>("GivenTensorIntFill");
   RegisterTyped<TensorProto_DataType_STRING>("GivenTensorStringFill");
-  // Constants: the backward pass ends here.
+  // The outputs do not depend on the input's values.
   for (const char* type :
        {"GivenTensorFill", "GivenTensorBoolFill", "GivenTensorDoubleFill", "GivenTensorInt16Fill",
         "GivenTensorInt64Fill", "GivenTensorIntFill", "GivenTensorStringFill"}) {

@@ -1,10 +1,10 @@
 #pragma once
-// GivenTensorFill and its siblings GivenTensor{Bool,Double,Int,Int16,Int64,String}Fill: the
-// elements stand in argument `values`: floats for FLOAT and DOUBLE, ints for integers and BOOL,
-// strings for STRING.
+// GivenTensorFill and GivenTensor{Bool,Double,Int,Int16,Int64,String}Fill: argument `values` lists
+// the elements. FLOAT and DOUBLE are read from its floats, integers and BOOL from its ints, STRING
+// from its strings.
 //
-// Weights come this way, so nothing is kept beside the OperatorDef that the operator holds anyway:
-// a run copies from it.
+// Nets store their weights in these operators, so the values are not copied into the operator. Each
+// run reads them from the OperatorDef, which the operator holds anyway.
 
 #include <algorithm>
 #include <string>
@@ -15,12 +15,12 @@
 
 namespace caffe2rt {
 
-// In the field of the elements' type; read in place.
+// The values are in the field of the element type. They are read in place, so the type here is
+// nominal.
 inline constexpr RepeatedArgumentSpec<float> kGivenValues{
     "values", "the elements in row-major order, as many as the shape has", {}, true};
 
-// The type of the elements that a def of GivenTensorFill asks for with dtype. THROWS for one that
-// it cannot make.
+// The element type that argument dtype of GivenTensorFill selects. THROWS if it is not supported.
 TensorProto_DataType GivenTensorType(const ArgumentHelper& args);
 
 template <class Context>
@@ -73,7 +73,7 @@ class GivenTensorFillOp : public Filler<Context> {
         (void)CheckedCast<T>(value, "element of argument values");
     }
   }
-  // The list of `values_` that elements of type T come from.
+  // The list of `values_` that holds elements of type T.
   template <class T>
   const auto& List() const {
     if constexpr (std::is_floating_point_v<T>) {
@@ -97,7 +97,7 @@ class GivenTensorFillOp : public Filler<Context> {
     } else if constexpr (std::is_same_v<T, float>) {
       this->context_.template CopyFromCPU<T>(static_cast<size_t>(list.size()), list.data(), data);
     } else {
-      Tensor on_host(output->dims(), CPU);  // pageable: it may go when the copy has started
+      Tensor on_host(output->dims(), CPU);  // pageable: may be freed after the call
       Convert(list, on_host.template mutable_data<T>());
       this->context_.template CopyFromCPU<T>(static_cast<size_t>(list.size()),
                                              on_host.template data<T>(), data);
@@ -113,7 +113,7 @@ class GivenTensorFillOp : public Filler<Context> {
   FillFunction fill_ = nullptr;
 };
 
-// A sibling whose type is in its name; it ignores argument dtype.
+// An operator whose element type is part of its name. It ignores argument dtype.
 template <class Context, TensorProto_DataType kType>
 class GivenTypedTensorFillOp final : public GivenTensorFillOp<Context> {
  public:

@@ -14,7 +14,7 @@ void RegisterLengthsRangeFill() {
       .Output(0, "range_sequence", "[sum of lengths] int32")
       .SetDoc("Counts from 0 to lengths[i] - 1 for each i, one range after the other.");
   RegisterCpuOperator<LengthsRangeFillOp<CPUContext>>("LengthsRangeFill", __FILE__);
-  // The input holds lengths, which are integers.
+  // The input holds integers, so it has no gradient.
   RegisterGradient<NoGradient>("LengthsRangeFill", __FILE__);
 }
 

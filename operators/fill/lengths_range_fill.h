@@ -1,6 +1,6 @@
 #pragma once
-// LengthsRangeFill: lengths [N] int32  ->  0 .. lengths[0]-1, 0 .. lengths[1]-1, ...  [sum of
-// lengths] int32
+// LengthsRangeFill: concatenates the ranges 0, 1, ..., lengths[i] - 1 for each i.
+//   lengths [N] int32  ->  [sum of lengths] int32
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/runtime/operator.h"
@@ -34,7 +34,7 @@ class LengthsRangeFillOp final : public Operator<Context> {
   }
 
  private:
-  // Where the host can write: the output itself on the CPU.
+  // The tensor that the host writes: the output itself if it is on the CPU.
   Tensor* OnHost(Tensor* output) { return Context::GetDeviceType() == CPU ? output : &on_host_; }
 
   HostInput lengths_input_;

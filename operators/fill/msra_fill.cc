@@ -17,7 +17,7 @@ void RegisterMsraFill() {
           "Draws floats from a normal distribution of deviation sqrt(2 / fan_out), fan_out = "
           "elements / dim 1.");
   RegisterCpuOperator<MSRAFillOp<CPUContext>>("MSRAFill", __FILE__);
-  // Random values: the backward pass ends here.
+  // The output is random.
   RegisterGradient<NoGradient>("MSRAFill", __FILE__);
 }
 

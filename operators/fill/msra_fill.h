@@ -1,6 +1,6 @@
 #pragma once
-// MSRAFill: normal with mean 0 and deviation sqrt(2 / fan_out), fan_out = elements / dim 1 (He et
-// al. 2015).
+// MSRAFill: draws floats from a normal distribution with mean 0 and standard deviation sqrt(2 /
+// fan_out), where fan_out = elements / dim 1 (He et al. 2015).
 
 #include <cmath>
 

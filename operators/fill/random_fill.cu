@@ -1,4 +1,4 @@
-// Random fills on CUDA: GaussianFill, MSRAFill, UniformFill, UniformIntFill, XavierFill.
+// Random fills on CUDA, used by GaussianFill, MSRAFill, UniformFill, UniformIntFill and XavierFill.
 
 #include "operators/fill/random_fill_kernels.h"
 #include "operators/primitives/philox.cuh"

@@ -1,6 +1,7 @@
 #pragma once
-// Random fills of a context: on the CPU from its generator, on a device from its seed and from
-// `draws`, where the operator counts what it has drawn.
+// Random fills for the contexts. On the CPU the numbers come from the context's generator. On a
+// device they depend on the context's seed and on `draws`, the number of values that the operator
+// has drawn so far.
 
 #include <cstdint>
 
@@ -10,12 +11,12 @@
 
 namespace caffe2rt {
 
-// Floats of [low, high).
+// Floats in [low, high).
 inline void FillUniform(CPUContext& context, uint64_t* /*draws*/, int64_t n, float low, float high,
                         float* y) {
   math::FillUniform(context.RandGenerator(), static_cast<size_t>(n), low, high, y);
 }
-// Integers of [low, high], both included.
+// Integers in [low, high], both ends included.
 inline void FillUniform(CPUContext& context, uint64_t* /*draws*/, int64_t n, int32_t low,
                         int32_t high, int32_t* y) {
   math::FillUniform(context.RandGenerator(), static_cast<size_t>(n), low, high, y);

@@ -1,6 +1,6 @@
 #pragma once
-// Random fills on CUDA (random_fill.cu): the context's seed decides, and `draws`, where the
-// operator counts what it has drawn.
+// Random fills on CUDA (random_fill.cu). The numbers depend on the context's seed and on `draws`,
+// the number of values that the operator has drawn so far, which each call advances.
 
 #include <cstdint>
 
@@ -8,9 +8,9 @@ namespace caffe2rt {
 
 class CUDAContext;
 
-// Floats of [low, high).
+// Floats in [low, high).
 void FillUniform(CUDAContext& context, uint64_t* draws, int64_t n, float low, float high, float* y);
-// Integers of [low, high], both included.
+// Integers in [low, high], both ends included.
 void FillUniform(CUDAContext& context, uint64_t* draws, int64_t n, int32_t low, int32_t high,
                  int32_t* y);
 void FillNormal(CUDAContext& context, uint64_t* draws, int64_t n, float mean, float std, float* y);

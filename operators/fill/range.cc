@@ -17,7 +17,7 @@ void RegisterRange() {
       .SetDoc(
           "Makes the values start, start + step, ... before stop: int32, int64, float or double.");
   RegisterCpuOperator<RangeOp<CPUContext>>("Range", __FILE__);
-  // The inputs determine how many elements there are.
+  // The inputs determine the number of elements, so they have no gradient.
   RegisterGradient<NoGradient>("Range", __FILE__);
 }
 

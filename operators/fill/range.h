@@ -1,10 +1,10 @@
 #pragma once
-// Range: start, start + step, ... before stop. Inputs of one element each: stop; start, stop;
-// start, stop, step.
+// Range: the values start, start + step, ... before stop. The inputs have one element each. One
+// input is stop; two inputs are start and stop; three inputs are start, stop and step.
 //
-// Floats: ceil((stop - start) / step) elements. Integers: the quotient is truncated and one is
-// added when quotient * step is below stop - start; so a negative step that does not divide the
-// distance leaves the last element out, as Caffe2's.
+// For floats there are ceil((stop - start) / step) elements. For integers the quotient (stop -
+// start) / step is truncated, and 1 is added if quotient * step < stop - start. A negative step
+// that does not divide the distance therefore leaves out the last element, as in Caffe2.
 
 #include <cmath>
 #include <limits>
@@ -19,7 +19,7 @@
 
 namespace caffe2rt {
 
-// How many elements there are. THROWS when they are too many to count.
+// The number of elements. THROWS if it is too large.
 template <class T>
 int64_t RangeLength(T start, T stop, T step) {
   if constexpr (std::is_integral_v<T>) {
@@ -32,7 +32,7 @@ int64_t RangeLength(T start, T stop, T step) {
     return length > 0 ? length : 0;
   } else {
     const double length = std::ceil(static_cast<double>((stop - start) / step));
-    // Not a number, and infinite ranges, have no elements, as in Caffe2.
+    // A NaN or infinite length gives no elements, as in Caffe2.
     if (!(length > 0) || !std::isfinite(length)) return 0;
     CAFFE_ENFORCE_LT(length, 9e15, "elements of the range from ", start, " to ", stop);
     return static_cast<int64_t>(length);
@@ -45,7 +45,8 @@ void FillRange(CPUContext&, int64_t n, T start, T step, T* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = start + static_cast<T>(i) * step;
 }
 
-// On a device the inputs may be there or on the CPU; the host waits for them.
+// On a device, the inputs may be in device memory or on the CPU. The host waits until it can read
+// them.
 template <class Context>
 class RangeOp final : public Operator<Context> {
  public:

@@ -15,7 +15,7 @@ void RegisterRangeFill() {
       })
       .SetDoc("Makes the floats 0, 1, 2, ... in row-major order.");
   RegisterCpuOperator<RangeFillOp<CPUContext>>("RangeFill", __FILE__);
-  // Constants: the backward pass ends here.
+  // The output does not depend on the input's values.
   RegisterGradient<NoGradient>("RangeFill", __FILE__);
 }
 

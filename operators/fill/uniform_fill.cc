@@ -34,7 +34,7 @@ void RegisterUniformFill() {
                                                      "Draws floats uniformly from [min, max).");
   RegisterUniform<int32_t, TensorProto_DataType_INT32>(
       "UniformIntFill", "Draws int32 uniformly from min to max, both included.");
-  // Random values: the backward pass ends here.
+  // The outputs are random.
   for (const char* type : {"UniformFill", "UniformIntFill"}) {
     RegisterGradient<NoGradient>(type, __FILE__);
   }

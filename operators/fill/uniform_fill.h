@@ -1,15 +1,16 @@
 #pragma once
-// UniformFill: floats of [min, max). UniformIntFill: int32 of [min, max], both ends included.
+// UniformFill: draws floats from [min, max). UniformIntFill: draws int32 from [min, max], both ends
+// included.
 //
-// With three inputs, inputs 1 and 2 are min and max, one element each; a min above max gives an
-// output without elements.
+// With three inputs, inputs 1 and 2 are min and max, one element each. If min is greater than max,
+// dim 0 of the output is 0.
 
 #include "operators/fill/filler.h"
 #include "operators/fill/random_fill.h"
 
 namespace caffe2rt {
 
-// T: the type of the elements.
+// T: element type.
 template <class T>
 inline constexpr ArgumentSpec<T> kUniformMin{"min", 0, "least value"};
 template <class T>

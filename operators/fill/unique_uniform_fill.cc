@@ -33,8 +33,8 @@ std::unique_ptr<OperatorBase> Create(const OperatorDef& def, Workspace* ws) {
 void RegisterUniqueUniformFill() {
   OpSchema& schema = RegisterSchema("UniqueUniformFill", __FILE__);
   DeclareFillShape(schema);
-  // The schema does not require min and max: as in the original, the gradient of an operator
-  // without them can be made. Only the constructor needs them.
+  // The schema does not require min and max, although the constructor does. As in Caffe2, the
+  // gradient of an operator can therefore be created without them.
   for (const auto& bound : {kUniqueMin<int64_t>, kUniqueMax<int64_t>}) {
     schema.Arg(bound.name, bound.doc);
   }
@@ -46,7 +46,7 @@ void RegisterUniqueUniformFill() {
       })
       .SetDoc("Draws different integers from min to max, both included.");
   OperatorRegistryOf(CPU)->Register(OpRegistryKey("UniqueUniformFill"), Create, __FILE__);
-  // Random values: the backward pass ends here.
+  // The output is random.
   RegisterGradient<NoGradient>("UniqueUniformFill", __FILE__);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// UniqueUniformFill: different integers of [min, max], drawn without replacement, none of those in
-// input 1 (avoid).
+// UniqueUniformFill: draws different integers from [min, max], without replacement. The values of
+// input 1 (avoid) are never drawn.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -11,7 +11,7 @@
 
 namespace caffe2rt {
 
-// T: the type of the elements.
+// T: element type.
 template <class T>
 inline constexpr ArgumentSpec<T> kUniqueMin{"min", 0, "least value; must be given", {}, true};
 template <class T>
@@ -38,7 +38,8 @@ class UniqueUniformFillOp final : public Filler<Context> {
       CAFFE_ENFORCE_EQ(avoid_.size(), static_cast<size_t>(avoid.numel()),
                        "different elements of input 1 (avoid), want all to differ");
     }
-    // The range in unsigned arithmetic: max - min may not fit into T; 0 stands for 2^64.
+    // The range is computed in unsigned arithmetic, because max - min may not fit into T. The full
+    // range of 2^64 values does not fit either, so `last` is the size of the range minus 1.
     const uint64_t last = static_cast<uint64_t>(max_) - static_cast<uint64_t>(min_);
     const uint64_t wanted =
         CheckedAdd<uint64_t>(static_cast<uint64_t>(output->numel()), avoid_.size());
@@ -48,8 +49,10 @@ class UniqueUniformFillOp final : public Filler<Context> {
     Draw(last, output->numel(), output->template mutable_data<T>());
   }
 
-  // Fisher-Yates on a sequence of which only the moved places are stored: a draw swaps a random
-  // place of the rest with the last one.
+  // Fisher-Yates shuffle of the offsets 0 .. last. Only positions that have been swapped are stored
+  // in `moved_`; any other position holds its own index. Each draw picks a random position, takes
+  // its offset, moves the last offset to that position and shrinks the range by one. Expected time
+  // is O(n + number of avoided values) and memory is the same, whatever the size of the range.
   void Draw(uint64_t last, int64_t n, T* out) {
     moved_.clear();
     for (int64_t i = 0; i < n; --last) {

@@ -4,7 +4,7 @@
 namespace caffe2rt {
 
 void RegisterUniqueUniformFillCuda() {
-  // No CUDA kernels: the CPU operator runs.
+  // There is no CUDA implementation; the CPU operator runs.
   RegisterOperator<GPUFallbackOpEx<>>(CUDA, "UniqueUniformFill", __FILE__);
 }
 

@@ -15,7 +15,7 @@ void RegisterXavierFill() {
       })
       .SetDoc("Draws floats uniformly from +-sqrt(3 / fan_in), fan_in = elements / dim 0.");
   RegisterCpuOperator<XavierFillOp<CPUContext>>("XavierFill", __FILE__);
-  // Random values: the backward pass ends here.
+  // The output is random.
   RegisterGradient<NoGradient>("XavierFill", __FILE__);
 }
 

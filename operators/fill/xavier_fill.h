@@ -1,5 +1,6 @@
 #pragma once
-// XavierFill: uniform in +-sqrt(3 / fan_in), fan_in = elements / dim 0 (Glorot and Bengio 2010).
+// XavierFill: draws floats uniformly between -sqrt(3 / fan_in) and sqrt(3 / fan_in), where fan_in =
+// elements / dim 0 (Glorot and Bengio 2010).
 
 #include <cmath>
 
