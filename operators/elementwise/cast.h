@@ -67,7 +67,7 @@ class CastOp final : public Operator<Context> {
         } else if constexpr (Context::GetDeviceType() == CPU) {
           WriteNumbers(X.numel(), x, y);
         } else {
-          CAFFE_THROW("argument to is STRING: strings are on the CPU alone, cast there");
+          CAFFE_THROW("argument to is STRING, but strings are supported on the CPU only");
         }
         return true;
       });

@@ -13,7 +13,7 @@ TensorProto_DataType ConstantFillType(const ArgumentHelper& args) {
     return static_cast<TensorProto_DataType>(kFillType.default_value);
   }
   CAFFE_ENFORCE(args.HasSingleArgumentOfType<int64_t>(kValue),
-                "argument value is neither a float nor an integer: name its type with dtype");
+                "argument value is neither a float nor an integer: set its type with dtype");
   return TensorProto_DataType_INT64;
 }
 
@@ -23,11 +23,11 @@ void RegisterConstantFill() {
   DeclareUntyped(schema, kFillValue<float>);
   schema.NumInputs(0, 2)
       .Arg(kFillType)
-      .Input(1, "value", "(optional) one element, the value; goes before argument value")
+      .Input(1, "value", "(optional) one element, the value; overrides argument value")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, ConstantFillType(ArgumentHelper(def)))};
       })
-      .SetDoc("Makes a tensor whose elements are all one value.");
+      .SetDoc("Creates a tensor whose elements all have the same value.");
   RegisterCpuOperator<ConstantFillOp<CPUContext>>("ConstantFill", __FILE__);
   // The output does not depend on the input's values.
   RegisterGradient<NoGradient>("ConstantFill", __FILE__);

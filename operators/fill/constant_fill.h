@@ -28,9 +28,9 @@ constexpr typename ArgumentSpec<T>::Default DefaultFillValue() {
 
 // The arguments of ConstantFill and DiagonalFill. T: element type.
 template <class T>
-inline constexpr ArgumentSpec<T> kFillValue{
-    "value", DefaultFillValue<T>(),
-    "the value of the elements (DiagonalFill: of those on the diagonal), in the field of its type"};
+inline constexpr ArgumentSpec<T> kFillValue{"value", DefaultFillValue<T>(),
+                                            "value of the elements (DiagonalFill: of the elements "
+                                            "on the diagonal), in the field of its type"};
 inline constexpr ArgumentSpec<int> kFillType{
     "dtype",
     TensorProto_DataType_FLOAT,
@@ -50,7 +50,7 @@ class ConstantFillOp final : public Filler<Context> {
   ConstantFillOp(const OperatorDef& def, Workspace* ws) : Filler<Context>(def, ws) {
     const TensorProto_DataType type = ConstantFillType(this->args());
     CAFFE_ENFORCE(type != TensorProto_DataType_STRING || this->InputSize() < 2,
-                  "input 1 gives the value: of a string it cannot; use argument value");
+                  "input 1 cannot give the value of a string; use argument value");
     fill_ = ChooseFill(type);
   }
 
@@ -99,7 +99,7 @@ class ConstantFillOp final : public Filler<Context> {
         if constexpr (Context::GetDeviceType() == CPU) {
           return FillWith<std::string>();
         } else {
-          CAFFE_THROW("argument dtype is STRING: strings are on the CPU alone, fill there");
+          CAFFE_THROW("argument dtype is STRING, but strings are supported on the CPU only");
         }
       default:
         CAFFE_THROW("argument \"dtype\" is ", static_cast<int>(type),

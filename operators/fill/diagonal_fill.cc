@@ -14,7 +14,7 @@ void RegisterDiagonalFill() {
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, ConstantFillType(ArgumentHelper(def)))};
       })
-      .SetDoc("Makes a tensor with one value on its diagonal and 0 elsewhere.");
+      .SetDoc("Creates a tensor with one value on its diagonal and 0 elsewhere.");
   RegisterCpuOperator<DiagonalFillOp<CPUContext>>("DiagonalFill", __FILE__);
   // The output does not depend on the input's values.
   RegisterGradient<NoGradient>("DiagonalFill", __FILE__);

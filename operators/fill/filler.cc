@@ -5,11 +5,11 @@ namespace caffe2rt {
 namespace {
 
 constexpr RepeatedArgumentSpec<int64_t> kFillShape{
-    "shape", "dimensions of the output; not together with an input"};
+    "shape", "dimensions of the output; cannot be combined with an input"};
 constexpr RepeatedArgumentSpec<int64_t> kFillExtraShape{
-    "extra_shape", "dimensions that follow those which the input gives"};
+    "extra_shape", "dimensions appended to those that the input gives"};
 constexpr ArgumentSpec<bool> kFillInputAsShape{
-    "input_as_shape", false, "whether the int64 values of the input, a vector, are the dimensions"};
+    "input_as_shape", false, "whether the input is a vector of int64 that holds the dimensions"};
 
 }  // namespace
 
@@ -24,7 +24,7 @@ FillShape ReadFillShape(const ArgumentHelper& args, int num_inputs) {
     return spec;
   }
   CAFFE_ENFORCE(spec.extra_shape.empty(), "argument extra_shape is ", IntArrayRef(spec.extra_shape),
-                " but there is no input that it could extend");
+                " but there is no input to extend");
   CAFFE_ENFORCE(!spec.input_as_shape, "argument input_as_shape is set but there is no input");
   CAFFE_ENFORCE(!spec.shape.empty() || !args.HasSingleArgumentOfType<int64_t>(kFillShape.name),
                 "argument shape is a scalar, want a list of integers");

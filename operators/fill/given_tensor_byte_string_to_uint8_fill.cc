@@ -14,7 +14,7 @@ void RegisterGivenTensorByteStringToUint8Fill() {
         (void)ArgumentHelper(def).Read(kByteStringType);
         return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_UINT8)};
       })
-      .SetDoc("Makes a uint8 tensor of the bytes of a string argument.");
+      .SetDoc("Creates a uint8 tensor from the bytes of a string argument.");
   RegisterCpuOperator<GivenTensorByteStringToUInt8FillOp<CPUContext>>(
       "GivenTensorByteStringToUInt8Fill", __FILE__);
   // The output does not depend on the input's values.

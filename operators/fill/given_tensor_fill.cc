@@ -28,14 +28,14 @@ constexpr ArgumentSpec<int> kGivenTensorType{
     TensorProto_DataType_FLOAT,
     "type of the elements, a TensorProto.DataType number",
     {CanMake, "FLOAT (1), INT32 (2), STRING (4), BOOL (5), INT16 (9), INT64 (10) or DOUBLE (13)"}};
-constexpr ArgumentSpec<int> kIgnoredGivenTensorType{"dtype", 0,
-                                                    "ignored: the operator's name says the type"};
+constexpr ArgumentSpec<int> kIgnoredGivenTensorType{
+    "dtype", 0, "ignored: the operator's name gives the element type"};
 
 OpSchema& DeclareGivenTensor(const std::string& type) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   DeclareFillShape(schema);
   return DeclareUntyped(schema, kGivenValues)
-      .SetDoc("Makes a tensor of the elements that an argument lists.");
+      .SetDoc("Creates a tensor from the elements that an argument lists.");
 }
 
 template <TensorProto_DataType kType>

@@ -88,12 +88,13 @@ class GivenTensorFillOp : public Filler<Context> {
   void FillAs(Tensor* output) {
     const auto& list = List<T>();
     CAFFE_ENFORCE_EQ(output->numel(), list.size(), "elements of the output of shape ",
-                     output->sizes(), ", want as many as argument values has of its type");
+                     output->sizes(),
+                     ", want as many as argument values has in the field of their type");
     T* data = output->template mutable_data<T>();
     if constexpr (Context::GetDeviceType() == CPU) {
       Convert(list, data);
     } else if constexpr (std::is_same_v<T, std::string>) {
-      CAFFE_THROW("elements of type string are on the CPU alone, fill there");
+      CAFFE_THROW("argument values has strings, but strings are supported on the CPU only");
     } else if constexpr (std::is_same_v<T, float>) {
       this->context_.template CopyFromCPU<T>(static_cast<size_t>(list.size()), list.data(), data);
     } else {

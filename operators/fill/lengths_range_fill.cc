@@ -12,7 +12,7 @@ void RegisterLengthsRangeFill() {
       .NumOutputs(1)
       .Input(0, "lengths", "[N] int32, each at least 0")
       .Output(0, "range_sequence", "[sum of lengths] int32")
-      .SetDoc("Counts from 0 to lengths[i] - 1 for each i, one range after the other.");
+      .SetDoc("Concatenates the ranges 0, 1, ..., lengths[i] - 1 for each i.");
   RegisterCpuOperator<LengthsRangeFillOp<CPUContext>>("LengthsRangeFill", __FILE__);
   // The input holds integers, so it has no gradient.
   RegisterGradient<NoGradient>("LengthsRangeFill", __FILE__);

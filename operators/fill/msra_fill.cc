@@ -14,8 +14,8 @@ void RegisterMsraFill() {
         return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT)};
       })
       .SetDoc(
-          "Draws floats from a normal distribution of deviation sqrt(2 / fan_out), fan_out = "
-          "elements / dim 1.");
+          "Draws floats from a normal distribution with mean 0 and standard deviation "
+          "sqrt(2 / fan_out), where fan_out = elements / dim 1.");
   RegisterCpuOperator<MSRAFillOp<CPUContext>>("MSRAFill", __FILE__);
   // The output is random.
   RegisterGradient<NoGradient>("MSRAFill", __FILE__);

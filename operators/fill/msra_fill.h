@@ -17,7 +17,7 @@ class MSRAFillOp final : public Filler<Context> {
  private:
   void Fill(Tensor* output) override {
     CAFFE_ENFORCE_GE(output->dim(), 2,
-                     "rank of the output, want at least 2: dim 1 counts the inputs");
+                     "rank of the output, want at least 2: dim 1 is the number of inputs");
     CAFFE_ENFORCE_GT(output->dim(1), 0, "dim 1 of the output of shape ", output->sizes());
     const float std = std::sqrt(2.0f / static_cast<float>(output->numel() / output->dim(1)));
     FillNormal(this->context_, &draws_, output->numel(), 0.0f, std,

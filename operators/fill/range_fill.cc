@@ -13,7 +13,7 @@ void RegisterRangeFill() {
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT)};
       })
-      .SetDoc("Makes the floats 0, 1, 2, ... in row-major order.");
+      .SetDoc("Creates the floats 0, 1, 2, ... in row-major order.");
   RegisterCpuOperator<RangeFillOp<CPUContext>>("RangeFill", __FILE__);
   // The output does not depend on the input's values.
   RegisterGradient<NoGradient>("RangeFill", __FILE__);

@@ -38,8 +38,7 @@ class UniformFillOp final : public Filler<Context> {
       min_ = Bound(1);
       max_ = Bound(2);
       if (min_ > max_) {
-        CAFFE_ENFORCE_GE(output->dim(), 1,
-                         "min is above max: rank of the output that gets no elements");
+        CAFFE_ENFORCE_GE(output->dim(), 1, "min is above max, so the output is empty: its rank");
         std::vector<int64_t> none = output->dims();
         none[0] = 0;
         output->Resize(none);

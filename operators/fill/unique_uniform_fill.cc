@@ -40,7 +40,7 @@ void RegisterUniqueUniformFill() {
   }
   schema.NumInputs(0, 2)
       .Arg(kUniqueUniformType)
-      .Input(1, "avoid", "(optional) different values that are not drawn")
+      .Input(1, "avoid", "(optional) values that are not drawn, all different")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TypeOf(ArgumentHelper(def)))};
       })

@@ -36,7 +36,7 @@ class UniqueUniformFillOp final : public Filler<Context> {
       const T* values = avoid.template data<T>();
       avoid_.insert(values, values + avoid.numel());
       CAFFE_ENFORCE_EQ(avoid_.size(), static_cast<size_t>(avoid.numel()),
-                       "different elements of input 1 (avoid), want all to differ");
+                       "number of different elements of input 1 (avoid), want all to differ");
     }
     // The range is computed in unsigned arithmetic, because max - min may not fit into T. The full
     // range of 2^64 values does not fit either, so `last` is the size of the range minus 1.

@@ -13,7 +13,9 @@ void RegisterXavierFill() {
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT)};
       })
-      .SetDoc("Draws floats uniformly from +-sqrt(3 / fan_in), fan_in = elements / dim 0.");
+      .SetDoc(
+          "Draws floats uniformly between -sqrt(3 / fan_in) and sqrt(3 / fan_in), where fan_in = "
+          "elements / dim 0.");
   RegisterCpuOperator<XavierFillOp<CPUContext>>("XavierFill", __FILE__);
   // The output is random.
   RegisterGradient<NoGradient>("XavierFill", __FILE__);

@@ -17,7 +17,7 @@ class XavierFillOp final : public Filler<Context> {
  private:
   void Fill(Tensor* output) override {
     CAFFE_ENFORCE_GE(output->dim(), 1,
-                     "rank of the output, want at least 1: dim 0 counts the outputs");
+                     "rank of the output, want at least 1: dim 0 is the number of outputs");
     CAFFE_ENFORCE_GT(output->numel(), 0, "elements of the output of shape ", output->sizes());
     const float scale = std::sqrt(3.0f / static_cast<float>(output->numel() / output->dim(0)));
     FillUniform(this->context_, &draws_, output->numel(), -scale, scale,

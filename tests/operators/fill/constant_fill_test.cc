@@ -116,7 +116,7 @@ TEST(ConstantFillTest, SaysWhatIsWrongWithTheShape) {
       [&] {
         RunOp(&ws, R"(type: "ConstantFill" output: "Y" arg { name: "extra_shape" ints: 2 })");
       },
-      "no input that it could extend");
+      "no input to extend");
   ExpectThrows(
       [&] {
         RunOp(&ws, R"(type: "ConstantFill" output: "Y" arg { name: "input_as_shape" i: 1 })");

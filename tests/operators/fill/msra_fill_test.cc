@@ -25,7 +25,7 @@ TEST(MSRAFillTest, MakesAnEmptyTensorAndRefusesShapesWithoutDimOne) {
   RunOp(&ws, R"(type: "MSRAFill" output: "Y" arg { name: "shape" ints: 0 ints: 2 })");
   ExpectTensor<float>(ws, "Y", {0, 2}, {});
   ExpectThrows([&] { RunOp(&ws, R"(type: "MSRAFill" output: "Y" arg { name: "shape" ints: 3 })"); },
-               "dim 1 counts the inputs");
+               "dim 1 is the number of inputs");
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "MSRAFill" output: "Y" arg { name: "shape" ints: 2 ints: 0 })"); },
       "dim 1 of the output of shape [2, 0]");

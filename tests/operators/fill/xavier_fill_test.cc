@@ -23,7 +23,7 @@ TEST(XavierFillTest, DrawsWithinTheBoundOfFanIn) {
 TEST(XavierFillTest, RefusesShapesWithoutFanIn) {
   Workspace ws;
   ExpectThrows([&] { RunOp(&ws, R"(type: "XavierFill" output: "Y")"); },
-               "dim 0 counts the outputs");
+               "dim 0 is the number of outputs");
   ExpectThrows(
       [&] {
         RunOp(&ws, R"(type: "XavierFill" output: "Y" arg { name: "shape" ints: 0 ints: 2 })");
