@@ -1,7 +1,7 @@
 #pragma once
 // Random fills for the contexts. On the CPU the numbers come from the context's generator. On a
-// device they depend on the context's seed and on `draws`, the number of values that the operator
-// has drawn so far.
+// device they depend on the context's seed and on `draws`, the number of blocks of four random
+// words that the operator has used so far.
 
 #include <cstdint>
 

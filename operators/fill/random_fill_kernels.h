@@ -1,6 +1,7 @@
 #pragma once
 // Random fills on CUDA (random_fill.cu). The numbers depend on the context's seed and on `draws`,
-// the number of values that the operator has drawn so far, which each call advances.
+// the number of blocks of four random words that the operator has used so far. Each call advances
+// `draws`.
 
 #include <cstdint>
 

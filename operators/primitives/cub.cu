@@ -21,7 +21,8 @@ namespace caffe2rt::math {
 
 namespace {
 
-// Runs f() in the stream of the fake CUDA; false on the real one, which must take its own way.
+// On the fake CUDA, enqueues f() in the stream and returns true. On real CUDA returns false, and
+// the caller runs CUB.
 template <class F>
 bool RunsOnHost(CUDAContext& context, const F& f, const char* name) {
   if (!IsFakeCuda()) return false;
@@ -31,7 +32,8 @@ bool RunsOnHost(CUDAContext& context, const F& f, const char* name) {
   return true;
 }
 
-// Calls algorithm(memory, bytes) for the size of its memory, then with it.
+// Runs a CUB algorithm: calls algorithm(memory, bytes) once with null to get the size of its
+// scratch memory, then again with that memory.
 template <class Algorithm>
 void RunCub([[maybe_unused]] Tensor* temporary, [[maybe_unused]] const Algorithm& algorithm,
             const char* name) {
@@ -65,7 +67,7 @@ void Sum(CUDAContext& context, int64_t n, const T* x, T* y, Tensor* temporary) {
 }
 
 #if defined(__CUDACC__)
-// Where row i begins.
+// The index of the first element of a row.
 struct RowStart {
   int64_t size;
   __host__ __device__ int64_t operator()(int64_t row) const { return row * size; }

@@ -1,5 +1,5 @@
-// Matrix multiplication on CUDA: cuBLAS where it is installed and its integers hold the sizes,
-// otherwise a plain kernel with one thread for each element of C.
+// Matrix multiplication on CUDA. cuBLAS is used if it is installed and the sizes fit into its
+// 32-bit integers. Otherwise a simple kernel runs, in which one thread computes one element of C.
 
 #include "caffe2_core/base/enforce.h"
 #include "contexts/cuda/cuda_kernel.cuh"
@@ -10,7 +10,9 @@ namespace caffe2rt::math::internal {
 
 namespace {
 
-// Numbers as the kernel computes with them. float16's own conversions are the host's.
+// Conversions between the stored type and the type in which the kernel computes. The conversions of
+// float16 itself are for the host only, so float16 is converted here bit by bit; Store rounds to
+// the nearest even number.
 CAFFE2RT_HOST_DEVICE inline float16 Half(uint16_t bits) {
   float16 half;
   half.x = bits;
@@ -37,7 +39,7 @@ CAFFE2RT_HOST_DEVICE inline void Store(float value, float16* half) {
     *half = Half(0x7fff);
   } else if (size >= 0x477ff000u) {
     *half = Half(static_cast<uint16_t>(sign | 0x7c00u));
-  } else if (size < 0x38800000u) {  // below the smallest normal half: adding 0.5 rounds
+  } else if (size < 0x38800000u) {  // subnormal half: adding 0.5 rounds
     float shifted;
     memcpy(&shifted, &size, sizeof(shifted));
     shifted += 0.5f;
@@ -71,10 +73,10 @@ struct Product {
     const int64_t j = index % shape.n, i = index / shape.n % shape.m;
     const int64_t matrix = index / shape.n / shape.m;
     const int64_t a_step = shape.trans_a ? shape.lda : 1, b_step = shape.trans_b ? 1 : shape.ldb;
-    // Indices, since without any k there may be no memory to point into.
+    // Indices instead of pointers: if k is 0, a and b may be null.
     int64_t x = matrix * shape.a_stride + (shape.trans_a ? i : i * shape.lda);
     int64_t y = matrix * shape.b_stride + (shape.trans_b ? j * shape.ldb : j);
-    // Four sums: shorter ones lose fewer digits.
+    // Four partial sums round less than one long sum.
     Scalar sums[4] = {};
     int64_t l = 0;
     for (; l + 4 <= shape.k; l += 4) {

@@ -1,6 +1,6 @@
 #pragma once
-// Matrix multiplication on CUDA, declared without CUDA's headers; cuda_gemm.cu instantiates it for
-// float16, float, double, int32 and int64.
+// Matrix multiplication on CUDA. This header includes no CUDA header; cuda_gemm.cu instantiates the
+// templates for float16, float, double, int32 and int64.
 
 #include <cstdint>
 #include <string_view>
@@ -16,9 +16,10 @@ class CUDAContext;
 
 namespace math {
 
-// Who makes matrix products on CUDA. kBest: cuBLAS where there is one, else our own kernel.
+// The implementation of GEMM on CUDA. kBest: cuBLAS if it is available, else the built-in kernel.
+// kNative: always the built-in kernel.
 enum class GemmEngine { kBest, kNative };
-// Of an operator's engine: "NATIVE" asks for our own kernel.
+// The GemmEngine for an operator's engine: kNative for "NATIVE", kBest for any other.
 inline GemmEngine GemmEngineOf(std::string_view engine) {
   return engine == "NATIVE" ? GemmEngine::kNative : GemmEngine::kBest;
 }
@@ -35,8 +36,8 @@ struct GemmShape {
 template <class T>
 using GemmScalar = std::conditional_t<std::is_same_v<T, float16>, float, T>;
 
-// C = alpha op(A) op(B) + beta C, row-major, of each matrix of a batch. With beta 0, C is not read.
-// `bias`, if not null, has n elements that are added to every row; beta is 0 then.
+// C = alpha op(A) op(B) + beta C, row-major, for each matrix of a batch. If beta is 0, C is not
+// read. `bias` may be null; otherwise its n elements are added to every row, and beta must be 0.
 template <class T>
 void CudaGemm(CUDAContext& context, GemmEngine engine, const GemmShape& shape, GemmScalar<T> alpha,
               const T* a, const T* b, GemmScalar<T> beta, T* c, const T* bias = nullptr);

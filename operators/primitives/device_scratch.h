@@ -1,5 +1,5 @@
 #pragma once
-// Working memory on a device for launch functions, which .cu files can ask for without Tensor's
+// Scratch memory on a device for launch functions. .cu files can use it without including Tensor's
 // header.
 
 #include <cstdint>
@@ -8,8 +8,8 @@ namespace caffe2rt {
 
 class Tensor;
 
-// `nbytes` bytes in the memory of `scratch`, which grows to the largest request; the contents are
-// undefined.
+// Returns `nbytes` bytes of memory owned by `scratch`, which grows to the largest request. The
+// contents are undefined.
 void* ScratchBytes(Tensor* scratch, int64_t nbytes);
 
 }  // namespace caffe2rt

@@ -1,11 +1,11 @@
 #pragma once
-// exp, log, tanh and the logistic function of one float, in a form that compilers turn into vector
-// code: no branch, no table, no call. Each is within 2 units in the last place where the result is
-// a normal number; infinities, NaN, signed zeros and denormals come out as from <cmath>.
+// exp, log, tanh and the logistic function for one float, written so that compilers can vectorize
+// them: no branch, no table, no call. The error is at most 2 units in the last place if the result
+// is a normal number. Infinities, NaN, signed zeros and denormals give the same results as <cmath>.
 //
 //   for (int64_t i = 0; i < n; ++i) y[i] = math::Exp(x[i]);
 //
-// Other types go to <cmath>.
+// For double the functions call <cmath>.
 
 #include <bit>
 #include <cmath>
@@ -18,32 +18,37 @@ namespace caffe2rt::math {
 
 namespace internal {
 
-// std::bit_cast for vectors too, which must not be returned by value.
+// Like std::bit_cast, but also for vectors, which must not be returned by value.
 template <class From, class To>
 CAFFE2RT_SIMD_INLINE inline void CopyBits(const From& from, To& to) {
   static_assert(sizeof(From) == sizeof(To));
   __builtin_memcpy(&to, &from, sizeof(to));
 }
 
-// x = exp(x), of no less than `lowest`. F: float, or a vector of floats; I: int32_t, or a vector of
-// as many. Vectors travel by reference (lanes.h).
+// x = exp(max(x, lowest)). F is float or a vector of floats; I is int32_t or a vector of as many
+// int32_t. Vectors are passed by reference (lanes.h).
+//
+// Method: x = n ln 2 + r with n the nearest integer to x / ln 2, so exp(x) = 2^n exp(r) with |r| <=
+// ln(2) / 2. A polynomial gives exp(r). ln 2 is split into two constants, so that x - n ln 2 loses
+// no digits.
 template <class F, class I>
 CAFFE2RT_SIMD_INLINE inline void ReplaceByExp(F& x, float lowest) {
-  constexpr float kRound =
-      12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
+  // 1.5 * 2^23. After it is added to x, the low bits hold the integer nearest to x.
+  constexpr float kRound = 12582912.0f;
   F c = x > 89.0f ? F{} + 89.0f : x;
   c = c < lowest ? F{} + lowest : c;
   const F shifted = c * 1.44269504088896341f + kRound;
   const F n = shifted - kRound;
   const F r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
-  // The polynomial of Cephes' expf.
+  // The polynomial of expf in Cephes.
   F p = r * 1.9875691500e-4f + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * (r * r) + r + 1.0f;
-  // 2^n in two steps: one may overflow on the way, and denormal results are rounded once.
+  // Multiplies by 2^n in two steps, because 2^n alone may overflow, and because a denormal result
+  // must be rounded only once.
   I whole;
   CopyBits(shifted, whole);
   whole -= std::bit_cast<int32_t>(kRound);
@@ -73,7 +78,7 @@ CAFFE2RT_SIMD_INLINE inline float Log(float x) {
   const float e = static_cast<float>(static_cast<int32_t>(offset) >> 23) - (tiny ? 23.0f : 0.0f);
   const float f = m - 1.0f;
   const float z = f * f;
-  // The polynomial of Cephes' logf.
+  // The polynomial of logf in Cephes.
   float p = f * 7.0376836292e-2f - 1.1514610310e-1f;
   p = p * f + 1.1676998740e-1f;
   p = p * f - 1.2420140846e-1f;
@@ -93,7 +98,7 @@ CAFFE2RT_SIMD_INLINE inline float Log(float x) {
 
 CAFFE2RT_SIMD_INLINE inline float Tanh(float x) {
   const float size = x < 0.0f ? -x : x;
-  // The polynomial of Cephes' tanhf near 0, 1 - 2 / (exp(2x) + 1) elsewhere.
+  // The polynomial of tanhf in Cephes near 0, and 1 - 2 / (exp(2x) + 1) elsewhere.
   const float z = x * x;
   float p = z * -5.70498872745e-3f + 2.06390887954e-2f;
   p = p * z - 5.37397155531e-2f;

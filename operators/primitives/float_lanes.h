@@ -1,5 +1,5 @@
 #pragma once
-// Vectors of 16 floats for kernels that are compiled for each instruction set.
+// Vectors of 16 floats for kernels that are compiled once for each instruction set.
 //
 //   template <class L, int kTile>
 //   [[gnu::always_inline]] inline void Body(...) { typename L::Vector sum = {}; ... }
@@ -9,7 +9,8 @@
 //   void BodyPlain(...) { Body<PlainLanes, 2>(...); }
 //   ... PickByIsa(BodyAvx512, BodyAvx2, BodyPlain)(...)
 //
-// A body holds no function that is not inlined into it: the target does not reach further.
+// Every function that a body calls must be inlined into it, because the target attribute applies to
+// one function only.
 
 #include "caffe2_core/base/isa.h"
 #include "operators/primitives/lanes.h"
@@ -18,14 +19,15 @@ namespace caffe2rt {
 
 using math::kLanes;
 
-// 16 floats as the registers of an instruction set hold them: kParts vectors of kWidth. g++ keeps
-// wider vectors than the target has in memory, so a body takes the set as a template argument.
+// 16 floats in the registers of one instruction set: kParts vectors of kWidth floats. g++ keeps
+// vectors that are wider than the target's registers in memory, so a body is a template over the
+// lanes type.
 #define CAFFE2RT_DEFINE_LANES(Name, bytes)                                                   \
   struct Name {                                                                              \
     static constexpr int kWidth = (bytes) / 4;                                               \
     static constexpr int kParts = kLanes / kWidth;                                           \
     typedef float Vector __attribute__((vector_size(bytes)));                                \
-    /* A place in memory of any alignment; clang forgets that of a typedef. */               \
+    /* A vector in unaligned memory. clang ignores the alignment of a typedef. */            \
     struct __attribute__((packed, may_alias)) Slot {                                         \
       Vector lanes;                                                                          \
     };                                                                                       \

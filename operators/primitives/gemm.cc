@@ -13,7 +13,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Below this many multiply-adds the library's set-up costs more than the work.
+// With fewer multiply-adds than this, the overhead of a call to oneDNN exceeds the work.
 constexpr int64_t kTinyProduct = 4096;
 
 void ScaleMatrix(int64_t m, int64_t n, float beta, float* c, int64_t ldc) {
@@ -27,6 +27,8 @@ void ScaleMatrix(int64_t m, int64_t n, float beta, float* c, int64_t ldc) {
   }
 }
 
+// A dot product. Several independent partial sums keep the multiply-add units busy; they are added
+// up at the end.
 using DotFunction = float(int64_t n, const float* a, const float* b);
 
 template <class L>
@@ -56,7 +58,8 @@ CAFFE2RT_TARGET_AVX2 float DotAvx2(int64_t n, const float* a, const float* b) {
 }
 float DotPlain(int64_t n, const float* a, const float* b) { return DotBody<PlainLanes>(n, a, b); }
 
-// A product too small for the library. op(A)[i, p] is a[i * row_a + p * column_a], op(B) likewise.
+// A matrix multiplication that is too small for oneDNN. op(A)[i, p] is a[i * row_a + p * column_a];
+// op(B) likewise.
 struct TinyProduct {
   int64_t m, n, k;
   float alpha, beta;
@@ -68,7 +71,7 @@ struct TinyProduct {
   int64_t ldc;
 };
 
-// kVectors times 16 columns of one row of C. REQUIRES: column_b is 1.
+// Computes 16 * kVectors columns of one row of C. REQUIRES: column_b is 1.
 template <class L, int kVectors>
 [[gnu::always_inline]] inline void TinyColumns(const TinyProduct& t, int64_t i, int64_t j) {
   constexpr int kParts = kVectors * L::kParts;
@@ -133,8 +136,8 @@ void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float al
   CAFFE_ENFORCE(lda >= (trans_a ? m : k) && ldb >= (trans_b ? k : n) && ldc >= n,
                 "matrix product with row distances ", lda, ", ", ldb, ", ", ldc, " for sizes ", m,
                 ", ", n, ", ", k, ", want at least a row");
-  // One row against rows of B: a set of dot products, bound by reading B once. A column of A
-  // transposed with lda 1 is a row too.
+  // One row times transposed B is a set of dot products with the rows of B; reading B once bounds
+  // the time. A transposed A with lda 1 is also one row.
   if (m == 1 && trans_b && (!trans_a || lda == 1)) {
     Sgemv(n, k, alpha, b, ldb, a, beta, c);
     return;
@@ -145,7 +148,7 @@ void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float al
   }
   if (m <= kTinyProduct && n <= kTinyProduct && k <= kTinyProduct && m * n <= kTinyProduct &&
       m * n * k <= kTinyProduct) {
-    // With one term a column of B is a row of it.
+    // If k is 1, a column of B can be read like a row.
     const bool row_b = !trans_b || (k == 1 && ldb == 1);
     PickByIsa(TinyAvx512, TinyAvx2,
               TinyPlain)({m, n, k, alpha, beta, a, trans_a ? 1 : lda, trans_a ? lda : 1, b,

@@ -10,7 +10,8 @@ namespace caffe2rt::math::internal {
 
 namespace {
 
-// Our matrices are row-major, which cuBLAS takes for transposed ones: C^T = op(B)^T op(A)^T.
+// The library's matrices are row-major. cuBLAS expects column-major matrices, so it sees each of
+// them transposed and computes C^T = op(B)^T op(A)^T.
 void Multiply(CUDAContext& context, const GemmShape& shape, cudaDataType type,
               cublasComputeType_t compute, const void* alpha, const void* a, const void* b,
               const void* beta, void* c) {

@@ -1,14 +1,15 @@
 #pragma once
-// cuBLAS behind cuda_gemm.cu.
+// The calls to cuBLAS that cuda_gemm.cu makes.
 
 #include "operators/primitives/cuda_gemm.h"
 
 namespace caffe2rt::math::internal {
 
-// Whether cuBLAS is here and its ints hold the sizes. Opens it, the first time. Thread safe.
+// Whether cuBLAS is available and its 32-bit integers can hold the sizes. The first call opens
+// cuBLAS. Thread safe.
 bool CublasTakes(const GemmShape& shape);
 
-// REQUIRES: CublasTakes, and no size of 0.
+// REQUIRES: CublasTakes(shape), and no size is 0.
 void CublasGemm(CUDAContext& context, const GemmShape& shape, float alpha, const float16* a,
                 const float16* b, float beta, float16* c);
 void CublasGemm(CUDAContext& context, const GemmShape& shape, float alpha, const float* a,

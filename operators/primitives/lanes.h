@@ -1,7 +1,7 @@
 #pragma once
-// Sixteen floats at once, in the vector types that g++ and clang share. In a function that is
-// compiled for several instruction sets (caffe2_core/base/simd.h) each version uses the registers
-// it has.
+// Vectors of sixteen floats, in the vector extension that g++ and clang share. A function that uses
+// them can be compiled for several instruction sets (caffe2_core/base/simd.h); each version then
+// uses the widest registers of its instruction set.
 //
 //   math::Lanes sum = {};
 //   for (; i + math::kLanes <= n; i += math::kLanes) {
@@ -11,7 +11,8 @@
 //   }
 //   total = math::Sum(sum);
 //
-// Vectors travel by reference: passing them by value has another ABI in each version.
+// Vectors are passed by reference, because the ABI for passing them by value depends on the
+// instruction set.
 
 #include <cstdint>
 #include <cstring>
@@ -23,7 +24,7 @@ namespace caffe2rt::math {
 inline constexpr int kLanes = 16;
 typedef float Lanes __attribute__((vector_size(64)));
 typedef int32_t LanesInt __attribute__((vector_size(64)));
-// For the rest of a run: eight and four floats.
+// Narrower vectors, for the elements after the last full Lanes.
 typedef float EightLanes __attribute__((vector_size(32)));
 typedef float FourLanes __attribute__((vector_size(16)));
 
@@ -32,7 +33,7 @@ typedef float FourLanes __attribute__((vector_size(16)));
 CAFFE2RT_LANES_INLINE void Load(const float* x, Lanes& v) { std::memcpy(&v, x, sizeof(v)); }
 CAFFE2RT_LANES_INLINE void Store(const Lanes& v, float* y) { std::memcpy(y, &v, sizeof(v)); }
 CAFFE2RT_LANES_INLINE void Fill(float value, Lanes& v) { v = Lanes{} + value; }
-// The first `n` lanes from memory, `rest` in the others. REQUIRES: n <= kLanes.
+// Loads the first `n` lanes from memory and sets the others to `rest`. REQUIRES: n <= kLanes.
 CAFFE2RT_LANES_INLINE void LoadFirst(const float* x, int64_t n, float rest, Lanes& v) {
   Fill(rest, v);
   for (int64_t i = 0; i < n; ++i) v[i] = x[i];
@@ -41,11 +42,11 @@ CAFFE2RT_LANES_INLINE void StoreFirst(const Lanes& v, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = v[i];
 }
 
-// Lanes of `a` where the mask has all bits set, of `b` where it has none.
+// v = a where all bits of the mask are set, b where none is.
 CAFFE2RT_LANES_INLINE void Select(const LanesInt& mask, const Lanes& a, const Lanes& b, Lanes& v) {
   v = (Lanes)((mask & (LanesInt)a) | (~mask & (LanesInt)b));
 }
-// v = max(v, x); a NaN in x is passed over.
+// v = max(v, x). A NaN in x is ignored.
 CAFFE2RT_LANES_INLINE void Maximum(const Lanes& x, Lanes& v) { v = x > v ? x : v; }
 
 CAFFE2RT_LANES_INLINE float Sum(const Lanes& v) {
@@ -60,8 +61,8 @@ CAFFE2RT_LANES_INLINE float Largest(const Lanes& v) {
   return largest;
 }
 
-// v = exp(v), as Exp of each lane, but 0 where that is below the smallest normal number: processors
-// are slow with denormal numbers.
+// v = exp(v), the same values as Exp, except that a result below the smallest normal number becomes
+// 0: processors are slow with denormal numbers.
 CAFFE2RT_LANES_INLINE void Exp(Lanes& v) {
   constexpr float kLowest = -87.336548f;
   const LanesInt tiny = v < kLowest;

@@ -6,8 +6,9 @@ namespace caffe2rt {
 
 namespace {
 
-// The OpenMP runtime is whichever one libdnnl was built with; a libdnnl without OpenMP needs
-// nothing.
+// The functions of the OpenMP runtime that libdnnl was built with. They are looked up at run time,
+// because the runtime depends on the build of libdnnl. If libdnnl was built without OpenMP, they
+// are null and nothing needs to be set.
 struct OpenMP {
   int (*get)() = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
   void (*set)(int) = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));

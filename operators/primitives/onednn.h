@@ -1,10 +1,11 @@
 #pragma once
-// What every user of oneDNN here needs: one engine, one stream a thread, one thread a primitive,
-// and one kind of error.
+// Shared use of oneDNN: one engine for the process, one stream per thread, one OpenMP thread per
+// primitive, and one type of exception.
 //
 //   GuardOnednn("convolution", [&] { primitive.execute(OnednnStream(), args); });
 //
-// Thread safe. dnnl::error becomes EnforceNotMet. Nothing here outlives a thread but the engine.
+// Thread safe. dnnl::error becomes EnforceNotMet. The engine lives until the process ends, a stream
+// as long as its thread.
 
 #include <dnnl.hpp>
 #include <utility>
@@ -13,13 +14,14 @@
 
 namespace caffe2rt {
 
-// The CPU engine; made on first use, never destroyed.
+// The CPU engine. Created on first use, never destroyed.
 const dnnl::engine& OnednnEngine();
 // The calling thread's stream.
 dnnl::stream& OnednnStream();
 
-// While it lives, OpenMP regions that this thread starts have one thread: primitives freeze that
-// number when they are made, dnnl_sgemm reads it in each call. Restores the thread's own setting.
+// While an object of this class exists, OpenMP regions that this thread starts have one thread.
+// oneDNN's primitives read the number of threads when they are created; dnnl_sgemm reads it on each
+// call. The destructor restores the thread's previous setting.
 class OneOpenMPThread {
  public:
   OneOpenMPThread();
@@ -31,7 +33,8 @@ class OneOpenMPThread {
   int before_;
 };
 
-// Runs `function` on one OpenMP thread. THROWS EnforceNotMet naming `subject` for oneDNN's errors.
+// Runs `function` with one OpenMP thread. If oneDNN fails, THROWS EnforceNotMet with `subject` in
+// the message.
 template <class Function>
 decltype(auto) GuardOnednn(const char* subject, Function&& function) {
   const OneOpenMPThread one_thread;

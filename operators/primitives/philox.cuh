@@ -1,6 +1,6 @@
 #pragma once
-// Random fills on CUDA. `draws` counts the blocks of four numbers that were used: the caller keeps
-// it from run to run. The seed is the context's.
+// Random fills on CUDA. The seed comes from the context. `draws` is the number of blocks of four
+// words that have been used; the caller keeps it between runs.
 
 #include <cstdint>
 
@@ -9,7 +9,8 @@
 
 namespace caffe2rt::math {
 
-// Kernel i makes elements 4 i to 4 i + 3 of n from one block: make(block, place, count).
+// Thread i computes elements 4 i to 4 i + 3 of n from one block: make(block, first element, number
+// of elements).
 template <class Make>
 struct PhiloxKernel {
   uint32_t seed;
@@ -22,7 +23,7 @@ struct PhiloxKernel {
   }
 };
 
-// make(block, place, count) for each four of n elements.
+// Calls make(block, first element, number of elements) for every group of four of the n elements.
 template <class Make>
 void ForEachDraw(CUDAContext& context, uint64_t* draws, int64_t n, const Make& make,
                  const char* name) {
@@ -40,7 +41,7 @@ struct MakeUniform {
   }
 };
 
-// Both ends included.
+// Integers in [low, low + range).
 struct MakeUniformInt {
   int32_t low;
   uint64_t range;

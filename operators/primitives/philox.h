@@ -1,11 +1,12 @@
 #pragma once
-// Philox4x32-10: random numbers from a counter and a key (Salmon, Moraes, Dror and Shaw, "Parallel
-// random numbers: as easy as 1, 2, 3", 2011), the same on host and device.
+// Philox4x32-10: a random number generator that computes each block of numbers from a counter and a
+// key (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011). It
+// gives the same numbers on host and device.
 //
 //   const PhiloxBlock block = Philox(seed, draw);     // four 32-bit numbers, a pure function
 //
-// A generator has no state but the counter, so element i can be drawn by any thread. Who draws
-// keeps a counter of the blocks it has used and goes on from there in the next run.
+// The generator has no state besides the counter, so any thread can compute element i. The caller
+// keeps the number of blocks it has used, and continues from there on the next run.
 
 #include <cmath>
 #include <cstdint>
@@ -18,7 +19,7 @@ struct PhiloxBlock {
   uint32_t word[4];
 };
 
-// Ten rounds over a counter of four words with a key of two.
+// Applies ten rounds to a counter of four words, with a key of two words.
 CAFFE2RT_SIMD_INLINE inline PhiloxBlock Philox4x32(PhiloxBlock counter, uint32_t key0,
                                                    uint32_t key1) {
   constexpr uint64_t kMultiplier0 = 0xD2511F53u, kMultiplier1 = 0xCD9E8D57u;
@@ -35,18 +36,18 @@ CAFFE2RT_SIMD_INLINE inline PhiloxBlock Philox4x32(PhiloxBlock counter, uint32_t
   return counter;
 }
 
-// Block number `index` of the sequence of `seed`.
+// Block `index` of the sequence for `seed`.
 CAFFE2RT_SIMD_INLINE inline PhiloxBlock Philox(uint32_t seed, uint64_t index) {
   return Philox4x32({{static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), 0, 0}},
                     seed, 0);
 }
 
-// 24 bits of a word as a float in [0, 1): every such value is exact.
+// Converts the upper 24 bits of a word to a float in [0, 1). Every such value is exact.
 CAFFE2RT_SIMD_INLINE inline float UnitFloat(uint32_t word) {
   return static_cast<float>(word >> 8) * (1.0f / 16777216.0f);
 }
 
-// Two independent numbers of the standard normal distribution from two words (Box and Muller).
+// Computes two independent numbers of the standard normal distribution from two words (Box-Muller).
 CAFFE2RT_SIMD_INLINE inline void NormalPair(uint32_t first, uint32_t second, float* y0, float* y1) {
   constexpr float kTwoPi = 6.28318530717958647692f;
   const float angle = kTwoPi * UnitFloat(first);

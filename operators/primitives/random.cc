@@ -6,7 +6,7 @@ namespace caffe2rt::math {
 
 namespace {
 
-// 24 bits as a float in [0, 1): every such value is exact.
+// Converts 24 bits to a float in [0, 1). Every such value is exact.
 float Unit(Generator& generator) {
   return static_cast<float>(generator() & 0xffffffu) * (1.0f / 16777216.0f);
 }

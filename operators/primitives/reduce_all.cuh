@@ -1,18 +1,18 @@
 #pragma once
-// Reductions of whole arrays to one value on CUDA, by as many blocks as help: each reduces a piece,
-// one more reduces what they found.
+// Reductions of a whole array to one value on CUDA. Several blocks of threads each reduce a piece
+// of the array; one more block then reduces their results.
 //
-//   struct Longest {                      // plain values, every member for host and device
+//   struct Longest {                      // plain values; every member is for host and device
 //     using Value = float;
-//     Value Start() const;                // what each thread begins with
+//     Value Start() const;                // the identity of Combine
 //     Value At(int64_t i) const;          // element i
 //     Value Combine(Value a, Value b) const;   // associative and commutative
-//     void Finish(Value result) const;    // writes the result, by one thread
+//     void Finish(Value result) const;    // writes the result; called by one thread
 //   };
 //   ReduceAll(context, n, Longest{...}, scratch, "Longest");
 //
-// Combine may take Start in any number of times. `scratch` is kReduceAllBytes<Value> of the
-// device's memory, or a tensor that gets them.
+// Combine may receive Start any number of times. `scratch` is kReduceAllBytes<Value> bytes of
+// device memory, or a tensor that is resized to hold them.
 
 #include <algorithm>
 #include <cstdint>
@@ -33,14 +33,15 @@ struct CombineValues {
   }
 };
 
-// Row i reduces elements [i * piece, (i + 1) * piece) of n.
+// Row i reduces elements [i * piece, min((i + 1) * piece, n)).
 template <class Work>
 struct ReducePieces {
   using Value = typename Work::Value;
   Work work;
   int64_t n;
   int64_t piece;
-  Value* partial;  // null: there is one piece, and this is the result
+  // null if there is one piece; its value is then the result
+  Value* partial;
   CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
     const int64_t first = row.index() * piece;
     const int64_t count = n - first < piece ? n - first : piece;
@@ -75,6 +76,8 @@ inline constexpr int64_t kReduceAllPieces = 4 * kKernelThreads;
 template <class Value>
 inline constexpr int64_t kReduceAllBytes = kReduceAllPieces* static_cast<int64_t>(sizeof(Value));
 
+// Reduces n elements; `name` is for errors. An array of fewer than 32 * kKernelThreads elements is
+// one piece and needs no scratch memory.
 template <class Work>
 void ReduceAll(CUDAContext& context, int64_t n, const Work& work, void* scratch, const char* name) {
   constexpr int64_t kLeastPiece = 16 * kKernelThreads;

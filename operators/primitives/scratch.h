@@ -1,14 +1,15 @@
 #pragma once
-// ThreadScratch: working memory that operators of one thread take turns with.
+// ThreadScratch: scratch memory that all operators of one thread share.
 //
 //   ThreadScratch scratch_;                                  // a member
-//   float* columns = scratch_.Floats(rows * columns_size);   // in RunOnDevice; valid until the
-//   thread's next request
+//   float* columns = scratch_.Floats(rows * columns_size);   // in RunOnDevice
 //
-// All ThreadScratch objects used on one thread share one CPU tensor, which grows to the largest
-// request and goes with the last of them. An object may move from thread to thread, but is used by
-// one at a time. Steady state: no allocation. The memory counts against the CPU's limit. THROWS
-// when there is no more.
+// The memory is valid until the thread's next request.
+//
+// All ThreadScratch objects used on one thread share one CPU tensor. It grows to the largest
+// request and is freed with the last of them. An object may move from thread to thread, but only
+// one thread may use it at a time. Steady state: no allocation. The memory counts toward the CPU
+// memory limit. THROWS if there is not enough memory.
 
 #include <cstdint>
 #include <memory>
@@ -19,15 +20,15 @@ namespace caffe2rt {
 
 class ThreadScratch {
  public:
-  // Memory for `count` floats, 64-byte aligned, contents undefined.
+  // Returns memory for `count` floats, aligned to 64 bytes, with undefined contents.
   float* Floats(int64_t count);
 
  private:
   std::shared_ptr<Tensor> memory_;
-  const void* thread_ = nullptr;  // whose memory it is
+  const void* thread_ = nullptr;  // identifies the thread that owns memory_
 };
 
-// `count` rounded up so that what follows it in one request is aligned too.
+// `count` rounded up, so that a second array that follows in the same request is also aligned.
 inline int64_t AlignedFloats(int64_t count) { return (count + 15) / 16 * 16; }
 
 }  // namespace caffe2rt

@@ -10,7 +10,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Calls function(T{}) with the element type. THROWS for others than float and double.
+// Calls function(T{}), where T is the element type. THROWS for types other than float and double.
 template <class Function>
 auto ForFloats(TypeMeta type, Function function) {
   CAFFE_ENFORCE(type.Match<float>() || type.Match<double>(),

@@ -1,4 +1,4 @@
-// A block adds up a part of the elements; one more adds up the parts.
+// Sums: each block of threads sums one part of the elements, and one more block sums the parts.
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ struct Square {
   CAFFE2RT_HOST_DEVICE double operator()(double x) const { return x * x; }
 };
 
-// A row is a part.
+// Each row is one part.
 template <class T, class Term>
 struct SumParts {
   int64_t n, part;

@@ -1,9 +1,9 @@
 #pragma once
-// Arithmetic of synced memory (contexts/synced) on CUDA.
+// Arithmetic on synced memory (contexts/synced) on CUDA.
 
 namespace caffe2rt {
 
-// Makes it known. THROWS the second time.
+// Registers the CUDA implementation of SyncedMath. THROWS if called twice.
 void RegisterSyncedMathCuda();
 
 }  // namespace caffe2rt

@@ -1,5 +1,5 @@
 #pragma once
-// Arithmetic of synced memory on CUDA (synced_cuda.cu), for float and double.
+// CUDA kernels for arithmetic on synced memory (synced_cuda.cu), for float and double.
 
 #include <cstdint>
 
@@ -9,11 +9,11 @@ class CUDAContext;
 
 enum class SyncedTerm { kMagnitude, kSquare };
 
-// Doubles that SumOnCuda needs as working memory.
+// Size of SumOnCuda's scratch memory, in doubles.
 inline constexpr int64_t kSyncedSumDoubles = 1025;
 
-// sums[0] = the sum of |x| or of x squared over n elements. REQUIRES: n > 0; `sums` is device
-// memory for kSyncedSumDoubles.
+// sums[0] = the sum of |x|, or of x squared, over n elements. REQUIRES: n > 0; `sums` is device
+// memory for kSyncedSumDoubles doubles.
 template <class T>
 void SumOnCuda(CUDAContext& context, SyncedTerm term, int64_t n, const T* x, double* sums);
 // x[i] *= factor.

@@ -9,8 +9,9 @@ namespace {
 
 constexpr int64_t kTile = 16;
 
-// A tile of kTile x kTile goes through a small array: source and target lines are each touched
-// once, so that strides which are powers of two do not throw each other out of the cache.
+// Transposes a tile of kTile x kTile through a small array. Each cache line of the source and of
+// the result is accessed once, so strides that are powers of two do not evict lines before they are
+// used up.
 template <class T>
 void TransposeTile(const TransposePlan& plan, const T* x, T* y) {
   T tile[kTile][kTile];
@@ -39,7 +40,7 @@ void TransposePlane(const TransposePlan& plan, const T* x, T* y) {
   }
 }
 
-// Blocks of items that no single word holds.
+// Moves blocks that do not fit into one machine word.
 void CopyPlane(const TransposePlan& plan, size_t bytes, const char* x, char* y) {
   for (int64_t i = 0; i < plan.rows.size; ++i) {
     char* row = y + static_cast<size_t>(i * plan.rows.target) * bytes;
@@ -49,7 +50,7 @@ void CopyPlane(const TransposePlan& plan, size_t bytes, const char* x, char* y) 
   }
 }
 
-// Moves the counters of the outer axes on by one; false after the last.
+// Advances the loop counters of the outer axes by one. Returns false after the last position.
 bool Advance(TransposePlan& plan, int64_t* source, int64_t* target) {
   for (auto axis = plan.outer.rbegin(); axis != plan.outer.rend(); ++axis) {
     *source += axis->source;
@@ -62,7 +63,7 @@ bool Advance(TransposePlan& plan, int64_t* source, int64_t* target) {
   return false;
 }
 
-// Calls plane(offset in the source, offset in the result), in blocks, for each plane.
+// Calls plane(source offset, result offset) for each plane. Offsets are in blocks.
 template <class Plane>
 void ForEachPlane(TransposePlan& plan, const Plane& plane) {
   int64_t source = 0, target = 0;
@@ -78,8 +79,8 @@ void TransposeAs(TransposePlan& plan, const void* src, void* dst) {
   });
 }
 
-// The axes of the result, outermost first, without those of size 1, joined where they stay
-// together.
+// The axes of the result, outermost first, without those of size 1. Neighbouring axes that are also
+// neighbours in the source, in the same order, are merged.
 std::vector<TransposePlan::Axis> JoinAxes(IntArrayRef dims, ArrayRef<int> order) {
   std::vector<int64_t> strides(dims.size(), 1);
   for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
@@ -112,8 +113,7 @@ void PlanTranspose(IntArrayRef dims, ArrayRef<int> order, TransposePlan* plan) {
     axis->target = plan->blocks;
     plan->blocks *= axis->size;
   }
-  // Of two or more axes that are left the last one is not dense in the source: it would be part of
-  // the block.
+  // The last axis cannot be dense in the source, because it would then be part of the block.
   for (size_t i = 0; i < axes.size(); ++i) {
     if (i + 1 == axes.size()) {
       plan->columns = axes[i];

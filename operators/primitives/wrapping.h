@@ -1,5 +1,6 @@
 #pragma once
-// Arithmetic on elements: integers wrap around instead of being undefined, floats are plain.
+// Arithmetic on elements. Integers wrap around on overflow, which would otherwise be undefined.
+// Floating-point numbers use the plain operators.
 
 #include <type_traits>
 
