@@ -5,7 +5,7 @@
 //
 //   uniform float  a + (b - a) * (24 low bits) / 2^24
 //   uniform int    a + draw mod (b - a + 1)
-//   normal         Box-Muller on pairs u1, u2:  r cos(2 pi u1), r sin(2 pi u1)  with
+//   normal         Box-Muller on pairs u1, u2:  r cos(2 pi u1), r sin(2 pi u1)
 //                  with r = sqrt(-2 log(1 - u2))
 //
 // For the same seed, these are the sequences of the last version of Caffe2.
