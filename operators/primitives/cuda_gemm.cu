@@ -105,12 +105,12 @@ struct FillRows {
 void Check(const GemmShape& shape) {
   CAFFE_ENFORCE(shape.m >= 0 && shape.n >= 0 && shape.k >= 0 && shape.batch >= 0, "sizes are ",
                 shape.m, ", ", shape.n, ", ", shape.k, ", batch ", shape.batch,
-                ", want none below 0");
+                ", want at least 0");
   const int64_t a_row = shape.trans_a ? shape.m : shape.k;
   const int64_t b_row = shape.trans_b ? shape.k : shape.n;
-  CAFFE_ENFORCE(shape.lda >= a_row && shape.ldb >= b_row && shape.ldc >= shape.n, "rows are lda ",
-                shape.lda, ", ldb ", shape.ldb, ", ldc ", shape.ldc, " apart, want at least ",
-                a_row, ", ", b_row, ", ", shape.n);
+  CAFFE_ENFORCE(shape.lda >= a_row && shape.ldb >= b_row && shape.ldc >= shape.n,
+                "row distances are lda ", shape.lda, ", ldb ", shape.ldb, ", ldc ", shape.ldc,
+                ", want at least ", a_row, ", ", b_row, ", ", shape.n);
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ void CudaGemm(CUDAContext& context, GemmEngine engine, const GemmShape& shape, G
   if constexpr (!std::is_integral_v<T>) {
     if (engine == GemmEngine::kBest && shape.k > 0 && CublasTakes(shape)) {
       if (bias != nullptr) {
-        CAFFE_ENFORCE_EQ(shape.batch, 1, "products with bias");
+        CAFFE_ENFORCE_EQ(shape.batch, 1, "batch size of a matrix multiplication with bias");
         ForEach(context, shape.m * shape.n, FillRows<T>{shape.n, shape.ldc, bias, c}, "bias");
         beta = 1;
       }

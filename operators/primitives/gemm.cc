@@ -126,7 +126,7 @@ void Sgemv(int64_t rows, int64_t columns, float alpha, const float* a, int64_t l
 
 void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float alpha, const float* a,
            int64_t lda, const float* b, int64_t ldb, float beta, float* c, int64_t ldc) {
-  CAFFE_ENFORCE(m >= 0 && n >= 0 && k >= 0, "matrix product of sizes ", m, ", ", n, ", ", k,
+  CAFFE_ENFORCE(m >= 0 && n >= 0 && k >= 0, "matrix multiplication of sizes ", m, ", ", n, ", ", k,
                 ", want at least 0");
   if (m == 0 || n == 0) return;
   if (k == 0 || alpha == 0.f) {
@@ -134,8 +134,8 @@ void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float al
     return;
   }
   CAFFE_ENFORCE(lda >= (trans_a ? m : k) && ldb >= (trans_b ? k : n) && ldc >= n,
-                "matrix product with row distances ", lda, ", ", ldb, ", ", ldc, " for sizes ", m,
-                ", ", n, ", ", k, ", want at least a row");
+                "matrix multiplication with row distances ", lda, ", ", ldb, ", ", ldc,
+                " for sizes ", m, ", ", n, ", ", k, ", want at least a row");
   // One row times transposed B is a set of dot products with the rows of B; reading B once bounds
   // the time. A transposed A with lda 1 is also one row.
   if (m == 1 && trans_b && (!trans_a || lda == 1)) {
@@ -158,7 +158,7 @@ void Sgemm(bool trans_a, bool trans_b, int64_t m, int64_t n, int64_t k, float al
   const OneOpenMPThread one_thread;
   const dnnl_status_t status = dnnl_sgemm(trans_a ? 'T' : 'N', trans_b ? 'T' : 'N', m, n, k, alpha,
                                           a, lda, b, ldb, beta, c, ldc);
-  CAFFE_ENFORCE(status == dnnl_success, "oneDNN's matrix product failed with status ",
+  CAFFE_ENFORCE(status == dnnl_success, "oneDNN's matrix multiplication failed with status ",
                 static_cast<int>(status));
 }
 

@@ -23,7 +23,7 @@ void Multiply(CUDAContext& context, const GemmShape& shape, cudaDataType type,
         Cublas().GemmEx(context.cublas_handle(), op_b, op_a, size(shape.n), size(shape.m),
                         size(shape.k), alpha, b, type, size(shape.ldb), a, type, size(shape.lda),
                         beta, c, type, size(shape.ldc), compute, CUBLAS_GEMM_DEFAULT),
-        "product [", shape.m, ", ", shape.k, "] by [", shape.k, ", ", shape.n, "]");
+        "matrix multiplication [", shape.m, ", ", shape.k, "] by [", shape.k, ", ", shape.n, "]");
     return;
   }
   CUBLAS_ENFORCE(Cublas().GemmStridedBatchedEx(
@@ -31,8 +31,8 @@ void Multiply(CUDAContext& context, const GemmShape& shape, cudaDataType type,
                      size(shape.k), alpha, b, type, size(shape.ldb), shape.b_stride, a, type,
                      size(shape.lda), shape.a_stride, beta, c, type, size(shape.ldc),
                      shape.c_stride, size(shape.batch), compute, CUBLAS_GEMM_DEFAULT),
-                 shape.batch, " products [", shape.m, ", ", shape.k, "] by [", shape.k, ", ",
-                 shape.n, "]");
+                 shape.batch, " matrix multiplications [", shape.m, ", ", shape.k, "] by [",
+                 shape.k, ", ", shape.n, "]");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ decltype(auto) GuardOnednn(const char* subject, Function&& function) {
   try {
     return std::forward<Function>(function)();
   } catch (const dnnl::error& error) {
-    CAFFE_THROW("oneDNN cannot do ", subject, ": ", error.message, " (status ",
+    CAFFE_THROW("oneDNN failed in ", subject, ": ", error.message, " (status ",
                 static_cast<int>(error.status), ")");
   }
 }
