@@ -1,4 +1,4 @@
-// binary.h's functions for a CUDAContext: a thread for an element of the result.
+// CUDA implementation of binary.h. One thread computes one element of the result.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/binary.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Functions of two arrays: c = f(a, b), of equal size, of a matrix and a row or column, or
-// broadcast as numpy does.
+// Functions of two arrays, c = f(a, b). The arrays have equal sizes, or are a matrix and a row or
+// column, or are broadcast by numpy's rules.
 //
 //   math::Add<float, CPUContext>(n, a, b, c, &context_);
 //   math::RowwiseMul<float, CPUContext>(rows, cols, a, row, c, &context_);
@@ -15,7 +15,8 @@
 namespace caffe2rt::math {
 namespace internal {
 
-// Calls f(index into a, index into b) for every element of the broadcast shape, in order.
+// Calls f(index into the result, index into a, index into b) for every element of the broadcast
+// shape, in row-major order.
 template <class F>
 void ForEachBroadcast(int a_rank, const int* a_dims, int b_rank, const int* b_dims, F f) {
   const int rank = std::max(a_rank, b_rank);
@@ -47,8 +48,9 @@ void ForEachBroadcast(int a_rank, const int* a_dims, int b_rank, const int* b_di
   }
 }
 
-// z = f(x, y): of equal size, of matrices and rows or columns, broadcast. kFirst: x is the row or
-// column.
+// z = f(x, y) for arrays of equal size (Zip), for a matrix and a row (ZipRows), for a matrix and a
+// column (ZipColumns), and with broadcasting (ZipBroadcast). If kFirst is true, x is the row or
+// column; otherwise y is.
 template <class Context, class T, class Result, class F>
 void Zip(Context* context, int64_t n, const T* x, const T* y, Result* z, const F& f) {
   if constexpr (kIsCuda<Context>) {
@@ -104,8 +106,8 @@ void ZipBroadcast(Context* context, int a_rank, const int* a_dims, int b_rank, c
 
 }  // namespace internal
 
-// Element types T; results of type Result. With kBroadcast1st the row or column is the first
-// operand.
+// Functions on elements of type T with results of type Result. If kBroadcast1st is true, the first
+// operand is the row or column.
 #pragma GCC visibility push(default)
 #define CAFFE2RT_MATH_BINARY(Name, Result, value)                                                 \
   namespace internal {                                                                            \
@@ -159,7 +161,7 @@ CAFFE2RT_MATH_BINARY(GE, bool, a >= b)
 #undef CAFFE2RT_MATH_BINARY
 #pragma GCC visibility pop
 
-// y (op)= x in every row, or in every column.
+// y = y op x, in place, with x applied to every row or to every column of y.
 #define CAFFE2RT_MATH_IN_PLACE(Name)                                   \
   template <class T, class Context>                                    \
   void Name##ToRow(int m, int n, const T* x, T* y, Context* context) { \

@@ -1,11 +1,13 @@
 #pragma once
-// Matrix products and copies of matrices in Caffe2's (cblas') argument order, row-major.
+// Matrix multiplication and copies of matrices, row-major, in the argument order of Caffe2 and
+// cblas.
 //
 //   math::Gemm<float, CPUContext>(CblasNoTrans, CblasTrans, m, n, k, 1.f, a, b, 0.f, c, &context_);
 //
-// A transposition is cblas' number: 111 none, 112 transposed, so that every enum of that kind fits.
-// On the CPU float goes to Sgemm, other types to a plain loop; on CUDA to cuBLAS where there is
-// one. fp32 means fp32: `math_type` and `scratch` are taken and not needed.
+// Transpositions are given as cblas' numbers, 111 for none and 112 for transposed, so any enum with
+// these values can be passed. On the CPU, float uses Sgemm and other types a simple loop. On CUDA,
+// cuBLAS is used if it is available. fp32 is always computed in fp32; `math_type` and `scratch`
+// exist for compatibility and are ignored.
 
 #include <cstdint>
 #include <cstring>
@@ -67,7 +69,7 @@ void Gemm(int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, float alpha
                              static_cast<T>(beta), c, n, context);
 }
 
-// y = alpha op(A) x + beta y, A [m, n].
+// y = alpha op(A) x + beta y, where A is [m, n].
 template <class T, class Context, class Engine = DefaultEngine>
 void Gemv(int trans_a, int64_t m, int64_t n, float alpha, const T* a, const T* x, float beta, T* y,
           Context* context, int /*math_type*/ = 1) {
@@ -77,8 +79,8 @@ void Gemv(int trans_a, int64_t m, int64_t n, float alpha, const T* a, const T* x
                              context);
 }
 
-// `batch` products: of matrices one after the other, by pointers (an array of the host), or with
-// distances between them.
+// `batch` multiplications. The matrices are given with the distances between them, or stored one
+// after the other, or by arrays of pointers. The arrays of pointers are in host memory.
 template <class T, class Context, class Engine = DefaultEngine>
 void GemmStridedBatched(int trans_a, int trans_b, int64_t batch, int64_t m, int64_t n, int64_t k,
                         float alpha, const T* a, int64_t a_stride, const T* b, int64_t b_stride,
@@ -122,7 +124,7 @@ void GemmBatched(int trans_a, int trans_b, int64_t batch, int64_t m, int64_t n, 
   }
 }
 
-// Rows of `n` items, lda and ldb items apart.
+// Copies m rows of `n` items. The rows of a are lda items apart, those of b ldb items.
 template <class Context>
 void CopyMatrix(size_t item_size, int64_t m, int64_t n, const void* a, int64_t lda, void* b,
                 int64_t ldb, [[maybe_unused]] Context* context,

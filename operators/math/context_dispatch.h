@@ -1,10 +1,10 @@
 #pragma once
-// What every header of vector primitives shares: the context decides where they run.
+// Dispatch on the context, shared by the headers of this folder.
 //
-// Functions are templates over the element type and the context, in Caffe2's argument order, the
-// context last. On the CPU they run on the calling thread, on raw pointers; for a CUDAContext they
-// are kernels of libcaffe2_cuda (cuda.h), for the types that it has, else linking fails. With any
-// other context a call THROWS.
+// All functions are templates over the element type and the context, in Caffe2's argument order,
+// with the context last. On the CPU they run on the calling thread. For a CUDAContext they launch
+// kernels of libcaffe2_cuda (cuda.h); an element type that the library does not instantiate is a
+// link error. With any other context a call THROWS.
 
 #include <cstdint>
 #include <type_traits>

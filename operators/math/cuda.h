@@ -1,10 +1,11 @@
 #pragma once
-// What the functions of this folder call for a CUDAContext. Declared here without CUDA's headers;
-// defined in the .cu files and instantiated there for the types that these list, so that a user's
-// source, compiled by nvcc or not, needs libcaffe2_cuda and nothing else.
+// The CUDA implementations that the functions of this folder call for a CUDAContext. This header
+// includes no CUDA header. The .cu files define the templates and list the element types for which
+// they instantiate them. A user's source, whether compiled by nvcc or not, therefore needs only
+// libcaffe2_cuda.
 //
-// All of it is asynchronous on the context's stream; pointers are to memory of its device, unless
-// said otherwise. THROWS when a launch fails.
+// All functions are asynchronous on the context's stream. Pointers are to memory of its device,
+// unless stated otherwise. THROWS if a launch fails.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +41,8 @@ void CudaSet(CUDAContext& context, int64_t n, T value, T* x);
 
 inline constexpr int kMaxAxes = 8;
 
-// Where the elements of a dense result come from in one or two arrays, axis by axis.
+// A loop nest over a dense result that computes, for each element, an index into one or two other
+// arrays.
 struct Walk {
   int rank = 0;
   int64_t size = 1;  // elements of the result
@@ -48,10 +50,10 @@ struct Walk {
   int64_t a_step[kMaxAxes] = {};
   int64_t b_step[kMaxAxes] = {};
 
-  // The next axis, from the outermost on. Axes that every array walks as one become one. THROWS
-  // when there are too many.
+  // Adds the next axis; the outermost one is added first. An axis is merged with the previous one
+  // if every array can walk both as one. THROWS if there are too many axes.
   void Add(int64_t dim, int64_t a, int64_t b);
-  // numpy's rules. THROWS when the dims do not fit.
+  // A walk by numpy's broadcasting rules. THROWS if the dimensions do not fit.
   static Walk Broadcast(int a_rank, const int* a_dims, int b_rank, const int* b_dims);
 
   CAFFE2RT_HOST_DEVICE void Locate(int64_t i, int64_t* a, int64_t* b) const {
@@ -70,17 +72,17 @@ struct Walk {
   }
 };
 
-// z[i] = F()(x[a], y[b]) along the walk.
+// z[i] = F()(x[a], y[b]), where the walk gives a and b for each i.
 template <class F, class T, class Result>
 void CudaZip(CUDAContext& context, const Walk& walk, const T* x, const T* y, Result* z);
-// y[i] = alpha * x[a] along the walk.
+// y[i] = alpha * x[a], where the walk gives a for each i.
 template <class T>
 void CudaBroadcast(CUDAContext& context, const Walk& walk, T alpha, const T* x, T* y);
-// The same without alpha, for items of 1, 2, 4, 8 or 16 bytes; y's elements are at b.
+// y[b] = x[a], for items of 1, 2, 4, 8 or 16 bytes.
 void CudaCopyItems(CUDAContext& context, const Walk& walk, size_t item_size, const void* x,
                    void* y);
 
-// Rows of `row_bytes`, at distances in bytes.
+// Copies rows of `row_bytes` bytes; the pitches are the distances between rows in bytes.
 void CudaCopyRows(CUDAContext& context, int64_t rows, size_t row_bytes, const void* a,
                   size_t a_pitch, void* b, size_t b_pitch);
 
@@ -88,11 +90,11 @@ void CudaCopyRows(CUDAContext& context, int64_t rows, size_t row_bytes, const vo
 
 enum class Reduction { kSum, kMean, kL1, kL2, kMin, kMax };
 
-// y_dims is x_dims with 1 in the place of each axis that goes.
+// y_dims is x_dims with 1 for each axis that is reduced.
 template <Reduction kKind, class T>
 void CudaReduce(CUDAContext& context, int rank, const int* x_dims, const int* y_dims, T alpha,
                 const T* x, T* y);
-// Every row of x [rows, cols], or with `columns` every column.
+// Reduces every row of x [rows, cols], or every column if `columns` is true.
 template <Reduction kKind, class T>
 void CudaReduceMatrix(CUDAContext& context, int64_t rows, int64_t cols, bool columns, const T* x,
                       T* y);
@@ -107,9 +109,9 @@ template <class T>
 void CudaAddStripedBatch(CUDAContext& context, int64_t n, const T* first, T* y, int64_t stripe,
                          int64_t batch);
 
-// --- pictures ---
+// --- images ---
 
-// A picture and its columns.
+// The geometry of an image and its columns (im2col).
 struct Columns {
   bool channels_first = true;
   int rank = 0;
@@ -117,20 +119,20 @@ struct Columns {
   int64_t img[kMaxAxes] = {}, col[kMaxAxes] = {};
   int64_t kernel[kMaxAxes] = {}, stride[kMaxAxes] = {}, dilation[kMaxAxes] = {}, pad[kMaxAxes] = {};
 };
-// THROWS for sizes that make no sense.
+// THROWS for invalid sizes.
 Columns MakeColumns(bool channels_first, int rank, int64_t channels, const int* img, const int* col,
                     const int* kernel, const int* stride, const int* dilation, const int* pad);
 template <class T>
 void CudaIm2Col(CUDAContext& context, const Columns& columns, const T* img, T* col);
 template <class T>
 void CudaCol2Im(CUDAContext& context, const Columns& columns, const T* col, T* img);
-// y = scale[c] * x + bias[c] for n elements whose channel is i / inner % channels. scale may be
-// null, x may be y.
+// y = scale[c] * x + bias[c] for n elements, where element i has channel c = i / inner % channels.
+// scale may be null, which means 1. x may equal y.
 template <class T>
 void CudaAffineChannel(CUDAContext& context, int64_t n, int64_t channels, int64_t inner, const T* x,
                        const T* scale, const T* bias, T* y);
 
-// --- random vectors: the context's seed, and what it has drawn before, decide ---
+// --- random vectors: they depend on the context's seed and on the number of earlier draws ---
 template <class T>
 void CudaRandUniform(CUDAContext& context, size_t n, T a, T b, T* r);
 template <class T>

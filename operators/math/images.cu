@@ -1,4 +1,4 @@
-// images.h's functions for a CUDAContext: a thread for an element that is written.
+// CUDA implementation of images.h. One thread writes one element.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/cuda.h"
@@ -7,7 +7,7 @@ namespace caffe2rt::math::internal {
 
 namespace {
 
-// Element of the columns <-> element of the picture.
+// Maps between element indices of the columns and of the image.
 struct Indices {
   Columns columns;
   int64_t kernel_size = 1, col_size = 1, img_size = 1;
@@ -20,7 +20,7 @@ struct Indices {
     }
   }
 
-  // The element of the picture behind element i of the columns; -1: padding.
+  // The image element that element i of the columns is copied from, or -1 if it is padding.
   CAFFE2RT_HOST_DEVICE int64_t InPicture(int64_t i) const {
     int64_t c, k, o;
     if (columns.channels_first) {
@@ -45,7 +45,7 @@ struct Indices {
     return columns.channels_first ? c * img_size + at : at * columns.channels + c;
   }
 
-  // The element of the columns that place k of the kernel makes of element i of the picture; -1:
+  // The columns element to which position k of the kernel copies image element i, or -1 if there is
   // none.
   CAFFE2RT_HOST_DEVICE int64_t InColumns(int64_t i, int64_t k) const {
     const int64_t c = columns.channels_first ? i / img_size : i % columns.channels;

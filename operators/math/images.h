@@ -1,10 +1,11 @@
 #pragma once
-// Pictures and their columns, layouts and channels, in Caffe2's argument order.
+// Im2Col, Col2Im, layout changes and per-channel arithmetic on images, in Caffe2's argument order.
 //
 //   math::Im2Col<float, CPUContext, StorageOrder::NCHW>(c, h, w, kh, kw, dh, dw, pt, pl, pb, pr,
-//   sh, sw, img, col, &context_);
+//                                                       sh, sw, img, col, &context_);
 //
-// Columns are [C * kh * kw, oh * ow] for NCHW and [oh * ow, kh * kw * C] for NHWC. Col2Im adds.
+// The columns are [C * kh * kw, oh * ow] for NCHW and [oh * ow, kh * kw * C] for NHWC. Col2Im sums
+// the columns that belong to the same image element.
 
 #include <cstdint>
 #include <cstring>
@@ -17,8 +18,8 @@
 namespace caffe2rt::math {
 namespace internal {
 
-// Calls f(index into the picture or -1, index into the columns) for every element of the columns of
-// a picture with `rank` spatial axes.
+// Calls f(index into the image or -1 for padding, index into the columns) for every element of the
+// columns of an image with `rank` spatial axes.
 template <bool kChannelsFirst, class F>
 void ForEachColumnElement(int rank, int64_t channels, const int* img, const int* col,
                           const int* kernel, const int* stride, const int* dilation, const int* pad,
@@ -55,7 +56,7 @@ void ForEachColumnElement(int rank, int64_t channels, const int* img, const int*
   }
 }
 
-// From the source (a) to the dense transposed (b).
+// A walk that copies from the source (a) to the dense transposed array (b).
 template <class Index>
 Walk TransposeWalk(int rank, const Index* x_dims, const int* axes) {
   Walk walk;
@@ -75,8 +76,8 @@ Walk TransposeWalk(int rank, const Index* x_dims, const int* axes) {
 
 }  // namespace internal
 
-// `img_shape` and `col_shape` begin with the channels (of the picture; of the columns) for NCHW,
-// and end with them for NHWC.
+// `img_shape` and `col_shape` hold the channels (of the image, and of the columns) and the spatial
+// sizes. The channels come first for NCHW and last for NHWC.
 template <class T, class Context, StorageOrder kOrder>
 void Im2ColNd(int rank, int /*img_size*/, int /*col_size*/, const int* img_shape,
               const int* col_shape, const int* kernel, const int* stride, const int* dilation,

@@ -1,4 +1,4 @@
-// Random vectors for a CUDAContext: a thread for a block of four random words.
+// CUDA implementation of random_vectors.h. One thread uses one block of four random words.
 
 #include "caffe2_core/base/enforce.h"
 #include "contexts/cuda/cuda_kernel.cuh"
@@ -9,7 +9,7 @@ namespace caffe2rt::math::internal {
 
 namespace {
 
-constexpr uint32_t kKey = 1;  // operators draw with 0
+constexpr uint32_t kKey = 1;  // built-in operators use key 0
 
 template <class T>
 struct Uniform {

@@ -1,5 +1,6 @@
 #pragma once
-// Random vectors, from the context's generator; on CUDA from its seed and what it has drawn before.
+// Random vectors. On the CPU they come from the context's generator. On CUDA they depend on the
+// context's seed and on the number of earlier draws.
 //
 //   math::RandUniform<float, CPUContext>(n, 0, 1, r, &context_);
 
@@ -43,8 +44,8 @@ void RandGaussian(size_t n, std::type_identity_t<T> mean, std::type_identity_t<T
     for (size_t i = 0; i < n; ++i) r[i] = static_cast<T>(values[i]);
   }
 }
-// On the CPU only: n different integers of [a, b], none of the m in `avoid`. THROWS when there are
-// too few.
+// Draws n different integers from [a, b] that are not among the m values of `avoid`. CPU only.
+// THROWS if there are too few such integers.
 template <class T, class Context>
 void RandUniformUnique(size_t n, std::type_identity_t<T> a, std::type_identity_t<T> b, T* r,
                        size_t m, const T* avoid, Context* context) {

@@ -1,5 +1,5 @@
-// reductions.h's functions for a CUDAContext: a block of threads for a result. float sums are kept
-// in double, as on the CPU.
+// CUDA implementation of reductions.h. One block of threads computes one result. Sums of floats are
+// accumulated in double, as on the CPU.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/reductions.h"
@@ -8,7 +8,8 @@ namespace caffe2rt::math::internal {
 
 namespace {
 
-// What a reduction does with values, and how it ends.
+// The steps of a reduction: its start value, the value of an element, the combination of two
+// values, and the final result.
 template <Reduction kKind, class T>
 struct Step {
   using Wide = internal::Sum<T>;
@@ -39,7 +40,7 @@ struct Step {
   }
 };
 
-// The axes that stay and those that go, each as a walk through x.
+// The axes that the reduction keeps and those that it removes, each as a walk over x.
 struct Axes {
   Walk kept, gone;
 };

@@ -1,13 +1,14 @@
 #pragma once
-// From many values to few: sums, products, extremes, moments; and rows and columns of matrices.
+// Reductions: sums, dot products, extremes and moments, of vectors, of the rows and columns of
+// matrices, and over axes.
 //
 //   math::Dot<float, CPUContext>(n, a, b, &result, &context_);
 //   math::ReduceSum<float, CPUContext>(3, x_dims, y_dims, 1.0f, x, y, &context_);
 //
-// The last sums the dimensions that are 1 in y_dims.
+// ReduceSum sums over the dimensions that are 1 in y_dims.
 //
-// Results are written through pointers: on a device they are device memory. float sums are kept in
-// double.
+// Results are written through pointers, which on a device are to device memory. Sums of floats are
+// accumulated in double.
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +46,7 @@ void Dot(int64_t n, const T* a, const T* b, T* y, [[maybe_unused]] Context* cont
   *y = static_cast<T>(sum);
 }
 
-// `scratch` is taken and not needed.
+// `scratch` exists for compatibility and is ignored.
 template <class T, class Context>
 void Sum(int64_t n, const T* x, T* y, [[maybe_unused]] Context* context,
          Tensor* /*scratch*/ = nullptr) {
@@ -85,7 +86,7 @@ void ReduceMax(int64_t n, const T* x, T* y, Tensor* /*scratch*/,
   *y = *std::max_element(x, x + n);
 }
 
-// y[i] = x[i, idx[i]] of x [n, d]. The indices are checked on the CPU only.
+// y[i] = x[i, idx[i]], where x is [n, d]. The indices are checked on the CPU only.
 template <class T, class Context>
 void Select(int64_t n, int64_t d, const T* x, const int* idx, T* y,
             [[maybe_unused]] Context* context) {
@@ -100,7 +101,7 @@ void Select(int64_t n, int64_t d, const T* x, const int* idx, T* y,
     y[i] = x[i * d + idx[i]];
   }
 }
-// Of x [n, d]: the largest of every row, of every column.
+// The maximum of every row, or of every column, of x [n, d].
 template <class T, class Context>
 void RowwiseMax(int64_t n, int64_t d, const T* x, T* y, [[maybe_unused]] Context* context) {
   if (n == 0 || d == 0) return;
@@ -123,7 +124,7 @@ void ColwiseMax(int64_t n, int64_t d, const T* x, T* y, [[maybe_unused]] Context
     for (int64_t j = 0; j < d; ++j) y[j] = i == 0 ? x[j] : std::max(y[j], x[i * d + j]);
   }
 }
-// y [n] += first, first + stripe, ... `batch` vectors.
+// Adds `batch` vectors of n elements to y. They start at first, first + stripe, and so on.
 template <class T, class Context>
 void AddStripedBatch(int64_t n, const T* first, T* y, int64_t stripe, int64_t batch,
                      [[maybe_unused]] Context* context) {
@@ -137,7 +138,7 @@ void AddStripedBatch(int64_t n, const T* first, T* y, int64_t stripe, int64_t ba
   }
 }
 
-// --- over axes: y_dims is x_dims with 1 in the place of each axis that goes ---
+// --- reductions over axes: y_dims is x_dims with 1 for each axis that is reduced ---
 #define CAFFE2RT_MATH_REDUCE(Name, kind, start, step, finish)                                   \
   template <class T, class Context>                                                             \
   void Name(int rank, const int* x_dims, const int* y_dims, std::type_identity_t<T> alpha,      \
@@ -198,7 +199,7 @@ void Moments(int rank, const int* x_dims, const int* y_dims, const T* x, T* mean
     var[i] = static_cast<T>(squares[static_cast<size_t>(i)] / count);
 }
 
-// y = alpha * x, repeated along the axes where x has 1 or none.
+// y = alpha * x, repeated along the axes in which x has size 1 or which x does not have.
 template <class T, class Context>
 void Broadcast(int x_rank, const int* x_dims, int y_rank, const int* y_dims,
                std::type_identity_t<T> alpha, const T* x, T* y, [[maybe_unused]] Context* context) {

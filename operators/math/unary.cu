@@ -1,4 +1,4 @@
-// unary.h's functions for a CUDAContext: a thread for an element.
+// CUDA implementation of unary.h. One thread computes one element.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/unary.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Functions of one vector: y[i] = f(x[i]). x and y may be the same.
+// Functions of one vector, y[i] = f(x[i]). x may equal y.
 //
 //   math::Exp<float, CPUContext>(n, x, y, &context_);
 
@@ -75,7 +75,7 @@ struct MaximumValue {
     return x > T(alpha) ? x : T(alpha);
   }
 };
-// A factor that is a number, or lies where the vectors lie.
+// A factor that is a number, or a pointer to memory of the context's device.
 template <class A>
 struct Factor {
   A number;
@@ -107,7 +107,7 @@ struct AxpbyValue {
   }
 };
 
-// The pointer is followed where it can be.
+// On the CPU the pointer is dereferenced now, on CUDA in the kernel.
 template <class Context, class A>
 Factor<A> FactorAt(const A* pointer) {
   if constexpr (kIsCuda<Context>) return {A(), pointer};
@@ -118,7 +118,7 @@ Factor<A> FactorAt(const A* pointer) {
 
 #pragma GCC visibility pop
 
-// s = sin(x), c = cos(x). x may be one of them.
+// s = sin(x), c = cos(x). x may equal s or c.
 template <class T, class Context>
 void SinCos(int64_t n, const T* x, T* s, T* c, Context* context) {
   if (s == x) {
@@ -159,9 +159,10 @@ void Maximum(int64_t n, float alpha, const T* x, T* y, Context* context) {
   internal::Map(context, n, x, y, internal::MaximumValue{alpha});
 }
 
-// --- y = alpha x, y += alpha x, y = alpha x + beta y; alpha may be a pointer, to memory of the
-// context's device. With two template arguments (element, context) or three (alpha, element,
-// context), or deduced. ---
+// --- Scale: y = alpha x. Axpy: y += alpha x. Axpby: y = alpha x + beta y. ---
+//
+// alpha of Scale and Axpy may be a pointer to memory of the context's device. The template
+// arguments are (element, context) or (alpha, element, context), or are deduced.
 template <class A, class T, class Context>
 void Scale(int64_t n, A alpha, const T* x, T* y, Context* context) {
   internal::Map(context, n, x, y, internal::ScaleValue<A>{{alpha}});
