@@ -132,7 +132,7 @@ void CopyMatrix(size_t item_size, int64_t m, int64_t n, const void* a, int64_t l
   CAFFE_ENFORCE(m <= 1 || (lda >= n && ldb >= n), "rows of ", n, " items are ", lda, " and ", ldb,
                 " apart");
   if constexpr (internal::kIsCuda<Context>) {
-    CAFFE_ENFORCE(copy == nullptr, "items with a copy function of their own, want plain data");
+    CAFFE_ENFORCE(copy == nullptr, "items have their own copy function, want plain data");
     internal::CudaCopyRows(*context, m, static_cast<size_t>(n) * item_size, a,
                            static_cast<size_t>(lda) * item_size, b,
                            static_cast<size_t>(ldb) * item_size);

@@ -19,8 +19,8 @@ namespace caffe2rt::math::internal {
 template <class Context>
 inline void RequireCpu() {
   if constexpr (Context::GetDeviceType() != CPU) {
-    CAFFE_THROW("math functions for ", DeviceTypeName(Context::GetDeviceType()),
-                " are not in this build");
+    CAFFE_THROW("math functions have no implementation for ",
+                DeviceTypeName(Context::GetDeviceType()));
   }
 }
 

@@ -28,7 +28,7 @@ void ForEachColumnElement(int rank, int64_t channels, const int* img, const int*
   for (int i = 0; i < rank; ++i) {
     CAFFE_ENFORCE(kernel[i] > 0 && stride[i] > 0 && dilation[i] > 0 && col[i] >= 0 && img[i] >= 0,
                   "kernel ", kernel[i], ", stride ", stride[i], ", dilation ", dilation[i],
-                  " of axis ", i, ", want positive ones");
+                  " of axis ", i, ", want all of them positive");
     kernel_size *= kernel[i];
     out_size *= col[i];
     img_size *= img[i];

@@ -52,7 +52,7 @@ void RandUniformUnique(size_t n, std::type_identity_t<T> a, std::type_identity_t
   internal::RequireCpu<Context>();
   std::unordered_set<int64_t> taken(avoid, avoid + m);
   CAFFE_ENFORCE(b >= a && static_cast<uint64_t>(b - a) + 1 >= n + taken.size(), "cannot draw ", n,
-                " different values of [", a, ", ", b, "] beside ", taken.size(), " to avoid");
+                " different values from [", a, ", ", b, "] without ", taken.size(), " of them");
   for (size_t i = 0; i < n;) {
     const T value =
         static_cast<T>(a + static_cast<T>(UniformBelow(context->RandGenerator(),

@@ -66,7 +66,7 @@ void SumSqr(int64_t n, const T* x, T* y, Context* context, Tensor* /*scratch*/ =
 template <class T, class Context>
 void ReduceMin(int64_t n, const T* x, T* y, Tensor* /*scratch*/,
                [[maybe_unused]] Context* context) {
-  CAFFE_ENFORCE_GT(n, 0, "values to take the least of");
+  CAFFE_ENFORCE_GT(n, 0, "number of values to take the minimum of");
   if constexpr (internal::kIsCuda<Context>) {
     internal::CudaReduceMatrix<internal::Reduction::kMin>(*context, 1, n, false, x, y);
     return;
@@ -77,7 +77,7 @@ void ReduceMin(int64_t n, const T* x, T* y, Tensor* /*scratch*/,
 template <class T, class Context>
 void ReduceMax(int64_t n, const T* x, T* y, Tensor* /*scratch*/,
                [[maybe_unused]] Context* context) {
-  CAFFE_ENFORCE_GT(n, 0, "values to take the largest of");
+  CAFFE_ENFORCE_GT(n, 0, "number of values to take the maximum of");
   if constexpr (internal::kIsCuda<Context>) {
     internal::CudaReduceMatrix<internal::Reduction::kMax>(*context, 1, n, false, x, y);
     return;

@@ -11,7 +11,7 @@ void Walk::Add(int64_t dim, int64_t a, int64_t b) {
   if (rank > 0 && a_step[rank - 1] == a * dim && b_step[rank - 1] == b * dim) {
     dims[rank - 1] *= dim;
   } else {
-    CAFFE_ENFORCE_LT(rank, kMaxAxes, "axes that do not join, want at most ", kMaxAxes);
+    CAFFE_ENFORCE_LT(rank, kMaxAxes, "number of axes after merging, want at most ", kMaxAxes);
     dims[rank++] = dim;
   }
   a_step[rank - 1] = a;
@@ -40,8 +40,7 @@ Walk Walk::Broadcast(int a_rank, const int* a_dims, int b_rank, const int* b_dim
 
 Columns MakeColumns(bool channels_first, int rank, int64_t channels, const int* img, const int* col,
                     const int* kernel, const int* stride, const int* dilation, const int* pad) {
-  CAFFE_ENFORCE(rank >= 1 && rank <= kMaxAxes, "pictures have ", rank, " axes, want 1 to ",
-                kMaxAxes);
+  CAFFE_ENFORCE(rank >= 1 && rank <= kMaxAxes, "images have ", rank, " axes, want 1 to ", kMaxAxes);
   Columns columns;
   columns.channels_first = channels_first;
   columns.rank = rank;
@@ -49,7 +48,7 @@ Columns MakeColumns(bool channels_first, int rank, int64_t channels, const int* 
   for (int i = 0; i < rank; ++i) {
     CAFFE_ENFORCE(kernel[i] > 0 && stride[i] > 0 && dilation[i] > 0 && col[i] >= 0 && img[i] >= 0,
                   "kernel ", kernel[i], ", stride ", stride[i], ", dilation ", dilation[i],
-                  " of axis ", i, ", want positive ones");
+                  " of axis ", i, ", want all of them positive");
     columns.img[i] = img[i];
     columns.col[i] = col[i];
     columns.kernel[i] = kernel[i];
