@@ -30,7 +30,8 @@ void DeclareBroadcastArguments(OpSchema& schema) {
 
 namespace {
 
-// Calls function(i, size) for each dimension i of `a` that one of `b` matches by the older rules.
+// Calls function(i, size) for each dimension i of `a` that a dimension of `b` matches by the older
+// rules.
 template <class Function>
 void ForEachMatchLegacy(IntArrayRef a, IntArrayRef b, int axis, const Function& function) {
   if (std::all_of(b.begin(), b.end(), [](int64_t dim) { return dim == 1; })) return;
@@ -79,7 +80,8 @@ void BroadcastPlan::Align(IntArrayRef a, IntArrayRef b, const BroadcastArguments
 }
 
 void BroadcastPlan::Collapse() {
-  // From the innermost dimension outwards; strides count elements.
+  // Builds the loops from the innermost dimension outwards. Strides are in elements. Neighbouring
+  // dimensions share a loop if A advances along both or neither of them, and B does too.
   int count = 0;
   int64_t a_step = 1, b_step = 1;
   bool last_a = false, last_b = false;

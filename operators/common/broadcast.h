@@ -1,18 +1,20 @@
 #pragma once
-// How two shapes meet in a binary operator: numpy's rules, and Caffe2's older ones (`broadcast: 1`,
-// `axis`).
+// Broadcasting of two shapes in a binary operator, by numpy's rules or by Caffe2's older rules
+// (arguments `broadcast` and `axis`).
 //
 //   const BroadcastArguments arguments(args);           // once, in the constructor
 //   plan.Make(A.sizes(), B.sizes(), arguments);         // when the shapes differ
 //   Output(0, plan.output_dims(), type);
 //   plan.loops().ForEachBlock([&](int64_t a, int64_t b, int64_t y) { ... });    // offsets
 //
-// numpy: dimensions are compared from the end; they are equal or one of them is 1.
-// Older: the dimensions of B match those of A from `axis` on (default: the last ones); the result
-// has A's shape. Leading and trailing dimensions of B that are 1 fit anything, a B of one element
-// fits everything.
+// numpy's rules: dimensions are compared from the last one backwards. They must be equal, or one of
+// them must be 1.
 //
-// A plan is a plain value and does not allocate after its first use with a rank.
+// Older rules: the dimensions of B must match those of A that start at `axis` (default: the last
+// dimensions of A). The result has A's shape. Leading and trailing dimensions of B that are 1 match
+// any dimension, and a B of one element matches any A.
+//
+// A plan is a plain value. After its first use with a given rank it does not allocate memory.
 
 #include <cstdint>
 #include <string>
@@ -42,22 +44,22 @@ struct BroadcastArguments {
   int axis = kBroadcastAxis.default_value;
 
   BroadcastArguments() = default;
-  // Whether two equal shapes meet without a further check: an axis beyond the first fits none of
-  // them.
+  // Whether two equal shapes can be combined without a further check. With the older rules, an
+  // `axis` after the first is an error even for equal shapes.
   bool FitsEqualShapes() const { return !legacy || axis == -1 || axis == 0; }
-  // Reads the four arguments above. THROWS when they contradict each other.
+  // Reads the four arguments above. THROWS if they contradict each other.
   explicit BroadcastArguments(const ArgumentHelper& args) : BroadcastArguments(args, false) {}
-  // With `always_legacy` as if `broadcast` were set.
+  // If `always_legacy` is true, the older rules apply even without `broadcast`.
   BroadcastArguments(const ArgumentHelper& args, bool always_legacy);
 };
 
 // Declares the four arguments.
 void DeclareBroadcastArguments(OpSchema& schema);
 
-// Two shapes, how they meet and the loops over their elements.
+// Two shapes, the shape of their result, and the loops over their elements.
 class BroadcastPlan {
  public:
-  // THROWS when the shapes do not fit.
+  // THROWS if the shapes cannot be broadcast.
   void Make(IntArrayRef a, IntArrayRef b, const BroadcastArguments& arguments);
 
   const std::vector<int64_t>& output_dims() const { return output_dims_; }
@@ -73,13 +75,12 @@ class BroadcastPlan {
   BroadcastLoops loops_;
 };
 
-// Marks the dimensions of `a` along which `b` is broadcast by the older rules. THROWS when the
-// shapes do not fit.
+// Sets marks[i] to 1 for each dimension i of `a` along which `b` is broadcast by the older rules,
+// and to 0 for the others. THROWS if the shapes cannot be broadcast.
 void MarkBroadcastDims(IntArrayRef a, IntArrayRef b, const BroadcastArguments& arguments,
                        std::vector<char>* marks);
 
-// The result of numpy's rules, and of the older ones (A's shape). THROWS when the shapes do not
-// fit.
+// The shape of the result: A's shape by the older rules. THROWS if the shapes cannot be broadcast.
 std::vector<int64_t> BroadcastShape(IntArrayRef a, IntArrayRef b,
                                     const BroadcastArguments& arguments);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The loops of a broadcast (broadcast.h makes them), for kernels: a plain value without other
-// headers of the library.
+// The loops of a broadcast, for kernels. broadcast.h creates them. They are a plain value, and this
+// header includes no other header of the library.
 //
 //   loops.ForEachBlock([&](int64_t a, int64_t b, int64_t y) { ... });    // offsets
 
@@ -11,22 +11,23 @@ namespace caffe2rt {
 
 struct BroadcastLoop {
   int64_t size;
-  int64_t a_stride;  // 0 or the number of elements that one step moves
+  int64_t a_stride;  // 0, or the elements of A that one step advances
   int64_t b_stride;
 };
 
-// Two shapes as a nest of loops: neighbouring dimensions that move alike are one loop, dimensions
-// of size 1 have none. The two innermost loops are a block: `middle` times `inner` elements.
+// The elements of two shapes as a loop nest. Neighbouring dimensions with the same broadcasting are
+// merged into one loop; dimensions of size 1 have no loop. The two innermost loops form a block of
+// `middle` times `inner` elements.
 struct BroadcastLoops {
   static constexpr int kMaxLoops = 64;  // the rank that a tensor may have
 
-  int64_t output_size = 0;       // elements; with 0 of them the loops mean nothing
-  BroadcastLoop inner{1, 1, 1};  // its strides are 0 or 1
+  int64_t output_size = 0;       // elements; if 0, the loops are undefined
+  BroadcastLoop inner{1, 1, 1};  // strides are 0 or 1
   BroadcastLoop middle{1, 0, 0};
   int outer_count = 0;
   std::array<BroadcastLoop, kMaxLoops> outer;  // the loops around the block, outermost first
 
-  // Calls function(a, b, y) with the offsets of the first element of each block. REQUIRES:
+  // Calls function(a, b, y) for each block with the offsets of its first elements. REQUIRES:
   // output_size > 0.
   template <class Function>
   void ForEachBlock(const Function& function) const {

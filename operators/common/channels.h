@@ -1,6 +1,6 @@
 #pragma once
-// Batch, channels and positions of a tensor in NCHW or NHWC order, of any rank from 2 on. Without
-// Tensor's header, so that .cu files may include it.
+// Batch size, channels and positions of a tensor in NCHW or NHWC order, of rank 2 or more. This
+// header does not include Tensor's, so .cu files may include it.
 
 #include <cstdint>
 
@@ -13,17 +13,17 @@ class Tensor;
 struct Channels {
   int64_t batch = 0;
   int64_t count = 0;      // channels
-  int64_t positions = 1;  // product of the other dimensions: pixels of an image
-  bool last = false;      // NHWC: the channels of a position lie together
+  int64_t positions = 1;  // product of the other dimensions: the pixels of an image
+  bool last = false;      // NHWC: the channels of a position are contiguous
 
   bool operator==(const Channels&) const = default;
 };
 
-// Of input 0. THROWS for a rank below 2.
+// The channels of input 0. THROWS if the rank is below 2.
 Channels ChannelsOf(const Tensor& X, StorageOrder order);
 
-// The elements of input `i`, one for each channel. THROWS for any other number of elements or type
-// than float.
+// The data of input `i`, which must hold one float for each channel. THROWS if the number of
+// elements or the type differs.
 const float* ChannelVector(const Tensor& tensor, int i, const char* name, int64_t channels);
 
 }  // namespace caffe2rt

@@ -12,7 +12,7 @@ namespace caffe2rt {
 
 namespace {
 
-// The scalar fills a list up (or cuts it down) to two axes.
+// A scalar extends or truncates the list to two axes.
 std::vector<int64_t> ReadPerAxis(const ArgumentHelper& args, const PerAxisArgument& argument,
                                  bool* one_by_one) {
   const std::vector<int> given = args.Read(argument.list);
@@ -96,7 +96,8 @@ void CheckAxis(const WindowArguments& window, size_t i) {
   }
 }
 
-// Caffe rounds up, and drops a last window that would start in the padding; it knows no tail.
+// Caffe's rule: rounds the number of windows up, then drops a last window that would start in the
+// padding. Both ends have the same padding.
 void SizeAsCaffe(WindowAxis* axis) {
   const int64_t room = CheckedAdd(axis->in, 2 * axis->pad_head) - axis->kernel;
   const int64_t rounded_down = room / axis->stride + 1;
@@ -110,11 +111,11 @@ void SizeAsCaffe(WindowAxis* axis) {
                 " windows as Caffe rounds, want at least ", rounded_down);
 }
 
-// Number of windows and, for SAME, the pads of one axis.
+// Computes the number of windows and, for SAME, the pads of one axis.
 void SizeForward(PaddingRule legacy, WindowAxis* axis) {
   switch (legacy) {
     case PaddingRule::kSame: {
-      // Negative when windows leave pixels out: then they are cut off on both sides.
+      // Negative if the windows do not cover all pixels; the pads then crop both ends.
       axis->out = (axis->in - 1) / axis->stride + 1;
       const int64_t need =
           CheckedAdd(CheckedMultiply(axis->out - 1, axis->stride), axis->kernel) - axis->in;
@@ -123,7 +124,8 @@ void SizeForward(PaddingRule legacy, WindowAxis* axis) {
       return;
     }
     case PaddingRule::kValid:
-      // A window may reach beyond an axis that is shorter than a step and it.
+      // Division rounds towards 0, so `out` is 1, not 0, for an axis that is shorter than the
+      // window by less than a stride. That window reaches beyond the axis.
       axis->out = (axis->in - axis->extent()) / axis->stride + 1;
       CAFFE_ENFORCE_GE(axis->out, 0, "number of windows of ", axis->extent(), " in an axis of ",
                        axis->in, ", want at least 0");
@@ -185,7 +187,8 @@ void CheckRank(const WindowArguments& window, IntArrayRef dims) {
       if (window.global_pooling) return;
       CAFFE_ENFORCE(axes >= 1 && axes <= 3, "input 0 (X) has shape ", dims,
                     ", want 1 to 3 axes besides batch and channels");
-      // The tails of pads come after as many heads as there are kernels.
+      // Pads are stored as one head per kernel, then one tail per kernel, so a scalar may cover
+      // more axes than the input has.
       CAFFE_ENFORCE(
           axes == window.kernel.size() || (axes < window.kernel.size() && !window.one_by_one),
           "input 0 (X) has shape ", dims, " with ", axes, " spatial axes, want ",
@@ -214,7 +217,7 @@ WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) 
   window.kernel = ReadPerAxis(args, kWindowKernel, &window.one_by_one);
   window.stride = ReadPerAxis(args, kWindowStride, &window.one_by_one);
   window.pads = ReadPads(args, window.legacy_pad, &window.one_by_one);
-  // Dilation is no argument of ConvTranspose; adj is of nothing else.
+  // ConvTranspose has no argument dilation; only ConvTranspose has adj.
   if (use == WindowUse::kConvTranspose) {
     window.adj = ReadPerAxis(args, kWindowAdj, &window.one_by_one);
   } else {
@@ -227,7 +230,7 @@ WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use) 
   if (window.adj.empty()) window.adj.assign(axes, 0);
   if (window.pads.empty()) window.pads.assign(2 * axes, 0);
   CheckLengths(window);
-  // The kernel of PadImage only says how many axes there are.
+  // The kernel of PadImage gives only the number of axes.
   if (use == WindowUse::kPad) window.kernel.assign(axes, 1);
   for (size_t i = 0; i < axes; ++i) CheckAxis(window, i);
   return window;

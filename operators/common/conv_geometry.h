@@ -9,12 +9,14 @@
 //   Output(0, g.OutputDims(g.channels), X.dtype());
 //   for (int i = 0; i < g.axes; ++i) use(g.axis[i].in, g.axis[i].kernel, g.axis[i].out);
 //
-// Precedence of arguments: lists (kernels, strides, pads, dilations, adjs) over scalars (kernel,
-// ...: two axes) over the _h/_w pairs, which count only when both are given, as pad_t, pad_l, pad_b
-// and pad_r do only when all four are. Lists and pairs give values one by one: the input has as
-// many axes as there are. Scalars alone hold for every axis of a pool.
+// If several arguments set the same value, lists (kernels, strides, pads, dilations, adjs) have
+// precedence over scalars (kernel, ..., for two axes), and scalars over the pairs _h and _w. A pair
+// has an effect only if both of its arguments are given; pad_t, pad_l, pad_b and pad_r have an
+// effect only if all four are given. Lists and pairs give one value per axis, so the input must
+// have as many axes. A pool that has only scalars also accepts an input with one axis.
 //
-// Plain values; thread safe. Everything THROWS EnforceNotMet on sizes that do not fit together.
+// All types are plain values; all functions are thread safe. They THROW EnforceNotMet if sizes do
+// not fit together.
 
 #include <cstdint>
 #include <vector>
@@ -27,47 +29,51 @@
 
 namespace caffe2rt {
 
-// What argument legacy_pad asks for; numbers as in enum LegacyPadding of the protos.
+// The values of argument legacy_pad, numbered as in enum LegacyPadding of the protos.
 enum class PaddingRule { kNotSet = 0, kValid = 1, kSame = 2, kCaffePooling = 3 };
 
-// kPad is PadImage: windows of one element, whatever the kernel arguments say.
+// The kind of operator. kPad is PadImage: its windows have one element, whatever the kernel
+// arguments are.
 enum class WindowUse { kConv, kPool, kConvTranspose, kPad };
 
 struct WindowArguments {
-  std::vector<int64_t> kernel;  // one entry an axis; empty: axes follow the input (global pooling)
+  // One entry per axis. Empty for global pooling: the axes follow the input.
+  std::vector<int64_t> kernel;
   std::vector<int64_t> stride;
   std::vector<int64_t> dilation;
-  std::vector<int64_t> adj;   // transposed convolution only; zeros else
-  std::vector<int64_t> pads;  // all heads, then all tails
+  std::vector<int64_t> adj;   // transposed convolutions only; zeros for others
+  std::vector<int64_t> pads;  // the heads of all axes, then the tails
   PaddingRule legacy_pad = PaddingRule::kNotSet;
   StorageOrder order = StorageOrder::NCHW;
   int64_t group = 1;
   bool global_pooling = false;
-  bool one_by_one = false;  // a list or a pair gave values: inputs need an axis for each kernel
+  // A list or a pair was given, so the input must have one axis per kernel.
+  bool one_by_one = false;
   WindowUse use = WindowUse::kConv;
 };
 
 // Reads and checks the arguments. THROWS for lists of different lengths, strides below 1, negative
-// dilations, an unknown order or legacy_pad, explicit pads beside legacy_pad VALID or SAME, pads
-// not below the kernel in pools, and the like.
+// dilations, an unknown order or legacy_pad, explicit pads together with legacy_pad VALID or SAME,
+// pads of a pool that are not below its kernel, and similar errors.
 WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use);
 
-// The geometry for an input of `dims` (batch, channels and axes in the order of `args`). THROWS
-// when the number of axes is not that of the kernels (a pool with scalar arguments may have one
-// axis, a global one any number), a dimension but the batch is 0, or a window does not fit into its
-// axis.
+// The geometry for an input of shape `dims` (batch, channels and axes, in the order given by
+// `args`). THROWS if the number of axes differs from the number of kernels (a pool with scalar
+// arguments may have one axis, a global pool any number), if a dimension other than the batch is 0,
+// or if a window does not fit into its axis.
 WindowGeometry MakeWindowGeometry(const WindowArguments& args, IntArrayRef dims);
 
-// Shape inference of a pool: the output's shape, unknown when the input's is. THROWS what the
-// operator would.
+// Shape inference of a pool. The output's shape is unknown if the input's is. THROWS the errors
+// that the operator would throw.
 std::vector<TensorShape> InferPoolShape(const OperatorDef& def, const std::vector<TensorShape>& in);
-// Of Conv and ConvTranspose: the output's channels come from input 1, the filter.
+// Shape inference of Conv and ConvTranspose. The number of output channels comes from input 1, the
+// filter.
 std::vector<TensorShape> InferConvShape(const OperatorDef& def, const std::vector<TensorShape>& in);
 std::vector<TensorShape> InferConvTransposeShape(const OperatorDef& def,
                                                  const std::vector<TensorShape>& in);
 
 // Declares the arguments that ParseWindowArguments reads, and those that Caffe2's operators accept
-// beside them.
+// and ignore.
 void DeclareWindowArguments(OpSchema& schema, WindowUse use);
 
 }  // namespace caffe2rt

@@ -1,4 +1,4 @@
-// What the schemas of convolutions and pools share: argument declarations and shape inference.
+// Shared parts of the schemas of convolutions and pools: argument declarations and shape inference.
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"

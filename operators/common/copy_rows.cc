@@ -6,7 +6,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Rows of one machine word: a call of memcpy each would cost more than the copy.
+// Rows of one machine word: calling memcpy for each row would cost more than the copy itself.
 template <class Word>
 void CopyWords(int64_t rows, const void* src, int64_t src_stride, void* dst, int64_t dst_stride) {
   const Word* from = static_cast<const Word*>(src);

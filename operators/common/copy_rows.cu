@@ -6,7 +6,7 @@ namespace caffe2rt {
 
 namespace {
 
-// A thread moves a word; strides are in words.
+// One thread copies one word. Strides are in words.
 template <class Word, class Index>
 struct MoveRows {
   Index row_words;

@@ -1,6 +1,6 @@
 #pragma once
-// Copies between tensors that differ in shape only, or in how far apart their rows are. Elements
-// with constructors (std::string) are copied by their own copy function.
+// Copies between tensors that differ only in shape, or in the distance between their rows. Elements
+// with constructors (std::string) are copied by their copy function.
 
 #include <cstring>
 
@@ -11,23 +11,23 @@ namespace caffe2rt {
 
 class CUDAContext;
 
-// `rows` rows of `row_items` items each; rows of src stand `src_stride` items apart, rows of dst
-// `dst_stride` items. REQUIRES: the memory of src and dst holds the rows and does not overlap. Null
-// pointers are fine when nothing is copied.
+// Copies `rows` rows of `row_items` items. Rows of src are `src_stride` items apart, rows of dst
+// `dst_stride` items. REQUIRES: the memory of src and dst holds the rows and does not overlap.
+// Pointers may be null if nothing is copied.
 void CopyRows(CPUContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
               int64_t src_stride, void* dst, int64_t dst_stride);
-// One copy, or one kernel, whatever the number of rows. THROWS for elements with constructors.
+// Uses one copy or one kernel, for any number of rows. THROWS for elements with constructors.
 void CopyRows(CUDAContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
               int64_t src_stride, void* dst, int64_t dst_stride);
 
-// Bytes of an element in memory of CUDA. THROWS for elements with constructors.
+// Size in bytes of an element in CUDA memory. THROWS for elements with constructors.
 inline int64_t PlainItemBytes(TypeMeta type) {
   CAFFE_ENFORCE(type.IsPlainData(), "elements of type ", type.name(),
                 " have constructors and cannot be on CUDA");
   return static_cast<int64_t>(type.itemsize());
 }
 
-// One row of items.
+// Copies one row of items.
 inline void CopyRow(CPUContext&, TypeMeta type, int64_t items, const void* src, void* dst) {
   if (type.IsPlainData()) {
     std::memcpy(dst, src, static_cast<size_t>(items) * type.itemsize());
@@ -46,13 +46,14 @@ inline void* ItemAt(void* base, TypeMeta type, int64_t index) {
                     : static_cast<char*>(base) + static_cast<size_t>(index) * type.itemsize();
 }
 
-// Memory of `Y` for elements of `type`; null for a tensor without elements and without a type.
+// Allocates `Y` for elements of `type` and returns its memory. Returns null for a tensor without
+// elements and without a type.
 inline void* OutputMemory(Tensor* Y, TypeMeta type) {
   return Y->numel() == 0 && !type.IsSet() ? nullptr : Y->raw_mutable_data(type);
 }
 
-// Y becomes X under the shape `dims`, which has as many elements. Y may be X: then only the shape
-// changes.
+// Copies X to Y with the shape `dims`, which must have as many elements as X. If Y is X, only the
+// shape changes.
 template <class Context>
 void CopyReshaped(Context& context, const Tensor& X, IntArrayRef dims, Tensor* Y) {
   if (Y == &X) {

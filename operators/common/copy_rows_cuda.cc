@@ -7,8 +7,8 @@ namespace caffe2rt {
 void CopyRows(CUDAContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
               int64_t src_stride, void* dst, int64_t dst_stride) {
   if (rows <= 0 || row_items <= 0) return;
-  if (!type.IsPlainData() || rows == 1 ||
-      (row_items == src_stride && row_items == dst_stride)) {  // the first is rejected there
+  // CopyItemsSameDevice rejects elements with constructors.
+  if (!type.IsPlainData() || rows == 1 || (row_items == src_stride && row_items == dst_stride)) {
     context.CopyItemsSameDevice(type, static_cast<size_t>(rows * row_items), src, dst);
     return;
   }

@@ -1,7 +1,8 @@
 #pragma once
-// Whether an operator on CUDA runs a vendor's library or native kernels, for classes that hold
-// both. Such a class is registered under no engine and under "CUDNN", which CUDA's operators prefer
-// where their def says nothing; native kernels alone under "NATIVE".
+// Selects a vendor library or native kernels for a CUDA operator whose class implements both. Such
+// a class is registered for the default engine and for engine "CUDNN", which CUDA operators prefer
+// if their OperatorDef names no engine. The native kernels alone are registered for engine
+// "NATIVE".
 
 #include <string>
 #include <string_view>
@@ -13,8 +14,8 @@
 namespace caffe2rt {
 
 enum class CudaEngine {
-  kAny,        // the library where it takes the arguments, else native kernels
-  kOnRequest,  // so when the def names engine CUDNN, else native kernels
+  kAny,        // the library if it supports the arguments, else native kernels
+  kOnRequest,  // as kAny if the def names engine CUDNN, else native kernels
   kNative,     // native kernels
 };
 
@@ -29,8 +30,9 @@ class CudaEngineChoice {
   }
 
   bool may_use_cudnn() const { return may_use_cudnn_; }
-  // cuDNN does not take this shape, and native kernels run: told once, as a warning where the def
-  // asks for cuDNN. Later calls cost a look, so that runs may call it.
+  // Reports that cuDNN does not support this operator, so that native kernels run. The first call
+  // logs the reason, as a warning if the def names engine CUDNN. Later calls only test a flag, so
+  // it may be called on every run.
   void Refused(std::string_view reason) {
     if (told_) return;
     told_ = true;

@@ -1,6 +1,6 @@
 #pragma once
-// Descriptors of cuDNN that free themselves, and windows in cuDNN's terms. For files that are built
-// where cuDNN's headers are.
+// RAII wrappers of cuDNN descriptors, and window geometry in cuDNN's terms. Only for files that are
+// built if cuDNN's headers are available.
 
 #include <array>
 #include <limits>
@@ -11,7 +11,7 @@
 
 namespace caffe2rt {
 
-// THROWS when cuDNN has none.
+// The constructor THROWS if cuDNN cannot create the descriptor.
 #define CAFFE2RT_CUDNN_DESCRIPTOR(Class, Name)                                              \
   class Class {                                                                             \
    public:                                                                                  \
@@ -36,17 +36,17 @@ inline cudnnTensorFormat_t CudnnFormat(StorageOrder order) {
   return order == StorageOrder::NHWC ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
 }
 
-// Whether windows over an axis of `from`, with pad_head on both sides, are `to` ones.
+// Whether an axis of size `from` has `to` windows if pad_head is applied to both ends.
 bool HasEvenPads(const WindowAxis& axis, int64_t from, int64_t to);
 
-// A geometry in cuDNN's terms: two or three axes (a single one gets a first of size 1), the same
-// padding before and behind.
+// A window geometry in cuDNN's terms: two or three axes, with the same padding at both ends of an
+// axis. For a geometry with one axis, a first axis of size 1 is added.
 struct CudnnWindow {
   int axes = 0;
   std::array<int, 3> in{}, out{}, kernel{}, stride{}, dilation{}, pad{};
 
-  // False with the reason when cuDNN has no word for it. `transposed`: the windows slide over what
-  // comes out.
+  // Returns false and sets `reason` if cuDNN does not support the geometry. `transposed`: the
+  // windows slide over the output.
   static bool Make(const WindowGeometry& geometry, bool transposed, CudnnWindow* window,
                    std::string* reason);
 
@@ -57,7 +57,7 @@ struct CudnnWindow {
   int rank() const { return axes + 2; }
 };
 
-// THROWS what cuDNN says.
+// Sets a tensor descriptor. THROWS if cuDNN reports an error.
 inline void Describe(const CudnnTensor& tensor, cudnnTensorFormat_t format,
                      const CudnnWindow& window, const std::array<int, 5>& dims) {
   CUDNN_ENFORCE(

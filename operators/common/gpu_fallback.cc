@@ -14,7 +14,7 @@ OperatorDef OnCPU(const OperatorDef& def) {
   DeviceOption* const option = local.mutable_device_option();
   option->set_device_type(CPU);
   option->clear_device_id();
-  local.clear_engine();  // engines of the device
+  local.clear_engine();  // the engines are those of the device
   return local;
 }
 
@@ -49,8 +49,8 @@ bool CPUFallbackOp::Run(int stream_id) {
 bool CPUFallbackOp::Enqueue(int stream_id) {
   context_->SwitchToDevice(stream_id);
   TakeInputs();
-  // Also for what is shared: an operator before this one may still write it. And the copies of the
-  // last run's outputs read the local tensors.
+  // Waits even if all inputs are shared: an earlier operator may still be writing them, and the
+  // output copies of the previous run may still be reading the local tensors.
   context_->FinishDeviceComputation();
   if (!cpu_op_->Run()) return false;
   GiveOutputs();
@@ -62,7 +62,7 @@ void CPUFallbackOp::TakeInputs() {
     const auto at = static_cast<size_t>(i);
     const Blob& outside = InputBlob(i);
     Blob* const local = local_inputs_[at];
-    if (shared_[at]) local->Reset();  // what it refers to may be gone
+    if (shared_[at]) local->Reset();  // the object it refers to may no longer exist
     shared_[at] = !outside.IsTensor(context_->device_type());
     if (shared_[at]) {
       local->ShareExternal(const_cast<void*>(outside.GetRaw()), outside.meta());
@@ -81,7 +81,8 @@ void CPUFallbackOp::GiveOutputs() {
                   " on the CPU is a ", local.TypeName(), ", want a tensor to copy to ",
                   DeviceTypeName(device), ": name it in SkipIndices");
     if (OutputBlob(i)->GetRaw() == local.GetRaw()) {
-      // In place on a tensor of the CPU that is shared: it goes when the device's takes its place.
+      // In place on a shared CPU tensor: creating the device tensor would free it, so keep it
+      // alive.
       const Tensor kept = local.Get<Tensor>();
       OutputTensor(i, device)->CopyFrom(kept, context_.get());
     } else {

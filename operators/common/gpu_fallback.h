@@ -1,20 +1,20 @@
 #pragma once
-// GPUFallbackOp: runs a CPU operator as the operator of a device, for types that have no
-// implementation there.
+// GPUFallbackOp: runs a CPU operator as an operator of another device, for types that have no
+// implementation on that device.
 //
 //   REGISTER_CUDA_OPERATOR(MyOp, GPUFallbackOp<MyOp<float, CPUContext>>);
 //   REGISTER_CUDA_OPERATOR(Unique2, GPUFallbackOp<Unique2Op, SkipIndices<1>>);
 //   REGISTER_CUDA_OPERATOR(Where, GPUFallbackOpEx<>);   // the CPU operator of that type
 //
-// The CPU operator lives in a workspace of its own, whose parent is the operator's: it finds other
-// blobs that it asks for by name there, and creates new ones in its own. A run copies the device's
-// tensors to the CPU and waits for them, runs the CPU operator, and starts the copies of its
-// outputs back. Inputs that are not on the device (CPU tensors, other objects) are shared, not
-// copied. A skipped output is left alone; any other must be a tensor. Work in place is allowed as
-// on the CPU.
+// The CPU operator has its own workspace, whose parent is the operator's workspace. Blobs that it
+// looks up by name are found in the parent; blobs that it creates are in its own workspace. A run
+// copies the inputs from the device to the CPU, waits for the copies, runs the CPU operator, and
+// starts copying its outputs to the device. Inputs that are not on the device (CPU tensors, other
+// objects) are shared instead of copied. A skipped output is not copied; every other output must be
+// a tensor. In-place operation is allowed if the CPU operator allows it.
 //
-// The device is that of the OperatorDef, so that any device can have such operators; this header
-// includes nothing of CUDA. The random seed is the OperatorDef's.
+// The device and the random seed are those of the OperatorDef. This header does not depend on CUDA,
+// so any device can use it.
 
 #include <memory>
 #include <type_traits>
@@ -25,19 +25,19 @@
 
 namespace caffe2rt {
 
-// Caffe2's set of small numbers.
+// A set of output indices, as in Caffe2.
 template <int... kIndices>
 struct SkipIndices {
   static constexpr bool Contains(int i) { return ((i == kIndices) || ...); }
 };
 
-// The part that does not depend on the operator.
+// The part of GPUFallbackOp that does not depend on the CPU operator's class.
 class CPUFallbackOp : public OperatorBase {
  public:
   using Maker = std::unique_ptr<OperatorBase> (*)(const OperatorDef& def, Workspace* ws);
 
-  // `make` creates the CPU operator; `skips` says which outputs are left alone. THROWS what the
-  // constructor throws, and when the device is not available.
+  // `make` creates the CPU operator. `skips` returns whether an output is not copied. THROWS the
+  // errors of the CPU operator's constructor, and if the device is not available.
   CPUFallbackOp(const OperatorDef& def, Workspace* ws, Maker make, bool (*skips)(int));
   ~CPUFallbackOp() override;
 
@@ -59,16 +59,16 @@ class CPUFallbackOp : public OperatorBase {
   Workspace local_;
   std::vector<Blob*> local_inputs_;
   std::vector<Blob*> local_outputs_;
-  std::vector<bool> shared_;  // inputs whose local blob refers to an object outside
+  std::vector<bool> shared_;  // inputs whose local blob refers to the operator's own
   std::unique_ptr<OperatorBase> cpu_op_;
 };
 
 namespace internal {
-// The CPU operator that the registry has for the OperatorDef.
+// Creates the registered CPU operator for the OperatorDef.
 std::unique_ptr<OperatorBase> MakeRegisteredOperator(const OperatorDef& def, Workspace* ws);
 }  // namespace internal
 
-// CPUOp: the class of the CPU operator; void: the one that the registry has for the type.
+// CPUOp: the class of the CPU operator, or void for the registered CPU operator of the same type.
 template <class CPUOp = void, class SkipOutputCopy = SkipIndices<>>
 class GPUFallbackOp : public CPUFallbackOp {
  public:

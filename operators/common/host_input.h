@@ -1,5 +1,6 @@
 #pragma once
-// Inputs whose values the host must know before it can enqueue work: shapes, bounds, counts.
+// Inputs whose values the host must know before it can enqueue work, such as shapes, bounds and
+// counts.
 //
 //   HostInput shape_input_;                              // a member
 //   const Tensor& shape = shape_input_.Read(*this, 0);   // on the CPU
@@ -14,12 +15,13 @@
 
 namespace caffe2rt {
 
-// One for each such input; keeps the copy from run to run.
+// Reads one such input. Keeps its copy of the input between runs.
 class HostInput {
  public:
-  // Input `i` in memory of the CPU. An operator of a device waits for it, wherever the input is:
-  // its work may be what writes the input. It does not when nobody has written the input since the
-  // last call, so that nets whose shapes are constants do not wait. Valid until the next call.
+  // Returns input `i` in CPU memory. On a device this waits for the operator's stream even if the
+  // input is on the CPU, because enqueued work may write it. It does not copy or wait if the input
+  // has not been written since the last call, so nets whose shapes are constant do not wait. The
+  // result is valid until the next call.
   template <class Context>
   const Tensor& Read(Operator<Context>& op, int i) {
     if constexpr (Context::GetDeviceType() == CPU) {
@@ -51,13 +53,14 @@ class HostInput {
   }
 
   Tensor copy_{CPU};
-  std::shared_ptr<Storage> read_;  // what was read last: shared, so that no other takes its address
+  // The storage that was read last. Shared, so that no other storage can get its address.
+  std::shared_ptr<Storage> read_;
   uint64_t version_ = 0;
   std::vector<int64_t> dims_;
   TypeMeta type_;
 };
 
-// Input `i` wherever it is, for who looks at its shape alone or copies it.
+// Returns input `i` on whichever device it is, for callers that only inspect its shape or copy it.
 template <class Context>
 const Tensor& InputAnywhere(const Operator<Context>& op, int i) {
   return op.InputIsTensorType(i, CPU) ? op.Input(i, CPU) : op.Input(i);

@@ -1,5 +1,5 @@
 #pragma once
-// Small helpers of shape inference functions: what is known about an input.
+// Helpers for shape inference functions.
 
 #include <vector>
 
@@ -21,12 +21,13 @@ inline bool AreKnown(const std::vector<TensorShape>& shapes, size_t count) {
   return true;
 }
 
-// "Unknown" for each output of `def`.
+// An unknown shape for each output of `def`.
 inline std::vector<TensorShape> UnknownOutputs(const OperatorDef& def) {
   return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
 }
 
-// Cost of an operator that only moves data: no arithmetic, every input read, `outputs` written.
+// The cost of an operator that only moves data: no arithmetic, reads every input, writes `outputs`.
+// Elements are assumed to have 4 bytes.
 inline OpSchema::Cost MoveCost(const std::vector<TensorShape>& inputs,
                                const std::vector<TensorShape>& outputs) {
   OpSchema::Cost cost;

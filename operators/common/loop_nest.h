@@ -1,6 +1,6 @@
 #pragma once
-// Where element i of a nest of loops lies in arrays that the loops walk in strides of their own:
-// how a kernel finds the operands of an output, or the inputs behind it.
+// Computes the offset of element i of a loop nest in one or more arrays, each with its own strides.
+// Kernels use it to find the operands of an output element, or the inputs of a reduction.
 //
 //   LoopNest<2> nest;
 //   nest.Add(rows, {cols, 0});    // outermost first: A is a matrix, B one row
@@ -18,13 +18,13 @@
 
 namespace caffe2rt {
 
-// As many as a tensor has dimensions, without including tensor.h.
+// The maximum rank of a tensor, repeated here because .cu files cannot include tensor.h.
 inline constexpr int kMaxLoops = 64;
 
 template <int kArrays>
 class LoopNest {
  public:
-  // REQUIRES: size > 0; no more than kMaxLoops loops.
+  // Adds an inner loop. REQUIRES: size > 0; at most kMaxLoops loops.
   void Add(int64_t size, const std::array<int64_t, kArrays>& strides) {
     if (size == 1) return;
     size_[count_] = size;
@@ -34,7 +34,7 @@ class LoopNest {
   }
   CAFFE2RT_HOST_DEVICE int64_t total() const { return total_; }
 
-  // `at`: for each array the offset of element `index`. REQUIRES: index in [0, total).
+  // Sets at[k] to the offset of element `index` in array k. REQUIRES: index in [0, total).
   CAFFE2RT_HOST_DEVICE void Find(int64_t index, int64_t* at) const {
     for (int k = 0; k < kArrays; ++k) at[k] = 0;
     if (total_ <= kNarrow) {
@@ -45,7 +45,7 @@ class LoopNest {
   }
 
  private:
-  // Devices divide 32-bit numbers several times faster.
+  // On devices, division of 32-bit numbers is several times faster than of 64-bit numbers.
   static constexpr int64_t kNarrow = std::numeric_limits<uint32_t>::max();
 
   template <class Index>

@@ -1,5 +1,5 @@
 #pragma once
-// The argument `order` of operators on images.
+// The argument `order` of image operators.
 //
 //   order_(ReadStorageOrder(this->args()))       // in the operator's constructor
 //   RegisterSchema("LRN", __FILE__).Arg(kStorageOrder)

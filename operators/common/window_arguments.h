@@ -1,5 +1,5 @@
 #pragma once
-// The declarations of the arguments of windows, for ParseWindowArguments and DeclareWindowArguments
+// Declarations of the window arguments, for ParseWindowArguments and DeclareWindowArguments
 // (conv_geometry.h).
 
 #include "caffe2_core/graph/argument_spec.h"
@@ -7,8 +7,8 @@
 
 namespace caffe2rt {
 
-// Three ways to give one value for each axis: a list, a scalar for both axes of an image, or one
-// argument for each of the two.
+// Three ways to set one value per axis: a list, a scalar for both axes of an image, or one argument
+// for each of the two axes.
 struct PerAxisArgument {
   RepeatedArgumentSpec<int> list;
   ArgumentSpec<int> scalar, height, width;
@@ -38,7 +38,7 @@ inline constexpr PerAxisArgument kWindowAdj{
 inline constexpr RepeatedArgumentSpec<int> kWindowPads{
     "pads", "padding: heads of all axes, then tails of all axes; negative values crop"};
 inline constexpr ArgumentSpec<int> kWindowPad{"pad", 0, "padding of all four sides of an image"};
-// In the order of kWindowPads.
+// In the same order as the values of kWindowPads.
 inline constexpr ArgumentSpec<int> kWindowPadSides[] = {
     {"pad_t", 0, "padding above; the four sides have an effect only together"},
     {"pad_l", 0, "padding on the left"},
@@ -64,7 +64,7 @@ inline constexpr ArgumentSpec<int> kPadImageLegacyPad{
     kLegacyPadDoc,
     {[](int rule) { return rule == 0; }, "0 (NOTSET): PadImage accepts explicit pads only"}};
 
-// The one of these three that the operators of `use` have.
+// Returns which of these three arguments the operators of kind `use` have.
 const ArgumentSpec<int>& LegacyPadArgument(WindowUse use);
 
 inline constexpr ArgumentSpec<int> kConvGroup{
@@ -73,7 +73,7 @@ inline constexpr ArgumentSpec<int> kConvGroup{
     "number of groups of channels that are convolved separately",
     {[](int group) { return group > 0; }, "above 0"}};
 inline constexpr ArgumentSpec<int> kUnusedGroup{"group", 1, "has no effect"};
-// The one of these two that the operators of `use` have.
+// Returns which of these two arguments the operators of kind `use` have.
 const ArgumentSpec<int>& WindowGroupArgument(WindowUse use);
 
 inline constexpr ArgumentSpec<int> kGlobalPooling{"global_pooling", 0,
@@ -81,7 +81,7 @@ inline constexpr ArgumentSpec<int> kGlobalPooling{"global_pooling", 0,
 inline constexpr ArgumentSpec<int> kDeterministic{
     "deterministic", 0, "1: direct algorithms only; has no effect on pools"};
 
-// Accepted and ignored, as hints for implementations that this library does not have.
+// Accepted and ignored: hints for implementations that this library does not have.
 inline constexpr ArgumentSpec<int> kSharedBuffer{"shared_buffer", 0,
                                                  "hint of the original; has no effect"};
 inline constexpr ArgumentSpec<bool> kFloat16Compute{"float16_compute", false,

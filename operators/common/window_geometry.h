@@ -1,6 +1,7 @@
 #pragma once
-// Sizes of windows that slide over spatial axes, as plain values. Without protobuf and Tensor, so
-// that .cu files may include it; conv_geometry.h makes them from arguments and a shape.
+// Sizes of windows that slide over spatial axes, as plain values. This header includes neither
+// protobuf nor Tensor, so .cu files may include it; conv_geometry.h computes the values from
+// arguments and a shape.
 //
 // Thread safe.
 
@@ -12,8 +13,8 @@
 
 namespace caffe2rt {
 
-// One spatial axis. `out` windows start at -pad_head, stride apart; tap i of a window lies i *
-// dilation after its start.
+// One spatial axis. It has `out` windows; the first starts at -pad_head, and they are `stride`
+// apart. Tap i of a window is i * dilation after the window's start.
 struct WindowAxis {
   int64_t in = 1;
   int64_t out = 1;
@@ -35,7 +36,7 @@ struct WindowGeometry {
   int axes = 0;
   int64_t batch = 0;
   int64_t channels = 0;
-  std::array<WindowAxis, kMaxWindowAxes> axis;  // outermost first: [h, w] of an image
+  std::array<WindowAxis, kMaxWindowAxes> axis;  // outermost first: [h, w] for an image
 
   // Products over the axes. THROW on overflow.
   int64_t in_size() const;

@@ -1,6 +1,6 @@
 #pragma once
-// For kernels that move plain data, whatever its type: the widest word that fits, and an index of
-// 32 bits where that is enough.
+// Helpers for kernels that move plain data of any type: they select the widest word that divides
+// the data, and 32-bit indices if those suffice.
 //
 //   ForWord(row_bytes | AddressBits(x) | AddressBits(y), nbytes, [&](auto word, auto index) {
 //     using Word = decltype(word);
@@ -19,8 +19,8 @@ struct alignas(16) WideWord {
 inline uint64_t AddressBits(const void* address) { return reinterpret_cast<uintptr_t>(address); }
 
 struct IndexOptions {
-  // Kernels over more elements count in 64 bits, whose division is slow. Tests set 0, so that
-  // small tensors take that way too.
+  // Kernels over more elements than this use 64-bit indices, whose division is slow. Tests set it
+  // to 0 to run the 64-bit code on small tensors.
   int64_t narrow_limit = INT32_MAX;
 };
 inline IndexOptions& GlobalIndexOptions() {
@@ -28,15 +28,16 @@ inline IndexOptions& GlobalIndexOptions() {
   return options;
 }
 
-// Calls f(Index{}): uint32_t when it can count to `n`, else int64_t.
+// Calls f(Index{}), where Index is uint32_t if it can count to `n`, else int64_t.
 template <class F>
 void ForIndex(int64_t n, F f) {
   if (n <= GlobalIndexOptions().narrow_limit) return f(uint32_t{});
   f(int64_t{});
 }
 
-// Calls f(Word{}, Index{}). A word divides every number that is joined in `bits`: addresses and
-// distances, in bytes. Index can count the words of `nbytes` bytes.
+// Calls f(Word{}, Index{}). Word is the widest type whose size divides every number that is
+// combined in `bits`: addresses and distances, in bytes. Index can count the words of `nbytes`
+// bytes.
 template <class F>
 void ForWord(uint64_t bits, int64_t nbytes, F f) {
   const auto with_index = [&](auto word) {
