@@ -15,13 +15,14 @@ BroadcastArguments::BroadcastArguments(const ArgumentHelper& args, bool always_l
   const std::string axis_str = args.Read(kBroadcastAxisStr);
   const std::string order = args.Read(kBroadcastOrder);
   if (!legacy || axis_str.empty()) return;
-  CAFFE_ENFORCE_EQ(axis, -1, "argument axis beside axis_str \"", axis_str, "\", want one of them");
+  CAFFE_ENFORCE_EQ(axis, -1, "argument axis together with axis_str \"", axis_str,
+                   "\", want only one of them");
   CAFFE_ENFORCE_EQ(axis_str.size(), 1u, "length of argument axis_str \"", axis_str,
                    "\", want one letter of argument order");
   const size_t found = order.find(axis_str);
   CAFFE_ENFORCE_NE(found, std::string::npos, "argument axis_str \"", axis_str,
-                   "\" is no letter of argument order \"", order, "\"");
-  axis = CheckedCast<int>(found, "place of axis_str in order");
+                   "\" is not a letter of argument order \"", order, "\"");
+  axis = CheckedCast<int>(found, "position of axis_str in order");
 }
 
 void DeclareBroadcastArguments(OpSchema& schema) {

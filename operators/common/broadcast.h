@@ -33,11 +33,13 @@ inline constexpr ArgumentSpec<bool> kBroadcast{
     "1: the older rules: the dimensions of B match those of A from `axis` on, and the result has "
     "A's shape; 0: numpy's rules"};
 inline constexpr ArgumentSpec<int> kBroadcastAxis{
-    "axis", -1, "older rules: the dimension of A where B begins; -1: B's are the last ones"};
+    "axis", -1,
+    "older rules: the dimension of A that matches the first one of B; -1: B matches the last "
+    "dimensions"};
 inline constexpr ArgumentSpec<std::string> kBroadcastAxisStr{
     "axis_str", "", "older rules: the axis as a letter of `order`"};
 inline constexpr ArgumentSpec<std::string> kBroadcastOrder{
-    "order", "NCHW", "older rules: what the letters of axis_str mean"};
+    "order", "NCHW", "older rules: the dimensions that the letters of axis_str name"};
 
 struct BroadcastArguments {
   bool legacy = false;

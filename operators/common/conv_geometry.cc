@@ -73,20 +73,21 @@ void CheckAxis(const WindowArguments& window, size_t i) {
   CAFFE_ENFORCE_GE(window.dilation[i], 0, "dilation of axis ", i, ", want at least 0");
   if (window.legacy_pad == PaddingRule::kSame) {
     CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i,
-                     " beside legacy_pad SAME, want 1");
+                     " with legacy_pad SAME, want 1");
   }
   if (window.legacy_pad == PaddingRule::kCaffePooling) {
     CAFFE_ENFORCE_GE(head, 0, "pad of axis ", i,
-                     " beside legacy_pad CAFFE_LEGACY_POOLING, want at least 0");
+                     " with legacy_pad CAFFE_LEGACY_POOLING, want at least 0");
   }
   if (window.use == WindowUse::kPool) {
-    CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i, ": pools want 1");
+    CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i, " of a pool, want 1");
     CAFFE_ENFORCE(head < window.kernel[i] && tail < window.kernel[i], "axis ", i, " has pads ",
                   head, ", ", tail, ", want less than its kernel ", window.kernel[i]);
   }
   if (window.use == WindowUse::kPad) {
     CAFFE_ENFORCE(stride == 1 && window.dilation[i] == 1, "axis ", i, " has stride ", stride,
-                  " and dilation ", window.dilation[i], ", want 1: padding moves no window");
+                  " and dilation ", window.dilation[i],
+                  ", want 1 and 1: PadImage has no sliding window");
   }
   if (window.use == WindowUse::kConvTranspose) {
     CAFFE_ENFORCE(window.adj[i] >= 0 && window.adj[i] <= stride, "adj of axis ", i, " is ",
@@ -108,7 +109,7 @@ void SizeAsCaffe(WindowAxis* axis) {
   }
   CAFFE_ENFORCE(axis->out >= 0 && axis->out >= rounded_down, "an axis of ", axis->in, " with pad ",
                 axis->pad_head, " and kernel ", axis->kernel, " gets ", axis->out,
-                " windows as Caffe rounds, want at least ", rounded_down);
+                " windows by Caffe's rounding, want at least ", rounded_down);
 }
 
 // Computes the number of windows and, for SAME, the pads of one axis.
@@ -156,7 +157,7 @@ WindowAxis MakeAxis(const WindowArguments& window, size_t i, int64_t in) {
     axis.kernel = in;
     if (window.use == WindowUse::kConv) {
       CAFFE_ENFORCE_EQ(window.kernel[i], in, "kernel of axis ", i,
-                       " beside global_pooling, want the input's size");
+                       " with global_pooling, want the input's size");
     }
     return axis;
   }

@@ -37,8 +37,8 @@ class CudaEngineChoice {
     if (told_) return;
     told_ = true;
     if (requested_) {
-      LOG(WARNING) << "engine \"CUDNN\" of operator " << type_
-                   << " does not take this one: " << reason << "; native kernels run";
+      LOG(WARNING) << "engine \"CUDNN\" of operator " << type_ << " is not used: " << reason
+                   << "; native kernels run";
     } else {
       VLOG(1) << "operator " << type_ << " runs native CUDA kernels: " << reason;
     }

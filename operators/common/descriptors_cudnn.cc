@@ -16,7 +16,7 @@ bool HasEvenPads(const WindowAxis& axis, int64_t from, int64_t to) {
 bool CudnnWindow::Make(const WindowGeometry& geometry, bool transposed, CudnnWindow* window,
                        std::string* reason) {
   if (geometry.axes < 1 || geometry.axes > 3) {
-    *reason = MakeString("cuDNN takes 1 to 3 axes, here are ", geometry.axes);
+    *reason = MakeString("number of axes is ", geometry.axes, ", cuDNN supports 1 to 3");
     return false;
   }
   *window = CudnnWindow();
@@ -31,20 +31,20 @@ bool CudnnWindow::Make(const WindowGeometry& geometry, bool transposed, CudnnWin
     const WindowAxis& axis = geometry.axis[static_cast<size_t>(i)];
     if (axis.pad_head < 0 || axis.dilation < 1) {
       *reason = MakeString("axis ", i, " has pad ", axis.pad_head, " and dilation ", axis.dilation,
-                           ", cuDNN wants at least 0 and 1");
+                           ", cuDNN supports at least 0 and 1");
       return false;
     }
     in *= axis.in;
     out *= axis.out;
     if (in > kLargest || out > kLargest || axis.kernel > kLargest || axis.stride > kLargest ||
         axis.pad_head > kLargest || axis.dilation > kLargest) {
-      *reason = "cuDNN takes less than 2^31 elements";
+      *reason = "cuDNN supports fewer than 2^31 elements";
       return false;
     }
     if (transposed ? !HasEvenPads(axis, axis.out, axis.in)
                    : !HasEvenPads(axis, axis.in, axis.out)) {
       *reason = MakeString("axis ", i, " has pads ", axis.pad_head, " and ", axis.pad_tail,
-                           " that cuDNN cannot tell: it knows one for both sides");
+                           ", for which cuDNN computes another number of windows");
       return false;
     }
     const size_t to = static_cast<size_t>(i + window->axes - geometry.axes);

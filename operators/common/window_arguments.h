@@ -46,7 +46,7 @@ inline constexpr ArgumentSpec<int> kWindowPadSides[] = {
     {"pad_r", 0, "padding on the right"}};
 
 inline constexpr const char* kLegacyPadDoc =
-    "0: padding as given, 1: VALID, 2: SAME, 3: sizes as Caffe's pools round them";
+    "0: padding as given, 1: VALID, 2: SAME, 3: output sizes rounded as in Caffe's pools";
 inline constexpr ArgumentSpec<int> kLegacyPad{
     "legacy_pad",
     0,
@@ -83,7 +83,7 @@ inline constexpr ArgumentSpec<int> kDeterministic{
 
 // Accepted and ignored: hints for implementations that this library does not have.
 inline constexpr ArgumentSpec<int> kSharedBuffer{"shared_buffer", 0,
-                                                 "hint of the original; has no effect"};
+                                                 "hint of Caffe2; has no effect"};
 inline constexpr ArgumentSpec<bool> kFloat16Compute{"float16_compute", false,
                                                     "hint for other devices; has no effect"};
 inline constexpr ArgumentSpec<int> kNoBias{"no_bias", 0, "hint for the gradient; has no effect"};

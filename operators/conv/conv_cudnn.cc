@@ -242,7 +242,7 @@ bool FitsInt(const WindowGeometry& geometry, int64_t out_channels, int64_t weigh
   if (images <= kLargest && images * geometry.out_size() <= kLargest && weights <= kLargest) {
     return true;
   }
-  *reason = "cuDNN takes less than 2^31 elements";
+  *reason = "cuDNN supports fewer than 2^31 elements";
   return false;
 }
 

@@ -239,7 +239,7 @@ TEST(ConvGeometryTest, RefusesArgumentsThatContradict) {
            {Int("kernel", 2) + Ints("pads", {1, 1}), "argument pads, want two for each of kernels"},
            {"", "kernel of axis 0"},
            {Int("kernel", 2) + Ints("strides", {1, 0}), "stride of axis 1"},
-           {Int("kernel", 2) + Int("dilation", 2), "pools want 1"},
+           {Int("kernel", 2) + Int("dilation", 2), "of a pool, want 1"},
            {Int("kernel", 2) + Ints("pads", {0, 1, 0, 2}), "axis 1 has pads 1, 2"},
            {Int("kernel", 2) + Ints("pads", {2, 0, 0, 0}), "axis 0 has pads 2, 0"},
            {Int("kernel", 2) + Int("legacy_pad", 3) + Int("pad", -1), "want at least 0"},

@@ -192,13 +192,13 @@ TEST_F(CudnnConvTest, SaysWhyItLeavesAShapeToNativeKernels) {
   EXPECT_EQ(Refusal(Shape(three + Ints("pads", {90, 0, 0, 0}), {2, 3, 7, 9}, 5)),
             "pads make more than 4 times of X");
   EXPECT_EQ(Refusal(Shape(three + Ints("dilations", {0, 1}), {2, 3, 7, 9}, 5)),
-            "axis 0 has pad 0 and dilation 0, cuDNN wants at least 0 and 1");
+            "axis 0 has pad 0 and dilation 0, cuDNN supports at least 0 and 1");
   EXPECT_EQ(Refusal(Shape(Ints("kernels", {1, 1, 1, 1}), {2, 3, 2, 2, 2, 2}, 5)),
-            "cuDNN takes 1 to 3 axes, here are 4");
+            "number of axes is 4, cuDNN supports 1 to 3");
   EXPECT_EQ(Refusal(Shape(Ints("kernels", {1, 1}), {64, 3, 1 << 13, 1 << 12}, 5)),
-            "cuDNN takes less than 2^31 elements");
+            "cuDNN supports fewer than 2^31 elements");
   EXPECT_EQ(Refusal(Shape(Ints("kernels", {1, 1}), {1, 3, 1 << 13, 1 << 12}, 64)),
-            "cuDNN takes less than 2^31 elements");
+            "cuDNN supports fewer than 2^31 elements");
 }
 
 TEST_F(CudnnConvTest, KeepsToTheLimitOfTheWorkspaceAndToAForcedAlgorithm) {

@@ -204,14 +204,14 @@ TEST(AddTest, RefusesAxesThatContradictEachOther) {
   FeedRange<float>(&ws, "B", {3});
   const std::string old = kOld;
   ExpectThrows([&] { RunOp(&ws, Op("Add", old + R"(arg { name: "axis_str" s: "Z" })")); },
-               "argument axis_str \"Z\" is no letter of argument order \"NCHW\"");
+               "argument axis_str \"Z\" is not a letter of argument order \"NCHW\"");
   ExpectThrows([&] { RunOp(&ws, Op("Add", old + R"(arg { name: "axis_str" s: "CH" })")); },
                "length of argument axis_str \"CH\"");
   ExpectThrows(
       [&] {
         RunOp(&ws, Op("Add", old + R"(arg { name: "axis_str" s: "C" } arg { name: "axis" i: 1 })"));
       },
-      "argument axis beside axis_str");
+      "argument axis together with axis_str");
 }
 
 TEST(AddTest, RefusesBoolsAndMixedTypes) {

@@ -132,10 +132,11 @@ TEST_F(CudaPoolTest, SaysWhyCudnnLeavesAPoolToNativeKernels) {
   EXPECT_EQ(refusal(Geometry(three, {2, 3, 7, 7})), "taken");
   EXPECT_EQ(refusal(Geometry(three + R"(arg { name: "legacy_pad" i: 3 })", {2, 3, 7, 7})), "taken");
   EXPECT_EQ(refusal(Geometry(three + R"(arg { name: "legacy_pad" i: 3 })", {2, 3, 8, 8})),
-            "axis 0 has pads 0 and 0 that cuDNN cannot tell: it knows one for both sides");
+            "axis 0 has pads 0 and 0, for which cuDNN computes another number of windows");
   EXPECT_EQ(refusal(Geometry(global, {2, 3, 7, 7})), "taken");
-  EXPECT_EQ(refusal(Geometry(global, {2, 3})), "cuDNN takes 1 to 3 axes, here are 0");
-  EXPECT_EQ(refusal(Geometry(global, {2, 3, 2, 2, 2, 2})), "cuDNN takes 1 to 3 axes, here are 4");
+  EXPECT_EQ(refusal(Geometry(global, {2, 3})), "number of axes is 0, cuDNN supports 1 to 3");
+  EXPECT_EQ(refusal(Geometry(global, {2, 3, 2, 2, 2, 2})),
+            "number of axes is 4, cuDNN supports 1 to 3");
 }
 
 }  // namespace
