@@ -1,8 +1,7 @@
 #pragma once
-// Element functions of neural nets: rectifiers, sigmoids and similar, and the table of their
-// operators.
+// Activation functions (rectifiers, sigmoids and similar) and the table of their operators.
 //
-// A NaN stays a NaN unless a function says otherwise.
+// NaN gives NaN, unless stated otherwise.
 
 #include <cmath>
 #include <limits>
@@ -90,7 +89,7 @@ struct Swish {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x / (1.0f + math::Exp(-x)); }
 };
 
-// Infinite from where exp(x) is.
+// Returns infinity if exp(x) overflows.
 struct Softplus {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Log(math::Exp(x) + 1.0f); }
 };
@@ -99,7 +98,7 @@ struct Softsign {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x / (1.0f + std::abs(x)); }
 };
 
-// x * P(a standard normal value is below x).
+// x * P(X < x) for a standard normal X.
 struct Gelu {
   static constexpr std::tuple kArguments{ArgumentSpec<bool>{
       "fast_gelu", false, "1: the approximation by tanh; 0: the error function"}};
@@ -114,8 +113,7 @@ struct Gelu {
 };
 
 struct Mish {
-  // tanh(log(1 + e)) = (e^2 + 2e) / (e^2 + 2e + 2), 1 from where float no longer tells the
-  // difference.
+  // tanh(log(1 + e)) = (e^2 + 2e) / (e^2 + 2e + 2). For x > 20 the quotient rounds to 1 in float.
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float e = math::Exp(x > 20.0f ? 20.0f : x);
     const float part = e * (e + 2.0f);

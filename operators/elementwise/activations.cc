@@ -1,5 +1,5 @@
-// The activation functions of neural nets. Their functions and the table of their operators are in
-// activation_functions.h.
+// The activation functions. activation_functions.h contains the functions and the table of their
+// operators.
 
 #include "operators/elementwise/activation_functions.h"
 #include "operators/elementwise/unary.h"

@@ -1,4 +1,4 @@
-// Kernels of the activation functions of neural nets.
+// Kernels of the activation functions.
 
 #include "operators/elementwise/activation_functions.h"
 #include "operators/elementwise/map.cuh"

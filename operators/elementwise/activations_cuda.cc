@@ -1,4 +1,4 @@
-// The activation functions of neural nets on CUDA.
+// The activation functions on CUDA.
 
 #include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/activation_functions.h"

@@ -1,5 +1,4 @@
-// Add, Sub, Mul, Div. Their functions and the table of their operators are in
-// binary_functions.h.
+// Add, Sub, Mul, Div. binary_functions.h contains the functions and the table of their operators.
 
 #include "operators/elementwise/binary.h"
 #include "operators/elementwise/binary_functions.h"

@@ -1,12 +1,12 @@
 #pragma once
-// Operators y = f(a, b), element by element, with broadcasting (operators/common/broadcast.h): one
-// class for all of them, and how the rows of a table become operators.
+// Elementwise operators y = f(a, b) with broadcasting (operators/common/broadcast.h): one class for
+// all of them, and the registration of a table's rows.
 //
 //   RegisterBinary(kArithmetic, __FILE__);                          // <stem>.cc
 //   RegisterBinaryOperators<CUDAContext>(kArithmetic, __FILE__);    // <stem>_cuda.cc
 //
-// A function is a struct without members; its operands have one type. Y may be A, or B where the
-// row and the rules of broadcasting allow it, when it has the result's shape.
+// A function is a struct without members whose operands have the same type. Y may be A or B (in
+// place) if the row and the broadcasting rules allow it and that input has the shape of the result.
 
 #include <type_traits>
 
@@ -70,7 +70,7 @@ class BinaryElementwiseOp final : public Operator<Context> {
     if constexpr (NeedsNonZero<Function> && std::is_integral_v<T>) {
       if (Y->numel() > 0) RequireNonZero(context_, B.data<T>(), B.numel());
     }
-    A.data<T>(), B.data<T>();  // THROWS before the output is touched
+    A.data<T>(), B.data<T>();  // THROWS before the output is modified
     Result* y = Y->template mutable_data<Result>();
     const T* a = A.data<T>();
     const T* b = B.data<T>();
@@ -86,7 +86,7 @@ class BinaryElementwiseOp final : public Operator<Context> {
   BroadcastPlan plan_;
 };
 
-// The operator of each row for Context's device.
+// Registers the operator of each row for Context's device.
 template <class Context, class... Rows>
 void RegisterBinaryOperators(const FunctionTable<Rows...>& table, const char* file) {
   table.ForEach([file]<class Function, class... Ts>(const BinaryRow<Function, Ts...>& row) {
@@ -95,7 +95,7 @@ void RegisterBinaryOperators(const FunctionTable<Rows...>& table, const char* fi
   });
 }
 
-// Schema, gradient maker and CPU operator of each row.
+// Registers the schema, the gradient maker and the CPU operator of each row.
 template <class... Rows>
 void RegisterBinary(const FunctionTable<Rows...>& table, const char* file) {
   table.ForEach([file](const auto& row) { DeclareRow(row, file); });

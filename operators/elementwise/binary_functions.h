@@ -1,5 +1,5 @@
 #pragma once
-// Element functions of two numbers, and the tables of their operators.
+// Functions of two elements and the tables of their operators.
 
 #include <cstdint>
 #include <limits>
@@ -11,7 +11,8 @@
 
 namespace caffe2rt {
 
-// A function that marks itself so is not called before RequireNonZero has checked integer divisors.
+// A function that sets kNeedsNonZero. For integers, the operator calls RequireNonZero with the
+// divisors first.
 template <class Function>
 concept NeedsNonZero = requires {
   requires Function::kNeedsNonZero;
@@ -38,14 +39,15 @@ struct MulFunction {
   }
 };
 
-// Integers truncate towards 0; the smallest one divided by -1 wraps around to itself. An integer
-// divided by 0 is 0: kernels of a device go on where RequireNonZero has reported it.
+// Integer division truncates towards 0. The smallest integer divided by -1 wraps around to itself.
+// Division of an integer by 0 gives 0: CUDA kernels continue after RequireNonZero has reported the
+// error.
 struct DivFunction {
   static constexpr bool kNeedsNonZero = true;
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
-      // One comparison for b == 0 and b == -1.
+      // A single comparison detects both b == 0 and b == -1.
       using U = std::make_unsigned_t<T>;
       if (static_cast<U>(static_cast<U>(b) + U{1}) <= U{1}) {
         return b == 0 ? T(0) : math::WrappingNegate(a);
@@ -120,7 +122,7 @@ struct XorFunction {
   }
 };
 
-// A NaN in `a` stays, one in `b` is passed over.
+// If `a` is NaN, the result is NaN; a NaN in `b` is ignored.
 struct MaxFunction {
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {

@@ -17,7 +17,8 @@ constexpr ArgumentSpec<int> kCastTo{"to", TensorProto::FLOAT,
 constexpr ArgumentSpec<std::string> kCastToName{kCastTo.name, ""};
 constexpr ArgumentSpec<int> kCastFromType{"from_type", 0, "accepted for old nets; has no effect"};
 
-// The number that `to` gives, whatever its value; UNDEFINED for an unknown name.
+// The number that argument `to` gives, even if it is not a valid type, or UNDEFINED for an unknown
+// name.
 int RequestedType(const ArgumentHelper& args, std::string* name) {
   if (!args.HasSingleArgumentOfType<std::string>(kCastTo.name)) return args.Read(kCastTo);
   *name = args.Read(kCastToName);
@@ -64,7 +65,7 @@ void RegisterCast() {
   RegisterSchema("Cast", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      // Numbers or names: `caffe2 check` must not read them as numbers.
+      // `to` may be a number or a name, so `caffe2 check` must not read it as a number.
       .Arg(kCastTo.name, kCastTo.doc, kCastTo.default_value)
       .Arg(kCastFromType.name, kCastFromType.doc, kCastFromType.default_value)
       .Input(0, "X", "any shape, numbers or bools")

@@ -1,5 +1,8 @@
 #pragma once
-// Cast: Y = X as another element type, `to` (a number of TensorProto.DataType or its name).
+// Cast: converts X to the element type `to` (a number or a name of TensorProto.DataType).
+//   X any shape, numbers or bools  ->  Y the shape of X
+// cast_kernels.h states the rules for numbers. Strings are written as by printf's %d and %f. Half
+// floats are rejected, as in Caffe2.
 //   X any shape of numbers or bools; Y the same shape.
 // cast_kernels.h has the rules for numbers; strings are written as printf's %d and %f do.
 // Half floats are rejected, as in Caffe2.
@@ -15,8 +18,7 @@
 
 namespace caffe2rt {
 
-// The argument `to`; FLOAT when it is missing. THROWS when it names no element type that Cast can
-// make.
+// The argument `to`, or FLOAT if it is missing. THROWS if Cast does not support the type.
 TensorProto_DataType CastTarget(const ArgumentHelper& args);
 
 template <class Context>
@@ -74,7 +76,7 @@ class CastOp final : public Operator<Context> {
     }(CastTypes());
   }
 
-  // As printf's %f and %d do.
+  // Writes numbers as printf's %f and %d do.
   template <class From>
   static void WriteNumbers(int64_t n, const From* x, std::string* y) {
     for (int64_t i = 0; i < n; ++i) {

@@ -1,7 +1,9 @@
 #pragma once
-// One element as another type. Floats are truncated towards 0. A number that does not fit goes
-// through int32 and wraps around (300.5 as uint8 is 44); one that fits neither int32 nor int64, NaN
-// included, gives the smallest number of that type. As bool everything but 0 is true.
+// Conversion of one element to another type. Integers that do not fit wrap around. Floats are
+// truncated towards 0 and converted through int32 (int64 if the result is int64), so a number out
+// of range of a narrower type wraps around too (300.5 as uint8 is 44). NaN and floats out of range
+// of int32 (int64) first become the smallest int32 (int64). Conversion to bool gives true for
+// everything but 0.
 
 #include <cstdint>
 #include <limits>
@@ -15,7 +17,8 @@ namespace caffe2rt {
 
 template <class To, class From>
 CAFFE2RT_SIMD_INLINE inline To CastFloat(From x) {
-  // Through int32, or int64 for itself; both bounds are powers of 2 and exact.
+  // Wide is int32, or int64 if the result is int64. Both bounds are powers of 2, so they are exact
+  // as floats.
   using Wide = std::conditional_t<std::is_same_v<To, int64_t>, int64_t, int32_t>;
   constexpr From kBound = static_cast<From>(uint64_t{1} << (sizeof(Wide) * 8 - 1));
   const bool fits = x >= -kBound && x < kBound;
@@ -40,7 +43,7 @@ struct CastFunction {
 template <class... Ts>
 struct ElementTypes {};
 
-// The types of numbers that Cast reads and writes.
+// The types that Cast converts from, and the numeric types that it converts to.
 using CastTypes =
     ElementTypes<float, int32_t, int64_t, double, bool, uint8_t, int8_t, uint16_t, int16_t>;
 

@@ -1,5 +1,5 @@
-// LT, LE, GT, GE, EQ, NE. Their functions and the table of their operators are in
-// binary_functions.h.
+// LT, LE, GT, GE, EQ, NE. binary_functions.h contains the functions and the table of their
+// operators.
 
 #include "operators/elementwise/binary.h"
 #include "operators/elementwise/binary_functions.h"

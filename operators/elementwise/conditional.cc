@@ -26,7 +26,7 @@ void RegisterConditional() {
       .IdenticalTypeAndShapeOfInput(1)
       .SetDoc("Row i of Y is that of X where C[i] is true, that of Z elsewhere.");
   RegisterCpuOperator<ConditionalOp<CPUContext>>("Conditional", __FILE__);
-  // Caffe2 has no gradient for it: the backward pass ends here.
+  // Caffe2 does not have a gradient for Conditional either.
   RegisterGradient<NoGradient>("Conditional", __FILE__);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Conditional: row i of Y is that of X where C[i] is true, else that of Z.
+// Conditional: row i of Y is row i of X if C[i] is true, else row i of Z.
+//   C bool [N]; X and Z [N, *] of the same shape and type, which may be any  ->  Y as X
 //   C bool [N], X and Z [N, *] of one shape and any one type; Y as X.
 
 #include "caffe2_core/runtime/operator.h"
@@ -10,8 +11,8 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// Row i of y, `length` items of `type`, comes from x where c[i], else from z. REQUIRES: there are
-// items.
+// Row i of y is row i of x if c[i] is true, else row i of z. A row has `length` items of `type`.
+// REQUIRES: rows and length are positive.
 void SelectItems(CPUContext& context, TypeMeta type, int64_t rows, int64_t length, const bool* c,
                  const void* x, const void* z, void* y);
 void SelectItems(CUDAContext& context, TypeMeta type, int64_t rows, int64_t length, const bool* c,

@@ -9,7 +9,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Schema of an operator whose output is like input 0.
+// The schema of an operator whose output has the shape and type of input 0.
 OpSchema& CopySchema(const char* type, int inputs, const char* doc) {
   return RegisterSchema(type, __FILE__)
       .NumInputs(inputs)
@@ -37,7 +37,8 @@ void RegisterCopies() {
   RegisterCopy("CopyFromCPUInput", 1, "Y = X, from the CPU to the operator's device.", false);
   RegisterCopy("CopyOnDeviceLike", 2, "Y = X, on the device of input 1.", false);
   RegisterCopy("EnsureCPUOutput", 1, "Y = X, on the CPU.", false);
-  // Caffe2 has no CPU implementation of these two: there they would be Copy.
+  // Caffe2 has no CPU implementation of these two, because on the CPU they would be the same as
+  // Copy.
   CopySchema("CopyCPUToGPU", 1, "Y = X, from the CPU to the operator's device, which is CUDA.");
   CopySchema("CopyGPUToCPU", 1, "Y = X, from the operator's device, which is CUDA, to the CPU.");
   RegisterCopy("StopGradient", 1, "Y = X; gradients end here.", true);
@@ -52,7 +53,7 @@ void RegisterCopies() {
       .Input(0, "X", "anything")
       .SetDoc("Does nothing; the gradient of X is 0.");
   RegisterCpuOperator<NoOutputOp<CPUContext>>("ZeroGradient", __FILE__);
-  // The backward pass ends here.
+  // StopGradient ends the backward pass.
   RegisterGradient<NoGradient>("StopGradient", __FILE__);
 }
 

@@ -1,7 +1,10 @@
 #pragma once
-// Operators whose output is their input: Copy, CopyFromCPUInput, CopyOnDeviceLike, EnsureCPUOutput,
-// StopGradient and NegateGradient copy a tensor of any type, as do CopyCPUToGPU and CopyGPUToCPU,
-// which are for CUDA alone; Alias shares its memory. On a device none of them waits.
+// Copy, CopyFromCPUInput, CopyOnDeviceLike, EnsureCPUOutput, StopGradient and NegateGradient copy a
+// tensor of any type. CopyCPUToGPU and CopyGPUToCPU do too, but exist on CUDA only. Alias shares
+// the memory of its input. ZeroGradient has no output.
+//
+// On a device, only EnsureCPUOutput and CopyGPUToCPU wait for the stream, and only if their input
+// is on the CPU.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -23,7 +26,7 @@ class CopyOp final : public Operator<Context> {
   }
 };
 
-// From the CPU, or from where the operator is, to where it is.
+// Copies an input that is on the CPU or on the operator's device to the operator's device.
 template <class Context>
 class CopyFromAnywhereOp final : public Operator<Context> {
  public:
@@ -36,7 +39,7 @@ class CopyFromAnywhereOp final : public Operator<Context> {
   }
 };
 
-// From where the operator is, or from the CPU, to the CPU.
+// Copies an input that is on the operator's device or on the CPU to the CPU.
 template <class Context>
 class CopyToCpuOp final : public Operator<Context> {
  public:
@@ -45,7 +48,7 @@ class CopyToCpuOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     const Tensor& X = InputAnywhere(*this, 0);
-    // The host copies at once what the stream may still write.
+    // The host copies immediately, but work in the stream may still be writing X.
     if (X.GetDeviceType() == CPU) context_.FinishDeviceComputation();
     this->OutputTensor(0, CPU)->CopyFrom(X, &context_);
     return true;
@@ -68,7 +71,7 @@ class AliasOp final : public Operator<Context> {
   }
 };
 
-// Takes its input and does nothing: the end of a path of gradients.
+// Accepts an input and does nothing.
 template <class Context>
 class NoOutputOp final : public Operator<Context> {
  public:

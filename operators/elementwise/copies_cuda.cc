@@ -1,4 +1,4 @@
-// Copies on CUDA and between CUDA and the CPU. None of them waits.
+// Copies on CUDA, and between CUDA and the CPU.
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"

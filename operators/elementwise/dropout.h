@@ -1,6 +1,8 @@
 #pragma once
-// Dropout: sets a random share `ratio` of the elements to 0 and scales the others by 1 / (1 -
-// ratio) (Srivastava et al. 2014); with is_test the identity.
+// Dropout: sets a random fraction `ratio` of the elements to 0 and multiplies the others by 1 / (1
+// - ratio) (Srivastava et al. 2014). With is_test, Y = X.
+//   X any shape, float  ->  Y as X (may be in place); mask as X, bool, true where an element was kept
+// With is_test the mask is not written, and the output need not exist.
 //   X any shape, float -> Y as X, which it may be; mask as X, bool, true where an element was kept.
 //   In test mode the mask stays as it was and need not be named.
 
@@ -28,7 +30,7 @@ class DropoutOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
-    X.data<float>();  // THROWS before the output is touched
+    X.data<float>();  // THROWS before the output is modified
     Tensor* Y = Output(0);
     if (is_test_) {
       if (Y != &X) Y->CopyFrom(X, &context_);

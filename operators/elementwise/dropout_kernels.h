@@ -1,5 +1,5 @@
 #pragma once
-// The loop of Dropout, on the CPU and on CUDA (dropout.cu).
+// The kernel of Dropout, on the CPU and on CUDA (dropout.cu).
 
 #include <cstdint>
 
@@ -8,8 +8,9 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// y[i] = keep[i] ? x[i] / (1 - ratio) : 0, with keep drawn from the context's generator. y may be
-// x. `draws` counts what CUDA has drawn, from run to run; the CPU leaves it alone.
+// y[i] = keep[i] ? x[i] / (1 - ratio) : 0, where keep is drawn from the context's random numbers. y
+// may equal x. On CUDA, `draws` is the number of random blocks used so far, which the operator
+// keeps between runs; the CPU does not use it.
 void DropElements(CPUContext& context, uint64_t* draws, int64_t n, float ratio, const float* x,
                   float* y, bool* keep);
 void DropElements(CUDAContext& context, uint64_t* draws, int64_t n, float ratio, const float* x,

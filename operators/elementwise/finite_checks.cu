@@ -7,7 +7,7 @@ namespace caffe2rt {
 
 namespace {
 
-// The lowest index of an element that is not finite, else n.
+// Computes the lowest index of an element that is not finite, or n.
 template <class T>
 struct FirstNotFiniteOf {
   using Value = int64_t;
@@ -15,7 +15,7 @@ struct FirstNotFiniteOf {
   const T* x;
   NotFinite* found;
   CAFFE2RT_HOST_DEVICE Value Start() const { return n; }
-  // x - x is 0 for finite numbers alone.
+  // x - x is 0 only for finite x.
   CAFFE2RT_HOST_DEVICE Value At(int64_t i) const { return x[i] - x[i] == T(0) ? n : i; }
   CAFFE2RT_HOST_DEVICE Value Combine(Value a, Value b) const { return a < b ? a : b; }
   CAFFE2RT_HOST_DEVICE void Finish(Value first) const {

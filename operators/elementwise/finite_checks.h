@@ -1,6 +1,6 @@
 #pragma once
-// NanCheck and EnforceFinite: THROW when input 0 holds a NaN or an infinity. NanCheck hands its
-// input on, EnforceFinite has no output. NanCheck's further inputs are not looked at.
+// NanCheck and EnforceFinite: THROW if input 0 contains a NaN or an infinity. NanCheck copies input
+// 0 to its output and ignores its other inputs. EnforceFinite has no output.
 
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
@@ -11,8 +11,8 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// The first value that is not finite; index n when all are. `found` and `scratch` are memory for
-// devices.
+// Returns the first value that is not finite, or index n if all are finite. On a device the
+// operator owns `found` and `scratch`, which are scratch memory; the CPU does not use them.
 NotFinite FirstNotFinite(CPUContext& context, int64_t n, const float* x, Tensor* found,
                          Tensor* scratch);
 NotFinite FirstNotFinite(CPUContext& context, int64_t n, const double* x, Tensor* found,

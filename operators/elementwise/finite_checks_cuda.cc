@@ -1,4 +1,4 @@
-// NanCheck and EnforceFinite on CUDA: they wait for what the device finds.
+// NanCheck and EnforceFinite on CUDA. They wait for the result of the search.
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"

@@ -1,5 +1,5 @@
 #pragma once
-// The search for a value that is not finite, on CUDA (finite_checks.cu).
+// The CUDA kernels that search for a value that is not finite (finite_checks.cu).
 
 #include <cstdint>
 
@@ -12,8 +12,8 @@ struct NotFinite {
   double value;
 };
 
-// *found = the first value that is not finite; index n when all are. `found` and `scratch` are
-// memory of the device; `scratch` has NotFiniteScratchBytes() of it.
+// *found = the first value that is not finite, or index n if all are finite. `found` and `scratch`
+// are device memory; `scratch` has NotFiniteScratchBytes() bytes.
 void FindNotFinite(CUDAContext& context, int64_t n, const float* x, NotFinite* found,
                    void* scratch);
 void FindNotFinite(CUDAContext& context, int64_t n, const double* x, NotFinite* found,

@@ -1,5 +1,5 @@
 #pragma once
-// What the rows of a function table register besides their operators: schemas and gradient makers.
+// Schemas and gradient makers for the rows of a function table.
 
 #include <tuple>
 #include <type_traits>
@@ -10,8 +10,8 @@
 
 namespace caffe2rt {
 
-// The schemas of y = f(x) and y = f(a, b), without the function's arguments. `result` is the
-// output's element type, UNDEFINED where it is that of the input.
+// Register the schemas of y = f(x) and y = f(a, b), without the function's arguments. `result` is
+// the element type of the output, or UNDEFINED if it is that of the input.
 OpSchema& RegisterUnarySchema(const char* type, const char* doc, bool inplace,
                               TensorProto_DataType result, const char* file);
 OpSchema& RegisterBinarySchema(const char* type, const char* doc, BinaryInplace inplace,
@@ -21,7 +21,7 @@ void RegisterGradientOfKind(GradientKind kind, const char* type, const char* fil
 
 namespace internal {
 
-// The element type of a row's output; UNDEFINED where it is that of the input.
+// The element type of a row's output, or UNDEFINED if it is that of the input.
 template <class Function, class First, class... Rest>
 TensorProto_DataType ResultTypeOf(const UnaryRow<Function, First, Rest...>&) {
   using Result = ResultOf<Function, First>;
@@ -48,7 +48,7 @@ TensorProto_DataType ResultTypeOf(const BinaryRow<Function, First, Rest...>&) {
 
 }  // namespace internal
 
-// The schema and the gradient maker of a row.
+// Registers the schema and the gradient maker of a row.
 template <class Function, class... Ts>
 void DeclareRow(const UnaryRow<Function, Ts...>& row, const char* file) {
   OpSchema& schema =

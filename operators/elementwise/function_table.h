@@ -1,9 +1,10 @@
 #pragma once
-// Tables of element functions: an operator is one row, and every device walks the same table.
+// Tables of element functions. One row defines an operator for all devices.
 //
 // An element function is a struct of plain numbers with a call operator for each of its element
-// types; the result's type is the output's. Its arguments are declared beside the members that they
-// initialise, in the same order, and its derivative stands beside its value:
+// types. The return type determines the element type of the output. The struct declares its
+// arguments in kArguments, in the order of the members that they initialize, and may define its
+// derivative:
 //
 //   struct LeakyRelu {
 //     static constexpr std::tuple kArguments{
@@ -18,12 +19,13 @@
 //   inline constexpr FunctionTable kActivations{
 //       UnaryRow<LeakyRelu, float>{.type = "LeakyRelu", .doc = "...", .inplace = true}, ...};
 //
-// The derivative is optional; no operator uses it yet, tests compare it with the function. A
-// function of two elements will have two, DerivativeA(a, b, y) and DerivativeB(a, b, y).
+// The derivative is optional. No operator uses it yet; tests compare it with finite differences.
+// Functions of two elements have no derivatives yet; the planned names are DerivativeA(a, b, y) and
+// DerivativeB(a, b, y).
 //
-// Three files walk a table: <stem>.cc registers schemas, gradient makers and CPU operators,
-// <stem>_cuda.cc the CUDA operators, <stem>.cu instantiates their kernels (map.cuh). This header is
-// light enough for .cu files.
+// Three files use a table: <stem>.cc registers schemas, gradient makers and CPU operators,
+// <stem>_cuda.cc registers the CUDA operators, and <stem>.cu instantiates their kernels (map.cuh).
+// This header includes no protobuf, so .cu files may include it.
 
 #include <concepts>
 #include <string>
@@ -48,7 +50,7 @@ concept HasDerivative = requires(const Function& f, T x) {
 template <class Function, class... Ts>
 using ResultOf = std::decay_t<decltype(std::declval<const Function&>()(std::declval<Ts>()...))>;
 
-// What happens when the gradient of an operator is asked for.
+// The gradient maker of an operator, and so the result of GetGradientForOp.
 enum class GradientKind {
   kMissing,         // no maker is registered: an error that names the operator
   kZero,            // the output is piecewise constant: the backward pass ends here
@@ -56,20 +58,20 @@ enum class GradientKind {
   kNotImplemented,  // an error: the derivative exists, but Caffe2 has no gradient either
 };
 
-// An operator y[i] = Function(x[i]) for elements of the types Ts.
+// An operator y[i] = Function(x[i]) for the element types Ts.
 template <class Function, class... Ts>
 struct UnaryRow {
   const char* type;  // of the operator
   const char* doc;
   bool inplace = false;  // whether Y may be X
   GradientKind gradient = GradientKind::kMissing;
-  const ArgumentSpec<std::string>* ignored = nullptr;  // an argument of old nets without effect
+  const ArgumentSpec<std::string>* ignored = nullptr;  // an argument in old nets, ignored
 };
 
-// Which inputs of a binary operator its output may be.
+// Which inputs the output of a binary operator may overwrite in place.
 enum class BinaryInplace { kNone, kFirst, kEither };
 
-// An operator y[i] = Function(a[i], b[i]), with broadcasting, for elements of the types Ts.
+// An operator y[i] = Function(a[i], b[i]), with broadcasting, for the element types Ts.
 template <class Function, class... Ts>
 struct BinaryRow {
   const char* type;
@@ -78,7 +80,8 @@ struct BinaryRow {
   GradientKind gradient = GradientKind::kMissing;
 };
 
-// A plain value that holds rows of different types, which must differ in function or elements.
+// A plain value that holds rows. No two rows may have the same type, that is, the same function and
+// element types.
 template <class... Rows>
 struct FunctionTable : Rows... {
   // Calls visit(row) for each row, in order.

@@ -1,5 +1,5 @@
-// And, Or, Xor of bools, and their bitwise versions, which accept integers too. Their functions and
-// the table of their operators are in binary_functions.h.
+// And, Or and Xor of bools, and BitwiseAnd, BitwiseOr and BitwiseXor, which also accept integers.
+// binary_functions.h contains the functions and the table of their operators.
 
 #include "operators/elementwise/binary.h"
 #include "operators/elementwise/binary_functions.h"

@@ -1,4 +1,4 @@
-// Kernels of And, Or, Xor of bools, and their bitwise versions, which accept integers too.
+// Kernels of And, Or, Xor, BitwiseAnd, BitwiseOr and BitwiseXor.
 
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/map.cuh"

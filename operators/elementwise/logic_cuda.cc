@@ -1,4 +1,4 @@
-// And, Or, Xor of bools on CUDA, and their bitwise versions, which accept integers too.
+// And, Or and Xor of bools, and BitwiseAnd, BitwiseOr and BitwiseXor, on CUDA.
 
 #include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/binary.h"

@@ -1,9 +1,9 @@
 #pragma once
-// The kernels of elementwise operators on CUDA: map.h's functions for a CUDAContext. A function is
-// a struct of plain numbers whose operator() is CAFFE2RT_SIMD_INLINE, the same as on the CPU. Where
-// all memory is aligned, a thread loads and stores 16 bytes at once.
+// The CUDA implementation of map.h. A function is a struct of plain numbers whose operator() is
+// CAFFE2RT_SIMD_INLINE, the same struct as on the CPU. If all pointers are aligned, a thread loads
+// and stores 16 bytes at once.
 //
-// A .cu instantiates the kernels of a whole table, so that a new row needs no new line there:
+// A .cu file instantiates the kernels of a whole table, so a new row needs no change there:
 //
 //   template struct CudaKernels<decltype(kActivations)>;
 
@@ -17,7 +17,7 @@ namespace caffe2rt {
 
 namespace internal {
 
-// What a thread loads and stores at once: 16 bytes of the larger type.
+// The elements that a thread loads or stores at once: 16 bytes of the larger type.
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount) Pack {
   T values[kCount];
@@ -38,7 +38,8 @@ bool IsPackAligned(const T* data) {
   return reinterpret_cast<uintptr_t>(data) % alignof(Pack<T, kCount>) == 0;
 }
 
-// Calls launch(threads, packs) where thread i has pack i, or one of the elements behind them.
+// Calls launch(threads, packs). Thread i < packs processes pack i; each of the other threads
+// processes one of the elements after the last pack.
 template <int kCount, class Launch>
 void SplitIntoPacks(int64_t n, bool aligned, const Launch& launch) {
   const int64_t packs = aligned ? n / kCount : 0;
@@ -154,7 +155,7 @@ void RequireNonZero(CUDAContext& context, const T* b, int64_t n) {
 
 namespace internal {
 
-// The functions above for one element type; a pointer to a function instantiates it.
+// The functions above for one element type. Taking the address of a function instantiates it.
 template <class Function, class T>
 struct UnaryKernels {
   void (*map)(CUDAContext&, int64_t, const T*, ResultOf<Function, T>*, const Function&) = &Map;

@@ -1,10 +1,10 @@
 #pragma once
-// The loops of elementwise operators: y[i] = f(x[i]) and y[i] = f(a[i], b[i]), with broadcasting,
-// on the CPU, and the same functions for CUDA, which a .cu instantiates (map.cuh).
+// The loops of elementwise operators, y[i] = f(x[i]) and y[i] = f(a[i], b[i]) with broadcasting:
+// the CPU implementation, and declarations for CUDA, which a .cu file instantiates (map.cuh).
 //
-// A function is a struct of plain numbers whose operator() is CAFFE2RT_SIMD_INLINE; on the CPU the
-// loop is compiled for each instruction set around it. Outputs may be inputs (in place) as whole
-// arrays.
+// A function is a struct of plain numbers whose operator() is CAFFE2RT_SIMD_INLINE. On the CPU the
+// loop around it is compiled once for each instruction set. An output may be the same array as an
+// input (in place), but must not overlap it partially.
 
 #include <cstdint>
 
@@ -69,7 +69,7 @@ struct BroadcastKernel {
   }
 };
 
-// Below this many elements the call through the choice of instruction set costs more than it gains.
+// With this many elements or fewer, selecting the instruction set costs more than it gains.
 inline constexpr int64_t kFewElements = 4;
 
 }  // namespace internal
@@ -111,7 +111,7 @@ template <class T, class R, class Function>
 void ZipBroadcast(CUDAContext& context, const BroadcastLoops& loops, const T* a, const T* b, R* y,
                   const Function& f);
 
-// The next wait for the stream THROWS if a divisor is 0 (binary.h has this for the CPU).
+// If a divisor is 0, the next wait for the stream THROWS. binary.h has the CPU implementation.
 template <class T>
 void RequireNonZero(CUDAContext& context, const T* b, int64_t n);
 

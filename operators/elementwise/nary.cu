@@ -1,4 +1,4 @@
-// Sum, Mean, Max, Min of several tensors on CUDA: one pass over up to eight inputs.
+// Sum, Mean, Max, Min on CUDA. One pass combines up to eight inputs.
 
 #include "operators/elementwise/map.cuh"
 #include "operators/elementwise/nary_kernels.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kInputsAtATime = 8;
 
-// y = the inputs combined; where a factor is given, each result times it.
+// y = the combined inputs, multiplied by the factor if there is one.
 template <class T, class Function, bool kScaled>
 struct CombineKernel {
   const T* inputs[kInputsAtATime];

@@ -1,6 +1,7 @@
 #pragma once
-// Sum, Mean, Max, Min of one or more tensors of one shape, element by element: Y[i] = f(X0[i],
-// X1[i], ...).
+// Sum, Mean, Max, Min: elementwise over one or more tensors, Y[i] = f(X0[i], X1[i], ...).
+//   X0, X1, ... of the same type and shape (Max and Min: the same number of elements)  ->  Y as X0
+// Y may be X0 (in place).
 //   X0, X1, ... one shape and type; Max and Min want one number of elements. Y has X0's shape and
 //   may be X0.
 
@@ -35,7 +36,7 @@ class NaryOp final : public Operator<Context> {
 
   template <class T>
   bool RunWithType(const Tensor& X) {
-    X.data<T>();  // THROWS before the output is touched
+    X.data<T>();  // THROWS before the output is modified
     for (int i = 1; i < InputSize(); ++i) RequireLike(X, Input(i), i);
     Tensor* Y = Output(0);
     if (Y != &X) Y->ResizeLike(X);

@@ -1,6 +1,6 @@
 #pragma once
-// Sum, Mean, Max, Min: the loops on the CPU, their declarations for CUDA (nary.cu), and the table
-// of the operators.
+// Sum, Mean, Max, Min: the CPU loops, the declarations for CUDA (nary.cu), and the table of the
+// operators.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace caffe2rt {
 
 enum class NaryKind { kSum, kMean, kMax, kMin };
 
-// What combines two inputs.
+// The function that combines two inputs.
 template <NaryKind kKind>
 using NaryFunction =
     std::conditional_t<kKind == NaryKind::kMax, MaxFunction,
                        std::conditional_t<kKind == NaryKind::kMin, MinFunction, AddFunction>>;
 
-// An operator for elements of the types Ts.
+// An operator for the element types Ts.
 template <NaryKind kKind, class... Ts>
 struct NaryRow {
   const char* type;
@@ -42,11 +42,12 @@ struct TimesFactor {
   CAFFE2RT_SIMD_INLINE T operator()(T x) const { return x * factor; }
 };
 
-// y = the inputs combined one after the other. y may be inputs[0]. REQUIRES: count >= 1.
+// y = f(... f(f(inputs[0], inputs[1]), inputs[2]) ...). y may equal inputs[0]. REQUIRES: count >=
+// 1.
 template <class T, class Function>
 void Combine(CPUContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
              const Function& function) {
-  // Blocks that stay in the first cache while the inputs pass by.
+  // A block stays in the first-level cache while all inputs are combined.
   constexpr int64_t kBlock = 4096 / sizeof(T);
   for (int64_t start = 0; start < n; start += kBlock) {
     const int64_t length = n - start < kBlock ? n - start : kBlock;
@@ -61,7 +62,7 @@ template <class T, class Function>
 void Combine(CUDAContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
              const Function& function);
 
-// The same, each result times `factor`.
+// The same, with each result multiplied by `factor`.
 template <class T, class Function>
 void CombineAndScale(CPUContext& context, const void* const* inputs, size_t count, int64_t n, T* y,
                      const Function& function, T factor) {

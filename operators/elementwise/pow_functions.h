@@ -1,5 +1,5 @@
 #pragma once
-// Powers of one number: the exponents that nets use most are plain arithmetic.
+// Powers of one number. The most frequent exponents use plain arithmetic.
 
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ struct Inverse {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return 1.0f / x; }
 };
 
-// Unlike std::sqrt the power 1/2 of -infinity is infinity, and that of -0 is 0.
+// Like std::pow and unlike std::sqrt, the power 1/2 of -infinity is infinity, and that of -0 is +0.
 struct SquareRoot {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -38,7 +38,7 @@ struct PowerFunction {
   CAFFE2RT_SIMD_INLINE float operator()(float a, float b) const { return std::pow(a, b); }
 };
 
-// Calls act(f) with the function that raises to `exponent`.
+// Calls act(f), where f(x) = x ^ exponent.
 template <class Act>
 void WithPower(float exponent, const Act& act) {
   if (exponent == 2.0f) return act(Square{});

@@ -10,11 +10,11 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// y[i] = x[i] ^ exponent. y may be x.
+// y[i] = x[i] ^ exponent. y may equal x.
 void PowerOf(CPUContext& context, int64_t n, const float* x, float exponent, float* y);
 void PowerOf(CUDAContext& context, int64_t n, const float* x, float exponent, float* y);
 
-// y[i] = a[i] ^ b[i]. y may be a or b.
+// y[i] = a[i] ^ b[i]. y may equal a or b.
 void PowersOf(CPUContext& context, int64_t n, const float* a, const float* b, float* y);
 void PowersOf(CUDAContext& context, int64_t n, const float* a, const float* b, float* y);
 

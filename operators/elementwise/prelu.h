@@ -1,6 +1,7 @@
 #pragma once
-// PRelu: Y = X for X > 0, slope * X otherwise (He et al. 2015), with one slope for each channel or
-// one for all.
+// PRelu: Y = X for X > 0, slope * X otherwise (He et al. 2015), with one slope per channel or one
+// slope for all.
+//   X [N, C, *], or [*, C] with order NHWC, float; W [C] or 1 element  ->  Y as X (may be in place)
 //   X [N, C, *] or with order NHWC [*, C], float; W: C slopes, or 1. Y as X, which it may be.
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace caffe2rt {
 
-// Any value but "NHWC" means NCHW.
+// Any value except "NHWC" means NCHW.
 inline constexpr ArgumentSpec<std::string> kPReluOrder{
     "order", "NCHW", "NCHW: channels are dim 1; NHWC: the last dim"};
 
@@ -24,7 +25,7 @@ class PReluOp final : public Operator<Context> {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     const Tensor& W = Input(1);
-    X.data<float>(), W.data<float>();  // THROWS before the output is touched
+    X.data<float>(), W.data<float>();  // THROWS before the output is modified
     CAFFE_ENFORCE_GE(X.dim(), channels_last_ ? 1 : 2, "rank of input 0 (X) of shape ", X.sizes());
     const int channel_dim = channels_last_ ? X.dim() - 1 : 1;
     const int64_t channels = X.dim(channel_dim);

@@ -1,5 +1,5 @@
 #pragma once
-// PRelu's element function and its loops, on the CPU and on CUDA (prelu.cu).
+// The element function and the kernels of PRelu, on the CPU and on CUDA (prelu.cu).
 
 #include <cstdint>
 
@@ -16,7 +16,7 @@ struct PReluFunction {
   }
 };
 
-// x and y are [outer, channels, inner]; one slope a channel. y may be x.
+// x and y are [outer, channels, inner]; slopes has one element per channel. y may equal x.
 void PRelu(CPUContext& context, int64_t outer, int64_t channels, int64_t inner, const float* x,
            const float* slopes, float* y);
 void PRelu(CUDAContext& context, int64_t outer, int64_t channels, int64_t inner, const float* x,

@@ -1,11 +1,11 @@
 #pragma once
-// Operators y[i] = f(x[i]): one class for all of them, and how the rows of a table become
-// operators.
+// Elementwise operators y[i] = f(x[i]): one class for all of them, and the registration of a
+// table's rows.
 //
 //   RegisterUnary(kActivations, __FILE__);                          // <stem>.cc
 //   RegisterUnaryOperators<CUDAContext>(kActivations, __FILE__);    // <stem>_cuda.cc
 //
-// X and Y have one shape; Y may be X where the row allows it.
+// Y has the shape of X. Y may be X (in place) if the row allows it.
 
 #include <tuple>
 
@@ -19,7 +19,7 @@
 
 namespace caffe2rt {
 
-// The function that the arguments describe. THROWS when one fails its check.
+// The function with the arguments of the operator. THROWS if an argument fails its check.
 template <class Function>
 Function MakeFunction(const ArgumentHelper& args) {
   if constexpr (HasArguments<Function>) {
@@ -54,7 +54,7 @@ class UnaryElementwiseOp final : public Operator<Context> {
     Tensor* Y = Output(0);
     if (Y != &X) Y->ResizeLike(X);
     Result* y = Y->template mutable_data<Result>();
-    if (Y == &X) x = static_cast<const T*>(X.raw_data());  // memory that was read-only has moved
+    if (Y == &X) x = static_cast<const T*>(X.raw_data());  // mutable_data copied read-only memory
     Map(context_, X.numel(), x, y, function_);
     return true;
   }
@@ -62,7 +62,7 @@ class UnaryElementwiseOp final : public Operator<Context> {
   const Function function_;
 };
 
-// The operator of each row for Context's device.
+// Registers the operator of each row for Context's device.
 template <class Context, class... Rows>
 void RegisterUnaryOperators(const FunctionTable<Rows...>& table, const char* file) {
   table.ForEach([file]<class Function, class... Ts>(const UnaryRow<Function, Ts...>& row) {
@@ -71,7 +71,7 @@ void RegisterUnaryOperators(const FunctionTable<Rows...>& table, const char* fil
   });
 }
 
-// Schema, gradient maker and CPU operator of each row.
+// Registers the schema, the gradient maker and the CPU operator of each row.
 template <class... Rows>
 void RegisterUnary(const FunctionTable<Rows...>& table, const char* file) {
   table.ForEach([file](const auto& row) { DeclareRow(row, file); });

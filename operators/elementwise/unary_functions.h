@@ -1,6 +1,5 @@
 #pragma once
-// Element functions of arithmetic, roots, exponentials and trigonometry, and the table of their
-// operators.
+// Unary arithmetic, roots, exponentials and trigonometry, and the table of their operators.
 
 #include <cmath>
 #include <cstdint>
@@ -103,7 +102,7 @@ struct Not {
   CAFFE2RT_SIMD_INLINE bool operator()(bool x) const { return !x; }
 };
 
-// 0 for NaN.
+// NaN gives 0.
 struct Sign {
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T x) const {
@@ -127,8 +126,8 @@ struct Scale {
   }
 };
 
-// The remainder of a division that truncates, which has the sign of x, or of one that rounds down,
-// which has the divisor's.
+// The remainder of x / divisor. By default the division truncates, and the result has the sign of
+// x. With sign_follow_divisor the division rounds down, and the result has the sign of the divisor.
 struct Mod {
   static constexpr std::tuple kArguments{
       ArgumentSpec<int64_t>{.name = "divisor",
@@ -141,7 +140,7 @@ struct Mod {
   bool follow;
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T x) const {
-    if (divisor == -1) return 0;  // the smallest number has no counterpart
+    if (divisor == -1) return 0;  // x / -1 would overflow for the smallest x
     int64_t rest = static_cast<int64_t>(x) % divisor;
     if (follow && rest != 0 && (rest > 0) != (divisor > 0)) rest += divisor;
     return static_cast<T>(rest);

@@ -1,5 +1,5 @@
-// Arithmetic, roots, exponentials and trigonometry of one number. Their functions and the table of
-// their operators are in unary_functions.h.
+// Unary arithmetic, roots, exponentials and trigonometry. unary_functions.h contains the functions
+// and the table of their operators.
 
 #include "operators/elementwise/unary.h"
 #include "operators/elementwise/unary_functions.h"

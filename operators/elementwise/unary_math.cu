@@ -1,4 +1,4 @@
-// Kernels of arithmetic, roots, exponentials and trigonometry of one number.
+// Kernels of unary arithmetic, roots, exponentials and trigonometry.
 
 #include "operators/elementwise/map.cuh"
 #include "operators/elementwise/unary_functions.h"

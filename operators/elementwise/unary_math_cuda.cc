@@ -1,4 +1,4 @@
-// Arithmetic, roots, exponentials and trigonometry of one number on CUDA.
+// Unary arithmetic, roots, exponentials and trigonometry on CUDA.
 
 #include "contexts/cuda/cuda_context.h"
 #include "operators/elementwise/unary.h"

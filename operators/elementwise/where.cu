@@ -39,7 +39,7 @@ template void SelectRows(CUDAContext&, int64_t, int64_t, const bool*, const bool
 
 namespace {
 
-// Rows of `bytes` bytes in words of T; false when they do not fit.
+// Selects rows of `bytes` bytes in words of type T. Returns false if a word does not divide them.
 template <class T>
 bool SelectWords(CUDAContext& context, int64_t rows, size_t bytes, const bool* c, const void* x,
                  const void* z, void* y) {

@@ -1,5 +1,5 @@
 #pragma once
-// Where and Conditional: the choice between two arrays, on the CPU and on CUDA (where.cu).
+// The kernels of Where and Conditional, on the CPU and on CUDA (where.cu).
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// Row i of y, `length` elements, comes from x where c[i], else from z.
+// Row i of y is row i of x if c[i] is true, else row i of z. A row has `length` elements.
 template <class T>
 void SelectRows(CPUContext&, int64_t rows, int64_t length, const bool* c, const T* x, const T* z,
                 T* y) {
