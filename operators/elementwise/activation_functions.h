@@ -55,7 +55,7 @@ struct Selu {
       ArgumentSpec<float>{"alpha", 1.6732632423543772848f, "factor for x <= 0"},
       ArgumentSpec<float>{"scale",
                           1.0507009873554804934f,
-                          "factor of both parts",
+                          "factor for all x",
                           {[](float scale) { return scale > 1.0f; }, "above 1"}}};
   float alpha, scale;
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
@@ -128,7 +128,7 @@ struct Clip {
   static constexpr std::tuple kArguments{
       ArgumentSpec<float>{"min", std::numeric_limits<float>::lowest(), "lower bound"},
       ArgumentSpec<float>{"max", std::numeric_limits<float>::max(),
-                          "upper bound, stronger than the lower one"}};
+                          "upper bound; has precedence over min"}};
   float min, max;
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float y = x < min ? min : x;
@@ -138,7 +138,7 @@ struct Clip {
 
 struct StumpFunc {
   static constexpr std::tuple kArguments{
-      ArgumentSpec<float>{"threshold", 0.0f, "the last x that is low"},
+      ArgumentSpec<float>{"threshold", 0.0f, "the largest x that gives low_value"},
       ArgumentSpec<float>{"low_value", 0.0f, "y at and below the threshold"},
       ArgumentSpec<float>{"high_value", 0.0f, "y above the threshold"}};
   float threshold, low, high;
@@ -149,7 +149,7 @@ struct Logit {
   static constexpr std::tuple kArguments{ArgumentSpec<float>{
       "eps",
       1e-6f,
-      "distance to 0 and 1 that is kept",
+      "x is clamped to [eps, 1 - eps]",
       {[](float eps) { return eps > 0.0f && eps < 0.5f; }, "above 0 and below 0.5"}}};
   float eps;
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
@@ -193,7 +193,7 @@ inline constexpr FunctionTable kActivations{
                                .doc = "y = low_value for x <= threshold, high_value otherwise.",
                                .gradient = GradientKind::kZero},
     UnaryRow<Logit, float>{.type = "Logit",
-                           .doc = "y = log(p / (1 - p)), p = x held within [eps, 1 - eps].",
+                           .doc = "y = log(p / (1 - p)), where p is x clamped to [eps, 1 - eps].",
                            .inplace = true},
 };
 

@@ -58,13 +58,13 @@ class BinaryElementwiseOp final : public Operator<Context> {
     CAFFE_ENFORCE(
         !arguments_.legacy || Y != &B,
         "output 0 (Y) is input 1 (B): with the argument broadcast only input 0 (A) may be "
-        "worked on in place");
+        "overwritten in place");
     const bool same = A.dims() == B.dims() && arguments_.FitsEqualShapes();
     if (!same) {
       plan_.Make(A.sizes(), B.sizes(), arguments_);
       CAFFE_ENFORCE((Y != &A && Y != &B) || Y->dims() == plan_.output_dims(),
                     "output 0 (Y) is an input of shape ", Y->sizes(), ", but the result has shape ",
-                    IntArrayRef(plan_.output_dims()), ": name another blob");
+                    IntArrayRef(plan_.output_dims()), ": use another blob");
     }
     if (Y != &A && Y != &B) Y->Resize(same ? A.sizes() : IntArrayRef(plan_.output_dims()));
     if constexpr (NeedsNonZero<Function> && std::is_integral_v<T>) {

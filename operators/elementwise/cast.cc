@@ -51,9 +51,8 @@ bool IsCastTarget(int type) {
 TensorProto_DataType CastTarget(const ArgumentHelper& args) {
   std::string name;
   const int type = RequestedType(args, &name);
-  CAFFE_ENFORCE(
-      type != TensorProto::FLOAT16,
-      "argument to is FLOAT16: half floats cannot be cast on the CPU; FloatToHalf makes them");
+  CAFFE_ENFORCE(type != TensorProto::FLOAT16,
+                "argument to is FLOAT16, but half floats cannot be cast");
   if (!IsCastTarget(type)) {
     CAFFE_THROW("argument to is ", name.empty() ? MakeString(type) : "\"" + name + "\"",
                 ", want FLOAT, DOUBLE, INT8, INT16, INT32, INT64, UINT8, UINT16, BOOL or STRING");

@@ -19,12 +19,12 @@ void RegisterConditional() {
   RegisterSchema("Conditional", __FILE__)
       .NumInputs(3)
       .NumOutputs(1)
-      .Input(0, "C", "bool [N]: which rows to take from X")
+      .Input(0, "C", "bool [N]: true for the rows that come from X")
       .Input(1, "X", "[N, *], any type")
       .Input(2, "Z", "shape and type of X")
       .Output(0, "Y", "shape and type of X")
       .IdenticalTypeAndShapeOfInput(1)
-      .SetDoc("Row i of Y is that of X where C[i] is true, that of Z elsewhere.");
+      .SetDoc("Row i of Y is row i of X if C[i] is true, else row i of Z.");
   RegisterCpuOperator<ConditionalOp<CPUContext>>("Conditional", __FILE__);
   // Caffe2 does not have a gradient for Conditional either.
   RegisterGradient<NoGradient>("Conditional", __FILE__);

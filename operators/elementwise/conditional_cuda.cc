@@ -8,7 +8,7 @@ namespace caffe2rt {
 void SelectItems(CUDAContext& context, TypeMeta type, int64_t rows, int64_t length, const bool* c,
                  const void* x, const void* z, void* y) {
   CAFFE_ENFORCE(type.IsPlainData(), "input 1 (X) has elements of type ", type.name(),
-                ": they are on the CPU alone");
+                ", which are supported on the CPU only");
   SelectRowsOfBytes(context, rows, static_cast<size_t>(length) * type.itemsize(), c, x, z, y);
 }
 

@@ -26,14 +26,14 @@ OpSchema& CopySchema(const char* type, int inputs, const char* doc) {
 void RegisterCopy(const char* type, int inputs, const char* doc, bool inplace) {
   OpSchema& schema = CopySchema(type, inputs, doc);
   if (inplace) schema.AllowInplace({{0, 0}});
-  if (inputs == 2) schema.Input(1, "like", "a tensor on the device where Y shall be");
+  if (inputs == 2) schema.Input(1, "like", "a tensor on the device to which X is copied");
   RegisterCpuOperator<CopyOp<CPUContext>>(type, __FILE__);
 }
 
 }  // namespace
 
 void RegisterCopies() {
-  RegisterCopy("Copy", 1, "Y = X, in memory of its own.", false);
+  RegisterCopy("Copy", 1, "Y = a copy of X.", false);
   RegisterCopy("CopyFromCPUInput", 1, "Y = X, from the CPU to the operator's device.", false);
   RegisterCopy("CopyOnDeviceLike", 2, "Y = X, on the device of input 1.", false);
   RegisterCopy("EnsureCPUOutput", 1, "Y = X, on the CPU.", false);
@@ -41,17 +41,18 @@ void RegisterCopies() {
   // Copy.
   CopySchema("CopyCPUToGPU", 1, "Y = X, from the CPU to the operator's device, which is CUDA.");
   CopySchema("CopyGPUToCPU", 1, "Y = X, from the operator's device, which is CUDA, to the CPU.");
-  RegisterCopy("StopGradient", 1, "Y = X; gradients end here.", true);
-  RegisterCopy("NegateGradient", 1, "Y = X; its gradient is negated.", true);
+  RegisterCopy("StopGradient", 1, "Y = X. The backward pass ends here.", true);
+  RegisterCopy("NegateGradient", 1, "Y = X. In Caffe2's backward pass the gradient is negated.",
+               true);
 
-  CopySchema("Alias", 1, "Y = X, in the same memory.").OutputSharesInput(0, 0);
+  CopySchema("Alias", 1, "Y = X, sharing the memory of X.").OutputSharesInput(0, 0);
   RegisterCpuOperator<AliasOp<CPUContext>>("Alias", __FILE__);
 
   RegisterSchema("ZeroGradient", __FILE__)
       .NumInputs(1)
       .NumOutputs(0)
       .Input(0, "X", "anything")
-      .SetDoc("Does nothing; the gradient of X is 0.");
+      .SetDoc("Does nothing. In Caffe2's backward pass the gradient of X is 0.");
   RegisterCpuOperator<NoOutputOp<CPUContext>>("ZeroGradient", __FILE__);
   // StopGradient ends the backward pass.
   RegisterGradient<NoGradient>("StopGradient", __FILE__);

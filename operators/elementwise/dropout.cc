@@ -28,7 +28,8 @@ void RegisterDropout() {
       .Args(kDropoutRatio, kDropoutIsTest)
       .Input(0, "X", "any shape, float")
       .Output(0, "Y", "the shape of X")
-      .Output(1, "mask", "the shape of X, bool: which elements were kept; untouched in test mode")
+      .Output(1, "mask",
+              "the shape of X, bool: true where an element was kept; not written in test mode")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1)) return UnknownOutputs(def);
         std::vector<TensorShape> out{in[0]};
@@ -38,7 +39,7 @@ void RegisterDropout() {
         return out;
       })
       .CostInferenceFunction(PointwiseCostInference<1>)
-      .SetDoc("Drops a random share of the elements in training, does nothing in test mode.");
+      .SetDoc("Sets a random fraction of the elements to 0 in training. In test mode Y = X.");
   RegisterCpuOperator<DropoutOp<CPUContext>>("Dropout", __FILE__);
 }
 

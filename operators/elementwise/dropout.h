@@ -14,7 +14,7 @@ namespace caffe2rt {
 inline constexpr ArgumentSpec<float> kDropoutRatio{
     "ratio",
     0.5f,
-    "share of the elements that become 0",
+    "fraction of the elements that become 0",
     {[](float ratio) { return ratio >= 0.0f && ratio < 1.0f; }, "at least 0 and below 1"}};
 inline constexpr ArgumentSpec<int> kDropoutIsTest{
     .name = "is_test", .doc = "1: Y = X; 0: drop elements", .required = true};
@@ -36,7 +36,8 @@ class DropoutOp final : public Operator<Context> {
       if (Y != &X) Y->CopyFrom(X, &context_);
       return true;
     }
-    CAFFE_ENFORCE_EQ(OutputSize(), 2, "outputs of Dropout in training (is_test 0): Y and the mask");
+    CAFFE_ENFORCE_EQ(OutputSize(), 2,
+                     "outputs of Dropout in training (is_test 0), want Y and mask");
     if (Y != &X) Y->ResizeLike(X);
     float* y = Y->template mutable_data<float>();
     bool* keep = Output(1, X.sizes(), TypeMeta::Make<bool>())->template mutable_data<bool>();

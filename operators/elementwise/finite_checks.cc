@@ -34,14 +34,14 @@ void RegisterFiniteChecks() {
       .Input(0, "X", "any shape, float")
       .Output(0, "Y", "X")
       .IdenticalTypeAndShapeOfInput(0)
-      .SetDoc("Y = X; an error when X holds a NaN or an infinity.");
+      .SetDoc("Y = X. Throws if X contains a NaN or an infinity.");
   RegisterCpuOperator<FiniteCheckOp<CPUContext>>("NanCheck", __FILE__);
 
   RegisterSchema("EnforceFinite", __FILE__)
       .NumInputs(1)
       .NumOutputs(0)
       .Input(0, "X", "any shape, float or double")
-      .SetDoc("An error when X holds a NaN or an infinity.");
+      .SetDoc("Throws if X contains a NaN or an infinity.");
   RegisterCpuOperator<FiniteCheckOp<CPUContext>>("EnforceFinite", __FILE__);
 }
 

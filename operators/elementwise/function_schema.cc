@@ -65,8 +65,8 @@ OpSchema& RegisterBinarySchema(const char* type, const char* doc, BinaryInplace 
       .NumOutputs(1)
       .AllowInplace(InplacePairs(inplace))
       .Input(0, "A", "any shape")
-      .Input(1, "B", "a shape that fits, elements as in A")
-      .Output(0, "Y", "the shape of both, broadcast")
+      .Input(1, "B", "the type of A, and a shape that broadcasts with that of A")
+      .Output(0, "Y", "the shape of A and B after broadcasting")
       .CostInferenceFunction(BinaryCost)
       .TensorInferenceFunction(
           [result](const OperatorDef& def, const std::vector<TensorShape>& in) {

@@ -14,7 +14,7 @@ void RegisterNarySchema(const char* type, const char* doc) {
       .NumInputs(1, INT_MAX)
       .NumOutputs(1)
       .AllowInplace({{0, 0}})
-      .Input(0, "X0, X1, ...", "one or more tensors of one shape and type")
+      .Input(0, "X0, X1, ...", "one or more tensors of the same shape and type")
       .Output(0, "Y", "the shape of X0")
       .IdenticalTypeAndShapeOfInput(0)
       .CostInferenceFunction([](const OperatorDef&, const std::vector<TensorShape>& in) {

@@ -28,7 +28,7 @@ void RegisterPow() {
       .AllowInplace({{0, 0}, {1, 0}})
       .Arg(kPowExponent)
       .Input(0, "A", "any shape, float")
-      .Input(1, "B", "the exponents: the shape of A, or one that fits into it")
+      .Input(1, "B", "the exponents: the shape of A, or one that broadcasts to it")
       .Output(0, "Y", "the shape of A")
       .IdenticalTypeAndShapeOfInput(0)
       .CostInferenceFunction(PointwiseCostInference<2>)

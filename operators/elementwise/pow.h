@@ -13,7 +13,7 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<float> kPowExponent{"exponent", 0.0f,
-                                                  "the exponent when there is one input"};
+                                                  "the exponent if there is one input"};
 
 template <class Context>
 class PowOp final : public Operator<Context> {
@@ -57,7 +57,7 @@ class PowOp final : public Operator<Context> {
     CAFFE_ENFORCE(
         !arguments_.legacy || Y != &B,
         "output 0 (Y) is input 1 (B): with the argument broadcast only input 0 (A) may be "
-        "worked on in place");
+        "overwritten in place");
     const bool same = A.dims() == B.dims() && arguments_.FitsEqualShapes();
     CAFFE_ENFORCE(same || arguments_.legacy, "input 1 (B) has shape ", B.sizes(), ", want ",
                   A.sizes(), " as input 0 (A), or the argument broadcast");

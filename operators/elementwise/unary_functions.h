@@ -135,7 +135,7 @@ struct Mod {
                             .check = {[](int64_t divisor) { return divisor != 0; }, "not 0"},
                             .required = true},
       ArgumentSpec<bool>{"sign_follow_divisor", false,
-                         "1: y has the divisor's sign; 0: that of x"}};
+                         "1: y has the sign of the divisor; 0: of x"}};
   int64_t divisor;
   bool follow;
   template <class T>
@@ -169,7 +169,7 @@ inline constexpr FunctionTable kUnaryMath{
     UnaryRow<Abs, float>{.type = "Abs", .doc = "y = |x|."},
     UnaryRow<Sign, float, double, int32_t, int64_t>{
         .type = "Sign",
-        .doc = "y = -1, 0 or 1, as x is below, at or above 0; 0 for NaN.",
+        .doc = "y = -1 for x < 0, 1 for x > 0, 0 for 0 and NaN.",
         .gradient = GradientKind::kUndefined},
     UnaryRow<Negative, float, double, int32_t, int64_t>{
         .type = "Negative", .doc = "y = -x.", .inplace = true},

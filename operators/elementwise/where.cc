@@ -12,7 +12,7 @@ void RegisterWhere() {
       .NumInputs(3)
       .NumOutputs(1)
       .Arg(kWhereBroadcastOnRows)
-      .Input(0, "C", "bool: where to take X")
+      .Input(0, "C", "bool: true for the elements that come from X")
       .Input(1, "X", "any shape; float, double, int32, int64, bool or strings")
       .Input(2, "Z", "shape and type of X")
       .Output(0, "Y", "shape and type of X")

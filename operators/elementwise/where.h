@@ -59,7 +59,7 @@ class WhereOp final : public Operator<Context> {
       SelectRows(context_, C.numel(), on_rows_ ? X.size_from_dim(1) : 1, c, x, z, y);
     } else {
       CAFFE_THROW("input 1 (X) has elements of type ", TypeMeta::Name<T>(),
-                  ": they are on the CPU alone");
+                  ", which are supported on the CPU only");
     }
     return true;
   }

@@ -177,7 +177,7 @@ TEST(AddTest, RefusesToWorkInPlaceOnAnInputOfAnotherShape) {
   ExpectThrows([&] { RunOp(&ws, Op("Add", "", "B")); },
                "output 0 (Y) is an input of shape [3], but the result has shape [2, 3]");
   ExpectThrows([&] { RunOp(&ws, Op("Add", kOld, "B")); },
-               "only input 0 (A) may be worked on in place");
+               "only input 0 (A) may be overwritten in place");
 }
 
 TEST(AddTest, NamesShapesThatDoNotFit) {
