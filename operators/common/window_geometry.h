@@ -2,8 +2,6 @@
 // Sizes of windows that slide over spatial axes, as plain values. This header includes neither
 // protobuf nor Tensor, so .cu files may include it; conv_geometry.h computes the values from
 // arguments and a shape.
-//
-// Thread safe.
 
 #include <array>
 #include <cstdint>

@@ -3,9 +3,6 @@
 //   X any shape, numbers or bools  ->  Y the shape of X
 // cast_kernels.h states the rules for numbers. Strings are written as by printf's %d and %f. Half
 // floats are rejected, as in Caffe2.
-//   X any shape of numbers or bools; Y the same shape.
-// cast_kernels.h has the rules for numbers; strings are written as printf's %d and %f do.
-// Half floats are rejected, as in Caffe2.
 
 #include <string>
 #include <type_traits>

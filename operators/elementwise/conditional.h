@@ -1,7 +1,6 @@
 #pragma once
 // Conditional: row i of Y is row i of X if C[i] is true, else row i of Z.
-//   C bool [N]; X and Z [N, *] of the same shape and type, which may be any  ->  Y as X
-//   C bool [N], X and Z [N, *] of one shape and any one type; Y as X.
+//   C bool [N]; X and Z [N, *] of the same shape and the same type (any type)  ->  Y as X
 
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"

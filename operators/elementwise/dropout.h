@@ -1,10 +1,8 @@
 #pragma once
 // Dropout: sets a random fraction `ratio` of the elements to 0 and multiplies the others by 1 / (1
 // - ratio) (Srivastava et al. 2014). With is_test, Y = X.
-//   X any shape, float  ->  Y as X (may be in place); mask as X, bool, true where an element was kept
-// With is_test the mask is not written, and the output need not exist.
-//   X any shape, float -> Y as X, which it may be; mask as X, bool, true where an element was kept.
-//   In test mode the mask stays as it was and need not be named.
+//   X any shape, float  ->  Y as X, may be in place; mask as X, bool, true where X was kept
+// With is_test the mask is not written, and the operator need not have this output.
 
 #include "caffe2_core/runtime/operator.h"
 #include "operators/elementwise/dropout_kernels.h"

@@ -2,8 +2,6 @@
 // Sum, Mean, Max, Min: elementwise over one or more tensors, Y[i] = f(X0[i], X1[i], ...).
 //   X0, X1, ... of the same type and shape (Max and Min: the same number of elements)  ->  Y as X0
 // Y may be X0 (in place).
-//   X0, X1, ... one shape and type; Max and Min want one number of elements. Y has X0's shape and
-//   may be X0.
 
 #include <type_traits>
 #include <vector>

@@ -3,8 +3,6 @@
 //   A any shape, float  ->  Y as A
 // B has A's shape. With the argument broadcast it may have any shape that Caffe2's older rules
 // broadcast to A's shape (operators/common/broadcast.h).
-//   X, Y any shape, float. B has A's shape, or with the argument broadcast fits into it by Caffe2's
-//   older rules (operators/common/broadcast.h).
 
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/broadcast.h"

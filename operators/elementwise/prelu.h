@@ -2,7 +2,6 @@
 // PRelu: Y = X for X > 0, slope * X otherwise (He et al. 2015), with one slope per channel or one
 // slope for all.
 //   X [N, C, *], or [*, C] with order NHWC, float; W [C] or 1 element  ->  Y as X (may be in place)
-//   X [N, C, *] or with order NHWC [*, C], float; W: C slopes, or 1. Y as X, which it may be.
 
 #include <string>
 

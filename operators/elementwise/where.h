@@ -2,8 +2,6 @@
 // Where: Y = X where C is true, else Z.
 //   C bool; X and Z of the same shape and type  ->  Y as X
 // C has the shape of X, or with broadcast_on_rows one element per row (dim 0) of X.
-//   C bool, X and Z one shape and type; C has their shape, or with broadcast_on_rows one element
-//   for each of their rows (dim 0). Y has the shape of X.
 
 #include <string>
 #include <type_traits>

@@ -2,7 +2,7 @@
 // Filler: the base class of operators that create a tensor from arguments. It determines the shape
 // of the output:
 //
-//   no input                   argument shape (a list; none: rank 0)
+//   no input                   argument shape (a list; rank 0 without it)
 //   an input                   the shape of input 0, followed by extra_shape
 //   an input, input_as_shape   the int64 values of input 0, followed by extra_shape
 //
