@@ -1,7 +1,7 @@
 #pragma once
 // Sizes of windows that slide over spatial axes, as plain values. This header includes neither
 // protobuf nor Tensor, so .cu files may include it; conv_geometry.h computes the values from
-// arguments and a shape.
+// arguments and a shape. Const member functions are thread safe.
 
 #include <array>
 #include <cstdint>

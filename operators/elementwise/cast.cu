@@ -1,4 +1,4 @@
-// The kernels of Cast: from each of its types to each.
+// The kernels of Cast, for each pair of input type and output type.
 
 #include "operators/elementwise/cast_kernels.h"
 #include "operators/elementwise/map.cuh"

@@ -26,7 +26,7 @@ void RegisterConditional() {
       .IdenticalTypeAndShapeOfInput(1)
       .SetDoc("Row i of Y is row i of X if C[i] is true, else row i of Z.");
   RegisterCpuOperator<ConditionalOp<CPUContext>>("Conditional", __FILE__);
-  // Caffe2 does not have a gradient for Conditional either.
+  // As in Caffe2, the backward pass ends here.
   RegisterGradient<NoGradient>("Conditional", __FILE__);
 }
 

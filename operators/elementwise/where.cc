@@ -20,7 +20,7 @@ void RegisterWhere() {
       .CostInferenceFunction(PointwiseCostInference<1>)
       .SetDoc("Y = X where C is true, Z elsewhere.");
   RegisterCpuOperator<WhereOp<CPUContext>>("Where", __FILE__);
-  // Where has no gradient in Caffe2.
+  // As in Caffe2, asking for its gradient is an error.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Where", __FILE__);
 }
 
