@@ -1,6 +1,6 @@
 #pragma once
-// Dropout: sets a random fraction `ratio` of the elements to 0 and multiplies the others by 1 / (1
-// - ratio) (Srivastava et al. 2014). With is_test, Y = X.
+// Dropout: sets a random fraction `ratio` of the elements to 0 and multiplies the others by
+// 1 / (1 - ratio) (Srivastava et al. 2014). With is_test, Y = X.
 //   X any shape, float  ->  Y as X, may be in place; mask as X, bool, true where X was kept
 // With is_test the mask is not written, and the operator need not have this output.
 

@@ -76,7 +76,7 @@ struct Product {
     // Indices instead of pointers: if k is 0, a and b may be null.
     int64_t x = matrix * shape.a_stride + (shape.trans_a ? i : i * shape.lda);
     int64_t y = matrix * shape.b_stride + (shape.trans_b ? j * shape.ldb : j);
-    // Four partial sums round less than one long sum.
+    // Four partial sums lose less precision than one long sum.
     Scalar sums[4] = {};
     int64_t l = 0;
     for (; l + 4 <= shape.k; l += 4) {

@@ -28,12 +28,12 @@ CAFFE2RT_SIMD_INLINE inline void CopyBits(const From& from, To& to) {
 // x = exp(max(x, lowest)). F is float or a vector of floats; I is int32_t or a vector of as many
 // int32_t. Vectors are passed by reference (lanes.h).
 //
-// Method: x = n ln 2 + r with n the nearest integer to x / ln 2, so exp(x) = 2^n exp(r) with |r| <=
-// ln(2) / 2. A polynomial gives exp(r). ln 2 is split into two constants, so that x - n ln 2 loses
-// no digits.
+// Method: x = n ln 2 + r, where n is the integer nearest to x / ln 2. Then exp(x) = 2^n exp(r) and
+// |r| <= ln(2) / 2, and a polynomial gives exp(r). ln 2 is split into two constants, so that
+// x - n ln 2 is accurate.
 template <class F, class I>
 CAFFE2RT_SIMD_INLINE inline void ReplaceByExp(F& x, float lowest) {
-  // 1.5 * 2^23. After it is added to x, the low bits hold the integer nearest to x.
+  // 1.5 * 2^23. After it is added to a number, the low bits hold the nearest integer.
   constexpr float kRound = 12582912.0f;
   F c = x > 89.0f ? F{} + 89.0f : x;
   c = c < lowest ? F{} + lowest : c;

@@ -113,7 +113,8 @@ void PlanTranspose(IntArrayRef dims, ArrayRef<int> order, TransposePlan* plan) {
     axis->target = plan->blocks;
     plan->blocks *= axis->size;
   }
-  // The last axis cannot be dense in the source, because it would then be part of the block.
+  // If two or more axes are left, the last one is not dense in the source: it would be part of the
+  // block.
   for (size_t i = 0; i < axes.size(); ++i) {
     if (i + 1 == axes.size()) {
       plan->columns = axes[i];

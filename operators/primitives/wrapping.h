@@ -1,5 +1,5 @@
 #pragma once
-// Arithmetic on elements. Integers wrap around on overflow, which would otherwise be undefined.
+// Arithmetic on elements. Integers wrap around on overflow; the plain operators would be undefined.
 // Floating-point numbers use the plain operators.
 
 #include <type_traits>
