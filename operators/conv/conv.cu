@@ -9,21 +9,22 @@ namespace caffe2rt {
 
 namespace {
 
-// A thread computes kTile channels of one output pixel, of one group: the sums over the group's
-// channels and the taps inside X. What it reads of X serves all of them.
+// A thread computes kTile output channels of one group at one output pixel: the sums over the input
+// channels of the group and the taps inside X. Each value of X that it loads is used for all kTile
+// channels.
 template <int kTile>
 struct ConvTile {
-  int axes;  // 3 at least: missing ones are of size 1, in front
+  int axes;  // at least 3; leading axes of size 1 are added
   WindowAxis axis[kMaxWindowAxes];
   int64_t channels, out_channels, in_group, out_group;
-  int64_t in_size, taps, lead_taps;  // lead_taps: of the axes before the last three
+  int64_t in_size, taps, lead_taps;  // lead_taps: taps of the axes before the last three
   bool last;
   const float* x;
   const float* filter;
   const float* bias;
   float* y;
 
-  // The taps of an axis that meet X when the window starts at `start`: [first, last).
+  // The taps of an axis that lie inside X if the window starts at `start`: [first, last).
   struct Taps {
     int64_t first = 0, last = 0;
   };
@@ -34,9 +35,9 @@ struct ConvTile {
     return {first, end < a.kernel ? end : a.kernel};
   }
 
-  // Adds the taps of the last three axes and `depth` channels that lie side by side. `x_base` and
-  // `filter_base` are of the axes before, `start` and `inside` of the three, `next` is where the
-  // filter's next output channels begin.
+  // Adds to total[t] the products of `depth` contiguous channels and the taps of the last three
+  // axes. `x_base` and `filter_base` are the flat indices over the axes before them; `start` and
+  // `inside` belong to the last three. next[t] is the offset of the filter of channel t.
   CAFFE2RT_HOST_DEVICE void Add(const float* from, const float* by, int64_t depth, int64_t x_base,
                                 int64_t filter_base, const int64_t* start, const Taps* inside,
                                 const int64_t* next, float* total) const {
@@ -80,7 +81,8 @@ struct ConvTile {
       tile = rest % tiles;
       rest /= tiles;
     }
-    // Channels beyond the group's last one are computed as its first and not written.
+    // Channels past the end of the group are computed with the filter of the first channel and not
+    // stored.
     const int64_t group = tile / group_tiles, first = tile % group_tiles * kTile;
     const int64_t m = group * out_group + first;
     int64_t next[kTile];
@@ -95,7 +97,8 @@ struct ConvTile {
     }
   }
 
-  // Add over the channels, and over the taps of the axes before the last three.
+  // Calls Add for each channel, or once for all of them in NHWC, and for each tap of the axes
+  // before the last three.
   CAFFE2RT_HOST_DEVICE void AddAll(const float* from, const float* by, const int64_t* start,
                                    const int64_t* next, float* total) const {
     const int lead = axes - 3;

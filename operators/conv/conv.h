@@ -1,10 +1,10 @@
 #pragma once
-// Conv, Conv1D, Conv2D, Conv3D: convolution over any number of axes. The four are one operator; the
-// number of axes comes from the kernels.
-//   X [N, C, in...], filter [M, C / group, kernel...], bias [M] (may be left out)  ->  Y [N, M,
-//   out...]
-// NHWC: X [N, in..., C], filter [M, kernel..., C / group], Y [N, out..., M].
-// float only.
+// Conv, Conv1D, Conv2D, Conv3D: convolution over any number of axes. The four types are one
+// operator; the number of axes follows from the kernel arguments.
+//   X [N, C, in...], filter [M, C / group, kernel...], optional bias [M]
+//   ->  Y [N, M, out...]
+// In NHWC: X [N, in..., C], filter [M, kernel..., C / group], Y [N, out..., M].
+// Supports float only.
 
 #include <memory>
 
@@ -16,17 +16,18 @@
 
 namespace caffe2rt {
 
-// Runner: plans and runs convolutions on the CPU. Other devices have a class with the same members.
+// Runner policy: plans and runs convolutions on the CPU. Other devices provide a class with the
+// same members.
 class ConvOnCpu {
  public:
   explicit ConvOnCpu(const OperatorBase& op) : direct_only_(op.ReadArgument(kDeterministic) != 0) {}
 
-  // For the runs from now on.
+  // Plans for `shape`; later calls of Run use this plan.
   void Plan(const ConvShape& shape) {
-    plan_ = nullptr;  // its memory first
+    plan_ = nullptr;  // free its memory before the new plan is built
     plan_ = std::make_unique<ConvPlan>(shape, direct_only_);
   }
-  // REQUIRES: planned; Y is not empty. `bias` may be null.
+  // `bias` may be null. REQUIRES: Plan was called; Y is not empty.
   void Run(CPUContext&, const float* x, const Tensor& filter, const float* bias, float* y) {
     plan_->Run(x, filter, bias, y);
   }
@@ -62,7 +63,7 @@ class ConvOp final : public Operator<Context> {
 
  private:
   void Plan(const Tensor& X, const Tensor& filter) {
-    x_dims_.clear();  // no plan until everything below succeeded
+    x_dims_.clear();  // if a check below throws, the next run plans again
     const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
     CAFFE_ENFORCE_EQ(filter.dim(), X.dim(), "rank of input 1 (filter) of shape ", filter.sizes(),
                      ", want that of input 0 (X)");
@@ -99,7 +100,7 @@ class ConvOp final : public Operator<Context> {
 
   const WindowArguments window_;
   Runner runner_;
-  std::vector<int64_t> x_dims_, filter_dims_, y_dims_;  // of the plan
+  std::vector<int64_t> x_dims_, filter_dims_, y_dims_;  // the shapes that were planned
 };
 
 }  // namespace caffe2rt

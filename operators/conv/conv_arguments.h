@@ -1,6 +1,6 @@
 #pragma once
-// The arguments of Conv and ConvTranspose beside those of their windows: cuDNN's, and hints that
-// Caffe2's operators accept.
+// The arguments of Conv and ConvTranspose other than the window arguments: cuDNN options, and hints
+// that Caffe2's operators accept.
 
 #include "caffe2_core/graph/op_schema.h"
 

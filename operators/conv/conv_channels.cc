@@ -1,6 +1,6 @@
-// Own convolution kernel for NCHW: one vector holds 16 output channels of a pixel, a tile is one or
-// two such vectors times a few pixels, wherever they lie. Made for small pictures, where rows are
-// too short for vectors of pixels.
+// Built-in convolution kernel for NCHW: a vector holds 16 output channels of one pixel, and a tile
+// is one or two such vectors for each of a few arbitrary pixels. Its sums stay in registers. Meant
+// for small images, whose rows are too short for vectors of pixels.
 #include <algorithm>
 #include <utility>
 
@@ -70,7 +70,8 @@ void TilePlain(const Tile& tile) {
 }
 
 using TileFunction = void (*)(const Tile&);
-// What fits into the registers of an instruction set, and the functions [vectors - 1][pixels - 1].
+// The largest tile that fits into the registers of an instruction set, and the tile functions at
+// [vectors - 1][pixels - 1].
 struct Tiles {
   int vectors;
   int pixels;
@@ -118,7 +119,7 @@ class ChannelsConv final : public StripConv {
                       shape_.in_group(), "x", taps_.size(), " in tiles of ", tiles_.vectors);
   }
 
-  // [group][tile][in channel][tap][16 or 32 channels], filled up with zeros
+  // Layout: [group][tile][in channel][tap][16 or 32 channels], padded with zeros.
   std::shared_ptr<const void> PrepareFilter(const float* filter) const override {
     const int64_t depth = this->depth();
     std::shared_ptr<float> packed = NewFilterMemory(shape_.group * blocks_ * kLanes * depth);
@@ -180,8 +181,8 @@ class ChannelsConv final : public StripConv {
   }
 
   const Tiles& tiles_;
-  const int64_t blocks_;         // of 16 output channels in a group
-  std::vector<int64_t> pixels_;  // where the windows of a strip start
+  const int64_t blocks_;         // blocks of 16 output channels in a group
+  std::vector<int64_t> pixels_;  // offsets of the windows of a strip
 };
 
 }  // namespace
@@ -189,7 +190,7 @@ class ChannelsConv final : public StripConv {
 std::unique_ptr<ConvKernel> NewChannelsConv(const ConvShape& shape) {
   PictureAxes axes;
   if (shape.channels_last() || !AsPicture(shape, &axes)) return nullptr;
-  // Long lists of offsets are for other algorithms.
+  // Large images would need long lists of offsets; other algorithms are faster there.
   constexpr int64_t kMaxPictureSize = 1 << 16;
   if (axes.rows.kernel > 1024 || axes.columns.kernel > 1024 || axes.rows.out > kMaxPictureSize ||
       axes.columns.out > kMaxPictureSize || axes.rows.kernel * axes.columns.kernel > 1024 ||

@@ -1,7 +1,7 @@
-// Convolutions by cuDNN's legacy calls: descriptors, an algorithm, its workspace, kept by shape.
+// Convolution by cuDNN's legacy API: descriptors, algorithm and workspace size, cached by shape.
 //
-// A transposed convolution is the data gradient of the convolution that goes from its output to its
-// input. Numbers of 32 bits are multiplied as such unless allow_tf32.
+// A transposed convolution is the data gradient of the convolution from its output to its input.
+// Products are computed in full float precision unless allow_tf32 is set.
 
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace caffe2rt {
 
 namespace {
 
-// What both directions are described by.
+// The descriptors that both directions use.
 struct Descriptors {
   CudnnTensor in, out, bias;
   CudnnFilter filter;
@@ -30,7 +30,7 @@ struct Workspace {
 };
 constexpr float kOne = 1, kZero = 0;
 
-// The two directions: names of cuDNN's types and calls.
+// The two directions: types and functions of cuDNN.
 struct Forward {
   using Algorithm = cudnnConvolutionFwdAlgo_t;
   using Result = cudnnConvolutionFwdAlgoPerf_t;
@@ -56,7 +56,7 @@ struct Forward {
     return Cudnn().ConvolutionForward(handle, &kOne, d.in, p.in, d.filter, p.filter, d.conv,
                                       algorithm, space.data, space.nbytes, &kZero, d.out, p.out);
   }
-  // The one algorithm that adds the bias by itself.
+  // Whether cuDNN can add the bias in the same call: only this algorithm supports it.
   static bool MayAddBias(Algorithm algorithm) {
     return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
   }
@@ -110,7 +110,8 @@ class Plan final : public CudaConvPlan {
 
   explicit Plan(const CudnnConvOptions& options) : options_(options) {}
 
-  // As NewCudnnConv. `filter` is in cuDNN's order: [outer, inner, kernel...].
+  // Returns false and sets *reason if cuDNN does not support the shape. `filter` has the dimensions
+  // in cuDNN's order: [outer, inner, kernel...].
   bool Make(CUDAContext& context, const CudnnWindow& window, const WindowGeometry& geometry,
             int64_t out_channels, int64_t group, const std::array<int, 5>& filter,
             std::string* reason) {
@@ -167,7 +168,7 @@ class Plan final : public CudaConvPlan {
   }
 
  private:
-  // Takes the first of the results that keeps to the options; false when none does.
+  // Selects the first result that satisfies the options; returns false if none does.
   bool Take(CUDAContext& context, int count, const Result* results) {
     for (int i = 0; i < count; ++i) {
       if (results[i].status != CUDNN_STATUS_SUCCESS) continue;
@@ -177,7 +178,8 @@ class Plan final : public CudaConvPlan {
     return false;
   }
 
-  // Takes the algorithm where it takes the shape within the limit.
+  // Selects the algorithm if it supports the shape within the workspace limit; returns false
+  // otherwise.
   bool Fits(CUDAContext& context, Algorithm algorithm) {
     size_t nbytes = 0;
     const cudnnStatus_t status =
@@ -213,7 +215,8 @@ class Plan final : public CudaConvPlan {
     return false;
   }
 
-  // Times all on the data at hand, once; what cuDNN advised stays where nothing came of it.
+  // Times all algorithms once, on the data of this run. If none qualifies, the algorithm that the
+  // heuristics chose remains.
   void Search(CUDAContext& context, const Pointers& pointers) {
     search_ = false;
     const size_t limit = options_.workspace_limit_bytes;
@@ -231,10 +234,10 @@ class Plan final : public CudaConvPlan {
   Algorithm algorithm_ = {};
   size_t workspace_nbytes_ = 0;
   bool adds_bias_ = false;
-  bool search_ = false;  // before the first run
+  bool search_ = false;  // time the algorithms in the next run
 };
 
-// Whether sizes that CudnnWindow has not seen fit cuDNN's integers.
+// Whether the sizes that CudnnWindow does not check fit cuDNN's int.
 bool FitsInt(const WindowGeometry& geometry, int64_t out_channels, int64_t weights,
              std::string* reason) {
   constexpr int64_t kLargest = std::numeric_limits<int>::max();
@@ -263,7 +266,7 @@ std::unique_ptr<CudaConvPlan> NewPlan(CUDAContext& context, const Shape& shape,
   return plan;
 }
 
-// Pads written out before the convolution.
+// Copies X with its padding, then runs a plan without padding.
 class PaddedPlan final : public CudaConvPlan {
  public:
   PaddedPlan(const WindowGeometry& from, const WindowGeometry& to,
@@ -284,7 +287,7 @@ class PaddedPlan final : public CudaConvPlan {
   Tensor* const padded_;
 };
 
-// Whether the windows of an axis cannot be told with one padding for both sides.
+// Whether an axis has padding that cannot be expressed as one non-negative number for both sides.
 bool NeedsCopy(const WindowGeometry& geometry) {
   for (int i = 0; i < geometry.axes; ++i) {
     const WindowAxis& axis = geometry.axis[static_cast<size_t>(i)];
@@ -293,7 +296,7 @@ bool NeedsCopy(const WindowGeometry& geometry) {
   return false;
 }
 
-// The same windows over axes that hold their padding.
+// The same windows over axes that contain their padding as elements.
 WindowGeometry Padded(WindowGeometry geometry) {
   for (int i = 0; i < geometry.axes; ++i) {
     WindowAxis& axis = geometry.axis[static_cast<size_t>(i)];

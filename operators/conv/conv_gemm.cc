@@ -1,4 +1,4 @@
-// Convolutions that are matrix products on the data as it lies: pointwise shapes.
+// Pointwise convolutions: matrix multiplication on the data in place.
 #include <algorithm>
 
 #include "operators/conv/conv_kernel.h"
@@ -14,7 +14,7 @@ class GemmConv final : public ConvKernel {
       : shape_(shape), pixels_(shape.window.in_size()), rows_(pixels_ * shape.window.batch) {}
 
   void Run(const float* x, const void* filter, const float* bias, float* y) override {
-    // One pixel an image: channels are contiguous in both layouts.
+    // With one pixel in an image, channels are contiguous in both layouts.
     if (shape_.channels_last() || pixels_ == 1) {
       RunChannelsLast(x, static_cast<const float*>(filter), bias, y);
     } else {

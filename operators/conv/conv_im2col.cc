@@ -1,6 +1,6 @@
-// Convolutions by columns and matrix products: any number of axes, any padding, cropping, dilation
-// and grouping, both layouts. The columns of a few output rows are made at a time, so that they
-// stay in the cache.
+// Convolution by im2col and GEMM: any number of axes, any padding, cropping, dilation and groups,
+// both layouts. Each column holds the inputs of one output. Columns are built for a few output rows
+// at a time, as many as fit kColumnBudget, so that they stay in the cache.
 #include <algorithm>
 #include <array>
 
@@ -15,7 +15,8 @@ namespace {
 
 using Index = std::array<int64_t, kMaxWindowAxes>;
 
-// Counts `index` up within [first, last) on each of `axes` axes; false when it is through.
+// Advances `index` within [first, last) on each of `axes` axes, the last axis fastest. Returns
+// false at the end.
 bool Next(int axes, const Index& first, const Index& last, Index* index) {
   for (int i = axes - 1; i >= 0; --i) {
     const size_t axis = static_cast<size_t>(i);
@@ -25,7 +26,8 @@ bool Next(int axes, const Index& first, const Index& last, Index* index) {
   return false;
 }
 
-// The outputs whose tap at `offset` after the window's start lies inside the axis: [first, last).
+// The outputs whose tap at `offset` from the start of the window lies inside the axis: [first,
+// last).
 struct Range {
   int64_t first, last;
 };
@@ -103,7 +105,8 @@ class Im2ColConv final : public ConvKernel {
           out_size_);
   }
 
-  // Input position of output `index`, tap `tap` on all axes but the last `skip`; -1 outside.
+  // Returns the flat input index for output `index` and tap `tap` over all axes but the last
+  // `skip`, or -1 if it lies outside.
   int64_t Locate(const Index& index, const Index& tap, int skip) const {
     int64_t position = 0;
     for (size_t i = 0; i < static_cast<size_t>(axes_ - skip); ++i) {
@@ -115,7 +118,7 @@ class Im2ColConv final : public ConvKernel {
     return position;
   }
 
-  // columns [in_group * taps, pixels]
+  // NCHW. Writes columns [in_group * taps, pixels].
   void FirstColumns(const float* x, int64_t row, int64_t count, float* columns) const {
     const WindowAxis& inner = shape_.window.axis[static_cast<size_t>(axes_ - 1)];
     const bool single = axes_ == 1;
@@ -155,7 +158,7 @@ class Im2ColConv final : public ConvKernel {
     std::fill_n(to + (range.last - begin), end - range.last, 0.f);
   }
 
-  // columns [pixels, taps * in_group]
+  // NHWC. Writes columns [pixels, taps * in_group].
   void LastColumns(const float* x, int64_t row, int64_t count, float* columns) const {
     const int64_t in_group = shape_.in_group(), channels = shape_.window.channels;
     Index first{}, last = last_out_;
@@ -179,7 +182,7 @@ class Im2ColConv final : public ConvKernel {
   const ConvShape shape_;
   const int axes_;
   const int64_t taps_, in_size_, out_size_;
-  const int64_t row_size_;  // outputs for one step of the first axis
+  const int64_t row_size_;  // outputs for one index of the first axis
   const int64_t depth_;     // terms of the sum for one output
   const int64_t rows_at_once_;
   Index last_out_, last_tap_;

@@ -1,12 +1,12 @@
 #pragma once
-// The ways to compute a convolution on the CPU.
+// Algorithms for convolution on the CPU.
 //
 //   std::unique_ptr<ConvKernel> kernel = NewConvKernel(ConvAlgorithm::kPixels, shape);
-//   std::shared_ptr<const void> prepared = kernel->PrepareFilter(filter);  // once for a filter
+//   std::shared_ptr<const void> prepared = kernel->PrepareFilter(filter);  // once for each filter
 //   kernel->Run(x, prepared.get(), bias, y);
 //
-// A kernel is made for one shape and is used by one thread at a time; prepared filters are shared
-// freely.
+// A kernel is created for one shape and used by one thread at a time. Prepared filters are
+// immutable and may be shared between threads.
 
 #include <memory>
 #include <string>
@@ -17,17 +17,17 @@
 
 namespace caffe2rt {
 
-// Names in tuning tables are those that ConvAlgorithmName gives.
+// Tuning tables use the names that ConvAlgorithmName returns.
 enum class ConvAlgorithm {
-  kIm2Col,          // any shape: columns and a matrix product
-  kGemm,            // pointwise shapes: a matrix product on the data as it lies
-  kPixels,          // own kernel, vectors of neighbouring pixels (NCHW)
-  kChannels,        // own kernel, vectors of output channels (NCHW)
-  kOnednnPlain,     // oneDNN direct on the data as it lies
-  kOnednnAny,       // oneDNN direct, layouts of its choice, reorders at the borders
-  kOnednnBlocked,   // oneDNN direct on blocks of 16 channels
-  kOnednnLast,      // oneDNN direct on channels-last data
-  kOnednnMixed,     // oneDNN direct, source as it lies, result in blocks of 16 channels
+  kIm2Col,          // any shape: im2col and GEMM
+  kGemm,            // pointwise shapes: GEMM on the data in place
+  kPixels,          // built-in kernel, vectors of neighbouring pixels (NCHW)
+  kChannels,        // built-in kernel, vectors of output channels (NCHW)
+  kOnednnPlain,     // oneDNN direct, in the layout of the tensors
+  kOnednnAny,       // oneDNN direct, layouts chosen by oneDNN; X and Y are reordered
+  kOnednnBlocked,   // oneDNN direct, channels in blocks of 16
+  kOnednnLast,      // oneDNN direct, channels last
+  kOnednnMixed,     // oneDNN direct, X as it is, Y in blocks of 16 channels
   kOnednnWinograd,  // oneDNN Winograd
 };
 inline constexpr ConvAlgorithm kAllConvAlgorithms[] = {
@@ -36,31 +36,33 @@ inline constexpr ConvAlgorithm kAllConvAlgorithms[] = {
     ConvAlgorithm::kOnednnBlocked, ConvAlgorithm::kOnednnLast,  ConvAlgorithm::kOnednnMixed,
     ConvAlgorithm::kOnednnWinograd};
 const char* ConvAlgorithmName(ConvAlgorithm algorithm);
-// False when there is no algorithm of that name.
+// Returns false if no algorithm has this name.
 bool ParseConvAlgorithm(std::string_view name, ConvAlgorithm* algorithm);
 
 class ConvKernel {
  public:
   virtual ~ConvKernel() = default;
-  // Names the form of the filter that Run takes; empty: the filter as it is.
+  // Identifies the layout that Run expects of the filter; empty if Run reads the filter as it is.
+  // Kernels with the same string can share a prepared filter.
   virtual std::string FilterForm() const { return {}; }
   virtual std::shared_ptr<const void> PrepareFilter(const float* filter) const {
     (void)filter;
     return nullptr;
   }
-  // `filter` is the prepared one, or the filter itself when it has no form. `bias` is read when the
-  // shape has one.
+  // `filter` is the prepared filter, or the filter itself if FilterForm is empty. `bias` is read if
+  // the shape has a bias.
   virtual void Run(const float* x, const void* filter, const float* bias, float* y) = 0;
 };
 
-// Null when the algorithm cannot do the shape on this machine. REQUIRES: no dimension of the shape
-// is 0.
+// Returns null if the algorithm does not support the shape on this machine. REQUIRES: no dimension
+// of the shape is 0.
 std::unique_ptr<ConvKernel> NewConvKernel(ConvAlgorithm algorithm, const ConvShape& shape);
 
-// Memory for `count` floats from the CPU context, freed with the last owner.
+// Allocates memory for `count` floats from the CPU context. It is freed with its last owner.
 std::shared_ptr<float> NewFilterMemory(int64_t count);
 
-// One file each.
+// The factories of the algorithms, one source file each. They return null for a shape that the
+// algorithm does not support.
 std::unique_ptr<ConvKernel> NewIm2ColConv(const ConvShape& shape);
 std::unique_ptr<ConvKernel> NewGemmConv(const ConvShape& shape);
 std::unique_ptr<ConvKernel> NewPixelsConv(const ConvShape& shape);

@@ -1,4 +1,5 @@
-// Convolutions by oneDNN: direct and Winograd, on the data as it lies or between reorders.
+// Convolution by oneDNN, direct or Winograd, on the layout of the tensors or with reorders before
+// and after.
 #include <array>
 #include <utility>
 
@@ -23,7 +24,7 @@ struct NoSuchPrimitive {};
 
 class OnednnConv final : public ConvKernel {
  public:
-  // THROWS dnnl::error or NoSuchPrimitive when the library has none that is worth running.
+  // THROWS dnnl::error, or NoSuchPrimitive if oneDNN has only a reference implementation.
   OnednnConv(ConvAlgorithm algorithm, const ConvShape& shape)
       : algorithm_(algorithm),
         shape_(shape),
@@ -49,8 +50,8 @@ class OnednnConv final : public ConvKernel {
 
   std::string FilterForm() const override {
     if (filter_desc_ == PlainFilter()) return {};
-    // The same layout of the same filter may be asked for by several shapes: the descriptor tells
-    // them apart.
+    // The descriptor distinguishes the layouts that different shapes use for one filter, and lets
+    // equal ones be shared.
     const char* bytes = reinterpret_cast<const char*>(&filter_desc_.data);
     return "conv_onednn " + std::string(bytes, sizeof(filter_desc_.data));
   }
@@ -79,7 +80,7 @@ class OnednnConv final : public ConvKernel {
   }
 
  private:
-  // A primitive with its argument list, whose memory objects are pointed at the data of each run.
+  // A primitive with its arguments. The data handles of the memory objects are set in each run.
   struct Piece {
     Piece() = default;
     Piece(dnnl::primitive made, const memory::desc& pad)
@@ -94,7 +95,7 @@ class OnednnConv final : public ConvKernel {
                         FilterTag(shape_, shape_.channels_last()));
   }
 
-  // The same with channels first, from which the library reorders to every layout.
+  // The filter with channels first: oneDNN can reorder from it to every layout.
   memory::desc FirstFilter() const {
     return memory::desc(FilterDims(shape_), memory::data_type::f32, FilterTag(shape_, false));
   }
@@ -116,7 +117,8 @@ class OnednnConv final : public ConvKernel {
     const memory::dims strides = SpatialDims(shape_, &WindowAxis::stride);
     const memory::dims heads = SpatialDims(shape_, &WindowAxis::pad_head);
     memory::dims tails;
-    // What the windows reach beyond the input: legacy padding takes no given tail.
+    // The tail padding is computed from the windows: with legacy padding it differs from the pad
+    // arguments.
     for (int i = 0; i < shape_.window.axes; ++i) {
       const WindowAxis& axis = shape_.window.axis[static_cast<size_t>(i)];
       tails.push_back((axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head);
@@ -220,7 +222,7 @@ class OnednnConv final : public ConvKernel {
 
 std::unique_ptr<ConvKernel> NewOnednnConv(ConvAlgorithm algorithm, const ConvShape& shape) {
   if (!OnednnCanDescribe(shape)) return nullptr;
-  // On channels-last data the plain form is the channels-last one.
+  // For NHWC, kOnednnPlain is the same as kOnednnLast.
   if (algorithm == ConvAlgorithm::kOnednnLast && shape.channels_last()) return nullptr;
   const OneOpenMPThread one_thread;
   try {

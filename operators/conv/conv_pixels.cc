@@ -1,6 +1,7 @@
-// Own convolution kernel for NCHW: one vector holds 16 neighbouring pixels of an output row, a tile
-// is a few output channels times a few vectors. Results are written as they lie, so nothing is
-// reordered; channel counts need not be multiples of anything. A depthwise convolution is a tile of
+// Built-in convolution kernel for NCHW: a vector holds 16 neighbouring pixels of an output row, and
+// a tile is a few output channels times a few vectors. Its sums stay in registers, and each loaded
+// pixel vector is used for all channels of the tile. Results are written in the layout of Y, so
+// nothing is reordered, and channel counts may be arbitrary. A depthwise convolution uses tiles of
 // one channel.
 #include <algorithm>
 #include <utility>
@@ -16,17 +17,17 @@ constexpr int kMaxTileChannels = 6;
 constexpr int kMaxTileVectors = 4;
 
 struct Tile {
-  const float* x;          // of the first pixel, tap 0, channel 0
+  const float* x;          // the first pixel at tap 0, channel 0
   int64_t channel_stride;  // between input channels
   int64_t channels;
-  const int64_t* taps;  // offsets
+  const int64_t* taps;  // offset of each tap
   int64_t tap_count;
   const float* weights;  // [channels][taps][tile channels]
   const float* bias;     // [tile channels]
   float* y;
   int64_t y_stride;    // between output channels
-  int64_t last;        // where the last vector starts
-  int64_t last_count;  // pixels of it that are stored
+  int64_t last;        // offset of the last vector
+  int64_t last_count;  // number of its pixels to store
 };
 
 template <class L, int kChannels, int kVectors>
@@ -83,7 +84,7 @@ void TilePlain(const Tile& tile) {
 }
 
 using TileFunction = void (*)(const Tile&);
-// What fits into the registers of an instruction set, and the functions at
+// The largest tile that fits into the registers of an instruction set, and the tile functions at
 // [channels - 1][vectors - 1].
 struct Tiles {
   int channels;
@@ -134,7 +135,7 @@ class PixelsConv final : public StripConv {
                       "x", taps_.size(), " in tiles of ", tiles_.channels);
   }
 
-  // [group][tile][in channel][tap][channel of the tile]
+  // Layout: [group][tile][in channel][tap][channel of the tile].
   std::shared_ptr<const void> PrepareFilter(const float* filter) const override {
     const int64_t depth = this->depth();
     std::shared_ptr<float> packed = NewFilterMemory(shape_.out_channels * depth);
@@ -152,8 +153,8 @@ class PixelsConv final : public StripConv {
   }
 
  private:
-  // Rows can be read where they lie when no window leaves them and a vector never reads beyond the
-  // last one.
+  // Rows are read in place if no window reaches outside the image and no vector load passes the end
+  // of a row.
   static bool NeedsNoCopy(const PictureAxes& axes) {
     const WindowAxis &r = axes.rows, &c = axes.columns;
     return c.stride == 1 && c.out >= kLanes && r.pad_head == 0 && c.pad_head == 0 &&
@@ -181,7 +182,8 @@ class PixelsConv final : public StripConv {
       tile.taps = taps_.data();
       tile.tap_count = tap_count();
       tile.y_stride = plane;
-      // The last vector of a row ends where the row ends, over pixels that are done already.
+      // The last vector ends at the end of the row; it may recompute pixels of the vector before
+      // it.
       tile.last =
           width < kLanes ? 0 : std::min((first + count - 1) * kLanes, width - kLanes) - start;
       tile.last_count = std::min<int64_t>(width, kLanes);
@@ -200,7 +202,7 @@ class PixelsConv final : public StripConv {
 
   const Tiles& tiles_;
   const std::vector<float> zero_bias_;
-  std::vector<int64_t> cuts_;  // of the output channels of a group into tiles
+  std::vector<int64_t> cuts_;  // first output channel of each tile in a group, then the end
 };
 
 }  // namespace
@@ -209,7 +211,7 @@ std::unique_ptr<ConvKernel> NewPixelsConv(const ConvShape& shape) {
   PictureAxes axes;
   if (shape.channels_last() || !AsPicture(shape, &axes)) return nullptr;
   if (shape.IsPointwise()) {
-    // Rows do not matter: one long row.
+    // The image is treated as one long row.
     axes.columns.in = axes.columns.out = axes.rows.in * axes.columns.in;
     axes.rows = WindowAxis();
     axes.columns.pad_tail = 0;

@@ -10,9 +10,10 @@ namespace caffe2rt {
 
 namespace {
 
-// Work below which a second thread costs more than it saves.
+// Below this number of multiply-adds, a second thread costs more than it saves.
 constexpr double kWorthCutting = 1e6;
 
+// Whether the kernel distributes its own work among threads.
 bool CutsItself(ConvAlgorithm algorithm) {
   return algorithm == ConvAlgorithm::kPixels || algorithm == ConvAlgorithm::kChannels;
 }
@@ -37,6 +38,9 @@ std::unique_ptr<ConvKernel> ConvPlan::NewKernel(const ConvShape& shape) {
   CAFFE_THROW("no algorithm for a convolution of ", shape.window.axes, " axes");
 }
 
+// Divides the work into at most one piece for each thread. A batch is divided by images. A single
+// image is divided by output channels in blocks of kLanes, unless the convolution has groups, is in
+// NHWC (outputs of a piece would not be contiguous), or its kernel is already parallel.
 void ConvPlan::Cut(const ConvShape& shape) {
   const int64_t threads = shape.MultiplyAdds() < kWorthCutting ? 1 : GetNumThreads();
   const int64_t in_image = shape.window.channels * shape.window.in_size();

@@ -1,12 +1,13 @@
 #pragma once
-// A convolution planned for one shape on the CPU: algorithm chosen, work cut among the process's
-// threads, filter prepared.
+// A convolution planned for one shape on the CPU: chooses the algorithm, divides the work among the
+// process's threads and prepares the filter.
 //
-//   ConvPlan plan(shape, /*direct_only=*/false);      // when the shape changes
-//   plan.Run(X.data<float>(), W, bias, y);            // prepares the filter when W's data changed
+//   ConvPlan plan(shape, /*direct_only=*/false);  // when the shape changes
+//   plan.Run(X.data<float>(), W, bias, y);        // prepares the filter if W's data changed
 //
-// Used by one thread at a time. The prepared filter hangs on W's storage and is shared with every
-// plan that wants the same form. Steady state: no lock; no allocation but oneDNN's own.
+// A plan is used by one thread at a time. The prepared filter is attached to W's storage and shared
+// by all plans that use the same layout. In the steady state Run takes no lock and allocates
+// nothing, except inside oneDNN.
 
 #include <memory>
 #include <vector>
@@ -18,16 +19,18 @@ namespace caffe2rt {
 
 class ConvPlan {
  public:
-  // REQUIRES: no dimension of the shape but the batch is 0.
+  // With `direct_only`, Winograd is not used. If the output is empty, Run does nothing. REQUIRES:
+  // kernel sizes and input channels are above 0.
   ConvPlan(const ConvShape& shape, bool direct_only);
 
   void Run(const float* x, const Tensor& filter, const float* bias, float* y);
 
-  // Of the first piece.
+  // The algorithm of the last piece. Pieces differ only where an algorithm does not support one of
+  // them.
   ConvAlgorithm algorithm() const { return algorithm_; }
 
  private:
-  // A part of the batch, or of the output channels.
+  // A part of the batch, or of the output channels, with the offsets of its data.
   struct Piece {
     std::unique_ptr<ConvKernel> kernel;
     int64_t x_offset = 0, filter_offset = 0, bias_offset = 0, y_offset = 0;
@@ -43,7 +46,7 @@ class ConvPlan {
   ConvAlgorithm algorithm_ = ConvAlgorithm::kIm2Col;
   std::vector<Piece> pieces_;
   bool needs_preparation_ = false;
-  std::shared_ptr<Storage> storage_;  // of the filter that is prepared
+  std::shared_ptr<Storage> storage_;  // of the filter that was prepared, at `version_`
   uint64_t version_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a convolution is, in plain numbers. Without protobuf and Tensor, so that .cu files may
-// include it.
+// The sizes of a convolution as plain numbers. Includes neither protobuf nor Tensor, so that .cu
+// files may include it.
 
 #include <cstdint>
 
@@ -8,12 +8,12 @@
 
 namespace caffe2rt {
 
-// Floats of columns that im2col holds at a time: 1 MiB.
+// Number of floats in the column buffer of im2col: 1 MiB.
 inline constexpr int64_t kColumnBudget = 1 << 18;
 
-// X [batch, in_channels, in...] * filter [out_channels, in_channels / group, kernel...] (NHWC:
-// channels last in all three) + bias [out_channels] -> Y. `channels` of the geometry are those of
-// X.
+// Y = convolution of X [batch, in_channels, in...] with filter
+// [out_channels, in_channels / group, kernel...], plus bias [out_channels] if `bias`. In NHWC the
+// channels come last in all three. `window.channels` is in_channels.
 struct ConvShape {
   WindowGeometry window;
   int64_t out_channels = 0;
@@ -23,15 +23,15 @@ struct ConvShape {
   int64_t in_group() const { return window.channels / group; }
   int64_t out_group() const { return out_channels / group; }
   bool channels_last() const { return window.order == StorageOrder::NHWC; }
-  // One tap, one step, no padding on every axis: a matrix product.
+  // Whether every axis has kernel 1, stride 1 and no padding, so that the convolution is a GEMM.
   bool IsPointwise() const;
   double MultiplyAdds() const;
   bool operator==(const ConvShape&) const = default;
 };
 
-// X [batch, in_channels, in_h, in_w] and filter [in_channels, out_channels / group, kernel_h,
-// kernel_w] (NHWC: channels last in all) + bias [out_channels] -> Y. `channels` of the geometry are
-// those of X.
+// Y = transposed convolution of X [batch, in_channels, in_h, in_w] with filter
+// [in_channels, out_channels / group, kernel_h, kernel_w], plus bias [out_channels] if `bias`. In
+// NHWC the channels come last in all. `window.channels` is in_channels.
 struct ConvTransposeShape {
   WindowGeometry window;
   int64_t out_channels = 0;

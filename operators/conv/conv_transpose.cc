@@ -14,10 +14,10 @@ namespace {
 
 struct Sizes {
   int64_t in_group, out_group, taps, in_width, out_size;
-  int64_t rows_at_once;  // input rows whose columns are made together
+  int64_t rows_at_once;  // input rows whose columns are computed together
 };
 
-// The inputs whose tap at `offset` lands inside the axis: [first, last).
+// The inputs whose tap at `offset` lands inside the output axis: [first, last).
 void InsideInputs(const WindowAxis& axis, int64_t offset, int64_t* first, int64_t* last) {
   const int64_t shift = offset - axis.pad_head;  // output index of input 0
   *first = std::min(shift >= 0 ? 0 : (-shift + axis.stride - 1) / axis.stride, axis.in);
@@ -25,8 +25,8 @@ void InsideInputs(const WindowAxis& axis, int64_t offset, int64_t* first, int64_
       std::clamp(shift >= axis.out ? 0 : (axis.out - 1 - shift) / axis.stride + 1, *first, axis.in);
 }
 
-// y [out_group, out_h, out_w] += columns [out_group, kh, kw, rows, in_w] of the input rows [row,
-// row + rows).
+// NCHW. Adds the columns of input rows [row, row + rows) to y:
+// columns [out_group, kh, kw, rows, in_w], y [out_group, out_h, out_w].
 void AddColumnsFirst(const WindowGeometry& window, const Sizes& sizes, int64_t row, int64_t rows,
                      const float* columns, float* y) {
   const WindowAxis &h = window.axis[0], &w = window.axis[1];
@@ -52,7 +52,8 @@ void AddColumnsFirst(const WindowGeometry& window, const Sizes& sizes, int64_t r
   }
 }
 
-// y [out_h, out_w, out_channels] += columns [rows, in_w, kh, kw, out_group], y at the group's first
+// NHWC. Adds the columns of input rows [row, row + rows) to y:
+// columns [rows, in_w, kh, kw, out_group], y [out_h, out_w, out_channels] from the group's first
 // channel.
 void AddColumnsLast(const WindowGeometry& window, const Sizes& sizes, int64_t out_channels,
                     int64_t row, int64_t rows, const float* columns, float* y) {
@@ -103,6 +104,9 @@ OpSchema::Cost ConvTransposeCost(const OperatorDef& def, const std::vector<Tenso
 
 }  // namespace
 
+// A GEMM multiplies the filter with a few input rows; its result, the columns, holds what each
+// input pixel adds to each output of its window (col2im). The columns are then added to Y. As many
+// rows are processed at a time as fit kColumnBudget.
 void RunConvTranspose(CPUContext&, const ConvTransposeShape& shape, const float* x,
                       const float* filter, const float* bias, ThreadScratch* scratch, float* y) {
   const WindowGeometry& window = shape.window;

@@ -7,8 +7,8 @@ namespace caffe2rt {
 
 namespace {
 
-// A thread computes one element of Y: the sum over its group's channels and the taps that reach it
-// from a pixel of X.
+// A thread computes one element of Y: the sum over the input channels of its group and over the
+// taps that reach it from a pixel of X.
 struct ConvTransposeElement {
   WindowAxis h, w;
   int64_t channels, out_channels, in_group, out_group;

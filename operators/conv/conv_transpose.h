@@ -1,10 +1,9 @@
 #pragma once
-// ConvTranspose: the transposed convolution of images, out = (in - 1) * stride + kernel + adj -
-// pads.
-//   X [N, C, H, W], filter [C, M / group, kh, kw], bias [M] (may be left out)  ->  Y [N, M, out_h,
-//   out_w]
-// NHWC: X [N, H, W, C], filter [C, kh, kw, M / group], Y [N, out_h, out_w, M].
-// float only.
+// ConvTranspose: transposed convolution of images. Each output axis has size
+// (in - 1) * stride + kernel + adj - pads.
+//   X [N, C, H, W], filter [C, M / group, kh, kw], optional bias [M]  ->  Y [N, M, out_h, out_w]
+// In NHWC: X [N, H, W, C], filter [C, kh, kw, M / group], Y [N, out_h, out_w, M].
+// Supports float only.
 
 #include <vector>
 
@@ -16,18 +15,18 @@
 
 namespace caffe2rt {
 
-// Y of the shape's size from X and the filter; `bias` may be null.
+// Computes Y from X and the filter, on the calling thread. `bias` may be null.
 void RunConvTranspose(CPUContext& context, const ConvTransposeShape& shape, const float* x,
                       const float* filter, const float* bias, ThreadScratch* scratch, float* y);
 
-// Runner: runs transposed convolutions on the CPU. Other devices have a class with the same
-// members.
+// Runner policy: runs transposed convolutions on the CPU. Other devices provide a class with the
+// same members.
 class ConvTransposeOnCpu {
  public:
   explicit ConvTransposeOnCpu(const OperatorBase&) {}
-  // For the runs from now on.
+  // Later calls of Run use `shape`.
   void Plan(const ConvTransposeShape& shape) { shape_ = shape; }
-  // REQUIRES: planned; Y is not empty. `bias` may be null.
+  // `bias` may be null. REQUIRES: Plan was called; Y is not empty.
   void Run(CPUContext& context, const float* x, const float* filter, const float* bias, float* y) {
     RunConvTranspose(context, shape_, x, filter, bias, &scratch_, y);
   }
@@ -93,7 +92,7 @@ class ConvTransposeOp final : public Operator<Context> {
 
   const WindowArguments window_;
   Runner runner_;
-  std::vector<int64_t> x_dims_, filter_dims_, y_dims_;  // of the plan
+  std::vector<int64_t> x_dims_, filter_dims_, y_dims_;  // the shapes that were planned
   int64_t out_channels_ = 0;
 };
 

@@ -72,7 +72,7 @@ std::vector<ConvTiming> TimeConvolution(const ConvShape& shape, const ConvTuneOp
       candidate.prepared = candidate.kernel->PrepareFilter(problem.filter.data());
     }
     RunOnce(problem, candidate);
-    if (want.empty()) {  // im2col comes first
+    if (want.empty()) {  // the first algorithm is im2col, the reference
       want = problem.y;
       for (const float value : want)
         largest = std::max(largest, std::abs(static_cast<double>(value)));
@@ -85,7 +85,8 @@ std::vector<ConvTiming> TimeConvolution(const ConvShape& shape, const ConvTuneOp
   }
   for (int round = 0; round < options.rounds; ++round) {
     for (Candidate& candidate : candidates) {
-      if (round > 0 && candidate.best_us > 4 * candidates.front().best_us) continue;  // hopeless
+      // An algorithm that took four times as long as im2col is not timed again.
+      if (round > 0 && candidate.best_us > 4 * candidates.front().best_us) continue;
       candidate.best_us = std::min(
           candidate.best_us, TimeOf(problem, candidate, options.milliseconds / options.rounds));
     }

@@ -1,5 +1,5 @@
 #pragma once
-// Times the algorithms for convolutions and writes a table for conv_tuning.h. Runs on the calling
+// Times the convolution algorithms and writes a table for conv_tuning.h. Runs on the calling
 // thread.
 
 #include <functional>
@@ -11,23 +11,26 @@
 namespace caffe2rt {
 
 struct ConvTuneOptions {
-  double milliseconds = 30;  // spent on each algorithm that can do a shape, after a first run
-  int rounds = 5;            // the algorithms take turns that often; the best time counts
-  double tolerance =
-      2e-4;  // results further from im2col's than this, relative to the largest, do not count
+  // Time spent on each algorithm that supports the shape, after a first run.
+  double milliseconds = 30;
+  // The algorithms run in turn this many times; the best time counts.
+  int rounds = 5;
+  // An algorithm is not chosen if its ConvTiming::error is larger.
+  double tolerance = 2e-4;
 };
 
 struct ConvTiming {
   ConvAlgorithm algorithm;
   double microseconds;
-  double error;  // largest difference from im2col's result, relative to the largest value
+  // The largest difference from the result of im2col, divided by the largest value of that result.
+  double error;
 };
 
-// All algorithms that can do the shape on this machine, fastest first.
+// Returns the timings of all algorithms that support the shape on this machine, fastest first.
 std::vector<ConvTiming> TimeConvolution(const ConvShape& shape, const ConvTuneOptions& options);
 
-// One row a shape, each as soon as it is known. `report` (may be null) gets all timings of each
-// shape.
+// Writes one row for each shape to `table` and flushes after each. `report`, which may be null,
+// receives all timings of each shape.
 void TuneConvolutions(
     const std::vector<ConvShape>& shapes, const ConvTuneOptions& options, std::ostream& table,
     const std::function<void(const ConvShape&, const std::vector<ConvTiming>&)>& report);

@@ -15,7 +15,7 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr double kFarthest = 4;  // distance beyond which another shape says nothing
+constexpr double kFarthest = 4;  // rows at a greater distance are not considered
 
 int64_t ParseNumber(const std::string& text) {
   int64_t value = 0;
@@ -62,7 +62,7 @@ ConvTuningRow ParseRow(const std::string& line) {
     CAFFE_ENFORCE(window.kernel[i] > 0 && window.stride[i] > 0 && window.dilation[i] >= 0,
                   "kernel, stride and dilation of axis ", i, ", want at least 1, 1 and 0");
   }
-  if (window.order == StorageOrder::NHWC) {  // written batch, channels, axes in either order
+  if (window.order == StorageOrder::NHWC) {  // the table has batch, channels, axes in both orders
     std::rotate(dims.begin() + 1, dims.begin() + 2, dims.end());
   }
   row.shape.window = MakeWindowGeometry(window, dims);
@@ -87,7 +87,9 @@ Grouping GroupingOf(const ConvShape& shape) {
 
 double Octaves(double a, double b) { return std::abs(std::log2(a / b)); }
 
-// How unlike two shapes are; infinite for different kinds.
+// Distance between two shapes, infinite for shapes of different kinds: another order, number of
+// axes, grouping, stride, or only one of them with kernel 1 or with dilation 1. Otherwise a
+// weighted sum of the base-2 logarithms of the ratios of their sizes.
 double Distance(const ConvShape& a, const ConvShape& b) {
   if (a.window.order != b.window.order || a.window.axes != b.window.axes ||
       GroupingOf(a) != GroupingOf(b)) {
@@ -112,7 +114,7 @@ double Distance(const ConvShape& a, const ConvShape& b) {
   return distance;
 }
 
-// For shapes that no row is like.
+// Appends the algorithms for shapes that the table does not cover.
 void AddRuleOfThumb(const ConvShape& shape, std::vector<ConvAlgorithm>* list) {
   using enum ConvAlgorithm;
   if (shape.channels_last()) {

@@ -1,15 +1,16 @@
 #pragma once
-// Which algorithm computes a convolution: a pure function of the shape, the instruction set and a
-// table made by timing.
+// Chooses the algorithm of a convolution: a pure function of the shape, the instruction set and a
+// table of timings.
 //
-// The table is text, one line a shape, fields separated by tabs; lines that start with # are
-// comments:
+// The table is text with one line for each shape and fields separated by tabs. Lines that start
+// with # are comments:
 //
 //   isa order input filters kernel strides heads tails dilations group algorithm microseconds
 //   avx512 NCHW 1x64x56x56 64 3x3 1x1 1x1 1x1 1x1 1 onednn_winograd 402.1
 //
-// The one that ships is conv_tuning.tsv beside this file, compiled in; `caffe2 bench --tune` makes
-// others.
+// `input` is batch, channels and axes, also in NHWC; `heads` and `tails` are the pads before and
+// after each axis. The default table is conv_tuning.tsv beside this file; it is compiled in.
+// `caffe2 bench --tune` writes new tables.
 //
 // Thread safe.
 
@@ -31,12 +32,12 @@ struct ConvTuningRow {
 
 class ConvTuning {
  public:
-  // THROWS naming the line when the text does not have the form above.
+  // THROWS, with the line number, if the text is not such a table.
   explicit ConvTuning(const std::string& text);
 
-  // Algorithms for the shape, best first: that of the same shape in the table, those of the nearest
-  // shapes of the same kind, then a rule of thumb. The last one can do any shape. `direct_only`
-  // leaves out Winograd.
+  // Returns the algorithms to try for the shape, best first: that of the same shape in the table,
+  // those of the nearest shapes of the same kind, then those of a rule of thumb. The last one,
+  // im2col, supports every shape. `direct_only` leaves out Winograd.
   std::vector<ConvAlgorithm> Choose(const ConvShape& shape, Isa isa, bool direct_only) const;
 
   const std::vector<ConvTuningRow>& rows() const { return rows_; }
@@ -45,24 +46,25 @@ class ConvTuning {
   std::vector<ConvTuningRow> rows_;
 };
 
-// One line of a table, with its end.
+// Returns one line of a table, with a newline at its end.
 std::string ConvTuningLine(const ConvTuningRow& row);
 
 struct ConvOptions {
-  // Direct algorithms only, in all convolutions: results do not depend on the table.
+  // Use direct algorithms only, in all convolutions, so that results do not depend on the choice of
+  // Winograd by the table.
   bool deterministic = false;
 };
-// Read when a convolution meets a new shape; set before nets run.
+// Read when a convolution plans a new shape. Not synchronized: set it before nets run.
 ConvOptions& GlobalConvOptions();
 
-// The process's table: the one that ships until SetConvTuning replaces it for convolutions planned
-// later.
+// The process's table: the compiled-in one, until SetConvTuning replaces it. A new table applies to
+// convolutions that are planned later.
 std::shared_ptr<const ConvTuning> GetConvTuning();
 void SetConvTuning(std::shared_ptr<const ConvTuning> tuning);
-// THROWS when the file cannot be read or is no table.
+// THROWS if the file cannot be read or is not a table.
 std::shared_ptr<const ConvTuning> ReadConvTuning(const std::string& path);
 
-// The text of conv_tuning.tsv.
+// Returns the text of conv_tuning.tsv.
 const char* ShippedConvTuning();
 
 }  // namespace caffe2rt

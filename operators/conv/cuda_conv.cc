@@ -6,7 +6,8 @@ namespace caffe2rt {
 
 namespace {
 
-// cuDNN's number of the algorithm. A transposed convolution is the data gradient of a convolution.
+// Returns cuDNN's number of the requested algorithm, or -1. A transposed convolution is the data
+// gradient of a convolution.
 int ForcedAlgorithm(const ArgumentHelper& args, bool transposed) {
   const std::vector<int> list = args.Read(kConvForceAlgo);
   if (!list.empty()) return list[transposed ? 2 : 0];

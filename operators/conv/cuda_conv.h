@@ -1,8 +1,9 @@
 #pragma once
-// Convolutions on CUDA: native kernels for any arguments, and cuDNN where it takes them.
+// Convolutions on CUDA: native kernels for any arguments, and cuDNN where it supports them.
 //
-// ConvOp and ConvTransposeOp hold a CudaConv, which makes a plan for each shape it meets and keeps
-// it: null where native kernels run. Steady state: no allocation, no search.
+// ConvOp and ConvTransposeOp hold a CudaConv, which creates a plan for each shape and caches it;
+// the plan is null where native kernels run. In the steady state a run neither allocates nor
+// searches for an algorithm.
 
 #include <memory>
 #include <string>
@@ -16,29 +17,34 @@
 
 namespace caffe2rt {
 
-// Caffe2's arguments for cuDNN. enable_tensor_core is none of them: it is about 16-bit numbers.
+// Caffe2's arguments for cuDNN. enable_tensor_core is not among them: it only concerns 16-bit
+// floats.
 struct CudnnConvOptions {
   size_t workspace_limit_bytes = static_cast<size_t>(kConvWorkspaceLimit.default_value);
-  bool exhaustive_search = false;  // time the algorithms in the first run instead of asking
-  bool deterministic = false;      // only algorithms that give the same sum every time
-  int algorithm = -1;              // cuDNN's number of the algorithm to take; -1: choose
+  // Time the algorithms in the first run, instead of using the heuristics.
+  bool exhaustive_search = false;
+  // Use only deterministic algorithms.
+  bool deterministic = false;
+  // cuDNN's number of the algorithm to use; -1: choose one.
+  int algorithm = -1;
 
-  // THROWS for a negative limit.
+  // THROWS if an argument is invalid, e.g. a negative workspace limit.
   static CudnnConvOptions Read(const ArgumentHelper& args, bool transposed);
 };
 
-// A library's way to compute one shape. Used by one thread at a time.
+// The computation of one shape by a library. Used by one thread at a time.
 class CudaConvPlan {
  public:
   virtual ~CudaConvPlan() = default;
-  // False, with the reason, when the library does not support the shape after all.
+  // Returns false and sets *reason if the library does not support the shape after all.
   virtual bool Run(CUDAContext& context, const float* x, const float* filter, const float* bias,
                    float* y, std::string* reason) = 0;
 };
 
-// Null when cuDNN does not take the shape, with the reason. Of pads that differ before and behind,
-// or crop, the plan makes a copy of X in `scratch` first: a tensor of CUDA that the plans of one
-// operator share and that outlives them. REQUIRES: cuDNN is here; Y is not empty.
+// Returns null and sets *reason if cuDNN does not support the shape. For asymmetric or negative
+// padding the plan first copies X into `scratch` with its padding; transposed convolutions do not
+// use `scratch`. `scratch` is a CUDA tensor that the plans of one operator share and that must
+// outlive them. REQUIRES: cuDNN is available; Y is not empty.
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
                                            const CudnnConvOptions& options, Tensor* scratch,
                                            std::string* reason);
@@ -46,7 +52,7 @@ std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvTrans
                                            const CudnnConvOptions& options, Tensor* scratch,
                                            std::string* reason);
 
-// The runner of ConvOp (Shape: ConvShape) and ConvTransposeOp (ConvTransposeShape).
+// Runner policy of ConvOp (Shape is ConvShape) and ConvTransposeOp (Shape is ConvTransposeShape).
 template <class Shape, CudaEngine kEngine>
 class CudaConv {
  public:
@@ -74,7 +80,7 @@ class CudaConv {
   }
 
  private:
-  static constexpr size_t kMaxPlans = 64;  // then all are forgotten
+  static constexpr size_t kMaxPlans = 64;  // beyond this number all plans are dropped
 
   void ChoosePlan(CUDAContext& context) {
     for (const auto& [shape, plan] : plans_) {
@@ -106,7 +112,7 @@ class CudaConv {
   Tensor scratch_{CUDA};
   Shape shape_;
   bool planned_ = false;
-  CudaConvPlan* plan_ = nullptr;  // one of plans_; null: native
+  CudaConvPlan* plan_ = nullptr;  // owned by plans_; null: native kernels run
   std::vector<std::pair<Shape, std::unique_ptr<CudaConvPlan>>> plans_;
 };
 

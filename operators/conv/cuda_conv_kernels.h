@@ -1,5 +1,5 @@
 #pragma once
-// The native kernels of convolutions on CUDA (conv.cu, conv_transpose.cu, padded_input.cu).
+// The native CUDA kernels for convolutions (conv.cu, conv_transpose.cu, padded_input.cu).
 
 #include "operators/conv/conv_shape.h"
 
@@ -7,14 +7,15 @@ namespace caffe2rt {
 
 class CUDAContext;
 
-// For any arguments. `bias` may be null. REQUIRES: Y is not empty.
+// Supports all arguments. `bias` may be null. REQUIRES: Y is not empty.
 void RunNative(CUDAContext& context, const ConvShape& shape, const float* x, const float* filter,
                const float* bias, float* y);
 void RunNative(CUDAContext& context, const ConvTransposeShape& shape, const float* x,
                const float* filter, const float* bias, float* y);
 
-// The X of `from` as that of `to`, whose axes begin pad_head elements before it and have no padding
-// of their own; zeros lie outside. REQUIRES: at most 3 axes.
+// Copies X of geometry `from` to Y, the X of geometry `to`, with the padding as elements: each axis
+// of `to` begins pad_head elements before that of `from`, and elements outside `from` are zero.
+// `to` has no padding. REQUIRES: at most 3 axes.
 void CopyPadded(CUDAContext& context, const WindowGeometry& from, const WindowGeometry& to,
                 const float* x, float* y);
 

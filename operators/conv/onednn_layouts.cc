@@ -46,7 +46,6 @@ memory::dims FilterDims(const ConvShape& shape) {
   return dims;
 }
 
-// The filter as it lies in the file.
 Tag FilterTag(const ConvShape& shape, bool channels_last) {
   const size_t i = static_cast<size_t>(shape.window.axes - 1);
   constexpr std::array<Tag, 3> kFirst = {Tag::oiw, Tag::oihw, Tag::oidhw};
@@ -87,8 +86,8 @@ bool OnednnCanDescribe(const ConvShape& shape) {
         axis.pad_head < 0 || axis.pad_head > kMax || axis.stride > kMax) {
       return false;
     }
-    // A tail that crops is fine with some implementations only, and windows wholly in the padding
-    // are rare.
+    // Only some implementations support a tail that crops. Windows that lie entirely in the padding
+    // are rare and are left to other algorithms.
     const int64_t tail = (axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head;
     if (tail > kMax || tail <= -axis.stride || axis.pad_head >= axis.extent() ||
         tail >= axis.extent()) {

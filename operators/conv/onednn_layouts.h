@@ -1,6 +1,6 @@
 #pragma once
-// A convolution in oneDNN's words: dimensions, layouts and which shapes its descriptors can say.
-// Plain functions; thread safe.
+// Describes a convolution to oneDNN: dimensions, layouts, and which shapes its descriptors can
+// express. The functions are pure and thread safe.
 
 #include <dnnl.hpp>
 
@@ -8,15 +8,15 @@
 
 namespace caffe2rt {
 
-// One entry an axis; with batch and channels before; of the filter, with groups before when there
-// are more than one.
+// SpatialDims returns one entry for each axis. DataDims adds batch and channels in front.
+// FilterDims returns [out, in, kernel...], with the groups in front if there are more than one.
 dnnl::memory::dims SpatialDims(const ConvShape& shape, int64_t WindowAxis::*field);
 dnnl::memory::dims DataDims(const ConvShape& shape, int64_t channels, int64_t WindowAxis::*field);
 dnnl::memory::dims FilterDims(const ConvShape& shape);
 
-// Data with channels last or first, as tensors have it.
+// The layout of X and Y: channels first or last, as the tensors have them.
 dnnl::memory::format_tag PlainTag(const ConvShape& shape);
-// The filter as it lies in the file, or with channels in the order asked for.
+// The layout of the filter, with channels last or first.
 dnnl::memory::format_tag FilterTag(const ConvShape& shape, bool channels_last);
 
 struct OnednnLayouts {
@@ -25,8 +25,8 @@ struct OnednnLayouts {
 };
 OnednnLayouts LayoutsOf(ConvAlgorithm algorithm, const ConvShape& shape);
 
-// Whether oneDNN's descriptors can say the shape, and its implementations are known to be right on
-// it.
+// Whether oneDNN's descriptors can express the shape and its implementations are known to be
+// correct for it.
 bool OnednnCanDescribe(const ConvShape& shape);
 
 }  // namespace caffe2rt

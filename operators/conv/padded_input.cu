@@ -1,4 +1,4 @@
-// Padding written out, for libraries that know one padding for both sides of an axis.
+// Copies X with explicit padding, for libraries that support only symmetric padding.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/conv/cuda_conv_kernels.h"
@@ -7,10 +7,10 @@ namespace caffe2rt {
 
 namespace {
 
-// A thread writes one element: that of X at the same place of the padded axes, or zero.
+// A thread writes one element of the padded tensor: the element of X at that position, or zero.
 struct PadElement {
   int axes;
-  int64_t in[3], out[3], pad[3];  // pad: before; negative crops
+  int64_t in[3], out[3], pad[3];  // pad: before the axis; a negative one crops
   int64_t channels;
   bool last;
   const float* x;

@@ -7,7 +7,8 @@
 namespace caffe2rt {
 
 namespace {
-constexpr int64_t kReadBeyond = 256;  // floats that the last vectors of a strip may touch
+// Number of floats that the last vector loads of a strip may read past its end.
+constexpr int64_t kReadBeyond = 256;
 }  // namespace
 
 bool AsPicture(const ConvShape& shape, PictureAxes* axes) {
@@ -49,7 +50,7 @@ int64_t PaddedRows::TapOffset(int64_t i, int64_t j) const {
 void PaddedRows::CopyRow(const float* row, float* to) const {
   const int64_t width = axes_.columns.in, head = axes_.columns.pad_head;
   for (int64_t phase = 0; phase < phases_; ++phase, to += run_) {
-    // Entry i is pixel i * phases + phase - head of the row.
+    // Entry i of the run is pixel i * phases + phase - head of the row.
     const int64_t shift = phase - head;
     const int64_t first = std::min(run_, shift >= 0 ? 0 : (-shift + phases_ - 1) / phases_);
     const int64_t last =

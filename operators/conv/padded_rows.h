@@ -1,13 +1,13 @@
 #pragma once
-// Input rows of a picture copied with their padding, so that the own kernels need no tests at the
-// borders.
+// Copies input rows of an image with their padding, so that the built-in kernels need no bounds
+// checks at the borders.
 //
-// The padded picture is cut into strips of output rows; the strip of output rows [first, first +
-// count) needs RowsFor(count) padded rows. Rows hold `phases` runs of every phases-th pixel, so
-// that the pixels one tap meets in neighbouring windows lie side by side: pixel p of a row is at (p
-// % phases) * run + p / phases.
+// The image is processed in strips of output rows. The strip of output rows [first, first + count)
+// needs RowsFor(count) padded input rows. A padded row is stored as `phases` runs, each of which
+// holds every phases-th pixel: pixel p is at (p % phases) * run + p / phases. With `phases` equal
+// to the stride, the pixels that one tap reads for neighbouring windows are contiguous.
 //
-// Plain values; thread safe.
+// Immutable after construction; thread safe.
 
 #include <cstdint>
 
@@ -15,32 +15,32 @@
 
 namespace caffe2rt {
 
-// The two axes of a picture; one axis is a picture of one row.
+// The two axes of an image. A convolution over one axis is an image of one row.
 struct PictureAxes {
   WindowAxis rows;
   WindowAxis columns;
 };
-// False for more than two axes.
+// Returns false if the shape has more than two axes.
 bool AsPicture(const ConvShape& shape, PictureAxes* axes);
 
 class PaddedRows {
  public:
-  // Strips are as high as `budget` floats allow, at least one row.
+  // A strip has as many output rows as fit `budget` floats, at least one.
   PaddedRows(const PictureAxes& axes, int64_t channels, int64_t phases, int64_t budget);
 
-  int64_t strip() const { return strip_; }  // output rows of a strip
+  int64_t strip() const { return strip_; }  // output rows in a strip
   int64_t strips() const { return (axes_.rows.out + strip_ - 1) / strip_; }
   int64_t RowsFor(int64_t count) const;
-  // Floats of one padded row, of one channel of a full strip, and of a whole strip with what
-  // vectors may read beyond.
+  // Sizes in floats: of one padded row, of one channel of a full strip, and of a whole strip
+  // including what vector loads may read past its end.
   int64_t row_size() const { return phases_ * run_; }
   int64_t channel_size() const { return RowsFor(strip_) * row_size(); }
   int64_t size() const { return size_; }
-  // Where tap (i, j) of the window of output row 0, column 0 lies, relative to the strip.
+  // Offset, from the start of the strip, of tap (i, j) of the first window.
   int64_t TapOffset(int64_t i, int64_t j) const;
 
-  // Copies what output rows [first, first + count) read of a picture x [channels, rows.in,
-  // columns.in].
+  // Copies the input rows that output rows [first, first + count) read from image x [channels,
+  // rows.in, columns.in] to `strip`.
   void Copy(const float* x, int64_t first, int64_t count, float* strip) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace caffe2rt {
 
 namespace {
-constexpr int64_t kStripBudget = 1 << 17;  // floats: half of a 1 MiB second-level cache
+constexpr int64_t kStripBudget = 1 << 17;  // floats; half of a 1 MiB second-level cache
 }
 
 StripConv::StripConv(const ConvShape& shape, const PictureAxes& axes, bool direct, int64_t phases)

@@ -1,6 +1,7 @@
 #pragma once
-// What the own NCHW kernels share: pictures are cut into strips of output rows, strips are dealt to
-// threads, and the input of a strip is read where it lies or from a padded copy.
+// The common part of the built-in NCHW kernels. Images are cut into strips of output rows and the
+// strips are distributed among threads. A kernel reads the input of a strip in place or from a
+// padded copy.
 
 #include <vector>
 
@@ -10,30 +11,31 @@
 
 namespace caffe2rt {
 
-// A strip as a kernel reads and writes it.
+// A strip of output rows of one image, and its input.
 struct ConvStrip {
   const float* x;  // tap 0 of the strip's first window
   int64_t channel_stride;
   int64_t row_stride;  // between input rows
   float* y;            // the strip's first row of output channel 0
-  int64_t rows;        // of output
+  int64_t rows;        // number of output rows
 };
 
-// One thread at a time, as every ConvKernel; Run itself spreads strips over the pool.
+// Used by one thread at a time, like every ConvKernel; Run itself distributes strips over the
+// thread pool.
 class StripConv : public ConvKernel {
  public:
   void Run(const float* x, const void* filter, const float* bias, float* y) final;
 
  protected:
-  // `direct`: windows never leave the picture, so that rows are read where they lie and an image is
-  // one strip. Else padded rows are copied, `phases` as PaddedRows says.
+  // With `direct`, no window reaches outside the image: rows are read in place and an image is one
+  // strip. Otherwise rows are copied to a PaddedRows with `phases`.
   StripConv(const ConvShape& shape, const PictureAxes& axes, bool direct, int64_t phases);
 
-  // Called by several threads at once, each with strips of its own.
+  // Called concurrently by several threads, each for different strips.
   virtual void RunStrip(const ConvStrip& strip, const float* filter, const float* bias) const = 0;
 
   int64_t tap_count() const { return static_cast<int64_t>(taps_.size()); }
-  // Filter values that one output pixel meets.
+  // Number of filter values that contribute to one output.
   int64_t depth() const { return shape_.in_group() * tap_count(); }
   int64_t strip_rows() const { return direct_ ? axes_.rows.out : rows_.strip(); }
   int64_t row_stride() const { return direct_ ? axes_.columns.in : rows_.row_size(); }
@@ -42,10 +44,10 @@ class StripConv : public ConvKernel {
   const PictureAxes axes_;
   const bool direct_;
   const PaddedRows rows_;
-  std::vector<int64_t> taps_;  // offsets of the taps from a window's first pixel
+  std::vector<int64_t> taps_;  // offset of each tap from the first pixel of its window
 
  private:
-  std::vector<ThreadScratch> scratch_;  // one a piece
+  std::vector<ThreadScratch> scratch_;  // one for each piece of a parallel loop
 };
 
 }  // namespace caffe2rt
