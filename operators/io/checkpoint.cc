@@ -12,7 +12,8 @@ namespace {
 
 constexpr size_t kMaxWidthDigits = 3;
 
-// The conversion that begins at `at`, behind its %; returns where it ends.
+// Formats `value` with the conversion that begins at `at`, after its %, and appends it to *out.
+// Returns the position after the conversion.
 size_t FormatOne(const std::string& pattern, size_t at, int64_t value, std::string* out) {
   const auto digits = [&] {
     const size_t begin = at;
@@ -43,7 +44,7 @@ size_t FormatOne(const std::string& pattern, size_t at, int64_t value, std::stri
   CAFFE_ENFORCE(conversion != nullptr, "the file pattern \"", pattern,
                 "\" has a conversion that is not for an integer, want e.g. %d or %06d");
   spec += conversion;
-  char text[2100];  // width and precision have three digits
+  char text[2100];  // fits a width and a precision of three digits
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   const int size = std::snprintf(text, sizeof(text), spec.c_str(), value);
@@ -89,7 +90,7 @@ std::string FormatIteration(const std::string& pattern, int64_t value) {
 void RegisterCheckpoint() {
   RegisterOne("Checkpoint", 1, 0);
   RegisterOne("Snapshot", 0, INT32_MAX);
-  // It has no output.
+  // The operators have no outputs.
   for (const char* type : {"Checkpoint", "Snapshot"}) {
     RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
   }

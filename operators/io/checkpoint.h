@@ -1,8 +1,9 @@
 #pragma once
-// Checkpoint, Snapshot (its older name): Save every so many iterations.
-//   inputs: the iteration (int64, of the CPU or the operator's device), which is saved too, then
-//   the blobs. No outputs.
-// The file's name is `db` with one integer conversion of printf in it, e.g. "model_%06d.minidb".
+// Checkpoint, Snapshot (its older name): Save in every n-th iteration.
+//   inputs: the iteration (int64, on the CPU or on the operator's device), then the blobs. The
+//   iteration is saved too. No outputs.
+// The file name is the argument `db` with one printf conversion for an integer, e.g.
+// "model_%06d.minidb".
 
 #include <string>
 
@@ -11,8 +12,9 @@
 
 namespace caffe2rt {
 
-// `pattern` with its conversion (%d, %06d, %lld, %x, ...) replaced by `value`, and %% by %. THROWS
-// on any other one, and on a second one: the pattern comes from a file.
+// Returns `pattern` with its conversion (%d, %06d, %lld, %x, ...) replaced by `value`, and %% by %.
+// THROWS if there is a conversion that is not for an integer, or more than one: the pattern comes
+// from a file and is not trusted.
 std::string FormatIteration(const std::string& pattern, int64_t value);
 
 inline constexpr ArgumentSpec<std::string> kCheckpointPattern{
@@ -29,7 +31,7 @@ class CheckpointOp final : public Operator<Context> {
         pattern_(this->ReadArgument(kCheckpointPattern)),
         every_(this->ReadArgument(kCheckpointEvery)),
         save_def_(def) {
-    (void)FormatIteration(pattern_, 0);  // a wrong pattern is an error now
+    (void)FormatIteration(pattern_, 0);  // report an invalid pattern when the operator is created
     save_def_.set_type("Save");
   }
 

@@ -15,7 +15,7 @@ void RegisterCreateDb() {
       .Output(0, "reader", "DBReader")
       .AccessesFiles();
   RegisterCpuOperator<CreateDBOp<CPUContext>>("CreateDB", __FILE__);
-  // Its output is no tensor.
+  // The output is not a tensor.
   RegisterGradient<NoGradient>("CreateDB", __FILE__);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
-// CreateDB: opens a database for the operators that read from one.
+// CreateDB: opens a database for operators that read from one.
 //   no inputs  ->  reader: DBReader, at the first record
-// The path is taken as it is, not below the root folder, where the workspace's policy allows it.
+// The path is used as it is, not relative to the root folder. The workspace's file policy must
+// allow it.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Arguments that several operators of this family have.
+// Arguments that several operators of this family share.
 
 #include <string>
 
@@ -14,7 +14,7 @@ inline constexpr ArgumentSpec<int> kDatabaseIsAbsolute{
     "absolute_path", 0, "1: use the path of the database as it is, not below the root folder"};
 inline constexpr ArgumentSpec<std::string> kDatabasePath{"db", "", "path of the database",
                                                          kNotEmpty, true};
-// Save and Load reject an empty one when they need it.
+// The default is empty; Save and Load reject it if they need a type.
 inline constexpr ArgumentSpec<std::string> kDatabaseType{"db_type", "",
                                                          "minidb, leveldb, lmdb or protodb"};
 inline constexpr ArgumentSpec<std::string> kStripPrefix{

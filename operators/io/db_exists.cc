@@ -15,7 +15,7 @@ void RegisterDbExists() {
       .Output(0, "exists", "bool, rank 0")
       .AccessesFiles();
   RegisterCpuOperator<DBExistsOp<CPUContext>>("DBExists", __FILE__);
-  // Its output is no function of a tensor.
+  // The output does not depend on a tensor.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("DBExists", __FILE__);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// DBExists: whether a database can be opened for reading. One that the workspace's policy forbids
-// is an error.
+// DBExists: whether a database can be opened for reading. It is an error if the workspace's file
+// policy forbids the path.
 //   no inputs  ->  exists: bool, rank 0, on the CPU
 
 #include <string>

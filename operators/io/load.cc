@@ -43,7 +43,8 @@ constexpr int kMaxDeclaredReaders = 64;
 
 bool LoadsAll(const OperatorDef& def) { return ArgumentHelper(def).Read(kLoadAll) != 0; }
 
-// Positions of readers that are declared one by one.
+// Indices of the inputs that the schema declares as modified. An operator with more readers is
+// treated as accessing unlisted blobs.
 std::set<int> ReaderInputs() {
   std::set<int> indices;
   for (int i = 0; i < kMaxDeclaredReaders; ++i) indices.insert(i);
@@ -56,13 +57,13 @@ void RegisterLoad() {
   RegisterSchema("Load", __FILE__)
       .NumInputs(0, INT32_MAX)
       .NumOutputs(0, INT32_MAX)
-      // It moves the readers' cursors without their lock.
+      // Load moves the cursors of the readers without taking their locks.
       .ModifiesInputs(ReaderInputs())
       .AccessesUnlistedBlobs([](const OperatorDef& def) {
         return LoadsAll(def) || def.input_size() > kMaxDeclaredReaders;
       })
       .DeviceInferenceFunction([](const OperatorDef& op) {
-        // Readers are of the CPU.
+        // Readers are on the CPU.
         return std::pair(
             std::vector<DeviceOption>(static_cast<size_t>(op.input_size())),
             std::vector<DeviceOption>(static_cast<size_t>(op.output_size()), op.device_option()));
@@ -74,7 +75,7 @@ void RegisterLoad() {
             kKeepDevice, kLoadAll, kAllowIncomplete, kSourceBlobNames)
       .AccessesFiles();
   RegisterCpuOperator<LoadOp<CPUContext>>("Load", __FILE__);
-  // Its outputs come from a file.
+  // The outputs come from a file.
   RegisterGradient<NoGradient>("Load", __FILE__);
 }
 

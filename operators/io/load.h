@@ -1,12 +1,12 @@
 #pragma once
-// Load: fills blobs from one or several databases that Save wrote.
-//   inputs: none, or DBReaders to read from where they stand  ->  outputs: the blobs; none with
-//   load_all
-// Tensors come to the operator's device, strings to the CPU.
+// Load: fills blobs from one or more databases that Save wrote.
+//   inputs: none, or DBReaders, which are read from their current positions
+//   outputs: the blobs; none with load_all
+// Tensors are loaded to the operator's device, strings to the CPU.
 //
-// A record's key is NAME or NAME#%chunk; what counts is the key, not the name in the record. A blob
-// is reset at its first record, and an error is thrown for a blob of which a part is missing, is
-// there twice, or for one that is in two databases.
+// The key of a record is NAME or NAME#%chunk; the key determines the blob, not the name inside the
+// record. A blob is reset when its first record is read. It is an error if a part of a blob is
+// missing or occurs twice, or if a blob is in two databases.
 
 #include <map>
 #include <set>
@@ -35,27 +35,27 @@ inline constexpr ArgumentSpec<bool> kAllowIncomplete{
 inline constexpr RepeatedArgumentSpec<std::string> kSourceBlobNames{
     "source_blob_names", "names in the database, one for each output"};
 
-// Whether elements of the record need no constructors: others are on the CPU, whatever the
-// operator's device.
+// Whether the elements of the record can be on a device. Types with constructors are always on the
+// CPU.
 inline bool CanBeOnDevice(const TensorProto& record) {
   return record.data_type() != TensorProto::STRING && record.data_type() != TensorProto::UNDEFINED;
 }
 
-// How much of each blob has been read.
+// Tracks how much of each blob has been read.
 class LoadedBlobs {
  public:
-  // Puts a record into the blob. Whether the blob is whole now. THROWS when the record does not
-  // belong to what was read.
+  // Adds a record to the blob; returns whether the blob is now complete. THROWS if the record does
+  // not match the records of this blob that were read before.
   bool Add(const std::string& name, const BlobProto& proto, Blob* blob);
-  // THROWS when a part of a blob is missing.
+  // THROWS if a part of a blob is missing.
   void CheckWhole() const;
   bool Has(const std::string& name) const { return states_.contains(name); }
 
  private:
   struct State {
-    int64_t total = 1;  // elements of a segmented tensor, else records
+    int64_t total = 1;  // elements of a segmented tensor, otherwise records
     int64_t read = 0;
-    std::set<int> chunks;  // of content that comes in chunks
+    std::set<int> chunks;  // ids of the content chunks that were read
   };
   std::map<std::string, State> states_;
 };
@@ -70,8 +70,8 @@ class LoadOp final : public Operator<Context> {
  private:
   struct Progress {
     LoadedBlobs blobs;
-    std::map<std::string, int> database_of;  // by blob name
-    int whole = 0;                           // outputs that are filled
+    std::map<std::string, int> database_of;  // index of the database, by blob name
+    int whole = 0;                           // number of complete blobs
   };
   void ReadDatabase(int index, db::Cursor* cursor, Progress* progress);
   void ReadRecord(int index, const std::string& name, db::Cursor* cursor, Progress* progress);
@@ -89,8 +89,8 @@ class LoadOp final : public Operator<Context> {
   const bool keep_device_;
   const bool load_all_;
   const bool allow_incomplete_;
-  std::vector<std::string> names_;           // in the database, one for each output
-  std::map<std::string, int> output_index_;  // by that name
+  std::vector<std::string> names_;           // names in the database, one for each output
+  std::map<std::string, int> output_index_;  // index of the output, by name in the database
 };
 
 template <class Context>
@@ -128,8 +128,10 @@ LoadOp<Context>::LoadOp(const OperatorDef& def, Workspace* ws)
 
 template <class Context>
 bool LoadOp<Context>::RunOnDevice() {
-  this->context_.FinishDeviceComputation();  // which may still read what goes
-  const FileAccessScope scope(this->workspace()->file_access());  // records may name databases
+  // The device may still read the old contents of the blobs.
+  this->context_.FinishDeviceComputation();
+  // Deserialized records may open databases.
+  const FileAccessScope scope(this->workspace()->file_access());
   Progress progress;
   if (this->InputSize() > 0) {
     for (int i = 0; i < this->InputSize(); ++i) {
@@ -170,11 +172,12 @@ void LoadOp<Context>::ReadRecord(int index, const std::string& name, db::Cursor*
   CAFFE_ENFORCE(is_new || known->second == index, "Duplicate Key ", name, " is found!");
   BlobProto proto;
   {
-    const std::string record = cursor->value();  // goes before the tensor comes
+    const std::string record = cursor->value();  // freed before the tensor is allocated
     CAFFE_ENFORCE(ParseProtoFromLargeString(record, &proto), "record \"", cursor->key(), "\" of ",
                   record.size(), " bytes is no BlobProto");
   }
-  if (keep_device_ && proto.has_tensor()) {  // the CPU will not do in its place
+  // With keep_device an unavailable device is an error; there is no fallback to the CPU.
+  if (keep_device_ && proto.has_tensor()) {
     (void)GetStaticContext(CheckedDeviceType(proto.tensor().device_detail().device_type()));
   }
   if (!keep_device_ && proto.has_tensor()) {

@@ -19,7 +19,7 @@ void RegisterSave() {
       .Input(0, "X", "the blobs")
       .AccessesFiles();
   RegisterCpuOperator<SaveOp<CPUContext>>("Save", __FILE__);
-  // It has no output.
+  // The operator has no outputs.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Save", __FILE__);
 }
 

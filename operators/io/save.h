@@ -1,8 +1,8 @@
 #pragma once
-// Save: writes blobs into a new database, tensors in chunks.
-//   inputs: the blobs, any type that has a serializer, tensors of any device. No outputs.
-// The records appear together at the end (minidb: the file is replaced then); an error leaves what
-// was there.
+// Save: writes blobs to a new database, tensors in chunks.
+//   inputs: blobs of any type that has a serializer; tensors may be on any device. No outputs.
+// All records are committed together at the end (minidb replaces the file then), so that an error
+// leaves an existing database unchanged.
 
 #include <set>
 #include <string>
@@ -22,13 +22,14 @@ inline constexpr RepeatedArgumentSpec<std::string> kBlobNameOverrides{
 inline constexpr ArgumentSpec<int> kChunkSize{
     "chunk_size", kDefaultChunkSize, "elements in a record of a tensor; -1: 1000000, 0: all"};
 
-// The path of a database argument: below the workspace's root folder unless it is absolute by
-// argument. The caller asks the workspace's policy before it opens it.
+// Returns the path of a database argument: relative to the workspace's root folder unless
+// `absolute_path` is set. The caller must check the path with the workspace's file policy before it
+// opens the file.
 inline std::string DatabasePath(const Workspace& ws, const std::string& db, bool absolute_path) {
   return absolute_path ? db : ws.RootFolder() + "/" + db;
 }
 
-// What follows the first `prefix` in `name`; all of `name` when there is none.
+// Returns what follows the first occurrence of `prefix` in `name`, or `name` if there is none.
 inline std::string WithoutPrefix(const std::string& name, const std::string& prefix) {
   const size_t at = prefix.empty() ? std::string::npos : name.find(prefix);
   return at == std::string::npos ? name : name.substr(at + prefix.size());
@@ -62,7 +63,7 @@ class SaveOp final : public Operator<Context> {
   }
 
   bool RunOnDevice() override {
-    context_.FinishDeviceComputation();  // what is saved may still be on its way
+    context_.FinishDeviceComputation();  // the device may still be computing the blobs
     const Workspace& ws = *this->workspace();
     const std::string path =
         ws.file_access().CheckWrite(DatabasePath(ws, db_name_, absolute_path_));
@@ -85,7 +86,7 @@ class SaveOp final : public Operator<Context> {
   const std::string strip_prefix_;
   const std::string db_name_;
   const std::string db_type_;
-  std::vector<std::string> names_;  // of the blobs in the database
+  std::vector<std::string> names_;  // names of the blobs in the database
   const int chunk_size_;
 };
 
