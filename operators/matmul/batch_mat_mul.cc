@@ -17,7 +17,7 @@ namespace {
 constexpr ArgumentSpec<int> kBatchMatMulUseScratch{
     "use_scratch", 0, "hint for other devices; has no effect on the CPU"};
 
-// An operand as matrices: its batch axes, then rows and columns as stored.
+// An operand as a batch of matrices: its batch axes, and the rows and columns as stored.
 struct Matrices {
   std::vector<int64_t> batch;
   int64_t rows = 1, columns = 1;
@@ -38,7 +38,7 @@ Matrices AsMatrices(IntArrayRef dims, bool vector_is_row) {
   return matrices;
 }
 
-// How far a step on each axis of `out` moves in `batch`, whose axes of size 1 are repeated.
+// The stride, in matrices of `batch`, of each axis of `out`; 0 for a broadcast axis.
 std::vector<int64_t> BroadcastStrides(const std::vector<int64_t>& batch,
                                       const std::vector<int64_t>& out) {
   std::vector<int64_t> strides(out.size(), 0);
@@ -143,7 +143,8 @@ void RunBatchMatMul(CPUContext&, math::GemmEngine, const BatchMatMulPlan& plan, 
     for (int64_t i = batch * piece / pieces; i < end; i += run) {
       const int64_t from_a = LocateMatrix(plan.batch_dims, plan.a_strides, i);
       const int64_t from_b = LocateMatrix(plan.batch_dims, plan.b_strides, i);
-      // Matrices of A that follow each other, all times the same B, are one tall matrix.
+      // Consecutive matrices of A that are multiplied by the same B are multiplied as one tall
+      // matrix.
       run = 1;
       while (!plan.trans_a && i + run < end &&
              LocateMatrix(plan.batch_dims, plan.b_strides, i + run) == from_b &&

@@ -1,10 +1,10 @@
 #pragma once
-// BatchMatMul: products of the matrices in the last two axes, over all axes before.
-//   A [batch..., M, K], B [batch..., K, N]  ->  Y [batch..., M, N];  trans_a, trans_b swap the last
-//   two axes.
-// A vector A is a row, a vector B a column, and that axis is missing in Y. The batch axes must be
-// equal (missing ones count as 1), unless one operand is a vector or `broadcast` is set: then they
-// follow numpy's rules. float only.
+// BatchMatMul: multiplies the matrices in the last two axes, for each index of the axes before.
+//   A [batch..., M, K], B [batch..., K, N]  ->  Y [batch..., M, N]
+// trans_a and trans_b swap the last two axes of A and B. A vector A is treated as a row and a
+// vector B as a column; Y does not have that axis. The batch axes must be equal (missing ones count
+// as 1), unless one operand is a vector or `broadcast` is set: then they are broadcast by numpy's
+// rules. Supports float only.
 
 #include <vector>
 
@@ -26,15 +26,14 @@ struct BatchMatMulPlan {
   int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
   std::vector<int64_t> y_dims;
-  // Matrices of Y: their axes, and how far a step on each moves in the matrices of A and of B (0:
-  // repeated).
+  // The batch axes of Y, and their strides in matrices of A and of B (0: broadcast).
   std::vector<int64_t> batch_dims, a_strides, b_strides;
 };
-// THROWS when the shapes do not fit together.
+// THROWS if the shapes do not match.
 BatchMatMulPlan PlanBatchMatMul(IntArrayRef a, IntArrayRef b, bool trans_a, bool trans_b,
                                 bool broadcast);
 
-// The matrix of A or B (with its strides) that belongs to matrix i of Y.
+// Returns the index of the matrix of A or B, given its strides, that is used for matrix i of Y.
 int64_t LocateMatrix(const std::vector<int64_t>& batch_dims, const std::vector<int64_t>& strides,
                      int64_t i);
 

@@ -1,4 +1,4 @@
-// BatchMatMul on CUDA: a call for each run of matrices that lie at equal distances.
+// BatchMatMul on CUDA: one strided batched GEMM for each run of matrices at equal distances.
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -27,7 +27,8 @@ void RunBatchMatMul(CUDAContext& context, math::GemmEngine engine, const BatchMa
     const int64_t a_step = i + 1 < batch ? a_at(i + 1) - first_a : 0;
     const int64_t b_step = i + 1 < batch ? b_at(i + 1) - first_b : 0;
     int64_t run = 1;
-    // Where an operand starts again, the next run begins.
+    // A run ends where the distance of an operand changes, e.g. where a broadcast operand starts
+    // over.
     while (a_step >= 0 && b_step >= 0 && i + run < batch &&
            a_at(i + run) == first_a + run * a_step && b_at(i + run) == first_b + run * b_step) {
       ++run;

@@ -1,8 +1,8 @@
 #pragma once
-// FC: Y = X W^T + b, with X flattened to [M, K] at `axis` and W to [N, K] at `axis_w`.
-// FCTransposed: Y = X W + b, with W flattened to [K, N].
+// FC: Y = X W^T + b, where X is flattened to [M, K] at `axis` and W to [N, K] at `axis_w`.
+// FCTransposed: Y = X W + b, where W is flattened to [K, N].
 //   X [outer..., inner...], W, b [N]  ->  Y [outer..., N]
-// float only. Sizes of 0 are fine: with K = 0 every row of Y is b.
+// Supports float only. Sizes of 0 are allowed: with K = 0 every row of Y is b.
 
 #include <vector>
 
@@ -21,7 +21,7 @@ inline constexpr ArgumentSpec<int> kFcAxisW{
 struct FCSizes {
   int64_t m = 0, n = 0, k = 0;
 };
-// THROWS when the shapes do not fit together.
+// THROWS if the shapes do not match.
 FCSizes CheckFCShapes(IntArrayRef x, IntArrayRef w, IntArrayRef b, int axis, int axis_w,
                       bool transposed);
 

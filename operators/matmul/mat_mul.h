@@ -1,7 +1,7 @@
 #pragma once
-// MatMul: Y [M, N] = op(A) op(B), with A and B flattened to matrices at `axis_a` and `axis_b` and
-// transposed on demand. A third input, if given, lends Y its shape (of as many elements). float
-// only.
+// MatMul: Y [M, N] = op(A) op(B), where A and B are flattened to matrices at `axis_a` and `axis_b`,
+// and op transposes if `trans_a` or `trans_b` is set. If there is a third input, Y takes its shape,
+// which must have M * N elements. Supports float only.
 
 #include <vector>
 
@@ -24,7 +24,7 @@ inline constexpr ArgumentSpec<int> kMatMulTransB{"trans_b", 0,
 struct MatMulSizes {
   int64_t m = 0, n = 0, k = 0;
 };
-// THROWS when the shapes do not fit together.
+// THROWS if the shapes do not match.
 MatMulSizes CheckMatMulShapes(IntArrayRef a, IntArrayRef b, int axis_a, int axis_b, bool trans_a,
                               bool trans_b);
 
