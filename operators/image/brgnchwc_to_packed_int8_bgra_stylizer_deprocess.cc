@@ -11,7 +11,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Comparisons with NaN are false, hence 0.
+// NaN becomes 0, because the comparison with NaN is false.
 inline CAFFE2RT_SIMD_INLINE uint8_t ToByte(float value) {
   value = value > 0 ? value : 0;
   value = value < 255 ? value : 255;

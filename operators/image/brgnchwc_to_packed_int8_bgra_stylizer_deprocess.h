@@ -1,8 +1,8 @@
 #pragma once
-// BRGNCHWCToPackedInt8BGRAStylizerDeprocess: the output of a style transfer net becomes a packed
-// image.
-//   X float [N, 3, H, W], mean float [3]  ->  Y uint8 [N, H, W, 4]: X + mean clamped to 0..255 and
-//   truncated, alpha 255
+// BRGNCHWCToPackedInt8BGRAStylizerDeprocess: converts the output of a style transfer net to a
+// packed image.
+//   X float [N, 3, H, W], mean float [3]
+//   ->  Y uint8 [N, H, W, 4]: X + mean clamped to 0..255 and truncated, alpha 255
 // A NaN becomes 0.
 
 #include "caffe2_core/runtime/operator.h"

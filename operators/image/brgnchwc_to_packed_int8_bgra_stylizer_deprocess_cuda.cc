@@ -4,7 +4,7 @@
 namespace caffe2rt {
 
 void RegisterBrgnchwcToPackedInt8BgraStylizerDeprocessCuda() {
-  // No CUDA kernels: the CPU operator runs.
+  // There is no CUDA kernel: the CPU operator runs.
   RegisterOperator<GPUFallbackOpEx<>>(CUDA, "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", __FILE__);
 }
 

@@ -58,7 +58,7 @@ void RegisterChannelShuffle() {
                          .IdenticalTypeAndShape()
                          .InheritOnnxSchema("ChannelShuffle")
                          .SetDoc("Splits the channels into groups and interleaves them.");
-  // The original accepts all arguments of windows.
+  // Caffe2 accepts all window arguments.
   for (const char* name :
        {"kernels",       "kernel",          "kernel_h",     "kernel_w",   "strides",
         "stride",        "stride_h",        "stride_w",     "pads",       "pad",

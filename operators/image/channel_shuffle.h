@@ -1,9 +1,9 @@
 #pragma once
 // ChannelShuffle: splits C channels into `group` groups and interleaves them (ShuffleNet, Zhang et
 // al. 2017, section 3.1).
-//   X [N, C, *], C divisible by group  ->  Y [N, C, *],  Y[n, i * group + g] = X[n, g * C/group +
-//   i]
-// NHWC: the same over the last dimension.
+//   X [N, C, *], C divisible by group  ->  Y [N, C, *]
+//   Y[n, i * group + g] = X[n, g * C / group + i]
+// In NHWC the channels are the last dimension.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"

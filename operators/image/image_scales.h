@@ -1,5 +1,5 @@
 #pragma once
-// The factors of ResizeNearest and UpsampleBilinear.
+// The scale arguments of ResizeNearest and UpsampleBilinear.
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ inline constexpr ArgumentSpec<float> kWidthScale{"width_scale", 1, "factor of th
 inline constexpr ArgumentSpec<float> kHeightScale{"height_scale", 1, "factor of the height",
                                                   kPositiveScale};
 
-// trunc(in * scale). THROWS when that is negative or does not fit an int.
+// Returns trunc(in * scale). THROWS if that is negative or does not fit an int.
 int64_t ScaledSize(int64_t in, float scale);
 
 }  // namespace caffe2rt

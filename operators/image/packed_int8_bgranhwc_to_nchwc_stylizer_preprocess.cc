@@ -51,7 +51,7 @@ void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
       .Input(1, "mean", "[3]")
       .Output(0, "Y", "[N, 3, H, W], float")
       .TensorInferenceFunction(InferPackedInt8BgranhwcToNchwcStylizerPreprocess)
-      .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })  // the noise
+      .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })  // the noise blob
       .SetDoc(
           "Unpacks an image for a style transfer net: X - mean + noise. The noise is the "
           "workspace's blob __CAFFE2_STYLIZER_NOISE__, filled by the first such operator.");

@@ -1,11 +1,11 @@
 #pragma once
-// PackedInt8BGRANHWCToNCHWCStylizerPreprocess: a packed image becomes the input of a style
+// PackedInt8BGRANHWCToNCHWCStylizerPreprocess: converts a packed image to the input of a style
 // transfer net.
 //   X uint8 [N, H, W, 4] (B, G, R, alpha), mean float [3]
-//   ->  Y float [N, 3, H, W] = X - mean + noise[(3 * pixel + channel) mod noise_size], pixels
-//   counted in each image
-// The noise is the workspace's blob __CAFFE2_STYLIZER_NOISE__. The first such operator fills it,
-// normal(0, noise_std); later ones use what is there, whatever their arguments say.
+//   ->  Y float [N, 3, H, W] = X - mean + noise[(3 * pixel + channel) mod noise_size]
+// Pixels are counted from the start of each image. The noise is the workspace's blob
+// __CAFFE2_STYLIZER_NOISE__. The first such operator fills it from normal(0, noise_std); later ones
+// use its contents, whatever their arguments are.
 
 #include <mutex>
 #include <vector>
@@ -28,7 +28,7 @@ inline constexpr ArgumentSpec<float> kNoiseStd{
     "standard deviation of the noise; has an effect on the first such operator of a workspace",
     {[](float std) { return std >= 0; }, "at least 0"}};
 
-// `noise` [3, period]: what is added to each channel, by pixel mod period.
+// `noise` [3, period] is added to each channel: the value for a pixel is at pixel mod period.
 void UnpackPixels(CPUContext& context, int64_t pixels, const uint8_t* x, const float* mean,
                   const float* noise, int64_t period, float* y);
 
@@ -40,7 +40,7 @@ class PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp final : public Operator<Cont
       : Operator<Context>(def, ws), noise_(ws->CreateBlob("__CAFFE2_STYLIZER_NOISE__")) {
     const int size = this->ReadArgument(kNoiseSize);
     const float std = this->ReadArgument(kNoiseStd);
-    static std::mutex filling;  // operators of several nets may be made at once
+    static std::mutex filling;  // operators of several nets may be created at once
     const std::lock_guard<std::mutex> lock(filling);
     if (noise_->template IsType<Tensor>()) return;
     Tensor noise(CPU);
@@ -71,7 +71,7 @@ class PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp final : public Operator<Cont
   }
 
  private:
-  // The noise sorted by channel; how many pixels it lasts.
+  // Arranges the noise by channel, in the layout of UnpackPixels, and returns its period in pixels.
   int64_t SpreadNoise(int64_t pixels) {
     const Tensor& noise = noise_->template Get<Tensor>();
     const int64_t size = noise.numel();

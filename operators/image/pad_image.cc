@@ -11,7 +11,7 @@ namespace caffe2rt {
 
 namespace {
 
-// One pixel from column `source` of a row, or the constant.
+// Writes one pixel: column `source` of the row, or the constant if `source` is negative.
 void PadPixel(const float* row, int64_t source, int64_t items, float value, float* y) {
   if (source < 0) {
     std::fill_n(y, items, value);
@@ -52,7 +52,7 @@ void PadSources(const WindowAxis& axis, PadMode mode, std::vector<int32_t>* sour
 void PadPixels(CPUContext&, int64_t planes, int64_t items, const PadAxis& height,
                const PadAxis& width, PadMode, const int32_t* rows, const int32_t* columns,
                float value, const float* x, float* y) {
-  // Columns [first, last) come from a run of the input.
+  // Columns [first, last) are copied from contiguous columns of the input.
   const int64_t first = std::clamp<int64_t>(width.head, 0, width.out);
   const int64_t last = std::clamp(width.head + width.in, first, width.out);
   const size_t run_bytes = static_cast<size_t>((last - first) * items) * sizeof(float);

@@ -1,8 +1,8 @@
 #pragma once
-// PadImage: adds rows and columns around images, or crops where a pad is negative.
+// PadImage: adds rows and columns around images, or removes them where a pad is negative.
 //   X [N, C, H, W] or [N, H, W, C]  ->  Y, height H + pad_t + pad_b, width W + pad_l + pad_r
-// mode "constant" fills with `value`; "edge" repeats the border; "reflect" mirrors at the border
-// without repeating it.
+// Mode "constant" fills the new pixels with `value`; "edge" repeats the border; "reflect" mirrors
+// the image at the border without repeating the border.
 
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace caffe2rt {
 
-// None for an unknown name.
+// Returns nullopt for an unknown name.
 std::optional<PadMode> ParsePadMode(const std::string& name);
 
 inline constexpr ArgumentSpec<std::string> kPadMode{
@@ -26,8 +26,8 @@ inline constexpr ArgumentSpec<std::string> kPadMode{
      "constant, reflect or edge"}};
 inline constexpr ArgumentSpec<float> kPadValue{"value", 0, "the constant"};
 
-// Where each index of a padded axis comes from; -1 for the constant. THROWS when a mirror image is
-// larger than the axis.
+// Computes, for each index of a padded axis, the index of the input to copy from, or -1 for the
+// constant. THROWS if the axis is too short to be reflected.
 void PadSources(const WindowAxis& axis, PadMode mode, std::vector<int32_t>* sources);
 
 template <class Context>
@@ -44,10 +44,10 @@ class PadImageOp final : public Operator<Context> {
     const Tensor& X = Input(0);
     const float* x = X.template data<float>();
     if (dims_.empty() || dims_ != X.dims()) {
-      dims_.clear();  // no plan until everything below succeeded
+      dims_.clear();  // if a check below throws, the next run plans again
       geometry_ = MakeWindowGeometry(window_, X.sizes());
       out_dims_ = geometry_.OutputDims(geometry_.channels);
-      // Memory for the output first: sizes beyond the limit end here.
+      // Allocate the output first: a size above the memory limit is reported here.
       this->template OutputData<float>(0, out_dims_);
       if (geometry_.batch > 0) {
         PadSources(geometry_.axis[0], mode_, &rows_);
@@ -69,9 +69,9 @@ class PadImageOp final : public Operator<Context> {
   const WindowArguments window_;
   const PadMode mode_;
   const float value_;
-  WindowGeometry geometry_;               // of dims_
-  std::vector<int64_t> dims_, out_dims_;  // of the last input and its output
-  std::vector<int32_t> rows_, columns_;   // sources
+  WindowGeometry geometry_;               // geometry for dims_
+  std::vector<int64_t> dims_, out_dims_;  // shapes of the last input and output
+  std::vector<int32_t> rows_, columns_;   // PadSource of each row and column
 };
 
 }  // namespace caffe2rt

@@ -29,7 +29,7 @@ void FillSources(const NearestAxis& axis, std::vector<int32_t>* sources) {
   }
 }
 
-// Every pixel of a row is taken twice, in order.
+// Whether every pixel of a row is repeated exactly twice, in order.
 bool IsTwice(const std::vector<int32_t>& columns, int64_t in_width) {
   if (static_cast<int64_t>(columns.size()) != 2 * in_width) return false;
   for (size_t i = 0; i < columns.size(); ++i) {

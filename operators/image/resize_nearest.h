@@ -1,8 +1,9 @@
 #pragma once
-// ResizeNearest: scales height and width by repeating or leaving out pixels.
-//   X [N, C, H, W] or [N, H, W, C], optional scales [2] (height, width; before the arguments)
-//   ->  Y[y][x] = X[min(trunc(y / height_scale), H - 1)][...], height trunc(H * height_scale), in
-//   float arithmetic
+// ResizeNearest: scales height and width by repeating or dropping pixels.
+//   X [N, C, H, W] or [N, H, W, C], optional scales [2] (height, width), which override the
+//   arguments
+//   ->  Y of height trunc(H * height_scale) and width trunc(W * width_scale)
+// Row y of Y is row min(trunc(y / height_scale), H - 1) of X, computed in float; columns likewise.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"

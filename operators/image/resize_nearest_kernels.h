@@ -12,12 +12,13 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// An axis whose pixels are repeated or left out: index i comes from index Source(i) of the input.
+// An axis whose pixels are repeated or dropped: output index i is copied from input index
+// Source(i).
 struct NearestAxis {
   int64_t in = 0;
   int64_t out = 0;
   float scale = 1;
-  int64_t repeat = 0;  // an integral scale, applied exactly; 0: `scale` applies
+  int64_t repeat = 0;  // an integral scale, applied exactly; 0: use `scale`
 
   CAFFE2RT_HOST_DEVICE int64_t Source(int64_t i) const {
     if (repeat > 0) return i / repeat;
@@ -26,12 +27,12 @@ struct NearestAxis {
   }
 };
 
-// The sources of all rows and columns, which the CPU fills; kept from run to run.
+// Source of each row and column, which the CPU fills. The memory is reused in later runs.
 struct PixelTables {
   std::vector<int32_t> rows, columns;
 };
 
-// `planes` images of rows of `items` floats a pixel.
+// Resizes `planes` images of `items` floats per pixel. CUDA does not use `tables`.
 void TakePixels(CPUContext& context, int64_t planes, int64_t items, const NearestAxis& height,
                 const NearestAxis& width, PixelTables* tables, const float* x, float* y);
 void TakePixels(CUDAContext& context, int64_t planes, int64_t items, const NearestAxis& height,

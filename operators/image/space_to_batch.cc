@@ -28,10 +28,10 @@ constexpr ArgumentSpec<std::string> kSpaceBatchOrder{
     "layout of the data: NCHW",
     {[](const std::string& order) { return order == "NCHW" || order == "nchw"; }, "NCHW"}};
 
-// REQUIRES: dims of a tensor that has memory, so that the product fits.
+// REQUIRES: the dims are those of a tensor that has memory, so that the product cannot overflow.
 int64_t SizeOf(const int64_t (&dims)[4]) { return dims[0] * dims[1] * dims[2] * dims[3]; }
 
-// Calls copy(narrow offset, wide offset) for every pixel of the narrow side that lies in the wide
+// Calls copy(narrow offset, wide offset) for every pixel of the narrow images that lies in the wide
 // image, and outside(narrow offset) for the others.
 template <class Copy, class Outside>
 void ForEachPixel(const SpaceBatchArguments& args, const SpaceBatchShape& shape, Copy copy,
@@ -135,7 +135,7 @@ void BatchToSpace(CPUContext&, const SpaceBatchArguments& args, const SpaceBatch
                   const float* narrow, float* wide) {
   const int64_t size = SizeOf(shape.wide);
   if (size == 0) return;
-  std::fill_n(wide, size, 0.0f);  // negative pads leave places that nothing is written to
+  std::fill_n(wide, size, 0.0f);  // with negative pads some pixels are not written below
   ForEachPixel(
       args, shape, [&](int64_t from, int64_t to) { wide[to] = narrow[from]; }, [](int64_t) {});
 }

@@ -1,11 +1,11 @@
 #pragma once
-// SpaceToBatch: every block_size-th row and column becomes an image of its own; BatchToSpace puts
-// them together again.
+// SpaceToBatch: divides each image into blocks of b * b pixels (b: block_size) and makes an image
+// of the pixels at each position in the blocks. BatchToSpace is the inverse.
 //   SpaceToBatch  X [N, C, H, W]            ->  Y [N * b * b, C, (H + pads) / b, (W + pads) / b]
 //   BatchToSpace  X [N * b * b, C, h, w]    ->  Y [N, C, h * b - pads, w * b - pads]
 //   wide[n, c, y * b + i - top, x * b + j - left] = narrow[(i * b + j) * N + n, c, y, x]
-// Padding reads zeros; what lies beyond the image is dropped. `pad` is for all sides, pad_t
-// overrides the top.
+// Padding is read as zeros, and pixels outside the wide image are dropped. `pad` applies to all
+// sides; pad_t overrides it for the top.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -13,10 +13,10 @@
 
 namespace caffe2rt {
 
-// THROWS for a value out of range.
+// THROWS if an argument is out of range.
 SpaceBatchArguments ReadSpaceBatch(const ArgumentHelper& args);
 
-// From the shape of X. THROWS when the images cannot be divided.
+// Computes both shapes from the shape of X. THROWS if the images cannot be divided into blocks.
 SpaceBatchShape FromWide(const SpaceBatchArguments& args, IntArrayRef dims);
 SpaceBatchShape FromNarrow(const SpaceBatchArguments& args, IntArrayRef dims);
 

@@ -14,7 +14,7 @@ struct SpaceBatchArguments {
   int64_t top = 0, left = 0, bottom = 0, right = 0;
 };
 
-// The side with few wide images and the side with many narrow ones.
+// The shape of the wide images (few and large) and of the narrow images (many and small).
 struct SpaceBatchShape {
   int64_t wide[4] = {};
   int64_t narrow[4] = {};

@@ -1,6 +1,6 @@
 #pragma once
 // UpsampleBilinear: scales height and width by linear interpolation; the corners keep their values.
-//   X [N, C, H, W], optional scales [2] (height, width; before the arguments)
+//   X [N, C, H, W], optional scales [2] (height, width), which override the arguments
 //   ->  Y [N, C, trunc(H * height_scale), trunc(W * width_scale)]
 
 #include "caffe2_core/runtime/operator.h"

@@ -12,12 +12,11 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// The two indices of the input between which an index of the output lies, and how far it is from
-// the first.
+// The two input indices between which an output index lies, and its position between them.
 struct LinearSource {
   int32_t first = 0;
   int32_t second = 0;
-  float share = 0;  // of the second
+  float share = 0;  // weight of the second; that of the first is 1 - share
 };
 struct LinearAxis {
   int64_t in = 0;
@@ -36,7 +35,7 @@ struct LinearAxis {
   }
 };
 
-// The sources of all rows and columns, which the CPU fills; kept from run to run.
+// Source of each row and column, which the CPU fills. The memory is reused in later runs.
 struct LinearTables {
   std::vector<LinearSource> rows, columns;
 };
