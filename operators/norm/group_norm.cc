@@ -8,7 +8,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Accepted and ignored.
+// Accepted for compatibility; ignored.
 constexpr ArgumentSpec<int> kGroupNormNumGroups{"num_groups", 32, "has no effect: see group"};
 constexpr ArgumentSpec<int> kGroupNormIsTest{"is_test", 0, "has no effect"};
 

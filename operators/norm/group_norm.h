@@ -1,8 +1,8 @@
 #pragma once
 // GroupNorm: normalizes groups of channels of each image by their mean and variance (Wu and He
 // 2018).
-//   X [N, C, *] or [N, *, C], gamma, beta [C]  ->  Y, mean [N, group], 1 / sqrt(var + epsilon) [N,
-//   group]
+//   X [N, C, *] or [N, *, C], gamma, beta [C]
+//   ->  Y, optional mean [N, group], optional 1 / sqrt(var + epsilon) [N, group]
 
 #include "operators/norm/instance_norm.h"
 

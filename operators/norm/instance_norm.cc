@@ -15,7 +15,7 @@ float InverseStd(const Moments& moments, float epsilon) {
   return 1 / std::sqrt(static_cast<float>(moments.variance()) + epsilon);
 }
 
-// One image in NCHW: a group lies together.
+// Normalizes one image in NCHW: the elements of a group are contiguous.
 void NormalizePlanes(const Channels& shape, int64_t groups, float epsilon, const float* x,
                      const float* scale, const float* bias, float* y, float* mean, float* inv_std) {
   const int64_t per_group = shape.count / groups, n = shape.positions;
@@ -31,7 +31,7 @@ void NormalizePlanes(const Channels& shape, int64_t groups, float epsilon, const
   }
 }
 
-// One image in NHWC: channels are columns.
+// Normalizes one image in NHWC: channels are columns.
 void NormalizeImageColumns(const Channels& shape, int64_t groups, float epsilon, const float* x,
                            const float* scale, const float* bias, NormScratch* scratch, float* y,
                            float* mean, float* inv_std) {

@@ -1,4 +1,4 @@
-// InstanceNorm and GroupNorm on CUDA: a block of threads for a group of an image.
+// InstanceNorm and GroupNorm on CUDA: a block of threads computes one group of an image.
 
 #include <cmath>
 
@@ -26,7 +26,7 @@ struct GroupRow {
     const int64_t first = group * channels;
     const int64_t start =
         image * shape.count * shape.positions + (shape.last ? first : first * shape.positions);
-    // Element i of the group.
+    // Offset of element i of the group.
     const auto at = [=, this](int64_t i) {
       return start + (shape.last ? i / channels * shape.count + i % channels : i);
     };

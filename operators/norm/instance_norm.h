@@ -1,9 +1,8 @@
 #pragma once
 // InstanceNorm: normalizes each channel of each image by its own mean and variance (Ulyanov et al.
 // 2016).
-//   X [N, C, *] or [N, *, C], scale, bias [C]  ->  Y, saved mean [N, C], saved 1 / sqrt(var +
-//   epsilon) [N, C]
-// The saved outputs are optional.
+//   X [N, C, *] or [N, *, C], scale, bias [C]
+//   ->  Y, optional saved mean [N, C], optional saved 1 / sqrt(var + epsilon) [N, C]
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -43,7 +42,7 @@ class InstanceNormOp final : public Operator<Context> {
   }
 
  private:
-  // Null when the operator has no such output.
+  // Returns the data of output i, or null if the operator does not have this output.
   float* Saved(int i, IntArrayRef dims) {
     return i < this->OutputSize() ? this->template OutputData<float>(i, dims) : nullptr;
   }

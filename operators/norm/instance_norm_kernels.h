@@ -12,15 +12,15 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// Memory that lasts from run to run.
+// Scratch memory that is reused in later runs.
 struct NormScratch {
   std::vector<Moments> moments;
   std::vector<float> floats;
 };
 
-// Groups of shape.count / groups channels share mean and variance: groups == shape.count is
-// instance normalization, fewer is group normalization. mean and inv_std get [batch, groups]. x may
-// be y.
+// Normalizes groups of shape.count / groups channels by a common mean and variance. groups ==
+// shape.count is instance normalization, fewer groups is group normalization. mean and inv_std are
+// [batch, groups] and may be null. x may be y.
 void NormalizeGroups(CPUContext& context, const Channels& shape, int64_t groups, float epsilon,
                      const float* x, const float* scale, const float* bias, NormScratch* scratch,
                      float* y, float* mean, float* inv_std);

@@ -1,4 +1,4 @@
-// LayerNorm on CUDA: a block of threads for a row.
+// LayerNorm on CUDA: a block of threads computes one row.
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
 #pragma once
-// LayerNorm: normalizes everything from `axis` on by its own mean and deviation (Ba, Kiros and
-// Hinton 2016).
-//   X [M.., N..], gamma, beta of N elements when elementwise_affine  ->  Y = (X - mean) / std *
-//   gamma + beta, mean [M.., 1], std = sqrt(var + epsilon) [M.., 1]
-// float and double.
+// LayerNorm: normalizes the elements from `axis` on by their mean and standard deviation (Ba, Kiros
+// and Hinton 2016).
+//   X [M.., N..]; with elementwise_affine also gamma and beta of N elements
+//   ->  Y = (X - mean) / std * gamma + beta, mean [M.., 1], std = sqrt(var + epsilon) [M.., 1]
+// Supports float and double.
 
 #include <vector>
 

@@ -8,7 +8,7 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// Rows of `n`; gamma and beta are both null or both set.
+// Normalizes `rows` rows of `n` elements. gamma and beta are both null or both set.
 void NormalizeLayers(CPUContext& context, int64_t rows, int64_t n, float epsilon, const float* x,
                      const float* gamma, const float* beta, float* y, float* mean, float* std);
 void NormalizeLayers(CPUContext& context, int64_t rows, int64_t n, float epsilon, const double* x,

@@ -12,7 +12,7 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr int64_t kTile = 512;  // positions whose channels are looked at together
+constexpr int64_t kTile = 512;  // positions that are processed together
 
 CAFFE2RT_SIMD void SetTo(float value, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = value;
@@ -27,7 +27,7 @@ CAFFE2RT_SIMD void Square(const float* x, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * x[i];
 }
 
-// y = x * scale^-beta. The exponents that nets use need roots only.
+// y = x * scale^-beta. For the exponents that are common in nets, square roots suffice.
 CAFFE2RT_SIMD void TimesThreeQuarters(const float* x, const float* scale, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) {
     const float root = __builtin_sqrtf(scale[i]);
@@ -47,7 +47,8 @@ void TimesPower(const float* x, const float* scale, float beta, int64_t n, float
   }
 }
 
-// One image in NCHW, tile by tile.
+// Normalizes one image in NCHW, kTile positions at a time: for each channel, adds up the squares of
+// the channels in its window.
 void NormalizePlanes(const Channels& shape, const LRNWindow& window, const float* x, float* y,
                      float* scale) {
   float own_scale[kTile];
@@ -67,16 +68,17 @@ void NormalizePlanes(const Channels& shape, const LRNWindow& window, const float
   }
 }
 
-// One position in NHWC: squares with a margin of zeros on both sides, shifted and added. `squares`
-// has room for the channels and both margins, which are zero.
+// Normalizes one position in NHWC. The squares are stored with a margin of zeros on both sides; the
+// sum over the window adds shifted copies of them. `squares` has space for the channels and both
+// margins, and its margins are zero.
 void NormalizePosition(const Channels& shape, const LRNWindow& window, const float* x,
                        float* squares, float* y, float* scale) {
   const int64_t before = std::min(window.before, shape.count);
   const int64_t after = std::min(window.after, shape.count);
   Square(x, shape.count, squares + before);
   SetTo(window.bias, shape.count, scale);
-  // Size 0: alpha is NaN or infinite; the original's running sum meets it from the second channel
-  // on.
+  // With size 0, alpha is NaN or infinite. The running sum of Caffe2 includes it from the second
+  // channel on.
   if (after < 0) SetTo(window.alpha * 0, shape.count - 1, scale + 1);
   for (int64_t j = 0; j <= before + after; ++j) {
     AddScaled(squares + j, window.alpha, shape.count, scale);
@@ -101,7 +103,8 @@ void NormalizeLocally(CPUContext&, const Channels& shape, const LRNWindow& windo
     }
     return;
   }
-  // Three parts: margins and squares, then the scale when nobody else wants it.
+  // The margins and squares need at most 3 * count + 1 floats. The scale follows, for an operator
+  // without output 1.
   scratch->assign(static_cast<size_t>(4 * shape.count + 1), 0.0f);
   float* const own_scale = scratch->data() + 3 * shape.count + 1;
   for (int64_t i = 0; i < shape.batch * shape.positions; ++i) {

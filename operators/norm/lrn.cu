@@ -1,4 +1,4 @@
-// LRN on CUDA: a thread for an element.
+// LRN on CUDA: a thread computes one element.
 
 #include <cmath>
 
@@ -20,7 +20,8 @@ struct LocalNorm {
     const int64_t c = i / step % shape.count;
     const int64_t first = c < window.before ? 0 : c - window.before;
     const int64_t last = c + window.after < shape.count ? c + window.after : shape.count - 1;
-    // Size 0, an empty window: alpha is NaN or infinite, and all channels but the first meet it.
+    // With size 0 the window is empty and alpha is NaN or infinite, which affects all channels but
+    // the first.
     float sum = window.after < 0 && c > 0 ? window.alpha * 0 : window.bias;
     for (int64_t j = first; j <= last; ++j) {
       const float value = x[i + (j - c) * step];

@@ -1,8 +1,8 @@
 #pragma once
 // LRN: local response normalization over channels (Krizhevsky et al. 2012, section 3.3).
-//   X [N, C, H, W] or [N, H, W, C]  ->  Y = X * scale^-beta, optional scale of the same shape,
-//   scale[c] = bias + alpha / size * sum of X[j]^2 over j = c - p .. c - p + size - 1, p =
-//   floor((size - 1) / 2)
+//   X [N, C, H, W] or [N, H, W, C]  ->  Y = X * scale^-beta, optional scale of the same shape
+//   scale[c] = bias + alpha / size * sum of X[j]^2 over j = c - p .. c - p + size - 1,
+//   p = floor((size - 1) / 2)
 
 #include <vector>
 
@@ -45,7 +45,7 @@ class LRNOp final : public Operator<Context> {
   LRNOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws), order_(ReadStorageOrder(this->args())), kernel_(*this) {
     const int size = this->ReadArgument(kLrnSize);
-    // As the original: an empty window in NHWC.
+    // Like Caffe2, allow an empty window in NHWC.
     CAFFE_ENFORCE(size > 0 || order_ == StorageOrder::NHWC,
                   "argument \"size\" is 0 in order NCHW, want at least 1");
     window_.before = size > 0 ? (size - 1) / 2 : 0;

@@ -7,7 +7,7 @@ namespace caffe2rt {
 
 void RegisterLrnCuda() {
   RegisterOperator<LRNOp<CUDAContext>>(CUDA, "LRN", __FILE__, "NATIVE");
-  // Else it is the default where cuDNN does not take the arguments (lrn_cudnn.cc).
+  // With cuDNN, the default engine falls back to the native kernel by itself (lrn_cudnn.cc).
   if (!CudnnIsInThisBuild()) RegisterOperator<LRNOp<CUDAContext>>(CUDA, "LRN", __FILE__);
 }
 

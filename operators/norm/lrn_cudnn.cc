@@ -1,4 +1,4 @@
-// LRN by cuDNN: windows of up to 16 channels, in NCHW, without the scales.
+// LRN by cuDNN: windows of up to 16 channels, in NCHW, without the scale output.
 
 #include <limits>
 #include <memory>
@@ -74,7 +74,7 @@ class CudnnLRN {
 
   CudaEngineChoice choice_;
   std::unique_ptr<Plan> plan_;
-  Channels shape_;  // of the plan
+  Channels shape_;  // the shape of plan_
 };
 
 }  // namespace

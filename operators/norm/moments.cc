@@ -9,10 +9,12 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr int64_t kBlock = 4096;   // floats that are read twice from the first cache
-constexpr int64_t kRowBlock = 32;  // rows whose columns are summed in float
+constexpr int64_t kBlock =
+    4096;  // floats; a block stays in the first-level cache between its two passes
+constexpr int64_t kRowBlock =
+    32;  // rows whose columns are summed in float before they are added in double
 
-// The lanes of four vectors added up.
+// The sum of all lanes of four vectors.
 #define ADD_UP(sum) math::Sum((sum[0] + sum[1]) + (sum[2] + sum[3]))
 
 CAFFE2RT_SIMD float BlockSum(const float* x, int64_t n) {
@@ -60,7 +62,7 @@ CAFFE2RT_SIMD void AddSquaresOfRows(const float* x, int64_t rows, int64_t channe
   }
 }
 
-// Vectors by hand: a compiler cannot know that x is y or far from it.
+// Vectorized by hand, because the compiler cannot know whether x and y overlap.
 CAFFE2RT_SIMD void NormalizeRowKernel(const float* x, int64_t n, float mean, float scale,
                                       float bias, float* y) {
   int64_t i = 0;
@@ -98,7 +100,7 @@ Moments MomentsOf(const float* x, int64_t n) {
   for (int64_t i = 0; i < n; i += kBlock) {
     Moments block;
     block.count = std::min(kBlock, n - i);
-    // The squares are taken around the mean as float; Merge gets the same number.
+    // The mean is rounded to float, so that BlockSquares and Merge use the same number.
     const float mean = BlockSum(x + i, block.count) / static_cast<float>(block.count);
     block.mean = mean;
     block.squares = BlockSquares(x + i, block.count, mean);

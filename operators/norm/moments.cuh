@@ -1,5 +1,5 @@
 #pragma once
-// Mean and biased variance of a row's values, in double.
+// Mean and biased variance of the values of a row, in double.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 
@@ -9,7 +9,7 @@ struct RowMoments {
   double mean, variance;
 };
 
-// Of f(0), ..., f(n - 1), which are asked for twice. 0 for nothing.
+// Returns the moments of f(0), ..., f(n - 1), or zeros if n is 0. Calls f twice for each index.
 template <class F>
 CAFFE2RT_HOST_DEVICE RowMoments MomentsOfRow(const Row& row, int64_t n, const F& f) {
   const double count = n > 0 ? static_cast<double>(n) : 1;

@@ -1,9 +1,10 @@
 #pragma once
-// Mean and variance of float runs, and the step that uses them: y = (x - mean) * scale + bias.
+// Mean and variance of float runs and columns, and the normalization y = (x - mean) * scale + bias.
 //
-// One pass over memory: blocks that fit the first cache are summed twice (mean, then squared
-// differences) and merged in double, so that neither long runs nor large means lose digits. Plain
-// functions, thread safe.
+// A run is processed in blocks that fit the first-level cache. Each block is read twice, for its
+// mean and for the squared differences, and the blocks are merged in double, so that neither long
+// runs nor large means lose precision. Columns are read twice from memory, with sums in double. The
+// functions are pure and thread safe.
 
 #include <cstdint>
 
@@ -14,9 +15,9 @@ struct Moments {
   double mean = 0;
   double squares = 0;  // sum of (x - mean)^2
 
-  // Biased; 0 for nothing.
+  // The biased variance, or 0 if count is 0.
   double variance() const { return count > 0 ? squares / static_cast<double>(count) : 0; }
-  // Adds what `other` saw (Chan, Golub and LeVeque 1979).
+  // Combines the moments of two sets of values (Chan, Golub and LeVeque 1979).
   void Merge(const Moments& other) {
     if (other.count == 0) return;
     const double total = static_cast<double>(count + other.count);
@@ -31,8 +32,8 @@ struct Moments {
 Moments MomentsOf(const float* x, int64_t n);
 Moments MomentsOf(const double* x, int64_t n);
 
-// Moments of each of `channels` columns of a [rows, channels] matrix. `scratch` has room for 2 *
-// `channels` floats.
+// Computes the moments of each of `channels` columns of a [rows, channels] matrix. `scratch` must
+// have space for 2 * `channels` floats.
 void ColumnMoments(const float* x, int64_t rows, int64_t channels, float* scratch,
                    Moments* moments);
 

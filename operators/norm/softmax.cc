@@ -14,7 +14,8 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Sixteen rows of up to kLanes floats at a time, a row to a lane; how many rows were done.
+// Processes sixteen rows of up to kLanes floats at a time, one row in each lane. Returns the number
+// of rows it processed; fewer than sixteen remain.
 CAFFE2RT_SIMD int64_t ShortRowsAcross(int64_t rows, int64_t n, const float* x, float* y) {
   float tile[math::kLanes][math::kLanes];
   const int64_t done = rows - rows % math::kLanes;
@@ -47,14 +48,14 @@ CAFFE2RT_SIMD int64_t ShortRowsAcross(int64_t rows, int64_t n, const float* x, f
   return done;
 }
 
-// A row of up to kLanes floats stays in one vector.
+// Processes rows of up to kLanes floats, each in one vector.
 CAFFE2RT_SIMD void ShortRows(int64_t rows, int64_t n, const float* x, float* y) {
   for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
     math::Lanes v;
     math::LoadFirst(x, n, -kInfinity, v);
     v -= math::Largest(v);
     math::Exp(v);
-    // Lanes beyond the row count as 0, also where the row itself is NaN.
+    // Lanes beyond the end of the row are left out of the sum, also if the row contains NaN.
     float sum = 0;
     for (int64_t i = 0; i < n; ++i) sum += v[i];
     v /= sum;
@@ -63,11 +64,11 @@ CAFFE2RT_SIMD void ShortRows(int64_t rows, int64_t n, const float* x, float* y) 
 }
 
 CAFFE2RT_SIMD void LongRow(int64_t n, const float* x, float* y) {
-  // The last vector may overlap the one before it: a maximum does not mind.
+  // The last vector may overlap the one before it, which does not change a maximum.
   const int64_t whole = n - n % math::kLanes;
   math::Lanes v, largest;
   math::Load(x + n - math::kLanes, largest);
-  // A NaN there would never be replaced.
+  // Maximum ignores a NaN in its first argument but would keep one in its second.
   math::Fill(-kInfinity, v);
   math::Maximum(largest, v);
   largest = v;

@@ -1,4 +1,4 @@
-// Softmax on CUDA: a block of threads for a row.
+// Softmax on CUDA: a block of threads computes one row.
 
 #include <cmath>
 #include <limits>

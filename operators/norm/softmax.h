@@ -1,5 +1,5 @@
 #pragma once
-// Softmax: exp(x - max) / sum over rows, a row being everything from `axis` on.
+// Softmax: exp(x - max) / sum of exp(x - max) over each row. A row is the elements from `axis` on.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"

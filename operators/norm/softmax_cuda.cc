@@ -7,7 +7,7 @@ namespace caffe2rt {
 
 void RegisterSoftmaxCuda() {
   RegisterOperator<SoftmaxOp<CUDAContext>>(CUDA, "Softmax", __FILE__, "NATIVE");
-  // Else it is the default where cuDNN does not take the arguments (softmax_cudnn.cc).
+  // With cuDNN, the default engine falls back to the native kernel by itself (softmax_cudnn.cc).
   if (!CudnnIsInThisBuild()) RegisterOperator<SoftmaxOp<CUDAContext>>(CUDA, "Softmax", __FILE__);
 }
 

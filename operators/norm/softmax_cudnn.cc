@@ -47,7 +47,7 @@ class CudnnSoftmax {
 
   CudaEngineChoice choice_;
   std::unique_ptr<CudnnTensor> tensor_;
-  int64_t rows_ = -1, n_ = -1;  // what tensor_ says
+  int64_t rows_ = -1, n_ = -1;  // the shape of tensor_
 };
 
 }  // namespace

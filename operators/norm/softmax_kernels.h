@@ -8,7 +8,7 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// A NaN, an infinity or nothing but -infinity in a row makes all of it NaN.
+// A row becomes NaN if it contains a NaN or +infinity, or only -infinity.
 void SoftmaxRows(CPUContext& context, int64_t rows, int64_t n, const float* x, float* y);
 void SoftmaxRows(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y);
 

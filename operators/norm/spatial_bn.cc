@@ -54,7 +54,8 @@ void ScaleChannels(const Channels& shape, const float* x, const float* factor, c
   }
 }
 
-// Of each channel over batch and positions. `scratch` has room for two floats a channel.
+// Computes the moments of each channel over batch and positions. `scratch` must have space for two
+// floats for each channel.
 void ChannelMoments(const Channels& shape, const float* x, float* scratch, Moments* moments) {
   if (shape.last || shape.positions == 1) {
     ColumnMoments(x, shape.batch * shape.positions, shape.count, scratch, moments);
@@ -90,7 +91,8 @@ void BatchMoments(const Channels& shape, const BatchNormTraining& parameters, co
 std::vector<TensorShape> InferSpatialBn(const OperatorDef& def,
                                         const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
-  // As in Caffe2, a def without the argument has the shapes of training; only running it needs one.
+  // As in Caffe2, shape inference treats a def without the argument as training; only the
+  // constructor requires the argument.
   const bool is_test = args.HasArgument(kSpatialBnIsTest) && args.Read(kSpatialBnIsTest);
   const int outputs = is_test ? 1 : 5;
   CAFFE_ENFORCE_EQ(def.output_size(), outputs, "outputs: 1 in testing, 5 in training");

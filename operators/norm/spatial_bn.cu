@@ -1,4 +1,4 @@
-// SpatialBN on CUDA: a thread for an element in testing, a block of threads for a channel in
+// SpatialBN on CUDA: a thread computes one element in test mode, a block of threads one channel in
 // training.
 
 #include <cmath>
@@ -28,7 +28,7 @@ struct TrainingRow {
   const float* x;
   float* y;
 
-  // Mean and variance of a channel over all that was seen.
+  // Mean and variance of a channel over the batch, or over num_batches batches.
   CAFFE2RT_HOST_DEVICE RowMoments MomentsOf(const Row& row, int64_t n) const {
     if (parameters.num_batches > 1) {
       const double total = static_cast<double>(n) * parameters.num_batches;
@@ -38,13 +38,13 @@ struct TrainingRow {
     return MomentsOfRow(row, n,
                         [=, this](int64_t i) { return static_cast<double>(x[At(row, i)]); });
   }
-  // Element i of the channel.
+  // Offset of element i of the channel.
   CAFFE2RT_HOST_DEVICE int64_t At(const Row& row, int64_t i) const {
     if (shape.last) return i * shape.count + row.index();
     return (i / shape.positions * shape.count + row.index()) * shape.positions +
            i % shape.positions;
   }
-  // The running value after a batch that says `value`.
+  // Updates a running value with the value of this batch.
   CAFFE2RT_HOST_DEVICE void Move(float* running, bool keep, float value) const {
     *running = (keep ? parameters.momentum * *running : 0) + (1 - parameters.momentum) * value;
   }

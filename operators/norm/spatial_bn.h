@@ -1,11 +1,12 @@
 #pragma once
 // SpatialBN: batch normalization of each channel (Ioffe and Szegedy 2015).
-//   X [N, C, *] or [N, *, C], scale, bias, mean, var [C]  ->  Y = (X - mean) / sqrt(var + epsilon)
-//   * scale + bias
-// In training (is_test 0) the batch gives mean and variance; the outputs 1 and 2, which are the
-// inputs 3 and 4 in place, move towards them by momentum; outputs 3 and 4 are the batch's mean and
-// 1 / sqrt(var + epsilon). With num_batches above 1 inputs 5 and 6 hold the sums of x and x^2 over
-// that many batches.
+//   X [N, C, *] or [N, *, C], scale, bias, mean, var [C]
+//   ->  Y = (X - mean) / sqrt(var + epsilon) * scale + bias
+// In training (is_test 0), mean and variance are those of the batch. Outputs 1 and 2, which are
+// inputs 3 and 4 in place, are running values that move towards them: momentum is the weight of the
+// old value. Outputs 3 and 4 are the mean and 1 / sqrt(var + epsilon) of the batch. With
+// num_batches above 1, inputs 5 and 6 hold the sums of x and x^2 over that many batches, and mean
+// and variance are computed from them.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -72,7 +73,7 @@ class SpatialBNOp final : public Operator<Context> {
                   X.dtype().name(), ", want float");
     const float* scale = ChannelVector(Input(1), 1, "scale", shape.count);
     const float* bias = ChannelVector(Input(2), 2, "bias", shape.count);
-    if (is_test_ && shape.batch == 0) {  // the original looks no further
+    if (is_test_ && shape.batch == 0) {  // Caffe2 does not check mean and var here
       Output(0, X.sizes(), X.dtype());
       return true;
     }
@@ -113,8 +114,8 @@ class SpatialBNOp final : public Operator<Context> {
     kernel_(context_, shape, parameters, X.template data<float>(), y);
   }
 
-  // A running value: kept when it has one element a channel, else started at zero, as the original
-  // does.
+  // Returns output i, a running value, resized to one element for each channel. As in Caffe2, *keep
+  // is whether it already has this size; otherwise it starts at zero.
   float* Running(int i, int64_t channels, bool* keep) {
     Tensor* tensor = Output(i);
     *keep = tensor->numel() == channels;

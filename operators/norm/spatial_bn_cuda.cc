@@ -7,7 +7,7 @@ namespace caffe2rt {
 
 void RegisterSpatialBnCuda() {
   RegisterOperator<SpatialBNOp<CUDAContext>>(CUDA, "SpatialBN", __FILE__, "NATIVE");
-  // Else it is the default where cuDNN does not take the arguments (spatial_bn_cudnn.cc).
+  // With cuDNN, the default engine falls back to the native kernel by itself (spatial_bn_cudnn.cc).
   if (!CudnnIsInThisBuild())
     RegisterOperator<SpatialBNOp<CUDAContext>>(CUDA, "SpatialBN", __FILE__);
 }

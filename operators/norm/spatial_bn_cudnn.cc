@@ -1,4 +1,4 @@
-// SpatialBN by cuDNN: testing, and training over one batch that is not normalized in place.
+// SpatialBN by cuDNN: test mode, and training over one batch that is not in place.
 
 #include <limits>
 #include <memory>
@@ -32,7 +32,7 @@ class CudnnBatchNorm {
 
   void operator()(CUDAContext& context, const Channels& shape, const BatchNormTraining& parameters,
                   const float* x, float* y) {
-    // One value has no unbiased variance: cuDNN and the original differ there.
+    // A single value has no unbiased variance; cuDNN and Caffe2 give different results for it.
     if (parameters.num_batches > 1 || x == y || shape.batch * shape.positions < 2) {
       choice_.Refused("sums of several batches, in place, or a single value a channel");
       return NormalizeBatch(context, shape, parameters, x, nullptr, y);
@@ -88,7 +88,7 @@ class CudnnBatchNorm {
 
   CudaEngineChoice choice_;
   std::unique_ptr<Plan> plan_;
-  Channels shape_;  // of the plan
+  Channels shape_;  // the shape of plan_
 };
 
 }  // namespace
