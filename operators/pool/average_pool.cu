@@ -6,7 +6,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Sums in double, so that the order does not matter for large windows.
+// Sums in double, so that large windows do not lose precision.
 struct Mean {
   using State = double;
   using Join = Plus;

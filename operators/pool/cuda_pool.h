@@ -1,9 +1,9 @@
 #pragma once
-// Pools on CUDA: native kernels for any arguments, and cuDNN where it takes them.
+// Pools on CUDA: native kernels for any arguments, and cuDNN where it supports them.
 //
-// AveragePool takes cuDNN where it can. MaxPool does so only when its engine says CUDNN: cuDNN has
-// no word for what this runtime does with NaN (pool.h), and a maximum is bound by memory either
-// way.
+// AveragePool uses cuDNN where it can. MaxPool does so only if its engine is CUDNN: cuDNN does not
+// specify the NaN behaviour that pool.h describes, and a maximum is limited by memory bandwidth
+// either way.
 
 #include <memory>
 #include <string>
@@ -16,20 +16,20 @@ namespace caffe2rt {
 
 enum class PoolKind { kMax, kMean };
 
-// A library's way to compute one shape. Used by one thread at a time.
+// The computation of one shape by a library. Used by one thread at a time.
 class CudaPoolPlan {
  public:
   virtual ~CudaPoolPlan() = default;
-  // False, with the reason, when the library does not support the shape after all.
+  // Returns false and sets *reason if the library does not support the shape after all.
   virtual bool Run(CUDAContext& context, const float* x, float* y, std::string* reason) = 0;
 };
 
-// Null when cuDNN does not take the windows, with the reason. REQUIRES: cuDNN is here; Y is not
-// empty.
+// Returns null and sets *reason if cuDNN does not support the windows. REQUIRES: cuDNN is
+// available; Y is not empty.
 std::unique_ptr<CudaPoolPlan> NewCudnnPool(PoolKind kind, const WindowGeometry& geometry,
                                            bool include_pad, std::string* reason);
 
-// The runner of PoolOp.
+// Runner policy of PoolOp.
 template <PoolKind kKind, CudaEngine kEngine>
 class PoolOnCuda {
  public:
@@ -61,7 +61,7 @@ class PoolOnCuda {
  private:
   CudaEngineChoice choice_;
   PoolPlan native_;
-  std::unique_ptr<CudaPoolPlan> plan_;  // null: native
+  std::unique_ptr<CudaPoolPlan> plan_;  // null: native kernels run
 };
 
 }  // namespace caffe2rt

@@ -8,14 +8,15 @@ namespace caffe2rt {
 
 namespace {
 
-// The largest that is no NaN, and what the first element was.
+// Accumulates the largest element that is not NaN, and the first element.
 struct Largest {
   struct State {
     float largest;
     float first;
     bool empty;
   };
-  struct Join {  // of runs, which look at their first element themselves
+  // Joins the states of parts of a run. `first` is not used: FinishRun reads the first element.
+  struct Join {
     CAFFE2RT_HOST_DEVICE State operator()(State a, const State& b) const {
       if (b.largest > a.largest) a.largest = b.largest;
       return a;
@@ -38,7 +39,7 @@ struct Largest {
     if (first_wins && state.first != state.first) return state.first;
     return state.largest > lowest ? state.largest : lowest;
   }
-  // A run of nothing but NaN is NaN too, unless something finite is the lowest.
+  // A run of nothing but NaN gives NaN, unless `lowest` is finite.
   CAFFE2RT_HOST_DEVICE float FinishRun(const State& state, const float* x, int64_t) const {
     const float nothing = -std::numeric_limits<float>::infinity();
     const bool keeps = first_wins || (state.largest == nothing && lowest == nothing);

@@ -7,7 +7,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Accepted and ignored.
+// Accepted for compatibility; ignored.
 constexpr ArgumentSpec<float> kPoolPower{"p", 2, "argument of another kind of pool; has no effect"};
 constexpr ArgumentSpec<int> kPoolCeilMode{"ceil_mode", 0, "has no effect: see legacy_pad"};
 

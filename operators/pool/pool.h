@@ -1,17 +1,17 @@
 #pragma once
 // MaxPool, MaxPool1D, MaxPool2D, MaxPool3D, AveragePool, AveragePool1D, AveragePool2D,
-// AveragePool3D: the largest or the mean value of windows that slide over 1 to 3 axes of X [N, C,
-// *] or [N, *, C]; operators/common/conv_geometry.h reads the arguments and says how many windows
-// there are.
+// AveragePool3D: the largest value or the mean of windows that slide over 1 to 3 axes of X [N, C,
+// *] or [N, *, C]. operators/common/conv_geometry.h reads the window arguments and computes the
+// number of windows.
 //
-// What lies outside of X counts for nothing: the mean is taken over the part of a window inside X
-// (over all of it with count_include_pad); the mean of nothing, which legacy_pad 3 can ask for, is
-// NaN.
+// Padding does not count: the mean is over the part of a window that lies inside X (with
+// count_include_pad, over the whole window, the padding being zeros). The mean of an empty part,
+// which legacy_pad 3 can produce, is NaN.
 //
-// Maxima of NaN and infinities are the original's: with one axis, or with two in NCHW, a window is
-// NaN when its first element is, and other NaNs are passed over. With three axes, or channels last,
-// all NaNs are passed over and nothing is below the lowest finite number. A global pool in NCHW
-// passes over NaN.
+// Maxima of NaN and infinities are the same as Caffe2's. With one axis, or with two in NCHW, the
+// result is NaN if the first element of the window is NaN; other NaNs are ignored. With three axes,
+// or in NHWC with two, all NaNs are ignored and the result is at least the lowest finite number. A
+// global pool in NCHW ignores NaN.
 
 #include <string>
 #include <vector>
@@ -35,17 +35,18 @@ struct MeanReduction {
                   std::vector<float>* scratch, float* y);
 };
 
-// Runner: plans and runs pools on the CPU. Other devices have a class with the same members.
+// Runner policy: plans and runs pools on the CPU. Other devices provide a class with the same
+// members.
 template <class Reduction>
 class PoolOnCpu {
  public:
   explicit PoolOnCpu(const OperatorBase&) {}
-  // For the runs from now on.
+  // Plans for `geometry`; later calls of Run use this plan.
   void Plan(const WindowGeometry& geometry, bool global, bool include_pad) {
     plan_ = MakePoolPlan(geometry, global, include_pad);
     scratch_.clear();
   }
-  // REQUIRES: planned; Y is not empty.
+  // REQUIRES: Plan was called; Y is not empty.
   void Run(CPUContext& context, const float* x, float* y) {
     Reduction::Run(context, plan_, x, &scratch_, y);
   }
@@ -69,10 +70,10 @@ class PoolOp final : public Operator<Context> {
     const Tensor& X = Input(0);
     const float* x = X.template data<float>();
     if (dims_.empty() || dims_ != X.dims()) {
-      dims_.clear();  // no plan until everything below succeeded
+      dims_.clear();  // if a check below throws, the next run plans again
       const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
       out_dims_ = geometry.OutputDims(geometry.channels);
-      // Memory for the output first: sizes beyond the limit end here.
+      // Allocate the output first: a size above the memory limit is reported here.
       this->template OutputData<float>(0, out_dims_);
       runner_.Plan(geometry, window_.global_pooling, include_pad_);
       dims_ = X.dims();
@@ -85,11 +86,11 @@ class PoolOp final : public Operator<Context> {
  private:
   const WindowArguments window_;
   const bool include_pad_;
-  std::vector<int64_t> dims_, out_dims_;  // of the last input and its output
+  std::vector<int64_t> dims_, out_dims_;  // shapes of the last input and output
   Runner runner_;
 };
 
-// The schema of one of the types; `doc` says what becomes of a window.
+// Registers the schema of one type. `doc` describes the value of a window.
 OpSchema& RegisterPoolSchema(const std::string& type, const char* file, const std::string& doc);
 
 }  // namespace caffe2rt

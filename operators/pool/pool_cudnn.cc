@@ -1,4 +1,4 @@
-// Pools by cuDNN.
+// Pooling by cuDNN.
 
 #include "contexts/cuda/cuda_context.h"
 #include "operators/common/descriptors_cudnn.h"

@@ -1,5 +1,5 @@
 #pragma once
-// The native kernels of pools on CUDA (max_pool.cu, average_pool.cu).
+// The native CUDA kernels for pools (max_pool.cu, average_pool.cu).
 
 #include "operators/pool/pool_plan.h"
 
@@ -7,7 +7,7 @@ namespace caffe2rt {
 
 class CUDAContext;
 
-// For any arguments. REQUIRES: Y is not empty.
+// Support all arguments. REQUIRES: Y is not empty.
 void RunMaxPool(CUDAContext& context, const PoolPlan& plan, const float* x, float* y);
 void RunMeanPool(CUDAContext& context, const PoolPlan& plan, const float* x, float* y);
 

@@ -1,4 +1,4 @@
-// Where cuDNN's headers were missing when this was built.
+// Replaces pool_cudnn.cc in builds without cuDNN's headers.
 
 #include "operators/pool/cuda_pool.h"
 

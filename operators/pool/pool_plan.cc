@@ -9,8 +9,9 @@ namespace caffe2rt {
 
 namespace {
 
-// Room for the padded row that windows of stride 1 or 2 slide over, and for the vectors that read
-// beyond it; 0 when steps without a buffer serve better: long strides, long windows, far padding.
+// Returns the size of the buffer for a padded row, over which windows of stride 1 or 2 slide,
+// including what vector loads read past its end. Returns 0 if stepping window by window is faster:
+// for long strides, long windows or much cropping.
 size_t BufferSize(const WindowAxis& width) {
   constexpr int64_t kLongestKernel = 15, kFarthestPad = 64;
   if (width.stride > 2 || width.kernel > kLongestKernel || width.pad_head < -kFarthestPad) return 0;
@@ -19,7 +20,7 @@ size_t BufferSize(const WindowAxis& width) {
   return static_cast<size_t>(std::max(reach, filled) + kFarthestPad + 4 * math::kLanes);
 }
 
-// Whether there is one window, which is all of X.
+// Whether there is a single window that covers all of X.
 bool CoversAll(const WindowGeometry& geometry) {
   for (int i = 0; i < geometry.axes; ++i) {
     const WindowAxis& axis = geometry.axis[static_cast<size_t>(i)];
@@ -60,7 +61,7 @@ PoolPlan MakePoolPlan(const WindowGeometry& geometry, bool global, bool include_
   if (!plan.last || plan.channels == 1) {
     plan.buffer_size = plan.whole ? 0 : BufferSize(width);
     plan.buffered = plan.buffer_size > 0;
-    // Without padding the buffer holds the reduced rows all the same.
+    // A buffer without padding is still needed for the reduced rows.
     if (!plan.buffered && !plan.whole) {
       plan.buffer_size = static_cast<size_t>(std::max<int64_t>(width.pad_head, 0) + width.in);
     }

@@ -1,6 +1,6 @@
 #pragma once
-// The sizes of a pool, in plain numbers, for kernels. Without protobuf and Tensor, so that .cu
-// files may include it.
+// The sizes of a pool as plain numbers, for kernels. Includes neither protobuf nor Tensor, so that
+// .cu files may include it.
 
 #include <array>
 #include <cstddef>
@@ -16,17 +16,18 @@ struct PoolPlan {
   int64_t batch = 0;
   int64_t channels = 0;
   bool last = false;               // NHWC
-  std::array<WindowAxis, 3> axis;  // depth, height, width; axes that X does not have are of size 1
+  std::array<WindowAxis, 3> axis;  // depth, height, width; missing axes have size 1
   bool include_pad = false;
-  bool whole = false;          // one window over everything
-  std::vector<float> columns;  // by window along the width: columns the mean counts
+  bool whole = false;          // one window covers all of X
+  std::vector<float> columns;  // for each window along the width: columns that count for the mean
   bool first_wins = false;     // a window whose first element is NaN has maximum NaN
-  float lowest = 0;            // no maximum is below
-  // A row of X with its padding, when windows slide over such a buffer.
+  float lowest = 0;            // lower bound of every maximum
+  // Whether windows slide over a buffer that holds a row with its padding, and the size of the row
+  // buffer in floats.
   bool buffered = false;
   size_t buffer_size = 0;
 };
-// Global pools have one window over all axes, however many.
+// With `global` there is one window over all axes; their number is not limited.
 PoolPlan MakePoolPlan(const WindowGeometry& geometry, bool global, bool include_pad);
 
 }  // namespace caffe2rt

@@ -1,10 +1,10 @@
 #pragma once
-// The two reductions of pools, and what they do with rows: to one number, into a row, several rows
-// into one.
+// The two reductions of pools (maximum and sum), and functions that apply them to rows: reduce a
+// row to one number, add a row to another, combine several rows.
 //
-// A reduction has kEmpty, Add(x, sum) for numbers and vectors, and Across(sum); kCounts says that
-// the sum is divided at the end. Everything is inlined into functions that are compiled for several
-// instruction sets.
+// A reduction has kEmpty (the neutral element), Add(x, sum) for numbers and vectors, and
+// Across(sum) (the reduction of the lanes). kCounts is whether the result is divided by the number
+// of elements. Everything is inlined into functions that are compiled for several instruction sets.
 
 #include <cstdint>
 #include <cstring>
@@ -35,7 +35,7 @@ struct Total {
   static CAFFE2RT_SIMD_INLINE float Across(const math::Lanes& sum) { return math::Sum(sum); }
 };
 
-// n contiguous numbers become one.
+// Reduces n contiguous numbers to one.
 template <class R>
 CAFFE2RT_SIMD_INLINE inline float ReduceRun(const float* x, int64_t n) {
   float rest = R::kEmpty;
@@ -64,7 +64,7 @@ CAFFE2RT_SIMD_INLINE inline float ReduceRun(const float* x, int64_t n) {
   return rest;
 }
 
-// sum[i] = reduction of sum[i] and x[i], for as many i as V has lanes.
+// sum[i] = reduction of sum[i] and x[i], for all lanes of V.
 template <class R, class V>
 CAFFE2RT_SIMD_INLINE inline void AddVector(const float* x, float* sum) {
   V v, s;
@@ -82,8 +82,8 @@ CAFFE2RT_SIMD_INLINE inline void AddRow(const float* x, int64_t n, float* sum) {
   for (; i < n; ++i) R::Add(x[i], sum[i]);
 }
 
-// sum[i] = reduction of kRows rows that lie `pitch` apart, for as many i as V has lanes. Adds 0 to
-// `zeros` where row 0 is finite; a maximum wants to know.
+// sum[i] = reduction of kRows rows at distance `pitch`, for all lanes of V. For a maximum, adds x *
+// 0 of row 0 to `zeros`: this stays 0 where row 0 is finite and becomes NaN elsewhere.
 template <class R, int kRows, class V>
 CAFFE2RT_SIMD_INLINE inline void ReduceVector(const float* x, int64_t pitch, float* sum, V& zeros) {
   V v, s = V{} + R::kEmpty;
@@ -94,7 +94,7 @@ CAFFE2RT_SIMD_INLINE inline void ReduceVector(const float* x, int64_t pitch, flo
   }
   std::memcpy(sum, &s, sizeof(s));
 }
-// The same for n. The result is 0 when row 0 is finite.
+// The same for n elements. The result is 0 if row 0 is finite.
 template <class R, int kRows>
 CAFFE2RT_SIMD_INLINE inline float ReduceRows(const float* x, int64_t pitch, int64_t n, float* sum) {
   math::Lanes zeros = {};

@@ -1,9 +1,10 @@
 #pragma once
-// The native kernels of pools on CUDA, written once for maximum and mean.
+// The native CUDA kernels for pools, templates over the reduction (maximum or mean).
 //
-// A reduction R is plain numbers with a type State and
+// A reduction R consists of plain numbers. It has a type State and
 //   State Start();  void Add(float x, State&);  float Finish(const State&, rows, columns);
-// rows (of all axes but the last) and columns are what the window has inside X, as in windows.h.
+// `rows` (over all axes but the last) and `columns` are the sizes of the part of the window inside
+// X, as in windows.h. For global pools it also has FinishRun, and Join, which combines two states.
 
 #include <cstdint>
 #include <limits>
@@ -13,7 +14,7 @@
 
 namespace caffe2rt::internal {
 
-// A thread computes one window. Index is 32-bit where everything fits.
+// A thread computes one window. Index is 32-bit if all offsets fit.
 template <class R, class Index>
 struct PoolWindow {
   struct Axis {
@@ -26,7 +27,7 @@ struct PoolWindow {
   const float* x;
   float* y;
 
-  // As SpanOf of windows.h.
+  // See SpanOf in windows.h.
   struct Span {
     Index first, last;
     CAFFE2RT_HOST_DEVICE Index size() const { return last - first; }
@@ -47,7 +48,7 @@ struct PoolWindow {
     const Span h = SpanOf(height, rest % height.out);
     rest /= height.out;
     const Span d = SpanOf(depth, rest % depth.out);
-    rest /= depth.out;  // the image, or the plane
+    rest /= depth.out;  // index of the image (NHWC) or of the plane (NCHW)
     const Index step = last ? channels : 1;
     const float* const from = x + int64_t{rest} * depth.in * height.in * width.in * step + channel;
     typename R::State state = reduction.Start();
@@ -62,7 +63,7 @@ struct PoolWindow {
   }
 };
 
-// A block reduces the run of one plane to one number.
+// A block reduces one plane to one number.
 template <class R>
 struct PoolRun {
   int64_t size;
@@ -105,7 +106,7 @@ void RunWindows(CUDAContext& context, const PoolPlan& plan, const R& reduction, 
   ForEach(context, outputs, window, R::kName);
 }
 
-// Whether every index of the plan, and every step past an end, fits 32 bits.
+// Whether every index of the plan fits 32 bits, including steps past the end of an axis.
 inline bool FitsInt32(const PoolPlan& plan) {
   constexpr int64_t kLargest = int64_t{1} << 28;
   int64_t in = plan.batch * plan.channels, out = in;

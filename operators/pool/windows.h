@@ -1,9 +1,11 @@
 #pragma once
-// The loops of pools, written once for maximum and mean and compiled for several instruction sets.
+// The loops of pools, templates over the reduction (maximum or sum), compiled for several
+// instruction sets.
 //
-// NCHW: the rows of a window are reduced into one buffer row with room for the padding, then the
-// buffer along the width; that is kernel_h + kernel_w steps an element, all over contiguous memory.
-// NHWC: channels side by side, window by window.
+// In NCHW, the rows of a window are first reduced to one buffer row with space for the padding, and
+// the windows are then reduced along this row. That takes kernel_h + kernel_w steps for each
+// element, on contiguous memory. In NHWC, each window is reduced for a vector of channels at a
+// time.
 
 #include <algorithm>
 
@@ -14,8 +16,8 @@
 
 namespace caffe2rt {
 
-// The part of window `i` that lies in its axis: [first, last). One that begins behind the axis has
-// a size below 0, which the original counts with.
+// The part of window `i` that lies inside its axis: [first, last). A window that begins past the
+// end of the axis has a negative size; Caffe2 counts with it.
 struct Span {
   int64_t first, last;
   int64_t size() const { return last - first; }
@@ -28,8 +30,8 @@ inline CAFFE2RT_SIMD_INLINE Span SpanOf(const WindowAxis& axis, int64_t i) {
   return {first, last};
 }
 
-// Sixteen windows of stride 1 or 2 that begin at `row`. Reads up to 2 * kLanes floats beyond the
-// last tap.
+// Reduces sixteen windows of stride 1 or 2, the first of which begins at `row`. Reads up to 2 *
+// kLanes floats past the last tap.
 template <class R, int kStride>
 CAFFE2RT_SIMD_INLINE inline void SlideLanes(const float* row, int64_t kernel, math::Lanes& sum) {
   math::Lanes a, b;
@@ -52,11 +54,12 @@ CAFFE2RT_SIMD_INLINE inline void SlideLanes(const float* row, int64_t kernel, ma
   }
 }
 
-// What turns a reduction into the value of a window: mean and maximum need different things.
+// The parameters that turn a reduction into the value of a window. The mean uses the first two, the
+// maximum the last.
 struct Ending {
-  const float* columns;  // by window: columns the mean counts
-  float rows;            // rows it counts
-  float lowest;          // no maximum is below
+  const float* columns;  // for each window: columns that count for the mean
+  float rows;            // rows that count for the mean
+  float lowest;          // lower bound of every maximum
 };
 template <class R>
 CAFFE2RT_SIMD_INLINE inline void Finish(const Ending& ending, int64_t i, math::Lanes& sum) {
@@ -78,7 +81,7 @@ CAFFE2RT_SIMD_INLINE inline void Finish(const Ending& ending, int64_t i, float& 
   }
 }
 
-// `out` windows along a buffer row of stride 1 or 2.
+// Computes `out` windows of stride 1 or 2 along a buffer row.
 template <class R, int kStride>
 CAFFE2RT_SIMD_INLINE inline void SlideRow(const float* row, int64_t kernel, int64_t out,
                                           const Ending& ending, float* y) {
@@ -99,7 +102,8 @@ CAFFE2RT_SIMD_INLINE inline void SlideRow(const float* row, int64_t kernel, int6
   }
 }
 
-// Windows of any stride, without padding in the row: each takes its part.
+// Computes windows of any stride along a row without padding; each window is reduced over its part
+// of the row.
 template <class R>
 CAFFE2RT_SIMD_INLINE inline void StepRow(const WindowAxis& width, const float* row,
                                          const Ending& ending, float* y) {
@@ -110,7 +114,7 @@ CAFFE2RT_SIMD_INLINE inline void StepRow(const WindowAxis& width, const float* r
   }
 }
 
-// Windows whose first element, in the row x, is NaN are NaN.
+// Sets windows to NaN whose first element in the row x is NaN.
 inline void MarkNaN(const WindowAxis& width, const float* x, float* y) {
   for (int64_t i = 0; i < width.out; ++i) {
     const Span span = SpanOf(width, i);
@@ -121,7 +125,7 @@ inline void MarkNaN(const WindowAxis& width, const float* x, float* y) {
 // Pools all planes of an NCHW tensor.
 template <class R>
 struct PoolPlanes {
-  // The rows of window (d, h), reduced to one. The result is 0 when the first of them is finite.
+  // Reduces the rows of window (d, h) to one row. The result is 0 if the first of them is finite.
   static CAFFE2RT_SIMD_INLINE float GatherRows(const PoolPlan& plan, const float* plane,
                                                const Span& d, const Span& h, float* row) {
     const int64_t H = plan.axis[1].in, W = plan.axis[2].in;
@@ -155,7 +159,7 @@ struct PoolPlanes {
     const WindowAxis &depth = plan.axis[0], &height = plan.axis[1], &width = plan.axis[2];
     Ending ending{plan.columns.data(), static_cast<float>(depth.kernel * height.kernel),
                   plan.lowest};
-    // Where column 0 of X lies in the buffer, and which column the first window begins with.
+    // `row` is column 0 of X in the buffer; `start` is the first column of the first window.
     float* const row = buffer + std::max<int64_t>(width.pad_head, 0);
     const float* const start = row - width.pad_head;
     for (int64_t p = 0; p < planes; ++p, x += depth.in * height.in * width.in) {
@@ -182,7 +186,7 @@ struct PoolPlanes {
   }
 };
 
-// One window over each of `planes` runs of n.
+// Computes one window over each of `planes` runs of n elements.
 template <class R>
 struct PoolRuns {
   CAFFE2RT_SIMD_INLINE void operator()(int64_t planes, int64_t n, bool first_wins, float lowest,
@@ -193,7 +197,7 @@ struct PoolRuns {
         y[p] = sum / static_cast<float>(n);
       } else {
         y[p] = sum > lowest ? sum : lowest;
-        // A run of nothing but NaN is NaN too, unless something finite is the lowest.
+        // A run of nothing but NaN gives NaN, unless `lowest` is finite.
         const bool nothing = sum == R::kEmpty && lowest == R::kEmpty;
         if (x[0] != x[0] && (first_wins || nothing)) y[p] = x[0];
       }
@@ -204,7 +208,7 @@ struct PoolRuns {
 // Pools all images of an NHWC tensor.
 template <class R>
 struct PoolChannels {
-  // Channels [c, c + n) of one window, n being a whole vector or a part of one.
+  // Reduces channels [c, c + n) of one window; n is at most kLanes.
   static CAFFE2RT_SIMD_INLINE void Window(const PoolPlan& plan, const float* x, const Span& d,
                                           const Span& h, const Span& w, int64_t c, int64_t n,
                                           math::Lanes& sum) {
@@ -212,7 +216,8 @@ struct PoolChannels {
     math::Lanes v;
     math::Fill(R::kCounts ? R::kEmpty : plan.lowest, sum);
     if (!R::kCounts && plan.first_wins && w.size() > 0) {
-      math::LoadFirst(x + w.first * C + c, n, R::kEmpty, sum);  // one axis only: d and h are [0, 1)
+      // first_wins implies one axis here: d and h are [0, 1).
+      math::LoadFirst(x + w.first * C + c, n, R::kEmpty, sum);
     }
     for (int64_t z = d.first; z < d.last; ++z) {
       for (int64_t r = h.first; r < h.last; ++r) {
@@ -262,7 +267,7 @@ struct PoolChannels {
   }
 };
 
-// Runs the reduction over the whole plan.
+// Computes all windows of the plan. The memory of `scratch` is reused in later runs.
 template <class R>
 void RunPool(const PoolPlan& plan, const float* x, std::vector<float>* scratch, float* y) {
   const int64_t in_size = plan.axis[0].in * plan.axis[1].in * plan.axis[2].in;
