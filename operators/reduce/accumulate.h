@@ -1,5 +1,6 @@
 #pragma once
-// What reductions accumulate; see reduce_plan.h for the form. V is an element or a vector of them.
+// The accumulators of reductions; reduce_plan.h describes their functions. V is an element or a
+// vector of elements.
 
 #include <cmath>
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace caffe2rt {
 
-// Integers wrap around.
+// Sums of integers wrap around.
 struct SumOf {
   template <class V>
   CAFFE2RT_SIMD_INLINE static void Map(V&) {}
@@ -37,7 +38,7 @@ struct SumOf {
   }
 };
 
-// Integers truncate towards 0. REQUIRES at the end: n != 0.
+// Means of integers truncate towards 0. REQUIRES in Finish: n != 0 for integers.
 struct MeanOf : SumOf {
   template <class T>
   CAFFE2RT_SIMD_INLINE static T Finish(T sum, int64_t n) {
@@ -72,14 +73,14 @@ struct MeanOfSquares : SumOfSquares {
 };
 
 struct RootOfSumOfSquares : SumOfSquares {
-  using OfOne = SumOfSizes;  // |x|, where x * x may be beyond the type
+  using OfOne = SumOfSizes;  // for one element use |x|: x * x may overflow
   template <class T>
   CAFFE2RT_SIMD_INLINE static T Finish(T sum, int64_t) {
     return std::sqrt(sum);
   }
 };
 
-// A NaN that comes first stays, later ones are passed over.
+// The result is NaN if the first element is NaN; later NaNs are ignored.
 struct MaxOf {
   template <class V>
   CAFFE2RT_SIMD_INLINE static void Map(V&) {}
@@ -112,7 +113,7 @@ struct MinOf : MaxOf {
   }
 };
 
-// The largest element, and 0 of none.
+// The largest element, or 0 if there are none.
 struct MaxOrZero : MaxOf {
   template <class T>
   CAFFE2RT_SIMD_INLINE static T Empty() {

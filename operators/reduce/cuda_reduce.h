@@ -1,5 +1,6 @@
 #pragma once
-// reduce_plan.h's Reduce for a CUDAContext. For the sources that register reductions on CUDA.
+// Reduce of reduce_plan.h for a CUDAContext. Included by the sources that register reductions on
+// CUDA.
 
 #include "operators/reduce/reduce_kernels.h"
 #include "operators/reduce/reduce_plan.h"

@@ -1,8 +1,8 @@
 // Reductions on CUDA.
 //
-// One output: many blocks share it, large sums are CUB's. Few outputs: a block for each. Many
-// outputs whose neighbours stand side by side in the input: a thread for each, so that a warp reads
-// what lies together.
+// With one output, many blocks share the work, and large sums use CUB. With few outputs, a block
+// computes each. With many outputs whose elements are next to each other in the input, a thread
+// computes each, so that a warp reads contiguous memory.
 
 #include <type_traits>
 
@@ -44,14 +44,15 @@ struct ReduceToOne {
   CAFFE2RT_HOST_DEVICE void Finish(T result) const { *y = Accumulate::Finish(result, n); }
 };
 
-// Output i begins at kept.Find(i); element r of its own lies reduced.Find(r) further on.
+// The elements of output i begin at kept.Find(i); its element r is at distance reduced.Find(r) from
+// there.
 template <class Accumulate, class T>
 struct ReduceEach {
   LoopNest<1> kept, reduced;
   const T* x;
   T* y;
 
-  // A thread for an output.
+  // A thread computes one output.
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const T* const from = x + Offset(kept, i);
     T result = MappedElement<Accumulate>(from);
@@ -60,7 +61,7 @@ struct ReduceEach {
     }
     y[i] = Accumulate::Finish(result, reduced.total());
   }
-  // A block for an output.
+  // A block computes one output.
   CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
     const T* const from = x + Offset(kept, row.index());
     const T neutral = Accumulate::Neutral(MappedElement<Accumulate>(from));

@@ -1,7 +1,8 @@
 #pragma once
-// ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceL1, ReduceL2: over the dimensions `axes`
+// ReduceSum, ReduceMean, ReduceMax, ReduceMin, ReduceL1, ReduceL2: reduce the dimensions `axes`
 // (default: all).
-//   X any shape -> Y: the reduced dimensions are 1, or gone without keepdims.
+//   X of any shape  ->  Y, the shape of X where the reduced dimensions are 1, or removed with
+//   keepdims 0
 
 #include <vector>
 
@@ -18,10 +19,10 @@ inline constexpr RepeatedArgumentSpec<int> kReduceAxes{
 inline constexpr ArgumentSpec<int> kReduceKeepDims{
     "keepdims", 1, "1: reduced dimensions stay, of size 1; 0: they are removed"};
 
-// Marks the dimensions that `axes` name; all for an empty list. Negative axes count from the end.
-// THROWS when one is out of range.
+// Marks the dimensions in `axes`, or all if it is empty. Negative axes count from the end. THROWS
+// if one is out of range.
 void MarkAxes(const std::vector<int>& axes, size_t rank, std::vector<char>* reduced);
-// `dims` without the reduced dimensions, or with 1 in their place.
+// Sets *result to `dims` without the reduced dimensions, or with 1 in their place if `keep`.
 void ReducedDims(IntArrayRef dims, const std::vector<char>& reduced, bool keep,
                  std::vector<int64_t>* result);
 

@@ -1,4 +1,4 @@
-// ReduceFront... and ReduceBack... with lengths on CUDA: a thread for an output.
+// ReduceFront... and ReduceBack... with lengths on CUDA: a thread computes one output.
 
 #include <type_traits>
 

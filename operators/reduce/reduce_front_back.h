@@ -1,10 +1,10 @@
 #pragma once
-// ReduceFrontSum, -Mean, -Max over the first `num_reduce_dim` dimensions, ReduceBackSum, -Mean,
-// -Max over the last ones.
-//   X any shape; lengths int32, optional, only with num_reduce_dim 1: how many elements count for
-//   each output. Y: the other dimensions of X. Over no elements the result is 0.
-// With lengths the first element always counts, and a mean is divided by the length even if that is
-// 0 or negative (as the original does).
+// ReduceFrontSum, ReduceFrontMean, ReduceFrontMax reduce the first `num_reduce_dim` dimensions;
+// ReduceBackSum, ReduceBackMean, ReduceBackMax the last ones.
+//   X of any shape, optional lengths int32  ->  Y, the other dimensions of X
+// lengths is only allowed with num_reduce_dim 1 and gives the number of elements that count for
+// each output. Without elements the result is 0. With lengths the first element always counts, and
+// a mean is divided by the length even if that is 0 or negative, as in Caffe2.
 
 #include <type_traits>
 #include <vector>
@@ -21,10 +21,10 @@ namespace caffe2rt {
 inline constexpr ArgumentSpec<int> kNumReduceDim{"num_reduce_dim", 1,
                                                  "number of dimensions to reduce"};
 
-// THROWS unless num_reduce_dim is 0 to `rank`.
+// THROWS unless num_reduce_dim is between 0 and `rank`.
 void CheckReduceDims(int num_reduce_dim, int64_t rank);
 
-// THROWS for a length beyond `count`, and for one that is 0 and divides integers.
+// THROWS if a length is above `count`, or is 0 in a mean of integers.
 template <class Accumulate, class T>
 void CheckLengths(CPUContext&, int64_t outputs, int64_t count, const int* lengths) {
   for (int64_t i = 0; i < outputs; ++i) {

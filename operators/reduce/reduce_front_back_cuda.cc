@@ -5,7 +5,7 @@
 
 namespace caffe2rt {
 
-// The lengths are on the device: the kernel reports those that do not fit.
+// The lengths are on the device; the kernel reports invalid ones.
 template <class Accumulate, class T>
 void CheckLengths(CUDAContext&, int64_t, int64_t, const int*) {}
 

@@ -9,8 +9,8 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// y[i] over the first lengths[i] of `count` elements, which stand `stride` apart; those of y[i + 1]
-// begin `next` further on.
+// Computes y[i] from the first lengths[i] of `count` elements. They are at distance `stride`; the
+// elements of y[i + 1] begin `next` after those of y[i].
 template <class Accumulate, class T>
 void ReduceLengths(CPUContext&, int64_t outputs, int64_t count, int64_t stride, int64_t next,
                    const int* lengths, const T* x, T* y) {
@@ -21,8 +21,8 @@ void ReduceLengths(CPUContext&, int64_t outputs, int64_t count, int64_t stride, 
     y[i] = Accumulate::Finish(sum, lengths[i]);
   }
 }
-// The same; a length above `count`, and one of 0 that divides integers, is reported when the stream
-// finishes (contexts/cuda/cuda_report.h).
+// The same on CUDA. An invalid length (above `count`, or 0 in a mean of integers) is reported when
+// the stream is synchronized (contexts/cuda/cuda_report.h).
 template <class Accumulate, class T>
 void ReduceLengths(CUDAContext& context, int64_t outputs, int64_t count, int64_t stride,
                    int64_t next, const int* lengths, const T* x, T* y);

@@ -16,7 +16,7 @@ void ReducePlan::Make(IntArrayRef dims, const std::vector<char>& reduced) {
   }
   if (output_size_ == 0 || reduced_size_ == 0) return;
 
-  // From the innermost dimension outwards.
+  // Merges neighbouring dimensions of the same kind, from the innermost outwards.
   std::array<Loop, Tensor::kMaxRank> loops;
   int count = 0;
   bool last = false;

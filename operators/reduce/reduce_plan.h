@@ -1,19 +1,18 @@
 #pragma once
-// Reductions over any of the dimensions of a dense tensor; on the CPU, and in cuda_reduce.h on
-// CUDA.
+// Reductions over any dimensions of a dense tensor on the CPU; cuda_reduce.h has them for CUDA.
 //
-//   plan.Make(X.sizes(), reduced);                       // reduced[i]: dimension i goes
-//   Reduce<SumOf>(context, plan, x, y, &scratch);   // y: a value for each place in the others
+//   plan.Make(X.sizes(), reduced);                 // reduced[i]: whether dimension i is reduced
+//   Reduce<SumOf>(context, plan, x, y, &scratch);  // y: one value for each index of the others
 //
-// What is accumulated is a struct of static functions, whose values V are elements or vectors of
-// them:
-//   Map(V& x)                       of each element
-//   Combine(V& a, const V& b)       a takes b in; elements are combined in about their order
-//   Neutral(T first)                what a further accumulator begins with, `first` being known to
-//                                   be among the elements
-//   Empty<T>()                      the result over no elements
-//   Finish(T a, int64_t n)          the result from the n elements of `a`
-// The input is read once, in its order. A plan does not allocate.
+// The accumulator (SumOf here) is a struct of static functions. V is an element or a vector of
+// elements:
+//   Map(V& x)                  applied to each element first
+//   Combine(V& a, const V& b)  adds b to a; elements are combined approximately in order
+//   Neutral(T first)           initial value of an additional accumulator; `first` is one of the
+//                              elements
+//   Empty<T>()                 result if there are no elements
+//   Finish(T a, int64_t n)     result for the n elements combined in `a`
+// The input is read once, in memory order. A plan does not allocate.
 
 #include <array>
 #include <cstdint>
@@ -28,29 +27,29 @@
 
 namespace caffe2rt {
 
-// Shapes as nests of loops: neighbouring dimensions that stay, or go, together are one; those of
-// size 1 are gone.
+// A reduction as a nest of loops. Neighbouring dimensions that are all reduced or all kept are
+// merged into one loop; dimensions of size 1 are dropped. The two innermost loops form a block.
 class ReducePlan {
  public:
   struct Loop {
     int64_t size;
-    int64_t y_stride;  // 0 for a dimension that goes
+    int64_t y_stride;  // 0 for a reduced dimension
   };
 
-  // REQUIRES: as many entries in `reduced` as dimensions.
+  // REQUIRES: `reduced` has one entry for each dimension.
   void Make(IntArrayRef dims, const std::vector<char>& reduced);
 
   int64_t output_size() const { return output_size_; }
-  int64_t reduced_size() const { return reduced_size_; }  // elements behind each output
+  int64_t reduced_size() const { return reduced_size_; }  // elements for each output
   const Loop& inner() const { return inner_; }
   const Loop& middle() const { return middle_; }
-  // The loops around the block, outermost first.
+  // The loops outside the block, outermost first.
   int outer_count() const { return outer_count_; }
   const Loop& outer(int i) const { return outer_[static_cast<size_t>(i)]; }
 
   // Calls function(x, y, first) with the offsets of each block of middle().size times inner().size
-  // elements; `first` when nothing was accumulated at y by earlier blocks. REQUIRES: output_size()
-  // and reduced_size() above 0.
+  // elements. `first` is whether no earlier block contributed to y. REQUIRES: output_size() and
+  // reduced_size() are above 0.
   template <class Function>
   void ForEachBlock(const Function& function) const {
     if (outer_count_ == 0) return function(int64_t{0}, int64_t{0}, true);
@@ -58,7 +57,7 @@ class ReducePlan {
     const int64_t total = output_size_ * reduced_size_;
     std::array<int64_t, Tensor::kMaxRank> index{};
     int64_t y = 0;
-    int reduced_steps = 0;  // counters of reduced loops that are not 0
+    int reduced_steps = 0;  // number of reduced loops whose counter is not 0
     for (int64_t x = 0; x < total; x += block) {
       function(x, y, reduced_steps == 0);
       for (int i = outer_count_ - 1; i >= 0; --i) {
@@ -79,15 +78,15 @@ class ReducePlan {
   int64_t output_size_ = 1;
   int64_t reduced_size_ = 1;
   Loop inner_{1, 1}, middle_{1, 0};
-  std::array<Loop, Tensor::kMaxRank> outer_;  // the first outer_count_ count
+  std::array<Loop, Tensor::kMaxRank> outer_;  // only the first outer_count_ are used
   int outer_count_ = 0;
 };
 
 namespace internal {
 
-// y takes in a row of n >= 1 elements; with `fresh` it is made of them alone. Several accumulators
-// of floats run side by side; integers the compiler may reorder by itself, and lanes of them may
-// not overflow.
+// Combines a row of n >= 1 elements into *y; with `fresh`, *y is overwritten. Floats use two vector
+// accumulators. Integers use a scalar loop, which the compiler may vectorize by itself: elements of
+// integer vectors must not overflow, while wrapping scalars may.
 template <class Accumulate, class T>
 CAFFE2RT_SIMD_INLINE inline void ReduceRow(int64_t n, const T* x, bool fresh, T* y) {
   typedef T Lanes __attribute__((vector_size(64)));
@@ -124,7 +123,7 @@ CAFFE2RT_SIMD_INLINE inline void ReduceRow(int64_t n, const T* x, bool fresh, T*
   *y = sum;
 }
 
-// A block: `middle` times `inner` elements.
+// Reduces one block of `middle` times `inner` elements.
 template <class Accumulate>
 struct ReduceKernel {
   template <class T>
@@ -159,7 +158,8 @@ struct ReduceKernel {
 
 }  // namespace internal
 
-// y has plan.output_size() elements and is not x. `scratch` is memory for devices.
+// Reduces x to y, which has plan.output_size() elements and must not be x. `scratch` is only used
+// on devices.
 template <class Accumulate, class T>
 void Reduce([[maybe_unused]] CPUContext& context, const ReducePlan& plan, const T* x, T* y,
             [[maybe_unused]] Tensor* scratch = nullptr) {

@@ -8,8 +8,8 @@ namespace caffe2rt {
 
 namespace {
 
-// Schema of an operator whose output has the dimensions `kept` of its input, which has `rank` (0:
-// any from 1 on).
+// Registers the schema of an operator whose output has the dimensions `kept` of its input. `rank`
+// is the rank of the input; 0 means any rank of at least 1.
 OpSchema& KeepSchema(const char* type, size_t rank, std::vector<size_t> kept, const char* doc) {
   return RegisterSchema(type, __FILE__)
       .NumInputs(1)

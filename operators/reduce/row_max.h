@@ -1,7 +1,8 @@
 #pragma once
-// RowwiseMax [N, R, C] -> [N, R], ColwiseMax [N, R, C] -> [N, C]: the largest element of each row
-// or column of N matrices. ReduceTailSum [N, *] -> [N]: the sum over all dimensions but the first.
-// All float.
+// RowwiseMax  X [N, R, C] -> [N, R]: the largest element of each row of N matrices.
+// ColwiseMax  X [N, R, C] -> [N, C]: the largest element of each column of N matrices.
+// ReduceTailSum  X [N, *] -> [N]: the sum over all dimensions but the first.
+// They support float only.
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #pragma once
-// SumElements, SumElementsInt, SumSqrElements: one number from all elements, as a tensor without
-// dimensions.
-//   X any shape; with `average` the sum is divided by the number of elements, unless that is 0.
+// SumElements, SumElementsInt, SumSqrElements: reduce all elements to one number, a tensor of rank
+// 0.
+//   X of any shape; with `average` the sum is divided by the number of elements, unless that is 0.
 
 #include <vector>
 

@@ -1,7 +1,8 @@
 #pragma once
-// SumReduceLike: the sum of A over the dimensions along which B would be broadcast to it by
-// Caffe2's older rules (operators/common/broadcast.h): the way back of a broadcast.
-//   A float or double, B any type, of a shape that fits into A -> Y: the shape of B.
+// SumReduceLike: sums A over the dimensions along which B would be broadcast to A by Caffe2's older
+// rules (operators/common/broadcast.h). This is the gradient of a broadcast.
+//   A float or double, B of any type and a shape that can be broadcast to that of A  ->  Y, the
+//   shape of B
 
 #include <vector>
 
