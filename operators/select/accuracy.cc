@@ -17,7 +17,7 @@ void RegisterAccuracy() {
       .Output(0, "accuracy", "float scalar, 0 to 1")
       .SetDoc("Gives the share of rows whose label is among the largest predictions.");
   RegisterCpuOperator<AccuracyOp<CPUContext>>("Accuracy", __FILE__);
-  // It counts, and a count does not change with small changes of the input.
+  // The operator counts rows, and a count is constant under small changes of the input.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Accuracy", __FILE__);
 }
 

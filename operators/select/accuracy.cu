@@ -8,7 +8,8 @@ namespace caffe2rt {
 
 namespace {
 
-// right[i]: whether fewer than top_k classes stand before the label of row i.
+// Sets right[i]: whether fewer than top_k classes rank before the label of row i. A block computes
+// one row.
 struct MarkRight {
   int64_t classes, top_k;
   const float* predictions;

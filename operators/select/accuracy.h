@@ -1,9 +1,9 @@
 #pragma once
-// Accuracy: the share of rows whose label is among the top_k largest predictions.
+// Accuracy: the fraction of rows whose label is among the top_k largest predictions.
 //   predictions float [N, D], labels int32 [N]  ->  float scalar; NaN for N = 0
 //
-// A label is right when fewer than top_k classes stand before it: with a larger value, or the same
-// and a lower index. A label that is no class is wrong.
+// A label is right if fewer than top_k classes rank before it. A class ranks before it if its value
+// is larger, or equal with a lower index. A label that is not a class is wrong.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -15,7 +15,8 @@ inline constexpr ArgumentSpec<int> kAccuracyTopK{
 
 class CUDAContext;
 
-// Writes the share of rows whose label is right. `right` and `scratch` are memory for devices.
+// Writes the fraction of rows whose label is right. `right` and `scratch` are device memory, not
+// used on the CPU.
 inline void ShareOfRight(CPUContext&, int64_t rows, int64_t classes, int top_k, const float* row,
                          const int32_t* label, float* share, Tensor* /*right*/,
                          Tensor* /*scratch*/) {

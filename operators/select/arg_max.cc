@@ -37,7 +37,7 @@ void RegisterArg(const std::string& type, const char* doc) {
 void RegisterArgMax() {
   RegisterArg<true>("ArgMax", "Gives the index of the largest element along a dimension.");
   RegisterArg<false>("ArgMin", "Gives the index of the smallest element along a dimension.");
-  // An index does not change with small changes of the input.
+  // An index is constant under small changes of the input.
   for (const char* type : {"ArgMax", "ArgMin"}) {
     RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
   }

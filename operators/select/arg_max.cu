@@ -13,8 +13,8 @@ struct Choice {
   int64_t index;
 };
 
-// The better of two, the first of equals. The first element, which a NaN stays when it is one, goes
-// before all that it does not lose to.
+// Returns the better of two elements, the first one if they are equal. The first element of the row
+// is kept unless another one beats it, so a NaN in first position stays.
 template <class T, class Better>
 struct BetterChoice {
   Better better;
@@ -32,11 +32,11 @@ struct FindBestKernel {
   int64_t* out;
   Better better;
 
-  // Element j of result i; of an empty span there may be no memory to point into.
+  // Element j of the row of result i. Only valid for a span that is not empty.
   CAFFE2RT_HOST_DEVICE T At(int64_t i, int64_t j) const {
     return x[(i / span.inner * span.size + j) * span.inner + i % span.inner];
   }
-  // A thread for a result.
+  // A thread computes one result.
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     int64_t index = 0;
     for (int64_t j = 1; j < span.size; ++j) {
@@ -44,7 +44,7 @@ struct FindBestKernel {
     }
     out[i] = index;
   }
-  // A block for a result.
+  // A block computes one result.
   CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
     const Choice<T> first{span.size > 0 ? At(row.index(), 0) : T(0), 0};
     const Choice<T> best =

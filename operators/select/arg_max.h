@@ -1,11 +1,11 @@
 #pragma once
-// ArgMax, ArgMin: the index of the largest (smallest) element along one dimension, the first of
-// equal ones.
-//   X float, double, int32 or int64  ->  int64, the dimension with size 1, or without it (keepdims
-//   0)
+// ArgMax, ArgMin: the index of the largest (smallest) element along one dimension; the first one if
+// several are equal.
+//   X float, double, int32 or int64  ->  int64, the shape of X where the dimension has size 1, or
+//   is removed with keepdims 0
 //
-// Elements are compared with < or >, so a NaN counts only when it stands first. An empty dimension
-// gives 0.
+// Elements are compared with > or <, so a NaN wins only if it is the first element. An empty
+// dimension gives index 0.
 
 #include <tuple>
 #include <vector>
@@ -21,7 +21,7 @@ namespace caffe2rt {
 inline constexpr ArgumentSpec<bool> kKeepDim{
     "keepdims", true, "1: the dimension stays, with size 1; 0: it is removed"};
 
-// The shape of the output: dims with size 1 at `axis`, or without it.
+// Computes the shape of the output: dims with size 1 at `axis`, or without it.
 inline void ReducedDims(IntArrayRef input, int axis, bool keep_dims, std::vector<int64_t>* dims) {
   dims->assign(input.begin(), input.end());
   if (keep_dims) {
@@ -60,7 +60,7 @@ class ArgOp final : public Operator<Context> {
   const int axis_;
   const bool keep_dims_;
   std::vector<int64_t> dims_;
-  // Scratch of FindBest.
+  // Scratch memory for FindBest.
   std::tuple<std::vector<float>, std::vector<double>, std::vector<int32_t>, std::vector<int64_t>>
       best_;
 };

@@ -13,7 +13,7 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// Whether a is a better choice than b.
+// Whether a is better than b.
 template <bool kMax>
 struct Beats {
   template <class T>
@@ -22,7 +22,8 @@ struct Beats {
   }
 };
 
-// The indices of the best elements of X[outer][size][inner]. `best` is working memory.
+// Writes the index of the best element for each outer and inner index of X[outer][size][inner].
+// `best` is scratch memory.
 template <class T, class Better>
 void FindBest(CPUContext&, const AxisSpan& span, const T* x, int64_t* out, std::vector<T>* best,
               Better better) {
@@ -36,7 +37,7 @@ void FindBest(CPUContext&, const AxisSpan& span, const T* x, int64_t* out, std::
     }
     return;
   }
-  // Row by row, so that memory is read in order.
+  // Processes the rows in memory order.
   for (int64_t i = 0; i < span.outer; ++i, out += span.inner) {
     std::fill(out, out + span.inner, 0);
     if (span.size == 0) continue;
@@ -51,7 +52,7 @@ void FindBest(CPUContext&, const AxisSpan& span, const T* x, int64_t* out, std::
     }
   }
 }
-// For float, double, int32_t and int64_t, and Beats. It needs no working memory.
+// The same on CUDA, for float, double, int32_t and int64_t and Better = Beats. Does not use `best`.
 template <class T, class Better>
 void FindBest(CUDAContext& context, const AxisSpan& span, const T* x, int64_t* out,
               std::vector<T>* best, Better better);

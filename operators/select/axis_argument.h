@@ -1,5 +1,5 @@
 #pragma once
-// The argument axis of ArgMax, ArgMin and TopK.
+// The axis argument of ArgMax, ArgMin and TopK.
 
 #include "caffe2_core/base/array_ref.h"
 #include "caffe2_core/base/checked_math.h"
@@ -10,8 +10,8 @@ namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int> kSelectAxis{"axis", -1, "the dimension; -1 is the last one"};
 
-// -1 is the last dimension; other negative axes are rejected, as Caffe2 does in this family. THROWS
-// when out of range.
+// -1 is the last dimension; other negative axes are rejected, as in Caffe2 for these operators.
+// THROWS if the axis is out of range.
 inline AxisSpan SpanOfAxis(IntArrayRef dims, int axis) {
   const int rank = static_cast<int>(dims.size());
   const int index = axis == -1 ? rank - 1 : axis;

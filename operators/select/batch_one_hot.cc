@@ -22,7 +22,7 @@ void RegisterBatchOneHot() {
       })
       .SetDoc("Says for each row of a matrix which of each column's values it has.");
   RegisterCpuOperator<BatchOneHotOp<CPUContext>>("BatchOneHot", __FILE__);
-  // Its inputs are compared for equality.
+  // The inputs are only compared for equality.
   RegisterGradient<NoGradient>("BatchOneHot", __FILE__);
 }
 

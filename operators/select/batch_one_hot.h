@@ -1,9 +1,10 @@
 #pragma once
-// BatchOneHot: for each column of X a list of values; the output says which of them each row has.
-//   X [N, D], lengths int32 [D], values [sum of lengths]  ->  [N, sum of lengths], 1 where X equals
-//   the value, of X's type
+// BatchOneHot: compares each column of X with a list of values for that column.
+//   X [N, D], lengths int32 [D], values [sum of lengths]
+//   ->  [N, sum of lengths] of the type of X: 1 where the element of X equals the value, 0
+//   elsewhere
 //
-// X and values: int32 or int64.
+// X and values are int32 or int64.
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/runtime/dispatch.h"

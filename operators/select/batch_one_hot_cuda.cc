@@ -4,7 +4,7 @@
 namespace caffe2rt {
 
 void RegisterBatchOneHotCuda() {
-  // No CUDA kernels: the CPU operator runs.
+  // There is no CUDA kernel: the CPU operator runs.
   RegisterOperator<GPUFallbackOpEx<>>(CUDA, "BatchOneHot", __FILE__);
 }
 

@@ -15,7 +15,7 @@ void RegisterHasElements() {
       .Output(0, "has_elements", "bool scalar")
       .SetDoc("Says whether one of the inputs has an element.");
   RegisterCpuOperator<HasElementsOp<CPUContext>>("HasElements", __FILE__);
-  // It counts elements.
+  // The output depends only on the number of elements.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("HasElements", __FILE__);
 }
 

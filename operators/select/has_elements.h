@@ -1,5 +1,5 @@
 #pragma once
-// HasElements: whether one of the inputs has an element  ->  bool scalar
+// HasElements: whether at least one of the inputs has an element  ->  bool scalar
 
 #include "caffe2_core/runtime/operator.h"
 

@@ -15,7 +15,7 @@ void RegisterIsEmpty() {
       .Output(0, "is_empty", "bool scalar")
       .SetDoc("Says whether a tensor has no element.");
   RegisterCpuOperator<IsEmptyOp<CPUContext>>("IsEmpty", __FILE__);
-  // It counts elements.
+  // The output depends only on the number of elements.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("IsEmpty", __FILE__);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// IsEmpty: whether a tensor has no element  ->  bool scalar
+// IsEmpty: whether a tensor has no elements  ->  bool scalar
 
 #include "caffe2_core/runtime/operator.h"
 

@@ -26,7 +26,7 @@ void RegisterOneHot() {
       .Output(0, "one_hots", "[N, index_size] float")
       .SetDoc("Makes a row for each index, with 1 at the index and 0 elsewhere.");
   RegisterCpuOperator<OneHotOp<CPUContext>>("OneHot", __FILE__);
-  // Its inputs are indices.
+  // The inputs are indices.
   RegisterGradient<NoGradient>("OneHot", __FILE__);
 }
 

@@ -1,4 +1,4 @@
-// OneHot on CUDA. A thread writes one element.
+// OneHot on CUDA: a thread writes one element.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "contexts/cuda/cuda_report.h"

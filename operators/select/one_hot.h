@@ -1,6 +1,6 @@
 #pragma once
-// OneHot: indices int64 [N], index_size int64 (one element)  ->  float [N, index_size], 1 at each
-// index, 0 elsewhere.
+// OneHot: indices int64 [N], index_size int64 (one element)
+//   ->  float [N, index_size], with 1 at each index and 0 elsewhere
 
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/host_input.h"

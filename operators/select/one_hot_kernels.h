@@ -1,5 +1,5 @@
 #pragma once
-// What OneHot writes its rows with.
+// The kernels of OneHot.
 
 #include <cstdint>
 
@@ -8,8 +8,8 @@ namespace caffe2rt {
 class CPUContext;
 class CUDAContext;
 
-// A row of `size` elements of out for each index: 1 at the index, 0 elsewhere. THROWS for an index
-// that is no column; a device does at its next wait, and leaves its row 0.
+// Writes a row of `size` elements for each index: 1 at the index, 0 elsewhere. An index out of
+// range THROWS on the CPU; on CUDA its row is 0 and the next wait for the stream throws.
 void MarkIndices(CPUContext& context, int64_t count, int64_t size, const int64_t* index,
                  float* out);
 void MarkIndices(CUDAContext& context, int64_t count, int64_t size, const int64_t* index,

@@ -20,7 +20,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Names as Caffe2 prints them, whatever this compiler calls the types.
+// The type names that Caffe2 prints, independent of the compiler.
 const char* PrintedTypeName(float) { return "float"; }
 const char* PrintedTypeName(double) { return "double"; }
 const char* PrintedTypeName(int32_t) { return "int"; }
@@ -67,10 +67,12 @@ TensorPrinter::TensorPrinter(const ArgumentHelper& args, const std::string& name
   if (args.Read(kPrintToFile)) path_ = ws.RootFolder() + "/" + PrintFileName(name);
 }
 
-// Not in the constructor: a net that is only looked at leaves no files behind.
+// Called from the first run and not from the constructor, so that creating a net does not create
+// files.
 void TensorPrinter::OpenFile() {
   (void)ws_.file_access().CheckWrite(path_);
-  // Not the path that the check returns: the name itself must be no link, wherever it leads.
+  // Open the original path, not the resolved one that CheckWrite returns: with O_NOFOLLOW a
+  // symbolic link is an error wherever it leads.
   constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   FileDescriptor file(open(path_.c_str(), kFlags, 0666));
   const int error = errno;
@@ -79,16 +81,16 @@ void TensorPrinter::OpenFile() {
   struct stat info;
   const bool is_own = fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink <= 1;
   CAFFE_ENFORCE(is_own, "cannot print to \"", path_, "\": it is not a regular file with one name");
-  // Alone with the file: what is in it is of an earlier net. A file system without locks knows
-  // nobody else.
+  // If no other operator has the file open, its contents are from an earlier net and are truncated.
+  // On a file system without locks, assume that no other operator has it open.
   const bool is_alone = flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
   if (is_alone) CAFFE_ENFORCE_EQ(ftruncate(file.get(), 0), 0, "cutting \"", path_, "\"");
-  (void)flock(file.get(), LOCK_SH);  // others hold it alone for no longer than this takes
+  (void)flock(file.get(), LOCK_SH);  // blocks only while another operator truncates the file
   file_ = std::move(file);
 }
 
-// One call for the line, which the system appends in one piece. A part of a line, where the disk is
-// full, is taken off again unless somebody has written behind it.
+// Writes the line with one call, which the system appends atomically. If the disk is full and only
+// a part was written, the part is removed unless another writer has appended after it.
 void TensorPrinter::Append(const std::string& line) {
   ssize_t written = 0;
   do {
@@ -129,7 +131,7 @@ void RegisterPrint() {
       .AccessesFiles()
       .SetDoc("Prints a tensor: name, type, dimensions and values.");
   RegisterCpuOperator<PrintOp<CPUContext>>("Print", __FILE__);
-  // It has no output.
+  // The operator has no outputs.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Print", __FILE__);
 }
 

@@ -1,15 +1,16 @@
 #pragma once
-// Print: one line about a tensor, to stderr or, with to_file, to the file <blob>.log of the root
-// folder, when the workspace's policy allows it (caffe2_core/io/file_access.h):
+// Print: prints one line about a tensor to stderr or, with to_file, to the file <blob>.log in the
+// root folder, if the workspace's file policy allows it (caffe2_core/io/file_access.h):
 //
 //   Tensor NAME of type float. Dims: (2,3,): 0,1,2,3,4,5
 //
-// At most `limit` values (0: 1000), as operator<< prints them; every every_n-th run. Element types:
-// float, double, int32, int64, bool, uint8, string.
+// Prints at most `limit` values (0: 1000), formatted by operator<<, in every every_n-th run.
+// Element types: float, double, int32, int64, bool, uint8, string.
 //
-// The file is opened by the first run that prints, and emptied unless another operator has it open
-// (each holds a shared flock on it). Lines are appended whole, so that several operators may print
-// to one file. It must be a regular file, no symbolic link, with no second name (hard link).
+// The file is opened in the first run that prints. It is truncated unless another operator has it
+// open; each operator holds a shared flock on it. Lines are appended atomically, so that several
+// operators may print to one file. The file must be a regular file, not a symbolic link, and have
+// no other hard link.
 
 #include <ostream>
 #include <string>
@@ -28,21 +29,21 @@ inline constexpr ArgumentSpec<int> kPrintLimit{"limit", 0, "most values to print
 inline constexpr ArgumentSpec<int> kPrintEveryN{
     "every_n", 1, "prints in every n-th run", {[](int n) { return n >= 1; }, "at least 1"}};
 
-// Writes the line, without its end. THROWS for an element type that is not listed above.
+// Writes the line without a newline. THROWS if the element type is not listed above.
 void PrintTensor(const std::string& name, const Tensor& tensor, int64_t limit, std::ostream& out);
 
-// The name of the file of a blob, which stays in its folder: '%', '/' and control characters are
-// written as '%' and two hexadecimal digits, "gpu_0/fc" as "gpu_0%2Ffc.log".
+// Returns the file name for a blob, which cannot leave its folder: '%', '/' and control characters
+// are written as '%' and two hexadecimal digits, e.g. "gpu_0%2Ffc.log" for "gpu_0/fc".
 std::string PrintFileName(const std::string& blob);
 
-// The arguments, and where the lines go.
+// Prints tensors as the arguments specify. Not thread safe.
 class TensorPrinter {
  public:
   // `ws` must outlive the object.
   TensorPrinter(const ArgumentHelper& args, const std::string& name, const Workspace& ws);
-  // Counts a run; whether it prints.
+  // Counts a run; returns whether it prints.
   bool IsDue() { return runs_++ % every_n_ == 0; }
-  // THROWS when the file may not or cannot be opened or written.
+  // THROWS if the file policy forbids the file, or it cannot be opened or written.
   bool Print(const Tensor& tensor);
 
  private:
@@ -58,7 +59,7 @@ class TensorPrinter {
   FileDescriptor file_;
 };
 
-// On a device the host waits for the tensor.
+// For a tensor on a device, the host waits for it and copies it.
 template <class Context>
 class PrintOp final : public Operator<Context> {
  public:

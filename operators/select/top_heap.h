@@ -1,8 +1,8 @@
 #pragma once
-// The k best of a row by a heap, as top_k.cc finds them on the CPU: for rows with NaN, where the
-// result depends on the order in which elements are compared. The steps are those of the standard
-// library's heap functions (libstdc++'s), so that both give the same; on host and device, and in
-// place in the outputs.
+// Selects the k best elements of a row with a heap, exactly as top_k.cc does on the CPU. Used for
+// rows with NaN, where the result depends on the order of the comparisons: the steps are those of
+// the standard library's heap functions (libstdc++), so that CPU and CUDA give the same result. The
+// heap is built in place in the outputs. Runs on host and device.
 
 #include <cstdint>
 
@@ -15,12 +15,13 @@ struct TopEntry {
   int64_t index;
 };
 
-// Larger, or as large and earlier.
+// Whether a ranks before b: it is larger, or equal with a lower index.
 CAFFE2RT_HOST_DEVICE inline bool StandsBefore(const TopEntry& a, const TopEntry& b) {
   return a.value > b.value || (a.value == b.value && a.index < b.index);
 }
 
-// Entries in two arrays, `step` apart. The weakest is on top of the heap.
+// A heap of entries in two arrays, whose elements are `step` apart. The weakest entry is at the
+// top.
 struct TopHeap {
   float* values;
   int64_t* indices;
@@ -34,7 +35,7 @@ struct TopHeap {
     indices[i * step] = entry.index;
   }
 
-  // Moves `entry` from the free place `hole` up, at most to `top`.
+  // Moves `entry` up from the free position `hole`, at most to `top`.
   CAFFE2RT_HOST_DEVICE void RiseFrom(int64_t hole, int64_t top, const TopEntry& entry) const {
     while (hole > top) {
       const int64_t parent = (hole - 1) / 2;
@@ -45,8 +46,8 @@ struct TopHeap {
     }
     Set(hole, entry);
   }
-  // Puts `entry` into the heap of `count` below `top`, which is free: the hole sinks to a leaf,
-  // then the entry rises.
+  // Inserts `entry` into the heap of `count` entries below the free position `top`: moves the hole
+  // down to a leaf, then moves the entry up.
   CAFFE2RT_HOST_DEVICE void SinkFrom(int64_t top, int64_t count, const TopEntry& entry) const {
     int64_t hole = top;
     while (true) {
@@ -62,7 +63,7 @@ struct TopHeap {
     for (int64_t parent = count / 2 - 1; parent >= 0; --parent)
       SinkFrom(parent, count, Get(parent));
   }
-  // Moves the top to the last place, out of the heap.
+  // Removes the top from the heap and stores it in the last position.
   CAFFE2RT_HOST_DEVICE void Pop(int64_t count) const {
     if (count < 2) return;
     const TopEntry last = Get(count - 1);
@@ -70,7 +71,7 @@ struct TopHeap {
     SinkFrom(0, count - 1, last);
   }
 
-  // Leaves the best min(k, size) of `size` elements, `stride` apart, best first.
+  // Stores the best min(k, size) of `size` elements, which are `stride` apart, best first.
   CAFFE2RT_HOST_DEVICE void Select(const float* x, int64_t size, int64_t stride, int64_t k) const {
     const int64_t count = k < size ? k : size;
     for (int64_t i = 0; i < count; ++i) Set(i, {x[i * stride], i});

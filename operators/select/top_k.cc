@@ -12,12 +12,13 @@ namespace {
 
 using Entry = std::pair<float, int64_t>;
 
-// Before: larger, or as large and earlier. A heap of this order has the weakest entry on top.
+// Whether a ranks before b: it is larger, or equal with a lower index. A heap of this order has the
+// weakest entry at the top.
 bool Before(const Entry& a, const Entry& b) {
   return a.first > b.first || (a.first == b.first && a.second < b.second);
 }
 
-// Leaves the k best of `size` elements, `inner` apart, in the heap, best first.
+// Stores the k best of `size` elements, which are `inner` apart, in the heap, best first.
 void SelectBest(const float* x, const AxisSpan& span, int64_t k, std::vector<Entry>* heap) {
   const int64_t first = std::min(k, span.size);
   heap->clear();
@@ -32,15 +33,15 @@ void SelectBest(const float* x, const AxisSpan& span, int64_t k, std::vector<Ent
     std::push_heap(heap->begin(), heap->end(), Before);
     weakest = heap->front().first;
   }
-  // Popping one by one gives the order also where NaN leaves none; std::sort_heap does exactly
-  // that.
+  // std::sort_heap pops one entry at a time, which defines the order also where NaN makes entries
+  // incomparable.
   std::sort_heap(heap->begin(), heap->end(), Before);
 }
 
 std::vector<TensorShape> InferTopK(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const ArgumentHelper args(def);
   const int k = args.Read(kTopK);
-  // Without the argument k is known in a run only.
+  // Without the argument, k is only known in a run.
   if (!AreKnown(in, 1) || (k == -1 && def.input_size() > 1)) return UnknownOutputs(def);
   CAFFE_ENFORCE_GE(k, 1, "argument k");
   std::vector<int64_t> dims = GetDimsVector(in[0]);

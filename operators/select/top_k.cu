@@ -1,5 +1,5 @@
-// TopK on CUDA: top_k_cuda.cc chooses between search and sort. Rows with NaN go through a heap, to
-// be as on the CPU.
+// TopK on CUDA: top_k_cuda.cc chooses between search and sort. Rows with NaN use a heap, so that
+// the result is the same as on the CPU.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/select/top_heap.h"
@@ -9,7 +9,7 @@ namespace caffe2rt {
 
 namespace {
 
-// The better of two; an index of -1 is none.
+// Returns the better of two entries; index -1 means none.
 struct BetterEntry {
   CAFFE2RT_HOST_DEVICE TopEntry operator()(const TopEntry& a, const TopEntry& b) const {
     if (a.index < 0) return b;
@@ -18,7 +18,7 @@ struct BetterEntry {
   }
 };
 
-// One row of a task, on the device: its input, and where its results go.
+// One row of a task on the device: its input and its outputs.
 struct TopRow {
   TopKTask task;
   int64_t source, target;  // offsets of the first element and the first result
@@ -35,7 +35,7 @@ struct TopRow {
     task.indices[place] = index;
     if (task.flat != nullptr) task.flat[place] = index < 0 ? -1 : source + index * task.span.inner;
   }
-  // By one thread.
+  // Called by one thread.
   CAFFE2RT_HOST_DEVICE void SelectByHeap() const {
     const int64_t inner = task.span.inner;
     const TopHeap heap{task.values + target, task.indices + target, inner};
@@ -53,7 +53,7 @@ struct TopRow {
   }
 };
 
-// Results beyond the row's elements.
+// Fills the results after the last element of the row.
 CAFFE2RT_HOST_DEVICE void FillUp(const Row& row, const TopRow& top) {
   const int64_t found = top.task.span.size;
   row.ForEach(top.task.k - found, [=](int64_t i) { top.Write(found + i, 0.0f, -1); });
@@ -79,7 +79,8 @@ struct FindOneByOne {
   }
 };
 
-// The rows side by side, with the places of their elements, ready to be sorted.
+// Writes the rows one after the other, with the index of each element in its row, ready to be
+// sorted.
 struct MakeKeys {
   TopKTask task;
   float* keys;
@@ -88,7 +89,7 @@ struct MakeKeys {
     const int64_t size = task.span.size;
     const int64_t place = i % size;
     const float value = TopRow(task, i / size).At(place);
-    // Rows with NaN are not used; -0 is 0.
+    // The keys of rows with NaN are not used. -0 becomes 0.
     keys[i] = value == value ? value + 0.0f : 0.0f;
     places[i] = static_cast<int32_t>(place);
   }

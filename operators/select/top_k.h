@@ -1,11 +1,11 @@
 #pragma once
-// TopK: the k largest elements along one dimension, in descending order, equal ones by index.
-//   X float, k (argument, or int64 input 1)  ->  values, indices int64, (optional) indices into the
-//   flat X, int64 vector
+// TopK: the k largest elements along one dimension, in descending order, equal elements by index.
+//   X float, k (argument, or int64 input 1)
+//   ->  values, indices int64, optional int64 vector of indices into the flattened X
 //
-// Where the dimension is shorter than k, values are filled up with 0 and indices with -1. Elements
-// are compared with <, so a NaN that stands among the first k is not pushed out and one that comes
-// later does not get in.
+// If the dimension is shorter than k, the remaining values are 0 and the remaining indices -1.
+// Elements are compared with <, so a NaN among the first k elements is never replaced, and a later
+// NaN is never selected.
 
 #include <utility>
 #include <vector>
@@ -22,7 +22,7 @@ namespace caffe2rt {
 inline constexpr ArgumentSpec<int> kTopK{
     "k", -1, "number of elements to find, at least 1; required here or as an input"};
 
-// Working memory of a context.
+// Scratch memory of a context.
 template <class Context>
 struct TopKScratch {
   Tensor keys{Context::GetDeviceType()}, places{Context::GetDeviceType()},

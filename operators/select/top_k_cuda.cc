@@ -1,4 +1,4 @@
-// TopK on CUDA. Few elements of a row are looked for one by one; for many, rows are sorted.
+// TopK on CUDA. A small k is found by repeated search; for a large k the rows are sorted.
 
 #include <limits>
 
@@ -11,7 +11,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Up to this many elements are looked for one by one.
+// The largest k for which the elements are searched one by one.
 constexpr int64_t kMostPasses = 64;
 
 }  // namespace

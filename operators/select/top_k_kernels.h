@@ -9,7 +9,7 @@ namespace caffe2rt {
 
 class CUDAContext;
 
-// What to find: the k best of each of outer * inner rows of x. `flat` may be null.
+// A search: the k best elements of each of outer * inner rows of x. `flat` may be null.
 struct TopKTask {
   AxisSpan span;
   int64_t k;
@@ -19,15 +19,15 @@ struct TopKTask {
   int64_t* flat;
 };
 
-// By one block for each row, which looks for the best element, then for the best after it, and so
-// on.
+// A block processes one row: it searches the best element, then the best one after it, and so on.
+// Each search reads the whole row.
 void FindTopOneByOne(CUDAContext& context, const TopKTask& task);
 
-// By sorting: the elements of all rows side by side, each with its place in its row. The keys have
-// no NaN and no -0. REQUIRES: a row has less than 2^31 elements.
+// For sorting: writes the elements of all rows one after the other, with the index of each in its
+// row. The keys contain no NaN and no -0. REQUIRES: a row has fewer than 2^31 elements.
 void MakeTopKeys(CUDAContext& context, const TopKTask& task, float* keys, int32_t* places);
-// Writes the results from the places of the sorted keys. Rows with NaN go through a heap, to be as
-// on the CPU.
+// Writes the results from the indices of the sorted keys. Rows with NaN use a heap, so that the
+// result is the same as on the CPU.
 void TakeSortedTop(CUDAContext& context, const TopKTask& task, const int32_t* places);
 
 }  // namespace caffe2rt
