@@ -18,7 +18,7 @@ void ConcatShape::First(IntArrayRef input, JoinAxis join) {
 }
 
 void ConcatShape::Next(IntArrayRef input, int position) {
-  // Trailing dimensions of 1 beyond the rank of the first input do not matter, as in Caffe2.
+  // As in Caffe2, trailing dimensions of 1 beyond the rank of the first input are ignored.
   bool fits = input.size() >= first_.size();
   for (size_t i = 0; fits && i < input.size(); ++i) {
     const bool joined = !add_axis_ && i == static_cast<size_t>(axis_);

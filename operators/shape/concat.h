@@ -1,10 +1,11 @@
 #pragma once
-// Concat, DepthConcat: tensors that are equal in all dimensions but one, put one after the other
-// along that one.
-//   X1, X2, ...  ->  Y, split_info [number of inputs] int32, on the CPU: the size that each input
-//   takes
+// Concat, DepthConcat: concatenates tensors along one dimension. The tensors must be equal in all
+// other dimensions.
+//   X1, X2, ...  ->  Y, split_info [number of inputs] int32: the size of each input along the
+//   dimension
 //
-// add_axis: the inputs have the same shape and stand along a new dimension, each with size 1.
+// With add_axis the inputs have the same shape and are stacked along a new dimension, each with
+// size 1. split_info is always on the CPU.
 
 #include <vector>
 
@@ -16,21 +17,21 @@
 
 namespace caffe2rt {
 
-// Adds up the shapes of the inputs: First, then Next for each further one. `dims()` is the output's
-// shape.
+// Combines the shapes of the inputs: call First for the first input, then Next for each further
+// one. dims() is the shape of the output.
 class ConcatShape {
  public:
-  // THROWS when the axis is out of range.
+  // THROWS if the axis is out of range.
   void First(IntArrayRef input, JoinAxis join);
-  // THROWS when the shape does not fit that of the first.
+  // THROWS if the shape does not match that of the first input.
   void Next(IntArrayRef input, int position);
 
   const std::vector<int64_t>& dims() const { return dims_; }
-  // The size that an input takes along the axis.
+  // The size of an input along the axis.
   int64_t Share(IntArrayRef input) const {
     return add_axis_ ? 1 : input[static_cast<size_t>(axis_)];
   }
-  // Product of the output's dimensions before and after the axis.
+  // Products of the output dimensions before and after the axis.
   int64_t outer() const { return size_to_dim_(axis_, dims_); }
   int64_t inner() const { return size_from_dim_(axis_ + 1, dims_); }
   int64_t total() const { return dims_[static_cast<size_t>(axis_)]; }
@@ -73,7 +74,7 @@ class ConcatOp final : public Operator<Context> {
   }
 
  private:
-  // On the CPU whatever the device, as Split wants it.
+  // Writes split_info, on the CPU for every device: Split reads it on the host.
   void WriteShares() {
     int32_t* shares = this->OutputTensor(1, CPU, {InputSize()}, TypeMeta::Make<int32_t>())
                           ->template mutable_data<int32_t>();

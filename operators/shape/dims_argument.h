@@ -1,5 +1,6 @@
 #pragma once
-// What ExpandDims and Squeeze share: the argument `dims`, places of dimensions of size 1.
+// The common part of ExpandDims and Squeeze: the argument `dims`, the positions of dimensions of
+// size 1.
 
 #include <algorithm>
 #include <vector>
@@ -20,11 +21,12 @@ inline constexpr RepeatedArgumentSpec<int> kUnitDims{
      "at least one dimension, none negative"},
     true};
 
-// Sorted, each once. THROWS when there are none or one is negative.
+// Returns the positions, sorted and without duplicates. THROWS if there are none or one is
+// negative.
 std::vector<int> ReadDimsArgument(const ArgumentHelper& args);
 
-// Writes what becomes of a shape. `places` as ReadDimsArgument gives them. THROWS when they do not
-// fit the shape.
+// Computes the new shape. `places` is the result of ReadDimsArgument. THROWS if the positions do
+// not match the shape.
 using PlacedDims = void(IntArrayRef input, const std::vector<int>& places,
                         std::vector<int64_t>* dims);
 

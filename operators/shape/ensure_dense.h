@@ -1,5 +1,6 @@
 #pragma once
-// EnsureDense: copies its input, of rank 1 or more. (Its gradient makes a sparse gradient dense.)
+// EnsureDense: copies its input, of rank 1 or more. Its gradient converts a sparse gradient to a
+// dense one.
 
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"

@@ -1,6 +1,6 @@
 #pragma once
-// ExpandDims: puts dimensions of size 1 into the shape; argument dims says where they stand in the
-// result.
+// ExpandDims: inserts dimensions of size 1 into the shape. The argument dims gives their positions
+// in the result.
 
 #include "operators/shape/dims_argument.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Flatten: X of any rank  ->  [product of the dims before axis, product of the others]
+// Flatten: X  ->  [product of the dimensions before axis, product of the others]
 
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
@@ -9,7 +9,7 @@ namespace caffe2rt {
 inline constexpr ArgumentSpec<int> kFlattenAxis{
     "axis", 1, "the first dimension that goes into the columns, 0 to rank"};
 
-// THROWS when `axis` is not in 0 .. rank.
+// THROWS if `axis` is not between 0 and the rank.
 inline void FlattenedDims(IntArrayRef input, int axis, std::vector<int64_t>* dims) {
   CAFFE_ENFORCE(axis >= 0 && static_cast<size_t>(axis) <= input.size(), "argument axis is ", axis,
                 ", want 0 to the rank of input 0 of shape ", input);

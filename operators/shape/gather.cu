@@ -10,9 +10,9 @@ namespace {
 // A thread writes one word.
 template <class Word, class Index, class Element>
 struct TakeSlices {
-  Index block, count;  // a slice in words; slices of the output for each outer
+  Index block, count;  // size of a slice in words; slices of the output for each outer index
   int64_t size;
-  int64_t index_step;  // from the indices of one outer to those of the next
+  int64_t index_step;  // distance of the indices of consecutive outer indices
   bool wrap;
   const Element* indices;
   const Word* data;

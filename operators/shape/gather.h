@@ -1,13 +1,15 @@
 #pragma once
-// Gather, BatchGather: the slices of DATA along one dimension that INDICES (int32 or int64) name.
+// Gather, BatchGather: selects the slices of DATA along one dimension that INDICES (int32 or int64)
+// name.
 //   DATA [outer.., N, inner..], INDICES [dims..]  ->  [outer.., dims.., inner..]
 //
-// match_outer: INDICES begin with the outer dimensions of DATA, and each outer part has its own
-// indices. A dimension N of size 0 gives the shape of DATA, whatever the indices. BatchGather is
-// Gather with axis 1.
+// With match_outer, the first dimensions of INDICES are the outer dimensions of DATA, and each
+// outer part has its own indices. If N is 0, the output has the shape of DATA, whatever the
+// indices. BatchGather is Gather with axis 1.
 //
-// An index out of range is an error: on the CPU the operator throws it; on CUDA, which knows it
-// when the kernel runs, the slice becomes zeros and the next wait for the stream throws.
+// An index out of range is an error. On the CPU the operator throws. On CUDA the index is only
+// known when the kernel runs: the slice is filled with zeros, and the next wait for the stream
+// throws.
 
 #include <vector>
 
@@ -30,10 +32,10 @@ struct GatherArguments {
   bool match_outer = false;
   bool wrap = false;  // a negative index counts from the end
 };
-// `fixed_axis` is that of BatchGather; -1: from argument axis.
+// `fixed_axis` is the axis of BatchGather; -1: use the argument axis.
 GatherArguments ReadGatherArguments(const ArgumentHelper& args, int fixed_axis);
 
-// The shape of the output; *axis becomes an index. THROWS when the shapes do not fit.
+// Computes the shape of the output; *axis becomes non-negative. THROWS if the shapes do not match.
 void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* axis,
                   std::vector<int64_t>* dims);
 
@@ -53,7 +55,7 @@ void GatherSlices(CPUContext& context, TypeMeta type, const GatherSizes& sizes,
     if (sizes.match_outer) indices += sizes.count;
   }
 }
-// For int32_t and int64_t. THROWS for elements with constructors.
+// Instantiated for int32_t and int64_t. THROWS for element types with constructors.
 template <class Index>
 void GatherSlices(CUDAContext& context, TypeMeta type, const GatherSizes& sizes,
                   const Index* indices, const void* data, void* y);

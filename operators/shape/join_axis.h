@@ -1,6 +1,7 @@
 #pragma once
-// Which dimension Concat and Split work on: argument axis, or the channels of argument order (NCHW:
-// 1, NHWC: 3). With add_axis, which counts beside axis only, that dimension is a new one.
+// The dimension along which Concat and Split work: the argument axis, or the channels for the
+// argument order (NCHW: 1, NHWC: 3). With add_axis the dimension is a new one; add_axis only has an
+// effect together with axis.
 
 #include <string>
 
@@ -26,7 +27,7 @@ struct JoinAxis {
   bool add_axis = false;
 };
 
-// THROWS when axis and order are both given, or the order is not known.
+// THROWS if axis and order are both given, or the order is unknown.
 JoinAxis ReadJoinAxis(const ArgumentHelper& args);
 
 }  // namespace caffe2rt

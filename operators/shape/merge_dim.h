@@ -8,7 +8,7 @@
 
 namespace caffe2rt {
 
-// THROWS when the rank is below 2.
+// THROWS if the rank is below 2.
 void MergedDims(IntArrayRef input, std::vector<int64_t>* dims);
 
 template <class Context>

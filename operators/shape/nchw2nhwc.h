@@ -1,6 +1,7 @@
 #pragma once
-// NCHW2NHWC: X [N, C, *]  ->  [N, *, C].  NHWC2NCHW: X [N, *, C]  ->  [N, C, *].  Float, rank 3 or
-// more.
+// NCHW2NHWC: X [N, C, *]  ->  [N, *, C]
+// NHWC2NCHW: X [N, *, C]  ->  [N, C, *]
+// Supports float of rank 3 or more.
 
 #include <vector>
 
@@ -9,7 +10,8 @@
 
 namespace caffe2rt {
 
-// Moves the channels to the end (kToEnd) or back. THROWS when the rank is below 3.
+// Computes the shape with the channels moved to the end (kToEnd) or back. THROWS if the rank is
+// below 3.
 void SwitchedDims(IntArrayRef input, bool to_end, std::vector<int64_t>* dims);
 
 template <class Context, bool kToEnd>
@@ -24,7 +26,7 @@ class OrderSwitchOp final : public Operator<Context> {
     const float* x = X.template data<float>();
     float* y = this->template OutputData<float>(0, dims_);
     if (X.numel() == 0) return true;
-    // To the transposition a picture is a matrix of channels and places.
+    // For the transposition an image is a matrix of channels and positions.
     const int64_t channels = X.dim(kToEnd ? 1 : X.dim() - 1);
     const int64_t places = X.numel() / X.dim(0) / channels;
     const int64_t matrix[] = {X.dim(0), kToEnd ? channels : places, kToEnd ? places : channels};

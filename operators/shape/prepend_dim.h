@@ -15,7 +15,7 @@ inline constexpr ArgumentSpec<int64_t> kPrependedSize{
     {[](int64_t size) { return size > 0; }, "above 0"},
     true};
 
-// REQUIRES: dim_size > 0. THROWS when dim 0 does not divide by it.
+// REQUIRES: dim_size > 0. THROWS if dim 0 is not a multiple of dim_size.
 void PrependedDims(IntArrayRef input, int64_t dim_size, std::vector<int64_t>* dims);
 
 template <class Context>

@@ -1,11 +1,11 @@
 #pragma once
-// Reshape: the same elements under another shape; the second output is the shape the input had.
-//   X, shape (argument, or int32/int64 input 1)  ->  Y, old_shape [rank of X] (int64; int32 with an
-//   int32 input 1)
+// Reshape: the same elements in another shape. The second output is the old shape.
+//   X, shape (argument, or int32 or int64 input 1)
+//   ->  Y, old_shape [rank of X] (int64, or int32 if input 1 is int32)
 //
-// old_shape is on the CPU whatever the device; the input's shape may be on either.
-// In the shape 0 keeps the input's dimension of that place, one -1 takes what is left. For an input
-// without elements 0 means 0, and -1 gives 0.
+// old_shape is on the CPU for every device; input 1 may be on the CPU or on the device. In the
+// shape, 0 copies the dimension of the input at the same position, and one -1 is computed from the
+// others. If the input has no elements, 0 means size 0, and -1 becomes 0.
 
 #include <vector>
 
@@ -19,8 +19,8 @@ namespace caffe2rt {
 inline constexpr RepeatedArgumentSpec<int64_t> kNewShape{
     "shape", "the new shape; 0 keeps the dimension, one -1 is computed; required without input 1"};
 
-// Puts the shape that `wanted` asks for into `dims`. THROWS when the elements of `input` do not
-// fit.
+// Replaces the values 0 and -1 in *dims by sizes. THROWS if the elements of `input` do not fit the
+// shape.
 void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims);
 
 template <class Context>
@@ -55,7 +55,7 @@ class ReshapeOp final : public Operator<Context> {
   }
 
  private:
-  // The old shape is written with elements of type T.
+  // Writes the old shape with elements of type T.
   template <class T>
   bool RunWith() {
     const Tensor& X = Input(0);

@@ -19,7 +19,7 @@ void RegisterResizeLike() {
       })
       .SetDoc("Gives a tensor the shape of another one.");
   RegisterCpuOperator<ResizeLikeOp<CPUContext>>("ResizeLike", __FILE__);
-  // Caffe2 had none.
+  // Caffe2 has no gradient for this operator.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("ResizeLike", __FILE__);
 }
 

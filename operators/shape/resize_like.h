@@ -1,5 +1,5 @@
 #pragma once
-// ResizeLike: the elements of input 0 under the shape of input 1, which has as many.
+// ResizeLike: the elements of input 0 in the shape of input 1, which must have as many elements.
 
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"

@@ -9,18 +9,18 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr int kPieces = 16;  // of one kernel; more of them need more kernels
+constexpr int kPieces = 16;  // for each kernel launch; more pieces need more launches
 
-// A thread moves one word of the part of the joined rows that these pieces make up. Joined is const
-// Word when the rows are split, Piece is when they are joined.
+// A thread moves one word of these pieces in the joined rows. Joined is const Word for Split, Piece
+// is const Word for Concat.
 template <class Joined, class Piece, class Index>
 struct MovePieces {
-  Joined* joined;      // where the first piece begins in the first row
-  int64_t joined_row;  // words from row to row
-  Index row_words;     // of these pieces
+  Joined* joined;      // start of the first piece in the first row
+  int64_t joined_row;  // distance of rows in words
+  Index row_words;     // words of these pieces in a row
   int count;
   Piece* data[kPieces];
-  Index begin[kPieces + 1];  // places in row_words
+  Index begin[kPieces + 1];  // start of each piece within row_words, then the end
 
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const Index at = static_cast<Index>(i), column = at % row_words;

@@ -1,6 +1,6 @@
 #pragma once
-// What Concat and Split share: rows that are made of pieces, one after the other, and for each
-// piece a tensor that holds its part of all the rows.
+// The common part of Concat and Split: each row of the joined tensor consists of pieces, one after
+// the other, and each piece has a tensor that holds its part of all rows.
 
 #include <cstdint>
 #include <span>
@@ -12,8 +12,8 @@ namespace caffe2rt {
 
 class CPUContext;
 
-// `rows` rows of `joined` from the pieces, or the pieces from them. Memory does not overlap. On
-// CUDA elements with constructors THROW.
+// JoinRows copies `rows` rows from the pieces to `joined`; SplitRows copies them back. The memory
+// must not overlap. On CUDA, element types with constructors THROW.
 void JoinRows(CPUContext& context, TypeMeta type, int64_t rows, std::span<const SourcePiece> pieces,
               void* joined);
 void JoinRows(CUDAContext& context, TypeMeta type, int64_t rows,

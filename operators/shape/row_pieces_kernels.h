@@ -10,20 +10,20 @@ class CUDAContext;
 
 struct SourcePiece {
   const void* data = nullptr;
-  int64_t items = 0;  // of a row; none: the data may be null
+  int64_t items = 0;  // in a row; if 0, `data` may be null
 };
 struct TargetPiece {
   void* data = nullptr;
   int64_t items = 0;
 };
 
-// JoinRows and SplitRows of items of `item_bytes` bytes.
+// JoinRows and SplitRows for items of `item_bytes` bytes.
 void JoinPlainRows(CUDAContext& context, int64_t item_bytes, int64_t rows,
                    std::span<const SourcePiece> pieces, void* joined);
 void SplitPlainRows(CUDAContext& context, int64_t item_bytes, int64_t rows, const void* joined,
                     std::span<const TargetPiece> pieces);
 
-// Items of a joined row.
+// Returns the number of items in a joined row.
 template <class Piece>
 int64_t RowItems(std::span<const Piece> pieces) {
   int64_t items = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Shape: the dimensions of X, or those that argument axes picks  ->  int64 vector
+// Shape: the dimensions of X, or those that the argument axes selects  ->  int64 vector
 
 #include <vector>
 

@@ -9,7 +9,8 @@ namespace caffe2rt {
 
 namespace {
 
-// A bound as a place in 0 .. size, or negative when it is before the beginning.
+// Converts a bound to a position between 0 and size; the result is negative if it lies before the
+// beginning.
 int64_t Place(int64_t bound, int64_t size) {
   return bound < 0 ? size + 1 + bound : std::min(bound, size);
 }

@@ -1,9 +1,9 @@
 #pragma once
-// Slice: the elements from starts to ends, in one dimension.
-//   X, starts, ends (arguments, or int32/int64 vectors as inputs 1 and 2)  ->  Y
+// Slice: the elements between starts and ends, in one dimension.
+//   X, starts, ends (arguments, or int32 or int64 vectors as inputs 1 and 2)  ->  Y
 //
-// starts and ends belong to the first dimensions; the others are taken whole. A negative value
-// counts from one past the end: -1 is the end itself. Values beyond the end mean the end.
+// starts and ends apply to the first dimensions; the others are copied whole. A negative value
+// counts from one past the end: -1 is the end itself. Values past the end mean the end.
 
 #include <vector>
 
@@ -20,13 +20,13 @@ inline constexpr RepeatedArgumentSpec<int64_t> kSliceEnds{
     "ends", "index after the last one in each dimension; -1 is the end"};
 
 struct SlicePlan {
-  std::vector<int64_t> dims;  // of the output
+  std::vector<int64_t> dims;  // shape of the output
   int axis = -1;              // the sliced dimension; -1: the output is the input
-  int64_t start = 0;          // in it
+  int64_t start = 0;          // index in this dimension
 };
 
-// THROWS when the bounds do not fit the input, or cut more than one dimension of an input that has
-// elements.
+// THROWS if the bounds do not match the input, or slice more than one dimension of an input that
+// has elements.
 void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePlan* plan);
 
 template <class Context>

@@ -48,7 +48,7 @@ std::vector<TensorShape> InferSplit(const OperatorDef& def, const std::vector<Te
   const ArgumentHelper args(def);
   const JoinAxis join = ReadJoinAxis(args);
   const std::vector<int> split = args.Read(kSplitSizes);
-  // Sizes that a second input holds are known in a run only, unless each has to be 1.
+  // Sizes from a second input are only known in a run, unless each has to be 1.
   if (!AreKnown(in, 1) || (def.input_size() > 1 && !join.add_axis)) return UnknownOutputs(def);
   const std::vector<int64_t> input = GetDimsVector(in[0]);
   const int axis = canonical_axis_index_(join.axis, static_cast<int>(input.size()));

@@ -1,9 +1,9 @@
 #pragma once
-// Split, DepthSplit: cuts a tensor along one dimension into as many pieces as there are outputs.
-//   X, sizes (argument split, or int32 input 1, which may be on the CPU; none: equal pieces)  ->
-//   Y1, Y2, ...
+// Split, DepthSplit: splits a tensor along one dimension into as many pieces as there are outputs.
+//   X, sizes (argument split, or int32 input 1; by default equal pieces)  ->  Y1, Y2, ...
 //
-// add_axis: every piece has size 1, and its dimension goes.
+// With add_axis every piece has size 1 and the dimension is removed. Input 1 may be on the CPU or
+// on the device.
 
 #include <vector>
 
@@ -19,12 +19,12 @@ namespace caffe2rt {
 inline constexpr RepeatedArgumentSpec<int> kSplitSizes{
     "split", "the size of each output along the axis; none: equal sizes"};
 
-// The sizes of `outputs` pieces of a dimension of size `total`; `wanted` is empty for equal pieces.
-// THROWS when they do not add up.
+// Computes the sizes of `outputs` pieces of a dimension of size `total`; `wanted` is empty for
+// equal pieces. THROWS if the sizes do not add up.
 void SplitSizes(int64_t total, int outputs, bool add_axis, ArrayRef<int> wanted,
                 std::vector<int64_t>* sizes);
 
-// The shape of a piece.
+// Computes the shape of a piece.
 void SplitPieceDims(IntArrayRef input, int axis, bool add_axis, int64_t size,
                     std::vector<int64_t>* dims);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Squeeze: takes dimensions of size 1 out of the shape; argument dims says which.
+// Squeeze: removes dimensions of size 1 from the shape. The argument dims gives their positions.
 
 #include "operators/shape/dims_argument.h"
 

@@ -15,7 +15,7 @@ void TiledDims(IntArrayRef input, int64_t tiles, int* axis, std::vector<int64_t>
 
 void TileRows(CPUContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,
               const void* x, void* y) {
-  // Either the rows or the tiles are many: the longer loop is that of CopyRows.
+  // The inner loop, in CopyRows, runs over the rows or over the tiles, whichever are more.
   if (tiles <= outer) {
     for (int64_t t = 0; t < tiles; ++t) {
       CopyRows(context, type, outer, inner, x, inner, ItemAt(y, type, t * inner), tiles * inner);

@@ -1,7 +1,7 @@
 #pragma once
 // Tile: repeats a tensor along one dimension.
-//   X, tiles, axis (arguments, or vectors of one int32/int64 as inputs 1 and 2)  ->  Y, dim axis
-//   times tiles
+//   X, tiles, axis (arguments, or int32 or int64 vectors of one element as inputs 1 and 2)
+//   ->  Y, whose dimension axis is `tiles` times that of X
 
 #include <vector>
 
@@ -18,13 +18,14 @@ inline constexpr ArgumentSpec<int> kTiles{
 inline constexpr ArgumentSpec<int> kTileAxis{
     "axis", 0, "the dimension; negative counts from the end; required here or as an input"};
 
-// The shape of the output; *axis becomes an index. THROWS when axis or tiles is out of range.
+// Computes the shape of the output; *axis becomes non-negative. THROWS if axis or tiles is out of
+// range.
 void TiledDims(IntArrayRef input, int64_t tiles, int* axis, std::vector<int64_t>* dims);
 
-// Each of `outer` rows of `inner` items, `tiles` times.
+// Writes each of `outer` rows of `inner` items `tiles` times.
 void TileRows(CPUContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,
               const void* x, void* y);
-// THROWS for elements with constructors.
+// THROWS for element types with constructors.
 void TileRows(CUDAContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,
               const void* x, void* y);
 
@@ -58,7 +59,7 @@ class TileOp final : public Operator<Context> {
   }
 
  private:
-  // From the input, when it is there, else from the argument.
+  // Returns the value of the input if the operator has it, otherwise the argument.
   int64_t Number(const char* name, int input, int argument) {
     if (InputSize() <= input) return argument;
     const Tensor& tensor = numbers_[input - 1].Read(*this, input);

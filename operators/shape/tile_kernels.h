@@ -7,7 +7,7 @@ namespace caffe2rt {
 
 class CUDAContext;
 
-// TileRows of rows of `row_bytes` bytes. REQUIRES: no number is 0.
+// TileRows for rows of `row_bytes` bytes. REQUIRES: all numbers are above 0.
 void TileRowBytes(CUDAContext& context, int64_t outer, int64_t row_bytes, int64_t tiles,
                   const void* x, void* y);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Transpose: axes = a permutation of the dimensions (default: reversed); dim i of Y is dim axes[i]
-// of X.
+// Transpose: permutes the dimensions; dim i of Y is dim axes[i] of X. By default the dimensions are
+// reversed.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace caffe2rt {
 
-// Whether it holds each of 0 ... size - 1 once.
+// Whether `axes` contains each of 0 ... size - 1 exactly once.
 bool IsPermutation(const std::vector<int>& axes);
 
 inline constexpr RepeatedArgumentSpec<int> kTransposeAxes{
@@ -18,7 +18,7 @@ inline constexpr RepeatedArgumentSpec<int> kTransposeAxes{
     "a permutation of the dimensions; none: reversed",
     {IsPermutation, "a permutation of the dimensions"}};
 
-// The shape of the output. `axes` gets the reversed order when it is empty. THROWS when the ranks
+// Computes the shape of the output. Empty `axes` are set to the reversed order. THROWS if the ranks
 // differ.
 void TransposedDims(IntArrayRef input, std::vector<int>* axes, std::vector<int64_t>* dims);
 
@@ -51,7 +51,7 @@ class TransposeOp final : public Operator<Context> {
 
   const std::vector<int> wanted_;
   std::vector<int> axes_;
-  std::vector<int64_t> input_;  // the shape that the plan is for
+  std::vector<int64_t> input_;  // the shape for which plan_ was made
   std::vector<int64_t> dims_;
   math::TransposePlan plan_;
   bool planned_ = false;

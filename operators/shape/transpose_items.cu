@@ -6,14 +6,14 @@ namespace caffe2rt {
 
 namespace {
 
-// A thread moves one word; neighbours write neighbours.
+// A thread moves one word; neighbouring threads write neighbouring words.
 template <class Word, class Index>
 struct MoveBlocks {
   const Word* src;
   Word* dst;
-  Index block;  // words
+  Index block;  // size of a block in words
   int axes;
-  Index target[TransposeAxes::kMost], source[TransposeAxes::kMost];  // as in TransposeAxes
+  Index target[TransposeAxes::kMost], source[TransposeAxes::kMost];  // see TransposeAxes
 
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const Index at = static_cast<Index>(i);

@@ -1,5 +1,5 @@
 #pragma once
-// math::Transpose by context: what Transpose and the order switches move their items with.
+// math::Transpose, overloaded on the context. Used by Transpose, NCHW2NHWC and NHWC2NCHW.
 
 #include "operators/primitives/transpose.h"
 

@@ -6,7 +6,7 @@ namespace caffe2rt {
 
 namespace {
 
-// Keeps the axes in order.
+// Inserts an axis; `axes` stays sorted by decreasing distance in the result.
 void AddAxis(const math::TransposePlan::Axis& axis, TransposeAxes* axes) {
   if (axis.size == 1) return;
   CAFFE_ENFORCE_LT(axes->count, TransposeAxes::kMost, "axes of a transposition");

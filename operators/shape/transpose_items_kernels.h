@@ -7,12 +7,13 @@ namespace caffe2rt {
 
 class CUDAContext;
 
-// The axes of a transposition, those that are outermost in the result first.
+// The axes of a transposition, in the order of the result, outermost first.
 struct TransposeAxes {
-  // No axis has size 1, and 2^47 bytes are all that can be addressed.
+  // Each axis has a size of at least 2, and at most 2^47 bytes are addressable.
   static constexpr int kMost = 48;
   int count = 0;
-  int64_t target[kMost], source[kMost];  // distances of neighbours, in blocks
+  // distance of neighbours in the result and in the source, in blocks
+  int64_t target[kMost], source[kMost];
 };
 
 // Moves `blocks` blocks of `block_bytes` bytes each. REQUIRES: src and dst do not overlap.

@@ -5,7 +5,7 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr int64_t kNumbers = 64;  // of one kernel
+constexpr int64_t kNumbers = 64;  // for each kernel launch
 
 struct Write {
   int64_t* out;

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers that an operator knows when it starts, as an output: those of Shape and Size.
+// Writes numbers that the host knows to an output, for Shape and Size.
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@ class CUDAContext;
 inline void WriteNumbers(CPUContext&, std::span<const int64_t> numbers, int64_t* out) {
   std::copy(numbers.begin(), numbers.end(), out);
 }
-// They travel as arguments of a kernel: nothing on the host is read later.
+// The numbers are passed as kernel arguments, so that no host memory is read after the call.
 void WriteNumbers(CUDAContext& context, std::span<const int64_t> numbers, int64_t* out);
 
 }  // namespace caffe2rt
