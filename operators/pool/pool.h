@@ -10,8 +10,8 @@
 //
 // Maxima of NaN and infinities are the same as Caffe2's. With one axis, or with two in NCHW, the
 // result is NaN if the first element of the window is NaN; other NaNs are ignored. With three axes,
-// or in NHWC with two, all NaNs are ignored and the result is at least the lowest finite number. A
-// global pool in NCHW ignores NaN.
+// with two in NHWC, and in a global pool in NHWC, all NaNs are ignored and the result is at least
+// the lowest finite number. A global pool in NCHW ignores NaN unless all elements are NaN.
 
 #include <string>
 #include <vector>
