@@ -32,13 +32,15 @@ void RegisterType(const char* type) {
           .TensorInferenceFunction(InferConvShape)
           .CostInferenceFunction(ConvCost)
           .SetDoc(
-              "Convolution (without flipping the filter) over one axis or more, with padding, "
-              "steps, dilation and groups. The number of axes is that of the kernels; in NCHW the "
-              "filter is [M, C / group, kernel...], in NHWC [M, kernel..., C / group].")
-          .Input(0, "X", "data, [N, C, H, W] or [N, H, W, C], or with other axes than H and W")
-          .Input(1, "filter", "weights")
-          .Input(2, "bias", "one entry for each output channel; may be left out")
-          .Output(0, "Y", "result, in the layout of X");
+              "Computes the convolution of the input with a filter, and adds an optional bias. The "
+              "filter is not flipped. The number of spatial axes is the number of kernel sizes; "
+              "padding, stride, dilation and groups are supported.")
+          .Input(0, "X",
+                 "input, [N, C, H, W] or [N, H, W, C]; the number of spatial axes may differ")
+          .Input(1, "filter",
+                 "weights, [M, C / group, kernel...] in NCHW, [M, kernel..., C / group] in NHWC")
+          .Input(2, "bias", "optional bias, [M]: one value for each output channel")
+          .Output(0, "Y", "result, in the layout of X, with M channels");
   DeclareWindowArguments(schema, WindowUse::kConv);
   DeclareConvArguments(schema);
   RegisterCpuOperator<ConvOp<CPUContext, ConvOnCpu>>(type, __FILE__);

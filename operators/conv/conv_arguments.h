@@ -9,22 +9,23 @@ namespace caffe2rt {
 inline constexpr ArgumentSpec<int64_t> kConvWorkspaceLimit{
     "ws_nbytes_limit",
     int64_t{64} << 20,
-    "cuDNN: most bytes of workspace",
+    "cuDNN: maximum size of the workspace in bytes",
     {[](int64_t nbytes) { return nbytes >= 0; }, "0 or more bytes"}};
 inline constexpr ArgumentSpec<int> kConvExhaustiveSearch{
-    "exhaustive_search", 0, "cuDNN: 1: time the algorithms in the first run"};
+    "exhaustive_search", 0, "cuDNN: 1: time all algorithms in the first run and use the fastest"};
 inline constexpr RepeatedArgumentSpec<int> kConvForceAlgo{
     "force_algo",
-    "cuDNN: numbers of the algorithms: forward, filter gradient, data gradient",
+    "cuDNN: numbers of the algorithms to use: forward, filter gradient, data gradient",
     {[](const std::vector<int>& algorithms) {
        return algorithms.empty() || algorithms.size() == 3;
      },
      "three numbers: forward, filter gradient, data gradient"}};
 inline constexpr ArgumentSpec<int> kConvForceAlgoForward{
-    "force_algo_fwd", -1, "cuDNN: number of the algorithm of Conv, -1: any; without force_algo"};
+    "force_algo_fwd", -1,
+    "cuDNN: number of the algorithm for Conv, -1: any; used if force_algo is not set"};
 inline constexpr ArgumentSpec<int> kConvForceAlgoDataGradient{
     "force_algo_dgrad", -1,
-    "cuDNN: number of the algorithm of ConvTranspose, -1: any; without force_algo"};
+    "cuDNN: number of the algorithm for ConvTranspose, -1: any; used if force_algo is not set"};
 
 // Accepted and ignored.
 inline constexpr const char* kConvUnusedDoc = "hint for other engines; has no effect";

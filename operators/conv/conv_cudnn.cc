@@ -195,7 +195,7 @@ class Plan final : public CudaConvPlan {
     CAFFE_ENFORCE_LT(options_.algorithm, Direction::kAlgorithms,
                      "argument force_algo, want one of cuDNN's algorithms");
     if (Fits(context, static_cast<Algorithm>(options_.algorithm))) return true;
-    *reason = MakeString("algorithm ", options_.algorithm, " does not take this shape with ",
+    *reason = MakeString("algorithm ", options_.algorithm, " does not support this shape with ",
                          options_.workspace_limit_bytes, " bytes of workspace");
     return false;
   }
@@ -209,7 +209,7 @@ class Plan final : public CudaConvPlan {
       return true;
     }
     *reason = status == CUDNN_STATUS_SUCCESS
-                  ? MakeString("none of ", count, " algorithms takes this shape with ",
+                  ? MakeString("none of ", count, " algorithms supports this shape with ",
                                options_.workspace_limit_bytes, " bytes of workspace")
                   : CudnnStatusText(status);
     return false;
@@ -319,7 +319,7 @@ std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape
   ConvShape padded = shape;
   padded.window = Padded(shape.window);
   if (padded.window.in_size() / kMostGrowth > shape.window.in_size()) {
-    *reason = MakeString("pads make more than ", kMostGrowth, " times of X");
+    *reason = MakeString("padding makes X more than ", kMostGrowth, " times as large");
     return nullptr;
   }
   std::unique_ptr<CudaConvPlan> inner = plan(padded);

@@ -228,7 +228,8 @@ std::unique_ptr<ConvKernel> NewOnednnConv(ConvAlgorithm algorithm, const ConvSha
   try {
     return std::make_unique<OnednnConv>(algorithm, shape);
   } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory) CAFFE_THROW("oneDNN has no memory for a convolution");
+    if (error.status == dnnl_out_of_memory)
+      CAFFE_THROW("oneDNN is out of memory for a convolution");
     return nullptr;
   } catch (const NoSuchPrimitive&) {
     return nullptr;

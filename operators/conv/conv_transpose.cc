@@ -155,13 +155,14 @@ void RegisterConvTranspose() {
           .TensorInferenceFunction(InferConvTransposeShape)
           .CostInferenceFunction(ConvTransposeCost)
           .SetDoc(
-              "Transposed convolution of images: every input pixel adds its channels times the "
-              "filter to a window of the output. In NCHW the filter is [C, M / group, kh, kw], in "
-              "NHWC [C, kh, kw, M / group].")
+              "Computes the transposed convolution of images, and adds an optional bias. Each "
+              "input pixel, multiplied by the filter, is added to a window of the output. The size "
+              "of each output axis is (in - 1) * stride + kernel + adj - pads.")
           .Input(0, "X", "images, [N, C, H, W] or [N, H, W, C]")
-          .Input(1, "filter", "weights")
-          .Input(2, "bias", "one entry for each output channel; may be left out")
-          .Output(0, "Y", "result, in the layout of X");
+          .Input(1, "filter",
+                 "weights, [C, M / group, kh, kw] in NCHW, [C, kh, kw, M / group] in NHWC")
+          .Input(2, "bias", "optional bias, [M]: one value for each output channel")
+          .Output(0, "Y", "result, in the layout of X, with M channels");
   DeclareWindowArguments(schema, WindowUse::kConvTranspose);
   DeclareConvArguments(schema);
   RegisterCpuOperator<ConvTransposeOp<CPUContext, ConvTransposeOnCpu>>("ConvTranspose", __FILE__);

@@ -22,14 +22,15 @@ int64_t ParseNumber(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   CAFFE_ENFORCE(error == std::errc() && end == text.data() + text.size() && value >= -(1 << 24) &&
                     value <= (int64_t{1} << 40),
-                "\"", text, "\" is not a number that fits here");
+                "\"", text, "\" is not a number, or is out of range");
   return value;
 }
 
 std::vector<int64_t> ParseSizes(const std::string& text, size_t count) {
   std::vector<int64_t> sizes;
   for (const std::string& part : SplitAt(text, 'x')) sizes.push_back(ParseNumber(part));
-  CAFFE_ENFORCE_EQ(sizes.size(), count, "sizes \"", text, "\", want as many as the input has axes");
+  CAFFE_ENFORCE_EQ(sizes.size(), count, "sizes \"", text,
+                   "\", want one for each axis of the input");
   return sizes;
 }
 
@@ -157,7 +158,7 @@ ConvTuning::ConvTuning(const std::string& text) {
     try {
       rows_.push_back(ParseRow(line));
     } catch (const EnforceNotMet& error) {
-      CAFFE_THROW("line ", number, " of a table of convolutions: ", error.message());
+      CAFFE_THROW("line ", number, " of a convolution table: ", error.message());
     }
   }
 }

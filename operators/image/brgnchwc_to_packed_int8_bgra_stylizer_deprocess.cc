@@ -48,13 +48,13 @@ void RegisterBrgnchwcToPackedInt8BgraStylizerDeprocess() {
   RegisterSchema("BRGNCHWCToPackedInt8BGRAStylizerDeprocess", __FILE__)
       .NumInputs(2)
       .NumOutputs(1)
-      .Input(0, "X", "[N, 3, H, W], float")
-      .Input(1, "mean", "[3]")
-      .Output(0, "Y", "[N, H, W, 4], uint8: blue, green, red, alpha 255")
+      .Input(0, "X", "output of the net, [N, 3, H, W], float")
+      .Input(1, "mean", "mean of each channel, [3]")
+      .Output(0, "Y", "image, [N, H, W, 4], uint8: blue, green, red, alpha 255")
       .TensorInferenceFunction(InferBrgnchwcToPackedInt8BgraStylizerDeprocess)
       .SetDoc(
-          "Packs the output of a style transfer net into an image: X + mean, clamped to 0..255 "
-          "and truncated.");
+          "Converts the output of a style transfer net to a packed image: X + mean, clamped to "
+          "0..255 and truncated to integers.");
   RegisterCpuOperator<BRGNCHWCToPackedInt8BGRAStylizerDeprocessOp<CPUContext>>(
       "BRGNCHWCToPackedInt8BGRAStylizerDeprocess", __FILE__);
 }

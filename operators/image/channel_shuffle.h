@@ -31,8 +31,8 @@ class ChannelShuffleOp final : public Operator<Context> {
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     const Channels shape = ChannelsOf(X, order_);
-    CAFFE_ENFORCE_EQ(shape.count % group_, 0, "channels of input 0 (X) of shape ", X.sizes(),
-                     " over argument group ", group_, " leave a rest, want none");
+    CAFFE_ENFORCE_EQ(shape.count % group_, 0, "remainder of the channels of input 0 (X) of shape ",
+                     X.sizes(), " divided by argument group ", group_, ", want 0");
     const float* x = X.template data<float>();
     float* y = this->template OutputData<float>(0, X.sizes());
     if (X.numel() == 0) return true;

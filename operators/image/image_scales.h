@@ -9,9 +9,9 @@ namespace caffe2rt {
 
 inline constexpr ArgumentCheck<float> kPositiveScale{[](float scale) { return scale > 0; },
                                                      "above 0"};
-inline constexpr ArgumentSpec<float> kWidthScale{"width_scale", 1, "factor of the width",
+inline constexpr ArgumentSpec<float> kWidthScale{"width_scale", 1, "scale factor of the width",
                                                  kPositiveScale};
-inline constexpr ArgumentSpec<float> kHeightScale{"height_scale", 1, "factor of the height",
+inline constexpr ArgumentSpec<float> kHeightScale{"height_scale", 1, "scale factor of the height",
                                                   kPositiveScale};
 
 // Returns trunc(in * scale). THROWS if that is negative or does not fit an int.

@@ -47,14 +47,15 @@ void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
       .NumInputs(2)
       .NumOutputs(1)
       .Args(kNoiseSize, kNoiseStd)
-      .Input(0, "X", "[N, H, W, 4], uint8: blue, green, red, alpha")
-      .Input(1, "mean", "[3]")
-      .Output(0, "Y", "[N, 3, H, W], float")
+      .Input(0, "X", "image, [N, H, W, 4], uint8: blue, green, red, alpha")
+      .Input(1, "mean", "mean of each channel, [3]")
+      .Output(0, "Y", "input of the net, [N, 3, H, W], float")
       .TensorInferenceFunction(InferPackedInt8BgranhwcToNchwcStylizerPreprocess)
       .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })  // the noise blob
       .SetDoc(
-          "Unpacks an image for a style transfer net: X - mean + noise. The noise is the "
-          "workspace's blob __CAFFE2_STYLIZER_NOISE__, filled by the first such operator.");
+          "Converts a packed image to the input of a style transfer net: X - mean + noise. The "
+          "noise is the blob __CAFFE2_STYLIZER_NOISE__ of the workspace, which the first such "
+          "operator fills.");
   RegisterCpuOperator<PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp<CPUContext>>(
       "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__);
 }

@@ -20,12 +20,12 @@ namespace caffe2rt {
 inline constexpr ArgumentSpec<int> kNoiseSize{
     "noise_size",
     491,
-    "values of noise; has an effect on the first such operator of a workspace",
+    "number of noise values; only the first such operator of a workspace uses it",
     {[](int size) { return size > 0; }, "above 0"}};
 inline constexpr ArgumentSpec<float> kNoiseStd{
     "noise_std",
     10,
-    "standard deviation of the noise; has an effect on the first such operator of a workspace",
+    "standard deviation of the noise; only the first such operator of a workspace uses it",
     {[](float std) { return std >= 0; }, "at least 0"}};
 
 // `noise` [3, period] is added to each channel: the value for a pixel is at pixel mod period.

@@ -37,14 +37,14 @@ std::optional<PadMode> ParsePadMode(const std::string& name) {
 }
 
 void PadSources(const WindowAxis& axis, PadMode mode, std::vector<int32_t>* sources) {
-  CAFFE_ENFORCE(std::in_range<int32_t>(axis.out) && std::in_range<int32_t>(axis.in), "axis of ",
-                axis.in, " becomes ", axis.out, " long, want at most 2147483647");
+  CAFFE_ENFORCE(std::in_range<int32_t>(axis.out) && std::in_range<int32_t>(axis.in),
+                "axis of size ", axis.in, " is padded to ", axis.out, ", want at most 2147483647");
   sources->resize(static_cast<size_t>(axis.out));
   for (int64_t i = 0; i < axis.out; ++i) {
     const int64_t source = PadSource(i - axis.pad_head, axis.in, mode);
-    CAFFE_ENFORCE(source >= 0 || mode != PadMode::kReflect, "axis of ", axis.in, " with pads ",
+    CAFFE_ENFORCE(source >= 0 || mode != PadMode::kReflect, "axis of size ", axis.in, " with pads ",
                   axis.pad_head, " and ", axis.pad_tail,
-                  " in mode reflect, want pads below the size");
+                  " in mode reflect, want pads smaller than the axis");
     (*sources)[static_cast<size_t>(i)] = static_cast<int32_t>(source);
   }
 }
@@ -85,8 +85,8 @@ void RegisterPadImage() {
           .Output(0, "Y", "X with height H + pad_t + pad_b and width W + pad_l + pad_r")
           .TensorInferenceFunction(InferPadImage)
           .SetDoc(
-              "Pads images; negative pads crop. Of the window's arguments only pads and "
-              "order have an effect.");
+              "Pads images with a constant, with their edge pixels or by reflection; negative pads "
+              "crop. Of the window arguments, only pads and order have an effect.");
   DeclareWindowArguments(schema, WindowUse::kPad);
   RegisterCpuOperator<PadImageOp<CPUContext>>("PadImage", __FILE__);
 }

@@ -21,10 +21,11 @@ std::optional<PadMode> ParsePadMode(const std::string& name);
 inline constexpr ArgumentSpec<std::string> kPadMode{
     "mode",
     "constant",
-    "what the new pixels are: constant, reflect or edge",
+    "value of the new pixels: constant, reflect or edge",
     {[](const std::string& mode) { return ParsePadMode(mode).has_value(); },
      "constant, reflect or edge"}};
-inline constexpr ArgumentSpec<float> kPadValue{"value", 0, "the constant"};
+inline constexpr ArgumentSpec<float> kPadValue{"value", 0,
+                                               "value of the new pixels in mode constant"};
 
 // Computes, for each index of a padded axis, the index of the input to copy from, or -1 for the
 // constant. THROWS if the axis is too short to be reflected.

@@ -86,11 +86,14 @@ void RegisterResizeNearest() {
       .NumOutputs(1)
       .Args(kWidthScale, kHeightScale, kStorageOrder)
       .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
-      .Input(1, "scales", "[2], factors of height and width, before the arguments; optional")
-      .Output(0, "Y", "X with height and width trunc(size * scale)")
+      .Input(1, "scales",
+             "optional scale factors of height and width, [2]; overrides the arguments")
+      .Output(0, "Y", "X resized to height and width trunc(size * scale)")
       .TensorInferenceFunction(InferResizeNearest)
       .InheritOnnxSchema("Upsample")
-      .SetDoc("Scales images by taking the nearest pixel above and to the left.");
+      .SetDoc(
+          "Resizes images by nearest-neighbour sampling: each output pixel is a copy of the input "
+          "pixel at its position divided by the scale, rounded down.");
   RegisterCpuOperator<ResizeNearestOp<CPUContext>>("ResizeNearest", __FILE__);
 }
 

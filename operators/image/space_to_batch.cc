@@ -14,13 +14,12 @@ namespace caffe2rt {
 namespace {
 
 constexpr ArgumentSpec<int> kSpaceBatchPad{
-    "pad", 0, "rows and columns of zeros on all sides of the wide image"};
-constexpr ArgumentSpec<int> kSpaceBatchPadTop{"pad_t", 0,
-                                              "rows of zeros at the top; if not given, pad"};
+    "pad", 0, "rows and columns of zeros on all sides of the large image"};
+constexpr ArgumentSpec<int> kSpaceBatchPadTop{"pad_t", 0, "rows of zeros at the top; default: pad"};
 constexpr ArgumentSpec<int> kSpaceBatchBlockSize{
     "block_size",
     2,
-    "height and width of the blocks whose pixels go to different images",
+    "height and width of a block; each pixel of a block belongs to a different small image",
     {[](int size) { return size > 0; }, "above 0"}};
 constexpr ArgumentSpec<std::string> kSpaceBatchOrder{
     "order",
@@ -110,8 +109,8 @@ SpaceBatchShape FromWide(const SpaceBatchArguments& args, IntArrayRef dims) {
 SpaceBatchShape FromNarrow(const SpaceBatchArguments& args, IntArrayRef dims) {
   CAFFE_ENFORCE_EQ(dims.size(), 4u, "rank of input 0 (X) of shape ", dims, ", want 4");
   const int64_t blocks = args.block * args.block;
-  CAFFE_ENFORCE_EQ(dims[0] % blocks, 0, "batch of input 0 (X) of shape ", dims,
-                   " over block_size squared ", blocks, " leaves a rest, want none");
+  CAFFE_ENFORCE_EQ(dims[0] % blocks, 0, "remainder of the batch of input 0 (X) of shape ", dims,
+                   " divided by block_size squared ", blocks, ", want 0");
   SpaceBatchShape shape;
   std::copy_n(dims.begin(), 4, shape.narrow);
   shape.wide[0] = dims[0] / blocks;
@@ -119,7 +118,7 @@ SpaceBatchShape FromNarrow(const SpaceBatchArguments& args, IntArrayRef dims) {
   shape.wide[2] = CheckedAdd(CheckedMultiply(dims[2], args.block), -(args.top + args.bottom));
   shape.wide[3] = CheckedAdd(CheckedMultiply(dims[3], args.block), -(args.left + args.right));
   CAFFE_ENFORCE(shape.wide[2] >= 0 && shape.wide[3] >= 0, "height ", shape.wide[2], " and width ",
-                shape.wide[3], " without the pads, want at least 0");
+                shape.wide[3], " after cropping, want at least 0");
   return shape;
 }
 
@@ -144,12 +143,17 @@ void RegisterSpaceToBatch() {
   RegisterSpaceBatchSchema("SpaceToBatch", true)
       .Input(0, "X", "[N, C, H, W]")
       .Output(0, "Y", "[N * block_size^2, C, padded H / block_size, padded W / block_size]")
-      .SetDoc("Takes images apart: every block_size-th row and column is one of the output.");
+      .SetDoc(
+          "Divides each image into blocks of block_size x block_size pixels and makes one smaller "
+          "image from the pixels at each position in the blocks. The images are padded with zeros "
+          "first.");
   RegisterCpuOperator<SpaceBatchOp<CPUContext, true>>("SpaceToBatch", __FILE__);
   RegisterSpaceBatchSchema("BatchToSpace", false)
       .Input(0, "X", "[N * block_size^2, C, H, W]")
       .Output(0, "Y", "[N, C, H * block_size - pads, W * block_size - pads]")
-      .SetDoc("Puts together what SpaceToBatch took apart.");
+      .SetDoc(
+          "Combines block_size x block_size smaller images into one large image and crops it: the "
+          "inverse of SpaceToBatch.");
   RegisterCpuOperator<SpaceBatchOp<CPUContext, false>>("BatchToSpace", __FILE__);
 }
 

@@ -10,8 +10,8 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<std::string> kUpsampleBilinearOrder{"order", "NCHW",
-                                                           "has no effect: the data is NCHW"};
+constexpr ArgumentSpec<std::string> kUpsampleBilinearOrder{
+    "order", "NCHW", "has no effect: the layout is always NCHW"};
 
 std::vector<TensorShape> InferUpsampleBilinear(const OperatorDef& def,
                                                const std::vector<TensorShape>& in) {
@@ -59,10 +59,11 @@ void RegisterUpsampleBilinear() {
       .NumOutputs(1)
       .Args(kWidthScale, kHeightScale, kUpsampleBilinearOrder)
       .Input(0, "X", "[N, C, H, W]")
-      .Input(1, "scales", "[2], factors of height and width, before the arguments; optional")
-      .Output(0, "Y", "X with height and width trunc(size * scale)")
+      .Input(1, "scales",
+             "optional scale factors of height and width, [2]; overrides the arguments")
+      .Output(0, "Y", "X resized to height and width trunc(size * scale)")
       .TensorInferenceFunction(InferUpsampleBilinear)
-      .SetDoc("Scales images by linear interpolation between pixels; corners stay corners.");
+      .SetDoc("Resizes images by bilinear interpolation. The corner pixels keep their values.");
   RegisterCpuOperator<UpsampleBilinearOp<CPUContext>>("UpsampleBilinear", __FILE__);
 }
 

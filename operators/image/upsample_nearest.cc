@@ -28,7 +28,9 @@ void RegisterUpsampleNearest() {
       .Input(0, "X", "[*, H, W]")
       .Output(0, "Y", "[*, H * scale, W * scale]")
       .TensorInferenceFunction(InferUpsampleNearest)
-      .SetDoc("Scales images up by a whole number, repeating pixels.");
+      .SetDoc(
+          "Enlarges images by an integer factor: each pixel is repeated scale times in both "
+          "directions.");
   RegisterCpuOperator<UpsampleNearestOp<CPUContext>>("UpsampleNearest", __FILE__);
 }
 

@@ -15,7 +15,7 @@ namespace caffe2rt {
 inline constexpr ArgumentSpec<int> kUpsampleScale{
     "scale",
     2,
-    "how many times each pixel is repeated in both directions",
+    "number of times each pixel is repeated in both directions",
     {[](int scale) { return scale > 0; }, "above 0"}};
 
 template <class Context>

@@ -42,7 +42,7 @@ size_t FormatOne(const std::string& pattern, size_t at, int64_t value, std::stri
                            : kind == 'o'              ? PRIo64
                                                       : nullptr;
   CAFFE_ENFORCE(conversion != nullptr, "the file pattern \"", pattern,
-                "\" has a conversion that is not for an integer, want e.g. %d or %06d");
+                "\" has a conversion that is not for an integer, want one like %d or %06d");
   spec += conversion;
   char text[2100];  // fits a width and a precision of three digits
 #pragma GCC diagnostic push
@@ -58,8 +58,9 @@ void RegisterOne(const char* type, int min_inputs, int max_outputs) {
       .NumInputs(min_inputs, INT32_MAX)
       .NumOutputs(0, max_outputs)
       .SetDoc(
-          "Saves its inputs when the iteration (input 0, int64) is a multiple of every. The file "
-          "is db, with the iteration in place of its printf conversion.")
+          "Saves its inputs to a new database if the iteration, which is input 0 (int64), is a "
+          "multiple of every. The path is db, where the printf conversion is replaced by the "
+          "iteration.")
       .Args(kDatabaseIsAbsolute, kCheckpointPattern, kDatabaseType, kCheckpointEvery, kStripPrefix,
             kBlobNameOverrides, kChunkSize)
       .AccessesFiles();

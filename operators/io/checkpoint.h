@@ -20,7 +20,7 @@ std::string FormatIteration(const std::string& pattern, int64_t value);
 inline constexpr ArgumentSpec<std::string> kCheckpointPattern{
     "db", "", "path of the database, e.g. model_%06d.minidb", kNotEmpty, true};
 inline constexpr ArgumentSpec<int> kCheckpointEvery{
-    "every", 1, "iterations from one file to the next", {[](int n) { return n > 0; }, "above 0"}};
+    "every", 1, "number of iterations between two files", {[](int n) { return n > 0; }, "above 0"}};
 
 template <class Context>
 class CheckpointOp final : public Operator<Context> {

@@ -10,9 +10,9 @@ void RegisterCreateDb() {
   RegisterSchema("CreateDB", __FILE__)
       .NumInputs(0)
       .NumOutputs(1)
-      .SetDoc("Opens a database for the operators that read from one.")
+      .SetDoc("Opens a database and creates a reader for operators that read from it.")
       .Args(kReaderDatabaseType, kDatabasePath, kNumShards, kShardId)
-      .Output(0, "reader", "DBReader")
+      .Output(0, "reader", "DBReader, at the first record")
       .AccessesFiles();
   RegisterCpuOperator<CreateDBOp<CPUContext>>("CreateDB", __FILE__);
   // The output is not a tensor.

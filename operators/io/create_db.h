@@ -16,9 +16,9 @@ namespace caffe2rt {
 
 inline constexpr ArgumentSpec<std::string> kReaderDatabaseType{"db_type", "leveldb",
                                                                kDatabaseType.doc};
-inline constexpr ArgumentSpec<int> kNumShards{"num_shards", 1, "readers that share the database"};
-inline constexpr ArgumentSpec<int> kShardId{"shard_id", 0,
-                                            "number of this reader among them, from 0"};
+inline constexpr ArgumentSpec<int> kNumShards{"num_shards", 1,
+                                              "number of readers that share the database"};
+inline constexpr ArgumentSpec<int> kShardId{"shard_id", 0, "index of this reader, from 0"};
 
 template <class Context>
 class CreateDBOp final : public Operator<Context> {

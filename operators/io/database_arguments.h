@@ -8,16 +8,17 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentCheck<std::string> kNotEmpty{
-    [](const std::string& text) { return !text.empty(); }, "a text that is not empty"};
+    [](const std::string& text) { return !text.empty(); }, "a non-empty string"};
 
 inline constexpr ArgumentSpec<int> kDatabaseIsAbsolute{
-    "absolute_path", 0, "1: use the path of the database as it is, not below the root folder"};
+    "absolute_path", 0, "1: use the path as it is; 0: the path is relative to the root folder"};
 inline constexpr ArgumentSpec<std::string> kDatabasePath{"db", "", "path of the database",
                                                          kNotEmpty, true};
 // The default is empty; Save and Load reject it if they need a type.
-inline constexpr ArgumentSpec<std::string> kDatabaseType{"db_type", "",
-                                                         "minidb, leveldb, lmdb or protodb"};
+inline constexpr ArgumentSpec<std::string> kDatabaseType{
+    "db_type", "", "type of the database: minidb, leveldb, lmdb or protodb"};
 inline constexpr ArgumentSpec<std::string> kStripPrefix{
-    "strip_prefix", "", "removed from the names of the blobs, with all that precedes it"};
+    "strip_prefix", "",
+    "prefix to remove from the names of the blobs, together with everything before it"};
 
 }  // namespace caffe2rt

@@ -10,7 +10,7 @@ void RegisterDbExists() {
   RegisterSchema("DBExists", __FILE__)
       .NumInputs(0)
       .NumOutputs(1)
-      .SetDoc("Whether a database can be opened for reading.")
+      .SetDoc("Checks whether a database can be opened for reading.")
       .Args(kDatabaseIsAbsolute, kDatabaseName, kDatabaseType)
       .Output(0, "exists", "bool, rank 0")
       .AccessesFiles();

@@ -19,7 +19,7 @@ bool LoadedBlobs::Add(const std::string& name, const BlobProto& proto, Blob* blo
     CAFFE_ENFORCE(state.read < state.total,
                   "Found an extra part for an already filled tensor: ", name);
     CAFFE_ENFORCE(!segmented || elements == state.total, "tensor \"", name, "\" has ", elements,
-                  " elements by one part and ", state.total, " by another");
+                  " elements according to one part and ", state.total, " according to another");
   }
   if (!proto.has_tensor()) {
     CAFFE_ENFORCE(state.chunks.insert(proto.content_chunk_id()).second,
@@ -69,8 +69,9 @@ void RegisterLoad() {
             std::vector<DeviceOption>(static_cast<size_t>(op.output_size()), op.device_option()));
       })
       .SetDoc(
-          "Fills its outputs, or with load_all blobs of all the names there are, from databases "
-          "that Save wrote. Names in the database are matched after strip_prefix and add_prefix.")
+          "Loads its outputs from one or more databases that Save wrote; with load_all, loads all "
+          "blobs of the databases into the workspace. strip_prefix and add_prefix are applied to "
+          "the names in the database, which are then matched with the output names.")
       .Args(kDatabaseIsAbsolute, kAddPrefix, kStripPrefix, kLoadedPath, kLoadedPaths, kDatabaseType,
             kKeepDevice, kLoadAll, kAllowIncomplete, kSourceBlobNames)
       .AccessesFiles();

@@ -23,17 +23,19 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<std::string> kAddPrefix{"add_prefix", "",
-                                                      "put before the names of the database"};
+                                                      "prefix to add to the names in the database"};
 inline constexpr ArgumentSpec<std::string> kLoadedPath{
-    "db", "", "path of the database; required without inputs and dbs"};
-inline constexpr RepeatedArgumentSpec<std::string> kLoadedPaths{"dbs", "paths, in place of db"};
+    "db", "", "path of the database; required if there are no inputs and no dbs"};
+inline constexpr RepeatedArgumentSpec<std::string> kLoadedPaths{
+    "dbs", "paths of several databases, instead of db"};
 inline constexpr ArgumentSpec<int> kKeepDevice{
-    "keep_device", 0, "1: load to the device that the record names, not to the operator's"};
-inline constexpr ArgumentSpec<int> kLoadAll{"load_all", 0, "1: all blobs of the database"};
+    "keep_device", 0,
+    "1: load each tensor to the device that its record names, 0: to the operator's device"};
+inline constexpr ArgumentSpec<int> kLoadAll{"load_all", 0, "1: load all blobs of the database"};
 inline constexpr ArgumentSpec<bool> kAllowIncomplete{
-    "allow_incomplete", false, "1: outputs that the database lacks stay empty"};
+    "allow_incomplete", false, "1: it is not an error if outputs are missing in the database"};
 inline constexpr RepeatedArgumentSpec<std::string> kSourceBlobNames{
-    "source_blob_names", "names in the database, one for each output"};
+    "source_blob_names", "names in the database, one for each output; default: the output names"};
 
 // Whether the elements of the record can be on a device. Types with constructors are always on the
 // CPU.
@@ -174,7 +176,7 @@ void LoadOp<Context>::ReadRecord(int index, const std::string& name, db::Cursor*
   {
     const std::string record = cursor->value();  // freed before the tensor is allocated
     CAFFE_ENFORCE(ParseProtoFromLargeString(record, &proto), "record \"", cursor->key(), "\" of ",
-                  record.size(), " bytes is no BlobProto");
+                  record.size(), " bytes is not a BlobProto");
   }
   // With keep_device an unavailable device is an error; there is no fallback to the CPU.
   if (keep_device_ && proto.has_tensor()) {

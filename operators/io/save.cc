@@ -11,12 +11,11 @@ void RegisterSave() {
       .NumInputs(1, INT32_MAX)
       .NumOutputs(0)
       .SetDoc(
-          "Writes the input blobs into a new database: tensors as records NAME#%0, NAME#%1, ... of "
-          "at most chunk_size "
-          "elements, other blobs as one record NAME.")
+          "Writes its inputs to a new database. A tensor is divided into records NAME#%0, NAME#%1, "
+          "... of at most chunk_size elements; any other blob is one record NAME.")
       .Args(kDatabaseIsAbsolute, kStripPrefix, kBlobNameOverrides, kDatabasePath, kDatabaseType,
             kChunkSize)
-      .Input(0, "X", "the blobs")
+      .Input(0, "X", "blobs to save")
       .AccessesFiles();
   RegisterCpuOperator<SaveOp<CPUContext>>("Save", __FILE__);
   // The operator has no outputs.

@@ -18,9 +18,10 @@
 namespace caffe2rt {
 
 inline constexpr RepeatedArgumentSpec<std::string> kBlobNameOverrides{
-    "blob_name_overrides", "names in the database, one for each input"};
+    "blob_name_overrides", "names in the database, one for each input; default: the input names"};
 inline constexpr ArgumentSpec<int> kChunkSize{
-    "chunk_size", kDefaultChunkSize, "elements in a record of a tensor; -1: 1000000, 0: all"};
+    "chunk_size", kDefaultChunkSize,
+    "maximum number of elements of a tensor in a record; -1: 1000000, 0: no limit"};
 
 // Returns the path of a database argument: relative to the workspace's root folder unless
 // `absolute_path` is set. The caller must check the path with the workspace's file policy before it

@@ -190,7 +190,7 @@ TEST_F(CudnnConvTest, CopiesXWherePadsDifferOrCrop) {
 TEST_F(CudnnConvTest, SaysWhyItLeavesAShapeToNativeKernels) {
   const std::string three = Ints("kernels", {3, 3});
   EXPECT_EQ(Refusal(Shape(three + Ints("pads", {90, 0, 0, 0}), {2, 3, 7, 9}, 5)),
-            "pads make more than 4 times of X");
+            "padding makes X more than 4 times as large");
   EXPECT_EQ(Refusal(Shape(three + Ints("dilations", {0, 1}), {2, 3, 7, 9}, 5)),
             "axis 0 has pad 0 and dilation 0, cuDNN supports at least 0 and 1");
   EXPECT_EQ(Refusal(Shape(Ints("kernels", {1, 1, 1, 1}), {2, 3, 2, 2, 2, 2}, 5)),
@@ -208,7 +208,7 @@ TEST_F(CudnnConvTest, KeepsToTheLimitOfTheWorkspaceAndToAForcedAlgorithm) {
   EXPECT_EQ(Refusal(shape, {.workspace_limit_bytes = 0, .algorithm = 0}), "taken");
   EXPECT_EQ(Refusal(shape, {.algorithm = 2}), "taken");
   EXPECT_EQ(Refusal(shape, {.workspace_limit_bytes = 0, .algorithm = 2}),
-            "algorithm 2 does not take this shape with 0 bytes of workspace");
+            "algorithm 2 does not support this shape with 0 bytes of workspace");
   ExpectThrows([&] { Refusal(shape, {.algorithm = 99}); }, "force_algo");
 }
 

@@ -61,7 +61,7 @@ TEST(ChannelShuffleTest, DeclaresTheArgumentsOfTheOriginalOnce) {
 TEST(ChannelShuffleTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 6, 1, 1});
-  ExpectThrows([&] { RunOp(&ws, Shuffle(4)); }, "group 4 leave a rest");
+  ExpectThrows([&] { RunOp(&ws, Shuffle(4)); }, "divided by argument group 4, want 0");
   ExpectThrows([&] { RunOp(&ws, Shuffle(0)); }, "argument \"group\" is 0, want above 0");
   ExpectThrows([&] { RunOp(&ws, Shuffle(2, "HW")); },
                "argument \"order\" is \"HW\", want NCHW or NHWC");

@@ -65,13 +65,13 @@ TEST(SpaceToBatchTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 1, 5, 5});
   ExpectThrows([&] { RunOp(&ws, Op("SpaceToBatch", 2, 0)); }, "want multiples of block_size 2");
-  ExpectThrows([&] { RunOp(&ws, Op("BatchToSpace", 2, 0)); }, "leaves a rest");
+  ExpectThrows([&] { RunOp(&ws, Op("BatchToSpace", 2, 0)); }, "divided by block_size squared");
   ExpectThrows([&] { RunOp(&ws, Op("SpaceToBatch", 0, 0)); },
                "argument \"block_size\" is 0, want above 0");
   ExpectThrows([&] { RunOp(&ws, Op("SpaceToBatch", 1, 0, R"(arg { name: "order" s: "NHWC" })")); },
                "argument \"order\" is \"NHWC\", want NCHW");
   FeedRange<float>(&ws, "X", {4, 1, 1, 1});
-  ExpectThrows([&] { RunOp(&ws, Op("BatchToSpace", 2, 3)); }, "without the pads");
+  ExpectThrows([&] { RunOp(&ws, Op("BatchToSpace", 2, 3)); }, "after cropping");
   FeedRange<float>(&ws, "X", {4, 2, 2});
   ExpectThrows([&] { RunOp(&ws, Op("SpaceToBatch", 2, 0)); }, "[4, 2, 2]");
 }

@@ -64,7 +64,7 @@ TEST_F(CheckpointTest, IsSnapshotToo) {
 TEST_F(CheckpointTest, NamesWrongArguments) {
   ExpectThrows([&] { Run("Snapshot", 1, ""); }, "argument \"db\" is required but missing");
   ExpectThrows([&] { Run("Snapshot", 1, "arg { name: 'db' s: '' }"); },
-               "argument \"db\" is \"\", want a text that is not empty");
+               "argument \"db\" is \"\", want a non-empty string");
   ExpectThrows(
       [&] { Run("Checkpoint", 1, "arg { name: 'db' s: 'x' } arg { name: 'every' i: 0 }"); },
       "argument \"every\" is 0, want above 0");

@@ -48,7 +48,7 @@ TEST(CreateDBTest, OpensAReaderAtItsShard) {
 TEST(CreateDBTest, NamesWrongArguments) {
   Workspace ws;
   ExpectThrows([&] { RunOp(&ws, "type: 'CreateDB' output: 'r' arg { name: 'db' s: '' }"); },
-               "argument \"db\" is \"\", want a text that is not empty");
+               "argument \"db\" is \"\", want a non-empty string");
   ExpectThrows(
       [&] {
         RunOp(&ws,

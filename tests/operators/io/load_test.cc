@@ -151,7 +151,8 @@ TEST_F(LoadTest, RefusesPartsThatDoNotMakeAWhole) {
       {{"a#%0", "type: 'Tensor' tensor { dims: 4 segment { begin: 0 end: 2 } float_data: [1, 2] }"},
        {"a#%1",
         "type: 'Tensor' tensor { dims: 6 segment { begin: 4 end: 6 } float_data: [1, 2] }"}});
-  ExpectThrows([&] { Load("output: 'a'", "made"); }, "6 elements by one part and 4 by another");
+  ExpectThrows([&] { Load("output: 'a'", "made"); },
+               "6 elements according to one part and 4 according to another");
   WriteDB({{"s", "type: 'std::string' content: 'x' content_num_chunks: 2 content_chunk_id: 0"},
            {"s", "type: 'std::string' content: 'y' content_num_chunks: 2 content_chunk_id: 0"}});
   ExpectThrows([&] { Load("output: 's'", "made"); },

@@ -85,7 +85,7 @@ TEST_F(SaveTest, NamesWrongArguments) {
               "type: 'Save' input: 'a' arg { name: 'db_type' s: 'minidb' } "
               "arg { name: 'db' s: '' }");
       },
-      "argument \"db\" is \"\", want a text that is not empty");
+      "argument \"db\" is \"\", want a non-empty string");
   ExpectThrows([&] { Save("input: 'a' input: 'a'", ""); }, "Duplicated input: a");
   ExpectThrows(
       [&] { Save("input: 'a'", "arg { name: 'blob_name_overrides' strings: 'x' strings: 'y' }"); },
