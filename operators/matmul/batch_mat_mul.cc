@@ -14,8 +14,8 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<int> kBatchMatMulUseScratch{
-    "use_scratch", 0, "hint for other devices; has no effect on the CPU"};
+constexpr ArgumentSpec<int> kBatchMatMulUseScratch{"use_scratch", 0,
+                                                   "has no effect; accepted for compatibility"};
 
 // An operand as a batch of matrices: its batch axes, and the rows and columns as stored.
 struct Matrices {
@@ -55,7 +55,7 @@ std::vector<int64_t> BroadcastBatch(const Matrices& a, const Matrices& b, bool b
   CAFFE_ENFORCE(
       broadcast || a.vector || b.vector || CheckedProduct(a.batch) == CheckedProduct(b.batch),
       "batch axes ", IntArrayRef(a.batch), " of input 0 (A) and ", IntArrayRef(b.batch),
-      " of input 1 (B), want as many matrices or the argument broadcast");
+      " of input 1 (B), want the same number of matrices, or the argument broadcast");
   std::vector<int64_t> out(std::max(a.batch.size(), b.batch.size()));
   for (size_t i = 0; i < out.size(); ++i) {
     const int64_t p = i < a.batch.size() ? a.batch[a.batch.size() - 1 - i] : 1;
@@ -165,12 +165,13 @@ void RegisterBatchMatMul() {
       .TensorInferenceFunction(InferBatchMatMul)
       .CostInferenceFunction(BatchMatMulCost)
       .SetDoc(
-          "Multiplies the matrices in the last two axes of A and B, for all axes before. A vector "
-          "A is a row, a vector B a column.")
+          "Multiplies batches of matrices: Y = A B for the matrices in the last two axes of A and "
+          "B, for each index of the batch axes. A vector A is treated as a row, a vector B as a "
+          "column.")
       .Args(kBatchMatMulTransA, kBatchMatMulTransB, kBatchMatMulBroadcast, kBatchMatMulUseScratch)
-      .Input(0, "A", "[batch..., M, K]")
-      .Input(1, "B", "[batch..., K, N]")
-      .Output(0, "Y", "[batch..., M, N]");
+      .Input(0, "A", "left operand, [batch..., M, K], or [batch..., K, M] with trans_a")
+      .Input(1, "B", "right operand, [batch..., K, N], or [batch..., N, K] with trans_b")
+      .Output(0, "Y", "product, [batch..., M, N]");
   RegisterCpuOperator<BatchMatMulOp<CPUContext>>("BatchMatMul", __FILE__);
 }
 

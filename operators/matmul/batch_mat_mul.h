@@ -16,11 +16,11 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<bool> kBatchMatMulTransA{"trans_a", false,
-                                                       "whether to transpose the matrices of A"};
+                                                       "1: transpose the matrices of A"};
 inline constexpr ArgumentSpec<bool> kBatchMatMulTransB{"trans_b", false,
-                                                       "whether to transpose the matrices of B"};
+                                                       "1: transpose the matrices of B"};
 inline constexpr ArgumentSpec<bool> kBatchMatMulBroadcast{
-    "broadcast", false, "1: the batch axes follow numpy's rules; 0: they must be equal"};
+    "broadcast", false, "1: broadcast the batch axes by numpy's rules; 0: they must be equal"};
 
 struct BatchMatMulPlan {
   int64_t m = 0, n = 0, k = 0;

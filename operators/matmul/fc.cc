@@ -13,7 +13,7 @@ namespace caffe2rt {
 namespace {
 
 constexpr ArgumentSpec<int> kFcFloat16Compute{"float16_compute", 0,
-                                              "hint for other devices; has no effect on the CPU"};
+                                              "has no effect; accepted for compatibility"};
 
 FCSizes SizesOf(const OperatorDef& def, const std::vector<TensorShape>& in, bool transposed,
                 int* axis) {
@@ -59,10 +59,10 @@ OpSchema& RegisterType(const char* type, const char* doc) {
       .NumOutputs(1)
       .SetDoc(doc)
       .Args(kFcAxis, kFcAxisW, kFcFloat16Compute)
-      .Input(0, "X", "data")
+      .Input(0, "X", "input, flattened to [M, K] at `axis`")
       .Input(1, "W", "weights")
-      .Input(2, "b", "one entry for each output")
-      .Output(0, "Y", "the axes of X before `axis`, then the outputs");
+      .Input(2, "b", "bias, [N]")
+      .Output(0, "Y", "result: the axes of X before `axis`, then N");
 }
 
 }  // namespace
@@ -77,10 +77,10 @@ FCSizes CheckFCShapes(IntArrayRef x, IntArrayRef w, IntArrayRef b, int axis, int
   sizes.k = size_from_dim_(cut, x);
   sizes.n = transposed ? columns : rows;
   CAFFE_ENFORCE_EQ(sizes.k, transposed ? rows : columns, "input 0 (X) of shape ", x,
-                   " has rows of ", sizes.k, " at axis ", cut, ", input 1 (W) of shape ", w,
-                   " takes ", transposed ? rows : columns);
+                   " has rows of ", sizes.k, " at axis ", cut, ", but input 1 (W) of shape ", w,
+                   " needs rows of ", transposed ? rows : columns);
   CAFFE_ENFORCE(b.size() == 1 && b[0] == sizes.n, "input 2 (b) has shape ", b, ", want [", sizes.n,
-                "]: one entry for each output of input 1 (W) of shape ", w);
+                "]: one value for each output of input 1 (W) of shape ", w);
   return sizes;
 }
 
@@ -100,12 +100,15 @@ void RunFC(CPUContext&, math::GemmEngine, const FCSizes& sizes, bool transposed,
 }
 
 void RegisterFc() {
-  RegisterType("FC", "Y = X W^T + b. X is flattened to [M, K] at `axis`, W to [N, K] at `axis_w`.")
+  RegisterType("FC",
+               "Fully connected layer: Y = X W^T + b. X is flattened to a matrix [M, K] at `axis`, "
+               "W to [N, K] at `axis_w`.")
       .TensorInferenceFunction(InferFC<false>)
       .CostInferenceFunction(FCCost<false>);
   RegisterCpuOperator<FullyConnectedOp<CPUContext, false>>("FC", __FILE__);
   RegisterType("FCTransposed",
-               "Y = X W + b. X is flattened to [M, K] at `axis`, W to [K, N] at `axis_w`.")
+               "Fully connected layer with transposed weights: Y = X W + b. X is flattened to a "
+               "matrix [M, K] at `axis`, W to [K, N] at `axis_w`.")
       .TensorInferenceFunction(InferFC<true>)
       .CostInferenceFunction(FCCost<true>);
   RegisterCpuOperator<FullyConnectedOp<CPUContext, true>>("FCTransposed", __FILE__);

@@ -14,9 +14,10 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int> kFcAxis{
-    "axis", 1, "where X is flattened to a matrix; negative counts from the end"};
+    "axis", 1, "first axis of X that belongs to the columns; a negative axis counts from the end"};
 inline constexpr ArgumentSpec<int> kFcAxisW{
-    "axis_w", 1, "where W is flattened to a matrix; negative counts from the end"};
+    "axis_w", 1,
+    "first axis of W that belongs to the columns; a negative axis counts from the end"};
 
 struct FCSizes {
   int64_t m = 0, n = 0, k = 0;

@@ -79,12 +79,15 @@ void RegisterMatMul() {
       .NumOutputs(1)
       .TensorInferenceFunction(InferMatMul)
       .CostInferenceFunction(MatMulCost)
-      .SetDoc("Y = op(A) op(B), where A and B are flattened to matrices at axis_a and axis_b.")
+      .SetDoc(
+          "Matrix multiplication: Y = op(A) op(B), where A and B are flattened to matrices at "
+          "axis_a and axis_b, and op transposes if trans_a or trans_b is set.")
       .Args(kMatMulAxisA, kMatMulAxisB, kMatMulTransA, kMatMulTransB)
       .Input(0, "A", "left operand")
       .Input(1, "B", "right operand")
-      .Input(2, "shape", "may be left out; lends the result its shape")
-      .Output(0, "Y", "product, [M, N]");
+      .Input(2, "shape",
+             "optional; Y gets the shape of this tensor, which must have M * N elements")
+      .Output(0, "Y", "product, [M, N], or the shape of input 2");
   RegisterCpuOperator<MatMulOp<CPUContext>>("MatMul", __FILE__);
 }
 

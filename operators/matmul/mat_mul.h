@@ -13,13 +13,13 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int> kMatMulAxisA{
-    "axis_a", 1, "where A is flattened to a matrix; negative counts from the end"};
+    "axis_a", 1,
+    "first axis of A that belongs to the columns; a negative axis counts from the end"};
 inline constexpr ArgumentSpec<int> kMatMulAxisB{
-    "axis_b", 1, "where B is flattened to a matrix; negative counts from the end"};
-inline constexpr ArgumentSpec<int> kMatMulTransA{"trans_a", 0,
-                                                 "whether to transpose A: any value but 0"};
-inline constexpr ArgumentSpec<int> kMatMulTransB{"trans_b", 0,
-                                                 "whether to transpose B: any value but 0"};
+    "axis_b", 1,
+    "first axis of B that belongs to the columns; a negative axis counts from the end"};
+inline constexpr ArgumentSpec<int> kMatMulTransA{"trans_a", 0, "transpose A if not 0"};
+inline constexpr ArgumentSpec<int> kMatMulTransB{"trans_b", 0, "transpose B if not 0"};
 
 struct MatMulSizes {
   int64_t m = 0, n = 0, k = 0;

@@ -9,7 +9,7 @@ namespace caffe2rt {
 namespace {
 
 // Accepted for compatibility; ignored.
-constexpr ArgumentSpec<int> kGroupNormNumGroups{"num_groups", 32, "has no effect: see group"};
+constexpr ArgumentSpec<int> kGroupNormNumGroups{"num_groups", 32, "has no effect; use group"};
 constexpr ArgumentSpec<int> kGroupNormIsTest{"is_test", 0, "has no effect"};
 
 std::vector<TensorShape> InferGroupNorm(const OperatorDef& def,
@@ -32,16 +32,16 @@ void RegisterGroupNorm() {
       .Args(kGroupNormGroup, kGroupNormEpsilon, kStorageOrder, kGroupNormNumGroups,
             kGroupNormIsTest)
       .Input(0, "X", "[N, C, *] or [N, *, C]")
-      .Input(1, "gamma", "[C], scales")
-      .Input(2, "beta", "[C], biases")
+      .Input(1, "gamma", "scale of each channel, [C]")
+      .Input(2, "beta", "bias of each channel, [C]")
       .Output(0, "Y", "the shape of X")
-      .Output(1, "mean", "[N, group], means; optional")
-      .Output(2, "inv_std", "[N, group], 1 / sqrt(variance + epsilon); optional")
+      .Output(1, "mean", "optional mean of each group, [N, group]")
+      .Output(2, "inv_std", "optional 1 / sqrt(variance + epsilon) of each group, [N, group]")
       .TensorInferenceFunction(InferGroupNorm)
       .CostInferenceFunction(PointwiseCostInference<6>)
       .SetDoc(
-          "Normalizes groups of channels of each image: (x - mean) / sqrt(var + epsilon) * "
-          "gamma + beta, mean and biased variance being the group's.");
+          "Group normalization: (x - mean) / sqrt(var + epsilon) * gamma + beta, where mean and "
+          "biased variance are computed over each group of channels of each image.");
   RegisterCpuOperator<GroupNormOp<CPUContext>>("GroupNorm", __FILE__);
 }
 

@@ -103,16 +103,16 @@ void RegisterInstanceNorm() {
       .AllowInplace({{0, 0}})
       .Args(kInstanceNormEpsilon, kStorageOrder)
       .Input(0, "input", "[N, C, *] or [N, *, C]")
-      .Input(1, "scale", "[C]")
-      .Input(2, "bias", "[C]")
+      .Input(1, "scale", "scale of each channel, [C]")
+      .Input(2, "bias", "bias of each channel, [C]")
       .Output(0, "output", "the shape of the input")
-      .Output(1, "saved_mean", "[N, C], means; optional")
-      .Output(2, "saved_inv_stdev", "[N, C], 1 / sqrt(variance + epsilon); optional")
+      .Output(1, "saved_mean", "optional mean of each channel, [N, C]")
+      .Output(2, "saved_inv_stdev", "optional 1 / sqrt(variance + epsilon) of each channel, [N, C]")
       .TensorInferenceFunction(InferInstanceNorm)
       .CostInferenceFunction(PointwiseCostInference<6>)
       .SetDoc(
-          "Normalizes each channel of each image: (x - mean) / sqrt(var + epsilon) * scale + "
-          "bias, mean and biased variance being its own.");
+          "Instance normalization: (x - mean) / sqrt(var + epsilon) * scale + bias, where mean and "
+          "biased variance are computed over each channel of each image.");
   RegisterCpuOperator<InstanceNormOp<CPUContext>>("InstanceNorm", __FILE__);
 }
 

@@ -65,17 +65,18 @@ void RegisterLayerNorm() {
       .NumInputs({1, 3})
       .NumOutputs(3)
       .Args(kLayerNormAxis, kLayerNormEpsilon, kLayerNormAffine)
-      .Input(0, "input", "[M.., N..], N.. beginning at axis")
-      .Input(1, "gamma", "[N..], scales; with elementwise_affine")
-      .Input(2, "beta", "[N..], biases; with elementwise_affine")
+      .Input(0, "input", "[M.., N..], where N.. begins at axis")
+      .Input(1, "gamma", "scales, [N..]; only with elementwise_affine")
+      .Input(2, "beta", "biases, [N..]; only with elementwise_affine")
       .Output(0, "output", "the shape of the input")
-      .Output(1, "mean", "[M.., 1]")
-      .Output(2, "stddev", "[M.., 1], sqrt(variance + epsilon)")
+      .Output(1, "mean", "mean of each row, [M.., 1]")
+      .Output(2, "stddev", "sqrt(variance + epsilon) of each row, [M.., 1]")
       .TensorInferenceFunction(InferLayerNorm)
       .CostInferenceFunction(PointwiseCostInference<6>)
       .SetDoc(
-          "Normalizes everything from axis on: (x - mean) / sqrt(var + epsilon), the variance "
-          "being biased; then gamma and beta when elementwise_affine.");
+          "Layer normalization: (x - mean) / sqrt(var + epsilon), where mean and biased variance "
+          "are computed over all dimensions from axis on. With elementwise_affine, the result is "
+          "multiplied by gamma, and beta is added.");
   RegisterCpuOperator<LayerNormOp<CPUContext>>("LayerNorm", __FILE__);
 }
 

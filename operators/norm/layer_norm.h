@@ -15,7 +15,7 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int> kLayerNormAxis{
-    "axis", 1, "first of the axes that are normalized; negative values count from the end"};
+    "axis", 1, "first of the axes to normalize; a negative axis counts from the end"};
 inline constexpr ArgumentSpec<float> kLayerNormEpsilon{"epsilon", 1e-5f, "added to the variance"};
 inline constexpr ArgumentSpec<bool> kLayerNormAffine{"elementwise_affine", false,
                                                      "1: multiply by gamma and add beta"};
@@ -29,7 +29,7 @@ class LayerNormOp final : public Operator<Context> {
         axis_(this->ReadArgument(kLayerNormAxis)),
         epsilon_(this->ReadArgument(kLayerNormEpsilon)),
         affine_(this->ReadArgument(kLayerNormAffine)) {
-    CAFFE_ENFORCE(!affine_ || this->InputSize() == 3, "there are ", this->InputSize(),
+    CAFFE_ENFORCE(!affine_ || this->InputSize() == 3, "the operator has ", this->InputSize(),
                   " inputs, want 3 with elementwise_affine: X, gamma, beta");
   }
 
@@ -61,7 +61,7 @@ class LayerNormOp final : public Operator<Context> {
   const T* Parameter(int i, const char* name, int64_t n) const {
     const Tensor& tensor = Input(i);
     CAFFE_ENFORCE_EQ(tensor.numel(), n, "elements of input ", i, " (", name, ") of shape ",
-                     tensor.sizes(), ", want as many as input 0 (X) has from axis on");
+                     tensor.sizes(), ", want those of input 0 (X) from axis on");
     return tensor.template data<T>();
   }
 

@@ -120,13 +120,15 @@ void RegisterLrn() {
       .Args(kLrnSize, kLrnAlpha, kLrnBeta, kLrnBias, kStorageOrder)
       .Input(0, "X", "[N, C, H, W] or [N, H, W, C]")
       .Output(0, "Y", "the shape of X")
-      .Output(1, "Y_scale", "the shape of X, what Y was divided by before the power; optional")
+      .Output(
+          1, "Y_scale",
+          "optional, the shape of X: the base of the power, bias + alpha / size * sum of squares")
       .TensorInferenceFunction(InferLrn)
       .CostInferenceFunction(PointwiseCostInference<12>)
       .InheritOnnxSchema("LRN")
       .SetDoc(
-          "Divides by a power of the mean square over neighbouring channels: "
-          "X / (bias + alpha / size * sum of squares)^beta.");
+          "Local response normalization: X / (bias + alpha / size * sum of squares)^beta, where "
+          "the sum is over a window of size neighbouring channels.");
   RegisterCpuOperator<LRNOp<CPUContext>>("LRN", __FILE__);
 }
 

@@ -31,12 +31,12 @@ class NativeLRN {
 inline constexpr ArgumentSpec<int> kLrnSize{
     "size",
     0,
-    "number of channels of a window",
+    "number of channels in a window",
     {[](int size) { return size >= 0; }, "at least 1, or 0 in order NHWC"}};
 inline constexpr ArgumentSpec<float> kLrnAlpha{"alpha", 0,
-                                               "factor of the mean square over the window"};
-inline constexpr ArgumentSpec<float> kLrnBeta{"beta", 0, "exponent"};
-inline constexpr ArgumentSpec<float> kLrnBias{"bias", 1, "added to the mean square"};
+                                               "factor of the mean of the squares in the window"};
+inline constexpr ArgumentSpec<float> kLrnBeta{"beta", 0, "exponent of the divisor"};
+inline constexpr ArgumentSpec<float> kLrnBias{"bias", 1, "added to the scaled mean of the squares"};
 
 template <class Context, class Kernel = NativeLRN>
 class LRNOp final : public Operator<Context> {

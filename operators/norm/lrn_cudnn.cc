@@ -37,7 +37,7 @@ class CudnnLRN {
 
   static const char* Objection(const Channels& shape, const LRNWindow& window, bool scale) {
     const int64_t size = window.before + window.after + 1;
-    if (scale) return "the scales are wanted too";
+    if (scale) return "output 1 (Y_scale) is requested";
     if (shape.last) return "order is NHWC";
     if (size < CUDNN_LRN_MIN_N || size > CUDNN_LRN_MAX_N) return "size is not 1 to 16";
     if (window.beta < CUDNN_LRN_MIN_BETA || window.bias < CUDNN_LRN_MIN_K) {

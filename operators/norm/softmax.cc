@@ -119,12 +119,13 @@ void RegisterSoftmax() {
       .NumInputs(1)
       .NumOutputs(1)
       .Arg(kSoftmaxAxis)
-      .Input(0, "X", "[M.., N..], N.. beginning at axis")
-      .Output(0, "Y", "the shape of X; each N.. adds up to 1")
+      .Input(0, "X", "[M.., N..], where N.. begins at axis")
+      .Output(0, "Y", "the shape of X; each row N.. adds up to 1")
       .IdenticalTypeAndShape()
       .CostInferenceFunction(PointwiseCostInference<10>)
       .InheritOnnxSchema("Softmax")
-      .SetDoc("exp(x) / sum of exp(x) over everything from axis on.");
+      .SetDoc(
+          "Softmax: exp(x) / sum of exp(x), where the sum is over all dimensions from axis on.");
   RegisterCpuOperator<SoftmaxOp<CPUContext>>("Softmax", __FILE__);
 }
 

@@ -18,7 +18,7 @@ struct NativeSoftmax {
 };
 
 inline constexpr ArgumentSpec<int> kSoftmaxAxis{
-    "axis", 1, "first axis of a row; negative values count from the end"};
+    "axis", 1, "first axis of a row; a negative axis counts from the end"};
 
 template <class Context, class Kernel = NativeSoftmax>
 class SoftmaxOp final : public Operator<Context> {

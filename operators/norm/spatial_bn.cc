@@ -162,21 +162,24 @@ void RegisterSpatialBn() {
       .Args(kSpatialBnIsTest, kSpatialBnEpsilon, kSpatialBnMomentum, kSpatialBnNumBatches,
             kStorageOrder)
       .Input(0, "X", "[N, C, *] or [N, *, C]")
-      .Input(1, "scale", "[C]")
-      .Input(2, "bias", "[C]")
-      .Input(3, "mean", "[C]")
-      .Input(4, "var", "[C]")
-      .Input(5, "sums", "[C], sums of x over num_batches batches; optional")
-      .Input(6, "sumsq", "[C], sums of x^2 over num_batches batches; optional")
+      .Input(1, "scale", "scale of each channel, [C]")
+      .Input(2, "bias", "bias of each channel, [C]")
+      .Input(3, "mean", "running mean, [C]; used if is_test")
+      .Input(4, "var", "running variance, [C]; used if is_test")
+      .Input(5, "sums", "optional sums of x over num_batches batches, [C]")
+      .Input(6, "sumsq", "optional sums of x^2 over num_batches batches, [C]")
       .Output(0, "Y", "the shape of X")
-      .Output(1, "mean", "[C], running mean; in training, in place")
-      .Output(2, "var", "[C], running unbiased variance; in training, in place")
-      .Output(3, "saved_mean", "[C], mean of the batch; in training")
-      .Output(4, "saved_var", "[C], 1 / sqrt(variance of the batch + epsilon); in training")
+      .Output(1, "mean", "running mean, [C], in place of input 3; only in training")
+      .Output(2, "var", "running unbiased variance, [C], in place of input 4; only in training")
+      .Output(3, "saved_mean", "mean of the batch, [C]; only in training")
+      .Output(4, "saved_var", "1 / sqrt(variance of the batch + epsilon), [C]; only in training")
       .TensorInferenceFunction(InferSpatialBn)
       .CostInferenceFunction(PointwiseCostInference<2>)
       .InheritOnnxSchema("BatchNormalization")
-      .SetDoc("Batch normalization: (X - mean) / sqrt(var + epsilon) * scale + bias, by channel.");
+      .SetDoc(
+          "Batch normalization of each channel: (X - mean) / sqrt(var + epsilon) * scale + bias. "
+          "If is_test, mean and variance are the inputs; in training they are computed from the "
+          "batch, and the running values are updated.");
   RegisterCpuOperator<SpatialBNOp<CPUContext>>("SpatialBN", __FILE__);
 }
 

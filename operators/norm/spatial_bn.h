@@ -40,10 +40,10 @@ inline constexpr ArgumentSpec<float> kSpatialBnEpsilon{
 inline constexpr ArgumentSpec<float> kSpatialBnMomentum{
     "momentum",
     0.9f,
-    "how much the running mean and variance keep of their old values",
+    "weight of the old values of the running mean and variance",
     {[](float momentum) { return momentum >= 0 && momentum <= 1; }, "0 to 1"}};
 inline constexpr ArgumentSpec<int> kSpatialBnNumBatches{
-    "num_batches", 1, "number of batches that the sums in inputs 5 and 6 were computed over"};
+    "num_batches", 1, "number of batches over which the sums in inputs 5 and 6 were computed"};
 
 template <class Context, class Kernel = NativeBatchNorm>
 class SpatialBNOp final : public Operator<Context> {
@@ -60,8 +60,9 @@ class SpatialBNOp final : public Operator<Context> {
     CAFFE_ENFORCE_EQ(this->OutputSize(), is_test_ ? 1 : 5, "outputs with is_test ", is_test_,
                      ": 1 in testing, 5 in training");
     CAFFE_ENFORCE(is_test_ || num_batches_ <= 1 || this->InputSize() == 7,
-                  "argument num_batches is ", num_batches_, " and there are ", this->InputSize(),
-                  " inputs, want 7: the last two are the sums over the batches");
+                  "argument num_batches is ", num_batches_, " and the operator has ",
+                  this->InputSize(),
+                  " inputs, want 7: inputs 5 and 6 are the sums over the batches");
   }
 
   bool RunOnDevice() override {

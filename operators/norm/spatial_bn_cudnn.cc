@@ -34,7 +34,7 @@ class CudnnBatchNorm {
                   const float* x, float* y) {
     // A single value has no unbiased variance; cuDNN and Caffe2 give different results for it.
     if (parameters.num_batches > 1 || x == y || shape.batch * shape.positions < 2) {
-      choice_.Refused("sums of several batches, in place, or a single value a channel");
+      choice_.Refused("sums of several batches, in place, or a single value for each channel");
       return NormalizeBatch(context, shape, parameters, x, nullptr, y);
     }
     if (!Takes(shape, parameters.epsilon)) {

@@ -15,7 +15,8 @@ void RegisterAveragePool() {
   for (const char* form : {"", "1D", "2D", "3D"}) {
     const std::string type = std::string("AveragePool") + form;
     RegisterPoolSchema(type, __FILE__,
-                       "The mean of each window, of its part inside X unless count_include_pad.")
+                       "Average pooling: the mean of each window that slides over the input. "
+                       "Padding is left out of the mean unless count_include_pad.")
         .Arg(kPoolIncludePad)
         .InheritOnnxSchema("AveragePool");
     RegisterCpuOperator<PoolOp<CPUContext, PoolOnCpu<MeanReduction>>>(type, __FILE__);

@@ -14,7 +14,10 @@ void MaxReduction::Run(CPUContext&, const PoolPlan& plan, const float* x,
 void RegisterMaxPool() {
   for (const char* form : {"", "1D", "2D", "3D"}) {
     const std::string type = std::string("MaxPool") + form;
-    RegisterPoolSchema(type, __FILE__, "The largest value of each window; NaN is passed over.")
+    RegisterPoolSchema(
+        type, __FILE__,
+        "Max pooling: the largest value of each window that slides over the input. A NaN is "
+        "ignored, except as the first element of a window over one axis, or over two in NCHW.")
         .InheritOnnxSchema("MaxPool");
     RegisterCpuOperator<PoolOp<CPUContext, PoolOnCpu<MaxReduction>>>(type, __FILE__);
   }

@@ -8,8 +8,8 @@ namespace caffe2rt {
 namespace {
 
 // Accepted for compatibility; ignored.
-constexpr ArgumentSpec<float> kPoolPower{"p", 2, "argument of another kind of pool; has no effect"};
-constexpr ArgumentSpec<int> kPoolCeilMode{"ceil_mode", 0, "has no effect: see legacy_pad"};
+constexpr ArgumentSpec<float> kPoolPower{"p", 2, "exponent of LpPool; has no effect"};
+constexpr ArgumentSpec<int> kPoolCeilMode{"ceil_mode", 0, "has no effect; use legacy_pad"};
 
 OpSchema::Cost InferCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
   OpSchema::Cost cost;
@@ -28,15 +28,16 @@ OpSchema::Cost InferCost(const OperatorDef& def, const std::vector<TensorShape>&
 }  // namespace
 
 OpSchema& RegisterPoolSchema(const std::string& type, const char* file, const std::string& doc) {
-  OpSchema& schema = RegisterSchema(type, file)
-                         .NumInputs(1)
-                         .NumOutputs(1)
-                         .Args(kPoolPower, kPoolCeilMode)
-                         .Input(0, "X", "[N, C, *] or [N, *, C], 1 to 3 axes")
-                         .Output(0, "Y", "[N, C, windows..] or [N, windows.., C]")
-                         .TensorInferenceFunction(InferPoolShape)
-                         .CostInferenceFunction(InferCost)
-                         .SetDoc(doc);
+  OpSchema& schema =
+      RegisterSchema(type, file)
+          .NumInputs(1)
+          .NumOutputs(1)
+          .Args(kPoolPower, kPoolCeilMode)
+          .Input(0, "X", "[N, C, *] or [N, *, C], with 1 to 3 axes")
+          .Output(0, "Y", "[N, C, windows..] or [N, windows.., C], one value for each window")
+          .TensorInferenceFunction(InferPoolShape)
+          .CostInferenceFunction(InferCost)
+          .SetDoc(doc);
   DeclareWindowArguments(schema, WindowUse::kPool);
   return schema;
 }

@@ -24,7 +24,7 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<bool> kPoolIncludePad{"count_include_pad", false,
-                                                    "1: padding counts as zeros"};
+                                                    "1: the mean includes padding as zeros"};
 
 struct MaxReduction {
   static void Run(CPUContext& context, const PoolPlan& plan, const float* x,

@@ -49,7 +49,8 @@ std::unique_ptr<CudaPoolPlan> NewCudnnPool(PoolKind kind, const WindowGeometry& 
   for (int i = 0; i < window.axes; ++i) {
     const size_t axis = static_cast<size_t>(i);
     if (window.pad[axis] < window.kernel[axis]) continue;
-    *reason = MakeString("pad ", window.pad[axis], " is not below kernel ", window.kernel[axis]);
+    *reason =
+        MakeString("pad ", window.pad[axis], " is not smaller than kernel ", window.kernel[axis]);
     return nullptr;
   }
   return std::make_unique<Plan>(kind, window, geometry, include_pad);

@@ -201,7 +201,7 @@ TEST(SpatialBNTest, NamesWhatDoesNotFit) {
       },
       "1 in testing, 5 in training");
   ExpectThrows([&] { RunOp(&ws, std::string(kTrain) + R"(arg { name: "num_batches" i: 2 })"); },
-               "the last two are the sums");
+               "inputs 5 and 6 are the sums");
   ExpectThrows(
       [&] {
         RunOp(&ws, R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
