@@ -10,7 +10,7 @@ void MarkAxes(const std::vector<int>& axes, size_t rank, std::vector<char>* redu
   reduced->assign(rank, axes.empty());
   const int64_t size = static_cast<int64_t>(rank);
   for (const int axis : axes) {
-    CAFFE_ENFORCE(axis >= -size && axis < size, "argument axes holds ", axis, ", want ", -size,
+    CAFFE_ENFORCE(axis >= -size && axis < size, "argument axes contains ", axis, ", want ", -size,
                   " to ", size - 1, " for an input of rank ", size);
     (*reduced)[static_cast<size_t>(axis < 0 ? axis + size : axis)] = 1;
   }
@@ -47,8 +47,9 @@ void RegisterReduction(const char* type, const char* doc) {
       .NumInputs(1)
       .NumOutputs(1)
       .Args(kReduceAxes, kReduceKeepDims)
-      .Input(0, "X", "any shape")
-      .Output(0, "Y", "the shape of X, reduced")
+      .Input(0, "X", "input, of any shape")
+      .Output(0, "Y",
+              "the shape of X where the reduced dimensions are 1, or removed with keepdims 0")
       .TensorInferenceFunction(InferReduce)
       .CostInferenceFunction(PointwiseCostInference<1>)
       .SetDoc(doc);
@@ -58,19 +59,24 @@ void RegisterReduction(const char* type, const char* doc) {
 }  // namespace
 
 void RegisterReduce() {
-  RegisterReduction<SumOf, float, double, int32_t, int64_t>("ReduceSum",
-                                                            "The sum over some dimensions.");
-  RegisterReduction<MeanOf, float>("ReduceMean",
-                                   "The mean over some dimensions; 0 over no elements.");
+  RegisterReduction<SumOf, float, double, int32_t, int64_t>(
+      "ReduceSum", "Computes the sum of the elements over the given dimensions.");
+  RegisterReduction<MeanOf, float>(
+      "ReduceMean",
+      "Computes the mean of the elements over the given dimensions; 0 if there are no elements.");
   RegisterReduction<MaxOf, float, double, int32_t, int64_t>(
       "ReduceMax",
-      "The largest element over some dimensions; the lowest finite number over no elements.");
+      "Computes the largest element over the given dimensions; the lowest finite number if there "
+      "are no elements.");
   RegisterReduction<MinOf, float, double, int32_t, int64_t>(
       "ReduceMin",
-      "The smallest element over some dimensions; the highest finite number over no elements.");
-  RegisterReduction<SumOfSizes, float>("ReduceL1", "The sum of |x| over some dimensions.");
+      "Computes the smallest element over the given dimensions; the highest finite number if there "
+      "are no elements.");
+  RegisterReduction<SumOfSizes, float>(
+      "ReduceL1", "Computes the L1 norm, the sum of |x|, over the given dimensions.");
   RegisterReduction<RootOfSumOfSquares, float>(
-      "ReduceL2", "The square root of the sum of x * x over some dimensions.");
+      "ReduceL2",
+      "Computes the L2 norm, the square root of the sum of x * x, over the given dimensions.");
 }
 
 }  // namespace caffe2rt

@@ -15,9 +15,9 @@
 namespace caffe2rt {
 
 inline constexpr RepeatedArgumentSpec<int> kReduceAxes{
-    "axes", "the dimensions to reduce, from -rank to rank - 1; none: all of them"};
+    "axes", "dimensions to reduce, from -rank to rank - 1; default: all"};
 inline constexpr ArgumentSpec<int> kReduceKeepDims{
-    "keepdims", 1, "1: reduced dimensions stay, of size 1; 0: they are removed"};
+    "keepdims", 1, "1: keep the reduced dimensions with size 1; 0: remove them"};
 
 // Marks the dimensions in `axes`, or all if it is empty. Negative axes count from the end. THROWS
 // if one is out of range.

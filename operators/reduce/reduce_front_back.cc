@@ -19,9 +19,9 @@ void RegisterFrontBack(const char* type, const char* doc) {
       .NumInputs(1, 2)
       .NumOutputs(1)
       .Arg(kNumReduceDim)
-      .Input(0, "X", "any shape")
-      .Input(1, "lengths", "int32, one for each output: how many elements count; optional")
-      .Output(0, "Y", "the other dimensions of X")
+      .Input(0, "X", "input, of any shape")
+      .Input(1, "lengths", "optional, int32: the number of elements that count for each output")
+      .Output(0, "Y", "the remaining dimensions of X")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1)) return UnknownOutputs(def);
         const int count = ArgumentHelper(def).Read(kNumReduceDim);
@@ -40,17 +40,21 @@ void RegisterFrontBack(const char* type, const char* doc) {
 
 void RegisterReduceFrontBack() {
   RegisterFrontBack<true, SumOf, float, double, int32_t, int64_t>(
-      "ReduceFrontSum", "The sum over the first dimensions.");
+      "ReduceFrontSum", "Computes the sum over the first num_reduce_dim dimensions.");
   RegisterFrontBack<true, MeanOf, float, double, int32_t, int64_t>(
-      "ReduceFrontMean", "The mean over the first dimensions.");
-  RegisterFrontBack<true, MaxOrZero, float>("ReduceFrontMax",
-                                            "The largest element over the first dimensions.");
+      "ReduceFrontMean", "Computes the mean over the first num_reduce_dim dimensions.");
+  RegisterFrontBack<true, MaxOrZero, float>(
+      "ReduceFrontMax",
+      "Computes the largest element over the first num_reduce_dim dimensions; 0 if there are no "
+      "elements.");
   RegisterFrontBack<false, SumOf, float, double, int32_t, int64_t>(
-      "ReduceBackSum", "The sum over the last dimensions.");
+      "ReduceBackSum", "Computes the sum over the last num_reduce_dim dimensions.");
   RegisterFrontBack<false, MeanOf, float, double, int32_t, int64_t>(
-      "ReduceBackMean", "The mean over the last dimensions.");
-  RegisterFrontBack<false, MaxOrZero, float>("ReduceBackMax",
-                                             "The largest element over the last dimensions.");
+      "ReduceBackMean", "Computes the mean over the last num_reduce_dim dimensions.");
+  RegisterFrontBack<false, MaxOrZero, float>(
+      "ReduceBackMax",
+      "Computes the largest element over the last num_reduce_dim dimensions; 0 if there are no "
+      "elements.");
 }
 
 }  // namespace caffe2rt

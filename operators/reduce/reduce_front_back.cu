@@ -50,11 +50,10 @@ void ReduceLengths(CUDAContext& context, int64_t outputs, int64_t count, int64_t
       .x = x,
       .y = y,
       .report = ReportOf(context),
-      .too_many =
-          "element % of input 1 (lengths) is %, want at most %, the elements that there are",
+      .too_many = "element % of input 1 (lengths) is %, want at most %, the number of elements",
       .none =
-          "element % of input 1 (lengths) is 0, want other numbers: integers cannot be divided "
-          "by 0"};
+          "element % of input 1 (lengths) is 0, want another number: integers cannot be divided by "
+          "0"};
   ForEach(context, outputs, kernel, "ReduceLengths");
 }
 

@@ -29,11 +29,11 @@ template <class Accumulate, class T>
 void CheckLengths(CPUContext&, int64_t outputs, int64_t count, const int* lengths) {
   for (int64_t i = 0; i < outputs; ++i) {
     CAFFE_ENFORCE_LE(lengths[i], count, "element ", i, " of input 1 (lengths), want at most ",
-                     count, ", the elements that there are");
+                     count, ", the number of elements");
     if constexpr (std::is_integral_v<T> && std::is_same_v<Accumulate, MeanOf>) {
-      CAFFE_ENFORCE_NE(lengths[i], 0, "element ", i,
-                       " of input 1 (lengths), want other numbers: integers cannot be divided by "
-                       "0");
+      CAFFE_ENFORCE_NE(
+          lengths[i], 0, "element ", i,
+          " of input 1 (lengths), want another number: integers cannot be divided by 0");
     }
   }
 }
@@ -77,7 +77,7 @@ class ReduceFrontBackOp final : public Operator<Context> {
 
   template <class T>
   const int* CheckedLengths(const Tensor& lengths, int64_t outputs, int64_t count) {
-    CAFFE_ENFORCE_EQ(num_reduce_dim_, 1, "argument num_reduce_dim beside input 1 (lengths)");
+    CAFFE_ENFORCE_EQ(num_reduce_dim_, 1, "argument num_reduce_dim with input 1 (lengths)");
     CAFFE_ENFORCE_EQ(lengths.numel(), outputs, "elements of input 1 (lengths) of shape ",
                      lengths.sizes(), ", want one for each output");
     const int* values = lengths.data<int>();

@@ -7,7 +7,7 @@ namespace caffe2rt {
 
 void ReducePlan::Make(IntArrayRef dims, const std::vector<char>& reduced) {
   CAFFE_ENFORCE(dims.size() == reduced.size() && dims.size() <= Tensor::kMaxRank,
-                "marks of reduced dimensions: ", reduced.size(), ", want ", dims.size());
+                "number of marked dimensions: ", reduced.size(), ", want ", dims.size());
   output_size_ = 1;
   reduced_size_ = 1;
   for (size_t i = 0; i < dims.size(); ++i) {

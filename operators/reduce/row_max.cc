@@ -32,15 +32,15 @@ OpSchema& KeepSchema(const char* type, size_t rank, std::vector<size_t> kept, co
 }  // namespace
 
 void RegisterRowMax() {
-  KeepSchema("RowwiseMax", 3, {0, 1}, "The largest element of each row of N matrices.")
+  KeepSchema("RowwiseMax", 3, {0, 1}, "Computes the largest element of each row of N matrices.")
       .Output(0, "Y", "[N, R]");
   RegisterCpuOperator<MatrixMaxOp<CPUContext, true>>("RowwiseMax", __FILE__);
 
-  KeepSchema("ColwiseMax", 3, {0, 2}, "The largest element of each column of N matrices.")
+  KeepSchema("ColwiseMax", 3, {0, 2}, "Computes the largest element of each column of N matrices.")
       .Output(0, "Y", "[N, C]");
   RegisterCpuOperator<MatrixMaxOp<CPUContext, false>>("ColwiseMax", __FILE__);
 
-  KeepSchema("ReduceTailSum", 0, {0}, "The sum over all dimensions but the first.")
+  KeepSchema("ReduceTailSum", 0, {0}, "Computes the sum over all dimensions but the first.")
       .Output(0, "Y", "[N]");
   RegisterCpuOperator<ReduceTailSumOp<CPUContext>>("ReduceTailSum", __FILE__);
 }

@@ -25,7 +25,7 @@ class MatrixMaxOp final : public Operator<Context> {
     CAFFE_ENFORCE_EQ(X.dim(), 3, "rank of input 0 (X) of shape ", X.sizes());
     plan_.Make(X.sizes(), reduced_);
     CAFFE_ENFORCE(plan_.output_size() == 0 || plan_.reduced_size() > 0, "input 0 (X) has shape ",
-                  X.sizes(), ": there is no largest of no elements");
+                  X.sizes(), ", want at least one element in each row or column");
     float* y = this->template OutputData<float>(0, {X.dim(0), X.dim(kRows ? 1 : 2)});
     Reduce<MaxOf>(context_, plan_, x, y, &scratch_);
     return true;

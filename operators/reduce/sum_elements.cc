@@ -13,8 +13,8 @@ OpSchema& SumSchema(const char* type, const char* doc) {
   return RegisterSchema(type, __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Input(0, "X", "any shape")
-      .Output(0, "sum", "a number, without dimensions")
+      .Input(0, "X", "input, of any shape")
+      .Output(0, "sum", "scalar: a tensor of rank 0")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1)) return UnknownOutputs(def);
         return std::vector<TensorShape>{
@@ -27,13 +27,14 @@ OpSchema& SumSchema(const char* type, const char* doc) {
 }  // namespace
 
 void RegisterSumElements() {
-  SumSchema("SumElements", "The sum of all elements.").Arg(kSumAverage);
+  SumSchema("SumElements", "Computes the sum of all elements.").Arg(kSumAverage);
   RegisterCpuOperator<SumElementsOp<CPUContext, SumOf, MeanOf, float>>("SumElements", __FILE__);
 
-  SumSchema("SumElementsInt", "The sum of all elements, which are int32; it wraps around.");
+  SumSchema("SumElementsInt",
+            "Computes the sum of all elements, which are int32. The sum wraps around on overflow.");
   RegisterCpuOperator<SumElementsOp<CPUContext, SumOf, SumOf, int32_t>>("SumElementsInt", __FILE__);
 
-  SumSchema("SumSqrElements", "The sum of the squares of all elements.").Arg(kSumAverage);
+  SumSchema("SumSqrElements", "Computes the sum of the squares of all elements.").Arg(kSumAverage);
   RegisterCpuOperator<SumElementsOp<CPUContext, SumOfSquares, MeanOfSquares, float, double>>(
       "SumSqrElements", __FILE__);
   // Integers have no gradient.

@@ -10,15 +10,17 @@ void RegisterSumReduceLike() {
   OpSchema& schema = RegisterSchema("SumReduceLike", __FILE__);
   schema.NumInputs(2)
       .NumOutputs(1)
-      .Input(0, "A", "any shape, float or double")
-      .Input(1, "B", "a shape that fits into A")
+      .Input(0, "A", "input, float or double, of any shape")
+      .Input(1, "B", "tensor whose shape can be broadcast to that of A; only its shape is used")
       .Output(0, "Y", "the shape of B, the type of A")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 2)) return UnknownOutputs(def);
         return std::vector<TensorShape>{CreateTensorShape(GetDimsVector(in[1]), in[0].data_type())};
       })
       .CostInferenceFunction(PointwiseCostInference<1>)
-      .SetDoc("Sums A over the dimensions along which B would be broadcast to it.");
+      .SetDoc(
+          "Sums A over the dimensions along which B would be broadcast to A: the gradient of a "
+          "broadcast.");
   DeclareBroadcastArguments(schema);
   RegisterCpuOperator<SumReduceLikeOp<CPUContext>>("SumReduceLike", __FILE__);
 }

@@ -11,7 +11,7 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int> kAccuracyTopK{
-    "top_k", 1, "a label is right when it is among this many largest predictions"};
+    "top_k", 1, "a label is correct if it is among this number of largest predictions"};
 
 class CUDAContext;
 

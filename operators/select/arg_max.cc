@@ -26,7 +26,7 @@ void RegisterArg(const std::string& type, const char* doc) {
       .NumOutputs(1)
       .Args(kSelectAxis, kKeepDim)
       .Input(0, "X", "float, double, int32 or int64, rank 1 or more")
-      .Output(0, "Indices", "int64")
+      .Output(0, "Indices", "int64, the shape of X where the dimension has size 1 or is removed")
       .TensorInferenceFunction(InferArgMax)
       .SetDoc(doc);
   RegisterCpuOperator<ArgOp<CPUContext, kMax>>(type, __FILE__);
@@ -35,8 +35,12 @@ void RegisterArg(const std::string& type, const char* doc) {
 }  // namespace
 
 void RegisterArgMax() {
-  RegisterArg<true>("ArgMax", "Gives the index of the largest element along a dimension.");
-  RegisterArg<false>("ArgMin", "Gives the index of the smallest element along a dimension.");
+  RegisterArg<true>("ArgMax",
+                    "Computes the index of the largest element along a dimension; the first one if "
+                    "several are equal.");
+  RegisterArg<false>("ArgMin",
+                     "Computes the index of the smallest element along a dimension; the first one "
+                     "if several are equal.");
   // An index is constant under small changes of the input.
   for (const char* type : {"ArgMax", "ArgMin"}) {
     RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);

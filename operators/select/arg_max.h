@@ -18,8 +18,8 @@
 
 namespace caffe2rt {
 
-inline constexpr ArgumentSpec<bool> kKeepDim{
-    "keepdims", true, "1: the dimension stays, with size 1; 0: it is removed"};
+inline constexpr ArgumentSpec<bool> kKeepDim{"keepdims", true,
+                                             "1: keep the dimension with size 1; 0: remove it"};
 
 // Computes the shape of the output: dims with size 1 at `axis`, or without it.
 inline void ReducedDims(IntArrayRef input, int axis, bool keep_dims, std::vector<int64_t>* dims) {

@@ -13,7 +13,7 @@ void RegisterHasElements() {
       .ScalarType(TensorProto_DataType_BOOL)
       .Input(0, "X1, X2, ...", "any tensors")
       .Output(0, "has_elements", "bool scalar")
-      .SetDoc("Says whether one of the inputs has an element.");
+      .SetDoc("Checks whether at least one of the inputs has an element.");
   RegisterCpuOperator<HasElementsOp<CPUContext>>("HasElements", __FILE__);
   // The output depends only on the number of elements.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("HasElements", __FILE__);

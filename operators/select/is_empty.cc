@@ -13,7 +13,7 @@ void RegisterIsEmpty() {
       .ScalarType(TensorProto_DataType_BOOL)
       .Input(0, "tensor", "any tensor")
       .Output(0, "is_empty", "bool scalar")
-      .SetDoc("Says whether a tensor has no element.");
+      .SetDoc("Checks whether a tensor has no elements.");
   RegisterCpuOperator<IsEmptyOp<CPUContext>>("IsEmpty", __FILE__);
   // The output depends only on the number of elements.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("IsEmpty", __FILE__);

@@ -12,7 +12,7 @@ void MarkIndices(CPUContext&, int64_t count, int64_t size, const int64_t* index,
   std::fill(out, out + count * size, 0.0f);
   for (int64_t i = 0; i < count; ++i) {
     CAFFE_ENFORCE(index[i] >= 0 && index[i] < size, "element ", i, " of input 0 (indices) is ",
-                  index[i], ", want 0 or more and below index_size ", size);
+                  index[i], ", want at least 0 and below index_size ", size);
     out[i * size + index[i]] = 1.0f;
   }
 }
@@ -22,9 +22,9 @@ void RegisterOneHot() {
       .NumInputs(2)
       .NumOutputs(1)
       .Input(0, "indices", "[N] int64")
-      .Input(1, "index_size_tensor", "int64, one element: how many classes there are")
+      .Input(1, "index_size_tensor", "int64, one element: the number of classes")
       .Output(0, "one_hots", "[N, index_size] float")
-      .SetDoc("Makes a row for each index, with 1 at the index and 0 elsewhere.");
+      .SetDoc("Encodes each index as a row that is 1 at the index and 0 elsewhere.");
   RegisterCpuOperator<OneHotOp<CPUContext>>("OneHot", __FILE__);
   // The inputs are indices.
   RegisterGradient<NoGradient>("OneHot", __FILE__);

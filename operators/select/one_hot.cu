@@ -26,7 +26,7 @@ struct MarkIndex {
 void MarkIndices(CUDAContext& context, int64_t count, int64_t size, const int64_t* index,
                  float* out) {
   const char* const text =
-      "OneHot: element % of input 0 (indices) is %, want 0 or more and below index_size %";
+      "OneHot: element % of input 0 (indices) is %, want at least 0 and below index_size %";
   ForEach(context, count * size, MarkIndex{size, index, out, ReportOf(context), text}, "OneHot");
 }
 

@@ -80,11 +80,12 @@ void TensorPrinter::OpenFile() {
                 error == ELOOP ? "it is a symbolic link" : std::strerror(error));
   struct stat info;
   const bool is_own = fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink <= 1;
-  CAFFE_ENFORCE(is_own, "cannot print to \"", path_, "\": it is not a regular file with one name");
+  CAFFE_ENFORCE(is_own, "cannot print to \"", path_,
+                "\": it is not a regular file, or it has more than one hard link");
   // If no other operator has the file open, its contents are from an earlier net and are truncated.
   // On a file system without locks, assume that no other operator has it open.
   const bool is_alone = flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-  if (is_alone) CAFFE_ENFORCE_EQ(ftruncate(file.get(), 0), 0, "cutting \"", path_, "\"");
+  if (is_alone) CAFFE_ENFORCE_EQ(ftruncate(file.get(), 0), 0, "cannot truncate \"", path_, "\"");
   (void)flock(file.get(), LOCK_SH);  // blocks only while another operator truncates the file
   file_ = std::move(file);
 }
@@ -106,7 +107,7 @@ void TensorPrinter::Append(const std::string& line) {
     }
   }
   CAFFE_ENFORCE_EQ(static_cast<size_t>(written), line.size(), "bytes written to \"", path_,
-                   "\": there is no space for more");
+                   "\": no space left");
 }
 
 bool TensorPrinter::Print(const Tensor& tensor) {
@@ -129,7 +130,7 @@ void RegisterPrint() {
       .Args(kPrintToFile, kPrintLimit, kPrintEveryN)
       .Input(0, "tensor", "float, double, int32, int64, bool, uint8 or string")
       .AccessesFiles()
-      .SetDoc("Prints a tensor: name, type, dimensions and values.");
+      .SetDoc("Prints the name, type, dimensions and values of a tensor to stderr or to a file.");
   RegisterCpuOperator<PrintOp<CPUContext>>("Print", __FILE__);
   // The operator has no outputs.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Print", __FILE__);

@@ -23,11 +23,12 @@ namespace caffe2rt {
 
 inline constexpr ArgumentSpec<bool> kPrintToFile{
     "to_file", false,
-    "1: to the file <blob>.log of the root folder, with %2F for each / of the blob's name; 0: to "
-    "stderr"};
-inline constexpr ArgumentSpec<int> kPrintLimit{"limit", 0, "most values to print; 0: 1000"};
+    "1: print to the file <blob>.log in the root folder, where %2F replaces each / in the name of "
+    "the blob; 0: print to stderr"};
+inline constexpr ArgumentSpec<int> kPrintLimit{"limit", 0,
+                                               "maximum number of values to print; 0: 1000"};
 inline constexpr ArgumentSpec<int> kPrintEveryN{
-    "every_n", 1, "prints in every n-th run", {[](int n) { return n >= 1; }, "at least 1"}};
+    "every_n", 1, "print in every n-th run", {[](int n) { return n >= 1; }, "at least 1"}};
 
 // Writes the line without a newline. THROWS if the element type is not listed above.
 void PrintTensor(const std::string& name, const Tensor& tensor, int64_t limit, std::ostream& out);

@@ -88,13 +88,17 @@ void RegisterTopK() {
       .NumInputs(1, 2)
       .NumOutputs(2, 3)
       .Args(kTopK, kSelectAxis)
-      .Input(0, "X", "a float tensor of rank 1 or more")
-      .Input(1, "k", "(optional) int64, counts when argument k is not given")
-      .Output(0, "Values", "X with k in place of the dimension's size, in descending order")
-      .Output(1, "Indices", "int64: where they stood in the dimension")
-      .Output(2, "Flattened indices", "(optional) int64 vector: where they stood in the flat X")
+      .Input(0, "X", "float tensor of rank 1 or more")
+      .Input(1, "k", "(optional) int64: the number of elements, used if the argument k is not set")
+      .Output(
+          0, "Values",
+          "the largest elements in descending order: the shape of X with size k in the dimension")
+      .Output(1, "Indices", "int64: their indices in the dimension")
+      .Output(2, "Flattened indices", "(optional) int64 vector: their indices in the flattened X")
       .TensorInferenceFunction(InferTopK)
-      .SetDoc("Gives the k largest elements along a dimension; ties go to the lower index.");
+      .SetDoc(
+          "Computes the k largest elements along a dimension, in descending order. Among equal "
+          "elements, those with lower indices come first.");
   RegisterCpuOperator<TopKOp<CPUContext>>("TopK", __FILE__);
 }
 

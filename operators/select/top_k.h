@@ -20,7 +20,7 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int> kTopK{
-    "k", -1, "number of elements to find, at least 1; required here or as an input"};
+    "k", -1, "number of elements to find, at least 1; required unless input 1 is given"};
 
 // Scratch memory of a context.
 template <class Context>
@@ -48,7 +48,7 @@ class TopKOp final : public Operator<Context> {
     CAFFE_ENFORCE(this->OutputBlob(0) != this->OutputBlob(1) &&
                       (OutputSize() < 3 || (this->OutputBlob(0) != this->OutputBlob(2) &&
                                             this->OutputBlob(1) != this->OutputBlob(2))),
-                  "two outputs have one name");
+                  "two outputs have the same name");
   }
 
   bool RunOnDevice() override {

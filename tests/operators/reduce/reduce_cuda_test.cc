@@ -100,7 +100,7 @@ TEST_F(ReduceFrontBackOnCudaTest, TellsOfLengthsThatDoNotFitAndGoesOn) {
   Feed<int32_t>(&ws, "L", {3}, {1, 1000000, 2});
   ExpectThrows(run, "element 1 of input 1 (lengths) is 1000000, want at most 2");
   Feed<int32_t>(&ws, "L", {3}, {1, 2, 0});
-  ExpectThrows(run, "element 2 of input 1 (lengths) is 0, want other numbers");
+  ExpectThrows(run, "element 2 of input 1 (lengths) is 0, want another number");
   Feed<int32_t>(&ws, "L", {3}, {1, 2, -2});
   run();
   ExpectTensor<int32_t>(ws, "Y", {3}, {1, 3, -2});

@@ -102,7 +102,7 @@ TEST(ReduceFrontBackTest, RefusesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Op("ReduceBackSum", 1, true)); },
                "elements of input 1 (lengths) of shape [3]");
   ExpectThrows([&] { RunOp(&ws, Op("ReduceFrontSum", 2, true)); },
-               "argument num_reduce_dim beside input 1");
+               "argument num_reduce_dim with input 1");
   ExpectThrows([&] { RunOp(&ws, Op("ReduceFrontSum", 1, true)); },
                "element 2 of input 1 (lengths)");
   FeedRange<int32_t>(&ws, "X", {2, 3});

@@ -102,8 +102,8 @@ TEST_P(ReduceTest, NamesAnAxisOutOfRange) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 3});
   ExpectThrows([&] { RunOp(&ws, Op(GetParam().type, {2}, true)); },
-               "argument axes holds 2, want -2 to 1 for an input of rank 2");
-  ExpectThrows([&] { RunOp(&ws, Op(GetParam().type, {-3}, true)); }, "argument axes holds -3");
+               "argument axes contains 2, want -2 to 1 for an input of rank 2");
+  ExpectThrows([&] { RunOp(&ws, Op(GetParam().type, {-3}, true)); }, "argument axes contains -3");
 }
 
 TEST_P(ReduceTest, TakesAnAxisTwiceAndAScalar) {

@@ -33,7 +33,7 @@ TEST(RowMaxTest, TakesNoMatrixButNoEmptyRow) {
   Feed<float>(&ws, "X", {2, 3, 0}, {});
   RunOp(&ws, kColumns);
   ExpectTensor<float>(ws, "Y", {2, 0}, {});
-  ExpectThrows([&] { RunOp(&ws, kRows); }, "there is no largest of no elements");
+  ExpectThrows([&] { RunOp(&ws, kRows); }, "want at least one element in each row or column");
 }
 
 TEST(RowMaxTest, WantsThreeDimensionsOfFloats) {

@@ -93,7 +93,7 @@ TEST_F(OneHotOnCudaTest, TellsOfAnIndexThatIsNoneAndGoesOn) {
   Feed<int64_t>(&ws, "S", {1}, {3});
   const OperatorDef one_hot = ParseOp(R"(type: "OneHot" input: "I" input: "S" output: "Y")");
   ExpectThrows([&] { RunOperatorOn(CUDA, one_hot, &ws); },
-               "element 2 of input 0 (indices) is 3, want 0 or more and below index_size 3");
+               "element 2 of input 0 (indices) is 3, want at least 0 and below index_size 3");
   Feed<int64_t>(&ws, "I", {2}, {1, 0});
   RunOperatorOn(CUDA, one_hot, &ws);
   ExpectTensor<float>(ws, "Y", {2, 3}, {0, 1, 0, 1, 0, 0});
