@@ -25,7 +25,7 @@ void ConcatShape::Next(IntArrayRef input, int position) {
     fits = joined || input[i] == (i < first_.size() ? first_[i] : 1);
   }
   CAFFE_ENFORCE(fits, "input ", position, " has shape ", input, ", want ", IntArrayRef(first_),
-                " as input 0", add_axis_ ? "" : " but for dim ",
+                " as input 0", add_axis_ ? "" : " except for dim ",
                 add_axis_ ? "" : MakeString(axis_));
   int64_t& total = dims_[static_cast<size_t>(axis_)];
   total = CheckedAdd(total, Share(input));
@@ -49,15 +49,18 @@ void RegisterConcatAs(const std::string& type) {
   schema.NumInputs(1, INT_MAX)
       .NumOutputs(2)
       .Args(kJoinAxis, kJoinOrder, kAddAxis)
-      .Input(0, "X1, X2, ...", "tensors of one type, equal in all dimensions but the joined one")
-      .Output(0, "concat_result", "the inputs one after the other")
-      .Output(1, "split_info", "int32: the size that each input takes, for Split")
+      .Input(0, "X1, X2, ...",
+             "tensors of the same type and shape, except for the size of the dimension axis")
+      .Output(0, "concat_result", "concatenation of the inputs")
+      .Output(1, "split_info", "int32: size of each input along the dimension, as Split expects it")
       .DeviceInferenceFunction(OnCPU({}, {1}))
       .TensorInferenceFunction(InferConcat)
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return MoveCost(in, InferConcat(def, in));
       })
-      .SetDoc("Joins tensors along one dimension.");
+      .SetDoc(
+          "Concatenates tensors along one dimension. With add_axis, stacks them along a new "
+          "dimension.");
   if (type == "Concat") schema.InheritOnnxSchema();
   RegisterCpuOperator<ConcatOp<CPUContext>>(type, __FILE__);
 }

@@ -13,8 +13,8 @@ namespace caffe2rt {
 
 inline constexpr RepeatedArgumentSpec<int> kUnitDims{
     "dims",
-    "the dimensions of size 1 that the output gets (ExpandDims) or the input loses (Squeeze); "
-    "repeated ones count once",
+    "positions of the dimensions of size 1 to insert in the output (ExpandDims) or to remove from "
+    "the input (Squeeze); duplicates are ignored",
     {[](const std::vector<int>& dims) {
        return !dims.empty() && std::all_of(dims.begin(), dims.end(), [](int d) { return d >= 0; });
      },

@@ -11,8 +11,8 @@ void RegisterEnsureDense() {
       .AllowInplace({{0, 0}})
       .IdenticalTypeAndShape()
       .Input(0, "input", "a tensor of rank 1 or more")
-      .Output(0, "output", "its copy")
-      .SetDoc("Copies a tensor; its gradient makes a sparse gradient dense.");
+      .Output(0, "output", "copy of the input")
+      .SetDoc("Copies a tensor. Its gradient converts a sparse gradient to a dense one.");
   RegisterCpuOperator<EnsureDenseOp<CPUContext>>("EnsureDense", __FILE__);
 }
 

@@ -42,9 +42,9 @@ void RegisterExpandDims() {
       .AllowInplace({{0, 0}})
       .Arg(kUnitDims)
       .Input(0, "data", "any tensor")
-      .Output(0, "expanded", "the elements of data")
+      .Output(0, "expanded", "the elements of data in the new shape")
       .TensorInferenceFunction(InferExpandDims)
-      .SetDoc("Adds dimensions of size 1 to the shape.");
+      .SetDoc("Inserts dimensions of size 1 into the shape of a tensor.");
   RegisterCpuOperator<ExpandDimsOp<CPUContext>>("ExpandDims", __FILE__);
 }
 

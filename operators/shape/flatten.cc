@@ -10,8 +10,9 @@ void RegisterFlatten() {
       .NumInputs(1)
       .NumOutputs(1)
       .Arg(kFlattenAxis)
-      .Input(0, "input", "a tensor of rank axis or more")
-      .Output(0, "output", "a matrix")
+      .Input(0, "input", "tensor whose rank is at least axis")
+      .Output(0, "output",
+              "matrix: the dimensions before axis are the rows, the others the columns")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1)) return UnknownOutputs(def);
         std::vector<int64_t> dims;
@@ -19,7 +20,9 @@ void RegisterFlatten() {
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
       .InheritOnnxSchema()
-      .SetDoc("Makes a matrix of a tensor: the dimensions before axis become one, the others too.");
+      .SetDoc(
+          "Flattens a tensor to a matrix: the dimensions before axis are merged into the first "
+          "dimension, the others into the second.");
   RegisterCpuOperator<FlattenOp<CPUContext>>("Flatten", __FILE__);
 }
 

@@ -7,7 +7,7 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int> kFlattenAxis{
-    "axis", 1, "the first dimension that goes into the columns, 0 to rank"};
+    "axis", 1, "first dimension that belongs to the columns, 0 to rank"};
 
 // THROWS if `axis` is not between 0 and the rank.
 inline void FlattenedDims(IntArrayRef input, int axis, std::vector<int64_t>* dims) {

@@ -9,15 +9,15 @@ void RegisterFlattenToVec() {
   RegisterSchema("FlattenToVec", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
-      .Input(0, "input", "a tensor of rank 1 or more")
-      .Output(0, "output", "a vector")
+      .Input(0, "input", "tensor of rank 1 or more")
+      .Output(0, "output", "vector of all elements")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1)) return UnknownOutputs(def);
         CAFFE_ENFORCE_GE(in[0].dims_size(), 1, "rank of input 0, want at least 1");
         const std::vector<int64_t> dims = {CheckedProduct(GetDimsVector(in[0]))};
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
-      .SetDoc("Makes a vector of a tensor.");
+      .SetDoc("Flattens a tensor to a vector.");
   RegisterCpuOperator<FlattenToVecOp<CPUContext>>("FlattenToVec", __FILE__);
 }
 

@@ -30,7 +30,7 @@ void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* 
   if (match_outer) {
     CAFFE_ENFORCE_GE(*axis, 1, "axis with match_outer");
     CAFFE_ENFORCE(indices.size() >= outer && indices.slice(0, outer) == data.slice(0, outer),
-                  "input 1 (INDICES) has shape ", indices, ", want it to begin with ",
+                  "input 1 (INDICES) has shape ", indices, ", want its first dimensions to be ",
                   data.slice(0, outer), ", the dimensions of input 0 (DATA) before axis ", *axis);
   }
   dims->assign(data.begin(), data.begin() + *axis);
@@ -57,9 +57,9 @@ OpSchema& RegisterAs(const std::string& type, const char* doc) {
   return schema.NumInputs(2)
       .NumOutputs(1)
       .Arg(kMatchOuter)
-      .Input(0, "DATA", "a tensor of rank 1 or more")
-      .Input(1, "INDICES", "int32 or int64")
-      .Output(0, "OUTPUT", "the slices")
+      .Input(0, "DATA", "tensor of rank 1 or more")
+      .Input(1, "INDICES", "indices, int32 or int64")
+      .Output(0, "OUTPUT", "the selected slices")
       .TensorInferenceFunction(InferGather<kFixedAxis>)
       .SetDoc(doc);
 }
@@ -67,9 +67,9 @@ OpSchema& RegisterAs(const std::string& type, const char* doc) {
 }  // namespace
 
 void RegisterGather() {
-  RegisterAs<-1>("Gather", "Takes the slices of DATA along one dimension that INDICES name.")
+  RegisterAs<-1>("Gather", "Selects slices of DATA along one dimension by their indices.")
       .Args(kGatherAxis, kWrapIndices);
-  RegisterAs<1>("BatchGather", "Takes the slices of DATA along dimension 1 that INDICES name.");
+  RegisterAs<1>("BatchGather", "Selects slices of DATA along dimension 1 by their indices.");
 }
 
 }  // namespace caffe2rt

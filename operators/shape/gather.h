@@ -21,11 +21,14 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<bool> kMatchOuter{
-    "match_outer", false, "1: INDICES begin with the dimensions of DATA before the axis"};
-inline constexpr ArgumentSpec<int> kGatherAxis{"axis", 0,
-                                               "the dimension; negative counts from the end"};
+    "match_outer", false,
+    "1: the first dimensions of INDICES are the dimensions of DATA before the axis, and each part "
+    "has its own indices"};
+inline constexpr ArgumentSpec<int> kGatherAxis{
+    "axis", 0, "dimension to select from; a negative axis counts from the end"};
 inline constexpr ArgumentSpec<bool> kWrapIndices{
-    "wrap_indices", true, "1: negative indices count from the end; default: 1 for axis 0, else 0"};
+    "wrap_indices", true,
+    "1: negative indices count from the end; default: 1 for axis 0, otherwise 0"};
 
 struct GatherArguments {
   int axis = 0;  // negative counts from the end

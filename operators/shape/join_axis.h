@@ -10,17 +10,20 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int> kJoinAxis{
-    "axis", 1, "the dimension; negative counts from the end; default: the channels of order"};
+    "axis", 1,
+    "dimension along which to work; a negative axis counts from the end; default: the channels for "
+    "order"};
 inline constexpr ArgumentSpec<std::string> kJoinOrder{
     "order",
     "NCHW",
-    "NCHW or NHWC, in place of axis",
+    "NCHW or NHWC: work along the channels of this layout, instead of axis",
     {[](const std::string& order) {
        return order == "NCHW" || order == "nchw" || order == "NHWC" || order == "nhwc";
      },
      "NCHW or NHWC"}};
-inline constexpr ArgumentSpec<int> kAddAxis{
-    "add_axis", 0, "1: the dimension is a new one; only together with axis"};
+inline constexpr ArgumentSpec<int> kAddAxis{"add_axis", 0,
+                                            "1: stack along a new dimension (Concat) or remove the "
+                                            "dimension (Split); only together with axis"};
 
 struct JoinAxis {
   int axis = 1;

@@ -16,15 +16,15 @@ void RegisterMergeDim() {
       .NumInputs(1)
       .NumOutputs(1)
       .AllowInplace({{0, 0}})
-      .Input(0, "data", "a tensor of rank 2 or more")
-      .Output(0, "reshaped", "the elements of data")
+      .Input(0, "data", "tensor of rank 2 or more")
+      .Output(0, "reshaped", "the elements of data in the new shape")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1)) return UnknownOutputs(def);
         std::vector<int64_t> dims;
         MergedDims(GetDimsVector(in[0]), &dims);
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
-      .SetDoc("Makes one dimension of the first two.");
+      .SetDoc("Merges the first two dimensions into one.");
   RegisterCpuOperator<MergeDimOp<CPUContext>>("MergeDim", __FILE__);
 }
 

@@ -19,15 +19,15 @@ void RegisterPrependDim() {
       .NumOutputs(1)
       .AllowInplace({{0, 0}})
       .Arg(kPrependedSize)
-      .Input(0, "data", "a tensor of rank 1 or more")
-      .Output(0, "reshaped", "the elements of data")
+      .Input(0, "data", "tensor of rank 1 or more")
+      .Output(0, "reshaped", "the elements of data in the new shape")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 1)) return UnknownOutputs(def);
         std::vector<int64_t> dims;
         PrependedDims(GetDimsVector(in[0]), ArgumentHelper(def).Read(kPrependedSize), &dims);
         return std::vector<TensorShape>{CreateTensorShape(dims, in[0].data_type())};
       })
-      .SetDoc("Splits the first dimension into two.");
+      .SetDoc("Splits the first dimension into two: dim_size and the rest.");
   RegisterCpuOperator<PrependDimOp<CPUContext>>("PrependDim", __FILE__);
 }
 

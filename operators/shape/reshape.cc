@@ -25,7 +25,7 @@ void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims) {
     *rest = 0;
   } else if (rest != nullptr) {
     CAFFE_ENFORCE(product > 0 && total % product == 0, "input 0 has shape ", input, ", ", total,
-                  " elements: they do not divide into shape ", IntArrayRef(*dims));
+                  " elements, which cannot be divided into shape ", IntArrayRef(*dims));
     *rest = total / product;
   } else {
     CAFFE_ENFORCE_EQ(product, total, "elements of shape ", IntArrayRef(*dims),
@@ -42,12 +42,12 @@ std::vector<TensorShape> InferReshape(const OperatorDef& def, const std::vector<
   const ArgumentHelper args(def);
   if (def.input_size() == 2) {
     CAFFE_ENFORCE(!args.HasArgument(kNewShape),
-                  "argument shape is set and input 1 gives it too: remove one");
+                  "argument shape and input 1 are both given: remove one");
     return {UnknownShape(), CreateTensorShape(rank, in.size() > 1 ? in[1].data_type()
                                                                   : TensorProto_DataType_INT64)};
   }
   CAFFE_ENFORCE(args.HasArgument(kNewShape),
-                "argument shape is missing, and there is no input 1 in its place");
+                "argument shape is missing, and input 1 is not given either");
   std::vector<int64_t> dims = args.Read(kNewShape);
   ReshapedDims(input, &dims);
   return {CreateTensorShape(dims, in[0].data_type()),
@@ -63,13 +63,16 @@ void RegisterReshape() {
       .AllowInplace({{0, 0}})
       .Arg(kNewShape)
       .Input(0, "data", "any tensor")
-      .Input(1, "new_shape", "(optional) the new shape, a vector of int32 or int64")
-      .Output(0, "reshaped", "the elements of data")
-      .Output(1, "old_shape", "the shape of data")
+      .Input(1, "new_shape",
+             "(optional) the new shape, a vector of int32 or int64; instead of the argument")
+      .Output(0, "reshaped", "the elements of data in the new shape")
+      .Output(1, "old_shape", "the old shape of data")
       .TensorInferenceFunction(InferReshape)
       .DeviceInferenceFunction(OnCPU({1}, {1}))
       .InheritOnnxSchema()
-      .SetDoc("Gives a tensor another shape with as many elements.");
+      .SetDoc(
+          "Changes the shape of a tensor without changing its elements. In the new shape, 0 copies "
+          "the dimension at the same position, and one -1 is computed from the others.");
   RegisterCpuOperator<ReshapeOp<CPUContext>>("Reshape", __FILE__);
 }
 

@@ -17,7 +17,8 @@
 namespace caffe2rt {
 
 inline constexpr RepeatedArgumentSpec<int64_t> kNewShape{
-    "shape", "the new shape; 0 keeps the dimension, one -1 is computed; required without input 1"};
+    "shape",
+    "the new shape; 0 copies the dimension, one -1 is computed; required unless input 1 is given"};
 
 // Replaces the values 0 and -1 in *dims by sizes. THROWS if the elements of `input` do not fit the
 // shape.
@@ -31,10 +32,10 @@ class ReshapeOp final : public Operator<Context> {
       : Operator<Context>(def, ws), shape_(this->ReadArgument(kNewShape)) {
     if (InputSize() == 1) {
       CAFFE_ENFORCE(HasArgument(kNewShape),
-                    "argument shape is missing, and there is no input 1 in its place");
+                    "argument shape is missing, and input 1 is not given either");
     } else {
       CAFFE_ENFORCE(!HasArgument(kNewShape),
-                    "argument shape is set and input 1 gives it too: remove one");
+                    "argument shape and input 1 are both given: remove one");
     }
   }
 

@@ -11,13 +11,14 @@ void RegisterResizeLike() {
       .NumInputs(2)
       .NumOutputs(1)
       .Input(0, "data", "any tensor")
-      .Input(1, "shape_tensor", "a tensor with as many elements; only its shape counts")
-      .Output(0, "output", "the elements of data")
+      .Input(1, "shape_tensor", "tensor with the same number of elements; only its shape is used")
+      .Output(0, "output", "the elements of data in the new shape")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         if (!AreKnown(in, 2)) return UnknownOutputs(def);
         return std::vector<TensorShape>{CreateTensorShape(GetDimsVector(in[1]), in[0].data_type())};
       })
-      .SetDoc("Gives a tensor the shape of another one.");
+      .SetDoc(
+          "Changes the shape of a tensor to that of another one with the same number of elements.");
   RegisterCpuOperator<ResizeLikeOp<CPUContext>>("ResizeLike", __FILE__);
   // Caffe2 has no gradient for this operator.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("ResizeLike", __FILE__);

@@ -13,7 +13,7 @@ void RegisterShape() {
       .NumOutputs(1)
       .Arg(kShapeAxes)
       .Input(0, "X", "any tensor")
-      .Output(0, "shape", "a vector of int64")
+      .Output(0, "shape", "vector of int64")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         int64_t count = ArgumentHelper(def).Read(kShapeAxes).size();
         if (count == 0) {
@@ -23,7 +23,7 @@ void RegisterShape() {
         return std::vector<TensorShape>{
             CreateTensorShape(std::vector<int64_t>{count}, TensorProto_DataType_INT64)};
       })
-      .SetDoc("Gives the dimensions of a tensor as a vector.");
+      .SetDoc("Computes the shape of a tensor as a vector.");
   RegisterCpuOperator<ShapeOp<CPUContext>>("Shape", __FILE__);
   // The output does not depend on values of the input.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("Shape", __FILE__);

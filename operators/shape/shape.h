@@ -9,7 +9,7 @@
 namespace caffe2rt {
 
 inline constexpr RepeatedArgumentSpec<int> kShapeAxes{
-    "axes", "the dimensions to write, in this order; none: all"};
+    "axes", "dimensions to return, in this order; default: all"};
 
 template <class Context>
 class ShapeOp final : public Operator<Context> {
@@ -27,7 +27,7 @@ class ShapeOp final : public Operator<Context> {
     picked_.clear();
     for (const int axis : axes_) {
       CAFFE_ENFORCE(axis >= 0 && axis < X.dim(), "element of argument axes is ", axis,
-                    ", want 0 or more and below the rank of input 0 of shape ", X.sizes());
+                    ", want at least 0 and below the rank of input 0 of shape ", X.sizes());
       picked_.push_back(X.dim(axis));
     }
     const int64_t count = static_cast<int64_t>(axes_.size());

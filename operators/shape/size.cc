@@ -12,8 +12,8 @@ void RegisterSize() {
       .NumOutputs(1)
       .ScalarType(TensorProto_DataType_INT64)
       .Input(0, "X", "any tensor")
-      .Output(0, "size", "an int64 scalar")
-      .SetDoc("Gives the number of elements of a tensor.");
+      .Output(0, "size", "int64 scalar")
+      .SetDoc("Computes the number of elements of a tensor.");
   RegisterCpuOperator<SizeOp<CPUContext>>("Size", __FILE__);
   // The output does not depend on values of the input.
   RegisterGradient<NoGradient>("Size", __FILE__);

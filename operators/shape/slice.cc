@@ -32,14 +32,14 @@ void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePla
     if (i >= starts.size() || size == 0) continue;
     const int64_t start = Place(starts[i], size), end = Place(ends[i], size);
     CAFFE_ENFORCE(0 <= start && start <= end, "dim ", i, " of input 0 of shape ", input,
-                  " cannot be cut from ", starts[i], " to ", ends[i]);
+                  " cannot be sliced from ", starts[i], " to ", ends[i]);
     plan->dims[i] = end - start;
     if (start == 0 && end == size) continue;
     ++cut;
     plan->axis = static_cast<int>(i);
     plan->start = start;
   }
-  CAFFE_ENFORCE(cut <= 1 || empty, "starts ", starts, " and ends ", ends, " cut ", cut,
+  CAFFE_ENFORCE(cut <= 1 || empty, "starts ", starts, " and ends ", ends, " slice ", cut,
                 " dimensions, want one: use several Slice operators");
 }
 
@@ -62,13 +62,13 @@ void RegisterSlice() {
       .NumInputs(1, 3)
       .NumOutputs(1)
       .Args(kSliceStarts, kSliceEnds)
-      .Input(0, "X", "a tensor")
-      .Input(1, "starts", "(optional) int32 or int64, in place of the argument")
-      .Input(2, "ends", "(optional) of the type of starts, in place of the argument")
-      .Output(0, "Y", "the part of X")
+      .Input(0, "X", "input, of any shape")
+      .Input(1, "starts", "(optional) int32 or int64, instead of the argument")
+      .Input(2, "ends", "(optional) the type of starts, instead of the argument")
+      .Output(0, "Y", "the selected part of X")
       .TensorInferenceFunction(InferSlice)
       .InheritOnnxSchema()
-      .SetDoc("Takes a part of a tensor, cut in one dimension.");
+      .SetDoc("Copies a range of indices of one dimension of a tensor.");
   RegisterCpuOperator<SliceOp<CPUContext>>("Slice", __FILE__);
 }
 

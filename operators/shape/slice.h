@@ -17,7 +17,9 @@ namespace caffe2rt {
 inline constexpr RepeatedArgumentSpec<int64_t> kSliceStarts{
     "starts", "first index in each dimension; negative counts from one past the end"};
 inline constexpr RepeatedArgumentSpec<int64_t> kSliceEnds{
-    "ends", "index after the last one in each dimension; -1 is the end"};
+    "ends",
+    "index after the last one in each dimension; negative counts from one past the end, so -1 is "
+    "the end"};
 
 struct SlicePlan {
   std::vector<int64_t> dims;  // shape of the output

@@ -13,13 +13,13 @@ void SplitSizes(int64_t total, int outputs, bool add_axis, ArrayRef<int> wanted,
   CAFFE_ENFORCE(wanted.empty() || wanted.size() == count, "split has ", wanted.size(),
                 " sizes, want one for each of the ", outputs, " outputs");
   if (add_axis) {
-    CAFFE_ENFORCE_EQ(total, outputs, "size of the dimension that goes, want the number of outputs");
+    CAFFE_ENFORCE_EQ(total, outputs, "size of the dimension to remove, want the number of outputs");
     sizes->assign(count, 1);
     return;
   }
   if (wanted.empty()) {
-    CAFFE_ENFORCE_EQ(total % outputs, 0, "dimension of size ", total, " does not divide into ",
-                     outputs, " equal outputs: give argument split");
+    CAFFE_ENFORCE_EQ(total % outputs, 0, "dimension of size ", total, " cannot be divided into ",
+                     outputs, " equal outputs: set argument split");
     sizes->assign(count, total / outputs);
     return;
   }
@@ -67,15 +67,15 @@ void RegisterSplitAs(const std::string& type) {
   schema.NumInputs(1, 2)
       .NumOutputs(1, INT_MAX)
       .Args(kJoinAxis, kJoinOrder, kAddAxis, kSplitSizes)
-      .Input(0, "input", "a tensor")
-      .Input(1, "split", "(optional) int32: the sizes, in place of argument split")
+      .Input(0, "input", "input, of any shape")
+      .Input(1, "split", "(optional) int32: the size of each output, instead of the argument split")
       .Output(0, "[output_0, output_1, ...]", "the pieces")
       .DeviceInferenceFunction(OnCPU({1}, {}))
       .TensorInferenceFunction(InferSplit)
       .CostInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return MoveCost(in, InferSplit(def, in));
       })
-      .SetDoc("Cuts a tensor into pieces along one dimension.");
+      .SetDoc("Splits a tensor into pieces along one dimension, one for each output.");
   if (type == "Split") schema.InheritOnnxSchema();
   RegisterCpuOperator<SplitOp<CPUContext>>(type, __FILE__);
 }

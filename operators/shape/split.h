@@ -17,7 +17,7 @@
 namespace caffe2rt {
 
 inline constexpr RepeatedArgumentSpec<int> kSplitSizes{
-    "split", "the size of each output along the axis; none: equal sizes"};
+    "split", "size of each output along the axis; default: equal sizes"};
 
 // Computes the sizes of `outputs` pieces of a dimension of size `total`; `wanted` is empty for
 // equal pieces. THROWS if the sizes do not add up.
@@ -59,10 +59,10 @@ class SplitOp final : public Operator<Context> {
  private:
   ArrayRef<int> Wanted() {
     if (InputSize() < 2) return split_;
-    CAFFE_ENFORCE(split_.empty(), "argument split is set and input 1 gives it too: remove one");
+    CAFFE_ENFORCE(split_.empty(), "argument split and input 1 are both given: remove one");
     const Tensor& split = split_input_.Read(*this, 1);
     CAFFE_ENFORCE_EQ(split.numel(), OutputSize(),
-                     "elements of input 1 (split), want one an output");
+                     "elements of input 1 (split), want one for each output");
     return {split.template data<int>(), static_cast<size_t>(split.numel())};
   }
 

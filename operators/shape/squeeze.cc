@@ -39,10 +39,10 @@ void RegisterSqueeze() {
       .AllowInplace({{0, 0}})
       .Arg(kUnitDims)
       .Input(0, "data", "any tensor")
-      .Output(0, "squeezed", "the elements of data")
+      .Output(0, "squeezed", "the elements of data in the new shape")
       .TensorInferenceFunction(InferSqueeze)
       .InheritOnnxSchema()
-      .SetDoc("Removes dimensions of size 1 from the shape.");
+      .SetDoc("Removes dimensions of size 1 from the shape of a tensor.");
   RegisterCpuOperator<SqueezeOp<CPUContext>>("Squeeze", __FILE__);
 }
 

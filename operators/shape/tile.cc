@@ -49,12 +49,12 @@ void RegisterTile() {
       .NumOutputs(1)
       .Args(kTiles, kTileAxis)
       .Input(0, "X", "float, double, float16, int32, int64, uint8 or string")
-      .Input(1, "tiles", "(optional) [1] int32 or int64, goes before the argument")
-      .Input(2, "axis", "(optional) [1] int32 or int64, goes before the argument")
+      .Input(1, "tiles", "(optional) [1] int32 or int64; overrides the argument")
+      .Input(2, "axis", "(optional) [1] int32 or int64; overrides the argument")
       .Output(0, "Y", "X repeated")
       .TensorInferenceFunction(InferTile)
       .InheritOnnxSchema()
-      .SetDoc("Repeats a tensor along one dimension.");
+      .SetDoc("Repeats a tensor tiles times along one dimension.");
   RegisterCpuOperator<TileOp<CPUContext>>("Tile", __FILE__);
 }
 

@@ -14,9 +14,10 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int> kTiles{
-    "tiles", 1, "number of repetitions, at least 0; required here or as an input"};
+    "tiles", 1, "number of repetitions, at least 0; required unless input 1 is given"};
 inline constexpr ArgumentSpec<int> kTileAxis{
-    "axis", 0, "the dimension; negative counts from the end; required here or as an input"};
+    "axis", 0,
+    "dimension to repeat; a negative axis counts from the end; required unless input 2 is given"};
 
 // Computes the shape of the output; *axis becomes non-negative. THROWS if axis or tiles is out of
 // range.
@@ -38,9 +39,9 @@ class TileOp final : public Operator<Context> {
         tiles_(this->ReadArgument(kTiles)),
         axis_(this->ReadArgument(kTileAxis)) {
     CAFFE_ENFORCE(InputSize() > 1 || HasArgument(kTiles),
-                  "argument tiles is missing, and there is no input 1 in its place");
+                  "argument tiles is missing, and input 1 is not given either");
     CAFFE_ENFORCE(InputSize() > 2 || HasArgument(kTileAxis),
-                  "argument axis is missing, and there is no input 2 in its place");
+                  "argument axis is missing, and input 2 is not given either");
   }
 
   bool RunOnDevice() override {

@@ -15,7 +15,7 @@ bool IsPermutation(const std::vector<int>& axes);
 
 inline constexpr RepeatedArgumentSpec<int> kTransposeAxes{
     "axes",
-    "a permutation of the dimensions; none: reversed",
+    "permutation of the dimensions; default: reversed",
     {IsPermutation, "a permutation of the dimensions"}};
 
 // Computes the shape of the output. Empty `axes` are set to the reversed order. THROWS if the ranks

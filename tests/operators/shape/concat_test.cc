@@ -76,7 +76,7 @@ TEST(ConcatTest, NamesTheInputThatDoesNotFit) {
       [&] {
         RunOp(&ws, R"(type: "Concat" input: "A" input: "A" input: "B" output: "Y" output: "s")");
       },
-      "input 2 has shape [3, 3], want [2, 3] as input 0 but for dim 1");
+      "input 2 has shape [3, 3], want [2, 3] as input 0 except for dim 1");
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "Concat" input: "A" input: "I" output: "Y" output: "s")"); },
       "input 1 has elements of type int, want float as input 0");

@@ -46,7 +46,7 @@ TEST(GatherTest, MatchesOuterDimensions) {
   ExpectShapeInferred(&ws, op);
   FeedRange<int32_t>(&ws, "I", {3, 1});
   ExpectThrows([&] { RunOp(&ws, op); },
-               "input 1 (INDICES) has shape [3, 1], want it to begin with [2]");
+               "input 1 (INDICES) has shape [3, 1], want its first dimensions to be [2]");
 }
 
 TEST(GatherTest, TakesScalarIndicesStringsAndEmptyTensors) {

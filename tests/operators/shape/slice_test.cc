@@ -86,11 +86,11 @@ TEST(SliceBoundsTest, AreRefusedWhenTheyDoNotFit) {
     RunOp(&ws, R"(type: "Slice" input: "X" output: "Y" )" + bounds);
   };
   ExpectThrows([&] { run(Bounds("ints: 1 ints: 1", "ints: 2 ints: 2")); },
-               "cut 2 dimensions, want one");
+               "slice 2 dimensions, want one");
   ExpectThrows([&] { run(Bounds("ints: 2", "ints: 1")); },
-               "dim 0 of input 0 of shape [3, 4] cannot be cut from 2 to 1");
-  ExpectThrows([&] { run(Bounds("ints: 0", "ints: -9")); }, "cannot be cut from 0 to -9");
-  ExpectThrows([&] { run(Bounds("ints: 0", "ints: -9223372036854775808")); }, "cannot be cut");
+               "dim 0 of input 0 of shape [3, 4] cannot be sliced from 2 to 1");
+  ExpectThrows([&] { run(Bounds("ints: 0", "ints: -9")); }, "cannot be sliced from 0 to -9");
+  ExpectThrows([&] { run(Bounds("ints: 0", "ints: -9223372036854775808")); }, "cannot be sliced");
   ExpectThrows([&] { run(Bounds("ints: 0", "")); }, "elements of starts, want as many as of ends");
   ExpectThrows([&] { run(Bounds("ints: 0 ints: 0 ints: 0", "ints: 1 ints: 1 ints: 1")); },
                "want at most the rank of input 0");

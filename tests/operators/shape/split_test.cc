@@ -74,7 +74,7 @@ TEST(SplitTest, SaysWhySizesDoNotFit) {
   Feed<int32_t>(&ws, "S", {2}, {2, 3});
   const std::string head = R"(type: "Split" input: "X" output: "A" output: "B" )";
   ExpectThrows([&] { RunOp(&ws, head); },
-               "dimension of size 5 does not divide into 2 equal outputs");
+               "dimension of size 5 cannot be divided into 2 equal outputs");
   ExpectThrows([&] { RunOp(&ws, head + R"(arg { name: "split" ints: 2 ints: 2 })"); },
                "sum of the sizes in split, want the size of the dimension");
   ExpectThrows([&] { RunOp(&ws, head + R"(arg { name: "split" ints: 5 })"); },
