@@ -27,7 +27,7 @@ inline constexpr ArgumentSpec<int> kConvForceAlgoDataGradient{
     "force_algo_dgrad", -1,
     "cuDNN: number of the algorithm for ConvTranspose, -1: any; used if force_algo is not set"};
 
-// Accepted and ignored.
+// Accepted for compatibility; ignored.
 inline constexpr const char* kConvUnusedDoc = "hint for other engines; has no effect";
 inline constexpr ArgumentSpec<int> kConvCudnnState{"cudnn_state", 0, kConvUnusedDoc};
 inline constexpr ArgumentSpec<int> kConvForceAlgoFilterGradient{"force_algo_wgrad", -1,

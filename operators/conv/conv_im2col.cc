@@ -26,8 +26,8 @@ bool Next(int axes, const Index& first, const Index& last, Index* index) {
   return false;
 }
 
-// The outputs whose tap at `offset` from the start of the window lies inside the axis: [first,
-// last).
+// The range [first, last) of outputs whose tap at `offset` from the start of the window lies inside
+// the axis.
 struct Range {
   int64_t first, last;
 };

@@ -131,6 +131,7 @@ int64_t LocateMatrix(const std::vector<int64_t>& dims, const std::vector<int64_t
   return at;
 }
 
+// Threads divide the matrices of Y.
 void RunBatchMatMul(CPUContext&, math::GemmEngine, const BatchMatMulPlan& plan, const float* a,
                     const float* b, float* y) {
   const int64_t lda = std::max<int64_t>(plan.trans_a ? plan.m : plan.k, 1);

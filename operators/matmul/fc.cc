@@ -84,6 +84,8 @@ FCSizes CheckFCShapes(IntArrayRef x, IntArrayRef w, IntArrayRef b, int axis, int
   return sizes;
 }
 
+// Fills Y with the bias and adds the product with one GEMM for each thread. Threads divide the N
+// outputs, so that each reads only its part of W, which is usually the largest operand.
 void RunFC(CPUContext&, math::GemmEngine, const FCSizes& sizes, bool transposed, const float* x,
            const float* w, const float* b, float* y) {
   const auto [m, n, k] = sizes;

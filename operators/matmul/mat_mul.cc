@@ -58,6 +58,7 @@ MatMulSizes CheckMatMulShapes(IntArrayRef a, IntArrayRef b, int axis_a, int axis
   return {m, n, k};
 }
 
+// Threads divide the M rows of Y, one GEMM each.
 void RunMatMul(CPUContext&, math::GemmEngine, const MatMulSizes& sizes, bool trans_a, bool trans_b,
                const float* a, const float* b, float* y) {
   const auto [m, n, k] = sizes;

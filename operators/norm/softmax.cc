@@ -63,6 +63,8 @@ CAFFE2RT_SIMD void ShortRows(int64_t rows, int64_t n, const float* x, float* y) 
   }
 }
 
+// Processes a row of more than kLanes floats in three passes: the maximum, the exponentials with
+// their sum, and the division by the sum.
 CAFFE2RT_SIMD void LongRow(int64_t n, const float* x, float* y) {
   // The last vector may overlap the one before it, which does not change a maximum.
   const int64_t whole = n - n % math::kLanes;

@@ -69,6 +69,8 @@ void ChannelMoments(const Channels& shape, const float* x, float* scratch, Momen
   }
 }
 
+// Computes mean and biased variance of each channel over the batch, or from the given sums over
+// num_batches batches. Zeros for an empty batch.
 void BatchMoments(const Channels& shape, const BatchNormTraining& parameters, const float* x,
                   BatchNormScratch* scratch) {
   const size_t n = static_cast<size_t>(shape.count);

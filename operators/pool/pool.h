@@ -4,9 +4,9 @@
 // *] or [N, *, C]. operators/common/conv_geometry.h reads the window arguments and computes the
 // number of windows.
 //
-// Padding does not count: the mean is over the part of a window that lies inside X (with
-// count_include_pad, over the whole window, the padding being zeros). The mean of an empty part,
-// which legacy_pad 3 can produce, is NaN.
+// A mean is over the part of a window that lies inside X; with count_include_pad it is over the
+// whole window, and padding counts as zeros. A maximum never includes padding. The mean of an empty
+// part, which legacy_pad 3 can produce, is NaN.
 //
 // Maxima of NaN and infinities are the same as Caffe2's. With one axis, or with two in NCHW, the
 // result is NaN if the first element of the window is NaN; other NaNs are ignored. With three axes,

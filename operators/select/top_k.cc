@@ -18,7 +18,9 @@ bool Before(const Entry& a, const Entry& b) {
   return a.first > b.first || (a.first == b.first && a.second < b.second);
 }
 
-// Stores the k best of `size` elements, which are `inner` apart, in the heap, best first.
+// Stores the k best of `size` elements, which are `inner` apart, in the heap, best first. The heap
+// holds the best elements so far; an element enters only if it is larger than the weakest one, at
+// the top. Costs O(size * log k) comparisons at most.
 void SelectBest(const float* x, const AxisSpan& span, int64_t k, std::vector<Entry>* heap) {
   const int64_t first = std::min(k, span.size);
   heap->clear();
