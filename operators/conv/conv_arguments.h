@@ -28,7 +28,7 @@ inline constexpr ArgumentSpec<int> kConvForceAlgoDataGradient{
     "cuDNN: number of the algorithm for ConvTranspose, -1: any; used if force_algo is not set"};
 
 // Accepted for compatibility; ignored.
-inline constexpr const char* kConvUnusedDoc = "hint for other engines; has no effect";
+inline constexpr const char* kConvUnusedDoc = "has no effect; accepted for compatibility";
 inline constexpr ArgumentSpec<int> kConvCudnnState{"cudnn_state", 0, kConvUnusedDoc};
 inline constexpr ArgumentSpec<int> kConvForceAlgoFilterGradient{"force_algo_wgrad", -1,
                                                                 kConvUnusedDoc};

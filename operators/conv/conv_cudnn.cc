@@ -131,10 +131,10 @@ class Plan final : public CudaConvPlan {
     const bool allow_tf32 = GlobalCudaLibraryOptions().allow_tf32;
     CUDNN_ENFORCE(
         Cudnn().SetConvolutionMathType(d_.conv, allow_tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH),
-        "math of a convolution");
+        "math type of a convolution");
     CUDNN_ENFORCE(Cudnn().SetActivationDescriptor(identity_, CUDNN_ACTIVATION_IDENTITY,
                                                   CUDNN_NOT_PROPAGATE_NAN, 0),
-                  "no activation");
+                  "identity activation");
     return options_.algorithm >= 0 ? Force(context, reason) : Ask(context, reason);
   }
 
