@@ -9,10 +9,10 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr int64_t kBlock =
-    4096;  // floats; a block stays in the first-level cache between its two passes
-constexpr int64_t kRowBlock =
-    32;  // rows whose columns are summed in float before they are added in double
+// Number of floats that stay in the first-level cache between the two passes over a block.
+constexpr int64_t kBlock = 4096;
+// Number of rows whose columns are summed in float before they are added in double.
+constexpr int64_t kRowBlock = 32;
 
 // The sum of all lanes of four vectors.
 #define ADD_UP(sum) math::Sum((sum[0] + sum[1]) + (sum[2] + sum[3]))

@@ -1,8 +1,8 @@
 #pragma once
 // Pools on CUDA: native kernels for any arguments, and cuDNN where it supports them.
 //
-// AveragePool uses cuDNN where it can. MaxPool does so only if its engine is CUDNN: cuDNN does not
-// specify the NaN behaviour that pool.h describes, and a maximum is limited by memory bandwidth
+// AveragePool uses cuDNN where it can. MaxPool does so only if its engine is CUDNN: cuDNN has no
+// mode for the NaN behaviour that pool.h describes, and a maximum is limited by memory bandwidth
 // either way.
 
 #include <memory>
