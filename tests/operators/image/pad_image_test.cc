@@ -78,7 +78,11 @@ TEST(PadImageTest, NamesWhatDoesNotFit) {
         RunOp(&ws, Pad("mirror", {1, 1, 1, 1}));
       },
       "argument \"mode\" is \"mirror\", want constant, reflect or edge");
-  ExpectThrows([&] { RunOp(&ws, Pad("reflect", {3, 0, 0, 0})); }, "want pads smaller than the axis");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, Pad("reflect", {3, 0, 0, 0}));
+      },
+      "want pads smaller than the axis");
   ExpectThrows([&] { RunOp(&ws, Pad("constant", {1, 1})); }, "pads");
   ExpectThrows([&] { RunOp(&ws, Pad("constant", {-1, 0, -1, 0})); }, "pads -1 and -1");
   ExpectThrows(
