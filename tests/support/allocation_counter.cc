@@ -17,8 +17,8 @@ namespace {
 
 thread_local AllocationCounts counts;  // plain data: usable before and after any constructor
 
-// Code of the libraries whose calls are counted apart; filled by the first AllocationCounter,
-// before which nobody asks.
+// The code of the libraries whose calls are counted separately. The first AllocationCounter fills
+// this; counts before it are never read.
 struct CodeRange {
   uintptr_t begin;
   uintptr_t end;

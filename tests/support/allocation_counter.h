@@ -1,26 +1,27 @@
 #pragma once
-// Counts what the calling thread takes from the heap and which locks it takes, to prove that a warm
-// run takes none.
+// Counts the heap allocations and the lock acquisitions of the calling thread, to prove that a warm
+// run makes neither.
 //
-//   net->Run(); net->Run();
+//   net->Run();
+//   net->Run();
 //   AllocationCounter counter;
 //   net->Run();
 //   EXPECT_EQ(counter.Counts().allocations, 0);
 //   EXPECT_EQ(counter.Counts().locks, 0);
 //
 // The program's malloc, operator new, pthread_mutex_lock and pthread_rwlock functions are replaced
-// by counting ones; what libdnnl and libgomp call themselves is counted apart. Builds with
-// sanitizers, which replace the same functions, count nothing: ask kCounts. Each thread sees its
-// own numbers.
+// by counting ones. Calls made by libdnnl and libgomp themselves are counted separately. Builds
+// with sanitizers, which replace the same functions, count nothing; check kCounts. Counts are per
+// thread.
 
 #include <cstdint>
 
 namespace caffe2rt::test {
 
 struct AllocationCounts {
-  int64_t allocations = 0;   // malloc, calloc, realloc, aligned forms and operator new
+  int64_t allocations = 0;   // malloc, calloc, realloc, aligned allocation and operator new
   int64_t locks = 0;         // mutexes and readers-writer locks
-  int64_t in_libraries = 0;  // the same two, called by libdnnl or libgomp
+  int64_t in_libraries = 0;  // both of the above, called by libdnnl or libgomp
 };
 
 class AllocationCounter {
@@ -30,9 +31,9 @@ class AllocationCounter {
 #else
   static constexpr bool kCounts = true;
 #endif
-  // Starts now.
+  // Starts counting.
   AllocationCounter();
-  // Since then, on the calling thread.
+  // The counts of the calling thread since construction.
   AllocationCounts Counts() const;
 
  private:

@@ -1,24 +1,24 @@
 #pragma once
-// Sweeps over failing allocations: each one fails once, and from each one on all fail. Nothing but
-// EnforceNotMet comes out (or the action goes on without the memory), nothing leaks, and the same
-// action gives the right result afterwards.
+// Repeats an action with failing allocations. In one pass only the n-th allocation fails, in the
+// other the n-th and all later ones, for every n. The action must throw EnforceNotMet or complete
+// without the memory, must not leak, and must give the right result when it is repeated afterwards.
 //
 //   Sweep([&] { return On<NetDef>(std::make_shared<NetDef>(), act, verify); });
 //
-// CAFFE2_TEST_ALLOCATION_STRIDE=1 tries every allocation; CI takes every seventh. A test program
-// adds failing_new.cc to its sources.
+// By default every seventh n is tried; CAFFE2_TEST_ALLOCATION_STRIDE=1 tries each one. A test
+// program adds failing_new.cc to its sources.
 //
-// Not held to this, because it happens inside of other libraries (failing_new.cc names the leaks):
+// The following leaks inside other libraries are tolerated (failing_new.cc suppresses them):
 //
-//   protobuf  RepeatedPtrField::Add, Reflection::AddMessage: one element leaks when the array of a
-//             repeated field cannot grow, because the element is made first
-//             RepeatedPtrField's copy constructor and MergeFrom: the elements that are copied
-//             already leak, because they are counted at the end
-//             copy constructors of messages (ArenaStringPtr::Set): the strings that are copied
-//             already leak, because their fields have no destructors
-//   LevelDB   libleveldb.so is compiled without exceptions: what it holds leaks, and a database
-//             whose mutex stays locked is given up
-//   oneDNN    libdnnl.so: its own allocations never fail here
+//   protobuf  RepeatedPtrField::Add, Reflection::AddMessage: one element leaks if the array of a
+//             repeated field cannot grow, because the element is created first
+//             RepeatedPtrField's copy constructor and MergeFrom: elements copied so far leak,
+//             because they are counted at the end
+//             copy constructors of messages (ArenaStringPtr::Set): strings copied so far leak,
+//             because their fields have no destructors
+//   LevelDB   libleveldb.so is compiled without exceptions: the memory that it owns leaks, and a
+//             database whose mutex remains locked is abandoned
+//   oneDNN    allocations made by libdnnl.so itself never fail in these tests
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ inline bool LeaksFound() {
 #endif
 }
 
-// While one lives, what the thread allocates may leak.
+// While an instance exists and `allowed` is true, allocations of the calling thread may leak.
 class LeaksAllowed {
  public:
   explicit LeaksAllowed(bool allowed) : allowed_(allowed) { Set(true); }
@@ -71,7 +71,7 @@ inline int64_t Stride() {
   return text != nullptr ? std::max(1, std::atoi(text)) : 7;
 }
 
-// Tensors' memory, which is not from operator new, fails as well.
+// Makes allocations of tensor memory fail too; they do not use operator new.
 class FailingCPUAllocator final : public CPUAllocator {
  public:
   std::pair<void*, MemoryDeleter> New(size_t nbytes) override {
@@ -84,10 +84,9 @@ class FailingCPUAllocator final : public CPUAllocator {
   DefaultCPUAllocator sound_;
 };
 
-// What is done with failing memory, and again with enough; the second time it must succeed.
 struct Action {
-  std::function<void()> act;
-  std::function<void()> verify;
+  std::function<void()> act;     // called with failing allocations, then again without
+  std::function<void()> verify;  // called after the second time, when `act` must have succeeded
 };
 
 class AllocationFailureTest : public ::testing::Test {
@@ -103,9 +102,9 @@ class AllocationFailureTest : public ::testing::Test {
     SetLogThreshold(2);
   }
 
-  // `make` gives a fresh action for every point.
+  // `make` returns a new action for each n.
   static void Sweep(const std::function<Action()>& make) {
-    for (int i = 0; i < 2; ++i) {  // what is made once in a process is made now
+    for (int i = 0; i < 2; ++i) {  // create everything that is created once per process
       const Action action = make();
       action.act();
       action.verify();
@@ -129,7 +128,7 @@ class AllocationFailureTest : public ::testing::Test {
   }
 
  private:
-  // Whether an allocation failed.
+  // Returns whether an allocation failed.
   static bool ActWithout(int64_t n, Mode mode, const Action& action) {
     std::exception_ptr thrown;
     int64_t asked = 0;
@@ -146,7 +145,7 @@ class AllocationFailureTest : public ::testing::Test {
     try {
       std::rethrow_exception(thrown);
     } catch (const EnforceNotMet&) {
-      // OutOfMemory, or what is said of the part that failed.
+      // OutOfMemory, or an error about the part that failed.
     } catch (...) {
       ADD_FAILURE() << "threw " << CurrentExceptionMessage();
     }
@@ -154,7 +153,7 @@ class AllocationFailureTest : public ::testing::Test {
   }
 };
 
-// An action over a state that `make_state` gives.
+// An action over `state`.
 template <class State>
 Action On(std::shared_ptr<State> state, std::function<void(State&)> act,
           std::function<void(State&)> verify) {

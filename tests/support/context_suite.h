@@ -1,14 +1,17 @@
 #pragma once
-// What every context must do, whatever the device: memory, copies in every direction, streams in
-// order, events in all directions, errors carried, tensors and records. A context's test program
-// includes this file once and says for which device it runs, before it tests what is special to
-// that device:
+// The tests that every context must pass, whatever its device: memory, copies in every direction,
+// order within a stream, events between devices, error propagation, tensors and serialization. The
+// test program of a context includes this file once and instantiates the suite for its device, in
+// addition to its own tests:
 //
-//   INSTANTIATE_TEST_SUITE_P(MyDevice, ContextSuite, testing::Values(ContextSuiteDevice{.type =
-//   kMine, ...}));
+//   INSTANTIATE_TEST_SUITE_P(MyDevice, ContextSuite,
+//                            testing::Values(ContextSuiteDevice{.type = kMine}));
 //
-// It goes through BaseStaticContext, BaseContext and Event alone, and reads device memory by copies
-// only.
+// A device whose work is asynchronous sets ContextSuiteDevice::hold and instantiates
+// AsyncContextSuite too.
+//
+// The suite uses BaseStaticContext, BaseContext and Event alone, and reads device memory only by
+// copies.
 
 #include <numeric>
 #include <string>
@@ -24,7 +27,7 @@
 
 namespace caffe2rt::test {
 
-// --- what it is ---
+// --- identity ---
 
 TEST_P(ContextSuite, IsRegisteredForItsType) {
   EXPECT_EQ(statics_->GetDeviceType(), GetParam().type);
@@ -69,7 +72,7 @@ TEST_P(ContextSuite, GivesAlignedMemoryThatDoesNotOverlap) {
 }
 
 TEST_P(ContextSuite, TakesMemoryBack) {
-  // 2 GiB in all, were it not freed.
+  // 2 GiB in total if it were not freed.
   for (int i = 0; i < 512; ++i) ASSERT_NE(New(size_t{4} << 20).get(), nullptr);
 }
 
@@ -143,7 +146,7 @@ TEST_P(ContextSuite, TakesElementsWithConstructorsOnlyWhereTheyCanLive) {
   EXPECT_THROW(tensor.mutable_data<std::string>(), EnforceNotMet);
 }
 
-// --- tensors and records ---
+// --- tensors and serialization ---
 
 TEST_P(ContextSuite, TensorsMoveBothWays) {
   Tensor host({2, 3}, CPU);

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of context_suite.h share: the device they run for, and its memory as strings.
+// The fixture of context_suite.h: the device under test, and access to its memory as strings.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,13 +18,13 @@ namespace caffe2rt::test {
 
 struct ContextSuiteDevice {
   DeviceType type = CPU;
-  // Memory of New begins at a multiple of this.
+  // Alignment of the memory that New returns, in bytes.
   size_t alignment = 64;
-  // Whether a recorded event finishes by itself when the work before it is over (devices), or when
-  // somebody calls SetFinished (the CPU).
+  // true: a recorded event finishes by itself once the preceding work is done (devices). false: it
+  // finishes when SetFinished is called (the CPU).
   bool events_finish_alone = true;
-  // Keeps a context's stream from going on until the returned function is called. Empty where work
-  // is done at once.
+  // Blocks a context's stream until the returned function is called. Empty if the device executes
+  // work synchronously.
   std::function<std::function<void()>(BaseContext&)> hold = {};
 };
 
@@ -44,7 +44,7 @@ class ContextSuite : public testing::TestWithParam<ContextSuiteDevice> {
   }
 
   DataPtr New(size_t nbytes) const { return DataPtr(statics_->New(nbytes)); }
-  // Device memory with these bytes.
+  // Returns device memory that holds `bytes`.
   DataPtr NewWith(const std::string& bytes) {
     DataPtr memory = New(bytes.size());
     context_->CopyBytesFromCPU(bytes.size(), bytes.data(), memory.get());
@@ -57,7 +57,7 @@ class ContextSuite : public testing::TestWithParam<ContextSuiteDevice> {
     context_->FinishDeviceComputation();
     return bytes;
   }
-  // What the device does by itself, or nobody does for the CPU.
+  // Finishes an event that does not finish by itself.
   void Complete(Event* event) const {
     if (!GetParam().events_finish_alone) event->SetFinished();
   }
@@ -76,7 +76,7 @@ class ContextSuite : public testing::TestWithParam<ContextSuiteDevice> {
   DeviceOption cpu_option_;
 };
 
-// What devices do beside whose work outlasts the call; needs `hold`.
+// Further tests for devices that execute work asynchronously. Requires `hold`.
 class AsyncContextSuite : public ContextSuite {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AsyncContextSuite);
 

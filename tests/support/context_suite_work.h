@@ -1,5 +1,5 @@
 #pragma once
-// The part of context_suite.h about streams and events; include that one.
+// The tests of context_suite.h for streams and events. Include context_suite.h instead.
 
 #include <numeric>
 #include <string>
@@ -44,7 +44,7 @@ TEST_P(AsyncContextSuite, FinishWaitsForHeldWork) {
   context_->CopyBytesFromCPU(5, source.data(), memory.get());
   Event event(option_);
   context_->Record(&event);
-  EXPECT_EQ(event.Query(), EventStatus::EVENT_SCHEDULED);  // the host went on
+  EXPECT_EQ(event.Query(), EventStatus::EVENT_SCHEDULED);  // the host did not wait
   std::thread releaser(release);
   context_->FinishDeviceComputation();
   EXPECT_EQ(event.Query(), EventStatus::EVENT_SUCCESS);

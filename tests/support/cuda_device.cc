@@ -1,5 +1,5 @@
-// Linked into a program, makes CUDA and the operators there are for it known, and ends the fake's
-// workers at the end: ThreadSanitizer wants every thread joined.
+// Registers the CUDA context and its operators in any program that links this file. At exit it
+// stops the workers of the fake CUDA, because ThreadSanitizer requires that all threads are joined.
 #include "contexts/cuda/cuda_device.h"
 
 #include "contexts/cuda/cuda_context.h"

@@ -25,8 +25,8 @@ void CopyTensor(const Tensor& from, Tensor* to) {
   }
 }
 
-// The input that, the error says, is on the one device and wanted on the other; -1: it says
-// something else.
+// The index of the input that, according to `error`, is on device `where` but must be on `wanted`.
+// Returns -1 for any other error.
 int InputWantedOn(DeviceType wanted, DeviceType where, const EnforceNotMet& error) {
   const std::string text = error.message();
   const size_t at = text.find(MakeString(" is a tensor on ", DeviceTypeName(where),
@@ -37,7 +37,7 @@ int InputWantedOn(DeviceType wanted, DeviceType where, const EnforceNotMet& erro
   return input;
 }
 
-// The blobs of an operator, on a device.
+// A workspace with the blobs of an operator, copied to a device or shared with `outside`.
 class Stage {
  public:
   Stage(DeviceType device, const OperatorDef& def, const std::set<int>& stay, Workspace* outside)

@@ -1,4 +1,4 @@
-// Operators of CUDA over blobs of the CPU, on the fake.
+// CUDA operators over blobs of the CPU, on the fake CUDA.
 #include "tests/support/device_run.h"
 
 #include "caffe2_core/runtime/operator_registry.h"
@@ -9,8 +9,7 @@
 namespace caffe2rt::test::device_run_test {
 namespace {
 
-// Y is what it was before, followed by X and, when there is one, the number in input 1, which is
-// wanted on the CPU.
+// Appends X to Y, and then the number in the optional input 1, which must be on the CPU.
 template <class Context>
 class AppendTestOp final : public Operator<Context> {
  public:

@@ -8,7 +8,7 @@
 namespace caffe2rt::test {
 namespace {
 
-// Code of the libraries whose own allocations never fail.
+// The code of the libraries whose own allocations never fail.
 struct CodeRange {
   uintptr_t begin;
   uintptr_t end;
@@ -16,7 +16,7 @@ struct CodeRange {
 };
 struct Library {
   const char* name;
-  bool malloc_alone;  // its strings and containers fail; what keeps the process going does not
+  bool malloc_alone;  // operator new may fail, malloc may not: the process relies on it
 };
 constexpr Library kSpared[] = {{"libdnnl", false},
                                {"libgomp", false},

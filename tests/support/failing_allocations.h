@@ -1,19 +1,20 @@
 #pragma once
-// Makes allocations fail, to prove that nothing leaks and nothing breaks then.
+// Makes allocations fail, to prove that a failure leaks nothing and corrupts nothing.
 //
 //   {
 //     const FailingAllocations failing(n, FailingAllocations::Mode::kOne);
-//     Act();                            // its n-th allocation fails
-//     if (failing.asked() <= n) ...     // there was none: every one has been tried
+//     Act();                         // its n-th allocation fails
+//     if (failing.asked() <= n) ...  // fewer than n + 1 allocations: all have been tried
 //   }
 //
-// Every operator new of the process fails, and memory of tensors (as an allocator that a test sets
-// may ask AllocationFails). In builds without sanitizers also malloc and its kin fail, when the
-// library calls them or libpng, libjpeg, zlib or LMDB do. What libdnnl, libgomp and the C and C++
-// libraries ask for themselves never fails.
+// Any operator new of the process may fail, and so may tensor memory if the test sets a CPU
+// allocator that calls AllocationFails (allocation_sweep.h). In builds without sanitizers malloc,
+// calloc, realloc and the aligned functions fail too, whether the library, libpng, libjpeg, zlib or
+// LMDB calls them. Allocations of libdnnl and libgomp never fail, nor do calls of malloc by the C
+// and C++ libraries.
 //
-// Part of allocation_counter.cc; under ASAN, failing_new.cc, which a test program adds to its
-// sources. TSAN lets nobody replace the functions.
+// The replaced functions are in allocation_counter.cc; under ASAN they are in failing_new.cc, which
+// a test program adds to its sources. Under TSAN they cannot be replaced.
 
 #include <cstdint>
 
@@ -22,19 +23,19 @@ namespace caffe2rt::test {
 class FailingAllocations {
  public:
   enum class Mode {
-    kOne,   // the one numbered `first`, from 0
-    kFrom,  // that one and all later ones
+    kOne,   // allocation number `first` fails, counted from 0
+    kFrom,  // allocation number `first` and all later ones fail
   };
   FailingAllocations(int64_t first, Mode mode);
   ~FailingAllocations();
   FailingAllocations(const FailingAllocations&) = delete;
   FailingAllocations& operator=(const FailingAllocations&) = delete;
-  // Allocations of all threads since, failed ones included.
+  // The number of allocations of all threads since construction, including failed ones.
   int64_t asked() const;
 };
 
-// Whether the allocation that `caller` (an address of code, or null) asks for now is to fail, of
-// malloc or of operator new.
+// Counts an allocation and returns whether it must fail. `caller` is the address of the calling
+// code, or null. `from_malloc` is true for malloc and similar functions, false for operator new.
 bool AllocationFails(const void* caller, bool from_malloc);
 
 }  // namespace caffe2rt::test

@@ -1,5 +1,5 @@
 // Operator new that FailingAllocations can make fail, for a test program under ASAN. In builds
-// without sanitizers allocation_counter.cc has it.
+// without sanitizers allocation_counter.cc defines it.
 #ifdef CAFFE2RT_SANITIZED
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 #include "tests/support/failing_allocations.h"
 
-// What other libraries leak (allocation_sweep.h has the reasons).
+// Leaks of other libraries (allocation_sweep.h has the reasons).
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:google::protobuf::internal::RepeatedPtrFieldBase::\n"

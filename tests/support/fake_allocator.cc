@@ -60,7 +60,7 @@ void FakeAllocator::Free(void* data, size_t nbytes) {
     }
   }
   gaps_.emplace(address, bytes);
-  // After the books: like a device that fails says so of work, and has the memory back.
+  // Last: a device that reports the failure of earlier work has nevertheless freed the memory.
   Enter(Call::kFree);
 }
 

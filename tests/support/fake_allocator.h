@@ -1,14 +1,15 @@
 #pragma once
-// An upstream for pools without a device: addresses instead of memory, streams that work when told.
+// An upstream for pools that needs no device: it returns addresses without memory, and its streams
+// advance on request.
 //
 //   FakeAllocator device({.limit_bytes = 1 << 20});
-//   device.Give(0);            // stream 0 gets a piece of work
-//   ...                        // events recorded now are not done
-//   device.Finish(0);          // it works off what it has
+//   device.Give(0);    // enqueues one unit of work on stream 0
+//   ...                // events recorded now are not done
+//   device.Finish(0);  // completes the work of stream 0
 //
-// A stream is two numbers: how many pieces of work it was given and how many are over. Addresses
-// that were freed are given out again at once, the lowest first, so that mistakes about them show.
-// Reading or writing the "memory" would crash.
+// A stream consists of two numbers: the units of work given to it and those finished. Freed
+// addresses are reused immediately, lowest first, to expose use after free. Reading or writing the
+// returned "memory" would crash.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +27,8 @@ struct FakeAllocatorOptions {
   size_t limit_bytes = SIZE_MAX;
 };
 
-// Thread safe; hooks are set before threads use it, and run without its lock.
+// Thread safe. Set the hooks before several threads use the object; they are called without the
+// lock held.
 class FakeAllocator final : public Upstream {
  public:
   enum class Call { kAllocate, kFree, kCreateEvent, kRecord, kIsDone, kSynchronize };
@@ -35,7 +37,7 @@ class FakeAllocator final : public Upstream {
   ~FakeAllocator() override = default;
 
   void* Allocate(size_t nbytes) override;
-  // THROWS for memory that is not in use or of another size.
+  // THROWS if `data` is not in use or was allocated with another size.
   void Free(void* data, size_t nbytes) override;
   Event CreateEvent() override;
   void DestroyEvent(Event event) noexcept override;
@@ -43,16 +45,17 @@ class FakeAllocator final : public Upstream {
   bool IsDone(Event event) override;
   void Synchronize(StreamIndex stream) override;
 
-  // Work given to a stream; the number of the last piece is returned.
+  // Enqueues `pieces` units of work. Returns the number of the last one, counted from 1.
   uint64_t Give(StreamIndex stream, uint64_t pieces = 1);
-  // The oldest `pieces` that are not over are, now.
+  // Finishes the oldest `pieces` unfinished units.
   void Finish(StreamIndex stream, uint64_t pieces = UINT64_MAX);
   uint64_t Given(StreamIndex stream) const;
   uint64_t Finished(StreamIndex stream) const;
 
-  // The calls of `call` number `after`, after + 1, ... after + count - 1 from now on throw.
+  // Counting calls of `call` from now on, starting at 0: those numbered after ... after + count - 1
+  // throw.
   void Fail(Call call, uint64_t after = 0, uint64_t count = 1);
-  // Allocate gives null where Fail would make it throw.
+  // The same for Allocate, which returns null instead of throwing.
   void Refuse(uint64_t after = 0, uint64_t count = 1);
   uint64_t Calls(Call call) const;
 
@@ -81,7 +84,7 @@ class FakeAllocator final : public Upstream {
     bool refuse = false;
   };
 
-  // Counts the call; whether it shall be refused. THROWS when it shall fail.
+  // Counts the call. Returns true if Allocate must return null. THROWS if the call must fail.
   bool Enter(Call call);
   Stream& StreamOf(StreamIndex stream);
 
@@ -90,13 +93,13 @@ class FakeAllocator final : public Upstream {
   std::map<Call, Plan> plans_;
   std::vector<Stream> streams_;
   std::set<FakeEvent*> events_;
-  std::map<uintptr_t, size_t> live_;  // address, bytes
-  std::map<uintptr_t, size_t> gaps_;  // below end_, never neighbours
+  std::map<uintptr_t, size_t> live_;  // allocated: address, bytes
+  std::map<uintptr_t, size_t> gaps_;  // free: address, bytes; below end_, never adjacent
   uintptr_t end_ = kFirstAddress;
   size_t live_bytes_ = 0;
   size_t peak_bytes_ = 0;
 
-  // No address space of a process reaches it.
+  // Beyond the address space of any process.
   static constexpr uintptr_t kFirstAddress = uintptr_t{1} << 52;
 };
 

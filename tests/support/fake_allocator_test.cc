@@ -16,7 +16,7 @@ TEST(FakeAllocatorTest, GivesFreedAddressesOutAgainAtOnce) {
   EXPECT_EQ(static_cast<char*>(b) - static_cast<char*>(a), 1024);
   device.Free(a, 1000);
   device.Free(b, 1000);
-  EXPECT_EQ(device.Allocate(2048), a);  // both gaps are one
+  EXPECT_EQ(device.Allocate(2048), a);  // the two gaps were merged
   EXPECT_EQ(device.live_bytes(), 2048u);
   EXPECT_EQ(device.live_allocations(), 1u);
   EXPECT_EQ(device.peak_bytes(), 2048u);
@@ -71,7 +71,7 @@ TEST(FakeAllocatorTest, FailsTheCallsItIsToldTo) {
   EXPECT_EQ(device.Allocate(512), nullptr);
   device.Fail(Call::kFree);
   EXPECT_THROW(device.Free(a, 512), EnforceNotMet);
-  EXPECT_EQ(device.live_bytes(), 512u);  // it failed after the memory was back
+  EXPECT_EQ(device.live_bytes(), 512u);  // it failed after the memory was freed
   EXPECT_EQ(device.Calls(Call::kAllocate), 5u);
 }
 

@@ -29,7 +29,7 @@ std::string PathOf(int fd) {
   return size < 0 ? std::string() : std::string(path, static_cast<size_t>(size));
 }
 
-// A call that happens or does not.
+// A call that cannot be done partially.
 template <class... Arguments>
 int Whole(const char* name, const std::string& path, long number, Arguments... arguments) {
   if (FileCalls::Recording() && FileCalls::Before(name, path) < 0) return -1;
@@ -40,7 +40,7 @@ int Synced(const char* name, int fd) {
   return FileCalls::Recording() && FileCalls::Before(name, PathOf(fd)) < 0 ? -1 : 0;
 }
 
-// `write`: writes the first so many bytes.
+// `write(n)` writes the first n bytes.
 template <class Write>
 ssize_t Written(const char* name, int fd, size_t bytes, Write write) {
   if (!FileCalls::Recording()) return write(bytes);
@@ -67,7 +67,7 @@ FileCalls::~FileCalls() { current = nullptr; }
 bool FileCalls::Recording() { return current != nullptr; }
 
 int64_t FileCalls::Before(const char* name, const std::string& path, size_t bytes) {
-  FileCalls* const calls = std::exchange(current, nullptr);  // what this calls is not recorded
+  FileCalls* const calls = std::exchange(current, nullptr);  // do not record this function's calls
   if (calls == nullptr) return static_cast<int64_t>(bytes);
   const size_t index = calls->all_.size();
   calls->all_.push_back({name, path, bytes});
@@ -110,7 +110,7 @@ bool RunAndKill(const Interruption& interruption, const std::function<void()>& a
 
 }  // namespace caffe2rt::test
 
-// What the libraries call in place of the C library's functions.
+// Replacements for functions of the C library, in the program and in all libraries it loads.
 extern "C" {
 
 using caffe2rt::test::Opened;

@@ -1,17 +1,17 @@
 #pragma once
-// The system calls of this thread that change files: records them, and fails one or kills the
+// Records the system calls of this thread that change files; can fail one of them, or kill the
 // process at one.
 //
 //   FileCalls calls;
 //   WriteFileAtomically("a", "x");
-//   calls.all();                                   // open, flock, write, fsync, rename, ...
+//   calls.all();  // open, flock, write, fsync, rename, ...
 //
 //   RunAndKill({.call = 3}, [] { WriteFileAtomically("a", "x"); });
 //
 // Records open with O_CREAT, mkdir, write, pwrite, writev, fsync, fdatasync, ftruncate, rename,
-// renameat2, unlink, unlinkat and flock, as the libraries call them. For programs that link it
-// alone: its functions stand for those of the C library there, and fsync does not wait for the
-// disk.
+// renameat2, unlink, unlinkat and flock, called by the program or by a library. Only for programs
+// that link caffe2rt_file_calls: its functions replace those of the C library, and its fsync does
+// not wait for the disk.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,15 +23,15 @@ namespace caffe2rt::test {
 
 struct FileCall {
   std::string name;  // "write"
-  std::string path;  // of the file; where it is renamed to
-  size_t bytes = 0;  // to be written
+  std::string path;  // of the file; for a rename, the new path
+  size_t bytes = 0;  // bytes to write
 };
 
 struct Interruption {
-  size_t call = SIZE_MAX;  // at this one, counted from 0
-  size_t bytes = 0;        // of a write that are written first
-  int error = 0;           // the errno of the call; 0: kill the process
-  bool goes_on = false;    // later calls fail too, but unlink and flock
+  size_t call = SIZE_MAX;  // the call to interrupt, counted from 0
+  size_t bytes = 0;        // if it is a write: the bytes to write first
+  int error = 0;           // the errno of the call; 0 kills the process
+  bool goes_on = false;    // later calls fail too, except unlink and flock
 };
 
 class FileCalls {
@@ -43,10 +43,12 @@ class FileCalls {
 
   const std::vector<FileCall>& all() const { return all_; }
 
-  // For the functions that stand for the C library's: whether to record; the bytes of a write that
-  // are to be written, or -1 with errno; what follows a write.
+  // The following are for the functions that replace those of the C library.
+  // Whether calls of this thread are recorded.
   static bool Recording();
+  // Records a call. Returns how many of its `bytes` to write, or -1 with errno set.
   static int64_t Before(const char* name, const std::string& path, size_t bytes = 0);
+  // Kills the process if the write just done was the interrupted call.
   static void AfterWrite();
 
  private:
@@ -54,8 +56,8 @@ class FileCalls {
   std::vector<FileCall> all_;
 };
 
-// Runs `act` in a child process that is killed at the interruption. Whether it came to the end.
-// REQUIRES a process with one thread.
+// Runs `act` in a child process that is killed at the interruption. Returns whether `act`
+// completed. REQUIRES: the process has one thread.
 bool RunAndKill(const Interruption& interruption, const std::function<void()>& act);
 
 }  // namespace caffe2rt::test

@@ -1,13 +1,13 @@
 #pragma once
-// The locale of a program that groups digits and writes decimal commas.
+// Sets a locale that groups digits and uses a decimal comma.
 //
-//   const ForeignLocale foreign;   // std::cout << 1234.5 prints 1.234,5 in streams made from here
-//   on
+//   const ForeignLocale foreign;
+//   std::ostringstream() << 1234.5;  // 1.234,5 in every stream created from now on
 //
-// std::locale::global gets a facet of its own, so that no locale need be installed. setlocale gets
-// one with a decimal comma where such is installed (has_c_locale); printf and strtod follow it.
-// Machines of CI have none: there a style test keeps printf and strtod of floating-point numbers
-// out of the sources. Not thread safe.
+// The global C++ locale gets a custom facet, so no locale needs to be installed. The C locale,
+// which printf and strtod use, is set to one with a decimal comma if one is installed
+// (has_c_locale). CI machines have none; for them a style test bans printf and strtod of
+// floating-point numbers from the sources. The destructor restores both locales. Not thread safe.
 
 #include <clocale>
 #include <locale>

@@ -26,14 +26,14 @@ const OpSchema& SchemaOf(const std::string& type) {
   return *schema;
 }
 
-// Ends the test.
+// Ends the test as skipped.
 [[noreturn]] void Skip(const std::string& reason) {
   [&] { GTEST_SKIP() << reason; }();
   throw testing::AssertionException(
       testing::TestPartResult(testing::TestPartResult::kSkip, __FILE__, __LINE__, reason.c_str()));
 }
 
-// On the device of the run (TestDevice), unless the operator asks for one.
+// Runs `def` on TestDevice(), unless it names a device itself.
 void RunOnTestDevice(Workspace* ws, const OperatorDef& def) {
   const DeviceType device = TestDevice();
   bool success = false;
@@ -67,8 +67,8 @@ OperatorDef ParseOp(const std::string& text) {
 }
 
 std::vector<float> RandomValues(int64_t count, float low, float high, uint32_t seed) {
-  std::mt19937 engine(
-      seed);  // its sequence is the same everywhere; the standard's distributions are not
+  // The sequence of mt19937 is the same everywhere; the standard's distributions are not.
+  std::mt19937 engine(seed);
   std::vector<float> values(count);
   for (float& value : values) value = low + (high - low) * static_cast<float>(engine() * 0x1p-32);
   return values;

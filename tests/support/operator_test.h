@@ -1,12 +1,13 @@
 #pragma once
-// Set-up and proof for operator tests: feed, run, compare.
+// Helpers for operator tests: feed inputs, run an operator, check its outputs.
 //
 //   Workspace ws;
 //   Feed<float>(&ws, "X", {2, 2}, {-1, 2, -3, 4});
 //   RunOp(&ws, R"(type: "Relu" input: "X" output: "Y")");
 //   ExpectTensor<float>(ws, "Y", {2, 2}, {0, 2, 0, 4});
 //   ExpectThrows([&] { RunOp(&ws, R"(type: "Relu" input: "X" output: "Y" output: "Z")"); },
-//   "outputs"); ExpectShapeInferred(&ws, R"(type: "Relu" input: "X" output: "Y")");
+//                "outputs");
+//   ExpectShapeInferred(&ws, R"(type: "Relu" input: "X" output: "Y")");
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,11 +26,12 @@
 
 namespace caffe2rt::test {
 
-// Text protos. A text that does not parse THROWS.
+// Parse a text proto. THROW if the text does not parse.
 NetDef ParseNet(const std::string& text);
 OperatorDef ParseOp(const std::string& text);
 
-// Makes (or overwrites) a CPU tensor. REQUIRES as many values as `dims` say. A scalar has no dims.
+// Creates or overwrites a CPU tensor. THROWS if the number of values does not match `dims`. Empty
+// `dims` make a scalar.
 template <class T>
 Tensor* Feed(Workspace* ws, const std::string& name, const std::vector<int64_t>& dims,
              const std::vector<T>& values) {
@@ -40,7 +42,7 @@ Tensor* Feed(Workspace* ws, const std::string& name, const std::vector<int64_t>&
   for (size_t i = 0; i < values.size(); ++i) data[i] = values[i];
   return tensor;
 }
-// The same with values start, start + step, ...
+// Like Feed, with values start, start + step, ...
 template <class T>
 Tensor* FeedRange(Workspace* ws, const std::string& name, const std::vector<int64_t>& dims,
                   double start = 0, double step = 1) {
@@ -50,16 +52,18 @@ Tensor* FeedRange(Workspace* ws, const std::string& name, const std::vector<int6
   for (int64_t i = 0; i < tensor->numel(); ++i) data[i] = static_cast<T>(start + step * i);
   return tensor;
 }
-// The same with values of a fixed pseudo-random sequence in [low, high).
+// The first `count` values of a pseudo-random sequence in [low, high), the same on every machine.
 std::vector<float> RandomValues(int64_t count, float low = -1, float high = 1, uint32_t seed = 1);
+// Like Feed, with RandomValues.
 Tensor* FeedRandom(Workspace* ws, const std::string& name, const std::vector<int64_t>& dims,
                    float low = -1, float high = 1, uint32_t seed = 1);
 
-// Makes the operator and runs it once, with CAFFE2_TEST_DEVICE=cuda on CUDA (device_run.h; a test
-// of an operator that has no form there is skipped). THROWS what it throws; a false return becomes
-// an exception.
+// Creates the operator and runs it once. With CAFFE2_TEST_DEVICE=cuda it runs on CUDA
+// (device_run.h), unless the text sets device_option; the test is skipped if the operator has no
+// CUDA implementation. THROWS what the operator throws, and EnforceNotMet if it returns false.
 void RunOp(Workspace* ws, const std::string& text);
 
+// The values of a CPU tensor. THROWS if the blob is missing or holds anything else.
 template <class T>
 std::vector<T> Fetch(const Workspace& ws, const std::string& name) {
   const Blob* blob = ws.GetBlob(name);
@@ -68,10 +72,11 @@ std::vector<T> Fetch(const Workspace& ws, const std::string& name) {
   const T* data = tensor.data<T>();
   return std::vector<T>(data, data + tensor.numel());
 }
-// Its dimensions.
+// The dimensions of a tensor. THROWS if the blob is missing or holds no tensor.
 std::vector<int64_t> DimsOf(const Workspace& ws, const std::string& name);
 
-// Type, dims and values. A float may be off by tolerance * max(1, |want|); NaN matches NaN.
+// Compares type, dims and values. A float may differ by tolerance * max(1, |want|). NaN matches
+// NaN.
 template <class T>
 void ExpectTensor(const Workspace& ws, const std::string& name, const std::vector<int64_t>& dims,
                   const std::vector<T>& want, double tolerance = 0) {
@@ -101,15 +106,15 @@ void ExpectTensor(const Workspace& ws, const std::string& name, const std::vecto
   }
 }
 
-// `act` throws EnforceNotMet, and its message() holds `part`.
+// Expects that `act` throws EnforceNotMet and that its message() contains `part`.
 void ExpectThrows(const std::function<void()>& act, const std::string& part);
 
-// Runs the operator and compares what its schema infers from the inputs' shapes with what came out.
-// An output may be unknown only with `may_be_unknown`. Inputs of unknown shape must give unknown
-// outputs and no crash.
+// Runs the operator and compares the shapes and types that its schema infers with the actual
+// outputs. The schema may infer an unknown shape only if `may_be_unknown` is true, and must not
+// throw for inputs of unknown shape.
 void ExpectShapeInferred(Workspace* ws, const std::string& text, bool may_be_unknown = false);
 
-// What the schema says for the operator over the blobs of `ws`.
+// The shapes that the schema infers for the outputs of `def` over the blobs of `ws`.
 std::vector<TensorShape> InferShapes(const Workspace& ws, const OperatorDef& def);
 
 }  // namespace caffe2rt::test

@@ -1,4 +1,4 @@
-// The helpers of operator tests can fail.
+// Tests that the helpers of operator tests report failures.
 #include "tests/support/operator_test.h"
 
 #include <gtest/gtest-spi.h>

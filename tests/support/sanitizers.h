@@ -1,5 +1,5 @@
 #pragma once
-// What a build checks while it runs.
+// Which sanitizers the build uses.
 
 namespace caffe2rt::test {
 

@@ -1,7 +1,7 @@
 #pragma once
-// Files that the tests read but the repository does not hold: models, recorded cases. They are
-// sought in the folder that the environment variable CAFFE2_TEST_SHARED names, else in ../shared
-// beside the source tree. A test that needs one and does not find it skips, saying which.
+// Finds files that tests read but that are not part of the repository, such as models and recorded
+// cases. They are searched in the folder named by the environment variable CAFFE2_TEST_SHARED, or
+// else in ../shared, relative to the source tree. A test skips if a file that it needs is missing.
 //
 //   TEST(ModelsTest, ...) {
 //     SKIP_WITHOUT_SHARED("models/CASES.tsv");
@@ -15,9 +15,9 @@
 
 namespace caffe2rt::test {
 
-// The folder, or a file in it; whether it is there is the caller's question.
+// The path of the folder, or of a file in it, whether or not it exists.
 std::string SharedPath(const std::string& relative = "");
-// A file of the source tree.
+// The path of a file of the source tree.
 std::string SourcePath(const std::string& relative);
 
 }  // namespace caffe2rt::test

@@ -1,5 +1,5 @@
 #pragma once
-// A fresh folder that goes with all that is in it when the object does.
+// A new temporary folder, removed with all its content when the object is destroyed.
 //
 //   TempDir dir;
 //   WriteNpy(dir.path("a.npy"), tensor);
@@ -10,7 +10,7 @@ namespace caffe2rt::test {
 
 class TempDir {
  public:
-  // THROWS when the system gives none.
+  // THROWS if the folder cannot be created.
   TempDir();
   ~TempDir();
   TempDir(const TempDir&) = delete;
@@ -18,7 +18,7 @@ class TempDir {
 
   const std::string& path() const { return path_; }
   std::string path(const std::string& name) const { return path_ + "/" + name; }
-  // Writes a file in it, folders on the way included; returns its path.
+  // Writes a file, creating its parent folders. Returns its path.
   std::string Write(const std::string& name, const std::string& content) const;
 
  private:
