@@ -73,7 +73,7 @@ TEST(RunOpTest, RunsOnTheDeviceOfTheRun) {
   RunOp(&ws, R"(type: "DeviceRunAppend" input: "X" output: "Y")");
   ExpectTensor<float>(ws, "Y", {1}, {1});
   RunOp(&ws, R"(type: "DeviceRunNowhere" input: "X" output: "Z")");
-  ADD_FAILURE() << "an operator without a form there did not end the test";
+  ADD_FAILURE() << "an operator without a CUDA implementation did not end the test";
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ bool FakeAllocator::Enter(Call call) {
   const uint64_t number = plan.calls++;
   if (number < plan.first || number >= plan.end) return false;
   if (plan.refuse) return true;
-  CAFFE_THROW("the fake device failed as it was told");
+  CAFFE_THROW("injected failure of the fake device");
 }
 
 FakeAllocator::Stream& FakeAllocator::StreamOf(StreamIndex stream) {

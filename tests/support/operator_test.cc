@@ -41,12 +41,12 @@ void RunOnTestDevice(Workspace* ws, const OperatorDef& def) {
     success = ws->RunOperatorOnce(def);
   } else {
     if (!HasOperator(device, def.type()) && HasOperator(CPU, def.type())) {
-      Skip(MakeString(def.type(), " has no form for ", DeviceTypeName(device)));
+      Skip(MakeString(def.type(), " has no ", DeviceTypeName(device), " implementation"));
     }
     try {
       success = RunOperatorOn(device, def, ws);
     } catch (const ElementsStay& error) {
-      Skip("elements stay on the CPU: " + error.message());
+      Skip("the elements cannot be stored on the device: " + error.message());
     }
   }
   CAFFE_ENFORCE(success, "operator ", def.type(), " returned false");
@@ -83,7 +83,7 @@ void RunOp(Workspace* ws, const std::string& text) { RunOnTestDevice(ws, ParseOp
 
 std::vector<int64_t> DimsOf(const Workspace& ws, const std::string& name) {
   const Blob* blob = ws.GetBlob(name);
-  CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not there");
+  CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not in the workspace");
   return blob->Get<Tensor>().dims();
 }
 
@@ -96,7 +96,7 @@ void ExpectThrows(const std::function<void()>& act, const std::string& part) {
   } catch (const EnforceNotMet& error) {
     EXPECT_THAT(error.message(), testing::HasSubstr(part));
   } catch (const std::exception& error) {
-    ADD_FAILURE() << "another exception than EnforceNotMet was thrown: " << error.what();
+    ADD_FAILURE() << "threw another exception, want EnforceNotMet: " << error.what();
   }
 }
 

@@ -67,7 +67,7 @@ void RunOp(Workspace* ws, const std::string& text);
 template <class T>
 std::vector<T> Fetch(const Workspace& ws, const std::string& name) {
   const Blob* blob = ws.GetBlob(name);
-  CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not there");
+  CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" is not in the workspace");
   const Tensor& tensor = blob->Get<Tensor>();
   const T* data = tensor.data<T>();
   return std::vector<T>(data, data + tensor.numel());

@@ -11,7 +11,7 @@ namespace caffe2rt::test {
 
 TempDir::TempDir() {
   path_ = (std::filesystem::temp_directory_path() / "caffe2rt_test_XXXXXX").string();
-  CAFFE_ENFORCE(mkdtemp(path_.data()) != nullptr, "cannot make a folder \"", path_, "\"");
+  CAFFE_ENFORCE(mkdtemp(path_.data()) != nullptr, "cannot create a folder \"", path_, "\"");
 }
 
 TempDir::~TempDir() {
