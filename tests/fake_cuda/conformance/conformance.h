@@ -1,7 +1,7 @@
 #pragma once
 
-// What the conformance tests share. They describe CUDA: no call here is the fake's own, so the same
-// sources run against NVIDIA's runtime.
+// Helpers of the conformance tests. The tests describe CUDA and make no calls specific to the fake,
+// so the same sources run against NVIDIA's runtime.
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ namespace conformance {
 #define EXPECT_OK(call) EXPECT_CUDA(cudaSuccess, call)
 #define ASSERT_OK(call) ASSERT_EQ(cudaSuccess, (call)) << cudaGetErrorString(cudaPeekAtLastError())
 
-// Holds a stream at one place until it is opened: the way to have work pending that does not depend
-// on time. One stream at a time: real devices may run callbacks one after the other.
+// Blocks a stream until the gate is opened, so that work is pending independently of timing. Block
+// only one stream at a time: real devices may run callbacks one after the other.
 class Gate {
  public:
   explicit Gate(cudaStream_t stream) : state_(std::make_shared<State>()) {
@@ -60,8 +60,8 @@ class Gate {
   const std::shared_ptr<State> state_;
 };
 
-// Skips where there is no device; starts on device 0 without a last error, and checks at the end
-// that a test has left no error behind.
+// Skips if there is no device. Starts on device 0 without a last error, and checks at the end that
+// the test left no error behind.
 class CudaTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -88,7 +88,7 @@ class CudaTest : public ::testing::Test {
 #define SKIP_BELOW(count) \
   if (devices_ < (count)) GTEST_SKIP() << "needs " << (count) << " devices, there are " << devices_
 
-// Owners, so that a failed assertion leaves nothing behind.
+// RAII wrappers, so that a failed assertion leaks nothing.
 class Stream {
  public:
   explicit Stream(unsigned flags = cudaStreamNonBlocking) {

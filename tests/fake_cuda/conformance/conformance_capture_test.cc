@@ -1,4 +1,4 @@
-// What CUDA says of stream capture and graphs.
+// CUDA's behaviour: stream capture and graphs.
 
 #include "conformance/conformance.h"
 
@@ -10,7 +10,7 @@ class CaptureTest : public CudaTest {
   void Begin(cudaStream_t stream) {
     ASSERT_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   }
-  // Ends a capture that went wrong.
+  // Ends an invalid capture.
   void ExpectInvalid(cudaStream_t stream) {
     cudaGraph_t graph = nullptr;
     EXPECT_CUDA(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(stream, &graph));

@@ -1,4 +1,4 @@
-// What CUDA says of memory and copies.
+// CUDA's behaviour: memory and copies.
 
 #include <cstring>
 #include <numeric>
@@ -92,7 +92,7 @@ TEST_F(CudaTest, CopiesPinnedMemoryInTheBackground) {
       cudaMemcpyAsync(data.get(), source.get(), data.bytes(), cudaMemcpyHostToDevice, stream));
   ASSERT_OK(
       cudaMemcpyAsync(target.get(), data.get(), data.bytes(), cudaMemcpyDeviceToHost, stream));
-  EXPECT_EQ(target[15], 0);  // nothing has waited
+  EXPECT_EQ(target[15], 0);  // the call did not wait for the copy
   gate.Open();
   ASSERT_OK(cudaStreamSynchronize(stream));
   EXPECT_EQ(target[15], 3);
@@ -110,7 +110,7 @@ TEST_F(CudaTest, CopiesRegisteredMemoryInTheBackground) {
     ASSERT_OK(
         cudaMemcpyAsync(data.get(), source.data(), data.bytes(), cudaMemcpyHostToDevice, stream));
     EXPECT_CUDA(cudaErrorNotReady, cudaStreamQuery(stream));
-    source[1023] = 5;  // seen: the copy has not begun
+    source[1023] = 5;  // is copied, because the copy has not begun
   }
   ASSERT_OK(cudaStreamSynchronize(stream));
   EXPECT_EQ(data.Read()[1023], 5);

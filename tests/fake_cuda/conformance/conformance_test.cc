@@ -1,4 +1,4 @@
-// What CUDA says of devices, errors, events and streams.
+// CUDA's behaviour: devices, errors, events and streams.
 
 #include "conformance/conformance.h"
 
@@ -19,7 +19,7 @@ TEST_F(CudaTest, KeepsTheLastErrorUntilItIsTaken) {
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaSetDevice(-1));
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaPeekAtLastError());
   int device = -1;
-  EXPECT_OK(cudaGetDevice(&device));  // a good call leaves it
+  EXPECT_OK(cudaGetDevice(&device));  // a successful call does not clear the error
   EXPECT_CUDA(cudaErrorInvalidDevice, cudaGetLastError());
   EXPECT_CUDA(cudaSuccess, cudaGetLastError());
 }
@@ -162,7 +162,7 @@ TEST_F(CudaTest, RefusesAnEventOfAnotherDevice) {
   EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaEventRecord(event, stream));
   Stream other;
   EXPECT_OK(cudaEventRecord(event, other));
-  EXPECT_OK(cudaStreamWaitEvent(stream, event, 0));  // waiting across devices is good
+  EXPECT_OK(cudaStreamWaitEvent(stream, event, 0));  // waiting across devices is allowed
   ASSERT_OK(cudaSetDevice(0));
   EXPECT_OK(cudaEventSynchronize(event));
   EXPECT_OK(cudaEventQuery(event));
@@ -209,8 +209,8 @@ TEST_F(CudaTest, OrdersTheLegacyStreamWithBlockingStreamsOnly) {
   Stream blocking(cudaStreamDefault), other(cudaStreamDefault), free_running;
   DeviceArray<char> data(64);
   Gate gate(blocking);
-  ASSERT_OK(cudaMemsetAsync(data.get(), 1, 64, nullptr));  // behind the gate
-  ASSERT_OK(cudaMemsetAsync(data.get(), 2, 64, other));    // behind the legacy stream
+  ASSERT_OK(cudaMemsetAsync(data.get(), 1, 64, nullptr));  // after the gate
+  ASSERT_OK(cudaMemsetAsync(data.get(), 2, 64, other));    // after the legacy stream
   EXPECT_CUDA(cudaErrorNotReady, cudaStreamQuery(nullptr));
   EXPECT_CUDA(cudaErrorNotReady, cudaStreamQuery(other));
   EXPECT_OK(cudaStreamSynchronize(free_running));

@@ -48,7 +48,7 @@ cublasStatus_t cublasGetVersion(cublasHandle_t, int* version) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// Sets the workspace back to the library's own, as cuBLAS does.
+// Resets the workspace to the library's own, as cuBLAS does.
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   FAKECUBLAS_HANDLE(handle);
   if (!Begin("cublasSetStream")) return CUBLAS_STATUS_INTERNAL_ERROR;

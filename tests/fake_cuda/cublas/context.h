@@ -1,13 +1,13 @@
 #pragma once
 
-// The handle of the fake cuBLAS, and what its functions share.
+// The handle of the fake cuBLAS, and helpers of its functions.
 
 #include <cublas_v2.h>
 
 #include "element/element.h"
 #include "element/operation.h"
 
-// What cublasHandle_t points to. Used by one thread at a time, as cuBLAS wants it.
+// The struct behind cublasHandle_t. Must be used by one thread at a time, as in cuBLAS.
 struct cublasContext {
   int device = 0;
   cudaStream_t stream = nullptr;
@@ -20,10 +20,10 @@ struct cublasContext {
 
 namespace fakecuda {
 
-// Whether the handle was created and not destroyed.
+// Whether the handle was created and not yet destroyed.
 bool IsAlive(cublasHandle_t handle);
 
-// alpha or beta: read at the call from host memory, or when the operation runs from device memory.
+// alpha or beta. In host memory it is read at the call, in device memory when the operation runs.
 class Scalar {
  public:
   Scalar(cublasHandle_t handle, Element type, const void* ptr)

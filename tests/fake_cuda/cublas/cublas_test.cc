@@ -1,4 +1,4 @@
-// The fake cuBLAS against values worked out by hand and against loops written as in a textbook.
+// The fake cuBLAS, compared with hand-computed values and with naive loops.
 
 #include <cublas_v2.h>
 #include <cuda_fp16.h>
@@ -161,7 +161,7 @@ TEST_F(CublasTest, ComputesWithVectors) {
   ASSERT_EQ(cublasSnrm2(handle_, 2, x.get() + 2, 1, &result), CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(result, 5);
   ASSERT_EQ(cublasSaxpy(handle_, 2, &two, x.get(), 2, y.get(), -1), CUBLAS_STATUS_SUCCESS);
-  EXPECT_EQ(y.Read(), (std::vector<float>{16, 22, 30, 40}));  // y is walked from its end
+  EXPECT_EQ(y.Read(), (std::vector<float>{16, 22, 30, 40}));  // y is traversed from its end
   ASSERT_EQ(cublasScopy(handle_, 2, x.get(), 1, y.get(), 2), CUBLAS_STATUS_SUCCESS);
   EXPECT_EQ(y.Read(), (std::vector<float>{1, 22, -2, 40}));
 }

@@ -1,4 +1,4 @@
-// Products of matrices, column after column as BLAS has them.
+// Matrix multiplication. Matrices are column-major, as in BLAS.
 
 #include "cublas/gemm.h"
 
@@ -11,13 +11,13 @@ bool ValidOperation(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
 }
 
-// Bytes from the first to the last element of a batch.
+// Bytes from the first element of a batch to the end of the last one.
 size_t Extent(const Matrix& matrix, int rows, int columns, int batch) {
   const int64_t last = rows - 1 + static_cast<int64_t>(columns - 1) * matrix.ld;
   return static_cast<size_t>(last + 1 + (batch - 1) * matrix.stride) * SizeOf(matrix.type);
 }
 
-// op(matrix), row after row.
+// op(matrix), in row-major order.
 std::vector<double> Unpack(const Matrix& matrix, const void* base, bool transposed, int rows,
                            int columns) {
   std::vector<double> values(static_cast<size_t>(rows) * static_cast<size_t>(columns));
@@ -45,7 +45,7 @@ void MultiplyOne(const Product& p, const void* a_data, const void* b_data, void*
     }
     for (int j = 0; j < p.n; ++j) {
       const int64_t at = i + static_cast<int64_t>(j) * p.c.ld;
-      // With beta 0 the old values are not read: they may be NaN.
+      // With beta 0 the old values are not used: they may be NaN.
       const double old = beta == 0 ? 0 : beta * Load(p.c.type, c_data, at);
       Store(p.c.type, c_data, at, alpha * row[static_cast<size_t>(j)] + old);
     }
@@ -62,7 +62,7 @@ const void* Listed(const Matrix& matrix, int item) {
 }
 
 bool Readable(const Product& p, int a_rows, int a_columns, int b_rows, int b_columns) {
-  if (p.listed) {  // what the list names is checked by whoever runs the operation: a sanitizer
+  if (p.listed) {  // the listed pointers are checked only by sanitizers, when the operation runs
     const size_t bytes = static_cast<size_t>(p.batch) * sizeof(void*);
     return CheckRange(p.name, "list of A", p.a.data, bytes) &&
            CheckRange(p.name, "list of B", p.b.data, bytes) &&

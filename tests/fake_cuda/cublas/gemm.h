@@ -1,6 +1,6 @@
 #pragma once
 
-// A product of matrices as all calls of the gemm family describe it.
+// Matrix multiplication, in a form that covers all functions of the gemm family.
 
 #include "cublas/context.h"
 
@@ -10,7 +10,7 @@ struct Matrix {
   Element type = Element::kFloat;
   const void* data = nullptr;
   int ld = 0;
-  int64_t stride = 0;  // from one matrix of a batch to the next
+  int64_t stride = 0;  // from one matrix of a batch to the next, in elements
 
   double At(const void* base, int row, int column) const {
     return Load(type, base, row + static_cast<int64_t>(column) * ld);
@@ -28,10 +28,10 @@ struct Product {
   const void* beta;
   Matrix c;
   int batch = 1;
-  bool listed = false;  // `data` of the matrices are lists of pointers
+  bool listed = false;  // `data` of each matrix is an array of pointers, one per batch
 };
 
-// C = alpha * op(A) * op(B) + beta * C, checked, then run on the handle's stream.
+// Checks the arguments and computes C = alpha * op(A) * op(B) + beta * C on the handle's stream.
 cublasStatus_t Multiply(const Product& product);
 
 }  // namespace fakecuda

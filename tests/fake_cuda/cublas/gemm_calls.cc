@@ -1,4 +1,4 @@
-// The gemm family: what each call means as a product.
+// The gemm family: translates each function to Multiply.
 
 #include "cublas/gemm.h"
 
@@ -30,7 +30,7 @@ bool FromCuda(cudaDataType type, Element* element) {
   }
 }
 
-// The type of alpha and beta, if the library has a product of these types.
+// Sets `scalar` to the type of alpha and beta. Returns false if these types are not supported.
 bool ScalarType(cublasComputeType_t compute, Element a, Element b, Element c, Element* scalar) {
   if (a != b) return false;
   switch (compute) {

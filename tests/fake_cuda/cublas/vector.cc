@@ -1,4 +1,4 @@
-// Vectors, and products of a matrix with a vector.
+// Vector operations and matrix-vector products.
 
 #include <cmath>
 #include <vector>
@@ -13,7 +13,7 @@ struct Vector {
   const void* data;
   int increment;
 
-  // Negative increments walk from the end, as in BLAS.
+  // A negative increment traverses the vector from its end, as in BLAS.
   int64_t Index(int i, int size) const {
     const int64_t step = increment;
     return step >= 0 ? i * step : (static_cast<int64_t>(i) - size + 1) * step;
@@ -65,7 +65,8 @@ cublasStatus_t Scale(cublasHandle_t handle, const char* name, int n, const void*
   }));
 }
 
-// A number from vectors: into device memory in stream order, or to the host, which waits.
+// Computes a scalar from vectors. Writes it to device memory in stream order, or to the host, which
+// waits for it.
 template <class Function>
 cublasStatus_t Reduce(cublasHandle_t handle, const char* name, Element type, void* result,
                       Function function) {

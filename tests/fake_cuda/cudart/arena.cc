@@ -59,7 +59,7 @@ Arena::Arena(size_t limit_bytes) {
   }
   const auto address = reinterpret_cast<uintptr_t>(mapping_);
   base_ = static_cast<char*>(mapping_) + (kHugePage - address % kHugePage) % kHugePage;
-  madvise(base_, reserved_, MADV_HUGEPAGE);  // a wish
+  madvise(base_, reserved_, MADV_HUGEPAGE);  // may fail; only costs speed
   extents_[0] = reserved_;
 }
 
@@ -68,7 +68,7 @@ Arena::~Arena() {
   munmap(mapping_, reserved_ + kHugePage);
 }
 
-// At least 64 poisoned bytes behind every allocation.
+// Leaves at least 64 poisoned bytes after every allocation.
 size_t Arena::PlaceBytes(size_t bytes) { return (bytes + 64 + kPage - 1) / kPage * kPage; }
 
 // Takes [offset, offset + bytes) if it is free.
@@ -123,12 +123,12 @@ void* Arena::Allocate(size_t bytes) {
 void Arena::Refresh(void* ptr, size_t bytes) {
 #ifdef FAKECUDA_TSAN
   {
-    // A fresh mapping: what ThreadSanitizer remembers of the last owner's accesses is forgotten.
+    // A new mapping makes ThreadSanitizer forget the accesses of the previous owner.
     std::lock_guard<std::mutex> lock(protection_);
     const int protection = opened_ > 0 ? PROT_READ | PROT_WRITE : PROT_NONE;
     const size_t place = PlaceBytes(bytes);
     mmap(ptr, place, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    madvise(ptr, place, MADV_HUGEPAGE);  // else the range falls into pieces
+    madvise(ptr, place, MADV_HUGEPAGE);  // else the mapping is split into many areas
   }
 #endif
   Unpoison(ptr, bytes);

@@ -8,7 +8,7 @@
 namespace fakecuda {
 namespace {
 
-// All nodes that come before `nodes`, themselves included.
+// The nodes that `nodes` depend on, directly or not, and `nodes` themselves.
 std::vector<bool> Ancestors(const Graph& graph, const std::vector<size_t>& nodes) {
   std::vector<bool> reached(graph.nodes.size(), false);
   for (const size_t node : nodes) reached[node] = true;
@@ -19,6 +19,7 @@ std::vector<bool> Ancestors(const Graph& graph, const std::vector<size_t>& nodes
   return reached;
 }
 
+// Whether the origin stream depends on all captured work, as EndCapture requires.
 bool AllJoined(const Capture& capture) {
   const std::vector<bool> reached = Ancestors(*capture.graph, capture.origin->capture_tail);
   for (const StreamP& stream : capture.streams) {
@@ -29,6 +30,7 @@ bool AllJoined(const Capture& capture) {
   return true;
 }
 
+// Detaches all streams from the capture.
 void EndOf(const std::shared_ptr<Capture>& capture) {
   for (const StreamP& stream : capture->streams) {
     stream->capture.reset();
@@ -37,6 +39,9 @@ void EndOf(const std::shared_ptr<Capture>& capture) {
   std::erase(TheWorld().captures, capture);
 }
 
+// Whether the capture forbids unsafe calls in the calling thread. A relaxed capture or thread
+// forbids nothing; otherwise a thread-local capture forbids them in its own thread, a global one
+// in every thread whose mode is global.
 bool Forbids(const Capture& capture) {
   const cudaStreamCaptureMode mine = Me().capture_mode;
   if (mine == cudaStreamCaptureModeRelaxed || capture.mode == cudaStreamCaptureModeRelaxed) {
@@ -170,7 +175,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
   return cudaSuccess;
 }
 
-// Graph and dependencies stay null and empty: the fake's nodes have no handles before EndCapture.
+// `graph` and `dependencies` remain null: the fake's nodes have no handles before EndCapture.
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
                                      unsigned long long* id, cudaGraph_t* graph,
                                      const cudaGraphNode_t** dependencies,

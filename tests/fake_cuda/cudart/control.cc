@@ -14,7 +14,7 @@
 namespace fakecuda {
 namespace {
 
-// Takes everything that may hold arguments of users, to be released without the lock.
+// Objects that may own arguments of user code; moved here to be released without the lock.
 struct Remains {
   Handles<std::shared_ptr<Graph>> graphs;
   Handles<std::shared_ptr<GraphExec>> execs;
@@ -79,7 +79,7 @@ void ListBlocks(const World& world, LeakList* list) {
   }
 }
 
-// A text that lives until the thread's next call of fakecuda_check_range.
+// Formats a text that is valid until the thread's next call of fakecuda_check_range.
 __attribute__((format(printf, 1, 2))) const char* Text(const char* format, ...) {
   static thread_local char text[256];
   va_list arguments;

@@ -1,4 +1,4 @@
-// Copies: which memory is where, what waits for what, and the copying.
+// Copies: classifies the memory of both sides, orders the copy, and copies the bytes.
 
 #include "cudart/copy.h"
 
@@ -8,7 +8,7 @@
 namespace fakecuda {
 namespace {
 
-// Whether all rows of `rect` lie in one block. Memory of no block is the host's own business.
+// Whether all rows of `rect` lie in one block. Pageable host memory is not checked.
 bool InsideBlock(const Side& side, const Rect& rect) {
   if (side.block == nullptr) return true;
   const size_t extent = (rect.rows - 1) * side.pitch + rect.width;
@@ -58,7 +58,7 @@ void CopyRows(char* to, size_t to_pitch, const char* from, size_t from_pitch, co
   }
 }
 
-// The rows of a pageable source as they are now.
+// A copy of the rows of a pageable source.
 std::shared_ptr<std::vector<char>> Stage(const Side& from, const Rect& rect) {
   auto staged = std::make_shared<std::vector<char>>(rect.width * rect.rows);
   CopyRows(staged->data(), rect.width, from.ptr, from.pitch, rect);
@@ -114,8 +114,8 @@ cudaError_t Copy(Call& call, const CopyArguments& a) {
   OpP op;
   const cudaError_t error = Submit(stream, std::move(work), &op);
   if (error != cudaSuccess) return call.Return(error);
-  // Copies within a device never make the host wait; asynchronous ones do when they end in pageable
-  // memory or have nothing to do with a device.
+  // Copies within a device never block the host. Asynchronous copies block it if they write to
+  // pageable memory or if neither side is on a device.
   const bool wait =
       a.async ? !from.on_device() && !to.on_device() : !(from.on_device() && to.on_device());
   if (op && (wait || (from.on_device() && to.pageable())))
@@ -153,7 +153,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
   return Copy(call, {to, to_pitch, from, from_pitch, {width, height}, kind, stream, true});
 }
 
-// In order with all work of both devices; the fake waits for it on the host.
+// Ordered with all work of both devices; the fake makes the host wait for that work.
 cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device,
                            size_t bytes) {
   FAKECUDA_CALL(kPlain);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What all copies share.
+// The implementation of all copy functions.
 
 #include "cudart/world.h"
 
@@ -11,13 +11,14 @@ struct Rect {
   size_t rows = 0;
 };
 
-// One end of a copy. Valid while the world's mutex is held; later only `ptr`, `pitch`, `device`.
+// The source or the destination of a copy. Without the world's mutex only `ptr`, `pitch` and
+// `device` remain valid.
 struct Side {
   char* ptr = nullptr;
   size_t pitch = 0;
   const Block* block = nullptr;  // null: pageable host memory
   size_t offset = 0;             // of `ptr` in the block
-  bool dead = false;             // an address of a device that no allocation holds
+  bool dead = false;             // an address of a device, but in no live allocation
   int device = 0;
 
   bool on_device() const { return block != nullptr && block->kind == BlockKind::kDevice; }
@@ -36,9 +37,10 @@ struct CopyArguments {
   bool async;
 };
 
-// Checks and enqueues. As CUDA documents it: the source of a pageable copy to a device may be
-// changed when the call returns (the fake keeps a copy); a copy to pageable memory is over when the
-// call returns; copies within a device do not make the host wait.
+// Checks the arguments and enqueues the copy. As CUDA documents, the pageable source of a copy to a
+// device may be changed once the call returns (the fake keeps a copy), a copy from a device to
+// pageable memory is complete when the call returns, and copies within a device do not block the
+// host.
 cudaError_t Copy(Call& call, const CopyArguments& arguments);
 
 }  // namespace fakecuda

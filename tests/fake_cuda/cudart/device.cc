@@ -1,4 +1,4 @@
-// Devices: which there are, which is current, waiting for one, peers.
+// Devices: count, current device, synchronization, reset, peers.
 
 #include "cudart/graph.h"
 #include "cudart/mem_pool.h"
@@ -8,7 +8,8 @@ using namespace fakecuda;
 
 namespace {
 
-// Streams of the device lose what they captured, their work ends, memory and handles go.
+// Invalidates the captures of the device's streams, closes the streams, and frees the memory of the
+// device. Clears its errors.
 void ResetDevice(int id) {
   World& world = TheWorld();
   Device& device = *world.devices[static_cast<size_t>(id)];

@@ -1,4 +1,4 @@
-// Errors: names, texts and the thread's last one.
+// Errors: names, texts and the thread's last error.
 
 #include "cudart/error_table.h"
 #include "cudart/world.h"
@@ -25,7 +25,7 @@ const ErrorText* Find(cudaError_t error) {
   return nullptr;
 }
 
-// The last error as the thread sees it: what sticks to its device comes first.
+// The thread's last error. An error that sticks to its current device takes precedence.
 cudaError_t LastError(bool clear) {
   Hidden hidden;
   World& world = TheWorld();

@@ -1,6 +1,6 @@
 #pragma once
 
-// Every error of driver_types.h of CUDA 13.0 with its text, as calls of X(name, text).
+// Every error of driver_types.h of CUDA 13.0 with its text, as X(name, text).
 
 // clang-format off
 #define FAKECUDA_ERRORS(X) \

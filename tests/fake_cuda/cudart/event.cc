@@ -1,4 +1,4 @@
-// Events: a place in a stream that others can wait for.
+// Events: a position in a stream that other streams and the host can wait for.
 
 #include "cudart/event.h"
 
@@ -58,7 +58,7 @@ bool IsDone(const Event& event) {
   return true;
 }
 
-// What a query of an event recorded in a capture says.
+// The error of querying an event that was recorded in a capture, which becomes invalid.
 cudaError_t CheckCaptured(const Event& event) {
   if (!event.capture) return cudaSuccess;
   event.capture->invalid = true;
@@ -79,7 +79,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   return Create(call, event, flags);
 }
 
-// Whoever waits for the event already goes on waiting.
+// Waits for the event that have begun continue.
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   FAKECUDA_CALL(kIgnoresSticky);
   if (Find(event) == nullptr) return call.Return(cudaErrorInvalidResourceHandle);

@@ -1,6 +1,6 @@
 #pragma once
 
-// What an event stands for.
+// Events.
 
 #include <memory>
 #include <vector>
@@ -10,12 +10,12 @@
 namespace fakecuda {
 
 // Guarded by the world's mutex.
-// Invariant: at most one of `recorded` and `capture` is set; none before the first record.
+// Invariant: at most one of `recorded` and `capture` is set; neither before the first record.
 struct Event {
   int device = 0;
   unsigned flags = 0;
-  OpP recorded;  // the operation that stands for the record
-  // Recorded in a capture: these nodes of its graph.
+  OpP recorded;  // the operation that marks the record in its stream
+  // If recorded in a capture: the capture, and the nodes of its graph that the event follows.
   std::shared_ptr<Capture> capture;
   std::vector<size_t> nodes;
 };

@@ -1,4 +1,4 @@
-// Says what happened when code touches device memory that it may not touch.
+// Reports an access to device memory by code that must not access it, with the allocation.
 
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +15,7 @@ namespace {
 
 struct sigaction g_before[2];
 
-// Whether the access was a write; "touched" where the machine does not say.
+// "wrote" or "read", or "touched" if the machine does not report which.
 const char* Access([[maybe_unused]] void* context) {
 #if defined(__x86_64__)
   const auto* machine = static_cast<const ucontext_t*>(context);
@@ -25,7 +25,8 @@ const char* Access([[maybe_unused]] void* context) {
 #endif
 }
 
-// The text for an address in a device's range. Takes no lock that the thread may hold: it tries.
+// Formats the report for an address in a device's range. The faulting thread may hold the mutex, so
+// it is only tried; without it the allocation is not known.
 void Describe(char* text, size_t size, const void* address, const char* access, int device) {
   World& world = TheWorld();
   uintptr_t begin = 0;
@@ -65,7 +66,7 @@ void OnFault(int signal, siginfo_t* info, void* context) {
     break;
   }
   SetHidden(false);
-  // Back to who was there before: the access happens again and meets him.
+  // Restore the previous handler. The access is then repeated and handled by it.
   sigaction(signal, &g_before[signal == SIGBUS ? 1 : 0], nullptr);
 }
 

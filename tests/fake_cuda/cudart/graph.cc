@@ -1,4 +1,4 @@
-// Graphs: what a capture made, made ready, launched and updated.
+// Graphs: creation by capture, instantiation, launch and update.
 
 #include "cudart/graph.h"
 
@@ -9,10 +9,11 @@
 namespace fakecuda {
 namespace {
 
-// Gives each node the lane of a node before it, if that node is the last of its lane, else a new
-// one. The first lane belongs to the first node's device.
+// Assigns each node the lane of a node that it depends on, if that node is the last of its lane and
+// on the same device. Otherwise the node gets a new lane. Lane 0 belongs to the device of the first
+// node.
 void AssignLanes(GraphExec& exec) {
-  std::vector<size_t> last;  // by lane, the node that came last
+  std::vector<size_t> last;  // by lane: its last node
   for (size_t i = 0; i < exec.nodes.size(); ++i) {
     const Node& node = exec.nodes[i];
     size_t lane = last.size();
@@ -39,6 +40,8 @@ StreamP Lane(GraphExec& exec, size_t lane, const StreamP& stream) {
   return exec.lanes[lane];
 }
 
+// Enqueues all nodes on their lanes. A lane begins after the launch operation, and waits wherever a
+// node depends on one of another lane. Finally the launching stream waits for all lanes.
 void Replay(GraphExec& exec, const StreamP& stream) {
   OrderWithLegacy(stream);
   if (exec.last_launch) PushWait(stream, exec.last_launch);
@@ -62,7 +65,7 @@ void Replay(GraphExec& exec, const StreamP& stream) {
   exec.last_launch = Push(stream, {.name = "graph end"});
 }
 
-// A launch into a capturing stream: the nodes become nodes of that capture.
+// A launch into a capturing stream: adds the nodes to that capture.
 cudaError_t CaptureLaunch(const GraphExec& exec, Stream& stream) {
   if (stream.capture->invalid) return cudaErrorStreamCaptureInvalidated;
   std::vector<Node>& nodes = stream.capture->graph->nodes;
@@ -115,13 +118,13 @@ cudaError_t cudaGraphDestroy(cudaGraph_t handle) {
   FAKECUDA_CALL(kPlain);
   const auto* graph = TheWorld().graphs.Find(handle);
   if (graph == nullptr) return call.Return(cudaErrorInvalidValue);
-  const std::shared_ptr<Graph> last = *graph;  // releases the arguments of users without the lock
+  const std::shared_ptr<Graph> last = *graph;  // releases arguments of user code without the lock
   TheWorld().graphs.Remove(handle);
   call.Unlock();
   return cudaSuccess;
 }
 
-// Nodes have no handles: only their number is told.
+// The fake's nodes have no handles, so only their number is returned.
 cudaError_t cudaGraphGetNodes(cudaGraph_t handle, cudaGraphNode_t* nodes, size_t* count) {
   FAKECUDA_CALL(kPlain);
   const auto* graph = TheWorld().graphs.Find(handle);
@@ -199,7 +202,7 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t handle, cudaGraph_t graph_handle
   info->result = cudaGraphExecUpdateSuccess;
   std::vector<Node> replaced = wanted;
   replaced.swap(nodes);
-  call.Unlock();  // `replaced` releases the arguments of users
+  call.Unlock();  // `replaced` releases arguments of user code
   return cudaSuccess;
 }
 

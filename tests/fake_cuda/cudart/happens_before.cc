@@ -24,6 +24,8 @@ void SetHidden(bool hidden) {
   }
 }
 
+// While a thread is hidden, ThreadSanitizer ignores acquire and release too, so both end that state
+// for the one call.
 void Acquire(void* token) {
   AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
   __tsan_acquire(token);

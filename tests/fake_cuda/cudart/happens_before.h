@@ -1,15 +1,18 @@
 #pragma once
 
-// Happens-before as CUDA promises it, for ThreadSanitizer.
+// Gives ThreadSanitizer exactly the happens-before order that CUDA guarantees.
 //
-// The fake's own locks would order the user's accesses in ways that CUDA does not, and so hide a
-// missing wait. Therefore every call and every worker hides what it does itself (Hidden), shows
-// what the user's code does (Shown: kernels, copies, callbacks), and adds the edges of CUDA by
-// hand:
-//   enqueue: Release(op.start)        worker before the op: Acquire(op.start)
-//   worker after the op: Release(op.finish)
-//   whoever waits for the op, a stream or the host: Acquire(op.finish)
-// Without ThreadSanitizer all of it is empty.
+// The fake's own locks would order the user's accesses more strictly than CUDA does, and so hide a
+// missing wait. Therefore every call and every worker hides its own accesses and synchronization
+// (Hidden), shows those of the user's code (Shown: kernels, copies, callbacks), and adds CUDA's
+// edges explicitly:
+//
+//   enqueue                                    Release(op.start)
+//   worker, before the operation               Acquire(op.start)
+//   worker, after the operation                Release(op.finish)
+//   a stream or host thread that waits for it  Acquire(op.finish)
+//
+// Without ThreadSanitizer all functions are empty.
 
 #if defined(__SANITIZE_THREAD__)
 #define FAKECUDA_TSAN 1
@@ -34,7 +37,7 @@ void __tsan_release(void*);
 
 namespace fakecuda {
 
-// Hides or shows the calling thread; a no-op when it is so already.
+// Hides or shows the calling thread. No effect if it is in that state already.
 void SetHidden(bool hidden);
 bool IsHidden();
 

@@ -1,4 +1,4 @@
-// Calls that advise and change nothing.
+// Profiling calls, hints and queries, which change nothing in the fake.
 
 #include <cuda_profiler_api.h>
 

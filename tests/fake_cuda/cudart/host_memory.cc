@@ -26,7 +26,7 @@ cudaError_t Allocate(Call& call, void** ptr, size_t bytes, unsigned flags) {
   return cudaSuccess;
 }
 
-// All streams of all devices may use pinned memory.
+// The last operations of all streams of all devices, any of which may use pinned memory.
 std::vector<OpP> AllLastOps() {
   std::vector<OpP> all;
   for (size_t i = 0; i < TheWorld().devices.size(); ++i) {
@@ -36,7 +36,7 @@ std::vector<OpP> AllLastOps() {
   return all;
 }
 
-// Waits, then takes the block of `ptr` out of the table. The kind must fit.
+// Waits for all streams, then removes the block of `ptr`, which must be of `kind`, from the table.
 cudaError_t Forget(Call& call, void* ptr, BlockKind kind, cudaError_t not_found) {
   auto& blocks = TheWorld().blocks;
   const auto address = reinterpret_cast<uintptr_t>(ptr);

@@ -1,4 +1,4 @@
-// Launches: host twins run, device code does not.
+// Kernel launches: host twins run, device code is rejected.
 
 #include <cstdio>
 #include <string>
@@ -22,7 +22,8 @@ bool ValidShape(dim3 grid, dim3 block) {
          block.x * block.y * block.z <= kMaxThreads;
 }
 
-// What the driver checks comes first, so that host code meets the same errors as on hardware.
+// Rejects the launch of device code. Makes the driver's checks first, so that host code gets the
+// same errors as on hardware.
 cudaError_t RefuseKernel(Call& call, const void* stub, dim3 grid, dim3 block,
                          cudaStream_t stream_handle) {
   const StreamP stream = Resolve(stream_handle);
@@ -49,7 +50,7 @@ extern "C" {
 
 cudaError_t fakecuda_enqueue_host(cudaStream_t handle, const char* name, void (*run)(void*),
                                   void* arg, void (*release)(void*)) {
-  std::shared_ptr<void> owned = OwnArgument(arg, release);  // goes after the call's lock
+  std::shared_ptr<void> owned = OwnArgument(arg, release);  // released after the call's lock
   Call call("kernel");
   if (call.refused()) return call.Refuse();
   const StreamP stream = Resolve(handle);
@@ -57,7 +58,7 @@ cudaError_t fakecuda_enqueue_host(cudaStream_t handle, const char* name, void (*
     return call.Return(cudaErrorInvalidResourceHandle);
   }
   Work work{.name = name, .type = cudaGraphNodeTypeKernel, .kernel = true};
-  // Given away: the worker alone releases it, after the last use.
+  // Moved, so that only the worker releases it, after the last use.
   work.run = [run, arg, owned = std::move(owned)] {
     SetInOperation(true);
     {

@@ -1,4 +1,4 @@
-// Stream-ordered memory pools: cudaMallocAsync and its family.
+// Stream-ordered memory pools: cudaMallocAsync and related functions.
 
 #include "cudart/mem_pool.h"
 
@@ -38,8 +38,9 @@ MemPool* FindPool(cudaMemPool_t handle) {
 
 namespace {
 
-// A cached block that the stream may use now: freed by itself earlier, or by anybody long enough
-// ago. It must fit without waste beyond an eighth.
+// Takes a cached block that the stream may use now: one that it freed itself, or one that another
+// stream freed and whose last use is done. At most an eighth of the block (plus 511 bytes) may be
+// unused.
 bool TakeCached(MemPool& pool, size_t bytes, const StreamP& stream, CachedBlock* taken) {
   for (auto it = pool.cached.rbegin(); it != pool.cached.rend(); ++it) {
     const bool own = it->home == stream;
@@ -64,7 +65,7 @@ cudaError_t Allocate(Call& call, void** ptr, size_t bytes, MemPool* pool, cudaSt
   const StreamP stream = Resolve(handle);
   if (!stream) return call.Return(cudaErrorInvalidResourceHandle);
   if (pool == nullptr) pool = TheWorld().devices[static_cast<size_t>(stream->device)]->pool;
-  if (stream->capture) {  // memory nodes are beyond the fake
+  if (stream->capture) {  // the fake has no memory nodes
     stream->capture->invalid = true;
     return call.Return(cudaErrorStreamCaptureUnsupported);
   }
@@ -76,7 +77,7 @@ cudaError_t Allocate(Call& call, void** ptr, size_t bytes, MemPool* pool, cudaSt
     if (cached.freed->done) {
       arena.Refresh(memory, cached.bytes);
     } else {
-      arena.Unretire(memory, cached.bytes);  // the stream's work so far may still use it
+      arena.Unretire(memory, cached.bytes);  // earlier work of the stream may still use it
     }
     TheWorld().blocks[cached.address] = {
         .bytes = cached.bytes, .device = pool->device, .kind = BlockKind::kDevice, .pool = pool};
@@ -115,7 +116,8 @@ cudaError_t cudaMallocFromPoolAsync(void** ptr, size_t bytes, cudaMemPool_t hand
   return Allocate(call, ptr, bytes, pool, stream);
 }
 
-// The memory is the pool's from now on; others than the stream get it when its work so far is over.
+// Returns the memory to the pool. The stream may reuse it at once, other streams once the work
+// enqueued so far is done.
 cudaError_t cudaFreeAsync(void* ptr, cudaStream_t handle) {
   FAKECUDA_CALL(kPlain);
   const StreamP stream = Resolve(handle);
@@ -132,7 +134,7 @@ cudaError_t cudaFreeAsync(void* ptr, cudaStream_t handle) {
   }
   OpP op;
   const Block block = it->second;
-  if (block.pool == nullptr) {  // from cudaMalloc: goes back to the device in stream order
+  if (block.pool == nullptr) {  // from cudaMalloc: returned to the device in stream order
     const uintptr_t address = it->first;
     Work work{.name = "free"};
     work.run = [address] {
@@ -142,7 +144,7 @@ cudaError_t cudaFreeAsync(void* ptr, cudaStream_t handle) {
     };
     return call.Return(Submit(stream, std::move(work)));
   }
-  // When the stream comes here nobody may use the memory, unless it was handed out again already.
+  // When the stream reaches this operation, the memory is poisoned unless it was reused before.
   MemPool* pool = block.pool;
   const unsigned long long id = TheWorld().next_id++;
   Work work{.name = "free"};

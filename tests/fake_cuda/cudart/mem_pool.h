@@ -11,21 +11,21 @@
 
 namespace fakecuda {
 
-// Memory that was freed into a pool and not given back to the device.
+// Memory that was freed into a pool and not yet returned to the device.
 struct CachedBlock {
   uintptr_t address = 0;
   size_t bytes = 0;
-  OpP freed;  // the end of its last use: reusable by all when done, by `home` at once
+  OpP freed;  // the end of its last use: `home` may reuse the block at once, others when it is done
   StreamP home;
-  unsigned long long id = 0;  // of this free: an address may be freed again
+  unsigned long long id = 0;  // identifies this free; the same address may be freed several times
 };
 
 // Guarded by the world's mutex.
-// Invariants: reserved = bytes of the pool's live blocks and of its cached ones, used = of the live
-// ones alone, each at most its high mark.
+// Invariants: `used` is the bytes of the pool's live blocks, `reserved` those of its live and
+// cached blocks; neither exceeds its high-water mark.
 struct MemPool {
   int device = 0;
-  uint64_t threshold = 0;  // bytes kept when a wait gives memory back
+  uint64_t threshold = 0;  // bytes kept when a synchronization returns memory to the device
   uint64_t max_bytes = 0;  // 0: no limit
   uint64_t reserved = 0;
   uint64_t used = 0;
@@ -35,18 +35,18 @@ struct MemPool {
   int opportunistic = 1;
   int internal_dependencies = 1;
   std::vector<CachedBlock> cached;
-  DeviceSet access = 0;  // peers given access by cudaMemPoolSetAccess
+  DeviceSet access = 0;  // peers granted access by cudaMemPoolSetAccess
 };
 
-// All REQUIRE the world's mutex.
+// All functions REQUIRE the world's mutex.
 
-// Null for handles that are not alive.
+// Returns null if the handle is not live.
 MemPool* FindPool(cudaMemPool_t handle);
 
-// Gives cached blocks whose last use is over back to the device, until each pool keeps at most
-// `keep` bytes (or, with `by_threshold`, its threshold).
+// Returns cached blocks whose last use is done to the device, until each pool keeps at most `keep`
+// bytes (or, with `by_threshold`, its threshold).
 void ReleaseCached(int device, uint64_t keep, bool by_threshold = false);
-// Ends an allocation's place on the device: its bytes are no longer used.
+// Frees an allocation's addresses on the device, and no longer counts its bytes as used.
 void ReturnPlace(int device, uintptr_t address, size_t bytes);
 
 }  // namespace fakecuda

@@ -1,4 +1,4 @@
-// What pools are set to: creation, attributes, access.
+// Memory pools: creation, attributes, access.
 
 #include <algorithm>
 
@@ -95,7 +95,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* handle, const cudaMemPoolProps* pro
   return cudaSuccess;
 }
 
-// Live allocations go on living.
+// Live allocations of the pool remain valid.
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t handle) {
   FAKECUDA_CALL(kPlain);
   World& world = TheWorld();
@@ -104,7 +104,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t handle) {
   Device& device = *world.devices[static_cast<size_t>(pool->device)];
   if (pool == device.default_pool) return call.Return(cudaErrorInvalidValue);
   if (device.pool == pool) device.pool = device.default_pool;
-  pool->threshold = 0;  // gives everything back at the next wait
+  pool->threshold = 0;  // returns everything to the device at the next wait
   world.pools.Remove(handle);
   return cudaSuccess;
 }

@@ -1,4 +1,4 @@
-// Device memory, and what is known of a pointer.
+// Device memory and pointer attributes.
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 namespace fakecuda {
 
-// What the device counts an allocation as.
+// The bytes that an allocation counts as.
 static size_t Rounded(size_t bytes) { return (bytes + 511) / 512 * 512; }
 
 Block* FindBlock(const void* ptr, uintptr_t* begin) {
@@ -116,7 +116,7 @@ cudaError_t cudaFree(void* ptr) {
   return error;
 }
 
-// Memory that both sides may touch at any time.
+// Managed memory is always accessible, to the host and to all devices.
 cudaError_t cudaMallocManaged(void** ptr, size_t bytes, unsigned int flags) {
   FAKECUDA_CALL(kUnsafeInCapture);
   if (ptr == nullptr || bytes == 0) return call.Return(cudaErrorInvalidValue);

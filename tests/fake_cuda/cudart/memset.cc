@@ -17,7 +17,7 @@ struct Fill {
   cudaStream_t stream;
 };
 
-// Asynchronous for device memory, also without a stream.
+// For device memory this is asynchronous even in the functions without a stream argument.
 cudaError_t Enqueue(Call& call, const Fill& fill) {
   if (fill.width == 0 || fill.height == 0) return cudaSuccess;
   if (fill.height > 1 && fill.pitch < fill.width) return call.Return(cudaErrorInvalidValue);

@@ -1,5 +1,5 @@
-// What devices say of themselves: a data centre GPU of the configured capability, with the memory
-// limit as its memory.
+// Device properties: those of a data centre GPU of the configured compute capability, with the
+// memory limit as its memory size.
 
 #include <cstdio>
 #include <cstring>
@@ -13,7 +13,7 @@ constexpr int kMultiprocessors = 132;
 constexpr int kSharedPerBlock = 48 << 10;
 constexpr int kSharedOptIn = 227 << 10;
 
-// The value of an attribute; false for those the fake does not know.
+// Sets `value` to that of an attribute. Returns false if the fake does not know the attribute.
 bool Attribute(cudaDeviceAttr attribute, int device, int* value) {
   const int capability = TheWorld().capability;
   const struct {
@@ -92,7 +92,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     return call.Return(cudaErrorInvalidValue);
   }
   if (!ValidDevice(device)) return call.Return(cudaErrorInvalidDevice);
-  *value = 0;  // what the fake does not know is not there
+  *value = 0;  // unknown attributes are reported as unsupported
   Attribute(attribute, device, value);
   return cudaSuccess;
 }
@@ -143,7 +143,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int device) {
   return cudaSuccess;
 }
 
-// There is no driver API behind the fake.
+// The fake has no driver API.
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned int,
                                              unsigned long long,
                                              cudaDriverEntryPointQueryResult* result) {

@@ -1,5 +1,5 @@
-// What nvcc's objects call before main() and around <<<>>>. They start and run their host code; a
-// kernel itself cannot run here.
+// The functions that objects compiled by nvcc call before main() and for <<<>>>. Such objects load
+// and run their host code; the kernels themselves cannot run on the fake.
 
 #include <cstdio>
 #include <string>

@@ -12,10 +12,10 @@
 namespace fakecuda {
 namespace {
 
-// So many last operations of destroyed streams are kept for the legacy stream's order, done or not.
+// How many last operations of destroyed streams are kept for the order of the legacy stream.
 constexpr size_t kRemembered = 1024;
 
-// The worker's side of one stream.
+// The worker of one stream.
 class Worker {
  public:
   explicit Worker(StreamP stream) : stream_(std::move(stream)) {}
@@ -46,7 +46,7 @@ class Worker {
     dropped.swap(stream_->queue);
     for (const OpP& op : dropped) Finish(op);
     lock.unlock();
-    dropped.clear();  // releases the arguments of users
+    dropped.clear();  // releases arguments of user code
     lock.lock();
     Device& device = *world.devices[static_cast<size_t>(stream_->device)];
     Release(&device.ended);
@@ -62,7 +62,7 @@ class Worker {
     op->changed->notify_all();
   }
 
-  // Whether the operation fails instead of running.
+  // The error with which the operation fails instead of running, or cudaSuccess.
   cudaError_t Verdict(const Device& device) {
     World& world = TheWorld();
     if (device.sticky != cudaSuccess) return device.sticky;
@@ -73,7 +73,7 @@ class Worker {
   void Execute(const OpP& op, std::unique_lock<std::mutex>& lock) {
     World& world = TheWorld();
     Device& device = *world.devices[static_cast<size_t>(stream_->device)];
-    // Operations that only mark a place cannot fail by themselves.
+    // Operations without work, such as event records, cannot fail.
     cudaError_t error = op->work.run ? Verdict(device) : cudaSuccess;
     const DeviceSet wanted = op->work.kernel ? Reach(stream_->device) : op->work.devices;
     lock.unlock();
@@ -85,12 +85,12 @@ class Worker {
       }
       error = op->work.run();
     }
-    op->work.run = nullptr;  // the arguments of users are released before anybody sees the end
+    op->work.run = nullptr;  // release arguments of user code before the operation is seen as done
     Release(&op->finish);
     lock.lock();
     if (error != cudaSuccess && device.sticky == cudaSuccess) device.sticky = error;
-    // Memory stays open between two operations that need the same; protecting it costs
-    // microseconds.
+    // Memory stays open between two operations that need the same devices; changing its protection
+    // costs microseconds.
     const bool keep =
         !stream_->paused && !stream_->queue.empty() && !stream_->queue.front()->wait_for &&
         stream_->queue.front()->work.run &&
@@ -106,7 +106,8 @@ class Worker {
 void StartWorker(const StreamP& stream) {
   stream->started = true;
   ++TheWorld().workers;
-  // Detached: a join would be an edge that CUDA does not promise. Quiesce waits for the count.
+  // Detached, because a join would add an edge that CUDA does not guarantee. Quiesce waits until
+  // the number of workers is 0.
   std::thread([stream] { Worker(stream).Run(); }).detach();
 }
 
@@ -125,12 +126,12 @@ StreamP LegacyStream(int device_id) {
   if (!device.legacy) {
     device.legacy = MakeStream(device_id, cudaStreamDefault, 0);
     device.legacy->legacy = true;
-    device.streams.pop_back();  // it has a place of its own
+    device.streams.pop_back();  // the legacy stream is kept in its own member
   }
   return device.legacy;
 }
 
-// Waits for the last operation of `other`, unless `stream` has been told to already.
+// Makes `stream` wait for the last operation of `other`, unless it does already.
 void WaitForLast(const StreamP& stream, const StreamP& other) {
   if (!other->last) return;
   OpP& waited = stream->waited[other.get()];
@@ -262,7 +263,7 @@ void Quiesce(bool abandon) {
     world.worker_ended.wait(lock, [&] { return world.workers == 0; });
     return;
   }
-  // The process ends: a worker inside of a callback that never returns must not keep it.
+  // The process ends. A worker in a callback that never returns must not keep it alive.
   for (int i = 0; i < 2000 && world.workers > 0; ++i) {
     lock.unlock();
     usleep(1000);

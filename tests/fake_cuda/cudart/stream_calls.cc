@@ -1,4 +1,4 @@
-// The calls of CUDA about streams.
+// CUDA's stream functions.
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ cudaError_t Create(Call& call, cudaStream_t* handle, unsigned flags, int priorit
   return cudaSuccess;
 }
 
-// A host function in stream order. It may make no calls.
+// Runs a host function in stream order. The function must not make CUDA calls.
 void RunOnHost(const std::function<void()>& function) {
   SetInOperation(true);
   {
@@ -55,7 +55,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
   return Create(call, stream, flags, priority);
 }
 
-// Returns at once; work in the stream goes on.
+// Returns at once. The work in the stream continues.
 cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   FAKECUDA_CALL(kIgnoresSticky);
   const StreamP* found = TheWorld().streams.Find(handle);
@@ -124,7 +124,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
   const cudaError_t forbidden = ForbidInCapture();
   if (forbidden != cudaSuccess) return call.Return(forbidden);
   if (!IsDone(stream->last)) return call.Return(cudaErrorNotReady);
-  if (stream->legacy) {  // stands for all blocking streams
+  if (stream->legacy) {  // represents all blocking streams
     for (const StreamP& other : CurrentDevice().streams) {
       if (other->blocking() && !IsDone(other->last)) return call.Return(cudaErrorNotReady);
     }

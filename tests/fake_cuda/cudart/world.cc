@@ -14,7 +14,7 @@ namespace {
 
 thread_local bool t_in_operation = false;
 
-// Set when the process ends or the library goes: the world must not be touched any more.
+// Called when the process exits. From now on every call fails with cudaErrorCudartUnloading.
 void EndOfProcess() {
   Hidden hidden;
   World& world = TheWorld();
@@ -33,7 +33,8 @@ void EndOfProcess() {
 void BeforeFork() { TheWorld().mutex.lock(); }
 void AfterForkInParent() { TheWorld().mutex.unlock(); }
 
-// Workers do not exist in a child. CUDA that was started before a fork does not work after it.
+// A child process has no workers. If CUDA was started before the fork, it does not work in the
+// child.
 void AfterForkInChild() {
   World& world = TheWorld();
   world.forked = world.forked || world.started;
@@ -66,7 +67,7 @@ FakeCudaConfig FromEnvironment() {
   return config;
 }
 
-// Whether an injected fault hits this call.
+// The injected error of this call, or cudaSuccess.
 cudaError_t Injected(const char* name) {
   World& world = TheWorld();
   for (const char* key : {name, "*"}) {
@@ -226,7 +227,7 @@ void CloseDevices(DeviceSet devices) {
 }
 
 std::shared_ptr<void> OwnArgument(void* arg, void (*release)(void*)) {
-  // The holder is never null, so that a null argument is released as well.
+  // The holder is never null, so that `release` is called for a null argument too.
   struct Holder {
     void* arg;
     void (*release)(void*);

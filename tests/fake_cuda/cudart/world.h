@@ -1,6 +1,6 @@
 #pragma once
 
-// All state of the fake machine, and what every call begins with.
+// The state of the fake machine, and the prologue of every API call.
 
 #include <cuda_runtime_api.h>
 
@@ -35,7 +35,7 @@ struct Block {
   int device = 0;
   BlockKind kind = BlockKind::kDevice;
   unsigned flags = 0;
-  MemPool* pool = nullptr;  // where it came from, null for cudaMalloc
+  MemPool* pool = nullptr;  // the pool it came from, null for cudaMalloc
 };
 
 struct Device {
@@ -44,11 +44,11 @@ struct Device {
   size_t peak = 0;
   cudaError_t sticky = cudaSuccess;
   unsigned flags = 0;
-  std::set<int> peers;           // devices whose memory this one may touch
-  std::unique_ptr<Arena> arena;  // made by the first use
+  std::set<int> peers;           // devices whose memory this one may access
+  std::unique_ptr<Arena> arena;  // created on first use
   StreamP legacy;
-  std::vector<StreamP> streams;     // all others that live, the per-thread ones and lanes included
-  std::vector<StreamP> closed;      // destroyed, with work that goes on
+  std::vector<StreamP> streams;     // all other live streams, including per-thread ones and lanes
+  std::vector<StreamP> closed;      // destroyed, with unfinished work
   std::vector<OpP> ended_blocking;  // last operations of destroyed streams, for the legacy stream
   char ended = 0;                   // token: the work of destroyed streams
   MemPool* default_pool = nullptr;
@@ -67,8 +67,8 @@ struct Fault {
   bool sticky = false;
 };
 
-// Handles of one kind. The handle that was freed last is given out first, so that a program that
-// keeps a dead handle meets somebody else's object.
+// The handles of one kind of object. The handle freed last is reused first, so that a program that
+// keeps a stale handle accesses another object.
 template <class Object>
 class Handles {
  public:
@@ -84,7 +84,7 @@ class Handles {
     live_[handle] = std::move(object);
     return handle;
   }
-  // Null when the handle is not alive.
+  // Returns null if the handle is not live.
   Object* Find(const void* handle) {
     const auto it = live_.find(const_cast<void*>(handle));
     return it == live_.end() ? nullptr : &it->second;
@@ -104,16 +104,16 @@ class Handles {
   std::vector<std::unique_ptr<uint64_t>> memory_;
 };
 
-// One mutex guards everything; no user code, no operation and no wait runs under it.
-// Never destroyed: calls after main() find it.
+// One mutex guards everything. No user code, operation or wait runs while it is held.
+// Never destroyed, so that calls after main() still work.
 struct World {
   std::mutex mutex;
-  uint64_t epoch = 1;  // moved by fakecuda_reset: what threads remember from before is void
+  uint64_t epoch = 1;  // incremented by fakecuda_reset, which invalidates the state of all threads
   bool no_driver = false;
-  bool built = false;    // the devices have been made
-  bool started = false;  // some call was made
+  bool built = false;    // the devices have been created
+  bool started = false;  // a call was made
   bool unloading = false;
-  bool forked = false;  // a child of a process that had started CUDA
+  bool forked = false;  // this is a child of a process that had started CUDA
   int capability = 90;
   int peer_group = kMaxDevices;
 
@@ -123,10 +123,10 @@ struct World {
   Handles<std::shared_ptr<Event>> events;
   Handles<std::shared_ptr<MemPool>> pools;
   std::vector<std::shared_ptr<MemPool>> default_pools;
-  std::vector<std::shared_ptr<MemPool>> made_pools;  // destroyed ones too: blocks point to them
+  std::vector<std::shared_ptr<MemPool>> made_pools;  // and destroyed ones: blocks point to them
   Handles<std::shared_ptr<Graph>> graphs;
   Handles<std::shared_ptr<GraphExec>> execs;
-  std::vector<std::shared_ptr<Capture>> captures;  // those that go on
+  std::vector<std::shared_ptr<Capture>> captures;  // in progress
   unsigned long long next_id = 1;
   int workers = 0;
   std::condition_variable worker_ended;
@@ -139,7 +139,7 @@ struct World {
 };
 
 World& TheWorld();
-// Builds the devices. REQUIRES: the mutex is held, no stream runs.
+// Creates the devices. REQUIRES: the mutex is held, no stream runs.
 void BuildDevices(const FakeCudaConfig* config);
 
 struct Launch {
@@ -149,7 +149,7 @@ struct Launch {
   cudaStream_t stream;
 };
 
-// What CUDA keeps per thread.
+// CUDA's state of a thread.
 struct ThreadState {
   uint64_t epoch = 0;
   int device = 0;
@@ -160,12 +160,12 @@ struct ThreadState {
   ~ThreadState();
 };
 
-// Of the calling thread, in the current epoch.
+// The state of the calling thread, reset if it is from an earlier epoch.
 ThreadState& Me();
 Device& CurrentDevice();
 bool ValidDevice(int device);
 
-// Whether the calling thread runs a callback of a stream, which may make no calls.
+// Sets whether the calling thread runs an operation of a stream, which must not make API calls.
 void SetInOperation(bool in_operation);
 
 enum CallOption : unsigned {
@@ -175,8 +175,9 @@ enum CallOption : unsigned {
   kUnsafeInCapture = 4
 };
 
-// One call of the API: hidden from ThreadSanitizer, counted, failed if a test wants so, refused in
-// states where CUDA refuses everything. Holds the world's mutex from construction on.
+// One API call. Hides it from ThreadSanitizer, counts it, and refuses it if a test injected a
+// failure or the machine is in a state in which CUDA fails every call. Holds the world's mutex from
+// construction on.
 class Call {
  public:
   explicit Call(const char* name, unsigned options = kPlain);
@@ -185,14 +186,14 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   bool refused() const { return error_ != cudaSuccess; }
-  // Ends the call: remembers an error as the thread's last one.
+  // Ends the call. Stores an error as the thread's last error.
   cudaError_t Return(cudaError_t error);
   cudaError_t Refuse() { return Return(error_); }
 
-  // For waits and user code in the middle of a call.
+  // For waits and user code during a call.
   void Unlock() { lock_.unlock(); }
   void Lock() { lock_.lock(); }
-  // Waits for operations, then returns what the device has to say.
+  // Waits for operations, then returns the device's error if it has one.
   cudaError_t WaitFor(const std::vector<OpP>& ops, int device);
 
  private:
@@ -203,7 +204,7 @@ class Call {
   cudaError_t error_ = cudaSuccess;
 };
 
-// Opens a call; returns from the function when it is refused.
+// Begins a call. Returns from the function if the call is refused.
 #define FAKECUDA_CALL(options)                \
   ::fakecuda::Call call(__func__, (options)); \
   if (call.refused()) return call.Refuse()
@@ -212,19 +213,19 @@ class Call {
 Block* FindBlock(const void* ptr, uintptr_t* begin = nullptr);
 void Count(const char* name);
 DeviceSet Reach(int device);  // the device and the peers it has enabled
-// Opens and closes the memory of a set. No lock is needed: devices live until a reset.
+// Open and close the memory of devices. These need no lock: devices exist until a reset.
 void OpenDevices(DeviceSet devices);
 void CloseDevices(DeviceSet devices);
-// Makes a call illegal for captures that are not relaxed; see capture.cc.
+// Fails a call that captures forbid, unless they are relaxed, and invalidates them; see capture.cc.
 cudaError_t ForbidInCapture();
 
-// An argument that user code gave away, released as the user said, once, shown to ThreadSanitizer.
+// Takes ownership of an argument of user code. Calls `release` once, shown to ThreadSanitizer.
 std::shared_ptr<void> OwnArgument(void* arg, void (*release)(void*));
 
-// Reports accesses by code that may not touch a device; see fault.cc.
+// Installs a signal handler that reports forbidden accesses to device memory; see fault.cc.
 void InstallFaultReport();
 
-// pool.cc: gives memory that may go back to the device; called at every wait.
+// Returns cached memory above each pool's threshold to its device. Called at every wait.
 void TrimPoolsAfterWait();
 cudaError_t AllocateDevice(void** ptr, size_t bytes, int device, MemPool* pool);
 void ReleaseDevice(uintptr_t address);

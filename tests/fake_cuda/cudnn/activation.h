@@ -1,6 +1,6 @@
 #pragma once
 
-// One element of an activation and of its gradient.
+// An activation and its gradient, for one element.
 
 #include "cudnn/descriptors.h"
 

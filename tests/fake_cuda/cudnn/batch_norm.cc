@@ -1,4 +1,4 @@
-// Batch normalisation, per channel or per element of an image.
+// Batch normalization, per channel or per element of an image.
 
 #include <cmath>
 
@@ -33,7 +33,7 @@ cudnnStatus_t Check(cudnnBatchNormMode_t mode, const cudnnTensorStruct* x,
 // Mean and variance of the batch for each parameter.
 struct Moments {
   Values mean, variance;
-  double count = 0;  // elements behind each
+  double count = 0;  // elements per parameter
 
   Moments(const Values& x, const std::vector<size_t>& parameter, size_t size)
       : mean(size), variance(size), count(static_cast<double>(x.size() / size)) {
@@ -114,7 +114,7 @@ cudnnStatus_t cudnnBatchNormalizationForwardTraining(
   const bool runs = running_mean != nullptr, saves = save_mean != nullptr;
   const Tensor tx{"x", x_desc->layout, x}, ty{"y", y_desc->layout, y};
   const Tensor ts{"scale", p, scale}, tb{"bias", p, bias};
-  // What is not wanted stands for something that is there.
+  // Run checks every tensor, so an output that was not requested gets the pointer of `scale`.
   const Tensor trm{"running mean", p, runs ? running_mean : scale};
   const Tensor trv{"running variance", p, runs ? running_variance : scale};
   const Tensor tsm{"saved mean", p, saves ? save_mean : scale};

@@ -5,8 +5,13 @@
 namespace fakecuda {
 namespace {
 
-// A run of outputs along the last dimension that meet one weight: output `y + i` meets input
-// `x + i * step`, for i < count.
+// The forward and both backward functions visit the same triples (input, weight, output) and differ
+// only in which of the three they accumulate. The triples are grouped into runs along the last
+// dimension, so that the inner loops have no branches. Padding is skipped, not multiplied. The cost
+// is one multiply-add per triple.
+
+// Outputs along the last dimension that use the same weight: output `y + i` depends on input
+// `x + i * step`, for i < count. `x`, `y` and `w` are indices into the arrays.
 struct Run {
   size_t x, y, w;
   size_t count, step;
@@ -17,7 +22,8 @@ size_t Product(const std::array<int, 3>& sizes) {
          static_cast<size_t>(sizes[2]);
 }
 
-// Outputs [begin, end) of dimension d whose input for kernel position `at` is inside of x.
+// The outputs [begin, end) of dimension d whose input for kernel position `at` is inside x, not in
+// the padding.
 void Inside(const Convolution& conv, size_t d, int at, int* begin, int* end) {
   const int offset = at * conv.dilation[d] - conv.pad[d];
   const int step = conv.stride[d];
@@ -26,7 +32,7 @@ void Inside(const Convolution& conv, size_t d, int at, int* begin, int* end) {
   *end = last < 0 ? 0 : std::min(conv.out[d], last / step + 1);
 }
 
-// All runs of one image, one pair of channels and one kernel position.
+// Calls function(run) for all runs of one image, one pair of channels and one kernel position.
 template <class Function>
 void ForEachRow(const Convolution& conv, const std::array<int, 3>& at, Run run,
                 const Function& function) {

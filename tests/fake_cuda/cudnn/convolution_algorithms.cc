@@ -1,5 +1,5 @@
-// Choosing algorithms. The fake has one way to compute; it offers three algorithms with different
-// wishes for workspace, so that callers' choices under a limit can be tested.
+// Choosing algorithms. The fake has one implementation. It offers three algorithms with different
+// workspace sizes, so that the choice of a caller with a workspace limit can be tested.
 
 #include <algorithm>
 

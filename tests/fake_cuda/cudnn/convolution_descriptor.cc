@@ -1,4 +1,4 @@
-// Descriptors of convolutions, and the shapes that follow from them.
+// Convolution descriptors, and the output shapes that follow from them.
 
 #include <algorithm>
 

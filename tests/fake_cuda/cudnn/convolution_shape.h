@@ -1,13 +1,13 @@
 #pragma once
 
-// From descriptors to a convolution, with the checks that cuDNN makes.
+// Builds a Convolution from descriptors, with the checks of cuDNN.
 
 #include "cudnn/convolution.h"
 #include "cudnn/descriptors.h"
 
 namespace fakecuda {
 
-// The shape of y. It is set as far as it is known also when the status is an error.
+// Computes the shape of y. If it fails, `y` holds the dimensions computed so far.
 cudnnStatus_t OutputDims(const cudnnConvolutionStruct& conv, const std::vector<int>& x,
                          const std::vector<int>& w, std::vector<int>* y);
 
@@ -15,7 +15,8 @@ cudnnStatus_t MakeConvolution(const cudnnConvolutionStruct* descriptor, const cu
                               const cudnnFilterStruct* w, const cudnnTensorStruct* y,
                               Convolution* conv);
 
-// What an algorithm wants as workspace. Made up: the fake needs none, callers must give it anyway.
+// The workspace size of an algorithm. The fake needs none and invents a size, which callers must
+// nevertheless provide.
 size_t WorkspaceBytes(const Convolution& conv, bool wants_workspace);
 
 inline bool WantsWorkspace(cudnnConvolutionFwdAlgo_t algo) {

@@ -1,5 +1,5 @@
-// Convolutions of the fake cuDNN: by hand, against a loop written as in a textbook, and gradients
-// against the fact that forward and backward are transposes of each other.
+// Convolutions of the fake cuDNN, compared with hand-computed values and with a naive loop.
+// Gradients are checked by the fact that the forward and backward maps are transposes.
 
 #include "cudnn/testing.h"
 
@@ -46,7 +46,7 @@ class ConvolutionTest : public CudnnTest {
   TensorDescriptor x_, y_;
 };
 
-// y of NCHW tensors, one output after the other.
+// The naive loop: y of NCHW tensors, one output after the other.
 std::vector<float> Textbook(const Shape& s, const std::vector<float>& x,
                             const std::vector<float>& w) {
   std::vector<float> y;

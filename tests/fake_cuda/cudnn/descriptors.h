@@ -1,6 +1,6 @@
 #pragma once
 
-// What the handles and descriptors of the fake cuDNN point to.
+// The structs behind the handles and descriptors of the fake cuDNN.
 
 #include <cudnn.h>
 
@@ -11,14 +11,14 @@
 #include "cudnn/layout.h"
 #include "element/operation.h"
 
-// A handle or descriptor is used by one thread at a time, as cuDNN wants it.
+// A handle or descriptor must be used by one thread at a time, as in cuDNN.
 struct cudnnContext {
   cudaStream_t stream = nullptr;
 };
 
 struct cudnnTensorStruct {
   cudnnDataType_t data_type = CUDNN_DATA_FLOAT;
-  fakecuda::Layout layout;  // no dimensions before it is set
+  fakecuda::Layout layout;  // has no dimensions until it is set
 };
 
 struct cudnnFilterStruct {
@@ -72,23 +72,23 @@ struct cudnnReduceTensorStruct {
 
 namespace fakecuda {
 
-// Fails for the packed and 4-bit types, which the fake does not have.
+// Fails for packed and 4-bit types, which the fake does not support.
 cudnnStatus_t FromCudnn(cudnnDataType_t type, Element* element);
 
-// The checks of every descriptor: 1 to 8 dimensions of at least 1, below 2^31 elements.
+// The checks of every descriptor: 1 to 8 dimensions of at least 1, fewer than 2^31 elements.
 cudnnStatus_t CheckDims(const std::vector<int>& dims);
 
-// alpha and beta come as double for tensors of double, else as float.
+// alpha and beta point to double for tensors of double, else to float.
 Blend ReadBlend(const void* alpha, const void* beta, Element type);
 
-// Checks the handle and that all tensors lie in memory of the device, then runs `work` in stream
-// order. REQUIRES: descriptors and blend factors have been checked.
+// Checks the handle, and that all tensors are in memory of the device. Then runs `work` in stream
+// order. REQUIRES: the caller has checked descriptors and blend factors.
 cudnnStatus_t Run(cudnnHandle_t handle, const char* name, std::initializer_list<Tensor> tensors,
                   std::function<void()> work);
 
 bool IsSet(const cudnnTensorStruct* tensor);
 
-// A guard for the arguments of calls: a condition that must hold.
+// Returns CUDNN_STATUS_BAD_PARAM from the calling function unless the condition holds.
 #define FAKECUDNN_NEED(condition) \
   if (!(condition)) return CUDNN_STATUS_BAD_PARAM
 

@@ -1,5 +1,5 @@
-// Descriptors of the fake cuDNN. The expected statuses and shapes are those that NVIDIA's
-// cuDNN 9.19 gave for the same calls on a machine without a GPU, where descriptors work.
+// Descriptors of the fake cuDNN. The expected statuses and shapes were recorded from NVIDIA's
+// cuDNN 9.19, whose descriptors work on a machine without a GPU.
 
 #include "cudnn/testing.h"
 

@@ -1,4 +1,4 @@
-// The other layers of the fake cuDNN, against values worked out by hand.
+// The other layers of the fake cuDNN, compared with hand-computed values.
 
 #include <limits>
 
@@ -124,7 +124,7 @@ TEST_F(LayersTest, NormalisesAcrossChannels) {
   ASSERT_DNN(cudnnLRNCrossChannelBackward(handle_, lrn, CUDNN_LRN_CROSS_CHANNEL_DIM1, &one_, desc,
                                           y.get(), desc, dy.get(), desc, x.get(), &zero_, desc,
                                           dx.get()));
-  // d(a / (1 + a^2 + b^2)): by a (1 + b^2 - a^2) / 36, by b -2ab / 36
+  // The derivative of a / (1 + a^2 + b^2) is (1 + b^2 - a^2) / 36 by a, and -2ab / 36 by b.
   ExpectNear(dx.Read(), {4 / 36.f, -4 / 36.f, 0});
   cudnnDestroyLRNDescriptor(lrn);
 }
@@ -139,7 +139,7 @@ TEST_F(LayersTest, NormalisesBatches) {
   const float half_root = 1 / std::sqrt(2.f);
   ExpectNear(y.Read(), {-half_root, 5, half_root, 5});
   ExpectNear(mean.Read(), {1, 5});
-  ExpectNear(variance.Read(), {1.5f, 0.5f});  // of the sample: 2 and 0
+  ExpectNear(variance.Read(), {1.5f, 0.5f});  // the sample variances are 2 and 0
   ExpectNear(saved_mean.Read(), {2, 10});
   ExpectNear(saved_inverse.Read(), {half_root, 1});
   Array dy({1, 1, 0, 0}), dx(Floats(4)), dscale({1, 1}), dbias(Floats(2));
@@ -149,7 +149,8 @@ TEST_F(LayersTest, NormalisesBatches) {
                                              saved_mean.get(), saved_inverse.get()));
   ExpectNear(dscale.Read(), {-half_root, 0});
   ExpectNear(dbias.Read(), {1, 1});
-  // scale * inverse * (dy - (dbias + normal * dscale) / 2): normal is -+ half_root
+  // dx = scale * inverse * (dy - (dbias + normal * dscale) / 2), where normal is -half_root or
+  // half_root.
   ExpectNear(dx.Read(), {half_root * 0.25f, 1, -half_root * 0.25f, -1});
   ASSERT_DNN(cudnnBatchNormalizationForwardInference(
       handle_, CUDNN_BATCHNORM_SPATIAL, &one_, &zero_, x, xv.get(), x, y.get(), p, scale.get(),

@@ -1,8 +1,8 @@
 #pragma once
 
-// Tensors of any layout, read into and written from plain arrays. All functions of the fake cuDNN
-// compute on arrays of double in the order of the dimensions, so that every stride, type and blend
-// factor is honoured in one place.
+// Converts tensors of any layout to and from plain arrays. All functions of the fake cuDNN compute
+// on dense arrays of double in the order of the dimensions, so that strides, types and blend
+// factors are implemented in one place.
 
 #include <array>
 #include <cstdint>
@@ -18,12 +18,12 @@ struct Layout {
   std::vector<int64_t> strides;  // in elements
 
   int64_t size() const;
-  // Bytes from the first element to the end of the last.
+  // Bytes from the first element to the end of the last one.
   size_t extent_bytes() const;
   bool operator==(const Layout&) const = default;
 };
 
-// The strides of a tensor without gaps whose dimension 1 (channels) comes last, or not.
+// The strides of a dense tensor. With `channels_last`, dimension 1 is the innermost.
 std::vector<int64_t> PackedStrides(const std::vector<int>& dims, bool channels_last);
 
 struct Tensor {
@@ -36,15 +36,14 @@ using Values = std::vector<double>;
 
 Values Read(const Tensor& tensor);
 
-// What cuDNN does with every result: y = alpha * value + beta * y, and with beta 0 the old y is not
-// read.
+// How cuDNN writes every result: y = alpha * value + beta * y. With beta 0 the old y is not read.
 struct Blend {
   double alpha = 1;
   double beta = 0;
 };
 void Write(const Tensor& tensor, const Values& values, const Blend& blend);
 
-// Calls function(offset in memory, number in order) for every element.
+// Calls function(offset in memory, index in dimension order) for every element.
 template <class Function>
 void ForEachElement(const Layout& layout, Function function) {
   std::vector<int> at(layout.dims.size(), 0);
@@ -61,8 +60,8 @@ void ForEachElement(const Layout& layout, Function function) {
   }
 }
 
-// For tensors that are repeated along dimensions of size 1: for every element of `dims` its number
-// in a tensor of `small` dimensions.
+// For a tensor of dimensions `small` that is broadcast to `dims` along dimensions of size 1: the
+// index in `small` of every element of `dims`.
 std::vector<size_t> BroadcastIndices(const std::vector<int>& dims, const std::vector<int>& small);
 
 }  // namespace fakecuda

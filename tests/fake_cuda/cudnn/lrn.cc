@@ -1,4 +1,4 @@
-// Local response normalisation across channels: y = x / (k + alpha / n * sum of squares) ^ beta.
+// Local response normalization across channels: y = x / (k + alpha / n * sum of squares) ^ beta.
 
 #include <algorithm>
 #include <cmath>
@@ -19,8 +19,9 @@ Planes PlanesOf(const std::vector<int>& dims) {
   return planes;
 }
 
-// Calls function(place of channel c, places of channels [begin, end)) as (base, c, begin, end): the
-// window of c, which for an even size reaches one further ahead than back.
+// Calls function(base, c, begin, end) for every element: `base` is the index of the element's
+// position in channel 0, and channels [begin, end) are the window of channel c. A window of even
+// size reaches one channel further ahead than back; with `mirrored`, further back.
 template <class Function>
 void ForEachWindow(const Planes& planes, size_t n, bool mirrored, Function function) {
   const size_t back = mirrored ? n - (n - 1) / 2 - 1 : (n - 1) / 2;
@@ -57,7 +58,7 @@ Values Backward(const cudnnLRNStruct& lrn, const Planes& planes, const Values& x
                 const Values& dy) {
   const Values scales = Scales(lrn, planes, x);
   Values dx(x.size());
-  // The channels whose windows hold c: the mirrored window.
+  // The channels whose windows contain c are those of the mirrored window.
   ForEachWindow(planes, lrn.n, true, [&](size_t base, size_t c, size_t begin, size_t end) {
     double sum = 0;
     for (size_t j = begin; j < end; ++j) {

@@ -26,7 +26,7 @@ size_t Product(const Sizes& sizes) {
          static_cast<size_t>(sizes[2]);
 }
 
-// Spatial sizes with 1 in front.
+// Extends spatial sizes to three by leading values of `filler`.
 Sizes Widen(const std::vector<int>& sizes, size_t skip, int filler) {
   Sizes wide = {filler, filler, filler};
   for (size_t d = skip; d < sizes.size(); ++d)
@@ -52,7 +52,7 @@ cudnnStatus_t MakePooling(const cudnnPoolingStruct* descriptor, const cudnnTenso
                  x->data_type == y->data_type);
   if (descriptor->window.size() > 3) return CUDNN_STATUS_NOT_SUPPORTED;
   for (size_t d = 0; d < descriptor->window.size(); ++d) {
-    // Every window must meet the input.
+    // Every window must overlap the input.
     const int first = -descriptor->pad[d] + (yd[d + 2] - 1) * descriptor->stride[d];
     FAKECUDNN_NEED(first < xd[d + 2] && descriptor->window[d] > descriptor->pad[d]);
   }
@@ -67,7 +67,7 @@ cudnnStatus_t MakePooling(const cudnnPoolingStruct* descriptor, const cudnnTenso
   return CUDNN_STATUS_SUCCESS;
 }
 
-// Calls function(output number, input numbers of its window) for all outputs.
+// Calls function(output index, input indices of its window) for all outputs.
 template <class Function>
 void ForEachWindow(const Pooling& p, Function function) {
   const size_t in = Product(p.in);
@@ -99,7 +99,7 @@ void ForEachWindow(const Pooling& p, Function function) {
   }
 }
 
-// The place of the greatest element, the first of equal ones.
+// The index of the greatest element, the first one among equals.
 size_t Greatest(const Pooling& p, const Values& x, const std::vector<size_t>& window) {
   size_t best = window.front();
   for (const size_t i : window) {

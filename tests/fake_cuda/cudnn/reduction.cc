@@ -10,7 +10,7 @@ namespace {
 
 struct Reduction {
   Values values;
-  std::vector<size_t> indices;  // of minima and maxima, within what was reduced
+  std::vector<size_t> indices;  // of minima and maxima, within the reduced dimensions
 };
 
 bool HasIndices(const cudnnReduceTensorStruct& reduce) {
@@ -19,7 +19,7 @@ bool HasIndices(const cudnnReduceTensorStruct& reduce) {
           reduce.op == CUDNN_REDUCE_TENSOR_AMAX);
 }
 
-// The result after one more element, where `first` says that there is none yet.
+// The result after one more element. `first`: this is the first element, `total` is ignored.
 double Combine(cudnnReduceTensorOp_t op, double total, double value, bool first) {
   switch (op) {
     case CUDNN_REDUCE_TENSOR_MUL:
@@ -69,7 +69,7 @@ cudnnStatus_t Check(const cudnnReduceTensorStruct* reduce, const cudnnTensorStru
   return CUDNN_STATUS_SUCCESS;
 }
 
-// Made up: a real reduction in two steps wants about this.
+// An invented size, about that of a real two-step reduction.
 size_t WorkspaceBytes(const cudnnTensorStruct& a, const cudnnTensorStruct& c) {
   return a.layout.dims == c.layout.dims ? 0 : static_cast<size_t>(a.layout.size()) * sizeof(float);
 }

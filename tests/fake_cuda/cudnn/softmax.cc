@@ -1,4 +1,4 @@
-// Softmax over the channels of every place, or over whole images.
+// Softmax over the channels of every position, or over whole images.
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace fakecuda {
 namespace {
 
-// `outer` times `inner` softmaxes of `size` elements, which lie `inner` apart.
+// `outer` * `inner` softmaxes of `size` elements each, with stride `inner`.
 struct Rows {
   size_t outer = 1, size = 1, inner = 1;
 
@@ -30,7 +30,7 @@ void Forward(const Rows& rows, cudnnSoftmaxAlgorithm_t algorithm, Values* values
     double greatest = (*values)[rows.At(row, 0)];
     for (size_t i = 1; i < rows.size; ++i)
       greatest = std::max(greatest, (*values)[rows.At(row, i)]);
-    // FAST does not guard against overflow: in double it does not overflow either where float may.
+    // FAST does not guard against overflow in float; in double this never overflows.
     double sum = 0;
     for (size_t i = 0; i < rows.size; ++i) sum += std::exp((*values)[rows.At(row, i)] - greatest);
     for (size_t i = 0; i < rows.size; ++i) {

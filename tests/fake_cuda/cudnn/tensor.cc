@@ -8,7 +8,7 @@
 namespace fakecuda {
 namespace {
 
-// Whether `small` can be repeated to `dims`.
+// Whether `small` can be broadcast to `dims`.
 bool Repeats(const std::vector<int>& small, const std::vector<int>& dims) {
   if (small.size() != dims.size()) return false;
   for (size_t d = 0; d < dims.size(); ++d) {

@@ -30,7 +30,7 @@ cudnnStatus_t Set(Descriptor* descriptor, cudnnDataType_t type, const std::vecto
   if (status != CUDNN_STATUS_SUCCESS) return status;
   for (const int64_t stride : strides) FAKECUDNN_NEED(stride != 0);
   for (const int64_t stride : strides) {
-    if (stride < 0) return CUDNN_STATUS_NOT_SUPPORTED;  // beyond the fake
+    if (stride < 0) return CUDNN_STATUS_NOT_SUPPORTED;  // a limit of the fake
   }
   descriptor->data_type = type;
   descriptor->layout = {element, dims, std::move(strides)};

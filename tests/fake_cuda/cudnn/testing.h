@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of the fake cuDNN share.
+// Helpers for tests of the fake cuDNN.
 
 #include <cudnn.h>
 #include <gtest/gtest.h>

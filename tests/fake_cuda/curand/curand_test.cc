@@ -1,4 +1,4 @@
-// The fake cuRAND against what is known of its distributions.
+// Checks the fake cuRAND's numbers against the properties of their distributions.
 
 #include <curand.h>
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class CurandTest : public ::testing::Test {
   curandGenerator_t generator_ = nullptr;
 };
 
-// Six standard deviations of the mean of kCount numbers.
+// The tolerance is six standard deviations of the mean.
 void ExpectMeanAndDeviation(const std::vector<double>& values, double mean, double deviation) {
   const auto n = static_cast<double>(values.size());
   const double found = std::accumulate(values.begin(), values.end(), 0.0) / n;

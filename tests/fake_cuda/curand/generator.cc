@@ -8,7 +8,7 @@
 #include "element/live_handles.h"
 #include "element/operation.h"
 
-// What curandGenerator_t points to. Used by one thread at a time, as cuRAND wants it.
+// The struct behind curandGenerator_t. Must be used by one thread at a time, as in cuRAND.
 struct curandGenerator_st {
   cudaStream_t stream = nullptr;
   uint64_t seed = 0;
@@ -39,9 +39,9 @@ class Sequence {
  public:
   Sequence(uint64_t seed, uint64_t offset) : start_(Mix(seed + 1)), offset_(offset) {}
   uint64_t Bits(uint64_t i) const { return Mix(start_ + (offset_ + i + 1) * 0x9e3779b97f4a7c15u); }
-  // Above 0, at most 1.
+  // In (0, 1].
   double Uniform(uint64_t i) const { return (static_cast<double>(Bits(i) >> 11) + 1) * 0x1.0p-53; }
-  // Two neighbours are one pair (Box and Muller, 1958).
+  // Numbers 2k and 2k + 1 are a Box-Muller pair (Box and Muller, 1958).
   double Normal(uint64_t i) const {
     const uint64_t first = i & ~uint64_t{1};
     const double radius = std::sqrt(-2 * std::log(Uniform(first)));
@@ -53,7 +53,7 @@ class Sequence {
   uint64_t start_, offset_;
 };
 
-// out[i] = value(sequence, i), in the order of the generator's stream.
+// Sets out[i] = value(sequence, i) in the order of the generator's stream.
 template <class T, class Value>
 curandStatus_t Fill(curandGenerator_t generator, const char* name, T* out, size_t count,
                     Value value) {
@@ -86,7 +86,7 @@ curandStatus_t FillLogNormal(curandGenerator_t generator, const char* name, T* o
   });
 }
 
-// The least k whose distribution function reaches u; for large means the rounded normal one.
+// The least k whose cumulative probability reaches u. For a large mean, a rounded normal number.
 unsigned PoissonNumber(const Sequence& sequence, size_t i, double mean) {
   constexpr double kLarge = 500;
   if (mean > kLarge) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Elements of the types that cuBLAS and cuDNN compute with, read and written as double.
+// Reads and writes elements of the types of cuBLAS and cuDNN as double.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -52,14 +52,14 @@ inline double Load(Element type, const void* data, int64_t index) {
   return 0;
 }
 
-// Rounds to the nearest value of an integer type, without leaving its range.
+// Rounds to the nearest integer, clamped to [lowest, highest]. NaN becomes 0.
 template <class T>
 T ToInteger(double value, double lowest, double highest) {
   if (!(value == value)) return 0;
   return static_cast<T>(std::nearbyint(std::clamp(value, lowest, highest)));
 }
 
-// Does not round twice: halves are made from double.
+// Rounds once: halves are converted directly from double.
 inline void Store(Element type, void* data, int64_t index, double value) {
   switch (type) {
     case Element::kFloat:

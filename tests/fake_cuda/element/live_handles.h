@@ -1,6 +1,6 @@
 #pragma once
 
-// The handles of a library that were created and not destroyed. Thread safe.
+// The live handles of a library, those created and not yet destroyed. Thread safe.
 
 #include <mutex>
 #include <set>

@@ -1,6 +1,6 @@
 #pragma once
 
-// Device memory with values, for tests of the libraries.
+// An array in device memory, for tests of the libraries.
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

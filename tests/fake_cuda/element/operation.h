@@ -1,6 +1,6 @@
 #pragma once
 
-// How the fake libraries run: as operations of a stream, on memory that was checked before.
+// Used by the fake libraries to check memory and to run as operations of a stream.
 
 #include <cstdio>
 #include <functional>
@@ -18,11 +18,11 @@ inline cudaError_t Enqueue(cudaStream_t stream, const char* name, std::function<
       new Function(std::move(work)), [](void* self) { delete static_cast<Function*>(self); });
 }
 
-// A function of a library begins. False: it shall fail.
+// Begins a function of a library. Returns false if a test injected a failure.
 inline bool Begin(const char* function) { return fakecuda_library_call(function) == cudaSuccess; }
 
-// Whether the current device can reach [ptr, ptr + bytes). Says on stderr what is wrong: real
-// libraries would read wild memory.
+// Whether [ptr, ptr + bytes) lies in one allocation that the current device can access. If not,
+// prints the reason to stderr; NVIDIA's libraries would access invalid memory.
 inline bool CheckRange(const char* function, const char* what, const void* ptr, size_t bytes) {
   int device = 0;
   if (cudaGetDevice(&device) != cudaSuccess) return false;

@@ -1,7 +1,7 @@
-// Mistakes of programs that the fake shows: the host touches device memory; a wait is missing; host
-// memory goes while a copy needs it; a kernel leaves its allocation. Each mistake is made in a
-// process of its own, which must die with the right report. What only a sanitizer sees is tested
-// in the builds that have it.
+// Tests that the fake detects programming errors: the host accesses device memory, a wait is
+// missing, host memory is freed during a copy, a kernel accesses memory outside its allocation.
+// Each error is made in a separate process, which must die with the right report. Errors that only
+// a sanitizer detects are tested in builds with that sanitizer.
 
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ void Launch(cudaStream_t stream, float* data) {
   if (fakecuda_enqueue_host(stream, "add", AddOne, data, nullptr) != cudaSuccess) abort();
 }
 
-// Ends like a program without mistakes.
+// Ends like a correct program.
 [[noreturn]] void End() {
   cudaDeviceSynchronize();
   fakecuda_reset(nullptr);
@@ -121,7 +121,7 @@ void ForgetToJoinInAGraph() {
   cudaEventRecord(fork, first);
   cudaStreamWaitEvent(second, fork, 0);
   Launch(first, data);
-  Launch(second, data);  // beside, not behind
+  Launch(second, data);  // not ordered after the launch on `first`
   cudaEventRecord(join, second);
   cudaStreamWaitEvent(first, join, 0);
   cudaGraph_t graph;
@@ -138,7 +138,7 @@ void ReadPinnedMemoryTooEarly() {
   cudaMallocHost(&pinned, kCount * sizeof(float));
   cudaStream_t stream = NewStream();
   cudaMemcpyAsync(pinned, data, kCount * sizeof(float), cudaMemcpyDeviceToHost, stream);
-  // Of all numbers: the sanitizer may miss two accesses of one instant.
+  // Reads all numbers: the sanitizer may miss a race of two simultaneous accesses.
   const auto* const numbers = static_cast<const float*>(pinned);
   fprintf(stderr, "%g\n", std::accumulate(numbers, numbers + kCount, 0.0));
   End();
@@ -211,7 +211,7 @@ TEST_F(CatchTest, KernelsThatUseFreedMemory) {
 }
 #endif
 
-// Programs without mistakes: no report, whatever the timing.
+// Correct programs. They must cause no report, whatever the timing.
 
 void OrderByEvent() {
   float* data = Floats();

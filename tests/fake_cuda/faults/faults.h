@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of the fake's own abilities share: a machine of two small devices for each test.
+// A fixture for tests of the fake's own features: each test starts with two small devices.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What only the fake can do: fail on request, stop streams, run hooks.
+// Features of the fake that CUDA does not have: injected failures, paused streams, hooks.
 
 #include "faults/faults.h"
 
@@ -54,7 +54,7 @@ TEST_F(FaultsTest, KeepsAStickyErrorUntilTheDeviceIsReset) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
-  EXPECT_EQ(cudaSetDevice(1), cudaSuccess);  // the other device is well
+  EXPECT_EQ(cudaSetDevice(1), cudaSuccess);  // the other device is not affected
   EXPECT_EQ(cudaMalloc(&ptr, 8), cudaSuccess);
   cudaSetDevice(0);
   EXPECT_EQ(cudaDeviceReset(), cudaSuccess);

@@ -1,4 +1,5 @@
-// What only the fake can do: be another machine, count, list what is alive, reuse at once.
+// Features of the fake that CUDA does not have: configurable machines, call counts, lists of live
+// objects, immediate reuse of handles and addresses.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,7 +82,7 @@ TEST_F(FaultsTest, GivesAStreamItsOwnMemoryWithoutAWait) {
   ASSERT_EQ(cudaMemsetAsync(first, 1, 4096, stream), cudaSuccess);
   ASSERT_EQ(cudaFreeAsync(first, stream), cudaSuccess);
   ASSERT_EQ(cudaMallocAsync(&third, 4096, other), cudaSuccess);
-  EXPECT_NE(third, first);  // the stream is not there yet
+  EXPECT_NE(third, first);  // `stream` has not reached the free yet
   ASSERT_EQ(cudaMallocAsync(&second, 4096, stream), cudaSuccess);
   EXPECT_EQ(second, first);
   fakecuda_resume(stream);
@@ -263,14 +264,14 @@ TEST_F(FaultsTest, RefusesCopiesOfFreedMemory) {
   EXPECT_EQ(cudaMemcpy(ptr, &value, 4, cudaMemcpyDefault), cudaErrorInvalidValue);
 }
 
-// The handler was registered first, so that it runs after the fake's own end.
+// The handler is registered first, so that it runs after the fake's own exit handler.
 void FreeAfterTheEnd() {
   static void* ptr;
   atexit([] { fprintf(stderr, "%s\n", cudaGetErrorName(cudaFree(ptr))); });
   cudaMalloc(&ptr, 8);
   cudaStream_t stream;
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-  fakecuda_pause(stream);  // work that never runs does not keep the process
+  fakecuda_pause(stream);  // work that never runs does not keep the process alive
   cudaMemsetAsync(ptr, 0, 8, stream);
   exit(0);
 }

@@ -1,4 +1,4 @@
-// What nvcc makes of a kernel with and without a host twin, for nvcc_test.cc.
+// A kernel with and one without a host twin, for nvcc_test.cc.
 
 #include <cuda_runtime.h>
 

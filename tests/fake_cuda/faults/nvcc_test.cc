@@ -1,4 +1,4 @@
-// Objects of nvcc on the fake: they start, host twins run, device code is refused.
+// Objects compiled by nvcc on the fake: they load, host twins run, device code is rejected.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST_F(NvccTest, RefusesAKernelWithoutTwinByName) {
   EXPECT_NE(text.find("cannot run device code: kernel _Z11HandWrittenPf has no host twin"),
             std::string::npos)
       << text;
-  EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // the launch's error was taken
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);  // LaunchWithoutTwin cleared the launch's error
 }
 
 TEST_F(NvccTest, ChecksTheShapeOfALaunchFirst) {
