@@ -1,5 +1,5 @@
-// caffe2_fuzz: damages nets, plans and databases at random; every one must end in an error or in a
-// normal run.
+// caffe2_fuzz: damages nets, plans and databases at random and runs them. Each must end in an error
+// or in a normal run.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -143,7 +143,7 @@ Corpus ReadCorpus(const Options& options) {
   return corpus;
 }
 
-// Parses, damages fields, and serializes again in the form it had.
+// Parses the file, damages fields, and serializes it again in its original format.
 template <class Message, class Mutate>
 bool MutateFields(const CorpusFile& file, Random* random, Mutate mutate, std::string* bytes) {
   Message message;
@@ -160,7 +160,7 @@ bool MutateFields(const CorpusFile& file, Random* random, Mutate mutate, std::st
 std::string MakeInput(const Corpus& corpus, const CorpusFile& file, Random* random) {
   std::string bytes;
   bool done = false;
-  // Generated plans are hostile as they are.
+  // Generated plans are hostile even without damage.
   if (file.kind == FileKind::kPlanDef && random->OneIn(3)) return file.bytes;
   if (!random->OneIn(5) && file.kind == FileKind::kNetDef) {
     done = MutateFields<NetDef>(file, random, MutateNet, &bytes);
@@ -176,8 +176,8 @@ std::string MakeInput(const Corpus& corpus, const CorpusFile& file, Random* rand
   return bytes;
 }
 
-// One in three is a generated file. Big files cost time and show little: one in sixteen of their
-// turns is taken.
+// Picks a generated file one time in three. Big files take long and find little, so they are picked
+// sixteen times less often.
 const CorpusFile& PickFile(const Corpus& corpus, Random* random) {
   const auto& files = corpus.files();
   const bool generated = random->OneIn(3);
@@ -266,7 +266,7 @@ int Main(int argc, char** argv) {
   GlobalCPUMemoryOptions().limit_bytes = options.memory_limit_bytes;
   SetLogThreshold(3);
   EnsureBuiltinOperators();
-  // Plans make their nets themselves.
+  // Plans create nets themselves, so nets are watched through an observer creator.
   AddGlobalNetObserverCreator([](NetBase* net) -> std::unique_ptr<ObserverBase<NetBase>> {
     WatchNet(net);
     return nullptr;
@@ -274,7 +274,7 @@ int Main(int argc, char** argv) {
   const HostileFiles folders;
   Driver driver(options, folders);
   std::filesystem::current_path(folders.scratch());
-  // What Print operators write is of no use here.
+  // Discard what Print operators write.
   const int console = dup(STDOUT_FILENO);
   const int nowhere = open("/dev/null", O_WRONLY);
   dup2(nowhere, STDOUT_FILENO);
@@ -296,7 +296,7 @@ int Main(int argc, char** argv) {
 }  // namespace caffe2rt::test
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // EFBIG is reported
+  std::signal(SIGXFSZ, SIG_IGN);  // write fails with EFBIG instead
   try {
     return caffe2rt::test::Main(argc, argv);
   } catch (const std::exception&) {

@@ -32,7 +32,7 @@ std::string LabelOf(const fs::path& path) {
   return label;
 }
 
-// Runs the net for its weights when it is one that fills blobs from nothing.
+// Runs the net to get its weights, if it is an init net, which has no inputs.
 void RunInit(const std::string& bytes, const std::string& label, Workspace* ws) {
   NetDef net;
   if (!ParseProtoFromLargeString(bytes, &net) && !ParseProtoFromText(bytes, &net)) return;
@@ -43,7 +43,7 @@ void RunInit(const std::string& bytes, const std::string& label, Workspace* ws) 
   try {
     ws->RunNetOnce(net);
   } catch (const EnforceNotMet&) {
-    // The nets of this folder go without.
+    // The nets of this folder get no weights.
   }
 }
 

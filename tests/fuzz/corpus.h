@@ -1,5 +1,5 @@
 #pragma once
-// The files that are damaged, and the blobs that their nets expect.
+// The files to damage, and the blobs that their nets expect.
 
 #include <map>
 #include <memory>
@@ -12,23 +12,23 @@
 namespace caffe2rt::test {
 
 struct CorpusFile {
-  std::string label;  // folder and name, in characters of file names
+  std::string label;  // folder and name; usable as a file name
   std::string bytes;
   FileKind kind = FileKind::kUnknown;
-  // Read-only blobs that the folder's undamaged init nets make; shared by its files. Null when
-  // there are none.
+  // Read-only blobs created by the folder's undamaged init nets, shared by its files. Null if there
+  // are none.
   std::shared_ptr<Workspace> weights;
 };
 
 class Corpus {
  public:
-  // Adds every net, plan, database and proto below `folder`. Files beyond 8 MiB and those of other
-  // kinds are left out.
+  // Adds every net, plan, database and proto below `folder`. Skips files larger than 8 MiB and
+  // other kinds of files.
   void AddFolder(const std::string& folder);
-  // Adds plans and predictors' nets that are made from random numbers of fixed seeds.
+  // Adds plans and predictor nets generated from fixed seeds.
   void AddGenerated();
   const std::vector<CorpusFile>& files() const { return files_; }
-  // The file whose label ends `name`, for replay; null when none does.
+  // The file whose label is a suffix of `name`, for replay, or null.
   const CorpusFile* FindByLabel(const std::string& name) const;
 
  private:

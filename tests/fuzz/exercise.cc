@@ -33,18 +33,18 @@ namespace {
 constexpr int kMaxRecords = 2000;
 constexpr int kMaxPlanIterations = 50;
 
-// Nets reach the current folder, or nothing.
+// A policy that allows the current folder or, one time in eight, nothing.
 FileAccess RandomAccess(Random* random) {
   return random->OneIn(8) ? FileAccess::Off() : FileAccess::Below({"."});
 }
 
-// Everything that looks at a net without running it: check and inspect.
+// Examines a net without running it, as `check` and `inspect` do.
 void Inspect(const NetDef& net, const Workspace& ws) {
   ValidateNet(net);
   OutputsOf(net);
   const NetDependencies dependencies(net);
   const ExecutionOrder order = InOrderOfNet(dependencies.num_operators());
-  dependencies.CheckOrder(order.positions);  // what stands in order is in order
+  dependencies.CheckOrder(order.positions);  // the net's own order is always valid
   ShapeMap shapes;
   std::set<std::string> parameters;
   for (const std::string& name : ws.Blobs()) {
@@ -63,7 +63,7 @@ void Inspect(const NetDef& net, const Workspace& ws) {
     try {
       schema->InferCost(net.op(op.op), op.inputs);
     } catch (const EnforceNotMet&) {
-      // No cost to show.
+      // The cost is not known.
     }
   }
 }
@@ -105,7 +105,7 @@ const Tensor* WeightOf(const std::string& name, const CorpusFile* origin) {
   return blob->IsTensor(CPU) ? &blob->Get<Tensor>() : nullptr;
 }
 
-// Dimensions that the first operator reading the blob can take, as its weight says; else `usual`.
+// Dimensions that fit the weight of the first operator that reads the blob, or else `usual`.
 std::vector<int64_t> FittingDims(const NetDef& net, const std::string& name,
                                  const CorpusFile* origin, const std::vector<int64_t>& usual) {
   for (const OperatorDef& op : net.op()) {
@@ -121,7 +121,8 @@ std::vector<int64_t> FittingDims(const NetDef& net, const std::string& name,
   return usual;
 }
 
-// Weights of the origin, shared read-only; random tensors for the other inputs, many of one shape.
+// Feeds the inputs of the net: the weights of the origin, shared read-only, and random tensors,
+// many of them with the same shape.
 void FeedInputs(const NetDef& net, const CorpusFile* origin, Random* random, Workspace* ws) {
   const std::vector<int64_t> usual = RandomDims(random);
   for (const std::string& name : InputsOf(net)) {
@@ -182,7 +183,7 @@ void RunMetaNet(MetaNetDef meta, const CorpusFile* origin, Random* random) {
   predictor(inputs, &outputs);
 }
 
-// A database in the current folder.
+// Writes a database to the current folder. Returns its path.
 std::string WriteDatabase(const std::string& bytes, FileKind kind) {
   const bool folder = kind == FileKind::kLMDB;
   const std::string path = folder ? "fuzz_lmdb" : "fuzz_db";
@@ -219,7 +220,7 @@ void ReadDatabase(const std::string& bytes, FileKind kind) {
   try {
     LoadPredictor(path, type);
   } catch (const EnforceNotMet&) {
-    // Most databases hold no predictor.
+    // Most databases contain no predictor.
   }
   CAFFE_ENFORCE(error.empty(), error);
 }
@@ -238,7 +239,7 @@ void ReadTensors(const TensorProtos& protos) {
 void Dispatch(const std::string& bytes, FileKind origin_kind, const CorpusFile* origin) {
   Random random(HashOf(bytes));
   FileKind kind = DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind;
-  // What is too damaged to be told is read as what it was.
+  // An input that is too damaged to be detected is read as the kind of its origin.
   if (kind == FileKind::kUnknown || origin_kind == FileKind::kLMDB) kind = origin_kind;
   switch (kind) {
     case FileKind::kPlanDef:

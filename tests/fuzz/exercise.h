@@ -1,6 +1,6 @@
 #pragma once
-// Does with one input what the program's subcommands do: tells its kind, parses, checks, infers
-// shapes, makes nets and runs them, reads databases.
+// Processes one input as the subcommands of caffe2 do: detects its kind, parses and checks it,
+// infers shapes, creates and runs nets, reads databases.
 
 #include <string>
 
@@ -9,10 +9,10 @@
 namespace caffe2rt::test {
 
 enum class Outcome {
-  kRan,         // parsed, and all that was in it ran
-  kRefused,     // ended in an error of the library
-  kOverBudget,  // ended because it would have taken long
-  kFailed,      // threw something else
+  kRan,         // parsed and ran completely
+  kRefused,     // the library reported an error
+  kOverBudget,  // stopped because it exceeded the work budget
+  kFailed,      // threw another exception
 };
 
 struct ExerciseResult {
@@ -20,8 +20,8 @@ struct ExerciseResult {
   std::string error;
 };
 
-// Never throws. Random inputs are a function of the bytes. `origin` gives the weights; null: none.
-// Nets run under a policy that lets them reach the current folder, or no file.
+// Never throws. Random inputs depend only on the bytes. `origin` provides the weights, and may be
+// null. Nets run under a file policy that allows the current folder, or no file at all.
 ExerciseResult Exercise(const std::string& bytes, FileKind kind_of_origin,
                         const CorpusFile* origin);
 

@@ -1,4 +1,4 @@
-// The fuzzer's parts can fail, and a short run of it is clean.
+// The parts of the fuzzer detect failures, and a short run of the fuzzer succeeds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

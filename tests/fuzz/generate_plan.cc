@@ -76,7 +76,7 @@ ExecutionStep GenerateStep(Random* random, int num_nets, int depth) {
     if (random->OneIn(3)) step.set_only_once(true);
   }
   if (random->OneIn(4)) step.set_num_concurrent_instances(count(4));
-  // Steps at once write their own blobs then.
+  // Concurrent instances get private workspaces, so that they do not write the same blobs.
   if (random->OneIn(4) || step.num_concurrent_instances() > 1) step.set_create_workspace(true);
   if (random->OneIn(8)) {
     step.set_report_net(any_net());
@@ -129,7 +129,7 @@ PlanDef GeneratePlan(Random* random) {
   plan.set_name("generated");
   const int num_nets = 2 + static_cast<int>(random->Below(3));
   for (int i = 0; i < num_nets; ++i) *plan.add_network() = GenerateNet(random, i);
-  // Every blob exists before the other steps start, most of the time.
+  // Most of the time an init step creates every blob before the other steps start.
   if (!random->OneIn(8)) {
     NetDef* init = plan.add_network();
     init->set_name("init");

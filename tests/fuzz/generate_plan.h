@@ -1,5 +1,5 @@
 #pragma once
-// Makes plans and predictors' nets from nothing, for the corpus has few.
+// Generates plans and predictor nets, of which the corpus has few.
 
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
@@ -7,12 +7,12 @@
 
 namespace caffe2rt::test {
 
-// Nets "n0", "n1", ... over blobs "b0", "b1", ... and "stop", of cheap operators and operators that
-// open files.
+// Generates net "n<number>" over blobs "b0", "b1", ... and "stop", with cheap operators and
+// operators that open files.
 NetDef GenerateNet(Random* random, int number);
 
-// Nested and concurrent steps over such nets, with stop blobs, reporters, instances and workspaces
-// of their own.
+// Generates nested and concurrent steps over such nets, with stop blobs, reporters, concurrent
+// instances and private workspaces.
 PlanDef GeneratePlan(Random* random);
 
 MetaNetDef GenerateMetaNet(Random* random);

@@ -6,13 +6,13 @@
 #include <csignal>
 #include <cstring>
 
-// There when a sanitizer is linked in.
+// Not null if a sanitizer is linked in.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 namespace caffe2rt::test {
 namespace {
 
-// Plain data: read in signal handlers.
+// Plain data, because signal handlers read it.
 std::string* folder_of_saves = new std::string;  // never destroyed
 char path[4096];
 const char* data = nullptr;
@@ -41,7 +41,7 @@ void Save() {
 void OnAlarm(int) {
   Say("\ncaffe2_fuzz: HANG: an input takes longer than the time limit\n");
   Save();
-  // The stack helps more than a quiet end.
+  // Abort instead of exit, to get a core dump or a stack trace.
   signal(SIGABRT, SIG_DFL);
   abort();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Saves the input in hand when the process crashes, a sanitizer stops it, or one input takes too
-// long.
+// Saves the current input if the process crashes, a sanitizer stops it, or the input exceeds the
+// timeout.
 //
 //   InstallGuard(folder, 10);
 //   GuardInput("fuzz-1-37-models-init_net.pb", bytes);   // before each input
@@ -10,14 +10,15 @@
 
 namespace caffe2rt::test {
 
-// Saved inputs go to `folder`, which must exist. Process-wide.
+// Installs process-wide signal handlers. Inputs are saved to `folder`, which must exist.
 void InstallGuard(const std::string& folder, unsigned timeout_s);
 
-// `bytes` must stay alive and unchanged until ReleaseInput.
+// Sets the current input and starts its timeout. `bytes` must remain valid and unchanged until
+// ReleaseInput.
 void GuardInput(const std::string& name, const std::string& bytes);
 void ReleaseInput();
 
-// Saves the input in hand, for failures that end no process. Returns its path.
+// Saves the current input, for failures that do not end the process. Returns its path.
 std::string SaveInput();
 
 }  // namespace caffe2rt::test

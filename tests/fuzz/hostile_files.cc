@@ -23,7 +23,7 @@ void MakePipe(const std::string& path) {
 HostileFiles::HostileFiles() {
   fs::create_directory(baits());
   dir_.Write("baits/bait", "bait");
-  MakePipe(dir_.path("baits/pipe"));  // who opens it waits for ever
+  MakePipe(dir_.path("baits/pipe"));  // opening it blocks for ever
   fs::create_directory(scratch());
   Renew();
   before_ = DescribeBaits();
@@ -48,7 +48,7 @@ std::string HostileFiles::DescribeBaits() const {
       struct stat info;
       const std::string path = entry.path().string();
       CAFFE_ENFORCE_EQ(lstat(path.c_str(), &info), 0, "cannot stat \"", path, "\"");
-      // The scratch folder itself may change.
+      // The size and time of the scratch folder itself may change.
       const bool is_scratch = path == scratch();
       lines.insert(MakeString(path, " mode ", info.st_mode, " size ", is_scratch ? 0 : info.st_size,
                               " time ", is_scratch ? 0 : info.st_mtim.tv_sec, ".",

@@ -1,6 +1,6 @@
 #pragma once
-// The fuzzer's folders: one that nets may write to, with links, pipes and devices in it, and a
-// sibling of baits, which no net may touch.
+// The fuzzer's folders: a scratch folder that nets may write to, which contains links, pipes and
+// devices, and beside it a folder of baits, which no net may access.
 
 #include <string>
 
@@ -12,12 +12,12 @@ namespace caffe2rt::test {
 class HostileFiles {
  public:
   HostileFiles();
-  // What nets may write to.
+  // The folder that nets may write to.
   std::string scratch() const { return dir_.path("scratch"); }
   std::string baits() const { return dir_.path("baits"); }
-  // Puts back what nets may have replaced in the scratch folder, and removes what they made.
+  // Restores the scratch folder to its initial content.
   void Renew() const;
-  // THROWS when a bait was changed, or a file was made beside the baits or the scratch folder.
+  // THROWS if a bait was changed, or a file was created beside the baits or the scratch folder.
   void CheckBaits() const;
 
  private:
@@ -27,8 +27,8 @@ class HostileFiles {
   std::string before_;
 };
 
-// A path that a hostile net might name, seen from the scratch folder: in it, out of it, through
-// links, to pipes and devices.
+// A path that a hostile net might use, relative to the scratch folder: inside it, outside of it,
+// through links, to pipes and devices.
 std::string HostilePath(Random* random);
 
 }  // namespace caffe2rt::test

@@ -9,13 +9,13 @@
 
 namespace caffe2rt::test {
 
-// Values that are at some edge, or that operators know.
+// Edge values, or values that operators accept.
 int64_t EdgeInt(Random* random);
 std::string EdgeString(Random* random);
 
-// Gives an argument without value one of any kind.
+// Sets the value of an argument that has none, to any type.
 void FillArg(Random* random, Argument* arg);
-// Another value, mostly of the kind it has.
+// Changes the value, mostly keeping its type.
 void MutateArg(Random* random, Argument* arg);
 
 }  // namespace caffe2rt::test

@@ -13,7 +13,8 @@ struct Range {
   size_t size;
 };
 
-// Mostly short; near the front for every other one, where the structure of big files is.
+// Mostly short ranges. Half of them are within the first 512 bytes, where big files have their
+// structure.
 Range PickRange(const std::string& bytes, Random* random) {
   const size_t span = random->OneIn(2) ? std::min<size_t>(bytes.size(), 512) : bytes.size();
   const size_t begin = random->Below(span);

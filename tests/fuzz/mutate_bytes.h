@@ -1,5 +1,5 @@
 #pragma once
-// Damages bytes without knowing what they mean.
+// Damages bytes without knowledge of the format.
 
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace caffe2rt::test {
 
-// Truncates, flips bits, overwrites, removes, repeats or zeroes ranges, plants numbers that are at
-// some edge, or splices `other` in. `bytes` is never empty afterwards, and grows by at most 64 KiB.
+// Truncates, flips bits, overwrites, removes, repeats or zeroes ranges, inserts edge values, or
+// splices `other` in. Afterwards `bytes` is not empty and has grown by at most 64 KiB.
 void MutateBytes(const std::string& other, Random* random, std::string* bytes);
 
 }  // namespace caffe2rt::test

@@ -26,7 +26,7 @@ const std::vector<std::string>& Types() {
   return types;
 }
 
-// An operator of a type that is here, over blobs of the net.
+// Adds an operator of an available type over blobs of the net.
 void AddOperator(Random* random, NetDef* net) {
   OperatorDef op;
   op.set_type(random->Pick(Types()));
@@ -118,18 +118,18 @@ void MutateOp(Random* random, NetDef* net) {
   }
 }
 
-// Types that are not here end a net before anything is tried.
+// Removes operators of unavailable types, which would make the whole net fail at once.
 void RemoveMissing(NetDef* net) {
   for (int i = net->op_size() - 1; i >= 0; --i) {
     if (!std::binary_search(Types().begin(), Types().end(), net->op(i).type())) {
       net->mutable_op()->DeleteSubrange(i, 1);
-      net->clear_external_input();  // what it made is fed
+      net->clear_external_input();  // its outputs become inputs, which are fed
       net->clear_external_output();
     }
   }
 }
 
-// A few operators in a row; what they read is fed.
+// Keeps a few consecutive operators; their inputs are fed.
 void CutWindow(Random* random, NetDef* net) {
   const auto size = static_cast<uint64_t>(net->op_size());
   if (size < 2) return;
@@ -141,7 +141,7 @@ void CutWindow(Random* random, NetDef* net) {
   net->clear_external_output();
 }
 
-// Changes one field, or the place of the step.
+// Changes one field of the step, or its position.
 void MutateStepItself(const PlanDef& plan, Random* random, ExecutionStep* step) {
   const auto any_net = [&] {
     if (plan.network_size() == 0 || random->OneIn(8)) return std::string("fuzz");

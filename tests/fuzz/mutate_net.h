@@ -7,16 +7,16 @@
 
 namespace caffe2rt::test {
 
-// Some of: arguments with edge values, of other kinds or names, gone or twice; other types, inputs,
-// outputs, engines and devices; operators gone, twice, in another order; a new operator of any type
-// that is here, with arguments that its schema names.
+// Applies some of these mutations: arguments with edge values, with other types or names, removed
+// or duplicated; other types, inputs, outputs, engines and devices; operators removed, duplicated
+// or reordered; a new operator of any available type, with arguments that its schema names.
 void MutateNet(Random* random, NetDef* net);
 
-// Also steps: numbers of iterations and instances, nets and substeps gone, twice or within
-// others, stop blobs, reporters, flags.
+// Also mutates steps: numbers of iterations and instances; nets and substeps removed, duplicated or
+// nested; stop blobs, reporters, flags.
 void MutatePlan(Random* random, PlanDef* plan);
 
-// One of the nets.
+// Mutates one of the nets.
 void MutateMetaNet(Random* random, MetaNetDef* meta);
 
 }  // namespace caffe2rt::test

@@ -1,5 +1,5 @@
 #pragma once
-// The fuzzer's random numbers: a function of the seed alone, the same on every machine.
+// The fuzzer's random numbers. They depend only on the seed and are the same on every machine.
 
 #include <cstdint>
 #include <string_view>

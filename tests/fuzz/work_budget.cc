@@ -19,7 +19,7 @@ std::atomic<bool> exceeded{false};
 
 constexpr double kBytesPerElement = 4;
 
-// As a floating number: hostile shapes overflow integers.
+// In floating point, because hostile shapes overflow integers.
 double Elements(const TensorShape& shape) {
   if (shape.unknown_shape()) return 0;
   double product = 1;
@@ -48,7 +48,7 @@ class BudgetObserver final : public ObserverBase<OperatorBase> {
       if (schema->HasCostInferenceFunction())
         flops = static_cast<double>(schema->InferCost(def, inputs).flops);
     } catch (const EnforceNotMet&) {
-      return;  // the operator will say so too
+      return;  // the operator itself will report the error
     }
     const auto limit = static_cast<double>(GlobalCPUMemoryOptions().limit_bytes);
     if (outputs * kBytesPerElement > limit) return;

@@ -1,5 +1,5 @@
-// caffe2_oracle: replays the recorded cases of a folder and says which came out otherwise.
-// README.md tells what is compared.
+// caffe2_oracle: replays the recorded cases of a folder and reports those with other results.
+// README.md describes what is compared.
 #include <unistd.h>
 
 #include <csignal>
@@ -129,9 +129,10 @@ int Main(int argc, char** argv) {
   if (options.known_wrong_given || std::filesystem::exists(options.known_wrong)) {
     known_wrong = ReadKnownWrong(options.known_wrong);
   }
-  // Only looked up: a device is not to be started here, where the cases' processes come from.
+  // Only checks that the device is registered. It must not be started in this process, because the
+  // cases run in forked children.
   GetStaticContext(options.target.device);
-  if (options.target.native) SetGlobalEnginePref({});  // else CUDNN comes before ""
+  if (options.target.native) SetGlobalEnginePref({});  // otherwise CUDNN is preferred to ""
   Report report(std::move(known_wrong), options.target.device != CPU);
   EnsureBuiltinOperators();
   const std::vector<std::string> paths = ListCaseFiles(options.folder);
@@ -159,7 +160,7 @@ int Main(int argc, char** argv) {
 }  // namespace caffe2rt::test
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // EFBIG is reported
+  std::signal(SIGXFSZ, SIG_IGN);  // write fails with EFBIG instead
   try {
     return caffe2rt::test::Main(argc, argv);
   } catch (const std::exception&) {

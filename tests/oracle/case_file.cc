@@ -33,7 +33,7 @@ template <class Message>
 std::shared_ptr<Message> Read(const std::string& path) {
   std::string bytes;
   CAFFE_ENFORCE(ReadStringFromFile(path.c_str(), &bytes), "cannot read \"", path, "\"");
-  auto message = std::make_shared<Message>();  // shared with the entries that replay its cases
+  auto message = std::make_shared<Message>();  // shared by the entries that replay its cases
   CAFFE_ENFORCE(message->ParseFromString(bytes), "\"", path, "\" is no ",
                 message->GetDescriptor()->name());
   return message;

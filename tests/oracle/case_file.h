@@ -1,12 +1,12 @@
 #pragma once
-// The files of a folder of recorded cases, read one at a time.
+// Reads the files of a folder of recorded cases, one at a time.
 //
 //   for (const std::string& path : ListCaseFiles("../shared/oracle")) {
 //     for (const CaseEntry& entry : ReadCaseFile(path, filter)) entry.replay();
 //   }
 //
-// A folder may hold operators/*.pb, gradients/*.pb, sequences.pb and net_gradients.pb, or any part
-// of them; *.pb in the folder itself are taken for operators.
+// A folder may contain operators/*.pb, gradients/*.pb, sequences.pb and net_gradients.pb; each is
+// optional. Any other *.pb in the folder itself is read as operator cases.
 
 #include <functional>
 #include <string>
@@ -17,21 +17,21 @@
 namespace caffe2rt::test {
 
 struct CaseFilter {
-  std::string op;  // cases of this operator type alone (sequences: that use it)
-  std::string id;  // this case alone
+  std::string op;  // only cases of this operator type; for sequences, only those that use it
+  std::string id;  // only this case
 };
 
 struct CaseEntry {
   std::string id;
-  std::string type;  // operator type; for the others what the reports sum them up under
-  std::function<CaseResult()> replay;  // shares the file's content
+  std::string type;  // the operator type, or for other cases the name to group them by in reports
+  std::function<CaseResult()> replay;  // keeps the file's content alive
 };
 
-// In a fixed order. THROWS when `folder` cannot be read or holds none.
+// The paths of all case files, in a fixed order. THROWS if `folder` cannot be read or has none.
 std::vector<std::string> ListCaseFiles(const std::string& folder);
 
-// THROWS when the file is none of the kind that its place says. Gradients are the same on all
-// devices: there are none for another target than the CPU.
+// The cases of a file that match `filter`. THROWS if the file is not of the kind that its path
+// implies. Gradients do not depend on the device, so their cases are returned for the CPU only.
 std::vector<CaseEntry> ReadCaseFile(const std::string& path, const CaseFilter& filter,
                                     const ReplayTarget& target = {});
 

@@ -26,7 +26,7 @@ TensorProto ParseTensor(const oracle::Blob& recorded) {
   return proto;
 }
 
-// As a number, for tolerances.
+// Converts a half-precision number, for comparison with a tolerance.
 float HalfToFloat(uint16_t half) {
   const int exponent = (half >> 10) & 31;
   const int mantissa = half & 1023;
@@ -116,9 +116,10 @@ Moments MomentsOf(const Tensor& tensor) {
   return {mean, std::sqrt(std::max(0.0, squares / n - mean * mean))};
 }
 
-// Two samples of one distribution differ by about a deviation over the root of their number.
+// The means of samples of one distribution differ by about the standard deviation divided by the
+// square root of the sample size; eight times as much is allowed. Small samples are not compared.
 std::string CompareMoments(const Tensor& got, const Tensor& want) {
-  constexpr int64_t kFew = 100;  // tell nothing
+  constexpr int64_t kFew = 100;
   if (want.numel() < kFew || !want.IsType<float>()) return "";
   const Moments a = MomentsOf(got), b = MomentsOf(want);
   const double allowed = 8 * b.deviation / std::sqrt(static_cast<double>(want.numel()));
@@ -195,7 +196,7 @@ std::string CompareBlob(const oracle::Blob& recorded, const Workspace& ws,
   const Blob& blob = *ws.GetBlob(recorded.name());
   if (!blob.IsType<Tensor>()) return subject + "got a " + blob.TypeName() + ", want a tensor";
   const Tensor& got = blob.Get<Tensor>();
-  // The original shapes a tensor that nobody touched [0].
+  // In the original a tensor that was never written has shape [0].
   const std::vector<int64_t> dims = got.IsShaped() ? got.dims() : std::vector<int64_t>{0};
   if (rules.dims && dims != want.dims()) {
     return subject + "got dims " + DimsText(dims) + ", want " + DimsText(want.dims());

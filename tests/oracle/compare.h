@@ -1,5 +1,6 @@
 #pragma once
-// Blobs of recorded cases: into a workspace, and compared with what a workspace holds.
+// Creates the blobs of recorded cases in a workspace, and compares recorded blobs with those of a
+// workspace.
 
 #include <stdexcept>
 #include <string>
@@ -10,30 +11,30 @@
 
 namespace caffe2rt::test {
 
-// A blob of a kind that is not here (quantised, or no tensor).
+// A blob of an unsupported kind (quantized, or not a tensor).
 class UnsupportedBlob : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Makes the blob as recorded. THROWS UnsupportedBlob.
+// Creates the recorded blob. THROWS UnsupportedBlob.
 void MakeBlob(const oracle::Blob& recorded, Workspace* ws);
 
 struct CompareRules {
-  double rtol = 0;  // of the largest finite value of the record; 0: the same bits, but 0 equals -0
-  bool values = true;  // false: type and dims alone
-  bool moments =
-      false;  // without values: mean and deviation must be those of the same distribution
-  bool dims = true;
-  bool any_order = false;  // the elements may stand in any order
+  // Relative to the largest finite recorded value. 0 means the same bits, except that 0 equals -0.
+  double rtol = 0;
+  bool values = true;      // false: compare only type and dims
+  bool moments = false;    // without `values`: compare mean and standard deviation
+  bool dims = true;        // false: compare only the type
+  bool any_order = false;  // the order of elements does not matter
 };
 
-// What differs, "" when nothing does. THROWS UnsupportedBlob.
+// Returns the difference as text, or "" if there is none. THROWS UnsupportedBlob.
 std::string CompareBlob(const oracle::Blob& recorded, const Workspace& ws,
                         const CompareRules& rules);
 
-// The recorded tensor's shape; unknown_shape for what is no tensor, data_type UNDEFINED for one
-// that had no type.
+// The shape of the recorded tensor. It is unknown_shape if the blob is not a tensor, and data_type
+// is UNDEFINED if the tensor had no type.
 TensorShape ShapeOfRecord(const oracle::Blob& recorded);
 
 std::string DimsText(const std::vector<int64_t>& dims);

@@ -1,6 +1,6 @@
 // The child writes one frame per case to a pipe: status (1 byte), length of the text (4 bytes),
-// text. When it ends early, the case after the last frame is the one that ended it, and a new child
-// goes on behind that.
+// text. If it ends early, the case after the last frame ended it; that case fails, and a new child
+// continues with the next one.
 #include "tests/oracle/isolate.h"
 
 #include <fcntl.h>

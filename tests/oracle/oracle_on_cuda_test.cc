@@ -1,4 +1,4 @@
-// The replayer on CUDA, with cases made here, and the program on the recorded ones, on the fake.
+// The replayer on the fake CUDA with cases built here, and the program with the recorded cases.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Y is "value", on the CPU 1.
+// Y is the argument "value", or 1 on the CPU.
 template <class Context>
 class OracleTestValueOp final : public Operator<Context> {
  public:
@@ -104,7 +104,7 @@ TEST_P(CaffeOracleOnCudaTest, PassesTheRecordedCases) {
   char buffer[4096];
   while (const size_t n = fread(buffer, 1, sizeof(buffer), pipe)) output.append(buffer, n);
   const int status = pclose(pipe);
-  // cuDNN, when it is told to, has another rule for the maximum of NaN; it is not taken by default.
+  // cuDNN has another rule for the maximum of NaN. It is not used by default.
   bool failed = false;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
@@ -119,7 +119,8 @@ TEST_P(CaffeOracleOnCudaTest, PassesTheRecordedCases) {
   EXPECT_THAT(output, testing::Not(testing::StartsWith("0 passed")));
   std::printf("%s", output.substr(output.rfind('\n', output.size() - 2) + 1).c_str());
 }
-// A process for each case, which ThreadSanitizer makes slow to start: there, the few of one engine.
+// Every case runs in a new process, which starts slowly under ThreadSanitizer. There only the few
+// cases of one engine run.
 INSTANTIATE_TEST_SUITE_P(Engines, CaffeOracleOnCudaTest,
                          testing::ValuesIn(kHasThreadSanitizer
                                                ? std::vector<std::string>{"--engine CUDNN"}

@@ -1,4 +1,4 @@
-// The replayer on cases made here, and the program on the recorded ones.
+// The replayer with cases built here, and the program with the recorded cases.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

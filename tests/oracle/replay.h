@@ -1,6 +1,5 @@
 #pragma once
-// Replays one recorded case and says how it went. No function throws; a case may crash, which
-// isolate.h is for.
+// Replays one recorded case. No function throws. A case may crash the process; see isolate.h.
 
 #include <string>
 #include <utility>
@@ -12,17 +11,17 @@ namespace caffe2rt::test {
 
 enum class CaseStatus { kPassed, kFailed, kNotImplemented, kNeedsHardware };
 
-// Where operators run. On another device than the CPU their inputs are copied there and their
-// outputs back (tests/support/device_run.h).
+// Where operators run. On other devices than the CPU, inputs are copied to the device and outputs
+// back (tests/support/device_run.h).
 struct ReplayTarget {
   DeviceType device = CPU;
-  std::string engine;   // this one alone; empty: whatever the library takes
-  bool native = false;  // the library's own kernels: engine NATIVE where there is one, else ""
+  std::string engine;   // use this engine only; empty: the library's default
+  bool native = false;  // use the library's own kernels: engine NATIVE if there is one, else ""
 };
 
 struct CaseResult {
   CaseStatus status = CaseStatus::kPassed;
-  std::string what;  // what differs (got, want), or what is not there
+  std::string what;  // the difference (got, want), or the missing feature
 
   static CaseResult Failed(std::string what) { return {CaseStatus::kFailed, std::move(what)}; }
   static CaseResult NotImplemented(std::string what) {

@@ -1,4 +1,5 @@
-// Gradient makers: operators by type, inputs, outputs, arguments (as a set by name) and engine.
+// Replays gradient makers. Compares operators by type, inputs, outputs, arguments (in any order)
+// and engine.
 #include <algorithm>
 #include <exception>
 
@@ -23,7 +24,7 @@ std::string Text(const GradientWrapper& gradient) {
   return "none";
 }
 
-// The parts that are compared, in one form.
+// The compared parts, in canonical form.
 std::string Canonical(const OperatorDef& op) {
   std::vector<std::string> args;
   for (const Argument& arg : op.arg()) args.push_back(arg.ShortDebugString());

@@ -1,4 +1,4 @@
-// One operator: values, types, dims, errors, and shape inference.
+// Replays one operator. Compares values, types, dims, errors and shape inference.
 #include <algorithm>
 #include <exception>
 #include <set>
@@ -17,13 +17,13 @@ bool HasNote(const oracle::OperatorCase& recorded, const std::string& note) {
   return std::find(recorded.note().begin(), recorded.note().end(), note) != recorded.note().end();
 }
 
-// How the record's inference and ours may meet: ours is the truth or unknown, and where the record
-// told the truth ours is not unknown.
+// An inferred shape must be that of the actual output, or unknown. It must be known if the original
+// inferred the actual shape.
 std::string CompareInferred(const oracle::OperatorCase& recorded, const oracle::Inferred* inferred,
                             const oracle::Blob& output, const ShapeMap& shapes) {
   const std::string subject = "inference of \"" + output.name() + "\": ";
   const TensorShape want = ShapeOfRecord(output);
-  if (want.unknown_shape()) return "";  // no tensor came out
+  if (want.unknown_shape()) return "";  // the output is not a tensor
   const auto found = shapes.find(output.name());
   const bool unknown = found == shapes.end() || found->second.unknown_shape();
   const std::vector<int64_t> want_dims(want.dims().begin(), want.dims().end());
@@ -67,7 +67,7 @@ std::string CheckInference(const oracle::OperatorCase& recorded, const OperatorD
   return "";
 }
 
-// On a device a seed gives the device's own numbers, there as here.
+// On a device these operators use the device's random numbers, in the original as in this library.
 bool DrawsBySeed(const std::string& type) {
   static const std::set<std::string> kTypes = {"GaussianFill", "MSRAFill", "UniformFill",
                                                "UniformIntFill", "XavierFill"};

@@ -1,4 +1,4 @@
-// Several operators over one workspace.
+// Replays several operators over one workspace.
 #include <exception>
 #include <set>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxNesting = 32;
 
-// What the target lacks for the net and the nets in its arguments; "" when nothing.
+// Returns what the target lacks to run the net and the nets in its arguments, or "".
 std::string MissingFor(const ReplayTarget& target, const NetDef& net, int depth = 0) {
   for (const OperatorDef& op : net.op()) {
     const std::string missing = MissingFor(target, op.type());
@@ -32,7 +32,7 @@ std::string MissingFor(const ReplayTarget& target, const NetDef& net, int depth 
   return "";
 }
 
-// Outputs whose elements the original gives in the order of hashes.
+// Outputs whose elements the original writes in hash order.
 std::set<std::string> UnorderedOutputs(const NetDef& net) {
   std::set<std::string> names;
   for (const OperatorDef& op : net.op()) {

@@ -1,5 +1,5 @@
 #pragma once
-// Sums up results and says them: lines as they come, a table per type, JSON.
+// Collects results and prints them: line by line, as a table per type, or as JSON.
 
 #include <map>
 #include <ostream>
@@ -10,26 +10,27 @@
 
 namespace caffe2rt::test {
 
-// Cases where the original is known to be wrong, by id, with the evidence in one line.
+// Cases in which the original is known to be wrong: id to evidence, on one line.
 using KnownWrong = std::map<std::string, std::string>;
-// Lines "id<TAB>reason"; empty lines and lines that begin with # are left out. THROWS when the file
-// cannot be read.
+// Reads lines "id<TAB>reason", ignoring empty lines and lines that begin with #. THROWS if the file
+// cannot be read or a line has no reason.
 KnownWrong ReadKnownWrong(const std::string& path);
 
 class Report {
  public:
-  // With `hardware` there is also a count of cases that the fake CUDA cannot run.
+  // `hardware`: also count cases that the fake CUDA cannot run.
   explicit Report(KnownWrong known_wrong, bool hardware = false)
       : known_wrong_(std::move(known_wrong)), hardware_(hardware) {}
 
   void Add(const CaseEntry& entry, const CaseResult& result);
 
-  // "FAIL id type: what", "known wrong id type: reason" and "needs hardware id type: what" of the
-  // cases added since the last call.
+  // Prints "FAIL id type: what", "known wrong id type: reason" or "needs hardware id type: what"
+  // for each case added since the last call that did not pass. Cases that are not implemented are
+  // only counted.
   void PrintNews(std::ostream& out);
   void PrintTable(std::ostream& out) const;
   void PrintJson(std::ostream& out) const;
-  // "N passed, M failed, K not implemented", and with hardware ", L need hardware".
+  // "N passed, M failed, K not implemented", and with `hardware` ", L need hardware".
   std::string Summary() const;
   int failed() const { return Total().failed; }
 

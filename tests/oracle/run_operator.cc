@@ -25,11 +25,11 @@ RunOutcome RunOnTarget(const ReplayTarget& target, OperatorDef def, Workspace* w
     return {thrown.message(), CaseStatus::kNotImplemented};
   } catch (const EnforceNotMet& thrown) {
     const std::string text = thrown.message();
-    // The fake's answer to the launch of a kernel that has no form for it.
+    // The fake CUDA's error for a kernel without a host twin.
     if (text.find("cudaErrorInvalidDeviceFunction") != std::string::npos) {
       return {text, CaseStatus::kNeedsHardware};
     }
-    // Strings are made on the CPU, by the original too.
+    // Strings are created on the CPU, in the original too.
     if (target.device != CPU &&
         (text.find("are supported only on the CPU") != std::string::npos ||
          text.find("strings are supported on the CPU only") != std::string::npos)) {

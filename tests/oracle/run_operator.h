@@ -1,5 +1,5 @@
 #pragma once
-// Internal to the replayer: one operator on the target.
+// Internal to the replayer: runs one operator on the target.
 
 #include <string>
 
@@ -8,18 +8,18 @@
 
 namespace caffe2rt::test {
 
-// What the target lacks for operators of this type, for CaseResult::NotImplemented; "" when it can
-// run them.
+// Returns what the target lacks to run operators of this type, for CaseResult::NotImplemented, or
+// "" if it can run them.
 std::string MissingFor(const ReplayTarget& target, const std::string& type);
 
 struct RunOutcome {
-  std::string error;  // "" when nothing went wrong
-  // kPassed, or why the error says nothing about the case: kNotImplemented (the elements cannot
-  // live on the device, or the engine does not take the arguments), kNeedsHardware.
+  std::string error;  // "" if the operator succeeded
+  // kPassed, or the reason to ignore the error: kNotImplemented (the elements cannot be stored on
+  // the device, or the engine does not support the arguments) or kNeedsHardware.
   CaseStatus excuse = CaseStatus::kPassed;
 };
 
-// Runs `def` over `ws` on the target. THROWS what is no EnforceNotMet.
+// Runs `def` over `ws` on the target. THROWS any exception other than EnforceNotMet.
 RunOutcome RunOnTarget(const ReplayTarget& target, OperatorDef def, Workspace* ws);
 
 }  // namespace caffe2rt::test
