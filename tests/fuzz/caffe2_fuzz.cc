@@ -36,17 +36,17 @@ constexpr char kUsage[] =
     R"(caffe2_fuzz: runs damaged nets, plans and databases; each must end in an error or in a normal run
 
 usage: caffe2_fuzz --runs N [options]
-  --runs N              inputs to make and run (default 1000)
-  --seed S              of the random numbers (default 1); run i depends on S and i alone
+  --runs N              number of inputs (default 1000)
+  --seed S              random seed (default 1); run i depends only on S and i
   --first I             number of the first run (default 0)
-  --corpus DIR          files to damage; may come more than once (default: the shipped nets, and c2_* beside the repository);
-                        generated plans and predictors' nets are damaged too
-  --memory-limit BYTES  of tensors and C++ objects (default 512MB; suffixes KB, MB, GB)
-  --timeout SECONDS     for one input (default 10)
-  --save DIR            where inputs that fail go (default: the current folder)
+  --corpus DIR          files to damage; may be repeated (default: the shipped nets, and models c2_* beside the repository);
+                        generated plans and predictor nets are damaged too
+  --memory-limit BYTES  limit for tensors and C++ objects (default 512MB; suffixes KB, MB, GB)
+  --timeout SECONDS     per input (default 10)
+  --save DIR            folder for inputs that fail (default: the current folder)
   --replay FILE         runs one saved input
-  --json                the summary as JSON
-  --verbose             a line for each input
+  --json                prints the summary as JSON
+  --verbose             prints a line for each input
 
 examples:
   caffe2_fuzz --runs 2000 --seed 1
@@ -74,7 +74,7 @@ uint64_t ParseNumber(const std::string& name, const std::string& text) {
   try {
     value = std::stoull(text, &end);
   } catch (const std::exception&) {
-    UsageError(name + " \"" + text + "\" is no number");
+    UsageError(name + " \"" + text + "\" is not a number");
   }
   const std::string suffix = text.substr(end);
   const int shift = suffix.empty()   ? 0
@@ -83,7 +83,7 @@ uint64_t ParseNumber(const std::string& name, const std::string& text) {
                     : suffix == "GB" ? 30
                                      : -1;
   if (shift < 0 || value > (UINT64_MAX >> shift))
-    UsageError(name + " \"" + text + "\" is no number");
+    UsageError(name + " \"" + text + "\" is not a number");
   return value << shift;
 }
 
@@ -92,7 +92,7 @@ Options ParseOptions(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
     const auto next = [&] {
-      if (i + 1 >= argc) UsageError("option " + name + " wants a value");
+      if (i + 1 >= argc) UsageError("option " + name + " needs a value");
       return std::string(argv[++i]);
     };
     if (name == "--help") {

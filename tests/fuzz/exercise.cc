@@ -280,7 +280,7 @@ ExerciseResult Exercise(const std::string& bytes, FileKind kind_of_origin,
     result.error = thrown.message();
   } catch (const std::exception& thrown) {
     result.outcome = Outcome::kFailed;
-    result.error = std::string("another exception than EnforceNotMet: ") + thrown.what();
+    result.error = std::string("another exception, want EnforceNotMet: ") + thrown.what();
   }
   return result;
 }

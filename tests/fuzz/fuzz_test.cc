@@ -96,7 +96,7 @@ TEST(HostileFilesTest, NoticeWhatTouchesTheBaits) {
     files.Renew();
     EXPECT_FALSE(std::filesystem::exists(files.scratch() + "/saved"));
     attack(files);
-    ExpectThrows([&] { files.CheckBaits(); }, "a net reached a file outside of its folder");
+    ExpectThrows([&] { files.CheckBaits(); }, "a net accessed a file outside its folder");
   }
 }
 

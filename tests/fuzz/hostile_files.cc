@@ -60,7 +60,7 @@ std::string HostileFiles::DescribeBaits() const {
 
 void HostileFiles::CheckBaits() const {
   const std::string now = DescribeBaits();
-  CAFFE_ENFORCE(now == before_, "a net reached a file outside of its folder; before:\n", before_,
+  CAFFE_ENFORCE(now == before_, "a net accessed a file outside its folder; before:\n", before_,
                 "\nnow:\n", now);
 }
 

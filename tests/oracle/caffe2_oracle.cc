@@ -21,16 +21,16 @@ constexpr char kUsage[] =
     R"(caffe2_oracle: replays recorded operator, gradient and sequence cases
 
 usage: caffe2_oracle DIR [options]
-  --op TYPE           cases of this operator type alone
-  --case ID           this case alone
-  --device DEVICE     cpu (default) or cuda: inputs are copied there and outputs back
-  --engine NAME       this engine of the operators alone, e.g. CUDNN
-  --native            no engines, the library's own kernels alone
-  --json              counts per type and every failure as JSON on stdout; the last line goes to stderr
-  --verbose           a table per type, and what operators print
-  --timeout SECONDS   for one case (default 30)
-  --known-wrong FILE  cases where the original is wrong (default: tests/oracle/known_wrong.tsv)
-  --no-isolate        in one process, for a debugger
+  --op TYPE           only cases of this operator type
+  --case ID           only this case
+  --device DEVICE     cpu (default) or cuda; copies inputs to the device and outputs back
+  --engine NAME       only operators that have this engine, with it, e.g. CUDNN
+  --native            only the library's own kernels, no engines
+  --json              prints counts per type and every failure as JSON on stdout; the last line goes to stderr
+  --verbose           prints a table per type, and shows what operators print
+  --timeout SECONDS   per case (default 30)
+  --known-wrong FILE  cases in which the original is wrong (default: tests/oracle/known_wrong.tsv)
+  --no-isolate        runs in one process, for a debugger
 
 examples:
   caffe2_oracle ../shared/oracle --op Conv
@@ -72,7 +72,7 @@ Options ParseOptions(int argc, char** argv) {
     }
     const auto next = [&] {
       if (joined) return value;
-      if (i + 1 >= argc) UsageError("option " + name + " wants a value");
+      if (i + 1 >= argc) UsageError("option " + name + " needs a value");
       return std::string(argv[++i]);
     };
     if (name == "--help" || name == "-h") {
@@ -108,7 +108,7 @@ Options ParseOptions(int argc, char** argv) {
     } else if (options.folder.empty()) {
       options.folder = name;
     } else {
-      UsageError("one folder, not also \"" + name + "\"");
+      UsageError("got a second folder \"" + name + "\", want one");
     }
   }
   if (options.folder.empty()) UsageError("a folder of cases is missing");

@@ -34,7 +34,7 @@ std::shared_ptr<Message> Read(const std::string& path) {
   std::string bytes;
   CAFFE_ENFORCE(ReadStringFromFile(path.c_str(), &bytes), "cannot read \"", path, "\"");
   auto message = std::make_shared<Message>();  // shared by the entries that replay its cases
-  CAFFE_ENFORCE(message->ParseFromString(bytes), "\"", path, "\" is no ",
+  CAFFE_ENFORCE(message->ParseFromString(bytes), "\"", path, "\" does not contain ",
                 message->GetDescriptor()->name());
   return message;
 }
@@ -68,7 +68,7 @@ std::vector<CaseEntry> Entries(const std::shared_ptr<Cases>& cases, const CaseFi
 }  // namespace
 
 std::vector<std::string> ListCaseFiles(const std::string& folder) {
-  CAFFE_ENFORCE(fs::is_directory(folder), "\"", folder, "\" is no folder");
+  CAFFE_ENFORCE(fs::is_directory(folder), "\"", folder, "\" is not a folder");
   std::vector<std::string> paths;
   AddProtoFiles(fs::path(folder) / "operators", &paths);
   AddProtoFiles(folder, &paths);
@@ -77,7 +77,8 @@ std::vector<std::string> ListCaseFiles(const std::string& folder) {
     const fs::path path = fs::path(folder) / name;
     if (fs::exists(path)) paths.push_back(path.string());
   }
-  CAFFE_ENFORCE(!paths.empty(), "\"", folder, "\" holds no recorded cases (operators/*.pb, ...)");
+  CAFFE_ENFORCE(!paths.empty(), "\"", folder,
+                "\" contains no recorded cases (operators/*.pb, ...)");
   return paths;
 }
 

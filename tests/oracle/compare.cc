@@ -15,14 +15,14 @@ namespace {
 
 TensorProto ParseTensor(const oracle::Blob& recorded) {
   if (recorded.value_case() == oracle::Blob::kInt8) {
-    throw UnsupportedBlob("blob \"" + recorded.name() + "\" is a quantised tensor");
+    throw UnsupportedBlob("blob \"" + recorded.name() + "\" is a quantized tensor");
   }
   if (recorded.value_case() != oracle::Blob::kTensor) {
     throw UnsupportedBlob("blob \"" + recorded.name() + "\" is a " + recorded.opaque());
   }
   TensorProto proto;
   CAFFE_ENFORCE(proto.ParseFromString(recorded.tensor()), "recorded blob \"", recorded.name(),
-                "\" is no TensorProto");
+                "\" is not a TensorProto");
   return proto;
 }
 

@@ -95,9 +95,9 @@ std::vector<CaseResult> RunCases(const std::vector<CaseEntry>& entries,
   }
   while (results.size() < entries.size()) {
     int ends[2];
-    CAFFE_ENFORCE(pipe(ends) == 0, "no pipe: ", strerror(errno));
+    CAFFE_ENFORCE(pipe(ends) == 0, "cannot create a pipe: ", strerror(errno));
     const pid_t child = fork();
-    CAFFE_ENFORCE(child >= 0, "no process: ", strerror(errno));
+    CAFFE_ENFORCE(child >= 0, "cannot create a process: ", strerror(errno));
     if (child == 0) {
       close(ends[0]);
       RunChild(entries, results.size(), ends[1], options);

@@ -40,7 +40,8 @@ CaseResult Compare(const oracle::GradientCase& recorded, const GradientOpsMeta& 
   }
   for (int i = 0; i < recorded.gradient_op_size(); ++i) {
     OperatorDef want;
-    CAFFE_ENFORCE(want.ParseFromString(recorded.gradient_op(i)), "the case holds no OperatorDef");
+    CAFFE_ENFORCE(want.ParseFromString(recorded.gradient_op(i)),
+                  "the case contains no OperatorDef");
     if (Canonical(got.ops_[i]) != Canonical(want)) {
       return CaseResult::Failed(MakeString("gradient operator ", i, ": got ",
                                            Canonical(got.ops_[i]), ", want ", Canonical(want)));
@@ -63,7 +64,7 @@ CaseResult Compare(const oracle::GradientCase& recorded, const GradientOpsMeta& 
 CaseResult ReplayGradient(const oracle::GradientCase& recorded) {
   try {
     OperatorDef def;
-    CAFFE_ENFORCE(def.ParseFromString(recorded.op()), "the case holds no OperatorDef");
+    CAFFE_ENFORCE(def.ParseFromString(recorded.op()), "the case contains no OperatorDef");
     if (!GradientRegistry()->Has(def.type())) {
       return CaseResult::NotImplemented("gradient maker of " + def.type());
     }

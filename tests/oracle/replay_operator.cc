@@ -83,7 +83,7 @@ CaseResult Run(const oracle::OperatorCase& recorded, const OperatorDef& def,
   try {
     outcome = RunOnTarget(target, def, &ws);
   } catch (const std::exception& thrown) {
-    return CaseResult::Failed(std::string("threw another exception than EnforceNotMet: ") +
+    return CaseResult::Failed(std::string("threw another exception, want EnforceNotMet: ") +
                               thrown.what());
   }
   if (outcome.excuse != CaseStatus::kPassed) return {outcome.excuse, outcome.error};
@@ -110,7 +110,7 @@ CaseResult Run(const oracle::OperatorCase& recorded, const OperatorDef& def,
 CaseResult ReplayOperator(const oracle::OperatorCase& recorded, const ReplayTarget& target) {
   try {
     OperatorDef def;
-    CAFFE_ENFORCE(def.ParseFromString(recorded.op()), "the case holds no OperatorDef");
+    CAFFE_ENFORCE(def.ParseFromString(recorded.op()), "the case contains no OperatorDef");
     const std::string missing = MissingFor(target, def.type());
     if (!missing.empty()) return CaseResult::NotImplemented(missing);
     CaseResult result = Run(recorded, def, target);

@@ -83,7 +83,7 @@ CaseResult Run(const oracle::SequenceCase& recorded, const NetDef& net,
 CaseResult ReplaySequence(const oracle::SequenceCase& recorded, const ReplayTarget& target) {
   try {
     NetDef net;
-    CAFFE_ENFORCE(net.ParseFromString(recorded.net()), "the case holds no NetDef");
+    CAFFE_ENFORCE(net.ParseFromString(recorded.net()), "the case contains no NetDef");
     const std::string missing = MissingFor(target, net);
     if (!missing.empty()) return CaseResult::NotImplemented(missing);
     return Run(recorded, net, target);

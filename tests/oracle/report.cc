@@ -37,7 +37,7 @@ KnownWrong ReadKnownWrong(const std::string& path) {
     if (line.empty() || line[0] == '#') continue;
     const size_t tab = line.find('\t');
     CAFFE_ENFORCE(tab != std::string::npos && tab + 1 < line.size(), "\"", path, "\": line \"",
-                  line, "\" has no reason behind a tab");
+                  line, "\" has no reason after a tab");
     known[line.substr(0, tab)] = line.substr(tab + 1);
   }
   return known;
