@@ -1,7 +1,7 @@
-"""Peak resident memory of VGG-19 with `caffe2 run` and with ONNX Runtime; compare_memory.sh calls it.
+"""Compares the peak resident memory of VGG-19 with `caffe2 run` and with ONNX Runtime. Called by compare_memory.sh.
 
-Both models are written in protobuf's wire form by hand, so that nothing but numpy is needed. The weights are random: what is
-compared is memory, and that the two outputs agree.
+Both models are written directly in protobuf's wire format, so that only numpy is needed. The weights are random. The script
+compares the memory, and checks that the two outputs agree.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def integer(number, value):
 
 
 class Caffe2Writer:
-    """init_net.pb, operator by operator, and predict_net.pb."""
+    """Writes init_net.pb, operator by operator, and predict_net.pb."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -68,7 +68,7 @@ class Caffe2Writer:
 
 
 class OnnxWriter:
-    """vgg19.onnx."""
+    """Writes vgg19.onnx."""
 
     def __init__(self, folder):
         self.path = os.path.join(folder, 'vgg19.onnx')
@@ -99,7 +99,7 @@ class OnnxWriter:
 
 
 def write_models(folder):
-    """Both models, an input, and last the bytes of the weights."""
+    """Writes both models, an input and finally the number of bytes of the weights."""
     os.makedirs(folder, exist_ok=True)
     random = np.random.default_rng(1)
     caffe2, onnx = Caffe2Writer(folder), OnnxWriter(folder)
@@ -160,7 +160,7 @@ options.intra_op_num_threads = options.inter_op_num_threads = 1
 session = onnxruntime.InferenceSession(sys.argv[1], options, providers=['CPUExecutionProvider'])
 numpy.save(sys.argv[3], session.run(None, {'data': numpy.load(sys.argv[2])})[0])
 """
-# What the interpreter and its packages have before a model is loaded.
+# Measures the memory of the interpreter and its packages without a model.
 EMPTY_PEER = 'import numpy, onnxruntime'
 
 
@@ -180,7 +180,7 @@ def main():
     options = parser.parse_args()
     at = lambda name: os.path.join(options.folder, name)
     if not os.path.exists(at('weights.json')):
-        # In a process of its own: the peak of a process begins at that of the one that started it.
+        # In a separate process: the peak of a child process starts at that of its parent.
         writer = multiprocessing.Process(target=write_models, args=(options.folder,))
         writer.start()
         writer.join()

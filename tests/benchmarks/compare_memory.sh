@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Peak resident memory of loading and running VGG-19 (575 MB of random weights) with this project and with ONNX Runtime, one thread
-# each, in the same run.
+# Compares the peak resident memory of loading and running VGG-19 (575 MB of random weights) with this project and with ONNX Runtime,
+# one thread each, in the same run.
 #
 #   tests/benchmarks/compare_memory.sh [--python PYTHON] [--caffe2 PROGRAM] [--folder DIR] [--json FILE]
 #
-# --python: an interpreter with onnxruntime and numpy; without them nothing is compared, and the script says so.
-# --folder: where the two models are written (1.3 GB), or found again; they stay there.
+# --python: an interpreter with onnxruntime and numpy; without them the script prints a message and skips.
+# --folder: where the two models (1.3 GB) are written and kept; existing ones are reused.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

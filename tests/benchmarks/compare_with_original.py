@@ -1,7 +1,7 @@
 """Times the calls of CASES.tsv with the original Caffe2 (in this process) and with this project's program, in turns.
 
-Called by compare_with_original.sh, which sets the original up. Every round times each call with both; a call's time is the
-median over its rounds. The original runs on its default engine: engines that a net names are taken off, devices too.
+compare_with_original.sh installs the original and calls this. Every round times each call with both; the time of a call is the
+median over the rounds. The original runs on its default engine: engines and devices that a net names are removed.
 """
 import argparse
 import json
@@ -23,7 +23,7 @@ BATCHES = 7
 
 
 def split_outputs(text):
-    """At commas outside of brackets."""
+    """Splits at commas outside brackets."""
     parts, depth = [""], 0
     for c in text:
         depth += {"[": 1, "]": -1}.get(c, 0)
@@ -56,7 +56,7 @@ def read_net(path):
         content = file.read()
     try:
         net.ParseFromString(content)
-    except Exception:  # text, then
+    except Exception:  # not binary, so text
         net.Clear()
         text_format.Merge(content.decode().replace("cuda_gpu_id", "device_id"), net)
     for op in net.op:
@@ -67,7 +67,7 @@ def read_net(path):
 
 
 def load_parameters(op, case, program):
-    """The original's wheel reads no LMDB: this project's program gives it the weights."""
+    """Feeds the outputs of a Load. The original's wheel cannot read LMDB, so this project's program reads them."""
     with tempfile.TemporaryDirectory() as out:
         command = [program, "run", "--predict-net", case["init"], "--root", case["folder"], "--output", out]
         for blob in op.output:
@@ -79,7 +79,7 @@ def load_parameters(op, case, program):
 
 
 class Original:
-    """One case in a workspace of its own."""
+    """One case, in its own workspace."""
 
     def __init__(self, case, program):
         self.case = case
@@ -114,7 +114,7 @@ class Original:
 
 
 def ours_median_ms(case, program, original_ms):
-    """About as long as the original was timed for."""
+    """Times the program for about as long as the original."""
     iterations = max(20, min(5000, int(BATCHES * BATCH_SECONDS * 1e3 / original_ms)))
     command = [program, "bench", "--json", "--threads", "1", "--iterations", str(iterations), "--root", case["folder"],
                "--init-net", case["init"], "--predict-net", case["predict"]]

@@ -3,9 +3,10 @@
 #
 #   tests/benchmarks/compare_with_original.sh [--original DIR] [--caffe2 PROGRAM] [--models DIR] [--rounds N] [--case TEXT] [--json FILE]
 #
-# --original DIR: a Python 3.6 to 3.9 environment with torch==1.8.1, the last release that holds Caffe2. When DIR is not there
-# it is made (1.5 GB) by the first of python3.8, python3.9, python3.7 that is found: Debian 12 packages none of them, pyenv or uv
-# install one. Nothing of the original is built into or shipped with this project.
+# --original DIR: a Python 3.6 to 3.9 environment with torch==1.8.1, the last release that contains Caffe2. If DIR does not exist,
+# it is created (1.5 GB) with the first of python3.8, python3.9 and python3.7 that is installed. Debian 12 has no package of
+# these; pyenv and uv can install them.
+# No code of the original is part of this project.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,9 +1,9 @@
-// Times the algorithms for the convolutions of a table and prints the table anew, each row with the
-// fastest one:
+// Times all algorithms for the convolutions of a table, and prints a new table with the fastest
+// algorithm of each row:
 //
 //   conv_tune operators/conv/conv_tuning.tsv [MILLISECONDS] > new.tsv
 //
-// Timings of all algorithms go to stderr.
+// The timings of all algorithms are printed to stderr.
 #include "operators/conv/conv_tune.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 #pragma once
-// The net that overhead is measured with: operators whose own work is nothing.
+// A net of trivial operators, to measure the overhead per operator.
 
 #include <string>
 
@@ -10,8 +10,8 @@ namespace caffe2rt::test {
 
 inline constexpr int kManyRelu = 1000;
 
-// A `simple` net "many" of kManyRelu Relu, each from the output of the one before, on one element
-// of "x0".
+// Creates a `simple` net "many" of kManyRelu Relu operators. Each reads the output of the previous
+// one; the first reads "x0", which has one element.
 inline NetBase* MakeManyRelu(Workspace* ws) {
   Tensor* x = ws->CreateBlob("x0")->GetMutableTensor(CPU);
   x->Resize(1);

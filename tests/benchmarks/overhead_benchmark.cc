@@ -1,5 +1,5 @@
-// What a `simple` net costs beside its operators' work: nanoseconds for one Relu on one element,
-// with a plain loop over function calls as the floor.
+// The overhead of a `simple` net: nanoseconds per Relu on one element, with a plain loop over
+// function calls as the lower bound.
 #include <benchmark/benchmark.h>
 
 #include <functional>
@@ -27,7 +27,7 @@ void BM_SimpleNet(benchmark::State& state) {
 }
 BENCHMARK(BM_SimpleNet);
 
-// The least that a list of calls through pointers costs.
+// The cost of a list of indirect calls, a lower bound.
 void BM_FunctionCalls(benchmark::State& state) {
   std::vector<float> values(kManyRelu + 1, 1.f);
   std::vector<std::function<void()>> calls;

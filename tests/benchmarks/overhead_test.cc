@@ -1,4 +1,4 @@
-// A warm net takes no memory and no lock.
+// A warm net allocates no memory and acquires no lock.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/runtime/net.h"

@@ -1,5 +1,6 @@
-// Pools on traces of nets, beside each other: time of a warm pair, memory taken, calls of the
-// upstream. The upstream has no device: it gives addresses (tests/support/fake_allocator.h).
+// Compares pools on allocation traces of nets: time of a warm allocation and free, memory reserved,
+// upstream calls. The upstream needs no device: it returns addresses without memory
+// (tests/support/fake_allocator.h).
 #include <time.h>
 
 #include <algorithm>
@@ -74,14 +75,14 @@ struct NamedPool {
   PoolMaker make;
 };
 
-// Time of this thread alone: other programs, and threads beyond the number of cores, do not count.
+// Processor time of this thread. Not affected by other programs, or by more threads than cores.
 double ThreadNanoseconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-// A trailing device, if asked for.
+// Makes the fake device trail by `lag` units of work.
 void SetWork(TraceReplayer* replayer, FakeAllocator* device, unsigned lag) {
   if (lag == 0) return;
   replayer->on_work = [device, lag](StreamIndex stream, uint32_t) {
@@ -119,7 +120,7 @@ TraceResult ResultOf(const Trace& trace, const PoolMaker& make, const Settings& 
                      [&](TraceReplayer& replayer) { SetWork(&replayer, &device, settings.lag); });
 }
 
-// Each thread has a device and its pool, and replays the same trace.
+// Each thread replays the same trace on its own device and pool.
 Row MeasureDevices(const Trace& trace, const NamedPool& pool, int threads,
                    const Settings& settings) {
   std::vector<double> ns(static_cast<size_t>(threads));

@@ -1,4 +1,4 @@
-// pool_benchmark as a program: what it prints and how it ends.
+// Runs pool_benchmark and checks its output and exit code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -46,11 +46,11 @@ TEST(PoolBenchmarkTest, PrintsAnObjectForEveryTraceAndPool) {
   EXPECT_EQ(output.text.substr(0, 2), "[\n");
   for (const char* field : {"trace", "pool", "ns_per_pair", "reserved_bytes", "used_bytes",
                             "upstream_calls", "upstream_calls_second_half"}) {
-    // Three pools, alone and on four devices.
+    // Three pools, each on one device and on four.
     EXPECT_EQ(Count(output.text, "\"" + std::string(field) + "\":"), 6u) << field;
   }
-  // 1,000,000 is 1,000,448 in blocks of 512, 2 MiB in bins of CUB, 1 MiB in granules of 512 KiB;
-  // two pairs are 4 calls without a cache. CUB makes an event.
+  // 1,000,000 bytes are rounded to 1,000,448 in blocks of 512, to 2 MiB in the bins of CUB, and to
+  // 1 MiB in granules of 512 KiB. Without a cache, two pairs are 4 calls. CUB creates an event.
   EXPECT_THAT(output.text,
               AllOf(HasSubstr("\"reserved_bytes\": 1000448, \"used_bytes\": 1000000, "
                               "\"upstream_calls\": 4, \"upstream_calls_second_half\": 2}"),

@@ -1,7 +1,7 @@
-// The library's thread pool beside a plain pool of mutexes and condition variables and oneTBB
-// (where it is installed): cost of a fork and join, a net's jobs after idleness, and the same while
-// another process keeps one core busy. The contenders take turns, so that neighbours harm all
-// alike.
+// Compares the library's thread pool with a simple pool (a mutex and condition variables) and with
+// oneTBB if it is installed: the cost of a fork and join, a net's jobs after an idle period, and
+// the same while another process occupies one core. The pools take turns, so that other load on the
+// machine affects them equally.
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -67,7 +67,7 @@ class OneThread : public Contender {
   }
 };
 
-// What the library had before: workers sleep on a condition variable, and take pieces in order.
+// The library's former pool: workers sleep on a condition variable and take pieces in order.
 class PlainPool : public Contender {
  public:
   explicit PlainPool(int threads) {
@@ -156,7 +156,7 @@ class TbbPool : public Contender {
 
 // --- measurements ---
 
-// A process that occupies the first CPU while it is told to.
+// A process that occupies the first CPU between Start and Stop.
 class Neighbour {
  public:
   Neighbour() : pid_(fork()) {
@@ -188,7 +188,7 @@ class Neighbour {
   const pid_t pid_;
 };
 
-// Work that takes as many instructions whoever else runs.
+// Work with a fixed number of instructions, independent of other load.
 uint64_t Spin(uint64_t steps) {
   uint64_t x = 1;
   for (uint64_t i = 0; i < steps; ++i) {
@@ -226,7 +226,7 @@ class Benchmark {
 
   void Round(Row& row) {
     Contender& contender = *row.contender;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // others go to sleep
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // lets the other pools fall asleep
     for (int i = 0; i < 50; ++i) Jobs(contender, 1, 50);
     for (int i = 0; i < 200; ++i) row.times[kEmpty].push_back(Jobs(contender, 20, 0) / 20);
     for (int i = 0; i < 50; ++i) row.times[kShort].push_back(Jobs(contender, 20, 20) / 20);
@@ -272,7 +272,7 @@ void Print(const std::vector<Row>& rows, int threads, int rounds) {
   }
 }
 
-// Ends the program when the arguments are wrong, or ask for help.
+// Parses a number from 1 to 1024. Ends the program if the text is anything else.
 int Number(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -302,7 +302,7 @@ int Main(const std::vector<std::string_view>& arguments) {
       return help ? 0 : 2;
     }
   }
-  Benchmark benchmark(threads);  // forks: before there are threads
+  Benchmark benchmark(threads);  // forks, so it comes before any thread
   std::vector<Row> rows;
   const auto add = [&](std::unique_ptr<Contender> contender) {
     rows.push_back({std::move(contender), {}});

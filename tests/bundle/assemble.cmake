@@ -6,7 +6,7 @@ file(COPY ${programs} DESTINATION ${BUNDLE}/bin)
 get_filename_component(module ${MODULE} REALPATH)
 file(COPY_FILE ${module} ${BUNDLE}/lib/libcaffe2_cuda.so.0)
 
-# What the programs need of this machine, but for the C library, which is the other machine's, and CUDA's libraries.
+# Copies the libraries that the programs need, except the C library and CUDA's libraries, which the other machine has.
 file(GET_RUNTIME_DEPENDENCIES
   RESOLVED_DEPENDENCIES_VAR needed
   UNRESOLVED_DEPENDENCIES_VAR missing

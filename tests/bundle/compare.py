@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Times the nets of nets.py beside PyTorch (eager, and replay of a CUDA graph), and PyTorch's allocator.
+"""Times the nets of nets.py with this project and with PyTorch (eager, and replay of a CUDA graph), and PyTorch's allocator.
 
 usage: compare.py FOLDER      the folder of the bundle
 
-fp32 and TF32, each against the same setting. Rounds are interleaved; a number is the median of their medians, in ms a run.
+fp32 and TF32 are compared separately. Rounds are interleaved; each number is the median of their medians, in ms per run.
 """
 import json
 import os
@@ -30,7 +30,7 @@ def ours(folder, name, batch, tf32, graph):
 
 
 class Peer:
-    """A net of PyTorch on the device."""
+    """A PyTorch net on the device."""
 
     def __init__(self, torch, name, batch, tf32, channels_last):
         self.torch = torch

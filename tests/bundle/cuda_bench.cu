@@ -1,9 +1,10 @@
-// Pools of device memory and copies on a GPU, in numbers. One measurement a process, since the pool
-// is chosen once.
+// Measures memory pools and copies on a GPU. One measurement per process, because the pool is
+// chosen once.
 //
-//   cuda_bench --pool raw|none|cub|thc|async    ns a pair of allocation and release; raw:
-//   cudaMalloc and cudaFree cuda_bench --copies                         GB/s of the library's
-//   copies beside CUDA's own from pinned memory
+//   cuda_bench --pool raw|none|cub|thc|async
+//     ns per allocation and free; raw: cudaMalloc and cudaFree
+//   cuda_bench --copies
+//     GB/s of the library's copies, and of CUDA's own from and to pinned memory
 
 #include <cuda_runtime.h>
 
@@ -34,13 +35,13 @@ double MedianSeconds(F f) {
     const auto start = std::chrono::steady_clock::now();
     f();
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-    if (round > 0) times.push_back(time.count());  // the first warms up
+    if (round > 0) times.push_back(time.count());  // the first round warms up
   }
   return Median(std::move(times));
 }
 
 void BenchPool(const std::string& pool) {
-  // Outputs of layers of an image net, and weights.
+  // Typical sizes of an image net's layer outputs and weights.
   static constexpr size_t kSizes[] = {4000, 774400, 173056, 4 << 20, 48 << 20};
   const bool raw = pool == "raw";
   if (!raw) GlobalCudaMemoryOptions().pool = ParseCudaMemoryPoolType(pool);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Nets of the benchmark: SqueezeNet 1.1 and ResNet-50, with random weights, for the project and for PyTorch.
+"""The nets of the benchmark: SqueezeNet 1.1 and ResNet-50, with random weights, for this project and for PyTorch.
 
 usage: nets.py FOLDER      writes NAME_BATCH_init.pbtxt and NAME_predict.pbtxt
 
-A net is a list of layers; one function writes it as Caffe2's operators, another makes it of PyTorch's modules, so that both
-calculate the same. The input is filled by the init net, on the device: the nets are timed without its copy.
+A net is a list of layers. One function writes it as Caffe2 operators, another builds it from PyTorch modules, so that both
+compute the same. The init net fills the input on the device, so the times do not include copying it.
 """
 import sys
 
@@ -70,7 +70,7 @@ def operator(kind, inputs, outputs, **args):
 
 
 def predict_text(name):
-    """Caffe2's operators of a net."""
+    """The net as Caffe2 operators."""
     text = 'name: "%s"\nexternal_output: "prob"\nexternal_input: "data"\n' % name
     for layer in NETS[name]():
         if layer[0] in ("conv", "fc"):
@@ -99,7 +99,7 @@ def predict_text(name):
 
 
 def init_text(name, batch):
-    """Random weights, small enough that nothing overflows, and the input."""
+    """The init net: the input, and random weights small enough to avoid overflow."""
     text = 'name: "%s_init"\n' % name
     text += operator("UniformFill", [], ["data"], shape=[batch, 3, 224, 224], min=-1.0, max=1.0)
     for layer in NETS[name]():
@@ -115,7 +115,7 @@ def init_text(name, batch):
 
 
 def torch_net(name):
-    """The same of PyTorch's modules."""
+    """The net as a PyTorch module."""
     import torch
 
     class Net(torch.nn.Module):

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Proves and times the library on this machine's GPU. Prints a line for each step; texts are in results/.
+# Tests and times the library on this machine's GPU. Prints a line for each step; the full output is in results/.
 #
-#   CAFFE2_TEST_SHARED=folder   with models and recorded cases; without it those steps are skipped
-#   LD_LIBRARY_PATH             where cuBLAS, cuDNN and cuRAND are, if not where the loader looks
+#   CAFFE2_TEST_SHARED=folder   a folder with models and recorded cases; without it those steps are skipped
+#   LD_LIBRARY_PATH             the folders of cuBLAS, cuDNN and cuRAND, if the loader does not find them by itself
 #
-# Ends with 0 when nothing failed, 1 when something did, 3 when there is no GPU.
+# Exit code: 0 if nothing failed, 1 if a step failed, 3 if there is no GPU.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 results=${RESULTS:-$root/results}
 mkdir -p "$results"
-# First here, for the tests: they are linked with names that the fake CUDA has too.
+# The bundle's own folders come first, so that the tests load these libraries.
 export LD_LIBRARY_PATH=$root/lib:$root/lib/cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export CAFFE2_CUDA_MODULE=$root/lib/libcaffe2_cuda.so.0
 failed=0 passed=0 skipped=0
