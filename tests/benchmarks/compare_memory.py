@@ -199,14 +199,14 @@ def main():
     for name in ('caffe2', 'onnxruntime'):
         print(f'{name:12} peak {result[name] / 1e6:7.1f} MB, {result[name] / weights:.2f} times the weights')
     peer = result['onnxruntime'] - result['interpreter']
-    print(f'ONNX Runtime less the interpreter and its packages: {peer / 1e6:.1f} MB; outputs differ by {difference:.1e}')
+    print(f'ONNX Runtime without the interpreter and its packages: {peer / 1e6:.1f} MB; outputs differ by {difference:.1e}')
     if options.json:
         with open(options.json, 'w') as file:
             json.dump(result, file)
     if difference > 1e-5:
         sys.exit('compare_memory: the outputs differ')
     if result['caffe2'] > peer:
-        sys.exit('compare_memory: caffe2 had more memory than ONNX Runtime')
+        sys.exit('compare_memory: caffe2 used more memory than ONNX Runtime')
 
 
 if __name__ == '__main__':

@@ -24,11 +24,11 @@ while [ $# -gt 0 ]; do
 done
 
 if [ ! -x "$program" ]; then
-  echo "compare_memory: no program \"$program\": build the release preset first, or name it with --caffe2" >&2
+  echo "compare_memory: no program \"$program\": build the release preset first, or set --caffe2" >&2
   exit 1
 fi
 if ! "$python" -c "import onnxruntime, numpy" 2>/dev/null; then
-  echo "compare_memory: skipped: \"$python\" has no onnxruntime (or no numpy); --python names one that has" >&2
+  echo "compare_memory: skipped: \"$python\" has no onnxruntime or no numpy; name another interpreter with --python" >&2
   exit 0
 fi
 exec "$python" tests/benchmarks/compare_memory.py --program "$program" --folder "$folder" "${rest[@]}"

@@ -25,11 +25,11 @@ while [ $# -gt 0 ]; do
 done
 
 if [ ! -f "$models/CASES.tsv" ]; then
-  echo "compare_with_original: no \"$models/CASES.tsv\": nothing to time; --models DIR names the folder" >&2
+  echo "compare_with_original: no \"$models/CASES.tsv\"; name the folder with --models DIR" >&2
   exit 1
 fi
 if [ ! -x "$program" ]; then
-  echo "compare_with_original: no program \"$program\": build the release preset first, or name it with --caffe2" >&2
+  echo "compare_with_original: no program \"$program\": build the release preset first, or set --caffe2" >&2
   exit 1
 fi
 if [ ! -x "$original/bin/python" ]; then
@@ -38,10 +38,10 @@ if [ ! -x "$original/bin/python" ]; then
     if command -v "$candidate" >/dev/null; then python="$candidate"; break; fi
   done
   if [ -z "$python" ]; then
-    echo "compare_with_original: the original needs Python 3.8 (pyenv or uv install one), or --original DIR" >&2
+    echo "compare_with_original: the original needs Python 3.8 (install one with pyenv or uv), or --original DIR" >&2
     exit 1
   fi
-  echo "Setting the original up in $original (1.5 GB)" >&2
+  echo "Installing the original in $original (1.5 GB)" >&2
   "$python" -m venv "$original"
   "$original/bin/pip" install --quiet 'torch==1.8.1' 'numpy==1.19.5' 'protobuf==3.19.6' future six
 fi

@@ -28,23 +28,23 @@ constexpr const char* kHelp =
 
 usage: pool_benchmark [options]
 
-  --json             an array of objects instead of a table
-  --trace FILE       replay this trace (contexts/pool/trace.h has the format) instead of the made ones
-  --list             names of the made traces
-  --print-trace NAME write a made trace as text
-  --lag N            each stream trails by N pieces of work; default 0: work is over when asked for
-  --rounds N         rounds of timing, default 7
-  --help             this text
+  --json             prints an array of objects instead of a table
+  --trace FILE       replays this trace (format: contexts/pool/trace.h) instead of the built-in ones
+  --list             prints the names of the built-in traces
+  --print-trace NAME prints a built-in trace as text
+  --lag N            each stream trails by N units of work (default 0: work is done at once)
+  --rounds N         rounds of timing (default 7)
+  --help             prints this text
 
-Pools: none (every call goes upstream), cub (bins, growth and reuse of cub::CachingDeviceAllocator with
-Caffe2's defaults 8, 3, 10; our own code), thc (ours). The columns, and names of the JSON:
+Pools: none (every call goes upstream), cub (bins, growth and reuse as in cub::CachingDeviceAllocator with
+Caffe2's defaults 8, 3, 10), thc (the default pool). Columns and JSON keys:
 
   ns_per_pair                processor time of one allocation and its free in the second half of the
-                             trace, on a pool that has run it before; the median of the rounds. For
-                             threads on devices of their own: of the slowest thread
-  reserved_bytes             most memory taken from the upstream at once
-  used_bytes                 most memory that the trace had asked for and not freed at once
-  upstream_calls             allocations, frees and events made, on a new pool
+                             trace, on a pool that has run it before; median of the rounds. With
+                             several devices: of the slowest thread
+  reserved_bytes             peak memory allocated from the upstream
+  used_bytes                 peak memory allocated by the trace and not freed
+  upstream_calls             allocations, frees and created events, on a new pool
   upstream_calls_second_half of these, in the second half of the trace
 
 examples:
@@ -191,7 +191,7 @@ Settings ParseArguments(const std::vector<std::string>& arguments) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& name = arguments[i];
     const auto value = [&]() -> const std::string& {
-      if (i + 1 == arguments.size()) throw UsageError{name + " wants a value"};
+      if (i + 1 == arguments.size()) throw UsageError{name + " needs a value"};
       return arguments[++i];
     };
     const auto number = [&](unsigned least) {

@@ -34,14 +34,14 @@
 namespace caffe2rt::test {
 namespace {
 
-constexpr const char* kHelp = R"(Times pools of threads; microseconds, median and 90th percentile.
+constexpr const char* kHelp = R"(Times thread pools; microseconds, median and 90th percentile.
 
 usage: thread_pool_benchmark [--threads N] [--rounds N]
 
-  --threads N   threads of each pool, default: the CPUs of this process
-  --rounds N    turns of each contender, default 15
+  --threads N   threads of each pool (default: the CPUs of this process)
+  --rounds N    turns of each pool (default 15)
 
-Measurements (a piece per thread in each job):
+Measurements (each job has one piece per thread):
   empty      a job without work; mean of 20 jobs back to back
   short      a job with pieces of 20 us; mean of 20 jobs back to back
   idle       40 jobs with pieces of 50 us, after 20 ms of sleep
@@ -277,7 +277,7 @@ int Number(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > 1024) {
-    std::fprintf(stderr, "\"%s\" is no number from 1 to 1024\n", std::string(text).c_str());
+    std::fprintf(stderr, "\"%s\" is not a number from 1 to 1024\n", std::string(text).c_str());
     std::exit(2);
   }
   return number;

@@ -104,7 +104,7 @@ def torch_allocator(torch):
         for size in sizes:
             torch.empty(size, dtype=torch.uint8, device="cuda")
     pair = 1e9 * (time.perf_counter() - start) / (rounds * len(sizes))
-    print(f"torch's allocator, called from Python: {pair:.0f} ns a pair")
+    print(f"torch's allocator, called from Python: {pair:.0f} ns per allocation and free")
 
 
 def main():
@@ -112,7 +112,7 @@ def main():
     try:
         import torch
         if not torch.cuda.is_available():
-            print("SKIPPED torch: it sees no device")
+            print("SKIPPED torch: it finds no device")
             torch = None
     except ImportError:
         print("SKIPPED torch: it is not installed")

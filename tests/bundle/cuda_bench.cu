@@ -62,7 +62,7 @@ void BenchPool(const std::string& pool) {
     }
     context.FinishDeviceComputation();
   });
-  std::printf("pool %-6s %10.0f ns a pair\n", pool.c_str(),
+  std::printf("pool %-6s %10.0f ns per allocation and free\n", pool.c_str(),
               1e9 * seconds / (kRepeats * std::size(kSizes)));
 }
 

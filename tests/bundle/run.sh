@@ -17,7 +17,7 @@ failed=0 passed=0 skipped=0
 echo "glibc $(ldd --version 2>/dev/null | sed -n '1s/.* //p'), $(uname -sr)"
 "$root/bin/caffe2" devices || exit 1
 if ! "$root/bin/caffe2" devices --json | grep -q '"state": "ready"'; then
-  echo "run.sh: there is no CUDA device to run on (the line above says why): nothing was tested" >&2
+  echo "run.sh: no usable CUDA device (the line above has the reason): nothing was tested" >&2
   exit 3
 fi
 command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm --format=csv,noheader
@@ -46,7 +46,7 @@ done
 
 oracle=$root/bin/caffe2_oracle_on_fake
 if [ ! -d "${CAFFE2_TEST_SHARED:-}/oracle" ]; then
-  skip oracle "CAFFE2_TEST_SHARED names no folder with recorded cases"
+  skip oracle "CAFFE2_TEST_SHARED does not name a folder with recorded cases"
 elif [ -x "$oracle" ]; then
   step oracle_engines "$oracle" --device cuda "$CAFFE2_TEST_SHARED/oracle"
   step oracle_native "$oracle" --device cuda --native "$CAFFE2_TEST_SHARED/oracle"
@@ -74,7 +74,7 @@ if command -v python3 >/dev/null; then
   step bench_nets env PYTHONPATH="$root" python3 "$root/compare.py" "$root"
   cat "$results/bench_nets.log"
 else
-  skip bench_nets "there is no python3"
+  skip bench_nets "python3 is not installed"
 fi
 cat "$results"/bench_pool_*.log "$results/bench_copies.log" 2>/dev/null
 
