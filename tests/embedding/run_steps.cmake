@@ -1,4 +1,4 @@
-# run(command args...): stops the script when it fails.
+# run(command args...): runs a command, and stops the script if it fails.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result)
   if(NOT result EQUAL 0)

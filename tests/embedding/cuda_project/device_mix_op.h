@@ -5,7 +5,8 @@
 
 namespace caffe2 {
 
-// n numbers: zeros, from the middle on i * step, and the last of them again at the front.
+// The output has n numbers: zeros in the first half, i * step in the second half. Finally the last
+// number is copied to the front.
 template <class Context>
 class DeviceMixOp final : public Operator<Context> {
  public:

@@ -1,5 +1,5 @@
-// A host source of a target with kernels: the operator is there on both devices, and CUDA is there
-// or says why not.
+// Host code of a target with kernels. The operator is registered for both devices, and CUDA either
+// works or reports why it does not.
 #include <iostream>
 
 #include "caffe2/core/common_gpu.h"

@@ -23,7 +23,7 @@ OPERATOR_SCHEMA(ScaleShift)
     .Arg("scale", "factor")
     .Arg("shift", "summand");
 
-// The CPU's operator on the device.
+// Runs the CPU operator on the device.
 REGISTER_CUDA_OPERATOR(ScaleShiftFallback, GPUFallbackOp<ScaleShiftOp<float, CPUContext>>);
 OPERATOR_SCHEMA(ScaleShiftFallback)
     .NumInputs(1)
@@ -31,7 +31,7 @@ OPERATOR_SCHEMA(ScaleShiftFallback)
     .Arg("scale", "factor")
     .Arg("shift", "summand");
 
-// The same as the last generation wrote it: what the CPU has under the type.
+// The same in the form of later Caffe2 versions: falls back to the CPU operator of the same type.
 REGISTER_CPU_OPERATOR(ScaleShiftByType, ScaleShiftOp<float, CPUContext>);
 REGISTER_CUDA_OPERATOR(ScaleShiftByType, GPUFallbackOp);
 OPERATOR_SCHEMA(ScaleShiftByType)

@@ -16,7 +16,7 @@ class ScaleShiftOp final : public Operator<Context> {
   ~ScaleShiftOp() {}
 
   bool RunOnDevice() override {
-    // One specialisation a device, in the .cc and the .cu.
+    // Specialized for each device, in the .cc and the .cu.
     CAFFE_NOT_IMPLEMENTED;
   }
 

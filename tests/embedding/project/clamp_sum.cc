@@ -1,5 +1,5 @@
-// ClampSum: y = sum of max(x, least). An operator of a user: schema, shape inference, CPU kernel,
-// gradient.
+// ClampSum: y = sum of max(x, least). A custom operator with schema, shape inference, CPU kernel
+// and gradient.
 #include <algorithm>
 
 #include "caffe2_core/graph/gradient.h"

@@ -1,4 +1,4 @@
-// Weights in a Workspace, a Predictor over them, called from 8 threads.
+// A Predictor over the weights of a Workspace, called from 8 threads.
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -32,7 +32,7 @@ int main() {
       }
     });
   }
-  threads.clear();  // waits
+  threads.clear();  // joins them
   std::printf("%d wrong values, %d instances\n", wrong.load(), predictor.num_instances());
   return wrong == 0 ? 0 : 1;
 }

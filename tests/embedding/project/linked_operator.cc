@@ -1,4 +1,5 @@
-// Runs ClampSum, which is linked in, among built-in operators, and asks its schema.
+// Runs ClampSum, which is linked into the program, together with built-in operators, and reads its
+// schema.
 #include <cstdio>
 
 #include "caffe2_core/io/proto_file.h"

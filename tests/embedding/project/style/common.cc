@@ -1,4 +1,4 @@
-// Names of the standard library, checks and logging, with everything opened.
+// Names of the standard library, checks and logging, with using-directives for both namespaces.
 #include "caffe2/core/common.h"
 
 #include "caffe2/core/init.h"
@@ -14,7 +14,7 @@ using namespace caffe2;  // NOLINT
 
 namespace caffe2 {
 
-// Names that users take for themselves.
+// Names that users define themselves.
 void run() { std::cout << vector<int64_t>{1, 2} << std::endl; }
 void print(const Tensor& tensor) { std::cout << tensor.dims() << std::endl; }
 class Net {};

@@ -1,5 +1,5 @@
-// Flags, read from inside and outside the namespace. They stand before the first use of the
-// namespace.
+// Flags, read from inside and outside the namespace. They are defined before the namespace is first
+// used.
 #include "caffe2/core/flags.h"
 
 #include "caffe2/core/init.h"
@@ -41,7 +41,7 @@ STYLE_TEST(UnknownFlagsAreErrors) {
   try {
     caffe2::GlobalInit(&argc, &argv);
   } catch (const std::exception& error) {
-    threw = std::string(error.what()).find("style_k") != std::string::npos;  // what is close
+    threw = std::string(error.what()).find("style_k") != std::string::npos;  // a similar name
   }
   STYLE_EXPECT(threw);
 }

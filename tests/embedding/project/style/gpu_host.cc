@@ -1,5 +1,5 @@
-// A source without kernels that uses the GPU's headers as programs do: it is compiled and linked
-// without CUDA, starts without it, and is told what is missing.
+// A source without kernels that uses the GPU headers as programs do. It compiles, links and starts
+// without CUDA, and an error then reports what is missing.
 #include <iostream>
 
 #include "caffe2/core/common_cudnn.h"
@@ -37,7 +37,7 @@ bool MakesAContext() {
   }
 }
 
-// Never called: they have to compile and link.
+// Never called; the functions only have to compile and link.
 void Handles(caffe2::CUDAContext* context) {
   cudaStream_t stream = context->cuda_stream();
   cublasHandle_t cublas = context->cublas_handle();

@@ -1,4 +1,4 @@
-// Runs the tests of this folder after GlobalInit, twice, as programs do.
+// Calls GlobalInit twice, as some programs do, and runs the tests of this folder.
 #include "caffe2/core/init.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-// Vector and matrix primitives, and Eigen's maps where Eigen is installed.
+// Vector and matrix primitives, and Eigen's maps if Eigen is installed.
 #include "caffe2/utils/math.h"
 
 #include "test.h"

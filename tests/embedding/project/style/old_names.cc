@@ -1,4 +1,4 @@
-// Built by the variables of Caffe2's own CMake package.
+// Built with the variables of Caffe2's CMake package.
 #include "caffe2/core/workspace.h"
 
 int main() {

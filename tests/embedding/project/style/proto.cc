@@ -1,4 +1,4 @@
-// Protos, with the macros that some users define first.
+// Protos, with macros that some users define before the includes.
 #define CAFFE2_USE_LITE_PROTO 1
 #define PROTOBUF_USE_DLLS 1
 #include "caffe2/core/init.h"

@@ -1,4 +1,4 @@
-// Tensors: how users make, shape and fill them.
+// Tensors: how users create, resize and fill them.
 #include "caffe2/core/tensor.h"
 
 #include <map>
@@ -104,7 +104,7 @@ STYLE_TEST(ConstTensorsAreWrittenThroughAHandle) {
   auto fill = [captured](float x) { *handles::Writable(captured).mutable_data<float>() = x; };
   fill(2);  // a copy shares the memory
   STYLE_EXPECT(*captured.data<float>() == 2);
-  struct Scratch : Tensor {  // keeps its type
+  struct Scratch : Tensor {  // a derived class keeps its type
     using Tensor::Tensor;
   } scratch(CPU);
   const Scratch& view = scratch;

@@ -1,5 +1,5 @@
 #pragma once
-// A check that says where it failed, and the list of this program's tests. Depends on nothing.
+// A check that reports the failing line, and the list of this program's tests. Has no dependencies.
 #include <cstdio>
 #include <vector>
 

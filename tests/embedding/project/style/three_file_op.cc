@@ -30,7 +30,7 @@ bool EmbeddingAffineGradientOp<float, CPUContext>::RunOnDevice() {
 REGISTER_CPU_OPERATOR(EmbeddingAffine, EmbeddingAffineOp<float, CPUContext>);
 
 namespace {
-// In an unnamed namespace, without a semicolon.
+// Registered in an unnamed namespace, without a semicolon.
 REGISTER_CPU_OPERATOR(EmbeddingAffineGradient, EmbeddingAffineGradientOp<float, CPUContext>)
 }  // namespace
 

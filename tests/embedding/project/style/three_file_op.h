@@ -1,6 +1,6 @@
 #pragma once
-// The usual three files of an operator: this header, one .cc with the CPU specialisation (and one
-// .cu).
+// An operator in Caffe2's usual three files: this header, a .cc with the CPU specialization, and a
+// .cu, which is left out here.
 #include "caffe2/core/context.h"
 #include "caffe2/core/operator.h"
 
