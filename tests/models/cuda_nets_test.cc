@@ -1,5 +1,6 @@
-// Trained nets on CUDA give what they give on the CPU, wholly there and mixed with the CPU, and in
-// the steady state take nothing from CUDA but launches, copies and one wait. On the fake.
+// Trained nets compute on CUDA what they compute on the CPU, both entirely on CUDA and mixed with
+// the CPU. In steady state their only CUDA calls are launches, copies and one wait. Uses the fake
+// CUDA.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@
 #include "tests/models/golden_case.h"
 #include "tests/support/shared.h"
 
-// Controls of the fake; missing on hardware.
+// Controls of the fake CUDA; null on hardware.
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 extern "C" __attribute__((weak)) void fakecuda_reset_calls(void);
 
@@ -33,7 +34,7 @@ DeviceOption OptionOf(DeviceType device) {
   return option;
 }
 
-// All operators on one device.
+// The net with all operators on one device.
 NetDef Placed(NetDef net, DeviceType device) {
   *net.mutable_device_option() = OptionOf(device);
   for (OperatorDef& op : *net.mutable_op()) op.clear_device_option();
@@ -73,7 +74,7 @@ class CudaNetsTest : public testing::TestWithParam<GoldenCase> {
     ASSERT_TRUE(cpu_.RunNetOnce(Placed(predict_, CPU)));
   }
 
-  // Weights and inputs, on the CPU.
+  // Creates the weights and inputs, on the CPU.
   void Prepare(Workspace* ws) const {
     ASSERT_TRUE(ws->RunNetOnce(Placed(init_, CPU)));
     for (const auto& [blob, file] : golden().inputs) {
@@ -84,7 +85,7 @@ class CudaNetsTest : public testing::TestWithParam<GoldenCase> {
   void ExpectOutputsOfTheCpu(const Workspace& ws, const char* way) const {
     for (const std::string& name : outputs_) {
       const Tensor want = OnCPU(cpu_, name);
-      // Bytes are rounded: the record's tolerance is for one more or less.
+      // Bytes are rounded; the record's tolerance allows a difference of one.
       const double tolerance = want.IsType<float>() ? kTolerance : golden().tolerance;
       const double error = RelativeError(OnCPU(ws, name), want);
       EXPECT_LE(error, tolerance) << way << ", " << name;
@@ -100,7 +101,7 @@ class CudaNetsTest : public testing::TestWithParam<GoldenCase> {
     });
   }
 
-  // Runs the net thrice more and counts what CUDA is asked for.
+  // Runs the net three more times and counts its CUDA calls.
   void ExpectSteadyState(NetBase* net, bool one_wait) const {
     if (&fakecuda_calls == nullptr) return;
     fakecuda_reset_calls();
@@ -114,14 +115,14 @@ class CudaNetsTest : public testing::TestWithParam<GoldenCase> {
     }
     EXPECT_GT(fakecuda_calls("kernel"), 0);
     if (!one_wait) return;
-    // The host waits besides for what operators without kernels read.
+    // The host waits once per run, and once for each operator that falls back to the CPU.
     EXPECT_EQ(fakecuda_calls("cudaStreamSynchronize"), 3 * (1 + Fallbacks(net)));
     EXPECT_EQ(fakecuda_calls("cudaEventSynchronize"), 0);
   }
 
   NetDef init_, predict_;
   Names outputs_;
-  Workspace cpu_;  // where the net has run on the CPU
+  Workspace cpu_;  // in which the net has run on the CPU
 };
 
 TEST_P(CudaNetsTest, RunsWhollyOnCuda) {
@@ -132,7 +133,7 @@ TEST_P(CudaNetsTest, RunsWhollyOnCuda) {
   Workspace ws;
   Prepare(&ws);
   const NetDef predict = Placed(predict_, CUDA);
-  Names on_cpu;  // what operators of CUDA read on the CPU, such as shapes
+  Names on_cpu;  // blobs that CUDA operators read on the CPU, such as shapes
   for (OperatorDef op : predict.op()) {
     *op.mutable_device_option() = predict.device_option();
     const std::vector<DeviceOption> inputs = InferOpInputOutputDevice(op).first;

@@ -1,4 +1,4 @@
-// Databases and records that the original wrote hold the values it had.
+// Databases and records that the original wrote contain the expected values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -111,7 +111,7 @@ TEST(SavedDatabaseTest, GivesStringsAndRefusesWhatIsNotHereByItsType) {
   EXPECT_EQ(tensors_or_strings + refused, 7);
 }
 
-// The same blobs, written down by the original as text.
+// Compares with the same blobs, written as text by the original.
 TEST(SavedDatabaseTest, EqualsItsTextForm) {
   SKIP_WITHOUT_SHARED("models/c2_files");
   for (const std::string name : {"all_types", "other_kinds"}) {

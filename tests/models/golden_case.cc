@@ -24,14 +24,14 @@ std::vector<std::string> Split(const std::string& text, char separator) {
   return parts;
 }
 
-// "a=b": at the last '=', for blob names may hold one.
+// Splits "a=b" at the last '=', because blob names may contain one.
 std::pair<std::string, std::string> SplitPair(const std::string& text) {
   const size_t at = text.rfind('=');
   CAFFE_ENFORCE(at != std::string::npos, "\"", text, "\" has no '='");
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
-// Outputs are separated by commas, which crops hold too.
+// Splits outputs at commas, except those inside crops.
 std::vector<std::string> SplitOutsideBrackets(const std::string& text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -109,7 +109,7 @@ std::vector<GoldenCase> ReadGoldenCases() {
   std::ifstream in(models + "/CASES.tsv");
   std::vector<GoldenCase> cases;
   std::string line;
-  std::getline(in, line);  // the titles
+  std::getline(in, line);  // the header line
   while (std::getline(in, line)) {
     if (!line.empty()) cases.push_back(ParseRow(line, models));
   }

@@ -1,5 +1,6 @@
 #pragma once
-// The list of calls with recorded outputs (CASES.tsv), and how near an output comes to its record.
+// Reads the list of calls with recorded outputs (CASES.tsv), and compares outputs with their
+// records.
 
 #include <map>
 #include <ostream>
@@ -11,11 +12,11 @@
 
 namespace caffe2rt::test {
 
-// One row: nets, inputs and outputs with the .npy files that hold them.
+// One row: the nets, and the inputs and outputs with their .npy files.
 struct GoldenCase {
   struct Output {
     std::string blob;
-    std::string crop;  // "...,200:280,200:280": that part of the blob alone; empty: all of it
+    std::string crop;  // the recorded part of the blob, as "...,200:280,200:280"; empty: all of it
     std::string file;
   };
   std::string folder;  // of the model
@@ -25,24 +26,24 @@ struct GoldenCase {
   std::vector<Output> outputs;
   double tolerance = 0;  // relative to the largest value
 
-  // "c2_mtcnn_12predict_net": for test names.
+  // A name for tests, such as "c2_mtcnn_12predict_net".
   std::string Name() const;
 };
 std::ostream& operator<<(std::ostream& out, const GoldenCase& golden);
 
-// The rows of SharedPath("models/CASES.tsv"); none when it is not there. THROWS when it cannot be
-// understood.
+// The rows of SharedPath("models/CASES.tsv"); none if the file does not exist. THROWS if it cannot
+// be parsed.
 std::vector<GoldenCase> ReadGoldenCases();
 
-// A net as `caffe2 run` takes it: binary or text, its file's stem for a missing name, the CPU for a
-// missing device.
+// Reads a net as `caffe2 run` does: binary or text. A missing name becomes the stem of the file
+// name, a missing device the CPU.
 NetDef LoadNetForCPU(const std::string& path);
 
-// The part of a tensor that `crop` names. THROWS for what is not there.
+// The part of a tensor that `crop` names. THROWS if it is out of range.
 Tensor Crop(const Tensor& tensor, const std::string& crop);
 
-// The largest difference over the largest value of `want`, as in NumPy; 1e30 when shapes or types
-// differ.
+// The largest absolute difference divided by the largest absolute value of `want`; 1e30 if shapes
+// or types differ.
 double RelativeError(const Tensor& got, const Tensor& want);
 
 }  // namespace caffe2rt::test

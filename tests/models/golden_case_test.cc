@@ -1,4 +1,4 @@
-// The comparison of the golden tests can fail.
+// Tests that the comparison of the golden tests detects differences.
 #include "tests/models/golden_case.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Trained nets give their recorded outputs, in a workspace and through the predictor.
+// Trained nets compute their recorded outputs, in a workspace and through the predictor.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_P(GoldenTest, RunsInAWorkspace) {
 
 TEST_P(GoldenTest, RunsThroughThePredictor) {
   NetDef predict = PredictNet();
-  // Recorded outputs that the net does not name as its own are asked for here.
+  // Adds recorded outputs that the net does not declare as external outputs.
   auto* names = predict.mutable_external_output();
   for (const GoldenCase::Output& output : golden().outputs) {
     if (std::find(names->begin(), names->end(), output.blob) == names->end())

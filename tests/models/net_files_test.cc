@@ -1,5 +1,5 @@
-// Small nets that the original's exporters wrote: both forms of a file say the same, and they
-// compute what it computed.
+// Small nets written by the original's exporters: the binary and the text file of a net are
+// equivalent, and the net computes what the original computed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-// Net definitions without weights: all parse, and what is missing here is named, no more and no
-// less.
+// Net definitions without weights: all parse, and exactly the missing operators are reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +28,7 @@ std::vector<std::string> NetFiles() {
   return files;
 }
 
-// The nets of a file: one, or those of a plan.
+// The nets of a file: the net itself, or those of a plan.
 std::vector<NetDef> NetsOf(const std::string& path) {
   if (DetectFileKind(path).kind == FileKind::kPlanDef) {
     PlanDef plan;
@@ -67,7 +66,7 @@ TEST(NetdefsTest, FlowOfDataIsRight) {
 struct OriginalNet {
   std::string name;
   std::set<std::string> types;    // nested nets included
-  std::set<std::string> foreign;  // that the original's CPU build does not have
+  std::set<std::string> foreign;  // types that the original's CPU build does not have
 };
 
 std::vector<std::string> Split(const std::string& text, char separator) {
@@ -77,12 +76,12 @@ std::vector<std::string> Split(const std::string& text, char separator) {
   return parts;
 }
 
-// By file, in the order of its nets.
+// The nets by file, in the file's order.
 std::map<std::string, std::vector<OriginalNet>> ReadOriginal() {
   std::map<std::string, std::vector<OriginalNet>> files;
   std::ifstream in(SharedPath(std::string(kFolder) + "/ORIGINAL.tsv"));
   std::string line;
-  std::getline(in, line);  // the titles
+  std::getline(in, line);  // the header line
   while (std::getline(in, line)) {
     const std::vector<std::string> columns = Split(line, '\t');
     OriginalNet net{columns[1], {}, {}};

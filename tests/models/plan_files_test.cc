@@ -1,4 +1,4 @@
-// A plan with nested, repeated and concurrent steps ends with the blobs that the original had.
+// A plan with nested, repeated and concurrent steps produces the same blobs as the original.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/io/npy.h"
