@@ -7,13 +7,13 @@ namespace caffe2rt::test {
 namespace {
 
 struct Allowed {
-  const char* word;  // a '*' at its end stands for any rest
-  const char* path;  // what the file's path begins with
+  const char* word;  // a '*' at the end matches any suffix
+  const char* path;  // prefix of the file's path
 };
 constexpr Allowed kAllowed[] = {
     // Caffe2's number and name of the device type.
     {"CUDA", "caffe2_core/device/device_type."},
-    // Caffe2's macros and functions for the operators of users.
+    // Caffe2's macros and functions for custom operators.
     {"CUDA", "caffe2_core/runtime/operator_registry.h"},
     {"CUDAOperatorRegistry", "caffe2_core/runtime/operator_registry.h"},
     {"REGISTER_CUDA_OPERATOR*", "caffe2_core/runtime/operator_registry.h"},
@@ -27,7 +27,7 @@ constexpr Allowed kAllowed[] = {
     {"cuda_graph", "caffe2_core/"},
     {"cuda-sync", "caffe2_core/"},
     {"cuda-graph", "caffe2_core/"},
-    // What nvcc defines, in headers that it compiles.
+    // Defined by nvcc, for headers that it compiles.
     {"__CUDACC__", "caffe2_core/"},
 };
 

@@ -1,14 +1,14 @@
 #pragma once
-// The core knows devices by their descriptors, and none by name.
+// The core uses device descriptors, and names no device.
 
 #include "tests/style/source_tree.h"
 
 namespace caffe2rt::test {
 
-// No word with "cuda" in it, in whatever case, in caffe2_core outside of compat, but for those that
-// the table in device_rules.cc allows (Caffe2's names of numbers, operators and fields; public
-// names of this library), and no comparison with the device type CUDA at all. READMEs and comments
-// count.
+// Finds words that contain "cuda", in any case, in caffe2_core except compat, and comparisons with
+// the device type CUDA. The table in device_rules.cc allows some words (Caffe2's names of device
+// types, operators and fields, and public names of this library), but no comparison. READMEs and
+// comments are checked too.
 Violations CheckCudaInCore(const std::vector<SourceFile>& files);
 
 }  // namespace caffe2rt::test

@@ -15,7 +15,8 @@ std::string Place(const SourceFile& file, size_t line) {
   return file.path + ":" + std::to_string(line + 1);
 }
 
-// The text of the file without comments; strings and characters become "". Line breaks stay.
+// The text of the file without comments, with "" for string and character literals. Line breaks are
+// kept.
 std::string CodeOf(const SourceFile& file) {
   std::string text;
   for (const std::string& line : file.lines) text += line + "\n";
@@ -49,8 +50,8 @@ std::string CodeOf(const SourceFile& file) {
   return code;
 }
 
-// Arguments of the call whose parenthesis opens at `open`: the number of commas outside of
-// brackets, plus one.
+// The number of arguments of the call whose parenthesis opens at `open`: the number of commas
+// outside nested brackets, plus one.
 int CountArguments(const std::string& code, size_t open) {
   int depth = 0, arguments = 1;
   for (size_t i = open; i < code.size(); ++i) {
@@ -79,7 +80,7 @@ Violations CheckLength(const std::vector<SourceFile>& files) {
 Violations CheckNames(const std::vector<SourceFile>& files) {
   Violations violations;
   for (const SourceFile& file : files) {
-    // Sources in Caffe2's own style keep its names.
+    // Sources in Caffe2's own style use its names.
     if (!file.IsCode() || IsCompat(file) || file.IsUnder("tests/embedding/")) continue;
     std::string stem = file.stem;
     if (stem.ends_with("_test")) stem.resize(stem.size() - 5);
@@ -108,12 +109,12 @@ Violations CheckPragmaOnce(const std::vector<SourceFile>& files) {
 
 Violations CheckForbiddenText(const std::vector<SourceFile>& files) {
   struct Rule {
-    const char* word;  // a quick look before the pattern
+    const char* word;  // searched first, because the pattern is slow
     std::regex pattern;
     const char* reason;
     bool headers_only;
   };
-  // Pieces, so that this file does not break its own rules.
+  // Literals are split, so that this file does not break its own rules.
   static const Rule rules[] = {
       {"TO"
        "DO",
@@ -191,10 +192,10 @@ Violations CheckLocale(const std::vector<SourceFile>& files) {
       R"(\b(strto(d|f|ld)|ato(f|i|l|ll)|sto(d|f|ld)|v?s?n?scanf|setlocale|put_time)\s*\(|)"
       R"(\bstd::(is(alnum|alpha|digit|space|print|upper|lower|punct)|to(lower|upper)|w?regex)\b)");
   static const std::regex floating(R"("[^"]*%[-+#0-9.*]*L?[aefgAEFG]\b)");
-  // Those that the others go through, and a file whose text comes ready.
+  // enforce.h, which the rest of the library uses, and files that stream text already formatted.
   static const std::set<std::string> allowed = {
       "caffe2_core/base/enforce.h", "operators/select/print.h", "operators/select/print.cc"};
-  // A quick look before the pattern.
+  // Searched first, because the pattern is slow.
   static const char* const words[] = {
       "stream",   "to_string",    "to_wstring",   "strto",    "atof",     "atoi",
       "atol",     "stod",         "stof",         "stold",    "scanf",    "setlocale",

@@ -1,5 +1,5 @@
 #pragma once
-// Rules that look at one file, or one folder, at a time.
+// Rules about single files and folders.
 
 #include "tests/style/source_tree.h"
 
@@ -7,25 +7,25 @@ namespace caffe2rt::test {
 
 inline constexpr size_t kMaxLines = 500;
 
-// Longer than kMaxLines.
+// Files longer than kMaxLines.
 Violations CheckLength(const std::vector<SourceFile>& files);
-// Names that say nothing: _op, _ops, _gpu, _impl, _base, _util, utils.
+// File names that end in _op, _ops, _gpu, _impl, _base, _util or utils.
 Violations CheckNames(const std::vector<SourceFile>& files);
 // Headers that do not begin with #pragma once.
 Violations CheckPragmaOnce(const std::vector<SourceFile>& files);
-// What no file may hold: a note of work to do without an issue, OpenMP, headers that a compiler of
-// ours lacks, `using namespace` in headers.
+// Text that no file may contain: notes of work to do without an issue number, OpenMP pragmas,
+// headers that a supported compiler lacks, `using namespace` in headers.
 Violations CheckForbiddenText(const std::vector<SourceFile>& files);
-// const_cast in headers of caffe2_core/tensor: a const Tensor cannot be written through.
+// const_cast in headers of caffe2_core/tensor, which would allow writing through a const Tensor.
 Violations CheckTensorIsConstCorrect(const std::vector<SourceFile>& files);
-// Checks whose failure would say nothing: CAFFE_ENFORCE(x), CAFFE_ENFORCE_EQ(a, b).
+// Checks without a message: CAFFE_ENFORCE(x), CAFFE_ENFORCE_EQ(a, b).
 Violations CheckEnforceTexts(const std::vector<SourceFile>& files);
-// What formats or parses by the process's locale in the library and the programs, where
-// caffe2_core/base/text.h and ClassicStringStream belong: streams, std::to_string, strtod and its
-// kin, tolower and its kin, printf of floating-point numbers.
+// Functions of the library and the programs that depend on the process's locale: streams,
+// std::to_string, strtod, tolower and similar functions, printf of floating-point numbers. Use
+// caffe2_core/base/text.h and ClassicStringStream instead.
 Violations CheckLocale(const std::vector<SourceFile>& files);
-// Folders of code without a README.md. Tests that mirror the tree, and compat's folders of Caffe2's
-// paths, need none.
+// Folders with code but without a README.md. Tests that mirror the tree, and compat's folders with
+// Caffe2's paths, are exempt.
 Violations CheckReadmes(const std::vector<SourceFile>& files);
 
 }  // namespace caffe2rt::test

@@ -8,7 +8,7 @@
 namespace caffe2rt::test {
 namespace {
 
-// From the bottom up. A file belongs to the longest prefix that fits; "operators/" are all
+// From the bottom up. A file belongs to the longest matching prefix; "operators/" covers all
 // families.
 constexpr const char* kLayers[] = {
     "proto/",
@@ -33,7 +33,7 @@ constexpr const char* kLayers[] = {
     "tests/",
 };
 
-// Pairs that the order alone would allow.
+// Forbidden pairs that the order would allow.
 struct Ban {
   const char* user;
   const char* used;
@@ -58,7 +58,7 @@ std::optional<int> LayerOf(const std::string& path) {
   return found;
 }
 
-// "operators/conv" of "operators/conv/conv.h"; "" for what is no family.
+// "operators/conv" for "operators/conv/conv.h"; "" for a file outside the families.
 std::string FamilyOf(const std::string& path) {
   const std::string prefix = "operators/";
   if (path.rfind(prefix, 0) != 0) return "";
@@ -71,7 +71,7 @@ std::string FamilyOf(const std::string& path) {
              : family;
 }
 
-// Why `user` may not include `used`; "" when it may.
+// The reason why `user` may not include `used`, or "" if it may.
 std::string Forbids(const SourceFile& user, const std::string& used) {
   const auto user_layer = LayerOf(user.path);
   const auto used_layer = LayerOf(used);
@@ -105,7 +105,7 @@ void ForEachInclude(const SourceFile& file, Function function) {
 Violations CheckLayers(const std::vector<SourceFile>& files) {
   Violations violations;
   for (const SourceFile& file : files) {
-    // Sources in Caffe2's own style: their includes are Caffe2's.
+    // Sources in Caffe2's own style use its includes.
     if (!file.IsCode() || file.IsUnder("tests/embedding/")) continue;
     const bool may_use_caffe2 = file.IsUnder("caffe2_core/compat/") || file.IsUnder("tests/");
     ForEachInclude(file, [&](const std::string& place, bool quoted, const std::string& used) {

@@ -1,14 +1,15 @@
 #pragma once
-// Which folder may include which: a folder includes only folders above it in the table of layers.
+// Which folders may include which. The table of layers lists the folders from the bottom up; a
+// folder includes only folders listed before it.
 
 #include "tests/style/source_tree.h"
 
 namespace caffe2rt::test {
 
-// "path:line includes X, layer A may not use B".
+// Includes that break the order: "path:line includes X, layer A may not use B".
 Violations CheckLayers(const std::vector<SourceFile>& files);
 
-// CUDA's headers, outside of the places that may have them.
+// CUDA headers included outside the folders and files that may use them.
 Violations CheckCudaHeaders(const std::vector<SourceFile>& files);
 
 }  // namespace caffe2rt::test

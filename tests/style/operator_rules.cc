@@ -8,7 +8,7 @@
 namespace caffe2rt::test {
 namespace {
 
-// spatial_bn becomes SpatialBn, as third_party/cmake/Caffe2rtOperators.cmake does it.
+// spatial_bn becomes SpatialBn, as in third_party/cmake/Caffe2rtOperators.cmake.
 std::string CamelCase(const std::string& stem) {
   std::string name;
   bool upper = true;
@@ -27,7 +27,7 @@ bool IsFamily(const SourceFile& file) {
   return file.IsUnder("operators/") && file.folder != "operators";
 }
 
-// Stems of the rows, by folder.
+// The stems of the operator rows, by folder.
 std::map<std::string, std::set<std::string>> RowsOf(const std::vector<SourceFile>& files) {
   static const std::regex row(R"(^\s*caffe2rt_operator\((\w+))");
   std::map<std::string, std::set<std::string>> rows;
@@ -41,7 +41,7 @@ std::map<std::string, std::set<std::string>> RowsOf(const std::vector<SourceFile
   return rows;
 }
 
-// A header that no kernel source may see, whoever includes it.
+// Whether a kernel source must not include the header, directly or indirectly.
 bool IsHeavy(const std::string& header) {
   if (header == "caffe2_core/graph/argument_spec.h") return false;
   static const std::set<std::string> kHeavy = {

@@ -1,20 +1,21 @@
 #pragma once
-// Rules about how operators are registered, declare their arguments and launch kernels.
+// Rules about the registration, arguments and kernel sources of operators.
 
 #include "tests/style/source_tree.h"
 
 namespace caffe2rt::test {
 
-// Registration by hand: a file register*.cc or register*.h of a family, and a file <stem>.cc whose
-// Register function no operator row of the family's CMakeLists.txt names.
+// Manual registration: files register*.cc or register*.h in a family, and files <stem>.cc whose
+// Register function is not named by an operator row of the family's CMakeLists.txt.
 Violations CheckOperatorRows(const std::vector<SourceFile>& files);
 
-// Arguments read or declared by a literal name in operators/: they are declared once, as an
+// Arguments that operators/ reads or declares by a literal name. They must be declared once, as an
 // ArgumentSpec (caffe2_core/graph/argument_spec.h).
 Violations CheckArgumentDeclarations(const std::vector<SourceFile>& files);
 
-// What a .cu or .cuh file of contexts/ or operators/ includes, over any number of headers, and may
-// not: protobuf, Tensor, contexts, operators and registries. "path includes X (through Y, Z)".
+// Headers that a .cu or .cuh file of contexts/ or operators/ must not include, directly or through
+// other headers: protobuf, Tensor, contexts, operators and registries. "path includes X (through Y,
+// Z)".
 Violations CheckKernelIncludes(const std::vector<SourceFile>& files);
 
 }  // namespace caffe2rt::test

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folders that hold the project; others (build, install) are not its sources.
+// The folders of the project. Others (build, install) contain no sources.
 constexpr const char* kTops[] = {"binaries", "caffe2_core", "contexts",   "operators",
                                  "proto",    "tests",       "third_party"};
 

@@ -1,5 +1,5 @@
 #pragma once
-// The project's files, as the style rules read them.
+// Reads the project's files for the style rules.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ struct SourceFile {
   std::string path;  // from the root, with '/'
   std::string folder;
   std::string name;
-  std::string stem;       // of `name`, without its ending
+  std::string stem;       // `name` without its extension
   std::string extension;  // with the dot
   std::vector<std::string> lines;
 
@@ -20,11 +20,11 @@ struct SourceFile {
   bool IsUnder(const std::string& prefix) const { return path.rfind(prefix, 0) == 0; }
 };
 
-// A rule that is broken: "path:line what is wrong".
+// Broken rules: "path:line what is wrong".
 using Violations = std::vector<std::string>;
 
-// Sources, protos, CMake files, scripts and pages under the project's folders, sorted by path.
-// Build folders are left out.
+// Reads the sources, protos, CMake files, scripts and Markdown files below the project's folders,
+// sorted by path. Skips build folders.
 std::vector<SourceFile> ReadSourceTree(const std::string& root);
 
 }  // namespace caffe2rt::test

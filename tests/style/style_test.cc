@@ -1,4 +1,4 @@
-// The project's sources keep its rules; and each rule can be broken.
+// The project's sources follow the rules, and each rule finds violations.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ TEST(SourcesTest, DeclareArgumentsOnce) { ExpectKept(CheckArgumentDeclarations);
 TEST(SourcesTest, KeepKernelSourcesLight) { ExpectKept(CheckKernelIncludes); }
 TEST(SourcesTest, HaveAReadmeInEveryFolder) { ExpectKept(CheckReadmes); }
 
-// A tree of one file, or two.
+// A fixture for source trees of one or two files.
 class RulesTest : public testing::Test {
  protected:
   Violations Check(Rule rule, const std::string& path, const std::string& content) {
