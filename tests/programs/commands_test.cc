@@ -1,4 +1,4 @@
-// The other subcommands: what they print, and their exit codes.
+// The output and exit codes of the subcommands other than run and plan.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -147,14 +147,15 @@ TEST(InspectProgramTest, ShowsShapesParametersAndCosts) {
   const ProgramResult result = RunCaffe2({"inspect", DemoFile("predict_net.pb"), "--init-net",
                                           DemoFile("init_net.pb"), "--input", "data=1,3,64,64"});
   EXPECT_EQ(result.code, 0) << result.err;
-  // 16 filters of 3 * 9 * 9 and 16 biases; 28 * 28 outputs of each, 243 multiply-adds an output.
+  // 16 filters of 3 * 9 * 9 and 16 biases; 28 * 28 outputs per filter, 243 multiply-adds per
+  // output.
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("float [1, 16, 28, 28]"), HasSubstr("3904"), HasSubstr("3048.2 k"),
                     HasSubstr("total: 3972 parameters (15.5 KiB)")));
   const ProgramResult json =
       RunCaffe2({"inspect", DemoFile("predict_net.pb"), "--init-net", DemoFile("init_net.pb"),
                  "--input", "data=1,3,64,64", "--json"});
-  // FC: 4 outputs of 16 each.
+  // FC: 4 outputs of 16 multiply-adds each.
   constexpr int kMultiplyAdds = 28 * 28 * 16 * 243 + 4 * 16;
   EXPECT_THAT(json.out, HasSubstr("\"multiply_adds\": " + std::to_string(kMultiplyAdds)));
 }

@@ -1,4 +1,4 @@
-// The program with CUDA: as it is built, and with a module that was linked with the fake CUDA.
+// The program with CUDA: with the module of this build, and with one linked with the fake CUDA.
 
 #include <elf.h>
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ T ReadAt(const std::string& file, size_t at) {
   return value;
 }
 
-// What the dynamic loader has to find before the program starts.
+// The libraries that the dynamic loader must find before the program starts.
 std::vector<std::string> NeededLibraries(const std::string& path) {
   const std::string file = ReadWholeFile(path);
   const auto header = ReadAt<Elf64_Ehdr>(file, 0);
@@ -69,12 +69,12 @@ auto IsOfCuda() {
                           HasSubstr("curand"), HasSubstr("nvidia"));
 }
 
-// Its name has a version behind it.
+// The file name of a shared library contains ".so", perhaps followed by a version.
 bool CoreIsShared() { return std::string(CAFFE2_CORE_LIBRARY).find(".so") != std::string::npos; }
 
 TEST(CudaProgramTest, NeedsNothingOfCudaToStart) {
   const std::vector<std::string> program = NeededLibraries(CAFFE2_PROGRAM);
-  EXPECT_THAT(program, Contains(HasSubstr("libc.so")));  // or nothing was read
+  EXPECT_THAT(program, Contains(HasSubstr("libc.so")));  // NeededLibraries works
   EXPECT_THAT(program, Each(Not(IsOfCuda())));
   if (!CoreIsShared()) return;
   EXPECT_THAT(NeededLibraries(CAFFE2_CORE_LIBRARY), Each(Not(IsOfCuda())));
@@ -143,7 +143,7 @@ TEST(CudaProgramTest, RefusesALibraryThatIsNoModule) {
   EXPECT_THAT(RunCaffe2({"devices"}).out, HasSubstr("has no caffe2rt_cuda_module"));
 }
 
-// On the fake.
+// Runs the program with a module linked with the fake CUDA.
 class FakeCudaProgramTest : public ::testing::Test {
  protected:
   FakeCudaProgramTest() { environment_.Set("CAFFE2_CUDA_MODULE", CAFFE2_CUDA_MODULE_ON_FAKE); }

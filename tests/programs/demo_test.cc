@@ -1,5 +1,5 @@
-// The demo: its files are what its code makes, and the net does its task on pictures it was not
-// shipped with.
+// The demo: its files match what its code generates, and its net classifies images that are not
+// shipped with it.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ std::string Shipped(const std::string& name) {
   return std::string(CAFFE2RT_SOURCE_DIR) + "/binaries/demo/stripes/" + name;
 }
 
-// Arguments equal, floats up to the last places (the weights come from the machine's sine).
+// Arguments must be equal; floats may differ in the last digits, because the weights use the
+// machine's sine function.
 void ExpectSameNet(const NetDef& got, const NetDef& want) {
   ASSERT_EQ(got.op_size(), want.op_size());
   for (int i = 0; i < got.op_size(); ++i) {

@@ -26,12 +26,12 @@ TEST(EscapedOutputTest, PutsCharactersTogetherThatComeInPieces) {
   {
     const EscapedOutput escaped(stream);
     for (const char c : std::string("\xe2\x82\xac \xc2\x9b \xf0\x9f\x98\x80")) stream << c;
-    stream << "\xc3";  // what never comes is shown at the end
+    stream << "\xc3";  // an incomplete character is escaped at the end
   }
   EXPECT_EQ(stream.str(), "\xe2\x82\xac \\xc2\\x9b \xf0\x9f\x98\x80\\xc3");
 }
 
-// Remembers the longest text that came at once.
+// Records the length of the longest single write.
 class PieceRecorder : public std::streambuf {
  public:
   size_t longest = 0;

@@ -1,5 +1,5 @@
-// Which files nets reach through the programs: escapes, links, pipes and devices end in one line
-// that names the option which allows them.
+// Which files nets can access through the programs. Paths out of the allowed folders, links, pipes
+// and devices cause a one-line error that names the option to allow them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -33,7 +33,7 @@ const char kFill[] =
     "op { type: 'ConstantFill' output: 'w' arg { name: 'shape' ints: 1 } arg { name: 'value' f: 3 "
     "} } ";
 
-// A folder of nets, a folder for --root, and a folder that is neither.
+// A folder of nets, a folder for --root, and a folder outside both.
 class FilePolicyProgramTest : public testing::Test {
  protected:
   FilePolicyProgramTest() {
@@ -43,7 +43,7 @@ class FilePolicyProgramTest : public testing::Test {
   }
   ~FilePolicyProgramTest() override { EXPECT_EQ(ReadWholeFile(bait_), "bait"); }
 
-  // `run` of a net, or `plan` of a plan with that net, in the folder of nets.
+  // Writes a net, or for `plan` a plan with that net, to the folder of nets and runs it.
   ProgramResult Run(const std::string& command, const std::string& ops,
                     std::vector<std::string> more = {}) {
     const std::string net = "name: 'n' " + ops;
@@ -137,7 +137,7 @@ TEST_F(FilePolicyProgramTest, ANetFromAPipeHasOnlyTheRoot) {
   EXPECT_EQ(RunCaffe2({"run", "--predict-net", file}).code, 0);
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const auto run = [&](const std::string& root) {
-    // The shell opens the pipe for writing when the program opens it for reading.
+    // The shell's open for writing blocks until the program opens the pipe for reading.
     return RunProgram("/bin/sh", {"-c", "cat " + file + " > " + pipe +
                                             " & exec " CAFFE2_PROGRAM " run --predict-net " + pipe +
                                             " --root " + root});
@@ -169,7 +169,7 @@ TEST_F(FilePolicyProgramTest, APredictorReachesTheFolderOfItsDatabase) {
       const auto database = db::CreateDB(type, predictor, db::NEW);
       database->NewTransaction()->Put("!!META_NET_DEF", blob.SerializeAsString());
     }
-    // A folder may be given with a slash behind it.
+    // A folder may be given with a trailing slash.
     more.insert(more.begin(), {"run", "--predictor", predictor + (type == "lmdb" ? "/" : "")});
     return RunCaffe2(more);
   };

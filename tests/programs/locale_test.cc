@@ -1,5 +1,5 @@
-// Whatever the library and the programs write or read is the same in a program whose locale groups
-// digits and writes decimal commas.
+// The library and the programs read and write the same text in a process whose locale groups digits
+// and uses a decimal comma.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST_F(LocaleTest, DrawingsHavePlainNumbers) {
   EXPECT_THAT(dot, HasSubstr("  n1001 [label=\"Relu"));
   EXPECT_THAT(dot, HasSubstr("1234"));
   const std::string svg = NetAsSvg(net, summary, {.max_svg_ops = 2000});
-  // 1002 boxes side by side, 220 + 24 each, in margins of 20.
+  // 1002 boxes side by side, 220 + 24 wide each, with margins of 20.
   EXPECT_THAT(svg, HasSubstr("width=\"244528\""));
   EXPECT_EQ(svg.find("244.528"), std::string::npos);
 }

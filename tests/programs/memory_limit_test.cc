@@ -1,5 +1,6 @@
-// --memory-limit holds against files that unfold: strings, protos, archives and plans. The program
-// ends with one line, and never had more memory than the limit and 128 MiB.
+// --memory-limit applies to files that expand when they are read: strings, protos, archives and
+// plans. The program ends with a one-line error, and its peak memory is at most the limit plus
+// 128 MiB.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,12 +22,12 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 constexpr size_t kLimitBytes = size_t{64} << 20;
-// What the process may have beside what counts: code, stacks, gaps of the heap.
+// Memory of the process that the limit does not count: code, stacks, gaps in the heap.
 [[maybe_unused]] constexpr size_t kSlackBytes = size_t{128} << 20;
 // Small blocks may exceed the limit by this much while an error is described.
 constexpr size_t kHeadroomBytes = size_t{8} << 20;
 
-// The number behind `label` in an error.
+// The number after `label` in an error.
 size_t NumberAfter(const std::string& text, const std::string& label) {
   const size_t at = text.find(label);
   return at == std::string::npos ? SIZE_MAX : std::stoull(text.substr(at + label.size()));
@@ -34,8 +35,8 @@ size_t NumberAfter(const std::string& text, const std::string& label) {
 
 class MemoryLimitTest : public ::testing::Test {
  protected:
-  // protobuf loses what it has made when memory ends while it adds to or copies a repeated field or
-  // copies a string (allocation_sweep.h).
+  // protobuf leaks if memory runs out while it extends or copies a repeated field or copies a
+  // string (allocation_sweep.h).
   MemoryLimitTest() {
     const std::string file = dir_.Write("leaks",
                                         "leak:google::protobuf::internal::RepeatedPtrFieldBase::\n"
@@ -53,7 +54,7 @@ class MemoryLimitTest : public ::testing::Test {
                                   HasSubstr("limit 67108864, "), HasSubstr("(--memory-limit)")));
     EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
     EXPECT_LE(NumberAfter(result.err, "peak "), kLimitBytes + kHeadroomBytes) << result.err;
-#ifndef CAFFE2RT_SANITIZED  // which have memory of their own
+#ifndef CAFFE2RT_SANITIZED  // sanitizers use additional memory
     EXPECT_LE(result.peak_resident_bytes, kLimitBytes + kSlackBytes);
 #endif
   }
@@ -68,7 +69,7 @@ std::string Repeated(const std::string& part, size_t count) {
   return all;
 }
 
-// A field of a message with `bytes` in it: tag, length, bytes.
+// A length-delimited field of a message: tag, length, bytes.
 std::string Field(int number, const std::string& bytes) {
   std::string field(1, static_cast<char>(number << 3 | 2));
   size_t length = bytes.size();
@@ -125,7 +126,7 @@ TEST_F(MemoryLimitTest, HoldsForPlansOfManyNets) {
   ExpectRefused({"plan", dir_.Write("plan.pb", plan)});
 }
 
-// A million operators of one small net.
+// A million operators, all from one small net.
 TEST_F(MemoryLimitTest, HoldsForInstancesThatAreCompiled) {
   std::string plan = R"(name: "p" network { name: "n" )";
   for (int i = 0; i < 2000; ++i) {
@@ -141,9 +142,9 @@ void Append(size_t value, int bytes, std::string* text) {
   for (int i = 0; i < bytes; ++i) *text += static_cast<char>(value >> (8 * i) & 255);
 }
 
-// An archive of `count` arrays a0, a1, ... of `elements` elements, deflated to about a twentieth
-// (an archive that unpacks to a hundred times its size is refused for that alone). `declared` is
-// the size that the archive names, 0 for the true one.
+// An archive of `count` arrays a0, a1, ... of `elements` elements each, compressed to about a
+// twentieth. (An archive that unpacks to a hundred times its size is rejected for that reason
+// alone.) `declared` is the size that the archive declares; 0 means the true size.
 std::string Npz(size_t count, size_t elements, size_t declared = 0) {
   std::string npy("\x93NUMPY\1\0\x76\0", 10);
   std::string header =

@@ -1,5 +1,5 @@
-// How much memory `caffe2 run` has at most while it loads a model: the weights, one of them once
-// more while it is copied into its blob, and little else.
+// The peak memory of `caffe2 run` while it loads a model: the weights, a second copy of one weight
+// while it is copied into its blob, and little else.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,12 +23,12 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr size_t kWeights = 15;
-// protobuf doubles the room of a repeated field as it fills, to powers of two less a header; so
-// many floats nearly fill it.
+// protobuf grows a repeated field by doubling, to a power of two less a header. This many floats
+// nearly fill it.
 constexpr size_t kFloats = 1048500;
 constexpr size_t kWeightBytes = kFloats * sizeof(float);
 constexpr size_t kModelBytes = kWeights * kWeightBytes;
-// What the process may have beside what counts: code, stacks, gaps of the heap.
+// Memory of the process that the limit does not count: code, stacks, gaps in the heap.
 [[maybe_unused]] constexpr size_t kSlackBytes = size_t{64} << 20;
 
 class ModelMemoryTest : public ::testing::Test {
@@ -42,7 +42,7 @@ class ModelMemoryTest : public ::testing::Test {
     const ProgramResult result = RunCaffe2(args);
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_THAT(result.out, HasSubstr("\ny  float [1]\n  0.5\n"));
-#ifndef CAFFE2RT_SANITIZED  // which have memory of their own
+#ifndef CAFFE2RT_SANITIZED  // sanitizers use additional memory
     EXPECT_LE(result.peak_resident_bytes, limit_bytes + kSlackBytes);
 #endif
   }
@@ -94,8 +94,8 @@ std::string ValuesArgument(Floats form) {
   return argument;
 }
 
-// Operator by operator: this process has little memory itself. The fields of NetDef: 2 op; of
-// OperatorDef: 5 arg.
+// Writes operator by operator, so that this process itself uses little memory. The fields of
+// NetDef: 2 op; of OperatorDef: 5 arg.
 std::string WriteInitNet(const std::string& path, const std::vector<std::string>& names,
                          Floats form) {
   const std::string values = ValuesArgument(form);
@@ -119,7 +119,7 @@ TEST_F(ModelMemoryTest, InitNetsAreReleasedAsTheyRun) {
   for (const Floats form : {Floats::kUnpacked, Floats::kPacked}) {
     SCOPED_TRACE(form == Floats::kPacked ? "packed" : "unpacked");
     const std::string init = WriteInitNet(dir_.path("init.pb"), names, form);
-    // A weight that is copied, half a weight while protobuf makes room, and the program itself.
+    // A copy of one weight, half a weight while protobuf grows the field, and the program itself.
     const size_t limit_bytes = kModelBytes + kModelBytes / 4;
     ExpectFits({"--init-net", init, "--predict-net", net}, limit_bytes);
     ExpectFits({"--init-net", init, "--predict-net", net, "--seed", "3"}, limit_bytes);
@@ -150,12 +150,13 @@ TEST_F(ModelMemoryTest, DatabasesAreReadRecordByRecord) {
     std::fill_n(weight.mutable_data<float>(), kLargeFloats, 0.5f);
     blob.Reset(new Tensor(std::move(weight)));
     for (size_t i = 0; i < kLarge; ++i) {
-      // One record for each: the largest there are.
+      // One record per weight: the largest possible records.
       transaction->Put(WeightName(i), SerializeBlob(blob, WeightName(i)));
     }
   }
-  // First the last record, its proto and half of that while protobuf makes room, beside two blobs;
-  // then the proto beside all blobs. Record, proto and all blobs would be five weights.
+  // At first the last record, its proto and half of that while protobuf grows the field, together
+  // with two blobs; then the proto together with all blobs. Record, proto and all blobs at once
+  // would be five weights.
   ExpectFits({"--predictor", dir_.path("p")}, kLargeBytes * 48 / 10);
 }
 

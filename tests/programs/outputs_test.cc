@@ -1,4 +1,4 @@
-// What caffe2 run prints of scores: the classes, in what order, with which labels.
+// How `caffe2 run` prints scores: which classes, in which order, with which labels.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 
 class ScoresTest : public ::testing::Test {
  protected:
-  // The lines that follow the one of output y.
+  // Runs a net with these scores as output y. Returns the lines printed between that of y and the
+  // last one.
   std::string Print(const std::vector<float>& scores, std::vector<std::string> more) {
     Tensor tensor(std::vector<int64_t>{static_cast<int64_t>(scores.size())}, CPU);
     std::copy(scores.begin(), scores.end(), tensor.mutable_data<float>());

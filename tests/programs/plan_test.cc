@@ -1,4 +1,4 @@
-// `caffe2 plan` and `caffe2 check` on plans that come from elsewhere.
+// `caffe2 plan` and `caffe2 check` with untrusted plans.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// Instances of one net used to resize and write one tensor at the same time: a heap overflow.
+// Concurrent instances of one net that resize and write one tensor. This once caused a heap
+// overflow.
 const char kOverflow[] = R"(name: "attack"
     network { name: "init"
       op { type: "ConstantFill" output: "small" arg { name: "shape" ints: 2 } }
@@ -44,7 +45,7 @@ std::string Multiplying() {
 
 class HostilePlanTest : public testing::Test {
  protected:
-  // The command's result, which must be an error of one line.
+  // Runs the command, which must fail with a one-line error.
   ProgramResult RunOn(const std::string& command, const std::string& plan) {
     const ProgramResult result = RunCaffe2({command, dir_.Write("plan.pbtxt", plan)});
     EXPECT_EQ(result.code, 1);
@@ -107,7 +108,7 @@ TEST_F(HostilePlanTest, AllowRacesIsAnOptionOfTheCommandLine) {
   EXPECT_THAT(allowed.out, HasSubstr("x  float [1]"));
 }
 
-// The same signal again and again: those before the plan begins are ignored.
+// Sends the signal repeatedly, because it is ignored until the plan begins.
 TEST(PlanSignalTest, AnInterruptedPlanIsAnError) {
   const TempDir dir;
   const std::string plan = dir.Write("plan.pbtxt", R"(name: "long"
@@ -115,7 +116,7 @@ TEST(PlanSignalTest, AnInterruptedPlanIsAnError) {
       execution_step { network: "n" num_iter: 9223372036854775807 })");
   const std::string command = MakeString("exec ", CAFFE2_PROGRAM, " plan ", plan, " --fetch x >",
                                          dir.path("out"), " 2>", dir.path("err"));
-  const auto handler = signal(SIGINT, SIG_IGN);  // what the child begins with
+  const auto handler = signal(SIGINT, SIG_IGN);  // inherited by the child
   const pid_t child = fork();
   if (child == 0) {
     execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);

@@ -13,7 +13,7 @@
 namespace caffe2rt::test {
 namespace {
 
-// In the child, which must not return.
+// Runs in the child process, which must not return.
 [[noreturn]] void Become(std::vector<char*> argv, const std::string& out, const std::string& err,
                          size_t max_file_bytes) {
   const int in_fd = open("/dev/null", O_RDONLY);

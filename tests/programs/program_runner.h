@@ -1,5 +1,5 @@
 #pragma once
-// Runs a built program and keeps what it says.
+// Runs a program of this build and records its output and exit code.
 //
 //   const ProgramResult result = RunCaffe2({"ops", "Convv"});
 //   EXPECT_EQ(result.code, 1);
@@ -11,30 +11,30 @@
 namespace caffe2rt::test {
 
 struct ProgramResult {
-  int code = -1;  // -1: it did not end by itself
+  int code = -1;  // the exit code; -1 if a signal ended the program
   std::string out;
   std::string err;
-  size_t peak_resident_bytes = 0;  // of the program, or of this process when that had more
+  size_t peak_resident_bytes = 0;  // of the program, or of this process if that is larger
 };
 
 struct ProgramSetup {
-  // Where the standard output goes. Empty: to a file that becomes ProgramResult::out.
+  // The file for the standard output. Empty: a temporary file, read into ProgramResult::out.
   std::string out = {};
-  // RLIMIT_FSIZE; 0: no limit.
+  // RLIMIT_FSIZE; 0 means no limit.
   size_t max_file_bytes = 0;
 };
 
-// The program `caffe2` of this build, with no terminal and an empty input. THROWS when it cannot be
-// started.
+// Runs the program `caffe2` of this build, without a terminal and with empty input. THROWS if it
+// cannot be started.
 ProgramResult RunCaffe2(const std::vector<std::string>& args, const ProgramSetup& setup = {});
 
-// Another program.
+// Runs another program in the same way.
 ProgramResult RunProgram(const std::string& program, const std::vector<std::string>& args,
                          const ProgramSetup& setup = {});
 
-// The demo's nets in the source tree.
+// The path of one of the demo's files in the source tree.
 std::string DemoFile(const std::string& name);
-// Options that name them.
+// `args` with the options that name the demo's nets.
 std::vector<std::string> WithDemo(std::vector<std::string> args);
 
 }  // namespace caffe2rt::test

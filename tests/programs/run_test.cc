@@ -1,4 +1,4 @@
-// caffe2 run: what it prints, saves and refuses.
+// `caffe2 run`: what it prints, saves and rejects.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

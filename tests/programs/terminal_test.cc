@@ -1,4 +1,4 @@
-// What reaches the terminal or cannot be written: control characters of files, full disks, limits
+// Output that must be escaped or cannot be written: control characters in files, full disks, limits
 // of file sizes, closed pipes.
 
 #include <gmock/gmock.h>
@@ -158,15 +158,15 @@ TEST(OutputTest, FilesBeyondTheLimitOfTheProcessAreErrors) {
       {.max_file_bytes = 20000});
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, HasSubstr("File too large"));
-  // The standard output is a file too.
+  // The limit applies to the standard output too, because it is a file.
   const ProgramResult ops = RunCaffe2({"ops", "--json"}, {.max_file_bytes = 20000});
   EXPECT_EQ(ops.code, 1);
   EXPECT_THAT(ops.err, HasSubstr("standard output: File too large"));
 }
 
-// As other programs do, it ends by SIGPIPE without a word.
+// Like other programs, it ends by SIGPIPE without a message.
 TEST(OutputTest, AReaderMayStopReading) {
-  std::filesystem::current_path("/");  // one that exists, for the shell
+  std::filesystem::current_path("/");  // the shell needs one that exists
   const ProgramResult result = RunProgram(
       "/bin/sh", {"-c", std::string("\"") + CAFFE2_PROGRAM + "\" ops --json | head -c 2"});
   EXPECT_EQ(result.code, 0);
