@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Prints the line coverage of the core and of the CPU context by the tests, folder by folder, and fails below 90 %.
+# Prints the line coverage of the core and the CPU context by the tests, folder by folder, and fails if it is below 90 %.
 #
-#   tests/coverage.sh [--lines]     builds in build/coverage (shared by later calls), runs ctest, reads gcov
+#   tests/coverage.sh [--lines]     builds in build/coverage (reused by later calls), runs ctest, reads gcov
 #
-# --lines also lists every line that no test reached, as FILE:LINE. A line counts once, however many sources include it. The
-# tree has no precompiled headers: every source is compiled with its own includes alone here.
+# --lines also lists every line that no test reached, as FILE:LINE. A line counts once, however many sources include it. This
+# build uses no precompiled headers, so it also checks that every source compiles with only its own includes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lines=0
@@ -23,8 +23,8 @@ cmake --build $tree
 find $tree -name '*.gcda' -delete
 ctest --test-dir $tree -j2 -LE embedding --output-on-failure | tail -3
 
-# gcov -t prints "count:line:text" below a "-:0:Source:FILE" for every file that an object holds code of; "-" is no code,
-# "#####" and "=====" are lines that nothing ran.
+# For every file with code in an object, gcov -t prints "-:0:Source:FILE" followed by lines "count:line:text". A count of "-"
+# means no code; "#####" and "=====" mean that the line was never run.
 find $tree -name '*.gcda' -print0 |
   xargs -0 gcov -t -s "$PWD" -r 2> /dev/null |
   awk -F: -v want_lines=$lines '
