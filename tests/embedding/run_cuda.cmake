@@ -1,6 +1,6 @@
 # cmake -DBUILD_DIR=... -DPROJECT_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCUDA_COMPILER=... -DFAKE=folder;folder -P run_cuda.cmake
 if(NOT EXISTS "${CUDA_COMPILER}")
-  message("SKIPPED: there is no nvcc")
+  message("SKIPPED: nvcc is not installed")
   return()
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/run_steps.cmake)

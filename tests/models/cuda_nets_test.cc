@@ -128,7 +128,7 @@ class CudaNetsTest : public testing::TestWithParam<GoldenCase> {
 TEST_P(CudaNetsTest, RunsWhollyOnCuda) {
   const Names missing = WithoutFormOnCuda(predict_);
   if (!missing.empty()) {
-    GTEST_SKIP() << "no form for CUDA: " << testing::PrintToString(missing);
+    GTEST_SKIP() << "no CUDA implementation: " << testing::PrintToString(missing);
   }
   Workspace ws;
   Prepare(&ws);
@@ -164,7 +164,7 @@ TEST_P(CudaNetsTest, RunsWithEveryOtherOperatorOnCuda) {
     *op->mutable_device_option() = OptionOf(CUDA);
     ++on_cuda;
   }
-  if (on_cuda == 0) GTEST_SKIP() << "none of the operators has a form for CUDA";
+  if (on_cuda == 0) GTEST_SKIP() << "none of the operators has a CUDA implementation";
   Workspace ws;
   Prepare(&ws);
   NetBase* const net = ws.CreateNet(predict);

@@ -55,11 +55,13 @@ Violations CheckCudaInCore(const std::vector<SourceFile>& files) {
       const std::string place = file.path + ":" + std::to_string(i + 1);
       for (std::sregex_iterator it(line.begin(), line.end(), word), end; it != end; ++it) {
         if (IsAllowed(file, it->str())) continue;
-        violations.push_back(place + " names " + it->str() +
-                             "; want it in contexts/cuda, or what its descriptor says");
+        violations.push_back(
+            place + " names " + it->str() +
+            "; want code in contexts/cuda, or a property of the device descriptor");
       }
       if (std::regex_search(line, comparison)) {
-        violations.push_back(place + " compares with CUDA; want what the device's descriptor says");
+        violations.push_back(place +
+                             " compares with CUDA; want a property of the device descriptor");
       }
     }
   }

@@ -86,7 +86,8 @@ Violations CheckNames(const std::vector<SourceFile>& files) {
     if (stem.ends_with("_test")) stem.resize(stem.size() - 5);
     for (const char* ending : {"_op", "_ops", "_gpu", "_impl", "_base", "_util", "utils"}) {
       if (stem.ends_with(ending)) {
-        violations.push_back(file.path + " is named ..." + ending + ", want what it is about");
+        violations.push_back(file.path + " has a name that ends in " + ending +
+                             ", want a name that states the subject");
       }
     }
   }
@@ -126,14 +127,14 @@ Violations CheckForbiddenText(const std::vector<SourceFile>& files) {
       {"pragma",
        std::regex("#\\s*pragma\\s+o"
                   "mp\\b"),
-       "OpenMP of our own", false},
+       "an OpenMP pragma", false},
       {"include", std::regex("#\\s*include\\s*<(format|expected|source_location)>"),
-       "a header that not all compilers have", false},
+       "a header that not all supported compilers have", false},
       {"std::vi",
        std::regex("\\bstd::vi"
                   "ews\\b"),
        "std::vi"
-       "ews, which not all compilers have",
+       "ews, which not all supported compilers have",
        false},
       {"using", std::regex("^\\s*using\\s+namespace\\b"), "a using directive in a header", true},
   };
@@ -144,7 +145,7 @@ Violations CheckForbiddenText(const std::vector<SourceFile>& files) {
         if (rule.headers_only && (!file.IsHeader() || IsCompat(file))) continue;
         if (file.lines[i].find(rule.word) != std::string::npos &&
             std::regex_search(file.lines[i], rule.pattern)) {
-          violations.push_back(Place(file, i) + " holds " + rule.reason);
+          violations.push_back(Place(file, i) + " contains " + rule.reason);
         }
       }
     }
@@ -158,7 +159,8 @@ Violations CheckTensorIsConstCorrect(const std::vector<SourceFile>& files) {
     if (!file.path.starts_with("caffe2_core/tensor/") || !file.IsHeader()) continue;
     for (size_t i = 0; i < file.lines.size(); ++i) {
       if (file.lines[i].find("const_cast") != std::string::npos) {
-        violations.push_back(Place(file, i) + " casts const away in a header of tensors");
+        violations.push_back(Place(file, i) +
+                             " casts away const in a header of caffe2_core/tensor");
       }
     }
   }
@@ -180,7 +182,7 @@ Violations CheckEnforceTexts(const std::vector<SourceFile>& files) {
       if (arguments > (compares ? 2 : 1)) continue;
       const auto line =
           static_cast<size_t>(std::count(code.begin(), code.begin() + static_cast<long>(at), '\n'));
-      violations.push_back(Place(file, line) + " checks without a text");
+      violations.push_back(Place(file, line) + " has a check without a message");
     }
   }
   return violations;
@@ -212,14 +214,15 @@ Violations CheckLocale(const std::vector<SourceFile>& files) {
       const auto holds = [&](const char* word) { return line.find(word) != std::string::npos; };
       if (std::none_of(std::begin(words), std::end(words), holds)) continue;
       for (std::sregex_iterator it(line.begin(), line.end(), call), end; it != end; ++it) {
-        violations.push_back(Place(file, i) + " uses " + it->str() +
-                             ", which depends on the locale; want caffe2_core/base/text.h");
+        violations.push_back(
+            Place(file, i) + " uses " + it->str() +
+            ", which depends on the locale, want a function of caffe2_core/base/text.h");
       }
     }
     for (size_t i = 0; i < file.lines.size(); ++i) {
       const size_t comment = file.lines[i].find("//");
       if (file.lines[i].find('%') < comment && std::regex_search(file.lines[i], floating)) {
-        violations.push_back(Place(file, i) + " formats a number by the locale; want FixedText");
+        violations.push_back(Place(file, i) + " formats a number by the locale, want FixedText");
       }
     }
   }

@@ -140,7 +140,7 @@ Violations CheckCudaHeaders(const std::vector<SourceFile>& files) {
     if (!file.IsCode() || allowed) continue;
     ForEachInclude(file, [&](const std::string& place, bool, const std::string& used) {
       if (std::regex_search(used, cuda)) {
-        violations.push_back(place + " includes " + used + ", a header of CUDA");
+        violations.push_back(place + " includes " + used + ", a CUDA header");
       }
     });
   }

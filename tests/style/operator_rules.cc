@@ -100,7 +100,8 @@ Violations CheckOperatorRows(const std::vector<SourceFile>& files) {
   for (const SourceFile& file : files) {
     if (!IsFamily(file) || !file.IsCode()) continue;
     if (file.stem.rfind("register", 0) == 0) {
-      violations.push_back(file.path + " registers by hand, want rows in the CMakeLists.txt");
+      violations.push_back(file.path +
+                           " registers operators by hand, want rows in the CMakeLists.txt");
     }
     const std::regex function("^void Register" + CamelCase(file.stem) + R"(\(\))");
     for (size_t i = 0; i < file.lines.size() && file.extension == ".cc"; ++i) {
@@ -129,7 +130,7 @@ Violations CheckArgumentDeclarations(const std::vector<SourceFile>& files) {
       if (line.find_first_not_of(' ') == line.find("//")) continue;
       if (!std::regex_search(line, by_name)) continue;
       violations.push_back(file.path + ":" + std::to_string(i + 1) +
-                           " names an argument outside of its declaration, want an ArgumentSpec");
+                           " names an argument outside its declaration, want an ArgumentSpec");
     }
   }
   return violations;

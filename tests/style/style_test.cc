@@ -153,9 +153,11 @@ TEST_F(RulesTest, FindForbiddenText) {
 
 TEST_F(RulesTest, FindConstCastAwayInHeadersOfTensors) {
   dir_.Write("caffe2_core/tensor/tensor.cc", "int* p = const_cast<int*>(q);\n");
-  EXPECT_THAT(Check(CheckTensorIsConstCorrect, "caffe2_core/tensor/tensor.h",
-                    "#pragma once\nint* p = const_cast<int*>(q);\n"),
-              ElementsAre("caffe2_core/tensor/tensor.h:2 casts const away in a header of tensors"));
+  EXPECT_THAT(
+      Check(CheckTensorIsConstCorrect, "caffe2_core/tensor/tensor.h",
+            "#pragma once\nint* p = const_cast<int*>(q);\n"),
+      ElementsAre(
+          "caffe2_core/tensor/tensor.h:2 casts away const in a header of caffe2_core/tensor"));
 }
 
 TEST_F(RulesTest, FindChecksWithoutText) {
@@ -165,8 +167,8 @@ TEST_F(RulesTest, FindChecksWithoutText) {
                     "CAFFE_ENFORCE(f(a, b),\n    \"text, (\");\n"
                     "CAFFE_ENFORCE_EQ(a, f(b, \"c, d\"));\n"
                     "CAFFE_ENFORCE_EQ(a, b, \"text\");\n"),
-              ElementsAre("operators/conv/conv.cc:2 checks without a text",
-                          "operators/conv/conv.cc:5 checks without a text"));
+              ElementsAre("operators/conv/conv.cc:2 has a check without a message",
+                          "operators/conv/conv.cc:5 has a check without a message"));
 }
 
 TEST_F(RulesTest, FindWhatDependsOnTheLocale) {
@@ -182,7 +184,7 @@ TEST_F(RulesTest, FindWhatDependsOnTheLocale) {
       ElementsAre(HasSubstr("npy.cc:2 uses std::ostringstream"), HasSubstr("npy.cc:4"),
                   HasSubstr("npy.cc:8 uses std::to_string"),
                   HasSubstr("npy.cc:8 uses std::tolower"),
-                  "caffe2_core/io/npy.cc:6 formats a number by the locale; want FixedText"));
+                  "caffe2_core/io/npy.cc:6 formats a number by the locale, want FixedText"));
   EXPECT_THAT(Check(CheckLocale, "tests/a_test.cc", "std::ostringstream out;\n"),
               testing::SizeIs(5));
 }
@@ -201,12 +203,13 @@ TEST_F(RulesTest, FindRegistrationByHand) {
   dir_.Write("operators/conv/conv_cuda.cc", "void RegisterConvCuda() {\n");
   dir_.Write("operators/conv/conv_cudnn.cc", "void RegisterConvCudnn() {\n");
   dir_.Write("operators/conv/register.cc", "");
-  EXPECT_THAT(Check(CheckOperatorRows, "operators/conv/conv_lost.cc",
-                    "\nvoid RegisterConvLost() {\nvoid RegisterType(int x) {\n"),
-              ElementsAre("operators/conv/conv_lost.cc:2 defines a Register function that no "
-                          "operator row names",
-                          "operators/conv/register.cc registers by hand, want rows in the "
-                          "CMakeLists.txt"));
+  EXPECT_THAT(
+      Check(CheckOperatorRows, "operators/conv/conv_lost.cc",
+            "\nvoid RegisterConvLost() {\nvoid RegisterType(int x) {\n"),
+      ElementsAre("operators/conv/conv_lost.cc:2 defines a Register function that no "
+                  "operator row names",
+                  "operators/conv/register.cc registers operators by hand, want rows in the "
+                  "CMakeLists.txt"));
 }
 
 TEST_F(RulesTest, FindArgumentsByLiteralName) {

@@ -5,8 +5,8 @@ namespace caffe2 {
 OPERATOR_SCHEMA(DeviceMix)
     .NumInputs(0)
     .NumOutputs(1)
-    .Arg("n", "numbers")
-    .Arg("step", "between two");
+    .Arg("n", "number of elements")
+    .Arg("step", "difference between two elements");
 NO_GRADIENT(DeviceMix);
 
 }  // namespace caffe2
