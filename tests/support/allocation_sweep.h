@@ -8,7 +8,7 @@
 // By default every seventh n is tried; CAFFE2_TEST_ALLOCATION_STRIDE=1 tries each one. A test
 // program adds failing_new.cc to its sources.
 //
-// The following leaks inside other libraries are tolerated (failing_new.cc suppresses them):
+// Exceptions, all inside other libraries (failing_new.cc suppresses the leaks):
 //
 //   protobuf  RepeatedPtrField::Add, Reflection::AddMessage: one element leaks if the array of a
 //             repeated field cannot grow, because the element is created first

@@ -1,6 +1,6 @@
 #pragma once
 // Runs operators on a device over a CPU workspace: inputs are copied to the device, outputs are
-// copied back. A test of a CPU operator so tests the operator of the device too.
+// copied back. A test of a CPU operator can thus test the device's operator too.
 
 #include <string>
 

@@ -16,7 +16,7 @@ struct CodeRange {
 };
 struct Library {
   const char* name;
-  bool malloc_alone;  // operator new may fail, malloc may not: the process relies on it
+  bool malloc_alone;  // only its calls of malloc are spared; operator new may fail
 };
 constexpr Library kSpared[] = {{"libdnnl", false},
                                {"libgomp", false},

@@ -1,5 +1,5 @@
 #pragma once
-// Records the system calls of this thread that change files; can fail one of them, or kill the
+// Records the system calls of this thread that change files. Can make one of them fail, or kill the
 // process at one.
 //
 //   FileCalls calls;

@@ -1,7 +1,8 @@
 #pragma once
 // Finds files that tests read but that are not part of the repository, such as models and recorded
-// cases. They are searched in the folder named by the environment variable CAFFE2_TEST_SHARED, or
-// else in ../shared, relative to the source tree. A test skips if a file that it needs is missing.
+// cases. They are looked up in the folder that the environment variable CAFFE2_TEST_SHARED names,
+// or else in ../shared, relative to the source tree. A test skips if a file that it needs is
+// missing.
 //
 //   TEST(ModelsTest, ...) {
 //     SKIP_WITHOUT_SHARED("models/CASES.tsv");
