@@ -15,7 +15,7 @@ size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kA
 void* FakeAllocator::Allocate(size_t nbytes) {
   if (before_allocate) before_allocate();
   const std::lock_guard<std::mutex> lock(mutex_);
-  CAFFE_ENFORCE_GT(nbytes, 0u, "bytes asked of the fake allocator");
+  CAFFE_ENFORCE_GT(nbytes, 0u, "bytes requested from the fake allocator");
   if (Enter(Call::kAllocate)) return nullptr;
   if (nbytes > options_.limit_bytes || live_bytes_ > options_.limit_bytes - nbytes) return nullptr;
   const size_t bytes = Aligned(nbytes);
@@ -42,7 +42,7 @@ void FakeAllocator::Free(void* data, size_t nbytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = live_.find(address);
   CAFFE_ENFORCE(found != live_.end(), "fake allocator: ", data, " is not in use");
-  CAFFE_ENFORCE_EQ(nbytes, found->second, "bytes of memory given back to the fake allocator");
+  CAFFE_ENFORCE_EQ(nbytes, found->second, "bytes freed in the fake allocator");
   live_.erase(found);
   live_bytes_ -= nbytes;
   size_t bytes = Aligned(nbytes);
