@@ -79,7 +79,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   return Create(call, event, flags);
 }
 
-// Waits for the event that have begun continue.
+// Threads and streams that already wait for the event continue to wait.
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   FAKECUDA_CALL(kIgnoresSticky);
   if (Find(event) == nullptr) return call.Return(cudaErrorInvalidResourceHandle);

@@ -26,7 +26,7 @@ const char* Access([[maybe_unused]] void* context) {
 }
 
 // Formats the report for an address in a device's range. The faulting thread may hold the mutex, so
-// it is only tried; without it the allocation is not known.
+// this only tries to lock it; if that fails, the report names no allocation.
 void Describe(char* text, size_t size, const void* address, const char* access, int device) {
   World& world = TheWorld();
   uintptr_t begin = 0;
