@@ -30,8 +30,8 @@ void Forward(const Rows& rows, cudnnSoftmaxAlgorithm_t algorithm, Values* values
     double greatest = (*values)[rows.At(row, 0)];
     for (size_t i = 1; i < rows.size; ++i)
       greatest = std::max(greatest, (*values)[rows.At(row, i)]);
-    // Subtracting the greatest element prevents overflow. The FAST algorithm of cuDNN does not do so;
-    // the fake differs from it only where FAST overflows.
+    // Subtracting the greatest element prevents overflow. The FAST algorithm of cuDNN does not do
+    // so; the fake differs from it only where FAST overflows.
     double sum = 0;
     for (size_t i = 0; i < rows.size; ++i) sum += std::exp((*values)[rows.At(row, i)] - greatest);
     for (size_t i = 0; i < rows.size; ++i) {
