@@ -26,7 +26,7 @@ std::vector<std::string> TakeRecorded() {
   return std::exchange(g_recorded, {});
 }
 
-// The message of ReportConflicts; "" if it did not throw.
+// Returns the message of ReportConflicts, or "" if it did not throw.
 std::string Report() {
   try {
     ReportConflicts(TakeRecorded);

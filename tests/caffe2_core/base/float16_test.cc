@@ -11,16 +11,17 @@ namespace {
 TEST(Float16Test, ReadsEveryKindOfNumber) {
   EXPECT_EQ(float{float16::FromBits(0x3c00)}, 1.f);
   EXPECT_EQ(float{float16::FromBits(0xc000)}, -2.f);
-  EXPECT_EQ(float{float16::FromBits(0x7bff)}, 65504.f);               // the largest
-  EXPECT_EQ(float{float16::FromBits(0x0400)}, std::ldexp(1.f, -14));  // the smallest normal one
-  EXPECT_EQ(float{float16::FromBits(0x0001)}, std::ldexp(1.f, -24));  // the smallest of all
+  EXPECT_EQ(float{float16::FromBits(0x7bff)}, 65504.f);               // the largest value
+  EXPECT_EQ(float{float16::FromBits(0x0400)}, std::ldexp(1.f, -14));  // the smallest normal value
+  // the smallest subnormal value
+  EXPECT_EQ(float{float16::FromBits(0x0001)}, std::ldexp(1.f, -24));
   EXPECT_TRUE(std::signbit(float{float16::FromBits(0x8000)}));
   EXPECT_EQ(float{float16::FromBits(0xfc00)}, -std::numeric_limits<float>::infinity());
   EXPECT_TRUE(std::isnan(float{float16::FromBits(0x7e00)}));
 }
 
 TEST(Float16Test, RoundsToNearestTiesToEven) {
-  const float ulp = std::ldexp(1.f, -10);  // at 1
+  const float ulp = std::ldexp(1.f, -10);  // of the value 1
   EXPECT_EQ(float16(1 + ulp / 2).x, 0x3c00);
   EXPECT_EQ(float16(1 + 3 * ulp / 2).x, 0x3c02);
   EXPECT_EQ(float16(65519.f).x, 0x7bff);

@@ -34,7 +34,7 @@ TEST(RegistryTest, SecondRegistrationIsReportedWithBothFiles) {
   registry.Register("twice", Twice, "a.cc");
   EXPECT_FALSE(registry.Register(
       "twice", [](int) { return nullptr; }, "b.cc"));
-  EXPECT_EQ(*registry.Create("twice", 4), 8);  // the first stays
+  EXPECT_EQ(*registry.Create("twice", 4), 8);  // the first registration is kept
   try {
     registry.ThrowConflicts();
     FAIL() << "did not throw";

@@ -17,7 +17,7 @@ TEST(EditDistanceTest, CountsEditsUpToTheLimit) {
   EXPECT_EQ(EditDistance("a", "abcdefgh", 2), 3);  // limit + 1
 }
 
-// Wagner and Fischer 1974, without a bound.
+// The algorithm of Wagner and Fischer (1974), without a bound.
 int FullDistance(const std::string& a, const std::string& b) {
   std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) {
@@ -51,13 +51,14 @@ TEST(EditDistanceTest, EqualsTheFullDistanceBelowEveryLimit) {
 }
 
 TEST(NearestNamesTest, EndsWhenItsWorkIsUsedUp) {
-  // 1000 names of 100 characters: a search of all compares 100 x 67 characters of each.
+  // There are 1000 names of 100 characters. A full search compares 100 x 67 characters for each
+  // name.
   const std::vector<std::string> many(1000, std::string(100, 'x'));
   const std::string wanted(100, 'y');
   int64_t left = 100000;
   EXPECT_TRUE(NearestNames(wanted, many, 3, &left).empty());
   EXPECT_LE(left, 0);
-  EXPECT_GT(left, -10000);  // one name too many at most
+  EXPECT_GT(left, -10000);  // at most one name more than allowed
   EXPECT_TRUE(NearestNames("Convv", kKnown, 3, &left).empty());
   left = 10000;
   EXPECT_EQ(NearestNames("Convv", kKnown, 3, &left).size(), 2u);

@@ -24,17 +24,17 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Sets the process's pool for one test.
+// Sets the process's pool for the duration of one test.
 class Threads {
  public:
   explicit Threads(int n) { SetNumThreads(n); }
   ~Threads() { SetThreadPool({}); }
 };
 
-// Long enough for any machine; a test that waits so long has failed.
+// Long enough for any machine. A test that waits this long has failed.
 constexpr seconds kForever(60);
 
-// Returns whether the condition came true.
+// Returns whether the condition became true.
 template <class Condition>
 bool WaitFor(Condition condition, std::chrono::nanoseconds patience = kForever) {
   const auto end = std::chrono::steady_clock::now() + patience;
@@ -45,8 +45,8 @@ bool WaitFor(Condition condition, std::chrono::nanoseconds patience = kForever) 
   return true;
 }
 
-// Runs a job with a piece for each thread, where all pieces wait for each other, and returns what
-// `visit(piece)` made of them.
+// Runs a job with one piece per thread, in which all pieces wait for each other. Returns the
+// results of `visit(piece)`.
 template <class Visit>
 auto RunOnAllThreads(ThreadPool& pool, Visit visit) {
   std::vector<decltype(visit(0))> results(static_cast<size_t>(pool.num_threads()));
@@ -60,7 +60,7 @@ auto RunOnAllThreads(ThreadPool& pool, Visit visit) {
   return results;
 }
 
-// Whether a second thread takes part in a job within the time.
+// Returns whether a second thread takes part in a job within the given time.
 bool HasHelp(ThreadPool& pool, std::chrono::nanoseconds patience) {
   std::atomic<bool> second{false}, helped{false};
   auto piece = [&](int i) {
@@ -116,7 +116,7 @@ TEST(ThreadPoolTest, EveryThreadTakesPart) {
       ThreadPool pool({.num_threads = threads, .spin_us = spin_us, .back_off = false});
       std::vector<std::thread::id> first;
       for (int run = 0; run < 50; ++run) {
-        if (run % 10 == 9) std::this_thread::sleep_for(milliseconds(2));  // workers sleep
+        if (run % 10 == 9) std::this_thread::sleep_for(milliseconds(2));  // workers go to sleep
         const auto ids = RunOnAllThreads(pool, [](int) { return std::this_thread::get_id(); });
         EXPECT_EQ(ids[0], std::this_thread::get_id());
         if (run == 0) first = ids;
@@ -177,7 +177,7 @@ TEST(ThreadPoolTest, ExceptionReachesTheCallerAfterAllPiecesEnded) {
                              }),
                  std::runtime_error);
     EXPECT_EQ(done, 7);
-    ParallelFor(3, [&](int) { ++done; });  // usable afterwards
+    ParallelFor(3, [&](int) { ++done; });  // the pool is usable afterwards
     EXPECT_EQ(done, 10);
   }
 }
@@ -238,15 +238,15 @@ TEST(ThreadPoolTest, ChildProcessRunsPiecesAlone) {
   auto pool = std::make_unique<ThreadPool>(
       ThreadPoolOptions{.num_threads = 2, .spin_us = 0, .back_off = false});
   RunOnAllThreads(*pool, [](int i) { return i; });
-  std::this_thread::sleep_for(milliseconds(5));  // the worker sleeps
+  std::this_thread::sleep_for(milliseconds(5));  // the worker goes to sleep
   const pid_t child = fork();
   if (child == 0) {
     const std::vector<int> cpus = CpusOfThisThread();
     int count = 0;
     auto piece = [&](int) { ++count; };
     for (int run = 0; run < 10; ++run) pool->Run(6, PieceFunction(piece));
-    pool.reset();  // waits for no worker of the parent
-    // The handle of a thread that is not there stands for the calling thread.
+    pool.reset();  // does not wait for the parent's workers
+    // The handle of a thread that does not exist denotes the calling thread.
     _exit(count != 60 ? 1 : CpusOfThisThread() != cpus ? 2 : 0);
   }
   int status = -1;
@@ -300,7 +300,7 @@ TEST(ThreadPoolTest, WorkersWakeAwayFromTheCallersCpu) {
     SetCpusOfThisThread({mine});
     std::vector<int> want = all;
     std::erase(want, mine);
-    EXPECT_TRUE(WaitFor([&] {  // a worker that is still awake stays where it is
+    EXPECT_TRUE(WaitFor([&] {  // a worker that is still awake stays on its CPU
       std::this_thread::sleep_for(milliseconds(1));
       return RunOnAllThreads(pool, [](int) { return CpusOfThisThread(); })[1] == want;
     })) << mine;
@@ -336,7 +336,7 @@ TEST(ThreadPoolTest, WorkersBeyondTheCpusAreLeftToTheKernel) {
 
 // --- back-off ---
 
-// Runs a job whose second piece takes long, on another thread than the caller.
+// Runs a job whose second piece takes long and runs on a thread other than the caller.
 void RunWithSlowPiece(ThreadPool& pool, void (*be_slow)(milliseconds)) {
   const auto start = std::chrono::steady_clock::now();
   std::atomic<bool> second{false};
@@ -345,7 +345,7 @@ void RunWithSlowPiece(ThreadPool& pool, void (*be_slow)(milliseconds)) {
       EXPECT_TRUE(WaitFor([&] { return second.load(); }));
       return;
     }
-    // However long it took to get here: what follows takes longer than the caller's own piece.
+    // However late this piece started, what follows takes longer than the caller's own piece.
     const auto passed = std::chrono::steady_clock::now() - start;
     second = true;
     be_slow(std::chrono::duration_cast<milliseconds>(2 * passed) + milliseconds(5));
@@ -353,8 +353,9 @@ void RunWithSlowPiece(ThreadPool& pool, void (*be_slow)(milliseconds)) {
   pool.Run(2, PieceFunction(piece));
 }
 
-// Whether workers help sooner than any back-off ends. On a loaded machine they may come late, or be
-// stalled, and a join may end before its caller looks; so several successes of many attempts count.
+// Returns whether workers help sooner than any back-off ends. On a loaded machine the workers may
+// be late or stalled, and a join may end before its caller notices. Therefore several successes
+// among many attempts are required.
 bool HelpsRightAfter(const ThreadPoolOptions& options, void (*be_slow)(milliseconds)) {
   int successes = 0;
   for (int attempt = 0; attempt < 200 && successes < 5; ++attempt) {
@@ -395,7 +396,7 @@ TEST(ThreadPoolTest, BacksOffForStallsAndIfAllowedOnly) {
 
 // --- an embedder's pool ---
 
-// A thread for each piece.
+// Runs each piece on a thread of its own.
 class ThreadPerPiece : public PieceRunner {
  public:
   explicit ThreadPerPiece(int threads) : threads_(threads) {}

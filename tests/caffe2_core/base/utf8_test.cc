@@ -25,7 +25,7 @@ TEST(Utf8Test, ShortensBetweenCharacters) {
   EXPECT_EQ(Shortened("ab\xc3\xa9"
                       "efg",
                       6),
-            "ab...");  // the third byte is half of a character
+            "ab...");  // the third byte is the first half of a character
   EXPECT_EQ(Shortened(std::string(1000, 'x')).size(), 200u);
   EXPECT_EQ(Shortened("\x80\x80\x80\x80", 3), "...");
 }
@@ -35,13 +35,13 @@ TEST(Utf8Test, ShowsControlCharacters) {
   EXPECT_EQ(EscapeControls("\x1b[31mred\x07\x7f\0"s), "\\x1b[31mred\\x07\\x7f\\x00");
   EXPECT_EQ(EscapeControls("a\tb\nc\rd"), "a\tb\nc\\x0dd");
   EXPECT_EQ(OneLine("a\tb\nc\rd"), "a\\x09b\\x0ac\\x0dd");
-  // U+0080, U+009B (CSI), U+009F; U+00A0 and above are no control characters.
+  // U+0080, U+009B (CSI) and U+009F are control characters; U+00A0 and above are not.
   EXPECT_EQ(EscapeControls("\xc2\x80 \xc2\x9b"
                            "31m \xc2\x9f"),
             "\\xc2\\x80 \\xc2\\x9b31m \\xc2\\x9f");
   EXPECT_EQ(EscapeControls("\xc2\xa0\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"),
             "\xc2\xa0\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
-  // A bare CSI of 8-bit terminals, and half a character.
+  // A bare CSI of 8-bit terminals, and an incomplete character.
   EXPECT_EQ(EscapeControls("\x9b"
                            "31m \xe2\x82"),
             "\\x9b31m \\xe2\\x82");
