@@ -1,5 +1,5 @@
-// What sources without CUDA get of it, through the table of libcaffe2_cuda; two devices of the
-// fake.
+// The CUDA functions that sources compiled without CUDA reach through the table of libcaffe2_cuda.
+// Two devices of the fake CUDA are used.
 #include "caffe2_core/compat/caffe2rt_cuda/cuda_functions.h"
 
 #include <gmock/gmock.h>
