@@ -1,5 +1,5 @@
-// A device of the test's own: host memory that counts. It proves that a device is one folder and
-// one registration.
+// A device defined by the test: host memory that counts. It shows that a device needs only one
+// folder and one registration.
 #include "caffe2_core/device/context.h"
 
 #include <cstdlib>
@@ -149,7 +149,7 @@ TEST(ContextTest, OperatorsOfTheDeviceRunInNetsThatWaitOnceAtTheEnd) {
   const int finishes = g_finishes;
   ASSERT_TRUE(ws.RunNet("n"));
   EXPECT_EQ(ws.GetBlob("z")->Get<Tensor>().data<float>()[1], 12);
-  EXPECT_EQ(g_finishes, finishes + 1);  // for both operators
+  EXPECT_EQ(g_finishes, finishes + 1);  // one for both operators
 }
 
 TEST(ContextTest, ExtractsTheDeviceTypeOfMemory) {

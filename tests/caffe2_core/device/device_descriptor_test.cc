@@ -17,7 +17,8 @@ TEST(DeviceDescriptorTest, IsFoundByTypeNameAndAlias) {
   EXPECT_EQ(device->name, "Abacus_2");
   EXPECT_EQ(FindDeviceDescriptor("abacus_2"), device);
   EXPECT_EQ(FindDeviceDescriptor("beads"), device);
-  EXPECT_EQ(FindDeviceDescriptor("Abacus_2"), nullptr);  // --device has lower case
+  // the names that --device accepts are lower case
+  EXPECT_EQ(FindDeviceDescriptor("Abacus_2"), nullptr);
   EXPECT_EQ(FindDeviceDescriptor(""), nullptr);
   EXPECT_THAT(DeviceDescriptors(), Contains(device));
   EXPECT_EQ(DeviceTypeName(24), "Abacus_2");

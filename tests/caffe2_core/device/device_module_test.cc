@@ -1,5 +1,5 @@
-// Devices that are loaded on demand, as a program of a user has them: each test has a device type
-// of its own, because a process loads a module once.
+// Devices that are loaded on demand, as in a user's program. Each test has its own device type,
+// because a process loads a module only once.
 #include "caffe2_core/device/device_module.h"
 
 #include <atomic>
@@ -61,11 +61,12 @@ TEST(DeviceModuleTest, IsLoadedFromTheFileThatTheEnvironmentNamesWhenTheDeviceIs
   EXPECT_EQ(DeviceTypeName(type), "ABACUS");
   SetFlag("device_module_test_level", "7");
   ExpectThrows([] { SetFlag("device_module_test_level", "high"); }, "not an integer");
-  EXPECT_EQ(g_level, 1);  // kept until the module is loaded
+  EXPECT_EQ(g_level, 1);  // the value is kept until the module is loaded
 
   EXPECT_TRUE(HasOperator(type, "HostScale"));
   EXPECT_EQ(g_level, 7);
-  EXPECT_THAT(RegisteredDeviceTypes(), Not(Contains(type)));  // operators start no device
+  // registering operators starts no device
+  EXPECT_THAT(RegisteredDeviceTypes(), Not(Contains(type)));
   EXPECT_NE(GetStaticContext(type), nullptr);
   EXPECT_THAT(RegisteredDeviceTypes(), Contains(type));
   const DevicePresence& presence = FindDevice(type);
@@ -77,7 +78,7 @@ TEST(DeviceModuleTest, IsLoadedFromTheFileThatTheEnvironmentNamesWhenTheDeviceIs
   DeviceOption option;
   EXPECT_TRUE(ParseDevice("beads:0", &option));
   EXPECT_EQ(option.device_type(), type);
-  EXPECT_EQ(RunHostScale(type), 15);  // the descriptor's engine comes before the default
+  EXPECT_EQ(RunHostScale(type), 15);  // the descriptor's engine takes precedence over the default
   EXPECT_EQ(RunHostScale(type, "DEFAULT"), 10);
   SetGlobalEnginePref({{CPU, {"TRIPLE"}}});
   EXPECT_EQ(RunHostScale(type), 10);
@@ -108,7 +109,7 @@ TEST(DeviceModuleTest, SaysWhereItSearched) {
   EXPECT_EQ(FindStaticContext(type), nullptr);
   ExpectThrows([type] { GetStaticContext(type); }, presence.message + "; run on the CPU");
   ExpectThrows([type] { EnforceDeviceModule(type); }, presence.message + "; run on the CPU");
-  // The reason is remembered, and nothing is tried again.
+  // The reason is remembered; loading is not attempted again.
   setenv("CAFFE2_ABSENT_MODULE", ModuleFile("ledger").c_str(), 1);
   EXPECT_EQ(FindDevice(type).state, DeviceState::kNoModule);
 }
@@ -213,7 +214,8 @@ const DeviceModule* Linked() {
       .register_operators =
           [] {
             ++g_loads;
-            EXPECT_FALSE(HasOperator(Number(31), "HostScale"));  // may look things up
+            // the function may perform look-ups
+            EXPECT_FALSE(HasOperator(Number(31), "HostScale"));
             EXPECT_EQ(FindStaticContext(Number(31)), nullptr);
             test::RegisterHostOperators<31>();
           },

@@ -1,6 +1,6 @@
 #pragma once
-// A device over host memory, for every number: what a module of a device needs at least. Two
-// operators, and HostScale has a second engine.
+// A device over host memory, usable with any device number: the minimum that a device module needs.
+// It has two operators, of which HostScale has a second engine.
 
 #include <cstdlib>
 #include <cstring>
@@ -55,7 +55,7 @@ class HostStaticContext final : public BaseStaticContext {
   DeviceType GetDeviceType() override { return static_cast<DeviceType>(kType); }
 };
 
-// y = kFactor * x, from the CPU and back to it.
+// y = kFactor * x. The input and the output are on the CPU.
 template <int kType, int kFactor>
 class HostScaleOp final : public Operator<HostContext<kType>> {
  public:

@@ -1,4 +1,4 @@
-// The device HOST_DEVICE_NUMBER as a module, with the entry point HOST_DEVICE_ENTRY.
+// The device with number HOST_DEVICE_NUMBER as a module with entry point HOST_DEVICE_ENTRY.
 #include "tests/caffe2_core/device/host_device.h"
 
 extern "C" __attribute__((visibility("default"))) const caffe2rt::DeviceModule*
