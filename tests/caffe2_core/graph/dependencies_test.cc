@@ -100,7 +100,7 @@ const Row kRows[] = {
      R"(op { type: "DependenciesTestChange" input: "b" input: "a" output: "c" }
         op { input: "c" } op { input: "a" } op { output: "c" } op { output: "a" })",
      {{}, {0}, {0}, {0, 1}, {0, 2}}},
-    // b and c are the memory of a.
+    // b and c share the memory of a.
     {"Alias",
      R"(op { output: "a" }
         op { type: "DependenciesTestAlias" input: "a" output: "b" }
@@ -127,7 +127,7 @@ TEST(NetDependenciesTest, KnowsBlobsOfOneMemory) {
     op { type: "DependenciesTestAlias" input: "a" output: "b" output: "c" }
     op { type: "Copy" input: "c" output: "d" }
     op { type: "DependenciesTestAlias" input: "d" output: "e" })");
-  const NetDependencies dependencies(net);  // a b c d e are 0 to 4
+  const NetDependencies dependencies(net);  // a b c d e have the indices 0 to 4
   EXPECT_THAT(dependencies.same_memory(),
               ElementsAre(std::pair(0, 1), std::pair(0, 2), std::pair(3, 4)));
   EXPECT_EQ(dependencies.memory(1), dependencies.memory(0));
@@ -196,7 +196,8 @@ TEST(NetDependenciesTest, ChecksOrders) {
   ExpectThrows([&] { check({0, 1, 3}); }, "the order of a net has operator 3, want each of 3 once");
 }
 
-// Whether `to` comes after `from` by predecessors of predecessors.
+// Entry [i][j] is true if operator i comes after operator j, directly or through other
+// predecessors.
 std::vector<std::vector<bool>> Closure(const NetDependencies& dependencies) {
   const size_t n = dependencies.num_operators();
   std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
@@ -209,7 +210,8 @@ std::vector<std::vector<bool>> Closure(const NetDependencies& dependencies) {
   return before;
 }
 
-// Two operators must be ordered when one writes what the other reads or writes; the rest follows.
+// Two operators must be ordered if one writes a blob that the other reads or writes. All other
+// orderings follow from these.
 TEST(NetDependenciesTest, OrderOfRandomNetsIsTheClosureOfTheirConflicts) {
   std::mt19937 random(7);
   const auto names = [&](int most) {
@@ -251,7 +253,7 @@ TEST(NetDependenciesTest, OrderOfRandomNetsIsTheClosureOfTheirConflicts) {
   }
 }
 
-// A quadratic list of them would take gigabytes.
+// A quadratic list of dependencies would need gigabytes.
 TEST(NetDependenciesTest, StayLinearInLargeNets) {
   constexpr size_t kMany = 100000;
   NetDef net;  // kMany readers of one blob, a writer, and the same again

@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// One line an operator: "Type(inputs) -> outputs @ device".
+// Returns one line per operator: "Type(inputs) -> outputs @ device".
 std::vector<std::string> LinesOf(const NetDef& net) {
   std::vector<std::string> lines;
   for (const OperatorDef& op : net.op()) {
@@ -73,7 +73,8 @@ TEST(DeviceCopiesTest, CopiesBetweenGpusUnderTheDestination) {
                           "Relu(a_gpu_1) -> b @ CUDA 1"));
 }
 
-// Both ways, and the net's fallback knows them as copies.
+// Copies in both directions are inserted, and the descriptor's copy operators in the net are
+// recognized as copies.
 TEST(DeviceCopiesTest, UsesTheCopyOperatorsAndTheSuffixOfADescriptor) {
   RegisterDeviceDescriptor({.type = static_cast<DeviceType>(21),
                             .name = "QUIPU",
@@ -160,7 +161,8 @@ TEST(DeviceCopiesTest, BringsBackOnlyWhatTheCallerSees) {
   EXPECT_EQ(with_output("x").back(), "CopyGPUToCPU(x_gpu_0) -> x @ CUDA 0");
 }
 
-// A net that does not list its inputs: what it reads first is the caller's, wherever it was.
+// The net does not list its inputs. A blob that it reads before writing therefore belongs to the
+// caller and is copied back to where it was.
 TEST(DeviceCopiesTest, BringsBackWhatIsReadFirstWhereNoInputsAreListed) {
   const char* text = R"(
     external_output: "y"
@@ -173,7 +175,7 @@ TEST(DeviceCopiesTest, BringsBackWhatIsReadFirstWhereNoInputsAreListed) {
       "Relu(inside_gpu_0) -> inside_gpu_0 @ CUDA 0", "CopyCPUToGPU(x) -> x_gpu_0 @ CUDA 0",
       "Relu(x_gpu_0) -> x_gpu_0 @ CUDA 0", "CopyGPUToCPU(x_gpu_0) -> x @ CUDA 0", "Relu(x) -> y");
   EXPECT_THAT(Injected(text), lines);
-  // Nobody in the net reads it again.
+  // No operator of the net reads the blob again.
   const std::string last = R"(
     external_output: "y"
     op { type: "Relu" input: "x" output: "x" device_option { device_type: 1 } }
@@ -182,10 +184,10 @@ TEST(DeviceCopiesTest, BringsBackWhatIsReadFirstWhereNoInputsAreListed) {
       ElementsAre("CopyCPUToGPU(x) -> x_gpu_0 @ CUDA 0", "Relu(x_gpu_0) -> x_gpu_0 @ CUDA 0",
                   "Relu(x_gpu_0) -> y @ CUDA 0", "CopyGPUToCPU(x_gpu_0) -> x @ CUDA 0");
   EXPECT_THAT(Injected(last), with_copy);
-  BlobDevices fed;  // as a workspace that has it says
+  BlobDevices fed;  // as given by a workspace that has the blob
   fed.Place("x", DeviceOption());
   EXPECT_THAT(Injected(last, &fed), with_copy);
-  // A list of inputs that does not name it.
+  // With a list of inputs that does not name the blob, it is not copied back.
   EXPECT_EQ(Injected("external_input: \"z\" " + last).size(), 3u);
 }
 

@@ -45,7 +45,7 @@ TEST(DeviceFallbackTest, CopiesWithinTheCpuWhatWouldGoToAGpu) {
 
 TEST(DeviceFallbackTest, LeavesTheCopiesOfAPresentDeviceAlone) {
   constexpr auto kPresent = static_cast<DeviceType>(22);
-  RegisterStaticContext(kPresent, "SLATE", GetStaticContext(CPU));  // nothing runs on it
+  RegisterStaticContext(kPresent, "SLATE", GetStaticContext(CPU));  // no operator runs on it
   RegisterDeviceDescriptor({.type = kPresent, .name = "SLATE", .copy_from_cpu = "CopyCPUToSlate"});
   NetDef net = test::ParseNet(R"(op { type: "CopyCPUToSlate" device_option { device_type: 22 } })");
   EXPECT_THAT(FallBackToCPU(&net), IsEmpty());

@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// "CUDA 1, | CPU, ": places of the inputs, then of the outputs.
+// Returns the devices of the inputs, then those of the outputs, for example "CUDA 1, | CPU, ".
 std::string PlacesOf(const std::string& text) {
   const auto [inputs, outputs] = InferOpInputOutputDevice(test::ParseOp(text));
   std::string places;

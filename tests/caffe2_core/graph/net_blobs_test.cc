@@ -46,7 +46,7 @@ TEST(NetBlobsTest, FollowsVersionsOfABlob) {
     op { type: "Copy" input: "y" output: "x" }
     op { type: "Add" input: "x" input: "y" output: "z" })");
   const NetBlobs blobs(net);
-  EXPECT_THAT(blobs.input_writers(0), ElementsAre(kNone));  // itself comes later
+  EXPECT_THAT(blobs.input_writers(0), ElementsAre(kNone));  // the operator's own write comes later
   EXPECT_THAT(blobs.input_writers(1), ElementsAre(0, kNone));
   EXPECT_THAT(blobs.input_writers(3), ElementsAre(2, 1));
   const uint32_t x = blobs.Find("x"), b = blobs.Find("b"), z = blobs.Find("z");
@@ -66,7 +66,7 @@ TEST(NetBlobsTest, KnowsOutputsInPlace) {
   const NetBlobs blobs(net);
   EXPECT_FALSE(blobs.is_in_place(0, 0));
   EXPECT_TRUE(blobs.is_in_place(0, 1));
-  EXPECT_FALSE(blobs.is_in_place(1, 0));  // operator 0 has read it, and a control input is no input
+  EXPECT_FALSE(blobs.is_in_place(1, 0));  // operator 0 has read it, and control inputs do not count
 }
 
 TEST(NetBlobsTest, KnowsWhatGoesIntoANetAndWhatComesOut) {
@@ -134,7 +134,9 @@ TEST(NetBlobsTest, ANameWhoseObjectIsReplacedIsTwoBlobs) {
   EXPECT_EQ(blobs.size(), 5u);
   EXPECT_THAT(blobs.input_writers(1), ElementsAre(kNone));
   EXPECT_THAT(blobs.input_writers(2), ElementsAre(0));
-  // What the name is bound to first, when nothing before it is, else last.
+  // A control input is the object that its name was last bound to, counting the operator's own
+  // inputs and outputs. If there is none yet, it is the first object that the name is bound to
+  // later.
   EXPECT_EQ(blobs.control_inputs(0)[0], blobs.outputs(1)[0]);
   EXPECT_EQ(blobs.control_inputs(2)[0], blobs.outputs(2)[0]);
   EXPECT_NE(blobs.outputs(1)[0], blobs.outputs(2)[0]);

@@ -117,9 +117,9 @@ TEST(OpSchemaRegistryTest, KnowsMacroAndExplicitSchemas) {
 
 TEST(OpSchemaRegistryTest, SecondSchemaNamesBothFiles) {
   RegisterSchema("OpSchemaTestTwice", "a.cc");
-  RegisterSchema("OpSchemaTestTwice", "b.cc");  // recorded, not thrown
+  RegisterSchema("OpSchemaTestTwice", "b.cc");  // is recorded and does not throw
   test::ExpectThrows([] { OpSchemaRegistry::ThrowConflicts(); }, "in a.cc and in b.cc");
-  OpSchemaRegistry::NewSchema("OpSchemaTestTwice", "c.cc", 7);  // as the macro does: no throw
+  OpSchemaRegistry::NewSchema("OpSchemaTestTwice", "c.cc", 7);  // as the macro does; does not throw
   test::ExpectThrows([] { OpSchemaRegistry::ThrowConflicts(); }, "in a.cc and in c.cc:7");
 }
 
