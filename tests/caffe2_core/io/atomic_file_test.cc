@@ -81,13 +81,14 @@ TEST(ReadWholeFileTest, SaysWhatCannotBeRead) {
   EXPECT_EQ(ReadWholeFile("/dev/null"), "");
 }
 
-// Writes to a pipe from another thread while ReadWholeFile reads it.
+// Writes to a pipe on another thread while ReadWholeFile reads from it.
 std::string ReadPipeOf(size_t bytes, int64_t limit_bytes) {
   const TempDir dir;
   CAFFE_ENFORCE_EQ(mkfifo(dir.path("pipe").c_str(), 0600), 0, "cannot make a pipe");
   std::jthread writer([&] {
     const FileDescriptor file(open(dir.path("pipe").c_str(), O_WRONLY | O_CLOEXEC));
-    // A second reader, so that the writer is not left alone by the first. A pipe holds all of it.
+    // A second reader keeps the pipe open if the first one closes it early. The pipe holds the
+    // whole text.
     const FileDescriptor reader(open(dir.path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     const std::string text(bytes, 'x');
     CAFFE_ENFORCE_EQ(write(file.get(), text.data(), bytes), static_cast<ssize_t>(bytes), "pipe");

@@ -53,7 +53,7 @@ Tensor Read(const std::string& text) {
   return blob.Get<Tensor>();
 }
 
-// What field holds which type, and that reading gives the values back.
+// Checks which field holds the values of type T, and that reading returns the same values.
 template <class T>
 void ExpectRoundTrip(const std::vector<T>& values, const std::string& data_fields) {
   const Blob blob = TensorBlob<T>({static_cast<int64_t>(values.size())}, values);
@@ -123,7 +123,7 @@ TEST(BlobSerializationTest, CutsTensorsIntoChunks) {
   EXPECT_EQ(last.tensor().segment().begin(), 4);
   EXPECT_EQ(last.tensor().segment().end(), 5);
   EXPECT_EQ(last.tensor().dims(0), 5);
-  Blob read;  // in any order
+  Blob read;  // the order does not matter
   for (const char* key : {"a#%2", "a#%0", "a#%1"}) read.Deserialize(records.at(key));
   EXPECT_EQ(Values<int32_t>(read.Get<Tensor>()), (std::vector<int32_t>{1, 2, 3, 4, 5}));
   EXPECT_EQ(Records(blob, "a", kNoChunking).size(), 1u);
@@ -235,7 +235,7 @@ TEST(TensorDeserializerTest, BoundsRecordsWithinRecords) {
     proto = outer;
   }
   Blob blob;
-  blob.Deserialize(proto);  // a tensor of a tensor of a string
+  blob.Deserialize(proto);  // a tensor that contains a tensor that contains a string
   EXPECT_EQ(blob.Get<Tensor>().data<Tensor>()[0].data<std::string>()[0], "x");
   EXPECT_EQ(SerializeBlob(blob, "b").empty(), false);
   for (int i = 0; i < 20; ++i) {

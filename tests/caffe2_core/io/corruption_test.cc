@@ -1,4 +1,4 @@
-// Damaged files of every kind end in an error or a normal read, never in a crash or a hang.
+// Damaged files of every kind cause an error or a normal read, never a crash or a hang.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -18,12 +18,12 @@ namespace {
 
 using test::TempDir;
 
-// A few bytes changed, or the end cut off.
+// Changes a few bytes, or cuts off the end.
 std::string Damage(std::string bytes, std::mt19937* random) {
   const auto below = [&](size_t n) { return static_cast<size_t>((*random)() % n); };
   if (below(4) == 0) bytes.resize(below(bytes.size()));
   for (size_t i = below(8); i > 0 && !bytes.empty(); --i) {
-    // Half of the changes near the beginning, where the headers are.
+    // Half of the changes are made near the beginning, where the headers are.
     const size_t at =
         below(2) == 0 ? below(std::min<size_t>(bytes.size(), 256)) : below(bytes.size());
     const unsigned char odd[] = {0, 0xff, 0x7f, 0x80, 1};
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Types, CorruptionTest, testing::Values("minidb", "level
 TEST(CorruptionTest, LmdbIsCheckedBeforeItIsWritten) {
   const TempDir dir;
   WriteDatabase("lmdb", dir.path("db"));
-  {  // makes free pages
+  {  // creates free pages
     const auto database = db::CreateDB("lmdb", dir.path("db"), db::WRITE);
     const auto transaction = database->NewTransaction();
     for (int i = 0; i < 50; ++i) transaction->Put(MakeString("b", 100 + i), "x");

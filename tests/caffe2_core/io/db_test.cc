@@ -23,7 +23,7 @@ using test::Records;
 using test::SharedPath;
 using test::TempDir;
 
-// All files below `path` with their bytes.
+// Returns the contents of all files below `path`.
 Records Files(const std::string& path) {
   Records files;
   if (!std::filesystem::is_directory(path)) return {{"", ReadWholeFile(path)}};
@@ -33,7 +33,7 @@ Records Files(const std::string& path) {
   return files;
 }
 
-// Keys in order, values from small to larger than a page.
+// Returns ordered keys, with values from small to larger than a page.
 Records ManyRecords(int count) {
   Records records;
   for (int i = 0; i < count; ++i) {
@@ -107,7 +107,7 @@ TEST_P(DBTest, IsNotMadeWhenAnExceptionEndsItsFirstTransaction) {
     const auto database = CreateDB(type_, path_, db::NEW);
     try {
       const auto transaction = database->NewTransaction();
-      for (int i = 0; i < 5; ++i) {  // more than is held in memory
+      for (int i = 0; i < 5; ++i) {  // more than is kept in memory
         transaction->Put(MakeString("k", i), std::string(16 << 20, 'v'));
       }
       throw std::runtime_error("x");
@@ -322,7 +322,7 @@ TEST(MiniDBTest, RefusesEmptyKeysAndDamagedFiles) {
         std::string("\xff\xff\xff\xff\2\0\0\0key", 11), std::string(20, '\0')}) {
     ExpectThrows([&] { GetAll("minidb", dir.Write("bad", bytes)); }, "is truncated or damaged");
   }
-  // What stands before the damage can be read.
+  // The records before the damage can be read.
   const auto database = CreateDB("minidb", dir.Write("bad", record + "\1"), db::READ);
   EXPECT_EQ(database->NewCursor()->value(), "vv");
 }
@@ -343,7 +343,7 @@ TEST(LMDBTest, OpensItsOwnFilesAgainAndAgain) {
   const TempDir dir;
   Records all;
   for (int round = 0; round < 12;
-       ++round) {  // overwriting makes free pages, of values that span pages too
+       ++round) {  // overwriting creates free pages, also for values that span pages
     Records records;
     for (const auto& [key, value] : ManyRecords(300)) {
       if ((key.back() + round) % 3 == 0) records[key] = value + std::string(round * 700, 'z');

@@ -1,4 +1,4 @@
-// What is on the disk when a process or the machine stops in the middle of a write.
+// The state on disk after a process or the machine stops in the middle of a write.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,7 +21,7 @@ using test::Records;
 using test::RunAndKill;
 using test::TempDir;
 
-// Writes, syncs and renames, with "TMP" for the temporary's path in `folder`.
+// Returns writes, syncs and renames. The temporary's path in `folder` is shown as "TMP".
 std::vector<std::string> Steps(const FileCalls& calls, const std::string& folder) {
   std::vector<std::string> steps;
   for (const FileCall& call : calls.all()) {
@@ -71,7 +71,7 @@ TEST_P(DatabaseDurabilityTest, AKilledProcessMakesAllOrNothingWithWrite) {
     const bool exists = std::filesystem::exists(path_);
     EXPECT_EQ(db::DBExists(type_, path_), exists) << call;
     absent += !exists;
-    // The next one takes what was left behind away, and goes on with what is there.
+    // The next write removes what was left behind and continues with what exists.
     Put(type_, path_, db::WRITE, exists ? Records() : records_);
     EXPECT_EQ(GetAll(type_, path_), records_) << call;
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(dir_.path()), {}), 1) << call;
@@ -83,7 +83,7 @@ TEST_P(DatabaseDurabilityTest, AKilledProcessMakesAllOrNothingWithWrite) {
 INSTANTIATE_TEST_SUITE_P(Types, DatabaseDurabilityTest,
                          testing::Values("minidb", "leveldb", "lmdb"));
 
-// Not minidb, which appends without a journal.
+// minidb is excluded because it appends without a journal.
 class CommitInPlaceTest : public DatabaseDurabilityTest {};
 
 TEST_P(CommitInPlaceTest, AKilledProcessMakesAllOrNothingOfIt) {

@@ -1,4 +1,4 @@
-// Disks that are full or broken: an error that says so, and no half-written file.
+// Full or broken disks cause a descriptive error and leave no partially written file.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -28,7 +28,7 @@ using test::TempDir;
 using testing::AnyOf;
 using testing::HasSubstr;
 
-// No file of this process may grow beyond it while this lives.
+// During its lifetime, no file of this process can grow beyond `bytes`.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -52,7 +52,7 @@ class FileSizeLimit {
 class FailingDiskTest : public testing::TestWithParam<const char*> {
  protected:
   bool Replaces() const { return type_ == "minidb"; }
-  // What is there before a save.
+  // Restores the state before a save.
   void Prepare() {
     std::filesystem::remove_all(path_);
     if (Replaces()) Put(type_, path_, db::NEW, old_);
@@ -70,7 +70,7 @@ class FailingDiskTest : public testing::TestWithParam<const char*> {
     const auto entries = std::distance(std::filesystem::directory_iterator(dir_.path()), {});
     EXPECT_EQ(entries, 1) << which;
   }
-  // Saves with one failing call; whether that was an error.
+  // Saves while one call fails. Returns whether the save reported an error.
   bool SaveFails(const Interruption& interruption, const std::string& which) {
     const FileCalls calls(interruption);
     try {
@@ -99,7 +99,7 @@ TEST_P(FailingDiskTest, EveryFailingCallLeavesAllOrNothing) {
     calls = recorded.all();
   }
   size_t errors = 0;
-  bool in_place = false;  // whether the target is there before call i
+  bool in_place = false;  // whether the target exists before call i
   for (size_t i = 0; i < calls.size(); ++i) {
     const std::string& name = calls[i].name;
     const bool counts = name != "flock" && name.rfind("unlink", 0) != 0;
@@ -122,7 +122,7 @@ TEST_P(FailingDiskTest, EveryFailingCallLeavesAllOrNothing) {
     if (name == "rename" && calls[i].path == path_) in_place = true;
   }
   EXPECT_TRUE(in_place);
-  EXPECT_GE(errors, 12u);  // open or mkdir, write, fsync, rename; three errors each
+  EXPECT_GE(errors, 12u);  // open or mkdir, write, fsync and rename, with three errors each
 }
 
 TEST_P(FailingDiskTest, AShortWriteIsAnErrorOrGoesOn) {

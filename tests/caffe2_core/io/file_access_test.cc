@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using test::ExpectThrows;
 using test::TempDir;
 
-// A root with files and links, and a sibling folder that nets must not reach.
+// A root folder with files and links, and a sibling folder that nets must not reach.
 class FileAccessTest : public testing::Test {
  protected:
   FileAccessTest() {
@@ -85,7 +85,7 @@ TEST_F(FileAccessTest, BelowRefusesPathsThatLeaveTheRoot) {
   ExpectRefused(In(".."), outside);
   ExpectRefused("/etc/passwd", outside);
   ExpectRefused("/", outside);
-  // A name that only begins like the root's.
+  // A sibling whose name begins with the name of the root.
   ExpectRefused(dir_.path("root2/c.db"), outside);
   ExpectRefused(In("missing/../../outside/bait"), "it has \"..\" after a folder that does not");
   ExpectRefused("", "its name is empty");
@@ -262,7 +262,7 @@ TEST_F(HostileLevelDBTest, MayNotHoldPipes) {
 }
 
 TEST_F(HostileLevelDBTest, MayNotHoldATableThatIsAPipe) {
-  db::CreateDB("leveldb", In("ldb"), db::WRITE)->Close();  // moves the log into a table
+  db::CreateDB("leveldb", In("ldb"), db::WRITE)->Close();  // moves the log into a table file
   int tables = 0;
   for (const auto& entry : fs::directory_iterator(In("ldb"))) {
     if (entry.path().extension() != ".ldb") continue;

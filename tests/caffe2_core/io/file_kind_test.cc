@@ -14,7 +14,7 @@ namespace {
 using test::SharedPath;
 using test::TempDir;
 
-// Both forms of the message of this text.
+// Checks the text and the binary format of the message.
 template <class Proto>
 void ExpectKind(const std::string& text, FileKind kind) {
   SCOPED_TRACE(text);
@@ -48,7 +48,8 @@ TEST(FileKindTest, TellsMessagesWhoseWireFormsOverlap) {
                            FileKind::kTensorProtos);
 }
 
-// A later version's, or somebody's own: field 60 after the others, and within a submessage.
+// A message of a later version, or of a modified Caffe2: field 60 follows the others, also in a
+// submessage.
 template <class Proto>
 void ExpectKindWithUnknownFields(const std::string& text, FileKind kind) {
   SCOPED_TRACE(text);
@@ -101,7 +102,7 @@ TEST(FileKindTest, JudgesTheBeginningOfAFileAlone) {
   net.mutable_op(0)->add_arg()->mutable_floats()->Resize(1 << 20, 1.f);
   const std::string bytes = net.SerializeAsString();
   EXPECT_EQ(DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind, FileKind::kNetDef);
-  // A message that says to be longer than the file is none.
+  // A message whose length exceeds the length of the file is rejected.
   EXPECT_EQ(DetectContentKind(bytes.substr(0, 1 << 20), 1 << 20).kind, FileKind::kUnknown);
 }
 

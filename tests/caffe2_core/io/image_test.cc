@@ -105,7 +105,7 @@ std::string BigEndian(size_t value) {
   return bytes;
 }
 
-// length, type, data, CRC
+// A chunk consists of length, type, data and CRC.
 std::string PngChunk(const std::string& type, const std::string& data) {
   const std::string content = type + data;
   const uLong crc =
@@ -128,7 +128,7 @@ TEST(ImageTest, InflatesNoTextOfAPng) {
   const uint64_t start = InflatedBytes();
   DecodeImage(png, "a.png");
   const uint64_t pixels = InflatedBytes() - start;
-  EXPECT_GE(pixels, 3u * (1 + 5 * 3));  // each row has a byte for its filter
+  EXPECT_GE(pixels, 3u * (1 + 5 * 3));  // each row has one byte for its filter
   const std::string packed = Deflated(std::string(100000, 'a'));
   const size_t after_header = 8 + 12 + 13, end = png.size() - 12;
   for (const std::string& chunk :
@@ -146,7 +146,7 @@ TEST(ImageTest, InflatesNoTextOfAPng) {
   }
 }
 
-// The last scan again and again; a decoder reads each.
+// Repeats the last scan `more` times. A decoder reads each of them.
 std::string WithScans(const std::string& jpeg, int more) {
   const size_t end = jpeg.size() - 2;
   const size_t begin = std::min(jpeg.rfind("\xff\xda"), jpeg.rfind("\xff\xc4"));
@@ -185,8 +185,8 @@ TEST(ImageTest, SurvivesDamageOfEveryByte) {
 }
 
 TEST(ImageTest, ResizesWithHalfPixelCentres) {
-  // From 4 to 2 columns the centres fall between 0 and 1, and 2 and 3: 5 and 25. From 2 to 4: -0.25
-  // (held at 0), 0.25, 0.75, 1.25 (held at 1).
+  // From 4 to 2 columns, the centres fall between columns 0 and 1, and between 2 and 3: 5 and 25.
+  // From 2 to 4 columns, they fall at -0.25 (clamped to 0), 0.25, 0.75 and 1.25 (clamped to 1).
   const Image half = ResizeImage(Ramp(4, 1), 2, 1);
   EXPECT_THAT((std::vector<int>{half.rgb[0], half.rgb[3]}), ElementsAre(5, 25));
   const Image twice = ResizeImage(Ramp(2, 1), 4, 1);
@@ -212,7 +212,7 @@ TEST(ImageTest, LongerSideIsRoundedToTheNearestPixel) {
   ResizedSize(Ramp(10, 7), 5, &width, &height);  // 50 / 7 = 7.14
   EXPECT_EQ(width, 7);
   EXPECT_EQ(height, 5);
-  ResizedSize(Ramp(3, 2), 5, &width, &height);  // 7.5, away from zero
+  ResizedSize(Ramp(3, 2), 5, &width, &height);  // 7.5, rounded away from zero
   EXPECT_EQ(width, 8);
 }
 

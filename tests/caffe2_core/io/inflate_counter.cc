@@ -14,7 +14,7 @@ uint64_t InflatedBytes() { return g_inflated.load(); }
 
 }  // namespace caffe2rt::test
 
-// Comes before zlib's own in the order of the dynamic linker.
+// The dynamic linker finds this definition before zlib's own.
 extern "C" int inflate(z_streamp stream, int flush) {
   using Inflate = int (*)(z_streamp, int);
   static const auto next = reinterpret_cast<Inflate>(dlsym(RTLD_NEXT, "inflate"));

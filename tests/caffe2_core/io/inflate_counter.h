@@ -1,12 +1,12 @@
 #pragma once
-// Counts what zlib inflates in this process, also within libpng: the work that a bomb makes,
-// measured without a clock.
+// Counts the bytes that zlib inflates in this process, also within libpng. This measures the work
+// that a decompression bomb causes, without a clock.
 
 #include <cstdint>
 
 namespace caffe2rt::test {
 
-// Bytes that inflate() gave so far.
+// The number of bytes that inflate() has produced so far.
 uint64_t InflatedBytes();
 
 }  // namespace caffe2rt::test

@@ -29,7 +29,7 @@ uint64_t NumberAt(const std::string& list, size_t index) {
   return number;
 }
 
-// A list of at least two free pages: their count and their numbers.
+// Returns a list of at least two free pages: their count, followed by their numbers.
 std::string FreePages(const std::string& path) {
   const db::internal::LmdbFile file(path);
   db::internal::LmdbPosition entry(file, file.free_tree());
@@ -40,7 +40,7 @@ std::string FreePages(const std::string& path) {
   return {};
 }
 
-// liblmdb gives out the pages from the end of the list and relies on its order.
+// liblmdb allocates pages from the end of the list and relies on its order.
 TEST(LmdbCheckTest, RejectsFreePagesThatAreOutOfOrder) {
   const TempDir dir;
   PutMany(dir.path("db"), db::NEW, 'a');

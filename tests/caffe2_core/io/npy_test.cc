@@ -76,10 +76,10 @@ TEST(NpyTest, KeepsScalarsAndEmptyArrays) {
 }
 
 TEST(NpyTest, TurnsFortranOrderAndBigEndian) {
-  // Columns first: [[1, 2, 3], [4, 5, 6]] is stored 1 4 2 5 3 6.
+  // In column-major order, [[1, 2, 3], [4, 5, 6]] is stored as 1 4 2 5 3 6.
   const Tensor f = ParseNpy(Npy(Dict("|u1", "(2, 3)", true), "\1\4\2\5\3\6"s), "x");
   EXPECT_EQ(Values<uint8_t>(f), (std::vector<uint8_t>{1, 2, 3, 4, 5, 6}));
-  // [i][j][k] = 4 i + 2 j + k, first index fastest: 0 4 2 6 1 5 3 7.
+  // Element [i][j][k] is 4 i + 2 j + k. With the first index fastest: 0 4 2 6 1 5 3 7.
   const Tensor f3 = ParseNpy(Npy(Dict("|u1", "(2, 2, 2)", true), "\0\4\2\6\1\5\3\7"s), "x");
   EXPECT_EQ(Values<uint8_t>(f3), (std::vector<uint8_t>{0, 1, 2, 3, 4, 5, 6, 7}));
   const Tensor big = ParseNpy(Npy(Dict(">i2", "(2,)"), "\1\2\3\4"s), "x");
@@ -87,7 +87,7 @@ TEST(NpyTest, TurnsFortranOrderAndBigEndian) {
 }
 
 TEST(NpyTest, ReadsBigEndianElementsOfEverySize) {
-  // Bits of IEEE 754: 1.5 is 3ff8... in 8 bytes and 3fc0 0000 in 4, -2 is c000...
+  // In IEEE 754, 1.5 is 3ff8... in 8 bytes and 3fc0 0000 in 4; -2 is c000...
   const Tensor f8 =
       ParseNpy(Npy(Dict(">f8", "(2,)"), "\x3f\xf8\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0"s), "x");
   EXPECT_EQ(Values<double>(f8), (std::vector<double>{1.5, -2}));
@@ -103,12 +103,13 @@ TEST(NpyTest, ReadsBigEndianElementsOfEverySize) {
   EXPECT_EQ(Values<int64_t>(u8), std::vector<int64_t>{256});
   const Tensor f2 = ParseNpy(Npy(Dict(">f2", "(1,)"), "\x3c\0"s), "x");
   EXPECT_EQ(f2.data<float16>()[0].x, 0x3c00);
-  // Columns first: [[1, 2], [3, 4]].
+  // In column-major order: [[1, 2], [3, 4]].
   const Tensor f = ParseNpy(Npy(Dict(">i2", "(2, 2)", true), "\0\1\0\3\0\2\0\4"s), "x");
   EXPECT_EQ(Values<int16_t>(f), (std::vector<int16_t>{1, 2, 3, 4}));
 }
 
-// Each element of a file in Fortran order against its place by the formula.
+// Compares each element of a file in Fortran order with the element at the position that the
+// formula gives.
 TEST(NpyTest, ReadsFortranOrderOfAnyShape) {
   for (const std::vector<int64_t>& shape :
        std::vector<std::vector<int64_t>>{{70, 90},
@@ -116,7 +117,7 @@ TEST(NpyTest, ReadsFortranOrderOfAnyShape) {
                                          {3, 700},
                                          {2, 3, 4, 5, 6, 7},
                                          std::vector<int64_t>(12, 2)}) {
-    std::vector<int64_t> strides;  // of the file
+    std::vector<int64_t> strides;  // the strides of the file
     int64_t size = 1;
     for (const int64_t dim : shape) {
       strides.push_back(size);
@@ -215,8 +216,8 @@ std::string ZipEnd(size_t entries, size_t directory_bytes, size_t directory_offs
 }
 
 struct ZipEntry {
-  std::string local;      // header, name, packed bytes
-  std::string directory;  // for the local header at `offset`
+  std::string local;      // header, name, compressed bytes
+  std::string directory;  // the entry for the local header at `offset`
 };
 
 ZipEntry MakeEntry(const std::string& name, const std::string& content, bool deflated,
@@ -268,7 +269,7 @@ TEST(NpzTest, RefusesDamagedArchives) {
   std::string wrong = Zip("x.npy", npy, false);
   wrong[wrong.find("abc")] = 'z';
   ExpectThrows([&] { ReadNpz(dir.Write("a", wrong)); }, "is damaged");
-  for (size_t i = 0; i < zip.size(); ++i) {  // any byte may be wrong
+  for (size_t i = 0; i < zip.size(); ++i) {  // any byte may be damaged
     std::string damaged = zip;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
     try {
@@ -283,7 +284,7 @@ TEST(NpzTest, RefusesEntriesThatShareBytesBeforeInflatingThem) {
   const std::string npy = Npy(Dict("|u1", "(100000,)"), std::string(100000, 'a'));
   const std::string local = MakeEntry("0.npy", npy, true).local;
   std::string directory;
-  for (int i = 0; i < 9; ++i) {  // all at offset 0
+  for (int i = 0; i < 9; ++i) {  // all entries are at offset 0
     directory += MakeEntry(std::to_string(i) + ".npy", npy, true).directory;
   }
   const uint64_t before = test::InflatedBytes();
@@ -298,7 +299,7 @@ TEST(NpzTest, RefusesEntriesThatShareBytesBeforeInflatingThem) {
 TEST(NpzTest, RefusesBombsBeforeInflatingThem) {
   const TempDir dir;
   std::string locals, directory;
-  // Three entries of 30 MB: 90 MB in some 90 kB.
+  // Three entries of 30 MB: 90 MB, compressed to about 90 kB.
   const std::string npy = Npy(Dict("|u1", "(30000000,)"), std::string(30000000, '\0'));
   const ZipEntry entry = MakeEntry("0.npy", npy, true);
   for (const char name : {'0', '1', '2'}) {

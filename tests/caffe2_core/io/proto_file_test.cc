@@ -86,8 +86,8 @@ TEST(ProtoFileTest, ReadsBothFormsByContent) {
 }
 
 TEST(ProtoFileTest, ReadsABinaryMessageOfPrintableCharacters) {
-  // Field 1, length 32 (a space), 32 letters: no control character but the line feed that is
-  // field 1.
+  // Field 1, length 32 (a space), 32 letters. The only control character is the line feed that
+  // encodes field 1.
   NetDef net;
   net.set_name(std::string(32, 'n'));
   const std::string bytes = net.SerializeAsString();
@@ -120,7 +120,7 @@ TEST(ProtoFileTest, ReadsTheOlderNameOfTheDeviceId) {
   EXPECT_EQ(net.op(0).device_option().device_id(), 3);
   EXPECT_EQ(net.op(0).device_option().cuda_gpu_id(), 3);
   EXPECT_EQ(net.op(1).device_option().cuda_gpu_id(), 2);
-  // A mistake behind it is reported where it is.
+  // A later error is reported with its own line and column.
   ExpectThrows(
       [&] { ParseTextProto("op { device_option { cuda_gpu_id: 3 }\n foo: 1 }", "memory", &net); },
       "line 2, column 2: Message type \"OperatorDef\" has no field named \"foo\"");
@@ -197,7 +197,7 @@ TEST(ProtoFileTest, ReadsFilesOfMoreThan64Megabytes) {
   NetDef net = SmallNet();
   Argument* values = net.mutable_op(0)->add_arg();
   values->set_name("values");
-  values->mutable_floats()->Resize(20 << 20, 1.5f);  // 100 MB, as floats are not packed
+  values->mutable_floats()->Resize(20 << 20, 1.5f);  // 100 MB, because floats are not packed
   WriteProtoToBinaryFile(net, dir.path("big.pb"));
   net.Clear();
   LoadProto(dir.path("big.pb"), &net);
@@ -205,7 +205,7 @@ TEST(ProtoFileTest, ReadsFilesOfMoreThan64Megabytes) {
   EXPECT_TRUE(ReadProtoFromFile(dir.path("big.pb"), &net));
 }
 
-// 2.5 MB: more than is looked at to find the kind of a file.
+// 2.5 MB: more than is read to detect the kind of a file.
 NetDef LargeNet() {
   NetDef net = SmallNet();
   Argument* const values = net.mutable_op(0)->add_arg();
@@ -226,7 +226,7 @@ TEST(ProtoFileTest, ChecksLargeFilesLikeSmallOnes) {
   }
   PlanDef plan;
   ExpectThrows([&] { LoadProto(path, &plan); }, "as PlanDef: it is a NetDef");
-  // One that parses as a PlanDef.
+  // A NetDef that also parses as a PlanDef.
   NetDef source = LargeNet();
   source.mutable_op(0)->clear_input();
   source.mutable_op(0)->clear_output();
@@ -240,7 +240,7 @@ TEST(ProtoFileTest, ChecksLargeFilesLikeSmallOnes) {
       [&] { LoadProto(cut, &net); },
       "cannot read \"" + cut + "\" as NetDef: the bytes are not a valid message, or are truncated");
   MetaNetDef meta;
-  meta.add_nets();  // without its required key
+  meta.add_nets();  // without the required key
   *meta.mutable_nets(0)->mutable_value() = LargeNet();
   ExpectThrows([&] { LoadProto(dir.Write("meta.pb", meta.SerializePartialAsString()), &meta); },
                "required fields are missing: nets[0].key");

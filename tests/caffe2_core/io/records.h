@@ -1,5 +1,5 @@
 #pragma once
-// Databases as maps, for the tests of them.
+// Represents databases as maps, for the tests of databases.
 
 #include <map>
 #include <string>
@@ -10,7 +10,7 @@ namespace caffe2rt::test {
 
 using Records = std::map<std::string, std::string>;
 
-// All records in one transaction.
+// Writes all records in one transaction.
 inline void Put(const std::string& type, const std::string& path, db::Mode mode,
                 const Records& records) {
   const auto database = db::CreateDB(type, path, mode);
