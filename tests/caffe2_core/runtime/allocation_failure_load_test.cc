@@ -1,4 +1,4 @@
-// Loading files and filling tensors while allocations fail.
+// Loads files and fills tensors while allocations fail.
 #include <gtest/gtest.h>
 
 #include <string>

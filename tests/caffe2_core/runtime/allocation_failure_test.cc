@@ -1,4 +1,4 @@
-// Making, checking and running nets, plans and predictors while allocations fail.
+// Creates, checks and runs nets, plans and predictors while allocations fail.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -23,7 +23,7 @@ using test::ParseNet;
 
 // --- create and run ---
 
-// x [2,3], w [4,3], b [4].
+// x is [2,3], w is [4,3], b is [4].
 const char kInit[] = R"(name: "init"
   op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 2 ints: 3 }
        arg { name: "value" f: 1 } }
@@ -45,7 +45,7 @@ const char kMany[] = R"(name: "many"
   external_input: "x" external_input: "w" external_input: "b" external_input: "s"
   external_output: "z" external_output: "sum" external_output: "strings")";
 
-// All four classes are equally likely, the rows sum up 8 threes, and the string is there 3 times.
+// All four classes are equally likely, each row sums to 8 threes, and the string occurs 3 times.
 void VerifyMany(const Workspace& ws) {
   EXPECT_FLOAT_EQ(ws.GetBlob("z")->Get<Tensor>().data<float>()[7], 0.25F);
   EXPECT_FLOAT_EQ(ws.GetBlob("sum")->Get<Tensor>().data<float>()[1], 24);
@@ -53,7 +53,7 @@ void VerifyMany(const Workspace& ws) {
             "a string that is longer than its object");
 }
 
-// A text that is cut short where memory ran out could name another file or key.
+// A text that is truncated when memory runs out could name a different file or key.
 TEST_F(AllocationFailureTest, NoTextIsCutShort) {
   const std::string part(300, 'a');
   const std::string whole = "0" + part + "1" + part + "2";
@@ -124,7 +124,7 @@ TEST_F(NetWithoutMemoryTest, IsCheckedAndInferred) {
     return On<ShapeMap>(
         given,
         [&](ShapeMap& shapes) {
-          (void)ValidateNet(net);  // may find that there is no memory
+          (void)ValidateNet(net);  // may report that there is no memory
           InferOpShapes(nets, &shapes);
         },
         [&](ShapeMap& shapes) {
@@ -199,7 +199,7 @@ TEST_F(PredictorWithoutMemoryTest, IsCalled) {
         std::make_shared<Call>(Call{Predictor(init_, net_), {}, {}}),
         [&](Call& call) {
           EXPECT_TRUE(call.predictor(input, &call.out));
-          call.held.swap(call.out);  // the next call needs new memory
+          call.held.swap(call.out);  // so that the next call needs new memory
           EXPECT_TRUE(call.predictor(input, &call.out));
         },
         [](Call& call) {

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 
 constexpr auto kStub = static_cast<DeviceType>(23);
 
-// A device that nothing runs on.
+// A device that no operator runs on.
 class StubStaticContext : public BaseStaticContext {
  public:
   std::pair<void*, MemoryDeleter> New(size_t nbytes) const override {

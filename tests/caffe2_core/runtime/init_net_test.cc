@@ -16,7 +16,8 @@ using test::ExpectThrows;
 using test::ParseNet;
 using ::testing::ElementsAre;
 
-// How many of its kind are alive, and how many were when each ran; where its weights were then.
+// Counts the census operators: how many are alive now, and how many were alive when each ran. Also
+// records where the weights of each were at that time.
 struct Census {
   int alive = 0;
   std::vector<int> seen;
@@ -41,7 +42,7 @@ class CensusOp final : public Operator<CPUContext> {
   }
 };
 
-// Leaves work behind when it has been started, on the CPU.
+// Starts work on the CPU that is still pending when RunOnDevice returns.
 class AsyncOp final : public Operator<CPUContext> {
  public:
   using Operator<CPUContext>::Operator;
@@ -79,7 +80,7 @@ class InitNetTest : public ::testing::Test {
     return ParseNet(R"(name: "init" op { type: "InitNetCensus" } op { type: "InitNetCensus" }
         op { type: "InitNetCensus" })");
   }
-  // What RunNetOnce throws, and RunInitNet too.
+  // Checks that RunNetOnce and RunInitNet throw the same error.
   static void ExpectSameError(const std::string& text, const std::string& part) {
     const auto error_of = [](const std::function<void()>& act) -> std::string {
       try {
@@ -180,7 +181,7 @@ TEST_F(InitNetTest, FailsAsTheNetWould) {
   ExpectSameError(R"(name: "init" type: "no such type")", "which is not known");
 }
 
-// The net's device option is the base of its operators'.
+// The net's device option is the default of its operators' options.
 TEST_F(InitNetTest, OperatorsHaveTheNetsSeed) {
   const NetDef net = ParseNet(R"(name: "init" device_option { random_seed: 7 }
       op { type: "UniformFill" output: "a" arg { name: "shape" ints: 4 } }
@@ -195,7 +196,7 @@ TEST_F(InitNetTest, OperatorsHaveTheNetsSeed) {
   }
 }
 
-// Those run by their executor, which keeps the operators to the end.
+// Other nets are run by their executor, which keeps the operators until the end.
 TEST_F(InitNetTest, LeavesOtherNetsToTheirExecutor) {
   const std::function<void(NetDef*)> changes[] = {
       [](NetDef* net) { net->set_type("dag"); },

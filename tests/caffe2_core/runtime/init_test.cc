@@ -22,7 +22,7 @@ bool Early(int*, char***) {
 }
 bool Late(int*, char***) {
   Order().push_back("late");
-  return GlobalInit();  // from within: nothing happens
+  return GlobalInit();  // a nested call does nothing
 }
 bool Failing(int*, char***) { return false; }
 REGISTER_CAFFE2_INIT_FUNCTION(InitTestLate, &Late, "late");

@@ -16,7 +16,7 @@ using test::ExpectThrows;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Nets that are named by their keys, in this order.
+// Returns a MetaNetDef whose nets are named by their keys, in this order.
 MetaNetDef Meta(const std::vector<std::string>& keys) {
   MetaNetDef meta;
   for (const std::string& key : keys) {
@@ -48,7 +48,7 @@ TEST(MetaNetTest, NamesTheNetsThatAreThereWhenThePredictNetIsNot) {
       "the MetaNetDef has no net \"PREDICT_NET_TYPE\"; it has: A, B");
 }
 
-// Exporters name a predictor in the keys of the record and of the nets.
+// Exporters put the predictor's name into the keys of the record and of the nets.
 TEST(MetaNetTest, ReadsTheOnlyNamedPredictorOfADatabase) {
   const test::TempDir dir;
   const auto write = [&](const std::string& path, const std::vector<std::string>& names) {

@@ -37,7 +37,7 @@ void WritePredictor(const std::string& path, const std::string& type, MetaNetDef
     *entry->mutable_value() = ParseNet(text);
   };
   add("PREDICT_NET_TYPE", kPredict);
-  // Listed before the global one, which fills what it reads.
+  // Listed before the global init net, which fills the blob that this one reads.
   add("PREDICT_INIT_NET_TYPE", R"(external_input: "v" op { type: "Copy" input: "v" output: "w" })");
   add("GLOBAL_INIT_NET_TYPE", R"(external_input: "!!PREDICTOR_DBREADER"
       op { type: "Load" input: "!!PREDICTOR_DBREADER" output: "v" })");
@@ -162,7 +162,7 @@ TEST_F(ModelFileTest, ADatabaseSaysItsInputsAndOutputs) {
   EXPECT_THAT(model.outputs, ElementsAre("y"));
 }
 
-// Exporters for phones filled data with a constant.
+// Exporters for phones filled the data blob with a constant.
 TEST_F(ModelFileTest, FindsPlaceholdersOfData) {
   const auto placeholders = [&](const std::string& init, const std::string& net) {
     return LoadModel({.init_nets = {dir_.Write("init.pbtxt", init)},
@@ -175,7 +175,8 @@ TEST_F(ModelFileTest, FindsPlaceholdersOfData) {
   const std::string data = R"(op { type: "ConstantFill" output: "data" })";
   const std::string weight = R"(op { type: "ConstantFill" output: "w" })";
   EXPECT_THAT(placeholders(data + weight, net), ElementsAre("data"));
-  // No constant is read first, and the first operator does not read the first external input.
+  // No operator's first input is a constant, and the first operator does not read the first external
+  // input.
   EXPECT_THAT(placeholders(weight, net), IsEmpty());
   EXPECT_THAT(placeholders(kInit, kPredict), ElementsAre("x"));
 }
@@ -184,7 +185,7 @@ TEST_F(ModelFileTest, FindsPlaceholdersOfData) {
 
 constexpr auto kStub = static_cast<DeviceType>(24);
 
-// A device that nothing runs on.
+// A device that no operator runs on.
 class StubStaticContext : public BaseStaticContext {
  public:
   std::pair<void*, MemoryDeleter> New(size_t nbytes) const override {
@@ -235,7 +236,7 @@ TEST_F(ModelFileTest, FallsBackToTheCpuWhenAskedTo) {
   EXPECT_THAT(
       fallen.warnings,
       ElementsAre("net \"far\" asks for OPENGL, which is not available: it runs on the CPU"));
-  // Who asks for the CPU need not hear that it is the CPU.
+  // No warning is given when the CPU was requested explicitly.
   options.device_fallback = false;
   options.device = Device(CPU);
   const Model on_cpu = LoadModel(options);

@@ -24,7 +24,7 @@ TEST(ModuleTest, KnowsModulesThatAreLinkedIn) {
   EXPECT_TRUE(HasModule("module_test_linked"));
   EXPECT_EQ(CurrentModules().at("module_test_linked"), "linked into the test");
   EXPECT_FALSE(HasModule("nope"));
-  LoadModule("module_test_linked");  // it is there: fine
+  LoadModule("module_test_linked");  // already loaded: no error
 }
 
 TEST(ModuleTest, SaysWhyAFileCannotBeLoaded) {
@@ -48,7 +48,7 @@ TEST(ModuleTest, BringsOperatorsAndLoadsTwiceWithoutHarm) {
   test::ExpectTensor<int>(ws, "y", {}, {42});
 }
 
-// The message of loading module_test_conflict.
+// Returns the message of loading module_test_conflict.
 std::string ConflictsOf(const std::string& name, const std::string& file) {
   try {
     LoadModule(name, file);

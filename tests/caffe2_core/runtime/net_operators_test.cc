@@ -14,13 +14,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// In the order in which operators are waited for.
+// The operators' positions, in the order in which the net waited for them.
 std::vector<int>& Finished() {
   static std::vector<int> positions;
   return positions;
 }
 
-// Leaves work with argument `async`, which fails with `fail_late`.
+// With argument `async` the operator leaves work pending, and with `fail_late` that work fails.
 class NetOperatorsTestOp final : public Operator<CPUContext> {
  public:
   NetOperatorsTestOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {
@@ -115,7 +115,7 @@ TEST(NetOperatorsTest, DrainsAllThatLeaveWorkWhateverFails) {
   EXPECT_THAT(Finished(), ElementsAre(0, 1, 2));
 }
 
-// What Fail makes of a failure at `position`.
+// Returns the error that Fail throws for a failure at `position`.
 std::string MessageOf(NetOperators* operators, size_t position,
                       const std::function<void()>& failure, const std::string& cause) {
   try {

@@ -220,7 +220,7 @@ TEST(TimeObserverTest, TimesTheNetAndItsOperators) {
   EXPECT_LE(timer->average_time_children(), timer->average_time());
   EXPECT_THAT(const_cast<TimeObserver*>(timer)->debugInfo(),
               ::testing::StartsWith("2 runs of net \"n\""));
-  net.reset();  // the observer goes with its net
+  net.reset();  // the observer is destroyed with its net
 }
 
 TEST(TimeObserverTest, CountsRunsOfTheNetAndItsOperators) {

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// An operator of a user's that asks for a file in its constructor.
+// A user's operator that requests file access in its constructor.
 class OpensInConstructorOp final : public Operator<CPUContext> {
  public:
   OpensInConstructorOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {
@@ -134,7 +134,7 @@ TEST(NetValidationTest, SuggestsNamesForTheFirstOfManyUnknownNets) {
   EXPECT_THAT(findings.back().text, ::testing::Not(HasSubstr("close: ")));
 }
 
-// A long name that every finding repeats would multiply the size of the file.
+// If every finding repeated a long name, the findings would be many times larger than the file.
 TEST(NetValidationTest, ShortensTheNamesThatFindingsRepeat) {
   const std::string long_name(100000, 'n');
   NetDef net;

@@ -1,5 +1,5 @@
-// Null pointers where the public functions of the core need an object: an error that names the
-// argument, never a crash.
+// A null pointer passed to a public function of the core that needs an object causes an error that
+// names the argument, never a crash.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/graph/arguments.h"
@@ -79,7 +79,7 @@ TEST(NullArgumentsTest, OfAPredictor) {
   Predictor::TensorVector outputs;
   ExpectThrows([&] { predictor.run({nullptr}, &outputs); }, "input 0 is null");
   Predictor::TensorList results;
-  ASSERT_TRUE(predictor(list, &results));  // and it goes on
+  ASSERT_TRUE(predictor(list, &results));  // the predictor remains usable
   EXPECT_EQ(results[0].data<float>()[0], 1);
 }
 

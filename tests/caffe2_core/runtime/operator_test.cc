@@ -29,7 +29,7 @@ class OperatorTestOp : public Operator<Context> {
  private:
   const int arg_;
 };
-// The same for an engine, which lacks the feature.
+// The same operator with an engine that lacks the feature.
 class OperatorTestFastOp final : public OperatorTestOp<CPUContext> {
  public:
   using OperatorTestOp<CPUContext>::OperatorTestOp;
@@ -42,7 +42,7 @@ REGISTER_CPU_OPERATOR_CREATOR(OperatorTestCreator, [](const OperatorDef& def, Wo
   return std::unique_ptr<OperatorBase>(new OperatorTestOp<CPUContext>(def, ws));
 });
 
-// Tells which branch ran.
+// Records which branch ran.
 struct DispatchProbe {
   int ran = 0;
   template <class T>
@@ -179,7 +179,7 @@ TEST(OperatorRegistryTest, TakesTheFirstEngineThatThereIs) {
 
 TEST(OperatorRegistryTest, GoesToTheNextEngineWhenOneLacksAFeature) {
   Workspace ws;
-  // Both lack it here, so that the last one's refusal ends in the error that nothing fits.
+  // Neither engine supports the feature, so the error reports that no implementation is suitable.
   ExpectThrows(
       [&] { Make(&ws, R"(type: "OperatorTest" engine: "FAST" arg { name: "unsupported" i: 1 })"); },
       "OperatorTest");

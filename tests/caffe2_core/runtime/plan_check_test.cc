@@ -21,13 +21,13 @@ TEST(PlanCheckTest, ReportsTheConflictsThatAnyWorkspaceHas) {
     substep { name: "s" create_workspace: true network: "n" } })";
   // Whether x exists depends on the workspace.
   EXPECT_TRUE(races(Net("n", Op("Copy", "y", "x")) + instances).empty());
-  // A step before creates it.
+  // An earlier step creates x.
   EXPECT_THAT(
       races(Net("n", Op("Copy", "y", "x")) + R"(execution_step { network: "n" })" + instances),
       testing::ElementsAre(HasSubstr("blob \"x\"")));
   EXPECT_THAT(races(Net("a", Op("Relu", "x", "x")) + Net("b", Op("Copy", "x", "z")) + kTogether),
               testing::ElementsAre(HasSubstr("blob \"x\"")));
-  // It may hold an object that synchronizes itself.
+  // The blob may hold an object that synchronizes itself.
   EXPECT_TRUE(races(Net("a", Op("PlanTestTally", "t", "t")) +
                     Net("b", Op("PlanTestTally", "t", "t")) + kTogether)
                   .empty());

@@ -50,7 +50,7 @@ TEST(PlanConcurrencyTest, EveryInstanceOfEverySubstepHasOperatorsOfItsOwn) {
   EXPECT_EQ(test::PlanRuns(), 2 * 4 * (3 + 1));
   EXPECT_EQ(test::PlanOperators(), 8);
   EXPECT_EQ(test::PlanOverlaps(), 0);
-  EXPECT_NE(ws.GetNet("count"), nullptr);  // one of them, as in Caffe2
+  EXPECT_NE(ws.GetNet("count"), nullptr);  // one of the nets remains, as in Caffe2
 }
 
 TEST(PlanConcurrencyTest, NestedInstancesMultiply) {
@@ -78,7 +78,7 @@ TEST(PlanConcurrencyTest, StopBlobIsReadAfterConcurrentSubsteps) {
 TEST(PlanConcurrencyTest, ReporterNetsTakeTurnsWithTheNetsOfTheStep) {
   Workspace ws;
   test::ResetPlanCounts();
-  // One object of each net: the reporter runs those of the steps.
+  // There is one object of each net: the reporter runs the nets of the steps.
   EXPECT_TRUE(RunPlan(&ws, std::string(kInitStep) + R"(
     network { name: "both" op { type: "PlanTestCount" }
       op { type: "Add" input: "n" input: "one" output: "n" } }

@@ -36,7 +36,7 @@ TEST(PlanExecutorTest, FindsAStopBlobThatTheStepsOwnNetsMake) {
         R"(execution_step { substep { network: "init" num_iter: 1 } substep { network: "step" }
            should_stop_blob: "stop" only_once: true })"}) {
     Workspace ws;
-    // `limit` is n + 1 from the start, so that the first run of `step` stops.
+    // `limit` is 1, so that the first run of `step` stops the loop.
     const std::string limit = R"(network { name: "limit"
       op { type: "ConstantFill" output: "limit" arg { name: "shape" ints: 1 }
            arg { name: "value" f: 1 } } })";
@@ -135,7 +135,7 @@ TEST(PlanExecutorTest, LaterStepsUseTheNetThatAnEarlierOneMade) {
       &ws, std::string(kInitStep) +
                R"(execution_step { network: "inner" } execution_step { network: "inner" })"));
   ExpectTensor<float>(ws, "n", {1}, {2});
-  EXPECT_EQ(ws.Nets().size(), 2u);  // they stay
+  EXPECT_EQ(ws.Nets().size(), 2u);  // the nets remain
 }
 
 TEST(PlanExecutorTest, ReportNetRunsOnceMoreAtTheEnd) {
@@ -204,7 +204,8 @@ TEST(PlanExecutorTest, ReportsTheFormOfAllStepsBeforeAnyRuns) {
   EXPECT_EQ(test::PlanRuns(), 0);
 }
 
-// As when all of a step is compiled before it runs.
+// The blob is created in the parent first, as if all substeps were compiled before the first one
+// runs.
 TEST(PlanExecutorTest, AChildWorkspaceWritesABlobThatALaterStepCreates) {
   Workspace ws;
   Feed<float>(&ws, "one", {1}, {1});
@@ -216,7 +217,7 @@ TEST(PlanExecutorTest, AChildWorkspaceWritesABlobThatALaterStepCreates) {
   ExpectTensor<float>(ws, "z", {1}, {1});
 }
 
-// Workspaces, blobs, nets and reporters take long when there are many.
+// When there are many of them, workspaces, blobs, nets and reporters take long to create.
 TEST(PlanExecutorTest, NothingIsMadeForStepsAfterASignal) {
   Workspace ws;
   test::ResetPlanCounts();
@@ -225,7 +226,7 @@ TEST(PlanExecutorTest, NothingIsMadeForStepsAfterASignal) {
     network { name: "bad" op { type: "PlanTestUnknown" output: "made" } }
     execution_step { substep { network: "raise" } substep )" +
                                later + "} execution_step " + later));
-  EXPECT_TRUE(ws.HasBlob("made"));  // of the step that had begun
+  EXPECT_TRUE(ws.HasBlob("made"));  // belongs to the step that had begun
   EXPECT_EQ(ws.GetNet("inner"), nullptr);
   Workspace other;
   EXPECT_TRUE(RunPlan(&other, R"(network { name: "raise" op { type: "PlanTestRaise" } }

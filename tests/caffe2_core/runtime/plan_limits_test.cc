@@ -12,7 +12,7 @@ using test::ExpectThrows;
 using testing::AllOf;
 using testing::HasSubstr;
 
-// `levels` steps around `inner`, each of so many instances.
+// Returns `levels` nested steps around `inner`, each with `instances` concurrent instances.
 std::string Nested(int levels, int instances, const std::string& inner) {
   std::string step = inner;
   for (int i = 0; i < levels; ++i) {
@@ -37,7 +37,7 @@ TEST(PlanLimitsTest, RefusesNestedInstancesBeforeAnyIsMade) {
 }
 
 TEST(PlanLimitsTest, ThreadsOfAllLevelsCount) {
-  // 32 threads, and 31 more in each.
+  // 32 threads, each of which starts 31 more.
   EXPECT_EQ(Problem(Nested(1, 1024, "")), "");
   EXPECT_THAT(Problem(Nested(1, 1025, "")),
               AllOf(HasSubstr("step \"top\" runs 1025 threads"), HasSubstr("num_concurrent_inst")));

@@ -48,7 +48,7 @@ class CountOp final : public Operator<CPUContext> {
   }
 
  private:
-  int number_ = 0;  // an address may be used again
+  int number_ = 0;  // identifies the object, because an address may be reused
   std::atomic<bool> inside_{false};
 };
 
@@ -137,7 +137,7 @@ bool RunPlanText(Workspace* ws, const std::string& text, const PlanOptions& opti
 
 }  // namespace caffe2rt::test
 
-// As a user's module: at namespace scope.
+// Registered at namespace scope, as in a user's module.
 OPERATOR_SCHEMA(PlanTestCount)
     .NumInputs(0, INT32_MAX)
     .NumOutputs(0, INT32_MAX)

@@ -19,7 +19,7 @@ using test::RunPlanText;
 using testing::AllOf;
 using testing::HasSubstr;
 
-// What the plan throws; "" when it does not.
+// Returns the message that the plan throws, or "" if it does not throw.
 std::string Refusal(Workspace* ws, const std::string& plan) {
   try {
     EXPECT_TRUE(RunPlanText(ws, plan));
@@ -40,7 +40,7 @@ class PlanRacesTest : public testing::Test {
   Workspace ws_;
 };
 
-// Both instances resized and wrote one tensor: a heap overflow.
+// Regression: both instances resized and wrote one tensor, which overflowed the heap.
 TEST_F(PlanRacesTest, RefusesInstancesThatWriteOneBlob) {
   const std::string plan =
       Net("grow", Op("Concat", "yy", "xi", "arg { name: \"axis\" i: 0 }") +
@@ -88,7 +88,7 @@ TEST_F(PlanRacesTest, AChildWorkspaceSeesWhatASiblingCreatesAroundIt) {
                 substep { name: "a" network: "a" }
                 substep { name: "b" create_workspace: true network: "b" } })"),
               AllOf(HasSubstr("blob \"z\""), HasSubstr("\"a\""), HasSubstr("\"b\"")));
-  // The same by a later substep around the concurrent step.
+  // The same conflict with a later substep outside the concurrent step.
   Workspace fresh;
   Feed<float>(&fresh, "x", {1}, {1});
   Feed<float>(&fresh, "y", {1}, {1});
@@ -118,7 +118,7 @@ TEST_F(PlanRacesTest, TwoTensorsInOneMemoryConflict) {
   EXPECT_THAT(Refusal(nets + kTogether), HasSubstr("\"s\", which is the same"));
 }
 
-// A loop does not look for conflicts again while all is as it was.
+// A loop repeats the search for conflicts only after something has changed.
 TEST_F(PlanRacesTest, JudgesAgainWhenALoopChangedWhatIsShared) {
   const std::string both = R"(substep { concurrent_substeps: true
       substep { name: "a" network: "a" } substep { name: "b" network: "b" } } )";
@@ -129,10 +129,10 @@ TEST_F(PlanRacesTest, JudgesAgainWhenALoopChangedWhatIsShared) {
       Refusal(nets + Net("change", Op("Alias", "x", "s")) + "execution_step { num_iter: 2 " + both +
               R"( substep { network: "change" } })"),
       HasSubstr("\"s\", which is the same"));
-  // A name that a child workspace did not find at first.
+  // A name that a child workspace does not find at first.
   PlanOptions options;
   options.should_continue = [this](int i) {
-    if (i == 5) Feed<float>(&ws_, "c", {2}, {0, 0});  // of the outer loop alone
+    if (i == 5) Feed<float>(&ws_, "c", {2}, {0, 0});  // called for the outer loop only
     return true;
   };
   ExpectThrows(
@@ -242,7 +242,7 @@ TEST_F(PlanRacesTest, DeclaredTypesAreSharedInPlaceAndOthersAreNot) {
   EXPECT_EQ(tally->count, 80);
   EXPECT_THAT(Refusal(Net("n", Op("PlanTestPlainTally", "u", "u")) + instances),
               HasSubstr("blob \"u\""));
-  // Not in place: the object may be replaced.
+  // Not in place: the operator may replace the object.
   EXPECT_THAT(Refusal(Net("n", Op("PlanTestTally", "", "t")) + instances), HasSubstr("blob \"t\""));
   EXPECT_EQ(tally->count, 80);
 }
@@ -256,7 +256,7 @@ TEST_F(PlanRacesTest, AReporterThatReplacesAnObjectEndsItsSharing) {
               HasSubstr("blob \"t\""));
 }
 
-// Inside of the concurrent step and around it.
+// Reporters inside the concurrent step and around it.
 const char* const kReporters[] = {
     R"(execution_step { concurrent_substeps: true report_net: "r" report_interval: 9
          substep { name: "a" network: "a" } substep { name: "b" network: "b" } })",
@@ -278,7 +278,7 @@ TEST_F(PlanRacesTest, AliasesThatReportersMakeAreTheSameMemory) {
   const std::string alias = Net("r", Op("Alias", "x", "p") + Op("Alias", "p", "q"));
   const std::string read = Net("b", Op("Copy", "x", "z"));
   for (const char* steps : kReporters) {
-    Feed<float>(&ws_, "q", {2}, {3, 4});  // again in memory of its own
+    Feed<float>(&ws_, "q", {2}, {3, 4});  // in memory of its own again
     EXPECT_THAT(Refusal(alias + Net("a", Op("Copy", "y", "q")) + read + steps),
                 AllOf(HasSubstr("blob \"q\" is written by step \"a\""),
                       HasSubstr("\"x\", which is the same, is read by step \"b\"")));
@@ -293,7 +293,7 @@ TEST_F(PlanRacesTest, SchemasDeclareSynchronizedAccesses) {
   EXPECT_EQ(Refusal(with(Op("PlanTestGuarded", "xy", ""))), "");
   EXPECT_THAT(Refusal(with(Op("Relu", "x", "x"))), HasSubstr("blob \"x\""));
   EXPECT_THAT(Refusal(with(Op("Copy", "x", "z"))), HasSubstr("blob \"x\""));
-  // Input 1 is an ordinary one.
+  // Input 1 is not declared synchronized.
   EXPECT_THAT(Refusal(with(Op("Relu", "y", "y"))), HasSubstr("blob \"y\""));
 }
 
@@ -312,7 +312,7 @@ TEST_F(PlanRacesTest, ReadersAreSharedButForLoadAndCreateDB) {
   EXPECT_EQ(Refusal(read + R"(execution_step { num_concurrent_instances: 4
                       substep { network: "a" num_iter: 7 } })"),
             "");
-  std::string key, value;  // 28 records of 3 were read: the next is the second
+  std::string key, value;  // 28 reads of 3 records were made, so the next record is the second
   ws_.GetBlob("r")->Get<db::DBReader>().Read(&key, &value);
   EXPECT_EQ(key, "k2");
   EXPECT_THAT(Refusal(with(Op("Load", "r", "z"))), HasSubstr("blob \"r\""));
@@ -322,7 +322,7 @@ TEST_F(PlanRacesTest, ReadersAreSharedButForLoadAndCreateDB) {
 TEST_F(PlanRacesTest, AllowRacesPermitsDataButNeverSharesOperators) {
   PlanOptions options;
   options.allow_races = true;
-  // The operators list the blob and do not touch it.
+  // The operators list the blob but do not access it.
   EXPECT_TRUE(RunPlanText(&ws_,
                           Net("n", Op("PlanTestCount", "x", "x")) +
                               R"(execution_step { num_concurrent_instances: 8

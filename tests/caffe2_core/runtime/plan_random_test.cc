@@ -1,5 +1,6 @@
-// Random plans with concurrent steps: legal ones give what they give one step after the other, the
-// others are refused. Brute force over threads, names and scopes decides which ones are legal.
+// Random plans with concurrent steps. A legal plan produces the same results as when its steps run
+// sequentially; any other plan is rejected. A brute-force check over threads, names and scopes
+// decides which plans are legal.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +35,8 @@ class RandomPlan {
   int Below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
   bool OneIn(int n) { return Below(n) == 0; }
 
-  // Reads what was fed and what it wrote before; writes mostly a name of its own.
+  // The net reads blobs that were fed or that it wrote before. It mostly writes a blob that no
+  // other net writes.
   void AddNet(int own, NetDef* net) {
     net->set_name("n" + std::to_string(own));
     std::vector<std::string> readable = kFed;
@@ -67,7 +69,7 @@ class RandomPlan {
   std::mt19937 random_;
 };
 
-// The same one after the other.
+// Changes the step so that its substeps run one after the other.
 void MakeSequential(ExecutionStep* step) {
   for (ExecutionStep& substep : *step->mutable_substep()) MakeSequential(&substep);
   const std::vector<ExecutionStep> substeps(step->substep().begin(), step->substep().end());
@@ -78,7 +80,7 @@ void MakeSequential(ExecutionStep* step) {
   step->clear_concurrent_substeps();
 }
 
-// Plays a plan over scopes of names.
+// Simulates a plan on scopes of names to decide whether it is legal.
 class Oracle {
  public:
   explicit Oracle(const PlanDef& plan) {
@@ -107,7 +109,7 @@ class Oracle {
     return scope;
   }
 
-  // A step whose blobs are not created yet.
+  // Enters a step whose blobs are not created yet.
   std::vector<Access> Enter(const ExecutionStep& step, Scope* scope) {
     if (step.create_workspace()) scope = NewScope(scope);
     CreateBlobs(step, scope);
@@ -163,7 +165,7 @@ void FeedAll(Workspace* ws) {
   }
 }
 
-// Dimensions and values by name; empty for a blob without a tensor.
+// Returns dimensions and values by name, and an empty vector for a blob without a tensor.
 std::map<std::string, std::vector<float>> Values(const Workspace& ws) {
   std::map<std::string, std::vector<float>> values;
   for (const std::string& name : ws.Blobs()) {
@@ -180,7 +182,7 @@ bool IsConcurrent(const ExecutionStep& step) {
 }
 
 TEST(PlanRandomTest, LegalPlansGiveWhatTheyGiveInSequenceAndOthersAreRefused) {
-  constexpr int kWanted = 100;  // of both kinds
+  constexpr int kWanted = 100;  // legal plans, and rejected ones
   int legal = 0, refused = 0;
   for (unsigned seed = 1; legal < kWanted || refused < kWanted; ++seed) {
     ASSERT_LT(seed, 10000u) << "legal: " << legal << ", refused: " << refused;

@@ -29,15 +29,16 @@ TEST(PlanReportersTest, AReportRunsAloneAndNetsTogether) {
   EXPECT_TRUE(reported);
 }
 
-// Each finds what it wrote, however many report on whom.
+// A report and the nets that it reports on never overlap, and there is no deadlock, even if steps
+// with reporters are nested.
 TEST(PlanReportersTest, NestedTurnsNeitherOverlapNorWaitInACircle) {
   Turns outer, inner;
   const TurnsAround net_of_outer = {.turns = &outer};
   const TurnsAround report_of_outer = {.turns = &outer, .reports = true};
   const TurnsAround net_of_inner = {.turns = &inner, .outer = &net_of_outer};
   const TurnsAround report_of_inner = {.turns = &inner, .reports = true, .outer = &net_of_outer};
-  int by_inner = 0;              // of the inner step's nets and reporters
-  std::atomic<int> in_outer{0};  // nets of the outer step that run
+  int by_inner = 0;  // counts nets and reporters of the inner step, and reports of the outer one
+  std::atomic<int> in_outer{0};  // running nets of the outer step
   std::vector<std::thread> threads;
   const auto start = [&](const TurnsAround* around, auto work) {
     threads.emplace_back([around, work] {

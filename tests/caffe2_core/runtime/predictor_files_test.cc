@@ -1,4 +1,4 @@
-// Which files the nets of a predictor may open.
+// The files that the nets of a predictor may open.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/io/blob_serialization.h"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
 
-// A net that asks whether there is a database.
+// A net that checks whether a database exists.
 NetDef NetThatOpensAFile() {
   return ParseNet(R"(op { type: "DBExists" output: "exists" arg { name: "db_type" s: "minidb" }
       arg { name: "db_name" s: "nowhere" } } external_output: "exists")");
@@ -39,7 +39,7 @@ TEST(PredictorFilesTest, OpensNoFilesUnlessAsked) {
   const NetDef net = NetThatOpensAFile();
   ExpectThrows([&] { run(Predictor(NetDef(), net)); }, refusal);
   ExpectThrows([&] { run(Predictor(MetaNetThatOpensAFile())); }, refusal);
-  // The init net already.
+  // Already the init net is rejected.
   ExpectThrows([&] { Predictor(net, ParseNet(kPredict)); }, refusal);
   PredictorOptions options;
   options.file_access = FileAccess::Free();

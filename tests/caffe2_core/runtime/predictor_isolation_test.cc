@@ -1,4 +1,4 @@
-// What a predictor keeps apart: callers' tensors, weights, instances, and results that are held.
+// What a predictor isolates: callers' tensors, weights, instances, and results that are still held.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/runtime/net.h"
@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;  // the helpers are the vocabulary of this file
 
-// What the net does with x afterwards decides nothing: y alone is an output.
+// How the net uses x afterwards does not matter, because y is the only output.
 TEST(PredictorIsolationTest, NetThatOverwritesAnInputGetsACopyOfIt) {
   for (const char* ops :
        {R"(op { type: "Relu" input: "x" output: "x" } op { type: "Relu" input: "x" output: "y" })",
@@ -22,7 +22,7 @@ TEST(PredictorIsolationTest, NetThatOverwritesAnInputGetsACopyOfIt) {
               op { type: "Relu" input: "x" output: "y" })",
         R"(op { type: "Alias" input: "x" output: "a" } op { type: "Alias" input: "a" output: "b" }
               op { type: "Relu" input: "b" output: "b" } op { type: "Relu" input: "a" output: "y" })",
-        // From the second call on, b begins as the alias that the call before left.
+        // From the second call on, b is initially the alias that the previous call left.
         R"(op { type: "Relu" input: "x" output: "y" } op { type: "Relu" input: "y" output: "b" }
               op { type: "Alias" input: "x" output: "b" })"}) {
     SCOPED_TRACE(ops);
@@ -56,7 +56,8 @@ TEST(PredictorIsolationTest, InputsThatACallLeavesOutKeepTheirValues) {
   EXPECT_EQ(Values(out[0]), (std::vector<float>{13, 24}));
 }
 
-// w += x, and y = w alone is an output: w is state of each instance and begins with the init net's.
+// w += x, and the only output is y = w. Each instance keeps w as its own state, which starts with
+// the value from the init net.
 const char kAddToWeight[] = R"(name: "n"
   op { type: "Add" input: "w" input: "x" output: "w" } op { type: "Copy" input: "w" output: "y" }
   external_input: "x" external_input: "w" external_output: "y")";
@@ -71,7 +72,7 @@ TEST(PredictorIsolationTest, NetThatWritesAWeightLeavesTheSharedWeightAlone) {
             (std::vector<float>{10, 20}));
   Tensor x = Vector({5, 5});
   Predictor::TensorVector other;
-  predictor.run({&x}, &other);  // the older form's own instance
+  predictor.run({&x}, &other);  // the overload with pointers has its own instance
   EXPECT_EQ(Values(*other[0]), (std::vector<float>{15, 25}));
 }
 
@@ -110,7 +111,7 @@ TEST(PredictorIsolationTest, ResultThatIsAnAliasSurvivesLaterCalls) {
   }
 }
 
-// Y = a view of X, as operators of users make it.
+// Y is a view of X, created as users' operators do it.
 class PredictorTestViewOp final : public Operator<CPUContext> {
  public:
   PredictorTestViewOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {}
@@ -135,7 +136,7 @@ TEST(PredictorIsolationTest, WeightsCannotBeWrittenThroughViewsOfThem) {
   }
 }
 
-// No checksum before each use, no copy: all instances read one memory.
+// All instances read the same memory, without a copy and without a checksum before each use.
 TEST(PredictorIsolationTest, WeightsAreSharedByInstancesAndNeedNoComparison) {
   Predictor predictor(ParseNet(kInit), ParseNet(kPredict));
   const Tensor& weight = predictor.ws()->shared()->GetBlob("w")->Get<Tensor>();
@@ -161,7 +162,7 @@ TEST(PredictorIsolationTest, ResultThatIsAnAliasOfAnInputOrAWeightIsTheCallersOw
   }
 }
 
-// s += x is state and an output.
+// w += x is both state and an output.
 TEST(PredictorIsolationTest, StateGoesOnWhileItsResultIsHeld) {
   Predictor predictor(ParseNet(kInit), ParseNet(R"(name: "n"
     op { type: "Add" input: "w" input: "x" output: "w" }

@@ -1,5 +1,5 @@
 #pragma once
-// A small model and the values of its tensors, for tests of predictors.
+// A small model and functions that create and read its tensors, for tests of predictors.
 
 #include <vector>
 

@@ -78,7 +78,8 @@ TEST(PredictorTest, RefusesLimitsOutOfRange) {
 }
 
 TEST(PredictorTest, NetThatWritesAWeightLeavesOtherInstancesAlone) {
-  // w += x at every run: each instance has its own w, beginning with the init net's.
+  // Every run does w += x. Each instance has its own w, which starts with the value from the init
+  // net.
   Predictor predictor(ParseNet(kInit), ParseNet(R"(name: "n"
     op { type: "Add" input: "w" input: "x" output: "w" }
     external_input: "x" external_input: "w" external_output: "w")"));
@@ -87,7 +88,7 @@ TEST(PredictorTest, NetThatWritesAWeightLeavesOtherInstancesAlone) {
   EXPECT_EQ(Values(a[0]), (std::vector<float>{11, 21}));
   Predictor::TensorVector out;
   Tensor x = Vector({5, 5});
-  predictor.run({&x}, &out);  // the older form's own instance
+  predictor.run({&x}, &out);  // the overload with pointers has its own instance
   EXPECT_EQ(Values(*out[0]), (std::vector<float>{15, 25}));
 }
 
@@ -177,8 +178,8 @@ void AddBlobs(const std::string& key, const std::vector<std::string>& names, Met
   for (const std::string& name : names) entry->add_value(name);
 }
 
-// The file lists the init nets the other way round: the predict init net needs what the global one
-// makes.
+// The file lists the init nets in the opposite order: the predict init net needs the output of the
+// global one.
 TEST(PredictorTest, RunsTheGlobalInitNetOfAMetaNetFirst) {
   MetaNetDef meta =
       Meta({{"PREDICT_INIT_NET_TYPE", R"(op { type: "Copy" input: "v" output: "w" })"},
@@ -202,7 +203,7 @@ TEST(PredictorTest, MetaNetWithoutBlobsUsesThePredictNets) {
   Predictor predictor(meta);
   EXPECT_EQ(predictor.input_names(), (std::vector<std::string>{"x", "w"}));
   EXPECT_EQ(predictor.output_names(), std::vector<std::string>{"z"});
-  // Without the init net the weights are those of the parent.
+  // If the init net is not run, the parent's weights are used.
   Workspace parent;
   Feed<float>(&parent, "w", {2}, {100, 200});
   Predictor without(meta, &parent, PredictorOptions{.run_init = false});

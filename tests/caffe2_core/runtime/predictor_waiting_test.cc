@@ -1,5 +1,5 @@
-// How calls of a predictor share its instances: the limit, waiting, waking up, and what a failure
-// to make an instance leaves behind.
+// How concurrent calls of a predictor share its instances: the limit, waiting, waking up, and the
+// state after an instance could not be created.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -25,13 +25,13 @@ namespace {
 using test::ExpectThrows;
 using test::ParseNet;
 
-// What the operator below does, and how many of it are inside of what.
+// Controls the operator below, and counts the threads inside its constructor and its run.
 struct Gate {
   std::mutex mutex;
   std::condition_variable changed;
   bool closed = false;         // runs wait
   bool making_closed = false;  // constructors wait
-  int failures = 0;            // constructors that throw, after they waited
+  int failures = 0;            // number of constructors that throw after waiting
   int running = 0, most_running = 0, making = 0;
 
   void Set(const std::function<void(Gate*)>& change) {
@@ -46,7 +46,7 @@ struct Gate {
 };
 Gate* g_gate = nullptr;
 
-// Y = X + 1, behind the gate.
+// Y = X + 1. The run waits until the gate is open.
 class PredictorTestGatedOp final : public Operator<CPUContext> {
  public:
   PredictorTestGatedOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {
@@ -88,7 +88,7 @@ class PredictorWaitingTest : public testing::Test {
                      nullptr, PredictorOptions{.max_instances = max_instances});
   }
 
-  // The net's value for `value`.
+  // Returns the net's output for `value`.
   static float Call(Predictor* predictor, float value) {
     Tensor x(std::vector<int64_t>{1}, CPU);
     x.mutable_data<float>()[0] = value;
@@ -97,7 +97,7 @@ class PredictorWaitingTest : public testing::Test {
     return out.at(0).data<float>()[0];
   }
 
-  // Calls once on a thread of its own.
+  // Makes one call on a new thread.
   void Start(Predictor* predictor, float value) {
     threads_.emplace_back([this, predictor, value] {
       ids_[static_cast<size_t>(started_.fetch_add(1))] = static_cast<pid_t>(syscall(SYS_gettid));
@@ -110,7 +110,7 @@ class PredictorWaitingTest : public testing::Test {
     threads_.clear();
   }
 
-  // A line of /proc/self/task/<id>/status without its name.
+  // Returns a line of /proc/self/task/<id>/status without its name.
   static std::string Status(pid_t id, const std::string& name) {
     std::ifstream file("/proc/self/task/" + std::to_string(id) + "/status");
     for (std::string line; std::getline(file, line);) {
@@ -118,7 +118,7 @@ class PredictorWaitingTest : public testing::Test {
     }
     return "";
   }
-  // Whether the kernel has nothing to run in any of the threads that were started.
+  // Returns whether the kernel has nothing to run in any of the started threads.
   bool AllSleep(int count) const {
     if (started_ != count) return false;
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
@@ -163,8 +163,8 @@ TEST_F(PredictorWaitingTest, ACallThatWaitsSleepsUntilAnInstanceComesBack) {
   gate_.WaitUntil([](const Gate& gate) { return gate.running == 1; });
   Start(&predictor, 2);
   while (!AllSleep(2)) sched_yield();
-  // Each time that a thread wakes up and sleeps again counts one. Reading the count this often
-  // takes many times longer than any period a poll may have.
+  // The count grows by one each time that the thread wakes up and sleeps again. Reading the count
+  // this often takes many times longer than any plausible polling period.
   const std::string before = Status(ids_[1], "voluntary_ctxt_switches");
   int changes = 0;
   std::string last = before;
@@ -219,7 +219,7 @@ TEST_F(PredictorWaitingTest, AnInstanceThatCannotBeMadeLeavesItsPlaceToTheNextCa
   EXPECT_EQ(right_, 2);
 }
 
-// While a second instance is being made, the first one goes from call to call.
+// While a second instance is being created, calls take turns on the first one.
 TEST_F(PredictorWaitingTest, CallsGoOnWhileAnInstanceIsMade) {
   Predictor predictor = Make(2);
   gate_.Set([](Gate* gate) { gate->closed = gate->making_closed = true; });
@@ -237,8 +237,8 @@ TEST_F(PredictorWaitingTest, CallsGoOnWhileAnInstanceIsMade) {
   EXPECT_EQ(right_, 3);
 }
 
-// A call waits because another one makes the last instance; that fails while the first instance is
-// still out.
+// A call waits while another call creates the last instance. The creation fails while the first
+// instance is still in use.
 TEST_F(PredictorWaitingTest, AFailureToMakeAnInstanceWakesACallThatWaits) {
   Predictor predictor = Make(2);
   gate_.Set([](Gate* gate) {

@@ -18,7 +18,7 @@ using test::ParseOp;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Fails by false, by an exception, or not at all, as its argument says.
+// Depending on its argument, returns false, throws an exception, or succeeds.
 class WorkspaceTestOp final : public Operator<CPUContext> {
  public:
   WorkspaceTestOp(const OperatorDef& def, Workspace* ws)
@@ -28,7 +28,7 @@ class WorkspaceTestOp final : public Operator<CPUContext> {
   bool RunOnDevice() override {
     CAFFE_ENFORCE_NE(mode_, "throw", "argument mode");
     if (mode_ == "foreign") throw std::runtime_error("of another library");
-    if (mode_ == "number") throw 5;  // NOLINT: users throw anything
+    if (mode_ == "number") throw 5;  // NOLINT: users may throw anything
     if (mode_ == "signal") std::raise(SIGINT);
     for (int i = 0; i < OutputSize(); ++i) Output(i)->Resize(1);
     return mode_ != "false";
@@ -194,7 +194,7 @@ TEST(WorkspaceTest, PlansStopOnSignalsUnlessToldOtherwise) {
   ExecutionStep* step = plan.add_execution_step();
   step->add_network("n");
   step->set_num_iter(1000000000);
-  EXPECT_TRUE(ws.RunPlan(plan));  // ends by its own first signal
+  EXPECT_TRUE(ws.RunPlan(plan));  // stops because of its own first signal
 }
 
 TEST(WorkspaceTest, PrintsTheSizesOfItsTensors) {

@@ -1,5 +1,5 @@
-// A module that brings again what is built in: an operator, its schema, a gradient, a net type
-// and a device. Its static code looks operators up, as the one of another thread might.
+// A module that registers again what is built in: an operator, its schema, a gradient, a net type
+// and a device. Its static code looks up operators, as another thread might at that time.
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/module.h"
 #include "caffe2_core/runtime/net.h"
