@@ -69,7 +69,7 @@ TEST(BlobTest, ReleaseGivesTheWayToDestroy) {
   Blob blob;
   Counted* object = blob.Reset(new Counted);
   const Blob::DestroyCall destroy = blob.Release();
-  EXPECT_EQ(&blob.Get<Counted>(), object);  // stays readable
+  EXPECT_EQ(&blob.Get<Counted>(), object);  // remains readable
   blob.Reset();
   EXPECT_EQ(Counted::alive, 1);
   destroy(object);

@@ -71,8 +71,8 @@ TEST(StorageTest, ExposedMemoryIsComparedBeforeAFormIsKept) {
   EXPECT_FALSE(storage.exposed());
 }
 
-// Long enough for every path of the sum: rounds of 512 bytes, a rest, and bytes beyond the last
-// word.
+// Long enough for every path of the checksum: blocks of 512 bytes, the remaining words, and the
+// bytes after the last word.
 TEST(StorageTest, EveryByteOfExposedMemoryCounts) {
   std::vector<unsigned char> data(2 * 512 + 131);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<unsigned char>(i * 7);
@@ -90,8 +90,8 @@ TEST(StorageTest, EveryByteOfExposedMemoryCounts) {
   }
 }
 
-// Changes that a sum of weak steps would take for none: signs, values that change places, the same
-// change everywhere.
+// Changes that a weak checksum would miss: signs, values that are swapped, the same change
+// everywhere.
 TEST(StorageTest, PairsOfChangesDoNotCancel) {
   std::vector<float> data(1024);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i + 1);
@@ -123,7 +123,8 @@ TEST(StorageTest, PairsOfChangesDoNotCancel) {
   expect_change(0, "zeroed");
 }
 
-// The bytes behind the tensor's own may change: another tensor's, of a larger capacity.
+// Bytes beyond those that the tensor uses may change: they may belong to another tensor of a larger
+// capacity.
 TEST(StorageTest, OnlyTheBytesThatAreUsedCount) {
   float data[4] = {1, 2, 3, 4};
   Storage storage(data, sizeof(data), nullptr, CPU, TypeMeta::Make<float>(), 1);
@@ -134,10 +135,12 @@ TEST(StorageTest, OnlyTheBytesThatAreUsedCount) {
   data[2] = 5;
   EXPECT_NE(storage.VerifiedVersion(12), version);
   EXPECT_NE(storage.VerifiedVersion(16), version);
-  EXPECT_EQ(storage.VerifiedVersion(1000), storage.VerifiedVersion(16));  // no more than there is
+  // limited to the size of the memory
+  EXPECT_EQ(storage.VerifiedVersion(1000), storage.VerifiedVersion(16));
 }
 
-// A form that the sum proved stale is dropped, and not made again without need.
+// A derived form that the checksum shows to be stale is dropped. It is created again only when
+// needed.
 TEST(StorageTest, WritesThroughKeptPointersDropDerivedForms) {
   float data[2] = {1, 2};
   Storage storage(data, sizeof(data), nullptr, CPU, TypeMeta::Make<float>(), 2);

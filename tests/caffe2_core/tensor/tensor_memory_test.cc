@@ -1,5 +1,5 @@
-// Whose memory a tensor has and for how long: shrinking, reserving, sharing, copying, and the
-// version that tells users of derived forms about writes.
+// Who owns a tensor's memory, and for how long: shrinking, reserving, sharing, copying, and the
+// version number that reports writes to users of derived forms.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/tensor/tensor.h"
@@ -77,7 +77,7 @@ TEST_F(TensorMemoryTest, ReservedMemoryStaysWhenATensorShrinks) {
   GlobalTensorShrinkOptions() = {.keep_on_shrink = true, .max_keep_on_shrink_bytes = 0};
   reserved.Resize(4);
   EXPECT_EQ(reserved.capacity_nbytes(), 400u);
-  reserved.Resize(101);  // too small is too small
+  reserved.Resize(101);  // any size below the one needed is too small
   EXPECT_EQ(reserved.capacity_nbytes(), 0u);
 }
 
@@ -136,7 +136,7 @@ TEST_F(TensorMemoryTest, ExtendGrowsByAtLeastThePercentage) {
   tensor.Extend(2, 25);  // fits exactly
   EXPECT_EQ(tensor.dim(0), 13);
   EXPECT_EQ(tensor.capacity_nbytes(), 52u);
-  tensor.Extend(10, 10);  // the elements are more than the percentage
+  tensor.Extend(10, 10);  // the added elements exceed the percentage
   EXPECT_EQ(tensor.capacity_nbytes(), 92u);
   EXPECT_EQ(Values(tensor)[9], 9);
   EXPECT_THROW(tensor.Extend(-1, 0), EnforceNotMet);
@@ -192,7 +192,7 @@ TEST_F(TensorMemoryTest, CopyFromLeavesReadOnlyMemoryAlone) {
   user.CopyFrom(Floats({2}, {5, 6}));
   EXPECT_EQ(Values(weight), (std::vector<float>{1, 2}));
   EXPECT_EQ(Values(user), (std::vector<float>{5, 6}));
-  user.mutable_data<float>()[0] = 7;  // its own memory by now
+  user.mutable_data<float>()[0] = 7;  // has its own memory by now
   EXPECT_EQ(Values(weight), (std::vector<float>{1, 2}));
   user = weight;
   user.Resize(1);
@@ -215,7 +215,7 @@ TEST_F(TensorMemoryTest, CopyFromRefusesAShapeWithoutData) {
   Tensor source = Floats({2}), target = Floats({3});
   source.FreeMemory();
   ExpectThrows([&] { target.CopyFrom(source); }, "has no data");
-  // Without a type there is nothing to copy but the shape.
+  // Without a type, only the shape is copied.
   target.CopyFrom(Tensor(std::vector<int64_t>{5}, CPU));
   EXPECT_EQ(target.dims(), (std::vector<int64_t>{5}));
   EXPECT_EQ(target.capacity_nbytes(), 0u);
@@ -258,14 +258,14 @@ TEST_F(TensorMemoryTest, DataOfAnotherDeviceIsNotShared) {
 }
 
 int g_made = 0;
-// The form that was made last for the memory, as a number.
+// Returns the derived form of the tensor's memory, as a number that increases with each creation.
 int FormOf(const Tensor& tensor) {
   const auto form = tensor.storage()->Derived(
       "form", [] { return std::static_pointer_cast<const void>(std::make_shared<int>(++g_made)); });
   return *static_cast<const int*>(form.get());
 }
 
-// Every way to write goes through one of these calls.
+// Every kind of write goes through one of these calls.
 TEST_F(TensorMemoryTest, EveryMutableAccessDropsDerivedForms) {
   struct Access {
     const char* name;
@@ -327,7 +327,7 @@ TEST_F(TensorMemoryTest, ReadsKeepDerivedForms) {
   EXPECT_EQ(FormOf(shared), form);
 }
 
-// Memory that nobody outside has a pointer into needs no comparison before each use.
+// Memory to which no outside pointer exists needs no comparison before each use.
 TEST_F(TensorMemoryTest, PointersHandedOutExposeTheMemoryAndCopiesOfTheLibraryDoNot) {
   EXPECT_TRUE(Floats({2}).storage()->exposed());
   EXPECT_FALSE(Floats({2}).Clone().storage()->exposed());

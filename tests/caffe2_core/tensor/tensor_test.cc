@@ -149,7 +149,8 @@ TEST(TensorTest, MemoryIsReusedWhenLargeEnough) {
   EXPECT_EQ(tensor.mutable_data<float>(), data);
   tensor.Resize(3);
   EXPECT_EQ(tensor.mutable_data<float>(), data);
-  EXPECT_EQ(static_cast<void*>(tensor.mutable_data<int32_t>()), data);  // plain types share it
+  // plain types share the memory
+  EXPECT_EQ(static_cast<void*>(tensor.mutable_data<int32_t>()), data);
   tensor.Resize(11);
   EXPECT_EQ(tensor.capacity_nbytes(), 0u);
 }
@@ -299,7 +300,7 @@ TEST(TensorTest, StringsAreBuiltAndDestroyed) {
   tensor.mutable_data<std::string>();
   tensor.Resize(1);
   tensor.mutable_data<std::string>()[0] = "y";
-  tensor.Resize(3);  // the memory holds three, all alive
+  tensor.Resize(3);  // the memory holds three elements, all of them constructed
   EXPECT_EQ(tensor.mutable_data<std::string>()[0], "y");
 }
 
@@ -350,7 +351,7 @@ TEST(TensorTest, DimensionsAreChecked) {
   EXPECT_THROW((void)large.dim32(0), EnforceNotMet);
   large.Resize(INT_MAX - 1);
   EXPECT_EQ(large.dim32(0), INT_MAX - 1);
-  large.Resize(INT_MAX);  // the original stops one short of it
+  large.Resize(INT_MAX);  // Caffe2's limit is one less than INT_MAX
   EXPECT_THROW((void)large.dim32(0), EnforceNotMet);
 }
 
@@ -377,7 +378,7 @@ TEST(TensorTest, MemoryBeyondTheLimitIsAnErrorThatNamesTheNumbers) {
   }
 }
 
-// Shape inference multiplies dimensions that no tensor could have.
+// Shape inference multiplies dimensions that no real tensor could have.
 TEST(TensorTest, ProductsOfDimensionsDoNotOverflow) {
   const std::vector<int64_t> dims = {6, INT64_MIN, INT64_MAX, 2, 3};
   EXPECT_EQ(size_from_dim_(3, dims), 6);
