@@ -13,7 +13,7 @@ TEST(Float16Test, ReadsEveryKindOfNumber) {
   EXPECT_EQ(float{float16::FromBits(0xc000)}, -2.f);
   EXPECT_EQ(float{float16::FromBits(0x7bff)}, 65504.f);               // the largest value
   EXPECT_EQ(float{float16::FromBits(0x0400)}, std::ldexp(1.f, -14));  // the smallest normal value
-  // the smallest subnormal value
+  // The smallest subnormal value.
   EXPECT_EQ(float{float16::FromBits(0x0001)}, std::ldexp(1.f, -24));
   EXPECT_TRUE(std::signbit(float{float16::FromBits(0x8000)}));
   EXPECT_EQ(float{float16::FromBits(0xfc00)}, -std::numeric_limits<float>::infinity());

@@ -17,7 +17,7 @@ TEST(DeviceDescriptorTest, IsFoundByTypeNameAndAlias) {
   EXPECT_EQ(device->name, "Abacus_2");
   EXPECT_EQ(FindDeviceDescriptor("abacus_2"), device);
   EXPECT_EQ(FindDeviceDescriptor("beads"), device);
-  // the names that --device accepts are lower case
+  // The names that --device accepts are lower case.
   EXPECT_EQ(FindDeviceDescriptor("Abacus_2"), nullptr);
   EXPECT_EQ(FindDeviceDescriptor(""), nullptr);
   EXPECT_THAT(DeviceDescriptors(), Contains(device));

@@ -65,7 +65,7 @@ TEST(DeviceModuleTest, IsLoadedFromTheFileThatTheEnvironmentNamesWhenTheDeviceIs
 
   EXPECT_TRUE(HasOperator(type, "HostScale"));
   EXPECT_EQ(g_level, 7);
-  // registering operators starts no device
+  // Registering operators starts no device.
   EXPECT_THAT(RegisteredDeviceTypes(), Not(Contains(type)));
   EXPECT_NE(GetStaticContext(type), nullptr);
   EXPECT_THAT(RegisteredDeviceTypes(), Contains(type));
@@ -214,7 +214,7 @@ const DeviceModule* Linked() {
       .register_operators =
           [] {
             ++g_loads;
-            // the function may perform look-ups
+            // The function may perform look-ups.
             EXPECT_FALSE(HasOperator(Number(31), "HostScale"));
             EXPECT_EQ(FindStaticContext(Number(31)), nullptr);
             test::RegisterHostOperators<31>();

@@ -175,8 +175,8 @@ TEST_F(ModelFileTest, FindsPlaceholdersOfData) {
   const std::string data = R"(op { type: "ConstantFill" output: "data" })";
   const std::string weight = R"(op { type: "ConstantFill" output: "w" })";
   EXPECT_THAT(placeholders(data + weight, net), ElementsAre("data"));
-  // No operator's first input is a constant, and the first operator does not read the first external
-  // input.
+  // No operator's first input is a constant, and the first operator does not read the first
+  // external input.
   EXPECT_THAT(placeholders(weight, net), IsEmpty());
   EXPECT_THAT(placeholders(kInit, kPredict), ElementsAre("x"));
 }

@@ -135,7 +135,7 @@ TEST(StorageTest, OnlyTheBytesThatAreUsedCount) {
   data[2] = 5;
   EXPECT_NE(storage.VerifiedVersion(12), version);
   EXPECT_NE(storage.VerifiedVersion(16), version);
-  // limited to the size of the memory
+  // Limited to the size of the memory.
   EXPECT_EQ(storage.VerifiedVersion(1000), storage.VerifiedVersion(16));
 }
 

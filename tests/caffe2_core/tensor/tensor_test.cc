@@ -149,7 +149,7 @@ TEST(TensorTest, MemoryIsReusedWhenLargeEnough) {
   EXPECT_EQ(tensor.mutable_data<float>(), data);
   tensor.Resize(3);
   EXPECT_EQ(tensor.mutable_data<float>(), data);
-  // plain types share the memory
+  // Plain types share the memory.
   EXPECT_EQ(static_cast<void*>(tensor.mutable_data<int32_t>()), data);
   tensor.Resize(11);
   EXPECT_EQ(tensor.capacity_nbytes(), 0u);
