@@ -1,10 +1,9 @@
 #pragma once
-// The tests' own device type: COUNTING, number 20. See contexts/README.md for what each part is
-// for.
+// The device type of the tests: COUNTING, number 20. contexts/README.md explains each part.
 //
-// All work is asynchronous on the stream that SwitchToDevice chose, copies from and to the CPU
-// included: host memory must stay until FinishDeviceComputation. Errors of work come out of
-// FinishDeviceComputation and of events.
+// All work is asynchronous on the stream that SwitchToDevice chose, including copies from and to
+// the CPU. Host memory must remain valid until FinishDeviceComputation. Errors of work are reported
+// by FinishDeviceComputation and by events.
 
 #include <functional>
 #include <memory>
@@ -23,20 +22,21 @@ class CountingStaticContext final : public BaseStaticContext {
   std::unique_ptr<BaseContext> CreateContext() override;
   std::unique_ptr<BaseContext> CreateContext(const DeviceOption& option) override;
   DeviceType GetDeviceType() override { return kCounting; }
-  // The device id too: of the pointer, for null of the thread's current device.
+  // Also sets the device id: that of the pointer, or, for a null pointer, that of the thread's
+  // current device.
   void ExtractDeviceOption(DeviceOption* option, const void* data) override;
   std::unique_ptr<DeviceGraph> CreateGraph(const DeviceOption& option) override;
   void RecordUse(const MemoryDeleter& memory, const BaseContext& user) const override;
 };
 
-// The process's one, registered with its events.
+// The static context of the process, registered together with its events.
 CountingStaticContext* TheCountingStaticContext();
 
 class CountingContext : public BaseContext {
  public:
-  // On the thread's current device, stream 0.
+  // Uses the thread's current device and stream 0.
   CountingContext();
-  // THROWS when the option asks for another device type, or for a device that is not there.
+  // THROWS when the option names another device type, or a device that does not exist.
   explicit CountingContext(const DeviceOption& option);
 
   static constexpr DeviceType GetDeviceType() { return kCounting; }
@@ -46,7 +46,7 @@ class CountingContext : public BaseContext {
 
   BaseStaticContext* GetStaticContext() const override { return TheCountingStaticContext(); }
   DeviceType device_type() const override { return kCounting; }
-  // The device becomes the thread's current one.
+  // Makes the context's device the thread's current one.
   void SwitchToDevice(int stream_id) override;
   using BaseContext::SwitchToDevice;
   void WaitEvent(const Event& event) override { event.Wait(kCounting, this); }
@@ -59,7 +59,7 @@ class CountingContext : public BaseContext {
   void CopyBytesFromCPU(size_t nbytes, const void* src, void* dst) override;
   void CopyBytesToCPU(size_t nbytes, const void* src, void* dst) override;
 
-  // A kernel: runs on the stream, may touch device memory.
+  // Runs a kernel on the stream. The kernel may access device memory.
   void Launch(std::function<void()> kernel);
   CountingDevice& device() const { return *device_; }
   CountingStream& stream() const { return *stream_; }

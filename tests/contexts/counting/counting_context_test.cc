@@ -1,4 +1,4 @@
-// The counting device: the shared suite, then what is special to it.
+// The counting device: the shared suite first, then its own behaviour.
 #include "tests/contexts/counting/counting_context.h"
 
 #include <unistd.h>
@@ -27,7 +27,7 @@ DeviceOption Device(int id) {
   return option;
 }
 
-// Whether the CPU may read there: the kernel says so without a signal.
+// Returns whether the CPU may read the memory. The kernel reports this without a signal.
 bool IsReadable(const void* data) {
   int ends[2];
   CAFFE_ENFORCE_EQ(pipe(ends), 0, "making a pipe");
@@ -61,7 +61,7 @@ TEST(CountingContextTest, EventsHaveNoCallbacks) {
 TEST(CountingContextTest, MemoryThatAnotherDeviceUsesIsNotGivenOutAgain) {
   CountingContext there(Device(1));
   CountingDevice::SetCurrent(0);
-  const size_t nbytes = (40u << 20) + 1;  // two do not fit
+  const size_t nbytes = (40u << 20) + 1;  // two blocks of this size do not fit
   const auto memory = TheCountingStaticContext()->New(nbytes);
   TheCountingStaticContext()->RecordUse(memory.second, there);
   const auto release = Hold(there);
@@ -157,7 +157,7 @@ TEST(CountingContextTest, ErrorOfAKernelComesOutOfFinishOnceAndOfEvents) {
   EXPECT_EQ(before.Query(), EventStatus::EVENT_SUCCESS);
   EXPECT_EQ(after.Query(), EventStatus::EVENT_FAILED);
   EXPECT_EQ(after.ErrorMessage(), "the kernel divides by 0");
-  context.FinishDeviceComputation();  // told once
+  context.FinishDeviceComputation();  // reported only once
   context.Launch([&] { ran = true; });
   context.FinishDeviceComputation();
   EXPECT_TRUE(ran);
@@ -186,7 +186,7 @@ TEST(CountingContextTest, WaitKeepsToTheRecordItSaw) {
   const auto release = Hold(first);
   first.Record(&event);
   second.WaitEvent(event);
-  event.Reset();  // the wait stays with the first record
+  event.Reset();  // the wait keeps the first record
   Event waited(Device(0));
   second.Record(&waited);
   EXPECT_EQ(waited.Query(), EventStatus::EVENT_SCHEDULED);

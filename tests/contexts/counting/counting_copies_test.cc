@@ -1,4 +1,4 @@
-// Nets that mix devices and say nothing of copies.
+// Nets that mix devices without any explicit copies.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/runtime/net.h"
@@ -17,7 +17,7 @@ std::vector<std::string> TypesOf(const NetDef& net) {
   return types;
 }
 
-// z = relu(x) + w, the Relu on the device.
+// z = relu(x) + w, with the Relu on the device.
 constexpr const char* kMixed = R"(
   name: "mixed" external_input: "x" external_input: "w" external_output: "z"
   op { type: "Relu" input: "x" output: "y" device_option { device_type: 20 } }
@@ -102,7 +102,7 @@ TEST(CountingCopiesTest, InPlaceUpdateComesBackToABlobThatTheNetDoesNotList) {
   ExpectTensor<float>(ws, "x", {2}, {4, 8});
 }
 
-// The workspace has the blob on one device, and the net makes it anew on another.
+// The workspace has the blob on one device, and the net writes it on another.
 TEST(CountingCopiesTest, OutputMovesToTheDeviceThatMakesIt) {
   const auto feed = [](Workspace* ws, int device, const std::vector<float>& values) {
     if (device < 0) {
@@ -118,7 +118,7 @@ TEST(CountingCopiesTest, OutputMovesToTheDeviceThatMakesIt) {
     return device < 0 ? std::string("device_type: 0")
                       : "device_type: 20 device_id: " + std::to_string(device);
   };
-  // -1: the CPU.
+  // -1 is the CPU.
   for (const auto& [from, to] : {std::pair(-1, 0), {-1, 1}, {0, -1}, {1, -1}}) {
     Workspace ws;
     feed(&ws, from, {-1, 2, 3});
@@ -219,7 +219,7 @@ TEST(CountingCopiesTest, PredictorMixesDevices) {
   const NetDef init = ParseNet(R"(
     op { type: "GivenTensorFill" output: "w"
          arg { name: "shape" ints: 3 } arg { name: "values" floats: 10 floats: 20 floats: 30 } })");
-  // The weight is read on the device, so that each instance copies it there.
+  // The weight is read on the device, therefore each instance copies it there.
   const NetDef predict = ParseNet(R"(
     name: "predict" external_input: "x" external_input: "w" external_output: "z"
     op { type: "Add" input: "x" input: "w" output: "y" device_option { device_type: 20 } }

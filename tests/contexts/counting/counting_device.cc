@@ -45,7 +45,7 @@ void CountingArena::Close() {
 }
 
 CountingStream::CountingStream() {
-  std::thread([this] { Work(); }).detach();  // for the life of the process
+  std::thread([this] { Work(); }).detach();  // runs until the process ends
 }
 
 bool CountingStream::Launch(std::function<void()> operation) {
@@ -123,7 +123,7 @@ void CountingStream::Work() {
     tasks_.pop_front();
     lock.unlock();
     RunOne(task);
-    task = {};  // what it captured goes before others are told
+    task = {};  // releases the captured objects before waiters are notified
     lock.lock();
     ++over_;
     changed_.notify_all();

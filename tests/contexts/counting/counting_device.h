@@ -1,10 +1,11 @@
 #pragma once
-// The hardware of the tests' own device type: two devices whose memory the CPU cannot read, with
-// streams that are worker threads, and counters. It has no driver; this is it. counting_context.h
+// The simulated hardware of the counting device: two devices whose memory the CPU cannot read, with
+// streams that are worker threads, and counters. There is no separate driver. counting_context.h
 // makes it a device of the runtime.
 //
-// Each device's memory is one reserved range of addresses that may be touched only while one of its
-// operations runs: code that reads a device pointer elsewhere dies by SIGSEGV at once.
+// Each device's memory is one reserved address range that is accessible only while one of the
+// device's operations runs. Code that reads a device pointer at any other time dies by SIGSEGV at
+// once.
 //
 // Everything is thread safe. Devices and their workers live as long as the process.
 
@@ -25,28 +26,28 @@ namespace caffe2rt::test {
 inline constexpr int kCountingDevices = 2;
 inline constexpr size_t kCountingMemoryBytes = size_t{64} << 20;  // of each device
 
-// What a device did since the process began.
+// Counts of what a device has done since the process started.
 struct CountingCounts {
   int64_t allocations = 0;
   int64_t frees = 0;
   int64_t bytes_in_use = 0;
-  int64_t operations = 0;  // that touch memory: copies and kernels
-  int64_t waits = 0;       // of the host for a stream
+  int64_t operations = 0;  // copies and kernels, which access memory
+  int64_t waits = 0;       // waits of the host for a stream
   int64_t copies_from_cpu = 0;
   int64_t copies_to_cpu = 0;
   int64_t copies_same_device = 0;
-  int64_t graphs = 0;  // started
-  int64_t uses = 0;    // of its memory by streams of other devices, as told
+  int64_t graphs = 0;  // graph launches
+  int64_t uses = 0;    // recorded uses of its memory by streams of other devices
 };
 
-// The addresses of both devices. Open while somebody runs an operation, closed otherwise.
+// The address ranges of both devices. They are accessible while any operation runs.
 class CountingArena {
  public:
   static CountingArena& Get();
   CountingArena(const CountingArena&) = delete;
   CountingArena& operator=(const CountingArena&) = delete;
 
-  // Pairs; the range is open while any pair is.
+  // Calls come in pairs. The range is accessible while at least one pair is open.
   void Open();
   void Close();
   char* base(int device) const {
@@ -61,32 +62,33 @@ class CountingArena {
   int open_ = 0;
 };
 
-// A queue of work in order, done by one thread. The first error stays: later operations are left
-// out until Finish reports it, and marks in between see it.
+// A queue of work that one thread performs in order. The first error is kept: later operations are
+// skipped until Finish reports it, and marks in between receive it.
 class CountingStream {
  public:
   CountingStream();
   CountingStream(const CountingStream&) = delete;
   CountingStream& operator=(const CountingStream&) = delete;
 
-  // Work that touches device memory, and work that does not (marks, waits, gates). The second kind
-  // is given the stream's error and is never left out; what it throws becomes the stream's error.
-  // False: it was recorded.
+  // Launch enqueues work that accesses device memory; it returns false if the work was recorded
+  // instead. Then enqueues work that does not (marks, waits, gates): it receives the stream's
+  // error, is never skipped, and any exception it throws becomes the stream's error.
   bool Launch(std::function<void()> operation);
   void Then(std::function<void(const std::string& error)> step);
 
-  // From here on operations are recorded, until EndCapture gives them back. What cannot be recorded
-  // THROWS in between, and EndCapture gives its reason.
+  // From this call on, operations are recorded until EndCapture returns them. Work that cannot be
+  // recorded THROWS in between, and EndCapture stores the reason.
   void BeginCapture();
   std::vector<std::function<void()>> EndCapture(std::string* reason);
-  // THROWS while the stream records.
+  // THROWS while the stream is recording.
   void EnforceNotCapturing(const char* what);
 
-  // Waits for everything enqueued so far. THROWS the stream's error, once.
+  // Waits for all work enqueued so far. THROWS the stream's error, once.
   void Finish();
   bool IsFree() const;
 
-  // Numbers of what was enqueued and of what is over.
+  // The number of pieces of work enqueued so far, and whether the piece with this number is
+  // finished.
   int64_t enqueued() const;
   bool IsPast(int64_t number) const;
 
@@ -107,28 +109,27 @@ class CountingStream {
   std::string error_;
   bool capturing_ = false;
   std::vector<std::function<void()>> captured_;
-  std::string refused_;  // why the recording is void
+  std::string refused_;  // why the recording is invalid
 };
 
 class CountingDevice {
  public:
-  // THROWS when there is no such device.
+  // THROWS when the device does not exist.
   static CountingDevice& Get(int id);
-  // The calling thread's current device, 0 at first.
+  // The calling thread's current device, initially 0.
   static int Current();
   static void SetCurrent(int id);
-  // The device whose memory this is; -1 for other memory.
+  // The device that owns the memory, or -1 for other memory.
   static int Of(const void* data);
 
-  // Memory full of 0xCC, aligned to 256 bytes; null for no bytes. A freed piece is given out again
-  // when the work that was enqueued before it was freed, on any stream of the device and on those
-  // that RecordUse named, is over. THROWS when there is
-  // no more.
+  // Returns memory filled with 0xCC and aligned to 256 bytes, or null for 0 bytes. A freed block is
+  // reused once all work that was enqueued before the free is finished, on every stream of the
+  // device and on the streams that RecordUse named. THROWS when the memory is exhausted.
   std::pair<void*, MemoryDeleter> New(size_t nbytes);
-  // A stream of `user` uses memory that New gave, on this device or another.
+  // Records that a stream of `user` uses memory that New returned, on this device or another.
   static void RecordUse(const MemoryDeleter& memory, const CountingDevice& user,
                         CountingStream* stream);
-  // Made on first use.
+  // Creates the stream on first use.
   CountingStream& stream(int id);
 
   CountingCounts counts() const;
@@ -146,7 +147,7 @@ class CountingDevice {
   };
   explicit CountingDevice(int id) : id_(id) { free_[0] = kCountingMemoryBytes; }
   static void Free(void* data, void* state);
-  // With mutex_ held.
+  // REQUIRES: mutex_ is held.
   void Reclaim();
   bool Take(size_t size, size_t* offset);
 

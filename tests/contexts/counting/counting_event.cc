@@ -12,8 +12,8 @@
 namespace caffe2rt::test {
 namespace {
 
-// One record: a place in a stream, shared by the event, the stream and those who wait. An event
-// that is reset and recorded again gets a new one, so that older waits stay with theirs.
+// One record: a position in a stream, shared by the event, the stream and the waiters. An event
+// that is reset and recorded again gets a new mark, so that earlier waits keep theirs.
 struct Mark {
   std::mutex mutex;
   std::condition_variable reached;
@@ -26,7 +26,7 @@ struct Mark {
     error = text;
     reached.notify_all();
   }
-  // The error, once it is there.
+  // Waits until the mark is reached, and returns its error.
   std::string Wait() {
     std::unique_lock<std::mutex> lock(mutex);
     reached.wait(lock, [&] { return done; });
@@ -67,7 +67,7 @@ void SetFinished(Event* event, const char* error) {
   mark->Reach(error == nullptr ? "" : *error != '\0' ? error : "unknown error");
 }
 
-// Blocks until somebody records or finishes it.
+// Blocks until the event is recorded or finished.
 std::shared_ptr<Mark> MarkOf(const Event* event) {
   CountingEvent& state = StateOf(event);
   std::unique_lock<std::mutex> lock(state.mutex);
@@ -75,7 +75,8 @@ std::shared_ptr<Mark> MarkOf(const Event* event) {
   return state.mark;
 }
 
-// On another stream, or the same one: the worker waits, and takes over the error.
+// Waits on another stream, or on the same one: the worker waits, and the stream receives the
+// event's error.
 void WaitOnStream(const Event* event, void* context) {
   const std::shared_ptr<Mark> mark = MarkOf(event);
   static_cast<CountingContext*>(context)->stream().Then([mark](const std::string&) {

@@ -1,11 +1,11 @@
 #pragma once
-// Events of the counting device: marks in its streams.
+// Events of the counting device, implemented as marks in its streams.
 
 namespace caffe2rt::test {
 
-// Fills the event table's row for the counting device. Recording twice without Reset, and
-// SetFinished of an event that is recorded or finished, THROW. A wait for an event that is not
-// recorded yet blocks the host until it is.
+// Fills the event table's row for the counting device. Recording twice without Reset THROWS, and so
+// does SetFinished on an event that is recorded or finished. A wait for an event that is not
+// recorded yet blocks the host until it is recorded.
 void RegisterCountingEvents();
 
 }  // namespace caffe2rt::test

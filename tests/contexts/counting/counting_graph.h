@@ -1,5 +1,5 @@
 #pragma once
-// Recorded work of the counting device: kernels and copies within the device. Copies from and to
+// Recorded work of the counting device: kernels, and copies within the device. Copies from and to
 // the CPU, events and waits cannot be recorded.
 
 #include <memory>

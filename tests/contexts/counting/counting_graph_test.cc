@@ -1,4 +1,4 @@
-// Net arguments cuda_graph and cuda_sync on the counting device.
+// The net arguments cuda_graph and cuda_sync on the counting device.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -27,7 +27,7 @@ std::vector<float> FetchDevice(const Workspace& ws, const std::string& name) {
   return {host.data<float>(), host.data<float>() + host.numel()};
 }
 
-// y = relu(x + x) + x, three operators.
+// y = relu(x + x) + x, with three operators.
 constexpr const char* kThree = R"(
   name: "three" device_option { device_type: 20 } arg { name: "cuda_graph" i: 1 }
   op { type: "Add" input: "x" input: "x" output: "a" }
@@ -42,12 +42,12 @@ TEST(CountingGraphTest, ThirdRunRecordsAndLaterOnesReplay) {
   ws.CreateNet(ParseNet(kThree));
   const CountingCounts start = Counts();
   for (int run = 1; run <= 5; ++run) {
-    FeedDevice(&ws, "x", {2}, {-1, static_cast<float>(run)});  // in the memory it has
+    FeedDevice(&ws, "x", {2}, {-1, static_cast<float>(run)});  // written to the existing memory
     ASSERT_TRUE(ws.RunNet("three"));
     EXPECT_EQ(FetchDevice(ws, "y"), (Floats{-1, 3.f * static_cast<float>(run)}));
     EXPECT_EQ(Counts().graphs - start.graphs, std::max(0, run - 2));
   }
-  // Copies of the test, and the operators of the first two runs.
+  // The copies made by the test, and the operators of the first two runs.
   const int64_t copies = Counts().copies_from_cpu + Counts().copies_to_cpu - start.copies_from_cpu -
                          start.copies_to_cpu;
   EXPECT_EQ(Counts().operations - start.operations, copies + 2 * 3);
@@ -86,7 +86,7 @@ TEST(CountingGraphTest, RecordsAnewWhenABlobMoves) {
   for (int run = 0; run < 4; ++run) ASSERT_TRUE(ws.RunNet("three"));
   for (const char* name : {"x", "y", "b"}) {
     SCOPED_TRACE(name);
-    const Tensor kept = ws.GetBlob(name)->Get<Tensor>();  // so that other memory is taken
+    const Tensor kept = ws.GetBlob(name)->Get<Tensor>();  // so that different memory is allocated
     *ws.GetBlob(name)->GetMutable<Tensor>() = Tensor(kCounting);
     FeedDevice(&ws, "x", {2}, {5, -7});
     const int64_t graphs = Counts().graphs;
@@ -151,7 +151,7 @@ TEST(CountingGraphTest, NetsWithoutTheArgumentRecordNothing) {
   EXPECT_EQ(Counts().graphs, graphs);
 }
 
-// Y = X, waiting for the device in the middle.
+// Y = X, but the operator waits for the device while it runs.
 class WaitsInsideOp final : public Operator<CountingContext> {
  public:
   using Operator<CountingContext>::Operator;
@@ -191,10 +191,10 @@ TEST(CountingGraphTest, OperatorThatWaitsIsLeftOutAndNamedOnce) {
   EXPECT_EQ(log.find(want), log.rfind(want));
   const int64_t graphs = Counts().graphs;
   ASSERT_TRUE(ws.RunNet("waits"));
-  EXPECT_EQ(Counts().graphs, graphs + 2);  // before and after it
+  EXPECT_EQ(Counts().graphs, graphs + 2);  // one before the operator and one after it
 }
 
-// Stands for one that draws random numbers: its runs differ by a count on the host.
+// Represents an operator that draws random numbers: its runs differ by a counter on the host.
 class CountsRunsOp final : public Operator<CountingContext> {
  public:
   using Operator<CountingContext>::Operator;
@@ -325,7 +325,7 @@ TEST(CountingSyncTest, NetOfSeveralDevicesRuns) {
   const int64_t waits = Counts().waits;
   ASSERT_TRUE(ws.RunNet("mixed"));
   ExpectTensor<float>(ws, "z", {2}, {-1, 4});
-  EXPECT_EQ(Counts().waits, waits + 3);  // with the two copies
+  EXPECT_EQ(Counts().waits, waits + 3);  // includes the two copies
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Nets of several devices, and what fails after an operator has returned.
+// Nets of several devices, and failures that occur after an operator has returned.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -21,7 +21,7 @@ constexpr const char* kMixed = R"(
   op { type: "EnsureCPUOutput" input: "y_device" output: "y" device_option { device_type: 20 } }
   op { type: "Add" input: "y" input: "x" output: "z" })";
 
-// Runs the net while the device stands still until all `operations` are enqueued.
+// Runs the net while the device is held until all `operations` are enqueued.
 void RunHeld(Workspace* ws, const std::string& name, int64_t operations) {
   CountingContext context;
   const auto release = Hold(context);
@@ -41,7 +41,8 @@ TEST(CountingMixedNetTest, CpuOperatorWaitsForWhatItReads) {
   const CountingCounts before = Counts();
   RunHeld(&ws, "mixed", 3);
   ExpectTensor<float>(ws, "z", {3}, {-1, 4, 6});
-  EXPECT_EQ(Counts().waits, before.waits + 1);  // before the Add; nothing is left at the end
+  // One wait, before the Add; none is needed at the end.
+  EXPECT_EQ(Counts().waits, before.waits + 1);
 }
 
 TEST(CountingMixedNetTest, CpuOperatorWaitsBeforeItWritesWhatTheDeviceStillReads) {
@@ -103,7 +104,7 @@ TEST(CountingMixedNetTest, TellsOfMemoryThatAnotherDeviceUses) {
     op { type: "Relu" input: "d" output: "h" device_option { device_type: 20 device_id: 0 } })"));
   const int64_t here = Counts().uses, there = CountingDevice::Get(1).counts().uses;
   ASSERT_TRUE(ws.RunNet("two"));
-  EXPECT_EQ(Counts().uses, here + 1);  // of e
+  EXPECT_EQ(Counts().uses, here + 1);  // the use of e
   EXPECT_EQ(CountingDevice::Get(1).counts().uses, there);
   ASSERT_TRUE(ws.RunNet("one"));
   EXPECT_EQ(Counts().uses, here + 1);
@@ -121,7 +122,7 @@ TEST(CountingMixedNetTest, TellsOfMemoryThatItFoundOnAnotherDevice) {
     op { type: "Relu" input: "a" output: "c" device_option { device_type: 20 device_id: 0 } }
     op { type: "Copy" input: "b" output: "d" device_option { device_type: 20 device_id: 1 } })"));
   const int64_t uses = Counts().uses;
-  ASSERT_TRUE(ws.RunNet("apart"));  // nothing to wait for before its end
+  ASSERT_TRUE(ws.RunNet("apart"));  // the only wait is at its end
   EXPECT_EQ(Counts().uses, uses + 1);
   CountingDevice::SetCurrent(0);
 }

@@ -10,7 +10,8 @@
 namespace caffe2rt::test::counting_net_test {
 namespace {
 
-// y = relu(x * w + b), all on the device; x, w and b come from the CPU and y goes back.
+// y = relu(x * w + b), computed on the device. x, w and b are copied from the CPU, and y is copied
+// back.
 constexpr const char* kLayer = R"(
   name: "layer" device_option { device_type: 20 }
   op { type: "CopyFromCPUInput" input: "x" output: "x_device" }
@@ -82,7 +83,7 @@ TEST(CountingNetTest, NamesNetAndOperatorWhenShapesDoNotFit) {
   ws.CreateNet(ParseNet(kLayer));
   ExpectThrows([&] { ws.RunNet("layer"); }, "net \"layer\", operator 3 (MatMul");
   FeedLayer(&ws);
-  ASSERT_TRUE(ws.RunNet("layer"));  // the failure left nothing behind
+  ASSERT_TRUE(ws.RunNet("layer"));  // the failure has no lasting effect
   ExpectTensor<float>(ws, "y", {2, 2}, kWant);
 }
 
@@ -137,7 +138,7 @@ TEST(CountingNetTest, FailedOperatorTellsThoseWhoWait) {
   FeedLayer(&ws);
   OperatorDef def = ParseOp(R"(type: "Add" input: "x" input: "w" output: "z")");
   def.mutable_device_option()->set_device_type(kCounting);
-  const auto add = CreateOperator(def, &ws);  // whose inputs are on the CPU
+  const auto add = CreateOperator(def, &ws);  // its inputs are on the CPU
   EXPECT_THROW(add->RunAsync(0), EnforceNotMet);
   EXPECT_EQ(add->event().Query(), EventStatus::EVENT_FAILED);
   EXPECT_NE(add->event().ErrorMessage().find("want one on COUNTING"), std::string::npos);

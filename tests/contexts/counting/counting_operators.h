@@ -1,6 +1,6 @@
 #pragma once
 // Operators of the counting device: float kernels that run on its streams. counting_operators.cc
-// registers them under the types of the library, so that nets need no other names.
+// registers them under the library's operator types, so that nets need no other names.
 
 #include "caffe2_core/runtime/operator.h"
 #include "tests/contexts/counting/counting_context.h"
@@ -14,7 +14,7 @@ class CountingReluOp final : public Operator<CountingContext> {
   bool RunOnDevice() override;
 };
 
-// C = A + B, of equal shapes.
+// C = A + B, with equal shapes.
 class CountingAddOp final : public Operator<CountingContext> {
  public:
   using Operator<CountingContext>::Operator;
@@ -28,7 +28,7 @@ class CountingMatMulOp final : public Operator<CountingContext> {
   bool RunOnDevice() override;
 };
 
-// A tensor of `shape` full of `value`.
+// Fills a tensor of shape `shape` with `value`.
 class CountingConstantFillOp final : public Operator<CountingContext> {
  public:
   CountingConstantFillOp(const OperatorDef& def, Workspace* ws);
@@ -39,7 +39,7 @@ class CountingConstantFillOp final : public Operator<CountingContext> {
   const float value_;
 };
 
-// From the CPU to the device, and back.
+// Copies from the CPU to the device, and back.
 class CountingFromCPUOp final : public Operator<CountingContext> {
  public:
   using Operator<CountingContext>::Operator;

@@ -1,4 +1,4 @@
-// Plans over nets of several devices: the copies that are put into them race with nobody.
+// Plans over nets of several devices: the copies that are inserted into the nets cause no races.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/runtime/plan_executor.h"
@@ -8,7 +8,8 @@
 namespace caffe2rt::test::counting_plan_test {
 namespace {
 
-// NAME: d = relu(x) on the device, then OUTPUT = d + x on the CPU. Copies of x go to x_counting_0.
+// The net NAME computes d = relu(x) on the device, then OUTPUT = d + x on the CPU. x is copied to
+// x_counting_0.
 void AddMixedNet(const std::string& name, const std::string& output, PlanDef* plan) {
   *plan->add_network() =
       ParseNet(MakeString(R"(name: ")", name, R"("
@@ -51,7 +52,7 @@ TEST(CountingPlanTest, CopiesInChildWorkspacesHideThoseOfTheParent) {
   ExpectTensor<float>(ws, "x_counting_0", {1}, {7});
 }
 
-// Their values are read on the host.
+// The values of these blobs are read on the host.
 TEST(CountingPlanTest, RefusesAStopBlobAndANodeIdOnADevice) {
   Workspace ws;
   Tensor* const stop = ws.CreateBlob("stop")->GetMutableTensor(kCounting);

@@ -1,4 +1,4 @@
-// The device in a module: the program runs nets on it without knowing it.
+// The device in a module: the program runs nets on it without knowing the device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// (2 + 2) on the device, + 2 on the CPU.
+// (2 + 2) on the device, then + 2 on the CPU.
 constexpr const char* kNet = R"(
   name: "mixed"
   op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 3 } arg { name: "value" f: 2 } }

@@ -1,4 +1,4 @@
-// Tensors and records of the counting device.
+// Tensors and serialized records of the counting device.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/io/blob_serialization.h"

@@ -1,4 +1,4 @@
-// Waits, uses of memory and graphs of operators that do not start in the order of their net.
+// Waits, memory uses and graphs of operators that do not start in the order of their net.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/runtime/device_uses.h"
@@ -11,7 +11,7 @@
 namespace caffe2rt::test::counting_waits_test {
 namespace {
 
-// Operators of a net with the blobs that it reads first.
+// The operators of a net, in a workspace with the blobs that the net reads first.
 struct Net {
   explicit Net(const std::string& text, Workspace* in = nullptr)
       : ws(in != nullptr ? in : &own),
@@ -30,7 +30,7 @@ struct Net {
   std::unique_ptr<NetOperators> operators;
 };
 
-// "2: 0-1; end: 3-3".
+// Formats the waits, for example "2: 0-1; end: 3-3".
 std::string Text(const DeviceWaits& waits) {
   std::string text;
   const auto add = [&](const std::string& place, const std::vector<DeviceWork>& work) {
@@ -57,8 +57,8 @@ std::string Op(const std::string& rest, int device = 20) {
 }
 std::string OnCPU(const std::string& rest) { return "op { " + rest + " } "; }
 
-// Two chains from a device to the CPU, and an operator of the CPU that touches what the second one
-// began with.
+// Two chains from the device to the CPU, and a CPU operator that uses the first blob of the second
+// chain.
 std::string Chains() {
   return Op(R"(type: "EnsureCPUOutput" input: "a" output: "b")") +
          OnCPU(R"(type: "Relu" input: "b" output: "c")") +
@@ -71,7 +71,7 @@ TEST(DeviceWaitsTest, FollowTheOrderNotThePositions) {
   EXPECT_EQ(PlanText(Chains(), InOrderOfNet(5)), "1: 0-0; 3: 2-2");
   EXPECT_EQ(PlanText(Chains(), {.positions = {0, 2, 1, 3, 4}}), "2: 0-2");
   EXPECT_EQ(PlanText(Chains(), {.positions = {2, 0, 3, 1, 4}}), "2: 2-0");
-  // When 4 starts, 2 is finished; 0, which started after it, is not.
+  // When operator 4 starts, 2 is finished, but 0, which started after it, is not.
   EXPECT_EQ(PlanText(Chains(), {.positions = {2, 3, 0, 4, 1}}), "1: 2-2; 4: 0-0");
 }
 
@@ -149,13 +149,13 @@ TEST(WorkUnderWayTest, NamesWhatTheDeviceIsAtWorkOn) {
     return WorkUnderWay(net.operators->all(), order, waits, place);
   };
   EXPECT_EQ(at(0), "");
-  EXPECT_EQ(at(1), "");  // the CPU is not refused
+  EXPECT_EQ(at(1), "");  // errors of CPU operators are never attributed to the device
   EXPECT_EQ(at(2),
             "work of operators 0 to 1 on COUNTING was under way and has failed, which may be the "
             "cause");
   EXPECT_THAT(at(3), testing::HasSubstr("operators 0 to 2 on COUNTING"));
   EXPECT_EQ(at(4), "");
-  EXPECT_EQ(at(5), "");  // all before was waited for
+  EXPECT_EQ(at(5), "");  // all earlier work was waited for
   EXPECT_THAT(at(6), testing::HasSubstr("operators 5 to 5 on COUNTING"));
   EXPECT_EQ(at(kNoPosition), "");
 }
@@ -165,7 +165,7 @@ std::vector<float> FetchDevice(const Workspace& ws, const std::string& name) {
   return {host.data<float>(), host.data<float>() + host.numel()};
 }
 
-// a = x + x and b = relu(a) on the device, with r = relu(h) on the CPU between.
+// a = x + x and b = relu(a) on the device, with r = relu(h) on the CPU in between.
 std::string Apart() {
   return Op(R"(type: "Add" input: "x" input: "x" output: "a")") +
          OnCPU(R"(type: "Relu" input: "h" output: "r")") +
@@ -208,14 +208,14 @@ TEST(GraphRunsTest, RecordOnTheStreamOfTheOrder) {
   Net together(Apart());
   RunInOrder(&together, {{1, 0, 2}, {0, 7, 7}}, 1);
   Net apart(Apart());
-  RunInOrder(&apart, {{1, 0, 2}, {0, 7, 8}}, 0);  // the second waits for the first
+  RunInOrder(&apart, {{1, 0, 2}, {0, 7, 8}}, 0);  // the second operator waits for the first
   Net independent(Op(R"(type: "Relu" input: "x" output: "a")") +
                   Op(R"(type: "Relu" input: "h" output: "b")"));
   RunInOrder(&independent, {{0, 1}, {0, 1}}, 0);
 }
 
 TEST(GraphRunsTest, BlameTheOperatorByItsPosition) {
-  Net net(Apart());  // x is on the CPU, which Add rejects
+  Net net(Apart());  // x is on the CPU, therefore Add rejects it
   Feed<float>(net.ws, "x", {2}, {1, 2});
   Feed<float>(net.ws, "h", {1}, {-1});
   const ExecutionOrder order = {.positions = {1, 0, 2}};
@@ -239,7 +239,7 @@ TEST(DeviceUsesTest, AreOfNetsWithSeveralStreams) {
   EXPECT_FALSE(none({0, 1}));
 }
 
-// Operator 1 reads on the second device what operator 0 makes on the first.
+// Operator 1 on the second device reads the output of operator 0 on the first.
 TEST(DeviceUsesTest, AreToldByPosition) {
   const std::string second = R"(device_option { device_type: 20 device_id: 1 } } )";
   const Net net(Op(R"(type: "Relu" input: "a" output: "b")") +
@@ -259,7 +259,7 @@ TEST(DeviceUsesTest, AreToldByPosition) {
   EXPECT_EQ(used(), before);
   uses.Record(1);
   EXPECT_EQ(used(), before + 1);
-  uses.Record(2);  // what its own stream made, wherever it is
+  uses.Record(2);  // reads memory that its own stream produced, wherever that memory is
   EXPECT_EQ(used(), before + 1);
 }
 
@@ -271,7 +271,7 @@ TEST(DeviceUsesTest, AreOfTheStreamThatTheOrderGives) {
   uses.BeginRun();
   CountingDevice::SetCurrent(0);
   Tensor* const b = net.ws->GetBlob("b")->GetMutableTensor(kCounting);
-  const int64_t floats = 10 << 20;  // two do not fit
+  const int64_t floats = 10 << 20;  // two tensors of this size do not fit
   b->Resize(std::vector<int64_t>{floats});
   b->mutable_data<float>();
   uses.Record(1);

@@ -1,5 +1,5 @@
 #pragma once
-// Keeps a stream of the counting device from going on, to see what happens meanwhile.
+// Holds a stream of the counting device, so that tests can observe what happens meanwhile.
 
 #include <functional>
 #include <future>
@@ -9,7 +9,7 @@
 
 namespace caffe2rt::test {
 
-// The context's stream stops here until the returned function is called, once.
+// Stops the context's stream here until the returned function is called. It may be called once.
 inline std::function<void()> Hold(CountingContext& context) {
   const auto gate = std::make_shared<std::promise<void>>();
   context.stream().Then(
