@@ -34,7 +34,7 @@ TEST(CPUAllocatorTest, MemoryIsAlignedAndZero) {
   }
 }
 
-// An allocator whose memory is full of old bytes, or which has none.
+// An allocator that returns memory full of stale bytes, or no memory.
 class PoorAllocator final : public CPUAllocator {
  public:
   std::pair<void*, MemoryDeleter> New(size_t nbytes) override {
@@ -48,7 +48,7 @@ class PoorAllocator final : public CPUAllocator {
   bool refuses = false;
 };
 
-// Makes a PoorAllocator the CPU's allocator while it lives.
+// Makes a PoorAllocator the CPU's allocator during its lifetime.
 class PoorAllocatorInUse {
  public:
   PoorAllocatorInUse() : allocator_(new PoorAllocator) { SetCPUAllocator(allocator_); }
@@ -222,7 +222,7 @@ TEST(MemoryAllocationReporterTest, PrintsALineForEachEventWhenAsked) {
   ::testing::internal::CaptureStderr();
   DataPtr memory(NewCPUMemory(123));
   GlobalCPUMemoryOptions().report_usage = false;
-  memory.Reset();  // the flag is read when memory is given
+  memory.Reset();  // the flag is read when memory is allocated
   const std::string text = ::testing::internal::GetCapturedStderr();
   SetLogThreshold(2);
   EXPECT_NE(text.find("+123 bytes"), std::string::npos) << text;

@@ -1,4 +1,4 @@
-// The CPU does what every context does.
+// Runs the suite of all contexts on the CPU.
 #include "tests/support/context_suite.h"
 
 namespace caffe2rt::test::cpu_context_suite_test {

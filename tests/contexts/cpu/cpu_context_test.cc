@@ -75,7 +75,7 @@ TEST(StaticContextRegistryTest, MissingDeviceListsWhatIsThereAndTheRemedy) {
 }
 
 TEST(StaticContextRegistryTest, RefusesASecondContextAndNumbersOutOfRange) {
-  GetStaticContext(CPU);  // makes the built-in ones known
+  GetStaticContext(CPU);  // registers the built-in contexts
   EXPECT_THROW(RegisterStaticContext(CPU, "again", GetCPUStaticContext()), EnforceNotMet);
   EXPECT_THROW(RegisterStaticContext(static_cast<DeviceType>(32), "far", GetCPUStaticContext()),
                EnforceNotMet);

@@ -99,7 +99,8 @@ TEST(CPUEventTest, CallbackMayUseItsEvent) {
   Event event{DeviceOption()};
   std::string calls;
   event.SetCallback([&] {
-    EXPECT_EQ(event.Query(), EventStatus::EVENT_SUCCESS);  // would hang under the event's lock
+    // This call would deadlock if the callback ran under the event's lock.
+    EXPECT_EQ(event.Query(), EventStatus::EVENT_SUCCESS);
     event.SetCallback([&] { calls += "last"; });
     calls += "first ";
   });

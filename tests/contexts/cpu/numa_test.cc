@@ -30,7 +30,7 @@ TEST(NUMATest, KnowsItsNodeWhereTheKernelHasNUMA) {
   const int node = GetCurrentNUMANode();
   EXPECT_GE(node, 0);
   EXPECT_LT(node, GetNumNUMANodes());
-  NUMABind(-1);  // nothing
+  NUMABind(-1);  // has no effect
   EXPECT_THROW(NUMABind(GetNumNUMANodes()), EnforceNotMet);
   {
     const DataPtr memory(NewCPUMemory(100000));
