@@ -1,4 +1,4 @@
-// Memory of one device that streams of another one use.
+// Memory of one device that streams of another device use.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -38,14 +38,14 @@ class CudaAllocatorDevicesTest : public CudaTest, public testing::WithParamInter
       EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     }
   }
-  // On a thread that works on no stream.
+  // Frees the memory on a thread that uses no stream.
   static void FreeElsewhere(void* data, MemoryDeleter deleter) {
     std::thread([=] { deleter(data); }).join();
   }
   static bool PoolIs(CudaMemoryPoolType type) { return GetCudaMemoryPoolType() == type; }
 
-  // Whether memory that was freed may be used by its home stream now. The driver's pool gives it
-  // out at once, behind the work that the home stream then waits for.
+  // Returns whether the home stream may use freed memory now. The driver's pool reuses the memory
+  // at once but makes the home stream wait for the pending work.
   bool IsGivenAgain(const void* data) {
     if (PoolIs(CudaMemoryPoolType::ASYNC)) return !StaysBusy(owner_, 1);
     held_.emplace_back(NewCudaMemory(kMiB, *home_));
@@ -87,14 +87,14 @@ TEST_P(CudaAllocatorDevicesTest, KeepsMemoryUntilTheDeviceOfTheThreadThatFreesIs
   {
     const DeviceGuard guard(user_);
     const StreamGuard stream(user_, 1);
-    memory.Reset();  // say, after a copy out of it
+    memory.Reset();  // as after a copy from it
   }
   ExpectGivenAgainAfter(&gate, data);
 }
 
 TEST_P(CudaAllocatorDevicesTest, KeepsMemoryForUsersOfBothDevices) {
   if (PoolIs(CudaMemoryPoolType::NONE)) GTEST_SKIP() << "freeing waits";
-  for (int round = 0; round < 3; ++round) {  // events go from device to device
+  for (int round = 0; round < 3; ++round) {  // events move between the devices
     held_.clear();
     Settle();
     CudaPool(owner_).ReleaseCached();
@@ -109,7 +109,7 @@ TEST_P(CudaAllocatorDevicesTest, KeepsMemoryForUsersOfBothDevices) {
   }
 }
 
-// To the driver, which waits for its own device alone.
+// Nothing is returned to the driver too early. The driver waits for its own device only.
 TEST_P(CudaAllocatorDevicesTest, GivesNothingBackThatAnotherDeviceUses) {
   const auto [data, deleter] = NewCudaMemory(kMiB, *home_);
   Gate gate(far_->stream);
@@ -154,7 +154,7 @@ TEST_P(CudaAllocatorDevicesTest, PinnedMemoryStaysUntilTheCopiesOfEveryDeviceAre
   EXPECT_NE(DataPtr(allocator.New(kMiB)).get(), second);
 }
 
-// Neither the stream nor the host can wait at first.
+// At first, neither the stream nor the host can wait.
 TEST_P(CudaAllocatorDevicesTest, TriesAgainToFreeWhatAnotherDeviceUses) {
   Pool& pool = CudaPool(owner_);
   const auto [data, deleter] = NewCudaMemory(kMiB, *home_);

@@ -21,14 +21,15 @@ using PinnedAllocatorTest = CudaTest;
 
 constexpr size_t kMiB = size_t{1} << 20;
 
-// Whether the pool may give memory of one stream to another one only after its work.
+// Returns whether the pool hands memory of one stream to another stream only after the first
+// stream's work.
 bool PoolCaches() { return GetCudaMemoryPoolType() != CudaMemoryPoolType::NONE; }
 
 TEST_F(CudaAllocatorTest, ReportsGrowthWhenItTracks) {
   CudaMemoryOptions& options = GlobalCudaMemoryOptions();
   const CudaMemoryOptions before = options;
   options.tracking = true;
-  options.report_interval_mb = 0;  // from here on
+  options.report_interval_mb = 0;  // reports from this point on
   std::vector<DataPtr> memory;
   memory.emplace_back(NewCudaMemory(2 * kMiB));
   options.report_interval_mb = 5;
@@ -101,12 +102,12 @@ TEST_F(CudaAllocatorTest, WaitsForTheStreamOfTheThreadThatFrees) {
   void* const first = memory.get();
   Gate gate(ThreadStream(0, 2).stream);
   {
-    const StreamGuard guard(0, 2);  // say, a copy out of it runs here
+    const StreamGuard guard(0, 2);  // as for a copy from the memory on this stream
     memory.Reset();
   }
   const StreamGuard guard(0, 1);
   if (GetCudaMemoryPoolType() == CudaMemoryPoolType::ASYNC) {
-    // The driver may give it again at once: then its home stream waits for the other.
+    // The driver may reuse the memory at once. Its home stream then waits for the other stream.
     EXPECT_FALSE(IsStreamFree(0, 1));
     return;
   }
@@ -122,7 +123,7 @@ TEST_F(CudaAllocatorTest, WaitsForTheStreamsThatAreNamedAsUsers) {
   RecordCudaUse(deleter, ThreadStream(0, 2));
   deleter(data);
   if (GetCudaMemoryPoolType() == CudaMemoryPoolType::ASYNC) {
-    EXPECT_FALSE(IsStreamFree(0, 1));  // its home waits, as above
+    EXPECT_FALSE(IsStreamFree(0, 1));  // the home stream waits, as above
     return;
   }
   const DataPtr other(NewCudaMemory(kMiB));
@@ -148,7 +149,7 @@ TEST_F(CudaAllocatorTest, LeavesMemoryOfOthersAlone) {
   const DeviceGuard guard(1);
   const DataPtr there(NewCudaMemory(kMiB));
   const auto [data, deleter] = NewCudaMemory(kMiB);
-  RecordCudaUse(deleter, ThreadStream(0, 1));  // of another device
+  RecordCudaUse(deleter, ThreadStream(0, 1));  // a stream of another device
   deleter(data);
   CudaPool(1).CheckInvariants();
 }

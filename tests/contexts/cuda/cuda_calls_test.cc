@@ -1,4 +1,4 @@
-// What the steady state asks of CUDA, counted on the fake.
+// The CUDA calls that a program makes in the steady state, counted by the fake CUDA.
 #include <optional>
 #include <vector>
 
@@ -10,7 +10,7 @@
 namespace caffe2rt::test::cuda_calls_test {
 namespace {
 
-// Names of CUDA that a warm program must not call.
+// CUDA functions that a program must not call once it is warm.
 constexpr const char* kExpensive[] = {"cudaMalloc",
                                       "cudaFree",
                                       "cudaMallocHost",
@@ -88,7 +88,7 @@ TEST_F(CudaCallsTest, CopiesAndEventsInTheSteadyStateCreateNothing) {
     other.SwitchToDevice(1);
     context.SwitchToDevice(0);
     std::optional<Gate> gate;
-    if (hold) gate.emplace(context.cuda_stream());  // all pieces of the copies are on their way
+    if (hold) gate.emplace(context.cuda_stream());  // so that all pieces of the copies are pending
     const DataPtr memory(CUDAContext::New(host.size() * sizeof(float)));
     context.CopyBytesFromCPU(host.size() * sizeof(float), host.data(), memory.get());
     Event event(option);

@@ -1,6 +1,6 @@
-// Mistakes of programs that use CUDA's contexts, in builds with ThreadSanitizer: each is made in a
-// process of its own, which must die with a report, whatever the timing. The right programs beside
-// them must not.
+// Mistakes in programs that use the CUDA contexts, detected in builds with ThreadSanitizer. Each
+// mistake is made in its own process, which must die with a report, whatever the timing. The
+// corresponding correct programs must not.
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
@@ -38,7 +38,7 @@ void LaunchAddOne(const CUDAContext& context, void* data) {
   std::exit(0);
 }
 
-// Two streams add to the same memory.
+// Two streams add to the same memory. Correct only if the second one waits.
 [[noreturn]] void AddOnTwoStreams(bool wait) {
   RegisterCUDAContext();
   DeviceOption option;
@@ -57,7 +57,7 @@ void LaunchAddOne(const CUDAContext& context, void* data) {
   End();
 }
 
-// The host reads pinned memory that a copy writes.
+// The host reads pinned memory that a copy writes. Correct only if the host waits.
 [[noreturn]] void ReadWhatArrives(bool wait) {
   CUDAContext context;
   context.SwitchToDevice(0);
@@ -67,7 +67,7 @@ void LaunchAddOne(const CUDAContext& context, void* data) {
   LaunchAddOne(context, data);
   context.CopyBytesToCPU(kNumbers * sizeof(float), data, host);
   if (wait) context.FinishDeviceComputation();
-  // Of all numbers: the sanitizer may miss two accesses of one instant.
+  // All numbers are read, because the sanitizer may miss two simultaneous accesses.
   std::fprintf(stderr, "%g\n", std::accumulate(host, host + kNumbers, 0.0));
   context.FinishDeviceComputation();
   End();

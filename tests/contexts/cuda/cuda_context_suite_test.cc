@@ -1,4 +1,4 @@
-// What every context must do, on CUDA.
+// Runs the suite of all contexts on CUDA.
 #include "contexts/cuda/cuda_context.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 #include "tests/support/context_suite.h"
@@ -6,7 +6,7 @@
 namespace caffe2rt::test {
 namespace {
 
-// Before the suites ask for the device.
+// Registers the device before the suites request it.
 const bool registered = (RegisterCUDAContext(), true);
 
 std::vector<ContextSuiteDevice> Devices() {

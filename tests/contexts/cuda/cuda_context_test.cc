@@ -1,4 +1,4 @@
-// What is special to CUDA's contexts and events, beside the shared suite.
+// Behaviour specific to CUDA's contexts and events, beyond the shared suite.
 #include "contexts/cuda/cuda_context.h"
 
 #include <numeric>
@@ -40,7 +40,7 @@ TEST_F(CudaContextTest, TakesDeviceAndSeedOfItsOption) {
   const CUDAContext context(option);
   EXPECT_EQ(context.cuda_gpu_id(), last);
   EXPECT_EQ(context.random_seed(), 17u);
-  EXPECT_EQ(CaffeCudaGetDevice(), 0);  // only SwitchToDevice moves the thread
+  EXPECT_EQ(CaffeCudaGetDevice(), 0);  // only SwitchToDevice changes the thread's device
   EXPECT_NE(CUDAContext().random_seed(), CUDAContext().random_seed());
 }
 
@@ -67,7 +67,7 @@ TEST_F(CudaContextTest, CopiesLargePageableMemoryInPieces) {
   const DataPtr memory(context.New(source.size()));
   std::string changing = source;
   context.CopyBytesFromCPU(changing.size(), changing.data(), memory.get());
-  changing.assign(changing.size(), 'x');  // a pageable source may go
+  changing.assign(changing.size(), 'x');  // a pageable source may change or be freed
   context.CopyBytesToCPU(back.size(), memory.get(), back.data());
   context.FinishDeviceComputation();
   EXPECT_EQ(back, source);
@@ -80,7 +80,7 @@ TEST_F(CudaContextTest, DoesNotWaitForPageableMemory) {
   std::string back = "....";
   Gate gate(context.cuda_stream());
   context.CopyBytesFromCPU(4, "abcd", memory.get());
-  context.CopyBytesToCPU(4, memory.get(), back.data());  // would never return
+  context.CopyBytesToCPU(4, memory.get(), back.data());  // would never return if it waited
   EXPECT_EQ(back, "....");
   gate.Open();
   context.FinishDeviceComputation();
@@ -116,9 +116,10 @@ TEST_F(CudaContextTest, RefusesTypesWithConstructors) {
 
 TEST_F(CudaContextTest, FinishReportsALaunchThatFailed) {
   CUDAContext context;
-  EXPECT_EQ(cudaSetDevice(12345), cudaErrorInvalidDevice);  // as a bad launch: the last error
+  // Sets the last error, like a bad launch.
+  EXPECT_EQ(cudaSetDevice(12345), cudaErrorInvalidDevice);
   EXPECT_THROW(context.FinishDeviceComputation(), CudaError);
-  context.FinishDeviceComputation();  // said once
+  context.FinishDeviceComputation();  // reported only once
 }
 
 TEST_F(CudaContextTest, TensorsAreReadBackOnTheDeviceTheyWereOn) {
@@ -158,7 +159,7 @@ TEST_F(CudaEventTest, IsFinishedByHandOnlyBeforeItIsRecorded) {
   Event event(OnDevice(0));
   context.Record(&event);
   EXPECT_EQ(event.Query(), EventStatus::EVENT_SCHEDULED);
-  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // "not ready" is no error
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // "not ready" is not an error
   EXPECT_THROW(event.SetFinished(), EnforceNotMet);
   gate.Open();
   event.Finish();

@@ -71,7 +71,7 @@ TEST_F(CudaDeviceTest, TellsDeviceMemoryFromOther) {
 
 TEST_F(CudaDeviceTest, TellsFactsOfADevice) {
   const cudaDeviceProp& facts = GetDeviceProperty(0);
-  EXPECT_EQ(&facts, &GetDeviceProperty(0));  // asked once
+  EXPECT_EQ(&facts, &GetDeviceProperty(0));  // queried only once
   EXPECT_EQ(facts.warpSize, 32);
   EXPECT_EQ(GetDeviceAttribute(0, cudaDevAttrWarpSize), 32);
   EXPECT_EQ(GetDeviceAttribute(0, cudaDevAttrComputeCapabilityMajor), facts.major);
@@ -88,7 +88,7 @@ TEST_F(CudaDeviceTest, EnablesPeersOnlyWhereThePatternSaysSo) {
   SKIP_BELOW_DEVICES(2);
   const bool both = pattern[0][1] && pattern[1][0];
   EXPECT_EQ(EnableCudaPeerAccess(0, 1), both);
-  EXPECT_EQ(EnableCudaPeerAccess(1, 0), both);  // known now
+  EXPECT_EQ(EnableCudaPeerAccess(1, 0), both);  // known from the first call
 }
 
 TEST_F(DeviceGuardTest, GoesBackAtTheEndOfTheScope) {

@@ -1,5 +1,6 @@
-// Chooses the pool that the tests run with (CAFFE2_TEST_CUDA_POOL; default: the library's), and
-// ends the fake's workers before the program does: ThreadSanitizer wants every thread joined.
+// Selects the pool that the tests use (CAFFE2_TEST_CUDA_POOL; default: the library's), and ends the
+// fake's worker threads before the program ends, because ThreadSanitizer requires every thread to
+// be joined.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Every state of CUDA's events and every way from one to another, and waits in all four directions.
+// Every state of CUDA's events, every transition between states, and waits in all four directions.
 #include "contexts/cuda/cuda_event.h"
 
 #include <array>
@@ -30,7 +30,7 @@ class CudaEventStatesTest : public CudaTest {
   }
 };
 
-// Brings an event into a state. A scheduled one stays so while its gate is closed.
+// Brings an event into a state. A scheduled event stays scheduled while its gate is closed.
 struct InState {
   CUDAContext context;
   Event event;
@@ -56,7 +56,7 @@ TEST_F(CudaEventStatesTest, RecordAndSetFinishedWantAFreshEvent) {
     EXPECT_THAT(ErrorOf([&] { in.context.Record(&in.event); }), HasSubstr("recorded twice"));
     EXPECT_THAT(ErrorOf([&] { in.context.Record(&in.event, "x"); }), HasSubstr("recorded twice"));
     EXPECT_THAT(ErrorOf([&] { in.event.SetFinished(); }), HasSubstr("finished before"));
-    EXPECT_EQ(in.event.Query(), status);  // nothing changed
+    EXPECT_EQ(in.event.Query(), status);  // unchanged
     EXPECT_EQ(in.event.ErrorMessage(), status == EVENT_FAILED ? "broken" : "No error");
   }
 }
@@ -128,7 +128,8 @@ TEST_F(CudaEventStatesTest, CarriesTheTextOfWorkThatFailed) {
   EXPECT_EXIT(OnMachine({}, body), testing::ExitedWithCode(0), "");
 }
 
-// Finish waits for the record that it found; whoever has reset the event since has it for himself.
+// Finish waits only for the record that it found. A reset during the wait detaches the event from
+// that record.
 TEST_F(CudaEventStatesTest, FinishLeavesAnEventAloneThatIsResetMeanwhile) {
   const struct {
     std::function<void(Event*, const CUDAContext&)> action;
@@ -147,7 +148,7 @@ TEST_F(CudaEventStatesTest, FinishLeavesAnEventAloneThatIsResetMeanwhile) {
       after.SwitchToDevice(2);
       before.SwitchToDevice(1);
       Event event(Option(CUDA));
-      std::jthread waiter;  // ends after the gates, also when something throws
+      std::jthread waiter;  // joined after the gates are opened, even if something throws
       Gate first(before.cuda_stream()), second(after.cuda_stream());
       before.Record(&event);
       const long calls = fakecuda_calls("cudaEventSynchronize");
@@ -185,7 +186,7 @@ TEST_F(CudaEventStatesTest, IsRecordedOnOneDeviceAfterAnother) {
     }
     CaffeCudaSetDevice(0);
   }
-  // What it used went back to the stock of its device.
+  // The event handle was returned to the stock of its device.
   for (const int device : {0, 1}) {
     const cudaEvent_t event = TakeCudaEvent(device);
     EXPECT_EQ(RecordEvent(event, ThreadStream(device, 0)), cudaSuccess);
@@ -210,7 +211,7 @@ TEST_F(CudaEventStatesTest, OlderWaitsStayWithTheirRecord) {
   waiter.FinishDeviceComputation();
 }
 
-// The four directions. What was recorded behind a gate is seen by whoever waited.
+// The four directions. Work recorded behind a gate must be visible to whoever waited for it.
 TEST_F(CudaEventStatesTest, CudaWaitsForCudaOnTheDevice) {
   CUDAContext first, second;
   first.SwitchToDevice(1);
@@ -218,7 +219,7 @@ TEST_F(CudaEventStatesTest, CudaWaitsForCudaOnTheDevice) {
   Event event(Option(CUDA));
   Gate gate(first.cuda_stream());
   first.Record(&event);
-  second.WaitEvent(event);  // does not hold the host up
+  second.WaitEvent(event);  // does not block the host
   EXPECT_FALSE(IsStreamFree(0, 2));
   gate.Open();
   second.FinishDeviceComputation();
@@ -250,7 +251,7 @@ TEST_F(CudaEventStatesTest, CudaWaitsForTheCpu) {
     cpu.Record(&event);
     event.SetFinished();
   });
-  context.WaitEvent(event);  // holds the host up
+  context.WaitEvent(event);  // blocks the host
   EXPECT_EQ(event.Query(), EVENT_SUCCESS);
   worker.join();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What tests need that make calls of the fake's own.
+// Helpers for tests that call functions specific to the fake CUDA.
 
 #include <cstdlib>
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace caffe2rt::test {
 
-// Runs `action` once, in the calling thread, just before the next call of a function of CUDA.
+// Runs `action` once, in the calling thread, just before the next call of a CUDA function.
 class Before {
  public:
   Before(const char* function, std::function<void()> action)
@@ -36,8 +36,8 @@ class Before {
   mutable bool ran_ = false;  // the hook is often const in a test
 };
 
-// Runs `body` on a machine of this kind and ends the process; for the child of a death test, where
-// nobody has used CUDA. Exits with 0 when no check failed.
+// Runs `body` on a machine with this configuration and ends the process. Used in the child of a
+// death test, where CUDA has not been used yet. Exits with 0 when no check failed.
 [[noreturn]] inline void OnMachine(const FakeCudaConfig& config,
                                    const std::function<void()>& body) {
   fakecuda_reset(&config);

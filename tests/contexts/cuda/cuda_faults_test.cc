@@ -1,5 +1,5 @@
-// A thousand failures of CUDA, one in each run of a piece of work with nets, copies, events and
-// tensors: none leaves a leak, another current device or a wrong number in the next run.
+// A thousand CUDA failures, one in each run of a workload with nets, copies, events and tensors.
+// None may cause a leak, a changed current device, or a wrong number in the next run.
 #include <google/protobuf/text_format.h>
 
 #include <array>
@@ -23,7 +23,7 @@
 namespace caffe2rt::test::cuda_faults_test {
 namespace {
 
-// What fails. The work calls each of them.
+// The functions that fail. The workload calls each of them.
 constexpr std::array kFunctions = {"cudaMalloc",
                                    "cudaMemcpyAsync",
                                    "cudaMemcpyPeerAsync",
@@ -71,8 +71,8 @@ class CudaFaultsTest : public CudaTest {
     net_ = workspace_.CreateNet(def);
   }
 
-  // Up and down, across both devices and two streams, through events, a net and a graph; returns
-  // what arrives. A new stream each time where `stream` says so.
+  // Copies data to the devices and back, across both devices and two streams, through events, a net
+  // and a graph. Returns the result. Each call with a new `stream` number uses a new stream.
   std::vector<float> Work(int stream) {
     back_.assign(kCount, -1.f);
     const DeviceGuard guard(0);
@@ -152,7 +152,7 @@ class CudaFaultsTest : public CudaTest {
     for (size_t i = 0; i < kCount; ++i) values[i] = i < 2500 ? 0.f : static_cast<float>(i) - 2500;
     return values;
   }();
-  std::vector<float> back_;  // written until Settle, also when Work threw
+  std::vector<float> back_;  // written until Settle, even when Work throws
   Workspace workspace_;
   NetBase* net_ = nullptr;
 };
@@ -165,12 +165,12 @@ TEST_F(CudaFaultsTest, AThousandFailuresLeaveNothingBehind) {
   }
   const size_t in_use = InUse();
   const int graphs = Leaks("graph");
-  std::map<std::string, long> calls;  // in a run without failures
+  std::map<std::string, long> calls;  // counts in a run without failures
   fakecuda_reset_calls();
   ASSERT_EQ(Work(0), expected_);
   for (const char* function : kFunctions) calls[function] = std::max(fakecuda_calls(function), 2L);
   int thrown = 0, events_half_way = 0;
-  // Events that are held, so that some have to be created.
+  // Events are held so that new ones must be created.
   std::array<std::vector<cudaEvent_t>, 2> held;
   for (int round = 0; round < 1000; ++round) {
     const std::string function = kFunctions[random() % kFunctions.size()];
@@ -181,7 +181,8 @@ TEST_F(CudaFaultsTest, AThousandFailuresLeaveNothingBehind) {
           held[static_cast<size_t>(device)].push_back(TakeCudaEvent(device));
       }
     }
-    // Where no call for a device passes, nobody gets back to his.
+    // With more failures, every call that sets or gets the device would fail, and no thread could
+    // return to its own device.
     const unsigned most = function.ends_with("etDevice") ? 2 : 4;
     const cudaError_t error = function == "cudaMalloc" || function == "cudaHostAlloc"
                                   ? cudaErrorMemoryAllocation
@@ -191,7 +192,7 @@ TEST_F(CudaFaultsTest, AThousandFailuresLeaveNothingBehind) {
                   1 + static_cast<int>(random() % most), error, 0);
     try {
       const std::vector<float> result = Work(stream);
-      EXPECT_EQ(result, expected_) << function << " failed unseen";  // got over it
+      EXPECT_EQ(result, expected_) << function << " failed unseen";  // the library recovered
     } catch (const EnforceNotMet&) {
       ++thrown;
     }
@@ -219,7 +220,7 @@ TEST_F(CudaFaultsTest, AThousandFailuresLeaveNothingBehind) {
   EXPECT_EQ(
       fakecuda_live_bytes(0) + fakecuda_live_bytes(1) + PinnedPool().Statistics().reserved_bytes,
       in_use);
-  EXPECT_GT(thrown, 500);  // the others were got over: pools try again
+  EXPECT_GT(thrown, 500);  // in the other rounds the pools retried successfully
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Graphs on other streams than the one they were recorded on, on other threads and devices.
+// Graphs that are launched on other streams than they were recorded on, and on other threads and
+// devices.
 #include <thread>
 
 #include "contexts/cuda/pinned_allocator.h"
@@ -9,7 +10,7 @@ namespace {
 
 using CudaGraphLaunchTest = CudaGraphTest;
 
-// Also after somebody waited, who then knows of no copies.
+// Must hold even after a wait, which clears the record of pending copies.
 TEST_F(CudaGraphLaunchTest, KeepsPinnedMemoryUntilItsCopyIsOver) {
   PinnedCPUAllocator allocator;
   constexpr size_t kBytes = 100000;
@@ -39,7 +40,7 @@ TEST_F(CudaGraphLaunchTest, GraphWithoutPinnedMemoryHoldsNone) {
   context_->CopyBytesFromCPU(sizeof(int), pinned.get(), to_.get());
   std::string reason;
   ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
-  RecordCopy();  // in place of that
+  RecordCopy();  // replaces the previous recording
   context_->FinishDeviceComputation();
   graph_->Launch(0);
   EXPECT_FALSE(context_->stream().has_host_copies);
@@ -53,7 +54,7 @@ TEST_F(CudaGraphLaunchTest, LaunchesFollowOneAnotherOnAnyStream) {
     graph_->Launch(first);
     graph_->Launch(2);
     for (const int stream : {first, 0, 2}) EXPECT_TRUE(StaysBusy(0, stream)) << stream;
-    std::thread([&] {  // with streams of its own
+    std::thread([&] {  // this thread has its own streams
       graph_->Launch(0);
       EXPECT_TRUE(StaysBusy(0, 0));
       gate.Open();
@@ -92,7 +93,8 @@ TEST_F(CudaGraphLaunchTest, RunsOnADeviceThatIsNotCurrent) {
 TEST_F(CudaGraphLaunchTest, KeepsItsOrderOnAnotherStream) {
   RecordCopy();
   Gate gate(context_->cuda_stream());
-  context_->CopyBytesSameDevice(sizeof(int), to_.get(), from_.get());  // 2, when the gate opens
+  // Becomes 2 when the gate opens.
+  context_->CopyBytesSameDevice(sizeof(int), to_.get(), from_.get());
   graph_->Launch(1);
   CUDAContext other;
   other.SwitchToDevice(1);

@@ -15,7 +15,7 @@ TEST_F(CudaGraphTest, ReplaysWhatItRecorded) {
   CopyOnDevice();
   std::string reason;
   ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
-  EXPECT_EQ(Get(to_), 2);  // recording runs nothing
+  EXPECT_EQ(Get(to_), 2);  // recording does not run anything
   graph_->Launch(0);
   EXPECT_EQ(Get(to_), 1);
   Set(from_, 7);
@@ -74,7 +74,7 @@ TEST_F(CudaGraphTest, RefusesWaitsAndEvents) {
   Event event(option);
   EXPECT_EQ(ReasonAgainst([&] { EXPECT_THROW(context_->Record(&event), EnforceNotMet); }),
             "an event is recorded");
-  EXPECT_EQ(event.Query(), EventStatus::EVENT_FAILED);  // who waits does not wait for ever
+  EXPECT_EQ(event.Query(), EventStatus::EVENT_FAILED);  // so that waiters do not wait forever
   Set(to_, 2);
   CUDAContext other;
   other.SwitchToDevice(3);
@@ -97,12 +97,13 @@ TEST_F(CudaGraphTest, ReplaysCopiesOfPinnedMemory) {
   ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
   *value = 12;
   graph_->Launch(0);
-  EXPECT_TRUE(context_->stream().has_host_copies);  // pinned memory that is freed waits for it
+  EXPECT_TRUE(context_->stream().has_host_copies);  // freed pinned memory waits for the copy
   EXPECT_EQ(Get(to_), 12);
 }
 
 TEST_F(CudaGraphTest, LeavesOtherThreadsAlone) {
-  // Home is another stream; it was used on the one that is recorded.
+  // The home stream of the memory is another thread's. It was also used on the stream that is
+  // recorded.
   DataPtr shared;
   std::thread([&] {
     CUDAContext theirs;
@@ -139,7 +140,7 @@ TEST_F(CudaGraphTest, KeepsScratchMemoryThatItRecorded) {
   ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
   CudnnWorkspace(*context_, size_t{3} << 20);
   const DataPtr next(CUDAContext::New(size_t{1} << 20));
-  EXPECT_NE(next.get(), scratch);  // not given out again
+  EXPECT_NE(next.get(), scratch);  // is not reused
   context_->SwitchToDevice(0);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of graphs share.
+// The fixture that the graph tests share.
 
 #include <memory>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace caffe2rt::test {
 
-// Two numbers on the device, and the context that works on them.
+// Has two numbers on the device, and the context that works on them.
 class CudaGraphTest : public CudaTest {
  protected:
   void SetUp() override {
@@ -55,16 +55,17 @@ class CudaGraphTest : public CudaTest {
     std::string reason;
     ASSERT_TRUE(graph_->EndCapture(&reason)) << reason;
   }
-  // Records the copy and something else, and gives the reason why that cannot be replayed.
+  // Records the copy and another action, and returns the reason why the recording cannot be
+  // replayed.
   std::string ReasonAgainst(const std::function<void()>& action) {
     graph_->BeginCapture(0);
     CopyOnDevice();
     action();
     std::string reason;
     EXPECT_FALSE(graph_->EndCapture(&reason));
-    EXPECT_EQ(Get(to_), 2);  // nothing ran
+    EXPECT_EQ(Get(to_), 2);  // nothing has run
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
-    CopyOnDevice();  // and the stream works
+    CopyOnDevice();  // the stream still works
     EXPECT_EQ(Get(to_), 1);
     return reason;
   }

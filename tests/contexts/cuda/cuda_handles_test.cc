@@ -1,4 +1,4 @@
-// Handles of the libraries: how many are made, and the streams that they are bound to.
+// Handles of the libraries: how many are created, and which streams they are bound to.
 #include "contexts/cuda/cuda_handles.h"
 
 #include <memory>
@@ -99,7 +99,7 @@ TEST_P(CudaHandlesTest, IsBoundAgainAfterAFailure) {
   const long bound = Bound();
   Handle(context);
   EXPECT_EQ(Bound(), bound + 1);
-  // Nor is it taken for bound to where it was.
+  // Nor is the handle considered bound to its previous stream.
   fakecuda_fail(GetParam().bind, 0, 1, cudaErrorUnknown, 0);
   EXPECT_NE(ErrorOf([&] { Handle(before); }), "");
   Handle(context);
@@ -111,7 +111,7 @@ using CublasHandleTest = CudaTest;
 TEST_F(CublasHandleTest, ItsMathModeIsSetAgainAfterAFailure) {
   if (!HasCublas()) GTEST_SKIP() << CublasProblem();
   GlobalCudaLibraryOptions().allow_tf32 = true;
-  std::thread([] { CUDAContext().cublas_handle(); }).join();  // leaves one that allows it
+  std::thread([] { CUDAContext().cublas_handle(); }).join();  // leaves a handle that allows TF32
   GlobalCudaLibraryOptions().allow_tf32 = false;
   std::thread([] {
     CUDAContext context;
@@ -163,7 +163,7 @@ TEST_P(CurandHandleTest, GoesToAnotherContextBehindItsWork) {
   Gate gate(first->cuda_stream());
   first.reset();
   std::thread([&] {
-    const auto second = OnStream(1);  // of another thread
+    const auto second = OnStream(1);  // a context of another thread
     EXPECT_EQ(second->curand_generator(), generator);
     EXPECT_FALSE(IsStreamFree(GetParam(), 1));
     gate.Open();
@@ -200,7 +200,7 @@ TEST_P(CurandHandleTest, IsBoundAgainAfterAFailure) {
   moved->curand_generator();
   moved->SwitchToDevice(2);
   get_twice(*moved);
-  // Until the stock is empty and a new one is made.
+  // Repeat until the stock is empty and a new generator is created.
   std::vector<std::unique_ptr<CUDAContext>> contexts;
   const long created = fakecuda_calls("curandCreateGenerator");
   while (fakecuda_calls("curandCreateGenerator") == created) {

@@ -1,4 +1,4 @@
-// Libraries beside the runtime, their handles and scratch memory.
+// Libraries other than the CUDA runtime: their handles and scratch memory.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -56,7 +56,7 @@ TEST_F(CublasTest, FollowsTheStreamOfTheContext) {
   const cublasHandle_t handle = context.cublas_handle();
   EXPECT_EQ(StreamOf(handle), context.cuda_stream());
   context.SwitchToDevice(3);
-  EXPECT_EQ(context.cublas_handle(), handle);  // one for a thread and device
+  EXPECT_EQ(context.cublas_handle(), handle);  // one handle per thread and device
   EXPECT_EQ(StreamOf(handle), CUDAContext::cuda_stream(0, 3));
   context.SwitchToDevice(0);
   EXPECT_EQ(StreamOf(context.cublas_handle()), CUDAContext::cuda_stream(0, 0));
@@ -88,7 +88,7 @@ TEST_F(CublasTest, MultipliesOnTheStream) {
   context.SwitchToDevice(0);
   const DataPtr memory(CUDAContext::New(3 * 4 * sizeof(float)));
   float* const a = static_cast<float*>(memory.get());
-  const float host[8] = {1, 2, 3, 4, 5, 6, 7, 8};  // columns
+  const float host[8] = {1, 2, 3, 4, 5, 6, 7, 8};  // in column-major order
   context.CopyBytesFromCPU(sizeof(host), host, a);
   const float one = 1, zero = 0;
   CUBLAS_ENFORCE(Cublas().Sgemm(context.cublas_handle(), CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, a,

@@ -1,4 +1,4 @@
-// Machines that lack something, and ends of programs. Each test is in a process of its own.
+// Machines that lack something, and the end of a program. Each test runs in its own process.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ class CudaMachineTest : public testing::Test {
   void SetUp() override { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 
-// Every way in says why there is no CUDA, and questions have an answer.
+// Every entry point reports why CUDA is unavailable, and every query returns an answer.
 void ExpectNoCuda(State state) {
   EXPECT_EQ(TheCudaMachine().state, state);
   EXPECT_FALSE(HasCudaGPU());
@@ -106,14 +106,14 @@ TEST_F(CudaMachineTest, ForkedProcessSaysThatCudaIsLost) {
                [] { CudaGraph(0).BeginCapture(0); }}) {
         EXPECT_THAT(ErrorOf(entry), HasSubstr("this process was forked"));
       }
-      tensor.FreeMemory();  // left alone
+      tensor.FreeMemory();  // has no effect
       std::cerr << TheCudaMachine().message << std::endl;
       std::_Exit(testing::Test::HasFailure() ? 1 : 0);
     }
     int status = -1;
     EXPECT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
-    context.FinishDeviceComputation();  // the parent goes on
+    context.FinishDeviceComputation();  // the parent process is unaffected
   };
   EXPECT_EXIT(OnMachine({}, body), ExitedWithCode(0), "CUDA: this process was forked");
 }
@@ -124,7 +124,7 @@ TEST_F(CudaMachineTest, FreesNothingWhileTheRuntimeGoes) {
     Tensor tensor({100}, CUDA);
     tensor.mutable_data<float>();
     DataPtr shared(CUDAContext::New(1000));
-    std::thread([&] {  // used on a stream that will not be waited for
+    std::thread([&] {  // uses the memory on a stream that is never waited for
       CUDAContext context;
       context.SwitchToDevice(0);
       shared.Reset();
@@ -205,7 +205,7 @@ TEST_F(CudaMachineTest, RegistersPinnedMemoryOfTheThreadsNode) {
     EXPECT_GT(registered, 0);
     memory.Reset();
     memory = DataPtr(allocator.New(100000));
-    EXPECT_EQ(fakecuda_calls("cudaHostRegister"), registered);  // cached
+    EXPECT_EQ(fakecuda_calls("cudaHostRegister"), registered);  // the memory was cached
     memory.Reset();
     PinnedPool().ReleaseCached();
     EXPECT_EQ(fakecuda_calls("cudaHostUnregister"), registered);
@@ -216,7 +216,8 @@ TEST_F(CudaMachineTest, RegistersPinnedMemoryOfTheThreadsNode) {
   EXPECT_EXIT(OnMachine({}, body), ExitedWithCode(0), "");
 }
 
-// Whether each device reaches memory of the other's pool; `early`: the pools are there before.
+// Checks that each device can access the memory of the other's pool. With `early`, the pools exist
+// before access is enabled.
 void ExpectPeersReachPools(bool early) {
   GlobalCudaMemoryOptions().pool = CudaMemoryPoolType::ASYNC;
   CUDAContext first(0), second(1);

@@ -1,4 +1,4 @@
-// What the CPU library knows of CUDA: these run without it.
+// The CUDA parts of the CPU library. These tests run without CUDA.
 #include "contexts/cuda/cuda_options.h"
 
 #include "contexts/cuda/cuda_descriptor.h"
@@ -21,7 +21,7 @@ TEST(CudaOptionsTest, NamesPoolsAsTheFlagDoes) {
       "memory pool \"cnmem\" is not known, want none, cub, thc or async (cnmem was removed)");
 }
 
-// Defaults as they were before, and those of Caffe2 (none of which is the pool).
+// The expected defaults must not change. They equal Caffe2's, except for the pool.
 TEST(CudaOptionsTest, FlagsHaveTheDefaultsOfTheOptions) {
   std::vector<std::string> defaults;
   for (const Flag& flag : CudaFlags()) {
@@ -81,7 +81,7 @@ TEST(CudaOptionsTest, EachHasItsFlag) {
   EXPECT_TRUE(options.pinned_cpu);
   options = before;
   ExpectThrows([] { SetFlag("caffe2_cuda_memory_pool", "best"); }, "want none, cub, thc or async");
-  SetFlag("caffe2_cub_print_allocation_events", "true");  // accepted, without effect
+  SetFlag("caffe2_cub_print_allocation_events", "true");  // accepted, but has no effect
   ExpectThrows([] { SetFlag("caffe2_cuda_full_device_control", "full"); },
                "neither true nor false");
   SetFlag("caffe2_allow_tf32", "true");

@@ -1,4 +1,4 @@
-// Access of devices to each other's memory. Each test is in a process of its own.
+// Access of devices to each other's memory. Each test runs in its own process.
 #include <iostream>
 
 #include "contexts/cuda/cuda_context.h"
@@ -24,7 +24,7 @@ FakeCudaConfig Machine() {
   return config;
 }
 
-// Whether a kernel on `device` may touch memory of `owner`.
+// Returns whether a kernel on `device` can access memory of `owner`.
 bool Reaches(int device, int owner) {
   const DeviceGuard guard(owner);
   const DataPtr memory(NewCudaMemory(kBytes));
@@ -74,7 +74,7 @@ TEST_F(CudaPeersTest, EnablesNoneBeyondAGroupOfEight) {
   EXPECT_EXIT(OnMachine(Machine(), body), ExitedWithCode(0), "");
 }
 
-// Another library in the program may have done it, for either direction.
+// Another library in the program may have enabled access already, in either direction.
 TEST_F(CudaPeersTest, AccessThatWasEnabledBeforeIsNoError) {
   const auto body = [] {
     const auto enable = [](int device, int peer) {
@@ -90,7 +90,7 @@ TEST_F(CudaPeersTest, AccessThatWasEnabledBeforeIsNoError) {
       EXPECT_EQ(cudaGetLastError(), cudaSuccess) << device;
       ExpectPeers(device, device + 1);
     }
-    CUDAContext().FinishDeviceComputation();  // nothing is left that it would report
+    CUDAContext().FinishDeviceComputation();  // no error is left for it to report
   };
   EXPECT_EXIT(OnMachine(Machine(), body), ExitedWithCode(0), "");
 }
@@ -114,11 +114,11 @@ TEST_F(CudaPeersTest, FailureIsReportedAndTriedAgain) {
   EXPECT_EXIT(OnMachine(Machine(), body), ExitedWithCode(0), "");
 }
 
-// On a stream of either device, without anybody having asked for access.
+// The copies use a stream of either device, and nobody has enabled access explicitly.
 TEST_F(CudaPeersTest, CopiesGoDirectlyBetweenPeers) {
   const auto body = [] {
     long direct = 0, enabled = 0;
-    // The pair of one copy was enabled by the one before it where it has the same devices.
+    // The first three copies use the same pair of devices, so only the first one enables access.
     for (const auto& [from, to, stream] : std::vector<std::array<int, 3>>{
              {0, 1, 0}, {0, 1, 1}, {1, 0, 1}, {3, 2, 3}, {4, 5, 5}, {6, 7, 2}}) {
       CUDAContext source(from), target(to), copier(stream);

@@ -43,7 +43,7 @@ TEST_F(CudaStreamTest, KeepsTheOrderOfAStreamThatChangesThreads) {
   std::thread([&] {
     stream = &ThreadStream(0, 0);
     gate = std::make_unique<Gate>(stream->stream);
-  }).join();  // ends with work pending, and does not wait for it
+  }).join();  // the thread ends with work pending and does not wait for it
   std::thread([&] {
     ASSERT_EQ(&ThreadStream(0, 0), stream);
     EXPECT_FALSE(IsStreamFree(0, 0));
@@ -87,7 +87,7 @@ TEST_F(CudaStreamTest, StreamThatWasNeverUsedIsFree) { EXPECT_TRUE(IsStreamFree(
 TEST_F(CudaStreamTest, TellsWhetherItsWorkIsOver) {
   Gate gate(ThreadStream(0, 1).stream);
   EXPECT_FALSE(IsStreamFree(0, 1));
-  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // "not ready" is no error
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);  // "not ready" is not an error
   gate.Open();
   ASSERT_EQ(cudaStreamSynchronize(ThreadStream(0, 1).stream), cudaSuccess);
   EXPECT_TRUE(IsStreamFree(0, 1));
@@ -109,7 +109,7 @@ TEST_F(CudaStreamTest, TellsStreamsOfTwoDevicesApart) {
   EXPECT_FALSE(IsStreamFree(1, 1));
 }
 
-// `other` of one device and `waiter` of another or the same.
+// `other` belongs to one device, and `waiter` to the same device or another.
 class CudaStreamPairTest : public CudaTest,
                            public testing::WithParamInterface<std::pair<int, int>> {
  protected:
@@ -138,7 +138,7 @@ TEST_P(CudaStreamPairTest, StreamWaitsForWhatTheOtherWasGivenSoFar) {
   Gate later(other_->stream);
   EXPECT_FALSE(IsFree(*waiter_));
   gate.Open();
-  Synchronize(waiter_->stream);  // and not for what came later
+  Synchronize(waiter_->stream);  // does not wait for later work
   EXPECT_FALSE(IsFree(*other_));
   EXPECT_EQ(CaffeCudaGetDevice(), 0);
 }
@@ -153,7 +153,7 @@ TEST_P(CudaStreamPairTest, StreamThatIsWaitedForGoesOn) {
 TEST_P(CudaStreamPairTest, WaitKeepsThePlaceThatItSaw) {
   Gate gate(other_->stream);
   WaitForStream(*waiter_, *other_);
-  // The event is used again, for streams that are free.
+  // The event is reused for streams without pending work.
   const CudaStream& third = ThreadStream(GetParam().first, 3);
   const CudaStream& fourth = ThreadStream(GetParam().second, 4);
   WaitForStream(fourth, third);

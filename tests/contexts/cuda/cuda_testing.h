@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of contexts/cuda share. They run on the fake and on hardware.
+// Helpers that the tests of contexts/cuda share. They run on the fake CUDA and on hardware.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 
 namespace caffe2rt::test {
 
-// Skips where there is no device. Starts on device 0 and checks that a test leaves the thread
-// there, and no last error behind.
+// Skips the test if there is no device. Starts on device 0, and checks that the test leaves the
+// thread on device 0 without a pending error.
 class CudaTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -37,7 +37,7 @@ class CudaTest : public testing::Test {
   if (NumCudaDevices() < (count)) \
   GTEST_SKIP() << "needs " << (count) << " devices, there are " << NumCudaDevices()
 
-// Holds a stream at one place until it is opened, on the fake and on hardware.
+// Holds a stream at one position until the gate is opened, on the fake CUDA and on hardware.
 class Gate {
  public:
   explicit Gate(cudaStream_t stream) : state_(std::make_shared<State>()) {
@@ -73,7 +73,8 @@ inline void Synchronize(cudaStream_t stream) {
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
 }
 
-// Whether the stream is still at work after it had time to end. A stream that waits for a gate is.
+// Returns whether the stream is still busy after it had time to finish. A stream that waits for a
+// gate is busy.
 inline bool StaysBusy(int device, int stream_id) {
   for (int i = 0; i < 1000; ++i) {
     if (IsStreamFree(device, stream_id)) return false;
@@ -82,7 +83,7 @@ inline bool StaysBusy(int device, int stream_id) {
   return true;
 }
 
-// The message of the error that `action` throws; empty when it throws none.
+// Returns the message of the error that `action` throws, or "" if it throws none.
 inline std::string ErrorOf(const std::function<void()>& action) {
   try {
     action();

@@ -1,4 +1,4 @@
-// The context's generator of random numbers.
+// The context's random number generator.
 #include <gtest/gtest.h>
 
 #include <vector>

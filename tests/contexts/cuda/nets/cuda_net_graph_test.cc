@@ -1,4 +1,4 @@
-// Net argument cuda_graph on CUDA.
+// The net argument cuda_graph on CUDA.
 #include <thread>
 
 #include "tests/contexts/cuda/nets/cuda_net_testing.h"
@@ -40,7 +40,7 @@ TEST_F(CudaNetGraphTest, ReplayGivesWhatAPlainRunGives) {
     fakecuda_reset_calls();
     ASSERT_TRUE(ws.RunNet("graph"));
     EXPECT_EQ(fakecuda_calls("cudaGraphLaunch"), run >= 3 ? 1 : 0) << run;
-    EXPECT_EQ(fakecuda_calls("kernel"), run > 3 ? 0 : 5) << run;  // given to CUDA one by one
+    EXPECT_EQ(fakecuda_calls("kernel"), run > 3 ? 0 : 5) << run;  // passed to CUDA one by one
     EXPECT_EQ(FetchCuda(ws, "c"), want);
     EXPECT_EQ(FetchCuda(ws, "x2"), want2);
   }

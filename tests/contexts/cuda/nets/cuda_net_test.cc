@@ -1,4 +1,4 @@
-// Nets that mix the CPU and CUDA devices, and where errors of the device come out.
+// Nets that mix the CPU and CUDA devices, and where device errors are reported.
 #include <thread>
 
 #include "tests/contexts/cuda/nets/cuda_net_testing.h"
@@ -6,7 +6,7 @@
 namespace caffe2rt::test::cuda_net_test {
 namespace {
 
-// z = relu(x) + w, the Relu on CUDA.
+// z = relu(x) + w, with the Relu on CUDA.
 constexpr const char* kMixed = R"(
   name: "mixed" external_input: "x" external_input: "w" external_output: "z"
   op { type: "Relu" input: "x" output: "y" device_option { device_type: 1 } }
@@ -41,7 +41,7 @@ TEST_F(CudaNetTest, SteadyStateTakesNothingAndWaitsWhereTheCpuLooks) {
         "cudaEventCreate", "cudaStreamCreateWithFlags", "pageable_copy"}) {
     EXPECT_EQ(fakecuda_calls(call), 0) << call;
   }
-  EXPECT_EQ(fakecuda_calls("cudaStreamSynchronize"), 3);  // before the Add
+  EXPECT_EQ(fakecuda_calls("cudaStreamSynchronize"), 3);  // the wait before the Add
 }
 
 TEST_F(CudaNetTest, GoesFromOneGpuToAnother) {
@@ -74,10 +74,10 @@ TEST_F(CudaNetTest, InPlaceUpdateOnTheDeviceComesBack) {
   ExpectTensor<float>(ws, "y", {2}, {0, 4});
 }
 
-// On a machine of its own: what fails there stays on its device.
+// Each test uses its own simulated machine, because a failure stays on its device.
 using CudaNetDeathTest = CudaNetTest;
 
-// Relu, Tanh and Relu on CUDA; fails at the second one's operation when told.
+// Relu, Tanh and Relu on CUDA. Tests can make the operation of the Tanh fail.
 NetDef ThreeOnCuda() {
   return ParseNet(R"(
     name: "three" device_option { device_type: 1 }
@@ -95,7 +95,7 @@ std::string ErrorOfFailingRun(const NetDef& net) {
   return ErrorOf([&] { ws.RunNet("three"); });
 }
 
-// The same while the device stands still until all three operators are given to it.
+// The same, but the device is held until all three operators have been enqueued.
 std::string ErrorOfHeldFailingRun(const NetDef& net) {
   Workspace ws;
   FeedCuda(&ws, "x", {2}, {-1, 2});
@@ -127,7 +127,7 @@ TEST_F(CudaNetDeathTest, ErrorOfTheDeviceNamesTheOperatorsSinceTheLastWait) {
               testing::ExitedWithCode(0), "");
 }
 
-// Waits for the device before its operator starts, which then finds that the device has failed.
+// Waits for the device before its operator starts. At that time the device has already failed.
 class WaitsFirst final : public ObserverBase<OperatorBase> {
  public:
   using ObserverBase<OperatorBase>::ObserverBase;

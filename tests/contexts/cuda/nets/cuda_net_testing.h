@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of nets on CUDA share.
+// Helpers that the tests of nets on CUDA share.
 
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ inline std::vector<std::string> TypesOf(const NetDef& net) {
   return types;
 }
 
-// Makes (or overwrites) a tensor on the current CUDA device.
+// Creates or overwrites a tensor on the current CUDA device.
 inline void FeedCuda(Workspace* ws, const std::string& name, const std::vector<int64_t>& dims,
                      const std::vector<float>& values) {
   Tensor host(dims, CPU);

@@ -1,4 +1,4 @@
-// Tensors of CUDA as records, and back.
+// Serializes CUDA tensors and reads them back.
 #include "caffe2_core/io/blob_serialization.h"
 #include "tests/contexts/cuda/nets/cuda_net_testing.h"
 
