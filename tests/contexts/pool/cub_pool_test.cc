@@ -12,7 +12,7 @@ constexpr size_t kMiB = size_t{1} << 20;
 TEST(CubPoolTest, RoundsUpToPowersOfEight) {
   FakeAllocator device;
   const auto pool = NewCubPool(device, {});
-  // 8^3 = 512, 8^4 = 4 KiB, ... 8^7 = 2 MiB, 8^10 = 1 GiB; larger blocks keep their size.
+  // 8^3 = 512, 8^4 = 4 KiB, ... 8^7 = 2 MiB, 8^10 = 1 GiB. Larger blocks keep their size.
   const struct {
     size_t asked, taken;
   } cases[] = {{1, 512},
@@ -38,7 +38,7 @@ TEST(CubPoolTest, CachesNothingAboveTheLargestBin) {
   EXPECT_EQ(device.live_bytes(), 0u);
 }
 
-// The device waits for the work of the block's own stream when it takes memory back.
+// When the device takes memory back, it waits only for the block's own stream.
 TEST(CubPoolTest, WaitsForTheOtherStreamsThatUseWhatItGivesBack) {
   FakeAllocator device;
   const auto pool = NewCubPool(device, {});
@@ -47,7 +47,8 @@ TEST(CubPoolTest, WaitsForTheOtherStreamsThatUseWhatItGivesBack) {
     EXPECT_EQ(device.Finished(1), finished);
     EXPECT_EQ(device.Finished(2), finished);
   };
-  for (const size_t nbytes : {kMiB, 1024 * kMiB + 1}) {  // cached, and too large for it
+  // A cached size, and one that is too large to be cached.
+  for (const size_t nbytes : {kMiB, 1024 * kMiB + 1}) {
     const PoolBlock block = pool->Allocate(nbytes, 0);
     finished = device.Give(1);
     device.Give(2);
@@ -56,7 +57,7 @@ TEST(CubPoolTest, WaitsForTheOtherStreamsThatUseWhatItGivesBack) {
     pool->ReleaseCached();
     EXPECT_EQ(device.live_bytes(), 0u);
   }
-  // What was given out again has no users of before.
+  // A block that was reused has no users from before.
   pool->Free(pool->Allocate(kMiB, 0), 1);
   pool->Free(pool->Allocate(kMiB, 0), 0);
   const uint64_t waits = device.Calls(Call::kSynchronize);

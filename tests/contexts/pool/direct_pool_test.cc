@@ -9,7 +9,7 @@ namespace {
 
 using Call = FakeAllocator::Call;
 
-// The device waits for the work of the block's own stream when it takes memory back.
+// When the device takes memory back, it waits only for the block's own stream.
 TEST(DirectPoolTest, WaitsForTheOtherStreamsThatUseWhatItGivesBack) {
   FakeAllocator device;
   const auto pool = NewDirectPool(device, {});
@@ -25,7 +25,7 @@ TEST(DirectPoolTest, WaitsForTheOtherStreamsThatUseWhatItGivesBack) {
   };
   pool->Free(block, 2);
   EXPECT_EQ(device.live_bytes(), 0u);
-  EXPECT_EQ(device.Finished(3), 0u);  // which has nothing to do with it
+  EXPECT_EQ(device.Finished(3), 0u);  // stream 3 does not use the block
   EXPECT_EQ(device.Calls(Call::kSynchronize), 2u);
 }
 

@@ -1,5 +1,6 @@
-// Random calls on several streams against a model that knows which work is over: memory never goes
-// to a stream while another still works on it, and the pools' books agree with what callers hold.
+// Random calls on several streams, checked against a model that knows which work is finished.
+// Memory never goes to a stream while another stream still uses it, and the pools' records agree
+// with the blocks that callers hold.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
 
-// Work number `position` of a stream on a range of addresses.
+// Work number `position` of a stream, on an address range.
 struct Work {
   uintptr_t begin, end;
   StreamIndex stream;
@@ -33,7 +34,7 @@ struct Held {
   uintptr_t begin() const { return reinterpret_cast<uintptr_t>(block.data); }
 };
 
-// What a snapshot alone shows to be wrong; "" if nothing is.
+// Returns the fault that the snapshot alone reveals, or "" if there is none.
 std::string FaultOf(const PoolSnapshot& snapshot, const std::vector<Held>& held, bool merges) {
   size_t reserved = 0, in_use = 0;
   uintptr_t last_end = 0;
@@ -72,7 +73,7 @@ class PoolModelTest : public testing::TestWithParam<std::string> {
   void Make(size_t limit_bytes = SIZE_MAX) {
     merges_ = GetParam() == "thc";
     if (merges_) {
-      // Tight: segments move, are lent and go back.
+      // Tight limits, so that segments are moved, lent and returned.
       pool_ = NewThcPool(device_, {.limit_bytes = limit_bytes, .growth_slack_bytes = 0});
     } else {
       pool_ = NewCubPool(device_, {.limit_bytes = limit_bytes});
@@ -82,7 +83,7 @@ class PoolModelTest : public testing::TestWithParam<std::string> {
     };
   }
   void TearDown() override { End(); }
-  // Frees what is held; the pool's end may wait for work.
+  // Frees all held blocks. The pool's destructor may wait for work.
   void End() {
     device_.before_free = nullptr;
     for (const Held& block : held_) pool_->Free(block.block, kNoStream);
@@ -91,7 +92,7 @@ class PoolModelTest : public testing::TestWithParam<std::string> {
     pool_.reset();
   }
 
-  // The CUB pool leaves waiting to the upstream; the THC pool must not make it wait.
+  // The CUB pool leaves the waiting to the upstream allocator. The THC pool must not make it wait.
   void OnGivenBack(uintptr_t begin, uintptr_t end) {
     for (const Work& work : past_) {
       const bool over = device_.Finished(work.stream) >= work.position;
@@ -102,7 +103,7 @@ class PoolModelTest : public testing::TestWithParam<std::string> {
     std::erase_if(past_, [&](const Work& work) { return work.begin < end && begin < work.end; });
   }
 
-  // What is wrong with giving the range to the stream now; "" if nothing is.
+  // Returns why the range must not go to the stream now, or "" if it may.
   std::string HazardOf(uintptr_t begin, uintptr_t end, StreamIndex stream) const {
     for (const Work& work : past_) {
       const bool over = device_.Finished(work.stream) >= work.position;
@@ -131,7 +132,7 @@ class PoolModelTest : public testing::TestWithParam<std::string> {
     held_.pop_back();
   }
 
-  // One random call.
+  // Makes one random call.
   void Step() {
     const auto draw = [&](size_t below) { return static_cast<size_t>(random_() % below); };
     const auto stream = static_cast<StreamIndex>(draw(kStreams));
@@ -146,7 +147,7 @@ class PoolModelTest : public testing::TestWithParam<std::string> {
       }
     } else if (choice < 75) {
       const size_t i = draw(held_.size());
-      // A thread that works on another stream has given that stream work on the block.
+      // A thread that currently uses another stream has enqueued work on the block there.
       const StreamIndex current = draw(4) == 0 ? stream : held_[i].home;
       if (current != held_[i].home) GiveWork(held_[i], current);
       Free(i, draw(8) == 0 && current == held_[i].home ? kNoStream : current);
@@ -156,10 +157,10 @@ class PoolModelTest : public testing::TestWithParam<std::string> {
       pool_->RecordUse(held_[i].block, stream);
     } else if (choice < 88) {
       const Held& block = held_[draw(held_.size())];
-      GiveWork(block, block.home);  // of which no pool is told
+      GiveWork(block, block.home);  // no pool is informed of this work
     } else if (choice < 99) {
       device_.Finish(stream, 1 + draw(20));
-      // Events are short now and then; only the CUB pool takes that for a reason to give back.
+      // Events fail now and then. Only the CUB pool returns memory because of that.
       if (events_fail_ && draw(4) == 0) {
         device_.Fail(
             draw(2) == 0 ? FakeAllocator::Call::kCreateEvent : FakeAllocator::Call::kRecord,
@@ -226,7 +227,7 @@ TEST_P(PoolModelTest, StaysSoWhenEventsFail) {
   }
 }
 
-// The model must be able to see the mistake: here the caller makes it.
+// Checks that the model can detect the mistake, which the caller makes here.
 TEST_P(PoolModelTest, SeesAUseThatThePoolWasNotToldOf) {
   Make();
   Allocate(kMiB, 0);
@@ -245,7 +246,7 @@ TEST_P(PoolModelTest, SeesAUseThatThePoolWasNotToldOf) {
 TEST_P(PoolModelTest, TakesNoMemoryOfTheHostInASteadyState) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "sanitizers replace malloc";
   const auto pool = GetParam() == "thc" ? NewThcPool(device_, {}) : NewCubPool(device_, {});
-  const Trace trace = TwoStreamTrainingTrace(4, 8);  // with events
+  const Trace trace = TwoStreamTrainingTrace(4, 8);  // includes events
   TraceReplayer replayer(trace, *pool, device_);
   const size_t half = trace.entries.size() / 2;
   replayer.Replay(0, half);

@@ -1,4 +1,4 @@
-// What every pool does, whatever its policy.
+// Behaviour that all pools share, whatever their policy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 constexpr size_t kMiB = size_t{1} << 20;
 
-// The text of what `action` throws.
+// Returns the message of the exception that `action` throws.
 std::string ErrorOf(const std::function<void()>& action) {
   try {
     action();
@@ -210,7 +210,8 @@ TEST_P(PoolTest, TriesOnceMoreWhenTheUpstreamRefuses) {
 TEST_P(PoolTest, GivesCachedMemoryBackBeforeItGivesUp) {
   FakeAllocator device({.limit_bytes = 16 * kMiB});
   const auto pool = New(device);
-  // 2 MiB is a size of all pools; five of them are cached, and the device has not got 16 beside.
+  // 2 MiB is a block size of every pool. With five blocks cached, the device does not have another
+  // 16 MiB.
   std::vector<PoolBlock> blocks;
   for (int i = 0; i < 5; ++i) blocks.push_back(pool->Allocate(2 * kMiB, 0));
   for (const PoolBlock& block : blocks) pool->Free(block, 0);
@@ -290,7 +291,8 @@ TEST_P(PoolTest, LogsBlocksThatOutliveIt) {
 TEST_P(PoolTest, HoldsNoLockWhileTheUpstreamAllocatesAndFrees) {
   const auto pool = New(device_);
   const PoolBlock first = pool->Allocate(kMiB, 0);
-  // Another thread asks while the upstream is at work: it would wait for ever for a lock.
+  // Another thread calls the pool while the upstream allocator works. If the lock were held, it
+  // would wait forever.
   bool nested = false;
   const auto ask = [&] {
     if (nested) return;
@@ -322,7 +324,7 @@ TEST_P(PoolTest, AwaitsMemoryThatAnotherThreadGivesBack) {
   device_.before_free = [&](uintptr_t, size_t) {
     if (started.exchange(true)) return;
     other = std::jthread([&] { pool->Free(pool->Allocate(2 * kMiB, 0), 0); });
-    // Goes on when the other thread was refused: the memory still counts.
+    // Continues after the other thread's request failed, because the memory still counts as used.
     while (pool->Statistics().out_of_memory_retries == 0) std::this_thread::yield();
   };
   if (GetParam() == "none") {

@@ -1,5 +1,5 @@
-// Where the THC pool looks when the cache of a stream does not have what was asked: waits for all
-// streams, segments that move, the bounds of growth.
+// What the THC pool does when the cache of a stream cannot serve a request: waiting for all
+// streams, moving segments, and the limits of growth.
 #include <utility>
 #include <vector>
 
@@ -20,7 +20,7 @@ TEST_F(ThcPoolGrowthTest, TakesWhatIsFreedDuringAWaitForNothingThatIsOver) {
   bool is_done = false;
   device_.before_synchronize = [&](StreamIndex stream) {
     if (stream != 1 || std::exchange(is_done, true)) return;
-    device_.Give(0);  // stream 0 has been waited for, and goes on
+    device_.Give(0);  // stream 0 was waited for, and gets new work
     device_.Give(2);
     pool_->RecordUse(used, 2);
     pool_->RecordUse(unrecorded, 2);
@@ -36,7 +36,7 @@ TEST_F(ThcPoolGrowthTest, TakesWhatIsFreedDuringAWaitForNothingThatIsOver) {
   };
   EXPECT_EQ(pool_->ReleaseCached(), 2 * kMiB);
   pool_->CheckInvariants();
-  // Nor does another stream get it, nor their own what stream 2 uses.
+  // No other stream gets the memory, and the home stream does not get what stream 2 uses.
   for (const size_t nbytes : {3 * kMiB, 4 * kMiB}) {
     const PoolBlock home = New(nbytes, 0);
     EXPECT_NE(home.data, used.data);
@@ -71,15 +71,15 @@ TEST_F(ThcPoolGrowthTest, WaitThatFailsLeavesItsBooksAsTheyWere) {
   EXPECT_EQ(device_.Finished(1), 1u);
 }
 
-// Frees are counted by stream: a segment that moves is counted anew.
+// Frees are counted per stream. The count of a segment that moves restarts.
 TEST_F(ThcPoolGrowthTest, SegmentThatMovedIsIdleByTheWorkOfItsNewStreamAlone) {
-  for (const bool busy : {true, false}) {  // the stream it came from frees more, or less
+  for (const bool busy : {true, false}) {  // the segment's old stream frees more, or less
     const StreamIndex from = busy ? 0 : 2, to = from + 1;
     for (int i = 0; i < (busy ? 9 : 1); ++i) Cached(4 * kMiB, from);
     for (int i = 0; i < (busy ? 0 : 9); ++i) Cached(kMiB, to);
     device_.before_free = [](uintptr_t, size_t) { ADD_FAILURE() << "it is given back"; };
     const uint64_t allocations = device_.Calls(Call::kAllocate);
-    const PoolBlock moved = New(3 * kMiB, to);  // and is split
+    const PoolBlock moved = New(3 * kMiB, to);  // the block is split
     EXPECT_EQ(device_.Calls(Call::kAllocate), allocations);
     device_.Give(to);
     Free(moved, to);
@@ -99,12 +99,13 @@ TEST_F(ThcPoolGrowthTest, SegmentThatMovedIsAtHomeInItsNewStream) {
   EXPECT_EQ(moved.data, segment.data);
   device_.Give(1);
   Free(moved, 1);
-  EXPECT_EQ(New(4 * kMiB, 1).data, segment.data);  // at once, with what was cut off
+  // At once, merged with the part that was split off.
+  EXPECT_EQ(New(4 * kMiB, 1).data, segment.data);
 }
 
 TEST_F(ThcPoolGrowthTest, MovesSegmentsOfUpToTwiceTheRequest) {
   const PoolBlock large = Cached(2 * kMiB + 512 * kKiB, 0), twice = Cached(2 * kMiB, 0);
-  EXPECT_EQ(large.data, twice.data);  // one block, which is too large
+  EXPECT_EQ(large.data, twice.data);  // a single block, which is too large
   EXPECT_NE(New(kMiB, 1).data, large.data);
   const PoolBlock rest = New(2 * kMiB + 512 * kKiB, 0);
   const PoolBlock fits = Cached(2 * kMiB, 0);
@@ -112,13 +113,13 @@ TEST_F(ThcPoolGrowthTest, MovesSegmentsOfUpToTwiceTheRequest) {
   EXPECT_EQ(New(kMiB, 1).data, fits.data);
 }
 
-// 20 and 30 MiB are cached, 50 were in use at once; 31 more are asked for.
+// 20 and 30 MiB are cached, and the peak use was 50 MiB. 31 MiB more are requested.
 TEST_F(ThcPoolGrowthTest, GrowsToExactlyWhatItsOptionsAllow) {
   const struct {
     size_t slack_bytes, live_bytes;
-  } cases[] = {{31 * kMiB, 81 * kMiB},        // nothing is too much
-               {31 * kMiB - 512, 51 * kMiB},  // a little is
-               {kMiB, 51 * kMiB},             // 30 MiB are
+  } cases[] = {{31 * kMiB, 81 * kMiB},        // nothing exceeds the limit
+               {31 * kMiB - 512, 51 * kMiB},  // the limit is exceeded a little
+               {kMiB, 51 * kMiB},             // the limit is exceeded by 30 MiB
                {kMiB - 512, 31 * kMiB}};      // and a little more
   for (const auto& c : cases) {
     Make({.growth_over_peak = 1, .growth_slack_bytes = c.slack_bytes});
@@ -148,17 +149,17 @@ TEST_F(ThcPoolGrowthTest, RestOfASegmentThatMovedIsGivenToOthers) {
   Make({.growth_slack_bytes = 0});
   for (int i = 0; i < 9; ++i) Cached(8 * kMiB, 0);
   const PoolBlock moved = New(5 * kMiB, 1);
-  const PoolBlock rest = New(2 * kMiB, 2);  // borrowed from stream 1, which has done nothing
+  const PoolBlock rest = New(2 * kMiB, 2);  // borrowed from stream 1, which has not done any work
   EXPECT_EQ(Offset(moved, rest), 5 * kMiB);
 }
 
 TEST_F(ThcPoolGrowthTest, MovesNoSegmentToTheOtherKindOfRequest) {
-  const PoolBlock small = Cached(100, 0);  // 1 MiB for many
+  const PoolBlock small = Cached(100, 0);  // a segment of 1 MiB for many small requests
   const PoolBlock large = Cached(2 * kMiB, 0);
-  const PoolBlock first = New(512 * kKiB, 1);  // not from the small segment
+  const PoolBlock first = New(512 * kKiB, 1);  // not taken from the small segment
   EXPECT_NE(first.data, small.data);
-  EXPECT_EQ(device_.Calls(Call::kAllocate), 3u);  // 2 MiB would waste too much
-  const PoolBlock second = New(200, 2);           // not from the large segment
+  EXPECT_EQ(device_.Calls(Call::kAllocate), 3u);  // a block of 2 MiB would waste too much
+  const PoolBlock second = New(200, 2);           // not taken from the large segment
   EXPECT_EQ(second.data, small.data);
   EXPECT_EQ(device_.Calls(Call::kAllocate), 3u);
   const PoolBlock third = New(200, 3);

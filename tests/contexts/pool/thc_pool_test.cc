@@ -8,7 +8,7 @@ namespace caffe2rt::test::thc_pool_test {
 namespace {
 
 TEST_F(ThcPoolTest, ReusesAFreedBlockOnItsStreamAtOnce) {
-  device_.Give(0);  // the work that used it is not over
+  device_.Give(0);  // the work that used it is not finished
   const PoolBlock first = Cached(kMiB, 0);
   const PoolBlock second = New(kMiB, 0);
   EXPECT_EQ(second.data, first.data);
@@ -20,7 +20,7 @@ TEST_F(ThcPoolTest, ReusesAFreedBlockOnItsStreamAtOnce) {
 TEST_F(ThcPoolTest, GivesBackSegmentsOfAStreamThatFreedLittle) {
   for (int i = 0; i < 5; ++i) Cached(kKiB, 0);
   EXPECT_EQ(pool_->ReleaseCached(), kMiB);
-  Cached(kKiB, 1);  // its books are kept in records that stream 0 had
+  Cached(kKiB, 1);  // uses records that stream 0 had before
   EXPECT_EQ(pool_->ReleaseCached(), kMiB);
   EXPECT_EQ(device_.live_bytes(), 0u);
 }
@@ -45,7 +45,7 @@ TEST_F(ThcPoolTest, CutsTheSmallestBlockThatFits) {
   for (const size_t i : {0, 2, 4}) Free(blocks[i], 0);
   const PoolBlock fit = New(2 * kMiB + 512, 0);
   EXPECT_EQ(fit.data, blocks[4].data);
-  const PoolBlock rest = New(kMiB - 512, 0);  // what was cut off fits exactly
+  const PoolBlock rest = New(kMiB - 512, 0);  // the part that was split off fits exactly
   EXPECT_EQ(Offset(fit, rest), 2 * kMiB + 512);
   EXPECT_EQ(New(2 * kMiB, 0).data, blocks[2].data);
   EXPECT_EQ(device_.Calls(Call::kAllocate), 1u);
@@ -60,7 +60,7 @@ TEST_F(ThcPoolTest, MergesFreedNeighbours) {
   Free(blocks[2], 0);
   EXPECT_EQ(pool_->Snapshot().segments[0].blocks.size(), 4u);
   EXPECT_EQ(pool_->Statistics().largest_free_bytes, kMiB);
-  Free(blocks[1], 0);  // between two free ones
+  Free(blocks[1], 0);  // between two free blocks
   EXPECT_EQ(pool_->Statistics().largest_free_bytes, 3 * kMiB);
   Free(blocks[3], 0);
   EXPECT_EQ(pool_->Snapshot().segments[0].blocks.size(), 1u);
@@ -89,7 +89,7 @@ TEST_F(ThcPoolTest, TakesAnOldMarkerForNoNewerFree) {
   const PoolBlock late = New(2 * kMiB, 0);
   device_.Give(0);
   Free(late, 0);
-  device_.Finish(0, 1);  // the marker fires; the work on `late` is not over
+  device_.Finish(0, 1);  // the marker fires, but the work on `late` is not finished
   const PoolBlock large = New(2 * kMiB, 1);
   EXPECT_NE(large.data, late.data);
   EXPECT_EQ(New(kMiB, 1).data, old.data);
@@ -107,7 +107,7 @@ TEST_F(ThcPoolTest, KeepsABlockUntilAllStreamsThatUseItAreDone) {
   }
   Free(block, 0);
   PoolBlock other = New(kMiB, 0);
-  EXPECT_NE(other.data, block.data);  // not even to its home
+  EXPECT_NE(other.data, block.data);  // not even to its home stream
   EXPECT_EQ(pool_->Snapshot().segments[0].blocks[0].state, PoolSnapshot::State::kWaiting);
   Free(other, 0);
   device_.Finish(1);
@@ -168,14 +168,15 @@ TEST_F(ThcPoolTest, LendsPartOfAnotherStreamsSegmentWhereMoreWouldPassThePeak) {
   const PoolBlock first = New(4 * kMiB, 0), stays = New(4 * kMiB, 0);
   Free(first, 0);
   Free(stays, 0);
-  const PoolBlock pinned = New(kMiB, 0);  // in the first segment, so that it cannot move as a whole
+  // In the first segment, which therefore cannot move as a whole.
+  const PoolBlock pinned = New(kMiB, 0);
   const PoolBlock large = New(4 * kMiB, 0);
   device_.Give(1);
   const PoolBlock lent = New(3 * kMiB, 1);
   EXPECT_EQ(device_.Calls(Call::kAllocate), 2u);
   EXPECT_EQ(Offset(pinned, lent), kMiB);
   Free(lent, 1);
-  // Back at home after the borrower's work.
+  // The block returns to its home stream after the borrower's work.
   EXPECT_NE(New(3 * kMiB, 0).data, lent.data);
   device_.Finish(1);
   EXPECT_EQ(New(3 * kMiB, 0).data, lent.data);
@@ -188,7 +189,7 @@ TEST_F(ThcPoolTest, GivesIdleSegmentsBackBeforeItGrowsBeyondThePeak) {
   std::vector<PoolBlock> blocks;
   for (const size_t mib : {10, 20, 30}) blocks.push_back(New(mib * kMiB, 0));
   for (const PoolBlock& block : blocks) Free(block, 0);
-  // 60 MiB were in use and 72 may be taken: of 60 + 40 MiB, 30 go back.
+  // 60 MiB were in use and 72 MiB are allowed. Of 60 + 40 MiB, 30 MiB are returned.
   const PoolBlock large = New(40 * kMiB, 0);
   EXPECT_EQ(device_.live_bytes(), 70 * kMiB);
   EXPECT_EQ(pool_->Statistics().upstream_frees, 1u);
@@ -247,7 +248,8 @@ TEST_F(ThcPoolTest, WaitsForTheStreamsWhenTheDeviceHasNoEvents) {
   device_.Give(2);
   device_.Fail(Call::kCreateEvent, 0, 1000);
   Free(block, 0);
-  EXPECT_NE(New(kMiB, 0).data, block.data);  // nobody knows when the streams are done
+  // Without events, the end of the streams' work is unknown.
+  EXPECT_NE(New(kMiB, 0).data, block.data);
   EXPECT_EQ(pool_->ReleaseCached(), kMiB);
   EXPECT_EQ(device_.Finished(2), 1u);
   EXPECT_EQ(device_.live_bytes(), kMiB);
@@ -256,12 +258,13 @@ TEST_F(ThcPoolTest, WaitsForTheStreamsWhenTheDeviceHasNoEvents) {
 TEST_F(ThcPoolTest, RecordsEventsLaterThatTheDeviceDidNotGive) {
   const PoolBlock block = New(kMiB, 0);
   for (const StreamIndex stream : {1, 2, 3}) pool_->RecordUse(block, stream);
-  device_.Fail(Call::kCreateEvent, 1, 2);  // the second, at first and when tried again
+  device_.Fail(Call::kCreateEvent, 1, 2);  // the second event, at first and when retried
   Free(block, 0);
   EXPECT_NE(New(kMiB, 0).data, block.data);
   pool_->CheckInvariants();
   device_.Give(3);
-  EXPECT_NE(New(kMiB, 0).data, block.data);  // recorded now, behind the work on stream 3
+  // The event is recorded now, behind the work on stream 3.
+  EXPECT_NE(New(kMiB, 0).data, block.data);
   device_.Finish(3);
   EXPECT_EQ(New(kMiB, 0).data, block.data);
 }

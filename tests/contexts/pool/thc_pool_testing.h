@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of the THC pool share.
+// The fixture that the tests of the THC pool share.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class ThcPoolTest : public testing::Test {
   static size_t Offset(const PoolBlock& a, const PoolBlock& b) {
     return reinterpret_cast<uintptr_t>(b.data) - reinterpret_cast<uintptr_t>(a.data);
   }
-  // A segment of `nbytes` in the cache of the stream.
+  // Puts a segment of `nbytes` into the cache of the stream.
   PoolBlock Cached(size_t nbytes, StreamIndex stream) {
     const PoolBlock block = New(nbytes, stream);
     Free(block, stream);
@@ -48,7 +48,7 @@ class ThcPoolTest : public testing::Test {
 
   FakeAllocator device_;
   std::unique_ptr<Pool> pool_;
-  std::vector<PoolBlock> in_use_;  // given back when the test ends
+  std::vector<PoolBlock> in_use_;  // freed when the test ends
 };
 
 }  // namespace caffe2rt::test

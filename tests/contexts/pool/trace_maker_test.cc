@@ -33,7 +33,7 @@ TEST(TraceMakerTest, LayersHaveTheirPublishedShapes) {
   EXPECT_EQ(resnet[1].output_bytes, size_t{2} * 64 * 112 * 112 * 4);
   EXPECT_EQ(resnet[3].output_bytes, size_t{2} * 64 * 56 * 56 * 4);
   EXPECT_EQ(resnet.back().output_bytes, size_t{2} * 1000 * 4);
-  // 53 convolutions and one FC have weights, so have 53 batch normalisations.
+  // 53 convolutions, 53 batch normalizations and one FC have weights.
   EXPECT_EQ(std::count_if(resnet.begin(), resnet.end(),
                           [](const Layer& layer) { return layer.weight_bytes != 0; }),
             107);
@@ -57,7 +57,7 @@ TEST(TraceMakerTest, StepsEndWithWeightsAndMomentumOnly) {
 }
 
 TEST(TraceMakerTest, FixedShapesRepeatStepByStep) {
-  // The first step has the weights and the momentum beside; ids may differ from step to step.
+  // The first step also allocates the weights and the momentum. Ids may differ from step to step.
   const Trace one = LeNetTrainingTrace(8, 1), two = LeNetTrainingTrace(8, 2),
               three = LeNetTrainingTrace(8, 3);
   const size_t step = two.entries.size() - one.entries.size();

@@ -29,7 +29,7 @@ TEST(TraceReplayerTest, CountsWhatTheTraceAsksFor) {
   EXPECT_EQ(result.peak_reserved_bytes, 1024u + 2048u);
   EXPECT_EQ(result.upstream_calls, 4u);
   EXPECT_EQ(result.upstream_calls_second_half, 2u);
-  EXPECT_EQ(device.live_bytes(), 0u);  // what was left is freed
+  EXPECT_EQ(device.live_bytes(), 0u);  // the remaining blocks are freed
 }
 
 TEST(TraceReplayerTest, TellsOfWorkAndWaitsForStreams) {
