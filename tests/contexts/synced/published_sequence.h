@@ -1,6 +1,7 @@
 #pragma once
-// The calls of Caffe's documentation of SyncedMemory and the copies that each must make, for any
-// pair of contexts. A test says how its device counts and what it counts for one copy.
+// The sequence of calls in Caffe's documentation of SyncedMemory, and the copies that each call
+// must make, for any pair of contexts. A test defines how its device counts, and the counts for one
+// copy.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +11,7 @@
 
 namespace caffe2rt::test {
 
-// Counter: constructed now; Take() gives what was copied since the last question.
+// The counter starts at its construction. Take() returns the copies since the previous Take().
 template <class Counter, class Copies>
 void ExpectFourCopiesInThePublishedSequence(const SyncedContexts& sides, const Copies& none,
                                             const Copies& to_device, const Copies& to_cpu) {

@@ -1,4 +1,4 @@
-// Arithmetic of SyncedBlob, with a device that does its own.
+// Arithmetic of SyncedBlob, with a device that has its own arithmetic.
 #include "caffe2rt/caffe.pb.h"
 #include "contexts/synced/synced_blob.h"
 #include "contexts/synced/synced_math.h"
@@ -7,7 +7,7 @@
 namespace caffe2rt::test::synced_blob_math_test {
 namespace {
 
-// The counting device's own arithmetic: kernels over its memory. How often it was asked.
+// The counting device's own arithmetic: kernels on its memory. Counts the calls.
 int g_device_math = 0;
 
 class CountingMath final : public SyncedMath {
@@ -65,7 +65,7 @@ TEST_F(SyncedBlobMathTest, SumsWhereTheHeadIs) {
   EXPECT_EQ(shaped_.sumsq_diff(), 91.f);
   EXPECT_EQ(g_device_math, asked + 2);
   EXPECT_EQ(counter.Take(), kNone);
-  shaped_.gpu_data();  // both sides agree: the device
+  shaped_.gpu_data();  // both sides agree, so the device is used
   EXPECT_EQ(shaped_.asum_data(), 21.f);
   EXPECT_EQ(g_device_math, asked + 3);
   EXPECT_EQ(shaped_.data()->head(), SyncedMemory::SYNCED);
@@ -105,7 +105,7 @@ TEST_F(SyncedBlobMathTest, ScalesWhereTheHeadIs) {
   EXPECT_EQ(shaped_.cpu_data()[5], -12.f);
   EXPECT_EQ(shaped_.diff()->head(), SyncedMemory::HEAD_AT_GPU);
   EXPECT_EQ(shaped_.cpu_diff()[5], 6.f);
-  shaped_.scale_diff(10);  // was SYNCED: on the device
+  shaped_.scale_diff(10);  // was SYNCED, so it is done on the device
   EXPECT_EQ(shaped_.diff()->head(), SyncedMemory::HEAD_AT_GPU);
   EXPECT_EQ(shaped_.asum_diff(), 210.f);
 }
@@ -121,7 +121,7 @@ TEST_F(SyncedBlobMathTest, UpdateSubtractsDiffWhereDataIs) {
             (std::vector<float>{-5, -3, -1, 1, 3, 5}));
   shaped_.gpu_data();
   const int asked = g_device_math;
-  shaped_.Update();  // SYNCED: on the device, where diff follows
+  shaped_.Update();  // SYNCED, so it is done on the device, and diff is moved there
   EXPECT_EQ(g_device_math, asked + 1);
   EXPECT_EQ(shaped_.data()->head(), SyncedMemory::HEAD_AT_GPU);
   EXPECT_EQ(OnDevice(shaped_.gpu_data(), 6), (std::vector<float>{-11, -8, -5, -2, 1, 4}));

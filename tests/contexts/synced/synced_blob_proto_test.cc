@@ -52,7 +52,7 @@ TEST_F(BlobProtoTest, ReadsDoublesIntoFloatsAndBack) {
 TEST_F(BlobProtoTest, ReadsTheFourLegacyFields) {
   blob_.FromProto(Parse("num: 1 channels: 1 height: 1 width: 3 data: 1 data: 2 data: 3"));
   EXPECT_EQ(blob_.shape(), (std::vector<int>{1, 1, 1, 3}));
-  // Any of the four makes it legacy; those left out are 0.
+  // Any of the four fields makes the format legacy; omitted fields are 0.
   blob_.FromProto(Parse("channels: 3 shape { dim: 7 }"));
   EXPECT_EQ(blob_.shape(), (std::vector<int>{0, 3, 0, 0}));
 }
@@ -151,8 +151,8 @@ TEST_F(BlobProtoTest, ScalarComesBackAsAScalar) {
   EXPECT_EQ(back.cpu_data()[0], 4.f);
 }
 
-// Bytes by hand: field 7 (shape) with packed field 1, field 5 packed floats, field 8 packed
-// doubles.
+// Bytes written by hand: field 7 (shape) with packed field 1, field 5 with packed floats, field 8
+// with packed doubles.
 TEST_F(BlobProtoTest, WireFormIsCaffes) {
   const std::string shape("\x3a\x04\x0a\x02\x01\x02", 6);  // shape { dim: 1 dim: 2 }
   const std::string data("\x2a\x08\x00\x00\x80\x3f\x00\x00\x00\xc0", 10);  // 1, -2
@@ -161,7 +161,7 @@ TEST_F(BlobProtoTest, WireFormIsCaffes) {
   blob_.FromProto(proto);
   EXPECT_EQ(blob_.shape(), (std::vector<int>{1, 2}));
   EXPECT_EQ(DataOf(blob_), (std::vector<float>{1, -2}));
-  const std::string legacy("\x08\x01\x10\x01\x18\x01\x20\x01", 8);         // num to width: 1
+  const std::string legacy("\x08\x01\x10\x01\x18\x01\x20\x01", 8);         // num to width are 1
   const std::string wide("\x42\x08\x00\x00\x00\x00\x00\x00\xf8\x3f", 10);  // 1.5
   ASSERT_TRUE(proto.ParseFromString(legacy + wide));
   blob_.FromProto(proto);

@@ -68,7 +68,7 @@ TEST_F(SyncedBlobTest, ScalarHasOneElementAndAZeroDimensionNone) {
   blob_.Reshape({0, 5});
   EXPECT_EQ(blob_.count(), 0);
   EXPECT_EQ(blob_.shape_string(), "0 5 (0)");
-  blob_.Reshape({0, INT_MAX, INT_MAX});  // the product stays 0
+  blob_.Reshape({0, INT_MAX, INT_MAX});  // the product remains 0
   EXPECT_EQ(blob_.count(), 0);
   SyncedBlob<float> empty({0, 5}, BothSides());
   empty.gpu_data();
@@ -80,7 +80,7 @@ TEST_F(SyncedBlobTest, RefusesShapesOutsideTheLimits) {
   ExpectThrows([&] { blob_.Reshape(std::vector<int>(33, 1)); }, "axes of a blob");
   ExpectThrows([&] { blob_.Reshape({2, -1}); }, "dimension of a blob");
   ExpectThrows([&] { blob_.Reshape({65536, 32768}); }, "elements of a blob");
-  EXPECT_EQ(blob_.num_axes(), 32);  // what it was
+  EXPECT_EQ(blob_.num_axes(), 32);  // the previous shape is kept
   caffe::BlobShape file;
   file.add_dim(int64_t{1} << 32);
   ExpectThrows([&] { blob_.Reshape(file); }, "dimension of a blob");
@@ -173,7 +173,7 @@ TEST_F(SyncedBlobTest, SharesDataAndDiffWithABlobOfAnotherShape) {
   EXPECT_EQ(other.cpu_diff()[5], 9.f);
   other.Reshape({3});
   EXPECT_EQ(other.data(), shaped_.data());
-  other.Reshape({100});  // grows: the link breaks
+  other.Reshape({100});  // grows, which ends the sharing
   EXPECT_NE(other.data(), shaped_.data());
   EXPECT_EQ(shaped_.cpu_data()[0], 7.f);
   ExpectThrows([&] { other.ShareData(shaped_); }, "whose data is shared");
@@ -194,7 +194,7 @@ TEST_F(SyncedBlobTest, UsesTheCallersMemory) {
   shaped_.mutable_cpu_diff()[0] = 8;
   shaped_.set_cpu_data(mine.data());
   EXPECT_EQ(shaped_.cpu_data(), mine.data());
-  EXPECT_EQ(shaped_.cpu_diff()[0], 8.f);  // the capacity fits: diff stays
+  EXPECT_EQ(shaped_.cpu_diff()[0], 8.f);  // the capacity suffices, so diff is kept
   EXPECT_EQ(OnDevice(shaped_.gpu_data(), 6), mine);
   const DataPtr device(TheCountingStaticContext()->New(24));
   shaped_.set_gpu_data(static_cast<float*>(device.get()));
@@ -210,7 +210,7 @@ TEST_F(SyncedBlobTest, CallersMemoryOfASmallerShapeRenewsDataAndDiff) {
   shaped_.set_cpu_data(mine.data());
   EXPECT_EQ(shaped_.data()->size(), 8u);
   EXPECT_EQ(shaped_.cpu_diff()[0], 0.f);
-  shaped_.Reshape({6});  // beyond the caller's two elements
+  shaped_.Reshape({6});  // more than the caller's two elements
   EXPECT_NE(shaped_.cpu_data(), mine.data());
   EXPECT_EQ(shaped_.cpu_data()[5], 0.f);
 }
@@ -267,7 +267,7 @@ TEST_F(SyncedBlobTest, CopyOfAnotherShapeNeedsReshape) {
   EXPECT_EQ(target.cpu_data()[5], 6.f);
   SyncedBlob<float> scalar(std::vector<int>(), BothSides());
   scalar.mutable_cpu_data()[0] = 3;
-  blob_.CopyFrom(scalar, false, true);  // one that was never shaped is no scalar
+  blob_.CopyFrom(scalar, false, true);  // a blob that was never shaped is not a scalar
   EXPECT_EQ(blob_.cpu_data()[0], 3.f);
   shaped_.CopyFrom(shaped_);
   EXPECT_EQ(shaped_.cpu_data()[5], 6.f);

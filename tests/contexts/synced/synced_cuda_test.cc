@@ -1,5 +1,5 @@
-// Synced memory between the CPU and CUDA: what is copied when, on which device, and the arithmetic
-// that the device does itself.
+// Synced memory between the CPU and CUDA: what is copied, when and on which device, and the
+// arithmetic that the device does itself.
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -15,7 +15,7 @@
 #include "tests/contexts/synced/published_sequence.h"
 #include "tests/support/operator_test.h"
 
-// See tests/fake_cuda.
+// Defined by tests/fake_cuda.
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 
 namespace caffe2rt::test::synced_cuda_test {
@@ -39,8 +39,8 @@ void FillCpu(T* data, const std::vector<T>& values) {
   std::copy(values.begin(), values.end(), data);
 }
 
-// What the library asked of CUDA since the last question: a copy of pageable memory to the CPU is
-// one more function on the stream.
+// The library's calls of CUDA since the previous Take(). A copy of pageable memory to the CPU
+// enqueues one additional host function on the stream.
 struct Asked {
   long copies, to_cpu, kernels;
   bool operator==(const Asked&) const = default;
@@ -144,7 +144,7 @@ TEST_F(SyncedCudaTest, WriterOfTheCpuSideWaitsForThePush) {
   Gate gate(stream.cuda_stream());
   memory.async_gpu_push(stream);
   std::thread opener([&] { gate.Open(); });
-  std::memset(memory.mutable_cpu_data(), 2, 10);  // not what the copy takes
+  std::memset(memory.mutable_cpu_data(), 2, 10);  // the copy does not read these bytes
   opener.join();
   EXPECT_TRUE(IsStreamFree(0, 0));
   EXPECT_EQ(OnDevice(static_cast<const char*>(memory.gpu_buffer()->get()), 10),
@@ -175,14 +175,14 @@ TEST_F(SyncedCudaTest, PushWaitsForWhatItsNewMemoryWasUsedForBefore) {
   CUDAContext pusher, current;
   pusher.SwitchToDevice(9);
   current.SwitchToDevice(0);
-  // A block that was freed, behind which its stream still writes.
+  // A freed block that its stream still writes to.
   DataPtr twos(CUDAContext::New(10)), old(CUDAContext::New(10));
   WriteOnDevice(static_cast<char*>(twos.get()), std::vector<char>(10, 2));
   SyncedMemory memory(10, BothSides());
   std::memset(memory.mutable_cpu_data(), 1, 10);
   Gate gate(current.cuda_stream());
   current.CopyBytesSameDevice(10, twos.get(), old.get());
-  if (GetCudaMemoryPoolType() != CudaMemoryPoolType::NONE) old.Reset();  // which would wait
+  if (GetCudaMemoryPoolType() != CudaMemoryPoolType::NONE) old.Reset();  // would wait otherwise
   memory.async_gpu_push(pusher);
   EXPECT_TRUE(StaysBusy(0, 9));
   gate.Open();
@@ -199,7 +199,7 @@ TEST_F(SyncedCudaTest, PushWantsTheHeadAtTheCpuAndAContextOfCuda) {
   ExpectThrows([&] { memory.async_gpu_push(*cpu); }, "on a context of CPU, want one of CUDA");
 }
 
-// Memory is for the current stream: what was freed there may still be in use by its work.
+// Memory belongs to the current stream, because work of that stream may still use a freed block.
 TEST_F(SyncedCudaTest, CopiesOnTheStreamThatItsMemoryIsFor) {
   const StreamGuard guard(0, 4);
   const auto context = GetCUDAStaticContext()->CreateContext();
@@ -246,7 +246,7 @@ TEST_F(SyncedCudaDevicesTest, RefusesOwnedMemoryOnAnotherDevice) {
   }
   GlobalSyncedOptions().check_device = true;
   ExpectThrows([&] { memory.gpu_data(); }, "device of the memory that synced memory owns");
-  GlobalSyncedOptions().check_device = false;  // for the destructor
+  GlobalSyncedOptions().check_device = false;  // or the destructor would fail
 }
 
 // --- arithmetic ---
@@ -261,7 +261,7 @@ TEST_F(SyncedCudaCountTest, DoesArithmeticWhereTheHeadIs) {
   EXPECT_EQ(blob.sumsq_data(), 91.f);
   blob.scale_data(2);
   EXPECT_EQ(counter.Take(), kNone);
-  EXPECT_EQ(blob.asum_diff(), 21.f);  // two kernels, and the sum to the CPU
+  EXPECT_EQ(blob.asum_diff(), 21.f);  // two kernels, and a copy of the sum to the CPU
   EXPECT_EQ(counter.Take(), (Asked{1, 1, 2}));
   EXPECT_EQ(blob.sumsq_diff(), 91.f);
   EXPECT_EQ(counter.Take(), (Asked{1, 1, 2}));
@@ -269,7 +269,7 @@ TEST_F(SyncedCudaCountTest, DoesArithmeticWhereTheHeadIs) {
   EXPECT_EQ(counter.Take(), (Asked{0, 0, 1}));
   EXPECT_EQ(blob.diff()->head(), SyncedMemory::HEAD_AT_GPU);
   EXPECT_EQ(OnDevice(blob.gpu_diff(), 6), (std::vector<float>{-1, 2, -3, 4, -5, 6}));
-  blob.gpu_data();  // both sides agree: the device
+  blob.gpu_data();  // both sides agree, so the device is used
   counter.Take();
   blob.Update();
   EXPECT_EQ(counter.Take(), (Asked{0, 0, 1}));
@@ -279,7 +279,7 @@ TEST_F(SyncedCudaCountTest, DoesArithmeticWhereTheHeadIs) {
 }
 
 TEST_F(SyncedCudaTest, SumsMoreThanABlockOfThreadsTakes) {
-  // 1,024 parts, the last of them short.
+  // 1,024 parts, the last of which is short.
   constexpr int kSize = 5000011;
   SyncedBlob<double> blob({kSize}, BothSides());
   double* data = blob.mutable_cpu_data();

@@ -1,6 +1,6 @@
 #pragma once
-// Synced memory between the CPU and the counting device, for tests: what its device side holds, and
-// what was copied.
+// Synced memory between the CPU and the counting device, for tests: the contents of the device
+// side, and the copies that were made.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace caffe2rt::test {
 inline SyncedContexts BothSides() { return {GetStaticContext(CPU), TheCountingStaticContext()}; }
 inline SyncedContexts CpuAlone() { return {GetStaticContext(CPU), nullptr}; }
 
-// Elements in the memory of the device, copied beside the synced memory.
+// Returns the elements in device memory, copied without the synced memory.
 template <class T>
 std::vector<T> OnDevice(const T* data, size_t n) {
   std::vector<T> host(n);
@@ -32,7 +32,7 @@ std::vector<T> OnDevice(const T* data, size_t n) {
   return host;
 }
 
-// A kernel that writes them.
+// Launches a kernel that writes the values.
 template <class T>
 void WriteOnDevice(T* data, const std::vector<T>& values) {
   CountingContext context;
@@ -45,7 +45,7 @@ inline std::vector<char> Bytes(const void* data, size_t n) {
   return {bytes, bytes + n};
 }
 
-// Memory of 10 bytes in a state, without a copy still to be counted.
+// Creates 10 bytes of memory in the given state, with no copies left to be counted.
 inline std::unique_ptr<SyncedMemory> InState(SyncedMemory::SyncedHead head) {
   auto memory = std::make_unique<SyncedMemory>(10, BothSides());
   if (head == SyncedMemory::HEAD_AT_CPU || head == SyncedMemory::SYNCED) {
@@ -64,7 +64,7 @@ void FillCpu(T* data, const std::vector<T>& values) {
   std::copy(values.begin(), values.end(), data);
 }
 
-// Copies between the sides since the last question.
+// Counts the copies between the sides since the previous call of Take().
 class CopyCounter {
  public:
   struct Copies {

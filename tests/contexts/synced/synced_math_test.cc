@@ -1,4 +1,4 @@
-// The arithmetic of devices that have none of their own: through CPU memory, in pieces.
+// The default arithmetic for devices that have none of their own: in pieces, through CPU memory.
 #include "contexts/synced/synced_math.h"
 
 #include "tests/contexts/synced/synced_device.h"
@@ -6,7 +6,7 @@
 namespace caffe2rt::test::synced_math_test {
 namespace {
 
-// More than two pieces of float, and an odd end.
+// More than two pieces of float, and an odd remainder.
 constexpr size_t kMany = 600001;
 const TypeMeta kFloat = TypeMeta::Make<float>();
 
@@ -26,7 +26,7 @@ class DefaultMathTest : public testing::Test {
 };
 
 TEST_F(DefaultMathTest, SumsInDouble) {
-  // In float the ones would be lost: 2^24 + 1 = 2^24.
+  // In float the ones would be lost, because 2^24 + 1 = 2^24.
   std::vector<float> values(kMany, -1.f);
   values[0] = 16777216.f;
   const DataPtr memory = New(values);

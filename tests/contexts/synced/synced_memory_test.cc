@@ -41,7 +41,7 @@ TEST(SyncedMemoryTest, AllocatesZeros) {
   SyncedMemory cpu(10, BothSides());
   EXPECT_EQ(Bytes(cpu.cpu_data(), 10), std::vector<char>(10, 0));
   EXPECT_EQ(cpu.head(), SyncedMemory::HEAD_AT_CPU);
-  SyncedMemory device(3000000, BothSides());  // more than one piece of zeros
+  SyncedMemory device(3000000, BothSides());  // needs more than one piece of zeros
   EXPECT_EQ(OnDevice(static_cast<const char*>(device.gpu_data()), 3000000),
             std::vector<char>(3000000, 0));
   EXPECT_EQ(device.head(), SyncedMemory::HEAD_AT_GPU);
@@ -58,7 +58,7 @@ void PrintTo(const Transition& t, std::ostream* out) { *out << t.call << " in st
 
 class SyncedMemoryTransitionTest : public testing::TestWithParam<Transition> {};
 
-// Every row of the table in the header, but for UNINITIALIZED, whose zeros are tested above.
+// Every row of the table in the header except UNINITIALIZED, whose zeros are tested above.
 TEST_P(SyncedMemoryTransitionTest, CopiesAndMovesTheHeadAsTheTableSays) {
   const Transition& row = GetParam();
   const auto memory = InState(row.from);
@@ -167,7 +167,7 @@ TEST(SyncedMemoryTest, UsesTheCallersDeviceBufferAndLeavesItThere) {
   const CountingCounts before = Counts();
   {
     SyncedMemory memory(10, BothSides());
-    memory.gpu_data();  // an own buffer, which goes
+    memory.gpu_data();  // a buffer of its own, freed by set_gpu_data
     memory.set_gpu_data(mine.get());
     EXPECT_EQ(Counts().frees, before.frees + 1);
     EXPECT_EQ(memory.head(), SyncedMemory::HEAD_AT_GPU);

@@ -48,7 +48,7 @@ TEST_F(AsyncPushTest, WorkOnTheSameStreamSeesTheCopy) {
   EXPECT_EQ(seen, std::vector<char>(10, 1));
 }
 
-// A context whose copies to the device wait until they are told to go on.
+// A context whose copies to the device wait until Open is called.
 class SlowLink final : public CountingContext {
  public:
   ~SlowLink() override { Open(); }
@@ -63,7 +63,7 @@ class SlowLink final : public CountingContext {
     CountingContext::Record(event, error);
     recorded_ = event;
   }
-  // Returns when the copy is the next thing that the stream does.
+  // Returns when the copy is the next operation of the stream.
   void AwaitCopy() { reached_.get_future().wait(); }
   void Open() {
     if (!std::exchange(is_open_, true)) opened_.set_value();
@@ -89,7 +89,7 @@ TEST_F(AsyncPushTest, ItsEventIsBehindTheCopy) {
   EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 1));
 }
 
-// Whatever writes or frees what the copy reads or writes.
+// Calls that write or free memory that the copy reads or writes.
 TEST_F(AsyncPushTest, CallsThatDisturbTheCopyWaitForIt) {
   std::vector<char> mine(10, 9);
   const DataPtr theirs(TheCountingStaticContext()->New(10));
@@ -107,7 +107,7 @@ TEST_F(AsyncPushTest, CallsThatDisturbTheCopyWaitForIt) {
     memory_->async_gpu_push(link);
     link.AwaitCopy();
     std::thread opener([&] {
-      for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // the call has time to return
+      for (int i = 0; i < 1000; ++i) std::this_thread::yield();  // gives the call time to return
       link.Open();
     });
     call();
@@ -140,7 +140,8 @@ TEST_F(AsyncPushTest, WaitsForWhatItsNewMemoryWasUsedForBefore) {
   stream_.FinishDeviceComputation();
   std::memset(memory_->mutable_cpu_data(), 2, 10);
   const auto again = Hold(current);
-  memory_->async_gpu_push(stream_);  // the memory is there: it is the caller's to wait
+  // The memory is not new, so the caller is responsible for waiting.
+  memory_->async_gpu_push(stream_);
   stream_.FinishDeviceComputation();
   again();
   EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 2));
@@ -177,12 +178,12 @@ TEST_F(AsyncPushTest, WriterOfTheCpuSideWaitsForTheCopy) {
   const auto release = Hold(stream_);
   memory_->async_gpu_push(9);
   std::thread releaser(release);
-  std::memset(memory_->mutable_cpu_data(), 2, 10);  // not what the copy takes
+  std::memset(memory_->mutable_cpu_data(), 2, 10);  // the copy does not read these bytes
   EXPECT_EQ(memory_->head(), SyncedMemory::HEAD_AT_CPU);
   EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_buffer()->get()), 10),
             std::vector<char>(10, 1));
   releaser.join();
-  memory_->async_gpu_push(9);  // the event is used again
+  memory_->async_gpu_push(9);  // the event is reused
   stream_.FinishDeviceComputation();
   EXPECT_EQ(OnDevice(static_cast<const char*>(memory_->gpu_data()), 10), std::vector<char>(10, 2));
 }
@@ -192,7 +193,7 @@ TEST_F(AsyncPushTest, DestructorWaitsForTheCopy) {
   memory_->async_gpu_push(9);
   std::thread releaser(release);
   memory_.reset();
-  EXPECT_TRUE(stream_.stream().IsPast(2));  // the gate and the copy, at least
+  EXPECT_TRUE(stream_.stream().IsPast(2));  // at least the gate and the copy
   releaser.join();
 }
 
@@ -255,10 +256,10 @@ TEST_F(DeviceCheckTest, RefusesOwnedMemoryOnAnotherDevice) {
   CountingDevice::SetCurrent(0);
   GlobalSyncedOptions().check_device = true;
   ExpectThrows([&] { memory.gpu_data(); }, "device of the memory that synced memory owns");
-  GlobalSyncedOptions().check_device = false;  // for the destructor
+  GlobalSyncedOptions().check_device = false;  // or the destructor would fail
 }
 
-// Memory that set_gpu_data was given may lie anywhere.
+// Memory that the caller passed to set_gpu_data may be on any device.
 TEST_F(DeviceCheckTest, LeavesTheCallersMemoryAlone) {
   for (const bool owned_before : {false, true}) {
     const DataPtr foreign(CountingDevice::Get(1).New(10));
@@ -270,7 +271,7 @@ TEST_F(DeviceCheckTest, LeavesTheCallersMemoryAlone) {
     EXPECT_EQ(memory.mutable_gpu_data(), foreign.get());
     EXPECT_EQ(Bytes(memory.cpu_data(), 10), std::vector<char>(10, 7));
     std::memset(memory.mutable_cpu_data(), 8, 10);
-    EXPECT_EQ(memory.gpu_data(), foreign.get());  // copied there
+    EXPECT_EQ(memory.gpu_data(), foreign.get());  // the data was copied there
     EXPECT_EQ(OnDevice(static_cast<const char*>(memory.gpu_data()), 10), std::vector<char>(10, 8));
     memory.mutable_cpu_data();
     memory.async_gpu_push(0);
@@ -297,7 +298,7 @@ TEST_F(DeviceCheckTest, JudgesOwnMemoryAfterEveryWayToGetIt) {
     CountingDevice::SetCurrent(0);
     GlobalSyncedOptions().check_device = true;
     ExpectThrows([&] { memory.gpu_data(); }, "device of the memory that synced memory owns");
-    GlobalSyncedOptions().check_device = false;  // for the destructor
+    GlobalSyncedOptions().check_device = false;  // or the destructor would fail
   }
 }
 
