@@ -18,7 +18,7 @@
 namespace caffe2rt::model_file_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 

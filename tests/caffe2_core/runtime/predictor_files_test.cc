@@ -11,7 +11,7 @@
 namespace caffe2rt::predictor_files_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 // A net that checks whether a database exists.
 NetDef NetThatOpensAFile() {

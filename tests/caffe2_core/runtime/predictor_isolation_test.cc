@@ -11,7 +11,7 @@
 namespace caffe2rt::predictor_isolation_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 // How the net uses x afterwards does not matter, because y is the only output.
 TEST(PredictorIsolationTest, NetThatOverwritesAnInputGetsACopyOfIt) {

@@ -12,7 +12,7 @@
 namespace caffe2rt::predictor_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 TEST(PredictorTest, ComputesOutputsFromInputsByPosition) {
   Predictor predictor(ParseNet(kInit), ParseNet(kPredict));

@@ -27,7 +27,7 @@ DeviceOption Device(int id) {
   return option;
 }
 
-// Returns whether the CPU may read the memory. The kernel reports this without a signal.
+// Returns whether the CPU may read the memory. The operating system reports this without a signal.
 bool IsReadable(const void* data) {
   int ends[2];
   CAFFE_ENFORCE_EQ(pipe(ends), 0, "making a pipe");
