@@ -20,7 +20,7 @@ std::string Int(const std::string& name, int64_t value) {
 }
 const std::string kLast = R"(arg { name: "order" s: "NHWC" } )";
 
-// `spatial` between one image and two channels, in the order of the arguments.
+// Adds a batch of one image and two channels to `spatial`, in the order that the arguments specify.
 std::vector<int64_t> Dims(const std::vector<int64_t>& spatial, StorageOrder order) {
   std::vector<int64_t> dims = spatial;
   dims.insert(order == StorageOrder::NCHW ? dims.begin() : dims.end(), 2);
@@ -49,7 +49,7 @@ TEST(ConvGeometryTest, ListsComeBeforeScalarsAndScalarsBeforePairs) {
   EXPECT_EQ(Parse(kernel + three + Int("pad_r", 4)).pads, (std::vector<int64_t>{1, 2, 3, 4}));
 }
 
-// 10 wide: heads are the first of the pads, tails the rest.
+// All inputs are 10 wide. The first half of the pads are heads, the second half are tails.
 TEST(ConvGeometryTest, TailsOfPadsFollowAllHeads) {
   const std::string pads = Ints("kernels", {4, 4, 4}) + Ints("pads", {1, 0, 2, 0, 3, 1});
   for (const std::string& order : {std::string(), kLast}) {
@@ -143,21 +143,21 @@ TEST(ConvGeometryTest, GlobalPoolsTakeAnyAxes) {
                "want at most 8");
 }
 
-// Caffe rounds up and drops a last window that starts at the end of the input or behind it. With
-// pad p the last of n windows starts at (n - 1) * stride - p.
+// Caffe rounds up, and drops the last window if it starts at or after the end of the input. With
+// pad p, the last of n windows starts at (n - 1) * stride - p.
 TEST(ConvGeometryTest, LegacyPoolsDropAWindowThatStartsInTheTail) {
   struct Case {
     int64_t in, kernel, stride, pad, out;
   };
   for (const Case& c :
        std::vector<Case>{{5, 2, 3, 1, 2},     // -1, 2 and 5, which is the end
-                         {4, 2, 3, 1, 2},     // 5 is behind the end
+                         {4, 2, 3, 1, 2},     // 5 is after the end
                          {6, 2, 3, 1, 3},     // 5 is the last element
-                         {6, 3, 3, 1, 3},     // the same where the division leaves a rest
+                         {6, 3, 3, 1, 3},     // the same, where the division has a remainder
                          {7, 3, 3, 2, 3},     // -2, 1, 4 and 7, which is the end
                          {8, 3, 3, 2, 4},     // 7 is the last element
-                         {3, 1, 3, 0, 2},     // without a pad none is dropped
-                         {6, 3, 2, 0, 3}}) {  // 0, 2, 4: the last one reaches beyond the end
+                         {3, 1, 3, 0, 2},     // without a pad no window is dropped
+                         {6, 3, 2, 0, 3}}) {  // 0, 2, 4: the last window reaches beyond the end
     SCOPED_TRACE(c.in);
     EXPECT_EQ(Geometry(Ints("kernels", {c.kernel}) + Ints("strides", {c.stride}) +
                            Ints("pads", {c.pad, c.pad}) + Int("legacy_pad", 3),
@@ -173,7 +173,7 @@ TEST(ConvGeometryTest, SamePadsPutTheOddOneAtTheEnd) {
   EXPECT_EQ(odd.out, 7);
   EXPECT_EQ(odd.pad_head, 1);
   EXPECT_EQ(odd.pad_tail, 2);
-  // 8 by steps of 3: starts 0, 3, 6 of 3 elements need one more.
+  // Windows of 3 elements that start at 0, 3 and 6 need one element more than the 8 available.
   const WindowAxis stepped =
       Geometry(Ints("kernels", {3}) + Ints("strides", {3}) + Int("legacy_pad", 2), {8}).axis[0];
   EXPECT_EQ(stepped.out, 3);
@@ -195,7 +195,7 @@ TEST(ConvGeometryTest, TransposedSizesAddTheAdjustment) {
   ExpectThrows([&] { Parse(base + Int("pad", -1), WindowUse::kConvTranspose); }, "want at least 0");
 }
 
-// The names and defaults of Caffe2's operators.
+// The names and defaults are those of Caffe2's operators.
 TEST(ConvGeometryTest, DeclaresTheArgumentsOfEachUse) {
   const std::map<std::string, std::string> shared{
       {"kernels", ""}, {"kernel", "0"},        {"kernel_h", "0"},     {"kernel_w", "0"},

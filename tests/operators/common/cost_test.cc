@@ -1,5 +1,6 @@
-// What operators say that they cost, worked out by hand: two operations for a multiplication and an
-// addition, 4 bytes an element, weights and biases as parameters.
+// The costs that operators report, compared with values worked out by hand. A multiplication and an
+// addition count as two operations, an element has 4 bytes, and weights and biases count as
+// parameters.
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
 
@@ -38,7 +39,7 @@ TEST_P(OperatorCostTest, IsTheOneWorkedOutByHand) {
 }
 
 const CostCase kCases[] = {
-    // 2 * 6 * 8 * 8 outputs of 2 * 3 * 3 terms; 108 weights.
+    // 2 * 6 * 8 * 8 outputs with 2 * 3 * 3 terms each, and 108 weights.
     {"Conv",
      R"(type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 3 }
         arg { name: "pad" i: 1 } arg { name: "group" i: 2 })",
@@ -47,7 +48,7 @@ const CostCase kCases[] = {
      432,
      2048 + 432,
      3072},
-    // One addition more for each output.
+    // One additional addition per output.
     {"ConvWithBias",
      R"(type: "Conv" input: "X" input: "W" input: "b" output: "Y" arg { name: "kernel" i: 3 }
         arg { name: "pad" i: 1 } arg { name: "group" i: 2 })",
@@ -56,7 +57,7 @@ const CostCase kCases[] = {
      456,
      2048 + 456,
      3072},
-    // 4 * 2 * 2 outputs of 3 * 3 * 3 terms.
+    // 4 * 2 * 2 outputs with 3 * 3 * 3 terms each.
     {"ConvChannelsLast",
      R"(type: "Conv" input: "X" input: "W" input: "b" output: "Y" arg { name: "kernel" i: 3 }
         arg { name: "stride" i: 2 } arg { name: "order" s: "NHWC" })",
@@ -65,7 +66,7 @@ const CostCase kCases[] = {
      448,
      300 + 448,
      64},
-    // 4 * 3 * 3 inputs, each times 2 * 2 * 2 weights; 2 * 6 * 6 outputs.
+    // 4 * 3 * 3 inputs, each multiplied by 2 * 2 * 2 weights, and 2 * 6 * 6 outputs.
     {"ConvTranspose",
      R"(type: "ConvTranspose" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 2 }
         arg { name: "stride" i: 2 })",

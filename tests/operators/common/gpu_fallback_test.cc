@@ -1,4 +1,4 @@
-// Operators of the CPU as CUDA operators, on the fake.
+// CPU operators that are used as CUDA operators, on the fake CUDA.
 #include "operators/common/gpu_fallback.h"
 
 #include "caffe2_core/io/file_access.h"
@@ -10,7 +10,8 @@
 namespace caffe2rt::test::gpu_fallback_test {
 namespace {
 
-// Y = X + 1 and the sum of X; counts in "state", which is no tensor, when it is there.
+// Y = X + 1; the optional output 1 is the sum of X. Increments the optional input 1 ("state"),
+// which is not a tensor.
 class FallbackTestOp final : public Operator<CPUContext> {
  public:
   using Operator<CPUContext>::Operator;
@@ -28,7 +29,7 @@ class FallbackTestOp final : public Operator<CPUContext> {
     return true;
   }
 };
-// Its output is no tensor.
+// An operator whose output is not a tensor.
 class FallbackTestTextOp final : public Operator<CPUContext> {
  public:
   using Operator<CPUContext>::Operator;
@@ -47,7 +48,7 @@ class FallbackTestSeedOp final : public Operator<CPUContext> {
     return true;
   }
 };
-// Asks for a file.
+// An operator that requests access to a file.
 class FallbackTestFileOp final : public Operator<CPUContext> {
  public:
   using Operator<CPUContext>::Operator;
@@ -117,7 +118,7 @@ TEST_F(GPUFallbackTest, RunsAgainOnWhatIsThereThen) {
   FeedCuda("X", {});
   EXPECT_TRUE(op->Run());
   EXPECT_EQ(Values("Y"), Floats{});
-  Feed<float>(&ws_, "X", {1}, {4});  // now on the CPU
+  Feed<float>(&ws_, "X", {1}, {4});  // the blob is on the CPU now
   EXPECT_TRUE(op->Run());
   EXPECT_EQ(Values("Y"), (Floats{5}));
   FeedCuda("X", {5});

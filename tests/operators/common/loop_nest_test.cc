@@ -9,7 +9,8 @@ namespace {
 
 TEST(LoopNestTest, HasALoopForEachDimensionOfATensor) { EXPECT_EQ(kMaxLoops, Tensor::kMaxRank); }
 
-// A matrix of 2 x 3 and a row that each of its rows meets; the loop of size 1 does not count.
+// A 2 x 3 matrix and a row that is combined with each of its rows. The loop of size 1 has no
+// effect.
 TEST(LoopNestTest, FindsTheElementInEachArray) {
   LoopNest<2> nest;
   nest.Add(2, {3, 0});
@@ -25,7 +26,7 @@ TEST(LoopNestTest, FindsTheElementInEachArray) {
   }
 }
 
-// More than 32 bits can count.
+// The number of elements exceeds 32 bits.
 TEST(LoopNestTest, FindsElementsOfHugeArrays) {
   LoopNest<1> nest;
   nest.Add(int64_t{1} << 20, {int64_t{1} << 21});
