@@ -1,4 +1,4 @@
-// Every algorithm gives the definition's values on every shape it takes.
+// Checks that every algorithm computes the convolution by definition, for every shape it supports.
 #include "operators/conv/conv_kernel.h"
 
 #include "operators/common/conv_geometry.h"

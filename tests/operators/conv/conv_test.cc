@@ -21,7 +21,7 @@ TEST(ConvTest, SlidesTheFilterOverThePicture) {
   ExpectTensor<float>(ws, "Y", {1, 1, 2, 2}, {6, 6, 6, 6});
 }
 
-// Large enough for an algorithm that prepares the filter.
+// The input is large enough for an algorithm that prepares the filter.
 TEST(ConvTest, SeesFiltersWrittenThroughPointersOfTheUsers) {
   Workspace ws;
   Feed<float>(&ws, "X", {1, 16, 20, 20}, std::vector<float>(6400, 1));
@@ -271,7 +271,7 @@ TEST(ConvTest, RefusesDoubles) {
       "double");
 }
 
-// Their dims are those of an operator that has not run yet: none.
+// A scalar has no dimensions, like the tensor of an operator that has not run yet.
 TEST(ConvTest, RefusesScalars) {
   Workspace ws;
   Feed<float>(&ws, "X", {}, {1});
@@ -316,8 +316,8 @@ TEST(ConvTest, FollowsAnInputThatChangesItsShape) {
   }
 }
 
-// Convolutions that this project computes itself and the matrix products behind FC; oneDNN's own
-// mallocs count apart.
+// Covers the convolutions with built-in kernels, and the matrix multiplication behind FC.
+// Allocations made by oneDNN are counted separately.
 TEST(ConvTest, TakesNothingFromTheHeapOnceWarm) {
   if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer counts allocations here";
   Workspace ws;
@@ -367,7 +367,8 @@ TEST(ConvTest, GivesTheSameOnSeveralThreads) {
   }
 }
 
-// The names and defaults of Caffe2's operators; windows are tested in conv_geometry_test.cc.
+// The names and defaults are those of Caffe2's operators. Windows are tested in
+// conv_geometry_test.cc.
 TEST(ConvTest, DeclaresCudnnsArgumentsAndTheHints) {
   const std::map<std::string, std::string> want{{"ws_nbytes_limit", "67108864"},
                                                 {"exhaustive_search", "0"},

@@ -27,7 +27,7 @@ TEST(ConvTransposeTest, SpreadsWindowsByTheStrideAndAddsRowsAtTheEnd) {
   ExpectShapeInferred(&ws, op);
 }
 
-// By definition: y[o] = sum of x[i] * w[k] over i * stride + k - pad == o.
+// The definition: y[o] is the sum of x[i] * w[k] over all i and k with i * stride + k - pad == o.
 std::vector<float> Naive(int64_t batch, int64_t channels, int64_t size, int64_t filters,
                          int64_t kernel, int64_t stride, int64_t pad, int64_t group, bool last,
                          int64_t out, const std::vector<float>& x, const std::vector<float>& w) {

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 struct Case {
   std::vector<int64_t> x, w;
-  int64_t bias;  // 0: none
+  int64_t bias;  // 0 means no bias
   std::string args;
 };
 
@@ -139,7 +139,8 @@ ConvShape Shape(const std::string& args, const std::vector<int64_t>& x, int64_t 
   return {MakeWindowGeometry(window, x), filters, window.group, false};
 }
 
-// Null, with the reason, where native kernels have to do it.
+// Tests which shapes cuDNN accepts. For all others, NewCudnnConv returns null and the reason why
+// native kernels must be used.
 class CudnnConvTest : public OnDeviceTest {
  protected:
   void SetUp() override {
@@ -161,7 +162,7 @@ TEST_F(CudnnConvTest, TakesWindowsWithTheSamePadsOnBothSides) {
   EXPECT_EQ(Refusal(Shape(Ints("kernels", {3}), {2, 3, 7}, 5)), "taken");
   EXPECT_EQ(Refusal(Shape(Ints("kernels", {3, 1, 2}), {2, 3, 7, 4, 3}, 5)), "taken");
   EXPECT_EQ(Refusal(Shape(three + Group(3), {2, 3, 7, 9}, 6)), "taken");
-  // A tail without windows makes no difference.
+  // The end of the padded input that no window reaches does not matter.
   const std::string steps = three + Ints("strides", {2, 2});
   EXPECT_EQ(Refusal(Shape(steps + Ints("pads", {1, 1, 1, 1}), {2, 3, 8, 8}, 5)), "taken");
   EXPECT_EQ(Refusal(Shape(steps + Ints("pads", {1, 1, 0, 0}), {2, 3, 8, 8}, 5)), "taken");
@@ -203,7 +204,7 @@ TEST_F(CudnnConvTest, SaysWhyItLeavesAShapeToNativeKernels) {
 
 TEST_F(CudnnConvTest, KeepsToTheLimitOfTheWorkspaceAndToAForcedAlgorithm) {
   const ConvShape shape = Shape(Ints("kernels", {3, 3}), {2, 3, 7, 9}, 5);
-  // Number 0 needs no workspace, 2 makes columns.
+  // Algorithm 0 needs no workspace. Algorithm 2 builds columns, so it needs one.
   EXPECT_EQ(Refusal(shape, {.workspace_limit_bytes = 0}), "taken");
   EXPECT_EQ(Refusal(shape, {.workspace_limit_bytes = 0, .algorithm = 0}), "taken");
   EXPECT_EQ(Refusal(shape, {.algorithm = 2}), "taken");
@@ -248,7 +249,8 @@ TEST_F(CudnnConvTest, GivesTheSameWhateverAlgorithmIsChosen) {
   }
 }
 
-// A library that takes even shapes, and refuses what is divided by four when it runs.
+// A simulated library that accepts shapes with even numbers, and fails at run time if the number is
+// divisible by four.
 struct LibraryShape {
   int number = 0;
   bool operator==(const LibraryShape&) const = default;
@@ -305,7 +307,7 @@ TEST_F(CudnnConvTest, IsAskedOnceForAShapeAndReplacedWhereItRefuses) {
   EXPECT_EQ(TheTally().made, 3);
   EXPECT_EQ(TheTally().by_cudnn, 15);
   EXPECT_EQ(TheTally().native, 30);
-  // More shapes than are kept.
+  // More shapes than the operator keeps plans for.
   for (int number = 2; number < 1000; number += 4) {
     conv.Plan({number});
     conv.Run(context, none, none, none, nullptr);
@@ -313,7 +315,7 @@ TEST_F(CudnnConvTest, IsAskedOnceForAShapeAndReplacedWhereItRefuses) {
   EXPECT_EQ(TheTally().by_cudnn, 15 + 250);
 }
 
-// Two shapes in turns, as a net with a last, smaller batch has them.
+// Two shapes that alternate, as in a net whose last batch is smaller.
 TEST_F(CudaConvTest, AllocatesNothingOnceItHasSeenTheShapes) {
   if (&fakecuda_calls == nullptr) GTEST_SKIP() << "calls are counted by the fake CUDA";
   for (const char* engine : {"CUDNN", "NATIVE"}) {

@@ -1,5 +1,5 @@
 #pragma once
-// Convolution by its definition, for pictures, to prove the kernels against.
+// Convolution of images by its definition, as the reference for the kernels.
 
 #include <cstdint>
 #include <vector>
