@@ -1,4 +1,5 @@
-// Kernels of indices and of rows (contexts/cuda/cuda_kernel.cuh), on the fake and on hardware.
+// Kernels over indices and over rows (contexts/cuda/cuda_kernel.cuh), on the fake CUDA and on
+// hardware.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +12,7 @@
 #include "tests/operators/cuda/kernels.h"
 #include "tests/support/devices_agree.h"
 
-// Controls of the fake; missing on hardware.
+// Functions of the fake CUDA; undefined on hardware.
 extern "C" __attribute__((weak)) void fakecuda_fail(const char* function, int after, int times,
                                                     cudaError_t error, int sticky);
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
@@ -32,7 +33,8 @@ class KernelTest : public OnDeviceTest {
     const Tensor host(tensor, CPU);
     return {host.data<T>(), host.data<T>() + host.numel()};
   }
-  // Elements of a type that tensors do not have, as bytes.
+  // Runs FindRowFacts. Tensors do not support its element type, so the elements are passed as
+  // bytes.
   static std::vector<RowFacts> Facts(int64_t rows, int64_t cols, const std::vector<float>& x) {
     std::vector<RowFacts> facts(static_cast<size_t>(rows), RowFacts{9, 9, 9, 0});
     const size_t bytes = facts.size() * sizeof(RowFacts);
@@ -54,7 +56,7 @@ using Longs = std::vector<int64_t>;
 constexpr int64_t kBeyond32Bits = (int64_t{1} << 32) + 5;
 
 TEST_F(KernelTest, GivesEveryIndexOnce) {
-  // More than a grid of a large device has threads.
+  // More elements than the grid of a large device has threads.
   constexpr int64_t kMany = 1 << 20;
   CUDAContext context;
   Tensor y = OnDevice(Longs(kMany, -1));
@@ -82,7 +84,7 @@ TEST_F(KernelTest, CountsRowsIn64Bits) {
 }
 
 TEST_F(KernelTest, GivesEveryRowOnce) {
-  constexpr int64_t kRows = 70000;  // more than a grid has in its second dimension
+  constexpr int64_t kRows = 70000;  // more than the second dimension of a grid allows
   CUDAContext context;
   Tensor y = OnDevice(Longs(kRows, -1));
   WriteRows(context, 0, kRows, y.mutable_data<int64_t>());
@@ -110,7 +112,8 @@ TEST_F(KernelTest, LaunchesNothingForNothing) {
 TEST_F(KernelTest, ReducesRowsOfAnyLength) {
   for (const int64_t cols : {1, 2, 31, 32, 33, 255, 256, 257, 1000}) {
     SCOPED_TRACE(cols);
-    // Row 0 rises from 1, row 1 falls to -cols: whole numbers, so that any order gives one sum.
+    // Row 0 rises from 1, and row 1 falls to -cols. The values are integers, so that the sum does
+    // not depend on the order.
     std::vector<float> x;
     for (int64_t i = 1; i <= cols; ++i) x.push_back(static_cast<float>(i));
     for (int64_t i = 1; i <= cols; ++i) x.push_back(static_cast<float>(-i));
@@ -138,8 +141,8 @@ TEST_F(KernelTest, ReducesARowWithoutColumnsToTheIdentity) {
 TEST_F(KernelTest, ReducesStructs) {
   constexpr int64_t kCols = 600;
   std::vector<float> x(3 * kCols, 1);
-  x[0 * kCols + 599] = 2;  // the last
-  x[1 * kCols + 300] = 5;  // the first of two
+  x[0 * kCols + 599] = 2;  // the last element
+  x[1 * kCols + 300] = 5;  // the first of two equal elements
   x[1 * kCols + 301] = 5;
   CUDAContext context;
   const Tensor in = OnDevice(x);

@@ -1,6 +1,6 @@
 #pragma once
-// Kernels that kernel_test.cc looks at from outside. They are in a .cu file, so that on hardware
-// they are the device's.
+// Kernels that kernel_test.cc checks from the host. They are in a .cu file, so that on hardware
+// they run on the device.
 
 #include <cstdint>
 
@@ -8,13 +8,13 @@
 
 namespace caffe2rt::test {
 
-// y[i - first] = i for i in [first, first + n).
+// Sets y[i - first] = i for i in [first, first + n).
 void WriteIndices(CUDAContext& context, int64_t first, int64_t n, int64_t* y);
-// The same for rows: y[row - first] = row.
+// Does the same for rows: y[row - first] = row.
 void WriteRows(CUDAContext& context, int64_t first, int64_t rows, int64_t* y);
 
-// Of each row of x [rows, cols]: sum, largest and smallest value, and how often its Once ran (added
-// to what is there).
+// For each row of x [rows, cols]: the sum, the largest and the smallest value, and the number of
+// times that Once ran, which is added to the existing value.
 struct RowFacts {
   float sum;
   float largest;
@@ -23,11 +23,11 @@ struct RowFacts {
 };
 void FindRowFacts(CUDAContext& context, int64_t rows, int64_t cols, const float* x, RowFacts* y);
 
-// Where the largest value of each row is, the first of equal ones: a reduction of structs. -1 for
-// rows without columns.
+// Stores the index of the largest value of each row, or the first such index if there are several,
+// using a reduction of structs. The index is -1 for rows without columns.
 void FindLargest(CUDAContext& context, int64_t rows, int64_t cols, const float* x, int64_t* y);
 
-// Turns each row around, by two passes with a Sync between them; `scratch` is as large as x.
+// Reverses each row in two passes with a Sync in between. `scratch` is as large as x.
 void ReverseRows(CUDAContext& context, int64_t rows, int64_t cols, float* x, float* scratch);
 
 }  // namespace caffe2rt::test
