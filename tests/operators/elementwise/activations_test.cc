@@ -66,7 +66,7 @@ TEST_P(ActivationTest, FollowsItsFormulaForEveryNumberOfElements) {
 }
 INSTANTIATE_TEST_SUITE_P(All, ActivationTest, testing::ValuesIn(kCases), test::NameOfUnaryCase);
 
-// Recorded with the original: input NaN, inf, -inf, 100, -100.
+// Recorded from the original, for the inputs NaN, inf, -inf, 100, -100.
 struct ExtremeCase {
   const char* type;
   std::vector<float> want;

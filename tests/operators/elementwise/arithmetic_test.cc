@@ -49,17 +49,17 @@ TYPED_TEST(ArithmeticTypeTest, RunsElementByElementForEveryNumberOfElements) {
   }
 }
 
-// Shapes and, worked out in the loop below, values: y = 10 a + b for a and b that say where they
-// stand.
+// The shapes of the inputs and the output. The values show the offsets i and j of the two inputs'
+// elements: y = 1000 * i + j + 1.
 struct ShapeCase {
   std::vector<int64_t> a, b, y;
   const char* args;
-  int64_t b_axis;  // dimension of y where b begins
+  int64_t b_axis;  // the dimension of y where b begins
 };
 class BroadcastTest : public testing::TestWithParam<ShapeCase> {};
 
-// The offset of the element of a tensor of shape `dims`, laid at `axis` of y, that meets element
-// `index` of y.
+// Returns the offset of the element that is combined with element `index` of y, in a tensor of
+// shape `dims` whose first dimension corresponds to dimension `axis` of y.
 int64_t OffsetOf(const std::vector<int64_t>& dims, int64_t axis,
                  const std::vector<int64_t>& index) {
   int64_t offset = 0;

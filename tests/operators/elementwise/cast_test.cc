@@ -31,7 +31,7 @@ void ExpectCast(const std::vector<From>& values, const std::vector<To>& want) {
   ExpectShapeInferred(&ws, op);
 }
 
-// Recorded with the original.
+// Recorded from the original.
 const std::vector<float> kFloats = {0.5f,
                                     -0.5f,
                                     1.9f,

@@ -13,7 +13,7 @@ using test::RunOp;
 
 struct ComparisonCase {
   const char* type;
-  std::vector<bool> want;  // for 1 ? 2, 2 ? 2, 3 ? 2
+  std::vector<bool> want;  // results of comparing 1 with 2, 2 with 2, 3 with 2
 };
 class ComparisonTest : public testing::TestWithParam<ComparisonCase> {
  protected:
@@ -44,7 +44,7 @@ TEST_P(ComparisonTest, OrdersNumbersOfEveryType) {
 
 TEST_P(ComparisonTest, OrdersBools) {
   Workspace ws;
-  // false ? true, true ? true, true ? false
+  // Compares false with true, true with true, and true with false.
   Feed<bool>(&ws, "A", {3}, {false, true, true});
   Feed<bool>(&ws, "B", {3}, {true, true, false});
   RunOp(&ws, Op());

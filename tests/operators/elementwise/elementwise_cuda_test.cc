@@ -1,4 +1,4 @@
-// Elementwise operators on CUDA against the CPU, where shapes and values are awkward.
+// Compares elementwise operators on CUDA with the CPU, for unusual shapes and values.
 
 #include <gtest/gtest.h>
 
@@ -99,7 +99,7 @@ TEST_F(BinaryOnCudaTest, AgreesWithTheCpuInPlaceAndOnNaN) {
     ExpectDevicesAgree(&ws, Binary(type));
 }
 
-// Memory whose address is of no whole 16 bytes.
+// The memory's address is not a multiple of 16 bytes.
 TEST_F(UnaryOnCudaTest, TakesMemoryAtAnyAddress) {
   Workspace ws;
   Feed<float>(&ws, "X_cpu", {10}, {-4, -3, -2, -1, 0, 1, 2, 3, 4, 5});
@@ -145,7 +145,7 @@ TEST_F(CastOnCudaTest, ConvertsEachTypeToEach) {
   }
 }
 
-// More inputs than one pass takes.
+// Includes more inputs than one pass can handle.
 TEST_F(NaryOnCudaTest, CombinesAnyNumberOfInputs) {
   for (const int count : {1, 2, 7, 8, 9, 15, 16, 23}) {
     Workspace ws;

@@ -1,5 +1,5 @@
-// Every row of the tables of element functions: what it registers, and on which element types its
-// operator runs. The values are tested by the tests of the stems.
+// Checks every row of the tables of element functions: what the row registers, and which element
+// types its operator accepts. The values are tested by the tests of the individual operators.
 
 #include "operators/elementwise/function_table.h"
 
@@ -46,7 +46,7 @@ const OpSchema& SchemaOf(const char* type) {
   return *schema;
 }
 
-// "name type default" of each documented argument; "name type!" for a required one.
+// Returns "name type default" for each documented argument, or "name type!" for a required one.
 std::vector<std::string> ArgumentsOf(const char* type) {
   std::vector<std::string> result;
   for (const OpSchema::Argument& argument : SchemaOf(type).args()) {
@@ -58,7 +58,7 @@ std::vector<std::string> ArgumentsOf(const char* type) {
   return result;
 }
 
-// Arguments beside the inputs, as Caffe2 documents them.
+// The documented arguments, as in Caffe2.
 const std::map<std::string, std::vector<std::string>> kArgumentsOfUnary = {
     {"Clip", {"min float -3.4028235e+38", "max float 3.4028235e+38"}},
     {"Elu", {"alpha float 1"}},
@@ -153,7 +153,7 @@ TEST(FunctionTableTest, RegistersTheGradientMakerOfEachRow) {
   });
 }
 
-// What a row's operator needs beside its inputs.
+// Returns the arguments that the operator of a row requires.
 std::string RequiredArguments(const std::string& type) {
   return type == "Mod" ? R"( arg { name: "divisor" i: 3 })" : "";
 }
@@ -211,7 +211,7 @@ TEST(FunctionTableTest, RejectsOtherElementTypes) {
   });
 }
 
-// The difference quotient of a function of float is good to about 1e-4.
+// For a float function, the difference quotient is accurate to about 1e-4.
 TEST(FunctionTableTest, HasDerivativesThatAgreeWithDifferences) {
   int derivatives = 0;
   ForEachUnaryRow([&]<class Function, class... Ts>(const UnaryRow<Function, Ts...>& row) {

@@ -16,7 +16,7 @@ std::string Op(const std::string& type, const std::string& output = "Y") {
 struct LogicCase {
   const char* type;
   const char* bitwise;
-  std::vector<bool> want;  // for 0 0, 0 1, 1 0, 1 1
+  std::vector<bool> want;  // results for 0 0, 0 1, 1 0, 1 1
 };
 class LogicTest : public testing::TestWithParam<LogicCase> {};
 
@@ -36,7 +36,7 @@ TEST_P(LogicTest, FollowsItsTruthTable) {
 
 TEST_P(LogicTest, RunsOnTheBitsOfIntegers) {
   const std::vector<bool>& w = GetParam().want;
-  const int want = w[0] * 8 + w[1] * 4 + w[2] * 2 + w[3];  // bit by bit for 0011 and 0101
+  const int want = w[0] * 8 + w[1] * 4 + w[2] * 2 + w[3];  // bitwise, for 0011 and 0101
   Workspace ws;
   Feed<int32_t>(&ws, "A", {1}, {3});
   Feed<int32_t>(&ws, "B", {1}, {5});

@@ -99,7 +99,8 @@ TEST(MeanTest, DividesByTheNumberOfInputs) {
                "input 0 has elements of type int, want float, double");
 }
 
-// Recorded with the original: a NaN in the first input stays, later ones are passed over.
+// Recorded from the original: a NaN in the first input is kept, and NaNs in later inputs are
+// ignored.
 TEST(MaxMinTest, TakeTheExtremeOfAllInputs) {
   Workspace ws;
   Feed<float>(&ws, "X0", {5}, {kNaN, 1, kNaN, 2, 0});

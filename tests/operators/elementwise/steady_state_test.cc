@@ -1,4 +1,4 @@
-// Warm elementwise operators take nothing from the heap and no lock.
+// Checks that warm elementwise operators make no heap allocation and take no lock.
 
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/allocation_counter.h"

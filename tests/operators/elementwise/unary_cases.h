@@ -1,6 +1,6 @@
 #pragma once
-// Cases for operators of one number: what each gives for a list of numbers, against an independent
-// formula.
+// Test cases for operators on single numbers: the result for each of a list of numbers is compared
+// with an independent formula.
 
 #include <cmath>
 #include <limits>
@@ -14,8 +14,8 @@ namespace caffe2rt::test {
 
 struct UnaryCase {
   const char* type;
-  const char* args;           // text proto of the arguments
-  double (*formula)(double);  // in double, from <cmath>
+  const char* args;           // the arguments as a text proto
+  double (*formula)(double);  // computed in double, using <cmath>
   bool inplace;
   double tolerance = 4e-7;
 };
@@ -30,7 +30,7 @@ inline std::string NameOfUnaryCase(const testing::TestParamInfo<UnaryCase>& info
   return info.param.type + std::to_string(info.index);
 }
 
-// What every such operator does; `values` are in its domain.
+// Checks the behaviour that all these operators share. `values` must be in the operator's domain.
 inline void ExpectUnaryBehaviour(const UnaryCase& c, const std::vector<float>& values) {
   std::vector<float> want;
   for (const float x : values)
@@ -42,7 +42,7 @@ inline void ExpectUnaryBehaviour(const UnaryCase& c, const std::vector<float>& v
   ExpectTensor<float>(ws, "Y", dims, want, c.tolerance);
   ExpectShapeInferred(&ws, UnaryOp(c));
 
-  // One element takes another path than many.
+  // A single element is handled by a different code path than many.
   Feed<float>(&ws, "X", {}, {values[0]});
   RunOp(&ws, UnaryOp(c));
   ExpectTensor<float>(ws, "Y", {}, {want[0]}, c.tolerance);

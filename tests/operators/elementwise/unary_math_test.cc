@@ -13,7 +13,7 @@ using test::UnaryCase;
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// For every number.
+// Functions that are defined for all numbers.
 const UnaryCase kCases[] = {
     {"Abs", "", [](double x) { return std::abs(x); }, false},
     {"Sign", "", [](double x) { return x > 0   ? 1.0
@@ -37,7 +37,7 @@ const UnaryCase kCases[] = {
     {"Sinh", "", [](double x) { return std::sinh(x); }, false},
     {"Cosh", "", [](double x) { return std::cosh(x); }, false},
 };
-// Above 0, and up to 1.
+// Functions that are tested with numbers above 0 and up to 1.
 const UnaryCase kPositiveCases[] = {
     {"Sqrt", "", [](double x) { return std::sqrt(x); }, true},
     {"Rsqrt", "", [](double x) { return 1 / std::sqrt(x); }, true},
