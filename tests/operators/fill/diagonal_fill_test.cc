@@ -49,7 +49,7 @@ TEST(DiagonalFillTest, MakesAnEmptyTensor) {
   }
 }
 
-// As the original does: a 0 somewhere is no exception.
+// As in the original, a dimension of 0 does not change the rule.
 TEST(DiagonalFillTest, RefusesUnequalDimensionsOfEmptyTensors) {
   Workspace ws;
   for (const std::vector<int64_t>& shape :

@@ -1,4 +1,5 @@
-// Fills on CUDA: random numbers against their definition, shapes from both sides.
+// Fills on CUDA: random numbers are compared with their definition, and shapes come from both the
+// CPU and the device.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ OperatorDef OnCuda(const std::string& text, uint32_t seed = 9) {
   return def;
 }
 
-// What the operator makes in each of `runs` runs, one after the other.
+// Returns the outputs of `runs` consecutive runs of the operator.
 template <class T>
 std::vector<T> Draw(const std::string& text, int runs = 1, uint32_t seed = 9) {
   Workspace ws;
@@ -38,7 +39,7 @@ std::vector<T> Draw(const std::string& text, int runs = 1, uint32_t seed = 9) {
 constexpr const char* kUniform = R"(type: "UniformFill" output: "Y" arg { name: "shape" ints: 7 }
                                     arg { name: "min" f: -1 } arg { name: "max" f: 3 })";
 
-// Seven numbers take two blocks of four; the next run begins with the third.
+// Seven numbers use two blocks of four. The next run begins with the third block.
 TEST_F(RandomFillOnCudaTest, UniformFloatsAreThoseOfTheCounter) {
   const std::vector<float> got = Draw<float>(kUniform, 2);
   ASSERT_EQ(got.size(), 14u);
@@ -64,7 +65,7 @@ TEST_F(RandomFillOnCudaTest, IntegersReachBothEnds) {
     ASSERT_LE(value, 3);
     ++count[static_cast<size_t>(value + 2)];
   }
-  // Five standard deviations.
+  // The tolerance is five standard deviations.
   for (const int n : count) EXPECT_NEAR(n, 1000, 5 * std::sqrt(6000 * (1 / 6.0) * (5 / 6.0)));
 }
 
@@ -84,7 +85,7 @@ TEST_F(RandomFillOnCudaTest, DistributionsHaveTheirMoments) {
   ExpectMoments(Draw<float>(R"(type: "MSRAFill" output: "Y"
                                arg { name: "shape" ints: 200 ints: 200 })"),
                 0, std::sqrt(2.0 / 200), std::sqrt(0.5));
-  // A uniform distribution of +-a has the deviation a / sqrt(3).
+  // A uniform distribution over [-a, a] has the standard deviation a / sqrt(3).
   ExpectMoments(Draw<float>(R"(type: "XavierFill" output: "Y"
                                arg { name: "shape" ints: 100 ints: 400 })"),
                 0, std::sqrt(1.0 / 400), std::sqrt(0.2));

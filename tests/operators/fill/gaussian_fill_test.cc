@@ -9,7 +9,7 @@ using test::ExpectThrows;
 using test::Fetch;
 using test::RunOp;
 
-// The first values of the last Caffe2 for these seeds.
+// The first values that the last version of Caffe2 generates for these seeds.
 TEST(GaussianFillTest, RepeatsCaffe2sSequenceOfASeed) {
   Workspace ws;
   const char* op = R"(type: "GaussianFill" output: "Y" arg { name: "shape" ints: 5 }

@@ -8,7 +8,8 @@ using test::ExpectTensor;
 using test::ExpectThrows;
 using test::RunOp;
 
-// fan_out = 6 / 3 = 2, deviation 1: the normal sequence of seed 1 itself.
+// fan_out = 6 / 3 = 2, so the standard deviation is 1, and the values are the normal sequence of
+// seed 1 itself.
 TEST(MSRAFillTest, HasTheDeviationOfFanOut) {
   Workspace ws;
   const char* op = R"(type: "MSRAFill" output: "Y" arg { name: "shape" ints: 2 ints: 3 }

@@ -32,7 +32,7 @@ TEST(RangeTest, StepsUpAndDown) {
   ExpectTensor<double>(ws, "Y", {0}, {});
 }
 
-// As in Caffe2: (0 - 10) / -3 is cut to 3 elements, while (10 - 0) / 3 is rounded up to 4.
+// As in Caffe2: (0 - 10) / -3 is truncated to 3 elements, while (10 - 0) / 3 is rounded up to 4.
 TEST(RangeTest, LeavesTheLastOneOutWhenANegativeIntegerStepDoesNotDivide) {
   Workspace ws;
   Feed<int32_t>(&ws, "zero", {1}, {0});

@@ -90,7 +90,7 @@ TEST(UniqueUniformFillTest, RefusesMissingBoundsOtherTypesAndRepeatedAvoidance) 
       "want all to differ");
 }
 
-// A def without bounds fits the schema, so that its gradient can be made.
+// An OperatorDef without bounds passes the schema, so that its gradient can be generated.
 TEST(UniqueUniformFillTest, NeedsBoundsOnlyToRun) {
   const OperatorDef def = test::ParseOp(R"(type: "UniqueUniformFill" output: "Y")");
   EXPECT_TRUE(OpSchemaRegistry::Schema("UniqueUniformFill")->Verify(def));

@@ -8,8 +8,8 @@ using test::ExpectTensor;
 using test::ExpectThrows;
 using test::RunOp;
 
-// fan_in = 4 / 2 = 2, bound = sqrt(3 / 2) = 1.2247449; the uniform sequence of seed 1 starts with
-// 0.7576316, 0.2793109.
+// fan_in = 4 / 2 = 2 and bound = sqrt(3 / 2) = 1.2247449. The uniform sequence of seed 1 starts
+// with 0.7576316, 0.2793109.
 TEST(XavierFillTest, DrawsWithinTheBoundOfFanIn) {
   Workspace ws;
   const char* op = R"(type: "XavierFill" output: "Y" arg { name: "shape" ints: 2 ints: 2 }
