@@ -5,7 +5,7 @@
 namespace caffe2rt::brgnchwc_to_packed_int8_bgra_stylizer_deprocess_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 constexpr char kPack[] = R"(type: "BRGNCHWCToPackedInt8BGRAStylizerDeprocess" input: "X"
                             input: "mean" output: "Y")";

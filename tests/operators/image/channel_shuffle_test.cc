@@ -3,7 +3,7 @@
 namespace caffe2rt::channel_shuffle_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 std::string Shuffle(int group, const std::string& order = "NCHW") {
   return R"(type: "ChannelShuffle" input: "X" output: "Y" arg { name: "group" i: )" +

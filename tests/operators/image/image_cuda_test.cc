@@ -1,4 +1,4 @@
-// The operators of operators/image on CUDA: odd sizes, both orders, nothing at all.
+// The operators of operators/image on CUDA: odd sizes, both storage orders, and empty inputs.
 #include "tests/support/devices_agree.h"
 
 namespace caffe2rt::test::image_cuda_test {
@@ -84,7 +84,7 @@ TEST_F(ImageCudaTest, TakesPicturesApartAndPutsThemTogether) {
                                R"(arg { name: "pad" i: 1 } arg { name: "pad_t" i: 2 })");
   ExpectDevicesAgree(&ws_,
                      R"(type: "BatchToSpace" input: "narrow")" + block3 +
-                         R"(arg { name: "pad" i: -1 })");  // places that nothing is written to
+                         R"(arg { name: "pad" i: -1 })");  // some output elements receive no value
   FeedRange<float>(&ws_, "none", {0, 2, 3, 3});
   ExpectDevicesAgree(&ws_, R"(type: "SpaceToBatch" input: "none")" + block3);
   ExpectDevicesAgree(&ws_, R"(type: "BatchToSpace" input: "none")" + block3);

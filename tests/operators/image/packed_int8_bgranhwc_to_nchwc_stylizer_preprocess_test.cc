@@ -3,7 +3,7 @@
 namespace caffe2rt::packed_int8_bgranhwc_to_nchwc_stylizer_preprocess_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 constexpr char kNoise[] = "__CAFFE2_STYLIZER_NOISE__";
 constexpr char kUnpack[] = R"(type: "PackedInt8BGRANHWCToNCHWCStylizerPreprocess" input: "X"
@@ -19,7 +19,7 @@ TEST(StylizerPreprocessTest, SubtractsTheMeanAndDropsAlpha) {
   ExpectShapeInferred(&ws, op);
 }
 
-// Noise 0 .. 6 repeats every 7 values; every picture begins with value 0 again.
+// The noise 0 .. 6 repeats every 7 values. Every image begins with value 0 again.
 TEST(StylizerPreprocessTest, AddsTheWorkspacesNoiseFromTheStartOfEachPicture) {
   Workspace ws;
   FeedRange<float>(&ws, kNoise, {7});
@@ -44,7 +44,7 @@ TEST(StylizerPreprocessTest, TheFirstOperatorOfAWorkspaceMakesTheNoise) {
   ASSERT_EQ(noise.size(), 1000u);
   double sum = 0, squares = 0;
   for (const float value : noise) sum += value, squares += value * value;
-  EXPECT_NEAR(sum / 1000, 0, 1.5);  // five deviations of the mean
+  EXPECT_NEAR(sum / 1000, 0, 1.5);  // five standard deviations of the mean
   EXPECT_NEAR(std::sqrt(squares / 1000), 10, 1.2);
   RunOp(&ws, std::string(kUnpack) + R"( arg { name: "noise_std" f: 0 })");
   EXPECT_EQ(Fetch<float>(ws, kNoise), noise);

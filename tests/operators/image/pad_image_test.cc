@@ -3,7 +3,7 @@
 namespace caffe2rt::pad_image_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 std::string Pad(const std::string& mode, const std::vector<int>& pads,
                 const std::string& more = "") {
@@ -14,7 +14,7 @@ std::string Pad(const std::string& mode, const std::vector<int>& pads,
   return text + " } " + more;
 }
 
-// 1 2 3 / 4 5 6, one row above, two columns on the left, one on the right.
+// The input is 1 2 3 / 4 5 6. One row is added above, two columns on the left, one on the right.
 TEST(PadImageTest, FillsMirrorsOrRepeats) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 1, 2, 3}, 1);
@@ -45,7 +45,7 @@ TEST(PadImageTest, NegativePadsCrop) {
   FeedRange<float>(&ws, "X", {1, 1, 3, 3}, 1);
   RunOp(&ws, Pad("constant", {-1, 1, 0, -2}));
   ExpectTensor<float>(ws, "Y", {1, 1, 2, 2}, {0, 4, 0, 7});
-  RunOp(&ws, Pad("edge", {-4, 0, 2, 0}));  // past the end: the last row
+  RunOp(&ws, Pad("edge", {-4, 0, 2, 0}));  // past the end, so the last row is repeated
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 3}, {7, 8, 9});
   RunOp(&ws, Pad("reflect", {-2, 0, 1, 0}));
   ExpectTensor<float>(ws, "Y", {1, 1, 2, 3}, {7, 8, 9, 4, 5, 6});

@@ -5,7 +5,7 @@
 namespace caffe2rt::resize_nearest_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 std::string Resize(float height, float width, const std::string& order = "NCHW") {
   return R"(type: "ResizeNearest" input: "X" output: "Y" arg { name: "height_scale" f: )" +
@@ -25,7 +25,7 @@ TEST(ResizeNearestTest, RepeatsAndLeavesOut) {
   ExpectShapeInferred(&ws, Resize(1.5f, 2));
 }
 
-// Recorded from the original: 5 * 1.7 -> 8.
+// Recorded from the original: 5 * 1.7 gives 8.
 TEST(ResizeNearestTest, TruncatesInFloat) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 1, 1, 5});
@@ -33,7 +33,7 @@ TEST(ResizeNearestTest, TruncatesInFloat) {
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 8}, {0, 0, 1, 1, 2, 2, 3, 4});
 }
 
-// 17 / 1.7 is 10 in float; times the rounded 1 / 1.7 it falls below 10.
+// In float, 17 / 1.7 is 10, but 17 multiplied by the rounded value of 1 / 1.7 is less than 10.
 TEST(ResizeNearestTest, DividesByTheScale) {
   Workspace ws;
   const std::vector<float> want{0, 0, 1, 1, 2, 2, 3, 4, 4, 5, 5, 6, 7, 7, 8, 8, 9, 10};

@@ -3,7 +3,7 @@
 namespace caffe2rt::space_to_batch_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 std::string Op(const std::string& type, int block, int pad, const std::string& more = "") {
   return "type: \"" + type + R"(" input: "X" output: "Y" arg { name: "block_size" i: )" +

@@ -3,7 +3,7 @@
 namespace caffe2rt::upsample_bilinear_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 std::string Upsample(float height, float width) {
   return R"(type: "UpsampleBilinear" input: "X" output: "Y" arg { name: "height_scale" f: )" +
@@ -11,7 +11,8 @@ std::string Upsample(float height, float width) {
          " }";
 }
 
-// The corners stay, the rest lies evenly between: steps of 1/3.
+// The corners keep their values, and the other pixels are evenly spaced in between, in steps of
+// 1/3.
 TEST(UpsampleBilinearTest, InterpolatesBetweenTheCorners) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 1, 2, 2}, 0, 3);

@@ -3,7 +3,7 @@
 namespace caffe2rt::upsample_nearest_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 std::string Upsample(int scale) {
   return R"(type: "UpsampleNearest" input: "X" output: "Y" arg { name: "scale" i: )" +
