@@ -1,4 +1,5 @@
-// Every operator that opens files, against paths that leave the root, links, pipes and devices.
+// Runs every operator that opens files on paths that leave the root, and on links, pipes and
+// devices.
 #include "caffe2_core/io/file_access.h"
 
 #include <sys/stat.h>
@@ -27,14 +28,14 @@ std::string Arg(const std::string& name, const std::string& value) {
 const char kAbsolute[] = " arg { name: 'absolute_path' i: 1 }";
 
 struct OpenerCase {
-  const char* op;    // the operator, but for its path and type of database
-  const char* path;  // the argument that is the path
+  const char* op;    // the operator without its path and its database type
+  const char* path;  // the name of the argument that holds the path
 };
 
-// Names the test, for its list.
+// Used as the test's name in listings.
 std::ostream& operator<<(std::ostream& out, const OpenerCase& opener) { return out << opener.op; }
 
-// A workspace over a root with one database, and a sibling folder with one more.
+// A workspace whose root folder contains a database, and a sibling folder with another database.
 class PolicyFixture : public testing::Test {
  protected:
   PolicyFixture() {
@@ -179,7 +180,7 @@ TEST_F(LoadPolicyTest, OpensNoDatabaseThatARecordNames) {
   const std::string load = "type: 'Load' output: 'reader'" + Arg("db_type", "minidb");
   ExpectThrows([&] { RunOp(ws_.get(), load + Arg("db", "readers")); },
                "a net may not read \"" + outside_ + "/m\"");
-  // Nor when the database itself comes by a reader.
+  // Nor may it do so when the database itself is opened by a reader.
   ws_->SetFileAccess(FileAccess::Off());
   ws_->CreateBlob("source")->Reset(new db::DBReader("minidb", root_ + "/readers"));
   ExpectThrows([&] { RunOp(ws_.get(), "type: 'Load' input: 'source' output: 'reader'"); },

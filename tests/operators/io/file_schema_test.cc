@@ -1,5 +1,6 @@
-// OpSchema::AccessesFiles is true of exactly those operators that open files: the sources are read,
-// and every operator of the registry is run where the system reports each file that is opened.
+// Checks that OpSchema::AccessesFiles is set for exactly those operators that open files. The test
+// reads the sources, and also runs every registered operator while the operating system reports
+// each file that is opened.
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -34,11 +35,11 @@ std::set<std::string> TypesThatDeclareIt() {
   return types;
 }
 
-// Sources under operators/ that open files, and the types of operators that they serve. A source
-// without types opens what a program's user names.
+// The sources under operators/ that open files, and the operator types that they implement. A
+// source without types opens files that the user of a program names.
 const std::map<std::string, std::set<std::string>>& SourcesThatOpen() {
   static const std::map<std::string, std::set<std::string>> sources = {
-      {"operators/conv/conv_tuning.cc", {}},  // the table that a program's option names
+      {"operators/conv/conv_tuning.cc", {}},  // the table named by a program's option
       {"operators/io/create_db.h", {"CreateDB"}},
       {"operators/io/db_exists.h", {"DBExists"}},
       {"operators/io/load.h", {"Load"}},
@@ -55,7 +56,7 @@ std::vector<std::string> Words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-// Whether a line of code calls what opens a file, or names a class that does.
+// Returns whether a line of code calls a function that opens a file, or names a class that does.
 bool OpensFiles(const std::string& line) {
   static const std::vector<std::string> calls = Words(
       "CreateDB OpenDB DBExists DBReader Open open openat creat fopen freopen popen system mkdir "
@@ -71,7 +72,7 @@ bool OpensFiles(const std::string& line) {
   const std::string code = line.substr(0, line.find("//"));
   const auto has = [&](const std::string& word, bool is_called) {
     for (size_t at = code.find(word); at != std::string::npos; at = code.find(word, at + 1)) {
-      const char after = code[at + word.size()];  // '\0' at the end
+      const char after = code[at + word.size()];  // '\0' at the end of the code
       const bool is_word = (at == 0 || !IsOfIdentifier(code[at - 1])) && !IsOfIdentifier(after);
       if (is_word && (!is_called || after == '(')) return true;
     }
@@ -119,7 +120,7 @@ TEST(FileSchemaTest, TheReaderOfSourcesSeesCalls) {
   EXPECT_FALSE(OpensFiles("  reopen(gate);  // open(x)"));
 }
 
-// A folder with a bait; counts how often it, or anything made beside it, is opened.
+// A folder with a bait file. Counts how often files in the folder are opened or changed.
 class BaitFolder {
  public:
   BaitFolder() : notify_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
@@ -132,7 +133,7 @@ class BaitFolder {
   const std::string& path() const { return dir_.path(); }
   std::string bait() const { return dir_.path("bait"); }
 
-  // Puts the bait back, a minidb of the tensor "x".
+  // Restores the bait, a minidb with the tensor "x".
   void Renew() const {
     for (const auto& entry : fs::directory_iterator(dir_.path())) fs::remove_all(entry.path());
     Workspace ws("/");
@@ -140,7 +141,7 @@ class BaitFolder {
     ws.RunOperatorOnce(test::ParseOp("type: 'Save' input: 'x' arg { name: 'db' s: '" + bait() +
                                      "' } arg { name: 'db_type' s: 'minidb' }"));
   }
-  // Events since the last call.
+  // Returns the number of events since the previous call.
   int TakeEvents() const {
     int events = 0;
     alignas(inotify_event) char buffer[4096];
@@ -159,11 +160,11 @@ class BaitFolder {
   const FileDescriptor notify_;
 };
 
-// What the arguments of an operator are set to.
+// How the arguments of an operator are set.
 enum class Baits {
   kOne,        // one argument is the bait, the others have their defaults
-  kAll,        // arguments without a number as default are baits, flags are set
-  kWithTypes,  // the same, but arguments called *type* are "minidb"
+  kAll,        // arguments without a numeric default are baits, flags are set
+  kWithTypes,  // the same, but arguments named *type* are "minidb"
 };
 
 void SetArgument(const OpSchema::Argument& known, const std::string& bait, Baits baits,
@@ -178,7 +179,7 @@ void SetArgument(const OpSchema::Argument& known, const std::string& bait, Baits
   }
 }
 
-// The operator with as many inputs and outputs as it must have.
+// Returns the operator with the minimum number of inputs and outputs.
 OperatorDef BareOperator(const std::string& type, const OpSchema& schema) {
   OperatorDef def;
   def.set_type(type);
@@ -188,7 +189,7 @@ OperatorDef BareOperator(const std::string& type, const OpSchema& schema) {
   return def;
 }
 
-// All ways in which an operator is tried with `bait` in its arguments.
+// Returns all variants of an operator to be tried, with `bait` in the arguments.
 std::vector<OperatorDef> Trials(const std::string& type, const std::string& bait) {
   std::vector<OperatorDef> trials;
   const OpSchema* schema = OpSchemaRegistry::Schema(type);
@@ -201,14 +202,14 @@ std::vector<OperatorDef> Trials(const std::string& type, const std::string& bait
     OperatorDef& def = trials.emplace_back(bare);
     for (const OpSchema::Argument& known : schema->args()) SetArgument(known, bait, baits, &def);
   }
-  // Names of blobs and the engine are text too.
+  // The operator's name and engine are strings too.
   OperatorDef& named = trials.emplace_back(bare);
   named.set_name(bait);
   named.set_engine(bait);
   return trials;
 }
 
-// Makes and runs the operator. What it threw, or "".
+// Creates and runs the operator. Returns the message that it threw, or "".
 std::string Try(const OperatorDef& def, const std::string& root, const FileAccess& access) {
   Workspace ws(root);
   ws.SetFileAccess(access);
@@ -222,7 +223,7 @@ std::string Try(const OperatorDef& def, const std::string& root, const FileAcces
   }
 }
 
-// The trials that open files by the schemas' word, beyond the general ones.
+// Adds a variant that must open files, according to the schemas, to the general variants.
 std::vector<OperatorDef> OpeningTrials(const std::string& type, const std::string& bait) {
   std::vector<OperatorDef> trials = Trials(type, bait);
   OperatorDef& def = trials.emplace_back(BareOperator(type, *OpSchemaRegistry::Schema(type)));
@@ -275,7 +276,7 @@ TEST(FileSchemaTest, OperatorsThatDeclareItOpenFilesAndNoneWhenAccessIsOff) {
   }
 }
 
-// Rows "| `Type` | ..." under the page's heading.
+// The page has rows "| `Type` | ..." under this heading.
 TEST(FileSchemaTest, ThePageOnSecurityListsThem) {
   std::istringstream lines(ReadWholeFile(SourcePath("SECURITY.md")));
   std::set<std::string> listed;

@@ -1,5 +1,5 @@
-// The operators of operators/io on CUDA: from which device tensors are saved, and to which they
-// come.
+// The operators of operators/io on CUDA: tensors are saved from any device and loaded to the
+// requested device.
 #include <gtest/gtest.h>
 
 #include "caffe2_core/io/db.h"
@@ -9,7 +9,7 @@
 #include "tests/contexts/cuda/cuda_testing.h"
 #include "tests/support/operator_test.h"
 
-// See tests/fake_cuda.
+// Defined by tests/fake_cuda.
 extern "C" __attribute__((weak)) void fakecuda_before(const char* function, void (*hook)(void*),
                                                       void* state);
 
@@ -33,14 +33,14 @@ class IoCudaTest : public CudaTest {
     CaffeCudaSetDevice(0);
     CudaTest::TearDown();
   }
-  // Blob "a", a copy of "host" on a device.
+  // Makes blob "a" a copy of "host" on the device.
   void PutOnDevice(int device) {
     DeviceGuard guard(device);
     Tensor* a = ws_.CreateBlob("a")->GetMutableTensor(CUDA);
     a->FreeMemory();
     a->CopyFrom(ws_.GetBlob("host")->Get<Tensor>());
   }
-  // The device on which a blob is: -1 for the CPU.
+  // Returns the device that holds the blob, or -1 for the CPU.
   int DeviceOf(const std::string& name) const {
     const Tensor& tensor = ws_.GetBlob(name)->Get<Tensor>();
     return tensor.GetDeviceType() == CPU ? -1 : GetGPUIDForPointer(tensor.raw_data());

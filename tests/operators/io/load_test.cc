@@ -36,7 +36,7 @@ class LoadTest : public testing::Test {
     return "arg { name: '" + name + "' s: '" + value + "' } ";
   }
   static std::string Flag(const std::string& name) { return "arg { name: '" + name + "' i: 1 } "; }
-  // A minidb of records of one tensor each.
+  // Writes a minidb of records with one tensor each.
   std::string WriteDB(const std::vector<std::pair<std::string, std::string>>& records) {
     const auto database = db::CreateDB("minidb", dir_.path("made"), db::NEW);
     const auto transaction = database->NewTransaction();
@@ -183,7 +183,7 @@ TEST_F(LoadTest, ReadsFromAReader) {
   ExpectTensor<float>(ws_, "a", {2, 3}, {0, 1, 2, 3, 4, 5});
 }
 
-// Every blob of the original's files against the arrays beside them.
+// Compares every blob of the original's files with the arrays stored beside them.
 void ExpectSharedValues(const std::string& file, const std::vector<std::string>& names) {
   Workspace ws(SharedPath("models/c2_files"));
   RunOp(&ws, "type: 'Load' arg { name: 'db' s: '" + file +

@@ -1,8 +1,9 @@
-// Save and Checkpoint in processes that are killed: in a minidb the old state or the new one, a
-// leveldb or lmdb absent or complete, and the retry works. There are 200 points at which a process
-// is killed, for each type and operator: before each system call that changes files, and within the
-// writes. CAFFE2_TEST_ALL_KILLS=1 takes them all; otherwise the operators take every second one in
-// turn, and every tenth under a sanitizer, where it takes long to fork.
+// Kills processes during Save and Checkpoint. Afterwards a minidb contains either the old or the
+// new state, a leveldb or lmdb is absent or complete, and a retry succeeds. For each database type
+// and operator there are 200 points at which the process is killed: before each system call that
+// changes files, and within the writes. With CAFFE2_TEST_ALL_KILLS=1 the test uses all points.
+// Otherwise it uses every second one, alternating between the operators, or every tenth one under a
+// sanitizer, where forking is slow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ class SaveKillTest : public testing::TestWithParam<const char*> {
   std::string Database(const std::string& db) const {
     return "arg { name: 'db' s: '" + db + "' } arg { name: 'db_type' s: '" + type_ + "' }";
   }
-  // The value that was saved; 0: there is no database; -1: neither state.
+  // Returns the saved value, 0 if there is no database, or -1 if the state is neither old nor new.
   float State() {
     Workspace read(dir_.path());
     RunOp(&read,
@@ -62,14 +63,15 @@ class SaveKillTest : public testing::TestWithParam<const char*> {
     return whole ? a[0] : -1;
   }
   bool Replaces() const { return type_ == "minidb"; }
-  // The state before the save that is killed.
+  // Creates the state before the save that is killed.
   void Prepare() {
     std::filesystem::remove_all(dir_.path("db"));
     if (!Replaces()) return;
     FeedState(1);
     Save("Save", "db");
   }
-  // kPoints of them, the last one first: each call, and within the writes evenly over their bytes.
+  // Returns kPoints points, the last one first: each call, and evenly distributed bytes within the
+  // writes.
   std::vector<Interruption> Points(const std::string& op) {
     Prepare();
     FeedState(2);
@@ -97,7 +99,7 @@ class SaveKillTest : public testing::TestWithParam<const char*> {
     });
     return points;
   }
-  // Whether the new state was in place.
+  // Returns whether the new state was in place after the kill.
   bool KillAndRetry(const std::string& op, const Interruption& point) {
     Prepare();
     FeedState(2);
