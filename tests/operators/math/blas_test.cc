@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// [1 2 3; 4 5 6] and its transposed one.
+// [1 2 3; 4 5 6] and its transpose.
 template <class T>
 constexpr std::array<T, 6> kA = {1, 2, 3, 4, 5, 6};
 template <class T>
@@ -51,7 +51,7 @@ TYPED_TEST(BlasTest, MultipliesByVectorsAndInBatches) {
   EXPECT_THAT(y, ElementsAre(-2, -2, 9));
   Gemv<T, CPUContext>(kTrans, 2, 3, 1, kA<T>.data(), x.data(), 0, y.data(), &context);
   EXPECT_THAT(y, ElementsAre(1, 2, 3));
-  // Two products of [3, 1] by [1, 1].
+  // Two products of a [3, 1] and a [1, 1] matrix.
   std::array<T, 6> c;
   const std::array<T, 2> b = {2, 3};
   GemmBatched<T, CPUContext>(kNoTrans, kNoTrans, 2, 3, 1, 1, 1, kA<T>.data(), b.data(), 0, c.data(),

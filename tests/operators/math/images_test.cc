@@ -14,7 +14,7 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-// [1 2 3; 4 5 6; 7 8 9], windows of 2 x 2.
+// [1 2 3; 4 5 6; 7 8 9], used with windows of 2 x 2.
 constexpr float kImage[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 
 TEST(ImagesTest, LaysWindowsOutAsColumnsAndAddsThemBack) {
@@ -26,14 +26,15 @@ TEST(ImagesTest, LaysWindowsOutAsColumnsAndAddsThemBack) {
   std::array<float, 9> back;
   Col2Im<float, CPUContext, NCHW>(1, 3, 3, 2, 2, 1, 1, 0, 0, 0, 0, 1, 1, col.data(), back.data(),
                                   &context);
-  EXPECT_THAT(back, ElementsAre(1, 4, 3, 8, 20, 12, 7, 16, 9));  // each times the windows it is in
+  // Each value times the number of windows that contain it.
+  EXPECT_THAT(back, ElementsAre(1, 4, 3, 8, 20, 12, 7, 16, 9));
 }
 
 TEST(ImagesTest, PutsZerosWhereWindowsLeaveThePicture) {
   CPUContext context;
   std::array<float, 4> col;
-  // One tap a window, stride 3, one row and column of padding: only the middle of each window
-  // counts.
+  // Windows of 1 x 1 with stride 3, and one row and one column of padding: only the last window is
+  // inside the image.
   Im2Col<float, CPUContext, NCHW>(1, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0, 3, 3, kImage, col.data(),
                                   &context);
   EXPECT_THAT(col, ElementsAre(0, 0, 0, 9));
@@ -41,7 +42,7 @@ TEST(ImagesTest, PutsZerosWhereWindowsLeaveThePicture) {
 
 TEST(ImagesTest, AgreesBetweenTheFormsForAnyRankAndForTwoAxes) {
   CPUContext context;
-  const float image[] = {1, 10, 2, 20, 3, 30, 4, 40};  // [2, 2] with 2 channels last
+  const float image[] = {1, 10, 2, 20, 3, 30, 4, 40};  // [2, 2] with 2 channels, channels last
   std::array<float, 8> two, any;
   Im2Col<float, CPUContext, NHWC>(2, 2, 2, 2, 1, 1, 1, 0, 0, 0, 0, 1, 1, image, two.data(),
                                   &context);

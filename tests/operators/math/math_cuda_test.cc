@@ -1,4 +1,5 @@
-// math:: for a CUDAContext against math:: for a CPUContext, which has tests of its own.
+// Compares the math:: functions for a CUDAContext with those for a CPUContext, which have their own
+// tests.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ using Of = std::remove_pointer_t<C>;
 
 class MathCudaTest : public test::CudaTest {
  protected:
-  // Numbers of (0, 2), as whole ones from 1 on for integers; bool: both.
+  // Returns random numbers: in [0, 2) for floating-point types, from 1 to 7 for integers.
   template <class T>
   std::vector<T> Numbers(int64_t n) {
     std::vector<T> values(static_cast<size_t>(n));
@@ -36,8 +37,8 @@ class MathCudaTest : public test::CudaTest {
     return values;
   }
 
-  // Calls f(context, x, y, z) on both devices with the same inputs, and expects the same z, which
-  // holds 3 before.
+  // Calls f(context, x, y, z) on both devices with the same inputs, and expects the same z.
+  // Initially all elements of z are 3.
   template <class Out, class T, class F>
   void ExpectSame(const std::vector<T>& x, const std::vector<T>& y, int64_t out, const F& f,
                   double tolerance = 1e-5) {
@@ -108,7 +109,7 @@ TEST_F(MathCudaTest, MapsAsTheCpu) {
   SAME_UNARY_NUMBERS(Cube)
   SAME_UNARY_NUMBERS(Neg)
   SAME_UNARY_NUMBERS(Sign)
-  // asin and acos of numbers up to 1.
+  // asin and acos are defined for numbers up to 1.
   ExpectSame<float>(std::vector<float>{-1, -0.5f, 0, 0.25f, 1}, {}, 5,
                     [](auto* c, const float* x, const float*, float* z) {
                       using C = Of<decltype(c)>;
@@ -136,7 +137,7 @@ TEST_F(MathCudaTest, MapsWithNumbers) {
     Scale<float, C>(77, 0.3f, a, z, c);
     Axpy<float, C>(77, 0.7f, b, z, c);
     Axpby<float, C>(77, 2.f, a, -0.5f, z, c);
-    Scale<float, C>(70, b + 3, z, z, c);  // the factor is where the vectors are
+    Scale<float, C>(70, b + 3, z, z, c);  // the factor is in the same memory as the vectors
     Axpy<float, C>(70, b + 5, a, z, c);
   });
   ExpectSame<int64_t>(Numbers<int64_t>(9), {}, 9,
@@ -228,8 +229,9 @@ void Products(C* c, const T* a, const T* b, T* z) {
       z += 35;
     }
   }
-  GemmEx<T, C>(kNoTrans, kTrans, 3, 2, 4, 1, a, 9, b, 5, 1, z, 7, c);  // leaves gaps
-  Gemm<T, C>(kNoTrans, kNoTrans, 2, 2, 0, 1, a, b, 2, z, c);           // twice what was there
+  // Leaves gaps between the rows.
+  GemmEx<T, C>(kNoTrans, kTrans, 3, 2, 4, 1, a, 9, b, 5, 1, z, 7, c);
+  Gemm<T, C>(kNoTrans, kNoTrans, 2, 2, 0, 1, a, b, 2, z, c);  // doubles the existing values
   Gemm<T, C>(kNoTrans, kNoTrans, 0, 7, 9, 1, a, b, 0, z, c);
   z += 21;
   Gemv<T, C>(kNoTrans, 5, 9, 1, a, b, 0, z, c);
@@ -280,7 +282,7 @@ TEST_F(MathCudaTest, MultipliesTheSameWithItsOwnKernel) {
   }
 }
 
-// 1.5 * 2 + 0.25 * 4 = 4 and 65504, the largest half; both engines.
+// Computes 1.5 * 2 + 0.25 * 4 = 4, and 65504, the largest half, with both engines.
 TEST_F(MathCudaTest, MultipliesHalves) {
   for (const auto engine : {GemmEngine::kBest, GemmEngine::kNative}) {
     Tensor a(CUDA), b(CUDA), c(CUDA);
@@ -383,12 +385,13 @@ TEST_F(MathCudaTest, TakesMomentsAndSelects) {
 
 template <StorageOrder kOrder, class C>
 void Pictures(C* c, const float* x, float* z) {
-  // 2 channels of 5 x 6, kernel 3 x 2, dilation 1 x 2, pads 1 0 2 1, stride 2 x 1: 3 x 5 places.
+  // 2 channels of 5 x 6, kernel 3 x 2, dilation 1 x 2, pads 1 0 2 1, stride 2 x 1: 3 x 5 positions.
   Im2Col<float, C, kOrder>(2, 5, 6, 3, 2, 1, 2, 1, 0, 2, 1, 2, 1, x, z, c);
   z += 2 * 6 * 3 * 5;
   Col2Im<float, C, kOrder>(2, 5, 6, 3, 2, 1, 2, 1, 0, 2, 1, 2, 1, x, z, c);
   z += 60;
-  // Three axes: 2 channels of 3 x 4 x 2, kernel 2 x 3 x 1, pad 1 in the second: 2 x 4 x 2 places.
+  // Three axes: 2 channels of 3 x 4 x 2, kernel 2 x 3 x 1, pad 1 on the second axis: 2 x 4 x 2
+  // positions.
   const int first_img[] = {2, 3, 4, 2}, first_col[] = {12, 2, 4, 2};
   const int last_img[] = {3, 4, 2, 2}, last_col[] = {2, 4, 2, 12};
   const int kernel[] = {2, 3, 1}, ones[] = {1, 1, 1}, pad[] = {0, 1, 0};
@@ -459,7 +462,7 @@ TEST_F(MathCudaTest, DrawsFromTheSeedAndGoesOn) {
   const auto [least, most] = std::minmax_element(uniform.begin(), uniform.end());
   EXPECT_GE(*least, -1.f);
   EXPECT_LT(*most, 3.f);
-  // The mean's own deviation is (b - a) / sqrt(12 n) = 0.008, and 3 / sqrt(n) = 0.02.
+  // The standard deviation of the mean is (b - a) / sqrt(12 n) = 0.008, and 3 / sqrt(n) = 0.02.
   EXPECT_NEAR(mean(uniform), 1, 0.04);
   EXPECT_NEAR(mean(normal), 2, 0.1);
   double squares = 0;

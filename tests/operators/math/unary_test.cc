@@ -13,7 +13,7 @@ using ::testing::FloatNear;
 
 using Values = std::vector<float>;
 
-// f(n, x, y, context) on x.
+// Returns the y that f(n, x, y, context) computes.
 template <class F>
 Values Apply(Values x, F f) {
   CPUContext context;
