@@ -1,9 +1,10 @@
-// Matrix products on CUDA, by cuBLAS and by our own kernel, against the CPU's operators.
+// Compares matrix multiplication on CUDA, with cuBLAS and with the native kernel, with the CPU's
+// operators.
 
 #include "tests/support/device_run.h"
 #include "tests/support/devices_agree.h"
 
-// Calls of one kind; there on the fake alone.
+// Counts calls of one kind; defined only by the fake CUDA.
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 
 namespace caffe2rt::test::matmul_cuda_test {
@@ -68,8 +69,8 @@ TEST_F(MatmulCudaTest, BatchesAgreeHoweverTheyAreRepeated) {
   ExpectAgreement({4, 2, 0}, {0, 5}, 1, text);
 }
 
-// What a net without an engine gets, and one that asks for our own kernels: cuBLAS needs a kernel of
-// ours for the bias before its own, which does all in one.
+// Without an engine, FC uses cuBLAS, which needs a separate kernel for the bias. With the engine
+// NATIVE, one native kernel does everything.
 TEST_F(MatmulCudaTest, AsksCublasUnlessToldNotTo) {
   if (&fakecuda_calls == nullptr) GTEST_SKIP() << "counts kernels of the fake CUDA";
   OperatorDef def = ParseOp(R"(type: "FC" input: "A" input: "B" input: "b" output: "Y")");
