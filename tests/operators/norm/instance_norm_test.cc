@@ -21,7 +21,7 @@ constexpr char kNorm[] = R"(type: "InstanceNorm" input: "X" input: "s" input: "b
 
 TEST(InstanceNormTest, NormalizesEachChannelOfEachImage) {
   Workspace ws;
-  // Means 2 and 10, variances 0 + ... : {1, 3} has variance 1, {7, 13} has 9.
+  // The means are 2 and 10. {1, 3} has variance 1, and {7, 13} has variance 9.
   Feed<float>(&ws, "X", {1, 2, 2}, {1, 3, 7, 13});
   Feed<float>(&ws, "s", {2}, {1, 2});
   Feed<float>(&ws, "b", {2}, {0, 5});

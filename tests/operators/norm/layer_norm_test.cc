@@ -24,7 +24,7 @@ class LayerNormTypeTest : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(LayerNormTypeTest, Types);
 
-// Rows {1, 3} and {7, 13}: means 2 and 10, variances 1 and 9.
+// The rows {1, 3} and {7, 13} have means 2 and 10, and variances 1 and 9.
 TYPED_TEST(LayerNormTypeTest, NormalizesRows) {
   using T = TypeParam;
   const T a = 1 / std::sqrt(T(2)), c = 1 / std::sqrt(T(10));

@@ -30,7 +30,8 @@ struct Case {
 };
 class LrnTest : public testing::TestWithParam<Case> {};
 
-// [2, 7 channels, 30 x 30 positions], more than one tile, against the definition.
+// Compares an input of [2, 7 channels, 30 x 30 positions], which is more than one tile, with the
+// definition.
 TEST_P(LrnTest, IsTheDefinition) {
   const Case c = GetParam();
   constexpr int kN = 2, kC = 7, kP = 900;

@@ -11,7 +11,7 @@ namespace caffe2rt::moments_test {
 namespace {
 
 TEST(MomentsTest, KeepsTheVarianceOfALongRunWithALargeMean) {
-  // 100000 numbers 1000 +- 1: mean 1000, variance 1.
+  // 100000 numbers that are 1000 - 1 or 1000 + 1: the mean is 1000, the variance is 1.
   std::vector<float> x(100000);
   for (size_t i = 0; i < x.size(); ++i) x[i] = i % 2 == 0 ? 999.0f : 1001.0f;
   const Moments moments = MomentsOf(x.data(), static_cast<int64_t>(x.size()));

@@ -1,4 +1,4 @@
-// The norms on CUDA, engine by engine, against the CPU's operators.
+// Compares the normalization operators on CUDA, with each engine, with the CPU's operators.
 
 #include <functional>
 #include <limits>
@@ -12,7 +12,7 @@ using Feeder = std::function<void(Workspace*)>;
 
 class NormCudaTest : public OnDeviceTest {
  protected:
-  // All outputs of the operator, by each engine.
+  // Compares all outputs of the operator, for each engine.
   static void ExpectAgreement(const Feeder& feed, const std::string& text) {
     Workspace ws;
     feed(&ws);

@@ -24,7 +24,7 @@ std::string Softmax(int axis) {
          " }";
 }
 
-// Rows of every length around the vector size, against the definition in double.
+// Compares rows of every length around the vector size with the definition, computed in double.
 class SoftmaxRowTest : public testing::TestWithParam<int> {};
 
 TEST_P(SoftmaxRowTest, IsTheDefinition) {

@@ -23,7 +23,8 @@ constexpr char kTrain[] =
                              arg { name: "is_test" i: 0 } arg { name: "epsilon" f: 1 }
                              arg { name: "momentum" f: 0.5 })";
 
-// Two channels: (x - 1) / sqrt(3 + 1) * 2 + 10 = x + 9, and (x - 2) / sqrt(15 + 1) * 4 - 1 = x - 3.
+// With these parameters, the outputs of the two channels are
+// (x - 1) / sqrt(3 + 1) * 2 + 10 = x + 9 and (x - 2) / sqrt(15 + 1) * 4 - 1 = x - 3.
 void FeedParameters(Workspace* ws) {
   Feed<float>(ws, "s", {2}, {2, 4});
   Feed<float>(ws, "b", {2}, {10, -1});
@@ -72,7 +73,8 @@ TEST(SpatialBNTest, RunsInPlaceOverWholeVectorsAndTheirRest) {
 TEST(SpatialBNTest, TrainingUsesTheBatchAndMovesTheRunningValues) {
   Workspace ws;
   FeedParameters(&ws);
-  // Channel 0: 1 3 5 7, mean 4, variance 5; channel 1: 0 0 0 4, mean 1, variance 3.
+  // Channel 0 is 1 3 5 7, with mean 4 and variance 5. Channel 1 is 0 0 0 4, with mean 1 and
+  // variance 3.
   Feed<float>(&ws, "X", {2, 2, 2}, {1, 3, 0, 0, 5, 7, 0, 4});
   RunOp(&ws, kTrain);
   const float a = 2 / std::sqrt(6.0f), c = 4 / std::sqrt(4.0f);
@@ -81,7 +83,7 @@ TEST(SpatialBNTest, TrainingUsesTheBatchAndMovesTheRunningValues) {
                       1e-5);
   ExpectTensor<float>(ws, "sm", {2}, {4, 1}, 1e-6);
   ExpectTensor<float>(ws, "sv", {2}, {1 / std::sqrt(6.0f), 0.5f}, 1e-6);
-  // Halfway to the mean and to the unbiased variance (5 * 4/3 and 3 * 4/3).
+  // Halfway to the batch's mean, and to its unbiased variance (5 * 4/3 and 3 * 4/3).
   ExpectTensor<float>(ws, "m", {2}, {2.5f, 1.5f}, 1e-6);
   ExpectTensor<float>(ws, "v", {2}, {(3 + 20.0f / 3) / 2, (15 + 4.0f) / 2}, 1e-6);
   ExpectShapeInferred(&ws, kTrain);
@@ -104,7 +106,8 @@ TEST(SpatialBNTest, TakesTheSumsOfSeveralBatches) {
   Workspace ws;
   FeedParameters(&ws);
   Feed<float>(&ws, "X", {1, 2, 2}, {1, 3, 0, 4});
-  // Over 2 batches of 2 positions: means 2 and 3, squares 6 and 10, variances 2 and 1.
+  // Over 2 batches of 2 positions, the means are 2 and 3, the mean squares 6 and 10, the variances
+  // 2 and 1.
   Feed<float>(&ws, "sum", {2}, {8, 12});
   Feed<float>(&ws, "squares", {2}, {24, 40});
   RunOp(&ws, R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
@@ -123,7 +126,8 @@ TEST(SpatialBNTest, TrainingShapesTheRunningValuesAsChannels) {
   Feed<float>(&ws, "X", {1, 2, 2}, {4, 4, 6, 6});
   RunOp(&ws, kTrain);
   ExpectTensor<float>(ws, "m", {2}, {2.5f, 4}, 1e-6);
-  ExpectTensor<float>(ws, "v", {2}, {0, 0}, 1e-6);  // one of another size starts at zero
+  // A running value of another size is reset to zero.
+  ExpectTensor<float>(ws, "v", {2}, {0, 0}, 1e-6);
 }
 
 TEST(SpatialBNTest, AnEmptyBatchKeepsTheRunningValues) {
