@@ -6,7 +6,7 @@
 namespace caffe2rt::average_pool_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -51,7 +51,7 @@ class AveragePoolGlobalTest : public testing::TestWithParam<int> {};
 TEST_P(AveragePoolGlobalTest, IsTheMeanOfEachPlane) {
   const int n = GetParam();
   Workspace ws;
-  // Plane c holds c * n .. c * n + n - 1, mean c * n + (n - 1) / 2.
+  // Plane c holds the values c * n to c * n + n - 1. Their mean is c * n + (n - 1) / 2.
   FeedRange<float>(&ws, "X", {1, 3, 1, n});
   const std::string op =
       R"(type: "AveragePool" input: "X" output: "Y" arg { name: "global_pooling" i: 1 })";

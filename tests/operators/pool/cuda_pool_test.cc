@@ -76,7 +76,8 @@ TEST_F(CudaPoolTest, FollowsLegacyPadding) {
   }
 }
 
-// NaN and infinities as pool.h says; cuDNN does otherwise, so that it is not taken without a word.
+// The result for NaN and infinities is as described in pool.h. cuDNN computes something else, so it
+// is not used by default.
 TEST_F(CudaPoolTest, MaximaOfNaNAreTheCpus) {
   const std::vector<float> values = {kNaN, 1,    -kInf, -kInf, kNaN, kNaN,
                                      5,    kNaN, kNaN,  -kInf, kInf, 2};
@@ -101,7 +102,7 @@ TEST_F(CudaPoolTest, MaximaOfNaNAreTheCpus) {
   }
 }
 
-// A kernel of 2^28 and more makes the indices of the kernel 64-bit.
+// A pooling kernel of at least 2^28 elements makes the CUDA kernel use 64-bit indices.
 TEST_F(CudaPoolTest, CountsLongWindowsIn64Bits) {
   for (const char* type : {"MaxPool", "AveragePool"}) {
     for (const char* order : {"NCHW", "NHWC"}) {

@@ -7,7 +7,7 @@
 namespace caffe2rt::max_pool_test {
 namespace {
 
-using namespace test;  // the helpers are the vocabulary of this file
+using namespace test;  // used throughout this file
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -48,7 +48,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, MaxPoolShapeTest, testing::ValuesIn(PoolShapes(
 constexpr char kTwo[] = R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 2 }
                            arg { name: "stride" i: 2 })";
 
-// Windows {NaN 1 / NaN NaN}, {-inf -inf / -inf NaN}, {5 NaN / inf 2}, as the original has them.
+// The windows are {NaN 1 / NaN NaN}, {-inf -inf / -inf NaN} and {5 NaN / inf 2}. The expected
+// values are the original's.
 TEST(MaxPoolTest, KeepsANaNAtTheStartOfAWindowInNchw) {
   Workspace ws;
   Feed<float>(&ws, "X", {1, 1, 2, 6},
@@ -105,15 +106,15 @@ TEST(MaxPoolTest, RoundsUpAsCaffeDid) {
   RunOp(&ws, op);
   ExpectTensor<float>(ws, "Y", {1, 1, 3, 3}, {15, 17, 18, 27, 29, 30, 33, 35, 36});
   ExpectShapeInferred(&ws, op);
-  // Windows beyond the input hold nothing.
+  // A window beyond the end of the input is empty.
   FeedRange<float>(&ws, "X", {1, 1, 1, 3}, 1);
   RunOp(&ws, R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 1 }
                 arg { name: "strides" ints: 1 ints: 3 } arg { name: "legacy_pad" i: 3 })");
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 2}, {1, -kInf});
 }
 
-// Windows start at -1, 2 and 5. The last one is dropped where X ends at 5, and kept where X has one
-// element more.
+// Windows start at -1, 2 and 5. The last one is dropped if X ends at 5, and kept if X has one more
+// element.
 TEST(MaxPoolTest, LegacyPoolsDropAWindowThatStartsAtTheEnd) {
   for (const std::string order : {"NCHW", "NHWC"}) {
     const std::string op = R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernels" ints: 2 }

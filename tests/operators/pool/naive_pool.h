@@ -1,5 +1,5 @@
 #pragma once
-// Pools by their definition, one window at a time, for comparison. NCHW with up to three axes.
+// Pooling by its definition, one window at a time, as a reference. NCHW with up to three axes.
 
 #include <algorithm>
 #include <cmath>
@@ -9,14 +9,15 @@
 
 namespace caffe2rt::test {
 
-// Along one axis: size, kernel, stride, pads.
+// The size, kernel, stride and pads of one axis.
 struct NaiveAxis {
   int in = 1, kernel = 1, stride = 1, head = 0, tail = 0;
   int out() const { return (in + head + tail - kernel) / stride + 1; }
 };
 
-// `planes` of depth x height x width. `mean`: divided by the part of the window inside, or by all
-// of it.
+// Pools `planes` planes of depth x height x width: the mean if `mean` is set, the maximum
+// otherwise. The mean is over the part of the window inside the input, or over the whole window
+// with `include_pad`.
 inline std::vector<float> NaivePool(const std::vector<float>& x, int planes, const NaiveAxis& d,
                                     const NaiveAxis& h, const NaiveAxis& w, bool mean,
                                     bool include_pad = false) {
@@ -50,7 +51,7 @@ inline std::vector<float> NaivePool(const std::vector<float>& x, int planes, con
   return y;
 }
 
-// [N, C, P] to [N, P, C], or back with C and P exchanged.
+// Converts [N, C, P] to [N, P, C]. With P instead of C as `channels`, converts back.
 inline std::vector<float> ToChannelsLast(const std::vector<float>& x, int batch, int channels) {
   std::vector<float> y(x.size());
   const int positions = static_cast<int>(x.size()) / batch / channels;
@@ -64,7 +65,7 @@ inline std::vector<float> ToChannelsLast(const std::vector<float>& x, int batch,
   return y;
 }
 
-// The operator's text: an argument list for each of the axes.
+// Returns the operator as text, with an argument list for each property of the axes.
 inline std::string PoolOp(const std::string& type, const std::vector<NaiveAxis>& axes,
                           const std::string& order) {
   std::string text = "type: \"" + type +
@@ -83,8 +84,8 @@ inline std::string PoolOp(const std::string& type, const std::vector<NaiveAxis>&
   return text;
 }
 
-// Shapes that take every path: whole vectors and parts of them, strides with and without a buffer,
-// long windows.
+// Shapes that cover every code path: whole vectors and parts of them, strides with and without a
+// buffer, and long windows.
 inline std::vector<std::vector<NaiveAxis>> PoolShapes() {
   return {
       {{7, 2, 2, 0, 1}},
