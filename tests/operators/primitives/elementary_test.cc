@@ -27,7 +27,7 @@ const Function kFunctions[] = {
 
 class ElementaryTest : public testing::TestWithParam<Function> {};
 
-// Bit patterns over the whole range, NaN and infinities among them.
+// Tests bit patterns over the whole range, including NaN and infinities.
 TEST_P(ElementaryTest, StaysWithinTwoUnitsOfTheLastPlace) {
   const Function& f = GetParam();
   int reported = 0;

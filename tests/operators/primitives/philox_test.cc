@@ -10,7 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// The vectors that the authors publish.
+// The test vectors that the algorithm's authors published.
 TEST(PhiloxTest, GivesTheKnownAnswers) {
   EXPECT_THAT(Philox4x32({{0, 0, 0, 0}}, 0, 0).word,
               ElementsAre(0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u));
@@ -31,7 +31,7 @@ TEST(PhiloxTest, UnitFloatsFillTheHalfOpenInterval) {
   EXPECT_EQ(UnitFloat(0xffffffffu), 1.0f - 0x1p-24f);
 }
 
-// Moments of 2 * 10^5 numbers; the bounds are five standard errors.
+// Checks the moments of 2 * 10^5 numbers. The bounds are five standard errors.
 TEST(PhiloxTest, NormalPairsHaveTheMomentsOfTheNormalDistribution) {
   constexpr int kPairs = 100000;
   double sum = 0, squares = 0, cubes = 0, products = 0;

@@ -8,7 +8,7 @@
 namespace caffe2rt::math::random_test {
 namespace {
 
-// Caffe2's values for seed 1.
+// The values that Caffe2 generates for seed 1.
 TEST(RandomTest, UniformFloatsFollowTheSeed) {
   Generator generator(1);
   std::vector<float> y(3);

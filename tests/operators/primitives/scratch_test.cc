@@ -21,7 +21,7 @@ TEST(ThreadScratchTest, GivesOtherThreadsTheirOwn) {
   std::thread([&] {
     ThreadScratch b;
     EXPECT_NE(b.Floats(100), mine);
-    EXPECT_NE(a.Floats(100), mine);  // one that moved here
+    EXPECT_NE(a.Floats(100), mine);  // `a` is now used on this thread
   }).join();
 }
 

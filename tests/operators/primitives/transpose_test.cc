@@ -28,7 +28,7 @@ TEST(TransposeTest, TurnsItemsOfEverySize) {
 }
 
 TEST(TransposeTest, MovesInnerBlocksAsOne) {
-  // Blocks of 3 items: no single word holds them.
+  // Blocks of 3 elements do not fit into a single word.
   EXPECT_EQ(Turn<float>({2, 2, 3}, {1, 0, 2}),
             (std::vector<float>{0, 1, 2, 6, 7, 8, 3, 4, 5, 9, 10, 11}));
 }
