@@ -1,4 +1,4 @@
-// Reductions on CUDA against the CPU: each way in which a kernel walks, and NaN.
+// Compares reductions on CUDA with the CPU: every access pattern of the kernels, and NaN.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::string Reduce(const std::string& type, const std::vector<int>& axes) {
 }
 
 TEST_F(ReduceOnCudaTest, AgreesOverAnyAxes) {
-  // Few and many outputs, with neighbours side by side and far apart.
+  // Few and many outputs, whose inputs are adjacent or far apart.
   const std::vector<std::vector<int64_t>> shapes = {{5},          {3, 257},   {257, 3},  {2, 5, 3},
                                                     {2, 3, 4, 5}, {40, 4099}, {4, 0, 3}, {1, 1}};
   for (const auto& shape : shapes) {
@@ -59,7 +59,7 @@ TEST_F(ReduceOnCudaTest, KeepsAFirstNaNAndPassesLaterOnes) {
   EXPECT_FALSE(std::isnan(Fetch<float>(ws, "Y")[1]));
 }
 
-// One block, many blocks, CUB.
+// The sizes cover one block, many blocks, and CUB.
 TEST_F(SumElementsOnCudaTest, AddsAnyNumberOfElements) {
   for (const int64_t n : {0, 1, 1000, 10007, 65535, 65536, 200003}) {
     Workspace ws;
@@ -69,7 +69,7 @@ TEST_F(SumElementsOnCudaTest, AddsAnyNumberOfElements) {
       ExpectDevicesAgree(&ws, text, {.tolerance = 1e-4});
       ExpectDevicesAgree(&ws, text + "arg { name: \"average\" i: 1 }", {.tolerance = 1e-6});
     }
-    std::vector<int32_t> numbers;  // whose sum wraps around
+    std::vector<int32_t> numbers;  // the sum of these numbers wraps around
     for (int64_t i = 0; i < n; ++i) {
       numbers.push_back(static_cast<int32_t>((1u << 20) + 12345u * static_cast<uint32_t>(i)));
     }
@@ -91,7 +91,8 @@ TEST_F(ReduceFrontBackOnCudaTest, CountsLengths) {
   }
 }
 
-// The host cannot look at the lengths: the kernel tells of them, and reads nothing beyond the row.
+// The host cannot read the lengths. The kernel reports invalid ones, and reads nothing beyond the
+// row.
 TEST_F(ReduceFrontBackOnCudaTest, TellsOfLengthsThatDoNotFitAndGoesOn) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {3, 2}, {1, 2, 3, 4, 5, 6});

@@ -15,7 +15,7 @@ std::string Op(const std::string& type, int dims = 1, bool lengths = false) {
          R"(output: "Y" arg { name: "num_reduce_dim" i: )" + std::to_string(dims) + " }";
 }
 
-// X = 1 2 3 4 / 5 6 7 8 / 9 10 11 12
+// X is 1 2 3 4 / 5 6 7 8 / 9 10 11 12.
 TEST(ReduceFrontBackTest, RunsOverTheFirstOrLastDimensions) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {3, 2, 2}, 1);
@@ -38,8 +38,8 @@ TEST(ReduceFrontBackTest, RunsOverTheFirstOrLastDimensions) {
   expect("ReduceFrontMean", 0, {3, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
 }
 
-// Recorded with the original: the first element always counts, and a mean is divided by the length
-// as it stands.
+// Recorded from the original: the first element always counts, and a mean is divided by the length
+// even if it is 0 or negative.
 TEST(ReduceFrontBackTest, CountsAsManyElementsAsTheLengthsSay) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {3, 4}, 1);

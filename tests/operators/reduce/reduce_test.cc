@@ -48,7 +48,7 @@ const Kind kKinds[] = {
 
 class ReduceTest : public testing::TestWithParam<Kind> {};
 
-// One element after the other, its place in the result worked out from its index.
+// The expected result is computed element by element, from the index of each element.
 TEST_P(ReduceTest, AgreesWithALoopOverAnyAxes) {
   const std::vector<int64_t> dims = {2, 3, 1, 4, 37};
   const Kind& kind = GetParam();

@@ -14,7 +14,7 @@ std::string Op(const std::string& args = "") {
   return R"(type: "SumReduceLike" input: "A" input: "B" output: "Y" )" + args;
 }
 
-// A = 1 2 3 / 4 5 6
+// A is 1 2 3 / 4 5 6.
 TEST(SumReduceLikeTest, AddsWhatBroadcastingHadSpread) {
   Workspace ws;
   FeedRange<float>(&ws, "A", {2, 3}, 1);
