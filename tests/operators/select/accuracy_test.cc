@@ -17,7 +17,7 @@ TEST(AccuracyTest, CountsLabelsWithTheLargestPrediction) {
   Feed<int32_t>(&ws, "L", {3}, {1, 1, 2});
   const char* op = R"(type: "Accuracy" input: "P" input: "L" output: "Y")";
   RunOp(&ws, op);
-  // Row 1: class 0 is as large and comes first.
+  // In row 1, class 0 has the same value as the label's class, and comes first.
   ExpectTensor<float>(ws, "Y", {}, {2.0f / 3}, 1e-6);
   ExpectShapeInferred(&ws, op);
   RunOp(&ws, R"(type: "Accuracy" input: "P" input: "L" output: "Y" arg { name: "top_k" i: 2 })");

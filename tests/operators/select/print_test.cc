@@ -66,7 +66,7 @@ TEST(PrintTest, WritesEveryNthRunToAFileOfTheRootFolder) {
   }
   EXPECT_EQ(Contents(folder.path() + "/X.log"),
             "Tensor X of type float. Dims: (1,): 0\nTensor X of type float. Dims: (1,): 2\n");
-  // Made again, the operator cuts the file when it first runs.
+  // A newly created operator truncates the file when it first runs.
   ws.CreateNet(def, true);
   ASSERT_TRUE(ws.RunNet("n"));
   EXPECT_EQ(Contents(folder.path() + "/X.log"), "Tensor X of type float. Dims: (1,): 2\n");
@@ -83,7 +83,7 @@ TEST(PrintTest, RefusesFilesItCannotOpenTypesAndEveryZero) {
                "argument \"every_n\" is 0, want at least 1");
 }
 
-// Prints to files of a folder, beside which nothing may change.
+// Prints to files in a folder. Nothing outside this folder may change.
 class PrintToFileTest : public testing::Test {
  protected:
   PrintToFileTest() {
@@ -139,7 +139,7 @@ TEST_F(PrintToFileTest, FollowsNoLinkAndOpensRegularFilesOnly) {
     ExpectRefused("hard", "it is not a regular file, or it has more than one hard link");
     ExpectRefused("pipe", is_free ? "cannot open" : "it is a pipe");
   }
-  // A pipe that somebody reads can be opened.
+  // A pipe that has a reader can be opened.
   const FileDescriptor reader(open((root_ + "/pipe.log").c_str(), O_RDONLY | O_NONBLOCK));
   ws_.SetFileAccess(FileAccess::Free());
   ExpectRefused("pipe", "it is not a regular file, or it has more than one hard link");
@@ -155,8 +155,8 @@ TEST_F(PrintToFileTest, AsksThePolicyWhenItFirstPrints) {
   ws_.SetFileAccess(FileAccess::Below({root_}));
   ASSERT_TRUE(ws_.RunNet("n"));
   ws_.SetFileAccess(FileAccess::Off());
-  ASSERT_TRUE(ws_.RunNet("n"));             // the file is open
-  RunOp(&ws_, "type: 'Print' input: 'x'");  // stderr is no file of the net's
+  ASSERT_TRUE(ws_.RunNet("n"));             // the file is already open
+  RunOp(&ws_, "type: 'Print' input: 'x'");  // stderr is not a file that the net opens
 }
 
 TEST_F(PrintToFileTest, AppendsWholeLines) {

@@ -1,4 +1,5 @@
-// Selection on CUDA against the CPU: ties, NaN, and each way to find the largest.
+// Compares selection operators on CUDA with the CPU: ties, NaN, and every algorithm for the largest
+// values.
 
 #include <gtest/gtest.h>
 
@@ -17,10 +18,10 @@ using OneHotOnCudaTest = OnDeviceTest;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// Few different values, so that there are ties.
+// Returns values with few distinct numbers, so that there are ties.
 std::vector<float> Coarse(int64_t count, uint32_t seed) {
   std::vector<float> values = RandomValues(count, -4, 4, seed);
-  for (float& value : values) value = std::trunc(value);  // -0 too
+  for (float& value : values) value = std::trunc(value);  // may give -0
   return values;
 }
 
@@ -30,7 +31,7 @@ void ExpectTopKAgrees(Workspace* ws, int k, int axis) {
                                     k, " } arg { name: \"axis\" i: ", axis, " }"));
 }
 
-// 64 and less are looked for one by one, more are sorted.
+// Up to 64 values are searched one by one. For more, the row is sorted.
 TEST_F(TopKOnCudaTest, AgreesForAnyCount) {
   for (const int k : {1, 2, 5, 63, 64, 65, 100, 299, 300, 400}) {
     Workspace ws;
@@ -71,7 +72,7 @@ TEST_F(ArgMaxOnCudaTest, TakesTheFirstOfEqualsAndANaNThatComesFirst) {
   }
 }
 
-// Rows beyond what one block adds up.
+// Includes more rows than one block sums up.
 TEST_F(AccuracyOnCudaTest, CountsManyRows) {
   for (const int64_t rows : {1, 3, 9001}) {
     Workspace ws;
