@@ -60,7 +60,7 @@ TEST(GatherTest, TakesScalarIndicesStringsAndEmptyTensors) {
   Feed<int32_t>(&ws, "I", {0}, {});
   RunOp(&ws, op);
   ExpectTensor<float>(ws, "Y", {0, 3}, {});
-  // An empty dimension keeps the shape of DATA, whatever the indices.
+  // With an empty dimension, the output keeps the shape of DATA, whatever the indices are.
   FeedRange<float>(&ws, "X", {0, 3});
   FeedRange<int32_t>(&ws, "I", {5});
   RunOp(&ws, op);

@@ -1,12 +1,12 @@
-// The operators of operators/shape on CUDA: what their kernels, which know nothing of types and
-// shapes but bytes, make of odd sizes, wide and narrow words, many pieces and nothing at all; and
-// what is on the CPU.
+// The operators of operators/shape on CUDA. Their kernels move bytes without knowing types or
+// shapes. The tests cover odd sizes, wide and narrow words, many pieces, empty tensors, and inputs
+// and outputs on the CPU.
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
 #include "tests/contexts/cuda/cuda_testing.h"
 #include "tests/support/devices_agree.h"
 
-// See tests/fake_cuda.
+// Defined by tests/fake_cuda.
 extern "C" __attribute__((weak)) long fakecuda_calls(const char* function);
 extern "C" __attribute__((weak)) void fakecuda_before(const char* function, void (*hook)(void*),
                                                       void* state);
@@ -17,7 +17,7 @@ namespace {
 using ShapeCudaTest = OnDeviceTest;
 
 TEST_F(ShapeCudaTest, JoinsAndSplitsRowsOfAnyWidth) {
-  // 16, 8, 4 and 2 bytes and one byte are the largest words that fit.
+  // For these inputs, the largest words that fit have 16, 8, 4, 2 bytes and 1 byte.
   FeedRange<double>(&ws_, "wide", {3, 4, 2});
   FeedRange<double>(&ws_, "wide2", {3, 6, 2});
   FeedRange<float>(&ws_, "odd", {3, 1, 5});
@@ -135,7 +135,7 @@ TEST_F(ShapeCudaTest, TellsOfAnIndexOutOfRangeOnceAndGoesOn) {
   ExpectDeviceThrows(&ws_, R"(type: "BatchGather" input: "x" input: "negative" output: "y")",
                      "id=-1 axis_dim=2");
   Feed<int32_t>(&ws_, "good", {2}, {2, 0});
-  ExpectDevicesAgree(&ws_, gather + "\"good\"");  // nothing is left of it
+  ExpectDevicesAgree(&ws_, gather + "\"good\"");  // the earlier error has no lasting effect
 }
 
 TEST_F(ShapeCudaTest, GivesZerosForAnIndexOutOfRange) {
@@ -237,8 +237,8 @@ TEST_F(ShapeCudaTest, TellsShapesAndSizes) {
   ExpectDevicesAgree(&ws_, R"(type: "Size" input: "x" output: "y")");
 }
 
-// A shape on the CPU is there when the copy that writes it is over. Here the device comes to the
-// copy only when somebody waits.
+// A shape on the CPU is valid only after the copy that writes it has finished. In this test, the
+// device performs the copy only when the host waits.
 TEST_F(ShapeCudaTest, WaitsForAShapeThatACopyToTheCpuStillWrites) {
   if (&fakecuda_before == nullptr) GTEST_SKIP() << "only the fake CUDA tells when somebody waits";
   FeedRange<float>(&ws_, "x", {2, 6});

@@ -5,7 +5,7 @@
 namespace caffe2rt::steady_state_test {
 namespace {
 
-// One operator of each kind; X is [2, 3, 4, 4].
+// One operator of each kind. X is [2, 3, 4, 4].
 constexpr char kNet[] = R"(
   name: "shapes"
   op { type: "NCHW2NHWC" input: "X" output: "nhwc" }

@@ -50,7 +50,7 @@ TEST(TileTest, TakesNumbersFromInputsBeforeArguments) {
   ExpectShapeInferred(&ws, op, true);
 }
 
-// A quirk of Caffe2 that nets may rely on.
+// A peculiarity of Caffe2 that nets may rely on.
 TEST(TileTest, TilesAxisZeroWithInt64TilesAndNoAxisInput) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {1, 2});

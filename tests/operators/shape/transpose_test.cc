@@ -16,8 +16,8 @@ struct Case {
 
 class TransposeTest : public testing::TestWithParam<Case> {};
 
-// y at the index (i0, i1, ...) is x at the index whose dimension axes[d] is i_d, counted out one by
-// one.
+// Returns the expected values, computed one by one: y at index (i0, i1, ...) is x at the index
+// whose dimension axes[d] is i_d.
 std::vector<int32_t> Transposed(const Case& c, std::vector<int64_t>* dims) {
   const size_t rank = c.dims.size();
   dims->clear();
