@@ -25,7 +25,7 @@ const bool kRegistered = RegisterFlag("flags_test_count", &flags_test_count, "co
                          RegisterFlag("flags_test_on", &flags_test_on, "on", __FILE__) &&
                          RegisterFlag("flags_test_name", &flags_test_name, "name", __FILE__);
 
-// Parses the words and returns those that are left. Stores the text of an error in `error`.
+// Parses the flags in `words` and returns the other words. Stores the text of an error in `error`.
 std::vector<std::string> Parse(std::vector<std::string> words, std::string* error = nullptr) {
   words.insert(words.begin(), "program");
   std::vector<char*> argv;

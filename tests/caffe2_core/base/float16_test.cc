@@ -21,7 +21,7 @@ TEST(Float16Test, ReadsEveryKindOfNumber) {
 }
 
 TEST(Float16Test, RoundsToNearestTiesToEven) {
-  const float ulp = std::ldexp(1.f, -10);  // of the value 1
+  const float ulp = std::ldexp(1.f, -10);  // the distance between float16 values at 1
   EXPECT_EQ(float16(1 + ulp / 2).x, 0x3c00);
   EXPECT_EQ(float16(1 + 3 * ulp / 2).x, 0x3c02);
   EXPECT_EQ(float16(65519.f).x, 0x7bff);

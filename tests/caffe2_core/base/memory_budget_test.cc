@@ -8,7 +8,7 @@
 namespace caffe2rt::memory_budget_test {
 namespace {
 
-// Leaves room for `nbytes` during its lifetime.
+// Limits CPU memory during its lifetime, so that only `nbytes` more can be allocated.
 class RoomFor {
  public:
   explicit RoomFor(size_t nbytes) : before_(GetCPUMemoryUsage().in_use_bytes) {

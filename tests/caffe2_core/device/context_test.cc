@@ -1,4 +1,4 @@
-// A device defined by the test: host memory that counts. It shows that a device needs only one
+// A device defined by the test: host memory with counters. It shows that a device needs only one
 // folder and one registration.
 #include "caffe2_core/device/context.h"
 

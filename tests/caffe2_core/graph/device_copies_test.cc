@@ -73,8 +73,8 @@ TEST(DeviceCopiesTest, CopiesBetweenGpusUnderTheDestination) {
                           "Relu(a_gpu_1) -> b @ CUDA 1"));
 }
 
-// Copies in both directions are inserted, and the descriptor's copy operators in the net are
-// recognized as copies.
+// The descriptor's copy operators are inserted in both directions, and FallBackToCPU recognizes
+// them as copies.
 TEST(DeviceCopiesTest, UsesTheCopyOperatorsAndTheSuffixOfADescriptor) {
   RegisterDeviceDescriptor({.type = static_cast<DeviceType>(21),
                             .name = "QUIPU",

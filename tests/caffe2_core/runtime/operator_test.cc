@@ -179,7 +179,8 @@ TEST(OperatorRegistryTest, TakesTheFirstEngineThatThereIs) {
 
 TEST(OperatorRegistryTest, GoesToTheNextEngineWhenOneLacksAFeature) {
   Workspace ws;
-  // Neither engine supports the feature, so the error reports that no implementation is suitable.
+  // Neither FAST nor the default implementation supports the feature, so creation fails with an
+  // error that names the operator's type.
   ExpectThrows(
       [&] { Make(&ws, R"(type: "OperatorTest" engine: "FAST" arg { name: "unsupported" i: 1 })"); },
       "OperatorTest");

@@ -132,7 +132,7 @@ TEST_F(PlanRacesTest, JudgesAgainWhenALoopChangedWhatIsShared) {
   // A name that a child workspace does not find at first.
   PlanOptions options;
   options.should_continue = [this](int i) {
-    if (i == 5) Feed<float>(&ws_, "c", {2}, {0, 0});  // called for the outer loop only
+    if (i == 5) Feed<float>(&ws_, "c", {2}, {0, 0});  // only the outer loop gets so far
     return true;
   };
   ExpectThrows(

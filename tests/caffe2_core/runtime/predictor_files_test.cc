@@ -39,7 +39,7 @@ TEST(PredictorFilesTest, OpensNoFilesUnlessAsked) {
   const NetDef net = NetThatOpensAFile();
   ExpectThrows([&] { run(Predictor(NetDef(), net)); }, refusal);
   ExpectThrows([&] { run(Predictor(MetaNetThatOpensAFile())); }, refusal);
-  // Already the init net is rejected.
+  // An init net is not allowed to open files either.
   ExpectThrows([&] { Predictor(net, ParseNet(kPredict)); }, refusal);
   PredictorOptions options;
   options.file_access = FileAccess::Free();

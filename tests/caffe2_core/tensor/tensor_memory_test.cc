@@ -77,7 +77,7 @@ TEST_F(TensorMemoryTest, ReservedMemoryStaysWhenATensorShrinks) {
   GlobalTensorShrinkOptions() = {.keep_on_shrink = true, .max_keep_on_shrink_bytes = 0};
   reserved.Resize(4);
   EXPECT_EQ(reserved.capacity_nbytes(), 400u);
-  reserved.Resize(101);  // any size below the one needed is too small
+  reserved.Resize(101);  // the memory is too small by one element
   EXPECT_EQ(reserved.capacity_nbytes(), 0u);
 }
 
