@@ -2,8 +2,8 @@
 // The device type of the tests: COUNTING, number 20. contexts/README.md explains each part.
 //
 // All work is asynchronous on the stream that SwitchToDevice chose, including copies from and to
-// the CPU. Host memory must remain valid until FinishDeviceComputation. Errors of work are reported
-// by FinishDeviceComputation and by events.
+// the CPU. Host memory must remain valid until FinishDeviceComputation. Errors in the work are
+// reported by FinishDeviceComputation and by events.
 
 #include <functional>
 #include <memory>

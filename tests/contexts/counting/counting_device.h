@@ -3,9 +3,9 @@
 // streams that are worker threads, and counters. There is no separate driver. counting_context.h
 // makes it a device of the runtime.
 //
-// Each device's memory is one reserved address range that is accessible only while one of the
-// device's operations runs. Code that reads a device pointer at any other time dies by SIGSEGV at
-// once.
+// Each device's memory is one reserved address range. The memory is accessible only while an
+// operation of either device runs. Code that reads a device pointer at any other time dies by
+// SIGSEGV at once.
 //
 // Everything is thread safe. Devices and their workers live as long as the process.
 
@@ -47,7 +47,8 @@ class CountingArena {
   CountingArena(const CountingArena&) = delete;
   CountingArena& operator=(const CountingArena&) = delete;
 
-  // Calls come in pairs. The range is accessible while at least one pair is open.
+  // Calls of Open and Close come in pairs. The ranges are accessible while at least one pair is
+  // open.
   void Open();
   void Close();
   char* base(int device) const {
@@ -94,7 +95,7 @@ class CountingStream {
 
  private:
   struct Task {
-    std::function<void()> operation;  // or
+    std::function<void()> operation;  // set unless `step` is
     std::function<void(const std::string&)> step;
   };
   void Enqueue(Task task);

@@ -194,7 +194,7 @@ TEST(CountingGraphTest, OperatorThatWaitsIsLeftOutAndNamedOnce) {
   EXPECT_EQ(Counts().graphs, graphs + 2);  // one before the operator and one after it
 }
 
-// Represents an operator that draws random numbers: its runs differ by a counter on the host.
+// Stands in for an operator that draws random numbers: its runs differ in a counter on the host.
 class CountsRunsOp final : public Operator<CountingContext> {
  public:
   using Operator<CountingContext>::Operator;

@@ -324,7 +324,7 @@ TEST_P(PoolTest, AwaitsMemoryThatAnotherThreadGivesBack) {
   device_.before_free = [&](uintptr_t, size_t) {
     if (started.exchange(true)) return;
     other = std::jthread([&] { pool->Free(pool->Allocate(2 * kMiB, 0), 0); });
-    // Continues after the other thread's request failed, because the memory still counts as used.
+    // Waits until the other thread's request has failed, because the memory still counts as used.
     while (pool->Statistics().out_of_memory_retries == 0) std::this_thread::yield();
   };
   if (GetParam() == "none") {

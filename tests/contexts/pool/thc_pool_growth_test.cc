@@ -71,7 +71,7 @@ TEST_F(ThcPoolGrowthTest, WaitThatFailsLeavesItsBooksAsTheyWere) {
   EXPECT_EQ(device_.Finished(1), 1u);
 }
 
-// Frees are counted per stream. The count of a segment that moves restarts.
+// Frees are counted per stream. When a segment moves to another stream, its count restarts.
 TEST_F(ThcPoolGrowthTest, SegmentThatMovedIsIdleByTheWorkOfItsNewStreamAlone) {
   for (const bool busy : {true, false}) {  // the segment's old stream frees more, or less
     const StreamIndex from = busy ? 0 : 2, to = from + 1;
