@@ -27,8 +27,8 @@ TEST(BroadcastPlanTest, MakesOneLoopOfDimensionsThatMoveAlike) {
 }
 
 TEST(BroadcastPlanTest, VisitsEveryBlockWithItsOffsets) {
-  // With a [2, 1, 3, 1] and b [1, 2, 1, 4] there are four loops. The inner two form a block of 3 *
-  // 4.
+  // With a [2, 1, 3, 1] and b [1, 2, 1, 4] there are four loops. The inner two form one block of
+  // 3 * 4 elements.
   BroadcastPlan plan;
   plan.Make(Dims{2, 1, 3, 1}, Dims{1, 2, 1, 4}, {});
   std::vector<std::array<int64_t, 3>> seen;

@@ -162,7 +162,7 @@ TEST_F(CudnnConvTest, TakesWindowsWithTheSamePadsOnBothSides) {
   EXPECT_EQ(Refusal(Shape(Ints("kernels", {3}), {2, 3, 7}, 5)), "taken");
   EXPECT_EQ(Refusal(Shape(Ints("kernels", {3, 1, 2}), {2, 3, 7, 4, 3}, 5)), "taken");
   EXPECT_EQ(Refusal(Shape(three + Group(3), {2, 3, 7, 9}, 6)), "taken");
-  // The end of the padded input that no window reaches does not matter.
+  // Padding at the end does not matter if no window reaches it.
   const std::string steps = three + Ints("strides", {2, 2});
   EXPECT_EQ(Refusal(Shape(steps + Ints("pads", {1, 1, 1, 1}), {2, 3, 8, 8}, 5)), "taken");
   EXPECT_EQ(Refusal(Shape(steps + Ints("pads", {1, 1, 0, 0}), {2, 3, 8, 8}, 5)), "taken");

@@ -1,4 +1,4 @@
-// Runs every operator that opens files on paths that leave the root, and on links, pipes and
+// Runs every operator that opens files, with paths that leave the root, and with links, pipes and
 // devices.
 #include "caffe2_core/io/file_access.h"
 

@@ -223,7 +223,7 @@ std::string Try(const OperatorDef& def, const std::string& root, const FileAcces
   }
 }
 
-// Adds a variant that must open files, according to the schemas, to the general variants.
+// Returns the general variants, and one that must open files according to the schemas.
 std::vector<OperatorDef> OpeningTrials(const std::string& type, const std::string& bait) {
   std::vector<OperatorDef> trials = Trials(type, bait);
   OperatorDef& def = trials.emplace_back(BareOperator(type, *OpSchemaRegistry::Schema(type)));

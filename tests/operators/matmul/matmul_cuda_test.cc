@@ -1,4 +1,4 @@
-// Compares matrix multiplication on CUDA, with cuBLAS and with the native kernel, with the CPU's
+// Compares matrix multiplication on CUDA, by cuBLAS and by the native kernel, with the CPU's
 // operators.
 
 #include "tests/support/device_run.h"

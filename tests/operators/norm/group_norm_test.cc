@@ -19,8 +19,8 @@ std::string GroupNorm(int group, const std::string& order = "NCHW") {
          std::to_string(group) + R"( } arg { name: "order" s: ")" + order + "\" }";
 }
 
-// Two groups of two channels, with two positions each. {1 3 1 3} has mean 2 and variance 1; {0 0 0
-// 8} has mean 2 and variance 12.
+// Two groups of two channels, with two positions each. {1 3 1 3} has mean 2 and variance 1;
+// {0 0 0 8} has mean 2 and variance 12.
 TEST(GroupNormTest, NormalizesGroupsOfChannels) {
   const float a = 1 / std::sqrt(2.0f), c = 1 / std::sqrt(13.0f);
   Workspace ws;

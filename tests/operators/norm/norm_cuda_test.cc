@@ -1,4 +1,5 @@
-// Compares the normalization operators on CUDA, with each engine, with the CPU's operators.
+// Compares the CUDA implementations of the normalization operators, for each engine, with those of
+// the CPU.
 
 #include <functional>
 #include <limits>
