@@ -154,7 +154,8 @@ void Workspace::AddBlobMapping(const Workspace* parent,
                                const std::unordered_map<std::string, std::string>& forwarded,
                                bool skip_defined_blobs) try {
   CAFFE_ENFORCE(parent != nullptr && parent != this,
-                "argument parent of AddBlobMapping is null or the workspace itself");
+                "argument parent of AddBlobMapping is null or the workspace itself, want another "
+                "workspace");
   for (const auto& [name, target] : forwarded) {
     CAFFE_ENFORCE(parent->HasBlob(target), "cannot forward blob \"", name, "\": \"", target,
                   "\" is not in the parent workspace");

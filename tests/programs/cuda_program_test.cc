@@ -140,7 +140,7 @@ TEST(CudaProgramTest, FindsTheModuleInTheLibraryFolderBeside) {
 TEST(CudaProgramTest, RefusesALibraryThatIsNoModule) {
   Environment environment;
   environment.Set("CAFFE2_CUDA_MODULE", CAFFE2_FAKE_CUDART);
-  EXPECT_THAT(RunCaffe2({"devices"}).out, HasSubstr("has no caffe2rt_cuda_module"));
+  EXPECT_THAT(RunCaffe2({"devices"}).out, HasSubstr("does not export caffe2rt_cuda_module"));
 }
 
 // Runs the program with a module linked with the fake CUDA.

@@ -89,9 +89,9 @@ TEST(CudaFunctionsTest, HandlesAreOfContextsOfCudaAlone) {
 TEST(CudaFunctionsTest, AnotherVersionIsAnError) {
   static const caffe2rt::CudaFunctions newer = {.version = caffe2rt::kCudaFunctionsVersion + 1};
   caffe2rt::DeviceModule module;
-  EXPECT_THAT(ErrorOf([&] { caffe2rt::CudaFunctionsOf(module); }), HasSubstr("has no functions"));
+  EXPECT_THAT(ErrorOf([&] { caffe2rt::CudaFunctionsOf(module); }), HasSubstr("does not provide the functions"));
   module.extension = [](std::string_view) -> const void* { return nullptr; };
-  EXPECT_THAT(ErrorOf([&] { caffe2rt::CudaFunctionsOf(module); }), HasSubstr("has no functions"));
+  EXPECT_THAT(ErrorOf([&] { caffe2rt::CudaFunctionsOf(module); }), HasSubstr("does not provide the functions"));
   module.extension = [](std::string_view name) -> const void* {
     return name == caffe2rt::kCudaFunctionsName ? &newer : nullptr;
   };

@@ -55,7 +55,7 @@ TEST_F(CudaEventStatesTest, RecordAndSetFinishedWantAFreshEvent) {
     InState in(status, Option(CUDA));
     EXPECT_THAT(ErrorOf([&] { in.context.Record(&in.event); }), HasSubstr("recorded twice"));
     EXPECT_THAT(ErrorOf([&] { in.context.Record(&in.event, "x"); }), HasSubstr("recorded twice"));
-    EXPECT_THAT(ErrorOf([&] { in.event.SetFinished(); }), HasSubstr("finished before"));
+    EXPECT_THAT(ErrorOf([&] { in.event.SetFinished(); }), HasSubstr("has been recorded or finished"));
     EXPECT_EQ(in.event.Query(), status);  // unchanged
     EXPECT_EQ(in.event.ErrorMessage(), status == EVENT_FAILED ? "broken" : "No error");
   }

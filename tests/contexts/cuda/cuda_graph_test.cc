@@ -146,7 +146,7 @@ TEST_F(CudaGraphTest, KeepsScratchMemoryThatItRecorded) {
 
 TEST_F(CudaGraphTest, WantsItsCallsInOrder) {
   std::string reason;
-  EXPECT_THAT(ErrorOf([&] { graph_->Launch(0); }), HasSubstr("nothing is recorded"));
+  EXPECT_THAT(ErrorOf([&] { graph_->Launch(0); }), HasSubstr("nothing has been captured"));
   EXPECT_THAT(ErrorOf([&] { graph_->EndCapture(&reason); }), HasSubstr("without BeginCapture"));
   graph_->BeginCapture(0);
   CudaGraph second(0);

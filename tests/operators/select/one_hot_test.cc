@@ -32,7 +32,7 @@ TEST(OneHotTest, RefusesIndicesOutOfRangeAndOtherShapes) {
   ExpectThrows([&] { RunOp(&ws, R"(type: "OneHot" input: "I" input: "S" output: "Y")"); },
                "below index_size 3");
   ExpectThrows([&] { RunOp(&ws, R"(type: "OneHot" input: "N" input: "S" output: "Y")"); },
-               "want 0 or more");
+               "want at least 0 and below index_size");
   ExpectThrows([&] { RunOp(&ws, R"(type: "OneHot" input: "M" input: "S" output: "Y")"); },
                "want a vector");
   ExpectThrows([&] { RunOp(&ws, R"(type: "OneHot" input: "I" input: "Two" output: "Y")"); },
