@@ -4,6 +4,7 @@
 #   caffe2rt_link_all(target)                       links all of libcaffe2rt into a program
 #   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...] [COST n] [THREADS])   a GoogleTest program and its tests
 #   caffe2rt_test_headers(target)                   precompiles the headers that test programs share
+#   caffe2rt_fast_to_sanitize(target)               compiles a target without the optimiser in a sanitizer build
 add_library(caffe2rt_flags INTERFACE)
 # Flags of C++ sources; those of CUDA are caffe2rt_cuda_flags.
 target_compile_options(caffe2rt_flags INTERFACE -Wall -Wextra $<$<BOOL:${CAFFE2RT_WERROR}>:-Werror>)
@@ -83,6 +84,13 @@ function(caffe2rt_configure_library target)
     PRIVATE $<BUILD_INTERFACE:caffe2rt_flags> Onednn::onednn ZLIB::ZLIB JPEG::JPEG PNG::PNG
             Leveldb::leveldb Lmdb::lmdb ${CMAKE_DL_LIBS})
   add_dependencies(${target} caffe2rt_proto)
+endfunction()
+
+# For code that costs more time to optimise than the tests spend in it.
+function(caffe2rt_fast_to_sanitize target)
+  if(CAFFE2RT_SANITIZE)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
 endfunction()
 
 # All of the library, for programs whose modules resolve against them.
