@@ -36,7 +36,7 @@ class FreeLists {
     }
     return nullptr;
   }
-  // Returns null if there is no block.
+  // Returns null if the lists are empty.
   const BlockRecord* Largest() const;
   // Returns the number of blocks. THROWS if an invariant does not hold.
   size_t CheckInvariants() const;

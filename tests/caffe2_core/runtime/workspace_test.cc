@@ -229,7 +229,7 @@ TEST(WorkspaceTest, AChildMayHaveAPolicyOfItsOwn) {
   EXPECT_TRUE(child.file_access().is_off());
 }
 
-TEST(WorkspaceTest, WorkspacesOfPlansFollowThePolicy) {
+TEST(WorkspaceTest, PlansRunUnderTheFilePolicyOfTheirWorkspace) {
   PlanDef plan;
   *plan.add_network() = ParseNet(R"(name: "n" op { type: "DBExists" output: "exists"
       arg { name: "db_type" s: "minidb" } arg { name: "db_name" s: "nowhere" } })");

@@ -74,7 +74,7 @@ TEST_F(CurandGeneratorTest, GoesOnWhenItsContextChangesTheStream) {
   EXPECT_EQ(values, DrawTwice(7, 0));
 }
 
-TEST_F(CurandGeneratorTest, WorksOnTheStreamOfTheContextAlone) {
+TEST_F(CurandGeneratorTest, EnqueuesOnlyOnTheStreamOfItsContext) {
   constexpr size_t kCount = 1000;
   const std::vector<float> zeros(kCount, 0.f), want = DrawTwice(7, 0);
   CUDAContext context(Seeded(7)), other(Seeded(7));
