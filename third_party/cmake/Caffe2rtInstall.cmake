@@ -48,7 +48,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/caffe2rtConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/caffe2rtConfig.cmake
               ${PROJECT_BINARY_DIR}/caffe2rtConfigVersion.cmake
               third_party/cmake/Caffe2rtDependencies.cmake third_party/cmake/FindLeveldb.cmake
-              third_party/cmake/FindLmdb.cmake third_party/cmake/FindOnednn.cmake
+              third_party/cmake/FindLibzip.cmake third_party/cmake/FindLmdb.cmake
+              third_party/cmake/FindNuma.cmake third_party/cmake/FindOnednn.cmake
         DESTINATION ${package_dir})
 install(FILES third_party/cmake/Caffe2Config.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Caffe2)
