@@ -168,17 +168,22 @@ Violations CheckTensorIsConstCorrect(const std::vector<SourceFile>& files) {
 }
 
 Violations CheckEnforceTexts(const std::vector<SourceFile>& files) {
-  static const std::regex check(R"(\bCAFFE_ENFORCE(_EQ|_NE|_LE|_LT|_GE|_GT|_WITH_CALLER)?\s*\()");
+  static const std::regex check(R"(CAFFE_ENFORCE(_EQ|_NE|_LE|_LT|_GE|_GT|_WITH_CALLER)?\s*\()");
   Violations violations;
   for (const SourceFile& file : files) {
     if (!file.IsCode() || IsCompat(file) || file.IsUnder("tests/")) continue;
     const std::string code = CodeOf(file);
-    for (std::sregex_iterator it(code.begin(), code.end(), check), end; it != end; ++it) {
-      const auto at = static_cast<size_t>(it->position());
+    for (size_t at = code.find("CAFFE_ENFORCE"); at != std::string::npos;
+         at = code.find("CAFFE_ENFORCE", at + 1)) {
+      std::smatch match;
+      if (!std::regex_search(code.begin() + static_cast<long>(at), code.end(), match, check,
+                             std::regex_constants::match_continuous)) {
+        continue;
+      }
       const size_t line_begin = code.rfind('\n', at) + 1;
       if (code.compare(line_begin, 7, "#define") == 0) continue;
-      const bool compares = (*it)[1].matched && (*it)[1] != "_WITH_CALLER";
-      const int arguments = CountArguments(code, at + static_cast<size_t>(it->length()) - 1);
+      const bool compares = match[1].matched && match[1] != "_WITH_CALLER";
+      const int arguments = CountArguments(code, at + static_cast<size_t>(match.length()) - 1);
       if (arguments > (compares ? 2 : 1)) continue;
       const auto line =
           static_cast<size_t>(std::count(code.begin(), code.begin() + static_cast<long>(at), '\n'));

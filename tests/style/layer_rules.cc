@@ -91,12 +91,10 @@ std::string Forbids(const SourceFile& user, const std::string& used) {
 
 template <class Function>
 void ForEachInclude(const SourceFile& file, Function function) {
-  static const std::regex include(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   for (size_t i = 0; i < file.lines.size(); ++i) {
-    std::smatch match;
-    if (file.lines[i].find("include") == std::string::npos) continue;
-    if (!std::regex_search(file.lines[i], match, include)) continue;
-    function(file.path + ":" + std::to_string(i + 1), match[1] == "\"", match[2].str());
+    const std::optional<Include> include = ParseInclude(file.lines[i]);
+    if (!include) continue;
+    function(file.path + ":" + std::to_string(i + 1), include->quoted, include->path);
   }
 }
 

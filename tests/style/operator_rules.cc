@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 
@@ -70,12 +71,10 @@ class IncludeWalk {
  private:
   void Visit(const SourceFile& file, const std::string& root, const std::string& through,
              std::set<std::string>* seen, Violations* violations) {
-    static const std::regex include(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
     for (const std::string& line : file.lines) {
-      std::smatch match;
-      if (line.find("include") == std::string::npos) continue;
-      if (!std::regex_search(line, match, include)) continue;
-      const std::string used = match[1];
+      const std::optional<Include> include = ParseInclude(line);
+      if (!include) continue;
+      const std::string& used = include->path;
       if (!seen->insert(used).second) continue;
       if (IsHeavy(used)) {
         violations->push_back(root + " includes " + used +
@@ -127,6 +126,7 @@ Violations CheckArgumentDeclarations(const std::vector<SourceFile>& files) {
     if (!file.IsUnder("operators/") || !file.IsCode()) continue;
     for (size_t i = 0; i < file.lines.size(); ++i) {
       const std::string& line = file.lines[i];
+      if (line.find("Arg") == std::string::npos) continue;
       if (line.find_first_not_of(' ') == line.find("//")) continue;
       if (!std::regex_search(line, by_name)) continue;
       violations.push_back(file.path + ":" + std::to_string(i + 1) +

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <string_view>
 
 namespace caffe2rt::test {
 namespace {
@@ -20,7 +21,24 @@ bool IsRead(const fs::path& path) {
   return kExtensions.contains(path.extension().string());
 }
 
+constexpr char kBlanks[] = " \t";
+
 }  // namespace
+
+std::optional<Include> ParseInclude(const std::string& line) {
+  constexpr std::string_view kWord = "include";
+  const size_t hash = line.find_first_not_of(kBlanks);
+  if (hash == std::string::npos || line[hash] != '#') return std::nullopt;
+  const size_t word = line.find_first_not_of(kBlanks, hash + 1);
+  if (word == std::string::npos || line.compare(word, kWord.size(), kWord) != 0) {
+    return std::nullopt;
+  }
+  const size_t open = line.find_first_not_of(kBlanks, word + kWord.size());
+  if (open == std::string::npos || (line[open] != '"' && line[open] != '<')) return std::nullopt;
+  const size_t close = line.find_first_of("\">", open + 1);
+  if (close == std::string::npos) return std::nullopt;
+  return Include{line[open] == '"', line.substr(open + 1, close - open - 1)};
+}
 
 std::vector<SourceFile> ReadSourceTree(const std::string& root) {
   std::vector<SourceFile> files;

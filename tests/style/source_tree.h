@@ -1,6 +1,7 @@
 #pragma once
 // Reads the project's files for the style rules.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,13 @@ struct SourceFile {
 
 // Broken rules: "path:line what is wrong".
 using Violations = std::vector<std::string>;
+
+struct Include {
+  bool quoted;
+  std::string path;
+};
+// Parses a line such as `#include "path"`. Returns nothing for any other line.
+std::optional<Include> ParseInclude(const std::string& line);
 
 // Reads the sources, protos, CMake files, scripts and Markdown files below the project's folders,
 // sorted by path. Skips build folders.
