@@ -2,7 +2,8 @@
 #
 #   caffe2rt_sources(a.cc b.cc)                     adds sources of this folder to libcaffe2rt
 #   caffe2rt_link_all(target)                       links all of libcaffe2rt into a program
-#   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...] [COST n] [THREADS])   a GoogleTest program and its tests
+#   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...] [COST n] [THREADS]
+#                [THREAD_TESTS filter])             a GoogleTest program and its tests
 #   caffe2rt_test_headers(target)                   precompiles the headers that test programs share
 #   caffe2rt_fast_to_sanitize(target)               compiles a target without the optimiser in a sanitizer build
 add_library(caffe2rt_flags INTERFACE)
@@ -135,9 +136,9 @@ endfunction()
 
 # Under a sanitizer ctest runs a program at once, because its start costs more than most tests; programs with a COST come first,
 # so that none of them runs alone at the end. THREADS: it starts threads, as every program on the fake CUDA does (cudart_fake
-# among LIBS).
+# among LIBS). THREAD_TESTS is a GoogleTest filter: the thread sanitizer's tree runs only these tests of the program.
 function(caffe2rt_test name)
-  cmake_parse_arguments(arg "THREADS" "COST" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "THREADS" "COST;THREAD_TESTS" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   caffe2rt_test_headers(${name})
   target_link_libraries(${name} PRIVATE caffe2rt caffe2rt_flags caffe2rt_test_support GTest::gmock ${arg_LIBS})
@@ -147,6 +148,9 @@ function(caffe2rt_test name)
   endif()
   if(arg_COST)
     list(APPEND properties COST ${arg_COST})
+  endif()
+  if(CAFFE2RT_THREAD_TESTS_ONLY AND arg_THREAD_TESTS)
+    list(APPEND properties ENVIRONMENT "GTEST_FILTER=${arg_THREAD_TESTS}")
   endif()
   if(CAFFE2RT_THREAD_TESTS_ONLY AND NOT arg_THREADS AND NOT "cudart_fake" IN_LIST arg_LIBS
      AND NOT "caffe2rt_test_cuda" IN_LIST arg_LIBS)
