@@ -9,6 +9,9 @@
 add_library(caffe2rt_flags INTERFACE)
 # Flags of C++ sources; those of CUDA are caffe2rt_cuda_flags.
 target_compile_options(caffe2rt_flags INTERFACE -Wall -Wextra $<$<BOOL:${CAFFE2RT_WERROR}>:-Werror>)
+# Members that a mutex guards are accessed under its lock (caffe2_core/base/mutex.h).
+target_compile_options(caffe2rt_flags INTERFACE
+  "$<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wthread-safety;-Wthread-safety-beta>")
 # g++ 12 warns of overlapping and out-of-bounds memory inside std::string and std::vector, where nothing is wrong (GCC bugs
 # 105651 and 105329).
 target_compile_options(caffe2rt_flags INTERFACE
@@ -81,7 +84,7 @@ function(caffe2rt_configure_library target)
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/gen>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target}
-    PUBLIC protobuf::libprotobuf Threads::Threads
+    PUBLIC protobuf::libprotobuf Threads::Threads $<BUILD_INTERFACE:absl::core_headers>
     PRIVATE $<BUILD_INTERFACE:caffe2rt_flags> Onednn::onednn ZLIB::ZLIB JPEG::JPEG PNG::PNG
             Leveldb::leveldb Lmdb::lmdb ${CMAKE_DL_LIBS})
   add_dependencies(${target} caffe2rt_proto)
