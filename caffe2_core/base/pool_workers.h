@@ -7,11 +7,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#include "caffe2_core/base/first_error.h"
 #include "caffe2_core/base/thread_pool.h"
 
 namespace caffe2rt {
@@ -27,25 +26,6 @@ class PieceScope {
 
  private:
   inline static thread_local bool active_ = false;
-};
-
-// The first exception of a job. KeepCurrent may be called by several threads at once, in a catch
-// block; it keeps the exception of the first caller.
-class FirstError {
- public:
-  void KeepCurrent() {
-    if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
-  }
-  // Returns the exception and clears it; null if there was none. REQUIRES: all pieces have ended.
-  std::exception_ptr Take() {
-    if (!failed_.load(std::memory_order_relaxed)) return nullptr;
-    failed_.store(false, std::memory_order_relaxed);
-    return std::exchange(error_, nullptr);
-  }
-
- private:
-  std::atomic<bool> failed_{false};
-  std::exception_ptr error_;
 };
 
 // Thread safe. Serves one caller at a time; TryRun returns false to the others.

@@ -1,9 +1,10 @@
 #include "caffe2_core/base/thread_pool.h"
 
 #include <atomic>
-#include <mutex>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/first_error.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/pool_workers.h"
 
 namespace caffe2rt {
@@ -65,13 +66,12 @@ void ThreadPool::Run(int pieces, PieceFunction function) {
 
 namespace {
 struct ProcessPool {
-  std::mutex mutex;
-  ThreadPoolOptions options;  // of the current pool
+  Mutex mutex;
+  ThreadPoolOptions options ABSL_GUARDED_BY(mutex);  // of the current pool
   std::atomic<ThreadPool*> pool{nullptr};
   std::atomic<int> num_threads{1};
 
-  // REQUIRES: `mutex` is held.
-  void Replace(const ThreadPoolOptions& wanted) {
+  void Replace(const ThreadPoolOptions& wanted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     auto fresh = std::make_unique<ThreadPool>(wanted);
     options = wanted;
     num_threads.store(fresh->num_threads(), std::memory_order_relaxed);
@@ -89,7 +89,7 @@ ThreadPool& ProcessThreadPool() {
   ProcessPool& process = Process();
   ThreadPool* pool = process.pool.load(std::memory_order_acquire);
   if (pool == nullptr) {
-    const std::lock_guard<std::mutex> lock(process.mutex);
+    const MutexLock lock(process.mutex);
     if (process.pool.load() == nullptr) process.Replace(process.options);
     pool = process.pool.load();
   }
@@ -98,13 +98,13 @@ ThreadPool& ProcessThreadPool() {
 
 void SetThreadPool(const ThreadPoolOptions& options) {
   ProcessPool& process = Process();
-  const std::lock_guard<std::mutex> lock(process.mutex);
+  const MutexLock lock(process.mutex);
   process.Replace(options);
 }
 
 void SetNumThreads(int num_threads) {
   ProcessPool& process = Process();
-  const std::lock_guard<std::mutex> lock(process.mutex);
+  const MutexLock lock(process.mutex);
   ThreadPoolOptions changed = process.options;
   changed.num_threads = num_threads;
   process.Replace(changed);

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <exception>
-#include <mutex>
 #include <set>
 #include <system_error>
 #include <thread>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/first_error.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/runtime/plan_limits.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -242,20 +242,18 @@ bool CompiledStep::RunOnce(bool* stopped) {
 // Runs each substep on a thread of its own. A failure sets failed_, which makes the other substeps
 // end before their next iteration. The first exception is rethrown when all threads have ended.
 bool CompiledStep::RunConcurrently() {
-  std::mutex mutex;
-  std::exception_ptr first_error;
+  FirstError error;
   std::vector<std::thread> threads;
   const auto join = [&] {
     for (std::thread& thread : threads) thread.join();
   };
-  const auto run = [this, &mutex, &first_error](Substep* substep) {
+  const auto run = [this, &error](Substep* substep) {
     try {
       const auto go_on = [this](int64_t i) { return !failed_.load() && outer_(i); };
       if (!RunSubstep(substep, turns(), go_on)) failed_ = true;
     } catch (...) {
       failed_ = true;
-      const std::lock_guard<std::mutex> lock(mutex);
-      if (first_error == nullptr) first_error = std::current_exception();
+      error.KeepCurrent();
     }
   };
   try {
@@ -267,7 +265,7 @@ bool CompiledStep::RunConcurrently() {
         MakeString("cannot start thread ", threads.size(), " of step \"", step_.name(), "\""));
   }
   join();
-  if (first_error != nullptr) std::rethrow_exception(first_error);
+  if (const std::exception_ptr first = error.Take()) std::rethrow_exception(first);
   return !failed_.load();
 }
 
