@@ -1,7 +1,8 @@
 #include "caffe2_core/base/conflicts.h"
 
 #include <iterator>
-#include <mutex>
+
+#include "caffe2_core/base/mutex.h"
 
 namespace caffe2rt {
 namespace {
@@ -9,9 +10,10 @@ namespace {
 struct State {
   // Held while conflicts are taken, so that each conflict is reported either by a lookup or by the
   // load of its module, not by both. Never held while a module's own code runs.
-  std::mutex mutex;
-  int loading = 0;                // number of module loads in progress
-  std::vector<std::string> kept;  // found by lookups while a module was being loaded
+  Mutex mutex;
+  int loading ABSL_GUARDED_BY(mutex) = 0;  // number of module loads in progress
+  // Found by lookups while a module was being loaded.
+  std::vector<std::string> kept ABSL_GUARDED_BY(mutex);
 };
 
 State& TheState() {
@@ -19,8 +21,9 @@ State& TheState() {
   return *state;
 }
 
-// Returns the kept conflicts and those that `take` returns. REQUIRES: the mutex is held.
-std::vector<std::string> TakeWithKept(State* state, TakeConflicts take) {
+// Returns the kept conflicts and those that `take` returns.
+std::vector<std::string> TakeWithKept(State* state, TakeConflicts take)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(state->mutex) {
   std::vector<std::string> conflicts = std::move(state->kept);
   state->kept.clear();
   std::vector<std::string> taken = take();
@@ -35,7 +38,7 @@ void ReportConflicts(TakeConflicts take) {
   State& state = TheState();
   std::vector<std::string> conflicts;
   {
-    std::lock_guard<std::mutex> lock(state.mutex);
+    const MutexLock lock(state.mutex);
     conflicts = TakeWithKept(&state, take);
     if (state.loading > 0) state.kept = std::exchange(conflicts, {});
   }
@@ -46,7 +49,7 @@ ModuleLoading::ModuleLoading(TakeConflicts take_all) : take_all_(take_all) {
   State& state = TheState();
   std::vector<std::string> earlier;
   {
-    std::lock_guard<std::mutex> lock(state.mutex);
+    const MutexLock lock(state.mutex);
     if (state.loading == 0) earlier = TakeWithKept(&state, take_all);
     if (earlier.empty()) ++state.loading;
   }
@@ -55,13 +58,13 @@ ModuleLoading::ModuleLoading(TakeConflicts take_all) : take_all_(take_all) {
 
 ModuleLoading::~ModuleLoading() {
   if (finished_) return;
-  std::lock_guard<std::mutex> lock(TheState().mutex);
+  const MutexLock lock(TheState().mutex);
   --TheState().loading;
 }
 
 std::vector<std::string> ModuleLoading::Finish() {
   State& state = TheState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   finished_ = true;
   --state.loading;
   return TakeWithKept(&state, take_all_);

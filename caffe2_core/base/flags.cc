@@ -6,10 +6,10 @@
 #include <climits>
 #include <cstdlib>
 #include <map>
-#include <mutex>
 #include <optional>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/text.h"
 
@@ -24,9 +24,9 @@ struct Entry {
 };
 
 struct Table {
-  std::mutex mutex;
-  std::map<std::string, Entry> entries;
-  std::vector<std::string> conflicts;
+  Mutex mutex;
+  std::map<std::string, Entry> entries ABSL_GUARDED_BY(mutex);
+  std::vector<std::string> conflicts ABSL_GUARDED_BY(mutex);
   std::string usage;
   std::atomic<bool> parsed{false};
 };
@@ -38,7 +38,7 @@ Table& TheTable() {
 
 std::optional<Entry> Find(const std::string& name) {
   Table& table = TheTable();
-  std::lock_guard<std::mutex> lock(table.mutex);
+  const MutexLock lock(table.mutex);
   const auto it = table.entries.find(name);
   if (it == table.entries.end()) return std::nullopt;
   return it->second;
@@ -92,7 +92,7 @@ void CheckType(const std::string& type, const std::string& text) {
 
 void KeepText(const std::string& name, const std::string& type, const std::string& text) {
   CheckType(type, text);
-  std::lock_guard<std::mutex> lock(TheTable().mutex);
+  const MutexLock lock(TheTable().mutex);
   TheTable().entries.at(name).text = text;
 }
 
@@ -135,7 +135,7 @@ bool RegisterFlag(FlagInfo info, FlagSetter set) {
   const std::string file = info.file;
   std::optional<std::string> text;
   {
-    std::lock_guard<std::mutex> lock(table.mutex);
+    const MutexLock lock(table.mutex);
     const auto it = table.entries.find(name);
     if (it == table.entries.end()) {
       table.entries.emplace(name, Entry{std::move(info), std::move(set)});
@@ -156,7 +156,7 @@ void RegisterDeferredFlag(FlagInfo info) {
   Table& table = TheTable();
   const std::string name = info.name;
   const std::string type = info.type;
-  std::lock_guard<std::mutex> lock(table.mutex);
+  const MutexLock lock(table.mutex);
   Entry entry{std::move(info),
               [name, type](const std::string& text) { KeepText(name, type, text); }};
   entry.deferred = true;
@@ -213,7 +213,7 @@ void SetFlag(const std::string& name, const std::string& text) {
 
 std::vector<FlagInfo> RegisteredFlags() {
   Table& table = TheTable();
-  std::lock_guard<std::mutex> lock(table.mutex);
+  const MutexLock lock(table.mutex);
   std::vector<FlagInfo> flags;
   for (const auto& [name, entry] : table.entries) flags.push_back(entry.info);
   return flags;
@@ -222,7 +222,7 @@ std::vector<FlagInfo> RegisteredFlags() {
 void ThrowFlagConflicts() {
   std::vector<std::string> conflicts;
   {
-    std::lock_guard<std::mutex> lock(TheTable().mutex);
+    const MutexLock lock(TheTable().mutex);
     conflicts.swap(TheTable().conflicts);
   }
   CAFFE_ENFORCE(conflicts.empty(), Join("; ", conflicts));
@@ -231,7 +231,7 @@ void ThrowFlagConflicts() {
 void ParseCommandLineFlags(int* argc, char*** argv) {
   std::vector<std::string> problems;
   {
-    std::lock_guard<std::mutex> lock(TheTable().mutex);
+    const MutexLock lock(TheTable().mutex);
     problems.swap(TheTable().conflicts);
   }
   if (argc != nullptr && argv != nullptr && *argc > 0) {
@@ -261,10 +261,7 @@ void ParseCommandLineFlags(int* argc, char*** argv) {
 
 bool CommandLineFlagsHasBeenParsed() { return TheTable().parsed.load(); }
 
-void SetUsageMessage(const std::string& text) {
-  std::lock_guard<std::mutex> lock(TheTable().mutex);
-  TheTable().usage = text;
-}
+void SetUsageMessage(const std::string& text) { TheTable().usage = text; }
 
 const std::string& UsageMessage() { return TheTable().usage; }
 

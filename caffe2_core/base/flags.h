@@ -75,6 +75,7 @@ bool CommandLineFlagsHasBeenParsed();
 // THROWS if a flag was registered twice and the conflict has not been reported yet.
 void ThrowFlagConflicts();
 
+// The text that describes the program. Not thread safe: set it before other threads start.
 void SetUsageMessage(const std::string& text);
 const std::string& UsageMessage();
 

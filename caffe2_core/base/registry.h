@@ -11,11 +11,11 @@
 
 #include <functional>
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/mutex.h"
 
 namespace caffe2rt {
 
@@ -33,7 +33,7 @@ class Registry {
   // new; if it was not, the first creator stays and a conflict is recorded.
   bool Register(const Key& key, Creator creator, const std::string& file = "",
                 const std::string& help = "") {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     auto [it, inserted] = entries_.try_emplace(key, Entry{std::move(creator), file, help});
     if (!inserted) {
       conflicts_.push_back(MakeString(subject_, " \"", key, "\" is registered twice: in ",
@@ -43,7 +43,7 @@ class Registry {
   }
 
   bool Has(const Key& key) const {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     return entries_.contains(key);
   }
 
@@ -51,7 +51,7 @@ class Registry {
   ObjectPtr Create(const Key& key, Args... args) const {
     Creator creator;
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto it = entries_.find(key);
       if (it == entries_.end()) return nullptr;
       creator = it->second.creator;
@@ -60,7 +60,7 @@ class Registry {
   }
 
   std::vector<Key> Keys() const {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     std::vector<Key> keys;
     for (const auto& [key, entry] : entries_) keys.push_back(key);
     return keys;
@@ -68,13 +68,13 @@ class Registry {
 
   // The file that registered `key`; empty for an unknown key.
   std::string File(const Key& key) const {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto it = entries_.find(key);
     return it == entries_.end() ? std::string() : it->second.file;
   }
 
   std::string HelpMessage(const Key& key) const {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto it = entries_.find(key);
     return it == entries_.end() ? std::string() : it->second.help;
   }
@@ -84,7 +84,7 @@ class Registry {
   void ThrowConflicts() {
     std::vector<std::string> conflicts;
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      const MutexLock lock(mutex_);
       conflicts.swap(conflicts_);
     }
     CAFFE_ENFORCE(conflicts.empty(), Join("; ", conflicts));
@@ -97,9 +97,9 @@ class Registry {
     std::string help;
   };
   const std::string subject_;
-  mutable std::mutex mutex_;
-  std::map<Key, Entry> entries_;
-  std::vector<std::string> conflicts_;
+  mutable Mutex mutex_;
+  std::map<Key, Entry> entries_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> conflicts_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace caffe2rt

@@ -1,7 +1,8 @@
 #include "caffe2_core/base/signal_handler.h"
 
 #include <csignal>
-#include <mutex>
+
+#include "caffe2_core/base/mutex.h"
 
 namespace caffe2rt {
 namespace {
@@ -16,10 +17,10 @@ void CountSignal(int signal) {
 }
 
 struct Hooks {
-  std::mutex mutex;
-  int users = 0;
-  struct sigaction old_int = {};
-  struct sigaction old_hup = {};
+  Mutex mutex;
+  int users ABSL_GUARDED_BY(mutex) = 0;
+  struct sigaction old_int ABSL_GUARDED_BY(mutex) = {};
+  struct sigaction old_hup ABSL_GUARDED_BY(mutex) = {};
 };
 
 Hooks& TheHooks() {
@@ -35,7 +36,7 @@ SignalHandler::SignalHandler(Action sigint_action, Action sighup_action)
       sigint_seen_(g_sigint_count.load()),
       sighup_seen_(g_sighup_count.load()) {
   Hooks& hooks = TheHooks();
-  std::lock_guard<std::mutex> lock(hooks.mutex);
+  const MutexLock lock(hooks.mutex);
   if (hooks.users++ > 0) return;
   struct sigaction count = {};
   count.sa_handler = &CountSignal;
@@ -46,7 +47,7 @@ SignalHandler::SignalHandler(Action sigint_action, Action sighup_action)
 
 SignalHandler::~SignalHandler() {
   Hooks& hooks = TheHooks();
-  std::lock_guard<std::mutex> lock(hooks.mutex);
+  const MutexLock lock(hooks.mutex);
   if (--hooks.users > 0) return;
   sigaction(SIGINT, &hooks.old_int, nullptr);
   sigaction(SIGHUP, &hooks.old_hup, nullptr);

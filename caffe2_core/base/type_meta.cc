@@ -4,15 +4,15 @@
 
 #include <cstdlib>
 #include <map>
-#include <mutex>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/mutex.h"
 
 namespace caffe2rt::internal {
 namespace {
 struct TypeTable {
-  std::mutex mutex;
-  std::map<std::string, TypeData*> by_mangled_name;
+  Mutex mutex;
+  std::map<std::string, TypeData*> by_mangled_name ABSL_GUARDED_BY(mutex);
 };
 
 TypeTable& Table() {
@@ -31,7 +31,7 @@ const TypeData kNoType{};
 
 const TypeData* RegisterType(const std::type_info& info, const TypeData& candidate) {
   TypeTable& table = Table();
-  std::lock_guard<std::mutex> lock(table.mutex);
+  const MutexLock lock(table.mutex);
   TypeData*& data = table.by_mangled_name[info.name()];
   if (data == nullptr) {
     data = new TypeData(candidate);
