@@ -2,10 +2,10 @@
 
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <utility>
 
 #include "caffe2_core/base/conflicts.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/device/context_conflict.h"
 #include "caffe2_core/device/cpu_allocator.h"
 #include "caffe2_core/device/device_descriptor.h"
@@ -18,9 +18,10 @@ namespace {
 
 struct StaticContexts {
   std::array<std::atomic<BaseStaticContext*>, kMaxDeviceTypes> rows{};
-  std::mutex mutex;
-  std::array<std::string, kMaxDeviceTypes> names;
-  std::string conflict;  // of a static registration, reported by a later lookup
+  Mutex mutex;  // also serializes the writers of `rows`
+  std::array<std::string, kMaxDeviceTypes> names ABSL_GUARDED_BY(mutex);
+  // Of a static registration, reported by a later lookup.
+  std::string conflict ABSL_GUARDED_BY(mutex);
 };
 
 StaticContexts& Contexts() {
@@ -31,7 +32,7 @@ StaticContexts& Contexts() {
 bool TryRegister(int64_t type, const std::string& name, BaseStaticContext* context,
                  std::string* conflict) {
   StaticContexts& contexts = Contexts();
-  std::lock_guard<std::mutex> lock(contexts.mutex);
+  const MutexLock lock(contexts.mutex);
   if (!IsValidDeviceType(type)) {
     *conflict = MakeString("cannot register \"", name, "\" as device type ", type, ", want 0 to ",
                            kMaxDeviceTypes - 1);
@@ -54,7 +55,7 @@ std::string DeviceTypeName(int64_t type) {
     const auto known = static_cast<DeviceType>(type);
     {
       StaticContexts& contexts = Contexts();
-      std::lock_guard<std::mutex> lock(contexts.mutex);
+      const MutexLock lock(contexts.mutex);
       if (!contexts.names[type].empty()) return contexts.names[type];
     }
     if (const DeviceDescriptor* const device = FindDeviceDescriptor(known)) return device->name;
@@ -112,7 +113,7 @@ std::vector<DeviceType> RegisteredDeviceTypes() {
 namespace internal {
 std::string TakeContextConflict() {
   StaticContexts& contexts = Contexts();
-  std::lock_guard<std::mutex> lock(contexts.mutex);
+  const MutexLock lock(contexts.mutex);
   return std::exchange(contexts.conflict, {});
 }
 
@@ -120,7 +121,7 @@ StaticContextRegisterer::StaticContextRegisterer(DeviceType type, const char* na
                                                  BaseStaticContext* context) noexcept {
   std::string conflict;
   if (!TryRegister(type, name, context, &conflict)) {
-    std::lock_guard<std::mutex> lock(Contexts().mutex);
+    const MutexLock lock(Contexts().mutex);
     Contexts().conflict = conflict;
   }
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
@@ -34,7 +34,7 @@ class Table {
                   ", want 1 to ", kMaxDeviceTypes - 1);
     std::vector<std::string> names = descriptor.aliases;
     names.push_back(AsciiLower(descriptor.name));
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const std::string& name : names) {
       CAFFE_ENFORCE(
           IsUsableName(name) && name == AsciiLower(name) && name != "cpu" && name != "auto",
@@ -64,7 +64,7 @@ class Table {
   }
 
  private:
-  std::mutex mutex_;  // serializes writers; readers load a row atomically
+  Mutex mutex_;  // serializes writers; readers load a row atomically
   std::array<std::atomic<const DeviceDescriptor*>, kMaxDeviceTypes> rows_{};
 };
 

@@ -8,9 +8,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/device/context.h"
 
@@ -21,24 +21,26 @@ using Entry = const DeviceModule* (*)();
 
 enum Stage { kNotTried, kLoaded, kAsked };
 
+// One mutex for all device types, so that modules that look up each other's devices cannot
+// deadlock. It is recursive, because a module that is being loaded may itself look up a device.
+// Loader::busy detects this case, and the lookup then returns the current state.
+RecursiveMutex& LoadMutex() {
+  static RecursiveMutex* const mutex = new RecursiveMutex;
+  return *mutex;
+}
+
 struct Loader {
   std::atomic<int> stage{kNotTried};
   std::atomic<const DeviceModule*> module{nullptr};
-  bool busy = false;        // the module is being loaded or queried; guarded by the lock
-  DevicePresence presence;  // written under the lock; does not change after kAsked
+  // The module is being loaded or queried.
+  bool busy ABSL_GUARDED_BY(LoadMutex()) = false;
+  // Written under the lock. Does not change after kAsked, and is then read without it.
+  DevicePresence presence;
 };
 
-// One lock for all device types, so that modules that look up each other's devices cannot deadlock.
-// The lock is recursive, because a module that is being loaded may itself look up a device. `busy`
-// detects this case, and the lookup then returns the current state.
-struct Loaders {
-  std::recursive_mutex mutex;
-  std::array<Loader, kMaxDeviceTypes> of_type;
-};
-
-Loaders& TheLoaders() {
-  static Loaders* const loaders = new Loaders;
-  return *loaders;
+Loader& LoaderOf(DeviceType type) {
+  static auto* const loaders = new std::array<Loader, kMaxDeviceTypes>;
+  return (*loaders)[static_cast<size_t>(type)];
 }
 
 struct Busy {
@@ -187,7 +189,8 @@ const DevicePresence& PresenceWithoutModule(DeviceType type) {
 
 // Runs `step`. An exception sets the state to kBroken and becomes its message.
 template <class F>
-void Guarded(const DeviceDescriptor& device, Loader& loader, F step) {
+void Guarded(const DeviceDescriptor& device, Loader& loader, F step)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(LoadMutex()) {
   const Busy busy(loader);
   try {
     step();
@@ -224,9 +227,9 @@ const char* DeviceStateName(DeviceState state) {
 const DeviceModule* LoadDeviceModule(DeviceType type) {
   const DeviceDescriptor* const device = FindDeviceDescriptor(type);
   if (device == nullptr) return nullptr;
-  Loader& loader = TheLoaders().of_type[type];
+  Loader& loader = LoaderOf(type);
   if (loader.stage.load(std::memory_order_acquire) != kNotTried) return loader.module;
-  const std::lock_guard<std::recursive_mutex> lock(TheLoaders().mutex);
+  const RecursiveMutexLock lock(LoadMutex());
   if (loader.busy || loader.stage.load() != kNotTried) return loader.module;
   if (IsRegistered(type)) return nullptr;
   Guarded(*device, loader, [&] {
@@ -241,9 +244,9 @@ const DeviceModule* LoadDeviceModule(DeviceType type) {
 const DevicePresence& FindDevice(DeviceType type) {
   const DeviceDescriptor* const device = FindDeviceDescriptor(type);
   if (device == nullptr) return PresenceWithoutModule(type);
-  Loader& loader = TheLoaders().of_type[type];
+  Loader& loader = LoaderOf(type);
   if (loader.stage.load(std::memory_order_acquire) == kAsked) return loader.presence;
-  const std::lock_guard<std::recursive_mutex> lock(TheLoaders().mutex);
+  const RecursiveMutexLock lock(LoadMutex());
   if (loader.busy || loader.stage.load() == kAsked) return loader.presence;
   if (const DeviceModule* const module = LoadDeviceModule(type); module != nullptr) {
     Guarded(*device, loader, [&loader, module] {

@@ -1,20 +1,22 @@
 #include "caffe2_core/graph/op_schema.h"
 
 #include <charconv>
-#include <mutex>
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/graph/builtin_operators.h"
 
 namespace caffe2rt {
 namespace {
 
 struct Schemas {
-  std::mutex mutex;
-  std::map<std::string, OpSchema> by_type;  // map nodes never move, so references stay valid
-  std::vector<std::string> conflicts;
-  OpSchema discarded;  // receives the declarations of a second schema of a type
+  Mutex mutex;
+  // Map nodes never move, so references stay valid.
+  std::map<std::string, OpSchema> by_type ABSL_GUARDED_BY(mutex);
+  std::vector<std::string> conflicts ABSL_GUARDED_BY(mutex);
+  // Receives the declarations of a second schema of a type.
+  OpSchema discarded ABSL_GUARDED_BY(mutex);
 };
 
 Schemas& AllSchemas() {
@@ -321,14 +323,14 @@ OpSchema& RegisterSchema(const std::string& type, const char* file) {
 const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
   RegisterBuiltinOperatorsOnce();
   Schemas& schemas = AllSchemas();
-  std::lock_guard<std::mutex> lock(schemas.mutex);
+  const MutexLock lock(schemas.mutex);
   const auto it = schemas.by_type.find(type);
   return it == schemas.by_type.end() ? nullptr : &it->second;
 }
 
 OpSchema& OpSchemaRegistry::NewSchema(const std::string& type, const char* file, int line) {
   Schemas& schemas = AllSchemas();
-  std::lock_guard<std::mutex> lock(schemas.mutex);
+  const MutexLock lock(schemas.mutex);
   const auto [it, inserted] = schemas.by_type.try_emplace(type, type, file);
   if (inserted) return it->second;
   schemas.conflicts.push_back(MakeString("schema of operator type \"", type,
@@ -341,7 +343,7 @@ OpSchema& OpSchemaRegistry::NewSchema(const std::string& type, const char* file,
 std::vector<std::string> OpSchemaRegistry::Types() {
   RegisterBuiltinOperatorsOnce();
   Schemas& schemas = AllSchemas();
-  std::lock_guard<std::mutex> lock(schemas.mutex);
+  const MutexLock lock(schemas.mutex);
   std::vector<std::string> types;
   for (const auto& [type, schema] : schemas.by_type) types.push_back(type);
   return types;
@@ -351,7 +353,7 @@ void OpSchemaRegistry::ThrowConflicts() {
   std::vector<std::string> conflicts;
   {
     Schemas& schemas = AllSchemas();
-    std::lock_guard<std::mutex> lock(schemas.mutex);
+    const MutexLock lock(schemas.mutex);
     conflicts.swap(schemas.conflicts);
   }
   CAFFE_ENFORCE(conflicts.empty(), Join("; ", conflicts));

@@ -94,7 +94,7 @@ void DBReader::Open(std::unique_ptr<DB>&& db, int num_shards, int shard_id) try 
 void DBReader::Read(std::string* key, std::string* value) const try {
   CAFFE_ENFORCE(key != nullptr && value != nullptr, "argument key or value of Read is null");
   CAFFE_ENFORCE(cursor_ != nullptr, "Reader not initialized.");
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   CAFFE_ENFORCE(cursor_->Valid(), "database \"", source_, "\" of type ", type_, " has no records");
   *key = cursor_->key();
   *value = cursor_->value();
@@ -108,7 +108,7 @@ void DBReader::Read(std::string* key, std::string* value) const try {
 
 void DBReader::SeekToFirst() const try {
   CAFFE_ENFORCE(cursor_ != nullptr, "Reader not initialized.");
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   MoveToBeginning();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
@@ -127,7 +127,7 @@ DBReaderProto DBReader::ToProto(const std::string& name) const try {
   proto.set_name(name);
   proto.set_source(source_);
   proto.set_db_type(type_);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (cursor_ != nullptr && cursor_->SupportsSeek() && cursor_->Valid()) {
     proto.set_key(cursor_->key());
   }

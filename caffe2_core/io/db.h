@@ -15,9 +15,9 @@
 // is thread safe.
 
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/registry.h"
 #include "caffe2rt/caffe2.pb.h"
 
@@ -148,13 +148,13 @@ class DBReader {
   DBReaderProto ToProto(const std::string& name) const;
 
  private:
-  void MoveToBeginning() const;
+  void MoveToBeginning() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   std::string type_;
   std::string source_;
   std::unique_ptr<DB> db_;
-  std::unique_ptr<Cursor> cursor_;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
+  std::unique_ptr<Cursor> cursor_ ABSL_PT_GUARDED_BY(mutex_);
   int num_shards_ = 1;
   int shard_id_ = 0;
 };

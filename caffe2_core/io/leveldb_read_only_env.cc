@@ -19,7 +19,7 @@ using MemoryFile = LevelDBReadOnlyEnv::MemoryFile;
 
 // Copies up to n bytes at `offset` to scratch.
 Slice CopyOut(MemoryFile& file, uint64_t offset, size_t n, char* scratch) {
-  const std::lock_guard<std::mutex> lock(file.mutex);
+  const MutexLock lock(file.mutex);
   if (offset >= file.bytes.size()) return Slice(scratch, 0);
   const size_t count = std::min<size_t>(n, file.bytes.size() - offset);
   std::memcpy(scratch, file.bytes.data() + offset, count);
@@ -61,7 +61,7 @@ class MemoryWritableFile final : public leveldb::WritableFile {
   MemoryWritableFile(std::shared_ptr<MemoryFile> file, std::shared_ptr<bool> sealed)
       : file_(std::move(file)), sealed_(std::move(sealed)) {}
   Status Append(const Slice& data) override {
-    const std::lock_guard<std::mutex> lock(file_->mutex);
+    const MutexLock lock(file_->mutex);
     file_->bytes.append(data.data(), data.size());
     return Status::OK();
   }
@@ -94,7 +94,7 @@ void LevelDBReadOnlyEnv::SealForReading(leveldb::DB* db) {
   (void)db->Write(options, &nothing);
   std::vector<std::pair<void (*)(void*), void*>> scheduled;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     scheduled.swap(scheduled_);
   }
   // Run the work scheduled during opening: it finds the error, and signals LevelDB that it has
@@ -103,12 +103,12 @@ void LevelDBReadOnlyEnv::SealForReading(leveldb::DB* db) {
 }
 
 void LevelDBReadOnlyEnv::Schedule(void (*function)(void*), void* argument) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   scheduled_.emplace_back(function, argument);
 }
 
 std::shared_ptr<MemoryFile> LevelDBReadOnlyEnv::Find(const std::string& path) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = written_.find(path);
   return it == written_.end() ? nullptr : it->second;
 }
@@ -116,7 +116,7 @@ std::shared_ptr<MemoryFile> LevelDBReadOnlyEnv::Find(const std::string& path) {
 Status LevelDBReadOnlyEnv::CheckFile(const std::string& path) {
   constexpr std::string_view kCurrent = "CURRENT";
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     if (folder_.empty() && path.ends_with(kCurrent)) {
       folder_ = path.substr(0, path.size() - kCurrent.size());
     }
@@ -130,7 +130,7 @@ Status LevelDBReadOnlyEnv::CheckFile(const std::string& path) {
 }
 
 bool LevelDBReadOnlyEnv::IsRemoved(const std::string& path) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return removed_.contains(path);
 }
 
@@ -160,7 +160,7 @@ Status LevelDBReadOnlyEnv::NewWritableFile(const std::string& path,
                                            leveldb::WritableFile** result) {
   auto file = std::make_shared<MemoryFile>();
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     written_[path] = file;
     removed_.erase(path);
   }
@@ -181,7 +181,7 @@ Status LevelDBReadOnlyEnv::GetChildren(const std::string& folder, std::vector<st
   const Status status = target()->GetChildren(folder, &there);
   if (!status.ok()) return status;
   std::set<std::string> all;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const std::string& name : there) {
     if (!removed_.contains(folder + "/" + name)) all.insert(name);
   }
@@ -193,7 +193,7 @@ Status LevelDBReadOnlyEnv::GetChildren(const std::string& folder, std::vector<st
 }
 
 Status LevelDBReadOnlyEnv::RemoveFile(const std::string& path) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   written_.erase(path);
   removed_.insert(path);
   return Status::OK();
@@ -201,7 +201,7 @@ Status LevelDBReadOnlyEnv::RemoveFile(const std::string& path) {
 
 Status LevelDBReadOnlyEnv::GetFileSize(const std::string& path, uint64_t* size) {
   if (const auto file = Find(path)) {
-    const std::lock_guard<std::mutex> lock(file->mutex);
+    const MutexLock lock(file->mutex);
     *size = file->bytes.size();
     return Status::OK();
   }
@@ -210,7 +210,7 @@ Status LevelDBReadOnlyEnv::GetFileSize(const std::string& path, uint64_t* size) 
 }
 
 Status LevelDBReadOnlyEnv::RenameFile(const std::string& from, const std::string& to) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = written_.find(from);
   if (it == written_.end()) return Status::OK();  // the old info log, which is never read
   written_[to] = it->second;

@@ -9,11 +9,12 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "caffe2_core/base/mutex.h"
 
 namespace leveldb {
 class DB;
@@ -56,8 +57,8 @@ class LevelDBReadOnlyEnv final : public leveldb::EnvWrapper {
   void Schedule(void (*function)(void*), void* argument) override;
 
   struct MemoryFile {
-    std::mutex mutex;
-    std::string bytes;
+    Mutex mutex;
+    std::string bytes ABSL_GUARDED_BY(mutex);
   };
 
  private:
@@ -65,12 +66,13 @@ class LevelDBReadOnlyEnv final : public leveldb::EnvWrapper {
   std::shared_ptr<MemoryFile> Find(const std::string& path);
   bool IsRemoved(const std::string& path);
 
-  std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<MemoryFile>> written_;
-  std::set<std::string> removed_;
-  std::string folder_;  // of CURRENT, the first file opened; ends in a slash
+  Mutex mutex_;
+  std::map<std::string, std::shared_ptr<MemoryFile>> written_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> removed_ ABSL_GUARDED_BY(mutex_);
+  // Of CURRENT, the first file opened; ends in a slash.
+  std::string folder_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<bool> sealed_ = std::make_shared<bool>(false);
-  std::vector<std::pair<void (*)(void*), void*>> scheduled_;
+  std::vector<std::pair<void (*)(void*), void*>> scheduled_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace internal

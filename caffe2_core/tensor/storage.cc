@@ -72,7 +72,7 @@ Storage::~Storage() {
 }
 
 std::shared_ptr<const void> Storage::Derived(const std::string& key, const DerivedMaker& make) {
-  std::lock_guard<std::mutex> lock(derived_mutex_);
+  const MutexLock lock(derived_mutex_);
   std::shared_ptr<const void>& form = derived_[key];
   if (form == nullptr) {
     form = make();
@@ -91,7 +91,7 @@ void Storage::VerifyContent(size_t nbytes) {
 }
 
 void Storage::DropDerived() {
-  std::lock_guard<std::mutex> lock(derived_mutex_);
+  const MutexLock lock(derived_mutex_);
   derived_.clear();
   has_derived_.store(false, std::memory_order_relaxed);
 }

@@ -14,9 +14,9 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/type_meta.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/device/memory.h"
@@ -118,8 +118,8 @@ class Storage {
   const TypeMeta meta_;
   const int64_t constructed_;
   std::atomic<uint64_t> content_sum_{0};
-  std::mutex derived_mutex_;
-  std::map<std::string, std::shared_ptr<const void>> derived_;
+  Mutex derived_mutex_;
+  std::map<std::string, std::shared_ptr<const void>> derived_ ABSL_GUARDED_BY(derived_mutex_);
 };
 
 }  // namespace caffe2rt

@@ -1,14 +1,15 @@
 #include "caffe2_core/tensor/synchronized_types.h"
 
-#include <mutex>
 #include <set>
+
+#include "caffe2_core/base/mutex.h"
 
 namespace caffe2rt {
 namespace {
 
 struct Types {
-  std::mutex mutex;
-  std::set<CaffeTypeId> ids;
+  Mutex mutex;
+  std::set<CaffeTypeId> ids ABSL_GUARDED_BY(mutex);
 };
 
 Types& TheTypes() {
@@ -23,7 +24,7 @@ namespace internal {
 bool DeclareSynchronized(TypeMeta type) noexcept {
   try {
     Types& types = TheTypes();
-    const std::lock_guard<std::mutex> lock(types.mutex);
+    const MutexLock lock(types.mutex);
     types.ids.insert(type.id());
     return true;
   } catch (...) {
@@ -35,7 +36,7 @@ bool DeclareSynchronized(TypeMeta type) noexcept {
 
 bool IsSynchronizedType(TypeMeta type) {
   Types& types = TheTypes();
-  const std::lock_guard<std::mutex> lock(types.mutex);
+  const MutexLock lock(types.mutex);
   return types.ids.contains(type.id());
 }
 
