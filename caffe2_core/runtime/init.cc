@@ -1,14 +1,15 @@
 #include "caffe2_core/runtime/init.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
-#include <mutex>
 #include <new>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/io/blob_serialization.h"
@@ -25,12 +26,12 @@ struct InitEntry {
 };
 
 struct InitState {
-  std::recursive_mutex running;  // an init function may call GlobalInit
-  std::mutex mutex;              // guards the list
-  std::vector<InitEntry> functions;
-  bool in_progress = false;
-  bool run = false;
-  bool print_version = false;
+  RecursiveMutex running;  // an init function may call GlobalInit
+  bool in_progress ABSL_GUARDED_BY(running) = false;
+  bool run ABSL_GUARDED_BY(running) = false;
+  Mutex mutex;
+  std::vector<InitEntry> functions ABSL_GUARDED_BY(mutex);
+  std::atomic<bool> print_version{false};  // any thread may set the flag
 };
 
 InitState& TheState() {
@@ -137,7 +138,7 @@ std::vector<std::string> RunFunctions(bool early, int* argc, char*** argv) {
   for (size_t i = 0;; ++i) {
     InitEntry entry;
     {
-      std::lock_guard<std::mutex> lock(state.mutex);
+      const MutexLock lock(state.mutex);
       if (i >= state.functions.size()) return failed;
       entry = state.functions[i];
       if (entry.early != early || entry.done) continue;
@@ -152,7 +153,7 @@ std::vector<std::string> RunFunctions(bool early, int* argc, char*** argv) {
 
 void RegisterInitFunction(InitFunction function, bool early, const char* description) {
   InitState& state = TheState();
-  std::lock_guard<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   state.functions.push_back({function, early, false, description});
 }
 
@@ -160,7 +161,7 @@ bool GlobalInit(int* argc, char*** argv) try {
   CAFFE_ENFORCE(argc != nullptr && argv != nullptr && (*argc == 0 || *argv != nullptr),
                 "argument argc or argv of GlobalInit is null");
   InitState& state = TheState();
-  std::lock_guard<std::recursive_mutex> lock(state.running);
+  const RecursiveMutexLock lock(state.running);
   if (state.in_progress) return true;
   static const bool flags_known = [] {
     RegisterOptionFlags();
@@ -204,7 +205,7 @@ bool GlobalInit() try {
 
 bool GlobalInitAlreadyRun() {
   InitState& state = TheState();
-  std::lock_guard<std::recursive_mutex> lock(state.running);
+  const RecursiveMutexLock lock(state.running);
   return state.run;
 }
 

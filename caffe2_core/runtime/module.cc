@@ -3,13 +3,13 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/device/context_conflict.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/io/blob_serialization.h"
@@ -21,15 +21,17 @@ namespace caffe2rt {
 namespace {
 
 struct Modules {
-  std::mutex mutex;
-  std::map<std::string, std::string> by_name;
-  std::vector<std::string> conflicts;
-  std::vector<void*> handles;  // never closed
-  std::vector<std::string> files;
-  std::map<void*, std::string> conflicts_of_handle;  // "" if there are none
-  std::map<std::string, void*> handle_of_name;       // only modules that LoadModule opened
+  Mutex mutex;
+  std::map<std::string, std::string> by_name ABSL_GUARDED_BY(mutex);
+  std::vector<std::string> conflicts ABSL_GUARDED_BY(mutex);
+  std::vector<void*> handles ABSL_GUARDED_BY(mutex);  // never closed
+  std::vector<std::string> files ABSL_GUARDED_BY(mutex);
+  // "" if there are none.
+  std::map<void*, std::string> conflicts_of_handle ABSL_GUARDED_BY(mutex);
+  // Only modules that LoadModule opened.
+  std::map<std::string, void*> handle_of_name ABSL_GUARDED_BY(mutex);
   // Held during a load. With one load at a time, all new conflicts come from its module.
-  std::recursive_mutex loading;
+  RecursiveMutex loading;
 };
 
 Modules& AllModules() {
@@ -55,7 +57,7 @@ std::vector<std::string> TakeAllConflicts() {
     conflicts.push_back(std::move(conflict));
   }
   Modules& modules = AllModules();
-  std::lock_guard<std::mutex> lock(modules.mutex);
+  const MutexLock lock(modules.mutex);
   conflicts.insert(conflicts.end(), modules.conflicts.begin(), modules.conflicts.end());
   modules.conflicts.clear();
   return conflicts;
@@ -66,7 +68,7 @@ std::vector<std::string> TakeAllConflicts() {
 void KeepConflicts(void* handle, const std::vector<std::string>& names_before,
                    const std::vector<std::string>& conflicts) {
   Modules& modules = AllModules();
-  std::lock_guard<std::mutex> lock(modules.mutex);
+  const MutexLock lock(modules.mutex);
   modules.conflicts_of_handle[handle] = Join("; ", conflicts);
   for (const auto& [name, description] : modules.by_name) {
     if (!std::binary_search(names_before.begin(), names_before.end(), name)) {
@@ -78,7 +80,7 @@ void KeepConflicts(void* handle, const std::vector<std::string>& names_before,
 // THROWS the stored conflicts of a module. Called each time the module is requested.
 void ThrowConflictsOf(void* handle, const std::string& module) {
   Modules& modules = AllModules();
-  std::lock_guard<std::mutex> lock(modules.mutex);
+  const MutexLock lock(modules.mutex);
   const auto it = modules.conflicts_of_handle.find(handle);
   CAFFE_ENFORCE(it == modules.conflicts_of_handle.end() || it->second.empty(), "module \"", module,
                 "\" is loaded, but ", it->second);
@@ -90,7 +92,7 @@ bool IsThere(const std::string& name) {
   void* handle = nullptr;
   {
     Modules& modules = AllModules();
-    std::lock_guard<std::mutex> lock(modules.mutex);
+    const MutexLock lock(modules.mutex);
     if (const auto it = modules.handle_of_name.find(name); it != modules.handle_of_name.end()) {
       handle = it->second;
     }
@@ -103,7 +105,7 @@ bool IsThere(const std::string& name) {
 
 ModuleSchema::ModuleSchema(const char* name, const char* description) {
   Modules& modules = AllModules();
-  std::lock_guard<std::mutex> lock(modules.mutex);
+  const MutexLock lock(modules.mutex);
   if (modules.by_name.try_emplace(name, description).second) return;
   modules.conflicts.push_back(MakeString("module \"", name, "\" is registered twice"));
 }
@@ -113,7 +115,7 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   // Built-in operators are registered first, so that a conflict is attributed to the module.
   EnsureBuiltinOperators();
   Modules& modules = AllModules();
-  std::lock_guard<std::recursive_mutex> one_load(modules.loading);
+  const RecursiveMutexLock one_load(modules.loading);
   if (!name.empty() && IsThere(name)) return;
   const std::string file = filename.empty() ? "lib" + name + ".so" : filename;
   std::vector<std::string> names_before;
@@ -129,7 +131,7 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   const std::vector<std::string> conflicts = loading.Finish();
   bool is_new = false;
   {
-    std::lock_guard<std::mutex> lock(modules.mutex);
+    const MutexLock lock(modules.mutex);
     is_new =
         std::find(modules.handles.begin(), modules.handles.end(), handle) == modules.handles.end();
     if (is_new) {
@@ -153,7 +155,7 @@ void LoadModule(const std::string& name, const std::string& filename) try {
 
 std::map<std::string, std::string> CurrentModules() {
   Modules& modules = AllModules();
-  std::lock_guard<std::mutex> lock(modules.mutex);
+  const MutexLock lock(modules.mutex);
   return modules.by_name;
 }
 
@@ -161,7 +163,7 @@ bool HasModule(const std::string& name) { return CurrentModules().contains(name)
 
 std::vector<std::string> LoadedModuleFiles() {
   Modules& modules = AllModules();
-  std::lock_guard<std::mutex> lock(modules.mutex);
+  const MutexLock lock(modules.mutex);
   return modules.files;
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <new>
 #include <set>
 
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/graph/net_check.h"
@@ -22,8 +22,8 @@ namespace caffe2rt {
 namespace {
 
 struct GlobalObservers {
-  std::mutex mutex;
-  std::vector<NetObserverCreator> creators;
+  Mutex mutex;
+  std::vector<NetObserverCreator> creators ABSL_GUARDED_BY(mutex);
 };
 GlobalObservers& TheGlobalObservers() {
   static GlobalObservers* const observers = new GlobalObservers;
@@ -140,7 +140,7 @@ std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Wor
   if (net == nullptr) return nullptr;
   std::vector<NetObserverCreator> creators;
   {
-    std::lock_guard<std::mutex> lock(TheGlobalObservers().mutex);
+    const MutexLock lock(TheGlobalObservers().mutex);
     creators = TheGlobalObservers().creators;
   }
   for (const NetObserverCreator& creator : creators) {
@@ -153,17 +153,17 @@ std::unique_ptr<NetBase> CreateNet(const std::shared_ptr<const NetDef>& def, Wor
 
 void AddGlobalNetObserverCreator(NetObserverCreator creator) {
   CAFFE_ENFORCE(creator != nullptr, "argument creator of AddGlobalNetObserverCreator is null");
-  std::lock_guard<std::mutex> lock(TheGlobalObservers().mutex);
+  const MutexLock lock(TheGlobalObservers().mutex);
   TheGlobalObservers().creators.push_back(std::move(creator));
 }
 
 void ClearGlobalNetObservers() {
-  std::lock_guard<std::mutex> lock(TheGlobalObservers().mutex);
+  const MutexLock lock(TheGlobalObservers().mutex);
   TheGlobalObservers().creators.clear();
 }
 
 bool HasGlobalNetObservers() {
-  std::lock_guard<std::mutex> lock(TheGlobalObservers().mutex);
+  const MutexLock lock(TheGlobalObservers().mutex);
   return !TheGlobalObservers().creators.empty();
 }
 

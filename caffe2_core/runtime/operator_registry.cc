@@ -1,7 +1,6 @@
 #include "caffe2_core/runtime/operator_registry.h"
 
 #include <algorithm>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/device_descriptor.h"
@@ -22,10 +22,11 @@ namespace {
 constexpr char kEngineMark[] = "_ENGINE_";
 
 struct Preferences {
-  std::mutex mutex;
-  PerOpEnginePrefType per_op;
-  std::optional<GlobalEnginePrefType> global;  // if not set, the devices' descriptors apply
-  std::function<void(const OperatorDef&)> logger;
+  Mutex mutex;
+  PerOpEnginePrefType per_op ABSL_GUARDED_BY(mutex);
+  // If not set, the devices' descriptors apply.
+  std::optional<GlobalEnginePrefType> global ABSL_GUARDED_BY(mutex);
+  std::function<void(const OperatorDef&)> logger ABSL_GUARDED_BY(mutex);
 };
 
 Preferences& ThePreferences() {
@@ -48,8 +49,8 @@ std::vector<std::string> SplitEngines(const std::string& list) {
   return engines;
 }
 
-// REQUIRES: the lock is held.
-EnginePrefType GlobalEngines(const Preferences& preferences, int device) {
+EnginePrefType GlobalEngines(const Preferences& preferences, int device)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(preferences.mutex) {
   if (preferences.global.has_value()) {
     const auto it = preferences.global->find(device);
     return it != preferences.global->end() ? it->second : EnginePrefType();
@@ -62,7 +63,7 @@ EnginePrefType GlobalEngines(const Preferences& preferences, int device) {
 std::vector<std::string> EnginesFor(const OperatorDef& def) {
   std::vector<std::string> engines = SplitEngines(def.engine());
   Preferences& preferences = ThePreferences();
-  std::lock_guard<std::mutex> lock(preferences.mutex);
+  const MutexLock lock(preferences.mutex);
   const int device = def.device_option().device_type();
   if (const auto it = preferences.per_op.find(device); it != preferences.per_op.end()) {
     if (const auto op = it->second.find(def.type()); op != it->second.end()) {
@@ -191,7 +192,7 @@ std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* 
   try {
     std::function<void(const OperatorDef&)> logger;
     {
-      std::lock_guard<std::mutex> lock(ThePreferences().mutex);
+      const MutexLock lock(ThePreferences().mutex);
       logger = ThePreferences().logger;
     }
     if (logger) logger(def);
@@ -210,13 +211,13 @@ std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* 
 
 void SetPerOpEnginePref(const PerOpEnginePrefType& preferences) {
   for (const auto& [device, ops] : preferences) CheckedDeviceType(device);
-  std::lock_guard<std::mutex> lock(ThePreferences().mutex);
+  const MutexLock lock(ThePreferences().mutex);
   ThePreferences().per_op = preferences;
 }
 
 void SetGlobalEnginePref(const GlobalEnginePrefType& preferences) {
   CheckDevices(preferences);
-  std::lock_guard<std::mutex> lock(ThePreferences().mutex);
+  const MutexLock lock(ThePreferences().mutex);
   ThePreferences().global = preferences;
 }
 
@@ -227,14 +228,14 @@ void SetEnginePref(const PerOpEnginePrefType& per_op, const GlobalEnginePrefType
 
 void SetOpEnginePref(const std::string& op_type, const std::map<int, EnginePrefType>& preferences) {
   CheckDevices(preferences);
-  std::lock_guard<std::mutex> lock(ThePreferences().mutex);
+  const MutexLock lock(ThePreferences().mutex);
   for (const auto& [device, engines] : preferences) {
     ThePreferences().per_op[device][op_type] = engines;
   }
 }
 
 void SetOperatorLogger(std::function<void(const OperatorDef&)> logger) {
-  std::lock_guard<std::mutex> lock(ThePreferences().mutex);
+  const MutexLock lock(ThePreferences().mutex);
   ThePreferences().logger = std::move(logger);
 }
 

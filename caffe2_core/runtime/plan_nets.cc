@@ -36,7 +36,7 @@ NetPool::~NetPool() {
 }
 
 NetBase* NetPool::Get(const std::string& name) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return GetLocked(name);
 }
 
@@ -76,7 +76,7 @@ NetBase* NetPool::MakeOwn(const std::shared_ptr<const NetDef>& def) {
 
 NetBase* NetPool::Lend(const std::string& name) {
   if (parent_ != nullptr) return nullptr;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!lent_.insert(name).second) return nullptr;
   try {
     return GetLocked(name);
@@ -87,7 +87,7 @@ NetBase* NetPool::Lend(const std::string& name) {
 }
 
 void NetPool::TakeBack(const std::string& name) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   lent_.erase(name);
 }
 

@@ -4,10 +4,10 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/plan_uses.h"
 
@@ -42,8 +42,8 @@ class NetPool {
   NetBase* Get(const std::string& name);
 
  private:
-  NetBase* GetLocked(const std::string& name);
-  NetBase* MakeOwn(const std::shared_ptr<const NetDef>& def);
+  NetBase* GetLocked(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  NetBase* MakeOwn(const std::shared_ptr<const NetDef>& def) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Null if another pool has borrowed the net, or if this pool has a parent.
   NetBase* Lend(const std::string& name);
   void TakeBack(const std::string& name);
@@ -52,13 +52,16 @@ class NetPool {
   Workspace* const ws_;
   const Keep keep_;
   NetPool* const parent_ = nullptr;  // null if the nets are kept in ws_
-  std::mutex mutex_;
-  std::set<std::string> made_;            // nets in ws_ that this pool created
-  std::set<std::string> lent_;            // nets in ws_ that another pool has borrowed
-  std::set<std::string> borrowed_;        // nets that belong to parent_
-  std::map<std::string, NetBase*> nets_;  // used only if there is a parent: borrowed and own nets
-  std::unique_ptr<Workspace> copies_;     // holds the device copies of the nets in own_
-  std::map<std::string, std::unique_ptr<NetBase>> own_;
+  Mutex mutex_;
+  // Nets in ws_ that this pool created, and those that another pool has borrowed.
+  std::set<std::string> made_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> lent_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> borrowed_ ABSL_GUARDED_BY(mutex_);  // nets that belong to parent_
+  // Used only if there is a parent: borrowed and own nets.
+  std::map<std::string, NetBase*> nets_ ABSL_GUARDED_BY(mutex_);
+  // Holds the device copies of the nets in own_.
+  std::unique_ptr<Workspace> copies_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::unique_ptr<NetBase>> own_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace caffe2rt

@@ -9,29 +9,28 @@
 namespace caffe2rt {
 
 void Turns::Begin(bool report) {
-  std::unique_lock<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   const uint64_t ticket = next_ticket_++;
-  changed_.wait(lock,
-                [&] { return admitted_ == ticket && !reporting_ && (!report || nets_ == 0); });
+  while (admitted_ != ticket || reporting_ || (report && nets_ > 0)) changed_.Wait(mutex_);
   ++admitted_;
   if (report) {
     reporting_ = true;
   } else {
     ++nets_;
   }
-  changed_.notify_all();  // if the next ticket belongs to a net, it may start as well
+  changed_.NotifyAll();  // if the next ticket belongs to a net, it may start as well
 }
 
 void Turns::EndNet() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   --nets_;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void Turns::EndReport() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   reporting_ = false;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void TurnsTaken::Take(const TurnsAround* around) {
@@ -65,22 +64,23 @@ Reporter::Reporter(std::chrono::milliseconds period, std::function<void()> repor
 
 Reporter::~Reporter() {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
-  stopped_.notify_all();
+  stopped_.NotifyAll();
   thread_.join();
 }
 
 void Reporter::Run(std::chrono::milliseconds period) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!stopped_.wait_for(lock, period, [this] { return stop_; })) {
-    lock.unlock();
-    Report();
-    lock.lock();
-  }
-  lock.unlock();
+  while (!WaitForStop(std::chrono::steady_clock::now() + period)) Report();
   Report();
+}
+
+bool Reporter::WaitForStop(std::chrono::steady_clock::time_point deadline) {
+  const MutexLock lock(mutex_);
+  while (!stop_ && stopped_.WaitUntil(mutex_, deadline)) {
+  }
+  return stop_;
 }
 
 void Reporter::Report() const {

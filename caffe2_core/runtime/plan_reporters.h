@@ -3,11 +3,12 @@
 // runs. Its nets take turns with the nets of the step, so that they never run at the same time.
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <thread>
+
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
 
 namespace caffe2rt {
 
@@ -26,12 +27,12 @@ class Turns {
  private:
   void Begin(bool report);
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  uint64_t next_ticket_ = 0;
-  uint64_t admitted_ = 0;  // number of tickets admitted so far
-  int nets_ = 0;           // number of nets that hold the lock
-  bool reporting_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  uint64_t next_ticket_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t admitted_ ABSL_GUARDED_BY(mutex_) = 0;  // number of tickets admitted so far
+  int nets_ ABSL_GUARDED_BY(mutex_) = 0;           // number of nets that hold the lock
+  bool reporting_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 // The turns that a net must take: one for each enclosing step that has reporters. They are taken
@@ -70,12 +71,14 @@ class Reporter {
 
  private:
   void Run(std::chrono::milliseconds period);
+  // Returns whether the reporter must stop; waits for that until `deadline` at most.
+  bool WaitForStop(std::chrono::steady_clock::time_point deadline);
   void Report() const;
 
   const std::function<void()> report_;
-  std::mutex mutex_;
-  std::condition_variable stopped_;
-  bool stop_ = false;
+  Mutex mutex_;
+  ConditionVariable stopped_;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;  // the last member, because the thread uses those above
 };
 

@@ -138,14 +138,14 @@ PlanUses::PlanUses(const PlanNetDefs* defs) : defs_(defs) {
 }
 
 const NetUses* PlanUses::OfNet(const std::string& name) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (const auto known = nets_.find(name); known != nets_.end()) return &known->second;
   const auto def = defs_->find(name);
   return def == defs_->end() ? nullptr : &(nets_[name] = UsesOf(def->second));
 }
 
 const StepUses& PlanUses::OfSubstep(const ExecutionStep& substep) {
-  return Once(&substeps_, substep,
+  return Once(Part::kSubstep, substep,
               [&substep](StepWalk* walk) { walk->AddSubstep(substep, false); });
 }
 
@@ -157,7 +157,7 @@ void PlanUses::FindCreators(const ExecutionStep& step) {
 }
 
 const StepUses& PlanUses::OfReporters(const ExecutionStep& step) {
-  return Once(&reporters_, step, [&step](StepWalk* walk) {
+  return Once(Part::kReporters, step, [&step](StepWalk* walk) {
     if (step.has_report_net()) walk->AddNet(step.report_net(), false);
     for (const ExecutionStep& substep : step.substep()) {
       if (substep.has_run_every_ms()) walk->AddSubstep(substep, false);
@@ -165,18 +165,17 @@ const StepUses& PlanUses::OfReporters(const ExecutionStep& step) {
   });
 }
 
-const StepUses& PlanUses::Once(std::map<const ExecutionStep*, StepUses>* known,
-                               const ExecutionStep& step,
+const StepUses& PlanUses::Once(Part part, const ExecutionStep& step,
                                const std::function<void(StepWalk*)>& walk) {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (const auto it = known->find(&step); it != known->end()) return it->second;
+    const MutexLock lock(mutex_);
+    if (const auto it = steps_.find({part, &step}); it != steps_.end()) return it->second;
   }
   StepUses uses;
   StepWalk fresh(this, &uses);
   walk(&fresh);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return known->try_emplace(&step, std::move(uses)).first->second;
+  const MutexLock lock(mutex_);
+  return steps_.try_emplace({part, &step}, std::move(uses)).first->second;
 }
 
 }  // namespace caffe2rt

@@ -5,11 +5,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/base/mutex.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
@@ -78,15 +78,15 @@ class PlanUses {
   const StepUses& OfReporters(const ExecutionStep& step);
 
  private:
-  const StepUses& Once(std::map<const ExecutionStep*, StepUses>* known, const ExecutionStep& step,
+  enum class Part { kSubstep, kReporters };
+  const StepUses& Once(Part part, const ExecutionStep& step,
                        const std::function<void(StepWalk*)>& walk);
 
   const PlanNetDefs* const defs_;
   const NetUses* creator_ = nullptr;
-  std::mutex mutex_;  // guards the maps
-  std::map<std::string, NetUses> nets_;
-  std::map<const ExecutionStep*, StepUses> substeps_;
-  std::map<const ExecutionStep*, StepUses> reporters_;
+  Mutex mutex_;
+  std::map<std::string, NetUses> nets_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::pair<Part, const ExecutionStep*>, StepUses> steps_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace caffe2rt

@@ -143,35 +143,37 @@ Predictor::Instances::Instance* Predictor::Instances::TakeIdle() {
 
 Predictor::Instances::Instance* Predictor::Instances::Acquire() {
   if (Instance* idle = TakeIdle()) return idle;
-  std::unique_lock<std::mutex> lock(mutex_);
-  const auto may_grow = [this] {
-    return !growing_ && static_cast<int>(all_.size()) < options.max_instances;
-  };
+  const MutexLock lock(mutex_);
   waiting_.fetch_add(1);
   Instance* instance = TakeIdle();
-  while (instance == nullptr && !may_grow()) {
-    may_proceed_.wait(lock);
+  while (instance == nullptr && !MayGrow()) {
+    may_proceed_.Wait(mutex_);
     instance = TakeIdle();
   }
   waiting_.fetch_sub(1);
-  return instance != nullptr ? instance : Grow(&lock);
+  return instance != nullptr ? instance : Grow();
+}
+
+bool Predictor::Instances::MayGrow() const {
+  return !growing_ && static_cast<int>(all_.size()) < options.max_instances;
 }
 
 // Only one thread creates an instance at a time. It does not hold the mutex meanwhile, so that
 // other threads can release and acquire instances. If the creation fails, another thread may try.
-Predictor::Instances::Instance* Predictor::Instances::Grow(std::unique_lock<std::mutex>* lock) {
+Predictor::Instances::Instance* Predictor::Instances::Grow() {
   growing_ = true;
-  lock->unlock();
   std::unique_ptr<Instance> fresh;
   std::exception_ptr error;
-  try {
-    fresh = MakeInstance();
-  } catch (...) {
-    error = std::current_exception();
+  {
+    const MutexUnlock unlocked(mutex_);
+    try {
+      fresh = MakeInstance();
+    } catch (...) {
+      error = std::current_exception();
+    }
   }
-  lock->lock();
   growing_ = false;
-  may_proceed_.notify_all();
+  may_proceed_.NotifyAll();
   if (error != nullptr) std::rethrow_exception(error);
   fresh->slot = static_cast<int>(all_.size());
   all_.push_back(std::move(fresh));
@@ -187,8 +189,8 @@ Predictor::Instances::Instance* Predictor::Instances::Grow(std::unique_lock<std:
 void Predictor::Instances::Release(Instance* instance) {
   idle_[instance->slot].store(instance);
   if (waiting_.load() == 0) return;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  may_proceed_.notify_one();
+  const MutexLock lock(mutex_);
+  may_proceed_.NotifyOne();
 }
 
 void Predictor::Instances::SetInput(Instance* instance, size_t i, const Tensor& value) {

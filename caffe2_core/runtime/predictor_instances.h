@@ -3,12 +3,12 @@
 // calls lease. Internal to predictor.cc.
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/predictor.h"
 
@@ -79,17 +79,19 @@ class Predictor::Instances {
  private:
   std::unique_ptr<Instance> MakeInstance();
   Instance* TakeIdle();
-  Instance* Grow(std::unique_lock<std::mutex>* lock);
+  bool MayGrow() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Instance* Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddDeviceCopies();
 
   std::shared_ptr<const NetDef> instance_def_;  // `def` with device copies; shared by all instances
   std::unique_ptr<Instance> own_;
   std::atomic<Instance*> idle_[kMaxInstances] = {};  // by slot; null while leased
   std::atomic<int> waiting_{0};                      // threads that found no instance; see Release
-  std::mutex mutex_;                                 // guards growing_ and all_
-  std::condition_variable may_proceed_;  // an instance was released, or growing_ became false
-  bool growing_ = false;                 // a thread is creating an instance, without the mutex
-  std::vector<std::unique_ptr<Instance>> all_;
+  Mutex mutex_;
+  ConditionVariable may_proceed_;  // an instance was released, or growing_ became false
+  // A thread is creating an instance, without the mutex.
+  bool growing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::unique_ptr<Instance>> all_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace caffe2rt

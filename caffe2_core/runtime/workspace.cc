@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <mutex>
 #include <new>
 
 #include "caffe2_core/base/enforce.h"
@@ -60,12 +59,12 @@ std::shared_ptr<Blob> Workspace::FindLocked(const std::string& name) const {
 }
 
 std::shared_ptr<Blob> Workspace::FindBlob(const std::string& name) const {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
+  const ReaderLock lock(mutex_);
   return FindLocked(name);
 }
 
 std::vector<std::string> Workspace::LocalBlobs() const try {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
+  const ReaderLock lock(mutex_);
   std::vector<std::string> names;
   for (const auto& [name, blob] : blobs_) names.push_back(name);
   return names;
@@ -76,7 +75,7 @@ std::vector<std::string> Workspace::LocalBlobs() const try {
 std::vector<std::string> Workspace::Blobs() const try {
   std::vector<std::string> names;
   {
-    std::shared_lock<std::shared_mutex> lock(mutex_);
+    const ReaderLock lock(mutex_);
     for (const auto& [name, blob] : blobs_) names.push_back(name);
     for (const auto& [name, target] : forwarded_) names.push_back(name);
   }
@@ -105,7 +104,7 @@ Blob* Workspace::GetBlob(const std::string& name) {
 }
 
 Blob* Workspace::CreateBlob(const std::string& name) try {
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const WriterLock lock(mutex_);
   if (const std::shared_ptr<Blob> found = FindLocked(name)) return found.get();
   if (const auto it = forwarded_.find(name); it != forwarded_.end()) {
     CAFFE_THROW("blob \"", name, "\" is forwarded to \"", it->second.second,
@@ -117,7 +116,7 @@ Blob* Workspace::CreateBlob(const std::string& name) try {
 }
 
 Blob* Workspace::CreateLocalBlob(const std::string& name) try {
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const WriterLock lock(mutex_);
   const auto it = blobs_.find(name);
   if (it != blobs_.end()) return it->second.get();
   return (blobs_[name] = std::make_shared<Blob>()).get();
@@ -127,17 +126,16 @@ Blob* Workspace::CreateLocalBlob(const std::string& name) try {
 
 bool Workspace::RemoveBlob(const std::string& name) {
   std::shared_ptr<Blob> removed;  // destroyed after the lock is released
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const WriterLock lock(mutex_);
   const auto it = blobs_.find(name);
   if (it == blobs_.end()) return false;
   removed = std::move(it->second);
   blobs_.erase(it);
-  lock.unlock();
   return true;
 }
 
 Blob* Workspace::RenameBlob(const std::string& from, const std::string& to) try {
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const WriterLock lock(mutex_);
   const auto it = blobs_.find(from);
   CAFFE_ENFORCE(it != blobs_.end(), "cannot rename blob \"", from,
                 "\": it is not in the workspace");
@@ -159,7 +157,7 @@ void Workspace::AddBlobMapping(const Workspace* parent,
   for (const auto& [name, target] : forwarded) {
     CAFFE_ENFORCE(parent->HasBlob(target), "cannot forward blob \"", name, "\": \"", target,
                   "\" is not in the parent workspace");
-    std::unique_lock<std::shared_mutex> lock(mutex_);
+    const WriterLock lock(mutex_);
     if (blobs_.contains(name) || forwarded_.contains(name)) {
       CAFFE_ENFORCE(skip_defined_blobs, "cannot forward blob \"", name,
                     "\": it is defined already");
@@ -175,7 +173,7 @@ void Workspace::CopyForwardedTensors(const std::vector<std::string>& names) try 
   for (const std::string& name : names) {
     std::shared_ptr<Blob> source;
     {
-      std::unique_lock<std::shared_mutex> lock(mutex_);
+      const WriterLock lock(mutex_);
       const auto it = forwarded_.find(name);
       if (it == forwarded_.end()) continue;
       source = it->second.first->FindBlob(it->second.second);
@@ -201,7 +199,7 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
   CAFFE_ENFORCE(def->has_name() && !def->name().empty(), "Net definition should have a name.");
   std::shared_ptr<NetBase> old;
   {
-    std::unique_lock<std::shared_mutex> lock(mutex_);
+    const WriterLock lock(mutex_);
     const auto it = nets_.find(def->name());
     if (it != nets_.end()) {
       CAFFE_ENFORCE(overwrite,
@@ -220,7 +218,7 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
                << "\", which is not known" << (close.empty() ? "" : "; close: ") << close;
     return nullptr;
   }
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const WriterLock lock(mutex_);
   nets_version_.fetch_add(1, std::memory_order_release);
   return (nets_[def->name()] = std::move(net)).get();
 } catch (const std::bad_alloc&) {
@@ -228,24 +226,23 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
 }
 
 NetBase* Workspace::GetNet(const std::string& name) {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
+  const ReaderLock lock(mutex_);
   const auto it = nets_.find(name);
   return it == nets_.end() ? nullptr : it->second.get();
 }
 
 void Workspace::DeleteNet(const std::string& name) {
   std::shared_ptr<NetBase> deleted;  // destroyed after the lock is released
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  const WriterLock lock(mutex_);
   const auto it = nets_.find(name);
   if (it == nets_.end()) return;
   deleted = std::move(it->second);
   nets_.erase(it);
   nets_version_.fetch_add(1, std::memory_order_release);
-  lock.unlock();
 }
 
 std::vector<std::string> Workspace::Nets() const try {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
+  const ReaderLock lock(mutex_);
   std::vector<std::string> names;
   for (const auto& [name, net] : nets_) names.push_back(name);
   return names;
@@ -319,7 +316,7 @@ const FileAccess& Workspace::file_access() const {
 
 void Workspace::PrintBlobSizes() const {
   std::vector<std::tuple<size_t, size_t, std::string>> sizes;
-  std::shared_lock<std::shared_mutex> lock(mutex_);
+  const ReaderLock lock(mutex_);
   for (const auto& [name, blob] : blobs_) {
     if (!blob->IsType<Tensor>()) continue;
     const Tensor& tensor = *static_cast<const Tensor*>(blob->GetRaw());

@@ -27,11 +27,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/tensor/blob.h"
 #include "caffe2rt/caffe2.pb.h"
 
@@ -138,16 +138,18 @@ class Workspace {
   std::atomic<int> last_failed_op_net_position{-1};
 
  private:
-  std::shared_ptr<Blob> FindLocked(const std::string& name) const;
+  std::shared_ptr<Blob> FindLocked(const std::string& name) const
+      ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   NetBase* FindNet(const std::string& name);
 
   const std::string root_folder_;
   const Workspace* const shared_;
   std::shared_ptr<const FileAccess> file_access_;  // null if not set; see file_access()
-  mutable std::shared_mutex mutex_;                // guards the maps, not the contents of blobs
-  std::map<std::string, std::shared_ptr<Blob>> blobs_;
-  std::map<std::string, std::pair<const Workspace*, std::string>> forwarded_;
-  std::map<std::string, std::shared_ptr<NetBase>> nets_;
+  mutable SharedMutex mutex_;
+  std::map<std::string, std::shared_ptr<Blob>> blobs_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::pair<const Workspace*, std::string>> forwarded_
+      ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<NetBase>> nets_ ABSL_GUARDED_BY(mutex_);
   const uint64_t id_;                      // unique within the process, unlike an address
   std::atomic<uint64_t> nets_version_{0};  // incremented when a net is created or deleted
 };
