@@ -34,7 +34,7 @@ class StreamSet {
 enum class BlockState : uint8_t { kUnused, kInUse, kWaiting, kCached };
 
 // Records are recycled and live as long as their pool, so that a token can be checked long after
-// its block was freed. All members except `pool` are guarded by the pool's lock.
+// its block was freed. All members except `pool` are guarded by the pool's mutex.
 //
 // Invariants: the record of a segment's first block stays the same for the life of the segment;
 // `before` and `after` are the neighbours by address in the segment and have the same home.

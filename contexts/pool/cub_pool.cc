@@ -34,7 +34,7 @@ class CubPool final : public TrackedPool {
   PoolBlock Allocate(size_t nbytes, StreamIndex stream) override {
     if (nbytes == 0) return {};
     CheckStream(stream, false);
-    Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     Bin* const bin = BinOf(nbytes);
     const size_t bytes = bin != nullptr ? bin->bytes : RoundUp(nbytes, kBlockGranule);
     BlockRecord* record = bin != nullptr ? FindCached(*bin, stream) : nullptr;
@@ -43,13 +43,13 @@ class CubPool final : public TrackedPool {
       record->uses.Clear();
       record->home = stream;
     } else {
-      record = NewSegment(bytes, stream, lock);
+      record = NewSegment(bytes, stream);
     }
     if (record == nullptr) {
       PoolCounters::Add(counters_.out_of_memory_retries, 1);
-      GiveBackCached(lock);
-      AwaitGiveBacks(lock);
-      record = NewSegment(bytes, stream, lock);
+      GiveBackCached();
+      AwaitGiveBacks();
+      record = NewSegment(bytes, stream);
     }
     if (record == nullptr) ThrowOutOfMemory(nbytes, stream);
     return HandOut(record, nbytes);
@@ -58,7 +58,7 @@ class CubPool final : public TrackedPool {
   void Free(const PoolBlock& block, StreamIndex stream) override {
     if (block.data == nullptr) return;
     CheckStream(stream, true);
-    Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     BlockRecord* const record = Claim(block);
     TakeBack(record, stream);
     Bin* const bin = BinOf(record->bytes);
@@ -66,13 +66,13 @@ class CubPool final : public TrackedPool {
         record->bytes <= max_cached_bytes_ - cached_bytes_ && RecordEvents(record)) {
       Cache(*bin, record);
     } else {
-      GiveBack({RemoveSegment(record)}, lock);
+      GiveBack({RemoveSegment(record)});
     }
   }
 
   size_t ReleaseCached() override {
-    Lock lock(mutex_);
-    return GiveBackCached(lock);
+    const MutexLock lock(mutex_);
+    return GiveBackCached();
   }
 
  private:
@@ -83,14 +83,15 @@ class CubPool final : public TrackedPool {
   };
 
   // Returns the smallest bin whose blocks are large enough, or null if there is none.
-  Bin* BinOf(size_t nbytes) {
+  Bin* BinOf(size_t nbytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     for (Bin& bin : bins_) {
       if (nbytes <= bin.bytes) return &bin;
     }
     return nullptr;
   }
 
-  bool IsReady(const BlockRecord& record, StreamIndex stream) const {
+  bool IsReady(const BlockRecord& record, StreamIndex stream) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto* node = static_cast<const EventNode*>(record.event);
     if (record.home == stream) node = node->next;
     for (; node != nullptr; node = node->next) {
@@ -99,7 +100,8 @@ class CubPool final : public TrackedPool {
     return true;
   }
 
-  BlockRecord* FindCached(const Bin& bin, StreamIndex stream) const {
+  BlockRecord* FindCached(const Bin& bin, StreamIndex stream) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     BlockRecord* record = bin.first;
     while (record != nullptr && !IsReady(*record, stream)) record = record->next;
     return record;
@@ -107,7 +109,7 @@ class CubPool final : public TrackedPool {
 
   // Returns false if the device cannot create or record an event; the block must then be returned
   // to the upstream.
-  bool RecordEvents(BlockRecord* record) {
+  bool RecordEvents(BlockRecord* record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     EventNode* const first = events_.Record(record->home);
     record->event = first;
     EventNode* last = first;
@@ -121,7 +123,7 @@ class CubPool final : public TrackedPool {
     return false;
   }
 
-  void GiveEvents(BlockRecord* record) {
+  void GiveEvents(BlockRecord* record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     for (auto* node = static_cast<EventNode*>(record->event); node != nullptr;) {
       EventNode* const next = node->next;
       events_.Give(node);
@@ -130,7 +132,7 @@ class CubPool final : public TrackedPool {
     record->event = nullptr;
   }
 
-  void Cache(Bin& bin, BlockRecord* record) {
+  void Cache(Bin& bin, BlockRecord* record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     record->state = BlockState::kCached;
     record->previous = bin.last;
     record->next = nullptr;
@@ -139,7 +141,7 @@ class CubPool final : public TrackedPool {
     cached_bytes_ += record->bytes;
   }
 
-  void Uncache(Bin& bin, BlockRecord* record) {
+  void Uncache(Bin& bin, BlockRecord* record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     (record->previous != nullptr ? record->previous->next : bin.first) = record->next;
     (record->next != nullptr ? record->next->previous : bin.last) = record->previous;
     record->previous = record->next = nullptr;
@@ -147,7 +149,8 @@ class CubPool final : public TrackedPool {
     cached_bytes_ -= record->bytes;
   }
 
-  size_t GiveBackCached(Lock& lock) {
+  // Releases the mutex temporarily.
+  size_t GiveBackCached() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     std::vector<Extent> extents;
     const size_t bytes = cached_bytes_;
     for (Bin& bin : bins_) {
@@ -157,11 +160,11 @@ class CubPool final : public TrackedPool {
         extents.push_back(RemoveSegment(record));
       }
     }
-    GiveBack(extents, lock);
+    GiveBack(extents);
     return bytes;
   }
 
-  size_t LargestFree() const override {
+  size_t LargestFree() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     size_t bytes = 0;
     for (const Bin& bin : bins_) {
       if (bin.first != nullptr) bytes = bin.bytes;
@@ -169,7 +172,7 @@ class CubPool final : public TrackedPool {
     return bytes;
   }
 
-  void CheckLists() const override {
+  void CheckLists() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     size_t listed = 0, cached = 0;
     for (const Bin& bin : bins_) {
       for (const BlockRecord* record = bin.first; record != nullptr; record = record->next) {
@@ -187,8 +190,8 @@ class CubPool final : public TrackedPool {
   }
 
   const size_t max_cached_bytes_;
-  std::vector<Bin> bins_;
-  size_t cached_bytes_ = 0;
+  std::vector<Bin> bins_ ABSL_GUARDED_BY(mutex_);
+  size_t cached_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace

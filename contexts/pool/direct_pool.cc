@@ -15,13 +15,13 @@ class DirectPool final : public TrackedPool {
     if (nbytes == 0) return {};
     CheckStream(stream, false);
     const size_t bytes = RoundUp(nbytes, kBlockGranule);
-    Lock lock(mutex_);
-    BlockRecord* record = NewSegment(bytes, stream, lock);
+    const MutexLock lock(mutex_);
+    BlockRecord* record = NewSegment(bytes, stream);
     if (record == nullptr) {
       // Another thread may be freeing memory.
       PoolCounters::Add(counters_.out_of_memory_retries, 1);
-      AwaitGiveBacks(lock);
-      record = NewSegment(bytes, stream, lock);
+      AwaitGiveBacks();
+      record = NewSegment(bytes, stream);
     }
     if (record == nullptr) ThrowOutOfMemory(nbytes, stream);
     return HandOut(record, nbytes);
@@ -30,10 +30,10 @@ class DirectPool final : public TrackedPool {
   void Free(const PoolBlock& block, StreamIndex stream) override {
     if (block.data == nullptr) return;
     CheckStream(stream, true);
-    Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     BlockRecord* const record = Claim(block);
     TakeBack(record, stream);
-    GiveBack({RemoveSegment(record)}, lock);
+    GiveBack({RemoveSegment(record)});
   }
 
   size_t ReleaseCached() override { return 0; }

@@ -6,7 +6,7 @@ void* RawMemory::Allocate(size_t nbytes, StreamIndex stream) {
   const PoolBlock block = pool_.Allocate(nbytes, stream);
   if (block.data == nullptr) return nullptr;
   try {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     blocks_.emplace(block.data, block);
   } catch (...) {
     pool_.Free(block, stream);
@@ -20,7 +20,7 @@ void RawMemory::Free(void* data, StreamIndex stream) {
   PoolBlock block;
   {
     // Remove the entry before freeing the block: the pool may reuse the address at once.
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     if (const auto found = blocks_.find(data); found != blocks_.end()) {
       block = found->second;
       blocks_.erase(found);

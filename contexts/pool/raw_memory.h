@@ -5,9 +5,9 @@
 // look-up, so use a Pool directly where possible.
 
 #include <cstddef>
-#include <mutex>
 #include <unordered_map>
 
+#include "caffe2_core/base/mutex.h"
 #include "contexts/pool/pool.h"
 
 namespace caffe2rt {
@@ -27,8 +27,8 @@ class RawMemory {
 
  private:
   Pool& pool_;
-  std::mutex mutex_;
-  std::unordered_map<void*, PoolBlock> blocks_;  // in use
+  Mutex mutex_;
+  std::unordered_map<void*, PoolBlock> blocks_ ABSL_GUARDED_BY(mutex_);  // in use
 };
 
 }  // namespace caffe2rt

@@ -26,11 +26,11 @@ PoolBlock ThcPool::Allocate(size_t nbytes, StreamIndex stream) {
   CheckStream(stream, false);
   const size_t bytes = RoundUp(nbytes, kBlockGranule);
   const Request request{nbytes, bytes, stream, bytes <= options_.small_bytes};
-  Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!without_event_.empty()) RecordAgain();
   if (waiting_ != 0) CollectWaiting();
   BlockRecord* block = TakeCached(request);
-  if (block == nullptr) block = Grow(request, lock);
+  if (block == nullptr) block = Grow(request);
   Split(block, bytes);
   block->AddUse(stream);  // only if the block is borrowed: its home is another stream
   return HandOut(block, nbytes);
@@ -39,7 +39,7 @@ PoolBlock ThcPool::Allocate(size_t nbytes, StreamIndex stream) {
 void ThcPool::Free(const PoolBlock& pool_block, StreamIndex stream) {
   if (pool_block.data == nullptr) return;
   CheckStream(stream, true);
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   BlockRecord* const block = Claim(pool_block);
   TakeBack(block, stream);
   block->sequence = ++StreamOf(block->home).order.frees;

@@ -61,55 +61,60 @@ class ThcPool final : public TrackedPool {
     const StreamIndex* use;
   };
 
-  Stream& StreamOf(StreamIndex index);
-  FreeLists& ListOf(const BlockRecord& block) {
+  Stream& StreamOf(StreamIndex index) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  FreeLists& ListOf(const BlockRecord& block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return streams_[static_cast<size_t>(block.home)]->Lists(block.small);
   }
 
   // Warm path (thc_pool.cc).
-  BlockRecord* TakeCached(const Request& request);
-  void TakeOut(BlockRecord* block);
+  BlockRecord* TakeCached(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeOut(BlockRecord* block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Shrinks the block to `bytes` and caches the rest.
-  void Split(BlockRecord* block, size_t bytes);
+  void Split(BlockRecord* block, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Merges the block with its cached neighbours and inserts the result into the cache.
-  void Cache(BlockRecord* block);
+  void Cache(BlockRecord* block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Merges two neighbours that are in no list into one block.
-  BlockRecord* Absorb(BlockRecord* first, BlockRecord* second);
+  BlockRecord* Absorb(BlockRecord* first, BlockRecord* second)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Records an event for each use. Returns false if the device cannot create or record one.
-  bool RecordUses(Unrecorded* unrecorded);
+  bool RecordUses(Unrecorded* unrecorded) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Records the events that failed before. A late event is still behind all work on the block.
-  void RecordAgain();
+  void RecordAgain() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Caches blocks whose events have fired.
-  void CollectWaiting();
+  void CollectWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Growth (thc_pool_growth.cc).
-  BlockRecord* Grow(const Request& request, Lock& lock);
-  BlockRecord* GrowWithinPeak(const Request& request, Lock& lock);
-  BlockRecord* GrowAfterRefusal(const Request& request, Lock& lock);
-  // Takes a block from the request's stream or an idle one of another stream, at any waste.
-  BlockRecord* TakeAnywhere(const Request& request);
-  // Whether the home's work on a cached block is known to have finished.
-  bool IsIdle(const BlockRecord& block) const;
-  void RefreshMarkers();
-  // Take memory of other streams. `most_bytes` bounds the size, and so the waste, of a segment.
-  BlockRecord* MoveSegment(const Request& request, size_t most_bytes);
-  BlockRecord* Borrow(const Request& request);
-  // The bytes by which reserving `more` bytes would exceed the soft limit; 0 if it would not.
-  size_t Excess(const Request& request, size_t more) const;
+  // Growth (thc_pool_growth.cc). These release the mutex temporarily.
+  BlockRecord* Grow(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  BlockRecord* GrowWithinPeak(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  BlockRecord* GrowAfterRefusal(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  BlockRecord* AddSegment(const Request& request, size_t bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Returns idle segments to the upstream, the largest first, until they add up to `at_least`
   // bytes.
-  void GiveBackIdle(size_t at_least, Lock& lock);
-  BlockRecord* AddSegment(const Request& request, size_t bytes, Lock& lock);
+  void GiveBackIdle(size_t at_least) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Waits for all streams: afterwards everything freed before the call is cached and idle.
-  void WaitForAll(Lock& lock);
+  void WaitForAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  size_t LargestFree() const override;
-  void CheckLists() const override;
+  // Growth without waiting. These keep the mutex.
+  // Takes a block from the request's stream or an idle one of another stream, at any waste.
+  BlockRecord* TakeAnywhere(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether the home's work on a cached block is known to have finished.
+  bool IsIdle(const BlockRecord& block) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RefreshMarkers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Take memory of other streams. `most_bytes` bounds the size, and so the waste, of a segment.
+  BlockRecord* MoveSegment(const Request& request, size_t most_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  BlockRecord* Borrow(const Request& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The bytes by which reserving `more` bytes would exceed the soft limit; 0 if it would not.
+  size_t Excess(const Request& request, size_t more) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  size_t LargestFree() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CheckLists() const override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ThcPoolOptions options_;
-  std::vector<std::unique_ptr<Stream>> streams_;
-  size_t waiting_ = 0;  // events in all streams
-  std::vector<Unrecorded> without_event_;
+  std::vector<std::unique_ptr<Stream>> streams_ ABSL_GUARDED_BY(mutex_);
+  size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;  // events in all streams
+  std::vector<Unrecorded> without_event_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace caffe2rt::internal

@@ -6,14 +6,14 @@
 
 namespace caffe2rt::internal {
 
-BlockRecord* ThcPool::Grow(const Request& request, Lock& lock) {
-  BlockRecord* block = GrowWithinPeak(request, lock);
-  if (block == nullptr) block = GrowAfterRefusal(request, lock);
+BlockRecord* ThcPool::Grow(const Request& request) {
+  BlockRecord* block = GrowWithinPeak(request);
+  if (block == nullptr) block = GrowAfterRefusal(request);
   if (block == nullptr) ThrowOutOfMemory(request.asked_bytes, request.stream);
   return block;
 }
 
-BlockRecord* ThcPool::GrowWithinPeak(const Request& request, Lock& lock) {
+BlockRecord* ThcPool::GrowWithinPeak(const Request& request) {
   const size_t granule =
       request.small ? options_.small_granule_bytes : options_.large_granule_bytes;
   const size_t floor = request.small ? options_.small_segment_bytes : 0;
@@ -25,23 +25,22 @@ BlockRecord* ThcPool::GrowWithinPeak(const Request& request, Lock& lock) {
   if (const size_t excess = Excess(request, segment_bytes); excess != 0) {
     if (BlockRecord* const block = MoveSegment(request, SIZE_MAX)) return block;
     if (BlockRecord* const block = Borrow(request)) return block;
-    GiveBackIdle(excess, lock);
-    // GiveBackIdle releases the lock, so other threads may have freed a block meanwhile.
+    GiveBackIdle(excess);
+    // GiveBackIdle releases the mutex, so other threads may have freed a block meanwhile.
     if (BlockRecord* const block = TakeCached(request)) return block;
   }
-  BlockRecord* const block = AddSegment(request, segment_bytes, lock);
+  BlockRecord* const block = AddSegment(request, segment_bytes);
   // Near the limit a segment for many small requests may be too large; try one for this request.
-  return block == nullptr && segment_bytes > least_bytes ? AddSegment(request, least_bytes, lock)
-                                                         : block;
+  return block == nullptr && segment_bytes > least_bytes ? AddSegment(request, least_bytes) : block;
 }
 
-BlockRecord* ThcPool::GrowAfterRefusal(const Request& request, Lock& lock) {
+BlockRecord* ThcPool::GrowAfterRefusal(const Request& request) {
   PoolCounters::Add(counters_.out_of_memory_retries, 1);
-  WaitForAll(lock);
+  WaitForAll();
   if (BlockRecord* const block = TakeAnywhere(request)) return block;
-  GiveBackIdle(SIZE_MAX, lock);
-  AwaitGiveBacks(lock);
-  if (BlockRecord* const block = AddSegment(request, request.bytes, lock)) return block;
+  GiveBackIdle(SIZE_MAX);
+  AwaitGiveBacks();
+  if (BlockRecord* const block = AddSegment(request, request.bytes)) return block;
   // All that is left are free pieces of segments in use, including those of the other kind.
   if (BlockRecord* const block = TakeAnywhere(request)) return block;
   Request other = request;
@@ -84,9 +83,10 @@ BlockRecord* ThcPool::Borrow(const Request& request) {
   BlockRecord* best = nullptr;
   for (const auto& stream : streams_) {
     if (stream == nullptr) continue;
+    const uint64_t completed = stream->order.completed;  // as IsIdle, for a block of this stream
     BlockRecord* const block =
-        stream->Lists(request.small).FindBestFit(request.bytes, [this](const BlockRecord& b) {
-          return IsIdle(b);
+        stream->Lists(request.small).FindBestFit(request.bytes, [completed](const BlockRecord& b) {
+          return b.sequence <= completed;
         });
     if (block != nullptr && (best == nullptr || block->bytes < best->bytes)) best = block;
   }
@@ -104,7 +104,7 @@ size_t ThcPool::Excess(const Request& request, size_t more) const {
   return wanted > allowed ? wanted - allowed : 0;
 }
 
-void ThcPool::GiveBackIdle(size_t at_least, Lock& lock) {
+void ThcPool::GiveBackIdle(size_t at_least) {
   std::vector<BlockRecord*> idle;
   for (const auto& [data, block] : segments_) {
     if (block->state == BlockState::kCached && block->IsWholeSegment() && IsIdle(*block)) {
@@ -121,16 +121,16 @@ void ThcPool::GiveBackIdle(size_t at_least, Lock& lock) {
     TakeOut(block);
     extents.push_back(RemoveSegment(block));
   }
-  GiveBack(extents, lock);
+  GiveBack(extents);
 }
 
-BlockRecord* ThcPool::AddSegment(const Request& request, size_t bytes, Lock& lock) {
-  BlockRecord* const block = NewSegment(bytes, request.stream, lock);
+BlockRecord* ThcPool::AddSegment(const Request& request, size_t bytes) {
+  BlockRecord* const block = NewSegment(bytes, request.stream);
   if (block != nullptr) block->small = request.small;
   return block;
 }
 
-void ThcPool::WaitForAll(Lock& lock) {
+void ThcPool::WaitForAll() {
   // Blocks freed before the wait are idle after it. Other threads may free more during the wait, so
   // take the numbers of the frees before.
   std::vector<uint64_t> frees;
@@ -140,7 +140,7 @@ void ThcPool::WaitForAll(Lock& lock) {
   const std::vector<Unrecorded> without_event = std::move(without_event_);
   without_event_.clear();
   try {
-    Synchronize(frees.size(), lock);
+    Synchronize(frees.size());
   } catch (...) {
     without_event_.insert(without_event_.end(), without_event.begin(), without_event.end());
     throw;
@@ -157,10 +157,10 @@ void ThcPool::WaitForAll(Lock& lock) {
 }
 
 size_t ThcPool::ReleaseCached() {
-  Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   const size_t before = PoolCounters::Get(counters_.reserved);
-  WaitForAll(lock);
-  GiveBackIdle(SIZE_MAX, lock);
+  WaitForAll();
+  GiveBackIdle(SIZE_MAX);
   const size_t after = PoolCounters::Get(counters_.reserved);
   return before > after ? before - after : 0;
 }

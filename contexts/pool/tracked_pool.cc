@@ -90,20 +90,21 @@ void TrackedPool::TakeBack(BlockRecord* record, StreamIndex stream) {
   record->AddUse(stream);
 }
 
-BlockRecord* TrackedPool::NewSegment(size_t bytes, StreamIndex home, Lock& lock) {
+BlockRecord* TrackedPool::NewSegment(size_t bytes, StreamIndex home) {
   const size_t limit = PoolCounters::Get(counters_.limit);
   const size_t reserved = PoolCounters::Get(counters_.reserved);
   if (bytes > limit || reserved > limit - bytes) return nullptr;
   counters_.OnReserve(bytes);
   void* data = nullptr;
   std::exception_ptr failure;
-  lock.unlock();
-  try {
-    data = upstream_.Allocate(bytes);
-  } catch (...) {
-    failure = std::current_exception();
+  {
+    const MutexUnlock unlocked(mutex_);
+    try {
+      data = upstream_.Allocate(bytes);
+    } catch (...) {
+      failure = std::current_exception();
+    }
   }
-  lock.lock();
   PoolCounters::Add(counters_.upstream_allocations, 1);
   if (data == nullptr) PoolCounters::Subtract(counters_.reserved, bytes);
   if (failure != nullptr) std::rethrow_exception(failure);
@@ -123,12 +124,11 @@ TrackedPool::Extent TrackedPool::RemoveSegment(BlockRecord* record) {
   return extent;
 }
 
-void TrackedPool::GiveBack(const std::vector<Extent>& extents, Lock& lock) {
+void TrackedPool::GiveBack(const std::vector<Extent>& extents) {
   if (extents.empty()) return;
   std::exception_ptr failure;
   size_t bytes = 0;
   ++giving_back_;
-  lock.unlock();
   const auto attempt = [&failure](const auto& call) {
     try {
       call();
@@ -136,34 +136,29 @@ void TrackedPool::GiveBack(const std::vector<Extent>& extents, Lock& lock) {
       if (failure == nullptr) failure = std::current_exception();
     }
   };
-  for (const Extent& extent : extents) {
-    // Free waits only for the upstream's own device; the uses may be streams of other devices.
-    for (const StreamIndex use : extent.uses) attempt([&] { upstream_.Synchronize(use); });
-    attempt([&] { upstream_.Free(extent.data, extent.bytes); });
-    bytes += extent.bytes;
+  {
+    const MutexUnlock unlocked(mutex_);
+    for (const Extent& extent : extents) {
+      // Free waits only for the upstream's own device; the uses may be streams of other devices.
+      for (const StreamIndex use : extent.uses) attempt([&] { upstream_.Synchronize(use); });
+      attempt([&] { upstream_.Free(extent.data, extent.bytes); });
+      bytes += extent.bytes;
+    }
   }
-  lock.lock();
   PoolCounters::Subtract(counters_.reserved, bytes);
   PoolCounters::Add(counters_.upstream_frees, extents.size());
   --giving_back_;
-  gave_back_.notify_all();
+  gave_back_.NotifyAll();
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-void TrackedPool::AwaitGiveBacks(Lock& lock) {
-  gave_back_.wait(lock, [this] { return giving_back_ == 0; });
+void TrackedPool::AwaitGiveBacks() {
+  while (giving_back_ != 0) gave_back_.Wait(mutex_);
 }
 
-void TrackedPool::Synchronize(size_t count, Lock& lock) {
-  std::exception_ptr failure;
-  lock.unlock();
-  try {
-    for (size_t i = 0; i < count; ++i) upstream_.Synchronize(static_cast<StreamIndex>(i));
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  lock.lock();
-  if (failure != nullptr) std::rethrow_exception(failure);
+void TrackedPool::Synchronize(size_t count) {
+  const MutexUnlock unlocked(mutex_);
+  for (size_t i = 0; i < count; ++i) upstream_.Synchronize(static_cast<StreamIndex>(i));
 }
 
 void TrackedPool::ThrowOutOfMemory(size_t asked_bytes, StreamIndex stream) const {
@@ -182,19 +177,19 @@ void TrackedPool::ThrowOutOfMemory(size_t asked_bytes, StreamIndex stream) const
 void TrackedPool::RecordUse(const PoolBlock& block, StreamIndex stream) {
   if (block.data == nullptr) return;
   CheckStream(stream, false);
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   Claim(block)->AddUse(stream);
 }
 
 PoolStatistics TrackedPool::Statistics() const {
   PoolStatistics statistics = counters_.Read();
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   statistics.largest_free_bytes = LargestFree();
   return statistics;
 }
 
 void TrackedPool::ResetPeaks() {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   counters_.ResetPeaks();
 }
 
@@ -205,7 +200,7 @@ void TrackedPool::SetLimit(size_t limit_bytes) {
 PoolSnapshot TrackedPool::Snapshot() const {
   using State = PoolSnapshot::State;
   PoolSnapshot snapshot{device_, kind_, {}, {}};
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   snapshot.statistics = counters_.Read();
   snapshot.statistics.largest_free_bytes = LargestFree();
   for (const auto& [data, first] : segments_) {
@@ -228,7 +223,7 @@ PoolSnapshot TrackedPool::Snapshot() const {
 }
 
 bool TrackedPool::Owns(const void* data) const {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   auto segment = segments_.upper_bound(const_cast<char*>(static_cast<const char*>(data)));
   if (segment == segments_.begin()) return false;
   --segment;
@@ -238,7 +233,7 @@ bool TrackedPool::Owns(const void* data) const {
 }
 
 void TrackedPool::CheckInvariants() const {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   size_t reserved = 0, in_use = 0, requested = 0, blocks = 0;
   for (const auto& [data, first] : segments_) {
     CAFFE_ENFORCE(first->before == nullptr && first->data == data,
