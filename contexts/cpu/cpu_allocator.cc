@@ -15,9 +15,10 @@ namespace caffe2rt {
 namespace {
 
 struct AllocatorSlot {
-  std::mutex mutex;
+  Mutex mutex;
   std::atomic<CPUAllocator*> current{nullptr};
-  std::vector<std::unique_ptr<CPUAllocator>> all;  // memory of replaced allocators may be in use
+  // Memory of replaced allocators may be in use.
+  std::vector<std::unique_ptr<CPUAllocator>> all ABSL_GUARDED_BY(mutex);
 };
 
 AllocatorSlot& Slot() {
@@ -68,7 +69,7 @@ CPUAllocator* GetCPUAllocator() {
   CPUAllocator* allocator = Slot().current.load(std::memory_order_acquire);
   if (allocator == nullptr) {
     auto first = std::make_unique<DefaultCPUAllocator>();
-    std::lock_guard<std::mutex> lock(Slot().mutex);
+    const MutexLock lock(Slot().mutex);
     allocator = Slot().current.load();
     if (allocator == nullptr) {
       allocator = first.get();
@@ -81,7 +82,7 @@ CPUAllocator* GetCPUAllocator() {
 
 void SetCPUAllocator(CPUAllocator* allocator) {
   CAFFE_ENFORCE(allocator != nullptr, "the CPU allocator cannot be null");
-  std::lock_guard<std::mutex> lock(Slot().mutex);
+  const MutexLock lock(Slot().mutex);
   Slot().all.emplace_back(allocator);
   Slot().current.store(allocator, std::memory_order_release);
 }
@@ -100,7 +101,7 @@ std::pair<void*, MemoryDeleter> DefaultCPUAllocator::New(size_t nbytes) {
 MemoryDeleter DefaultCPUAllocator::GetDeleter() { return MemoryDeleter(&std::free); }
 
 void MemoryAllocationReporter::New(void* pointer, size_t nbytes) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   sizes_[pointer] = nbytes;
   allocated_ += nbytes;
   peak_ = std::max(peak_, allocated_);
@@ -108,7 +109,7 @@ void MemoryAllocationReporter::New(void* pointer, size_t nbytes) {
 }
 
 void MemoryAllocationReporter::Delete(void* pointer) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = sizes_.find(pointer);
   CAFFE_ENFORCE(it != sizes_.end(), "release of memory that was never reported: ", pointer);
   allocated_ -= it->second;
@@ -117,12 +118,12 @@ void MemoryAllocationReporter::Delete(void* pointer) {
 }
 
 size_t MemoryAllocationReporter::allocated() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return allocated_;
 }
 
 size_t MemoryAllocationReporter::peak() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return peak_;
 }
 

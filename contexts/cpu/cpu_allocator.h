@@ -7,11 +7,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/device/cpu_allocator.h"
 #include "caffe2_core/device/memory.h"
 
@@ -37,10 +37,10 @@ class MemoryAllocationReporter {
   size_t peak() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::unordered_map<void*, size_t> sizes_;
-  size_t allocated_ = 0;
-  size_t peak_ = 0;
+  mutable Mutex mutex_;
+  std::unordered_map<void*, size_t> sizes_ ABSL_GUARDED_BY(mutex_);
+  size_t allocated_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t peak_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // Allocates memory as described above. THROWS OutOfMemory if the limit is reached or the system is

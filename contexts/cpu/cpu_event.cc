@@ -1,13 +1,13 @@
 #include "contexts/cpu/cpu_event.h"
 
-#include <condition_variable>
 #include <deque>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <utility>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/device/event.h"
 
 namespace caffe2rt {
@@ -16,12 +16,13 @@ namespace {
 constexpr const char* kNoError = "No error";
 
 struct CPUEvent {
-  std::mutex mutex;
-  std::condition_variable finished;
-  EventStatus status = EventStatus::EVENT_INITIALIZED;
-  std::string error = kNoError;
-  std::deque<std::function<void()>> callbacks;  // not called yet, in the order they were set
-  bool calling = false;                         // a thread is calling them
+  Mutex mutex;
+  ConditionVariable finished;
+  EventStatus status ABSL_GUARDED_BY(mutex) = EventStatus::EVENT_INITIALIZED;
+  std::string error ABSL_GUARDED_BY(mutex) = kNoError;
+  // Not called yet, in the order they were set.
+  std::deque<std::function<void()>> callbacks ABSL_GUARDED_BY(mutex);
+  bool calling ABSL_GUARDED_BY(mutex) = false;  // a thread is calling them
 };
 
 CPUEvent& StateOf(const Event* event) { return *static_cast<CPUEvent*>(event->state.get()); }
@@ -30,85 +31,83 @@ bool Finished(EventStatus status) {
   return status == EventStatus::EVENT_SUCCESS || status == EventStatus::EVENT_FAILED;
 }
 
-// Calls the callbacks one after the other, and releases the lock. Callbacks that are set meanwhile
-// are called here too, which preserves the order. After the last call, the first exception is
-// rethrown. REQUIRES: the lock is held.
-void CallBack(CPUEvent& state, std::unique_lock<std::mutex>& lock) {
+// Calls the callbacks one after the other; the mutex is released during each call. Callbacks that
+// are set meanwhile are called here too, which preserves the order. After the last call, the first
+// exception is rethrown. A thread that waits for the event may destroy it during the calls, so the
+// caller must share `state`.
+void CallBack(CPUEvent& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mutex) {
   if (state.calling) return;
   state.calling = true;
   std::exception_ptr failure;
   while (!state.callbacks.empty()) {
     const std::function<void()> callback = std::move(state.callbacks.front());
     state.callbacks.pop_front();
-    lock.unlock();
+    const MutexUnlock unlocked(state.mutex);
     try {
       callback();
     } catch (...) {
       if (failure == nullptr) failure = std::current_exception();
     }
-    lock.lock();
   }
   state.calling = false;
-  lock.unlock();
   if (failure != nullptr) std::rethrow_exception(failure);
 }
 
-// Finishes the event. A thread that waits for it may destroy the event while the callbacks run.
-void SetOver(Event* event, EventStatus status, const char* error,
-             std::unique_lock<std::mutex>& lock) {
-  const std::shared_ptr<void> keep = event->state;  // shared with the event
-  CPUEvent& state = StateOf(event);
+// Finishes the event and calls its callbacks. The caller must share `state`, as for CallBack.
+void SetOver(CPUEvent& state, EventStatus status, const char* error)
+    ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mutex) {
   state.status = status;
   if (error != nullptr) state.error = error;
-  state.finished.notify_all();
-  CallBack(state, lock);
+  state.finished.NotifyAll();
+  CallBack(state);
 }
 
 void Create(const DeviceOption&, Event* event) { event->state = std::make_shared<CPUEvent>(); }
 
 void Record(Event* event, const void*, const char* error) {
+  const std::shared_ptr<void> keep = event->state;  // shared with the event
   CPUEvent& state = StateOf(event);
-  std::unique_lock<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   CAFFE_ENFORCE(state.status == EventStatus::EVENT_INITIALIZED,
                 "an event is recorded twice: call Reset in between");
   if (error == nullptr) {
     state.status = EventStatus::EVENT_SCHEDULED;
   } else {
-    SetOver(event, EventStatus::EVENT_FAILED, error, lock);
+    SetOver(state, EventStatus::EVENT_FAILED, error);
   }
 }
 
 void Finish(const Event* event) {
   CPUEvent& state = StateOf(event);
-  std::unique_lock<std::mutex> lock(state.mutex);
-  state.finished.wait(lock, [&] { return Finished(state.status); });
+  const MutexLock lock(state.mutex);
+  while (!Finished(state.status)) state.finished.Wait(state.mutex);
 }
 
 void WaitOnCPU(const Event* event, void*) { Finish(event); }
 
 EventStatus Query(const Event* event) {
   CPUEvent& state = StateOf(event);
-  std::lock_guard<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   return state.status;
 }
 
 std::string ErrorMessage(const Event* event) {
   CPUEvent& state = StateOf(event);
-  std::lock_guard<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   return state.error;
 }
 
 void SetFinished(Event* event, const char* error) {
+  const std::shared_ptr<void> keep = event->state;  // shared with the event
   CPUEvent& state = StateOf(event);
-  std::unique_lock<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   CAFFE_ENFORCE(!Finished(state.status), "an event is finished twice: call Reset in between");
-  SetOver(event, error == nullptr ? EventStatus::EVENT_SUCCESS : EventStatus::EVENT_FAILED, error,
-          lock);
+  SetOver(state, error == nullptr ? EventStatus::EVENT_SUCCESS : EventStatus::EVENT_FAILED, error);
 }
 
 void Reset(Event* event) {
   CPUEvent& state = StateOf(event);
-  std::lock_guard<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   state.status = EventStatus::EVENT_INITIALIZED;
   state.error = kNoError;
   state.callbacks.clear();
@@ -117,9 +116,9 @@ void Reset(Event* event) {
 void SetCallback(Event* event, std::function<void()> callback) {
   const std::shared_ptr<void> keep = event->state;  // shared with the event
   CPUEvent& state = StateOf(event);
-  std::unique_lock<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   state.callbacks.push_back(std::move(callback));
-  if (Finished(state.status)) CallBack(state, lock);
+  if (Finished(state.status)) CallBack(state);
 }
 
 }  // namespace
