@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_async_pool.h"
 #include "contexts/cuda/cuda_graph.h"
 #include "contexts/cuda/pinned_allocator.h"
@@ -18,7 +19,7 @@ struct DeviceMemory {
 };
 
 struct AllDevices {
-  std::mutex mutex;
+  Mutex mutex;  // serializes writers; readers load a device atomically
   std::array<std::atomic<DeviceMemory*>, kCompileTimeMaxGpus> devices{};
 };
 AllDevices& All() {
@@ -78,7 +79,7 @@ DeviceMemory& Of(int device) {
   DeviceMemory* memory = place.load(std::memory_order_acquire);
   if (__builtin_expect(memory != nullptr, 1)) return *memory;
   InitializeCuda();
-  const std::lock_guard<std::mutex> lock(All().mutex);
+  const MutexLock lock(All().mutex);
   memory = place.load(std::memory_order_relaxed);
   if (memory == nullptr) {
     std::unique_ptr<DeviceMemory> made = MakeDevice(device);
@@ -149,16 +150,21 @@ MemoryDeleter::Function DeleterOf(int device, std::integer_sequence<int, kDevice
   return kAll[device];
 }
 
+// The bytes in use when they were reported last.
+struct Reported {
+  Mutex mutex;
+  long bytes ABSL_GUARDED_BY(mutex) = 0;
+};
+
 void ReportGrowth() {
-  static std::mutex mutex;
-  static long reported = 0;
+  static Reported reported;
   long total = 0;
   const std::vector<long> by_gpu = TotalMemoryByGpu();
   for (const long bytes : by_gpu) total += bytes;
-  const std::lock_guard<std::mutex> lock(mutex);
+  const MutexLock lock(reported.mutex);
   const CudaMemoryOptions& options = GlobalCudaMemoryOptions();
-  if (total - reported < long{options.report_interval_mb} << 20) return;
-  reported = total;
+  if (total - reported.bytes < long{options.report_interval_mb} << 20) return;
+  reported.bytes = total;
   LOG(INFO) << "CUDA memory in use: " << (total >> 20) << " MiB, bytes by device "
             << Join(", ", by_gpu) << ", peak " << Join(", ", MaxMemoryByGpu());
 }
@@ -169,8 +175,8 @@ void InitializeCuda() {
   static std::atomic<bool> done{false};
   EnforceCudaIsNotLostByFork();
   if (__builtin_expect(done.load(std::memory_order_acquire), 1)) return;
-  static std::mutex mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
+  static Mutex mutex;
+  const MutexLock lock(mutex);
   if (done.load(std::memory_order_relaxed)) return;
   const CudaMachine machine = TheCudaMachine();
   CAFFE_ENFORCE_GT(machine.devices, 0, machine.message, "; run on the CPU");

@@ -23,17 +23,18 @@ class AsyncPool final : public internal::TrackedPool {
     CheckStream(stream, false);
     const CudaAsyncUpstream::StreamScope scope(driver_.StreamAt(stream));
     const size_t bytes = RoundUp(nbytes, internal::kBlockGranule);
-    Lock lock(mutex_);
-    if (!waiting_.empty()) GiveWaiting(lock);
-    internal::BlockRecord* record = NewSegment(bytes, stream, lock);
+    const MutexLock lock(mutex_);
+    if (!waiting_.empty()) GiveWaiting();
+    internal::BlockRecord* record = NewSegment(bytes, stream);
     if (record == nullptr) {
       // The driver may fail while freed memory is still in use by pending work: wait, trim, retry.
       internal::PoolCounters::Add(counters_.out_of_memory_retries, 1);
-      lock.unlock();
-      ReleaseCached();
-      lock.lock();
-      AwaitGiveBacks(lock);
-      record = NewSegment(bytes, stream, lock);
+      {
+        const MutexUnlock unlocked(mutex_);
+        ReleaseCached();
+      }
+      AwaitGiveBacks();
+      record = NewSegment(bytes, stream);
     }
     if (record == nullptr) ThrowOutOfMemory(nbytes, stream);
     return HandOut(record, nbytes);
@@ -42,11 +43,11 @@ class AsyncPool final : public internal::TrackedPool {
   void Free(const PoolBlock& block, StreamIndex stream) override {
     if (block.data == nullptr) return;
     CheckStream(stream, true);
-    Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     internal::BlockRecord* const record = Claim(block);
     TakeBack(record, stream);
     if (JoinUses(record)) {
-      GiveToDriver(record, lock);
+      GiveToDriver(record);
     } else {
       record->state = internal::BlockState::kWaiting;
       waiting_.push_back(record);
@@ -57,8 +58,8 @@ class AsyncPool final : public internal::TrackedPool {
     const size_t count = driver_.Streams().size();
     for (size_t i = 0; i < count; ++i) driver_.Synchronize(static_cast<StreamIndex>(i));
     {
-      Lock lock(mutex_);
-      GiveWaiting(lock);
+      const MutexLock lock(mutex_);
+      GiveWaiting();
     }
     driver_.FreeDeferred();
     return driver_.Trim();
@@ -76,7 +77,7 @@ class AsyncPool final : public internal::TrackedPool {
  private:
   // Makes the home stream wait for the streams that use the block. Returns false if CUDA fails; a
   // device error is reported by the next call that can throw.
-  bool JoinUses(internal::BlockRecord* record) {
+  bool JoinUses(internal::BlockRecord* record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     try {
       const CudaStream& home = *driver_.StreamAt(record->home);
       for (const StreamIndex use : record->uses) Join(home, use);
@@ -87,18 +88,19 @@ class AsyncPool final : public internal::TrackedPool {
     return true;
   }
 
-  void GiveToDriver(internal::BlockRecord* record, Lock& lock) {
+  // Releases the mutex temporarily.
+  void GiveToDriver(internal::BlockRecord* record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const CudaAsyncUpstream::StreamScope scope(driver_.StreamAt(record->home));
-    GiveBack({RemoveSegment(record)}, lock);
+    GiveBack({RemoveSegment(record)});
   }
 
-  // Retries the blocks whose JoinUses failed.
-  void GiveWaiting(Lock& lock) {
+  // Retries the blocks whose JoinUses failed. Releases the mutex temporarily.
+  void GiveWaiting() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     for (size_t count = waiting_.size(); count > 0 && !waiting_.empty(); --count) {
       internal::BlockRecord* const record = waiting_.back();
       if (!JoinUses(record)) return;
       waiting_.pop_back();
-      GiveToDriver(record, lock);
+      GiveToDriver(record);
     }
   }
 
@@ -116,7 +118,8 @@ class AsyncPool final : public internal::TrackedPool {
   void CheckLists() const override {}
 
   CudaAsyncUpstream& driver_;
-  std::vector<internal::BlockRecord*> waiting_;  // freed blocks whose JoinUses failed
+  // Freed blocks whose JoinUses failed.
+  std::vector<internal::BlockRecord*> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace
@@ -127,7 +130,7 @@ CudaAsyncUpstream::StreamScope::StreamScope(CudaStream* stream) : previous_(scop
 CudaAsyncUpstream::StreamScope::~StreamScope() { scope_stream = previous_; }
 
 cudaMemPool_t CudaAsyncUpstream::DriverPool() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (pool_ != nullptr) return pool_;
   CAFFE_ENFORCE(GetDeviceAttribute(device_, cudaDevAttrMemoryPoolsSupported) != 0, "CUDA device ",
                 device_,
@@ -170,7 +173,7 @@ void CudaAsyncUpstream::Free(void* data, size_t) {
     return;
   }
   if (FreeOnStream(data, *scope_stream)) return;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   deferred_.emplace_back(data, scope_stream);
   has_deferred_.store(true, std::memory_order_relaxed);
 }
@@ -178,7 +181,7 @@ void CudaAsyncUpstream::Free(void* data, size_t) {
 bool CudaAsyncUpstream::FreeOnStream(void* data, const CudaStream& stream) {
   cudaError_t code = cudaSuccess;
   {
-    const std::lock_guard<std::mutex> lock(stream.capture.mutex);
+    const MutexLock lock(stream.capture.mutex);
     if (stream.capture.active) return false;
     code = cudaFreeAsync(data, stream.stream);
   }
@@ -193,13 +196,13 @@ bool CudaAsyncUpstream::FreeOnStream(void* data, const CudaStream& stream) {
 void CudaAsyncUpstream::FreeDeferred() {
   std::vector<std::pair<void*, CudaStream*>> deferred;
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     deferred.swap(deferred_);
     has_deferred_.store(false, std::memory_order_relaxed);
   }
   std::erase_if(deferred, [this](const auto& d) { return FreeOnStream(d.first, *d.second); });
   if (deferred.empty()) return;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   deferred_.insert(deferred_.end(), deferred.begin(), deferred.end());
   has_deferred_.store(true, std::memory_order_relaxed);
 }

@@ -5,10 +5,10 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_upstream.h"
 #include "contexts/pool/pool.h"
 
@@ -51,9 +51,9 @@ class CudaAsyncUpstream final : public CudaUpstream {
   bool FreeOnStream(void* data, const CudaStream& stream);
 
   const int device_;
-  std::mutex mutex_;
-  cudaMemPool_t pool_ = nullptr;
-  std::vector<std::pair<void*, CudaStream*>> deferred_;
+  Mutex mutex_;
+  cudaMemPool_t pool_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::vector<std::pair<void*, CudaStream*>> deferred_ ABSL_GUARDED_BY(mutex_);
   std::atomic<bool> has_deferred_{false};
 };
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <new>
 
+#include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_graph.h"
 #include "contexts/cuda/pinned_allocator.h"
 
@@ -78,7 +78,7 @@ void CopyFromHost(size_t nbytes, const void* src, void* dst, CudaStream& stream)
   EnforceNotRecording("pageable memory is copied");
   for (size_t done = 0; done < nbytes; done += kPieceBytes) {
     const size_t piece = std::min(kPieceBytes, nbytes - done);
-    const std::lock_guard lock(stream.staging.mutex());
+    const MutexLock lock(stream.staging.mutex());
     char* const stage = stream.staging.Take(piece, stream);
     std::memcpy(stage, static_cast<const char*>(src) + done, piece);
     CopyAsync(piece, stage, static_cast<char*>(dst) + done, cudaMemcpyDefault, stream);
@@ -96,7 +96,7 @@ void CopyToHost(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
   EnforceNotRecording("pageable memory is copied");
   for (size_t done = 0; done < nbytes; done += kPieceBytes) {
     const size_t piece = std::min(kPieceBytes, nbytes - done);
-    const std::lock_guard lock(stream.staging.mutex());
+    const MutexLock lock(stream.staging.mutex());
     char* const stage = stream.staging.Take(kDeliveryBytes + piece, stream);
     new (stage) Delivery{static_cast<char*>(dst) + done, piece};
     CopyAsync(piece, static_cast<const char*>(src) + done, stage + kDeliveryBytes,

@@ -3,8 +3,8 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <mutex>
 
+#include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_allocator.h"
 
 namespace caffe2rt {
@@ -25,7 +25,7 @@ CudaMachine LostByFork() {
 
 // Properties of devices, queried on demand and never destroyed.
 struct DeviceFacts {
-  std::mutex mutex;
+  Mutex mutex;  // serializes writers; readers load atomically
   std::array<std::atomic<const cudaDeviceProp*>, kCompileTimeMaxGpus> properties{};
   // 0: unknown; 1: enabled; 2: not possible. peers[i][j], i < j, covers both directions.
   std::array<std::array<std::atomic<int>, kCompileTimeMaxGpus>, kCompileTimeMaxGpus> peers{};
@@ -130,7 +130,7 @@ const cudaDeviceProp& GetDeviceProperty(int device) {
   auto& known = facts.properties[static_cast<size_t>(device)];
   // Every launch calls this, so take no lock once the properties are known.
   if (const cudaDeviceProp* const found = known.load(std::memory_order_acquire)) return *found;
-  const std::lock_guard<std::mutex> lock(facts.mutex);
+  const MutexLock lock(facts.mutex);
   if (const cudaDeviceProp* const found = known.load(std::memory_order_relaxed)) return *found;
   auto asked = std::make_unique<cudaDeviceProp>();
   CUDA_ENFORCE(cudaGetDeviceProperties(asked.get(), device), "device ", device);
@@ -188,7 +188,7 @@ bool EnableCudaPeerAccess(int device, int peer) {
   const auto high = static_cast<size_t>(std::max(device, peer));
   std::atomic<int>& state = facts.peers[low][high];
   if (const int known = state.load(std::memory_order_acquire); known != 0) return known == 1;
-  const std::lock_guard<std::mutex> lock(facts.mutex);
+  const MutexLock lock(facts.mutex);
   if (const int known = state.load(std::memory_order_relaxed); known != 0) return known == 1;
   const bool can = CanAccessPeer(device, peer) && CanAccessPeer(peer, device);
   if (can) {
@@ -205,7 +205,7 @@ bool EnableCudaPeerAccess(int device, int peer) {
 void internal::WithPeers(int device,
                          const std::function<void(const std::vector<int>& peers)>& use) {
   DeviceFacts& facts = Facts();
-  const std::lock_guard<std::mutex> lock(facts.mutex);
+  const MutexLock lock(facts.mutex);
   std::vector<int> peers;
   for (int peer = 0; peer < kCompileTimeMaxGpus; ++peer) {
     const auto low = static_cast<size_t>(std::min(device, peer));

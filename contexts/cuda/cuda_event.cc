@@ -1,9 +1,9 @@
 #include "contexts/cuda/cuda_event.h"
 
-#include <condition_variable>
-#include <mutex>
 #include <string>
 
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/device/event.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/cuda/cuda_context.h"
@@ -19,50 +19,45 @@ constexpr const char* kNoError = "No error";
 // The CUDA event is taken from the stock by the first record and reused. A new record does not
 // affect waits for an older one, because a CUDA wait is bound to the record that it found.
 struct CudaEvent {
-  std::mutex mutex;
-  std::condition_variable recorded;
-  EventStatus status = EventStatus::EVENT_INITIALIZED;
-  std::string error = kNoError;
-  int wanted_device = -1;  // the option's device; -1: any
-  int device = -1;
-  cudaEvent_t event = nullptr;
-  const CudaStream* stream = nullptr;
-  uint64_t resets = 0;
+  Mutex mutex;
+  ConditionVariable recorded;
+  const int wanted_device;  // the option's device; -1: any
+  EventStatus status ABSL_GUARDED_BY(mutex) = EventStatus::EVENT_INITIALIZED;
+  std::string error ABSL_GUARDED_BY(mutex) = kNoError;
+  int device ABSL_GUARDED_BY(mutex) = -1;
+  cudaEvent_t event ABSL_GUARDED_BY(mutex) = nullptr;
+  const CudaStream* stream ABSL_GUARDED_BY(mutex) = nullptr;
+  uint64_t resets ABSL_GUARDED_BY(mutex) = 0;
 
+  explicit CudaEvent(int option_device) : wanted_device(option_device) {}
   ~CudaEvent() { GiveCudaEvent(device, event); }
 
-  bool IsOver() const {
+  bool IsOver() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     return status == EventStatus::EVENT_SUCCESS || status == EventStatus::EVENT_FAILED;
   }
-  // REQUIRES: the mutex is held.
-  void Finish(EventStatus how, const std::string& text) {
+  void Finish(EventStatus how, const std::string& text) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     status = how;
     error = text;
-    recorded.notify_all();
+    recorded.NotifyAll();
   }
-  void FinishBy(cudaError_t code) {
+  void FinishBy(cudaError_t code) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     if (code == cudaSuccess) return Finish(EventStatus::EVENT_SUCCESS, kNoError);
     cudaGetLastError();
     Finish(EventStatus::EVENT_FAILED, CudaErrorText(code));
   }
 };
 
-using Lock = std::unique_lock<std::mutex>;
-
 CudaEvent& StateOf(const Event* event) { return *static_cast<CudaEvent*>(event->state.get()); }
 
 void Create(const DeviceOption& option, Event* event) {
-  auto state = std::make_shared<CudaEvent>();  // Event::state is a shared_ptr
-  if (option.has_device_id()) {
-    EnforceCudaDevice(option.device_id());
-    state->wanted_device = option.device_id();
-  }
-  event->state = std::move(state);
+  if (option.has_device_id()) EnforceCudaDevice(option.device_id());
+  const int wanted_device = option.has_device_id() ? option.device_id() : -1;
+  event->state = std::make_shared<CudaEvent>(wanted_device);  // Event::state is a shared_ptr
 }
 
 void Record(Event* event, const void* context, const char* error) {
   CudaEvent& state = StateOf(event);
-  const Lock lock(state.mutex);
+  const MutexLock lock(state.mutex);
   CAFFE_ENFORCE(state.status == EventStatus::EVENT_INITIALIZED,
                 "an event is recorded twice: call Reset in between");
   if (error != nullptr) return state.Finish(EventStatus::EVENT_FAILED, error);
@@ -86,18 +81,18 @@ void Record(Event* event, const void* context, const char* error) {
   }
   state.stream = &stream;
   state.status = EventStatus::EVENT_SCHEDULED;
-  state.recorded.notify_all();
+  state.recorded.NotifyAll();
 }
 
 // Blocks until the event is recorded or finished.
-void AwaitRecord(CudaEvent& state, Lock& lock) {
-  state.recorded.wait(lock, [&] { return state.status != EventStatus::EVENT_INITIALIZED; });
+void AwaitRecord(CudaEvent& state) ABSL_EXCLUSIVE_LOCKS_REQUIRED(state.mutex) {
+  while (state.status == EventStatus::EVENT_INITIALIZED) state.recorded.Wait(state.mutex);
 }
 
 void WaitOnStream(const Event* event, void* context) {
   CudaEvent& state = StateOf(event);
-  Lock lock(state.mutex);
-  AwaitRecord(state, lock);
+  const MutexLock lock(state.mutex);
+  AwaitRecord(state);
   const CudaStream& waiter = static_cast<const CUDAContext*>(context)->stream();
   if (state.IsOver() || state.stream == &waiter) return;
   if (waiter.capture.active) EnforceNotRecording("a stream waits for an event");
@@ -107,14 +102,16 @@ void WaitOnStream(const Event* event, void* context) {
 
 void Finish(const Event* event) {
   CudaEvent& state = StateOf(event);
-  Lock lock(state.mutex);
-  AwaitRecord(state, lock);
+  const MutexLock lock(state.mutex);
+  AwaitRecord(state);
   if (state.IsOver()) return;
   const uint64_t resets = state.resets;
   const cudaEvent_t pending = state.event;
-  lock.unlock();
-  const cudaError_t code = cudaEventSynchronize(pending);
-  lock.lock();
+  cudaError_t code = cudaSuccess;
+  {
+    const MutexUnlock unlocked(state.mutex);
+    code = cudaEventSynchronize(pending);
+  }
   const bool same = state.resets == resets && state.status == EventStatus::EVENT_SCHEDULED;
   if (same) {
     state.FinishBy(code);
@@ -126,7 +123,7 @@ void WaitOnCPU(const Event* event, void*) { Finish(event); }
 
 EventStatus Query(const Event* event) {
   CudaEvent& state = StateOf(event);
-  const Lock lock(state.mutex);
+  const MutexLock lock(state.mutex);
   if (state.status != EventStatus::EVENT_SCHEDULED) return state.status;
   const cudaError_t code = ForgetNotReady(cudaEventQuery(state.event));
   if (code != cudaErrorNotReady) state.FinishBy(code);
@@ -135,13 +132,13 @@ EventStatus Query(const Event* event) {
 
 std::string ErrorMessage(const Event* event) {
   CudaEvent& state = StateOf(event);
-  const Lock lock(state.mutex);
+  const MutexLock lock(state.mutex);
   return state.error;
 }
 
 void SetFinished(Event* event, const char* error) {
   CudaEvent& state = StateOf(event);
-  const Lock lock(state.mutex);
+  const MutexLock lock(state.mutex);
   CAFFE_ENFORCE(state.status == EventStatus::EVENT_INITIALIZED,
                 "SetFinished of a CUDA event that has been recorded or finished: the device "
                 "finishes a recorded event; call Reset before SetFinished");
@@ -154,7 +151,7 @@ void SetFinished(Event* event, const char* error) {
 
 void Reset(Event* event) {
   CudaEvent& state = StateOf(event);
-  const Lock lock(state.mutex);
+  const MutexLock lock(state.mutex);
   state.status = EventStatus::EVENT_INITIALIZED;
   state.error = kNoError;
   state.stream = nullptr;

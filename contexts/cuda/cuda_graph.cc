@@ -1,6 +1,7 @@
 #include "contexts/cuda/cuda_graph.h"
 
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_copy.h"
 
 namespace caffe2rt {
@@ -31,7 +32,7 @@ void CudaGraph::BeginCapture(int stream_id) {
                 "this thread already captures a CUDA graph: call EndCapture first");
   CudaStream& stream = ThreadStream(device_, stream_id);
   Forget();
-  const std::lock_guard<std::mutex> lock(stream.capture.mutex);
+  const MutexLock lock(stream.capture.mutex);
   if (stream.capture.before == nullptr) stream.capture.before = TakeCudaEvent(device_);
   // A captured stream cannot be waited for, so other threads wait for this event instead.
   CUDA_ENFORCE(cudaEventRecord(stream.capture.before, stream.stream), "device ", device_);
@@ -55,7 +56,7 @@ bool CudaGraph::EndCapture(std::string* reason) {
   cudaGraph_t graph = nullptr;
   cudaError_t code = cudaSuccess;
   {
-    const std::lock_guard<std::mutex> lock(stream_->capture.mutex);
+    const MutexLock lock(stream_->capture.mutex);
     code = cudaStreamEndCapture(stream_->stream, &graph);
     stream_->capture.active.store(false, std::memory_order_release);
   }

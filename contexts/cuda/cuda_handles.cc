@@ -1,9 +1,10 @@
 #include "contexts/cuda/cuda_handles.h"
 
 #include <array>
-#include <mutex>
+#include <optional>
 #include <vector>
 
+#include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cublas_library.h"
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/cuda_graph.h"
@@ -16,12 +17,35 @@ struct UsedGenerator {
   const CudaStream* stream;  // stream of its last work; null: none
 };
 
+// Unused handles of one kind. Thread safe.
+template <class Handle>
+class UnusedHandles {
+ public:
+  std::optional<Handle> Take() {
+    const MutexLock lock(mutex_);
+    if (handles_.empty()) return std::nullopt;
+    const Handle handle = handles_.back();
+    handles_.pop_back();
+    return handle;
+  }
+  void Give(Handle handle) noexcept {
+    const MutexLock lock(mutex_);
+    try {
+      handles_.push_back(handle);
+    } catch (...) {  // out of host memory: the handle is lost
+    }
+  }
+
+ private:
+  Mutex mutex_;
+  std::vector<Handle> handles_ ABSL_GUARDED_BY(mutex_);
+};
+
 // Per device, never destroyed.
 struct HandleStock {
-  std::mutex mutex;
-  std::vector<cublasHandle_t> cublas;
-  std::vector<cudnnHandle_t> cudnn;
-  std::vector<UsedGenerator> curand;
+  UnusedHandles<cublasHandle_t> cublas;
+  UnusedHandles<cudnnHandle_t> cudnn;
+  UnusedHandles<UsedGenerator> curand;
 };
 HandleStock& HandleStockOf(int device) {
   static auto* const stocks = new std::array<HandleStock, kCompileTimeMaxGpus>;
@@ -30,28 +54,16 @@ HandleStock& HandleStockOf(int device) {
 
 // Takes a handle from the stock, else creates one on the device.
 template <class Handle, class Make>
-Handle Take(int device, std::vector<Handle> HandleStock::*kind, Make make) {
-  HandleStock& stock = HandleStockOf(device);
-  {
-    const std::lock_guard<std::mutex> lock(stock.mutex);
-    if (!(stock.*kind).empty()) {
-      const Handle handle = (stock.*kind).back();
-      (stock.*kind).pop_back();
-      return handle;
-    }
-  }
+Handle Take(int device, UnusedHandles<Handle> HandleStock::*kind, Make make) {
+  const std::optional<Handle> unused = (HandleStockOf(device).*kind).Take();
+  if (unused.has_value()) return *unused;
   const DeviceGuard guard(device);
   return make();
 }
 
 template <class Handle>
-void Give(int device, std::vector<Handle> HandleStock::*kind, Handle handle) noexcept {
-  HandleStock& stock = HandleStockOf(device);
-  const std::lock_guard<std::mutex> lock(stock.mutex);
-  try {
-    (stock.*kind).push_back(handle);
-  } catch (...) {  // out of host memory: the handle is lost
-  }
+void Give(int device, UnusedHandles<Handle> HandleStock::*kind, Handle handle) noexcept {
+  (HandleStockOf(device).*kind).Give(handle);
 }
 
 cublasHandle_t NewCublasHandle() {

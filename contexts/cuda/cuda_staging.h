@@ -2,7 +2,7 @@
 // The pinned memory of a stream through which pageable memory is copied: two buffers, one of which
 // is filled while the stream empties the other.
 //
-//   std::lock_guard lock(stream.staging.mutex());
+//   const MutexLock lock(stream.staging.mutex());
 //   char* const piece = stream.staging.Take(nbytes, stream);   // 64-byte aligned
 //   ... fill it and enqueue the copy from it, before the lock is released ...
 //
@@ -12,7 +12,8 @@
 
 #include <array>
 #include <cstddef>
-#include <mutex>
+
+#include "caffe2_core/base/mutex.h"
 
 namespace caffe2rt {
 
@@ -28,13 +29,13 @@ class CudaStaging {
   CudaStaging& operator=(const CudaStaging&) = delete;
 
   // Hold it from Take until the piece's copy is enqueued on the stream.
-  std::mutex& mutex() { return mutex_; }
+  Mutex& mutex() ABSL_LOCK_RETURNED(mutex_) { return mutex_; }
   // Returns `nbytes` bytes that belong to the caller until the stream has finished the work that is
   // enqueued on it before the mutex is released. The first call allocates both buffers, which live
   // as long as the stream.
   // REQUIRES: nbytes <= kBytes; always the same stream, which is not being captured.
   // THROWS CUDA's errors; nothing is then taken.
-  char* Take(size_t nbytes, const CudaStream& stream);
+  char* Take(size_t nbytes, const CudaStream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
  private:
   struct Buffer {
@@ -43,11 +44,11 @@ class CudaStaging {
     size_t used = 0;
     bool is_full = false;
   };
-  void Allocate(const CudaStream& stream);
+  void Allocate(const CudaStream& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  std::mutex mutex_;
-  std::array<Buffer, 2> buffers_;
-  size_t current_ = 0;
+  Mutex mutex_;
+  std::array<Buffer, 2> buffers_ ABSL_GUARDED_BY(mutex_);
+  size_t current_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace caffe2rt

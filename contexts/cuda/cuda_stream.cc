@@ -1,7 +1,5 @@
 #include "contexts/cuda/cuda_stream.h"
 
-#include <mutex>
-
 #include "contexts/cuda/cuda_query.h"
 
 namespace caffe2rt {
@@ -11,9 +9,9 @@ constexpr int kEventsAtOnce = 16;
 
 // The unused streams and events of one device. Never destroyed.
 struct Stock {
-  std::mutex mutex;
-  std::vector<CudaStream*> streams;
-  std::vector<cudaEvent_t> events;
+  Mutex mutex;
+  std::vector<CudaStream*> streams ABSL_GUARDED_BY(mutex);
+  std::vector<cudaEvent_t> events ABSL_GUARDED_BY(mutex);
 };
 Stock& StockOf(int device) {
   static auto* const stocks = new std::array<Stock, kCompileTimeMaxGpus>;
@@ -24,7 +22,7 @@ CudaStream* TakeStream(int device) {
   EnforceCudaDevice(device);
   Stock& stock = StockOf(device);
   {
-    const std::lock_guard<std::mutex> lock(stock.mutex);
+    const MutexLock lock(stock.mutex);
     if (!stock.streams.empty()) {
       CudaStream* const stream = stock.streams.back();
       stock.streams.pop_back();
@@ -60,7 +58,7 @@ ThreadLocalCUDAObjects::~ThreadLocalCUDAObjects() {
   for (const auto& by_id : streams_) {
     for (const auto& [id, stream] : by_id) {
       Stock& stock = StockOf(stream->device);
-      const std::lock_guard<std::mutex> lock(stock.mutex);
+      const MutexLock lock(stock.mutex);
       stock.streams.push_back(stream);
     }
   }
@@ -122,13 +120,13 @@ bool IsStreamFree(int device, int stream_id) {
 }
 
 cudaError_t RecordEvent(cudaEvent_t event, const CudaStream& stream) {
-  const std::lock_guard<std::mutex> lock(stream.capture.mutex);
+  const MutexLock lock(stream.capture.mutex);
   if (stream.capture.active) return cudaErrorStreamCaptureUnsupported;
   return cudaEventRecord(event, stream.stream);
 }
 
 cudaError_t WaitForEvent(const CudaStream& waiter, cudaEvent_t event) {
-  const std::lock_guard<std::mutex> lock(waiter.capture.mutex);
+  const MutexLock lock(waiter.capture.mutex);
   if (waiter.capture.active) return cudaErrorStreamCaptureUnsupported;
   return cudaStreamWaitEvent(waiter.stream, event, 0);
 }
@@ -175,7 +173,7 @@ cudaEvent_t TakeCudaEvent(int device) {
   EnforceCudaDevice(device);
   Stock& stock = StockOf(device);
   {
-    const std::lock_guard<std::mutex> lock(stock.mutex);
+    const MutexLock lock(stock.mutex);
     if (!stock.events.empty()) {
       const cudaEvent_t event = stock.events.back();
       stock.events.pop_back();
@@ -201,7 +199,7 @@ cudaEvent_t TakeCudaEvent(int device) {
 void GiveCudaEvent(int device, cudaEvent_t event) noexcept {
   if (event == nullptr) return;
   Stock& stock = StockOf(device);
-  const std::lock_guard<std::mutex> lock(stock.mutex);
+  const MutexLock lock(stock.mutex);
   try {
     stock.events.push_back(event);
   } catch (...) {  // out of host memory: the event is lost

@@ -16,9 +16,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/device/memory.h"
 #include "contexts/cuda/cuda_device.h"
 #include "contexts/cuda/cuda_handles.h"
@@ -41,7 +41,7 @@ struct CudaStream {
   // then become part of the graph. The mutex is held to begin and end a capture, and to record an
   // event or enqueue a wait.
   struct Capture {
-    mutable std::mutex mutex;
+    mutable Mutex mutex;
     std::atomic<bool> active{false};
     cudaEvent_t before = nullptr;  // behind the work enqueued before the capture
   } capture;

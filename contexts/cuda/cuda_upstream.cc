@@ -50,7 +50,7 @@ CudaUpstream::CudaUpstream(size_t slot, bool has_host_index) : slot_(slot) {
 }
 
 StreamIndex CudaUpstream::NumberStream(CudaStream& stream) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   std::atomic<int32_t>& index = stream.upstream_index[slot_];
   if (index.load(std::memory_order_relaxed) < 0) {
     streams_.push_back(&stream);
@@ -60,14 +60,14 @@ StreamIndex CudaUpstream::NumberStream(CudaStream& stream) {
 }
 
 CudaStream* CudaUpstream::StreamAt(StreamIndex index) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   CAFFE_ENFORCE(index >= 0 && static_cast<size_t>(index) < streams_.size(), "stream number ", index,
                 " is not known, want 0 to ", static_cast<int64_t>(streams_.size()) - 1);
   return streams_[static_cast<size_t>(index)];
 }
 
 std::vector<CudaStream*> CudaUpstream::Streams() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return {streams_.begin(), streams_.end()};
 }
 

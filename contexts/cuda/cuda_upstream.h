@@ -5,8 +5,8 @@
 
 #include <array>
 #include <deque>
-#include <mutex>
 
+#include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_stream.h"
 #include "contexts/pool/upstream.h"
 
@@ -46,8 +46,8 @@ class CudaUpstream : public Upstream {
   StreamIndex NumberStream(CudaStream& stream);
 
   const size_t slot_;
-  std::mutex mutex_;
-  std::deque<CudaStream*> streams_;  // null for the host
+  Mutex mutex_;
+  std::deque<CudaStream*> streams_ ABSL_GUARDED_BY(mutex_);  // null for the host
 };
 
 // cudaMalloc and cudaFree.
