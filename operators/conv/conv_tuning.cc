@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <mutex>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "operators/common/conv_geometry.h"
@@ -131,12 +131,12 @@ void AddRuleOfThumb(const ConvShape& shape, std::vector<ConvAlgorithm>* list) {
   list->insert(list->end(), {kOnednnLast, kOnednnBlocked, kOnednnAny, kPixels});
 }
 
-std::mutex& TuningMutex() {
-  static std::mutex* const mutex = new std::mutex;
-  return *mutex;
-}
-std::shared_ptr<const ConvTuning>& Tuning() {
-  static auto* const tuning = new std::shared_ptr<const ConvTuning>;
+struct CurrentTuning {
+  Mutex mutex;
+  std::shared_ptr<const ConvTuning> table ABSL_GUARDED_BY(mutex);  // shared with the callers
+};
+CurrentTuning& Tuning() {
+  static auto* const tuning = new CurrentTuning;
   return *tuning;
 }
 
@@ -208,14 +208,17 @@ ConvOptions& GlobalConvOptions() {
 }
 
 std::shared_ptr<const ConvTuning> GetConvTuning() {
-  const std::lock_guard<std::mutex> lock(TuningMutex());
-  if (Tuning() == nullptr) Tuning() = std::make_shared<const ConvTuning>(ShippedConvTuning());
-  return Tuning();
+  CurrentTuning& tuning = Tuning();
+  const MutexLock lock(tuning.mutex);
+  if (tuning.table == nullptr) {
+    tuning.table = std::make_shared<const ConvTuning>(ShippedConvTuning());
+  }
+  return tuning.table;
 }
 
 void SetConvTuning(std::shared_ptr<const ConvTuning> tuning) {
-  const std::lock_guard<std::mutex> lock(TuningMutex());
-  Tuning() = std::move(tuning);
+  const MutexLock lock(Tuning().mutex);
+  Tuning().table = std::move(tuning);
 }
 
 std::shared_ptr<const ConvTuning> ReadConvTuning(const std::string& path) {

@@ -7,9 +7,9 @@
 // __CAFFE2_STYLIZER_NOISE__. The first such operator fills it from normal(0, noise_std); later ones
 // use its contents, whatever their arguments are.
 
-#include <mutex>
 #include <vector>
 
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "contexts/cpu/cpu_context.h"
@@ -40,8 +40,8 @@ class PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp final : public Operator<Cont
       : Operator<Context>(def, ws), noise_(ws->CreateBlob("__CAFFE2_STYLIZER_NOISE__")) {
     const int size = this->ReadArgument(kNoiseSize);
     const float std = this->ReadArgument(kNoiseStd);
-    static std::mutex filling;  // operators of several nets may be created at once
-    const std::lock_guard<std::mutex> lock(filling);
+    static Mutex filling;  // operators of several nets may be created at once
+    const MutexLock lock(filling);
     if (noise_->template IsType<Tensor>()) return;
     Tensor noise(CPU);
     noise.Resize(size);
