@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
 
 namespace c10 {
 
@@ -25,16 +27,16 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
   virtual ~ThreadPool() {
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      const ::caffe2rt::MutexLock lock(mutex_);
       stop_ = true;
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
     for (std::thread& thread : threads_) thread.join();
   }
 
   size_t size() const { return threads_.size(); }
   size_t numAvailable() const {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const ::caffe2rt::MutexLock lock(mutex_);
     return threads_.size() - busy_;
   }
   virtual void run(std::function<void()> task) {
@@ -47,46 +49,47 @@ class ThreadPool {
   template <class Task>
   void runTaskWithID(Task task) {
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      const ::caffe2rt::MutexLock lock(mutex_);
       tasks_.push(std::function<void(size_t)>(std::move(task)));
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
   void waitWorkComplete() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [this] { return tasks_.empty() && busy_ == 0; });
+    const ::caffe2rt::MutexLock lock(mutex_);
+    while (!tasks_.empty() || busy_ > 0) changed_.Wait(mutex_);
     if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
  private:
   void Work(size_t id) {
-    std::unique_lock<std::mutex> lock(mutex_);
+    const ::caffe2rt::MutexLock lock(mutex_);
     while (true) {
-      changed_.wait(lock, [this] { return stop_ || !tasks_.empty(); });
+      while (!stop_ && tasks_.empty()) changed_.Wait(mutex_);
       if (tasks_.empty()) return;
       std::function<void(size_t)> task = std::move(tasks_.front());
       tasks_.pop();
       ++busy_;
-      lock.unlock();
       std::exception_ptr error;
-      try {
-        task(id);
-      } catch (...) {
-        error = std::current_exception();
+      {
+        const ::caffe2rt::MutexUnlock unlocked(mutex_);
+        try {
+          task(id);
+        } catch (...) {
+          error = std::current_exception();
+        }
       }
-      lock.lock();
       --busy_;
       if (error != nullptr && error_ == nullptr) error_ = error;
-      changed_.notify_all();
+      changed_.NotifyAll();
     }
   }
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::queue<std::function<void(size_t)>> tasks_;
-  size_t busy_ = 0;
-  bool stop_ = false;
-  std::exception_ptr error_;
+  mutable ::caffe2rt::Mutex mutex_;
+  ::caffe2rt::ConditionVariable changed_;
+  std::queue<std::function<void(size_t)>> tasks_ ABSL_GUARDED_BY(mutex_);
+  size_t busy_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  std::exception_ptr error_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_;
 };
 

@@ -6,6 +6,8 @@
 
 #include "caffe2/core/context.h"
 #include "caffe2/core/operator.h"
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
 
 namespace caffe2 {
 
@@ -25,34 +27,33 @@ class PrefetchOperator : public OperatorBase {
   void Finalize() {
     if (!thread_.joinable()) return;
     {
-      std::unique_lock<std::mutex> lock(mutex_);
-      changed_.wait(lock, [this] { return prefetched_; });
+      const ::caffe2rt::MutexLock lock(mutex_);
+      while (!prefetched_) changed_.Wait(mutex_);
       stop_ = true;
       prefetched_ = false;
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
     thread_.join();
   }
 
   bool Enqueue(int stream_id) override {
     context_.SwitchToDevice(stream_id);
+    const ::caffe2rt::MutexLock lock(mutex_);
     if (!thread_.joinable()) {
       prefetched_ = false;
       thread_ = std::thread([this] { Work(); });
     }
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [this] { return prefetched_; });
+    while (!prefetched_) changed_.Wait(mutex_);
     if (error_ != nullptr) {
       const std::exception_ptr error = std::exchange(error_, nullptr);
       prefetched_ = false;
-      changed_.notify_all();
+      changed_.NotifyAll();
       std::rethrow_exception(error);
     }
     const bool success = prefetch_success_ && CopyPrefetched();
     context_.FinishDeviceComputation();
     prefetched_ = false;
-    lock.unlock();
-    changed_.notify_all();
+    changed_.NotifyAll();
     return success;
   }
   bool Run(int stream_id = 0) override {
@@ -69,13 +70,13 @@ class PrefetchOperator : public OperatorBase {
  protected:
   Context context_;
   std::mutex prefetch_access_mutex_;
-  bool prefetched_ = false;
-  bool prefetch_success_ = true;
+  bool prefetched_ ABSL_GUARDED_BY(mutex_) = false;
+  bool prefetch_success_ ABSL_GUARDED_BY(mutex_) = true;
 
  private:
   void Work() {
     context_.SwitchToDevice(0);
-    std::unique_lock<std::mutex> lock(mutex_);
+    const ::caffe2rt::MutexLock lock(mutex_);
     while (!stop_) {
       try {
         prefetch_success_ = Prefetch();
@@ -83,15 +84,15 @@ class PrefetchOperator : public OperatorBase {
         error_ = std::current_exception();
       }
       prefetched_ = true;
-      changed_.notify_all();
-      changed_.wait(lock, [this] { return !prefetched_; });
+      changed_.NotifyAll();
+      while (prefetched_) changed_.Wait(mutex_);
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool stop_ = false;
-  std::exception_ptr error_;
+  ::caffe2rt::Mutex mutex_;
+  ::caffe2rt::ConditionVariable changed_;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  std::exception_ptr error_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

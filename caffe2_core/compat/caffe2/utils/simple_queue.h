@@ -5,6 +5,8 @@
 #include <queue>
 
 #include "caffe2/core/logging.h"
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
 
 namespace caffe2 {
 
@@ -17,38 +19,38 @@ class SimpleQueue {
 
   // Waits for an element. Returns false if the queue is empty and NoMoreJobs was called.
   bool Pop(T* value) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [this] { return !queue_.empty() || closed_; });
+    const ::caffe2rt::MutexLock lock(mutex_);
+    while (queue_.empty() && !closed_) changed_.Wait(mutex_);
     if (queue_.empty()) return false;
     *value = std::move(queue_.front());
     queue_.pop();
     return true;
   }
   int size() {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const ::caffe2rt::MutexLock lock(mutex_);
     return static_cast<int>(queue_.size());
   }
   void Push(const T& value) {
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      const ::caffe2rt::MutexLock lock(mutex_);
       CAFFE_ENFORCE(!closed_, "cannot push to a closed queue");
       queue_.push(value);
     }
-    changed_.notify_one();
+    changed_.NotifyOne();
   }
   void NoMoreJobs() {
     {
-      std::lock_guard<std::mutex> lock(mutex_);
+      const ::caffe2rt::MutexLock lock(mutex_);
       closed_ = true;
     }
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::queue<T> queue_;
-  bool closed_ = false;
+  ::caffe2rt::Mutex mutex_;
+  ::caffe2rt::ConditionVariable changed_;
+  std::queue<T> queue_ ABSL_GUARDED_BY(mutex_);
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace caffe2
