@@ -14,7 +14,7 @@ size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kA
 
 void* FakeAllocator::Allocate(size_t nbytes) {
   if (before_allocate) before_allocate();
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   CAFFE_ENFORCE_GT(nbytes, 0u, "bytes requested from the fake allocator");
   if (Enter(Call::kAllocate)) return nullptr;
   if (nbytes > options_.limit_bytes || live_bytes_ > options_.limit_bytes - nbytes) return nullptr;
@@ -39,7 +39,7 @@ void* FakeAllocator::Allocate(size_t nbytes) {
 void FakeAllocator::Free(void* data, size_t nbytes) {
   uintptr_t address = reinterpret_cast<uintptr_t>(data);
   if (before_free) before_free(address, nbytes);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = live_.find(address);
   CAFFE_ENFORCE(found != live_.end(), "fake allocator: ", data, " is not in use");
   CAFFE_ENFORCE_EQ(nbytes, found->second, "bytes freed in the fake allocator");
@@ -65,25 +65,25 @@ void FakeAllocator::Free(void* data, size_t nbytes) {
 }
 
 Upstream::Event FakeAllocator::CreateEvent() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   Enter(Call::kCreateEvent);
   return *events_.insert(new FakeEvent).first;
 }
 
 void FakeAllocator::DestroyEvent(Event event) noexcept {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   events_.erase(static_cast<FakeEvent*>(event));
   delete static_cast<FakeEvent*>(event);
 }
 
 void FakeAllocator::Record(Event event, StreamIndex stream) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   Enter(Call::kRecord);
   *static_cast<FakeEvent*>(event) = {stream, StreamOf(stream).given};
 }
 
 bool FakeAllocator::IsDone(Event event) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   Enter(Call::kIsDone);
   const FakeEvent& fake = *static_cast<FakeEvent*>(event);
   CAFFE_ENFORCE_NE(fake.stream, kNoStream, "stream of an event that was never recorded");
@@ -92,36 +92,36 @@ bool FakeAllocator::IsDone(Event event) {
 
 void FakeAllocator::Synchronize(StreamIndex stream) {
   if (before_synchronize) before_synchronize(stream);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   Enter(Call::kSynchronize);
   StreamOf(stream).finished = StreamOf(stream).given;
 }
 
 uint64_t FakeAllocator::Give(StreamIndex stream, uint64_t pieces) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return StreamOf(stream).given += pieces;
 }
 
 void FakeAllocator::Finish(StreamIndex stream, uint64_t pieces) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   Stream& s = StreamOf(stream);
   s.finished += std::min(pieces, s.given - s.finished);
 }
 
 uint64_t FakeAllocator::Given(StreamIndex stream) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   const size_t i = static_cast<size_t>(stream);
   return i < streams_.size() ? streams_[i].given : 0;
 }
 
 uint64_t FakeAllocator::Finished(StreamIndex stream) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   const size_t i = static_cast<size_t>(stream);
   return i < streams_.size() ? streams_[i].finished : 0;
 }
 
 void FakeAllocator::Fail(Call call, uint64_t after, uint64_t count) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   Plan& plan = plans_[call];
   plan.first = plan.calls + after;
   plan.end = plan.first + count;
@@ -130,33 +130,33 @@ void FakeAllocator::Fail(Call call, uint64_t after, uint64_t count) {
 
 void FakeAllocator::Refuse(uint64_t after, uint64_t count) {
   Fail(Call::kAllocate, after, count);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   plans_[Call::kAllocate].refuse = true;
 }
 
 uint64_t FakeAllocator::Calls(Call call) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto plan = plans_.find(call);
   return plan != plans_.end() ? plan->second.calls : 0;
 }
 
 size_t FakeAllocator::live_bytes() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return live_bytes_;
 }
 
 size_t FakeAllocator::peak_bytes() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return peak_bytes_;
 }
 
 size_t FakeAllocator::live_allocations() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return live_.size();
 }
 
 size_t FakeAllocator::live_events() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return events_.size();
 }
 

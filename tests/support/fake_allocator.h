@@ -15,10 +15,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <set>
 #include <vector>
 
+#include "caffe2_core/base/mutex.h"
 #include "contexts/pool/upstream.h"
 
 namespace caffe2rt::test {
@@ -85,19 +85,21 @@ class FakeAllocator final : public Upstream {
   };
 
   // Counts the call. Returns true if Allocate must return null. THROWS if the call must fail.
-  bool Enter(Call call);
-  Stream& StreamOf(StreamIndex stream);
+  bool Enter(Call call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Stream& StreamOf(StreamIndex stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const FakeAllocatorOptions options_;
-  mutable std::mutex mutex_;
-  std::map<Call, Plan> plans_;
-  std::vector<Stream> streams_;
-  std::set<FakeEvent*> events_;
-  std::map<uintptr_t, size_t> live_;  // allocated: address, bytes
-  std::map<uintptr_t, size_t> gaps_;  // free: address, bytes; below end_, never adjacent
-  uintptr_t end_ = kFirstAddress;
-  size_t live_bytes_ = 0;
-  size_t peak_bytes_ = 0;
+  mutable Mutex mutex_;
+  std::map<Call, Plan> plans_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Stream> streams_ ABSL_GUARDED_BY(mutex_);
+  std::set<FakeEvent*> events_ ABSL_GUARDED_BY(mutex_);
+  // Allocated: address, bytes.
+  std::map<uintptr_t, size_t> live_ ABSL_GUARDED_BY(mutex_);
+  // Free: address, bytes. Below end_, never adjacent.
+  std::map<uintptr_t, size_t> gaps_ ABSL_GUARDED_BY(mutex_);
+  uintptr_t end_ ABSL_GUARDED_BY(mutex_) = kFirstAddress;
+  size_t live_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t peak_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
 
   // Beyond the address space of any process.
   static constexpr uintptr_t kFirstAddress = uintptr_t{1} << 52;

@@ -32,14 +32,14 @@ CountingArena::CountingArena() {
 }
 
 void CountingArena::Open() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (open_++ > 0) return;
   CAFFE_ENFORCE_EQ(mprotect(base_, kArenaBytes, PROT_READ | PROT_WRITE), 0,
                    "opening device memory");
 }
 
 void CountingArena::Close() {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (--open_ > 0) return;
   CAFFE_ENFORCE_EQ(mprotect(base_, kArenaBytes, PROT_NONE), 0, "closing device memory");
 }
@@ -50,7 +50,7 @@ CountingStream::CountingStream() {
 
 bool CountingStream::Launch(std::function<void()> operation) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     if (capturing_) {
       captured_.push_back(std::move(operation));
       return false;
@@ -62,19 +62,19 @@ bool CountingStream::Launch(std::function<void()> operation) {
 
 void CountingStream::BeginCapture() {
   EnforceNotCapturing("a second recording");
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   capturing_ = true;
 }
 
 std::vector<std::function<void()>> CountingStream::EndCapture(std::string* reason) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   capturing_ = false;
   *reason = std::exchange(refused_, "");
   return std::exchange(captured_, {});
 }
 
 void CountingStream::EnforceNotCapturing(const char* what) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!capturing_) return;
   refused_ = MakeString(what, " cannot be recorded");
   CAFFE_THROW(refused_);
@@ -86,54 +86,56 @@ void CountingStream::Then(std::function<void(const std::string&)> step) {
 }
 
 void CountingStream::Enqueue(Task task) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   tasks_.push_back(std::move(task));
   ++enqueued_;
-  changed_.notify_all();
+  changed_.NotifyAll();
 }
 
 void CountingStream::Finish() {
   EnforceNotCapturing("a wait of the host");
-  std::unique_lock<std::mutex> lock(mutex_);
-  const int64_t last = enqueued_;
-  changed_.wait(lock, [&] { return over_ >= last; });
   std::string error;
-  error.swap(error_);
-  lock.unlock();
+  {
+    const MutexLock lock(mutex_);
+    const int64_t last = enqueued_;
+    while (over_ < last) changed_.Wait(mutex_);
+    error.swap(error_);
+  }
   CAFFE_ENFORCE(error.empty(), error);
 }
 
 bool CountingStream::IsFree() const { return IsPast(enqueued()); }
 
 int64_t CountingStream::enqueued() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return enqueued_;
 }
 
 bool CountingStream::IsPast(int64_t number) const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return over_ >= number;
 }
 
 void CountingStream::Work() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return !tasks_.empty(); });
+    while (tasks_.empty()) changed_.Wait(mutex_);
     Task task = std::move(tasks_.front());
     tasks_.pop_front();
-    lock.unlock();
-    RunOne(task);
-    task = {};  // releases the captured objects before waiters are notified
-    lock.lock();
+    {
+      const MutexUnlock unlocked(mutex_);
+      RunOne(task);
+      task = {};  // releases the captured objects before waiters are notified
+    }
     ++over_;
-    changed_.notify_all();
+    changed_.NotifyAll();
   }
 }
 
 void CountingStream::RunOne(const Task& task) {
   std::string error;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     error = error_;
   }
   std::string fresh;
@@ -152,7 +154,7 @@ void CountingStream::RunOne(const Task& task) {
     fresh = CurrentExceptionMessage();
   }
   if (fresh.empty()) return;
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (error_.empty()) error_ = fresh;
 }
 
@@ -181,7 +183,7 @@ std::pair<void*, MemoryDeleter> CountingDevice::New(size_t nbytes) {
   const size_t size = (nbytes + kGranule - 1) / kGranule * kGranule;
   size_t offset = 0;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     Reclaim();
     CAFFE_ENFORCE(Take(size, &offset), "counting device ", id_, " is out of memory: ", nbytes,
                   " bytes asked, ", counts_.bytes_in_use, " of ", kCountingMemoryBytes, " in use");
@@ -198,7 +200,7 @@ std::pair<void*, MemoryDeleter> CountingDevice::New(size_t nbytes) {
 void CountingDevice::Free(void*, void* state) {
   std::unique_ptr<Block> block(static_cast<Block*>(state));
   CountingDevice& device = *block->device;
-  std::lock_guard<std::mutex> lock(device.mutex_);
+  const MutexLock lock(device.mutex_);
   ++device.counts_.frees;
   device.counts_.bytes_in_use -= static_cast<int64_t>(block->size);
   for (const auto& [id, stream] : device.streams_) {
@@ -216,7 +218,7 @@ void CountingDevice::RecordUse(const MemoryDeleter& memory, const CountingDevice
   Block& block = *static_cast<Block*>(memory.state());
   CountingDevice& home = *block.device;
   if (&home == &user) return;
-  std::lock_guard<std::mutex> lock(home.mutex_);
+  const MutexLock lock(home.mutex_);
   ++home.counts_.uses;
   block.users.push_back(stream);
 }
@@ -256,19 +258,19 @@ bool CountingDevice::Take(size_t size, size_t* offset) {
 
 CountingStream& CountingDevice::stream(int id) {
   CAFFE_ENFORCE_GE(id, 0, "stream of a counting device");
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   std::unique_ptr<CountingStream>& stream = streams_[id];
   if (stream == nullptr) stream = std::make_unique<CountingStream>();
   return *stream;
 }
 
 CountingCounts CountingDevice::counts() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return counts_;
 }
 
 void CountingDevice::Count(int64_t CountingCounts::*counter, int64_t n) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   counts_.*counter += n;
 }
 

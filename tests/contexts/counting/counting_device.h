@@ -9,16 +9,16 @@
 //
 // Everything is thread safe. Devices and their workers live as long as the process.
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/device/memory.h"
 
 namespace caffe2rt::test {
@@ -59,8 +59,8 @@ class CountingArena {
   CountingArena();
 
   char* base_ = nullptr;
-  std::mutex mutex_;
-  int open_ = 0;
+  Mutex mutex_;
+  int open_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // A queue of work that one thread performs in order. The first error is kept: later operations are
@@ -102,15 +102,15 @@ class CountingStream {
   void Work();
   void RunOne(const Task& task);
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Task> tasks_;
-  int64_t enqueued_ = 0;
-  int64_t over_ = 0;
-  std::string error_;
-  bool capturing_ = false;
-  std::vector<std::function<void()>> captured_;
-  std::string refused_;  // why the recording is invalid
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
+  int64_t enqueued_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t over_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::string error_ ABSL_GUARDED_BY(mutex_);
+  bool capturing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::function<void()>> captured_ ABSL_GUARDED_BY(mutex_);
+  std::string refused_ ABSL_GUARDED_BY(mutex_);  // why the recording is invalid
 };
 
 class CountingDevice {
@@ -148,16 +148,15 @@ class CountingDevice {
   };
   explicit CountingDevice(int id) : id_(id) { free_[0] = kCountingMemoryBytes; }
   static void Free(void* data, void* state);
-  // REQUIRES: mutex_ is held.
-  void Reclaim();
-  bool Take(size_t size, size_t* offset);
+  void Reclaim() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Take(size_t size, size_t* offset) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int id_;
-  mutable std::mutex mutex_;
-  std::map<int, std::unique_ptr<CountingStream>> streams_;
-  std::map<size_t, size_t> free_;  // offset to size; neighbours are merged
-  std::vector<std::unique_ptr<Block>> freed_;
-  CountingCounts counts_;
+  mutable Mutex mutex_;
+  std::map<int, std::unique_ptr<CountingStream>> streams_ ABSL_GUARDED_BY(mutex_);
+  std::map<size_t, size_t> free_ ABSL_GUARDED_BY(mutex_);  // offset to size; neighbours are merged
+  std::vector<std::unique_ptr<Block>> freed_ ABSL_GUARDED_BY(mutex_);
+  CountingCounts counts_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace caffe2rt::test

@@ -1,11 +1,11 @@
 #include "tests/contexts/counting/counting_event.h"
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
 #include "caffe2_core/device/event.h"
 #include "tests/contexts/counting/counting_context.h"
 
@@ -15,29 +15,29 @@ namespace {
 // One record: a position in a stream, shared by the event, the stream and the waiters. An event
 // that is reset and recorded again gets a new mark, so that earlier waits keep theirs.
 struct Mark {
-  std::mutex mutex;
-  std::condition_variable reached;
-  bool done = false;
-  std::string error;
+  Mutex mutex;
+  ConditionVariable reached;
+  bool done ABSL_GUARDED_BY(mutex) = false;
+  std::string error ABSL_GUARDED_BY(mutex);
 
   void Reach(const std::string& text) {
-    std::lock_guard<std::mutex> lock(mutex);
+    const MutexLock lock(mutex);
     done = true;
     error = text;
-    reached.notify_all();
+    reached.NotifyAll();
   }
   // Waits until the mark is reached, and returns its error.
   std::string Wait() {
-    std::unique_lock<std::mutex> lock(mutex);
-    reached.wait(lock, [&] { return done; });
+    const MutexLock lock(mutex);
+    while (!done) reached.Wait(mutex);
     return error;
   }
 };
 
 struct CountingEvent {
-  std::mutex mutex;
-  std::condition_variable recorded;
-  std::shared_ptr<Mark> mark;  // null: INITIALIZED
+  Mutex mutex;
+  ConditionVariable recorded;
+  std::shared_ptr<Mark> mark ABSL_GUARDED_BY(mutex);  // null: INITIALIZED
 };
 
 CountingEvent& StateOf(const Event* event) {
@@ -48,10 +48,10 @@ void Create(const DeviceOption&, Event* event) { event->state = std::make_shared
 
 std::shared_ptr<Mark> NewMark(Event* event, const char* what) {
   CountingEvent& state = StateOf(event);
-  std::lock_guard<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   CAFFE_ENFORCE(state.mark == nullptr, "an event is ", what, " twice: call Reset in between");
   state.mark = std::make_shared<Mark>();
-  state.recorded.notify_all();
+  state.recorded.NotifyAll();
   return state.mark;
 }
 
@@ -70,8 +70,8 @@ void SetFinished(Event* event, const char* error) {
 // Blocks until the event is recorded or finished.
 std::shared_ptr<Mark> MarkOf(const Event* event) {
   CountingEvent& state = StateOf(event);
-  std::unique_lock<std::mutex> lock(state.mutex);
-  state.recorded.wait(lock, [&] { return state.mark != nullptr; });
+  const MutexLock lock(state.mutex);
+  while (state.mark == nullptr) state.recorded.Wait(state.mutex);
   return state.mark;
 }
 
@@ -90,14 +90,14 @@ void WaitOnCPU(const Event* event, void*) { Finish(event); }
 
 std::shared_ptr<Mark> MarkOrNull(const Event* event) {
   CountingEvent& state = StateOf(event);
-  std::lock_guard<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   return state.mark;
 }
 
 EventStatus Query(const Event* event) {
   const std::shared_ptr<Mark> mark = MarkOrNull(event);
   if (mark == nullptr) return EventStatus::EVENT_INITIALIZED;
-  std::lock_guard<std::mutex> lock(mark->mutex);
+  const MutexLock lock(mark->mutex);
   if (!mark->done) return EventStatus::EVENT_SCHEDULED;
   return mark->error.empty() ? EventStatus::EVENT_SUCCESS : EventStatus::EVENT_FAILED;
 }
@@ -105,13 +105,13 @@ EventStatus Query(const Event* event) {
 std::string ErrorMessage(const Event* event) {
   const std::shared_ptr<Mark> mark = MarkOrNull(event);
   if (mark == nullptr) return "";
-  std::lock_guard<std::mutex> lock(mark->mutex);
+  const MutexLock lock(mark->mutex);
   return mark->error;
 }
 
 void Reset(Event* event) {
   CountingEvent& state = StateOf(event);
-  std::lock_guard<std::mutex> lock(state.mutex);
+  const MutexLock lock(state.mutex);
   state.mark = nullptr;
 }
 
