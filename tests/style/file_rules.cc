@@ -234,6 +234,34 @@ Violations CheckLocale(const std::vector<SourceFile>& files) {
   return violations;
 }
 
+Violations CheckLocks(const std::vector<SourceFile>& files) {
+  static const std::regex lock(
+      R"(\bstd::((recursive_|timed_|recursive_timed_|shared_|shared_timed_)?mutex|lock_guard|)"
+      R"(unique_lock|scoped_lock|shared_lock|condition_variable(_any)?)\b)");
+  // The wrappers, and CUDAContext::mutex, which Caffe2's sources lock with std::lock_guard.
+  static const std::set<std::string> allowed = {
+      "caffe2_core/base/condition_variable.h", "caffe2_core/base/mutex.h",
+      "contexts/cuda/cuda_context.h", "contexts/cuda/cuda_context.cc"};
+  // Searched first, because the pattern is slow.
+  static const char* const words[] = {"mutex", "lock", "condition_variable"};
+  Violations violations;
+  for (const SourceFile& file : files) {
+    const bool exempt = file.IsUnder("tests/") || IsCompat(file) || allowed.contains(file.path);
+    if (!file.IsCode() || exempt) continue;
+    std::istringstream code(CodeOf(file));
+    std::string line;
+    for (size_t i = 0; std::getline(code, line); ++i) {
+      const auto holds = [&](const char* word) { return line.find(word) != std::string::npos; };
+      if (std::none_of(std::begin(words), std::end(words), holds)) continue;
+      for (std::sregex_iterator it(line.begin(), line.end(), lock), end; it != end; ++it) {
+        violations.push_back(Place(file, i) + " uses " + it->str() +
+                             ", which clang does not check, want caffe2_core/base/mutex.h");
+      }
+    }
+  }
+  return violations;
+}
+
 Violations CheckReadmes(const std::vector<SourceFile>& files) {
   std::set<std::string> folders, described;
   for (const SourceFile& file : files) {

@@ -24,6 +24,8 @@ Violations CheckEnforceTexts(const std::vector<SourceFile>& files);
 // std::to_string, strtod, tolower and similar functions, printf of floating-point numbers. Use
 // caffe2_core/base/text.h and ClassicStringStream instead.
 Violations CheckLocale(const std::vector<SourceFile>& files);
+// Locks of the standard library, whose use clang does not check. Use caffe2_core/base/mutex.h.
+Violations CheckLocks(const std::vector<SourceFile>& files);
 // Folders with code but without a README.md. Tests that mirror the tree, and compat's folders with
 // Caffe2's paths, are exempt.
 Violations CheckReadmes(const std::vector<SourceFile>& files);

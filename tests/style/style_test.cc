@@ -34,6 +34,7 @@ TEST(SourcesTest, HoldNothingForbidden) { ExpectKept(CheckForbiddenText); }
 TEST(SourcesTest, KeepConstTensorsConst) { ExpectKept(CheckTensorIsConstCorrect); }
 TEST(SourcesTest, SayWhatACheckIsAbout) { ExpectKept(CheckEnforceTexts); }
 TEST(SourcesTest, DependOnNoLocale) { ExpectKept(CheckLocale); }
+TEST(SourcesTest, LockByCheckedMutexes) { ExpectKept(CheckLocks); }
 TEST(SourcesTest, RegisterOperatorsByRows) { ExpectKept(CheckOperatorRows); }
 TEST(SourcesTest, DeclareArgumentsOnce) { ExpectKept(CheckArgumentDeclarations); }
 TEST(SourcesTest, KeepKernelSourcesLight) { ExpectKept(CheckKernelIncludes); }
@@ -187,6 +188,25 @@ TEST_F(RulesTest, FindWhatDependsOnTheLocale) {
                   "caffe2_core/io/npy.cc:6 formats a number by the locale, want FixedText"));
   EXPECT_THAT(Check(CheckLocale, "tests/a_test.cc", "std::ostringstream out;\n"),
               testing::SizeIs(5));
+}
+
+TEST_F(RulesTest, FindUncheckedLocks) {
+  dir_.Write("tests/a_test.cc", "std::mutex mutex;\n");
+  dir_.Write("caffe2_core/compat/caffe2/core/a.h", "std::mutex mutex;\n");
+  dir_.Write("caffe2_core/base/mutex.h", "std::mutex mutex;\n");
+  EXPECT_THAT(
+      Check(CheckLocks, "operators/conv/conv.cc",
+            "// std::mutex\n"
+            "#include <mutex>\n"
+            "std::shared_mutex mutex_;\n"
+            "Mutex mutex; const MutexLock lock(mutex); std::call_once(once, F);\n"
+            "const std::lock_guard<std::mutex> lock(mutex);\n"
+            "std::condition_variable_any changed;\n"),
+      ElementsAre("operators/conv/conv.cc:3 uses std::shared_mutex, which clang does not check, "
+                  "want caffe2_core/base/mutex.h",
+                  HasSubstr("conv.cc:5 uses std::lock_guard,"),
+                  HasSubstr("conv.cc:5 uses std::mutex,"),
+                  HasSubstr("conv.cc:6 uses std::condition_variable_any,")));
 }
 
 TEST_F(RulesTest, FindFoldersWithoutReadme) {
