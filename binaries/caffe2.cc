@@ -39,9 +39,8 @@ void PrintHelp() {
 }
 
 void PrintHelp(const Command& command) {
-  std::cout << command.purpose << "\n\nusage: caffe2 " << command.usage << "\n\n"
-            << OptionsHelp(command.options) << "\nexamples (from the project's folder):\n"
-            << command.examples;
+  std::cout << HelpText(command.purpose, MakeString("caffe2 ", command.usage), command.options,
+                        MakeString("examples (from the project's folder):\n", command.examples));
 }
 
 const Command& FindCommand(const std::string& name) {
@@ -52,14 +51,6 @@ const Command& FindCommand(const std::string& name) {
   }
   throw UsageError("command \"" + name + "\" is not known (`caffe2 --help` lists all)" +
                    DidYouMean(name, names));
-}
-
-bool AsksForHelp(const std::vector<std::string>& args) {
-  for (const std::string& arg : args) {
-    if (arg == "--") return false;
-    if (arg == "--help" || arg == "-h") return true;
-  }
-  return false;
 }
 
 int Main(std::vector<std::string> args) try {
@@ -81,12 +72,12 @@ int Main(std::vector<std::string> args) try {
   }
   const Command& command = FindCommand(args[0]);
   args.erase(args.begin());
-  if (AsksForHelp(args)) {
+  GlobalInit();
+  const CommandLine line = ParseCommandLine(command.options, args, &LoadModules);
+  if (line.Has("help")) {
     PrintHelp(command);
     return 0;
   }
-  GlobalInit();
-  const CommandLine line = ParseCommandLine(command.options, args);
   ApplyProcessOptions(line);
   return command.run(line);
 } catch (const std::bad_alloc&) {

@@ -1,8 +1,12 @@
 #include "binaries/command_line.h"
 
+#include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
+
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <span>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
@@ -12,65 +16,119 @@
 namespace caffe2rt {
 namespace {
 
-bool ParseInteger(const std::string& text, int64_t* value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size();
-}
+using Words = std::vector<std::string>;
 
-std::vector<std::string> SplitAtCommas(const std::string& text) {
-  std::vector<std::string> parts;
-  size_t begin = 0;
-  while (true) {
-    const size_t comma = text.find(',', begin);
-    parts.push_back(text.substr(begin, comma - begin));
-    if (comma == std::string::npos) return parts;
-    begin = comma + 1;
+// For `--name=`, CLI11 takes the next word as the value. A zero byte, which no argument contains,
+// stands for the empty value while CLI11 parses; c_str() ends before it.
+constexpr char kEmptyValue = '\0';
+
+bool IsSwitch(const Option& option) { return option.value[0] == '\0'; }
+
+void AddOptions(const std::vector<Option>& options, CLI::App* app) {
+  for (const Option& option : options) {
+    const std::string name = MakeString("--", option.name);
+    std::string help = option.help;
+    if (option.default_value[0] != '\0') help += MakeString(" (", option.default_value, ")");
+    CLI::Option* const added = IsSwitch(option) ? app->add_flag(name) : app->add_option(name);
+    added->take_all()->description(help)->option_text(option.value);
   }
 }
 
-// An invalid value is an error in the command line.
-void SetFlagOrComplain(const std::string& name, const std::string& value) {
+// Returns the words that belong to none of the app's options, in order.
+Words ParseOptions(Words words, CLI::App* app) {
+  const std::string last = words.empty() ? "" : words.back();
+  for (std::string& word : words) {
+    if (word.ends_with('=')) word += kEmptyValue;
+  }
+  std::reverse(words.begin(), words.end());  // the order that CLI11 expects
+  app->allow_extras();
   try {
-    SetFlag(name, value);
+    app->parse(std::move(words));
+  } catch (const CLI::ArgumentMismatch&) {
+    // Each option accepts any number of single values, so only the last word can lack one.
+    throw UsageError("option " + last + " needs a value (" +
+                     app->get_option(last)->get_option_text() + ")");
+  }
+  return app->remaining();
+}
+
+// Returns the values given to an option. THROWS UsageError if they do not fit the table.
+Words ValuesOf(const Option& option, const CLI::App& app) {
+  Words values;
+  for (const std::string& value : app.get_option(MakeString("--", option.name))->results()) {
+    values.emplace_back(value.c_str());
+  }
+  if (values.size() > 1 && !option.repeated) {
+    throw UsageError(MakeString("option --", option.name, " is given more than once"));
+  }
+  if (IsSwitch(option) && !values.empty() && values[0] != "true") {
+    throw UsageError(MakeString("option --", option.name, " does not accept a value"));
+  }
+  return values;
+}
+
+// Whether the word is --name, --name=value or --noname of a flag of the registry.
+bool NamesFlag(const std::string& word) {
+  const std::string given = word.substr(0, word.find('='));
+  const std::vector<FlagInfo> flags = RegisteredFlags();
+  return std::any_of(flags.begin(), flags.end(), [&](const FlagInfo& flag) {
+    return given == "--" + flag.name || (flag.type == "bool" && word == "--no" + flag.name);
+  });
+}
+
+[[noreturn]] void ThrowUnknownOption(const std::string& word, const std::vector<Option>& options) {
+  const std::string given = word.substr(0, word.find('='));
+  Words known;
+  for (const Option& option : options) known.push_back(MakeString("--", option.name));
+  for (const FlagInfo& flag : RegisteredFlags()) known.push_back("--" + flag.name);
+  const std::string name(absl::StripPrefix(absl::StripPrefix(given, "-"), "-"));
+  throw UsageError("option " + given + " is not known" + DidYouMean("--" + name, known));
+}
+
+// Sets the flags that the words name. Returns the other words: the files.
+Words SetFlags(Words words, const std::vector<Option>& options) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  for (auto word = words.begin(); word != end; ++word) {
+    if (word->starts_with("--")) {
+      if (!NamesFlag(*word)) ThrowUnknownOption(*word, options);
+    } else if (word->starts_with('-') && NamesFlag("-" + *word)) {
+      word->insert(0, "-");  // Caffe2's programs accept flags with one dash
+    }
+  }
+  std::string program;
+  std::vector<char*> argv = {program.data()};
+  for (std::string& word : words) argv.push_back(word.data());
+  int argc = static_cast<int>(argv.size());
+  char** kept = argv.data();
+  try {
+    ParseCommandLineFlags(&argc, &kept);
   } catch (const EnforceNotMet& error) {
     throw UsageError(error.message());
   }
+  Words files;
+  bool options_ended = false;
+  for (const std::string word : std::span(kept, static_cast<size_t>(argc)).subspan(1)) {
+    if (!options_ended && word == "--") {
+      options_ended = true;
+      continue;
+    }
+    if (!options_ended && word.size() > 1 && word[0] == '-') ThrowUnknownOption(word, options);
+    files.push_back(word);
+  }
+  return files;
 }
 
-// Sets a flag of the registry, given as --name=value, --name value, --name or --noname. Returns
-// false if `name` is not a flag. Advances `i` past a separate value.
-bool TakeFlag(const std::string& name, bool has_value, const std::string& value,
-              const std::vector<std::string>& args, size_t* i) {
-  for (const FlagInfo& flag : RegisteredFlags()) {
-    const bool is_switch = flag.type == "bool";
-    if (is_switch && name == "no" + flag.name && !has_value) {
-      SetFlagOrComplain(flag.name, "false");
-      return true;
-    }
-    if (name != flag.name) continue;
-    if (has_value) {
-      SetFlagOrComplain(name, value);
-    } else if (is_switch) {
-      SetFlagOrComplain(name, "true");
-    } else if (*i + 1 < args.size()) {
-      SetFlagOrComplain(name, args[++*i]);
-    } else {
-      throw UsageError("option --" + name + " needs a value");
-    }
-    return true;
+Words SplitAtCommas(const std::string& text) { return absl::StrSplit(text, ','); }
+
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(27); }
+  std::string make_usage(const CLI::App*, std::string name) const override {
+    return "\nusage: " + name + "\n";
   }
-  return false;
-}
+};
 
 }  // namespace
-
-void CommandLine::Add(const Option& option, const std::string& value) {
-  std::vector<std::string>& values = given_[option.name];
-  if (!values.empty() && !option.repeated) {
-    throw UsageError(MakeString("option --", option.name, " is given more than once"));
-  }
-  values.push_back(value);
-}
 
 std::string CommandLine::Text(const std::string& name) const {
   if (const auto it = given_.find(name); it != given_.end()) return it->second.back();
@@ -85,10 +143,12 @@ std::vector<std::string> CommandLine::All(const std::string& name) const {
   return it == given_.end() ? std::vector<std::string>{} : it->second;
 }
 
+// CLI11's own conversions are not used: they read 010 as octal, and its sizes and floating-point
+// numbers depend on the process's locale.
 int64_t CommandLine::Integer(const std::string& name, int64_t least, int64_t most) const {
   const std::string text = Text(name);
   int64_t value = 0;
-  if (!ParseInteger(text, &value) || value < least || value > most) {
+  if (!ParseNumber(text, &value) || value < least || value > most) {
     throw UsageError(MakeString("option --", name, " is \"", text, "\", want a number from ", least,
                                 " to ", most));
   }
@@ -99,8 +159,7 @@ std::vector<float> CommandLine::Floats(const std::string& name) const {
   std::vector<float> values;
   for (const std::string& part : SplitAtCommas(Text(name))) {
     float value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end != part.data() + part.size() || !std::isfinite(value)) {
+    if (!ParseNumber(part, &value) || !std::isfinite(value)) {
       throw UsageError(
           MakeString("option --", name, " is \"", Text(name), "\", want comma-separated numbers"));
     }
@@ -110,87 +169,72 @@ std::vector<float> CommandLine::Floats(const std::string& name) const {
 }
 
 int64_t CommandLine::Bytes(const std::string& name) const {
-  std::string text = Text(name);
-  int shift = 0;
-  const std::string units = "KMG";
-  if (!text.empty() && (text.back() == 'B' || text.back() == 'b')) text.pop_back();
-  if (!text.empty() && (text.back() == 'i')) text.pop_back();
-  if (!text.empty()) {
-    const size_t unit = units.find(AsciiUpper(text.back()));
-    if (unit != std::string::npos) {
-      shift = 10 * (static_cast<int>(unit) + 1);
-      text.pop_back();
+  const std::string text = Text(name);
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string unit = AsciiUpper(text.substr(digits));
+  int shift = -1;
+  for (const auto& [letter, bits] : {std::pair("", 0), {"K", 10}, {"M", 20}, {"G", 30}}) {
+    for (const char* ending : {"", "B", "I", "IB"}) {
+      if (unit == MakeString(letter, ending)) shift = bits;
     }
   }
   int64_t value = 0;
-  if (!ParseInteger(text, &value) || value < 0 || value > (INT64_MAX >> shift)) {
+  if (shift < 0 || !ParseNumber(text.substr(0, digits), &value) || value > (INT64_MAX >> shift)) {
     throw UsageError(
-        MakeString("option --", name, " is \"", Text(name), "\", want bytes, such as 512M or 4G"));
+        MakeString("option --", name, " is \"", text, "\", want bytes, such as 512M or 4G"));
   }
   return value << shift;
 }
 
 CommandLine ParseCommandLine(const std::vector<Option>& options,
-                             const std::vector<std::string>& args) {
+                             const std::vector<std::string>& args,
+                             void (*load_modules)(const CommandLine& line)) {
+  CLI::App app;
+  app.set_help_flag();
+  const CLI::Option* const help = app.add_flag("-h,--help");
+  AddOptions(options, &app);
+  const Words rest = ParseOptions(args, &app);
   CommandLine line(options);
-  for (size_t i = 0; i < args.size(); ++i) {
-    const std::string& arg = args[i];
-    if (arg == "--") {
-      for (++i; i < args.size(); ++i) line.AddPositional(args[i]);
-      break;
-    }
-    if (arg.size() < 2 || arg[0] != '-') {
-      line.AddPositional(arg);
-      continue;
-    }
-    const size_t equals = arg.find('=');
-    const std::string name = arg.substr(
-        std::min<size_t>(arg.find_first_not_of('-'), arg.size()),
-        equals == std::string::npos ? std::string::npos
-                                    : equals - std::min(arg.find_first_not_of('-'), equals));
-    const bool has_value = equals != std::string::npos;
-    const std::string value = has_value ? arg.substr(equals + 1) : "";
-    const auto option = std::find_if(options.begin(), options.end(), [&](const Option& o) {
-      return arg.starts_with("--") && name == o.name;
-    });
-    if (option == options.end()) {
-      if (TakeFlag(name, has_value, value, args, &i)) continue;
-      std::vector<std::string> known;
-      for (const Option& o : options) known.push_back(MakeString("--", o.name));
-      throw UsageError("option " + arg.substr(0, equals) + " is not known" +
-                       DidYouMean("--" + name, known));
-    }
-    const bool is_switch = option->value[0] == '\0';
-    if (is_switch && has_value) throw UsageError("option --" + name + " does not accept a value");
-    if (!is_switch && !has_value) {
-      if (i + 1 == args.size())
-        throw UsageError("option --" + name + " needs a value (" + option->value + ")");
-      line.Add(*option, args[++i]);
-    } else {
-      line.Add(*option, value);
+  if (!help->empty()) {
+    line.given_["help"] = {"true"};
+    return line;
+  }
+  for (const Option& option : options) {
+    if (Words values = ValuesOf(option, app); !values.empty()) {
+      line.given_[option.name] = std::move(values);
     }
   }
+  if (load_modules != nullptr) load_modules(line);
+  line.positional_ = SetFlags(rest, options);
   return line;
 }
 
-std::string OptionsHelp(const std::vector<Option>& options) {
-  std::string text;
-  for (const Option& option : options) {
-    std::string head =
-        MakeString("  --", option.name, option.value[0] != '\0' ? " " : "", option.value);
-    head.resize(std::max<size_t>(head.size() + 2, 27), ' ');
-    text += head + option.help;
-    if (option.default_value[0] != '\0') text += MakeString(" (", option.default_value, ")");
-    text += "\n";
+void CheckPositional(const CommandLine& line, size_t least, size_t most, const char* what) {
+  const size_t count = line.positional().size();
+  if (count < least) throw UsageError(std::string("want ") + what + ", see --help");
+  if (count > most) {
+    throw UsageError(
+        "argument \"" + line.positional()[most] + "\" is unexpected" +
+        (most == 0 ? "; this command reads files from options, see --help" : ", see --help"));
   }
-  return text;
+}
+
+std::string HelpText(const std::string& purpose, const std::string& usage,
+                     const std::vector<Option>& options, const std::string& notes) {
+  CLI::App app(purpose, usage);
+  app.set_help_flag();
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.option_defaults()->group("options");
+  AddOptions(options, &app);
+  app.footer(notes.ends_with('\n') ? notes.substr(0, notes.size() - 1) : notes);
+  return app.help();
 }
 
 bool ParseDims(const std::string& text, std::vector<int64_t>* dims) {
   dims->clear();
   for (const std::string& part : SplitAtCommas(text)) {
     int64_t dim = 0;
-    if (!ParseInteger(part, &dim) || dim < 0) return false;
+    if (!ParseNumber(part, &dim) || dim < 0) return false;
     dims->push_back(dim);
   }
   return true;

@@ -1,6 +1,7 @@
 #pragma once
-// The command line of a subcommand: a table of options, the values given, and the --help text
-// generated from the table.
+// The command line of a program or a subcommand: a table of options, the values given, and the
+// --help text generated from the table. CLI11 parses the words and lays out the text; only
+// command_line.cc includes its headers, which are slow to compile.
 //
 //   const std::vector<Option> options = {{"top", "N", "5", "classes to print"},
 //                                        {"bgr", "", "", "blue first"}};
@@ -10,8 +11,9 @@
 //   line.positional();
 //
 // `--name value` and `--name=value` are equivalent. Options and files may be mixed; `--` ends the
-// options. Every subcommand accepts the flags of the library's registry (Caffe2's `--caffe2_...`);
-// the parser sets them immediately. Every error in the command line THROWS UsageError.
+// options. Every command line accepts -h and --help, and the flags of the library's registry
+// (Caffe2's `--caffe2_...`); the parser sets the flags immediately. Every error in the command line
+// THROWS UsageError.
 
 #include <cstdint>
 #include <map>
@@ -37,8 +39,6 @@ struct Option {
 
 class CommandLine {
  public:
-  explicit CommandLine(const std::vector<Option>& options) : options_(options) {}
-
   bool Has(const std::string& name) const { return given_.contains(name); }
   // The value given (the last one if repeated), or the default.
   std::string Text(const std::string& name) const;
@@ -51,21 +51,32 @@ class CommandLine {
   int64_t Bytes(const std::string& name) const;
   const std::vector<std::string>& positional() const { return positional_; }
 
-  void Add(const Option& option, const std::string& value);
-  void AddPositional(const std::string& text) { positional_.push_back(text); }
-
  private:
+  friend CommandLine ParseCommandLine(const std::vector<Option>& options,
+                                      const std::vector<std::string>& args,
+                                      void (*load_modules)(const CommandLine& line));
+  explicit CommandLine(const std::vector<Option>& options) : options_(options) {}
+
   const std::vector<Option>& options_;  // the table passed to the constructor
   std::map<std::string, std::vector<std::string>> given_;
   std::vector<std::string> positional_;
 };
 
-// `options` must outlive the result.
+// `options` must outlive the result. If --help is given, the result has the option "help" and
+// nothing else. `load_modules`, if not null, is called with the values of the options before the
+// flags are set, because modules may define flags.
 CommandLine ParseCommandLine(const std::vector<Option>& options,
-                             const std::vector<std::string>& args);
+                             const std::vector<std::string>& args,
+                             void (*load_modules)(const CommandLine& line) = nullptr);
 
-// Returns lines such as "  --top N          classes to print (5)", one per option.
-std::string OptionsHelp(const std::vector<Option>& options);
+// THROWS UsageError unless `least` to `most` positional arguments are given. `what` names them in
+// the error.
+void CheckPositional(const CommandLine& line, size_t least, size_t most, const char* what);
+
+// Returns the text of --help: the purpose, "usage: " and `usage`, a line such as
+// "  --top N          classes to print (5)" for each option, and `notes`.
+std::string HelpText(const std::string& purpose, const std::string& usage,
+                     const std::vector<Option>& options, const std::string& notes);
 
 // Parses comma-separated numbers, each at least 0. Returns false if `text` is not such a list.
 bool ParseDims(const std::string& text, std::vector<int64_t>* dims);

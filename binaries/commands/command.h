@@ -37,10 +37,9 @@ const std::vector<Option>& InputOptions();
 const std::vector<Option>& ProcessOptions();
 inline constexpr Option kJsonOption = {"json", "", "", "print JSON"};
 
-// Applies the ProcessOptions given on the command line.
+// Loads the modules that --module names.
+void LoadModules(const CommandLine& line);
+// Applies --threads and --memory-limit.
 void ApplyProcessOptions(const CommandLine& line);
-// THROWS UsageError unless `least` to `most` positional arguments are given. `what` names them in
-// the error.
-void CheckPositional(const CommandLine& line, size_t least, size_t most, const char* what);
 
 }  // namespace caffe2rt

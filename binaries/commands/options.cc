@@ -62,17 +62,10 @@ void ApplyProcessOptions(const CommandLine& line) {
   if (line.Has("memory-limit")) {
     GlobalCPUMemoryOptions().limit_bytes = static_cast<size_t>(line.Bytes("memory-limit"));
   }
-  for (const std::string& file : line.All("module")) LoadModule("", file);
 }
 
-void CheckPositional(const CommandLine& line, size_t least, size_t most, const char* what) {
-  const size_t count = line.positional().size();
-  if (count < least) throw UsageError(std::string("want ") + what + ", see --help");
-  if (count > most) {
-    throw UsageError(
-        "argument \"" + line.positional()[most] + "\" is unexpected" +
-        (most == 0 ? "; this command reads files from options, see --help" : ", see --help"));
-  }
+void LoadModules(const CommandLine& line) {
+  for (const std::string& file : line.All("module")) LoadModule("", file);
 }
 
 }  // namespace caffe2rt

@@ -3,11 +3,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace caffe2rt::command_line_test {
+#include "caffe2_core/base/flags.h"
+
+namespace caffe2rt::test::command_line_test {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
+using ::testing::ElementsAreArray;
+
+int test_flag = 0;
+bool test_switch = false;
+const bool kRegistered = RegisterFlag("test_flag", &test_flag, "for the test", __FILE__) &&
+                         RegisterFlag("test_switch", &test_switch, "for the test", __FILE__);
 
 const std::vector<Option>& TestOptions() {
   static const std::vector<Option> options = {{"top", "N", "5", "classes"},
@@ -18,6 +25,7 @@ const std::vector<Option>& TestOptions() {
 }
 
 CommandLine Parse(const std::vector<std::string>& args) {
+  EXPECT_TRUE(kRegistered);
   return ParseCommandLine(TestOptions(), args);
 }
 
@@ -37,19 +45,145 @@ TEST(CommandLineTest, KeepsTheOrderOfRepeatedOptions) {
   EXPECT_THAT(Parse({"--input", "x=1", "--input=y=2"}).All("input"), ElementsAre("x=1", "y=2"));
 }
 
-TEST(CommandLineTest, RefusesWhatIsWrong) {
-  for (const std::vector<std::string>& args : {std::vector<std::string>{"--nope"},
-                                               {"--top"},
-                                               {"--bgr=1"},
-                                               {"--top", "1", "--top", "2"},
-                                               {"-top", "1"},
-                                               {"-x"}}) {
-    EXPECT_THROW(Parse(args), UsageError) << ::testing::PrintToString(args);
+TEST(CommandLineTest, AcceptsAnyWordAsValueOrFile) {
+  struct Row {
+    std::vector<std::string> args;
+    std::vector<std::string> input;
+    std::vector<std::string> files;
+  };
+  const std::string bytes = "\x01\xff\n %s{1}[a,b]", longest(100000, 'x');
+  const Row rows[] = {
+      {{"--input=", "a"}, {""}, {"a"}},
+      {{"--input", "", "a"}, {""}, {"a"}},
+      {{"--input=="}, {"="}, {}},
+      {{"--input=x=", "y="}, {"x="}, {"y="}},
+      {{"--input", "x=", "--input=--top"}, {"x=", "--top"}, {}},
+      {{"--input", "--top", "--bgr"}, {"--top"}, {}},
+      {{"--input", "--", "--", "--input", "--"}, {"--"}, {"--input", "--"}},
+      {{"--input", "-1", "-"}, {"-1"}, {"-"}},
+      {{"--input=[a,b]", "[a,b]", "++", ""}, {"[a,b]"}, {"[a,b]", "++", ""}},
+      {{"--input=" + bytes, bytes}, {bytes}, {bytes}},
+      {{"--input=" + longest, longest}, {longest}, {longest}},
+      {{"/input:x", "@file", "input"}, {}, {"/input:x", "@file", "input"}},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(::testing::PrintToString(row.args).substr(0, 200));
+    const CommandLine line = Parse(row.args);
+    EXPECT_THAT(line.All("input"), ElementsAreArray(row.input));
+    EXPECT_THAT(line.positional(), ElementsAreArray(row.files));
   }
-  EXPECT_THROW(Parse({"--top", "0"}).Integer("top", 1, 10), UsageError);
-  EXPECT_THROW(Parse({"--top", "3x"}).Integer("top", 1, 10), UsageError);
-  EXPECT_THROW(Parse({"--mean", "1,,2"}).Floats("mean"), UsageError);
-  EXPECT_THROW(Parse({"--mean", "nan"}).Floats("mean"), UsageError);
+}
+
+TEST(CommandLineTest, RejectsWhatIsWrong) {
+  struct Row {
+    std::vector<std::string> args;
+    const char* error;
+  };
+  const Row rows[] = {
+      {{"--nothing"}, "option --nothing is not known"},
+      {{"--topp=1"}, "option --topp is not known; did you mean --top?"},
+      {{"--test_flg", "1"}, "option --test_flg is not known; did you mean --test_flag?"},
+      {{"--="}, "option -- is not known"},
+      {{"-x"}, "option -x is not known"},
+      {{"-5"}, "option -5 is not known"},
+      {{"-top", "1"}, "option -top is not known; did you mean --top?"},
+      {{"---top", "1"}, "option ---top is not known; did you mean --top?"},
+      {{"--\xff\n=1"}, "option --\xff\n is not known"},
+      {{"--Top=1"}, "option --Top is not known; did you mean --top?"},
+      {{"--no-bgr"}, "option --no-bgr is not known"},
+      {{"--top"}, "option --top needs a value (N)"},
+      {{"a", "--bgr", "--top"}, "option --top needs a value (N)"},
+      {{"--bgr=1"}, "option --bgr does not accept a value"},
+      {{"--bgr="}, "option --bgr does not accept a value"},
+      {{"--bgr", "--bgr"}, "option --bgr is given more than once"},
+      {{"--top", "1", "--top=2"}, "option --top is given more than once"},
+      {{"-notest_flag"}, "option -notest_flag is not known; did you mean --test_flag?"},
+      {{"--test_flag"}, "flag --test_flag is last, want a value after it"},
+      {{"--test_flag=x"}, "flag --test_flag: \"x\" is not an integer"},
+      {{"--test_switch=maybe"}, "flag --test_switch: \"maybe\" is neither true nor false"},
+  };
+  for (const Row& row : rows) {
+    try {
+      Parse(row.args);
+      ADD_FAILURE() << ::testing::PrintToString(row.args) << " is accepted";
+    } catch (const UsageError& error) {
+      EXPECT_STREQ(error.what(), row.error);
+    }
+  }
+}
+
+TEST(CommandLineTest, RejectsInvalidNumbers) {
+  for (const char* text : {"0", "11", "3x", "", " 3", "+3", "0x3", "3.0", "99999999999999999999"})
+    EXPECT_THROW(Parse({"--top", text}).Integer("top", 1, 10), UsageError) << text;
+  for (const char* text : {"1,,2", "1,", "", "nan", "inf", "1e99", "1;2", "0x1"})
+    EXPECT_THROW(Parse({"--mean", text}).Floats("mean"), UsageError) << text;
+  EXPECT_EQ(Parse({"--top=010"}).Integer("top", 1, 10), 10);
+}
+
+TEST(CommandLineTest, SetsFlagsOfTheRegistry) {
+  struct Row {
+    std::vector<std::string> args;
+    int flag;
+    bool is_on;
+    std::vector<std::string> files;
+  };
+  const Row rows[] = {
+      {{"--test_flag=3", "a"}, 3, false, {"a"}},
+      {{"a", "--test_flag", "-4", "b"}, -4, false, {"a", "b"}},
+      {{"--test_flag=3", "--bgr", "--test_flag=5"}, 5, false, {}},
+      {{"--test_switch", "a"}, 0, true, {"a"}},
+      {{"--test_switch=true", "--notest_switch"}, 0, false, {}},
+      {{"-test_flag=3", "-notest_switch", "-test_flag", "4"}, 4, false, {}},
+      {{"--", "--test_flag=3"}, 0, false, {"--test_flag=3"}},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(::testing::PrintToString(row.args));
+    test_flag = 0;
+    test_switch = false;
+    EXPECT_THAT(Parse(row.args).positional(), ElementsAreArray(row.files));
+    EXPECT_EQ(test_flag, row.flag);
+    EXPECT_EQ(test_switch, row.is_on);
+  }
+}
+
+int late_flag = 0;
+
+TEST(CommandLineTest, ModulesAreLoadedBeforeFlagsAreSet) {
+  const std::vector<Option> options = {{"module", "FILE", "", "", true}};
+  const CommandLine line = ParseCommandLine(
+      options, {"--late_flag", "7", "--module=m", "a"}, [](const CommandLine& given) {
+        EXPECT_THAT(given.All("module"), ElementsAre("m"));
+        RegisterFlag("late_flag", &late_flag, "for the test", __FILE__);
+      });
+  EXPECT_EQ(late_flag, 7);
+  EXPECT_THAT(line.positional(), ElementsAre("a"));
+}
+
+TEST(CommandLineTest, HelpComesBeforeFilesAndUnknownOptions) {
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"--help"},
+                                               {"-h"},
+                                               {"a", "--nope", "--help"},
+                                               {"--top", "x", "-h", "--", "b"}}) {
+    EXPECT_TRUE(Parse(args).Has("help")) << ::testing::PrintToString(args);
+  }
+  EXPECT_FALSE(Parse({"--", "--help"}).Has("help"));
+  EXPECT_FALSE(Parse({"--input", "--help"}).Has("help"));
+}
+
+TEST(CommandLineTest, HelpTextHasARowForEachOption) {
+  EXPECT_EQ(HelpText("returns a code", "example [FILE] [options]",
+                     {{"code", "N", "3", "exit code"}, {"quiet", "", "", "prints nothing"}},
+                     "example:\n  example --code 1\n"),
+            "returns a code\n"
+            "\n"
+            "usage: example [FILE] [options]\n"
+            "\n"
+            "options:\n"
+            "  --code N                 exit code (3)\n"
+            "  --quiet                  prints nothing\n"
+            "\n"
+            "example:\n"
+            "  example --code 1\n");
 }
 
 TEST(CommandLineTest, ReadsNumbersWithCommas) {
@@ -60,8 +194,11 @@ TEST(CommandLineTest, ReadsBytesWithUnits) {
   EXPECT_EQ(Parse({"--top", "512M"}).Bytes("top"), 512 << 20);
   EXPECT_EQ(Parse({"--top", "3KiB"}).Bytes("top"), 3 << 10);
   EXPECT_EQ(Parse({"--top", "17"}).Bytes("top"), 17);
-  EXPECT_THROW(Parse({"--top", "9999999999G"}).Bytes("top"), UsageError);
-  EXPECT_THROW(Parse({"--top", "-1"}).Bytes("top"), UsageError);
+  EXPECT_EQ(Parse({"--top", "2gb"}).Bytes("top"), int64_t{2} << 30);
+  EXPECT_EQ(Parse({"--top", "010K"}).Bytes("top"), 10 << 10);
+  for (const char* text :
+       {"9999999999G", "-1", "", "M", "1.5G", "1 M", "1MM", "1KiBB", "0x1b", "1T"})
+    EXPECT_THROW(Parse({"--top", text}).Bytes("top"), UsageError) << text;
 }
 
 TEST(CommandLineTest, TellsShapesFromOtherTexts) {
@@ -73,4 +210,4 @@ TEST(CommandLineTest, TellsShapesFromOtherTexts) {
 }
 
 }  // namespace
-}  // namespace caffe2rt::command_line_test
+}  // namespace caffe2rt::test::command_line_test
