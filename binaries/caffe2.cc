@@ -10,6 +10,7 @@
 
 #include "binaries/command_line.h"
 #include "binaries/commands/command.h"
+#include "binaries/crash_handler.h"
 #include "binaries/escaped_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
@@ -108,6 +109,7 @@ int main(int argc, char** argv) {
   // Without the signal, a write beyond the file size limit fails with EFBIG, which is reported like
   // any other error.
   std::signal(SIGXFSZ, SIG_IGN);
+  caffe2rt::InstallCrashHandler(argv[0]);
   const caffe2rt::EscapedOutput out(std::cout), err(std::cerr);
   try {
     const int code = caffe2rt::Main({argv + 1, argv + argc});

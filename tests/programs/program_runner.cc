@@ -19,7 +19,8 @@ namespace {
   const int in_fd = open("/dev/null", O_RDONLY);
   const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   const int err_fd = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  const rlimit limit = {max_file_bytes, max_file_bytes};
+  const rlimit limit = {max_file_bytes, max_file_bytes}, no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
   if (max_file_bytes > 0 && setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(127);
   if (in_fd >= 0 && out_fd >= 0 && err_fd >= 0 && dup2(in_fd, 0) >= 0 && dup2(out_fd, 1) >= 0 &&
       dup2(err_fd, 2) >= 0) {
@@ -52,6 +53,7 @@ ProgramResult RunProgram(const std::string& program, const std::vector<std::stri
   CAFFE_ENFORCE_EQ(wait4(child, &status, 0, &usage), child, "waiting for a process");
   CAFFE_ENFORCE(!WIFEXITED(status) || WEXITSTATUS(status) != 127, "cannot start ", words[0]);
   return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
           .out = setup.out.empty() ? ReadWholeFile(out) : "",
           .err = ReadWholeFile(err),
           .peak_resident_bytes = static_cast<size_t>(usage.ru_maxrss) << 10};

@@ -11,7 +11,8 @@
 namespace caffe2rt::test {
 
 struct ProgramResult {
-  int code = -1;  // the exit code; -1 if a signal ended the program
+  int code = -1;   // the exit code; -1 if a signal ended the program
+  int signal = 0;  // the signal that ended the program; 0 if none did
   std::string out;
   std::string err;
   size_t peak_resident_bytes = 0;  // of the program, or of this process if that is larger

@@ -1,0 +1,55 @@
+#include "binaries/crash_handler.h"
+
+#include <absl/debugging/failure_signal_handler.h>
+#include <absl/debugging/stacktrace.h>
+#include <absl/debugging/symbolize.h>
+#include <unwind.h>
+
+#include <algorithm>
+#include <csignal>
+
+namespace caffe2rt {
+namespace {
+
+struct Frames {
+  void** addresses;
+  int most;
+  int count = 0;
+};
+
+_Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* data) {
+  auto& frames = *static_cast<Frames*>(data);
+  int interrupted = 0;
+  void* const address = reinterpret_cast<void*>(_Unwind_GetIPInfo(context, &interrupted));
+  if (interrupted != 0) {
+    frames.count = 0;  // of the signal handler; abseil prints the interrupted address itself
+  } else if (address != nullptr) {
+    frames.addresses[frames.count++] = address;
+  }
+  return frames.count < frames.most ? _URC_NO_REASON : _URC_NORMAL_STOP;
+}
+
+// abseil's own unwinder follows frame pointers, which optimized code does not have.
+int Unwind(void** addresses, int* sizes, int most, int, const void*, int* dropped) {
+  Frames frames = {.addresses = addresses, .most = most};
+  _Unwind_Backtrace(&AddFrame, &frames);
+  if (sizes != nullptr) std::fill_n(sizes, frames.count, 0);
+  if (dropped != nullptr) *dropped = 0;
+  return frames.count;
+}
+
+}  // namespace
+
+void InstallCrashHandler([[maybe_unused]] const char* program) {
+#ifndef CAFFE2RT_SANITIZED
+  absl::InitializeSymbolizer(program);
+  absl::SetStackUnwinder(&Unwind);
+  // abseil handles SIGTERM too, which is a request to end and not a crash.
+  struct sigaction on_request = {};
+  sigaction(SIGTERM, nullptr, &on_request);
+  absl::InstallFailureSignalHandler({});
+  sigaction(SIGTERM, &on_request, nullptr);
+#endif
+}
+
+}  // namespace caffe2rt
