@@ -3,14 +3,12 @@
 
 #include <png.h>
 
-#include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <iostream>
 #include <string>
 
 #include "binaries/demo/stripes.h"
+#include "binaries/program_main.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/proto_file.h"
 
@@ -29,7 +27,9 @@ void WritePng(const std::string& path, const Picture& picture) {
       "cannot write \"", path, "\": ", image.message);
 }
 
-void WriteDemo(const std::filesystem::path& dir) {
+int WriteDemo(const CommandLine& line) {
+  CheckPositional(line, 1, 1, "one folder");
+  const std::filesystem::path dir = line.positional()[0];
   std::filesystem::create_directories(dir / "pictures");
   WriteProtoToBinaryFile(StripesInitNet(), (dir / "init_net.pb").string());
   WriteProtoToBinaryFile(StripesPredictNet(), (dir / "predict_net.pb").string());
@@ -43,22 +43,18 @@ void WriteDemo(const std::filesystem::path& dir) {
       WritePng((dir / "pictures" / name).string(), DrawStripes(direction, seed));
     }
   }
+  return 0;
 }
 
 }  // namespace
 }  // namespace caffe2rt::demo
 
 int main(int argc, char** argv) {
-  if (argc != 2 || argv[1][0] == '-') {
-    std::cerr << "usage: make_stripes DIR\nwrites the demo's nets, labels and images to DIR\n";
-    return 2;
-  }
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit reports EFBIG instead
-  try {
-    caffe2rt::demo::WriteDemo(argv[1]);
-  } catch (const std::exception&) {
-    std::cerr << "make_stripes: " << caffe2rt::CurrentExceptionMessage() << "\n";
-    return 1;
-  }
-  return 0;
+  return caffe2rt::ProgramMain({.name = "make_stripes",
+                                .purpose = "writes the demo's nets, labels and images to DIR",
+                                .usage = "DIR",
+                                .options = {},
+                                .notes = "example:\n  make_stripes stripes\n",
+                                .run = &caffe2rt::demo::WriteDemo},
+                               argc, argv);
 }

@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "binaries/program_main.h"
 #include "contexts/pool/pool.h"
 #include "contexts/pool/trace_maker.h"
 #include "contexts/pool/trace_replayer.h"
@@ -23,20 +23,8 @@
 namespace caffe2rt::test {
 namespace {
 
-constexpr const char* kHelp =
-    R"(Replays allocation traces on the pools of contexts/pool, without a device.
-
-usage: pool_benchmark [options]
-
-  --json             prints an array of objects instead of a table
-  --trace FILE       replays this trace (format: contexts/pool/trace.h) instead of the built-in ones
-  --list             prints the names of the built-in traces
-  --print-trace NAME prints a built-in trace as text
-  --lag N            each stream trails by N units of work (default 0: work is done at once)
-  --rounds N         rounds of timing (default 7)
-  --help             prints this text
-
-Pools: none (every call goes upstream), cub (bins, growth and reuse as in cub::CachingDeviceAllocator with
+constexpr const char* kNotes =
+    R"(Pools: none (every call goes upstream), cub (bins, growth and reuse as in cub::CachingDeviceAllocator with
 Caffe2's defaults 8, 3, 10), thc (the default pool). Columns and JSON keys:
 
   ns_per_pair                processor time of one allocation and its free in the second half of the
@@ -53,12 +41,12 @@ examples:
 )";
 
 struct Settings {
-  bool json = false;
-  bool list = false;
+  bool json;
+  bool list;
   std::string trace_file;
   std::string print_trace;
-  unsigned lag = 0;
-  unsigned rounds = 7;
+  unsigned lag;
+  unsigned rounds;
 };
 
 struct Row {
@@ -182,45 +170,14 @@ void PrintTable(const std::vector<Row>& rows) {
   }
 }
 
-struct UsageError {
-  std::string text;
-};
-
-Settings ParseArguments(const std::vector<std::string>& arguments) {
-  Settings settings;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& name = arguments[i];
-    const auto value = [&]() -> const std::string& {
-      if (i + 1 == arguments.size()) throw UsageError{name + " needs a value"};
-      return arguments[++i];
-    };
-    const auto number = [&](unsigned least) {
-      const std::string& text = value();
-      unsigned n = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-      if (error != std::errc() || end != text.data() + text.size() || n < least) {
-        throw UsageError{name + " is \"" + text + "\", want a number from " +
-                         std::to_string(least)};
-      }
-      return n;
-    };
-    if (name == "--json") {
-      settings.json = true;
-    } else if (name == "--list") {
-      settings.list = true;
-    } else if (name == "--trace") {
-      settings.trace_file = value();
-    } else if (name == "--print-trace") {
-      settings.print_trace = value();
-    } else if (name == "--lag") {
-      settings.lag = number(0);
-    } else if (name == "--rounds") {
-      settings.rounds = number(1);
-    } else {
-      throw UsageError{"option \"" + name + "\" is not known; --help lists all"};
-    }
-  }
-  return settings;
+Settings SettingsOf(const CommandLine& line) {
+  CheckPositional(line, 0, 0, "no files");
+  return {.json = line.Has("json"),
+          .list = line.Has("list"),
+          .trace_file = line.Text("trace"),
+          .print_trace = line.Text("print-trace"),
+          .lag = static_cast<unsigned>(line.Integer("lag", 0, UINT32_MAX)),
+          .rounds = static_cast<unsigned>(line.Integer("rounds", 1, UINT32_MAX))};
 }
 
 std::vector<Trace> TracesFor(const Settings& settings) {
@@ -232,7 +189,8 @@ std::vector<Trace> TracesFor(const Settings& settings) {
   return traces;
 }
 
-int Run(const Settings& settings) {
+int Run(const CommandLine& line) {
+  const Settings settings = SettingsOf(line);
   if (settings.list || !settings.print_trace.empty()) {
     for (const Trace& trace : StandardTraces()) {
       if (settings.list) std::cout << trace.name << '\n';
@@ -249,22 +207,29 @@ int Run(const Settings& settings) {
   return 0;
 }
 
+const Program& Benchmark() {
+  static const Program program = {
+      .name = "pool_benchmark",
+      .purpose = "replays allocation traces on the pools of contexts/pool, without a device",
+      .usage = "[options]",
+      .options =
+          {{"json", "", "", "prints an array of objects instead of a table"},
+           {"trace", "FILE", "",
+            "replays this trace (format: contexts/pool/trace.h) instead of the built-in ones",
+            true},
+           {"list", "", "", "prints the names of the built-in traces"},
+           {"print-trace", "NAME", "", "prints a built-in trace as text", true},
+           {"lag", "N", "0", "each stream trails by N units of work; 0: work is done at once",
+            true},
+           {"rounds", "N", "7", "rounds of timing", true}},
+      .notes = kNotes,
+      .run = &Run};
+  return program;
+}
+
 }  // namespace
 }  // namespace caffe2rt::test
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (std::find(arguments.begin(), arguments.end(), "--help") != arguments.end()) {
-    std::cout << caffe2rt::test::kHelp;
-    return 0;
-  }
-  try {
-    return caffe2rt::test::Run(caffe2rt::test::ParseArguments(arguments));
-  } catch (const caffe2rt::test::UsageError& error) {
-    std::cerr << "pool_benchmark: " << error.text << '\n';
-    return 2;
-  } catch (...) {
-    std::cerr << "pool_benchmark: " << caffe2rt::CurrentExceptionMessage() << '\n';
-    return 1;
-  }
+  return caffe2rt::ProgramMain(caffe2rt::test::Benchmark(), argc, argv);
 }

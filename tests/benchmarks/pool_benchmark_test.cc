@@ -79,7 +79,7 @@ TEST(PoolBenchmarkTest, SaysWhatIsWrong) {
   EXPECT_EQ(RunBenchmark("--help").code, 0);
   const Output unknown = RunBenchmark("--jsn");
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.text, HasSubstr("option \"--jsn\" is not known"));
+  EXPECT_THAT(unknown.text, HasSubstr("option --jsn is not known; did you mean --json?"));
   EXPECT_EQ(RunBenchmark("--rounds 0").code, 2);
   EXPECT_EQ(RunBenchmark("--trace").code, 2);
   const Output missing = RunBenchmark("--trace /no/such/file");

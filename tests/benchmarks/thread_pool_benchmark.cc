@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -19,10 +18,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "binaries/program_main.h"
 #include "caffe2_core/base/thread_pool.h"
 
 #ifdef CAFFE2RT_HAS_TBB
@@ -34,14 +33,8 @@
 namespace caffe2rt::test {
 namespace {
 
-constexpr const char* kHelp = R"(Times thread pools; microseconds, median and 90th percentile.
-
-usage: thread_pool_benchmark [--threads N] [--rounds N]
-
-  --threads N   threads of each pool (default: the CPUs of this process)
-  --rounds N    turns of each pool (default 15)
-
-Measurements (each job has one piece per thread):
+constexpr const char* kNotes =
+    R"(Measurements (each job has one piece per thread):
   empty      a job without work; mean of 20 jobs back to back
   short      a job with pieces of 20 us; mean of 20 jobs back to back
   idle       40 jobs with pieces of 50 us, after 20 ms of sleep
@@ -272,36 +265,16 @@ void Print(const std::vector<Row>& rows, int threads, int rounds) {
   }
 }
 
-// Parses a number from 1 to 1024. Ends the program if the text is anything else.
-int Number(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > 1024) {
-    std::fprintf(stderr, "\"%s\" is not a number from 1 to 1024\n", std::string(text).c_str());
-    std::exit(2);
-  }
-  return number;
-}
-
 int CpusOfProcess() {
   cpu_set_t cpus;
   return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
 }
 
-int Main(const std::vector<std::string_view>& arguments) {
-  int threads = CpusOfProcess(), rounds = 15;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const bool has_value = i + 1 < arguments.size();
-    if (arguments[i] == "--threads" && has_value) {
-      threads = Number(arguments[++i]);
-    } else if (arguments[i] == "--rounds" && has_value) {
-      rounds = Number(arguments[++i]);
-    } else {
-      const bool help = arguments[i] == "--help";
-      std::fputs(kHelp, help ? stdout : stderr);
-      return help ? 0 : 2;
-    }
-  }
+int Run(const CommandLine& line) {
+  CheckPositional(line, 0, 0, "no files");
+  const int threads =
+      line.Has("threads") ? static_cast<int>(line.Integer("threads", 1, 1024)) : CpusOfProcess();
+  const int rounds = static_cast<int>(line.Integer("rounds", 1, 1024));
   Benchmark benchmark(threads);  // forks, so it comes before any thread
   std::vector<Row> rows;
   const auto add = [&](std::unique_ptr<Contender> contender) {
@@ -320,7 +293,22 @@ int Main(const std::vector<std::string_view>& arguments) {
   return 0;
 }
 
+const Program& TheProgram() {
+  static const Program program = {
+      .name = "thread_pool_benchmark",
+      .purpose = "times thread pools; microseconds, median and 90th percentile",
+      .usage = "[options]",
+      .options = {{"threads", "N", "", "threads of each pool (default: the CPUs of this process)",
+                   true},
+                  {"rounds", "N", "15", "turns of each pool", true}},
+      .notes = kNotes,
+      .run = &Run};
+  return program;
+}
+
 }  // namespace
 }  // namespace caffe2rt::test
 
-int main(int argc, char** argv) { return caffe2rt::test::Main({argv + 1, argv + argc}); }
+int main(int argc, char** argv) {
+  return caffe2rt::ProgramMain(caffe2rt::test::TheProgram(), argc, argv);
+}

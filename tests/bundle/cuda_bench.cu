@@ -1,10 +1,5 @@
 // Measures memory pools and copies on a GPU. One measurement per process, because the pool is
 // chosen once.
-//
-//   cuda_bench --pool raw|none|cub|thc|async
-//     ns per allocation and free; raw: cudaMalloc and cudaFree
-//   cuda_bench --copies
-//     GB/s of the library's copies, and of CUDA's own from and to pinned memory
 
 #include <cuda_runtime.h>
 
@@ -15,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "binaries/program_main.h"
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/pinned_allocator.h"
 
@@ -114,27 +110,35 @@ void BenchCopies() {
   }
 }
 
-int Main(int argc, char** argv) {
-  if (argc == 3 && std::strcmp(argv[1], "--pool") == 0) {
-    BenchPool(argv[2]);
-  } else if (argc == 2 && std::strcmp(argv[1], "--copies") == 0) {
-    BenchCopies();
+int Bench(const CommandLine& line) {
+  CheckPositional(line, 0, 0, "no files");
+  if (line.Has("pool") == line.Has("copies")) throw UsageError("want either --pool or --copies");
+  if (line.Has("pool")) {
+    BenchPool(line.Text("pool"));
   } else {
-    std::fprintf(stderr,
-                 "usage: cuda_bench --pool raw|none|cub|thc|async, or cuda_bench --copies\n");
-    return 2;
+    BenchCopies();
   }
   return 0;
+}
+
+const Program& TheProgram() {
+  static const Program program = {
+      .name = "cuda_bench",
+      .purpose = "measures memory pools and copies on a GPU",
+      .usage = "--pool NAME | --copies",
+      .options = {{"pool", "NAME", "",
+                   "ns per allocation and free of raw (cudaMalloc and cudaFree), none, cub, thc or "
+                   "async"},
+                  {"copies", "", "",
+                   "GB/s of the library's copies, and of CUDA's own from and to pinned memory"}},
+      .notes = "example:\n  cuda_bench --pool thc\n",
+      .run = &Bench};
+  return program;
 }
 
 }  // namespace
 }  // namespace caffe2rt
 
 int main(int argc, char** argv) {
-  try {
-    return caffe2rt::Main(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "cuda_bench: %s\n", error.what());
-    return 1;
-  }
+  return caffe2rt::ProgramMain(caffe2rt::TheProgram(), argc, argv);
 }

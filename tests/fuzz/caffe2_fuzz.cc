@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "binaries/program_main.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/io/proto_file.h"
@@ -32,96 +32,31 @@
 namespace caffe2rt::test {
 namespace {
 
-constexpr char kUsage[] =
-    R"(caffe2_fuzz: runs damaged nets, plans and databases; each must end in an error or in a normal run
-
-usage: caffe2_fuzz --runs N [options]
-  --runs N              number of inputs (default 1000)
-  --seed S              random seed (default 1); run i depends only on S and i
-  --first I             number of the first run (default 0)
-  --corpus DIR          files to damage; may be repeated (default: the shipped nets, and models c2_* beside the repository);
-                        generated plans and predictor nets are damaged too
-  --memory-limit BYTES  limit for tensors and C++ objects (default 512MB; suffixes KB, MB, GB)
-  --timeout SECONDS     per input (default 10)
-  --save DIR            folder for inputs that fail (default: the current folder)
-  --replay FILE         runs one saved input
-  --json                prints the summary as JSON
-  --verbose             prints a line for each input
-
-examples:
-  caffe2_fuzz --runs 2000 --seed 1
-  caffe2_fuzz --replay fuzz-1-37-c2_squeezenet-predict_net.pb --verbose
-)";
-
 struct Options {
-  uint64_t runs = 1000, seed = 1, first = 0;
+  uint64_t runs, seed, first;
   std::vector<std::string> corpus;
-  size_t memory_limit_bytes = size_t{512} << 20;
-  unsigned timeout_s = 10;
+  size_t memory_limit_bytes;
+  unsigned timeout_s;
   std::string save = std::filesystem::current_path().string();
-  std::string replay;
-  bool json = false, verbose = false;
+  std::string replay = "";
+  bool json, verbose;
 };
 
-[[noreturn]] void UsageError(const std::string& message) {
-  std::cerr << "caffe2_fuzz: " << message << "; --help shows the usage\n";
-  std::exit(2);
-}
-
-uint64_t ParseNumber(const std::string& name, const std::string& text) {
-  size_t end = 0;
-  uint64_t value = 0;
-  try {
-    value = std::stoull(text, &end);
-  } catch (const std::exception&) {
-    UsageError(name + " \"" + text + "\" is not a number");
-  }
-  const std::string suffix = text.substr(end);
-  const int shift = suffix.empty()   ? 0
-                    : suffix == "KB" ? 10
-                    : suffix == "MB" ? 20
-                    : suffix == "GB" ? 30
-                                     : -1;
-  if (shift < 0 || value > (UINT64_MAX >> shift))
-    UsageError(name + " \"" + text + "\" is not a number");
-  return value << shift;
-}
-
-Options ParseOptions(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    const auto next = [&] {
-      if (i + 1 >= argc) UsageError("option " + name + " needs a value");
-      return std::string(argv[++i]);
-    };
-    if (name == "--help") {
-      std::cout << kUsage;
-      std::exit(0);
-    } else if (name == "--runs") {
-      options.runs = ParseNumber(name, next());
-    } else if (name == "--seed") {
-      options.seed = ParseNumber(name, next());
-    } else if (name == "--first") {
-      options.first = ParseNumber(name, next());
-    } else if (name == "--corpus") {
-      options.corpus.push_back(next());
-    } else if (name == "--memory-limit") {
-      options.memory_limit_bytes = ParseNumber(name, next());
-    } else if (name == "--timeout") {
-      options.timeout_s = static_cast<unsigned>(ParseNumber(name, next()));
-    } else if (name == "--save") {
-      options.save = std::filesystem::absolute(next()).string();
-    } else if (name == "--replay") {
-      options.replay = std::filesystem::absolute(next()).string();
-    } else if (name == "--json") {
-      options.json = true;
-    } else if (name == "--verbose") {
-      options.verbose = true;
-    } else {
-      UsageError("unknown option " + name);
-    }
-  }
+Options OptionsOf(const CommandLine& line) {
+  CheckPositional(line, 0, 0, "no files");
+  const auto number = [&](const char* name, int64_t least) {
+    return static_cast<uint64_t>(line.Integer(name, least, INT64_MAX));
+  };
+  Options options{.runs = number("runs", 0),
+                  .seed = number("seed", 0),
+                  .first = number("first", 0),
+                  .corpus = line.All("corpus"),
+                  .memory_limit_bytes = static_cast<size_t>(line.Bytes("memory-limit")),
+                  .timeout_s = static_cast<unsigned>(line.Integer("timeout", 0, 86400)),
+                  .json = line.Has("json"),
+                  .verbose = line.Has("verbose")};
+  if (line.Has("save")) options.save = std::filesystem::absolute(line.Text("save")).string();
+  if (line.Has("replay")) options.replay = std::filesystem::absolute(line.Text("replay")).string();
   return options;
 }
 
@@ -261,8 +196,8 @@ class Driver {
   double seconds_ = 0;
 };
 
-int Main(int argc, char** argv) {
-  const Options options = ParseOptions(argc, argv);
+int Fuzz(const CommandLine& line) {
+  const Options options = OptionsOf(line);
   GlobalCPUMemoryOptions().limit_bytes = options.memory_limit_bytes;
   SetLogThreshold(3);
   EnsureBuiltinOperators();
@@ -292,15 +227,38 @@ int Main(int argc, char** argv) {
   return driver.failed() ? 1 : 0;
 }
 
+const Program& Fuzzer() {
+  static const Program program = {
+      .name = "caffe2_fuzz",
+      .purpose =
+          "runs damaged nets, plans and databases; each must end in an error or in a normal "
+          "run",
+      .usage = "--runs N [options]",
+      .options =
+          {{"runs", "N", "1000", "number of inputs", true},
+           {"seed", "S", "1", "random seed; run i depends only on S and i", true},
+           {"first", "I", "0", "number of the first run", true},
+           {"corpus", "DIR", "",
+            "files to damage; may be repeated (default: the shipped nets, and models c2_* beside "
+            "the repository); generated plans and predictor nets are damaged too",
+            true},
+           {"memory-limit", "BYTES", "512MB", "limit for tensors and C++ objects", true},
+           {"timeout", "SECONDS", "10", "per input; 0: none", true},
+           {"save", "DIR", "", "folder for inputs that fail (default: the current folder)", true},
+           {"replay", "FILE", "", "runs one saved input", true},
+           {"json", "", "", "prints the summary as JSON"},
+           {"verbose", "", "", "prints a line for each input"}},
+      .notes =
+          "examples:\n"
+          "  caffe2_fuzz --runs 2000 --seed 1\n"
+          "  caffe2_fuzz --replay fuzz-1-37-c2_squeezenet-predict_net.pb --verbose\n",
+      .run = &Fuzz};
+  return program;
+}
+
 }  // namespace
 }  // namespace caffe2rt::test
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // write fails with EFBIG instead
-  try {
-    return caffe2rt::test::Main(argc, argv);
-  } catch (const std::exception&) {
-    std::cerr << "caffe2_fuzz: " << caffe2rt::CurrentExceptionMessage() << '\n';
-    return 1;
-  }
+  return caffe2rt::ProgramMain(caffe2rt::test::Fuzzer(), argc, argv);
 }

@@ -2,12 +2,11 @@
 // README.md describes what is compared.
 #include <unistd.h>
 
-#include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <string>
 
+#include "binaries/program_main.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -16,26 +15,6 @@
 
 namespace caffe2rt::test {
 namespace {
-
-constexpr char kUsage[] =
-    R"(caffe2_oracle: replays recorded operator, gradient and sequence cases
-
-usage: caffe2_oracle DIR [options]
-  --op TYPE           only cases of this operator type
-  --case ID           only this case
-  --device DEVICE     cpu (default) or cuda; copies inputs to the device and outputs back
-  --engine NAME       only operators that have this engine, with it, e.g. CUDNN
-  --native            only the library's own kernels, no engines
-  --json              prints counts per type and every failure as JSON on stdout; the last line goes to stderr
-  --verbose           prints a table per type, and shows what operators print
-  --timeout SECONDS   per case (default 30)
-  --known-wrong FILE  cases in which the original is wrong (default: tests/oracle/known_wrong.tsv)
-  --no-isolate        runs in one process, for a debugger
-
-examples:
-  caffe2_oracle ../shared/oracle --op Conv
-  caffe2_oracle ../shared/oracle --case Dropout-01c6087ab157 --verbose
-)";
 
 struct Options {
   std::string folder;
@@ -48,71 +27,28 @@ struct Options {
   bool verbose = false;
 };
 
-[[noreturn]] void UsageError(const std::string& message) {
-  std::cerr << "caffe2_oracle: " << message << "; --help shows the usage\n";
-  std::exit(2);
-}
-
 DeviceType ParseDevice(const std::string& name) {
   if (name == "cpu") return CPU;
   if (name == "cuda") return CUDA;
-  UsageError("--device " + name);
+  throw UsageError("option --device is \"" + name + "\", want cpu or cuda" +
+                   DidYouMean(name, {"cpu", "cuda"}));
 }
 
-Options ParseOptions(int argc, char** argv) {
+Options OptionsOf(const CommandLine& line) {
+  CheckPositional(line, 1, 1, "one folder of cases");
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    std::string name = argv[i];
-    std::string value;
-    const size_t equals = name.find('=');
-    const bool joined = name.starts_with("--") && equals != std::string::npos;
-    if (joined) {
-      value = name.substr(equals + 1);
-      name.resize(equals);
-    }
-    const auto next = [&] {
-      if (joined) return value;
-      if (i + 1 >= argc) UsageError("option " + name + " needs a value");
-      return std::string(argv[++i]);
-    };
-    if (name == "--help" || name == "-h") {
-      std::cout << kUsage;
-      std::exit(0);
-    } else if (name == "--op") {
-      options.filter.op = next();
-    } else if (name == "--case") {
-      options.filter.id = next();
-    } else if (name == "--device") {
-      options.target.device = ParseDevice(next());
-    } else if (name == "--native") {
-      options.target.native = true;
-    } else if (name == "--engine") {
-      options.target.engine = next();
-    } else if (name == "--json") {
-      options.json = true;
-    } else if (name == "--verbose") {
-      options.verbose = true;
-    } else if (name == "--no-isolate") {
-      options.isolation.fork = false;
-    } else if (name == "--known-wrong") {
-      options.known_wrong = next();
-      options.known_wrong_given = true;
-    } else if (name == "--timeout") {
-      const std::string text = next();
-      char* end = nullptr;
-      const long seconds = std::strtol(text.c_str(), &end, 10);
-      if (*end != '\0' || seconds < 1 || seconds > 86400) UsageError("--timeout " + text);
-      options.isolation.timeout_s = static_cast<unsigned>(seconds);
-    } else if (name.starts_with("-")) {
-      UsageError("unknown option " + name);
-    } else if (options.folder.empty()) {
-      options.folder = name;
-    } else {
-      UsageError("got a second folder \"" + name + "\", want one");
-    }
-  }
-  if (options.folder.empty()) UsageError("a folder of cases is missing");
-  options.isolation.quiet = !options.verbose;
+  options.folder = line.positional()[0];
+  options.filter = {.op = line.Text("op"), .id = line.Text("case")};
+  options.target = {.device = ParseDevice(line.Text("device")),
+                    .engine = line.Text("engine"),
+                    .native = line.Has("native")};
+  options.isolation.fork = !line.Has("no-isolate");
+  options.isolation.quiet = !line.Has("verbose");
+  options.isolation.timeout_s = static_cast<unsigned>(line.Integer("timeout", 1, 86400));
+  options.known_wrong_given = line.Has("known-wrong");
+  if (options.known_wrong_given) options.known_wrong = line.Text("known-wrong");
+  options.json = line.Has("json");
+  options.verbose = line.Has("verbose");
   return options;
 }
 
@@ -123,8 +59,8 @@ void ShowProgress(const std::string& path, size_t done, size_t count) {
   if (done == count) std::cerr << "\r\033[K";
 }
 
-int Main(int argc, char** argv) {
-  const Options options = ParseOptions(argc, argv);
+int Replay(const CommandLine& line) {
+  const Options options = OptionsOf(line);
   KnownWrong known_wrong;
   if (options.known_wrong_given || std::filesystem::exists(options.known_wrong)) {
     known_wrong = ReadKnownWrong(options.known_wrong);
@@ -156,15 +92,38 @@ int Main(int argc, char** argv) {
   return report.failed() > 0 || unread > 0 ? 1 : 0;
 }
 
+const Program& Oracle() {
+  static const Program program = {
+      .name = "caffe2_oracle",
+      .purpose = "replays recorded operator, gradient and sequence cases",
+      .usage = "DIR [options]",
+      .options =
+          {{"op", "TYPE", "", "only cases of this operator type", true},
+           {"case", "ID", "", "only this case", true},
+           {"device", "DEVICE", "cpu", "cpu or cuda; copies inputs to the device and outputs back",
+            true},
+           {"engine", "NAME", "", "only operators that have this engine, with it, e.g. CUDNN",
+            true},
+           {"native", "", "", "only the library's own kernels, no engines"},
+           {"json", "", "",
+            "prints counts per type and every failure as JSON on stdout; the last line goes to "
+            "stderr"},
+           {"verbose", "", "", "prints a table per type, and shows what operators print"},
+           {"timeout", "SECONDS", "30", "per case", true},
+           {"known-wrong", "FILE", "",
+            "cases in which the original is wrong (default: tests/oracle/known_wrong.tsv)", true},
+           {"no-isolate", "", "", "runs in one process, for a debugger"}},
+      .notes =
+          "examples:\n"
+          "  caffe2_oracle ../shared/oracle --op Conv\n"
+          "  caffe2_oracle ../shared/oracle --case Dropout-01c6087ab157 --verbose\n",
+      .run = &Replay};
+  return program;
+}
+
 }  // namespace
 }  // namespace caffe2rt::test
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // write fails with EFBIG instead
-  try {
-    return caffe2rt::test::Main(argc, argv);
-  } catch (const std::exception&) {
-    std::cerr << "caffe2_oracle: " << caffe2rt::CurrentExceptionMessage() << '\n';
-    return 1;
-  }
+  return caffe2rt::ProgramMain(caffe2rt::test::Oracle(), argc, argv);
 }

@@ -1,0 +1,56 @@
+#include "binaries/program_main.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "caffe2_core/base/enforce.h"
+
+namespace caffe2rt::test::program_main_test {
+namespace {
+
+using ::testing::ExitedWithCode;
+
+int Run(const CommandLine& line) {
+  CheckPositional(line, 0, 1, "at most one file");
+  CAFFE_ENFORCE(line.positional().empty(), "cannot read \"", line.positional()[0], "\"");
+  return static_cast<int>(line.Integer("code", 0, 9));
+}
+
+[[noreturn]] void Start(std::vector<std::string> words) {
+  words.insert(words.begin(), "program");
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  std::exit(ProgramMain({.name = "example",
+                         .purpose = "returns a code",
+                         .usage = "[FILE] [options]",
+                         .options = {{"code", "N", "3", "exit code"}},
+                         .notes = "example:\n  example --code 1\n",
+                         .run = &Run},
+                        static_cast<int>(argv.size()), argv.data()));
+}
+
+TEST(ProgramMainTest, ReturnsTheCodeAndReportsErrors) {
+  struct Row {
+    std::vector<std::string> words;
+    int code;
+    const char* text;  // a regular expression
+  };
+  const Row rows[] = {
+      {{}, 3, "^$"},
+      {{"--code=7"}, 7, "^$"},
+      {{"a"}, 1, "^example: cannot read \"a\"\n$"},
+      {{"a", "b"}, 2, "^example: argument \"b\" is unexpected, see --help\n$"},
+      {{"--code"}, 2, "^example: option --code needs a value \\(N\\)\n$"},
+      {{"--cod", "1"}, 2, "^example: option --cod is not known; did you mean --code\\?\n$"},
+      {{"--code", "x"}, 2, "^example: option --code is \"x\", want a number from 0 to 9\n$"},
+      {{"--help", "--nope"}, 0, "^$"},
+  };
+  for (const Row& row : rows) {
+    EXPECT_EXIT(Start(row.words), ExitedWithCode(row.code), row.text)
+        << ::testing::PrintToString(row.words);
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::program_main_test
