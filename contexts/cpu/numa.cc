@@ -1,60 +1,52 @@
 #include "contexts/cpu/numa.h"
 
+#include <numa.h>
+#include <numaif.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <climits>
 #include <cstdint>
-#include <string>
+#include <memory>
+#include <vector>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/io/atomic_file.h"
 #include "contexts/cpu/cpu_allocator.h"
-#include "contexts/cpu/processor_list.h"
 
 namespace caffe2rt {
 namespace {
 
-// Constants of the kernel's interface (set_mempolicy(2), mbind(2)).
-constexpr int kPolicyBind = 2;
-constexpr unsigned kFlagNode = 1, kFlagAddress = 2;
-constexpr unsigned kMoveStrict = 1, kMovePages = 2;
-constexpr int kMaxNodes = 64;
+// Memory policies are set with the functions of numaif.h: those of numa.h with the same effect
+// print an error to stderr where they fail, or report nothing.
 
-// Returns "" if the file cannot be read.
-std::string ReadList(const std::string& path) {
-  try {
-    return ReadWholeFile(path);
-  } catch (const EnforceNotMet&) {
-    return "";
-  }
-}
-
-// Returns -1 if the file cannot be read.
-int HighestInList(const std::string& path) {
-  int highest = -1;
-  for (const auto& [first, last] : ParseProcessorList(ReadList(path))) {
-    highest = std::max({highest, first, last});
-  }
-  return highest;
-}
-
+// Returns 0 if the kernel has no NUMA nodes. libnuma counts one node then, in an empty set.
 int NodeCount() {
-  static const int count = HighestInList("/sys/devices/system/node/online") + 1;
-  return count > kMaxNodes ? kMaxNodes : count;
+  static const int count = numa_bitmask_weight(numa_nodes_ptr) > 0 ? numa_max_node() + 1 : 0;
+  return count;
 }
 
 void CheckNode(int node) {
   CAFFE_ENFORCE_LT(node, NodeCount(), "NUMA node, want less than the number of nodes");
 }
 
-// Adds the processors of "0-3,8" to the set.
-void AddCPUs(const std::string& path, cpu_set_t* set) {
-  for (const auto& [first, last] : ParseProcessorList(ReadList(path))) {
-    for (int cpu = first; cpu <= last && cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, set);
+// A set of nodes as the kernel reads it.
+class NodeSet {
+ public:
+  explicit NodeSet(int node) : words_(static_cast<size_t>(node) / kWordBits + 1) {
+    words_.back() = 1ul << (static_cast<size_t>(node) % kWordBits);
   }
-}
+  const unsigned long* words() const { return words_.data(); }
+  // The kernel reads one bit less than this number.
+  unsigned long size() const { return words_.size() * kWordBits + 1; }
+
+ private:
+  static constexpr size_t kWordBits = sizeof(unsigned long) * CHAR_BIT;
+  std::vector<unsigned long> words_;
+};
+
+struct BitmaskFree {
+  void operator()(bitmask* mask) const { numa_bitmask_free(mask); }
+};
 
 }  // namespace
 
@@ -63,22 +55,23 @@ bool IsNUMAEnabled() { return GlobalCPUMemoryOptions().numa_enabled && NodeCount
 void NUMABind(int node) {
   if (!IsNUMAEnabled() || node < 0) return;
   CheckNode(node);
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  AddCPUs(MakeString("/sys/devices/system/node/node", node, "/cpulist"), &set);
-  CAFFE_ENFORCE(CPU_COUNT(&set) == 0 || sched_setaffinity(0, sizeof(set), &set) == 0,
-                "cannot bind the thread to NUMA node ", node);
-  const uint64_t mask = uint64_t{1} << node;
-  CAFFE_ENFORCE(syscall(SYS_set_mempolicy, kPolicyBind, &mask, kMaxNodes + 1) == 0,
+  const std::unique_ptr<bitmask, BitmaskFree> cpus(numa_allocate_cpumask());
+  // The thread stays where it is if the node has memory but no processors.
+  if (numa_node_to_cpus(node, cpus.get()) == 0 && numa_bitmask_weight(cpus.get()) > 0) {
+    CAFFE_ENFORCE(numa_sched_setaffinity(0, cpus.get()) >= 0,
+                  "cannot bind the thread to NUMA node ", node);
+  }
+  const NodeSet nodes(node);
+  CAFFE_ENFORCE(set_mempolicy(MPOL_BIND, nodes.words(), nodes.size()) == 0,
                 "cannot set the memory policy to NUMA node ", node);
 }
 
 int GetNUMANode(const void* pointer) {
   if (!IsNUMAEnabled() || pointer == nullptr) return -1;
   int node = -1;
-  const long failed =
-      syscall(SYS_get_mempolicy, &node, nullptr, 0, pointer, kFlagNode | kFlagAddress);
-  CAFFE_ENFORCE(failed == 0, "cannot query the NUMA node of ", pointer);
+  CAFFE_ENFORCE(
+      get_mempolicy(&node, nullptr, 0, const_cast<void*>(pointer), MPOL_F_NODE | MPOL_F_ADDR) == 0,
+      "cannot query the NUMA node of ", pointer);
   return node;
 }
 
@@ -90,16 +83,16 @@ void NUMAMove(void* pointer, size_t size, int node) {
   const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = reinterpret_cast<uintptr_t>(pointer) & ~(page - 1);
   const uintptr_t end = reinterpret_cast<uintptr_t>(pointer) + size;
-  const uint64_t mask = uint64_t{1} << node;
-  const long failed = syscall(SYS_mbind, begin, end - begin, kPolicyBind, &mask, kMaxNodes + 1,
-                              kMovePages | kMoveStrict);
-  CAFFE_ENFORCE(failed == 0, "cannot move ", size, " bytes to NUMA node ", node);
+  const NodeSet nodes(node);
+  CAFFE_ENFORCE(mbind(reinterpret_cast<void*>(begin), end - begin, MPOL_BIND, nodes.words(),
+                      nodes.size(), MPOL_MF_MOVE | MPOL_MF_STRICT) == 0,
+                "cannot move ", size, " bytes to NUMA node ", node);
 }
 
 int GetCurrentNUMANode() {
   if (!IsNUMAEnabled()) return -1;
   unsigned cpu = 0, node = 0;
-  return syscall(SYS_getcpu, &cpu, &node, nullptr) == 0 ? static_cast<int>(node) : -1;
+  return getcpu(&cpu, &node) == 0 ? static_cast<int>(node) : -1;
 }
 
 }  // namespace caffe2rt

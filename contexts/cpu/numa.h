@@ -1,6 +1,9 @@
 #pragma once
-// NUMA placement by system calls, without libnuma. Active only if the kernel supports NUMA and
-// CPUMemoryOptions::numa_enabled is set; otherwise every function does nothing or returns -1.
+// NUMA placement. Active only if the kernel supports NUMA and CPUMemoryOptions::numa_enabled is
+// set; otherwise every function does nothing or returns -1. Thread safe.
+//
+// The functions THROW if a node does not exist, or if the system refuses the call, as containers
+// may do. Nothing is printed.
 
 #include <cstddef>
 
@@ -10,10 +13,13 @@ bool IsNUMAEnabled();
 // Binds the calling thread's execution and memory policy to `node`. Does nothing if `node` is
 // negative.
 void NUMABind(int node);
+// Returns the node of the memory at `pointer`, or -1 if it is null.
 int GetNUMANode(const void* pointer);
+// Returns one more than the number of the last node.
 int GetNumNUMANodes();
 // Moves the pages of [pointer, pointer + size) to `node`. Does nothing if `node` is negative.
 void NUMAMove(void* pointer, size_t size, int node);
+// Returns the node of the processor that runs the calling thread.
 int GetCurrentNUMANode();
 
 }  // namespace caffe2rt

@@ -18,7 +18,6 @@
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
-#include "contexts/cpu/processor_list.h"
 #include "contexts/pool/pool_statistics.h"
 #include "operators/conv/conv_tuning.h"
 #include "tests/support/foreign_locale.h"
@@ -29,7 +28,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Pair;
 
 class LocaleTest : public ::testing::Test {
  protected:
@@ -130,12 +128,6 @@ TEST_F(LocaleTest, JsonHasPlainNumbers) {
   PoolSnapshot snapshot;
   snapshot.statistics.in_use_bytes = 1234567;
   EXPECT_THAT(SnapshotJson(snapshot), HasSubstr("\"in_use_bytes\": 1234567"));
-}
-
-TEST_F(LocaleTest, ListsOfProcessorsAreRead) {
-  EXPECT_THAT(ParseProcessorList("0-3,1024,1026-1027\n"),
-              ElementsAre(Pair(0, 3), Pair(1024, 1024), Pair(1026, 1027)));
-  EXPECT_THAT(ParseProcessorList("0,1234\n"), ElementsAre(Pair(0, 0), Pair(1234, 1234)));
 }
 
 TEST_F(LocaleTest, OptionsAndFlagsAreRead) {
