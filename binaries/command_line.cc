@@ -1,5 +1,6 @@
 #include "binaries/command_line.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_split.h>
 #include <absl/strings/strip.h>
 
@@ -11,7 +12,6 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/suggest.h"
-#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -171,7 +171,7 @@ std::vector<float> CommandLine::Floats(const std::string& name) const {
 int64_t CommandLine::Bytes(const std::string& name) const {
   const std::string text = Text(name);
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const std::string unit = AsciiUpper(text.substr(digits));
+  const std::string unit = absl::AsciiStrToUpper(text.substr(digits));
   int shift = -1;
   for (const auto& [letter, bits] : {std::pair("", 0), {"K", 10}, {"M", 20}, {"G", 30}}) {
     for (const char* ending : {"", "B", "I", "IB"}) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
-#include <sstream>
 
+#include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/io/atomic_file.h"

@@ -1,5 +1,7 @@
 // caffe2 check: lists the errors in nets and plans without running them.
 
+#include <absl/strings/str_join.h>
+
 #include <iostream>
 #include <set>
 
@@ -38,7 +40,8 @@ std::string Positions(const std::vector<int>& ops) {
   constexpr size_t kMost = 12;
   std::vector<int> shown(ops.begin(),
                          ops.begin() + static_cast<int64_t>(std::min(ops.size(), kMost)));
-  std::string text = MakeString(ops.size() == 1 ? "operator " : "operators ", Join(", ", shown));
+  std::string text =
+      MakeString(ops.size() == 1 ? "operator " : "operators ", absl::StrJoin(shown, ", "));
   if (ops.size() > kMost) text += MakeString(" and ", ops.size() - kMost, " more");
   return text + ": ";
 }
@@ -66,7 +69,7 @@ void PrintFindings(const std::string& path, const Titled& titled) {
     if (const size_t count = CountOf(findings, kind))
       counts.push_back(Counted(count, NetFindingKindName(kind)));
   }
-  std::cout << Join(", ", counts) << "\n";
+  std::cout << absl::StrJoin(counts, ", ") << "\n";
   for (const NetFinding& finding : findings) {
     std::cout << "  " << NetFindingKindName(finding.kind) << ": " << OneLine(finding.path)
               << Positions(finding.ops) << OneLine(finding.text) << "\n";

@@ -1,5 +1,6 @@
 // caffe2 devices: lists the devices on which nets can run.
 
+#include <absl/strings/ascii.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include "binaries/json_writer.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/isa.h"
-#include "caffe2_core/base/text.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/device_module.h"
 #include "contexts/cpu/cpu_allocator.h"
@@ -77,8 +77,8 @@ void PrintModule(const DeviceDescriptor& device) {
   const DeviceDescription description = Describe(device.type);
   int id = 0;
   for (const DeviceDescription::Device& one : description.devices) {
-    std::cout << "  " << AsciiLower(device.name) << ":" << id++ << "  " << one.name << ", "
-              << Gibibytes(one.memory_bytes) << " GiB of memory";
+    std::cout << "  " << absl::AsciiStrToLower(device.name) << ":" << id++ << "  " << one.name
+              << ", " << Gibibytes(one.memory_bytes) << " GiB of memory";
     for (DeviceDescription::Fact fact : one.facts) {
       std::replace(fact.key.begin(), fact.key.end(), '_', ' ');
       std::cout << ", " << fact.key << " " << fact.value;

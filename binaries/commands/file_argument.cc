@@ -1,9 +1,10 @@
 #include "binaries/commands/file_argument.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
@@ -15,7 +16,7 @@ namespace caffe2rt {
 namespace {
 
 bool IsNamed(const std::string& name, const std::string& lower_case) {
-  return AsciiLower(name) == lower_case;
+  return absl::AsciiStrToLower(name) == lower_case;
 }
 
 // Moves the nets out of found->meta.

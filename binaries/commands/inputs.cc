@@ -1,5 +1,7 @@
 // Reads the inputs of a net: arrays, protos, images, random values.
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -100,7 +102,7 @@ Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string
   if (transform.crop > 0) done.push_back(MakeString("centre ", transform.crop));
   if (transform.bgr) done.push_back("BGR");
   if (transform.grey) done.push_back("grey");
-  if (!done.empty()) *source += " (" + Join(", ", done) + ")";
+  if (!done.empty()) *source += " (" + absl::StrJoin(done, ", ") + ")";
   return tensor;
 }
 
@@ -239,8 +241,8 @@ Pictures FindPictures(const CommandLine& line, const Model& model) {
       if (assignment.has_value()) std::erase(free, assignment->first);
     }
     CAFFE_ENFORCE(free.size() == 1, "net \"", model.predict_net.name(), "\" has ", free.size(),
-                  " inputs that no init net sets", free.empty() ? "" : ": ", Join(", ", free),
-                  "; want --image BLOB=FILE");
+                  " inputs that no init net sets", free.empty() ? "" : ": ",
+                  absl::StrJoin(free, ", "), "; want --image BLOB=FILE");
     pictures.blob = free[0];
   }
   if (!fs::is_directory(path)) {

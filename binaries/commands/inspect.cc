@@ -1,6 +1,8 @@
 // caffe2 inspect: shows the content of a file: nets as tables or drawings, plans, tensors,
 // databases.
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <iostream>
 
@@ -156,7 +158,7 @@ void InspectEntries(const CommandLine& line, const std::string& path, FileKind k
     const std::string name = OneLine(entry.name);
     std::cout << "  " << name << std::string(std::max(width, name.size()) - name.size() + 2, ' ')
               << OneLine(entry.type);
-    if (entry.has_dims) std::cout << " [" << Join(", ", entry.dims) << "]";
+    if (entry.has_dims) std::cout << " [" << absl::StrJoin(entry.dims, ", ") << "]";
     if (!entry.detail.empty()) std::cout << "   " << entry.detail;
     std::cout << "\n";
   }

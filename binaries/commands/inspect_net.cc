@@ -1,5 +1,9 @@
 #include "binaries/commands/inspect_net.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -92,7 +96,7 @@ NetSummary SummaryOf(const TitledNet& net, const Context& context) {
 
 std::string Counted(int64_t value) {
   const auto number = static_cast<double>(value);
-  if (value < 10000) return IntegerText(value);
+  if (value < 10000) return absl::StrCat(value);
   if (value < 10000000) return FixedText(number / 1e3, 1) + " k";
   if (number < 1e10) return FixedText(number / 1e6, 1) + " M";
   return FixedText(number / 1e9, 1) + " G";
@@ -100,7 +104,7 @@ std::string Counted(int64_t value) {
 
 std::string Bytes(int64_t bytes) {
   const auto number = static_cast<double>(bytes);
-  if (bytes < 1024) return IntegerText(bytes) + " B";
+  if (bytes < 1024) return absl::StrCat(bytes, " B");
   if (bytes < (1 << 20)) return FixedText(number / 1024, 1) + " KiB";
   return FixedText(number / (1 << 20), 1) + " MiB";
 }
@@ -121,7 +125,7 @@ void PrintTable(const std::vector<std::vector<std::string>>& rows,
       const std::string padding(std::max(width[i], row[i].size()) - row[i].size(), ' ');
       text += " " + (to_the_right[i] ? padding + row[i] : row[i] + padding) + " ";
     }
-    text.erase(text.find_last_not_of(' ') + 1);
+    absl::StripTrailingAsciiWhitespace(&text);
     std::cout << text << "\n";
   }
 }
@@ -210,7 +214,7 @@ void PrintStep(const ExecutionStep& step, int depth) {
   if (step.concurrent_substeps()) std::cout << ", substeps concurrently";
   if (step.num_concurrent_instances() > 1)
     std::cout << ", " << step.num_concurrent_instances() << " instances";
-  if (step.network_size() > 0) std::cout << ": " << OneLine(Join(", ", step.network()));
+  if (step.network_size() > 0) std::cout << ": " << OneLine(absl::StrJoin(step.network(), ", "));
   std::cout << "\n";
   for (const ExecutionStep& substep : step.substep()) PrintStep(substep, depth + 1);
 }
@@ -268,7 +272,8 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
     for (const ExecutionStep& step : found.plan.execution_step()) PrintStep(step, 0);
   }
   for (const BlobsMap& blobs : found.meta.blobs()) {
-    std::cout << OneLine(blobs.key()) << ": " << OneLine(Join(", ", blobs.value())) << "\n";
+    std::cout << OneLine(blobs.key()) << ": " << OneLine(absl::StrJoin(blobs.value(), ", "))
+              << "\n";
   }
   for (const TitledNet& net : found.nets) PrintNet(net, SummaryOf(net, context));
 }

@@ -1,5 +1,7 @@
 #include "binaries/commands/model.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <iostream>
 
@@ -73,7 +75,7 @@ std::string FirstNames(const std::vector<std::string>& names) {
   for (size_t i = 0; i < std::min(names.size(), kMost); ++i) {
     shown.push_back("\"" + Shortened(names[i]) + "\"");
   }
-  const std::string text = Join(", ", shown);
+  const std::string text = absl::StrJoin(shown, ", ");
   return names.size() > kMost ? MakeString(text, " and ", names.size() - kMost, " more") : text;
 }
 
@@ -89,7 +91,7 @@ std::string BlobText(const Blob& blob) {
     return blob.meta().IsSet() ? std::string(blob.meta().name()) : "empty";
   const Tensor& tensor = blob.Get<Tensor>();
   if (!tensor.IsShaped()) return "tensor without shape";
-  return DataTypeName(tensor.meta()) + " [" + Join(", ", tensor.dims()) + "]";
+  return DataTypeName(tensor.meta()) + " [" + absl::StrJoin(tensor.dims(), ", ") + "]";
 }
 
 }  // namespace caffe2rt

@@ -1,5 +1,8 @@
 // caffe2 ops: lists the operators, or describes their inputs, outputs and arguments.
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <iostream>
 
@@ -29,10 +32,8 @@ std::vector<std::string> DevicesOf(const std::string& type) {
 }
 
 std::string FirstSentence(const std::string& doc) {
-  const size_t begin = doc.find_first_not_of(" \n\t");
-  if (begin == std::string::npos) return "";
-  const size_t end = std::min(doc.find(". ", begin), doc.find('\n', begin));
-  return doc.substr(begin, end == std::string::npos ? std::string::npos : end - begin);
+  const std::string text(absl::StripLeadingAsciiWhitespace(doc));
+  return text.substr(0, std::min(text.find(". "), text.find('\n')));
 }
 
 std::string ArityText(int least, int most) {
@@ -59,7 +60,7 @@ void PrintNamed(const char* title, const std::vector<OpSchema::NamedDoc>& docs, 
 void PrintOperator(const std::string& type, const OpSchema* schema) {
   std::cout << type << "\n";
   if (schema != nullptr && !schema->doc().empty()) std::cout << schema->doc() << "\n";
-  std::cout << "\ndevices: " << Join(", ", DevicesOf(type)) << "\n";
+  std::cout << "\ndevices: " << absl::StrJoin(DevicesOf(type), ", ") << "\n";
   if (schema == nullptr) {
     std::cout << "no schema\n";
     return;
@@ -149,7 +150,7 @@ int Ops(const CommandLine& line) {
       text.resize(std::max(text.size() + 2, width), ' ');
       return text;
     };
-    std::cout << cell(types[i], 26) << cell(Join(", ", DevicesOf(types[i])), 6);
+    std::cout << cell(types[i], 26) << cell(absl::StrJoin(DevicesOf(types[i]), ", "), 6);
     if (schema != nullptr)
       std::cout << cell(SourceFile(*schema), 34) << FirstSentence(schema->doc());
     std::cout << "\n";

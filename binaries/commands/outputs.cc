@@ -1,5 +1,7 @@
 #include "binaries/commands/outputs.h"
 
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -38,15 +40,15 @@ bool ForElement(const Tensor& tensor, int64_t i, Write&& write) {
 }
 
 std::string ValueText(const Tensor& tensor, int64_t i) {
-  ClassicStringStream out;
-  const bool known = ForElement(tensor, i, [&](const auto& value) {
+  std::string text = "?";
+  ForElement(tensor, i, [&](const auto& value) {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
-      out << '"' << OneLine(value) << '"';
+      text = MakeString('"', OneLine(value), '"');
     } else {
-      out << +value;
+      text = MakeString(+value);
     }
   });
-  return known ? out.str() : "?";
+  return text;
 }
 
 // The rows of scores in a tensor: the first dimension counts rows, all others form one row.
@@ -113,7 +115,7 @@ bool BeginsWithWordNetId(const std::string& label) {
 
 std::vector<std::string> ReadLabels(const std::string& path) {
   constexpr int64_t kMaxLabelBytes = 64 << 20;
-  std::vector<std::string> labels = SplitAt(ReadWholeFile(path, kMaxLabelBytes), '\n');
+  std::vector<std::string> labels = absl::StrSplit(ReadWholeFile(path, kMaxLabelBytes), '\n');
   for (std::string& label : labels) {
     if (label.ends_with('\r')) label.pop_back();
   }

@@ -1,5 +1,7 @@
 // caffe2 plan: runs a PlanDef.
 
+#include <absl/strings/str_join.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
@@ -49,7 +51,7 @@ PlanDef LoadPlan(const CommandLine& line, const std::string& path) {
     for (const std::string& name : FallBackToCPU(&net)) missing.insert(name);
   }
   if (!missing.empty() && line.Text("device") == "auto") {
-    Warn(MakeString("plan \"", plan.name(), "\" asks for ", Join(", ", missing),
+    Warn(MakeString("plan \"", plan.name(), "\" asks for ", absl::StrJoin(missing, ", "),
                     ", which is not available: it runs on the CPU"));
   }
   return plan;

@@ -1,5 +1,6 @@
 // caffe2 run: runs a net on input files.
 
+#include <absl/strings/str_join.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -226,7 +227,7 @@ class RunJob {
     std::vector<Tensor>& all = collected_[name];
     CAFFE_ENFORCE(all.empty() || (all[0].dims() == tensor.dims() && all[0].meta() == tensor.meta()),
                   "cannot save output \"", name, "\" of a folder: its shape is ", BlobText(blob),
-                  " for one image and [", all.empty() ? "" : Join(", ", all[0].dims()),
+                  " for one image and [", all.empty() ? "" : absl::StrJoin(all[0].dims(), ", "),
                   "] for the first; --resize and --crop make images equal in size");
     all.push_back(tensor.Clone());
   }

@@ -1,5 +1,7 @@
 #include "caffe2_core/base/conflicts.h"
 
+#include <absl/strings/str_join.h>
+
 #include <iterator>
 
 #include "caffe2_core/base/mutex.h"
@@ -34,6 +36,10 @@ std::vector<std::string> TakeWithKept(State* state, TakeConflicts take)
 
 }  // namespace
 
+void ThrowAny(const std::vector<std::string>& problems) {
+  CAFFE_ENFORCE(problems.empty(), absl::StrJoin(problems, "; "));
+}
+
 void ReportConflicts(TakeConflicts take) {
   State& state = TheState();
   std::vector<std::string> conflicts;
@@ -42,7 +48,7 @@ void ReportConflicts(TakeConflicts take) {
     conflicts = TakeWithKept(&state, take);
     if (state.loading > 0) state.kept = std::exchange(conflicts, {});
   }
-  CAFFE_ENFORCE(conflicts.empty(), Join("; ", conflicts));
+  ThrowAny(conflicts);
 }
 
 ModuleLoading::ModuleLoading(TakeConflicts take_all) : take_all_(take_all) {
@@ -53,7 +59,7 @@ ModuleLoading::ModuleLoading(TakeConflicts take_all) : take_all_(take_all) {
     if (state.loading == 0) earlier = TakeWithKept(&state, take_all);
     if (earlier.empty()) ++state.loading;
   }
-  CAFFE_ENFORCE(earlier.empty(), Join("; ", earlier));
+  ThrowAny(earlier);
 }
 
 ModuleLoading::~ModuleLoading() {

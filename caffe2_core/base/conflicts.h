@@ -31,6 +31,9 @@ void AppendConflicts(ThrowConflicts throw_conflicts, std::vector<std::string>* c
   }
 }
 
+// THROWS one error with all `problems`, separated by semicolons, if there are any.
+void ThrowAny(const std::vector<std::string>& problems);
+
 // THROWS the conflicts that `take` returns, if any. While a module is being loaded, keeps them for
 // the load of the module instead.
 void ReportConflicts(TakeConflicts take);

@@ -1,8 +1,13 @@
 #include "caffe2_core/base/enforce.h"
 
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
 #include <new>
 
+#include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 
@@ -75,9 +80,82 @@ void RethrowWithFrame(const std::string& frame) {
 }
 
 namespace internal {
-void ThrowEnforceNotMet(const char* file, int line, const char* condition, std::string message,
-                        const void* caller) {
-  throw EnforceNotMet(file, line, condition, std::move(message), caller);
+
+void MessagePart::AppendTo(std::string* text) const {
+  switch (kind_) {
+    case Kind::kText:
+      text->append(text_);
+      break;
+    case Kind::kCharacter:
+      text->push_back(character_);
+      break;
+    case Kind::kSigned:
+      absl::StrAppend(text, signed_);
+      break;
+    case Kind::kUnsigned:
+      absl::StrAppend(text, unsigned_);
+      break;
+    case Kind::kFloating:
+      text->append(ShortText(floating_));
+      break;
+    case Kind::kElements:
+      elements_.append(elements_.object, text);
+      break;
+    case Kind::kStreamed:
+      text->append(MessageText({*this}));
+      break;
+  }
 }
+
+void MessagePart::WriteTo(std::ostream& out) const {
+  switch (kind_) {
+    case Kind::kCharacter:
+      out << character_;
+      break;
+    case Kind::kSigned:
+      out << signed_;
+      break;
+    case Kind::kUnsigned:
+      out << unsigned_;
+      break;
+    case Kind::kFloating:
+      out << floating_;
+      break;
+    case Kind::kStreamed:
+      streamed_.write(out, streamed_.object);
+      break;
+    case Kind::kText:
+    case Kind::kElements:
+      std::string text;
+      AppendTo(&text);
+      out << text;
+      break;
+  }
+}
+
+// If one part needs a stream, all are written to it, because the part may be a manipulator.
+std::string MessageText(MessageParts parts) {
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const auto& part) { return part.is_streamed(); })) {
+    ClassicStringStream out;
+    for (const MessagePart& part : parts) part.WriteTo(out);
+    return out.str();
+  }
+  std::string text;
+  for (const MessagePart& part : parts) part.AppendTo(&text);
+  return text;
+}
+
+void ThrowEnforceNotMet(const char* file, int line, const char* condition, MessageParts message,
+                        const void* caller) {
+  throw EnforceNotMet(file, line, condition, MessageText(message), caller);
+}
+
+void ThrowCompareFailed(const char* file, int line, const char* condition, const MessagePart& a,
+                        const MessagePart& b, MessageParts message) {
+  const std::string text = MessageText(message);
+  ThrowEnforceNotMet(file, line, condition, {a, " vs ", b, text.empty() ? "" : ". ", text});
+}
+
 }  // namespace internal
 }  // namespace caffe2rt

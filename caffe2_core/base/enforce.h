@@ -11,8 +11,8 @@
 // the net.
 
 #include <exception>
-#include <locale>
-#include <sstream>
+#include <initializer_list>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -21,71 +21,128 @@
 
 namespace caffe2rt {
 
-// A string stream that formats numbers in the classic locale, regardless of the process's global
-// locale. Text for files, `--json` and messages is written with this stream or std::to_chars.
-// Throws std::bad_alloc if memory is exhausted, where a plain stream would truncate the text.
-class ClassicStringStream : public std::ostringstream {
+namespace internal {
+// The types that std::cmp_equal and its siblings accept.
+template <class T>
+concept PlainInteger =
+    std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char> &&
+    !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> &&
+    !std::is_same_v<T, char32_t>;
+template <class T>
+concept PrintedInteger =
+    PlainInteger<T> && !std::is_same_v<T, signed char> && !std::is_same_v<T, unsigned char>;
+
+template <class T>
+inline constexpr bool kIsVector = false;
+template <class T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+
+// One part of a message. Text and numbers are stored; of any other object the address is stored,
+// and a function that writes it. Valid only in the expression that creates it. The constructors are
+// implicit, so that {parts...} makes a list.
+class MessagePart {
  public:
-  ClassicStringStream() {
-    imbue(std::locale::classic());
-    exceptions(std::ios_base::badbit);
+  MessagePart(const char* text) : kind_(Kind::kText), text_(text != nullptr ? text : "(null)") {}
+  MessagePart(const std::string& text) : kind_(Kind::kText), text_(text) {}
+  MessagePart(std::string_view text) : kind_(Kind::kText), text_(text) {}
+  MessagePart(char c) : kind_(Kind::kCharacter), character_(c) {}
+  MessagePart(signed char c) : MessagePart(static_cast<char>(c)) {}
+  MessagePart(unsigned char c) : MessagePart(static_cast<char>(c)) {}
+  MessagePart(bool value) : kind_(Kind::kUnsigned), unsigned_(value) {}
+  MessagePart(float value) : kind_(Kind::kFloating), floating_(value) {}
+  MessagePart(double value) : kind_(Kind::kFloating), floating_(value) {}
+  template <PrintedInteger T>
+  MessagePart(T value) {
+    if constexpr (std::is_signed_v<T>) {
+      kind_ = Kind::kSigned;
+      signed_ = value;
+    } else {
+      kind_ = Kind::kUnsigned;
+      unsigned_ = value;
+    }
   }
+  // A vector is written as its elements in brackets, even if an `operator<<` for it is visible; any
+  // other object by its `operator<<`, for which the caller includes <ostream>.
+  template <class T>
+  requires(!PrintedInteger<T>) MessagePart(const T& value) {
+    if constexpr (std::is_convertible_v<const T&, const char*>) {
+      *this = MessagePart(static_cast<const char*>(value));
+    } else if constexpr (kIsVector<T>) {
+      kind_ = Kind::kElements;
+      elements_ = {&value, &AppendElements<T>};
+    } else if constexpr (std::is_function_v<T>) {  // a manipulator such as std::hex
+      kind_ = Kind::kStreamed;
+      streamed_ = {reinterpret_cast<const void*>(&value),
+                   [](std::ostream& out, const void* object) {
+                     out << reinterpret_cast<T*>(const_cast<void*>(object));
+                   }};
+    } else {
+      kind_ = Kind::kStreamed;
+      streamed_ = {__builtin_addressof(value), [](std::ostream& out, const void* object) {
+                     out << *static_cast<const T*>(object);
+                   }};
+    }
+  }
+
+  bool is_streamed() const { return kind_ == Kind::kStreamed; }
+  void AppendTo(std::string* text) const;
+  void WriteTo(std::ostream& out) const;
+
+ private:
+  enum class Kind : unsigned char {
+    kText,
+    kCharacter,
+    kSigned,
+    kUnsigned,
+    kFloating,
+    kElements,
+    kStreamed
+  };
+  struct Elements {
+    const void* object;
+    void (*append)(const void* object, std::string* text);
+  };
+  struct Streamed {
+    const void* object;
+    void (*write)(std::ostream& out, const void* object);
+  };
+
+  template <class Vector>
+  static void AppendElements(const void* object, std::string* text);
+
+  Kind kind_ = Kind::kText;
+  union {
+    std::string_view text_ = {};
+    char character_;
+    long long signed_;
+    unsigned long long unsigned_;
+    double floating_;
+    Elements elements_;
+    Streamed streamed_;
+  };
 };
 
-namespace internal {
-// Whether a message prints a T as its elements in brackets, even if an `operator<<` for T is
-// visible.
-template <class T>
-inline constexpr bool kPrintsElements = false;
-template <class T>
-inline constexpr bool kPrintsElements<std::vector<T>> = true;
+using MessageParts = std::initializer_list<MessagePart>;
+std::string MessageText(MessageParts parts);
 
-template <class T>
-void AppendPart(std::ostream& out, const T& part) {
-  if constexpr (kPrintsElements<T>) {
-    const char* separator = "[";
-    for (const auto& element : part) {
-      out << separator;
-      AppendPart(out, element);
-      separator = ", ";
-    }
-    out << (part.empty() ? "[]" : "]");
-  } else if constexpr (std::is_convertible_v<const T&, const char*>) {
-    const char* const text = part;
-    out << (text != nullptr ? text : "(null)");
-  } else {
-    out << part;
+template <class Vector>
+void MessagePart::AppendElements(const void* object, std::string* text) {
+  const char* separator = "";
+  *text += '[';
+  for (const auto& element : *static_cast<const Vector*>(object)) {
+    *text += separator;
+    *text += MessageText({element});
+    separator = ", ";
   }
-}
-template <class... Parts>
-void AppendParts(std::ostream& out, const Parts&... parts) {
-  (AppendPart(out, parts), ...);
+  *text += ']';
 }
 }  // namespace internal
 
-// Streams all arguments into one string.
+// Returns the text of all arguments, as a stream in the classic locale writes them: numbers do not
+// depend on the process's locale.
 template <class... Parts>
 std::string MakeString(const Parts&... parts) {
-  if constexpr (sizeof...(parts) == 0) {
-    return {};
-  } else {
-    ClassicStringStream out;
-    internal::AppendParts(out, parts...);
-    return out.str();
-  }
-}
-
-// Streams the elements of `container` into one string, with `delimiter` between them.
-template <class Container>
-std::string Join(std::string_view delimiter, const Container& container) {
-  ClassicStringStream out;
-  bool first = true;
-  for (const auto& item : container) {
-    if (!first) out << delimiter;
-    first = false;
-    out << item;
-  }
-  return out.str();
+  return internal::MessageText({internal::MessagePart(parts)...});
 }
 
 // The exception type of the library: every exception that the library throws is an EnforceNotMet or
@@ -138,23 +195,13 @@ std::string CurrentExceptionMessage();
 
 namespace internal {
 [[noreturn]] void ThrowEnforceNotMet(const char* file, int line, const char* condition,
-                                     std::string message, const void* caller = nullptr);
-
-template <class A, class B>
-[[noreturn]] __attribute__((noinline, cold)) void ThrowCompareFailed(const char* file, int line,
-                                                                     const char* condition,
-                                                                     const A& a, const B& b,
-                                                                     const std::string& message) {
-  ThrowEnforceNotMet(file, line, condition,
-                     MakeString(a, " vs ", b, message.empty() ? "" : ". ", message));
-}
+                                     MessageParts message, const void* caller = nullptr);
+// The message begins with "<a> vs <b>".
+[[noreturn]] void ThrowCompareFailed(const char* file, int line, const char* condition,
+                                     const MessagePart& a, const MessagePart& b,
+                                     MessageParts message);
 
 // Integers of different signedness are compared by value, not after conversion to a common type.
-template <class T>
-concept PlainInteger =
-    std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char> &&
-    !std::is_same_v<T, wchar_t> && !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> &&
-    !std::is_same_v<T, char32_t>;
 #define CAFFE2RT_DEFINE_COMPARE(Name, op, safe)         \
   template <class A, class B>                           \
   constexpr bool Name(const A& a, const B& b) {         \
@@ -175,27 +222,25 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
 }  // namespace caffe2rt
 
 // CAFFE_ENFORCE for member functions: stores `this` as the caller() of the exception.
-#define CAFFE_ENFORCE_WITH_CALLER(condition, ...)                                          \
-  do {                                                                                     \
-    if (__builtin_expect(!(condition), 0)) {                                               \
-      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition,             \
-                                               ::caffe2rt::MakeString(__VA_ARGS__), this); \
-    }                                                                                      \
+#define CAFFE_ENFORCE_WITH_CALLER(condition, ...)                                             \
+  do {                                                                                        \
+    if (__builtin_expect(!(condition), 0)) {                                                  \
+      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition, {__VA_ARGS__}, \
+                                               this);                                         \
+    }                                                                                         \
   } while (false)
 
 // Throws EnforceNotMet with the message MakeString(...) if the condition is false.
-#define CAFFE_ENFORCE(condition, ...)                                                \
-  do {                                                                               \
-    if (__builtin_expect(!(condition), 0)) {                                         \
-      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition,       \
-                                               ::caffe2rt::MakeString(__VA_ARGS__)); \
-    }                                                                                \
+#define CAFFE_ENFORCE(condition, ...)                                                          \
+  do {                                                                                         \
+    if (__builtin_expect(!(condition), 0)) {                                                   \
+      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition, {__VA_ARGS__}); \
+    }                                                                                          \
   } while (false)
 
 // Throws EnforceNotMet with the message MakeString(...).
-#define CAFFE_THROW(...)                                           \
-  ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, "", \
-                                           ::caffe2rt::MakeString(__VA_ARGS__))
+#define CAFFE_THROW(...) \
+  ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, "", {__VA_ARGS__})
 
 #define CAFFE_NOT_IMPLEMENTED CAFFE_THROW("Not Implemented.")
 
@@ -205,7 +250,7 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
     const auto& caffe2rt_b = (y);                                                                 \
     if (__builtin_expect(!::caffe2rt::internal::Compare(caffe2rt_a, caffe2rt_b), 0)) {            \
       ::caffe2rt::internal::ThrowCompareFailed(__FILE__, __LINE__, #x " " #op " " #y, caffe2rt_a, \
-                                               caffe2rt_b, ::caffe2rt::MakeString(__VA_ARGS__));  \
+                                               caffe2rt_b, {__VA_ARGS__});                        \
     }                                                                                             \
   } while (false)
 

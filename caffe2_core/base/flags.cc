@@ -1,17 +1,22 @@
 #include "caffe2_core/base/flags.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/strip.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <map>
 #include <optional>
 
+#include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/suggest.h"
-#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -109,18 +114,16 @@ int64_t ParseFlagInteger(const std::string& text) {
 double ParseFlagDouble(const std::string& text) {
   // Accept what strtod accepts and std::from_chars does not: leading spaces, a plus sign and the
   // prefix 0x.
-  std::string_view rest = text;
-  while (!rest.empty() && IsAsciiSpace(rest.front())) rest.remove_prefix(1);
-  const bool negative = rest.starts_with('-');
-  if (negative || rest.starts_with('+')) rest.remove_prefix(1);
-  const bool hexadecimal = rest.starts_with("0x") || rest.starts_with("0X");
-  if (hexadecimal) rest.remove_prefix(2);
+  absl::string_view rest = absl::StripLeadingAsciiWhitespace(text);
+  const bool negative = absl::ConsumePrefix(&rest, "-");
+  if (!negative) absl::ConsumePrefix(&rest, "+");
+  const bool hexadecimal = absl::ConsumePrefix(&rest, "0x") || absl::ConsumePrefix(&rest, "0X");
   double value = 0;
   const auto [end, error] =
       std::from_chars(rest.data(), rest.data() + rest.size(), value,
                       hexadecimal ? std::chars_format::hex : std::chars_format::general);
-  CAFFE_ENFORCE(error == std::errc() && end == rest.data() + rest.size() && !rest.starts_with('-'),
-                "\"", text, "\" is not a number");
+  CAFFE_ENFORCE(error == std::errc() && end == rest.data() + rest.size() && rest[0] != '-', "\"",
+                text, "\" is not a number");
   return negative ? -value : value;
 }
 
@@ -201,7 +204,7 @@ void SetFlag(const std::string& name, const std::string& text) {
   if (!flag.has_value()) {
     std::vector<std::string> names;
     for (const FlagInfo& info : RegisteredFlags()) names.push_back(info.name);
-    const std::string close = Join(", --", NearestNames(name, names));
+    const std::string close = absl::StrJoin(NearestNames(name, names), ", --");
     CAFFE_THROW("flag --", name, " is not known", close.empty() ? "" : "; close: --", close);
   }
   try {
@@ -225,7 +228,7 @@ void ThrowFlagConflicts() {
     const MutexLock lock(TheTable().mutex);
     conflicts.swap(TheTable().conflicts);
   }
-  CAFFE_ENFORCE(conflicts.empty(), Join("; ", conflicts));
+  ThrowAny(conflicts);
 }
 
 void ParseCommandLineFlags(int* argc, char*** argv) {
@@ -256,7 +259,7 @@ void ParseCommandLineFlags(int* argc, char*** argv) {
     *argc = kept;
   }
   TheTable().parsed.store(true);
-  CAFFE_ENFORCE(problems.empty(), Join("; ", problems));
+  ThrowAny(problems);
 }
 
 bool CommandLineFlagsHasBeenParsed() { return TheTable().parsed.load(); }

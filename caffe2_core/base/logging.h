@@ -8,6 +8,7 @@
 // prints and aborts; library code does not use it. Thread safe: a message is one write. The LOG,
 // CHECK and DCHECK macros are defined only if no other library has defined them.
 
+#include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {

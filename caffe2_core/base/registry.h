@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
 
@@ -87,7 +88,7 @@ class Registry {
       const MutexLock lock(mutex_);
       conflicts.swap(conflicts_);
     }
-    CAFFE_ENFORCE(conflicts.empty(), Join("; ", conflicts));
+    ThrowAny(conflicts);
   }
 
  private:

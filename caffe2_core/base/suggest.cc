@@ -1,10 +1,10 @@
 #include "caffe2_core/base/suggest.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
-
-#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -53,14 +53,14 @@ std::vector<std::string> NearestNames(const std::string& name,
                                       int64_t* work_left) {
   int64_t own_work = kSuggestionWork;
   int64_t& work = work_left != nullptr ? *work_left : own_work;
-  const std::string wanted = AsciiLower(name.substr(0, kMaxWantedBytes));
+  const std::string wanted = absl::AsciiStrToLower(name.substr(0, kMaxWantedBytes));
   const int limit = std::max<int>(1, static_cast<int>(wanted.size()) / 3);
   std::vector<std::pair<int, std::string>> ranked;
   for (const std::string& candidate : known) {
     if (work <= 0) break;
     work -= SearchWork(wanted.size(), candidate.size(), limit);
     if (candidate.size() > kMaxCandidateBytes) continue;
-    const std::string lower = AsciiLower(candidate);
+    const std::string lower = absl::AsciiStrToLower(candidate);
     int rank = EditDistance(wanted, lower, limit);
     const size_t common = static_cast<size_t>(
         std::mismatch(wanted.begin(), wanted.end(), lower.begin(), lower.end()).first -

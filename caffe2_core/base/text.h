@@ -1,17 +1,15 @@
 #pragma once
-// Text functions that do not depend on the process's locale. std::locale::global changes how
-// streams group digits; setlocale changes the decimal point of printf and strtod, and toupper. All
-// text that is written to a file or read from one uses these functions, ClassicStringStream and
-// MakeString (enforce.h), or std::to_chars and std::from_chars.
+// Text of numbers that does not depend on the process's locale. std::locale::global changes how
+// streams group digits; setlocale changes the decimal point of printf and strtod. All text that is
+// written to a file or read from one uses these functions, MakeString (enforce.h), abseil's strings
+// (in sources, not in headers), or std::to_chars and std::from_chars.
 //
 //   FixedText(1234.56, 1)                        // "1234.6"
 //   double ms; if (!ParseNumber("0.25", &ms)) ...
 
 #include <charconv>
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace caffe2rt {
 
@@ -19,7 +17,8 @@ namespace caffe2rt {
 std::string FixedText(double value, int digits);
 std::string ShortText(double value);
 
-std::string IntegerText(int64_t value);
+// Whether `c` is an ASCII letter, a digit or an underscore.
+bool IsAsciiWord(char c);
 
 // Parses the whole text as a number. Returns false, and leaves *value unchanged, if it is not a
 // number or does not fit into T.
@@ -31,19 +30,5 @@ bool ParseNumber(std::string_view text, T* value) {
   *value = parsed;
   return true;
 }
-
-// The parts between separators. A final separator does not begin another part: "a\nb\n" has two
-// parts.
-std::vector<std::string> SplitAt(std::string_view text, char separator);
-
-// Convert ASCII letters; other bytes are unchanged.
-char AsciiLower(char c);
-char AsciiUpper(char c);
-std::string AsciiLower(std::string text);
-std::string AsciiUpper(std::string text);
-// Space, tab, line feed, vertical tab, form feed, carriage return.
-bool IsAsciiSpace(char c);
-// Letter, digit or underscore.
-bool IsAsciiWord(char c);
 
 }  // namespace caffe2rt

@@ -1,5 +1,7 @@
 #include "caffe2_core/base/utf8.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 
 namespace caffe2rt {
@@ -35,7 +37,6 @@ namespace {
 
 // Escapes control characters and invalid bytes, except the control characters in `layout`.
 std::string Escaped(std::string_view text, std::string_view layout) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size();) {
@@ -47,7 +48,7 @@ std::string Escaped(std::string_view text, std::string_view layout) {
     for (size_t k = i; k < i + bytes; ++k) {
       const auto byte = static_cast<unsigned char>(text[k]);
       if (size == 0 || c0 || c1) {
-        out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+        absl::StrAppend(&out, "\\x", absl::Hex(byte, absl::kZeroPad2));
       } else {
         out += text[k];
       }

@@ -1,5 +1,7 @@
 #include "caffe2_core/device/context.h"
 
+#include <absl/strings/str_join.h>
+
 #include <array>
 #include <atomic>
 #include <utility>
@@ -95,7 +97,7 @@ BaseStaticContext* GetStaticContext(DeviceType type) {
   std::vector<std::string> names;
   for (const DeviceType known : RegisteredDeviceTypes()) names.push_back(DeviceTypeName(known));
   CAFFE_THROW("device ", DeviceTypeName(type), " (type ", static_cast<int>(type),
-              ") is not available; available: ", Join(", ", names),
+              ") is not available; available: ", absl::StrJoin(names, ", "),
               FindDeviceDescriptor(type) != nullptr
                   ? MakeString("; ", FindDevice(type).message, "; run on the CPU")
                   : "; load the module that provides it, or run on the CPU");
@@ -131,9 +133,7 @@ void BaseStaticContext::ExtractDeviceOption(DeviceOption* option, const void*) {
   option->set_device_type(GetDeviceType());
 }
 
-std::unique_ptr<DeviceGraph> BaseStaticContext::CreateGraph(const DeviceOption&) {
-  return nullptr;
-}
+std::unique_ptr<DeviceGraph> BaseStaticContext::CreateGraph(const DeviceOption&) { return nullptr; }
 
 void BaseStaticContext::RecordUse(const MemoryDeleter&, const BaseContext&) const {}
 

@@ -1,23 +1,25 @@
 #include "caffe2_core/device/device_descriptor.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
-#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
 
 bool IsUsableName(const std::string& name) {
   constexpr char kUsable[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
-  return !name.empty() && AsciiLower(name).find_first_not_of(kUsable) == std::string::npos;
+  return !name.empty() &&
+         absl::AsciiStrToLower(name).find_first_not_of(kUsable) == std::string::npos;
 }
 
 bool Answers(const DeviceDescriptor& descriptor, std::string_view name) {
-  return AsciiLower(descriptor.name) == name ||
+  return absl::AsciiStrToLower(descriptor.name) == name ||
          std::find(descriptor.aliases.begin(), descriptor.aliases.end(), name) !=
              descriptor.aliases.end();
 }
@@ -33,11 +35,12 @@ class Table {
                   descriptor.name, "\" has device type ", static_cast<int>(descriptor.type),
                   ", want 1 to ", kMaxDeviceTypes - 1);
     std::vector<std::string> names = descriptor.aliases;
-    names.push_back(AsciiLower(descriptor.name));
+    names.push_back(absl::AsciiStrToLower(descriptor.name));
     const MutexLock lock(mutex_);
     for (const std::string& name : names) {
       CAFFE_ENFORCE(
-          IsUsableName(name) && name == AsciiLower(name) && name != "cpu" && name != "auto",
+          IsUsableName(name) && name == absl::AsciiStrToLower(name) && name != "cpu" &&
+              name != "auto",
           "device type ", static_cast<int>(descriptor.type), " cannot have the name \"", name,
           "\", want letters, digits and underscores (aliases in lower case), not cpu or auto");
       for (const auto& row : rows_) {
@@ -52,9 +55,10 @@ class Table {
                   " is described twice: as \"", taken != nullptr ? taken->name : "", "\" and as \"",
                   descriptor.name, "\"");
     if (descriptor.module_file.empty()) {
-      descriptor.module_file = "libcaffe2_" + AsciiLower(descriptor.name) + ".so";
+      descriptor.module_file = "libcaffe2_" + absl::AsciiStrToLower(descriptor.name) + ".so";
     }
-    if (descriptor.blob_suffix.empty()) descriptor.blob_suffix = AsciiLower(descriptor.name);
+    if (descriptor.blob_suffix.empty())
+      descriptor.blob_suffix = absl::AsciiStrToLower(descriptor.name);
     const DeviceType type = descriptor.type;
     rows_[type].store(new DeviceDescriptor(std::move(descriptor)), std::memory_order_release);
   }

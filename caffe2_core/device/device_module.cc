@@ -1,5 +1,7 @@
 #include "caffe2_core/device/device_module.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_join.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <unistd.h>
@@ -11,7 +13,6 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
-#include "caffe2_core/base/text.h"
 #include "caffe2_core/device/context.h"
 
 namespace caffe2rt {
@@ -52,10 +53,10 @@ struct Busy {
 };
 
 std::string VariableOf(const DeviceDescriptor& device) {
-  return "CAFFE2_" + AsciiUpper(device.name) + "_MODULE";
+  return "CAFFE2_" + absl::AsciiStrToUpper(device.name) + "_MODULE";
 }
 std::string EntryOf(const DeviceDescriptor& device) {
-  return "caffe2rt_" + AsciiLower(device.name) + "_module";
+  return "caffe2rt_" + absl::AsciiStrToLower(device.name) + "_module";
 }
 // "libcaffe2_counting" for the module file "libcaffe2_counting.so.0".
 std::string LibraryOf(const DeviceDescriptor& device) {
@@ -134,7 +135,7 @@ void* OpenModule(const DeviceDescriptor& device, DevicePresence* presence) {
   }
   presence->state = DeviceState::kNoModule;
   presence->message = MakeString(device.name, device.in_this_build ? ": " : ": not in this build; ",
-                                 file_name, " is not in ", Join(", ", searched),
+                                 file_name, " is not in ", absl::StrJoin(searched, ", "),
                                  " or in the loader's search path; set ", variable, " to its path");
   return nullptr;
 }

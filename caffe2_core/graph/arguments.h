@@ -113,7 +113,7 @@ std::vector<T> ArgumentHelper::Read(const RepeatedArgumentSpec<T>& spec) const {
   if (!IsGiven(spec.name, spec.required)) return {};
   std::vector<T> values = GetRepeatedArgument<T>(spec.name);
   CAFFE_ENFORCE(spec.check.holds == nullptr || spec.check.holds(values), "argument \"", spec.name,
-                "\" is [", Join(", ", values), "], want ", spec.check.want);
+                "\" is ", values, ", want ", spec.check.want);
   return values;
 }
 

@@ -1,5 +1,9 @@
 #include "caffe2_core/graph/device_copies.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -20,9 +24,9 @@ const DeviceDescriptor* DescriptorOf(const DevicePlace& place) {
 std::string SuffixOf(const DevicePlace& place) {
   if (place.type == CPU) return "_cpu";
   const DeviceDescriptor* const device = DescriptorOf(place);
-  std::string name = device != nullptr ? device->blob_suffix : DeviceTypeName(place.type);
-  for (char& c : name) c = c == ' ' ? '_' : AsciiLower(c);
-  return MakeString('_', name, '_', place.id);
+  const std::string name = device != nullptr ? device->blob_suffix : DeviceTypeName(place.type);
+  return absl::StrCat("_", absl::StrReplaceAll(absl::AsciiStrToLower(name), {{" ", "_"}}), "_",
+                      place.id);
 }
 
 // The device option with only the fields that identify the device of a blob.

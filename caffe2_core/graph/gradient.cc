@@ -1,5 +1,8 @@
 #include "caffe2_core/graph/gradient.h"
 
+#include <absl/strings/str_join.h>
+#include <absl/strings/strip.h>
+
 #include <new>
 
 #include "caffe2_core/base/conflicts.h"
@@ -11,7 +14,6 @@ namespace caffe2rt {
 namespace {
 
 constexpr char kSuffix[] = "_grad";
-constexpr size_t kSuffixSize = sizeof(kSuffix) - 1;
 
 std::string GradientName(const std::string& blob) { return blob + kSuffix; }
 std::string IndicesName(const std::string& blob) { return blob + "_grad_indices"; }
@@ -41,8 +43,8 @@ GradientOpsMeta GradientMakerBase::Get() {
 std::map<std::string, std::string> GradientMakerBase::MatchGradsToParams(const OperatorDef& op) {
   std::map<std::string, std::string> params;
   for (const std::string& output : op.output()) {
-    if (output.size() <= kSuffixSize || !output.ends_with(kSuffix)) continue;
-    params[output] = output.substr(0, output.size() - kSuffixSize);
+    absl::string_view param = output;
+    if (absl::ConsumeSuffix(&param, kSuffix) && !param.empty()) params[output] = std::string(param);
   }
   return params;
 }
@@ -139,7 +141,7 @@ GradientOpsMeta GetGradientForOp(const OperatorDef& def,
   });
   const std::unique_ptr<GradientMakerBase> maker = registry->Create(def.type(), def, g_output);
   if (maker == nullptr) {
-    const std::string close = Join(", ", NearestNames(def.type(), registry->Keys()));
+    const std::string close = absl::StrJoin(NearestNames(def.type(), registry->Keys()), ", ");
     CAFFE_THROW("Gradient maker for operator ", def.type(), " not implemented",
                 close.empty() ? "" : "; close: ", close);
   }

@@ -1,5 +1,8 @@
 #include "caffe2_core/graph/net_drawing.h"
 
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
+
 #include <algorithm>
 #include <map>
 
@@ -89,75 +92,55 @@ std::string Printable(const std::string& text) {
 }
 
 std::string EscapeDot(const std::string& text) {
-  std::string out;
-  for (const char c : Printable(text)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out;
+  return absl::StrReplaceAll(Printable(text), {{"\"", "\\\""}, {"\\", "\\\\"}});
 }
 
 std::string EscapeXml(const std::string& text) {
-  std::string out;
-  for (const char c : Printable(text)) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else if (c == '"') {
-      out += "&quot;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
+  return absl::StrReplaceAll(Printable(text),
+                             {{"<", "&lt;"}, {">", "&gt;"}, {"&", "&amp;"}, {"\"", "&quot;"}});
 }
 
 int XOf(const Node& node) { return kMargin + node.column * (kBoxWidth + kGapX); }
 int YOf(const Node& node) { return kMargin + node.layer * (kBoxHeight + kGapY); }
 
-void DrawEdge(const Graph& graph, const Edge& edge, std::ostream& out) {
+void DrawEdge(const Graph& graph, const Edge& edge, std::string* out) {
   const Node &from = graph.nodes[edge.from], &to = graph.nodes[edge.to];
   const int x1 = XOf(from) + kBoxWidth / 2, y1 = YOf(from) + kBoxHeight;
   const int x2 = XOf(to) + kBoxWidth / 2, y2 = YOf(to);
   // An edge that spans several layers bends around the boxes between them.
   const int bend = to.layer - from.layer > 1 ? kBoxWidth / 2 + kGapX / 2 : 0;
-  out << "<path d=\"M" << x1 << " " << y1 << " C" << x1 + bend << " " << y1 + kGapY << " "
-      << x2 + bend << " " << y2 - kGapY << " " << x2 << " " << y2 << "\"><title>"
-      << EscapeXml(edge.blob) << "</title></path>\n";
+  absl::StrAppend(out, "<path d=\"M", x1, " ", y1, " C", x1 + bend, " ", y1 + kGapY, " ", x2 + bend,
+                  " ", y2 - kGapY, " ", x2, " ", y2, "\"><title>", EscapeXml(edge.blob),
+                  "</title></path>\n");
 }
 
-void DrawNode(const Node& node, std::ostream& out) {
-  const int x = XOf(node), y = YOf(node);
-  out << "<g><title>" << EscapeXml(node.title + " " + node.detail) << "</title><rect x=\"" << x
-      << "\" y=\"" << y << "\" width=\"" << kBoxWidth << "\" height=\"" << kBoxHeight << "\" rx=\""
-      << (node.is_input ? 20 : 4) << "\" class=\"" << (node.is_input ? "input" : "op")
-      << "\"/><text x=\"" << x + kBoxWidth / 2 << "\" y=\"" << y + 18 << "\">"
-      << EscapeXml(Shortened(node.title, kMaxText)) << "</text><text x=\"" << x + kBoxWidth / 2
-      << "\" y=\"" << y + 35 << "\" class=\"shape\">" << EscapeXml(Shortened(node.detail, kMaxText))
-      << "</text></g>\n";
+void DrawNode(const Node& node, std::string* out) {
+  const int x = XOf(node), y = YOf(node), middle = x + kBoxWidth / 2;
+  absl::StrAppend(out, "<g><title>", EscapeXml(node.title + " " + node.detail),
+                  "</title><rect x=\"", x, "\" y=\"", y, "\" width=\"", kBoxWidth, "\" height=\"",
+                  kBoxHeight, "\" rx=\"", node.is_input ? 20 : 4, "\" class=\"",
+                  node.is_input ? "input" : "op", "\"/><text x=\"", middle, "\" y=\"", y + 18,
+                  "\">", EscapeXml(Shortened(node.title, kMaxText)), "</text><text x=\"", middle,
+                  "\" y=\"", y + 35, "\" class=\"shape\">",
+                  EscapeXml(Shortened(node.detail, kMaxText)), "</text></g>\n");
 }
 
 }  // namespace
 
 std::string NetAsDot(const NetDef& net, const NetSummary& summary) {
   const Graph graph = GraphOf(net, summary);
-  ClassicStringStream out;
-  out << "digraph \"" << EscapeDot(net.name())
-      << "\" {\n  node [shape=box, fontname=\"sans-serif\"];\n";
+  std::string out = absl::StrCat("digraph \"", EscapeDot(net.name()),
+                                 "\" {\n  node [shape=box, fontname=\"sans-serif\"];\n");
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    out << "  n" << i << " [label=\"" << EscapeDot(node.title) << "\\n"
-        << EscapeDot(node.detail) << "\"" << (node.is_input ? ", shape=ellipse" : "") << "];\n";
+    absl::StrAppend(&out, "  n", i, " [label=\"", EscapeDot(node.title), "\\n",
+                    EscapeDot(node.detail), "\"", node.is_input ? ", shape=ellipse" : "", "];\n");
   }
   for (const Edge& edge : graph.edges) {
-    out << "  n" << edge.from << " -> n" << edge.to << " [label=\"" << EscapeDot(edge.blob)
-        << "\"];\n";
+    absl::StrAppend(&out, "  n", edge.from, " -> n", edge.to, " [label=\"", EscapeDot(edge.blob),
+                    "\"];\n");
   }
-  out << "}\n";
-  return out.str();
+  return out + "}\n";
 }
 
 std::string NetAsSvg(const NetDef& net, const NetSummary& summary,
@@ -174,17 +157,15 @@ std::string NetAsSvg(const NetDef& net, const NetSummary& summary,
   }
   const int width = 2 * kMargin + widest * (kBoxWidth + kGapX),
             height = 2 * kMargin + layers * (kBoxHeight + kGapY);
-  ClassicStringStream out;
-  out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << width << "\" height=\"" << height
-      << "\" viewBox=\"0 0 " << width << " " << height << "\">\n<title>" << EscapeXml(net.name())
-      << "</title>\n"
-      << "<style>text{font:12px sans-serif;text-anchor:middle}.shape{fill:#555;font-size:11px}"
-         ".op{fill:#e8f0fe;stroke:#4a6fa5}.input{fill:#fff4d6;stroke:#b08900}"
-         "path{fill:none;stroke:#777}</style>\n";
-  for (const Edge& edge : graph.edges) DrawEdge(graph, edge, out);
-  for (const Node& node : graph.nodes) DrawNode(node, out);
-  out << "</svg>\n";
-  return out.str();
+  std::string out = absl::StrCat(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", width, "\" height=\"", height,
+      "\" viewBox=\"0 0 ", width, " ", height, "\">\n<title>", EscapeXml(net.name()), "</title>\n",
+      "<style>text{font:12px sans-serif;text-anchor:middle}.shape{fill:#555;font-size:11px}"
+      ".op{fill:#e8f0fe;stroke:#4a6fa5}.input{fill:#fff4d6;stroke:#b08900}"
+      "path{fill:none;stroke:#777}</style>\n");
+  for (const Edge& edge : graph.edges) DrawEdge(graph, edge, &out);
+  for (const Node& node : graph.nodes) DrawNode(node, &out);
+  return out + "</svg>\n";
 }
 
 }  // namespace caffe2rt

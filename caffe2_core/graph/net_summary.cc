@@ -1,5 +1,7 @@
 #include "caffe2_core/graph/net_summary.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <map>
 
@@ -61,7 +63,7 @@ int64_t BytesOf(const TensorShape& shape) {
 
 std::string ShapeText(const TensorShape& shape) {
   if (shape.unknown_shape()) return "?";
-  return MakeString(DataTypeName(shape.data_type()), " [", Join(", ", shape.dims()), "]");
+  return MakeString(DataTypeName(shape.data_type()), " [", absl::StrJoin(shape.dims(), ", "), "]");
 }
 
 int64_t MultiplyAdds(const OperatorDef& op, const std::vector<TensorShape>& inputs,

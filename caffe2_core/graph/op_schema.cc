@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/graph/builtin_operators.h"
@@ -356,7 +357,7 @@ void OpSchemaRegistry::ThrowConflicts() {
     const MutexLock lock(schemas.mutex);
     conflicts.swap(schemas.conflicts);
   }
-  CAFFE_ENFORCE(conflicts.empty(), Join("; ", conflicts));
+  ThrowAny(conflicts);
 }
 
 TensorShape CreateTensorShape(const std::vector<int64_t>& dims, TensorProto_DataType type) {

@@ -1,5 +1,7 @@
 #include "caffe2_core/graph/shape_inference.h"
 
+#include <absl/strings/strip.h>
+
 #include <new>
 
 #include "caffe2_core/base/enforce.h"
@@ -158,9 +160,9 @@ class Inference {
   void TakeShapesOfVariables(const OperatorDef& op, std::vector<TensorShape>* out) {
     for (size_t i = 0; i < out->size() && i < static_cast<size_t>(op.output_size()); ++i) {
       if (!(*out)[i].unknown_shape()) continue;
-      const std::string& name = op.output(static_cast<int>(i));
-      if (!name.ends_with(kGradientSuffix)) continue;
-      const auto it = shapes_.find(name.substr(0, name.size() - (sizeof(kGradientSuffix) - 1)));
+      absl::string_view name = op.output(static_cast<int>(i));
+      if (!absl::ConsumeSuffix(&name, kGradientSuffix)) continue;
+      const auto it = shapes_.find(std::string(name));
       if (it != shapes_.end()) (*out)[i] = it->second;
     }
   }

@@ -1,5 +1,7 @@
 #include "caffe2_core/io/blob_serialization.h"
 
+#include <absl/strings/str_join.h>
+
 #include <new>
 
 #include "caffe2_core/base/enforce.h"
@@ -181,8 +183,8 @@ void DeserializeBlob(const BlobProto& proto, Blob* blob) try {
   const NestingGuard guard;
   const std::unique_ptr<BlobDeserializerBase> deserializer = CreateDeserializer(proto.type());
   CAFFE_ENFORCE(deserializer != nullptr, "No registered deserializer for type \"", proto.type(),
-                "\": blob \"", proto.name(),
-                "\" cannot be read; known types: ", Join(", ", BlobDeserializerRegistry().Keys()));
+                "\": blob \"", proto.name(), "\" cannot be read; known types: ",
+                absl::StrJoin(BlobDeserializerRegistry().Keys(), ", "));
   deserializer->Deserialize(proto, blob);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -1,5 +1,7 @@
 #include "caffe2_core/io/db.h"
 
+#include <absl/strings/str_join.h>
+
 #include <new>
 
 #include "caffe2_core/base/enforce.h"
@@ -36,7 +38,8 @@ std::unique_ptr<DB> CreateDB(const std::string& type, const std::string& source,
 std::unique_ptr<DB> OpenDB(const std::string& type, const std::string& source, Mode mode) try {
   std::unique_ptr<DB> db = CreateDB(type, source, mode);
   CAFFE_ENFORCE(db != nullptr, "Cannot open db: ", source, " of type ", type, ": database type \"",
-                type, "\" is not known; known types: ", Join(", ", Caffe2DBRegistry().Keys()));
+                type,
+                "\" is not known; known types: ", absl::StrJoin(Caffe2DBRegistry().Keys(), ", "));
   return db;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

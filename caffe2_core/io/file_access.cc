@@ -1,5 +1,6 @@
 #include "caffe2_core/io/file_access.h"
 
+#include <absl/strings/str_join.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -109,8 +110,9 @@ std::string FileAccess::FindProblem(const std::string& path, Purpose purpose,
   const std::string problem = Resolve(path, resolved);
   if (!problem.empty()) return problem;
   if (!IsBelowRoots(*resolved, purpose)) {
-    return roots_.empty() ? std::string("no folder is given for nets to access")
-                          : MakeString("it is not below \"", Join("\" or \"", roots_), "\"");
+    return roots_.empty()
+               ? std::string("no folder is given for nets to access")
+               : MakeString("it is not below \"", absl::StrJoin(roots_, "\" or \""), "\"");
   }
   struct stat info;
   if (lstat(resolved->c_str(), &info) != 0) return errno == ENOENT ? "" : std::strerror(errno);

@@ -186,7 +186,7 @@ Status LevelDBReadOnlyEnv::GetChildren(const std::string& folder, std::vector<st
     if (!removed_.contains(folder + "/" + name)) all.insert(name);
   }
   for (const auto& [path, file] : written_) {
-    if (path.rfind(folder + "/", 0) == 0) all.insert(path.substr(folder.size() + 1));
+    if (path.starts_with(folder + "/")) all.insert(path.substr(folder.size() + 1));
   }
   names->assign(all.begin(), all.end());
   return Status::OK();

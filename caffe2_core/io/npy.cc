@@ -3,6 +3,9 @@
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (1, 3), }
 #include "caffe2_core/io/npy.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -12,7 +15,6 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
-#include "caffe2_core/base/text.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy_elements.h"
 
@@ -75,7 +77,7 @@ class HeaderParser {
     CAFFE_THROW("cannot read \"", subject_, "\" as .npy: ", reason);
   }
   void SkipSpace() {
-    while (at_ < text_.size() && IsAsciiSpace(text_[at_])) ++at_;
+    while (at_ < text_.size() && absl::ascii_isspace(text_[at_])) ++at_;
   }
   bool TakeIf(char c) {
     SkipSpace();
@@ -188,7 +190,7 @@ std::string DescrOf(const Tensor& tensor) {
 }
 
 std::string ShapeText(const Tensor& tensor) {
-  const std::string dims = Join(", ", tensor.sizes());
+  const std::string dims = absl::StrJoin(tensor.sizes(), ", ");
   return tensor.dim() == 1 ? "(" + dims + ",)" : "(" + dims + ")";
 }
 

@@ -1,5 +1,6 @@
 #include "caffe2_core/io/proto_text.h"
 
+#include <absl/strings/str_replace.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/text_format.h>
@@ -19,24 +20,14 @@ using google::protobuf::Message;
 constexpr std::string_view kOlderDeviceId = "cuda_gpu_id";
 constexpr std::string_view kDeviceId = "device_id  ";  // padded, so that columns stay right
 
-// Works in one pass, because the message may repeat a long name from the file.
-std::string WithoutPackage(std::string_view text) {
-  constexpr std::string_view kPackage = "caffe2rt.";
-  std::string result;
-  for (size_t at; (at = text.find(kPackage)) != std::string_view::npos;) {
-    result += text.substr(0, at);
-    text.remove_prefix(at + kPackage.size());
-  }
-  return result += text;
-}
-
 // Keeps the first error, without the package name and the final full stop.
 class FirstError : public google::protobuf::io::ErrorCollector {
  public:
   explicit FirstError(TextError* error) : error_(error) {}
   void AddError(int line, int column, const std::string& message) override {
     if (!error_->message.empty()) return;
-    *error_ = {line + 1, column + 1, WithoutPackage(message)};  // protobuf counts from 0
+    // Protobuf counts from 0.
+    *error_ = {line + 1, column + 1, absl::StrReplaceAll(message, {{"caffe2rt.", ""}})};
     std::string& text = error_->message;
     while (!text.empty() && text.back() == '.') text.pop_back();
   }

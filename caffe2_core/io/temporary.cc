@@ -1,5 +1,6 @@
 #include "caffe2_core/io/temporary.h"
 
+#include <absl/strings/str_cat.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -39,12 +39,10 @@ std::string TemporaryPath(const std::string& path) {
   uint64_t random = 0;
   CAFFE_ENFORCE_EQ(getrandom(&random, sizeof(random), 0), static_cast<ssize_t>(sizeof(random)),
                    "random bytes for a temporary name");
-  char digits[kRandomDigits + 1];
-  std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(random));
   const size_t slash = path.rfind('/');
   const size_t begin = slash == std::string::npos ? 0 : slash + 1;
   return MakeString(path.substr(0, begin), ".", path.substr(begin, kMaxNameBytes), kMark, getpid(),
-                    "-", digits);
+                    "-", absl::StrCat(absl::Hex(random, absl::kZeroPad16)));
 }
 
 bool IsTemporaryName(std::string_view name) {

@@ -1,5 +1,7 @@
 #include "caffe2_core/runtime/init.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -187,7 +189,7 @@ bool GlobalInit(int* argc, char*** argv) try {
     problems.push_back(std::move(problem));
   state.run = true;
   CAFFE_ENFORCE(problems.empty(),
-                "Failed to run some init functions for caffe2: ", Join("; ", problems));
+                "Failed to run some init functions for caffe2: ", absl::StrJoin(problems, "; "));
   return true;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -1,5 +1,8 @@
 #include "caffe2_core/runtime/meta_net.h"
 
+#include <absl/strings/str_join.h>
+#include <absl/strings/strip.h>
+
 #include <new>
 #include <utility>
 
@@ -20,8 +23,7 @@ template <class Entries>
 void StripName(const std::string& name, Entries* entries) {
   const std::string suffix = "_" + name;
   for (auto& entry : *entries) {
-    if (!entry.key().ends_with(suffix)) continue;
-    entry.mutable_key()->resize(entry.key().size() - suffix.size());
+    entry.set_key(std::string(absl::StripSuffix(entry.key(), suffix)));
   }
 }
 
@@ -69,7 +71,7 @@ const NetDef& GetNet(const MetaNetDef& net, const std::string& key) {
     if (entry.key() == key) return entry.value();
     keys.push_back(entry.key());
   }
-  CAFFE_THROW("the MetaNetDef has no net \"", key, "\"; it has: ", Join(", ", keys));
+  CAFFE_THROW("the MetaNetDef has no net \"", key, "\"; it has: ", absl::StrJoin(keys, ", "));
 }
 
 std::vector<std::string> GetBlobs(const MetaNetDef& net, const std::string& key) {
@@ -119,7 +121,7 @@ MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
     const std::string key = cursor->key();
     if (key == wanted) return ParseMetaNet(key, cursor->value(), name);
     if (key == plain) plain_value = cursor->value();
-    if (key.rfind(plain + "_", 0) == 0) {
+    if (key.starts_with(plain + "_")) {
       named_keys.push_back(key);
       named_value = cursor->value();
     }
@@ -135,7 +137,7 @@ MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
     }
   }
   CAFFE_THROW("database \"", path, "\" holds no predictor \"", wanted, "\"",
-              named_keys.empty() ? "" : "; it has: ", Join(", ", named_keys));
+              named_keys.empty() ? "" : "; it has: ", absl::StrJoin(named_keys, ", "));
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

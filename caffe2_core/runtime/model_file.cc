@@ -1,5 +1,7 @@
 #include "caffe2_core/runtime/model_file.h"
 
+#include <absl/strings/str_join.h>
+
 #include <filesystem>
 #include <new>
 #include <set>
@@ -92,7 +94,7 @@ void SetDevices(const ModelFileOptions& options, Model* model) {
     if (!on_cpu.empty()) {
       model->warnings.push_back(MakeString("operators without an implementation for ",
                                            DeviceTypeName(options.device->device_type()),
-                                           " run on the CPU: ", Join(", ", on_cpu)));
+                                           " run on the CPU: ", absl::StrJoin(on_cpu, ", ")));
     }
     return;
   }
@@ -103,7 +105,7 @@ void SetDevices(const ModelFileOptions& options, Model* model) {
   }
   if (!missing.empty() && !options.device.has_value()) {
     model->warnings.push_back(MakeString("net \"", model->predict_net.name(), "\" asks for ",
-                                         Join(", ", missing),
+                                         absl::StrJoin(missing, ", "),
                                          ", which is not available: it runs on the CPU"));
   }
 }

@@ -1,5 +1,6 @@
 #include "caffe2_core/runtime/module.h"
 
+#include <absl/strings/str_join.h>
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -69,7 +70,7 @@ void KeepConflicts(void* handle, const std::vector<std::string>& names_before,
                    const std::vector<std::string>& conflicts) {
   Modules& modules = AllModules();
   const MutexLock lock(modules.mutex);
-  modules.conflicts_of_handle[handle] = Join("; ", conflicts);
+  modules.conflicts_of_handle[handle] = absl::StrJoin(conflicts, "; ");
   for (const auto& [name, description] : modules.by_name) {
     if (!std::binary_search(names_before.begin(), names_before.end(), name)) {
       modules.handle_of_name[name] = handle;

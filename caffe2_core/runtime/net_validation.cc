@@ -1,5 +1,7 @@
 #include "caffe2_core/runtime/net_validation.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <map>
 #include <new>
@@ -68,7 +70,8 @@ class Validation {
 
   // "; close: A, B", or "" if no known name is close or the work for suggestions is used up.
   std::string Close(const std::string& name, const std::vector<std::string>& known) {
-    const std::string close = Join(", ", NearestNames(name, known, 3, &suggestion_work_left_));
+    const std::string close =
+        absl::StrJoin(NearestNames(name, known, 3, &suggestion_work_left_), ", ");
     return close.empty() ? "" : "; close: " + close;
   }
 

@@ -1,5 +1,8 @@
 #include "caffe2_core/runtime/operator_registry.h"
 
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <new>
 #include <optional>
@@ -38,17 +41,6 @@ void CheckDevices(const std::map<int, EnginePrefType>& preferences) {
   for (const auto& [device, engines] : preferences) CheckedDeviceType(device);
 }
 
-std::vector<std::string> SplitEngines(const std::string& list) {
-  std::vector<std::string> engines;
-  size_t begin = 0;
-  while (begin <= list.size() && !list.empty()) {
-    const size_t comma = std::min(list.find(',', begin), list.size());
-    if (comma > begin) engines.push_back(list.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  return engines;
-}
-
 EnginePrefType GlobalEngines(const Preferences& preferences, int device)
     ABSL_EXCLUSIVE_LOCKS_REQUIRED(preferences.mutex) {
   if (preferences.global.has_value()) {
@@ -61,7 +53,7 @@ EnginePrefType GlobalEngines(const Preferences& preferences, int device)
 
 // The engines to try, in order. The default engine ("") comes last.
 std::vector<std::string> EnginesFor(const OperatorDef& def) {
-  std::vector<std::string> engines = SplitEngines(def.engine());
+  std::vector<std::string> engines = absl::StrSplit(def.engine(), ',', absl::SkipEmpty());
   Preferences& preferences = ThePreferences();
   const MutexLock lock(preferences.mutex);
   const int device = def.device_option().device_type();
@@ -170,7 +162,7 @@ std::string ExplainMissingOperator(const std::string& op_type, DeviceType device
                                       "'. Verify that implementation for the "
                                       "corresponding device exists");
   const std::vector<std::string> here = RegisteredOperatorTypes(device);
-  std::string close = Join(", ", NearestNames(op_type, here));
+  std::string close = absl::StrJoin(NearestNames(op_type, here), ", ");
   if (!close.empty()) close = "; close: " + close;
   if (std::binary_search(here.begin(), here.end(), op_type)) {
     return MakeString(head, ": none of its engines supports this def");

@@ -1,5 +1,7 @@
 #include "caffe2_core/runtime/plan_limits.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -87,7 +89,7 @@ void MustBeThere(const std::string& net, const PlanNetDefs& nets) {
   if (nets.contains(net)) return;
   std::vector<std::string> known;
   for (const auto& [name, def] : nets) known.push_back(name);
-  const std::string close = Join(", ", NearestNames(net, known));
+  const std::string close = absl::StrJoin(NearestNames(net, known), ", ");
   CAFFE_THROW("network \"", net, "\" not found in the plan",
               close.empty() ? "" : "; close: ", close);
 }

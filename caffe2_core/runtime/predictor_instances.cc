@@ -1,5 +1,7 @@
 #include "caffe2_core/runtime/predictor_instances.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <exception>
 #include <unordered_set>
@@ -207,9 +209,9 @@ size_t Predictor::Instances::InputIndex(const std::string& name) const {
   for (size_t i = 0; i < input_names.size(); ++i) {
     if (input_names[i] == name) return i;
   }
-  const std::string close = Join(", ", NearestNames(name, input_names));
+  const std::string close = absl::StrJoin(NearestNames(name, input_names), ", ");
   CAFFE_THROW("Blob does not exist: ", name, "; the predictor's inputs are ",
-              Join(", ", input_names), close.empty() ? "" : "; close: ", close);
+              absl::StrJoin(input_names, ", "), close.empty() ? "" : "; close: ", close);
 }
 
 void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {

@@ -1,5 +1,7 @@
 #include "caffe2_core/runtime/workspace.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <new>
@@ -94,7 +96,7 @@ const Blob* Workspace::GetBlob(const std::string& name) const {
   const std::shared_ptr<Blob> blob = FindBlob(name);
   if (blob == nullptr) {
     LOG(WARNING) << "blob \"" << name << "\" is not in the workspace; close: "
-                 << Join(", ", NearestNames(name, Blobs()));
+                 << absl::StrJoin(NearestNames(name, Blobs()), ", ");
   }
   return blob.get();
 }
@@ -213,7 +215,7 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
   old.reset();
   std::shared_ptr<NetBase> net = caffe2rt::CreateNet(def, this);
   if (net == nullptr) {
-    const std::string close = Join(", ", NearestNames(def->type(), GetNetRegistry()->Keys()));
+    const std::string close = absl::StrJoin(NearestNames(def->type(), GetNetRegistry()->Keys()), ", ");
     LOG(ERROR) << "net \"" << def->name() << "\" has type \"" << def->type()
                << "\", which is not known" << (close.empty() ? "" : "; close: ") << close;
     return nullptr;

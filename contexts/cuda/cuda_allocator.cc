@@ -1,5 +1,7 @@
 #include "contexts/cuda/cuda_allocator.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <exception>
 
@@ -166,7 +168,7 @@ void ReportGrowth() {
   if (total - reported.bytes < long{options.report_interval_mb} << 20) return;
   reported.bytes = total;
   LOG(INFO) << "CUDA memory in use: " << (total >> 20) << " MiB, bytes by device "
-            << Join(", ", by_gpu) << ", peak " << Join(", ", MaxMemoryByGpu());
+            << absl::StrJoin(by_gpu, ", ") << ", peak " << absl::StrJoin(MaxMemoryByGpu(), ", ");
 }
 
 }  // namespace
@@ -235,7 +237,7 @@ std::string CudaMemoryJson() {
     devices.push_back(SnapshotJson(memory.pool->Snapshot()));
   });
   if (PinnedPoolIsUsed()) devices.push_back(SnapshotJson(PinnedPool().Snapshot()));
-  return "[" + Join(", ", devices) + "]";
+  return "[" + absl::StrJoin(devices, ", ") + "]";
 }
 
 size_t ReleaseCachedCudaMemory() {

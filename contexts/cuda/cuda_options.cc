@@ -1,10 +1,11 @@
 #include "contexts/cuda/cuda_options.h"
 
+#include <absl/strings/ascii.h>
+
 #include <iterator>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
-#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -25,7 +26,7 @@ CudaLibraryOptions& GlobalCudaLibraryOptions() {
 }
 
 CudaMemoryPoolType ParseCudaMemoryPoolType(const std::string& name) {
-  const std::string lower = AsciiLower(name);
+  const std::string lower = absl::AsciiStrToLower(name);
   if (lower.empty()) return CudaMemoryPoolType::NONE;
   for (int type = 0; type < static_cast<int>(std::size(kPoolNames)); ++type) {
     if (lower == kPoolNames[type]) return static_cast<CudaMemoryPoolType>(type);

@@ -1,12 +1,13 @@
 #include "contexts/cuda/cuda_report.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <iterator>
 #include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "caffe2_core/base/text.h"
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/cuda/pinned_allocator.h"
 
@@ -30,7 +31,7 @@ void CheckReport(CudaStream& stream) {
   const int64_t* number = found.numbers;
   for (const char c : std::string_view(found.message)) {
     if (c == '%' && number != std::end(found.numbers)) {
-      message += IntegerText(*number++);
+      absl::StrAppend(&message, *number++);
     } else {
       message += c;
     }

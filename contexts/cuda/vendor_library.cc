@@ -1,5 +1,6 @@
 #include "contexts/cuda/vendor_library.h"
 
+#include <absl/strings/str_join.h>
 #include <dlfcn.h>
 
 #include "caffe2_core/base/enforce.h"
@@ -27,7 +28,7 @@ std::string VendorLibrary::Problem() const {
   }
   if (missing_.empty()) return "";
   return MakeString(name_, " (", file_, ") is of another version than this build's: it lacks ",
-                    Join(", ", missing_));
+                    absl::StrJoin(missing_, ", "));
 }
 
 }  // namespace caffe2rt

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {

@@ -1,10 +1,12 @@
 #include "contexts/pool/trace.h"
 
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 #include <charconv>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
@@ -111,8 +113,7 @@ Trace ParseTrace(std::string_view text) {
     if (word == "name") {
       trace.name = line.Rest();
       const auto is_plain = [](char c) {
-        return (AsciiLower(c) >= 'a' && AsciiLower(c) <= 'z') || (c >= '0' && c <= '9') ||
-               c == '_' || c == '.' || c == '-';
+        return absl::ascii_isalnum(c) || c == '_' || c == '.' || c == '-';
       };
       if (!std::all_of(trace.name.begin(), trace.name.end(), is_plain)) {
         line.Fail("a name may contain only letters, digits, _ . and -");
@@ -130,27 +131,26 @@ Trace ParseTrace(std::string_view text) {
 }
 
 std::string TraceText(const Trace& trace) {
-  ClassicStringStream out;
-  out << kFirstLine << '\n';
-  if (!trace.name.empty()) out << "name " << trace.name << '\n';
-  if (trace.fixed_shapes) out << "fixed_shapes\n";
+  std::string text = MakeString(kFirstLine, '\n');
+  if (!trace.name.empty()) absl::StrAppend(&text, "name ", trace.name, "\n");
+  if (trace.fixed_shapes) text += "fixed_shapes\n";
   for (const TraceEntry& entry : trace.entries) {
     switch (entry.kind) {
       case Kind::kAllocate:
-        out << "a " << entry.id << ' ' << entry.bytes << ' ' << entry.stream << '\n';
+        absl::StrAppend(&text, "a ", entry.id, " ", entry.bytes, " ", entry.stream, "\n");
         break;
       case Kind::kUse:
-        out << "u " << entry.id << ' ' << entry.stream << '\n';
+        absl::StrAppend(&text, "u ", entry.id, " ", entry.stream, "\n");
         break;
       case Kind::kFree:
-        out << "f " << entry.id << ' ' << entry.stream << '\n';
+        absl::StrAppend(&text, "f ", entry.id, " ", entry.stream, "\n");
         break;
       case Kind::kWait:
-        out << "w " << entry.stream << '\n';
+        absl::StrAppend(&text, "w ", entry.stream, "\n");
         break;
     }
   }
-  return out.str();
+  return text;
 }
 
 }  // namespace caffe2rt

@@ -1,5 +1,9 @@
 #include "operators/conv/conv_tuning.h"
 
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -28,7 +32,8 @@ int64_t ParseNumber(const std::string& text) {
 
 std::vector<int64_t> ParseSizes(const std::string& text, size_t count) {
   std::vector<int64_t> sizes;
-  for (const std::string& part : SplitAt(text, 'x')) sizes.push_back(ParseNumber(part));
+  const std::vector<std::string> parts = absl::StrSplit(text, 'x');
+  for (const std::string& part : parts) sizes.push_back(ParseNumber(part));
   CAFFE_ENFORCE_EQ(sizes.size(), count, "sizes \"", text,
                    "\", want one for each axis of the input");
   return sizes;
@@ -42,13 +47,13 @@ Isa ParseIsa(const std::string& text) {
 }
 
 ConvTuningRow ParseRow(const std::string& line) {
-  const std::vector<std::string> fields = SplitAt(line, '\t');
+  const std::vector<std::string> fields = absl::StrSplit(line, '\t');
   CAFFE_ENFORCE_EQ(fields.size(), 12u, "number of fields");
   WindowArguments window;
   ConvTuningRow row;
   row.isa = ParseIsa(fields[0]);
   window.order = StringToStorageOrder(fields[1]);
-  const std::vector<std::string> input = SplitAt(fields[2], 'x');
+  const std::vector<std::string> input = absl::StrSplit(fields[2], 'x');
   CAFFE_ENFORCE(input.size() >= 3 && input.size() <= kMaxWindowAxes + 2, "input \"", fields[2],
                 "\", want batch, channels and axes");
   const size_t axes = input.size() - 2;
@@ -141,18 +146,19 @@ CurrentTuning& Tuning() {
 }
 
 void AppendSizes(const WindowGeometry& window, int64_t WindowAxis::*field, std::string* line) {
-  *line += '\t';
-  for (int i = 0; i < window.axes; ++i) {
-    if (i > 0) *line += 'x';
-    *line += IntegerText(window.axis[static_cast<size_t>(i)].*field);
-  }
+  const auto append_size = [field](std::string* text, const WindowAxis& axis) {
+    absl::StrAppend(text, axis.*field);
+  };
+  const auto first = window.axis.begin();
+  absl::StrAppend(line, "\t", absl::StrJoin(first, first + window.axes, "x", append_size));
 }
 
 }  // namespace
 
 ConvTuning::ConvTuning(const std::string& text) {
   int number = 0;
-  for (const std::string& line : SplitAt(text, '\n')) {
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  for (const std::string& line : lines) {
     ++number;
     if (line.empty() || line[0] == '#') continue;
     try {

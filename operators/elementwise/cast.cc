@@ -1,8 +1,9 @@
 #include "operators/elementwise/cast.h"
 
+#include <absl/strings/ascii.h>
+
 #include <algorithm>
 
-#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -22,7 +23,7 @@ constexpr ArgumentSpec<int> kCastFromType{"from_type", 0, "accepted for old nets
 int RequestedType(const ArgumentHelper& args, std::string* name) {
   if (!args.HasSingleArgumentOfType<std::string>(kCastTo.name)) return args.Read(kCastTo);
   *name = args.Read(kCastToName);
-  const std::string upper = AsciiUpper(*name);
+  const std::string upper = absl::AsciiStrToUpper(*name);
   TensorProto_DataType type = TensorProto::UNDEFINED;
   TensorProto_DataType_Parse(upper, &type);
   return type;

@@ -80,7 +80,7 @@ class CastOp final : public Operator<Context> {
       if constexpr (std::is_floating_point_v<From>) {
         y[i] = FixedText(x[i], 6);
       } else {
-        y[i] = IntegerText(x[i]);
+        y[i] = MakeString(+x[i]);
       }
     }
   }

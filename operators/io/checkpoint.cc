@@ -1,7 +1,6 @@
 #include "operators/io/checkpoint.h"
 
-#include <cinttypes>
-#include <cstdio>
+#include <absl/strings/str_format.h>
 
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -35,21 +34,13 @@ size_t FormatOne(const std::string& pattern, size_t at, int64_t value, std::stri
   }
   while (at < pattern.size() && std::string("hlqjzt").find(pattern[at]) != std::string::npos) ++at;
   const char kind = at < pattern.size() ? pattern[at] : '\0';
-  const char* conversion = kind == 'd' || kind == 'i' ? PRId64
-                           : kind == 'u'              ? PRIu64
-                           : kind == 'x'              ? PRIx64
-                           : kind == 'X'              ? PRIX64
-                           : kind == 'o'              ? PRIo64
-                                                      : nullptr;
-  CAFFE_ENFORCE(conversion != nullptr, "the file pattern \"", pattern,
+  CAFFE_ENFORCE(kind != '\0' && std::string("diuxXo").find(kind) != std::string::npos,
+                "the file pattern \"", pattern,
                 "\" has a conversion that is not for an integer, want one like %d or %06d");
-  spec += conversion;
-  char text[2100];  // fits a width and a precision of three digits
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-  const int size = std::snprintf(text, sizeof(text), spec.c_str(), value);
-#pragma GCC diagnostic pop
-  out->append(text, static_cast<size_t>(size));
+  spec += kind;
+  CAFFE_ENFORCE(absl::FormatUntyped(out, absl::UntypedFormatSpec(spec), {absl::FormatArg(value)}),
+                "cannot format the iteration with \"", spec, "\", from the file pattern \"",
+                pattern, "\"");
   return at + 1;
 }
 

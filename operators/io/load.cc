@@ -1,5 +1,7 @@
 #include "operators/io/load.h"
 
+#include <absl/strings/str_join.h>
+
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -35,6 +37,11 @@ void LoadedBlobs::CheckWhole() const {
     CAFFE_ENFORCE_EQ(state.read, state.total, "Data size mismatch for blob ", name,
                      ". Expected: ", state.total, " Read: ", state.read);
   }
+}
+
+void ThrowMissingBlobs(int want, int got, const std::vector<std::string>& missing) {
+  CAFFE_THROW("Expected to load ", want, " blobs, got ", got,
+              " only; missing: ", absl::StrJoin(missing, ", "));
 }
 
 namespace {

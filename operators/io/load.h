@@ -195,6 +195,8 @@ void LoadOp<Context>::ReadRecord(int index, const std::string& name, db::Cursor*
   if (progress->blobs.Add(name, proto, blob)) ++progress->whole;
 }
 
+[[noreturn]] void ThrowMissingBlobs(int want, int got, const std::vector<std::string>& missing);
+
 template <class Context>
 void LoadOp<Context>::CheckOutputs(const Progress& progress) const {
   if (load_all_) {
@@ -209,8 +211,7 @@ void LoadOp<Context>::CheckOutputs(const Progress& progress) const {
   for (const std::string& name : names_) {
     if (!progress.blobs.Has(name)) missing.push_back(name);
   }
-  CAFFE_THROW("Expected to load ", this->OutputSize(), " blobs, got ", progress.whole,
-              " only; missing: ", Join(", ", missing));
+  ThrowMissingBlobs(this->OutputSize(), progress.whole, missing);
 }
 
 }  // namespace caffe2rt

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <iostream>
 
+#include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/dispatch.h"

@@ -1,5 +1,6 @@
 #include "tests/fuzz/hostile_files.h"
 
+#include <absl/strings/str_join.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -55,7 +56,7 @@ std::string HostileFiles::DescribeBaits() const {
                               is_scratch ? 0 : info.st_mtim.tv_nsec));
     }
   }
-  return Join("\n", lines) + ReadWholeFile(baits() + "/bait");
+  return absl::StrJoin(lines, "\n") + ReadWholeFile(baits() + "/bait");
 }
 
 void HostileFiles::CheckBaits() const {

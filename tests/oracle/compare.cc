@@ -1,5 +1,7 @@
 #include "tests/oracle/compare.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -173,7 +175,7 @@ Tensor TensorOf(const oracle::Blob& recorded) {
 }  // namespace
 
 std::string DimsText(const std::vector<int64_t>& dims) {
-  return MakeString('[', Join(", ", dims), ']');
+  return MakeString('[', absl::StrJoin(dims, ", "), ']');
 }
 
 void MakeBlob(const oracle::Blob& recorded, Workspace* ws) {

@@ -1,5 +1,7 @@
 // Replays gradient makers. Compares operators by type, inputs, outputs, arguments (in any order)
 // and engine.
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <exception>
 
@@ -29,8 +31,9 @@ std::string Canonical(const OperatorDef& op) {
   std::vector<std::string> args;
   for (const Argument& arg : op.arg()) args.push_back(arg.ShortDebugString());
   std::sort(args.begin(), args.end());
-  return MakeString(op.type(), '(', Join(", ", op.input()), ") -> (", Join(", ", op.output()),
-                    ") {", Join("; ", args), "} engine \"", op.engine(), '"');
+  return MakeString(op.type(), '(', absl::StrJoin(op.input(), ", "), ") -> (",
+                    absl::StrJoin(op.output(), ", "), ") {", absl::StrJoin(args, "; "),
+                    "} engine \"", op.engine(), '"');
 }
 
 CaseResult Compare(const oracle::GradientCase& recorded, const GradientOpsMeta& got) {

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
+#include <iomanip>
 #include <memory>
+#include <ostream>
 #include <stdexcept>
 
 namespace caffe2rt::enforce_test {
@@ -73,6 +76,14 @@ TEST(EnforceTest, ComparesIntegersByValueNotByBits) {
   EXPECT_EQ(MessageOf([&] { CAFFE_ENFORCE_EQ(-1, UINT32_MAX); }), "-1 vs 4294967295");
 }
 
+TEST(EnforceTest, ComparesAndPrintsAnyType) {
+  EXPECT_EQ(MessageOf([] { CAFFE_ENFORCE_EQ(std::string("a"), "b"); }), "a vs b");
+  EXPECT_EQ(MessageOf([] {
+              CAFFE_ENFORCE_EQ((std::vector<int>{1, 2}), std::vector<int>{3}, "dims");
+            }),
+            "[1, 2] vs [3]. dims");
+}
+
 TEST(EnforceTest, FramesComeFromTheOutsideIn) {
   try {
     CAFFE_THROW("bad ", 1);
@@ -114,11 +125,47 @@ TEST(EnforceTest, NotImplementedSaysSo) {
   EXPECT_EQ(MessageOf([] { CAFFE_NOT_IMPLEMENTED; }), "Not Implemented.");
 }
 
-TEST(MakeStringTest, JoinsPartsAndContainers) {
-  EXPECT_EQ(MakeString("a", 1, '-', 2.5), "a1-2.5");
+struct Point {
+  int x, y;
+};
+std::ostream& operator<<(std::ostream& out, const Point& point) {
+  return out << '<' << point.x << ';' << point.y << '>';
+}
+enum Plain { kThree = 3 };
+enum class Named { kOne };
+std::ostream& operator<<(std::ostream& out, Named) { return out << "one"; }
+
+TEST(MakeStringTest, WritesPartsAsAStreamDoes) {
   EXPECT_EQ(MakeString(), "");
-  EXPECT_EQ(Join(", ", std::vector<int>{1, 2, 3}), "1, 2, 3");
-  EXPECT_EQ(Join(", ", std::vector<int>{}), "");
+  EXPECT_EQ(MakeString("a", 1, '-', 2.5), "a1-2.5");
+  EXPECT_EQ(MakeString(std::string("s\0t", 3), std::string_view("view").substr(1)),
+            std::string("s\0tiew", 6));
+  EXPECT_EQ(MakeString(INT64_MIN, " ", UINT64_MAX, " ", short{-3}),
+            "-9223372036854775808 18446744073709551615 -3");
+  EXPECT_EQ(MakeString(true, false), "10");
+  EXPECT_EQ(MakeString(int8_t{'a'}, uint8_t{'b'}), "ab");
+  EXPECT_EQ(MakeString(1e6, " ", 1234567.f, " ", 0.1f, " ", 123456.7),
+            "1e+06 1.23457e+06 0.1 123457");
+  EXPECT_EQ(MakeString(INFINITY, " ", -INFINITY, " ", NAN, " ", -NAN), "inf -inf nan -nan");
+}
+
+TEST(MakeStringTest, WritesOtherTypesByTheirOperator) {
+  EXPECT_EQ(MakeString("at ", Point{1, 2}, " of ", 3), "at <1;2> of 3");
+  EXPECT_EQ(MakeString(kThree, Named::kOne), "3one");
+  EXPECT_EQ(MakeString(reinterpret_cast<void*>(0x1f)), "0x1f");
+}
+
+TEST(MakeStringTest, WritesTheElementsOfVectors) {
+  EXPECT_EQ(MakeString(std::vector<int>{}, std::vector<int>{1, 2}), "[][1, 2]");
+  EXPECT_EQ(MakeString(std::vector<bool>{true, false}), "[1, 0]");
+  EXPECT_EQ(MakeString(std::vector<std::vector<std::string>>{{"a", "b"}, {}}), "[[a, b], []]");
+  EXPECT_EQ(MakeString(std::vector<Point>{{1, 2}, {3, 4}}), "[<1;2>, <3;4>]");
+}
+
+TEST(MakeStringTest, ManipulatorsApplyToLaterParts) {
+  EXPECT_EQ(
+      MakeString(255, ' ', std::hex, 255, std::setw(4), 1, ' ', std::setprecision(3), 1.23456),
+      "255 ff   1 1.23");
 }
 
 TEST(MakeStringTest, NamesANullPointerToText) {

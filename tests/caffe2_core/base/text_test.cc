@@ -1,6 +1,5 @@
 #include "caffe2_core/base/text.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cfloat>
@@ -9,9 +8,6 @@
 namespace caffe2rt::text_test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-
 TEST(TextTest, WritesNumbersAsPrintfDoes) {
   EXPECT_EQ(FixedText(1234.56, 1), "1234.6");
   EXPECT_EQ(FixedText(-0.0004, 3), "-0.000");
@@ -19,9 +15,12 @@ TEST(TextTest, WritesNumbersAsPrintfDoes) {
   EXPECT_EQ(FixedText(NAN, 3), "nan");
   EXPECT_EQ(FixedText(-INFINITY, 3), "-inf");
   EXPECT_EQ(FixedText(DBL_MAX, 6).size(), 309u + 7);
+  EXPECT_EQ(FixedText(0.125, 2), "0.12");  // a tie, to the even digit
   EXPECT_EQ(ShortText(1234567), "1.23457e+06");
   EXPECT_EQ(ShortText(0.5), "0.5");
-  EXPECT_EQ(IntegerText(INT64_MIN), "-9223372036854775808");
+  EXPECT_EQ(ShortText(100000), "100000");
+  EXPECT_EQ(ShortText(1e-5), "1e-05");
+  EXPECT_EQ(ShortText(-NAN), "-nan");
 }
 
 TEST(TextTest, ReadsNumbersThatAreTheWholeText) {
@@ -38,17 +37,10 @@ TEST(TextTest, ReadsNumbersThatAreTheWholeText) {
   EXPECT_FALSE(ParseNumber("1,5", &value));
 }
 
-TEST(TextTest, SplitsAtSeparators) {
-  EXPECT_THAT(SplitAt("a\n\nb\n", '\n'), ElementsAre("a", "", "b"));
-  EXPECT_THAT(SplitAt("a", '\n'), ElementsAre("a"));
-  EXPECT_THAT(SplitAt("", '\n'), IsEmpty());
-}
-
-TEST(TextTest, ChangesLettersOfAsciiOnly) {
-  EXPECT_EQ(AsciiLower("Int32 [@Z`{\xc4"), "int32 [@z`{\xc4");
-  EXPECT_EQ(AsciiUpper("int32 [@z`{\xe4"), "INT32 [@Z`{\xe4");
-  EXPECT_TRUE(IsAsciiSpace('\v'));
-  EXPECT_FALSE(IsAsciiSpace('\xa0'));
+TEST(TextTest, WordsAreOfAsciiLettersDigitsAndUnderscores) {
+  for (const char c : {'a', 'z', 'A', 'Z', '0', '9', '_'}) EXPECT_TRUE(IsAsciiWord(c)) << c;
+  for (const char c : {'@', '[', '`', '{', '/', ':', ' ', '\xe4'})
+    EXPECT_FALSE(IsAsciiWord(c)) << c;
 }
 
 }  // namespace

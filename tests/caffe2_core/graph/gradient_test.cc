@@ -1,5 +1,7 @@
 #include "caffe2_core/graph/gradient.h"
 
+#include <absl/strings/str_join.h>
+
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::gradient_test {
@@ -76,7 +78,7 @@ TEST(GradientTest, GivesTheForwardOperatorsOptionsToGradientOperators) {
   ASSERT_EQ(meta.ops_.size(), 1u);
   const OperatorDef& op = meta.ops_[0];
   EXPECT_EQ(op.type(), "DenseGradient");
-  EXPECT_EQ(Join(",", op.input()), "x,y,dy");
+  EXPECT_EQ(absl::StrJoin(op.input(), ","), "x,y,dy");
   EXPECT_EQ(op.output(0), "x_grad");
   EXPECT_TRUE(op.is_gradient_op());
   EXPECT_EQ(op.engine(), "E");
@@ -90,8 +92,8 @@ TEST(GradientTest, GivesTheForwardOperatorsOptionsToGradientOperators) {
 TEST(GradientTest, HandlesSparseGradientsAndMakersThatCopyNothing) {
   const GradientOpsMeta meta = GetGradientForOp(Op("GradientTestSparse"), {{"", "di", "dv"}});
   const OperatorDef& op = meta.ops_[0];
-  EXPECT_EQ(Join(",", op.input()), "di,dv");
-  EXPECT_EQ(Join(",", op.output()), "x_grad_indices,x_grad_values");
+  EXPECT_EQ(absl::StrJoin(op.input(), ","), "di,dv");
+  EXPECT_EQ(absl::StrJoin(op.output(), ","), "x_grad_indices,x_grad_values");
   EXPECT_FALSE(op.has_engine() || op.has_device_option() || op.arg_size() > 0);
   EXPECT_TRUE(meta.g_input_[0].IsSparse());
   EXPECT_EQ(meta.g_input_[1].dense_, "other");

@@ -1,5 +1,6 @@
 #include "caffe2_core/io/npy.h"
 
+#include <absl/strings/str_join.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -127,13 +128,13 @@ TEST(NpyTest, ReadsFortranOrderOfAnyShape) {
     for (int64_t i = 0; i < size; ++i)
       data += {static_cast<char>(i & 255), static_cast<char>(i >> 8)};
     const Tensor tensor =
-        ParseNpy(Npy(Dict("<u2", "(" + Join(", ", shape) + ",)", true), data), "x");
+        ParseNpy(Npy(Dict("<u2", "(" + absl::StrJoin(shape, ", ") + ",)", true), data), "x");
     ASSERT_EQ(tensor.dims(), shape);
     for (int64_t i = 0; i < size; ++i) {
       int64_t rest = i, place = 0;
       for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
         place += rest % shape[d] * strides[d];
-      ASSERT_EQ(tensor.data<uint16_t>()[i], place) << Join("x", shape) << " at " << i;
+      ASSERT_EQ(tensor.data<uint16_t>()[i], place) << absl::StrJoin(shape, "x") << " at " << i;
     }
   }
 }

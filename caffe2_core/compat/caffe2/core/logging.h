@@ -90,8 +90,18 @@ inline ostream& operator<<(ostream& out, const set<Types...>& container) {
 namespace caffe2 {
 
 using ::caffe2rt::EnforceNotMet;
-using ::caffe2rt::Join;
 using ::caffe2rt::MakeString;
+
+template <class Container>
+std::string Join(const std::string& delimiter, const Container& container) {
+  std::string text;
+  bool is_first = true;
+  for (const auto& item : container) {
+    text += MakeString(is_first ? std::string() : delimiter, item);
+    is_first = false;
+  }
+  return text;
+}
 
 inline std::string StripBasename(const std::string& full_path) {
   const size_t slash = full_path.rfind('/');
@@ -122,11 +132,11 @@ namespace c10 {
 
 using Error = ::caffe2rt::EnforceNotMet;
 using ::caffe2rt::EnforceNotMet;
-using ::caffe2rt::Join;
 template <class... Parts>
 std::string str(const Parts&... parts) {
   return ::caffe2rt::MakeString(parts...);
 }
+using ::caffe2::Join;
 using ::caffe2::ReplaceAll;
 using ::caffe2::SetStackTraceFetcher;
 using ::caffe2::ShowLogInfoToStderr;

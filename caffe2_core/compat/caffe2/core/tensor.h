@@ -16,6 +16,7 @@
 #include "caffe2/core/flags.h"
 #include "caffe2/core/logging.h"
 #include "caffe2/core/typeid.h"
+#include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/tensor.h"
 

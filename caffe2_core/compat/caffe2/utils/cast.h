@@ -1,7 +1,6 @@
 #pragma once
 // Reads data types from arguments.
 #include "caffe2/utils/proto_utils.h"
-#include "caffe2_core/base/text.h"
 
 namespace caffe2 {
 namespace cast {
@@ -12,7 +11,9 @@ inline TensorProto_DataType GetCastDataType(const ArgumentHelper& helper, std::s
   TensorProto_DataType to;
   if (helper.HasSingleArgumentOfType<string>(arg)) {
     string name = helper.GetSingleArgument<string>(arg, "float");
-    name = ::caffe2rt::AsciiUpper(name);
+    for (char& c : name) {
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    }
     CAFFE_ENFORCE(TensorProto_DataType_Parse(name, &to), "argument ", arg, " is \"", name,
                   "\", want the name of a data type");
   } else {
