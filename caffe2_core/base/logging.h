@@ -1,36 +1,78 @@
 #pragma once
-// Logging to stderr, with the macro names of Caffe2 and glog.
+// Logging, with the macro names of Caffe2 and glog.
 //
 //   LOG(WARNING) << "net \"" << name << "\" runs on the CPU";
 //   VLOG(1) << "...";
 //
-// Messages below the threshold (ERROR by default; SetLogThreshold) cost one comparison. FATAL
-// prints and aborts; library code does not use it. Thread safe: a message is one write. The LOG,
-// CHECK and DCHECK macros are defined only if no other library has defined them.
+// Messages below the threshold (ERROR by default; SetLogThreshold) cost one comparison. Messages go
+// to stderr, or to the function that a program sets:
+//
+//   SetLogSink([&](const LogEntry& entry) {
+//     my_log.Write(entry.severity >= 2 ? "error" : "info", entry.file, entry.line, entry.text);
+//   });
+//   ...
+//   SetLogSink(nullptr);  // before my_log is destroyed
+//
+// FATAL logs and aborts; library code does not use it. Thread safe: a message is one write, or one
+// call of the sink. The LOG, CHECK and DCHECK macros are defined only if no other library has
+// defined them.
+
+#include <functional>
+#include <string_view>
 
 #include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {
 
-// The lowest severity that is printed: INFO is 0, WARNING 1, ERROR 2, FATAL 3, and VLOG(n) -n. The
+// The lowest severity that is logged: INFO is 0, WARNING 1, ERROR 2, FATAL 3, and VLOG(n) -n. The
 // default is 2.
 void SetLogThreshold(int severity);
 int LogThreshold();
+
+// One message. Valid only during the call of the sink.
+struct LogEntry {
+  int severity;           // as for SetLogThreshold
+  std::string_view file;  // the source file, without its folders
+  int line;
+  // Without a final newline; may have several lines. Names from files are part of it, so control
+  // characters, except line feed and tab, and bytes that are not UTF-8 are written as \xNN.
+  std::string_view text;
+};
+using LogSink = std::function<void(const LogEntry&)>;
+
+// Sends what the library logs and prints (LogOutput) to `sink` instead of stderr. An empty `sink`
+// restores stderr, which is the default. Thread safe.
+//
+// The thread that logs calls the sink, and several threads may call it at the same time, so it must
+// be thread safe. SetLogSink waits for calls of the previous sink: after it returns, objects that
+// the previous sink refers to may be destroyed. What a sink itself logs goes to stderr. If a sink
+// throws, the exception is discarded and the message goes to stderr. A FATAL message goes to the
+// sink and to stderr, and the process then aborts.
+//
+// THROWS if a sink calls it.
+void SetLogSink(LogSink sink);
+
+// Logs `text`, which the program has requested (the operator Print, Workspace::PrintBlobSizes).
+// A sink receives it as INFO, whatever the threshold is; stderr receives the text alone, on a line.
+void LogOutput(const char* file, int line, std::string_view text);
 
 namespace internal {
 inline constexpr int kLogInfo = 0, kLogWarning = 1, kLogError = 2, kLogFatal = 3;
 
 class LogMessage {
  public:
-  LogMessage(const char* file, int line, int severity);
-  ~LogMessage();  // prints; aborts for FATAL
+  LogMessage(const char* file, int line, int severity)
+      : file_(file), line_(line), severity_(severity) {}
+  ~LogMessage();  // logs; aborts for FATAL
   LogMessage(const LogMessage&) = delete;
   LogMessage& operator=(const LogMessage&) = delete;
   std::ostream& stream() { return stream_; }
 
  private:
   ClassicStringStream stream_;
+  const char* const file_;
+  const int line_;
   const int severity_;
 };
 

@@ -1,9 +1,9 @@
 #include "caffe2_core/runtime/workspace.h"
 
+#include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <new>
 
 #include "caffe2_core/base/enforce.h"
@@ -215,7 +215,8 @@ NetBase* Workspace::CreateNet(const std::shared_ptr<const NetDef>& def, bool ove
   old.reset();
   std::shared_ptr<NetBase> net = caffe2rt::CreateNet(def, this);
   if (net == nullptr) {
-    const std::string close = absl::StrJoin(NearestNames(def->type(), GetNetRegistry()->Keys()), ", ");
+    const std::string close =
+        absl::StrJoin(NearestNames(def->type(), GetNetRegistry()->Keys()), ", ");
     LOG(ERROR) << "net \"" << def->name() << "\" has type \"" << def->type()
                << "\", which is not known" << (close.empty() ? "" : "; close: ") << close;
     return nullptr;
@@ -318,17 +319,21 @@ const FileAccess& Workspace::file_access() const {
 
 void Workspace::PrintBlobSizes() const {
   std::vector<std::tuple<size_t, size_t, std::string>> sizes;
-  const ReaderLock lock(mutex_);
-  for (const auto& [name, blob] : blobs_) {
-    if (!blob->IsType<Tensor>()) continue;
-    const Tensor& tensor = *static_cast<const Tensor*>(blob->GetRaw());
-    sizes.emplace_back(tensor.shares_data() ? 0 : tensor.capacity_nbytes(), tensor.nbytes(), name);
+  {
+    const ReaderLock lock(mutex_);
+    for (const auto& [name, blob] : blobs_) {
+      if (!blob->IsType<Tensor>()) continue;
+      const Tensor& tensor = *static_cast<const Tensor*>(blob->GetRaw());
+      sizes.emplace_back(tensor.shares_data() ? 0 : tensor.capacity_nbytes(), tensor.nbytes(),
+                         name);
+    }
   }
   std::sort(sizes.rbegin(), sizes.rend());
-  std::fprintf(stderr, "capacity bytes, bytes in use, blob\n");
+  std::string text = "capacity bytes, bytes in use, blob";
   for (const auto& [capacity, used, name] : sizes) {
-    std::fprintf(stderr, "%zu;%zu;%s\n", capacity, used, name.c_str());
+    absl::StrAppend(&text, "\n", capacity, ";", used, ";", name);
   }
+  LogOutput(__FILE__, __LINE__, text);
 }
 
 ThreadPool* Workspace::GetThreadPool() { return &ProcessThreadPool(); }

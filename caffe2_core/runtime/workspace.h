@@ -128,7 +128,7 @@ class Workspace {
   const FileAccess& file_access() const;
   // The parent, or null.
   const Workspace* shared() const { return shared_; }
-  // Prints the local tensors to stderr, largest first, with their sizes in bytes.
+  // Prints the local tensors, largest first, with their sizes in bytes to stderr or the log sink.
   void PrintBlobSizes() const;
   // The thread pool for operators. All workspaces use the one pool of the process.
   ThreadPool* GetThreadPool();

@@ -1,5 +1,7 @@
 #include "operators/select/print.h"
 
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -7,9 +9,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <iostream>
 
-#include "caffe2_core/base/classic_string_stream.h"
+#include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/dispatch.h"
@@ -30,28 +32,42 @@ const char* PrintedTypeName(bool) { return "bool"; }
 const char* PrintedTypeName(uint8_t) { return "unsigned char"; }
 const char* PrintedTypeName(const std::string&) { return "std::basic_string<char>"; }
 
+template <class T>
+void AppendValue(const T& value, std::string* line) {
+  if constexpr (std::is_floating_point_v<T>) {
+    *line += ShortText(value);
+  } else if constexpr (std::is_same_v<T, uint8_t>) {
+    *line += static_cast<char>(value);
+  } else {
+    absl::StrAppend(line, value);
+  }
+}
+
 }  // namespace
 
-void PrintTensor(const std::string& name, const Tensor& tensor, int64_t limit, std::ostream& out) {
+std::string TensorLine(const std::string& name, const Tensor& tensor, int64_t limit) {
+  std::string line;
   DispatchByType<float, double, int32_t, int64_t, bool, uint8_t, std::string>(
       tensor.dtype(), "input 0 (tensor)", [&](const auto& element) {
         using T = std::decay_t<decltype(element)>;
         const T* values = tensor.data<T>();
-        out << "Tensor " << name << " of type " << PrintedTypeName(T()) << ". Dims: (";
-        for (const int64_t dim : tensor.dims()) out << dim << ',';
-        out << "): ";
-        for (int64_t i = 0; i < tensor.numel() && i < limit; ++i)
-          out << (i > 0 ? "," : "") << values[i];
+        absl::StrAppend(&line, "Tensor ", name, " of type ", PrintedTypeName(T()), ". Dims: (");
+        for (const int64_t dim : tensor.dims()) absl::StrAppend(&line, dim, ",");
+        line += "): ";
+        for (int64_t i = 0; i < tensor.numel() && i < limit; ++i) {
+          if (i > 0) line += ',';
+          AppendValue(values[i], &line);
+        }
       });
+  return line;
 }
 
 std::string PrintFileName(const std::string& blob) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
   std::string name;
   for (const char c : blob) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '/' || c == '%' || byte < 0x20 || byte == 0x7f) {
-      name += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+      name += absl::StrFormat("%%%02X", byte);
     } else {
       name += c;
     }
@@ -113,13 +129,11 @@ void TensorPrinter::Append(const std::string& line) {
 
 bool TensorPrinter::Print(const Tensor& tensor) {
   if (!path_.empty() && !file_) OpenFile();
-  ClassicStringStream line;
-  PrintTensor(name_, tensor, limit_, line);
-  line << '\n';
+  const std::string line = TensorLine(name_, tensor, limit_);
   if (path_.empty()) {
-    std::cerr << line.str();
+    LogOutput(__FILE__, __LINE__, line);
   } else {
-    Append(line.str());
+    Append(line + '\n');
   }
   return true;
 }

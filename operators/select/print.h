@@ -1,10 +1,10 @@
 #pragma once
-// Print: prints one line about a tensor to stderr or, with to_file, to the file <blob>.log in the
+// Print: prints one line about a tensor to stderr (or the log sink, caffe2_core/base/logging.h) or, with to_file, to the file <blob>.log in the
 // root folder, if the workspace's file policy allows it (caffe2_core/io/file_access.h):
 //
 //   Tensor NAME of type float. Dims: (2,3,): 0,1,2,3,4,5
 //
-// Prints at most `limit` values (0: 1000), formatted by operator<<, in every every_n-th run.
+// Prints at most `limit` values (0: 1000), as operator<< prints them, in every every_n-th run.
 // Element types: float, double, int32, int64, bool, uint8, string.
 //
 // The file is opened in the first run that prints. It is truncated unless another operator has it
@@ -12,7 +12,6 @@
 // operators may print to one file. The file must be a regular file, not a symbolic link, and have
 // no other hard link.
 
-#include <ostream>
 #include <string>
 
 #include "caffe2_core/io/atomic_file.h"
@@ -30,8 +29,8 @@ inline constexpr ArgumentSpec<int> kPrintLimit{"limit", 0,
 inline constexpr ArgumentSpec<int> kPrintEveryN{
     "every_n", 1, "print in every n-th run", {[](int n) { return n >= 1; }, "at least 1"}};
 
-// Writes the line without a newline. THROWS if the element type is not listed above.
-void PrintTensor(const std::string& name, const Tensor& tensor, int64_t limit, std::ostream& out);
+// Returns the line without a newline. THROWS if the element type is not listed above.
+std::string TensorLine(const std::string& name, const Tensor& tensor, int64_t limit);
 
 // Returns the file name for a blob, which cannot leave its folder: '%', '/' and control characters
 // are written as '%' and two hexadecimal digits, e.g. "gpu_0%2Ffc.log" for "gpu_0/fc".

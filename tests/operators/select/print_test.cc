@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "caffe2_core/io/file_access.h"
@@ -22,9 +21,7 @@ using test::FeedRange;
 using test::RunOp;
 
 std::string Line(const Tensor& tensor, int64_t limit = 1000) {
-  std::ostringstream out;
-  PrintTensor("x", tensor, limit, out);
-  return out.str();
+  return TensorLine("x", tensor, limit);
 }
 
 TEST(PrintTest, WritesNameTypeDimsAndValues) {
