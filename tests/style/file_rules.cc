@@ -137,6 +137,8 @@ Violations CheckForbiddenText(const std::vector<SourceFile>& files) {
        "ews, which not all supported compilers have",
        false},
       {"using", std::regex("^\\s*using\\s+namespace\\b"), "a using directive in a header", true},
+      {"absl/", std::regex("#\\s*include\\s*<absl/(?!base/thread_annotations\\.h)"),
+       "a slow header of abseil, want it in a source", true},
   };
   Violations violations;
   for (const SourceFile& file : files) {
@@ -199,9 +201,10 @@ Violations CheckLocale(const std::vector<SourceFile>& files) {
       R"(\b(strto(d|f|ld)|ato(f|i|l|ll)|sto(d|f|ld)|v?s?n?scanf|setlocale|put_time)\s*\(|)"
       R"(\bstd::(is(alnum|alpha|digit|space|print|upper|lower|punct)|to(lower|upper)|w?regex)\b)");
   static const std::regex floating(R"("[^"]*%[-+#0-9.*]*L?[aefgAEFG]\b)");
-  // enforce.h, which the rest of the library uses, and files that stream text already formatted.
-  static const std::set<std::string> allowed = {
-      "caffe2_core/base/enforce.h", "operators/select/print.h", "operators/select/print.cc"};
+  // What the rest of the library uses instead, and a help text with "%2F".
+  static const std::set<std::string> allowed = {"caffe2_core/base/classic_string_stream.h",
+                                                "caffe2_core/base/text.cc",
+                                                "operators/select/print.h"};
   // Searched first, because the pattern is slow.
   static const char* const words[] = {
       "stream",   "to_string",    "to_wstring",   "strto",    "atof",     "atoi",

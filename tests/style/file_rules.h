@@ -14,7 +14,8 @@ Violations CheckNames(const std::vector<SourceFile>& files);
 // Headers that do not begin with #pragma once.
 Violations CheckPragmaOnce(const std::vector<SourceFile>& files);
 // Text that no file may contain: notes of work to do without an issue number, OpenMP pragmas,
-// headers that a supported compiler lacks, `using namespace` in headers.
+// headers that a supported compiler lacks, and in headers `using namespace` and abseil except its
+// lock annotations.
 Violations CheckForbiddenText(const std::vector<SourceFile>& files);
 // const_cast in headers of caffe2_core/tensor, which would allow writing through a const Tensor.
 Violations CheckTensorIsConstCorrect(const std::vector<SourceFile>& files);
@@ -22,7 +23,7 @@ Violations CheckTensorIsConstCorrect(const std::vector<SourceFile>& files);
 Violations CheckEnforceTexts(const std::vector<SourceFile>& files);
 // Functions of the library and the programs that depend on the process's locale: streams,
 // std::to_string, strtod, tolower and similar functions, printf of floating-point numbers. Use
-// caffe2_core/base/text.h and ClassicStringStream instead.
+// caffe2_core/base/text.h, abseil's strings and ClassicStringStream instead.
 Violations CheckLocale(const std::vector<SourceFile>& files);
 // Locks of the standard library, whose use clang does not check. Use caffe2_core/base/mutex.h.
 Violations CheckLocks(const std::vector<SourceFile>& files);

@@ -150,6 +150,11 @@ TEST_F(RulesTest, FindForbiddenText) {
                     "DO: later\n#pragma o"
                     "mp parallel\n"),
               ElementsAre(HasSubstr("a.cc:2"), HasSubstr("a.cc:3")));
+  dir_.Write("proto/a.cc", "#include <absl/strings/str_cat.h>\n");
+  EXPECT_THAT(Check(CheckForbiddenText, "proto/a.h",
+                    "#include <absl/base/thread_annotations.h>\n"
+                    "#include <absl/strings/str_cat.h>\n"),
+              ElementsAre(HasSubstr("a.h:2")));
 }
 
 TEST_F(RulesTest, FindConstCastAwayInHeadersOfTensors) {
