@@ -12,6 +12,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
 namespace {
