@@ -1,9 +1,9 @@
 #include "tests/style/layer_rules.h"
 
-#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <regex>
+#include <unordered_set>
 
 namespace caffe2rt::test {
 namespace {
@@ -101,6 +101,8 @@ void ForEachInclude(const SourceFile& file, Function function) {
 }  // namespace
 
 Violations CheckLayers(const std::vector<SourceFile>& files) {
+  std::unordered_set<std::string> paths;
+  for (const SourceFile& file : files) paths.insert(file.path);
   Violations violations;
   for (const SourceFile& file : files) {
     // Sources in Caffe2's own style use its includes.
@@ -117,10 +119,8 @@ Violations CheckLayers(const std::vector<SourceFile>& files) {
       if (!quoted) return;
       const std::string reason = Forbids(file, used);
       if (!reason.empty()) violations.push_back(place + " includes " + used + ", " + reason);
-      const bool here = std::any_of(files.begin(), files.end(), [&](const SourceFile& other) {
-        return other.path == file.folder + "/" + used;
-      });
-      if (here) violations.push_back(place + " includes " + used + ", want a path from the root");
+      if (paths.contains(file.folder + "/" + used))
+        violations.push_back(place + " includes " + used + ", want a path from the root");
     });
   }
   return violations;
