@@ -106,8 +106,6 @@ Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string
   return tensor;
 }
 
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
-
 Tensor Deserialized(const TensorProto& proto) {
   Tensor tensor(CPU);
   TensorDeserializer().Deserialize(proto, &tensor);

@@ -81,6 +81,27 @@ void AtomicFile::Write(std::string_view bytes) {
   }
 }
 
+void AtomicFile::Overwrite(int64_t offset, std::string_view bytes) {
+  CAFFE_ENFORCE(offset >= 0 && offset + static_cast<int64_t>(bytes.size()) <= size_,
+                "cannot overwrite bytes ", offset, " to ",
+                offset + static_cast<int64_t>(bytes.size()), " of \"", path_, "\": it has ", size_);
+  const int64_t flushed = size_ - static_cast<int64_t>(buffer_.size());
+  if (offset >= flushed) {
+    std::copy(bytes.begin(), bytes.end(), buffer_.begin() + (offset - flushed));
+    return;
+  }
+  Flush();
+  while (!bytes.empty()) {
+    const ssize_t written = pwrite(file_.get(), bytes.data(), bytes.size(), offset);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      Fail("write");
+    }
+    offset += written;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
 void AtomicFile::Flush() {
   const std::string_view bytes(buffer_.data(), buffer_.size());
   WriteNow(bytes);

@@ -53,6 +53,9 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void Write(std::string_view bytes);
+  // Replaces bytes that were written before. REQUIRES: they end at size() or before. THROWS if the
+  // path is a pipe and they have left the buffer.
+  void Overwrite(int64_t offset, std::string_view bytes);
   // Bytes written so far, including buffered bytes.
   int64_t size() const { return size_; }
   // Flushes, syncs and renames. Later writes append to the file, which is now visible, and later

@@ -243,7 +243,7 @@ Tensor ReadNpy(const std::string& path) try {
   ThrowOutOfMemory();
 }
 
-std::string NpyBytes(const Tensor& tensor) try {
+internal::NpyParts internal::NpyPartsOf(const Tensor& tensor) {
   CAFFE_ENFORCE(tensor.IsShaped() && tensor.dtype().IsSet(),
                 "cannot write a tensor without shape or type as .npy");
   std::string header = MakeString("{'descr': '", DescrOf(tensor),
@@ -253,25 +253,34 @@ std::string NpyBytes(const Tensor& tensor) try {
   header.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
   header += '\n';
   const uint16_t header_size = static_cast<uint16_t>(header.size());
-  std::string bytes(kMagic);
-  bytes += '\1';
-  bytes += '\0';
-  bytes.append(reinterpret_cast<const char*>(&header_size), sizeof(header_size));
-  bytes += header;
-  if (tensor.numel() == 0) return bytes;
+  NpyParts parts{.head = std::string(kMagic), .host = Tensor(CPU), .data = {}};
+  parts.head += '\1';
+  parts.head += '\0';
+  parts.head.append(reinterpret_cast<const char*>(&header_size), sizeof(header_size));
+  parts.head += header;
+  if (tensor.numel() == 0) return parts;
   if (tensor.IsType<std::string>()) {
-    AppendStrings(tensor, StringWidth(tensor), &bytes);
-    return bytes;
+    AppendStrings(tensor, StringWidth(tensor), &parts.head);
+    return parts;
   }
-  const Tensor host = tensor.GetDeviceType() == CPU ? tensor : Tensor(tensor, CPU);
-  bytes.append(static_cast<const char*>(host.raw_data()), host.nbytes());
-  return bytes;
+  parts.host = tensor.GetDeviceType() == CPU ? tensor : Tensor(tensor, CPU);
+  parts.data = {static_cast<const char*>(parts.host.raw_data()), parts.host.nbytes()};
+  return parts;
+}
+
+std::string NpyBytes(const Tensor& tensor) try {
+  internal::NpyParts parts = internal::NpyPartsOf(tensor);
+  return std::move(parts.head.append(parts.data));
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
 
 void WriteNpy(const std::string& path, const Tensor& tensor) try {
-  WriteFileAtomically(path, NpyBytes(tensor));
+  const internal::NpyParts parts = internal::NpyPartsOf(tensor);
+  AtomicFile file(path);
+  file.Write(parts.head);
+  file.Write(parts.data);
+  file.Commit();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

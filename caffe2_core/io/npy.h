@@ -4,6 +4,7 @@
 //   Tensor t = ReadNpy("in__data.npy");
 //   WriteNpy("out__prob.npy", t);
 //   for (auto& [name, tensor] : ReadNpz("inputs.npz")) ...
+//   WriteNpz("outputs.npz", {{"prob", t}});
 //
 // Element types: bool, (u)int8, (u)int16, int32, int64, float16, float32, float64. uint32 and
 // uint64 are converted to int64; a uint64 value that does not fit is an error. Complex numbers,
@@ -30,10 +31,21 @@ Tensor ParseNpy(std::string_view bytes, const std::string& subject);
 void WriteNpy(const std::string& path, const Tensor& tensor);
 std::string NpyBytes(const Tensor& tensor);
 
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+
 // Returns {name without ".npy", array} for every entry, in archive order. An entry that is not an
-// .npy file is an error. Stored and deflated entries are supported. THROWS before unpacking if
-// entries overlap, or if together they unpack to more than 64 MiB and more than 100 times the file
-// size.
-std::vector<std::pair<std::string, Tensor>> ReadNpz(const std::string& path);
+// .npy file is an error. Stored and deflated entries are supported, and Zip64: archives and entries
+// above 4 GiB. The bytes of a name are returned as they are, except that zero bytes become spaces.
+// THROWS before unpacking if two entries have the same name or share bytes, if together they unpack
+// to more than 64 MiB and more than 100 times the file size, or if there are more than 16,384.
+NamedTensors ReadNpz(const std::string& path);
+
+// Writes an archive of the tensors, copied from their devices, with `name`.npy as the names of the
+// entries: numpy.load(path)[name] returns the array. Names are written as they are, "/" included,
+// and marked as UTF-8 if they are. The entries are stored without compression, and equal tensors
+// give equal files. Above 4 GiB the archive uses Zip64. Writing is atomic; a pipe holds at most
+// 1 MiB. THROWS as WriteNpy does, if a name contains a zero byte, is longer than 65,531 bytes or
+// exists twice, and if ReadNpz would reject the number of tensors.
+void WriteNpz(const std::string& path, const NamedTensors& tensors);
 
 }  // namespace caffe2rt

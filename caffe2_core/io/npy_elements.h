@@ -1,5 +1,6 @@
 #pragma once
-// The element types of .npy files, and the conversion of a file's elements to a tensor's elements.
+// The element types of .npy files, the conversion of a file's elements to a tensor's elements, and
+// the parts of the file that represents a tensor.
 
 #include <cstdint>
 #include <string>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "caffe2_core/base/type_meta.h"
+#include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt::internal {
 
@@ -30,5 +32,14 @@ const std::vector<NpyElementType>& NpyElementTypes();
 void CopyNpyElements(const NpyElementType& type, bool swap, bool fortran_order,
                      const std::vector<int64_t>& shape, std::string_view data, char* to,
                      const std::string& subject);
+
+// The .npy file of a tensor: the bytes of `head`, then those of `data`.
+struct NpyParts {
+  std::string head;       // the header, and the elements of a tensor of strings
+  Tensor host;            // on the CPU; shares the storage of a CPU tensor
+  std::string_view data;  // the elements of `host`, or empty
+};
+// THROWS for a tensor without shape or type, and for an element type that .npy cannot represent.
+NpyParts NpyPartsOf(const Tensor& tensor);
 
 }  // namespace caffe2rt::internal

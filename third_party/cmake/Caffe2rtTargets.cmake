@@ -90,8 +90,9 @@ function(caffe2rt_configure_library target)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target}
     PUBLIC protobuf::libprotobuf Threads::Threads $<BUILD_INTERFACE:absl::core_headers>
-    PRIVATE $<BUILD_INTERFACE:caffe2rt_flags> Onednn::onednn ZLIB::ZLIB JPEG::JPEG PNG::PNG
-            Leveldb::leveldb Lmdb::lmdb Numa::numa absl::strings absl::str_format ${CMAKE_DL_LIBS})
+    PRIVATE $<BUILD_INTERFACE:caffe2rt_flags> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> Onednn::onednn
+            Libzip::zip JPEG::JPEG PNG::PNG Leveldb::leveldb Lmdb::lmdb Numa::numa absl::strings absl::str_format
+            ${CMAKE_DL_LIBS})
   add_dependencies(${target} caffe2rt_proto)
 endfunction()
 

@@ -51,6 +51,30 @@ TEST(AtomicFileTest, GoesOnAtTheEndAfterCommit) {
   EXPECT_EQ(ReadWholeFile(dir.path("a")).size(), 4u + (3 << 20));
 }
 
+TEST(AtomicFileTest, OverwritesBytesWhereverTheyAre) {
+  const TempDir dir;
+  std::string want(3 << 20, 'x');
+  AtomicFile file(dir.path("a"));
+  const auto overwrite = [&](size_t offset, const std::string& bytes) {
+    file.Overwrite(static_cast<int64_t>(offset), bytes);
+    want.replace(offset, bytes.size(), bytes);
+  };
+  file.Write("buffered");
+  file.Overwrite(2, "FF");
+  want.insert(0, "buFFered");
+  for (int i = 0; i < 3; ++i) file.Write(std::string(1 << 20, 'x'));
+  overwrite(0, "on the disk");
+  overwrite(want.size() - 3, "end");
+  overwrite((2 << 20) - 4, std::string(100, 'y'));
+  file.Write("after");
+  want += "after";
+  overwrite(want.size() - 10, "in between");
+  ExpectThrows([&] { file.Overwrite(static_cast<int64_t>(want.size()) - 1, "ab"); },
+               "cannot overwrite bytes");
+  file.Commit();
+  EXPECT_TRUE(ReadWholeFile(dir.path("a")) == want);
+}
+
 TEST(AtomicFileTest, KeepsModeAndLinkOfTheFileItReplaces) {
   const TempDir dir;
   const std::string target = dir.Write("target", "old");

@@ -2,13 +2,10 @@
 
 #include <absl/strings/str_join.h>
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include "caffe2_core/io/atomic_file.h"
-#include "tests/caffe2_core/io/inflate_counter.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
-#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::npy_test {
 namespace {
@@ -16,7 +13,6 @@ namespace {
 using namespace std::string_literals;
 using test::ExpectThrows;
 using test::SharedPath;
-using test::TempDir;
 
 std::string Npy(const std::string& dict, const std::string& data) {
   return "\x93NUMPY\1\0"s + static_cast<char>(dict.size()) + '\0' + dict + data;
@@ -203,129 +199,6 @@ TEST(NpyTest, WritesTheBytesOfNumPy) {
     const std::string path = SharedPath("models/c2_files/expected/"s + name + ".npy");
     EXPECT_EQ(NpyBytes(ReadNpy(path)), ReadWholeFile(path)) << name;
   }
-}
-
-// Archives built by hand.
-std::string U16(size_t v) {
-  return ""s + static_cast<char>(v & 255) + static_cast<char>(v >> 8 & 255);
-}
-std::string U32(size_t v) { return U16(v & 0xffff) + U16(v >> 16); }
-
-std::string ZipEnd(size_t entries, size_t directory_bytes, size_t directory_offset) {
-  return "PK\5\6" + U32(0) + U16(entries) + U16(entries) + U32(directory_bytes) +
-         U32(directory_offset) + U16(0);
-}
-
-struct ZipEntry {
-  std::string local;      // header, name, compressed bytes
-  std::string directory;  // the entry for the local header at `offset`
-};
-
-ZipEntry MakeEntry(const std::string& name, const std::string& content, bool deflated,
-                   size_t offset = 0) {
-  std::string packed = content;
-  if (deflated) {
-    packed.resize(compressBound(content.size()) + 20);
-    z_stream stream = {};
-    deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-    stream.avail_in = static_cast<uInt>(content.size());
-    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-    stream.avail_out = static_cast<uInt>(packed.size());
-    deflate(&stream, Z_FINISH);
-    packed.resize(stream.total_out);
-    deflateEnd(&stream);
-  }
-  const uLong crc =
-      crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
-  const std::string common = U16(20) + U16(0) + U16(deflated ? 8 : 0) + U32(0) + U32(crc) +
-                             U32(packed.size()) + U32(content.size()) + U16(name.size()) + U16(0);
-  return {"PK\3\4" + common + name + packed,
-          "PK\1\2" + U16(20) + common + U16(0) + U16(0) + U16(0) + U32(0) + U32(offset) + name};
-}
-
-std::string Zip(const std::string& name, const std::string& content, bool deflated) {
-  const ZipEntry entry = MakeEntry(name, content, deflated);
-  return entry.local + entry.directory + ZipEnd(1, entry.directory.size(), entry.local.size());
-}
-
-TEST(NpzTest, ReadsStoredAndDeflatedEntries) {
-  const TempDir dir;
-  const std::string npy = Npy(Dict("|u1", "(3,)"), "abc");
-  for (const bool deflated : {false, true}) {
-    const auto arrays = ReadNpz(dir.Write("a.npz", Zip("x.npy", npy, deflated)));
-    ASSERT_EQ(arrays.size(), 1u);
-    EXPECT_EQ(arrays[0].first, "x");
-    EXPECT_EQ(Values<uint8_t>(arrays[0].second), (std::vector<uint8_t>{'a', 'b', 'c'}));
-  }
-}
-
-TEST(NpzTest, RefusesDamagedArchives) {
-  const TempDir dir;
-  const std::string npy = Npy(Dict("|u1", "(3,)"), "abc");
-  const std::string zip = Zip("x.npy", npy, true);
-  ExpectThrows([&] { ReadNpz(dir.Write("a", Zip("x.txt", npy, true))); }, "is not a .npy file");
-  ExpectThrows([&] { ReadNpz(dir.Write("a", zip.substr(0, zip.size() - 30))); }, "is truncated");
-  ExpectThrows([&] { ReadNpz(dir.Write("a", "PK")); }, "not a zip archive");
-  std::string wrong = Zip("x.npy", npy, false);
-  wrong[wrong.find("abc")] = 'z';
-  ExpectThrows([&] { ReadNpz(dir.Write("a", wrong)); }, "is damaged");
-  for (size_t i = 0; i < zip.size(); ++i) {  // any byte may be damaged
-    std::string damaged = zip;
-    damaged[i] = static_cast<char>(damaged[i] ^ 0x55);
-    try {
-      ReadNpz(dir.Write("a", damaged));
-    } catch (const EnforceNotMet&) {
-    }
-  }
-}
-
-TEST(NpzTest, RefusesEntriesThatShareBytesBeforeInflatingThem) {
-  const TempDir dir;
-  const std::string npy = Npy(Dict("|u1", "(100000,)"), std::string(100000, 'a'));
-  const std::string local = MakeEntry("0.npy", npy, true).local;
-  std::string directory;
-  for (int i = 0; i < 9; ++i) {  // all entries are at offset 0
-    directory += MakeEntry(std::to_string(i) + ".npy", npy, true).directory;
-  }
-  const uint64_t before = test::InflatedBytes();
-  ExpectThrows(
-      [&] {
-        ReadNpz(dir.Write("a.npz", local + directory + ZipEnd(9, directory.size(), local.size())));
-      },
-      "overlap");
-  EXPECT_EQ(test::InflatedBytes(), before);
-}
-
-TEST(NpzTest, RefusesBombsBeforeInflatingThem) {
-  const TempDir dir;
-  std::string locals, directory;
-  // Three entries of 30 MB: 90 MB, compressed to about 90 kB.
-  const std::string npy = Npy(Dict("|u1", "(30000000,)"), std::string(30000000, '\0'));
-  const ZipEntry entry = MakeEntry("0.npy", npy, true);
-  for (const char name : {'0', '1', '2'}) {
-    std::string record = entry.directory;
-    record.replace(42, 4, U32(locals.size()));
-    record[46] = name;
-    locals += entry.local;
-    directory += record;
-  }
-  const uint64_t before = test::InflatedBytes();
-  ExpectThrows(
-      [&] {
-        ReadNpz(
-            dir.Write("a.npz", locals + directory + ZipEnd(3, directory.size(), locals.size())));
-      },
-      "its entries unpack to 900");
-  EXPECT_EQ(test::InflatedBytes(), before);
-  const auto arrays = ReadNpz(dir.Write("b.npz", Zip("x.npy", npy, true)));  // below 64 MiB
-  EXPECT_EQ(arrays[0].second.numel(), 30000000);
-  EXPECT_GE(test::InflatedBytes() - before, 30000000u);
-}
-
-TEST(NpzTest, ReadsTheSharedArchive) {
-  SKIP_WITHOUT_SHARED("models/onnx_mnist_cntk/test_data_0.npz");
-  EXPECT_FALSE(ReadNpz(SharedPath("models/onnx_mnist_cntk/test_data_0.npz")).empty());
 }
 
 }  // namespace

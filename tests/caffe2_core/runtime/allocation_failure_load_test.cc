@@ -59,6 +59,16 @@ TEST_F(LoadWithoutMemoryTest, ReadsArraysAndPictures) {
         std::make_shared<Tensor>(CPU), [&](Tensor& read) { read = ReadNpy(npy); },
         [&](Tensor& read) { EXPECT_EQ(read.data<float>()[5], 5); });
   });
+  const std::string npz = dir_.path("a.npz");
+  Sweep([&] {
+    return On<NamedTensors>(
+        std::make_shared<NamedTensors>(),
+        [&](NamedTensors& read) {
+          WriteNpz(npz, {{"a", array}, {"b", array}});
+          read = ReadNpz(npz);
+        },
+        [&](NamedTensors& read) { EXPECT_EQ(read.at(1).second.data<float>()[5], 5); });
+  });
   const std::string picture = SourcePath("binaries/demo/stripes/pictures/rising_1.png");
   const std::vector<uint8_t> pixels = LoadImage(picture).rgb;
   Sweep([&] {
