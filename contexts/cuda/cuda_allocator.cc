@@ -232,12 +232,11 @@ std::vector<long> TotalMemoryByGpu() { return BytesByGpu(&PoolStatistics::in_use
 std::vector<long> MaxMemoryByGpu() { return BytesByGpu(&PoolStatistics::peak_in_use_bytes); }
 
 std::string CudaMemoryJson() {
-  std::vector<std::string> devices;
-  ForEachUsed([&](int, const DeviceMemory& memory) {
-    devices.push_back(SnapshotJson(memory.pool->Snapshot()));
-  });
-  if (PinnedPoolIsUsed()) devices.push_back(SnapshotJson(PinnedPool().Snapshot()));
-  return "[" + absl::StrJoin(devices, ", ") + "]";
+  std::vector<PoolSnapshot> snapshots;
+  ForEachUsed(
+      [&](int, const DeviceMemory& memory) { snapshots.push_back(memory.pool->Snapshot()); });
+  if (PinnedPoolIsUsed()) snapshots.push_back(PinnedPool().Snapshot());
+  return SnapshotJson(snapshots);
 }
 
 size_t ReleaseCachedCudaMemory() {

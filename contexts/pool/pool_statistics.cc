@@ -1,6 +1,6 @@
 #include "contexts/pool/pool_statistics.h"
 
-#include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/base/enforce.h"
@@ -8,26 +8,11 @@
 namespace caffe2rt {
 namespace {
 
-std::string Quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-      quoted += escape;
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
+using Json = nlohmann::ordered_json;
 
 std::string Address(uintptr_t address) {
   ClassicStringStream out;
-  out << "\"0x" << std::hex << address << '"';
+  out << "0x" << std::hex << address;
   return out.str();
 }
 
@@ -43,70 +28,60 @@ const char* StateName(PoolSnapshot::State state) {
   return "cached";
 }
 
-void Append(std::ostream& out, const PoolStatistics& s) {
-  const struct {
-    const char* name;
-    uint64_t value;
-  } fields[] = {
-      {"in_use_bytes", s.in_use_bytes},
-      {"peak_in_use_bytes", s.peak_in_use_bytes},
-      {"requested_bytes", s.requested_bytes},
-      {"blocks_in_use", s.blocks_in_use},
-      {"reserved_bytes", s.reserved_bytes},
-      {"peak_reserved_bytes", s.peak_reserved_bytes},
-      {"cached_bytes", s.cached_bytes},
-      {"largest_free_bytes", s.largest_free_bytes},
-      {"limit_bytes", s.limit_bytes},
-      {"allocations", s.allocations},
-      {"upstream_allocations", s.upstream_allocations},
-      {"upstream_frees", s.upstream_frees},
-      {"events_created", s.events_created},
-      {"events_recorded", s.events_recorded},
-      {"out_of_memory_retries", s.out_of_memory_retries},
-  };
-  const char* separator = "{";
-  for (const auto& field : fields) {
-    out << separator << '"' << field.name << "\": " << field.value;
-    separator = ", ";
-  }
-  out << '}';
+Json JsonOf(const PoolStatistics& s) {
+  return {{"in_use_bytes", s.in_use_bytes},
+          {"peak_in_use_bytes", s.peak_in_use_bytes},
+          {"requested_bytes", s.requested_bytes},
+          {"blocks_in_use", s.blocks_in_use},
+          {"reserved_bytes", s.reserved_bytes},
+          {"peak_reserved_bytes", s.peak_reserved_bytes},
+          {"cached_bytes", s.cached_bytes},
+          {"largest_free_bytes", s.largest_free_bytes},
+          {"limit_bytes", s.limit_bytes},
+          {"allocations", s.allocations},
+          {"upstream_allocations", s.upstream_allocations},
+          {"upstream_frees", s.upstream_frees},
+          {"events_created", s.events_created},
+          {"events_recorded", s.events_recorded},
+          {"out_of_memory_retries", s.out_of_memory_retries}};
 }
 
-void Append(std::ostream& out, const PoolSnapshot::Block& block) {
-  out << "{\"address\": " << Address(block.address) << ", \"bytes\": " << block.bytes
-      << ", \"requested_bytes\": " << block.requested_bytes << ", \"state\": \""
-      << StateName(block.state) << "\", \"home\": " << block.home << ", \"uses\": [";
-  const char* separator = "";
-  for (const StreamIndex use : block.uses) {
-    out << separator << use;
-    separator = ", ";
+Json JsonOf(const PoolSnapshot::Block& block) {
+  return {{"address", Address(block.address)},
+          {"bytes", block.bytes},
+          {"requested_bytes", block.requested_bytes},
+          {"state", StateName(block.state)},
+          {"home", block.home},
+          {"uses", block.uses}};
+}
+
+Json JsonOf(const PoolSnapshot& snapshot) {
+  Json segments = Json::array();
+  for (const PoolSnapshot::Segment& segment : snapshot.segments) {
+    Json blocks = Json::array();
+    for (const PoolSnapshot::Block& block : segment.blocks) blocks.push_back(JsonOf(block));
+    segments.emplace_back() = {{"address", Address(segment.address)},
+                               {"bytes", segment.bytes},
+                               {"blocks", std::move(blocks)}};
   }
-  out << "]}";
+  return {{"device", snapshot.device},
+          {"pool", snapshot.pool},
+          {"statistics", JsonOf(snapshot.statistics)},
+          {"segments", std::move(segments)}};
+}
+
+std::string Text(const Json& json) {
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 }  // namespace
 
-std::string SnapshotJson(const PoolSnapshot& snapshot) {
-  ClassicStringStream out;
-  out << "{\"device\": " << Quoted(snapshot.device) << ", \"pool\": " << Quoted(snapshot.pool)
-      << ",\n \"statistics\": ";
-  Append(out, snapshot.statistics);
-  out << ",\n \"segments\": [";
-  const char* segment_separator = "\n  ";
-  for (const PoolSnapshot::Segment& segment : snapshot.segments) {
-    out << segment_separator << "{\"address\": " << Address(segment.address)
-        << ", \"bytes\": " << segment.bytes << ", \"blocks\": [";
-    segment_separator = ",\n  ";
-    const char* separator = "\n    ";
-    for (const PoolSnapshot::Block& block : segment.blocks) {
-      out << separator;
-      Append(out, block);
-      separator = ",\n    ";
-    }
-    out << "]}";
-  }
-  out << "]}\n";
-  return out.str();
+std::string SnapshotJson(const PoolSnapshot& snapshot) { return Text(JsonOf(snapshot)); }
+
+std::string SnapshotJson(const std::vector<PoolSnapshot>& snapshots) {
+  Json array = Json::array();
+  for (const PoolSnapshot& snapshot : snapshots) array.push_back(JsonOf(snapshot));
+  return Text(array);
 }
 
 PoolStatistics internal::PoolCounters::Read() const {

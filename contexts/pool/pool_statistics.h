@@ -52,11 +52,13 @@ struct PoolSnapshot {
   std::vector<Segment> segments;
 };
 
-// One JSON object, with addresses as hexadecimal strings:
+// One JSON object, or an array of them, on one line, with addresses as hexadecimal strings:
 //   {"device": ..., "pool": ..., "statistics": {"in_use_bytes": ..., ...},
 //    "segments": [{"address": ..., "bytes": ..., "blocks": [{"address": ..., "bytes": ...,
 //      "requested_bytes": ..., "state": "in use", "home": 0, "uses": [1]}]}]}
+// The text is ASCII. Bytes of names that are not UTF-8 become U+FFFD.
 std::string SnapshotJson(const PoolSnapshot& snapshot);
+std::string SnapshotJson(const std::vector<PoolSnapshot>& snapshots);
 
 namespace internal {
 

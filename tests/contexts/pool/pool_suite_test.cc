@@ -14,6 +14,7 @@
 #include "caffe2_core/device/memory.h"
 #include "contexts/pool/pool.h"
 #include "tests/support/fake_allocator.h"
+#include "tests/support/json.h"
 
 namespace caffe2rt::test::pool_suite_test {
 namespace {
@@ -349,10 +350,13 @@ TEST_P(PoolTest, ListsItsBlocksAsJson) {
   EXPECT_EQ(first.home, 2);
   EXPECT_THAT(first.uses, testing::ElementsAre(5));
   const std::string json = SnapshotJson(snapshot);
-  EXPECT_THAT(
-      json, AllOf(HasSubstr("\"device\": \"CUDA \\\"0\\\"\""),
-                  HasSubstr("\"pool\": \"" + GetParam() + "\""), HasSubstr("\"blocks_in_use\": 1"),
-                  HasSubstr("\"state\": \"in use\", \"home\": 2, \"uses\": [5]")));
+  EXPECT_EQ(JsonAt(json, "/device"), R"("CUDA \"0\"")");
+  EXPECT_EQ(JsonAt(json, "/pool"), '"' + GetParam() + '"');
+  EXPECT_EQ(JsonAt(json, "/statistics/blocks_in_use"), "1");
+  EXPECT_EQ(JsonAt(json, "/segments/0/blocks/0/state"), R"("in use")");
+  EXPECT_EQ(JsonAt(json, "/segments/0/blocks/0/home"), "2");
+  EXPECT_EQ(JsonAt(json, "/segments/0/blocks/0/uses"), "[5]");
+  EXPECT_EQ(JsonAt(SnapshotJson(std::vector{snapshot, snapshot}), "/1"), JsonAt(json, ""));
   pool->Free(block, 2);
 }
 
