@@ -4,11 +4,12 @@
 #include <cstdio>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "binaries/commands/bench_tune.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/model.h"
-#include "binaries/json_writer.h"
+#include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
@@ -97,39 +98,25 @@ void Print(const std::string& net, const Times& times, int64_t iterations,
   for (const auto& [type, ms] : ByType(operators)) std::cout << share(ms) << type << "\n";
 }
 
-void PrintJson(const std::string& net, const Times& times, int64_t iterations,
-               const std::vector<OperatorTime>& operators) {
-  JsonWriter json;
-  json.BeginObject()
-      .Key("net")
-      .Value(net)
-      .Key("median_ms")
-      .Value(times.median)
-      .Key("min_ms")
-      .Value(times.least);
-  json.Key("mean_ms")
-      .Value(times.mean)
-      .Key("iterations")
-      .Value(iterations)
-      .Key("threads")
-      .Value(GetNumThreads());
-  json.Key("operators").BeginArray();
+void PrintAsJson(const std::string& net, const Times& times, int64_t iterations,
+                 const std::vector<OperatorTime>& operators) {
+  const JsonDocument json = NewJson();
+  *json = {{"net", net},
+           {"median_ms", times.median},
+           {"min_ms", times.least},
+           {"mean_ms", times.mean},
+           {"iterations", iterations},
+           {"threads", GetNumThreads()}};
+  Json& list = (*json)["operators"] = Json::array();
   for (size_t i = 0; i < operators.size(); ++i) {
-    json.BeginObject()
-        .Key("index")
-        .Value(static_cast<uint64_t>(i))
-        .Key("type")
-        .Value(operators[i].type);
-    json.Key("output")
-        .Value(operators[i].output)
-        .Key("median_ms")
-        .Value(operators[i].ms)
-        .EndObject();
+    list.emplace_back() = {{"index", i},
+                           {"type", operators[i].type},
+                           {"output", operators[i].output},
+                           {"median_ms", operators[i].ms}};
   }
-  json.EndArray().Key("types").BeginObject();
-  for (const auto& [type, ms] : ByType(operators)) json.Key(type).Value(ms);
-  json.EndObject().EndObject();
-  std::cout << json.text() << "\n";
+  Json& types = (*json)["types"] = Json::object();
+  for (const auto& [type, ms] : ByType(operators)) types[type] = ms;
+  PrintJson(*json);
 }
 
 int Bench(const CommandLine& line) {
@@ -157,7 +144,7 @@ int Bench(const CommandLine& line) {
     samples.push_back(timer.NanoSeconds() / 1e6);
   }
   const std::vector<OperatorTime> operators = TimeOperators(net, iterations);
-  (line.Has("json") ? PrintJson : Print)(net->Name(), TimesOf(samples), iterations, operators);
+  (line.Has("json") ? PrintAsJson : Print)(net->Name(), TimesOf(samples), iterations, operators);
   return 0;
 }
 

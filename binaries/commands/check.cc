@@ -3,11 +3,12 @@
 #include <absl/strings/str_join.h>
 
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
-#include "binaries/json_writer.h"
+#include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/runtime/net_validation.h"
@@ -76,41 +77,36 @@ void PrintFindings(const std::string& path, const Titled& titled) {
   }
 }
 
-void WriteFindings(const std::string& path, const Titled& titled, JsonWriter* json) {
+void WriteFindings(const std::string& path, const Titled& titled, Json* json) {
   std::set<std::string> missing;
-  json->BeginObject().Key("file").Value(path).Key("subject").Value(titled.title);
-  json->Key("findings").BeginArray();
+  *json = {{"file", path}, {"subject", titled.title}};
+  Json& findings = (*json)["findings"] = Json::array();
   for (const NetFinding& finding : titled.findings) {
-    json->BeginObject().Key("kind").Value(NetFindingKindName(finding.kind));
-    json->Key("operators")
-        .List(finding.ops)
-        .Key("path")
-        .Value(finding.path)
-        .Key("text")
-        .Value(finding.text);
+    Json& entry = findings.emplace_back();
+    entry["kind"] = NetFindingKindName(finding.kind);
+    entry["operators"] = finding.ops;
+    entry["path"] = finding.path;
+    entry["text"] = finding.text;
     if (!finding.missing_type.empty()) {
-      json->Key("missing_operator").Value(finding.missing_type);
+      entry["missing_operator"] = finding.missing_type;
       missing.insert(finding.missing_type);
     }
-    json->EndObject();
   }
-  json->EndArray().Key("missing_operators").List(missing);
-  json->Key("errors")
-      .Value(static_cast<uint64_t>(CountOf(titled.findings, NetFindingKind::kError)))
-      .EndObject();
+  (*json)["missing_operators"] = missing;
+  (*json)["errors"] = CountOf(titled.findings, NetFindingKind::kError);
 }
 
 int Check(const CommandLine& line) {
   CheckPositional(line, 1, SIZE_MAX, "at least one file");
-  JsonWriter json;
-  json.BeginArray();
+  const JsonDocument json = NewJson();
+  *json = Json::array();
   bool errors = false;
   for (const std::string& path : line.positional()) {
     try {
       for (const Titled& titled : CheckFile(line, path)) {
         errors |= CountOf(titled.findings, NetFindingKind::kError) > 0;
         if (line.Has("json")) {
-          WriteFindings(path, titled, &json);
+          WriteFindings(path, titled, &json->emplace_back());
         } else {
           PrintFindings(path, titled);
         }
@@ -119,13 +115,11 @@ int Check(const CommandLine& line) {
       // The remaining files are still checked.
       std::cout.flush();
       std::cerr << "caffe2: " << OneLine(error.message()) << std::endl;
-      if (line.Has("json"))
-        json.BeginObject().Key("file").Value(path).Key("error").Value(error.message()).EndObject();
+      json->emplace_back() = {{"file", path}, {"error", error.message()}};
       errors = true;
     }
   }
-  json.EndArray();
-  if (line.Has("json")) std::cout << json.text() << "\n";
+  if (line.Has("json")) PrintJson(*json);
   return errors ? 1 : 0;
 }
 

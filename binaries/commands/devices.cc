@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "binaries/commands/command.h"
-#include "binaries/json_writer.h"
+#include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/device/context.h"
@@ -33,10 +34,11 @@ uint64_t MemoryBytes() {
 
 double Gibibytes(uint64_t bytes) { return static_cast<double>(bytes >> 20) / 1024; }
 
-void WriteCpu(JsonWriter* json) {
-  json->Key("cores").Value(UsableCores()).Key("memory_bytes").Value(MemoryBytes());
-  json->Key("memory_limit_bytes").Value(static_cast<uint64_t>(GetCPUMemoryUsage().limit_bytes));
-  json->Key("instruction_set").Value(IsaName(CpuIsa()));
+void WriteCpu(Json* json) {
+  (*json)["cores"] = UsableCores();
+  (*json)["memory_bytes"] = MemoryBytes();
+  (*json)["memory_limit_bytes"] = GetCPUMemoryUsage().limit_bytes;
+  (*json)["instruction_set"] = IsaName(CpuIsa());
 }
 
 // Returns the module's own description, empty if there is no module.
@@ -47,24 +49,26 @@ DeviceDescription Describe(DeviceType type) {
 }
 
 // Writes the state of a device that is loaded on demand, even if it is not available.
-void WriteModule(const DeviceDescriptor& device, JsonWriter* json) {
+void WriteModule(const DeviceDescriptor& device, Json* json) {
   const DevicePresence& presence = FindDevice(device.type);
-  json->Key("state").Value(DeviceStateName(presence.state));
-  json->Key("message").Value(presence.message).Key("module").Value(presence.path);
+  (*json)["state"] = DeviceStateName(presence.state);
+  (*json)["message"] = presence.message;
+  (*json)["module"] = presence.path;
   if (LoadDeviceModule(device.type) == nullptr) return;
   const DeviceDescription description = Describe(device.type);
-  json->Key("devices").BeginArray();
+  Json devices = Json::array(), libraries = Json::array();
   for (const DeviceDescription::Device& one : description.devices) {
-    json->BeginObject().Key("name").Value(one.name).Key("memory_bytes").Value(one.memory_bytes);
-    for (const auto& [key, value] : one.facts) json->Key(key).Value(value);
-    json->EndObject();
+    Json& entry = devices.emplace_back();
+    entry["name"] = one.name;
+    entry["memory_bytes"] = one.memory_bytes;
+    for (const auto& [key, value] : one.facts) entry[key] = value;
   }
-  json->EndArray().Key("libraries").BeginArray();
   for (const DeviceDescription::Library& library : description.libraries) {
-    json->BeginObject().Key("name").Value(library.name).Key("found").Value(library.found);
-    json->Key("detail").Value(library.detail).EndObject();
+    libraries.emplace_back() = {
+        {"name", library.name}, {"found", library.found}, {"detail", library.detail}};
   }
-  json->EndArray();
+  (*json)["devices"] = std::move(devices);
+  (*json)["libraries"] = std::move(libraries);
 }
 
 void PrintModule(const DeviceDescriptor& device) {
@@ -100,25 +104,23 @@ std::vector<const DeviceDescriptor*> MissingDevices() {
 }
 
 void WriteDevices(const std::vector<const DeviceDescriptor*>& missing) {
-  JsonWriter json;
-  json.BeginArray();
+  const JsonDocument json = NewJson();
+  *json = Json::array();
   for (const DeviceType type : RegisteredDeviceTypes()) {
-    json.BeginObject().Key("type").Value(static_cast<int>(type));
-    json.Key("name").Value(DeviceTypeName(type)).Key("available").Value(true);
-    if (type == CPU) WriteCpu(&json);
+    Json& entry = json->emplace_back();
+    entry = {{"type", static_cast<int>(type)}, {"name", DeviceTypeName(type)}, {"available", true}};
+    if (type == CPU) WriteCpu(&entry);
     if (const DeviceDescriptor* const device = FindDeviceDescriptor(type)) {
-      WriteModule(*device, &json);
+      WriteModule(*device, &entry);
     }
-    json.EndObject();
   }
   for (const DeviceDescriptor* device : missing) {
-    json.BeginObject().Key("type").Value(static_cast<int>(device->type));
-    json.Key("name").Value(device->name).Key("available").Value(false);
-    WriteModule(*device, &json);
-    json.EndObject();
+    Json& entry = json->emplace_back();
+    entry = {
+        {"type", static_cast<int>(device->type)}, {"name", device->name}, {"available", false}};
+    WriteModule(*device, &entry);
   }
-  json.EndArray();
-  std::cout << json.text() << "\n";
+  PrintJson(*json);
 }
 
 void PrintDevices(const std::vector<const DeviceDescriptor*>& missing) {

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
 #include "binaries/commands/inspect_net.h"
-#include "binaries/json_writer.h"
+#include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/blob_serialization.h"
@@ -125,28 +126,26 @@ std::vector<Entry> EntriesOfFile(const std::string& path, FileKind kind, ProtoKi
   return entries;
 }
 
+void PrintEntriesAsJson(const std::string& path, FileKind kind, int64_t total,
+                        const std::vector<Entry>& entries) {
+  const JsonDocument json = NewJson();
+  *json = {{"file", path}, {"kind", FileKindName(kind)}, {"entries", total}};
+  Json& tensors = (*json)["tensors"] = Json::array();
+  for (const Entry& entry : entries) {
+    Json& tensor = tensors.emplace_back();
+    tensor = {{"name", entry.name}, {"type", entry.type}};
+    if (entry.has_dims) tensor["dims"] = entry.dims;
+    if (!entry.detail.empty()) tensor["detail"] = entry.detail;
+  }
+  PrintJson(*json);
+}
+
 void InspectEntries(const CommandLine& line, const std::string& path, FileKind kind) {
   int64_t total = 0;
   const std::vector<Entry> entries =
       EntriesOfFile(path, kind, KindCheckOf(line), line.Integer("limit", 0, INT64_MAX), &total);
   if (line.Has("json")) {
-    JsonWriter json;
-    json.BeginObject()
-        .Key("file")
-        .Value(path)
-        .Key("kind")
-        .Value(FileKindName(kind))
-        .Key("entries")
-        .Value(total);
-    json.Key("tensors").BeginArray();
-    for (const Entry& entry : entries) {
-      json.BeginObject().Key("name").Value(entry.name).Key("type").Value(entry.type);
-      if (entry.has_dims) json.Key("dims").List(entry.dims);
-      if (!entry.detail.empty()) json.Key("detail").Value(entry.detail);
-      json.EndObject();
-    }
-    json.EndArray().EndObject();
-    std::cout << json.text() << "\n";
+    PrintEntriesAsJson(path, kind, total, entries);
     return;
   }
   std::cout << path << ": " << FileKindDescription(kind) << ", " << total

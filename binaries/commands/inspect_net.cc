@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "binaries/commands/file_policy.h"
-#include "binaries/json_writer.h"
+#include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
@@ -162,47 +163,37 @@ void PrintNet(const TitledNet& net, const NetSummary& summary) {
   }
 }
 
-void WriteShape(const TensorShape& shape, JsonWriter* json) {
-  json->BeginObject();
-  if (shape.unknown_shape()) {
-    json->Key("known").Value(false);
-  } else {
-    json->Key("type")
-        .Value(TensorProto::DataType_Name(shape.data_type()))
-        .Key("dims")
-        .List(shape.dims());
-  }
-  json->EndObject();
+Json JsonOf(const TensorShape& shape) {
+  if (shape.unknown_shape()) return {{"known", false}};
+  return {{"type", TensorProto::DataType_Name(shape.data_type())}, {"dims", shape.dims()}};
 }
 
-void WriteNet(const TitledNet& net, const NetSummary& summary, JsonWriter* json) {
-  json->BeginObject().Key("name").Value(net.net.name()).Key("role").Value(net.role);
-  json->Key("type").Value(net.net.type()).Key("parameters").Value(summary.parameters);
-  json->Key("parameter_bytes")
-      .Value(summary.parameter_bytes)
-      .Key("multiply_adds")
-      .Value(summary.multiply_adds);
-  json->Key("activation_bytes")
-      .Value(summary.activation_bytes)
-      .Key("unknown_operators")
-      .Value(summary.unknown_ops);
-  json->Key("external_input").List(net.net.external_input());
-  json->Key("external_output").List(net.net.external_output()).Key("operators").BeginArray();
-  for (const OpSummary& op : summary.ops) {
-    json->BeginObject().Key("type").Value(op.type).Key("name").Value(op.name);
-    json->Key("inputs").List(op.input_names).Key("outputs").List(op.output_names);
-    json->Key("output_shapes").BeginArray();
-    for (const TensorShape& shape : op.outputs) WriteShape(shape, json);
-    json->EndArray()
-        .Key("parameters")
-        .Value(op.parameters)
-        .Key("multiply_adds")
-        .Value(op.multiply_adds);
-    json->Key("output_bytes").Value(op.output_bytes);
-    if (!op.problem.empty()) json->Key("problem").Value(op.problem);
-    json->EndObject();
-  }
-  json->EndArray().EndObject();
+void WriteOperator(const OpSummary& op, Json* json) {
+  (*json)["type"] = op.type;
+  (*json)["name"] = op.name;
+  (*json)["inputs"] = op.input_names;
+  (*json)["outputs"] = op.output_names;
+  Json& shapes = (*json)["output_shapes"] = Json::array();
+  for (const TensorShape& shape : op.outputs) shapes.push_back(JsonOf(shape));
+  (*json)["parameters"] = op.parameters;
+  (*json)["multiply_adds"] = op.multiply_adds;
+  (*json)["output_bytes"] = op.output_bytes;
+  if (!op.problem.empty()) (*json)["problem"] = op.problem;
+}
+
+void WriteNet(const TitledNet& net, const NetSummary& summary, Json* json) {
+  *json = {{"name", net.net.name()},
+           {"role", net.role},
+           {"type", net.net.type()},
+           {"parameters", summary.parameters},
+           {"parameter_bytes", summary.parameter_bytes},
+           {"multiply_adds", summary.multiply_adds},
+           {"activation_bytes", summary.activation_bytes},
+           {"unknown_operators", summary.unknown_ops}};
+  (*json)["external_input"] = net.net.external_input();
+  (*json)["external_output"] = net.net.external_output();
+  Json& operators = (*json)["operators"] = Json::array();
+  for (const OpSummary& op : summary.ops) WriteOperator(op, &operators.emplace_back());
 }
 
 void PrintStep(const ExecutionStep& step, int depth) {
@@ -253,17 +244,12 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
     return;
   }
   if (line.Has("json")) {
-    JsonWriter json;
-    json.BeginObject()
-        .Key("file")
-        .Value(path)
-        .Key("kind")
-        .Value(FileKindName(kind))
-        .Key("nets")
-        .BeginArray();
-    for (const TitledNet& net : found.nets) WriteNet(net, SummaryOf(net, context), &json);
-    json.EndArray().EndObject();
-    std::cout << json.text() << "\n";
+    const JsonDocument json = NewJson();
+    *json = {{"file", path}, {"kind", FileKindName(kind)}};
+    Json& nets = (*json)["nets"] = Json::array();
+    for (const TitledNet& net : found.nets)
+      WriteNet(net, SummaryOf(net, context), &nets.emplace_back());
+    PrintJson(*json);
     return;
   }
   std::cout << path << ": " << FileKindDescription(kind) << "\n";

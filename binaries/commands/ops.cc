@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "binaries/commands/command.h"
-#include "binaries/json_writer.h"
+#include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -80,41 +81,38 @@ void PrintOperator(const std::string& type, const OpSchema* schema) {
   }
 }
 
-void WriteNamed(const char* key, const std::vector<OpSchema::NamedDoc>& docs, JsonWriter* json) {
-  json->Key(key).BeginArray();
+Json JsonOf(const std::vector<OpSchema::NamedDoc>& docs) {
+  Json json = Json::array();
   for (const OpSchema::NamedDoc& doc : docs) {
-    json->BeginObject().Key("name").Value(doc.name).Key("doc").Value(doc.doc).EndObject();
+    json.emplace_back() = {{"name", doc.name}, {"doc", doc.doc}};
   }
-  json->EndArray();
+  return json;
 }
 
-void WriteOperator(const std::string& type, const OpSchema* schema, JsonWriter* json) {
-  json->BeginObject().Key("type").Value(type).Key("devices").List(DevicesOf(type));
-  if (schema != nullptr) {
-    json->Key("doc").Value(schema->doc()).Key("source").Value(SourceFile(*schema));
-    json->Key("min_inputs").Value(schema->min_input()).Key("max_inputs").Value(schema->max_input());
-    json->Key("min_outputs")
-        .Value(schema->min_output())
-        .Key("max_outputs")
-        .Value(schema->max_output());
-    WriteNamed("inputs", schema->input_docs(), json);
-    WriteNamed("outputs", schema->output_docs(), json);
-    json->Key("arguments").BeginArray();
-    for (const OpSchema::Argument& arg : schema->args()) {
-      json->BeginObject()
-          .Key("name")
-          .Value(arg.name)
-          .Key("doc")
-          .Value(arg.doc)
-          .Key("required")
-          .Value(arg.required);
-      if (!arg.type.empty()) json->Key("type").Value(arg.type);
-      if (!arg.default_value.empty()) json->Key("default").Value(arg.default_value);
-      json->EndObject();
-    }
-    json->EndArray();
+Json JsonOf(const std::vector<OpSchema::Argument>& args) {
+  Json json = Json::array();
+  for (const OpSchema::Argument& arg : args) {
+    Json& entry = json.emplace_back();
+    entry = {{"name", arg.name}, {"doc", arg.doc}, {"required", arg.required}};
+    if (!arg.type.empty()) entry["type"] = arg.type;
+    if (!arg.default_value.empty()) entry["default"] = arg.default_value;
   }
-  json->EndObject();
+  return json;
+}
+
+Json JsonOf(const std::string& type, const OpSchema* schema) {
+  Json json = {{"type", type}, {"devices", DevicesOf(type)}};
+  if (schema == nullptr) return json;
+  json["doc"] = schema->doc();
+  json["source"] = SourceFile(*schema);
+  json["min_inputs"] = schema->min_input();
+  json["max_inputs"] = schema->max_input();
+  json["min_outputs"] = schema->min_output();
+  json["max_outputs"] = schema->max_output();
+  json["inputs"] = JsonOf(schema->input_docs());
+  json["outputs"] = JsonOf(schema->output_docs());
+  json["arguments"] = JsonOf(schema->args());
+  return json;
 }
 
 int Ops(const CommandLine& line) {
@@ -130,12 +128,11 @@ int Ops(const CommandLine& line) {
   const bool list = types.empty();
   if (list) types = all;
   if (line.Has("json")) {
-    JsonWriter json;
-    json.BeginArray();
+    const JsonDocument json = NewJson();
+    *json = Json::array();
     for (const std::string& type : types)
-      WriteOperator(type, OpSchemaRegistry::Schema(type), &json);
-    json.EndArray();
-    std::cout << json.text() << "\n";
+      json->push_back(JsonOf(type, OpSchemaRegistry::Schema(type)));
+    PrintJson(*json);
     return 0;
   }
   for (size_t i = 0; i < types.size(); ++i) {

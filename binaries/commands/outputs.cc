@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
@@ -87,20 +88,45 @@ void PrintClasses(const Tensor& tensor, const OutputOptions& options) {
   }
 }
 
-void WriteClasses(const Tensor& tensor, const OutputOptions& options, JsonWriter* json) {
+void WriteClasses(const Tensor& tensor, const OutputOptions& options, Json* json) {
   const Rows rows = RowsOf(tensor);
-  json->Key("top").BeginArray();
+  *json = Json::array();
   for (int64_t row = 0; row < rows.count; ++row) {
-    json->BeginArray();
+    Json& classes = json->emplace_back(Json::array());
     for (const TopClass& top :
          TopClasses(tensor.data<float>() + row * rows.size, rows.size, options.top)) {
-      json->BeginObject().Key("index").Value(top.index).Key("score").Value(top.score);
-      if (!options.labels.empty()) json->Key("label").Value(LabelOf(options, top.index));
-      json->EndObject();
+      Json& entry = classes.emplace_back();
+      entry = {{"index", top.index}, {"score", JsonNumber(top.score)}};
+      if (!options.labels.empty()) entry["label"] = LabelOf(options, top.index);
     }
-    json->EndArray();
   }
-  json->EndArray();
+}
+
+void WriteValues(const Tensor& tensor, Json* json) {
+  *json = Json::array();
+  auto& values = json->get_ref<Json::array_t&>();
+  values.reserve(static_cast<size_t>(tensor.numel()));
+  for (int64_t i = 0; i < tensor.numel(); ++i) {
+    const bool known = ForElement(tensor, i, [&](const auto& value) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(value)>, float>) {
+        values.emplace_back(JsonNumber(value));
+      } else {
+        values.emplace_back(value);
+      }
+    });
+    if (!known) return;
+  }
+}
+
+// Creates the parent folder of `file`. THROWS if it cannot.
+void MakeFolderOf(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (folder.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  CAFFE_ENFORCE(!error && std::filesystem::is_directory(folder, error),
+                "cannot create the folder \"", folder.string(),
+                "\": ", error ? error.message() : "a file has that name");
 }
 
 // Whether the label begins with a WordNet id, as "n02123159 tiger cat" does.
@@ -174,29 +200,30 @@ void PrintOutput(const std::string& blob_name, const Blob& blob, const OutputOpt
 }
 
 void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
-                 JsonWriter* json) {
-  json->BeginObject().Key("name").Value(name);
-  if (blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped()) {
-    const Tensor& tensor = blob.Get<Tensor>();
-    json->Key("type").Value(DataTypeName(tensor.meta())).Key("dims").List(tensor.dims());
-    if (HoldsClasses(blob, options)) {
-      WriteClasses(tensor, options, json);
-    } else if (tensor.numel() <= kJsonValues) {
-      json->Key("values").BeginArray();
-      for (int64_t i = 0; i < tensor.numel(); ++i) {
-        if (!ForElement(tensor, i, [&](const auto& value) { json->Value(value); })) break;
-      }
-      json->EndArray();
-    }
-  } else {
-    json->Key("type").Value(BlobText(blob));
+                 Json* json) {
+  *json = {{"name", name}};
+  if (!blob.IsType<Tensor>() || !blob.Get<Tensor>().IsShaped()) {
+    (*json)["type"] = BlobText(blob);
+    return;
   }
-  json->EndObject();
+  const Tensor& tensor = blob.Get<Tensor>();
+  (*json)["type"] = DataTypeName(tensor.meta());
+  (*json)["dims"] = tensor.dims();
+  if (HoldsClasses(blob, options)) {
+    WriteClasses(tensor, options, &(*json)["top"]);
+  } else if (tensor.numel() <= kJsonValues) {
+    WriteValues(tensor, &(*json)["values"]);
+  }
 }
 
-std::map<std::string, std::string> OutputFiles(const std::string& folder,
-                                               const std::vector<std::string>& names) {
-  std::map<std::string, std::string> files, owners;
+OutputSaver::OutputSaver(const std::string& path, const std::vector<std::string>& names) {
+  std::error_code ignored;
+  if (path.ends_with(".npz") && !std::filesystem::is_directory(path, ignored)) {
+    archive_ = path;
+    for (const std::string& name : names) files_[name] = path;
+    return;
+  }
+  std::map<std::string, std::string> owners;
   for (const std::string& name : names) {
     std::string file = name;
     for (char& c : file) {
@@ -204,31 +231,40 @@ std::map<std::string, std::string> OutputFiles(const std::string& folder,
                         (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
       if (!kept) c = '_';
     }
-    file = (std::filesystem::path(folder) / (file + ".npy")).string();
+    file = (std::filesystem::path(path) / (file + ".npy")).string();
     const auto [owner, inserted] = owners.emplace(file, name);
     if (!inserted && owner->second != name) {
       throw UsageError("blobs \"" + owner->second + "\" and \"" + name +
                        "\" would both be saved as \"" + file + "\"");
     }
-    files[name] = file;
+    files_[name] = file;
   }
-  return files;
 }
 
-void MakeFolderOf(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  CAFFE_ENFORCE(!error && std::filesystem::is_directory(folder, error),
-                "cannot create the folder \"", folder.string(),
-                "\": ", error ? error.message() : "a file has that name");
+void OutputSaver::Save(const std::string& name, const Blob& blob) {
+  Save(name, TensorToSave(name, blob));
 }
 
-void SaveOutput(const std::string& file, const std::string& name, const Blob& blob) {
+void OutputSaver::Save(const std::string& name, const Tensor& tensor) {
+  const std::string& file = files_.at(name);
+  if (archive_.empty()) {
+    MakeFolderOf(file);
+    WriteNpy(file, tensor);
+    return;
+  }
+  if (archived_names_.insert(name).second) archived_.emplace_back(name, tensor);
+}
+
+void OutputSaver::Finish() {
+  if (archived_.empty()) return;
+  MakeFolderOf(archive_);
+  WriteNpz(archive_, archived_);
+}
+
+const Tensor& TensorToSave(const std::string& name, const Blob& blob) {
   CAFFE_ENFORCE(blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped(), "cannot save output \"",
                 name, "\": it is ", BlobText(blob), ", want a tensor");
-  MakeFolderOf(file);
-  WriteNpy(file, blob.Get<Tensor>());
+  return blob.Get<Tensor>();
 }
 
 }  // namespace caffe2rt

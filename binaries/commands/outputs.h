@@ -2,11 +2,13 @@
 // Prints the results of a run as text, writes them as JSON, or saves them.
 
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "binaries/command_line.h"
-#include "binaries/json_writer.h"
+#include "binaries/json_output.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -36,19 +38,37 @@ const Blob& OnCpu(const Blob& blob, Blob* copy);
 // Prints "name  float [1, 1000]", and the classes or values below it.
 void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  size_t name_width);
-// Writes one JSON object: name, type, dims, and the values or classes.
+// Sets `json` to an object: name, type, dims, and the values or classes.
 void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
-                 JsonWriter* json);
+                 Json* json);
 
-// Maps blob names to files in `folder`: NAME.npy, with _ for characters outside [A-Za-z0-9._-].
-// THROWS UsageError if two names map to the same file.
-std::map<std::string, std::string> OutputFiles(const std::string& folder,
-                                               const std::vector<std::string>& names);
+// Saves blobs as --output says. If the path ends in ".npz" and is not a folder, it is an archive
+// that holds each tensor under its blob's name; it is written by Finish. Otherwise it is a folder,
+// and a tensor is saved at once as NAME.npy, with _ for characters outside [A-Za-z0-9._-]. The
+// folder, or the parent folder of the archive, is created if needed.
+class OutputSaver {
+ public:
+  OutputSaver() = default;  // saves nothing
+  // THROWS UsageError if two of the names map to the same file.
+  OutputSaver(const std::string& path, const std::vector<std::string>& names);
 
-// Creates the parent folder of `file`. THROWS if it cannot.
-void MakeFolderOf(const std::string& file);
+  // The file for each name.
+  const std::map<std::string, std::string>& files() const { return files_; }
+  // Saves a tensor under one of the names. A name that was saved before keeps its first tensor in
+  // an archive. THROWS if the blob contains no tensor or the file cannot be written.
+  void Save(const std::string& name, const Blob& blob);
+  void Save(const std::string& name, const Tensor& tensor);
+  // Writes the archive, unless nothing was saved. THROWS if it cannot.
+  void Finish();
 
-// Saves the blob's tensor and creates the folder if needed. THROWS if the blob contains no tensor.
-void SaveOutput(const std::string& file, const std::string& name, const Blob& blob);
+ private:
+  std::map<std::string, std::string> files_;
+  std::string archive_;  // empty: a folder
+  std::set<std::string> archived_names_;
+  std::vector<std::pair<std::string, Tensor>> archived_;
+};
+
+// Returns the blob's tensor. THROWS if it contains none that can be saved.
+const Tensor& TensorToSave(const std::string& name, const Blob& blob);
 
 }  // namespace caffe2rt

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "binaries/commands/command.h"
@@ -76,38 +77,33 @@ int Plan(const CommandLine& line) {
   }
   const PlanDef plan = LoadPlan(line, line.positional()[0]);
   const OutputOptions options = OutputOptionsOf(line);
-  std::map<std::string, std::string> files;
-  if (line.Has("output")) files = OutputFiles(line.Text("output"), line.All("fetch"));
+  OutputSaver saver;
+  if (line.Has("output")) saver = OutputSaver(line.Text("output"), line.All("fetch"));
   Workspace ws(line.Text("root"));
   ws.SetFileAccess(FileAccessOf(line, line.Text("root"), {line.positional()[0]}));
   FeedInputs(line, Model{}, &ws);
   Timer timer;
   RunToTheEnd(plan, PlanOptions{.allow_races = line.Has("allow-races")}, &ws);
   const float ms = timer.MilliSeconds();
-  JsonWriter json;
-  json.BeginObject()
-      .Key("plan")
-      .Value(plan.name())
-      .Key("milliseconds")
-      .Value(ms)
-      .Key("outputs")
-      .BeginArray();
+  const JsonDocument json = NewJson();
+  *json = {{"plan", plan.name()}, {"milliseconds", JsonNumber(ms)}};
+  Json& outputs = (*json)["outputs"] = Json::array();
   for (const std::string& name : line.All("fetch")) {
     const Blob* blob = ws.FindBlob(name).get();
     CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" does not exist after the plan",
                   DidYouMean(name, ws.Blobs()));
     Blob copy;
     blob = &OnCpu(*blob, &copy);
-    if (files.contains(name)) SaveOutput(files.at(name), name, *blob);
+    if (saver.files().contains(name)) saver.Save(name, *blob);
     if (line.Has("json")) {
-      WriteOutput(name, *blob, options, &json);
+      WriteOutput(name, *blob, options, &outputs.emplace_back());
     } else {
       PrintOutput(name, *blob, options, name.size());
     }
   }
-  json.EndArray().EndObject();
+  saver.Finish();
   if (line.Has("json")) {
-    std::cout << json.text() << "\n";
+    PrintJson(*json);
     return 0;
   }
   std::cout << "plan \"" << OneLine(plan.name()) << "\" done: " << plan.network_size()
@@ -136,7 +132,8 @@ const Command& PlanCommand() {
             {"seed", "N", "1", "seed of random inputs"},
             {"fetch", "BLOB", "", "blob to print after the plan; may be repeated", true},
             {"top", "N", "5", "print the highest values of each row of it"},
-            {"output", "DIR", "", "save fetched blobs as DIR/BLOB.npy"},
+            {"output", "PATH", "",
+             "save fetched blobs as PATH/BLOB.npy, or in the archive PATH.npz"},
             {"allow-races", "", "",
              "let concurrent steps write blobs that others use; only for trusted plans"}},
            ProcessOptions(),

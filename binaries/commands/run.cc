@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/model.h"
@@ -15,7 +16,6 @@
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/base/utf8.h"
-#include "caffe2_core/io/npy.h"
 
 namespace caffe2rt {
 namespace {
@@ -62,7 +62,7 @@ class RunJob {
       if (std::find(outputs_.begin(), outputs_.end(), name) == outputs_.end())
         outputs_.push_back(name);
     }
-    if (line.Has("output")) files_ = OutputFiles(line.Text("output"), outputs_);
+    if (line.Has("output")) saver_ = OutputSaver(line.Text("output"), outputs_);
     for (const std::string& name : outputs_) width_ = std::max(width_, name.size());
   }
 
@@ -72,13 +72,14 @@ class RunJob {
     pictures_ = FindPictures(line_, model_);
     for (const FedInput& input : fed_) width_ = std::max(width_, input.blob.size());
     width_ = std::max(width_, pictures_.blob.size());
-    json_.BeginObject().Key("net").Value(model_.predict_net.name());
+    (*json_)["net"] = model_.predict_net.name();
     const int code = pictures_.from_folder ? RunFolder() : RunOnce();
     const float ms = Median(times_);
     const int threads = GetNumThreads();
     if (json_wanted_) {
-      json_.Key("milliseconds").Value(ms).Key("threads").Value(threads).EndObject();
-      std::cout << json_.text() << "\n";
+      (*json_)["milliseconds"] = JsonNumber(ms);
+      (*json_)["threads"] = threads;
+      PrintJson(*json_);
     } else {
       std::cout << FixedText(ms, ms < 1 ? 3 : 1)
                 << (pictures_.files.empty() ? " ms per run, " : " ms per image, ") << threads
@@ -110,46 +111,43 @@ class RunJob {
   }
 
   void SaveOutputs() {
-    for (const auto& [name, file] : files_) {
+    for (const std::string& name : outputs_) {
+      if (!saver_.files().contains(name)) continue;
       const Blob& blob = Fetch(name);
       if (pictures_.from_folder) {
         Collect(name, blob);
       } else {
-        SaveOutput(file, name, blob);
+        saver_.Save(name, blob);
       }
     }
+    if (!pictures_.from_folder) saver_.Finish();
   }
 
   void WriteInput(const FedInput& input) {
     const Blob& blob = Fetch(input.blob);
     if (json_wanted_) {
-      json_.BeginObject()
-          .Key("name")
-          .Value(input.blob)
-          .Key("type")
-          .Value(BlobText(blob))
-          .Key("source");
-      json_.Value(input.source).EndObject();
+      (*json_)["inputs"].emplace_back() = {
+          {"name", input.blob}, {"type", BlobText(blob)}, {"source", input.source}};
     } else {
       std::cout << OneLine(input.blob) << std::string(width_ - input.blob.size() + 2, ' ')
                 << BlobText(blob) << "   " << input.source << "\n";
     }
   }
 
-  void WriteOutputs() {
-    if (json_wanted_) json_.Key("outputs").BeginArray();
+  // Adds the outputs to `json` with --json, else prints them.
+  void WriteOutputs(Json* json) {
+    if (json_wanted_) (*json)["outputs"] = Json::array();
     for (const std::string& name : outputs_) {
       const Blob& blob = Fetch(name);
       if (json_wanted_) {
-        WriteOutput(name, blob, options_, &json_);
-      } else if (files_.contains(name) && !pictures_.from_folder && options_.top == 0) {
+        WriteOutput(name, blob, options_, &(*json)["outputs"].emplace_back());
+      } else if (saver_.files().contains(name) && !pictures_.from_folder && options_.top == 0) {
         std::cout << OneLine(name) << std::string(width_ - name.size() + 2, ' ') << BlobText(blob)
-                  << "   saved as " << files_.at(name) << "\n";
+                  << "   saved as " << saver_.files().at(name) << "\n";
       } else {
         PrintOutput(name, blob, options_, width_);
       }
     }
-    if (json_wanted_) json_.EndArray();
     CheckLabelsFit();
   }
 
@@ -173,12 +171,11 @@ class RunJob {
       fed_.push_back(FeedPicture(line_, pictures_, pictures_.files[0], ws_.get()));
     }
     std::vector<FedInput> inputs = fed_;
-    if (json_wanted_) json_.Key("inputs").BeginArray();
+    if (json_wanted_) (*json_)["inputs"] = Json::array();
     for (const FedInput& input : inputs) WriteInput(input);
-    if (json_wanted_) json_.EndArray();
     RunNet();
     SaveOutputs();
-    WriteOutputs();
+    WriteOutputs(json_.get());
     return 0;
   }
 
@@ -187,7 +184,7 @@ class RunJob {
   int RunFolder() {
     Progress progress(pictures_.files.size());
     int failures = 0;
-    if (json_wanted_) json_.Key("pictures").BeginArray();
+    Json& pictures = (*json_)["pictures"] = Json::array();
     for (size_t i = 0; i < pictures_.files.size(); ++i) {
       const std::string& file = pictures_.files[i];
       FedInput fed;
@@ -202,18 +199,17 @@ class RunJob {
       }
       RunNet();
       progress.Clear();
+      Json& picture = pictures.emplace_back();
       if (json_wanted_) {
-        json_.BeginObject().Key("file").Value(file);
+        picture["file"] = file;
       } else {
         std::cout << fed.source << "\n";
       }
       SaveOutputs();
-      WriteOutputs();
-      if (json_wanted_) json_.EndObject();
+      WriteOutputs(&picture);
       std::cout.flush();
       progress.Show(i + 1);
     }
-    if (json_wanted_) json_.EndArray();
     SaveCollected();
     return failures == 0 ? 0 : 1;
   }
@@ -221,9 +217,7 @@ class RunJob {
   // Collects the results for a folder, to be joined into one array per output. Each image adds the
   // rows that the net returns for it.
   void Collect(const std::string& name, const Blob& blob) {
-    CAFFE_ENFORCE(blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped(), "cannot save output \"",
-                  name, "\": it is ", BlobText(blob), ", want a tensor");
-    const Tensor& tensor = blob.Get<Tensor>();
+    const Tensor& tensor = TensorToSave(name, blob);
     std::vector<Tensor>& all = collected_[name];
     CAFFE_ENFORCE(all.empty() || (all[0].dims() == tensor.dims() && all[0].meta() == tensor.meta()),
                   "cannot save output \"", name, "\" of a folder: its shape is ", BlobText(blob),
@@ -233,7 +227,9 @@ class RunJob {
   }
 
   void SaveCollected() {
-    for (const auto& [name, all] : collected_) {
+    for (const std::string& name : outputs_) {
+      if (!collected_.contains(name)) continue;
+      const std::vector<Tensor>& all = collected_.at(name);
       std::vector<int64_t> dims = all[0].dims();
       if (dims.empty()) dims = {1};
       dims[0] *= static_cast<int64_t>(all.size());
@@ -246,9 +242,9 @@ class RunJob {
                                      to);
         to += tensor.nbytes();
       }
-      MakeFolderOf(files_.at(name));
-      WriteNpy(files_.at(name), joined);
+      saver_.Save(name, joined);
     }
+    saver_.Finish();
   }
 
   const CommandLine& line_;
@@ -256,7 +252,7 @@ class RunJob {
   const OutputOptions options_;
   Model model_;
   std::vector<std::string> outputs_;
-  std::map<std::string, std::string> files_;
+  OutputSaver saver_;
   std::map<std::string, Blob> copies_;  // CPU copies of blobs on other devices
   size_t width_ = 0;
   std::unique_ptr<Workspace> ws_;
@@ -266,7 +262,7 @@ class RunJob {
   std::vector<float> times_;
   bool labels_checked_ = false;
   std::map<std::string, std::vector<Tensor>> collected_;
-  JsonWriter json_;
+  const JsonDocument json_ = NewJson();
 };
 
 int Run(const CommandLine& line) {
@@ -295,7 +291,7 @@ const Command& RunCommand() {
            {{"labels", "FILE", "", "names of the classes, one per line"},
             {"top", "N", "5", "classes to print per row"},
             {"fetch", "BLOB", "", "another blob to print or save; may be repeated", true},
-            {"output", "DIR", "", "save outputs as DIR/BLOB.npy"},
+            {"output", "PATH", "", "save outputs as PATH/BLOB.npy, or in the archive PATH.npz"},
             {"iterations", "N", "1", "number of runs; the time printed is their median"}},
            ProcessOptions(),
            {kJsonOption}}),

@@ -5,9 +5,11 @@
 
 #include <filesystem>
 
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/npy.h"
 #include "tests/programs/program_runner.h"
+#include "tests/support/json.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
@@ -63,6 +65,44 @@ TEST_F(RunProgramTest, SavesOutputsUnderTamedNames) {
   EXPECT_EQ(result.code, 0) << result.err;
   const Tensor saved = ReadNpy(dir_.path("results/scope_y_0.npy"));
   EXPECT_EQ(saved.data<float>()[1], 6);
+}
+
+TEST_F(RunProgramTest, SavesOutputsInAnArchiveUnderTheirNames) {
+  const std::string net = dir_.Write("net.pbtxt", R"(
+      op { type: "Copy" input: "x" output: "scope/y:0" } op { type: "Copy" input: "x" output: "scope_y_0" }
+      external_input: "x" external_output: "scope/y:0" external_output: "scope_y_0")");
+  const std::string archive = dir_.path("new/results.npz");
+  const ProgramResult result =
+      RunCaffe2({"run", "--predict-net", net, "--input", "x=" + WriteTensor("x.npy", {2}, {5, 6}),
+                 "--fetch", "x", "--output", archive});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("scope/y:0  float [2]   saved as " + archive + "\n"));
+  const NamedTensors saved = ReadNpz(archive);
+  ASSERT_EQ(saved.size(), 3u);
+  EXPECT_EQ(saved[0].first, "scope/y:0");
+  EXPECT_EQ(saved[1].first, "scope_y_0");
+  EXPECT_EQ(saved[2].first, "x");
+  for (const auto& [name, tensor] : saved) EXPECT_EQ(tensor.data<float>()[1], 6) << name;
+}
+
+TEST_F(RunProgramTest, SavesIntoAFolderThatIsNamedLikeAnArchive) {
+  std::filesystem::create_directory(dir_.path("folder.npz"));
+  const ProgramResult result =
+      RunCaffe2(AddOne({"--input", "x=1", "--output", dir_.path("folder.npz")}));
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(ReadNpy(dir_.path("folder.npz/y.npy")).numel(), 1);
+}
+
+TEST_F(RunProgramTest, LeavesAnArchiveThatItCannotReplace) {
+  const std::string archive = dir_.Write("results.npz", "old");
+  const std::string net = dir_.Write("net.pbtxt", R"(
+      op { type: "Copy" input: "x" output: "a\000b" } external_input: "x" external_output: "a\000b")");
+  const ProgramResult result =
+      RunCaffe2({"run", "--predict-net", net, "--input", "x=1", "--output", archive});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("results.npz\" as .npz: the name \"a"));
+  EXPECT_THAT(result.err, HasSubstr("contains a zero byte"));
+  EXPECT_EQ(ReadWholeFile(archive), "old");
 }
 
 TEST_F(RunProgramTest, RefusesBlobsThatWouldShareAFile) {
@@ -151,8 +191,8 @@ TEST_F(RunProgramTest, NamesTheFirstOfManyInputsThatNothingFills) {
 TEST_F(RunProgramTest, FetchesBlobsWithinTheNet) {
   const ProgramResult result = RunCaffe2(AddOne({"--input", "x=1", "--fetch", "one", "--json"}));
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.out,
-              HasSubstr(R"({"name": "one", "type": "float", "dims": [1], "values": [1]})"));
+  EXPECT_EQ(JsonAt(result.out, "/outputs/1"),
+            R"({"name":"one","type":"float","dims":[1],"values":[1]})");
   const ProgramResult missing = RunCaffe2(AddOne({"--input", "x=1", "--fetch", "two"}));
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, HasSubstr("blob \"two\" does not exist after the run"));
@@ -192,6 +232,14 @@ TEST_F(RunProgramTest, ClassifiesAFolderOfPictures) {
   EXPECT_THAT(result.out,
               HasSubstr("falling_1.png\ndirection  float [1, 4]\n  1.000  falling stripes\n"));
   EXPECT_EQ(ReadNpy(dir_.path("direction.npy")).dims(), (std::vector<int64_t>{8, 4}));
+  ASSERT_EQ(RunCaffe2(WithDemo({"run", "--image", DemoFile("pictures"), "--output",
+                                dir_.path("all.npz")}))
+                .code,
+            0);
+  const NamedTensors all = ReadNpz(dir_.path("all.npz"));
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].first, "direction");
+  EXPECT_EQ(NpyBytes(all[0].second), ReadWholeFile(dir_.path("direction.npy")));
 }
 
 TEST_F(RunProgramTest, ReportsADamagedPictureAndGoesOn) {
