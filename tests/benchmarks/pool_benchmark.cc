@@ -4,12 +4,14 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <functional>
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -142,19 +144,19 @@ std::vector<Row> Measure(const std::vector<Trace>& traces, const Settings& setti
 }
 
 void PrintJson(const std::vector<Row>& rows) {
-  const char* separator = "[\n";
+  using Json = nlohmann::ordered_json;
+  Json json = Json::array();
   for (const Row& row : rows) {
-    std::printf(
-        "%s  {\"trace\": \"%s\", \"pool\": \"%s\", \"threads\": %d, \"ns_per_pair\": %.1f, "
-        "\"reserved_bytes\": %zu, \"used_bytes\": %zu, \"upstream_calls\": %zu, "
-        "\"upstream_calls_second_half\": %zu}",
-        separator, row.trace.c_str(), row.pool.c_str(), row.threads, row.ns_per_pair,
-        row.result.peak_reserved_bytes, row.result.peak_used_bytes,
-        static_cast<size_t>(row.result.upstream_calls),
-        static_cast<size_t>(row.result.upstream_calls_second_half));
-    separator = ",\n";
+    json.emplace_back() = {{"trace", row.trace},
+                           {"pool", row.pool},
+                           {"threads", row.threads},
+                           {"ns_per_pair", std::round(row.ns_per_pair * 10) / 10},
+                           {"reserved_bytes", row.result.peak_reserved_bytes},
+                           {"used_bytes", row.result.peak_used_bytes},
+                           {"upstream_calls", row.result.upstream_calls},
+                           {"upstream_calls_second_half", row.result.upstream_calls_second_half}};
   }
-  std::printf("\n]\n");
+  std::cout << json.dump(1, ' ', true, Json::error_handler_t::replace) << '\n';
 }
 
 void PrintTable(const std::vector<Row>& rows) {

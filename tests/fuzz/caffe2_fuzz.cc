@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -176,15 +177,24 @@ class Driver {
   }
 
   void PrintSummary() const {
-    const CPUMemoryUsage memory = GetCPUMemoryUsage();
+    const size_t files = corpus_.files().size(), counted = GetCPUMemoryUsage().peak_bytes;
+    if (options_.json) {
+      const nlohmann::ordered_json json = {{"files", files},
+                                           {"ran", counts_[0]},
+                                           {"refused", counts_[1]},
+                                           {"over_budget", counts_[2]},
+                                           {"failed", counts_[3]},
+                                           {"seconds", seconds_},
+                                           {"tensor_peak_bytes", counted},
+                                           {"resident_peak_bytes", PeakResidentBytes()}};
+      std::cout << json.dump() << std::endl;
+      return;
+    }
     std::printf(
-        options_.json
-            ? "{\"files\": %zu, \"ran\": %d, \"refused\": %d, \"over_budget\": %d, \"failed\": %d, "
-              "\"seconds\": %.1f, \"tensor_peak_bytes\": %zu, \"resident_peak_bytes\": %zu}\n"
-            : "%zu files; %d ran, %d refused, %d over budget, %d failed; %.1f s; "
-              "peak: counted %zu bytes, process %zu bytes\n",
-        corpus_.files().size(), counts_[0], counts_[1], counts_[2], counts_[3], seconds_,
-        memory.peak_bytes, PeakResidentBytes());
+        "%zu files; %d ran, %d refused, %d over budget, %d failed; %.1f s; "
+        "peak: counted %zu bytes, process %zu bytes\n",
+        files, counts_[0], counts_[1], counts_[2], counts_[3], seconds_, counted,
+        PeakResidentBytes());
   }
   bool failed() const { return counts_[static_cast<int>(Outcome::kFailed)] > 0; }
 

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/proto_file.h"
 #include "tests/fuzz/exercise.h"
 #include "tests/fuzz/generate_plan.h"
@@ -15,7 +16,9 @@
 #include "tests/fuzz/mutate_bytes.h"
 #include "tests/fuzz/mutate_net.h"
 #include "tests/fuzz/random.h"
+#include "tests/support/json.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::fuzz_test {
 namespace {
@@ -132,9 +135,15 @@ TEST(ExerciseTest, TellsARunFromARefusal) {
 }
 
 TEST(CaffeFuzzTest, RunsClean) {
-  const int status =
-      std::system((std::string(CAFFE2_FUZZ_PROGRAM) + " --runs 200 --seed 7").c_str());
+  const TempDir dir;
+  const std::string summary = dir.path("summary.json");
+  const int status = std::system(
+      (std::string(CAFFE2_FUZZ_PROGRAM) + " --runs 200 --seed 7 --json > " + summary).c_str());
   EXPECT_EQ(WEXITSTATUS(status), 0);
+  const std::string json = ReadWholeFile(summary);
+  const auto count = [&](const char* name) { return std::stoi(JsonAt(json, name)); };
+  EXPECT_EQ(count("/ran") + count("/refused") + count("/over_budget"), 200);
+  EXPECT_EQ(count("/failed"), 0);
 }
 
 }  // namespace

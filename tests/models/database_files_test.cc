@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <nlohmann/json.hpp>
 
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_kind.h"
@@ -20,24 +20,14 @@ namespace {
 
 std::string File(const std::string& name) { return SharedPath("models/c2_files/" + name); }
 
-std::string ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 // The strings of {"shape": [n], "hex": ["6162", ...]}.
 std::vector<std::string> ReadHexStrings(const std::string& path) {
-  const std::string text = ReadFile(path);
   std::vector<std::string> strings;
-  size_t at = text.find("\"hex\"") + 5;
-  while ((at = text.find('"', at)) != std::string::npos) {
-    const size_t end = text.find('"', at + 1);
-    std::string bytes;
-    for (size_t i = at + 1; i + 1 < end; i += 2) {
-      bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+  for (const std::string& hex : nlohmann::json::parse(ReadWholeFile(path)).at("hex")) {
+    std::string& bytes = strings.emplace_back();
+    for (size_t i = 0; i < hex.size(); i += 2) {
+      bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
     }
-    strings.push_back(bytes);
-    at = end + 1;
   }
   return strings;
 }

@@ -13,6 +13,7 @@
 #include "tests/oracle/isolate.h"
 #include "tests/oracle/replay.h"
 #include "tests/oracle/report.h"
+#include "tests/support/json.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
@@ -140,6 +141,25 @@ TEST(ReportTest, KeepsCasesWhereTheOriginalIsWrongApart) {
   std::ostringstream out;
   report.PrintNews(out);
   EXPECT_EQ(out.str(), "known wrong b Conv: it divides by zero\nFAIL d FC: 3, want 4\n");
+}
+
+TEST(ReportTest, PrintsCountsAndFailuresAsJson) {
+  Report report({{"b", "it divides by zero"}}, true);
+  report.Add({"a", "Conv", {}}, {});
+  report.Add({"b", "Conv", {}}, CaseResult::Failed("1, want 2"));
+  report.Add({"c\xff", "FC", {}}, CaseResult::Failed("a \"quoted\"\n name"));
+  std::ostringstream out;
+  report.PrintJson(out);
+  EXPECT_EQ(JsonAt(out.str(), "/failed"), "1");
+  EXPECT_EQ(JsonAt(out.str(), "/summary"),
+            R"("1 passed, 1 failed, 0 not implemented, 0 need hardware")");
+  EXPECT_EQ(JsonAt(out.str(), "/types/Conv"),
+            R"({"passed":1,"failed":0,"not_implemented":0,"known_wrong":1,"need_hardware":0})");
+  EXPECT_EQ(JsonAt(out.str(), "/cases/0"),
+            R"({"result":"known wrong","id":"b","type":"Conv","what":"it divides by zero"})");
+  EXPECT_EQ(JsonAt(out.str(), "/cases/1"),
+            "{\"result\":\"failed\",\"id\":\"c\xef\xbf\xbd\",\"type\":\"FC\","
+            R"("what":"a \"quoted\"\n name"})");
 }
 
 TEST(CaffeOracleTest, PassesTheRecordedCases) {

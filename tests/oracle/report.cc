@@ -1,34 +1,12 @@
 #include "tests/oracle/report.h"
 
-#include <cstdio>
 #include <fstream>
 #include <iomanip>
+#include <nlohmann/json.hpp>
 
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt::test {
-namespace {
-
-std::string JsonText(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof(escaped), "\\u%04x", byte);
-      out += escaped;
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-}  // namespace
-
 KnownWrong ReadKnownWrong(const std::string& path) {
   std::ifstream in(path);
   CAFFE_ENFORCE(in.good(), "cannot read \"", path, "\"");
@@ -88,29 +66,26 @@ void Report::PrintTable(std::ostream& out) const {
 }
 
 void Report::PrintJson(std::ostream& out) const {
-  const Counts total = Total();
-  out << "{\"passed\": " << total.passed << ", \"failed\": " << total.failed
-      << ", \"not_implemented\": " << total.not_implemented
-      << ", \"known_wrong\": " << total.known_wrong
-      << ", \"need_hardware\": " << total.need_hardware << ", \"summary\": " << JsonText(Summary())
-      << ",\n \"types\": {";
-  const char* separator = "\n";
-  for (const auto& [type, counts] : types_) {
-    out << separator << "  " << JsonText(type) << ": {\"passed\": " << counts.passed
-        << ", \"failed\": " << counts.failed << ", \"not_implemented\": " << counts.not_implemented
-        << ", \"known_wrong\": " << counts.known_wrong
-        << ", \"need_hardware\": " << counts.need_hardware << '}';
-    separator = ",\n";
-  }
-  out << "},\n \"cases\": [";
-  separator = "\n";
+  using Json = nlohmann::ordered_json;
+  const auto json_of = [](const Counts& counts) -> Json {
+    return {{"passed", counts.passed},
+            {"failed", counts.failed},
+            {"not_implemented", counts.not_implemented},
+            {"known_wrong", counts.known_wrong},
+            {"need_hardware", counts.need_hardware}};
+  };
+  Json json = json_of(Total());
+  json["summary"] = Summary();
+  Json& types = json["types"] = Json::object();
+  for (const auto& [type, counts] : types_) types[type] = json_of(counts);
+  Json& cases = json["cases"] = Json::array();
   for (const Line& line : lines_) {
-    out << separator << "  {\"result\": " << JsonText(line.kind == "FAIL" ? "failed" : line.kind)
-        << ", \"id\": " << JsonText(line.id) << ", \"type\": " << JsonText(line.type)
-        << ", \"what\": " << JsonText(line.what) << '}';
-    separator = ",\n";
+    cases.emplace_back() = {{"result", line.kind == "FAIL" ? "failed" : line.kind},
+                            {"id", line.id},
+                            {"type", line.type},
+                            {"what", line.what}};
   }
-  out << "]}" << std::endl;
+  out << json.dump(1, ' ', true, Json::error_handler_t::replace) << std::endl;
 }
 
 std::string Report::Summary() const {
