@@ -9,6 +9,7 @@
 
 #include "caffe2_core/base/enforce.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 template <class T>
@@ -97,3 +98,4 @@ std::ostream& operator<<(std::ostream& out, ArrayRef<T> array) {
 using IntArrayRef = ArrayRef<int64_t>;
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

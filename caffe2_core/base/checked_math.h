@@ -7,6 +7,7 @@
 
 #include "caffe2_core/base/enforce.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // a * b. THROWS if an operand is negative or the product does not fit into T.
@@ -54,3 +55,4 @@ template <class To, class From>
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

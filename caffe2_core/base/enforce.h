@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 namespace internal {
@@ -220,6 +221,7 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
 #undef CAFFE2RT_DEFINE_COMPARE
 }  // namespace internal
 }  // namespace caffe2rt
+#pragma GCC visibility pop
 
 // CAFFE_ENFORCE for member functions: stores `this` as the caller() of the exception.
 #define CAFFE_ENFORCE_WITH_CALLER(condition, ...)                                             \

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct FlagInfo {
@@ -87,3 +88,4 @@ double ParseFlagDouble(const std::string& text);
 bool ParseFlagBool(const std::string& text);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // A storage type: arithmetic is done in float. Conversion from float rounds to nearest, ties to
@@ -54,3 +55,4 @@ struct float16 {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -1,6 +1,7 @@
 #pragma once
 // The instruction set of this machine, detected from CPU features (cpuid), not from the vendor.
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 enum class Isa { kPlain, kAvx2, kAvx512 };
@@ -42,3 +43,4 @@ Function* PickByIsa(Function* avx512, Function* avx2, Function* plain) {
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -23,6 +23,7 @@
 #include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/base/enforce.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The lowest severity that is logged: INFO is 0, WARNING 1, ERROR 2, FATAL 3, and VLOG(n) -n. The
@@ -81,6 +82,7 @@ struct LogVoidify {
 };
 }  // namespace internal
 }  // namespace caffe2rt
+#pragma GCC visibility pop
 
 #ifndef LOG
 #define CAFFE2RT_SEVERITY_INFO ::caffe2rt::internal::kLogInfo

@@ -22,6 +22,7 @@
 
 #include "caffe2_core/base/enforce.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 enum class CPUMemoryFill {
@@ -91,3 +92,4 @@ OutOfMemory OutOfMemoryNow() noexcept;
 [[noreturn]] void ThrowOutOfMemory();
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

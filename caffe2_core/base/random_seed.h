@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Returns a different seed on every call, derived from the time, the process and a counter. Thread
@@ -10,3 +11,4 @@ namespace caffe2rt {
 uint32_t RandomNumberSeed();
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

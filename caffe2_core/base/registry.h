@@ -18,6 +18,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 template <class Key, class ObjectPtr, class... Args>
@@ -104,3 +105,4 @@ class Registry {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

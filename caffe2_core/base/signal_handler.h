@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class SignalHandler {
@@ -45,3 +46,4 @@ struct StopOnSignal {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

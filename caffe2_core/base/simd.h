@@ -28,6 +28,7 @@
 #include "caffe2_core/base/host_device.h"
 #include "caffe2_core/base/isa.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 #if defined(__x86_64__) && !defined(CAFFE2RT_SANITIZED) && !defined(__CUDACC__)
@@ -81,3 +82,4 @@ void RunSimd(const Kernel& kernel, Args... args) {
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 enum StorageOrder { UNKNOWN = 0, NHWC = 1, NCHW = 2 };
@@ -13,3 +14,4 @@ StorageOrder ParseStorageOrder(const std::string& text);
 StorageOrder StringToStorageOrder(const std::string& text);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The Levenshtein distance of `a` and `b`, or limit + 1 if it exceeds `limit`.
@@ -24,3 +25,4 @@ std::vector<std::string> NearestNames(const std::string& name,
                                       int64_t* work_left = nullptr);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The text that printf produces for "%.<digits>f" and for "%g" in the C locale.
@@ -32,3 +33,4 @@ bool ParseNumber(std::string_view text, T* value) {
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // A reference to a callable, which must outlive it.
@@ -113,3 +114,4 @@ void ParallelFor(int pieces, F&& function) {
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class Timer {
@@ -23,3 +24,4 @@ class Timer {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

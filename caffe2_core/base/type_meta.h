@@ -17,6 +17,7 @@
 
 #include "caffe2_core/base/float16.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 using CaffeTypeId = intptr_t;
@@ -132,3 +133,4 @@ class TypeMeta {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The length in bytes of the UTF-8 character that begins at `at`; 0 if it is not valid UTF-8 (RFC
@@ -25,3 +26,4 @@ std::string EscapeControls(std::string_view text);
 std::string OneLine(std::string_view text);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

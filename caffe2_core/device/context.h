@@ -19,6 +19,7 @@
 #include "caffe2_core/device/event.h"
 #include "caffe2_core/device/memory.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class BaseContext;
@@ -139,3 +140,4 @@ struct StaticContextRegisterer {
 #define GET_STATIC_CONTEXT(type) ::caffe2rt::GetStaticContext(type)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

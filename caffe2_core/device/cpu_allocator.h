@@ -6,6 +6,7 @@
 
 #include "caffe2_core/device/memory.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Implementations must be thread safe. New never returns null for nbytes > 0: it THROWS
@@ -27,3 +28,4 @@ CPUAllocator* GetCPUAllocator();
 void SetCPUAllocator(CPUAllocator* allocator);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -19,6 +19,7 @@
 #include "caffe2_core/base/flags.h"
 #include "caffe2_core/device/device_type.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct DeviceModule;
@@ -68,3 +69,4 @@ std::vector<const DeviceDescriptor*> DeviceDescriptors();
 std::vector<DeviceDescriptor> BuiltinDeviceDescriptors();
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

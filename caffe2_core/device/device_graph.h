@@ -12,6 +12,7 @@
 
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class DeviceGraph {
@@ -30,3 +31,4 @@ class DeviceGraph {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -29,6 +29,7 @@
 #include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/device/device_type.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 enum class DeviceState {
@@ -105,3 +106,4 @@ const DevicePresence& FindDevice(DeviceType type);
 const DeviceModule& EnforceDeviceModule(DeviceType type);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

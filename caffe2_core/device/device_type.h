@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // An unscoped enum that converts to int, because sources written for Caffe2 use all of CPU,
@@ -41,3 +42,4 @@ const char* Caffe2DeviceName(DeviceType type);
 std::string DeviceTypeName(int64_t type);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

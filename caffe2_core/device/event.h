@@ -11,6 +11,7 @@
 
 #include "caffe2_core/device/device_type.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class DeviceOption;
@@ -88,3 +89,4 @@ class Event {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Frees a block of memory: a function and its state. With the state, freeing never needs to look up
@@ -99,3 +100,4 @@ class DataPtr {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

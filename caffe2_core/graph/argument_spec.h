@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // A condition on the value, and its description for the error message:
@@ -65,3 +66,4 @@ struct RepeatedArgumentSpec {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -19,6 +19,7 @@
 #include "caffe2_core/graph/argument_spec.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The depth to which nets nested in arguments are processed. A proto that is parsed from a file is
@@ -177,3 +178,4 @@ bool IsSameDevice(const DeviceOption& a, const DeviceOption& b);
 DeviceOption MergeDeviceOption(const DeviceOption& base, const DeviceOption& override_with);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

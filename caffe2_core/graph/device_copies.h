@@ -32,6 +32,7 @@
 #include "caffe2_core/graph/device_inference.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The devices that hold the newest value of each blob. Passed from net to net. Not thread safe.
@@ -83,3 +84,4 @@ std::vector<NetDef> InjectDeviceCopiesAmongNets(const std::vector<NetDef>& nets,
 bool HasSeveralDevices(const NetDef& net);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The operator type that replaces `type` on the CPU: Copy for a device's own copy operators (such
@@ -19,3 +20,4 @@ const std::string& OperatorTypeOnCPU(const std::string& type);
 std::vector<std::string> FallBackToCPU(NetDef* net);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

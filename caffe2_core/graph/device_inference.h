@@ -10,6 +10,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The device of a blob. All CPU device options are the same place, and a device option without an
@@ -38,3 +39,4 @@ std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> InferOpInputOutp
 OpSchema::DeviceInference OnCPU(std::set<int> inputs, std::set<int> outputs);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

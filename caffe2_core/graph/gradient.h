@@ -25,6 +25,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The gradient of one blob: the name of a dense tensor, or the names of the indices and values of a
@@ -192,3 +193,4 @@ GradientOpsMeta GetGradientForOp(const OperatorDef& def,
 #define GRADIENT_OPERATOR_SCHEMA(name) OPERATOR_SCHEMA(name)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -24,6 +24,7 @@
 
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class Blob;
@@ -125,3 +126,4 @@ class NetBlobs {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct NetProblem {
@@ -35,3 +36,4 @@ std::vector<std::string> OutputsOf(const NetDef& net);
 std::vector<std::string> NamesWrittenBy(const NetDef& net);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -5,6 +5,7 @@
 
 #include "caffe2_core/graph/net_summary.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct NetDrawingOptions {
@@ -22,3 +23,4 @@ std::string NetAsSvg(const NetDef& net, const NetSummary& summary,
                      const NetDrawingOptions& options = {});
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Reads a binary or text NetDef. If the net has no name, its name becomes the file's stem. THROWS
@@ -28,3 +29,4 @@ void NameNet(NetDef* net, const std::string& name);
 void FindDatabases(NetDef* net, const std::string& root, const std::string& folder);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -10,6 +10,7 @@
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct OpSummary {
@@ -57,3 +58,4 @@ int64_t ElementsOf(const TensorShape& shape);
 int64_t BytesOf(const TensorShape& shape);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -26,6 +26,7 @@
 
 #include "caffe2_core/graph/arguments.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The name of an argument type in documentation.
@@ -318,3 +319,4 @@ OpSchema::Cost PointwiseCostInference(const OperatorDef&, const std::vector<Tens
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -21,6 +21,7 @@
 
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Maps blob names to shapes. An entry with unknown_shape set is a blob that exists but whose shape
@@ -67,3 +68,4 @@ TensorShapes InferBlobShapesAndTypesFromMap(
     const std::vector<NetDef*>& nets);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Owns an open file descriptor and closes it on destruction. Move only.
@@ -100,3 +101,4 @@ int64_t FileSize(const FileDescriptor& file, const std::string& path);
 std::string ReadWholeFile(const std::string& path, int64_t limit_bytes = INT64_MAX);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

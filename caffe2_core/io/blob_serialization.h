@@ -29,6 +29,7 @@
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 inline constexpr const char* kTensorBlobType = "Tensor";
@@ -147,3 +148,4 @@ std::string BlobNameFromKey(const std::string& key);
           #name, [] { return std::make_unique<__VA_ARGS__>(); }, __FILE__)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

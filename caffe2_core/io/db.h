@@ -21,6 +21,7 @@
 #include "caffe2_core/base/registry.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 namespace db {
 
@@ -164,3 +165,4 @@ void RegisterBuiltinDBs(DBRegistryType* registry);
 
 }  // namespace db
 }  // namespace caffe2rt
+#pragma GCC visibility pop

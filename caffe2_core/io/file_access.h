@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class FileAccess {
@@ -79,3 +80,4 @@ class FileAccessScope {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

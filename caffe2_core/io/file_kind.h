@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 enum class FileKind {
@@ -74,3 +75,4 @@ FileKind FileKindOfMessage(const std::string& message_name);
 std::string DBTypeOfKind(FileKind kind);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

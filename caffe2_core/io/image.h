@@ -17,6 +17,7 @@
 
 #include "caffe2_core/tensor/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct Image {
@@ -72,3 +73,4 @@ Tensor ImageToTensor(const Image& image, const ImageTransform& transform);
 void SavePng(const std::string& path, const Image& image);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -19,6 +19,7 @@
 
 #include "caffe2_core/tensor/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Returns a CPU tensor. THROWS, naming the file, if it is not a supported .npy file.
@@ -49,3 +50,4 @@ NamedTensors ReadNpz(const std::string& path);
 void WriteNpz(const std::string& path, const NamedTensors& tensors);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

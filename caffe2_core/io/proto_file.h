@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class BlobProto;
@@ -101,3 +102,4 @@ std::string ProtoDebugString(const google::protobuf::Message& proto);
 bool LooksLikeText(std::string_view bytes);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Assigns `device` to each operator of the net, and of nets in arguments, that has an
@@ -21,3 +22,4 @@ std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device);
 bool ParseDevice(const std::string& text, DeviceOption* device);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -22,6 +22,7 @@
 #include "caffe2_core/tensor/blob.h"
 #include "caffe2_core/tensor/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 namespace internal {
@@ -135,3 +136,4 @@ CAFFE2RT_DEFINE_TENSOR_DISPATCH(TensorTypes2, DoRunWithType2, DoRunWithOtherType
   friend struct ::caffe2rt::DispatchHelper
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

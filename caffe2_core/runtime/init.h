@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Runs the early init functions, parses the flags, then runs the other init functions. Each
@@ -51,3 +52,4 @@ struct InitRegisterer {
   CAFFE2RT_REGISTER_INIT(name, function, true, description)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class Workspace;
@@ -38,3 +39,4 @@ MetaNetDef LoadMetaNetDef(const std::string& path, const std::string& db_type,
 void OpenParameterReader(const std::string& path, const std::string& db_type, Workspace* ws);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -19,6 +19,7 @@
 
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class NetBase;
@@ -93,3 +94,4 @@ std::vector<std::string> UnfilledInputs(const NetDef& net, const Workspace& ws);
 NetBase* CreatePredictNet(const Model& model, Workspace* ws);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct ModuleSchema {
@@ -45,3 +46,4 @@ std::vector<std::string> LoadedModuleFiles();
   }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -10,6 +10,7 @@
 #include "caffe2_core/runtime/observer.h"
 #include "caffe2_core/runtime/operator.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class Workspace;
@@ -102,3 +103,4 @@ struct NetRegisterer {
       #name, __VA_ARGS__, __FILE__)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 enum class NetFindingKind {
@@ -44,3 +45,4 @@ std::vector<NetFinding> ValidateNet(const NetDef& net);
 std::vector<NetFinding> ValidatePlan(const PlanDef& plan);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

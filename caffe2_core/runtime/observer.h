@@ -8,6 +8,7 @@
 
 #include "caffe2_core/base/enforce.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 template <class T>
@@ -64,3 +65,4 @@ class Observable {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -34,6 +34,7 @@
 #include "caffe2_core/tensor/blob.h"
 #include "caffe2_core/tensor/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class Workspace;
@@ -380,3 +381,4 @@ class UnsupportedOperatorFeature : public std::exception {
   } while (false)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

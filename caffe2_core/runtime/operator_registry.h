@@ -27,6 +27,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 using OperatorRegistry =
@@ -157,3 +158,4 @@ struct OperatorRegisterer {
                                        __VA_ARGS__)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

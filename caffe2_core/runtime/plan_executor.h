@@ -6,6 +6,7 @@
 
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class Workspace;
@@ -41,3 +42,4 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan,
                         std::function<bool(int)> should_continue);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -33,6 +33,7 @@
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct Model;
@@ -132,3 +133,4 @@ Predictor LoadPredictor(const std::string& path, const std::string& db_type,
                         const std::string& name = "", const PredictorOptions& options = {});
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -6,6 +6,7 @@
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/tensor/blob.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class Workspace;
@@ -22,3 +23,4 @@ ShapeMap ShapesOfWorkspace(const Workspace& ws);
 TensorShapes InferBlobShapesAndTypesFromWorkspace(Workspace* ws, const std::vector<NetDef*>& nets);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -17,6 +17,7 @@
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/observer.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Measures the run time of a net and of its operators. The constructor attaches an observer to each
@@ -63,3 +64,4 @@ class RunCountNetObserver final : public ObserverBase<NetBase> {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -35,6 +35,7 @@
 #include "caffe2_core/tensor/blob.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class FileAccess;
@@ -155,3 +156,4 @@ class Workspace {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 #include "caffe2_core/base/type_meta.h"
 #include "caffe2_core/tensor/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class BlobProto;
@@ -166,3 +167,4 @@ const Tensor& BlobGetTensor(const Blob& blob, DeviceType device);
 Tensor* BlobSetTensor(Blob* blob, Tensor&& tensor);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 #include "caffe2_core/base/type_meta.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Returns UNDEFINED for a type that TensorProto::DataType does not list.
@@ -20,3 +21,4 @@ std::string DataTypeName(TensorProto_DataType type);
 std::string DataTypeName(const TypeMeta& meta);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

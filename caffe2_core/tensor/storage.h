@@ -21,6 +21,7 @@
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/device/memory.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // A scope in which the calling thread's mutable accesses keep no pointer into the memory. The
@@ -123,3 +124,4 @@ class Storage {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

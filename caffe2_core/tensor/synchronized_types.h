@@ -13,6 +13,7 @@
 #include "caffe2_core/base/type_meta.h"
 #include "caffe2_core/tensor/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 namespace internal {
@@ -38,3 +39,4 @@ bool IsSynchronizedType(TypeMeta type);
       ::caffe2rt::DeclareSynchronizedType<__VA_ARGS__>()
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -26,6 +26,7 @@
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/tensor/storage.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Whether a tensor keeps its memory when it shrinks. Process-wide; set before nets run.
@@ -305,3 +306,4 @@ void Tensor::CopyFrom(const std::vector<T>& values, BaseContext* context) {
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -15,6 +15,7 @@
 #include "caffe2_core/device/cpu_allocator.h"
 #include "caffe2_core/device/memory.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 inline constexpr size_t kCPUAlignment = 64;
@@ -48,3 +49,4 @@ class MemoryAllocationReporter {
 std::pair<void*, MemoryDeleter> NewCPUMemory(size_t nbytes);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -12,6 +12,7 @@
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/device/cpu_allocator.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class CPUStaticContext final : public BaseStaticContext {
@@ -114,3 +115,4 @@ void CPUContext::CopyItems(TypeMeta meta, size_t n, const void* src, void* dst) 
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 bool IsNUMAEnabled();
@@ -23,3 +24,4 @@ void NUMAMove(void* pointer, size_t size, int node);
 int GetCurrentNUMANode();
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -20,6 +20,7 @@
 #include "contexts/cuda/cuda_upstream.h"
 #include "contexts/pool/pool.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Starts CUDA, once per process, when the first context or memory is created. THROWS with the
@@ -56,3 +57,4 @@ std::string CudaMemoryJson();
 size_t ReleaseCachedCudaMemory();
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

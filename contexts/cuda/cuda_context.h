@@ -22,6 +22,7 @@
 #include "contexts/cuda/cuda_handles.h"
 #include "contexts/cuda/cuda_stream.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class CUDAStaticContext final : public BaseStaticContext {
@@ -144,3 +145,4 @@ class CUDAContext final : public BaseContext {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

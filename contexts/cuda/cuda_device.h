@@ -12,6 +12,7 @@
 
 #include "contexts/cuda/cuda_error.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Caffe2's limits: it supports at most 16 devices, with peer access in groups of 8.
@@ -88,3 +89,4 @@ class DeviceGuard {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -19,6 +19,7 @@
 #error "one handle must mean one stream: build without --default-stream per-thread"
 #endif
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class CudaError : public EnforceNotMet {
@@ -68,3 +69,4 @@ void WatchForks();
   } while (false)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

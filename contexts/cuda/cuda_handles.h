@@ -8,6 +8,7 @@
 
 #include "contexts/cuda/cuda_libraries.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class CUDAContext;
@@ -64,3 +65,4 @@ void SeedCurandGenerator(curandGenerator_t generator, uint32_t seed);
 }  // namespace internal
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

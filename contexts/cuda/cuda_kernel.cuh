@@ -32,6 +32,7 @@
 #include "caffe2_core/base/host_device.h"
 #include "contexts/cuda/cuda_launch.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The thread block that works on one row. All of its threads must call the same members in the same
@@ -206,3 +207,4 @@ void ForEachRow(CUDAContext& context, int64_t rows, const F& f, const char* name
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

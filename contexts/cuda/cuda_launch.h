@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class CUDAContext;
@@ -41,3 +42,4 @@ void EnqueueOnFakeCuda(const CUDAContext& context, const char* kernel, void (*ru
 [[noreturn]] void ThrowCompiledForFakeCuda(const char* kernel);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -19,6 +19,7 @@ typedef struct cublasContext* cublasHandle_t;
 typedef struct cudnnContext* cudnnHandle_t;
 typedef struct curandGenerator_st* curandGenerator_t;
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 bool HasCublas();
@@ -34,3 +35,4 @@ const std::string& CudnnProblem();
 const std::string& CurandProblem();
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

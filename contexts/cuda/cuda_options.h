@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct Flag;  // caffe2_core/base/flags.h
@@ -62,3 +63,4 @@ CudaLibraryOptions& GlobalCudaLibraryOptions();
 std::vector<Flag> CudaFlags();
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -15,6 +15,7 @@
 
 #include "caffe2_core/base/mutex.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct CudaStream;
@@ -52,3 +53,4 @@ class CudaStaging {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -24,6 +24,7 @@
 #include "contexts/cuda/cuda_handles.h"
 #include "contexts/cuda/cuda_staging.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct KernelReport;
@@ -137,3 +138,4 @@ cudaEvent_t TakeCudaEvent(int device);
 void GiveCudaEvent(int device, cudaEvent_t event) noexcept;
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -10,6 +10,7 @@
 #include "contexts/cuda/cuda_stream.h"
 #include "contexts/pool/upstream.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Streams and events of every upstream over CUDA. Thread safe; it must outlive its pool. While the
@@ -78,3 +79,4 @@ class CudaPinnedUpstream final : public CudaUpstream {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

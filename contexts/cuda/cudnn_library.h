@@ -13,6 +13,7 @@
 #include "contexts/cuda/cuda_libraries.h"
 #include "contexts/cuda/vendor_library.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // clang-format off
@@ -92,3 +93,4 @@ void CheckCudnnVersions(size_t compiled, size_t running);
   } while (false)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -14,6 +14,7 @@
 #include "contexts/cuda/cuda_libraries.h"
 #include "contexts/cuda/vendor_library.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // clang-format off
@@ -52,3 +53,4 @@ namespace internal {
   } while (false)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include "contexts/cuda/cuda_upstream.h"
 #include "contexts/pool/pool.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The process's pool of pinned memory, and the upstream that numbers its streams. The home of its
@@ -29,3 +30,4 @@ class PinnedCPUAllocator final : public CPUAllocator {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

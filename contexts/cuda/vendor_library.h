@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class VendorLibrary {
@@ -44,3 +45,4 @@ class VendorLibrary {
 #define CAFFE2RT_VENDOR_SYMBOL(symbol) CAFFE2RT_VENDOR_SYMBOL_TEXT(symbol)
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

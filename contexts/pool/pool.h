@@ -32,6 +32,7 @@
 #include "contexts/pool/pool_statistics.h"
 #include "contexts/pool/upstream.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The two options that every pool has. `device` names the device in messages. `limit_bytes` bounds
@@ -147,3 +148,4 @@ struct ThcPoolOptions {
 std::unique_ptr<Pool> NewThcPool(Upstream& upstream, const ThcPoolOptions& options);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -9,6 +9,7 @@
 
 #include "contexts/pool/upstream.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Bytes in use and cached bytes count whole blocks, as rounded by the pool.
@@ -109,3 +110,4 @@ class alignas(128) PoolCounters {
 
 }  // namespace internal
 }  // namespace caffe2rt
+#pragma GCC visibility pop

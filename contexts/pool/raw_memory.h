@@ -10,6 +10,7 @@
 #include "caffe2_core/base/mutex.h"
 #include "contexts/pool/pool.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Thread safe. The pool must outlive it. Memory that was never freed stays in use.
@@ -32,3 +33,4 @@ class RawMemory {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Pools identify streams by small numbers, not by driver handles, because the driver may reuse the
@@ -46,3 +47,4 @@ class Upstream {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -23,6 +23,7 @@
 
 #include "contexts/synced/synced_memory.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 namespace caffe {
@@ -177,3 +178,4 @@ extern template class SyncedBlob<int>;
 extern template class SyncedBlob<unsigned int>;
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

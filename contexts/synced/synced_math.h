@@ -15,6 +15,7 @@
 #include "caffe2_core/base/type_meta.h"
 #include "caffe2_core/device/context.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The work runs on the stream of `context`, a context of the device that holds the data. All
@@ -52,3 +53,4 @@ void HostSubtract(TypeMeta type, size_t n, const void* x, void* y);
 }  // namespace internal
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -36,6 +36,7 @@
 #include "caffe2_core/device/event.h"
 #include "caffe2_core/device/memory.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The two sides. The static contexts are not owned; they live as long as the process.
@@ -136,3 +137,4 @@ class SyncedMemory {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -21,6 +21,7 @@
 #include "caffe2_core/tensor/tensor.h"
 #include "contexts/synced/synced_blob.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 enum class SyncedPart { kData, kDiff };
@@ -62,3 +63,4 @@ extern template class SyncedTensors<int>;
 // Tensors have no unsigned int elements.
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

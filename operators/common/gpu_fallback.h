@@ -23,6 +23,7 @@
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/workspace.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // A set of output indices, as in Caffe2.
@@ -89,3 +90,4 @@ template <class SkipOutputCopy = SkipIndices<>>
 using GPUFallbackOpEx = GPUFallbackOp<void, SkipOutputCopy>;
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 #include "operators/math/context_dispatch.h"
 #include "operators/primitives/gemm.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 class Tensor;
 
@@ -176,3 +177,4 @@ void CopyVector(int64_t n, const T* a, T* b, Context* context) {
 
 }  // namespace math
 }  // namespace caffe2rt
+#pragma GCC visibility pop

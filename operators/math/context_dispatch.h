@@ -14,6 +14,7 @@
 #include "caffe2_core/device/device_type.h"
 #include "operators/math/cuda.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt::math::internal {
 
 template <class Context>
@@ -45,3 +46,4 @@ inline void Update(Context* context, int64_t n, const T* x, T* y, const F& f) {
 }
 
 }  // namespace caffe2rt::math::internal
+#pragma GCC visibility pop

@@ -15,6 +15,7 @@
 #include "operators/math/context_dispatch.h"
 #include "operators/math/random_vectors.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt::math {
 namespace internal {
 
@@ -268,3 +269,4 @@ void Transpose(int rank, const Index* dims, const int* axes, const T* x, T* y, C
 }
 
 }  // namespace caffe2rt::math
+#pragma GCC visibility pop

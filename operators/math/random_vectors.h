@@ -12,6 +12,7 @@
 #include "operators/math/context_dispatch.h"
 #include "operators/primitives/random.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt::math {
 
 template <class T, class Context>
@@ -62,3 +63,4 @@ void RandUniformUnique(size_t n, std::type_identity_t<T> a, std::type_identity_t
 }
 
 }  // namespace caffe2rt::math
+#pragma GCC visibility pop

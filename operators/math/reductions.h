@@ -19,6 +19,7 @@
 #include "operators/math/binary.h"
 #include "operators/math/context_dispatch.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 class Tensor;
 
@@ -215,3 +216,4 @@ void Broadcast(int x_rank, const int* x_dims, int y_rank, const int* y_dims,
 
 }  // namespace math
 }  // namespace caffe2rt
+#pragma GCC visibility pop

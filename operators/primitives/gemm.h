@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // With fewer multiply-adds than this, a second thread costs more than it saves.
@@ -26,3 +27,4 @@ void AddRowVector(int64_t m, int64_t n, const float* x, float* y);
 void FillRowVector(int64_t m, int64_t n, const float* x, float* y);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <random>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt::math {
 
 using Generator = std::mt19937;
@@ -30,3 +31,4 @@ void FillUniform(Generator& generator, size_t n, int32_t low, int32_t high, int3
 void FillNormal(Generator& generator, size_t n, float mean, float std, float* y);
 
 }  // namespace caffe2rt::math
+#pragma GCC visibility pop
