@@ -285,10 +285,11 @@ class OpSchemaRegistry {
 };
 
 // For users. Also defines the symbol that the registration macros refer to.
-#define OPERATOR_SCHEMA(name)                                            \
-  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name();        \
-  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name() {}      \
-  [[maybe_unused]] static ::caffe2rt::OpSchema& caffe2rt_schema_##name = \
+#define OPERATOR_SCHEMA(name)                                                                     \
+  extern "C"                                                                                      \
+      __attribute__((visibility("default"))) void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name(); \
+  extern "C" void CAFFE2_PLEASE_ADD_OPERATOR_SCHEMA_FOR_##name() {}                               \
+  [[maybe_unused]] static ::caffe2rt::OpSchema& caffe2rt_schema_##name =                          \
       ::caffe2rt::OpSchemaRegistry::NewSchema(#name, __FILE__, __LINE__)
 #define OPERATOR_SCHEMA_STR(name)                                                                \
   [[maybe_unused]] static ::caffe2rt::OpSchema& CAFFE2RT_CONCAT(caffe2rt_schema_, __COUNTER__) = \

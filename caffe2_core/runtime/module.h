@@ -38,8 +38,8 @@ std::vector<std::string> LoadedModuleFiles();
 // Declares a module. Use it at namespace scope, in one source of the module. `name` is an
 // identifier.
 #define CAFFE2_MODULE(name, description)                                                      \
-  extern "C" {                                                                                \
-  [[maybe_unused]] bool gCaffe2ModuleSanityCheck##name() { return true; }                     \
+  extern "C" __attribute__((visibility("default"))) bool gCaffe2ModuleSanityCheck##name() {   \
+    return true;                                                                              \
   }                                                                                           \
   namespace {                                                                                 \
   [[maybe_unused]] const ::caffe2rt::ModuleSchema caffe2rt_module_##name(#name, description); \

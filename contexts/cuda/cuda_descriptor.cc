@@ -8,7 +8,7 @@ DeviceDescriptor CudaDescriptor() {
   return {.type = CUDA,
           .name = "CUDA",
           .aliases = {"gpu"},
-          .module_file = "libcaffe2_cuda.so.0",  // its SONAME
+          .module_file = CAFFE2_CUDA_SONAME,
           .in_this_build = CudaIsInThisBuild(),
           .linked = LinkedCudaModule,
           .engines = {"CUDNN"},

@@ -4,7 +4,7 @@ file(REMOVE_RECURSE ${BUNDLE})
 file(MAKE_DIRECTORY ${BUNDLE}/bin ${BUNDLE}/lib/cuda ${BUNDLE}/data)
 file(COPY ${programs} DESTINATION ${BUNDLE}/bin)
 get_filename_component(module ${MODULE} REALPATH)
-file(COPY_FILE ${module} ${BUNDLE}/lib/libcaffe2_cuda.so.0)
+file(COPY_FILE ${module} ${BUNDLE}/lib/libcaffe2_cuda.so)
 
 # Copies the libraries that the programs need, except the C library and CUDA's libraries, which the other machine has.
 file(GET_RUNTIME_DEPENDENCIES

@@ -11,7 +11,7 @@ results=${RESULTS:-$root/results}
 mkdir -p "$results"
 # The bundle's own folders come first, so that the tests load these libraries.
 export LD_LIBRARY_PATH=$root/lib:$root/lib/cuda${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export CAFFE2_CUDA_MODULE=$root/lib/libcaffe2_cuda.so.0
+export CAFFE2_CUDA_MODULE=$root/lib/libcaffe2_cuda.so
 failed=0 passed=0 skipped=0
 
 echo "glibc $(ldd --version 2>/dev/null | sed -n '1s/.* //p'), $(uname -sr)"

@@ -119,7 +119,7 @@ TEST(CudaProgramTest, TellsWhereItLookedForTheModule) {
   const ProgramResult result = RunProgram(dir.path("bin/caffe2"), {"devices"});
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.err, IsEmpty());
-  EXPECT_THAT(result.out, AllOf(HasSubstr("CUDA: libcaffe2_cuda.so.0 is not in " +
+  EXPECT_THAT(result.out, AllOf(HasSubstr("CUDA: " CAFFE2_CUDA_SONAME " is not in " +
                                           std::filesystem::canonical(dir.path("bin")).string()),
                                 HasSubstr("set CAFFE2_CUDA_MODULE to its path")));
   EXPECT_EQ(JsonAt(RunProgram(dir.path("bin/caffe2"), {"devices", "--json"}).out, "/1/state"),
@@ -134,9 +134,9 @@ TEST(CudaProgramTest, FindsTheModuleInTheLibraryFolderBeside) {
   std::filesystem::create_directory(dir.path("bin"));
   std::filesystem::create_directory(dir.path("lib"));
   std::filesystem::copy_file(CAFFE2_PROGRAM, dir.path("bin/caffe2"));
-  std::filesystem::copy_file(CAFFE2_CUDA_MODULE_ON_FAKE, dir.path("lib/libcaffe2_cuda.so.0"));
+  std::filesystem::copy_file(CAFFE2_CUDA_MODULE_ON_FAKE, dir.path("lib/" CAFFE2_CUDA_SONAME));
   const std::string json = RunProgram(dir.path("bin/caffe2"), {"devices", "--json"}).out;
-  EXPECT_THAT(JsonAt(json, "/1/module"), HasSubstr("lib/libcaffe2_cuda.so.0\""));
+  EXPECT_THAT(JsonAt(json, "/1/module"), HasSubstr("lib/" CAFFE2_CUDA_SONAME "\""));
   EXPECT_GT(JsonSize(json, "/1/devices"), 0u);
 }
 

@@ -1,5 +1,9 @@
-# cmake --install: bin/caffe2, libraries, headers, and the packages caffe2rt (targets caffe2rt::caffe2rt, caffe2rt::module,
-# caffe2rt::compat, caffe2rt::counted_new) and Caffe2 (the names of the original's package, over caffe2rt::compat).
+# cmake --install: bin/caffe2, libraries, headers in include/caffe2rt, and the packages caffe2rt (targets caffe2rt::caffe2rt,
+# caffe2rt::module, caffe2rt::compat, caffe2rt::counted_new) and Caffe2 (the names of the original's package, over
+# caffe2rt::compat).
+#
+# Components: `runtime` (the program, the shared library), `development` (headers, CMake files, a static library) and `CUDA`
+# (libcaffe2_cuda).
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/caffe2rt)
 
@@ -10,8 +14,9 @@ target_compile_features(module INTERFACE cxx_std_20)
 target_include_directories(module INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/gen>
-  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-  $<TARGET_PROPERTY:protobuf::libprotobuf,INTERFACE_INCLUDE_DIRECTORIES>)
+  $<INSTALL_INTERFACE:${CAFFE2RT_INSTALL_INCLUDEDIR}>
+  $<TARGET_PROPERTY:protobuf::libprotobuf,INTERFACE_INCLUDE_DIRECTORIES>
+  $<TARGET_PROPERTY:absl::core_headers,INTERFACE_INCLUDE_DIRECTORIES>)
 
 # The forwarding headers under Caffe2's own paths; alone (for modules), and with the library.
 add_library(compat_headers INTERFACE)
@@ -19,30 +24,41 @@ add_library(caffe2rt::compat_headers ALIAS compat_headers)
 target_link_libraries(compat_headers INTERFACE module)
 target_include_directories(compat_headers INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/caffe2_core/compat>
-  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/caffe2_core/compat>)
+  $<INSTALL_INTERFACE:${CAFFE2RT_INSTALL_INCLUDEDIR}/caffe2_core/compat>)
 add_library(compat INTERFACE)
 add_library(caffe2rt::compat ALIAS compat)
 target_link_libraries(compat INTERFACE compat_headers caffe2rt)
 
+# CUDA's library opens at run time or is linked into the static one. In the first case it is a component of its own, which need
+# not be installed, with an export file of its own.
 set(installed_targets caffe2rt caffe2rt_counted_new module compat_headers compat)
-if(CAFFE2RT_HAS_CUDA)
+if(CAFFE2RT_HAS_CUDA AND CAFFE2_CUDA_STATIC)
   list(APPEND installed_targets caffe2_cuda)
+elseif(CAFFE2RT_HAS_CUDA)
+  install(TARGETS caffe2_cuda EXPORT caffe2rtCudaTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT CUDA)
+  install(EXPORT caffe2rtCudaTargets NAMESPACE caffe2rt:: DESTINATION ${package_dir} COMPONENT CUDA)
 endif()
 install(TARGETS ${installed_targets} EXPORT caffe2rtTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/caffe2rt)
-if(TARGET caffe2 AND BUILD_SHARED_LIBS)  # which installs itself
-  set_target_properties(caffe2 PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+        OBJECTS DESTINATION ${CMAKE_INSTALL_LIBDIR}/caffe2rt COMPONENT development)
+install(TARGETS caffe2 RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+if(BUILD_SHARED_LIBS)
+  file(RELATIVE_PATH library_dir /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(caffe2 PROPERTIES INSTALL_RPATH "$ORIGIN/${library_dir}")
 endif()
-install(DIRECTORY caffe2_core contexts operators DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.cuh")
-install(DIRECTORY ${PROJECT_BINARY_DIR}/gen/caffe2rt DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+
+install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")\nset(include_dir \"${CAFFE2RT_INSTALL_INCLUDEDIR}\")"
+        COMPONENT development)
+install(SCRIPT third_party/cmake/InstallHeaders.cmake COMPONENT development)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/gen/caffe2rt DESTINATION ${CAFFE2RT_INSTALL_INCLUDEDIR} COMPONENT development
         FILES_MATCHING PATTERN "*.pb.h" PATTERN "*.proto")
-install(EXPORT caffe2rtTargets NAMESPACE caffe2rt:: DESTINATION ${package_dir})
+install(EXPORT caffe2rtTargets NAMESPACE caffe2rt:: DESTINATION ${package_dir} COMPONENT development)
 configure_package_config_file(third_party/cmake/caffe2rtConfig.cmake.in
   ${PROJECT_BINARY_DIR}/caffe2rtConfig.cmake INSTALL_DESTINATION ${package_dir}
-  PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_INCLUDEDIR)
+  PATH_VARS CMAKE_INSTALL_BINDIR CAFFE2RT_INSTALL_INCLUDEDIR)
+# The same rule as CAFFE2RT_SOVERSION.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/caffe2rtConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/caffe2rtConfig.cmake
@@ -50,6 +66,6 @@ install(FILES ${PROJECT_BINARY_DIR}/caffe2rtConfig.cmake
               third_party/cmake/Caffe2rtDependencies.cmake third_party/cmake/FindLeveldb.cmake
               third_party/cmake/FindLibzip.cmake third_party/cmake/FindLmdb.cmake
               third_party/cmake/FindNuma.cmake third_party/cmake/FindOnednn.cmake
-        DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT development)
 install(FILES third_party/cmake/Caffe2Config.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Caffe2)
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Caffe2 COMPONENT development)

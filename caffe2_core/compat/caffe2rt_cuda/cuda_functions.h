@@ -9,6 +9,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/device/device_module.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class BaseContext;
@@ -74,3 +75,4 @@ inline const CudaFunctions& EnforceCudaFunctions() {
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

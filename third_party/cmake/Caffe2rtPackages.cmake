@@ -1,0 +1,50 @@
+# cpack: Debian packages. cmake --preset deb && cmake --build --preset deb writes them to build/deb/packages.
+#
+#   caffe2rt          the program and the shared library
+#   libcaffe2rt-dev   headers, CMake files, and the packages that a program which uses them needs
+#   libcaffe2rt-cuda  libcaffe2_cuda, if it was built
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+set(CPACK_PACKAGE_VENDOR caffe2rt)
+set(CPACK_PACKAGE_CONTACT "caffe2rt developers <caffe2rt@localhost>")
+set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_ALL runtime development)
+if(CAFFE2RT_HAS_CUDA AND NOT CAFFE2_CUDA_STATIC)
+  list(APPEND CPACK_COMPONENTS_ALL CUDA)
+endif()
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+set(same_version "caffe2rt (= ${PROJECT_VERSION})")
+
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME caffe2rt)
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "${PROJECT_DESCRIPTION}\n The command caffe2, which runs Caffe2 nets, and the shared library.")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libcaffe2rt-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "${PROJECT_DESCRIPTION} (development files)\n Headers and CMake packages for programs and operators.")
+set(dependencies ${CAFFE2RT_PUBLIC_DEPENDENCIES})
+if(NOT BUILD_SHARED_LIBS)
+  list(APPEND dependencies ${CAFFE2RT_PRIVATE_DEPENDENCIES})
+endif()
+list(TRANSFORM dependencies REPLACE "^.*:" "")
+list(PREPEND dependencies ${same_version})
+list(JOIN dependencies ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libeigen3-dev")
+
+set(CPACK_DEBIAN_CUDA_PACKAGE_NAME libcaffe2rt-cuda)
+set(CPACK_COMPONENT_CUDA_DESCRIPTION "${PROJECT_DESCRIPTION} (CUDA)\n The library with which caffe2rt runs nets on NVIDIA's GPUs.")
+set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS ${same_version})
+
+foreach(package runtime:caffe2rt development:libcaffe2rt-dev CUDA:libcaffe2rt-cuda)
+  string(REPLACE ":" ";" package ${package})
+  list(GET package 0 component)
+  list(GET package 1 name)
+  if(component IN_LIST CPACK_COMPONENTS_ALL)
+    install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${name} RENAME copyright COMPONENT ${component})
+  endif()
+endforeach()
+include(CPack)
