@@ -1,16 +1,27 @@
 # cmake -DBUILD_DIR=... -DPROJECT_DIR=... -DWORK_DIR=... -DGENERATOR=... -P run.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/run_steps.cmake)
 
-set(prefix ${WORK_DIR}/prefix)
-file(REMOVE_RECURSE ${prefix})
-run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+install_components(prefix runtime development)
+file(GLOB headers RELATIVE ${prefix}/include ${prefix}/include/*)
+if(NOT headers STREQUAL caffe2rt)
+  message(FATAL_ERROR "include/ has ${headers}, want caffe2rt alone")
+endif()
 set(flags "")
 if(SANITIZE)
   set(flags -DCMAKE_CXX_FLAGS=-fsanitize=${SANITIZE})
 endif()
-run(${CMAKE_COMMAND} -S ${PROJECT_DIR} -B ${WORK_DIR}/build -G ${GENERATOR}
+set(configure ${CMAKE_COMMAND} -S ${PROJECT_DIR} -G ${GENERATOR}
     -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
     -DCMAKE_CXX_COMPILER=${CXX_COMPILER}
     -DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_COMPILER_LAUNCHER} -DEMBEDDING_HEADERS=${HEADERS} ${flags})
+
+# Without a dependency, the error names the package to install.
+execute_process(COMMAND ${configure} -B ${WORK_DIR}/missing -DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON
+                RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE error)
+if(result EQUAL 0 OR NOT error MATCHES "libprotobuf-dev")
+  message(FATAL_ERROR "configuring without Protobuf returned ${result} and the error does not name its package: ${error}")
+endif()
+
+run(${configure} -B ${WORK_DIR}/build)
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK_DIR}/build --output-on-failure --no-tests=error)

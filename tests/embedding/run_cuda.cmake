@@ -4,9 +4,7 @@ if(NOT EXISTS "${CUDA_COMPILER}")
   return()
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/run_steps.cmake)
-set(prefix ${WORK_DIR}/prefix)
-file(REMOVE_RECURSE ${prefix})
-run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+install_components(prefix runtime development CUDA)
 string(REPLACE ";" ":" libraries "${FAKE}")
 run(${CMAKE_COMMAND} -S ${PROJECT_DIR} -B ${WORK_DIR}/build -G ${GENERATOR}
     -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}

@@ -6,3 +6,14 @@ function(run)
     message(FATAL_ERROR "failed (${result}): ${line}")
   endif()
 endfunction()
+
+# install_components(prefix_variable component...): installs components of BUILD_DIR into a folder other than the one that the
+# installation is told, as packages and moved installations do. The folder contains nothing else.
+function(install_components prefix_variable)
+  file(REMOVE_RECURSE ${WORK_DIR}/stage)
+  foreach(component IN LISTS ARGN)
+    run(${CMAKE_COMMAND} -E env DESTDIR=${WORK_DIR}/stage
+        ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix /prefix --component ${component})
+  endforeach()
+  set(${prefix_variable} ${WORK_DIR}/stage/prefix PARENT_SCOPE)
+endfunction()

@@ -4,6 +4,7 @@
 
 #include "tests/style/device_rules.h"
 #include "tests/style/file_rules.h"
+#include "tests/style/header_rules.h"
 #include "tests/style/layer_rules.h"
 #include "tests/style/operator_rules.h"
 #include "tests/support/shared.h"
@@ -38,6 +39,7 @@ TEST(SourcesTest, LockByCheckedMutexes) { ExpectKept(CheckLocks); }
 TEST(SourcesTest, RegisterOperatorsByRows) { ExpectKept(CheckOperatorRows); }
 TEST(SourcesTest, DeclareArgumentsOnce) { ExpectKept(CheckArgumentDeclarations); }
 TEST(SourcesTest, KeepKernelSourcesLight) { ExpectKept(CheckKernelIncludes); }
+TEST(SourcesTest, IncludePublicHeadersInPublicHeaders) { ExpectKept(CheckPublicHeaders); }
 TEST(SourcesTest, HaveAReadmeInEveryFolder) { ExpectKept(CheckReadmes); }
 
 // A fixture for source trees of one or two files.
@@ -220,6 +222,29 @@ TEST_F(RulesTest, FindFoldersWithoutReadme) {
   dir_.Write("tests/operators/pool/pool_test.cc", "");
   EXPECT_THAT(Check(CheckReadmes, "operators/pool/pool.cc", ""),
               ElementsAre("operators/conv/ has code and no README.md"));
+}
+
+TEST_F(RulesTest, FindInternalHeadersInPublicOnes) {
+  const std::string push = "#pragma GCC visibility push(default)\n";
+  const std::string pop = "#pragma GCC visibility pop\n";
+  const std::string body = "namespace caffe2rt {\n}  // namespace caffe2rt\n";
+  dir_.Write("caffe2_core/io/internal.h", "#include \"contexts/cpu/internal.h\"\n" + body);
+  dir_.Write("contexts/cpu/internal.h", body);
+  dir_.Write("contexts/cpu/macros.h", "#define A 1\n");
+  dir_.Write("operators/math/fine.h",
+             "#include \"contexts/cpu/macros.h\"\n" + push + body + pop + "#define B 2\n");
+  dir_.Write("operators/math/includes.h",
+             "#include \"contexts/cpu/internal.h\"\n" + push + body + pop);
+  dir_.Write("operators/math/inside.h", push + "#include <vector>\n" + body + pop);
+  dir_.Write("operators/math/open.h", push + body);
+  dir_.Write("operators/math/outside.h", push + pop + body);
+  EXPECT_THAT(Check(CheckPublicHeaders, "operators/math/twice.h", push + body + pop + body),
+              ElementsAre("operators/math/includes.h:1 includes contexts/cpu/internal.h, which is "
+                          "internal and not installed",
+                          HasSubstr("inside.h:2 exports what another header declares"),
+                          HasSubstr("open.h does not end its export"),
+                          HasSubstr("outside.h:3 opens"), HasSubstr("outside.h:4 closes"),
+                          HasSubstr("twice.h:5 opens"), HasSubstr("twice.h:6 closes")));
 }
 
 TEST_F(RulesTest, FindRegistrationByHand) {
