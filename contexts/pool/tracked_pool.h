@@ -17,7 +17,7 @@ namespace caffe2rt::internal {
 
 // Invariant: the `reserved` counter includes memory from before the upstream is asked for it until
 // after it has been released, so threads that allocate concurrently cannot exceed the limit.
-class TrackedPool : public Pool {
+class [[gnu::visibility("default")]] TrackedPool : public Pool {
  public:
   void RecordUse(const PoolBlock& block, StreamIndex stream) override;
   PoolStatistics Statistics() const override;

@@ -41,7 +41,7 @@ inline constexpr ArgumentSpec<std::string> kBroadcastAxisStr{
 inline constexpr ArgumentSpec<std::string> kBroadcastOrder{
     "order", "NCHW", "older rules: the dimensions that the letters of axis_str name"};
 
-struct BroadcastArguments {
+struct [[gnu::visibility("default")]] BroadcastArguments {
   bool legacy = false;
   int axis = kBroadcastAxis.default_value;
 
@@ -59,7 +59,7 @@ struct BroadcastArguments {
 void DeclareBroadcastArguments(OpSchema& schema);
 
 // Two shapes, the shape of their result, and the loops over their elements.
-class BroadcastPlan {
+class [[gnu::visibility("default")]] BroadcastPlan {
  public:
   // THROWS if the shapes cannot be broadcast.
   void Make(IntArrayRef a, IntArrayRef b, const BroadcastArguments& arguments);
@@ -77,10 +77,12 @@ class BroadcastPlan {
   BroadcastLoops loops_;
 };
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Sets marks[i] to 1 for each dimension i of `a` along which `b` is broadcast by the older rules,
 // and to 0 for the others. THROWS if the shapes cannot be broadcast.
 void MarkBroadcastDims(IntArrayRef a, IntArrayRef b, const BroadcastArguments& arguments,
                        std::vector<char>* marks);
+#pragma GCC visibility pop
 
 // The shape of the result: A's shape by the older rules. THROWS if the shapes cannot be broadcast.
 std::vector<int64_t> BroadcastShape(IntArrayRef a, IntArrayRef b,

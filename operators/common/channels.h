@@ -19,11 +19,13 @@ struct Channels {
   bool operator==(const Channels&) const = default;
 };
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // The channels of input 0. THROWS if the rank is below 2.
 Channels ChannelsOf(const Tensor& X, StorageOrder order);
 
 // The data of input `i`, which must hold one float for each channel. THROWS if the number of
 // elements or the type differs.
 const float* ChannelVector(const Tensor& tensor, int i, const char* name, int64_t channels);
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt

@@ -52,6 +52,7 @@ struct WindowArguments {
   WindowUse use = WindowUse::kConv;
 };
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Reads and checks the arguments. THROWS for lists of different lengths, strides below 1, negative
 // dilations, an unknown order or legacy_pad, explicit pads together with legacy_pad VALID or SAME,
 // pads of a pool that are not below its kernel, and similar errors.
@@ -62,6 +63,7 @@ WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use);
 // arguments may have one axis, a global pool any number), if a dimension other than the batch is 0,
 // or if a window does not fit into its axis.
 WindowGeometry MakeWindowGeometry(const WindowArguments& args, IntArrayRef dims);
+#pragma GCC visibility pop
 
 // Shape inference of a pool. The output's shape is unknown if the input's is. THROWS the errors
 // that the operator would throw.

@@ -29,7 +29,7 @@ struct WindowAxis {
 
 inline constexpr int kMaxWindowAxes = 8;
 
-struct WindowGeometry {
+struct [[gnu::visibility("default")]] WindowGeometry {
   StorageOrder order = StorageOrder::NCHW;
   int axes = 0;
   int64_t batch = 0;

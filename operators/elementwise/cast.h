@@ -15,8 +15,10 @@
 
 namespace caffe2rt {
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // The argument `to`, or FLOAT if it is missing. THROWS if Cast does not support the type.
 TensorProto_DataType CastTarget(const ArgumentHelper& args);
+#pragma GCC visibility pop
 
 template <class Context>
 class CastOp final : public Operator<Context> {

@@ -40,9 +40,11 @@ inline constexpr ArgumentSpec<int> kFillType{
      },
      "a TensorProto.DataType number"}};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // The element type of the output of ConstantFill and DiagonalFill. THROWS if the arguments do not
 // determine it.
 TensorProto_DataType ConstantFillType(const ArgumentHelper& args);
+#pragma GCC visibility pop
 
 template <class Context>
 class ConstantFillOp final : public Filler<Context> {

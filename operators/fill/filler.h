@@ -29,8 +29,10 @@ struct FillShape {
   bool input_as_shape = false;
 };
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if the arguments contradict each other or do not fit the number of inputs.
 FillShape ReadFillShape(const ArgumentHelper& args, int num_inputs);
+#pragma GCC visibility pop
 
 // Shape inference of a filler. The result is unknown if it depends on the values of an input.
 // THROWS as ReadFillShape does.

@@ -20,8 +20,10 @@ namespace caffe2rt {
 inline constexpr RepeatedArgumentSpec<float> kGivenValues{
     "values", "the elements in row-major order, as many as the shape has", {}, true};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // The element type that argument dtype of GivenTensorFill selects. THROWS if it is not supported.
 TensorProto_DataType GivenTensorType(const ArgumentHelper& args);
+#pragma GCC visibility pop
 
 template <class Context>
 class GivenTensorFillOp : public Filler<Context> {

@@ -14,7 +14,9 @@ inline constexpr ArgumentSpec<float> kWidthScale{"width_scale", 1, "scale factor
 inline constexpr ArgumentSpec<float> kHeightScale{"height_scale", 1, "scale factor of the height",
                                                   kPositiveScale};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Returns trunc(in * scale). THROWS if that is negative or does not fit an int.
 int64_t ScaledSize(int64_t in, float scale);
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt

@@ -15,8 +15,10 @@
 
 namespace caffe2rt {
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Returns nullopt for an unknown name.
 std::optional<PadMode> ParsePadMode(const std::string& name);
+#pragma GCC visibility pop
 
 inline constexpr ArgumentSpec<std::string> kPadMode{
     "mode",
@@ -27,9 +29,11 @@ inline constexpr ArgumentSpec<std::string> kPadMode{
 inline constexpr ArgumentSpec<float> kPadValue{"value", 0,
                                                "value of the new pixels in mode constant"};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Computes, for each index of a padded axis, the index of the input to copy from, or -1 for the
 // constant. THROWS if the axis is too short to be reflected.
 void PadSources(const WindowAxis& axis, PadMode mode, std::vector<int32_t>* sources);
+#pragma GCC visibility pop
 
 template <class Context>
 class PadImageOp final : public Operator<Context> {

@@ -13,12 +13,14 @@
 
 namespace caffe2rt {
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if an argument is out of range.
 SpaceBatchArguments ReadSpaceBatch(const ArgumentHelper& args);
 
 // Computes both shapes from the shape of X. THROWS if the images cannot be divided into blocks.
 SpaceBatchShape FromWide(const SpaceBatchArguments& args, IntArrayRef dims);
 SpaceBatchShape FromNarrow(const SpaceBatchArguments& args, IntArrayRef dims);
+#pragma GCC visibility pop
 
 template <class Context, bool kToBatch>
 class SpaceBatchOp final : public Operator<Context> {

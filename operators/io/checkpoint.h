@@ -12,10 +12,12 @@
 
 namespace caffe2rt {
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Returns `pattern` with its conversion (%d, %06d, %lld, %x, ...) replaced by `value`, and %% by %.
 // THROWS if there is a conversion that is not for an integer, or more than one: the pattern comes
 // from a file and is not trusted.
 std::string FormatIteration(const std::string& pattern, int64_t value);
+#pragma GCC visibility pop
 
 inline constexpr ArgumentSpec<std::string> kCheckpointPattern{
     "db", "", "path of the database, e.g. model_%06d.minidb", kNotEmpty, true};

@@ -44,7 +44,7 @@ inline bool CanBeOnDevice(const TensorProto& record) {
 }
 
 // Tracks how much of each blob has been read.
-class LoadedBlobs {
+class [[gnu::visibility("default")]] LoadedBlobs {
  public:
   // Adds a record to the blob; returns whether the blob is now complete. THROWS if the record does
   // not match the records of this blob that were read before.

@@ -12,6 +12,7 @@
 
 #include "operators/math/context_dispatch.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt::math {
 namespace internal {
 
@@ -108,7 +109,6 @@ void ZipBroadcast(Context* context, int a_rank, const int* a_dims, int b_rank, c
 
 // Functions on elements of type T with results of type Result. If kBroadcast1st is true, the first
 // operand is the row or column.
-#pragma GCC visibility push(default)
 #define CAFFE2RT_MATH_BINARY(Name, Result, value)                                                 \
   namespace internal {                                                                            \
   struct Name##Value {                                                                            \
@@ -159,7 +159,6 @@ CAFFE2RT_MATH_BINARY(LE, bool, a <= b)
 CAFFE2RT_MATH_BINARY(GT, bool, a > b)
 CAFFE2RT_MATH_BINARY(GE, bool, a >= b)
 #undef CAFFE2RT_MATH_BINARY
-#pragma GCC visibility pop
 
 // y = y op x, in place, with x applied to every row or to every column of y.
 #define CAFFE2RT_MATH_IN_PLACE(Name)                                   \
@@ -183,3 +182,4 @@ void ElemwiseMax(int64_t n, const T* x, const T* y, T* z, Context* context) {
 }
 
 }  // namespace caffe2rt::math
+#pragma GCC visibility pop

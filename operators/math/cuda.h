@@ -15,11 +15,10 @@
 #include "caffe2_core/base/host_device.h"
 #include "operators/primitives/cuda_gemm.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class CUDAContext;
-
-#pragma GCC visibility push(default)
 
 namespace math {
 
@@ -141,6 +140,5 @@ void CudaRandGaussian(CUDAContext& context, size_t n, T mean, T std, T* r);
 }  // namespace internal
 }  // namespace math
 
-#pragma GCC visibility pop
-
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -8,9 +8,8 @@
 
 #include "operators/math/context_dispatch.h"
 
-namespace caffe2rt::math {
-
 #pragma GCC visibility push(default)
+namespace caffe2rt::math {
 
 #define CAFFE2RT_MATH_UNARY(Name, value)                                    \
   namespace internal {                                                      \
@@ -116,8 +115,6 @@ Factor<A> FactorAt(const A* pointer) {
 
 }  // namespace internal
 
-#pragma GCC visibility pop
-
 // s = sin(x), c = cos(x). x may equal s or c.
 template <class T, class Context>
 void SinCos(int64_t n, const T* x, T* s, T* c, Context* context) {
@@ -212,3 +209,4 @@ void Axpby(int64_t n, std::type_identity_t<T> alpha, const std::type_identity_t<
 }
 
 }  // namespace caffe2rt::math
+#pragma GCC visibility pop

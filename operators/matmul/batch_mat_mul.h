@@ -29,6 +29,7 @@ struct BatchMatMulPlan {
   // The batch axes of Y, and their strides in matrices of A and of B (0: broadcast).
   std::vector<int64_t> batch_dims, a_strides, b_strides;
 };
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if the shapes do not match.
 BatchMatMulPlan PlanBatchMatMul(IntArrayRef a, IntArrayRef b, bool trans_a, bool trans_b,
                                 bool broadcast);
@@ -36,6 +37,7 @@ BatchMatMulPlan PlanBatchMatMul(IntArrayRef a, IntArrayRef b, bool trans_a, bool
 // Returns the index of the matrix of A or B, given its strides, that is used for matrix i of Y.
 int64_t LocateMatrix(const std::vector<int64_t>& batch_dims, const std::vector<int64_t>& strides,
                      int64_t i);
+#pragma GCC visibility pop
 
 void RunBatchMatMul(CPUContext& context, math::GemmEngine engine, const BatchMatMulPlan& plan,
                     const float* a, const float* b, float* y);

@@ -22,9 +22,11 @@ inline constexpr ArgumentSpec<int> kFcAxisW{
 struct FCSizes {
   int64_t m = 0, n = 0, k = 0;
 };
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if the shapes do not match.
 FCSizes CheckFCShapes(IntArrayRef x, IntArrayRef w, IntArrayRef b, int axis, int axis_w,
                       bool transposed);
+#pragma GCC visibility pop
 
 void RunFC(CPUContext& context, math::GemmEngine engine, const FCSizes& sizes, bool transposed,
            const float* x, const float* w, const float* b, float* y);

@@ -24,9 +24,11 @@ inline constexpr ArgumentSpec<int> kMatMulTransB{"trans_b", 0, "transpose B if n
 struct MatMulSizes {
   int64_t m = 0, n = 0, k = 0;
 };
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if the shapes do not match.
 MatMulSizes CheckMatMulShapes(IntArrayRef a, IntArrayRef b, int axis_a, int axis_b, bool trans_a,
                               bool trans_b);
+#pragma GCC visibility pop
 
 void RunMatMul(CPUContext& context, math::GemmEngine engine, const MatMulSizes& sizes, bool trans_a,
                bool trans_b, const float* a, const float* b, float* y);

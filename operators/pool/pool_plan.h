@@ -27,7 +27,9 @@ struct PoolPlan {
   bool buffered = false;
   size_t buffer_size = 0;
 };
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // With `global` there is one window over all axes; their number is not limited.
 PoolPlan MakePoolPlan(const WindowGeometry& geometry, bool global, bool include_pad);
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt

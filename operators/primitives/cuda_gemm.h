@@ -8,11 +8,10 @@
 
 #include "caffe2_core/base/float16.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class CUDAContext;
-
-#pragma GCC visibility push(default)
 
 namespace math {
 
@@ -45,6 +44,5 @@ void CudaGemm(CUDAContext& context, GemmEngine engine, const GemmShape& shape, G
 }  // namespace internal
 }  // namespace math
 
-#pragma GCC visibility pop
-
 }  // namespace caffe2rt
+#pragma GCC visibility pop

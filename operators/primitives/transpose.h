@@ -26,9 +26,11 @@ struct TransposePlan {
   std::vector<Axis> outer;
 };
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Computes the plan for a result whose dim i is dim order[i] of the source. REQUIRES: order is a
 // permutation of 0 .. rank-1; no dimension is 0.
 void PlanTranspose(IntArrayRef dims, ArrayRef<int> order, TransposePlan* plan);
+#pragma GCC visibility pop
 
 // Transposes src into dst. Both hold blocks * block_items items of `itemsize` bytes. REQUIRES: dst
 // and src do not overlap; one thread at a time uses a plan, because it holds the loop counters.

@@ -19,12 +19,14 @@ inline constexpr RepeatedArgumentSpec<int> kReduceAxes{
 inline constexpr ArgumentSpec<int> kReduceKeepDims{
     "keepdims", 1, "1: keep the reduced dimensions with size 1; 0: remove them"};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Marks the dimensions in `axes`, or all if it is empty. Negative axes count from the end. THROWS
 // if one is out of range.
 void MarkAxes(const std::vector<int>& axes, size_t rank, std::vector<char>* reduced);
 // Sets *result to `dims` without the reduced dimensions, or with 1 in their place if `keep`.
 void ReducedDims(IntArrayRef dims, const std::vector<char>& reduced, bool keep,
                  std::vector<int64_t>* result);
+#pragma GCC visibility pop
 
 template <class Context, class Accumulate, class... Types>
 class ReduceOp final : public Operator<Context> {

@@ -21,8 +21,10 @@ namespace caffe2rt {
 inline constexpr ArgumentSpec<int> kNumReduceDim{"num_reduce_dim", 1,
                                                  "number of dimensions to reduce"};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS unless num_reduce_dim is between 0 and `rank`.
 void CheckReduceDims(int num_reduce_dim, int64_t rank);
+#pragma GCC visibility pop
 
 // THROWS if a length is above `count`, or is 0 in a mean of integers.
 template <class Accumulate, class T>

@@ -29,7 +29,7 @@ namespace caffe2rt {
 
 // A reduction as a nest of loops. Neighbouring dimensions that are all reduced or all kept are
 // merged into one loop; dimensions of size 1 are dropped. The two innermost loops form a block.
-class ReducePlan {
+class [[gnu::visibility("default")]] ReducePlan {
  public:
   struct Loop {
     int64_t size;

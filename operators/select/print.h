@@ -37,7 +37,7 @@ std::string TensorLine(const std::string& name, const Tensor& tensor, int64_t li
 std::string PrintFileName(const std::string& blob);
 
 // Prints tensors as the arguments specify. Not thread safe.
-class TensorPrinter {
+class [[gnu::visibility("default")]] TensorPrinter {
  public:
   // `ws` must outlive the object.
   TensorPrinter(const ArgumentHelper& args, const std::string& name, const Workspace& ws);

@@ -19,7 +19,7 @@ namespace caffe2rt {
 
 // Combines the shapes of the inputs: call First for the first input, then Next for each further
 // one. dims() is the shape of the output.
-class ConcatShape {
+class [[gnu::visibility("default")]] ConcatShape {
  public:
   // THROWS if the axis is out of range.
   void First(IntArrayRef input, JoinAxis join);

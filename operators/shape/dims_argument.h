@@ -21,9 +21,11 @@ inline constexpr RepeatedArgumentSpec<int> kUnitDims{
      "at least one dimension, none negative"},
     true};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Returns the positions, sorted and without duplicates. THROWS if there are none or one is
 // negative.
 std::vector<int> ReadDimsArgument(const ArgumentHelper& args);
+#pragma GCC visibility pop
 
 // Computes the new shape. `places` is the result of ReadDimsArgument. THROWS if the positions do
 // not match the shape.

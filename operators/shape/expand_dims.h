@@ -6,7 +6,9 @@
 
 namespace caffe2rt {
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 PlacedDims ExpandedDims;
+#pragma GCC visibility pop
 
 template <class Context>
 using ExpandDimsOp = PlacedDimsOp<Context, ExpandedDims>;

@@ -35,12 +35,14 @@ struct GatherArguments {
   bool match_outer = false;
   bool wrap = false;  // a negative index counts from the end
 };
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // `fixed_axis` is the axis of BatchGather; -1: use the argument axis.
 GatherArguments ReadGatherArguments(const ArgumentHelper& args, int fixed_axis);
 
 // Computes the shape of the output; *axis becomes non-negative. THROWS if the shapes do not match.
 void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* axis,
                   std::vector<int64_t>* dims);
+#pragma GCC visibility pop
 
 template <class Index>
 void GatherSlices(CPUContext& context, TypeMeta type, const GatherSizes& sizes,

@@ -30,7 +30,9 @@ struct JoinAxis {
   bool add_axis = false;
 };
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if axis and order are both given, or the order is unknown.
 JoinAxis ReadJoinAxis(const ArgumentHelper& args);
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt

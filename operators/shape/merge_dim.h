@@ -8,8 +8,10 @@
 
 namespace caffe2rt {
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if the rank is below 2.
 void MergedDims(IntArrayRef input, std::vector<int64_t>* dims);
+#pragma GCC visibility pop
 
 template <class Context>
 class MergeDimOp final : public Operator<Context> {

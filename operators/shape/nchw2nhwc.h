@@ -10,9 +10,11 @@
 
 namespace caffe2rt {
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Computes the shape with the channels moved to the end (kToEnd) or back. THROWS if the rank is
 // below 3.
 void SwitchedDims(IntArrayRef input, bool to_end, std::vector<int64_t>* dims);
+#pragma GCC visibility pop
 
 template <class Context, bool kToEnd>
 class OrderSwitchOp final : public Operator<Context> {

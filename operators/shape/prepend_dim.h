@@ -15,8 +15,10 @@ inline constexpr ArgumentSpec<int64_t> kPrependedSize{
     {[](int64_t size) { return size > 0; }, "above 0"},
     true};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // REQUIRES: dim_size > 0. THROWS if dim 0 is not a multiple of dim_size.
 void PrependedDims(IntArrayRef input, int64_t dim_size, std::vector<int64_t>* dims);
+#pragma GCC visibility pop
 
 template <class Context>
 class PrependDimOp final : public Operator<Context> {

@@ -27,9 +27,11 @@ struct SlicePlan {
   int64_t start = 0;          // index in this dimension
 };
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if the bounds do not match the input, or slice more than one dimension of an input that
 // has elements.
 void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePlan* plan);
+#pragma GCC visibility pop
 
 template <class Context>
 class SliceOp final : public Operator<Context> {

@@ -19,6 +19,7 @@ namespace caffe2rt {
 inline constexpr RepeatedArgumentSpec<int> kSplitSizes{
     "split", "size of each output along the axis; default: equal sizes"};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Computes the sizes of `outputs` pieces of a dimension of size `total`; `wanted` is empty for
 // equal pieces. THROWS if the sizes do not add up.
 void SplitSizes(int64_t total, int outputs, bool add_axis, ArrayRef<int> wanted,
@@ -27,6 +28,7 @@ void SplitSizes(int64_t total, int outputs, bool add_axis, ArrayRef<int> wanted,
 // Computes the shape of a piece.
 void SplitPieceDims(IntArrayRef input, int axis, bool add_axis, int64_t size,
                     std::vector<int64_t>* dims);
+#pragma GCC visibility pop
 
 template <class Context>
 class SplitOp final : public Operator<Context> {

@@ -5,7 +5,9 @@
 
 namespace caffe2rt {
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 PlacedDims SqueezedDims;
+#pragma GCC visibility pop
 
 template <class Context>
 using SqueezeOp = PlacedDimsOp<Context, SqueezedDims>;

@@ -19,9 +19,11 @@ inline constexpr ArgumentSpec<int> kTileAxis{
     "axis", 0,
     "dimension to repeat; a negative axis counts from the end; required unless input 2 is given"};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Computes the shape of the output; *axis becomes non-negative. THROWS if axis or tiles is out of
 // range.
 void TiledDims(IntArrayRef input, int64_t tiles, int* axis, std::vector<int64_t>* dims);
+#pragma GCC visibility pop
 
 // Writes each of `outer` rows of `inner` items `tiles` times.
 void TileRows(CPUContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,

@@ -10,17 +10,21 @@
 
 namespace caffe2rt {
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Whether `axes` contains each of 0 ... size - 1 exactly once.
 bool IsPermutation(const std::vector<int>& axes);
+#pragma GCC visibility pop
 
 inline constexpr RepeatedArgumentSpec<int> kTransposeAxes{
     "axes",
     "permutation of the dimensions; default: reversed",
     {IsPermutation, "a permutation of the dimensions"}};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Computes the shape of the output. Empty `axes` are set to the reversed order. THROWS if the ranks
 // differ.
 void TransposedDims(IntArrayRef input, std::vector<int>* axes, std::vector<int64_t>* dims);
+#pragma GCC visibility pop
 
 template <class Context>
 class TransposeOp final : public Operator<Context> {

@@ -94,7 +94,7 @@ function(caffe2rt_configure_library target)
       ${PROJECT_SOURCE_DIR}/caffe2_core/runtime/operator_registry.h
       ${PROJECT_SOURCE_DIR}/contexts/cpu/cpu_context.h)
   endif()
-  set_target_properties(${target} PROPERTIES OUTPUT_NAME caffe2rt VERSION ${PROJECT_VERSION}
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME caffe2rt DEFINE_SYMBOL "" VERSION ${PROJECT_VERSION}
                                              SOVERSION ${CAFFE2RT_SOVERSION})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:caffe2rt_proto>)
