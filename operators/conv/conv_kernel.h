@@ -35,7 +35,9 @@ inline constexpr ConvAlgorithm kAllConvAlgorithms[] = {
     ConvAlgorithm::kChannels,      ConvAlgorithm::kOnednnPlain, ConvAlgorithm::kOnednnAny,
     ConvAlgorithm::kOnednnBlocked, ConvAlgorithm::kOnednnLast,  ConvAlgorithm::kOnednnMixed,
     ConvAlgorithm::kOnednnWinograd};
+#pragma GCC visibility push(default)  // for the program caffe2
 const char* ConvAlgorithmName(ConvAlgorithm algorithm);
+#pragma GCC visibility pop
 // Returns false if no algorithm has this name.
 bool ParseConvAlgorithm(std::string_view name, ConvAlgorithm* algorithm);
 

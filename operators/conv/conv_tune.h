@@ -29,10 +29,12 @@ struct ConvTiming {
 // Returns the timings of all algorithms that support the shape on this machine, fastest first.
 std::vector<ConvTiming> TimeConvolution(const ConvShape& shape, const ConvTuneOptions& options);
 
+#pragma GCC visibility push(default)  // for the program caffe2
 // Writes one row for each shape to `table` and flushes after each. `report`, which may be null,
 // receives all timings of each shape.
 void TuneConvolutions(
     const std::vector<ConvShape>& shapes, const ConvTuneOptions& options, std::ostream& table,
     const std::function<void(const ConvShape&, const std::vector<ConvTiming>&)>& report);
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt

@@ -96,8 +96,14 @@ function(caffe2rt_configure_library target)
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME caffe2rt DEFINE_SYMBOL "" VERSION ${PROJECT_VERSION}
                                              SOVERSION ${CAFFE2RT_SOVERSION})
-  target_compile_features(${target} PUBLIC cxx_std_20)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:caffe2rt_proto>)
+  add_dependencies(${target} caffe2rt_proto)
+  caffe2rt_library_interface(${target})
+endfunction()
+
+# The headers of the library and the libraries that it needs, for each library made of its objects.
+function(caffe2rt_library_interface target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/gen>
@@ -107,7 +113,6 @@ function(caffe2rt_configure_library target)
     PRIVATE $<BUILD_INTERFACE:caffe2rt_flags> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> Onednn::onednn
             Libzip::zip JPEG::JPEG PNG::PNG Leveldb::leveldb Lmdb::lmdb Numa::numa absl::strings absl::str_format
             ${CMAKE_DL_LIBS})
-  add_dependencies(${target} caffe2rt_proto)
 endfunction()
 
 # For code that costs more time to optimise than the tests spend in it.
