@@ -47,7 +47,9 @@ class EnabledNUMATest : public ::testing::Test {
   }
   void TearDown() override {
     GlobalCPUMemoryOptions().numa_enabled = false;
-    if (captures_) EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+    if (captures_) {
+      EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+    }
   }
 
  private:
