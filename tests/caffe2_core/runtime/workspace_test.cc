@@ -3,6 +3,7 @@
 #include <csignal>
 #include <thread>
 
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -203,7 +204,16 @@ TEST(WorkspaceTest, PrintsTheSizesOfItsTensors) {
   ws.CreateBlob("empty");
   ::testing::internal::CaptureStderr();
   ws.PrintBlobSizes();
-  EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::HasSubstr("32;large"));
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "capacity bytes, bytes in use, blob\n32;32;large\n");
+  std::string text;
+  SetLogSink([&](const LogEntry& entry) {
+    text = entry.text;
+    ws.Blobs();  // the workspace is not locked
+  });
+  ws.PrintBlobSizes();
+  SetLogSink(nullptr);
+  EXPECT_EQ(text, "capacity bytes, bytes in use, blob\n32;32;large");
   EXPECT_NE(ws.GetThreadPool(), nullptr);
 }
 

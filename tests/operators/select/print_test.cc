@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/operator_test.h"
@@ -42,6 +43,22 @@ TEST(PrintTest, StopsAtTheLimit) {
   Workspace ws;
   EXPECT_EQ(Line(*test::FeedRange<float>(&ws, "X", {5}), 2),
             "Tensor x of type float. Dims: (5,): 0,1");
+}
+
+TEST(PrintTest, PrintsToStderrOrToTheLogSink) {
+  Workspace ws;
+  Feed<std::string>(&ws, "X", {1}, {"a\x1b[2J"});
+  constexpr char kLine[] = "Tensor X of type std::basic_string<char>. Dims: (1,): a\\x1b[2J";
+  ::testing::internal::CaptureStderr();
+  RunOp(&ws, R"(type: "Print" input: "X")");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), std::string(kLine) + "\n");
+  std::string text;
+  SetLogSink([&](const LogEntry& entry) { text = entry.text; });
+  ::testing::internal::CaptureStderr();
+  RunOp(&ws, R"(type: "Print" input: "X")");
+  SetLogSink(nullptr);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(text, kLine);
 }
 
 std::string Contents(const std::string& path) {
