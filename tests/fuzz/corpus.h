@@ -28,7 +28,7 @@ class Corpus {
   // Adds plans and predictor nets generated from fixed seeds.
   void AddGenerated();
   const std::vector<CorpusFile>& files() const { return files_; }
-  // The file whose label is a suffix of `name`, for replay, or null.
+  // The file whose label is a suffix of `name`, or null.
   const CorpusFile* FindByLabel(const std::string& name) const;
 
  private:

@@ -4,20 +4,26 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <functional>
+#include <set>
 
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/image.h"
 #include "caffe2_core/io/proto_file.h"
 #include "tests/fuzz/exercise.h"
 #include "tests/fuzz/generate_plan.h"
 #include "tests/fuzz/hostile_files.h"
 #include "tests/fuzz/mutate_bytes.h"
 #include "tests/fuzz/mutate_net.h"
+#include "tests/fuzz/mutate_png.h"
+#include "tests/fuzz/mutate_records.h"
 #include "tests/fuzz/random.h"
-#include "tests/support/json.h"
+#include "tests/fuzz/seeds.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::fuzz_test {
@@ -59,6 +65,58 @@ TEST(MutateNetTest, ChangesTheNetAndKeepsItParsable) {
   EXPECT_GT(changed, 30);
 }
 
+TEST(CorrectChecksumsTest, RestoresTheChecksumsThatLibpngWrote) {
+  const TempDir dir;
+  SavePng(dir.path("a.png"), {.width = 2, .height = 2, .rgb = std::vector<uint8_t>(12)});
+  const std::string png = ReadWholeFile(dir.path("a.png"));
+  std::string damaged = png;
+  damaged[29] ^= 1;              // in the checksum of the first chunk
+  damaged[png.size() - 1] ^= 1;  // in that of the last
+  ExpectThrows([&] { DecodeImage(damaged, "a.png"); }, "CRC error");
+  CorrectChecksums(&damaged);
+  EXPECT_EQ(damaged, png);
+}
+
+TEST(CorrectChecksumsTest, StopsAtAChunkThatIsTooLong) {
+  std::string cut = "\x89PNG\r\n\x1a\n" + std::string(12, '\x7f');
+  const std::string before = cut;
+  CorrectChecksums(&cut);
+  EXPECT_EQ(cut, before);
+}
+
+std::string MiniDBRecord(const std::string& key, const std::string& value) {
+  const int32_t sizes[2] = {static_cast<int32_t>(key.size()), static_cast<int32_t>(value.size())};
+  return std::string(reinterpret_cast<const char*>(sizes), sizeof(sizes)) + key + value;
+}
+
+TEST(MutateRecordsTest, KeepsASequenceOfRecords) {
+  const std::string original =
+      MiniDBRecord("first", "1") + MiniDBRecord("second", "22") + MiniDBRecord("third", "333");
+  const BytesMutator mutate_bytes = [](Random* random, std::string* bytes) {
+    MutateBytes("spliced", random, bytes);
+  };
+  std::set<std::string> results;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    Random random(seed);
+    std::string bytes = original;
+    ASSERT_TRUE(MutateRecords(&random, mutate_bytes, &bytes));
+    size_t at = 0;
+    while (at + 8 <= bytes.size()) {
+      int32_t sizes[2];
+      std::memcpy(sizes, bytes.data() + at, sizeof(sizes));
+      ASSERT_GT(sizes[0], 0);
+      ASSERT_GT(sizes[1], 0);
+      at += 8 + static_cast<size_t>(sizes[0]) + static_cast<size_t>(sizes[1]);
+    }
+    EXPECT_EQ(at, bytes.size()) << seed;
+    results.insert(bytes);
+  }
+  EXPECT_GT(results.size(), 30u);
+  std::string other = "no records";
+  Random random(1);
+  EXPECT_FALSE(MutateRecords(&random, mutate_bytes, &other));
+}
+
 TEST(GeneratePlanTest, MakesPlansOfEveryForm) {
   int concurrent = 0, instances = 0, nested = 0, workspaces = 0, stops = 0, reports = 0, files = 0;
   for (uint64_t seed = 0; seed < 100; ++seed) {
@@ -93,7 +151,7 @@ TEST(HostileFilesTest, NoticeWhatTouchesTheBaits) {
       },
   };
   for (const auto& attack : attacks) {
-    const HostileFiles files;
+    HostileFiles files;
     WriteStringToFile("x", (files.scratch() + "/saved").c_str());
     files.CheckBaits();
     files.Renew();
@@ -134,16 +192,60 @@ TEST(ExerciseTest, TellsARunFromARefusal) {
   EXPECT_THAT(refused.error, testing::HasSubstr("Nowhere"));
 }
 
-TEST(CaffeFuzzTest, RunsClean) {
+TEST(ExerciseTest, StopsANetThatExceedsTheBudget) {
+  AddGlobalNetObserverCreator([](NetBase* net) -> std::unique_ptr<ObserverBase<NetBase>> {
+    WatchNet(net);
+    return nullptr;
+  });
+  const std::string net = ProtoToText(ParseNet(R"(
+      name: "n" op { type: "ConstantFill" output: "X" arg { name: "shape" ints: 1000 } })"));
+  EXPECT_EQ(ExerciseAs(FileKind::kNetDef, net, nullptr, {.elements = 999}).outcome,
+            Outcome::kOverBudget);
+  EXPECT_EQ(ExerciseAs(FileKind::kNetDef, net, nullptr, {.elements = 1000}).outcome, Outcome::kRan);
+  ClearGlobalNetObservers();
+}
+
+// Runs every file of the folder as the target of that name does, and returns the kinds.
+std::set<FileKind> RunSeeds(const std::string& folder, bool must_run) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  HostileFiles files;
+  std::filesystem::current_path(files.scratch());
+  std::set<FileKind> kinds;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string bytes = ReadWholeFile(entry.path());
+    const FileKind kind = DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind;
+    const ExerciseResult result = ExerciseAs(kind, bytes, nullptr);
+    EXPECT_NE(result.outcome, Outcome::kFailed) << entry.path() << ": " << result.error;
+    if (must_run) EXPECT_EQ(result.outcome, Outcome::kRan) << entry.path() << ": " << result.error;
+    kinds.insert(kind);
+    files.Renew();
+  }
+  std::filesystem::current_path(before);
+  return kinds;
+}
+
+TEST(WriteSeedsTest, WritesValidFilesOfEachKind) {
   const TempDir dir;
-  const std::string summary = dir.path("summary.json");
-  const int status = std::system(
-      (std::string(CAFFE2_FUZZ_PROGRAM) + " --runs 200 --seed 7 --json > " + summary).c_str());
+  WriteSeeds(dir.path());
+  EXPECT_EQ(RunSeeds(dir.path("net_text"), false), std::set{FileKind::kNetDef});
+  EXPECT_EQ(RunSeeds(dir.path("net_binary"), false), std::set{FileKind::kNetDef});
+  EXPECT_EQ(RunSeeds(dir.path("plan"), false), std::set{FileKind::kPlanDef});
+  EXPECT_EQ(RunSeeds(dir.path("minidb"), true), std::set{FileKind::kMiniDB});
+  EXPECT_EQ(RunSeeds(dir.path("tensor"), true),
+            (std::set{FileKind::kTensorProto, FileKind::kTensorProtos, FileKind::kBlobProto}));
+}
+
+TEST(CorpusTest, HoldsValidArraysAndImages) {
+  EXPECT_EQ(RunSeeds(SourcePath("tests/fuzz/corpus/numpy"), true),
+            (std::set{FileKind::kNpy, FileKind::kNpz}));
+  EXPECT_EQ(RunSeeds(SourcePath("tests/fuzz/corpus/image"), false),
+            (std::set{FileKind::kJpeg, FileKind::kPng}));
+}
+
+TEST(CaffeFuzzTest, RunsClean) {
+  const int status =
+      std::system((std::string(CAFFE2_FUZZ_PROGRAM) + " --runs 200 --seed 7").c_str());
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  const std::string json = ReadWholeFile(summary);
-  const auto count = [&](const char* name) { return std::stoi(JsonAt(json, name)); };
-  EXPECT_EQ(count("/ran") + count("/refused") + count("/over_budget"), 200);
-  EXPECT_EQ(count("/failed"), 0);
 }
 
 }  // namespace

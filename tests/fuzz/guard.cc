@@ -1,9 +1,9 @@
 #include "tests/fuzz/guard.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 // Not null if a sanitizer is linked in.
@@ -12,75 +12,54 @@ extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*call
 namespace caffe2rt::test {
 namespace {
 
-// Plain data, because signal handlers read it.
-std::string* folder_of_saves = new std::string;  // never destroyed
-char path[4096];
-const char* data = nullptr;
-size_t size = 0;
-unsigned timeout = 0;
+constexpr unsigned kTimeLimitSeconds = 10;
 
-void Say(const char* text) {
+char options_of_run[200] = "";  // empty between runs; plain data, because signal handlers read it
+
+void Print(const char* text) {
   [[maybe_unused]] const ssize_t n = write(STDERR_FILENO, text, strlen(text));
 }
 
-void Save() {
-  if (data == nullptr) return;
-  const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-  if (fd < 0) return;
-  for (size_t done = 0; done < size;) {
-    const ssize_t n = write(fd, data + done, size - done);
-    if (n <= 0) break;
-    done += static_cast<size_t>(n);
-  }
-  close(fd);
-  Say("\ncaffe2_fuzz: the input is saved as ");
-  Say(path);
-  Say("\n");
+void PrintOptions() {
+  if (options_of_run[0] == '\0') return;
+  Print("\ncaffe2_fuzz: repeat the failed run with ");
+  Print(options_of_run);
+  Print("\n");
 }
 
 void OnAlarm(int) {
-  Say("\ncaffe2_fuzz: HANG: an input takes longer than the time limit\n");
-  Save();
+  Print("\ncaffe2_fuzz: a run takes longer than the time limit");
+  PrintOptions();
   // Abort instead of exit, to get a core dump or a stack trace.
   signal(SIGABRT, SIG_DFL);
   abort();
 }
 
 void OnCrash(int signal_number) {
-  Save();
+  PrintOptions();
   signal(signal_number, SIG_DFL);
   raise(signal_number);
 }
 
 }  // namespace
 
-void InstallGuard(const std::string& folder, unsigned timeout_s) {
-  *folder_of_saves = folder;
-  timeout = timeout_s;
+void InstallGuard() {
   signal(SIGALRM, OnAlarm);
   if (__sanitizer_set_death_callback != nullptr) {
-    __sanitizer_set_death_callback(Save);
+    __sanitizer_set_death_callback(PrintOptions);
   } else {
     for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) signal(number, OnCrash);
   }
 }
 
-void GuardInput(const std::string& name, const std::string& bytes) {
-  const std::string full = *folder_of_saves + "/" + name;
-  strncpy(path, full.c_str(), sizeof(path) - 1);
-  size = bytes.size();
-  data = bytes.data();
-  alarm(timeout);
+void StartRun(const std::string& options) {
+  strncpy(options_of_run, options.c_str(), sizeof(options_of_run) - 1);
+  alarm(kTimeLimitSeconds);
 }
 
-void ReleaseInput() {
+void EndRun() {
   alarm(0);
-  data = nullptr;
-}
-
-std::string SaveInput() {
-  Save();
-  return path;
+  options_of_run[0] = '\0';
 }
 
 }  // namespace caffe2rt::test

@@ -1,24 +1,20 @@
 #pragma once
-// Saves the current input if the process crashes, a sanitizer stops it, or the input exceeds the
-// timeout.
+// Prints how to repeat the current run if the process crashes, a sanitizer stops it, or the run
+// takes more than ten seconds.
 //
-//   InstallGuard(folder, 10);
-//   GuardInput("fuzz-1-37-models-init_net.pb", bytes);   // before each input
-//   ReleaseInput();                                      // after it
+//   InstallGuard();
+//   StartRun("--seed 1 --first 37 --runs 1");   // before each run
+//   EndRun();                                   // after it
 
 #include <string>
 
 namespace caffe2rt::test {
 
-// Installs process-wide signal handlers. Inputs are saved to `folder`, which must exist.
-void InstallGuard(const std::string& folder, unsigned timeout_s);
+// Installs process-wide signal handlers.
+void InstallGuard();
 
-// Sets the current input and starts its timeout. `bytes` must remain valid and unchanged until
-// ReleaseInput.
-void GuardInput(const std::string& name, const std::string& bytes);
-void ReleaseInput();
-
-// Saves the current input, for failures that do not end the process. Returns its path.
-std::string SaveInput();
+// Sets the options that repeat the current run, and starts its time limit.
+void StartRun(const std::string& options);
+void EndRun();
 
 }  // namespace caffe2rt::test

@@ -30,7 +30,8 @@ HostileFiles::HostileFiles() {
   before_ = DescribeBaits();
 }
 
-void HostileFiles::Renew() const {
+void HostileFiles::Renew() {
+  if (!initial_scratch_.empty() && DescribeScratch() == initial_scratch_) return;
   for (const auto& entry : fs::directory_iterator(scratch())) fs::remove_all(entry.path());
   fs::create_directory(dir_.path("scratch/folder"));
   fs::create_symlink("../baits", dir_.path("scratch/link"));
@@ -40,6 +41,19 @@ void HostileFiles::Renew() const {
   MakePipe(dir_.path("scratch/pipe"));
   fs::create_directory(dir_.path("scratch/lmdb"));
   MakePipe(dir_.path("scratch/lmdb/data.mdb"));
+  initial_scratch_ = DescribeScratch();
+}
+
+// No file among the initial content has bytes, so names, types and inodes show every change.
+std::string HostileFiles::DescribeScratch() const {
+  std::set<std::string> lines;
+  for (const auto& entry : fs::recursive_directory_iterator(scratch())) {
+    struct stat info;
+    const std::string path = entry.path().string();
+    CAFFE_ENFORCE_EQ(lstat(path.c_str(), &info), 0, "cannot stat \"", path, "\"");
+    lines.insert(MakeString(path, " mode ", info.st_mode, " inode ", info.st_ino));
+  }
+  return Join("\n", lines);
 }
 
 std::string HostileFiles::DescribeBaits() const {

@@ -15,15 +15,17 @@ class HostileFiles {
   // The folder that nets may write to.
   std::string scratch() const { return dir_.path("scratch"); }
   std::string baits() const { return dir_.path("baits"); }
-  // Restores the scratch folder to its initial content.
-  void Renew() const;
+  // Restores the scratch folder to its initial content, if anything was changed, added or removed.
+  void Renew();
   // THROWS if a bait was changed, or a file was created beside the baits or the scratch folder.
   void CheckBaits() const;
 
  private:
+  std::string DescribeScratch() const;
   std::string DescribeBaits() const;
 
   const TempDir dir_;
+  std::string initial_scratch_;
   std::string before_;
 };
 

@@ -72,6 +72,7 @@ void MutateOnce(const std::string& other, Random* random, std::string* bytes) {
 }  // namespace
 
 void MutateBytes(const std::string& other, Random* random, std::string* bytes) {
+  if (bytes->empty()) bytes->push_back('\0');
   const int count = 1 + static_cast<int>(random->Below(random->OneIn(4) ? 8 : 2));
   for (int i = 0; i < count; ++i) MutateOnce(other, random, bytes);
 }

@@ -26,36 +26,8 @@ const std::vector<std::string>& Types() {
   return types;
 }
 
-// Adds an operator of an available type over blobs of the net.
-void AddOperator(Random* random, NetDef* net) {
-  OperatorDef op;
-  op.set_type(random->Pick(Types()));
-  const OpSchema* schema = OpSchemaRegistry::Schema(op.type());
-  if (schema == nullptr) return;
-  const auto pick = [&](int low, int high) {
-    high = std::min(high, low + 3);
-    return low +
-           static_cast<int>(random->Below(static_cast<uint64_t>(std::max(0, high - low)) + 1));
-  };
-  for (int n = pick(schema->min_input(), schema->max_input()); n-- > 0;)
-    op.add_input(AnyBlob(*net, random));
-  for (int n = pick(std::max(1, schema->min_output()), schema->max_output()); n-- > 0;) {
-    op.add_output(random->OneIn(8) ? AnyBlob(*net, random)
-                                   : "out" + std::to_string(random->Below(4)));
-  }
-  for (const OpSchema::Argument& known : schema->args()) {
-    if (!known.required && random->OneIn(2)) continue;
-    Argument* arg = op.add_arg();
-    arg->set_name(known.name);
-    FillArg(random, arg);
-  }
-  const int at = static_cast<int>(random->Below(static_cast<uint64_t>(net->op_size()) + 1));
-  *net->add_op() = op;
-  for (int i = net->op_size() - 1; i > at; --i) net->mutable_op()->SwapElements(i, i - 1);
-}
-
 void MutateOp(Random* random, NetDef* net) {
-  if (net->op_size() == 0) return AddOperator(random, net);
+  if (net->op_size() == 0) return AddOperator(random->Pick(Types()), random, net);
   const int at = static_cast<int>(random->Below(static_cast<uint64_t>(net->op_size())));
   OperatorDef* op = net->mutable_op(at);
   const auto any = [&](int size) {
@@ -209,6 +181,33 @@ void MutateStep(const PlanDef& plan, Random* random, ExecutionStep* step) {
 
 }  // namespace
 
+void AddOperator(const std::string& type, Random* random, NetDef* net) {
+  OperatorDef op;
+  op.set_type(type);
+  const OpSchema* schema = OpSchemaRegistry::Schema(op.type());
+  if (schema == nullptr) return;
+  const auto pick = [&](int low, int high) {
+    high = std::min(high, low + 3);
+    return low +
+           static_cast<int>(random->Below(static_cast<uint64_t>(std::max(0, high - low)) + 1));
+  };
+  for (int n = pick(schema->min_input(), schema->max_input()); n-- > 0;)
+    op.add_input(AnyBlob(*net, random));
+  for (int n = pick(std::max(1, schema->min_output()), schema->max_output()); n-- > 0;) {
+    op.add_output(random->OneIn(8) ? AnyBlob(*net, random)
+                                   : "out" + std::to_string(random->Below(4)));
+  }
+  for (const OpSchema::Argument& known : schema->args()) {
+    if (!known.required && random->OneIn(2)) continue;
+    Argument* arg = op.add_arg();
+    arg->set_name(known.name);
+    FillArg(random, arg);
+  }
+  const int at = static_cast<int>(random->Below(static_cast<uint64_t>(net->op_size()) + 1));
+  *net->add_op() = op;
+  for (int i = net->op_size() - 1; i > at; --i) net->mutable_op()->SwapElements(i, i - 1);
+}
+
 void MutateNet(Random* random, NetDef* net) {
   if (!random->OneIn(8)) RemoveMissing(net);
   if (random->OneIn(2)) CutWindow(random, net);
@@ -216,7 +215,7 @@ void MutateNet(Random* random, NetDef* net) {
   const int count = 1 + static_cast<int>(random->Below(random->OneIn(4) ? 6 : 2));
   for (int i = 0; i < count; ++i) {
     if (random->OneIn(4)) {
-      AddOperator(random, net);
+      AddOperator(random->Pick(Types()), random, net);
     } else {
       MutateOp(random, net);
     }

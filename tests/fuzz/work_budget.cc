@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/tensor/data_type.h"
-#include "contexts/cpu/cpu_allocator.h"
 
 namespace caffe2rt::test {
 namespace {
@@ -50,7 +50,7 @@ class BudgetObserver final : public ObserverBase<OperatorBase> {
     } catch (const EnforceNotMet&) {
       return;  // the operator itself will report the error
     }
-    const auto limit = static_cast<double>(GlobalCPUMemoryOptions().limit_bytes);
+    const auto limit = static_cast<double>(GetCPUMemoryUsage().limit_bytes);
     if (outputs * kBytesPerElement > limit) return;
     if (flops > static_cast<double>(current.flops)) Stop("flops");
     if (elements + outputs > static_cast<double>(current.elements)) Stop("elements");

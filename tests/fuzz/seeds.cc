@@ -1,0 +1,141 @@
+#include "tests/fuzz/seeds.h"
+
+#include <filesystem>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/io/db.h"
+#include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/tensor/data_type.h"
+#include "caffe2rt/predictor_consts.pb.h"
+#include "tests/fuzz/generate_plan.h"
+#include "tests/fuzz/mutate_net.h"
+#include "tests/support/shared.h"
+
+namespace caffe2rt::test {
+namespace {
+
+constexpr int kGenerated = 32;
+
+// The folder of one target.
+class SeedFolder {
+ public:
+  SeedFolder(const std::string& folder, const std::string& target) : path_(folder + "/" + target) {
+    std::filesystem::create_directories(path_);
+  }
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+  void Write(const std::string& name, const std::string& bytes) const {
+    CAFFE_ENFORCE(WriteStringToFile(bytes, path(name).c_str()), "cannot write \"", path(name),
+                  "\"");
+  }
+
+ private:
+  const std::string path_;
+};
+
+// The demo's net, a net for each operator type, and generated nets.
+void WriteNets(const SeedFolder& text, const SeedFolder& binary) {
+  const auto write = [&](const std::string& name, const NetDef& net) {
+    text.Write(name + ".pbtxt", ProtoToText(net));
+    binary.Write(name + ".pb", ProtoToBinary(net));
+  };
+  NetDef demo;
+  LoadProto(SourcePath("binaries/demo/stripes/predict_net.pb"), &demo);
+  write("demo", demo);
+  for (const std::string& type : RegisteredOperatorTypes(CPU)) {
+    Random random(HashOf(type));
+    NetDef net;
+    net.set_name("n");
+    AddOperator(type, &random, &net);
+    if (net.op_size() > 0) write("type-" + type, net);
+  }
+  for (int i = 0; i < kGenerated; ++i) {
+    Random random(static_cast<uint64_t>(i));
+    write(MakeString("generated-", i), GenerateNet(&random, i));
+  }
+}
+
+void WritePlans(const SeedFolder& folder) {
+  PlanDef demo;
+  LoadProto(SourcePath("binaries/demo/doubling_plan.pbtxt"), &demo);
+  folder.Write("demo.pbtxt", ProtoToText(demo));
+  for (int i = 0; i < kGenerated; ++i) {
+    Random random(static_cast<uint64_t>(i));
+    folder.Write(MakeString("generated-", i, ".pbtxt"), ProtoToText(GeneratePlan(&random)));
+  }
+}
+
+// A tensor of zeros or empty strings for each element type.
+std::vector<Tensor> SomeTensors() {
+  std::vector<Tensor> tensors;
+  for (const auto type :
+       {TensorProto::FLOAT, TensorProto::INT32, TensorProto::STRING, TensorProto::BOOL,
+        TensorProto::UINT8, TensorProto::INT8, TensorProto::UINT16, TensorProto::INT16,
+        TensorProto::INT64, TensorProto::FLOAT16, TensorProto::DOUBLE}) {
+    Tensor tensor(std::vector<int64_t>{2, 3}, CPU);
+    tensor.raw_mutable_data(DataTypeToTypeMeta(type));
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+// Whole tensors as TensorProto, binary and text; in two chunks as TensorProtos; as blobs.
+void WriteTensors(const SeedFolder& folder) {
+  for (const Tensor& tensor : SomeTensors()) {
+    const std::string name = DataTypeName(tensor.dtype());
+    TensorProto whole;
+    TensorSerializer().Serialize(tensor, name, &whole, 0, kNoChunking);
+    folder.Write(name + ".pb", ProtoToBinary(whole));
+    folder.Write(name + ".pbtxt", ProtoToText(whole));
+    TensorProtos chunks;
+    for (const size_t begin : {0, 4}) {
+      TensorSerializer().Serialize(tensor, name, chunks.add_protos(), begin, 4);
+    }
+    folder.Write(name + "-chunks.pb", ProtoToBinary(chunks));
+    Blob blob;
+    blob.GetMutableTensor(CPU)->CopyFrom(tensor);
+    folder.Write(name + "-blob.pb", SerializeBlob(blob, name));
+  }
+}
+
+// Databases of tensors, and of predictors without weights.
+void WriteDatabases(const SeedFolder& folder) {
+  const auto write = [&](const std::string& name, const auto& put_records) {
+    const auto database = db::OpenDB("minidb", folder.path(name), db::NEW);
+    const auto transaction = database->NewTransaction();
+    put_records(transaction.get());
+    transaction->Commit();
+  };
+  write("tensors.minidb", [](db::Transaction* transaction) {
+    for (const Tensor& tensor : SomeTensors()) {
+      Blob blob;
+      blob.GetMutableTensor(CPU)->CopyFrom(tensor);
+      const auto put = [&](const std::string& key, const std::string& record) {
+        transaction->Put(key, record);
+      };
+      SerializeBlob(blob, DataTypeName(tensor.dtype()), put, 4);
+    }
+  });
+  for (int i = 0; i < kGenerated; ++i) {
+    Random random(static_cast<uint64_t>(i));
+    BlobProto blob;
+    blob.set_type(kStringBlobType);
+    blob.set_content(ProtoToBinary(GenerateMetaNet(&random)));
+    write(MakeString("predictor-", i, ".minidb"), [&](db::Transaction* transaction) {
+      transaction->Put(PredictorConsts::default_instance().meta_net_def(), ProtoToBinary(blob));
+    });
+  }
+}
+
+}  // namespace
+
+void WriteSeeds(const std::string& folder) {
+  WriteNets({folder, "net_text"}, {folder, "net_binary"});
+  WritePlans({folder, "plan"});
+  WriteTensors({folder, "tensor"});
+  WriteDatabases({folder, "minidb"});
+}
+
+}  // namespace caffe2rt::test
