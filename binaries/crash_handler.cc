@@ -11,6 +11,12 @@
 namespace caffe2rt {
 namespace {
 
+#ifdef CAFFE2RT_SANITIZED
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 struct Frames {
   void** addresses;
   int most;
@@ -40,8 +46,8 @@ int Unwind(void** addresses, int* sizes, int most, int, const void*, int* droppe
 
 }  // namespace
 
-void InstallCrashHandler([[maybe_unused]] const char* program) {
-#ifndef CAFFE2RT_SANITIZED
+void InstallCrashHandler(const char* program) {
+  if (kIsSanitized) return;
   absl::InitializeSymbolizer(program);
   absl::SetStackUnwinder(&Unwind);
   // abseil handles SIGTERM too, which is a request to end and not a crash.
@@ -49,7 +55,6 @@ void InstallCrashHandler([[maybe_unused]] const char* program) {
   sigaction(SIGTERM, nullptr, &on_request);
   absl::InstallFailureSignalHandler({});
   sigaction(SIGTERM, &on_request, nullptr);
-#endif
 }
 
 }  // namespace caffe2rt
