@@ -3,10 +3,14 @@
 #include <absl/debugging/failure_signal_handler.h>
 #include <absl/debugging/stacktrace.h>
 #include <absl/debugging/symbolize.h>
+#include <unistd.h>
 #include <unwind.h>
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
+
+#include "caffe2_core/runtime/running_net.h"
 
 namespace caffe2rt {
 namespace {
@@ -35,13 +39,21 @@ _Unwind_Reason_Code AddFrame(_Unwind_Context* context, void* data) {
   return frames.count < frames.most ? _URC_NO_REASON : _URC_NORMAL_STOP;
 }
 
-// abseil's own unwinder follows frame pointers, which optimized code does not have.
+// abseil's own unwinder follows frame pointers, which neither optimized code nor its package has.
 int Unwind(void** addresses, int* sizes, int most, int, const void*, int* dropped) {
   Frames frames = {.addresses = addresses, .most = most};
   _Unwind_Backtrace(&AddFrame, &frames);
   if (sizes != nullptr) std::fill_n(sizes, frames.count, 0);
   if (dropped != nullptr) *dropped = 0;
   return frames.count;
+}
+
+// abseil calls this with each line that it has printed, and with null after the last one.
+void NameOperators(const char* line) {
+  if (line != nullptr) return;
+  RunningNet::Describe([](const char* text) {
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
+  });
 }
 
 }  // namespace
@@ -53,7 +65,10 @@ void InstallCrashHandler(const char* program) {
   // abseil handles SIGTERM too, which is a request to end and not a crash.
   struct sigaction on_request = {};
   sigaction(SIGTERM, nullptr, &on_request);
-  absl::InstallFailureSignalHandler({});
+  absl::FailureSignalHandlerOptions options;
+  options.alarm_on_failure_secs = 10;  // to find the names takes long on a busy machine
+  options.writerfn = &NameOperators;
+  absl::InstallFailureSignalHandler(options);
   sigaction(SIGTERM, &on_request, nullptr);
 }
 

@@ -5,6 +5,7 @@
 #include "caffe2_core/runtime/device_waits.h"
 #include "caffe2_core/runtime/graph_runs.h"
 #include "caffe2_core/runtime/net_operators.h"
+#include "caffe2_core/runtime/running_net.h"
 
 namespace caffe2rt {
 namespace {
@@ -22,6 +23,7 @@ class SimpleNet final : public NetBase {
   bool DoRun() override {
     const TransientWrites scope;
     size_t running = kNoPosition;  // the operator that an error message names
+    const RunningNet running_net(Name(), operators_.all(), running);
     try {
       if (__builtin_expect(has_steps_, 0)) {
         RunSteps(&running);

@@ -11,6 +11,7 @@ namespace caffe2rt::test::crash_handler_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -38,6 +39,8 @@ TEST(CrashHandlerTest, PrintsTheStackAndDiesByTheSignal) {
     // The operator's function, and its callers in the library and in the program.
     EXPECT_THAT(result.err, AllOf(HasSubstr(row.name), HasSubstr("CrashTestOp::RunOnDevice()"),
                                   HasSubstr("caffe2rt::NetBase::Run"), HasSubstr("main")));
+    EXPECT_THAT(result.err,
+                EndsWith("while running operator 0 (CrashTest, output \"y\") of net \"net\"\n"));
   }
 }
 

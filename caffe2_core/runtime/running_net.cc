@@ -1,0 +1,63 @@
+#include "caffe2_core/runtime/running_net.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "caffe2_core/runtime/operator.h"
+
+namespace caffe2rt {
+namespace {
+
+// A line in memory of its own, because a signal handler must not allocate.
+class Line {
+ public:
+  const char* text() const { return text_; }
+
+  void Add(std::string_view part) {
+    for (const char c : part.substr(0, kMostBytesOfPart)) text_[size_++] = c;
+  }
+  void AddName(std::string_view name) {
+    const size_t begin = size_;
+    Add(name);
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; };
+    std::replace_if(text_ + begin, text_ + size_, is_control, '?');
+  }
+  void Add(size_t number) {
+    size_ = static_cast<size_t>(std::to_chars(text_ + size_, text_ + sizeof(text_), number).ptr -
+                                text_);
+  }
+
+ private:
+  static constexpr size_t kMostBytesOfPart = 100;
+  char text_[512] = {};  // for three names, a number, less than 100 other bytes and the final zero
+  size_t size_ = 0;
+};
+
+}  // namespace
+
+constinit thread_local const RunningNet* RunningNet::innermost_ = nullptr;
+
+void RunningNet::Describe(void (*write)(const char* line)) {
+  for (const RunningNet* net = innermost_; net != nullptr; net = net->outer_) {
+    const size_t position = net->position_;
+    if (position >= net->operators_.size()) continue;
+    const OperatorDef& def = net->operators_[position]->debug_def();
+    Line line;
+    line.Add("while running operator ");
+    line.Add(position);
+    line.Add(" (");
+    line.AddName(def.type());
+    if (def.output_size() > 0) {
+      line.Add(", output \"");
+      line.AddName(def.output(0));
+      line.Add("\"");
+    }
+    line.Add(") of net \"");
+    line.AddName(net->name_);
+    line.Add("\"\n");
+    write(line.text());
+  }
+}
+
+}  // namespace caffe2rt
