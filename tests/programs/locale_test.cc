@@ -134,9 +134,11 @@ TEST_F(LocaleTest, JsonHasPlainNumbers) {
 }
 
 TEST_F(LocaleTest, OptionsAndFlagsAreRead) {
-  const std::vector<Option> options = {{"mean", "M", "", ""}};
-  const CommandLine line = ParseCommandLine(options, {"--mean", "1234.5,0.25"});
+  const std::vector<Option> options = {{"mean", "M", "", ""}, {"limit", "BYTES", "1234567", ""}};
+  const CommandLine line = ParseCommandLine(options, {"--mean", "1234.5,0.25", "--limit=2048KiB"});
   EXPECT_THAT(line.Floats("mean"), ElementsAre(1234.5f, 0.25f));
+  EXPECT_EQ(line.Bytes("limit"), 2 << 20);
+  EXPECT_EQ(ParseCommandLine(options, {}).Integer("limit", 0, 2000000), 1234567);
   EXPECT_EQ(ParseFlagDouble("1234.5"), 1234.5);
   double value = 1234.5;
   RegisterFlag("locale_test_value", &value, "for the test", __FILE__);
