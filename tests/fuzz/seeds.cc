@@ -81,7 +81,26 @@ std::vector<Tensor> SomeTensors() {
   return tensors;
 }
 
-// Whole tensors as TensorProto, binary and text; in two chunks as TensorProtos; as blobs.
+// The tensor with its elements as raw bytes, as some versions of Caffe2 wrote it.
+TensorProto RawTensor(const Tensor& tensor) {
+  TensorProto proto;
+  for (const int64_t dim : tensor.sizes()) proto.add_dims(dim);
+  proto.set_data_type(TypeMetaToDataType(tensor.dtype()));
+  proto.set_storage_type(TensorProto::RAW);
+  proto.set_raw_data(tensor.raw_data(), tensor.nbytes());
+  return proto;
+}
+
+TensorProto Bfloat16Tensor() {
+  TensorProto proto;
+  proto.add_dims(2);
+  proto.set_data_type(TensorProto::FLOAT);
+  proto.set_data_format(TensorProto::FMT_BFLOAT16);
+  proto.set_raw_data("abcd");
+  return proto;
+}
+
+// Whole tensors as TensorProto, binary, text and raw; in two chunks as TensorProtos; as blobs.
 void WriteTensors(const SeedFolder& folder) {
   for (const Tensor& tensor : SomeTensors()) {
     const std::string name = DataTypeName(tensor.dtype());
@@ -89,6 +108,9 @@ void WriteTensors(const SeedFolder& folder) {
     TensorSerializer().Serialize(tensor, name, &whole, 0, kNoChunking);
     folder.Write(name + ".pb", ProtoToBinary(whole));
     folder.Write(name + ".pbtxt", ProtoToText(whole));
+    if (tensor.dtype().IsPlainData()) {
+      folder.Write(name + "-raw.pb", ProtoToBinary(RawTensor(tensor)));
+    }
     TensorProtos chunks;
     for (const size_t begin : {0, 4}) {
       TensorSerializer().Serialize(tensor, name, chunks.add_protos(), begin, 4);
@@ -98,6 +120,7 @@ void WriteTensors(const SeedFolder& folder) {
     blob.GetMutableTensor(CPU)->CopyFrom(tensor);
     folder.Write(name + "-blob.pb", SerializeBlob(blob, name));
   }
+  folder.Write("bfloat16.pb", ProtoToBinary(Bfloat16Tensor()));
 }
 
 // Databases of tensors, and of predictors without weights.
