@@ -47,7 +47,6 @@ class Session {
     dup2(nowhere, STDOUT_FILENO);
   }
 
-  // Only nets and databases use files.
   void Run(const std::string& bytes) {
     folders_.Renew();
     fs::current_path(folders_.scratch());
