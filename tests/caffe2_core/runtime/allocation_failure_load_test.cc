@@ -60,11 +60,12 @@ TEST_F(LoadWithoutMemoryTest, ReadsArraysAndPictures) {
         [&](Tensor& read) { EXPECT_EQ(read.data<float>()[5], 5); });
   });
   const std::string npz = dir_.path("a.npz");
+  const NamedTensors arrays = {{"a", array}, {"b", array}};
   Sweep([&] {
     return On<NamedTensors>(
         std::make_shared<NamedTensors>(),
         [&](NamedTensors& read) {
-          WriteNpz(npz, {{"a", array}, {"b", array}});
+          WriteNpz(npz, arrays);
           read = ReadNpz(npz);
         },
         [&](NamedTensors& read) { EXPECT_EQ(read.at(1).second.data<float>()[5], 5); });
