@@ -138,6 +138,19 @@ TEST_F(MemoryLimitTest, HoldsForInstancesThatAreCompiled) {
   ExpectRefused({"plan", dir_.Write("plan.pbtxt", plan)});
 }
 
+// The values take four times the memory of the tensors, and are freed after the error.
+TEST_F(MemoryLimitTest, HoldsForValuesPrintedAsJson) {
+  std::string net;
+  for (int i = 0; i < 60; ++i) {
+    net += R"(op { type: "ConstantFill" output: "x)" + std::to_string(i) +
+           R"(" arg { name: "shape" ints: 100000 } arg { name: "value" f: 0.1 } } )";
+  }
+  const std::string file = dir_.Write("net.pbtxt", net);
+  ExpectRefused({"run", "--predict-net", file, "--json"});
+  std::vector<std::string> args = {"run", "--predict-net", file, "--memory-limit", "64M"};
+  EXPECT_EQ(RunCaffe2(args).code, 0);
+}
+
 void Append(size_t value, int bytes, std::string* text) {
   for (int i = 0; i < bytes; ++i) *text += static_cast<char>(value >> (8 * i) & 255);
 }
