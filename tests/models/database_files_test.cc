@@ -23,7 +23,9 @@ std::string File(const std::string& name) { return SharedPath("models/c2_files/"
 // The strings of {"shape": [n], "hex": ["6162", ...]}.
 std::vector<std::string> ReadHexStrings(const std::string& path) {
   std::vector<std::string> strings;
-  for (const std::string& hex : nlohmann::json::parse(ReadWholeFile(path)).at("hex")) {
+  const auto json = nlohmann::json::parse(ReadWholeFile(path));
+  for (const auto& element : json.at("hex")) {
+    const auto& hex = element.get_ref<const std::string&>();
     std::string& bytes = strings.emplace_back();
     for (size_t i = 0; i < hex.size(); i += 2) {
       bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
@@ -159,7 +161,7 @@ TEST(RecordsDatabaseTest, HoldsTheTensorsOfTheFirstBatch) {
 TEST(SerializedBlobTest, HoldsItsTensor) {
   SKIP_WITHOUT_SHARED("models/c2_files");
   Workspace ws;
-  DeserializeBlob(ReadFile(File("small_blob.serialized")), ws.CreateBlob("f32"));
+  DeserializeBlob(ReadWholeFile(File("small_blob.serialized")), ws.CreateBlob("f32"));
   ExpectRecorded(ws, "f32", "f32");
 }
 
