@@ -1,10 +1,13 @@
-// Replays gradient makers. Compares operators by type, inputs, outputs, arguments (in any order)
-// and engine.
+// Replays gradient makers and backward passes of nets. Compares operators by type, inputs, outputs,
+// arguments (in any order) and engine.
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <exception>
+#include <mutex>
+#include <regex>
 
+#include "caffe2_core/graph/backward_pass.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/oracle/replay.h"
@@ -62,6 +65,76 @@ CaseResult Compare(const oracle::GradientCase& recorded, const GradientOpsMeta& 
   return {};
 }
 
+// The operators that exist only in the cases of nets: a gradient operator gets the inputs or the
+// outputs, if the type says so, and the gradients of all outputs.
+class MadeUpMaker : public GradientMakerBase {
+  using GradientMakerBase::GradientMakerBase;
+  std::vector<OperatorDef> GetGradientDefs() override {
+    std::vector<std::string> inputs, outputs;
+    if (def_.type() == "UseInput") inputs = {def_.input().begin(), def_.input().end()};
+    if (def_.type() == "UseOutput") inputs = {def_.output().begin(), def_.output().end()};
+    for (int i = 0; i < def_.output_size(); ++i) inputs.push_back(GO(i));
+    for (int i = 0; i < def_.input_size(); ++i) outputs.push_back(GI(i));
+    return SingleGradientDef(def_.type() + "Gradient", "", inputs, outputs);
+  }
+};
+
+void RegisterMadeUpMakers() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    for (const char* type : {"Direct", "UseInput", "UseOutput"}) {
+      RegisterGradient<MadeUpMaker>(type, __FILE__);
+    }
+    RegisterGradient<NoGradient>("Nogradient", __FILE__);
+  });
+}
+
+// One line per operator. If the original's result depends on the order of a hash table, the lines
+// and the inputs of Sum are sorted, and partial gradients have no numbers.
+std::vector<std::string> Operators(const NetDef& net, bool any_order) {
+  static const std::regex* const number = new std::regex("_autosplit_[0-9]+");
+  std::vector<std::string> lines;
+  for (OperatorDef op : net.op()) {
+    if (any_order && op.type() == "Sum") {
+      std::sort(op.mutable_input()->begin(), op.mutable_input()->end());
+    }
+    lines.push_back(Canonical(op));
+    if (any_order) lines.back() = std::regex_replace(lines.back(), *number, "_autosplit_");
+  }
+  if (any_order) std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+std::vector<std::string> Gradients(const GradientMap& gradients) {
+  std::vector<std::string> lines;
+  for (const auto& [blob, gradient] : gradients) {
+    lines.push_back(MakeString("of \"", blob, "\": ", Text(gradient)));
+  }
+  return lines;
+}
+std::vector<std::string> Gradients(const oracle::NetGradientCase& recorded) {
+  GradientMap gradients;
+  for (const oracle::GradientEntry& entry : recorded.gradient()) {
+    gradients[entry.blob()] = Wrap(entry.gradient());
+  }
+  return Gradients(gradients);
+}
+
+// Returns "" if the lists are equal.
+std::string FirstDifference(const char* what, const std::vector<std::string>& got,
+                            const std::vector<std::string>& want) {
+  const size_t common = std::min(got.size(), want.size());
+  for (size_t i = 0; i < common; ++i) {
+    if (got[i] != want[i]) {
+      return MakeString(what, ' ', i, ": got ", got[i], ", want ", want[i]);
+    }
+  }
+  if (got.size() == want.size()) return "";
+  return MakeString("got ", got.size(), ' ', what, "s, want ", want.size(),
+                    got.size() > common ? "; the first one too many: " : "; missing: ",
+                    (got.size() > common ? got : want)[common]);
+}
+
 }  // namespace
 
 CaseResult ReplayGradient(const oracle::GradientCase& recorded) {
@@ -90,8 +163,41 @@ CaseResult ReplayGradient(const oracle::GradientCase& recorded) {
   }
 }
 
-CaseResult ReplayNetGradient(const oracle::NetGradientCase&) {
-  return CaseResult::NotImplemented("the backward pass of a net");
+CaseResult ReplayNetGradient(const oracle::NetGradientCase& recorded) {
+  try {
+    NetDef net, want;
+    CAFFE_ENFORCE(net.ParseFromString(recorded.net_before()), "the case contains no NetDef");
+    CAFFE_ENFORCE(want.ParseFromString(recorded.net_after()), "the case contains no NetDef");
+    EnsureBuiltinOperators();
+    RegisterMadeUpMakers();
+    for (const OperatorDef& op : net.op()) {
+      if (!GradientRegistry()->Has(op.type())) {
+        return CaseResult::NotImplemented("gradient maker of " + op.type());
+      }
+    }
+    GradientStart start;
+    for (const oracle::GradientEntry& entry : recorded.y()) {
+      start.emplace_back(entry.blob(), Wrap(entry.gradient()));
+    }
+    GradientMap gradients;
+    try {
+      gradients = AddGradientOperators(&net, start);
+    } catch (const EnforceNotMet& thrown) {
+      return recorded.throws() ? CaseResult()
+                               : CaseResult::Failed("got an error: " + thrown.message());
+    }
+    if (recorded.throws()) {
+      return CaseResult::Failed("made gradients, want an error: " + recorded.error());
+    }
+    std::string difference = FirstDifference("operator", Operators(net, recorded.hash_order()),
+                                             Operators(want, recorded.hash_order()));
+    if (difference.empty()) {
+      difference = FirstDifference("gradient", Gradients(gradients), Gradients(recorded));
+    }
+    return difference.empty() ? CaseResult() : CaseResult::Failed(difference);
+  } catch (const std::exception&) {
+    return CaseResult::Failed(CurrentExceptionMessage());
+  }
 }
 
 }  // namespace caffe2rt::test

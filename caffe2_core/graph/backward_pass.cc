@@ -1,0 +1,276 @@
+#include "caffe2_core/graph/backward_pass.h"
+
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/blob_versions.h"
+#include "caffe2_core/graph/gradient_sums.h"
+
+namespace caffe2rt {
+namespace {
+
+std::optional<DeviceOption> DeviceOf(const OperatorDef& op) {
+  if (!op.has_device_option()) return std::nullopt;
+  return op.device_option();
+}
+
+// The position of a name in the gradients of an operator's inputs or outputs. Of equal names, the
+// first counts.
+class GradientPositions {
+ public:
+  explicit GradientPositions(const std::vector<GradientWrapper>& gradients) {
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      for (const std::string* name :
+           {&gradients[i].dense_, &gradients[i].indices_, &gradients[i].values_}) {
+        if (!name->empty()) positions_.emplace(*name, static_cast<int>(i));
+      }
+    }
+  }
+  // Returns -1 if the name is not one of the gradients.
+  int Find(const std::string& name) const {
+    const auto found = positions_.find(name);
+    return found == positions_.end() ? -1 : found->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, int> positions_;
+};
+
+class Builder {
+ public:
+  explicit Builder(const google::protobuf::RepeatedPtrField<OperatorDef>& ops)
+      : forward_(ops), versions_(ops), parts_(versions_.size()) {}
+
+  BackwardPass Build(const GradientStart& start) {
+    CheckStopGradients();
+    Begin(start);
+    for (size_t i = static_cast<size_t>(forward_.size()); i-- > 0;) {
+      Differentiate(i);
+      AddUp(i);
+    }
+    return std::move(pass_);
+  }
+
+ private:
+  using Version = BlobVersions::Version;
+
+  const OperatorDef& Forward(size_t i) const { return forward_.Get(static_cast<int>(i)); }
+
+  std::string Describe(size_t op) const {
+    return MakeString("operator ", op, " (", Forward(op).type(), ")");
+  }
+
+  void CheckStopGradients() const {
+    for (const OperatorDef& op : forward_) {
+      if (op.type() != "StopGradient" || op.output_size() == 0) continue;
+      CAFFE_ENFORCE(versions_.IsRead(op.output(0)), "output \"", op.output(0),
+                    "\" of StopGradient is not an input of any operator; remove the operator, or "
+                    "use its output");
+    }
+  }
+
+  void Begin(const GradientStart& start) {
+    for (const auto& [blob, given] : start) {
+      CAFFE_ENFORCE(!given.IsSparse() || (!given.indices_.empty() && !given.values_.empty()),
+                    "the gradient of blob \"", blob, "\" has indices \"", given.indices_,
+                    "\" and values \"", given.values_, "\", want both");
+      const Version version = versions_.AddFinalUse(blob);
+      if (version >= parts_.size()) parts_.resize(version + 1);
+      GradientWrapper gradient = given;
+      if (given.IsEmpty()) {
+        gradient.dense_ = blob + "_autogen_grad";
+        OperatorDef fill = CreateOperatorDef("ConstantFill", "", {blob}, {gradient.dense_},
+                                             {MakeArgument<float>("value", 1.0f)});
+        const std::optional<size_t> writer = versions_.writer(version);
+        if (writer && Forward(*writer).has_device_option()) {
+          *fill.mutable_device_option() = Forward(*writer).device_option();
+        }
+        parts_[version].push_back({.gradient = gradient,
+                                   .dense = GradientOutput{pass_.ops.size(), 0},
+                                   .indices = {},
+                                   .values = {},
+                                   .device = DeviceOf(fill)});
+        pass_.ops.push_back(std::move(fill));
+      }
+      const bool added = pass_.gradients.emplace(blob, std::move(gradient)).second;
+      CAFFE_ENFORCE(added, "blob \"", blob, "\" is given twice among the blobs to differentiate");
+      gradient_version_[blob] = version;
+    }
+  }
+
+  // Appends the gradient operators of forward operator `i`.
+  void Differentiate(size_t i) {
+    const OperatorDef& op = Forward(i);
+    std::vector<GradientWrapper> of_outputs;
+    bool any = op.type() == "ZeroGradient";
+    for (const std::string& output : op.output()) {
+      const auto known = pass_.gradients.find(output);
+      of_outputs.push_back(known == pass_.gradients.end() ? GradientWrapper() : known->second);
+      any = any || !of_outputs.back().IsEmpty();
+    }
+    if (!any) return;
+    GradientOpsMeta meta;
+    try {
+      meta = GetGradientForOp(op, of_outputs);
+      CheckInputs(i, meta.ops_, of_outputs);
+    } catch (...) {
+      RethrowWithFrame(MakeString("gradient of ", Describe(i)));
+    }
+    Collect(i, meta);
+    RecordGradients(i, meta.g_input_);
+    pass_.ops.insert(pass_.ops.end(), std::make_move_iterator(meta.ops_.begin()),
+                     std::make_move_iterator(meta.ops_.end()));
+  }
+
+  // A gradient operator reads gradients of the outputs, outputs, inputs, and what the gradient
+  // operators before it made. The blob must still contain that value.
+  void CheckInputs(size_t i, const std::vector<OperatorDef>& gradient_ops,
+                   const std::vector<GradientWrapper>& of_outputs) const {
+    const GradientPositions positions(of_outputs);
+    const BlobVersions::Names outputs = versions_.outputs(i), inputs = versions_.inputs(i);
+    std::set<std::string_view> made;
+    for (const OperatorDef& gradient_op : gradient_ops) {
+      for (const std::string& name : gradient_op.input()) {
+        const int output = positions.Find(name);
+        if (output >= 0) {
+          CheckGradient(i, Forward(i).output(output), name, outputs);
+        } else if (const auto written = outputs.find(name); written != outputs.end()) {
+          CheckValue(name, written->second, gradient_op, "wrote");
+        } else if (const auto read = inputs.find(name); read != inputs.end()) {
+          CheckValue(name, read->second, gradient_op, "read");
+        } else {
+          CAFFE_ENFORCE(made.contains(name), gradient_op.type(), " uses blob \"", name,
+                        "\", which is not an input, an output or a gradient of the operator");
+        }
+      }
+      made.insert(gradient_op.output().begin(), gradient_op.output().end());
+    }
+  }
+
+  void CheckGradient(size_t i, const std::string& output, const std::string& gradient,
+                     const BlobVersions::Names& outputs) const {
+    const Version written = outputs.at(output);
+    const auto of = gradient_version_.find(output);
+    if (of != gradient_version_.end() && of->second == written) return;
+    const std::optional<size_t> writer =
+        of == gradient_version_.end() ? std::nullopt : versions_.writer(of->second);
+    CAFFE_THROW("\"", gradient, "\" is the gradient of the value of blob \"", output, "\" that ",
+                writer ? Describe(*writer) : "the caller", writer ? " wrote" : " provided",
+                ", want the gradient of the value that ", Describe(i), " wrote");
+  }
+
+  void CheckValue(const std::string& blob, Version version, const OperatorDef& gradient_op,
+                  const char* verb) const {
+    const std::optional<size_t> overwriter = versions_.overwriter(version);
+    if (!overwriter) return;
+    CAFFE_THROW(gradient_op.type(), " needs the value of blob \"", blob, "\" that the operator ",
+                verb, ", but ", Describe(*overwriter),
+                " overwrites it; write the output of that operator to another blob");
+  }
+
+  // Assigns the outputs of the gradient operators, which come next in the backward pass, to the
+  // versions whose gradients they are.
+  void Collect(size_t i, const GradientOpsMeta& meta) {
+    const GradientPositions positions(meta.g_input_);
+    const BlobVersions::Names inputs = versions_.inputs(i);
+    std::set<std::string_view> made;
+    // Sparse gradients get one part for indices and values, placed after the dense ones.
+    std::vector<std::pair<Version, GradientPart>> sparse;
+    std::unordered_map<int, size_t> sparse_of_input;
+    for (size_t k = 0; k < meta.ops_.size(); ++k) {
+      const OperatorDef& gradient_op = meta.ops_[k];
+      for (int out = 0; out < gradient_op.output_size(); ++out) {
+        const std::string& name = gradient_op.output(out);
+        made.insert(name);
+        const int input = positions.Find(name);
+        if (input < 0) continue;
+        const GradientWrapper& gradient = meta.g_input_[static_cast<size_t>(input)];
+        const Version version = inputs.at(Forward(i).input(input));
+        const GradientOutput origin{pass_.ops.size() + k, out};
+        if (gradient.IsDense()) {
+          parts_[version].push_back({gradient, origin, {}, {}, DeviceOf(gradient_op)});
+          continue;
+        }
+        const auto [entry, first] = sparse_of_input.emplace(input, sparse.size());
+        if (first) sparse.push_back({version, {gradient, {}, {}, {}, DeviceOf(gradient_op)}});
+        GradientPart& part = sparse[entry->second].second;
+        (name == gradient.indices_ ? part.indices : part.values) = origin;
+      }
+    }
+    for (auto& [version, part] : sparse) {
+      parts_[version].push_back(std::move(part));
+    }
+    for (size_t input = 0; input < meta.g_input_.size(); ++input) {
+      const GradientWrapper& gradient = meta.g_input_[input];
+      const std::string& blob = Forward(i).input(static_cast<int>(input));
+      const bool passed_on = gradient.IsDense()
+                                 ? !made.contains(gradient.dense_)
+                                 : gradient.IsSparse() && !made.contains(gradient.indices_) &&
+                                       !made.contains(gradient.values_);
+      if (passed_on) {
+        parts_[inputs.at(blob)].push_back({gradient, {}, {}, {}, DeviceOf(Forward(i))});
+      }
+      if (!gradient.IsEmpty()) gradient_version_[blob] = inputs.at(blob);
+    }
+  }
+
+  // An input without a gradient keeps the one of a later reader, unless the operator overwrites
+  // the blob: then the known gradient is that of the value written.
+  void RecordGradients(size_t i, const std::vector<GradientWrapper>& of_inputs) {
+    const OperatorDef& op = Forward(i);
+    const std::set<std::string_view> outputs(op.output().begin(), op.output().end());
+    std::set<std::string_view> set;
+    for (size_t input = 0; input < of_inputs.size(); ++input) {
+      const std::string& blob = op.input(static_cast<int>(input));
+      if (!of_inputs[input].IsEmpty()) {
+        pass_.gradients[blob] = of_inputs[input];
+        set.insert(blob);
+      } else if (outputs.contains(blob) && !set.contains(blob)) {
+        pass_.gradients.erase(blob);
+      }
+    }
+  }
+
+  // Adds up the gradients of the versions that forward operator `i` is the first to read.
+  void AddUp(size_t i) {
+    std::set<std::string_view> done;
+    for (int k = 0; k < Forward(i).input_size(); ++k) {
+      const std::string& blob = Forward(i).input(k);
+      if (!done.insert(blob).second) continue;
+      const Version version = versions_.input(i, static_cast<size_t>(k));
+      const std::vector<GradientPart>& parts = parts_[version];
+      if (parts.size() < 2 || !versions_.IsFirstOfSeveralUses(version, i)) continue;
+      pass_.gradients[blob] = AddUpGradients(blob, parts, &pass_.ops);
+    }
+  }
+
+  const google::protobuf::RepeatedPtrField<OperatorDef>& forward_;
+  BlobVersions versions_;
+  std::vector<std::vector<GradientPart>> parts_;  // by version
+  // The version of each blob whose gradient pass_.gradients holds.
+  std::unordered_map<std::string, Version> gradient_version_;
+  BackwardPass pass_;
+};
+
+}  // namespace
+
+BackwardPass GetBackwardPass(const google::protobuf::RepeatedPtrField<OperatorDef>& ops,
+                             const GradientStart& start) {
+  return Builder(ops).Build(start);
+}
+
+GradientMap AddGradientOperators(NetDef* net, const GradientStart& start, size_t skip) {
+  CAFFE_ENFORCE_LE(skip, static_cast<size_t>(net->op_size()), "operators to skip in net \"",
+                   net->name(), "\"");
+  const google::protobuf::RepeatedPtrField<OperatorDef> ops(
+      net->op().begin() + static_cast<int>(skip), net->op().end());
+  BackwardPass pass = GetBackwardPass(ops, start);
+  for (OperatorDef& op : pass.ops) net->add_op()->Swap(&op);
+  return std::move(pass.gradients);
+}
+
+}  // namespace caffe2rt
