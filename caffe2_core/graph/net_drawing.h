@@ -14,7 +14,9 @@ struct NetDrawingOptions {
 };
 
 // Operators are boxes with the shape of their first output, blobs are edges, and inputs of the net
-// are ellipses. Parameters are omitted. `summary` is the result of SummarizeNet for `net`.
+// are ellipses. Parameters are omitted. The operators of a backward pass, and all that read their
+// outputs, form a cluster of their own in DOT and are on the right, in another color, in SVG.
+// `summary` is the result of SummarizeNet for `net`.
 std::string NetAsDot(const NetDef& net, const NetSummary& summary);
 
 // The same graph in layers from top to bottom: an operator is below everything that it reads.

@@ -93,6 +93,33 @@ TEST_F(NetSummaryTest, EscapesHostileNames) {
   EXPECT_THAT(svg, Not(HasSubstr("<script>")));
 }
 
+// Boxes are 220 wide and 24 apart, after a margin of 20.
+TEST_F(NetSummaryTest, DrawsTheBackwardPassOnTheRight) {
+  const NetDef net = ParseNet(R"(
+      op { type: "Relu" input: "x" output: "y" }
+      op { type: "ConstantFill" input: "y" output: "y_autogen_grad" }
+      op { type: "Test" input: "y" input: "y_autogen_grad" output: "g" is_gradient_op: true }
+      op { type: "Copy" input: "g" output: "h" })");
+  const NetSummary summary = SummarizeNet({}, net, {});
+  const std::string svg = NetAsSvg(net, summary);
+  for (const char* box :
+       {"x=\"20\" y=\"20\" width=\"220\" height=\"44\" rx=\"20\" class=\"input\"",
+        "x=\"20\" y=\"100\" width=\"220\" height=\"44\" rx=\"4\" class=\"op\"",
+        "x=\"508\" y=\"180\" width=\"220\" height=\"44\" rx=\"4\" class=\"op backward\"",
+        "x=\"508\" y=\"260\" width=\"220\" height=\"44\" rx=\"4\" class=\"op backward\"",
+        "x=\"508\" y=\"340\" width=\"220\" height=\"44\" rx=\"4\" class=\"op backward\"",
+        "width=\"772\" height=\"440\""}) {
+    EXPECT_THAT(svg, HasSubstr(box));
+  }
+  const std::string dot = NetAsDot(net, summary);
+  const size_t cluster = dot.find("subgraph cluster_backward");
+  ASSERT_NE(cluster, std::string::npos) << dot;
+  EXPECT_LT(dot.find("n1 [label=\"Relu"), cluster);
+  EXPECT_GT(dot.find("n2 [label=\"ConstantFill"), cluster);
+  EXPECT_GT(dot.find("n4 [label=\"Copy"), cluster);
+  EXPECT_THAT(NetAsDot(net_, SummarizeNet({}, net_, {})), Not(HasSubstr("cluster")));
+}
+
 TEST_F(NetSummaryTest, RefusesToDrawWhatNobodyCouldSee) {
   ExpectThrows([&] { NetAsSvg(net_, SummarizeNet({}, net_, {}), {.max_svg_ops = 1}); },
                "operators of net \"n\"");
