@@ -1,12 +1,15 @@
 #include "caffe2_core/graph/backward_pass.h"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/suggest.h"
 #include "caffe2_core/graph/blob_versions.h"
 #include "caffe2_core/graph/gradient_sums.h"
 
@@ -256,6 +259,39 @@ class Builder {
   BackwardPass pass_;
 };
 
+// Keeps the gradients of the blobs `wrt`, and the operators that compute them: from the last
+// operator to the first, those that write a blob that is needed at that point.
+void Restrict(const std::vector<std::string>& wrt, BackwardPass* pass) {
+  GradientMap wanted;
+  std::unordered_set<std::string> needed;
+  for (const std::string& blob : wrt) {
+    const auto found = pass->gradients.find(blob);
+    if (found == pass->gradients.end()) {
+      std::vector<std::string> known;
+      for (const auto& [name, gradient] : pass->gradients) known.push_back(name);
+      const std::string close = Join(", ", NearestNames(blob, known));
+      CAFFE_THROW("blob \"", blob, "\" has no gradient", close.empty() ? "" : "; close: ", close);
+    }
+    wanted.insert(*found);
+    for (const std::string* name :
+         {&found->second.dense_, &found->second.indices_, &found->second.values_}) {
+      needed.insert(*name);
+    }
+  }
+  std::vector<OperatorDef> kept;
+  for (auto op = pass->ops.rbegin(); op != pass->ops.rend(); ++op) {
+    const bool needs = std::any_of(op->output().begin(), op->output().end(),
+                                   [&](const std::string& name) { return needed.contains(name); });
+    if (!needs) continue;
+    for (const std::string& name : op->output()) needed.erase(name);
+    needed.insert(op->input().begin(), op->input().end());
+    kept.push_back(std::move(*op));
+  }
+  std::reverse(kept.begin(), kept.end());
+  pass->ops = std::move(kept);
+  pass->gradients = std::move(wanted);
+}
+
 }  // namespace
 
 BackwardPass GetBackwardPass(const google::protobuf::RepeatedPtrField<OperatorDef>& ops,
@@ -263,12 +299,14 @@ BackwardPass GetBackwardPass(const google::protobuf::RepeatedPtrField<OperatorDe
   return Builder(ops).Build(start);
 }
 
-GradientMap AddGradientOperators(NetDef* net, const GradientStart& start, size_t skip) {
-  CAFFE_ENFORCE_LE(skip, static_cast<size_t>(net->op_size()), "operators to skip in net \"",
+GradientMap AddGradientOperators(NetDef* net, const GradientStart& start,
+                                 const BackwardPassOptions& options) {
+  CAFFE_ENFORCE_LE(options.skip, static_cast<size_t>(net->op_size()), "operators to skip in net \"",
                    net->name(), "\"");
   const google::protobuf::RepeatedPtrField<OperatorDef> ops(
-      net->op().begin() + static_cast<int>(skip), net->op().end());
+      net->op().begin() + static_cast<int>(options.skip), net->op().end());
   BackwardPass pass = GetBackwardPass(ops, start);
+  if (!options.wrt.empty()) Restrict(options.wrt, &pass);
   for (OperatorDef& op : pass.ops) net->add_op()->Swap(&op);
   return std::move(pass.gradients);
 }

@@ -68,9 +68,18 @@ struct BackwardPass {
 BackwardPass GetBackwardPass(const google::protobuf::RepeatedPtrField<OperatorDef>& ops,
                              const GradientStart& start);
 
-// Appends the backward pass of the net's operators, without the first `skip` of them, to the net.
-// THROWS like GetBackwardPass, and if `skip` exceeds the number of operators; the net is unchanged
-// then.
-GradientMap AddGradientOperators(NetDef* net, const GradientStart& start, size_t skip = 0);
+struct BackwardPassOptions {
+  // The number of operators at the beginning of the net that are not differentiated.
+  size_t skip = 0;
+  // If not empty, only the gradients of these blobs are returned, and operators that none of them
+  // needs are left out. Other gradients, and partial results, may still be computed.
+  std::vector<std::string> wrt = {};
+};
+
+// Appends the backward pass of the net's operators to the net.
+// THROWS like GetBackwardPass, and if `skip` exceeds the number of operators or a blob of `wrt` has
+// no gradient; the net is unchanged then.
+GradientMap AddGradientOperators(NetDef* net, const GradientStart& start,
+                                 const BackwardPassOptions& options = {});
 
 }  // namespace caffe2rt

@@ -383,10 +383,48 @@ TEST(AddGradientOperatorsTest, IgnoresControlInputs) {
 
 TEST(AddGradientOperatorsTest, SkipsTheFirstOperators) {
   NetDef net = Net({"Unknown -> x", "Direct x -> y", "Direct y -> loss"});
-  EXPECT_THAT(Lines(AddGradientOperators(&net, {{"loss", {}}}, 1)),
+  EXPECT_THAT(Lines(AddGradientOperators(&net, {{"loss", {}}}, {.skip = 1})),
               ElementsAreArray({"loss: loss_autogen_grad", "x: x_grad", "y: y_grad"}));
   EXPECT_EQ(net.op_size(), 6);
-  ExpectThrows([&] { AddGradientOperators(&net, {}, 7); }, "operators to skip in net \"\"");
+  ExpectThrows([&] { AddGradientOperators(&net, {}, {.skip = 7}); },
+               "operators to skip in net \"\"");
+}
+
+TEST(AddGradientOperatorsTest, LeavesOutWhatTheWantedGradientsDoNotNeed) {
+  const NetDef forward = Net({"Direct x -> h", "UseInput h w -> y", "Direct y v -> loss"});
+  NetDef net = forward;
+  EXPECT_THAT(Lines(AddGradientOperators(&net, {{"loss", {}}}, {.wrt = {"w", "y"}})),
+              ElementsAreArray({"w: w_grad", "y: y_grad"}));
+  ASSERT_EQ(net.op_size(), 6);
+  EXPECT_EQ(Line(net.op(4)), "DirectGradient loss_autogen_grad -> y_grad v_grad");
+  EXPECT_EQ(Line(net.op(5)), "UseInputGradient h w y_grad -> h_grad w_grad");
+  net = forward;
+  ExpectThrows(
+      [&] {
+        AddGradientOperators(&net, {{"loss", {}}}, {.wrt = {"labels"}});
+      },
+      "blob \"labels\" has no gradient");
+  ExpectThrows(
+      [&] {
+        AddGradientOperators(&net, {{"loss", {}}}, {.wrt = {"los"}});
+      },
+      "blob \"los\" has no gradient; close: loss");
+  EXPECT_EQ(net.SerializeAsString(), forward.SerializeAsString());
+}
+
+// The first operator's gradient passes through a blob that a later one overwrites in place.
+TEST(AddGradientOperatorsTest, KeepsOperatorsThatWriteInPlace) {
+  NetDef net = Net({"Direct x -> y", "Direct y -> y", "Direct y -> loss", "Direct x -> z"});
+  AddGradientOperators(&net, {{"loss", {}}, {"z", {}}}, {.wrt = {"x"}});
+  std::vector<std::string> lines;
+  for (int i = 4; i < net.op_size(); ++i) lines.push_back(Line(net.op(i)));
+  EXPECT_THAT(
+      lines,
+      ElementsAreArray(
+          {"ConstantFill loss -> loss_autogen_grad", "ConstantFill z -> z_autogen_grad",
+           "DirectGradient z_autogen_grad -> x_grad", "DirectGradient loss_autogen_grad -> y_grad",
+           "DirectGradient y_grad -> y_grad", "DirectGradient y_grad -> _x_grad_autosplit_0",
+           "Sum x_grad _x_grad_autosplit_0 -> x_grad"}));
 }
 
 TEST(AddGradientOperatorsTest, FillsAConstantOfOne) {
