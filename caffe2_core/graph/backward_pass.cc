@@ -1,5 +1,7 @@
 #include "caffe2_core/graph/backward_pass.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -269,7 +271,7 @@ void Restrict(const std::vector<std::string>& wrt, BackwardPass* pass) {
     if (found == pass->gradients.end()) {
       std::vector<std::string> known;
       for (const auto& [name, gradient] : pass->gradients) known.push_back(name);
-      const std::string close = Join(", ", NearestNames(blob, known));
+      const std::string close = absl::StrJoin(NearestNames(blob, known), ", ");
       CAFFE_THROW("blob \"", blob, "\" has no gradient", close.empty() ? "" : "; close: ", close);
     }
     wanted.insert(*found);
