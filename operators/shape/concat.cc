@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "caffe2_core/graph/device_inference.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 
@@ -44,6 +45,20 @@ std::vector<TensorShape> InferConcat(const OperatorDef& def, const std::vector<T
   return {CreateTensorShape(shape.dims(), in[0].data_type()), split_info};
 }
 
+// Splits the gradient into the sizes that split_info holds.
+class GetConcatGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    if (GradOut(0).IsEmpty()) return {};
+    std::vector<std::string> pieces;
+    for (int i = 0; i < def_.input_size(); ++i) pieces.push_back(GI(i));
+    return SingleGradientDef("Split", "", {GO(0), O(1)}, pieces);
+  }
+};
+
 void RegisterConcatAs(const std::string& type) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   schema.NumInputs(1, INT_MAX)
@@ -63,6 +78,7 @@ void RegisterConcatAs(const std::string& type) {
           "dimension.");
   if (type == "Concat") schema.InheritOnnxSchema();
   RegisterCpuOperator<ConcatOp<CPUContext>>(type, __FILE__);
+  RegisterGradient<GetConcatGradient>(type, __FILE__);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 
@@ -33,6 +34,16 @@ std::vector<TensorShape> InferExpandDims(const OperatorDef& def,
   return {CreateTensorShape(dims, in[0].data_type())};
 }
 
+class GetExpandDimsGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("Squeeze", "", {GO(0)}, {GI(0)});
+  }
+};
+
 }  // namespace
 
 void RegisterExpandDims() {
@@ -46,6 +57,7 @@ void RegisterExpandDims() {
       .TensorInferenceFunction(InferExpandDims)
       .SetDoc("Inserts dimensions of size 1 into the shape of a tensor.");
   RegisterCpuOperator<ExpandDimsOp<CPUContext>>("ExpandDims", __FILE__);
+  RegisterGradient<GetExpandDimsGradient>("ExpandDims", __FILE__);
 }
 
 }  // namespace caffe2rt

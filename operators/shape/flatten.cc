@@ -1,9 +1,24 @@
 #include "operators/shape/flatten.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 
 namespace caffe2rt {
+
+namespace {
+
+class GetFlattenGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("ResizeLike", "", {GO(0), I(0)}, {GI(0)});
+  }
+};
+
+}  // namespace
 
 void RegisterFlatten() {
   RegisterSchema("Flatten", __FILE__)
@@ -24,6 +39,7 @@ void RegisterFlatten() {
           "Flattens a tensor to a matrix: the dimensions before axis are merged into the first "
           "dimension, the others into the second.");
   RegisterCpuOperator<FlattenOp<CPUContext>>("Flatten", __FILE__);
+  RegisterGradient<GetFlattenGradient>("Flatten", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,9 +1,24 @@
 #include "operators/shape/flatten_to_vec.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 
 namespace caffe2rt {
+
+namespace {
+
+class GetFlattenToVecGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("ResizeLike", "", {GO(0), I(0)}, {GI(0)});
+  }
+};
+
+}  // namespace
 
 void RegisterFlattenToVec() {
   RegisterSchema("FlattenToVec", __FILE__)
@@ -19,6 +34,7 @@ void RegisterFlattenToVec() {
       })
       .SetDoc("Flattens a tensor to a vector.");
   RegisterCpuOperator<FlattenToVecOp<CPUContext>>("FlattenToVec", __FILE__);
+  RegisterGradient<GetFlattenToVecGradient>("FlattenToVec", __FILE__);
 }
 
 }  // namespace caffe2rt

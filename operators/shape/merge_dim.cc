@@ -11,6 +11,7 @@ void MergedDims(IntArrayRef input, std::vector<int64_t>* dims) {
   dims->insert(dims->end(), input.begin() + 2, input.end());
 }
 
+// Caffe2 registers no gradient for MergeDim.
 void RegisterMergeDim() {
   RegisterSchema("MergeDim", __FILE__)
       .NumInputs(1)

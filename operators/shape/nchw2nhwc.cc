@@ -1,5 +1,6 @@
 #include "operators/shape/nchw2nhwc.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
@@ -17,6 +18,17 @@ void SwitchedDims(IntArrayRef input, bool to_end, std::vector<int64_t>* dims) {
 namespace {
 
 template <bool kToEnd>
+class GetSwitchGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef(kToEnd ? "NHWC2NCHW" : "NCHW2NHWC", "", {GO(0)}, {GI(0)});
+  }
+};
+
+template <bool kToEnd>
 void RegisterSwitch(const std::string& type, const char* from, const char* to, const char* doc) {
   RegisterSchema(type, __FILE__)
       .NumInputs(1)
@@ -31,6 +43,7 @@ void RegisterSwitch(const std::string& type, const char* from, const char* to, c
       })
       .SetDoc(doc);
   RegisterCpuOperator<OrderSwitchOp<CPUContext, kToEnd>>(type, __FILE__);
+  RegisterGradient<GetSwitchGradient<kToEnd>>(type, __FILE__);
 }
 
 }  // namespace

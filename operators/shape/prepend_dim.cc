@@ -1,5 +1,6 @@
 #include "operators/shape/prepend_dim.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 
@@ -12,6 +13,21 @@ void PrependedDims(IntArrayRef input, int64_t dim_size, std::vector<int64_t>* di
   dims->assign({dim_size, input[0] / dim_size});
   dims->insert(dims->end(), input.begin() + 1, input.end());
 }
+
+namespace {
+
+class GetPrependDimGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("MergeDim", "", {GO(0)}, {GI(0)});
+  }
+};
+
+}  // namespace
 
 void RegisterPrependDim() {
   RegisterSchema("PrependDim", __FILE__)
@@ -29,6 +45,7 @@ void RegisterPrependDim() {
       })
       .SetDoc("Splits the first dimension into two: dim_size and the rest.");
   RegisterCpuOperator<PrependDimOp<CPUContext>>("PrependDim", __FILE__);
+  RegisterGradient<GetPrependDimGradient>("PrependDim", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,6 +1,7 @@
 #include "operators/shape/reshape.h"
 
 #include "caffe2_core/graph/device_inference.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 
@@ -54,6 +55,19 @@ std::vector<TensorShape> InferReshape(const OperatorDef& def, const std::vector<
           CreateTensorShape(rank, TensorProto_DataType_INT64)};
 }
 
+class GetReshapeGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  // The old shape is an input, so that the argument shape must not be copied.
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const std::string reshaped = GI(0);
+    return SingleGradientDef("Reshape", "", {GO(0), O(1)}, {reshaped, "_" + reshaped + "_dims"});
+  }
+};
+
 }  // namespace
 
 void RegisterReshape() {
@@ -74,6 +88,7 @@ void RegisterReshape() {
           "Changes the shape of a tensor without changing its elements. In the new shape, 0 copies "
           "the dimension at the same position, and one -1 is computed from the others.");
   RegisterCpuOperator<ReshapeOp<CPUContext>>("Reshape", __FILE__);
+  RegisterGradient<GetReshapeGradient>("Reshape", __FILE__);
 }
 
 }  // namespace caffe2rt

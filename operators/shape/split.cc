@@ -1,6 +1,7 @@
 #include "operators/shape/split.h"
 
 #include "caffe2_core/graph/device_inference.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 
@@ -62,6 +63,24 @@ std::vector<TensorShape> InferSplit(const OperatorDef& def, const std::vector<Te
   return shapes;
 }
 
+// Joins the gradients of the outputs. As in Caffe2, an output without gradient is left out, so that
+// the result is too short.
+class GetSplitGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    std::vector<std::string> pieces;
+    for (int i = 0; i < def_.output_size(); ++i) {
+      if (!GradOut(i).IsEmpty()) pieces.push_back(GO(i));
+    }
+    if (pieces.empty()) return {};
+    const std::string joined = GI(0);
+    return SingleGradientDef("Concat", "", pieces, {joined, "_" + joined + "_dims"});
+  }
+};
+
 void RegisterSplitAs(const std::string& type) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   schema.NumInputs(1, 2)
@@ -78,6 +97,7 @@ void RegisterSplitAs(const std::string& type) {
       .SetDoc("Splits a tensor into pieces along one dimension, one for each output.");
   if (type == "Split") schema.InheritOnnxSchema();
   RegisterCpuOperator<SplitOp<CPUContext>>(type, __FILE__);
+  RegisterGradient<GetSplitGradient>(type, __FILE__);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 
@@ -30,6 +31,16 @@ std::vector<TensorShape> InferSqueeze(const OperatorDef& def, const std::vector<
   return {CreateTensorShape(dims, in[0].data_type())};
 }
 
+class GetSqueezeGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("ExpandDims", "", {GO(0)}, {GI(0)});
+  }
+};
+
 }  // namespace
 
 void RegisterSqueeze() {
@@ -44,6 +55,7 @@ void RegisterSqueeze() {
       .InheritOnnxSchema()
       .SetDoc("Removes dimensions of size 1 from the shape of a tensor.");
   RegisterCpuOperator<SqueezeOp<CPUContext>>("Squeeze", __FILE__);
+  RegisterGradient<GetSqueezeGradient>("Squeeze", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
@@ -40,6 +41,29 @@ std::vector<TensorShape> InferTranspose(const OperatorDef& def,
   return {CreateTensorShape(dims, in[0].data_type())};
 }
 
+// Transposes by the inverse permutation. Axes that are not a permutation give a Transpose that throws
+// like the forward one.
+class GetTransposeGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    std::vector<OperatorDef> ops = SingleGradientDef("Transpose", "", {GO(0)}, {GI(0)});
+    *ops[0].mutable_arg() = def_.arg();
+    for (Argument& arg : *ops[0].mutable_arg()) {
+      if (arg.name() != kTransposeAxes.name) continue;
+      const Argument axes = arg;
+      for (int i = 0; i < axes.ints_size(); ++i) {
+        const int64_t axis = axes.ints(i);
+        if (axis >= 0 && axis < axes.ints_size()) arg.set_ints(static_cast<int>(axis), i);
+      }
+    }
+    return ops;
+  }
+};
+
 }  // namespace
 
 void RegisterTranspose() {
@@ -56,6 +80,7 @@ void RegisterTranspose() {
       .InheritOnnxSchema()
       .SetDoc("Permutes the dimensions of a tensor.");
   RegisterCpuOperator<TransposeOp<CPUContext>>("Transpose", __FILE__);
+  RegisterGradient<GetTransposeGradient>("Transpose", __FILE__);
 }
 
 }  // namespace caffe2rt

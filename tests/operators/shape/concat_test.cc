@@ -1,3 +1,4 @@
+#include "caffe2_core/graph/gradient.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::concat_test {
@@ -94,6 +95,14 @@ TEST(ConcatTest, RefusesAxesThatAreNotThereAndBothWaysToNameOne) {
       "axis and order are both given");
   ExpectThrows([&] { RunOp(&ws, head + R"(arg { name: "order" s: "NHCW" })"); },
                "argument \"order\" is \"NHCW\", want NCHW or NHWC");
+}
+
+TEST(ConcatTest, HasNoGradientWithoutThatOfTheResult) {
+  const OperatorDef def =
+      test::ParseOp(R"(type: "Concat" input: "A" input: "B" output: "Y" output: "s")");
+  const GradientOpsMeta meta = GetGradientForOp(def, {{}, {.dense_ = "s_grad"}});
+  EXPECT_TRUE(meta.ops_.empty());
+  EXPECT_TRUE(meta.g_input_.at(0).IsEmpty());
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "caffe2_core/graph/gradient.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::split_test {
@@ -87,6 +88,18 @@ TEST(SplitTest, SaysWhySizesDoNotFit) {
       [&] { RunOp(&ws, head + R"(arg { name: "axis" i: 1 } arg { name: "add_axis" i: 1 })"); },
       "want the number of outputs");
   EXPECT_THROW(RunOp(&ws, head + R"(arg { name: "axis" i: 2 })"), EnforceNotMet);
+}
+
+// Recorded from the original.
+TEST(SplitTest, LeavesOutGradientsThatAreMissing) {
+  const OperatorDef def =
+      test::ParseOp(R"(type: "Split" input: "X" output: "A" output: "B" output: "C")");
+  const GradientOpsMeta meta = GetGradientForOp(def, {{}, {.dense_ = "b"}, {.dense_ = "c"}});
+  ASSERT_EQ(meta.ops_.size(), 1u);
+  EXPECT_EQ(meta.ops_[0].type(), "Concat");
+  EXPECT_THAT(meta.ops_[0].input(), testing::ElementsAre("b", "c"));
+  EXPECT_THAT(meta.ops_[0].output(), testing::ElementsAre("X_grad", "_X_grad_dims"));
+  EXPECT_TRUE(GetGradientForOp(def, {{}, {}, {}}).ops_.empty());
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "caffe2_core/graph/gradient.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::transpose_test {
@@ -98,6 +99,18 @@ TEST(TransposeDefaultTest, RefusesAxesThatAreNoPermutationOfTheInputs) {
   ExpectThrows([&] { run("ints: 0 ints: 1 ints: 2"); }, "want the rank of input 0 of shape [2, 3]");
   ExpectThrows([&] { RunOp(&ws, R"(type: "Transpose" input: "B" output: "Y")"); },
                "input 0 (X) has elements of type");
+}
+
+// Recorded from the original.
+TEST(TransposeGradientTest, IgnoresInvalidAxesInTheGradient) {
+  const OperatorDef def = test::ParseOp(
+      R"(type: "Transpose" input: "X" output: "Y" arg { name: "order" s: "NCHW" }
+         arg { name: "axes" ints: -1 ints: 0 })");
+  const GradientOpsMeta meta = GetGradientForOp(def, {{.dense_ = "Y_grad"}});
+  ASSERT_EQ(meta.ops_.size(), 1u);
+  ASSERT_EQ(meta.ops_[0].arg_size(), 2);
+  EXPECT_EQ(meta.ops_[0].arg(0).s(), "NCHW");
+  EXPECT_THAT(meta.ops_[0].arg(1).ints(), testing::ElementsAre(1, 0));
 }
 
 }  // namespace
