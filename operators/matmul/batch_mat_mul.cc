@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -159,6 +160,39 @@ void RunBatchMatMul(CPUContext&, math::GemmEngine, const BatchMatMulPlan& plan, 
   });
 }
 
+namespace {
+
+// For Y = op(A) op(B): the gradients of A and B are products of dY and the other operand.
+class GetBatchMatMulGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const ArgumentHelper args(def_);
+    CAFFE_ENFORCE(!args.Read(kBatchMatMulBroadcast),
+                  "the gradient of BatchMatMul with broadcast 1 is not implemented in Caffe2");
+    const bool trans_a = args.Read(kBatchMatMulTransA), trans_b = args.Read(kBatchMatMulTransB);
+    const std::string a = I(0), b = I(1), dy = GO(0);
+    return {
+        trans_a ? Multiply(b, trans_b, dy, true, GI(0)) : Multiply(dy, false, b, !trans_b, GI(0)),
+        trans_b ? Multiply(dy, true, a, trans_a, GI(1)) : Multiply(a, !trans_a, dy, false, GI(1))};
+  }
+
+ private:
+  // The operator that computes op(left) op(right).
+  static OperatorDef Multiply(const std::string& left, bool trans_left, const std::string& right,
+                              bool trans_right, const std::string& result) {
+    std::vector<Argument> args;
+    if (trans_left) args.push_back(MakeArgument<int>(kBatchMatMulTransA.name, 1));
+    if (trans_right) args.push_back(MakeArgument<int>(kBatchMatMulTransB.name, 1));
+    return CreateOperatorDef("BatchMatMul", "", {left, right}, {result}, args);
+  }
+};
+
+}  // namespace
+
 void RegisterBatchMatMul() {
   RegisterSchema("BatchMatMul", __FILE__)
       .NumInputs(2)
@@ -174,6 +208,7 @@ void RegisterBatchMatMul() {
       .Input(1, "B", "right operand, [batch..., K, N], or [batch..., N, K] with trans_b")
       .Output(0, "Y", "product, [batch..., M, N]");
   RegisterCpuOperator<BatchMatMulOp<CPUContext>>("BatchMatMul", __FILE__);
+  RegisterGradient<GetBatchMatMulGradient>("BatchMatMul", __FILE__);
 }
 
 }  // namespace caffe2rt

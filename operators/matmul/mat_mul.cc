@@ -1,9 +1,11 @@
 #include "operators/matmul/mat_mul.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -42,6 +44,48 @@ OpSchema::Cost MatMulCost(const OperatorDef& def, const std::vector<TensorShape>
   cost.bytes_moved = cost.bytes_read + cost.bytes_written;
   return cost;
 }
+
+// For Y = op(A) op(B): the gradients of A and B are products of dY and the other operand, in the
+// shapes of A and B. An operand keeps its axis, but as in Caffe2 any axis except 0 becomes 1. For an
+// operand of rank above 2, the gradient operators throw if that is another matrix.
+class GetMatMulGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const ArgumentHelper args(def_);
+    const bool trans_a = args.Read(kMatMulTransA) != 0, trans_b = args.Read(kMatMulTransB) != 0;
+    const Operand a{I(0), AxisOf(args.Read(kMatMulAxisA))};
+    const Operand b{I(1), AxisOf(args.Read(kMatMulAxisB))};
+    const Operand dy{GO(0), std::nullopt};
+    const OperatorDef da = trans_a ? Multiply(b, trans_b, dy, true, a.name, GI(0))
+                                   : Multiply(dy, false, b, !trans_b, a.name, GI(0));
+    const OperatorDef db = trans_b ? Multiply(dy, true, a, trans_a, b.name, GI(1))
+                                   : Multiply(a, !trans_a, dy, false, b.name, GI(1));
+    return {da, db};
+  }
+
+ private:
+  struct Operand {
+    std::string name;
+    std::optional<int> axis;  // none: the default
+  };
+  static int AxisOf(int axis) { return axis == 0 ? 0 : 1; }
+
+  // The operator that computes op(left) op(right) in the shape of `like`.
+  static OperatorDef Multiply(const Operand& left, bool trans_left, const Operand& right,
+                              bool trans_right, const std::string& like,
+                              const std::string& result) {
+    std::vector<Argument> args;
+    if (trans_left) args.push_back(MakeArgument<int>(kMatMulTransA.name, 1));
+    if (trans_right) args.push_back(MakeArgument<int>(kMatMulTransB.name, 1));
+    if (left.axis) args.push_back(MakeArgument<int>(kMatMulAxisA.name, *left.axis));
+    if (right.axis) args.push_back(MakeArgument<int>(kMatMulAxisB.name, *right.axis));
+    return CreateOperatorDef("MatMul", "", {left.name, right.name, like}, {result}, args);
+  }
+};
 
 }  // namespace
 
@@ -90,6 +134,7 @@ void RegisterMatMul() {
              "optional; Y gets the shape of this tensor, which must have M * N elements")
       .Output(0, "Y", "product, [M, N], or the shape of input 2");
   RegisterCpuOperator<MatMulOp<CPUContext>>("MatMul", __FILE__);
+  RegisterGradient<GetMatMulGradient>("MatMul", __FILE__);
 }
 
 }  // namespace caffe2rt

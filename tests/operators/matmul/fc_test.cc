@@ -113,5 +113,85 @@ INSTANTIATE_TEST_SUITE_P(Sizes, FCSizeTest,
                                           testing::Values(1, 10, 130),
                                           testing::Values(1, 7, 150, 600)));
 
+// X W^T + b with X = [[1 2] [3 4]], W = [[1 0] [2 1] [0 3]].
+TEST(FCGradientTest, MultipliesTheGradientByTheOtherOperand) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "W", {3, 2}, {1, 0, 2, 1, 0, 3});
+  Feed<float>(&ws, "dY", {2, 3}, {1, 2, 3, 4, 5, 6});
+  const std::string inputs = R"( input: "X" input: "W" input: "dY" output: "dW" output: "db")";
+  const std::string op = R"(type: "FCGradient")" + inputs;
+  RunOp(&ws, op + R"( output: "dX")");
+  ExpectTensor<float>(ws, "dW", {3, 2}, {13, 18, 17, 24, 21, 30});
+  ExpectTensor<float>(ws, "db", {3}, {5, 7, 9});
+  ExpectTensor<float>(ws, "dX", {2, 2}, {5, 11, 14, 23});
+  ExpectShapeInferred(&ws, op + R"( output: "dX")");
+  ExpectShapeInferred(&ws, op);
+
+  Feed<float>(&ws, "W", {2, 3}, {1, 2, 0, 0, 1, 3});
+  const std::string transposed = R"(type: "FCTransposedGradient")" + inputs;
+  RunOp(&ws, transposed + R"( output: "dX")");
+  ExpectTensor<float>(ws, "dW", {2, 3}, {13, 17, 21, 18, 24, 30});
+  ExpectTensor<float>(ws, "db", {3}, {5, 7, 9});
+  ExpectTensor<float>(ws, "dX", {2, 2}, {5, 11, 14, 23});
+  ExpectShapeInferred(&ws, transposed + R"( output: "dX")");
+}
+
+TEST(FCGradientTest, TakesSizesOfZero) {
+  const std::string op = R"(type: "FCGradient" input: "X" input: "W" input: "dY"
+      output: "dW" output: "db" output: "dX")";
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 2}, {});
+  Feed<float>(&ws, "W", {3, 2}, {1, 2, 3, 4, 5, 6});
+  Feed<float>(&ws, "dY", {0, 3}, {});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dW", {3, 2}, {0, 0, 0, 0, 0, 0});
+  ExpectTensor<float>(ws, "db", {3}, {0, 0, 0});
+  ExpectTensor<float>(ws, "dX", {0, 2}, {});
+  Feed<float>(&ws, "X", {2, 0}, {});
+  Feed<float>(&ws, "W", {3, 0}, {});
+  Feed<float>(&ws, "dY", {2, 3}, {1, 2, 3, 4, 5, 6});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dW", {3, 0}, {});
+  ExpectTensor<float>(ws, "db", {3}, {5, 7, 9});
+  ExpectTensor<float>(ws, "dX", {2, 0}, {});
+  Feed<float>(&ws, "X", {1, 2}, {1, 2});
+  Feed<float>(&ws, "W", {0, 2}, {});
+  Feed<float>(&ws, "dY", {1, 0}, {});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {1, 2}, {0, 0});
+}
+
+TEST(FCGradientTest, RejectsWhatDoesNotFit) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 4});
+  FeedRandom(&ws, "W", {3, 3});
+  FeedRandom(&ws, "dY", {2, 2});
+  const auto run = [&] {
+    RunOp(&ws, R"(type: "FCGradient" input: "X" input: "W" input: "dY" output: "dW" output: "db")");
+  };
+  ExpectThrows(run, "has rows of 4");
+  FeedRandom(&ws, "W", {3, 4});
+  ExpectThrows(run, "elements of input 2 (dY) of shape [2, 2], want 2 * 3");
+}
+
+// The loops are divided between the threads.
+TEST(FCGradientTest, DoesNotDependOnTheNumberOfThreads) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {96, 80}, -1, 1, 1);
+  FeedRandom(&ws, "W", {128, 80}, -1, 1, 2);
+  FeedRandom(&ws, "dY", {96, 128}, -1, 1, 3);
+  const char* op = R"(type: "FCGradient" input: "X" input: "W" input: "dY"
+      output: "dW" output: "db" output: "dX")";
+  SetNumThreads(1);
+  RunOp(&ws, op);
+  const std::vector<float> dw = Fetch<float>(ws, "dW"), dx = Fetch<float>(ws, "dX");
+  SetNumThreads(3);
+  RunOp(&ws, op);
+  SetNumThreads(1);
+  ExpectTensor<float>(ws, "dW", {128, 80}, dw, 1e-5);
+  ExpectTensor<float>(ws, "dX", {96, 80}, dx, 1e-5);
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::fc_test

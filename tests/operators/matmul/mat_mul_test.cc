@@ -1,3 +1,4 @@
+#include "caffe2_core/graph/gradient.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::mat_mul_test {
@@ -139,6 +140,27 @@ TEST(BatchMatMulTest, SaysWhatDoesNotFit) {
   ExpectThrows(run(R"(arg { name: "broadcast" i: 1 })"), "equal or 1");
   FeedRandom(&ws, "B", {2, 3, 5});
   ExpectThrows(run(""), "rows of input 1 (B)");
+}
+
+// Recorded from the original.
+TEST(MatMulGradientTest, TakesOtherAxesAsOneInItsGradients) {
+  const OperatorDef def = ParseOp(R"(type: "MatMul" input: "A" input: "B" output: "Y"
+      arg { name: "axis_a" i: 2 } arg { name: "axis_b" i: -3 } arg { name: "trans_b" i: 1 })");
+  const GradientOpsMeta meta = GetGradientForOp(def, {{.dense_ = "g"}});
+  ASSERT_EQ(meta.ops_.size(), 2u);
+  EXPECT_THAT(meta.ops_[0].input(), testing::ElementsAre("g", "B", "A"));
+  EXPECT_THAT(meta.ops_[1].input(), testing::ElementsAre("g", "A", "B"));
+  EXPECT_EQ(ArgumentHelper(meta.ops_[0]).GetSingleArgument<int>("axis_b", 7), 1);
+  EXPECT_EQ(ArgumentHelper(meta.ops_[1]).GetSingleArgument<int>("axis_b", 7), 1);
+  EXPECT_EQ(ArgumentHelper(meta.ops_[1]).GetSingleArgument<int>("trans_a", 7), 1);
+  EXPECT_FALSE(ArgumentHelper(meta.ops_[1]).HasArgument("axis_a"));
+}
+
+TEST(BatchMatMulTest, HasNoGradientWithBroadcast) {
+  const OperatorDef def = ParseOp(R"(type: "BatchMatMul" input: "A" input: "B" output: "Y"
+      arg { name: "broadcast" i: 1 })");
+  ExpectThrows([&] { GetGradientForOp(def, {{.dense_ = "g"}}); },
+               "the gradient of BatchMatMul with broadcast 1 is not implemented");
 }
 
 }  // namespace

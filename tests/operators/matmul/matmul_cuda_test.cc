@@ -86,5 +86,26 @@ TEST_F(MatmulCudaTest, AsksCublasUnlessToldNotTo) {
   EXPECT_EQ(fakecuda_calls("kernel"), before + 3);
 }
 
+TEST_F(MatmulCudaTest, GradientsOfFullyConnectedAgree) {
+  for (const int64_t m : {0, 1, 5, 40}) {
+    for (const int64_t n : {1, 7}) {
+      for (const int64_t k : {1, 33}) {
+        Workspace ws;
+        FeedRandom(&ws, "X", {m, k}, -1, 1, 1);
+        FeedRandom(&ws, "W", {n, k}, -1, 1, 2);
+        FeedRandom(&ws, "T", {k, n}, -1, 1, 2);
+        FeedRandom(&ws, "dY", {m, n}, -1, 1, 3);
+        const Agreement agreement = {.tolerance = 1e-5, .engines = {"", "CUBLAS", "NATIVE"}};
+        ExpectDevicesAgree(&ws, R"(type: "FCGradient" input: "X" input: "W" input: "dY"
+                                   output: "dW" output: "db" output: "dX")",
+                           agreement);
+        ExpectDevicesAgree(&ws, R"(type: "FCTransposedGradient" input: "X" input: "T" input: "dY"
+                                   output: "dW" output: "db")",
+                           agreement);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::matmul_cuda_test
