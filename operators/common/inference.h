@@ -1,6 +1,7 @@
 #pragma once
 // Helpers for shape inference functions.
 
+#include <algorithm>
 #include <vector>
 
 #include "caffe2_core/graph/op_schema.h"
@@ -24,6 +25,16 @@ inline bool AreKnown(const std::vector<TensorShape>& shapes, size_t count) {
 // An unknown shape for each output of `def`.
 inline std::vector<TensorShape> UnknownOutputs(const OperatorDef& def) {
   return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
+}
+
+// An inference function for operators with one output: the shape of input `shape` with the element
+// type of input `type`.
+inline auto InferShapeAndType(size_t shape, size_t type) {
+  return [shape, type](const OperatorDef& def, const std::vector<TensorShape>& in) {
+    if (in.size() <= std::max(shape, type) || !IsKnown(in[shape])) return UnknownOutputs(def);
+    return std::vector<TensorShape>{
+        CreateTensorShape(GetDimsVector(in[shape]), in[type].data_type())};
+  };
 }
 
 // The cost of an operator that only moves data: no arithmetic, reads every input, writes `outputs`.

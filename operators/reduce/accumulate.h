@@ -1,6 +1,8 @@
 #pragma once
-// The accumulators of reductions; reduce_plan.h describes their functions. V is an element or a
-// vector of elements.
+// The accumulators of reductions and their gradients. reduce_plan.h describes the functions of an
+// accumulator, reduction_gradient.h its gradient: Gradient(dy, x, y, n) is the gradient of an element
+// x of n elements that were reduced to y, given the gradient dy of y; kGradientReadsData is whether
+// it depends on x and y. V is an element or a vector of elements.
 
 #include <cmath>
 #include <cstdint>
@@ -14,6 +16,7 @@ namespace caffe2rt {
 
 // Sums of integers wrap around.
 struct SumOf {
+  static constexpr bool kGradientReadsData = false;
   template <class V>
   CAFFE2RT_SIMD_INLINE static void Map(V&) {}
   template <class V>
@@ -36,6 +39,10 @@ struct SumOf {
   CAFFE2RT_SIMD_INLINE static T Finish(T sum, int64_t) {
     return sum;
   }
+  template <class T>
+  CAFFE2RT_SIMD_INLINE static T Gradient(T dy, T, T, int64_t) {
+    return dy;
+  }
 };
 
 // Means of integers truncate towards 0. REQUIRES in Finish: n != 0 for integers.
@@ -49,16 +56,30 @@ struct MeanOf : SumOf {
       return sum / static_cast<T>(n);
     }
   }
+  template <class T>
+  CAFFE2RT_SIMD_INLINE static T Gradient(T dy, T, T, int64_t n) {
+    return Finish(dy, n);
+  }
 };
 
 struct SumOfSizes : SumOf {
+  static constexpr bool kGradientReadsData = true;
   template <class V>
   CAFFE2RT_SIMD_INLINE static void Map(V& x) {
     x = x < 0 ? -x : x;
   }
+  // As in Caffe2, 0 for sizes up to 1e-12.
+  template <class T>
+  CAFFE2RT_SIMD_INLINE static T Gradient(T dy, T x, T, int64_t) {
+    constexpr T kTiny = static_cast<T>(1e-12);
+    return x > kTiny ? dy : x < -kTiny ? -dy : T(0);
+  }
 };
 
 struct SumOfSquares : SumOf {
+  // No operator needs it.
+  template <class T>
+  static T Gradient(T, T, T, int64_t) = delete;
   template <class V>
   CAFFE2RT_SIMD_INLINE static void Map(V& x) {
     x = x * x;
@@ -73,15 +94,22 @@ struct MeanOfSquares : SumOfSquares {
 };
 
 struct RootOfSumOfSquares : SumOfSquares {
+  static constexpr bool kGradientReadsData = true;
   using OfOne = SumOfSizes;  // for one element use |x|: x * x may overflow
   template <class T>
   CAFFE2RT_SIMD_INLINE static T Finish(T sum, int64_t) {
     return std::sqrt(sum);
   }
+  // As in Caffe2, dy for norms below 1e-12, where the norm has no derivative.
+  template <class T>
+  CAFFE2RT_SIMD_INLINE static T Gradient(T dy, T x, T y, int64_t) {
+    return y < static_cast<T>(1e-12) ? dy : dy * x / y;
+  }
 };
 
 // The result is NaN if the first element is NaN; later NaNs are ignored.
 struct MaxOf {
+  static constexpr bool kGradientReadsData = true;
   template <class V>
   CAFFE2RT_SIMD_INLINE static void Map(V&) {}
   template <class V>
@@ -99,6 +127,11 @@ struct MaxOf {
   template <class T>
   CAFFE2RT_SIMD_INLINE static T Finish(T largest, int64_t) {
     return largest;
+  }
+  // Every element that equals the result has its gradient.
+  template <class T>
+  CAFFE2RT_SIMD_INLINE static T Gradient(T dy, T x, T y, int64_t) {
+    return x == y ? dy : T(0);
   }
 };
 

@@ -1,5 +1,6 @@
 #include "operators/reduce/reduce.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -41,6 +42,17 @@ std::vector<TensorShape> InferReduce(const OperatorDef& def, const std::vector<T
   return {CreateTensorShape(result, in[0].data_type())};
 }
 
+// ReduceSum has ReduceSumGradient, and so on.
+class GetReduceGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef(def_.type() + "Gradient", "", {GO(0), I(0), O(0)}, {GI(0)});
+  }
+};
+
 template <class Accumulate, class... Types>
 void RegisterReduction(const char* type, const char* doc) {
   RegisterSchema(type, __FILE__)
@@ -54,6 +66,21 @@ void RegisterReduction(const char* type, const char* doc) {
       .CostInferenceFunction(PointwiseCostInference<1>)
       .SetDoc(doc);
   RegisterCpuOperator<ReduceOp<CPUContext, Accumulate, Types...>>(type, __FILE__);
+  RegisterGradient<GetReduceGradient>(type, __FILE__);
+
+  const std::string gradient = MakeString(type, "Gradient");
+  RegisterSchema(gradient, __FILE__)
+      .NumInputs(3)
+      .NumOutputs(1)
+      .Args(kReduceAxes, kReduceKeepDims)
+      .Input(0, "dY", "the gradient of Y")
+      .Input(1, "X", "the input of the reduction")
+      .Input(2, "Y", "the output of the reduction")
+      .Output(0, "dX", "the gradient of X")
+      .IdenticalTypeAndShapeOfInput(1)
+      .CostInferenceFunction(PointwiseCostInference<2>)
+      .SetDoc(MakeString("Computes the gradient of ", type, "."));
+  RegisterCpuOperator<ReduceGradientOp<CPUContext, Accumulate, Types...>>(gradient, __FILE__);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 // (default: all).
 //   X of any shape  ->  Y, the shape of X where the reduced dimensions are 1, or removed with
 //   keepdims 0
+// ReduceSumGradient, ReduceMeanGradient, ...: the gradient of X.
+//   dY, X, Y  ->  dX, the shape of X
 
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "operators/reduce/accumulate.h"
 #include "operators/reduce/reduce_plan.h"
+#include "operators/reduce/reduction_gradient.h"
 
 namespace caffe2rt {
 
@@ -59,6 +62,44 @@ class ReduceOp final : public Operator<Context> {
   std::vector<int64_t> output_dims_;
   ReducePlan plan_;
   Tensor scratch_{Context::GetDeviceType()};
+};
+
+// dY and Y have one element for each output; their dimensions are not checked.
+template <class Context, class Accumulate, class... Types>
+class ReduceGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  ReduceGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), axes_(this->ReadArgument(kReduceAxes)) {}
+
+  bool RunOnDevice() override {
+    return DispatchByType<Types...>(Input(0).dtype(), "input 0 (dY)", [&](auto element) {
+      using T = decltype(element);
+      const Tensor& X = Input(1);
+      MarkAxes(axes_, X.dims().size(), &reduced_);
+      plan_.Make(X.sizes(), reduced_);
+      const T* dy = OutputSized<T>(0, "dY");
+      const T* x = X.data<T>();
+      const T* y = OutputSized<T>(2, "Y");
+      T* dx = this->template OutputData<T>(0, X.sizes());
+      ReduceGradient<Accumulate>(context_, plan_, dy, x, y, dx);
+      return true;
+    });
+  }
+
+ private:
+  // The elements of input `i`, which must be as many as the outputs of the reduction.
+  template <class T>
+  const T* OutputSized(int i, const char* name) {
+    const Tensor& tensor = Input(i);
+    CAFFE_ENFORCE_EQ(tensor.numel(), plan_.output_size(), "elements of input ", i, " (", name,
+                     ") of shape ", tensor.sizes(), ", want one for each output");
+    return tensor.data<T>();
+  }
+
+  const std::vector<int> axes_;
+  std::vector<char> reduced_;
+  ReducePlan plan_;
 };
 
 }  // namespace caffe2rt

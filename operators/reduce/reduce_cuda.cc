@@ -10,6 +10,8 @@ namespace {
 template <class Accumulate, class... Types>
 void RegisterReductionCuda(const char* type) {
   RegisterOperator<ReduceOp<CUDAContext, Accumulate, Types...>>(CUDA, type, __FILE__);
+  RegisterOperator<ReduceGradientOp<CUDAContext, Accumulate, Types...>>(
+      CUDA, MakeString(type, "Gradient"), __FILE__);
 }
 
 }  // namespace

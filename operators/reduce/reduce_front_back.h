@@ -5,6 +5,11 @@
 // lengths is only allowed with num_reduce_dim 1 and gives the number of elements that count for
 // each output. Without elements the result is 0. With lengths the first element always counts, and
 // a mean is divided by the length even if that is 0 or negative, as in Caffe2.
+//
+// ReduceFrontSumGradient, ...: the gradient of X.
+//   sum and mean: dY, X or its shape (a vector of int64), optional lengths  ->  dX
+//   max: dY, X, Y, optional lengths  ->  dX
+// With lengths, only the first lengths[i] elements have a gradient.
 
 #include <type_traits>
 #include <vector>
@@ -12,9 +17,11 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/host_input.h"
 #include "operators/reduce/accumulate.h"
 #include "operators/reduce/reduce_front_back_kernels.h"
 #include "operators/reduce/reduce_plan.h"
+#include "operators/reduce/reduction_gradient.h"
 
 namespace caffe2rt {
 
@@ -91,6 +98,88 @@ class ReduceFrontBackOp final : public Operator<Context> {
   const std::vector<char> reduced_ = {kFront, !kFront};
   ReducePlan plan_;
   Tensor scratch_{Context::GetDeviceType()};
+};
+
+template <class Context, bool kFront, class Accumulate, class... Types>
+class ReduceFrontBackGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  ReduceFrontBackGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), num_reduce_dim_(this->ReadArgument(kNumReduceDim)) {}
+
+  bool RunOnDevice() override {
+    return DispatchByType<Types...>(Input(0).dtype(), "input 0 (dY)",
+                                    [&](auto element) { return RunWithType<decltype(element)>(); });
+  }
+
+ private:
+  // Whether the inputs include Y.
+  static constexpr bool kReadsData = Accumulate::kGradientReadsData;
+  static constexpr int kLengths = kReadsData ? 3 : 2;
+
+  template <class T>
+  bool RunWithType() {
+    ReadDims();
+    const int rank = static_cast<int>(dims_.size());
+    CheckReduceDims(num_reduce_dim_, rank);
+    const int split = kFront ? num_reduce_dim_ : rank - num_reduce_dim_;
+    const int64_t front = size_to_dim_(split, dims_), back = size_from_dim_(split, dims_);
+    outputs_ = kFront ? back : front;
+    const T* dy = OutputSized<T>(0, "dY");
+    const T* x = nullptr;
+    const T* y = nullptr;
+    if constexpr (kReadsData) {
+      x = Input(1).template data<T>();
+      y = OutputSized<T>(2, "Y");
+    }
+    const int* lengths = nullptr;
+    if (InputSize() > kLengths) {
+      CAFFE_ENFORCE_EQ(num_reduce_dim_, 1, "argument num_reduce_dim with input ", kLengths,
+                       " (lengths)");
+      lengths = OutputSized<int>(kLengths, "lengths");
+    }
+    T* dx = this->template OutputData<T>(0, dims_);
+    if (front * back == 0) return true;
+    if (lengths != nullptr) {
+      ReduceLengthsGradient<Accumulate, kFront>(context_, front, back, lengths, dy, x, y, dx);
+      return true;
+    }
+    const int64_t dims[] = {front, back};
+    plan_.Make(dims, reduced_);
+    ReduceGradient<Accumulate>(context_, plan_, dy, x, y, dx);
+    return true;
+  }
+
+  // Sets dims_ to the shape of X. In old nets, input 1 of a sum or a mean is the shape itself.
+  void ReadDims() {
+    if constexpr (!kReadsData) {
+      const Tensor& X = InputAnywhere(*this, 1);
+      if (X.dim() == 1 && X.template IsType<int64_t>()) {
+        const Tensor& shape = shape_input_.Read(*this, 1);
+        const int64_t* values = shape.template data<int64_t>();
+        dims_.assign(values, values + shape.numel());
+        return;
+      }
+    }
+    const Tensor& X = Input(1);
+    dims_.assign(X.dims().begin(), X.dims().end());
+  }
+
+  // The elements of input `i`, which must be as many as the outputs of the reduction.
+  template <class T>
+  const T* OutputSized(int i, const char* name) {
+    const Tensor& tensor = Input(i);
+    CAFFE_ENFORCE_EQ(tensor.numel(), outputs_, "elements of input ", i, " (", name, ") of shape ",
+                     tensor.sizes(), ", want one for each output");
+    return tensor.template data<T>();
+  }
+
+  const int num_reduce_dim_;
+  const std::vector<char> reduced_ = {kFront, !kFront};
+  std::vector<int64_t> dims_;  // the shape of X
+  int64_t outputs_ = 0;        // elements of the output of the reduction
+  ReducePlan plan_;
+  HostInput shape_input_;
 };
 
 }  // namespace caffe2rt

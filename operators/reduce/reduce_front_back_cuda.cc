@@ -15,6 +15,8 @@ template <bool kFront, class Accumulate, class... Types>
 void RegisterFrontBackCuda(const char* type) {
   RegisterOperator<ReduceFrontBackOp<CUDAContext, kFront, Accumulate, Types...>>(CUDA, type,
                                                                                  __FILE__);
+  RegisterOperator<ReduceFrontBackGradientOp<CUDAContext, kFront, Accumulate, Types...>>(
+      CUDA, MakeString(type, "Gradient"), __FILE__);
 }
 
 }  // namespace

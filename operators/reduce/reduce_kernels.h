@@ -1,5 +1,5 @@
 #pragma once
-// The kernels of reductions on CUDA (reduce.cu).
+// The kernels of reductions (reduce.cu) and their gradients (reduction_gradient.cu) on CUDA.
 
 #include <cstdint>
 
@@ -24,5 +24,19 @@ struct ReduceNest {
 // Accumulate is a struct of accumulate.h.
 template <class Accumulate, class T>
 void ReduceNested(CUDAContext& context, const ReduceNest& nest, const T* x, T* y, Tensor* scratch);
+
+// Maps the elements of a dense input to outputs, for gradients.
+struct ReduceGradientNest {
+  int64_t elements = 0;  // for each output
+  LoopNest<1> y;         // the loops over the input, with their strides in the output
+};
+
+// ReduceGradient and ReduceLengthsGradient of reduction_gradient.h.
+template <class Accumulate, class T>
+void ReduceNestedGradient(CUDAContext& context, const ReduceGradientNest& nest, const T* dy,
+                          const T* x, const T* y, T* dx);
+template <class Accumulate, bool kFront, class T>
+void ReduceLengthsGradient(CUDAContext& context, int64_t rows, int64_t columns, const int* lengths,
+                           const T* dy, const T* x, const T* y, T* dx);
 
 }  // namespace caffe2rt

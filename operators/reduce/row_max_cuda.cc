@@ -8,6 +8,8 @@ namespace caffe2rt {
 void RegisterRowMaxCuda() {
   RegisterOperator<MatrixMaxOp<CUDAContext, true>>(CUDA, "RowwiseMax", __FILE__);
   RegisterOperator<MatrixMaxOp<CUDAContext, false>>(CUDA, "ColwiseMax", __FILE__);
+  RegisterOperator<MatrixMaxGradientOp<CUDAContext, true>>(CUDA, "RowwiseMaxGradient", __FILE__);
+  RegisterOperator<MatrixMaxGradientOp<CUDAContext, false>>(CUDA, "ColwiseMaxGradient", __FILE__);
   RegisterOperator<ReduceTailSumOp<CUDAContext>>(CUDA, "ReduceTailSum", __FILE__);
 }
 

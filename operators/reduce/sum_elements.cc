@@ -24,16 +24,39 @@ OpSchema& SumSchema(const char* type, const char* doc) {
       .SetDoc(doc);
 }
 
+class GetSumElementsGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("SumElementsGradient", "", {I(0), GO(0)}, {GI(0)});
+  }
+};
+
 }  // namespace
 
 void RegisterSumElements() {
   SumSchema("SumElements", "Computes the sum of all elements.").Arg(kSumAverage);
   RegisterCpuOperator<SumElementsOp<CPUContext, SumOf, MeanOf, float>>("SumElements", __FILE__);
+  RegisterGradient<GetSumElementsGradient>("SumElements", __FILE__);
+
+  RegisterSchema("SumElementsGradient", __FILE__)
+      .NumInputs(2)
+      .NumOutputs(1)
+      .Arg(kSumAverage)
+      .Input(0, "X", "the input of SumElements, for its shape")
+      .Input(1, "dY", "the gradient of the sum: float, one element")
+      .Output(0, "dX", "the gradient of X")
+      .TensorInferenceFunction(InferShapeAndType(0, 1))
+      .SetDoc("Computes the gradient of SumElements.");
+  RegisterCpuOperator<SumElementsGradientOp<CPUContext>>("SumElementsGradient", __FILE__);
 
   SumSchema("SumElementsInt",
             "Computes the sum of all elements, which are int32. The sum wraps around on overflow.");
   RegisterCpuOperator<SumElementsOp<CPUContext, SumOf, SumOf, int32_t>>("SumElementsInt", __FILE__);
 
+  // Caffe2 registers no gradient for SumSqrElements.
   SumSchema("SumSqrElements", "Computes the sum of the squares of all elements.").Arg(kSumAverage);
   RegisterCpuOperator<SumElementsOp<CPUContext, SumOfSquares, MeanOfSquares, float, double>>(
       "SumSqrElements", __FILE__);

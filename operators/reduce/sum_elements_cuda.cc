@@ -7,6 +7,7 @@ namespace caffe2rt {
 
 void RegisterSumElementsCuda() {
   RegisterOperator<SumElementsOp<CUDAContext, SumOf, MeanOf, float>>(CUDA, "SumElements", __FILE__);
+  RegisterOperator<SumElementsGradientOp<CUDAContext>>(CUDA, "SumElementsGradient", __FILE__);
   RegisterOperator<SumElementsOp<CUDAContext, SumOf, SumOf, int32_t>>(CUDA, "SumElementsInt",
                                                                       __FILE__);
   RegisterOperator<SumElementsOp<CUDAContext, SumOfSquares, MeanOfSquares, float, double>>(

@@ -6,6 +6,7 @@
 
 namespace caffe2rt {
 
+// Caffe2 registers no gradient for SumReduceLike.
 void RegisterSumReduceLike() {
   OpSchema& schema = RegisterSchema("SumReduceLike", __FILE__);
   schema.NumInputs(2)

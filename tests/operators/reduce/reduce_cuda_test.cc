@@ -118,5 +118,52 @@ TEST_F(RowMaxOnCudaTest, AgreesWithTheCpu) {
                      {.tolerance = 1e-5});
 }
 
+TEST_F(ReduceOnCudaTest, GradientsAgreeOverAnyAxes) {
+  const std::vector<std::vector<int64_t>> shapes = {{5},          {3, 257},  {2, 5, 3},
+                                                    {2, 3, 4, 5}, {4, 0, 3}, {1, 1}};
+  for (const auto& shape : shapes) {
+    Workspace ws;
+    FeedRandom(&ws, "X", shape);
+    const int rank = static_cast<int>(shape.size());
+    for (int mask = 1; mask < 1 << rank; ++mask) {
+      std::vector<int> axes;
+      for (int i = 0; i < rank; ++i) {
+        if (mask >> i & 1) axes.push_back(i);
+      }
+      for (const std::string type :
+           {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2"}) {
+        RunOp(&ws, "device_option {} " + Reduce(type, axes));
+        FeedRandom(&ws, "dY", DimsOf(ws, "Y"), -1, 1, 7);
+        std::string gradient = Reduce(type + "Gradient", axes);
+        gradient.replace(gradient.find(R"(input: "X" output: "Y")"), 22,
+                         R"(input: "dY" input: "X" input: "Y" output: "dX")");
+        ExpectDevicesAgree(&ws, gradient, {.tolerance = 1e-6});
+      }
+    }
+  }
+}
+
+TEST_F(ReduceFrontBackOnCudaTest, GradientsAgreeWithAndWithoutLengths) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {5, 7});
+  FeedRandom(&ws, "dY", {7}, -1, 1, 7);
+  Feed<int32_t>(&ws, "L", {7}, {4, 1, 0, 3, 5, 9, 2});
+  const auto expect = [&](const std::string& type) {
+    const std::string text = "type: \"" + type + R"(" output: "dX" input: "dY" input: "X")";
+    ExpectDevicesAgree(&ws, text, {.tolerance = 1e-6});
+    ExpectDevicesAgree(&ws, text + R"( input: "L")", {.tolerance = 1e-6});
+  };
+  expect("ReduceFrontSumGradient");
+  expect("ReduceFrontMeanGradient");
+  FeedRandom(&ws, "X", {7, 5});
+  expect("ReduceBackSumGradient");
+  expect("ReduceBackMeanGradient");
+  RunOp(&ws, R"(device_option {} type: "ReduceBackMax" input: "X" output: "Y")");
+  const std::string largest =
+      R"(type: "ReduceBackMaxGradient" output: "dX" input: "dY" input: "X" input: "Y")";
+  ExpectDevicesAgree(&ws, largest);
+  ExpectDevicesAgree(&ws, largest + R"( input: "L")");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::reduce_cuda_test

@@ -114,5 +114,65 @@ TEST(ReduceFrontBackTest, RefusesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Op("ReduceFrontSum", 1, true)); }, "int");
 }
 
+std::string GradientOp(const std::string& type, const std::string& inputs, int dims = 1) {
+  std::string text = "type: \"" + type + "\" output: \"dX\" ";
+  for (const char input : inputs) {
+    text += std::string("input: \"") + (input == 'd' ? "dY" : std::string(1, input)) + "\" ";
+  }
+  return text + R"(arg { name: "num_reduce_dim" i: )" + std::to_string(dims) + " }";
+}
+
+// Recorded from the original, where lengths of 0 and beyond the elements have a meaning.
+TEST(ReduceFrontBackGradientTest, GivesElementsBeyondTheLengthsNone) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  Feed<float>(&ws, "dY", {3}, {6, 4, 2});
+  Feed<int32_t>(&ws, "L", {3}, {0, 1, 4});
+  const std::string mean = GradientOp("ReduceFrontMeanGradient", "dXL");
+  RunOp(&ws, mean);
+  ExpectTensor<float>(ws, "dX", {2, 3}, {0, 4, 0.5f, 0, 0, 0.5f});
+  ExpectShapeInferred(&ws, mean);
+  Feed<float>(&ws, "Y", {2}, {1, 5});
+  Feed<float>(&ws, "dY", {2}, {7, 8});
+  Feed<int32_t>(&ws, "L", {2}, {3, 2});
+  const std::string largest = GradientOp("ReduceBackMaxGradient", "dXYL");
+  RunOp(&ws, largest);
+  ExpectTensor<float>(ws, "dX", {2, 3}, {0, 7, 0, 0, 0, 0});
+  ExpectShapeInferred(&ws, largest);
+}
+
+TEST(ReduceFrontBackGradientTest, TakesTheShapeInPlaceOfTheInput) {
+  Workspace ws;
+  Feed<int64_t>(&ws, "S", {2}, {2, 3});
+  Feed<int32_t>(&ws, "dY", {2}, {-7, 9});
+  const std::string mean = GradientOp("ReduceBackMeanGradient", "dS");
+  RunOp(&ws, mean);
+  ExpectTensor<int32_t>(ws, "dX", {2, 3}, {-2, -2, -2, 3, 3, 3});
+  ExpectShapeInferred(&ws, mean, true);
+  Feed<int64_t>(&ws, "S", {2}, {0, 2});
+  RunOp(&ws, GradientOp("ReduceFrontSumGradient", "dS"));
+  ExpectTensor<int32_t>(ws, "dX", {0, 2}, {});
+}
+
+TEST(ReduceFrontBackGradientTest, RejectsWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  FeedRange<float>(&ws, "dY", {2});
+  FeedRange<float>(&ws, "Y", {3});
+  FeedRange<int32_t>(&ws, "L", {3});
+  const auto run = [&](const std::string& op) { return [&ws, op] { RunOp(&ws, op); }; };
+  ExpectThrows(run(GradientOp("ReduceFrontSumGradient", "dX")),
+               "elements of input 0 (dY) of shape [2], want one for each output");
+  ExpectThrows(run(GradientOp("ReduceBackSumGradient", "dXL")),
+               "elements of input 2 (lengths) of shape [3], want one for each output");
+  ExpectThrows(run(GradientOp("ReduceBackMaxGradient", "dXY")),
+               "elements of input 2 (Y) of shape [3], want one for each output");
+  ExpectThrows(run(GradientOp("ReduceBackSumGradient", "dX", 3)), "argument num_reduce_dim is 3");
+  FeedRange<float>(&ws, "dY", {1});
+  FeedRange<int32_t>(&ws, "L", {1});
+  ExpectThrows(run(GradientOp("ReduceFrontSumGradient", "dXL", 2)),
+               "argument num_reduce_dim with input 2 (lengths)");
+}
+
 }  // namespace
 }  // namespace caffe2rt::reduce_front_back_test

@@ -215,5 +215,80 @@ TEST(ReduceSumTest, TakesNoMemoryAndNoLockWhenWarm) {
   EXPECT_EQ(counter.Counts().locks, 0);
 }
 
+std::string GradientOp(const std::string& type, const std::vector<int>& axes) {
+  std::string text = "type: \"" + type + R"(" input: "dY" input: "X" input: "Y" output: "dX"
+      arg { name: "axes" )";
+  for (const int axis : axes) text += "ints: " + std::to_string(axis) + " ";
+  return text + "}";
+}
+
+TEST(ReduceGradientTest, GivesEveryElementThatEqualsTheResultItsGradient) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "X", {2, 3}, {1, 3, 3, 2, 2, 2});
+  Feed<int32_t>(&ws, "Y", {2}, {3, 2});
+  Feed<int32_t>(&ws, "dY", {2}, {5, 7});
+  const std::string largest = GradientOp("ReduceMaxGradient", {1});
+  RunOp(&ws, largest);
+  ExpectTensor<int32_t>(ws, "dX", {2, 3}, {0, 5, 5, 7, 7, 7});
+  ExpectShapeInferred(&ws, largest);
+  Feed<double>(&ws, "X", {3}, {1, kNaN, 1});
+  Feed<double>(&ws, "Y", {}, {1});
+  Feed<double>(&ws, "dY", {1}, {4});
+  RunOp(&ws, GradientOp("ReduceMinGradient", {0}));
+  ExpectTensor<double>(ws, "dX", {3}, {4, 0, 4});
+}
+
+TEST(ReduceGradientTest, SumsTakeFourTypesAndMeansFloats) {
+  Workspace ws;
+  Feed<int64_t>(&ws, "X", {2, 2}, {1, 2, 3, 4});
+  Feed<int64_t>(&ws, "Y", {2}, {4, 6});
+  Feed<int64_t>(&ws, "dY", {2}, {8, 9});
+  RunOp(&ws, GradientOp("ReduceSumGradient", {0}));
+  ExpectTensor<int64_t>(ws, "dX", {2, 2}, {8, 9, 8, 9});
+  ExpectThrows([&] { RunOp(&ws, GradientOp("ReduceMeanGradient", {0})); },
+               "input 0 (dY) has elements of type long");
+}
+
+// Recorded from the original: where a norm has no derivative.
+TEST(ReduceGradientTest, NormsHaveAGradientAtZero) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2}, {0, 1e-13f, -2, 0});
+  Feed<float>(&ws, "Y", {2}, {0, 2});
+  Feed<float>(&ws, "dY", {2}, {3, 5});
+  RunOp(&ws, GradientOp("ReduceL1Gradient", {1}));
+  ExpectTensor<float>(ws, "dX", {2, 2}, {0, 0, -5, 0});
+  RunOp(&ws, GradientOp("ReduceL2Gradient", {1}));
+  ExpectTensor<float>(ws, "dX", {2, 2}, {3, 3, -5, 0});
+}
+
+TEST(ReduceGradientTest, TakesTensorsWithoutElementsAndScalars) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 0}, {});
+  Feed<float>(&ws, "Y", {2}, {0, 0});
+  Feed<float>(&ws, "dY", {2}, {1, 1});
+  RunOp(&ws, GradientOp("ReduceMeanGradient", {1}));
+  ExpectTensor<float>(ws, "dX", {2, 0}, {});
+  Feed<float>(&ws, "X", {}, {3});
+  Feed<float>(&ws, "Y", {}, {3});
+  Feed<float>(&ws, "dY", {}, {2});
+  RunOp(&ws, R"(type: "ReduceSumGradient" input: "dY" input: "X" input: "Y" output: "dX")");
+  ExpectTensor<float>(ws, "dX", {}, {2});
+}
+
+TEST(ReduceGradientTest, RejectsWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  FeedRange<float>(&ws, "Y", {2});
+  FeedRange<float>(&ws, "dY", {3});
+  const auto run = [&](const std::vector<int>& axes) {
+    return [&ws, axes] { RunOp(&ws, GradientOp("ReduceSumGradient", axes)); };
+  };
+  ExpectThrows(run({1}), "elements of input 0 (dY) of shape [3], want one for each output");
+  ExpectThrows(run({0}), "elements of input 2 (Y) of shape [2], want one for each output");
+  ExpectThrows(run({2}), "argument axes contains 2");
+  FeedRange<double>(&ws, "dY", {2});
+  EXPECT_THROW(run({1})(), EnforceNotMet);
+}
+
 }  // namespace
 }  // namespace caffe2rt::reduce_test

@@ -60,5 +60,26 @@ TEST(ReduceTailSumTest, AddsEverythingBehindTheFirstDimension) {
   ExpectThrows([&] { RunOp(&ws, kTail); }, "rank of input 0 (X)");
 }
 
+TEST(RowMaxTest, GivesEveryLargestElementItsGradient) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2, 3}, {1, 5, 5, 4, 2, 6});
+  Feed<float>(&ws, "Y", {1, 2}, {5, 6});
+  Feed<float>(&ws, "dY", {1, 2}, {7, 8});
+  const char* rows = R"(type: "RowwiseMaxGradient" input: "X" input: "Y" input: "dY" output: "dX")";
+  RunOp(&ws, rows);
+  ExpectTensor<float>(ws, "dX", {1, 2, 3}, {0, 7, 7, 0, 0, 8});
+  ExpectShapeInferred(&ws, rows);
+  const char* columns =
+      R"(type: "ColwiseMaxGradient" input: "X" input: "Y" input: "dY" output: "dX")";
+  ExpectThrows([&] { RunOp(&ws, columns); },
+               "elements of input 1 (Y) of shape [1, 2], want one for each output");
+  Feed<float>(&ws, "Y", {1, 3}, {4, 5, 6});
+  Feed<float>(&ws, "dY", {1, 3}, {7, 8, 9});
+  RunOp(&ws, columns);
+  ExpectTensor<float>(ws, "dX", {1, 2, 3}, {0, 8, 0, 7, 0, 9});
+  Feed<float>(&ws, "X", {2, 3}, {1, 2, 3, 4, 5, 6});
+  ExpectThrows([&] { RunOp(&ws, columns); }, "rank of input 0 (X) of shape [2, 3]");
+}
+
 }  // namespace
 }  // namespace caffe2rt::row_max_test

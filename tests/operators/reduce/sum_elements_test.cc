@@ -73,5 +73,23 @@ TEST(SumElementsTest, RefusesOtherTypesAndWorkInPlace) {
                "input 0 (X) has elements of type int, want float");
 }
 
+TEST(SumElementsGradientTest, GivesEveryElementTheSame) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 2});
+  Feed<float>(&ws, "dY", {}, {6});
+  const std::string op = R"(type: "SumElementsGradient" input: "X" input: "dY" output: "dX")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {2, 2}, {6, 6, 6, 6});
+  ExpectShapeInferred(&ws, op);
+  RunOp(&ws, op + R"( arg { name: "average" i: 1 })");
+  ExpectTensor<float>(ws, "dX", {2, 2}, {1.5f, 1.5f, 1.5f, 1.5f});
+  FeedRange<int32_t>(&ws, "X", {0});  // only the shape counts
+  RunOp(&ws, op + R"( arg { name: "average" i: 1 })");
+  ExpectTensor<float>(ws, "dX", {0}, {});
+  ExpectShapeInferred(&ws, op);
+  Feed<float>(&ws, "dY", {2}, {6, 6});
+  ExpectThrows([&] { RunOp(&ws, op); }, "elements of input 1 (dY) of shape [2]");
+}
+
 }  // namespace
 }  // namespace caffe2rt::sum_elements_test
