@@ -46,4 +46,8 @@ void CopyRows(CPUContext& context, TypeMeta type, int64_t rows, int64_t row_item
   for (int64_t i = 0; i < rows; ++i, from += src_step, to += dst_step) std::memcpy(to, from, bytes);
 }
 
+void FillZeros(CPUContext&, size_t nbytes, void* y) {
+  if (nbytes > 0) std::memset(y, 0, nbytes);
+}
+
 }  // namespace caffe2rt

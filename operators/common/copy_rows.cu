@@ -20,6 +20,12 @@ struct MoveRows {
   }
 };
 
+template <class Word>
+struct ZeroWords {
+  Word* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { y[i] = Word{}; }
+};
+
 }  // namespace
 
 void CopyRowBytes(CUDAContext& context, int64_t rows, int64_t row_bytes, const void* src,
@@ -32,6 +38,14 @@ void CopyRowBytes(CUDAContext& context, int64_t rows, int64_t row_bytes, const v
         static_cast<decltype(index)>(row_bytes / kBytes), src_stride / kBytes, dst_stride / kBytes,
         static_cast<const Word*>(src), static_cast<Word*>(dst)};
     ForEach(context, rows * (row_bytes / kBytes), move, "CopyRows");
+  });
+}
+
+void FillZeroBytes(CUDAContext& context, int64_t nbytes, void* y) {
+  ForWord(static_cast<uint64_t>(nbytes) | AddressBits(y), nbytes, [&](auto word, auto) {
+    using Word = decltype(word);
+    ForEach(context, nbytes / static_cast<int64_t>(sizeof(Word)),
+            ZeroWords<Word>{static_cast<Word*>(y)}, "FillZeros");
   });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Copies between tensors that differ only in shape, or in the distance between their rows. Elements
-// with constructors (std::string) are copied by their copy function.
+// with constructors (std::string) are copied by their copy function. FillZeros clears memory.
 
 #include <cstring>
 
@@ -19,6 +19,10 @@ void CopyRows(CPUContext& context, TypeMeta type, int64_t rows, int64_t row_item
 // Uses one copy or one kernel, for any number of rows. THROWS for elements with constructors.
 void CopyRows(CUDAContext& context, TypeMeta type, int64_t rows, int64_t row_items, const void* src,
               int64_t src_stride, void* dst, int64_t dst_stride);
+
+// Sets `nbytes` bytes to 0.
+void FillZeros(CPUContext& context, size_t nbytes, void* y);
+void FillZeros(CUDAContext& context, size_t nbytes, void* y);
 
 // Size in bytes of an element in CUDA memory. THROWS for elements with constructors.
 inline int64_t PlainItemBytes(TypeMeta type) {

@@ -16,4 +16,8 @@ void CopyRows(CUDAContext& context, TypeMeta type, int64_t rows, int64_t row_ite
   CopyRowBytes(context, rows, row_items * item, src, src_stride * item, dst, dst_stride * item);
 }
 
+void FillZeros(CUDAContext& context, size_t nbytes, void* y) {
+  FillZeroBytes(context, static_cast<int64_t>(nbytes), y);
+}
+
 }  // namespace caffe2rt

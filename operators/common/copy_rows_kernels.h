@@ -1,5 +1,5 @@
 #pragma once
-// The kernel of CopyRows on CUDA (copy_rows.h).
+// The kernels of CopyRows and FillZeros on CUDA (copy_rows.h).
 
 #include <cstdint>
 
@@ -11,5 +11,8 @@ class CUDAContext;
 // dst `dst_stride` bytes. REQUIRES: rows and row_bytes are positive; src and dst do not overlap.
 void CopyRowBytes(CUDAContext& context, int64_t rows, int64_t row_bytes, const void* src,
                   int64_t src_stride, void* dst, int64_t dst_stride);
+
+// Sets `nbytes` bytes to 0.
+void FillZeroBytes(CUDAContext& context, int64_t nbytes, void* y);
 
 }  // namespace caffe2rt

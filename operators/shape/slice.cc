@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 
@@ -43,6 +44,33 @@ void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePla
                 " dimensions, want one: use several Slice operators");
 }
 
+SliceRows RowsOfSlice(IntArrayRef input, const SlicePlan& plan) {
+  const int64_t total = CheckedProduct(input);
+  if (plan.axis < 0) return {.outer = 1, .all = total, .taken = total, .start = 0};
+  const size_t axis = static_cast<size_t>(plan.axis);
+  const int64_t inner = CheckedProduct(input.slice(axis + 1));
+  return {.outer = CheckedProduct(input.slice(0, axis)),
+          .all = input[axis] * inner,
+          .taken = plan.dims[axis] * inner,
+          .start = plan.start * inner};
+}
+
+SliceBounds::SliceBounds(const ArgumentHelper& args, bool are_inputs)
+    : are_inputs_(are_inputs), starts_(args.Read(kSliceStarts)), ends_(args.Read(kSliceEnds)) {
+  if (are_inputs) return;
+  CAFFE_ENFORCE(args.HasArgument(kSliceStarts), "argument starts is missing");
+  CAFFE_ENFORCE(args.HasArgument(kSliceEnds), "argument ends is missing");
+}
+
+void SliceBounds::ReadBounds(const Tensor& tensor, const char* subject,
+                             std::vector<int64_t>* bounds) {
+  CAFFE_ENFORCE_EQ(tensor.dim(), 1, "rank of ", subject, ", want a vector");
+  DispatchByType<int32_t, int64_t>(tensor.dtype(), subject, [&](auto element) {
+    const auto* values = tensor.data<decltype(element)>();
+    bounds->assign(values, values + tensor.numel());
+  });
+}
+
 namespace {
 
 std::vector<TensorShape> InferSlice(const OperatorDef& def, const std::vector<TensorShape>& in) {
@@ -54,6 +82,26 @@ std::vector<TensorShape> InferSlice(const OperatorDef& def, const std::vector<Te
   PlanSlice(GetDimsVector(in[0]), args.Read(kSliceStarts), args.Read(kSliceEnds), &plan);
   return {CreateTensorShape(plan.dims, in[0].data_type())};
 }
+
+// dX has the shape of X and the type of dY.
+std::vector<TensorShape> InferSliceGradient(const OperatorDef& def,
+                                            const std::vector<TensorShape>& in) {
+  if (in.size() < 2 || !IsKnown(in[0])) return UnknownOutputs(def);
+  return {CreateTensorShape(GetDimsVector(in[0]), in.back().data_type())};
+}
+
+class GetSliceGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    std::vector<std::string> inputs = {I(0)};
+    if (def_.input_size() > 1) inputs.insert(inputs.end(), {I(1), I(2)});
+    inputs.push_back(GO(0));
+    return SingleGradientDef("SliceGradient", "", inputs, {GI(0)});
+  }
+};
 
 }  // namespace
 
@@ -70,6 +118,20 @@ void RegisterSlice() {
       .InheritOnnxSchema()
       .SetDoc("Copies a range of indices of one dimension of a tensor.");
   RegisterCpuOperator<SliceOp<CPUContext>>("Slice", __FILE__);
+  RegisterGradient<GetSliceGradient>("Slice", __FILE__);
+
+  RegisterSchema("SliceGradient", __FILE__)
+      .NumInputs(std::set<int>{2, 4})
+      .NumOutputs(1)
+      .Args(kSliceStarts, kSliceEnds)
+      .Input(0, "X", "the input of Slice, for its shape")
+      .Input(1, "starts", "(optional) int32 or int64, instead of the argument")
+      .Input(2, "ends", "(optional) the type of starts, instead of the argument")
+      .Input(3, "dY", "the gradient of the output of Slice; input 1 without starts and ends")
+      .Output(0, "dX", "dY in the place of the slice, 0 elsewhere; the shape of X")
+      .TensorInferenceFunction(InferSliceGradient)
+      .SetDoc("Computes the gradient of Slice.");
+  RegisterCpuOperator<SliceGradientOp<CPUContext>>("SliceGradient", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,12 +1,15 @@
 #pragma once
 // Slice: the elements between starts and ends, in one dimension.
 //   X, starts, ends (arguments, or int32 or int64 vectors as inputs 1 and 2)  ->  Y
+// SliceGradient: a tensor of zeros in which dY takes the place of the slice.
+//   X, [starts, ends,] dY  ->  dX, the shape of X and the type of dY
 //
 // starts and ends apply to the first dimensions; the others are copied whole. A negative value
 // counts from one past the end: -1 is the end itself. Values past the end mean the end.
 
 #include <vector>
 
+#include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
@@ -33,58 +36,100 @@ struct SlicePlan {
 void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePlan* plan);
 #pragma GCC visibility pop
 
+// The slice of a tensor as rows: each of `outer` rows of `all` items holds `taken` items of the
+// slice, which begin at item `start`.
+struct SliceRows {
+  int64_t outer = 1, all = 0, taken = 0, start = 0;
+};
+SliceRows RowsOfSlice(IntArrayRef input, const SlicePlan& plan);
+
+// The bounds of a slice, from the arguments or from inputs 1 and 2.
+class SliceBounds {
+ public:
+  // THROWS if the bounds are neither inputs nor arguments.
+  SliceBounds(const ArgumentHelper& args, bool are_inputs);
+  // Computes the plan for `input`. THROWS like PlanSlice.
+  template <class Context>
+  const SlicePlan& Plan(Operator<Context>& op, IntArrayRef input) {
+    if (are_inputs_) {
+      const Tensor& starts = starts_input_.Read(op, 1);
+      ReadBounds(starts, "input 1 (starts)", &starts_);
+      const Tensor& ends = ends_input_.Read(op, 2);
+      CAFFE_ENFORCE(ends.dtype() == starts.dtype(), "input 2 (ends) has elements of type ",
+                    ends.dtype().name(), ", want ", starts.dtype().name(), " as input 1 (starts)");
+      ReadBounds(ends, "input 2 (ends)", &ends_);
+    }
+    PlanSlice(input, starts_, ends_, &plan_);
+    return plan_;
+  }
+
+ private:
+  static void ReadBounds(const Tensor& tensor, const char* subject, std::vector<int64_t>* bounds);
+
+  const bool are_inputs_;
+  std::vector<int64_t> starts_;
+  std::vector<int64_t> ends_;
+  HostInput starts_input_, ends_input_;
+  SlicePlan plan_;
+};
+
 template <class Context>
 class SliceOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   SliceOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws),
-        starts_(this->ReadArgument(kSliceStarts)),
-        ends_(this->ReadArgument(kSliceEnds)) {
-    if (InputSize() > 1) return;
-    CAFFE_ENFORCE(HasArgument(kSliceStarts), "argument starts is missing");
-    CAFFE_ENFORCE(HasArgument(kSliceEnds), "argument ends is missing");
-  }
+      : Operator<Context>(def, ws), bounds_(this->args(), InputSize() > 1) {}
 
   bool RunOnDevice() override {
-    if (InputSize() > 1) {
-      const Tensor& starts = starts_input_.Read(*this, 1);
-      ReadBounds(starts, "input 1 (starts)", &starts_);
-      const Tensor& ends = ends_input_.Read(*this, 2);
-      CAFFE_ENFORCE(ends.dtype() == starts.dtype(), "input 2 (ends) has elements of type ",
-                    ends.dtype().name(), ", want ", starts.dtype().name(), " as input 1 (starts)");
-      ReadBounds(ends, "input 2 (ends)", &ends_);
-    }
     const Tensor& X = Input(0);
-    PlanSlice(X.sizes(), starts_, ends_, &plan_);
+    const SlicePlan& plan = bounds_.Plan(*this, X.sizes());
     const TypeMeta type = X.dtype();
     Tensor* Y = Output(0);
-    Y->Resize(plan_.dims);
+    Y->Resize(plan.dims);
     void* y = OutputMemory(Y, type);
     if (Y->numel() == 0) return true;
-    const int axis = plan_.axis < 0 ? 0 : plan_.axis;
-    const int64_t inner = plan_.axis < 0 ? X.numel() : X.size_from_dim(axis + 1);
-    const int64_t outer = X.size_to_dim(axis);
-    const int64_t taken = plan_.axis < 0 ? 1 : plan_.dims[static_cast<size_t>(axis)];
-    const int64_t all = plan_.axis < 0 ? 1 : X.dim(axis);
-    CopyRows(context_, type, outer, taken * inner, ItemAt(X.raw_data(), type, plan_.start * inner),
-             all * inner, y, taken * inner);
+    const SliceRows rows = RowsOfSlice(X.sizes(), plan);
+    CopyRows(context_, type, rows.outer, rows.taken, ItemAt(X.raw_data(), type, rows.start),
+             rows.all, y, rows.taken);
     return true;
   }
 
  private:
-  void ReadBounds(const Tensor& tensor, const char* subject, std::vector<int64_t>* bounds) {
-    CAFFE_ENFORCE_EQ(tensor.dim(), 1, "rank of ", subject, ", want a vector");
-    DispatchByType<int32_t, int64_t>(tensor.dtype(), subject, [&](auto element) {
-      const auto* values = tensor.template data<decltype(element)>();
-      bounds->assign(values, values + tensor.numel());
-    });
+  SliceBounds bounds_;
+};
+
+template <class Context>
+class SliceGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  SliceGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), bounds_(this->args(), InputSize() > 2) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = InputAnywhere(*this, 0);
+    const int last = InputSize() - 1;
+    const Tensor& dY = Input(last);
+    const TypeMeta type = dY.dtype();
+    CAFFE_ENFORCE(type.IsPlainData(), "input ", last, " (dY) has elements of type ", type.name(),
+                  ", want numbers");
+    Tensor* dX = Output(0);
+    const SlicePlan& plan = bounds_.Plan(*this, X.sizes());
+    dX->Resize(X.sizes());
+    void* dx = OutputMemory(dX, type);
+    if (dX->numel() == 0) return true;
+    CAFFE_ENFORCE_EQ(dY.numel(), CheckedProduct(plan.dims), "elements of input ", last,
+                     " (dY) of shape ", dY.sizes(), ", want those of the slice, ",
+                     IntArrayRef(plan.dims));
+    const SliceRows rows = RowsOfSlice(X.sizes(), plan);
+    if (rows.taken < rows.all) FillZeros(context_, dX->nbytes(), dx);
+    if (dY.numel() == 0) return true;
+    CopyRows(context_, type, rows.outer, rows.taken, dY.raw_data(), rows.taken,
+             ItemAt(dx, type, rows.start), rows.all);
+    return true;
   }
 
-  std::vector<int64_t> starts_;
-  std::vector<int64_t> ends_;
-  HostInput starts_input_, ends_input_;
-  SlicePlan plan_;
+ private:
+  SliceBounds bounds_;
 };
 
 }  // namespace caffe2rt

@@ -4,6 +4,9 @@
 
 namespace caffe2rt {
 
-void RegisterSliceCuda() { RegisterOperator<SliceOp<CUDAContext>>(CUDA, "Slice", __FILE__); }
+void RegisterSliceCuda() {
+  RegisterOperator<SliceOp<CUDAContext>>(CUDA, "Slice", __FILE__);
+  RegisterOperator<SliceGradientOp<CUDAContext>>(CUDA, "SliceGradient", __FILE__);
+}
 
 }  // namespace caffe2rt

@@ -1,5 +1,6 @@
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/words.cuh"
+#include "operators/primitives/wrapping.h"
 #include "operators/shape/tile_kernels.h"
 
 namespace caffe2rt {
@@ -15,6 +16,22 @@ struct RepeatRows {
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     const Index at = static_cast<Index>(i), row = at / row_words / tiles;
     y[i] = x[row * row_words + at % row_words];
+  }
+};
+
+// A thread computes one element of dX.
+template <class T, class Index>
+struct SumOfTiles {
+  Index inner, tiles;
+  const T* dy;
+  T* dx;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const Index at = static_cast<Index>(i), row = at / inner;
+    const T* from = dy + static_cast<int64_t>(row * tiles) * inner + at % inner;
+    T sum = *from;
+    for (Index t = 1; t < tiles; ++t)
+      sum = math::WrappingAdd(sum, from[static_cast<int64_t>(t) * inner]);
+    dx[i] = sum;
   }
 };
 
@@ -35,5 +52,20 @@ void TileRowBytes(CUDAContext& context, int64_t outer, int64_t row_bytes, int64_
                     "Tile");
           });
 }
+
+template <class T>
+void SumTiles(CUDAContext& context, int64_t outer, int64_t inner, int64_t tiles, const T* dy,
+              T* dx) {
+  ForIndex(outer * tiles * inner, [&](auto index) {
+    using Index = decltype(index);
+    ForEach(context, outer * inner,
+            SumOfTiles<T, Index>{static_cast<Index>(inner), static_cast<Index>(tiles), dy, dx},
+            "TileGradient");
+  });
+}
+template void SumTiles(CUDAContext&, int64_t, int64_t, int64_t, const float*, float*);
+template void SumTiles(CUDAContext&, int64_t, int64_t, int64_t, const double*, double*);
+template void SumTiles(CUDAContext&, int64_t, int64_t, int64_t, const int32_t*, int32_t*);
+template void SumTiles(CUDAContext&, int64_t, int64_t, int64_t, const int64_t*, int64_t*);
 
 }  // namespace caffe2rt

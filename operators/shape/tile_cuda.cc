@@ -10,6 +10,9 @@ void TileRows(CUDAContext& context, TypeMeta type, int64_t outer, int64_t inner,
   TileRowBytes(context, outer, inner * PlainItemBytes(type), tiles, x, y);
 }
 
-void RegisterTileCuda() { RegisterOperator<TileOp<CUDAContext>>(CUDA, "Tile", __FILE__); }
+void RegisterTileCuda() {
+  RegisterOperator<TileOp<CUDAContext>>(CUDA, "Tile", __FILE__);
+  RegisterOperator<TileGradientOp<CUDAContext>>(CUDA, "TileGradient", __FILE__);
+}
 
 }  // namespace caffe2rt

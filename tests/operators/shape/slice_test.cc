@@ -97,5 +97,55 @@ TEST(SliceBoundsTest, AreRefusedWhenTheyDoNotFit) {
   ExpectThrows([&] { run(""); }, "argument starts is missing");
 }
 
+const char* const kGradient = R"(type: "SliceGradient" input: "X" input: "dY" output: "dX"
+    arg { name: "starts" ints: 0 ints: 1 } arg { name: "ends" ints: -1 ints: -2 })";
+
+TEST(SliceGradientTest, SurroundsTheGradientWithZeros) {
+  Workspace ws;
+  FeedRange<int32_t>(&ws, "X", {2, 4});
+  Feed<double>(&ws, "dY", {2, 2}, {1, 2, 3, 4});
+  RunOp(&ws, kGradient);
+  ExpectTensor<double>(ws, "dX", {2, 4}, {0, 1, 2, 0, 0, 3, 4, 0});
+  ExpectShapeInferred(&ws, kGradient);
+
+  Feed<int64_t>(&ws, "S", {1}, {1});
+  Feed<int64_t>(&ws, "E", {1}, {2});
+  Feed<float>(&ws, "dY", {1, 4}, {5, 6, 7, 8});
+  const char* op =
+      R"(type: "SliceGradient" input: "X" input: "S" input: "E" input: "dY" output: "dX")";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {2, 4}, {0, 0, 0, 0, 5, 6, 7, 8});
+  ExpectShapeInferred(&ws, op);
+  Feed<int64_t>(&ws, "S", {1}, {0});
+  FeedRange<float>(&ws, "dY", {2, 4}, 1);
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+}
+
+TEST(SliceGradientTest, TakesEmptySlicesAndEmptyInputs) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 2});
+  Feed<float>(&ws, "dY", {2, 0}, {});
+  RunOp(&ws, kGradient);
+  ExpectTensor<float>(ws, "dX", {2, 2}, {0, 0, 0, 0});
+  Feed<float>(&ws, "X", {0, 4}, {});
+  Feed<float>(&ws, "dY", {0, 2}, {});
+  RunOp(&ws, kGradient);
+  ExpectTensor<float>(ws, "dX", {0, 4}, {});
+}
+
+TEST(SliceGradientTest, RejectsWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 4});
+  FeedRange<float>(&ws, "dY", {2, 3});
+  const auto run = [&](const char* op) { return [&ws, op] { RunOp(&ws, op); }; };
+  ExpectThrows(run(kGradient),
+               "elements of input 1 (dY) of shape [2, 3], want those of the slice, [2, 2]");
+  ExpectThrows(run(R"(type: "SliceGradient" input: "X" input: "dY" output: "dX")"),
+               "argument starts is missing");
+  ExpectThrows(run(R"(type: "SliceGradient" input: "X" input: "X" input: "dY" output: "dX")"),
+               "inputs");
+}
+
 }  // namespace
 }  // namespace caffe2rt::slice_test

@@ -85,5 +85,66 @@ TEST(TileTest, RefusesMissingAndImpossibleNumbers) {
       "input 0 (X) has elements of type short");
 }
 
+std::string Gradient(int tiles, int axis) {
+  return MakeString(R"(type: "TileGradient" input: "dY" output: "dX" arg { name: "tiles" i: )",
+                    tiles, R"( } arg { name: "axis" i: )", axis, " }");
+}
+
+TEST(TileGradientTest, AddsTheRepetitions) {
+  Workspace ws;
+  FeedRange<float>(&ws, "dY", {2, 4}, 1);
+  RunOp(&ws, Gradient(2, 0));
+  ExpectTensor<float>(ws, "dX", {1, 4}, {6, 8, 10, 12});
+  ExpectShapeInferred(&ws, Gradient(2, 0));
+  RunOp(&ws, Gradient(2, 1));
+  ExpectTensor<float>(ws, "dX", {2, 2}, {4, 6, 12, 14});
+  RunOp(&ws, Gradient(4, -1));
+  ExpectTensor<float>(ws, "dX", {2, 1}, {10, 26});
+  ExpectShapeInferred(&ws, Gradient(4, -1));
+  Feed<float>(&ws, "dY", {0, 4}, {});
+  RunOp(&ws, Gradient(2, 1));
+  ExpectTensor<float>(ws, "dX", {0, 2}, {});
+}
+
+TEST(TileGradientTest, TakesNumbersOfFourTypes) {
+  Workspace ws;
+  FeedRange<double>(&ws, "dY", {4}, 0.5);
+  RunOp(&ws, Gradient(2, 0));
+  ExpectTensor<double>(ws, "dX", {2}, {3, 5});
+  Feed<int32_t>(&ws, "dY", {2}, {2147483647, 1});
+  RunOp(&ws, Gradient(2, 0));
+  ExpectTensor<int32_t>(ws, "dX", {1}, {-2147483648});  // wraps around
+  FeedRange<int64_t>(&ws, "dY", {4}, 1);
+  RunOp(&ws, Gradient(2, 0));
+  ExpectTensor<int64_t>(ws, "dX", {2}, {4, 6});
+  FeedRange<uint8_t>(&ws, "dY", {4});
+  ExpectThrows([&] { RunOp(&ws, Gradient(2, 0)); }, "input 0 (dY) has elements of type");
+}
+
+// Recorded from the original: unlike Tile, int64 tiles do not change the axis.
+TEST(TileGradientTest, TakesNumbersFromInputs) {
+  Workspace ws;
+  FeedRange<float>(&ws, "dY", {2, 4});
+  Feed<int64_t>(&ws, "T", {1}, {2});
+  Feed<int32_t>(&ws, "A", {1}, {1});
+  const char* op =
+      R"(type: "TileGradient" input: "dY" input: "T" output: "dX" arg { name: "axis" i: 1 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {2, 2}, {2, 4, 10, 12});
+  ExpectShapeInferred(&ws, op, true);
+  RunOp(&ws, R"(type: "TileGradient" input: "dY" input: "T" input: "A" output: "dX")");
+  ExpectTensor<float>(ws, "dX", {2, 2}, {2, 4, 10, 12});
+}
+
+TEST(TileGradientTest, RejectsWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "dY", {2, 4});
+  ExpectThrows([&] { RunOp(&ws, Gradient(3, 1)); },
+               "dim 1 of input 0 (dY) of shape [2, 4], want a multiple of tiles 3");
+  ExpectThrows([&] { RunOp(&ws, Gradient(0, 1)); }, "tiles, want at least 1");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "TileGradient" input: "dY" output: "dX")"); },
+               "argument tiles is missing");
+}
+
 }  // namespace
 }  // namespace caffe2rt::tile_test
