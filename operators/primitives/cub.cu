@@ -13,6 +13,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
 #endif
@@ -119,6 +120,31 @@ void SortRowsByCub(CUDAContext& context, int64_t rows, int64_t size, const float
 #endif
   };
   RunCub(temporary, on_device, "SortRows");
+}
+
+void SortByCub(CUDAContext& context, int64_t n, const int64_t* keys, int64_t* sorted_keys,
+               const int32_t* values, int32_t* sorted_values, Tensor* temporary) {
+  const auto on_host = [=] {
+    std::vector<int64_t> order(static_cast<size_t>(n));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [keys](int64_t a, int64_t b) { return keys[a] < keys[b]; });
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t from = order[static_cast<size_t>(i)];
+      sorted_keys[i] = keys[from];
+      sorted_values[i] = values[from];
+    }
+  };
+  if (RunsOnHost(context, on_host, "Sort")) return;
+  const auto on_device = [&]([[maybe_unused]] void* memory, [[maybe_unused]] size_t& bytes) {
+#if defined(__CUDACC__)
+    return cub::DeviceRadixSort::SortPairs(memory, bytes, keys, sorted_keys, values, sorted_values,
+                                           n, 0, 64, StreamOf(context));
+#else
+    return cudaErrorNotSupported;
+#endif
+  };
+  RunCub(temporary, on_device, "Sort");
 }
 
 }  // namespace caffe2rt::math

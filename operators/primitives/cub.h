@@ -26,5 +26,10 @@ void SortRowsByCub(CUDAContext& context, int64_t rows, int64_t size, const float
                    float* sorted_keys, const int32_t* values, int32_t* sorted_values,
                    Tensor* temporary);
 
+// Sorts n keys in ascending order and moves the values with their keys. The sort is stable.
+// REQUIRES: n < 2^31, and the arrays do not overlap.
+void SortByCub(CUDAContext& context, int64_t n, const int64_t* keys, int64_t* sorted_keys,
+               const int32_t* values, int32_t* sorted_values, Tensor* temporary);
+
 }  // namespace math
 }  // namespace caffe2rt

@@ -10,12 +10,18 @@
 // An index out of range is an error. On the CPU the operator throws. On CUDA the index is only
 // known when the kernel runs: the slice is filled with zeros, and the next wait for the stream
 // throws.
+//
+// BatchGatherGradient: the gradient of DATA for an axis other than 0, or for BatchGather. For axis 0
+// the gradient is sparse: INDICES and the gradient of the output. With dense_gradient it is dense,
+// computed by SparseToDense.
+//   DATA float, INDICES, gradient of the output  ->  gradient of DATA
 
 #include <vector>
 
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
+#include "operators/shape/add_slices.h"
 #include "operators/shape/gather_kernels.h"
 
 namespace caffe2rt {
@@ -30,6 +36,12 @@ inline constexpr ArgumentSpec<bool> kWrapIndices{
     "wrap_indices", true,
     "1: negative indices count from the end; default: 1 for axis 0, otherwise 0"};
 
+inline constexpr ArgumentSpec<bool> kDenseGradient{
+    "dense_gradient", false,
+    "1: the gradient of DATA is dense; 0: for axis 0 it is sparse, and another axis is an error"};
+inline constexpr ArgumentSpec<int> kBatchGatherGradientAxis{
+    "axis", 1, "dimension that Gather selected from; a negative axis counts from the end"};
+
 struct GatherArguments {
   int axis = 0;  // negative counts from the end
   bool match_outer = false;
@@ -43,6 +55,10 @@ GatherArguments ReadGatherArguments(const ArgumentHelper& args, int fixed_axis);
 void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* axis,
                   std::vector<int64_t>* dims);
 #pragma GCC visibility pop
+
+// Checks the shapes for BatchGatherGradient. THROWS if they do not match.
+GatherSizes GatherGradientSizes(IntArrayRef data, IntArrayRef indices, IntArrayRef gradient,
+                                const GatherArguments& arguments);
 
 template <class Index>
 void GatherSlices(CPUContext& context, TypeMeta type, const GatherSizes& sizes,
@@ -104,6 +120,44 @@ class GatherOp final : public Operator<Context> {
 
   const GatherArguments arguments_;
   std::vector<int64_t> dims_;
+};
+
+template <class Context>
+class BatchGatherGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  BatchGatherGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        arguments_{.axis = this->ReadArgument(kBatchGatherGradientAxis),
+                   .match_outer = this->ReadArgument(kMatchOuter),
+                   .wrap = HasArgument(kWrapIndices) && this->ReadArgument(kWrapIndices)} {}
+
+  bool RunOnDevice() override {
+    return DispatchByType<int32_t, int64_t>(
+        Input(1).dtype(), "input 1 (INDICES)",
+        [&](auto element) { return RunWith<decltype(element)>(); });
+  }
+
+ private:
+  template <class Index>
+  bool RunWith() {
+    const Tensor& data = Input(0);
+    const Tensor& indices = Input(1);
+    const Tensor& gradient = Input(2);
+    CAFFE_ENFORCE(data.template IsType<float>(), "input 0 (DATA) has elements of type ",
+                  data.dtype().name(), ", want float");
+    const float* values = gradient.template data<float>();
+    const GatherSizes sizes =
+        GatherGradientSizes(data.sizes(), indices.sizes(), gradient.sizes(), arguments_);
+    float* result = this->template OutputData<float>(0, data.sizes());
+    if (data.numel() == 0) return true;
+    AddSlices(context_, AdditionOrderOf(this->engine()), sizes, indices.template data<Index>(),
+              values, result, &scratch_);
+    return true;
+  }
+
+  const GatherArguments arguments_;
+  AddSlicesScratch<Context> scratch_;
 };
 
 }  // namespace caffe2rt

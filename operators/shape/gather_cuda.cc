@@ -13,6 +13,10 @@ void GatherSlices(CUDAContext& context, TypeMeta type, const GatherSizes& sizes,
 void RegisterGatherCuda() {
   RegisterOperator<GatherOp<CUDAContext>>(CUDA, "Gather", __FILE__);
   RegisterOperator<GatherOp<CUDAContext, 1>>(CUDA, "BatchGather", __FILE__);
+  for (const char* engine : {"", "ATOMIC"}) {
+    RegisterOperator<BatchGatherGradientOp<CUDAContext>>(CUDA, "BatchGatherGradient", __FILE__,
+                                                         engine);
+  }
 }
 
 }  // namespace caffe2rt

@@ -33,7 +33,9 @@ std::string Text(const GradientWrapper& gradient) {
 std::string Canonical(const OperatorDef& op) {
   std::vector<std::string> args;
   for (const Argument& arg : op.arg()) args.push_back(arg.ShortDebugString());
+  // The original gives some operators an argument twice.
   std::sort(args.begin(), args.end());
+  args.erase(std::unique(args.begin(), args.end()), args.end());
   return MakeString(op.type(), '(', absl::StrJoin(op.input(), ", "), ") -> (",
                     absl::StrJoin(op.output(), ", "), ") {", absl::StrJoin(args, "; "),
                     "} engine \"", op.engine(), '"');

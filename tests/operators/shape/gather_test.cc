@@ -93,5 +93,67 @@ TEST(BatchGatherTest, TakesColumnsAndWrapsNoIndex) {
   ExpectThrows([&] { RunOp(&ws, op); }, "id=-1 axis_dim=3");
 }
 
+const char* const kBatchGradient =
+    R"(type: "BatchGatherGradient" input: "X" input: "I" input: "dY" output: "dX")";
+
+TEST(BatchGatherGradientTest, AddsTheSlicesOfEqualIndices) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  Feed<int32_t>(&ws, "I", {3}, {2, 0, 2});
+  Feed<float>(&ws, "dY", {2, 3}, {1, 2, 3, 4, 5, 6});
+  RunOp(&ws, kBatchGradient);
+  ExpectTensor<float>(ws, "dX", {2, 3}, {2, 0, 4, 5, 0, 10});
+  ExpectShapeInferred(&ws, kBatchGradient);
+
+  // Without indices, and without elements.
+  Feed<int32_t>(&ws, "I", {0}, {});
+  Feed<float>(&ws, "dY", {2, 0}, {});
+  RunOp(&ws, kBatchGradient);
+  ExpectTensor<float>(ws, "dX", {2, 3}, {0, 0, 0, 0, 0, 0});
+  Feed<float>(&ws, "X", {0, 3}, {});
+  Feed<int32_t>(&ws, "I", {1}, {2});
+  Feed<float>(&ws, "dY", {0, 1}, {});
+  RunOp(&ws, kBatchGradient);
+  ExpectTensor<float>(ws, "dX", {0, 3}, {});
+}
+
+TEST(BatchGatherGradientTest, GivesEachOuterPartItsOwnIndices) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3, 2});
+  Feed<int64_t>(&ws, "I", {2, 2}, {0, 0, 2, 1});
+  FeedRange<float>(&ws, "dY", {2, 2, 2}, 1);
+  RunOp(&ws, std::string(kBatchGradient) + R"( arg { name: "match_outer" i: 1 })");
+  ExpectTensor<float>(ws, "dX", {2, 3, 2}, {4, 6, 0, 0, 0, 0, 0, 0, 7, 8, 5, 6});
+}
+
+TEST(BatchGatherGradientTest, FollowsTheAxisOfGather) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 2, 3});
+  Feed<int64_t>(&ws, "I", {2}, {-1, 0});
+  FeedRange<float>(&ws, "dY", {2, 2, 2}, 1);
+  const std::string last = std::string(kBatchGradient) + R"( arg { name: "axis" i: -1 })";
+  RunOp(&ws, last + R"( arg { name: "wrap_indices" i: 1 })");
+  ExpectTensor<float>(ws, "dX", {2, 2, 3}, {2, 0, 1, 4, 0, 3, 6, 0, 5, 8, 0, 7});
+  ExpectThrows([&] { RunOp(&ws, last); }, "index -1 is out of range, want at least 0 and below 3");
+}
+
+TEST(BatchGatherGradientTest, RejectsWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 3});
+  Feed<int32_t>(&ws, "I", {2}, {0, 3});
+  FeedRange<float>(&ws, "dY", {2, 2});
+  const auto run = [&] { RunOp(&ws, kBatchGradient); };
+  ExpectThrows(run, "index 3 is out of range");
+  Feed<int32_t>(&ws, "I", {2}, {0, 1});
+  FeedRange<float>(&ws, "dY", {3, 2});
+  ExpectThrows(run, "input 2 (the gradient) has shape [3, 2], want its first dimensions to be [2]");
+  FeedRange<float>(&ws, "dY", {2, 3});
+  ExpectThrows(run, "of shape [2, 3], want 2 slices of 1 for each outer index");
+  FeedRange<int32_t>(&ws, "X", {2, 3});
+  ExpectThrows(run, "input 0 (DATA) has elements of type int");
+  FeedRange<float>(&ws, "X", {3});
+  ExpectThrows(run, "rank of input 0 (DATA)");
+}
+
 }  // namespace
 }  // namespace caffe2rt::gather_test

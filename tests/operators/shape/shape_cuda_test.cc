@@ -262,5 +262,68 @@ TEST_F(ShapeCudaTest, WaitsForAShapeThatACopyToTheCpuStillWrites) {
   EXPECT_EQ(there.GetBlob("y")->Get<Tensor>().dims(), (std::vector<int64_t>{4, 3}));
 }
 
+TEST_F(ShapeCudaTest, AddsSlicesInTheOrderOfTheCpu) {
+  const Agreement ordered = {.engines = {""}};
+  const Agreement any = {.tolerance = 1e-5, .engines = {"ATOMIC"}};
+  std::vector<int32_t> indices;
+  for (int i = 0; i < 300; ++i) indices.push_back(i * i % 11);
+  Feed<int32_t>(&ws_, "i", {300}, indices);
+  FeedRandom(&ws_, "v", {300, 3});
+  FeedRandom(&ws_, "like", {12, 3});
+  const char* sparse = R"(type: "SparseToDense" input: "i" input: "v" output: "y")";
+  ExpectDevicesAgree(&ws_, sparse, ordered);
+  ExpectDevicesAgree(&ws_, sparse, any);
+  ExpectDevicesAgree(
+      &ws_, R"(type: "SparseToDense" input: "i" input: "v" input: "like" output: "y")", ordered);
+  FeedRange<int64_t>(&ws_, "v", {300, 1}, 1, 77);
+  ExpectDevicesAgree(&ws_, sparse, ordered);
+  ExpectDevicesAgree(&ws_, sparse, any);
+
+  FeedRandom(&ws_, "x", {2, 11, 3});
+  FeedRandom(&ws_, "dy", {2, 300, 3});
+  const std::string gather =
+      R"(type: "BatchGatherGradient" input: "x" input: "i" input: "dy" output: "dx")";
+  ExpectDevicesAgree(&ws_, gather, ordered);
+  ExpectDevicesAgree(&ws_, gather, any);
+  Feed<int32_t>(&ws_, "i", {2, 150}, indices);
+  FeedRandom(&ws_, "dy", {2, 150, 3});
+  const std::string matched = gather + R"( arg { name: "match_outer" i: 1 })";
+  ExpectDevicesAgree(&ws_, matched, ordered);
+  ExpectDevicesAgree(&ws_, matched, any);
+}
+
+TEST_F(ShapeCudaTest, ReportsIndicesOfSlicesToAdd) {
+  Feed<int64_t>(&ws_, "i", {3}, {0, 5, 1});
+  FeedRandom(&ws_, "v", {3});
+  FeedRandom(&ws_, "like", {2});
+  for (const char* engine : {"", "ATOMIC"}) {
+    ExpectDeviceThrows(&ws_,
+                       MakeString(R"(type: "SparseToDense" input: "i" input: "v" input: "like"
+                                           output: "y" engine: ")",
+                                  engine, "\""),
+                       "index 5 is out of range, want at least 0 and below 2");
+  }
+}
+
+TEST_F(ShapeCudaTest, GradientsOfSliceAndTileAgree) {
+  FeedRandom(&ws_, "x", {3, 7, 5});
+  FeedRandom(&ws_, "dy", {3, 4, 5});
+  ExpectDevicesAgree(&ws_, R"(type: "SliceGradient" input: "x" input: "dy" output: "dx"
+      arg { name: "starts" ints: 0 ints: 2 } arg { name: "ends" ints: -1 ints: 6 })");
+  Feed<int32_t>(&ws_, "starts", {1}, {1});
+  Feed<int32_t>(&ws_, "ends", {1}, {2});
+  FeedRange<uint8_t>(&ws_, "dy", {1, 7, 5});
+  ExpectDevicesAgree(
+      &ws_,
+      R"(type: "SliceGradient" input: "x" input: "starts" input: "ends" input: "dy" output: "dx")",
+      {.stay = {"starts"}});
+  FeedRandom(&ws_, "dy", {4, 6, 5});
+  for (const char* axis : {"0", "1"}) {
+    ExpectDevicesAgree(&ws_, MakeString(R"(type: "TileGradient" input: "dy" output: "dx"
+        arg { name: "tiles" i: 2 } arg { name: "axis" i: )",
+                                        axis, " }"));
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::shape_cuda_test

@@ -23,6 +23,10 @@ constexpr char kNet[] = R"(
   op { type: "Gather" input: "narrow" input: "I" output: "rows" }
   op { type: "FlattenToVec" input: "rows" output: "vector" }
   op { type: "Size" input: "vector" output: "size" }
+  op { type: "SparseToDense" input: "P" input: "rows" input: "narrow" output: "rows_grad" }
+  op { type: "TileGradient" input: "rows_grad" output: "untiled" arg { name: "tiles" i: 2 } arg { name: "axis" i: 1 } }
+  op { type: "SliceGradient" input: "a" input: "part" output: "part_grad" arg { name: "starts" ints: 0 ints: 1 } arg { name: "ends" ints: -1 ints: 3 } }
+  op { type: "BatchGatherGradient" input: "X" input: "P" input: "part" output: "gather_grad" }
 )";
 
 TEST(ShapeOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
@@ -30,6 +34,7 @@ TEST(ShapeOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
   Workspace ws;
   test::FeedRange<float>(&ws, "X", {2, 3, 4, 4});
   test::Feed<int32_t>(&ws, "I", {2}, {-1, 0});
+  test::Feed<int32_t>(&ws, "P", {2}, {1, 0});
   NetBase* net = ws.CreateNet(test::ParseNet(kNet));
   ASSERT_TRUE(net->Run());
   ASSERT_TRUE(net->Run());
