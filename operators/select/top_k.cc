@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
@@ -58,6 +59,16 @@ std::vector<TensorShape> InferTopK(const OperatorDef& def, const std::vector<Ten
   return shapes;
 }
 
+class GetTopKGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("TopKGradient", "", {GO(0), O(1), I(0)}, {GI(0)});
+  }
+};
+
 }  // namespace
 
 void FindTop(CPUContext&, const TopKTask& task, TopKScratch<CPUContext>* scratch) {
@@ -85,6 +96,21 @@ void FindTop(CPUContext&, const TopKTask& task, TopKScratch<CPUContext>* scratch
   }
 }
 
+void ScatterTop(CPUContext&, const TopKGradientTask& task) {
+  const auto& [span, k, dy, indices, dx] = task;
+  int64_t place = 0;
+  for (int64_t i = 0; i < span.outer; ++i) {
+    for (int64_t rank = 0; rank < k; ++rank) {
+      for (int64_t j = 0; j < span.inner; ++j, ++place) {
+        const int64_t index = indices[place];
+        if (index < 0) continue;
+        CAFFE_ENFORCE_LT(index, span.size, "element ", place, " of input 1 (Indices)");
+        dx[(i * span.size + index) * span.inner + j] = dy[place];
+      }
+    }
+  }
+}
+
 void RegisterTopK() {
   RegisterSchema("TopK", __FILE__)
       .NumInputs(1, 2)
@@ -102,6 +128,19 @@ void RegisterTopK() {
           "Computes the k largest elements along a dimension, in descending order. Among equal "
           "elements, those with lower indices come first.");
   RegisterCpuOperator<TopKOp<CPUContext>>("TopK", __FILE__);
+  RegisterGradient<GetTopKGradient>("TopK", __FILE__);
+
+  RegisterSchema("TopKGradient", __FILE__)
+      .NumInputs(3)
+      .NumOutputs(1)
+      .Arg(kSelectAxis)
+      .Input(0, "dY", "the gradient of the values")
+      .Input(1, "Indices", "output 1 of TopK; negative indices are skipped")
+      .Input(2, "X", "the input of TopK, for its shape")
+      .Output(0, "dX", "the gradients of the values at their indices, 0 elsewhere")
+      .TensorInferenceFunction(InferShapeAndType(2, 0))
+      .SetDoc("Computes the gradient of TopK.");
+  RegisterCpuOperator<TopKGradientOp<CPUContext>>("TopKGradient", __FILE__);
 }
 
 }  // namespace caffe2rt

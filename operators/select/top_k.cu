@@ -2,6 +2,7 @@
 // the result is the same as on the CPU.
 
 #include "contexts/cuda/cuda_kernel.cuh"
+#include "contexts/cuda/cuda_report.h"
 #include "operators/select/top_heap.h"
 #include "operators/select/top_k_kernels.h"
 
@@ -113,6 +114,24 @@ struct TakeSorted {
   }
 };
 
+// A thread writes one value.
+struct ScatterValues {
+  TopKGradientTask task;
+  KernelReport* report;
+  const char* text;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t inner = task.span.inner, size = task.span.size;
+    const int64_t index = task.indices[i];
+    if (index < 0) return;
+    if (index >= size) {
+      report->Raise(text, index, size);
+      return;
+    }
+    const int64_t outer = i / inner / task.k;
+    task.dx[(outer * size + index) * inner + i % inner] = task.dy[i];
+  }
+};
+
 }  // namespace
 
 void FindTopOneByOne(CUDAContext& context, const TopKTask& task) {
@@ -126,6 +145,12 @@ void MakeTopKeys(CUDAContext& context, const TopKTask& task, float* keys, int32_
 
 void TakeSortedTop(CUDAContext& context, const TopKTask& task, const int32_t* places) {
   ForEachRow(context, task.span.outer * task.span.inner, TakeSorted{task, places}, "TopK");
+}
+
+void ScatterTop(CUDAContext& context, const TopKGradientTask& task) {
+  const ScatterValues scatter{task, ReportOf(context),
+                              "an element of input 1 (Indices) is %, want less than %"};
+  ForEach(context, task.span.outer * task.k * task.span.inner, scatter, "TopKGradient");
 }
 
 }  // namespace caffe2rt

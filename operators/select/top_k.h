@@ -2,6 +2,8 @@
 // TopK: the k largest elements along one dimension, in descending order, equal elements by index.
 //   X float, k (argument, or int64 input 1)
 //   ->  values, indices int64, optional int64 vector of indices into the flattened X
+// TopKGradient: a tensor of zeros with the gradients of the values at their indices.
+//   gradient of the values float, indices, X (for its shape)  ->  dX
 //
 // If the dimension is shorter than k, the remaining values are 0 and the remaining indices -1.
 // Elements are compared with <, so a NaN among the first k elements is never replaced, and a later
@@ -13,6 +15,7 @@
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/copy_rows.h"
 #include "operators/common/host_input.h"
 #include "operators/select/axis_argument.h"
 #include "operators/select/top_k_kernels.h"
@@ -35,6 +38,11 @@ struct TopKScratch<CPUContext> {
 
 void FindTop(CPUContext& context, const TopKTask& task, TopKScratch<CPUContext>* scratch);
 void FindTop(CUDAContext& context, const TopKTask& task, TopKScratch<CUDAContext>* scratch);
+
+// Writes task.dy to dx, which holds zeros. Negative indices are skipped. For an index beyond the
+// dimension, the CPU THROWS; on CUDA, the next wait for the stream throws.
+void ScatterTop(CPUContext& context, const TopKGradientTask& task);
+void ScatterTop(CUDAContext& context, const TopKGradientTask& task);
 
 template <class Context>
 class TopKOp final : public Operator<Context> {
@@ -83,6 +91,39 @@ class TopKOp final : public Operator<Context> {
   std::vector<int64_t> dims_;
   TopKScratch<Context> scratch_;
   HostInput count_input_;
+};
+
+template <class Context>
+class TopKGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  TopKGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws), axis_(this->ReadArgument(kSelectAxis)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& dY = Input(0);
+    const Tensor& indices = Input(1);
+    const Tensor& X = InputAnywhere(*this, 2);
+    const AxisSpan span = SpanOfAxis(X.sizes(), axis_);
+    const size_t axis = static_cast<size_t>(span.axis);
+    bool fits = dY.dim() == X.dim();
+    for (size_t i = 0; fits && i < X.dims().size(); ++i) {
+      fits = i == axis || dY.dims()[i] == X.dims()[i];
+    }
+    CAFFE_ENFORCE(fits, "input 0 (dY) has shape ", dY.sizes(), ", want that of input 2 (X) ",
+                  X.sizes(), " except for dim ", axis);
+    CAFFE_ENFORCE(indices.sizes() == dY.sizes(), "input 1 (Indices) has shape ", indices.sizes(),
+                  ", want that of input 0 (dY) ", dY.sizes());
+    const float* dy = dY.template data<float>();
+    const int64_t* places = indices.template data<int64_t>();
+    float* dx = this->template OutputData<float>(0, X.sizes());
+    FillZeros(context_, static_cast<size_t>(X.numel()) * sizeof(float), dx);
+    if (dY.numel() > 0) ScatterTop(context_, {span, dY.dims()[axis], dy, places, dx});
+    return true;
+  }
+
+ private:
+  const int axis_;
 };
 
 }  // namespace caffe2rt

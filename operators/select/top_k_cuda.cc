@@ -32,6 +32,9 @@ void FindTop(CUDAContext& context, const TopKTask& task, TopKScratch<CUDAContext
   TakeSortedTop(context, task, places + n);
 }
 
-void RegisterTopKCuda() { RegisterOperator<TopKOp<CUDAContext>>(CUDA, "TopK", __FILE__); }
+void RegisterTopKCuda() {
+  RegisterOperator<TopKOp<CUDAContext>>(CUDA, "TopK", __FILE__);
+  RegisterOperator<TopKGradientOp<CUDAContext>>(CUDA, "TopKGradient", __FILE__);
+}
 
 }  // namespace caffe2rt

@@ -1,5 +1,5 @@
 #pragma once
-// The kernels of TopK on CUDA (top_k.h).
+// The kernels of TopK and TopKGradient on CUDA (top_k.h).
 
 #include <cstdint>
 
@@ -18,6 +18,17 @@ struct TopKTask {
   int64_t* indices;
   int64_t* flat;
 };
+
+// A gradient: k values and their indices for each of outer * inner rows of dx.
+struct TopKGradientTask {
+  AxisSpan span;
+  int64_t k;
+  const float* dy;
+  const int64_t* indices;
+  float* dx;
+};
+// See top_k.h.
+void ScatterTop(CUDAContext& context, const TopKGradientTask& task);
 
 // A block processes one row: it searches the best element, then the best one after it, and so on.
 // Each search reads the whole row.

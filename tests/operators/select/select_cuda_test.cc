@@ -100,5 +100,23 @@ TEST_F(OneHotOnCudaTest, TellsOfAnIndexThatIsNoneAndGoesOn) {
   ExpectTensor<float>(ws, "Y", {2, 3}, {0, 1, 0, 1, 0, 0});
 }
 
+TEST_F(TopKOnCudaTest, GradientAgreesAndReportsIndicesBeyondTheDimension) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {3, 20, 5});
+  for (const int axis : {0, 1, 2}) {
+    const std::string axis_text = MakeString(" arg { name: \"axis\" i: ", axis, " }");
+    RunOp(&ws, R"(device_option {} type: "TopK" input: "X" output: "V" output: "I"
+                  arg { name: "k" i: 4 })" +
+                   axis_text);
+    ExpectDevicesAgree(
+        &ws, R"(type: "TopKGradient" input: "V" input: "I" input: "X" output: "dX")" + axis_text);
+  }
+  Feed<float>(&ws, "X", {1, 2}, {1, 2});
+  Feed<float>(&ws, "V", {1, 1}, {1});
+  Feed<int64_t>(&ws, "I", {1, 1}, {2});
+  ExpectDeviceThrows(&ws, R"(type: "TopKGradient" input: "V" input: "I" input: "X" output: "dX")",
+                     "an element of input 1 (Indices) is 2, want less than 2");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::select_cuda_test

@@ -8,6 +8,7 @@ namespace {
 constexpr char kNet[] = R"(
   name: "select"
   op { type: "TopK" input: "X" output: "values" output: "indices" output: "flat" arg { name: "k" i: 2 } }
+  op { type: "TopKGradient" input: "values" input: "indices" input: "X" output: "top_grad" }
   op { type: "ArgMax" input: "X" output: "best" arg { name: "axis" i: 0 } }
   op { type: "ArgMin" input: "X" output: "worst" }
   op { type: "Accuracy" input: "X" input: "L" output: "accuracy" }

@@ -115,5 +115,53 @@ TEST(TopKTest, RefusesWrongKAxesTypesAndScalars) {
       "is listed twice");
 }
 
+const char* const kGradient =
+    R"(type: "TopKGradient" input: "dV" input: "I" input: "X" output: "dX")";
+
+TEST(TopKGradientTest, PutsTheGradientsAtTheirIndices) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 3}, {9, 9, 9, 9, 9, 9});
+  Feed<int64_t>(&ws, "I", {2, 2}, {2, 0, 1, -1});
+  Feed<float>(&ws, "dV", {2, 2}, {1, 2, 3, 4});
+  RunOp(&ws, kGradient);
+  ExpectTensor<float>(ws, "dX", {2, 3}, {2, 0, 1, 0, 3, 0});
+  ExpectShapeInferred(&ws, kGradient);
+
+  Feed<int64_t>(&ws, "I", {1, 3}, {1, 0, 1});
+  Feed<float>(&ws, "dV", {1, 3}, {1, 2, 3});
+  const std::string first = std::string(kGradient) + R"( arg { name: "axis" i: 0 })";
+  RunOp(&ws, first);
+  ExpectTensor<float>(ws, "dX", {2, 3}, {0, 2, 0, 1, 0, 3});
+  ExpectShapeInferred(&ws, first);
+}
+
+TEST(TopKGradientTest, TakesTensorsWithoutElements) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 3}, {});
+  Feed<int64_t>(&ws, "I", {0, 2}, {});
+  Feed<float>(&ws, "dV", {0, 2}, {});
+  RunOp(&ws, kGradient);
+  ExpectTensor<float>(ws, "dX", {0, 3}, {});
+  Feed<float>(&ws, "X", {1, 0}, {});
+  Feed<int64_t>(&ws, "I", {1, 2}, {-1, -1});
+  Feed<float>(&ws, "dV", {1, 2}, {1, 1});
+  RunOp(&ws, kGradient);
+  ExpectTensor<float>(ws, "dX", {1, 0}, {});
+}
+
+TEST(TopKGradientTest, RejectsWhatDoesNotFit) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 3}, {1, 2, 3});
+  Feed<int64_t>(&ws, "I", {1, 2}, {0, 3});
+  Feed<float>(&ws, "dV", {1, 2}, {1, 2});
+  const auto run = [&] { RunOp(&ws, kGradient); };
+  ExpectThrows(run, "of input 1 (Indices)");
+  Feed<int64_t>(&ws, "I", {2}, {0, 1});
+  ExpectThrows(run, "input 1 (Indices) has shape [2], want that of input 0 (dY) [1, 2]");
+  Feed<float>(&ws, "dV", {2, 2}, {1, 2, 3, 4});
+  ExpectThrows(run,
+               "input 0 (dY) has shape [2, 2], want that of input 2 (X) [1, 3] except for dim 1");
+}
+
 }  // namespace
 }  // namespace caffe2rt::top_k_test
