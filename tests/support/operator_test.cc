@@ -80,6 +80,7 @@ Tensor* FeedRandom(Workspace* ws, const std::string& name, const std::vector<int
 }
 
 void RunOp(Workspace* ws, const std::string& text) { RunOnTestDevice(ws, ParseOp(text)); }
+void RunOp(Workspace* ws, const OperatorDef& def) { RunOnTestDevice(ws, def); }
 
 std::vector<int64_t> DimsOf(const Workspace& ws, const std::string& name) {
   const Blob* blob = ws.GetBlob(name);

@@ -62,6 +62,7 @@ Tensor* FeedRandom(Workspace* ws, const std::string& name, const std::vector<int
 // (device_run.h), unless the text sets device_option; the test is skipped if the operator has no
 // CUDA implementation. THROWS what the operator throws, and EnforceNotMet if it returns false.
 void RunOp(Workspace* ws, const std::string& text);
+void RunOp(Workspace* ws, const OperatorDef& def);
 
 // The values of a CPU tensor. THROWS if the blob is missing or holds anything else.
 template <class T>
