@@ -1,4 +1,5 @@
 #include "caffe2_core/base/thread_pool.h"
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::fc_test {
@@ -173,6 +174,17 @@ TEST(FCGradientTest, RejectsWhatDoesNotFit) {
   ExpectThrows(run, "has rows of 4");
   FeedRandom(&ws, "W", {3, 4});
   ExpectThrows(run, "elements of input 2 (dY) of shape [2, 2], want 2 * 3");
+}
+
+TEST(FCGradientTest, IsTheDerivative) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 3, 2}, -1, 1, 1);
+  FeedRandom(&ws, "W", {2, 2, 6}, -1, 1, 2);
+  FeedRandom(&ws, "b", {4}, -1, 1, 3);
+  const std::string inputs = R"( input: "X" input: "W" input: "b" output: "Y")";
+  ExpectGradientMatches(&ws, R"(type: "FC")" + inputs + R"( arg { name: "axis_w" i: 2 })");
+  FeedRandom(&ws, "W", {2, 2, 2}, -1, 1, 2);
+  ExpectGradientMatches(&ws, R"(type: "FCTransposed")" + inputs + R"( arg { name: "axis" i: -1 })");
 }
 
 // The loops are divided between the threads.

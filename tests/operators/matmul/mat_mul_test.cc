@@ -1,4 +1,5 @@
 #include "caffe2_core/graph/gradient.h"
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::mat_mul_test {
@@ -140,6 +141,35 @@ TEST(BatchMatMulTest, SaysWhatDoesNotFit) {
   ExpectThrows(run(R"(arg { name: "broadcast" i: 1 })"), "equal or 1");
   FeedRandom(&ws, "B", {2, 3, 5});
   ExpectThrows(run(""), "rows of input 1 (B)");
+}
+
+TEST_P(MatMulTransposeTest, HasProductsAsGradients) {
+  const auto [trans_a, trans_b] = GetParam();
+  const std::string rest =
+      MakeString(R"( input: "A" input: "B" output: "Y" arg { name: "trans_a" i: )", trans_a ? 1 : 0,
+                 R"( } arg { name: "trans_b" i: )", trans_b ? 1 : 0, " }");
+  Workspace ws;
+  const auto feed = [&, ta = trans_a, tb = trans_b](const std::vector<int64_t>& batch) {
+    std::vector<int64_t> a = batch, b = batch;
+    a.insert(a.end(), {ta ? 3 : 2, ta ? 2 : 3});
+    b.insert(b.end(), {tb ? 4 : 3, tb ? 3 : 4});
+    FeedRandom(&ws, "A", a, -1, 1, 1);
+    FeedRandom(&ws, "B", b, -1, 1, 2);
+  };
+  feed({});
+  ExpectGradientMatches(&ws, R"(type: "MatMul")" + rest);
+  feed({2, 1});
+  ExpectGradientMatches(&ws, R"(type: "BatchMatMul")" + rest);
+}
+
+TEST(MatMulGradientTest, FlattensTheOperandsOfItsGradients) {
+  Workspace ws;
+  FeedRandom(&ws, "A", {2, 2, 3}, -1, 1, 1);
+  FeedRandom(&ws, "B", {6, 1, 2}, -1, 1, 2);
+  ExpectGradientMatches(&ws, R"(type: "MatMul" input: "A" input: "B" output: "Y")");
+  FeedRandom(&ws, "B", {1, 2, 2}, -1, 1, 2);
+  ExpectGradientMatches(&ws, R"(type: "MatMul" input: "A" input: "B" output: "Y"
+      arg { name: "axis_a" i: 0 } arg { name: "axis_b" i: 0 } arg { name: "trans_a" i: 1 })");
 }
 
 // Recorded from the original.

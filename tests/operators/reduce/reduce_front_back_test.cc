@@ -1,3 +1,4 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::reduce_front_back_test {
@@ -120,6 +121,25 @@ std::string GradientOp(const std::string& type, const std::string& inputs, int d
     text += std::string("input: \"") + (input == 'd' ? "dY" : std::string(1, input)) + "\" ";
   }
   return text + R"(arg { name: "num_reduce_dim" i: )" + std::to_string(dims) + " }";
+}
+
+TEST(ReduceFrontBackGradientTest, HasTheDerivativeAsGradient) {
+  Workspace ws;
+  std::vector<float> x;
+  for (int i = 0; i < 12; ++i) x.push_back(0.25f * static_cast<float>(i * 5 % 12));
+  Feed<float>(&ws, "X", {3, 2, 2}, x);
+  for (const char* type : {"ReduceFrontSum", "ReduceFrontMean", "ReduceFrontMax", "ReduceBackSum",
+                           "ReduceBackMean", "ReduceBackMax"}) {
+    for (const int dims : {0, 1, 2, 3}) test::ExpectGradientMatches(&ws, Op(type, dims));
+  }
+  Feed<int32_t>(&ws, "L", {4}, {1, 2, 3, 2});
+  for (const char* type : {"ReduceFrontSum", "ReduceFrontMean", "ReduceFrontMax"}) {
+    test::ExpectGradientMatches(&ws, Op(type, 1, true));
+  }
+  Feed<int32_t>(&ws, "L", {6}, {1, 2, 1, 2, 2, 1});
+  for (const char* type : {"ReduceBackSum", "ReduceBackMean", "ReduceBackMax"}) {
+    test::ExpectGradientMatches(&ws, Op(type, 1, true));
+  }
 }
 
 // Recorded from the original, where lengths of 0 and beyond the elements have a meaning.

@@ -4,6 +4,7 @@
 
 #include "caffe2_core/runtime/net.h"
 #include "tests/support/allocation_counter.h"
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::reduce_test {
@@ -220,6 +221,21 @@ std::string GradientOp(const std::string& type, const std::vector<int>& axes) {
       arg { name: "axes" )";
   for (const int axis : axes) text += "ints: " + std::to_string(axis) + " ";
   return text + "}";
+}
+
+// Distances between the elements avoid kinks: none is 0, and no two are nearly equal.
+TEST_P(ReduceTest, HasTheDerivativeAsGradient) {
+  Workspace ws;
+  std::vector<float> x;
+  for (int i = 0; i < 24; ++i)
+    x.push_back((i % 2 ? -0.25f : 0.25f) * static_cast<float>(i * 7 % 24 + 1));
+  Feed<float>(&ws, "X", {2, 3, 4}, x);
+  for (const std::vector<int>& axes :
+       {std::vector<int>{}, {0}, {1}, {-1}, {0, 2}, {2, 1}, {0, 1, 2}}) {
+    for (const bool keep : {true, false}) {
+      test::ExpectGradientMatches(&ws, Op(GetParam().type, axes, keep));
+    }
+  }
 }
 
 TEST(ReduceGradientTest, GivesEveryElementThatEqualsTheResultItsGradient) {

@@ -1,3 +1,4 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::row_max_test {
@@ -79,6 +80,13 @@ TEST(RowMaxTest, GivesEveryLargestElementItsGradient) {
   ExpectTensor<float>(ws, "dX", {1, 2, 3}, {0, 8, 0, 7, 0, 9});
   Feed<float>(&ws, "X", {2, 3}, {1, 2, 3, 4, 5, 6});
   ExpectThrows([&] { RunOp(&ws, columns); }, "rank of input 0 (X) of shape [2, 3]");
+}
+
+TEST(RowMaxTest, HasTheDerivativeAsGradient) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2, 3}, {1, 5, 3, 4, 2, 6, -1, -5, -3, -4, -2, -6});
+  test::ExpectGradientMatches(&ws, kRows);
+  test::ExpectGradientMatches(&ws, kColumns);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::sum_elements_test {
@@ -89,6 +90,13 @@ TEST(SumElementsGradientTest, GivesEveryElementTheSame) {
   ExpectShapeInferred(&ws, op);
   Feed<float>(&ws, "dY", {2}, {6, 6});
   ExpectThrows([&] { RunOp(&ws, op); }, "elements of input 1 (dY) of shape [2]");
+}
+
+TEST(SumElementsGradientTest, IsTheDerivative) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 3});
+  test::ExpectGradientMatches(&ws, Op("SumElements"));
+  test::ExpectGradientMatches(&ws, Op("SumElements", true));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::top_k_test {
@@ -161,6 +162,14 @@ TEST(TopKGradientTest, RejectsWhatDoesNotFit) {
   Feed<float>(&ws, "dV", {2, 2}, {1, 2, 3, 4});
   ExpectThrows(run,
                "input 0 (dY) has shape [2, 2], want that of input 2 (X) [1, 3] except for dim 1");
+}
+
+TEST(TopKTest, PassesTheGradientToTheLargest) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 4}, {3, 1, -2, 5, 4, -1, 0.5f, 2});
+  const std::string op = R"(type: "TopK" input: "X" output: "V" output: "I" )";
+  test::ExpectGradientMatches(&ws, op + R"(arg { name: "k" i: 2 })");
+  test::ExpectGradientMatches(&ws, op + R"(arg { name: "k" i: 3 } arg { name: "axis" i: 0 })");
 }
 
 }  // namespace

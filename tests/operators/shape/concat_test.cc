@@ -1,9 +1,11 @@
 #include "caffe2_core/graph/gradient.h"
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::concat_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -95,6 +97,18 @@ TEST(ConcatTest, RefusesAxesThatAreNotThereAndBothWaysToNameOne) {
       "axis and order are both given");
   ExpectThrows([&] { RunOp(&ws, head + R"(arg { name: "order" s: "NHCW" })"); },
                "argument \"order\" is \"NHCW\", want NCHW or NHWC");
+}
+
+TEST(ConcatTest, PassesEachInputItsPartOfTheGradient) {
+  Workspace ws;
+  test::FeedRandom(&ws, "A", {2, 1, 2});
+  test::FeedRandom(&ws, "B", {2, 3, 2});
+  ExpectGradientMatches(&ws, R"(type: "Concat" input: "A" input: "B" output: "Y" output: "s")");
+  ExpectGradientMatches(&ws, R"(type: "DepthConcat" input: "A" input: "B" output: "Y" output: "s"
+              arg { name: "axis" i: -2 })");
+  test::FeedRandom(&ws, "B", {2, 1, 2});
+  ExpectGradientMatches(&ws, R"(type: "Concat" input: "A" input: "B" output: "Y" output: "s"
+                                arg { name: "axis" i: 1 } arg { name: "add_axis" i: 1 })");
 }
 
 TEST(ConcatTest, HasNoGradientWithoutThatOfTheResult) {

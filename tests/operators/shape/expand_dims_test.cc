@@ -1,8 +1,10 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::expand_dims_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -48,6 +50,14 @@ TEST(ExpandDimsTest, RefusesPlacesOutsideTheResult) {
       "argument \"dims\" is [-1], want at least one dimension, none negative");
   ExpectThrows([&] { RunOp(&ws, R"(type: "ExpandDims" input: "X" output: "Y")"); },
                "argument \"dims\" is required but missing");
+}
+
+TEST(ExpandDimsTest, ShapesTheGradientLikeItsInput) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 3});
+  ExpectGradientMatches(
+      &ws,
+      R"(type: "ExpandDims" input: "X" output: "Y" arg { name: "dims" ints: 2 ints: 0 ints: 0 })");
 }
 
 }  // namespace

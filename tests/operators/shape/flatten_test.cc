@@ -1,8 +1,10 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::flatten_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -42,6 +44,13 @@ TEST(FlattenTest, RefusesAxesOutsideTheRank) {
         },
         "want 0 to the rank of input 0 of shape [2, 3]");
   }
+}
+
+TEST(FlattenTest, ShapesTheGradientLikeItsInput) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 3, 2});
+  ExpectGradientMatches(&ws, R"(type: "Flatten" input: "X" output: "Y")");
+  ExpectGradientMatches(&ws, R"(type: "Flatten" input: "X" output: "Y" arg { name: "axis" i: 0 })");
 }
 
 }  // namespace

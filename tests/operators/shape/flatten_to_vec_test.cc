@@ -1,8 +1,10 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::flatten_to_vec_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -26,6 +28,12 @@ TEST(FlattenToVecTest, TakesEmptyTensorsAndRefusesScalars) {
   ExpectTensor<float>(ws, "Y", {0}, {});
   ExpectThrows([&] { RunOp(&ws, R"(type: "FlattenToVec" input: "S" output: "Y")"); },
                "rank of input 0, want at least 1");
+}
+
+TEST(FlattenToVecTest, ShapesTheGradientLikeItsInput) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 3, 2});
+  ExpectGradientMatches(&ws, R"(type: "FlattenToVec" input: "X" output: "Y")");
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
+#include "caffe2_core/graph/gradient.h"
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::gather_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -153,6 +156,38 @@ TEST(BatchGatherGradientTest, RejectsWhatDoesNotFit) {
   ExpectThrows(run, "input 0 (DATA) has elements of type int");
   FeedRange<float>(&ws, "X", {3});
   ExpectThrows(run, "rank of input 0 (DATA)");
+}
+
+TEST(GatherTest, HasASparseGradientForAxisZero) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {3, 2});
+  Feed<int32_t>(&ws, "I", {4}, {2, 0, 2, 1});
+  const std::string op = R"(type: "Gather" input: "X" input: "I" output: "Y")";
+  ExpectGradientMatches(&ws, op);
+  ExpectGradientMatches(&ws, op + R"( arg { name: "dense_gradient" i: 1 })");
+  const GradientOpsMeta meta = GetGradientForOp(test::ParseOp(op), {{.dense_ = "g"}});
+  EXPECT_TRUE(meta.ops_.empty());
+  EXPECT_EQ(meta.g_input_.at(0).indices_, "I");
+  EXPECT_EQ(meta.g_input_.at(0).values_, "g");
+  EXPECT_TRUE(meta.g_input_.at(1).IsEmpty());
+}
+
+TEST(GatherTest, HasADenseGradientForOtherAxes) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 3, 2});
+  Feed<int64_t>(&ws, "I", {4}, {2, 0, 2, 1});
+  const std::string op =
+      R"(type: "Gather" input: "X" input: "I" output: "Y" arg { name: "axis" i: 1 })";
+  ExpectGradientMatches(&ws, op);
+  ExpectGradientMatches(&ws, R"(type: "BatchGather" input: "X" input: "I" output: "Y")");
+  Feed<int64_t>(&ws, "I", {2, 1, 2}, {2, 0, 1, 1});
+  ExpectGradientMatches(&ws, op + R"( arg { name: "match_outer" i: 1 })");
+  ExpectThrows(
+      [&] {
+        GetGradientForOp(test::ParseOp(op + R"( arg { name: "dense_gradient" i: 0 })"),
+                         {{.dense_ = "g"}});
+      },
+      "argument dense_gradient is 0, want 1");
 }
 
 }  // namespace

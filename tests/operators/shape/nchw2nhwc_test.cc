@@ -1,8 +1,10 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::nchw2nhwc_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -49,6 +51,13 @@ TEST(NCHW2NHWCTest, RefusesMatricesAndOtherTypes) {
         [&] { RunOp(&ws, std::string("type: \"") + type + R"(" input: "I" output: "Y")"); },
         "float");
   }
+}
+
+TEST(NCHW2NHWCTest, ShapesTheGradientLikeItsInput) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 3, 2, 2});
+  ExpectGradientMatches(&ws, R"(type: "NCHW2NHWC" input: "X" output: "Y")");
+  ExpectGradientMatches(&ws, R"(type: "NHWC2NCHW" input: "X" output: "Y")");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::prepend_dim_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -47,6 +49,13 @@ TEST(PrependDimTest, RefusesSizesThatDoNotDivide) {
         RunOp(&ws, R"(type: "PrependDim" input: "S" output: "Y" arg { name: "dim_size" i: 1 })");
       },
       "rank of input 0, want at least 1");
+}
+
+TEST(PrependDimTest, ShapesTheGradientLikeItsInput) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {4, 3});
+  ExpectGradientMatches(
+      &ws, R"(type: "PrependDim" input: "X" output: "Y" arg { name: "dim_size" i: 2 })");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::reshape_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -110,6 +112,14 @@ TEST(ReshapeTest, RunsInPlaceAndOnStrings) {
   RunOp(&ws,
         R"(type: "Reshape" input: "X" output: "Y" output: "old" arg { name: "shape" ints: 2 })");
   ExpectTensor<std::string>(ws, "Y", {2}, {"a", "b"});
+}
+
+TEST(ReshapeTest, ShapesTheGradientLikeItsInput) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 6});
+  ExpectGradientMatches(
+      &ws,
+      R"(type: "Reshape" input: "X" output: "Y" output: "old" arg { name: "shape" ints: 3 ints: -1 })");
 }
 
 }  // namespace

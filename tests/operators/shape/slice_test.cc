@@ -1,8 +1,10 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::slice_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -145,6 +147,16 @@ TEST(SliceGradientTest, RejectsWhatDoesNotFit) {
                "argument starts is missing");
   ExpectThrows(run(R"(type: "SliceGradient" input: "X" input: "X" input: "dY" output: "dX")"),
                "inputs");
+}
+
+TEST(SliceGradientTest, PassesTheGradientToTheSlice) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {3, 4});
+  Feed<int32_t>(&ws, "S", {2}, {0, 1});
+  Feed<int32_t>(&ws, "E", {2}, {-1, 3});
+  ExpectGradientMatches(&ws, R"(type: "Slice" input: "X" output: "Y"
+      arg { name: "starts" ints: 1 } arg { name: "ends" ints: -1 })");
+  ExpectGradientMatches(&ws, R"(type: "Slice" input: "X" input: "S" input: "E" output: "Y")");
 }
 
 }  // namespace

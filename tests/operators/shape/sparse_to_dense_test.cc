@@ -1,8 +1,10 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::sparse_to_dense_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -80,6 +82,14 @@ TEST(SparseToDenseTest, RejectsWhatDoesNotFit) {
   Feed<float>(&ws, "V", {2}, {1, 2});
   Feed<float>(&ws, "D", {}, {1});
   ExpectThrows(run(kLike), "rank of input 2 (data_to_infer_dim)");
+}
+
+TEST(SparseToDenseTest, GathersTheGradientOfTheValues) {
+  Workspace ws;
+  Feed<int32_t>(&ws, "I", {3}, {2, 0, 2});
+  test::FeedRandom(&ws, "V", {3, 2});
+  ExpectGradientMatches(&ws, kPlain);
+  ExpectGradientMatches(&ws, std::string(kPlain) + R"( arg { name: "output_first_dim" i: 4 })");
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "caffe2_core/graph/gradient.h"
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::split_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -88,6 +90,16 @@ TEST(SplitTest, SaysWhySizesDoNotFit) {
       [&] { RunOp(&ws, head + R"(arg { name: "axis" i: 1 } arg { name: "add_axis" i: 1 })"); },
       "want the number of outputs");
   EXPECT_THROW(RunOp(&ws, head + R"(arg { name: "axis" i: 2 })"), EnforceNotMet);
+}
+
+TEST(SplitTest, JoinsTheGradientsOfThePieces) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 4, 3});
+  ExpectGradientMatches(&ws, R"(type: "Split" input: "X" output: "A" output: "B")");
+  ExpectGradientMatches(&ws, R"(type: "DepthSplit" input: "X" output: "A" output: "B"
+                                arg { name: "axis" i: -1 } arg { name: "split" ints: 1 ints: 2 })");
+  ExpectGradientMatches(&ws, R"(type: "Split" input: "X" output: "A" output: "B"
+                                arg { name: "axis" i: 0 } arg { name: "add_axis" i: 1 })");
 }
 
 // Recorded from the original.

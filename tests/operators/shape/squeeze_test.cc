@@ -1,8 +1,10 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::squeeze_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -44,6 +46,13 @@ TEST(SqueezeTest, SaysWhichDimensionDoesNotFit) {
                "argument \"dims\" is [], want at least one dimension, none negative");
   ExpectThrows([&] { RunOp(&ws, R"(type: "Squeeze" input: "X" output: "Y")"); },
                "argument \"dims\" is required but missing");
+}
+
+TEST(SqueezeTest, ShapesTheGradientLikeItsInput) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {1, 2, 1, 3});
+  ExpectGradientMatches(
+      &ws, R"(type: "Squeeze" input: "X" output: "Y" arg { name: "dims" ints: 0 ints: 2 })");
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::tile_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -144,6 +146,17 @@ TEST(TileGradientTest, RejectsWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Gradient(0, 1)); }, "tiles, want at least 1");
   ExpectThrows([&] { RunOp(&ws, R"(type: "TileGradient" input: "dY" output: "dX")"); },
                "argument tiles is missing");
+}
+
+TEST(TileTest, HasTheSumOfTheRepetitionsAsGradient) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 3});
+  Feed<int32_t>(&ws, "T", {1}, {3});
+  ExpectGradientMatches(
+      &ws,
+      R"(type: "Tile" input: "X" output: "Y" arg { name: "tiles" i: 2 } arg { name: "axis" i: 0 })");
+  ExpectGradientMatches(
+      &ws, R"(type: "Tile" input: "X" input: "T" output: "Y" arg { name: "axis" i: -1 })");
 }
 
 }  // namespace

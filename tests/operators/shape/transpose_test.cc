@@ -1,9 +1,11 @@
 #include "caffe2_core/graph/gradient.h"
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::transpose_test {
 namespace {
 
+using test::ExpectGradientMatches;
 using test::ExpectShapeInferred;
 using test::ExpectTensor;
 using test::ExpectThrows;
@@ -99,6 +101,15 @@ TEST(TransposeDefaultTest, RefusesAxesThatAreNoPermutationOfTheInputs) {
   ExpectThrows([&] { run("ints: 0 ints: 1 ints: 2"); }, "want the rank of input 0 of shape [2, 3]");
   ExpectThrows([&] { RunOp(&ws, R"(type: "Transpose" input: "B" output: "Y")"); },
                "input 0 (X) has elements of type");
+}
+
+TEST(TransposeGradientTest, TransposesTheGradientBack) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 3, 4});
+  ExpectGradientMatches(&ws, R"(type: "Transpose" input: "X" output: "Y")");
+  ExpectGradientMatches(
+      &ws,
+      R"(type: "Transpose" input: "X" output: "Y" arg { name: "axes" ints: 2 ints: 0 ints: 1 })");
 }
 
 // Recorded from the original.
