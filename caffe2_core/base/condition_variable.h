@@ -23,23 +23,29 @@ class ConditionVariable {
   // Releases the mutex, waits for a notification and acquires the mutex again. May also return
   // without a notification, so call it in a loop that tests the condition.
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    std::unique_lock<std::mutex> held(mutex.mutex_, std::adopt_lock);
-    changed_.wait(held);
-    held.release();
+    Held held(mutex.mutex_);
+    changed_.wait(held.lock);
   }
   // The same, but waits until `deadline` at most. Returns false if the deadline has passed.
   bool WaitUntil(Mutex& mutex, std::chrono::steady_clock::time_point deadline)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
-    std::unique_lock<std::mutex> held(mutex.mutex_, std::adopt_lock);
-    const std::cv_status status = changed_.wait_until(held, deadline);
-    held.release();
-    return status == std::cv_status::no_timeout;
+    Held held(mutex.mutex_);
+    return changed_.wait_until(held.lock, deadline) == std::cv_status::no_timeout;
   }
 
   void NotifyOne() { changed_.notify_one(); }
   void NotifyAll() { changed_.notify_all(); }
 
  private:
+  // A lock of a mutex that the caller holds before and after.
+  struct Held {
+    explicit Held(std::mutex& mutex) : lock(mutex, std::adopt_lock) {}
+    ~Held() { lock.release(); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    std::unique_lock<std::mutex> lock;
+  };
+
   std::condition_variable changed_;
 };
 

@@ -70,21 +70,19 @@ TEST(SharedMutexTest, KeepsReadersOutWhileItWrites) {
     int a ABSL_GUARDED_BY(mutex) = 0;
     int b ABSL_GUARDED_BY(mutex) = 0;
   } pair;
-  std::vector<std::jthread> readers;
-  for (int i = 0; i < kThreads; ++i) {
-    readers.emplace_back([&pair] {
-      for (int seen = 0; seen < kRounds;) {
-        const ReaderLock lock(pair.mutex);
-        EXPECT_EQ(pair.a, pair.b);
-        seen = pair.a;
+  RunInThreads([&pair] {
+    for (int i = 1; i <= kRounds; ++i) {
+      {
+        const WriterLock lock(pair.mutex);
+        ++pair.a;
+        ++pair.b;
       }
-    });
-  }
-  for (int i = 1; i <= kRounds; ++i) {
-    const WriterLock lock(pair.mutex);
-    pair.a = i;
-    pair.b = i;
-  }
+      const ReaderLock lock(pair.mutex);
+      EXPECT_EQ(pair.a, pair.b);
+    }
+  });
+  const ReaderLock lock(pair.mutex);
+  EXPECT_EQ(pair.a, kThreads * kRounds);
 }
 
 TEST(MutexUnlockTest, AdmitsOthersInItsScopeOnly) {
