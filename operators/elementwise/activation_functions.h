@@ -15,7 +15,9 @@ namespace caffe2rt {
 
 struct Relu {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x < 0.0f ? 0.0f : x; }
-  CAFFE2RT_SIMD_INLINE float Derivative(float, float y) const { return y > 0.0f ? 1.0f : 0.0f; }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const { return y > 0.0f ? dy : 0.0f; }
 };
 
 struct ReluN {
@@ -26,12 +28,22 @@ struct ReluN {
     const float y = x < 0.0f ? 0.0f : x;
     return y > n ? n : y;
   }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const {
+    return y > 0.0f && y < n ? dy : 0.0f;
+  }
 };
 
 struct LeakyRelu {
   static constexpr std::tuple kArguments{ArgumentSpec<float>{"alpha", 0.01f, "slope for x < 0"}};
   float alpha;
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x < 0.0f ? alpha * x : x; }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const {
+    return y >= 0.0f ? dy : alpha * dy;
+  }
 };
 
 // NaN gives 0.
@@ -39,6 +51,10 @@ struct ThresholdedRelu {
   static constexpr std::tuple kArguments{ArgumentSpec<float>{"alpha", 1.0f, "threshold"}};
   float alpha;
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x > alpha ? x : 0.0f; }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  // y is negative for x between a negative alpha and 0.
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const { return y != 0.0f ? dy : 0.0f; }
 };
 
 struct Elu {
@@ -47,6 +63,11 @@ struct Elu {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float low = alpha * (math::Exp(x) - 1.0f);
     return x < 0.0f ? low : x;
+  }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const {
+    return y < 0.0f ? dy * (y + alpha) : dy;
   }
 };
 
@@ -62,11 +83,18 @@ struct Selu {
     const float low = alpha * math::Exp(x) - alpha;
     return scale * (x > 0.0f ? x : low);
   }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const {
+    return y > 0.0f ? scale * dy : dy * (y + scale * alpha);
+  }
 };
 
 struct Sigmoid {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Logistic(x); }
-  CAFFE2RT_SIMD_INLINE float Derivative(float, float y) const { return y * (1.0f - y); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const { return dy * y * (1.0f - y); }
 };
 
 struct HardSigmoid {
@@ -78,24 +106,47 @@ struct HardSigmoid {
     const float bounded = y < 0.0f ? 0.0f : y;
     return bounded > 1.0f ? 1.0f : bounded;
   }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const {
+    return y > 0.0f && y < 1.0f ? alpha * dy : 0.0f;
+  }
 };
 
 struct Tanh {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Tanh(x); }
-  CAFFE2RT_SIMD_INLINE float Derivative(float, float y) const { return 1.0f - y * y; }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const { return dy * (1.0f - y * y); }
 };
 
 struct Swish {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x / (1.0f + math::Exp(-x)); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float y, float dy) const {
+    return dy * (y + (1.0f - y) / (1.0f + math::Exp(-x)));
+  }
 };
 
 // Returns infinity if exp(x) overflows.
 struct Softplus {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Log(math::Exp(x) + 1.0f); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const {
+    return dy * (1.0f - math::Exp(-y));
+  }
 };
 
 struct Softsign {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return x / (1.0f + std::abs(x)); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
+    const float bound = 1.0f + std::abs(x);
+    return dy / (bound * bound);
+  }
 };
 
 // x * P(X < x) for a standard normal X.
@@ -110,6 +161,19 @@ struct Gelu {
     }
     return x * (0.5f + 0.5f * std::erf(x * 0.70710678118654752f));
   }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kDyAndX;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
+    if (fast) {
+      const float square = x * x;
+      const float tanh = math::Tanh(0.79788456080286536f * (x + 0.044715f * x * square));
+      const float slope = 0.79788456080286536f * (1.0f + 3.0f * 0.044715f * square);
+      return dy * 0.5f * (1.0f + tanh + x * (1.0f - tanh * tanh) * slope);
+    }
+    const float probability = 0.5f + 0.5f * std::erf(x * 0.70710678118654752f);
+    const float density = 0.39894228040143268f * math::Exp(-0.5f * x * x);
+    return dy * (probability + x * density);
+  }
 };
 
 struct Mish {
@@ -122,6 +186,22 @@ struct Mish {
   CAFFE2RT_HOST_DEVICE double operator()(double x) const {
     return x * std::tanh(std::log1p(std::exp(x)));
   }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float y, float dy) const {
+    return dy * Slope(x, y, math::Logistic(x));
+  }
+  CAFFE2RT_HOST_DEVICE double Gradient(double x, double y, double dy) const {
+    return dy * Slope(x, y, 1.0 / (1.0 + std::exp(-x)));
+  }
+
+ private:
+  // y / x is tanh(log(1 + exp(x))).
+  template <class T>
+  CAFFE2RT_SIMD_INLINE static T Slope(T x, T y, T logistic) {
+    const T tanh = y / x;
+    return x == T(0) ? T(0.6) : tanh + x * (T(1) - tanh * tanh) * logistic;
+  }
 };
 
 struct Clip {
@@ -133,6 +213,12 @@ struct Clip {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const {
     const float y = x < min ? min : x;
     return y > max ? max : y;
+  }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  // At a bound the gradient is 0.
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const {
+    return y > min && y < max ? dy : 0.0f;
   }
 };
 
@@ -158,6 +244,12 @@ struct Logit {
     p = p > high ? high : p;
     return math::Log(p / (1.0f - p));
   }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  static constexpr bool kGradientRejectsScalars = true;  // as in Caffe2
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
+    return x < eps || x > 1.0f - eps ? 0.0f : dy / (x * (1.0f - x));
+  }
 };
 
 inline constexpr ArgumentSpec<std::string> kReluOrder{"order", "NCHW",
@@ -167,28 +259,52 @@ inline constexpr FunctionTable kActivations{
     UnaryRow<Relu, float>{.type = "Relu",
                           .doc = "y = max(x, 0); NaN stays NaN.",
                           .inplace = true,
+                          .gradient_inplace = true,
                           .ignored = &kReluOrder},
-    UnaryRow<ReluN, float>{.type = "ReluN", .doc = "y = min(max(x, 0), n).", .inplace = true},
-    UnaryRow<LeakyRelu, float>{
-        .type = "LeakyRelu", .doc = "y = x for x >= 0, alpha * x otherwise.", .inplace = true},
-    UnaryRow<ThresholdedRelu, float>{
-        .type = "ThresholdedRelu", .doc = "y = x for x > alpha, 0 otherwise.", .inplace = true},
-    UnaryRow<Elu, float>{
-        .type = "Elu", .doc = "y = x for x >= 0, alpha * (exp(x) - 1) otherwise.", .inplace = true},
+    UnaryRow<ReluN, float>{.type = "ReluN",
+                           .doc = "y = min(max(x, 0), n).",
+                           .inplace = true,
+                           .gradient_inplace = true},
+    UnaryRow<LeakyRelu, float>{.type = "LeakyRelu",
+                               .doc = "y = x for x >= 0, alpha * x otherwise.",
+                               .inplace = true,
+                               .gradient_inplace = true},
+    UnaryRow<ThresholdedRelu, float>{.type = "ThresholdedRelu",
+                                     .doc = "y = x for x > alpha, 0 otherwise.",
+                                     .inplace = true,
+                                     .gradient_inplace = true},
+    UnaryRow<Elu, float>{.type = "Elu",
+                         .doc = "y = x for x >= 0, alpha * (exp(x) - 1) otherwise.",
+                         .inplace = true,
+                         .gradient_inplace = true},
     UnaryRow<Selu, float>{.type = "Selu",
                           .doc = "y = scale * x for x > 0, scale * alpha * (exp(x) - 1) otherwise.",
-                          .inplace = true},
-    UnaryRow<Sigmoid, float>{.type = "Sigmoid", .doc = "y = 1 / (1 + exp(-x)).", .inplace = true},
-    UnaryRow<HardSigmoid, float>{
-        .type = "HardSigmoid", .doc = "y = min(max(alpha * x + beta, 0), 1).", .inplace = true},
-    UnaryRow<Tanh, float>{.type = "Tanh", .doc = "y = tanh(x).", .inplace = true},
-    UnaryRow<Swish, float>{.type = "Swish", .doc = "y = x / (1 + exp(-x))."},
-    UnaryRow<Softplus, float>{.type = "Softplus", .doc = "y = log(1 + exp(x)).", .inplace = true},
-    UnaryRow<Softsign, float>{.type = "Softsign", .doc = "y = x / (1 + |x|).", .inplace = true},
+                          .inplace = true,
+                          .gradient_inplace = true},
+    UnaryRow<Sigmoid, float>{.type = "Sigmoid",
+                             .doc = "y = 1 / (1 + exp(-x)).",
+                             .inplace = true,
+                             .gradient_inplace = true},
+    UnaryRow<HardSigmoid, float>{.type = "HardSigmoid",
+                                 .doc = "y = min(max(alpha * x + beta, 0), 1).",
+                                 .inplace = true,
+                                 .gradient_inplace = true},
+    UnaryRow<Tanh, float>{
+        .type = "Tanh", .doc = "y = tanh(x).", .inplace = true, .gradient_inplace = true},
+    UnaryRow<Swish, float>{
+        .type = "Swish", .doc = "y = x / (1 + exp(-x)).", .gradient_inplace = true},
+    UnaryRow<Softplus, float>{.type = "Softplus",
+                              .doc = "y = log(1 + exp(x)).",
+                              .inplace = true,
+                              .gradient_inplace = true},
+    UnaryRow<Softsign, float>{
+        .type = "Softsign", .doc = "y = x / (1 + |x|).", .inplace = true, .gradient_inplace = true},
     UnaryRow<Gelu, float>{.type = "Gelu", .doc = "y = x * P(X <= x) for a standard normal X."},
     UnaryRow<Mish, float, double>{.type = "Mish", .doc = "y = x * tanh(log(1 + exp(x)))."},
-    UnaryRow<Clip, float>{
-        .type = "Clip", .doc = "y = min(max(x, min), max); NaN stays NaN.", .inplace = true},
+    UnaryRow<Clip, float>{.type = "Clip",
+                          .doc = "y = min(max(x, min), max); NaN stays NaN.",
+                          .inplace = true,
+                          .gradient_inplace = true},
     UnaryRow<StumpFunc, float>{.type = "StumpFunc",
                                .doc = "y = low_value for x <= threshold, high_value otherwise.",
                                .gradient = GradientKind::kZero},

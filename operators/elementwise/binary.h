@@ -1,6 +1,6 @@
 #pragma once
 // Elementwise operators y = f(a, b) with broadcasting (operators/common/broadcast.h): one class for
-// all of them, and the registration of a table's rows.
+// all of them, one for their gradient operators, and the registration of a table's rows.
 //
 //   RegisterBinary(kArithmetic, __FILE__);                          // <stem>.cc
 //   RegisterBinaryOperators<CUDAContext>(kArithmetic, __FILE__);    // <stem>_cuda.cc
@@ -19,6 +19,7 @@
 #include "operators/elementwise/function_schema.h"
 #include "operators/elementwise/function_table.h"
 #include "operators/elementwise/map.h"
+#include "operators/elementwise/operand_gradient.h"
 
 namespace caffe2rt {
 
@@ -86,16 +87,114 @@ class BinaryElementwiseOp final : public Operator<Context> {
   BroadcastPlan plan_;
 };
 
-// Registers the operator of each row for Context's device.
+// dA and dB. The inputs are dY, A, B and, if the function needs it, Y, or in old nets B, Y, dY; all
+// have the same type. dY has as many elements as the result of broadcasting A and B. An output may
+// be dY (in place) if the schema allows it and they have as many elements.
+//
+// MulGradient in place is what Caffe2 makes of it, not the gradient: dA is computed before dB, from
+// memory that the other may have overwritten, and if the shapes of A and B differ, both are 0,
+// because the outputs are set to 0 before dY is read (kGradientClearsFirst).
+template <class Context, HasBinaryGradient Function, class... Ts>
+class BinaryGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  BinaryGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        arguments_(this->args()),
+        old_(Function::kGradientReadsY && InputSize() == 3) {}
+
+  bool RunOnDevice() override {
+    // The old inputs have Y in the place of A. It has the shape of A, and the values are not used.
+    const Operands in{Input(1), Input(old_ ? 0 : 2),
+                      Input(Function::kGradientReadsY ? (old_ ? 1 : 3) : 0), Input(old_ ? 2 : 0)};
+    return DispatchByType<Ts...>(in.dY.dtype(), old_ ? "input 2 (dY)" : "input 0 (dY)",
+                                 [&](auto element) { return RunWithType<decltype(element)>(in); });
+  }
+
+ private:
+  struct Operands {
+    const Tensor& A;
+    const Tensor& B;
+    const Tensor& Y;  // dY if the function does not need Y
+    const Tensor& dY;
+  };
+
+  template <class T>
+  bool RunWithType(const Operands& in) {
+    RequireType<T>(in.A, "A", in.dY);
+    RequireType<T>(in.B, "B", in.dY);
+    RequireType<T>(in.Y, "Y", in.dY);
+    plan_.Make(in.A.sizes(), in.B.sizes(), arguments_);
+    CAFFE_ENFORCE(in.dY.numel() == plan_.output_size() && in.Y.numel() == plan_.output_size(),
+                  "dY has shape ", in.dY.sizes(), " and Y ", in.Y.sizes(), ", want ",
+                  IntArrayRef(plan_.output_dims()));
+    // One element, and equal shapes without `broadcast`, count as one list of elements.
+    const bool alike = arguments_.legacy ? plan_.output_size() == 1 && in.B.numel() == 1
+                                         : in.A.dims() == in.B.dims();
+    Tensor* const dA = Gradient(0, in.A);
+    Tensor* const dB = Gradient(1, in.B);
+    T* const da = dA->template mutable_data<T>();
+    T* const db = dB->template mutable_data<T>();
+    const bool inplace = dA == &in.dY || dB == &in.dY;
+    if (plan_.output_size() == 0 || (GradientClearsFirst<Function> && inplace && !alike)) {
+      SetToZero(context_, dA->numel(), da);
+      SetToZero(context_, dB->numel(), db);
+      return true;
+    }
+    const auto compute = [&]<Operand kOperand>(T* out) {
+      OperandGradient<kOperand>(context_, plan_.loops(), in.A.template data<T>(),
+                                in.B.template data<T>(), in.Y.template data<T>(),
+                                in.dY.template data<T>(), out, Function{});
+    };
+    // dA may be dY, and it may be B if the inputs are B, Y, dY.
+    if constexpr (Function::kGradientReadsY) {
+      compute.template operator()<Operand::kB>(db);
+      compute.template operator()<Operand::kA>(da);
+    } else {
+      compute.template operator()<Operand::kA>(da);
+      compute.template operator()<Operand::kB>(db);
+    }
+    return true;
+  }
+
+  template <class T>
+  static void RequireType(const Tensor& tensor, const char* name, const Tensor& dY) {
+    CAFFE_ENFORCE(tensor.IsType<T>(), name, " has elements of type ", tensor.dtype().name(),
+                  ", want ", dY.dtype().name(), " as dY");
+    tensor.data<T>();  // THROWS before the outputs are modified
+  }
+
+  // Output i with the shape of `operand`.
+  Tensor* Gradient(int i, const Tensor& operand) {
+    Tensor* const output = Output(i);
+    for (int k = 0; k < InputSize(); ++k) {
+      CAFFE_ENFORCE(output != &Input(k) || output->numel() == operand.numel(), "output ", i,
+                    " is input ", k, " of shape ", output->sizes(), ", but the gradient has shape ",
+                    operand.sizes(), ": use another blob");
+    }
+    output->ResizeLike(operand);
+    return output;
+  }
+
+  const BroadcastArguments arguments_;
+  const bool old_;
+  BroadcastPlan plan_;
+};
+
+// Registers the operators of each row for Context's device.
 template <class Context, class... Rows>
 void RegisterBinaryOperators(const FunctionTable<Rows...>& table, const char* file) {
   table.ForEach([file]<class Function, class... Ts>(const BinaryRow<Function, Ts...>& row) {
-    RegisterOperator<BinaryElementwiseOp<Context, Function, Ts...>>(Context::GetDeviceType(),
-                                                                    row.type, file);
+    constexpr DeviceType kDevice = Context::GetDeviceType();
+    RegisterOperator<BinaryElementwiseOp<Context, Function, Ts...>>(kDevice, row.type, file);
+    if constexpr (HasBinaryGradient<Function>) {
+      RegisterOperator<BinaryGradientOp<Context, Function, Ts...>>(kDevice,
+                                                                   GradientTypeOf(row.type), file);
+    }
   });
 }
 
-// Registers the schema, the gradient maker and the CPU operator of each row.
+// Registers the schemas, the gradient maker and the CPU operators of each row.
 template <class... Rows>
 void RegisterBinary(const FunctionTable<Rows...>& table, const char* file) {
   table.ForEach([file](const auto& row) { DeclareRow(row, file); });

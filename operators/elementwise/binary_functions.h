@@ -18,10 +18,26 @@ concept NeedsNonZero = requires {
   requires Function::kNeedsNonZero;
 };
 
+// A function that sets kGradientClearsFirst. BinaryGradientOp (binary.h) explains it.
+template <class Function>
+concept GradientClearsFirst = requires {
+  requires Function::kGradientClearsFirst;
+};
+
 struct AddFunction {
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
     return math::WrappingAdd(a, b);
+  }
+
+  static constexpr bool kGradientReadsY = false;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T GradientA(T, T, T, T dy) const {
+    return dy;
+  }
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T GradientB(T, T, T, T dy) const {
+    return dy;
   }
 };
 
@@ -30,12 +46,33 @@ struct SubFunction {
   CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
     return math::WrappingSubtract(a, b);
   }
+
+  static constexpr bool kGradientReadsY = false;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T GradientA(T, T, T, T dy) const {
+    return dy;
+  }
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T GradientB(T, T, T, T dy) const {
+    return math::WrappingNegate(dy);
+  }
 };
 
 struct MulFunction {
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T a, T b) const {
     return math::WrappingMultiply(a, b);
+  }
+
+  static constexpr bool kGradientReadsY = false;
+  static constexpr bool kGradientClearsFirst = true;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T GradientA(T, T b, T, T dy) const {
+    return math::WrappingMultiply(dy, b);
+  }
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T GradientB(T a, T, T, T dy) const {
+    return math::WrappingMultiply(dy, a);
   }
 };
 
@@ -56,6 +93,16 @@ struct DivFunction {
     } else {
       return a / b;
     }
+  }
+
+  static constexpr bool kGradientReadsY = true;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T GradientA(T, T b, T, T dy) const {
+    return (*this)(dy, b);
+  }
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T GradientB(T, T b, T y, T dy) const {
+    return (*this)(math::WrappingNegate(math::WrappingMultiply(dy, y)), b);
   }
 };
 
@@ -185,12 +232,18 @@ inline constexpr FunctionTable kLogic{
                          .doc = "Y = A or B, not both.",
                          .inplace = BinaryInplace::kFirst,
                          .gradient = GradientKind::kUndefined},
-    BitwiseRow<AndFunction>{
-        .type = "BitwiseAnd", .doc = "Y = A & B, bit by bit.", .inplace = BinaryInplace::kFirst},
-    BitwiseRow<OrFunction>{
-        .type = "BitwiseOr", .doc = "Y = A | B, bit by bit.", .inplace = BinaryInplace::kFirst},
-    BitwiseRow<XorFunction>{
-        .type = "BitwiseXor", .doc = "Y = A ^ B, bit by bit.", .inplace = BinaryInplace::kFirst},
+    BitwiseRow<AndFunction>{.type = "BitwiseAnd",
+                            .doc = "Y = A & B, bit by bit.",
+                            .inplace = BinaryInplace::kFirst,
+                            .gradient = GradientKind::kUndefined},
+    BitwiseRow<OrFunction>{.type = "BitwiseOr",
+                           .doc = "Y = A | B, bit by bit.",
+                           .inplace = BinaryInplace::kFirst,
+                           .gradient = GradientKind::kUndefined},
+    BitwiseRow<XorFunction>{.type = "BitwiseXor",
+                            .doc = "Y = A ^ B, bit by bit.",
+                            .inplace = BinaryInplace::kFirst,
+                            .gradient = GradientKind::kUndefined},
 };
 
 }  // namespace caffe2rt

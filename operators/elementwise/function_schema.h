@@ -1,6 +1,7 @@
 #pragma once
 // Schemas and gradient makers for the rows of a function table.
 
+#include <string>
 #include <tuple>
 #include <type_traits>
 
@@ -18,6 +19,18 @@ OpSchema& RegisterBinarySchema(const char* type, const char* doc, BinaryInplace 
                                TensorProto_DataType result, const char* file);
 
 void RegisterGradientOfKind(GradientKind kind, const char* type, const char* file);
+
+// The type of the gradient operator of the operator `type`.
+inline std::string GradientTypeOf(const char* type) { return std::string(type) + "Gradient"; }
+
+// Register the schema of a gradient operator, without the function's arguments, and the maker that
+// emits the operator. `inplace` tells whether dX may be dY.
+OpSchema& RegisterUnaryGradient(const char* type, GradientInputs inputs, bool inplace,
+                                const char* file);
+// The same for a function of two elements. The inputs are dY, A, B and, if `reads_y`, Y. `inplace`
+// is that of the row: dA, or both dA and dB, may be dY.
+void RegisterBinaryGradient(const char* type, bool reads_y, BinaryInplace inplace,
+                            const char* file);
 
 namespace internal {
 
@@ -48,21 +61,33 @@ TensorProto_DataType ResultTypeOf(const BinaryRow<Function, First, Rest...>&) {
 
 }  // namespace internal
 
-// Registers the schema and the gradient maker of a row.
+// Registers the schemas and the gradient maker of a row.
 template <class Function, class... Ts>
 void DeclareRow(const UnaryRow<Function, Ts...>& row, const char* file) {
-  OpSchema& schema =
-      RegisterUnarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
-  if constexpr (HasArguments<Function>) {
-    std::apply([&schema](const auto&... specs) { (schema.Arg(specs), ...); }, Function::kArguments);
+  const auto declare_arguments = [&row](OpSchema& schema) {
+    if constexpr (HasArguments<Function>) {
+      std::apply([&schema](const auto&... specs) { (schema.Arg(specs), ...); },
+                 Function::kArguments);
+    }
+    if (row.ignored != nullptr) schema.Arg(*row.ignored);
+  };
+  declare_arguments(
+      RegisterUnarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file));
+  if constexpr (HasGradient<Function>) {
+    declare_arguments(
+        RegisterUnaryGradient(row.type, Function::kGradientInputs, row.gradient_inplace, file));
+  } else {
+    RegisterGradientOfKind(row.gradient, row.type, file);
   }
-  if (row.ignored != nullptr) schema.Arg(*row.ignored);
-  RegisterGradientOfKind(row.gradient, row.type, file);
 }
 template <class Function, class... Ts>
 void DeclareRow(const BinaryRow<Function, Ts...>& row, const char* file) {
   RegisterBinarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
-  RegisterGradientOfKind(row.gradient, row.type, file);
+  if constexpr (HasBinaryGradient<Function>) {
+    RegisterBinaryGradient(row.type, Function::kGradientReadsY, row.inplace, file);
+  } else {
+    RegisterGradientOfKind(row.gradient, row.type, file);
+  }
 }
 
 }  // namespace caffe2rt

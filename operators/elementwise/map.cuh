@@ -88,6 +88,16 @@ struct CudaZip {
 };
 
 template <class T, class R, class Function>
+struct CudaZipThree {
+  const T* a;
+  const T* b;
+  const T* c;
+  R* y;
+  Function function;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { y[i] = function(a[i], b[i], c[i]); }
+};
+
+template <class T, class R, class Function>
 struct CudaZipBroadcast {
   LoopNest<2> nest;
   const T* a;
@@ -134,6 +144,12 @@ void Zip(CUDAContext& context, int64_t n, const T* a, const T* b, R* y, const Fu
 }
 
 template <class T, class R, class Function>
+void Zip(CUDAContext& context, int64_t n, const T* a, const T* b, const T* c, R* y,
+         const Function& f) {
+  ForEach(context, n, internal::CudaZipThree<T, R, Function>{a, b, c, y, f}, "Zip");
+}
+
+template <class T, class R, class Function>
 void ZipBroadcast(CUDAContext& context, const BroadcastLoops& loops, const T* a, const T* b, R* y,
                   const Function& f) {
   internal::CudaZipBroadcast<T, R, Function> kernel{{}, a, b, y, f};
@@ -168,10 +184,23 @@ struct BinaryKernels {
                         const Function&) = &ZipBroadcast;
 };
 
+template <class Function, class T>
+struct UnaryGradientKernels {};
+template <HasGradient Function, class T>
+struct UnaryGradientKernels<Function, T> {
+  void (*zip)(CUDAContext&, int64_t, const T*, const T*, T*, const GradientOf<Function>&) = &Zip;
+};
+template <HasGradient Function, class T>
+requires(ReadsXAndY(Function::kGradientInputs)) struct UnaryGradientKernels<Function, T> {
+  void (*zip)(CUDAContext&, int64_t, const T*, const T*, const T*, T*,
+              const GradientOf<Function>&) = &Zip;
+};
+
 template <class Row>
 struct RowKernels;
 template <class Function, class... Ts>
-struct RowKernels<UnaryRow<Function, Ts...>> : UnaryKernels<Function, Ts>... {};
+struct RowKernels<UnaryRow<Function, Ts...>> : UnaryKernels<Function, Ts>...,
+                                               UnaryGradientKernels<Function, Ts>... {};
 template <class Function, class... Ts>
 struct RowKernels<BinaryRow<Function, Ts...>> : BinaryKernels<Function, Ts>... {};
 

@@ -1,6 +1,6 @@
 #pragma once
-// The loops of elementwise operators, y[i] = f(x[i]) and y[i] = f(a[i], b[i]) with broadcasting:
-// the CPU implementation, and declarations for CUDA, which a .cu file instantiates (map.cuh).
+// The loops of elementwise operators, y[i] = f(x[i]), y[i] = f(a[i], b[i]) with broadcasting, and
+// y[i] = f(a[i], b[i], c[i]): the CPU implementation, and declarations for CUDA, which a .cu file instantiates (map.cuh).
 //
 // A function is a struct of plain numbers whose operator() is CAFFE2RT_SIMD_INLINE. On the CPU the
 // loop around it is compiled once for each instruction set. An output may be the same array as an
@@ -37,6 +37,12 @@ struct ZipKernel {
     const Function f = function;
     CAFFE2RT_SIMD_LOOP
     for (int64_t i = 0; i < n; ++i) y[i] = f(a[i], b[i]);
+  }
+  template <class T, class R>
+  CAFFE2RT_SIMD_INLINE void operator()(int64_t n, const T* a, const T* b, const T* c, R* y) const {
+    const Function f = function;
+    CAFFE2RT_SIMD_LOOP
+    for (int64_t i = 0; i < n; ++i) y[i] = f(a[i], b[i], c[i]);
   }
 };
 
@@ -97,6 +103,19 @@ void Zip(CPUContext&, int64_t n, const T* a, const T* b, R* y, const Function& f
 
 template <class T, class R, class Function>
 void Zip(CUDAContext& context, int64_t n, const T* a, const T* b, R* y, const Function& f);
+
+template <class T, class R, class Function>
+void Zip(CPUContext&, int64_t n, const T* a, const T* b, const T* c, R* y, const Function& f) {
+  if (n <= internal::kFewElements) {
+    for (int64_t i = 0; i < n; ++i) y[i] = f(a[i], b[i], c[i]);
+  } else {
+    RunSimd(internal::ZipKernel<Function>{f}, n, a, b, c, y);
+  }
+}
+
+template <class T, class R, class Function>
+void Zip(CUDAContext& context, int64_t n, const T* a, const T* b, const T* c, R* y,
+         const Function& f);
 
 // REQUIRES: loops.output_size > 0.
 template <class T, class R, class Function>

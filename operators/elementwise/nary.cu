@@ -1,4 +1,4 @@
-// Sum, Mean, Max, Min on CUDA. One pass combines up to eight inputs.
+// Sum, Mean, Max, Min and their gradients on CUDA. One pass combines up to eight inputs.
 
 #include "operators/elementwise/map.cuh"
 #include "operators/elementwise/nary_kernels.h"
@@ -73,6 +73,7 @@ template <class T>
 struct NaryKernels<NaryKind::kMean, T> {
   void (*combine_and_scale)(CUDAContext&, const void* const*, size_t, int64_t, T*,
                             const NaryFunction<NaryKind::kMean>&, T) = &CombineAndScale;
+  void (*scale)(CUDAContext&, int64_t, const T*, T*, const TimesFactor<T>&) = &Map;
 };
 template <NaryKind kKind, class... Ts>
 struct RowKernels<NaryRow<kKind, Ts...>> : NaryKernels<kKind, Ts>... {};
@@ -80,5 +81,7 @@ struct RowKernels<NaryRow<kKind, Ts...>> : NaryKernels<kKind, Ts>... {};
 }  // namespace internal
 
 template struct CudaKernels<decltype(kNary)>;
+template void Zip(CUDAContext&, int64_t, const float*, const float*, const float*, float*,
+                  const ChosenGradient&);
 
 }  // namespace caffe2rt

@@ -1,6 +1,6 @@
 #pragma once
-// Sum, Mean, Max, Min: the CPU loops, the declarations for CUDA (nary.cu), and the table of the
-// operators.
+// Sum, Mean, Max, Min: the CPU loops, the declarations for CUDA (nary.cu), the table of the
+// operators, and the functions of their gradients.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +40,14 @@ template <class T>
 struct TimesFactor {
   T factor;
   CAFFE2RT_SIMD_INLINE T operator()(T x) const { return x * factor; }
+};
+
+// The gradient of an input x of Max or Min with the result y.
+struct ChosenGradient {
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T operator()(T x, T y, T dy) const {
+    return x == y ? dy : T(0);
+  }
 };
 
 // y = f(... f(f(inputs[0], inputs[1]), inputs[2]) ...). y may equal inputs[0]. REQUIRES: count >=

@@ -14,22 +14,43 @@ namespace caffe2rt {
 
 struct Abs {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::abs(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
+    return x == 0.0f ? 0.0f : (x > 0.0f ? dy : -dy);
+  }
 };
 
 struct Acos {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::acos(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
+    return -dy / std::sqrt(1.0f - x * x);
+  }
 };
 
 struct Asin {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::asin(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
+    return dy / std::sqrt(1.0f - x * x);
+  }
 };
 
 struct Atan {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::atan(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const { return dy / (1.0f + x * x); }
 };
 
 struct Cbrt {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::cbrt(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kDyAndY;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const { return dy / (3.0f * y * y); }
 };
 
 struct Ceil {
@@ -38,14 +59,25 @@ struct Ceil {
 
 struct Cos {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::cos(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const { return -dy * std::sin(x); }
 };
 
 struct Cosh {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::cosh(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kDyAndX;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const { return dy * std::sinh(x); }
 };
 
 struct Erf {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::erf(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
+    return dy * 1.12837916709551257f * math::Exp(-x * x);
+  }
 };
 
 struct Exp {
@@ -62,18 +94,30 @@ struct Log {
 
 struct Reciprocal {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return 1.0f / x; }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kYAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const { return -dy * y * y; }
 };
 
 struct Rsqrt {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return 1.0f / std::sqrt(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kDyAndY;
+  CAFFE2RT_SIMD_INLINE float Gradient(float y, float dy) const { return dy * -0.5f * y * y * y; }
 };
 
 struct Sin {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::sin(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const { return dy * std::cos(x); }
 };
 
 struct Sinh {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::sinh(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kDyAndX;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const { return dy * std::cosh(x); }
 };
 
 struct Sqr {
@@ -82,12 +126,24 @@ struct Sqr {
 
 struct Tan {
   CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::tan(x); }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
+  CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {
+    const float cosine = std::cos(x);
+    return dy / (cosine * cosine);
+  }
 };
 
 struct Cube {
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T x) const {
     return math::WrappingMultiply(math::WrappingMultiply(x, x), x);
+  }
+
+  static constexpr GradientInputs kGradientInputs = GradientInputs::kDyAndX;
+  template <class T>
+  CAFFE2RT_SIMD_INLINE T Gradient(T x, T dy) const {
+    return math::WrappingMultiply(math::WrappingMultiply(dy, math::WrappingMultiply(x, x)), T(3));
   }
 };
 
@@ -117,8 +173,10 @@ struct Sqrt {
   }
 };
 
+inline constexpr ArgumentSpec<float> kScaleFactor{"scale", 1.0f, "the factor"};
+
 struct Scale {
-  static constexpr std::tuple kArguments{ArgumentSpec<float>{"scale", 1.0f, "the factor"}};
+  static constexpr std::tuple kArguments{kScaleFactor};
   float scale;
   template <class T>
   CAFFE2RT_SIMD_INLINE T operator()(T x) const {
@@ -164,6 +222,8 @@ struct ReplaceNaN {
   }
 };
 
+// unary_math.cc registers the gradient makers of Exp, Log, Negative, Scale, Sqr and Sqrt, which use
+// other operators.
 inline constexpr FunctionTable kUnaryMath{
     // Signs and rounding.
     UnaryRow<Abs, float>{.type = "Abs", .doc = "y = |x|."},
@@ -195,9 +255,14 @@ inline constexpr FunctionTable kUnaryMath{
     UnaryRow<Sqr, float>{.type = "Sqr", .doc = "y = x * x.", .inplace = true},
     UnaryRow<Cube, float, double, int32_t, int64_t>{.type = "Cube", .doc = "y = x * x * x."},
     UnaryRow<Sqrt, float, double>{.type = "Sqrt", .doc = "y = sqrt(x).", .inplace = true},
-    UnaryRow<Rsqrt, float>{.type = "Rsqrt", .doc = "y = 1 / sqrt(x).", .inplace = true},
-    UnaryRow<Cbrt, float>{.type = "Cbrt", .doc = "y = the cube root of x.", .inplace = true},
-    UnaryRow<Reciprocal, float>{.type = "Reciprocal", .doc = "y = 1 / x.", .inplace = true},
+    UnaryRow<Rsqrt, float>{
+        .type = "Rsqrt", .doc = "y = 1 / sqrt(x).", .inplace = true, .gradient_inplace = true},
+    UnaryRow<Cbrt, float>{.type = "Cbrt",
+                          .doc = "y = the cube root of x.",
+                          .inplace = true,
+                          .gradient_inplace = true},
+    UnaryRow<Reciprocal, float>{
+        .type = "Reciprocal", .doc = "y = 1 / x.", .inplace = true, .gradient_inplace = true},
     UnaryRow<Exp, float>{.type = "Exp", .doc = "y = exp(x).", .inplace = true},
     UnaryRow<Log, float>{.type = "Log", .doc = "y = the natural logarithm of x.", .inplace = true},
     UnaryRow<Erf, float>{.type = "Erf", .doc = "y = the error function of x."},

@@ -1,11 +1,85 @@
 // Unary arithmetic, roots, exponentials and trigonometry. unary_functions.h contains the functions
 // and the table of their operators.
 
+#include "caffe2_core/graph/gradient.h"
 #include "operators/elementwise/unary.h"
 #include "operators/elementwise/unary_functions.h"
 
 namespace caffe2rt {
 
-void RegisterUnaryMath() { RegisterUnary(kUnaryMath, __FILE__); }
+namespace {
+
+using Strings = std::vector<std::string>;
+
+// dX = Y * dY
+class GetExpGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("Mul", "", Strings{O(0), GO(0)}, Strings{GI(0)});
+  }
+};
+
+// dX = dY / X
+class GetLogGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("Div", "", Strings{GO(0), I(0)}, Strings{GI(0)});
+  }
+};
+
+// For linear functions: the operator itself, with its arguments, applied to dY.
+class GetLinearGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef(def_.type(), "", Strings{GO(0)}, Strings{GI(0)});
+  }
+};
+
+// dX = 2 * dY * X
+class GetSqrGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return {CreateOperatorDef("Scale", "", Strings{GO(0)}, Strings{GI(0)},
+                              std::vector<Argument>{MakeArgument(kScaleFactor.name, 2.0f)}),
+            CreateOperatorDef("Mul", "", Strings{GI(0), I(0)}, Strings{GI(0)})};
+  }
+};
+
+// dX = 0.5 * dY / Y
+class GetSqrtGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return {CreateOperatorDef("Scale", "", Strings{GO(0)}, Strings{GI(0)},
+                              std::vector<Argument>{MakeArgument(kScaleFactor.name, 0.5f)}),
+            CreateOperatorDef("Div", "", Strings{GI(0), O(0)}, Strings{GI(0)})};
+  }
+};
+
+}  // namespace
+
+void RegisterUnaryMath() {
+  RegisterUnary(kUnaryMath, __FILE__);
+  RegisterGradient<GetExpGradient>("Exp", __FILE__);
+  RegisterGradient<GetLogGradient>("Log", __FILE__);
+  RegisterGradient<GetLinearGradient>("Negative", __FILE__);
+  RegisterGradient<GetLinearGradient>("Scale", __FILE__);
+  RegisterGradient<GetSqrGradient>("Sqr", __FILE__);
+  RegisterGradient<GetSqrtGradient>("Sqrt", __FILE__);
+}
 
 }  // namespace caffe2rt

@@ -24,7 +24,7 @@ const UnaryCase kCases[] = {
      true},
     {"ThresholdedRelu", "", [](double x) { return x > 1 ? x : 0; }, true},
     {"ThresholdedRelu", "arg { name: \"alpha\" f: -1 }", [](double x) { return x > -1 ? x : 0; },
-     true},
+     true, 4e-7, false},  // y does not show whether x is 0 or at most alpha
     {"Elu", "", [](double x) { return x < 0 ? std::expm1(x) : x; }, true},
     {"Elu", "arg { name: \"alpha\" f: 2 }", [](double x) { return x < 0 ? 2 * std::expm1(x) : x; },
      true},
@@ -54,7 +54,7 @@ const UnaryCase kCases[] = {
     {"StumpFunc",
      "arg { name: \"threshold\" f: 0.25 } arg { name: \"low_value\" f: -2 } "
      "arg { name: \"high_value\" f: 7 }",
-     [](double x) { return x <= 0.25 ? -2.0 : 7.0; }, false},
+     [](double x) { return x <= 0.25 ? -2.0 : 7.0; }, false, 4e-7, false},
 };
 
 class ActivationTest : public testing::TestWithParam<UnaryCase> {};
@@ -63,6 +63,7 @@ TEST_P(ActivationTest, FollowsItsFormulaForEveryNumberOfElements) {
   std::vector<float> values;
   for (int i = 0; i < 77; ++i) values.push_back(-4.0f + 0.125f * static_cast<float>(i));
   test::ExpectUnaryBehaviour(GetParam(), values);
+  if (GetParam().has_gradient) test::ExpectUnaryGradient(GetParam(), values);
 }
 INSTANTIATE_TEST_SUITE_P(All, ActivationTest, testing::ValuesIn(kCases), test::NameOfUnaryCase);
 
@@ -97,6 +98,57 @@ INSTANTIATE_TEST_SUITE_P(
                                 {kNaN, std::numeric_limits<float>::max(),
                                  std::numeric_limits<float>::lowest(), 100, -100}}),
     [](const auto& info) { return info.param.type; });
+
+// Caffe2's values at the kinks and outside the function's domain.
+struct KinkCase {
+  const char* type;
+  const char* inputs;  // of the gradient operator
+  std::vector<float> x, y, dx;
+};
+class KinkTest : public testing::TestWithParam<KinkCase> {};
+
+TEST_P(KinkTest, HasTheGradientOfCaffe2) {
+  const KinkCase& c = GetParam();
+  const std::vector<int64_t> dims = {static_cast<int64_t>(c.x.size())};
+  Workspace ws;
+  Feed<float>(&ws, "X", dims, c.x);
+  Feed<float>(&ws, "Y", dims, c.y);
+  Feed<float>(&ws, "dY", dims, std::vector<float>(c.x.size(), 2));
+  RunOp(&ws, std::string("type: \"") + c.type + "Gradient\" output: \"dX\" " + c.inputs);
+  ExpectTensor<float>(ws, "dX", dims, c.dx, 1e-6);
+}
+constexpr char kXAndDy[] = R"(input: "X" input: "dY")";
+constexpr char kYAndDy[] = R"(input: "Y" input: "dY")";
+INSTANTIATE_TEST_SUITE_P(
+    All, KinkTest,
+    testing::Values(
+        KinkCase{"Relu", kYAndDy, {0, 1, kNaN}, {0, 1, kNaN}, {0, 2, 0}},
+        KinkCase{"ReluN", kYAndDy, {0, 6, kNaN}, {0, 6, kNaN}, {0, 0, 0}},
+        KinkCase{"LeakyRelu", kYAndDy, {0, -1}, {0, -0.01f}, {2, 0.02f}},
+        KinkCase{"ThresholdedRelu", kYAndDy, {0.5f, 2, -0.5f}, {0, 2, -0.5f}, {0, 2, 2}},
+        KinkCase{"Elu", kYAndDy, {0}, {0}, {2}},
+        KinkCase{"Selu", kYAndDy, {0}, {0}, {2 * 1.7580993f}},
+        KinkCase{"HardSigmoid", kYAndDy, {-3, 3}, {0, 1}, {0, 0}},
+        KinkCase{"Mish", R"(input: "X" input: "Y" input: "dY")", {0}, {0}, {1.2f}},
+        KinkCase{"Logit", kXAndDy, {-1, 0, 0.5f, 1, 2}, {0, 0, 0, 0, 0}, {0, 0, 8, 0, 0}}),
+    [](const auto& info) { return info.param.type; });
+
+TEST(ClipGradientTest, IsZeroAtTheBounds) {
+  Workspace ws;
+  Feed<float>(&ws, "Y", {4}, {-1, 0.5f, 3, kNaN});
+  Feed<float>(&ws, "dY", {4}, {2, 2, 2, 2});
+  RunOp(
+      &ws,
+      R"(type: "ClipGradient" input: "Y" input: "dY" output: "dX" arg { name: "min" f: -1 } arg { name: "max" f: 3 })");
+  ExpectTensor<float>(ws, "dX", {4}, {0, 2, 0, 0});
+}
+
+TEST(LogitGradientTest, RejectsScalarsAsCaffe2) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {}, {0.5f});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "LogitGradient" input: "X" input: "X" output: "dX")"); },
+               "rank of input 0 (X)");
+}
 
 TEST(ClipTest, GivesTheUpperBoundWhenTheLowerOneIsAboveIt) {
   Workspace ws;

@@ -5,7 +5,6 @@
 
 #include <map>
 
-#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/elementwise/activation_functions.h"
 #include "operators/elementwise/binary_functions.h"
@@ -116,43 +115,6 @@ TEST(FunctionTableTest, AllowsWorkInPlaceAsEachRowSays) {
   });
 }
 
-const std::map<std::string, GradientKind> kGradients = {
-    {"StumpFunc", GradientKind::kZero},      {"Sign", GradientKind::kUndefined},
-    {"Not", GradientKind::kUndefined},       {"ReplaceNaN", GradientKind::kUndefined},
-    {"LT", GradientKind::kUndefined},        {"LE", GradientKind::kUndefined},
-    {"GT", GradientKind::kUndefined},        {"GE", GradientKind::kUndefined},
-    {"EQ", GradientKind::kUndefined},        {"NE", GradientKind::kUndefined},
-    {"And", GradientKind::kUndefined},       {"Or", GradientKind::kUndefined},
-    {"Xor", GradientKind::kUndefined},       {"Floor", GradientKind::kNotImplemented},
-    {"Ceil", GradientKind::kNotImplemented},
-};
-
-TEST(FunctionTableTest, RegistersTheGradientMakerOfEachRow) {
-  ForEachRow([](const auto& row) {
-    SCOPED_TRACE(row.type);
-    const auto kind = kGradients.find(row.type);
-    EXPECT_EQ(GradientRegistry()->Has(row.type), kind != kGradients.end());
-    if (kind == kGradients.end()) return;
-    const bool unary = SchemaOf(row.type).max_input() == 1;
-    const OperatorDef def = CreateOperatorDef(
-        row.type, "", unary ? std::vector<std::string>{"X"} : std::vector<std::string>{"X", "B"},
-        std::vector<std::string>{"Y"});
-    GradientWrapper given;
-    given.dense_ = "Y_grad";
-    const auto ask = [&] { return GetGradientForOp(def, {given}); };
-    switch (kind->second) {
-      case GradientKind::kZero:
-        EXPECT_TRUE(ask().ops_.empty());
-        break;
-      case GradientKind::kUndefined:
-        ExpectThrows(ask, "One should not call gradient for operator");
-        break;
-      default:
-        ExpectThrows(ask, "should have a gradient but is not implemented yet");
-    }
-  });
-}
-
 // Returns the arguments that the operator of a row requires.
 std::string RequiredArguments(const std::string& type) {
   return type == "Mod" ? R"( arg { name: "divisor" i: 3 })" : "";
@@ -209,23 +171,6 @@ TEST(FunctionTableTest, RejectsOtherElementTypes) {
         },
         "has elements of type short, want ");
   });
-}
-
-// For a float function, the difference quotient is accurate to about 1e-4.
-TEST(FunctionTableTest, HasDerivativesThatAgreeWithDifferences) {
-  int derivatives = 0;
-  ForEachUnaryRow([&]<class Function, class... Ts>(const UnaryRow<Function, Ts...>& row) {
-    if constexpr (HasDerivative<Function, float> && !HasArguments<Function>) {
-      ++derivatives;
-      const Function f{};
-      constexpr float kStep = 1.0f / 256;
-      for (const float x : {-2.5f, -0.75f, 0.25f, 1.0f, 3.0f}) {
-        const float want = (f(x + kStep) - f(x - kStep)) / (2 * kStep);
-        EXPECT_NEAR(f.Derivative(x, f(x)), want, 1e-4f) << row.type << " at " << x;
-      }
-    }
-  });
-  EXPECT_EQ(derivatives, 3) << "Relu, Sigmoid, Tanh";
 }
 
 }  // namespace

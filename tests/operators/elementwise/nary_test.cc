@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::nary_test {
@@ -123,6 +124,66 @@ TEST(MaxMinTest, WantOneNumberOfElements) {
   Feed<double>(&ws, "X0", {1}, {4});
   ExpectThrows([&] { RunOp(&ws, Op("Max", 1)); },
                "input 0 has elements of type double, want float");
+}
+
+TEST(MeanGradientTest, DividesByTheNumberOfOutputs) {
+  Workspace ws;
+  Feed<double>(&ws, "dY", {2}, {3, -6});
+  const std::string op =
+      R"(type: "MeanGradient" input: "dY" output: "D0" output: "D1" output: "D2")";
+  ExpectShapeInferred(&ws, op);
+  for (const char* name : {"D0", "D1", "D2"}) ExpectTensor<double>(ws, name, {2}, {1, -2}, 1e-15);
+  Feed<float>(&ws, "dY", {1, 2}, {3, -6});
+  RunOp(&ws, R"(type: "MeanGradient" input: "dY" output: "dY" output: "D1")");
+  ExpectTensor<float>(ws, "dY", {1, 2}, {1.5f, -3});
+  ExpectTensor<float>(ws, "D1", {1, 2}, {1.5f, -3});
+  Feed<int32_t>(&ws, "dY", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, op); },
+               "input 0 (dY) has elements of type int, want float, double");
+}
+
+// Every input that equals the result receives dY. NaN equals nothing.
+TEST(MaxMinGradientTest, GoesToTheInputsThatEqualTheResult) {
+  Workspace ws;
+  Feed<float>(&ws, "Y", {2, 2}, {5, 2, kNaN, 7});
+  Feed<float>(&ws, "dY", {2, 2}, {1, -2, 3, 4});
+  Feed<float>(&ws, "X0", {2, 2}, {5, 1, kNaN, 7});
+  Feed<float>(&ws, "X1", {4}, {0, 2, 0, 7});
+  for (const char* type : {"Max", "Min"}) {
+    const std::string op =
+        std::string("type: \"") + type +
+        R"(Gradient" input: "Y" input: "dY" input: "X0" input: "X1" output: "D0" output: "D1")";
+    ExpectShapeInferred(&ws, op);
+    ExpectTensor<float>(ws, "D0", {2, 2}, {1, 0, 0, 4});
+    ExpectTensor<float>(ws, "D1", {4}, {0, -2, 0, 4});
+  }
+}
+
+TEST(MaxMinGradientTest, RejectsOperandsThatDoNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "Y", {2});
+  FeedRange<float>(&ws, "dY", {2});
+  FeedRange<float>(&ws, "X", {3});
+  const std::string op = R"(type: "MaxGradient" input: "Y" input: "dY" input: "X" output: "D")";
+  ExpectThrows([&] { RunOp(&ws, op); }, "elements of input 2 of shape [3], want at most as many");
+  FeedRange<float>(&ws, "dY", {3});
+  ExpectThrows([&] { RunOp(&ws, op); }, "elements of input 0 (Y) of shape [2], want as many");
+  ExpectThrows([&] { RunOp(&ws, op + R"( output: "E")"); }, "outputs");
+}
+
+TEST(NaryGradientTest, IsThatOfTheFunction) {
+  EXPECT_EQ(test::DescribeGradient(Op("Sum", 2)), " | Y_grad Y_grad");
+  EXPECT_EQ(test::DescribeGradient(Op("Mean", 2)),
+            "MeanGradient(Y_grad)->X0_grad,X1_grad | X0_grad X1_grad");
+  EXPECT_EQ(test::DescribeGradient(Op("Max", 2)),
+            "MaxGradient(Y,Y_grad,X0,X1)->X0_grad,X1_grad | X0_grad X1_grad");
+  for (const char* type : {"Sum", "Mean", "Max", "Min"}) {
+    Workspace ws;
+    Feed<float>(&ws, "X0", {4}, {1, -1, 0.5f, 3});
+    Feed<float>(&ws, "X1", {4}, {2, -2, 0.25f, -4});
+    Feed<float>(&ws, "X2", {4}, {0, 1, 2, 3.5f});
+    test::ExpectGradientMatches(&ws, Op(type, 3));
+  }
 }
 
 }  // namespace

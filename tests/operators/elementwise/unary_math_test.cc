@@ -18,10 +18,10 @@ const UnaryCase kCases[] = {
     {"Abs", "", [](double x) { return std::abs(x); }, false},
     {"Sign", "", [](double x) { return x > 0   ? 1.0
                                        : x < 0 ? -1.0
-                                               : 0.0; }, false},
+                                               : 0.0; }, false, 4e-7, false},
     {"Negative", "", [](double x) { return -x; }, true},
-    {"Floor", "", [](double x) { return std::floor(x); }, true},
-    {"Ceil", "", [](double x) { return std::ceil(x); }, true},
+    {"Floor", "", [](double x) { return std::floor(x); }, true, 4e-7, false},
+    {"Ceil", "", [](double x) { return std::ceil(x); }, true, 4e-7, false},
     {"Scale", "arg { name: \"scale\" f: -2.5 }", [](double x) { return -2.5 * x; }, true},
     {"Scale", "", [](double x) { return x; }, true},
     {"Sqr", "", [](double x) { return x * x; }, true},
@@ -51,6 +51,7 @@ TEST_P(UnaryMathTest, FollowsItsFormulaForEveryNumberOfElements) {
   std::vector<float> values;
   for (int i = 0; i < 77; ++i) values.push_back(-4.3f + 0.125f * static_cast<float>(i));
   test::ExpectUnaryBehaviour(GetParam(), values);
+  if (GetParam().has_gradient) test::ExpectUnaryGradient(GetParam(), values);
 }
 INSTANTIATE_TEST_SUITE_P(All, UnaryMathTest, testing::ValuesIn(kCases), test::NameOfUnaryCase);
 
@@ -59,6 +60,7 @@ TEST_P(PositiveUnaryTest, FollowsItsFormulaForEveryNumberOfElements) {
   std::vector<float> values;
   for (int i = 1; i <= 77; ++i) values.push_back(static_cast<float>(i) / 77.0f);
   test::ExpectUnaryBehaviour(GetParam(), values);
+  if (GetParam().has_gradient) test::ExpectUnaryGradient(GetParam(), values);
 }
 INSTANTIATE_TEST_SUITE_P(All, PositiveUnaryTest, testing::ValuesIn(kPositiveCases),
                          test::NameOfUnaryCase);
@@ -91,6 +93,25 @@ TEST(CubeTest, WrapsIntegers) {
   ExpectUnary<int32_t>(R"(type: "Cube")", {-3, 2000},
                        {-27, static_cast<int32_t>(8000000000LL - 2 * 4294967296LL)});
   ExpectUnary<int64_t>(R"(type: "Cube")", {2000}, {8000000000LL});
+}
+
+TEST(CubeGradientTest, AcceptsIntegersOfOneType) {
+  Workspace ws;
+  Feed<int64_t>(&ws, "X", {2}, {-3, 2});
+  Feed<int64_t>(&ws, "dY", {2}, {1, 5});
+  RunOp(&ws, R"(type: "CubeGradient" input: "dY" input: "X" output: "dX")");
+  ExpectTensor<int64_t>(ws, "dX", {2}, {27, 60});
+  Feed<float>(&ws, "dY", {2}, {1, 5});
+  ExpectThrows([&] { RunOp(&ws, R"(type: "CubeGradient" input: "dY" input: "X" output: "dX")"); },
+               "input 1 has elements of type long, want float as input 0 (dY)");
+}
+
+TEST(AbsGradientTest, IsZeroAtZero) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {4}, {0, -0.0f, -3, 3});
+  Feed<float>(&ws, "dY", {4}, {2, 2, 2, 2});
+  RunOp(&ws, R"(type: "AbsGradient" input: "X" input: "dY" output: "dX")");
+  ExpectTensor<float>(ws, "dX", {4}, {0, 0, -2, 2});
 }
 
 TEST(SqrtTest, TakesDoubles) {
