@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -15,19 +16,48 @@ namespace {
 
 constexpr ArgumentSpec<int> kCastTo{"to", TensorProto::FLOAT,
                                     "the type of Y: a number or name of TensorProto.DataType"};
-constexpr ArgumentSpec<std::string> kCastToName{kCastTo.name, ""};
-constexpr ArgumentSpec<int> kCastFromType{"from_type", 0, "accepted for old nets; has no effect"};
+constexpr ArgumentSpec<int> kCastFromType{"from_type", 0,
+                                          "the type of X, like `to`; only the gradient needs it"};
 
-// The number that argument `to` gives, even if it is not a valid type, or UNDEFINED for an unknown
+// The number that argument `spec` gives, even if it is not a valid type, or UNDEFINED for an unknown
 // name.
-int RequestedType(const ArgumentHelper& args, std::string* name) {
-  if (!args.HasSingleArgumentOfType<std::string>(kCastTo.name)) return args.Read(kCastTo);
-  *name = args.Read(kCastToName);
+int RequestedType(const ArgumentHelper& args, const ArgumentSpec<int>& spec, std::string* name) {
+  if (!args.HasSingleArgumentOfType<std::string>(spec.name)) return args.Read(spec);
+  *name = args.Read(ArgumentSpec<std::string>{spec.name, ""});
   const std::string upper = absl::AsciiStrToUpper(*name);
   TensorProto_DataType type = TensorProto::UNDEFINED;
   TensorProto_DataType_Parse(upper, &type);
   return type;
 }
+
+// Casts dY back to the type of X.
+class GetCastGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const ArgumentHelper args(def_);
+    const int to = KnownType(args, kCastTo);
+    CAFFE_ENFORCE(ArgumentHelper::HasArgument(def_, kCastFromType.name),
+                  "argument from_type is missing: the gradient of Cast needs the type of X");
+    const int from = KnownType(args, kCastFromType);
+    return SingleGradientDef("Cast", "", std::vector<std::string>{GO(0)},
+                             std::vector<std::string>{GI(0)},
+                             std::vector<Argument>{MakeArgument(kCastTo.name, from),
+                                                   MakeArgument(kCastFromType.name, to)});
+  }
+
+ private:
+  static int KnownType(const ArgumentHelper& args, const ArgumentSpec<int>& spec) {
+    std::string name;
+    const int type = RequestedType(args, spec, &name);
+    CAFFE_ENFORCE(name.empty() || type != TensorProto::UNDEFINED, "argument ", spec.name, " is \"",
+                  name, "\", which is not a name of TensorProto.DataType");
+    return type;
+  }
+};
 
 bool IsCastTarget(int type) {
   switch (type) {
@@ -51,7 +81,7 @@ bool IsCastTarget(int type) {
 
 TensorProto_DataType CastTarget(const ArgumentHelper& args) {
   std::string name;
-  const int type = RequestedType(args, &name);
+  const int type = RequestedType(args, kCastTo, &name);
   CAFFE_ENFORCE(type != TensorProto::FLOAT16,
                 "argument to is FLOAT16, but half floats cannot be cast");
   if (!IsCastTarget(type)) {
@@ -72,7 +102,7 @@ void RegisterCast() {
       .Output(0, "Y", "the shape of X, elements of type `to`")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         std::string name;
-        const int type = RequestedType(ArgumentHelper(def), &name);
+        const int type = RequestedType(ArgumentHelper(def), kCastTo, &name);
         if (!AreKnown(in, 1) || !IsCastTarget(type)) return UnknownOutputs(def);
         return std::vector<TensorShape>{
             CreateTensorShape(GetDimsVector(in[0]), static_cast<TensorProto_DataType>(type))};
@@ -80,6 +110,7 @@ void RegisterCast() {
       .CostInferenceFunction(PointwiseCostInference<1>)
       .SetDoc("Y = X with elements of another type.");
   RegisterCpuOperator<CastOp<CPUContext>>("Cast", __FILE__);
+  RegisterGradient<GetCastGradient>("Cast", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -30,6 +30,87 @@ void RegisterCopy(const char* type, int inputs, const char* doc, bool inplace) {
   RegisterCpuOperator<CopyOp<CPUContext>>(type, __FILE__);
 }
 
+constexpr ArgumentSpec<float> kZeroGradientFill{"value", 0.0f, "the value of ConstantFill"};
+
+using Strings = std::vector<std::string>;
+
+class GetCopyGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("CopyOnDeviceLike", "", Strings{GO(0), I(0)}, Strings{GI(0)});
+  }
+};
+
+// Copies a dense or a sparse gradient back.
+class GetCopyBetweenDevicesGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const std::string back = def_.type() == "CopyCPUToGPU" ? "CopyGPUToCPU" : "CopyCPUToGPU";
+    if (!GradOut(0).IsSparse()) {
+      return SingleGradientDef(back, "", Strings{GO(0)}, Strings{GI(0)});
+    }
+    return {CreateOperatorDef(back, "", Strings{GO_I(0)}, Strings{GI_I(0)}),
+            CreateOperatorDef(back, "", Strings{GO_V(0)}, Strings{GI_V(0)})};
+  }
+};
+
+// The gradient of X is that of Y.
+class GetAliasGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    SetDense(0, GO(0));
+    return {};
+  }
+};
+
+class GetNegateGradientGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    if (!GradOut(0).IsSparse()) {
+      return SingleGradientDef("Negative", "", Strings{GO(0)}, Strings{GI(0)});
+    }
+    const std::string values = GI_V(0);
+    SetSparse(0, GO_I(0), values);
+    return SingleGradientDef("Negative", "", Strings{GO_V(0)}, Strings{values});
+  }
+};
+
+class GetZeroGradientGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("ConstantFill", "", Strings{I(0)}, Strings{GI(0)},
+                             std::vector<Argument>{MakeArgument(kZeroGradientFill.name, 0.0f)});
+  }
+};
+
+void RegisterGradientsOfCopies() {
+  RegisterGradient<GetCopyGradient>("Copy", __FILE__);
+  RegisterGradient<GetCopyBetweenDevicesGradient>("CopyCPUToGPU", __FILE__);
+  RegisterGradient<GetCopyBetweenDevicesGradient>("CopyGPUToCPU", __FILE__);
+  RegisterGradient<GetAliasGradient>("Alias", __FILE__);
+  RegisterGradient<GetNegateGradientGradient>("NegateGradient", __FILE__);
+  RegisterGradient<GetZeroGradientGradient>("ZeroGradient", __FILE__);
+  // StopGradient ends the backward pass, and as in Caffe2, EnsureCPUOutput does too. The makers of
+  // CopyFromCPUInput and CopyOnDeviceLike are missing in Caffe2.
+  RegisterGradient<NoGradient>("StopGradient", __FILE__);
+  RegisterGradient<NoGradient>("EnsureCPUOutput", __FILE__);
+}
+
 }  // namespace
 
 void RegisterCopies() {
@@ -42,8 +123,7 @@ void RegisterCopies() {
   CopySchema("CopyCPUToGPU", 1, "Y = X, from the CPU to the operator's device, which is CUDA.");
   CopySchema("CopyGPUToCPU", 1, "Y = X, from the operator's device, which is CUDA, to the CPU.");
   RegisterCopy("StopGradient", 1, "Y = X. The backward pass ends here.", true);
-  RegisterCopy("NegateGradient", 1, "Y = X. In Caffe2's backward pass the gradient is negated.",
-               true);
+  RegisterCopy("NegateGradient", 1, "Y = X. In the backward pass the gradient is negated.", true);
 
   CopySchema("Alias", 1, "Y = X, sharing the memory of X.").OutputSharesInput(0, 0);
   RegisterCpuOperator<AliasOp<CPUContext>>("Alias", __FILE__);
@@ -52,10 +132,9 @@ void RegisterCopies() {
       .NumInputs(1)
       .NumOutputs(0)
       .Input(0, "X", "anything")
-      .SetDoc("Does nothing. In Caffe2's backward pass the gradient of X is 0.");
+      .SetDoc("Does nothing. In the backward pass the gradient of X is 0.");
   RegisterCpuOperator<NoOutputOp<CPUContext>>("ZeroGradient", __FILE__);
-  // StopGradient ends the backward pass.
-  RegisterGradient<NoGradient>("StopGradient", __FILE__);
+  RegisterGradientsOfCopies();
 }
 
 }  // namespace caffe2rt

@@ -1,4 +1,4 @@
-// The kernel of Dropout.
+// The kernels of Dropout and DropoutGrad.
 
 #include "operators/elementwise/dropout_kernels.h"
 #include "operators/primitives/philox.cuh"
@@ -22,12 +22,25 @@ struct DropFour {
   }
 };
 
+struct KeepGradient {
+  float scale;
+  const float* dy;
+  const bool* keep;
+  float* dx;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { dx[i] = keep[i] ? dy[i] * scale : 0.0f; }
+};
+
 }  // namespace
 
 void DropElements(CUDAContext& context, uint64_t* draws, int64_t n, float ratio, const float* x,
                   float* y, bool* keep) {
   math::ForEachDraw(context, draws, n, DropFour{ratio, 1.0f / (1.0f - ratio), x, y, keep},
                     "Dropout");
+}
+
+void KeepGradients(CUDAContext& context, int64_t n, float ratio, const float* dy, const bool* keep,
+                   float* dx) {
+  ForEach(context, n, KeepGradient{1.0f / (1.0f - ratio), dy, keep, dx}, "DropoutGrad");
 }
 
 }  // namespace caffe2rt

@@ -4,6 +4,9 @@
 
 namespace caffe2rt {
 
-void RegisterDropoutCuda() { RegisterOperator<DropoutOp<CUDAContext>>(CUDA, "Dropout", __FILE__); }
+void RegisterDropoutCuda() {
+  RegisterOperator<DropoutOp<CUDAContext>>(CUDA, "Dropout", __FILE__);
+  RegisterOperator<DropoutGradOp<CUDAContext>>(CUDA, "DropoutGrad", __FILE__);
+}
 
 }  // namespace caffe2rt

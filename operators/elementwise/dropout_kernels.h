@@ -1,5 +1,5 @@
 #pragma once
-// The kernel of Dropout, on the CPU and on CUDA (dropout.cu).
+// The kernels of Dropout and DropoutGrad, on the CPU and on CUDA (dropout.cu).
 
 #include <cstdint>
 
@@ -15,5 +15,11 @@ void DropElements(CPUContext& context, uint64_t* draws, int64_t n, float ratio, 
                   float* y, bool* keep);
 void DropElements(CUDAContext& context, uint64_t* draws, int64_t n, float ratio, const float* x,
                   float* y, bool* keep);
+
+// dx[i] = keep[i] ? dy[i] / (1 - ratio) : 0. dx may equal dy.
+void KeepGradients(CPUContext& context, int64_t n, float ratio, const float* dy, const bool* keep,
+                   float* dx);
+void KeepGradients(CUDAContext& context, int64_t n, float ratio, const float* dy, const bool* keep,
+                   float* dx);
 
 }  // namespace caffe2rt

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -16,6 +17,18 @@ NotFinite FindNotFinite(int64_t n, const T* x) {
   while (i < n && std::isfinite(x[i])) ++i;
   return {i, i < n ? static_cast<double>(x[i]) : 0.0};
 }
+
+// Checks dY as well.
+class GetNanCheckGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("NanCheck", "", std::vector<std::string>{GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
 
 }  // namespace
 
@@ -36,6 +49,7 @@ void RegisterFiniteChecks() {
       .IdenticalTypeAndShapeOfInput(0)
       .SetDoc("Y = X. Throws if X contains a NaN or an infinity.");
   RegisterCpuOperator<FiniteCheckOp<CPUContext>>("NanCheck", __FILE__);
+  RegisterGradient<GetNanCheckGradient>("NanCheck", __FILE__);
 
   RegisterSchema("EnforceFinite", __FILE__)
       .NumInputs(1)
@@ -43,6 +57,8 @@ void RegisterFiniteChecks() {
       .Input(0, "X", "any shape, float or double")
       .SetDoc("Throws if X contains a NaN or an infinity.");
   RegisterCpuOperator<FiniteCheckOp<CPUContext>>("EnforceFinite", __FILE__);
+  // As in Caffe2, asking for its gradient is an error: it has no output.
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("EnforceFinite", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,5 +1,8 @@
 #include "operators/elementwise/pow.h"
 
+#include <cmath>
+
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -21,6 +24,83 @@ void PowersOf(CPUContext& context, const BroadcastLoops& loops, const float* a, 
   ZipBroadcast(context, loops, a, b, y, PowerFunction{});
 }
 
+namespace {
+
+// Arguments of operators of other families that the gradient consists of.
+constexpr ArgumentSpec<float> kPowScale{"scale", 1.0f, "the factor of Scale"};
+constexpr ArgumentSpec<float> kPowFill{"value", 0.0f, "the value of ConstantFill"};
+
+using Strings = std::vector<std::string>;
+
+class GetPowGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return false; }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const ArgumentHelper args(def_);
+    return args.HasArgument(kPowExponent.name) ? OfPower(args.Read(kPowExponent)) : OfPowers();
+  }
+
+ private:
+  // dX = exponent * X ^ (exponent - 1) * dY. In place X is computed from Y, and then the gradient of
+  // Y must not be the blob of the gradient of X, because it is overwritten first, as in Caffe2.
+  std::vector<OperatorDef> OfPower(float exponent) {
+    float power = exponent - 1;
+    if (I(0) == O(0)) {
+      CAFFE_ENFORCE(std::abs(exponent) > 1e-12f, "argument exponent is ", exponent,
+                    ", want another than 0: in place, X cannot be computed from Y");
+      power = power / exponent;
+    }
+    return {CreateOperatorDef("Pow", "", Strings{I(0)}, Strings{GI(0)},
+                              {MakeArgument(kPowExponent.name, power)}),
+            CreateOperatorDef("Mul", "", Strings{GI(0), GO(0)}, Strings{GI(0)}),
+            CreateOperatorDef("Scale", "", Strings{GI(0)}, Strings{GI(0)},
+                              {MakeArgument(kPowScale.name, exponent)})};
+  }
+
+  // dA = B * A ^ (B - 1) * dY; dB = log(A) * Y * dY, summed over the broadcast dimensions.
+  std::vector<OperatorDef> OfPowers() {
+    CAFFE_ENFORCE(I(0) != O(0) && I(1) != O(0), "output 0 is the input \"", O(0),
+                  "\": the gradient of Pow with two inputs needs their values");
+    const bool broadcast = ArgumentHelper::HasArgument(def_, kBroadcast.name);
+    std::vector<Argument> axes, all;
+    if (broadcast) {
+      axes = {ArgumentOr(kBroadcastAxis), ArgumentOr(kBroadcastAxisStr),
+              ArgumentOr(kBroadcastOrder)};
+      all = axes;
+      all.push_back(GetArgument(def_, kBroadcast.name));
+    }
+    const std::string logs = GI(1) + "_autogen_pre_red";
+    std::vector<OperatorDef> ops{
+        CreateOperatorDef("ConstantFill", "", Strings{I(1)}, Strings{GI(1)},
+                          {MakeArgument(kPowFill.name, 1.0f)}),
+        CreateOperatorDef("Sub", "", Strings{I(1), GI(1)}, Strings{GI(1)}),
+        CreateOperatorDef("Pow", "", Strings{I(0), GI(1)}, Strings{GI(0)}, all),
+        CreateOperatorDef("Mul", "", Strings{GI(0), GO(0)}, Strings{GI(0)}),
+        CreateOperatorDef("Mul", "", Strings{GI(0), I(1)}, Strings{GI(0)}, all),
+        CreateOperatorDef("Log", "", Strings{I(0)}, Strings{logs}),
+        CreateOperatorDef("Mul", "", Strings{logs, O(0)}, Strings{logs}),
+        CreateOperatorDef("Mul", "", Strings{logs, GO(0)}, Strings{broadcast ? logs : GI(1)})};
+    if (broadcast) {
+      ops.push_back(
+          CreateOperatorDef("SumReduceLike", "", Strings{logs, I(1)}, Strings{GI(1)}, axes));
+    }
+    return ops;
+  }
+
+  // The argument of the operator, or its default.
+  template <class T>
+  Argument ArgumentOr(const ArgumentSpec<T>& spec) const {
+    return ArgumentHelper::HasArgument(def_, spec.name)
+               ? GetArgument(def_, spec.name)
+               : MakeArgument(spec.name, T(spec.default_value));
+  }
+};
+
+}  // namespace
+
 void RegisterPow() {
   OpSchema& schema = RegisterSchema("Pow", __FILE__);
   schema.NumInputs(1, 2)
@@ -35,6 +115,7 @@ void RegisterPow() {
       .SetDoc("Y = A ^ exponent, or A ^ B for two inputs.");
   DeclareBroadcastArguments(schema);
   RegisterCpuOperator<PowOp<CPUContext>>("Pow", __FILE__);
+  RegisterGradient<GetPowGradient>("Pow", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -4,6 +4,9 @@
 
 namespace caffe2rt {
 
-void RegisterPreluCuda() { RegisterOperator<PReluOp<CUDAContext>>(CUDA, "PRelu", __FILE__); }
+void RegisterPreluCuda() {
+  RegisterOperator<PReluOp<CUDAContext>>(CUDA, "PRelu", __FILE__);
+  RegisterOperator<PReluGradientOp<CUDAContext>>(CUDA, "PReluGradient", __FILE__);
+}
 
 }  // namespace caffe2rt

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "caffe2_core/tensor/data_type.h"
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::cast_test {
@@ -118,6 +119,22 @@ TEST(CastTest, RefusesTypesThatItCannotMakeOrTake) {
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "Cast" input: "X" output: "X" arg { name: "to" i: 1 })"); },
       "in place");
+}
+
+TEST(CastGradientTest, CastsBackToTheTypeOfTheInput) {
+  const auto describe = [](const std::string& args) {
+    return test::DescribeGradient(R"(type: "Cast" input: "X" output: "Y" )" + args);
+  };
+  EXPECT_EQ(describe(R"(arg { name: "to" i: 2 } arg { name: "from_type" s: "double" })"),
+            "Cast(Y_grad)->X_grad to=13 from_type=2 | X_grad");
+  ExpectThrows([&] { describe(R"(arg { name: "to" i: 2 })"); }, "argument from_type is missing");
+  ExpectThrows([&] { describe(R"(arg { name: "to" s: "half" } arg { name: "from_type" i: 1 })"); },
+               "argument to is \"half\", which is not a name of TensorProto.DataType");
+  Workspace ws;
+  Feed<float>(&ws, "X", {2}, {1.5f, -2});
+  test::ExpectGradientMatches(
+      &ws,
+      R"(type: "Cast" input: "X" output: "Y" arg { name: "to" i: 13 } arg { name: "from_type" i: 1 })");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::copies_test {
@@ -68,6 +69,50 @@ TEST(ZeroGradientTest, TakesItsInputAndGivesNothing) {
   Feed<float>(&ws, "X", {2}, {1, 2});
   RunOp(&ws, R"(type: "ZeroGradient" input: "X")");
   ExpectThrows([&] { RunOp(&ws, R"(type: "ZeroGradient" input: "X" output: "Y")"); }, "output");
+}
+
+TEST(CopyGradientTest, IsTheCopyBack) {
+  const auto describe = [](const std::string& type) {
+    return test::DescribeGradient("type: \"" + type + R"(" input: "X" output: "Y")");
+  };
+  EXPECT_EQ(describe("Copy"), "CopyOnDeviceLike(Y_grad,X)->X_grad | X_grad");
+  EXPECT_EQ(describe("CopyCPUToGPU"), "CopyGPUToCPU(Y_grad)->X_grad | X_grad");
+  EXPECT_EQ(describe("CopyGPUToCPU"), "CopyCPUToGPU(Y_grad)->X_grad | X_grad");
+  EXPECT_EQ(describe("Alias"), " | Y_grad");
+  EXPECT_EQ(describe("StopGradient"), " | -");
+  EXPECT_EQ(describe("EnsureCPUOutput"), " | -");
+  EXPECT_EQ(describe("NegateGradient"), "Negative(Y_grad)->X_grad | X_grad");
+  EXPECT_EQ(test::DescribeGradient(R"(type: "ZeroGradient" input: "X")"),
+            "ConstantFill(X)->X_grad value=0 | X_grad");
+  for (const char* type : {"CopyFromCPUInput", "CopyOnDeviceLike"}) {
+    ExpectThrows([&] { describe(type); }, "not implemented");
+  }
+}
+
+TEST(CopyGradientTest, CopiesBothPartsOfASparseGradient) {
+  EXPECT_EQ(test::DescribeGradient(R"(type: "CopyCPUToGPU" input: "X" output: "Y")",
+                                   {{.indices_ = "I", .values_ = "V"}}),
+            "CopyGPUToCPU(I)->X_grad_indices; CopyGPUToCPU(V)->X_grad_values "
+            "| X_grad_indices+X_grad_values");
+  ExpectThrows(
+      [] {
+        test::DescribeGradient(R"(type: "Copy" input: "X" output: "Y")",
+                               {{.indices_ = "I", .values_ = "V"}});
+      },
+      "is sparse, want a dense one");
+}
+
+TEST(NegateGradientTest, NegatesTheGradientAndZeroGradientClearsIt) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2}, {1, 2});
+  Feed<float>(&ws, "Y_grad", {2}, {3, -4});
+  const auto run = [&](const char* text, const std::vector<GradientWrapper>& given) {
+    for (const OperatorDef& op : GetGradientForOp(test::ParseOp(text), given).ops_) RunOp(&ws, op);
+  };
+  run(R"(type: "NegateGradient" input: "X" output: "Y")", {{.dense_ = "Y_grad"}});
+  ExpectTensor<float>(ws, "X_grad", {2}, {-3, 4});
+  run(R"(type: "ZeroGradient" input: "X")", {});
+  ExpectTensor<float>(ws, "X_grad", {2}, {0, 0});
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::dropout_test {
@@ -74,6 +75,36 @@ TEST(DropoutTest, RefusesWhatItCannotDo) {
                "argument \"ratio\" is nan");
   Feed<double>(&ws, "X", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, Op(kTest)); }, "double");
+}
+
+TEST(DropoutGradTest, KeepsWhatTheMaskKeeps) {
+  const std::string op = R"(type: "DropoutGrad" input: "dY" input: "M" output: "dX" )";
+  Workspace ws;
+  Feed<float>(&ws, "dY", {5}, {1, -2, 3, -4, 5});
+  Feed<bool>(&ws, "M", {5}, {true, false, false, true, true});
+  ExpectShapeInferred(&ws, op);
+  ExpectTensor<float>(ws, "dX", {5}, {2, 0, 0, -8, 10});
+  RunOp(&ws, op + R"(arg { name: "ratio" f: 0.75 } arg { name: "is_test" i: 0 })");
+  ExpectTensor<float>(ws, "dX", {5}, {4, 0, 0, -16, 20});
+  RunOp(&ws, R"(type: "DropoutGrad" input: "dY" output: "dX" arg { name: "is_test" i: 1 })");
+  ExpectTensor<float>(ws, "dX", {5}, {1, -2, 3, -4, 5});
+  RunOp(&ws, R"(type: "DropoutGrad" input: "dY" input: "M" output: "dY")");
+  ExpectTensor<float>(ws, "dY", {5}, {2, 0, 0, -8, 10});
+  Feed<bool>(&ws, "M", {4}, {true, true, true, true});
+  ExpectThrows([&] { RunOp(&ws, op); }, "elements of input 1 (mask) of shape [4], want as many");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "DropoutGrad" input: "dY" output: "dX")"); },
+               "inputs of DropoutGrad in training (is_test 0), want dY and mask");
+  Feed<float>(&ws, "dY", {0, 2}, {});
+  Feed<bool>(&ws, "M", {0, 2}, {});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {0, 2}, {});
+}
+
+TEST(DropoutGradTest, ReadsTheMaskOnlyInTraining) {
+  EXPECT_EQ(test::DescribeGradient(Op(kTest, "output: \"Y\"")),
+            "DropoutGrad(Y_grad)->X_grad is_test=1 | X_grad");
+  EXPECT_EQ(test::DescribeGradient(Op(kTrain)), "DropoutGrad(Y_grad,M)->X_grad is_test=0 | X_grad");
+  ExpectThrows([] { test::DescribeGradient(Op(kTrain, "output: \"Y\"")); }, "requests output 1");
 }
 
 }  // namespace

@@ -35,7 +35,11 @@ std::string Binary(const std::string& type, const std::string& rest = "") {
 }
 
 TEST(FunctionTableOnCudaTest, HasAnOperatorForEachRow) {
-  const auto expect = [](const auto& row) { EXPECT_TRUE(HasOperator(CUDA, row.type)) << row.type; };
+  const auto expect = [](const auto& row) {
+    EXPECT_TRUE(HasOperator(CUDA, row.type)) << row.type;
+    const std::string gradient = std::string(row.type) + "Gradient";
+    EXPECT_EQ(HasOperator(CUDA, gradient), HasOperator(CPU, gradient)) << gradient;
+  };
   kActivations.ForEach(expect);
   kUnaryMath.ForEach(expect);
   kArithmetic.ForEach(expect);
@@ -97,6 +101,53 @@ TEST_F(BinaryOnCudaTest, AgreesWithTheCpuInPlaceAndOnNaN) {
   Feed<float>(&ws, "B", {5}, {2, 1, 0.0f, kInf, kNaN});
   for (const char* type : {"LT", "LE", "GT", "GE", "EQ", "NE"})
     ExpectDevicesAgree(&ws, Binary(type));
+}
+
+// Includes operands with fewer and with more terms than one thread sums.
+TEST_F(BinaryOnCudaTest, SumsTheGradientsOfBroadcastOperandsAsTheCpu) {
+  const std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>> shapes = {
+      {{3, 5, 7}, {3, 5, 7}}, {{3, 5, 7}, {7}},       {{7}, {3, 5, 7}},
+      {{3, 5, 7}, {5, 1}},    {{3, 1, 7}, {1, 5, 1}}, {{2, 100, 3}, {1, 3}},
+      {{1}, {2, 200}},        {{0, 3}, {3}},          {{}, {}},
+  };
+  for (const auto& [a, b] : shapes) {
+    Workspace ws;
+    FeedRandom(&ws, "A", a, -2, 2, 1);
+    FeedRandom(&ws, "B", b, 0.5f, 2, 2);
+    for (const std::string type : {"Add", "Sub", "Mul", "Div"}) {
+      ASSERT_TRUE(ws.RunOperatorOnce(ParseOp(Binary(type))));
+      ASSERT_TRUE(ws.RunOperatorOnce(ParseOp(R"(type: "Sin" input: "Y" output: "dY")")));
+      ExpectDevicesAgree(&ws,
+                         "type: \"" + type + R"(Gradient" input: "dY" input: "A" input: "B" )" +
+                             (type == "Div" ? "input: \"Y\" " : "") +
+                             R"(output: "dA" output: "dB")",
+                         {.tolerance = 1e-4});
+    }
+  }
+}
+
+// Every function with a gradient, on odd sizes, with the kernels for two and for three inputs.
+TEST_F(UnaryOnCudaTest, HasTheGradientsOfTheCpu) {
+  const auto compare = []<class Function, class... Ts>(const UnaryRow<Function, Ts...>& row) {
+    if constexpr (HasGradient<Function>) {
+      constexpr GradientInputs kInputs = Function::kGradientInputs;
+      for (const int64_t n : {0, 1, 7, 259}) {
+        Workspace ws;
+        FeedRandom(&ws, "X", {n}, 0.1f, 0.9f, 1);
+        FeedRandom(&ws, "Z", {n}, 0.1f, 0.9f, 2);
+        FeedRandom(&ws, "dY", {n}, -1, 1, 3);
+        const std::string inputs = ReadsXAndY(kInputs)
+                                       ? R"(input: "X" input: "Z" input: "dY")"
+                                       : (PlaceOfDy(kInputs) == 0 ? R"(input: "dY" input: "X")"
+                                                                  : R"(input: "X" input: "dY")");
+        ExpectDevicesAgree(
+            &ws, std::string("type: \"") + row.type + "Gradient\" " + inputs + " output: \"dX\"",
+            {.tolerance = 1e-5});
+      }
+    }
+  };
+  kActivations.ForEach(compare);
+  kUnaryMath.ForEach(compare);
 }
 
 // The memory's address is not a multiple of 16 bytes.
@@ -182,6 +233,24 @@ TEST_F(PReluOnCudaTest, HasASlopeForEachChannelInBothOrders) {
         &ws,
         std::string(R"(type: "PRelu" input: "X" input: "W" output: "Y" arg { name: "order" s: ")") +
             order + "\" }");
+  }
+}
+
+TEST_F(PReluOnCudaTest, HasTheGradientsOfTheCpu) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 3, 40, 3});
+  FeedRandom(&ws, "dY", {2, 3, 40, 3}, -1, 1, 2);
+  for (const std::vector<float>& slopes :
+       {std::vector<float>{0.5f, -1, 2}, std::vector<float>{3}}) {
+    Feed<float>(&ws, "W", {static_cast<int64_t>(slopes.size())}, slopes);
+    for (const char* order : {"NCHW", "NHWC"}) {
+      ExpectDevicesAgree(
+          &ws,
+          std::string(R"(type: "PReluGradient" input: "X" input: "dY" input: "X" input: "W"
+                         output: "dX" output: "dW" arg { name: "order" s: ")") +
+              order + "\" }",
+          {.tolerance = 1e-4});
+    }
   }
 }
 

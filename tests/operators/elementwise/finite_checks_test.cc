@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::finite_checks_test {
@@ -46,6 +47,13 @@ TEST(EnforceFiniteTest, TakesFloatsAndDoubles) {
   Feed<int32_t>(&ws, "X", {0}, {});
   ExpectThrows([&] { RunOp(&ws, R"(type: "EnforceFinite" input: "X")"); },
                "input 0 (X) has elements of type int, want float, double");
+}
+
+TEST(NanCheckGradientTest, ChecksTheGradient) {
+  EXPECT_EQ(test::DescribeGradient(R"(type: "NanCheck" input: "X" input: "Z" output: "Y")"),
+            "NanCheck(Y_grad)->X_grad | X_grad -");
+  ExpectThrows([] { test::DescribeGradient(R"(type: "EnforceFinite" input: "X")", {{}}); },
+               "One should not call gradient for operator EnforceFinite");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::pow_test {
@@ -92,6 +93,45 @@ TEST(PowTest, WantsAnExponentAndFloats) {
   Feed<int32_t>(&ws, "B", {1}, {2});
   ExpectThrows([&] { RunOp(&ws, WithInput()); },
                "input 1 (B) has elements of type int, want float");
+}
+
+TEST(PowGradientTest, ConsistsOfOtherOperators) {
+  EXPECT_EQ(test::DescribeGradient(WithExponent(3)),
+            "Pow(A)->A_grad exponent=2; Mul(A_grad,Y_grad)->A_grad; Scale(A_grad)->A_grad scale=3 "
+            "| A_grad");
+  EXPECT_EQ(
+      test::DescribeGradient(R"(type: "Pow" input: "A" output: "A" arg { name: "exponent" f: 2 })"),
+      "Pow(A)->A_grad exponent=0.5; Mul(A_grad,A_grad)->A_grad; Scale(A_grad)->A_grad scale=2 "
+      "| A_grad");
+  EXPECT_EQ(test::DescribeGradient(
+                WithInput("arg { name: \"broadcast\" i: 1 } arg { name: \"axis\" i: 0 }")),
+            "ConstantFill(B)->B_grad value=1; Sub(B,B_grad)->B_grad; "
+            "Pow(A,B_grad)->A_grad axis=0 axis_str=\"\" order=\"NCHW\" broadcast=1; "
+            "Mul(A_grad,Y_grad)->A_grad; "
+            "Mul(A_grad,B)->A_grad axis=0 axis_str=\"\" order=\"NCHW\" broadcast=1; "
+            "Log(A)->B_grad_autogen_pre_red; "
+            "Mul(B_grad_autogen_pre_red,Y)->B_grad_autogen_pre_red; "
+            "Mul(B_grad_autogen_pre_red,Y_grad)->B_grad_autogen_pre_red; "
+            "SumReduceLike(B_grad_autogen_pre_red,B)->B_grad axis=0 axis_str=\"\" order=\"NCHW\" "
+            "| A_grad B_grad");
+  ExpectThrows([] { test::DescribeGradient(WithInput("", "A")); }, "output 0 is the input \"A\"");
+  ExpectThrows(
+      [] {
+        test::DescribeGradient(
+            R"(type: "Pow" input: "A" output: "A" arg { name: "exponent" f: 0 })");
+      },
+      "argument exponent is 0");
+}
+
+TEST(PowGradientTest, AgreesWithDifferences) {
+  Workspace ws;
+  Feed<float>(&ws, "A", {2, 2}, {1, 2, 0.5f, 1.5f});
+  test::ExpectGradientMatches(&ws, WithExponent(2.5f));
+  Feed<float>(&ws, "B", {2, 2}, {2, 0.5f, -1, 3});
+  test::ExpectGradientMatches(&ws, WithInput());
+  Feed<float>(&ws, "B", {2}, {2, -1});
+  test::ExpectGradientMatches(
+      &ws, WithInput("arg { name: \"broadcast\" i: 1 } arg { name: \"axis\" i: 0 }"));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::prelu_test {
@@ -61,6 +62,49 @@ TEST(PReluTest, NamesSlopesThatDoNotFit) {
                "input 1 (W) has shape [2], want 3 slopes, one for each channel of input 0 (X)");
   FeedRange<double>(&ws, "W", {3});
   ExpectThrows([&] { RunOp(&ws, Op()); }, "double");
+}
+
+TEST(PReluGradientTest, HasTheGradientsOfInputAndSlopes) {
+  const std::string op =
+      R"(type: "PReluGradient" input: "Y" input: "dY" input: "X" input: "W" output: "dX" output: "dW")";
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2, 2}, {1, -2, -3, 4, -5, 6, 0, -8});
+  Feed<float>(&ws, "Y", {1}, {0});
+  Feed<float>(&ws, "dY", {2, 2, 2}, {1, 10, 2, 20, 3, 30, 4, 40});
+  Feed<float>(&ws, "W", {2}, {0.5f, 3});
+  ExpectShapeInferred(&ws, op);
+  ExpectTensor<float>(ws, "dX", {2, 2, 2}, {1, 5, 6, 20, 1.5f, 30, 12, 120});
+  ExpectTensor<float>(ws, "dW", {2}, {-20 - 15, -6 - 320});
+  RunOp(&ws, op + R"( arg { name: "order" s: "NHWC" })");
+  ExpectTensor<float>(ws, "dX", {2, 2, 2}, {1, 30, 1, 20, 1.5f, 30, 2, 120});
+  ExpectTensor<float>(ws, "dW", {2}, {-6 - 15, -20 - 320});
+  Feed<float>(&ws, "W", {1}, {2});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {2, 2, 2}, {1, 20, 4, 20, 6, 30, 8, 80});
+  ExpectTensor<float>(ws, "dW", {1}, {-20 - 6 - 15 - 320});
+  Feed<float>(&ws, "X", {0, 2}, {});
+  Feed<float>(&ws, "dY", {0, 2}, {});
+  Feed<float>(&ws, "W", {2}, {1, 2});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {0, 2}, {});
+  ExpectTensor<float>(ws, "dW", {2}, {0, 0});
+  Feed<float>(&ws, "W", {3}, {1, 2, 3});
+  ExpectThrows([&] { RunOp(&ws, op); }, "input 3 (W) has shape [3], want 2 slopes");
+  Feed<float>(&ws, "dY", {1, 2}, {1, 2});
+  Feed<float>(&ws, "W", {2}, {1, 2});
+  ExpectThrows([&] { RunOp(&ws, op); }, "elements of input 1 (dY) of shape [1, 2]");
+}
+
+TEST(PReluGradientTest, AgreesWithDifferences) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 3, 2}, {1, -1, 2, -2, 0.5f, -0.5f, -3, 3, -0.25f, 0.75f, 4, -4});
+  Feed<float>(&ws, "W", {3}, {0.5f, -1, 2});
+  const std::string op = R"(type: "PRelu" input: "X" input: "W" output: "Y")";
+  test::ExpectGradientMatches(&ws, op);
+  EXPECT_EQ(test::DescribeGradient(op),
+            "PReluGradient(Y,Y_grad,X,W)->X_grad,W_grad | X_grad W_grad");
+  Feed<float>(&ws, "W", {1}, {0.5f});
+  test::ExpectGradientMatches(&ws, op);
 }
 
 }  // namespace

@@ -50,7 +50,15 @@ INSTANTIATE_TEST_SUITE_P(
         R"(type: "Where" input: "rows" input: "X" input: "X2" output: "Y" arg { name: "broadcast_on_rows" i: 1 })",
         R"(type: "Conditional" input: "rows" input: "X" input: "X2" output: "Y")",
         R"(type: "Dropout" input: "X" output: "Y" arg { name: "is_test" i: 1 })",
-        R"(type: "Dropout" input: "X" output: "Y" output: "M" arg { name: "is_test" i: 0 })"));
+        R"(type: "Dropout" input: "X" output: "Y" output: "M" arg { name: "is_test" i: 0 })",
+        R"(type: "DropoutGrad" input: "X" output: "Y" arg { name: "is_test" i: 1 })",
+        R"(type: "ReluGradient" input: "X" input: "X2" output: "Y")",
+        R"(type: "SwishGradient" input: "X" input: "X2" input: "X2" output: "Y")",
+        R"(type: "AddGradient" input: "X" input: "X2" input: "row" output: "Y" output: "Z")",
+        R"(type: "DivGradient" input: "X" input: "X2" input: "C" input: "X" output: "Y" output: "Z" arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })",
+        R"(type: "MeanGradient" input: "X" output: "Y" output: "Z")",
+        R"(type: "MaxGradient" input: "X" input: "X2" input: "X2" output: "Y")",
+        R"(type: "PReluGradient" input: "X" input: "X" input: "X2" input: "C" output: "Y" output: "Z")"));
 
 }  // namespace
 }  // namespace caffe2rt::steady_state_test
