@@ -49,7 +49,7 @@ int64_t SizeOf(const BroadcastLoops& loops) {
 }
 
 template <Operand kOperand, class Function, class T>
-CAFFE2RT_SIMD_INLINE T OperandGradientOf(const Function& f, T a, T b, T y, T dy) {
+CAFFE2RT_SIMD_INLINE inline T OperandGradientOf(const Function& f, T a, T b, T y, T dy) {
   if constexpr (kOperand == Operand::kA) {
     return f.GradientA(a, b, y, dy);
   } else {

@@ -201,7 +201,7 @@ class GradientComparison {
 std::string DescribeGradient(const std::string& text, std::vector<GradientWrapper> given) {
   const OperatorDef def = ParseOp(text);
   if (given.empty()) {
-    for (const std::string& output : def.output()) given.push_back({.dense_ = output + "_grad"});
+    for (const std::string& output : def.output()) given.push_back({output + "_grad", "", ""});
   }
   const GradientOpsMeta gradient = GetGradientForOp(def, given);
   std::vector<std::string> ops, inputs;

@@ -138,7 +138,7 @@ TEST(DescribeGradientTest, ListsOperatorsArgumentsAndGradients) {
   EXPECT_EQ(DescribeGradient(Op("TestSquare")),
             "Scale(Y_grad)->X_grad scale=2; Mul(X_grad,X)->X_grad | X_grad");
   EXPECT_EQ(DescribeGradient(kRows), " | I+Y_grad -");
-  EXPECT_EQ(DescribeGradient(Op("TestNegate"), {{.dense_ = "G"}}), "Negative(G)->X_grad | X_grad");
+  EXPECT_EQ(DescribeGradient(Op("TestNegate"), {{"G", "", ""}}), "Negative(G)->X_grad | X_grad");
 }
 
 }  // namespace

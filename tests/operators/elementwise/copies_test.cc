@@ -90,14 +90,13 @@ TEST(CopyGradientTest, IsTheCopyBack) {
 }
 
 TEST(CopyGradientTest, CopiesBothPartsOfASparseGradient) {
-  EXPECT_EQ(test::DescribeGradient(R"(type: "CopyCPUToGPU" input: "X" output: "Y")",
-                                   {{.indices_ = "I", .values_ = "V"}}),
-            "CopyGPUToCPU(I)->X_grad_indices; CopyGPUToCPU(V)->X_grad_values "
-            "| X_grad_indices+X_grad_values");
+  EXPECT_EQ(
+      test::DescribeGradient(R"(type: "CopyCPUToGPU" input: "X" output: "Y")", {{"", "I", "V"}}),
+      "CopyGPUToCPU(I)->X_grad_indices; CopyGPUToCPU(V)->X_grad_values "
+      "| X_grad_indices+X_grad_values");
   ExpectThrows(
       [] {
-        test::DescribeGradient(R"(type: "Copy" input: "X" output: "Y")",
-                               {{.indices_ = "I", .values_ = "V"}});
+        test::DescribeGradient(R"(type: "Copy" input: "X" output: "Y")", {{"", "I", "V"}});
       },
       "is sparse, want a dense one");
 }
@@ -109,7 +108,7 @@ TEST(NegateGradientTest, NegatesTheGradientAndZeroGradientClearsIt) {
   const auto run = [&](const char* text, const std::vector<GradientWrapper>& given) {
     for (const OperatorDef& op : GetGradientForOp(test::ParseOp(text), given).ops_) RunOp(&ws, op);
   };
-  run(R"(type: "NegateGradient" input: "X" output: "Y")", {{.dense_ = "Y_grad"}});
+  run(R"(type: "NegateGradient" input: "X" output: "Y")", {{"Y_grad", "", ""}});
   ExpectTensor<float>(ws, "X_grad", {2}, {-3, 4});
   run(R"(type: "ZeroGradient" input: "X")", {});
   ExpectTensor<float>(ws, "X_grad", {2}, {0, 0});

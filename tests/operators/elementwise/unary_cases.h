@@ -81,7 +81,7 @@ inline void ExpectUnaryGradient(const UnaryCase& c, const std::vector<float>& va
   Feed<float>(&ws, "X", dims, values);
   RunOp(&ws, UnaryOp(c));
   Feed<float>(&ws, "Y_grad", dims, dy);
-  const GradientOpsMeta gradient = GetGradientForOp(ParseOp(UnaryOp(c)), {{.dense_ = "Y_grad"}});
+  const GradientOpsMeta gradient = GetGradientForOp(ParseOp(UnaryOp(c)), {{"Y_grad", "", ""}});
   for (const OperatorDef& op : gradient.ops_) RunOp(&ws, op);
   ASSERT_EQ(gradient.g_input_.at(0).dense_, "X_grad");
   const std::vector<float> got = Fetch<float>(ws, "X_grad");
