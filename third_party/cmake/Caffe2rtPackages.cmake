@@ -21,11 +21,11 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY
 set(same_version "caffe2rt (= ${PROJECT_VERSION})")
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME caffe2rt)
-set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "${PROJECT_DESCRIPTION}\n The command caffe2, which runs Caffe2 nets, and the shared library.")
+set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "The command caffe2, which runs Caffe2 nets, and the shared library.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libcaffe2rt-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "${PROJECT_DESCRIPTION} (development files)\n Headers and CMake packages for programs and operators.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers and CMake packages for programs and operators.")
 set(dependencies ${CAFFE2RT_PUBLIC_DEPENDENCIES})
 if(NOT BUILD_SHARED_LIBS)
   list(APPEND dependencies ${CAFFE2RT_PRIVATE_DEPENDENCIES})
@@ -36,7 +36,7 @@ list(JOIN dependencies ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libeigen3-dev")
 
 set(CPACK_DEBIAN_CUDA_PACKAGE_NAME libcaffe2rt-cuda)
-set(CPACK_COMPONENT_CUDA_DESCRIPTION "${PROJECT_DESCRIPTION} (CUDA)\n The library with which caffe2rt runs nets on NVIDIA's GPUs.")
+set(CPACK_COMPONENT_CUDA_DESCRIPTION "The library with which caffe2rt runs nets on NVIDIA's GPUs.")
 set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS ${same_version})
 
 foreach(package runtime:caffe2rt development:libcaffe2rt-dev CUDA:libcaffe2rt-cuda)
