@@ -23,6 +23,7 @@ const Command& PlanCommand();
 const Command& CheckCommand();
 const Command& InspectCommand();
 const Command& ConvertCommand();
+const Command& GradientsCommand();
 const Command& OpsCommand();
 const Command& BenchCommand();
 const Command& DevicesCommand();

@@ -53,7 +53,7 @@ std::string HostileFiles::DescribeScratch() const {
     CAFFE_ENFORCE_EQ(lstat(path.c_str(), &info), 0, "cannot stat \"", path, "\"");
     lines.insert(MakeString(path, " mode ", info.st_mode, " inode ", info.st_ino));
   }
-  return Join("\n", lines);
+  return absl::StrJoin(lines, "\n");
 }
 
 std::string HostileFiles::DescribeBaits() const {

@@ -22,8 +22,8 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 const std::vector<std::string>& AllCommands() {
-  static const std::vector<std::string> names = {"run",     "plan", "check", "inspect",
-                                                 "convert", "ops",  "bench", "devices"};
+  static const std::vector<std::string> names = {"run",       "plan", "check", "inspect", "convert",
+                                                 "gradients", "ops",  "bench", "devices"};
   return names;
 }
 

@@ -1,5 +1,7 @@
 #include "tests/support/gradient_test.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -206,14 +208,15 @@ std::string DescribeGradient(const std::string& text, std::vector<GradientWrappe
   const GradientOpsMeta gradient = GetGradientForOp(def, given);
   std::vector<std::string> ops, inputs;
   for (const OperatorDef& op : gradient.ops_) {
-    ops.push_back(MakeString(op.type(), "(", Join(",", op.input()), ")->", Join(",", op.output())));
+    ops.push_back(MakeString(op.type(), "(", absl::StrJoin(op.input(), ","), ")->",
+                             absl::StrJoin(op.output(), ",")));
     for (const Argument& argument : op.arg()) ops.back() += " " + ArgumentText(argument);
   }
   for (const GradientWrapper& input : gradient.g_input_) {
     inputs.push_back(input.IsSparse() ? input.indices_ + "+" + input.values_
                                       : (input.IsDense() ? input.dense_ : "-"));
   }
-  return Join("; ", ops) + " | " + Join(" ", inputs);
+  return absl::StrJoin(ops, "; ") + " | " + absl::StrJoin(inputs, " ");
 }
 
 void ExpectGradientMatches(Workspace* ws, const std::string& text, const GradientCheck& check) {

@@ -1,0 +1,99 @@
+// caffe2 gradients: the net that it writes runs, and gives the derivatives worked out by hand.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/npy.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/json.h"
+#include "tests/support/shared.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::gradients_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// The squared error of y = w x + b with w = 3 and b = 1 at x = 1, 2 and y = 5, 5: the differences
+// are -1 and 2, the loss is 5, dw = 2 (-1 * 1 + 2 * 2) = 6 and db = 2 (-1 + 2) = 2.
+constexpr char kLine[] = R"(
+    op { type: "GivenTensorFill" output: "x" arg { name: "shape" ints: 2 ints: 1 }
+         arg { name: "values" floats: 1 floats: 2 } }
+    op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 1 ints: 1 }
+         arg { name: "values" floats: 3 } }
+    op { type: "GivenTensorFill" output: "b" arg { name: "shape" ints: 1 }
+         arg { name: "values" floats: 1 } }
+    op { type: "GivenTensorFill" output: "target" arg { name: "shape" ints: 2 ints: 1 }
+         arg { name: "values" floats: 5 floats: 5 } }
+    op { type: "FC" input: "x" input: "w" input: "b" output: "y" }
+    op { type: "Sub" input: "y" input: "target" output: "difference" }
+    op { type: "Sqr" input: "difference" output: "square" }
+    op { type: "SumElements" input: "square" output: "loss" }
+    external_output: "loss")";
+
+class GradientsProgramTest : public ::testing::Test {
+ protected:
+  ProgramResult Gradients(std::vector<std::string> more) {
+    std::vector<std::string> args = {"gradients", "--predict-net", net_, "--output", out_};
+    args.insert(args.end(), more.begin(), more.end());
+    return RunCaffe2(args);
+  }
+  const TempDir dir_;
+  const std::string net_ = dir_.Write("net.pbtxt", kLine);
+  const std::string out_ = dir_.path("out.pbtxt");
+};
+
+TEST_F(GradientsProgramTest, WritesANetThatComputesTheGradients) {
+  const ProgramResult made = Gradients({"--loss", "loss", "--wrt", "w", "--wrt", "b"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(made.out, "b: b_grad\nw: w_grad\n");
+  const std::string results = dir_.path("results.npz");
+  const ProgramResult run = RunCaffe2({"run", "--predict-net", out_, "--output", results});
+  ASSERT_EQ(run.code, 0) << run.err;
+  std::map<std::string, float> values;
+  for (const auto& [name, tensor] : ReadNpz(results)) values[name] = tensor.data<float>()[0];
+  EXPECT_THAT(values, ElementsAre(testing::Pair("b_grad", 2.0f), testing::Pair("loss", 5.0f),
+                                  testing::Pair("w_grad", 6.0f)));
+}
+
+TEST_F(GradientsProgramTest, LeavesOutTheGradientsThatAreNotAskedFor) {
+  ASSERT_EQ(Gradients({"--loss", "loss", "--wrt", "difference"}).code, 0);
+  EXPECT_THAT(ReadWholeFile(out_), Not(HasSubstr("FCGradient")));
+  ASSERT_EQ(Gradients({"--loss", "loss"}).code, 0);
+  EXPECT_THAT(ReadWholeFile(out_), HasSubstr("FCGradient"));
+}
+
+TEST_F(GradientsProgramTest, ListsTheGradientsAsJson) {
+  const ProgramResult result = Gradients({"--loss", "loss", "--wrt", "w", "--json"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(JsonAt(result.out, "/forward_operators"), "8");
+  EXPECT_EQ(JsonAt(result.out, "/gradients"), R"([{"blob":"w","gradient":"w_grad"}])");
+}
+
+TEST_F(GradientsProgramTest, DifferentiatesTheDemo) {
+  const ProgramResult result =
+      RunCaffe2({"gradients", "--predict-net", SourcePath("binaries/demo/line.pbtxt"), "--loss",
+                 "loss", "--output", out_});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("w: w_grad\n"));
+}
+
+TEST_F(GradientsProgramTest, ExplainsWhatIsWrong) {
+  EXPECT_EQ(Gradients({}).code, 2);
+  EXPECT_THAT(Gradients({}).err, HasSubstr("--loss is missing"));
+  const ProgramResult misspelt = Gradients({"--loss", "los"});
+  EXPECT_EQ(misspelt.code, 1);
+  EXPECT_THAT(misspelt.err, HasSubstr("writes the blob \"los\"; did you mean loss?"));
+  EXPECT_THAT(Gradients({"--loss", "loss", "--wrt", "v"}).err,
+              HasSubstr("blob \"v\" has no gradient"));
+  EXPECT_FALSE(std::filesystem::exists(out_));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::gradients_test
