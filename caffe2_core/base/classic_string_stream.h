@@ -10,6 +10,7 @@
 #include <locale>
 #include <sstream>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Throws std::bad_alloc if memory is exhausted, where a plain stream would truncate the text.
@@ -22,3 +23,4 @@ class ClassicStringStream : public std::ostringstream {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

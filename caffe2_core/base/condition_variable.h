@@ -14,6 +14,7 @@
 
 #include "caffe2_core/base/mutex.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // A std::condition_variable for Mutex. All threads that wait at the same time must use the same
@@ -50,3 +51,4 @@ class ConditionVariable {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

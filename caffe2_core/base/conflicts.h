@@ -16,6 +16,7 @@
 
 #include "caffe2_core/base/enforce.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // Returns the conflicts that a registry has recorded, and removes them from it.
@@ -57,3 +58,4 @@ class ModuleLoading {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

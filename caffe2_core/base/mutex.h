@@ -37,6 +37,7 @@
 #define CAFFE2RT_EXCLUSIVE_UNLOCK_FUNCTION(mutex)
 #endif
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // A mutex (std::mutex). Acquire it with MutexLock.
@@ -135,3 +136,4 @@ class ABSL_SCOPED_LOCKABLE MutexUnlock {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

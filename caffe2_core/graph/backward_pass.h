@@ -42,6 +42,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The gradient of each blob that has one, by the blob's name.
@@ -83,3 +84,4 @@ GradientMap AddGradientOperators(NetDef* net, const GradientStart& start,
                                  const BackwardPassOptions& options = {});
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

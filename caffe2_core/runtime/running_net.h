@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class OperatorBase;
@@ -40,3 +41,4 @@ class RunningNet {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

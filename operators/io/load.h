@@ -195,7 +195,9 @@ void LoadOp<Context>::ReadRecord(int index, const std::string& name, db::Cursor*
   if (progress->blobs.Add(name, proto, blob)) ++progress->whole;
 }
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 [[noreturn]] void ThrowMissingBlobs(int want, int got, const std::vector<std::string>& missing);
+#pragma GCC visibility pop
 
 template <class Context>
 void LoadOp<Context>::CheckOutputs(const Progress& progress) const {

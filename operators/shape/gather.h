@@ -54,11 +54,11 @@ GatherArguments ReadGatherArguments(const ArgumentHelper& args, int fixed_axis);
 // Computes the shape of the output; *axis becomes non-negative. THROWS if the shapes do not match.
 void GatheredDims(IntArrayRef data, IntArrayRef indices, bool match_outer, int* axis,
                   std::vector<int64_t>* dims);
-#pragma GCC visibility pop
 
 // Checks the shapes for BatchGatherGradient. THROWS if they do not match.
 GatherSizes GatherGradientSizes(IntArrayRef data, IntArrayRef indices, IntArrayRef gradient,
                                 const GatherArguments& arguments);
+#pragma GCC visibility pop
 
 template <class Index>
 void GatherSlices(CPUContext& context, TypeMeta type, const GatherSizes& sizes,

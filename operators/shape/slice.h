@@ -34,7 +34,6 @@ struct SlicePlan {
 // THROWS if the bounds do not match the input, or slice more than one dimension of an input that
 // has elements.
 void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePlan* plan);
-#pragma GCC visibility pop
 
 // The slice of a tensor as rows: each of `outer` rows of `all` items holds `taken` items of the
 // slice, which begin at item `start`.
@@ -42,9 +41,10 @@ struct SliceRows {
   int64_t outer = 1, all = 0, taken = 0, start = 0;
 };
 SliceRows RowsOfSlice(IntArrayRef input, const SlicePlan& plan);
+#pragma GCC visibility pop
 
 // The bounds of a slice, from the arguments or from inputs 1 and 2.
-class SliceBounds {
+class [[gnu::visibility("default")]] SliceBounds {
  public:
   // THROWS if the bounds are neither inputs nor arguments.
   SliceBounds(const ArgumentHelper& args, bool are_inputs);

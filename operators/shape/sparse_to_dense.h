@@ -22,8 +22,10 @@ inline constexpr ArgumentSpec<int> kOutputFirstDim{
     "output_first_dim", 0,
     "size of dimension 0 of the output, if above 0; not allowed together with input 2"};
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if the shapes do not match.
 void CheckSparse(IntArrayRef indices, IntArrayRef values);
+#pragma GCC visibility pop
 
 template <class Context>
 class SparseToDenseOp final : public Operator<Context> {

@@ -34,9 +34,11 @@ void TileRows(CPUContext& context, TypeMeta type, int64_t outer, int64_t inner, 
 void TileRows(CUDAContext& context, TypeMeta type, int64_t outer, int64_t inner, int64_t tiles,
               const void* x, void* y);
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Computes the shape of the input from that of the output; *axis becomes non-negative. THROWS if
 // axis or tiles is out of range, or the dimension is not a multiple of tiles.
 void UntiledDims(IntArrayRef output, int64_t tiles, int* axis, std::vector<int64_t>* dims);
+#pragma GCC visibility pop
 
 // dX [outer, inner] = the sum of dY [outer, tiles, inner] over the tiles. REQUIRES: tiles > 0.
 // Instantiated for float, double, int32_t and int64_t.
@@ -47,7 +49,7 @@ void SumTiles(CUDAContext& context, int64_t outer, int64_t inner, int64_t tiles,
               T* dx);
 
 // The numbers of Tile and TileGradient: arguments, or inputs 1 and 2.
-class TileNumbers {
+class [[gnu::visibility("default")]] TileNumbers {
  public:
   // THROWS if a number is neither an argument nor an input.
   TileNumbers(const ArgumentHelper& args, int inputs);
