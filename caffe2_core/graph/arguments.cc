@@ -180,6 +180,8 @@ void ArgumentHelper::ParseMessage(const std::string& name, int index,
                 " of argument \"", name, "\" does not hold a ", message->GetTypeName());
 }
 
+// g++ takes the visibility of a function template from its definition.
+#pragma GCC visibility push(default)
 template <class T>
 Argument MakeArgument(const std::string& name, const T& value) {
   Argument arg;
@@ -207,6 +209,7 @@ Argument MakeArgument(const std::string& name, const T& value) {
   }
   return arg;
 }
+#pragma GCC visibility pop
 
 #define CAFFE2RT_INSTANTIATE(T)                                                                \
   template T ArgumentHelper::GetSingleArgument<T>(const std::string&, const T&) const;         \

@@ -54,6 +54,8 @@ void CopyAs(CUDAContext& context, const Walk& walk, const void* x, void* y) {
 
 }  // namespace
 
+// g++ takes the visibility of a function template from its definition.
+#pragma GCC visibility push(default)
 template <class F, class T, class Result>
 void CudaZip(CUDAContext& context, const Walk& walk, const T* x, const T* y, Result* z) {
   ForEach(context, walk.size, Zipping<F, T, Result>{walk, x, y, z}, "math zip");
@@ -128,5 +130,6 @@ BROADCAST(int64_t)
 #undef OF_BITS
 #undef COMPARE
 #undef BROADCAST
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt::math::internal

@@ -106,6 +106,8 @@ struct ChannelLine {
 
 }  // namespace
 
+// g++ takes the visibility of a function template from its definition.
+#pragma GCC visibility push(default)
 template <class T>
 void CudaIm2Col(CUDAContext& context, const Columns& columns, const T* img, T* col) {
   const Indices indices(columns);
@@ -134,5 +136,6 @@ PICTURES(double)
 PICTURES(int32_t)
 PICTURES(uint8_t)
 #undef PICTURES
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt::math::internal

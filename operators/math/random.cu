@@ -56,6 +56,8 @@ struct Gaussian {
 
 }  // namespace
 
+// g++ takes the visibility of a function template from its definition.
+#pragma GCC visibility push(default)
 template <class T>
 void CudaRandUniform(CUDAContext& context, size_t n, T a, T b, T* r) {
   CAFFE_ENFORCE(a <= b, "random numbers from ", a, " to ", b, ", want a range");
@@ -79,5 +81,6 @@ template void CudaRandUniform(CUDAContext&, size_t, double, double, double*);
 template void CudaRandUniform(CUDAContext&, size_t, int32_t, int32_t, int32_t*);
 template void CudaRandGaussian(CUDAContext&, size_t, float, float, float*);
 template void CudaRandGaussian(CUDAContext&, size_t, double, double, double*);
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt::math::internal

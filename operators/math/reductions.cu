@@ -140,6 +140,8 @@ struct AddingStripes {
 
 }  // namespace
 
+// g++ takes the visibility of a function template from its definition.
+#pragma GCC visibility push(default)
 template <Reduction kKind, class T>
 void CudaReduce(CUDAContext& context, int rank, const int* x_dims, const int* y_dims, T alpha,
                 const T* x, T* y) {
@@ -207,5 +209,6 @@ MOMENTS(double)
 #undef REDUCE
 #undef NUMBERS
 #undef MOMENTS
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt::math::internal

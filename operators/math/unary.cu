@@ -30,6 +30,8 @@ struct Setting {
 
 }  // namespace
 
+// g++ takes the visibility of a function template from its definition.
+#pragma GCC visibility push(default)
 template <class F, class T>
 void CudaMap(CUDAContext& context, int64_t n, const T* x, T* y, const F& f) {
   ForEach(context, n, Mapping<F, T>{x, y, f}, "math map");
@@ -109,5 +111,6 @@ SET(double)
 #undef OF_FLOATS
 #undef OF_NUMBERS
 #undef WITH_FACTOR
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt::math::internal

@@ -115,6 +115,8 @@ void Check(const GemmShape& shape) {
 
 }  // namespace
 
+// g++ takes the visibility of a function template from its definition.
+#pragma GCC visibility push(default)
 template <class T>
 void CudaGemm(CUDAContext& context, GemmEngine engine, const GemmShape& shape, GemmScalar<T> alpha,
               const T* a, const T* b, GemmScalar<T> beta, T* c, const T* bias) {
@@ -143,5 +145,6 @@ GEMM(float)
 GEMM(double)
 GEMM(int32_t)
 GEMM(int64_t)
+#pragma GCC visibility pop
 
 }  // namespace caffe2rt::math::internal
