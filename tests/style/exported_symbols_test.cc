@@ -107,9 +107,10 @@ bool IsOfTheRuntime(const std::string& name) {
 bool IsPublic(const std::string& symbol, const std::set<std::string>& words) {
   static const std::set<std::string> namespaces = {"caffe2rt", "caffe", "db", "internal", "math"};
   const std::vector<std::string> names = NamesOf(symbol);
-  // Operator new and delete, function types, and resolvers of functions with several versions, which
-  // clang exports.
-  static const std::regex of_the_compiler("^_Z(n|d)(w|a|l)|^_ZT[IS]P?F|\\.resolver$");
+  // Operator new and delete, function types, resolvers of functions with several versions, which
+  // clang exports, and constants that are variable templates, which g++ exports.
+  static const std::regex of_the_compiler(
+      "^_Z(n|d)(w|a|l)|^_ZT[IS]P?F|\\.resolver$|^_ZN8caffe2rt[0-9]+k[A-Z][A-Za-z0-9]*I");
   if (std::regex_search(symbol, of_the_compiler)) return true;
   if (names.empty()) {
     // The descriptors of the protos and the entry point of a device module.
