@@ -2,10 +2,10 @@
 # Installs what is missing on Debian 12, builds, and runs.
 #
 #   ./setup.sh          install what is missing, nothing else
-#   ./setup.sh demo     ... build bin/caffe2 and classify the demo's pictures
+#   ./setup.sh demo     ... build bin/caffe2 and classify the demo's images
 #   ./setup.sh test     ... build everything and pass the tests
 #
-# Says what it will install before it does, does nothing twice, and needs root (or sudo) only when something is missing.
+# Prints what it will install first, skips what is installed, and needs root (or sudo) only if something is missing.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -27,7 +27,7 @@ install_missing() {
   local missing
   mapfile -t missing < <(missing_of "$@")
   if [ "${#missing[@]}" -eq 0 ]; then
-    echo "setup: all packages are there"
+    echo "setup: all packages are installed"
     return
   fi
   echo "setup: will install with apt-get: ${missing[*]}"

@@ -24,7 +24,7 @@ void RegisterGradientOfKind(GradientKind kind, const char* type, const char* fil
 inline std::string GradientTypeOf(const char* type) { return std::string(type) + "Gradient"; }
 
 // Register the schema of a gradient operator, without the function's arguments, and the maker that
-// emits the operator. `inplace` tells whether dX may be dY.
+// emits the operator. `inplace`: whether dX may be dY.
 OpSchema& RegisterUnaryGradient(const char* type, GradientInputs inputs, bool inplace,
                                 const char* file);
 // The same for a function of two elements. The inputs are dY, A, B and, if `reads_y`, Y. `inplace`

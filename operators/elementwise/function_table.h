@@ -28,7 +28,7 @@
 //
 // A function of two elements defines GradientA(a, b, y, dy) and GradientB(a, b, y, dy), the
 // gradients of its operands before they are summed over the broadcast dimensions.
-// kGradientReadsY tells whether they depend on y.
+// kGradientReadsY states whether they depend on y.
 //
 // Three files use a table: <stem>.cc registers schemas, gradient makers and CPU operators,
 // <stem>_cuda.cc registers the CUDA operators, and <stem>.cu instantiates their kernels (map.cuh).

@@ -281,15 +281,15 @@ const Case kCases[] = {
 INSTANTIATE_TEST_SUITE_P(Nets, BackwardPassTest, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
 
-struct Refusal {
+struct ErrorCase {
   std::string name;
   std::vector<std::string> forward;
   GradientStart start;
   std::string message;
 };
-void PrintTo(const Refusal& r, std::ostream* out) { *out << r.name; }
+void PrintTo(const ErrorCase& r, std::ostream* out) { *out << r.name; }
 
-class BackwardPassErrorTest : public ::testing::TestWithParam<Refusal> {};
+class BackwardPassErrorTest : public ::testing::TestWithParam<ErrorCase> {};
 
 TEST_P(BackwardPassErrorTest, ExplainsTheErrorAndLeavesTheNetUnchanged) {
   const NetDef before = Net(GetParam().forward);
@@ -298,7 +298,7 @@ TEST_P(BackwardPassErrorTest, ExplainsTheErrorAndLeavesTheNetUnchanged) {
   EXPECT_EQ(net.SerializeAsString(), before.SerializeAsString());
 }
 
-const Refusal kRefusals[] = {
+const ErrorCase kErrors[] = {
     {"OutputOverwritten",
      {"UseOutput in -> hidden", "Direct hidden -> hidden", "UseOutput hidden -> out",
       "Direct out -> sink"},
@@ -346,7 +346,7 @@ const Refusal kRefusals[] = {
      {{"y", {"", "i", ""}}},
      "has indices \"i\" and values \"\", want both"},
 };
-INSTANTIATE_TEST_SUITE_P(Nets, BackwardPassErrorTest, ::testing::ValuesIn(kRefusals),
+INSTANTIATE_TEST_SUITE_P(Nets, BackwardPassErrorTest, ::testing::ValuesIn(kErrors),
                          [](const auto& info) { return info.param.name; });
 
 TEST(AddGradientOperatorsTest, CarriesDevicesOver) {
