@@ -3,8 +3,9 @@
 #
 #   tests/fuzz/run_targets.sh SECONDS [TARGET...]     e.g. 600 net_text plan; without names all targets
 #
-# CAFFE2_FUZZ_SEED: the random seed, 1 by default. CAFFE2_FUZZ_TREE: the build, build/asan by default. In its folder fuzz, each target has a folder with its first inputs
-# (seeds), the inputs that reached new code (found, from which the next call goes on), its findings and its log.
+# CAFFE2_FUZZ_SEED: the random seed, 1 by default. CAFFE2_FUZZ_TREE: the build, build/asan by default. In its folder fuzz, each
+# target has a folder with the inputs that reached new code (found; the next call continues with them), its findings and its
+# log. The first inputs are in seeds.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export tree=${CAFFE2_FUZZ_TREE:-build/asan}
