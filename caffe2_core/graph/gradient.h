@@ -31,9 +31,9 @@ namespace caffe2rt {
 // The gradient of one blob: the name of a dense tensor, or the names of the indices and values of a
 // sparse gradient. Empty if there is no gradient.
 struct GradientWrapper {
-  std::string dense_;
-  std::string indices_;
-  std::string values_;
+  std::string dense_{};
+  std::string indices_{};
+  std::string values_{};
 
   bool IsDense() const { return !dense_.empty(); }
   bool IsSparse() const { return !indices_.empty() || !values_.empty(); }
