@@ -216,7 +216,9 @@ std::set<FileKind> RunSeeds(const std::string& folder, bool must_run) {
     const FileKind kind = DetectContentKind(bytes, static_cast<int64_t>(bytes.size())).kind;
     const ExerciseResult result = ExerciseAs(kind, bytes, nullptr);
     EXPECT_NE(result.outcome, Outcome::kFailed) << entry.path() << ": " << result.error;
-    if (must_run) EXPECT_EQ(result.outcome, Outcome::kRan) << entry.path() << ": " << result.error;
+    if (must_run) {
+      EXPECT_EQ(result.outcome, Outcome::kRan) << entry.path() << ": " << result.error;
+    }
     kinds.insert(kind);
     files.Renew();
   }
