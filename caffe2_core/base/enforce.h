@@ -223,26 +223,30 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
 }  // namespace caffe2rt
 #pragma GCC visibility pop
 
+// The lists of parts name their type, because nvcc miscompiles a list without one in a template.
+
 // CAFFE_ENFORCE for member functions: stores `this` as the caller() of the exception.
-#define CAFFE_ENFORCE_WITH_CALLER(condition, ...)                                             \
-  do {                                                                                        \
-    if (__builtin_expect(!(condition), 0)) {                                                  \
-      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition, {__VA_ARGS__}, \
-                                               this);                                         \
-    }                                                                                         \
+#define CAFFE_ENFORCE_WITH_CALLER(condition, ...)                                                 \
+  do {                                                                                            \
+    if (__builtin_expect(!(condition), 0)) {                                                      \
+      ::caffe2rt::internal::ThrowEnforceNotMet(                                                   \
+          __FILE__, __LINE__, #condition, ::caffe2rt::internal::MessageParts{__VA_ARGS__}, this); \
+    }                                                                                             \
   } while (false)
 
 // Throws EnforceNotMet with the message MakeString(...) if the condition is false.
-#define CAFFE_ENFORCE(condition, ...)                                                          \
-  do {                                                                                         \
-    if (__builtin_expect(!(condition), 0)) {                                                   \
-      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition, {__VA_ARGS__}); \
-    }                                                                                          \
+#define CAFFE_ENFORCE(condition, ...)                                                            \
+  do {                                                                                           \
+    if (__builtin_expect(!(condition), 0)) {                                                     \
+      ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, #condition,                   \
+                                               ::caffe2rt::internal::MessageParts{__VA_ARGS__}); \
+    }                                                                                            \
   } while (false)
 
 // Throws EnforceNotMet with the message MakeString(...).
-#define CAFFE_THROW(...) \
-  ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, "", {__VA_ARGS__})
+#define CAFFE_THROW(...)                                           \
+  ::caffe2rt::internal::ThrowEnforceNotMet(__FILE__, __LINE__, "", \
+                                           ::caffe2rt::internal::MessageParts{__VA_ARGS__})
 
 #define CAFFE_NOT_IMPLEMENTED CAFFE_THROW("Not Implemented.")
 
@@ -252,7 +256,8 @@ CAFFE2RT_DEFINE_COMPARE(CompareGT, >, std::cmp_greater)
     const auto& caffe2rt_b = (y);                                                                 \
     if (__builtin_expect(!::caffe2rt::internal::Compare(caffe2rt_a, caffe2rt_b), 0)) {            \
       ::caffe2rt::internal::ThrowCompareFailed(__FILE__, __LINE__, #x " " #op " " #y, caffe2rt_a, \
-                                               caffe2rt_b, {__VA_ARGS__});                        \
+                                               caffe2rt_b,                                        \
+                                               ::caffe2rt::internal::MessageParts{__VA_ARGS__});  \
     }                                                                                             \
   } while (false)
 
