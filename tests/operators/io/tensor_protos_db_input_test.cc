@@ -1,0 +1,109 @@
+#include "operators/io/tensor_protos_db_input.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::tensor_protos_db_input_test {
+namespace {
+
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::RunOp;
+using test::TempDir;
+
+// A record of two tensors: [2] floats {10 i, 10 i + 1}, and the scalar i of type int32.
+std::string Record(int i) {
+  TensorProtos record;
+  TensorProto* const x = record.add_protos();
+  x->set_data_type(TensorProto::FLOAT);
+  x->add_dims(2);
+  x->add_float_data(static_cast<float>(10 * i));
+  x->add_float_data(static_cast<float>(10 * i + 1));
+  TensorProto* const label = record.add_protos();
+  label->set_data_type(TensorProto::INT32);
+  label->add_int32_data(i);
+  return record.SerializeAsString();
+}
+
+// Opens a reader, the blob "reader", over the given records.
+class TensorProtosDBInputTest : public testing::Test {
+ protected:
+  void Open(const std::vector<std::string>& records) {
+    {
+      const auto database = db::CreateDB("minidb", dir_.path("m"), db::NEW);
+      const auto transaction = database->NewTransaction();
+      for (size_t i = 0; i < records.size(); ++i) transaction->Put(std::to_string(i), records[i]);
+    }
+    ws_.CreateBlob("reader")->GetMutable<db::DBReader>()->Open("minidb", dir_.path("m"));
+  }
+
+  void Run(const std::string& arguments = "") {
+    RunOp(&ws_,
+          "type: 'TensorProtosDBInput' input: 'reader' output: 'x' output: 'label' " + arguments);
+  }
+
+  const TempDir dir_;
+  Workspace ws_;
+};
+
+const char* const kBatchOfTwo = "arg { name: 'batch_size' i: 2 }";
+
+TEST_F(TensorProtosDBInputTest, ReadsARecordWithItsOwnShapes) {
+  Open({Record(1), Record(2)});
+  Run();
+  ExpectTensor<float>(ws_, "x", {2}, {10, 11});
+  ExpectTensor<int32_t>(ws_, "label", {}, {1});
+  Run();
+  ExpectTensor<float>(ws_, "x", {2}, {20, 21});
+  ExpectTensor<int32_t>(ws_, "label", {}, {2});
+}
+
+TEST_F(TensorProtosDBInputTest, StacksABatchAndStartsAgainAfterTheLastRecord) {
+  Open({Record(1), Record(2), Record(3)});
+  Run(kBatchOfTwo);
+  ExpectTensor<float>(ws_, "x", {2, 2}, {10, 11, 20, 21});
+  ExpectTensor<int32_t>(ws_, "label", {2}, {1, 2});
+  Run(kBatchOfTwo);
+  ExpectTensor<float>(ws_, "x", {2, 2}, {30, 31, 10, 11});
+  ExpectTensor<int32_t>(ws_, "label", {2}, {3, 1});
+}
+
+TEST_F(TensorProtosDBInputTest, ReportsRecordsThatDoNotFit) {
+  TensorProtos one_tensor, other_shape, other_type, huge;
+  one_tensor.add_protos();
+  ASSERT_TRUE(other_shape.ParseFromString(Record(2)));
+  other_type = huge = other_shape;
+  other_shape.mutable_protos(0)->add_dims(1);
+  other_type.mutable_protos(1)->set_data_type(TensorProto::INT64);
+  other_type.mutable_protos(1)->clear_int32_data();
+  other_type.mutable_protos(1)->add_int64_data(2);
+  huge.mutable_protos(0)->set_dims(0, INT64_MAX);
+  struct Row {
+    std::vector<std::string> records;
+    const char* error;
+  };
+  for (const Row& row :
+       {Row{{Record(1), "\xff"}, "cannot read \"record 1\" as TensorProtos"},
+        {{Record(1), one_tensor.SerializeAsString()}, "1 vs 2. tensors in record 1"},
+        {{Record(1), other_shape.SerializeAsString()},
+         "record 1, tensor 0: the shape of a tensor is [2, 1], want [2]"},
+        {{Record(1), other_type.SerializeAsString()}, "tensor 1 of record 1 is long, want int"},
+        {{huge.SerializeAsString()}, "record 0, tensor 0: size overflow"}}) {
+    SCOPED_TRACE(row.error);
+    Open(row.records);
+    ExpectThrows([&] { Run(kBatchOfTwo); }, row.error);
+  }
+}
+
+TEST_F(TensorProtosDBInputTest, ReportsWrongUse) {
+  Open({Record(1)});
+  ExpectThrows([&] { Run("arg { name: 'batch_size' i: -1 }"); },
+               "argument \"batch_size\" is -1, want at least 0");
+  Feed<float>(&ws_, "reader", {1}, {0});
+  ExpectThrows([&] { Run(); }, "reader");
+}
+
+}  // namespace
+}  // namespace caffe2rt::tensor_protos_db_input_test
