@@ -1,4 +1,5 @@
-"""Times the calls of CASES.tsv with the original Caffe2 (in this process) and with this project's program, in turns.
+"""Times the calls of CASES.tsv, and the gradient operators of gradient_cases.py, with the original Caffe2 (in this process) and
+with this project's program, in turns.
 
 compare_with_original.sh installs the original and calls this. Every round times each call with both; the time of a call is the
 median over the rounds. The original runs on its default engine: engines and devices that a net names are removed.
@@ -17,6 +18,8 @@ import numpy as np
 from caffe2.proto import caffe2_pb2
 from caffe2.python import core, workspace
 from google.protobuf import text_format
+
+from gradient_cases import gradient_cases
 
 BATCH_SECONDS = 0.05
 BATCHES = 7
@@ -84,8 +87,7 @@ class Original:
     def __init__(self, case, program):
         self.case = case
         workspace.SwitchWorkspace(case["name"], True)
-        init = read_net(case["init"])
-        for op in init.op:
+        for op in read_net(case["init"]).op if case["init"] else []:
             if op.type == "Load":
                 load_parameters(op, case, program)
             else:
@@ -117,33 +119,25 @@ def ours_median_ms(case, program, original_ms):
     """Times the program for about as long as the original."""
     iterations = max(20, min(5000, int(BATCHES * BATCH_SECONDS * 1e3 / original_ms)))
     command = [program, "bench", "--json", "--threads", "1", "--iterations", str(iterations), "--root", case["folder"],
-               "--init-net", case["init"], "--predict-net", case["predict"]]
+               "--predict-net", case["predict"]]
+    if case["init"]:
+        command += ["--init-net", case["init"]]
     for blob, path in case["inputs"].items():
         command += ["--input", "%s=%s" % (blob, path)]
     result = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     return json.loads(result.stdout.decode())["median_ms"]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--models", required=True)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--case", default="", help="only calls whose name contains this text")
-    parser.add_argument("--json", help="also write the table to this file")
-    args = parser.parse_args()
-    program = os.path.abspath(args.program)
-    workspace.GlobalInit(["caffe2", "--caffe2_log_level=2"])
-
-    cases = [case for case in read_cases(os.path.abspath(args.models)) if args.case in case["name"]]
+def compare(cases, program, rounds):
+    """Prints a table of the cases and returns its rows and the geometric mean of the ratios."""
     originals = [Original(case, program) for case in cases]
     times = [([], []) for _ in cases]
-    for number in range(args.rounds):
+    for number in range(rounds):
         for original, (theirs, ours) in zip(originals, times):
             theirs.append(original.median_ms())
             ours.append(ours_median_ms(original.case, program, theirs[-1]))
         if sys.stderr.isatty():
-            sys.stderr.write("\rround %d of %d" % (number + 1, args.rounds))
+            sys.stderr.write("\rround %d of %d" % (number + 1, rounds))
     if sys.stderr.isatty():
         sys.stderr.write("\r\033[K")
 
@@ -155,10 +149,32 @@ def main():
         table.append(row)
         print("%-62s %12.4f %12.4f %8.3f" % (row["call"], row["original_ms"], row["ours_ms"], row["ratio"]))
     mean = math.exp(sum(math.log(row["ratio"]) for row in table) / len(table))
-    print("geometric mean of the ratios: %.3f (one thread, medians of %d rounds in turns)" % (mean, args.rounds))
+    print("geometric mean of the ratios: %.3f, largest %.3f (one thread, medians of %d rounds in turns)"
+          % (mean, max(row["ratio"] for row in table), rounds))
+    return table, mean
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--models", required=True)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--case", default="", help="only calls and gradients whose name contains this text")
+    parser.add_argument("--json", help="also write the tables to this file")
+    args = parser.parse_args()
+    program = os.path.abspath(args.program)
+    workspace.GlobalInit(["caffe2", "--caffe2_log_level=2"])
+    result = {"rounds": args.rounds}
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, cases in (("calls", read_cases(os.path.abspath(args.models))), ("gradients", gradient_cases(folder))):
+            chosen = [case for case in cases if args.case in case["name"]]
+            if chosen:
+                table, mean = compare(chosen, program, args.rounds)
+                result[kind] = table
+                result["geometric_mean" if kind == "calls" else "gradients_geometric_mean"] = mean
     if args.json:
         with open(args.json, "w") as file:
-            json.dump({"calls": table, "geometric_mean": mean, "rounds": args.rounds}, file, indent=1)
+            json.dump(result, file, indent=1)
 
 
 if __name__ == "__main__":
