@@ -5,18 +5,14 @@
 //   Tensor NAME of type float. Dims: (2,3,): 0,1,2,3,4,5
 //
 // Prints at most `limit` values (0: 1000), as operator<< prints them, in every every_n-th run.
-// Element types: float, double, int32, int64, bool, uint8, string.
-//
-// The file is opened in the first run that prints. It is truncated unless another operator has it
-// open; each operator holds a shared flock on it. Lines are appended atomically, so that several
-// operators may print to one file. The file must be a regular file, not a symbolic link, and have
-// no other hard link.
+// Element types: float, double, int32, int64, bool, uint8, string. line_file.h describes the file.
 
+#include <memory>
 #include <string>
 
-#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/host_input.h"
+#include "operators/select/line_file.h"
 
 namespace caffe2rt {
 
@@ -32,8 +28,7 @@ inline constexpr ArgumentSpec<int> kPrintEveryN{
 // Returns the line without a newline. THROWS if the element type is not listed above.
 std::string TensorLine(const std::string& name, const Tensor& tensor, int64_t limit);
 
-// Returns the file name for a blob, which cannot leave its folder: '%', '/' and control characters
-// are written as '%' and two hexadecimal digits, e.g. "gpu_0%2Ffc.log" for "gpu_0/fc".
+// Returns the file name for a blob, e.g. "gpu_0%2Ffc.log" for "gpu_0/fc".
 std::string PrintFileName(const std::string& blob);
 
 // Prints tensors as the arguments specify. Not thread safe.
@@ -47,16 +42,11 @@ class [[gnu::visibility("default")]] TensorPrinter {
   bool Print(const Tensor& tensor);
 
  private:
-  void OpenFile();
-  void Append(const std::string& line);
-
-  const Workspace& ws_;
   const std::string name_;
   const int64_t limit_;
   const int every_n_;
   int64_t runs_ = 0;
-  std::string path_;  // with to_file only
-  FileDescriptor file_;
+  std::unique_ptr<LineFile> file_;  // with to_file only
 };
 
 // For a tensor on a device, the host waits for it and copies it.
