@@ -13,6 +13,7 @@ constexpr char kNet[] = R"(
   op { type: "ArgMin" input: "X" output: "worst" }
   op { type: "Accuracy" input: "X" input: "L" output: "accuracy" }
   op { type: "OneHot" input: "I" input: "S" output: "hot" }
+  op { type: "Summarize" input: "X" output: "summary" }
   op { type: "IsEmpty" input: "X" output: "empty" }
   op { type: "HasElements" input: "X" output: "some" }
 )";
