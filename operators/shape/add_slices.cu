@@ -1,9 +1,13 @@
+// The kernels of AddSlices, ScatterAssign and ScatterWeightedSum.
+
 #include <type_traits>
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "contexts/cuda/cuda_report.h"
+#include "operators/common/words.cuh"
 #include "operators/primitives/wrapping.h"
 #include "operators/shape/add_slices_kernels.h"
+#include "operators/shape/scatter_kernels.h"
 
 namespace caffe2rt {
 
@@ -94,7 +98,70 @@ struct AddElements {
   }
 };
 
+// A thread writes one word of a slice of y. Of equal keys, the last one is written.
+template <class Word, class Index>
+struct AssignRuns {
+  Index n, block;  // number of keys; words of a slice
+  const int64_t* keys;
+  const int32_t* places;
+  const Word* values;
+  Word* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const Index at = static_cast<Index>(i), entry = at / block, element = at % block;
+    const int64_t key = keys[entry];
+    if (key < 0 || (entry + 1 < n && keys[entry + 1] == key)) return;
+    y[key * block + element] = values[int64_t{places[entry]} * block + element];
+  }
+};
+
+// A thread computes one element of a slice of y. Only the threads at the first of equal keys work.
+struct AddWeightedRuns {
+  int64_t n, block;
+  const int64_t* keys;
+  const int32_t* places;
+  const float* factor;  // null for 1
+  const float* values;
+  const float* weight;
+  float* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t element = i % block, entry = i / block, key = keys[entry];
+    if (key < 0 || (entry > 0 && keys[entry - 1] == key)) return;
+    float* const result = y + key * block + element;
+    float sum = *result;
+    for (int64_t j = entry; factor != nullptr && j < n && keys[j] == key; ++j) sum *= *factor;
+    for (int64_t j = entry; j < n && keys[j] == key; ++j) {
+      sum += *weight * values[places[j] * block + element];
+    }
+    *result = sum;
+  }
+};
+
 }  // namespace
+
+void AssignSortedSlices(CUDAContext& context, int64_t item_bytes, int64_t n, int64_t block,
+                        const int64_t* keys, const int32_t* places, const void* values, void* y) {
+  const int64_t block_bytes = block * item_bytes;
+  ForWord(static_cast<uint64_t>(block_bytes) | AddressBits(values) | AddressBits(y),
+          n * block_bytes, [&](auto word, auto index) {
+            using Word = decltype(word);
+            using Index = decltype(index);
+            const int64_t words = block_bytes / static_cast<int64_t>(sizeof(Word));
+            const AssignRuns<Word, Index> assign{static_cast<Index>(n),
+                                                 static_cast<Index>(words),
+                                                 keys,
+                                                 places,
+                                                 static_cast<const Word*>(values),
+                                                 static_cast<Word*>(y)};
+            ForEach(context, n * words, assign, "ScatterAssign");
+          });
+}
+
+void AddWeightedSortedSlices(CUDAContext& context, int64_t n, int64_t block, const int64_t* keys,
+                             const int32_t* places, const float* factor, const WeightedSlices& add,
+                             float* y) {
+  const AddWeightedRuns kernel{n, block, keys, places, factor, add.x, add.weight, y};
+  ForEach(context, n * block, kernel, "ScatterWeightedSum");
+}
 
 template <class Index>
 void MakeSliceKeys(CUDAContext& context, const GatherSizes& sizes, const Index* indices,

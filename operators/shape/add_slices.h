@@ -41,4 +41,16 @@ template <class Index, class T>
 void AddSlices(CUDAContext& context, AdditionOrder order, const GatherSizes& sizes,
                const Index* indices, const T* values, T* y, AddSlicesScratch<CUDAContext>* scratch);
 
+// Indices that were sorted stably: the slices that they name, in ascending order, and the positions
+// of the indices. The slice of an index out of range is -1. In the memory of the scratch.
+struct SortedSlices {
+  const int64_t* keys;
+  const int32_t* places;
+};
+// For an index out of range, the next wait for the stream throws. Instantiated for indices of
+// int32_t and int64_t. REQUIRES: there is at least one index.
+template <class Index>
+SortedSlices SortSlices(CUDAContext& context, const GatherSizes& sizes, const Index* indices,
+                        AddSlicesScratch<CUDAContext>* scratch);
+
 }  // namespace caffe2rt

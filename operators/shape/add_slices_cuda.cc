@@ -8,6 +8,25 @@
 
 namespace caffe2rt {
 
+template <class Index>
+SortedSlices SortSlices(CUDAContext& context, const GatherSizes& sizes, const Index* indices,
+                        AddSlicesScratch<CUDAContext>* scratch) {
+  const int64_t n = IndicesOf(sizes);
+  CAFFE_ENFORCE_LE(n, std::numeric_limits<int32_t>::max(), "number of indices");
+  scratch->keys.Resize(2, n);
+  scratch->places.Resize(2, n);
+  int64_t* const keys = scratch->keys.template mutable_data<int64_t>();
+  int32_t* const places = scratch->places.template mutable_data<int32_t>();
+  MakeSliceKeys(context, sizes, indices, keys, places);
+  math::SortByCub(context, n, keys, keys + n, places, places + n, &scratch->temporary);
+  return {keys + n, places + n};
+}
+
+template SortedSlices SortSlices(CUDAContext&, const GatherSizes&, const int32_t*,
+                                 AddSlicesScratch<CUDAContext>*);
+template SortedSlices SortSlices(CUDAContext&, const GatherSizes&, const int64_t*,
+                                 AddSlicesScratch<CUDAContext>*);
+
 template <class Index, class T>
 void AddSlices(CUDAContext& context, AdditionOrder order, const GatherSizes& sizes,
                const Index* indices, const T* values, T* y,
@@ -18,14 +37,8 @@ void AddSlices(CUDAContext& context, AdditionOrder order, const GatherSizes& siz
   if (order == AdditionOrder::kAny) {
     return AddSlicesInAnyOrder(context, sizes, indices, values, y);
   }
-  CAFFE_ENFORCE_LE(n, std::numeric_limits<int32_t>::max(), "number of indices");
-  scratch->keys.Resize(2, n);
-  scratch->places.Resize(2, n);
-  int64_t* const keys = scratch->keys.template mutable_data<int64_t>();
-  int32_t* const places = scratch->places.template mutable_data<int32_t>();
-  MakeSliceKeys(context, sizes, indices, keys, places);
-  math::SortByCub(context, n, keys, keys + n, places, places + n, &scratch->temporary);
-  AddSortedSlices(context, sizes, keys + n, places + n, values, y);
+  const SortedSlices sorted = SortSlices(context, sizes, indices, scratch);
+  AddSortedSlices(context, sizes, sorted.keys, sorted.places, values, y);
 }
 
 #define CAFFE2RT_ADD_SLICES(Index, T)                                                              \

@@ -27,6 +27,8 @@ constexpr char kNet[] = R"(
   op { type: "TileGradient" input: "rows_grad" output: "untiled" arg { name: "tiles" i: 2 } arg { name: "axis" i: 1 } }
   op { type: "SliceGradient" input: "a" input: "part" output: "part_grad" arg { name: "starts" ints: 0 ints: 1 } arg { name: "ends" ints: -1 ints: 3 } }
   op { type: "BatchGatherGradient" input: "X" input: "P" input: "part" output: "gather_grad" }
+  op { type: "ScatterWeightedSum" input: "part_grad" input: "one" input: "P" input: "a" input: "one" output: "part_grad" }
+  op { type: "ScatterAssign" input: "part_grad" input: "P" input: "a" output: "part_grad" }
 )";
 
 TEST(ShapeOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
@@ -35,6 +37,7 @@ TEST(ShapeOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
   test::FeedRange<float>(&ws, "X", {2, 3, 4, 4});
   test::Feed<int32_t>(&ws, "I", {2}, {-1, 0});
   test::Feed<int32_t>(&ws, "P", {2}, {1, 0});
+  test::Feed<float>(&ws, "one", {1}, {1});
   NetBase* net = ws.CreateNet(test::ParseNet(kNet));
   ASSERT_TRUE(net->Run());
   ASSERT_TRUE(net->Run());
