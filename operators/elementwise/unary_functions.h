@@ -1,10 +1,12 @@
 #pragma once
 // Unary arithmetic, roots, exponentials and trigonometry, and the table of their operators.
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <tuple>
 
+#include "caffe2_core/base/float16.h"
 #include "caffe2_core/base/simd.h"
 #include "operators/elementwise/function_table.h"
 #include "operators/primitives/elementary.h"
@@ -222,8 +224,46 @@ struct ReplaceNaN {
   }
 };
 
-// unary_math.cc registers the gradient makers of Exp, Log, Negative, Scale, Sqr and Sqrt, which use
-// other operators.
+inline constexpr ArgumentSpec<bool> kHalfClip{
+    "clip", false, "FloatToHalf: 1: infinities and numbers out of range become the largest half"};
+
+// Rounds to nearest, ties to even. The same values as float16's constructor, but without branches,
+// so that compilers can vectorize it, and for devices too.
+struct FloatToHalf {
+  static constexpr std::tuple kArguments{kHalfClip};
+  bool clip;
+  CAFFE2RT_SIMD_INLINE float16 operator()(float x) const {
+    const uint32_t bits = std::bit_cast<uint32_t>(x);
+    const uint32_t magnitude = bits & 0x7fffffffu, infinity = clip ? 0x7bffu : 0x7c00u;
+    // The addition of 0.5 rounds numbers below the smallest normal half to a multiple of 2^-24.
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    const uint32_t subnormal = std::bit_cast<uint32_t>(shifted) - 0x3f000000u;
+    const uint32_t normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
+    uint32_t half = magnitude < 0x38800000u ? subnormal : normal;
+    half = magnitude >= 0x477ff000u ? infinity : half;
+    half |= (bits >> 16) & 0x8000u;
+    float16 result;
+    result.x = static_cast<uint16_t>(magnitude > 0x7f800000u ? 0x7fffu : half);
+    return result;
+  }
+};
+
+struct HalfToFloat {
+  static constexpr std::tuple kArguments{kHalfClip};
+  bool clip;  // not used
+  CAFFE2RT_SIMD_INLINE float operator()(float16 x) const {
+    const uint32_t magnitude = x.x & 0x7fffu, sign = static_cast<uint32_t>(x.x & 0x8000u) << 16;
+    const float subnormal = static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-24f;
+    // The exponent of infinities and NaN is moved by twice the difference of the biases.
+    const uint32_t exponent = magnitude < 0x7c00u ? 112u << 23 : 224u << 23;
+    const uint32_t normal = (magnitude << 13) + exponent;
+    const uint32_t bits = magnitude < 0x400u ? std::bit_cast<uint32_t>(subnormal) : normal;
+    return std::bit_cast<float>(bits | sign);
+  }
+};
+
+// unary_math.cc registers the gradient makers of Exp, FloatToHalf, HalfToFloat, Log, Negative,
+// Scale, Sqr and Sqrt, which use other operators.
 inline constexpr FunctionTable kUnaryMath{
     // Signs and rounding.
     UnaryRow<Abs, float>{.type = "Abs", .doc = "y = |x|."},
@@ -250,6 +290,11 @@ inline constexpr FunctionTable kUnaryMath{
                                         .doc = "y = value where x is NaN, x elsewhere.",
                                         .inplace = true,
                                         .gradient = GradientKind::kUndefined},
+    // Half precision.
+    UnaryRow<FloatToHalf, float>{.type = "FloatToHalf",
+                                 .doc = "y = x in half precision, rounded to nearest."},
+    UnaryRow<HalfToFloat, float16>{.type = "HalfToFloat",
+                                   .doc = "y = x, which has half precision, as float."},
     // Powers and exponentials.
     UnaryRow<Scale, float, double>{.type = "Scale", .doc = "y = scale * x.", .inplace = true},
     UnaryRow<Sqr, float>{.type = "Sqr", .doc = "y = x * x.", .inplace = true},

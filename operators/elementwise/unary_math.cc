@@ -44,6 +44,18 @@ class GetLinearGradient final : public GradientMakerBase {
   }
 };
 
+// For a conversion: the opposite one, applied to dY.
+class GetConversionGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const char* const opposite = def_.type() == "FloatToHalf" ? "HalfToFloat" : "FloatToHalf";
+    return SingleGradientDef(opposite, "", Strings{GO(0)}, Strings{GI(0)});
+  }
+};
+
 // dX = 2 * dY * X
 class GetSqrGradient final : public GradientMakerBase {
  public:
@@ -75,6 +87,8 @@ class GetSqrtGradient final : public GradientMakerBase {
 void RegisterUnaryMath() {
   RegisterUnary(kUnaryMath, __FILE__);
   RegisterGradient<GetExpGradient>("Exp", __FILE__);
+  RegisterGradient<GetConversionGradient>("FloatToHalf", __FILE__);
+  RegisterGradient<GetConversionGradient>("HalfToFloat", __FILE__);
   RegisterGradient<GetLogGradient>("Log", __FILE__);
   RegisterGradient<GetLinearGradient>("Negative", __FILE__);
   RegisterGradient<GetLinearGradient>("Scale", __FILE__);

@@ -71,10 +71,12 @@ const std::map<std::string, std::string> kGradients = {
     {"Elu", "EluGradient(Y,Y_grad)->X_grad | X_grad"},
     {"Erf", "ErfGradient(X,Y_grad)->X_grad | X_grad"},
     {"Exp", "Mul(Y,Y_grad)->X_grad | X_grad"},
+    {"FloatToHalf", "HalfToFloat(Y_grad)->X_grad | X_grad"},
     {"Floor", kNotImplemented},
     {"GE", kUndefined},
     {"GT", kUndefined},
     {"Gelu", "GeluGradient(Y_grad,X)->X_grad | X_grad"},
+    {"HalfToFloat", "FloatToHalf(Y_grad)->X_grad | X_grad"},
     {"HardSigmoid", "HardSigmoidGradient(Y,Y_grad)->X_grad | X_grad"},
     {"IsNaN", "missing"},
     {"LE", kUndefined},
@@ -206,13 +208,15 @@ TEST(FunctionTableGradientTest, RunsOnEveryElementTypeAndSizeAndInPlaceWhereCaff
   EXPECT_EQ(gradients, 30);
 }
 
-// The operators whose makers emit other operators, too. X is in the domain of every function, and no
-// function has a kink near these numbers.
+// The operators whose makers emit other operators, too, except the conversions, because a rounded
+// number is not a smooth function. X is in the domain of every function, and no function has a kink
+// near these numbers.
 TEST(FunctionTableGradientTest, AgreesWithDifferences) {
   int compared = 0;
   ForEachUnaryRow([&](const auto& row) {
     const std::string& gradient = kGradients.at(row.type);
     if (gradient.find("->") == std::string::npos) return;
+    if (gradient.find("Half") != std::string::npos) return;
     ++compared;
     SCOPED_TRACE(row.type);
     Workspace ws;

@@ -61,7 +61,9 @@ std::vector<std::string> ArgumentsOf(const char* type) {
 const std::map<std::string, std::vector<std::string>> kArgumentsOfUnary = {
     {"Clip", {"min float -3.4028235e+38", "max float 3.4028235e+38"}},
     {"Elu", {"alpha float 1"}},
+    {"FloatToHalf", {"clip bool 0"}},
     {"Gelu", {"fast_gelu bool 0"}},
+    {"HalfToFloat", {"clip bool 0"}},
     {"HardSigmoid", {"alpha float 0.2", "beta float 0.5"}},
     {"LeakyRelu", {"alpha float 0.01"}},
     {"Logit", {"eps float 1e-06"}},
@@ -83,7 +85,7 @@ TEST(FunctionTableTest, RegistersSchemaAndCpuOperatorOfEveryRow) {
     EXPECT_TRUE(HasOperator(CPU, row.type));
     ++rows;
   });
-  EXPECT_EQ(rows, 17 + 27 + 4 + 6 + 6 + 4);
+  EXPECT_EQ(rows, 17 + 29 + 4 + 6 + 6 + 4);
 }
 
 TEST(FunctionTableTest, DocumentsTheArgumentsOfEveryRow) {

@@ -56,6 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
         R"(type: "SwishGradient" input: "X" input: "X2" input: "X2" output: "Y")",
         R"(type: "AddGradient" input: "X" input: "X2" input: "row" output: "Y" output: "Z")",
         R"(type: "DivGradient" input: "X" input: "X2" input: "C" input: "X" output: "Y" output: "Z" arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })",
+        R"(type: "FloatToHalf" input: "X" output: "Y")",
         R"(type: "MeanGradient" input: "X" output: "Y" output: "Z")",
         R"(type: "MaxGradient" input: "X" input: "X2" input: "X2" output: "Y")",
         R"(type: "PReluGradient" input: "X" input: "X" input: "X2" input: "C" output: "Y" output: "Z")"));

@@ -118,6 +118,67 @@ TEST(SqrtTest, TakesDoubles) {
   ExpectUnary<double>(R"(type: "Sqrt")", {0.25, 9, -0.0}, {0.5, 3, -0.0});
 }
 
+// Bits of halves and floats, from the definition of IEEE 754 binary16.
+TEST(FloatToHalfTest, RoundsToNearestEven) {
+  const std::pair<float, uint16_t> cases[] = {
+      {0.0f, 0x0000},      {-0.0f, 0x8000},        {1, 0x3c00},        {-2, 0xc000},
+      {65504, 0x7bff},     {65519, 0x7bff},        {65520, 0x7c00},    {-1e9f, 0xfc00},
+      {kInfinity, 0x7c00}, {kNaN, 0x7fff},         {2049, 0x6800},     {2051, 0x6802},
+      {0x1p-14f, 0x0400},  {0x1p-24f, 0x0001},     {0x1p-25f, 0x0000}, {0x1.8p-24f, 0x0002},
+      {-0x1p-15f, 0x8200}, {0x1.ff8p-15f, 0x03ff}, {1e-8f, 0x0000},    {0x1.ffcp-15f, 0x0400},
+  };
+  Workspace ws;
+  std::vector<float> x;
+  for (const auto& [value, bits] : cases) x.push_back(value);
+  const std::vector<int64_t> dims = {static_cast<int64_t>(x.size())};
+  Feed<float>(&ws, "X", dims, x);
+  const std::string op = R"(type: "FloatToHalf" input: "X" output: "H")";
+  RunOp(&ws, op);
+  ExpectShapeInferred(&ws, op);
+  const std::vector<float16> halves = test::Fetch<float16>(ws, "H");
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(halves[i].x, cases[i].second) << x[i];
+  // Back again, all of these numbers but the rounded ones are the same.
+  RunOp(&ws, R"(type: "HalfToFloat" input: "H" output: "X")");
+  const std::vector<float> back = test::Fetch<float>(ws, "X");
+  for (size_t i = 0; i < x.size(); ++i) {
+    const float want = static_cast<float>(float16::FromBits(cases[i].second));
+    EXPECT_TRUE(back[i] == want || (std::isnan(want) && std::isnan(back[i]))) << x[i];
+    EXPECT_EQ(std::signbit(back[i]), std::signbit(want)) << x[i];
+  }
+  RunOp(&ws, R"(type: "FloatToHalf" input: "X" output: "H" arg { name: "clip" i: 1 })");
+  const std::vector<float16> clipped = test::Fetch<float16>(ws, "H");
+  EXPECT_EQ(clipped[6].x, 0x7bff);
+  EXPECT_EQ(clipped[7].x, 0xfbff);
+  EXPECT_EQ(clipped[8].x, 0x7bff);
+  EXPECT_EQ(clipped[9].x, 0x7fff);
+}
+
+// Every half has the same bits again; a NaN stays one.
+TEST(HalfToFloatTest, IsExact) {
+  Workspace ws;
+  Tensor* half = ws.CreateBlob("H")->GetMutableTensor(CPU);
+  half->Resize(1 << 16);
+  for (int i = 0; i < 1 << 16; ++i) {
+    half->mutable_data<float16>()[i] = float16::FromBits(static_cast<uint16_t>(i));
+  }
+  RunOp(&ws, R"(type: "HalfToFloat" input: "H" output: "X")");
+  RunOp(&ws, R"(type: "FloatToHalf" input: "X" output: "Y")");
+  const std::vector<float> x = test::Fetch<float>(ws, "X");
+  const std::vector<float16> y = test::Fetch<float16>(ws, "Y");
+  int wrong = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const int exponent = static_cast<int>(i >> 10 & 31), mantissa = static_cast<int>(i & 1023);
+    if (exponent == 31) {
+      wrong += (mantissa == 0 ? std::isinf(x[i]) : std::isnan(x[i])) ? 0 : 1;
+      continue;
+    }
+    const double size =
+        exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+    wrong += x[i] == static_cast<float>(i >> 15 ? -size : size) && y[i].x == i ? 0 : 1;
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(ScaleTest, TakesDoubles) {
   ExpectUnary<double>(R"(type: "Scale" arg { name: "scale" f: 0.5 })", {3, -1}, {1.5, -0.5});
 }
