@@ -1,7 +1,11 @@
-// Sum, Mean, Max, Min and their gradients on CUDA. One pass combines up to eight inputs.
+// Sum, Mean, Max, Min and their gradients, and WeightedSum, on CUDA. One pass combines up to eight
+// inputs.
+
+#include <algorithm>
 
 #include "operators/elementwise/map.cuh"
 #include "operators/elementwise/nary_kernels.h"
+#include "operators/elementwise/weighted_sum_kernels.h"
 
 namespace caffe2rt {
 
@@ -79,6 +83,32 @@ template <NaryKind kKind, class... Ts>
 struct RowKernels<NaryRow<kKind, Ts...>> : NaryKernels<kKind, Ts>... {};
 
 }  // namespace internal
+
+namespace {
+
+// y = (adds ? y : 0) + the sum of the weighted inputs.
+struct WeightedSumKernel {
+  WeightedInput inputs[kInputsAtATime];
+  int count;
+  bool adds;
+  float* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    float sum = inputs[0].x[i] * *inputs[0].weight;
+    for (int k = 1; k < count; ++k) sum += inputs[k].x[i] * *inputs[k].weight;
+    y[i] = adds ? y[i] + sum : sum;
+  }
+};
+
+}  // namespace
+
+void WeightedSum(CUDAContext& context, const WeightedInput* inputs, size_t count, int64_t n,
+                 float* y) {
+  for (size_t k = 0; k < count; k += kInputsAtATime) {
+    WeightedSumKernel kernel{{}, static_cast<int>(std::min(count - k, kInputsAtATime)), k > 0, y};
+    std::copy(inputs + k, inputs + k + kernel.count, kernel.inputs);
+    ForEach(context, n, kernel, "WeightedSum");
+  }
+}
 
 template struct CudaKernels<decltype(kNary)>;
 template void Zip(CUDAContext&, int64_t, const float*, const float*, const float*, float*,
