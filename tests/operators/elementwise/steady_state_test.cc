@@ -18,6 +18,8 @@ TEST_P(SteadyStateTest, TakesNoMemoryAndNoLock) {
   FeedRange<float>(&ws, "X2", {2, 3, 4, 5}, 1, 0.5);
   FeedRange<float>(&ws, "row", {1, 3, 1, 5}, 1);
   FeedRange<float>(&ws, "C", {3}, 1);
+  FeedRange<float>(&ws, "W", {60}, 1);
+  FeedRange<float>(&ws, "one", {1}, 1);
   FeedRange<bool>(&ws, "rows", {2});
   NetBase* net =
       ws.CreateNet(test::ParseNet(std::string(R"(name: "n" op { )") + GetParam() + " }"));
@@ -56,7 +58,10 @@ INSTANTIATE_TEST_SUITE_P(
         R"(type: "SwishGradient" input: "X" input: "X2" input: "X2" output: "Y")",
         R"(type: "AddGradient" input: "X" input: "X2" input: "row" output: "Y" output: "Z")",
         R"(type: "DivGradient" input: "X" input: "X2" input: "C" input: "X" output: "Y" output: "Z" arg { name: "broadcast" i: 1 } arg { name: "axis" i: 1 })",
+        R"(type: "ElementwiseLinear" input: "X" input: "W" input: "W" output: "Y")",
+        R"(type: "ElementwiseLinearGradient" input: "X" input: "X" input: "W" output: "Y" output: "Z" output: "V")",
         R"(type: "FloatToHalf" input: "X" output: "Y")",
+        R"(type: "WeightedSum" input: "X" input: "one" input: "X2" input: "one" output: "Y")",
         R"(type: "MeanGradient" input: "X" output: "Y" output: "Z")",
         R"(type: "MaxGradient" input: "X" input: "X2" input: "X2" output: "Y")",
         R"(type: "PReluGradient" input: "X" input: "X" input: "X2" input: "C" output: "Y" output: "Z")"));
