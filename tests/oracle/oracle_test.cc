@@ -77,6 +77,8 @@ TEST(ReplayOperatorTest, ComparesDimsTypesAndErrors) {
   oracle::OperatorCase throws = DoubleCase({2, 8});
   throws.set_throws(true);
   EXPECT_THAT(ReplayOperator(throws).what, HasSubstr("ran, want an error"));
+  throws.set_error("Not Implemented.");
+  EXPECT_EQ(ReplayOperator(throws).status, CaseStatus::kBeyondOriginal);
   throws.mutable_input(0)->set_tensor(Floats({1, 2}, {1, 4}));
   EXPECT_EQ(ReplayOperator(throws).status, CaseStatus::kPassed);
   throws.set_throws(false);
@@ -138,6 +140,9 @@ TEST(ReportTest, KeepsCasesWhereTheOriginalIsWrongApart) {
   EXPECT_EQ(report.Summary(), "1 passed, 0 failed, 1 not implemented");
   report.Add({"d", "FC", {}}, CaseResult::Failed("3, want 4"));
   EXPECT_EQ(report.Summary(), "1 passed, 1 failed, 1 not implemented");
+  report.Add({"e", "FC", {}}, {CaseStatus::kBeyondOriginal, ""});
+  EXPECT_EQ(report.Summary(),
+            "1 passed, 1 failed, 1 not implemented, 1 not implemented by the original");
   std::ostringstream out;
   report.PrintNews(out);
   EXPECT_EQ(out.str(), "known wrong b Conv: it divides by zero\nFAIL d FC: 3, want 4\n");
@@ -154,7 +159,8 @@ TEST(ReportTest, PrintsCountsAndFailuresAsJson) {
   EXPECT_EQ(JsonAt(out.str(), "/summary"),
             R"("1 passed, 1 failed, 0 not implemented, 0 need hardware")");
   EXPECT_EQ(JsonAt(out.str(), "/types/Conv"),
-            R"({"passed":1,"failed":0,"not_implemented":0,"known_wrong":1,"need_hardware":0})");
+            R"({"passed":1,"failed":0,"not_implemented":0,"known_wrong":1,"need_hardware":0,)"
+            R"("not_implemented_by_original":0})");
   EXPECT_EQ(JsonAt(out.str(), "/cases/0"),
             R"({"result":"known wrong","id":"b","type":"Conv","what":"it divides by zero"})");
   EXPECT_EQ(JsonAt(out.str(), "/cases/1"),

@@ -9,7 +9,8 @@
 
 namespace caffe2rt::test {
 
-enum class CaseStatus { kPassed, kFailed, kNotImplemented, kNeedsHardware };
+// kBeyondOriginal: the original does not implement the operator on the CPU, but this library does.
+enum class CaseStatus { kPassed, kFailed, kNotImplemented, kNeedsHardware, kBeyondOriginal };
 
 // Where operators run. On other devices than the CPU, inputs are copied to the device and outputs
 // back (tests/support/device_run.h).

@@ -34,6 +34,9 @@ void Report::Add(const CaseEntry& entry, const CaseResult& result) {
       ++counts.need_hardware;
       lines_.push_back({"needs hardware", entry.id, entry.type, result.what});
       return;
+    case CaseStatus::kBeyondOriginal:
+      ++counts.beyond_original;
+      return;
     case CaseStatus::kFailed:
       break;
   }
@@ -72,7 +75,8 @@ void Report::PrintJson(std::ostream& out) const {
             {"failed", counts.failed},
             {"not_implemented", counts.not_implemented},
             {"known_wrong", counts.known_wrong},
-            {"need_hardware", counts.need_hardware}};
+            {"need_hardware", counts.need_hardware},
+            {"not_implemented_by_original", counts.beyond_original}};
   };
   Json json = json_of(Total());
   json["summary"] = Summary();
@@ -90,9 +94,12 @@ void Report::PrintJson(std::ostream& out) const {
 
 std::string Report::Summary() const {
   const Counts total = Total();
-  return MakeString(total.passed, " passed, ", total.failed, " failed, ", total.not_implemented,
-                    " not implemented",
-                    hardware_ ? MakeString(", ", total.need_hardware, " need hardware") : "");
+  return MakeString(
+      total.passed, " passed, ", total.failed, " failed, ", total.not_implemented,
+      " not implemented", hardware_ ? MakeString(", ", total.need_hardware, " need hardware") : "",
+      total.beyond_original > 0
+          ? MakeString(", ", total.beyond_original, " not implemented by the original")
+          : "");
 }
 
 Report::Counts Report::Total() const {
@@ -103,6 +110,7 @@ Report::Counts Report::Total() const {
     total.not_implemented += counts.not_implemented;
     total.known_wrong += counts.known_wrong;
     total.need_hardware += counts.need_hardware;
+    total.beyond_original += counts.beyond_original;
   }
   return total;
 }

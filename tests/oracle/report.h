@@ -30,13 +30,15 @@ class Report {
   void PrintNews(std::ostream& out);
   void PrintTable(std::ostream& out) const;
   void PrintJson(std::ostream& out) const;
-  // "N passed, M failed, K not implemented", and with `hardware` ", L need hardware".
+  // "N passed, M failed, K not implemented", with `hardware` ", L need hardware", and if there are
+  // any ", O not implemented by the original".
   std::string Summary() const;
   int failed() const { return Total().failed; }
 
  private:
   struct Counts {
     int passed = 0, failed = 0, not_implemented = 0, known_wrong = 0, need_hardware = 0;
+    int beyond_original = 0;
   };
   struct Line {
     std::string kind, id, type, what;
