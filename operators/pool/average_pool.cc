@@ -1,6 +1,7 @@
 #include <string>
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/pool/gradient_windows.h"
 #include "operators/pool/pool.h"
 #include "operators/pool/windows.h"
 
@@ -9,6 +10,11 @@ namespace caffe2rt {
 void MeanReduction::Run(CPUContext&, const PoolPlan& plan, const float* x,
                         std::vector<float>* scratch, float* y) {
   RunPool<Total>(plan, x, scratch, y);
+}
+
+void MeanReduction::RunGradient(const PoolPlan& plan, const PoolGradientData& data,
+                                ThreadScratch* scratch) {
+  RunPoolGradient<AddAll>(plan, data, scratch);
 }
 
 void RegisterAveragePool() {
@@ -20,6 +26,13 @@ void RegisterAveragePool() {
         .Arg(kPoolIncludePad)
         .InheritOnnxSchema("AveragePool");
     RegisterCpuOperator<PoolOp<CPUContext, PoolOnCpu<MeanReduction>>>(type, __FILE__);
+    RegisterPoolGradientSchema(type, __FILE__,
+                               "The gradient of AveragePool: the gradient of each window, divided "
+                               "by the number of elements "
+                               "in its mean, is added to all elements of the window.")
+        .Arg(kPoolIncludePad);
+    RegisterCpuOperator<PoolGradientOp<CPUContext, PoolGradientOnCpu<MeanReduction>>>(
+        type + "Gradient", __FILE__);
   }
 }
 

@@ -1,3 +1,5 @@
+#include <string>
+
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
 #include "operators/pool/cuda_pool.h"
@@ -8,9 +10,12 @@ namespace {
 
 template <CudaEngine kEngine>
 void RegisterAveragePoolEngine(const char* engine) {
-  for (const char* type : {"AveragePool", "AveragePool1D", "AveragePool2D", "AveragePool3D"}) {
+  for (const std::string type :
+       {"AveragePool", "AveragePool1D", "AveragePool2D", "AveragePool3D"}) {
     RegisterOperator<PoolOp<CUDAContext, PoolOnCuda<PoolKind::kMean, kEngine>>>(CUDA, type,
                                                                                 __FILE__, engine);
+    RegisterOperator<PoolGradientOp<CUDAContext, PoolGradientOnCuda<PoolKind::kMean, kEngine>>>(
+        CUDA, type + "Gradient", __FILE__, engine);
   }
 }
 

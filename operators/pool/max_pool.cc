@@ -1,6 +1,7 @@
 #include <string>
 
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/pool/gradient_windows.h"
 #include "operators/pool/pool.h"
 #include "operators/pool/windows.h"
 
@@ -9,6 +10,11 @@ namespace caffe2rt {
 void MaxReduction::Run(CPUContext&, const PoolPlan& plan, const float* x,
                        std::vector<float>* scratch, float* y) {
   RunPool<Largest>(plan, x, scratch, y);
+}
+
+void MaxReduction::RunGradient(const PoolPlan& plan, const PoolGradientData& data,
+                               ThreadScratch* scratch) {
+  RunPoolGradient<AddWhereEqual>(plan, data, scratch);
 }
 
 void RegisterMaxPool() {
@@ -20,6 +26,12 @@ void RegisterMaxPool() {
         "ignored, except as the first element of a window over one axis, or over two in NCHW.")
         .InheritOnnxSchema("MaxPool");
     RegisterCpuOperator<PoolOp<CPUContext, PoolOnCpu<MaxReduction>>>(type, __FILE__);
+    RegisterPoolGradientSchema(
+        type, __FILE__,
+        "The gradient of MaxPool: every element of X that is equal to the maximum of a window "
+        "gets the gradient of the window.");
+    RegisterCpuOperator<PoolGradientOp<CPUContext, PoolGradientOnCpu<MaxReduction>>>(
+        type + "Gradient", __FILE__);
   }
 }
 

@@ -1,3 +1,5 @@
+#include <string>
+
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
 #include "operators/pool/cuda_pool.h"
@@ -8,9 +10,11 @@ namespace {
 
 template <CudaEngine kEngine>
 void RegisterMaxPoolEngine(const char* engine) {
-  for (const char* type : {"MaxPool", "MaxPool1D", "MaxPool2D", "MaxPool3D"}) {
+  for (const std::string type : {"MaxPool", "MaxPool1D", "MaxPool2D", "MaxPool3D"}) {
     RegisterOperator<PoolOp<CUDAContext, PoolOnCuda<PoolKind::kMax, kEngine>>>(CUDA, type, __FILE__,
                                                                                engine);
+    RegisterOperator<PoolGradientOp<CUDAContext, PoolGradientOnCuda<PoolKind::kMax, kEngine>>>(
+        CUDA, type + "Gradient", __FILE__, engine);
   }
 }
 

@@ -16,23 +16,32 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/conv_geometry.h"
 #include "operators/pool/pool_plan.h"
+#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<bool> kPoolIncludePad{"count_include_pad", false,
                                                     "1: the mean includes padding as zeros"};
 
+// Accepted by Caffe2 and ignored; LpPool has its own.
+inline constexpr ArgumentSpec<float> kPoolPower{"p", 2, "exponent of LpPool; has no effect"};
+
 struct MaxReduction {
   static void Run(CPUContext& context, const PoolPlan& plan, const float* x,
                   std::vector<float>* scratch, float* y);
+  static void RunGradient(const PoolPlan& plan, const PoolGradientData& data,
+                          ThreadScratch* scratch);
 };
 struct MeanReduction {
   static void Run(CPUContext& context, const PoolPlan& plan, const float* x,
                   std::vector<float>* scratch, float* y);
+  static void RunGradient(const PoolPlan& plan, const PoolGradientData& data,
+                          ThreadScratch* scratch);
 };
 
 // Runner policy: plans and runs pools on the CPU. Other devices provide a class with the same
@@ -55,6 +64,29 @@ class PoolOnCpu {
   PoolPlan plan_;
   std::vector<float> scratch_;
 };
+// The same for gradients.
+template <class Reduction>
+class PoolGradientOnCpu {
+ public:
+  explicit PoolGradientOnCpu(const OperatorBase&) {}
+  void Plan(const WindowGeometry& geometry, bool global, bool include_pad) {
+    plan_ = MakePoolPlan(geometry, global, include_pad);
+  }
+  // REQUIRES: Plan was called; X is not empty.
+  void Run(CPUContext&, const PoolGradientData& data) {
+    Reduction::RunGradient(plan_, data, &scratch_);
+  }
+
+ private:
+  PoolPlan plan_;
+  ThreadScratch scratch_;
+};
+
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
+// THROWS if input `i`, which is called `name`, does not have one value for each window.
+void CheckPoolGradientShape(int i, const char* name, const Tensor& input,
+                            const std::vector<int64_t>& want);
+#pragma GCC visibility pop
 
 template <class Context, class Runner>
 class PoolOp final : public Operator<Context> {
@@ -90,7 +122,61 @@ class PoolOp final : public Operator<Context> {
   Runner runner_;
 };
 
+template <class Context, class Runner>
+class PoolGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  PoolGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        window_(ParseWindowArguments(this->args(), WindowUse::kPool)),
+        include_pad_(this->ReadArgument(kPoolIncludePad)),
+        runner_(*this) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const float* const x = X.template data<float>();
+    if (dims_.empty() || dims_ != X.dims()) {
+      dims_.clear();  // if a check below throws, the next run plans again
+      const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
+      out_dims_ = geometry.OutputDims(geometry.channels);
+      runner_.Plan(geometry, window_.global_pooling, include_pad_);
+      dims_ = X.dims();
+    }
+    CheckPoolGradientShape(1, "Y", Input(1), out_dims_);
+    CheckPoolGradientShape(2, "dY", Input(2), out_dims_);
+    const float* const y = Input(1).template data<float>();
+    const float* const dy = Input(2).template data<float>();
+    float* const dx = this->template OutputData<float>(0, dims_);
+    if (Output(0)->numel() > 0) runner_.Run(context_, {x, y, dy, dx});
+    return true;
+  }
+
+ private:
+  const WindowArguments window_;
+  const bool include_pad_;
+  std::vector<int64_t> dims_, out_dims_;  // shapes of the last X and Y
+  Runner runner_;
+};
+
+// The maker of the gradient of a pool: <type>Gradient(X, Y, dY) -> dX.
+class GetPoolGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef(Def().type() + "Gradient", "",
+                             std::vector<std::string>{I(0), O(0), GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
+
 // Registers the schema of one type. `doc` describes the value of a window.
-OpSchema& RegisterPoolSchema(const std::string& type, const char* file, const std::string& doc);
+OpSchema& RegisterPoolSchema(const std::string& type, const char* file, const std::string& doc,
+                             const ArgumentSpec<float>& power = kPoolPower);
+// Registers the schema of `type` + "Gradient" and the maker that returns it.
+OpSchema& RegisterPoolGradientSchema(const std::string& type, const char* file,
+                                     const std::string& doc,
+                                     const ArgumentSpec<float>& power = kPoolPower);
 
 }  // namespace caffe2rt

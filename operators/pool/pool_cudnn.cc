@@ -1,4 +1,4 @@
-// Pooling by cuDNN.
+// Pooling and its gradient by cuDNN.
 
 #include "contexts/cuda/cuda_context.h"
 #include "operators/common/descriptors_cudnn.h"
@@ -25,8 +25,22 @@ class Plan final : public CudaPoolPlan {
 
   bool Run(CUDAContext& context, const float* x, float* y, std::string* reason) override {
     constexpr float kOne = 1, kZero = 0;
-    const cudnnStatus_t status =
-        Cudnn().PoolingForward(context.cudnn_handle(), pooling_, &kOne, in_, x, &kZero, out_, y);
+    return IsDone(
+        Cudnn().PoolingForward(context.cudnn_handle(), pooling_, &kOne, in_, x, &kZero, out_, y),
+        reason);
+  }
+
+  bool RunGradient(CUDAContext& context, const PoolGradientData& data,
+                   std::string* reason) override {
+    constexpr float kOne = 1, kZero = 0;
+    return IsDone(Cudnn().PoolingBackward(context.cudnn_handle(), pooling_, &kOne, out_, data.y,
+                                          out_, data.dy, in_, data.x, &kZero, in_, data.dx),
+                  reason);
+  }
+
+ private:
+  // Returns false and sets *reason if cuDNN does not support the call.
+  static bool IsDone(cudnnStatus_t status, std::string* reason) {
     if (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED) {
       *reason = CudnnStatusText(status);
       return false;
@@ -35,7 +49,6 @@ class Plan final : public CudaPoolPlan {
     return true;
   }
 
- private:
   CudnnTensor in_, out_;
   CudnnPooling pooling_;
 };

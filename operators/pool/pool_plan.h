@@ -27,6 +27,16 @@ struct PoolPlan {
   bool buffered = false;
   size_t buffer_size = 0;
 };
+
+// The arrays of a gradient, for the shape of X that a plan is for. Y is not used by the mean, but it
+// must not be null.
+struct PoolGradientData {
+  const float* x = nullptr;
+  const float* y = nullptr;
+  const float* dy = nullptr;
+  float* dx = nullptr;
+};
+
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
 // With `global` there is one window over all axes; their number is not limited.
 PoolPlan MakePoolPlan(const WindowGeometry& geometry, bool global, bool include_pad);

@@ -1,5 +1,6 @@
 #pragma once
-// The native CUDA kernels for pools, templates over the reduction (maximum or mean).
+// The native CUDA kernels for pools and their gradients, templates over the reduction (maximum,
+// mean or norm).
 //
 // A reduction R consists of plain numbers. It has a type State and
 //   State Start();  void Add(float x, State&);  float Finish(const State&, rows, columns);
@@ -14,28 +15,46 @@
 
 namespace caffe2rt::internal {
 
+// A range [first, last) of indices.
+template <class Index>
+struct PoolSpan {
+  Index first, last;
+  CAFFE2RT_HOST_DEVICE Index size() const { return last - first; }
+};
+
+template <class Index>
+struct PoolAxis {
+  Index in, out, kernel, stride, pad;
+
+  explicit PoolAxis(const WindowAxis& axis)
+      : in(static_cast<Index>(axis.in)),
+        out(static_cast<Index>(axis.out)),
+        kernel(static_cast<Index>(axis.kernel)),
+        stride(static_cast<Index>(axis.stride)),
+        pad(static_cast<Index>(axis.pad_head)) {}
+  // The elements of window `i`; see SpanOf in windows.h.
+  CAFFE2RT_HOST_DEVICE PoolSpan<Index> Elements(Index i) const {
+    const Index start = i * stride - pad, end = start + kernel;
+    return {start > 0 ? start : 0, end < in ? end : in};
+  }
+  // The windows that contain element `i`.
+  CAFFE2RT_HOST_DEVICE PoolSpan<Index> Windows(Index i) const {
+    const Index at = i + pad;
+    if (at < 0) return {0, 0};
+    const Index end = at / stride + 1;
+    return {at < kernel ? 0 : (at - kernel) / stride + 1, end < out ? end : out};
+  }
+};
+
 // A thread computes one window. Index is 32-bit if all offsets fit.
 template <class R, class Index>
 struct PoolWindow {
-  struct Axis {
-    Index in, out, kernel, stride, pad;
-  };
-  Axis depth, height, width;
+  PoolAxis<Index> depth, height, width;
   Index channels;
   bool last;
   R reduction;
   const float* x;
   float* y;
-
-  // See SpanOf in windows.h.
-  struct Span {
-    Index first, last;
-    CAFFE2RT_HOST_DEVICE Index size() const { return last - first; }
-  };
-  static CAFFE2RT_HOST_DEVICE Span SpanOf(const Axis& axis, Index i) {
-    const Index start = i * axis.stride - axis.pad, end = start + axis.kernel;
-    return {start > 0 ? start : 0, end < axis.in ? end : axis.in};
-  }
 
   CAFFE2RT_HOST_DEVICE void operator()(int64_t index) const {
     Index rest = static_cast<Index>(index), channel = 0;
@@ -43,11 +62,11 @@ struct PoolWindow {
       channel = rest % channels;
       rest /= channels;
     }
-    const Span w = SpanOf(width, rest % width.out);
+    const PoolSpan<Index> w = width.Elements(rest % width.out);
     rest /= width.out;
-    const Span h = SpanOf(height, rest % height.out);
+    const PoolSpan<Index> h = height.Elements(rest % height.out);
     rest /= height.out;
-    const Span d = SpanOf(depth, rest % depth.out);
+    const PoolSpan<Index> d = depth.Elements(rest % depth.out);
     rest /= depth.out;  // index of the image (NHWC) or of the plane (NCHW)
     const Index step = last ? channels : 1;
     const float* const from = x + int64_t{rest} * depth.in * height.in * width.in * step + channel;
@@ -87,20 +106,14 @@ struct PoolRun {
 template <class R, class Index>
 void RunWindows(CUDAContext& context, const PoolPlan& plan, const R& reduction, const float* x,
                 float* y) {
-  PoolWindow<R, Index> window;
-  const auto narrow = [](const WindowAxis& axis) {
-    return typename PoolWindow<R, Index>::Axis{
-        static_cast<Index>(axis.in), static_cast<Index>(axis.out), static_cast<Index>(axis.kernel),
-        static_cast<Index>(axis.stride), static_cast<Index>(axis.pad_head)};
-  };
-  window.depth = narrow(plan.axis[0]);
-  window.height = narrow(plan.axis[1]);
-  window.width = narrow(plan.axis[2]);
-  window.channels = static_cast<Index>(plan.channels);
-  window.last = plan.last;
-  window.reduction = reduction;
-  window.x = x;
-  window.y = y;
+  const PoolWindow<R, Index> window{PoolAxis<Index>(plan.axis[0]),
+                                    PoolAxis<Index>(plan.axis[1]),
+                                    PoolAxis<Index>(plan.axis[2]),
+                                    static_cast<Index>(plan.channels),
+                                    plan.last,
+                                    reduction,
+                                    x,
+                                    y};
   int64_t outputs = plan.batch * plan.channels;
   for (const WindowAxis& axis : plan.axis) outputs *= axis.out;
   ForEach(context, outputs, window, R::kName);
@@ -131,6 +144,81 @@ void RunPool(CUDAContext& context, const PoolPlan& plan, const R& reduction, con
     RunWindows<R, int32_t>(context, plan, reduction, x, y);
   } else {
     RunWindows<R, int64_t>(context, plan, reduction, x, y);
+  }
+}
+
+// --- gradients ---
+
+// A thread computes the gradient of one element of X from the windows that contain it, so no two
+// threads write the same element.
+//
+// G consists of plain numbers. It has a type Value, and
+//   Value Start();  void Add(const PoolTerm<Index>&, Value&);  float Finish(const Value&, float x);
+template <class Index>
+struct PoolTerm {
+  float x, y, dy;
+  Index rows, columns;  // elements of the window inside X: rows * columns
+};
+template <class G, class Index>
+struct PoolElement {
+  PoolAxis<Index> depth, height, width;
+  Index channels;
+  bool last;
+  G gradient;
+  PoolGradientData data;
+
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t index) const {
+    Index rest = static_cast<Index>(index), channel = 0;
+    if (last) {
+      channel = rest % channels;
+      rest /= channels;
+    }
+    const PoolSpan<Index> w = width.Windows(rest % width.in);
+    rest /= width.in;
+    const PoolSpan<Index> h = height.Windows(rest % height.in);
+    rest /= height.in;
+    const PoolSpan<Index> d = depth.Windows(rest % depth.in);
+    rest /= depth.in;
+    const Index step = last ? channels : 1;
+    const int64_t from = int64_t{rest} * depth.out * height.out * width.out * step + channel;
+    const float x = data.x[index];
+    typename G::Value value = gradient.Start();
+    for (Index i = d.first; i < d.last; ++i) {
+      for (Index j = h.first; j < h.last; ++j) {
+        const Index rows = depth.Elements(i).size() * height.Elements(j).size();
+        const int64_t row = from + (i * height.out + j) * width.out * step;
+        for (Index k = w.first; k < w.last; ++k) {
+          const int64_t at = row + k * step;
+          gradient.Add(PoolTerm<Index>{x, data.y[at], data.dy[at], rows, width.Elements(k).size()},
+                       value);
+        }
+      }
+    }
+    data.dx[index] = gradient.Finish(value, x);
+  }
+};
+
+template <class G, class Index>
+void RunElements(CUDAContext& context, const PoolPlan& plan, const G& gradient,
+                 const PoolGradientData& data) {
+  const PoolElement<G, Index> element{PoolAxis<Index>(plan.axis[0]),
+                                      PoolAxis<Index>(plan.axis[1]),
+                                      PoolAxis<Index>(plan.axis[2]),
+                                      static_cast<Index>(plan.channels),
+                                      plan.last,
+                                      gradient,
+                                      data};
+  int64_t inputs = plan.batch * plan.channels;
+  for (const WindowAxis& axis : plan.axis) inputs *= axis.in;
+  ForEach(context, inputs, element, G::kName);
+}
+template <class G>
+void RunPoolGradient(CUDAContext& context, const PoolPlan& plan, const G& gradient,
+                     const PoolGradientData& data) {
+  if (FitsInt32(plan)) {
+    RunElements<G, int32_t>(context, plan, gradient, data);
+  } else {
+    RunElements<G, int64_t>(context, plan, gradient, data);
   }
 }
 

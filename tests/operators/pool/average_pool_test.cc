@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "tests/operators/pool/naive_pool.h"
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::average_pool_test {
@@ -104,6 +105,103 @@ TEST(AveragePoolTest, AnEmptyBatchGivesNothing) {
   RunOp(&ws, op);
   ExpectTensor<float>(ws, "Y", {0, 2, 3, 3}, {});
   ExpectShapeInferred(&ws, op);
+}
+
+class AveragePoolGradientShapeTest
+    : public testing::TestWithParam<std::tuple<std::vector<NaiveAxis>, bool>> {};
+
+TEST_P(AveragePoolGradientShapeTest, IsTheGradientOfEachWindowInBothLayouts) {
+  const auto& [axes, include_pad] = GetParam();
+  // 70 channels take two tasks in NHWC.
+  const int channels = axes.back().in < 20 ? 70 : 5;
+  std::vector<NaiveAxis> padded(3 - axes.size());
+  padded.insert(padded.end(), axes.begin(), axes.end());
+  const std::string more =
+      include_pad ? R"( arg { name: "count_include_pad" i: 1 })" : std::string();
+  Workspace ws;
+  FeedRandom(&ws, "X", PoolDims(axes, 1, channels, false, false));
+  FeedRandom(&ws, "dY", PoolDims(axes, 1, channels, false, true), -1, 1, 2);
+  const std::vector<float> x = Fetch<float>(ws, "X"), dy = Fetch<float>(ws, "dY");
+  const std::vector<float> want =
+      NaivePoolGradient(x, dy, channels, padded[0], padded[1], padded[2], true, include_pad);
+  const std::string op = PoolOp("AveragePool", axes, "NCHW") + more;
+  RunOp(&ws, op);
+  RunOp(&ws, GradientOf(op));
+  ExpectTensor<float>(ws, "dX", PoolDims(axes, 1, channels, false, false), want, 1e-5);
+  ExpectShapeInferred(&ws, GradientOf(op));
+
+  Feed<float>(&ws, "X", PoolDims(axes, 1, channels, true, false), ToChannelsLast(x, 1, channels));
+  Feed<float>(&ws, "dY", PoolDims(axes, 1, channels, true, true), ToChannelsLast(dy, 1, channels));
+  const std::string last = PoolOp("AveragePool", axes, "NHWC") + more;
+  RunOp(&ws, last);
+  RunOp(&ws, GradientOf(last));
+  ExpectTensor<float>(ws, "dX", PoolDims(axes, 1, channels, true, false),
+                      ToChannelsLast(want, 1, channels), 1e-5);
+}
+INSTANTIATE_TEST_SUITE_P(Shapes, AveragePoolGradientShapeTest,
+                         testing::Combine(testing::ValuesIn(PoolShapes()), testing::Bool()));
+
+TEST(AveragePoolGradientTest, DividesByThePartInside) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 3});
+  Feed<float>(&ws, "dY", {1, 1, 2}, {6, 8});
+  const std::string op = R"(type: "AveragePool1D" input: "X" output: "Y"
+      arg { name: "kernels" ints: 3 } arg { name: "strides" ints: 2 }
+      arg { name: "pads" ints: 1 ints: 1 })";
+  RunOp(&ws, op);
+  const std::string gradient = R"(type: "AveragePool1DGradient" input: "X" input: "Y" input: "dY"
+      output: "dX" arg { name: "kernels" ints: 3 } arg { name: "strides" ints: 2 }
+      arg { name: "pads" ints: 1 ints: 1 })";
+  RunOp(&ws, gradient);
+  ExpectTensor<float>(ws, "dX", {1, 1, 3}, {3, 7, 4});
+  RunOp(&ws, gradient + R"(arg { name: "count_include_pad" i: 1 })");
+  ExpectTensor<float>(ws, "dX", {1, 1, 3}, {2, 14 / 3.0f, 8 / 3.0f}, 1e-6);
+}
+
+TEST(AveragePoolGradientTest, GlobalPoolsDivideByThePlane) {
+  Workspace ws;
+  Feed<float>(&ws, "dY", {1, 2, 1, 1}, {4, 8});
+  FeedRange<float>(&ws, "X", {1, 2, 2, 2});
+  const std::string op =
+      R"(type: "AveragePool" input: "X" output: "Y" arg { name: "global_pooling" i: 1 })";
+  RunOp(&ws, op);
+  RunOp(&ws, GradientOf(op));
+  ExpectTensor<float>(ws, "dX", {1, 2, 2, 2}, {1, 1, 1, 1, 2, 2, 2, 2});
+  Feed<float>(&ws, "dY", {1, 1, 1, 2}, {4, 8});
+  FeedRange<float>(&ws, "X", {1, 2, 2, 2});
+  const std::string last = op + R"( arg { name: "order" s: "NHWC" })";
+  RunOp(&ws, last);
+  RunOp(&ws, GradientOf(last));
+  ExpectTensor<float>(ws, "dX", {1, 2, 2, 2}, {1, 2, 1, 2, 1, 2, 1, 2});
+}
+
+TEST(AveragePoolGradientTest, AgreesWithDifferences) {
+  Workspace ws;
+  for (const char* more : {R"(arg { name: "stride" i: 2 } arg { name: "legacy_pad" i: 3 })",
+                           R"(arg { name: "pad" i: 1 } arg { name: "order" s: "NHWC" })",
+                           R"(arg { name: "pad" i: 1 } arg { name: "count_include_pad" i: 1 })"}) {
+    FeedRandom(&ws, "X", {1, 6, 5, 4});
+    ExpectGradientMatches(&ws, std::string(R"(type: "AveragePool" input: "X" output: "Y"
+        arg { name: "kernel" i: 3 } )") +
+                                   more);
+  }
+}
+
+TEST(AveragePoolGradientTest, AnEmptyBatchGivesNothing) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 2, 4, 4}, {});
+  Feed<float>(&ws, "dY", {0, 2, 3, 3}, {});
+  const std::string op =
+      R"(type: "AveragePool2D" input: "X" output: "Y" arg { name: "kernel" i: 2 })";
+  RunOp(&ws, op);
+  RunOp(&ws, GradientOf(op));
+  ExpectTensor<float>(ws, "dX", {0, 2, 4, 4}, {});
+}
+
+TEST(AveragePoolGradientTest, ReadsInputAndOutput) {
+  EXPECT_EQ(
+      DescribeGradient(R"(type: "AveragePool" input: "X" output: "Y" arg { name: "kernel" i: 2 })"),
+      "AveragePoolGradient(X,Y,Y_grad)->X_grad kernel=2 | X_grad");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/operators/pool/naive_pool.h"
 #include "tests/support/devices_agree.h"
 
@@ -33,6 +34,70 @@ TEST_F(CudaPoolTest, AgreesWithTheCpuOverAllKindsOfWindowsInBothLayouts) {
       ExpectDevicesAgree(&ws, PoolOp(type, axes, "NHWC") + more, kAllEngines);
       FeedRandom(&ws, "X", dims);
       ExpectDevicesAgree(&ws, PoolOp(type, axes, "NCHW") + more, kAllEngines);
+    }
+  }
+}
+
+// Feeds X, in which all elements are different, Y and dY of a pool, and returns the gradient's text.
+// cuDNN gives the gradient of a maximum to one of several equal elements.
+std::string FeedGradient(Workspace* ws, const std::string& op, const std::vector<int64_t>& dims) {
+  int64_t n = 1;
+  for (const int64_t dim : dims) n *= dim;
+  std::vector<float> x;
+  for (int64_t i = 0; i < n; ++i) x.push_back(static_cast<float>(i * 7919 % n) / 16 + 1);
+  Feed<float>(ws, "X", dims, x);
+  CreateOperator(ParseOp(op), ws)->Run();
+  FeedRandom(ws, "dY", DimsOf(*ws, "Y"));
+  return GradientOf(op);
+}
+
+TEST_F(CudaPoolTest, GradientsAgreeWithTheCpuInBothLayouts) {
+  const std::vector<std::vector<NaiveAxis>> shapes = {{{7, 2, 2, 0, 1}},
+                                                      {{5, 3, 2, 1, 1}, {37, 3, 2, 1, 1}},
+                                                      {{4, 4, 1, 3, 0}, {19, 1, 2, 0, 0}},
+                                                      {{12, 2, 1, -2, -3}, {11, 3, 2, -1, 1}},
+                                                      {{5, 5, 1, 0, 0}, {6, 6, 1, 0, 0}},
+                                                      {{5, 2, 1, 1, 0}, {6, 3, 2, 0, 2}}};
+  for (const std::vector<NaiveAxis>& axes : shapes) {
+    for (const char* order : {"NCHW", "NHWC"}) {
+      const std::vector<int64_t> dims = PoolDims(axes, 2, 3, std::string(order) == "NHWC", false);
+      for (const char* type : {"MaxPool", "AveragePool", "LpPool"}) {
+        const bool norm = std::string(type) == "LpPool";
+        if (norm && axes.size() != 2) continue;
+        Workspace ws;
+        std::string text = PoolOp(type, axes, order);
+        ExpectDevicesAgree(&ws, FeedGradient(&ws, text, dims),
+                           norm ? Agreement{.tolerance = 1e-5} : kAllEngines);
+        if (norm) {
+          ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5});
+          text += R"( arg { name: "p" f: 2.5 })";
+          ExpectDevicesAgree(&ws, FeedGradient(&ws, text, dims), {.tolerance = 1e-5});
+          ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5});
+        } else if (std::string(type) == "AveragePool") {
+          text += R"( arg { name: "count_include_pad" i: 1 })";
+          ExpectDevicesAgree(&ws, FeedGradient(&ws, text, dims), kAllEngines);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaPoolTest, GradientsOfGlobalAndLegacyPoolsAgreeWithTheCpu) {
+  for (const char* type : {"MaxPool", "AveragePool"}) {
+    for (const char* order : {"NCHW", "NHWC"}) {
+      for (const std::vector<int64_t>& dims :
+           {std::vector<int64_t>{2, 3}, {2, 3, 6, 4}, {2, 3, 1, 2, 2, 3}, {0, 3, 6, 4}}) {
+        const std::string op = MakeString("type: \"", type, "\" input: \"X\" output: \"Y\"",
+                                          " arg { name: \"order\" s: \"", order, "\" }");
+        Workspace ws;
+        ExpectDevicesAgree(&ws,
+                           FeedGradient(&ws, op + R"( arg { name: "global_pooling" i: 1 })", dims),
+                           kAllEngines);
+        if (dims.size() != 4) continue;
+        const std::string legacy = op + R"( arg { name: "kernel" i: 1 } arg { name: "stride" i: 3 }
+                                            arg { name: "legacy_pad" i: 3 })";
+        ExpectDevicesAgree(&ws, FeedGradient(&ws, legacy, dims), kAllEngines);
+      }
     }
   }
 }
@@ -113,6 +178,8 @@ TEST_F(CudaPoolTest, CountsLongWindowsIn64Bits) {
                      (1 << 28) + 5, R"( } arg { name: "pads" ints: 0 ints: )", (1 << 28) + 4,
                      R"( } arg { name: "order" s: ")", order, "\" }");
       ExpectDevicesAgree(&ws, text, {.tolerance = 1e-5, .engines = {"NATIVE"}});
+      ExpectDevicesAgree(&ws, FeedGradient(&ws, text, {2, 4, 4}),
+                         {.tolerance = 1e-5, .engines = {"NATIVE"}});
     }
   }
 }

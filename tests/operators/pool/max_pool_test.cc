@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <limits>
 
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/operators/pool/naive_pool.h"
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::max_pool_test {
@@ -218,6 +220,138 @@ TEST(MaxPoolTest, RefusesWhatItCannotDo) {
   ExpectThrows([&] { RunOp(&ws, kTwo); }, "input 0 (X)");
   FeedRange<double>(&ws, "X", {1, 1, 4, 4});
   ExpectThrows([&] { RunOp(&ws, kTwo); }, "double");
+}
+
+class MaxPoolGradientShapeTest : public testing::TestWithParam<std::vector<NaiveAxis>> {};
+
+TEST_P(MaxPoolGradientShapeTest, IsTheGradientOfEachWindowInBothLayouts) {
+  const std::vector<NaiveAxis> axes = GetParam();
+  // 70 channels take two tasks in NHWC.
+  const int channels = axes.back().in < 20 ? 70 : 5;
+  std::vector<NaiveAxis> padded(3 - axes.size());
+  padded.insert(padded.end(), axes.begin(), axes.end());
+
+  Workspace ws;
+  FeedRandom(&ws, "X", PoolDims(axes, 1, channels, false, false));
+  FeedRandom(&ws, "dY", PoolDims(axes, 1, channels, false, true), -1, 1, 2);
+  const std::vector<float> x = Fetch<float>(ws, "X"), dy = Fetch<float>(ws, "dY");
+  const std::vector<float> want =
+      NaivePoolGradient(x, dy, channels, padded[0], padded[1], padded[2], false);
+  const std::string op = PoolOp("MaxPool", axes, "NCHW");
+  RunOp(&ws, op);
+  RunOp(&ws, GradientOf(op));
+  ExpectTensor<float>(ws, "dX", PoolDims(axes, 1, channels, false, false), want, 1e-5);
+  ExpectShapeInferred(&ws, GradientOf(op));
+
+  Feed<float>(&ws, "X", PoolDims(axes, 1, channels, true, false), ToChannelsLast(x, 1, channels));
+  Feed<float>(&ws, "dY", PoolDims(axes, 1, channels, true, true), ToChannelsLast(dy, 1, channels));
+  const std::string last = PoolOp("MaxPool", axes, "NHWC");
+  RunOp(&ws, last);
+  RunOp(&ws, GradientOf(last));
+  ExpectTensor<float>(ws, "dX", PoolDims(axes, 1, channels, true, false),
+                      ToChannelsLast(want, 1, channels), 1e-5);
+}
+INSTANTIATE_TEST_SUITE_P(Shapes, MaxPoolGradientShapeTest, testing::ValuesIn(PoolShapes()));
+
+TEST(MaxPoolGradientTest, GoesToAllElementsThatAreEqualToTheMaximum) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 3, 3}, {1, 5, 5, 0, 2, 3, 7, 2, 2});
+  Feed<float>(&ws, "dY", {1, 1, 2, 2}, {1, 10, 100, 1000});
+  const std::string op = R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 2 })";
+  RunOp(&ws, op);
+  RunOp(&ws, GradientOf(op));
+  ExpectTensor<float>(ws, "dX", {1, 1, 3, 3}, {0, 11, 10, 0, 0, 1000, 100, 0, 0});
+}
+
+// A window with maximum NaN gives no gradient, as in Caffe2.
+TEST(MaxPoolGradientTest, SkipsNaNAndReachesInfinities) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 2, 6},
+              {kNaN, 1, -kInf, -kInf, 5, kNaN, kNaN, kNaN, -kInf, kNaN, kInf, 2});
+  Feed<float>(&ws, "dY", {1, 1, 1, 3}, {1, 2, 3});
+  RunOp(&ws, kTwo);
+  RunOp(&ws, R"(type: "MaxPoolGradient" input: "X" input: "Y" input: "dY" output: "dX"
+                arg { name: "kernel" i: 2 } arg { name: "stride" i: 2 })");
+  ExpectTensor<float>(ws, "dX", {1, 1, 2, 6}, {0, 0, 2, 2, 0, 0, 0, 0, 2, 0, 3, 0});
+}
+
+TEST(MaxPoolGradientTest, GlobalPoolsTakeAnyNumberOfAxes) {
+  for (const std::vector<int64_t>& dims :
+       {std::vector<int64_t>{2, 1}, {2, 1, 4}, {2, 1, 2, 2}, {2, 1, 1, 2, 2}, {2, 1, 2, 1, 2, 1}}) {
+    for (const char* order : {"NCHW", "NHWC"}) {
+      std::vector<int64_t> shape = dims, out = dims;
+      if (std::string(order) == "NHWC")
+        std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+      std::fill(out.begin() + 1, out.end(), 1);
+      Workspace ws;
+      const size_t n = dims.size() == 2 ? 1 : 4;
+      std::vector<float> x, want;
+      for (size_t i = 0; i < 2 * n; ++i) {
+        x.push_back(static_cast<float>(i % n));
+        want.push_back(i % n == n - 1 ? static_cast<float>(i / n + 3) : 0.0f);
+      }
+      Feed<float>(&ws, "X", shape, x);
+      Feed<float>(&ws, "dY", out, {3, 4});
+      const std::string op =
+          MakeString(R"(type: "MaxPool" input: "X" output: "Y" arg { name: "global_pooling" i: 1 }
+                        arg { name: "order" s: ")",
+                     order, "\" }");
+      RunOp(&ws, op);
+      RunOp(&ws, GradientOf(op));
+      ExpectTensor<float>(ws, "dX", shape, want);
+    }
+  }
+}
+
+TEST(MaxPoolGradientTest, AgreesWithDifferences) {
+  const auto feed = [](Workspace* ws, const std::vector<int64_t>& dims, int n) {
+    std::vector<float> x;  // different values in a mixed order
+    for (int i = 0; i < n; ++i) x.push_back(static_cast<float>(i * 37 % n) / 4);
+    Feed<float>(ws, "X", dims, x);
+  };
+  Workspace ws;
+  feed(&ws, {1, 2, 11}, 22);
+  ExpectGradientMatches(&ws, R"(type: "MaxPool1D" input: "X" output: "Y"
+      arg { name: "kernels" ints: 3 } arg { name: "pads" ints: 2 ints: 1 })");
+  feed(&ws, {1, 6, 7, 2}, 84);
+  ExpectGradientMatches(&ws, R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 3 }
+      arg { name: "stride" i: 2 } arg { name: "legacy_pad" i: 3 }
+      arg { name: "order" s: "NHWC" })");
+  feed(&ws, {1, 2, 3, 3, 4}, 72);
+  ExpectGradientMatches(&ws, R"(type: "MaxPool3D" input: "X" output: "Y"
+      arg { name: "kernels" ints: 2 ints: 2 ints: 2 }
+      arg { name: "strides" ints: 1 ints: 2 ints: 2 })");
+}
+
+TEST(MaxPoolGradientTest, ReadsInputAndOutput) {
+  EXPECT_EQ(
+      DescribeGradient(R"(type: "MaxPool2D" input: "X" output: "Y" arg { name: "kernel" i: 2 })"),
+      "MaxPool2DGradient(X,Y,Y_grad)->X_grad kernel=2 | X_grad");
+}
+
+TEST(MaxPoolGradientTest, ForgetsTheShapeBeforeAndNamesWhatDoesNotFit) {
+  Workspace ws;
+  const std::string op = R"(type: "MaxPoolGradient" input: "X" input: "Y" input: "dY" output: "dX"
+                            arg { name: "kernels" ints: 2 } arg { name: "strides" ints: 20 })";
+  Tensor* X = Feed<float>(&ws, "X", {1, 1, 25}, std::vector<float>(25, 1.0f));
+  Tensor* Y = Feed<float>(&ws, "Y", {1, 1, 2}, {1, 2});
+  Tensor* dY = Feed<float>(&ws, "dY", {1, 1, 2}, {3, 4});
+  const std::unique_ptr<OperatorBase> gradient = CreateOperator(ParseOp(op), &ws);
+  ASSERT_TRUE(gradient->Run());
+  std::vector<float> want(25);
+  want[0] = want[1] = 3;  // the second window has no element that is equal to its Y
+  ExpectTensor<float>(ws, "dX", {1, 1, 25}, want);
+  X->Resize(0, 1, 25);
+  X->mutable_data<float>();
+  ExpectThrows([&] { gradient->Run(); },
+               "input 1 (Y) has shape [1, 1, 2], want [0, 1, 2]: one value for each window");
+  Y->Resize(0, 1, 2);
+  ExpectThrows([&] { gradient->Run(); }, "input 2 (dY) has shape [1, 1, 2], want [0, 1, 2]");
+  dY->Resize(0, 1, 2);
+  ASSERT_TRUE(gradient->Run());
+  ExpectTensor<float>(ws, "dX", {0, 1, 25}, {});
+  Feed<double>(&ws, "X", {1, 1, 2}, {1, 2});
+  ExpectThrows([&] { gradient->Run(); }, "double");
 }
 
 }  // namespace

@@ -51,6 +51,36 @@ inline std::vector<float> NaivePool(const std::vector<float>& x, int planes, con
   return y;
 }
 
+// The gradient of NaivePool: that of a maximum goes to all elements that are equal to it.
+inline std::vector<float> NaivePoolGradient(const std::vector<float>& x,
+                                            const std::vector<float>& dy, int planes,
+                                            const NaiveAxis& d, const NaiveAxis& h,
+                                            const NaiveAxis& w, bool mean,
+                                            bool include_pad = false) {
+  std::vector<double> dx(x.size());
+  size_t window = 0;
+  for (int p = 0; p < planes; ++p) {
+    for (int i = 0; i < d.out() * h.out() * w.out(); ++i, ++window) {
+      std::vector<size_t> inside;
+      for (int k = 0; k < d.kernel * h.kernel * w.kernel; ++k) {
+        const int z = i / w.out() / h.out() * d.stride - d.head + k / w.kernel / h.kernel;
+        const int r = i / w.out() % h.out() * h.stride - h.head + k / w.kernel % h.kernel;
+        const int c = i % w.out() * w.stride - w.head + k % w.kernel;
+        if (z < 0 || z >= d.in || r < 0 || r >= h.in || c < 0 || c >= w.in) continue;
+        inside.push_back(static_cast<size_t>(((p * d.in + z) * h.in + r) * w.in + c));
+      }
+      float largest = -std::numeric_limits<float>::infinity();
+      for (const size_t at : inside) largest = std::max(largest, x[at]);
+      const double size = include_pad ? d.kernel * h.kernel * w.kernel : inside.size();
+      for (const size_t at : inside) {
+        if (mean) dx[at] += dy[window] / size;
+        if (!mean && x[at] == largest) dx[at] += dy[window];
+      }
+    }
+  }
+  return std::vector<float>(dx.begin(), dx.end());
+}
+
 // Converts [N, C, P] to [N, P, C]. With P instead of C as `channels`, converts back.
 inline std::vector<float> ToChannelsLast(const std::vector<float>& x, int batch, int channels) {
   std::vector<float> y(x.size());
@@ -63,6 +93,13 @@ inline std::vector<float> ToChannelsLast(const std::vector<float>& x, int batch,
     }
   }
   return y;
+}
+
+// Turns the text of a pool from X to Y into that of its gradient.
+inline std::string GradientOf(std::string text) {
+  const std::string ends = "\" input: \"X\" output: \"Y\"";
+  return text.replace(text.find(ends), ends.size(),
+                      "Gradient\" input: \"X\" input: \"Y\" input: \"dY\" output: \"dX\"");
 }
 
 // Returns the operator as text, with an argument list for each property of the axes.
@@ -82,6 +119,16 @@ inline std::string PoolOp(const std::string& type, const std::vector<NaiveAxis>&
   list("strides", &NaiveAxis::stride);
   list("pads", &NaiveAxis::head, &NaiveAxis::tail);
   return text;
+}
+
+// [batch, channels, sizes..] or [batch, sizes.., channels] of the inputs or outputs of the axes.
+inline std::vector<int64_t> PoolDims(const std::vector<NaiveAxis>& axes, int batch, int channels,
+                                     bool last, bool out) {
+  std::vector<int64_t> dims{batch};
+  if (!last) dims.push_back(channels);
+  for (const NaiveAxis& axis : axes) dims.push_back(out ? axis.out() : axis.in);
+  if (last) dims.push_back(channels);
+  return dims;
 }
 
 // Shapes that cover every code path: whole vectors and parts of them, strides with and without a
