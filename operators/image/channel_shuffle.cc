@@ -1,8 +1,11 @@
 #include "operators/image/channel_shuffle.h"
 
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -26,6 +29,29 @@ void InterleavePixel(const float* x, int64_t group, int64_t per_group, float* y)
     for (int64_t i = 0; i < per_group; ++i) y[i * group + g] = x[i];
   }
 }
+
+// Caffe2 accepts all window arguments.
+void DeclareUnusedArguments(OpSchema& schema) {
+  for (const char* name :
+       {"kernels",       "kernel",          "kernel_h",     "kernel_w",   "strides",
+        "stride",        "stride_h",        "stride_w",     "pads",       "pad",
+        "pad_t",         "pad_l",           "pad_b",        "pad_r",      "dilations",
+        "dilation",      "dilation_h",      "dilation_w",   "legacy_pad", "global_pooling",
+        "shared_buffer", "float16_compute", "deterministic"}) {
+    schema.Arg(name, "has no effect");
+  }
+}
+
+class GetChannelShuffleGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("ChannelShuffleGradient", "", std::vector<std::string>{GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
 
 }  // namespace
 
@@ -58,16 +84,21 @@ void RegisterChannelShuffle() {
                          .IdenticalTypeAndShape()
                          .InheritOnnxSchema("ChannelShuffle")
                          .SetDoc("Splits the channels into groups and interleaves them.");
-  // Caffe2 accepts all window arguments.
-  for (const char* name :
-       {"kernels",       "kernel",          "kernel_h",     "kernel_w",   "strides",
-        "stride",        "stride_h",        "stride_w",     "pads",       "pad",
-        "pad_t",         "pad_l",           "pad_b",        "pad_r",      "dilations",
-        "dilation",      "dilation_h",      "dilation_w",   "legacy_pad", "global_pooling",
-        "shared_buffer", "float16_compute", "deterministic"}) {
-    schema.Arg(name, "has no effect");
-  }
-  RegisterCpuOperator<ChannelShuffleOp<CPUContext>>("ChannelShuffle", __FILE__);
+  DeclareUnusedArguments(schema);
+  RegisterCpuOperator<ChannelShuffleOp<CPUContext, false>>("ChannelShuffle", __FILE__);
+
+  OpSchema& gradient =
+      RegisterSchema("ChannelShuffleGradient", __FILE__)
+          .NumInputs(1)
+          .NumOutputs(1)
+          .Args(kShuffleGroup, kStorageOrder)
+          .Input(0, "dY", "the gradient of the output of ChannelShuffle")
+          .Output(0, "dX", "the gradient of its input, the shape of dY")
+          .IdenticalTypeAndShape()
+          .SetDoc("The gradient of ChannelShuffle: moves the channels back to their places.");
+  DeclareUnusedArguments(gradient);
+  RegisterCpuOperator<ChannelShuffleOp<CPUContext, true>>("ChannelShuffleGradient", __FILE__);
+  RegisterGradient<GetChannelShuffleGradient>("ChannelShuffle", __FILE__);
 }
 
 }  // namespace caffe2rt

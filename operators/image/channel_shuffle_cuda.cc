@@ -5,7 +5,8 @@
 namespace caffe2rt {
 
 void RegisterChannelShuffleCuda() {
-  RegisterOperator<ChannelShuffleOp<CUDAContext>>(CUDA, "ChannelShuffle", __FILE__);
+  RegisterOperator<ChannelShuffleOp<CUDAContext, false>>(CUDA, "ChannelShuffle", __FILE__);
+  RegisterOperator<ChannelShuffleOp<CUDAContext, true>>(CUDA, "ChannelShuffleGradient", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -3,6 +3,9 @@
 //   X [N, C, H, W] or [N, H, W, C]  ->  Y, height H + pad_t + pad_b, width W + pad_l + pad_r
 // Mode "constant" fills the new pixels with `value`; "edge" repeats the border; "reflect" mirrors
 // the image at the border without repeating the border.
+//
+// PadImageGradient: dY -> dX. Each element of dX is the sum of the elements of dY that were copied
+// from it.
 
 #include <optional>
 #include <string>
@@ -77,6 +80,54 @@ class PadImageOp final : public Operator<Context> {
   WindowGeometry geometry_;               // geometry for dims_
   std::vector<int64_t> dims_, out_dims_;  // shapes of the last input and output
   std::vector<int32_t> rows_, columns_;   // PadSource of each row and column
+};
+
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
+// The geometry of the forward operator for dY of shape `dims`. THROWS if dY cannot be its output.
+WindowGeometry PadGeometryOfOutput(const WindowArguments& window, IntArrayRef dims);
+#pragma GCC visibility pop
+
+template <class Context>
+class PadImageGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  PadImageGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        window_(ParseWindowArguments(this->args(), WindowUse::kPad)),
+        mode_(*ParsePadMode(this->ReadArgument(kPadMode))) {}
+
+  bool RunOnDevice() override {
+    const Tensor& dY = Input(0);
+    const float* dy = dY.template data<float>();
+    if (dims_.empty() || dims_ != dY.dims()) {
+      dims_.clear();  // if a check below throws, the next run plans again
+      geometry_ = PadGeometryOfOutput(window_, dY.sizes());
+      const bool last = geometry_.order == StorageOrder::NHWC;
+      x_dims_ = dY.dims();
+      x_dims_[last ? 1 : 2] = geometry_.axis[0].in;
+      x_dims_[last ? 2 : 3] = geometry_.axis[1].in;
+      PadSources(geometry_.axis[0], mode_, &rows_);
+      PadSources(geometry_.axis[1], mode_, &columns_);
+      dims_ = dY.dims();
+    }
+    float* dx = this->template OutputData<float>(0, x_dims_);
+    if (Output(0)->numel() == 0) return true;
+    const bool last = geometry_.order == StorageOrder::NHWC;
+    const int64_t planes = last ? geometry_.batch : geometry_.batch * geometry_.channels;
+    const PadAxis height = AxisOf(geometry_.axis[0]), width = AxisOf(geometry_.axis[1]);
+    PadPixelsGradient(context_, planes, last ? geometry_.channels : 1, height, width, mode_,
+                      rows_.data(), columns_.data(), dy, dx);
+    return true;
+  }
+
+ private:
+  static PadAxis AxisOf(const WindowAxis& axis) { return {axis.in, axis.out, axis.pad_head}; }
+
+  const WindowArguments window_;
+  const PadMode mode_;
+  WindowGeometry geometry_;              // geometry for dims_
+  std::vector<int64_t> dims_, x_dims_;   // shapes of the last dY and dX
+  std::vector<int32_t> rows_, columns_;  // PadSource of each row and column
 };
 
 }  // namespace caffe2rt

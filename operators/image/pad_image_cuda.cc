@@ -6,6 +6,7 @@ namespace caffe2rt {
 
 void RegisterPadImageCuda() {
   RegisterOperator<PadImageOp<CUDAContext>>(CUDA, "PadImage", __FILE__);
+  RegisterOperator<PadImageGradientOp<CUDAContext>>(CUDA, "PadImageGradient", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -22,10 +22,36 @@ CAFFE2RT_HOST_DEVICE inline int64_t PadSource(int64_t i, int64_t in, PadMode mod
   return away < back ? away : back;
 }
 
+// The indices of a padded axis, from `from` to before `to`, that are copied from one index of the
+// input.
+struct PadRange {
+  int64_t from = 0;
+  int64_t to = 0;
+};
+
 struct PadAxis {
   int64_t in = 0;
   int64_t out = 0;
   int64_t head = 0;  // rows or columns added before the first; negative: cropped
+
+  // Returns range `part` of those for which PadSource is `i`, in ascending order of `part`: 0 for
+  // padding before the input, 1 for the input itself, 2 for padding after it. A range may be empty.
+  CAFFE2RT_HOST_DEVICE PadRange Targets(int64_t i, PadMode mode, int part) const {
+    PadRange range{i, i + 1};
+    if (part != 1 && mode == PadMode::kConstant) return {0, 0};
+    if (part == 0) {
+      if (i == 0 ? mode == PadMode::kReflect : mode == PadMode::kEdge) return {0, 0};
+      range = mode == PadMode::kReflect ? PadRange{-i, 1 - i} : PadRange{-head, 0};
+    } else if (part == 2) {
+      const int64_t last = in - 1;
+      if (i == last ? mode == PadMode::kReflect : mode == PadMode::kEdge) return {0, 0};
+      range = mode == PadMode::kReflect ? PadRange{2 * last - i, 2 * last - i + 1}
+                                        : PadRange{in, out - head};
+    }
+    range.from = range.from + head > 0 ? range.from + head : 0;
+    range.to = range.to + head < out ? range.to + head : out;
+    return range;
+  }
 };
 
 // Pads `planes` images of `items` floats per pixel. `rows` and `columns` hold PadSource for each
@@ -36,5 +62,13 @@ void PadPixels(CPUContext& context, int64_t planes, int64_t items, const PadAxis
 void PadPixels(CUDAContext& context, int64_t planes, int64_t items, const PadAxis& height,
                const PadAxis& width, PadMode mode, const int32_t* rows, const int32_t* columns,
                float value, const float* x, float* y);
+
+// The gradient: adds each pixel of dY to the pixel of dX from which it was copied.
+void PadPixelsGradient(CPUContext& context, int64_t planes, int64_t items, const PadAxis& height,
+                       const PadAxis& width, PadMode mode, const int32_t* rows,
+                       const int32_t* columns, const float* dy, float* dx);
+void PadPixelsGradient(CUDAContext& context, int64_t planes, int64_t items, const PadAxis& height,
+                       const PadAxis& width, PadMode mode, const int32_t* rows,
+                       const int32_t* columns, const float* dy, float* dx);
 
 }  // namespace caffe2rt

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "caffe2_core/base/simd.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/image/add_row.h"
 
 namespace caffe2rt {
 
@@ -50,7 +54,61 @@ std::vector<TensorShape> InferResizeNearest(const OperatorDef& def,
   return {CreateTensorShape(dims, in[0].data_type())};
 }
 
+// dx[i] += dy[2i] + dy[2i + 1]
+CAFFE2RT_SIMD void AddPairs(const float* dy, int64_t n, float* dx) {
+  for (int64_t i = 0; i < n; ++i) dx[i] += dy[2 * i] + dy[2 * i + 1];
+}
+class GetResizeNearestGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    std::vector<std::string> inputs{GO(0), I(0)};
+    if (Def().input_size() == 2) inputs.push_back(I(1));
+    return SingleGradientDef("ResizeNearestGradient", "", inputs, std::vector<std::string>{GI(0)});
+  }
+};
+
 }  // namespace
+
+void ReadScales(const Tensor& scales, int i, float* height, float* width) {
+  CAFFE_ENFORCE(scales.dim() == 1 && scales.numel() == 2, "input ", i, " (scales) has shape ",
+                scales.sizes(), ", want [2]: height and width");
+  *height = scales.data<float>()[0];
+  *width = scales.data<float>()[1];
+}
+
+void TakePixelsGradient(CPUContext&, int64_t planes, int64_t items, const NearestAxis& height,
+                        const NearestAxis& width, PixelTables* tables, const float* dy, float* dx) {
+  FillSources(height, &tables->rows);
+  FillSources(width, &tables->columns);
+  const int32_t* const columns = tables->columns.data();
+  const bool twice = items == 1 && IsTwice(tables->columns, width.in);
+  const int64_t in_size = height.in * width.in * items, out_row = width.out * items;
+  constexpr int64_t kElementsPerPiece = 16384;
+  const int64_t work = planes * (in_size + height.out * out_row);
+  const int64_t pieces = std::min({int64_t{GetNumThreads()}, planes, work / kElementsPerPiece + 1});
+  ParallelFor(static_cast<int>(pieces), [&](int piece) {
+    for (int64_t p = planes * piece / pieces; p < planes * (piece + 1) / pieces; ++p) {
+      float* const image = dx + p * in_size;
+      std::fill_n(image, in_size, 0.0f);
+      for (int64_t r = 0; r < height.out; ++r) {
+        const float* const from = dy + (p * height.out + r) * out_row;
+        float* const row = image + tables->rows[static_cast<size_t>(r)] * width.in * items;
+        if (twice) {
+          AddPairs(from, width.in, row);
+        } else if (items == 1) {
+          for (int64_t i = 0; i < width.out; ++i) row[columns[i]] += from[i];
+        } else {
+          for (int64_t i = 0; i < width.out; ++i) {
+            AddRow(from + i * items, items, row + columns[i] * items);
+          }
+        }
+      }
+    }
+  });
+}
 
 void TakePixels(CPUContext&, int64_t planes, int64_t items, const NearestAxis& height_axis,
                 const NearestAxis& width_axis, PixelTables* tables, const float* x, float* y) {
@@ -95,6 +153,20 @@ void RegisterResizeNearest() {
           "Resizes images by nearest-neighbour sampling: each output pixel is a copy of the input "
           "pixel at its position divided by the scale, rounded down.");
   RegisterCpuOperator<ResizeNearestOp<CPUContext>>("ResizeNearest", __FILE__);
+
+  RegisterSchema("ResizeNearestGradient", __FILE__)
+      .NumInputs(2, 3)
+      .NumOutputs(1)
+      .Args(kWidthScale, kHeightScale, kStorageOrder)
+      .Input(0, "dY", "the gradient of the output of ResizeNearest")
+      .Input(1, "X", "the input of ResizeNearest; only its shape is used")
+      .Input(2, "scales", "optional, as in ResizeNearest")
+      .Output(0, "dX", "the gradient of X")
+      .IdenticalTypeAndShapeOfInput(1)
+      .SetDoc(
+          "The gradient of ResizeNearest: adds each pixel to the one from which it was copied.");
+  RegisterCpuOperator<ResizeNearestGradientOp<CPUContext>>("ResizeNearestGradient", __FILE__);
+  RegisterGradient<GetResizeNearestGradient>("ResizeNearest", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -6,6 +6,7 @@ namespace caffe2rt {
 
 void RegisterResizeNearestCuda() {
   RegisterOperator<ResizeNearestOp<CUDAContext>>(CUDA, "ResizeNearest", __FILE__);
+  RegisterOperator<ResizeNearestGradientOp<CUDAContext>>(CUDA, "ResizeNearestGradient", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,6 +1,6 @@
 #pragma once
-// Kernels of ResizeNearest and UpsampleNearest, on the CPU (resize_nearest.cc) and on CUDA
-// (resize_nearest.cu).
+// Kernels of ResizeNearest, UpsampleNearest and their gradients, on the CPU (resize_nearest.cc) and
+// on CUDA (resize_nearest.cu).
 
 #include <cstdint>
 #include <vector>
@@ -25,6 +25,16 @@ struct NearestAxis {
     const int64_t source = static_cast<int64_t>(static_cast<float>(i) / scale);
     return source < in ? source : in - 1;
   }
+  // Sets [*from, *to) to the output indices that are copied from input index `i`.
+  CAFFE2RT_HOST_DEVICE void Targets(int64_t i, int64_t* from, int64_t* to) const {
+    int64_t first = repeat > 0 ? i * repeat : static_cast<int64_t>(static_cast<float>(i) * scale);
+    if (first > out) first = out;
+    while (first > 0 && Source(first - 1) >= i) --first;  // corrects rounding
+    while (first < out && Source(first) < i) ++first;
+    *from = first;
+    while (first < out && Source(first) == i) ++first;
+    *to = first;
+  }
 };
 
 // Source of each row and column, which the CPU fills. The memory is reused in later runs.
@@ -37,5 +47,13 @@ void TakePixels(CPUContext& context, int64_t planes, int64_t items, const Neares
                 const NearestAxis& width, PixelTables* tables, const float* x, float* y);
 void TakePixels(CUDAContext& context, int64_t planes, int64_t items, const NearestAxis& height,
                 const NearestAxis& width, PixelTables* tables, const float* x, float* y);
+
+// The gradient: adds each pixel of dY to the pixel of dX from which it was copied.
+void TakePixelsGradient(CPUContext& context, int64_t planes, int64_t items,
+                        const NearestAxis& height, const NearestAxis& width, PixelTables* tables,
+                        const float* dy, float* dx);
+void TakePixelsGradient(CUDAContext& context, int64_t planes, int64_t items,
+                        const NearestAxis& height, const NearestAxis& width, PixelTables* tables,
+                        const float* dy, float* dx);
 
 }  // namespace caffe2rt

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -67,7 +68,20 @@ std::vector<TensorShape> InferSpaceToBatch(const OperatorDef& def,
   return {CreateTensorShape(std::vector<int64_t>(out, out + 4), in[0].data_type())};
 }
 
+// Each operator is the gradient of the other.
+class GetSpaceBatchGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef(Def().type() == "SpaceToBatch" ? "BatchToSpace" : "SpaceToBatch", "",
+                             std::vector<std::string>{GO(0)}, std::vector<std::string>{GI(0)});
+  }
+};
+
 OpSchema& RegisterSpaceBatchSchema(const char* type, bool to_batch) {
+  RegisterGradient<GetSpaceBatchGradient>(type, __FILE__);
   return RegisterSchema(type, __FILE__)
       .NumInputs(1)
       .NumOutputs(1)

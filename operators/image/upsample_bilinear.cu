@@ -28,6 +28,32 @@ struct Interpolate {
   }
 };
 
+// A thread computes the gradient of one pixel of X.
+template <class Index>
+struct Spread {
+  Index in_height, in_width;
+  LinearAxis height, width;
+  const float* dy;
+  float* dx;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const Index at = static_cast<Index>(i), line = at / in_width;
+    const int64_t row = line % in_height, column = at % in_width;
+    const float* const plane = dy + static_cast<int64_t>(line / in_height) * height.out * width.out;
+    int64_t top = 0, bottom = 0, left = 0, right = 0;
+    height.Targets(row, &top, &bottom);
+    width.Targets(column, &left, &right);
+    float sum = 0;
+    for (int64_t r = top; r < bottom; ++r) {
+      float row_sum = 0;
+      for (int64_t c = left; c < right; ++c) {
+        row_sum += width.Source(c).Weight(column) * plane[r * width.out + c];
+      }
+      sum += height.Source(r).Weight(row) * row_sum;
+    }
+    dx[i] = sum;
+  }
+};
+
 }  // namespace
 
 void InterpolatePixels(CUDAContext& context, int64_t planes, const LinearAxis& height,
@@ -38,6 +64,17 @@ void InterpolatePixels(CUDAContext& context, int64_t planes, const LinearAxis& h
     const Interpolate<Index> interpolate{
         static_cast<Index>(height.out), static_cast<Index>(width.out), height, width, x, y};
     ForEach(context, n, interpolate, "UpsampleBilinear");
+  });
+}
+
+void InterpolatePixelsGradient(CUDAContext& context, int64_t planes, const LinearAxis& height,
+                               const LinearAxis& width, LinearTables*, const float* dy, float* dx) {
+  const int64_t n = planes * height.in * width.in;
+  ForIndex(n, [&](auto index) {
+    using Index = decltype(index);
+    const Spread<Index> spread{
+        static_cast<Index>(height.in), static_cast<Index>(width.in), height, width, dy, dx};
+    ForEach(context, n, spread, "UpsampleBilinearGradient");
   });
 }
 

@@ -2,6 +2,8 @@
 // UpsampleBilinear: scales height and width by linear interpolation; the corners keep their values.
 //   X [N, C, H, W], optional scales [2] (height, width), which override the arguments
 //   ->  Y [N, C, trunc(H * height_scale), trunc(W * width_scale)]
+//
+// UpsampleBilinearGradient: dY, X, optional scales  ->  dX. The scales follow from the shapes.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -46,6 +48,28 @@ class UpsampleBilinearOp final : public Operator<Context> {
   const float height_scale_;
   LinearTables tables_;
   HostInput scales_;
+};
+
+template <class Context>
+class UpsampleBilinearGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  USE_SIMPLE_CTOR_DTOR(UpsampleBilinearGradientOp);
+
+  bool RunOnDevice() override {
+    const Tensor& dY = Input(0);
+    const Tensor& X = Input(1);
+    CheckScaledGradient(dY.sizes(), X.sizes(), 2);
+    const float* dy = dY.template data<float>();
+    float* dx = this->template OutputData<float>(0, X.sizes());
+    if (X.numel() == 0) return true;
+    const LinearAxis height(X.dim(2), dY.dim(2)), width(X.dim(3), dY.dim(3));
+    InterpolatePixelsGradient(context_, X.dim(0) * X.dim(1), height, width, &tables_, dy, dx);
+    return true;
+  }
+
+ private:
+  LinearTables tables_;
 };
 
 }  // namespace caffe2rt

@@ -6,6 +6,8 @@ namespace caffe2rt {
 
 void RegisterUpsampleBilinearCuda() {
   RegisterOperator<UpsampleBilinearOp<CUDAContext>>(CUDA, "UpsampleBilinear", __FILE__);
+  RegisterOperator<UpsampleBilinearGradientOp<CUDAContext>>(CUDA, "UpsampleBilinearGradient",
+                                                            __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -17,6 +17,11 @@ struct LinearSource {
   int32_t first = 0;
   int32_t second = 0;
   float share = 0;  // weight of the second; that of the first is 1 - share
+
+  // The weight of input index `i`.
+  CAFFE2RT_HOST_DEVICE float Weight(int64_t i) const {
+    return (first == i ? 1 - share : 0) + (second == i ? share : 0);
+  }
 };
 struct LinearAxis {
   int64_t in = 0;
@@ -33,16 +38,35 @@ struct LinearAxis {
     return {static_cast<int32_t>(first), static_cast<int32_t>(first + 1 < in ? first + 1 : first),
             at - static_cast<float>(first)};
   }
+  // Sets [*from, *to) to the output indices that depend on input index `i`.
+  CAFFE2RT_HOST_DEVICE void Targets(int64_t i, int64_t* from, int64_t* to) const {
+    int64_t index = step > 0 && i > 0 ? static_cast<int64_t>(static_cast<float>(i - 1) / step) : 0;
+    if (index > out) index = out;
+    while (index > 0 && Source(index - 1).first >= i - 1) --index;  // corrects rounding
+    while (index < out && Source(index).first < i - 1) ++index;
+    *from = index;
+    while (index < out && Source(index).first <= i) ++index;
+    *to = index;
+  }
 };
 
 // Source of each row and column, which the CPU fills. The memory is reused in later runs.
 struct LinearTables {
   std::vector<LinearSource> rows, columns;
+  std::vector<float> sums;  // for the gradient
 };
 
 void InterpolatePixels(CPUContext& context, int64_t planes, const LinearAxis& height,
                        const LinearAxis& width, LinearTables* tables, const float* x, float* y);
 void InterpolatePixels(CUDAContext& context, int64_t planes, const LinearAxis& height,
                        const LinearAxis& width, LinearTables* tables, const float* x, float* y);
+
+// The gradient: adds each pixel of dY, with the weights of the interpolation, to four pixels of dX.
+void InterpolatePixelsGradient(CPUContext& context, int64_t planes, const LinearAxis& height,
+                               const LinearAxis& width, LinearTables* tables, const float* dy,
+                               float* dx);
+void InterpolatePixelsGradient(CUDAContext& context, int64_t planes, const LinearAxis& height,
+                               const LinearAxis& width, LinearTables* tables, const float* dy,
+                               float* dx);
 
 }  // namespace caffe2rt

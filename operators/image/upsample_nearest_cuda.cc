@@ -6,6 +6,8 @@ namespace caffe2rt {
 
 void RegisterUpsampleNearestCuda() {
   RegisterOperator<UpsampleNearestOp<CUDAContext>>(CUDA, "UpsampleNearest", __FILE__);
+  RegisterOperator<UpsampleNearestGradientOp<CUDAContext>>(CUDA, "UpsampleNearestGradient",
+                                                           __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,3 +1,4 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::channel_shuffle_test {
@@ -69,6 +70,43 @@ TEST(ChannelShuffleTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Shuffle(2)); }, "rank of input 0 (X) of shape [6]");
   FeedRange<int32_t>(&ws, "X", {1, 6});
   ExpectThrows([&] { RunOp(&ws, Shuffle(2)); }, "int");
+}
+
+TEST(ChannelShuffleGradientTest, MovesTheChannelsBack) {
+  Workspace ws;
+  for (const char* order : {"NCHW", "NHWC"}) {
+    for (const int group : {1, 2, 3, 6}) {
+      const std::vector<int64_t> dims = std::string(order) == "NCHW"
+                                            ? std::vector<int64_t>{2, 6, 2}
+                                            : std::vector<int64_t>{2, 2, 6};
+      FeedRange<float>(&ws, "X", dims);
+      const std::vector<float> x = Fetch<float>(ws, "X");
+      RunOp(&ws, Shuffle(group, order));
+      const std::string op = MakeString(
+          R"(type: "ChannelShuffleGradient" input: "Y" output: "X" arg { name: "order" s: ")",
+          order, "\" } arg { name: \"group\" i: ", group, " }");
+      RunOp(&ws, op);
+      ExpectTensor<float>(ws, "X", dims, x);
+      ExpectShapeInferred(&ws, op);
+    }
+  }
+  EXPECT_EQ(DescribeGradient(R"(type: "ChannelShuffle" input: "X" output: "Y"
+                                arg { name: "group" i: 2 })"),
+            "ChannelShuffleGradient(Y_grad)->X_grad group=2 | X_grad");
+}
+
+TEST(ChannelShuffleGradientTest, AgreesWithDifferencesAndNamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 6, 2});
+  ExpectGradientMatches(&ws, Shuffle(3));
+  Feed<float>(&ws, "dY", {0, 4, 2}, {});
+  const std::string op =
+      R"(type: "ChannelShuffleGradient" input: "dY" output: "dX" arg { name: "group" i: 2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {0, 4, 2}, {});
+  FeedRange<float>(&ws, "dY", {1, 3, 2});
+  ExpectThrows([&] { RunOp(&ws, op); },
+               "remainder of the channels of input 0 (dY) of shape [1, 3, 2] divided by");
 }
 
 }  // namespace

@@ -90,5 +90,46 @@ TEST_F(ImageCudaTest, TakesPicturesApartAndPutsThemTogether) {
   ExpectDevicesAgree(&ws_, R"(type: "BatchToSpace" input: "none")" + block3);
 }
 
+TEST_F(ImageCudaTest, GradientsAgreeWithTheCpu) {
+  FeedRandom(&ws_, "x", {2, 4, 5, 4});
+  FeedRandom(&ws_, "scales", {2}, 1.2f, 1.9f);
+  const std::string in = R"( input: "dy" output: "dx" )",
+                    in_x = R"( input: "dy" input: "x" output: "dx" )";
+  const auto agree = [&](const std::string& text) {
+    ExpectDevicesAgree(&ws_, text, {.tolerance = 1e-6});
+  };
+  for (const char* order : {"NCHW", "NHWC"}) {
+    const bool last = std::string(order) == "NHWC";
+    const std::string args = MakeString("arg { name: \"order\" s: \"", order, "\" }");
+    for (const std::string mode : {"constant", "reflect", "edge"}) {
+      for (const char* pads : {"2 ints: 1 ints: 3 ints: 0", "-1 ints: 2 ints: 1 ints: -2"}) {
+        FeedRandom(&ws_, "dy", {2, 9, 9, 9});
+        agree("type: \"PadImageGradient\"" + in + args + " arg { name: \"mode\" s: \"" + mode +
+              "\" } arg { name: \"pads\" ints: " + pads + " }");
+      }
+    }
+    FeedRandom(&ws_, "dy", {2, 12, 3, 12});
+    agree("type: \"ChannelShuffleGradient\"" + in + args + " arg { name: \"group\" i: 3 }");
+    for (const float scale : {2.0f, 2.3f, 0.6f}) {
+      const int64_t first = static_cast<int64_t>((last ? 4 : 5) * scale);
+      const int64_t second = static_cast<int64_t>((last ? 5 : 4) * scale);
+      if (last) {
+        FeedRandom(&ws_, "dy", {2, first, second, 4});
+      } else {
+        FeedRandom(&ws_, "dy", {2, 4, first, second});
+      }
+      agree("type: \"ResizeNearestGradient\"" + in_x + args +
+            MakeString(" arg { name: \"height_scale\" f: ", scale,
+                       " } arg { name: \"width_scale\" f: ", scale, " }"));
+      if (!last) agree("type: \"UpsampleBilinearGradient\"" + in_x);
+    }
+  }
+  FeedRandom(&ws_, "dy", {2, 4, 7, 6});
+  agree(R"(type: "ResizeNearestGradient" input: "dy" input: "x" input: "scales" output: "dx")");
+  FeedRandom(&ws_, "dy", {2, 4, 15, 12});
+  agree(R"(type: "UpsampleNearestGradient" input: "x" input: "dy" output: "dx"
+           arg { name: "scale" i: 3 })");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::image_cuda_test

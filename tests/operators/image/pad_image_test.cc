@@ -1,3 +1,4 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::pad_image_test {
@@ -102,6 +103,76 @@ TEST(PadImageTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Pad("edge", {1, 1, 1, 1})); }, "input 0 (X)");
   FeedRange<double>(&ws, "X", {1, 1, 2, 2});
   ExpectThrows([&] { RunOp(&ws, Pad("edge", {1, 1, 1, 1})); }, "double");
+}
+
+std::string PadGradient(const std::string& forward) {
+  const std::string in = R"("PadImage" input: "X" output: "Y")";
+  std::string text = forward;
+  return text.replace(text.find(in), in.size(), R"("PadImageGradient" input: "dY" output: "dX")");
+}
+
+// The columns of Y are, by mode, (none, none, 0, 1, 2, none), (2, 1, 0, 1, 2, 1) and
+// (0, 0, 0, 1, 2, 2) of X.
+TEST(PadImageGradientTest, AddsUpTheCopiesOfEachPixel) {
+  Workspace ws;
+  Feed<float>(&ws, "dY", {1, 1, 1, 6}, {1, 10, 100, 1000, 10000, 100000});
+  const auto run = [&](const std::string& mode, const std::vector<float>& want) {
+    const std::string op = PadGradient(Pad(mode, {0, 2, 0, 1}));
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "dX", {1, 1, 1, 3}, want);
+    ExpectShapeInferred(&ws, op);
+  };
+  run("constant", {100, 1000, 10000});
+  run("reflect", {100, 101010, 10001});
+  run("edge", {111, 1000, 110000});
+}
+
+TEST(PadImageGradientTest, PixelsThatAreCroppedGetNothing) {
+  Workspace ws;
+  Feed<float>(&ws, "dY", {1, 1, 1, 2}, {1, 10});
+  RunOp(&ws, PadGradient(Pad("edge", {0, -4, 0, 3})));  // Y is column 2 of X, twice
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 3}, {0, 0, 11});
+  RunOp(&ws, PadGradient(Pad("reflect", {0, -2, 0, 1})));
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 3}, {0, 10, 1});
+  RunOp(&ws, PadGradient(Pad("constant", {0, -1, 0, 0})));
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 3}, {0, 1, 10});
+}
+
+TEST(PadImageGradientTest, AgreesWithDifferences) {
+  Workspace ws;
+  for (const char* mode : {"constant", "reflect", "edge"}) {
+    for (const char* order : {"NCHW", "NHWC"}) {
+      FeedRandom(&ws, "X", {2, 3, 4, 3});
+      ExpectGradientMatches(
+          &ws, Pad(mode, {2, 1, -1, 2}, MakeString("arg { name: \"order\" s: \"", order, "\" }")));
+    }
+  }
+  EXPECT_EQ(DescribeGradient(R"(type: "PadImage" input: "X" output: "Y" arg { name: "pad" i: 1 })"),
+            "PadImageGradient(Y_grad)->X_grad pad=1 | X_grad");
+}
+
+TEST(PadImageGradientTest, AnEmptyBatchGivesNothingAndErrorsNameTheShape) {
+  Workspace ws;
+  Feed<float>(&ws, "dY", {0, 1, 5, 5}, {});
+  RunOp(&ws, PadGradient(Pad("reflect", {1, 1, 1, 1})));
+  ExpectTensor<float>(ws, "dX", {0, 1, 3, 3}, {});
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, PadGradient(Pad("edge", {2, 1, 3, 1})));
+      },
+      "axis 0 of input 0 (dY) of shape [0, 1, 5, 5] has pads 2 and 3, want less");
+  FeedRange<float>(&ws, "dY", {1, 1, 5, 5});
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, PadGradient(Pad("reflect", {0, 2, 0, 2})));
+      },
+      "want pads smaller than the axis");
+  FeedRange<float>(&ws, "dY", {5, 5});
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, PadGradient(Pad("edge", {1, 1, 1, 1})));
+      },
+      "input 0 (dY) has shape [5, 5]");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::resize_nearest_test {
@@ -119,6 +120,66 @@ TEST(ResizeNearestTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Resize(1, 1)); }, "rank of input 0 (X) of shape [1, 2, 2]");
   FeedRange<double>(&ws, "X", {1, 1, 2, 2});
   ExpectThrows([&] { RunOp(&ws, Resize(1, 1)); }, "double");
+}
+
+constexpr char kGradient[] =
+    R"(type: "ResizeNearestGradient" input: "dY" input: "X" output: "dX" )";
+
+TEST(ResizeNearestGradientTest, AddsUpTheCopiesOfEachPixel) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 1, 5});
+  Feed<float>(&ws, "dY", {1, 1, 1, 8}, {1, 2, 4, 8, 16, 32, 64, 128});
+  const std::string op = std::string(kGradient) + R"(arg { name: "width_scale" f: 1.7 })";
+  RunOp(&ws, op);  // the pixels of Y are 0 0 1 1 2 2 3 4 of X
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 5}, {3, 12, 48, 64, 128});
+  ExpectShapeInferred(&ws, op);
+  Feed<float>(&ws, "dY", {1, 1, 2, 10}, std::vector<float>(20, 1.0f));
+  RunOp(&ws, std::string(kGradient) +
+                 R"(arg { name: "width_scale" f: 2 } arg { name: "height_scale" f: 2 })");
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 5}, {4, 4, 4, 4, 4});
+  Feed<float>(&ws, "dY", {1, 1, 1, 2}, {1, 2});
+  Feed<float>(&ws, "scales", {2}, {1, 0.5f});
+  RunOp(&ws,
+        R"(type: "ResizeNearestGradient" input: "dY" input: "X" input: "scales" output: "dX")");
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 5}, {1, 0, 2, 0, 0});
+}
+
+TEST(ResizeNearestGradientTest, AgreesWithDifferences) {
+  Workspace ws;
+  for (const char* order : {"NCHW", "NHWC"}) {
+    for (const float scale : {2.0f, 1.7f, 0.4f}) {
+      FeedRandom(&ws, "X", {2, 3, 4, 3});
+      ExpectGradientMatches(&ws, Resize(scale, 2 * scale, order));
+    }
+  }
+  EXPECT_EQ(DescribeGradient(R"(type: "ResizeNearest" input: "X" input: "s" output: "Y")"),
+            "ResizeNearestGradient(Y_grad,X,s)->X_grad | X_grad -");
+}
+
+TEST(ResizeNearestGradientTest, TakesEmptyTensorsAndNamesWhatDoesNotFit) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 2, 3, 3}, {});
+  Feed<float>(&ws, "dY", {0, 2, 6, 6}, {});
+  RunOp(&ws, kGradient);
+  ExpectTensor<float>(ws, "dX", {0, 2, 3, 3}, {});
+  FeedRange<float>(&ws, "X", {1, 1, 2, 2});
+  Feed<float>(&ws, "dY", {1, 1, 0, 2}, {});
+  RunOp(&ws, kGradient);
+  ExpectTensor<float>(ws, "dX", {1, 1, 2, 2}, {0, 0, 0, 0});
+  FeedRange<float>(&ws, "dY", {1, 2, 2, 2});
+  ExpectThrows([&] { RunOp(&ws, kGradient); },
+               "input 0 (dY) has shape [1, 2, 2, 2], want the batch and the channels of input 1");
+  FeedRange<float>(&ws, "dY", {2, 2});
+  ExpectThrows([&] { RunOp(&ws, kGradient); }, "rank of input 0 (dY) of shape [2, 2]");
+  FeedRange<float>(&ws, "dY", {1, 1, 2, 2});
+  Feed<float>(&ws, "scales", {2}, {-1, 1});
+  const std::string with =
+      R"(type: "ResizeNearestGradient" input: "dY" input: "X" input: "scales" output: "dX")";
+  ExpectThrows([&] { RunOp(&ws, with); }, "input 2 (scales) is -1 and 1, want values above 0");
+  Feed<float>(&ws, "scales", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, with); }, "input 2 (scales) has shape [1], want [2]");
+  FeedRange<float>(&ws, "X", {1, 2});
+  ExpectThrows([&] { RunOp(&ws, kGradient); }, "rank of input 1 (X) of shape [1, 2]");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::space_to_batch_test {
@@ -74,6 +75,18 @@ TEST(SpaceToBatchTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Op("BatchToSpace", 2, 3)); }, "after cropping");
   FeedRange<float>(&ws, "X", {4, 2, 2});
   ExpectThrows([&] { RunOp(&ws, Op("SpaceToBatch", 2, 0)); }, "[4, 2, 2]");
+}
+
+TEST(SpaceToBatchTest, EachIsTheGradientOfTheOther) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 2, 4, 6});
+  ExpectGradientMatches(&ws, Op("SpaceToBatch", 2, 1));
+  FeedRandom(&ws, "X", {4, 2, 3, 3});
+  ExpectGradientMatches(&ws, Op("BatchToSpace", 2, 1));
+  EXPECT_EQ(DescribeGradient(Op("SpaceToBatch", 3, 1)),
+            "BatchToSpace(Y_grad)->X_grad block_size=3 pad=1 | X_grad");
+  EXPECT_EQ(DescribeGradient(Op("BatchToSpace", 3, 1)),
+            "SpaceToBatch(Y_grad)->X_grad block_size=3 pad=1 | X_grad");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::upsample_bilinear_test {
@@ -51,6 +52,43 @@ TEST(UpsampleBilinearTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Upsample(1, 1)); }, "rank of input 0 (X) of shape [1, 2, 2]");
   ExpectThrows([&] { RunOp(&ws, Upsample(1, -2)); },
                "argument \"width_scale\" is -2, want above 0");
+}
+
+// Columns 1 and 2 of Y lie at 1/3 and 2/3 between the columns of X.
+TEST(UpsampleBilinearGradientTest, SharesEachPixelBetweenItsNeighbours) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 1, 2});
+  Feed<float>(&ws, "dY", {1, 1, 1, 4}, {3, 30, 300, 3000});
+  const std::string op =
+      R"(type: "UpsampleBilinearGradient" input: "dY" input: "X" output: "dX"
+         arg { name: "width_scale" f: 2 })";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 2}, {3 + 20 + 100, 10 + 200 + 3000}, 1e-5);
+  ExpectShapeInferred(&ws, op);
+  Feed<float>(&ws, "X", {0, 1, 2, 2}, {});
+  Feed<float>(&ws, "dY", {0, 1, 4, 4}, {});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {0, 1, 2, 2}, {});
+  FeedRange<float>(&ws, "dY", {1, 1, 4, 4});
+  ExpectThrows([&] { RunOp(&ws, op); }, "want the batch and the channels of input 1 (X)");
+}
+
+TEST(UpsampleBilinearGradientTest, AgreesWithDifferences) {
+  Workspace ws;
+  for (const float scale : {2.0f, 1.3f, 0.5f, 0.26f}) {
+    FeedRandom(&ws, "X", {2, 2, 4, 5});
+    ExpectGradientMatches(&ws, Upsample(scale, 2 * scale));
+  }
+  Feed<float>(&ws, "s", {2}, {2, 1.5f});
+  const std::string op = R"(type: "UpsampleBilinear" input: "X" input: "s" output: "Y")";
+  ExpectGradientMatches(&ws, op, {.inputs = {"X"}});
+  EXPECT_EQ(DescribeGradient(op), "UpsampleBilinearGradient(Y_grad,X,s)->X_grad | X_grad -");
+  ExpectThrows(
+      [&] {
+        DescribeGradient(R"(type: "UpsampleBilinearGradient" input: "dY" input: "X"
+                                         output: "dX")");
+      },
+      "UpsampleBilinearGradient");
 }
 
 }  // namespace

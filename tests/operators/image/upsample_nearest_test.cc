@@ -1,3 +1,4 @@
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::upsample_nearest_test {
@@ -35,6 +36,30 @@ TEST(UpsampleNearestTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Upsample(0)); }, "argument \"scale\" is 0, want above 0");
   FeedRange<float>(&ws, "X", {1, 2, 2});
   ExpectThrows([&] { RunOp(&ws, Upsample(2000000000)); }, "");
+}
+
+TEST(UpsampleNearestGradientTest, AddsUpTheRepeatedPixels) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 1, 2});
+  Feed<float>(&ws, "dY", {1, 2, 4}, {1, 2, 4, 8, 16, 32, 64, 128});
+  const std::string op = R"(type: "UpsampleNearestGradient" input: "X" input: "dY" output: "dX" )";
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {1, 1, 2}, {51, 204});
+  ExpectShapeInferred(&ws, op);
+  ExpectThrows([&] { RunOp(&ws, op + R"(arg { name: "scale" i: 3 })"); },
+               "input 1 (dY) has shape [1, 2, 4], want [1, 3, 6]: input 0 (X) enlarged by 3");
+  Feed<float>(&ws, "X", {0, 2, 2}, {});
+  Feed<float>(&ws, "dY", {0, 4, 4}, {});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {0, 2, 2}, {});
+}
+
+TEST(UpsampleNearestGradientTest, AgreesWithDifferences) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 3, 2, 3});
+  ExpectGradientMatches(&ws, Upsample(3));
+  EXPECT_EQ(DescribeGradient(Upsample(3)),
+            "UpsampleNearestGradient(X,Y_grad)->X_grad scale=3 | X_grad");
 }
 
 }  // namespace
