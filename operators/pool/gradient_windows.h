@@ -15,6 +15,7 @@
 
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "operators/pool/gradient_pairs.h"
 #include "operators/pool/pool_plan.h"
 #include "operators/pool/windows.h"
 #include "operators/primitives/lanes.h"
@@ -313,7 +314,7 @@ void RunPoolGradient(const PoolPlan& plan, const PoolGradientData& data, ThreadS
   const WindowAxis &depth = plan.axis[0], &height = plan.axis[1], &width = plan.axis[2];
   const int64_t in_size = depth.in * height.in * width.in;
   const int64_t out_size = depth.out * height.out * width.out;
-  const bool last = plan.last && plan.channels > 1;
+  const bool last = plan.last && plan.channels > 1, pairs = HasPairs(plan);
   const int64_t groups = last ? (plan.channels + kChannelsPerTask - 1) / kChannelsPerTask : 1;
   const int64_t tasks = plan.batch * (last ? groups : plan.channels);
   const int64_t elements = plan.batch * plan.channels * in_size;
@@ -332,6 +333,8 @@ void RunPoolGradient(const PoolPlan& plan, const PoolGradientData& data, ThreadS
       const PoolGradientData part = part_at(begin * in_size, begin * out_size);
       if (plan.whole) {
         RunSimd(PoolGradientRuns<Kind>{}, end - begin, in_size, &part);
+      } else if (pairs) {
+        RunSimd(PoolGradientPairs<std::is_same_v<Kind, AddAll>>{}, &plan, end - begin, &part);
       } else {
         RunSimd(PoolGradientPlanes<Kind>{}, &plan, end - begin, &part, buffer);
       }
