@@ -56,16 +56,16 @@ class GetConversionGradient final : public GradientMakerBase {
   }
 };
 
-// dX = 2 * dY * X
+// dX = 2 * dY * X. As in Caffe2, dY is scaled in place.
 class GetSqrGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    return {CreateOperatorDef("Scale", "", Strings{GO(0)}, Strings{GI(0)},
+    return {CreateOperatorDef("Scale", "", Strings{GO(0)}, Strings{GO(0)},
                               std::vector<Argument>{MakeArgument(kScaleFactor.name, 2.0f)}),
-            CreateOperatorDef("Mul", "", Strings{GI(0), I(0)}, Strings{GI(0)})};
+            CreateOperatorDef("Mul", "", Strings{GO(0), I(0)}, Strings{GI(0)})};
   }
 };
 
