@@ -1,120 +1,25 @@
 #include "operators/norm/softmax.h"
 
-#include <limits>
-
-#include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "operators/common/inference.h"
-#include "operators/primitives/lanes.h"
 
 namespace caffe2rt {
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+class GetSoftmaxGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
 
-// Processes sixteen rows of up to kLanes floats at a time, one row in each lane. Returns the number
-// of rows it processed; fewer than sixteen remain.
-CAFFE2RT_SIMD int64_t ShortRowsAcross(int64_t rows, int64_t n, const float* x, float* y) {
-  float tile[math::kLanes][math::kLanes];
-  const int64_t done = rows - rows % math::kLanes;
-  for (int64_t r = 0; r < done; r += math::kLanes, x += n * math::kLanes, y += n * math::kLanes) {
-    for (int64_t lane = 0; lane < math::kLanes; ++lane) {
-      for (int64_t i = 0; i < n; ++i) tile[i][lane] = x[lane * n + i];
-    }
-    math::Lanes v, top, sum = {};
-    math::Fill(-kInfinity, top);
-    for (int64_t i = 0; i < n; ++i) {
-      math::Load(tile[i], v);
-      math::Maximum(v, top);
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      math::Load(tile[i], v);
-      v -= top;
-      math::Exp(v);
-      math::Store(v, tile[i]);
-      sum += v;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      math::Load(tile[i], v);
-      v /= sum;
-      math::Store(v, tile[i]);
-    }
-    for (int64_t lane = 0; lane < math::kLanes; ++lane) {
-      for (int64_t i = 0; i < n; ++i) y[lane * n + i] = tile[i][lane];
-    }
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("SoftmaxGradient", "", std::vector<std::string>{O(0), GO(0)},
+                             std::vector<std::string>{GI(0)});
   }
-  return done;
-}
-
-// Processes rows of up to kLanes floats, each in one vector.
-CAFFE2RT_SIMD void ShortRows(int64_t rows, int64_t n, const float* x, float* y) {
-  for (int64_t r = 0; r < rows; ++r, x += n, y += n) {
-    math::Lanes v;
-    math::LoadFirst(x, n, -kInfinity, v);
-    v -= math::Largest(v);
-    math::Exp(v);
-    // Lanes beyond the end of the row are left out of the sum, also if the row contains NaN.
-    float sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += v[i];
-    v /= sum;
-    math::StoreFirst(v, n, y);
-  }
-}
-
-// Processes a row of more than kLanes floats in three passes: the maximum, the exponentials with
-// their sum, and the division by the sum.
-CAFFE2RT_SIMD void LongRow(int64_t n, const float* x, float* y) {
-  // The last vector may overlap the one before it, which does not change a maximum.
-  const int64_t whole = n - n % math::kLanes;
-  math::Lanes v, largest;
-  math::Load(x + n - math::kLanes, largest);
-  // Maximum ignores a NaN in its first argument but would keep one in its second.
-  math::Fill(-kInfinity, v);
-  math::Maximum(largest, v);
-  largest = v;
-  for (int64_t i = 0; i < whole; i += math::kLanes) {
-    math::Load(x + i, v);
-    math::Maximum(v, largest);
-  }
-  const float top = math::Largest(largest);
-  math::Lanes sums = {};
-  for (int64_t i = 0; i < whole; i += math::kLanes) {
-    math::Load(x + i, v);
-    v -= top;
-    math::Exp(v);
-    math::Store(v, y + i);
-    sums += v;
-  }
-  float sum = math::Sum(sums);
-  if (whole < n) {
-    math::LoadFirst(x + whole, n - whole, -kInfinity, v);
-    v -= top;
-    math::Exp(v);
-    math::StoreFirst(v, n - whole, y + whole);
-    for (int64_t i = whole; i < n; ++i) sum += y[i];
-  }
-  const float factor = 1 / sum;
-  for (int64_t i = 0; i < whole; i += math::kLanes) {
-    math::Load(y + i, v);
-    v *= factor;
-    math::Store(v, y + i);
-  }
-  for (int64_t i = whole; i < n; ++i) y[i] *= factor;
-}
+};
 
 }  // namespace
-
-void SoftmaxRows(CPUContext&, int64_t rows, int64_t n, const float* x, float* y) {
-  if (n == 0) return;
-  if (n <= math::kLanes) {
-    const int64_t done = rows < math::kLanes ? 0 : ShortRowsAcross(rows, n, x, y);
-    ShortRows(rows - done, n, x + done * n, y + done * n);
-    return;
-  }
-  for (int64_t r = 0; r < rows; ++r) LongRow(n, x + r * n, y + r * n);
-}
 
 void RegisterSoftmax() {
   RegisterSchema("Softmax", __FILE__)
@@ -129,6 +34,19 @@ void RegisterSoftmax() {
       .SetDoc(
           "Softmax: exp(x) / sum of exp(x), where the sum is over all dimensions from axis on.");
   RegisterCpuOperator<SoftmaxOp<CPUContext>>("Softmax", __FILE__);
+
+  RegisterSchema("SoftmaxGradient", __FILE__)
+      .NumInputs(2)
+      .NumOutputs(1)
+      .Arg(kSoftmaxAxis)
+      .Input(0, "Y", "output of Softmax")
+      .Input(1, "dY", "gradient of Y")
+      .Output(0, "dX", "gradient of X, the shape of Y")
+      .IdenticalTypeAndShapeOfInput(0)
+      .CostInferenceFunction(PointwiseCostInference<4>)
+      .SetDoc("Computes the gradient of Softmax: (dY - sum of Y * dY over the row) * Y.");
+  RegisterCpuOperator<SoftmaxGradientOp<CPUContext>>("SoftmaxGradient", __FILE__);
+  RegisterGradient<GetSoftmaxGradient>("Softmax", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -7,8 +7,11 @@ namespace caffe2rt {
 
 void RegisterSoftmaxCuda() {
   RegisterOperator<SoftmaxOp<CUDAContext>>(CUDA, "Softmax", __FILE__, "NATIVE");
+  RegisterOperator<SoftmaxGradientOp<CUDAContext>>(CUDA, "SoftmaxGradient", __FILE__, "NATIVE");
   // With cuDNN, the default engine falls back to the native kernel by itself (softmax_cudnn.cc).
-  if (!CudnnIsInThisBuild()) RegisterOperator<SoftmaxOp<CUDAContext>>(CUDA, "Softmax", __FILE__);
+  if (CudnnIsInThisBuild()) return;
+  RegisterOperator<SoftmaxOp<CUDAContext>>(CUDA, "Softmax", __FILE__);
+  RegisterOperator<SoftmaxGradientOp<CUDAContext>>(CUDA, "SoftmaxGradient", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,4 +1,4 @@
-// Softmax by cuDNN.
+// Softmax and SoftmaxGradient by cuDNN.
 
 #include <limits>
 #include <memory>
@@ -25,6 +25,17 @@ class CudnnSoftmax {
         Cudnn().SoftmaxForward(context.cudnn_handle(), CUDNN_SOFTMAX_ACCURATE,
                                CUDNN_SOFTMAX_MODE_CHANNEL, &one, *tensor_, x, &zero, *tensor_, y),
         rows, " rows of ", n);
+  }
+
+  void operator()(CUDAContext& context, int64_t rows, int64_t n, const float* y, const float* dy,
+                  float* dx) {
+    if (rows == 0 || n == 0) return;
+    if (!Takes(rows, n)) return SoftmaxRowsGradient(context, rows, n, y, dy, dx);
+    const float one = 1, zero = 0;
+    CUDNN_ENFORCE(Cudnn().SoftmaxBackward(context.cudnn_handle(), CUDNN_SOFTMAX_ACCURATE,
+                                          CUDNN_SOFTMAX_MODE_CHANNEL, &one, *tensor_, y, *tensor_,
+                                          dy, &zero, *tensor_, dx),
+                  rows, " rows of ", n);
   }
 
  private:
@@ -55,6 +66,8 @@ class CudnnSoftmax {
 void RegisterSoftmaxCudnn() {
   for (const char* engine : {"", "CUDNN"}) {
     RegisterOperator<SoftmaxOp<CUDAContext, CudnnSoftmax>>(CUDA, "Softmax", __FILE__, engine);
+    RegisterOperator<SoftmaxGradientOp<CUDAContext, CudnnSoftmax>>(CUDA, "SoftmaxGradient",
+                                                                   __FILE__, engine);
   }
 }
 

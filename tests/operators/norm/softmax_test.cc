@@ -2,6 +2,7 @@
 #include <limits>
 #include <string>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::softmax_test {
@@ -109,6 +110,30 @@ TEST(SoftmaxTest, RefusesBadAxesTypesAndInPlace) {
   ExpectThrows([&] { RunOp(&ws, R"(type: "Softmax" input: "X" output: "X")"); }, "place");
   FeedRange<double>(&ws, "X", {2, 3});
   ExpectThrows([&] { RunOp(&ws, Softmax(1)); }, "double");
+}
+
+constexpr char kGradient[] = R"(type: "SoftmaxGradient" input: "Y" input: "dY" output: "dX")";
+
+TEST(SoftmaxGradientTest, IsTheDistanceFromTheMean) {
+  Workspace ws;
+  Feed<float>(&ws, "Y", {2, 3}, {0.25f, 0.25f, 0.5f, 1, 0, 0});
+  Feed<float>(&ws, "dY", {2, 3}, {4, 0, 2, 5, 6, 7});
+  ExpectShapeInferred(&ws, kGradient);
+  ExpectTensor<float>(ws, "dX", {2, 3}, {0.5f, -0.5f, 0, 0, 0, 0}, 1e-6);
+  Feed<float>(&ws, "Y", {3, 0}, {});
+  Feed<float>(&ws, "dY", {3, 0}, {});
+  RunOp(&ws, kGradient);
+  ExpectTensor<float>(ws, "dX", {3, 0}, {});
+  Feed<float>(&ws, "dY", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, kGradient); }, "elements of input 1 (dY) of shape [1]");
+}
+
+TEST(SoftmaxGradientTest, AgreesWithDifferences) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 2, 9}, -2, 2);
+  for (const int axis : {0, 1, -1}) test::ExpectGradientMatches(&ws, Softmax(axis));
+  EXPECT_EQ(test::DescribeGradient(Softmax(1)),
+            "SoftmaxGradient(Y,Y_grad)->X_grad axis=1 | X_grad");
 }
 
 }  // namespace
