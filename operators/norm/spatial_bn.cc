@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -108,6 +109,32 @@ std::vector<TensorShape> InferSpatialBn(const OperatorDef& def,
   return out;
 }
 
+std::vector<TensorShape> InferSpatialBnGradient(const OperatorDef& def,
+                                                const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 2)) return UnknownOutputs(def);
+  return {in[0], in[1], in[1]};
+}
+
+class GetSpatialBnGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const ArgumentHelper args(def_);
+    const bool is_test = args.Read(kSpatialBnIsTest);
+    std::vector<std::string> inputs = {I(0), I(1), GO(0), is_test ? I(3) : O(3),
+                                       is_test ? I(4) : O(4)};
+    // The sums of the gradients over the batches stand in the blobs of the gradients.
+    if (!is_test && args.Read(kSpatialBnNumBatches) > 1) {
+      inputs.push_back(GI(1));
+      inputs.push_back(GI(2));
+    }
+    return SingleGradientDef("SpatialBNGradient", "", inputs,
+                             std::vector<std::string>{GI(0), GI(1), GI(2)});
+  }
+};
+
 }  // namespace
 
 void NormalizeBatch(CPUContext&, const Channels& shape, const BatchNormTest& parameters,
@@ -183,6 +210,28 @@ void RegisterSpatialBn() {
           "If is_test, mean and variance are the inputs; in training they are computed from the "
           "batch, and the running values are updated.");
   RegisterCpuOperator<SpatialBNOp<CPUContext>>("SpatialBN", __FILE__);
+
+  RegisterSchema("SpatialBNGradient", __FILE__)
+      .NumInputs({5, 7})
+      .NumOutputs(3)
+      .AllowInplace({{5, 1}, {6, 2}})
+      .Args(kSpatialBnGradientIsTest, kSpatialBnEpsilon, kSpatialBnMomentum, kSpatialBnNumBatches,
+            kStorageOrder)
+      .Input(0, "X", "[N, C, *] or [N, *, C], of rank 3 or more")
+      .Input(1, "scale", "scale of each channel, [C]")
+      .Input(2, "dY", "gradient of Y")
+      .Input(3, "mean", "mean of the batch, [C]")
+      .Input(4, "inv", "1 / sqrt(variance of the batch + epsilon), [C]")
+      .Input(5, "dscale_sum", "optional sums of dscale over num_batches batches, [C]")
+      .Input(6, "dbias_sum", "optional sums of dbias over num_batches batches, [C]")
+      .Output(0, "dX", "gradient of X")
+      .Output(1, "dscale", "gradient of scale, divided by num_batches")
+      .Output(2, "dbias", "gradient of bias, divided by num_batches")
+      .TensorInferenceFunction(InferSpatialBnGradient)
+      .CostInferenceFunction(PointwiseCostInference<10>)
+      .SetDoc("Computes the gradients of SpatialBN in training.");
+  RegisterCpuOperator<SpatialBNGradientOp<CPUContext>>("SpatialBNGradient", __FILE__);
+  RegisterGradient<GetSpatialBnGradient>("SpatialBN", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,5 +1,5 @@
-// SpatialBN on CUDA: a thread computes one element in test mode, a block of threads one channel in
-// training.
+// SpatialBN and its gradient on CUDA: a thread computes one element in test mode, a block of threads
+// one channel in training.
 
 #include <cmath>
 
@@ -22,6 +22,12 @@ struct TestElement {
   }
 };
 
+// Offset of element i of a channel.
+CAFFE2RT_HOST_DEVICE inline int64_t OffsetIn(const Channels& shape, int64_t channel, int64_t i) {
+  if (shape.last) return i * shape.count + channel;
+  return (i / shape.positions * shape.count + channel) * shape.positions + i % shape.positions;
+}
+
 struct TrainingRow {
   Channels shape;
   BatchNormTraining parameters;
@@ -40,9 +46,7 @@ struct TrainingRow {
   }
   // Offset of element i of the channel.
   CAFFE2RT_HOST_DEVICE int64_t At(const Row& row, int64_t i) const {
-    if (shape.last) return i * shape.count + row.index();
-    return (i / shape.positions * shape.count + row.index()) * shape.positions +
-           i % shape.positions;
+    return OffsetIn(shape, row.index(), i);
   }
   // Updates a running value with the value of this batch.
   CAFFE2RT_HOST_DEVICE void Move(float* running, bool keep, float value) const {
@@ -80,6 +84,47 @@ struct TrainingRow {
   }
 };
 
+struct GradientRow {
+  Channels shape;
+  BatchNormGradient parameters;
+  const float* x;
+  const float* dy;
+  float* dx;
+
+  CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
+    const int64_t c = row.index(), n = shape.batch * shape.positions;
+    const float mean = parameters.mean != nullptr ? parameters.mean[c] : 0;
+    const float inverse = parameters.inverse != nullptr ? parameters.inverse[c] : 1;
+    double dbias, dscale;
+    if (parameters.dbias_sum != nullptr) {
+      dbias = n > 0 ? parameters.dbias_sum[c] / static_cast<double>(parameters.num_batches) : 0;
+      dscale = n > 0 ? parameters.dscale_sum[c] / static_cast<double>(parameters.num_batches) : 0;
+      row.Sync();  // the sums may be overwritten below
+    } else {
+      dbias = row.Reduce(n, 0.0, Plus(), [=, this](int64_t i) {
+        return static_cast<double>(dy[OffsetIn(shape, c, i)]);
+      });
+      dscale = row.Reduce(n, 0.0, Plus(), [=, this](int64_t i) {
+        const int64_t at = OffsetIn(shape, c, i);
+        return static_cast<double>(dy[at]) * static_cast<double>((x[at] - mean) * inverse);
+      });
+    }
+    row.Once([=, this] {
+      parameters.dbias[c] = static_cast<float>(dbias);
+      parameters.dscale[c] = static_cast<float>(dscale);
+    });
+    if (dx == nullptr) return;
+    const double count = static_cast<double>(n);
+    const float factor = parameters.scale[c] * inverse;
+    const float slope = static_cast<float>(dscale / count) * inverse;
+    const float shift = static_cast<float>(dbias / count);
+    row.ForEach(n, [=, this](int64_t i) {
+      const int64_t at = OffsetIn(shape, c, i);
+      dx[at] = factor * (dy[at] - (x[at] - mean) * slope - shift);
+    });
+  }
+};
+
 }  // namespace
 
 void NormalizeBatch(CUDAContext& context, const Channels& shape, const BatchNormTest& parameters,
@@ -91,6 +136,12 @@ void NormalizeBatch(CUDAContext& context, const Channels& shape,
                     const BatchNormTraining& parameters, const float* x, BatchNormScratch*,
                     float* y) {
   ForEachRow(context, shape.count, TrainingRow{shape, parameters, x, y}, "SpatialBN");
+}
+
+void GradientOfBatch(CUDAContext& context, const Channels& shape,
+                     const BatchNormGradient& parameters, const float* x, const float* dy,
+                     BatchNormScratch*, float* dx) {
+  ForEachRow(context, shape.count, GradientRow{shape, parameters, x, dy, dx}, "SpatialBNGradient");
 }
 
 }  // namespace caffe2rt

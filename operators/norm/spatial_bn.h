@@ -7,6 +7,13 @@
 // old value. Outputs 3 and 4 are the mean and 1 / sqrt(var + epsilon) of the batch. With
 // num_batches above 1, inputs 5 and 6 hold the sums of x and x^2 over that many batches, and mean
 // and variance are computed from them.
+//
+// SpatialBNGradient: X, scale, dY, mean, inv [C], where inv is 1 / sqrt(var + epsilon)
+//   ->  dX, dscale, dbias, the gradients of training
+// With num_batches above 1, inputs 5 and 6 are the sums of dscale and dbias over that many batches
+// (ChannelBackpropStats), which are divided by num_batches. As in Caffe2, the argument is_test has no
+// effect: the maker of an operator with is_test passes the given mean and variance as mean and inv,
+// although a variance is not the inverse deviation.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -24,6 +31,11 @@ class NativeBatchNorm {
   void operator()(Context& context, const Channels& shape, const Parameters& parameters,
                   const float* x, float* y) {
     NormalizeBatch(context, shape, parameters, x, &scratch_, y);
+  }
+  template <class Context>
+  void operator()(Context& context, const Channels& shape, float /*epsilon*/,
+                  const BatchNormGradient& parameters, const float* x, const float* dy, float* dx) {
+    GradientOfBatch(context, shape, parameters, x, dy, &scratch_, dx);
   }
 
  private:
@@ -44,6 +56,8 @@ inline constexpr ArgumentSpec<float> kSpatialBnMomentum{
     {[](float momentum) { return momentum >= 0 && momentum <= 1; }, "0 to 1"}};
 inline constexpr ArgumentSpec<int> kSpatialBnNumBatches{
     "num_batches", 1, "number of batches over which the sums in inputs 5 and 6 were computed"};
+
+inline constexpr ArgumentSpec<bool> kSpatialBnGradientIsTest{"is_test", false, "has no effect"};
 
 template <class Context, class Kernel = NativeBatchNorm>
 class SpatialBNOp final : public Operator<Context> {
@@ -127,6 +141,53 @@ class SpatialBNOp final : public Operator<Context> {
   const bool is_test_;
   const float epsilon_;
   const float momentum_;
+  const int num_batches_;
+  const StorageOrder order_;
+  Kernel kernel_;
+};
+
+template <class Context, class Kernel = NativeBatchNorm>
+class SpatialBNGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  SpatialBNGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        epsilon_(this->ReadArgument(kSpatialBnEpsilon)),
+        num_batches_(this->ReadArgument(kSpatialBnNumBatches)),
+        order_(ReadStorageOrder(this->args())),
+        kernel_(*this) {
+    CAFFE_ENFORCE(num_batches_ <= 1 || this->InputSize() == 7, "argument num_batches is ",
+                  num_batches_, " and the operator has ", this->InputSize(),
+                  " inputs, want 7: inputs 5 and 6 are the sums over the batches");
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const Tensor& dY = Input(2);
+    CAFFE_ENFORCE_GE(X.dim(), 3, "rank of input 0 (X) of shape ", X.sizes(), ", want at least 3");
+    const Channels shape = ChannelsOf(X, order_);
+    const int64_t c = shape.count;
+    CAFFE_ENFORCE_EQ(dY.numel(), X.numel(), "elements of input 2 (dY) of shape ", dY.sizes(),
+                     ", want as many as input 0 (X) of shape ", X.sizes());
+    const float* x = X.template data<float>();
+    const float* dy = dY.template data<float>();
+    BatchNormGradient parameters{.num_batches = num_batches_,
+                                 .scale = ChannelVector(Input(1), 1, "scale", c),
+                                 .mean = ChannelVector(Input(3), 3, "mean", c),
+                                 .inverse = ChannelVector(Input(4), 4, "inv", c)};
+    if (num_batches_ > 1) {
+      parameters.dscale_sum = ChannelVector(Input(5), 5, "dscale_sum", c);
+      parameters.dbias_sum = ChannelVector(Input(6), 6, "dbias_sum", c);
+    }
+    float* dx = this->template OutputData<float>(0, X.sizes());
+    parameters.dscale = this->template OutputData<float>(1, {c});
+    parameters.dbias = this->template OutputData<float>(2, {c});
+    kernel_(context_, shape, epsilon_, parameters, x, dy, dx);
+    return true;
+  }
+
+ private:
+  const float epsilon_;
   const int num_batches_;
   const StorageOrder order_;
   Kernel kernel_;

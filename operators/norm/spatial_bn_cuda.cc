@@ -6,10 +6,13 @@
 namespace caffe2rt {
 
 void RegisterSpatialBnCuda() {
-  RegisterOperator<SpatialBNOp<CUDAContext>>(CUDA, "SpatialBN", __FILE__, "NATIVE");
-  // With cuDNN, the default engine falls back to the native kernel by itself (spatial_bn_cudnn.cc).
-  if (!CudnnIsInThisBuild())
-    RegisterOperator<SpatialBNOp<CUDAContext>>(CUDA, "SpatialBN", __FILE__);
+  for (const char* engine : {"NATIVE", ""}) {
+    // With cuDNN, the default engine falls back to the native kernel by itself
+    // (spatial_bn_cudnn.cc).
+    if (*engine == 0 && CudnnIsInThisBuild()) continue;
+    RegisterOperator<SpatialBNOp<CUDAContext>>(CUDA, "SpatialBN", __FILE__, engine);
+    RegisterOperator<SpatialBNGradientOp<CUDAContext>>(CUDA, "SpatialBNGradient", __FILE__, engine);
+  }
 }
 
 }  // namespace caffe2rt

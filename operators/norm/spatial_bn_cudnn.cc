@@ -1,4 +1,5 @@
-// SpatialBN by cuDNN: test mode, and training over one batch that is not in place.
+// SpatialBN by cuDNN: test mode, and training over one batch that is not in place, with its
+// gradient.
 
 #include <limits>
 #include <memory>
@@ -52,6 +53,22 @@ class CudnnBatchNorm {
                   shape.batch, " images of ", shape.count, " channels");
   }
 
+  void operator()(CUDAContext& context, const Channels& shape, float epsilon,
+                  const BatchNormGradient& parameters, const float* x, const float* dy, float* dx) {
+    if (parameters.num_batches > 1) choice_.Refused("sums of several batches");
+    if (parameters.num_batches > 1 || shape.batch * shape.positions == 0 ||
+        !Takes(shape, epsilon)) {
+      return GradientOfBatch(context, shape, parameters, x, dy, nullptr, dx);
+    }
+    const float one = 1, zero = 0;
+    CUDNN_ENFORCE(Cudnn().BatchNormalizationBackward(
+                      context.cudnn_handle(), CUDNN_BATCHNORM_SPATIAL, &one, &zero, &one, &zero,
+                      plan_->tensor, x, plan_->tensor, dy, plan_->tensor, dx, plan_->channels,
+                      parameters.scale, parameters.dscale, parameters.dbias, epsilon,
+                      parameters.mean, parameters.inverse),
+                  shape.batch, " images of ", shape.count, " channels");
+  }
+
  private:
   struct Plan {
     CudnnTensor tensor, channels;
@@ -96,6 +113,8 @@ class CudnnBatchNorm {
 void RegisterSpatialBnCudnn() {
   for (const char* engine : {"", "CUDNN"}) {
     RegisterOperator<SpatialBNOp<CUDAContext, CudnnBatchNorm>>(CUDA, "SpatialBN", __FILE__, engine);
+    RegisterOperator<SpatialBNGradientOp<CUDAContext, CudnnBatchNorm>>(CUDA, "SpatialBNGradient",
+                                                                       __FILE__, engine);
   }
 }
 

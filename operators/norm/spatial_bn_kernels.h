@@ -1,5 +1,5 @@
 #pragma once
-// The kernels of SpatialBN.
+// The kernels of SpatialBN, SpatialBNGradient, ChannelStats and ChannelBackpropStats.
 
 #include <cstdint>
 #include <vector>
@@ -34,9 +34,24 @@ struct BatchNormTraining {
   float* saved_scale = nullptr;
 };
 
+// The parameters of the gradient: vectors of one float for each channel.
+struct BatchNormGradient {
+  int num_batches = 1;
+  const float* scale = nullptr;
+  const float* mean = nullptr;     // null: 0
+  const float* inverse = nullptr;  // 1 / deviation; null: 1
+  // The gradients of scale and bias, added up over num_batches batches; null if that is 1. They may
+  // be the same memory as dscale and dbias.
+  const float* dscale_sum = nullptr;
+  const float* dbias_sum = nullptr;
+  float* dscale = nullptr;
+  float* dbias = nullptr;
+};
+
 // Scratch memory that is reused in later runs.
 struct BatchNormScratch {
   std::vector<float> factor, term, floats;
+  std::vector<double> sums;
   std::vector<Moments> moments;
 };
 
@@ -50,5 +65,17 @@ void NormalizeBatch(CUDAContext& context, const Channels& shape, const BatchNorm
 void NormalizeBatch(CUDAContext& context, const Channels& shape,
                     const BatchNormTraining& parameters, const float* x, BatchNormScratch* scratch,
                     float* y);
+
+// Computes, for each channel, with n = (x - mean) * inverse and the sums over batch and positions:
+//   dbias = sum of dy, dscale = sum of dy * n
+//   dx = scale * inverse * (dy - (dbias + n * dscale) / count)
+// For several batches, dbias and dscale are the given sums divided by num_batches. Without dx (null)
+// only the sums are computed, and scale is not used. CUDA does not use `scratch`.
+void GradientOfBatch(CPUContext& context, const Channels& shape,
+                     const BatchNormGradient& parameters, const float* x, const float* dy,
+                     BatchNormScratch* scratch, float* dx);
+void GradientOfBatch(CUDAContext& context, const Channels& shape,
+                     const BatchNormGradient& parameters, const float* x, const float* dy,
+                     BatchNormScratch* scratch, float* dx);
 
 }  // namespace caffe2rt

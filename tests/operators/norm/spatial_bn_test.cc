@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::spatial_bn_test {
@@ -212,6 +213,109 @@ TEST(SpatialBNTest, NamesWhatDoesNotFit) {
                       output: "Y")");
       },
       "is_test");
+}
+
+constexpr char kGradient[] = R"(type: "SpatialBNGradient" input: "X" input: "s" input: "dY"
+                                input: "m" input: "i" output: "dX" output: "ds" output: "db")";
+constexpr char kGradientOfBatches[] =
+    R"(type: "SpatialBNGradient" input: "X" input: "s" input: "dY" input: "m" input: "i"
+       input: "ds" input: "db" output: "dX" output: "ds" output: "db"
+       arg { name: "num_batches" i: 2 })";
+
+// With mean and inverse deviation, the values of channel 0 are -1.5 -0.5 0.5 1.5, those of channel 1
+// -0.5 -0.5 -0.5 1.5.
+void FeedGradient(Workspace* ws) {
+  Feed<float>(ws, "X", {2, 2, 2}, {1, 3, 0, 0, 5, 7, 0, 4});
+  Feed<float>(ws, "dY", {2, 2, 2}, {1, 0, 0, 0, 0, 1, 0, 4});
+  Feed<float>(ws, "s", {2}, {2, 4});
+  Feed<float>(ws, "m", {2}, {4, 1});
+  Feed<float>(ws, "i", {2}, {0.5f, 0.5f});
+}
+
+TEST(SpatialBNGradientTest, SubtractsTheMeansOfTheGradient) {
+  Workspace ws;
+  FeedGradient(&ws);
+  ExpectShapeInferred(&ws, kGradient);
+  ExpectTensor<float>(ws, "ds", {2}, {0, 6}, 1e-6);
+  ExpectTensor<float>(ws, "db", {2}, {2, 4}, 1e-6);
+  const std::vector<float> dx = {0.5f, -0.5f, -0.5f, -0.5f, -0.5f, 0.5f, -0.5f, 1.5f};
+  ExpectTensor<float>(ws, "dX", {2, 2, 2}, dx, 1e-6);
+  // The argument is_test has no effect.
+  RunOp(&ws, std::string(kGradient) + R"(arg { name: "is_test" i: 1 })");
+  ExpectTensor<float>(ws, "dX", {2, 2, 2}, dx, 1e-6);
+  Feed<float>(&ws, "X", {2, 2, 2}, {1, 0, 3, 0, 5, 0, 7, 4});
+  Feed<float>(&ws, "dY", {2, 2, 2}, {1, 0, 0, 0, 0, 0, 1, 4});
+  RunOp(&ws, std::string(kGradient) + R"(arg { name: "order" s: "NHWC" })");
+  ExpectTensor<float>(ws, "dX", {2, 2, 2}, {0.5f, -0.5f, -0.5f, -0.5f, -0.5f, -0.5f, 0.5f, 1.5f},
+                      1e-6);
+}
+
+TEST(SpatialBNGradientTest, TakesTheSumsOfSeveralBatchesInPlace) {
+  Workspace ws;
+  FeedGradient(&ws);
+  Feed<float>(&ws, "ds", {2}, {4, 6});
+  Feed<float>(&ws, "db", {2}, {8, 2});
+  RunOp(&ws, kGradientOfBatches);
+  ExpectTensor<float>(ws, "ds", {2}, {2, 3}, 1e-6);
+  ExpectTensor<float>(ws, "db", {2}, {4, 1}, 1e-6);
+  ExpectTensor<float>(ws, "dX", {2, 2, 2},
+                      {0.75f, -0.75f, 0.25f, 0.25f, -1.25f, -0.75f, 0.25f, 5.25f}, 1e-6);
+  // For an empty batch all gradients are zero, whatever the sums.
+  Feed<float>(&ws, "X", {0, 2, 2}, {});
+  Feed<float>(&ws, "dY", {0, 2, 2}, {});
+  RunOp(&ws, kGradientOfBatches);
+  ExpectTensor<float>(ws, "dX", {0, 2, 2}, {});
+  ExpectTensor<float>(ws, "ds", {2}, {0, 0});
+  ExpectTensor<float>(ws, "db", {2}, {0, 0});
+}
+
+TEST(SpatialBNGradientTest, AgreesWithDifferences) {
+  const test::GradientCheck check = {.inputs = {"X", "s", "b"},
+                                     .outputs_without_gradient = {"m", "v", "sm", "sv"}};
+  for (const std::string order : {"NCHW", "NHWC"}) {
+    Workspace ws;
+    const int64_t channels = order == "NCHW" ? 2 : 17;
+    if (order == "NCHW") {
+      FeedRandom(&ws, "X", {2, channels, 9}, -2, 3);
+    } else {
+      FeedRandom(&ws, "X", {1, 3, channels}, -2, 3);
+    }
+    FeedRandom(&ws, "s", {channels}, 0.5f, 2, 2);
+    FeedRandom(&ws, "b", {channels}, -1, 1, 3);
+    FeedRandom(&ws, "m", {channels}, -1, 1, 4);
+    FeedRandom(&ws, "v", {channels}, 1, 2, 5);
+    test::ExpectGradientMatches(
+        &ws, std::string(kTrain) + R"( arg { name: "order" s: ")" + order + "\" }", check);
+  }
+}
+
+TEST(SpatialBNGradientTest, UsesTheSavedStatisticsOrTheGivenOnes) {
+  EXPECT_EQ(test::DescribeGradient(kTest),
+            "SpatialBNGradient(X,s,Y_grad,m,v)->X_grad,s_grad,b_grad is_test=1 epsilon=1 | "
+            "X_grad s_grad b_grad - -");
+  EXPECT_EQ(test::DescribeGradient(kTrain),
+            "SpatialBNGradient(X,s,Y_grad,sm,sv)->X_grad,s_grad,b_grad is_test=0 epsilon=1 "
+            "momentum=0.5 | X_grad s_grad b_grad - -");
+  const std::string batches = test::DescribeGradient(
+      R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v" input: "sum"
+         input: "squares" output: "Y" output: "m" output: "v" output: "sm" output: "sv"
+         arg { name: "is_test" i: 0 } arg { name: "num_batches" i: 2 })");
+  EXPECT_EQ(batches.substr(0, batches.find("->")),
+            "SpatialBNGradient(X,s,Y_grad,sm,sv,s_grad,b_grad)");
+}
+
+TEST(SpatialBNGradientTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedGradient(&ws);
+  ExpectThrows([&] { RunOp(&ws, std::string(kGradient) + R"(arg { name: "num_batches" i: 2 })"); },
+               "inputs 5 and 6 are the sums");
+  Feed<float>(&ws, "dY", {2}, {1, 2});
+  ExpectThrows([&] { RunOp(&ws, kGradient); }, "elements of input 2 (dY) of shape [2]");
+  Feed<float>(&ws, "i", {3}, {1, 2, 3});
+  FeedRandom(&ws, "dY", {2, 2, 2});
+  ExpectThrows([&] { RunOp(&ws, kGradient); }, "elements of input 4 (inv) of shape [3]");
+  FeedRange<float>(&ws, "X", {4, 2});
+  ExpectThrows([&] { RunOp(&ws, kGradient); }, "rank of input 0 (X) of shape [4, 2]");
 }
 
 }  // namespace
