@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -27,6 +28,15 @@ CAFFE2RT_SIMD void Square(const float* x, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * x[i];
 }
 
+CAFFE2RT_SIMD void Ratio(const float* dy, const float* y, const float* scale, int64_t n,
+                         float* ratio) {
+  for (int64_t i = 0; i < n; ++i) ratio[i] = dy[i] * y[i] / scale[i];
+}
+CAFFE2RT_SIMD void SubtractProduct(const float* x, const float* sum, float factor, int64_t n,
+                                   float* dx) {
+  for (int64_t i = 0; i < n; ++i) dx[i] -= factor * x[i] * sum[i];
+}
+
 // y = x * scale^-beta. For the exponents that are common in nets, square roots suffice.
 CAFFE2RT_SIMD void TimesThreeQuarters(const float* x, const float* scale, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) {
@@ -47,6 +57,17 @@ void TimesPower(const float* x, const float* scale, float beta, int64_t n, float
   }
 }
 
+// Sets sum to the scale at `n` positions of channel c; x is at the first of them, in channel 0.
+void SumSquares(const Channels& shape, const LRNWindow& window, int64_t c, const float* x,
+                int64_t n, float* sum) {
+  SetTo(window.bias, n, sum);
+  const int64_t first = std::max<int64_t>(c - window.before, 0);
+  const int64_t last = std::min(c + window.after, shape.count - 1);
+  for (int64_t j = first; j <= last; ++j) {
+    AddSquares(x + j * shape.positions, window.alpha, n, sum);
+  }
+}
+
 // Normalizes one image in NCHW, kTile positions at a time: for each channel, adds up the squares of
 // the channels in its window.
 void NormalizePlanes(const Channels& shape, const LRNWindow& window, const float* x, float* y,
@@ -57,22 +78,17 @@ void NormalizePlanes(const Channels& shape, const LRNWindow& window, const float
     for (int64_t c = 0; c < shape.count; ++c) {
       const int64_t at = c * shape.positions + start;
       float* const sum = scale != nullptr ? scale + at : own_scale;
-      SetTo(window.bias, n, sum);
-      const int64_t first = std::max<int64_t>(c - window.before, 0);
-      const int64_t last = std::min(c + window.after, shape.count - 1);
-      for (int64_t j = first; j <= last; ++j) {
-        AddSquares(x + j * shape.positions + start, window.alpha, n, sum);
-      }
+      SumSquares(shape, window, c, x + start, n, sum);
       TimesPower(x + at, sum, window.beta, n, y + at);
     }
   }
 }
 
-// Normalizes one position in NHWC. The squares are stored with a margin of zeros on both sides; the
-// sum over the window adds shifted copies of them. `squares` has space for the channels and both
+// Sets scale at one position in NHWC. The squares are stored with a margin of zeros on both sides;
+// the sum over the window adds shifted copies of them. `squares` has space for the channels and both
 // margins, and its margins are zero.
-void NormalizePosition(const Channels& shape, const LRNWindow& window, const float* x,
-                       float* squares, float* y, float* scale) {
+void ScaleOfPosition(const Channels& shape, const LRNWindow& window, const float* x, float* squares,
+                     float* scale) {
   const int64_t before = std::min(window.before, shape.count);
   const int64_t after = std::min(window.after, shape.count);
   Square(x, shape.count, squares + before);
@@ -83,13 +99,66 @@ void NormalizePosition(const Channels& shape, const LRNWindow& window, const flo
   for (int64_t j = 0; j <= before + after; ++j) {
     AddScaled(squares + j, window.alpha, shape.count, scale);
   }
+}
+
+// Normalizes one position in NHWC. `squares` as in ScaleOfPosition.
+void NormalizePosition(const Channels& shape, const LRNWindow& window, const float* x,
+                       float* squares, float* y, float* scale) {
+  ScaleOfPosition(shape, window, x, squares, scale);
   TimesPower(x, scale, window.beta, shape.count, y);
+}
+
+// The gradient of one position in NHWC. `squares` and `scale` as above.
+void GradientOfPosition(const Channels& shape, const LRNWindow& window, const float* x,
+                        const float* y, const float* dy, float* squares, float* scale, float* dx) {
+  const int64_t before = std::min(window.before, shape.count);
+  const int64_t after = std::min(window.after, shape.count);
+  ScaleOfPosition(shape, window, x, squares, scale);
+  TimesPower(dy, scale, window.beta, shape.count, dx);
+  Ratio(dy, y, scale, shape.count, squares + before);
+  SetTo(0, shape.count, scale);
+  for (int64_t j = 0; j <= before + after; ++j) AddScaled(squares + j, 1, shape.count, scale);
+  SubtractProduct(x, scale, 2 * window.alpha * window.beta, shape.count, dx);
+}
+
+// The gradient of one image in NCHW. `scratch` has space for kTile floats for each channel.
+void GradientOfPlanes(const Channels& shape, const LRNWindow& window, const float* x,
+                      const float* y, const float* dy, float* scratch, float* dx) {
+  float sum[kTile];
+  for (int64_t start = 0; start < shape.positions; start += kTile) {
+    const int64_t n = std::min(kTile, shape.positions - start);
+    for (int64_t c = 0; c < shape.count; ++c) {
+      const int64_t at = c * shape.positions + start;
+      SumSquares(shape, window, c, x + start, n, sum);
+      TimesPower(dy + at, sum, window.beta, n, dx + at);
+      Ratio(dy + at, y + at, sum, n, scratch + c * kTile);
+    }
+    for (int64_t c = 0; c < shape.count; ++c) {
+      const int64_t at = c * shape.positions + start;
+      const int64_t first = std::max<int64_t>(c - window.after, 0);
+      const int64_t last = std::min(c + window.before, shape.count - 1);
+      SetTo(0, n, sum);
+      for (int64_t j = first; j <= last; ++j) AddScaled(scratch + j * kTile, 1, n, sum);
+      SubtractProduct(x + at, sum, 2 * window.alpha * window.beta, n, dx + at);
+    }
+  }
 }
 
 std::vector<TensorShape> InferLrn(const OperatorDef& def, const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), in[0]);
 }
+
+class GetLrnGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("LRNGradient", "", std::vector<std::string>{I(0), O(0), GO(0)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
 
 }  // namespace
 
@@ -113,6 +182,27 @@ void NormalizeLocally(CPUContext&, const Channels& shape, const LRNWindow& windo
   }
 }
 
+int64_t LocalGradientScratch(const CPUContext&, const Channels& shape) {
+  // In NHWC, as in NormalizeLocally.
+  return shape.last ? 4 * shape.count + 1 : kTile * shape.count;
+}
+
+void GradientOfLocal(CPUContext&, const Channels& shape, const LRNWindow& window, const float* x,
+                     const float* y, const float* dy, float* scratch, float* dx) {
+  const int64_t image = shape.count * shape.positions;
+  if (!shape.last) {
+    for (int64_t at = 0; at < shape.batch * image; at += image) {
+      GradientOfPlanes(shape, window, x + at, y + at, dy + at, scratch, dx + at);
+    }
+    return;
+  }
+  std::fill_n(scratch, 3 * shape.count + 1, 0.0f);
+  float* const scale = scratch + 3 * shape.count + 1;
+  for (int64_t at = 0; at < shape.batch * image; at += shape.count) {
+    GradientOfPosition(shape, window, x + at, y + at, dy + at, scratch, scale, dx + at);
+  }
+}
+
 void RegisterLrn() {
   RegisterSchema("LRN", __FILE__)
       .NumInputs(1)
@@ -130,6 +220,22 @@ void RegisterLrn() {
           "Local response normalization: X / (bias + alpha / size * sum of squares)^beta, where "
           "the sum is over a window of size neighbouring channels.");
   RegisterCpuOperator<LRNOp<CPUContext>>("LRN", __FILE__);
+
+  RegisterSchema("LRNGradient", __FILE__)
+      .NumInputs(3)
+      .NumOutputs(1)
+      .Args(kLrnSize, kLrnAlpha, kLrnBeta, kLrnBias, kStorageOrder)
+      .Input(0, "X", "input of LRN")
+      .Input(1, "Y", "output of LRN")
+      .Input(2, "dY", "gradient of Y")
+      .Output(0, "dX", "gradient of X")
+      .IdenticalTypeAndShapeOfInput(0)
+      .CostInferenceFunction(PointwiseCostInference<24>)
+      .SetDoc(
+          "Computes the gradient of LRN. In order NHWC with an even size, the window is not "
+          "mirrored, as in Caffe2, so the result differs from the gradient.");
+  RegisterCpuOperator<LRNGradientOp<CPUContext>>("LRNGradient", __FILE__);
+  RegisterGradient<GetLrnGradient>("LRN", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -1,4 +1,4 @@
-// LRN by cuDNN: windows of up to 16 channels, in NCHW, without the scale output.
+// LRN and LRNGradient by cuDNN: windows of up to 16 channels, in NCHW, without the scale output.
 
 #include <limits>
 #include <memory>
@@ -26,6 +26,19 @@ class CudnnLRN {
     CUDNN_ENFORCE(Cudnn().LRNCrossChannelForward(context.cudnn_handle(), plan_->lrn,
                                                  CUDNN_LRN_CROSS_CHANNEL_DIM1, &one, plan_->tensor,
                                                  x, &zero, plan_->tensor, y),
+                  shape.batch, " images of ", shape.count, " channels");
+  }
+
+  void operator()(CUDAContext& context, const Channels& shape, const LRNWindow& window,
+                  const float* x, const float* y, const float* dy, float* scratch, float* dx) {
+    if (!Takes(shape, window, false)) {
+      return GradientOfLocal(context, shape, window, x, y, dy, scratch, dx);
+    }
+    const float one = 1, zero = 0;
+    CUDNN_ENFORCE(Cudnn().LRNCrossChannelBackward(context.cudnn_handle(), plan_->lrn,
+                                                  CUDNN_LRN_CROSS_CHANNEL_DIM1, &one, plan_->tensor,
+                                                  y, plan_->tensor, dy, plan_->tensor, x, &zero,
+                                                  plan_->tensor, dx),
                   shape.batch, " images of ", shape.count, " channels");
   }
 
@@ -82,6 +95,7 @@ class CudnnLRN {
 void RegisterLrnCudnn() {
   for (const char* engine : {"", "CUDNN"}) {
     RegisterOperator<LRNOp<CUDAContext, CudnnLRN>>(CUDA, "LRN", __FILE__, engine);
+    RegisterOperator<LRNGradientOp<CUDAContext, CudnnLRN>>(CUDA, "LRNGradient", __FILE__, engine);
   }
 }
 

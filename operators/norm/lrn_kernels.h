@@ -1,5 +1,5 @@
 #pragma once
-// The kernels of LRN.
+// The kernels of LRN and LRNGradient.
 
 #include <cstdint>
 #include <vector>
@@ -24,5 +24,17 @@ void NormalizeLocally(CPUContext& context, const Channels& shape, const LRNWindo
 // Does not use `scratch`.
 void NormalizeLocally(CUDAContext& context, const Channels& shape, const LRNWindow& window,
                       const float* x, std::vector<float>* scratch, float* y, float* scale);
+
+// The number of floats of scratch memory for GradientOfLocal.
+int64_t LocalGradientScratch(const CPUContext& context, const Channels& shape);
+int64_t LocalGradientScratch(const CUDAContext& context, const Channels& shape);
+
+// dx[c] = dy[c] * scale[c]^-beta - 2 * alpha * beta * x[c] * sum of dy[j] * y[j] / scale[j], where the
+// window of j has `after` channels before c and `before` channels after it in order NCHW. In order
+// NHWC it has `before` channels before c, as in Caffe2, which is the gradient for odd sizes only.
+void GradientOfLocal(CPUContext& context, const Channels& shape, const LRNWindow& window,
+                     const float* x, const float* y, const float* dy, float* scratch, float* dx);
+void GradientOfLocal(CUDAContext& context, const Channels& shape, const LRNWindow& window,
+                     const float* x, const float* y, const float* dy, float* scratch, float* dx);
 
 }  // namespace caffe2rt

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::lrn_test {
@@ -95,6 +96,49 @@ TEST(LrnOutputTest, NamesWhatDoesNotFit) {
                R"(argument "size" is -1, want at least 1)");
   FeedRange<double>(&ws, "X", {1, 5, 1, 1});
   ExpectThrows([&] { RunOp(&ws, Lrn(3, 0.75f, "NCHW")); }, "double");
+}
+
+// X = 1, 2 with size 2, alpha 2, beta 1 and bias 1: the scales are 1 + 1 + 4 = 6 and 1 + 4 = 5.
+TEST(LrnGradientTest, MirrorsTheWindowInNchwOnly) {
+  const std::string op = R"(type: "LRNGradient" input: "X" input: "Y" input: "dY" output: "dX"
+                            arg { name: "size" i: 2 } arg { name: "alpha" f: 2 }
+                            arg { name: "beta" f: 1 })";
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2, 1, 1}, {1, 2});
+  Feed<float>(&ws, "Y", {1, 2, 1, 1}, {1 / 6.0f, 0.4f});
+  Feed<float>(&ws, "dY", {1, 2, 1, 1}, {36, 25});
+  ExpectShapeInferred(&ws, op);
+  ExpectTensor<float>(ws, "dX", {1, 2, 1, 1}, {4, -7}, 1e-5);
+  Feed<float>(&ws, "X", {1, 1, 1, 2}, {1, 2});
+  RunOp(&ws, op + R"( arg { name: "order" s: "NHWC" })");
+  ExpectTensor<float>(ws, "dX", {1, 1, 1, 2}, {0, -3}, 1e-5);
+  Feed<float>(&ws, "X", {0, 2, 1, 1}, {});
+  Feed<float>(&ws, "Y", {0, 2, 1, 1}, {});
+  Feed<float>(&ws, "dY", {0, 2, 1, 1}, {});
+  RunOp(&ws, op);
+  ExpectTensor<float>(ws, "dX", {0, 2, 1, 1}, {});
+  Feed<float>(&ws, "dY", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, op); }, "elements of input 2 (dY) of shape [1]");
+  Feed<float>(&ws, "X", {2}, {1, 1});
+  ExpectThrows([&] { RunOp(&ws, op); }, "rank of input 0 (X) of shape [2]");
+}
+
+TEST(LrnGradientTest, AgreesWithDifferences) {
+  const struct {
+    int size;
+    float beta;
+    const char* order;
+  } kCases[] = {{1, 0.5f, "NCHW"}, {4, 0.75f, "NCHW"}, {5, 1, "NCHW"},
+                {1, 0.5f, "NHWC"}, {3, 0.75f, "NHWC"}, {9, 1, "NHWC"}};
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 5, 1, 4}, -2, 2);
+  for (const auto& c : kCases) {
+    test::ExpectGradientMatches(&ws, Lrn(c.size, c.beta, c.order),
+                                {.outputs_without_gradient = {"S"}});
+  }
+  EXPECT_EQ(
+      test::DescribeGradient(R"(type: "LRN" input: "X" output: "Y" arg { name: "size" i: 3 })"),
+      "LRNGradient(X,Y,Y_grad)->X_grad size=3 | X_grad");
 }
 
 }  // namespace
