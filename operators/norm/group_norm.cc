@@ -1,5 +1,6 @@
 #include "operators/norm/group_norm.h"
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -23,6 +24,24 @@ std::vector<TensorShape> InferGroupNorm(const OperatorDef& def,
   return out;
 }
 
+std::vector<TensorShape> InferGroupNormGradient(const OperatorDef& def,
+                                                const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 4)) return UnknownOutputs(def);
+  return {in[1], in[2], in[3]};
+}
+
+class GetGroupNormGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    return SingleGradientDef("GroupNormGradient", "",
+                             std::vector<std::string>{GO(0), I(0), I(1), I(2), O(1), O(2)},
+                             std::vector<std::string>{GI(0), GI(1), GI(2)});
+  }
+};
+
 }  // namespace
 
 void RegisterGroupNorm() {
@@ -43,6 +62,26 @@ void RegisterGroupNorm() {
           "Group normalization: (x - mean) / sqrt(var + epsilon) * gamma + beta, where mean and "
           "biased variance are computed over each group of channels of each image.");
   RegisterCpuOperator<GroupNormOp<CPUContext>>("GroupNorm", __FILE__);
+
+  RegisterSchema("GroupNormGradient", __FILE__)
+      .NumInputs(6)
+      .NumOutputs(3)
+      .Args(kGroupNormGroup, kGroupNormEpsilon, kStorageOrder, kGroupNormNumGroups,
+            kGroupNormIsTest)
+      .Input(0, "dY", "gradient of Y")
+      .Input(1, "X", "input of GroupNorm")
+      .Input(2, "gamma", "scale of each channel, [C]")
+      .Input(3, "beta", "bias of each channel, [C]; only its shape is used, for inference")
+      .Input(4, "mean", "mean of each group, [N, group]")
+      .Input(5, "inv_std", "1 / sqrt(variance + epsilon) of each group, [N, group]")
+      .Output(0, "dX", "gradient of X")
+      .Output(1, "dgamma", "gradient of gamma")
+      .Output(2, "dbeta", "gradient of beta")
+      .TensorInferenceFunction(InferGroupNormGradient)
+      .CostInferenceFunction(PointwiseCostInference<10>)
+      .SetDoc("Computes the gradients of GroupNorm. GroupNorm must have all three outputs.");
+  RegisterCpuOperator<GroupNormGradientOp<CPUContext>>("GroupNormGradient", __FILE__);
+  RegisterGradient<GetGroupNormGradient>("GroupNorm", __FILE__);
 }
 
 }  // namespace caffe2rt

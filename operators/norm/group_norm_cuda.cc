@@ -7,6 +7,7 @@ namespace caffe2rt {
 void RegisterGroupNormCuda() {
   for (const char* engine : {"", "NATIVE"}) {
     RegisterOperator<GroupNormOp<CUDAContext>>(CUDA, "GroupNorm", __FILE__, engine);
+    RegisterOperator<GroupNormGradientOp<CUDAContext>>(CUDA, "GroupNormGradient", __FILE__, engine);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -68,6 +69,26 @@ std::vector<TensorShape> InferInstanceNorm(const OperatorDef& def,
   return out;
 }
 
+std::vector<TensorShape> InferInstanceNormGradient(const OperatorDef& def,
+                                                   const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 2)) return UnknownOutputs(def);
+  return {in[0], in[1], in[1]};
+}
+
+// The saved mean and deviation are passed if the operator has them.
+class GetInstanceNormGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    std::vector<std::string> inputs = {I(0), I(1), I(2), GO(0)};
+    for (int i = 1; i < def_.output_size(); ++i) inputs.push_back(O(i));
+    return SingleGradientDef("InstanceNormGradient", "", inputs,
+                             std::vector<std::string>{GI(0), GI(1), GI(2)});
+  }
+};
+
 }  // namespace
 
 void NormalizeGroups(CPUContext&, const Channels& shape, int64_t groups, float epsilon,
@@ -114,6 +135,25 @@ void RegisterInstanceNorm() {
           "Instance normalization: (x - mean) / sqrt(var + epsilon) * scale + bias, where mean and "
           "biased variance are computed over each channel of each image.");
   RegisterCpuOperator<InstanceNormOp<CPUContext>>("InstanceNorm", __FILE__);
+
+  RegisterSchema("InstanceNormGradient", __FILE__)
+      .NumInputs(4, 6)
+      .NumOutputs(3)
+      .Args(kInstanceNormEpsilon, kStorageOrder)
+      .Input(0, "X", "input of InstanceNorm")
+      .Input(1, "scale", "scale of each channel, [C]")
+      .Input(2, "bias", "not used")
+      .Input(3, "dY", "gradient of the output")
+      .Input(4, "saved_mean", "optional mean of each channel of each image, [N, C]")
+      .Input(5, "saved_inv_stdev", "its 1 / sqrt(variance + epsilon), [N, C]; given with input 4")
+      .Output(0, "dX", "gradient of X")
+      .Output(1, "dscale", "gradient of scale")
+      .Output(2, "dbias", "gradient of bias")
+      .TensorInferenceFunction(InferInstanceNormGradient)
+      .CostInferenceFunction(PointwiseCostInference<10>)
+      .SetDoc("Computes the gradients of InstanceNorm.");
+  RegisterCpuOperator<InstanceNormGradientOp<CPUContext>>("InstanceNormGradient", __FILE__);
+  RegisterGradient<GetInstanceNormGradient>("InstanceNorm", __FILE__);
 }
 
 }  // namespace caffe2rt

@@ -3,6 +3,9 @@
 // 2016).
 //   X [N, C, *] or [N, *, C], scale, bias [C]
 //   ->  Y, optional saved mean [N, C], optional saved 1 / sqrt(var + epsilon) [N, C]
+//
+// InstanceNormGradient: X, scale, bias (not used), dY, optional saved mean and saved inverse deviation
+//   ->  dX, dscale, dbias
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -50,6 +53,53 @@ class InstanceNormOp final : public Operator<Context> {
   const float epsilon_;
   const StorageOrder order_;
   NormScratch scratch_;
+};
+
+template <class Context>
+class InstanceNormGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  InstanceNormGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        epsilon_(this->ReadArgument(kInstanceNormEpsilon)),
+        order_(ReadStorageOrder(this->args())) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const Tensor& dY = Input(3);
+    const Channels shape = ChannelsOf(X, order_);
+    CAFFE_ENFORCE_EQ(dY.numel(), X.numel(), "elements of input 3 (dY) of shape ", dY.sizes(),
+                     ", want as many as input 0 (X) of shape ", X.sizes());
+    GroupNormGradient gradient{.epsilon = epsilon_,
+                               .x = X.template data<float>(),
+                               .dy = dY.template data<float>(),
+                               .gamma = ChannelVector(Input(1), 1, "scale", shape.count)};
+    if (this->InputSize() == 6) {
+      gradient.mean = Saved(4, "saved_mean", shape);
+      gradient.inv_std = Saved(5, "saved_inv_stdev", shape);
+    } else {
+      CAFFE_ENFORCE_EQ(this->InputSize(), 4, "inputs, want 4, or 6 with mean and deviation");
+    }
+    gradient.dx = this->template OutputData<float>(0, X.sizes());
+    gradient.dgamma = this->template OutputData<float>(1, {shape.count});
+    gradient.dbeta = this->template OutputData<float>(2, {shape.count});
+    sums_.Resize(GroupGradientScratch(shape));
+    GradientOfGroups(context_, shape, shape.count, gradient, sums_.template mutable_data<float>());
+    return true;
+  }
+
+ private:
+  const float* Saved(int i, const char* name, const Channels& shape) const {
+    const Tensor& saved = Input(i);
+    CAFFE_ENFORCE_EQ(saved.numel(), shape.batch * shape.count, "elements of input ", i, " (", name,
+                     ") of shape ", saved.sizes(),
+                     ", want one for each image and channel of input 0 (X)");
+    return saved.template data<float>();
+  }
+
+  const float epsilon_;
+  const StorageOrder order_;
+  Tensor sums_{Context::GetDeviceType()};
 };
 
 }  // namespace caffe2rt

@@ -7,6 +7,8 @@ namespace caffe2rt {
 void RegisterInstanceNormCuda() {
   for (const char* engine : {"", "NATIVE"}) {
     RegisterOperator<InstanceNormOp<CUDAContext>>(CUDA, "InstanceNorm", __FILE__, engine);
+    RegisterOperator<InstanceNormGradientOp<CUDAContext>>(CUDA, "InstanceNormGradient", __FILE__,
+                                                          engine);
   }
 }
 

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::group_norm_test {
@@ -76,6 +77,58 @@ TEST(GroupNormTest, NamesWhatDoesNotFit) {
   ExpectThrows(
       [&] {
         RunOp(&ws, R"(type: "GroupNorm" input: "X" input: "g" input: "b" output: "Y" output: "m")");
+      },
+      "output");
+}
+
+std::string Gradient(int group) {
+  return R"(type: "GroupNormGradient" input: "dY" input: "X" input: "g" input: "b" input: "m"
+            input: "i" output: "dX" output: "dg" output: "db" arg { name: "group" i: )" +
+         std::to_string(group) + " }";
+}
+
+// One group of two channels with one position each. The normal values are -0.5 and 0.5.
+TEST(GroupNormGradientTest, SubtractsTheMeansOfTheGradient) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2, 1}, {1, 3});
+  Feed<float>(&ws, "dY", {1, 2, 1}, {2, 1});
+  Feed<float>(&ws, "g", {2}, {1, 4});
+  Feed<float>(&ws, "b", {2}, {0, 0});
+  Feed<float>(&ws, "m", {1, 1}, {2});
+  Feed<float>(&ws, "i", {1, 1}, {0.5f});
+  ExpectShapeInferred(&ws, Gradient(1));
+  ExpectTensor<float>(ws, "dg", {2}, {-1, 0.5f}, 1e-6);
+  ExpectTensor<float>(ws, "db", {2}, {2, 1}, 1e-6);
+  // 0.5 * (gamma * dY - 3 - normal * 0.5)
+  ExpectTensor<float>(ws, "dX", {1, 2, 1}, {-0.375f, 0.375f}, 1e-6);
+  ExpectThrows([&] { RunOp(&ws, Gradient(2)); }, "elements of input 4 (mean) of shape [1, 1]");
+  ExpectThrows([&] { RunOp(&ws, Gradient(3)); }, "divided by argument group 3");
+  Feed<float>(&ws, "dY", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, Gradient(1)); }, "elements of input 0 (dY) of shape [1]");
+}
+
+TEST(GroupNormGradientTest, AgreesWithDifferences) {
+  Workspace ws;
+  test::FeedRandom(&ws, "g", {6}, 0.5f, 2, 2);
+  test::FeedRandom(&ws, "b", {6}, -1, 1, 3);
+  for (const std::string order : {"NCHW", "NHWC"}) {
+    if (order == "NCHW") {
+      test::FeedRandom(&ws, "X", {1, 6, 3}, -2, 3);
+    } else {
+      test::FeedRandom(&ws, "X", {1, 3, 6}, -2, 3);
+    }
+    for (const int group : {1, 2, 6}) {
+      test::ExpectGradientMatches(&ws, GroupNorm(group, order),
+                                  {.outputs_without_gradient = {"m", "i"}});
+    }
+  }
+  EXPECT_EQ(test::DescribeGradient(GroupNorm(2)),
+            "GroupNormGradient(Y_grad,X,g,b,m,i)->X_grad,g_grad,b_grad epsilon=1 group=2 "
+            "order=\"NCHW\" | X_grad g_grad b_grad");
+  // The gradient needs mean and inverse deviation.
+  ExpectThrows(
+      [] {
+        test::DescribeGradient(R"(type: "GroupNorm" input: "X" input: "g" input: "b" output: "Y")");
       },
       "output");
 }

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::instance_norm_test {
@@ -90,6 +91,90 @@ TEST(InstanceNormTest, NamesWhatDoesNotFit) {
                       arg { name: "epsilon" f: -1 })");
       },
       R"(argument "epsilon" is -1, want at least 0)");
+}
+
+constexpr char kGradient[] = R"(type: "InstanceNormGradient" input: "X" input: "s" input: "b"
+                                input: "dY" input: "m" input: "i"
+                                output: "dX" output: "ds" output: "db")";
+
+// The normal values of {1, 3} are -0.5 and 0.5, those of {7, 11} -1 and 1.
+TEST(InstanceNormGradientTest, SubtractsTheMeansOfTheGradient) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 1, 2}, {1, 3, 7, 11});
+  Feed<float>(&ws, "s", {1}, {2});
+  Feed<float>(&ws, "b", {1}, {0});
+  Feed<float>(&ws, "dY", {2, 1, 2}, {1, 2, 4, 0});
+  Feed<float>(&ws, "m", {2, 1}, {2, 9});
+  Feed<float>(&ws, "i", {2, 1}, {0.5f, 0.5f});
+  ExpectShapeInferred(&ws, kGradient);
+  ExpectTensor<float>(ws, "ds", {1}, {0.5f - 4}, 1e-6);
+  ExpectTensor<float>(ws, "db", {1}, {7}, 1e-6);
+  // inverse * (2 * dY - mean - normal * slope), with the means 3 and 4 and the slopes 0.5 and -4
+  ExpectTensor<float>(ws, "dX", {2, 1, 2}, {-0.375f, 0.375f, 0, 0}, 1e-5);
+  Feed<float>(&ws, "X", {0, 1, 2}, {});
+  Feed<float>(&ws, "dY", {0, 1, 2}, {});
+  Feed<float>(&ws, "m", {0, 1}, {});
+  Feed<float>(&ws, "i", {0, 1}, {});
+  RunOp(&ws, kGradient);
+  ExpectTensor<float>(ws, "dX", {0, 1, 2}, {});
+  ExpectTensor<float>(ws, "ds", {1}, {0});
+}
+
+TEST(InstanceNormGradientTest, AgreesWithDifferencesWithAndWithoutSavedStatistics) {
+  for (const std::string order : {"NCHW", "NHWC"}) {
+    Workspace ws;
+    const std::vector<int64_t> dims =
+        order == "NCHW" ? std::vector<int64_t>{1, 2, 9} : std::vector<int64_t>{1, 3, 17};
+    const int64_t channels = order == "NCHW" ? 2 : 17;
+    FeedRandom(&ws, "X", dims, -2, 3);
+    FeedRandom(&ws, "s", {channels}, 0.5f, 2, 2);
+    FeedRandom(&ws, "b", {channels}, -1, 1, 3);
+    const std::string arg = R"( arg { name: "order" s: ")" + order + "\" }";
+    test::ExpectGradientMatches(&ws, kNorm + arg, {.outputs_without_gradient = {"mean", "inv"}});
+    test::ExpectGradientMatches(
+        &ws, R"(type: "InstanceNorm" input: "X" input: "s" input: "b" output: "Y")" + arg);
+  }
+  EXPECT_EQ(test::DescribeGradient(kNorm),
+            "InstanceNormGradient(X,s,b,Y_grad,mean,inv)->X_grad,s_grad,b_grad epsilon=1 | "
+            "X_grad s_grad b_grad");
+}
+
+// The mean square minus the square of the mean would lose all digits.
+TEST(InstanceNormGradientTest, IsAccurateFarFromZero) {
+  const char* const op = R"(type: "InstanceNormGradient" input: "X" input: "s" input: "b"
+                            input: "dY" output: "dX" output: "ds" output: "db"
+                            arg { name: "epsilon" f: 0.75 } arg { name: "order" s: ")";
+  for (const std::string order : {"NCHW", "NHWC"}) {
+    Workspace ws;
+    // The mean is 4097, the variance 1, the inverse deviation 1 / sqrt(1.75).
+    Feed<float>(&ws, "X",
+                order == "NCHW" ? std::vector<int64_t>{1, 1, 2} : std::vector<int64_t>{1, 2, 1},
+                {4096, 4098});
+    Feed<float>(&ws, "s", {1}, {1});
+    Feed<float>(&ws, "b", {1}, {0});
+    Feed<float>(&ws, "dY", {2}, {1, 3});
+    RunOp(&ws, op + order + "\" }");
+    ExpectTensor<float>(ws, "ds", {1}, {2 / std::sqrt(1.75f)}, 1e-6);
+  }
+}
+
+TEST(InstanceNormGradientTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 1, 2});
+  FeedRange<float>(&ws, "dY", {2, 1, 2});
+  FeedRange<float>(&ws, "s", {1});
+  FeedRange<float>(&ws, "b", {1});
+  FeedRange<float>(&ws, "m", {2, 1});
+  FeedRange<float>(&ws, "i", {3});
+  ExpectThrows([&] { RunOp(&ws, kGradient); }, "elements of input 5 (saved_inv_stdev)");
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "InstanceNormGradient" input: "X" input: "s" input: "b" input: "dY"
+                      input: "m" output: "dX" output: "ds" output: "db")");
+      },
+      "want 4, or 6");
+  FeedRange<float>(&ws, "dY", {2});
+  ExpectThrows([&] { RunOp(&ws, kGradient); }, "elements of input 3 (dY) of shape [2]");
 }
 
 }  // namespace
