@@ -4,6 +4,10 @@
 //   X [M.., N..]; with elementwise_affine also gamma and beta of N elements
 //   ->  Y = (X - mean) / std * gamma + beta, mean [M.., 1], std = sqrt(var + epsilon) [M.., 1]
 // Supports float and double.
+//
+// LayerNormGradient: dY, Y (not used), mean, std, X; with elementwise_affine also gamma
+//   ->  dX; with elementwise_affine also dgamma, dbeta
+// Supports float.
 
 #include <vector>
 
@@ -69,6 +73,50 @@ class LayerNormOp final : public Operator<Context> {
   const float epsilon_;
   const bool affine_;
   std::vector<int64_t> statistics_dims_;
+};
+
+template <class Context>
+class LayerNormGradientOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  LayerNormGradientOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        axis_(this->ReadArgument(kLayerNormAxis)),
+        affine_(this->ReadArgument(kLayerNormAffine)) {
+    CAFFE_ENFORCE(!affine_ || (this->InputSize() == 6 && this->OutputSize() == 3),
+                  "the operator has ", this->InputSize(), " inputs and ", this->OutputSize(),
+                  " outputs, want 6 and 3 with elementwise_affine");
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(4);
+    const int axis = X.canonical_axis_index(axis_);
+    const int64_t rows = X.size_to_dim(axis), n = X.size_from_dim(axis);
+    LayerGradient gradient{.x = X.template data<float>(),
+                           .dy = Elements(0, "dY", X.numel()),
+                           .mean = Elements(2, "mean", rows),
+                           .std = Elements(3, "std", rows)};
+    if (affine_) gradient.gamma = Elements(5, "gamma", n);
+    gradient.dx = this->template OutputData<float>(0, X.sizes());
+    if (affine_) {
+      gradient.dgamma = this->template OutputData<float>(1, Input(5).sizes());
+      gradient.dbeta = this->template OutputData<float>(2, Input(5).sizes());
+    }
+    GradientOfLayers(context_, rows, n, gradient);
+    return true;
+  }
+
+ private:
+  const float* Elements(int i, const char* name, int64_t count) const {
+    const Tensor& tensor = Input(i);
+    CAFFE_ENFORCE_EQ(tensor.numel(), count, "elements of input ", i, " (", name, ") of shape ",
+                     tensor.sizes(), ", for input 4 (X) of shape ", Input(4).sizes(), " and axis ",
+                     axis_);
+    return tensor.template data<float>();
+  }
+
+  const int axis_;
+  const bool affine_;
 };
 
 }  // namespace caffe2rt

@@ -7,6 +7,7 @@ namespace caffe2rt {
 void RegisterLayerNormCuda() {
   for (const char* engine : {"", "NATIVE"}) {
     RegisterOperator<LayerNormOp<CUDAContext>>(CUDA, "LayerNorm", __FILE__, engine);
+    RegisterOperator<LayerNormGradientOp<CUDAContext>>(CUDA, "LayerNormGradient", __FILE__, engine);
   }
 }
 

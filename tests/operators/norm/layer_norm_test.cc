@@ -1,6 +1,7 @@
 #include <cmath>
 #include <string>
 
+#include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::layer_norm_test {
@@ -89,6 +90,70 @@ TEST(LayerNormTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, kPlain); }, "rank of input 0 (X) of shape [3]");
   FeedRange<int32_t>(&ws, "X", {2, 3});
   ExpectThrows([&] { RunOp(&ws, kPlain); }, "int");
+}
+
+constexpr char kGradient[] = R"(type: "LayerNormGradient" input: "dY" input: "Y" input: "m"
+                                input: "s" input: "X" output: "dX")";
+constexpr char kAffineGradient[] =
+    R"(type: "LayerNormGradient" input: "dY" input: "Y" input: "m" input: "s" input: "X" input: "g"
+       output: "dX" output: "dg" output: "db" arg { name: "elementwise_affine" i: 1 })";
+
+// The normal values of the rows are -0.5 0.5 and -1 1.
+TEST(LayerNormGradientTest, SubtractsTheMeansOfTheGradient) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {2, 2}, {1, 3, 7, 11});
+  Feed<float>(&ws, "Y", {1}, {0});
+  Feed<float>(&ws, "dY", {2, 2}, {1, 2, 4, 0});
+  Feed<float>(&ws, "m", {2, 1}, {2, 9});
+  Feed<float>(&ws, "s", {2, 1}, {2, 2});
+  Feed<float>(&ws, "g", {2}, {2, 1});
+  ExpectShapeInferred(&ws, kGradient);
+  // 0.5 * (dY - mean - normal * slope), with the means 1.5 and 2 and the slopes 0.25 and -2
+  ExpectTensor<float>(ws, "dX", {2, 2}, {-0.1875f, 0.1875f, 0, 0}, 1e-6);
+  ExpectShapeInferred(&ws, kAffineGradient);
+  // With gamma, the means are 2 and 4, the slopes 0 and -4.
+  ExpectTensor<float>(ws, "dX", {2, 2}, {0, 0, 0, 0}, 1e-6);
+  ExpectTensor<float>(ws, "dg", {2}, {-0.5f - 4, 1}, 1e-6);
+  ExpectTensor<float>(ws, "db", {2}, {5, 2}, 1e-6);
+  Feed<float>(&ws, "X", {0, 2}, {});
+  Feed<float>(&ws, "dY", {0, 2}, {});
+  Feed<float>(&ws, "m", {0, 1}, {});
+  Feed<float>(&ws, "s", {0, 1}, {});
+  RunOp(&ws, kAffineGradient);
+  ExpectTensor<float>(ws, "dX", {0, 2}, {});
+  ExpectTensor<float>(ws, "dg", {2}, {0, 0});
+}
+
+TEST(LayerNormGradientTest, AgreesWithDifferences) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {2, 2, 9}, -2, 3);
+  test::FeedRandom(&ws, "g", {2, 9}, 0.5f, 2, 2);
+  test::FeedRandom(&ws, "b", {2, 9}, -1, 1, 3);
+  const test::GradientCheck check = {.outputs_without_gradient = {"m", "s"}};
+  test::ExpectGradientMatches(&ws, kAffine, check);
+  for (const char* axis : {"0", "1", "-1"}) {
+    test::ExpectGradientMatches(
+        &ws, std::string(kPlain) + " arg { name: \"axis\" i: " + axis + " }", check);
+  }
+  EXPECT_EQ(test::DescribeGradient(kPlain),
+            "LayerNormGradient(Y_grad,Y,m,s,X)->X_grad epsilon=1 | X_grad");
+  EXPECT_EQ(test::DescribeGradient(kAffine),
+            "LayerNormGradient(Y_grad,Y,m,s,X,g)->X_grad,g_grad,b_grad epsilon=1 "
+            "elementwise_affine=1 | X_grad g_grad b_grad");
+}
+
+TEST(LayerNormGradientTest, NamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 2});
+  FeedRange<float>(&ws, "Y", {2, 2});
+  FeedRange<float>(&ws, "dY", {2, 2});
+  FeedRange<float>(&ws, "m", {2, 1});
+  FeedRange<float>(&ws, "s", {3});
+  FeedRange<float>(&ws, "g", {2});
+  ExpectThrows([&] { RunOp(&ws, kGradient); }, "elements of input 3 (std) of shape [3]");
+  ExpectThrows(
+      [&] { RunOp(&ws, std::string(kGradient) + R"(arg { name: "elementwise_affine" i: 1 })"); },
+      "want 6 and 3 with elementwise_affine");
 }
 
 }  // namespace
