@@ -1,0 +1,60 @@
+#include "tests/support/gradient_test.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::sparse_normalize_test {
+namespace {
+
+using test::ExpectShapeInferred;
+using test::ExpectTensor;
+using test::ExpectThrows;
+using test::Feed;
+using test::FeedRange;
+using test::RunOp;
+
+constexpr char kOp[] = R"(type: "SparseNormalize" input: "P" input: "I" output: "P")";
+constexpr char kAll[] = R"(type: "SparseNormalize" input: "P" input: "I" input: "G" output: "P"
+                           arg { name: "use_max_norm" i: 0 } arg { name: "norm" f: 2 })";
+
+void FeedRows(Workspace* ws) {
+  Feed<float>(ws, "P", {4, 2}, {3, 4, 0.3f, 0.4f, 0, 0, 30, 40});
+  Feed<int64_t>(ws, "I", {3}, {0, 2, 1});
+  Feed<float>(ws, "G", {1}, {0});
+}
+
+TEST(SparseNormalizeTest, ShortensLongRows) {
+  Workspace ws;
+  FeedRows(&ws);
+  ExpectShapeInferred(&ws, kOp);
+  ExpectTensor<float>(ws, "P", {4, 2}, {0.6f, 0.8f, 0.3f, 0.4f, 0, 0, 30, 40}, 1e-6);
+}
+
+TEST(SparseNormalizeTest, ScalesAllRowsWithoutUseMaxNorm) {
+  Workspace ws;
+  FeedRows(&ws);
+  Feed<int32_t>(&ws, "I", {3}, {0, 2, 1});
+  RunOp(&ws, kAll);
+  ExpectTensor<float>(ws, "P", {4, 2}, {1.2f, 1.6f, 1.2f, 1.6f, 0, 0, 30, 40}, 1e-6);
+  Feed<int32_t>(&ws, "I", {0}, {});
+  RunOp(&ws, kAll);
+  ExpectTensor<float>(ws, "P", {4, 2}, {1.2f, 1.6f, 1.2f, 1.6f, 0, 0, 30, 40}, 1e-6);
+}
+
+TEST(SparseNormalizeTest, HasNoGradientAndNamesWhatDoesNotFit) {
+  Workspace ws;
+  FeedRows(&ws);
+  for (const int64_t index : {-1, 4}) {
+    Feed<int64_t>(&ws, "I", {2}, {0, index});
+    ExpectThrows([&] { RunOp(&ws, kOp); },
+                 "element 1 of input 1 (indices) is " + std::to_string(index) + ", want 0 to 3");
+  }
+  // Nothing was modified.
+  ExpectTensor<float>(ws, "P", {4, 2}, {3, 4, 0.3f, 0.4f, 0, 0, 30, 40});
+  Feed<float>(&ws, "I", {1}, {0});
+  ExpectThrows([&] { RunOp(&ws, kOp); }, "input 1 (indices)");
+  ExpectThrows([&] { RunOp(&ws, R"(type: "SparseNormalize" input: "P" input: "I" output: "Q")"); },
+               "must be the same blob");
+  ExpectThrows([] { test::DescribeGradient(kOp); }, "SparseNormalize");
+}
+
+}  // namespace
+}  // namespace caffe2rt::sparse_normalize_test
