@@ -169,5 +169,121 @@ TEST_F(NormCudaTest, LayerNormAgrees) {
   }
 }
 
+TEST_F(NormCudaTest, SoftmaxGradientAgrees) {
+  for (const std::vector<int64_t>& dims :
+       {std::vector<int64_t>{3, 1}, {4, 7}, {1, 1000}, {300, 33}, {0, 5}, {5, 0}}) {
+    ExpectAgreement(
+        [&](Workspace* ws) {
+          FeedRandom(ws, "Y", dims, 0, 1);
+          FeedRandom(ws, "dY", dims, -1, 1, 2);
+        },
+        R"(type: "SoftmaxGradient" input: "Y" input: "dY" output: "dX")");
+  }
+}
+
+TEST_F(NormCudaTest, LRNGradientAgrees) {
+  for (const char* order : {"NCHW", "NHWC"}) {
+    for (const int size : {1, 4, 17}) {
+      ExpectAgreement(
+          [&](Workspace* ws) {
+            FeedRandom(ws, "X", {2, 7, 3, 5}, -3, 3);
+            FeedRandom(ws, "Y", {2, 7, 3, 5}, -3, 3, 2);
+            FeedRandom(ws, "dY", {2, 7, 3, 5}, -3, 3, 3);
+          },
+          R"(type: "LRNGradient" input: "X" input: "Y" input: "dY" output: "dX"
+             arg { name: "alpha" f: 0.9 } arg { name: "beta" f: 0.7 } arg { name: "bias" f: 1.5 }
+             arg { name: "size" i: )" +
+              std::to_string(size) + " }" + Order(order));
+    }
+  }
+}
+
+// Feeds an input, the gradient of an output, scales, and the statistics of each channel.
+void FeedGradientInputs(Workspace* ws, const std::vector<int64_t>& dims, int64_t channels,
+                        const std::vector<int64_t>& statistics) {
+  FeedRandom(ws, "X", dims, 1, 3);
+  FeedRandom(ws, "dY", dims, -1, 1, 6);
+  FeedChannels(ws, channels);
+  FeedRandom(ws, "mean", statistics, 1.5f, 2.5f, 7);
+  FeedRandom(ws, "inverse", statistics, 0.5f, 2, 8);
+}
+
+TEST_F(NormCudaTest, ChannelGradientsAgree) {
+  const std::string bn = R"(type: "SpatialBNGradient" input: "X" input: "s" input: "dY"
+                            input: "mean" input: "inverse" )";
+  const std::string sums = R"(input: "m" input: "v" arg { name: "num_batches" i: 3 } )";
+  const std::string outputs = R"(output: "dX" output: "ds" output: "db")";
+  for (const BatchShape& shape : kShapes) {
+    if (shape.nchw.size() < 3) continue;
+    const int64_t channels = shape.nchw[1];
+    for (const char* order : {"NCHW", "NHWC"}) {
+      const std::vector<int64_t>& dims = order[1] == 'C' ? shape.nchw : shape.nhwc;
+      const auto feed = [&](Workspace* ws) { FeedGradientInputs(ws, dims, channels, {channels}); };
+      ExpectAgreement(feed, bn + outputs + Order(order));
+      ExpectAgreement(feed, bn + sums + outputs + Order(order));
+      ExpectAgreement(
+          feed, R"(type: "ChannelStats" input: "X" output: "sum" output: "sq")" + Order(order));
+    }
+    ExpectAgreement(
+        [&](Workspace* ws) { FeedGradientInputs(ws, shape.nchw, channels, {channels}); },
+        R"(type: "ChannelBackpropStats" input: "X" input: "mean" input: "inverse" input: "dY"
+           output: "ds" output: "db")");
+  }
+}
+
+TEST_F(NormCudaTest, GroupGradientsAgree) {
+  const std::string outputs = R"( output: "dX" output: "ds" output: "db")";
+  for (const BatchShape& shape : kShapes) {
+    const int64_t batch = shape.nchw[0], channels = shape.nchw[1];
+    for (const char* order : {"NCHW", "NHWC"}) {
+      const std::vector<int64_t>& dims = order[1] == 'C' ? shape.nchw : shape.nhwc;
+      const std::string instance =
+          R"(type: "InstanceNormGradient" input: "X" input: "s" input: "b" input: "dY")";
+      const auto feed = [&](Workspace* ws) {
+        FeedGradientInputs(ws, dims, channels, {batch, channels});
+      };
+      ExpectAgreement(feed,
+                      instance + R"(input: "mean" input: "inverse")" + outputs + Order(order));
+      ExpectAgreement(feed,
+                      instance + outputs + Order(order) + R"(arg { name: "epsilon" f: 0.5 })");
+      ExpectAgreement(
+          [&](Workspace* ws) {
+            FeedGradientInputs(ws, dims, channels, {batch, 1});
+          },
+          R"(type: "GroupNormGradient" input: "dY" input: "X" input: "s" input: "b" input: "mean"
+             input: "inverse" arg { name: "group" i: 1 })" +
+              outputs + Order(order));
+    }
+  }
+}
+
+TEST_F(NormCudaTest, LayerNormGradientAgrees) {
+  const std::string inputs = R"(type: "LayerNormGradient" input: "dY" input: "X" input: "mean"
+                                input: "inverse" input: "X" )";
+  for (const std::vector<int64_t>& dims :
+       {std::vector<int64_t>{4, 7}, {2, 3, 5, 7}, {3, 1}, {2, 1000}, {0, 5}}) {
+    const auto feed = [&](Workspace* ws) {
+      FeedGradientInputs(ws, dims, 1, {dims[0], 1});
+      FeedRandom(ws, "gamma", std::vector<int64_t>(dims.begin() + 1, dims.end()), 0.5f, 2, 2);
+    };
+    ExpectAgreement(feed, inputs + R"(output: "dX")");
+    ExpectAgreement(feed, inputs + R"(input: "gamma" output: "dX" output: "dg" output: "db"
+                                      arg { name: "elementwise_affine" i: 1 })");
+  }
+}
+
+TEST_F(NormCudaTest, NormalizeAgrees) {
+  for (const char* axis : {"0", "1", "2"}) {
+    const auto feed = [](Workspace* ws) {
+      FeedRandom(ws, "X", {3, 5, 70}, -1, 1);
+      FeedRandom(ws, "dY", {3, 5, 70}, -1, 1, 2);
+    };
+    const std::string arg = std::string(" arg { name: \"axis\" i: ") + axis + " }";
+    ExpectAgreement(feed, R"(type: "Normalize" input: "X" output: "Y")" + arg);
+    ExpectAgreement(feed, R"(type: "NormalizeL1" input: "X" output: "Y")" + arg);
+    ExpectAgreement(feed, R"(type: "NormalizeGradient" input: "X" input: "dY" output: "dX")" + arg);
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::norm_cuda_test
