@@ -12,6 +12,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/conv_geometry.h"
 #include "operators/common/window_arguments.h"
+#include "operators/conv/conv_checks.h"
 #include "operators/conv/conv_plan.h"
 
 namespace caffe2rt {
@@ -64,28 +65,9 @@ class ConvOp final : public Operator<Context> {
  private:
   void Plan(const Tensor& X, const Tensor& filter) {
     x_dims_.clear();  // if a check below throws, the next run plans again
-    const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
-    CAFFE_ENFORCE_EQ(filter.dim(), X.dim(), "rank of input 1 (filter) of shape ", filter.sizes(),
-                     ", want that of input 0 (X)");
-    const bool last = window_.order == StorageOrder::NHWC;
-    const int64_t out_channels = filter.dim(0);
-    const int64_t in_group = filter.dim(last ? filter.dim() - 1 : 1);
-    CAFFE_ENFORCE_EQ(geometry.channels % window_.group, 0, "input 0 (X) has ", geometry.channels,
-                     " channels, want a multiple of group ", window_.group);
-    CAFFE_ENFORCE_EQ(in_group, geometry.channels / window_.group,
-                     "channels of input 1 (filter) of shape ", filter.sizes(),
-                     ", want those of input 0 (X) of shape ", X.sizes(), " divided by group ",
-                     window_.group);
-    CAFFE_ENFORCE_EQ(out_channels % window_.group, 0, "input 1 (filter) has ", out_channels,
-                     " output channels, want a multiple of group ", window_.group);
-    for (int i = 0; i < geometry.axes; ++i) {
-      CAFFE_ENFORCE_EQ(filter.dim(i + (last ? 1 : 2)), geometry.axis[static_cast<size_t>(i)].kernel,
-                       "axis ", i, " of input 1 (filter) of shape ", filter.sizes(),
-                       ", want the kernel argument");
-    }
-    y_dims_ = geometry.OutputDims(out_channels);
-    (void)CheckedProduct(y_dims_);
-    runner_.Plan(ConvShape{geometry, out_channels, window_.group, InputSize() > 2});
+    const ConvShape shape = MakeConvShape(window_, X.sizes(), filter.sizes(), InputSize() > 2);
+    y_dims_ = shape.window.OutputDims(shape.out_channels);
+    runner_.Plan(shape);
     x_dims_ = X.dims();
     filter_dims_ = filter.dims();
   }

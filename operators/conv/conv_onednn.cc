@@ -15,16 +15,9 @@ namespace {
 using dnnl::memory;
 using Tag = memory::format_tag;
 
-bool IsReference(const char* name) {
-  const std::string_view text(name);
-  return text.substr(0, 3) == "ref";
-}
-
-struct NoSuchPrimitive {};
-
 class OnednnConv final : public ConvKernel {
  public:
-  // THROWS dnnl::error, or NoSuchPrimitive if oneDNN has only a reference implementation.
+  // THROWS dnnl::error, or NoOnednnImplementation if oneDNN has only a reference implementation.
   OnednnConv(ConvAlgorithm algorithm, const ConvShape& shape)
       : algorithm_(algorithm),
         shape_(shape),
@@ -33,7 +26,7 @@ class OnednnConv final : public ConvKernel {
         result_plain_(DataDims(shape, shape.out_channels, &WindowAxis::out), memory::data_type::f32,
                       PlainTag(shape)) {
     const dnnl::convolution_forward::primitive_desc desc = Describe();
-    if (IsReference(desc.impl_info_str())) throw NoSuchPrimitive();
+    if (IsReferenceImplementation(desc.impl_info_str())) throw NoOnednnImplementation();
     source_desc_ = desc.src_desc();
     result_desc_ = desc.dst_desc();
     filter_desc_ = desc.weights_desc();
@@ -41,7 +34,7 @@ class OnednnConv final : public ConvKernel {
     conv_ = Piece(dnnl::convolution_forward(desc), desc.scratchpad_desc());
     if (!CanReorder(PlainFilter(), filter_desc_) &&
         !(CanReorder(PlainFilter(), FirstFilter()) && CanReorder(FirstFilter(), filter_desc_))) {
-      throw NoSuchPrimitive();
+      throw NoOnednnImplementation();
     }
     if (source_desc_ != source_plain_) source_reorder_ = Reorder(source_plain_, source_desc_);
     if (result_desc_ != result_plain_) result_reorder_ = Reorder(result_desc_, result_plain_);
@@ -99,12 +92,6 @@ class OnednnConv final : public ConvKernel {
   memory::desc FirstFilter() const {
     return memory::desc(FilterDims(shape_), memory::data_type::f32, FilterTag(shape_, false));
   }
-  static bool CanReorder(const memory::desc& from, const memory::desc& to) {
-    const dnnl::primitive_attr attributes;
-    const dnnl::engine& engine = OnednnEngine();
-    return static_cast<bool>(
-        dnnl::reorder::primitive_desc(engine, from, engine, to, attributes, true));
-  }
 
   dnnl::convolution_forward::primitive_desc Describe() const {
     const OnednnLayouts layouts = LayoutsOf(algorithm_, shape_);
@@ -112,17 +99,7 @@ class OnednnConv final : public ConvKernel {
     const memory::desc source(source_plain_.dims(), f32, layouts.source);
     const memory::desc result(result_plain_.dims(), f32, layouts.result);
     const memory::desc filter(FilterDims(shape_), f32, Tag::any);
-    memory::dims dilations = SpatialDims(shape_, &WindowAxis::dilation);
-    for (auto& dilation : dilations) --dilation;
-    const memory::dims strides = SpatialDims(shape_, &WindowAxis::stride);
-    const memory::dims heads = SpatialDims(shape_, &WindowAxis::pad_head);
-    memory::dims tails;
-    // The tail padding is computed from the windows: with legacy padding it differs from the pad
-    // arguments.
-    for (int i = 0; i < shape_.window.axes; ++i) {
-      const WindowAxis& axis = shape_.window.axis[static_cast<size_t>(i)];
-      tails.push_back((axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head);
-    }
+    const auto [strides, dilations, heads, tails] = WindowsOf(shape_);
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     using Conv = dnnl::convolution_forward;
@@ -231,7 +208,7 @@ std::unique_ptr<ConvKernel> NewOnednnConv(ConvAlgorithm algorithm, const ConvSha
     if (error.status == dnnl_out_of_memory)
       CAFFE_THROW("oneDNN is out of memory for a convolution");
     return nullptr;
-  } catch (const NoSuchPrimitive&) {
+  } catch (const NoOnednnImplementation&) {
     return nullptr;
   }
 }

@@ -1,6 +1,33 @@
 #include "operators/conv/conv_shape.h"
 
+#include <utility>
+
 namespace caffe2rt {
+
+namespace {
+
+template <class To, class From>
+To Reversed(const From& shape) {
+  To to;
+  to.window = shape.window;
+  to.window.channels = shape.out_channels;
+  to.out_channels = shape.window.channels;
+  to.group = shape.group;
+  for (int i = 0; i < shape.window.axes; ++i) {
+    WindowAxis& axis = to.window.axis[static_cast<size_t>(i)];
+    std::swap(axis.in, axis.out);
+    axis.adj = 0;
+  }
+  return to;
+}
+
+}  // namespace
+
+ConvTransposeShape Transposed(const ConvShape& shape) {
+  return Reversed<ConvTransposeShape>(shape);
+}
+
+ConvShape Transposed(const ConvTransposeShape& shape) { return Reversed<ConvShape>(shape); }
 
 bool ConvShape::IsPointwise() const {
   for (int i = 0; i < window.axes; ++i) {

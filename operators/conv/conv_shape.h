@@ -44,4 +44,12 @@ struct ConvTransposeShape {
   bool operator==(const ConvTransposeShape&) const = default;
 };
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
+// The operator with the same filter and windows in the other direction, without bias: if `shape`
+// maps X to Y, the result maps tensors of Y's shape to tensors of X's shape. It computes the
+// gradient of X from that of Y.
+ConvTransposeShape Transposed(const ConvShape& shape);
+ConvShape Transposed(const ConvTransposeShape& shape);
+#pragma GCC visibility pop
+
 }  // namespace caffe2rt

@@ -10,6 +10,7 @@
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/conv_geometry.h"
+#include "operators/conv/conv_checks.h"
 #include "operators/conv/conv_shape.h"
 #include "operators/primitives/scratch.h"
 
@@ -69,25 +70,13 @@ class ConvTransposeOp final : public Operator<Context> {
  private:
   void Plan(const Tensor& X, const Tensor& filter) {
     y_dims_.clear();
-    const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
-    CAFFE_ENFORCE_EQ(filter.dim(), 4, "rank of input 1 (filter) of shape ", filter.sizes());
-    const bool last = window_.order == StorageOrder::NHWC;
-    CAFFE_ENFORCE_EQ(filter.dim(0), geometry.channels, "dim 0 of input 1 (filter) of shape ",
-                     filter.sizes(), ", want the channels of input 0 (X) of shape ", X.sizes());
-    CAFFE_ENFORCE_EQ(geometry.channels % window_.group, 0, "input 0 (X) has ", geometry.channels,
-                     " channels, want a multiple of group ", window_.group);
-    for (int i = 0; i < 2; ++i) {
-      CAFFE_ENFORCE_EQ(filter.dim(i + (last ? 1 : 2)), geometry.axis[static_cast<size_t>(i)].kernel,
-                       "axis ", i, " of input 1 (filter) of shape ", filter.sizes(),
-                       ", want the kernel argument");
-    }
-    out_channels_ = CheckedMultiply(filter.dim(last ? 3 : 1), window_.group);
-    std::vector<int64_t> dims = geometry.OutputDims(out_channels_);
-    (void)CheckedProduct(dims);
-    runner_.Plan({geometry, out_channels_, window_.group, InputSize() > 2});
+    const ConvTransposeShape shape =
+        MakeConvTransposeShape(window_, X.sizes(), filter.sizes(), InputSize() > 2);
+    out_channels_ = shape.out_channels;
+    runner_.Plan(shape);
     x_dims_ = X.dims();
     filter_dims_ = filter.dims();
-    y_dims_ = std::move(dims);
+    y_dims_ = shape.window.OutputDims(shape.out_channels);
   }
 
   const WindowArguments window_;

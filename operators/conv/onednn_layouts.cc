@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "operators/primitives/onednn.h"
+
 namespace caffe2rt {
 
 namespace {
@@ -75,6 +77,29 @@ OnednnLayouts LayoutsOf(ConvAlgorithm algorithm, const ConvShape& shape) {
     default:
       return {Tag::any, Tag::any, kDirect};
   }
+}
+
+// The tails are computed from the windows: with legacy padding they differ from the pad arguments.
+OnednnWindows WindowsOf(const ConvShape& shape) {
+  OnednnWindows windows;
+  windows.strides = SpatialDims(shape, &WindowAxis::stride);
+  windows.dilations = SpatialDims(shape, &WindowAxis::dilation);
+  windows.heads = SpatialDims(shape, &WindowAxis::pad_head);
+  for (auto& dilation : windows.dilations) --dilation;
+  for (int i = 0; i < shape.window.axes; ++i) {
+    const WindowAxis& axis = shape.window.axis[static_cast<size_t>(i)];
+    windows.tails.push_back((axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head);
+  }
+  return windows;
+}
+
+bool IsReferenceImplementation(std::string_view name) { return name.substr(0, 3) == "ref"; }
+
+bool CanReorder(const memory::desc& from, const memory::desc& to) {
+  const dnnl::primitive_attr attributes;
+  const dnnl::engine& engine = OnednnEngine();
+  return static_cast<bool>(
+      dnnl::reorder::primitive_desc(engine, from, engine, to, attributes, true));
 }
 
 bool OnednnCanDescribe(const ConvShape& shape) {
