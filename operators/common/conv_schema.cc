@@ -69,7 +69,6 @@ void DeclareWindowArguments(OpSchema& schema, WindowUse use) {
               kDeterministic);
   if (use == WindowUse::kConvTranspose) {
     declare_per_axis(kWindowAdj);
-    schema.Arg(kNoBias);
   } else {
     declare_per_axis(kWindowDilation);
     schema.Args(kGlobalPooling, kFloat16Compute);

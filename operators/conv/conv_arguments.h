@@ -1,6 +1,6 @@
 #pragma once
-// The arguments of Conv and ConvTranspose other than the window arguments: cuDNN options, and hints
-// that Caffe2's operators accept.
+// The arguments of Conv, ConvTranspose and their gradients other than the window arguments: cuDNN
+// options, and hints that Caffe2's operators accept.
 
 #include "caffe2_core/graph/op_schema.h"
 
@@ -22,16 +22,20 @@ inline constexpr RepeatedArgumentSpec<int> kConvForceAlgo{
      "three numbers: forward, filter gradient, data gradient"}};
 inline constexpr ArgumentSpec<int> kConvForceAlgoForward{
     "force_algo_fwd", -1,
-    "cuDNN: number of the algorithm for Conv, -1: any; used if force_algo is not set"};
+    "cuDNN: number of the algorithm for Conv and for the gradient of ConvTranspose's X, -1: any; "
+    "used if force_algo is not set"};
 inline constexpr ArgumentSpec<int> kConvForceAlgoDataGradient{
     "force_algo_dgrad", -1,
-    "cuDNN: number of the algorithm for ConvTranspose, -1: any; used if force_algo is not set"};
+    "cuDNN: number of the algorithm for ConvTranspose and for the gradient of Conv's X, -1: any; "
+    "used if force_algo is not set"};
+inline constexpr ArgumentSpec<int> kConvForceAlgoFilterGradient{
+    "force_algo_wgrad", -1,
+    "cuDNN: number of the algorithm for the gradient of the filter, -1: any; used if force_algo is "
+    "not set"};
 
 // Accepted for compatibility; ignored.
 inline constexpr const char* kConvUnusedDoc = "has no effect; accepted for compatibility";
 inline constexpr ArgumentSpec<int> kConvCudnnState{"cudnn_state", 0, kConvUnusedDoc};
-inline constexpr ArgumentSpec<int> kConvForceAlgoFilterGradient{"force_algo_wgrad", -1,
-                                                                kConvUnusedDoc};
 inline constexpr ArgumentSpec<bool> kConvEnableTensorCore{"enable_tensor_core", true,
                                                           kConvUnusedDoc};
 inline constexpr ArgumentSpec<std::string> kConvAlgo{"algo", "AUTO", kConvUnusedDoc};
@@ -42,9 +46,9 @@ inline constexpr ArgumentSpec<std::string> kConvTransformStrategy{"convolution_t
 inline void DeclareConvArguments(OpSchema& schema) {
   schema
       .Args(kConvWorkspaceLimit, kConvExhaustiveSearch, kConvForceAlgo, kConvForceAlgoForward,
-            kConvForceAlgoDataGradient)
-      .Args(kConvCudnnState, kConvForceAlgoFilterGradient, kConvEnableTensorCore, kConvAlgo,
-            kConvKernelTransform, kConvTransformStrategy);
+            kConvForceAlgoDataGradient, kConvForceAlgoFilterGradient)
+      .Args(kConvCudnnState, kConvEnableTensorCore, kConvAlgo, kConvKernelTransform,
+            kConvTransformStrategy);
 }
 
 }  // namespace caffe2rt

@@ -1,6 +1,8 @@
-// Convolution by cuDNN's legacy API: descriptors, algorithm and workspace size, cached by shape.
+// Convolutions and their gradients by cuDNN's legacy API: descriptors, algorithm and workspace size,
+// cached by shape.
 //
 // A transposed convolution is the data gradient of the convolution from its output to its input.
+// Conversely, the gradient of X is a transposed convolution of dY.
 // Products are computed in full float precision unless allow_tf32 is set.
 
 #include <vector>
@@ -13,7 +15,7 @@ namespace caffe2rt {
 
 namespace {
 
-// The descriptors that both directions use.
+// The descriptors that all directions use.
 struct Descriptors {
   CudnnTensor in, out, bias;
   CudnnFilter filter;
@@ -30,7 +32,7 @@ struct Workspace {
 };
 constexpr float kOne = 1, kZero = 0;
 
-// The two directions: types and functions of cuDNN.
+// The directions: types and functions of cuDNN.
 struct Forward {
   using Algorithm = cudnnConvolutionFwdAlgo_t;
   using Result = cudnnConvolutionFwdAlgoPerf_t;
@@ -94,6 +96,40 @@ struct BackwardData {
     return Cudnn().ConvolutionBackwardData(handle, &kOne, d.filter, p.filter, d.in, p.in, d.conv,
                                            algorithm, space.data, space.nbytes, &kZero, d.out,
                                            p.out);
+  }
+  static bool MayAddBias(Algorithm) { return false; }
+  static cudnnStatus_t RunWithBias(cudnnHandle_t, const Descriptors&, const Pointers&, Algorithm,
+                                   const Workspace&, const CudnnActivation&, const float*) {
+    return CUDNN_STATUS_NOT_SUPPORTED;
+  }
+};
+
+// Reads X as p.in and dY as p.filter, and writes the gradient of the filter to p.out.
+struct BackwardFilter {
+  using Algorithm = cudnnConvolutionBwdFilterAlgo_t;
+  using Result = cudnnConvolutionBwdFilterAlgoPerf_t;
+  static constexpr int kAlgorithms = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT;
+
+  static cudnnStatus_t Ask(cudnnHandle_t handle, const Descriptors& d, int* count, Result* to) {
+    return Cudnn().GetConvolutionBackwardFilterAlgorithm_v7(handle, d.in, d.out, d.conv, d.filter,
+                                                            kAlgorithms, count, to);
+  }
+  static cudnnStatus_t Time(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
+                            const Workspace& space, int* count, Result* to) {
+    return Cudnn().FindConvolutionBackwardFilterAlgorithmEx(handle, d.in, p.in, d.out, p.filter,
+                                                            d.conv, d.filter, p.out, kAlgorithms,
+                                                            count, to, space.data, space.nbytes);
+  }
+  static cudnnStatus_t WorkspaceSize(cudnnHandle_t handle, const Descriptors& d,
+                                     Algorithm algorithm, size_t* nbytes) {
+    return Cudnn().GetConvolutionBackwardFilterWorkspaceSize(handle, d.in, d.out, d.conv, d.filter,
+                                                             algorithm, nbytes);
+  }
+  static cudnnStatus_t Run(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
+                           Algorithm algorithm, const Workspace& space) {
+    return Cudnn().ConvolutionBackwardFilter(handle, &kOne, d.in, p.in, d.out, p.filter, d.conv,
+                                             algorithm, space.data, space.nbytes, &kZero, d.filter,
+                                             p.out);
   }
   static bool MayAddBias(Algorithm) { return false; }
   static cudnnStatus_t RunWithBias(cudnnHandle_t, const Descriptors&, const Pointers&, Algorithm,
@@ -287,6 +323,34 @@ class PaddedPlan final : public CudaConvPlan {
   Tensor* const padded_;
 };
 
+// Runs a plan without padding, which computes dX with its padding, and copies dX without it.
+class CroppedPlan final : public CudaConvPlan {
+ public:
+  // `padded` and `x` are the geometries of dX.
+  CroppedPlan(const WindowGeometry& padded, const WindowGeometry& x,
+              std::unique_ptr<CudaConvPlan> plan, Tensor* scratch)
+      : from_(padded), to_(x), plan_(std::move(plan)), padded_(scratch) {
+    for (size_t i = 0; i < static_cast<size_t>(to_.axes); ++i) {
+      from_.axis[i].pad_head = -to_.axis[i].pad_head;
+    }
+  }
+
+  bool Run(CUDAContext& context, const float* dy, const float* filter, const float* bias, float* dx,
+           std::string* reason) override {
+    padded_->Resize(from_.batch * from_.channels * from_.in_size());
+    float* const padded = padded_->mutable_data<float>();
+    if (!plan_->Run(context, dy, filter, bias, padded, reason)) return false;
+    CopyPadded(context, from_, to_, padded, dx);
+    return true;
+  }
+
+ private:
+  WindowGeometry from_;
+  const WindowGeometry to_;
+  const std::unique_ptr<CudaConvPlan> plan_;
+  Tensor* const padded_;
+};
+
 // Whether an axis has padding that cannot be expressed as one non-negative number for both sides.
 bool NeedsCopy(const WindowGeometry& geometry) {
   for (int i = 0; i < geometry.axes; ++i) {
@@ -306,14 +370,11 @@ WindowGeometry Padded(WindowGeometry geometry) {
   return geometry;
 }
 
-}  // namespace
-
-std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
-                                           const CudnnConvOptions& options, Tensor* scratch,
-                                           std::string* reason) {
-  const auto plan = [&](const ConvShape& of) {
-    return NewPlan<Forward>(context, of, options, of.out_channels, of.in_group(), reason);
-  };
+// Calls plan(shape), or plan(shape with its padding as elements) and then wrap(that geometry, plan)
+// if the padding requires it.
+template <class MakePlan, class Wrap>
+std::unique_ptr<CudaConvPlan> PlanWithPadding(const ConvShape& shape, std::string* reason,
+                                              const MakePlan& plan, const Wrap& wrap) {
   if (shape.window.axes > 3 || !NeedsCopy(shape.window)) return plan(shape);
   constexpr int64_t kMostGrowth = 4;
   ConvShape padded = shape;
@@ -324,7 +385,50 @@ std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape
   }
   std::unique_ptr<CudaConvPlan> inner = plan(padded);
   if (inner == nullptr) return nullptr;
-  return std::make_unique<PaddedPlan>(shape.window, padded.window, std::move(inner), scratch);
+  return wrap(padded.window, std::move(inner));
+}
+
+// The directions that read X.
+template <class Direction>
+std::unique_ptr<CudaConvPlan> PlanFromX(CUDAContext& context, const ConvShape& shape,
+                                        const CudnnConvOptions& options, Tensor* scratch,
+                                        std::string* reason) {
+  return PlanWithPadding(
+      shape, reason,
+      [&](const ConvShape& of) {
+        return NewPlan<Direction>(context, of, options, of.out_channels, of.in_group(), reason);
+      },
+      [&](const WindowGeometry& padded, std::unique_ptr<CudaConvPlan> plan) {
+        return std::make_unique<PaddedPlan>(shape.window, padded, std::move(plan), scratch);
+      });
+}
+
+}  // namespace
+
+std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
+                                           const CudnnConvOptions& options, Tensor* scratch,
+                                           std::string* reason) {
+  return PlanFromX<Forward>(context, shape, options, scratch, reason);
+}
+
+std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context,
+                                           const ConvFilterGradientShape& shape,
+                                           const CudnnConvOptions& options, Tensor* scratch,
+                                           std::string* reason) {
+  return PlanFromX<BackwardFilter>(context, shape.conv, options, scratch, reason);
+}
+
+std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvDataGradientShape& shape,
+                                           const CudnnConvOptions& options, Tensor* scratch,
+                                           std::string* reason) {
+  return PlanWithPadding(
+      shape.conv, reason,
+      [&](const ConvShape& of) {
+        return NewCudnnConv(context, Transposed(of), options, scratch, reason);
+      },
+      [&](const WindowGeometry& padded, std::unique_ptr<CudaConvPlan> plan) {
+        return std::make_unique<CroppedPlan>(padded, shape.conv.window, std::move(plan), scratch);
+      });
 }
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvTransposeShape& shape,

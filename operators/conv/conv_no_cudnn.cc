@@ -16,4 +16,16 @@ std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext&, const ConvTransposeShap
   return nullptr;
 }
 
+std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext&, const ConvFilterGradientShape&,
+                                           const CudnnConvOptions&, Tensor*, std::string* reason) {
+  *reason = CudnnProblem();
+  return nullptr;
+}
+
+std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext&, const ConvDataGradientShape&,
+                                           const CudnnConvOptions&, Tensor*, std::string* reason) {
+  *reason = CudnnProblem();
+  return nullptr;
+}
+
 }  // namespace caffe2rt

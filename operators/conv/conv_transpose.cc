@@ -5,6 +5,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/common/window_arguments.h"
 #include "operators/conv/conv_arguments.h"
 #include "operators/primitives/gemm.h"
 
@@ -164,6 +165,7 @@ void RegisterConvTranspose() {
           .Input(2, "bias", "optional bias, [M]: one value for each output channel")
           .Output(0, "Y", "result, in the layout of X, with M channels");
   DeclareWindowArguments(schema, WindowUse::kConvTranspose);
+  schema.Arg(kNoBias);
   DeclareConvArguments(schema);
   RegisterCpuOperator<ConvTransposeOp<CPUContext, ConvTransposeOnCpu>>("ConvTranspose", __FILE__);
 }

@@ -8,20 +8,27 @@ namespace {
 
 // Returns cuDNN's number of the requested algorithm, or -1. A transposed convolution is the data
 // gradient of a convolution.
-int ForcedAlgorithm(const ArgumentHelper& args, bool transposed) {
+int ForcedAlgorithm(const ArgumentHelper& args, ConvDirection direction) {
   const std::vector<int> list = args.Read(kConvForceAlgo);
-  if (!list.empty()) return list[transposed ? 2 : 0];
-  return args.Read(transposed ? kConvForceAlgoDataGradient : kConvForceAlgoForward);
+  if (!list.empty()) return list[static_cast<size_t>(direction)];
+  switch (direction) {
+    case ConvDirection::kFilterGradient:
+      return args.Read(kConvForceAlgoFilterGradient);
+    case ConvDirection::kDataGradient:
+      return args.Read(kConvForceAlgoDataGradient);
+    default:
+      return args.Read(kConvForceAlgoForward);
+  }
 }
 
 }  // namespace
 
-CudnnConvOptions CudnnConvOptions::Read(const ArgumentHelper& args, bool transposed) {
+CudnnConvOptions CudnnConvOptions::Read(const ArgumentHelper& args, ConvDirection direction) {
   CudnnConvOptions options;
   options.workspace_limit_bytes = static_cast<size_t>(args.Read(kConvWorkspaceLimit));
   options.exhaustive_search = args.Read(kConvExhaustiveSearch) != 0;
   options.deterministic = args.Read(kDeterministic) != 0;
-  options.algorithm = ForcedAlgorithm(args, transposed);
+  options.algorithm = ForcedAlgorithm(args, direction);
   return options;
 }
 

@@ -1,12 +1,15 @@
 #pragma once
-// Convolutions on CUDA: native kernels for any arguments, and cuDNN where it supports them.
+// Convolutions and their gradients on CUDA: native kernels for any arguments, and cuDNN where it
+// supports them.
 //
-// ConvOp and ConvTransposeOp hold a CudaConv, which creates a plan for each shape and caches it;
-// the plan is null where native kernels run. In the steady state a run neither allocates nor
+// ConvOp and ConvTransposeOp hold a CudaConv, and ConvGradientOp holds one for each of the gradients
+// of X and the filter. A CudaConv creates a plan for each shape and caches it; the plan is null
+// where native kernels run. In the steady state a run neither allocates nor
 // searches for an algorithm.
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,19 +20,34 @@
 
 namespace caffe2rt {
 
+// cuDNN's directions, numbered as in argument force_algo.
+enum class ConvDirection { kForward = 0, kFilterGradient = 1, kDataGradient = 2 };
+
+// The direction in which cuDNN computes a shape of type Shape.
+template <class Shape>
+inline constexpr ConvDirection kDirectionOf = ConvDirection::kForward;
+template <>
+inline constexpr ConvDirection kDirectionOf<ConvTransposeShape> = ConvDirection::kDataGradient;
+template <>
+inline constexpr ConvDirection kDirectionOf<ConvDataGradientShape> = ConvDirection::kDataGradient;
+template <>
+inline constexpr ConvDirection kDirectionOf<ConvFilterGradientShape> =
+    ConvDirection::kFilterGradient;
+
 // Caffe2's arguments for cuDNN. enable_tensor_core is not among them: it only concerns 16-bit
 // floats.
 struct CudnnConvOptions {
   size_t workspace_limit_bytes = static_cast<size_t>(kConvWorkspaceLimit.default_value);
   // Time the algorithms in the first run, instead of using the heuristics.
   bool exhaustive_search = false;
-  // Use only deterministic algorithms.
+  // Use only deterministic algorithms. Always set for ConvFilterGradientShape and
+  // ConvDataGradientShape; argument force_algo can still select another algorithm.
   bool deterministic = false;
   // cuDNN's number of the algorithm to use; -1: choose one.
   int algorithm = -1;
 
   // THROWS if an argument is invalid, e.g. a negative workspace limit.
-  static CudnnConvOptions Read(const ArgumentHelper& args, bool transposed);
+  static CudnnConvOptions Read(const ArgumentHelper& args, ConvDirection direction);
 };
 
 // The computation of one shape by a library. Used by one thread at a time.
@@ -40,10 +58,12 @@ class CudaConvPlan {
   virtual bool Run(CUDAContext& context, const float* x, const float* filter, const float* bias,
                    float* y, std::string* reason) = 0;
 };
+// The gradients use the parameters of Run in this way: that of the filter reads X as `x` and dY as
+// `filter`; that of X reads dY as `x`. `bias` is null.
 
 // Returns null and sets *reason if cuDNN does not support the shape. For asymmetric or negative
-// padding the plan first copies X into `scratch` with its padding; transposed convolutions do not
-// use `scratch`. `scratch` is a CUDA tensor that the plans of one operator share and that must
+// padding the plan copies X into `scratch` with its padding, or computes the gradient of X there;
+// transposed convolutions do not use `scratch`. `scratch` is a CUDA tensor that the plans of one operator share and that must
 // outlive them. REQUIRES: cuDNN is available; Y is not empty.
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
                                            const CudnnConvOptions& options, Tensor* scratch,
@@ -51,14 +71,25 @@ std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvTransposeShape& shape,
                                            const CudnnConvOptions& options, Tensor* scratch,
                                            std::string* reason);
+std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context,
+                                           const ConvFilterGradientShape& shape,
+                                           const CudnnConvOptions& options, Tensor* scratch,
+                                           std::string* reason);
+std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvDataGradientShape& shape,
+                                           const CudnnConvOptions& options, Tensor* scratch,
+                                           std::string* reason);
 
-// Runner policy of ConvOp (Shape is ConvShape) and ConvTransposeOp (Shape is ConvTransposeShape).
+// Runner policy of ConvOp (Shape is ConvShape) and ConvTransposeOp (Shape is ConvTransposeShape),
+// and a part of that of ConvGradientOp.
 template <class Shape, CudaEngine kEngine>
 class CudaConv {
  public:
   explicit CudaConv(const OperatorBase& op)
-      : options_(CudnnConvOptions::Read(op.args(), std::is_same_v<Shape, ConvTransposeShape>)),
-        choice_(op, kEngine) {}
+      : options_(CudnnConvOptions::Read(op.args(), kDirectionOf<Shape>)), choice_(op, kEngine) {
+    constexpr bool kIsGradient = std::is_same_v<Shape, ConvFilterGradientShape> ||
+                                 std::is_same_v<Shape, ConvDataGradientShape>;
+    options_.deterministic |= kIsGradient;
+  }
 
   void Plan(const Shape& shape) {
     shape_ = shape;
@@ -107,7 +138,7 @@ class CudaConv {
     plan_ = nullptr;
   }
 
-  const CudnnConvOptions options_;
+  CudnnConvOptions options_;
   CudaEngineChoice choice_;
   Tensor scratch_{CUDA};
   Shape shape_;

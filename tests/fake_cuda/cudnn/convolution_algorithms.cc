@@ -18,6 +18,17 @@ size_t WorkspaceBytes(const Convolution& conv, bool wants_workspace) {
 
 namespace {
 
+// In cuDNN, these algorithms add with atomics.
+cudnnDeterminism_t DeterminismOf(cudnnConvolutionFwdAlgo_t) { return CUDNN_DETERMINISTIC; }
+cudnnDeterminism_t DeterminismOf(cudnnConvolutionBwdDataAlgo_t algorithm) {
+  return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_0 ? CUDNN_NON_DETERMINISTIC
+                                                        : CUDNN_DETERMINISTIC;
+}
+cudnnDeterminism_t DeterminismOf(cudnnConvolutionBwdFilterAlgo_t algorithm) {
+  return algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 ? CUDNN_NON_DETERMINISTIC
+                                                          : CUDNN_DETERMINISTIC;
+}
+
 template <class Perf, class Algo>
 cudnnStatus_t List(const Convolution& conv, std::initializer_list<Algo> algorithms, int wanted,
                    int* count, Perf* results) {
@@ -30,7 +41,7 @@ cudnnStatus_t List(const Convolution& conv, std::initializer_list<Algo> algorith
     perf.status = CUDNN_STATUS_SUCCESS;
     perf.time = time++;
     perf.memory = WorkspaceBytes(conv, WantsWorkspace(algorithm));
-    perf.determinism = CUDNN_DETERMINISTIC;
+    perf.determinism = DeterminismOf(algorithm);
     perf.mathType = CUDNN_DEFAULT_MATH;
     results[made++] = perf;
   }

@@ -133,6 +133,66 @@ TEST_F(CudaConvTest, TransposesAsTheCpuDoes) {
       });
 }
 
+// Shapes that cuDNN supports as they are, shapes for which X is padded or cropped, and shapes left to
+// native kernels.
+TEST_F(CudaConvTest, ComputesGradientsAsTheCpuDoes) {
+  struct GradientCase {
+    const char* type;
+    std::vector<int64_t> x, w, dy;
+    std::string args;
+  };
+  const std::string three = Ints("kernels", {3, 3});
+  const GradientCase cases[] = {
+      {"Conv", {2, 3, 7, 9}, {5, 3, 3, 3}, {2, 5, 5, 7}, three},
+      {"Conv",
+       {2, 9, 8, 4},
+       {6, 3, 3, 2},
+       {2, 5, 7, 6},
+       three + Group(2) + Ints("strides", {2, 1}) + Ints("pads", {1, 1, 1, 0}) + kLast},
+      {"Conv",
+       {2, 3, 9, 9},
+       {4, 3, 2, 2},
+       {2, 4, 5, 7},
+       Ints("kernels", {2, 2}) + Ints("pads", {-2, 1, -1, -2})},
+      {"Conv", {1, 3, 6, 6}, {4, 3, 3, 3}, {1, 4, 6, 4}, three + Ints("dilations", {0, 1})},
+      {"Conv1D", {2, 3, 11}, {4, 3, 3}, {2, 4, 5}, Ints("kernels", {3}) + Ints("strides", {2})},
+      {"Conv3D",
+       {1, 4, 5, 6, 2},
+       {3, 2, 3, 2, 2},
+       {1, 4, 3, 5, 3},
+       Ints("kernels", {2, 3, 2}) + Ints("pads", {1, 0, 0, 0, 0, 0}) + kLast},
+      {"Conv",
+       {1, 2, 3, 4, 3, 4},
+       {3, 2, 2, 3, 2, 1},
+       {1, 3, 2, 2, 2, 4},
+       Ints("kernels", {2, 3, 2, 1})},
+      {"ConvTranspose",
+       {2, 4, 5, 4},
+       {4, 3, 3, 2},
+       {2, 6, 11, 11},
+       Ints("kernels", {3, 2}) + Group(2) + Ints("strides", {2, 3})},
+      {"ConvTranspose",
+       {1, 5, 4, 3},
+       {3, 3, 3, 4},
+       {1, 6, 4, 4},
+       three + Ints("pads", {1, 0, 0, 2}) + kLast},
+      {"Conv", {40, 1, 16, 16}, {1, 1, 1, 1}, {40, 1, 16, 16}, Ints("kernels", {1, 1})},
+  };
+  for (const GradientCase& c : cases) {
+    SCOPED_TRACE(c.type + c.args);
+    Workspace ws;
+    FeedRandom(&ws, "X", c.x);
+    FeedRandom(&ws, "W", c.w, -1, 1, 2);
+    FeedRandom(&ws, "dY", c.dy, -1, 1, 3);
+    ExpectDevicesAgree(&ws,
+                       std::string("type: \"") + c.type +
+                           R"(Gradient" input: "X" input: "W" input: "dY" output: "dW" output: "db"
+                              output: "dX")" +
+                           c.args,
+                       {.tolerance = 1e-4, .engines = {"", "CUDNN", "NATIVE"}});
+  }
+}
+
 ConvShape Shape(const std::string& args, const std::vector<int64_t>& x, int64_t filters) {
   const OperatorDef def = ParseOp("type: \"Conv\"" + args);
   const WindowArguments window = ParseWindowArguments(ArgumentHelper(def), WindowUse::kConv);
@@ -213,24 +273,47 @@ TEST_F(CudnnConvTest, KeepsToTheLimitOfTheWorkspaceAndToAForcedAlgorithm) {
   ExpectThrows([&] { Refusal(shape, {.algorithm = 99}); }, "force_algo");
 }
 
-TEST_F(CudnnConvTest, ReadsTheArgumentsOfTheOriginal) {
-  const auto read = [](const std::string& args, bool transposed) {
-    const OperatorDef def = ParseOp("type: \"Conv\"" + args);
-    return CudnnConvOptions::Read(ArgumentHelper(def), transposed);
+TEST_F(CudnnConvTest, UsesDeterministicAlgorithmsForGradients) {
+  CUDAContext context(0);
+  Tensor scratch(CUDA);
+  const auto refusal = [&](const auto& shape, const CudnnConvOptions& options) {
+    std::string reason;
+    return NewCudnnConv(context, shape, options, &scratch, &reason) != nullptr ? "taken" : reason;
   };
-  EXPECT_EQ(read("", false).workspace_limit_bytes, size_t{64} << 20);
-  EXPECT_EQ(read("", false).algorithm, -1);
-  EXPECT_EQ(read(R"( arg { name: "ws_nbytes_limit" i: 1000 })", false).workspace_limit_bytes,
+  const ConvShape shape = Shape(Ints("kernels", {3, 3}), {2, 3, 7, 9}, 5);
+  // Algorithm 0 of both gradients needs no workspace and is not deterministic.
+  for (const bool deterministic : {false, true}) {
+    const CudnnConvOptions options{.workspace_limit_bytes = 0, .deterministic = deterministic};
+    const auto want = testing::StartsWith(deterministic ? "none of" : "taken");
+    EXPECT_THAT(refusal(ConvFilterGradientShape{shape}, options), want);
+    EXPECT_THAT(refusal(ConvDataGradientShape{shape}, options), want);
+  }
+  const CudnnConvOptions forced{.workspace_limit_bytes = 0, .deterministic = true, .algorithm = 0};
+  EXPECT_EQ(refusal(ConvFilterGradientShape{shape}, forced), "taken");
+}
+
+TEST_F(CudnnConvTest, ReadsTheArgumentsOfTheOriginal) {
+  constexpr auto kForward = ConvDirection::kForward, kData = ConvDirection::kDataGradient,
+                 kFilter = ConvDirection::kFilterGradient;
+  const auto read = [](const std::string& args, ConvDirection direction) {
+    const OperatorDef def = ParseOp("type: \"Conv\"" + args);
+    return CudnnConvOptions::Read(ArgumentHelper(def), direction);
+  };
+  EXPECT_EQ(read("", kForward).workspace_limit_bytes, size_t{64} << 20);
+  EXPECT_EQ(read("", kForward).algorithm, -1);
+  EXPECT_EQ(read(R"( arg { name: "ws_nbytes_limit" i: 1000 })", kForward).workspace_limit_bytes,
             1000u);
-  EXPECT_TRUE(read(R"( arg { name: "exhaustive_search" i: 1 })", false).exhaustive_search);
-  EXPECT_TRUE(read(R"( arg { name: "deterministic" i: 1 })", false).deterministic);
-  EXPECT_EQ(read(Ints("force_algo", {1, 2, 3}), false).algorithm, 1);
-  EXPECT_EQ(read(Ints("force_algo", {1, 2, 3}), true).algorithm, 3);
-  EXPECT_EQ(read(R"( arg { name: "force_algo_fwd" i: 4 })", false).algorithm, 4);
-  EXPECT_EQ(read(R"( arg { name: "force_algo_dgrad" i: 5 })", true).algorithm, 5);
-  ExpectThrows([&] { read(Ints("force_algo", {1}), false); },
+  EXPECT_TRUE(read(R"( arg { name: "exhaustive_search" i: 1 })", kForward).exhaustive_search);
+  EXPECT_TRUE(read(R"( arg { name: "deterministic" i: 1 })", kForward).deterministic);
+  EXPECT_EQ(read(Ints("force_algo", {1, 2, 3}), kForward).algorithm, 1);
+  EXPECT_EQ(read(Ints("force_algo", {1, 2, 3}), kFilter).algorithm, 2);
+  EXPECT_EQ(read(Ints("force_algo", {1, 2, 3}), kData).algorithm, 3);
+  EXPECT_EQ(read(R"( arg { name: "force_algo_fwd" i: 4 })", kForward).algorithm, 4);
+  EXPECT_EQ(read(R"( arg { name: "force_algo_dgrad" i: 5 })", kData).algorithm, 5);
+  EXPECT_EQ(read(R"( arg { name: "force_algo_wgrad" i: 6 })", kFilter).algorithm, 6);
+  ExpectThrows([&] { read(Ints("force_algo", {1}), kForward); },
                R"(argument "force_algo" is [1], want three numbers)");
-  ExpectThrows([&] { read(R"( arg { name: "ws_nbytes_limit" i: -1 })", false); },
+  ExpectThrows([&] { read(R"( arg { name: "ws_nbytes_limit" i: -1 })", kForward); },
                R"(argument "ws_nbytes_limit" is -1, want 0 or more bytes)");
 }
 

@@ -1,0 +1,163 @@
+// The gradients of a convolution by GEMM, on the data in place or by im2col.
+#include "operators/conv/conv_gradient_kernel.h"
+
+#include <algorithm>
+
+#include "operators/conv/conv_columns.h"
+#include "operators/primitives/gemm.h"
+#include "operators/primitives/scratch.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// With C the columns of X: dFilter = dY C^T, and dX is what the reverse of im2col makes of
+// Filter^T dY. In NHWC all matrices are transposed.
+class Im2ColConvGradient final : public ConvGradientKernel {
+ public:
+  Im2ColConvGradient(const ConvShape& shape, ConvGradientParts parts)
+      : shape_(shape),
+        parts_(parts),
+        columns_(shape),
+        in_size_(shape.window.in_size()),
+        out_size_(shape.window.out_size()) {}
+
+  void Run(const float* x, const float* filter, const float* dy, float* dfilter,
+           float* dx) override {
+    const WindowGeometry& window = shape_.window;
+    const bool last = shape_.channels_last();
+    float* columns = scratch_.Floats(columns_.size());
+    if (parts_.x) std::fill_n(dx, window.batch * window.channels * in_size_, 0.f);
+    const int64_t rows = window.axis[0].out, at_once = columns_.rows_at_once();
+    for (int64_t image = 0; image < window.batch; ++image) {
+      for (int64_t row = 0; row < rows; row += at_once) {
+        const int64_t count = std::min(at_once, rows - row), pixel = row * columns_.row_size();
+        for (int64_t g = 0; g < shape_.group; ++g) {
+          const int64_t channel = g * shape_.in_group(), filters = g * shape_.out_group();
+          const int64_t at_x = image * window.channels * in_size_ + channel * (last ? 1 : in_size_);
+          const int64_t at_y =
+              image * shape_.out_channels * out_size_ +
+              (last ? pixel * shape_.out_channels + filters : filters * out_size_ + pixel);
+          const int64_t at_filter = filters * columns_.depth();
+          if (parts_.filter) {
+            columns_.Fill(x + at_x, row, count, columns);
+            AddFilterGradient(image == 0 && row == 0, count * columns_.row_size(), columns,
+                              dy + at_y, dfilter + at_filter);
+          }
+          if (parts_.x) {
+            MakeColumns(count * columns_.row_size(), filter + at_filter, dy + at_y, columns);
+            columns_.Add(columns, row, count, dx + at_x);
+          }
+        }
+      }
+    }
+  }
+
+ private:
+  // dFilter [out_group, depth] of one group.
+  void AddFilterGradient(bool first, int64_t pixels, const float* columns, const float* dy,
+                         float* dfilter) const {
+    const int64_t depth = columns_.depth();
+    const bool last = shape_.channels_last();
+    Sgemm(last, !last, shape_.out_group(), depth, pixels, 1.f, dy,
+          last ? shape_.out_channels : out_size_, columns, last ? depth : pixels, first ? 0.f : 1.f,
+          dfilter, depth);
+  }
+
+  // The gradient of the columns.
+  void MakeColumns(int64_t pixels, const float* filter, const float* dy, float* columns) const {
+    const int64_t depth = columns_.depth(), out_group = shape_.out_group();
+    if (shape_.channels_last()) {
+      Sgemm(false, false, pixels, depth, out_group, 1.f, dy, shape_.out_channels, filter, depth,
+            0.f, columns, depth);
+    } else {
+      Sgemm(true, false, depth, pixels, out_group, 1.f, filter, depth, dy, out_size_, 0.f, columns,
+            pixels);
+    }
+  }
+
+  const ConvShape shape_;
+  const ConvGradientParts parts_;
+  const ConvColumns columns_;
+  const int64_t in_size_, out_size_;
+  ThreadScratch scratch_;
+};
+
+// Pointwise convolutions: X is its own columns.
+class GemmConvGradient final : public ConvGradientKernel {
+ public:
+  GemmConvGradient(const ConvShape& shape, ConvGradientParts parts)
+      : shape_(shape), parts_(parts), pixels_(shape.window.in_size()) {}
+
+  void Run(const float* x, const float* filter, const float* dy, float* dfilter,
+           float* dx) override {
+    // With one pixel in an image, channels are contiguous in both layouts.
+    const bool last = shape_.channels_last() || pixels_ == 1;
+    for (int64_t g = 0; g < shape_.group; ++g) {
+      const int64_t at_filter = g * shape_.out_group() * shape_.in_group();
+      float* const to = parts_.filter ? dfilter + at_filter : nullptr;
+      if (last) {
+        RunGroupLast(g, x, filter + at_filter, dy, to, dx);
+      } else {
+        RunGroupFirst(g, x, filter + at_filter, dy, to, dx);
+      }
+    }
+  }
+
+ private:
+  void RunGroupLast(int64_t g, const float* x, const float* filter, const float* dy, float* dfilter,
+                    float* dx) const {
+    const int64_t in = shape_.window.channels, out = shape_.out_channels;
+    const int64_t in_group = shape_.in_group(), out_group = shape_.out_group();
+    const int64_t rows = shape_.window.batch * pixels_;
+    dy += g * out_group;
+    if (parts_.filter) {
+      Sgemm(true, false, out_group, in_group, rows, 1.f, dy, out, x + g * in_group, in, 0.f,
+            dfilter, in_group);
+    }
+    if (parts_.x) {
+      Sgemm(false, false, rows, in_group, out_group, 1.f, dy, out, filter, in_group, 0.f,
+            dx + g * in_group, in);
+    }
+  }
+
+  void RunGroupFirst(int64_t g, const float* x, const float* filter, const float* dy,
+                     float* dfilter, float* dx) const {
+    const int64_t in_group = shape_.in_group(), out_group = shape_.out_group();
+    for (int64_t image = 0; image < shape_.window.batch; ++image) {
+      const int64_t at_x = (image * shape_.group + g) * in_group * pixels_;
+      const float* from = dy + (image * shape_.group + g) * out_group * pixels_;
+      if (parts_.filter) {
+        Sgemm(false, true, out_group, in_group, pixels_, 1.f, from, pixels_, x + at_x, pixels_,
+              image == 0 ? 0.f : 1.f, dfilter, in_group);
+      }
+      if (parts_.x) {
+        Sgemm(true, false, in_group, pixels_, out_group, 1.f, filter, in_group, from, pixels_, 0.f,
+              dx + at_x, pixels_);
+      }
+    }
+  }
+
+  const ConvShape shape_;
+  const ConvGradientParts parts_;
+  const int64_t pixels_;
+};
+
+}  // namespace
+
+std::unique_ptr<ConvGradientKernel> NewConvGradientKernel(ConvGradientAlgorithm algorithm,
+                                                          const ConvShape& shape,
+                                                          ConvGradientParts parts) {
+  switch (algorithm) {
+    case ConvGradientAlgorithm::kIm2Col:
+      return std::make_unique<Im2ColConvGradient>(shape, parts);
+    case ConvGradientAlgorithm::kGemm:
+      if (!shape.IsPointwise()) return nullptr;
+      return std::make_unique<GemmConvGradient>(shape, parts);
+    case ConvGradientAlgorithm::kOnednn:
+      return NewOnednnConvGradient(shape, parts);
+  }
+  return nullptr;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,50 @@
+#pragma once
+// Algorithms for the gradients of a convolution on the CPU.
+//
+//   std::unique_ptr<ConvGradientKernel> kernel = NewConvGradientKernel(
+//       ConvGradientAlgorithm::kOnednn, shape, {.filter = true, .x = true});
+//   kernel->Run(x, filter, dy, dfilter, dx);
+//
+// A kernel is created for one shape and used by one thread at a time. It keeps nothing of the
+// filter between runs, because a training step changes the filter.
+
+#include <memory>
+
+#include "operators/conv/conv_shape.h"
+
+namespace caffe2rt {
+
+enum class ConvGradientAlgorithm {
+  kIm2Col,  // any shape: im2col, GEMM and the reverse of im2col
+  kGemm,    // pointwise shapes: GEMM on the data in place
+  kOnednn,  // oneDNN direct, in layouts chosen by oneDNN
+};
+inline constexpr ConvGradientAlgorithm kAllConvGradientAlgorithms[] = {
+    ConvGradientAlgorithm::kIm2Col, ConvGradientAlgorithm::kGemm, ConvGradientAlgorithm::kOnednn};
+
+// The gradients that a kernel computes.
+struct ConvGradientParts {
+  bool filter = false;
+  bool x = false;
+};
+
+class ConvGradientKernel {
+ public:
+  virtual ~ConvGradientKernel() = default;
+  // Writes the gradients that the kernel was created for; `dfilter` or `dx` may be null if it was
+  // not created for them.
+  virtual void Run(const float* x, const float* filter, const float* dy, float* dfilter,
+                   float* dx) = 0;
+};
+
+// Returns null if the algorithm does not support the shape on this machine. REQUIRES: no dimension
+// of the shape is 0.
+std::unique_ptr<ConvGradientKernel> NewConvGradientKernel(ConvGradientAlgorithm algorithm,
+                                                          const ConvShape& shape,
+                                                          ConvGradientParts parts);
+
+// The factory of kOnednn. It returns null also if oneDNN has no optimized implementation.
+std::unique_ptr<ConvGradientKernel> NewOnednnConvGradient(const ConvShape& shape,
+                                                          ConvGradientParts parts);
+
+}  // namespace caffe2rt
