@@ -132,32 +132,52 @@ void ConvColumns::ForEachRowFirst(int64_t row, int64_t count, const Row& functio
   }
 }
 
-// NHWC. Calls function(pixel) for each output and tap, in the order of the columns. `pixel` is -1
-// for padding.
-template <class Pixel>
-void ConvColumns::ForEachPixelLast(int64_t row, int64_t count, const Pixel& function) const {
+// NHWC. Calls function(pixel, count) for runs of taps that read neighbouring pixels with all their
+// channels, in the order of the columns. `pixel` is the first of them, or -1 for padding.
+template <class Run>
+void ConvColumns::ForEachRunLast(int64_t row, int64_t count, const Run& function) const {
+  const size_t last_axis = static_cast<size_t>(axes_ - 1);
+  const WindowAxis& inner = shape_.window.axis[last_axis];
+  const bool runs = shape_.group == 1 && inner.dilation == 1;
   Index first{}, last = last_out_;
   first[0] = row;
   last[0] = row + count;
   Index index = first;
   do {
     Index tap{};
+    if (!runs) {
+      do {
+        function(Locate(index, tap, 0), 1);
+      } while (Next(axes_, Index{}, last_tap_, &tap));
+      continue;
+    }
+    const int64_t start = index[last_axis] * inner.stride - inner.pad_head;
+    const int64_t begin = std::clamp<int64_t>(-start, 0, inner.kernel);
+    const int64_t end = std::clamp(inner.in - start, begin, inner.kernel);
     do {
-      function(Locate(index, tap, 0));
-    } while (Next(axes_, Index{}, last_tap_, &tap));
+      const int64_t outer = Locate(index, tap, 1);
+      if (outer < 0) {
+        function(-1, inner.kernel);
+        continue;
+      }
+      function(-1, begin);
+      function(outer * inner.in + start + begin, end - begin);
+      function(-1, inner.kernel - end);
+    } while (Next(axes_ - 1, Index{}, last_tap_, &tap));
   } while (Next(axes_, first, last, &index));
 }
 
 void ConvColumns::Fill(const float* x, int64_t row, int64_t count, float* columns) const {
   const int64_t in_group = shape_.in_group(), channels = shape_.window.channels;
   if (shape_.channels_last()) {
-    ForEachPixelLast(row, count, [&](int64_t pixel) {
+    ForEachRunLast(row, count, [&](int64_t pixel, int64_t taps) {
+      const int64_t floats = taps * in_group;
       if (pixel < 0) {
-        std::fill_n(columns, in_group, 0.f);
+        std::fill_n(columns, floats, 0.f);
       } else {
-        std::copy_n(x + pixel * channels, in_group, columns);
+        std::copy_n(x + pixel * channels, floats, columns);
       }
-      columns += in_group;
+      columns += floats;
     });
     return;
   }
@@ -171,12 +191,13 @@ void ConvColumns::Fill(const float* x, int64_t row, int64_t count, float* column
 void ConvColumns::Add(const float* columns, int64_t row, int64_t count, float* x) const {
   const int64_t in_group = shape_.in_group(), channels = shape_.window.channels;
   if (shape_.channels_last()) {
-    ForEachPixelLast(row, count, [&](int64_t pixel) {
+    ForEachRunLast(row, count, [&](int64_t pixel, int64_t taps) {
+      const int64_t floats = taps * in_group;
       if (pixel >= 0) {
         float* const to = x + pixel * channels;
-        for (int64_t c = 0; c < in_group; ++c) to[c] += columns[c];
+        for (int64_t i = 0; i < floats; ++i) to[i] += columns[i];
       }
-      columns += in_group;
+      columns += floats;
     });
     return;
   }

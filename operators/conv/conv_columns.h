@@ -41,8 +41,8 @@ class ConvColumns {
   int64_t Locate(const Index& index, const Index& tap, int skip) const;
   template <class Row>
   void ForEachRowFirst(int64_t row, int64_t count, const Row& function) const;
-  template <class Pixel>
-  void ForEachPixelLast(int64_t row, int64_t count, const Pixel& function) const;
+  template <class Run>
+  void ForEachRunLast(int64_t row, int64_t count, const Run& function) const;
 
   const ConvShape shape_;
   const int axes_;
