@@ -119,11 +119,11 @@ class ChannelsConv final : public StripConv {
                       shape_.in_group(), "x", taps_.size(), " in tiles of ", tiles_.vectors);
   }
 
+  int64_t PreparedSize() const override { return shape_.group * blocks_ * kLanes * depth(); }
+
   // Layout: [group][tile][in channel][tap][16 or 32 channels], padded with zeros.
-  std::shared_ptr<const void> PrepareFilter(const float* filter) const override {
+  void PrepareFilterIn(const float* filter, float* to) override {
     const int64_t depth = this->depth();
-    std::shared_ptr<float> packed = NewFilterMemory(shape_.group * blocks_ * kLanes * depth);
-    float* to = packed.get();
     for (int64_t g = 0; g < shape_.group; ++g) {
       for (int64_t block = 0; block < blocks_;) {
         const int64_t count = std::min<int64_t>(tiles_.vectors, blocks_ - block);
@@ -135,7 +135,6 @@ class ChannelsConv final : public StripConv {
         block += count;
       }
     }
-    return packed;
   }
 
  private:

@@ -1,13 +1,9 @@
 // The gradients of a convolution by oneDNN, with reorders where its layouts differ from those of
 // the tensors. Both gradients share one reordered dY if they use the same layout.
-#include <algorithm>
-#include <utility>
-#include <vector>
-
 #include "operators/conv/conv_gradient_kernel.h"
 #include "operators/conv/onednn_layouts.h"
+#include "operators/conv/onednn_program.h"
 #include "operators/primitives/onednn.h"
-#include "operators/primitives/scratch.h"
 
 namespace caffe2rt {
 
@@ -15,103 +11,14 @@ namespace {
 
 using dnnl::memory;
 
-// A list of primitives over operands: the tensors of a run, and intermediate results in scratch
-// memory.
-class OnednnProgram {
- public:
-  enum Place { kX, kFilter, kDy, kDFilter, kDx, kScratch, kScratchpad };
-
-  size_t Operand(const memory::desc& desc, Place place) {
-    operands_.push_back({memory(desc, OnednnEngine(), nullptr), place, scratch_floats_});
-    if (place == kScratch) scratch_floats_ += Floats(desc.get_size());
-    return operands_.size() - 1;
-  }
-
-  // Adds a primitive; `pad` is the descriptor of its scratchpad.
-  void Add(dnnl::primitive primitive, const memory::desc& pad,
-           std::vector<std::pair<int, size_t>> arguments) {
-    arguments.emplace_back(DNNL_ARG_SCRATCHPAD, Operand(pad, kScratchpad));
-    scratchpad_floats_ = std::max(scratchpad_floats_, Floats(pad.get_size()));
-    Step step{std::move(primitive), {}};
-    for (const auto& [name, operand] : arguments) {
-      step.arguments.push_back({name, operands_[operand].data.get()});
-    }
-    steps_.push_back(std::move(step));
-  }
-
-  memory::desc DescOf(size_t operand) const { return operands_[operand].data.get_desc(); }
-
-  void AddReorder(size_t from, size_t to) {
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const dnnl::reorder::primitive_desc desc(OnednnEngine(), DescOf(from), OnednnEngine(),
-                                             DescOf(to), attributes);
-    Add(dnnl::reorder(desc), desc.scratchpad_desc(), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
-  }
-
-  // Returns an operand with the values of `from` in layout `want`.
-  size_t InLayout(size_t from, const memory::desc& want) {
-    if (DescOf(from) == want) return from;
-    const size_t to = Operand(want, kScratch);
-    AddReorder(from, to);
-    return to;
-  }
-
-  // `between`: a layout that oneDNN can reorder from and to all others. THROWS
-  // NoOnednnImplementation if there is no way.
-  void AddFilterReorder(size_t from, size_t to, const memory::desc& between) {
-    const memory::desc has = DescOf(from), want = DescOf(to);
-    if (CanReorder(has, want)) return AddReorder(from, to);
-    if (!CanReorder(has, between) || !CanReorder(between, want)) throw NoOnednnImplementation();
-    const size_t middle = Operand(between, kScratch);
-    AddReorder(from, middle);
-    AddReorder(middle, to);
-  }
-
-  // `tensors` are in the order of Place.
-  void Run(float* const (&tensors)[kScratch]) {
-    float* const scratch = scratch_.Floats(scratch_floats_ + scratchpad_floats_);
-    for (auto& [data, place, offset] : operands_) {
-      data.set_data_handle(place == kScratch      ? scratch + offset
-                           : place == kScratchpad ? scratch + scratch_floats_
-                                                  : tensors[place]);
-    }
-    const dnnl::stream& stream = OnednnStream();
-    for (const Step& step : steps_) {
-      dnnl::error::wrap_c_api(
-          dnnl_primitive_execute(step.primitive.get(), stream.get(),
-                                 static_cast<int>(step.arguments.size()), step.arguments.data()),
-          "execution failed");
-    }
-    OnednnStream().wait();
-  }
-
- private:
-  struct OneOperand {
-    memory data;
-    Place place;
-    int64_t offset;  // in scratch memory
-  };
-  struct Step {
-    dnnl::primitive primitive;
-    std::vector<dnnl_exec_arg_t> arguments;
-  };
-
-  static int64_t Floats(size_t bytes) {
-    return AlignedFloats(static_cast<int64_t>((bytes + 3) / 4));
-  }
-
-  std::vector<OneOperand> operands_;
-  std::vector<Step> steps_;
-  int64_t scratch_floats_ = 0, scratchpad_floats_ = 0;
-  ThreadScratch scratch_;
-};
+// The positions of the tensors in a program.
+enum GradientTensor : size_t { kX, kFilter, kDy, kDFilter, kDx };
 
 class OnednnConvGradient final : public ConvGradientKernel {
  public:
   // THROWS dnnl::error or NoOnednnImplementation.
   OnednnConvGradient(const ConvShape& shape, ConvGradientParts parts) : shape_(shape) {
-    const size_t dy = program_.Operand(PlainResult(), OnednnProgram::kDy);
+    const size_t dy = program_.Tensor(PlainResult(), kDy);
     const dnnl::convolution_forward::primitive_desc forward = Forward();
     size_t dy_of_filter = dy;
     if (parts.filter) dy_of_filter = AddFilterGradient(forward, dy);
@@ -179,17 +86,15 @@ class OnednnConvGradient final : public ConvGradientKernel {
         Gradient::desc(kDirect, Source(), Filter(), Result(), strides, dilations, heads, tails),
         Attributes(), OnednnEngine(), forward);
     CheckImplementation(desc.impl_info_str());
-    const size_t x =
-        program_.InLayout(program_.Operand(PlainSource(), OnednnProgram::kX), desc.src_desc());
+    const size_t x = program_.InLayout(program_.Tensor(PlainSource(), kX), desc.src_desc());
     const size_t result = program_.InLayout(dy, desc.diff_dst_desc());
     const memory::desc plain = PlainFilter(shape_.channels_last());
-    const size_t dfilter = program_.Operand(plain, OnednnProgram::kDFilter);
+    const size_t dfilter = program_.Tensor(plain, kDFilter);
     const bool direct = desc.diff_weights_desc() == plain;
-    const size_t made =
-        direct ? dfilter : program_.Operand(desc.diff_weights_desc(), OnednnProgram::kScratch);
+    const size_t made = direct ? dfilter : program_.Scratch(desc.diff_weights_desc());
     program_.Add(Gradient(desc), desc.scratchpad_desc(),
                  {{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, result}, {DNNL_ARG_DIFF_WEIGHTS, made}});
-    if (!direct) program_.AddFilterReorder(made, dfilter, PlainFilter(false));
+    if (!direct) program_.AddReorderOver(made, dfilter, PlainFilter(false));
     return result;
   }
 
@@ -206,16 +111,15 @@ class OnednnConvGradient final : public ConvGradientKernel {
                               ? dy_of_filter
                               : program_.InLayout(dy, result_desc);
     const memory::desc plain = PlainFilter(shape_.channels_last());
-    size_t filter = program_.Operand(plain, OnednnProgram::kFilter);
+    size_t filter = program_.Tensor(plain, kFilter);
     if (desc.weights_desc() != plain) {
-      const size_t to = program_.Operand(desc.weights_desc(), OnednnProgram::kScratch);
-      program_.AddFilterReorder(filter, to, PlainFilter(false));
+      const size_t to = program_.Scratch(desc.weights_desc());
+      program_.AddReorderOver(filter, to, PlainFilter(false));
       filter = to;
     }
-    const size_t dx = program_.Operand(PlainSource(), OnednnProgram::kDx);
+    const size_t dx = program_.Tensor(PlainSource(), kDx);
     const bool direct = desc.diff_src_desc() == PlainSource();
-    const size_t made =
-        direct ? dx : program_.Operand(desc.diff_src_desc(), OnednnProgram::kScratch);
+    const size_t made = direct ? dx : program_.Scratch(desc.diff_src_desc());
     program_.Add(
         Gradient(desc), desc.scratchpad_desc(),
         {{DNNL_ARG_DIFF_DST, result}, {DNNL_ARG_WEIGHTS, filter}, {DNNL_ARG_DIFF_SRC, made}});

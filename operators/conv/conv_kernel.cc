@@ -41,6 +41,12 @@ bool ParseConvAlgorithm(std::string_view name, ConvAlgorithm* algorithm) {
   return false;
 }
 
+std::shared_ptr<const void> ConvKernel::PrepareFilter(const float* filter) {
+  std::shared_ptr<float> prepared = NewFilterMemory(PreparedSize());
+  PrepareFilterIn(filter, prepared.get());
+  return prepared;
+}
+
 std::unique_ptr<ConvKernel> NewConvKernel(ConvAlgorithm algorithm, const ConvShape& shape) {
   switch (algorithm) {
     case ConvAlgorithm::kIm2Col:

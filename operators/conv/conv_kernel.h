@@ -47,9 +47,15 @@ class ConvKernel {
   // Identifies the layout that Run expects of the filter; empty if Run reads the filter as it is.
   // Kernels with the same string can share a prepared filter.
   virtual std::string FilterForm() const { return {}; }
-  virtual std::shared_ptr<const void> PrepareFilter(const float* filter) const {
+  // The prepared filter, in new memory. REQUIRES: FilterForm is not empty.
+  std::shared_ptr<const void> PrepareFilter(const float* filter);
+  // The size of a prepared filter in floats.
+  virtual int64_t PreparedSize() const { return 0; }
+  // Writes the prepared filter to `prepared`. In the steady state it allocates nothing, except inside
+  // oneDNN.
+  virtual void PrepareFilterIn(const float* filter, float* prepared) {
     (void)filter;
-    return nullptr;
+    (void)prepared;
   }
   // `filter` is the prepared filter, or the filter itself if FilterForm is empty. `bias` is read if
   // the shape has a bias.

@@ -135,11 +135,11 @@ class PixelsConv final : public StripConv {
                       "x", taps_.size(), " in tiles of ", tiles_.channels);
   }
 
+  int64_t PreparedSize() const override { return shape_.out_channels * depth(); }
+
   // Layout: [group][tile][in channel][tap][channel of the tile].
-  std::shared_ptr<const void> PrepareFilter(const float* filter) const override {
+  void PrepareFilterIn(const float* filter, float* to) override {
     const int64_t depth = this->depth();
-    std::shared_ptr<float> packed = NewFilterMemory(shape_.out_channels * depth);
-    float* to = packed.get();
     for (int64_t g = 0; g < shape_.group; ++g) {
       for (size_t part = 0; part + 1 < cuts_.size(); ++part) {
         for (int64_t i = 0; i < depth; ++i) {
@@ -149,7 +149,6 @@ class PixelsConv final : public StripConv {
         }
       }
     }
-    return packed;
   }
 
  private:

@@ -25,7 +25,10 @@ ConvPlan::ConvPlan(const ConvShape& shape, bool direct_only)
                                        direct_only || GlobalConvOptions().deterministic)) {
   if (shape.window.batch == 0 || shape.out_channels == 0 || shape.window.out_size() == 0) return;
   Cut(shape);
-  for (const Piece& piece : pieces_) needs_preparation_ |= !piece.kernel->FilterForm().empty();
+  for (Piece& piece : pieces_) {
+    piece.form = piece.kernel->FilterForm();
+    needs_preparation_ |= !piece.form.empty();
+  }
 }
 
 std::unique_ptr<ConvKernel> ConvPlan::NewKernel(const ConvShape& shape) {
@@ -51,8 +54,8 @@ void ConvPlan::Cut(const ConvShape& shape) {
       const int64_t first = shape.window.batch * i / count;
       ConvShape part = shape;
       part.window.batch = shape.window.batch * (i + 1) / count - first;
-      pieces_.push_back({NewKernel(part), first * in_image, 0, 0,
-                         first * shape.out_channels * out_size, nullptr});
+      pieces_.push_back(
+          {NewKernel(part), first * in_image, 0, 0, first * shape.out_channels * out_size});
     }
     return;
   }
@@ -61,7 +64,7 @@ void ConvPlan::Cut(const ConvShape& shape) {
   const bool by_channels = threads > 1 && blocks > 1 && shape.group == 1 &&
                            !shape.channels_last() && !CutsItself(algorithm_);
   if (!by_channels) {
-    pieces_.push_back({std::move(whole), 0, 0, 0, 0, nullptr});
+    pieces_.push_back({std::move(whole), 0, 0, 0, 0});
     return;
   }
   whole = nullptr;
@@ -72,21 +75,39 @@ void ConvPlan::Cut(const ConvShape& shape) {
     const int64_t last = std::min(blocks * (i + 1) / count * kLanes, shape.out_channels);
     ConvShape part = shape;
     part.out_channels = last - first;
-    pieces_.push_back({NewKernel(part), 0, first * depth, first, first * out_size, nullptr});
+    pieces_.push_back({NewKernel(part), 0, first * depth, first, first * out_size});
   }
 }
 
 void ConvPlan::PrepareFilters(const Tensor& filter) {
+  const bool changes = storage_ != nullptr && filter.storage() == storage_;
   storage_ = filter.storage();
   version_ = storage_->VerifiedVersion(filter.nbytes());
   const float* data = filter.data<float>();
-  for (Piece& piece : pieces_) {
-    const std::string form = piece.kernel->FilterForm();
-    if (form.empty()) continue;
-    piece.prepared = filter.storage()->Derived(
-        MakeString(form, " from ", piece.filter_offset),
-        [&] { return piece.kernel->PrepareFilter(data + piece.filter_offset); });
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    Piece& piece = pieces_[i];
+    if (piece.form.empty()) continue;
+    if (changes) {
+      PrepareInOwnMemory(i, data);
+    } else {
+      piece.prepared = storage_->Derived(
+          MakeString(piece.form, " from ", piece.filter_offset),
+          [&] { return piece.kernel->PrepareFilter(data + piece.filter_offset); });
+    }
   }
+}
+
+// Pieces with the same form of the same part of the filter share one.
+void ConvPlan::PrepareInOwnMemory(size_t i, const float* filter) {
+  Piece& piece = pieces_[i];
+  for (size_t j = 0; j < i; ++j) {
+    if (pieces_[j].filter_offset != piece.filter_offset || pieces_[j].form != piece.form) continue;
+    piece.prepared = pieces_[j].prepared;
+    return;
+  }
+  if (piece.own == nullptr) piece.own = NewFilterMemory(piece.kernel->PreparedSize());
+  piece.kernel->PrepareFilterIn(filter + piece.filter_offset, piece.own.get());
+  piece.prepared = piece.own;
 }
 
 bool ConvPlan::IsPrepared(const Tensor& filter) const {

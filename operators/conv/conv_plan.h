@@ -6,10 +6,12 @@
 //   plan.Run(X.data<float>(), W, bias, y);        // prepares the filter if W's data changed
 //
 // A plan is used by one thread at a time. The prepared filter is attached to W's storage and shared
-// by all plans that use the same layout. In the steady state Run takes no lock and allocates
-// nothing, except inside oneDNN.
+// by all plans that use the same layout. If W's data changes in the same storage, as in training, the
+// plan prepares it in memory of its own from then on. In the steady state Run takes no lock and
+// allocates nothing, except inside oneDNN, even if W changes before every run.
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "caffe2_core/tensor/tensor.h"
@@ -34,12 +36,15 @@ class ConvPlan {
   struct Piece {
     std::unique_ptr<ConvKernel> kernel;
     int64_t x_offset = 0, filter_offset = 0, bias_offset = 0, y_offset = 0;
-    std::shared_ptr<const void> prepared;
+    std::string form = {};  // kernel->FilterForm()
+    std::shared_ptr<const void> prepared = nullptr;
+    std::shared_ptr<float> own = nullptr;  // the memory of `prepared` if W changes
   };
 
   void Cut(const ConvShape& shape);
   std::unique_ptr<ConvKernel> NewKernel(const ConvShape& shape);
   void PrepareFilters(const Tensor& filter);
+  void PrepareInOwnMemory(size_t piece, const float* filter);
   bool IsPrepared(const Tensor& filter) const;
 
   std::vector<ConvAlgorithm> choices_;

@@ -337,6 +337,29 @@ TEST(ConvTest, TakesNothingFromTheHeapOnceWarm) {
   EXPECT_EQ(counter.Counts().locks, 0);
 }
 
+// As in training: each run changes the filters, whose prepared forms must follow. The shapes use
+// built-in kernels and oneDNN.
+TEST(ConvTest, TakesNothingFromTheHeapOnceWarmIfFiltersChange) {
+  if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer counts allocations here";
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 28, 28}, std::vector<float>(784, 1));
+  Feed<float>(&ws, "X2", {2, 32, 14, 14}, std::vector<float>(12544, 1));
+  Feed<float>(&ws, "W", {20, 1, 5, 5}, std::vector<float>(500, 1));
+  Feed<float>(&ws, "W2", {32, 32, 3, 3}, std::vector<float>(9216, 1));
+  NetBase* net = ws.CreateNet(ParseNet(R"(name: "n"
+      op { type: "Conv" input: "X" input: "W" output: "Y" arg { name: "kernel" i: 5 } }
+      op { type: "Conv" input: "X2" input: "W2" output: "Y2" arg { name: "kernel" i: 3 } }
+      op { type: "Scale" input: "W" output: "W" arg { name: "scale" f: 2 } }
+      op { type: "Scale" input: "W2" output: "W2" arg { name: "scale" f: 2 } })"));
+  for (int run = 0; run < 3; ++run) ASSERT_TRUE(net->Run());
+  const AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  EXPECT_EQ(counter.Counts().allocations, 0);
+  EXPECT_EQ(counter.Counts().locks, 0);
+  ExpectTensor<float>(ws, "Y", {1, 20, 24, 24}, std::vector<float>(20 * 576, 25 * 8), 1e-5);
+  ExpectTensor<float>(ws, "Y2", {2, 32, 12, 12}, std::vector<float>(64 * 144, 288 * 8), 1e-5);
+}
+
 TEST(ConvTest, GivesTheSameOnSeveralThreads) {
   for (const int64_t batch : {1, 3}) {
     for (const int64_t width : {8, 60}) {
