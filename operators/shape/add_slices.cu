@@ -136,6 +136,49 @@ struct AddWeightedRuns {
   }
 };
 
+// *y *= factor, atomically.
+CAFFE2RT_HOST_DEVICE void MultiplyAtomically(float factor, float* y) {
+#if defined(__CUDA_ARCH__)
+  int* const bits = reinterpret_cast<int*>(y);
+  int old = *bits, seen;
+  do {
+    seen = old;
+    old = atomicCAS(bits, seen, __float_as_int(__int_as_float(seen) * factor));
+  } while (old != seen);
+#else
+  *y *= factor;
+#endif
+}
+
+// A thread multiplies one element, once for each index that names its slice.
+template <class Element>
+struct MultiplyElements {
+  SliceFinder find;
+  int64_t block;
+  const Element* indices;
+  const float* factor;
+  float* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t slice = find(indices[i / block]);
+    if (slice >= 0 && *factor != 1.0f) MultiplyAtomically(*factor, y + slice * block + i % block);
+  }
+};
+
+// A thread adds one element.
+template <class Element>
+struct AddWeightedElements {
+  SliceFinder find;
+  int64_t block;
+  const Element* indices;
+  const float* values;
+  const float* weight;
+  float* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    const int64_t slice = find(indices[i / block]);
+    if (slice >= 0) AddAtomically(*weight * values[i], y + slice * block + i % block);
+  }
+};
+
 }  // namespace
 
 void AssignSortedSlices(CUDAContext& context, int64_t item_bytes, int64_t n, int64_t block,
@@ -162,6 +205,30 @@ void AddWeightedSortedSlices(CUDAContext& context, int64_t n, int64_t block, con
   const AddWeightedRuns kernel{n, block, keys, places, factor, add.x, add.weight, y};
   ForEach(context, n * block, kernel, "ScatterWeightedSum");
 }
+
+template <class Index>
+void MultiplySlicesInAnyOrder(CUDAContext& context, const GatherSizes& sizes, const Index* indices,
+                              const float* factor, float* y) {
+  const MultiplyElements<Index> kernel{FinderOf(context, sizes), sizes.block, indices, factor, y};
+  ForEach(context, sizes.count * sizes.block, kernel, "ScatterWeightedSum");
+}
+
+template <class Index>
+void AddWeightedSlicesInAnyOrder(CUDAContext& context, const GatherSizes& sizes,
+                                 const Index* indices, const WeightedSlices& add, float* y) {
+  const AddWeightedElements<Index> kernel{
+      FinderOf(context, sizes), sizes.block, indices, add.x, add.weight, y};
+  ForEach(context, sizes.count * sizes.block, kernel, "ScatterWeightedSum");
+}
+
+#define CAFFE2RT_SCATTER(Index)                                                             \
+  template void MultiplySlicesInAnyOrder(CUDAContext&, const GatherSizes&, const Index*,    \
+                                         const float*, float*);                             \
+  template void AddWeightedSlicesInAnyOrder(CUDAContext&, const GatherSizes&, const Index*, \
+                                            const WeightedSlices&, float*);
+CAFFE2RT_SCATTER(int32_t)
+CAFFE2RT_SCATTER(int64_t)
+#undef CAFFE2RT_SCATTER
 
 template <class Index>
 void MakeSliceKeys(CUDAContext& context, const GatherSizes& sizes, const Index* indices,

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "operators/shape/gather_kernels.h"
+
 namespace caffe2rt {
 
 class CUDAContext;
@@ -24,5 +26,14 @@ void AssignSortedSlices(CUDAContext& context, int64_t item_bytes, int64_t n, int
 void AddWeightedSortedSlices(CUDAContext& context, int64_t n, int64_t block, const int64_t* keys,
                              const int32_t* places, const float* factor, const WeightedSlices& add,
                              float* y);
+
+// By atomic operations: multiplies the slices of y that the indices name, and adds weighted slices
+// to them. Instantiated for int32_t and int64_t.
+template <class Index>
+void MultiplySlicesInAnyOrder(CUDAContext& context, const GatherSizes& sizes, const Index* indices,
+                              const float* factor, float* y);
+template <class Index>
+void AddWeightedSlicesInAnyOrder(CUDAContext& context, const GatherSizes& sizes,
+                                 const Index* indices, const WeightedSlices& add, float* y);
 
 }  // namespace caffe2rt

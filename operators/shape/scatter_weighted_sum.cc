@@ -37,9 +37,10 @@ struct AddWeightedSlices {
 }  // namespace
 
 template <class Index>
-void ScatterWeightedSlices(CPUContext&, const GatherSizes& sizes, const Index* indices,
-                           const float* factor, const std::vector<WeightedSlices>& slices,
-                           float* data, AddSlicesScratch<CPUContext>*) {
+void ScatterWeightedSlices(CPUContext&, AdditionOrder, const GatherSizes& sizes,
+                           const Index* indices, const float* factor,
+                           const std::vector<WeightedSlices>& slices, float* data,
+                           AddSlicesScratch<CPUContext>*) {
   CheckSliceIndices(2, indices, sizes.count, sizes.size);
   if (*factor != 1.0f) {
     RunSimd(ScaleSlices{}, sizes.count, sizes.block, indices, *factor, data);
@@ -49,11 +50,11 @@ void ScatterWeightedSlices(CPUContext&, const GatherSizes& sizes, const Index* i
   }
 }
 
-template void ScatterWeightedSlices(CPUContext&, const GatherSizes&, const int32_t*, const float*,
-                                    const std::vector<WeightedSlices>&, float*,
+template void ScatterWeightedSlices(CPUContext&, AdditionOrder, const GatherSizes&, const int32_t*,
+                                    const float*, const std::vector<WeightedSlices>&, float*,
                                     AddSlicesScratch<CPUContext>*);
-template void ScatterWeightedSlices(CPUContext&, const GatherSizes&, const int64_t*, const float*,
-                                    const std::vector<WeightedSlices>&, float*,
+template void ScatterWeightedSlices(CPUContext&, AdditionOrder, const GatherSizes&, const int64_t*,
+                                    const float*, const std::vector<WeightedSlices>&, float*,
                                     AddSlicesScratch<CPUContext>*);
 
 void RegisterScatterWeightedSum() {
@@ -72,7 +73,9 @@ void RegisterScatterWeightedSum() {
           "Multiplies those slices of X_0 that INDICES name by Weight_0, then adds the slices of "
           "X_1, X_2, ... times their weights to them, in place. A slice that is named several "
           "times "
-          "is multiplied and added to as often. The order of additions is fixed on all devices.");
+          "is multiplied and added to as often. On CUDA the order of additions is fixed; the "
+          "engine "
+          "ATOMIC uses atomic operations instead, whose order and rounding differ between runs.");
   RegisterCpuOperator<ScatterWeightedSumOp<CPUContext>>("ScatterWeightedSum", __FILE__);
   // The operator overwrites its input.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("ScatterWeightedSum", __FILE__);

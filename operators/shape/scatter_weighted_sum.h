@@ -6,7 +6,8 @@
 // to as often, first multiplied.
 //
 // An index out of range is an error. The CPU throws and changes nothing. On CUDA it has no effect,
-// and the next wait for the stream throws. The order of additions is fixed on all devices.
+// and the next wait for the stream throws. The order of additions is that of the CPU; with the engine
+// ATOMIC it is any order.
 
 #include <vector>
 
@@ -19,13 +20,15 @@ namespace caffe2rt {
 
 // Instantiated for indices of int32_t and int64_t.
 template <class Index>
-void ScatterWeightedSlices(CPUContext& context, const GatherSizes& sizes, const Index* indices,
-                           const float* factor, const std::vector<WeightedSlices>& slices,
-                           float* data, AddSlicesScratch<CPUContext>* scratch);
+void ScatterWeightedSlices(CPUContext& context, AdditionOrder order, const GatherSizes& sizes,
+                           const Index* indices, const float* factor,
+                           const std::vector<WeightedSlices>& slices, float* data,
+                           AddSlicesScratch<CPUContext>* scratch);
 template <class Index>
-void ScatterWeightedSlices(CUDAContext& context, const GatherSizes& sizes, const Index* indices,
-                           const float* factor, const std::vector<WeightedSlices>& slices,
-                           float* data, AddSlicesScratch<CUDAContext>* scratch);
+void ScatterWeightedSlices(CUDAContext& context, AdditionOrder order, const GatherSizes& sizes,
+                           const Index* indices, const float* factor,
+                           const std::vector<WeightedSlices>& slices, float* data,
+                           AddSlicesScratch<CUDAContext>* scratch);
 
 template <class Context>
 class ScatterWeightedSumOp final : public Operator<Context> {
@@ -60,7 +63,8 @@ class ScatterWeightedSumOp final : public Operator<Context> {
       slices_[k] = {X.data<float>(), Weight(place + 1)};
     }
     if (sizes.count * sizes.block == 0) return true;
-    ScatterWeightedSlices(context_, sizes, indices.template data<Index>(), factor, slices_,
+    ScatterWeightedSlices(context_, AdditionOrderOf(this->engine()), sizes,
+                          indices.template data<Index>(), factor, slices_,
                           data->template mutable_data<float>(), &scratch_);
     return true;
   }

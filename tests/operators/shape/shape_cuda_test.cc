@@ -305,6 +305,33 @@ TEST_F(ShapeCudaTest, ReportsIndicesOfSlicesToAdd) {
   }
 }
 
+TEST_F(ShapeCudaTest, ScattersSlicesToEqualIndices) {
+  std::vector<int32_t> indices;
+  for (int i = 0; i < 300; ++i) indices.push_back(i * i % 11);
+  Feed<int32_t>(&ws_, "i", {300}, indices);
+  const std::string assign =
+      R"(type: "ScatterAssign" input: "x" input: "i" input: "s" output: "x")";
+  FeedRange<uint8_t>(&ws_, "x", {12, 3});
+  FeedRange<uint8_t>(&ws_, "s", {300, 3}, 7, 0.25);
+  ExpectDevicesAgree(&ws_, assign);
+  FeedRandom(&ws_, "x", {12, 4});
+  FeedRandom(&ws_, "s", {300, 4}, -1, 1, 2);
+  ExpectDevicesAgree(&ws_, assign);
+
+  Feed<float>(&ws_, "w0", {1}, {0.99f});
+  Feed<float>(&ws_, "w1", {}, {-0.5f});
+  const std::string sum = R"(type: "ScatterWeightedSum" input: "x" input: "w0" input: "i" input: "s"
+      input: "w1" input: "s" input: "w0" output: "x")";
+  ExpectDevicesAgree(&ws_, sum, {.tolerance = 1e-5, .engines = {"", "ATOMIC"}});
+  Feed<int64_t>(&ws_, "i", {2}, {3, 12});
+  FeedRandom(&ws_, "s", {2, 4});
+  for (const char* engine : {"", "ATOMIC"}) {
+    ExpectDeviceThrows(&ws_, MakeString(sum, " engine: \"", engine, "\""),
+                       "index 12 is out of range, want at least 0 and below 12");
+  }
+  ExpectDeviceThrows(&ws_, assign, "index 12 is out of range, want at least 0 and below 12");
+}
+
 TEST_F(ShapeCudaTest, GradientsOfSliceAndTileAgree) {
   FeedRandom(&ws_, "x", {3, 7, 5});
   FeedRandom(&ws_, "dy", {3, 4, 5});
