@@ -11,7 +11,7 @@ const char* const kDense = R"(type: "CrossEntropy" input: "X" input: "label" out
 const char* const kDenseGradient =
     R"(type: "CrossEntropyGradient" input: "X" input: "label" input: "dY" output: "dX")";
 
-// log 20: the logarithm of the least probability is -20 log 10.
+// The cross entropy of the probability 0, which counts as 1e-20.
 const float kLargest = static_cast<float>(20 * std::log(10.0));
 
 TEST(LabelCrossEntropyTest, IsTheLogarithmOfTheProbabilityOfTheLabel) {
