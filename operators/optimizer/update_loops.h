@@ -1,0 +1,151 @@
+#pragma once
+// The loops over the elements and rows that an optimizer updates (rules: update_rules.h).
+//
+//   UpdateAll(context_, n, rule);                              // element i, gradient i
+//   UpdateRows(context_, sizes, indices, rule, &scratch_);     // the rows that indices name
+//
+// Rows with equal indices are updated one after the other in the order of the indices, on every
+// device, so results do not differ between runs. The CPU divides large updates among threads; two
+// threads never update the same row.
+//
+// An index out of range is an error. The CPU THROWS before it changes anything. On CUDA the index is
+// skipped, and the next wait for the stream throws.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/tensor/tensor.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/optimizer/update_kernels.h"
+#include "operators/optimizer/update_rules.h"
+
+namespace caffe2rt {
+
+namespace internal {
+
+// The sum of the squares of the gradient of a row.
+template <class Rule>
+CAFFE2RT_SIMD_INLINE inline float SumOfSquares(const Rule& rule, int64_t n, int64_t i, int64_t g) {
+  constexpr int64_t kLanes = 16;
+  float lanes[kLanes] = {};
+  int64_t k = 0;
+  for (; k + kLanes <= n; k += kLanes) {
+    CAFFE2RT_SIMD_LOOP
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const float d = rule.Gradient(i + k + lane, g + k + lane);
+      lanes[lane] += d * d;
+    }
+  }
+  float sum = 0;
+  for (int64_t lane = 0; lane < kLanes; ++lane) sum += lanes[lane];
+  for (; k < n; ++k) sum += rule.Gradient(i + k, g + k) * rule.Gradient(i + k, g + k);
+  return sum;
+}
+
+template <class Rule>
+struct UpdateRange {
+  Rule rule;
+  CAFFE2RT_SIMD_INLINE void operator()(int64_t first, int64_t last) const {
+    const Rule r = rule;
+    const float rate = r.Rate();
+    CAFFE2RT_SIMD_LOOP
+    for (int64_t i = first; i < last; ++i) r(i, i, rate);
+  }
+};
+
+// Updates the rows whose index leaves the remainder `piece` when divided by `pieces`.
+template <class Rule, class Index>
+struct UpdatePiece {
+  Rule rule;
+  RowSizes sizes;
+  const Index* indices;
+  CAFFE2RT_SIMD_INLINE void operator()(int64_t piece, int64_t pieces) const {
+    const Rule r = rule;
+    const int64_t block = sizes.block;
+    const float rate = r.Rate();
+    for (int64_t j = 0; j < sizes.count; ++j) {
+      const int64_t row = indices[j], i = row * block, g = j * block;
+      if (pieces > 1 && row % pieces != piece) continue;
+      if constexpr (Rule::kPerRow) {
+        const float mean = SumOfSquares(r, block, i, g) / static_cast<float>(block);
+        const float state = r.State(row, mean);
+        r.SetState(row, state);
+        const float factor = r.Factor(state, rate);
+        CAFFE2RT_SIMD_LOOP
+        for (int64_t k = 0; k < block; ++k) r(i + k, g + k, factor, rate);
+      } else {
+        CAFFE2RT_SIMD_LOOP
+        for (int64_t k = 0; k < block; ++k) r(i + k, g + k, rate);
+      }
+    }
+  }
+};
+
+// Divides n elements into pieces that are worth a thread each.
+inline int64_t UpdatePieces(int64_t n) {
+  constexpr int64_t kLeastElements = 1 << 15;
+  return std::clamp<int64_t>(n / kLeastElements, 1, GetNumThreads());
+}
+
+}  // namespace internal
+
+template <class Rule>
+void UpdateAll(CPUContext&, int64_t n, const Rule& rule) {
+  if (n == 0) return;
+  const internal::UpdateRange<Rule> range{rule};
+  const int64_t pieces = internal::UpdatePieces(n);
+  ParallelFor(static_cast<int>(pieces),
+              [&](int piece) { RunSimd(range, n * piece / pieces, n * (piece + 1) / pieces); });
+}
+
+// Scratch memory of a context.
+template <class Context>
+struct RowScratch {
+  Tensor keys{Context::GetDeviceType()}, places{Context::GetDeviceType()},
+      temporary{Context::GetDeviceType()};
+};
+template <>
+struct RowScratch<CPUContext> {};
+
+// THROWS if an index is out of range.
+template <class Index>
+void RequireRows(const RowSizes& sizes, const Index* indices) {
+  for (int64_t j = 0; j < sizes.count; ++j) {
+    CAFFE_ENFORCE(indices[j] >= 0 && indices[j] < sizes.rows, "index ", indices[j], " at position ",
+                  j, " is out of range, want at least 0 and below ", sizes.rows);
+  }
+}
+
+template <class Index, class Rule>
+void UpdateRows(CPUContext&, const RowSizes& sizes, const Index* indices, const Rule& rule,
+                RowScratch<CPUContext>*) {
+  if (sizes.count == 0 || sizes.block == 0) return;
+  RequireRows(sizes, indices);
+  const internal::UpdatePiece<Rule, Index> update{rule, sizes, indices};
+  const int64_t pieces = internal::UpdatePieces(sizes.count * sizes.block);
+  ParallelFor(static_cast<int>(pieces),
+              [&](int piece) { RunSimd(update, int64_t{piece}, pieces); });
+}
+
+// Sorts the indices, which are int32_t or int64_t. Returns the sorted ones, in scratch->keys; their
+// positions are in scratch->places.
+struct SortedRows {
+  const int64_t* keys;
+  const int32_t* places;
+};
+template <class Index>
+SortedRows SortRows(CUDAContext& context, const RowSizes& sizes, const Index* indices, Tensor* keys,
+                    Tensor* places, Tensor* temporary);
+
+template <class Index, class Rule>
+void UpdateRows(CUDAContext& context, const RowSizes& sizes, const Index* indices, const Rule& rule,
+                RowScratch<CUDAContext>* scratch) {
+  if (sizes.count == 0 || sizes.block == 0) return;
+  const SortedRows sorted =
+      SortRows(context, sizes, indices, &scratch->keys, &scratch->places, &scratch->temporary);
+  UpdateSortedRows(context, sizes, sorted.keys, sorted.places, rule);
+}
+
+}  // namespace caffe2rt
