@@ -13,7 +13,7 @@ OpSchema& MomentumSchema(const char* type, const char* doc) {
       .NumOutputs(3)
       .AllowInplace({{0, 0}, {1, 1}, {3, 2}})
       .Args(kMomentum, kNesterov)
-      .Input(0, "grad", "the gradient, float")
+      .Input(0, "grad", "the gradient")
       .Input(1, "moment", "as many elements as grad")
       .Input(2, "lr", "the learning rate: one element")
       .Input(3, "param", "as many elements as grad")
@@ -55,7 +55,7 @@ void RegisterMomentumSgd() {
   MomentumSchema("MomentumSGDUpdate", "Updates a parameter by gradient descent with momentum.")
       .Output(2, "param", "the updated parameter; empty unless it is input 3")
       .TensorInferenceFunction(InferMomentumUpdate);
-  RegisterCpuOperator<MomentumSGDUpdateOp<CPUContext, false, true>>("MomentumSGDUpdate", __FILE__);
+  RegisterCpuOperator<FloatMomentumSGDUpdateOp<CPUContext>>("MomentumSGDUpdate", __FILE__);
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("MomentumSGDUpdate", __FILE__);
 
   MomentumSchema("FP32MomentumSGDUpdate",
@@ -63,9 +63,16 @@ void RegisterMomentumSgd() {
       .Arg(kMomentumWeightDecay)
       .Output(2, "param", "the updated parameter")
       .TensorInferenceFunction(InferLikeInputs({0, 1, 3}));
-  RegisterCpuOperator<MomentumSGDUpdateOp<CPUContext, true, false>>("FP32MomentumSGDUpdate",
-                                                                    __FILE__);
+  RegisterCpuOperator<FP32MomentumSGDUpdateOp<CPUContext>>("FP32MomentumSGDUpdate", __FILE__);
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("FP32MomentumSGDUpdate", __FILE__);
+
+  MomentumSchema("FP16MomentumSGDUpdate",
+                 "FP32MomentumSGDUpdate for float16 tensors; the learning rate is float.")
+      .Args(kMomentumWeightDecay, kMomentumFp32Update)
+      .Output(2, "param", "the updated parameter")
+      .TensorInferenceFunction(InferLikeInputs({0, 1, 3}));
+  RegisterCpuOperator<FP16MomentumSGDUpdateOp<CPUContext>>("FP16MomentumSGDUpdate", __FILE__);
+  RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("FP16MomentumSGDUpdate", __FILE__);
 
   RegisterSchema("SparseMomentumSGDUpdate", __FILE__)
       .NumInputs(5)

@@ -1,6 +1,6 @@
 #pragma once
 // Gradient descent with momentum.
-//   MomentumSGD, MomentumSGDUpdate, FP32MomentumSGDUpdate
+//   MomentumSGD, MomentumSGDUpdate, FP32MomentumSGDUpdate, FP16MomentumSGDUpdate (float16, lr float)
 //     grad, moment, lr [1], param (not MomentumSGD)  ->  step, moment, param (not MomentumSGD)
 //   SparseMomentumSGDUpdate: the same for the rows of param that indices name
 //     grad [dims of indices.., row..], moment as param, lr [1], param [rows, row..], indices
@@ -17,6 +17,8 @@ namespace caffe2rt {
 
 inline constexpr ArgumentSpec<float> kMomentum{"momentum", 0.0f, "factor of the previous moment"};
 inline constexpr ArgumentSpec<bool> kNesterov{"nesterov", false, "1: Nesterov's momentum"};
+inline constexpr ArgumentSpec<int> kMomentumFp32Update{
+    "fp32_update", 0, "for compatibility; the arithmetic is always done in float"};
 inline constexpr ArgumentSpec<float> kMomentumWeightDecay{
     "weight_decay", 0.0f, "weight_decay * param is added to the gradient"};
 
@@ -54,9 +56,9 @@ class MomentumSGDOp final : public Operator<Context> {
   const bool nesterov_;
 };
 
-// If kLeavesParam is true, the parameter is only updated in place. Caffe2 does not update it
+// `Rule` is MomentumRule, or HalfMomentumRule for T float16. If kLeavesParam is true, the parameter is only updated in place. Caffe2 does not update it
 // otherwise and leaves output 2 empty.
-template <class Context, bool kDecaysWeights, bool kLeavesParam>
+template <class Context, class T, class Rule, bool kDecaysWeights, bool kLeavesParam>
 class MomentumSGDUpdateOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
@@ -73,23 +75,23 @@ class MomentumSGDUpdateOp final : public Operator<Context> {
     const NamedInput named_grad{grad, "input 0 (grad)"};
     RequireSameSize(named_grad, {moment, "input 1 (moment)"});
     RequireSameSize({param, "input 3 (param)"}, named_grad);
-    MomentumRule rule{.rate = OneNumber({Input(2), "input 2 (lr)"}),
-                      .grad = grad.data<float>(),
-                      .moment = moment.data<float>(),
-                      .param = param.data<float>(),
-                      .out_grad = nullptr,
-                      .out_moment = nullptr,
-                      .out_param = nullptr,
-                      .momentum = momentum_,
-                      .weight_decay = weight_decay_,
-                      .nesterov = nesterov_};
-    rule.out_grad = this->template OutputData<float>(0, grad.sizes());
-    rule.out_moment = this->template OutputData<float>(1, moment.sizes());
+    Rule rule{.rate = OneNumber({Input(2), "input 2 (lr)"}),
+              .grad = grad.data<T>(),
+              .moment = moment.data<T>(),
+              .param = param.data<T>(),
+              .out_grad = nullptr,
+              .out_moment = nullptr,
+              .out_param = nullptr,
+              .momentum = momentum_,
+              .weight_decay = weight_decay_,
+              .nesterov = nesterov_};
+    rule.out_grad = this->template OutputData<T>(0, grad.sizes());
+    rule.out_moment = this->template OutputData<T>(1, moment.sizes());
     if (kLeavesParam && !this->IsInputOutputAlias(3, 2)) {
-      this->template OutputData<float>(2, {0});
+      this->template OutputData<T>(2, {0});
       rule.param = nullptr;
     } else {
-      rule.out_param = this->template OutputData<float>(2, param.sizes());
+      rule.out_param = this->template OutputData<T>(2, param.sizes());
     }
     UpdateAll(context_, grad.numel(), rule);
     return true;
@@ -146,5 +148,13 @@ class SparseMomentumSGDUpdateOp final : public Operator<Context> {
   const bool nesterov_;
   RowScratch<Context> scratch_;
 };
+
+template <class Context>
+using FloatMomentumSGDUpdateOp = MomentumSGDUpdateOp<Context, float, MomentumRule, false, true>;
+template <class Context>
+using FP32MomentumSGDUpdateOp = MomentumSGDUpdateOp<Context, float, MomentumRule, true, false>;
+template <class Context>
+using FP16MomentumSGDUpdateOp =
+    MomentumSGDUpdateOp<Context, float16, HalfMomentumRule, true, false>;
 
 }  // namespace caffe2rt

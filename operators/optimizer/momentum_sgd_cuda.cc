@@ -6,10 +6,9 @@ namespace caffe2rt {
 
 void RegisterMomentumSgdCuda() {
   RegisterOperator<MomentumSGDOp<CUDAContext>>(CUDA, "MomentumSGD", __FILE__);
-  RegisterOperator<MomentumSGDUpdateOp<CUDAContext, false, true>>(CUDA, "MomentumSGDUpdate",
-                                                                  __FILE__);
-  RegisterOperator<MomentumSGDUpdateOp<CUDAContext, true, false>>(CUDA, "FP32MomentumSGDUpdate",
-                                                                  __FILE__);
+  RegisterOperator<FloatMomentumSGDUpdateOp<CUDAContext>>(CUDA, "MomentumSGDUpdate", __FILE__);
+  RegisterOperator<FP32MomentumSGDUpdateOp<CUDAContext>>(CUDA, "FP32MomentumSGDUpdate", __FILE__);
+  RegisterOperator<FP16MomentumSGDUpdateOp<CUDAContext>>(CUDA, "FP16MomentumSGDUpdate", __FILE__);
   RegisterOperator<SparseMomentumSGDUpdateOp<CUDAContext>>(CUDA, "SparseMomentumSGDUpdate",
                                                            __FILE__);
 }

@@ -1,6 +1,6 @@
 #pragma once
 // The kernels of Lars and YellowFin, which compute learning rates from sums over a parameter. The
-// structs hold numbers and pointers to memory of one device. rate_kernels.cu has the launch
+// structs hold numbers and pointers to memory of one device. update_all.cu has the launch
 // functions for CUDA.
 
 #include <cmath>

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "caffe2_core/base/float16.h"
 #include "caffe2_core/base/simd.h"
 
 namespace caffe2rt {
@@ -40,6 +41,36 @@ struct MomentumRule {
     if (param != nullptr) out_param[i] = param[i] - step;
     out_moment[i] = after;
     out_grad[g] = step;
+  }
+};
+
+// The same for a parameter of float16 numbers. The arithmetic is done in float. On CUDA, kernels use
+// Step with conversions of their own.
+struct HalfMomentumRule {
+  static constexpr bool kPerRow = false;
+  const float* rate;
+  const float16* grad;
+  const float16* moment;
+  const float16* param;
+  float16* out_grad;
+  float16* out_moment;
+  float16* out_param;
+  float momentum, weight_decay;
+  bool nesterov;
+
+  // Replaces the moment and returns the step.
+  CAFFE2RT_SIMD_INLINE float Step(float r, float d, float value, float* m) const {
+    const float before = *m;
+    *m = momentum * before + r * (d + weight_decay * value);
+    return nesterov ? (1.0f + momentum) * *m - momentum * before : *m;
+  }
+  float Rate() const { return *rate; }
+  void operator()(int64_t i, int64_t g, float r) const {
+    float after = moment[i];
+    const float value = param[i], step = Step(r, grad[g], value, &after);
+    out_param[i] = float16(value - step);
+    out_moment[i] = float16(after);
+    out_grad[g] = float16(step);
   }
 };
 

@@ -66,6 +66,24 @@ TEST(FP32MomentumSGDUpdateTest, AddsTheDecayOfTheWeights) {
   ExpectTensor<float>(ws, "P", {2}, {7, 19}, 1e-6);
 }
 
+TEST(FP16MomentumSGDUpdateTest, RoundsToHalf) {
+  Workspace ws;
+  Feed<float16>(&ws, "G", {2}, {1.0f, 2.0f});
+  Feed<float16>(&ws, "M", {2}, {4.0f, -2.0f});
+  Feed<float>(&ws, "L", {1}, {0.5f});
+  Feed<float16>(&ws, "P", {2}, {10.0f, 2050.0f});
+  // d = g + 0.5 p = {6, 1027}, m' = 0.5 m + 0.5 d = {5, 512.5}, the step 1.5 m' - 0.5 m.
+  RunOp(&ws, std::string(R"(type: "FP16MomentumSGDUpdate" arg { name: "weight_decay" f: 0.5 }
+                            arg { name: "nesterov" i: 1 })") +
+                 kUpdate);
+  const auto bits = [](const std::vector<float16>& values) {
+    return std::vector<uint16_t>{values[0].x, values[1].x};
+  };
+  EXPECT_EQ(bits(Fetch<float16>(ws, "M")), bits({5.0f, 512.5f}));
+  EXPECT_EQ(bits(Fetch<float16>(ws, "G")), bits({5.5f, 769.75f}));
+  EXPECT_EQ(bits(Fetch<float16>(ws, "P")), bits({4.5f, 1280.25f}));
+}
+
 TEST(SparseMomentumSGDUpdateTest, UpdatesARowOnceForEachOfItsIndices) {
   Workspace ws;
   Feed<float>(&ws, "G", {3, 1}, {1, 2, 3});
