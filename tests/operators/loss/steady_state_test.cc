@@ -24,6 +24,10 @@ constexpr char kNet[] = R"(
   op { type: "SigmoidCrossEntropyWithLogits" input: "X" input: "T" output: "rows" }
   op { type: "WeightedSigmoidCrossEntropyWithLogitsGradient"
        input: "rows" input: "X" input: "T" input: "T" output: "d" }
+  op { type: "SoftmaxWithLoss" input: "X" input: "label" output: "P" output: "Z" }
+  op { type: "SoftmaxWithLossGradient" input: "X" input: "label" input: "P" input: "Z" output: "d" }
+  op { type: "SpatialSoftmaxWithLoss" input: "SX" input: "SL" output: "SP" output: "SZ" }
+  op { type: "SpatialSoftmaxWithLossGradient" input: "SX" input: "SL" input: "SP" input: "SZ" output: "Sd" }
 )";
 
 TEST(LossOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
@@ -32,6 +36,8 @@ TEST(LossOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
   FeedRandom(&ws, "X", {4, 10}, 0, 1, 1);
   FeedRandom(&ws, "T", {4, 10}, 0, 1, 2);
   Feed<int32_t>(&ws, "label", {4}, {9, 0, 3, 3});
+  FeedRandom(&ws, "SX", {1, 3, 1, 2});
+  Feed<int32_t>(&ws, "SL", {1, 1, 2}, {-1, 1});
   NetBase* net = ws.CreateNet(ParseNet(kNet));
   ASSERT_TRUE(net->Run());
   ASSERT_TRUE(net->Run());
