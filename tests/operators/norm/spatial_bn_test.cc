@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "caffe2_core/base/thread_pool.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -287,6 +288,21 @@ TEST(SpatialBNGradientTest, AgreesWithDifferences) {
     test::ExpectGradientMatches(
         &ws, std::string(kTrain) + R"( arg { name: "order" s: ")" + order + "\" }", check);
   }
+}
+
+TEST(SpatialBNGradientTest, ThreadsDoNotChangeTheResult) {
+  Workspace ws;
+  const std::vector<int64_t> dims = {1, 3, 256, 256};  // three pieces of one channel
+  FeedRandom(&ws, "X", dims, -2, 3);
+  FeedRandom(&ws, "dY", dims, -1, 1, 2);
+  for (const char* name : {"s", "m", "i"}) FeedRandom(&ws, name, {3}, 0.5f, 2);
+  RunOp(&ws, kGradient);
+  const std::vector<float> dx = Fetch<float>(ws, "dX"), ds = Fetch<float>(ws, "ds");
+  SetNumThreads(3);
+  RunOp(&ws, kGradient);
+  SetNumThreads(1);
+  ExpectTensor<float>(ws, "dX", dims, dx);
+  ExpectTensor<float>(ws, "ds", {3}, ds);
 }
 
 TEST(SpatialBNGradientTest, UsesTheSavedStatisticsOrTheGivenOnes) {
