@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "caffe2_core/base/thread_pool.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -180,6 +181,26 @@ TEST(ResizeNearestGradientTest, TakesEmptyTensorsAndNamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, with); }, "input 2 (scales) has shape [1], want [2]");
   FeedRange<float>(&ws, "X", {1, 2});
   ExpectThrows([&] { RunOp(&ws, kGradient); }, "rank of input 1 (X) of shape [1, 2]");
+}
+
+TEST(ImageGradientTest, DoesNotDependOnTheNumberOfThreads) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {3, 4, 40, 50});
+  FeedRandom(&ws, "dY", {3, 4, 80, 100});
+  for (const char* op :
+       {R"(type: "ResizeNearestGradient" input: "dY" input: "X" output: "dX"
+           arg { name: "height_scale" f: 2 } arg { name: "width_scale" f: 2 })",
+        R"(type: "UpsampleBilinearGradient" input: "dY" input: "X" output: "dX")",
+        R"(type: "PadImageGradient" input: "dY" output: "dX" arg { name: "pad" i: 3 }
+           arg { name: "mode" s: "edge" })"}) {
+    const auto run = [&](int threads) {
+      SetNumThreads(threads);
+      RunOp(&ws, op);
+      SetNumThreads(1);
+      return Fetch<float>(ws, "dX");
+    };
+    EXPECT_EQ(run(3), run(1)) << op;
+  }
 }
 
 }  // namespace

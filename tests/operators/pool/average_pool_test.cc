@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "caffe2_core/base/thread_pool.h"
 #include "tests/operators/pool/naive_pool.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
@@ -202,6 +203,28 @@ TEST(AveragePoolGradientTest, ReadsInputAndOutput) {
   EXPECT_EQ(
       DescribeGradient(R"(type: "AveragePool" input: "X" output: "Y" arg { name: "kernel" i: 2 })"),
       "AveragePoolGradient(X,Y,Y_grad)->X_grad kernel=2 | X_grad");
+}
+
+TEST(PoolGradientTest, DoesNotDependOnTheNumberOfThreads) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {3, 10, 40, 50});
+  for (const char* type : {"AveragePool", "MaxPool", "LpPool"}) {
+    for (const char* args : {R"(arg { name: "kernel" i: 3 } arg { name: "stride" i: 2 })",
+                             R"(arg { name: "kernel" i: 2 } arg { name: "stride" i: 2 })",
+                             R"(arg { name: "global_pooling" i: 1 })",
+                             R"(arg { name: "kernel" i: 3 } arg { name: "order" s: "NHWC" })"}) {
+      const std::string op = MakeString("type: \"", type, "\" input: \"X\" output: \"Y\" ", args);
+      const auto run = [&](int threads) {
+        SetNumThreads(threads);
+        RunOp(&ws, op);
+        FeedRandom(&ws, "dY", DimsOf(ws, "Y"));
+        RunOp(&ws, GradientOf(op));
+        SetNumThreads(1);
+        return Fetch<float>(ws, "dX");
+      };
+      EXPECT_EQ(run(3), run(1)) << op;
+    }
+  }
 }
 
 }  // namespace
