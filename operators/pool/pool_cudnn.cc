@@ -14,7 +14,8 @@ class Plan final : public CudaPoolPlan {
     const cudnnTensorFormat_t format = CudnnFormat(geometry.order);
     Describe(in_, format, window, window.Dims(geometry.batch, geometry.channels, window.in));
     Describe(out_, format, window, window.Dims(geometry.batch, geometry.channels, window.out));
-    const cudnnPoolingMode_t mode = kind == PoolKind::kMax ? CUDNN_POOLING_MAX
+    // The other mode for maxima adds gradients with atomics.
+    const cudnnPoolingMode_t mode = kind == PoolKind::kMax ? CUDNN_POOLING_MAX_DETERMINISTIC
                                     : include_pad ? CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING
                                                   : CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING;
     CUDNN_ENFORCE(Cudnn().SetPoolingNdDescriptor(pooling_, mode, CUDNN_NOT_PROPAGATE_NAN,
