@@ -142,7 +142,7 @@ TEST(PadImageGradientTest, AgreesWithDifferences) {
   Workspace ws;
   for (const char* mode : {"constant", "reflect", "edge"}) {
     for (const char* order : {"NCHW", "NHWC"}) {
-      FeedRandom(&ws, "X", {2, 3, 4, 3});
+      FeedRandom(&ws, "X", {1, 3, 3, 3});
       ExpectGradientMatches(
           &ws, Pad(mode, {2, 1, -1, 2}, MakeString("arg { name: \"order\" s: \"", order, "\" }")));
     }

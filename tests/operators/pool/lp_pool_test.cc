@@ -95,10 +95,10 @@ TEST(LpPoolTest, TheGradientAgreesWithDifferences) {
   for (const char* more : {R"(arg { name: "stride" i: 2 } arg { name: "legacy_pad" i: 3 })",
                            R"(arg { name: "p" f: 1 } arg { name: "order" s: "NHWC" })",
                            R"(arg { name: "p" f: 3 } arg { name: "pad" i: 1 })"}) {
-    FeedRandom(&ws, "X", {1, 4, 4, 3});
+    FeedRandom(&ws, "X", {1, 4, 3, 2});
     std::vector<float> x = Fetch<float>(ws, "X");
     for (float& value : x) value += value < 0 ? -0.5f : 0.5f;
-    Feed<float>(&ws, "X", {1, 4, 4, 3}, x);
+    Feed<float>(&ws, "X", {1, 4, 3, 2}, x);
     ExpectGradientMatches(&ws, std::string(kTwo) + more, {.tolerance = 5e-3});
   }
   EXPECT_EQ(DescribeGradient(kTwo), "LpPoolGradient(X,Y,Y_grad)->X_grad kernel=2 | X_grad");
