@@ -1,0 +1,116 @@
+// The gradient of every differentiable operator agrees with central differences, on random shapes
+// and arguments. The differences are formed in double where the operator takes doubles.
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "tests/operators/gradients/draft.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+namespace {
+
+std::vector<Recipe> AllRecipes() {
+  std::vector<Recipe> recipes;
+  for (auto* of_family :
+       {ElementwiseRecipes, ShapeRecipes, ReductionRecipes, WindowRecipes, LossRecipes}) {
+    for (Recipe& recipe : of_family()) recipes.push_back(std::move(recipe));
+  }
+  return recipes;
+}
+
+// Differentiable types that no recipe compares, with the reason.
+const std::map<std::string, std::string>& LeftOut() {
+  static const std::map<std::string, std::string> left_out = {
+      {"CopyCPUToGPU", "needs two devices; cuda_nets_test runs it"},
+      {"CopyGPUToCPU", "needs two devices; cuda_nets_test runs it"},
+      {"FloatToHalf", "half precision rounds more than the differences tell apart"},
+      {"HalfToFloat", "half precision rounds more than the differences tell apart"},
+      {"NegateGradient", "the gradient differs from that of Y = X on purpose"},
+      {"ZeroGradient", "the gradient differs from that of Y = X on purpose"},
+  };
+  return left_out;
+}
+
+// Whether the maker of a type returns gradient operators.
+bool IsDifferentiable(const std::string& type) {
+  OperatorDef def;
+  def.set_type(type);
+  const std::vector<GradientWrapper> none;
+  const auto maker = GradientRegistry()->Create(type, def, none);
+  const GradientMakerBase* const base = maker.get();
+  return dynamic_cast<const NoGradient*>(base) == nullptr &&
+         dynamic_cast<const ThrowInTheTowelIfGradientIsCalled*>(base) == nullptr &&
+         dynamic_cast<const GradientNotImplementedYet*>(base) == nullptr;
+}
+
+bool Contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whether the operator and its gradient operators take doubles.
+bool TakesDoubles(const Recipe& recipe, uint32_t seed) {
+  Workspace ws;
+  Draft draft(&ws, seed, true);
+  recipe.draft(draft, recipe.type);
+  const OperatorDef& def = draft.op();
+  try {
+    if (!ws.RunOperatorOnce(def)) return false;
+    std::vector<GradientWrapper> given(static_cast<size_t>(def.output_size()));
+    for (size_t i = 0; i < given.size(); ++i) {
+      const std::string& output = def.output(static_cast<int>(i));
+      const Tensor& y = ws.GetBlob(output)->Get<Tensor>();
+      if (!y.IsType<double>() || Contains(draft.check.outputs_without_gradient, output)) continue;
+      given[i].dense_ = output + "_grad";
+      ws.CreateBlob(given[i].dense_)->GetMutableTensor(CPU)->CopyFrom(y);
+    }
+    for (const OperatorDef& op : GetGradientForOp(def, given).ops_) ws.RunOperatorOnce(op);
+    return true;
+  } catch (const EnforceNotMet&) {
+    return false;
+  }
+}
+
+uint32_t NumberOfDrafts() {
+  const char* const text = std::getenv("CAFFE2_TEST_GRADIENT_DRAFTS");
+  return text != nullptr ? static_cast<uint32_t>(std::stoul(text)) : 3;
+}
+
+class GradientsTest : public testing::TestWithParam<Recipe> {};
+
+TEST_P(GradientsTest, AgreesWithCentralDifferences) {
+  const Recipe& recipe = GetParam();
+  for (uint32_t seed = 1; seed <= NumberOfDrafts() && !HasFailure() && !IsSkipped(); ++seed) {
+    Workspace ws;
+    Draft draft(&ws, seed, TakesDoubles(recipe, seed));
+    recipe.draft(draft, recipe.type);
+    const std::string text = draft.op().ShortDebugString();
+    SCOPED_TRACE("draft " + std::to_string(seed) + ": " + text);
+    ExpectGradientMatches(&ws, text, draft.check);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllTypes, GradientsTest, testing::ValuesIn(AllRecipes()),
+                         [](const testing::TestParamInfo<Recipe>& info) {
+                           return info.param.type + info.param.variant;
+                         });
+
+TEST(GradientRecipesTest, CoverEveryDifferentiableType) {
+  std::set<std::string> covered;
+  for (const Recipe& recipe : AllRecipes()) {
+    covered.insert(recipe.type);
+    EXPECT_EQ(LeftOut().count(recipe.type), 0u) << recipe.type << " is left out, but has a recipe";
+  }
+  for (const std::string& type : GradientRegistry()->Keys()) {
+    if (!IsDifferentiable(type) || LeftOut().count(type) > 0) continue;
+    EXPECT_EQ(covered.count(type), 1u)
+        << type << " has a gradient: add a recipe in tests/operators/gradients, or a reason to "
+        << "leave it out";
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test

@@ -1,0 +1,194 @@
+// Recipes for operators that move, select or repeat elements.
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/operators/gradients/draft.h"
+
+namespace caffe2rt::test {
+namespace {
+
+void DraftFlatten(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 4);
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, {"Y"});
+  if (type == "Flatten") draft.Argument("axis", draft.Int(0, static_cast<int64_t>(dims.size())));
+}
+
+void DraftReshape(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(2, 4);
+  draft.FeedSmooth("X", dims);
+  std::vector<int64_t> shape = dims;
+  std::reverse(shape.begin(), shape.end());
+  shape[static_cast<size_t>(draft.Int(0, static_cast<int64_t>(shape.size()) - 1))] = -1;
+  draft.SetOperator(type, {"X"}, {"Y", "old_shape"}).Argument("shape", shape);
+}
+
+void DraftTranspose(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 4);
+  draft.FeedSmooth("X", dims);
+  std::vector<int64_t> axes(dims.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  for (size_t i = axes.size(); i > 1; --i) {
+    std::swap(axes[i - 1], axes[static_cast<size_t>(draft.Int(0, static_cast<int64_t>(i) - 1))]);
+  }
+  draft.SetOperator(type, {"X"}, {"Y"});
+  if (draft.Coin()) draft.Argument("axes", axes);
+}
+
+void DraftOrderSwitch(Draft& draft, const std::string& type) {
+  draft.FeedSmooth("X", draft.Dims(4, 4, 3));
+  draft.SetOperator(type, {"X"}, {"Y"});
+}
+
+void DraftExpandDims(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(0, 3);
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, {"Y"})
+      .Argument("dims", std::vector<int64_t>{draft.Int(0, static_cast<int64_t>(dims.size()))});
+}
+
+void DraftSqueeze(Draft& draft, const std::string& type) {
+  std::vector<int64_t> dims = draft.Dims(1, 3);
+  const int64_t axis = draft.Int(0, static_cast<int64_t>(dims.size()) - 1);
+  dims[static_cast<size_t>(axis)] = 1;
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, {"Y"}).Argument("dims", std::vector<int64_t>{axis});
+}
+
+void DraftPrependDim(Draft& draft, const std::string& type) {
+  std::vector<int64_t> dims = draft.Dims(1, 3);
+  const int64_t size = draft.Int(1, 3);
+  dims[0] *= size;
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, {"Y"}).Argument("dim_size", size);
+}
+
+void DraftTile(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  const int64_t rank = static_cast<int64_t>(dims.size());
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, {"Y"})
+      .Argument("tiles", draft.Int(1, 3))
+      .Argument("axis", draft.Int(-rank, rank - 1));
+}
+
+void DraftConcat(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(type == "Concat" ? 1 : 2, 4, 3);
+  const int64_t axis =
+      type == "Concat" ? draft.Int(0, static_cast<int64_t>(dims.size()) - 1) : int64_t{1};
+  std::vector<std::string> inputs;
+  const int64_t count = draft.Int(1, 3);
+  const bool add_axis = type == "Concat" && draft.Coin();
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<int64_t> piece = dims;
+    if (!add_axis) piece[static_cast<size_t>(axis)] = draft.Int(1, 3);
+    inputs.push_back("X" + std::to_string(i));
+    draft.FeedSmooth(inputs.back(), piece);
+  }
+  draft.SetOperator(type, inputs, {"Y", "split"});
+  if (type == "Concat") draft.Argument("axis", axis).Argument("add_axis", add_axis);
+}
+
+void DraftSplit(Draft& draft, const std::string& type) {
+  std::vector<int64_t> dims = draft.Dims(type == "Split" ? 1 : 2, 4, 3);
+  const int64_t axis =
+      type == "Split" ? draft.Int(0, static_cast<int64_t>(dims.size()) - 1) : int64_t{1};
+  std::vector<std::string> outputs;
+  std::vector<int64_t> sizes;
+  const int64_t count = draft.Int(1, 3);
+  for (int64_t i = 0; i < count; ++i) {
+    outputs.push_back("Y" + std::to_string(i));
+    sizes.push_back(draft.Int(1, 3));
+  }
+  dims[static_cast<size_t>(axis)] = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, outputs).Argument("split", sizes);
+  if (type == "Split") draft.Argument("axis", axis);
+}
+
+// Slice takes one dimension only; the others are taken whole.
+void DraftSlice(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3, 5);
+  const size_t axis = static_cast<size_t>(draft.Int(0, static_cast<int64_t>(dims.size()) - 1));
+  std::vector<int64_t> starts(dims.size(), 0), ends(dims.size(), -1);
+  starts[axis] = draft.Int(0, dims[axis] - 1);
+  ends[axis] = draft.Int(starts[axis] + 1, dims[axis]);
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"X"}, {"Y"}).Argument("starts", starts).Argument("ends", ends);
+}
+
+std::vector<int64_t> RandomIndices(Draft& draft, int64_t count, int64_t size) {
+  std::vector<int64_t> indices(static_cast<size_t>(count));
+  for (int64_t& index : indices) index = draft.Int(0, size - 1);
+  return indices;
+}
+
+// A dense gradient needs a vector of indices.
+void DraftGather(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  const bool dense = draft.Coin();
+  const std::vector<int64_t> shape = draft.Dims(1, dense ? 1 : 2, 3);
+  const int64_t count = shape[0] * (shape.size() > 1 ? shape[1] : 1);
+  draft.FeedSmooth("X", dims);
+  draft.FeedIndices("I", shape, RandomIndices(draft, count, dims[0]));
+  draft.SetOperator(type, {"X", "I"}, {"Y"}).Argument("dense_gradient", dense);
+}
+
+void DraftBatchGather(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(2, 3);
+  const int64_t count = draft.Int(1, 4);
+  draft.FeedSmooth("X", dims);
+  draft.FeedIndices("I", {count}, RandomIndices(draft, count, dims[1]));
+  draft.SetOperator(type, {"X", "I"}, {"Y"});
+}
+
+void DraftSparseToDense(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  draft.FeedSmooth("X", dims);
+  draft.FeedIndices("I", {dims[0]}, RandomIndices(draft, dims[0], 5));
+  draft.SetOperator(type, {"I", "X"}, {"Y"}).Argument("output_first_dim", 5);
+}
+
+void DraftEnsureDense(Draft& draft, const std::string& type) {
+  draft.FeedSmooth("X", draft.Dims(1, 3));
+  draft.SetOperator(type, {"X"}, {"Y"});
+}
+
+void DraftTopK(Draft& draft, const std::string& type) {
+  const std::vector<int64_t> dims = draft.Dims(1, 3);
+  const int64_t rank = static_cast<int64_t>(dims.size()), axis = draft.Int(0, rank - 1);
+  draft.FeedApart("X", dims);
+  draft.SetOperator(type, {"X"}, {"values", "indices"})
+      .Argument("axis", axis == rank - 1 && draft.Coin() ? int64_t{-1} : axis)
+      .Argument("k", draft.Int(1, dims[static_cast<size_t>(axis)]));
+}
+
+}  // namespace
+
+std::vector<Recipe> ShapeRecipes() {
+  return {
+      {"Flatten", "", DraftFlatten},
+      {"FlattenToVec", "", DraftFlatten},
+      {"Reshape", "", DraftReshape},
+      {"Transpose", "", DraftTranspose},
+      {"NCHW2NHWC", "", DraftOrderSwitch},
+      {"NHWC2NCHW", "", DraftOrderSwitch},
+      {"ExpandDims", "", DraftExpandDims},
+      {"Squeeze", "", DraftSqueeze},
+      {"PrependDim", "", DraftPrependDim},
+      {"Tile", "", DraftTile},
+      {"Concat", "", DraftConcat},
+      {"DepthConcat", "", DraftConcat},
+      {"Split", "", DraftSplit},
+      {"DepthSplit", "", DraftSplit},
+      {"Slice", "", DraftSlice},
+      {"Gather", "", DraftGather},
+      {"BatchGather", "", DraftBatchGather},
+      {"SparseToDense", "", DraftSparseToDense},
+      {"EnsureDense", "", DraftEnsureDense},
+      {"TopK", "", DraftTopK},
+  };
+}
+
+}  // namespace caffe2rt::test
