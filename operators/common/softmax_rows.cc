@@ -102,7 +102,7 @@ CAFFE2RT_SIMD void LongRow(int64_t n, const float* x, float* y) {
   for (int64_t i = whole; i < n; ++i) y[i] *= factor;
 }
 
-CAFFE2RT_SIMD void GradientOfRow(int64_t n, const float* y, const float* dy, float* dx) {
+CAFFE2RT_LANES_INLINE void GradientOfRow(int64_t n, const float* y, const float* dy, float* dx) {
   const int64_t whole = n - n % math::kLanes;
   math::Lanes p, d, sums = {};
   for (int64_t i = 0; i < whole; i += math::kLanes) {
@@ -134,6 +134,11 @@ CAFFE2RT_LANES_INLINE void StoreLanes(const math::Lanes& v, int64_t count, float
   } else {
     math::StoreFirst(v, count, y);
   }
+}
+
+CAFFE2RT_SIMD void GradientOfRows(int64_t rows, int64_t n, const float* y, const float* dy,
+                                  float* dx) {
+  for (int64_t at = 0; at < rows * n; at += n) GradientOfRow(n, y + at, dy + at, dx + at);
 }
 
 // Processes `count` adjacent positions, one in each lane; channels are `step` floats apart.
@@ -173,7 +178,7 @@ void SoftmaxRows(CPUContext&, int64_t rows, int64_t n, const float* x, float* y)
 
 void SoftmaxRowsGradient(CPUContext&, int64_t rows, int64_t n, const float* y, const float* dy,
                          float* dx) {
-  for (int64_t r = 0; r < rows; ++r) GradientOfRow(n, y + r * n, dy + r * n, dx + r * n);
+  if (n > 0) GradientOfRows(rows, n, y, dy, dx);
 }
 
 void SoftmaxChannels(CPUContext&, int64_t batch, int64_t channels, int64_t positions,

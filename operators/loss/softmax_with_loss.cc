@@ -59,6 +59,13 @@ CAFFE2RT_SIMD void ScaleDifference(const float* p, const float* label, int64_t n
   }
 }
 
+// dx = (p - (1 if the label is c, else 0)) * factor, at `n` positions.
+CAFFE2RT_SIMD void ScalePositions(const float* p, const int32_t* labels, int32_t c,
+                                  const float* factors, int64_t n, float* dx) {
+  CAFFE2RT_SIMD_LOOP
+  for (int64_t i = 0; i < n; ++i) dx[i] = (p[i] - (labels[i] == c ? 1.0f : 0.0f)) * factors[i];
+}
+
 std::vector<TensorShape> InferSoftmaxWithLoss(const OperatorDef& def,
                                               const std::vector<TensorShape>& in) {
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
@@ -184,15 +191,21 @@ void AverageLossGradient(CPUContext&, const LossShape& shape, const LossTargets&
     }
     return;
   }
-  for (int64_t i = 0; i < shape.batch; ++i) {
-    for (int64_t c = 0; c < shape.classes; ++c) {
-      const int64_t at = (i * shape.classes + c) * shape.positions, first = i * shape.positions;
-      for (int64_t p = 0; p < shape.positions; ++p) {
-        const int32_t label = targets.labels[first + p];
-        const float by = label == -1 ? 0 : static_cast<float>(WeightAt(targets, first + p) * scale);
-        dx[at + p] = (probabilities[at + p] - (label == c ? 1.0f : 0.0f)) * by;
-      }
+  constexpr int64_t kTile = 512;  // positions that are processed together
+  float factors[kTile];
+  for (int64_t k = 0; k < positions;) {
+    const int64_t item = k / shape.positions, start = k % shape.positions;
+    const int64_t n = std::min(kTile, shape.positions - start);
+    for (int64_t j = 0; j < n; ++j) {
+      factors[j] =
+          targets.labels[k + j] == -1 ? 0 : static_cast<float>(WeightAt(targets, k + j) * scale);
     }
+    for (int64_t c = 0; c < shape.classes; ++c) {
+      const int64_t at = (item * shape.classes + c) * shape.positions + start;
+      ScalePositions(probabilities + at, targets.labels + k, static_cast<int32_t>(c), factors, n,
+                     dx + at);
+    }
+    k += n;
   }
 }
 

@@ -82,14 +82,14 @@ void SumChannels(const Channels& shape, const float* mean, const float* x, const
   }
   const int pieces = PiecesFor(shape);
   ParallelFor(pieces, [&](int piece) {
-    for (int64_t c = n * piece / pieces; c < n * (piece + 1) / pieces; ++c) {
-      double both[2] = {};
-      for (int64_t i = 0; i < shape.batch; ++i) {
+    for (int64_t i = 0; i < shape.batch; ++i) {
+      for (int64_t c = n * piece / pieces; c < n * (piece + 1) / pieces; ++c) {
         const int64_t at = (i * n + c) * shape.positions;
+        double both[2] = {};
         AddRunSums(x + at, dy + at, shape.positions, mean != nullptr ? mean[c] : 0, both);
+        sums[c] += both[0];
+        sums[n + c] += both[1];
       }
-      sums[c] = both[0];
-      sums[n + c] = both[1];
     }
   });
 }
@@ -150,8 +150,8 @@ void GradientOfBatch(CPUContext&, const Channels& shape, const BatchNormGradient
   }
   const int pieces = PiecesFor(shape);
   ParallelFor(pieces, [&, mean = mean](int piece) {
-    for (int64_t c = n * piece / pieces; c < n * (piece + 1) / pieces; ++c) {
-      for (int64_t i = 0; i < shape.batch; ++i) {
+    for (int64_t i = 0; i < shape.batch; ++i) {
+      for (int64_t c = n * piece / pieces; c < n * (piece + 1) / pieces; ++c) {
         const int64_t at = (i * n + c) * shape.positions;
         GradientOfRun(x + at, dy + at, shape.positions, mean[c], factor[c], slope[c], shift[c],
                       dx + at);

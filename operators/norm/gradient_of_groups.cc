@@ -88,12 +88,11 @@ CAFFE2RT_SIMD void Combine(const float* x, const float* dy, int64_t n, float c1,
   for (int64_t i = 0; i < n; ++i) dx[i] = c1 * dy[i] + c2 * x[i] + c3;
 }
 
-CAFFE2RT_SIMD void CombineColumns(const float* x, const float* dy, int64_t rows, int64_t stride,
-                                  int64_t channels, const float* c1, float c2, float c3,
-                                  float* dx) {
-  for (int64_t r = 0; r < rows; ++r, x += stride, dy += stride, dx += stride) {
+CAFFE2RT_SIMD void CombineColumns(const float* x, const float* dy, int64_t rows, int64_t channels,
+                                  const float* c1, const float* c2, const float* c3, float* dx) {
+  for (int64_t r = 0; r < rows; ++r, x += channels, dy += channels, dx += channels) {
     CAFFE2RT_SIMD_LOOP
-    for (int64_t c = 0; c < channels; ++c) dx[c] = c1[c] * dy[c] + c2 * x[c] + c3;
+    for (int64_t c = 0; c < channels; ++c) dx[c] = c1[c] * dy[c] + c2[c] * x[c] + c3[c];
   }
 }
 
@@ -147,31 +146,31 @@ void StatisticsOf(const Channels& shape, int64_t i, int64_t c, float epsilon, co
   *inv_std = 1 / std::sqrt(variance + epsilon);
 }
 
-// dx of one image. `products` and `plain` are its sums; c1 has space for one float per channel.
+// dx of one image. `products` and `plain` are its sums; `factors` has space for c1, c2 and c3 of each
+// channel.
 void GradientOfImage(const Channels& shape, int64_t groups, const float* x, const float* dy,
                      const float* gamma, const float* mean, const float* inv_std,
-                     const float* products, const float* plain, float* c1, float* dx) {
+                     const float* products, const float* plain, float* factors, float* dx) {
   const int64_t channels = shape.count / groups, n = shape.positions;
   const float share = 1 / static_cast<float>(channels * n);
+  float* const c1 = factors;
+  float* const c2 = c1 + shape.count;
+  float* const c3 = c2 + shape.count;
   for (int64_t g = 0; g < groups; ++g) {
+    const float r = inv_std[g];
     float product = 0, sum = 0;
     for (int64_t c = g * channels; c < (g + 1) * channels; ++c) {
       product += products[c] * gamma[c];
       sum += plain[c] * gamma[c];
-      c1[c] = inv_std[g] * gamma[c];
+      c1[c] = r * gamma[c];
     }
-    const float r = inv_std[g];
-    const float c2 = (sum * mean[g] - product) * r * r * r * share;
-    const float c3 = -(c2 * mean[g]) - sum * r * share;
-    const int64_t first = g * channels;
-    if (shape.last) {
-      CombineColumns(x + first, dy + first, n, shape.count, channels, c1 + first, c2, c3,
-                     dx + first);
-    } else {
-      for (int64_t c = first; c < first + channels; ++c) {
-        Combine(x + c * n, dy + c * n, n, c1[c], c2, c3, dx + c * n);
-      }
-    }
+    const float second = (sum * mean[g] - product) * r * r * r * share;
+    std::fill_n(c2 + g * channels, channels, second);
+    std::fill_n(c3 + g * channels, channels, -(second * mean[g]) - sum * r * share);
+  }
+  if (shape.last) return CombineColumns(x, dy, n, shape.count, c1, c2, c3, dx);
+  for (int64_t c = 0; c < shape.count; ++c) {
+    Combine(x + c * n, dy + c * n, n, c1[c], c2[c], c3[c], dx + c * n);
   }
 }
 
@@ -186,9 +185,9 @@ void GradientOfGroups(CPUContext&, const Channels& shape, int64_t groups,
   if (shape.batch * image == 0) return;
   float* const products = sums;
   float* const plain = products + all;
-  // c1 and, if not given, mean and inverse deviation of one image.
-  float* const c1 = plain + all;
-  float* const computed = c1 + shape.count;
+  // The factors and, if not given, mean and inverse deviation of one image.
+  float* const factors = plain + all;
+  float* const computed = factors + 3 * shape.count;
   if (shape.last) {
     std::fill_n(sums, 2 * all, 0.0f);
     for (int64_t i = 0; i < shape.batch; ++i) {
@@ -210,7 +209,7 @@ void GradientOfGroups(CPUContext&, const Channels& shape, int64_t groups,
     const float* const product = products + i * shape.count;
     const float* const sum = plain + i * shape.count;
     GradientOfImage(shape, groups, x + i * image, dy + i * image, gamma, middle, inverse, product,
-                    sum, c1, dx + i * image);
+                    sum, factors, dx + i * image);
     for (int64_t c = 0; c < shape.count; ++c) {
       const int64_t g = c / per_group;
       dgamma[c] += (product[c] - sum[c] * middle[g]) * inverse[g];

@@ -49,7 +49,7 @@ struct GroupNormGradient {
 //   over the group
 // `sums` is memory for GroupGradientScratch(shape) floats.
 inline int64_t GroupGradientScratch(const Channels& shape) {
-  return (2 * shape.batch + 3) * shape.count;
+  return (2 * shape.batch + 5) * shape.count;
 }
 void GradientOfGroups(CPUContext& context, const Channels& shape, int64_t groups,
                       const GroupNormGradient& gradient, float* sums);
