@@ -144,8 +144,10 @@ void RegisterInstanceNorm() {
       .Input(1, "scale", "scale of each channel, [C]")
       .Input(2, "bias", "not used")
       .Input(3, "dY", "gradient of the output")
-      .Input(4, "saved_mean", "optional mean of each channel of each image, [N, C]")
-      .Input(5, "saved_inv_stdev", "its 1 / sqrt(variance + epsilon), [N, C]; given with input 4")
+      .Input(4, "saved_mean",
+             "optional mean of each channel of each image, [N, C]; not used without input 5")
+      .Input(5, "saved_inv_stdev",
+             "optional 1 / sqrt(variance + epsilon) of each channel of each image, [N, C]")
       .Output(0, "dX", "gradient of X")
       .Output(1, "dscale", "gradient of scale")
       .Output(2, "dbias", "gradient of bias")

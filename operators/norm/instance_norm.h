@@ -6,6 +6,7 @@
 //
 // InstanceNormGradient: X, scale, bias (not used), dY, optional saved mean and saved inverse deviation
 //   ->  dX, dscale, dbias
+// The saved values are used if both are given; otherwise they are computed again.
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -77,8 +78,6 @@ class InstanceNormGradientOp final : public Operator<Context> {
     if (this->InputSize() == 6) {
       gradient.mean = Saved(4, "saved_mean", shape);
       gradient.inv_std = Saved(5, "saved_inv_stdev", shape);
-    } else {
-      CAFFE_ENFORCE_EQ(this->InputSize(), 4, "inputs, want 4, or 6 with mean and deviation");
     }
     gradient.dx = this->template OutputData<float>(0, X.sizes());
     gradient.dgamma = this->template OutputData<float>(1, {shape.count});

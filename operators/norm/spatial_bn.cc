@@ -123,10 +123,14 @@ class GetSpatialBnGradient final : public GradientMakerBase {
   std::vector<OperatorDef> GetGradientDefs() override {
     const ArgumentHelper args(def_);
     const bool is_test = args.Read(kSpatialBnIsTest);
+    const bool several = !is_test && args.Read(kSpatialBnNumBatches) > 1;
+    CAFFE_ENFORCE_EQ(def_.input_size(), several ? 7 : 5, "inputs, want 7 with num_batches above 1 ",
+                     "in training, otherwise 5");
+    CAFFE_ENFORCE_EQ(def_.output_size(), is_test ? 1 : 5, "outputs: 1 in testing, 5 in training");
     std::vector<std::string> inputs = {I(0), I(1), GO(0), is_test ? I(3) : O(3),
                                        is_test ? I(4) : O(4)};
     // The sums of the gradients over the batches stand in the blobs of the gradients.
-    if (!is_test && args.Read(kSpatialBnNumBatches) > 1) {
+    if (several) {
       inputs.push_back(GI(1));
       inputs.push_back(GI(2));
     }

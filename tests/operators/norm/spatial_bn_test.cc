@@ -318,6 +318,9 @@ TEST(SpatialBNGradientTest, UsesTheSavedStatisticsOrTheGivenOnes) {
          arg { name: "is_test" i: 0 } arg { name: "num_batches" i: 2 })");
   EXPECT_EQ(batches.substr(0, batches.find("->")),
             "SpatialBNGradient(X,s,Y_grad,sm,sv,s_grad,b_grad)");
+  ExpectThrows(
+      [] { test::DescribeGradient(std::string(kTrain) + R"(arg { name: "num_batches" i: 2 })"); },
+      "inputs, want 7 with num_batches above 1");
 }
 
 TEST(SpatialBNGradientTest, NamesWhatDoesNotFit) {
