@@ -42,7 +42,9 @@ void Forward(const Rows& rows, cudnnSoftmaxAlgorithm_t algorithm, Values* values
   }
 }
 
-void Backward(const Rows& rows, cudnnSoftmaxAlgorithm_t algorithm, const Values& y, Values* dy) {
+// As in cuDNN, the sum over a row is a float unless the data are doubles.
+void Backward(const Rows& rows, cudnnSoftmaxAlgorithm_t algorithm, const Values& y, bool is_double,
+              Values* dy) {
   const bool log = algorithm == CUDNN_SOFTMAX_LOG;
   for (size_t row = 0; row < rows.outer * rows.inner; ++row) {
     double sum = 0;
@@ -50,6 +52,7 @@ void Backward(const Rows& rows, cudnnSoftmaxAlgorithm_t algorithm, const Values&
       const size_t at = rows.At(row, i);
       sum += log ? (*dy)[at] : (*dy)[at] * y[at];
     }
+    if (!is_double) sum = static_cast<float>(sum);
     for (size_t i = 0; i < rows.size; ++i) {
       const size_t at = rows.At(row, i);
       (*dy)[at] = log ? (*dy)[at] - std::exp(y[at]) * sum : y[at] * ((*dy)[at] - sum);
@@ -96,9 +99,10 @@ cudnnStatus_t cudnnSoftmaxBackward(cudnnHandle_t handle, cudnnSoftmaxAlgorithm_t
   const Blend blend = ReadBlend(alpha, beta, dx_desc->layout.type);
   const Tensor ty{"y", y_desc->layout, y}, tdy{"dy", dy_desc->layout, dy};
   const Tensor tdx{"dx", dx_desc->layout, dx};
+  const bool is_double = y_desc->data_type == CUDNN_DATA_DOUBLE;
   return Run(handle, __func__, {ty, tdy, tdx}, [=] {
     Values values = Read(tdy);
-    Backward(RowsOf(mode, ty.layout.dims), algorithm, Read(ty), &values);
+    Backward(RowsOf(mode, ty.layout.dims), algorithm, Read(ty), is_double, &values);
     Write(tdx, values, blend);
   });
 }
