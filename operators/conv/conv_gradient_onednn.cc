@@ -130,11 +130,24 @@ class OnednnConvGradient final : public ConvGradientKernel {
   OnednnProgram program_;
 };
 
+// Whether the implementations of oneDNN 2.6 are correct. With wider padding, or windows that are
+// larger than X, some compute other values or write beyond their tensors (three axes, channels last,
+// groups). For windows of one pixel with strides, one writes beyond its scratchpad.
+bool IsReliable(const ConvShape& shape) {
+  const OnednnWindows windows = WindowsOf(shape);
+  for (size_t i = 0; i < static_cast<size_t>(shape.window.axes); ++i) {
+    const WindowAxis& axis = shape.window.axis[i];
+    const int64_t most = axis.extent() / 2;
+    if (axis.extent() > axis.in || windows.heads[i] > most || windows.tails[i] > most) return false;
+  }
+  return shape.window.kernel_size() > 1;
+}
+
 }  // namespace
 
 std::unique_ptr<ConvGradientKernel> NewOnednnConvGradient(const ConvShape& shape,
                                                           ConvGradientParts parts) {
-  if (!OnednnCanDescribe(shape)) return nullptr;
+  if (!OnednnCanDescribe(shape) || !IsReliable(shape)) return nullptr;
   const OneOpenMPThread one_thread;
   try {
     return std::make_unique<OnednnConvGradient>(shape, parts);

@@ -29,14 +29,11 @@ AlgorithmList FilterAlgorithms(const ConvShape& shape) {
 }
 
 AlgorithmList DataAlgorithms(const ConvShape& shape) {
-  if (shape.IsPointwise()) return FilterAlgorithms(shape);
   // oneDNN has kernels for many groups of one channel.
   const bool depthwise = shape.in_group() == 1 && shape.group > 1;
-  const bool few = shape.in_group() < kFewChannels && !depthwise;
-  // If windows of one pixel leave out others, most of dX is zero, and reordering it is the larger
-  // part of the work.
-  const bool sparse = shape.window.kernel_size() == 1 && !shape.channels_last();
-  if (few || sparse) return {ConvGradientAlgorithm::kIm2Col};
+  if (shape.in_group() < kFewChannels && !depthwise && !shape.IsPointwise()) {
+    return {ConvGradientAlgorithm::kIm2Col};
+  }
   return FilterAlgorithms(shape);
 }
 

@@ -256,6 +256,41 @@ TEST(ConvGradientKernelTest, GivesTheValuesOfTheDefinition) {
   if (by_onednn == 0) GTEST_SKIP() << "this machine has no gradients by oneDNN";
 }
 
+// Shapes for which gradients by oneDNN 2.6 are wrong, or write beyond their memory.
+TEST(ConvGradientKernelTest, UsesOnednnOnlyWhereItIsReliable) {
+  const auto by_onednn = [](const NaivePicture& p) {
+    return NewConvGradientKernel(ConvGradientAlgorithm::kOnednn, ShapeOf(p, false),
+                                 {.filter = true, .x = true}) != nullptr;
+  };
+  NaivePicture p{.batch = 1,
+                 .channels = 16,
+                 .height = 12,
+                 .width = 12,
+                 .filters = 16,
+                 .kernel_h = 3,
+                 .kernel_w = 3,
+                 .top = 1,
+                 .left = 1,
+                 .bottom = 1,
+                 .right = 1};
+  if (!by_onednn(p)) GTEST_SKIP() << "this machine has no gradients by oneDNN";
+  p.top = 2;
+  EXPECT_FALSE(by_onednn(p)) << "wide padding";
+  p.top = 1;
+  p.height = 2;
+  EXPECT_FALSE(by_onednn(p)) << "windows larger than X";
+  p = {.batch = 1,
+       .channels = 16,
+       .height = 12,
+       .width = 12,
+       .filters = 16,
+       .kernel_h = 1,
+       .kernel_w = 1,
+       .stride_h = 2,
+       .stride_w = 2};
+  EXPECT_FALSE(by_onednn(p)) << "windows of one pixel";
+}
+
 // The batch is divided into pieces, but each image of its own is not.
 TEST(ConvGradientTest, GivesTheSameOnAnyNumberOfThreads) {
   constexpr int64_t kImages = 4;
