@@ -6,6 +6,7 @@
 #include "operators/conv/conv_columns.h"
 #include "operators/primitives/gemm.h"
 #include "operators/primitives/scratch.h"
+#include "operators/primitives/transpose.h"
 
 namespace caffe2rt {
 
@@ -25,29 +26,38 @@ class Im2ColConvGradient final : public ConvGradientKernel {
   void Run(const float* x, const float* filter, const float* dy, float* dfilter,
            float* dx) override {
     const WindowGeometry& window = shape_.window;
-    const bool last = shape_.channels_last();
+    const int64_t in_image = window.channels * in_size_,
+                  out_image = shape_.out_channels * out_size_;
     float* columns = scratch_.Floats(columns_.size());
-    if (parts_.x) std::fill_n(dx, window.batch * window.channels * in_size_, 0.f);
-    const int64_t rows = window.axis[0].out, at_once = columns_.rows_at_once();
     for (int64_t image = 0; image < window.batch; ++image) {
-      for (int64_t row = 0; row < rows; row += at_once) {
-        const int64_t count = std::min(at_once, rows - row), pixel = row * columns_.row_size();
-        for (int64_t g = 0; g < shape_.group; ++g) {
-          const int64_t channel = g * shape_.in_group(), filters = g * shape_.out_group();
-          const int64_t at_x = image * window.channels * in_size_ + channel * (last ? 1 : in_size_);
-          const int64_t at_y =
-              image * shape_.out_channels * out_size_ +
-              (last ? pixel * shape_.out_channels + filters : filters * out_size_ + pixel);
-          const int64_t at_filter = filters * columns_.depth();
-          if (parts_.filter) {
-            columns_.Fill(x + at_x, row, count, columns);
-            AddFilterGradient(image == 0 && row == 0, count * columns_.row_size(), columns,
-                              dy + at_y, dfilter + at_filter);
-          }
-          if (parts_.x) {
-            MakeColumns(count * columns_.row_size(), filter + at_filter, dy + at_y, columns);
-            columns_.Add(columns, row, count, dx + at_x);
-          }
+      RunImage(x + image * in_image, filter, dy + image * out_image, image == 0, columns, dfilter,
+               parts_.x ? dx + image * in_image : nullptr);
+    }
+  }
+
+  int64_t columns_size() const { return columns_.size(); }
+
+  // One image. Unless it is the first, its gradient of the filter is added to `dfilter`.
+  void RunImage(const float* x, const float* filter, const float* dy, bool first, float* columns,
+                float* dfilter, float* dx) const {
+    const bool last = shape_.channels_last();
+    if (parts_.x) std::fill_n(dx, shape_.window.channels * in_size_, 0.f);
+    const int64_t rows = shape_.window.axis[0].out, at_once = columns_.rows_at_once();
+    for (int64_t row = 0; row < rows; row += at_once) {
+      const int64_t count = std::min(at_once, rows - row), pixel = row * columns_.row_size();
+      for (int64_t g = 0; g < shape_.group; ++g) {
+        const int64_t filters = g * shape_.out_group(), at_filter = filters * columns_.depth();
+        const int64_t at_x = g * shape_.in_group() * (last ? 1 : in_size_);
+        const int64_t at_y =
+            last ? pixel * shape_.out_channels + filters : filters * out_size_ + pixel;
+        if (parts_.filter) {
+          columns_.Fill(x + at_x, row, count, columns);
+          AddFilterGradient(first && row == 0, count * columns_.row_size(), columns, dy + at_y,
+                            dfilter + at_filter);
+        }
+        if (parts_.x) {
+          MakeColumns(count * columns_.row_size(), filter + at_filter, dy + at_y, columns);
+          columns_.Add(columns, row, count, dx + at_x);
         }
       }
     }
@@ -80,6 +90,65 @@ class Im2ColConvGradient final : public ConvGradientKernel {
   const ConvGradientParts parts_;
   const ConvColumns columns_;
   const int64_t in_size_, out_size_;
+  ThreadScratch scratch_;
+};
+
+// The same for NCHW, on copies with channels last: the columns then consist of longer runs.
+class TurnedConvGradient final : public ConvGradientKernel {
+ public:
+  TurnedConvGradient(const ConvShape& shape, ConvGradientParts parts)
+      : parts_(parts),
+        batch_(shape.window.batch),
+        x_size_(shape.window.channels * shape.window.in_size()),
+        y_size_(shape.out_channels * shape.window.out_size()),
+        filter_size_(shape.out_channels * shape.in_group() * shape.window.kernel_size()),
+        inner_(WithChannelsLast(shape), parts) {
+    Plan(shape.window.channels, shape.window.in_size(), &x_to_last_, &x_to_first_);
+    Plan(shape.out_channels, shape.window.out_size(), &y_to_last_, nullptr);
+    const int64_t taps = shape.window.kernel_size();
+    math::PlanTranspose({shape.out_channels, shape.in_group(), taps}, {0, 2, 1}, &filter_to_last_);
+    math::PlanTranspose({shape.out_channels, taps, shape.in_group()}, {0, 2, 1}, &filter_to_first_);
+  }
+
+  void Run(const float* x, const float* filter, const float* dy, float* dfilter,
+           float* dx) override {
+    const int64_t columns_size = AlignedFloats(inner_.columns_size());
+    const int64_t x_size = AlignedFloats(x_size_), filter_size = AlignedFloats(filter_size_);
+    float* const columns =
+        scratch_.Floats(columns_size + 2 * x_size + 2 * filter_size + AlignedFloats(y_size_));
+    float* const x_last = columns + columns_size;
+    float* const dx_last = x_last + x_size;
+    float* const filter_last = dx_last + x_size;
+    float* const dfilter_last = filter_last + filter_size;
+    float* const dy_last = dfilter_last + filter_size;
+    if (parts_.x) Turn(filter_to_last_, filter, filter_last);
+    for (int64_t image = 0; image < batch_; ++image) {
+      if (parts_.filter) Turn(x_to_last_, x + image * x_size_, x_last);
+      Turn(y_to_last_, dy + image * y_size_, dy_last);
+      inner_.RunImage(x_last, filter_last, dy_last, image == 0, columns, dfilter_last, dx_last);
+      if (parts_.x) Turn(x_to_first_, dx_last, dx + image * x_size_);
+    }
+    if (parts_.filter) Turn(filter_to_first_, dfilter_last, dfilter);
+  }
+
+ private:
+  static ConvShape WithChannelsLast(ConvShape shape) {
+    shape.window.order = StorageOrder::NHWC;
+    return shape;
+  }
+  static void Plan(int64_t channels, int64_t size, math::TransposePlan* to_last,
+                   math::TransposePlan* to_first) {
+    math::PlanTranspose({channels, size}, {1, 0}, to_last);
+    if (to_first != nullptr) math::PlanTranspose({size, channels}, {1, 0}, to_first);
+  }
+  static void Turn(math::TransposePlan& plan, const float* from, float* to) {
+    math::Transpose(plan, sizeof(float), from, to);
+  }
+
+  const ConvGradientParts parts_;
+  const int64_t batch_, x_size_, y_size_, filter_size_;
+  const Im2ColConvGradient inner_;
+  math::TransposePlan x_to_last_, x_to_first_, y_to_last_, filter_to_last_, filter_to_first_;
   ThreadScratch scratch_;
 };
 
@@ -151,6 +220,9 @@ std::unique_ptr<ConvGradientKernel> NewConvGradientKernel(ConvGradientAlgorithm 
   switch (algorithm) {
     case ConvGradientAlgorithm::kIm2Col:
       return std::make_unique<Im2ColConvGradient>(shape, parts);
+    case ConvGradientAlgorithm::kTurned:
+      if (shape.channels_last()) return nullptr;
+      return std::make_unique<TurnedConvGradient>(shape, parts);
     case ConvGradientAlgorithm::kGemm:
       if (!shape.IsPointwise()) return nullptr;
       return std::make_unique<GemmConvGradient>(shape, parts);

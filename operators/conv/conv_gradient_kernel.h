@@ -16,11 +16,13 @@ namespace caffe2rt {
 
 enum class ConvGradientAlgorithm {
   kIm2Col,  // any shape: im2col, GEMM and the reverse of im2col
+  kTurned,  // NCHW: kIm2Col on copies with channels last
   kGemm,    // pointwise shapes: GEMM on the data in place
   kOnednn,  // oneDNN direct, in layouts chosen by oneDNN
 };
 inline constexpr ConvGradientAlgorithm kAllConvGradientAlgorithms[] = {
-    ConvGradientAlgorithm::kIm2Col, ConvGradientAlgorithm::kGemm, ConvGradientAlgorithm::kOnednn};
+    ConvGradientAlgorithm::kIm2Col, ConvGradientAlgorithm::kTurned, ConvGradientAlgorithm::kGemm,
+    ConvGradientAlgorithm::kOnednn};
 
 // The gradients that a kernel computes.
 struct ConvGradientParts {

@@ -20,19 +20,44 @@ constexpr int64_t kMaxPieces = 16;
 // GEMM is faster for the gradient of X.
 constexpr int64_t kFewChannels = 8;
 
+// oneDNN fills the channels of X and Y up to whole vectors, at which it does this many times the work
+// of GEMM.
+constexpr double kMostFilling = 1.6;
+
 using AlgorithmList = std::vector<ConvGradientAlgorithm>;
 
+// The work of oneDNN as a multiple of that of GEMM. oneDNN has kernels for many groups of one channel,
+// and for the gradient of the filter of a few channels.
+double Filling(const ConvShape& shape) {
+  if (shape.group > 1 || shape.in_group() < kFewChannels) return 1;
+  const auto filled = [](int64_t channels) {
+    return static_cast<double>((channels + kLanes - 1) / kLanes * kLanes) /
+           static_cast<double>(channels);
+  };
+  return filled(shape.window.channels) * filled(shape.out_channels);
+}
+
+// The best algorithm with columns; it supports the shape.
+ConvGradientAlgorithm ByColumns(const ConvShape& shape) {
+  const bool turned = !shape.channels_last() && shape.in_group() >= kFewChannels &&
+                      shape.window.kernel_size() > 1 && shape.MultiplyAdds() >= kWorthOnednn;
+  return turned ? ConvGradientAlgorithm::kTurned : ConvGradientAlgorithm::kIm2Col;
+}
+
+// Best first. The last algorithm supports the shape.
 AlgorithmList FilterAlgorithms(const ConvShape& shape) {
   if (shape.IsPointwise()) return {ConvGradientAlgorithm::kGemm};
-  if (shape.MultiplyAdds() < kWorthOnednn) return {ConvGradientAlgorithm::kIm2Col};
-  return {ConvGradientAlgorithm::kOnednn, ConvGradientAlgorithm::kIm2Col};
+  if (shape.MultiplyAdds() < kWorthOnednn || Filling(shape) > kMostFilling) {
+    return {ByColumns(shape)};
+  }
+  return {ConvGradientAlgorithm::kOnednn, ByColumns(shape)};
 }
 
 AlgorithmList DataAlgorithms(const ConvShape& shape) {
   // oneDNN has kernels for many groups of one channel.
   const bool depthwise = shape.in_group() == 1 && shape.group > 1;
   if (shape.in_group() < kFewChannels && !depthwise && !shape.IsPointwise()) {
-    return {ConvGradientAlgorithm::kIm2Col};
+    return {ByColumns(shape)};
   }
   return FilterAlgorithms(shape);
 }

@@ -341,6 +341,9 @@ TEST(ConvGradientTest, TakesNothingFromTheHeapOnceWarm) {
   FeedRandom(&ws, "W12", {2, 16, 12, 12});
   FeedRandom(&ws, "D3", {2, 16, 10, 10});
   FeedRandom(&ws, "D12", {2, 2, 1, 1});
+  FeedRandom(&ws, "X20", {1, 20, 12, 12});
+  FeedRandom(&ws, "W20", {18, 20, 3, 3});
+  FeedRandom(&ws, "D20", {1, 18, 10, 10});
   FeedRandom(&ws, "D14", {2, 16, 14, 14});
   NetBase* net = ws.CreateNet(ParseNet(R"(name: "n"
       op { type: "ConvGradient" input: "X" input: "W1" input: "X" output: "a" output: "b" output: "c"
@@ -349,6 +352,8 @@ TEST(ConvGradientTest, TakesNothingFromTheHeapOnceWarm) {
            output: "f" arg { name: "kernel" i: 3 } }
       op { type: "ConvGradient" input: "X" input: "W12" input: "D12" output: "g" output: "h"
            output: "i" arg { name: "kernel" i: 12 } }
+      op { type: "ConvGradient" input: "X20" input: "W20" input: "D20" output: "m" output: "n"
+           output: "o" arg { name: "kernel" i: 3 } }
       op { type: "ConvTransposeGradient" input: "X" input: "W3" input: "D14" output: "j" output: "k"
            output: "l" arg { name: "kernel" i: 3 } })"));
   for (int run = 0; run < 3; ++run) ASSERT_TRUE(net->Run());
