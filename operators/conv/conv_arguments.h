@@ -33,6 +33,10 @@ inline constexpr ArgumentSpec<int> kConvForceAlgoFilterGradient{
     "cuDNN: number of the algorithm for the gradient of the filter, -1: any; used if force_algo is "
     "not set"};
 
+inline constexpr ArgumentSpec<bool> kConvNoGradientToInput{
+    "no_gradient_to_input", false,
+    "1: X has no gradient; the gradient operator does not compute dX"};
+
 // Accepted for compatibility; ignored.
 inline constexpr const char* kConvUnusedDoc = "has no effect; accepted for compatibility";
 inline constexpr ArgumentSpec<int> kConvCudnnState{"cudnn_state", 0, kConvUnusedDoc};
@@ -46,7 +50,7 @@ inline constexpr ArgumentSpec<std::string> kConvTransformStrategy{"convolution_t
 inline void DeclareConvArguments(OpSchema& schema) {
   schema
       .Args(kConvWorkspaceLimit, kConvExhaustiveSearch, kConvForceAlgo, kConvForceAlgoForward,
-            kConvForceAlgoDataGradient, kConvForceAlgoFilterGradient)
+            kConvForceAlgoDataGradient, kConvForceAlgoFilterGradient, kConvNoGradientToInput)
       .Args(kConvCudnnState, kConvEnableTensorCore, kConvAlgo, kConvKernelTransform,
             kConvTransformStrategy);
 }

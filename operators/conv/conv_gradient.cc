@@ -14,18 +14,20 @@ namespace caffe2rt {
 namespace {
 
 // The gradient operator has the type of the forward operator and "Gradient", and computes the
-// gradients of all inputs.
+// gradients of all inputs, or of all but X.
 class GetConvGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    const std::string type = def_.type() + "Gradient";
-    const std::vector<std::string> inputs = {I(0), I(1), GO(0)};
-    if (def_.input_size() > 2) return SingleGradientDef(type, "", inputs, {GI(1), GI(2), GI(0)});
-    return SingleGradientDef(type, "", inputs, {GI(1), GI(0)},
-                             {MakeArgument<int>(kConvGradientNoBias.name, 1)});
+    const bool bias = def_.input_size() > 2;
+    std::vector<std::string> outputs = {GI(1)};
+    if (bias) outputs.push_back(GI(2));
+    if (!ArgumentHelper(def_).Read(kConvNoGradientToInput)) outputs.push_back(GI(0));
+    std::vector<Argument> args;
+    if (!bias) args.push_back(MakeArgument<int>(kConvGradientNoBias.name, 1));
+    return SingleGradientDef(def_.type() + "Gradient", "", {I(0), I(1), GO(0)}, outputs, args);
   }
 };
 

@@ -183,6 +183,9 @@ TEST(ConvGradientTest, IsNamedAfterTheForwardOperator) {
             "ConvGradient(X,W,Y_grad)->W_grad,b_grad,X_grad kernel=3 | X_grad W_grad b_grad");
   EXPECT_EQ(DescribeGradient(R"(type: "ConvTranspose" input: "X" input: "W" output: "Y")"),
             "ConvTransposeGradient(X,W,Y_grad)->W_grad,X_grad no_bias=1 | X_grad W_grad");
+  EXPECT_EQ(DescribeGradient(R"(type: "Conv" input: "X" input: "W" input: "b" output: "Y"
+                                arg { name: "no_gradient_to_input" i: 1 })"),
+            "ConvGradient(X,W,Y_grad)->W_grad,b_grad no_gradient_to_input=1 | - W_grad b_grad");
 }
 
 TEST(ConvGradientTest, RejectsWhatDoesNotFit) {
