@@ -8,135 +8,12 @@
 #include <vector>
 
 #include "contexts/cuda/cuda_context.h"
-#include "operators/common/descriptors_cudnn.h"
 #include "operators/conv/cuda_conv.h"
+#include "operators/conv/directions_cudnn.h"
 
 namespace caffe2rt {
 
 namespace {
-
-// The descriptors that all directions use.
-struct Descriptors {
-  CudnnTensor in, out, bias;
-  CudnnFilter filter;
-  CudnnConvolution conv;
-};
-struct Pointers {
-  const float* in;
-  const float* filter;
-  float* out;
-};
-struct Workspace {
-  void* data;
-  size_t nbytes;
-};
-constexpr float kOne = 1, kZero = 0;
-
-// The directions: types and functions of cuDNN.
-struct Forward {
-  using Algorithm = cudnnConvolutionFwdAlgo_t;
-  using Result = cudnnConvolutionFwdAlgoPerf_t;
-  static constexpr int kAlgorithms = CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
-
-  static cudnnStatus_t Ask(cudnnHandle_t handle, const Descriptors& d, int* count, Result* to) {
-    return Cudnn().GetConvolutionForwardAlgorithm_v7(handle, d.in, d.filter, d.conv, d.out,
-                                                     kAlgorithms, count, to);
-  }
-  static cudnnStatus_t Time(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
-                            const Workspace& space, int* count, Result* to) {
-    return Cudnn().FindConvolutionForwardAlgorithmEx(handle, d.in, p.in, d.filter, p.filter, d.conv,
-                                                     d.out, p.out, kAlgorithms, count, to,
-                                                     space.data, space.nbytes);
-  }
-  static cudnnStatus_t WorkspaceSize(cudnnHandle_t handle, const Descriptors& d,
-                                     Algorithm algorithm, size_t* nbytes) {
-    return Cudnn().GetConvolutionForwardWorkspaceSize(handle, d.in, d.filter, d.conv, d.out,
-                                                      algorithm, nbytes);
-  }
-  static cudnnStatus_t Run(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
-                           Algorithm algorithm, const Workspace& space) {
-    return Cudnn().ConvolutionForward(handle, &kOne, d.in, p.in, d.filter, p.filter, d.conv,
-                                      algorithm, space.data, space.nbytes, &kZero, d.out, p.out);
-  }
-  // Whether cuDNN can add the bias in the same call: only this algorithm supports it.
-  static bool MayAddBias(Algorithm algorithm) {
-    return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
-  }
-  static cudnnStatus_t RunWithBias(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
-                                   Algorithm algorithm, const Workspace& space,
-                                   const CudnnActivation& identity, const float* bias) {
-    return Cudnn().ConvolutionBiasActivationForward(
-        handle, &kOne, d.in, p.in, d.filter, p.filter, d.conv, algorithm, space.data, space.nbytes,
-        &kZero, d.out, p.out, d.bias, bias, identity, d.out, p.out);
-  }
-};
-
-struct BackwardData {
-  using Algorithm = cudnnConvolutionBwdDataAlgo_t;
-  using Result = cudnnConvolutionBwdDataAlgoPerf_t;
-  static constexpr int kAlgorithms = CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT;
-
-  static cudnnStatus_t Ask(cudnnHandle_t handle, const Descriptors& d, int* count, Result* to) {
-    return Cudnn().GetConvolutionBackwardDataAlgorithm_v7(handle, d.filter, d.in, d.conv, d.out,
-                                                          kAlgorithms, count, to);
-  }
-  static cudnnStatus_t Time(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
-                            const Workspace& space, int* count, Result* to) {
-    return Cudnn().FindConvolutionBackwardDataAlgorithmEx(handle, d.filter, p.filter, d.in, p.in,
-                                                          d.conv, d.out, p.out, kAlgorithms, count,
-                                                          to, space.data, space.nbytes);
-  }
-  static cudnnStatus_t WorkspaceSize(cudnnHandle_t handle, const Descriptors& d,
-                                     Algorithm algorithm, size_t* nbytes) {
-    return Cudnn().GetConvolutionBackwardDataWorkspaceSize(handle, d.filter, d.in, d.conv, d.out,
-                                                           algorithm, nbytes);
-  }
-  static cudnnStatus_t Run(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
-                           Algorithm algorithm, const Workspace& space) {
-    return Cudnn().ConvolutionBackwardData(handle, &kOne, d.filter, p.filter, d.in, p.in, d.conv,
-                                           algorithm, space.data, space.nbytes, &kZero, d.out,
-                                           p.out);
-  }
-  static bool MayAddBias(Algorithm) { return false; }
-  static cudnnStatus_t RunWithBias(cudnnHandle_t, const Descriptors&, const Pointers&, Algorithm,
-                                   const Workspace&, const CudnnActivation&, const float*) {
-    return CUDNN_STATUS_NOT_SUPPORTED;
-  }
-};
-
-// Reads X as p.in and dY as p.filter, and writes the gradient of the filter to p.out.
-struct BackwardFilter {
-  using Algorithm = cudnnConvolutionBwdFilterAlgo_t;
-  using Result = cudnnConvolutionBwdFilterAlgoPerf_t;
-  static constexpr int kAlgorithms = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT;
-
-  static cudnnStatus_t Ask(cudnnHandle_t handle, const Descriptors& d, int* count, Result* to) {
-    return Cudnn().GetConvolutionBackwardFilterAlgorithm_v7(handle, d.in, d.out, d.conv, d.filter,
-                                                            kAlgorithms, count, to);
-  }
-  static cudnnStatus_t Time(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
-                            const Workspace& space, int* count, Result* to) {
-    return Cudnn().FindConvolutionBackwardFilterAlgorithmEx(handle, d.in, p.in, d.out, p.filter,
-                                                            d.conv, d.filter, p.out, kAlgorithms,
-                                                            count, to, space.data, space.nbytes);
-  }
-  static cudnnStatus_t WorkspaceSize(cudnnHandle_t handle, const Descriptors& d,
-                                     Algorithm algorithm, size_t* nbytes) {
-    return Cudnn().GetConvolutionBackwardFilterWorkspaceSize(handle, d.in, d.out, d.conv, d.filter,
-                                                             algorithm, nbytes);
-  }
-  static cudnnStatus_t Run(cudnnHandle_t handle, const Descriptors& d, const Pointers& p,
-                           Algorithm algorithm, const Workspace& space) {
-    return Cudnn().ConvolutionBackwardFilter(handle, &kOne, d.in, p.in, d.out, p.filter, d.conv,
-                                             algorithm, space.data, space.nbytes, &kZero, d.filter,
-                                             p.out);
-  }
-  static bool MayAddBias(Algorithm) { return false; }
-  static cudnnStatus_t RunWithBias(cudnnHandle_t, const Descriptors&, const Pointers&, Algorithm,
-                                   const Workspace&, const CudnnActivation&, const float*) {
-    return CUDNN_STATUS_NOT_SUPPORTED;
-  }
-};
 
 template <class Direction>
 class Plan final : public CudaConvPlan {
@@ -176,9 +53,9 @@ class Plan final : public CudaConvPlan {
 
   bool Run(CUDAContext& context, const float* x, const float* filter, const float* bias, float* y,
            std::string* reason) override {
-    const Pointers pointers{x, filter, y};
+    const ConvPointers pointers{x, filter, y};
     if (search_) Search(context, pointers);
-    const Workspace space{
+    const ConvWorkspace space{
         workspace_nbytes_ > 0 ? CudnnWorkspace(context, workspace_nbytes_) : nullptr,
         workspace_nbytes_};
     const cudnnHandle_t handle = context.cudnn_handle();
@@ -198,7 +75,7 @@ class Plan final : public CudaConvPlan {
     }
     CUDNN_ENFORCE(status, "convolution by algorithm ", algorithm_);
     if (bias == nullptr) return true;
-    CUDNN_ENFORCE(Cudnn().AddTensor(handle, &kOne, d_.bias, bias, &kOne, d_.out, y),
+    CUDNN_ENFORCE(Cudnn().AddTensor(handle, &kCudnnOne, d_.bias, bias, &kCudnnOne, d_.out, y),
                   "bias of a convolution");
     return true;
   }
@@ -253,10 +130,10 @@ class Plan final : public CudaConvPlan {
 
   // Times all algorithms once, on the data of this run. If none qualifies, the algorithm that the
   // heuristics chose remains.
-  void Search(CUDAContext& context, const Pointers& pointers) {
+  void Search(CUDAContext& context, const ConvPointers& pointers) {
     search_ = false;
     const size_t limit = options_.workspace_limit_bytes;
-    const Workspace space{limit > 0 ? CudnnWorkspace(context, limit) : nullptr, limit};
+    const ConvWorkspace space{limit > 0 ? CudnnWorkspace(context, limit) : nullptr, limit};
     Result results[Direction::kAlgorithms];
     int count = 0;
     CUDNN_ENFORCE(Direction::Time(context.cudnn_handle(), d_, pointers, space, &count, results),
@@ -265,7 +142,7 @@ class Plan final : public CudaConvPlan {
   }
 
   const CudnnConvOptions options_;
-  Descriptors d_;
+  ConvDescriptors d_;
   CudnnActivation identity_;
   Algorithm algorithm_ = {};
   size_t workspace_nbytes_ = 0;
@@ -290,7 +167,7 @@ std::unique_ptr<CudaConvPlan> NewPlan(CUDAContext& context, const Shape& shape,
                                       const CudnnConvOptions& options, int64_t outer, int64_t inner,
                                       std::string* reason) {
   CudnnWindow window;
-  const bool transposed = std::is_same_v<Direction, BackwardData>;
+  const bool transposed = std::is_same_v<Direction, CudnnBackwardData>;
   if (!CudnnWindow::Make(shape.window, transposed, &window, reason)) return nullptr;
   const int64_t weights = outer * inner * shape.window.kernel_size();
   if (!FitsInt(shape.window, shape.out_channels, weights, reason)) return nullptr;
@@ -408,14 +285,14 @@ std::unique_ptr<CudaConvPlan> PlanFromX(CUDAContext& context, const ConvShape& s
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvShape& shape,
                                            const CudnnConvOptions& options, Tensor* scratch,
                                            std::string* reason) {
-  return PlanFromX<Forward>(context, shape, options, scratch, reason);
+  return PlanFromX<CudnnForward>(context, shape, options, scratch, reason);
 }
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context,
                                            const ConvFilterGradientShape& shape,
                                            const CudnnConvOptions& options, Tensor* scratch,
                                            std::string* reason) {
-  return PlanFromX<BackwardFilter>(context, shape.conv, options, scratch, reason);
+  return PlanFromX<CudnnBackwardFilter>(context, shape.conv, options, scratch, reason);
 }
 
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvDataGradientShape& shape,
@@ -434,8 +311,8 @@ std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvDataG
 std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvTransposeShape& shape,
                                            const CudnnConvOptions& options, Tensor*,
                                            std::string* reason) {
-  return NewPlan<BackwardData>(context, shape, options, shape.window.channels,
-                               shape.out_channels / shape.group, reason);
+  return NewPlan<CudnnBackwardData>(context, shape, options, shape.window.channels,
+                                    shape.out_channels / shape.group, reason);
 }
 
 }  // namespace caffe2rt
