@@ -86,6 +86,5 @@ inline constexpr ArgumentSpec<int> kSharedBuffer{"shared_buffer", 0,
                                                  "hint of Caffe2; has no effect"};
 inline constexpr ArgumentSpec<bool> kFloat16Compute{"float16_compute", false,
                                                     "hint for other devices; has no effect"};
-inline constexpr ArgumentSpec<int> kNoBias{"no_bias", 0, "hint for the gradient; has no effect"};
 
 }  // namespace caffe2rt

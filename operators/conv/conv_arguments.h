@@ -39,6 +39,7 @@ inline constexpr ArgumentSpec<bool> kConvNoGradientToInput{
 
 // Accepted for compatibility; ignored.
 inline constexpr const char* kConvUnusedDoc = "has no effect; accepted for compatibility";
+inline constexpr ArgumentSpec<int> kConvTransposeNoBias{"no_bias", 0, kConvUnusedDoc};
 inline constexpr ArgumentSpec<int> kConvCudnnState{"cudnn_state", 0, kConvUnusedDoc};
 inline constexpr ArgumentSpec<bool> kConvEnableTensorCore{"enable_tensor_core", true,
                                                           kConvUnusedDoc};

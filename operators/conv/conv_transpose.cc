@@ -5,7 +5,6 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
-#include "operators/common/window_arguments.h"
 #include "operators/conv/conv_arguments.h"
 #include "operators/primitives/gemm.h"
 
@@ -165,7 +164,7 @@ void RegisterConvTranspose() {
           .Input(2, "bias", "optional bias, [M]: one value for each output channel")
           .Output(0, "Y", "result, in the layout of X, with M channels");
   DeclareWindowArguments(schema, WindowUse::kConvTranspose);
-  schema.Arg(kNoBias);
+  schema.Arg(kConvTransposeNoBias);
   DeclareConvArguments(schema);
   RegisterCpuOperator<ConvTransposeOp<CPUContext, ConvTransposeOnCpu>>("ConvTranspose", __FILE__);
 }

@@ -207,7 +207,7 @@ TEST(ConvGeometryTest, DeclaresTheArgumentsOfEachUse) {
                                              {"dilation_h", "1"},     {"dilation_w", "1"},
                                              {"global_pooling", "0"}, {"float16_compute", "0"}};
   std::map<std::string, std::string> transposed{
-      {"adjs", ""}, {"adj", "0"}, {"adj_h", "0"}, {"adj_w", "0"}, {"no_bias", "0"}};
+      {"adjs", ""}, {"adj", "0"}, {"adj_h", "0"}, {"adj_w", "0"}};
   sliding.insert(shared.begin(), shared.end());
   transposed.insert(shared.begin(), shared.end());
   for (const WindowUse use :

@@ -115,5 +115,13 @@ TEST(ConvTransposeTest, SaysWhatDoesNotFit) {
   ExpectThrows(run(R"(arg { name: "kernels" ints: 3 })"), "kernels");
 }
 
+TEST(ConvTransposeTest, DeclaresTheArgumentOfItsGradient) {
+  std::vector<std::string> names;
+  for (const auto& argument : OpSchemaRegistry::Schema("ConvTranspose")->args()) {
+    names.push_back(argument.name);
+  }
+  EXPECT_THAT(names, testing::Contains("no_bias"));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::conv_transpose_test
