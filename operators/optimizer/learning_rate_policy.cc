@@ -79,9 +79,9 @@ constexpr ArgumentSpec<int> kCompositeCyclicalStep{"cyclical_step_size", 1000000
                                                    "compositeCyclical: as stepsize"};
 constexpr ArgumentSpec<float> kCompositeCyclicalDecay{"cyclical_decay", 1.0f,
                                                       "compositeCyclical: as decay"};
-constexpr ArgumentSpec<float> kCompositeCosineMin{"cosine_min_lr", 0.01f,
+constexpr ArgumentSpec<float> kCompositeCosineMin{"cosine_min_lr", 0.1f,
                                                   "compositeCosine: as min_lr"};
-constexpr ArgumentSpec<float> kCompositeCosineMax{"cosine_max_lr", 0.05f,
+constexpr ArgumentSpec<float> kCompositeCosineMax{"cosine_max_lr", 0.5f,
                                                   "compositeCosine: as max_lr"};
 constexpr ArgumentSpec<int64_t> kCompositeCosinePeriod{"cosine_period", 50,
                                                        "compositeCosine: as period"};
@@ -175,7 +175,8 @@ double Cyclical(const Arguments& a, int64_t n) {
   const double at = static_cast<double>(n) / static_cast<double>(a.step_size);
   const double height =
       std::max(0.0, 1 - std::abs(at - 2 * (1.0 + static_cast<double>(cycle)) + 1));
-  return 1 + (a.max_lr / a.base_lr - 1) * height * std::pow(a.decay, static_cast<double>(cycle));
+  return 1 + (std::abs(a.max_lr / a.base_lr) - 1) * height *
+                 std::pow(a.decay, static_cast<double>(cycle));
 }
 // Cosine annealing with restarts (Loshchilov and Hutter 2016).
 double Cosine(const Arguments& a, int64_t n) {

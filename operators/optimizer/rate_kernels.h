@@ -52,25 +52,23 @@ struct LarsRate {
 void ComputeLarsRate(CPUContext& context, int64_t n, const LarsRate& rate, Tensor* scratch);
 void ComputeLarsRate(CUDAContext& context, int64_t n, const LarsRate& rate, Tensor* scratch);
 
-// The sums that YellowFin needs: |grad|^2, and the variance of the gradient by its moving averages
-// after this iteration.
+// The sums that YellowFin needs: the squared norms of the gradient, and of its moving average after
+// this iteration.
 struct YellowFinSums {
   using Value = TwoSums;
   const float* grad;
-  const float* mean;  // the averages before this iteration
-  const float* square_mean;
+  const float* mean;  // the moving average before this iteration
   float beta, debias;
   float* sums;  // [2]
 
   CAFFE2RT_SIMD_INLINE float Square(int64_t i) const { return grad[i] * grad[i]; }
-  CAFFE2RT_SIMD_INLINE float Variance(int64_t i) const {
+  CAFFE2RT_SIMD_INLINE float MeanSquare(int64_t i) const {
     const float average = (beta * mean[i] + (1.0f - beta) * grad[i]) * debias;
-    const float square = (beta * square_mean[i] + (1.0f - beta) * grad[i] * grad[i]) * debias;
-    return square - average * average;
+    return average * average;
   }
   CAFFE2RT_HOST_DEVICE Value Start() const { return {0, 0}; }
   CAFFE2RT_HOST_DEVICE Value At(int64_t i) const {
-    return {static_cast<double>(Square(i)), static_cast<double>(Variance(i))};
+    return {static_cast<double>(Square(i)), static_cast<double>(MeanSquare(i))};
   }
   CAFFE2RT_HOST_DEVICE Value Combine(Value a, Value b) const {
     return {a.first + b.first, a.second + b.second};
@@ -150,8 +148,9 @@ struct YellowFinNumbers {
     out_memory[4] = distance;
     float new_rate = *rate, new_momentum = *momentum;
     if (iteration > 1) {
-      Tune(std::exp(log_least * debias), std::exp(log_most * debias), distance * debias, &new_rate,
-           &new_momentum);
+      const float variance = square_norm * debias - sums[1];
+      Tune(std::exp(log_least * debias), std::exp(log_most * debias), distance * debias,
+           variance > epsilon ? variance : epsilon, &new_rate, &new_momentum);
     }
     *out_rate = new_rate;
     *out_momentum = new_momentum;
@@ -159,16 +158,16 @@ struct YellowFinNumbers {
 
   // Minimizes the expected distance after one step of a quadratic with curvatures in [least, most]:
   // the root of the momentum solves the cubic (1 - x)^3 = p * x with p as below.
-  CAFFE2RT_HOST_DEVICE void Tune(float least, float most, float distance, float* r,
+  CAFFE2RT_HOST_DEVICE void Tune(float least, float most, float distance, float variance, float* r,
                                  float* mu) const {
-    const float variance = sums[1] > epsilon ? sums[1] : epsilon;
     const float p = distance * least * distance * least / (2.0f * variance);
     const float cube = (-std::sqrt(p * p + 4.0f / 27.0f * p * p * p) - p) / 2.0f;
     const float w = -std::pow(-cube, 1.0f / 3.0f);
     const float root = w - p / (3.0f * w) + 1.0f;
     const float ratio = std::sqrt(most / least);
     const float robust = (ratio - 1.0f) / (ratio + 1.0f);
-    const float target = root * root > robust * robust ? root * root : robust * robust;
+    // NaN if the numbers overflow.
+    const float target = root * root < robust * robust ? robust * robust : root * root;
     const float step = 1.0f - std::sqrt(target);
     *mu = Average(*mu, target);
     *r = Average(*r, step * step / least);

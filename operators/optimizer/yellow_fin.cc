@@ -9,15 +9,15 @@ namespace caffe2rt {
 
 namespace {
 
-struct VarianceTerm {
+struct MeanSquareTerm {
   YellowFinSums sums;
-  CAFFE2RT_SIMD_INLINE float operator()(int64_t i) const { return sums.Variance(i); }
+  CAFFE2RT_SIMD_INLINE float operator()(int64_t i) const { return sums.MeanSquare(i); }
 };
 
 }  // namespace
 
 void ComputeYellowFinSums(CPUContext&, int64_t n, const YellowFinSums& sums, Tensor*) {
-  sums.Finish({DotProduct(n, sums.grad, sums.grad), SumTerms(n, VarianceTerm{sums})});
+  sums.Finish({DotProduct(n, sums.grad, sums.grad), SumTerms(n, MeanSquareTerm{sums})});
 }
 
 void ComputeYellowFinNumbers(CPUContext&, const YellowFinNumbers& numbers) { numbers(0); }

@@ -54,7 +54,7 @@ class YellowFinOp final : public Operator<Context> {
     for (int i = 0; i < 8; ++i) out[i] = this->template OutputData<float>(i, Input(i).sizes());
     sums_.Resize(2);
     float* const sums = sums_.template mutable_data<float>();
-    ComputeYellowFinSums(context_, n, {in[8], in[5], in[6], beta_, debias, sums}, &scratch_);
+    ComputeYellowFinSums(context_, n, {in[8], in[5], beta_, debias, sums}, &scratch_);
     UpdateAll(context_, n,
               YellowFinRule{in[2], in[3], in[8], in[0], in[1], in[5], in[6], out[0], out[1], out[5],
                             out[6], beta_, nesterov_});

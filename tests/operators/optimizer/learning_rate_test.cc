@@ -105,6 +105,13 @@ TEST(LearningRateTest, FollowsItsPolicy) {
   }
 }
 
+TEST(LearningRateTest, KeepsTheSignOfTheBaseInACycle) {
+  Workspace ws;
+  Feed<int64_t>(&ws, "N", {1}, {4});
+  RunOp(&ws, Op("base_lr=-0.5 policy=cyclical stepsize=4 max_lr=2.5"));
+  ExpectTensor<float>(ws, "L", {}, {-2.5f}, 1e-6);
+}
+
 TEST(LearningRateTest, ReturnsAScalarAndHasNoGradient) {
   Workspace ws;
   Feed<int64_t>(&ws, "N", {2}, {3, 1});
