@@ -56,7 +56,7 @@ class SparseFtrlOp final : public Operator<CPUContext> {
     RequireFtrlState(var, nz);
     CAFFE_ENFORCE_GE(var.tensor.dim(), 1, "rank of ", var.name);
     const RowSizes sizes{var.tensor.dim(0), var.tensor.size_from_dim(1), indices.numel()};
-    CAFFE_ENFORCE_EQ(grad.numel(), sizes.count * sizes.block,
+    CAFFE_ENFORCE_EQ(grad.numel(), CheckedMultiply(sizes.count, sizes.block),
                      "elements of input 3 (grad) of shape ", grad.sizes(), ", want ", sizes.block,
                      ", as in a row of input 0 (var) of shape ", var.tensor.sizes(),
                      ", for each index of input 2 (indices) of shape ", indices.sizes());

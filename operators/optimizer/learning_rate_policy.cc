@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-#include "caffe2_core/base/suggest.h"
+#include "caffe2_core/base/checked_math.h"
 
 namespace caffe2rt {
 
@@ -118,7 +118,7 @@ class PrefixedArguments {
 struct LearningRateArguments {
   double base_lr;
   double gamma = 0, power = 0, max_iter = 0;
-  int64_t step_size = 1, active_period = 1, inactive_period = 0;
+  int64_t step_size = 1, active_period = 1, inactive_period = 0, both_periods = 1;
   bool active_first = true;
   // Multipliers and the iterations at which they begin or end.
   double start = 0, middle = 0, end = 0;
@@ -133,7 +133,7 @@ using Multiplier = double (*)(const Arguments& a, int64_t iteration);
 
 double Fixed(const Arguments&, int64_t) { return 1; }
 double Alter(const Arguments& a, int64_t n) {
-  const int64_t at = n % (a.active_period + a.inactive_period);
+  const int64_t at = n % a.both_periods;
   const bool active = a.active_first ? at < a.active_period : at >= a.inactive_period;
   return active ? 1 : 0;
 }
@@ -151,8 +151,8 @@ double Poly(const Arguments& a, int64_t n) {
 }
 // From `start` to `end` in the iterations [first, second].
 double Line(const Arguments& a, int64_t n) {
-  return a.start + (a.end - a.start) * static_cast<double>(n - a.first) /
-                       static_cast<double>(a.second - a.first);
+  const double first = static_cast<double>(a.first), last = static_cast<double>(a.second);
+  return a.start + (a.end - a.start) * (static_cast<double>(n) - first) / (last - first);
 }
 double LinearWarmup(const Arguments& a, int64_t n) { return n < a.second ? Line(a, n) : 1; }
 double TwoConstants(const Arguments& a, int64_t n) { return n < a.first ? a.start : a.end; }
@@ -211,8 +211,13 @@ void ReadAlter(const PrefixedArguments& read, Arguments* a) {
   a->active_first = read(kActiveFirst);
   a->active_period = read(kActivePeriod);
   a->inactive_period = read(kInactivePeriod);
-  CAFFE_ENFORCE(a->active_period + a->inactive_period != 0, "active_period ", a->active_period,
-                " and inactive_period ", a->inactive_period, " add up to 0");
+  // The sign of a divisor does not matter for the remainder.
+  const double sum =
+      static_cast<double>(a->active_period) + static_cast<double>(a->inactive_period);
+  CAFFE_ENFORCE(sum != 0 && std::abs(sum) < 0x1p62, "active_period ", a->active_period,
+                " and inactive_period ", a->inactive_period,
+                " add up to 0 or to more than 2^62 iterations");
+  a->both_periods = std::abs(a->active_period + a->inactive_period);
 }
 void RequireStep(const char* name, int64_t step) {
   CAFFE_ENFORCE(step != 0, "argument \"", name, "\" is 0, want a number of iterations");
@@ -277,7 +282,7 @@ void ReadWarmup(const PrefixedArguments& read, Arguments* a) {
   a->start = read(kWarmupStart);
   a->end = 1;
   a->first = read(kWarmupConstant);
-  a->second = a->first + read(kWarmupLinear);
+  a->second = CheckedAdd(a->first, read(kWarmupLinear));
 }
 void ReadCompositeCyclical(const PrefixedArguments& read, Arguments* a) {
   ReadWarmup(read, a);
@@ -365,7 +370,7 @@ LearningRatePolicy::LearningRatePolicy(const ArgumentHelper& args) : base_lr_(ar
     const std::string name = read(kPolicy);
     CAFFE_ENFORCE(name != kComposite, "argument \"", prefix, kPolicy.name, "\" is \"", kComposite,
                   "\", want a policy that is not composite");
-    last += iterations[i];
+    last = CheckedAdd(last, iterations[i]);
     // The last policy continues after its iterations.
     add(prefix, name, i + 1 < iterations.size() ? last : kForever, read(kSubPolicyScale));
   }
@@ -374,6 +379,8 @@ LearningRatePolicy::LearningRatePolicy(const ArgumentHelper& args) : base_lr_(ar
 LearningRatePolicy::~LearningRatePolicy() = default;
 
 float LearningRatePolicy::At(int64_t iteration) const {
+  // Divisible by -1.
+  iteration = std::max(iteration, -std::numeric_limits<int64_t>::max());
   const Part* part = parts_.data();
   while (iteration > part->last_iteration) ++part;
   return static_cast<float>(part->scale * part->multiplier(part->arguments, iteration) * base_lr_);

@@ -36,9 +36,10 @@ class RowWiseCounterOp final : public Operator<CPUContext> {
       const auto* const rows = indices.data<decltype(element)>();
       RequireRows(sizes, rows);
       for (int64_t j = 0; j < sizes.count; ++j) {
-        const int64_t row = rows[j], age = std::max<int64_t>(iteration - latest[row], 0);
-        count[row] =
-            1 + count[row] * std::exp2(-static_cast<double>(age) / static_cast<double>(half_life_));
+        const int64_t row = rows[j];
+        const double age =
+            std::max(static_cast<double>(iteration) - static_cast<double>(latest[row]), 0.0);
+        count[row] = 1 + count[row] * std::exp2(-age / static_cast<double>(half_life_));
         latest[row] = std::max(latest[row], iteration);
       }
     });

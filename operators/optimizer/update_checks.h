@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/host_input.h"
@@ -54,10 +55,10 @@ inline RowSizes SizesOfRows(const NamedInput& param, const NamedInput& indices,
   const int64_t slice = indices.tensor.dim() < grad.tensor.dim()
                             ? grad.tensor.size_from_dim(indices.tensor.dim())
                             : 1;
-  CAFFE_ENFORCE(slice == block && grad.tensor.numel() == count * block, grad.name, " has shape ",
-                grad.tensor.sizes(), ", want ", block, " elements, as a row of ", param.name,
-                " of shape ", param.tensor.sizes(), ", for each index of ", indices.name,
-                " of shape ", indices.tensor.sizes());
+  CAFFE_ENFORCE(slice == block && grad.tensor.numel() == CheckedMultiply(count, block), grad.name,
+                " has shape ", grad.tensor.sizes(), ", want ", block, " elements, as a row of ",
+                param.name, " of shape ", param.tensor.sizes(), ", for each index of ",
+                indices.name, " of shape ", indices.tensor.sizes());
   return {param.tensor.dim(0), block, count};
 }
 

@@ -35,7 +35,8 @@ class WeightScaleOp final : public Operator<Context> {
     const int64_t iteration = ReadIteration(*this, 1, &iteration_);
     const float* const from = w.data<float>();
     float* const to = this->template OutputData<float>(0, w.sizes());
-    const bool scales = iteration < bound_ - 1 && (iteration + 1) % step_ == 0;
+    const bool scales = iteration < std::numeric_limits<int64_t>::max() && iteration + 1 < bound_ &&
+                        (iteration + 1) % step_ == 0;
     if (scales || from != to) {
       UpdateAll(context_, w.numel(), ScaleRule{from, to, scales ? scale_ : 1.0f});
     }
