@@ -28,8 +28,9 @@ inline constexpr ArgumentSpec<bool> kNoPrefetch{
 // Reads the next record and puts its tensors into `outputs` (CPU), as item `item` of a batch of
 // `batch_size` (0: not a batch). THROWS if the record is no TensorProtos, if it has another number
 // of tensors than `outputs`, or if a tensor differs in shape or type from those of the items before.
-void ReadTensorProtos(const db::DBReader& reader, int64_t item, int64_t batch_size,
-                      const std::vector<Tensor*>& outputs);
+[[gnu::visibility("default")]] void ReadTensorProtos(const db::DBReader& reader, int64_t item,
+                                                     int64_t batch_size,
+                                                     const std::vector<Tensor*>& outputs);
 
 template <class Context>
 class TensorProtosDBInputOp final : public Operator<Context> {

@@ -33,7 +33,7 @@ inline constexpr ArgumentSpec<bool> kSoftmaxLossOnlyLoss{
     "only_loss", false, "has no effect: the gradient does not overwrite the softmax"};
 
 // What the losses and their gradients have in common: arguments, and checks of the inputs.
-class SoftmaxLossArguments {
+class [[gnu::visibility("default")]] SoftmaxLossArguments {
  public:
   // THROWS if the order is not NCHW.
   SoftmaxLossArguments(const ArgumentHelper& args, bool spatial);

@@ -32,7 +32,7 @@ LineFile::LineFile(const Workspace& ws, const std::string& name)
     : ws_(ws), path_(ws.RootFolder() + "/" + name) {}
 
 // Not called from the constructor, so that creating a net does not create files.
-void LineFile::Open() {
+void LineFile::EnsureOpen() {
   if (file_) return;
   (void)ws_.file_access().CheckWrite(path_);
   // Open the original path, not the resolved one that CheckWrite returns: with O_NOFOLLOW a
@@ -57,7 +57,7 @@ void LineFile::Open() {
 // Writes the line with one call, which the system appends atomically. If the disk is full and only
 // a part was written, the part is removed unless another writer has appended after it.
 void LineFile::Append(const std::string& text) {
-  Open();
+  EnsureOpen();
   const std::string line = text + '\n';
   ssize_t written = 0;
   do {

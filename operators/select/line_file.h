@@ -26,8 +26,8 @@ class [[gnu::visibility("default")]] LineFile {
   LineFile(const Workspace& ws, const std::string& name);
   // Opens the file unless it is open. THROWS if the file policy forbids the file, or it cannot be
   // opened.
-  void Open();
-  // Appends the line, which has no newline at its end. THROWS as Open, or if the file cannot be
+  void EnsureOpen();
+  // Appends the line, which has no newline at its end. THROWS as EnsureOpen, or if the file cannot be
   // written.
   void Append(const std::string& line);
 

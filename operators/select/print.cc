@@ -64,7 +64,7 @@ TensorPrinter::TensorPrinter(const ArgumentHelper& args, const std::string& name
 }
 
 bool TensorPrinter::Print(const Tensor& tensor) {
-  if (file_ != nullptr) file_->Open();
+  if (file_ != nullptr) file_->EnsureOpen();
   const std::string line = TensorLine(name_, tensor, limit_);
   if (file_ == nullptr) {
     LogOutput(__FILE__, __LINE__, line);
