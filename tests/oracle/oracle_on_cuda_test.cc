@@ -118,7 +118,7 @@ TEST_P(CaffeOracleOnCudaTest, PassesTheRecordedCases) {
     EXPECT_TRUE(known || rounding) << line;
   }
   EXPECT_EQ(WEXITSTATUS(status), failed ? 1 : 0) << output;
-  EXPECT_THAT(output, testing::EndsWith(" need hardware\n"));
+  EXPECT_THAT(output, testing::HasSubstr(" need hardware"));
   EXPECT_THAT(output, testing::Not(testing::StartsWith("0 passed")));
   std::printf("%s", output.substr(output.rfind('\n', output.size() - 2) + 1).c_str());
 }

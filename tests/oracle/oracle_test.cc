@@ -11,6 +11,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "tests/oracle/case_file.h"
 #include "tests/oracle/isolate.h"
+#include "tests/oracle/original_faults.h"
 #include "tests/oracle/replay.h"
 #include "tests/oracle/report.h"
 #include "tests/support/json.h"
@@ -180,6 +181,37 @@ TEST(CaffeOracleTest, PassesTheRecordedCases) {
   const int status = pclose(pipe);
   EXPECT_EQ(WEXITSTATUS(status), 0) << output;
   EXPECT_THAT(output, HasSubstr(" passed, 0 failed, "));
+}
+
+TEST(FaultOfRecordTest, RecognizesCasesByArgumentsAndInputs) {
+  struct Row {
+    const char* op;
+    std::vector<int64_t> x;
+    TensorProto::DataType type_of_x;
+    bool is_wrong;
+  };
+  const char* const conv = "type: 'ConvGradient' input: 'X' input: 'W' input: 'dY' ";
+  const std::string nhwc = std::string(conv) + "arg { name: 'order' s: 'NHWC' }";
+  const char* const slice = "type: 'SliceGradient' input: 'X' input: 'dY'";
+  for (const Row& row : {Row{nhwc.c_str(), {1, 4, 5, 4, 2}, TensorProto::FLOAT, true},
+                         {nhwc.c_str(), {1, 4, 4, 5, 2}, TensorProto::FLOAT, false},
+                         {nhwc.c_str(), {1, 4, 5, 2}, TensorProto::FLOAT, false},
+                         {conv, {1, 4, 5, 4, 2}, TensorProto::FLOAT, false},
+                         {slice, {2}, TensorProto::INT64, true},
+                         {slice, {2}, TensorProto::FLOAT, false}}) {
+    oracle::OperatorCase recorded;
+    TensorProto x, dy;
+    for (const int64_t dim : row.x) x.add_dims(dim);
+    x.set_data_type(row.type_of_x);
+    dy.set_data_type(TensorProto::FLOAT);
+    for (const auto& [name, tensor] : {std::pair{"X", &x}, {"dY", &dy}}) {
+      oracle::Blob* const blob = recorded.add_input();
+      blob->set_name(name);
+      blob->set_tensor(tensor->SerializeAsString());
+    }
+    EXPECT_EQ(!FaultOfRecord(recorded, ParseOp(row.op)).empty(), row.is_wrong)
+        << row.op << testing::PrintToString(row.x);
+  }
 }
 
 }  // namespace

@@ -9,8 +9,15 @@
 
 namespace caffe2rt::test {
 
-// kBeyondOriginal: the original does not implement the operator on the CPU, but this library does.
-enum class CaseStatus { kPassed, kFailed, kNotImplemented, kNeedsHardware, kBeyondOriginal };
+// kKnownWrong: the record is wrong. kBeyondOriginal: the original does not implement the operator on the CPU, but this library does.
+enum class CaseStatus {
+  kPassed,
+  kFailed,
+  kNotImplemented,
+  kNeedsHardware,
+  kBeyondOriginal,
+  kKnownWrong
+};
 
 // Where operators run. On other devices than the CPU, inputs are copied to the device and outputs
 // back (tests/support/device_run.h).

@@ -37,6 +37,10 @@ void Report::Add(const CaseEntry& entry, const CaseResult& result) {
     case CaseStatus::kBeyondOriginal:
       ++counts.beyond_original;
       return;
+    case CaseStatus::kKnownWrong:
+      ++counts.known_wrong;
+      lines_.push_back({"known wrong", entry.id, entry.type, result.what});
+      return;
     case CaseStatus::kFailed:
       break;
   }
