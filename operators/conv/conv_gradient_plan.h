@@ -7,7 +7,7 @@
 //
 // The pieces depend on the shape alone, and their results are added up in order, so the gradients
 // do not depend on the number of threads. A plan is used by one thread at a time. In the steady
-// state Run takes no lock and allocates nothing, except inside oneDNN.
+// state Run acquires no lock and allocates nothing, except inside oneDNN.
 
 #include <memory>
 #include <vector>

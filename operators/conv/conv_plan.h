@@ -7,7 +7,7 @@
 //
 // A plan is used by one thread at a time. The prepared filter is attached to W's storage and shared
 // by all plans that use the same layout. If W's data changes in the same storage, as in training, the
-// plan prepares it in memory of its own from then on. In the steady state Run takes no lock and
+// plan prepares it in memory of its own from then on. In the steady state Run acquires no lock and
 // allocates nothing, except inside oneDNN, even if W changes before every run.
 
 #include <memory>

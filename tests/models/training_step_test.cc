@@ -1,4 +1,5 @@
-// A training step of LeNet takes nothing from the heap, no lock and no system call once it is warm.
+// A training step of LeNet allocates no heap memory, acquires no lock and makes no system call once
+// it is warm.
 #include <gtest/gtest.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
 // The gradient of every differentiable operator agrees with central differences, on random shapes
-// and arguments. The differences are formed in double where the operator takes doubles.
+// and arguments. The differences are formed in double where the operator accepts doubles.
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Recipes for reductions and products of matrices.
+// Recipes for reductions and matrix multiplication.
 
 #include "tests/operators/gradients/draft.h"
 

@@ -107,7 +107,7 @@ void DraftSplit(Draft& draft, const std::string& type) {
   if (type == "Split") draft.Argument("axis", axis);
 }
 
-// Slice takes one dimension only; the others are taken whole.
+// Slice cuts one dimension only; the others stay whole.
 void DraftSlice(Draft& draft, const std::string& type) {
   const std::vector<int64_t> dims = draft.Dims(1, 3, 5);
   const size_t axis = static_cast<size_t>(draft.Int(0, static_cast<int64_t>(dims.size()) - 1));

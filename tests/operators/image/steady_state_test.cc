@@ -5,7 +5,7 @@
 namespace caffe2rt::steady_state_test {
 namespace {
 
-// One operator of each kind and its gradient, which takes Y as dY.
+// One operator of each kind and its gradient, whose dY is Y.
 constexpr char kNet[] = R"(
   name: "images"
   op { type: "PadImage" input: "X" output: "padded" arg { name: "pad" i: 2 } arg { name: "mode" s: "reflect" } }
