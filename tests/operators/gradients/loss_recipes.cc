@@ -11,7 +11,8 @@ Dims ImageDims(bool nhwc, int64_t n, int64_t c) {
   return nhwc ? Dims{n, 2, 3, c} : Dims{n, c, 2, 3};
 }
 
-// Only in training: with is_test the gradient operator of Caffe2 uses the variance as 1 / sqrt(variance).
+// Only in training: with is_test, the gradient operator of Caffe2 uses the variance as
+// 1 / sqrt(variance).
 void DraftSpatialBN(Draft& draft, const std::string& type) {
   const bool nhwc = draft.Coin();
   const int64_t c = draft.Int(1, 3);
