@@ -60,6 +60,9 @@ class UpsampleBilinearGradientOp final : public Operator<Context> {
     const Tensor& dY = Input(0);
     const Tensor& X = Input(1);
     CheckScaledGradient(dY.sizes(), X.sizes(), 2);
+    if (this->InputSize() > 2) {
+      CAFFE_ENFORCE_EQ(InputAnywhere(*this, 2).numel(), 2, "elements of input 2 (scales)");
+    }
     const float* dy = dY.template data<float>();
     float* dx = this->template OutputData<float>(0, X.sizes());
     if (X.numel() == 0) return true;

@@ -46,6 +46,13 @@ void CheckLabel(int32_t label, int64_t row, int64_t classes) {
                 ", want at least 0 and below ", classes, ", the number of classes");
 }
 
+void CheckProbabilities(const float* labels, int64_t rows, int64_t classes) {
+  for (int64_t i = 0; i < rows * classes; ++i) {
+    CAFFE_ENFORCE(labels[i] >= 0 && labels[i] <= 1, "input 1 (label) is ", labels[i], " in row ",
+                  i / classes, ", want probabilities from 0 to 1");
+  }
+}
+
 }  // namespace
 
 void LabelCrossEntropy(CPUContext&, int64_t rows, int64_t classes, const float* x,
@@ -100,6 +107,7 @@ struct CrossEntropyGradientKernel {
 
 void CrossEntropy(CPUContext&, int64_t rows, int64_t classes, const float* x, const float* labels,
                   float* y) {
+  CheckProbabilities(labels, rows, classes);
   RunSimd(CrossEntropyKernel{}, rows, classes, x, labels, y);
 }
 

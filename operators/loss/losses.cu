@@ -74,6 +74,7 @@ struct LabelGradient {
 
 // A block computes one row.
 struct CrossEntropyRows {
+  KernelReport* report;
   int64_t classes;
   const float* x;
   const float* labels;
@@ -81,6 +82,9 @@ struct CrossEntropyRows {
   CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
     const int64_t first = row.index() * classes;
     const float sum = row.Reduce(classes, 0.0f, Plus(), [=, this](int64_t j) {
+      if (!(labels[first + j] >= 0 && labels[first + j] <= 1)) {
+        report->Raise("input 1 (label) has a value in row % that is not from 0 to 1", row.index());
+      }
       return labels[first + j] * math::Log(ClampProbability(x[first + j]));
     });
     row.Once([=, this] { y[row.index()] = -sum; });
@@ -170,7 +174,8 @@ void LabelCrossEntropyGradient(CUDAContext& context, int64_t rows, int64_t class
 
 void CrossEntropy(CUDAContext& context, int64_t rows, int64_t classes, const float* x,
                   const float* labels, float* y) {
-  ForEachRow(context, rows, CrossEntropyRows{classes, x, labels, y}, "CrossEntropy");
+  ForEachRow(context, rows, CrossEntropyRows{ReportOf(context), classes, x, labels, y},
+             "CrossEntropy");
 }
 
 void CrossEntropyGradient(CUDAContext& context, int64_t rows, int64_t classes, const float* x,

@@ -15,8 +15,11 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<float> kAdadeltaEpsilon{"epsilon", 1e-5f, "is added to the moments"};
-inline constexpr ArgumentSpec<float> kAdadeltaDecay{"decay", 0.95f,
-                                                    "weight of the previous moments"};
+inline constexpr ArgumentSpec<float> kAdadeltaDecay{
+    "decay",
+    0.95f,
+    "weight of the previous moments, above 0 and below 1",
+    {[](float decay) { return decay > 0 && decay < 1; }, "above 0 and below 1"}};
 
 template <class Context, bool kSparse>
 class AdadeltaOp final : public Operator<Context> {

@@ -73,6 +73,19 @@ TEST(UpsampleBilinearGradientTest, SharesEachPixelBetweenItsNeighbours) {
   ExpectThrows([&] { RunOp(&ws, op); }, "want the batch and the channels of input 1 (X)");
 }
 
+TEST(UpsampleBilinearGradientTest, RejectsScalesThatAreNotTwo) {
+  Workspace ws;
+  FeedRandom(&ws, "dY", {1, 1, 4, 4});
+  FeedRandom(&ws, "X", {1, 1, 2, 2});
+  FeedRandom(&ws, "scales", {3});
+  ExpectThrows(
+      [&] {
+        RunOp(&ws, R"(type: "UpsampleBilinearGradient" input: "dY" input: "X" input: "scales"
+                      output: "dX")");
+      },
+      "3 vs 2. elements of input 2 (scales)");
+}
+
 TEST(UpsampleBilinearGradientTest, AgreesWithDifferences) {
   Workspace ws;
   for (const float scale : {2.0f, 1.3f, 0.5f, 0.26f}) {

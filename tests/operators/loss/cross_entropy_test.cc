@@ -54,13 +54,13 @@ TEST(LabelCrossEntropyTest, HasAGradientForTheLabelOnly) {
 TEST(CrossEntropyTest, WeighsTheLogarithmsByTheLabels) {
   Workspace ws;
   Feed<float>(&ws, "X", {2, 2}, {0.25f, 0.5f, 0, 1});
-  Feed<float>(&ws, "label", {2, 2}, {0.5f, 2, 0.25f, 7});
+  Feed<float>(&ws, "label", {2, 2}, {0.5f, 1, 0.25f, 0.75f});
   RunOp(&ws, kDense);
-  ExpectTensor<float>(ws, "Y", {2}, {3 * std::log(2.0f), kLargest / 4}, 1e-6);
+  ExpectTensor<float>(ws, "Y", {2}, {2 * std::log(2.0f), kLargest / 4}, 1e-6);
   ExpectShapeInferred(&ws, kDense);
   Feed<float>(&ws, "dY", {2}, {2, -1});
   RunOp(&ws, kDenseGradient);
-  ExpectTensor<float>(ws, "dX", {2, 2}, {-4, -8, 0.25e20f, 7}, 1e-6);
+  ExpectTensor<float>(ws, "dX", {2, 2}, {-4, -4, 0.25e20f, 0.75f}, 1e-6);
   ExpectShapeInferred(&ws, kDenseGradient);
   Feed<float>(&ws, "X", {0, 2}, {});
   Feed<float>(&ws, "label", {0, 2}, {});
@@ -74,6 +74,15 @@ TEST(CrossEntropyTest, HasTheDerivativeAsGradient) {
   FeedRandom(&ws, "label", {3, 20}, 0, 1, 2);
   ExpectGradientMatches(&ws, kDense, {.inputs = {"X"}});
   EXPECT_EQ(DescribeGradient(kDense), "CrossEntropyGradient(X,label,Y_grad)->X_grad | X_grad -");
+}
+
+TEST(CrossEntropyTest, RejectsLabelsThatAreNoProbabilities) {
+  for (const float label : {1.5f, -0.5f, std::nanf("")}) {
+    Workspace ws;
+    Feed<float>(&ws, "X", {2, 2}, {0.25f, 0.5f, 0.5f, 0.5f});
+    Feed<float>(&ws, "label", {2, 2}, {0, 1, 1, label});
+    ExpectThrows([&] { RunOp(&ws, kDense); }, "input 1 (label)");
+  }
 }
 
 TEST(CrossEntropyTest, RejectsWhatDoesNotFit) {

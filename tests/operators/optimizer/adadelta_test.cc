@@ -30,6 +30,18 @@ TEST(AdadeltaTest, ScalesTheGradientByTheRatioOfTheRoots) {
   ExpectThrows([&] { RunOp(&ws, kDense); }, "elements of input 2 (moment_delta) of shape [1]");
 }
 
+TEST(AdadeltaTest, RejectsAWeightThatIsNotBetween0And1) {
+  Workspace ws;
+  for (const char* name : {"P", "M", "D", "G", "L"}) Feed<float>(&ws, name, {1}, {1});
+  for (const char* decay : {"0", "1", "-0.5", "nan"}) {
+    const std::string text =
+        std::string(R"(type: "Adadelta" input: "P" input: "M" input: "D" input: "G" input: "L"
+                       output: "P" output: "M" output: "D" arg { name: "decay" f: )") +
+        decay + " }";
+    ExpectThrows([&] { RunOp(&ws, text); }, "argument \"decay\" is");
+  }
+}
+
 TEST(SparseAdadeltaTest, UpdatesARowOnceForEachOfItsIndices) {
   Workspace ws;
   Feed<float>(&ws, "P", {2, 1}, {10, 20});
