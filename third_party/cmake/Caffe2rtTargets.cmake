@@ -2,8 +2,8 @@
 #
 #   caffe2rt_sources(a.cc b.cc)                     adds sources of this folder to libcaffe2rt
 #   caffe2rt_link_all(target)                       links all of libcaffe2rt into a program
-#   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...] [COST n] [THREADS]
-#                [THREAD_TESTS filter])             a GoogleTest program and its tests
+#   caffe2rt_test(name SOURCES a_test.cc ... [LIBS ...] [LABELS ...] [COST n] [APART]
+#                [THREADS] [THREAD_TESTS filter])   a GoogleTest program and its tests
 #   caffe2rt_test_headers(target)                   precompiles the headers that test programs share
 #   caffe2rt_fast_to_sanitize(target)               compiles a target without the optimiser in a sanitizer build
 add_library(caffe2rt_flags INTERFACE)
@@ -146,6 +146,10 @@ function(caffe2rt_sources)
   endforeach()
 endfunction()
 
+# A program takes longer to start than most of its tests run: a process for each test doubles the time of the whole suite. The
+# presets use one process for each program; tests/coverage.sh runs each test apart.
+option(CAFFE2RT_WHOLE_TEST_PROGRAMS "Let ctest run each test program as one test" OFF)
+
 # The thread sanitizer's tree holds the tests that start threads.
 if(CAFFE2RT_SANITIZE MATCHES thread)
   set(CAFFE2RT_THREAD_TESTS_ONLY ON)
@@ -166,11 +170,12 @@ function(caffe2rt_test_headers name)
   endif()
 endfunction()
 
-# Under a sanitizer ctest runs a program at once, because its start costs more than most tests; programs with a COST come first,
-# so that none of them runs alone at the end. THREADS: it starts threads, as every program on the fake CUDA does (cudart_fake
-# among LIBS). THREAD_TESTS is a GoogleTest filter: the thread sanitizer's tree runs only these tests of the program.
+# With CAFFE2RT_WHOLE_TEST_PROGRAMS, a program is one test of ctest; programs with a COST come first, so that none of them runs
+# alone at the end. APART: each of its tests is one of ctest, which shows those that skip for want of models; not under
+# sanitizers. THREADS: it starts threads, as every program on the fake CUDA does (cudart_fake among LIBS). THREAD_TESTS is a
+# GoogleTest filter: the thread sanitizer's tree runs only these tests of the program.
 function(caffe2rt_test name)
-  cmake_parse_arguments(arg "THREADS" "COST;THREAD_TESTS" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "APART;THREADS" "COST;THREAD_TESTS" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   caffe2rt_test_headers(${name})
   target_link_libraries(${name} PRIVATE caffe2rt_tested caffe2rt_flags caffe2rt_test_support GTest::gmock ${arg_LIBS})
@@ -189,7 +194,7 @@ function(caffe2rt_test name)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     return()
   endif()
-  if(CAFFE2RT_SANITIZE)
+  if(CAFFE2RT_WHOLE_TEST_PROGRAMS AND (CAFFE2RT_SANITIZE OR NOT arg_APART))
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT 900 ${properties})
   else()
