@@ -6,6 +6,7 @@
 #                [THREADS] [THREAD_TESTS filter])   a GoogleTest program and its tests
 #   caffe2rt_test_headers(target)                   precompiles the headers that test programs share
 #   caffe2rt_fast_to_sanitize(target)               compiles a target without the optimiser in a sanitizer build
+#   caffe2rt_program_code(target)                   the same, and with -O1 in a release build
 add_library(caffe2rt_flags INTERFACE)
 # Flags of C++ sources; those of CUDA are caffe2rt_cuda_flags.
 target_compile_options(caffe2rt_flags INTERFACE -Wall -Wextra $<$<BOOL:${CAFFE2RT_WERROR}>:-Werror>)
@@ -124,6 +125,12 @@ function(caffe2rt_fast_to_sanitize target)
   if(CAFFE2RT_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
   endif()
+endfunction()
+
+# For the code of programs, which spend their time in the library.
+function(caffe2rt_program_code target)
+  caffe2rt_fast_to_sanitize(${target})
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 # All of the library, for programs whose modules resolve against them.
