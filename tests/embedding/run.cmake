@@ -23,5 +23,5 @@ if(result EQUAL 0 OR NOT error MATCHES "libprotobuf-dev")
 endif()
 
 run(${configure} -B ${WORK_DIR}/build)
-run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --parallel 2)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK_DIR}/build --output-on-failure --no-tests=error)
