@@ -1,0 +1,122 @@
+#include "operators/recurrent/lstm_unit.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/graph/device_inference.h"
+#include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+
+namespace caffe2rt {
+
+namespace {
+
+CAFFE2RT_SIMD void LstmRow(int64_t size, const float* c_before, const float* gates,
+                           float forget_bias, float* h, float* c) {
+  CAFFE2RT_SIMD_LOOP
+  for (int64_t i = 0; i < size; ++i) LstmElement(size, i, c_before, gates, forget_bias, h, c);
+}
+
+CAFFE2RT_SIMD void LstmGradientRow(int64_t size, const float* c_before, const float* gates,
+                                   float forget_bias, const float* c, const float* dh,
+                                   const float* dc, float* dc_before, float* dgates) {
+  CAFFE2RT_SIMD_LOOP
+  for (int64_t i = 0; i < size; ++i) {
+    LstmGradientElement(size, i, c_before, gates, forget_bias, c, dh, dc, dc_before, dgates);
+  }
+}
+
+// The row after a sequence has ended: `from`, or 0 if it drops its states.
+void EndedRow(const UnitRows& rows, const float* from, float* to) {
+  if (rows.drop_states) {
+    std::fill_n(to, rows.size, 0.0f);
+  } else {
+    std::copy_n(from, rows.size, to);
+  }
+}
+
+class GetLSTMUnitGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    std::vector<std::string> inputs(Def().input().begin(), Def().input().end());
+    inputs.insert(inputs.end(), {O(0), O(1), GO(0), GO(1)});
+    return SingleGradientDef("LSTMUnitGradient", "", inputs,
+                             std::vector<std::string>{GI(0), GI(1), GI(2)});
+  }
+};
+
+}  // namespace
+
+void RunLstm(CPUContext&, const UnitRows& rows, const LstmForward& unit) {
+  for (int64_t row = 0; row < rows.batch; ++row) {
+    const int64_t at = row * rows.size;
+    if (rows.IsValid(row)) {
+      LstmRow(rows.size, unit.c_before + at, unit.gates + 4 * at, unit.forget_bias, unit.h + at,
+              unit.c + at);
+    } else {
+      EndedRow(rows, unit.h_before + at, unit.h + at);
+      EndedRow(rows, unit.c_before + at, unit.c + at);
+    }
+  }
+}
+
+void RunLstm(CPUContext&, const UnitRows& rows, const LstmBackward& unit) {
+  for (int64_t row = 0; row < rows.batch; ++row) {
+    const int64_t at = row * rows.size;
+    if (rows.IsValid(row)) {
+      std::fill_n(unit.dh_before + at, rows.size, 0.0f);
+      LstmGradientRow(rows.size, unit.c_before + at, unit.gates + 4 * at, unit.forget_bias,
+                      unit.c + at, unit.dh + at, unit.dc + at, unit.dc_before + at,
+                      unit.dgates + 4 * at);
+    } else {
+      EndedRow(rows, unit.dh + at, unit.dh_before + at);
+      EndedRow(rows, unit.dc + at, unit.dc_before + at);
+      std::fill_n(unit.dgates + 4 * at, 4 * rows.size, 0.0f);
+    }
+  }
+}
+
+void DeclareUnit(OpSchema& schema, int lengths) {
+  schema.Args(kUnitSequenceLengths, kUnitDropStates, kLstmForgetBias)
+      .DeviceInferenceFunction([lengths](const OperatorDef& def) {
+        const bool has_lengths = ArgumentHelper(def).Read(kUnitSequenceLengths);
+        return OnCPU({lengths + (has_lengths ? 1 : 0)}, {})(def);
+      });
+}
+
+void RegisterLstmUnit() {
+  DeclareUnit(RegisterSchema("LSTMUnit", __FILE__)
+                  .NumInputs(4, 5)
+                  .NumOutputs(2)
+                  .Input(0, "hidden_t_prev", "[1, N, D]: the hidden state of the step before")
+                  .Input(1, "cell_t_prev", "[1, N, D]: the cell state of the step before")
+                  .Input(2, "gates_t", "[1, N, 4 * D]: input, forget, output gate and cell value")
+                  .Input(3, "seq_lengths", "int32 [N], or the next input if sequence_lengths is 0")
+                  .Input(4, "timestep", "int32 [1], on the CPU")
+                  .Output(0, "hidden_t", "[1, N, D]")
+                  .Output(1, "cell_t", "[1, N, D]")
+                  .SetDoc("One time step of a long short-term memory, given its gates."),
+              3);
+  RegisterCpuOperator<LSTMUnitOp<CPUContext>>("LSTMUnit", __FILE__);
+
+  DeclareUnit(RegisterSchema("LSTMUnitGradient", __FILE__)
+                  .NumInputs(8, 9)
+                  .NumOutputs(3)
+                  .Input(0, "hidden_t_prev", "the inputs of LSTMUnit come first")
+                  .Input(5, "hidden_t", "then its outputs")
+                  .Input(7, "hidden_t_grad", "and then the gradients of its outputs")
+                  .Output(0, "hidden_t_prev_grad", "[1, N, D]")
+                  .Output(1, "cell_t_prev_grad", "[1, N, D]")
+                  .Output(2, "gates_t_grad", "[1, N, 4 * D]")
+                  .SetDoc("The gradient of LSTMUnit."),
+              3);
+  RegisterCpuOperator<LSTMUnitGradientOp<CPUContext>>("LSTMUnitGradient", __FILE__);
+  RegisterGradient<GetLSTMUnitGradient>("LSTMUnit", __FILE__);
+}
+
+}  // namespace caffe2rt

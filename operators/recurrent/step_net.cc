@@ -1,0 +1,211 @@
+#include "operators/recurrent/step_net.h"
+
+#include <unordered_set>
+
+namespace caffe2rt {
+
+namespace {
+
+// Step nets may contain RecurrentNetwork operators. Counts those that the thread is running.
+class NestedRun {
+ public:
+  NestedRun() {
+    CAFFE_ENFORCE_LT(depth_, kMaxNetDepth, "nesting depth of step nets");
+    ++depth_;
+  }
+  ~NestedRun() { --depth_; }
+  NestedRun(const NestedRun&) = delete;
+  NestedRun& operator=(const NestedRun&) = delete;
+
+ private:
+  static thread_local int depth_;
+};
+thread_local int NestedRun::depth_ = 0;
+
+// The blobs that the operator provides count as inputs of the net.
+std::shared_ptr<const NetDef> WithInputs(NetDef net, const std::vector<StepLink>& links,
+                                         const std::string& timestep) {
+  if (net.external_input_size() > 0) {
+    for (const StepLink& link : links) net.add_external_input(link.internal);
+    net.add_external_input(timestep);
+  }
+  return std::make_shared<const NetDef>(std::move(net));
+}
+
+}  // namespace
+
+Tensor ViewOfRows(const Tensor& rows, int64_t first, int64_t count) {
+  std::vector<int64_t> dims = rows.dims();
+  dims.at(0) = count;
+  Tensor view(rows.GetDeviceType());
+  view.Resize(dims);
+  if (view.numel() == 0) {
+    view.raw_mutable_data(rows.dtype());
+    return view;
+  }
+  CAFFE_ENFORCE(rows.dtype().IsPlainData(), "elements of type ", rows.dtype().name(),
+                " cannot be linked, want numbers");
+  const size_t row_bytes = rows.nbytes() / static_cast<size_t>(rows.dim(0));
+  // The rows stay alive as long as the view.
+  const std::shared_ptr<Storage> storage = rows.storage();
+  view.ShareExternalPointer(
+      static_cast<char*>(storage->data()) + row_bytes * static_cast<size_t>(first), rows.dtype(),
+      view.nbytes() != 0 ? view.nbytes() : row_bytes * static_cast<size_t>(count),
+      [storage](void*) {});
+  if (storage->read_only()) view.MarkReadOnly();
+  return view;
+}
+
+bool RowViews::Make(const StepLink& link, const Tensor& rows, int64_t count) {
+  if (storage_ != nullptr && rows.storage() == storage_ && rows.dims() == dims_ &&
+      rows.dtype() == type_ && static_cast<int64_t>(views_.size()) == count) {
+    return false;
+  }
+  CAFFE_ENFORCE(rows.dim() >= 1 && rows.numel() > 0 && rows.storage() != nullptr, "blob \"",
+                link.external, "\" of shape ", rows.sizes(),
+                " has no elements that could be linked to \"", link.internal, "\"");
+  const int64_t last = CheckedAdd<int64_t>(count - 1, int64_t{link.offset} + link.window);
+  CAFFE_ENFORCE_LE(last, rows.dim(0), "end of the rows of blob \"", link.external, "\" of shape ",
+                   rows.sizes(), " that are linked to \"", link.internal, "\" at time step ",
+                   count - 1, " with offset ", link.offset, " and window ", link.window);
+  views_.clear();
+  storage_.reset();
+  views_.reserve(static_cast<size_t>(count));
+  for (int64_t t = 0; t < count; ++t) {
+    views_.push_back(ViewOfRows(rows, t + link.offset, link.window));
+  }
+  storage_ = rows.storage();
+  dims_ = rows.dims();
+  type_ = rows.dtype();
+  return true;
+}
+
+StepNet::StepNet(NetDef net, std::vector<StepLink> links, std::string timestep,
+                 std::vector<std::string> results, DeviceType device)
+    : net_(WithInputs(std::move(net), links, timestep)),
+      links_(std::move(links)),
+      timestep_(std::move(timestep)),
+      result_names_(std::move(results)),
+      device_(device),
+      views_(links_.size()) {
+  std::unordered_set<std::string> written, linked = {timestep_};
+  for (const OperatorDef& op : net_->op()) written.insert(op.output().begin(), op.output().end());
+  for (const StepLink& link : links_) {
+    CAFFE_ENFORCE(linked.insert(link.internal).second, "blob \"", link.internal,
+                  "\" of the step net has two links, want one");
+    is_written_.push_back(written.contains(link.internal));
+  }
+}
+
+void StepNet::Prepare(const std::shared_ptr<StepWorkspaces>& spaces, int64_t steps) {
+  if (spaces != spaces_) {
+    steps_.clear();
+    rows_.clear();
+    spaces_ = spaces;
+  }
+  if (rows_.empty()) {
+    std::vector<std::shared_ptr<Blob>> rows;
+    for (const StepLink& link : links_) {
+      rows.push_back(spaces_->parent()->FindBlob(link.external));
+      CAFFE_ENFORCE(rows.back() != nullptr, "blob \"", link.external, "\", which is linked to \"",
+                    link.internal, "\", does not exist");
+    }
+    rows_ = std::move(rows);
+  }
+  if (steps_.size() < spaces_->size()) steps_.resize(spaces_->size());
+  if (steps == 0) return;
+  for (size_t i = 0; i < links_.size(); ++i) {
+    CAFFE_ENFORCE(rows_[i]->IsTensor(device_), "blob \"", links_[i].external,
+                  "\", which is linked to \"", links_[i].internal, "\", is no tensor on ",
+                  DeviceTypeName(device_));
+    if (!views_[i].Make(links_[i], rows_[i]->Get<Tensor>(), steps)) continue;
+    // Workspaces that are not used any more must not keep old rows alive.
+    for (size_t space = static_cast<size_t>(steps); space < steps_.size(); ++space) {
+      if (steps_[space].net == nullptr) continue;
+      steps_[space].linked[i]->GetMutableTensor(device_)->FreeMemory();
+    }
+  }
+}
+
+void StepNet::Create(size_t space, int64_t t) {
+  Workspace& ws = (*spaces_)[space];
+  Step step;
+  for (const StepLink& link : links_) {
+    ws.CreateLocalBlob(link.internal);
+    step.linked.push_back(ws.FindBlob(link.internal));
+  }
+  Tensor* const time = ws.CreateLocalBlob(timestep_)->GetMutableTensor(CPU);
+  time->Resize(1);
+  *time->mutable_data<int32_t>() = static_cast<int32_t>(t);
+  step.time = ws.FindBlob(timestep_);
+  SetInputs(step, t);
+  step.net = CreateNet(net_, &ws);
+  CAFFE_ENFORCE(step.net != nullptr, "the step net \"", net_->name(), "\" has type \"",
+                net_->type(), "\", which is not known");
+  for (const std::string& name : result_names_) {
+    step.results.push_back(ws.FindBlob(name));
+    CAFFE_ENFORCE(step.results.back() != nullptr, "the step net \"", net_->name(),
+                  "\" does not write blob \"", name, "\"");
+  }
+  steps_[space] = std::move(step);
+}
+
+void StepNet::SetInputs(Step& step, int64_t t) {
+  Tensor* const time = step.time->GetMutableTensor(CPU);
+  // Operators on a device copy an input only if it has been written.
+  if (time->numel() != 1 || *time->data<int32_t>() != t) {
+    time->Resize(1);
+    *time->mutable_data<int32_t>() = static_cast<int32_t>(t);
+  }
+  for (size_t i = 0; i < links_.size(); ++i) {
+    *step.linked[i]->GetMutableTensor(device_) = views_[i][static_cast<size_t>(t)];
+  }
+}
+
+void StepNet::StoreRows(Step& step, int64_t t) {
+  for (size_t i = 0; i < links_.size(); ++i) {
+    if (!is_written_[i]) continue;
+    const Tensor& view = views_[i][static_cast<size_t>(t)];
+    CAFFE_ENFORCE(step.linked[i]->IsTensor(device_), "blob \"", links_[i].internal,
+                  "\" of the step net is no tensor on ", DeviceTypeName(device_),
+                  " any more, want rows of blob \"", links_[i].external, "\"");
+    const Tensor& got = step.linked[i]->Get<Tensor>();
+    CAFFE_ENFORCE(got.numel() == view.numel() && got.dtype() == view.dtype(), "blob \"",
+                  links_[i].internal, "\" of the step net has shape ", got.sizes(), " and type ",
+                  got.dtype().name(), ", want shape ", view.sizes(), " and type ",
+                  view.dtype().name(), ", as the rows of blob \"", links_[i].external, "\"");
+    if (got.storage() == view.storage()) continue;
+    // An operator has replaced the memory of the blob, for example by that of its input.
+    Tensor rows = view;
+    rows.CopyFrom(got);
+  }
+}
+
+void StepNet::Run(size_t space, int64_t t) {
+  const NestedRun nested;
+  try {
+    Step& step = steps_.at(space);
+    if (step.net == nullptr) {
+      Create(space, t);
+    } else {
+      SetInputs(step, t);
+    }
+    CAFFE_ENFORCE(step.net->Run(), "the step net reports a failure");
+    StoreRows(step, t);
+  } catch (...) {
+    RethrowWithFrame(MakeString("time step ", t));
+  }
+}
+
+const Tensor& StepNet::Result(size_t space, size_t i, int64_t floats) const {
+  const Blob& blob = *steps_.at(space).results.at(i);
+  CAFFE_ENFORCE(blob.IsTensor(device_), "blob \"", result_names_.at(i),
+                "\" of the step net is no tensor on ", DeviceTypeName(device_));
+  const Tensor& tensor = blob.Get<Tensor>();
+  CAFFE_ENFORCE(tensor.IsType<float>() && tensor.numel() == floats, "blob \"", result_names_.at(i),
+                "\" of the step net has shape ", tensor.sizes(), " and type ",
+                tensor.dtype().name(), ", want ", floats, " floats");
+  return tensor;
+}
+
+}  // namespace caffe2rt
