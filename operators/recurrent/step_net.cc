@@ -50,8 +50,7 @@ Tensor ViewOfRows(const Tensor& rows, int64_t first, int64_t count) {
   const std::shared_ptr<Storage> storage = rows.storage();
   view.ShareExternalPointer(
       static_cast<char*>(storage->data()) + row_bytes * static_cast<size_t>(first), rows.dtype(),
-      view.nbytes() != 0 ? view.nbytes() : row_bytes * static_cast<size_t>(count),
-      [storage](void*) {});
+      row_bytes * static_cast<size_t>(count), [storage](void*) {});
   if (storage->read_only()) view.MarkReadOnly();
   return view;
 }

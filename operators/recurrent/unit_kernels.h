@@ -1,6 +1,6 @@
 #pragma once
 // The kernels of LSTMUnit, GRUUnit and their gradients: on the CPU in lstm_unit.cc and gru_unit.cc,
-// on CUDA in units.cu. The functions of one element are the same on all devices.
+// on CUDA in recurrent.cu. The functions of one element are the same on all devices.
 
 #include <cstdint>
 

@@ -1,6 +1,8 @@
-// The kernels of LSTMUnit, GRUUnit and their gradients. A thread computes one element of the state.
+// The kernels of LSTMUnit, GRUUnit and their gradients, and sums of rows. A thread computes one
+// element of the state, or one sum.
 
 #include "contexts/cuda/cuda_kernel.cuh"
+#include "operators/recurrent/accumulate_kernels.h"
 #include "operators/recurrent/unit_kernels.h"
 
 namespace caffe2rt {
@@ -71,6 +73,23 @@ struct GruGradientKernel {
   }
 };
 
+struct AddToKernel {
+  const float* x;
+  float* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { y[i] += x[i]; }
+};
+
+struct SumRowsKernel {
+  int64_t rows, n;
+  const float* x;
+  float* y;
+  CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    float sum = 0.0f;
+    for (int64_t row = 0; row < rows; ++row) sum += x[row * n + i];
+    y[i] = sum;
+  }
+};
+
 }  // namespace
 
 void RunLstm(CUDAContext& context, const UnitRows& rows, const LstmForward& unit) {
@@ -84,6 +103,13 @@ void RunGru(CUDAContext& context, const UnitRows& rows, const GruForward& unit) 
 }
 void RunGru(CUDAContext& context, const UnitRows& rows, const GruBackward& unit) {
   ForEach(context, rows.batch * rows.size, GruGradientKernel{rows, unit}, "GRUUnitGradient");
+}
+
+void AddTo(CUDAContext& context, int64_t n, const float* x, float* y) {
+  ForEach(context, n, AddToKernel{x, y}, "AddTo");
+}
+void SumRows(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y) {
+  ForEach(context, n, SumRowsKernel{rows, n, x, y}, "SumRows");
 }
 
 }  // namespace caffe2rt

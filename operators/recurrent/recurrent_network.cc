@@ -1,0 +1,204 @@
+// RecurrentNetwork and RecurrentNetworkGradient.
+
+#include "operators/recurrent/recurrent_network.h"
+
+#include <climits>
+#include <map>
+
+#include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/recurrent/backward_step.h"
+#include "operators/recurrent/recurrent_network_gradient.h"
+
+namespace caffe2rt {
+
+SequenceShape SequenceShapeOf(const Tensor& input, int index) {
+  CAFFE_ENFORCE_GE(input.dim(), 2, "rank of input ", index, " of shape ", input.sizes(),
+                   ", want [T, N, *]: time steps, sequences of the batch");
+  return {.steps = input.dim32(0), .batch = input.dim32(1)};
+}
+
+void FindStateDims(const Tensor& initial, const std::string& name, const SequenceShape& shape,
+                   std::vector<int64_t>* dims) {
+  const int rank = initial.dim();
+  CAFFE_ENFORCE(rank >= 1 && rank <= 3, "the initial value \"", name, "\" has shape ",
+                initial.sizes(), ", want [D], [N, D] or [1, N, D]");
+  CAFFE_ENFORCE(rank == 1 || initial.dim(rank - 2) == shape.batch, "the initial value \"", name,
+                "\" has shape ", initial.sizes(), ", want dim ", rank - 2, " to be ", shape.batch,
+                ", as dim 1 of input 0");
+  const int64_t first = rank == 3 ? initial.dim(0) : 1;
+  dims->assign({CheckedAdd(shape.steps, first), shape.batch, initial.dim(rank - 1)});
+}
+
+const Tensor& StateOutput::View(DeviceType device) {
+  CAFFE_ENFORCE(state->IsTensor(device), "the state \"", alias.source, "\" is no tensor on ",
+                DeviceTypeName(device));
+  const Tensor& rows = state->Get<Tensor>();
+  if (storage != nullptr && rows.storage() == storage && rows.dims() == dims) return view;
+  CAFFE_ENFORCE_GE(rows.dim(), 1, "rank of the state \"", alias.source, "\"");
+  const int64_t first = alias.offset < 0 ? alias.offset + rows.dim(0) : alias.offset;
+  CAFFE_ENFORCE(first >= 0 && first <= rows.dim(0), "output ", index, " (", alias.target,
+                ") begins at row ", alias.offset, " of the state \"", alias.source, "\" of shape ",
+                rows.sizes());
+  storage.reset();
+  view = ViewOfRows(rows, first, rows.dim(0) - first);
+  storage = rows.storage();
+  dims = rows.dims();
+  return view;
+}
+
+namespace {
+
+// Gives a blob of the net another name.
+void RenameBlob(const std::string& from, const std::string& to, NetDef* net) {
+  const auto rename = [&](google::protobuf::RepeatedPtrField<std::string>* names) {
+    for (std::string& name : *names) {
+      if (name == from) name = to;
+    }
+  };
+  for (OperatorDef& op : *net->mutable_op()) {
+    rename(op.mutable_input());
+    rename(op.mutable_output());
+  }
+  rename(net->mutable_external_input());
+  rename(net->mutable_external_output());
+}
+
+// The gradients of the parameters in a step get names of their own, because the workspace may have
+// blobs of the old names: the totals.
+void NameParamGrads(const OperatorDef& def, const StepArguments& arguments, BackwardPlan* plan) {
+  std::map<std::string, std::string> renamed;
+  for (size_t i = 0; i < arguments.params.size(); ++i) {
+    const std::string& name = arguments.param_grads.empty() ? def.output(1 + static_cast<int>(i))
+                                                            : arguments.param_grads[i];
+    const auto [it, is_new] = renamed.emplace(name, name + "_tmpstep");
+    if (is_new) RenameBlob(name, it->second, &plan->net);
+    plan->param_grads.push_back(it->second);
+  }
+}
+
+void AddOutputGradients(const StepArguments& arguments, BackwardPlan* plan) {
+  for (size_t k = 0; k < arguments.outputs_with_grads.size(); ++k) {
+    const int output = arguments.outputs_with_grads[k];
+    CAFFE_ENFORCE(output >= 0 && static_cast<size_t>(output) < arguments.aliases.size(),
+                  "argument ", kOutputsWithGrads.name, " contains ", output,
+                  ", want an output that is a part of a state, below ", arguments.aliases.size());
+    const StateAlias& alias = arguments.aliases[static_cast<size_t>(output)];
+    const auto state =
+        std::find_if(plan->states.begin(), plan->states.end(),
+                     [&](const BackwardPlan::State& s) { return s.name == alias.source; });
+    CAFFE_ENFORCE(state != plan->states.end(), "argument ", kAliasSource.name, " contains \"",
+                  alias.source, "\", want one of the argument ", kRecurrentStates.name);
+    CAFFE_ENFORCE(alias.offset == 1 || alias.offset == -1, "argument ", kAliasOffset.name, " is ",
+                  alias.offset, " for output ", output,
+                  ", which has a gradient; want 1 (all steps) or -1 (the last step)");
+    (alias.offset == 1 ? state->of_all : state->of_last).push_back(static_cast<int>(k));
+  }
+}
+
+}  // namespace
+
+BackwardPlan PlanBackward(const OperatorDef& def, const StepArguments& arguments) {
+  const int first = static_cast<int>(arguments.outputs_with_grads.size());
+  const int inputs = def.input_size() - first;  // and outputs of RecurrentNetwork
+  CAFFE_ENFORCE_GE(inputs, 2, "inputs after the gradients of ", first, " outputs");
+  const auto must_be_inputs = [&](const std::vector<int>& ids, const char* name) {
+    for (const int id : ids) {
+      CAFFE_ENFORCE(id >= 0 && id < inputs, "argument ", name, " contains ", id,
+                    ", want an input of RecurrentNetwork");
+    }
+  };
+  must_be_inputs(arguments.params, kRecurrentParam.name);
+  must_be_inputs(arguments.initial_ids, kInitialStateIds.name);
+  CAFFE_ENFORCE_EQ(static_cast<size_t>(def.output_size()),
+                   1 + arguments.params.size() + arguments.initial_ids.size(),
+                   "outputs, want one for input 0, for each parameter, and for each state");
+  BackwardPlan plan;
+  plan.net = ReadStepNet(def, kBackwardStepNet);
+  plan.links = arguments.backward_links;
+  // A backward pass may have renamed output 0, because the input has another gradient too.
+  const std::string usual = def.input(first) + "_grad";
+  for (StepLink& link : plan.links) {
+    if (link.external == usual) link.external = def.output(0);
+    plan.is_input_linked |= link.external == def.output(0) && link.offset == 0;
+  }
+  NameParamGrads(def, arguments, &plan);
+  for (const std::string& state : arguments.states) {
+    plan.states.push_back({.name = state, .gradient = state + "_grad"});
+  }
+  AddOutputGradients(arguments, &plan);
+  return plan;
+}
+
+namespace {
+
+class GetRecurrentNetworkGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+  bool CopyArguments() const override { return HasStepNet(Def(), kBackwardStepNet); }
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    const StepArguments given = ReadStepArguments(Def());
+    CAFFE_ENFORCE(!given.outputs_with_grads.empty(), "argument ", kOutputsWithGrads.name,
+                  " is empty, want the outputs whose gradients are given");
+    OperatorDef gradient;
+    gradient.set_type("RecurrentNetworkGradient");
+    for (const int id : given.outputs_with_grads) gradient.add_input(GO(id));
+    for (const std::string& input : Def().input()) gradient.add_input(input);
+    for (const std::string& output : Def().output()) gradient.add_input(output);
+    if (!CopyArguments()) AddArguments(&gradient);
+    const StepArguments arguments =
+        CopyArguments() ? given : ReadStepArguments(gradient);
+    gradient.add_output(GI(0));
+    for (const int id : arguments.params) gradient.add_output(GI(id));
+    for (const int id : arguments.initial_ids) gradient.add_output(GI(id));
+    return {gradient};
+  }
+
+ private:
+  // The arguments of the operator, and those that a derived backward step net replaces.
+  void AddArguments(OperatorDef* gradient) const {
+    std::vector<Argument> derived = DeriveBackwardStep(Def());
+    for (const Argument& arg : Def().arg()) {
+      const bool replaced = std::any_of(derived.begin(), derived.end(), [&](const Argument& other) {
+        return other.name() == arg.name();
+      });
+      if (!replaced) *gradient->add_arg() = arg;
+    }
+    for (Argument& arg : derived) gradient->add_arg()->Swap(&arg);
+  }
+};
+
+}  // namespace
+
+void RegisterRecurrentNetwork() {
+  DeclareStepArguments(
+      RegisterSchema("RecurrentNetwork", __FILE__)
+          .NumInputs(1, INT_MAX)
+          .NumOutputs(2, INT_MAX)
+          .Input(0, "input", "[T, N, *]: T time steps, N sequences; the other inputs are the "
+                             "initial states and what the step net reads")
+          .Output(0, "state", "the rows of a state, for each entry of alias_dst; the last output "
+                              "holds the workspaces of the time steps")
+          // The states, which are found by name.
+          .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
+          .SetDoc("Runs a net, the step net, for each time step of a sequence. Links connect its "
+                  "blobs with rows of the input and of the states."));
+  RegisterCpuOperator<RecurrentNetworkOp<CPUContext>>("RecurrentNetwork", __FILE__);
+
+  DeclareStepArguments(
+      RegisterSchema("RecurrentNetworkGradient", __FILE__)
+          .Input(0, "output_grad", "the gradients of outputs_with_grads, then the inputs and the "
+                                   "outputs of RecurrentNetwork")
+          .Output(0, "input_grad", "the gradient of input 0, then those of the parameters and of "
+                                   "the initial states")
+          .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
+          .SetDoc("The gradient of RecurrentNetwork: runs the backward step net for each time "
+                  "step, from the last to the first."));
+  RegisterCpuOperator<RecurrentNetworkGradientOp<CPUContext>>("RecurrentNetworkGradient", __FILE__);
+  RegisterGradient<GetRecurrentNetworkGradient>("RecurrentNetwork", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,151 @@
+#pragma once
+// RecurrentNetwork: runs a net, the step net, once for each time step of a sequence.
+//   input [T, N, *], initial states, parameters of the step net ...
+//     ->  parts of the states (alias_src, alias_dst, alias_offset), and last the workspaces of the
+//         time steps
+//
+// A state is a blob of the operator's workspace, [T + 1, N, D]: the initial value, and the value
+// after each time step. Links connect the blobs of the step net with rows of the states and of the
+// inputs: the step net reads row t of a state and writes row t + 1. They share memory, as the
+// outputs share that of the states. All other blobs that the step net writes are in a workspace of
+// the time step, whose parent is the operator's workspace. With a backward step net, or if gradients
+// of outputs are expected, each time step has a workspace of its own; without, two take turns.
+//
+// RecurrentNetworkGradient: the gradients of outputs_with_grads, then the inputs and outputs
+//   ->  the gradients of input 0, of the parameters (param), and of the initial states
+// It runs the backward step net in the workspaces of the time steps, from the last to the first.
+// The gradient of state "s" is the blob "s_grad".
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/recurrent/step_net.h"
+
+namespace caffe2rt {
+
+// T and N: dims 0 and 1 of the input. THROWS if it has none.
+struct SequenceShape {
+  int64_t steps = 0;
+  int64_t batch = 0;
+};
+SequenceShape SequenceShapeOf(const Tensor& input, int index);
+
+// Stores the dimensions of a state in `dims`, for an initial value of rank 1 (the same for each
+// sequence of the batch), 2, or 3 (several first rows). THROWS if the value does not fit.
+void FindStateDims(const Tensor& initial, const std::string& name, const SequenceShape& shape,
+                   std::vector<int64_t>* dims);
+
+// The output of an alias. `index` is its position among the outputs.
+struct StateOutput {
+  StateAlias alias;
+  int index = 0;
+  std::shared_ptr<Blob> state;
+  // The view that was given to the output last, and what it was made of.
+  Tensor view;
+  std::shared_ptr<Storage> storage;
+  std::vector<int64_t> dims;
+
+  // THROWS if the state does not have the rows.
+  const Tensor& View(DeviceType device);
+};
+
+template <class Context>
+class RecurrentNetworkOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  RecurrentNetworkOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        arguments_(ReadStepArguments(def)),
+        keeps_steps_(HasStepNet(def, kBackwardStepNet) || !arguments_.outputs_with_grads.empty()),
+        step_net_(ReadStepNet(def, kStepNet), arguments_.links, arguments_.timestep, {},
+                  Context::GetDeviceType()) {
+    for (const std::string& state : arguments_.states) {
+      ws->CreateBlob(state);
+      states_.push_back(ws->FindBlob(state));
+    }
+    for (const int id : arguments_.initial_ids) {
+      CAFFE_ENFORCE(id >= 0 && id < this->InputSize(), "argument ", kInitialStateIds.name,
+                    " contains ", id, ", want an input, at most ", this->InputSize() - 1);
+    }
+    for (const StateAlias& alias : arguments_.aliases) AddAlias(def, ws, alias);
+  }
+
+  bool RunOnDevice() override {
+    const SequenceShape shape = SequenceShapeOf(Input(0), 0);
+    for (size_t i = 0; i < states_.size(); ++i) StartState(i, shape);
+    const std::shared_ptr<StepWorkspaces>& spaces = Workspaces(shape.steps);
+    step_net_.Prepare(spaces, shape.steps);
+    for (int64_t t = 0; t < shape.steps; ++t) {
+      step_net_.Run(static_cast<size_t>(keeps_steps_ ? t : t % kAlternatingSpaces), t);
+    }
+    context_.SwitchToDevice(0);
+    for (StateOutput& output : outputs_) {
+      *Output(output.index) = output.View(Context::GetDeviceType());
+    }
+    return true;
+  }
+
+ private:
+  // As many workspaces as Caffe2 has if no time step has to be kept.
+  static constexpr int64_t kAlternatingSpaces = 2;
+
+  void AddAlias(const OperatorDef& def, Workspace* ws, const StateAlias& alias) {
+    const auto found = std::find(def.output().begin(), def.output().end(), alias.target);
+    CAFFE_ENFORCE(found != def.output().end() && found + 1 != def.output().end(), "argument ",
+                  kAliasTarget.name, " contains \"", alias.target,
+                  "\", want an output other than the last");
+    StateOutput output;
+    output.alias = alias;
+    output.index = static_cast<int>(found - def.output().begin());
+    output.state = ws->FindBlob(alias.source);
+    CAFFE_ENFORCE(output.state != nullptr, "argument ", kAliasSource.name, " contains \"",
+                  alias.source, "\", which is no blob");
+    outputs_.push_back(std::move(output));
+  }
+
+  void StartState(size_t i, const SequenceShape& shape) {
+    const int id = arguments_.initial_ids[i];
+    const Tensor& initial = Input(id);
+    FindStateDims(initial, this->debug_def().input(id), shape, &dims_of_state_);
+    Tensor* const state = states_[i]->GetMutableTensor(Context::GetDeviceType());
+    state->Resize(dims_of_state_);
+    const float* from = initial.template data<float>();
+    float* to = state->template mutable_data<float>();
+    const int64_t copies = initial.dim() > 1 ? 1 : shape.batch;
+    for (int64_t copy = 0; copy < copies; ++copy) {
+      context_.CopyItemsSameDevice(initial.dtype(), static_cast<size_t>(initial.numel()), from,
+                                   to + copy * initial.numel());
+    }
+  }
+
+  const std::shared_ptr<StepWorkspaces>& Workspaces(int64_t steps) {
+    ScratchWorkspaces* const scratch =
+        OperatorBase::template Output<ScratchWorkspaces>(this->OutputSize() - 1);
+    if (scratch->steps == nullptr || scratch->steps->parent() != this->workspace()) {
+      scratch->steps = std::make_shared<StepWorkspaces>(this->workspace());
+    }
+    scratch->steps->Grow(
+        static_cast<size_t>(keeps_steps_ ? steps : std::min(steps, kAlternatingSpaces)));
+    if (keeps_steps_ && scratch->steps != spaces_) {
+      for (const std::string& blob : arguments_.recomputed) {
+        scratch->steps->shared_blobs().CreateLocalBlob(blob);
+      }
+    }
+    spaces_ = scratch->steps;
+    return spaces_;
+  }
+
+  const StepArguments arguments_;
+  const bool keeps_steps_;
+  StepNet step_net_;
+  std::vector<std::shared_ptr<Blob>> states_;
+  std::vector<StateOutput> outputs_;
+  std::vector<int64_t> dims_of_state_;
+  std::shared_ptr<StepWorkspaces> spaces_;  // those of the last run
+};
+
+}  // namespace caffe2rt
