@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/io/proto_file.h"
 
 namespace caffe2rt {
 namespace {
@@ -283,6 +284,17 @@ Argument* GetMutableArgument(const std::string& name, bool create_if_missing, Op
 Argument* GetMutableArgument(const std::string& name, bool create_if_missing, NetDef* def) {
   return MutableArgument(name, create_if_missing, def);
 }
+bool ParseTextNet(const Argument& arg, NetDef* net) {
+  return arg.name().ends_with("step_net") && arg.has_s() && ParseProtoFromText(arg.s(), net);
+}
+
+void ReplaceTextNet(Argument* arg) {
+  NetDef net;
+  if (!ParseTextNet(*arg, &net)) return;
+  arg->clear_s();
+  arg->mutable_n()->Swap(&net);
+}
+
 bool GetFlagArgument(const OperatorDef& def, const std::string& name, bool default_value) {
   const Argument* arg = FindArgument(def, name);
   return arg == nullptr ? default_value : arg->i() != 0;

@@ -166,6 +166,12 @@ const Argument* GetArgumentPtr(const NetDef& def, const std::string& name);
 // `create_if_missing` is false.
 Argument* GetMutableArgument(const std::string& name, bool create_if_missing, OperatorDef* def);
 Argument* GetMutableArgument(const std::string& name, bool create_if_missing, NetDef* def);
+// RecurrentNetwork operators written in 2017 hold their step nets as text. Parses the text to `net`
+// if the name of the argument ends with "step_net". Returns false if there is no text, or it does
+// not parse.
+bool ParseTextNet(const Argument& arg, NetDef* net);
+// Replaces such a text by the net. Leaves any other argument unchanged.
+void ReplaceTextNet(Argument* arg);
 // Whether field `i` of the argument is not 0; `default_value` if there is no such argument.
 bool GetFlagArgument(const OperatorDef& def, const std::string& name, bool default_value = false);
 bool GetFlagArgument(const NetDef& def, const std::string& name, bool default_value = false);

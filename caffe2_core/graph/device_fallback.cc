@@ -28,6 +28,7 @@ void FallBack(NetDef* net, std::set<std::string>* missing, int depth) {
       op.set_type(OperatorTypeOnCPU(op.type()));
     }
     for (Argument& arg : *op.mutable_arg()) {
+      ReplaceTextNet(&arg);
       if (arg.has_n()) FallBack(arg.mutable_n(), missing, depth + 1);
       for (NetDef& nested : *arg.mutable_nets()) FallBack(&nested, missing, depth + 1);
     }

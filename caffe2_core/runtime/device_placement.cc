@@ -29,6 +29,7 @@ void Place(NetDef* net, const DeviceOption& device, std::set<std::string>* on_cp
       if (!here) on_cpu->insert(op.type());
     }
     for (Argument& arg : *op.mutable_arg()) {
+      ReplaceTextNet(&arg);
       if (arg.has_n()) Place(arg.mutable_n(), device, on_cpu, depth + 1);
       for (NetDef& nested : *arg.mutable_nets()) Place(&nested, device, on_cpu, depth + 1);
     }

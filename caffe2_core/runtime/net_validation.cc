@@ -222,11 +222,8 @@ class Validation {
                                            "), argument ", Shortened(arg.name()), ": ");
       if (arg.has_n()) AddNet(arg.n(), inner, depth + 1);
       for (const NetDef& nested : arg.nets()) AddNet(nested, inner, depth + 1);
-      // RecurrentNetwork operators written in 2017 hold the step net as text.
       NetDef step;
-      if (arg.name().ends_with("step_net") && arg.has_s() && ParseProtoFromText(arg.s(), &step)) {
-        AddNet(step, inner, depth + 1);
-      }
+      if (ParseTextNet(arg, &step)) AddNet(step, inner, depth + 1);
     }
   }
 

@@ -81,11 +81,8 @@ class NetWalk {
   void AddNets(const Argument& arg, int depth) {
     if (arg.has_n()) Add(arg.n(), depth);
     for (const NetDef& net : arg.nets()) Add(net, depth);
-    // RecurrentNetwork operators written in 2017 hold the step net as text.
     NetDef step;
-    if (arg.name().ends_with("step_net") && arg.has_s() && ParseProtoFromText(arg.s(), &step)) {
-      Add(step, depth);
-    }
+    if (ParseTextNet(arg, &step)) Add(step, depth);
   }
 
   NetUses& uses_;

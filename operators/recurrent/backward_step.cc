@@ -45,8 +45,7 @@ class BackwardStep {
         end += "_end_of_step";
         OperatorDef* const copy = copies.add_op();
         *copy = CreateOperatorDef("Copy", "", Names{link.internal}, Names{end});
-        const OperatorDef& writer =
-            forward_.op(static_cast<int>(blobs_.last_writer(blob)));
+        const OperatorDef& writer = forward_.op(static_cast<int>(blobs_.last_writer(blob)));
         if (writer.has_device_option()) *copy->mutable_device_option() = writer.device_option();
       }
       GradientWrapper gradient;

@@ -42,8 +42,7 @@ class GetGRUUnitGradient final : public GradientMakerBase {
   std::vector<OperatorDef> GetGradientDefs() override {
     std::vector<std::string> inputs(Def().input().begin(), Def().input().end());
     inputs.insert(inputs.end(), {O(0), GO(0)});
-    return SingleGradientDef("GRUUnitGradient", "", inputs,
-                             std::vector<std::string>{GI(0), GI(1)});
+    return SingleGradientDef("GRUUnitGradient", "", inputs, std::vector<std::string>{GI(0), GI(1)});
   }
 };
 

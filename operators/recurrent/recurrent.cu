@@ -49,8 +49,7 @@ struct GruKernel {
   CAFFE2RT_HOST_DEVICE void operator()(int64_t at) const {
     const int64_t row = at / rows.size, first = row * rows.size;
     if (rows.IsValid(row)) {
-      unit.h[at] =
-          GruElement(rows.size, at - first, unit.h_before + first, unit.gates + 3 * first);
+      unit.h[at] = GruElement(rows.size, at - first, unit.h_before + first, unit.gates + 3 * first);
     } else {
       unit.h[at] = rows.drop_states ? 0.0f : unit.h_before[at];
     }

@@ -149,8 +149,7 @@ class GetRecurrentNetworkGradient final : public GradientMakerBase {
     for (const std::string& input : Def().input()) gradient.add_input(input);
     for (const std::string& output : Def().output()) gradient.add_input(output);
     if (!CopyArguments()) AddArguments(&gradient);
-    const StepArguments arguments =
-        CopyArguments() ? given : ReadStepArguments(gradient);
+    const StepArguments arguments = CopyArguments() ? given : ReadStepArguments(gradient);
     gradient.add_output(GI(0));
     for (const int id : arguments.params) gradient.add_output(GI(id));
     for (const int id : arguments.initial_ids) gradient.add_output(GI(id));
@@ -178,10 +177,12 @@ void RegisterRecurrentNetwork() {
       RegisterSchema("RecurrentNetwork", __FILE__)
           .NumInputs(1, INT_MAX)
           .NumOutputs(2, INT_MAX)
-          .Input(0, "input", "[T, N, *]: T time steps, N sequences; the other inputs are the "
-                             "initial states and what the step net reads")
-          .Output(0, "state", "the rows of a state, for each entry of alias_dst; the last output "
-                              "holds the workspaces of the time steps")
+          .Input(0, "input",
+                 "[T, N, *]: T time steps, N sequences; the other inputs are the "
+                 "initial states and what the step net reads")
+          .Output(0, "state",
+                  "the rows of a state, for each entry of alias_dst; the last output "
+                  "holds the workspaces of the time steps")
           // The states, which are found by name.
           .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
           .SetDoc("Runs a net, the step net, for each time step of a sequence. Links connect its "
@@ -190,10 +191,12 @@ void RegisterRecurrentNetwork() {
 
   DeclareStepArguments(
       RegisterSchema("RecurrentNetworkGradient", __FILE__)
-          .Input(0, "output_grad", "the gradients of outputs_with_grads, then the inputs and the "
-                                   "outputs of RecurrentNetwork")
-          .Output(0, "input_grad", "the gradient of input 0, then those of the parameters and of "
-                                   "the initial states")
+          .Input(0, "output_grad",
+                 "the gradients of outputs_with_grads, then the inputs and the "
+                 "outputs of RecurrentNetwork")
+          .Output(0, "input_grad",
+                  "the gradient of input 0, then those of the parameters and of "
+                  "the initial states")
           .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
           .SetDoc("The gradient of RecurrentNetwork: runs the backward step net for each time "
                   "step, from the last to the first."));

@@ -17,8 +17,9 @@ void RegisterRecurrentNetworkBlobFetcher() {
       .DeviceInferenceFunction(OnCPU({}, {0}))
       // It creates the copies.
       .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
-      .SetDoc("Copies the blobs of the time steps of a RecurrentNetwork to the workspace, for "
-              "debugging.");
+      .SetDoc(
+          "Copies the blobs of the time steps of a RecurrentNetwork to the workspace, for "
+          "debugging.");
   RegisterCpuOperator<RecurrentNetworkBlobFetcherOp<CPUContext>>("RecurrentNetworkBlobFetcher",
                                                                  __FILE__);
   // The output is a list of names.

@@ -28,7 +28,8 @@ class RecurrentNetworkBlobFetcherOp final : public Operator<Context> {
     const auto& scratch = OperatorBase::template Input<ScratchWorkspaces>(0);
     context_.FinishDeviceComputation();
     names_.clear();
-    for (size_t i = 0; scratch.steps != nullptr && i < scratch.steps->size(); ++i) Fetch(*scratch.steps, i);
+    for (size_t i = 0; scratch.steps != nullptr && i < scratch.steps->size(); ++i)
+      Fetch(*scratch.steps, i);
     Tensor* const names = this->OutputTensor(0, CPU);
     names->Resize(static_cast<int64_t>(names_.size()));
     std::string* const to = names->template mutable_data<std::string>();
@@ -43,8 +44,10 @@ class RecurrentNetworkBlobFetcherOp final : public Operator<Context> {
       CAFFE_ENFORCE(from != nullptr && from->template IsType<Tensor>(), "blob \"", blob,
                     "\" of time step ", i, " is no tensor");
       names_.push_back(MakeString(prefix_, "_", blob, i));
-      this->workspace()->CreateBlob(names_.back())->GetMutableTensor(CPU)->CopyFrom(
-          from->template Get<Tensor>());
+      this->workspace()
+          ->CreateBlob(names_.back())
+          ->GetMutableTensor(CPU)
+          ->CopyFrom(from->template Get<Tensor>());
     }
   }
 

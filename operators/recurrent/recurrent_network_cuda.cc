@@ -1,7 +1,6 @@
-#include "operators/recurrent/recurrent_network.h"
-
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cuda/cuda_context.h"
+#include "operators/recurrent/recurrent_network.h"
 #include "operators/recurrent/recurrent_network_gradient.h"
 
 namespace caffe2rt {

@@ -20,7 +20,7 @@ struct BackwardPlan {
     std::vector<int> of_all;   // the inputs that are gradients of rows 1 to T
     std::vector<int> of_last;  // the inputs that are gradients of the last row
   };
-  NetDef net;                         // with the names of `param_grads`
+  NetDef net;  // with the names of `param_grads`
   std::vector<StepLink> links;
   std::vector<std::string> param_grads;  // in the step, one for each parameter
   std::vector<State> states;

@@ -51,9 +51,9 @@ class RecurrentUnitOp : public Operator<Context> {
     const Tensor& of_gates = Input(gates);
     CAFFE_ENFORCE_GE(of_gates.dim(), 3, "rank of input ", gates, " (gates) of shape ",
                      of_gates.sizes(), ", want [1, batch, ", count, " * size]");
-    CAFFE_ENFORCE_EQ(of_gates.dim(2), CheckedMultiply<int64_t>(rows.size, count),
-                     "dim 2 of input ", gates, " (gates) of shape ", of_gates.sizes(), ", want ",
-                     count, " times dim 2 of input ", i, " (", name, ")");
+    CAFFE_ENFORCE_EQ(of_gates.dim(2), CheckedMultiply<int64_t>(rows.size, count), "dim 2 of input ",
+                     gates, " (gates) of shape ", of_gates.sizes(), ", want ", count,
+                     " times dim 2 of input ", i, " (", name, ")");
     CAFFE_ENFORCE_EQ(of_gates.numel(), CheckedMultiply<int64_t>(state.numel(), count),
                      "elements of input ", gates, " (gates) of shape ", of_gates.sizes(),
                      ", want [1, ", rows.batch, ", ", of_gates.dim(2), "]");

@@ -25,8 +25,7 @@ class AccumulateGradientInputOp final : public Operator<Context> {
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   AccumulateGradientInputOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws), offset_(this->ReadArgument(kAccumulateOffset)) {
-    CAFFE_ENFORCE(this->IsInputOutputAlias(2, 0),
-                  "output 0 must be input 2 (state_grad)");
+    CAFFE_ENFORCE(this->IsInputOutputAlias(2, 0), "output 0 must be input 2 (state_grad)");
   }
 
   bool RunOnDevice() override {
@@ -38,7 +37,8 @@ class AccumulateGradientInputOp final : public Operator<Context> {
     CAFFE_ENFORCE(t >= 0 && from.dim() >= 1 && t < from.dim(0), "input 0 (timestep) is ", t,
                   ", want a row of input 1 (output_grad) of shape ", from.sizes());
     const int64_t row = from.numel() / from.dim(0);
-    const int64_t end = CheckedMultiply(CheckedAdd(CheckedAdd<int64_t>(t, offset_), int64_t{1}), row);
+    const int64_t end =
+        CheckedMultiply(CheckedAdd(CheckedAdd<int64_t>(t, offset_), int64_t{1}), row);
     CAFFE_ENFORCE_LE(end, to->numel(), "end of row ", t + offset_, " in input 2 (state_grad) of ",
                      "shape ", to->sizes());
     const float* x = from.template data<float>();

@@ -32,8 +32,7 @@ class ApplyLinkOp final : public Operator<Context> {
       : Operator<Context>(def, ws),
         offset_(this->ReadArgument(kApplyLinkOffset)),
         window_(this->ReadArgument(kApplyLinkWindow)) {
-    CAFFE_ENFORCE(this->IsInputOutputAlias(1, 1),
-                  "output 1 must be input 1 (external)");
+    CAFFE_ENFORCE(this->IsInputOutputAlias(1, 1), "output 1 must be input 1 (external)");
   }
 
   bool RunOnDevice() override {

@@ -73,10 +73,10 @@ StepArguments ReadStepArguments(const OperatorDef& def) {
   result.initial_ids = args.Read(kInitialStateIds);
   CheckSizes(kRecurrentStates.name, result.states.size(), kInitialStateIds.name,
              result.initial_ids.size());
-  result.links = MakeLinks(
-      renames.Of(args.Read(kLinkInternal)), renames.Of(args.Read(kLinkExternal)),
-      args.Read(kLinkOffset), args.Read(kLinkWindow),
-      {kLinkInternal.name, kLinkExternal.name, kLinkOffset.name, kLinkWindow.name});
+  result.links =
+      MakeLinks(renames.Of(args.Read(kLinkInternal)), renames.Of(args.Read(kLinkExternal)),
+                args.Read(kLinkOffset), args.Read(kLinkWindow),
+                {kLinkInternal.name, kLinkExternal.name, kLinkOffset.name, kLinkWindow.name});
   result.backward_links = MakeLinks(
       renames.Of(args.Read(kBackwardLinkInternal)), renames.Of(args.Read(kBackwardLinkExternal)),
       args.Read(kBackwardLinkOffset), {},

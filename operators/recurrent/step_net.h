@@ -74,7 +74,8 @@ class StepNet {
   std::vector<std::shared_ptr<Blob>> rows_;
   std::vector<RowViews> views_;
   std::shared_ptr<StepWorkspaces> spaces_;
-  std::vector<Step> steps_;  // by workspace. Destroyed before `spaces_`, to which the nets are bound.
+  std::vector<Step>
+      steps_;  // by workspace. Destroyed before `spaces_`, to which the nets are bound.
 };
 
 }  // namespace caffe2rt

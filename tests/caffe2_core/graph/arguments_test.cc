@@ -92,6 +92,26 @@ TEST(MakeArgumentTest, FillsTheFieldOfItsType) {
   EXPECT_EQ(MakeArgument("a", NetDef()).has_n(), true);
 }
 
+TEST(TextNetTest, IsANetInAStringArgumentForAStepNet) {
+  Argument arg = MakeArgument("backward_step_net", std::string("name: 'n' op { type: 'Relu' }"));
+  NetDef net;
+  ASSERT_TRUE(ParseTextNet(arg, &net));
+  EXPECT_EQ(net.name(), "n");
+  ReplaceTextNet(&arg);
+  EXPECT_FALSE(arg.has_s());
+  EXPECT_EQ(arg.n().op(0).type(), "Relu");
+}
+
+TEST(TextNetTest, LeavesOtherArgumentsAlone) {
+  NetDef net;
+  Argument other = MakeArgument("then_net", std::string("name: 'n'"));
+  EXPECT_FALSE(ParseTextNet(other, &net));
+  Argument invalid = MakeArgument("step_net", std::string("name ="));
+  EXPECT_FALSE(ParseTextNet(invalid, &net));
+  ReplaceTextNet(&invalid);
+  EXPECT_EQ(invalid.s(), "name =");
+}
+
 TEST(OperatorDefTest, IsBuiltFromItsParts) {
   DeviceOption option;
   option.set_random_seed(3);

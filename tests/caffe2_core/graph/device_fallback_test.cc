@@ -59,5 +59,13 @@ TEST(DeviceFallbackTest, GoesIntoNestedNets) {
   EXPECT_EQ(net.op(0).arg(0).n().op(0).device_option().device_type(), 0);
 }
 
+TEST(DeviceFallbackTest, ReplacesStepNetsThatAreText) {
+  NetDef net = test::ParseNet(R"(
+    op { type: "RecurrentNetwork"
+         arg { name: "step_net" s: "op { type: 'A' device_option { device_type: 1 } }" } })");
+  EXPECT_THAT(FallBackToCPU(&net), ElementsAre("CUDA"));
+  EXPECT_EQ(net.op(0).arg(0).n().op(0).device_option().device_type(), 0);
+}
+
 }  // namespace
 }  // namespace caffe2rt::device_fallback_test

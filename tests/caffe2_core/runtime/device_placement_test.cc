@@ -77,6 +77,14 @@ TEST(DevicePlacementTest, PlacesNetsInArguments) {
   EXPECT_EQ(net.op(0).arg(0).n().op(0).device_option().device_type(), kStub);
 }
 
+TEST(DevicePlacementTest, PlacesStepNetsThatAreText) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "RecurrentNetwork" input: "x" output: "y"
+           arg { name: "step_net" s: "op { type: 'Relu' input: 'x' output: 'y' }" } })");
+  EXPECT_THAT(PlaceNet(&net, Stub(1)), ElementsAre("RecurrentNetwork"));
+  EXPECT_EQ(net.op(0).arg(0).n().op(0).device_option().device_type(), kStub);
+}
+
 TEST(DevicePlacementTest, ThrowsForADeviceThatIsNotHere) {
   NetDef net;
   DeviceOption option;

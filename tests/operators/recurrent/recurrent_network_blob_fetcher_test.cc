@@ -1,0 +1,35 @@
+#include "operators/recurrent/recurrent_network_blob_fetcher.h"
+
+#include "tests/operators/recurrent/recurrent_nets.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::recurrent_network_blob_fetcher_test {
+namespace {
+
+TEST(RecurrentNetworkBlobFetcherTest, CopiesTheBlobsOfEachStep) {
+  Workspace ws;
+  FeedRange<float>(&ws, "x", {2, 1, 1}, 1);
+  Feed<float>(&ws, "init", {1, 1, 1}, {1});
+  RunOp(&ws, SumMulNetwork(SumMulBackward()));
+  RunOp(&ws, R"(type: "RecurrentNetworkBlobFetcher" input: "steps" output: "names")");
+  ExpectTensor<std::string>(ws, "names", {10},
+                            {"rnn_cur0", "rnn_input_t0", "rnn_prev0", "rnn_sum0", "rnn_timestep0",
+                             "rnn_cur1", "rnn_input_t1", "rnn_prev1", "rnn_sum1", "rnn_timestep1"});
+  ExpectTensor<float>(ws, "rnn_sum0", {1, 1, 1}, {2});
+  ExpectTensor<float>(ws, "rnn_prev1", {1, 1, 1}, {2});
+  ExpectTensor<int32_t>(ws, "rnn_timestep1", {1}, {1});
+  RunOp(&ws, R"(type: "RecurrentNetworkBlobFetcher" input: "steps" output: "names"
+                arg { name: "prefix" s: "p" })");
+  ExpectTensor<float>(ws, "p_cur1", {1, 1, 1}, {8});
+}
+
+TEST(RecurrentNetworkBlobFetcherTest, RejectsOtherBlobs) {
+  Workspace ws;
+  Feed<float>(&ws, "steps", {1}, {1});
+  ExpectThrows(
+      [&] { RunOp(&ws, R"(type: "RecurrentNetworkBlobFetcher" input: "steps" output: "names")"); },
+      "input 0 (\"steps\") holds");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::recurrent_network_blob_fetcher_test
