@@ -81,6 +81,11 @@ Draft& Draft::SetOperator(const std::string& type, const std::vector<std::string
   return *this;
 }
 
+Draft& Draft::SetOperator(const OperatorDef& op) {
+  op_ = op;
+  return *this;
+}
+
 Draft& Draft::Argument(const std::string& name, int64_t value) {
   caffe2rt::Argument* const argument = op_.add_arg();
   argument->set_name(name);

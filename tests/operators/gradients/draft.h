@@ -45,6 +45,7 @@ class Draft {
 
   Draft& SetOperator(const std::string& type, const std::vector<std::string>& inputs,
                      const std::vector<std::string>& outputs);
+  Draft& SetOperator(const OperatorDef& op);
   Draft& Argument(const std::string& name, int64_t value);
   Draft& Argument(const std::string& name, int value) { return Argument(name, int64_t{value}); }
   Draft& Argument(const std::string& name, bool value) { return Argument(name, int64_t{value}); }
@@ -84,5 +85,6 @@ std::vector<Recipe> ShapeRecipes();
 std::vector<Recipe> ReductionRecipes();
 std::vector<Recipe> WindowRecipes();
 std::vector<Recipe> LossRecipes();
+std::vector<Recipe> RecurrentRecipes();
 
 }  // namespace caffe2rt::test

@@ -15,8 +15,8 @@ namespace {
 
 std::vector<Recipe> AllRecipes() {
   std::vector<Recipe> recipes;
-  for (auto* of_family :
-       {ElementwiseRecipes, ShapeRecipes, ReductionRecipes, WindowRecipes, LossRecipes}) {
+  for (auto* of_family : {ElementwiseRecipes, ShapeRecipes, ReductionRecipes, WindowRecipes,
+                          LossRecipes, RecurrentRecipes}) {
     for (Recipe& recipe : of_family()) recipes.push_back(std::move(recipe));
   }
   return recipes;
