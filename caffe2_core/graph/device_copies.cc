@@ -120,7 +120,22 @@ class CopyInjector {
     for (int i = 0; i < op.output_size(); ++i) {
       op.set_output(i, Write(original, i, outputs[static_cast<size_t>(i)], position));
     }
+    NoteRenames(original, &op);
     *out_.add_op() = std::move(op);
+  }
+
+  // An operator with a step net finds inputs by the names in its arguments. Arguments such as
+  // "x.rename" state the new names, as those of Caffe2's memory optimizer do.
+  static void NoteRenames(const OperatorDef& original, OperatorDef* op) {
+    const bool has_step_net =
+        std::any_of(original.arg().begin(), original.arg().end(),
+                    [](const Argument& arg) { return arg.name().ends_with("step_net"); });
+    if (!has_step_net) return;
+    for (int i = 0; i < op->input_size(); ++i) {
+      const std::string& name = original.input(i);
+      if (op->input(i) == name || GetArgumentPtr(*op, name + ".rename") != nullptr) continue;
+      AddArgument(name + ".rename", op->input(i), op);
+    }
   }
 
   // Returns the blob that holds the newest value of `name` on the device. Adds a copy if there is

@@ -1,7 +1,9 @@
 #include "operators/recurrent/step_arguments.h"
 
 #include <map>
+#include <set>
 
+#include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/proto_file.h"
 
@@ -21,6 +23,7 @@ class Renames {
       names_[arg.name().substr(0, arg.name().size() - ending.size())] = arg.s();
     }
   }
+  bool empty() const { return names_.empty(); }
   std::string Of(const std::string& name) const {
     const auto found = names_.find(name);
     return found == names_.end() ? name : found->second;
@@ -53,6 +56,32 @@ std::vector<StepLink> MakeLinks(const Names& internal, const Names& external,
     links.push_back({internal[i], external[i], offset[i], window.empty() ? 1 : window[i]});
   }
   return links;
+}
+
+// Renames the blobs that the step net reads from the workspace. Linked blobs are its own.
+void RenameInputs(const OperatorDef& def, NetDef* net) {
+  const Renames renames(def);
+  if (renames.empty()) return;
+  const ArgumentHelper args(def);
+  std::set<std::string> linked;
+  for (const auto* spec : {&kLinkInternal, &kBackwardLinkInternal}) {
+    for (const std::string& name : args.Read(*spec)) linked.insert(name);
+  }
+  const NetDef before = *net;
+  const NetBlobs blobs(before);
+  for (int i = 0; i < net->op_size(); ++i) {
+    OperatorDef* const op = net->mutable_op(i);
+    const auto writers = blobs.input_writers(static_cast<size_t>(i));
+    for (int k = 0; k < op->input_size(); ++k) {
+      if (writers[static_cast<size_t>(k)] != NetBlobs::kNone || linked.contains(op->input(k))) {
+        continue;
+      }
+      op->set_input(k, renames.Of(op->input(k)));
+    }
+  }
+  for (std::string& name : *net->mutable_external_input()) {
+    if (!linked.contains(name)) name = renames.Of(name);
+  }
 }
 
 const Argument* FindStepNet(const OperatorDef& def, const ArgumentSpec<std::string>& spec) {
@@ -114,6 +143,7 @@ NetDef ReadStepNet(const OperatorDef& def, const ArgumentSpec<std::string>& spec
     CAFFE_ENFORCE(ParseProtoFromText(arg->s(), &net), "argument \"", spec.name,
                   "\" is text that does not parse as a net");
   }
+  RenameInputs(def, &net);
   CAFFE_ENFORCE(!net.name().empty(), "the net in argument \"", spec.name,
                 "\" has no name. Net definition should have a name.");
   return net;

@@ -2,7 +2,9 @@
 // The arguments of RecurrentNetwork and RecurrentNetworkGradient.
 //
 // A name that is followed by ".rename" in an argument's name, as in "x.rename", stands for the value
-// of that argument. Caffe2's memory optimizer adds such arguments when it renames inputs and outputs.
+// of that argument. Caffe2's memory optimizer adds such arguments when it renames inputs and outputs,
+// and so does the pass that inserts copies between devices. They apply to the lists of names, and to
+// the blobs that a step net reads from the workspace.
 
 #include <string>
 #include <vector>

@@ -98,6 +98,17 @@ TEST(DeviceCopiesTest, UsesTheCopyOperatorsAndTheSuffixOfADescriptor) {
   EXPECT_THAT(LinesOf(net), ElementsAre("Copy(a) -> b", "Copy(b) -> c"));
 }
 
+TEST(DeviceCopiesTest, TellsAnOperatorWithAStepNetTheNamesOfItsCopies) {
+  const NetDef net = InjectCrossDeviceCopies(test::ParseNet(R"(
+      op { type: "RecurrentNetwork" input: "x" output: "y" device_option { device_type: 1 }
+           arg { name: "step_net" n { name: "step" } } }
+      op { type: "Relu" input: "x" output: "z" device_option { device_type: 1 } })"));
+  ASSERT_EQ(net.op_size(), 3);
+  EXPECT_EQ(net.op(1).input(0), "x_gpu_0");
+  EXPECT_EQ(GetArgument(net.op(1), "x.rename").s(), "x_gpu_0");
+  EXPECT_EQ(net.op(2).arg_size(), 0);
+}
+
 TEST(DeviceCopiesTest, UsesACopyAgain) {
   EXPECT_THAT(Injected(R"(
     op { type: "Relu" input: "x" output: "a" device_option { device_type: 1 device_id: 1 } }
