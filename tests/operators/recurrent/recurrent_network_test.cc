@@ -54,9 +54,10 @@ TEST_F(RecurrentNetworkTest, TheStepNetMayBeText) {
   const std::string net = R"(arg { name: "step_net" n { name: "step"
       op { type: "Sum" input: "input_t" input: "prev" output: "sum" }
       op { type: "Mul" input: "input_t" input: "sum" output: "cur" } } })";
-  RunOp(&ws_, With(net, R"(arg { name: "step_net" s: "name: 'step' type: 'rnn'
-      op { type: 'Sum' input: 'input_t' input: 'prev' output: 'sum' }
-      op { type: 'Mul' input: 'input_t' input: 'sum' output: 'cur' } " })"));
+  RunOp(&ws_, With(net,
+                   "arg { name: 'step_net' s: \"name: 'step' type: 'rnn' "
+                   "op { type: 'Sum' input: 'input_t' input: 'prev' output: 'sum' } "
+                   "op { type: 'Mul' input: 'input_t' input: 'sum' output: 'cur' }\" }"));
   ExpectTensor<float>(ws_, "all", {2, 1, 1}, {2, 8});
   ExpectFailure(With(net, "arg { name: 'step_net' s: 'op {' }"), "text that does not parse");
   ExpectFailure(With(net, ""), "argument \"step_net\" is missing");
@@ -230,7 +231,7 @@ TEST_F(RecurrentNetworkTest, NamesTheTimeStepThatFails) {
 TEST_F(RecurrentNetworkTest, NestsToALimitedDepth) {
   FeedAll(2, 1, 1);
   const auto nested = [](int depth) {
-    OperatorDef inner = ParseOp("type: 'Sum' input: 'x' input: 'init' output: 'all'");
+    OperatorDef inner = ParseOp("type: 'Copy' input: 'init' output: 'inner'");
     for (int i = 0; i < depth; ++i) {
       OperatorDef outer = ParseOp(SumMulNetwork());
       NetDef* const step = outer.mutable_arg(outer.arg_size() - 1)->mutable_n();
