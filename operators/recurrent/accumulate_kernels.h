@@ -9,11 +9,11 @@ class CPUContext;
 class CUDAContext;
 
 // y[i] += x[i].
-void AddTo(CPUContext& context, int64_t n, const float* x, float* y);
-void AddTo(CUDAContext& context, int64_t n, const float* x, float* y);
+void AddGradientRow(CPUContext& context, int64_t n, const float* x, float* y);
+void AddGradientRow(CUDAContext& context, int64_t n, const float* x, float* y);
 
 // y[i] = the sum of x[row * n + i] over the rows.
-void SumRows(CPUContext& context, int64_t rows, int64_t n, const float* x, float* y);
-void SumRows(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y);
+void SumOverBatch(CPUContext& context, int64_t rows, int64_t n, const float* x, float* y);
+void SumOverBatch(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y);
 
 }  // namespace caffe2rt

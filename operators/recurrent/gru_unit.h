@@ -39,6 +39,8 @@ class GRUUnitGradientOp final : public RecurrentUnitOp<Context> {
   bool RunOnDevice() override {
     const UnitRows rows = this->ReadRows(0, "hidden_prev", 1, 3);
     const Tensor& H = Input(0);
+    this->CheckGates(1, CheckedMultiply<int64_t>(H.numel(), 3));
+    this->Read(this->TimeStep() + 1, "hidden", 0);  // only its type is checked
     GruBackward unit{};
     unit.h_before = H.template data<float>();
     unit.gates = Input(1).template data<float>();

@@ -23,7 +23,7 @@ class LSTMUnitOp final : public RecurrentUnitOp<Context> {
     const UnitRows rows = this->ReadRows(1, "cell_t_prev", 2, 4);
     const Tensor& C = Input(1);
     LstmForward unit{};
-    unit.h_before = this->MayKeepStates() ? this->Read(0, "hidden_t_prev", C.numel()) : nullptr;
+    unit.h_before = this->Read(0, "hidden_t_prev", this->MayKeepStates() ? C.numel() : 0);
     unit.c_before = C.template data<float>();
     unit.gates = Input(2).template data<float>();
     unit.forget_bias = forget_bias_;
@@ -50,7 +50,9 @@ class LSTMUnitGradientOp final : public RecurrentUnitOp<Context> {
     const Tensor& H = Input(0);
     CAFFE_ENFORCE_EQ(H.numel(), C.numel(), "elements of input 0 (hidden_t_prev) of shape ",
                      H.sizes(), ", want those of input 1 (cell_t_prev) of shape ", C.sizes());
+    this->CheckGates(2, CheckedMultiply<int64_t>(C.numel(), 4));
     const int after = this->TimeStep() + 1;
+    this->Read(after, "hidden_t", 0);  // only its type is checked
     LstmBackward unit{};
     unit.c_before = C.template data<float>();
     unit.gates = Input(2).template data<float>();

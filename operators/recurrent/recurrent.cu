@@ -72,13 +72,13 @@ struct GruGradientKernel {
   }
 };
 
-struct AddToKernel {
+struct AddGradientRowKernel {
   const float* x;
   float* y;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const { y[i] += x[i]; }
 };
 
-struct SumRowsKernel {
+struct SumOverBatchKernel {
   int64_t rows, n;
   const float* x;
   float* y;
@@ -104,11 +104,11 @@ void RunGru(CUDAContext& context, const UnitRows& rows, const GruBackward& unit)
   ForEach(context, rows.batch * rows.size, GruGradientKernel{rows, unit}, "GRUUnitGradient");
 }
 
-void AddTo(CUDAContext& context, int64_t n, const float* x, float* y) {
-  ForEach(context, n, AddToKernel{x, y}, "AddTo");
+void AddGradientRow(CUDAContext& context, int64_t n, const float* x, float* y) {
+  ForEach(context, n, AddGradientRowKernel{x, y}, "AddGradientRow");
 }
-void SumRows(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y) {
-  ForEach(context, n, SumRowsKernel{rows, n, x, y}, "SumRows");
+void SumOverBatch(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y) {
+  ForEach(context, n, SumOverBatchKernel{rows, n, x, y}, "SumOverBatch");
 }
 
 }  // namespace caffe2rt

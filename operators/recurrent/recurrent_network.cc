@@ -115,8 +115,12 @@ BackwardPlan PlanBackward(const OperatorDef& def, const StepArguments& arguments
                    1 + arguments.params.size() + arguments.initial_ids.size(),
                    "outputs, want one for input 0, for each parameter, and for each state");
   BackwardPlan plan;
+  CAFFE_ENFORCE(
+      arguments.param_grads.empty() || arguments.param_grads.size() == arguments.params.size(),
+      "argument ", kRecurrentParamGrads.name, " has ", arguments.param_grads.size(),
+      " entries, want ", arguments.params.size(), ", as argument ", kRecurrentParam.name);
   plan.net = ReadStepNet(def, kBackwardStepNet);
-  plan.links = arguments.backward_links;
+  plan.links = ReadBackwardLinks(def);
   // A backward pass may have renamed output 0, because the input has another gradient too.
   const std::string usual = def.input(first) + "_grad";
   for (StepLink& link : plan.links) {
@@ -140,19 +144,19 @@ class GetRecurrentNetworkGradient final : public GradientMakerBase {
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    const StepArguments given = ReadStepArguments(Def());
-    CAFFE_ENFORCE(!given.outputs_with_grads.empty(), "argument ", kOutputsWithGrads.name,
+    const std::vector<int> outputs = ArgumentHelper(Def()).Read(kOutputsWithGrads);
+    CAFFE_ENFORCE(!outputs.empty(), "argument ", kOutputsWithGrads.name,
                   " is empty, want the outputs whose gradients are given");
     OperatorDef gradient;
     gradient.set_type("RecurrentNetworkGradient");
-    for (const int id : given.outputs_with_grads) gradient.add_input(GO(id));
+    for (const int id : outputs) gradient.add_input(GO(id));
     for (const std::string& input : Def().input()) gradient.add_input(input);
     for (const std::string& output : Def().output()) gradient.add_input(output);
     if (!CopyArguments()) AddArguments(&gradient);
-    const StepArguments arguments = CopyArguments() ? given : ReadStepArguments(gradient);
+    const ArgumentHelper args(CopyArguments() ? Def() : gradient);
     gradient.add_output(GI(0));
-    for (const int id : arguments.params) gradient.add_output(GI(id));
-    for (const int id : arguments.initial_ids) gradient.add_output(GI(id));
+    for (const int id : args.Read(kRecurrentParam)) gradient.add_output(GI(id));
+    for (const int id : args.Read(kInitialStateIds)) gradient.add_output(GI(id));
     return {gradient};
   }
 

@@ -118,7 +118,8 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
       CAFFE_ENFORCE_EQ(last.numel(), row, "elements of input ", from, " of shape ", last.sizes(),
                        ", want those of a row of the state \"", plan.name, "\" of shape ",
                        state.sizes());
-      if (row > 0) AddTo(context_, row, last.template data<float>(), y + (gradient->numel() - row));
+      if (row > 0)
+        AddGradientRow(context_, row, last.template data<float>(), y + (gradient->numel() - row));
     }
     for (const int from : plan.of_all) {
       const Tensor& all = Input(from);
@@ -135,8 +136,8 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
       const int64_t row = states_[i].tensor->dim(1) * states_[i].tensor->dim(2);
       for (const int from : plan_.states[i].of_all) {
         if (row == 0) continue;
-        AddTo(context_, row, Input(from).template data<float>() + t * row,
-              states_[i].tensor->template mutable_data<float>() + (t + 1) * row);
+        AddGradientRow(context_, row, Input(from).template data<float>() + t * row,
+                       states_[i].tensor->template mutable_data<float>() + (t + 1) * row);
       }
     }
     step_net_.Run(static_cast<size_t>(t), t);
@@ -145,8 +146,8 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
       Tensor* const gradient = Output(1 + static_cast<int>(i));
       const Tensor& part = step_net_.Result(static_cast<size_t>(t), i, gradient->numel());
       if (part.numel() == 0) continue;
-      AddTo(context_, part.numel(), part.template data<float>(),
-            gradient->template mutable_data<float>());
+      AddGradientRow(context_, part.numel(), part.template data<float>(),
+                     gradient->template mutable_data<float>());
     }
   }
 
@@ -163,7 +164,7 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
     const float* x = gradient.template data<float>();
     if (n == 0) return;
     if (initial.dim() == 1) {
-      SumRows(context_, batch, n, x, y);
+      SumOverBatch(context_, batch, n, x, y);
     } else {
       context_.CopyItemsSameDevice(gradient.dtype(), static_cast<size_t>(n), x, y);
     }

@@ -54,7 +54,7 @@ class RecurrentUnitOp : public Operator<Context> {
     CAFFE_ENFORCE_EQ(of_gates.dim(2), CheckedMultiply<int64_t>(rows.size, count), "dim 2 of input ",
                      gates, " (gates) of shape ", of_gates.sizes(), ", want ", count,
                      " times dim 2 of input ", i, " (", name, ")");
-    CAFFE_ENFORCE_EQ(of_gates.numel(), CheckedMultiply<int64_t>(state.numel(), count),
+    CAFFE_ENFORCE_GE(of_gates.numel(), CheckedMultiply<int64_t>(state.numel(), count),
                      "elements of input ", gates, " (gates) of shape ", of_gates.sizes(),
                      ", want [1, ", rows.batch, ", ", of_gates.dim(2), "]");
     const Tensor& step = step_.Read(*this, TimeStep());
@@ -68,6 +68,12 @@ class RecurrentUnitOp : public Operator<Context> {
     }
     rows.drop_states = drop_states_;
     return rows;
+  }
+
+  // THROWS unless the gradients of the gates, of `count` elements, are those of the whole input.
+  void CheckGates(int gates, int64_t count) {
+    CAFFE_ENFORCE_EQ(Input(gates).numel(), count, "elements of input ", gates, " (gates) of shape ",
+                     Input(gates).sizes(), ", want those of the whole batch");
   }
 
   // The elements of input `i`, of which `count` are read.

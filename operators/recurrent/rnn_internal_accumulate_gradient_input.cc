@@ -19,9 +19,9 @@ CAFFE2RT_SIMD void AddVector(int64_t n, const float* x, float* y) {
 
 }  // namespace
 
-void AddTo(CPUContext&, int64_t n, const float* x, float* y) { AddVector(n, x, y); }
+void AddGradientRow(CPUContext&, int64_t n, const float* x, float* y) { AddVector(n, x, y); }
 
-void SumRows(CPUContext&, int64_t rows, int64_t n, const float* x, float* y) {
+void SumOverBatch(CPUContext&, int64_t rows, int64_t n, const float* x, float* y) {
   std::fill_n(y, n, 0.0f);
   for (int64_t row = 0; row < rows; ++row) AddVector(n, x + row * n, y);
 }

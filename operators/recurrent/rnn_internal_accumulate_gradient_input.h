@@ -2,8 +2,8 @@
 // rnn_internal_accumulate_gradient_input: adds one row of a gradient to the gradient of a state.
 // RecurrentNetworkGradient does this itself; old nets may contain the operator.
 //   timestep int32 [1], output_grad [T, *], state_grad  ->  state_grad, in place
-//   state_grad row t + offset += output_grad row t, where a row has as many elements as one of
-//   output_grad
+//   state_grad row t + offset += output_grad row t, where a row of output_grad has as many elements as
+//   one of state_grad
 
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
@@ -34,16 +34,18 @@ class AccumulateGradientInputOp final : public Operator<Context> {
     Tensor* to = Output(0);
     CAFFE_ENFORCE_GE(step.numel(), 1, "elements of input 0 (timestep)");
     const int64_t t = step.template data<int32_t>()[0];
-    CAFFE_ENFORCE(t >= 0 && from.dim() >= 1 && t < from.dim(0), "input 0 (timestep) is ", t,
-                  ", want a row of input 1 (output_grad) of shape ", from.sizes());
-    const int64_t row = from.numel() / from.dim(0);
+    CAFFE_ENFORCE(to->dim() >= 1 && to->dim(0) > 0, "input 2 (state_grad) has shape ", to->sizes(),
+                  ", want at least one row");
+    const int64_t row = to->numel() / to->dim(0);
+    CAFFE_ENFORCE(t >= 0 && CheckedMultiply(t + 1, row) <= from.numel(), "input 0 (timestep) is ",
+                  t, ", want a row of input 1 (output_grad) of shape ", from.sizes());
     const int64_t end =
         CheckedMultiply(CheckedAdd(CheckedAdd<int64_t>(t, offset_), int64_t{1}), row);
     CAFFE_ENFORCE_LE(end, to->numel(), "end of row ", t + offset_, " in input 2 (state_grad) of ",
                      "shape ", to->sizes());
     const float* x = from.template data<float>();
     float* y = to->template mutable_data<float>();
-    if (row > 0) AddTo(context_, row, x + t * row, y + (end - row));
+    if (row > 0) AddGradientRow(context_, row, x + t * row, y + (end - row));
     return true;
   }
 

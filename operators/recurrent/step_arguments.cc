@@ -106,10 +106,6 @@ StepArguments ReadStepArguments(const OperatorDef& def) {
       MakeLinks(renames.Of(args.Read(kLinkInternal)), renames.Of(args.Read(kLinkExternal)),
                 args.Read(kLinkOffset), args.Read(kLinkWindow),
                 {kLinkInternal.name, kLinkExternal.name, kLinkOffset.name, kLinkWindow.name});
-  result.backward_links = MakeLinks(
-      renames.Of(args.Read(kBackwardLinkInternal)), renames.Of(args.Read(kBackwardLinkExternal)),
-      args.Read(kBackwardLinkOffset), {},
-      {kBackwardLinkInternal.name, kBackwardLinkExternal.name, kBackwardLinkOffset.name, ""});
   const Names sources = renames.Of(args.Read(kAliasSource));
   const Names targets = renames.Of(args.Read(kAliasTarget));
   const std::vector<int> offsets = args.Read(kAliasOffset);
@@ -121,12 +117,17 @@ StepArguments ReadStepArguments(const OperatorDef& def) {
   result.outputs_with_grads = args.Read(kOutputsWithGrads);
   result.params = args.Read(kRecurrentParam);
   result.param_grads = renames.Of(args.Read(kRecurrentParamGrads));
-  if (!result.param_grads.empty()) {
-    CheckSizes(kRecurrentParam.name, result.params.size(), kRecurrentParamGrads.name,
-               result.param_grads.size());
-  }
   result.recomputed = args.Read(kRecomputeBlobs);
   return result;
+}
+
+std::vector<StepLink> ReadBackwardLinks(const OperatorDef& def) {
+  const ArgumentHelper args(def);
+  const Renames renames(def);
+  return MakeLinks(
+      renames.Of(args.Read(kBackwardLinkInternal)), renames.Of(args.Read(kBackwardLinkExternal)),
+      args.Read(kBackwardLinkOffset), {},
+      {kBackwardLinkInternal.name, kBackwardLinkExternal.name, kBackwardLinkOffset.name, ""});
 }
 
 bool HasStepNet(const OperatorDef& def, const ArgumentSpec<std::string>& spec) {

@@ -80,16 +80,17 @@ struct StepArguments {
   std::vector<std::string> states;
   std::vector<int> initial_ids;  // one for each state
   std::vector<StepLink> links;
-  std::vector<StepLink> backward_links;
   std::vector<StateAlias> aliases;
   std::vector<int> outputs_with_grads;
   std::vector<int> params;
-  std::vector<std::string> param_grads;  // one for each parameter, or none at all
+  std::vector<std::string> param_grads;
   std::vector<std::string> recomputed;
 };
 
 // THROWS if lists that belong together differ in length.
 StepArguments ReadStepArguments(const OperatorDef& def);
+// The links of the backward step net. THROWS if the lists differ in length.
+std::vector<StepLink> ReadBackwardLinks(const OperatorDef& def);
 
 // Whether the argument holds a net, and the net. ReadStepNet THROWS if the argument is missing, is
 // text that does not parse, or is a net without a name.

@@ -115,7 +115,7 @@ CAFFE2RT_SIMD_INLINE inline void GruGradientElement(int64_t size, int64_t i, con
   const float update = math::Logistic(gates[size + i]);
   const float value = math::Tanh(gates[2 * size + i]);
   const float slope = dh[i];
-  const float dupdate = slope * (h_before[i] - value);
+  const float dupdate = slope * h_before[i] - slope * value;
   dh_before[i] = slope * update;
   dgates[i] = 0.0f;
   dgates[size + i] = dupdate * update * (1.0f - update);
