@@ -4,6 +4,7 @@
 //   step_workspaces  ->  blob_names, strings
 // Blob "x" of time step 3 becomes "<prefix>_x3". The blobs of a step are in alphabetical order.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,11 +26,12 @@ class RecurrentNetworkBlobFetcherOp final : public Operator<Context> {
       : Operator<Context>(def, ws), prefix_(this->ReadArgument(kFetcherPrefix)) {}
 
   bool RunOnDevice() override {
-    const auto& scratch = OperatorBase::template Input<ScratchWorkspaces>(0);
+    // A copy, because the blob may be replaced by that of a step.
+    const std::shared_ptr<StepWorkspaces> steps =
+        OperatorBase::template Input<ScratchWorkspaces>(0).steps;
     context_.FinishDeviceComputation();
     names_.clear();
-    for (size_t i = 0; scratch.steps != nullptr && i < scratch.steps->size(); ++i)
-      Fetch(*scratch.steps, i);
+    for (size_t i = 0; steps != nullptr && i < steps->size(); ++i) Fetch(*steps, i);
     Tensor* const names = this->OutputTensor(0, CPU);
     names->Resize(static_cast<int64_t>(names_.size()));
     std::string* const to = names->template mutable_data<std::string>();

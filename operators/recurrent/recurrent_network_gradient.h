@@ -72,7 +72,7 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
   struct State {
     std::shared_ptr<Blob> forward;
     std::shared_ptr<Blob> gradient;
-    Tensor* tensor = nullptr;  // the gradient in this run
+    Tensor rows{Context::GetDeviceType()};  // shares the memory of the gradient during a run
   };
 
   std::shared_ptr<StepWorkspaces> Workspaces(int64_t steps) {
@@ -111,7 +111,7 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
     gradient->ResizeLike(state);
     float* y = gradient->template mutable_data<float>();
     SetToZero(gradient->numel(), y);
-    states_[i].tensor = gradient;
+    states_[i].rows = *gradient;
     const int64_t row = state.dim(1) * state.dim(2);
     for (const int from : plan.of_last) {
       const Tensor& last = Input(from);
@@ -121,23 +121,30 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
       if (row > 0)
         AddGradientRow(context_, row, last.template data<float>(), y + (gradient->numel() - row));
     }
-    for (const int from : plan.of_all) {
-      const Tensor& all = Input(from);
-      CAFFE_ENFORCE_GE(all.numel(), CheckedMultiply(steps, row), "elements of input ", from,
-                       " of shape ", all.sizes(), ", want those of ", steps,
-                       " rows of the state \"", plan.name, "\" of shape ", state.sizes());
-    }
+    for (const int from : plan.of_all) RowsOfGradient(i, from, steps);
+  }
+
+  // Input `from`, the gradient of state `i`. THROWS unless it has `count` rows.
+  const float* RowsOfGradient(size_t i, int from, int64_t count) {
+    const Tensor& rows = states_[i].rows;
+    const Tensor& all = Input(from);
+    CAFFE_ENFORCE_GE(all.numel(), CheckedMultiply(count, rows.dim(1) * rows.dim(2)),
+                     "elements of input ", from, " of shape ", all.sizes(), ", want those of ",
+                     count, " rows of the state \"", plan_.states[i].name, "\" of shape ",
+                     rows.sizes());
+    return all.template data<float>();
   }
 
   // The gradient of the state after step t is complete when the gradient of the output is added to
   // what step t + 1 has written.
   void RunStep(int64_t t) {
     for (size_t i = 0; i < states_.size(); ++i) {
-      const int64_t row = states_[i].tensor->dim(1) * states_[i].tensor->dim(2);
+      Tensor& rows = states_[i].rows;
+      const int64_t row = rows.dim(1) * rows.dim(2);
       for (const int from : plan_.states[i].of_all) {
         if (row == 0) continue;
-        AddGradientRow(context_, row, Input(from).template data<float>() + t * row,
-                       states_[i].tensor->template mutable_data<float>() + (t + 1) * row);
+        AddGradientRow(context_, row, RowsOfGradient(i, from, t + 1) + t * row,
+                       rows.template mutable_data<float>() + (t + 1) * row);
       }
     }
     step_net_.Run(static_cast<size_t>(t), t);
@@ -155,7 +162,7 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
   void FinishState(size_t i, int64_t batch) {
     const int first = static_cast<int>(arguments_.outputs_with_grads.size());
     const Tensor& initial = Input(first + arguments_.initial_ids[i]);
-    const Tensor& gradient = *states_[i].tensor;
+    const Tensor& gradient = states_[i].rows;
     const int output = 1 + static_cast<int>(arguments_.params.size() + i);
     float* y = this->template OutputData<float>(output, initial.sizes());
     const int64_t n = initial.numel();

@@ -45,6 +45,8 @@ Tensor ViewOfRows(const Tensor& rows, int64_t first, int64_t count) {
   }
   CAFFE_ENFORCE(rows.dtype().IsPlainData(), "elements of type ", rows.dtype().name(),
                 " cannot be linked, want numbers");
+  CAFFE_ENFORCE(rows.storage() != nullptr && rows.storage()->capacity_bytes() >= rows.nbytes(),
+                "a tensor of shape ", rows.sizes(), " has no memory that could be linked");
   const size_t row_bytes = rows.nbytes() / static_cast<size_t>(rows.dim(0));
   // The rows stay alive as long as the view.
   const std::shared_ptr<Storage> storage = rows.storage();
