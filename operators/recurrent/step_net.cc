@@ -2,6 +2,8 @@
 
 #include <unordered_set>
 
+#include "caffe2_core/runtime/net_operators.h"
+
 namespace caffe2rt {
 
 namespace {
@@ -30,6 +32,19 @@ std::shared_ptr<const NetDef> WithInputs(NetDef net, const std::vector<StepLink>
     net.add_external_input(timestep);
   }
   return std::make_shared<const NetDef>(std::move(net));
+}
+
+// The operators of the net, or none if one of them needs a wait: they run in order on one stream if
+// all are on one device of an asynchronous type.
+std::vector<OperatorBase*> OperatorsOnStream(const NetBase& net, DeviceType device) {
+  std::vector<OperatorBase*> operators = net.GetOperators();
+  for (const OperatorBase* op : operators) {
+    if (device == CPU || op->device_option().device_type() != device || !op->HasAsyncPart() ||
+        op->device_option().device_id() != operators[0]->device_option().device_id()) {
+      return {};
+    }
+  }
+  return operators;
 }
 
 }  // namespace
@@ -143,6 +158,7 @@ void StepNet::Create(size_t space, int64_t t) {
   step.net = CreateNet(net_, &ws);
   CAFFE_ENFORCE(step.net != nullptr, "the step net \"", net_->name(), "\" has type \"",
                 net_->type(), "\", which is not known");
+  step.on_stream = OperatorsOnStream(*step.net, device_);
   for (const std::string& name : result_names_) {
     step.results.push_back(ws.FindBlob(name));
     CAFFE_ENFORCE(step.results.back() != nullptr, "the step net \"", net_->name(),
@@ -163,6 +179,20 @@ void StepNet::SetInputs(Step& step, int64_t t) {
   }
 }
 
+void StepNet::RunNet(Step& step) {
+  if (step.on_stream.empty() || step.net->NumObservers() > 0) {
+    CAFFE_ENFORCE(step.net->Run(), "the step net reports a failure");
+    return;
+  }
+  size_t running = 0;
+  try {
+    for (; running < step.on_stream.size(); ++running) StartOperator(step.on_stream[running], 0);
+  } catch (...) {
+    RethrowWithFrame(MakeString("net \"", net_->name(), "\", operator ", running, " (",
+                                step.on_stream[running]->Describe(), ")"));
+  }
+}
+
 void StepNet::StoreRows(Step& step, int64_t t) {
   for (size_t i = 0; i < links_.size(); ++i) {
     if (!is_written_[i]) continue;
@@ -177,6 +207,7 @@ void StepNet::StoreRows(Step& step, int64_t t) {
                   view.dtype().name(), ", as the rows of blob \"", links_[i].external, "\"");
     if (got.storage() == view.storage()) continue;
     // An operator has replaced the memory of the blob, for example by that of its input.
+    for (OperatorBase* op : step.on_stream) op->FinishDevice();
     Tensor rows = view;
     rows.CopyFrom(got);
   }
@@ -191,7 +222,7 @@ void StepNet::Run(size_t space, int64_t t) {
     } else {
       SetInputs(step, t);
     }
-    CAFFE_ENFORCE(step.net->Run(), "the step net reports a failure");
+    RunNet(step);
     StoreRows(step, t);
   } catch (...) {
     RethrowWithFrame(MakeString("time step ", t));

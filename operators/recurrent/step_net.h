@@ -46,8 +46,9 @@ class StepNet {
   // and their rows. THROWS if a blob or a row is missing.
   void Prepare(const std::shared_ptr<StepWorkspaces>& spaces, int64_t steps);
   // Runs the net for time step `step` in workspace `space`. Creates it if it does not exist there.
-  // What the net writes to linked blobs is in the rows afterwards. THROWS what the net throws, and
-  // if a linked blob has another size than its rows.
+  // What the net writes to linked blobs is in the rows afterwards; on a device, the work may still
+  // be on stream 0 of the thread. THROWS what the net throws, and if a linked blob has another size
+  // than its rows.
   void Run(size_t space, int64_t step);
   // Result `i` of the last step that ran in the workspace. THROWS if it is not a tensor of `floats`
   // floats on the device.
@@ -60,9 +61,13 @@ class StepNet {
     std::vector<std::shared_ptr<Blob>> results;  // by result
     std::shared_ptr<Blob> time;
     std::unique_ptr<NetBase> net;
+    // The operators of the net if all of them run on the device of this object, on one stream. They
+    // are then started without a wait after each step.
+    std::vector<OperatorBase*> on_stream;
   };
   void Create(size_t space, int64_t step);
   void SetInputs(Step& step, int64_t t);
+  void RunNet(Step& step);
   void StoreRows(Step& step, int64_t t);
 
   const std::shared_ptr<const NetDef> net_;
