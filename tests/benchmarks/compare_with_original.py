@@ -1,5 +1,5 @@
-"""Times the calls of CASES.tsv, and the gradient operators of gradient_cases.py, with the original Caffe2 (in this process) and
-with this project's program, in turns.
+"""Times the calls of CASES.tsv, the gradient operators of gradient_cases.py and the recurrent nets of recurrent_cases.py, with the
+original Caffe2 (in this process) and with this project's program, in turns.
 
 compare_with_original.sh installs the original and calls this. Every round times each call with both; the time of a call is the
 median over the rounds. The original runs on its default engine: engines and devices that a net names are removed.
@@ -20,6 +20,7 @@ from caffe2.python import core, workspace
 from google.protobuf import text_format
 
 from gradient_cases import gradient_cases
+from recurrent_cases import recurrent_cases
 
 BATCH_SECONDS = 0.05
 BATCHES = 7
@@ -166,12 +167,13 @@ def main():
     workspace.GlobalInit(["caffe2", "--caffe2_log_level=2"])
     result = {"rounds": args.rounds}
     with tempfile.TemporaryDirectory() as folder:
-        for kind, cases in (("calls", read_cases(os.path.abspath(args.models))), ("gradients", gradient_cases(folder))):
+        for kind, cases in (("calls", read_cases(os.path.abspath(args.models))), ("gradients", gradient_cases(folder)),
+                            ("recurrent", recurrent_cases(folder))):
             chosen = [case for case in cases if args.case in case["name"]]
             if chosen:
                 table, mean = compare(chosen, program, args.rounds)
                 result[kind] = table
-                result["geometric_mean" if kind == "calls" else "gradients_geometric_mean"] = mean
+                result["geometric_mean" if kind == "calls" else kind + "_geometric_mean"] = mean
     if args.json:
         with open(args.json, "w") as file:
             json.dump(result, file, indent=1)

@@ -80,7 +80,8 @@ def gradient_cases(folder):
     return cases
 
 
-def write_case(folder, name, gradient_ops):
+def write_case(folder, name, gradient_ops, hidden=()):
+    """Writes a net of these operators. The blobs `hidden` are no outputs, because they hold no tensors."""
     os.makedirs(folder)
     net = caffe2_pb2.NetDef(name="gradient", op=gradient_ops)
     written, inputs = set(), {}
@@ -91,7 +92,7 @@ def write_case(folder, name, gradient_ops):
                 np.save(inputs[blob], workspace.FetchBlob(blob))
         written.update(op.output)
     net.external_input.extend(inputs)
-    net.external_output.extend(sorted(written))
+    net.external_output.extend(sorted(written.difference(hidden)))
     predict = os.path.join(folder, "predict.pb")
     with open(predict, "wb") as out:
         out.write(net.SerializeToString())
