@@ -4,6 +4,7 @@
 
 #include <climits>
 #include <map>
+#include <set>
 
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -35,17 +36,12 @@ const Tensor& StateOutput::View(DeviceType device) {
   CAFFE_ENFORCE(state->IsTensor(device), "the state \"", alias.source, "\" is no tensor on ",
                 DeviceTypeName(device));
   const Tensor& rows = state->Get<Tensor>();
-  if (storage != nullptr && rows.storage() == storage && rows.dims() == dims) return view;
   CAFFE_ENFORCE_GE(rows.dim(), 1, "rank of the state \"", alias.source, "\"");
   const int64_t first = alias.offset < 0 ? alias.offset + rows.dim(0) : alias.offset;
   CAFFE_ENFORCE(first >= 0 && first <= rows.dim(0), "output ", index, " (", alias.target,
                 ") begins at row ", alias.offset, " of the state \"", alias.source, "\" of shape ",
                 rows.sizes());
-  storage.reset();
-  view = ViewOfRows(rows, first, rows.dim(0) - first);
-  storage = rows.storage();
-  dims = rows.dims();
-  return view;
+  return view.Of(rows, first, rows.dim(0) - first);
 }
 
 namespace {
@@ -99,7 +95,8 @@ void AddOutputGradients(const StepArguments& arguments, BackwardPlan* plan) {
 
 }  // namespace
 
-BackwardPlan PlanBackward(const OperatorDef& def, const StepArguments& arguments) {
+BackwardPlan PlanBackward(const OperatorDef& def, const StepArguments& arguments,
+                          DeviceType device) {
   const int first = static_cast<int>(arguments.outputs_with_grads.size());
   const int inputs = def.input_size() - first;  // and outputs of RecurrentNetwork
   CAFFE_ENFORCE_GE(inputs, 2, "inputs after the gradients of ", first, " outputs");
@@ -132,6 +129,23 @@ BackwardPlan PlanBackward(const OperatorDef& def, const StepArguments& arguments
     plan.states.push_back({.name = state, .gradient = state + "_grad"});
   }
   AddOutputGradients(arguments, &plan);
+  plan.weight_gradients = TakeWeightGradients({.def = &def,
+                                               .arguments = &arguments,
+                                               .links = &plan.links,
+                                               .grads = &plan.param_grads,
+                                               .device = device},
+                                              &plan.net);
+  std::set<size_t> taken;
+  for (const WeightGradient& gradient : plan.weight_gradients) {
+    taken.insert({gradient.weight_param, gradient.bias_param});
+  }
+  std::vector<std::string> left;
+  for (size_t i = 0; i < plan.param_grads.size(); ++i) {
+    if (taken.contains(i)) continue;
+    plan.step_params.push_back(i);
+    left.push_back(plan.param_grads[i]);
+  }
+  plan.param_grads = std::move(left);
   return plan;
 }
 

@@ -44,10 +44,7 @@ struct StateOutput {
   StateAlias alias;
   int index = 0;
   std::shared_ptr<Blob> state;
-  // The view that was given to the output last, and what it was made of.
-  Tensor view;
-  std::shared_ptr<Storage> storage;
-  std::vector<int64_t> dims;
+  RowsView view;
 
   // THROWS if the state does not have the rows.
   const Tensor& View(DeviceType device);

@@ -8,6 +8,7 @@
 #include "operators/common/copy_rows.h"
 #include "operators/recurrent/accumulate_kernels.h"
 #include "operators/recurrent/recurrent_network.h"
+#include "operators/recurrent/weight_gradients.h"
 
 namespace caffe2rt {
 
@@ -22,12 +23,15 @@ struct BackwardPlan {
   };
   NetDef net;  // with the names of `param_grads`
   std::vector<StepLink> links;
-  std::vector<std::string> param_grads;  // in the step, one for each parameter
+  std::vector<size_t> step_params;               // the parameters whose gradients each step adds to
+  std::vector<std::string> param_grads;          // in the step, one for each of these
+  std::vector<WeightGradient> weight_gradients;  // those of the other parameters
   std::vector<State> states;
   bool is_input_linked = false;  // whether the links write all of output 0
 };
 // THROWS if the arguments contradict each other or the operator's inputs and outputs.
-BackwardPlan PlanBackward(const OperatorDef& def, const StepArguments& arguments);
+BackwardPlan PlanBackward(const OperatorDef& def, const StepArguments& arguments,
+                          DeviceType device);
 
 template <class Context>
 class RecurrentNetworkGradientOp final : public Operator<Context> {
@@ -36,7 +40,7 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
   RecurrentNetworkGradientOp(const OperatorDef& def, Workspace* ws)
       : Operator<Context>(def, ws),
         arguments_(ReadStepArguments(def)),
-        plan_(PlanBackward(def, arguments_)),
+        plan_(PlanBackward(def, arguments_, Context::GetDeviceType())),
         step_net_(plan_.net, plan_.links, arguments_.timestep, plan_.param_grads,
                   Context::GetDeviceType()) {
     for (const BackwardPlan::State& state : plan_.states) {
@@ -46,6 +50,9 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
                     "\" does not exist: RecurrentNetwork must run before");
       ws->CreateBlob(state.gradient);
       blobs.gradient = ws->FindBlob(state.gradient);
+    }
+    for (const WeightGradient& gradient : plan_.weight_gradients) {
+      weight_gradients_.emplace_back(gradient, ws, Context::GetDeviceType());
     }
   }
 
@@ -61,8 +68,17 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
       Tensor* const gradient = ParamGradient(i);
       SetToZero(gradient->numel(), gradient->template mutable_data<float>());
     }
+    for (WeightGradientRun& run : weight_gradients_) {
+      Tensor* const zero = run.Zero(spaces, Param(run.plan().weight_param));
+      if (zero != nullptr) SetToZero(zero->numel(), zero->template mutable_data<float>());
+    }
     step_net_.Prepare(spaces, shape.steps);
     for (int64_t t = shape.steps; t-- > 0;) RunStep(t);
+    for (WeightGradientRun& run : weight_gradients_) {
+      if (shape.steps == 0) break;
+      run.Run(shape.steps);
+      ParamGradient(run.plan().bias_param);  // FCGradient gives it the shape [N]
+    }
     context_.SwitchToDevice(0);
     for (size_t i = 0; i < states_.size(); ++i) FinishState(i, shape.batch);
     return true;
@@ -94,10 +110,12 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
 
   // The gradient of parameter `i`, with the shape of the parameter.
   Tensor* ParamGradient(size_t i) {
-    const int first = static_cast<int>(arguments_.outputs_with_grads.size());
     Tensor* const gradient = Output(1 + static_cast<int>(i));
-    gradient->ResizeLike(Input(first + arguments_.params[i]));
+    gradient->ResizeLike(Param(i));
     return gradient;
+  }
+  const Tensor& Param(size_t i) const {
+    return Input(static_cast<int>(arguments_.outputs_with_grads.size()) + arguments_.params[i]);
   }
 
   void StartState(size_t i, int64_t steps) {
@@ -149,8 +167,8 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
     }
     step_net_.Run(static_cast<size_t>(t), t);
     context_.SwitchToDevice(0);
-    for (size_t i = 0; i < arguments_.params.size(); ++i) {
-      Tensor* const gradient = Output(1 + static_cast<int>(i));
+    for (size_t i = 0; i < plan_.step_params.size(); ++i) {
+      Tensor* const gradient = Output(1 + static_cast<int>(plan_.step_params[i]));
       const Tensor& part = step_net_.Result(static_cast<size_t>(t), i, gradient->numel());
       if (part.numel() == 0) continue;
       AddGradientRow(context_, part.numel(), part.template data<float>(),
@@ -181,6 +199,7 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
   const BackwardPlan plan_;
   StepNet step_net_;
   std::vector<State> states_;
+  std::vector<WeightGradientRun> weight_gradients_;
 };
 
 }  // namespace caffe2rt

@@ -50,8 +50,11 @@ std::vector<OperatorBase*> OperatorsOnStream(const NetBase& net, DeviceType devi
 }  // namespace
 
 Tensor ViewOfRows(const Tensor& rows, int64_t first, int64_t count) {
+  CAFFE_ENFORCE(rows.dim() >= 1 && first >= 0 && count >= 0 && count <= rows.dim(0) - first,
+                "rows ", first, " to ", first + count, " of a tensor of shape ", rows.sizes(),
+                " do not exist");
   std::vector<int64_t> dims = rows.dims();
-  dims.at(0) = count;
+  dims[0] = count;
   Tensor view(rows.GetDeviceType());
   view.Resize(dims);
   if (view.numel() == 0) {
@@ -70,6 +73,20 @@ Tensor ViewOfRows(const Tensor& rows, int64_t first, int64_t count) {
       row_bytes * static_cast<size_t>(count), [storage](void*) {});
   if (storage->read_only()) view.MarkReadOnly();
   return view;
+}
+
+const Tensor& RowsView::Of(const Tensor& rows, int64_t first, int64_t count) {
+  if (storage_ != nullptr && rows.storage() == storage_ && rows.dims() == dims_ &&
+      first == first_ && count == count_) {
+    return view_;
+  }
+  storage_.reset();
+  view_ = ViewOfRows(rows, first, count);
+  storage_ = rows.storage();
+  dims_ = rows.dims();
+  first_ = first;
+  count_ = count;
+  return view_;
 }
 
 bool RowViews::Make(const StepLink& link, const Tensor& rows, int64_t count) {

@@ -30,8 +30,21 @@ class RowViews {
   TypeMeta type_;
 };
 
-// A tensor that shares rows [first, first + count) of `rows`, which must have them.
+// A tensor that shares rows [first, first + count) of `rows`. THROWS if they do not exist.
 Tensor ViewOfRows(const Tensor& rows, int64_t first, int64_t count);
+
+// One such tensor, which is made again only if the memory or the shape has changed.
+class RowsView {
+ public:
+  const Tensor& Of(const Tensor& rows, int64_t first, int64_t count);
+
+ private:
+  Tensor view_;
+  // What the view was made of.
+  std::shared_ptr<Storage> storage_;
+  std::vector<int64_t> dims_;
+  int64_t first_ = 0, count_ = 0;
+};
 
 // A second run over the same workspaces, shapes and memory allocates nothing.
 //
