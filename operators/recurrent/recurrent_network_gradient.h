@@ -77,7 +77,12 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
     for (WeightGradientRun& run : weight_gradients_) {
       if (shape.steps == 0) break;
       run.Run(shape.steps);
-      ParamGradient(run.plan().bias_param);  // FCGradient gives it the shape [N]
+      // FCGradient gives the gradient of the bias the shape [N].
+      const size_t bias = run.plan().bias_param;
+      CAFFE_ENFORCE_EQ(Output(1 + static_cast<int>(bias))->numel(), Param(bias).numel(),
+                       "elements of the gradient of parameter ", bias, ", want those of the ",
+                       "parameter of shape ", Param(bias).sizes());
+      ParamGradient(bias);
     }
     context_.SwitchToDevice(0);
     for (size_t i = 0; i < states_.size(); ++i) FinishState(i, shape.batch);

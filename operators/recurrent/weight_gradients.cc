@@ -69,15 +69,18 @@ class Search {
 
   // Whether the blob is a row of a state that the backward step net does not change.
   bool FindState(const std::string& blob, WeightGradient* found) const {
-    if (Writers(blob) > 0) return false;
-    for (const StepLink& link : request_.arguments->links) {
-      if (link.internal != blob || link.window != 1) continue;
-      if (CountOf(request_.arguments->states, link.external) != 1) return false;
-      found->state = link.external;
-      found->offset = link.offset;
-      return true;
+    const std::vector<StepLink>& links = request_.arguments->links;
+    const auto row = std::find_if(links.begin(), links.end(),
+                                  [&](const StepLink& link) { return link.internal == blob; });
+    if (row == links.end() || row->window != 1 ||
+        CountOf(request_.arguments->states, row->external) != 1) {
+      return false;
     }
-    return false;
+    found->state = row->external;
+    found->offset = row->offset;
+    return std::none_of(links.begin(), links.end(), [&](const StepLink& link) {
+      return link.external == row->external && Writers(link.internal) > 0;
+    });
   }
 
   // Whether the blob is a row of output 0 and has its final value at `position`.

@@ -8,7 +8,6 @@
 // the step net is the gradient of X, an FCTransposed.
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
