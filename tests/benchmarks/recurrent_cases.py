@@ -11,7 +11,7 @@ STEPS, BATCH, SIZE = 20, 32, 256
 
 
 def step_net():
-    net = caffe2_pb2.NetDef(name="lstm", type="simple")
+    net = caffe2_pb2.NetDef(name="lstm", type="simple", external_input=["h_prev", "c_prev", "x_t", "w", "b", "lengths", "timestep"])
     net.op.extend([
         core.CreateOperator("FC", ["h_prev", "w", "b"], ["gates"], axis=2),
         core.CreateOperator("Sum", ["gates", "x_t"], ["gates"]),
@@ -22,6 +22,7 @@ def step_net():
 
 def backward_step_net():
     net = caffe2_pb2.NetDef(name="lstm_backward", type="simple")
+    net.external_input.extend(["h_prev", "c_prev", "gates", "lengths", "timestep", "h", "c", "h_grad", "c_grad", "w"])
     net.op.extend([
         core.CreateOperator("LSTMUnitGradient",
                             ["h_prev", "c_prev", "gates", "lengths", "timestep", "h", "c", "h_grad", "c_grad"],
