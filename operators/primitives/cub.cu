@@ -15,6 +15,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
 #endif
 
@@ -88,6 +89,21 @@ void SumByCub(CUDAContext& context, int64_t n, const int32_t* x, int32_t* y, Ten
 }
 void SumByCub(CUDAContext& context, int64_t n, const int64_t* x, int64_t* y, Tensor* temporary) {
   Sum(context, n, x, y, temporary);
+}
+
+void RunningSumsByCub(CUDAContext& context, int64_t n, const int32_t* x, int32_t* sums,
+                      Tensor* temporary) {
+  const auto on_host = [=] { std::partial_sum(x, x + n, sums); };
+  if (RunsOnHost(context, on_host, "RunningSums")) return;
+  const auto on_device = [&]([[maybe_unused]] void* memory, [[maybe_unused]] size_t& bytes) {
+#if defined(__CUDACC__)
+    return cub::DeviceScan::InclusiveSum(memory, bytes, x, sums, static_cast<int>(n),
+                                         StreamOf(context));
+#else
+    return cudaErrorNotSupported;
+#endif
+  };
+  RunCub(temporary, on_device, "RunningSums");
 }
 
 void SortRowsByCub(CUDAContext& context, int64_t rows, int64_t size, const float* keys,

@@ -19,6 +19,10 @@ void SumByCub(CUDAContext& context, int64_t n, const double* x, double* y, Tenso
 void SumByCub(CUDAContext& context, int64_t n, const int32_t* x, int32_t* y, Tensor* temporary);
 void SumByCub(CUDAContext& context, int64_t n, const int64_t* x, int64_t* y, Tensor* temporary);
 
+// sums[i] = x[0] + ... + x[i] for n numbers. The arrays must not overlap. REQUIRES: 0 < n < 2^31.
+void RunningSumsByCub(CUDAContext& context, int64_t n, const int32_t* x, int32_t* sums,
+                      Tensor* temporary);
+
 // Sorts each of `rows` rows of `size` keys in descending order and moves the values with their
 // keys. The sort is stable. REQUIRES: no NaN and no -0 among the keys, size < 2^31, and the arrays
 // do not overlap.
