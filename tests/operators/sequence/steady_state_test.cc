@@ -1,0 +1,39 @@
+#include "caffe2_core/runtime/net.h"
+#include "tests/support/allocation_counter.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::steady_state_test {
+namespace {
+
+constexpr char kNet[] = R"(
+  name: "sequence"
+  op { type: "PackSegments" input: "L" input: "X" output: "packed" output: "mask"
+       arg { name: "return_presence_mask" i: 1 } }
+  op { type: "UnpackSegments" input: "L" input: "packed" output: "unpacked" }
+  op { type: "AddPadding" input: "X" input: "L" output: "padded" output: "padded_lengths" }
+  op { type: "RemovePadding" input: "padded" input: "padded_lengths" output: "trimmed" output: "lengths" }
+  op { type: "GatherPadding" input: "padded" input: "padded_lengths" output: "start" output: "end" }
+  op { type: "ReversePackedSegs" input: "packed" input: "T" output: "reversed" }
+  op { type: "SequenceMask" input: "X" output: "masked" arg { name: "mode" s: "upper" } }
+  op { type: "VariableLengthSequencePadding" input: "packed" input: "T" output: "cleared" }
+)";
+
+TEST(SequenceOperatorsTest, TakeNothingFromTheHeapOnceWarm) {
+  if (!AllocationCounter::kCounts) GTEST_SKIP() << "a sanitizer replaces malloc";
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {3, 2}, 1);
+  Feed<int32_t>(&ws, "L", {2}, {1, 2});
+  Feed<int32_t>(&ws, "T", {2}, {1, 2});
+  NetBase* net = ws.CreateNet(ParseNet(kNet));
+  ASSERT_TRUE(net->Run());
+  ASSERT_TRUE(net->Run());
+  AllocationCounter counter;
+  ASSERT_TRUE(net->Run());
+  EXPECT_EQ(counter.Counts().allocations, 0);
+  EXPECT_EQ(counter.Counts().locks, 0);
+  ExpectTensor<float>(ws, "unpacked", {3, 2}, {1, 2, 3, 4, 5, 6});
+  ExpectTensor<float>(ws, "trimmed", {3, 2}, {1, 2, 3, 4, 5, 6});
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::steady_state_test
