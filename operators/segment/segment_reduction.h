@@ -1,0 +1,122 @@
+#pragma once
+// The forward segment operators: each reduces the rows of each segment of DATA to one row
+// (segment_types.h lists them). Subclasses do not exist; the type selects a row of the table.
+//   DATA [rows, inner..] float, [SCALARS float], [INDICES int32 or int64], SEGMENT_IDS or LENGTHS
+//     -> OUTPUT [segments, inner..] float
+//
+// SparseLengths operators also take DATA of float16. On a device, an index out of range is reported
+// by the next wait for the stream.
+
+#include <type_traits>
+#include <vector>
+
+#include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator.h"
+#include "operators/common/copy_rows.h"
+#include "operators/segment/segment_input.h"
+
+namespace caffe2rt {
+
+inline constexpr ArgumentSpec<bool> kGradOnWeights{
+    "grad_on_weights", false, "1: the gradient operator also computes the gradient of SCALARS"};
+
+// Scratch memory of a context.
+template <class Context>
+struct SegmentScratch {
+  Tensor keys{Context::GetDeviceType()}, places{Context::GetDeviceType()},
+      offsets{Context::GetDeviceType()}, temporary{Context::GetDeviceType()};
+};
+
+// Reduces unsorted segments. `job` has no offsets.
+template <class Index>
+void ReduceUnsortedSegments(CPUContext& context, const SegmentJob<float, Index>& job,
+                            const int32_t* ids, SegmentScratch<CPUContext>* scratch) {
+  ReduceUnsorted(context, job, ids, &scratch->temporary);
+}
+template <class Index>
+void ReduceUnsortedSegments(CUDAContext& context, const SegmentJob<float, Index>& job,
+                            const int32_t* ids, SegmentScratch<CUDAContext>* scratch);
+
+template <class Context>
+class SegmentReductionOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  SegmentReductionOp(const OperatorDef& def, Workspace* ws)
+      : Operator<Context>(def, ws),
+        row_(SegmentReductionOf(def.type())),
+        num_segments_(row_.by == SegmentsBy::kUnsortedIds ? this->ReadArgument(kNumSegments) : -1) {
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& data = Input(0);
+    CAFFE_ENFORCE_GE(data.dim(), 1, "rank of input 0 (DATA)");
+    const auto with_index = [&](auto element) {
+      using T = decltype(element);
+      if (!row_.sparse) return RunWith<T, int32_t>(nullptr, data.dim(0));
+      const Tensor& indices = Input(row_.indices());
+      CAFFE_ENFORCE_EQ(indices.dim(), 1, "rank of input ", row_.indices(), " (INDICES) of shape ",
+                       indices.sizes(), ", want a vector");
+      return DispatchByType<int32_t, int64_t>(indices.dtype(), "input INDICES", [&](auto index) {
+        using Index = decltype(index);
+        return RunWith<T, Index>(indices.template data<Index>(), indices.numel());
+      });
+    };
+    if (row_.takes_half()) {
+      return DispatchByType<float, float16>(data.dtype(), "input 0 (DATA)", with_index);
+    }
+    return DispatchByType<float>(data.dtype(), "input 0 (DATA)", with_index);
+  }
+
+ private:
+  template <class T, class Index>
+  bool RunWith(const Index* indices, int64_t positions) {
+    const Tensor& data = Input(0);
+    segments_.Read(*this, row_.by, row_.segments(), num_segments_);
+    CAFFE_ENFORCE_EQ(segments_.positions(), positions,
+                     row_.by == SegmentsBy::kLengths ? "sum of " : "elements of ",
+                     SubjectOf(row_.by, row_.segments()), ", want the number of ",
+                     row_.sparse ? "indices" : "rows of input 0 (DATA)");
+    SegmentJob<T, Index> job{.reduction = row_.reduction,
+                             .segments = segments_.count(),
+                             .positions = positions,
+                             .rows = data.dim(0),
+                             .block = data.size_from_dim(1),
+                             .indices = indices,
+                             .data = data.template data<T>()};
+    if (row_.weighted()) job.weights = Weights(positions);
+    dims_.assign(data.dims().begin(), data.dims().end());
+    dims_[0] = segments_.count();
+    job.out = this->template OutputData<float>(0, dims_);
+    if (job.segments == 0 || job.block == 0) return true;
+    if (row_.by != SegmentsBy::kUnsortedIds) {
+      job.offsets = segments_.OffsetsOnDevice(context_);
+      ReduceSegments(context_, job, &scratch_.temporary);
+    } else if constexpr (std::is_same_v<T, float>) {
+      ReduceUnsortedSegments(context_, job, segments_.ids(), &scratch_);
+    }
+    return true;
+  }
+
+  const float* Weights(int64_t positions) {
+    const Tensor& weights = Input(1);
+    CAFFE_ENFORCE_EQ(weights.dim(), 1, "rank of input 1 (SCALARS) of shape ", weights.sizes(),
+                     ", want a vector");
+    if (row_.reduction == Reduction::kPositionalSum) {
+      CAFFE_ENFORCE_GE(weights.numel(), segments_.longest(),
+                       "elements of input 1 (WEIGHT), want those of the longest segment");
+    } else {
+      CAFFE_ENFORCE_EQ(weights.numel(), positions,
+                       "elements of input 1 (SCALARS), want one for "
+                       "each row that is reduced");
+    }
+    return weights.template data<float>();
+  }
+
+  const SegmentReduction& row_;
+  const int64_t num_segments_;
+  SegmentInput<Context> segments_;
+  SegmentScratch<Context> scratch_;
+  std::vector<int64_t> dims_;
+};
+
+}  // namespace caffe2rt

@@ -1,0 +1,163 @@
+// The gradients of the forward operators are compared with central differences in
+// tests/operators/gradients.
+
+#include <cmath>
+#include <string>
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "tests/support/device_run.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::segment_gradient_test {
+namespace {
+
+// A type that the test's device does not have runs on the CPU.
+std::string Op(const std::string& type, const std::string& inputs, bool two_outputs = false) {
+  std::string text = "type: \"" + type + "\"";
+  for (const char name : inputs) text += std::string(" input: \"") + name + "\"";
+  text += R"( output: "Y")";
+  if (two_outputs) text += R"( output: "Z")";
+  return HasOperator(TestDevice(), type) ? text : text + " device_option {}";
+}
+
+// G: the gradients of two segments of one and of two rows.
+class SegmentGradientTest : public testing::Test {
+ protected:
+  SegmentGradientTest() {
+    Feed<float>(&ws_, "G", {2, 2}, {1, 2, 3, 4});
+    Feed<float>(&ws_, "W", {3}, {1, -1, 2});
+    Feed<int32_t>(&ws_, "L", {2}, {1, 2});
+    Feed<int32_t>(&ws_, "S", {3}, {0, 1, 1});
+    Feed<int64_t>(&ws_, "I", {3}, {3, 0, 3});
+  }
+  void ExpectRows(const std::string& op, const std::vector<float>& want) {
+    SCOPED_TRACE(op);
+    RunOp(&ws_, op);
+    ExpectTensor<float>(ws_, "Y", {3, 2}, want, 1e-6);
+    ExpectShapeInferred(&ws_, op, true);
+  }
+
+  Workspace ws_;
+};
+
+TEST_F(SegmentGradientTest, RepeatsTheGradientOfSums) {
+  const std::vector<float> want = {1, 2, 3, 4, 3, 4};
+  for (const char* type : {"SortedSegmentSumGradient", "SparseSortedSegmentSumGradient",
+                           "UnsortedSegmentSumGradient", "SparseUnsortedSegmentSumGradient"}) {
+    ExpectRows(Op(type, "GS"), want);
+  }
+  for (const char* type : {"LengthsSumGradient", "SparseLengthsSumGradient"}) {
+    ExpectRows(Op(type, "GL"), want);
+  }
+}
+TEST_F(SegmentGradientTest, DividesTheGradientOfMeans) {
+  const std::vector<float> want = {1, 2, 1.5, 2, 1.5, 2};
+  for (const char* type : {"SortedSegmentMeanGradient", "SparseSortedSegmentMeanGradient",
+                           "UnsortedSegmentMeanGradient", "SparseUnsortedSegmentMeanGradient"}) {
+    ExpectRows(Op(type, "GS"), want);
+  }
+  for (const char* type : {"LengthsMeanGradient", "SparseLengthsMeanGradient"}) {
+    ExpectRows(Op(type, "GL"), want);
+  }
+}
+TEST_F(SegmentGradientTest, WeighsTheGradientOfWeightedSums) {
+  const std::vector<float> want = {1, 2, -3, -4, 6, 8};
+  for (const char* type :
+       {"SortedSegmentWeightedSumGradient", "SparseSortedSegmentWeightedSumGradient",
+        "UnsortedSegmentWeightedSumGradient", "SparseUnsortedSegmentWeightedSumGradient"}) {
+    ExpectRows(Op(type, "WGS"), want);
+  }
+  for (const char* type : {"LengthsWeightedSumGradient", "SparseLengthsWeightedSumGradient"}) {
+    ExpectRows(Op(type, "WGL"), want);
+  }
+}
+
+TEST_F(SegmentGradientTest, IgnoresTheIndices) {
+  ExpectRows(Op("LengthsIndicesInGradientSumGradient", "GLI"), {1, 2, 3, 4, 3, 4});
+  ExpectRows(Op("SparseLengthsIndicesInGradientSumGradient", "GLI"), {1, 2, 3, 4, 3, 4});
+  ExpectRows(Op("LengthsIndicesInGradientMeanGradient", "GLI"), {1, 2, 1.5, 2, 1.5, 2});
+  ExpectRows(Op("SparseLengthsIndicesInGradientMeanGradient", "GLI"), {1, 2, 1.5, 2, 1.5, 2});
+  ExpectRows(Op("SparseLengthsIndicesInGradientWeightedSumGradient", "WGLI"), {1, 2, -3, -4, 6, 8});
+}
+
+TEST_F(SegmentGradientTest, ComputesTheGradientOfTheWeights) {
+  FeedRange<float>(&ws_, "D", {4, 2}, 1);
+  ExpectRows(Op("SparseLengthsIndicesInGradientWeightedSumWithMainInputGradient", "WGLDI", true),
+             {1, 2, -3, -4, 6, 8});
+  ExpectTensor<float>(ws_, "Z", {3}, {23, 11, 53});
+  ExpectRows(Op("SparseLengthsWeightedSumWithMainInputGradient", "WGLDI", true),
+             {1, 2, -3, -4, 6, 8});
+  ExpectTensor<float>(ws_, "Z", {3}, {23, 11, 53});
+  ExpectRows(Op("SparseLengthsWeightedSumWithMainInputGradient", "WGLDI"), {1, 2, -3, -4, 6, 8});
+  FeedRange<float>(&ws_, "D", {3, 2}, 1);
+  ExpectRows(Op("LengthsWeightedSumWithMainInputGradient", "WGLD", true), {1, 2, -3, -4, 6, 8});
+  ExpectTensor<float>(ws_, "Z", {3}, {5, 25, 39});
+}
+
+// Every row that equals the maximum has its gradient.
+TEST_F(SegmentGradientTest, PassesTheGradientOfMaximaToEqualRows) {
+  Feed<float>(&ws_, "D", {3, 2}, {1, 1, 5, 4, 5, 3});
+  Feed<float>(&ws_, "O", {2, 2}, {1, 2, 5, 4});
+  ExpectRows(Op("LengthsMaxWithMainInputAndForwardOutputGradient", "OGLD"), {1, 0, 3, 4, 3, 0});
+  ExpectRows(Op("SortedSegmentRangeMaxGradient", "DOGS"), {1, 0, 3, 4, 3, 0});
+}
+
+TEST_F(SegmentGradientTest, ComputesTheGradientsOfRanges) {
+  Feed<float>(&ws_, "D", {3, 2}, {0, 0, 1, 2, 3, 4});
+  Feed<float>(&ws_, "O", {2, 2}, {0, 1, 2, 2});
+  const float e = std::exp(1.0f);
+  ExpectRows(Op("SortedSegmentRangeLogMeanExpGradient", "DOGS"),
+             {1, 2 / e, 1.5f / e, 2, 1.5f * e, 2 * e * e});
+  ExpectRows(Op("SortedSegmentRangeMeanGradient", "DOGS"), {1, 2, 1.5, 2, 1.5, 2});
+  ExpectRows(Op("SortedSegmentRangeLogSumExpGradient", "DOGS"),
+             {1, 2 / e, 3 / e, 4, 3 * e, 4 * e * e});
+  ExpectRows(Op("SortedSegmentRangeSumGradient", "DOGS"), {1, 2, 3, 4, 3, 4});
+}
+
+TEST_F(SegmentGradientTest, TakesEmptyTensors) {
+  Feed<float>(&ws_, "G", {0, 2}, {});
+  Feed<float>(&ws_, "D", {0, 2}, {});
+  Feed<int32_t>(&ws_, "S", {0}, {});
+  for (const std::string& op :
+       {Op("SortedSegmentMeanGradient", "GS"), Op("UnsortedSegmentMeanGradient", "GS"),
+        Op("LengthsMeanGradient", "GS"), Op("SortedSegmentRangeMeanGradient", "DDGS"),
+        Op("LengthsMaxWithMainInputAndForwardOutputGradient", "GGSD")}) {
+    RunOp(&ws_, op);
+    ExpectTensor<float>(ws_, "Y", {0, 2}, {});
+  }
+  Feed<float>(&ws_, "G", {2, 0}, {});
+  RunOp(&ws_, Op("LengthsIndicesInGradientMeanGradient", "GLI"));
+  ExpectTensor<float>(ws_, "Y", {3, 0}, {});
+}
+
+TEST_F(SegmentGradientTest, RejectsWhatDoesNotFit) {
+  const auto run = [&](const std::string& op) { return [this, op] { RunOp(&ws_, op); }; };
+  Feed<float>(&ws_, "G", {3, 2}, {1, 2, 3, 4, 5, 6});
+  ExpectThrows(run(Op("SortedSegmentSumGradient", "GS")), "describes 2 segments, want 3, dim 0");
+  ExpectThrows(run(Op("LengthsSumGradient", "GL")),
+               "input 1 (LENGTHS) describes 2 segments, want 3, dim 0 of input 0 (SEGMENT_GRADS)");
+  Feed<float>(&ws_, "G", {1, 2}, {1, 2});
+  ExpectThrows(run(Op("UnsortedSegmentSumGradient", "GS")),
+               "element 1 of input SEGMENT_IDS is 1, want at least 0 and below the number");
+  Feed<float>(&ws_, "G", {2, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws_, "W", {2}, {1, 2});
+  ExpectThrows(run(Op("LengthsWeightedSumGradient", "WGL")),
+               "input 0 (SCALARS) has shape [2], want [3], one for each row");
+  FeedRange<float>(&ws_, "D", {2, 2});
+  ExpectThrows(run(Op("SortedSegmentRangeMeanGradient", "DGGS")),
+               "input 0 (DATA) has 2 rows, want 3, those of all segments");
+  FeedRange<float>(&ws_, "D", {3, 1});
+  ExpectThrows(run(Op("SortedSegmentRangeMeanGradient", "DGGS")),
+               "input 0 (DATA) has shape [3, 1], want rows of 2 elements");
+  FeedRange<float>(&ws_, "D", {3, 2});
+  ExpectThrows(run(Op("SortedSegmentRangeMeanGradient", "DDGS")), "elements of input 1 (OUTPUT)");
+  Feed<float>(&ws_, "W", {3}, {1, 2, 3});
+  ExpectThrows(run(Op("SparseLengthsWeightedSumWithMainInputGradient", "WGLDI")),
+               "of input INDICES is 3, want at least 0 and below 3");
+  Feed<int64_t>(&ws_, "I", {2}, {0, 1});
+  ExpectThrows(run(Op("SparseLengthsWeightedSumWithMainInputGradient", "WGLDI")),
+               "number of indices, want the sum of input LENGTHS");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::segment_gradient_test
