@@ -86,5 +86,6 @@ std::vector<Recipe> ReductionRecipes();
 std::vector<Recipe> WindowRecipes();
 std::vector<Recipe> LossRecipes();
 std::vector<Recipe> RecurrentRecipes();
+std::vector<Recipe> SegmentRecipes();
 
 }  // namespace caffe2rt::test

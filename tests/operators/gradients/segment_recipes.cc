@@ -1,0 +1,165 @@
+// Recipes for operators on sequences and for reductions of segments.
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/operators/gradients/draft.h"
+
+namespace caffe2rt::test {
+namespace {
+
+bool Contains(const std::string& type, const char* part) {
+  return type.find(part) != std::string::npos;
+}
+
+// Feeds the lengths L of 1 to 4 segments and returns their sum, which is at least 1.
+int64_t FeedLengths(Draft& draft, int64_t least, std::vector<int32_t>* lengths) {
+  const int64_t count = draft.Int(1, 4);
+  for (int64_t s = 0; s < count; ++s) {
+    lengths->push_back(static_cast<int32_t>(draft.Int(least, least + 3)));
+  }
+  lengths->back() = std::max(lengths->back(), 1);
+  draft.FeedInt32("L", {count}, *lengths);
+  return std::accumulate(lengths->begin(), lengths->end(), int64_t{0});
+}
+
+// Rows of random inner dimensions.
+std::vector<int64_t> RowDims(Draft& draft, int64_t rows) {
+  std::vector<int64_t> dims = draft.Dims(0, 2);
+  dims.insert(dims.begin(), rows);
+  return dims;
+}
+
+void DraftPackSegments(Draft& draft, const std::string& type) {
+  std::vector<int32_t> lengths;
+  const int64_t rows = FeedLengths(draft, 0, &lengths);
+  const int64_t longest = *std::max_element(lengths.begin(), lengths.end());
+  const int64_t width = std::max<int64_t>(1, longest + draft.Int(-1, 1));
+  std::vector<int64_t> dims = RowDims(draft, rows);
+  if (type == "UnpackSegments") {
+    dims[0] = width;
+    dims.insert(dims.begin(), static_cast<int64_t>(lengths.size()));
+  }
+  draft.FeedSmooth("X", dims);
+  draft.SetOperator(type, {"L", "X"}, {"Y"}).Argument("max_length", width);
+}
+
+void DraftReversePackedSegs(Draft& draft, const std::string& type) {
+  std::vector<int32_t> lengths;
+  FeedLengths(draft, 0, &lengths);
+  const int64_t steps = *std::max_element(lengths.begin(), lengths.end()) + draft.Int(0, 1);
+  draft.FeedSmooth("X", {steps, static_cast<int64_t>(lengths.size()), draft.Int(1, 3)});
+  draft.SetOperator(type, {"X", "L"}, {"Y"});
+}
+
+void DraftPadding(Draft& draft, const std::string& type) {
+  const int64_t start = draft.Int(0, 2), end = draft.Int(start == 0 ? 1 : 0, 2);
+  std::vector<int32_t> lengths;
+  const int64_t rows = FeedLengths(draft, type == "RemovePadding" ? start + end : 0, &lengths);
+  const std::vector<int64_t> dims = RowDims(draft, rows);
+  const std::vector<int64_t> inner(dims.begin() + 1, dims.end());
+  draft.FeedSmooth("X", dims);
+  std::vector<std::string> inputs = {"X", "L"};
+  if (type == "AddPadding" && draft.Coin()) {
+    draft.FeedSmooth("S", inner);
+    inputs.push_back("S");
+    if (draft.Coin()) {
+      draft.FeedSmooth("E", inner);
+      inputs.push_back("E");
+    }
+  }
+  draft.SetOperator(type, inputs, {"Y", "M"})
+      .Argument("padding_width", start)
+      .Argument("end_padding_width", end);
+}
+
+void DraftSequenceMask(Draft& draft, const std::string& type) {
+  constexpr const char* kModes[] = {"sequence", "window",    "upper",
+                                    "lower",    "upperdiag", "lowerdiag"};
+  const std::vector<int64_t> dims = draft.Dims(2, 3);
+  const int64_t axis = draft.Int(1, static_cast<int64_t>(dims.size()) - 1);
+  const int64_t rows =
+      std::accumulate(dims.begin(), dims.begin() + axis, int64_t{1}, std::multiplies<>());
+  std::vector<int32_t> numbers;
+  for (int64_t i = 0; i < rows; ++i) numbers.push_back(static_cast<int32_t>(draft.Int(0, 4)));
+  draft.FeedSmooth("X", dims);
+  draft.FeedInt32("L", {rows}, numbers);
+  draft.SetOperator(type, {"X", "L"}, {"Y"})
+      .Argument("mode", kModes[draft.Int(0, 5)])
+      .Argument("axis", axis)
+      .Argument("radius", draft.Int(0, 2))
+      .Argument("fill_val", 0.5f);
+}
+
+// Feeds DATA, the weights and the indices, and states the operator over the segments `last`.
+void SetReduction(Draft& draft, const std::string& type, int64_t positions,
+                  const std::string& last) {
+  const bool sparse = type.starts_with("Sparse"), weighted = Contains(type, "Weighted");
+  const int64_t rows = sparse ? draft.Int(1, 5) : positions;
+  std::vector<std::string> inputs = {"X"};
+  const std::vector<int64_t> dims = RowDims(draft, rows);
+  if (Contains(type, "Max")) {
+    draft.FeedApart("X", dims);
+  } else {
+    draft.FeedSmooth("X", dims);
+  }
+  if (weighted) {
+    draft.FeedSmooth("W", {positions});
+    inputs.push_back("W");
+  }
+  if (sparse) {
+    std::vector<int64_t> indices;
+    for (int64_t i = 0; i < positions; ++i) indices.push_back(draft.Int(0, rows - 1));
+    draft.FeedIndices("I", {positions}, indices);
+    inputs.push_back("I");
+  }
+  inputs.push_back(last);
+  draft.SetOperator(type, inputs, {"Y"});
+  if (weighted && Contains(type, "Lengths") && draft.Coin()) draft.Argument("grad_on_weights", 1);
+}
+
+void DraftLengths(Draft& draft, const std::string& type) {
+  std::vector<int32_t> lengths;
+  const int64_t positions = FeedLengths(draft, 0, &lengths);
+  SetReduction(draft, type, positions, "L");
+}
+
+void DraftSegmentIds(Draft& draft, const std::string& type) {
+  const int64_t positions = draft.Int(1, 6);
+  const bool sorted = Contains(type, "Sorted");
+  std::vector<int32_t> ids = {0};
+  while (static_cast<int64_t>(ids.size()) < positions) {
+    ids.push_back(static_cast<int32_t>(sorted ? ids.back() + draft.Int(0, 1) : draft.Int(0, 4)));
+  }
+  draft.FeedInt32("S", {positions}, ids);
+  SetReduction(draft, type, positions, "S");
+}
+
+}  // namespace
+
+std::vector<Recipe> SegmentRecipes() {
+  std::vector<Recipe> recipes = {
+      {"PackSegments", "", DraftPackSegments},
+      {"UnpackSegments", "", DraftPackSegments},
+      {"ReversePackedSegs", "", DraftReversePackedSegs},
+      {"AddPadding", "", DraftPadding},
+      {"RemovePadding", "", DraftPadding},
+      {"SequenceMask", "", DraftSequenceMask},
+      {"LengthsMax", "", DraftLengths},
+      {"SortedSegmentRangeSum", "", DraftSegmentIds},
+      {"SortedSegmentRangeMean", "", DraftSegmentIds},
+      {"SortedSegmentRangeMax", "", DraftSegmentIds},
+      {"SortedSegmentRangeLogSumExp", "", DraftSegmentIds},
+      {"SortedSegmentRangeLogMeanExp", "", DraftSegmentIds},
+  };
+  for (const std::string reduction : {"Sum", "Mean", "WeightedSum"}) {
+    for (const std::string sparse : {"", "Sparse"}) {
+      recipes.push_back({sparse + "Lengths" + reduction, "", DraftLengths});
+      recipes.push_back({sparse + "SortedSegment" + reduction, "", DraftSegmentIds});
+      recipes.push_back({sparse + "UnsortedSegment" + reduction, "", DraftSegmentIds});
+    }
+  }
+  return recipes;
+}
+
+}  // namespace caffe2rt::test
