@@ -1,0 +1,92 @@
+#include "operators/detection/roi_checks.h"
+
+#include "caffe2_core/base/checked_math.h"
+#include "operators/common/inference.h"
+
+namespace caffe2rt {
+
+const char* const kRoiFaultTexts[kRoiFaults] = {
+    "",
+    "RoI % of input 1 (RoIs) is of an image that does not exist, want at least 0 and below %",
+    "RoI % of input 1 (RoIs) is not finite, or becomes infinite when it is scaled",
+    "RoI % of input 1 (RoIs) has a negative size, which argument aligned does not allow",
+    "RoI % of input 1 (RoIs) is too large, want bins of at most 16777216 pixels",
+};
+
+void ThrowRoiFault(RoiFault fault, int64_t roi, int64_t images) {
+  std::string text;
+  int64_t number = roi;
+  for (const char* c = kRoiFaultTexts[static_cast<size_t>(fault)]; *c != '\0'; ++c) {
+    if (*c != '%') {
+      text += *c;
+      continue;
+    }
+    text += std::to_string(number);
+    number = images;
+  }
+  CAFFE_THROW(text);
+}
+
+RoiGeometry ReadRoiAlign(const ArgumentHelper& args) {
+  RoiGeometry geometry;
+  geometry.last = ReadStorageOrder(args) == StorageOrder::NHWC;
+  geometry.pooled_h = args.Read(kRoiPooledH);
+  geometry.pooled_w = args.Read(kRoiPooledW);
+  geometry.sampling_ratio = args.Read(kRoiSamplingRatio);
+  geometry.scale = args.Read(kRoiSpatialScale);
+  geometry.aligned = args.Read(kRoiAligned);
+  return geometry;
+}
+
+RoiGeometry ReadRoiPool(const ArgumentHelper& args) {
+  RoiGeometry geometry;
+  geometry.pooled_h = args.Read(kRoiPoolPooledH);
+  geometry.pooled_w = args.Read(kRoiPoolPooledW);
+  geometry.scale = args.Read(kRoiPoolSpatialScale);
+  return geometry;
+}
+
+void SetRoiSizes(IntArrayRef x, IntArrayRef rois, int64_t columns, bool or_fewer,
+                 RoiGeometry* geometry) {
+  CAFFE_ENFORCE_EQ(x.size(), 4u, "rank of input 0 (X) of shape ", x);
+  CAFFE_ENFORCE_EQ(rois.size(), 2u, "rank of input 1 (RoIs) of shape ", rois);
+  CAFFE_ENFORCE(rois[1] == columns || (or_fewer && rois[1] == columns - 1),
+                "input 1 (RoIs) has shape ", rois, ", want ", columns,
+                or_fewer ? " columns, or one less without the image" : " columns");
+  geometry->columns = rois[1];
+  geometry->rois = rois[0];
+  geometry->batch = x[0];
+  geometry->channels = x[geometry->last ? 3 : 1];
+  geometry->height = x[geometry->last ? 1 : 2];
+  geometry->width = x[geometry->last ? 2 : 3];
+  const int64_t out[] = {geometry->rois, geometry->channels, geometry->pooled_h,
+                         geometry->pooled_w};
+  static_cast<void>(CheckedProduct(out));
+}
+
+std::vector<int64_t> RoiOutputDims(const RoiGeometry& g) {
+  if (g.last) return {g.rois, g.pooled_h, g.pooled_w, g.channels};
+  return {g.rois, g.channels, g.pooled_h, g.pooled_w};
+}
+
+void CheckRoiOutput(int i, const char* name, IntArrayRef dims, const RoiGeometry& geometry) {
+  const std::vector<int64_t> want = RoiOutputDims(geometry);
+  CAFFE_ENFORCE(dims == IntArrayRef(want), "input ", i, " (", name, ") has shape ", dims,
+                ", want that of the output ", IntArrayRef(want));
+}
+
+std::vector<TensorShape> InferRoiOutput(const OperatorDef& def, const std::vector<TensorShape>& in,
+                                        RoiGeometry (*read)(const ArgumentHelper&)) {
+  if (!AreKnown(in, 2)) return UnknownOutputs(def);
+  RoiGeometry geometry = read(ArgumentHelper(def));
+  const std::vector<int64_t> x = GetDimsVector(in[0]), rois = GetDimsVector(in[1]);
+  CAFFE_ENFORCE_EQ(rois.size(), 2u, "rank of input 1 (RoIs) of shape ", IntArrayRef(rois));
+  SetRoiSizes(x, rois, rois[1], false, &geometry);
+  std::vector<TensorShape> out{CreateTensorShape(RoiOutputDims(geometry), TensorProto::FLOAT)};
+  if (def.output_size() > 1) {
+    out.push_back(CreateTensorShape(RoiOutputDims(geometry), TensorProto::INT32));
+  }
+  return out;
+}
+
+}  // namespace caffe2rt
