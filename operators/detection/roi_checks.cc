@@ -64,15 +64,15 @@ void SetRoiSizes(IntArrayRef x, IntArrayRef rois, int64_t columns, bool or_fewer
   static_cast<void>(CheckedProduct(out));
 }
 
-std::vector<int64_t> RoiOutputDims(const RoiGeometry& g) {
+RoiDims RoiOutputDims(const RoiGeometry& g) {
   if (g.last) return {g.rois, g.pooled_h, g.pooled_w, g.channels};
   return {g.rois, g.channels, g.pooled_h, g.pooled_w};
 }
 
 void CheckRoiOutput(int i, const char* name, IntArrayRef dims, const RoiGeometry& geometry) {
-  const std::vector<int64_t> want = RoiOutputDims(geometry);
-  CAFFE_ENFORCE(dims == IntArrayRef(want), "input ", i, " (", name, ") has shape ", dims,
-                ", want that of the output ", IntArrayRef(want));
+  const RoiDims want = RoiOutputDims(geometry);
+  CAFFE_ENFORCE(dims == DimsRef(want), "input ", i, " (", name, ") has shape ", dims,
+                ", want that of the output ", DimsRef(want));
 }
 
 std::vector<TensorShape> InferRoiOutput(const OperatorDef& def, const std::vector<TensorShape>& in,
@@ -82,10 +82,10 @@ std::vector<TensorShape> InferRoiOutput(const OperatorDef& def, const std::vecto
   const std::vector<int64_t> x = GetDimsVector(in[0]), rois = GetDimsVector(in[1]);
   CAFFE_ENFORCE_EQ(rois.size(), 2u, "rank of input 1 (RoIs) of shape ", IntArrayRef(rois));
   SetRoiSizes(x, rois, rois[1], false, &geometry);
-  std::vector<TensorShape> out{CreateTensorShape(RoiOutputDims(geometry), TensorProto::FLOAT)};
-  if (def.output_size() > 1) {
-    out.push_back(CreateTensorShape(RoiOutputDims(geometry), TensorProto::INT32));
-  }
+  const RoiDims sizes = RoiOutputDims(geometry);
+  const std::vector<int64_t> dims(sizes.begin(), sizes.end());
+  std::vector<TensorShape> out{CreateTensorShape(dims, TensorProto::FLOAT)};
+  if (def.output_size() > 1) out.push_back(CreateTensorShape(dims, TensorProto::INT32));
   return out;
 }
 

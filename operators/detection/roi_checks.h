@@ -1,6 +1,7 @@
 #pragma once
 // Arguments and checks that the operators on RoIs share.
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,9 @@ RoiGeometry ReadRoiPool(const ArgumentHelper& args);
 void SetRoiSizes(IntArrayRef x, IntArrayRef rois, int64_t columns, bool or_fewer,
                  RoiGeometry* geometry);
 // The shape of the output.
-std::vector<int64_t> RoiOutputDims(const RoiGeometry& geometry);
+using RoiDims = std::array<int64_t, 4>;
+RoiDims RoiOutputDims(const RoiGeometry& geometry);
+inline IntArrayRef DimsRef(const RoiDims& dims) { return {dims.data(), dims.size()}; }
 // THROWS if input `i` does not have the shape of the output.
 void CheckRoiOutput(int i, const char* name, IntArrayRef dims, const RoiGeometry& geometry);
 #pragma GCC visibility pop
@@ -61,7 +64,8 @@ inline void CheckRoiFault(RoiFault fault, int64_t roi, int64_t images) {
   if (fault != RoiFault::kNone) ThrowRoiFault(fault, roi, images);
 }
 
-// Shape inference: the output has the shape of RoiOutputDims(read(arguments)); `columns` as above.
+// Shape inference: the output has the shape RoiOutputDims(read(arguments)), and so has a second
+// output, of int32.
 std::vector<TensorShape> InferRoiOutput(const OperatorDef& def, const std::vector<TensorShape>& in,
                                         RoiGeometry (*read)(const ArgumentHelper&));
 
