@@ -1,0 +1,163 @@
+#include "operators/detection/affine_channel.h"
+
+#include <algorithm>
+#include <string>
+
+#include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/primitives/lanes.h"
+
+namespace caffe2rt {
+
+namespace {
+
+CAFFE2RT_SIMD void ScaleRow(const float* x, int64_t n, float scale, float bias, float* y) {
+  CAFFE2RT_SIMD_LOOP
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale + bias;
+}
+CAFFE2RT_SIMD void ScaleRowByEach(const float* x, int64_t n, const float* scale, float* y) {
+  CAFFE2RT_SIMD_LOOP
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale[i];
+}
+CAFFE2RT_SIMD void ScaleRowByEach(const float* x, int64_t n, const float* scale, const float* bias,
+                                  float* y) {
+  CAFFE2RT_SIMD_LOOP
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale[i] + bias[i];
+}
+
+// Adds the sums of a row of one channel.
+CAFFE2RT_SIMD void SumRow(const float* dy, const float* x, int64_t n, float* dscale,
+                          float* dbias) {
+  math::Lanes products = {}, sum = {}, a, b;
+  int64_t i = 0;
+  for (; i + math::kLanes <= n; i += math::kLanes) {
+    math::Load(dy + i, a);
+    math::Load(x + i, b);
+    products += a * b;
+    sum += a;
+  }
+  float product = math::Sum(products), total = math::Sum(sum);
+  for (; i < n; ++i) {
+    product += dy[i] * x[i];
+    total += dy[i];
+  }
+  *dscale += product;
+  *dbias += total;
+}
+// Adds a row with one number for each channel.
+CAFFE2RT_SIMD void SumRowOfEach(const float* dy, const float* x, int64_t n, float* dscale,
+                                float* dbias) {
+  CAFFE2RT_SIMD_LOOP
+  for (int64_t i = 0; i < n; ++i) {
+    dscale[i] += dy[i] * x[i];
+    dbias[i] += dy[i];
+  }
+}
+
+class GetAffineChannelGradient final : public GradientMakerBase {
+ public:
+  using GradientMakerBase::GradientMakerBase;
+
+ protected:
+  std::vector<OperatorDef> GetGradientDefs() override {
+    if (ArgumentHelper(Def()).Read(kAffineChannelIsLearnable)) {
+      return SingleGradientDef("AffineChannelGradient", "",
+                               std::vector<std::string>{GO(0), I(0), I(1)},
+                               std::vector<std::string>{GI(0), GI(1), GI(2)});
+    }
+    return SingleGradientDef("AffineChannelGradient", "", std::vector<std::string>{GO(0), I(1)},
+                             std::vector<std::string>{GI(0)});
+  }
+};
+
+std::vector<TensorShape> InferAffineGradient(const OperatorDef& def,
+                                             const std::vector<TensorShape>& in) {
+  if (in.empty() || !IsKnown(in[0])) return UnknownOutputs(def);
+  std::vector<TensorShape> out{in[0]};
+  for (int i = 1; i < def.output_size(); ++i) {
+    out.push_back(in.size() > 2 ? in[2] : UnknownShape());
+  }
+  return out;
+}
+
+}  // namespace
+
+void ScaleChannels(CPUContext&, const Channels& channels, const float* x, const float* scale,
+                   const float* bias, float* y) {
+  const int64_t count = channels.count;
+  if (channels.last) {
+    for (int64_t i = 0; i < channels.batch * channels.positions; ++i) {
+      if (bias == nullptr) {
+        ScaleRowByEach(x + i * count, count, scale, y + i * count);
+      } else {
+        ScaleRowByEach(x + i * count, count, scale, bias, y + i * count);
+      }
+    }
+    return;
+  }
+  for (int64_t i = 0; i < channels.batch * count; ++i) {
+    ScaleRow(x + i * channels.positions, channels.positions, scale[i % count],
+             bias == nullptr ? 0 : bias[i % count], y + i * channels.positions);
+  }
+}
+
+void SumChannels(CPUContext&, const Channels& channels, const float* dy, const float* x,
+                 float* dscale, float* dbias) {
+  const int64_t count = channels.count;
+  std::fill_n(dscale, count, 0.0f);
+  std::fill_n(dbias, count, 0.0f);
+  if (channels.last) {
+    for (int64_t i = 0; i < channels.batch * channels.positions; ++i) {
+      SumRowOfEach(dy + i * count, x + i * count, count, dscale, dbias);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < channels.batch * count; ++i) {
+    SumRow(dy + i * channels.positions, x + i * channels.positions, channels.positions,
+           dscale + i % count, dbias + i % count);
+  }
+}
+
+void CheckAffineGradient(bool is_learnable, int inputs, int outputs) {
+  const int inputs_wanted = is_learnable ? 3 : 2, outputs_wanted = is_learnable ? 3 : 1;
+  CAFFE_ENFORCE(inputs == inputs_wanted && outputs == outputs_wanted, "the operator has ", inputs,
+                " inputs and ", outputs, " outputs, want ", inputs_wanted, " and ", outputs_wanted,
+                " because argument is_learnable is ", is_learnable ? 1 : 0);
+}
+
+void RegisterAffineChannel() {
+  RegisterSchema("AffineChannel", __FILE__)
+      .NumInputs(3)
+      .NumOutputs(1)
+      .AllowInplace({{0, 0}})
+      .Args(kStorageOrder, kAffineChannelIsLearnable)
+      .Input(0, "X", "[N, C, *], or [N, *, C] in order NHWC")
+      .Input(1, "scale", "[C]")
+      .Input(2, "bias", "[C]")
+      .Output(0, "Y", "the shape of X")
+      .IdenticalTypeAndShapeOfInput(0)
+      .SetDoc(
+          "Computes Y = X * scale + bias for each channel. A backward pass with is_learnable needs "
+          "X, so Y must then be another blob.");
+  RegisterCpuOperator<AffineChannelOp<CPUContext>>("AffineChannel", __FILE__);
+
+  RegisterSchema("AffineChannelGradient", __FILE__)
+      .NumInputs(2, 3)
+      .NumOutputs(1, 3)
+      .AllowInplace({{0, 0}})
+      .Args(kStorageOrder, kAffineChannelIsLearnable)
+      .Input(0, "dY", "the gradient of Y")
+      .Input(1, "scale or X", "scale; or, with is_learnable, X")
+      .Input(2, "scale", "with is_learnable")
+      .Output(0, "dX", "the gradient of X")
+      .Output(1, "dscale", "with is_learnable: the gradient of scale")
+      .Output(2, "dbias", "with is_learnable: the gradient of bias")
+      .TensorInferenceFunction(InferAffineGradient)
+      .SetDoc("The gradient of AffineChannel.");
+  RegisterCpuOperator<AffineChannelGradientOp<CPUContext>>("AffineChannelGradient", __FILE__);
+  RegisterGradient<GetAffineChannelGradient>("AffineChannel", __FILE__);
+}
+
+}  // namespace caffe2rt
