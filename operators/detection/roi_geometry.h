@@ -30,8 +30,15 @@ struct RoiGeometry {
 };
 
 // What can be wrong with a RoI. The texts are in roi_checks.h.
-enum class RoiFault : int32_t { kNone, kImage, kNotFinite, kNegativeSize, kTooLarge };
-inline constexpr int kRoiFaults = 5;
+enum class RoiFault : int32_t {
+  kNone,
+  kImage,
+  kNotFinite,
+  kNegativeSize,
+  kTooLarge,
+  kManySamples
+};
+inline constexpr int kRoiFaults = 6;
 // More pixels than this in a bin are a fault: a float cannot tell such pixels apart.
 inline constexpr float kLargestBin = 16777216;
 

@@ -2,56 +2,12 @@
 // element of the output. In a gradient, it adds up the bins of all RoIs that contain its element of
 // X, so that no atomics are needed.
 
-#include "contexts/cuda/cuda_kernel.cuh"
-#include "contexts/cuda/cuda_report.h"
 #include "operators/detection/roi_kernels.h"
+#include "operators/detection/roi_places.cuh"
 
 namespace caffe2rt {
 
-#pragma GCC visibility push(default)
-extern const char* const kRoiFaultTexts[kRoiFaults];
-#pragma GCC visibility pop
-
 namespace {
-
-struct FaultReporter {
-  KernelReport* report;
-  const char* texts[kRoiFaults];
-  CAFFE2RT_HOST_DEVICE bool operator()(RoiFault fault, int64_t roi, int64_t images) const {
-    if (fault == RoiFault::kNone) return true;
-    report->Raise(texts[static_cast<int>(fault)], roi, images);
-    return false;
-  }
-};
-
-FaultReporter ReporterOf(const CUDAContext& context) {
-  FaultReporter reporter{ReportOf(context), {}};
-  for (int i = 0; i < kRoiFaults; ++i) reporter.texts[i] = kRoiFaultTexts[i];
-  return reporter;
-}
-
-// An element of [images, C, height, width], or NHWC.
-struct Place {
-  int64_t image, channel, row, column;
-};
-CAFFE2RT_HOST_DEVICE inline Place PlaceOf(int64_t i, int64_t channels, int64_t height,
-                                          int64_t width, bool last) {
-  Place place;
-  if (last) {
-    place.channel = i % channels;
-    i /= channels;
-  }
-  place.column = i % width;
-  i /= width;
-  place.row = i % height;
-  i /= height;
-  if (!last) {
-    place.channel = i % channels;
-    i /= channels;
-  }
-  place.image = i;
-  return place;
-}
 
 struct Align {
   RoiGeometry g;
