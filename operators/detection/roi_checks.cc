@@ -23,7 +23,7 @@ void ThrowRoiFault(RoiFault fault, int64_t roi, int64_t images) {
       text += *c;
       continue;
     }
-    text += std::to_string(number);
+    text += MakeString(number);
     number = images;
   }
   CAFFE_THROW(text);

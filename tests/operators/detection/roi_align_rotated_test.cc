@@ -1,0 +1,82 @@
+#include "tests/support/gradient_test.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::roi_align_rotated_test {
+namespace {
+
+std::string Rotated(const std::string& args) {
+  return R"(type: "RoIAlignRotated" input: "X" input: "R" output: "Y" )" + args;
+}
+const char* const kBins =
+    R"(arg { name: "pooled_h" i: 2 } arg { name: "pooled_w" i: 2 } )";
+
+// X[y, x] = 10 y + x. The RoI is centered at (3, 3) and 2 x 2 large: bins at 2.5 and 3.5.
+TEST(RoIAlignRotatedTest, TurnsTheBins) {
+  Workspace ws;
+  Tensor* const x = FeedRange<float>(&ws, "X", {1, 1, 7, 7});
+  for (int i = 0; i < 49; ++i) x->mutable_data<float>()[i] = static_cast<float>(10 * (i / 7) + i % 7);
+  Feed<float>(&ws, "R", {3, 5}, {3, 3, 2, 2, 0, 3, 3, 2, 2, 90, 3, 3, 2, 2, 180});
+  RunOp(&ws, Rotated(kBins));
+  // A quarter turn moves the upper left bin to the lower left.
+  ExpectTensor<float>(
+      ws, "Y", {3, 1, 2, 2},
+      {27.5, 28.5, 37.5, 38.5, 37.5, 27.5, 38.5, 28.5, 38.5, 37.5, 28.5, 27.5}, 1e-4);
+  ExpectShapeInferred(&ws, Rotated(kBins));
+  RunOp(&ws, Rotated(std::string(kBins) + R"(arg { name: "aligned" i: 1 })"));
+  EXPECT_NEAR(Fetch<float>(ws, "Y")[0], 27.5 - 5.5, 1e-4);
+}
+
+TEST(RoIAlignRotatedTest, IsRoIAlignWithoutAnAngle) {
+  for (const bool nhwc : {false, true}) {
+    const std::string order = nhwc ? R"(arg { name: "order" s: "NHWC" })" : "";
+    Workspace ws;
+    FeedRandom(&ws, "X", nhwc ? std::vector<int64_t>{2, 6, 7, 3} : std::vector<int64_t>{2, 3, 6, 7});
+    Feed<float>(&ws, "R", {2, 5}, {1, 0.5f, 1, 5.5f, 4, 0, -1, -2, 2, 9});
+    RunOp(&ws, std::string(R"(type: "RoIAlign" input: "X" input: "R" output: "Y" )") + kBins + order);
+    const std::vector<float> want = Fetch<float>(ws, "Y");
+    Feed<float>(&ws, "R", {2, 6}, {1, 3, 2.5f, 5, 3, 0, 0, 0.5f, 3.5f, 3, 11, 0});
+    RunOp(&ws, Rotated(kBins + order));
+    ExpectTensor<float>(ws, "Y", DimsOf(ws, "Y"), want, 1e-5);
+  }
+}
+
+TEST(RoIAlignRotatedTest, GradientMatchesDifferences) {
+  for (const bool nhwc : {false, true}) {
+    Workspace ws;
+    FeedRandom(&ws, "X", nhwc ? std::vector<int64_t>{2, 4, 5, 3} : std::vector<int64_t>{2, 3, 4, 5});
+    Feed<float>(&ws, "R", {3, 6}, {1, 2, 2, 3, 2, 30, 0, 1, 1, 9, 1, -70, 0, 4, 3, 1, 1, 200});
+    ExpectGradientMatches(&ws, Rotated(kBins + std::string(nhwc ? R"(arg { name: "order" s: "NHWC" })" : "")),
+                          {.inputs = {"X"}});
+  }
+  EXPECT_EQ(DescribeGradient(Rotated("")), "RoIAlignRotatedGradient(X,R,Y_grad)->X_grad | X_grad -");
+}
+
+TEST(RoIAlignRotatedTest, TakesNoRoIs) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 2, 3, 3});
+  Feed<float>(&ws, "R", {0, 6}, {});
+  RunOp(&ws, Rotated(kBins));
+  ExpectTensor<float>(ws, "Y", {0, 2, 2, 2}, {});
+}
+
+TEST(RoIAlignRotatedTest, RejectsInvalidRoIs) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 1, 4, 4});
+  const auto expect = [&](const std::vector<float>& roi, const std::string& args,
+                          const std::string& part) {
+    Feed<float>(&ws, "R", {1, 6}, roi);
+    ExpectThrows([&] { RunOp(&ws, Rotated(args)); }, part);
+  };
+  const float inf = std::numeric_limits<float>::infinity();
+  expect({1, 1, 1, 2, 2, 0}, "", "of an image that does not exist");
+  expect({0, 1, 1, 2, 2, inf}, "", "is not finite");
+  expect({0, 1, 1, inf, 2, 0}, "", "is not finite");
+  expect({0, 1, 1, 1e9f, 2, 0}, "", "is too large");
+  expect({0, 1, 1, 2000, 2000, 0}, "", "more than 1048576 samples");
+  expect({0, 1, 1, -1, 2, 0}, R"(arg { name: "aligned" i: 1 })", "has a negative size");
+  FeedRandom(&ws, "R", {1, 4});
+  ExpectThrows([&] { RunOp(&ws, Rotated("")); }, "want 6 columns, or one less without the image");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::roi_align_rotated_test
