@@ -65,7 +65,7 @@ TEST(BBoxTransformTest, TurnsRotatedBoxes) {
                                  0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   Feed<float>(&ws, "I", {1, 3}, {100, 100, 1});
   RunOp(&ws, Transform(kRotated));
-  // 100 degrees become -80. The third box is clipped: from (0, 0) to (6, 12).
+  // 100 degrees become -80. The third box is clipped: from (0, 0) to (6.5, 12.5).
   ExpectTensor<float>(ws, "Y", {4, 5}, {51, 40, 10, 20, -80, 50, 42, 10, 20, 80,
                                         3.25f, 6.25f, 7.5f, 13.5f, 0.5f, 2, 3, 10, 20, 2}, 1e-5);
   RunOp(&ws, Transform(std::string(kRotated) + R"(arg { name: "angle_bound_on" i: 0 }
