@@ -3,6 +3,7 @@
 // overlap a selected one. The overlap of two boxes is the area of their intersection divided by that
 // of their union.
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -11,8 +11,7 @@ const char* const kRoiFaultTexts[kRoiFaults] = {
     "RoI % of input 1 (RoIs) is not finite, or becomes infinite when it is scaled",
     "RoI % of input 1 (RoIs) has a negative size, which argument aligned does not allow",
     "RoI % of input 1 (RoIs) is too large, want bins of at most 16777216 pixels",
-    "RoI % of input 1 (RoIs) has more than 1048576 samples in a bin, want a smaller RoI or argument "
-    "sampling_ratio",
+    "RoI % of input 1 (RoIs) has more than 1048576 samples in a bin",
 };
 
 void ThrowRoiFault(RoiFault fault, int64_t roi, int64_t images) {

@@ -58,12 +58,14 @@ double CommonArea(const float* a, const float* b) {
                      dx * std::sin(angle) + dy * std::cos(angle)};
   const double half_w = a[2] / 2.0, half_h = a[3] / 2.0;
   Polygon polygon;
-  for (const Point corner : {Point{-half_w, -half_h}, Point{half_w, -half_h},
-                             Point{half_w, half_h}, Point{-half_w, half_h}}) {
+  const Point corners[] = {
+      {-half_w, -half_h}, {half_w, -half_h}, {half_w, half_h}, {-half_w, half_h}};
+  for (const Point corner : corners) {
     polygon.Add({center.x + corner.x * std::cos(turn) + corner.y * std::sin(turn),
                  center.y - corner.x * std::sin(turn) + corner.y * std::cos(turn)});
   }
-  for (const Point normal : {Point{1, 0}, Point{-1, 0}, Point{0, 1}, Point{0, -1}}) {
+  const Point normals[] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+  for (const Point normal : normals) {
     polygon = Clip(polygon, normal, (normal.x != 0 ? b[2] : b[3]) / 2.0);
   }
   return AreaOf(polygon);

@@ -87,5 +87,6 @@ std::vector<Recipe> WindowRecipes();
 std::vector<Recipe> LossRecipes();
 std::vector<Recipe> RecurrentRecipes();
 std::vector<Recipe> SegmentRecipes();
+std::vector<Recipe> DetectionRecipes();
 
 }  // namespace caffe2rt::test
