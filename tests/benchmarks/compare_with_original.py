@@ -1,4 +1,4 @@
-"""Times the calls of CASES.tsv, the gradient operators of gradient_cases.py and the recurrent nets of recurrent_cases.py, with the
+"""Times the calls of detection_cases.py, CASES.tsv, the gradient operators of gradient_cases.py and the recurrent nets of recurrent_cases.py, with the
 original Caffe2 (in this process) and with this project's program, in turns.
 
 compare_with_original.sh installs the original and calls this. Every round times each call with both; the time of a call is the
@@ -19,6 +19,7 @@ from caffe2.proto import caffe2_pb2
 from caffe2.python import core, workspace
 from google.protobuf import text_format
 
+from detection_cases import detection_cases
 from gradient_cases import gradient_cases
 from recurrent_cases import recurrent_cases
 
@@ -169,6 +170,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for kind, cases in (("calls", read_cases(os.path.abspath(args.models))), ("gradients", gradient_cases(folder)),
                             ("recurrent", recurrent_cases(folder))):
+                            ("detection", detection_cases(folder))):
             chosen = [case for case in cases if args.case in case["name"]]
             if chosen:
                 table, mean = compare(chosen, program, args.rounds)
