@@ -13,22 +13,22 @@ namespace caffe2rt {
 
 namespace {
 
-CAFFE2RT_SIMD void ScaleRow(const float* x, int64_t n, float scale, float bias, float* y) {
+CAFFE2RT_SIMD void ScaleAffineRow(const float* x, int64_t n, float scale, float bias, float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale + bias;
 }
-CAFFE2RT_SIMD void ScaleRowByEach(const float* x, int64_t n, const float* scale, float* y) {
+CAFFE2RT_SIMD void ScaleAffineRowByEach(const float* x, int64_t n, const float* scale, float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale[i];
 }
-CAFFE2RT_SIMD void ScaleRowByEach(const float* x, int64_t n, const float* scale, const float* bias,
+CAFFE2RT_SIMD void ScaleAffineRowByEach(const float* x, int64_t n, const float* scale, const float* bias,
                                   float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale[i] + bias[i];
 }
 
 // Adds the sums of a row of one channel.
-CAFFE2RT_SIMD void SumRow(const float* dy, const float* x, int64_t n, float* dscale,
+CAFFE2RT_SIMD void SumAffineRow(const float* dy, const float* x, int64_t n, float* dscale,
                           float* dbias) {
   math::Lanes products = {}, sum = {}, a, b;
   int64_t i = 0;
@@ -47,7 +47,7 @@ CAFFE2RT_SIMD void SumRow(const float* dy, const float* x, int64_t n, float* dsc
   *dbias += total;
 }
 // Adds a row with one number for each channel.
-CAFFE2RT_SIMD void SumRowOfEach(const float* dy, const float* x, int64_t n, float* dscale,
+CAFFE2RT_SIMD void SumAffineRowOfEach(const float* dy, const float* x, int64_t n, float* dscale,
                                 float* dbias) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) {
@@ -90,15 +90,15 @@ void ScaleChannels(CPUContext&, const Channels& channels, const float* x, const 
   if (channels.last) {
     for (int64_t i = 0; i < channels.batch * channels.positions; ++i) {
       if (bias == nullptr) {
-        ScaleRowByEach(x + i * count, count, scale, y + i * count);
+        ScaleAffineRowByEach(x + i * count, count, scale, y + i * count);
       } else {
-        ScaleRowByEach(x + i * count, count, scale, bias, y + i * count);
+        ScaleAffineRowByEach(x + i * count, count, scale, bias, y + i * count);
       }
     }
     return;
   }
   for (int64_t i = 0; i < channels.batch * count; ++i) {
-    ScaleRow(x + i * channels.positions, channels.positions, scale[i % count],
+    ScaleAffineRow(x + i * channels.positions, channels.positions, scale[i % count],
              bias == nullptr ? 0 : bias[i % count], y + i * channels.positions);
   }
 }
@@ -110,12 +110,12 @@ void SumChannels(CPUContext&, const Channels& channels, const float* dy, const f
   std::fill_n(dbias, count, 0.0f);
   if (channels.last) {
     for (int64_t i = 0; i < channels.batch * channels.positions; ++i) {
-      SumRowOfEach(dy + i * count, x + i * count, count, dscale, dbias);
+      SumAffineRowOfEach(dy + i * count, x + i * count, count, dscale, dbias);
     }
     return;
   }
   for (int64_t i = 0; i < channels.batch * count; ++i) {
-    SumRow(dy + i * channels.positions, x + i * channels.positions, channels.positions,
+    SumAffineRow(dy + i * channels.positions, x + i * channels.positions, channels.positions,
            dscale + i % count, dbias + i % count);
   }
 }

@@ -13,7 +13,7 @@ namespace caffe2rt {
 
 namespace {
 
-CAFFE2RT_SIMD void AddRow(const float* x, int64_t n, float* y) {
+CAFFE2RT_SIMD void AddPermutedRow(const float* x, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] += x[i];
 }
 
@@ -49,7 +49,7 @@ void PermuteRowsGradient(CPUContext&, int64_t rows, int64_t columns, const int32
   std::fill_n(dx, rows * columns, 0.0f);
   for (int64_t i = 0; i < rows; ++i) {
     CheckIndex(indices[i], i, rows);
-    AddRow(dy + i * columns, columns, dx + indices[i] * columns);
+    AddPermutedRow(dy + i * columns, columns, dx + indices[i] * columns);
   }
 }
 

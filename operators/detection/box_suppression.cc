@@ -27,7 +27,7 @@ struct UprightBox {
 
 // dropped[i] |= the overlap with `box` is not at most `threshold`, for the boxes [first, n). NaN
 // counts as an overlap.
-CAFFE2RT_SIMD void MarkOverlaps(const UprightBox& box, float one, float threshold, int64_t n,
+CAFFE2RT_SIMD void MarkBoxOverlaps(const UprightBox& box, float one, float threshold, int64_t n,
                                 const float* left, const float* top, const float* right,
                                 const float* bottom, const float* area, int32_t* dropped) {
   for (int64_t i = 0; i < n; ++i) {
@@ -122,7 +122,7 @@ void BoxSuppressor::DropOverlaps(const SuppressionRule& rule, const float* boxes
   const size_t at = static_cast<size_t>(first), next = at + 1;
   if (!rule.rotated) {
     const UprightBox box{left_[at], top_[at], right_[at], bottom_[at], area_[at]};
-    MarkOverlaps(box, rule.one, rule.threshold, n - first - 1, left_.data() + next,
+    MarkBoxOverlaps(box, rule.one, rule.threshold, n - first - 1, left_.data() + next,
                  top_.data() + next, right_.data() + next, bottom_.data() + next,
                  area_.data() + next, dropped_.data() + next);
     return;
