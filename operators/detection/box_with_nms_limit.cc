@@ -5,11 +5,11 @@
 //   in the image) and keeps_size [N, classes] int32
 // For each image and each class but the first one, the background: boxes whose score is above
 // score_thresh are selected by non-maximum suppression, in descending order of their scores. Of the
-// boxes of an image, only the best detections_per_im remain. Rotated boxes have five numbers.
+// boxes of an image, only the best detections_per_im remain. Rotated boxes have five numbers. Without
+// input_boxes_include_bg_cls, the first column belongs to class 1, and the last one is not used.
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,7 +49,9 @@ constexpr ArgumentSpec<bool> kNmsLimitRotated{
 constexpr ArgumentSpec<bool> kNmsLimitClassAgnostic{
     "cls_agnostic_bbox_reg", false, "1: a row has only one box, for all classes"};
 constexpr ArgumentSpec<bool> kNmsLimitInputBackground{
-    "input_boxes_include_bg_cls", true, "0: the boxes start with the class after the background"};
+    "input_boxes_include_bg_cls", true,
+    "0: the columns of scores and boxes start with the class after the background; the last one is "
+    "not used"};
 constexpr ArgumentSpec<bool> kNmsLimitOutputBackground{
     "output_classes_include_bg_cls", true, "0: the class after the background is number 0"};
 
@@ -137,6 +139,14 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
                      "sum of input 2 (batch_splits), want the rows of input 0 (scores)");
   }
 
+  // The score of a row of the image.
+  float& ScoreOf(int64_t row, int64_t c) {
+    return scores_[static_cast<size_t>(row * classes_ + c - first_box_class_)];
+  }
+  int64_t BoxColumn(int64_t c) const {
+    return class_agnostic_ ? 0 : (c - first_box_class_) * rule_.dim();
+  }
+
   // Adds the detections of an image, class by class.
   void Detect(int64_t row, int64_t rows, int32_t* keeps_size) {
     const size_t first = detections_.size();
@@ -150,19 +160,17 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
     for (size_t i = first; i < detections_.size(); ++i) {
       const Detection& detection = detections_[i];
       ++keeps_size[detection.first];
-      decayed_.push_back(scores_[static_cast<size_t>(detection.second * classes_) +
-                                 static_cast<size_t>(detection.first)]);
+      decayed_.push_back(ScoreOf(detection.second, detection.first));
     }
   }
 
   void DetectClass(int64_t row, int64_t rows, int64_t c) {
-    const int64_t dim = rule_.dim();
-    const int64_t column = class_agnostic_ ? 0 : (c - first_box_class_) * dim;
+    const int64_t dim = rule_.dim(), column = BoxColumn(c);
     candidates_.clear();
     class_scores_.clear();
     boxes_.clear();
     for (int64_t i = 0; i < rows; ++i) {
-      const float score = scores_[static_cast<size_t>(i * classes_ + c)];
+      const float score = ScoreOf(i, c);
       if (!(score > score_thresh_)) continue;
       candidates_.push_back(static_cast<int32_t>(i));
       class_scores_.push_back(score);
@@ -176,7 +184,7 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
     }
     if (!is_soft_) return;
     for (size_t i = 0; i < candidates_.size(); ++i) {
-      scores_[static_cast<size_t>(candidates_[i] * classes_ + c)] = class_scores_[i];
+      ScoreOf(candidates_[i], c) = class_scores_[i];
     }
   }
 
@@ -195,20 +203,18 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
   void KeepBest(size_t first) {
     class_scores_.clear();
     for (size_t i = first; i < detections_.size(); ++i) {
-      class_scores_.push_back(scores_[static_cast<size_t>(detections_[i].second * classes_) +
-                                      static_cast<size_t>(detections_[i].first)]);
+      class_scores_.push_back(ScoreOf(detections_[i].second, detections_[i].first));
     }
     const std::vector<int32_t>& order = by_score_.Sort(
         class_scores_.data(), static_cast<int64_t>(class_scores_.size()), 0, false);
     best_.clear();
-    for (size_t i = 0; i < static_cast<size_t>(detections_per_im_); ++i) {
-      best_.push_back(detections_[first + static_cast<size_t>(order[i])]);
+    for (int32_t i = 0; i < detections_per_im_; ++i) {
+      const Detection& detection = detections_[first + static_cast<size_t>(order[static_cast<size_t>(i)])];
+      best_.push_back({detection.first, i, detection.second});
     }
-    std::stable_sort(best_.begin(), best_.end(), [](const Detection& a, const Detection& b) {
-      return a.first < b.first;
-    });
+    std::sort(best_.begin(), best_.end());
     detections_.resize(first);
-    detections_.insert(detections_.end(), best_.begin(), best_.end());
+    for (const auto& [c, rank, row] : best_) detections_.emplace_back(c, row);
   }
 
   void WriteOutputs() {
@@ -222,8 +228,7 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
     for (const Image& image : images_) {
       for (const size_t end = i + image.detections; i < end; ++i, box += dim) {
         const auto [c, row] = detections_[i];
-        const int64_t column = class_agnostic_ ? 0 : (c - first_box_class_) * dim;
-        std::copy_n(box_ + (image.row + row) * box_columns_ + column, dim, box);
+        std::copy_n(box_ + (image.row + row) * box_columns_ + BoxColumn(c), dim, box);
         of_class[i] = static_cast<float>(c - first_output_class_);
         if (keeps != nullptr) keeps[i] = row;
       }
@@ -263,7 +268,7 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
   BoxSuppressor suppressor_;
   std::vector<float> scores_, class_scores_, boxes_;
   std::vector<int32_t> candidates_, rows_;
-  std::vector<Detection> best_;
+  std::vector<std::array<int32_t, 3>> best_;  // class, rank, row
 };
 
 }  // namespace

@@ -50,6 +50,7 @@ double AreaOf(const Polygon& polygon) {
 
 // The area of the intersection. In the system of `b`, its sides are parallel to the axes.
 double CommonArea(const float* a, const float* b) {
+  if (!(a[2] > 0 && a[3] > 0 && b[2] > 0 && b[3] > 0)) return 0;
   const double dx = double{a[0]} - b[0], dy = double{a[1]} - b[1];
   const double reach = std::hypot(a[2], a[3]) / 2 + std::hypot(b[2], b[3]) / 2;
   if (dx * dx + dy * dy > reach * reach) return 0;

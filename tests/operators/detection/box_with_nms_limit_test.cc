@@ -80,10 +80,11 @@ TEST_F(BoxWithNMSLimitTest, TakesFewerBoxes) {
   RunOp(&ws_, Limit(R"(arg { name: "cls_agnostic_bbox_reg" i: 1 })"));
   ExpectTensor<float>(ws_, "s", {3}, {0.6f, 0.4f, 0.3f});
   ExpectTensor<float>(ws_, "b", {3, 4}, {1, 0, 10, 9, 20, 0, 29, 9, 1, 0, 10, 9});
+  // The columns of scores are those of class 1, class 2 and nothing.
   Feed<float>(&ws_, "B", {3, 8}, {0, 0, 9, 9, 0, 0, 5, 5, 1, 0, 10, 9, 50, 0, 60, 9, 20, 0, 29, 9, 0, 0, 1, 1});
   RunOp(&ws_, Limit(R"(arg { name: "input_boxes_include_bg_cls" i: 0 })"));
-  ExpectTensor<float>(ws_, "s", {4}, {0.6f, 0.4f, 0.3f, 0.2f});
-  ExpectTensor<float>(ws_, "c", {4}, {1, 1, 2, 2});
+  ExpectTensor<float>(ws_, "s", {5}, {0.9f, 0.8f, 0.6f, 0.5f, 0.4f});
+  ExpectTensor<float>(ws_, "c", {5}, {1, 1, 2, 2, 2});
 }
 
 TEST_F(BoxWithNMSLimitTest, TakesRotatedBoxes) {
