@@ -206,7 +206,7 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
       class_scores_.push_back(ScoreOf(detections_[i].second, detections_[i].first));
     }
     const std::vector<int32_t>& order = by_score_.Sort(
-        class_scores_.data(), static_cast<int64_t>(class_scores_.size()), 0, false);
+        class_scores_.data(), static_cast<int64_t>(class_scores_.size()), detections_per_im_, true);
     best_.clear();
     for (int32_t i = 0; i < detections_per_im_; ++i) {
       const Detection& detection = detections_[first + static_cast<size_t>(order[static_cast<size_t>(i)])];

@@ -3,8 +3,8 @@
 // CollectRpnProposals: merges the proposals of all levels and keeps the best.
 //   rois [R, 5] (image, x1, y1, x2, y2) of each level, then scores [R] of each level  ->  rois
 // DistributeFpnProposals: divides proposals among the levels by the size of the boxes.
-//   rois [R, 5], or [R, 4] without the image
-//   ->  rois of each level, int32 [R]: where each proposal is in the rois of all levels
+//   rois [R, 5], or [R, 4] of image 0
+//   ->  rois [R, 5] of each level, int32 [R]: where each proposal is in the rois of all levels
 // CollectAndDistributeFpnRpnProposals: both.
 //   rois and scores of each level  ->  the merged rois, rois of each level, int32 [R]
 //
@@ -120,7 +120,7 @@ class Distributor {
     to_.clear();
     int64_t place = 0;
     for (size_t level = 0; level < counts_.size(); ++level) {
-      const int64_t dims[] = {counts_[level], columns};
+      const int64_t dims[] = {counts_[level], 5};
       to_.push_back(op->OutputData<float>(first + static_cast<int>(level), dims));
       places_.push_back(place);
       place += counts_[level];
@@ -129,6 +129,7 @@ class Distributor {
     int32_t* const restore = op->OutputData<int32_t>(first + static_cast<int>(levels_), dims);
     for (int64_t i = 0; i < rows; ++i) {
       const size_t level = of_row_[static_cast<size_t>(i)];
+      if (columns == 4) *to_[level]++ = 0;  // the image
       to_[level] = std::copy_n(roi + i * columns, columns, to_[level]);
       restore[i] = static_cast<int32_t>(places_[level]++);
     }
@@ -206,7 +207,7 @@ constexpr const char kInputsDoc[] =
     "the rois [R, 5] (image, x1, y1, x2, y2) of every level from rpn_min_level to rpn_max_level, "
     "then their scores [R]";
 constexpr const char kLevelsDoc[] =
-    "the rois of every level from roi_min_level to roi_max_level, then int32 [R]: the place of each "
+    "the rois [R, 5] of every level from roi_min_level to roi_max_level, then int32 [R]: the place of each "
     "of the rois in those of all levels";
 
 }  // namespace
@@ -226,7 +227,7 @@ void RegisterCollectAndDistributeFpnRpnProposals() {
       .NumInputs(1)
       .NumOutputs(2, INT_MAX)
       .Args(kFpnCanonicalScale, kFpnCanonicalLevel, kFpnMaxLevel, kFpnMinLevel, kBoxLegacyPlusOne)
-      .Input(0, "rois", "[R, 5]: image, x1, y1, x2, y2; or [R, 4], without the image")
+      .Input(0, "rois", "[R, 5]: image, x1, y1, x2, y2; or [R, 4], without the image, of image 0")
       .Output(0, "rois_fpn, rois_idx_restore", kLevelsDoc)
       .TensorInferenceFunction(InferNothing)
       .SetDoc("Divides proposals among the levels of a feature pyramid network, by their sizes.");

@@ -4,10 +4,11 @@
 //   anchors [A, 4]
 //   ->  rois [R, 5] (image, x1, y1, x2, y2), their scores [R]
 // The anchors are shifted to every position of the map. The best pre_nms_topN boxes of an image are
-// decoded, clipped to the image and, if they are not too small, selected by non-maximum suppression.
+// decoded, clipped to the image, whose size is truncated, and, if they are not too small, selected by non-maximum suppression.
 // Rotated anchors and boxes have five numbers, and rois six.
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -118,7 +119,7 @@ class GenerateProposalsOp final : public Operator<CPUContext> {
         delta[k] = deltas[(anchor * dim + k) * positions + position];
       }
       decoder_.Decode(box, delta, out);
-      decoder_.Clip(image[0], image[1], out);
+      decoder_.Clip(std::trunc(image[0]), std::trunc(image[1]), out);
       if (!IsLargeAndInside(out, image)) continue;
       scores_.push_back(scores[i]);
       out += dim;

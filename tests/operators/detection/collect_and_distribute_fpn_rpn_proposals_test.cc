@@ -41,8 +41,8 @@ TEST(FpnProposalsTest, DividesProposalsBySize) {
   // Sizes 20, 10, 40, 19: the level grows with each doubling from 20, which is level 4.
   Feed<float>(&ws, "R", {4, 4}, {0, 0, 19, 19, 0, 0, 9, 9, 0, 0, 39, 39, 0, 0, 18, 18});
   RunOp(&ws, Distribute(kLevels));
-  ExpectTensor<float>(ws, "L3", {2, 4}, {0, 0, 9, 9, 0, 0, 18, 18});
-  ExpectTensor<float>(ws, "L4", {2, 4}, {0, 0, 19, 19, 0, 0, 39, 39});
+  ExpectTensor<float>(ws, "L3", {2, 5}, {0, 0, 0, 9, 9, 0, 0, 0, 18, 18});
+  ExpectTensor<float>(ws, "L4", {2, 5}, {0, 0, 0, 19, 19, 0, 0, 0, 39, 39});
   ExpectTensor<int32_t>(ws, "P", {4}, {2, 0, 3, 1});
   RunOp(&ws, Distribute(std::string(kLevels) + R"(arg { name: "legacy_plus_one" i: 0 })"));
   ExpectTensor<int32_t>(ws, "P", {4}, {0, 1, 3, 2});

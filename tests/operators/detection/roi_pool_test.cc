@@ -14,8 +14,7 @@ std::string Pool(const std::string& type, const std::string& args) {
 }
 const char* const kBins = R"(arg { name: "pooled_h" i: 2 } arg { name: "pooled_w" i: 2 } )";
 
-class RoIPoolTest : public testing::TestWithParam<const char*> {};
-using RoIPoolTypesTest = RoIPoolTest;
+class RoIPoolTypesTest : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Types, RoIPoolTypesTest, testing::Values("RoIPool", "RoIPoolF"));
 
 TEST_P(RoIPoolTypesTest, TakesTheLargestElementOfEachBin) {
