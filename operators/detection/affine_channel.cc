@@ -21,15 +21,15 @@ CAFFE2RT_SIMD void ScaleAffineRowByEach(const float* x, int64_t n, const float* 
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale[i];
 }
-CAFFE2RT_SIMD void ScaleAffineRowByEach(const float* x, int64_t n, const float* scale, const float* bias,
-                                  float* y) {
+CAFFE2RT_SIMD void ScaleAffineRowByEach(const float* x, int64_t n, const float* scale,
+                                        const float* bias, float* y) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] * scale[i] + bias[i];
 }
 
 // Adds the sums of a row of one channel.
 CAFFE2RT_SIMD void SumAffineRow(const float* dy, const float* x, int64_t n, float* dscale,
-                          float* dbias) {
+                                float* dbias) {
   math::Lanes products = {}, sum = {}, a, b;
   int64_t i = 0;
   for (; i + math::kLanes <= n; i += math::kLanes) {
@@ -48,7 +48,7 @@ CAFFE2RT_SIMD void SumAffineRow(const float* dy, const float* x, int64_t n, floa
 }
 // Adds a row with one number for each channel.
 CAFFE2RT_SIMD void SumAffineRowOfEach(const float* dy, const float* x, int64_t n, float* dscale,
-                                float* dbias) {
+                                      float* dbias) {
   CAFFE2RT_SIMD_LOOP
   for (int64_t i = 0; i < n; ++i) {
     dscale[i] += dy[i] * x[i];
@@ -99,7 +99,7 @@ void ScaleChannels(CPUContext&, const Channels& channels, const float* x, const 
   }
   for (int64_t i = 0; i < channels.batch * count; ++i) {
     ScaleAffineRow(x + i * channels.positions, channels.positions, scale[i % count],
-             bias == nullptr ? 0 : bias[i % count], y + i * channels.positions);
+                   bias == nullptr ? 0 : bias[i % count], y + i * channels.positions);
   }
 }
 
@@ -116,7 +116,7 @@ void SumChannels(CPUContext&, const Channels& channels, const float* dy, const f
   }
   for (int64_t i = 0; i < channels.batch * count; ++i) {
     SumAffineRow(dy + i * channels.positions, x + i * channels.positions, channels.positions,
-           dscale + i % count, dbias + i % count);
+                 dscale + i % count, dbias + i % count);
   }
 }
 

@@ -114,8 +114,8 @@ void ScaleChannels(CUDAContext& context, const Channels& channels, const float* 
 
 void SumChannels(CUDAContext& context, const Channels& channels, const float* dy, const float* x,
                  float* dscale, float* dbias) {
-  const SumEach sum{channels.batch, channels.count, channels.positions, channels.last,
-                    dy,             x,              dscale,             dbias};
+  const SumEach sum{channels.batch, channels.count, channels.positions, channels.last, dy, x,
+                    dscale,         dbias};
   ForEachRow(context, channels.count, sum, "AffineChannelGradient");
 }
 

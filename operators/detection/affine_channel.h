@@ -5,16 +5,16 @@
 // AffineChannelGradient: dY, scale  ->  dX, which may be dY
 // or, if scale and bias are learned (is_learnable): dY, X, scale  ->  dX, dscale, dbias
 
-#include "contexts/cpu/cpu_context.h"
 #include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/common/channels.h"
 #include "operators/common/order_argument.h"
 #include "operators/detection/affine_channel_kernels.h"
 
 namespace caffe2rt {
 
-inline constexpr ArgumentSpec<bool> kAffineChannelIsLearnable{
-    "is_learnable", false, "1: scale and bias have gradients"};
+inline constexpr ArgumentSpec<bool> kAffineChannelIsLearnable{"is_learnable", false,
+                                                              "1: scale and bias have gradients"};
 
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
 // THROWS if is_learnable does not fit the number of inputs and outputs of the gradient operator.

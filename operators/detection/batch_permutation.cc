@@ -35,8 +35,8 @@ class GetBatchPermutationGradient final : public GradientMakerBase {
 
 }  // namespace
 
-void PermuteRows(CPUContext&, int64_t rows, int64_t columns, const int32_t* indices,
-                 const float* x, float* y) {
+void PermuteRows(CPUContext&, int64_t rows, int64_t columns, const int32_t* indices, const float* x,
+                 float* y) {
   const size_t nbytes = static_cast<size_t>(columns) * sizeof(float);
   for (int64_t i = 0; i < rows; ++i) {
     CheckIndex(indices[i], i, rows);

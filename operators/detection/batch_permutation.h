@@ -5,8 +5,8 @@
 // BatchPermutationGradient: indices, dY  ->  dX. The gradients of a row that was copied several
 // times are added up; Caffe2 keeps one of them, and leaves rows that were not copied undefined.
 
-#include "contexts/cpu/cpu_context.h"
 #include "caffe2_core/runtime/operator.h"
+#include "contexts/cpu/cpu_context.h"
 #include "operators/detection/batch_permutation_kernels.h"
 
 namespace caffe2rt {

@@ -15,8 +15,8 @@ void PermuteRows(CPUContext& context, int64_t rows, int64_t columns, const int32
 void PermuteRows(CUDAContext& context, int64_t rows, int64_t columns, const int32_t* indices,
                  const float* x, float* y);
 // dx[indices[i]] += dy[i], after dx is set to 0.
-void PermuteRowsGradient(CPUContext& context, int64_t rows, int64_t columns,
-                         const int32_t* indices, const float* dy, float* dx);
+void PermuteRowsGradient(CPUContext& context, int64_t rows, int64_t columns, const int32_t* indices,
+                         const float* dy, float* dx);
 void PermuteRowsGradient(CUDAContext& context, int64_t rows, int64_t columns,
                          const int32_t* indices, const float* dy, float* dx);
 

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
-#include "caffe2_core/graph/gradient.h"
 #include "operators/common/inference.h"
 #include "operators/detection/box_decoder.h"
 #include "operators/detection/roi_geometry.h"
@@ -26,7 +26,8 @@ namespace caffe2rt {
 namespace {
 
 constexpr RepeatedArgumentSpec<float> kBBoxTransformWeights{
-    "weights", "the deltas of x, y, width and height are divided by these four numbers; default 1",
+    "weights",
+    "the deltas of x, y, width and height are divided by these four numbers; default 1",
     {[](const std::vector<float>& weights) { return weights.size() == 4; }, "4 numbers"}};
 constexpr ArgumentSpec<bool> kBBoxTransformApplyScale{
     "apply_scale", true, "1: the result is in the coordinates of the scaled image, as rois are"};

@@ -9,8 +9,7 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<bool> kBoxLegacyPlusOne{
-    "legacy_plus_one", true,
-    "1: a box from x1 to x2 is x2 - x1 + 1 wide; 0: it is x2 - x1 wide"};
+    "legacy_plus_one", true, "1: a box from x1 to x2 is x2 - x1 + 1 wide; 0: it is x2 - x1 wide"};
 inline constexpr ArgumentSpec<bool> kBoxAngleBoundOn{
     "angle_bound_on", true,
     "1: an angle below angle_bound_lo is increased, and one above angle_bound_hi decreased, by the "

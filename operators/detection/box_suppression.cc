@@ -28,8 +28,8 @@ struct UprightBox {
 // dropped[i] |= the overlap with `box` is not at most `threshold`, for the boxes [first, n). NaN
 // counts as an overlap.
 CAFFE2RT_SIMD void MarkBoxOverlaps(const UprightBox& box, float one, float threshold, int64_t n,
-                                const float* left, const float* top, const float* right,
-                                const float* bottom, const float* area, int32_t* dropped) {
+                                   const float* left, const float* top, const float* right,
+                                   const float* bottom, const float* area, int32_t* dropped) {
   for (int64_t i = 0; i < n; ++i) {
     const float x1 = left[i] > box.left ? left[i] : box.left;
     const float y1 = top[i] > box.top ? top[i] : box.top;
@@ -123,8 +123,8 @@ void BoxSuppressor::DropOverlaps(const SuppressionRule& rule, const float* boxes
   if (!rule.rotated) {
     const UprightBox box{left_[at], top_[at], right_[at], bottom_[at], area_[at]};
     MarkBoxOverlaps(box, rule.one, rule.threshold, n - first - 1, left_.data() + next,
-                 top_.data() + next, right_.data() + next, bottom_.data() + next,
-                 area_.data() + next, dropped_.data() + next);
+                    top_.data() + next, right_.data() + next, bottom_.data() + next,
+                    area_.data() + next, dropped_.data() + next);
     return;
   }
   const float* const box = boxes + order[at] * rule.dim();
@@ -156,8 +156,8 @@ const std::vector<int32_t>& BoxSuppressor::SelectSoftly(const SuppressionRule& r
   pending_.assign(rows, rows + n);
   kept_.clear();
   while (!pending_.empty()) {
-    const auto best = std::max_element(
-        pending_.begin(), pending_.end(), [scores](int32_t a, int32_t b) {
+    const auto best =
+        std::max_element(pending_.begin(), pending_.end(), [scores](int32_t a, int32_t b) {
           return KeyOfScore(scores[a]) > KeyOfScore(scores[b]);  // the first of equal scores
         });
     std::swap(pending_.front(), *best);

@@ -27,7 +27,7 @@ class ScoreOrder {
 
 struct SuppressionRule {
   bool rotated = false;
-  float one = 1;  // the difference between the width of a box and x2 - x1
+  float one = 1;           // the difference between the width of a box and x2 - x1
   float threshold = 0.3f;  // boxes with a larger overlap are dropped
 
   int64_t dim() const { return rotated ? 5 : 4; }

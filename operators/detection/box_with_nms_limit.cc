@@ -31,10 +31,10 @@ constexpr ArgumentSpec<float> kNmsLimitScoreThresh{"score_thresh", 0.05f,
                                                    "a box needs a score above this"};
 constexpr ArgumentSpec<float> kNmsLimitNms{
     "nms", 0.3f, "boxes that overlap a better one more than this are dropped"};
-constexpr ArgumentSpec<int> kNmsLimitDetectionsPerIm{
-    "detections_per_im", 100, "boxes of an image; not above 0: all"};
-constexpr ArgumentSpec<bool> kNmsLimitSoft{
-    "soft_nms_enabled", false, "1: boxes that overlap a better one lose score instead"};
+constexpr ArgumentSpec<int> kNmsLimitDetectionsPerIm{"detections_per_im", 100,
+                                                     "boxes of an image; not above 0: all"};
+constexpr ArgumentSpec<bool> kNmsLimitSoft{"soft_nms_enabled", false,
+                                           "1: boxes that overlap a better one lose score instead"};
 constexpr ArgumentSpec<std::string> kNmsLimitSoftMethod{
     "soft_nms_method",
     "linear",
@@ -46,8 +46,8 @@ constexpr ArgumentSpec<float> kNmsLimitSoftMinScore{
     "soft_nms_min_score_thres", 0.001f, "boxes that lost score need at least this much"};
 constexpr ArgumentSpec<bool> kNmsLimitRotated{
     "rotated", false, "1: boxes are x, y, width, height and angle, where x and y are the center"};
-constexpr ArgumentSpec<bool> kNmsLimitClassAgnostic{
-    "cls_agnostic_bbox_reg", false, "1: a row has only one box, for all classes"};
+constexpr ArgumentSpec<bool> kNmsLimitClassAgnostic{"cls_agnostic_bbox_reg", false,
+                                                    "1: a row has only one box, for all classes"};
 constexpr ArgumentSpec<bool> kNmsLimitInputBackground{
     "input_boxes_include_bg_cls", true,
     "0: the columns of scores and boxes start with the class after the background; the last one is "
@@ -86,13 +86,20 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
     ReadSplits(scores.dims()[0]);
     detections_.clear();
     images_.clear();
-    keeps_size_.assign(splits_.size() * static_cast<size_t>(classes_), 0);
     decayed_.clear();
+    int32_t* sizes = nullptr;
+    if (OutputSize() > 5) {
+      const int64_t dims[] = {static_cast<int64_t>(splits_.size()), classes_};
+      sizes = OutputData<int32_t>(5, dims);
+      std::fill_n(sizes, Output(5)->numel(), 0);
+    }
     int64_t row = 0;
-    for (size_t n = 0; n < splits_.size(); row += splits_[n++]) {
+    for (const int64_t rows : splits_) {
       const size_t before = detections_.size();
-      Detect(row, splits_[n], keeps_size_.data() + n * static_cast<size_t>(classes_));
+      if (rows > 0) Detect(row, rows, sizes);
       images_.push_back({row, detections_.size() - before});
+      row += rows;
+      if (sizes != nullptr) sizes += classes_;
     }
     WriteOutputs();
     return true;
@@ -106,13 +113,13 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
 
   void CheckShapes(IntArrayRef scores, IntArrayRef boxes) {
     CAFFE_ENFORCE_EQ(scores.size(), 2u, "rank of input 0 (scores) of shape ", scores);
+    CAFFE_ENFORCE(scores[0] < INT32_MAX && scores[1] < INT32_MAX, "input 0 (scores) has shape ",
+                  scores, ", want less than 2147483647 rows and columns");
     classes_ = scores[1];
     box_columns_ = class_agnostic_ ? rule_.dim() : (classes_ - first_box_class_) * rule_.dim();
     CAFFE_ENFORCE(boxes.size() == 2 && boxes[0] == scores[0] && boxes[1] == box_columns_,
                   "input 1 (boxes) has shape ", boxes, ", want [", scores[0], ", ", box_columns_,
                   "] for input 0 (scores) of shape ", scores);
-    CAFFE_ENFORCE(scores[0] < INT32_MAX && classes_ < INT32_MAX, "input 0 (scores) has shape ",
-                  scores, ", want less than 2147483647 rows and columns");
   }
 
   // The rows of each image. Fractions are truncated, as in Caffe2.
@@ -147,8 +154,8 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
     return class_agnostic_ ? 0 : (c - first_box_class_) * rule_.dim();
   }
 
-  // Adds the detections of an image, class by class.
-  void Detect(int64_t row, int64_t rows, int32_t* keeps_size) {
+  // Adds the detections of an image, class by class, and counts those of each class.
+  void Detect(int64_t row, int64_t rows, int32_t* sizes) {
     const size_t first = detections_.size();
     // Soft suppression changes the scores of the image.
     scores_.assign(score_ + row * classes_, score_ + (row + rows) * classes_);
@@ -159,7 +166,7 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
     }
     for (size_t i = first; i < detections_.size(); ++i) {
       const Detection& detection = detections_[i];
-      ++keeps_size[detection.first];
+      if (sizes != nullptr) ++sizes[detection.first];
       decayed_.push_back(ScoreOf(detection.second, detection.first));
     }
   }
@@ -209,7 +216,8 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
         class_scores_.data(), static_cast<int64_t>(class_scores_.size()), detections_per_im_, true);
     best_.clear();
     for (int32_t i = 0; i < detections_per_im_; ++i) {
-      const Detection& detection = detections_[first + static_cast<size_t>(order[static_cast<size_t>(i)])];
+      const Detection& detection =
+          detections_[first + static_cast<size_t>(order[static_cast<size_t>(i)])];
       best_.push_back({detection.first, i, detection.second});
     }
     std::sort(best_.begin(), best_.end());
@@ -234,15 +242,12 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
       }
     }
     const int64_t images = static_cast<int64_t>(images_.size());
-    const int64_t split_dims[] = {images}, size_dims[] = {images, classes_};
+    const int64_t split_dims[] = {images};
     if (OutputSize() > 3) {
       float* const splits = OutputData<float>(3, split_dims);
       for (size_t n = 0; n < images_.size(); ++n) {
         splits[n] = static_cast<float>(images_[n].detections);
       }
-    }
-    if (OutputSize() > 5) {
-      std::copy(keeps_size_.begin(), keeps_size_.end(), OutputData<int32_t>(5, size_dims));
     }
   }
 
@@ -262,7 +267,6 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
   std::vector<Image> images_;
   std::vector<Detection> detections_;
   std::vector<float> decayed_;  // scores of the detections
-  std::vector<int32_t> keeps_size_;
   // Of an image and a class.
   ScoreOrder by_score_;
   BoxSuppressor suppressor_;
@@ -294,7 +298,8 @@ void RegisterBoxWithNmsLimit() {
         return UnknownOutputs(def);
       })
       .SetDoc(
-          "Selects the detections of each image and class by non-maximum suppression, and keeps the "
+          "Selects the detections of each image and class by non-maximum suppression, and keeps "
+          "the "
           "best ones of each image.");
   RegisterCpuOperator<BoxWithNMSLimitOp>("BoxWithNMSLimit", __FILE__);
   // The boxes of a detector are not trained through.

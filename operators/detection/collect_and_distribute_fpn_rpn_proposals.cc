@@ -35,8 +35,8 @@ constexpr ArgumentSpec<int> kFpnMaxLevel{"roi_max_level", 5, "the last level of 
 constexpr ArgumentSpec<int> kFpnMinLevel{"roi_min_level", 2, "the first level of the outputs"};
 constexpr ArgumentSpec<int> kFpnInputMaxLevel{"rpn_max_level", 6, "the last level of the inputs"};
 constexpr ArgumentSpec<int> kFpnInputMinLevel{"rpn_min_level", 2, "the first level of the inputs"};
-constexpr ArgumentSpec<int> kFpnPostNmsTopN{
-    "rpn_post_nms_topN", 2000, "proposals to keep; not above 0: all"};
+constexpr ArgumentSpec<int> kFpnPostNmsTopN{"rpn_post_nms_topN", 2000,
+                                            "proposals to keep; not above 0: all"};
 
 // The number of levels. THROWS if there are none.
 int64_t CountLevels(int low, int high, const char* first, const char* last) {
@@ -207,7 +207,8 @@ constexpr const char kInputsDoc[] =
     "the rois [R, 5] (image, x1, y1, x2, y2) of every level from rpn_min_level to rpn_max_level, "
     "then their scores [R]";
 constexpr const char kLevelsDoc[] =
-    "the rois [R, 5] of every level from roi_min_level to roi_max_level, then int32 [R]: the place of each "
+    "the rois [R, 5] of every level from roi_min_level to roi_max_level, then int32 [R]: the place "
+    "of each "
     "of the rois in those of all levels";
 
 }  // namespace
@@ -243,12 +244,13 @@ void RegisterCollectAndDistributeFpnRpnProposals() {
       .Output(1, "rois_fpn, rois_idx_restore", kLevelsDoc)
       .TensorInferenceFunction(InferNothing)
       .SetDoc(
-          "Merges the proposals of all levels of a feature pyramid network, and divides the best of "
+          "Merges the proposals of all levels of a feature pyramid network, and divides the best "
+          "of "
           "them among levels again, by their sizes.");
   RegisterCpuOperator<CollectAndDistributeFpnRpnProposalsOp>("CollectAndDistributeFpnRpnProposals",
                                                              __FILE__);
-  for (const char* const type : {"CollectRpnProposals", "DistributeFpnProposals",
-                                 "CollectAndDistributeFpnRpnProposals"}) {
+  for (const char* const type :
+       {"CollectRpnProposals", "DistributeFpnProposals", "CollectAndDistributeFpnRpnProposals"}) {
     // The boxes of a detector are not trained through.
     RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(type, __FILE__);
   }

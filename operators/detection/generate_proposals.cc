@@ -24,8 +24,8 @@ namespace caffe2rt {
 
 namespace {
 
-constexpr ArgumentSpec<float> kProposalsSpatialScale{
-    "spatial_scale", 1.0f / 16, "positions of the map per pixel of the image"};
+constexpr ArgumentSpec<float> kProposalsSpatialScale{"spatial_scale", 1.0f / 16,
+                                                     "positions of the map per pixel of the image"};
 constexpr ArgumentSpec<int> kProposalsPreNmsTopN{
     "pre_nms_topN", 6000, "boxes of an image before the suppression; not above 0: all"};
 constexpr ArgumentSpec<int> kProposalsPostNmsTopN{
@@ -73,8 +73,7 @@ class GenerateProposalsOp final : public Operator<CPUContext> {
     const int64_t count = static_cast<int64_t>(probabilities_.size());
     const int64_t dims[] = {count, dim + 1}, probability_dims[] = {count};
     std::copy(rois_.begin(), rois_.end(), OutputData<float>(0, dims));
-    std::copy(probabilities_.begin(), probabilities_.end(),
-              OutputData<float>(1, probability_dims));
+    std::copy(probabilities_.begin(), probabilities_.end(), OutputData<float>(1, probability_dims));
     return true;
   }
 
@@ -82,10 +81,10 @@ class GenerateProposalsOp final : public Operator<CPUContext> {
   void CheckShapes(IntArrayRef scores, IntArrayRef deltas, IntArrayRef info, IntArrayRef anchors) {
     CAFFE_ENFORCE_EQ(scores.size(), 4u, "rank of input 0 (scores) of shape ", scores);
     map_ = {scores[0], scores[1], scores[2], scores[3]};
-    CAFFE_ENFORCE(anchors.size() == 2 && anchors[0] == map_.anchors &&
-                      (anchors[1] == 4 || anchors[1] == 5),
-                  "input 3 (anchors) has shape ", anchors, ", want [", map_.anchors, ", 4], or [",
-                  map_.anchors, ", 5] with rotated anchors");
+    CAFFE_ENFORCE(
+        anchors.size() == 2 && anchors[0] == map_.anchors && (anchors[1] == 4 || anchors[1] == 5),
+        "input 3 (anchors) has shape ", anchors, ", want [", map_.anchors, ", 4], or [",
+        map_.anchors, ", 5] with rotated anchors");
     decoder_.rotated = anchors[1] == 5;
     const int64_t dim = decoder_.dim();
     CAFFE_ENFORCE(deltas.size() == 4 && deltas[0] == scores[0] && deltas[1] == dim * scores[1] &&
@@ -182,10 +181,9 @@ void RegisterGenerateProposals() {
         .Input(3, "anchors", "[A, 4]: x1, y1, x2, y2; or [A, 5]: center x, y, width, height, angle")
         .Output(0, "rois", "[R, 5]: image, x1, y1, x2, y2; with rotated anchors [R, 6]")
         .Output(1, "rois_probs", "[R]: their scores, in descending order for each image")
-        .TensorInferenceFunction(
-            [](const OperatorDef& def, const std::vector<TensorShape>&) {
-              return UnknownOutputs(def);
-            })
+        .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>&) {
+          return UnknownOutputs(def);
+        })
         .SetDoc(
             "Generates the proposals of a region proposal network: decodes the best anchors, clips "
             "them to the image, drops small ones, and applies non-maximum suppression.");

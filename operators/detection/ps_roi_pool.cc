@@ -59,18 +59,18 @@ std::vector<TensorShape> InferPositionPool(const OperatorDef& def,
 void AveragePoolPositions(CPUContext&, const RoiGeometry& g, int64_t outputs, const float* x,
                           const float* rois, float* y, int32_t* channel) {
   for (int64_t roi = 0; roi < g.rois; ++roi) {
-    ForEachPosition(g, outputs, rois, roi,
-                    [&](int64_t bin, int64_t plane, int64_t of_image, PoolSpan rows,
-                        PoolSpan columns) {
-                      float sum = 0;
-                      for (int64_t h = rows.first; h < rows.last; ++h) {
-                        const float* const row = x + plane * g.pixels() + h * g.width;
-                        for (int64_t w = columns.first; w < columns.last; ++w) sum += row[w];
-                      }
-                      const int64_t area = AreaOf(rows, columns);
-                      y[bin] = area > 0 ? sum / static_cast<float>(area) : 0;
-                      channel[bin] = static_cast<int32_t>(of_image);
-                    });
+    ForEachPosition(
+        g, outputs, rois, roi,
+        [&](int64_t bin, int64_t plane, int64_t of_image, PoolSpan rows, PoolSpan columns) {
+          float sum = 0;
+          for (int64_t h = rows.first; h < rows.last; ++h) {
+            const float* const row = x + plane * g.pixels() + h * g.width;
+            for (int64_t w = columns.first; w < columns.last; ++w) sum += row[w];
+          }
+          const int64_t area = AreaOf(rows, columns);
+          y[bin] = area > 0 ? sum / static_cast<float>(area) : 0;
+          channel[bin] = static_cast<int32_t>(of_image);
+        });
   }
 }
 
@@ -78,15 +78,14 @@ void AveragePoolPositionsGradient(CPUContext&, const RoiGeometry& g, int64_t out
                                   const float* rois, const float* dy, float* dx) {
   std::fill_n(dx, g.in_elements(), 0.0f);
   for (int64_t roi = 0; roi < g.rois; ++roi) {
-    ForEachPosition(
-        g, outputs, rois, roi,
-        [&](int64_t bin, int64_t plane, int64_t, PoolSpan rows, PoolSpan columns) {
-          const float share = dy[bin] / static_cast<float>(AreaOf(rows, columns));
-          for (int64_t h = rows.first; h < rows.last; ++h) {
-            float* const row = dx + plane * g.pixels() + h * g.width;
-            for (int64_t w = columns.first; w < columns.last; ++w) row[w] += share;
-          }
-        });
+    ForEachPosition(g, outputs, rois, roi,
+                    [&](int64_t bin, int64_t plane, int64_t, PoolSpan rows, PoolSpan columns) {
+                      const float share = dy[bin] / static_cast<float>(AreaOf(rows, columns));
+                      for (int64_t h = rows.first; h < rows.last; ++h) {
+                        float* const row = dx + plane * g.pixels() + h * g.width;
+                        for (int64_t w = columns.first; w < columns.last; ++w) row[w] += share;
+                      }
+                    });
   }
 }
 

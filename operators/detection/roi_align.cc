@@ -38,8 +38,16 @@ struct ImageTask {
   }
   // All bins of a RoI, as an image.
   ChannelBlock Bins(const ChannelBlock& part) const {
-    return {geometry.channels, geometry.pooled_h, geometry.pooled_w, geometry.last,    part.channel,
-            part.count,        0,                 geometry.pooled_h, 0, geometry.pooled_w};
+    return {geometry.channels,
+            geometry.pooled_h,
+            geometry.pooled_w,
+            geometry.last,
+            part.channel,
+            part.count,
+            0,
+            geometry.pooled_h,
+            0,
+            geometry.pooled_w};
   }
   BlockTask OfRoi(const RoiTaps& roi, float* sums) const {
     const int64_t columns = group.right - group.left;
@@ -155,8 +163,8 @@ void AlignRois(CPUContext&, const RoiGeometry& geometry, const float* x, const f
   }
 }
 
-void AlignRoisGradient(CPUContext&, const RoiGeometry& geometry, const float* rois,
-                       const float* dy, float* dx, RoiScratch* scratch) {
+void AlignRoisGradient(CPUContext&, const RoiGeometry& geometry, const float* rois, const float* dy,
+                       float* dx, RoiScratch* scratch) {
   std::fill_n(dx, geometry.in_elements(), 0.0f);
   if (geometry.out_elements() == 0) return;
   FillRoiTaps(geometry, rois, scratch);

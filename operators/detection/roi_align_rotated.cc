@@ -88,7 +88,8 @@ void AlignRotatedRois(CPUContext&, const RoiGeometry& g, const float* x, const f
       for (int64_t c = 0; c < g.channels; ++c) {
         const float* const plane = image + c * strides.channel;
         float value = 0;
-        for (int k = 0; k < 4; ++k) value += taps.weights[k] * plane[taps.pixels[k] * strides.pixel];
+        for (int k = 0; k < 4; ++k)
+          value += taps.weights[k] * plane[taps.pixels[k] * strides.pixel];
         to[c * strides.bin_channel] += value;
       }
     });
@@ -98,8 +99,8 @@ void AlignRotatedRois(CPUContext&, const RoiGeometry& g, const float* x, const f
   });
 }
 
-void AlignRotatedRoisGradient(CPUContext&, const RoiGeometry& g, const float* rois,
-                              const float* dy, float* dx) {
+void AlignRotatedRoisGradient(CPUContext&, const RoiGeometry& g, const float* rois, const float* dy,
+                              float* dx) {
   const Strides strides(g);
   std::fill_n(dx, g.in_elements(), 0.0f);
   ForEachBin(g, rois, [&](const RotatedRoi& roi, int64_t number, int64_t row, int64_t column) {
@@ -112,7 +113,8 @@ void AlignRotatedRoisGradient(CPUContext&, const RoiGeometry& g, const float* ro
       for (int64_t c = 0; c < g.channels; ++c) {
         const float share = from[c * strides.bin_channel] / samples;
         float* const plane = image + c * strides.channel;
-        for (int k = 0; k < 4; ++k) plane[taps.pixels[k] * strides.pixel] += taps.weights[k] * share;
+        for (int k = 0; k < 4; ++k)
+          plane[taps.pixels[k] * strides.pixel] += taps.weights[k] * share;
       }
     });
   });
@@ -125,9 +127,10 @@ void RegisterRoiAlignRotated() {
       .Args(kStorageOrder, kRoiSpatialScale, kRoiPooledH, kRoiPooledW, kRoiSamplingRatio,
             kRoiAligned)
       .Input(0, "X", "[N, C, H, W], or [N, H, W, C] in order NHWC")
-      .Input(1, "RoIs",
-             "[R, 6]: image, center x, center y, width, height, angle in degrees; or [R, 5], without "
-             "the image, of image 0")
+      .Input(
+          1, "RoIs",
+          "[R, 6]: image, center x, center y, width, height, angle in degrees; or [R, 5], without "
+          "the image, of image 0")
       .Output(0, "Y", "[R, C, pooled_h, pooled_w], or [R, pooled_h, pooled_w, C]")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return InferRoiOutput(def, in, ReadRoiAlign);

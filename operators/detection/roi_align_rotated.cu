@@ -79,7 +79,8 @@ struct AlignRotatedGradient {
       for (int64_t c = 0; c < roi.columns.samples; ++c) {
         float x = 0, y = 0;
         roi.Sample(row, r, column, c, &x, &y);
-        sum += TapAt(y, roi.rows.size).Weight(at.row) * TapAt(x, roi.columns.size).Weight(at.column);
+        sum +=
+            TapAt(y, roi.rows.size).Weight(at.row) * TapAt(x, roi.columns.size).Weight(at.column);
       }
     }
     const float samples =
@@ -90,8 +91,8 @@ struct AlignRotatedGradient {
 
 }  // namespace
 
-void AlignRotatedRois(CUDAContext& context, const RoiGeometry& g, const float* x,
-                      const float* rois, float* y) {
+void AlignRotatedRois(CUDAContext& context, const RoiGeometry& g, const float* x, const float* rois,
+                      float* y) {
   ForEach(context, g.out_elements(), AlignRotated{g, ReporterOf(context), x, rois, y},
           "RoIAlignRotated");
 }

@@ -2,22 +2,33 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "operators/common/inference.h"
+#include "operators/detection/roi_kernels.h"
 
 namespace caffe2rt {
 
-const char* const kRoiFaultTexts[kRoiFaults] = {
-    "",
-    "RoI % of input 1 (RoIs) is of an image that does not exist, want at least 0 and below %",
-    "RoI % of input 1 (RoIs) is not finite, or becomes infinite when it is scaled",
-    "RoI % of input 1 (RoIs) has a negative size, which argument aligned does not allow",
-    "RoI % of input 1 (RoIs) is too large, want bins of at most 16777216 pixels",
-    "RoI % of input 1 (RoIs) has more than 1048576 samples in a bin",
-};
+const char* RoiFaultText(RoiFault fault) {
+  switch (fault) {
+    case RoiFault::kImage:
+      return "RoI % of input 1 (RoIs) is of an image that does not exist, want at least 0 and "
+             "below "
+             "%";
+    case RoiFault::kNotFinite:
+      return "RoI % of input 1 (RoIs) is not finite, or becomes infinite when it is scaled";
+    case RoiFault::kNegativeSize:
+      return "RoI % of input 1 (RoIs) has a negative size, which argument aligned does not allow";
+    case RoiFault::kTooLarge:
+      return "RoI % of input 1 (RoIs) is too large, want bins of at most 16777216 pixels";
+    case RoiFault::kManySamples:
+      return "RoI % of input 1 (RoIs) has more than 1048576 samples in a bin";
+    default:
+      return "";
+  }
+}
 
 void ThrowRoiFault(RoiFault fault, int64_t roi, int64_t images) {
   std::string text;
   int64_t number = roi;
-  for (const char* c = kRoiFaultTexts[static_cast<size_t>(fault)]; *c != '\0'; ++c) {
+  for (const char* c = RoiFaultText(fault); *c != '\0'; ++c) {
     if (*c != '%') {
       text += *c;
       continue;

@@ -13,16 +13,19 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<float> kRoiSpatialScale{
-    "spatial_scale", 1.0f, "pixels of X per unit of a RoI, for example 1/16",
+    "spatial_scale",
+    1.0f,
+    "pixels of X per unit of a RoI, for example 1/16",
     {[](float scale) { return IsFiniteFloat(scale); }, "a finite number"}};
 inline constexpr ArgumentSpec<int> kRoiPooledH{
-    "pooled_h", 1, "rows of bins, at least 0",
-    {[](int bins) { return bins >= 0; }, "at least 0"}};
-inline constexpr ArgumentSpec<int> kRoiPooledW{
-    "pooled_w", 1, "columns of bins, at least 0",
-    {[](int bins) { return bins >= 0; }, "at least 0"}};
+    "pooled_h", 1, "rows of bins, at least 0", {[](int bins) { return bins >= 0; }, "at least 0"}};
+inline constexpr ArgumentSpec<int> kRoiPooledW{"pooled_w",
+                                               1,
+                                               "columns of bins, at least 0",
+                                               {[](int bins) { return bins >= 0; }, "at least 0"}};
 inline constexpr ArgumentSpec<int> kRoiSamplingRatio{
-    "sampling_ratio", -1,
+    "sampling_ratio",
+    -1,
     "samples of a bin along an axis, at most 4096; not above 0: one for each pixel of the bin, "
     "rounded up",
     {[](int ratio) { return ratio <= 4096; }, "at most 4096"}};
@@ -31,7 +34,9 @@ inline constexpr ArgumentSpec<bool> kRoiAligned{
     "1: the center of the first pixel is at 0.5, and a RoI may be smaller than a pixel"};
 // The pools accept only positive sizes and scales.
 inline constexpr ArgumentSpec<float> kRoiPoolSpatialScale{
-    "spatial_scale", 1.0f, "pixels of X per unit of a RoI, above 0",
+    "spatial_scale",
+    1.0f,
+    "pixels of X per unit of a RoI, above 0",
     {[](float scale) { return IsFiniteFloat(scale) && scale > 0; }, "finite and above 0"}};
 inline constexpr ArgumentSpec<int> kRoiPoolPooledH{
     "pooled_h", 1, "rows of bins, above 0", {[](int bins) { return bins > 0; }, "above 0"}};
@@ -39,9 +44,6 @@ inline constexpr ArgumentSpec<int> kRoiPoolPooledW{
     "pooled_w", 1, "columns of bins, above 0", {[](int bins) { return bins > 0; }, "above 0"}};
 
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
-// For each RoiFault, the message, with % for the RoI and, of kImage, for the number of images.
-extern const char* const kRoiFaultTexts[kRoiFaults];
-
 // Reads the arguments of RoIAlign and RoIAlignRotated, and those of RoIPool and RoIPoolF.
 RoiGeometry ReadRoiAlign(const ArgumentHelper& args);
 RoiGeometry ReadRoiPool(const ArgumentHelper& args);

@@ -29,15 +29,8 @@ struct RoiGeometry {
   CAFFE2RT_HOST_DEVICE int64_t out_elements() const { return rois * channels * bins(); }
 };
 
-// What can be wrong with a RoI. The texts are in roi_checks.h.
-enum class RoiFault : int32_t {
-  kNone,
-  kImage,
-  kNotFinite,
-  kNegativeSize,
-  kTooLarge,
-  kManySamples
-};
+// What can be wrong with a RoI.
+enum class RoiFault : int32_t { kNone, kImage, kNotFinite, kNegativeSize, kTooLarge, kManySamples };
 inline constexpr int kRoiFaults = 6;
 // More pixels than this in a bin are a fault: a float cannot tell such pixels apart.
 inline constexpr float kLargestBin = 16777216;
@@ -81,8 +74,8 @@ CAFFE2RT_HOST_DEVICE inline AxisTap TapAt(float position, int64_t size) {
 
 // The bins of a RoI along one axis, and the samples of a bin.
 struct RoiAxis {
-  float start = 0;      // of the first bin, in pixels
-  float bin = 0;        // pixels per bin, at least 0
+  float start = 0;  // of the first bin, in pixels
+  float bin = 0;    // pixels per bin, at least 0
   int64_t bins = 0;
   int64_t samples = 0;  // of a bin
   int64_t size = 0;     // pixels of the image

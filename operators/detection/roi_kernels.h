@@ -15,10 +15,16 @@ class CPUContext;
 class CUDAContext;
 struct RoiScratch;
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
+// The message of a fault: a string literal with % for the RoI and, of kImage, for the number of
+// images.
+const char* RoiFaultText(RoiFault fault);
+#pragma GCC visibility pop
+
 void AlignRois(CPUContext& context, const RoiGeometry& geometry, const float* x, const float* rois,
                float* y, RoiScratch* scratch);
-void AlignRois(CUDAContext& context, const RoiGeometry& geometry, const float* x,
-               const float* rois, float* y, RoiScratch* scratch);
+void AlignRois(CUDAContext& context, const RoiGeometry& geometry, const float* x, const float* rois,
+               float* y, RoiScratch* scratch);
 void AlignRoisGradient(CPUContext& context, const RoiGeometry& geometry, const float* rois,
                        const float* dy, float* dx, RoiScratch* scratch);
 void AlignRoisGradient(CUDAContext& context, const RoiGeometry& geometry, const float* rois,
@@ -43,8 +49,8 @@ void AveragePoolPositions(CPUContext& context, const RoiGeometry& geometry, int6
                           const float* x, const float* rois, float* y, int32_t* channel);
 void AveragePoolPositions(CUDAContext& context, const RoiGeometry& geometry, int64_t outputs,
                           const float* x, const float* rois, float* y, int32_t* channel);
-void AveragePoolPositionsGradient(CPUContext& context, const RoiGeometry& geometry,
-                                  int64_t outputs, const float* rois, const float* dy, float* dx);
+void AveragePoolPositionsGradient(CPUContext& context, const RoiGeometry& geometry, int64_t outputs,
+                                  const float* rois, const float* dy, float* dx);
 void AveragePoolPositionsGradient(CUDAContext& context, const RoiGeometry& geometry,
                                   int64_t outputs, const float* rois, const float* dy, float* dx);
 

@@ -3,13 +3,9 @@
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "contexts/cuda/cuda_report.h"
-#include "operators/detection/roi_geometry.h"
+#include "operators/detection/roi_kernels.h"
 
 namespace caffe2rt {
-
-#pragma GCC visibility push(default)
-extern const char* const kRoiFaultTexts[kRoiFaults];
-#pragma GCC visibility pop
 
 // Reports the fault of a RoI, if any. Returns whether the RoI is valid.
 struct FaultReporter {
@@ -24,7 +20,7 @@ struct FaultReporter {
 
 inline FaultReporter ReporterOf(const CUDAContext& context) {
   FaultReporter reporter{ReportOf(context), {}};
-  for (int i = 0; i < kRoiFaults; ++i) reporter.texts[i] = kRoiFaultTexts[i];
+  for (int i = 0; i < kRoiFaults; ++i) reporter.texts[i] = RoiFaultText(static_cast<RoiFault>(i));
   return reporter;
 }
 

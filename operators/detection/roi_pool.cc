@@ -1,6 +1,7 @@
 #include "operators/detection/roi_pool.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -77,18 +78,17 @@ void RegisterMaxPool(const std::string& type, const char* doc) {
   RegisterCpuOperator<RoIPoolOp<CPUContext, kHasTest>>(type, __FILE__);
 
   const std::string gradient = type + "Gradient";
-  OpSchema& gradient_schema =
-      RegisterSchema(gradient, __FILE__)
-          .NumInputs(4)
-          .NumOutputs(1)
-          .Args(kRoiPoolSpatialScale, kRoiPoolPooledH, kRoiPoolPooledW)
-          .Input(0, "X", "the input of the pool; only its shape is used")
-          .Input(1, "RoIs", "the RoIs of the pool")
-          .Input(2, "argmaxes", "the second output of the pool")
-          .Input(3, "dY", "the gradient of Y")
-          .Output(0, "dX", "the gradient of X")
-          .IdenticalTypeAndShapeOfInput(0)
-          .SetDoc("The gradient of " + type + ".");
+  OpSchema& gradient_schema = RegisterSchema(gradient, __FILE__)
+                                  .NumInputs(4)
+                                  .NumOutputs(1)
+                                  .Args(kRoiPoolSpatialScale, kRoiPoolPooledH, kRoiPoolPooledW)
+                                  .Input(0, "X", "the input of the pool; only its shape is used")
+                                  .Input(1, "RoIs", "the RoIs of the pool")
+                                  .Input(2, "argmaxes", "the second output of the pool")
+                                  .Input(3, "dY", "the gradient of Y")
+                                  .Output(0, "dX", "the gradient of X")
+                                  .IdenticalTypeAndShapeOfInput(0)
+                                  .SetDoc("The gradient of " + type + ".");
   if constexpr (kHasTest) gradient_schema.Args(kStorageOrder, kRoiPoolIsTest);
   RegisterCpuOperator<RoIPoolGradientOp<CPUContext, kHasTest>>(gradient, __FILE__);
   RegisterGradient<GetRoIPoolGradient<kHasTest>>(type, __FILE__);
@@ -105,8 +105,8 @@ void MaxPoolRois(CPUContext&, const RoiGeometry& g, const float* x, const float*
       CheckRoiFault(PlacePool(g, rois + r * 5, /*by_position=*/false, &window), r, g.batch);
       for (int64_t c = 0; c < g.channels; ++c) {
         const int64_t plane = r * g.channels + c;
-        PoolPlane(g, window, x + (window.image * g.channels + c) * g.pixels(),
-                  y + plane * g.bins(), argmax == nullptr ? nullptr : argmax + plane * g.bins());
+        PoolPlane(g, window, x + (window.image * g.channels + c) * g.pixels(), y + plane * g.bins(),
+                  argmax == nullptr ? nullptr : argmax + plane * g.bins());
       }
     }
   });

@@ -10,8 +10,6 @@
 // RoIPoolF, which came later, is the same for CUDA; Caffe2 has neither it nor the gradients for the
 // CPU.
 
-#include <limits>
-
 #include "contexts/cpu/cpu_context.h"
 #include "operators/detection/roi_checks.h"
 #include "operators/detection/roi_kernels.h"

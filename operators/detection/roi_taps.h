@@ -24,9 +24,9 @@ struct BinTaps {
 struct RoiTaps {
   int64_t roi = 0;
   int64_t image = 0;
-  int64_t rows = 0, columns = 0;             // index of the first BinTaps of each axis
+  int64_t rows = 0, columns = 0;                     // index of the first BinTaps of each axis
   int64_t top = 0, bottom = 0, left = 0, right = 0;  // the pixels with a weight
-  bool undefined = false;                    // no samples: the average of nothing is NaN
+  bool undefined = false;                            // no samples: the average of nothing is NaN
 
   bool empty() const { return top >= bottom || left >= right; }
 };

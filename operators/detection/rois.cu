@@ -2,7 +2,6 @@
 // element of the output. In a gradient, it adds up the bins of all RoIs that contain its element of
 // X, so that no atomics are needed.
 
-#include "operators/detection/roi_kernels.h"
 #include "operators/detection/roi_places.cuh"
 
 namespace caffe2rt {
@@ -22,8 +21,8 @@ struct Align {
     y[i] = 0;
     if (!check(PlaceRoi(g, rois + bin.image * g.columns, &window), bin.image, g.batch)) return;
     const int64_t pixel = g.last ? g.channels : 1;  // distance between pixels
-    const float* const plane = x + window.image * g.channels * g.pixels() +
-                               bin.channel * (g.last ? 1 : g.pixels());
+    const float* const plane =
+        x + window.image * g.channels * g.pixels() + bin.channel * (g.last ? 1 : g.pixels());
     int64_t top = 0, bottom = 0, left = 0, right = 0;
     window.rows.SamplesInside(bin.row, &top, &bottom);
     window.columns.SamplesInside(bin.column, &left, &right);
@@ -42,8 +41,8 @@ struct Align {
         sum += (1 - row.share) * above + row.share * below;
       }
     }
-    y[i] = sum / (static_cast<float>(window.rows.samples) *
-                  static_cast<float>(window.columns.samples));
+    y[i] = sum /
+           (static_cast<float>(window.rows.samples) * static_cast<float>(window.columns.samples));
   }
 };
 
@@ -225,8 +224,8 @@ void MaxPoolRois(CUDAContext& context, const RoiGeometry& g, const float* x, con
 }
 void MaxPoolRoisGradient(CUDAContext& context, const RoiGeometry& g, const float* rois,
                          const float* dy, const int32_t* argmax, float* dx) {
-  ForEach(context, g.in_elements(),
-          MaxPoolGradient{g, ReporterOf(context), rois, dy, argmax, dx}, "RoIPoolGradient");
+  ForEach(context, g.in_elements(), MaxPoolGradient{g, ReporterOf(context), rois, dy, argmax, dx},
+          "RoIPoolGradient");
 }
 
 void AveragePoolPositions(CUDAContext& context, const RoiGeometry& g, int64_t outputs,
@@ -236,8 +235,8 @@ void AveragePoolPositions(CUDAContext& context, const RoiGeometry& g, int64_t ou
 }
 void AveragePoolPositionsGradient(CUDAContext& context, const RoiGeometry& g, int64_t,
                                   const float* rois, const float* dy, float* dx) {
-  ForEach(context, g.in_elements(),
-          AveragePositionsGradient{g, ReporterOf(context), rois, dy, dx}, "PSRoIPoolGradient");
+  ForEach(context, g.in_elements(), AveragePositionsGradient{g, ReporterOf(context), rois, dy, dx},
+          "PSRoIPoolGradient");
 }
 
 }  // namespace caffe2rt

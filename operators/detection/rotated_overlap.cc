@@ -81,8 +81,7 @@ float OverlapOfRotatedBoxes(const float* a, const float* b) {
     }
   }
   const double common = CommonArea(a, b);
-  return static_cast<float>(common /
-                            (double{a[2]} * a[3] + double{b[2]} * b[3] - common));
+  return static_cast<float>(common / (double{a[2]} * a[3] + double{b[2]} * b[3] - common));
 }
 
 }  // namespace caffe2rt

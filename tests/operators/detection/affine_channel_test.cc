@@ -26,7 +26,8 @@ TEST(AffineChannelTest, ScalesAndShiftsEachChannel) {
 TEST(AffineChannelTest, GradientMatchesDifferences) {
   for (const char* const order : {"", kNhwc}) {
     Workspace ws;
-    FeedRandom(&ws, "X", *order == '\0' ? std::vector<int64_t>{2, 3, 19} : std::vector<int64_t>{2, 19, 3});
+    FeedRandom(&ws, "X",
+               *order == '\0' ? std::vector<int64_t>{2, 3, 19} : std::vector<int64_t>{2, 19, 3});
     FeedRandom(&ws, "scale", {3}, -1, 1, 2);
     FeedRandom(&ws, "bias", {3}, -1, 1, 3);
     ExpectGradientMatches(&ws, kForward + order);
@@ -62,7 +63,9 @@ TEST(AffineChannelTest, TakesEmptyTensors) {
   Feed<float>(&ws, "bias", {2}, {2, 3});
   RunOp(&ws, kForward);
   ExpectTensor<float>(ws, "Y", {0, 2, 3}, {});
-  RunOp(&ws, R"(type: "AffineChannelGradient" input: "dY" input: "X" input: "scale" output: "dX" output: "ds"
+  RunOp(
+      &ws,
+      R"(type: "AffineChannelGradient" input: "dY" input: "X" input: "scale" output: "dX" output: "ds"
                 output: "db" arg { name: "is_learnable" i: 1 })");
   ExpectTensor<float>(ws, "dX", {0, 2, 3}, {});
   ExpectTensor<float>(ws, "ds", {2}, {0, 0});
@@ -78,13 +81,15 @@ TEST(AffineChannelTest, NamesWhatDoesNotFit) {
   FeedRandom(&ws, "scale", {1});
   ExpectThrows([&] { RunOp(&ws, kForward); }, "elements of input 1 (scale)");
   FeedRandom(&ws, "scale", {2});
-  const std::string gradient = R"(type: "AffineChannelGradient" input: "X" input: "scale" output: "dX" )";
+  const std::string gradient =
+      R"(type: "AffineChannelGradient" input: "X" input: "scale" output: "dX" )";
   ExpectThrows([&] { RunOp(&ws, gradient + kLearn); },
                "the operator has 2 inputs and 1 outputs, want 3 and 3");
   FeedRandom(&ws, "dY", {1, 2, 3});
   ExpectThrows(
       [&] {
-        RunOp(&ws, R"(type: "AffineChannelGradient" input: "dY" input: "X" input: "scale" output: "dX"
+        RunOp(&ws,
+              R"(type: "AffineChannelGradient" input: "dY" input: "X" input: "scale" output: "dX"
                       output: "ds" output: "db" arg { name: "is_learnable" i: 1 })");
       },
       "input 1 (X) has shape [1, 2, 2], want that of input 0 (dY) [1, 2, 3]");

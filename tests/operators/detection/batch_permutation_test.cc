@@ -5,7 +5,8 @@ namespace caffe2rt::test::batch_permutation_test {
 namespace {
 
 const char* const kForward = R"(type: "BatchPermutation" input: "X" input: "I" output: "Y")";
-const char* const kGradient = R"(type: "BatchPermutationGradient" input: "I" input: "dY" output: "dX")";
+const char* const kGradient =
+    R"(type: "BatchPermutationGradient" input: "I" input: "dY" output: "dX")";
 
 TEST(BatchPermutationTest, MovesRows) {
   Workspace ws;

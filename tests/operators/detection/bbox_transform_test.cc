@@ -10,7 +10,8 @@ namespace {
 constexpr float kPi = 3.14159265f;
 
 std::string Transform(const std::string& args) {
-  return R"(type: "BBoxTransform" input: "R" input: "D" input: "I" output: "Y" output: "S" )" + args;
+  return R"(type: "BBoxTransform" input: "R" input: "D" input: "I" output: "Y" output: "S" )" +
+         args;
 }
 const char* const kRotated = R"(arg { name: "rotated" i: 1 } )";
 
@@ -29,7 +30,8 @@ TEST(BBoxTransformTest, AppliesTheDeltasOfEachClass) {
   // The deltas count half: the center is (15.5, 25), the factors sqrt(2).
   RunOp(&ws, Transform(R"(arg { name: "weights" floats: 2 floats: 2 floats: 2 floats: 2 })"));
   const float w = 5 * std::sqrt(2.0f);
-  ExpectTensor<float>(ws, "Y", {1, 8}, {10, 20, 19, 39, 15.5f - w, 25 - 2 * w, 14.5f + w, 24 + 2 * w}, 1e-5);
+  ExpectTensor<float>(ws, "Y", {1, 8},
+                      {10, 20, 19, 39, 15.5f - w, 25 - 2 * w, 14.5f + w, 24 + 2 * w}, 1e-5);
   // Without the plus one the box is 9 x 19, with the center (14.5, 29.5).
   RunOp(&ws, Transform(R"(arg { name: "legacy_plus_one" i: 0 })"));
   ExpectTensor<float>(ws, "Y", {1, 8}, {10, 20, 19, 39, 6.4f, 1, 24.4f, 39}, 1e-5);
@@ -59,19 +61,21 @@ TEST(BBoxTransformTest, LimitsTheGrowthOfABox) {
 
 TEST(BBoxTransformTest, TurnsRotatedBoxes) {
   Workspace ws;
-  Feed<float>(&ws, "R", {4, 6}, {0, 50, 40, 10, 20, 80, 0, 50, 40, 10, 20, -80,
-                                 0, 2, 3, 10, 20, 0.5f, 0, 2, 3, 10, 20, 2});
-  Feed<float>(&ws, "D", {4, 5}, {0.1f, 0, 0, 0, kPi / 9, 0, 0.1f, 0, 0, -kPi / 9,
-                                 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  Feed<float>(&ws, "R", {4, 6}, {0, 50, 40, 10, 20, 80,   0, 50, 40, 10, 20, -80,
+                                 0, 2,  3,  10, 20, 0.5f, 0, 2,  3,  10, 20, 2});
+  Feed<float>(&ws, "D", {4, 5},
+              {0.1f, 0, 0, 0, kPi / 9, 0, 0.1f, 0, 0, -kPi / 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   Feed<float>(&ws, "I", {1, 3}, {100, 100, 1});
   RunOp(&ws, Transform(kRotated));
   // 100 degrees become -80. The third box is clipped: from (0, 0) to (6.5, 12.5).
-  ExpectTensor<float>(ws, "Y", {4, 5}, {51, 40, 10, 20, -80, 50, 42, 10, 20, 80,
-                                        3.25f, 6.25f, 7.5f, 13.5f, 0.5f, 2, 3, 10, 20, 2}, 1e-5);
+  ExpectTensor<float>(ws, "Y", {4, 5}, {51,    40,    10,   20,    -80,  50, 42, 10, 20, 80,
+                                        3.25f, 6.25f, 7.5f, 13.5f, 0.5f, 2,  3,  10, 20, 2},
+                      1e-5);
   RunOp(&ws, Transform(std::string(kRotated) + R"(arg { name: "angle_bound_on" i: 0 }
                                                   arg { name: "clip_angle_thresh" f: -1 })"));
-  ExpectTensor<float>(ws, "Y", {4, 5}, {51, 40, 10, 20, 100, 50, 42, 10, 20, -100,
-                                        2, 3, 10, 20, 0.5f, 2, 3, 10, 20, 2}, 1e-5);
+  ExpectTensor<float>(
+      ws, "Y", {4, 5},
+      {51, 40, 10, 20, 100, 50, 42, 10, 20, -100, 2, 3, 10, 20, 0.5f, 2, 3, 10, 20, 2}, 1e-5);
 }
 
 TEST(BBoxTransformTest, TakesNoBoxes) {

@@ -56,7 +56,8 @@ TEST(BoxSuppressorTest, AgreesWithTheDefinition) {
   for (const bool rotated : {false, true}) {
     const SuppressionRule rule{rotated, 1, 0.3f};
     const int64_t n = 200;
-    const std::vector<float> corners = RandomValues(2 * n, 0, 50, 1), sizes = RandomValues(2 * n, 1, 30, 2);
+    const std::vector<float> corners = RandomValues(2 * n, 0, 50, 1),
+                             sizes = RandomValues(2 * n, 1, 30, 2);
     std::vector<float> boxes;
     for (size_t i = 0; i < 2 * n; i += 2) {
       const float x = corners[i], y = corners[i + 1], w = sizes[i], h = sizes[i + 1];
@@ -89,18 +90,21 @@ TEST(BoxSuppressorTest, SoftSuppressionDecreasesScores) {
   const float boxes[] = {0, 0, 9, 9, 2, 0, 11, 9, 20, 20, 29, 29};
   const int32_t rows[] = {0, 1, 2};
   float scores[] = {0.9f, 0.8f, 0.7f};
-  EXPECT_THAT(suppressor.SelectSoftly({false, 1, 0.5f}, {SoftMethod::kLinear, 0.5f, 0.001f}, boxes, rows, 3, scores),
+  EXPECT_THAT(suppressor.SelectSoftly({false, 1, 0.5f}, {SoftMethod::kLinear, 0.5f, 0.001f}, boxes,
+                                      rows, 3, scores),
               ElementsAre(0, 2, 1));
   EXPECT_FLOAT_EQ(scores[1], 0.8f / 3);
   EXPECT_FLOAT_EQ(scores[2], 0.7f);
 
   float gaussian[] = {0.9f, 0.8f, 0.7f};
-  EXPECT_THAT(suppressor.SelectSoftly({false, 1, 0.5f}, {SoftMethod::kGaussian, 0.5f, 0.001f}, boxes, rows, 3, gaussian),
+  EXPECT_THAT(suppressor.SelectSoftly({false, 1, 0.5f}, {SoftMethod::kGaussian, 0.5f, 0.001f},
+                                      boxes, rows, 3, gaussian),
               ElementsAre(0, 2, 1));
   EXPECT_FLOAT_EQ(gaussian[1], 0.8f * std::exp(-4.0f / 9 / 0.5f));
 
   float limited[] = {0.9f, 0.8f, 0.7f};
-  EXPECT_THAT(suppressor.SelectSoftly({false, 1, 0.5f}, {SoftMethod::kLinear, 0.5f, 0.3f}, boxes, rows, 3, limited),
+  EXPECT_THAT(suppressor.SelectSoftly({false, 1, 0.5f}, {SoftMethod::kLinear, 0.5f, 0.3f}, boxes,
+                                      rows, 3, limited),
               ElementsAre(0, 2));
 }
 

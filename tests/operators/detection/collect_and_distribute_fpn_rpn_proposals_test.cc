@@ -4,19 +4,23 @@
 namespace caffe2rt::test::collect_and_distribute_fpn_rpn_proposals_test {
 namespace {
 
-const char* const kInputLevels = R"(arg { name: "rpn_min_level" i: 3 } arg { name: "rpn_max_level" i: 4 } )";
+const char* const kInputLevels =
+    R"(arg { name: "rpn_min_level" i: 3 } arg { name: "rpn_max_level" i: 4 } )";
 const char* const kLevels = R"(arg { name: "roi_min_level" i: 3 } arg { name: "roi_max_level" i: 4 }
     arg { name: "roi_canonical_scale" i: 20 } arg { name: "roi_canonical_level" i: 4 } )";
 
 std::string Collect(const std::string& args) {
-  return R"(type: "CollectRpnProposals" input: "R3" input: "R4" input: "S3" input: "S4" output: "R" )" + args;
+  return R"(type: "CollectRpnProposals" input: "R3" input: "R4" input: "S3" input: "S4" output: "R" )" +
+         args;
 }
 std::string Distribute(const std::string& args) {
-  return R"(type: "DistributeFpnProposals" input: "R" output: "L3" output: "L4" output: "P" )" + args;
+  return R"(type: "DistributeFpnProposals" input: "R" output: "L3" output: "L4" output: "P" )" +
+         args;
 }
 std::string Both(const std::string& args) {
   return R"(type: "CollectAndDistributeFpnRpnProposals" input: "R3" input: "R4" input: "S3" input: "S4"
-            output: "R" output: "L3" output: "L4" output: "P" )" + args;
+            output: "R" output: "L3" output: "L4" output: "P" )" +
+         args;
 }
 
 void FeedLevels(Workspace* ws) {
@@ -30,7 +34,8 @@ TEST(FpnProposalsTest, KeepsTheBestOfAllLevels) {
   Workspace ws;
   FeedLevels(&ws);
   RunOp(&ws, Collect(kInputLevels));
-  ExpectTensor<float>(ws, "R", {4, 5}, {0, 7, 7, 8, 8, 1, 0, 0, 39, 39, 0, 5, 5, 24, 24, 0, 0, 0, 9, 9});
+  ExpectTensor<float>(ws, "R", {4, 5},
+                      {0, 7, 7, 8, 8, 1, 0, 0, 39, 39, 0, 5, 5, 24, 24, 0, 0, 0, 9, 9});
   ExpectShapeInferred(&ws, Collect(kInputLevels), /*may_be_unknown=*/true);
   RunOp(&ws, Collect(std::string(kInputLevels) + R"(arg { name: "rpn_post_nms_topN" i: 2 })"));
   ExpectTensor<float>(ws, "R", {2, 5}, {0, 7, 7, 8, 8, 1, 0, 0, 39, 39});
@@ -52,7 +57,8 @@ TEST(FpnProposalsTest, CollectsAndDistributes) {
   Workspace ws;
   FeedLevels(&ws);
   RunOp(&ws, Both(std::string(kInputLevels) + kLevels));
-  ExpectTensor<float>(ws, "R", {4, 5}, {0, 7, 7, 8, 8, 1, 0, 0, 39, 39, 0, 5, 5, 24, 24, 0, 0, 0, 9, 9});
+  ExpectTensor<float>(ws, "R", {4, 5},
+                      {0, 7, 7, 8, 8, 1, 0, 0, 39, 39, 0, 5, 5, 24, 24, 0, 0, 0, 9, 9});
   ExpectTensor<float>(ws, "L3", {2, 5}, {0, 7, 7, 8, 8, 0, 0, 0, 9, 9});
   ExpectTensor<float>(ws, "L4", {2, 5}, {1, 0, 0, 39, 39, 0, 5, 5, 24, 24});
   ExpectTensor<int32_t>(ws, "P", {4}, {0, 2, 3, 1});

@@ -5,9 +5,11 @@ namespace caffe2rt::test::generate_proposals_test {
 namespace {
 
 std::string Generate(const std::string& type, const std::string& args) {
-  return "type: \"" + type + R"(" input: "S" input: "D" input: "I" input: "A" output: "R" output: "P" )" + args;
+  return "type: \"" + type +
+         R"(" input: "S" input: "D" input: "I" input: "A" output: "R" output: "P" )" + args;
 }
-const char* const kStride = R"(arg { name: "spatial_scale" f: 0.1 } arg { name: "min_size" f: 3 } )";
+const char* const kStride =
+    R"(arg { name: "spatial_scale" f: 0.1 } arg { name: "min_size" f: 3 } )";
 
 // A map of 1 x 3 positions, 10 pixels apart, with two anchors: 5 x 5 and 7 x 3.
 class GenerateProposalsTest : public testing::TestWithParam<const char*> {
@@ -27,8 +29,8 @@ TEST_P(GenerateProposalsTest, ShiftsClipsAndSelectsAnchors) {
   // The anchors of a position overlap by 15 / 31. Those at 20 are clipped to 23.
   RunOp(&ws_, Generate(GetParam(), kStride));
   ExpectTensor<float>(ws_, "P", {6}, {0.6f, 0.5f, 0.4f, 0.3f, 0.2f, 0.1f});
-  ExpectTensor<float>(ws_, "R", {6, 5}, {0, 10, 0, 14, 4, 0, 9,  1, 15, 3, 0, 19, 1, 23, 3,
-                                         0, 20, 0, 23, 4, 0, 0, 1, 5, 3, 0, 0,  0, 4, 4});
+  ExpectTensor<float>(ws_, "R", {6, 5}, {0, 10, 0, 14, 4, 0, 9, 1, 15, 3, 0, 19, 1, 23, 3,
+                                         0, 20, 0, 23, 4, 0, 0, 1, 5,  3, 0, 0,  0, 4,  4});
   ExpectShapeInferred(&ws_, Generate(GetParam(), kStride), /*may_be_unknown=*/true);
   RunOp(&ws_, Generate(GetParam(), std::string(kStride) + R"(arg { name: "nms_thresh" f: 0.4 })"));
   ExpectTensor<float>(ws_, "P", {3}, {0.6f, 0.4f, 0.2f});
@@ -54,7 +56,8 @@ TEST_P(GenerateProposalsTest, AppliesTheDeltas) {
   RunOp(&ws_, Generate(GetParam(), kStride));
   ExpectTensor<float>(ws_, "R", {2, 5}, {0, 3, 2, 7, 6, 1, 2, 1, 6, 5}, 1e-5);
   ExpectTensor<float>(ws_, "P", {2}, {0.5f, 0.25f});
-  RunOp(&ws_, Generate(GetParam(), std::string(kStride) + R"(arg { name: "legacy_plus_one" i: 0 })"));
+  RunOp(&ws_,
+        Generate(GetParam(), std::string(kStride) + R"(arg { name: "legacy_plus_one" i: 0 })"));
   ExpectTensor<float>(ws_, "R", {2, 5}, {0, 2.8f, 2, 6.8f, 6, 1, 2, 1.2f, 6, 5.2f}, 1e-5);
 }
 
@@ -63,7 +66,8 @@ TEST_P(GenerateProposalsTest, TakesRotatedAnchors) {
   Feed<float>(&ws_, "D", {1, 5, 1, 2}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
   Feed<float>(&ws_, "A", {1, 5}, {2, 5, 4, 8, 60});
   RunOp(&ws_, Generate(GetParam(), kStride));
-  ExpectTensor<float>(ws_, "R", {2, 6}, {0, 2, 5, 4, 8, 60, 0, 12, 5, 4, 8, 60 + 57.29578f - 180}, 1e-5);
+  ExpectTensor<float>(ws_, "R", {2, 6}, {0, 2, 5, 4, 8, 60, 0, 12, 5, 4, 8, 60 + 57.29578f - 180},
+                      1e-5);
   ExpectThrows([&] { RunOp(&ws_, Generate(GetParam(), R"(arg { name: "angle_bound_hi" i: 0 })")); },
                "want a difference that is a positive multiple of 180");
 }
@@ -87,7 +91,8 @@ TEST_P(GenerateProposalsTest, TakesNoImagesAndNaN) {
 }
 
 TEST_P(GenerateProposalsTest, NamesWhatDoesNotFit) {
-  const auto expect = [&](const std::string& name, const std::vector<int64_t>& dims, const std::string& part) {
+  const auto expect = [&](const std::string& name, const std::vector<int64_t>& dims,
+                          const std::string& part) {
     SetUp();
     FeedRandom(&ws_, name, dims);
     ExpectThrows([&] { RunOp(&ws_, Generate(GetParam(), kStride)); }, part);

@@ -7,20 +7,20 @@ namespace {
 std::string Rotated(const std::string& args) {
   return R"(type: "RoIAlignRotated" input: "X" input: "R" output: "Y" )" + args;
 }
-const char* const kBins =
-    R"(arg { name: "pooled_h" i: 2 } arg { name: "pooled_w" i: 2 } )";
+const char* const kBins = R"(arg { name: "pooled_h" i: 2 } arg { name: "pooled_w" i: 2 } )";
 
 // X[y, x] = 10 y + x. The RoI is centered at (3, 3) and 2 x 2 large: bins at 2.5 and 3.5.
 TEST(RoIAlignRotatedTest, TurnsTheBins) {
   Workspace ws;
   Tensor* const x = FeedRange<float>(&ws, "X", {1, 1, 7, 7});
-  for (int i = 0; i < 49; ++i) x->mutable_data<float>()[i] = static_cast<float>(10 * (i / 7) + i % 7);
+  for (int i = 0; i < 49; ++i)
+    x->mutable_data<float>()[i] = static_cast<float>(10 * (i / 7) + i % 7);
   Feed<float>(&ws, "R", {3, 5}, {3, 3, 2, 2, 0, 3, 3, 2, 2, 90, 3, 3, 2, 2, 180});
   RunOp(&ws, Rotated(kBins));
   // A quarter turn moves the upper left bin to the lower left.
-  ExpectTensor<float>(
-      ws, "Y", {3, 1, 2, 2},
-      {27.5, 28.5, 37.5, 38.5, 37.5, 27.5, 38.5, 28.5, 38.5, 37.5, 28.5, 27.5}, 1e-4);
+  ExpectTensor<float>(ws, "Y", {3, 1, 2, 2},
+                      {27.5, 28.5, 37.5, 38.5, 37.5, 27.5, 38.5, 28.5, 38.5, 37.5, 28.5, 27.5},
+                      1e-4);
   ExpectShapeInferred(&ws, Rotated(kBins));
   RunOp(&ws, Rotated(std::string(kBins) + R"(arg { name: "aligned" i: 1 })"));
   EXPECT_NEAR(Fetch<float>(ws, "Y")[0], 27.5 - 5.5, 1e-4);
@@ -30,9 +30,11 @@ TEST(RoIAlignRotatedTest, IsRoIAlignWithoutAnAngle) {
   for (const bool nhwc : {false, true}) {
     const std::string order = nhwc ? R"(arg { name: "order" s: "NHWC" })" : "";
     Workspace ws;
-    FeedRandom(&ws, "X", nhwc ? std::vector<int64_t>{2, 6, 7, 3} : std::vector<int64_t>{2, 3, 6, 7});
+    FeedRandom(&ws, "X",
+               nhwc ? std::vector<int64_t>{2, 6, 7, 3} : std::vector<int64_t>{2, 3, 6, 7});
     Feed<float>(&ws, "R", {2, 5}, {1, 0.5f, 1, 5.5f, 4, 0, -1, -2, 2, 9});
-    RunOp(&ws, std::string(R"(type: "RoIAlign" input: "X" input: "R" output: "Y" )") + kBins + order);
+    RunOp(&ws,
+          std::string(R"(type: "RoIAlign" input: "X" input: "R" output: "Y" )") + kBins + order);
     const std::vector<float> want = Fetch<float>(ws, "Y");
     Feed<float>(&ws, "R", {2, 6}, {1, 3, 2.5f, 5, 3, 0, 0, 0.5f, 3.5f, 3, 11, 0});
     RunOp(&ws, Rotated(kBins + order));
@@ -43,12 +45,15 @@ TEST(RoIAlignRotatedTest, IsRoIAlignWithoutAnAngle) {
 TEST(RoIAlignRotatedTest, GradientMatchesDifferences) {
   for (const bool nhwc : {false, true}) {
     Workspace ws;
-    FeedRandom(&ws, "X", nhwc ? std::vector<int64_t>{2, 4, 5, 3} : std::vector<int64_t>{2, 3, 4, 5});
+    FeedRandom(&ws, "X",
+               nhwc ? std::vector<int64_t>{2, 4, 5, 3} : std::vector<int64_t>{2, 3, 4, 5});
     Feed<float>(&ws, "R", {3, 6}, {1, 2, 2, 3, 2, 30, 0, 1, 1, 9, 1, -70, 0, 4, 3, 1, 1, 200});
-    ExpectGradientMatches(&ws, Rotated(kBins + std::string(nhwc ? R"(arg { name: "order" s: "NHWC" })" : "")),
-                          {.inputs = {"X"}});
+    ExpectGradientMatches(
+        &ws, Rotated(kBins + std::string(nhwc ? R"(arg { name: "order" s: "NHWC" })" : "")),
+        {.inputs = {"X"}});
   }
-  EXPECT_EQ(DescribeGradient(Rotated("")), "RoIAlignRotatedGradient(X,R,Y_grad)->X_grad | X_grad -");
+  EXPECT_EQ(DescribeGradient(Rotated("")),
+            "RoIAlignRotatedGradient(X,R,Y_grad)->X_grad | X_grad -");
 }
 
 TEST(RoIAlignRotatedTest, TakesNoRoIs) {

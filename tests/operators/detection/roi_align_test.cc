@@ -115,9 +115,9 @@ TEST(RoIAlignTest, AgreesWithTheDefinition) {
         const std::vector<float> corners = RandomValues(6 * 2, -6, 20, 7);
         const std::vector<float> sizes = RandomValues(6 * 2, 1, 14, 8);
         for (size_t i = 0; i < 6; ++i) {
-          rois.insert(rois.end(), {i % 3 == 0 ? 1.0f : 0.0f, corners[2 * i], corners[2 * i + 1],
-                                   corners[2 * i] + sizes[2 * i],
-                                   corners[2 * i + 1] + sizes[2 * i + 1]});
+          rois.insert(rois.end(),
+                      {i % 3 == 0 ? 1.0f : 0.0f, corners[2 * i], corners[2 * i + 1],
+                       corners[2 * i] + sizes[2 * i], corners[2 * i + 1] + sizes[2 * i + 1]});
         }
         const std::vector<float> want = naive.Run(x, rois);
         const std::string args = Bins(3, 2) + Int("sampling_ratio", ratio) +
@@ -165,9 +165,8 @@ TEST(RoIAlignTest, AlignedRoIsWithoutSizeHaveNoSamples) {
   RunOp(&ws, RoIAlign(Int("aligned", 1)));
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 1}, {kNaN});
   Feed<float>(&ws, "dY", {1, 1, 1, 1}, {1});
-  RunOp(&ws,
-        R"(type: "RoIAlignGradient" input: "X" input: "R" input: "dY" output: "dX" )" +
-            Int("aligned", 1));
+  RunOp(&ws, R"(type: "RoIAlignGradient" input: "X" input: "R" input: "dY" output: "dX" )" +
+                 Int("aligned", 1));
   ExpectTensor<float>(ws, "dX", {1, 1, 4, 4}, std::vector<float>(16, 0));
 }
 
@@ -192,7 +191,8 @@ TEST(RoIAlignTest, RejectsInvalidRoIs) {
     Feed<float>(&ws, "R", {1, 5}, roi);
     ExpectThrows([&] { RunOp(&ws, RoIAlign(args)); }, part);
   };
-  expect({2, 0, 0, 1, 1}, "", "RoI 0 of input 1 (RoIs) is of an image that does not exist, want at least 0 and below 2");
+  expect({2, 0, 0, 1, 1}, "",
+         "RoI 0 of input 1 (RoIs) is of an image that does not exist, want at least 0 and below 2");
   expect({-1, 0, 0, 1, 1}, "", "does not exist");
   expect({kNaN, 0, 0, 1, 1}, "", "does not exist");
   expect({0, 0, kNaN, 1, 1}, "", "is not finite");
@@ -231,10 +231,11 @@ TEST(RoIAlignTest, GradientMatchesDifferences) {
     for (const char* const args :
          {"", R"(arg { name: "sampling_ratio" i: 2 })", R"(arg { name: "aligned" i: 1 })"}) {
       Workspace ws;
-      FeedRandom(&ws, "X", *order == '\0' ? std::vector<int64_t>{2, 17, 3, 4}
-                                          : std::vector<int64_t>{2, 3, 4, 17});
-      Feed<float>(&ws, "R", {4, 5}, {1, -1, 0, 3,    4, 0, 0.3f, 0.2f, 2.1f, 1.5f,
-                                     1, 2,  2, 2.5f, 9, 0, 8,    8,    9,    9});
+      FeedRandom(
+          &ws, "X",
+          *order == '\0' ? std::vector<int64_t>{2, 17, 3, 4} : std::vector<int64_t>{2, 3, 4, 17});
+      Feed<float>(&ws, "R", {4, 5},
+                  {1, -1, 0, 3, 4, 0, 0.3f, 0.2f, 2.1f, 1.5f, 1, 2, 2, 2.5f, 9, 0, 8, 8, 9, 9});
       ExpectGradientMatches(&ws, RoIAlign(Bins(2, 3) + args + order), {.inputs = {"X"}});
     }
   }
@@ -245,7 +246,8 @@ TEST(DetectionGradientTest, DoesNotDependOnTheNumberOfThreads) {
   Workspace ws;
   FeedRandom(&ws, "X", {2, 70, 9, 8});
   FeedRandom(&ws, "A", {5, 70, 2, 2});
-  Feed<float>(&ws, "R", {5, 5}, {0, 0, 0, 7, 8, 1, 1, 1, 3, 3, 0, 2, 2, 4, 4, 0, 5, 5, 8, 8, 1, 0, 0, 9, 9});
+  Feed<float>(&ws, "R", {5, 5},
+              {0, 0, 0, 7, 8, 1, 1, 1, 3, 3, 0, 2, 2, 4, 4, 0, 5, 5, 8, 8, 1, 0, 0, 9, 9});
   const std::string gradient =
       R"(type: "RoIAlignGradient" input: "X" input: "R" input: "A" output: "dX" )" + Bins(2, 2);
   RunOp(&ws, RoIAlign(Bins(2, 2)));

@@ -34,7 +34,8 @@ TEST_P(RoIPoolTypesTest, RoundsRoIsAndClipsBins) {
   Workspace ws;
   FeedRange<float>(&ws, "X", {2, 1, 4, 4});
   // Scaled by 0.5 and rounded away from 0: (1, 1) to (2, 2) of image 1; inverted; outside; huge.
-  Feed<float>(&ws, "R", {4, 5}, {1, 1, 1, 4.9f, 4.9f, 0, 6, 6, 1, 1, 0, 90, 90, 95, 95, 0, -1e30f, -1e30f, 1e30f, 1e30f});
+  Feed<float>(&ws, "R", {4, 5}, {1, 1,  1,  4.9f, 4.9f, 0, 6,      6,      1,     1,
+                                 0, 90, 90, 95,   95,   0, -1e30f, -1e30f, 1e30f, 1e30f});
   RunOp(&ws, Pool(GetParam(), R"(arg { name: "spatial_scale" f: 0.5 })"));
   ExpectTensor<float>(ws, "Y", {4, 1, 1, 1}, {26, 15, 0, 15});
   ExpectTensor<int32_t>(ws, "A", {4, 1, 1, 1}, {10, 15, -1, 15});
@@ -105,7 +106,9 @@ TEST(RoIPoolTest, RejectsArgmaxesOutOfRange) {
     Feed<int32_t>(&ws, "A", {1, 1, 1, 1}, {argmax});
     ExpectThrows(
         [&] {
-          RunOp(&ws, R"(type: "RoIPoolGradient" input: "X" input: "R" input: "A" input: "dY" output: "dX")");
+          RunOp(
+              &ws,
+              R"(type: "RoIPoolGradient" input: "X" input: "R" input: "A" input: "dY" output: "dX")");
         },
         "want -1 to 3");
   }

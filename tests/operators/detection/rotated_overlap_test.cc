@@ -1,10 +1,10 @@
 #include "operators/detection/rotated_overlap.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 namespace caffe2rt::test::rotated_overlap_test {
 namespace {

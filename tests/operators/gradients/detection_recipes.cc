@@ -91,9 +91,12 @@ void DraftBatchPermutation(Draft& draft, const std::string& type) {
 
 std::vector<Recipe> DetectionRecipes() {
   return {
-      {"RoIAlign", "", DraftRoIAlign},     {"RoIAlignRotated", "", DraftRoIAlign},
-      {"RoIPool", "", DraftRoIPool},       {"RoIPoolF", "", DraftRoIPool},
-      {"PSRoIPool", "", DraftPSRoIPool},   {"AffineChannel", "", DraftAffineChannel},
+      {"RoIAlign", "", DraftRoIAlign},
+      {"RoIAlignRotated", "", DraftRoIAlign},
+      {"RoIPool", "", DraftRoIPool},
+      {"RoIPoolF", "", DraftRoIPool},
+      {"PSRoIPool", "", DraftPSRoIPool},
+      {"AffineChannel", "", DraftAffineChannel},
       {"BatchPermutation", "", DraftBatchPermutation},
   };
 }
