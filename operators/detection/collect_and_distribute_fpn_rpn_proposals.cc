@@ -11,6 +11,7 @@
 // Equal scores keep their order.
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <string>
 #include <vector>

@@ -85,8 +85,8 @@ std::vector<Recipe> ShapeRecipes();
 std::vector<Recipe> ReductionRecipes();
 std::vector<Recipe> WindowRecipes();
 std::vector<Recipe> LossRecipes();
+std::vector<Recipe> DetectionRecipes();
 std::vector<Recipe> RecurrentRecipes();
 std::vector<Recipe> SegmentRecipes();
-std::vector<Recipe> DetectionRecipes();
 
 }  // namespace caffe2rt::test

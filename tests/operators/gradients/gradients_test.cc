@@ -16,7 +16,7 @@ namespace {
 std::vector<Recipe> AllRecipes() {
   std::vector<Recipe> recipes;
   for (auto* of_family : {ElementwiseRecipes, ShapeRecipes, ReductionRecipes, WindowRecipes,
-                          LossRecipes, DetectionRecipes}) RecurrentRecipes, SegmentRecipes}) {
+                          LossRecipes, DetectionRecipes, RecurrentRecipes, SegmentRecipes}) {
     for (Recipe& recipe : of_family()) recipes.push_back(std::move(recipe));
   }
   return recipes;
