@@ -10,7 +10,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/inference.h"
-#include "operators/loss/lane_sum.h"
+#include "operators/primitives/lane_sum.h"
 
 namespace caffe2rt {
 
