@@ -88,5 +88,6 @@ std::vector<Recipe> LossRecipes();
 std::vector<Recipe> DetectionRecipes();
 std::vector<Recipe> RecurrentRecipes();
 std::vector<Recipe> SegmentRecipes();
+std::vector<Recipe> DetectronRecipes();
 
 }  // namespace caffe2rt::test
