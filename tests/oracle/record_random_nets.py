@@ -2,15 +2,19 @@
 """Records what the original Caffe2 computes for random nets of differentiable operators.
 
   DIR/bin/python tests/oracle/record_random_nets.py --count 2000 --seed 1 FOLDER
+  DIR/bin/python tests/oracle/record_random_nets.py --kind control --count 1000 FOLDER
   build/release/bin/caffe2_oracle FOLDER
 
 DIR is a Python 3.6 to 3.9 environment with torch==1.8.1, numpy==1.19.5, protobuf==3.19.6, future and six; protoc must be
-installed. The nets have operators in place, shared inputs, several losses and sparse look-ups. FOLDER gets two files in the
+installed. The nets of the kind "plain" have operators in place, shared inputs, several losses and sparse look-ups; those of
+the kind "control" have If, While and Do, recurrent networks, sparse look-ups and segments. FOLDER gets two files in the
 format of oracle.proto: net_gradients.pb with the backward passes, or their errors, and sequences.pb with the values of all
-blobs after a forward and a backward pass.
+blobs after a forward and a backward pass. Then the original replays both, with another order of its hash tables and other
+values in new memory: a backward pass that differs is marked hash_order, and nets whose values differ are dropped.
 """
 import argparse
 import os
+import pickle
 import random
 import subprocess
 import sys
@@ -21,6 +25,9 @@ import numpy as np
 from caffe2.proto import caffe2_pb2
 from caffe2.python import core, workspace
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+FILES = (("net_gradients.pb", "NetGradientCases"), ("sequences.pb", "SequenceCases"))
+RTOL = 1e-3
 
 
 def oracle_messages():
@@ -35,210 +42,25 @@ def oracle_messages():
     return lambda name: factory.GetPrototype(pool.FindMessageTypeByName("caffe2rt.oracle." + name))()
 
 
-class RandomNet:
-    """A net whose blobs are float matrices or images, with the values of its inputs."""
-
-    def __init__(self, number, rng):
-        self.rng = rng
-        self.net = core.Net("net_%d" % number)
-        self.inputs = {}      # name -> numpy array
-        self.shapes = {}      # name -> shape of a float blob that operators may read
-        self.losses = []
-        self.next = 0
-        self.rows = rng.randint(1, 5)
-        for _ in range(rng.randint(1, 3)):
-            self.feed((self.rows, rng.randint(1, 5)))
-        if rng.random() < 0.4:
-            self.feed((self.rows, rng.randint(1, 3), rng.randint(4, 6), rng.randint(4, 6)))
-
-    def name(self):
-        self.next += 1
-        return "b%d" % self.next
-
-    def values(self, shape, low=-1.0, high=1.0):
-        size = int(np.prod(shape, dtype=np.int64))
-        return np.array([self.rng.uniform(low, high) for _ in range(size)], np.float32).reshape(shape)
-
-    def feed(self, shape, low=-1.0, high=1.0, readable=True):
-        name = self.name()
-        self.inputs[name] = self.values(shape, low, high)
-        if readable:
-            self.shapes[name] = tuple(shape)
-        return name
-
-    def feed_integers(self, shape, bound, dtype=np.int32):
-        name = self.name()
-        size = int(np.prod(shape))
-        self.inputs[name] = np.array([self.rng.randrange(bound) for _ in range(size)], dtype).reshape(shape)
-        return name
-
-    def op(self, op_type, inputs, outputs, **arguments):
-        self.net.Proto().op.extend([core.CreateOperator(op_type, inputs, outputs, **arguments)])
-
-    def pick(self, rank=None):
-        """A readable blob, if there is one with this rank."""
-        names = sorted(n for n, s in self.shapes.items() if rank is None or len(s) == rank)
-        return self.rng.choice(names) if names else None
-
-    def output(self, shape, source=None, in_place=0.0):
-        """The name of an output: new, or with the given probability that of the source."""
-        name = source if source is not None and self.rng.random() < in_place else self.name()
-        self.shapes[name] = tuple(shape)
-        return name
-
-    # One random operator each.
-    def unary(self):
-        x = self.pick()
-        op_type = self.rng.choice(
-            ["Relu", "Sigmoid", "Tanh", "Negative", "Abs", "Softplus", "Sqr", "Scale", "LeakyRelu", "Elu", "Swish",
-             "Softsign", "Copy", "StopGradient", "Exp", "Sin", "Cos"])
-        in_place = {"Relu": 0.4, "Sigmoid": 0.4, "Tanh": 0.4, "LeakyRelu": 0.4, "Elu": 0.4, "Scale": 0.4,
-                    "Negative": 0.3, "StopGradient": 0.1}
-        arguments = {"Scale": {"scale": 0.5}, "LeakyRelu": {"alpha": 0.25}, "Elu": {"alpha": 1.0}}
-        y = self.output(self.shapes[x], x, in_place.get(op_type, 0.0))
-        self.op(op_type, [x], [y], **arguments.get(op_type, {}))
-
-    def binary(self):
-        x = self.pick()
-        same = sorted(n for n, s in self.shapes.items() if s == self.shapes[x])
-        other = self.rng.choice(same)
-        op_type = self.rng.choice(["Add", "Sub", "Mul"])
-        y = self.output(self.shapes[x], x if x != other else None, 0.15)
-        self.op(op_type, [x, other], [y])
-
-    def broadcast(self):
-        x = self.pick(2)
-        vector = self.feed((self.shapes[x][1],), 0.5, 1.5, readable=False)
-        y = self.output(self.shapes[x])
-        self.op(self.rng.choice(["Add", "Sub", "Mul", "Div"]), [x, vector], [y], broadcast=1)
-
-    def many(self):
-        x = self.pick()
-        same = sorted(n for n, s in self.shapes.items() if s == self.shapes[x])
-        others = [self.rng.choice(same) for _ in range(self.rng.randint(1, 3))]
-        op_type = self.rng.choice(["Sum", "Sum", "Mean", "Max"])
-        y = self.output(self.shapes[x], x if op_type == "Sum" and x not in others else None, 0.2)
-        self.op(op_type, [x] + others, [y])
-
-    def fc(self):
-        x = self.pick(2)
-        units, size = self.rng.randint(1, 5), self.shapes[x][1]
-        w = self.feed((units, size), readable=False)
-        b = self.feed((units,), readable=False)
-        self.op("FC", [x, w, b], [self.output((self.shapes[x][0], units))])
-        if self.rng.random() < 0.3:  # the same weights once more
-            same = sorted(n for n, s in self.shapes.items() if len(s) == 2 and s[1] == size)
-            x = self.rng.choice(same)
-            self.op("FC", [x, w, b], [self.output((self.shapes[x][0], units))])
-
-    def matmul(self):
-        a = self.pick(2)
-        w = self.feed((self.rng.randint(1, 4), self.shapes[a][1]), readable=False)
-        self.op("MatMul", [a, w], [self.output((self.shapes[a][0], self.inputs[w].shape[0]))], trans_b=1)
-
-    def look_up(self):
-        columns = self.rng.randint(1, 4)
-        table = self.feed((6, columns), readable=False)
-        index_type = self.rng.choice([np.int32, np.int64])
-        for _ in range(self.rng.randint(1, 3)):
-            indices = self.feed_integers((self.rows,), 6, index_type)
-            self.op("Gather", [table, indices], [self.output((self.rows, columns))])
-
-    def concat_and_split(self):
-        x = self.pick(2)
-        y = self.rng.choice(sorted(n for n, s in self.shapes.items() if len(s) == 2 and s[0] == self.shapes[x][0]))
-        sizes = [self.shapes[x][1], self.shapes[y][1]]
-        joined = self.output((self.shapes[x][0], sum(sizes)))
-        info = self.name()
-        self.op("Concat", [x, y], [joined, info], axis=1)
-        if self.rng.random() < 0.6:
-            parts = [self.output((self.shapes[x][0], size)) for size in reversed(sizes)]
-            self.op("Split", [joined], parts, axis=1, split=list(reversed(sizes)))
-
-    def transpose(self):
-        x = self.pick(2)
-        turned = self.name()
-        self.op("Transpose", [x], [turned], axes=[1, 0])
-        self.op("Transpose", [turned], [self.output(self.shapes[x])], axes=[1, 0])
-
-    def softmax(self):
-        x = self.pick(2)
-        self.op("Softmax", [x], [self.output(self.shapes[x])])
-
-    def image(self):
-        x = self.pick(4)
-        if x is None:
-            return
-        n, c, h, w = self.shapes[x]
-        kind = self.rng.choice(["Conv", "MaxPool", "AveragePool", "SpatialBN", "LRN", "Flatten", "Flatten"])
-        if kind == "Conv":
-            m, k, pad = self.rng.randint(1, 3), self.rng.choice([1, 3]), self.rng.randint(0, 1)
-            filters = self.feed((m, c, k, k), readable=False)
-            bias = self.feed((m,), readable=False)
-            shape = (n, m, h + 2 * pad - k + 1, w + 2 * pad - k + 1)
-            if min(shape) > 0:
-                self.op("Conv", [x, filters, bias], [self.output(shape)], kernel=k, pad=pad)
-        elif kind in ("MaxPool", "AveragePool"):
-            if min(h, w) >= 2:
-                self.op(kind, [x], [self.output((n, c, (h - 2) // 2 + 1, (w - 2) // 2 + 1))], kernel=2, stride=2)
-        elif kind == "SpatialBN":
-            parameters = [self.feed((c,), 0.5, 1.5, readable=False) for _ in range(4)]
-            outputs = [self.output(self.shapes[x]), parameters[2], parameters[3], self.name(), self.name()]
-            self.op("SpatialBN", [x] + parameters, outputs, is_test=0, order="NCHW", epsilon=0.01)
-        elif kind == "LRN":
-            self.op("LRN", [x], [self.output(self.shapes[x]), self.name()], size=3, alpha=0.1, beta=0.75, order="NCHW")
-        else:
-            self.op("Flatten", [x], [self.output((n, c * h * w))])
-
-    def loss(self):
-        x = self.pick(2)
-        rows, columns = self.shapes[x]
-        loss = self.name()
-        kind = self.rng.choice(["squared", "softmax", "sigmoid", "entropy", "average", "l1"])
-        if kind in ("squared", "l1"):
-            target, distance = self.feed((rows, columns), readable=False), self.name()
-            self.op("SquaredL2Distance" if kind == "squared" else "L1Distance", [x, target], [distance])
-            self.op("AveragedLoss", [distance], [loss])
-        elif kind == "softmax":
-            label = self.feed_integers((rows,), columns)
-            self.op("SoftmaxWithLoss", [x, label], [self.name(), loss])
-        elif kind == "sigmoid":
-            target, entropy = self.feed((rows, columns), 0.0, 1.0, readable=False), self.name()
-            self.op("SigmoidCrossEntropyWithLogits", [x, target], [entropy])
-            self.op("AveragedLoss", [entropy], [loss])
-        elif kind == "entropy":
-            label, probabilities, entropy = self.feed_integers((rows,), columns), self.name(), self.name()
-            self.op("Softmax", [x], [probabilities])
-            self.op("LabelCrossEntropy", [probabilities, label], [entropy])
-            self.op("AveragedLoss", [entropy], [loss])
-        else:
-            self.op("AveragedLoss", [x], [loss])
-        self.losses.append(loss)
-
-    def build(self):
-        steps = [self.unary] * 4 + [self.binary] * 2 + [self.fc] * 2 + [self.image] * 2 + [
-            self.broadcast, self.many, self.matmul, self.look_up, self.concat_and_split, self.transpose, self.softmax]
-        for _ in range(self.rng.randint(2, 12)):
-            self.rng.choice(steps)()
-        for _ in range(self.rng.randint(1, 3)):
-            self.loss()
+# numpy kind and size -> data type and field of TensorProto
+FIELDS = {"float32": ("FLOAT", "float_data"), "int64": ("INT64", "int64_data"), "int32": ("INT32", "int32_data"),
+          "bool": ("BOOL", "int32_data")}
 
 
 def set_tensor(message, array):
     array = np.asarray(array)
     tensor = caffe2_pb2.TensorProto(dims=array.shape)
-    if array.dtype == np.float32:
-        tensor.data_type = caffe2_pb2.TensorProto.FLOAT
-        tensor.float_data.extend(array.flatten().tolist())
-    elif array.dtype == np.int64:
-        tensor.data_type = caffe2_pb2.TensorProto.INT64
-        tensor.int64_data.extend(array.flatten().tolist())
-    elif array.dtype == np.int32:
-        tensor.data_type = caffe2_pb2.TensorProto.INT32
-        tensor.int32_data.extend(array.flatten().tolist())
-    else:
-        raise ValueError("element type %s" % array.dtype)
+    data_type, field = FIELDS[array.dtype.name]
+    tensor.data_type = caffe2_pb2.TensorProto.DataType.Value(data_type)
+    getattr(tensor, field).extend(array.flatten().tolist())
     message.tensor = tensor.SerializeToString()
+
+
+def get_tensor(message):
+    tensor = caffe2_pb2.TensorProto.FromString(message.tensor)
+    name = caffe2_pb2.TensorProto.DataType.Name(tensor.data_type)
+    dtype, field = next((dtype, field) for dtype, (data_type, field) in FIELDS.items() if data_type == name)
+    return np.array(getattr(tensor, field), dtype).reshape(tuple(tensor.dims))
 
 
 def set_gradient(message, gradient):
@@ -246,6 +68,15 @@ def set_gradient(message, gradient):
         message.indices, message.values = str(gradient.indices), str(gradient.values)
     elif gradient is not None:
         message.dense = str(gradient)
+
+
+def add_gradients(net, losses):
+    """Runs the original's backward pass. Accumulating Sums carry a device option as a mark in it."""
+    gradients = net.AddGradientOperators(losses)
+    for op in net.Proto().op:
+        if op.type == "Sum":
+            op.ClearField("device_option")
+    return gradients
 
 
 def record_backward_pass(random_net, case):
@@ -256,14 +87,11 @@ def record_backward_pass(random_net, case):
     for loss in random_net.losses:
         case.y.add().blob = loss
     try:
-        gradients = random_net.net.AddGradientOperators(random_net.losses)
+        gradients = add_gradients(random_net.net, random_net.losses)
     except Exception as error:  # the original raises several types
         case.throws = True
         case.error = str(error).split("\n")[0]
         return False
-    for op in random_net.net.Proto().op:
-        if op.type == "Sum":
-            op.ClearField("device_option")
     case.net_after = random_net.net.Proto().SerializeToString()
     # The original adds up the gradients of one operator's inputs in the order of a hash table.
     types = [op.type for op in random_net.net.Proto().op[forward:]]
@@ -273,6 +101,11 @@ def record_backward_pass(random_net, case):
         entry.blob = str(blob)
         set_gradient(entry.gradient, gradient)
     return True
+
+
+def is_rounding(value):
+    """Whether there is nothing but rounding errors or zeros, as in the gradient of a softmax of one column."""
+    return value.dtype.kind == "f" and value.size > 0 and np.abs(value).max() < 1e-6
 
 
 def record_values(random_net, case):
@@ -285,57 +118,168 @@ def record_values(random_net, case):
         blob = case.input.add()
         blob.name = name
         set_tensor(blob, value)
-    case.net, case.rtol, case.origin = proto.SerializeToString(), 1e-3, "random"
+    case.net, case.rtol, case.origin = proto.SerializeToString(), RTOL, "random"
     workspace.RunNetOnce(proto)
     for name in sorted({name for op in proto.op for name in op.output}):
         value = workspace.FetchBlob(name)
-        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():
+        if not isinstance(value, np.ndarray):
+            if "nullptr" not in str(value):  # a blob that no branch has written
+                case.output.add(name=name, opaque=str(value))
+            continue
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
             return False
-        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and 0 < np.abs(value).max(initial=0) < 1e-6:
-            continue  # nothing but rounding errors, as the gradient of a softmax of one column
-        blob = case.output.add()
-        blob.name = name
-        set_tensor(blob, value)
+        if value.dtype.name in FIELDS and not is_rounding(value):
+            blob = case.output.add()
+            blob.name = name
+            set_tensor(blob, value)
     return True
+
+
+def make_net(kind, seed):
+    if kind == "control":
+        from random_control_nets import ControlNet as Net
+    else:
+        from random_nets import RandomNet as Net
+    random_net = Net(seed, random.Random(seed))
+    random_net.build()
+    return random_net
+
+
+def record(kind, seed, new):
+    """Returns a record of the backward pass, one of the values or None, and an error or None."""
+    random_net = make_net(kind, seed)
+    case, values = new("NetGradientCase"), new("SequenceCase")
+    case.id = values.id = "random-%s%d" % ("" if kind == "plain" else kind + "-", seed)
+    if not record_backward_pass(random_net, case):
+        return case.SerializeToString(), None, None
+    try:
+        if record_values(random_net, values):
+            return case.SerializeToString(), values.SerializeToString(), None
+        return case.SerializeToString(), None, "not finite"
+    except RuntimeError as error:
+        return case.SerializeToString(), None, "does not run: " + str(error).split("\n")[0]
+
+
+def replay(case, values):
+    """Runs the original on its own records. Marks or empties those that differ."""
+    losses = [y.blob for y in case.y]
+    if not case.throws:
+        net = core.Net(caffe2_pb2.NetDef.FromString(case.net_before))
+        gradients = {str(blob): str(gradient) for blob, gradient in add_gradients(net, losses).items()}
+        want = caffe2_pb2.NetDef.FromString(case.net_after)
+        recorded = {entry.blob for entry in case.gradient}
+        if set(gradients) != recorded:
+            raise ValueError("the gradients of other blobs")
+        case.hash_order = case.hash_order or list(net.Proto().op) != list(want.op)
+    if values is None:
+        return
+    workspace.ResetWorkspace()
+    for blob in values.input:
+        workspace.FeedBlob(blob.name, get_tensor(blob))
+    workspace.RunNetOnce(caffe2_pb2.NetDef.FromString(values.net))
+    for blob in values.output:
+        if blob.WhichOneof("value") == "tensor":
+            want, got = get_tensor(blob), workspace.FetchBlob(blob.name)
+            bound = RTOL / 8 * np.abs(want).max(initial=0) if want.dtype.kind == "f" else 0
+            if got.shape != want.shape or np.abs(got.astype(float) - want).max(initial=0) > bound:
+                raise ValueError("another value of " + blob.name)
+
+
+def in_child(function):
+    """Calls the function in a forked process. Returns its result, or an error as text."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        try:
+            answer = (function(), None)
+        except BaseException as error:  # the parent reports it
+            answer = (None, "%s: %s" % (type(error).__name__, str(error).split("\n")[0]))
+        with os.fdopen(writer, "wb") as out:
+            pickle.dump(answer, out)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        answer = pipe.read()
+    _, status = os.waitpid(child, 0)
+    return pickle.loads(answer) if status == 0 else (None, "the process ended with status %d" % status)
+
+
+def record_all(options, new):
+    passes, sequences = new("NetGradientCases"), new("SequenceCases")
+    reported = time.time()
+    for number in range(options.count):
+        seed = options.seed + number
+        result, error = in_child(lambda: record(options.kind, seed, new))
+        if result is not None:
+            case, values, error = result
+            passes.case.add().ParseFromString(case)
+            if values is not None:
+                sequences.case.add().ParseFromString(values)
+        if error is not None:
+            print("seed %d: %s" % (seed, error), file=sys.stderr)
+        if time.time() - reported > 2:
+            reported = time.time()
+            print("%d of %d nets" % (number + 1, options.count), file=sys.stderr)
+    return passes, sequences
+
+
+def replay_all(options, new):
+    passes, sequences = read(options.folder, new)
+    values = {case.id: case for case in sequences.case}
+    kept = new("NetGradientCases"), new("SequenceCases")
+
+    def check(case):
+        replay(case, values.get(case.id))
+        return case.hash_order
+
+    for case in passes.case:
+        hash_order, error = in_child(lambda: check(case))
+        if error is None:
+            case.hash_order = hash_order
+            kept[0].case.add().CopyFrom(case)
+            if case.id in values:
+                kept[1].case.add().CopyFrom(values[case.id])
+        else:
+            print("%s is dropped: %s" % (case.id, error), file=sys.stderr)
+    return kept
+
+
+def read(folder, new):
+    result = []
+    for name, message in FILES:
+        result.append(new(message))
+        with open(os.path.join(folder, name), "rb") as file:
+            result[-1].ParseFromString(file.read())
+    return result
+
+
+def write(folder, messages):
+    os.makedirs(folder, exist_ok=True)
+    for (name, _), message in zip(FILES, messages):
+        with open(os.path.join(folder, name), "wb") as out:
+            out.write(message.SerializeToString())
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", help="where the two files are written")
+    parser.add_argument("--kind", choices=["plain", "control"], default="plain", help="which nets (default: %(default)s)")
     parser.add_argument("--count", type=int, default=2000, help="number of nets (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="the first net's seed (default: %(default)s)")
+    parser.add_argument("--replay", action="store_true", help="only replay the records in the folder")
     options = parser.parse_args()
+    variables = {"PYTHONHASHSEED": "2" if options.replay else "1", "MALLOC_PERTURB_": "165" if options.replay else "0"}
+    if any(os.environ.get(name) != value for name, value in variables.items()):  # they are read when a process starts
+        os.execve(sys.executable, [sys.executable] + sys.argv, dict(os.environ, **variables))
     new = oracle_messages()
-    passes, sequences = new("NetGradientCases"), new("SequenceCases")
-    refused = skipped = 0
-    reported = time.time()
-    for number in range(options.count):
-        seed = options.seed + number
-        random_net = RandomNet(seed, random.Random(seed))
-        random_net.build()
-        case = passes.case.add()
-        case.id = "random-%d" % seed
-        if record_backward_pass(random_net, case):
-            values = sequences.case.add()
-            values.id = case.id
-            try:
-                good = record_values(random_net, values)
-            except RuntimeError as error:
-                print("%s does not run: %s" % (case.id, str(error).split("\n")[0]), file=sys.stderr)
-                good = False
-            if not good:
-                skipped += 1
-                del sequences.case[-1]
-        else:
-            refused += 1
-        if time.time() - reported > 2:
-            reported = time.time()
-            print("%d of %d nets" % (number + 1, options.count), file=sys.stderr)
-    os.makedirs(options.folder, exist_ok=True)
-    for name, cases in (("net_gradients.pb", passes), ("sequences.pb", sequences)):
-        with open(os.path.join(options.folder, name), "wb") as out:
-            out.write(cases.SerializeToString())
-    print("%d nets, %d refused by the original, %d without values" % (options.count, refused, skipped))
+    passes, sequences = replay_all(options, new) if options.replay else record_all(options, new)
+    write(options.folder, (passes, sequences))
+    if not options.replay:
+        sys.exit(subprocess.call([sys.executable] + sys.argv + ["--replay"]))
+    print("%d nets, %d refused by the original, %d with values, %d in hash order" % (
+        len(passes.case), sum(case.throws for case in passes.case), len(sequences.case),
+        sum(case.hash_order for case in passes.case)))
 
 
 if __name__ == "__main__":

@@ -86,8 +86,8 @@ std::vector<Recipe> ReductionRecipes();
 std::vector<Recipe> WindowRecipes();
 std::vector<Recipe> LossRecipes();
 std::vector<Recipe> DetectionRecipes();
+std::vector<Recipe> DetectronRecipes();
 std::vector<Recipe> RecurrentRecipes();
 std::vector<Recipe> SegmentRecipes();
-std::vector<Recipe> DetectronRecipes();
 
 }  // namespace caffe2rt::test

@@ -15,11 +15,9 @@ namespace {
 
 std::vector<Recipe> AllRecipes() {
   std::vector<Recipe> recipes;
-  for (auto* of_family : {ElementwiseRecipes, ShapeRecipes, ReductionRecipes, WindowRecipes,
-                          LossRecipes, DetectionRecipes, RecurrentRecipes, SegmentRecipes}) {
   for (auto* of_family :
        {ElementwiseRecipes, ShapeRecipes, ReductionRecipes, WindowRecipes, LossRecipes,
-        DetectronRecipes}) {
+        DetectionRecipes, DetectronRecipes, RecurrentRecipes, SegmentRecipes}) {
     for (Recipe& recipe : of_family()) recipes.push_back(std::move(recipe));
   }
   return recipes;
