@@ -8,7 +8,9 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_access.h"
+#include "caffe2_core/io/int8_serializer.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
 namespace {
@@ -100,6 +102,9 @@ BlobSerializerRegistryType& BlobSerializerRegistry() {
     built.Register(
         TypeMeta::Id<db::DBReader>(), [] { return std::make_unique<DBReaderSerializer>(); },
         __FILE__);
+    built.Register(
+        TypeMeta::Id<Int8TensorCPU>(), [] { return std::make_unique<Int8TensorSerializer>(); },
+        __FILE__);
     return built;
   }();
   return registry;
@@ -117,6 +122,8 @@ BlobDeserializerRegistryType& BlobDeserializerRegistry() {
         kStringBlobType, [] { return std::make_unique<StringDeserializer>(); }, __FILE__);
     built.Register(
         kDBReaderBlobType, [] { return std::make_unique<DBReaderDeserializer>(); }, __FILE__);
+    built.Register(
+        kInt8TensorBlobType, [] { return std::make_unique<Int8TensorDeserializer>(); }, __FILE__);
     return built;
   }();
   return registry;

@@ -108,7 +108,7 @@ class TensorDeserializer : public BlobDeserializerBase {
 
 using BlobSerializerRegistryType = Registry<CaffeTypeId, std::unique_ptr<BlobSerializerBase>>;
 using BlobDeserializerRegistryType = Registry<std::string, std::unique_ptr<BlobDeserializerBase>>;
-// Both contain entries for tensors, std::string and DBReader.
+// Both contain entries for tensors, quantized tensors, std::string and DBReader.
 BlobSerializerRegistryType& BlobSerializerRegistry();
 BlobDeserializerRegistryType& BlobDeserializerRegistry();
 

@@ -6,17 +6,19 @@
 #include "caffe2_core/runtime/shared_operator_def.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
 namespace {
 
 std::string DescribeBlob(const std::string& name, const Blob& blob) {
-  if (!blob.IsType<Tensor>()) {
+  const Tensor* const found = FindTensor(blob);
+  if (found == nullptr) {
     return MakeString("\"", name, "\" ", blob.meta().IsSet() ? blob.meta().name() : "(nothing)");
   }
-  const Tensor& tensor = *static_cast<const Tensor*>(blob.GetRaw());
+  const Tensor& tensor = *found;
   if (!tensor.IsShaped()) return MakeString("\"", name, "\" (no shape)");
-  return MakeString("\"", name, "\" ",
+  return MakeString("\"", name, "\" ", blob.IsType<Int8TensorCPU>() ? "quantized " : "",
                     tensor.meta().IsSet() ? DataTypeName(tensor.meta()) : std::string("(no type)"),
                     " ", tensor.sizes());
 }
@@ -50,8 +52,7 @@ std::vector<TensorShape> OperatorBase::InputTensorShapes() const {
   std::vector<TensorShape> shapes;
   for (const Blob* blob : inputs_) {
     TensorShape& shape = shapes.emplace_back();
-    const Tensor* tensor =
-        blob->IsType<Tensor>() ? static_cast<const Tensor*>(blob->GetRaw()) : nullptr;
+    const Tensor* tensor = FindTensor(*blob);
     if (tensor == nullptr || !tensor->IsShaped()) {
       shape.set_unknown_shape(true);
       continue;

@@ -16,6 +16,7 @@
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/runtime/init_net.h"
 #include "caffe2_core/runtime/net_copies.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
 namespace {
@@ -37,6 +38,13 @@ std::unordered_set<std::string> WrittenBy(const NetDef& net) {
 bool IsSoleUser(const Tensor& tensor) {
   const std::shared_ptr<Storage> second = tensor.storage();
   return second.use_count() == 2;
+}
+
+// The value with which an instance begins. A tensor of the parent workspace is not read-only, so the
+// net would write into it.
+Tensor InitialValue(const Tensor& value, bool written) {
+  const bool shares = !written || value.storage() == nullptr || value.storage()->read_only();
+  return shares ? value : value.Clone();
 }
 
 FileAccess FileAccessWithoutParent() {
@@ -75,6 +83,7 @@ void Predictor::Instances::Finish(std::vector<std::string> inputs,
   for (const std::string& name : weights.LocalBlobs()) {
     Blob* blob = weights.GetBlob(name);
     if (blob->IsType<Tensor>()) blob->GetMutable<Tensor>()->MarkReadOnly();
+    if (blob->IsType<Int8TensorCPU>()) blob->GetMutable<Int8TensorCPU>()->t.MarkReadOnly();
   }
   input_names = std::move(inputs);
   output_names = std::move(outputs);
@@ -106,12 +115,13 @@ std::unique_ptr<Predictor::Instances::Instance> Predictor::Instances::MakeInstan
   for (const std::string& name : own_names) {
     const std::shared_ptr<Blob> initial = weights.FindBlob(name);
     Blob* local = instance->ws.CreateLocalBlob(name);
-    if (initial != nullptr && initial->IsType<Tensor>()) {
-      const Tensor& value = initial->Get<Tensor>();
-      // A tensor of the parent workspace is not read-only, so the net would write into it.
-      const bool shares =
-          !written.contains(name) || value.storage() == nullptr || value.storage()->read_only();
-      local->Reset(new Tensor(shares ? value : value.Clone()));
+    if (initial == nullptr) continue;
+    if (initial->IsType<Tensor>()) {
+      local->Reset(new Tensor(InitialValue(initial->Get<Tensor>(), written.contains(name))));
+    } else if (initial->IsType<Int8TensorCPU>()) {
+      auto value = std::make_unique<Int8TensorCPU>(initial->Get<Int8TensorCPU>());
+      value->t = InitialValue(value->t, written.contains(name));
+      local->Reset(value.release());
     }
   }
   const std::unordered_set<std::string> outputs(output_names.begin(), output_names.end());

@@ -1,29 +1,29 @@
 #include "caffe2_core/runtime/shape_inference_workspace.h"
 
 #include <new>
+#include <utility>
 
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
 
 TensorShape GetTensorShapeOfBlob(const Blob* blob) {
-  if (blob == nullptr || !blob->IsType<Tensor>()) return UnknownShape();
-  const Tensor& tensor = blob->Get<Tensor>();
-  if (!tensor.IsShaped()) return UnknownShape();
-  return CreateTensorShape(tensor.dims(), TypeMetaToDataType(tensor.meta()));
+  const Tensor* tensor = blob != nullptr ? FindTensor(*blob) : nullptr;
+  if (tensor == nullptr || !tensor->IsShaped()) return UnknownShape();
+  return CreateTensorShape(tensor->dims(), TypeMetaToDataType(tensor->meta()));
 }
 
 ShapeMap ShapesOfWorkspace(const Workspace& ws) {
   ShapeMap shapes;
   for (const std::string& name : ws.Blobs()) {
     const std::shared_ptr<Blob> blob = ws.FindBlob(name);
-    if (blob != nullptr && blob->IsType<Tensor>() && blob->Get<Tensor>().IsShaped()) {
-      shapes[name] = GetTensorShapeOfBlob(blob.get());
-    }
+    TensorShape shape = GetTensorShapeOfBlob(blob.get());
+    if (!shape.unknown_shape()) shapes[name] = std::move(shape);
   }
   return shapes;
 }

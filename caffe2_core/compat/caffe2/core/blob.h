@@ -8,6 +8,7 @@
 #include "caffe2/core/typeid.h"
 #include "caffe2/proto/caffe2_pb.h"
 #include "caffe2_core/tensor/blob.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2 {
 
@@ -17,7 +18,9 @@ using ::caffe2rt::BlobGetTensor;
 using ::caffe2rt::BlobIsTensorType;
 using ::caffe2rt::BlobSetTensor;
 
-inline bool BlobIsInt8TensorCPUType(const Blob& /*blob*/) { return false; }
+inline bool BlobIsInt8TensorCPUType(const Blob& blob) {
+  return blob.IsType<::caffe2rt::Int8TensorCPU>();
+}
 
 // The tensor of the blob, with that shape, device and element type, and with memory.
 inline Tensor* BlobGetMutableTensor(Blob* blob, at::IntArrayRef dims, at::TensorOptions options) {

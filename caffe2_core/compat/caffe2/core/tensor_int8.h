@@ -1,13 +1,10 @@
 #pragma once
 // Int8TensorCPU: the quantized tensor of the Int8 operators.
 #include "caffe2/core/tensor.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2 {
 namespace int8 {
-struct Int8TensorCPU {
-  float scale{1.0};
-  int32_t zero_point{0};
-  Tensor t{CPU};
-};
+using ::caffe2rt::Int8TensorCPU;
 }  // namespace int8
 }  // namespace caffe2
