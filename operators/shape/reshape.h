@@ -13,18 +13,13 @@
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
 #include "operators/common/host_input.h"
+#include "operators/common/reshaped_dims.h"
 
 namespace caffe2rt {
 
 inline constexpr RepeatedArgumentSpec<int64_t> kNewShape{
     "shape",
     "the new shape; 0 copies the dimension, one -1 is computed; required unless input 1 is given"};
-
-#pragma GCC visibility push(default)  // for libcaffe2_cuda
-// Replaces the values 0 and -1 in *dims by sizes. THROWS if the elements of `input` do not fit the
-// shape.
-void ReshapedDims(IntArrayRef input, std::vector<int64_t>* dims);
-#pragma GCC visibility pop
 
 template <class Context>
 class ReshapeOp final : public Operator<Context> {

@@ -14,6 +14,7 @@
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
 #include "operators/common/host_input.h"
+#include "operators/common/slice_plan.h"
 
 namespace caffe2rt {
 
@@ -23,25 +24,6 @@ inline constexpr RepeatedArgumentSpec<int64_t> kSliceEnds{
     "ends",
     "index after the last one in each dimension; negative counts from one past the end, so -1 is "
     "the end"};
-
-struct SlicePlan {
-  std::vector<int64_t> dims;  // shape of the output
-  int axis = -1;              // the sliced dimension; -1: the output is the input
-  int64_t start = 0;          // index in this dimension
-};
-
-#pragma GCC visibility push(default)  // for libcaffe2_cuda
-// THROWS if the bounds do not match the input, or slice more than one dimension of an input that
-// has elements.
-void PlanSlice(IntArrayRef input, IntArrayRef starts, IntArrayRef ends, SlicePlan* plan);
-
-// The slice of a tensor as rows: each of `outer` rows of `all` items holds `taken` items of the
-// slice, which begin at item `start`.
-struct SliceRows {
-  int64_t outer = 1, all = 0, taken = 0, start = 0;
-};
-SliceRows RowsOfSlice(IntArrayRef input, const SlicePlan& plan);
-#pragma GCC visibility pop
 
 // The bounds of a slice, from the arguments or from inputs 1 and 2.
 class [[gnu::visibility("default")]] SliceBounds {
