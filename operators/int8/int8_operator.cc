@@ -1,0 +1,52 @@
+#include "operators/int8/int8_operator.h"
+
+#include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/tensor/data_type.h"
+
+namespace caffe2rt {
+
+QuantizedInput Int8Operator::InputInt8(int i, const char* name) const {
+  const auto& value = OperatorBase::Input<Int8TensorCPU>(i);
+  CAFFE_ENFORCE(value.t.IsShaped(), "input ", i, " (", name, ") has no shape: nothing wrote it");
+  CAFFE_ENFORCE(value.t.IsType<uint8_t>(), "input ", i, " (", name, ") has elements of type ",
+                value.t.dtype().name(), ", want uint8");
+  CAFFE_ENFORCE(value.scale > 0 && std::isfinite(value.scale), "input ", i, " (", name,
+                ") has scale ", value.scale, ", want a finite scale above 0");
+  CAFFE_ENFORCE(value.zero_point >= 0 && value.zero_point <= kInt8Highest, "input ", i, " (", name,
+                ") has zero point ", value.zero_point, ", want 0 to 255");
+  return {&value.t, {value.scale, value.zero_point}};
+}
+
+const int32_t* Int8Operator::InputInt8Bias(int i, int64_t size) const {
+  const auto& value = OperatorBase::Input<Int8TensorCPU>(i);
+  CAFFE_ENFORCE(value.t.IsType<int32_t>(), "input ", i, " (bias) has elements of type ",
+                value.t.dtype().name(), ", want int32");
+  CAFFE_ENFORCE_EQ(value.t.numel(), size, "elements of input ", i,
+                   " (bias), want one for each output channel");
+  return value.t.data<int32_t>();
+}
+
+uint8_t* Int8Operator::OutputInt8(int i, IntArrayRef dims) {
+  auto* value = OperatorBase::Output<Int8TensorCPU>(i);
+  value->scale = output_.scale;
+  value->zero_point = output_.zero_point;
+  value->t.Resize(dims);
+  return value->t.mutable_data<uint8_t>();
+}
+
+void Int8Operator::CheckKeepsQuantization(const QuantizedInput& x) const {
+  CAFFE_ENFORCE(output_.scale == x.quantization.scale, "argument Y_scale is ", output_.scale,
+                ", want ", x.quantization.scale, ", the scale of input 0");
+  CAFFE_ENFORCE(output_.zero_point == x.quantization.zero_point, "argument Y_zero_point is ",
+                output_.zero_point, ", want ", x.quantization.zero_point,
+                ", the zero point of input 0");
+}
+
+OpSchema& RegisterInt8Schema(const std::string& type, const char* file) {
+  // A quantized result is a step function of its inputs; nets are trained before quantization.
+  RegisterGradient<GradientNotImplementedYet>(type, file);
+  return RegisterSchema(type, file).Args(kInt8OutputScale, kInt8OutputZeroPoint);
+}
+
+}  // namespace caffe2rt
