@@ -11,20 +11,23 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt::test {
 namespace {
 
+bool IsQuantized(const oracle::Blob& recorded) {
+  return recorded.value_case() == oracle::Blob::kInt8;
+}
+
 TensorProto ParseTensor(const oracle::Blob& recorded) {
-  if (recorded.value_case() == oracle::Blob::kInt8) {
-    throw UnsupportedBlob("blob \"" + recorded.name() + "\" is a quantized tensor");
-  }
-  if (recorded.value_case() != oracle::Blob::kTensor) {
+  if (!IsQuantized(recorded) && recorded.value_case() != oracle::Blob::kTensor) {
     throw UnsupportedBlob("blob \"" + recorded.name() + "\" is a " + recorded.opaque());
   }
   TensorProto proto;
-  CAFFE_ENFORCE(proto.ParseFromString(recorded.tensor()), "recorded blob \"", recorded.name(),
-                "\" is not a TensorProto");
+  CAFFE_ENFORCE(
+      proto.ParseFromString(IsQuantized(recorded) ? recorded.int8().tensor() : recorded.tensor()),
+      "recorded blob \"", recorded.name(), "\" is not a TensorProto");
   return proto;
 }
 
@@ -51,6 +54,8 @@ bool Same(const T& got, const T& want, double tolerance) {
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
     if (std::isinf(a) || std::isinf(b)) return a == b;
     return std::abs(a - b) <= tolerance;
+  } else if constexpr (std::is_same_v<T, uint8_t>) {
+    return std::abs(int{got} - int{want}) <= tolerance;
   } else {
     return got == want;
   }
@@ -72,6 +77,11 @@ std::string CompareElements(const Tensor& got, const Tensor& want, const Compare
   std::vector<T> a(got.data<T>(), got.data<T>() + got.numel());
   std::vector<T> b(want.data<T>(), want.data<T>() + want.numel());
   double tolerance = 0;
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    // Only records of quantized tensors have a tolerance for integers.
+    if (rules.quantized && !b.empty())
+      tolerance = rules.rtol * *std::max_element(b.begin(), b.end());
+  }
   if constexpr (kIsFloat<T>) {
     double largest = 0;
     for (const T& value : b) {
@@ -172,6 +182,21 @@ Tensor TensorOf(const oracle::Blob& recorded) {
   return tensor;
 }
 
+// Compares what is stored besides the tensor.
+std::string CompareKind(const oracle::Blob& recorded, const Blob& blob) {
+  if (!IsQuantized(recorded)) {
+    return blob.IsType<Tensor>() ? "" : MakeString("got a ", blob.TypeName(), ", want a tensor");
+  }
+  if (!blob.IsType<Int8TensorCPU>()) {
+    return MakeString("got a ", blob.TypeName(), ", want a quantized tensor");
+  }
+  const auto& got = blob.Get<Int8TensorCPU>();
+  const auto scale = static_cast<float>(recorded.int8().scale());
+  if (got.scale == scale && got.zero_point == recorded.int8().zero_point()) return "";
+  return MakeString("got scale ", got.scale, " and zero point ", got.zero_point, ", want ", scale,
+                    " and ", recorded.int8().zero_point());
+}
+
 }  // namespace
 
 std::string DimsText(const std::vector<int64_t>& dims) {
@@ -179,25 +204,37 @@ std::string DimsText(const std::vector<int64_t>& dims) {
 }
 
 void MakeBlob(const oracle::Blob& recorded, Workspace* ws) {
+  if (IsQuantized(recorded)) {
+    auto* value = ws->CreateBlob(recorded.name())->GetMutable<Int8TensorCPU>();
+    value->scale = static_cast<float>(recorded.int8().scale());
+    value->zero_point = recorded.int8().zero_point();
+    value->t = TensorOf(recorded);
+    return;
+  }
   *ws->CreateBlob(recorded.name())->GetMutableTensor(CPU) = TensorOf(recorded);
 }
 
 TensorShape ShapeOfRecord(const oracle::Blob& recorded) {
-  if (recorded.value_case() != oracle::Blob::kTensor) return UnknownShape();
+  if (!IsQuantized(recorded) && recorded.value_case() != oracle::Blob::kTensor) {
+    return UnknownShape();
+  }
   const TensorProto proto = ParseTensor(recorded);
   return CreateTensorShape(std::vector<int64_t>(proto.dims().begin(), proto.dims().end()),
                            proto.data_type());
 }
 
 std::string CompareBlob(const oracle::Blob& recorded, const Workspace& ws,
-                        const CompareRules& rules) {
+                        const CompareRules& given) {
+  CompareRules rules = given;
+  rules.quantized = IsQuantized(recorded);
   const std::string subject = "output \"" + recorded.name() + "\": ";
   if (!ws.HasBlob(recorded.name())) return subject + "is missing";
   if (recorded.value_case() == oracle::Blob::kOpaque) return "";
   const Tensor want = TensorOf(recorded);
   const Blob& blob = *ws.GetBlob(recorded.name());
-  if (!blob.IsType<Tensor>()) return subject + "got a " + blob.TypeName() + ", want a tensor";
-  const Tensor& got = blob.Get<Tensor>();
+  const std::string difference_of_kind = CompareKind(recorded, blob);
+  if (!difference_of_kind.empty()) return subject + difference_of_kind;
+  const Tensor& got = *FindTensor(blob);
   // In the original a tensor that was never written has shape [0].
   const std::vector<int64_t> dims = got.IsShaped() ? got.dims() : std::vector<int64_t>{0};
   if (rules.dims && dims != want.dims()) {

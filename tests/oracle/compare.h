@@ -11,7 +11,7 @@
 
 namespace caffe2rt::test {
 
-// A blob of an unsupported kind (quantized, or not a tensor).
+// A blob of an unsupported kind (neither a tensor nor a quantized tensor).
 class UnsupportedBlob : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -27,6 +27,7 @@ struct CompareRules {
   bool moments = false;    // without `values`: compare mean and standard deviation
   bool dims = true;        // false: compare only the type
   bool any_order = false;  // the order of elements does not matter
+  bool quantized = false;  // set by CompareBlob: rtol applies to bytes too
 };
 
 // Returns the difference as text, or "" if there is none. THROWS UnsupportedBlob.

@@ -91,7 +91,7 @@ TEST(ReplayOperatorTest, LeavesWhatIsNotHereOut) {
   recorded.set_op(ParseOp("type: \"OracleTestNowhere\"").SerializeAsString());
   EXPECT_EQ(ReplayOperator(recorded).status, CaseStatus::kNotImplemented);
   recorded = DoubleCase({2, 8});
-  recorded.mutable_input(0)->mutable_int8()->set_scale(1);
+  recorded.mutable_input(0)->set_opaque("a queue");
   EXPECT_EQ(ReplayOperator(recorded).status, CaseStatus::kNotImplemented);
 }
 
