@@ -1,0 +1,146 @@
+// Int8Weights: all instruction sets of this machine give the sums of a plain loop.
+#include "operators/int8/int8_gemm.h"
+
+#include "operators/int8/int8_depthwise.h"
+#include "tests/operators/int8/int8_blobs.h"
+
+namespace caffe2rt::int8_gemm_test {
+namespace {
+
+using namespace test;  // used throughout this file
+
+std::vector<Int8Isa> IsasOfThisMachine() {
+  std::vector<Int8Isa> isas = {Int8Isa::kPlain};
+  if (BestInt8Isa() >= Int8Isa::kAvx2) isas.push_back(Int8Isa::kAvx2);
+  if (BestInt8Isa() >= Int8Isa::kVnni) isas.push_back(Int8Isa::kVnni);
+  return isas;
+}
+
+struct Sizes {
+  int64_t rows, n, k;
+};
+
+// Multiplies with rows of padded_k bytes whose tail is not zero.
+std::vector<int32_t> Multiply(const Int8Weights& weights, const std::vector<uint8_t>& x,
+                              const Sizes& sizes, const std::vector<int32_t>& start) {
+  std::vector<uint8_t> padded(static_cast<size_t>(sizes.rows * weights.padded_k()), 77);
+  std::vector<const uint8_t*> rows;
+  for (int64_t r = 0; r < sizes.rows; ++r) {
+    uint8_t* row = padded.data() + r * weights.padded_k();
+    std::copy(x.begin() + r * sizes.k, x.begin() + (r + 1) * sizes.k, row);
+    rows.push_back(row);
+  }
+  std::vector<int32_t> sums(static_cast<size_t>(Int8Weights::kTile * weights.padded_n()));
+  std::vector<char> scratch(static_cast<size_t>(weights.ScratchBytes()));
+  std::vector<int32_t> padded_start(static_cast<size_t>(weights.padded_n()));
+  std::copy(start.begin(), start.end(), padded_start.begin());
+  weights.Multiply(rows.data(), sizes.rows, padded_start.data(), 0, weights.blocks(),
+                   scratch.data(), sums.data());
+  std::vector<int32_t> result;
+  for (int64_t r = 0; r < sizes.rows; ++r) {
+    for (int64_t n = 0; n < sizes.n; ++n) {
+      result.push_back(sums[static_cast<size_t>(r * weights.padded_n() + n)]);
+    }
+  }
+  return result;
+}
+
+std::vector<int32_t> PlainSums(const std::vector<uint8_t>& x, const std::vector<uint8_t>& w,
+                               const Sizes& sizes, int32_t zero_point,
+                               const std::vector<int32_t>& start) {
+  std::vector<int32_t> result;
+  for (int64_t r = 0; r < sizes.rows; ++r) {
+    for (int64_t n = 0; n < sizes.n; ++n) {
+      int32_t sum = start[static_cast<size_t>(n)];
+      for (int64_t k = 0; k < sizes.k; ++k) {
+        sum += x[static_cast<size_t>(r * sizes.k + k)] *
+               (w[static_cast<size_t>(n * sizes.k + k)] - zero_point);
+      }
+      result.push_back(sum);
+    }
+  }
+  return result;
+}
+
+TEST(Int8WeightsTest, AllInstructionSetsGiveTheSameSums) {
+  const std::vector<Sizes> all = {{1, 1, 1},  {1, 16, 4},   {2, 17, 5}, {3, 33, 7},
+                                  {4, 48, 8}, {5, 15, 100}, {7, 3, 27}, {8, 40, 64}};
+  uint32_t seed = 1;
+  for (const Sizes& sizes : all) {
+    const std::vector<uint8_t> x = RandomBytes(sizes.rows * sizes.k, ++seed);
+    const std::vector<uint8_t> w = RandomBytes(sizes.n * sizes.k, ++seed);
+    const std::vector<int32_t> start = RandomBiases(sizes.n, 100000, ++seed);
+    for (const int32_t zero_point : {0, 128, 130, 255}) {
+      const std::vector<int32_t> want = PlainSums(x, w, sizes, zero_point, start);
+      for (const Int8Isa isa : IsasOfThisMachine()) {
+        const Int8Weights weights(isa, {.n = sizes.n, .k = sizes.k, .n_stride = sizes.k}, w.data(),
+                                  zero_point);
+        EXPECT_EQ(Multiply(weights, x, sizes, start), want)
+            << sizes.rows << " " << sizes.n << " " << sizes.k << " zero point " << zero_point
+            << " instruction set " << static_cast<int>(isa);
+      }
+    }
+  }
+}
+
+// Saturating instructions would fail here: 255 * 255 * 2 does not fit into 16 bits.
+TEST(Int8WeightsTest, ExtremeElementsDoNotSaturate) {
+  const Sizes sizes{2, 16, 64};
+  const std::vector<uint8_t> x(128, 255);
+  for (const uint8_t element : {0, 255}) {
+    const std::vector<uint8_t> w(16 * 64, element);
+    for (const int32_t zero_point : {0, 255}) {
+      const int32_t want = 64 * 255 * (element - zero_point);
+      for (const Int8Isa isa : IsasOfThisMachine()) {
+        const Int8Weights weights(isa, {.n = 16, .k = 64, .n_stride = 64}, w.data(), zero_point);
+        EXPECT_EQ(Multiply(weights, x, sizes, std::vector<int32_t>(16)),
+                  std::vector<int32_t>(32, want));
+      }
+    }
+  }
+}
+
+TEST(Int8WeightsTest, SumsWrapAround) {
+  const std::vector<uint8_t> one = {1};
+  for (const Int8Isa isa : IsasOfThisMachine()) {
+    const Int8Weights weights(isa, {.n = 1, .k = 1, .n_stride = 1}, one.data(), 0);
+    EXPECT_EQ(Multiply(weights, one, {1, 1, 1}, {INT32_MAX}), std::vector<int32_t>{INT32_MIN});
+  }
+}
+
+TEST(Int8WeightsTest, ReadsTransposedWeightsAndKeepsTotals) {
+  // w[n][k]: {1, 3, 5}, {2, 4, 6}, stored by k.
+  const std::vector<uint8_t> w = {1, 2, 3, 4, 5, 6};
+  for (const Int8Isa isa : IsasOfThisMachine()) {
+    const Int8Weights weights(isa, {.n = 2, .k = 3, .n_stride = 1, .k_stride = 2}, w.data(), 2);
+    EXPECT_EQ(weights.totals()[0], 3);
+    EXPECT_EQ(weights.totals()[1], 6);
+    // 10 * (1 - 2) + 20 * (3 - 2) + 30 * (5 - 2), 10 * (2 - 2) + 20 * (4 - 2) + 30 * (6 - 2)
+    EXPECT_EQ(Multiply(weights, {10, 20, 30}, {1, 2, 3}, {0, 1}), (std::vector<int32_t>{100, 161}));
+  }
+}
+
+TEST(Int8DepthwiseWeightsTest, AddsTapsChannelByChannel) {
+  constexpr int64_t kChannels = 70, kTaps = 9;  // one whole block and a rest
+  const std::vector<uint8_t> w = RandomBytes(kChannels * kTaps, 1);
+  const std::vector<uint8_t> x = RandomBytes(kChannels * kTaps, 2);
+  const std::vector<int32_t> start = RandomBiases(kChannels, 1000, 3);
+  const Int8DepthwiseWeights weights(kChannels, kTaps, w.data(), 99);
+  std::vector<const uint8_t*> taps;
+  for (int64_t t = 0; t < kTaps; ++t) taps.push_back(x.data() + t * kChannels);
+  std::vector<int32_t> sums(kChannels);
+  weights.Multiply(taps.data(), start.data(), sums.data());
+  for (int64_t c = 0; c < kChannels; ++c) {
+    int32_t want = start[static_cast<size_t>(c)], total = 0;
+    for (int64_t t = 0; t < kTaps; ++t) {
+      const int32_t weight = w[static_cast<size_t>(c * kTaps + t)] - 99;
+      want += x[static_cast<size_t>(t * kChannels + c)] * weight;
+      total += weight;
+    }
+    EXPECT_EQ(sums[static_cast<size_t>(c)], want) << c;
+    EXPECT_EQ(weights.totals()[static_cast<size_t>(c)], total) << c;
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::int8_gemm_test
