@@ -79,7 +79,7 @@ std::vector<TensorShape> InferInt8FC(const OperatorDef& def, const std::vector<T
   if (!AreKnown(in, 2)) return result;
   const std::vector<int64_t> x = GetDimsVector(in[0]), w = GetDimsVector(in[1]);
   if (x.empty() || w.empty()) return result;
-  result[0] = CreateTensorShape({x[0], w[0]}, in[0].data_type());
+  result[0] = CreateTensorShape(std::vector<int64_t>{x[0], w[0]}, in[0].data_type());
   return result;
 }
 

@@ -46,7 +46,7 @@ std::vector<TensorShape> InferInt8Flatten(const OperatorDef& def,
   if (!AreKnown(in, 1)) return {UnknownShape()};
   const int axis = ArgumentHelper(def).Read(kInt8FlattenAxis);
   const std::array<int64_t, 2> dims = FlattenedInt8Dims(axis, GetDimsVector(in[0]));
-  return {CreateTensorShape({dims.begin(), dims.end()}, in[0].data_type())};
+  return {CreateTensorShape(std::vector<int64_t>(dims.begin(), dims.end()), in[0].data_type())};
 }
 
 }  // namespace

@@ -118,7 +118,8 @@ std::vector<TensorShape> InferInt8ResizeNearest(const OperatorDef& def,
   if (!AreKnown(in, 1)) return {UnknownShape()};
   const std::vector<int64_t> dims = GetDimsVector(in[0]);
   const Int8ResizePlan plan = PlanInt8Resize(ArgumentHelper(def), dims);
-  return {CreateTensorShape({dims[0], plan.height, plan.width, dims[3]}, in[0].data_type())};
+  const std::vector<int64_t> result = {dims[0], plan.height, plan.width, dims[3]};
+  return {CreateTensorShape(result, in[0].data_type())};
 }
 
 }  // namespace

@@ -216,8 +216,9 @@ std::vector<TensorShape> InferInt8RoIAlign(const OperatorDef& def,
   if (x.size() != 4 || rois.empty()) return {UnknownShape()};
   const ArgumentHelper args(def);
   const int64_t count = NumElements(in[1]) == 0 ? 0 : rois[0];
-  return {CreateTensorShape({count, args.Read(kInt8RoIHeight), args.Read(kInt8RoIWidth), x[3]},
-                            in[0].data_type())};
+  const std::vector<int64_t> result = {count, args.Read(kInt8RoIHeight), args.Read(kInt8RoIWidth),
+                                       x[3]};
+  return {CreateTensorShape(result, in[0].data_type())};
 }
 
 }  // namespace

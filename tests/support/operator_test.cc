@@ -5,6 +5,7 @@
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 #include "tests/support/device_run.h"
 
 namespace caffe2rt::test {
@@ -12,11 +13,9 @@ namespace {
 
 TensorShape ShapeOfBlob(const Workspace& ws, const std::string& name) {
   const Blob* blob = ws.GetBlob(name);
-  if (blob == nullptr || !blob->IsType<Tensor>() || !blob->Get<Tensor>().IsShaped()) {
-    return UnknownShape();
-  }
-  const Tensor& tensor = blob->Get<Tensor>();
-  return CreateTensorShape(tensor.dims(), TypeMetaToDataType(tensor.dtype()));
+  const Tensor* tensor = blob != nullptr ? FindTensor(*blob) : nullptr;
+  if (tensor == nullptr || !tensor->IsShaped()) return UnknownShape();
+  return CreateTensorShape(tensor->dims(), TypeMetaToDataType(tensor->dtype()));
 }
 
 const OpSchema& SchemaOf(const std::string& type) {

@@ -1,4 +1,5 @@
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/operators/int8/int8_blobs.h"
 
 namespace caffe2rt::int8_conv_test {

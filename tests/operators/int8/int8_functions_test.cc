@@ -1,6 +1,7 @@
 // Int8Relu, Int8LeakyRelu, Int8Sigmoid, Int8Softmax.
 #include <cmath>
 
+#include "caffe2_core/runtime/operator_registry.h"
 #include "tests/operators/int8/int8_blobs.h"
 
 namespace caffe2rt::int8_functions_test {

@@ -76,11 +76,8 @@ TEST(Int8RoIAlignTest, NamesWhatDoesNotFit) {
   }
   for (const float end : {1e9f, NAN, inf}) {
     Feed<float>(&ws, "R", {1, 4}, {0, 0, end, end});
-    if (!std::isnan(end)) expect_throws("", "samples in a bin, want at most 32768");
+    expect_throws("", "samples in a bin, want at most 32768");
   }
-  Feed<float>(&ws, "R", {1, 4}, {NAN, NAN, NAN, NAN});
-  RunOp(&ws, Align());  // a region of one pixel that lies nowhere
-  ExpectInt8(ws, "Y", {1, 1, 1, 1}, {0}, 0.5f, 20);
   Feed<float>(&ws, "R", {1, 3}, {0, 0, 0});
   expect_throws("", "input 1 (RoIs) has shape [1, 3]");
   Feed<double>(&ws, "R", {1, 4}, {0, 0, 1, 1});
