@@ -8,6 +8,7 @@
 #include "caffe2_core/tensor/blob.h"
 #include "caffe2_core/tensor/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 struct Int8TensorCPU {
@@ -24,3 +25,4 @@ inline const Tensor* FindTensor(const Blob& blob) {
 }
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop
