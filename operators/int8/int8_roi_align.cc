@@ -13,7 +13,6 @@
 #include "operators/common/inference.h"
 #include "operators/common/order_argument.h"
 #include "operators/int8/int8_operator.h"
-#include "operators/int8/requantization.h"
 
 namespace caffe2rt {
 
@@ -177,7 +176,8 @@ class Int8RoIAlignOp final : public Int8Operator {
     }
   }
 
-  // As gemmlowp: the factor is a multiplier of 31 bits and a shift, and each rounds to nearest.
+  // The factor is a multiplier of 31 bits and a shift. The product is rounded to nearest, halves
+  // away from zero.
   void ScaleBin(const Quantization& input, int64_t samples, uint8_t* y) const {
     constexpr float kWeightScale = 1.0f / kWeightSteps;
     constexpr int kMultiplierBits = 31;
@@ -189,16 +189,14 @@ class Int8RoIAlignOp final : public Int8Operator {
     int exponent = 0;
     const double mantissa = std::frexp(double{factor}, &exponent);
     const auto multiplier = static_cast<int64_t>(std::ldexp(mantissa, kMultiplierBits));
-    const int32_t shift = std::min(-exponent, kMultiplierBits);
+    const int shift = std::min(-exponent, kMultiplierBits);
     const auto offset = static_cast<int32_t>(samples * kWeightSteps * input.zero_point);
+    const int64_t half = int64_t{1} << (kMultiplierBits - 1 + shift);
     for (size_t i = 0; i < sums_.size(); ++i) {
-      const int64_t product = int64_t{sums_[i] - offset} * multiplier;
-      constexpr int64_t kOne = int64_t{1} << kMultiplierBits, kHalf = kOne / 2;
-      // The division truncates, so halves are rounded away from zero, negative ones towards it.
-      const int64_t high = (product + (product >= 0 ? kHalf : 1 - kHalf)) / kOne;
-      const int32_t value = RoundingShift(static_cast<int32_t>(high), shift);
-      y[i] = static_cast<uint8_t>(
-          std::clamp(int64_t{value} + output().zero_point, int64_t{0}, int64_t{kInt8Highest}));
+      const int64_t sum = int64_t{sums_[i]} - offset;
+      const int64_t steps = (std::abs(sum) * multiplier + half) >> (kMultiplierBits + shift);
+      const int64_t stored = (sum < 0 ? -steps : steps) + output().zero_point;
+      y[i] = static_cast<uint8_t>(std::clamp(stored, int64_t{0}, int64_t{kInt8Highest}));
     }
   }
 
