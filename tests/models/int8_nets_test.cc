@@ -1,0 +1,110 @@
+// A quantized Mask R-CNN computes the detections that Caffe2 computed, and every quantized blob on
+// the way, bit by bit. Rounding one element differently moves boxes by many pixels.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/runtime/workspace.h"
+#include "caffe2_core/tensor/int8_tensor.h"
+#include "tests/models/golden_case.h"
+#include "tests/models/recorded_blobs.h"
+#include "tests/support/shared.h"
+
+namespace caffe2rt::test::int8_nets_test {
+namespace {
+
+const char kModel[] = "models/c2_maskrcnn2go_int8";
+
+std::string File(const std::string& name) { return SharedPath(kModel) + "/" + name; }
+
+Tensor Golden(const std::string& way, const std::string& image, const std::string& blob) {
+  return ReadNpy(File("golden/" + way + "__" + image + "_" + blob + ".npy"));
+}
+
+// The recorded picture holds bytes; the net reads floats.
+Tensor Picture(const std::string& image) {
+  const Tensor bytes = Golden("in", image, "data_uint8");
+  Tensor picture(bytes.sizes(), CPU);
+  std::copy(bytes.data<uint8_t>(), bytes.data<uint8_t>() + bytes.numel(),
+            picture.mutable_data<float>());
+  return picture;
+}
+
+uint32_t Crc32(const uint8_t* bytes, size_t size) {
+  uint32_t crc = 0xffffffffu;
+  for (size_t i = 0; i < size; ++i) {
+    crc ^= bytes[i];
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ (0xedb88320u & (0 - (crc & 1)));
+  }
+  return ~crc;
+}
+
+// The row's last column: scale=0.05 zero_point=3 crc32=0123abcd
+std::string QuantizationOf(const Int8TensorCPU& value) {
+  char text[100];
+  std::snprintf(text, sizeof(text), "scale=%.9g zero_point=%d crc32=%08x", value.scale,
+                value.zero_point,
+                Crc32(static_cast<const uint8_t*>(value.t.raw_data()), value.t.nbytes()));
+  return text;
+}
+
+void ExpectRecordedBlobs(const Workspace& ws, const std::string& net) {
+  constexpr size_t kBlob = 3, kQuantization = 11;
+  int compared = 0;
+  for (const std::vector<std::string>& row : ReadTsv(File("golden/blobs.tsv"))) {
+    if (row[0] != net || row.size() <= kQuantization || row[kQuantization].empty()) continue;
+    const Blob* blob = ws.GetBlob(row[kBlob]);
+    ASSERT_NE(blob, nullptr) << row[kBlob];
+    ASSERT_TRUE(blob->IsType<Int8TensorCPU>()) << row[kBlob];
+    EXPECT_EQ(QuantizationOf(blob->Get<Int8TensorCPU>()), row[kQuantization]) << row[kBlob];
+    ++compared;
+  }
+  EXPECT_GT(compared, 50);
+}
+
+void ExpectSame(const Tensor& got, const Tensor& want, const std::string& blob) {
+  ASSERT_EQ(got.numel(), want.numel()) << blob;
+  for (int64_t i = 0; i < got.numel(); ++i) {
+    ASSERT_EQ(got.data<float>()[i], want.data<float>()[i]) << blob << " " << i;
+  }
+}
+
+class Int8NetTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(Int8NetTest, ComputesRecordedDetectionsExactly) {
+  SKIP_WITHOUT_SHARED(kModel);
+  const std::string image = GetParam();
+  Workspace ws;
+  ASSERT_TRUE(ws.RunNetOnce(LoadNetForCPU(File("model_init.pb"))));
+  ExpectRecordedBlobs(ws, "init");
+  *ws.CreateBlob("data")->GetMutableTensor(CPU) = Picture(image);
+  *ws.CreateBlob("im_info")->GetMutableTensor(CPU) = Golden("in", image, "im_info");
+  ASSERT_TRUE(ws.RunNetOnce(LoadNetForCPU(File("model.pb"))));
+  ExpectRecordedBlobs(ws, "predict " + image);
+  for (const char* blob : {"rois", "score_nms", "bbox_nms", "class_nms"}) {
+    ExpectSame(ws.GetBlob(blob)->Get<Tensor>(), Golden("out", image, blob), blob);
+  }
+}
+
+TEST_P(Int8NetTest, RunsThroughThePredictor) {
+  SKIP_WITHOUT_SHARED(kModel);
+  const std::string image = GetParam();
+  Predictor predictor(LoadNetForCPU(File("model_init.pb")), LoadNetForCPU(File("model.pb")));
+  Predictor::TensorMap inputs, outputs;
+  inputs.emplace("data", Picture(image));
+  inputs.emplace("im_info", Golden("in", image, "im_info"));
+  ASSERT_TRUE(predictor(inputs, &outputs));
+  for (const char* blob : {"score_nms", "bbox_nms", "class_nms"}) {
+    ExpectSame(outputs.at(blob), Golden("out", image, blob), blob);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(MaskRcnn, Int8NetTest,
+                         testing::Values("astronaut.png", "cat.jpg", "coffee.png"));
+
+}  // namespace
+}  // namespace caffe2rt::test::int8_nets_test
