@@ -12,6 +12,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/device_placement.h"
 #include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
 namespace {
@@ -87,11 +88,15 @@ void CheckInputsAreThere(const Model& model, const Workspace& ws) {
 }
 
 std::string BlobText(const Blob& blob) {
-  if (!blob.IsType<Tensor>())
-    return blob.meta().IsSet() ? std::string(blob.meta().name()) : "empty";
-  const Tensor& tensor = blob.Get<Tensor>();
-  if (!tensor.IsShaped()) return "tensor without shape";
-  return DataTypeName(tensor.meta()) + " [" + absl::StrJoin(tensor.dims(), ", ") + "]";
+  const Tensor* tensor = FindTensor(blob);
+  if (tensor == nullptr) return blob.meta().IsSet() ? std::string(blob.meta().name()) : "empty";
+  if (!tensor->IsShaped()) return "tensor without shape";
+  const std::string text =
+      DataTypeName(tensor->meta()) + " [" + absl::StrJoin(tensor->dims(), ", ") + "]";
+  if (!blob.IsType<Int8TensorCPU>()) return text;
+  const auto& quantized = blob.Get<Int8TensorCPU>();
+  return MakeString("quantized ", text, ", scale ", quantized.scale, ", zero point ",
+                    quantized.zero_point);
 }
 
 }  // namespace caffe2rt

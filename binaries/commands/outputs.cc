@@ -14,6 +14,7 @@
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
 namespace {
@@ -186,8 +187,9 @@ void PrintOutput(const std::string& blob_name, const Blob& blob, const OutputOpt
   const std::string name = OneLine(blob_name);
   std::cout << name << std::string(std::max(name_width, name.size()) - name.size() + 2, ' ')
             << BlobText(blob) << "\n";
-  if (!blob.IsType<Tensor>() || !blob.Get<Tensor>().IsShaped()) return;
-  const Tensor& tensor = blob.Get<Tensor>();
+  const Tensor* const found = FindTensor(blob);
+  if (found == nullptr || !found->IsShaped()) return;
+  const Tensor& tensor = *found;
   if (HoldsClasses(blob, options)) {
     PrintClasses(tensor, options);
     return;
@@ -202,11 +204,17 @@ void PrintOutput(const std::string& blob_name, const Blob& blob, const OutputOpt
 void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  Json* json) {
   *json = {{"name", name}};
-  if (!blob.IsType<Tensor>() || !blob.Get<Tensor>().IsShaped()) {
+  const Tensor* const found = FindTensor(blob);
+  if (found == nullptr || !found->IsShaped()) {
     (*json)["type"] = BlobText(blob);
     return;
   }
-  const Tensor& tensor = blob.Get<Tensor>();
+  const Tensor& tensor = *found;
+  if (blob.IsType<Int8TensorCPU>()) {
+    const auto& quantized = blob.Get<Int8TensorCPU>();
+    (*json)["scale"] = JsonNumber(quantized.scale);
+    (*json)["zero_point"] = quantized.zero_point;
+  }
   (*json)["type"] = DataTypeName(tensor.meta());
   (*json)["dims"] = tensor.dims();
   if (HoldsClasses(blob, options)) {
@@ -262,9 +270,10 @@ void OutputSaver::Finish() {
 }
 
 const Tensor& TensorToSave(const std::string& name, const Blob& blob) {
-  CAFFE_ENFORCE(blob.IsType<Tensor>() && blob.Get<Tensor>().IsShaped(), "cannot save output \"",
-                name, "\": it is ", BlobText(blob), ", want a tensor");
-  return blob.Get<Tensor>();
+  const Tensor* const tensor = FindTensor(blob);
+  CAFFE_ENFORCE(tensor != nullptr && tensor->IsShaped(), "cannot save output \"", name,
+                "\": it is ", BlobText(blob), ", want a tensor");
+  return *tensor;
 }
 
 }  // namespace caffe2rt

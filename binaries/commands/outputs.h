@@ -38,7 +38,8 @@ const Blob& OnCpu(const Blob& blob, Blob* copy);
 // Prints "name  float [1, 1000]", and the classes or values below it.
 void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  size_t name_width);
-// Sets `json` to an object: name, type, dims, and the values or classes.
+// Sets `json` to an object: name, type, dims, and the values or classes; of a quantized tensor also
+// scale and zero_point.
 void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  Json* json);
 
@@ -68,7 +69,8 @@ class OutputSaver {
   std::vector<std::pair<std::string, Tensor>> archived_;
 };
 
-// Returns the blob's tensor. THROWS if it contains none that can be saved.
+// Returns the blob's tensor; of a quantized one, the stored elements. THROWS if the blob contains
+// none that can be saved.
 const Tensor& TensorToSave(const std::string& name, const Blob& blob);
 
 }  // namespace caffe2rt
