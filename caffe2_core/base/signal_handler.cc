@@ -53,6 +53,11 @@ SignalHandler::~SignalHandler() {
   sigaction(SIGHUP, &hooks.old_hup, nullptr);
 }
 
+unsigned SignalsSeen() {
+  return g_sigint_count.load(std::memory_order_relaxed) +
+         g_sighup_count.load(std::memory_order_relaxed);
+}
+
 bool SignalHandler::GotSIGINT() {
   const unsigned now = g_sigint_count.load();
   return sigint_seen_.exchange(now) != now;

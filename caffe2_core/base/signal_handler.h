@@ -36,6 +36,10 @@ class SignalHandler {
   std::atomic<unsigned> sighup_seen_;
 };
 
+// The number of signals that arrived while any SignalHandler existed. A long computation that no
+// SignalHandler of its own watches compares two calls. Wait-free.
+unsigned SignalsSeen();
+
 // A callback for RunPlan that continues until SIGINT or SIGHUP arrives. A signal that one copy has
 // reported is not reported again by another.
 struct StopOnSignal {

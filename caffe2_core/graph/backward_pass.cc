@@ -14,6 +14,7 @@
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/graph/blob_versions.h"
 #include "caffe2_core/graph/gradient_sums.h"
+#include "caffe2_core/graph/net_gradient.h"
 
 namespace caffe2rt {
 namespace {
@@ -120,7 +121,7 @@ class Builder {
     if (!any) return;
     GradientOpsMeta meta;
     try {
-      meta = GetGradientForOp(op, of_outputs);
+      meta = GetGradientInNet(op, of_outputs);
       CheckInputs(i, meta.ops_, of_outputs);
     } catch (...) {
       RethrowWithFrame(MakeString("gradient of ", Describe(i)));

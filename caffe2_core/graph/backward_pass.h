@@ -20,6 +20,8 @@
 // - Each write of a blob creates a new version of it. A gradient operator may only use a value that
 //   is still in its blob when the forward operators have finished, and only the gradient of the
 //   version that the forward operator wrote.
+// - Operators that run nets (If, While, Do) have makers that only a backward pass uses
+//   (net_gradient.h).
 // - If several gradients of one version of a blob exist, they are added up after the gradient
 //   operators of the first operator that reads the version. Dense gradients: the first keeps its
 //   name, output k of the others is renamed to `_<name>_autosplit_<k>`, and `Sum` writes the total

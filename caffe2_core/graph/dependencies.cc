@@ -1,12 +1,14 @@
 #include "caffe2_core/graph/dependencies.h"
 
 #include <algorithm>
+#include <map>
 #include <new>
 #include <numeric>
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
@@ -56,6 +58,44 @@ Effects EffectsOf(const NetDef& net, const NetBlobs& blobs) {
   }
   return effects;
 }
+
+// What the nets in the arguments of operators access. Names that no operator lists get indices after
+// those of the blobs.
+class NestedAccesses {
+ public:
+  NestedAccesses(const NetDef& net, const NetBlobs& blobs) : blobs_(blobs) {
+    for (int i = 0; i < net.op_size(); ++i) {
+      if (!HasNestedNets(net.op(i))) continue;
+      const NestedBlobs names = NestedBlobsOf(net.op(i));
+      Accesses& accesses = by_operator_[static_cast<size_t>(i)];
+      for (const std::string& name : names.read) accesses.read.push_back(IndexOf(name));
+      for (const std::string& name : names.written) accesses.written.push_back(IndexOf(name));
+    }
+  }
+
+  struct Accesses {
+    std::vector<uint32_t> read, written;
+  };
+  // Null if the operator has no nets.
+  const Accesses* Of(size_t op) const {
+    const auto found = by_operator_.find(op);
+    return found == by_operator_.end() ? nullptr : &found->second;
+  }
+  // The number of blobs and of names that no operator lists.
+  size_t size() const { return blobs_.size() + extra_.size(); }
+
+ private:
+  uint32_t IndexOf(const std::string& name) {
+    const uint32_t blob = blobs_.Find(name);
+    if (blob != kNone) return blob;
+    const auto next = static_cast<uint32_t>(size());
+    return extra_.try_emplace(name, next).first->second;
+  }
+
+  const NetBlobs& blobs_;
+  std::map<std::string, uint32_t> extra_;
+  std::map<size_t, Accesses> by_operator_;
+};
 
 // The sets of blobs that share memory, as the transitive closure of `pairs`. The result maps each
 // blob to the lowest index in its set. Union-find with path halving; the root of a set is its
@@ -138,11 +178,20 @@ void NetDependencies::Build(const NetDef& net) try {
   memory_ = MergedMemory(size(), effects.same_memory);
   memory_written_.resize(size());
   for (const uint32_t blob : effects.written) memory_written_[memory_[blob]] = true;
-  Ordering ordering(size());
-  predecessor_ends_ = {0};
+  const NestedAccesses nested(net, *this);
+  const auto memory = [this](uint32_t blob) { return blob < size() ? memory_[blob] : blob; };
+  Ordering ordering(nested.size());
+  predecessor_ends_ = nested_ends_ = {0};
   for (uint32_t op = 0; op < num_operators(); ++op) {
     for (const uint32_t blob : inputs(op)) ordering.Read(memory_[blob], op);
     for (const uint32_t blob : control_inputs(op)) ordering.Read(memory_[blob], op);
+    const NestedAccesses::Accesses* const inner = nested.Of(op);
+    if (inner != nullptr) {
+      for (const uint32_t blob : inner->read) ordering.Read(memory(blob), op);
+      for (const uint32_t blob : inner->written) ordering.Write(memory(blob), op);
+      AddNested(op, inner->read, inner->written);
+    }
+    nested_ends_.push_back(nested_.size());
     for (const uint32_t blob : effects.modified_by(op)) ordering.Write(memory_[blob], op);
     for (const uint32_t blob : outputs(op)) ordering.Write(memory_[blob], op);
     ordering.Take(&predecessors_);
@@ -151,6 +200,21 @@ void NetDependencies::Build(const NetDef& net) try {
   same_memory_ = std::move(effects.same_memory);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
+}
+
+// Appends the blobs of operator `op` to the lists of nested().
+void NetDependencies::AddNested(size_t op, std::span<const uint32_t> read,
+                                std::span<const uint32_t> written) {
+  const std::span<const uint32_t> listed = all(op);
+  std::set<uint32_t> known(listed.begin(), listed.end());
+  for (const std::span<const uint32_t> blobs : {read, written}) {
+    for (const uint32_t blob : blobs) {
+      if (blob < size() && known.insert(blob).second) nested_.push_back(blob);
+    }
+  }
+  for (const uint32_t blob : written) {
+    if (blob < size()) memory_written_[memory_[blob]] = true;
+  }
 }
 
 void NetDependencies::CheckOrder(std::span<const size_t> order) const {

@@ -30,7 +30,8 @@ namespace caffe2rt {
 //
 // Schemas are taken into account: an input that its operator modifies (OpSchema::ModifiesInputs)
 // counts as read and written, and blobs that share memory (OpSchema::OutputSharesInput) are ordered
-// as if they were one blob. Effects on anything else impose no order: files, random generators,
+// as if they were one blob. A net in an argument (nested_nets.h) counts as reading and writing the
+// blobs of the same names. Effects on anything else impose no order: files, random generators,
 // blobs that an operator finds by name at run time.
 //
 // Memory is linear in the size of the net, and time is linear up to a logarithmic factor: an access
@@ -53,6 +54,12 @@ class NetDependencies : public NetBlobs {
             predecessor_ends_[op + 1] - predecessor_ends_[op]};
   }
 
+  // The blobs of this net that only the nets in the arguments of operator `op` use: not inputs,
+  // outputs or control inputs of `op`, but of another operator. Without duplicates.
+  std::span<const uint32_t> nested(size_t op) const {
+    return {nested_.data() + nested_ends_[op], nested_ends_[op + 1] - nested_ends_[op]};
+  }
+
   // The index of the blob's memory, below size(). Blobs that may share memory have the same index.
   uint32_t memory(uint32_t blob) const { return memory_[blob]; }
   // The (input, output) pairs of blobs that schemas declare to share memory, in the order of the
@@ -68,6 +75,7 @@ class NetDependencies : public NetBlobs {
 
  private:
   void Build(const NetDef& net);
+  void AddNested(size_t op, std::span<const uint32_t> read, std::span<const uint32_t> written);
 
   std::vector<BlobPair> same_memory_;
   std::vector<uint32_t> memory_;      // indexed by blob
@@ -76,6 +84,8 @@ class NetDependencies : public NetBlobs {
   // [predecessor_ends_[op], predecessor_ends_[op + 1]).
   std::vector<uint32_t> predecessors_;
   std::vector<size_t> predecessor_ends_;
+  std::vector<uint32_t> nested_;  // the same for the lists of nested(), with nested_ends_
+  std::vector<size_t> nested_ends_;
 };
 
 }  // namespace caffe2rt

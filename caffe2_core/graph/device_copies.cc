@@ -12,6 +12,7 @@
 #include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_blobs.h"
 
 namespace caffe2rt {
@@ -111,6 +112,7 @@ class CopyInjector {
   using Holder = BlobDevices::Holder;
 
   void Add(const OperatorDef& original, int position) {
+    if (HasNestedNets(original) && !HasStepNet(original)) return AddWithNets(original);
     const OperatorDef placed = WithNetDevice(net_, original);
     const auto [inputs, outputs] = InferOpInputOutputDevice(placed);
     OperatorDef op = original;
@@ -124,18 +126,48 @@ class CopyInjector {
     *out_.add_op() = std::move(op);
   }
 
+  // RecurrentNetwork and its gradient list every blob that their step nets read from outside.
+  static bool HasStepNet(const OperatorDef& op) {
+    return std::any_of(op.arg().begin(), op.arg().end(),
+                       [](const Argument& arg) { return arg.name().ends_with("step_net"); });
+  }
+
   // An operator with a step net finds inputs by the names in its arguments. Arguments such as
   // "x.rename" state the new names, as those of Caffe2's memory optimizer do.
   static void NoteRenames(const OperatorDef& original, OperatorDef* op) {
-    const bool has_step_net =
-        std::any_of(original.arg().begin(), original.arg().end(),
-                    [](const Argument& arg) { return arg.name().ends_with("step_net"); });
-    if (!has_step_net) return;
+    if (!HasStepNet(original)) return;
     for (int i = 0; i < op->input_size(); ++i) {
       const std::string& name = original.input(i);
       if (op->input(i) == name || GetArgumentPtr(*op, name + ".rename") != nullptr) continue;
       AddArgument(name + ".rename", op->input(i), op);
     }
+  }
+
+  // The nets in the arguments use the blobs by name, so the operator gets each blob on its home
+  // device, under its own name. Its new outputs are expected on its own device.
+  void AddWithNets(const OperatorDef& op) {
+    const NestedBlobs nested = NestedBlobsOf(op);
+    BringBack(op.input());
+    BringBack(op.output());
+    BringBack(nested.read);
+    BringBack(nested.written);
+    const DeviceOption device = MergeDeviceOption(net_.device_option(), op.device_option());
+    const auto write = [&](const std::string& name) {
+      const auto known = blobs_.find(name);
+      if (known == blobs_.end()) {
+        BlobDevices fresh;
+        fresh.Place(name, device);
+        blobs_[name] = fresh.blobs_[name];
+      } else if (!known->second.anywhere) {
+        const Holder home = known->second.newest.at(known->second.home);
+        known->second.newest = {{known->second.home, home}};
+      }
+    };
+    for (const std::string& name : op.output()) write(name);
+    for (const std::string& name : nested.written) {
+      if (blobs_.contains(name)) write(name);
+    }
+    *out_.add_op() = op;
   }
 
   // Returns the blob that holds the newest value of `name` on the device. Adds a copy if there is

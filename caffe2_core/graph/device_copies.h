@@ -17,6 +17,9 @@
 // external input or output. If the net lists no external inputs, all blobs that it reads before it
 // writes them count as such; if it lists no external outputs, all blobs that it writes count.
 //
+// An operator with nets in its arguments (nested_nets.h) gets every blob on its home, because the
+// nets use the blobs by name. A copy inside such a net is inserted when that net is created.
+//
 // CopyCPUToGPU runs on the destination, CopyGPUToCPU on the source, and Copy between two GPUs on
 // the destination. Device types without copy operators of their own use CopyFromCPUInput and
 // EnsureCPUOutput instead of the first two. A copy between two different device types, neither of

@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/nested_nets.h"
 
 namespace caffe2rt {
 namespace {
@@ -93,9 +94,14 @@ class Summation {
                     "\" would be overwritten by the sum that it is a part of");
       return name;
     }
-    std::string& output = NameOf(*origin);
-    output = MakeString("_", output, "_autosplit_", (*count)++);
-    return output;
+    OperatorDef& op = ops_[origin->op];
+    const std::string whole = NameOf(*origin);
+    std::string part;
+    do {  // an If may already write such a name in one of its nets
+      part = MakeString("_", whole, "_autosplit_", (*count)++);
+    } while (HasOutput(op, part));
+    RenameOutput(&op, origin->index, part);
+    return part;
   }
 
   const std::string& Concatenate(const std::vector<std::string>& from, const std::string& to) {

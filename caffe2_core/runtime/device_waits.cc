@@ -40,12 +40,8 @@ class Planner {
   // operator leaves work itself, or null if it leaves none.
   void Start(OperatorBase* op, size_t position, size_t place, const StreamKey* own,
              std::vector<DeviceWork>* waits) {
-    for (const uint32_t blob : dependencies_.all(position)) {
-      std::optional<User>& user = users_[dependencies_.memory(blob)];
-      if (user.has_value() && (own == nullptr || user->key != *own)) Finish(*user, waits);
-      user.reset();
-      if (own != nullptr) user = User{.key = *own, .place = place};
-    }
+    for (const uint32_t blob : dependencies_.all(position)) Use(blob, place, own, waits);
+    for (const uint32_t blob : dependencies_.nested(position)) Use(blob, place, own, waits);
     if (own == nullptr) return;
     const auto [pending, fresh] =
         pending_.try_emplace(*own, Pending{.work = {op, position, position}, .first_place = place});
@@ -69,6 +65,13 @@ class Planner {
     StreamKey key;
     size_t place = 0;  // in the execution order
   };
+
+  void Use(uint32_t blob, size_t place, const StreamKey* own, std::vector<DeviceWork>* waits) {
+    std::optional<User>& user = users_[dependencies_.memory(blob)];
+    if (user.has_value() && (own == nullptr || user->key != *own)) Finish(*user, waits);
+    user.reset();
+    if (own != nullptr) user = User{.key = *own, .place = place};
+  }
 
   void Finish(const User& user, std::vector<DeviceWork>* waits) {
     const auto pending = pending_.find(user.key);

@@ -14,6 +14,7 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/device_fallback.h"
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -160,6 +161,7 @@ class Validation {
     Workspace scratch;
     scratch.SetFileAccess(FileAccess::Off("operators open files when they run"));
     for (const std::string& input : op.input()) scratch.CreateBlob(input);
+    for (const std::string& input : NestedBlobsOf(op).read) scratch.CreateBlob(input);
     try {
       (void)CreateOperator(def, &scratch);
     } catch (const OutOfMemory&) {

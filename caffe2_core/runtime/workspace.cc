@@ -126,6 +126,14 @@ Blob* Workspace::CreateLocalBlob(const std::string& name) try {
   ThrowOutOfMemory();
 }
 
+void Workspace::ShareBlob(const std::string& name, std::shared_ptr<Blob> blob) try {
+  CAFFE_ENFORCE(blob != nullptr, "argument blob of ShareBlob is null");
+  const WriterLock lock(mutex_);
+  blobs_[name].swap(blob);  // the old blob is destroyed after the lock is released
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
 bool Workspace::RemoveBlob(const std::string& name) {
   std::shared_ptr<Blob> removed;  // destroyed after the lock is released
   const WriterLock lock(mutex_);

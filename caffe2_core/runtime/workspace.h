@@ -76,6 +76,9 @@ class Workspace {
   // Returns the local blob of that name, or creates it. The local blob hides a blob of the same
   // name in the parent.
   Blob* CreateLocalBlob(const std::string& name);
+  // Makes the local name denote `blob`, which several workspaces then share. Replaces a local blob of
+  // that name, which stays alive as long as an operator uses it. THROWS if `blob` is null.
+  void ShareBlob(const std::string& name, std::shared_ptr<Blob> blob);
   // Removes a local blob. Returns false if there is none of that name.
   bool RemoveBlob(const std::string& name);
   // Renames a local blob. THROWS if there is none named `from`, or if a blob named `to` is visible.
