@@ -1,0 +1,20 @@
+#include "operators/control/workspace_stack.h"
+
+#include "caffe2_core/io/file_access.h"
+
+namespace caffe2rt {
+
+WorkspaceStack::Scope& WorkspaceStack::Push(uint64_t owner, const Workspace& parent) {
+  if (depth_ == scopes_.size()) scopes_.push_back(std::make_unique<Scope>());
+  Scope& scope = *scopes_[depth_];
+  if (scope.owner != owner || scope.ws == nullptr) {
+    scope.bound.clear();
+    scope.ws = std::make_shared<Workspace>(parent.RootFolder());
+    scope.ws->SetFileAccess(parent.file_access());
+    scope.owner = owner;
+  }
+  ++depth_;
+  return scope;
+}
+
+}  // namespace caffe2rt
