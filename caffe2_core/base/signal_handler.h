@@ -36,8 +36,8 @@ class SignalHandler {
   std::atomic<unsigned> sighup_seen_;
 };
 
-// The number of signals that arrived while any SignalHandler existed. A long computation that no
-// SignalHandler of its own watches compares two calls. Wait-free.
+// The number of SIGINT and SIGHUP that arrived while any SignalHandler existed. A loop in an operator
+// compares two calls to find out whether a signal arrived in between. Wait-free.
 unsigned SignalsSeen();
 
 // A callback for RunPlan that continues until SIGINT or SIGHUP arrives. A signal that one copy has

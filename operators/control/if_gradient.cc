@@ -20,6 +20,7 @@ namespace caffe2rt {
 namespace {
 
 constexpr char kAddedElse[] = "_auto_else_zero_blobs_";
+constexpr char kFillValue[] = "value";  // an argument of ConstantFill
 
 class IfGradient {
  public:
@@ -131,7 +132,7 @@ class IfGradient {
     if (gradient == name) return;
     OperatorDef set = gradient.empty()
                           ? CreateOperatorDef("ConstantFill", "", {blob}, {name},
-                                              {MakeArgument<float>("value", 0.0f)})
+                                              {MakeArgument<float>(kFillValue, 0.0f)})
                           : CreateOperatorDef("Copy", "", {gradient}, {name});
     if (def_.has_device_option()) *set.mutable_device_option() = def_.device_option();
     branch->net.add_op()->Swap(&set);

@@ -30,6 +30,7 @@
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
+#include "operators/control/do.h"
 #include "operators/control/gradients.h"
 #include "operators/control/while.h"
 
@@ -40,6 +41,9 @@ constexpr char kCondNet[] = "gradient_loop_cond_net";
 constexpr char kCond[] = "gradient_loop_cond_net/cond";
 constexpr char kLoopSuffix[] = "/_WHILE_OPERATOR_GRAD_";
 constexpr char kStepSuffix[] = "/_WHILE_OPERATOR_GRAD_STEP_";
+// Arguments of ConstantFill and Scale.
+constexpr char kFillValue[] = "value";
+constexpr char kScaleFactor[] = "scale";
 
 const OperatorDef& LoopBody(const NetDef& net) {
   CAFFE_ENFORCE(net.op_size() == 1 && net.op(0).type() == "Do", "net \"", net.name(), "\" has ",
@@ -63,7 +67,10 @@ class WhileGradient {
 
   GradientOpsMeta Make() {
     const bool in_place = !carried_.empty();
-    const GradientOpsMeta body = in_place ? OwnGradients() : GradientOfDo(body_, OfOutputs(given_), Named("_grad"));
+    const GradientOpsMeta body =
+        in_place ? OwnGradients()
+                 : GradientOfDo(body_, OfOutputs(given_),
+                                [](const std::string& blob) { return blob + "_grad"; });
     std::vector<GradientWrapper> of_inputs(static_cast<size_t>(def_.input_size()));
     if (body.ops_.empty()) return {{}, std::move(of_inputs)};
     NetDef loop;
@@ -89,10 +96,6 @@ class WhileGradient {
 
   const std::string& Scope() const { return body_.input(body_.input_size() - 1); }
 
-  static std::function<std::string(const std::string&)> Named(const std::string& suffix) {
-    return [suffix](const std::string& blob) { return blob + suffix; };
-  }
-
   // The gradients of the body's outputs.
   std::vector<GradientWrapper> OfOutputs(const Names& gradients) const {
     std::vector<GradientWrapper> of_outputs;
@@ -106,6 +109,10 @@ class WhileGradient {
   // The gradient of the body over the gradients that belong to the loop. A carried blob whose
   // gradient the body computes has one at the end of the body too.
   GradientOpsMeta OwnGradients() {
+    CAFFE_ENFORCE(ArgumentHelper(body_).Read(kDoCopyExternalBlobs), "the Do in net \"",
+                  net_.name(), "\" updates \"", *carried_.begin(), "\" in place, but its argument \"",
+                  kDoCopyExternalBlobs.name, "\" is 0, want 1: the gradient needs the value of each "
+                  "iteration");
     for (const auto& [blob, gradient] : given_) {
       if (!HasOutput(body_, blob)) continue;
       loop_[blob] = blob + kLoopSuffix;
@@ -146,7 +153,7 @@ class WhileGradient {
       if (carried_.contains(blob) && (*gradients)[blob] != "") continue;
       std::vector<OperatorDef> zero;
       Add("Scale", {gradient}, gradient, &zero);
-      AddArgument("scale", 0.0f, &zero[0]);
+      AddArgument(kScaleFactor, 0.0f, &zero[0]);
       *loop->add_op() = std::move(zero[0]);
     }
   }
@@ -184,7 +191,7 @@ class WhileGradient {
   }
   void AddZero(const std::string& like, const std::string& output) {
     Add("ConstantFill", {like}, output, &ops_);
-    AddArgument("value", 0.0f, &ops_.back());
+    AddArgument(kFillValue, 0.0f, &ops_.back());
   }
 
   const OperatorDef& def_;

@@ -9,11 +9,17 @@
 
 #include "caffe2_core/graph/backward_pass.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/nested_nets.h"
+#include "caffe2_core/graph/net_gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/oracle/replay.h"
 
 namespace caffe2rt::test {
 namespace {
+
+bool HasMaker(const std::string& type) {
+  return GradientRegistry()->Has(type) || NetGradientRegistry()->Has(type);
+}
 
 GradientWrapper Wrap(const oracle::GradientRef& ref) {
   GradientWrapper wrapper;
@@ -91,6 +97,39 @@ void RegisterMadeUpMakers() {
   });
 }
 
+std::vector<std::string> Operators(const NetDef& net, bool any_order);
+
+// An operator that runs nets, without the order of its blobs. The bindings of Do are pairs of an
+// inner and an outer name.
+std::string CanonicalWithNets(const OperatorDef& op) {
+  std::vector<std::string> inputs(op.input().begin(), op.input().end());
+  std::vector<std::string> outputs(op.output().begin(), op.output().end());
+  std::vector<std::string> args;
+  for (const Argument& arg : op.arg()) {
+    if (arg.has_n()) {
+      args.push_back(MakeString(arg.name(), " = net ", arg.n().name(), " [",
+                                absl::StrJoin(Operators(arg.n(), true), "; "), "]"));
+    } else if (arg.name() == "inner_blobs") {
+      std::vector<std::string> outer(op.input().begin(), op.input().end() - 1);
+      outer.insert(outer.end(), op.output().begin(), op.output().end() - 1);
+      const Argument& indices = GetArgument(op, "outer_blobs_idx");
+      for (int i = 0; i < arg.strings_size(); ++i) {
+        args.push_back(MakeString(arg.strings(i), " is ",
+                                  outer.at(static_cast<size_t>(indices.ints(i)))));
+      }
+    } else if (arg.name() != "outer_blobs_idx") {
+      Argument sorted = arg;
+      std::sort(sorted.mutable_strings()->begin(), sorted.mutable_strings()->end());
+      args.push_back(sorted.ShortDebugString());
+    }
+  }
+  for (std::vector<std::string>* list : {&inputs, &outputs, &args}) {
+    std::sort(list->begin(), list->end());
+  }
+  return MakeString(op.type(), '(', absl::StrJoin(inputs, ", "), ") -> (",
+                    absl::StrJoin(outputs, ", "), ") {", absl::StrJoin(args, "; "), "}");
+}
+
 // One line per operator. If the original's result depends on the order of a hash table, the lines
 // and the inputs of Sum are sorted, and partial gradients have no numbers.
 std::vector<std::string> Operators(const NetDef& net, bool any_order) {
@@ -100,7 +139,7 @@ std::vector<std::string> Operators(const NetDef& net, bool any_order) {
     if (any_order && op.type() == "Sum") {
       std::sort(op.mutable_input()->begin(), op.mutable_input()->end());
     }
-    lines.push_back(Canonical(op));
+    lines.push_back(any_order && HasNestedNets(op) ? CanonicalWithNets(op) : Canonical(op));
     if (any_order) lines.back() = std::regex_replace(lines.back(), *number, "_autosplit_");
   }
   if (any_order) std::sort(lines.begin(), lines.end());
@@ -143,7 +182,7 @@ CaseResult ReplayGradient(const oracle::GradientCase& recorded) {
   try {
     OperatorDef def;
     CAFFE_ENFORCE(def.ParseFromString(recorded.op()), "the case contains no OperatorDef");
-    if (!GradientRegistry()->Has(def.type())) {
+    if (!HasMaker(def.type())) {
       return CaseResult::NotImplemented("gradient maker of " + def.type());
     }
     std::vector<GradientWrapper> g_output;
@@ -173,7 +212,7 @@ CaseResult ReplayNetGradient(const oracle::NetGradientCase& recorded) {
     EnsureBuiltinOperators();
     RegisterMadeUpMakers();
     for (const OperatorDef& op : net.op()) {
-      if (!GradientRegistry()->Has(op.type())) {
+      if (!HasMaker(op.type())) {
         return CaseResult::NotImplemented("gradient maker of " + op.type());
       }
     }
