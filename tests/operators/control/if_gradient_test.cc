@@ -1,0 +1,109 @@
+#include "tests/operators/control/net_gradient.h"
+
+namespace caffe2rt::test::if_gradient_test {
+namespace {
+
+void FeedBlobs(Workspace* ws, bool condition) {
+  Feed<bool>(ws, "c", {1}, {condition});
+  FeedRandom(ws, "x", {2, 3}, 0.2f, 1, 1);
+  FeedRandom(ws, "w", {2, 3}, 0.2f, 1, 2);
+}
+
+void ExpectGradients(const std::string& net, const std::vector<std::string>& blobs = {"x", "w"}) {
+  for (const bool condition : {true, false}) {
+    SCOPED_TRACE(condition);
+    ExpectNetGradients(net, [&](Workspace* ws) { FeedBlobs(ws, condition); }, blobs);
+  }
+}
+
+constexpr char kBoth[] = R"(
+  op { type: "If" input: "c" input: "x" input: "w" output: "s"
+    arg { name: "then_net" n { name: "then" op { type: "Mul" input: "x" input: "w" output: "s" } } }
+    arg { name: "else_net" n { name: "else" op { type: "Tanh" input: "x" output: "s" } } } })";
+
+TEST(IfGradientTest, DifferentiatesBothNets) { ExpectGradients(kBoth); }
+
+TEST(IfGradientTest, NamesBlobsAsCaffe2) {
+  EXPECT_EQ(DescribeBackwardPass(kBoth, "s"),
+            "If(c,s_grad,x,w,s)->x_grad,w_grad\n"
+            "  then_net then_grad\n"
+            "    MulGradient(s_grad,x,w)->x_grad,w_grad\n"
+            "  else_net else_grad\n"
+            "    TanhGradient(s,s_grad)->x_grad\n"
+            "    ConstantFill(w)->w_grad\n");
+}
+
+TEST(IfGradientTest, SetsGradientsToZeroWithoutElseNet) {
+  const std::string net = R"(
+    op { type: "Copy" input: "w" output: "s" }
+    op { type: "If" input: "c" input: "x" output: "y" arg { name: "then_net" n { name: "then"
+      op { type: "Sigmoid" input: "x" output: "y" } } } })";
+  EXPECT_EQ(DescribeBackwardPass(net, "y"),
+            "If(c,y,y_grad)->x_grad\n"
+            "  then_net then_grad\n"
+            "    SigmoidGradient(y,y_grad)->x_grad\n"
+            "  else_net then_grad_auto_else_zero_blobs_\n"
+            "    ConstantFill(x)->x_grad\n");
+}
+
+TEST(IfGradientTest, DifferentiatesUpdatesInPlace) {
+  ExpectGradients(R"(
+    op { type: "Mul" input: "x" input: "w" output: "y" }
+    op { type: "If" input: "c" input: "y" output: "y" arg { name: "then_net" n { name: "then"
+      op { type: "Tanh" input: "y" output: "y" } } } }
+    op { type: "Mul" input: "y" input: "w" output: "s" })");
+}
+
+// A gradient that is passed on unchanged gets the name that the other net uses.
+TEST(IfGradientTest, UnitesTheNamesOfGradients) {
+  ExpectGradients(R"(
+    op { type: "If" input: "c" input: "x" input: "w" output: "y"
+      arg { name: "then_net" n { name: "then" op { type: "Sum" input: "x" input: "w" output: "y" } } }
+      arg { name: "else_net" n { name: "else" op { type: "Sigmoid" input: "x" output: "y" } } } }
+    op { type: "Sqr" input: "y" output: "s" })");
+}
+
+// The gradients of several readers are added up, and those of nets are renamed inside too.
+TEST(IfGradientTest, AddsUpGradientsOfSeveralReaders) {
+  ExpectGradients(R"(
+    op { type: "If" input: "c" input: "x" input: "w" output: "y"
+      arg { name: "then_net" n { name: "then" op { type: "Mul" input: "x" input: "w" output: "y" } } }
+      arg { name: "else_net" n { name: "else" op { type: "Tanh" input: "x" output: "t" }
+        op { type: "Mul" input: "t" input: "x" output: "y" } } } }
+    op { type: "If" input: "c" input: "x" input: "y" output: "z"
+      arg { name: "then_net" n { name: "then2" op { type: "Mul" input: "x" input: "y" output: "z" } } }
+      arg { name: "else_net" n { name: "else2" op { type: "Mul" input: "y" input: "y" output: "z" } } } }
+    op { type: "Mul" input: "z" input: "x" output: "s" })");
+}
+
+TEST(IfGradientTest, DifferentiatesNestedNets) {
+  ExpectGradients(R"(
+    op { type: "Not" input: "c" output: "d" }
+    op { type: "If" input: "c" input: "x" input: "w" input: "d" output: "y"
+      arg { name: "then_net" n { name: "then"
+        op { type: "If" input: "d" input: "x" input: "w" output: "y"
+          arg { name: "then_net" n { name: "a" op { type: "Tanh" input: "x" output: "y" } } }
+          arg { name: "else_net" n { name: "b" op { type: "Mul" input: "x" input: "w" output: "y" } } } } } }
+      arg { name: "else_net" n { name: "else" op { type: "Sigmoid" input: "w" output: "y" } } } }
+    op { type: "Mul" input: "y" input: "x" output: "s" })");
+}
+
+TEST(IfGradientTest, IsUnknownToGetGradientForOp) {
+  const OperatorDef op = ParseOp(R"(type: "If" input: "c" input: "x" output: "y"
+    arg { name: "then_net" n { op { type: "Tanh" input: "x" output: "y" } } })");
+  ExpectThrows([&] { (void)GetGradientForOp(op, {{.dense_ = "y_grad"}}); }, "not implemented");
+}
+
+TEST(IfGradientTest, RejectsSparseGradients) {
+  ExpectThrows(
+      [&] {
+        (void)DescribeBackwardPass(R"(
+          op { type: "If" input: "c" input: "x" input: "i" output: "y" arg { name: "then_net" n {
+            name: "look" op { type: "Gather" input: "x" input: "i" output: "y" } } } })",
+                                   "y");
+      },
+      "the gradient of blob \"x\" in net \"look\" is sparse, want a dense one");
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::if_gradient_test
