@@ -36,8 +36,9 @@ void RegisterCreateScope() {
       .NumInputs(0)
       .NumOutputs(1)
       .Output(0, "scope", "an empty stack of workspaces")
-      .SetDoc("Creates a stack of workspaces for Do, or empties the one in the output. The "
-              "workspaces of an emptied stack are used again.");
+      .SetDoc(
+          "Creates a stack of workspaces for Do, or empties the one in the output. The "
+          "workspaces of an emptied stack are used again.");
   RegisterCpuOperator<CreateScopeOp>("CreateScope", __FILE__);
   // The output is not a tensor.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("CreateScope", __FILE__);
@@ -47,8 +48,9 @@ void RegisterCreateScope() {
       .NumOutputs(1)
       .Input(0, "scope", "a stack of workspaces")
       .Output(0, "has_scope", "bool [1]")
-      .SetDoc("Checks whether a stack of workspaces holds at least one. It is the condition of the "
-              "loop in the gradient of While.");
+      .SetDoc(
+          "Checks whether a stack of workspaces holds at least one. It is the condition of the "
+          "loop in the gradient of While.");
   RegisterCpuOperator<HasScopeOp>("HasScope", __FILE__);
   // The input is not a tensor.
   RegisterGradient<ThrowInTheTowelIfGradientIsCalled>("HasScope", __FILE__);

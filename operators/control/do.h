@@ -97,8 +97,7 @@ class DoOp final : public Operator<Context> {
       if (reuses_ && !stack->empty()) return stack->Top();
       return stack->Push(id_, *this->workspace());
     }
-    CAFFE_ENFORCE(!stack->empty(), "the scope \"",
-                  this->debug_def().input(this->InputSize() - 1),
+    CAFFE_ENFORCE(!stack->empty(), "the scope \"", this->debug_def().input(this->InputSize() - 1),
                   "\" holds no workspace, want one in which the forward operator has run");
     return stack->Pop();
   }

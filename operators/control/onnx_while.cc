@@ -111,8 +111,8 @@ class OnnxWhileOp final : public Operator<CPUContext> {
  private:
   // A workspace with the body. Its blobs are shared, so that removing their names does no harm.
   struct Scope {
-    std::unique_ptr<Workspace> own;  // null if the body runs in the operator's workspace
-    std::vector<std::shared_ptr<Blob>> inputs;   // iteration, condition, values
+    std::unique_ptr<Workspace> own;             // null if the body runs in the operator's workspace
+    std::vector<std::shared_ptr<Blob>> inputs;  // iteration, condition, values
     std::vector<std::shared_ptr<Blob>> outputs;  // condition, values, items
     std::unique_ptr<NetBase> net;
   };
@@ -192,10 +192,9 @@ class OnnxWhileOp final : public Operator<CPUContext> {
     const int64_t filled = out->numel();
     out->Extend(item.dim(0), 100, &context_);
     if (item.numel() == 0) return;
-    context_.CopyItemsSameDevice(
-        item.dtype(), static_cast<size_t>(item.numel()), item.raw_data(),
-        static_cast<char*>(out->raw_mutable_data(item.dtype())) +
-            static_cast<size_t>(filled) * item.dtype().itemsize());
+    context_.CopyItemsSameDevice(item.dtype(), static_cast<size_t>(item.numel()), item.raw_data(),
+                                 static_cast<char*>(out->raw_mutable_data(item.dtype())) +
+                                     static_cast<size_t>(filled) * item.dtype().itemsize());
   }
 
   const int values_;
@@ -221,8 +220,9 @@ void RegisterOnnxWhile() {
       .Input(1, "first_iter_condition", "bool, int32 or int64; the first element counts")
       .Input(2, "V1, V2, ...", "the initial values")
       .Output(0, "F1, F2, ..., L1, L2, ...", "the final values and the lists")
-      .SetDoc("Runs a net repeatedly and passes values from one iteration to the next, as ONNX's "
-              "Loop does.");
+      .SetDoc(
+          "Runs a net repeatedly and passes values from one iteration to the next, as ONNX's "
+          "Loop does.");
   RegisterCpuOperator<OnnxWhileOp>("ONNXWhile", __FILE__);
   // No gradient: Caffe2 has none either.
 }

@@ -17,8 +17,9 @@ void RegisterWhile() {
       .Input(0, "condition", "one bool, on the CPU or the operator's device")
       .Input(1, "X1, X2, ...", "the blobs that the nets read")
       .Output(0, "Y1, Y2, ...", "the blobs that the nets write")
-      .SetDoc("Runs loop_net as long as the condition is true. If there is a cond_net, it runs "
-              "before each test of the condition. One of the nets must write the condition.");
+      .SetDoc(
+          "Runs loop_net as long as the condition is true. If there is a cond_net, it runs "
+          "before each test of the condition. One of the nets must write the condition.");
   RegisterCpuOperator<WhileOp<CPUContext>>("While", __FILE__);
   RegisterNetGradient<GetWhileGradient>("While", __FILE__);
 }

@@ -109,9 +109,10 @@ class WhileGradient {
   // The gradient of the body over the gradients that belong to the loop. A carried blob whose
   // gradient the body computes has one at the end of the body too.
   GradientOpsMeta OwnGradients() {
-    CAFFE_ENFORCE(ArgumentHelper(body_).Read(kDoCopyExternalBlobs), "the Do in net \"",
-                  net_.name(), "\" updates \"", *carried_.begin(), "\" in place, but its argument \"",
-                  kDoCopyExternalBlobs.name, "\" is 0, want 1: the gradient needs the value of each "
+    CAFFE_ENFORCE(ArgumentHelper(body_).Read(kDoCopyExternalBlobs), "the Do in net \"", net_.name(),
+                  "\" updates \"", *carried_.begin(), "\" in place, but its argument \"",
+                  kDoCopyExternalBlobs.name,
+                  "\" is 0, want 1: the gradient needs the value of each "
                   "iteration");
     for (const auto& [blob, gradient] : given_) {
       if (!HasOutput(body_, blob)) continue;
@@ -126,7 +127,8 @@ class WhileGradient {
       const size_t known = loop_.size();
       for (size_t i = 0; i < body.g_input_.size(); ++i) {
         const std::string& blob = body_.input(static_cast<int>(i));
-        if (body.g_input_[i].IsEmpty() || !carried_.contains(blob) || loop_.contains(blob)) continue;
+        if (body.g_input_[i].IsEmpty() || !carried_.contains(blob) || loop_.contains(blob))
+          continue;
         loop_[blob] = blob + kLoopSuffix;
         AddZero(blob, loop_[blob]);
       }
@@ -197,10 +199,10 @@ class WhileGradient {
   const OperatorDef& def_;
   const NetDef& net_;
   const OperatorDef& body_;
-  Names given_;                       // by blob
-  Names loop_;                        // the gradients at the end of the body, by blob
-  std::set<std::string> carried_;     // inputs and outputs of the body
-  std::vector<OperatorDef> ops_;      // before the loop, then the result
+  Names given_;                    // by blob
+  Names loop_;                     // the gradients at the end of the body, by blob
+  std::set<std::string> carried_;  // inputs and outputs of the body
+  std::vector<OperatorDef> ops_;   // before the loop, then the result
   std::vector<OperatorDef> after_;
 };
 

@@ -114,8 +114,8 @@ std::string CanonicalWithNets(const OperatorDef& op) {
       outer.insert(outer.end(), op.output().begin(), op.output().end() - 1);
       const Argument& indices = GetArgument(op, "outer_blobs_idx");
       for (int i = 0; i < arg.strings_size(); ++i) {
-        args.push_back(MakeString(arg.strings(i), " is ",
-                                  outer.at(static_cast<size_t>(indices.ints(i)))));
+        args.push_back(
+            MakeString(arg.strings(i), " is ", outer.at(static_cast<size_t>(indices.ints(i)))));
       }
     } else if (arg.name() != "outer_blobs_idx") {
       Argument sorted = arg;

@@ -16,10 +16,10 @@ std::string Do(const std::string& blobs, const std::string& inner, const std::st
 }
 
 const std::string& Product() {
-  static const std::string* const net = new std::string(
-      Do(R"(input: "X" input: "W" input: "S" output: "Y" output: "S")",
-         "strings: 'y' strings: 'w' strings: 'x'", "ints: 2 ints: 1 ints: 0",
-         R"(op { type: "Mul" input: "w" input: "x" output: "t" } op { type: "Tanh" input: "t" output: "y" })"));
+  static const std::string* const net = new std::string(Do(
+      R"(input: "X" input: "W" input: "S" output: "Y" output: "S")",
+      "strings: 'y' strings: 'w' strings: 'x'", "ints: 2 ints: 1 ints: 0",
+      R"(op { type: "Mul" input: "w" input: "x" output: "t" } op { type: "Tanh" input: "t" output: "y" })"));
   return *net;
 }
 
@@ -90,7 +90,8 @@ TEST(DoGradientTest, RejectsWhatItCannotDifferentiate) {
             "Y");
       },
       "the gradient of blob \"x\" in net \"net\" is sparse");
-  ExpectThrows([&] { (void)DescribeBackwardPass(Product(), "S"); }, "the scope \"S\" has a gradient");
+  ExpectThrows([&] { (void)DescribeBackwardPass(Product(), "S"); },
+               "the scope \"S\" has a gradient");
 }
 
 }  // namespace

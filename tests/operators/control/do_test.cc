@@ -130,9 +130,7 @@ TEST_F(DoTest, ReusesTheLastWorkspace) {
   RunOp(&ws_, Do(reuse));
   Feed<float>(&ws_, "x2", {1}, {1});
   ExpectThrows(
-      [&] {
-        RunOp(&ws_, Do(reuse, R"(input: "x2" input: "S" output: "y" output: "S" )"));
-      },
+      [&] { RunOp(&ws_, Do(reuse, R"(input: "x2" input: "S" output: "y" output: "S" )")); },
       "inner blob \"in\" cannot denote \"x2\"");
 }
 
@@ -178,7 +176,8 @@ TEST_F(DoTest, RejectsInvalidBindings) {
   expect(bindings("strings: 'in' strings: 'out'", "ints: 0 ints: -1"), "has -1 for \"out\"");
   expect(bindings("strings: 'in' strings: 'o' strings: 'p'", "ints: 0 ints: 1 ints: 0"),
          "blob \"x\" is bound to two inner names");
-  expect(kBindings, "want the same blob: the scope", R"(input: "x" input: "S" output: "S" output: "y" )");
+  expect(kBindings, "want the same blob: the scope",
+         R"(input: "x" input: "S" output: "S" output: "y" )");
   expect(kBindings, "input \"x\" is listed twice",
          R"(input: "x" input: "x" input: "S" output: "y" output: "S" )");
   expect(kBindings, "the scope \"S\" is also another input",
@@ -188,17 +187,18 @@ TEST_F(DoTest, RejectsInvalidBindings) {
 TEST_F(DoTest, RejectsInvalidArguments) {
   ExpectThrows([&] { RunOp(&ws_, R"(type: "Do" )" + std::string(kBlobs) + kBindings); }, "net");
   ExpectThrows(
-      [&] {
-        RunOp(&ws_, R"(type: "Do" input: "S" output: "S" arg { name: "net" n { } })");
-      },
+      [&] { RunOp(&ws_, R"(type: "Do" input: "S" output: "S" arg { name: "net" n { } })"); },
       "the net in argument \"net\" has no name");
   ExpectThrows(
       [&] {
-        RunOp(&ws_, Do(R"(arg { name: "reuse_workspace" i: 1 } arg { name: "copy_external_blobs" i: 1 })"));
+        RunOp(
+            &ws_,
+            Do(R"(arg { name: "reuse_workspace" i: 1 } arg { name: "copy_external_blobs" i: 1 })"));
       },
       "are both 1, want at most one of them");
-  ExpectThrows([&] { RunOp(&ws_, Do(R"(is_gradient_op: true arg { name: "reuse_workspace" i: 1 })")); },
-               "is 1 for a gradient operator");
+  ExpectThrows(
+      [&] { RunOp(&ws_, Do(R"(is_gradient_op: true arg { name: "reuse_workspace" i: 1 })")); },
+      "is 1 for a gradient operator");
 }
 
 // Otherwise the scope would own a workspace that owns the scope.

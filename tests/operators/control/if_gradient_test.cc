@@ -12,7 +12,8 @@ void FeedBlobs(Workspace* ws, bool condition) {
 void ExpectGradients(const std::string& net, const std::vector<std::string>& blobs = {"x", "w"}) {
   for (const bool condition : {true, false}) {
     SCOPED_TRACE(condition);
-    ExpectNetGradients(net, [&](Workspace* ws) { FeedBlobs(ws, condition); }, blobs);
+    ExpectNetGradients(
+        net, [&](Workspace* ws) { FeedBlobs(ws, condition); }, blobs);
   }
 }
 

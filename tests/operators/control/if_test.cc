@@ -92,7 +92,8 @@ TEST_F(IfTest, NamesTheInnerNetAndOperatorOfAnError) {
     RunOp(&ws_, reshape);
     FAIL() << "no error";
   } catch (const EnforceNotMet& error) {
-    EXPECT_THAT(std::string(error.what()), testing::HasSubstr("net \"inner\", operator 1 (Reshape"));
+    EXPECT_THAT(std::string(error.what()),
+                testing::HasSubstr("net \"inner\", operator 1 (Reshape"));
   }
   ExpectThrows(
       [&] {

@@ -70,7 +70,8 @@ inline std::string DescribeBackwardPass(const std::string& net_text, const std::
           for (const OperatorDef& inner : arg.n().op()) describe(inner, indent + "    ");
         }
       };
-  for (const OperatorDef& op : GetBackwardPass(net.op(), {{blob, {.dense_ = blob + "_grad"}}}).ops) {
+  for (const OperatorDef& op :
+       GetBackwardPass(net.op(), {{blob, {.dense_ = blob + "_grad"}}}).ops) {
     describe(op, "");
   }
   return text;

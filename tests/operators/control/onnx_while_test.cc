@@ -157,7 +157,10 @@ TEST_F(OnnxWhileTest, RejectsInvalidValues) {
   const std::string trips = Flag("has_trip_count");
   ExpectError(Body(R"(op { type: "ConstantFill" output: "item" })") + trips, "is a scalar");
   ExpectError(Body(R"(op { type: "Concat" input: "a" input: "b" output: "s" output: "q"
-    arg { name: "axis" i: 0 } })", "s", "s") + trips, "has shape [3], want [2] as the first one");
+    arg { name: "axis" i: 0 } })",
+                   "s", "s") +
+                  trips,
+              "has shape [3], want [2] as the first one");
   ExpectError(Body(R"(op { type: "CreateScope" output: "item" })") + trips,
               "want a tensor on the CPU");
   Feed<bool>(&ws_, "go", {0}, {});

@@ -17,7 +17,9 @@ class ControlOperatorsTest : public testing::Test {
     test::Feed<float>(&ws_, "limit", {1}, {10});
     test::Feed<bool>(&ws_, "c", {1}, {true});
   }
-  void SetLimit(float limit) { *ws_.GetBlob("limit")->GetMutable<Tensor>()->mutable_data<float>() = limit; }
+  void SetLimit(float limit) {
+    *ws_.GetBlob("limit")->GetMutable<Tensor>()->mutable_data<float>() = limit;
+  }
 
   Workspace ws_;
 };

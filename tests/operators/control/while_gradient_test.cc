@@ -48,31 +48,31 @@ TEST(WhileGradientTest, CarriesAndAddsUpGradients) {
 TEST(WhileGradientTest, StartsGradientsOfOtherCarriedBlobsAtZero) {
   ExpectNetGradients(
       R"(op { type: "Tanh" input: "y" output: "u" })" +
-          Loop(R"(input: "v" input: "u" input: "S" output: "v" output: "u" output: "S")",
-               Body("strings: 'v' strings: 'u'", "ints: 0 ints: 1",
-                    R"(op { type: "Copy" input: "v" output: "v0" } op { type: "Copy" input: "u" output: "u0" }
+          Loop(
+              R"(input: "v" input: "u" input: "S" output: "v" output: "u" output: "S")",
+              Body(
+                  "strings: 'v' strings: 'u'", "ints: 0 ints: 1",
+                  R"(op { type: "Copy" input: "v" output: "v0" } op { type: "Copy" input: "u" output: "u0" }
                        op { type: "Mul" input: "v0" input: "u0" output: "v" }
                        op { type: "Sqr" input: "u0" output: "u" })"),
-               R"(op { type: "Copy" input: "v" output: "s" })"),
+              R"(op { type: "Copy" input: "v" output: "s" })"),
       FeedBlobs, {"x", "y"});
 }
 
 // Only the last value of "z" is used after the loop.
 TEST(WhileGradientTest, UsesTheGradientOfAnOutputOnce) {
-  ExpectNetGradients(
-      Loop(R"(input: "v" input: "w" input: "S" output: "v" output: "z" output: "S")",
-           Body("strings: 'v' strings: 'w' strings: 'z'", "ints: 0 ints: 1 ints: 3",
-                R"(op { type: "Copy" input: "v" output: "old" }
+  ExpectNetGradients(Loop(R"(input: "v" input: "w" input: "S" output: "v" output: "z" output: "S")",
+                          Body("strings: 'v' strings: 'w' strings: 'z'", "ints: 0 ints: 1 ints: 3",
+                               R"(op { type: "Copy" input: "v" output: "old" }
                    op { type: "Mul" input: "old" input: "w" output: "v" }
                    op { type: "Mul" input: "old" input: "old" output: "z" })"),
-           R"(op { type: "Mul" input: "v" input: "z" output: "s" })"),
-      FeedBlobs, {"x", "w"});
+                          R"(op { type: "Mul" input: "v" input: "z" output: "s" })"),
+                     FeedBlobs, {"x", "w"});
 }
 
 TEST(WhileGradientTest, DifferentiatesNestedOperators) {
-  ExpectNetGradients(
-      Loop(R"(input: "v" input: "w" input: "S" output: "v" output: "S")",
-           Body("strings: 'v' strings: 'w'", "ints: 0 ints: 1", R"(
+  ExpectNetGradients(Loop(R"(input: "v" input: "w" input: "S" output: "v" output: "S")",
+                          Body("strings: 'v' strings: 'w'", "ints: 0 ints: 1", R"(
              op { type: "ReduceFrontMean" input: "w" output: "m" arg { name: "num_reduce_dim" i: 2 } }
              op { type: "GT" input: "m" input: "m" output: "no" }
              op { type: "CreateScope" output: "T" }
@@ -86,17 +86,16 @@ TEST(WhileGradientTest, DifferentiatesNestedOperators) {
                  arg { name: "net" n { name: "mul" op { type: "Tanh" input: "p" output: "t" }
                    op { type: "Mul" input: "t" input: "q" output: "r" } } } } } } }
              op { type: "Copy" input: "n" output: "v" })"),
-           R"(op { type: "Mul" input: "v" input: "x" output: "s" })"),
-      FeedBlobs, {"x", "w"});
+                          R"(op { type: "Mul" input: "v" input: "x" output: "s" })"),
+                     FeedBlobs, {"x", "w"});
 }
 
 TEST(WhileGradientTest, NamesBlobsAsCaffe2WithoutCarriedBlobs) {
-  EXPECT_EQ(DescribeBackwardPass(
-                Loop(R"(input: "x" input: "S" output: "z" output: "S")",
-                     Body("strings: 'x' strings: 'z'", "ints: 0 ints: 1",
-                          R"(op { type: "Sigmoid" input: "x" output: "z" })"),
-                     ""),
-                "z"),
+  EXPECT_EQ(DescribeBackwardPass(Loop(R"(input: "x" input: "S" output: "z" output: "S")",
+                                      Body("strings: 'x' strings: 'z'", "ints: 0 ints: 1",
+                                           R"(op { type: "Sigmoid" input: "x" output: "z" })"),
+                                      ""),
+                                 "z"),
             "HasScope(S)->gradient_loop_cond_net/cond\n"
             "While(gradient_loop_cond_net/cond,z,z_grad,S)->x_grad,S\n"
             "  loop_net loop_grad\n"
@@ -111,9 +110,10 @@ TEST(WhileGradientTest, NamesBlobsAsCaffe2WithoutCarriedBlobs) {
 TEST(WhileGradientTest, RejectsLoopsThatItCannotDifferentiate) {
   ExpectThrows(
       [&] {
-        (void)DescribeBackwardPass(R"(op { type: "While" input: "c" input: "x" output: "x" output: "c"
+        (void)DescribeBackwardPass(
+            R"(op { type: "While" input: "c" input: "x" output: "x" output: "c"
           arg { name: "loop_net" n { name: "loop" op { type: "Tanh" input: "x" output: "x" } } } })",
-                                   "x");
+            "x");
       },
       "net \"loop\" has 1 operators, the first one of type Tanh; a While with a gradient wants one "
       "Do");
