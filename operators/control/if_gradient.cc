@@ -20,7 +20,7 @@ namespace caffe2rt {
 namespace {
 
 constexpr char kAddedElse[] = "_auto_else_zero_blobs_";
-constexpr char kFillValue[] = "value";  // an argument of ConstantFill
+constexpr char kZeroFillValue[] = "value";  // an argument of ConstantFill
 
 class IfGradient {
  public:
@@ -131,7 +131,7 @@ class IfGradient {
     std::string& gradient = branch->gradients[blob];
     if (gradient == name) return;
     OperatorDef set = gradient.empty() ? CreateOperatorDef("ConstantFill", "", {blob}, {name},
-                                                           {MakeArgument<float>(kFillValue, 0.0f)})
+                                                           {MakeArgument<float>(kZeroFillValue, 0.0f)})
                                        : CreateOperatorDef("Copy", "", {gradient}, {name});
     if (def_.has_device_option()) *set.mutable_device_option() = def_.device_option();
     branch->net.add_op()->Swap(&set);

@@ -42,8 +42,8 @@ constexpr char kCond[] = "gradient_loop_cond_net/cond";
 constexpr char kLoopSuffix[] = "/_WHILE_OPERATOR_GRAD_";
 constexpr char kStepSuffix[] = "/_WHILE_OPERATOR_GRAD_STEP_";
 // Arguments of ConstantFill and Scale.
-constexpr char kFillValue[] = "value";
-constexpr char kScaleFactor[] = "scale";
+constexpr char kLoopFillValue[] = "value";
+constexpr char kLoopScaleFactor[] = "scale";
 
 const OperatorDef& LoopBody(const NetDef& net) {
   CAFFE_ENFORCE(net.op_size() == 1 && net.op(0).type() == "Do", "net \"", net.name(), "\" has ",
@@ -155,7 +155,7 @@ class WhileGradient {
       if (carried_.contains(blob) && (*gradients)[blob] != "") continue;
       std::vector<OperatorDef> zero;
       Add("Scale", {gradient}, gradient, &zero);
-      AddArgument(kScaleFactor, 0.0f, &zero[0]);
+      AddArgument(kLoopScaleFactor, 0.0f, &zero[0]);
       *loop->add_op() = std::move(zero[0]);
     }
   }
@@ -193,7 +193,7 @@ class WhileGradient {
   }
   void AddZero(const std::string& like, const std::string& output) {
     Add("ConstantFill", {like}, output, &ops_);
-    AddArgument(kFillValue, 0.0f, &ops_.back());
+    AddArgument(kLoopFillValue, 0.0f, &ops_.back());
   }
 
   const OperatorDef& def_;
