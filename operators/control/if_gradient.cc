@@ -130,9 +130,10 @@ class IfGradient {
   void SetGradient(const std::string& blob, const std::string& name, Branch* branch) const {
     std::string& gradient = branch->gradients[blob];
     if (gradient == name) return;
-    OperatorDef set = gradient.empty() ? CreateOperatorDef("ConstantFill", "", {blob}, {name},
-                                                           {MakeArgument<float>(kZeroFillValue, 0.0f)})
-                                       : CreateOperatorDef("Copy", "", {gradient}, {name});
+    OperatorDef set = gradient.empty()
+                          ? CreateOperatorDef("ConstantFill", "", {blob}, {name},
+                                              {MakeArgument<float>(kZeroFillValue, 0.0f)})
+                          : CreateOperatorDef("Copy", "", {gradient}, {name});
     if (def_.has_device_option()) *set.mutable_device_option() = def_.device_option();
     branch->net.add_op()->Swap(&set);
     gradient = name;

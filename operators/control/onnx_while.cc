@@ -8,6 +8,8 @@
 // after the other, as in Caffe2: a body that returns a carried input under another index may see
 // the new value.
 //
+// Caffe2 writes beyond the end of a list whose items have more than one row; here all rows are kept.
+//
 // Conditions and counts are the first elements of their tensors. With save_scopes, successive
 // iterations use different workspaces. Caffe2 keeps all of them, but nothing reads them; here, two
 // take turns.
@@ -91,10 +93,10 @@ class OnnxWhileOp final : public Operator<CPUContext> {
     bool condition = ConditionOf(first, debug_def().input(1));
     const TypeMeta condition_type = first.dtype();
     Scope* scope = scopes_[0].get();
-    for (int i = 0; i < values_; ++i) Copy(Input(kInputsBeforeValues + i), Value(scope, i));
-    for (int i = 0; i < lists_; ++i) (void)Output(values_ + i, {0}, TypeMeta::Make<int32_t>());
+    for (int k = 0; k < values_; ++k) Copy(Input(kInputsBeforeValues + k), Value(scope, k));
     Interrupts interrupts;
-    for (int64_t i = 0; (!has_trip_count_ || i < most) && (!has_cond_ || condition); ++i) {
+    int64_t i = 0;
+    for (; (!has_trip_count_ || i < most) && (!has_cond_ || condition); ++i) {
       SetIteration(scope, i, condition, condition_type);
       if (!scope->net->Run()) return false;
       const Scope& done = *scope;
@@ -104,7 +106,10 @@ class OnnxWhileOp final : public Operator<CPUContext> {
       for (int k = 0; k < lists_; ++k) Append(Result(done, 1 + values_ + k), k, i);
       interrupts.CountIteration();
     }
-    for (int i = 0; i < values_; ++i) Copy(*Value(scope, i), Output(i));
+    for (int k = 0; k < lists_ && i == 0; ++k) {
+      (void)Output(values_ + k, {0}, TypeMeta::Make<int32_t>());
+    }
+    for (int k = 0; k < values_; ++k) Copy(*Value(scope, k), Output(k));
     return true;
   }
 

@@ -33,6 +33,10 @@ class [[gnu::visibility("default")]] WorkspaceStack {
     std::map<std::string, const Blob*> bound;
   };
 
+  WorkspaceStack() = default;
+  WorkspaceStack(const WorkspaceStack&) = delete;
+  WorkspaceStack& operator=(const WorkspaceStack&) = delete;
+
   bool empty() const { return depth_ == 0; }
   // The number of workspaces on the stack.
   size_t depth() const { return depth_; }

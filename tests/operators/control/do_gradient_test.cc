@@ -63,7 +63,7 @@ TEST(DoGradientTest, DifferentiatesUpdatesInPlace) {
   ExpectNetGradients(R"(op { type: "Mul" input: "X" input: "W" output: "V" })" +
                          Do(R"(input: "V" input: "W" input: "S" output: "V" output: "S")",
                             "strings: 'v' strings: 'w'", "ints: 0 ints: 1",
-                            R"(op { type: "Copy" input: "v" output: "old" }
+                            R"(op { type: "Sum" input: "v" output: "old" }
                                op { type: "Mul" input: "old" input: "w" output: "v" })") +
                          R"(op { type: "Mul" input: "V" input: "X" output: "s" })",
                      FeedBlobs, {"X", "W"});
@@ -74,7 +74,7 @@ TEST(DoGradientTest, SwapsGradientsOfSwappedBlobs) {
       R"(op { type: "Sqr" input: "X" output: "A" } op { type: "Tanh" input: "W" output: "B" })" +
           Do(R"(input: "A" input: "B" input: "S" output: "A" output: "B" output: "S")",
              "strings: 'a' strings: 'b'", "ints: 0 ints: 1",
-             R"(op { type: "Copy" input: "a" output: "old" } op { type: "Copy" input: "b" output: "a" }
+             R"(op { type: "Sum" input: "a" output: "old" } op { type: "Sum" input: "b" output: "a" }
                 op { type: "Copy" input: "old" output: "b" })") +
           R"(op { type: "Sqr" input: "A" output: "C" } op { type: "Sum" input: "B" input: "C" output: "s" })",
       FeedBlobs, {"X", "W"});

@@ -18,7 +18,8 @@ namespace caffe2rt::test {
 inline void ExpectNetGradients(const std::string& net_text,
                                const std::function<void(Workspace*)>& feed,
                                const std::vector<std::string>& blobs, double tolerance = 2e-3) {
-  const NetDef forward = ParseNet(net_text);
+  NetDef forward = ParseNet(net_text);
+  forward.set_name("net");
   NetDef both = forward;
   const GradientMap gradients = AddGradientOperators(&both, {{"s", {}}});
   Workspace ws;

@@ -35,7 +35,7 @@ std::string Body(const std::string& inner, const std::string& outer, const std::
 std::string Powers() {
   return Loop(R"(input: "v" input: "w" input: "S" output: "v" output: "S")",
               Body("strings: 'v' strings: 'w'", "ints: 0 ints: 1",
-                   R"(op { type: "Copy" input: "v" output: "old" }
+                   R"(op { type: "Sum" input: "v" output: "old" }
                       op { type: "Mul" input: "old" input: "w" output: "v" })"),
               R"(op { type: "Mul" input: "v" input: "x" output: "s" })");
 }
@@ -52,7 +52,7 @@ TEST(WhileGradientTest, StartsGradientsOfOtherCarriedBlobsAtZero) {
               R"(input: "v" input: "u" input: "S" output: "v" output: "u" output: "S")",
               Body(
                   "strings: 'v' strings: 'u'", "ints: 0 ints: 1",
-                  R"(op { type: "Copy" input: "v" output: "v0" } op { type: "Copy" input: "u" output: "u0" }
+                  R"(op { type: "Sum" input: "v" output: "v0" } op { type: "Sum" input: "u" output: "u0" }
                        op { type: "Mul" input: "v0" input: "u0" output: "v" }
                        op { type: "Sqr" input: "u0" output: "u" })"),
               R"(op { type: "Copy" input: "v" output: "s" })"),
@@ -63,7 +63,7 @@ TEST(WhileGradientTest, StartsGradientsOfOtherCarriedBlobsAtZero) {
 TEST(WhileGradientTest, UsesTheGradientOfAnOutputOnce) {
   ExpectNetGradients(Loop(R"(input: "v" input: "w" input: "S" output: "v" output: "z" output: "S")",
                           Body("strings: 'v' strings: 'w' strings: 'z'", "ints: 0 ints: 1 ints: 3",
-                               R"(op { type: "Copy" input: "v" output: "old" }
+                               R"(op { type: "Sum" input: "v" output: "old" }
                    op { type: "Mul" input: "old" input: "w" output: "v" }
                    op { type: "Mul" input: "old" input: "old" output: "z" })"),
                           R"(op { type: "Mul" input: "v" input: "z" output: "s" })"),
@@ -76,9 +76,10 @@ TEST(WhileGradientTest, DifferentiatesNestedOperators) {
              op { type: "ReduceFrontMean" input: "w" output: "m" arg { name: "num_reduce_dim" i: 2 } }
              op { type: "GT" input: "m" input: "m" output: "no" }
              op { type: "CreateScope" output: "T" }
-             op { type: "If" input: "no" input: "v" input: "w" input: "T" output: "n" output: "T"
-               arg { name: "then_net" n { name: "a" op { type: "Copy" input: "v" output: "n" } } }
-               arg { name: "else_net" n { name: "b" op { type: "Do" input: "v" input: "w" input: "T"
+             op { type: "Sum" input: "v" output: "old" }
+             op { type: "If" input: "no" input: "old" input: "w" input: "T" output: "n" output: "T"
+               arg { name: "then_net" n { name: "a" op { type: "Copy" input: "old" output: "n" } } }
+               arg { name: "else_net" n { name: "b" op { type: "Do" input: "old" input: "w" input: "T"
                  output: "n" output: "T"
                  arg { name: "inner_blobs" strings: "p" strings: "q" strings: "r" }
                  arg { name: "outer_blobs_idx" ints: 0 ints: 1 ints: 2 }
