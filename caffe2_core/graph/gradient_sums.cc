@@ -1,6 +1,7 @@
 #include "caffe2_core/graph/gradient_sums.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "caffe2_core/base/enforce.h"
@@ -34,7 +35,15 @@ class Summation {
  public:
   Summation(const std::string& blob, const std::vector<GradientPart>& parts,
             std::vector<OperatorDef>* ops)
-      : parts_(parts), ops_(*ops), total_(TotalName(blob)) {}
+      : parts_(parts), ops_(*ops), total_(TotalName(blob)) {
+    for (const GradientPart& part : parts) {
+      for (const auto& origin : {part.dense, part.indices, part.values}) {
+        if (!origin || !HasNestedNets(ops_[origin->op])) continue;
+        const OperatorDef& op = ops_[origin->op];
+        taken_.insert(op.output().begin(), op.output().end());
+      }
+    }
+  }
 
   GradientWrapper Dense() {
     std::vector<std::string> terms;
@@ -97,9 +106,9 @@ class Summation {
     OperatorDef& op = ops_[origin->op];
     const std::string whole = NameOf(*origin);
     std::string part;
-    do {  // an If may already write such a name in one of its nets
+    do {
       part = MakeString("_", whole, "_autosplit_", (*count)++);
-    } while (HasOutput(op, part));
+    } while (taken_.contains(part));
     RenameOutput(&op, origin->index, part);
     return part;
   }
@@ -113,6 +122,8 @@ class Summation {
   const std::vector<GradientPart>& parts_;
   std::vector<OperatorDef>& ops_;
   const std::string total_;
+  // What operators with nets write. The nets may contain sums of their own, with the same names.
+  std::set<std::string> taken_;
 };
 
 }  // namespace

@@ -35,6 +35,7 @@ class DoGradient {
       inner_of_[binding.outer] = binding.inner;
       outer_of_[binding.inner] = binding.outer;
     }
+    for (const uint32_t blob : blobs_.read_first()) read_first_.insert(blobs_.name(blob));
     GradientStart start;
     for (const auto& [outer, gradient] : GivenGradients(def, g_output)) {
       const auto found = inner_of_.find(outer);
@@ -49,6 +50,7 @@ class DoGradient {
 
   GradientOpsMeta Make(const std::function<std::string(const std::string&)>& name_of) {
     AddInputs();
+    for (int i = 0; i + 1 < def_.input_size(); ++i) BindGivenGradientOf(def_.input(i));
     std::vector<GradientWrapper> of_inputs(static_cast<size_t>(def_.input_size()));
     for (int i = 0; i + 1 < def_.input_size(); ++i) {
       of_inputs[static_cast<size_t>(i)].dense_ = AddGradientOf(def_.input(i), name_of);
@@ -79,19 +81,27 @@ class DoGradient {
     }
   }
 
+  // The gradient of an input in the net, or "" if there is none.
+  std::string GradientOf(const std::string& outer) const {
+    const std::string& inner = inner_of_.at(outer);
+    const auto found = pass_.gradients.find(inner);
+    if (found == pass_.gradients.end()) return "";
+    CAFFE_ENFORCE(!found->second.IsSparse(), "the gradient of blob \"", inner, "\" in net \"",
+                  net_.name(), "\" is sparse, want a dense one: Do cannot return it");
+    const bool own = found->second.dense_ == inner + kGivenSuffix;
+    // The gradient is that of a value which the net wrote, not of the value from outside.
+    if (blobs_.Writes(inner) && (own || !read_first_.contains(inner))) return "";
+    return found->second.dense_;
+  }
+
   // Adds the gradient of an input to the outputs. Returns its name, or "" if there is none.
   std::string AddGradientOf(const std::string& outer,
                             const std::function<std::string(const std::string&)>& name_of) {
+    const std::string gradient = GradientOf(outer);
+    if (gradient.empty()) return "";
     const std::string& inner = inner_of_.at(outer);
-    const auto found = pass_.gradients.find(inner);
-    if (found == pass_.gradients.end() || found->second.IsEmpty()) return "";
-    CAFFE_ENFORCE(found->second.IsDense(), "the gradient of blob \"", inner, "\" in net \"",
-                  net_.name(), "\" is sparse, want a dense one: Do cannot return it");
-    const std::string& gradient = found->second.dense_;
-    const bool own = gradient == inner + kGivenSuffix;
-    // The gradient is that of a value which the net wrote, not of the value from outside.
-    if (blobs_.Writes(inner) && (own || !ReadsFirst(inner))) return "";
-    if (own) return given_.at(gradient);
+    // The net neither reads nor writes the blob.
+    if (gradient == inner + kGivenSuffix) return given_.at(gradient);
     const std::string name = name_of(outer);
     const std::string copy = inner + kCopySuffix;
     if (const auto input = inputs_.find(name); input == inputs_.end()) {
@@ -106,16 +116,15 @@ class DoGradient {
     return name;
   }
 
-  bool ReadsFirst(const std::string& inner) const {
-    const std::vector<uint32_t>& first = blobs_.read_first();
-    return std::find(first.begin(), first.end(), blobs_.Find(inner)) != first.end();
+  // If the gradient of an input is the given one of another blob, adds that to the inputs.
+  void BindGivenGradientOf(const std::string& outer) {
+    const std::string gradient = GradientOf(outer);
+    const auto given = given_.find(gradient);
+    if (given == given_.end() || gradient == inner_of_.at(outer) + kGivenSuffix) return;
+    if (!inputs_.contains(given->second)) Bind(gradient, given->second, &inputs_);
   }
 
   void AddCopy(const std::string& from, const std::string& to, std::vector<OperatorDef>* copies) {
-    const auto given = given_.find(from);
-    if (given != given_.end() && !inputs_.contains(given->second)) {
-      Bind(from, given->second, &inputs_);
-    }
     copies->push_back(CreateOperatorDef("Copy", "", {from}, {to}));
     if (def_.has_device_option()) *copies->back().mutable_device_option() = def_.device_option();
   }
@@ -124,7 +133,7 @@ class DoGradient {
   void Bind(const std::string& inner, const std::string& outer, Names* blobs) {
     CAFFE_ENFORCE(blobs->emplace(outer, inner).second, "the gradient of Do uses \"", outer,
                   "\" for two purposes; give the gradient another name");
-    (blobs == &inputs_ ? order_of_inputs_ : order_of_bound_outputs_).push_back(outer);
+    if (blobs == &inputs_) order_of_inputs_.push_back(outer);
   }
 
   OperatorDef Build() {
@@ -139,11 +148,11 @@ class DoGradient {
     op.add_output(scope);
     std::vector<std::string> inner;
     std::vector<int64_t> indices;
-    for (const std::string& name : order_of_bound_outputs_) {
-      inner.push_back(outputs_.at(name));
-      const auto at = std::find(order_of_outputs_.begin(), order_of_outputs_.end(), name);
-      indices.push_back(static_cast<int64_t>(order_of_inputs_.size()) +
-                        (at - order_of_outputs_.begin()));
+    for (size_t i = 0; i < order_of_outputs_.size(); ++i) {
+      const auto bound = outputs_.find(order_of_outputs_[i]);
+      if (bound == outputs_.end()) continue;  // in place: the name of the input
+      inner.push_back(bound->second);
+      indices.push_back(static_cast<int64_t>(order_of_inputs_.size() + i));
     }
     for (size_t i = 0; i < order_of_inputs_.size(); ++i) {
       inner.push_back(inputs_.at(order_of_inputs_[i]));
@@ -163,11 +172,12 @@ class DoGradient {
   const OperatorDef& def_;
   const NetDef& net_;
   const NetBlobs blobs_{net_};
-  Names inner_of_, outer_of_;  // of the forward operator
-  Names given_;                // inner to outer names of the gradients that are given
-  BackwardPass pass_;          // of net_
-  Names inputs_, outputs_;     // outer to inner names
-  std::vector<std::string> order_of_inputs_, order_of_outputs_, order_of_bound_outputs_;
+  std::set<std::string> read_first_;  // names that net_ reads before it writes them
+  Names inner_of_, outer_of_;         // of the forward operator
+  Names given_;                       // inner to outer names of the gradients that are given
+  BackwardPass pass_;                 // of net_
+  Names inputs_, outputs_;            // outer to inner names
+  std::vector<std::string> order_of_inputs_, order_of_outputs_;
   std::vector<OperatorDef> copies_, last_copies_;  // of the gradients, at the end of the net
   std::vector<std::string> saved_;
 };

@@ -16,6 +16,7 @@
 
 #include <array>
 
+#include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -185,9 +186,10 @@ class OnnxWhileOp final : public Operator<CPUContext> {
     if (iteration == 0) {
       dims = item.dims();
       list_dims_ = item.dims();
-      list_dims_[0] = 0;
       out->Resize(list_dims_);
       (void)out->raw_mutable_data(item.dtype());
+      list_dims_[0] = 0;
+      out->Resize(list_dims_);
     }
     CAFFE_ENFORCE(item.dims() == dims, "item ", iteration, " of list ", list, " has shape ",
                   item.sizes(), ", want ", IntArrayRef(dims), " as the first one");
@@ -195,7 +197,15 @@ class OnnxWhileOp final : public Operator<CPUContext> {
                   " has elements of type ", item.dtype().name(), ", want ", out->dtype().name(),
                   " as the first one");
     const int64_t filled = out->numel();
-    out->Extend(item.dim(0), 100, &context_);
+    const size_t needed = CheckedMultiply<size_t>(
+        static_cast<size_t>(CheckedAdd<int64_t>(filled, item.numel())), item.dtype().itemsize());
+    if (item.dtype().IsPlainData() && needed <= out->capacity_nbytes()) {
+      list_dims_ = item.dims();  // Resize takes no memory, unlike Extend
+      list_dims_[0] += out->dim(0);
+      out->Resize(list_dims_);
+    } else {
+      out->Extend(item.dim(0), 100, &context_);
+    }
     if (item.numel() == 0) return;
     context_.CopyItemsSameDevice(item.dtype(), static_cast<size_t>(item.numel()), item.raw_data(),
                                  static_cast<char*>(out->raw_mutable_data(item.dtype())) +

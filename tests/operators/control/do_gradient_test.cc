@@ -71,7 +71,7 @@ TEST(DoGradientTest, DifferentiatesUpdatesInPlace) {
 
 TEST(DoGradientTest, SwapsGradientsOfSwappedBlobs) {
   ExpectNetGradients(
-      R"(op { type: "Sqr" input: "X" output: "A" } op { type: "Tanh" input: "W" output: "B" })" +
+      R"(op { type: "Sqr" input: "X" output: "A" } op { type: "Sqr" input: "W" output: "B" })" +
           Do(R"(input: "A" input: "B" input: "S" output: "A" output: "B" output: "S")",
              "strings: 'a' strings: 'b'", "ints: 0 ints: 1",
              R"(op { type: "Sum" input: "a" output: "old" } op { type: "Sum" input: "b" output: "a" }

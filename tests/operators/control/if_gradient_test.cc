@@ -73,7 +73,7 @@ TEST(IfGradientTest, AddsUpGradientsOfSeveralReaders) {
         op { type: "Mul" input: "t" input: "x" output: "y" } } } }
     op { type: "If" input: "c" input: "x" input: "y" output: "z"
       arg { name: "then_net" n { name: "then2" op { type: "Mul" input: "x" input: "y" output: "z" } } }
-      arg { name: "else_net" n { name: "else2" op { type: "Mul" input: "y" input: "y" output: "z" } } } }
+      arg { name: "else_net" n { name: "else2" op { type: "Sqr" input: "y" output: "z" } } } }
     op { type: "Mul" input: "z" input: "x" output: "s" })");
 }
 

@@ -17,7 +17,7 @@ namespace caffe2rt::test {
 // state between runs.
 inline void ExpectNetGradients(const std::string& net_text,
                                const std::function<void(Workspace*)>& feed,
-                               const std::vector<std::string>& blobs, double tolerance = 2e-3) {
+                               const std::vector<std::string>& blobs, double tolerance = 5e-3) {
   NetDef forward = ParseNet(net_text);
   forward.set_name("net");
   NetDef both = forward;

@@ -47,7 +47,7 @@ TEST(WhileGradientTest, CarriesAndAddsUpGradients) {
 // Two carried blobs, of which only one has a gradient after the loop.
 TEST(WhileGradientTest, StartsGradientsOfOtherCarriedBlobsAtZero) {
   ExpectNetGradients(
-      R"(op { type: "Tanh" input: "y" output: "u" })" +
+      R"(op { type: "Sqr" input: "y" output: "u" })" +
           Loop(
               R"(input: "v" input: "u" input: "S" output: "v" output: "u" output: "S")",
               Body(
