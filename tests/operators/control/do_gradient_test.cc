@@ -76,7 +76,7 @@ TEST(DoGradientTest, SwapsGradientsOfSwappedBlobs) {
              "strings: 'a' strings: 'b'", "ints: 0 ints: 1",
              R"(op { type: "Sum" input: "a" output: "old" } op { type: "Sum" input: "b" output: "a" }
                 op { type: "Copy" input: "old" output: "b" })") +
-          R"(op { type: "Sqr" input: "A" output: "C" } op { type: "Sum" input: "B" input: "C" output: "s" })",
+          R"(op { type: "Mul" input: "A" input: "W" output: "C" } op { type: "Sum" input: "B" input: "C" output: "s" })",
       FeedBlobs, {"X", "W"});
 }
 
