@@ -58,6 +58,12 @@ class Builder {
       Differentiate(i);
       AddUp(i);
     }
+    for (const auto& [blob, gradient] : pass_.gradients) {
+      const auto version = gradient_version_.find(blob);
+      if (version != gradient_version_.end() && !versions_.writer(version->second)) {
+        pass_.from_outside.insert(blob);
+      }
+    }
     return std::move(pass_);
   }
 

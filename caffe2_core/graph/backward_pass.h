@@ -37,6 +37,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,9 @@ using GradientStart = std::vector<std::pair<std::string, GradientWrapper>>;
 struct BackwardPass {
   std::vector<OperatorDef> ops;  // in execution order
   GradientMap gradients;
+  // The blobs whose gradient is that of the value which the operators get from outside, and not that
+  // of a value which they write.
+  std::set<std::string> from_outside;
 };
 
 // Time and memory are linear in the size of the operators, up to a logarithmic factor.

@@ -12,12 +12,10 @@
 // outside. A blob that Do updates in place has one name for both gradients, x/GRAD, which the net
 // reads and overwrites at its end.
 
-#include <algorithm>
 #include <map>
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/graph/net_blobs.h"
 #include "operators/control/do.h"
 #include "operators/control/gradients.h"
 
@@ -35,7 +33,6 @@ class DoGradient {
       inner_of_[binding.outer] = binding.inner;
       outer_of_[binding.inner] = binding.outer;
     }
-    for (const uint32_t blob : blobs_.read_first()) read_first_.insert(blobs_.name(blob));
     GradientStart start;
     for (const auto& [outer, gradient] : GivenGradients(def, g_output)) {
       const auto found = inner_of_.find(outer);
@@ -85,12 +82,9 @@ class DoGradient {
   std::string GradientOf(const std::string& outer) const {
     const std::string& inner = inner_of_.at(outer);
     const auto found = pass_.gradients.find(inner);
-    if (found == pass_.gradients.end()) return "";
+    if (found == pass_.gradients.end() || !pass_.from_outside.contains(inner)) return "";
     CAFFE_ENFORCE(!found->second.IsSparse(), "the gradient of blob \"", inner, "\" in net \"",
                   net_.name(), "\" is sparse, want a dense one: Do cannot return it");
-    const bool own = found->second.dense_ == inner + kGivenSuffix;
-    // The gradient is that of a value which the net wrote, not of the value from outside.
-    if (blobs_.Writes(inner) && (own || !read_first_.contains(inner))) return "";
     return found->second.dense_;
   }
 
@@ -100,7 +94,7 @@ class DoGradient {
     const std::string gradient = GradientOf(outer);
     if (gradient.empty()) return "";
     const std::string& inner = inner_of_.at(outer);
-    // The net neither reads nor writes the blob.
+    // The net passes the gradient of the blob on, or does not use the blob.
     if (gradient == inner + kGivenSuffix) return given_.at(gradient);
     const std::string name = name_of(outer);
     const std::string copy = inner + kCopySuffix;
@@ -171,12 +165,10 @@ class DoGradient {
 
   const OperatorDef& def_;
   const NetDef& net_;
-  const NetBlobs blobs_{net_};
-  std::set<std::string> read_first_;  // names that net_ reads before it writes them
-  Names inner_of_, outer_of_;         // of the forward operator
-  Names given_;                       // inner to outer names of the gradients that are given
-  BackwardPass pass_;                 // of net_
-  Names inputs_, outputs_;            // outer to inner names
+  Names inner_of_, outer_of_;  // of the forward operator
+  Names given_;                // inner to outer names of the gradients that are given
+  BackwardPass pass_;          // of net_
+  Names inputs_, outputs_;     // outer to inner names
   std::vector<std::string> order_of_inputs_, order_of_outputs_;
   std::vector<OperatorDef> copies_, last_copies_;  // of the gradients, at the end of the net
   std::vector<std::string> saved_;

@@ -71,8 +71,8 @@ class WhileGradient {
         in_place ? OwnGradients()
                  : GradientOfDo(body_, OfOutputs(given_),
                                 [](const std::string& blob) { return blob + "_grad"; });
+    if (body.ops_.empty()) return Unchanged(body);
     std::vector<GradientWrapper> of_inputs(static_cast<size_t>(def_.input_size()));
-    if (body.ops_.empty()) return {{}, std::move(of_inputs)};
     NetDef loop;
     if (!net_.name().empty()) loop.set_name(net_.name() + "_grad");
     if (net_.has_device_option()) *loop.mutable_device_option() = net_.device_option();
@@ -95,6 +95,21 @@ class WhileGradient {
   using Names = std::map<std::string, std::string>;
 
   const std::string& Scope() const { return body_.input(body_.input_size() - 1); }
+
+  // The result if the body passes on the gradients of all blobs that have one.
+  GradientOpsMeta Unchanged(const GradientOpsMeta& body) const {
+    std::vector<GradientWrapper> of_inputs(static_cast<size_t>(def_.input_size()));
+    std::set<std::string> passed;
+    for (size_t i = 0; i < body.g_input_.size(); ++i) {
+      if (!body.g_input_[i].IsEmpty()) passed.insert(body_.input(static_cast<int>(i)));
+    }
+    for (int i = 0; i < def_.input_size(); ++i) {
+      const auto given = given_.find(def_.input(i));
+      if (given == given_.end() || !passed.contains(given->first)) continue;
+      of_inputs[static_cast<size_t>(i)].dense_ = given->second;
+    }
+    return {{}, std::move(of_inputs)};
+  }
 
   // The gradients of the body's outputs.
   std::vector<GradientWrapper> OfOutputs(const Names& gradients) const {
