@@ -58,7 +58,7 @@ class BlobDevices {
   // Invariant: unless `anywhere` is set, `newest` is not empty, and newest[home], if present, has
   // the blob's own name.
   struct BlobState {
-    bool anywhere = false;  // not a tensor: never copied
+    bool anywhere = false;                 // not a tensor: never copied
     DevicePlace home;
     std::map<DevicePlace, Holder> newest;  // the blobs that hold the newest value
   };

@@ -57,17 +57,19 @@ void Replace(google::protobuf::RepeatedPtrField<std::string>* names, const std::
 // Whether the operator runs its nets on the blobs of its own workspace.
 bool SharesBlobs(const OperatorDef& op) { return op.type() == "If" || op.type() == "While"; }
 
-void RenameInNet(NetDef* net, const std::string& from, const std::string& to, int depth);
-
-void RenameInNetsOf(OperatorDef* op, const std::string& from, const std::string& to, int depth) {
+// Replaces all uses of a name.
+void ReplaceIn(OperatorDef* op, const std::string& from, const std::string& to, int depth) {
+  Replace(op->mutable_input(), from, to);
+  Replace(op->mutable_output(), from, to);
   if (!SharesBlobs(*op) || depth > kMaxNetDepth) return;
   for (Argument& arg : *op->mutable_arg()) {
-    if (arg.has_n()) RenameInNet(arg.mutable_n(), from, to, depth);
+    if (!arg.has_n()) continue;
+    for (OperatorDef& inner : *arg.mutable_n()->mutable_op())
+      ReplaceIn(&inner, from, to, depth + 1);
   }
 }
 
-// The position of the operator from whose outputs on the name is replaced. Operators before it keep
-// the name.
+// The position of the operator from whose outputs on the name is replaced, or -1 if all uses are.
 int FirstToRename(const NetDef& net, const std::string& from) {
   int last_write = net.op_size();
   bool written = false, reads_outside = false;
@@ -77,20 +79,27 @@ int FirstToRename(const NetDef& net, const std::string& from) {
     written = true;
     last_write = i;
   }
-  return reads_outside ? last_write : 0;
+  return reads_outside ? last_write : -1;
 }
 
-void RenameInNet(NetDef* net, const std::string& from, const std::string& to, int depth) {
-  const int first = FirstToRename(*net, from);
-  const bool all = first == 0 && (net->op_size() == 0 || !Lists(net->op(0).input(), from));
-  for (int i = first; i < net->op_size(); ++i) {
-    OperatorDef* const op = net->mutable_op(i);
-    if (all || i > first) Replace(op->mutable_input(), from, to);
-    const bool writes = Lists(op->output(), from);
-    Replace(op->mutable_output(), from, to);
-    if (writes || all) RenameInNetsOf(op, from, to, depth + 1);
+// Renames what the nets of the operator write.
+void RenameInNetsOf(OperatorDef* op, const std::string& from, const std::string& to, int depth) {
+  if (!SharesBlobs(*op) || depth > kMaxNetDepth) return;
+  for (Argument& arg : *op->mutable_arg()) {
+    if (!arg.has_n()) continue;
+    NetDef* const net = arg.mutable_n();
+    const int first = FirstToRename(*net, from);
+    for (int i = std::max(first, 0); i < net->op_size(); ++i) {
+      OperatorDef* const inner = net->mutable_op(i);
+      if (i != first) {
+        ReplaceIn(inner, from, to, depth + 1);
+      } else if (Lists(inner->output(), from)) {
+        Replace(inner->mutable_output(), from, to);
+        RenameInNetsOf(inner, from, to, depth + 1);
+      }
+    }
+    Replace(net->mutable_external_output(), from, to);
   }
-  Replace(net->mutable_external_output(), from, to);
 }
 
 }  // namespace

@@ -12,6 +12,13 @@
 namespace caffe2rt {
 namespace {
 
+// The net's inputs may be on the CPU even if all of its operators run on the device.
+void RequestCopies(NetDef* net) {
+  if (GetArgumentPtr(*net, "inject_copies") == nullptr) {
+    GetMutableArgument("inject_copies", true, net)->set_i(1);
+  }
+}
+
 void Place(NetDef* net, const DeviceOption& device, std::set<std::string>* on_cpu, int depth) {
   CAFFE_ENFORCE_LT(depth, kMaxNetDepth, "nesting depth of nets");
   const DeviceOption of_net = net->device_option();
@@ -28,12 +35,15 @@ void Place(NetDef* net, const DeviceOption& device, std::set<std::string>* on_cp
       if (here && device.has_device_id()) option->set_device_id(device.device_id());
       if (!here) on_cpu->insert(op.type());
     }
+    // Its body exchanges values with it on the CPU.
+    if (op.type() == "ONNXWhile" && op.device_option().device_type() == CPU) continue;
     for (Argument& arg : *op.mutable_arg()) {
       ReplaceTextNet(&arg);
       if (arg.has_n()) Place(arg.mutable_n(), device, on_cpu, depth + 1);
       for (NetDef& nested : *arg.mutable_nets()) Place(&nested, device, on_cpu, depth + 1);
     }
   }
+  RequestCopies(net);
 }
 
 }  // namespace
@@ -43,10 +53,6 @@ std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device) {
   GetStaticContext(CheckedDeviceType(device.device_type()));
   std::set<std::string> on_cpu;
   Place(net, device, &on_cpu, 0);
-  // The net's inputs may be on the CPU even if all of its operators run on the device.
-  if (GetArgumentPtr(*net, "inject_copies") == nullptr) {
-    GetMutableArgument("inject_copies", true, net)->set_i(1);
-  }
   return {on_cpu.begin(), on_cpu.end()};
 }
 

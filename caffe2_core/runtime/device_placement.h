@@ -11,8 +11,8 @@ namespace caffe2rt {
 
 // Assigns `device` to each operator of the net, and of nets in arguments, that has an
 // implementation for it. The other operators run on the CPU. Operators that already name a device
-// other than the CPU keep it. Sets the net argument inject_copies, unless the net has it, so that
-// copies between the devices are inserted when the net is created. Returns the operator types that
+// other than the CPU keep it. Sets the net argument inject_copies of each net that does not have it,
+// so that copies between the devices are inserted when the net is created. Returns the operator types that
 // stay on the CPU, sorted. THROWS if the device is not available.
 std::vector<std::string> PlaceNet(NetDef* net, const DeviceOption& device);
 

@@ -124,6 +124,7 @@ class DoOp final : public Operator<Context> {
 
   // Replaces the bound tensors in the workspace by copies. The net keeps using the originals.
   void Copy(WorkspaceStack::Scope& scope, Inner* inner) {
+    this->context_.SwitchToDevice(0);  // the net may have switched to another one
     for (size_t i = 0; i < bindings_.size(); ++i) {
       const Blob& from = *Bound(bindings_[i]);
       if (!from.IsType<Tensor>()) continue;

@@ -36,6 +36,7 @@ class WhileOp final : public Operator<Context> {
     condition_.CheckSize(*this);
     for (;;) {
       if (cond_net_ != nullptr && !cond_net_->Run()) return false;
+      this->context_.SwitchToDevice(0);  // a net may have switched to another one
       if (!condition_.Read(*this)) return true;
       if (!loop_net_->Run()) return false;
       interrupts.CountIteration();

@@ -6,15 +6,17 @@
 #include <vector>
 
 #include "caffe2_core/graph/backward_pass.h"
+#include "caffe2_core/runtime/device_placement.h"
 #include "caffe2_core/runtime/net.h"
+#include "tests/support/device_run.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test {
 
 // Runs `net` and its backward pass over the blobs that `feed` makes, and expects that the gradient
 // of blob "s" with respect to each of `blobs` agrees with central differences. "s" has one element,
-// or several that are added up. The net runs on the CPU. Runs each net twice, because operators keep
-// state between runs.
+// or several that are added up. The backward pass runs on the test device (device_run.h), twice,
+// because operators keep state between runs.
 inline void ExpectNetGradients(const std::string& net_text,
                                const std::function<void(Workspace*)>& feed,
                                const std::vector<std::string>& blobs, double tolerance = 5e-3) {
@@ -22,6 +24,11 @@ inline void ExpectNetGradients(const std::string& net_text,
   forward.set_name("net");
   NetDef both = forward;
   const GradientMap gradients = AddGradientOperators(&both, {{"s", {}}});
+  if (TestDevice() != CPU) {
+    DeviceOption device;
+    device.set_device_type(TestDevice());
+    (void)PlaceNet(&both, device);
+  }
   Workspace ws;
   feed(&ws);
   NetBase* const net = ws.CreateNet(both);
@@ -41,7 +48,9 @@ inline void ExpectNetGradients(const std::string& net_text,
   for (const std::string& blob : blobs) {
     SCOPED_TRACE("gradient of \"" + blob + "\"");
     ASSERT_TRUE(gradients.contains(blob));
-    const std::vector<float> got = Fetch<float>(ws, gradients.at(blob).dense_);
+    Tensor* const gradient = ws.CreateBlob("gradient on the CPU")->GetMutableTensor(CPU);
+    gradient->CopyFrom(ws.GetBlob(gradients.at(blob).dense_)->Get<Tensor>());
+    const std::vector<float> got = Fetch<float>(ws, "gradient on the CPU");
     Workspace fresh;
     feed(&fresh);
     ASSERT_EQ(got.size(), Fetch<float>(fresh, blob).size());
