@@ -28,6 +28,14 @@ TEST(SignalHandlerTest, TellsSignalsApartAndToEveryHandler) {
   EXPECT_TRUE(second.GotSIGHUP());
 }
 
+TEST(SignalHandlerTest, CountsSignals) {
+  const SignalHandler handler;
+  const unsigned before = SignalsSeen();
+  std::raise(SIGHUP);
+  std::raise(SIGINT);
+  EXPECT_EQ(SignalsSeen(), before + 2);
+}
+
 TEST(SignalHandlerTest, PutsTheOldHandlersBack) {
   static int seen = 0;
   auto* const before = std::signal(SIGINT, [](int) { ++seen; });

@@ -313,6 +313,23 @@ TEST(DeviceCopiesTest, SecondPassAddsNothing) {
   EXPECT_EQ(LinesOf(InjectCrossDeviceCopies(once)), LinesOf(once));
 }
 
+// The inner net names its blobs itself, so that its operator must not be given copies.
+TEST(DeviceCopiesTest, GivesOperatorsWithNetsEachBlobOnItsHome) {
+  BlobDevices blobs;
+  blobs.Place("x", DeviceOption());
+  blobs.Place("t", DeviceOption());
+  EXPECT_THAT(
+      Injected(R"(
+      op { type: "Relu" input: "t" output: "t" device_option { device_type: 1 } }
+      op { type: "If" input: "c" input: "x" output: "y" device_option { device_type: 1 }
+        arg { name: "then_net" n { op { type: "Add" input: "x" input: "t" output: "y" } } } }
+      op { type: "Copy" input: "y" output: "z" })",
+               &blobs),
+      ElementsAre("CopyCPUToGPU(t) -> t_gpu_0 @ CUDA 0", "Relu(t_gpu_0) -> t_gpu_0 @ CUDA 0",
+                  "CopyGPUToCPU(t_gpu_0) -> t @ CUDA 0", "If(c x) -> y @ CUDA 0",
+                  "CopyGPUToCPU(y) -> y_cpu @ CUDA 0", "Copy(y_cpu) -> z"));
+}
+
 TEST(DeviceCopiesTest, TellsNetsOfSeveralDevices) {
   EXPECT_FALSE(HasSeveralDevices(test::ParseNet(R"(op { type: "Relu" input: "x" output: "y" })")));
   EXPECT_FALSE(HasSeveralDevices(test::ParseNet(R"(

@@ -85,6 +85,26 @@ TEST(DevicePlacementTest, PlacesStepNetsThatAreText) {
   EXPECT_EQ(net.op(0).arg(0).n().op(0).device_option().device_type(), kStub);
 }
 
+TEST(DevicePlacementTest, RequestsCopiesForEachNet) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "If" input: "c" output: "y"
+           arg { name: "then_net" n { op { type: "Relu" input: "x" output: "y" } } }
+           arg { name: "else_net" n { arg { name: "inject_copies" i: 0 } } } })");
+  PlaceNet(&net, Stub(1));
+  EXPECT_EQ(net.arg(0).i(), 1);
+  EXPECT_EQ(net.op(0).arg(0).n().arg(0).i(), 1);
+  EXPECT_EQ(net.op(0).arg(1).n().arg(0).i(), 0);
+}
+
+// The body exchanges values with ONNXWhile, which runs on the CPU.
+TEST(DevicePlacementTest, LeavesTheBodyOfOnnxWhileOnTheCpu) {
+  NetDef net = test::ParseNet(R"(
+      op { type: "ONNXWhile" input: "m" input: "c"
+           arg { name: "body" n { op { type: "Relu" input: "x" output: "y" } } } })");
+  PlaceNet(&net, Stub(1));
+  EXPECT_FALSE(net.op(0).arg(0).n().op(0).has_device_option());
+}
+
 TEST(DevicePlacementTest, ThrowsForADeviceThatIsNotHere) {
   NetDef net;
   DeviceOption option;

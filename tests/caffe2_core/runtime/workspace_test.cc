@@ -98,6 +98,22 @@ TEST(WorkspaceTest, ForwardsNamesToBlobsOfAParent) {
   EXPECT_THROW(ws.CreateBlob("inner"), EnforceNotMet);
 }
 
+TEST(WorkspaceTest, SharesBlobsWithOtherWorkspaces) {
+  Workspace ws;
+  ws.CreateBlob("old");
+  {
+    Workspace owner;
+    owner.CreateBlob("a");
+    ws.ShareBlob("inner", owner.FindBlob("a"));
+    ws.ShareBlob("old", owner.FindBlob("a"));
+    EXPECT_EQ(ws.GetBlob("inner"), owner.GetBlob("a"));
+    EXPECT_EQ(ws.GetBlob("old"), owner.GetBlob("a"));
+  }
+  *ws.GetBlob("inner")->GetMutable<int>() = 3;
+  EXPECT_EQ(ws.GetBlob("old")->Get<int>(), 3);
+  ExpectThrows([&] { ws.ShareBlob("none", nullptr); }, "argument blob of ShareBlob is null");
+}
+
 TEST(WorkspaceTest, CopiesForwardedTensorsOnRequest) {
   Workspace parent;
   test::Feed<float>(&parent, "a", {2}, {1, 2});

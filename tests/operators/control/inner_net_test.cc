@@ -71,5 +71,14 @@ TEST(NestedNetsTest, RenamesAnOutputInNets) {
   EXPECT_EQ(else_net.op(2).input(0), "new");
 }
 
+TEST(NestedNetsTest, RenamesReadsOfARenamedOutput) {
+  OperatorDef op = ParseOp(R"(type: "If" input: "c" output: "g"
+    arg { name: "then_net" n { op { type: "A" output: "g" }
+      op { type: "If" input: "c" output: "h" arg { name: "then_net" n {
+        op { type: "B" input: "g" output: "h" } } } } } })");
+  RenameOutput(&op, 0, "new");
+  EXPECT_EQ(op.arg(0).n().op(1).arg(0).n().op(0).input(0), "new");
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::inner_net_test
