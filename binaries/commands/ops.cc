@@ -115,6 +115,11 @@ Json JsonOf(const std::string& type, const OpSchema* schema) {
   return json;
 }
 
+std::string WhatIsMissing(const std::string& type) {
+  const OpSchema* const schema = OpSchemaRegistry::Schema(type);
+  return schema == nullptr || schema->missing().empty() ? "" : ": it needs " + schema->missing();
+}
+
 int Ops(const CommandLine& line) {
   CheckPositional(line, 0, SIZE_MAX, "operator types");
   const std::vector<std::string> all = GetRegisteredOperators();
@@ -123,7 +128,7 @@ int Ops(const CommandLine& line) {
     CAFFE_ENFORCE(std::binary_search(all.begin(), all.end(), type), "operator type \"", type,
                   "\" is ",
                   IsKnownCaffe2Operator(type) ? "known to Caffe2 but not available" : "not known",
-                  " (`caffe2 ops` lists all)", DidYouMean(type, all));
+                  WhatIsMissing(type), " (`caffe2 ops` lists all)", DidYouMean(type, all));
   }
   const bool list = types.empty();
   if (list) types = all;

@@ -5,6 +5,7 @@
 #include <new>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
@@ -17,11 +18,6 @@ namespace {
 constexpr uint32_t kNone = NetBlobs::kNone;
 
 // The effects of operators that their inputs and outputs do not show, as declared by their schemas.
-//
-// Effects on anything but blobs (files, the state of a random generator, blobs that are found by
-// name when the operator runs) are not tracked. To add one, give it a memory index after those of
-// the blobs: operators with the effect write that memory, and operators that must not be reordered
-// with them read it.
 struct Effects {
   std::vector<uint32_t> modified;  // the modified inputs of all operators, concatenated
   std::vector<size_t> ends = {0};  // those of `op` are the range [ends[op], ends[op + 1])
@@ -164,6 +160,93 @@ class Ordering {
   std::vector<uint32_t> found_;  // predecessors of the current operator, with duplicates
 };
 
+// The effects of operators on state that no blob shows. Each kind of state is a memory like those
+// of blobs, with an index after theirs. The first one is written by operators that depend on
+// everything, and read by all others.
+class HiddenState {
+ public:
+  HiddenState(const NetDef& net, uint32_t first) : everything_(first), next_(first + 1) {
+    for (int i = 0; i < net.op_size(); ++i) {
+      AddOperator(net.op(i), net.device_option());
+      writes_.insert(writes_.end(), found_.begin(), found_.end());
+      has_barrier_ = has_barrier_ || found_.contains(everything_);
+      found_.clear();
+      ends_.push_back(writes_.size());
+    }
+  }
+  // One more than the highest index of a memory.
+  size_t end() const { return next_; }
+  uint32_t everything() const { return everything_; }
+  // Whether any operator depends on everything.
+  bool has_barrier() const { return has_barrier_; }
+  std::span<const uint32_t> written_by(size_t op) const {
+    return {writes_.data() + ends_[op], ends_[op + 1] - ends_[op]};
+  }
+
+ private:
+  struct Inner {
+    const NetDef* net;
+    DeviceOption device;
+  };
+
+  // Collects the effects of an operator, and of the operators in the nets in its arguments, in
+  // found_. Uses a list instead of recursion, because nets may be nested deeply.
+  void AddOperator(const OperatorDef& outermost, const DeviceOption& device) {
+    std::vector<Inner> nets;
+    AddOne(outermost, device, &nets);
+    while (!nets.empty()) {
+      const Inner inner = std::move(nets.back());
+      nets.pop_back();
+      for (const OperatorDef& op : inner.net->op()) AddOne(op, inner.device, &nets);
+    }
+  }
+
+  void AddOne(const OperatorDef& op, const DeviceOption& outer, std::vector<Inner>* nets) {
+    const DeviceOption& device = op.has_device_option() ? op.device_option() : outer;
+    if (const OpSchema* const schema = OpSchemaRegistry::Schema(op.type()); schema != nullptr) {
+      if (schema->has_effect(Effect::kFiles, op)) Found({Effect::kFiles, 0, 0});
+      if (schema->has_effect(Effect::kOutput, op)) Found({Effect::kOutput, 0, 0});
+      if (schema->has_effect(Effect::kRandom, op)) {
+        Found({Effect::kRandom, device.device_type(), device.device_id()});
+      }
+      if (schema->has_effect(Effect::kEverything, op) || AccessesUnlisted(*schema, op)) {
+        found_.insert(everything_);
+      }
+    }
+    for (const Argument& arg : op.arg()) {
+      if (arg.has_n()) AddNet(arg.n(), device, nets);
+      for (const NetDef& net : arg.nets()) AddNet(net, device, nets);
+    }
+  }
+
+  static void AddNet(const NetDef& net, const DeviceOption& outer, std::vector<Inner>* nets) {
+    nets->push_back({&net, net.has_device_option() ? net.device_option() : outer});
+  }
+
+  static bool AccessesUnlisted(const OpSchema& schema, const OperatorDef& op) {
+    try {
+      return schema.accesses_unlisted_blobs(op);
+    } catch (...) {  // invalid arguments, which the constructor will reject as well
+      return true;
+    }
+  }
+
+  using Key = std::tuple<Effect, int, int>;  // the effect, and the device of random numbers
+  void Found(const Key& key) {
+    const auto [known, is_new] = memories_.try_emplace(key, next_);
+    if (is_new) ++next_;
+    found_.insert(known->second);
+  }
+
+  const uint32_t everything_;
+  uint32_t next_;
+  std::map<Key, uint32_t> memories_;
+  std::set<uint32_t> found_;        // of the current operator
+  std::vector<uint32_t> writes_;    // of all operators, concatenated
+  std::vector<size_t> ends_ = {0};  // those of `op` are the range [ends_[op], ends_[op + 1])
+  bool has_barrier_ = false;
+};
+
 }  // namespace
 
 NetDependencies::NetDependencies(const NetDef& net) : NetBlobs(net) { Build(net); }
@@ -179,12 +262,14 @@ void NetDependencies::Build(const NetDef& net) try {
   memory_written_.resize(size());
   for (const uint32_t blob : effects.written) memory_written_[memory_[blob]] = true;
   const NestedAccesses nested(net, *this);
+  const HiddenState hidden(net, static_cast<uint32_t>(nested.size()));
   const auto memory = [this](uint32_t blob) { return blob < size() ? memory_[blob] : blob; };
-  Ordering ordering(nested.size());
+  Ordering ordering(hidden.end());
   predecessor_ends_ = nested_ends_ = {0};
   for (uint32_t op = 0; op < num_operators(); ++op) {
     for (const uint32_t blob : inputs(op)) ordering.Read(memory_[blob], op);
     for (const uint32_t blob : control_inputs(op)) ordering.Read(memory_[blob], op);
+    if (hidden.has_barrier()) ordering.Read(hidden.everything(), op);
     const NestedAccesses::Accesses* const inner = nested.Of(op);
     if (inner != nullptr) {
       for (const uint32_t blob : inner->read) ordering.Read(memory(blob), op);
@@ -194,6 +279,7 @@ void NetDependencies::Build(const NetDef& net) try {
     nested_ends_.push_back(nested_.size());
     for (const uint32_t blob : effects.modified_by(op)) ordering.Write(memory_[blob], op);
     for (const uint32_t blob : outputs(op)) ordering.Write(memory_[blob], op);
+    for (const uint32_t state : hidden.written_by(op)) ordering.Write(state, op);
     ordering.Take(&predecessors_);
     predecessor_ends_.push_back(predecessors_.size());
   }

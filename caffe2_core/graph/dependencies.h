@@ -13,6 +13,12 @@
 //   - B writes a blob, A reads it, and no operator between A and B writes it.
 // Control inputs count as reads. Two operators that have no blob in common, or that only read the
 // blobs that they have in common, are not ordered by these rules.
+//
+// State that no blob shows counts as a blob that every operator with this effect writes: files,
+// what is printed, the random numbers of each device (Effect in op_schema.h). The effects of the
+// nets in an operator's arguments are effects of the operator. An operator whose effect is
+// kEverything, or that accesses blobs that it does not list, runs after all earlier and before all
+// later operators.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,12 +37,11 @@ namespace caffe2rt {
 // Schemas are taken into account: an input that its operator modifies (OpSchema::ModifiesInputs)
 // counts as read and written, and blobs that share memory (OpSchema::OutputSharesInput) are ordered
 // as if they were one blob. A net in an argument (nested_nets.h) counts as reading and writing the
-// blobs of the same names. Effects on anything else impose no order: files, random generators,
-// blobs that an operator finds by name at run time.
+// blobs of the same names.
 //
 // Memory is linear in the size of the net, and time is linear up to a logarithmic factor: an access
 // has at most one write directly before it and at most one directly after it, so the lists of
-// predecessors have at most two entries in total for each input, control input and output.
+// predecessors have at most two entries in total for each input, control input, output and effect.
 class NetDependencies : public NetBlobs {
  public:
   using BlobPair = std::pair<uint32_t, uint32_t>;

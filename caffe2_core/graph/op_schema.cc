@@ -213,6 +213,26 @@ OpSchema& OpSchema::AccessesUnlistedBlobs(std::function<bool(const OperatorDef&)
   accesses_unlisted_blobs_ = std::move(accesses);
   return *this;
 }
+OpSchema& OpSchema::HasEffect(Effect effect, std::function<bool(const OperatorDef&)> when) {
+  effects_.emplace_back(effect, std::move(when));
+  return *this;
+}
+OpSchema& OpSchema::NotAvailable(const std::string& missing) {
+  missing_ = missing;
+  return *this;
+}
+bool OpSchema::has_effect(Effect effect, const OperatorDef& def) const {
+  if (effect == Effect::kFiles && accesses_files_) return true;
+  for (const auto& [declared, when] : effects_) {
+    if (declared != effect) continue;
+    try {
+      if (!when || when(def)) return true;
+    } catch (...) {  // invalid arguments, which the constructor will reject as well
+      return true;
+    }
+  }
+  return false;
+}
 std::vector<std::string> OpSchema::ArgumentProblems(const OperatorDef& def) const {
   std::vector<std::string> problems;
   const auto note = [&problems](const auto& function) {

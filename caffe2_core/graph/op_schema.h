@@ -42,6 +42,17 @@ constexpr const char* ArgumentTypeName() {
     return "string";
 }
 
+// State that operators change although no blob shows it. Operators of a net with a common effect
+// run in the order of the net (dependencies.h).
+enum class Effect : unsigned {
+  kFiles = 1,   // opens files; AccessesFiles declares it too
+  kOutput = 2,  // prints
+  kRandom = 4,  // takes random numbers; each device has its own sequence
+  // Depends on everything that ran before, such as a timer. Such an operator runs after all earlier
+  // operators and before all later ones.
+  kEverything = 8,
+};
+
 class OpSchema {
  public:
   static constexpr int kCannotComputeNumOutputs = -1;
@@ -166,14 +177,15 @@ class OpSchema {
   // --- Effects that the names of the blobs do not show ---
   // The operator opens files, in its constructor or when it runs. Their names come from its
   // arguments or from the protos in its reader inputs. Such an operator must check the workspace's
-  // file policy (caffe2_core/io/file_access.h) before it opens a file.
+  // file policy (caffe2_core/io/file_access.h) before it opens a file. Includes Effect::kFiles.
   OpSchema& AccessesFiles();
   // The objects in these inputs and outputs are internally synchronized (a queue, a mutex), or
   // another input guards them (an iterator with its mutex): concurrent steps of a plan may run
   // operators on them at the same time. An output that the operator replaces does not qualify.
   OpSchema& SynchronizedInputs(std::set<int> indices);
   OpSchema& SynchronizedOutputs(std::set<int> indices);
-  // The operator changes the objects in these inputs without synchronization.
+  // The operator changes the objects in these inputs. Operators of a net that use such an object keep
+  // their order. Concurrent steps of a plan may only share it if SynchronizedInputs allows that.
   OpSchema& ModifiesInputs(std::set<int> indices);
   // The output shares the memory of the input, so that writing one changes the other. Example:
   // Alias.
@@ -181,6 +193,13 @@ class OpSchema {
   // `accesses` returns whether the operator, given its arguments, accesses blobs that are neither
   // its inputs nor its outputs and that are known only when it runs.
   OpSchema& AccessesUnlistedBlobs(std::function<bool(const OperatorDef&)> accesses);
+
+  // May be called for several effects. With `when`, the operator has the effect only if
+  // `when(def)` returns true; if it throws, the operator has the effect.
+  OpSchema& HasEffect(Effect effect, std::function<bool(const OperatorDef&)> when = {});
+  // The type is known, but the library has no implementation of it. `missing` says what it would
+  // need. Errors about the type contain this text.
+  OpSchema& NotAvailable(const std::string& missing);
 
   // --- Use ---
   // Whether `def` conforms to the schema: arity, in-place rules, required arguments. If not, and
@@ -228,6 +247,9 @@ class OpSchema {
   bool accesses_unlisted_blobs(const OperatorDef& def) const {
     return accesses_unlisted_blobs_ && accesses_unlisted_blobs_(def);
   }
+  bool has_effect(Effect effect, const OperatorDef& def) const;
+  // What the library lacks to run operators of this type; empty if nothing.
+  const std::string& missing() const { return missing_; }
   bool is_private() const { return private_; }
   bool accepts_any_argument() const { return any_argument_; }
 
@@ -254,6 +276,8 @@ class OpSchema {
   std::set<int> synchronized_inputs_, synchronized_outputs_, modified_inputs_;
   std::set<std::pair<int, int>> shared_memory_;
   std::function<bool(const OperatorDef&)> accesses_unlisted_blobs_;
+  std::vector<std::pair<Effect, std::function<bool(const OperatorDef&)>>> effects_;
+  std::string missing_;
   std::function<bool(int)> inputs_allowed_ = [](int) { return true; };
   std::function<bool(int)> outputs_allowed_ = [](int) { return true; };
   std::function<bool(int, int)> both_allowed_ = [](int, int) { return true; };

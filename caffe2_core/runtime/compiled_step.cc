@@ -10,6 +10,7 @@
 #include "caffe2_core/base/first_error.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/runtime/plan_limits.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -240,20 +241,24 @@ bool CompiledStep::RunOnce(bool* stopped) {
 }
 
 // Runs each substep on a thread of its own. A failure sets failed_, which makes the other substeps
-// end before their next iteration. The first exception is rethrown when all threads have ended.
+// end before their next iteration, and stops their operators that wait. The first exception is
+// rethrown when all threads have ended.
 bool CompiledStep::RunConcurrently() {
   FirstError error;
   std::vector<std::thread> threads;
   const auto join = [&] {
     for (std::thread& thread : threads) thread.join();
   };
-  const auto run = [this, &error](Substep* substep) {
+  const auto run = [this, &error, outer = StopScope::Innermost()](Substep* substep) {
     try {
+      const StopScope scope([this] { return failed_.load(); }, outer);
       const auto go_on = [this](int64_t i) { return !failed_.load() && outer_(i); };
       if (!RunSubstep(substep, turns(), go_on)) failed_ = true;
+    } catch (const RunStopped&) {  // a consequence of another failure, or of a signal
+      if (!run_->IsInterrupted()) failed_ = true;
     } catch (...) {
-      failed_ = true;
       error.KeepCurrent();
+      failed_ = true;
     }
   };
   try {

@@ -119,6 +119,13 @@ class Validation {
     }
   }
 
+  static std::string WhyMissing(const std::string& type) {
+    if (!IsKnownCaffe2Operator(type)) return "not known";
+    const OpSchema* const schema = OpSchemaRegistry::Schema(type);
+    if (schema == nullptr || schema->missing().empty()) return "known to Caffe2 but not available";
+    return "known to Caffe2 but not available: it needs " + schema->missing();
+  }
+
   void CheckOperator(const NetDef& net, int i) {
     const OperatorDef& op = net.op(i);
     DeviceOption device = op.device_option();
@@ -133,10 +140,9 @@ class Validation {
     const std::vector<std::string>& types = TypesOn(runs_on);
     const bool exists = std::binary_search(types.begin(), types.end(), runs_as);
     if (!exists) {
-      const char* what =
-          IsKnownCaffe2Operator(op.type()) ? "known to Caffe2 but not available" : "not known";
       Add(kError, i,
-          MakeString("operator type \"", op.type(), "\" is ", what, Close(op.type(), types)),
+          MakeString("operator type \"", op.type(), "\" is ", WhyMissing(op.type()),
+                     Close(op.type(), types)),
           op.type());
     }
     if (!CheckArguments(op, i) || !exists) return;

@@ -167,6 +167,10 @@ std::string ExplainMissingOperator(const std::string& op_type, DeviceType device
   if (std::binary_search(here.begin(), here.end(), op_type)) {
     return MakeString(head, ": none of its engines supports this def");
   }
+  const OpSchema* const schema = OpSchemaRegistry::Schema(op_type);
+  if (schema != nullptr && !schema->missing().empty()) {
+    return MakeString(head, ": this operator needs ", schema->missing());
+  }
   if (IsKnownCaffe2Operator(op_type)) {
     return MakeString(head, ": Caffe2 has this operator, but this library does not", close,
                       "; `caffe2 ops` lists the available operators");

@@ -12,6 +12,7 @@
 #include "caffe2_core/base/signal_handler.h"
 #include "caffe2_core/runtime/compiled_step.h"
 #include "caffe2_core/runtime/plan_limits.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -24,6 +25,17 @@ bool RunTopLevelStep(const ExecutionStep& step, Workspace* ws, NetPool* nets, Pl
   PrepareBlobs(step, ws, run);
   return CompiledStep(step, {.ws = ws, .nets = nets, .turns = nullptr}, run, should_continue)
       .Execute();
+}
+
+// The same. A signal that stops an operator that waits ends the step without a failure.
+bool RunTopLevelStepUntilStopped(const ExecutionStep& step, Workspace* ws, NetPool* nets,
+                                 PlanRun* run, const ShouldContinueStep& should_continue) {
+  try {
+    return RunTopLevelStep(step, ws, nets, run, should_continue);
+  } catch (const RunStopped&) {
+    if (run->IsInterrupted()) return true;
+    throw;
+  }
 }
 
 }  // namespace
@@ -56,9 +68,10 @@ bool RunPlanOnWorkspace(Workspace* ws, const PlanDef& plan, const PlanOptions& o
     return asked(static_cast<int>(std::min<int64_t>(i, std::numeric_limits<int>::max())));
   };
   NetPool nets(&run.defs, ws, NetPool::Keep::kInWorkspace);
+  const StopScope scope([&run] { return run.IsInterrupted(); });
   for (const ExecutionStep& step : plan.execution_step()) {
     if (run.IsInterrupted()) break;
-    if (!RunTopLevelStep(step, ws, &nets, &run, go_on)) {
+    if (!RunTopLevelStepUntilStopped(step, ws, &nets, &run, go_on)) {
       LOG(ERROR) << "step \"" << step.name() << "\" of plan \"" << plan.name() << "\" failed";
       return false;
     }

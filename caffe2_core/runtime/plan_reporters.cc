@@ -33,6 +33,26 @@ void Turns::EndReport() {
   changed_.NotifyAll();
 }
 
+constinit thread_local const TurnsTaken* TurnsTaken::innermost_ = nullptr;
+
+TurnsTaken::TurnsTaken(const TurnsAround* around) : around_(around), before_(innermost_) {
+  Take(around);
+  innermost_ = this;
+}
+
+TurnsTaken::~TurnsTaken() {
+  innermost_ = before_;
+  GiveBack(around_);
+}
+
+void TurnsTaken::PauseInnermost() {
+  if (innermost_ != nullptr) GiveBack(innermost_->around_);
+}
+
+void TurnsTaken::ResumeInnermost() {
+  if (innermost_ != nullptr) Take(innermost_->around_);
+}
+
 void TurnsTaken::Take(const TurnsAround* around) {
   if (around == nullptr) return;
   Take(around->outer);
@@ -43,8 +63,8 @@ void TurnsTaken::Take(const TurnsAround* around) {
   }
 }
 
-TurnsTaken::~TurnsTaken() {
-  for (const TurnsAround* taken = around_; taken != nullptr; taken = taken->outer) {
+void TurnsTaken::GiveBack(const TurnsAround* around) {
+  for (const TurnsAround* taken = around; taken != nullptr; taken = taken->outer) {
     if (taken->reports) {
       taken->turns->EndReport();
     } else {
@@ -54,7 +74,7 @@ TurnsTaken::~TurnsTaken() {
 }
 
 Reporter::Reporter(std::chrono::milliseconds period, std::function<void()> report)
-    : report_(std::move(report)) {
+    : report_(std::move(report)), scope_(StopScope::Innermost()) {
   try {
     thread_ = std::thread([this, period] { Run(period); });
   } catch (const std::system_error& error) {
@@ -72,6 +92,7 @@ Reporter::~Reporter() {
 }
 
 void Reporter::Run(std::chrono::milliseconds period) {
+  const StopScope scope([this] { return MustStop(); }, scope_);
   while (!WaitForStop(std::chrono::steady_clock::now() + period)) Report();
   Report();
 }
@@ -80,6 +101,11 @@ bool Reporter::WaitForStop(std::chrono::steady_clock::time_point deadline) {
   const MutexLock lock(mutex_);
   while (!stop_ && stopped_.WaitUntil(mutex_, deadline)) {
   }
+  return stop_;
+}
+
+bool Reporter::MustStop() {
+  const MutexLock lock(mutex_);
   return stop_;
 }
 

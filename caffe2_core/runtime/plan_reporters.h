@@ -9,6 +9,7 @@
 
 #include "caffe2_core/base/condition_variable.h"
 #include "caffe2_core/base/mutex.h"
+#include "caffe2_core/runtime/waiting.h"
 
 namespace caffe2rt {
 
@@ -49,18 +50,27 @@ struct TurnsAround {
 // null.
 class TurnsTaken {
  public:
-  explicit TurnsTaken(const TurnsAround* around) : around_(around) { Take(around); }
+  explicit TurnsTaken(const TurnsAround* around);
   ~TurnsTaken();
   TurnsTaken(const TurnsTaken&) = delete;
   TurnsTaken& operator=(const TurnsTaken&) = delete;
 
+  // For a thread that waits for another one (waiting.h): gives back the turns of its innermost
+  // object, and takes them again. Without an object, nothing happens.
+  static void PauseInnermost();
+  static void ResumeInnermost();
+
  private:
   static void Take(const TurnsAround* around);
+  static void GiveBack(const TurnsAround* around);
+
+  static constinit thread_local const TurnsTaken* innermost_;
   const TurnsAround* const around_;
+  const TurnsTaken* const before_;  // the innermost object of the thread before this one
 };
 
 // Calls `report` once every period, in its own thread, and once more on destruction. Failures are
-// logged.
+// logged. A report that waits (waiting.h) is stopped when the reporter or the step ends.
 class Reporter {
  public:
   // THROWS if the thread cannot be started.
@@ -73,9 +83,11 @@ class Reporter {
   void Run(std::chrono::milliseconds period);
   // Returns whether the reporter must stop; waits for that until `deadline` at most.
   bool WaitForStop(std::chrono::steady_clock::time_point deadline);
+  bool MustStop();
   void Report() const;
 
   const std::function<void()> report_;
+  const StopScope* const scope_;  // of the thread of the step
   Mutex mutex_;
   ConditionVariable stopped_;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;

@@ -69,8 +69,11 @@ class NetWalk {
       if (synchronized.contains(blobs.inputs(position)[static_cast<size_t>(i)])) {
         use = kReadsSynchronized;
       }
-      if (schema != nullptr && schema->input_is_synchronized(i)) use = kReadsSynchronized;
-      if (schema != nullptr && schema->modifies_input(i)) use = kWrites;
+      const bool modifies = schema != nullptr && schema->modifies_input(i);
+      if (modifies) use = kWrites;
+      if (schema != nullptr && schema->input_is_synchronized(i)) {
+        use = modifies ? kWritesSynchronized : kReadsSynchronized;
+      }
       // Other operators may write the input through the output that shares its memory.
       if (schema != nullptr && SharesInput(*schema, i)) use = kWrites;
       uses_.blobs[op.input(i)] |= use;

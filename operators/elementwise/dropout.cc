@@ -70,6 +70,9 @@ void RegisterDropout() {
         return out;
       })
       .CostInferenceFunction(PointwiseCostInference<1>)
+      .HasEffect(
+          Effect::kRandom,
+          [](const OperatorDef& def) { return ArgumentHelper(def).Read(kDropoutIsTest) == 0; })
       .SetDoc("Sets a random fraction of the elements to 0 in training. In test mode Y = X.");
   RegisterCpuOperator<DropoutOp<CPUContext>>("Dropout", __FILE__);
 

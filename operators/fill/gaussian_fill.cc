@@ -13,6 +13,7 @@ void RegisterGaussianFill() {
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT)};
       })
+      .HasEffect(Effect::kRandom)
       .SetDoc("Draws floats from a normal distribution.");
   RegisterCpuOperator<GaussianFillOp<CPUContext>>("GaussianFill", __FILE__);
   // The output is random.

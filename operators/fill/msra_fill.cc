@@ -13,6 +13,7 @@ void RegisterMsraFill() {
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT)};
       })
+      .HasEffect(Effect::kRandom)
       .SetDoc(
           "Draws floats from a normal distribution with mean 0 and standard deviation "
           "sqrt(2 / fan_out), where fan_out = elements / dim 1.");

@@ -23,6 +23,7 @@ void RegisterUniform(const std::string& type, const char* doc) {
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, kType)};
       })
+      .HasEffect(Effect::kRandom)
       .SetDoc(doc);
   RegisterCpuOperator<UniformFillOp<T, CPUContext>>(type, __FILE__);
 }

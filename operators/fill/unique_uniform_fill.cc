@@ -44,6 +44,7 @@ void RegisterUniqueUniformFill() {
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TypeOf(ArgumentHelper(def)))};
       })
+      .HasEffect(Effect::kRandom)
       .SetDoc("Draws different integers from min to max, both included.");
   OperatorRegistryOf(CPU)->Register(OpRegistryKey("UniqueUniformFill"), Create, __FILE__);
   // The output is random.

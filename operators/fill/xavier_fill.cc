@@ -13,6 +13,7 @@ void RegisterXavierFill() {
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
         return std::vector<TensorShape>{InferFill(def, in, TensorProto_DataType_FLOAT)};
       })
+      .HasEffect(Effect::kRandom)
       .SetDoc(
           "Draws floats uniformly between -sqrt(3 / fan_in) and sqrt(3 / fan_in), where fan_in = "
           "elements / dim 0.");

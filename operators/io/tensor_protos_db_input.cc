@@ -64,6 +64,8 @@ void RegisterTensorProtosDbInput() {
       .Input(0, "reader", "DBReader, as CreateDB makes it")
       .Output(0, "tensor_0, tensor_1, ...",
               "the tensors of the next record or records: one output for each tensor of a record")
+      .SynchronizedInputs({0})
+      .ModifiesInputs({0})
       .SetDoc(
           "Reads the next record of a database, a serialized TensorProtos, or the next batch_size "
           "records. After the last record the first one follows.");

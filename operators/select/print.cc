@@ -81,6 +81,7 @@ void RegisterPrint() {
       .Args(kPrintToFile, kPrintLimit, kPrintEveryN)
       .Input(0, "tensor", "float, double, int32, int64, bool, uint8 or string")
       .AccessesFiles()
+      .HasEffect(Effect::kOutput)
       .SetDoc("Prints the name, type, dimensions and values of a tensor to stderr or to a file.");
   RegisterCpuOperator<PrintOp<CPUContext>>("Print", __FILE__);
   // The operator has no outputs.

@@ -1,6 +1,8 @@
 #include "tests/fuzz/exercise_nets.h"
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
@@ -15,6 +17,7 @@
 #include "caffe2_core/runtime/net_operators.h"
 #include "caffe2_core/runtime/net_validation.h"
 #include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt::test {
@@ -122,6 +125,12 @@ void FeedInputs(const NetDef& net, const CorpusFile* origin, Random* random, Wor
   }
 }
 
+// Operators that wait, such as those of queues, may wait for ever: no other operator wakes them.
+std::function<bool()> StopSoon() {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  return [deadline] { return std::chrono::steady_clock::now() >= deadline; };
+}
+
 }  // namespace
 
 FileAccess RandomAccess(Random* random) {
@@ -135,6 +144,7 @@ void ExerciseNet(NetDef net, const CorpusFile* origin, Random* random) {
   ws.SetFileAccess(RandomAccess(random));
   FeedInputs(net, origin, random, &ws);
   Inspect(net, ws);
+  const StopScope scope(StopSoon());
   NetBase* made = ws.CreateNet(net);
   CAFFE_ENFORCE(made != nullptr, "net type \"", net.type(), "\"");
   for (int i = 0; i < 2; ++i) CAFFE_ENFORCE(made->Run(), "the net returned false");
@@ -149,6 +159,7 @@ void ExercisePlan(PlanDef plan, const CorpusFile* origin, Random* random) {
     FeedInputs(net, origin, random, &ws);
     Inspect(net, ws);
   }
+  const StopScope scope(StopSoon());
   std::atomic<int> iterations{0};
   CAFFE_ENFORCE(ws.RunPlan(plan, [&](int) { return ++iterations <= kMaxPlanIterations; }),
                 "the plan returned false");
@@ -169,6 +180,7 @@ void ExerciseMetaNet(MetaNetDef meta, const CorpusFile* origin, Random* random) 
     FillRandom(RandomDims(random), random, &inputs.emplace(name, Tensor(CPU)).first->second);
   }
   Predictor::TensorList outputs;
+  const StopScope scope(StopSoon());
   predictor(inputs, &outputs);
 }
 

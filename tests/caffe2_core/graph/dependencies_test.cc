@@ -24,6 +24,17 @@ OPERATOR_SCHEMA(DependenciesTestAlias)
     .OutputSharesInput(0, 0)
     .OutputSharesInput(0, 1);
 OPERATOR_SCHEMA(DependenciesTestChange).NumInputs(2).NumOutputs(0, 1).ModifiesInputs({1});
+OPERATOR_SCHEMA(DependenciesTestPrint).NumInputs(0, 1).NumOutputs(0, 1).HasEffect(Effect::kOutput);
+OPERATOR_SCHEMA(DependenciesTestFile).NumInputs(0, 1).NumOutputs(0, 1).AccessesFiles();
+OPERATOR_SCHEMA(DependenciesTestRandom)
+    .NumInputs(0, 1)
+    .NumOutputs(0, 1)
+    .HasEffect(Effect::kRandom, [](const OperatorDef& def) { return def.name() != "off"; });
+OPERATOR_SCHEMA(DependenciesTestTimer).NumInputs(0).NumOutputs(0).HasEffect(Effect::kEverything);
+OPERATOR_SCHEMA(DependenciesTestUnlisted)
+    .NumInputs(0)
+    .NumOutputs(0)
+    .AccessesUnlistedBlobs([](const OperatorDef& def) { return def.name() != "off"; });
 
 Predecessors Of(const NetDependencies& dependencies) {
   Predecessors found;
@@ -111,6 +122,44 @@ const Row kRows[] = {
      R"(op { type: "DependenciesTestAlias" input: "a" output: "b" output: "c" }
         op { input: "c" } op { output: "b" })",
      {{}, {0}, {0, 1}}},
+    {"EffectsOfOneKindKeepTheirOrder",
+     R"(op { type: "DependenciesTestPrint" output: "a" } op { type: "DependenciesTestFile" }
+        op { type: "DependenciesTestPrint" } op { output: "b" } op { type: "DependenciesTestFile" })",
+     {{}, {}, {0}, {}, {1}}},
+    {"EffectsAndBlobs",
+     R"(op { type: "DependenciesTestPrint" output: "a" } op { output: "b" }
+        op { type: "DependenciesTestPrint" input: "b" } op { type: "DependenciesTestPrint" input: "a" })",
+     {{}, {}, {0, 1}, {0, 2}}},
+    {"RandomNumbersOfEachDevice",
+     R"(op { type: "DependenciesTestRandom" } op { type: "DependenciesTestRandom" name: "off" }
+        op { type: "DependenciesTestRandom" device_option { device_type: 1 } }
+        op { type: "DependenciesTestRandom" device_option { device_type: 1 device_id: 1 } }
+        op { type: "DependenciesTestRandom" device_option { device_type: 1 } }
+        op { type: "DependenciesTestRandom" })",
+     {{}, {}, {}, {}, {2}, {0}}},
+    {"RandomNumbersOfTheDeviceOfTheNet",
+     R"(device_option { device_type: 1 } op { type: "DependenciesTestRandom" }
+        op { type: "DependenciesTestRandom" device_option { device_type: 0 } }
+        op { type: "DependenciesTestRandom" device_option { device_type: 1 } })",
+     {{}, {}, {0}}},
+    {"EffectsOfInnerNets",
+     R"(op { type: "DependenciesTestPrint" }
+        op { arg { name: "net" n { op { arg { name: "nets" nets { op { type: "DependenciesTestPrint" } }
+                                                           nets { } } } } } }
+        op { type: "DependenciesTestRandom" device_option { device_type: 1 } }
+        op { device_option { device_type: 1 }
+             arg { name: "net" n { op { type: "DependenciesTestRandom" } } } }
+        op { arg { name: "net" n { op { type: "DependenciesTestRandom" } } } })",
+     {{}, {0}, {}, {2}, {}}},
+    {"Everything",
+     R"(op { output: "a" } op { output: "b" } op { type: "DependenciesTestTimer" } op { output: "c" }
+        op { type: "DependenciesTestUnlisted" name: "off" } op { type: "DependenciesTestUnlisted" }
+        op { input: "a" })",
+     {{}, {}, {0, 1}, {2}, {2}, {2, 3, 4}, {0, 5}}},
+    {"EverythingInInnerNets",
+     R"(op { output: "a" } op { arg { name: "net" n { op { type: "DependenciesTestTimer" } } } }
+        op { output: "b" })",
+     {{}, {0}, {1}}},
 };
 
 class DependenciesTest : public testing::TestWithParam<Row> {};
