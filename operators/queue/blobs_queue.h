@@ -1,0 +1,73 @@
+#pragma once
+// BlobsQueue: a bounded queue of records. A record consists of a fixed number of blobs.
+//
+//   BlobsQueue queue({.capacity = 8, .num_blobs = 2});
+//   queue.Write({&image, &label});    // waits while the queue is full
+//   queue.Close();
+//   while (queue.Read({&image, &label})) { ... }   // waits while the queue is empty and not closed
+//
+// Write and Read swap the content of the caller's blobs with that of the queue's: nothing is
+// copied. After a Write, the caller's blobs hold what was in the queue's place before, which is
+// nothing, or memory that an earlier reader gave back.
+//
+// A closed queue never waits: Read returns the remaining records and then false; Write returns
+// false if the queue is full. Memory is allocated for the records that the queue has held at the
+// same time, not for its capacity. Thread safe.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/mutex.h"
+#include "caffe2_core/tensor/blob.h"
+
+namespace caffe2rt {
+
+class [[gnu::visibility("default")]] BlobsQueue {
+ public:
+  struct Options {
+    size_t capacity = 1;   // records
+    size_t num_blobs = 1;  // blobs of a record
+  };
+
+  explicit BlobsQueue(const Options& options) : options_(options) {}
+  BlobsQueue(const BlobsQueue&) = delete;
+  BlobsQueue& operator=(const BlobsQueue&) = delete;
+
+  size_t num_blobs() const { return options_.num_blobs; }
+
+  // Return whether a record was read or written. Read gives up after `timeout_seconds`, unless that
+  // is 0 or less. THROW RunStopped (caffe2_core/runtime/waiting.h). REQUIRES: `record` has
+  // num_blobs() blobs.
+  bool Read(const std::vector<Blob*>& record, float timeout_seconds = 0);
+  bool Write(const std::vector<Blob*>& record);
+  void Close();
+
+ private:
+  using Deadline = std::chrono::steady_clock::time_point;
+
+  bool Wait(bool read, const std::vector<Blob*>& record, Deadline deadline);
+  // Swaps the record with the next one to read, or with the next place to write. Returns false if
+  // there is none.
+  bool TrySwap(bool read, const std::vector<Blob*>& record) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AwaitChange(uint64_t seen, Deadline deadline);
+
+  const Options options_;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  uint64_t changes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t written_ ABSL_GUARDED_BY(mutex_) = 0;  // number of records so far
+  uint64_t read_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  // A ring of at most `capacity` records. Record number i has the place i % capacity. It grows
+  // until it has all places.
+  std::vector<std::vector<Blob>> ring_ ABSL_GUARDED_BY(mutex_);
+};
+
+// The content of a blob. Shared, because operators keep the queue while they wait.
+using BlobsQueueBlob = std::shared_ptr<BlobsQueue>;
+
+}  // namespace caffe2rt

@@ -1,0 +1,141 @@
+// TimerBegin, TimerEnd, TimerGet, TimerGetAndEnd: measure the time between operators.
+//
+//   TimerBegin                  ->  timer, which runs
+//   TimerGet        timer       ->  nanoseconds since TimerBegin, int64 scalar
+//   TimerGetAndEnd  timer       ->  the same, [1]; stops the timer
+//   TimerEnd        timer       ->  nothing; stops the timer
+#include <chrono>
+#include <memory>
+
+#include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr ArgumentSpec<std::string> kTimerCounterName{
+    "counter_name", "", "name of the timer in statistics; this library keeps none"};
+
+class TimerInstance {
+ public:
+  void Begin() {
+    CAFFE_ENFORCE(!running_, "output 0 (timer) is already running, want it to be ended first");
+    running_ = true;
+    start_ = std::chrono::steady_clock::now();
+  }
+  void End() {
+    CAFFE_ENFORCE(running_,
+                  "input 0 (timer) is not running, want it between its begin and its end");
+    running_ = false;
+  }
+  int64_t Nanoseconds() const {
+    CAFFE_ENFORCE(running_,
+                  "input 0 (timer) is not running, want it between its begin and its end");
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  bool running_ = false;
+  std::chrono::steady_clock::time_point start_;
+};
+
+// The content of the blob. Shared with the operator that begins the timer in each run.
+using TimerBlob = std::shared_ptr<TimerInstance>;
+
+class TimerOp : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+
+ protected:
+  TimerInstance& TheTimer() const {
+    const auto& timer = OperatorBase::Input<TimerBlob>(0);
+    CAFFE_ENFORCE(timer != nullptr, "input 0 (timer) holds no timer");
+    return *timer;
+  }
+};
+
+class TimerBeginOp final : public Operator<CPUContext> {
+ public:
+  TimerBeginOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {
+    (void)ReadArgument(kTimerCounterName);
+  }
+  bool RunOnDevice() override {
+    timer_->Begin();
+    *OperatorBase::Output<TimerBlob>(0) = timer_;
+    return true;
+  }
+
+ private:
+  const TimerBlob timer_ = std::make_shared<TimerInstance>();
+};
+
+class TimerEndOp final : public TimerOp {
+ public:
+  using TimerOp::TimerOp;
+  bool RunOnDevice() override {
+    TheTimer().End();
+    return true;
+  }
+};
+
+class TimerGetOp final : public TimerOp {
+ public:
+  using TimerOp::TimerOp;
+  bool RunOnDevice() override {
+    *OutputData<int64_t>(0, {}) = TheTimer().Nanoseconds();
+    return true;
+  }
+};
+
+class TimerGetAndEndOp final : public TimerOp {
+ public:
+  using TimerOp::TimerOp;
+  bool RunOnDevice() override {
+    const int64_t nanoseconds = TheTimer().Nanoseconds();
+    TheTimer().End();
+    *OutputData<int64_t>(0, {1}) = nanoseconds;
+    return true;
+  }
+};
+
+// Operators before and after a timer stay there, because it measures those between.
+OpSchema& TimerSchema(const char* type) {
+  return RegisterSchema(type, __FILE__)
+      .NumInputs(1)
+      .NumOutputs(0)
+      .Input(0, "timer", "a timer from TimerBegin")
+      .ModifiesInputs({0})
+      .HasEffect(Effect::kEverything);
+}
+
+}  // namespace
+
+void RegisterTimer() {
+  RegisterSchema("TimerBegin", __FILE__)
+      .NumInputs(0)
+      .NumOutputs(1)
+      .Arg(kTimerCounterName)
+      .Output(0, "timer", "a timer that runs")
+      .HasEffect(Effect::kEverything)
+      .SetDoc("Starts a timer.");
+  RegisterCpuOperator<TimerBeginOp>("TimerBegin", __FILE__);
+  TimerSchema("TimerEnd").SetDoc("Stops a timer.");
+  RegisterCpuOperator<TimerEndOp>("TimerEnd", __FILE__);
+  TimerSchema("TimerGet")
+      .NumOutputs(1)
+      .Output(0, "nanos", "nanoseconds since TimerBegin, int64 scalar")
+      .ScalarType(TensorProto_DataType_INT64)
+      .SetDoc("Returns the time since TimerBegin.");
+  RegisterCpuOperator<TimerGetOp>("TimerGet", __FILE__);
+  TimerSchema("TimerGetAndEnd")
+      .NumOutputs(1)
+      .Output(0, "nanos", "nanoseconds since TimerBegin, int64 [1]")
+      .TensorInferenceFunction([](const OperatorDef&, const std::vector<TensorShape>&) {
+        return std::vector{CreateTensorShape(std::vector<int64_t>{1}, TensorProto_DataType_INT64)};
+      })
+      .SetDoc("Returns the time since TimerBegin and stops the timer.");
+  RegisterCpuOperator<TimerGetAndEndOp>("TimerGetAndEnd", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,172 @@
+// Operator types of Caffe2 that need something that this library does not have. They have schemas,
+// so that nets with them can be read, checked and drawn. Creating one fails with an error that says
+// what is missing.
+#include <climits>
+#include <span>
+
+#include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/op_schema.h"
+
+namespace caffe2rt {
+namespace {
+
+struct KnownArgument {
+  const char* name;
+  const char* doc;
+};
+
+enum class Places { kNone, kOneToOne, kAfterCommonWorld, kAny };  // inputs that may be in place
+
+enum class Differentiable { kUnregistered, kNo, kNoGradient };
+
+struct UnavailableType {
+  const char* type;
+  int min_inputs, max_inputs, min_outputs, max_outputs;
+  Places places;
+  Differentiable gradient;
+  std::span<const KnownArgument> arguments;
+  bool any_argument;
+  const char* missing;
+  const char* doc;
+};
+
+constexpr char kGroups[] =
+    "communication between processes (Gloo, MPI), which the library does not contain";
+constexpr char kNccl[] = "NCCL, which the library does not use";
+constexpr char kStores[] =
+    "a store for processes to find each other, which the library does not contain";
+constexpr char kTextFiles[] =
+    "a reader of text files, which the library does not contain; convert the file to a database of "
+    "tensors, and read it with TensorProtosDBInput";
+constexpr char kImages[] =
+    "a reader that decodes and augments images, which the library does not contain; convert the "
+    "database to one of tensors, and read it with TensorProtosDBInput";
+
+constexpr KnownArgument kStatusArguments[] = {{"status_blob", "blob for the error of a failure"}};
+constexpr KnownArgument kAllreduceArguments[] = {{"status_blob", "blob for the error of a failure"},
+                                                 {"gpu_direct", "send from the GPU's memory"}};
+constexpr KnownArgument kBroadcastArguments[] = {
+    {"root", "the rank that sends"}, {"status_blob", "blob for the error of a failure"}};
+constexpr KnownArgument kCloneArguments[] = {{"sync", "wait for the GPU"},
+                                             {"status_blob", "blob for the error of a failure"}};
+constexpr KnownArgument kWorldArguments[] = {{"size", "number of processes"},
+                                             {"rank", "number of this process"},
+                                             {"sync", "wait for the GPU"},
+                                             {"transport", "tcp or ibverbs"},
+                                             {"interface", "network interface"},
+                                             {"mpi_rendezvous", "find the processes with MPI"},
+                                             {"status_blob", "blob for the error of a failure"},
+                                             {"timeout_ms", "longest time to wait"}};
+constexpr KnownArgument kFileStoreArguments[] = {{"path", "folder that the processes share"},
+                                                 {"prefix", "prefix of the keys"}};
+constexpr KnownArgument kRedisArguments[] = {{"host", "name of the server"},
+                                             {"port", "port of the server"},
+                                             {"prefix", "prefix of the keys"}};
+constexpr KnownArgument kTextReaderArguments[] = {{"filename", "path of the file"},
+                                                  {"num_passes", "how often to read the file"},
+                                                  {"field_types", "types of the fields of a line"}};
+constexpr KnownArgument kTextBatchArguments[] = {{"batch_size", "most lines to read"}};
+constexpr KnownArgument kPythonArguments[] = {{"token", "key of the registered function"},
+                                              {"forced_cpu_outputs", "outputs on the CPU"},
+                                              {"pass_workspace", "call it with the workspace"}};
+constexpr KnownArgument kImageArguments[] = {{"batch_size", "images in a batch"},
+                                             {"color", "1: three channels, 0: one"},
+                                             {"scale", "length of the shorter side"},
+                                             {"minsize", "least length of the shorter side"},
+                                             {"warp", "scale both sides to scale"},
+                                             {"crop", "side of the square that is cut out"},
+                                             {"mirror", "mirror at random"},
+                                             {"mean", "subtracted from all channels"},
+                                             {"mean_per_channel", "subtracted from each channel"},
+                                             {"std", "divides all channels"},
+                                             {"std_per_channel", "divides each channel"},
+                                             {"is_test", "cut out the center, do not augment"},
+                                             {"use_caffe_datum", "records are Caffe's Datum"},
+                                             {"use_gpu_transform", "normalize on the GPU"},
+                                             {"decode_threads", "number of threads"},
+                                             {"label_type", "kind of the labels"},
+                                             {"num_labels", "length of a label"},
+                                             {"output_type", "float or float16"},
+                                             {"output_sizes", "sizes of additional outputs"},
+                                             {"random_scale", "range of scale"},
+                                             {"db", "path of the database"},
+                                             {"db_type", "kind of the database"}};
+
+constexpr UnavailableType kUnavailableTypes[] = {
+    {"ATen",
+     0,
+     INT_MAX,
+     0,
+     INT_MAX,
+     Places::kNone,
+     Differentiable::kUnregistered,
+     {},
+     true,
+     "PyTorch's tensor library, which the library does not use",
+     "Calls a function of PyTorch."},
+    {"Allreduce", 0, INT_MAX, 0, INT_MAX, Places::kAfterCommonWorld, Differentiable::kNo,
+     kAllreduceArguments, false, kGroups, "Adds tensors of all processes."},
+    {"Barrier", 1, 1, 0, INT_MAX, Places::kNone, Differentiable::kNo, kStatusArguments, false,
+     kGroups, "Waits for all processes."},
+    {"Broadcast", 0, INT_MAX, 0, INT_MAX, Places::kAfterCommonWorld, Differentiable::kNo,
+     kBroadcastArguments, false, kGroups, "Sends tensors of one process to all others."},
+    {"CloneCommonWorld", 1, 1, 1, 1, Places::kNone, Differentiable::kNo, kCloneArguments, false,
+     kGroups, "Clones a group of processes."},
+    {"CreateCommonWorld", 0, 1, 1, 1, Places::kNone, Differentiable::kNo, kWorldArguments, false,
+     kGroups, "Creates a group of processes."},
+    {"CreateTextFileReader", 0, 0, 1, 1, Places::kNone, Differentiable::kNoGradient,
+     kTextReaderArguments, false, kTextFiles, "Opens a text file with fields separated by tabs."},
+    {"FileStoreHandlerCreate", 0, 0, 1, 1, Places::kNone, Differentiable::kUnregistered,
+     kFileStoreArguments, false, kStores, "Creates a store of keys and values in a folder."},
+    {"ImageInput", 0, 1, 2, INT_MAX, Places::kNone, Differentiable::kNoGradient, kImageArguments,
+     true, kImages, "Reads batches of images and labels from a database."},
+    {"NCCLAllreduce",
+     1,
+     16,
+     1,
+     16,
+     Places::kOneToOne,
+     Differentiable::kNo,
+     {},
+     false,
+     kNccl,
+     "Adds tensors of several GPUs."},
+    {"NCCLBroadcast", 1, 16, 1, 16, Places::kOneToOne, Differentiable::kNo, kBroadcastArguments,
+     false, kNccl, "Copies a tensor of one GPU to others."},
+    {"Python", 0, INT_MAX, 0, INT_MAX, Places::kAny, Differentiable::kUnregistered,
+     kPythonArguments, false, "Python, which the library does not contain",
+     "Calls a Python function."},
+    {"RedisStoreHandlerCreate", 0, 0, 1, 1, Places::kNone, Differentiable::kUnregistered,
+     kRedisArguments, false, kStores, "Creates a store of keys and values on a Redis server."},
+    {"TextFileReaderRead", 1, 1, 1, INT_MAX, Places::kNone, Differentiable::kNoGradient,
+     kTextBatchArguments, false, kTextFiles, "Reads lines of a text file."},
+};
+
+void RegisterOne(const UnavailableType& row) {
+  OpSchema& schema =
+      RegisterSchema(row.type, __FILE__)
+          .NumInputs(row.min_inputs, row.max_inputs)
+          .NumOutputs(row.min_outputs, row.max_outputs)
+          .NotAvailable(row.missing)
+          .SetDoc(std::string(row.doc) + " Not available: it needs " + row.missing + ".");
+  for (const KnownArgument& argument : row.arguments) schema.Arg(argument.name, argument.doc);
+  if (row.any_argument) schema.AcceptsAnyArgument();
+  if (row.places == Places::kOneToOne) schema.AllowOneToOneInplace();
+  if (row.places == Places::kAfterCommonWorld) {
+    schema.AllowInplace([](int in, int out) { return in == out + 1; });
+  }
+  if (row.places == Places::kAny) schema.AllowInplace([](int, int) { return true; });
+  if (row.gradient == Differentiable::kNo) {
+    RegisterGradient<ThrowInTheTowelIfGradientIsCalled>(row.type, __FILE__);
+  } else if (row.gradient == Differentiable::kNoGradient) {
+    RegisterGradient<NoGradient>(row.type, __FILE__);
+  }
+}
+
+}  // namespace
+
+void RegisterUnavailable() {
+  for (const UnavailableType& row : kUnavailableTypes) RegisterOne(row);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,57 @@
+#include "caffe2_core/graph/dependencies.h"
+#include "caffe2_core/runtime/net.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test::timer_test {
+namespace {
+
+constexpr char kBegin[] = "type: 'TimerBegin' output: 't' arg { name: 'counter_name' s: 'time' }";
+
+TEST(TimerTest, ReturnsNanosecondsWhileItRuns) {
+  Workspace ws;
+  RunOp(&ws, kBegin);
+  RunOp(&ws, "type: 'TimerGet' input: 't' output: 'n'");
+  RunOp(&ws, "type: 'TimerGetAndEnd' input: 't' output: 'm'");
+  EXPECT_EQ(DimsOf(ws, "n"), std::vector<int64_t>{});
+  EXPECT_EQ(DimsOf(ws, "m"), std::vector<int64_t>{1});
+  EXPECT_GE(Fetch<int64_t>(ws, "n")[0], 0);
+  EXPECT_GE(Fetch<int64_t>(ws, "m")[0], Fetch<int64_t>(ws, "n")[0]);
+}
+
+TEST(TimerTest, RunsAgainInTheNextRunOfItsNet) {
+  Workspace ws;
+  NetBase* const net = ws.CreateNet(
+      ParseNet(MakeString("name: 'n' op { ", kBegin, " } op { type: 'TimerEnd' input: 't' }")));
+  EXPECT_TRUE(net->Run());
+  EXPECT_TRUE(net->Run());
+}
+
+TEST(TimerTest, RejectsTimersThatAreNotInTheRightState) {
+  Workspace ws;
+  NetBase* const net = ws.CreateNet(ParseNet(MakeString("name: 'n' op { ", kBegin, " }")));
+  EXPECT_TRUE(net->Run());
+  ExpectThrows([&] { net->Run(); }, "output 0 (timer) is already running");
+  RunOp(&ws, "type: 'TimerEnd' input: 't'");
+  for (const char* type : {"TimerEnd", "TimerGet", "TimerGetAndEnd"}) {
+    const std::string output = std::string(type) == "TimerEnd" ? "" : " output: 'n'";
+    ExpectThrows([&] { RunOp(&ws, MakeString("type: '", type, "' input: 't'", output)); },
+                 "input 0 (timer) is not running");
+  }
+  Feed<float>(&ws, "t", {1}, {1});
+  ExpectThrows([&] { RunOp(&ws, "type: 'TimerEnd' input: 't'"); }, "input 0");
+}
+
+// Otherwise a timer would not measure the operators between.
+TEST(TimerTest, KeepsItsPlaceAmongOtherOperators) {
+  const NetDef net = ParseNet(MakeString("op { type: 'Relu' input: 'a' output: 'b' } op { ", kBegin,
+                                         " } op { type: 'Relu' input: 'c' output: 'd' } op { type: "
+                                         "'TimerEnd' input: 't' }"));
+  const NetDependencies dependencies(net);
+  for (uint32_t op = 1; op < 4; ++op) {
+    const auto before = dependencies.predecessors(op);
+    EXPECT_NE(std::find(before.begin(), before.end(), op - 1), before.end()) << op;
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::timer_test
