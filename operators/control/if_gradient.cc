@@ -43,6 +43,11 @@ class IfGradient {
     for (const Branch* branch : {&then_, &else_}) {
       for (const auto& [blob, gradient] : branch->gradients) blobs.insert(blob);
     }
+    for (const Branch* branch : {&then_, &else_}) {
+      for (const auto& [blob, gradient] : branch->gradients) {
+        if (forward_.contains(blob)) users_[gradient].insert(blob);
+      }
+    }
     for (const std::string& blob : blobs) {
       if (forward_.contains(blob)) Unite(blob);
     }
@@ -119,10 +124,14 @@ class IfGradient {
     const auto of_then = then_.gradients.find(blob), of_else = else_.gradients.find(blob);
     const bool in_then = of_then != then_.gradients.end();
     const bool in_else = of_else != else_.gradients.end();
-    if (in_then && in_else && of_then->second == of_else->second) return;
+    const bool same = in_then && in_else && of_then->second == of_else->second;
     std::string name = in_then ? of_then->second : of_else->second;
+    const bool given = given_.contains(name);
+    // A gradient that the nets make belongs to one blob.
+    const bool shared = !given && users_.at(name).size() > 1;
+    if (same && !shared) return;
     // A given gradient must stay as it is, for the blob whose gradient it is.
-    if (in_then == in_else || given_.contains(name)) name = blob + "_grad";
+    if ((in_then == in_else && !same) || given || shared) name = blob + "_grad";
     SetGradient(blob, name, &then_);
     SetGradient(blob, name, &else_);
   }
@@ -144,6 +153,7 @@ class IfGradient {
   std::set<std::string> given_;    // the names of the given gradients
   std::set<std::string> forward_;  // inputs and outputs of the forward operator
   Branch then_, else_;
+  std::map<std::string, std::set<std::string>> users_;  // the blobs that share a gradient
 };
 
 }  // namespace

@@ -64,6 +64,17 @@ TEST(IfGradientTest, UnitesTheNamesOfGradients) {
     op { type: "Sqr" input: "y" output: "s" })");
 }
 
+// The gradients of "x" and "w" in the first net are those of "t".
+TEST(IfGradientTest, GivesEachBlobItsOwnGradient) {
+  ExpectGradients(R"(
+    op { type: "If" input: "c" input: "x" input: "w" output: "y"
+      arg { name: "then_net" n { name: "then" op { type: "Sum" input: "x" input: "w" output: "t" }
+        op { type: "Tanh" input: "t" output: "y" } } }
+      arg { name: "else_net" n { name: "else" op { type: "Sigmoid" input: "x" output: "y" } } } }
+    op { type: "Mul" input: "y" input: "w" output: "z" }
+    op { type: "Mul" input: "z" input: "x" output: "s" })");
+}
+
 // The gradients of several readers are added up, and those of nets are renamed inside too.
 TEST(IfGradientTest, AddsUpGradientsOfSeveralReaders) {
   ExpectGradients(R"(
