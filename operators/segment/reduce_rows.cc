@@ -36,26 +36,17 @@ CAFFE2RT_SIMD_INLINE inline float ScaleOf(const SegmentJob<T, Index>& job, int64
 }
 
 // --- sums of floats ---
-// Rows that indices name are scattered in memory. They are requested from memory this many
-// positions ahead: first into the second level cache, which has more outstanding requests, and
-// then into the first level.
-constexpr int64_t kFarAhead = 32;
-constexpr int64_t kNearAhead = 8;
+// Rows that indices name are scattered in memory. They are requested this many positions ahead.
+constexpr int64_t kAhead = 16;
 constexpr int64_t kLineFloats = 16;
 constexpr int64_t kMostLines = 16;  // requested of a row; the processor predicts the others
 
 template <class Index>
-[[gnu::always_inline]] inline void RequestRows(const SegmentJob<float, Index>& job, int64_t i) {
-  const int64_t lines =
-      std::min((job.block + kLineFloats - 1) / kLineFloats, kMostLines) * kLineFloats;
-  if (i + kFarAhead < job.positions) {
-    const float* const row = job.data + job.indices[i + kFarAhead] * job.block;
-    for (int64_t j = 0; j < lines; j += kLineFloats) __builtin_prefetch(row + j, 0, 2);
-  }
-  if (i + kNearAhead < job.positions) {
-    const float* const row = job.data + job.indices[i + kNearAhead] * job.block;
-    for (int64_t j = 0; j < lines; j += kLineFloats) __builtin_prefetch(row + j, 0, 3);
-  }
+[[gnu::always_inline]] inline void RequestRow(const SegmentJob<float, Index>& job, int64_t i) {
+  if (i + kAhead >= job.positions) return;
+  const float* const row = job.data + job.indices[i + kAhead] * job.block;
+  const int64_t lines = std::min((job.block + kLineFloats - 1) / kLineFloats, kMostLines);
+  for (int64_t line = 0; line < lines; ++line) __builtin_prefetch(row + line * kLineFloats);
 }
 
 // Sums up kVectors vectors of columns, from column c on, of one segment.
@@ -66,7 +57,7 @@ template <class L, int kVectors, class Index>
   const int64_t first = job.offsets[s], last = job.offsets[s + 1];
   const bool scattered = c == 0 && job.indices != nullptr;
   for (int64_t i = first; i < last; ++i) {
-    if (scattered) RequestRows(job, i);
+    if (scattered) RequestRow(job, i);
     const float* const row = job.data + RowOf(job, i) * job.block + c;
     const float weight = WeightOf(job, i, first);
     for (int v = 0; v < kVectors; ++v) sums[v] += L::At(row + v * L::kWidth).lanes * weight;

@@ -34,14 +34,15 @@ std::vector<TensorShape> InferGradient(const OperatorDef& def, const std::vector
   } else if (row.data >= 0 && row.indices < 0 &&
              in[static_cast<size_t>(row.data)].dims_size() > 0) {
     dims[0] = in[static_cast<size_t>(row.data)].dims(0);
-  } else if (row.scalars >= 0 && in[static_cast<size_t>(row.scalars)].dims_size() == 1) {
+  } else if (row.scalars >= 0 && in[static_cast<size_t>(row.scalars)].dims_size() >= 1) {
     dims[0] = in[static_cast<size_t>(row.scalars)].dims(0);
   } else {
     return out;
   }
   out[0] = CreateTensorShape(dims, TensorProto::FLOAT);
   if (out.size() > 1 && row.scalars >= 0 && row.data >= 0) {
-    out[1] = CreateTensorShape(std::vector<int64_t>{dims[0]}, TensorProto::FLOAT);
+    out[1] =
+        CreateTensorShape(GetDimsVector(in[static_cast<size_t>(row.scalars)]), TensorProto::FLOAT);
   }
   return out;
 }

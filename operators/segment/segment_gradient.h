@@ -106,9 +106,11 @@ class SegmentGradientOp final : public Operator<Context> {
   template <class Index>
   void ReadScalars(SpreadJob<Index>* job) {
     const Tensor& scalars = Input(row_.scalars);
-    CAFFE_ENFORCE(scalars.dim() == 1 && scalars.numel() == job->positions, "input ", row_.scalars,
-                  " (SCALARS) has shape ", scalars.sizes(), ", want [", job->positions,
-                  "], one for each row");
+    // As in Caffe2, further dimensions of size 1 are allowed.
+    CAFFE_ENFORCE(
+        scalars.dim() >= 1 && scalars.dim(0) == job->positions && scalars.numel() == job->positions,
+        "input ", row_.scalars, " (SCALARS) has shape ", scalars.sizes(), ", want [",
+        job->positions, "], one for each row");
     job->weights = scalars.template data<float>();
   }
 

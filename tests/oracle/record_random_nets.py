@@ -70,12 +70,19 @@ def set_gradient(message, gradient):
         message.dense = str(gradient)
 
 
-def add_gradients(net, losses):
-    """Runs the original's backward pass. Accumulating Sums carry a device option as a mark in it."""
-    gradients = net.AddGradientOperators(losses)
-    for op in net.Proto().op:
+def clear_marks(net):
+    """Removes the device option with which the original's backward pass marks Sums, also those of inner nets."""
+    for op in net.op:
         if op.type == "Sum":
             op.ClearField("device_option")
+        for argument in op.arg:
+            if argument.HasField("n"):
+                clear_marks(argument.n)
+
+
+def add_gradients(net, losses):
+    gradients = net.AddGradientOperators(losses)
+    clear_marks(net.Proto())
     return gradients
 
 

@@ -94,6 +94,14 @@ TEST_F(SegmentGradientTest, ComputesTheGradientOfTheWeights) {
   ExpectTensor<float>(ws_, "Z", {3}, {5, 25, 39});
 }
 
+TEST_F(SegmentGradientTest, TakesWeightsInAColumn) {
+  FeedRange<float>(&ws_, "D", {4, 2}, 1);
+  Feed<float>(&ws_, "W", {3, 1}, {1, -1, 2});
+  ExpectRows(Op("SparseLengthsIndicesInGradientWeightedSumWithMainInputGradient", "WGLDI", true),
+             {1, 2, -3, -4, 6, 8});
+  ExpectTensor<float>(ws_, "Z", {3, 1}, {23, 11, 53});
+}
+
 // Every row that equals the maximum has its gradient.
 TEST_F(SegmentGradientTest, PassesTheGradientOfMaximaToEqualRows) {
   Feed<float>(&ws_, "D", {3, 2}, {1, 1, 5, 4, 5, 3});
