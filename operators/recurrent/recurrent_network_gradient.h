@@ -45,9 +45,8 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
                   Context::GetDeviceType()) {
     for (const BackwardPlan::State& state : plan_.states) {
       State& blobs = states_.emplace_back();
+      ws->CreateBlob(state.name);
       blobs.forward = ws->FindBlob(state.name);
-      CAFFE_ENFORCE(blobs.forward != nullptr, "the state \"", state.name,
-                    "\" does not exist: RecurrentNetwork must run before");
       ws->CreateBlob(state.gradient);
       blobs.gradient = ws->FindBlob(state.gradient);
     }
@@ -126,7 +125,8 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
   void StartState(size_t i, int64_t steps) {
     const BackwardPlan::State& plan = plan_.states[i];
     CAFFE_ENFORCE(states_[i].forward->IsTensor(Context::GetDeviceType()), "the state \"", plan.name,
-                  "\" is no tensor on ", DeviceTypeName(Context::GetDeviceType()));
+                  "\" holds no tensor on ", DeviceTypeName(Context::GetDeviceType()),
+                  ": RecurrentNetwork must run before");
     const Tensor& state = states_[i].forward->template Get<Tensor>();
     CAFFE_ENFORCE(state.dim() == 3 && state.dim(0) > steps, "the state \"", plan.name,
                   "\" has shape ", state.sizes(), ", want [", steps, " + 1, N, D]");

@@ -1,8 +1,10 @@
 #include "operators/recurrent/step_arguments.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "caffe2_core/device/device_type.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/proto_file.h"
@@ -84,6 +86,17 @@ void RenameInputs(const OperatorDef& def, NetDef* net) {
   }
 }
 
+// A step net that names no device runs on that of the operator, where its linked blobs are.
+void InheritDevice(const OperatorDef& def, NetDef* net) {
+  const DeviceOption& device = def.device_option();
+  const bool is_placed = net->has_device_option() ||
+                         std::any_of(net->op().begin(), net->op().end(),
+                                     [](const OperatorDef& op) { return op.has_device_option(); });
+  if (is_placed || device.device_type() == CPU) return;
+  net->mutable_device_option()->set_device_type(device.device_type());
+  if (device.has_device_id()) net->mutable_device_option()->set_device_id(device.device_id());
+}
+
 const Argument* FindStepNet(const OperatorDef& def, const ArgumentSpec<std::string>& spec) {
   for (const Argument& arg : def.arg()) {
     if (arg.name() == spec.name && (arg.has_n() || !arg.s().empty())) return &arg;
@@ -145,6 +158,7 @@ NetDef ReadStepNet(const OperatorDef& def, const ArgumentSpec<std::string>& spec
                   "\" is text that does not parse as a net");
   }
   RenameInputs(def, &net);
+  InheritDevice(def, &net);
   CAFFE_ENFORCE(!net.name().empty(), "the net in argument \"", spec.name,
                 "\" has no name. Net definition should have a name.");
   return net;

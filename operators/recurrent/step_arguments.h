@@ -92,7 +92,8 @@ StepArguments ReadStepArguments(const OperatorDef& def);
 // The links of the backward step net. THROWS if the lists differ in length.
 std::vector<StepLink> ReadBackwardLinks(const OperatorDef& def);
 
-// Whether the argument holds a net, and the net. ReadStepNet THROWS if the argument is missing, is
+// Whether the argument holds a net, and the net. A net that names no device gets that of the
+// operator. ReadStepNet THROWS if the argument is missing, is
 // text that does not parse, or is a net without a name.
 bool HasStepNet(const OperatorDef& def, const ArgumentSpec<std::string>& spec);
 NetDef ReadStepNet(const OperatorDef& def, const ArgumentSpec<std::string>& spec);

@@ -16,9 +16,8 @@ NetDef TrainingNet(int device) {
   OperatorDef* const op = net.add_op();
   *op = ParseOp(LstmNetwork("arg { name: 'outputs_with_grads' ints: 0 ints: 3 }"));
   op->mutable_device_option()->set_device_type(device);
-  NetDef* const step = op->mutable_arg(6)->mutable_n();
-  EXPECT_EQ(step->name(), "lstm");
-  step->mutable_device_option()->set_device_type(device);
+  Argument* const step = GetMutableArgument("step_net", false, op);
+  step->mutable_n()->mutable_device_option()->set_device_type(device);
   GradientStart start = {{"h_all", {}}, {"c_last", {}}};
   AddGradientOperators(&net, start);
   for (OperatorDef& of_net : *net.mutable_op()) {
@@ -57,6 +56,40 @@ TEST_F(RecurrentCudaTest, TrainsALongShortTermMemoryAsTheCpuDoes) {
   }
 }
 
+// The step net finds what it reads under the names of the copies.
+TEST_F(RecurrentCudaTest, ReadsCopiesOfInputsOnTheCpu) {
+  FeedRandom(&ws_, "x", {4, 2, 12}, -1, 1, 1);
+  FeedRandom(&ws_, "h0", {1, 2, 3}, -1, 1, 2);
+  FeedRandom(&ws_, "c0", {1, 2, 3}, -1, 1, 3);
+  FeedRandom(&ws_, "w", {12, 3}, -1, 1, 4);
+  FeedRandom(&ws_, "b", {12}, -1, 1, 5);
+  Feed<int32_t>(&ws_, "lengths", {2}, {4, 2});
+  NetDef net;
+  net.set_name("cpu");
+  *net.add_op() = ParseOp(LstmNetwork("arg { name: 'outputs_with_grads' ints: 0 }"));
+  AddGradientOperators(&net, {{"h_all", {}}});
+  ASSERT_TRUE(ws_.RunNetOnce(net));
+  const std::vector<std::string> names = {"h_all", "c_last", "x_grad", "w_grad", "h0_grad"};
+  std::vector<std::vector<float>> want;
+  for (const std::string& name : names) want.push_back(Fetch<float>(ws_, name));
+  for (OperatorDef& op : *net.mutable_op()) op.mutable_device_option()->set_device_type(CUDA);
+  net.set_name("cuda");
+  GetMutableArgument("inject_copies", true, &net)->set_i(1);
+  Workspace cuda;
+  for (const char* name : {"x", "h0", "c0", "w", "b", "lengths"}) {
+    cuda.CreateBlob(name)->GetMutableTensor(CPU)->CopyFrom(ws_.GetBlob(name)->Get<Tensor>());
+  }
+  NetBase* const on_cuda = cuda.CreateNet(net);
+  ASSERT_TRUE(on_cuda->Run());
+  ASSERT_TRUE(on_cuda->Run());
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Tensor& got = cuda.GetBlob(names[i])->Get<Tensor>();
+    ASSERT_EQ(got.GetDeviceType(), CUDA) << names[i];
+    ws_.CreateBlob("got")->GetMutableTensor(CPU)->CopyFrom(got);
+    ExpectTensor<float>(ws_, "got", DimsOf(ws_, names[i]), want[i], 1e-5);
+  }
+}
+
 TEST_F(RecurrentCudaTest, CopiesTheBlobsOfTheStepsToTheCpu) {
   FeedRange<float>(&ws_, "x", {2, 1, 1}, 1);
   Feed<float>(&ws_, "init", {1, 1, 1}, {1});
@@ -67,10 +100,6 @@ TEST_F(RecurrentCudaTest, CopiesTheBlobsOfTheStepsToTheCpu) {
   }
   OperatorDef network = ParseOp(SumMulNetwork());
   network.mutable_device_option()->set_device_type(CUDA);
-  network.mutable_arg(network.arg_size() - 1)
-      ->mutable_n()
-      ->mutable_device_option()
-      ->set_device_type(CUDA);
   OperatorDef fetcher =
       ParseOp(R"(type: "RecurrentNetworkBlobFetcher" input: "steps" output: "names")");
   fetcher.mutable_device_option()->set_device_type(CUDA);

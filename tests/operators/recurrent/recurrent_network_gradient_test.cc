@@ -149,12 +149,15 @@ TEST_F(RecurrentNetworkGradientTest, NeedsTheStepsOfTheForwardRun) {
   RunOp(&ws_, SumMulNetwork(SumMulBackward()));
   Workspace child(&ws_);
   ExpectThrows([&] { RunOp(&child, GradientOperator()); }, "not from a RecurrentNetwork of this");
+  ws_.RemoveBlob("states");
+  ExpectThrows([&] { RunOp(&ws_, GradientOperator()); },
+               "the state \"states\" holds no tensor on CPU: RecurrentNetwork must run before");
   Workspace other;
   Feed<float>(&other, "x", {1, 1, 1}, {1});
   for (const char* name : {"init", "all", "last", "all_grad", "steps"}) {
     Feed<float>(&other, name, {1, 1, 1}, {1});
   }
-  ExpectThrows([&] { RunOp(&other, GradientOperator()); }, "the state \"states\" does not exist");
+  ExpectThrows([&] { RunOp(&other, GradientOperator()); }, "input 5 (\"steps\") holds");
 }
 
 }  // namespace
