@@ -18,8 +18,8 @@ struct BackwardPlan {
   struct State {
     std::string name;
     std::string gradient;
-    std::vector<int> of_all;   // the inputs that are gradients of rows 1 to T
-    std::vector<int> of_last;  // the inputs that are gradients of the last row
+    std::vector<int> of_all = {};   // the inputs that are gradients of rows 1 to T
+    std::vector<int> of_last = {};  // the inputs that are gradients of the last row
   };
   NetDef net;  // with the names of `param_grads`
   std::vector<StepLink> links;
