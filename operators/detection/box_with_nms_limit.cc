@@ -195,11 +195,12 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
     }
   }
 
-  // Returns the selected candidates.
+  // Returns the selected candidates. A class needs no more of them than an image.
   const std::vector<int32_t>& Suppress(int64_t count) {
     if (!is_soft_) {
+      const int64_t top = std::max(detections_per_im_, 0);
       const std::vector<int32_t>& order = by_score_.Sort(class_scores_.data(), count, 0, false);
-      return suppressor_.Select(rule_, boxes_.data(), order.data(), count, 0);
+      return suppressor_.Select(rule_, boxes_.data(), order.data(), count, top);
     }
     for (int32_t i = static_cast<int32_t>(rows_.size()); i < count; ++i) rows_.push_back(i);
     return suppressor_.SelectSoftly(rule_, soft_, boxes_.data(), rows_.data(), count,
@@ -212,8 +213,8 @@ class BoxWithNMSLimitOp final : public Operator<CPUContext> {
     for (size_t i = first; i < detections_.size(); ++i) {
       class_scores_.push_back(ScoreOf(detections_[i].second, detections_[i].first));
     }
-    const std::vector<int32_t>& order = by_score_.Sort(
-        class_scores_.data(), static_cast<int64_t>(class_scores_.size()), detections_per_im_, true);
+    const std::vector<int32_t>& order =
+        by_score_.Sort(class_scores_.data(), static_cast<int64_t>(class_scores_.size()), 0, false);
     best_.clear();
     for (int32_t i = 0; i < detections_per_im_; ++i) {
       const Detection& detection =
