@@ -126,7 +126,7 @@ class GenerateProposalsOp final : public Operator<CPUContext> {
   }
 
   bool IsLargeAndInside(const float* box, const float* image) const {
-    const float least = std::max(min_size_ * image[2], decoder_.one);
+    const float least = min_size_ * image[2];
     for (int axis = 0; axis < 2; ++axis) {
       const bool rotated = decoder_.rotated;
       const float size = rotated ? box[2 + axis] : box[2 + axis] - box[axis] + decoder_.one;
