@@ -29,6 +29,7 @@ class CheckDatasetConsistencyOp final : public Operator<CPUContext> {
     offsets_.clear();
     rows_.Advance(rows_.rows(0), &offsets_, &counts_);
     for (size_t domain = 1; domain < fields_.num_domains(); ++domain) {
+      (void)rows_.tensor(fields_.lengths_of(domain)).data<int32_t>();  // THROWS for another type
       CAFFE_ENFORCE_EQ(offsets_[domain], rows_.rows(domain), "sum of field \"",
                        fields_.name(fields_.lengths_of(domain)),
                        "\", want the number of rows that it splits");

@@ -70,7 +70,8 @@ void DatasetRows::Bind(const DatasetFields& fields, const Operator<CPUContext>& 
   for (int64_t& rows : rows_) rows = rows == INT64_MAX ? 0 : rows;  // a domain without fields
   for (size_t domain = 1; domain < fields.num_domains(); ++domain) {
     const size_t field = fields.lengths_of(domain);
-    CAFFE_ENFORCE(tensors_[field]->IsType<int32_t>(), "input ",
+    // As in Caffe2, the type of lengths without rows does not matter.
+    CAFFE_ENFORCE(tensors_[field]->numel() <= 0 || tensors_[field]->IsType<int32_t>(), "input ",
                   first_input + static_cast<int>(field), " (", fields.name(field), ") is ",
                   tensors_[field]->dtype().name(), ", want int");
   }

@@ -57,9 +57,10 @@ using DatasetOffsets = std::vector<int64_t>;
 // The tensors of a dataset. Keeps its vectors between runs.
 class DatasetRows {
  public:
-  // `tensors` are inputs `first_input`, ... of `op`, one for each field. THROWS if an input is no
+  // Uses the inputs of `op` from `first_input` on, one for each field. THROWS if an input is no
   // tensor on the CPU, or has no dimension unless `scalars` allows it (it then has no rows), or if
-  // lengths are not int32. REQUIRES: `fields` and the inputs outlive the use of this object.
+  // lengths that have rows are not int32. REQUIRES: `fields` and the inputs outlive the use of this
+  // object.
   void Bind(const DatasetFields& fields, const Operator<CPUContext>& op, int first_input,
             bool scalars = false);
 

@@ -29,6 +29,11 @@ TEST(CheckDatasetConsistencyTest, RejectsDatasetsThatDoNotFit) {
   ExpectThrows([&] { Check(&ws); }, "lengths in field");
   Feed<int32_t>(&ws, "l", {5}, {1, 2, 0, 2, 1});
   ExpectThrows([&] { Check(&ws); }, "rows of field \"a:lengths\"");
+  Feed<int64_t>(&ws, "l", {0}, {});
+  Feed<float>(&ws, "v", {0}, {});
+  Feed<int64_t>(&ws, "b", {0}, {});
+  EXPECT_THROW(Check(&ws), EnforceNotMet);  // although no lengths are read
+  FeedLists(&ws);
   Feed<int64_t>(&ws, "l", {4}, {1, 2, 0, 3});
   ExpectThrows([&] { Check(&ws); }, "input 0 (a:lengths) is");
   Feed<int32_t>(&ws, "l", {}, {1});

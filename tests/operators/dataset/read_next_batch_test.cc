@@ -74,6 +74,14 @@ TEST_F(ReadNextBatchTest, ReadsAsManyRecordsAsAllFieldsHave) {
   ExpectBatch({1, 2}, {0, 1, 2}, {1, 2});
 }
 
+TEST_F(ReadNextBatchTest, AcceptsLengthsOfAnyTypeWithoutRows) {
+  Feed<int64_t>(&ws_, "l", {0}, {});
+  Feed<float>(&ws_, "v", {0}, {});
+  Feed<int64_t>(&ws_, "b", {0}, {});
+  Read(1);
+  ExpectTensor<int64_t>(ws_, "l1", {0}, {});
+}
+
 TEST_F(ReadNextBatchTest, RejectsLengthsThatDoNotFitAndStaysWhereItIs) {
   Feed<int32_t>(&ws_, "l", {4}, {1, 2, 0, 4});
   ExpectThrows([&] { Read(4); }, "lengths in field \"a:lengths\" reach row 7");
