@@ -184,8 +184,8 @@ class OpSchema {
   // operators on them at the same time. An output that the operator replaces does not qualify.
   OpSchema& SynchronizedInputs(std::set<int> indices);
   OpSchema& SynchronizedOutputs(std::set<int> indices);
-  // The operator changes the objects in these inputs. Operators of a net that use such an object keep
-  // their order. Concurrent steps of a plan may only share it if SynchronizedInputs allows that.
+  // The operator changes the objects in these inputs. Operators of a net that use such an object
+  // keep their order. Concurrent steps of a plan may only share it if SynchronizedInputs allows it.
   OpSchema& ModifiesInputs(std::set<int> indices);
   // The output shares the memory of the input, so that writing one changes the other. Example:
   // Alias.
