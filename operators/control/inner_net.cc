@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
+
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/nested_nets.h"
@@ -9,10 +11,18 @@
 namespace caffe2rt {
 namespace {
 
-// The net as it is created: the operator's device is the default for operators that set none.
+// Whether each operator sets its device, and sets the CPU.
+bool RunsOnCpu(const NetDef& net) {
+  return std::all_of(net.op().begin(), net.op().end(), [](const OperatorDef& op) {
+    return op.has_device_option() && op.device_option().device_type() == CPU;
+  });
+}
+
+// The net as it is created: the operator's device is the default for operators that set none. A net
+// that runs on the CPU stays as it is, so that no blob of it is taken for one of the device.
 std::shared_ptr<const NetDef> Placed(const NetDef& net, const DeviceOption& device) {
   // The operator keeps the def as long as the net exists.
-  if (device.device_type() == CPU) {
+  if (device.device_type() == CPU || RunsOnCpu(net)) {
     return std::shared_ptr<const NetDef>(std::shared_ptr<void>(), &net);
   }
   DeviceOption base;

@@ -48,17 +48,17 @@ namespace {
 
 // Gives a blob of the net another name.
 void RenameBlob(const std::string& from, const std::string& to, NetDef* net) {
-  const auto rename = [&](google::protobuf::RepeatedPtrField<std::string>* names) {
+  const auto replace = [&](google::protobuf::RepeatedPtrField<std::string>* names) {
     for (std::string& name : *names) {
       if (name == from) name = to;
     }
   };
   for (OperatorDef& op : *net->mutable_op()) {
-    rename(op.mutable_input());
-    rename(op.mutable_output());
+    replace(op.mutable_input());
+    replace(op.mutable_output());
   }
-  rename(net->mutable_external_input());
-  rename(net->mutable_external_output());
+  replace(net->mutable_external_input());
+  replace(net->mutable_external_output());
 }
 
 // The gradients of the parameters in a step get names of their own, because the workspace may have

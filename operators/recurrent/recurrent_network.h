@@ -25,6 +25,7 @@
 #include "contexts/cpu/cpu_context.h"
 #include "operators/recurrent/step_net.h"
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 namespace caffe2rt {
 
 // T and N: dims 0 and 1 of the input. THROWS if it has none.
@@ -146,3 +147,4 @@ class RecurrentNetworkOp final : public Operator<Context> {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

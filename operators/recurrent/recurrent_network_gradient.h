@@ -10,6 +10,7 @@
 #include "operators/recurrent/recurrent_network.h"
 #include "operators/recurrent/weight_gradients.h"
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 namespace caffe2rt {
 
 // How the backward step net is connected with the operator's inputs and outputs.
@@ -208,3 +209,4 @@ class RecurrentNetworkGradientOp final : public Operator<Context> {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

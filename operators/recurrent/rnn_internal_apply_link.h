@@ -9,6 +9,7 @@
 #include "operators/common/host_input.h"
 #include "operators/recurrent/step_net.h"
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<int> kApplyLinkOffset{
@@ -56,3 +57,4 @@ class ApplyLinkOp final : public Operator<Context> {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -11,6 +11,7 @@
 
 #include "caffe2_core/graph/arguments.h"
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 namespace caffe2rt {
 
 class OpSchema;
@@ -102,3 +103,4 @@ NetDef ReadStepNet(const OperatorDef& def, const ArgumentSpec<std::string>& spec
 void DeclareStepArguments(OpSchema& schema);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

@@ -11,6 +11,7 @@
 #include "operators/recurrent/step_arguments.h"
 #include "operators/recurrent/step_workspaces.h"
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 namespace caffe2rt {
 
 // Tensors that share the rows of another tensor: view t is rows [t + offset, t + offset + window).
@@ -97,3 +98,4 @@ class StepNet {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop

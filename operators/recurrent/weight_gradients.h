@@ -14,6 +14,7 @@
 #include "caffe2_core/runtime/operator.h"
 #include "operators/recurrent/step_net.h"
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
 namespace caffe2rt {
 
 struct WeightGradient {
@@ -61,3 +62,4 @@ class WeightGradientRun {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop
