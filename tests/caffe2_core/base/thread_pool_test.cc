@@ -358,7 +358,7 @@ void RunWithSlowPiece(ThreadPool& pool, void (*be_slow)(milliseconds)) {
 // among many attempts are required.
 bool HelpsRightAfter(const ThreadPoolOptions& options, void (*be_slow)(milliseconds)) {
   int successes = 0;
-  for (int attempt = 0; attempt < 200 && successes < 5; ++attempt) {
+  for (int attempt = 0; attempt < 2000 && successes < 5; ++attempt) {
     ThreadPool pool(options);
     RunWithSlowPiece(pool, be_slow);
     const auto joined = std::chrono::steady_clock::now();
@@ -381,11 +381,16 @@ void Compute(milliseconds time) {
 
 TEST(ThreadPoolTest, CallersRunAloneForAWhileAfterAStall) {
   if (CpusOfThisThread().size() < 2) GTEST_SKIP() << "this process has one CPU";
-  ThreadPool pool({.num_threads = 2});
-  ASSERT_TRUE(HasHelp(pool, kForever));
-  RunWithSlowPiece(pool, Sleep);
-  EXPECT_FALSE(HasHelp(pool, milliseconds(1)));
-  EXPECT_TRUE(WaitFor([&] { return HasHelp(pool, milliseconds(1)); })) << "workers come back";
+  // On a loaded machine this thread may be late, and find that the back-off has ended.
+  bool ran_alone = false;
+  for (int attempt = 0; attempt < 100 && !ran_alone; ++attempt) {
+    ThreadPool pool({.num_threads = 2});
+    ASSERT_TRUE(HasHelp(pool, kForever));
+    RunWithSlowPiece(pool, Sleep);
+    ran_alone = !HasHelp(pool, milliseconds(1));
+    EXPECT_TRUE(WaitFor([&] { return HasHelp(pool, milliseconds(1)); })) << "workers come back";
+  }
+  EXPECT_TRUE(ran_alone);
 }
 
 TEST(ThreadPoolTest, BacksOffForStallsAndIfAllowedOnly) {
