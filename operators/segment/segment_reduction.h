@@ -4,8 +4,9 @@
 //   DATA [rows, inner..] float, [SCALARS float], [INDICES int32 or int64], SEGMENT_IDS or LENGTHS
 //     -> OUTPUT [segments, inner..] float
 //
-// SparseLengths operators also take DATA of float16. On a device, an index out of range is reported
-// by the next wait for the stream.
+// SparseLengths operators also take DATA of float16. Without indices all their segments are empty:
+// as in Caffe2, the elements of LENGTHS and the weights are not read then. On a device, an index out
+// of range is reported by the next wait for the stream.
 
 #include <type_traits>
 #include <vector>
@@ -54,10 +55,12 @@ class SegmentReductionOp final : public Operator<Context> {
       using T = decltype(element);
       if (!row_.sparse) return RunWith<T, int32_t>(nullptr, data.dim(0));
       const Tensor& indices = Input(row_.indices());
-      CAFFE_ENFORCE_EQ(indices.dim(), 1, "rank of input ", row_.indices(), " (INDICES) of shape ",
-                       indices.sizes(), ", want a vector");
+      const bool all_empty = row_.by == SegmentsBy::kLengths && indices.numel() == 0;
+      CAFFE_ENFORCE(all_empty || indices.dim() == 1, "rank of input ", row_.indices(),
+                    " (INDICES) of shape ", indices.sizes(), ", want a vector");
       return DispatchByType<int32_t, int64_t>(indices.dtype(), "input INDICES", [&](auto index) {
         using Index = decltype(index);
+        if (all_empty) return WriteZeros();
         return RunWith<T, Index>(indices.template data<Index>(), indices.numel());
       });
     };
@@ -68,6 +71,17 @@ class SegmentReductionOp final : public Operator<Context> {
   }
 
  private:
+  bool WriteZeros() {
+    const Tensor& lengths = InputAnywhere(*this, row_.segments());
+    CAFFE_ENFORCE_GE(lengths.dim(), 1, "rank of ", SubjectOf(row_.by, row_.segments()));
+    const Tensor& data = Input(0);
+    dims_.assign(data.dims().begin(), data.dims().end());
+    dims_[0] = lengths.dim(0);
+    Tensor* const zeros = Output(0, dims_, TypeMeta::Make<float>());
+    if (zeros->numel() > 0) FillZeros(context_, zeros->nbytes(), zeros->raw_mutable_data());
+    return true;
+  }
+
   template <class T, class Index>
   bool RunWith(const Index* indices, int64_t positions) {
     const Tensor& data = Input(0);

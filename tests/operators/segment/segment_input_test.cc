@@ -1,5 +1,7 @@
 #include <string>
 
+#include "caffe2_core/runtime/operator_registry.h"
+#include "tests/support/device_run.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::segment_input_test {
@@ -32,6 +34,37 @@ TEST(SegmentInputTest, RejectsSegmentsThatDoNotFit) {
   ExpectThrows(run("UnsortedSegmentSum"), "int");
   FeedRange<double>(&ws, "X", {4, 2});
   ExpectThrows(run("LengthsSum"), "input 0 (DATA) has elements of type double, want float");
+}
+
+// As in Caffe2, all segments are empty, whatever the lengths and the weights are.
+TEST(SegmentInputTest, TakesSparseLengthsWithoutIndices) {
+  for (const std::string type :
+       {"SparseLengthsSum", "SparseLengthsMean", "SparseLengthsWeightedSum",
+        "SparseLengthsPositionalWeightedSum"}) {
+    const std::string op = MakeString(R"(type: ")", type, R"(" input: "X" )",
+                                      type.ends_with("WeightedSum") ? R"(input: "W")" : "",
+                                      R"( input: "I" input: "S" output: "Y")",
+                                      HasOperator(TestDevice(), type) ? "" : " device_option {}");
+    SCOPED_TRACE(op);
+    Workspace ws;
+    FeedRange<float>(&ws, "X", {5, 2});
+    FeedRange<double>(&ws, "W", {3, 2});
+    Feed<int64_t>(&ws, "I", {0}, {});
+    Feed<int64_t>(&ws, "S", {0}, {});
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "Y", {0, 2}, {});
+    Feed<int32_t>(&ws, "S", {2, 1}, {-3, 4});
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "Y", {2, 2}, {0, 0, 0, 0});
+    Feed<int32_t>(&ws, "I", {2, 0}, {});
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "Y", {2, 2}, {0, 0, 0, 0});
+    Feed<int32_t>(&ws, "S", {}, {0});
+    ExpectThrows([&] { RunOp(&ws, op); }, "(LENGTHS)");
+    Feed<int32_t>(&ws, "S", {1}, {0});
+    Feed<float>(&ws, "I", {0}, {});
+    ExpectThrows([&] { RunOp(&ws, op); }, "input INDICES");
+  }
 }
 
 }  // namespace
