@@ -9,6 +9,7 @@
 
 #include "operators/segment/segment_gradient.h"
 
+#include <string_view>
 #include <type_traits>
 
 #include "caffe2_core/graph/gradient.h"
@@ -20,7 +21,14 @@ namespace caffe2rt {
 
 namespace {
 
-// The number of rows is known from ids and, without lengths, from the data.
+// LengthsIndicesInGradient operators have the data as last input, where others have the indices.
+// Their rows are those of the data; the number of indices is not checked.
+bool HasDataInPlaceOfIndices(const SegmentGradient& row, const std::vector<TensorShape>& in) {
+  return std::string_view(row.type).starts_with("LengthsIndicesIn") && in[2].dims_size() > 0 &&
+         in[2].data_type() != TensorProto::INT32 && in[2].data_type() != TensorProto::INT64;
+}
+
+// The number of rows is known from ids and, with lengths, from the data or from the weights.
 std::vector<TensorShape> InferGradient(const OperatorDef& def, const std::vector<TensorShape>& in) {
   const SegmentGradient& row = SegmentGradientOf(def.type());
   std::vector<TensorShape> out = UnknownOutputs(def);
@@ -31,11 +39,15 @@ std::vector<TensorShape> InferGradient(const OperatorDef& def, const std::vector
   std::vector<int64_t> dims = GetDimsVector(gradient);
   if (row.by != SegmentsBy::kLengths) {
     dims[0] = segments.dims(0);
+  } else if (segments.dims(0) == 0) {
+    dims[0] = 0;
   } else if (row.data >= 0 && row.indices < 0 &&
              in[static_cast<size_t>(row.data)].dims_size() > 0) {
     dims[0] = in[static_cast<size_t>(row.data)].dims(0);
-  } else if (row.scalars >= 0 && in[static_cast<size_t>(row.scalars)].dims_size() >= 1) {
-    dims[0] = in[static_cast<size_t>(row.scalars)].dims(0);
+  } else if (row.scalars >= 0) {
+    dims[0] = static_cast<int64_t>(NumElements(in[static_cast<size_t>(row.scalars)]));
+  } else if (HasDataInPlaceOfIndices(row, in)) {
+    dims[0] = in[2].dims(0);
   } else {
     return out;
   }

@@ -81,16 +81,16 @@ class SegmentGradientOp final : public Operator<Context> {
   // The input and the output of the forward operator.
   template <class Index>
   void ReadData(SpreadJob<Index>* job) {
+    if (row_.by == SegmentsBy::kSortedIds && row_.data >= 0) return ReadRangeData(job);
     if (row_.data >= 0) {
       const Tensor& data = Input(row_.data);
       CAFFE_ENFORCE_GE(data.dim(), 1, "rank of input ", row_.data, " (DATA)");
       job->rows = data.dim(0);
-      CAFFE_ENFORCE(data.size_from_dim(1) == job->block, "input ", row_.data, " (DATA) has shape ",
-                    data.sizes(), ", want rows of ", job->block, " elements, as in SEGMENT_GRADS");
-      // As in Caffe2, the operators of ranges accept more rows than ids.
-      CAFFE_ENFORCE(row_.indices >= 0 || job->rows == job->positions ||
-                        (row_.by == SegmentsBy::kSortedIds && job->rows > job->positions),
-                    "input ", row_.data, " (DATA) has ", job->rows, " rows, want ", job->positions,
+      CAFFE_ENFORCE(data.size_from_dim(1) == job->block || job->positions == 0, "input ", row_.data,
+                    " (DATA) has shape ", data.sizes(), ", want rows of ", job->block,
+                    " elements, as in SEGMENT_GRADS");
+      CAFFE_ENFORCE(row_.indices >= 0 || job->rows == job->positions, "input ", row_.data,
+                    " (DATA) has ", job->rows, " rows, want ", job->positions,
                     ", those of all segments");
       job->x = data.template data<float>();
     }
@@ -103,14 +103,33 @@ class SegmentGradientOp final : public Operator<Context> {
     }
   }
 
+  // As in Caffe2, DATA and OUTPUT of the operators of ranges may have any shape of enough elements.
+  template <class Index>
+  void ReadRangeData(SpreadJob<Index>* job) {
+    const Tensor& data = Input(row_.data);
+    const Tensor& output = Input(row_.output);
+    const float* const x = data.template data<float>();
+    const float* const y = output.template data<float>();
+    if (!row_.reads_output()) return;
+    CAFFE_ENFORCE_GE(data.numel(), CheckedMultiply<int64_t>(job->positions, job->block),
+                     "elements of input ", row_.data, " (DATA) of shape ", data.sizes(), ", want ",
+                     job->positions, " rows of ", job->block, ", those of all segments");
+    CAFFE_ENFORCE_GE(output.numel(), job->segments * job->block, "elements of input ", row_.output,
+                     " (OUTPUT) of shape ", output.sizes(),
+                     ", want those of SEGMENT_GRADS of shape ", Input(row_.gradient).sizes());
+    job->rows = job->positions;
+    job->x = x;
+    job->y = y;
+  }
+
   template <class Index>
   void ReadScalars(SpreadJob<Index>* job) {
     const Tensor& scalars = Input(row_.scalars);
-    // As in Caffe2, further dimensions of size 1 are allowed.
-    CAFFE_ENFORCE(
-        scalars.dim() >= 1 && scalars.dim(0) == job->positions && scalars.numel() == job->positions,
-        "input ", row_.scalars, " (SCALARS) has shape ", scalars.sizes(), ", want [",
-        job->positions, "], one for each row");
+    // As in Caffe2, further dimensions of size 1 are allowed, before the rows only next to DATA.
+    CAFFE_ENFORCE(scalars.numel() == job->positions &&
+                      (row_.data >= 0 || (scalars.dim() >= 1 && scalars.dim(0) == job->positions)),
+                  "input ", row_.scalars, " (SCALARS) has shape ", scalars.sizes(), ", want [",
+                  job->positions, "], one for each row");
     job->weights = scalars.template data<float>();
   }
 

@@ -49,6 +49,11 @@ struct SegmentGradient {
   int output = -1;                       // the output of the forward operator
   int indices = -1;                      // into data
   int min_outputs = 1, max_outputs = 1;  // output 1 is the gradient of the scalars
+
+  // The gradients of sums and means have DATA and OUTPUT as inputs, but do not need them.
+  bool reads_output() const {
+    return reduction != Reduction::kSum && reduction != Reduction::kMean;
+  }
 };
 
 std::span<const SegmentReduction> SegmentReductions();

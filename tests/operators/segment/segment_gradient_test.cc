@@ -102,6 +102,17 @@ TEST_F(SegmentGradientTest, TakesWeightsInAColumn) {
   ExpectTensor<float>(ws_, "Z", {3, 1}, {23, 11, 53});
 }
 
+// As in Caffe2, only the operators that also read DATA take weights of this shape.
+TEST_F(SegmentGradientTest, TakesWeightsInARowNextToData) {
+  FeedRange<float>(&ws_, "D", {4, 2}, 1);
+  Feed<float>(&ws_, "W", {1, 3}, {1, -1, 2});
+  ExpectRows(Op("SparseLengthsWeightedSumWithMainInputGradient", "WGLDI", true),
+             {1, 2, -3, -4, 6, 8});
+  ExpectTensor<float>(ws_, "Z", {1, 3}, {23, 11, 53});
+  const std::string without = Op("LengthsWeightedSumGradient", "WGL");
+  ExpectThrows([&] { RunOp(&ws_, without); }, "input 0 (SCALARS) has shape [1, 3], want [3]");
+}
+
 // Every row that equals the maximum has its gradient.
 TEST_F(SegmentGradientTest, PassesTheGradientOfMaximaToEqualRows) {
   Feed<float>(&ws_, "D", {3, 2}, {1, 1, 5, 4, 5, 3});
@@ -122,6 +133,36 @@ TEST_F(SegmentGradientTest, ComputesTheGradientsOfRanges) {
   ExpectRows(Op("SortedSegmentRangeSumGradient", "DOGS"), {1, 2, 3, 4, 3, 4});
 }
 
+// As in Caffe2: sums and means need neither DATA nor OUTPUT, the others read them row by row.
+TEST_F(SegmentGradientTest, TakesRangesOfAnyShape) {
+  Feed<float>(&ws_, "D", {1}, {7});
+  Feed<float>(&ws_, "O", {0, 5}, {});
+  ExpectRows(Op("SortedSegmentRangeSumGradient", "DOGS"), {1, 2, 3, 4, 3, 4});
+  ExpectRows(Op("SortedSegmentRangeMeanGradient", "DOGS"), {1, 2, 1.5, 2, 1.5, 2});
+  Feed<float>(&ws_, "D", {2, 4}, {1, 1, 5, 4, 5, 3, 9, 9});
+  Feed<float>(&ws_, "O", {6}, {1, 2, 5, 4, 9, 9});
+  ExpectRows(Op("SortedSegmentRangeMaxGradient", "DOGS"), {1, 0, 3, 4, 3, 0});
+}
+
+// The third input is the data of the forward operator, whose rows the gradient has.
+TEST_F(SegmentGradientTest, InfersTheRowsOfLengths) {
+  FeedRange<float>(&ws_, "D", {3, 2});
+  for (const char* type :
+       {"LengthsIndicesInGradientSumGradient", "LengthsIndicesInGradientMeanGradient"}) {
+    SCOPED_TRACE(type);
+    Feed<float>(&ws_, "G", {2, 2}, {1, 2, 3, 4});
+    Feed<int32_t>(&ws_, "L", {2}, {1, 2});
+    ExpectShapeInferred(&ws_, Op(type, "GLD"));
+    Feed<int64_t>(&ws_, "I", {5}, {3, 0, 3, 1, 1});
+    ExpectShapeInferred(&ws_, Op(type, "GLI"), true);
+    Feed<float>(&ws_, "G", {2}, {1, 2});
+    ExpectShapeInferred(&ws_, Op(type, "GLD"));
+    Feed<float>(&ws_, "G", {0, 5}, {});
+    Feed<int32_t>(&ws_, "L", {0}, {});
+    ExpectShapeInferred(&ws_, Op(type, "GLD"));
+  }
+}
+
 TEST_F(SegmentGradientTest, TakesEmptyTensors) {
   Feed<float>(&ws_, "G", {0, 2}, {});
   Feed<float>(&ws_, "D", {0, 2}, {});
@@ -133,6 +174,9 @@ TEST_F(SegmentGradientTest, TakesEmptyTensors) {
     RunOp(&ws_, op);
     ExpectTensor<float>(ws_, "Y", {0, 2}, {});
   }
+  Feed<float>(&ws_, "D", {0, 1}, {});
+  RunOp(&ws_, Op("LengthsMaxWithMainInputAndForwardOutputGradient", "GGSD"));
+  ExpectTensor<float>(ws_, "Y", {0, 2}, {});
   Feed<float>(&ws_, "G", {2, 0}, {});
   RunOp(&ws_, Op("LengthsIndicesInGradientMeanGradient", "GLI"));
   ExpectTensor<float>(ws_, "Y", {3, 0}, {});
@@ -152,13 +196,23 @@ TEST_F(SegmentGradientTest, RejectsWhatDoesNotFit) {
   ExpectThrows(run(Op("LengthsWeightedSumGradient", "WGL")),
                "input 0 (SCALARS) has shape [2], want [3], one for each row");
   FeedRange<float>(&ws_, "D", {2, 2});
-  ExpectThrows(run(Op("SortedSegmentRangeMeanGradient", "DGGS")),
-               "input 0 (DATA) has 2 rows, want 3, those of all segments");
+  ExpectThrows(run(Op("LengthsMaxWithMainInputAndForwardOutputGradient", "GGLD")),
+               "input 3 (DATA) has 2 rows, want 3, those of all segments");
+  for (const char* type : {"SortedSegmentRangeMaxGradient", "SortedSegmentRangeLogSumExpGradient",
+                           "SortedSegmentRangeLogMeanExpGradient"}) {
+    FeedRange<float>(&ws_, "D", {2, 2});
+    ExpectThrows(run(Op(type, "DGGS")),
+                 "elements of input 0 (DATA) of shape [2, 2], want 3 rows of 2, those of all");
+    FeedRange<float>(&ws_, "D", {3, 2});
+    FeedRange<float>(&ws_, "O", {3});
+    ExpectThrows(run(Op(type, "DOGS")), "elements of input 1 (OUTPUT) of shape [3]");
+  }
+  FeedRange<double>(&ws_, "O", {2, 2});
+  ExpectThrows(run(Op("SortedSegmentRangeMeanGradient", "DOGS")), "double");
   FeedRange<float>(&ws_, "D", {3, 1});
-  ExpectThrows(run(Op("SortedSegmentRangeMeanGradient", "DGGS")),
-               "input 0 (DATA) has shape [3, 1], want rows of 2 elements");
+  ExpectThrows(run(Op("LengthsMaxWithMainInputAndForwardOutputGradient", "GGLD")),
+               "input 3 (DATA) has shape [3, 1], want rows of 2 elements");
   FeedRange<float>(&ws_, "D", {3, 2});
-  ExpectThrows(run(Op("SortedSegmentRangeMeanGradient", "DDGS")), "elements of input 1 (OUTPUT)");
   Feed<float>(&ws_, "W", {3}, {1, 2, 3});
   ExpectThrows(run(Op("SparseLengthsWeightedSumWithMainInputGradient", "WGLDI")),
                "of input INDICES is 3, want at least 0 and below 3");
