@@ -23,7 +23,8 @@
 //
 // X is carried from iteration to iteration, and so is its gradient, which starts at 0 if none is
 // given. W is the same in all iterations, so its gradients are added up. Only the last Y is used
-// after the loop, so that its gradient is 0 for all iterations but the last.
+// after the loop, so that its gradient is 0 for all iterations but the last. If the loop does not run
+// at all, a blob still has its value from before the loop, and its gradient is the given one.
 
 #include <algorithm>
 #include <map>
@@ -172,6 +173,9 @@ class WhileGradient {
       Add("Scale", {gradient}, gradient, &zero);
       AddArgument(kLoopScaleFactor, 0.0f, &zero[0]);
       *loop->add_op() = std::move(zero[0]);
+      if (!HasInput(def_, blob)) continue;
+      (*gradients)[blob] = blob + "_grad";
+      Add("Copy", {gradient}, blob + "_grad", &after_);
     }
   }
 

@@ -70,6 +70,24 @@ TEST(WhileGradientTest, UsesTheGradientOfAnOutputOnce) {
                      FeedBlobs, {"x", "w"});
 }
 
+// The loop runs not at all, or overwrites "v" without reading it.
+TEST(WhileGradientTest, PassesTheGradientOnIfTheLoopDoesNotRun) {
+  const std::string overwrites =
+      Loop(R"(input: "v" input: "w" input: "S" output: "v" output: "S")",
+           Body("strings: 'v' strings: 'w'", "ints: 0 ints: 1",
+                R"(op { type: "Tanh" input: "w" output: "v" })"),
+           R"(op { type: "Mul" input: "v" input: "x" output: "s" })");
+  for (const float limit : {0.0f, 3.0f}) {
+    SCOPED_TRACE(limit);
+    const auto feed = [&](Workspace* ws) {
+      FeedBlobs(ws);
+      Feed<float>(ws, "limit", {1}, {limit});
+    };
+    ExpectNetGradients(overwrites, feed, {"x", "w"});
+    ExpectNetGradients(Powers(), feed, {"x", "w"});
+  }
+}
+
 TEST(WhileGradientTest, DifferentiatesNestedOperators) {
   ExpectNetGradients(Loop(R"(input: "v" input: "w" input: "S" output: "v" output: "S")",
                           Body("strings: 'v' strings: 'w'", "ints: 0 ints: 1", R"(
