@@ -1,6 +1,8 @@
 #include "tests/oracle/original_faults.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "caffe2_core/graph/arguments.h"
 
@@ -35,7 +37,161 @@ bool MixesUpTypes(const oracle::OperatorCase& recorded, const OperatorDef& def) 
   return x.data_type() == TensorProto::INT64 && dy.data_type() == TensorProto::FLOAT;
 }
 
+using OpTest = std::function<bool(const OperatorDef&)>;
+
+// Whether the test is true for an operator of the net or of the nets in it.
+bool AnyOperator(const NetDef& net, const OpTest& test, int depth = 0) {
+  constexpr int kMaxNesting = 32;
+  if (depth > kMaxNesting) return false;
+  for (const OperatorDef& op : net.op()) {
+    if (test(op)) return true;
+    for (const Argument& arg : op.arg()) {
+      if (arg.has_n() && AnyOperator(arg.n(), test, depth + 1)) return true;
+    }
+  }
+  return false;
+}
+
+// Whether the operator is a Do that updates a tensor, and not only its scope.
+bool UpdatesBlob(const OperatorDef& op) {
+  if (op.type() != "Do") return false;
+  for (int i = 0; i + 1 < op.input_size(); ++i) {
+    if (HasOutput(op, op.input(i))) return true;
+  }
+  return false;
+}
+
+// The blobs that a net writes, without those that its operator lists.
+std::set<std::string> LocalBlobs(const OperatorDef& op, const NetDef& net) {
+  std::set<std::string> local;
+  for (const OperatorDef& inner : net.op()) {
+    for (const std::string& name : inner.output()) {
+      if (!HasOutput(op, name) && !HasInput(op, name)) local.insert(name);
+    }
+  }
+  return local;
+}
+
+bool Reads(const NetDef& net, const std::string& blob) {
+  return std::any_of(net.op().begin(), net.op().end(),
+                     [&](const OperatorDef& op) { return HasInput(op, blob); });
+}
+
+// Whether the operator is an If, one of whose nets passes a value of its own on between operators.
+bool HasLocalValue(const OperatorDef& op) {
+  if (op.type() != "If") return false;
+  for (const Argument& arg : op.arg()) {
+    for (const std::string& name : LocalBlobs(op, arg.n())) {
+      if (Reads(arg.n(), name)) return true;
+    }
+  }
+  return false;
+}
+
+// Whether the operator is an If with two nets, one of which adds up blobs: Sum gives all of them the
+// gradient of its output under the same name.
+bool SharesGradient(const OperatorDef& op) {
+  int nets = 0;
+  bool sums = false;
+  for (const Argument& arg : op.arg()) {
+    nets += arg.has_n() ? 1 : 0;
+    for (const OperatorDef& inner : arg.n().op()) sums = sums || inner.type() == "Sum";
+  }
+  return op.type() == "If" && nets == 2 && sums;
+}
+
+// Whether an output of the operator depends on the blob if the net runs.
+bool DependsOn(const OperatorDef& op, const NetDef& net, const std::string& blob) {
+  std::set<std::string> needed(op.output().begin(), op.output().end());
+  for (auto inner = net.op().rbegin(); inner != net.op().rend(); ++inner) {
+    const bool needs = std::any_of(inner->output().begin(), inner->output().end(),
+                                   [&](const std::string& name) { return needed.contains(name); });
+    if (needs) needed.insert(inner->input().begin(), inner->input().end());
+  }
+  return needed.contains(blob);
+}
+
+std::string RecordedGradient(const oracle::NetGradientCase& recorded, const std::string& blob) {
+  for (const oracle::GradientEntry& entry : recorded.gradient()) {
+    if (entry.blob() == blob) return entry.gradient().dense();
+  }
+  return "";
+}
+
+// Whether the operator is an If that returns the gradient of its output as that of an input which
+// one of its nets does not use.
+bool IgnoresBranch(const oracle::NetGradientCase& recorded, const OperatorDef& op) {
+  if (op.type() != "If" || op.input_size() < 2) return false;
+  for (const std::string& output : op.output()) {
+    const std::string given = RecordedGradient(recorded, output);
+    for (int i = 1; i < op.input_size(); ++i) {
+      const std::string& input = op.input(i);
+      if (given.empty() || input == output || RecordedGradient(recorded, input) != given) continue;
+      for (const Argument& arg : op.arg()) {
+        if (arg.has_n() && !DependsOn(op, arg.n(), input)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Why the original refused a backward pass that exists, or "".
+std::string FaultOfRefusal(const std::string& error, const NetDef& net) {
+  if (error.starts_with("Reusage of outer blob name") && AnyOperator(net, UpdatesBlob)) {
+    return "a Do updates a blob, as in a loop that carries a value: the original gives the "
+           "gradients "
+           "of both values one name, and then refuses that name";
+  }
+  if (error.find("not in the scope of operator") != std::string::npos &&
+      AnyOperator(net, HasLocalValue)) {
+    return "a net of If has a value of its own: the original does not find it, although both "
+           "passes "
+           "use the same workspace";
+  }
+  if (error == "exceptions must derive from BaseException" && AnyOperator(net, SharesGradient)) {
+    return "the nets of If name the gradient of a blob differently, because Sum passes its own on: "
+           "the original wants to report this and fails while doing so";
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string FaultOfRecord(const oracle::NetGradientCase& recorded, const NetDef& net) {
+  if (recorded.throws()) return FaultOfRefusal(recorded.error(), net);
+  const auto ignores = [&](const OperatorDef& op) { return IgnoresBranch(recorded, op); };
+  if (AnyOperator(net, ignores)) {
+    return "one net of If passes the gradient of its output on to a blob that the other net does "
+           "not "
+           "read: the original returns that gradient whichever net has run, instead of 0";
+  }
+  return "";
+}
+
+bool RemoveFillsOfOtherBranch(const NetDef& net, NetDef* after) {
+  std::set<std::string> local;
+  for (const OperatorDef& op : net.op()) {
+    if (op.type() != "If") continue;
+    for (const Argument& arg : op.arg()) {
+      for (const std::string& name : LocalBlobs(op, arg.n())) local.insert(name);
+    }
+  }
+  bool any = false;
+  for (OperatorDef& op : *after->mutable_op()) {
+    if (op.type() != "If" || !op.is_gradient_op()) continue;
+    for (Argument& arg : *op.mutable_arg()) {
+      if (!arg.has_n()) continue;
+      auto* const ops = arg.mutable_n()->mutable_op();
+      const auto useless = std::remove_if(ops->begin(), ops->end(), [&](const OperatorDef& inner) {
+        return inner.type() == "ConstantFill" && inner.input_size() == 1 &&
+               local.contains(inner.input(0));
+      });
+      any = any || useless != ops->end();
+      ops->erase(useless, ops->end());
+    }
+  }
+  return any;
+}
 
 std::string FaultOfRecord(const oracle::OperatorCase& recorded, const OperatorDef& def) {
   if (MixesUpAxes(recorded, def)) {

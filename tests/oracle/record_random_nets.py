@@ -88,6 +88,7 @@ def add_gradients(net, losses):
 
 def record_backward_pass(random_net, case):
     """Returns whether the original made a backward pass."""
+    clear_marks(random_net.net.Proto())  # those of backward step nets
     case.net_before = random_net.net.Proto().SerializeToString()
     case.method, case.origin = "AddGradientOperators", "random"
     forward = len(random_net.net.Proto().op)
