@@ -66,7 +66,7 @@ void CheckAxis(const WindowArguments& window, size_t i) {
     CAFFE_ENFORCE(head == 0 && tail == 0 && window.dilation[i] == 1 && stride == 1, "axis ", i,
                   " has pads ", head, ", ", tail, ", dilation ", window.dilation[i], ", stride ",
                   stride, "; with global_pooling want pads 0, dilation 1, stride 1");
-    if (window.use == WindowUse::kPool || window.use == WindowUse::kPad) return;
+    if (IsPool(window.use) || window.use == WindowUse::kPad) return;
   }
   CAFFE_ENFORCE_GT(window.kernel[i], 0, "kernel of axis ", i,
                    ", want at least 1 (set kernel or kernels)");
@@ -79,8 +79,10 @@ void CheckAxis(const WindowArguments& window, size_t i) {
     CAFFE_ENFORCE_GE(head, 0, "pad of axis ", i,
                      " with legacy_pad CAFFE_LEGACY_POOLING, want at least 0");
   }
-  if (window.use == WindowUse::kPool) {
+  if (IsPool(window.use)) {
     CAFFE_ENFORCE_EQ(window.dilation[i], 1, "dilation of axis ", i, " of a pool, want 1");
+  }
+  if (window.use == WindowUse::kPool) {
     CAFFE_ENFORCE(head < window.kernel[i] && tail < window.kernel[i], "axis ", i, " has pads ",
                   head, ", ", tail, ", want less than its kernel ", window.kernel[i]);
   }
@@ -185,6 +187,7 @@ void CheckRank(const WindowArguments& window, IntArrayRef dims) {
                    kMaxWindowAxes);
   switch (window.use) {
     case WindowUse::kPool:
+    case WindowUse::kWidePool:
       if (window.global_pooling) return;
       CAFFE_ENFORCE(axes >= 1 && axes <= 3, "input 0 (X) has shape ", dims,
                     ", want 1 to 3 axes besides batch and channels");

@@ -33,8 +33,10 @@ namespace caffe2rt {
 enum class PaddingRule { kNotSet = 0, kValid = 1, kSame = 2, kCaffePooling = 3 };
 
 // The kind of operator. kPad is PadImage: its windows have one element, whatever the kernel
-// arguments are.
-enum class WindowUse { kConv, kPool, kConvTranspose, kPad };
+// arguments are. kWidePool is a pool whose windows may lie in the padding altogether.
+enum class WindowUse { kConv, kPool, kWidePool, kConvTranspose, kPad };
+
+inline bool IsPool(WindowUse use) { return use == WindowUse::kPool || use == WindowUse::kWidePool; }
 
 struct WindowArguments {
   // One entry per axis. Empty for global pooling: the axes follow the input.
@@ -55,7 +57,7 @@ struct WindowArguments {
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
 // Reads and checks the arguments. THROWS for lists of different lengths, strides below 1, negative
 // dilations, an unknown order or legacy_pad, explicit pads together with legacy_pad VALID or SAME,
-// pads of a pool that are not below its kernel, and similar errors.
+// pads of a kPool that are not below its kernel, and similar errors.
 WindowArguments ParseWindowArguments(const ArgumentHelper& args, WindowUse use);
 
 // The geometry for an input of shape `dims` (batch, channels and axes, in the order given by
@@ -68,6 +70,8 @@ WindowGeometry MakeWindowGeometry(const WindowArguments& args, IntArrayRef dims)
 // Shape inference of a pool. The output's shape is unknown if the input's is. THROWS the errors
 // that the operator would throw.
 std::vector<TensorShape> InferPoolShape(const OperatorDef& def, const std::vector<TensorShape>& in);
+std::vector<TensorShape> InferWidePoolShape(const OperatorDef& def,
+                                            const std::vector<TensorShape>& in);
 // Shape inference of Conv and ConvTranspose. The number of output channels comes from input 1, the
 // filter.
 std::vector<TensorShape> InferConvShape(const OperatorDef& def, const std::vector<TensorShape>& in);

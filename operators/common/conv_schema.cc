@@ -28,14 +28,24 @@ std::vector<TensorShape> InferWithFilter(const OperatorDef& def, const std::vect
   return {CreateTensorShape(geometry.OutputDims(channels), in[0].data_type())};
 }
 
+std::vector<TensorShape> InferPool(const OperatorDef& def, const std::vector<TensorShape>& in,
+                                   WindowUse use) {
+  if (in.empty() || !IsKnown(in[0])) return {UnknownShape()};
+  const WindowArguments window = ParseWindowArguments(ArgumentHelper(def), use);
+  const WindowGeometry geometry = MakeWindowGeometry(window, GetDimsVector(in[0]));
+  return {CreateTensorShape(geometry.OutputDims(geometry.channels), in[0].data_type())};
+}
+
 }  // namespace
 
 std::vector<TensorShape> InferPoolShape(const OperatorDef& def,
                                         const std::vector<TensorShape>& in) {
-  if (in.empty() || !IsKnown(in[0])) return {UnknownShape()};
-  const WindowArguments window = ParseWindowArguments(ArgumentHelper(def), WindowUse::kPool);
-  const WindowGeometry geometry = MakeWindowGeometry(window, GetDimsVector(in[0]));
-  return {CreateTensorShape(geometry.OutputDims(geometry.channels), in[0].data_type())};
+  return InferPool(def, in, WindowUse::kPool);
+}
+
+std::vector<TensorShape> InferWidePoolShape(const OperatorDef& def,
+                                            const std::vector<TensorShape>& in) {
+  return InferPool(def, in, WindowUse::kWidePool);
 }
 
 std::vector<TensorShape> InferConvShape(const OperatorDef& def,
@@ -54,7 +64,7 @@ const ArgumentSpec<int>& LegacyPadArgument(WindowUse use) {
 }
 
 const ArgumentSpec<int>& WindowGroupArgument(WindowUse use) {
-  return use == WindowUse::kPool || use == WindowUse::kPad ? kUnusedGroup : kConvGroup;
+  return IsPool(use) || use == WindowUse::kPad ? kUnusedGroup : kConvGroup;
 }
 
 void DeclareWindowArguments(OpSchema& schema, WindowUse use) {

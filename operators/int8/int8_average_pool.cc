@@ -38,9 +38,11 @@ CAFFE2RT_SIMD void ScaleSums(const int32_t* sums, int64_t n, int32_t offset, int
 template <bool kRelu>
 class Int8AveragePoolOp final : public Int8PoolOp {
  public:
-  using Int8PoolOp::Int8PoolOp;
+  Int8AveragePoolOp(const OperatorDef& def, Workspace* ws)
+      : Int8PoolOp(def, ws, Padding::kNothing) {}
 
  private:
+  bool AllowsOnePixel() const override { return window().global_pooling; }
   void CheckQuantization(const QuantizedInput& x) override {
     constexpr float kLeast = 1.0f / 256, kEnd = 256;
     const float ratio = x.quantization.scale / output().scale;

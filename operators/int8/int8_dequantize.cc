@@ -4,6 +4,7 @@
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/int8/int8_operator.h"
+#include "operators/primitives/wrapping.h"
 
 namespace caffe2rt {
 
@@ -11,12 +12,14 @@ namespace {
 
 CAFFE2RT_SIMD void DequantizeInt8(const uint8_t* x, int64_t n, float scale, int32_t zero_point,
                                   float* y) {
-  for (int64_t i = 0; i < n; ++i) y[i] = scale * static_cast<float>(x[i] - zero_point);
+  for (int64_t i = 0; i < n; ++i)
+    y[i] = scale * static_cast<float>(math::WrappingSubtract<int32_t>(x[i], zero_point));
 }
 
 class Int8DequantizeOp final : public Int8Operator {
  public:
-  using Int8Operator::Int8Operator;
+  Int8DequantizeOp(const OperatorDef& def, Workspace* ws)
+      : Int8Operator(def, ws, Int8Range::kAny) {}
 
   bool RunOnDevice() override {
     const QuantizedInput x = InputInt8(0, "qX");

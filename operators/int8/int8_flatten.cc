@@ -26,7 +26,7 @@ std::array<int64_t, 2> FlattenedInt8Dims(int axis, IntArrayRef input) {
 class Int8FlattenOp final : public Int8Operator {
  public:
   Int8FlattenOp(const OperatorDef& def, Workspace* ws)
-      : Int8Operator(def, ws), axis_(ReadArgument(kInt8FlattenAxis)) {}
+      : Int8Operator(def, ws, Int8Range::kAny), axis_(ReadArgument(kInt8FlattenAxis)) {}
 
   bool RunOnDevice() override {
     const QuantizedInput x = InputInt8(0, "input");

@@ -37,7 +37,7 @@ class Int8FillOp final : public Int8Operator {
   using Element = typename Source::Element;
 
   Int8FillOp(const OperatorDef& def, Workspace* ws)
-      : Int8Operator(def, ws), shape_(ReadArgument(kInt8FillShape)) {
+      : Int8Operator(def, ws, Int8Range::kAny), shape_(ReadArgument(kInt8FillShape)) {
     const auto values = ReadArgument(Source::kValues);
     const auto size = static_cast<size_t>(CheckedProduct(shape_));
     CAFFE_ENFORCE_GE(values.size(), size, "elements of argument values, want those of shape ",

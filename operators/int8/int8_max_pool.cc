@@ -1,5 +1,5 @@
 // Int8MaxPool, Int8MaxPoolRelu: the largest element of windows that slide over quantized images.
-// Padding is never the largest.
+// Padding is never the largest; a window that lies in it altogether takes the nearest pixel.
 
 #include <cstring>
 
@@ -20,7 +20,8 @@ CAFFE2RT_SIMD void MaxInt8Row(const uint8_t* x, int64_t n, uint8_t* y) {
 template <bool kRelu>
 class Int8MaxPoolOp final : public Int8PoolOp {
  public:
-  using Int8PoolOp::Int8PoolOp;
+  Int8MaxPoolOp(const OperatorDef& def, Workspace* ws)
+      : Int8PoolOp(def, ws, Padding::kNearestPixel) {}
 
  private:
   void CheckQuantization(const QuantizedInput& x) override { CheckKeepsQuantization(x); }

@@ -5,16 +5,35 @@
 #include "caffe2_core/tensor/data_type.h"
 
 namespace caffe2rt {
+namespace {
+
+bool IsScale(float scale) { return scale > 0 && std::isfinite(scale); }
+bool IsZeroPoint(int32_t zero_point) { return zero_point >= 0 && zero_point <= kInt8Highest; }
+
+}  // namespace
+
+Int8Operator::Int8Operator(const OperatorDef& def, Workspace* ws, Int8Range range)
+    : Operator<CPUContext>(def, ws),
+      range_(range),
+      output_{ReadArgument(kInt8OutputScale), ReadArgument(kInt8OutputZeroPoint)} {
+  if (range_ == Int8Range::kAny) return;
+  CAFFE_ENFORCE(IsScale(output_.scale), "argument \"", kInt8OutputScale.name, "\" is ",
+                output_.scale, ", want above 0 and finite");
+  CAFFE_ENFORCE(IsZeroPoint(output_.zero_point), "argument \"", kInt8OutputZeroPoint.name, "\" is ",
+                output_.zero_point, ", want 0 to ", kInt8Highest);
+}
 
 QuantizedInput Int8Operator::InputInt8(int i, const char* name) const {
   const auto& value = OperatorBase::Input<Int8TensorCPU>(i);
   CAFFE_ENFORCE(value.t.IsShaped(), "input ", i, " (", name, ") has no shape: nothing wrote it");
   CAFFE_ENFORCE(value.t.IsType<uint8_t>(), "input ", i, " (", name, ") has elements of type ",
                 value.t.dtype().name(), ", want uint8");
-  CAFFE_ENFORCE(value.scale > 0 && std::isfinite(value.scale), "input ", i, " (", name,
-                ") has scale ", value.scale, ", want a finite scale above 0");
-  CAFFE_ENFORCE(value.zero_point >= 0 && value.zero_point <= kInt8Highest, "input ", i, " (", name,
-                ") has zero point ", value.zero_point, ", want 0 to 255");
+  if (range_ == Int8Range::kArithmetic) {
+    CAFFE_ENFORCE(IsScale(value.scale), "input ", i, " (", name, ") has scale ", value.scale,
+                  ", want a finite scale above 0");
+    CAFFE_ENFORCE(IsZeroPoint(value.zero_point), "input ", i, " (", name, ") has zero point ",
+                  value.zero_point, ", want 0 to ", kInt8Highest);
+  }
   return {&value.t, {value.scale, value.zero_point}};
 }
 

@@ -28,18 +28,18 @@ namespace caffe2rt {
 inline constexpr int32_t kInt8Highest = 255;
 
 inline constexpr ArgumentSpec<float> kInt8OutputScale{
-    "Y_scale",
-    1,
-    "scale of the output: an element stands for scale * (stored - zero point)",
-    {[](float scale) { return scale > 0 && std::isfinite(scale); }, "above 0 and finite"}};
-inline constexpr ArgumentSpec<int> kInt8OutputZeroPoint{
-    "Y_zero_point",
-    0,
-    "zero point of the output, 0 to 255",
-    {[](int zero_point) { return zero_point >= 0 && zero_point <= kInt8Highest; }, "0 to 255"}};
+    "Y_scale", 1, "scale of the output: an element stands for scale * (stored - zero point)"};
+inline constexpr ArgumentSpec<int> kInt8OutputZeroPoint{"Y_zero_point", 0,
+                                                        "zero point of the output"};
 
 // Nets set it on every operator. Only images have an order, and quantized images are NHWC.
 inline constexpr ArgumentSpec<std::string> kInt8UnusedOrder{"order", "NHWC", "has no effect"};
+
+// The quantizations that an operator accepts.
+enum class Int8Range {
+  kArithmetic,  // a finite scale above 0 and a zero point from 0 to 255
+  kAny,         // for operators that do not calculate with elements, and for conversions
+};
 
 struct Quantization {
   float scale = 1;
@@ -56,14 +56,13 @@ struct QuantizedInput {
 
 class Int8Operator : public Operator<CPUContext> {
  public:
-  Int8Operator(const OperatorDef& def, Workspace* ws)
-      : Operator<CPUContext>(def, ws),
-        output_{ReadArgument(kInt8OutputScale), ReadArgument(kInt8OutputZeroPoint)} {}
+  // THROWS if the arguments give a quantization outside `range`.
+  Int8Operator(const OperatorDef& def, Workspace* ws, Int8Range range = Int8Range::kArithmetic);
 
  protected:
   const Quantization& output() const { return output_; }
-  // Input `i`, called `name`. THROWS unless it is a quantized tensor of uint8 elements with a scale
-  // above 0 and a zero point from 0 to 255.
+  // Input `i`, called `name`. THROWS unless it is a quantized tensor of uint8 elements with a
+  // quantization inside the operator's range.
   QuantizedInput InputInt8(int i, const char* name) const;
   // The tensor of bias `i`, a quantized tensor with `size` int32 elements. Its scale and zero point
   // have no effect: a bias has the scale of the products. THROWS if the input is anything else.
@@ -75,6 +74,7 @@ class Int8Operator : public Operator<CPUContext> {
   void CheckKeepsQuantization(const QuantizedInput& x) const;
 
  private:
+  const Int8Range range_;
   const Quantization output_;
 };
 

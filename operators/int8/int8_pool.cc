@@ -5,8 +5,27 @@
 
 namespace caffe2rt {
 
-Int8PoolOp::Int8PoolOp(const OperatorDef& def, Workspace* ws)
-    : Int8Operator(def, ws), window_(ReadNhwcWindow(args(), WindowUse::kPool)) {}
+namespace {
+
+// The pixels of an image's axis under a window: first .. first + count - 1.
+struct PixelRange {
+  int64_t first = 0, count = 0;
+};
+
+PixelRange PixelsUnder(const WindowAxis& axis, int64_t window, Int8PoolOp::Padding padding) {
+  const int64_t start = window * axis.stride - axis.pad_head;
+  const TapRange taps = TapsInside(axis, window);
+  if (taps.first < taps.end) return {start + taps.first, taps.end - taps.first};
+  if (padding == Int8PoolOp::Padding::kNothing) return {};
+  return {start < 0 ? 0 : axis.in - 1, 1};
+}
+
+}  // namespace
+
+Int8PoolOp::Int8PoolOp(const OperatorDef& def, Workspace* ws, Padding padding)
+    : Int8Operator(def, ws),
+      window_(ReadNhwcWindow(args(), WindowUse::kWidePool)),
+      padding_(padding) {}
 
 bool Int8PoolOp::RunOnDevice() {
   const QuantizedInput x = InputInt8(0, "X");
@@ -14,6 +33,8 @@ bool Int8PoolOp::RunOnDevice() {
   if (dims_.empty() || x.tensor->dims() != dims_) {
     dims_.clear();  // if a check below throws, the next run plans again
     geometry_ = MakeImageGeometry(window_, x.tensor->sizes());
+    CAFFE_ENFORCE(geometry_.kernel_size() > 1 || AllowsOnePixel(),
+                  "the windows have one pixel, want at least two: such a pool has no effect");
     out_dims_ = geometry_.OutputDims(geometry_.channels);
     dims_ = x.tensor->dims();
   }
@@ -37,23 +58,18 @@ bool Int8PoolOp::RunOnDevice() {
 void Int8PoolOp::PoolRow(const uint8_t* x, int64_t row, int piece, uint8_t* y) {
   const WindowAxis& height = geometry_.axis[0];
   const WindowAxis& width = geometry_.axis[1];
-  const TapRange rows = TapsInside(height, row);
-  const int64_t top = row * height.stride - height.pad_head + rows.first;
+  const PixelRange rows = PixelsUnder(height, row, padding_);
   Int8PoolWindow window;
-  window.rows = rows.end - rows.first;
   window.channels = geometry_.channels;
   window.row_stride = width.in * geometry_.channels;
   for (int64_t column = 0; column < width.out; ++column, y += geometry_.channels) {
-    const TapRange columns = TapsInside(width, column);
-    const int64_t left = column * width.stride - width.pad_head + columns.first;
-    window.columns = columns.end - columns.first;
-    // A window that lies outside the image has no first pixel.
-    const bool empty = window.rows == 0 || window.columns == 0;
-    window.x = empty ? x : x + top * window.row_stride + left * geometry_.channels;
-    if (empty) window.rows = window.columns = 0;
+    const PixelRange columns = PixelsUnder(width, column, padding_);
+    const bool empty = rows.count == 0 || columns.count == 0;
+    window.rows = empty ? 0 : rows.count;
+    window.columns = empty ? 0 : columns.count;
+    window.x = x + (empty ? 0 : rows.first * window.row_stride + columns.first * window.channels);
     window.y = y;
     PoolPixel(window, piece);
-    window.rows = rows.end - rows.first;
   }
 }
 
@@ -64,9 +80,9 @@ OpSchema& RegisterInt8PoolSchema(const std::string& type, const char* file,
                          .NumOutputs(1)
                          .Input(0, "X", "a quantized tensor [N, H, W, C]")
                          .Output(0, "Y", "a quantized tensor [N, windows.., C]")
-                         .TensorInferenceFunction(InferPoolShape)
+                         .TensorInferenceFunction(InferWidePoolShape)
                          .SetDoc(doc + " The argument order must be NHWC.");
-  DeclareWindowArguments(schema, WindowUse::kPool);
+  DeclareWindowArguments(schema, WindowUse::kWidePool);
   return schema;
 }
 

@@ -10,7 +10,8 @@
 
 namespace caffe2rt {
 
-// The part of a window that lies inside the image: rows x columns pixels of `channels` elements.
+// The pixels of a window: rows x columns pixels of `channels` elements. The rest of the window lies
+// in the padding.
 struct Int8PoolWindow {
   const uint8_t* x = nullptr;  // the first pixel
   int64_t rows = 0, columns = 0;
@@ -21,22 +22,29 @@ struct Int8PoolWindow {
 
 class Int8PoolOp : public Int8Operator {
  public:
-  Int8PoolOp(const OperatorDef& def, Workspace* ws);
+  // What a window gives that lies in the padding altogether.
+  enum class Padding { kNothing, kNearestPixel };
+
+  Int8PoolOp(const OperatorDef& def, Workspace* ws, Padding padding);
   bool RunOnDevice() final;
 
  protected:
+  // As in Caffe2, a window must have at least two pixels, unless this is true.
+  virtual bool AllowsOnePixel() const { return false; }
   // THROWS if the quantizations of input and output do not match. Called in each run.
   virtual void CheckQuantization(const QuantizedInput& x) = 0;
   // Called in each run, before PoolPixel, for up to `pieces` concurrent calls.
   virtual void Prepare(const QuantizedInput&, int /*pieces*/) {}
   // Computes one pixel of the output. Calls with different `piece` are concurrent.
   virtual void PoolPixel(const Int8PoolWindow& window, int piece) = 0;
+  const WindowArguments& window() const { return window_; }
   const WindowGeometry& geometry() const { return geometry_; }
 
  private:
   void PoolRow(const uint8_t* x, int64_t row, int piece, uint8_t* y);
 
   const WindowArguments window_;
+  const Padding padding_;
   std::vector<int64_t> dims_, out_dims_;  // shapes of the last input and output
   WindowGeometry geometry_;
 };

@@ -1,9 +1,13 @@
 // Int8Quantize: a float tensor in steps of a scale.
 
+#include <algorithm>
+#include <cmath>
+
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/int8/int8_operator.h"
+#include "operators/primitives/wrapping.h"
 
 namespace caffe2rt {
 
@@ -28,9 +32,27 @@ CAFFE2RT_SIMD void QuantizeToInt8(const float* x, int64_t n, float scale, int32_
   }
 }
 
+// The same for any zero point. As in Caffe2, the integer sum wraps around, and a quotient that does
+// not fit 32 bits, or NaN, becomes the least integer.
+void QuantizeWithAnyZeroPoint(const float* x, int64_t n, float scale, int32_t zero_point,
+                              uint8_t* y) {
+  constexpr float kTwoTo31 = 2147483648.0f;
+  for (int64_t i = 0; i < n; ++i) {
+    const float steps = std::nearbyint(x[i] / scale);
+    const bool fits = steps >= -kTwoTo31 && steps < kTwoTo31;
+    const int32_t whole = fits ? static_cast<int32_t>(steps) : INT32_MIN;
+    y[i] = static_cast<uint8_t>(
+        std::clamp(math::WrappingAdd(whole, zero_point), int32_t{0}, kInt8Highest));
+  }
+}
+
 class Int8QuantizeOp final : public Int8Operator {
  public:
-  using Int8Operator::Int8Operator;
+  Int8QuantizeOp(const OperatorDef& def, Workspace* ws) : Int8Operator(def, ws, Int8Range::kAny) {
+    CAFFE_ENFORCE(output().scale != 0 && std::isfinite(output().scale), "argument \"",
+                  kInt8OutputScale.name, "\" is ", output().scale,
+                  ", want a finite number other than 0");
+  }
 
   bool RunOnDevice() override {
     // The greatest float below 2^31 is 2^31 - 128.
@@ -39,6 +61,10 @@ class Int8QuantizeOp final : public Int8Operator {
     const Tensor& x = Input(0);
     const float* elements = x.data<float>();
     uint8_t* y = OutputInt8(0, x.sizes());
+    if (output().zero_point < 0 || output().zero_point > kInt8Highest) {
+      QuantizeWithAnyZeroPoint(elements, x.numel(), output().scale, output().zero_point, y);
+      return true;
+    }
     const float end = output().zero_point >= kGap ? kTwoTo31 - kGap : kTwoTo31;
     QuantizeToInt8(elements, x.numel(), output().scale, output().zero_point, end, y);
     return true;

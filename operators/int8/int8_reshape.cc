@@ -20,7 +20,7 @@ constexpr RepeatedArgumentSpec<int64_t> kInt8NewShape{
 class Int8ReshapeOp final : public Int8Operator {
  public:
   Int8ReshapeOp(const OperatorDef& def, Workspace* ws)
-      : Int8Operator(def, ws), shape_(ReadArgument(kInt8NewShape)) {
+      : Int8Operator(def, ws, Int8Range::kAny), shape_(ReadArgument(kInt8NewShape)) {
     CAFFE_ENFORCE(InputSize() == 2 || HasArgument(kInt8NewShape),
                   "argument shape is missing, and input 1 is not given either");
     CAFFE_ENFORCE(InputSize() == 1 || !HasArgument(kInt8NewShape),

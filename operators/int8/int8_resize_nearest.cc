@@ -63,7 +63,8 @@ int64_t NearestIndex(int64_t i, float scale, int64_t size) {
 
 class Int8ResizeNearestOp final : public Int8Operator {
  public:
-  Int8ResizeNearestOp(const OperatorDef& def, Workspace* ws) : Int8Operator(def, ws) {
+  Int8ResizeNearestOp(const OperatorDef& def, Workspace* ws)
+      : Int8Operator(def, ws, Int8Range::kAny) {
     (void)ReadArgument(kInt8HeightScale);
     (void)ReadArgument(kInt8WidthScale);
     (void)ReadArgument(kInt8OutputSize);

@@ -58,7 +58,7 @@ void ReadInt8Bounds(const Tensor& tensor, const char* subject, std::vector<int64
 
 class Int8SliceOp final : public Int8Operator {
  public:
-  Int8SliceOp(const OperatorDef& def, Workspace* ws) : Int8Operator(def, ws) {
+  Int8SliceOp(const OperatorDef& def, Workspace* ws) : Int8Operator(def, ws, Int8Range::kAny) {
     if (InputSize() == 1) bounds_ = BoundsOfArguments(args());
   }
 

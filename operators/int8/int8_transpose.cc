@@ -36,7 +36,7 @@ void OrderOfAxes(const std::vector<int>& axes, size_t rank, std::vector<int>* or
 class Int8TransposeOp final : public Int8Operator {
  public:
   Int8TransposeOp(const OperatorDef& def, Workspace* ws)
-      : Int8Operator(def, ws), axes_(ReadArgument(kInt8TransposeAxes)) {}
+      : Int8Operator(def, ws, Int8Range::kAny), axes_(ReadArgument(kInt8TransposeAxes)) {}
 
   bool RunOnDevice() override {
     const QuantizedInput x = InputInt8(0, "X");

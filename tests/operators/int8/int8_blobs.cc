@@ -95,11 +95,15 @@ uint8_t ExpectedElement(int64_t sum, float factor, int zero_point, int low) {
       std::min(std::max(rounded + zero_point, static_cast<long double>(low)), 255.0L));
 }
 
-void ExpectChecksInt8Input(Workspace* ws, const std::string& op) {
+void ExpectChecksInt8Elements(Workspace* ws, const std::string& op) {
   Feed<float>(ws, "X", {1, 1, 1, 1}, {1});
   ExpectThrows([&] { RunOp(ws, op); }, "Int8TensorCPU");
   FeedInt8<int32_t>(ws, "X", {1, 1, 1, 1}, {1}, 0.5f, 0);
   ExpectThrows([&] { RunOp(ws, op); }, "has elements of type int, want uint8");
+}
+
+void ExpectChecksInt8Input(Workspace* ws, const std::string& op) {
+  ExpectChecksInt8Elements(ws, op);
   for (const float scale : {0.0f, -1.0f, std::numeric_limits<float>::quiet_NaN(),
                             std::numeric_limits<float>::infinity()}) {
     FeedInt8(ws, "X", {1, 1, 1, 1}, {1}, scale, 0);

@@ -50,7 +50,9 @@ std::string IntsArg(const std::string& name, const std::vector<int64_t>& values)
 uint8_t ExpectedElement(int64_t sum, float factor, int zero_point, int low = 0);
 
 // What an operator of a quantized blob reports for wrong inputs: not a quantized tensor, elements
-// that are no bytes, an invalid scale or zero point. `op` reads input "X" and has one output.
+// that are no bytes. `op` reads input "X" and has one output.
+void ExpectChecksInt8Elements(Workspace* ws, const std::string& op);
+// The same, and an invalid scale or zero point.
 void ExpectChecksInt8Input(Workspace* ws, const std::string& op);
 
 }  // namespace caffe2rt::test

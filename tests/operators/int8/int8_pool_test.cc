@@ -73,6 +73,41 @@ TEST(Int8AveragePoolTest, AgreesWithRealArithmetic) {
   SetNumThreads(1);
 }
 
+// The results are those of Caffe2.
+TEST(Int8PoolTest, AcceptsWindowsThatLieInThePadding) {
+  Workspace ws;
+  FeedInt8(&ws, "X", {1, 3, 2, 2}, {10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120}, 0.1f, 5);
+  const std::string wide = kNhwc + IntArg("kernel", 2) + IntArg("stride", 2) + IntArg("pad", 3);
+  const std::string op = Int8Op("Int8AveragePool", "X", "Y", 0.1f, 5, wide);
+  RunOp(&ws, op);
+  ExpectInt8(ws, "Y", {1, 4, 4, 2}, {5, 5, 5,  5,  5,  5,  5, 5, 5, 5, 6, 9, 11, 14, 5, 5,
+                                     5, 5, 38, 43, 48, 53, 5, 5, 5, 5, 5, 5, 5,  5,  5, 5},
+             0.1f, 5);
+  EXPECT_EQ(GetDimsVector(InferShapes(ws, ParseOp(op)).at(0)), (std::vector<int64_t>{1, 4, 4, 2}));
+  for (const char* type : {"Int8MaxPool", "Int8MaxPoolRelu"}) {
+    RunOp(&ws, Int8Op(type, "X", "Y", 0.1f, 5, wide));
+    ExpectInt8(ws, "Y", {1, 4, 4, 2},
+               {10, 20,  10, 20,  30,  40,  30,  40,  10, 20,  10, 20,  30,  40,  30,  40,
+                90, 100, 90, 100, 110, 120, 110, 120, 90, 100, 90, 100, 110, 120, 110, 120},
+               0.1f, 5);
+  }
+}
+
+// Only a global average may be that of one pixel.
+TEST(Int8PoolTest, WindowsHaveTwoPixels) {
+  Workspace ws;
+  FeedInt8(&ws, "X", {1, 1, 1, 2}, {10, 20}, 0.1f, 5);
+  const std::string global = kNhwc + IntArg("global_pooling", 1);
+  RunOp(&ws, Int8Op("Int8AveragePool", "X", "Y", 0.1f, 5, global));
+  ExpectInt8(ws, "Y", {1, 1, 1, 2}, {10, 20}, 0.1f, 5);
+  for (const auto& pool :
+       {std::pair{"Int8MaxPool", global}, std::pair{"Int8MaxPool", kNhwc + IntArg("kernel", 1)},
+        std::pair{"Int8AveragePool", kNhwc + IntArg("kernel", 1)}}) {
+    ExpectThrows([&] { RunOp(&ws, Int8Op(pool.first, "X", "Y", 0.1f, 5, pool.second)); },
+                 "the windows have one pixel, want at least two");
+  }
+}
+
 TEST(Int8PoolTest, EmptyTensorsStayEmptyAndShapesAreInferred) {
   for (const char* type : {"Int8MaxPool", "Int8AveragePool"}) {
     Workspace ws;
@@ -95,7 +130,8 @@ TEST(Int8PoolTest, NamesWhatDoesNotFit) {
     };
     expect_throws(IntArg("kernel", 2), "argument order is NCHW, want NHWC");
     expect_throws(kNhwc, "kernel");
-    expect_throws(kNhwc + IntArg("kernel", 2) + IntArg("pad", 2), "want less than its kernel");
+    expect_throws(kNhwc + IntArg("kernel", 2) + IntArg("dilation", 2), "dilation of axis 0");
+    expect_throws(kNhwc + IntArg("kernel", 1) + IntArg("pad", 1), "the windows have one pixel");
     FeedInt8(&ws, "X", {5, 4, 3}, RandomBytes(60, 1), 0.5f, 5);
     expect_throws(kNhwc + IntArg("kernel", 2), "want [N, H, W, C]");
     ExpectChecksInt8Input(&ws, Int8Op(type, "X", "Y", 0.5f, 5, kNhwc + IntArg("kernel", 1)));

@@ -44,12 +44,33 @@ TEST(Int8QuantizeTest, NamesWhatDoesNotFit) {
   Feed<double>(&ws, "X", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, Int8Op("Int8Quantize", "X", "Y", 1, 0)); }, "float");
   Feed<float>(&ws, "X", {1}, {1});
-  for (const float scale : {0.0f, -1.0f}) {
-    ExpectThrows([&] { RunOp(&ws, Int8Op("Int8Quantize", "X", "Y", scale, 0)); },
-                 "want above 0 and finite");
+  for (const std::string scale : {"0", "inf", "nan"}) {
+    ExpectThrows(
+        [&] {
+          RunOp(&ws, "type: 'Int8Quantize' input: 'X' output: 'Y' arg { name: 'Y_scale' f: " +
+                         scale + " }");
+        },
+        "want a finite number other than 0");
   }
-  ExpectThrows([&] { RunOp(&ws, Int8Op("Int8Quantize", "X", "Y", 1, 256)); },
-               "argument \"Y_zero_point\" is 256, want 0 to 255");
+}
+
+// The results are those of Caffe2.
+TEST(Int8QuantizeTest, AcceptsAnyZeroPointAndNegativeScales) {
+  Workspace ws;
+  const float inf = std::numeric_limits<float>::infinity();
+  Feed<float>(&ws, "X", {13},
+              {-3e9f, -100, -1.05f, -0.25f, 0, 0.25f, 1.05f, 20, 100, 3e9f, NAN, inf, -inf});
+  const auto expect = [&](float scale, int zero_point, const std::vector<uint8_t>& want) {
+    RunOp(&ws, Int8Op("Int8Quantize", "X", "Y", scale, zero_point));
+    ExpectInt8(ws, "Y", {13}, want, scale, zero_point);
+  };
+  expect(0.1f, -1, {255, 0, 0, 0, 0, 1, 9, 199, 255, 255, 255, 255, 255});
+  expect(0.1f, 300, {0, 0, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 0});
+  expect(0.1f, INT32_MAX, {0, 255, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0});
+  expect(0.1f, INT32_MIN, {0, 255, 255, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  expect(-0.1f, 0, {0, 255, 10, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  expect(-0.1f, -1, {255, 255, 9, 1, 0, 0, 0, 0, 0, 255, 255, 255, 255});
+  expect(-0.1f, 300, {0, 255, 255, 255, 255, 255, 255, 100, 0, 0, 0, 0, 0});
 }
 
 TEST(Int8DequantizeTest, MultipliesByTheScale) {
@@ -61,7 +82,22 @@ TEST(Int8DequantizeTest, MultipliesByTheScale) {
       InferShapes(ws, ParseOp(R"(type: "Int8Dequantize" input: "X" output: "Y")"));
   EXPECT_EQ(GetDimsVector(shapes.at(0)), (std::vector<int64_t>{2, 2}));
   EXPECT_EQ(shapes.at(0).data_type(), TensorProto::FLOAT);
-  ExpectChecksInt8Input(&ws, R"(type: "Int8Dequantize" input: "X" output: "Y")");
+  ExpectChecksInt8Elements(&ws, R"(type: "Int8Dequantize" input: "X" output: "Y")");
+}
+
+TEST(Int8DequantizeTest, AcceptsAnyQuantization) {
+  Workspace ws;
+  const auto expect = [&](float scale, int zero_point, const std::vector<float>& want) {
+    FeedInt8(&ws, "X", {3}, {0, 5, 255}, scale, zero_point);
+    RunOp(&ws, R"(type: "Int8Dequantize" input: "X" output: "Y")");
+    ExpectTensor<float>(ws, "Y", {3}, want);
+  };
+  expect(0.5f, -1, {0.5f, 3, 128});
+  expect(-0.5f, 300, {150, 147.5f, 22.5f});
+  expect(0, 300, {0, 0, 0});
+  // 2^31 - 255 as a float is a multiple of 128.
+  expect(-0.5f, INT32_MAX, {1073741824, 1073741824, 1073741696});
+  expect(-0.5f, INT32_MIN, {1073741824, 1073741824, 1073741696});  // wraps around
 }
 
 TEST(Int8DequantizeTest, UndoesQuantizationOfEachStep) {
@@ -86,6 +122,16 @@ TEST(Int8GivenTensorFillTest, TakesBytesAndIntegers) {
   EXPECT_THAT(std::vector<int32_t>(z.t.data<int32_t>(), z.t.data<int32_t>() + 3),
               testing::ElementsAre(1, -2, 70000));
   EXPECT_EQ(z.scale, 0.25f);
+}
+
+// Nothing calculates with it: operators that do check their inputs.
+TEST(Int8GivenTensorFillTest, StoresAnyQuantization) {
+  Workspace ws;
+  RunOp(&ws, Int8Op("Int8GivenTensorFill", "", "Y", 0, -1, StringArg("values", "A")));
+  ExpectInt8(ws, "Y", {}, {65}, 0, -1);
+  RunOp(&ws, Int8Op("Int8GivenIntTensorFill", "", "Z", -1, 256, IntsArg("values", {9})));
+  EXPECT_EQ(Int8Of(ws, "Z").scale, -1);
+  EXPECT_EQ(Int8Of(ws, "Z").zero_point, 256);
 }
 
 TEST(Int8GivenTensorFillTest, AcceptsScalarsEmptyTensorsAndSpareValues) {

@@ -42,15 +42,37 @@ void ExpectMoveThrows(Workspace* ws, const std::string& op, const std::string& p
 }
 
 // Y_scale and Y_zero_point must repeat those of the input.
-void ExpectKeepsQuantization(const std::string& type, const std::string& more = "",
-                             const std::string& outputs = "Y") {
+void ExpectRepeatsQuantization(const std::string& type, const std::string& more,
+                               const std::string& outputs) {
   Workspace ws;
   FeedCount(&ws, "X", {1, 2, 2, 2});
   ExpectThrows([&] { RunOp(&ws, Int8Op(type, "X", outputs, 0.25f, kZero, more)); },
                "argument Y_scale is 0.25, want 0.5");
   ExpectThrows([&] { RunOp(&ws, Int8Op(type, "X", outputs, kScale, 3, more)); },
                "argument Y_zero_point is 3, want 100");
-  ExpectChecksInt8Input(&ws, Int8Op(type, "X", outputs, kScale, kZero, more));
+}
+
+void ExpectKeepsQuantization(const std::string& type, const std::string& more = "") {
+  ExpectRepeatsQuantization(type, more, "Y");
+  Workspace ws;
+  ExpectChecksInt8Input(&ws, Int8Op(type, "X", "Y", kScale, kZero, more));
+}
+
+// As in Caffe2, the quantization may be one in which no operator calculates. One element is moved.
+void ExpectKeepsAnyQuantization(const std::string& type, const std::string& more = "",
+                                const std::string& outputs = "Y") {
+  ExpectRepeatsQuantization(type, more, outputs);
+  Workspace ws;
+  ExpectChecksInt8Elements(&ws, Int8Op(type, "X", outputs, kScale, kZero, more));
+  for (const float scale : {0.0f, -0.25f}) {
+    for (const int zero_point : {-1, 300}) {
+      FeedInt8(&ws, "X", {1, 1, 1, 1}, {7}, scale, zero_point);
+      RunOp(&ws, Int8Op(type, "X", outputs, scale, zero_point, more));
+      EXPECT_EQ(FetchInt8(ws, "Y"), std::vector<uint8_t>{7});
+      EXPECT_EQ(Int8Of(ws, "Y").scale, scale);
+      EXPECT_EQ(Int8Of(ws, "Y").zero_point, zero_point);
+    }
+  }
 }
 
 TEST(Int8FlattenTest, MakesAMatrix) {
@@ -63,7 +85,7 @@ TEST(Int8FlattenTest, MakesAMatrix) {
   ExpectMoveThrows(&ws, Move("Int8Flatten", IntArg("axis", -1)), "want at least 0");
   FeedCount(&ws, "X", {0, 3, 4});
   ExpectMoved(&ws, Move("Int8Flatten"), {0, 12}, {});
-  ExpectKeepsQuantization("Int8Flatten");
+  ExpectKeepsAnyQuantization("Int8Flatten");
 }
 
 TEST(Int8ReshapeTest, ChangesTheShapeAndReturnsTheOldOne) {
@@ -92,7 +114,7 @@ TEST(Int8ReshapeTest, NamesWhatDoesNotFit) {
   ExpectMoveThrows(&ws, Move("Int8Reshape", "", "X shape", "Y old"), "want a vector");
   ExpectMoveThrows(&ws, Move("Int8Reshape", IntsArg("shape", {5}), "X", "Y old"),
                    "want those of input 0");
-  ExpectKeepsQuantization("Int8Reshape", IntsArg("shape", {-1}), "Y old");
+  ExpectKeepsAnyQuantization("Int8Reshape", IntsArg("shape", {-1}), "Y old");
 }
 
 TEST(Int8SliceTest, CopiesARangeOfOneDimension) {
@@ -120,7 +142,7 @@ TEST(Int8SliceTest, CopiesARangeOfOneDimension) {
   ExpectMoveThrows(&ws, Move("Int8Slice", "", "X starts"), "inputs");
   FeedCount(&ws, "X", {0, 4});
   ExpectMoved(&ws, slice({0, 1}, {-1, 3}), {0, 2}, {});
-  ExpectKeepsQuantization("Int8Slice", IntsArg("starts", {0}) + IntsArg("ends", {1}));
+  ExpectKeepsAnyQuantization("Int8Slice", IntsArg("starts", {0}) + IntsArg("ends", {1}));
 }
 
 TEST(Int8TransposeTest, PermutesDimensions) {
@@ -135,7 +157,7 @@ TEST(Int8TransposeTest, PermutesDimensions) {
   ExpectMoveThrows(&ws, Move("Int8Transpose", IntsArg("axes", {0, 1, -1})), "want a permutation");
   FeedCount(&ws, "X", {0, 2, 3});
   ExpectMoved(&ws, Move("Int8Transpose"), {3, 2, 0}, {});
-  ExpectKeepsQuantization("Int8Transpose");
+  ExpectKeepsAnyQuantization("Int8Transpose");
 }
 
 TEST(Int8ConcatTest, JoinsAlongTheAxis) {
@@ -198,7 +220,7 @@ TEST(Int8ResizeNearestTest, CopiesTheNearestPixel) {
   ExpectMoved(&ws, resize(1e6f, 1e6f), {0, 2000000, 2000000, 2}, {});
   FeedCount(&ws, "X", {2, 2, 2});
   ExpectMoveThrows(&ws, resize(1, 1), "want [N, H, W, C]");
-  ExpectKeepsQuantization("Int8ResizeNearest");
+  ExpectKeepsAnyQuantization("Int8ResizeNearest");
 }
 
 }  // namespace
