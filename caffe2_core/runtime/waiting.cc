@@ -23,7 +23,8 @@ const StopScope* StopScope::Innermost() { return g_innermost; }
 void ThrowIfStopped() {
   for (const StopScope* scope = g_innermost; scope != nullptr; scope = scope->outer_) {
     if (scope->is_stopped_ && scope->is_stopped_()) {
-      throw RunStopped(__FILE__, __LINE__, "", "the run was stopped while the operator waited");
+      throw RunStopped(__FILE__, __LINE__, "",
+                       "the run was stopped while the operator waited or looped");
     }
   }
 }

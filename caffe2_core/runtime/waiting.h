@@ -1,7 +1,8 @@
 #pragma once
 // For operators that wait for other threads, such as the operators of queues. A thread that waits
 // must end when its run is stopped: when the process receives SIGINT, or when a concurrent step of
-// the plan has failed. While it waits, the reporters of the plan (plan_reporters.h) may run.
+// the plan has failed. While it waits, the reporters of the plan (plan_reporters.h) may run. A loop
+// that may have any number of iterations calls ThrowIfStopped in each of them.
 //
 //   while (true) {
 //     {
@@ -24,7 +25,7 @@ namespace caffe2rt {
 // A thread must call ThrowIfStopped this often while it waits.
 inline constexpr std::chrono::milliseconds kLongestWait{20};
 
-// Thrown by operators that were waiting when their run was stopped.
+// Thrown by operators that were waiting or looping when their run was stopped.
 class RunStopped : public EnforceNotMet {
  public:
   using EnforceNotMet::EnforceNotMet;

@@ -68,13 +68,13 @@ class DoOp final : public Operator<Context> {
 
   bool RunOnDevice() override {
     auto* const stack = OperatorBase::Output<WorkspaceStack>(this->OutputSize() - 1);
-    WorkspaceStack::Scope& scope = Enter(stack);
+    const std::shared_ptr<WorkspaceStack::Scope> scope = Enter(stack);
     const size_t index = is_gradient_ ? stack->depth() : stack->depth() - 1;
     if (index >= inner_.size()) inner_.resize(index + 1);
     Inner& inner = inner_[index];
-    if (inner.ws != scope.ws || inner.net == nullptr) Create(scope, &inner);
+    if (inner.ws != scope->ws || inner.net == nullptr) Create(*scope, &inner);
     if (!inner.net->Run()) return false;
-    if (copies_ && !is_gradient_) Copy(scope, &inner);
+    if (copies_ && !is_gradient_) Copy(*scope, &inner);
     return true;
   }
 
@@ -92,7 +92,7 @@ class DoOp final : public Operator<Context> {
     return this->input_owner(binding.position);
   }
 
-  WorkspaceStack::Scope& Enter(WorkspaceStack* stack) {
+  std::shared_ptr<WorkspaceStack::Scope> Enter(WorkspaceStack* stack) {
     if (!is_gradient_) {
       if (reuses_ && !stack->empty()) return stack->Top();
       return stack->Push(id_, *this->workspace());
@@ -116,10 +116,25 @@ class DoOp final : public Operator<Context> {
       } else if (scope.ws->HasBlob(binding.inner)) {
         scope.bound.erase(known);  // the workspace has a blob of its own, such as a copy
       } else {
+        CheckHasOneName(scope, known);
         scope.ws->ShareBlob(binding.inner, blob);
       }
     }
     inner->net = CreateInnerNet(*this, kDoNet, scope.ws.get());
+  }
+
+  // THROWS if another name in the workspace denotes the blob of `bound` too. Operators tell by the
+  // names whether they work in place.
+  static void CheckHasOneName(WorkspaceStack::Scope& scope,
+                              std::map<std::string, const Blob*>::iterator bound) {
+    for (const auto& [name, blob] : scope.bound) {
+      if (blob != bound->second || name == bound->first) continue;
+      const std::string inner = bound->first;
+      scope.bound.erase(bound);
+      CAFFE_THROW("inner blob \"", inner, "\" and inner blob \"", name,
+                  "\" of an operator that ran in this workspace before denote the same blob, want "
+                  "one name");
+    }
   }
 
   // Replaces the bound tensors in the workspace by copies. The net keeps using the originals.

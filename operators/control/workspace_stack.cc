@@ -4,8 +4,9 @@
 
 namespace caffe2rt {
 
-WorkspaceStack::Scope& WorkspaceStack::Push(uint64_t owner, const Workspace& parent) {
-  if (depth_ == scopes_.size()) scopes_.push_back(std::make_unique<Scope>());
+std::shared_ptr<WorkspaceStack::Scope> WorkspaceStack::Push(uint64_t owner,
+                                                            const Workspace& parent) {
+  if (depth_ == scopes_.size()) scopes_.push_back(std::make_shared<Scope>());
   Scope& scope = *scopes_[depth_];
   if (scope.owner != owner || scope.ws == nullptr) {
     scope.bound.clear();
@@ -13,8 +14,7 @@ WorkspaceStack::Scope& WorkspaceStack::Push(uint64_t owner, const Workspace& par
     scope.ws->SetFileAccess(parent.file_access());
     scope.owner = owner;
   }
-  ++depth_;
-  return scope;
+  return scopes_[depth_++];
 }
 
 }  // namespace caffe2rt

@@ -29,7 +29,7 @@ class [[gnu::visibility("default")]] WorkspaceStack {
   struct Scope {
     uint64_t owner = 0;             // the operator that entered it
     std::shared_ptr<Workspace> ws;  // shared with the operators whose nets use it
-    // The names that denote blobs of another workspace.
+    // The names that denote blobs of another workspace, and these blobs, each of them once.
     std::map<std::string, const Blob*> bound;
   };
 
@@ -43,15 +43,16 @@ class [[gnu::visibility("default")]] WorkspaceStack {
   // Takes all workspaces off the stack.
   void Clear() { depth_ = 0; }
   // Puts a workspace on the stack: the one that the same owner used at this depth, or a new one with
-  // the root folder and the file policy of `parent`. The result is valid until the next call.
-  Scope& Push(uint64_t owner, const Workspace& parent);
+  // the root folder and the file policy of `parent`. Shared, because the net that runs in the
+  // workspace may destroy the stack.
+  std::shared_ptr<Scope> Push(uint64_t owner, const Workspace& parent);
   // The last workspace. REQUIRES: the stack is not empty.
-  Scope& Top() { return *scopes_[depth_ - 1]; }
+  std::shared_ptr<Scope> Top() const { return scopes_[depth_ - 1]; }
   // Takes the last workspace off the stack. REQUIRES: the stack is not empty.
-  Scope& Pop() { return *scopes_[--depth_]; }
+  std::shared_ptr<Scope> Pop() { return scopes_[--depth_]; }
 
  private:
-  std::vector<std::unique_ptr<Scope>> scopes_;
+  std::vector<std::shared_ptr<Scope>> scopes_;
   size_t depth_ = 0;
 };
 

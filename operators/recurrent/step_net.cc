@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "caffe2_core/runtime/net_operators.h"
+#include "caffe2_core/runtime/waiting.h"
 
 namespace caffe2rt {
 
@@ -231,6 +232,7 @@ void StepNet::StoreRows(Step& step, int64_t t) {
 }
 
 void StepNet::Run(size_t space, int64_t t) {
+  ThrowIfStopped();
   const NestedRun nested;
   try {
     Step& step = steps_.at(space);

@@ -213,5 +213,36 @@ TEST_F(DoTest, RejectsItsScopeUnderAnotherName) {
   ExpectThrows([&] { (void)inner.RunOperatorOnce(op); }, "is the scope under another name");
 }
 
+// Otherwise an operator could work in place that must not.
+TEST_F(DoTest, RejectsASecondNameOfABlobInAReusedWorkspace) {
+  RunOp(&ws_, Do());
+  const OperatorDef reuse = ParseOp(R"(type: "Do" input: "x" input: "S" output: "S"
+    arg { name: "inner_blobs" strings: "again" } arg { name: "outer_blobs_idx" ints: 0 }
+    arg { name: "reuse_workspace" i: 1 }
+    arg { name: "net" n { name: "n" op { type: "Copy" input: "again" output: "t" } } })");
+  for (int run = 0; run < 2; ++run) {
+    ExpectThrows([&] { (void)ws_.RunOperatorOnce(reuse); },
+                 "inner blob \"again\" and inner blob \"in\"");
+  }
+}
+
+// The workspaces of two scopes hold each other's scope, so that a net can destroy the scope in
+// which it runs.
+TEST_F(DoTest, SurvivesANetThatFreesItsScope) {
+  (void)ws_.RunOperatorOnce(ParseOp(R"(type: "CreateScope" output: "V")"));
+  RunOp(&ws_, R"(type: "Do" input: "S" input: "V" output: "V"
+    arg { name: "inner_blobs" strings: "s" } arg { name: "outer_blobs_idx" ints: 0 }
+    arg { name: "net" n { name: "look" op { type: "HasScope" input: "s" output: "h" } } })");
+  RunOp(&ws_, R"(type: "Do" input: "V" input: "x" input: "S" output: "S"
+    arg { name: "copy_external_blobs" i: 1 }
+    arg { name: "inner_blobs" strings: "v" strings: "a" }
+    arg { name: "outer_blobs_idx" ints: 0 ints: 1 }
+    arg { name: "net" n { name: "outer" op { type: "Do" input: "v" output: "v"
+      arg { name: "reuse_workspace" i: 1 } arg { name: "inner_blobs" }
+      arg { name: "outer_blobs_idx" }
+      arg { name: "net" n { name: "free" op { type: "Free" input: "s" output: "s" } } } } } })");
+  EXPECT_TRUE(ws_.FindBlob("S")->IsEmpty());
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::do_test

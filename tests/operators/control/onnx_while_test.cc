@@ -1,3 +1,4 @@
+#include "caffe2_core/runtime/waiting.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::onnx_while_test {
@@ -71,6 +72,14 @@ TEST_F(OnnxWhileTest, ReturnsInitialValuesWithoutIterations) {
   Feed<bool>(&ws_, "go", {1}, {false});
   Run(kBody + Flag("has_cond"));
   expect();
+}
+
+TEST_F(OnnxWhileTest, EndsWhenItsRunIsStopped) {
+  Feed<int64_t>(&ws_, "trips", {}, {int64_t{1} << 62});
+  int asked = 0;
+  const StopScope scope([&] { return ++asked > 3; });
+  ExpectError(Flag("has_trip_count") + kBody, "the run was stopped");
+  EXPECT_EQ(asked, 4);
 }
 
 TEST_F(OnnxWhileTest, RunsTheBodyInItsOwnWorkspace) {

@@ -1,7 +1,12 @@
+#include <google/protobuf/text_format.h>
+
+#include <atomic>
 #include <csignal>
 #include <thread>
 
 #include "caffe2_core/base/signal_handler.h"
+#include "caffe2_core/runtime/plan_executor.h"
+#include "caffe2_core/runtime/waiting.h"
 #include "tests/support/operator_test.h"
 
 namespace caffe2rt::test::while_test {
@@ -97,6 +102,28 @@ TEST_F(WhileTest, EndsWithAnErrorAfterASignal) {
   Feed<bool>(&ws_, "c", {1}, {true});
   ExpectThrows([&] { RunOp(&ws_, While(kLoop)); }, "the loop was interrupted by a signal after");
   interrupt.join();
+}
+
+TEST_F(WhileTest, EndsWhenItsRunIsStopped) {
+  for (const std::string loop : {kLoop, "arg { name: 'loop_net' n { name: 'nothing' } }"}) {
+    std::atomic<int> asked{0};
+    const StopScope scope([&] { return ++asked > 3; });
+    ExpectThrows([&] { RunOp(&ws_, While(loop)); }, "the run was stopped");
+    EXPECT_EQ(asked, 4);
+  }
+}
+
+TEST_F(WhileTest, EndsWhenAConcurrentStepFails) {
+  PlanDef plan;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(R"(
+    network { name: "endless" op { type: "While" input: "c"
+      arg { name: "loop_net" n { name: "nothing" } } } }
+    network { name: "fail" op { type: "ConstantFill" output: "w"
+      arg { name: "shape" ints: -1 } } }
+    execution_step { concurrent_substeps: true
+      substep { network: "endless" } substep { network: "fail" } })",
+                                                            &plan));
+  ExpectThrows([&] { ws_.RunPlan(plan, PlanOptions()); }, "operator 0 (ConstantFill");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "operators/recurrent/recurrent_network.h"
 
+#include "caffe2_core/runtime/waiting.h"
 #include "operators/recurrent/step_workspaces.h"
 #include "tests/operators/recurrent/recurrent_nets.h"
 #include "tests/support/operator_test.h"
@@ -228,6 +229,14 @@ TEST_F(RecurrentNetworkTest, NamesTheTimeStepThatFails) {
 }
 
 // A step net may contain another network, to a limited depth.
+TEST_F(RecurrentNetworkTest, EndsWhenItsRunIsStopped) {
+  FeedAll(5, 1, 1);
+  int asked = 0;
+  const StopScope scope([&] { return ++asked > 2; });
+  ExpectFailure(SumMulNetwork(), "the run was stopped");
+  EXPECT_EQ(asked, 3);
+}
+
 TEST_F(RecurrentNetworkTest, NestsToALimitedDepth) {
   FeedAll(2, 1, 1);
   const auto nested = [](int depth) {
