@@ -126,6 +126,7 @@ void FeedInputs(const NetDef& net, const CorpusFile* origin, Random* random, Wor
 }
 
 // Operators that wait, such as those of queues, may wait for ever: no other operator wakes them.
+// Loops may run for ever too, with nets that the work budget does not stop because they are empty.
 std::function<bool()> StopSoon() {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
   return [deadline] { return std::chrono::steady_clock::now() >= deadline; };

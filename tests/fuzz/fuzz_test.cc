@@ -192,6 +192,26 @@ TEST(ExerciseTest, TellsARunFromARefusal) {
   EXPECT_THAT(refused.error, testing::HasSubstr("Nowhere"));
 }
 
+TEST(ExerciseTest, StopsANetThatWaitsOrLoopsForEver) {
+  const std::string flag = R"(op { type: "GivenTensorBoolFill" output: "c"
+    arg { name: "shape" ints: 1 } arg { name: "values" ints: 1 } } )";
+  for (const std::string& ops : std::vector<std::string>{
+           R"(op { type: "CreateBlobsQueue" output: "q" }
+              op { type: "DequeueBlobs" input: "q" output: "x" })",
+           flag + R"(op { type: "While" input: "c" arg { name: "loop_net" n { name: "l" } } })",
+           flag + R"(op { type: "GivenTensorInt64Fill" output: "trips" arg { name: "shape" ints: 1 }
+                arg { name: "values" ints: 4611686018427387904 } }
+              op { type: "ONNXWhile" input: "trips" input: "c"
+                arg { name: "has_trip_count" i: 1 }
+                arg { name: "body" n { name: "b" external_input: "i" external_input: "go"
+                  external_output: "go" } } })"}) {
+    const NetDef net = ParseNet("name: 'n' " + ops);
+    const ExerciseResult result = Exercise(ProtoToText(net), FileKind::kNetDef, nullptr);
+    EXPECT_EQ(result.outcome, Outcome::kRefused) << ops;
+    EXPECT_THAT(result.error, testing::HasSubstr("the run was stopped")) << ops;
+  }
+}
+
 TEST(ExerciseTest, StopsANetThatExceedsTheBudget) {
   AddGlobalNetObserverCreator([](NetBase* net) -> std::unique_ptr<ObserverBase<NetBase>> {
     WatchNet(net);
