@@ -6,13 +6,13 @@ namespace caffe2rt {
 
 std::shared_ptr<WorkspaceStack::Scope> WorkspaceStack::Push(uint64_t owner,
                                                             const Workspace& parent) {
-  if (depth_ == scopes_.size()) scopes_.push_back(std::make_shared<Scope>());
-  Scope& scope = *scopes_[depth_];
-  if (scope.owner != owner || scope.ws == nullptr) {
-    scope.bound.clear();
-    scope.ws = std::make_shared<Workspace>(parent.RootFolder());
-    scope.ws->SetFileAccess(parent.file_access());
-    scope.owner = owner;
+  if (depth_ == scopes_.size()) scopes_.push_back(nullptr);
+  std::shared_ptr<Scope>& scope = scopes_[depth_];
+  if (scope == nullptr || scope->owner != owner) {
+    scope = std::make_shared<Scope>();  // an operator that is running may still use the other one
+    scope->ws = std::make_shared<Workspace>(parent.RootFolder());
+    scope->ws->SetFileAccess(parent.file_access());
+    scope->owner = owner;
   }
   return scopes_[depth_++];
 }
