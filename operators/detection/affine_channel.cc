@@ -120,11 +120,21 @@ void SumChannels(CPUContext&, const Channels& channels, const float* dy, const f
   }
 }
 
+const float* AffineVector(const Tensor& tensor, int i, const char* name, int64_t channels,
+                          int64_t elements) {
+  if (elements > 0) {
+    CAFFE_ENFORCE_GE(tensor.numel(), channels, "elements of input ", i, " (", name, ") of shape ",
+                     tensor.sizes(), ", want one for each channel of input 0");
+  }
+  return tensor.data<float>();
+}
+
 void CheckAffineGradient(bool is_learnable, int inputs, int outputs) {
-  const int inputs_wanted = is_learnable ? 3 : 2, outputs_wanted = is_learnable ? 3 : 1;
-  CAFFE_ENFORCE(inputs == inputs_wanted && outputs == outputs_wanted, "the operator has ", inputs,
-                " inputs and ", outputs, " outputs, want ", inputs_wanted, " and ", outputs_wanted,
-                " because argument is_learnable is ", is_learnable ? 1 : 0);
+  CAFFE_ENFORCE(!is_learnable || (inputs == 3 && outputs == 3), "the operator has ", inputs,
+                " inputs and ", outputs,
+                " outputs, want 3 and 3 because argument is_learnable is 1");
+  CAFFE_ENFORCE(outputs == 1 || outputs == 3, "the operator has 2 outputs, want 1, or 3 with ",
+                "argument is_learnable");
 }
 
 void RegisterAffineChannel() {
@@ -134,8 +144,8 @@ void RegisterAffineChannel() {
       .AllowInplace({{0, 0}})
       .Args(kStorageOrder, kAffineChannelIsLearnable)
       .Input(0, "X", "[N, C, *], or [N, *, C] in order NHWC")
-      .Input(1, "scale", "[C]")
-      .Input(2, "bias", "[C]")
+      .Input(1, "scale", "[C]; further numbers are ignored")
+      .Input(2, "bias", "[C]; further numbers are ignored")
       .Output(0, "Y", "the shape of X")
       .IdenticalTypeAndShapeOfInput(0)
       .SetDoc(
@@ -150,7 +160,7 @@ void RegisterAffineChannel() {
       .Args(kStorageOrder, kAffineChannelIsLearnable)
       .Input(0, "dY", "the gradient of Y")
       .Input(1, "scale or X", "scale; or, with is_learnable, X")
-      .Input(2, "scale", "with is_learnable")
+      .Input(2, "scale", "with is_learnable; ignored without it, and so are the outputs 1 and 2")
       .Output(0, "dX", "the gradient of X")
       .Output(1, "dscale", "with is_learnable: the gradient of scale")
       .Output(2, "dbias", "with is_learnable: the gradient of bias")

@@ -72,11 +72,61 @@ TEST(AffineChannelTest, TakesEmptyTensors) {
   ExpectTensor<float>(ws, "db", {2}, {0, 0});
 }
 
+TEST(AffineChannelTest, IgnoresNumbersBeyondTheChannels) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 2, 2}, {1, 2, 3, 4});
+  Feed<float>(&ws, "scale", {2, 2}, {2, 3, 7, 7});
+  Feed<float>(&ws, "bias", {3}, {1, -1, 7});
+  RunOp(&ws, kForward);
+  ExpectTensor<float>(ws, "Y", {1, 2, 2}, {3, 5, 8, 11});
+  RunOp(&ws, kForward + kNhwc);
+  ExpectTensor<float>(ws, "Y", {1, 2, 2}, {3, 5, 7, 11});
+  RunOp(&ws, R"(type: "AffineChannelGradient" input: "X" input: "scale" output: "dX")");
+  ExpectTensor<float>(ws, "dX", {1, 2, 2}, {2, 4, 9, 12});
+  // Without elements no numbers are needed.
+  Feed<float>(&ws, "X", {5, 0, 3, 1}, {});
+  Feed<float>(&ws, "scale", {0}, {});
+  Feed<float>(&ws, "bias", {0}, {});
+  RunOp(&ws, kForward + kNhwc);
+  ExpectTensor<float>(ws, "Y", {5, 0, 3, 1}, {});
+}
+
+TEST(AffineChannelTest, GradientHasTheShapeOfScale) {
+  Workspace ws;
+  Feed<float>(&ws, "dY", {1, 2, 1}, {1, 2});
+  Feed<float>(&ws, "X", {1, 2, 1}, {3, 5});
+  Feed<float>(&ws, "scale", {2, 1}, {1, 10});
+  const std::string gradient =
+      R"(type: "AffineChannelGradient" input: "dY" input: "X" input: "scale" output: "dX"
+         output: "ds" output: "db" )";
+  RunOp(&ws, gradient + kLearn);
+  ExpectTensor<float>(ws, "dX", {1, 2, 1}, {1, 20});
+  ExpectTensor<float>(ws, "ds", {2, 1}, {3, 10});
+  ExpectTensor<float>(ws, "db", {2, 1}, {1, 2});
+  // Without is_learnable, input 1 is the scale and the rest is ignored.
+  RunOp(&ws, gradient);
+  ExpectTensor<float>(ws, "dX", {1, 2, 1}, {3, 10});
+}
+
+TEST(AffineChannelTest, KeepsXIfScaleIsLearned) {
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{1, 2, 2}, {1, 2, 0}}) {
+    Workspace ws;
+    FeedRandom(&ws, "X", dims);
+    FeedRandom(&ws, "scale", {2});
+    FeedRandom(&ws, "bias", {2});
+    const std::string in_place =
+        R"(type: "AffineChannel" input: "X" input: "scale" input: "bias" output: "X" )";
+    ExpectThrows([&] { RunOp(&ws, in_place + kLearn); },
+                 "output 0 (Y) is input 0 (X), want another blob");
+    RunOp(&ws, in_place);
+  }
+}
+
 TEST(AffineChannelTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedRandom(&ws, "X", {1, 2, 2});
   FeedRandom(&ws, "scale", {2});
-  FeedRandom(&ws, "bias", {3});
+  FeedRandom(&ws, "bias", {1});
   ExpectThrows([&] { RunOp(&ws, kForward); }, "elements of input 2 (bias)");
   FeedRandom(&ws, "scale", {1});
   ExpectThrows([&] { RunOp(&ws, kForward); }, "elements of input 1 (scale)");
@@ -85,6 +135,7 @@ TEST(AffineChannelTest, NamesWhatDoesNotFit) {
       R"(type: "AffineChannelGradient" input: "X" input: "scale" output: "dX" )";
   ExpectThrows([&] { RunOp(&ws, gradient + kLearn); },
                "the operator has 2 inputs and 1 outputs, want 3 and 3");
+  ExpectThrows([&] { RunOp(&ws, gradient + R"(output: "ds")"); }, "the operator has 2 outputs");
   FeedRandom(&ws, "dY", {1, 2, 3});
   ExpectThrows(
       [&] {
