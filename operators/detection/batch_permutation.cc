@@ -56,9 +56,10 @@ void PermuteRowsGradient(CPUContext&, int64_t rows, int64_t columns, const int32
 PermutationSize SizeOfPermutation(int place, IntArrayRef data, IntArrayRef indices) {
   const char* const name = place == 0 ? "X" : "dY";
   CAFFE_ENFORCE_GE(data.size(), 1u, "rank of input ", place, " (", name, ")");
-  CAFFE_ENFORCE(indices.size() == 1 && indices[0] == data[0], "input ", 1 - place,
-                " (indices) has shape ", indices, ", want one index for each row of input ", place,
-                " (", name, ") of shape ", data);
+  const bool fits = place == 0 ? indices.size() == 1 && indices[0] == data[0]
+                               : CheckedProduct(indices) >= data[0];
+  CAFFE_ENFORCE(fits, "input ", 1 - place, " (indices) has shape ", indices,
+                ", want one index for each row of input ", place, " (", name, ") of shape ", data);
   return {data[0], CheckedProduct(data.slice(1))};
 }
 

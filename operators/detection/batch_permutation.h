@@ -12,7 +12,8 @@
 namespace caffe2rt {
 
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
-// The shape of `data`, which is input `place`. THROWS if input `1 - place`, the indices, does not fit.
+// The shape of `data`, which is input `place`. THROWS if input `1 - place`, the indices, does not fit:
+// the gradient takes any shape with an index for each row.
 struct PermutationSize {
   int64_t rows = 0, columns = 0;
 };
@@ -30,6 +31,10 @@ class BatchPermutationOp final : public Operator<Context> {
     const Tensor& indices = Input(kGradient ? 0 : 1);
     const PermutationSize size =
         SizeOfPermutation(kGradient ? 1 : 0, data.sizes(), indices.sizes());
+    if (size.rows == 0) {  // of any type, as in Caffe2
+      this->template OutputData<float>(0, data.sizes());
+      return true;
+    }
     const float* const from = data.template data<float>();
     const int32_t* const rows = indices.template data<int32_t>();
     float* const to = this->template OutputData<float>(0, data.sizes());

@@ -41,6 +41,24 @@ TEST(BatchPermutationTest, TakesEmptyTensors) {
   ExpectTensor<float>(ws, "dX", {2, 0}, {});
 }
 
+TEST(BatchPermutationTest, TakesAnyTypeWithoutRows) {
+  Workspace ws;
+  Feed<int64_t>(&ws, "I", {0}, {});
+  Feed<double>(&ws, "X", {0, 3}, {});
+  RunOp(&ws, kForward);
+  ExpectTensor<float>(ws, "Y", {0, 3}, {});
+}
+
+TEST(BatchPermutationTest, GradientTakesTheFirstIndicesOfAnyShape) {
+  Workspace ws;
+  FeedRange<float>(&ws, "dY", {2, 2}, 1);
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{3}, {3, 1}}) {
+    Feed<int32_t>(&ws, "I", dims, {1, 0, 9});
+    RunOp(&ws, kGradient);
+    ExpectTensor<float>(ws, "dX", {2, 2}, {3, 4, 1, 2});
+  }
+}
+
 TEST(BatchPermutationTest, NamesWhatDoesNotFit) {
   Workspace ws;
   FeedRandom(&ws, "X", {2, 2});
@@ -55,7 +73,9 @@ TEST(BatchPermutationTest, NamesWhatDoesNotFit) {
   Feed<int32_t>(&ws, "I", {3}, {0, 1, 0});
   ExpectThrows([&] { RunOp(&ws, kForward); },
                "input 1 (indices) has shape [3], want one index for each row of input 0 (X)");
-  ExpectThrows([&] { RunOp(&ws, kGradient); }, "input 0 (indices) has shape [3]");
+  RunOp(&ws, kGradient);  // takes the first indices
+  Feed<int32_t>(&ws, "I", {1}, {0});
+  ExpectThrows([&] { RunOp(&ws, kGradient); }, "input 0 (indices) has shape [1]");
   Feed<int64_t>(&ws, "I", {2}, {0, 1});
   EXPECT_THROW(RunOp(&ws, kForward), EnforceNotMet);
 }
