@@ -136,6 +136,16 @@ void ForEachBlock(const RoiGeometry& geometry, const ImageRois& group, BlockFunc
   });
 }
 
+// THROWS if a RoI has a negative size where none may, also without elements to compute.
+void CheckRoiSigns(const RoiGeometry& g, const float* rois) {
+  if (!g.aligned) return;
+  for (int64_t r = 0; r < g.rois; ++r) {
+    const float* const box = rois + (r + 1) * g.columns - 4;
+    const bool is_negative = (box[2] - box[0]) * g.scale < 0 || (box[3] - box[1]) * g.scale < 0;
+    if (is_negative) ThrowRoiFault(RoiFault::kNegativeSize, r, g.batch);
+  }
+}
+
 class GetRoIAlignGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
@@ -165,6 +175,8 @@ void AlignRois(CPUContext&, const RoiGeometry& geometry, const float* x, const f
 
 void AlignRoisGradient(CPUContext&, const RoiGeometry& geometry, const float* rois, const float* dy,
                        float* dx, RoiScratch* scratch) {
+  CheckRoiSigns(geometry, rois);
+  if (geometry.in_elements() == 0) return;
   std::fill_n(dx, geometry.in_elements(), 0.0f);
   if (geometry.out_elements() == 0) return;
   FillRoiTaps(geometry, rois, scratch);
@@ -185,7 +197,7 @@ void RegisterRoiAlign() {
   RegisterSchema("RoIAlign", __FILE__)
       .NumInputs(2)
       .NumOutputs(1)
-      .Args(kStorageOrder, kRoiSpatialScale, kRoiPooledH, kRoiPooledW, kRoiSamplingRatio,
+      .Args(kRoiAlignOrder, kRoiSpatialScale, kRoiPooledH, kRoiPooledW, kRoiSamplingRatio,
             kRoiAligned)
       .Input(0, "X", "[N, C, H, W], or [N, H, W, C] in order NHWC")
       .Input(1, "RoIs", "[R, 5]: image, x1, y1, x2, y2; or [R, 4], without the image, of image 0")
@@ -201,7 +213,7 @@ void RegisterRoiAlign() {
   RegisterSchema("RoIAlignGradient", __FILE__)
       .NumInputs(3)
       .NumOutputs(1)
-      .Args(kStorageOrder, kRoiSpatialScale, kRoiPooledH, kRoiPooledW, kRoiSamplingRatio,
+      .Args(kRoiAlignOrder, kRoiSpatialScale, kRoiPooledH, kRoiPooledW, kRoiSamplingRatio,
             kRoiAligned)
       .Input(0, "X", "the input of RoIAlign; only its shape is used")
       .Input(1, "RoIs", "the RoIs of RoIAlign")

@@ -25,9 +25,10 @@ class RoIAlignOp final : public Operator<Context> {
     const Tensor& X = Input(0);
     const Tensor& rois = Input(1);
     SetRoiSizes(X.sizes(), rois.sizes(), 5, /*or_fewer=*/true, &geometry_);
+    float* const y = this->template OutputData<float>(0, DimsRef(RoiOutputDims(geometry_)));
+    if (geometry_.rois == 0) return true;  // whatever the types are, as in Caffe2
     const float* const x = X.template data<float>();
     const float* const boxes = rois.template data<float>();
-    float* const y = this->template OutputData<float>(0, DimsRef(RoiOutputDims(geometry_)));
     if (geometry_.out_elements() > 0) AlignRois(context_, geometry_, x, boxes, y, &scratch_);
     return true;
   }
@@ -49,11 +50,13 @@ class RoIAlignGradientOp final : public Operator<Context> {
     const Tensor& rois = Input(1);
     const Tensor& dY = Input(2);
     SetRoiSizes(X.sizes(), rois.sizes(), 5, /*or_fewer=*/true, &geometry_);
-    CheckRoiOutput(2, "dY", dY.sizes(), geometry_);
+    // Caffe2 does not check dY; without elements its shape does not matter.
+    const bool is_empty =
+        geometry_.in_elements() == 0 || (geometry_.out_elements() == 0 && dY.numel() == 0);
+    if (!is_empty) CheckRoiOutput(2, "dY", dY.sizes(), geometry_);
     const float* const boxes = rois.template data<float>();
     const float* const dy = dY.template data<float>();
     float* const dx = this->template OutputData<float>(0, X.sizes());
-    if (geometry_.in_elements() == 0) return true;
     AlignRoisGradient(context_, geometry_, boxes, dy, dx, &scratch_);
     return true;
   }

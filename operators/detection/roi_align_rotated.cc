@@ -133,7 +133,7 @@ void RegisterRoiAlignRotated() {
           "the image, of image 0")
       .Output(0, "Y", "[R, C, pooled_h, pooled_w], or [R, pooled_h, pooled_w, C]")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        return InferRoiOutput(def, in, ReadRoiAlign);
+        return InferRoiOutput(def, in, ReadRoiAlignRotated);
       })
       .SetDoc("RoIAlign of rotated regions of interest.");
   RegisterCpuOperator<RoIAlignRotatedOp<CPUContext, false>>("RoIAlignRotated", __FILE__);

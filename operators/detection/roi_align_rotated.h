@@ -17,11 +17,17 @@ class RoIAlignRotatedOp final : public Operator<Context> {
  public:
   USE_OPERATOR_CONTEXT_FUNCTIONS;
   RoIAlignRotatedOp(const OperatorDef& def, Workspace* ws)
-      : Operator<Context>(def, ws), geometry_(ReadRoiAlign(this->args())) {}
+      : Operator<Context>(def, ws), geometry_(ReadRoiAlignRotated(this->args())) {}
 
   bool RunOnDevice() override {
     const Tensor& X = Input(0);
     const Tensor& rois = Input(1);
+    if (!kGradient && rois.numel() == 0) {  // of any shape and type, as in Caffe2
+      const int64_t none[] = {0, 6};
+      SetRoiSizes(X.sizes(), none, 6, /*or_fewer=*/true, &geometry_);
+      this->template OutputData<float>(0, DimsRef(RoiOutputDims(geometry_)));
+      return true;
+    }
     SetRoiSizes(X.sizes(), rois.sizes(), 6, /*or_fewer=*/true, &geometry_);
     const float* const boxes = rois.template data<float>();
     if constexpr (kGradient) {

@@ -39,14 +39,29 @@ void ThrowRoiFault(RoiFault fault, int64_t roi, int64_t images) {
   CAFFE_THROW(text);
 }
 
-RoiGeometry ReadRoiAlign(const ArgumentHelper& args) {
+namespace {
+
+RoiGeometry ReadAlignment(const ArgumentHelper& args) {
   RoiGeometry geometry;
-  geometry.last = ReadStorageOrder(args) == StorageOrder::NHWC;
   geometry.pooled_h = args.Read(kRoiPooledH);
   geometry.pooled_w = args.Read(kRoiPooledW);
   geometry.sampling_ratio = args.Read(kRoiSamplingRatio);
   geometry.scale = args.Read(kRoiSpatialScale);
   geometry.aligned = args.Read(kRoiAligned);
+  return geometry;
+}
+
+}  // namespace
+
+RoiGeometry ReadRoiAlign(const ArgumentHelper& args) {
+  RoiGeometry geometry = ReadAlignment(args);
+  geometry.last = ParseStorageOrder(args.Read(kRoiAlignOrder)) != StorageOrder::NCHW;
+  return geometry;
+}
+
+RoiGeometry ReadRoiAlignRotated(const ArgumentHelper& args) {
+  RoiGeometry geometry = ReadAlignment(args);
+  geometry.last = ReadStorageOrder(args) == StorageOrder::NHWC;
   return geometry;
 }
 

@@ -12,6 +12,8 @@
 
 namespace caffe2rt {
 
+inline constexpr ArgumentSpec<std::string> kRoiAlignOrder{
+    "order", "NCHW", "layout of the data: NCHW; NHWC, or any other text"};
 inline constexpr ArgumentSpec<float> kRoiSpatialScale{
     "spatial_scale",
     1.0f,
@@ -44,8 +46,9 @@ inline constexpr ArgumentSpec<int> kRoiPoolPooledW{
     "pooled_w", 1, "columns of bins, above 0", {[](int bins) { return bins > 0; }, "above 0"}};
 
 #pragma GCC visibility push(default)  // for libcaffe2_cuda
-// Reads the arguments of RoIAlign and RoIAlignRotated, and those of RoIPool and RoIPoolF.
+// Reads the arguments of RoIAlign, those of RoIAlignRotated, and those of RoIPool and RoIPoolF.
 RoiGeometry ReadRoiAlign(const ArgumentHelper& args);
+RoiGeometry ReadRoiAlignRotated(const ArgumentHelper& args);
 RoiGeometry ReadRoiPool(const ArgumentHelper& args);
 
 // Sets the sizes of X and of the RoIs. THROWS unless X has rank 4, the RoIs have rank 2, and a RoI

@@ -62,6 +62,9 @@ TEST(RoIAlignRotatedTest, TakesNoRoIs) {
   Feed<float>(&ws, "R", {0, 6}, {});
   RunOp(&ws, Rotated(kBins));
   ExpectTensor<float>(ws, "Y", {0, 2, 2, 2}, {});
+  Feed<float>(&ws, "R", {10, 0}, {});  // of any shape, as in Caffe2
+  RunOp(&ws, Rotated(kBins));
+  ExpectTensor<float>(ws, "Y", {0, 2, 2, 2}, {});
 }
 
 TEST(RoIAlignRotatedTest, RejectsInvalidRoIs) {

@@ -183,6 +183,53 @@ TEST(RoIAlignTest, HugeRoIsAreFast) {
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 1}, {0}, 1e-9);
 }
 
+// As in Caffe2.
+TEST(RoIAlignTest, OrderIsNhwcUnlessItIsNchw) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {1, 2, 2, 3}, 0);
+  Feed<float>(&ws, "R", {1, 4}, {0, 0, 0, 0});  // the average of the four pixels
+  for (const char* const order : {"NHWC", "nhwc", "window", ""}) {
+    RunOp(&ws, RoIAlign(MakeString("arg { name: 'order' s: '", order, "' }")));
+    ExpectTensor<float>(ws, "Y", {1, 1, 1, 3}, {4.5f, 5.5f, 6.5f}, 1e-6);
+  }
+}
+
+TEST(RoIAlignTest, TakesAnyTypeWithoutRoIs) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 2, 3, 3});
+  Feed<double>(&ws, "R", {0, 5}, {});
+  RunOp(&ws, RoIAlign(""));
+  ExpectTensor<float>(ws, "Y", {0, 2, 1, 1}, {});
+}
+
+TEST(RoIAlignTest, GradientRejectsNegativeSizesWithoutImages) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {0, 1, 3, 3}, {});
+  Feed<float>(&ws, "R", {2, 4}, {0, 0, 2, 2, 0, 2, 2, 1});
+  FeedRandom(&ws, "dY", {2, 1, 1, 1});
+  const std::string gradient =
+      R"(type: "RoIAlignGradient" input: "X" input: "R" input: "dY" output: "dX" )";
+  RunOp(&ws, gradient);
+  ExpectThrows([&] { RunOp(&ws, gradient + Int("aligned", 1)); },
+               "RoI 1 of input 1 (RoIs) has a negative size");
+}
+
+TEST(RoIAlignTest, GradientTakesEmptyTensors) {
+  const char* const gradient =
+      R"(type: "RoIAlignGradient" input: "X" input: "R" input: "dY" output: "dX" )";
+  Workspace ws;
+  FeedRandom(&ws, "X", {1, 2, 1, 1});
+  Feed<float>(&ws, "R", {0, 5}, {});
+  Feed<float>(&ws, "dY", {0, 2, 2, 2}, {});
+  RunOp(&ws, gradient);
+  ExpectTensor<float>(ws, "dX", {1, 2, 1, 1}, {0, 0});
+  Feed<float>(&ws, "X", {0, 2, 3, 3}, {});
+  Feed<float>(&ws, "R", {1, 4}, {0, 0, 2, 2});
+  Feed<float>(&ws, "dY", {1, 2, 0, 1}, {});
+  RunOp(&ws, gradient);
+  ExpectTensor<float>(ws, "dX", {0, 2, 3, 3}, {});
+}
+
 TEST(RoIAlignTest, RejectsInvalidRoIs) {
   Workspace ws;
   FeedRandom(&ws, "X", {2, 1, 4, 4});
@@ -208,7 +255,6 @@ TEST(RoIAlignTest, NamesWhatDoesNotFit) {
   Feed<float>(&ws, "R", {1, 4}, {0, 0, 1, 1});
   ExpectThrows([&] { RunOp(&ws, RoIAlign(Int("pooled_h", -1))); }, "want at least 0");
   ExpectThrows([&] { RunOp(&ws, RoIAlign(Int("sampling_ratio", 5000))); }, "want at most 4096");
-  ExpectThrows([&] { RunOp(&ws, RoIAlign(R"(arg { name: "order" s: "X" })")); }, "NCHW or NHWC");
   FeedRandom(&ws, "R", {1, 6});
   ExpectThrows([&] { RunOp(&ws, RoIAlign("")); },
                "input 1 (RoIs) has shape [1, 6], want 5 columns, or one less without the image");
