@@ -1,9 +1,11 @@
 #include "operators/detection/roi_pool.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/gradient.h"
@@ -14,13 +16,19 @@ namespace caffe2rt {
 
 namespace {
 
+// Sets the pixels of the rows of bins of a RoI, then those of the columns, once for all planes.
+void FillSpans(const RoiGeometry& g, const PoolWindow& window, PoolSpan* spans) {
+  for (int64_t r = 0; r < g.pooled_h; ++r) *spans++ = window.rows.Span(r);
+  for (int64_t c = 0; c < g.pooled_w; ++c) *spans++ = window.columns.Span(c);
+}
+
 // Writes the bins of one plane.
-void PoolPlane(const RoiGeometry& g, const PoolWindow& window, const float* plane, float* y,
+void PoolPlane(const RoiGeometry& g, const PoolSpan* spans, const float* plane, float* y,
                int32_t* argmax) {
   for (int64_t r = 0; r < g.pooled_h; ++r) {
-    const PoolSpan rows = window.rows.Span(r);
+    const PoolSpan rows = spans[r];
     for (int64_t c = 0; c < g.pooled_w; ++c) {
-      const PoolSpan columns = window.columns.Span(c);
+      const PoolSpan columns = spans[g.pooled_h + c];
       const bool empty = rows.first >= rows.last || columns.first >= columns.last;
       float largest = empty ? 0 : std::numeric_limits<float>::lowest();
       int64_t at = -1;
@@ -100,12 +108,21 @@ void MaxPoolRois(CPUContext&, const RoiGeometry& g, const float* x, const float*
                  int32_t* argmax) {
   const int pieces = PiecesOf(g.rois, g.out_elements());
   ParallelFor(pieces, [&](int piece) {
+    std::array<PoolSpan, 64> few;
+    std::vector<PoolSpan> many;  // so that RoIs with few bins need no memory
+    PoolSpan* spans = few.data();
+    const size_t count = static_cast<size_t>(g.pooled_h + g.pooled_w);
+    if (count > few.size()) {
+      many.resize(count);
+      spans = many.data();
+    }
     for (int64_t r = g.rois * piece / pieces; r < g.rois * (piece + 1) / pieces; ++r) {
       PoolWindow window;
       CheckRoiFault(PlacePool(g, rois + r * 5, /*by_position=*/false, &window), r, g.batch);
+      FillSpans(g, window, spans);
       for (int64_t c = 0; c < g.channels; ++c) {
         const int64_t plane = r * g.channels + c;
-        PoolPlane(g, window, x + (window.image * g.channels + c) * g.pixels(), y + plane * g.bins(),
+        PoolPlane(g, spans, x + (window.image * g.channels + c) * g.pixels(), y + plane * g.bins(),
                   argmax == nullptr ? nullptr : argmax + plane * g.bins());
       }
     }
