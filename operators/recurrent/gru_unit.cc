@@ -94,6 +94,7 @@ void RegisterGruUnit() {
                   .Input(5, "hidden_grad", "and then the gradient of its output")
                   .Output(0, "hidden_prev_grad", "[1, N, D]")
                   .Output(1, "gates_grad", "[1, N, 3 * D]")
+                  .TensorInferenceFunction(InferUnitGradient)
                   .SetDoc("The gradient of GRUUnit."),
               2);
   RegisterCpuOperator<GRUUnitGradientOp<CPUContext>>("GRUUnitGradient", __FILE__);

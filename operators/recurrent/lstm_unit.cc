@@ -8,6 +8,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
 
 namespace caffe2rt {
 
@@ -81,6 +82,17 @@ void RunLstm(CPUContext&, const UnitRows& rows, const LstmBackward& unit) {
   }
 }
 
+std::vector<TensorShape> InferUnitGradient(const OperatorDef& def,
+                                           const std::vector<TensorShape>& in) {
+  const size_t count = static_cast<size_t>(def.output_size());
+  if (!AreKnown(in, count)) return UnknownOutputs(def);
+  std::vector<TensorShape> out;
+  for (size_t i = 0; i < count; ++i) {
+    out.push_back(CreateTensorShape(GetDimsVector(in[i]), TensorProto::FLOAT));
+  }
+  return out;
+}
+
 void DeclareUnit(OpSchema& schema, int lengths) {
   schema.Args(kUnitSequenceLengths, kUnitDropStates, kLstmForgetBias)
       .DeviceInferenceFunction([lengths](const OperatorDef& def) {
@@ -113,6 +125,7 @@ void RegisterLstmUnit() {
                   .Output(0, "hidden_t_prev_grad", "[1, N, D]")
                   .Output(1, "cell_t_prev_grad", "[1, N, D]")
                   .Output(2, "gates_t_grad", "[1, N, 4 * D]")
+                  .TensorInferenceFunction(InferUnitGradient)
                   .SetDoc("The gradient of LSTMUnit."),
               3);
   RegisterCpuOperator<LSTMUnitGradientOp<CPUContext>>("LSTMUnitGradient", __FILE__);

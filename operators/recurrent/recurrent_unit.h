@@ -41,8 +41,8 @@ class RecurrentUnitOp : public Operator<Context> {
   // Reads the shape from the state, input `i`, and checks the gates, which have `count` per element.
   UnitRows ReadRows(int i, const char* name, int gates, int count) {
     const Tensor& state = Input(i);
-    CAFFE_ENFORCE(state.dim() >= 3 && state.dim(0) == 1, "input ", i, " (", name, ") has shape ",
-                  state.sizes(), ", want [1, batch, size]");
+    CAFFE_ENFORCE_GE(state.dim(), 3, "rank of input ", i, " (", name, ") of shape ", state.sizes(),
+                     ", want [1, batch, size]");
     UnitRows rows;
     rows.batch = state.dim(1);
     rows.size = state.dim(2);
@@ -93,5 +93,8 @@ class RecurrentUnitOp : public Operator<Context> {
 
 // Declares the arguments above, and that the time step is on the CPU. `lengths` is as above.
 void DeclareUnit(OpSchema& schema, int lengths);
+// Shape inference of the gradients: the outputs have the shapes of the first inputs.
+std::vector<TensorShape> InferUnitGradient(const OperatorDef& def,
+                                           const std::vector<TensorShape>& in);
 
 }  // namespace caffe2rt

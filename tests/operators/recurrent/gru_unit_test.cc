@@ -68,6 +68,10 @@ TEST_F(GRUUnitTest, AcceptsAnEmptyBatch) {
   FeedAll(0, 3);
   RunOp(&ws_, kWithoutLengths);
   ExpectTensor<float>(ws_, "h", {1, 0, 3}, {});
+  Feed<float>(&ws_, "h0", {2, 0, 2}, {});
+  Feed<float>(&ws_, "gates", {2, 0, 6}, {});
+  RunOp(&ws_, kWithoutLengths);
+  ExpectTensor<float>(ws_, "h", {2, 0, 2}, {});
 }
 
 TEST_F(GRUUnitTest, HasTheGradientOfTheFormulas) {
@@ -86,7 +90,9 @@ TEST_F(GRUUnitTest, NamesWhatDoesNotFit) {
                "dim 2 of input 1 (gates) of shape [1, 2, 8], want 3 times dim 2 of input 0");
   FeedAll(2, 3);
   FeedRandom(&ws_, "h0", {2, 3});
-  ExpectThrows([&] { RunOp(&ws_, kUnit); }, "input 0 (hidden_prev) has shape [2, 3]");
+  ExpectThrows([&] { RunOp(&ws_, kUnit); }, "rank of input 0 (hidden_prev) of shape [2, 3]");
+  FeedRandom(&ws_, "h0", {2, 2, 3});
+  ExpectThrows([&] { RunOp(&ws_, kUnit); }, "elements of input 0 (hidden_prev) of shape [2, 2, 3]");
   FeedAll(2, 3);
   Feed<int32_t>(&ws_, "lengths", {1}, {1});
   ExpectThrows([&] { RunOp(&ws_, kUnit); }, "elements of input 2 (seq_lengths)");

@@ -88,6 +88,11 @@ TEST_F(LSTMUnitTest, AcceptsEmptyBatchesAndStates) {
   FeedAll(2, 0);
   RunOp(&ws_, kWithoutLengths);
   ExpectTensor<float>(ws_, "c", {1, 2, 0}, {});
+  Feed<float>(&ws_, "h0", {2, 0, 2}, {});
+  Feed<float>(&ws_, "c0", {2, 0, 2}, {});
+  Feed<float>(&ws_, "gates", {2, 0, 8}, {});
+  RunOp(&ws_, kWithoutLengths);
+  ExpectTensor<float>(ws_, "h", {2, 0, 2}, {});
 }
 
 TEST_F(LSTMUnitTest, HasTheGradientOfTheFormulas) {
@@ -121,9 +126,9 @@ TEST_F(LSTMUnitTest, NamesWhatDoesNotFit) {
   FeedRandom(&ws_, "gates", {24});
   fails("rank of input 2 (gates) of shape [24]");
   FeedRandom(&ws_, "c0", {2, 2, 3});
-  fails("input 1 (cell_t_prev) has shape [2, 2, 3], want [1, batch, size]");
+  fails("elements of input 1 (cell_t_prev) of shape [2, 2, 3], want [1, batch, size]");
   FeedRandom(&ws_, "c0", {2, 3});
-  fails("input 1 (cell_t_prev) has shape [2, 3], want [1, batch, size]");
+  fails("rank of input 1 (cell_t_prev) of shape [2, 3], want [1, batch, size]");
   FeedRandom(&ws_, "h0", {1, 1, 3});
   fails("elements of input 0 (hidden_t_prev) of shape [1, 1, 3], want those of the whole batch");
   Feed<int32_t>(&ws_, "lengths", {3}, {1, 2, 3});
