@@ -214,5 +214,33 @@ TEST(FaultOfRecordTest, RecognizesCasesByArgumentsAndInputs) {
   }
 }
 
+TEST(FaultOfRecordTest, RecognizesIndicesThatAreNoPermutation) {
+  const auto is_wrong = [](const char* op, const std::vector<int32_t>& indices) {
+    TensorProto index, data;
+    index.set_data_type(TensorProto::INT32);
+    index.add_dims(static_cast<int64_t>(indices.size()));
+    for (const int32_t i : indices) index.add_int32_data(i);
+    data.set_data_type(TensorProto::FLOAT);
+    data.add_dims(3);
+    oracle::OperatorCase recorded;
+    for (const auto& [name, tensor] : {std::pair("I", &index), std::pair("X", &data)}) {
+      oracle::Blob* blob = recorded.add_input();
+      blob->set_name(name);
+      blob->set_tensor(tensor->SerializeAsString());
+    }
+    return !FaultOfRecord(recorded, ParseOp(op)).empty();
+  };
+  const char* const forward = "type: 'BatchPermutation' input: 'X' input: 'I'";
+  const char* const gradient = "type: 'BatchPermutationGradient' input: 'I' input: 'X'";
+  for (const char* const op : {forward, gradient}) {
+    EXPECT_FALSE(is_wrong(op, {2, 0, 1}));
+    EXPECT_TRUE(is_wrong(op, {2, 0, 3}));
+    EXPECT_TRUE(is_wrong(op, {2, -1, 1}));
+  }
+  EXPECT_FALSE(is_wrong(forward, {2, 0, 2}));
+  EXPECT_TRUE(is_wrong(gradient, {2, 0, 2}));
+  EXPECT_FALSE(is_wrong(gradient, {2, 0, 1, 1}));  // the last one is not used
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::oracle_test

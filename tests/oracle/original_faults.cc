@@ -37,6 +37,23 @@ bool MixesUpTypes(const oracle::OperatorCase& recorded, const OperatorDef& def) 
   return x.data_type() == TensorProto::INT64 && dy.data_type() == TensorProto::FLOAT;
 }
 
+// Whether an index of a permutation is negative, not below the number of rows, or there twice.
+bool IsNoPermutation(const oracle::OperatorCase& recorded, const OperatorDef& def) {
+  const bool is_gradient = def.type() == "BatchPermutationGradient";
+  if (!is_gradient && def.type() != "BatchPermutation") return false;
+  const TensorProto indices = RecordedInput(recorded, def, is_gradient ? 0 : 1);
+  const TensorProto data = RecordedInput(recorded, def, is_gradient ? 1 : 0);
+  const int64_t rows = data.dims_size() > 0 ? data.dims(0) : 0;
+  std::set<int32_t> seen;
+  for (const int32_t index : indices.int32_data()) {
+    if (index < 0 || index >= rows) return true;
+    if (is_gradient && static_cast<int64_t>(seen.size()) < rows && !seen.insert(index).second) {
+      return true;
+    }
+  }
+  return false;
+}
+
 using OpTest = std::function<bool(const OperatorDef&)>;
 
 // Whether the test is true for an operator of the net or of the nets in it.
@@ -203,6 +220,11 @@ std::string FaultOfRecord(const oracle::OperatorCase& recorded, const OperatorDe
   if (MixesUpTypes(recorded, def)) {
     return "X is int64 and dY float: the original multiplies offsets in the float output by the "
            "size of X's elements, so that it writes dY to wrong places and beyond the output";
+  }
+  if (IsNoPermutation(recorded, def)) {
+    return "the indices are no permutation: the original reads or writes rows beyond the tensor; "
+           "or its gradient keeps one of the gradients of an index that is there twice, and leaves "
+           "rows that no index names undefined";
   }
   return "";
 }
