@@ -8,6 +8,7 @@
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
 
 namespace caffe2rt {
 
@@ -70,7 +71,11 @@ void RegisterBatchPermutation() {
       .Input(0, "X", "[N, ...]")
       .Input(1, "indices", "[N] int32, at least 0 and below N")
       .Output(0, "Y", "the shape of X; row i is row indices[i] of X")
-      .IdenticalTypeAndShapeOfInput(0)
+      .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        if (!AreKnown(in, 1)) return UnknownOutputs(def);
+        return std::vector<TensorShape>{
+            CreateTensorShape(GetDimsVector(in[0]), TensorProto::FLOAT)};
+      })
       .SetDoc("Reorders the rows of X.");
   RegisterCpuOperator<BatchPermutationOp<CPUContext, false>>("BatchPermutation", __FILE__);
 

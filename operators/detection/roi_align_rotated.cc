@@ -133,6 +133,11 @@ void RegisterRoiAlignRotated() {
           "the image, of image 0")
       .Output(0, "Y", "[R, C, pooled_h, pooled_w], or [R, pooled_h, pooled_w, C]")
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
+        if (AreKnown(in, 2) && NumElements(in[1]) == 0) {  // of any shape
+          std::vector<TensorShape> none = in;
+          none[1] = CreateTensorShape(std::vector<int64_t>{0, 6}, TensorProto::FLOAT);
+          return InferRoiOutput(def, none, ReadRoiAlignRotated);
+        }
         return InferRoiOutput(def, in, ReadRoiAlignRotated);
       })
       .SetDoc("RoIAlign of rotated regions of interest.");

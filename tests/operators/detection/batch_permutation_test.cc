@@ -46,6 +46,7 @@ TEST(BatchPermutationTest, TakesAnyTypeWithoutRows) {
   Feed<int64_t>(&ws, "I", {0}, {});
   Feed<double>(&ws, "X", {0, 3}, {});
   RunOp(&ws, kForward);
+  ExpectShapeInferred(&ws, kForward);
   ExpectTensor<float>(ws, "Y", {0, 3}, {});
 }
 

@@ -64,6 +64,7 @@ TEST(RoIAlignRotatedTest, TakesNoRoIs) {
   ExpectTensor<float>(ws, "Y", {0, 2, 2, 2}, {});
   Feed<float>(&ws, "R", {10, 0}, {});  // of any shape, as in Caffe2
   RunOp(&ws, Rotated(kBins));
+  ExpectShapeInferred(&ws, Rotated(kBins));
   ExpectTensor<float>(ws, "Y", {0, 2, 2, 2}, {});
 }
 
