@@ -37,15 +37,16 @@ class AccumulateGradientInputOp final : public Operator<Context> {
     CAFFE_ENFORCE(to->dim() >= 1 && to->dim(0) > 0, "input 2 (state_grad) has shape ", to->sizes(),
                   ", want at least one row");
     const int64_t row = to->numel() / to->dim(0);
+    const float* x = from.template data<float>();
+    float* y = to->template mutable_data<float>();
+    if (row == 0) return true;
     CAFFE_ENFORCE(t >= 0 && CheckedMultiply(t + 1, row) <= from.numel(), "input 0 (timestep) is ",
                   t, ", want a row of input 1 (output_grad) of shape ", from.sizes());
     const int64_t end =
         CheckedMultiply(CheckedAdd(CheckedAdd<int64_t>(t, offset_), int64_t{1}), row);
     CAFFE_ENFORCE_LE(end, to->numel(), "end of row ", t + offset_, " in input 2 (state_grad) of ",
                      "shape ", to->sizes());
-    const float* x = from.template data<float>();
-    float* y = to->template mutable_data<float>();
-    if (row > 0) AddGradientRow(context_, row, x + t * row, y + (end - row));
+    AddGradientRow(context_, row, x + t * row, y + (end - row));
     return true;
   }
 

@@ -40,6 +40,9 @@ TEST_F(AccumulateGradientInputTest, AcceptsRowsWithoutElements) {
   Feed<float>(&ws_, "state_grad", {4, 0}, {});
   RunOp(&ws_, Accumulate(1));
   ExpectTensor<float>(ws_, "state_grad", {4, 0}, {});
+  Feed<int32_t>(&ws_, "t", {1}, {-99});  // no row is read
+  RunOp(&ws_, Accumulate(1));
+  ExpectTensor<float>(ws_, "state_grad", {4, 0}, {});
 }
 
 }  // namespace
