@@ -141,7 +141,11 @@ void CheckRoiSigns(const RoiGeometry& g, const float* rois) {
   if (!g.aligned) return;
   for (int64_t r = 0; r < g.rois; ++r) {
     const float* const box = rois + (r + 1) * g.columns - 4;
-    const bool is_negative = (box[2] - box[0]) * g.scale < 0 || (box[3] - box[1]) * g.scale < 0;
+    bool is_negative = false;
+    for (int axis = 0; axis < 2; ++axis) {  // rounded as in PlaceRoi
+      const float start = box[axis] * g.scale - 0.5f, end = box[2 + axis] * g.scale - 0.5f;
+      is_negative = is_negative || end - start < 0;
+    }
     if (is_negative) ThrowRoiFault(RoiFault::kNegativeSize, r, g.batch);
   }
 }
