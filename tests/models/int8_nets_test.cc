@@ -27,13 +27,13 @@ Tensor Golden(const std::string& way, const std::string& image, const std::strin
   return ReadNpy(File("golden/" + way + "__" + image + "_" + blob + ".npy"));
 }
 
-// The recorded picture holds bytes; the net reads floats.
-Tensor Picture(const std::string& image) {
+// The recorded image holds bytes; the net reads floats.
+Tensor InputImage(const std::string& image) {
   const Tensor bytes = Golden("in", image, "data_uint8");
-  Tensor picture(bytes.sizes(), CPU);
+  Tensor pixels(bytes.sizes(), CPU);
   std::copy(bytes.data<uint8_t>(), bytes.data<uint8_t>() + bytes.numel(),
-            picture.mutable_data<float>());
-  return picture;
+            pixels.mutable_data<float>());
+  return pixels;
 }
 
 uint32_t Crc32(const uint8_t* bytes, size_t size) {
@@ -89,7 +89,7 @@ TEST_P(Int8NetTest, ComputesRecordedBlobsAndDetections) {
   Workspace ws;
   ASSERT_TRUE(ws.RunNetOnce(LoadNetForCPU(File("model_init.pb"))));
   ExpectRecordedBlobs(ws, "init");
-  *ws.CreateBlob("data")->GetMutableTensor(CPU) = Picture(image);
+  *ws.CreateBlob("data")->GetMutableTensor(CPU) = InputImage(image);
   *ws.CreateBlob("im_info")->GetMutableTensor(CPU) = Golden("in", image, "im_info");
   ASSERT_TRUE(ws.RunNetOnce(LoadNetForCPU(File("model.pb"))));
   ExpectRecordedBlobs(ws, "predict " + image);
@@ -104,7 +104,7 @@ TEST(Int8PredictorTest, ComputesRecordedDetections) {
   const std::string image = "cat.jpg";
   Predictor predictor(LoadNetForCPU(File("model_init.pb")), LoadNetForCPU(File("model.pb")));
   Predictor::TensorMap inputs, outputs;
-  inputs.emplace("data", Picture(image));
+  inputs.emplace("data", InputImage(image));
   inputs.emplace("im_info", Golden("in", image, "im_info"));
   ASSERT_TRUE(predictor(inputs, &outputs));
   for (const auto& [blob, tolerance] : kDetections) {
