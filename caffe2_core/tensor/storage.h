@@ -5,7 +5,7 @@
 // a version, which every mutable access increments, and derived forms. A derived form is a copy of
 // the data that is prepared for one use, such as reordered, packed or quantized weights. It is
 // keyed by layout, computed once for all tensors that share the storage, and dropped when the
-// version changes.
+// version changes. The elements may be in an opaque layout (opaque_layout.h).
 //
 // Thread safety: concurrent reads and calls of Derived are safe. A write requires exclusive access.
 
@@ -20,6 +20,7 @@
 #include "caffe2_core/base/type_meta.h"
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/device/memory.h"
+#include "caffe2_core/tensor/opaque_layout.h"
 
 #pragma GCC visibility push(default)
 namespace caffe2rt {
@@ -77,7 +78,19 @@ class Storage {
   void MoveVersion() {
     version_.store(version() + 1, std::memory_order_relaxed);
     if (has_derived_.load(std::memory_order_relaxed)) DropDerived();
+    if (__builtin_expect(opaque_, 0)) DropLayout();
     if (!TransientWrites::active()) set_exposed();
+  }
+
+  // The layout of the elements, or null if they are in row-major order. MoveVersion drops it.
+  // MoveVersionInLayout increments the version too and sets the layout. It allocates nothing.
+  const std::shared_ptr<const OpaqueLayout>& layout() const { return layout_; }
+  bool opaque() const { return opaque_; }
+  void MoveVersionInLayout(const std::shared_ptr<const OpaqueLayout>& layout) {
+    version_.store(version() + 1, std::memory_order_relaxed);
+    if (has_derived_.load(std::memory_order_relaxed)) DropDerived();
+    if (layout_ != layout) layout_ = layout;
+    opaque_ = layout != nullptr;
   }
 
   // Whether the memory may change without a call of MoveVersion: a pointer into it was handed out,
@@ -105,6 +118,10 @@ class Storage {
 
  private:
   void DropDerived();
+  void DropLayout() {
+    layout_ = nullptr;
+    opaque_ = false;
+  }
   void VerifyContent(size_t nbytes);
 
   // The members that a mutable access reads or writes come first, in one cache line.
@@ -114,10 +131,12 @@ class Storage {
   std::atomic<bool> read_only_{false};
   std::atomic<bool> has_derived_{false};
   std::atomic<bool> exposed_{false};
+  bool opaque_ = false;  // whether layout_ is set
   const DeviceType device_;
   const MemoryDeleter deleter_;
   const TypeMeta meta_;
   const int64_t constructed_;
+  std::shared_ptr<const OpaqueLayout> layout_;  // shared with the operators that use it
   std::atomic<uint64_t> content_sum_{0};
   Mutex derived_mutex_;
   std::map<std::string, std::shared_ptr<const void>> derived_ ABSL_GUARDED_BY(derived_mutex_);

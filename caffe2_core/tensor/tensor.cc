@@ -160,6 +160,10 @@ void Tensor::ThrowNoData(TypeMeta wanted) const {
                 "that produces it run?");
   CAFFE_ENFORCE(wanted == meta_, "the tensor holds elements of type ", meta_.name(), ", want ",
                 wanted.name());
+  CAFFE_ENFORCE(opaque_layout() == nullptr, "the tensor of shape ", sizes(), " on ",
+                DeviceTypeName(device_), " is in the opaque layout ",
+                opaque_layout() != nullptr ? opaque_layout()->Description() : "",
+                ", which this code cannot read: copy it to the CPU first");
   CAFFE_THROW("the tensor of shape ", sizes(),
               " has no memory yet: mutable_data has not been called since the last Resize");
 }
@@ -210,14 +214,17 @@ void* Tensor::AllocateFor(TypeMeta meta) try {
   // allocated, which lowers the peak.
   const bool copies = storage_ != nullptr && storage_->read_only() && meta == meta_ &&
                       needed <= storage_->capacity_bytes() &&
-                      (plain || size_ <= storage_->constructed());
+                      (plain || size_ <= storage_->constructed()) &&
+                      (!storage_->opaque() || storage_->layout()->count() == size_);
   if (!copies) {
     storage_.reset();
     shares_data_ = false;
   }
   std::shared_ptr<Storage> fresh =
       NewStorage(GetStaticContext()->New(needed), needed, device_, meta, size_);
-  if (copies && needed > 0) {
+  if (copies && storage_->opaque()) {
+    storage_->layout()->ToPlain(storage_->data(), fresh->data());
+  } else if (copies && needed > 0) {
     const std::unique_ptr<BaseContext> context = CreateContext();
     context->CopyItemsSameDevice(meta, static_cast<size_t>(size_), storage_->data(), fresh->data());
     // Wait: the caller may write on another stream, and an error of the copy must be thrown here.
@@ -228,6 +235,30 @@ void* Tensor::AllocateFor(TypeMeta meta) try {
   meta_ = meta;
   alive_ = plain ? INT64_MAX : size_;
   storage_->MoveVersion();
+  return storage_->data();
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+void* Tensor::mutable_opaque_data(TypeMeta meta,
+                                  const std::shared_ptr<const OpaqueLayout>& layout) try {
+  CAFFE_ENFORCE(IsShaped(), "cannot allocate a tensor that was never shaped: call Resize first");
+  CAFFE_ENFORCE(meta.IsSet() && meta.IsPlainData(), "elements of type ", meta.name(),
+                " cannot be in an opaque layout");
+  CAFFE_ENFORCE(device_ != CPU, "a tensor on the CPU cannot be in an opaque layout");
+  CAFFE_ENFORCE(layout == nullptr || layout->count() == size_, "the tensor has shape ", sizes(),
+                ", but the layout is for a tensor of another size");
+  const size_t plain = CheckedMultiply<size_t>(static_cast<size_t>(size_), meta.itemsize());
+  const size_t needed = layout == nullptr ? plain : std::max(plain, layout->nbytes());
+  const bool reusable = storage_ != nullptr && !storage_->read_only() &&
+                        needed <= storage_->capacity_bytes() && storage_->meta().IsPlainData();
+  if (!reusable) {
+    FreeMemory();
+    storage_ = NewStorage(GetStaticContext()->New(needed), needed, device_, meta, size_);
+  }
+  meta_ = meta;
+  alive_ = INT64_MAX;
+  storage_->MoveVersionInLayout(layout);
   return storage_->data();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
@@ -302,6 +333,7 @@ void Tensor::CopyFrom(const Tensor& src, BaseContext* context) try {
 
 void Tensor::CopyData(const Tensor& src, BaseContext* context) {
   if (src.size_ <= 0) return;
+  if (src.opaque_layout() != nullptr) return CopyOpaqueData(src);
   const size_t n = static_cast<size_t>(src.size_);
   void* dst = storage_->data();
   const void* from = src.raw_data();
@@ -321,6 +353,17 @@ void Tensor::CopyData(const Tensor& src, BaseContext* context) {
     context->CopyItemsToCPU(src.meta_, n, from, dst);
   }
   if (own != nullptr) own->FinishDeviceComputation();
+}
+
+// Copies in row-major order. The memory of an opaque tensor is host memory.
+void Tensor::CopyOpaqueData(const Tensor& src) {
+  const OpaqueLayout& layout = *src.opaque_layout();
+  CAFFE_ENFORCE(device_ == CPU || device_ == src.device_, "cannot copy from ",
+                DeviceTypeName(src.device_), " to ", DeviceTypeName(device_),
+                " directly: copy through the CPU");
+  CAFFE_ENFORCE_EQ(layout.count(), src.size_, "elements in the opaque layout of a tensor of shape ",
+                   src.sizes(), " that was resized after it was written");
+  layout.ToPlain(src.opaque_data(), storage_->data());
 }
 
 Tensor Tensor::Clone() const try {

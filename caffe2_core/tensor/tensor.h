@@ -170,16 +170,14 @@ class Tensor {
   bool HasData() const { return storage_ != nullptr || size_ == 0; }
 
   // The elements; null is possible only if the tensor is empty. THROWS if the element type is not
-  // T, or if a tensor that is not empty has no memory.
+  // T, if a tensor that is not empty has no memory, or if the tensor is opaque.
   template <class T>
   const T* data() const {
-    if (__builtin_expect(!meta_.Match<T>() || (storage_ == nullptr && size_ != 0), 0)) {
-      ThrowNoData(TypeMeta::Make<T>());
-    }
+    if (__builtin_expect(!meta_.Match<T>() || !IsReadable(), 0)) ThrowNoData(TypeMeta::Make<T>());
     return static_cast<const T*>(storage_ != nullptr ? storage_->data() : nullptr);
   }
   const void* raw_data() const {
-    if (__builtin_expect(storage_ == nullptr && size_ != 0, 0)) ThrowNoData(meta_);
+    if (__builtin_expect(!IsReadable(), 0)) ThrowNoData(meta_);
     return storage_ != nullptr ? storage_->data() : nullptr;
   }
 
@@ -203,6 +201,22 @@ class Tensor {
   T* mutable_data() {
     return static_cast<T*>(raw_mutable_data(TypeMeta::Make<T>()));
   }
+
+  // --- opaque layouts (opaque_layout.h), for operators of the device that defines the layout ---
+  // The layout of the elements, or null if they are in row-major order.
+  const OpaqueLayout* opaque_layout() const {
+    return storage_ != nullptr ? storage_->layout().get() : nullptr;
+  }
+  // The memory in its current layout. THROWS if a tensor that is not empty has no memory.
+  const void* opaque_data() const {
+    if (__builtin_expect(storage_ == nullptr && size_ != 0, 0)) ThrowNoData(meta_);
+    return storage_ != nullptr ? storage_->data() : nullptr;
+  }
+  // Memory to write the tensor in `layout`; null: in row-major order. Reuses the memory if it is
+  // large enough and not read-only. If the layout stays the same, the elements keep their values.
+  // THROWS if the shape was never set, if the layout is for another number of elements, if the
+  // elements have constructors, or if the tensor is on the CPU.
+  void* mutable_opaque_data(TypeMeta meta, const std::shared_ptr<const OpaqueLayout>& layout);
 
   // Releases the memory; keeps the dimensions and the element type.
   void FreeMemory();
@@ -240,7 +254,8 @@ class Tensor {
   // Copies the element type, the shape and the data; this tensor keeps its device. If `context`
   // belongs to the device that does the copy, it enqueues the copy and does not wait for it.
   // Otherwise a temporary context copies and waits. If `src` was never shaped, this tensor becomes
-  // unshaped. THROWS if the tensors are on different device types and neither is the CPU.
+  // unshaped. If `src` is opaque, this tensor gets its elements in row-major order. THROWS if the
+  // tensors are on different device types and neither is the CPU.
   void CopyFrom(const Tensor& src, BaseContext* context = nullptr);
   // Makes this a tensor of rank 1 that holds `values`. If `context` copies asynchronously, `values`
   // must stay valid until the copy has finished.
@@ -268,6 +283,7 @@ class Tensor {
   // Implements ShareExternalPointer. The memory counts as writable even if it was passed as const.
   void ShareForeign(const void* data, TypeMeta meta, size_t capacity_bytes, MemoryDeleter deleter);
   [[noreturn]] void ThrowNoData(TypeMeta wanted) const;
+  bool IsReadable() const { return storage_ != nullptr ? !storage_->opaque() : size_ == 0; }
   size_t CheckedIndex(int i) const {
     if (__builtin_expect(i < 0 || static_cast<size_t>(i) >= dims_.size(), 0)) ThrowBadAxis(i);
     return static_cast<size_t>(i);
@@ -275,6 +291,7 @@ class Tensor {
   int CanonicalAxis(int axis) const;
   [[noreturn]] void ThrowBadAxis(int axis) const;
   void CopyData(const Tensor& src, BaseContext* context);
+  void CopyOpaqueData(const Tensor& src);
 
   std::vector<int64_t> dims_;
   int64_t size_ = -1;

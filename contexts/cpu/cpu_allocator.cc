@@ -1,5 +1,7 @@
 #include "contexts/cpu/cpu_allocator.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -9,6 +11,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/overwritten_memory.h"
 #include "contexts/cpu/numa.h"
 
 namespace caffe2rt {
@@ -87,10 +90,19 @@ void SetCPUAllocator(CPUAllocator* allocator) {
   Slot().current.store(allocator, std::memory_order_release);
 }
 
+// Large memory is aligned to huge pages and asks the kernel for them: they need 512 times fewer page
+// faults and entries of the address cache. Only whole huge pages inside the memory are requested, so
+// that it occupies no more than before. The kernel may ignore the request.
 std::pair<void*, MemoryDeleter> DefaultCPUAllocator::New(size_t nbytes) {
+  constexpr size_t kHugePage = size_t{2} << 20;
+  const bool is_large = nbytes >= 2 * kHugePage;
   void* data = nullptr;
-  const int failed = posix_memalign(&data, kCPUAlignment, std::max<size_t>(nbytes, 1));
-  if (failed == 0 && data != nullptr) return {data, GetDeleter()};
+  const int failed =
+      posix_memalign(&data, is_large ? kHugePage : kCPUAlignment, std::max<size_t>(nbytes, 1));
+  if (failed == 0 && data != nullptr) {
+    if (is_large) madvise(data, nbytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+    return {data, GetDeleter()};
+  }
   const CPUMemoryUsage usage = GetCPUMemoryUsage();
   throw OutOfMemory(
       __FILE__, __LINE__, "",
@@ -137,7 +149,7 @@ std::pair<void*, MemoryDeleter> NewCPUMemory(size_t nbytes) try {
   DataPtr memory(GetCPUAllocator()->New(nbytes));
   const CPUMemoryOptions& options = GlobalCPUMemoryOptions();
   if (options.numa_enabled) NUMAMove(memory.get(), nbytes, GetCurrentNUMANode());
-  Fill(memory.get(), nbytes);
+  if (!OverwrittenMemory::active()) Fill(memory.get(), nbytes);
   // After memory.Release() nothing may throw.
   if (options.report_usage) Reporter().New(memory.get(), nbytes);
   const auto [data, deleter] = memory.Release();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -10,6 +11,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
+#include "caffe2_core/base/overwritten_memory.h"
 #include "contexts/cpu/cpu_context.h"
 
 namespace caffe2rt::cpu_allocator_test {
@@ -68,6 +70,30 @@ TEST(CPUAllocatorTest, EveryByteIsZeroWhateverTheAllocatorLeft) {
     const auto* bytes = static_cast<const unsigned char*>(memory.get());
     for (size_t i = 0; i < nbytes; ++i) ASSERT_EQ(bytes[i], 0) << "byte " << i << " of " << nbytes;
   }
+}
+
+TEST(CPUAllocatorTest, MemoryThatIsOverwrittenIsNotFilled) {
+  PoorAllocatorInUse allocator;
+  const auto first_byte = [] {
+    const DataPtr memory(NewCPUMemory(100));
+    return static_cast<int>(*static_cast<const unsigned char*>(memory.get()));
+  };
+  {
+    const OverwrittenMemory scope;
+    EXPECT_EQ(first_byte(), 0xee);
+    std::thread other([&] { EXPECT_EQ(first_byte(), 0) << "another thread"; });
+    other.join();
+  }
+  EXPECT_EQ(first_byte(), 0);
+}
+
+TEST(CPUAllocatorTest, LargeMemoryIsAlignedToHugePagesAndZero) {
+  constexpr size_t kHugePage = size_t{2} << 20;
+  const size_t nbytes = 3 * kHugePage + 100;  // the last huge page is not whole
+  const DataPtr memory(NewCPUMemory(nbytes));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(memory.get()) % kHugePage, 0u);
+  const char* const bytes = static_cast<const char*>(memory.get());
+  EXPECT_EQ(std::count(bytes, bytes + nbytes, 0), static_cast<std::ptrdiff_t>(nbytes));
 }
 
 TEST(CPUAllocatorTest, NoBytesIsFine) {
