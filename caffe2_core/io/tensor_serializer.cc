@@ -90,7 +90,7 @@ void SetDevice(const Tensor& tensor, DeviceOption* option) {
   option->set_device_type(tensor.GetDeviceType());
   BaseStaticContext* context = FindStaticContext(tensor.GetDeviceType());
   if (context != nullptr && tensor.storage() != nullptr) {
-    context->ExtractDeviceOption(option, tensor.raw_data());
+    context->ExtractDeviceOption(option, tensor.storage()->data());
   }
 }
 

@@ -10,6 +10,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
 constexpr int kMaxFieldIndex = 128;  // more fields than any of Caffe2's messages has
+constexpr int kMaxGroupNesting = 100;
 
 WireType WireTypeOf(const FieldDescriptor& field) {
   switch (field.type()) {
@@ -84,7 +85,24 @@ bool WireReader::Stop(Got got) {
 }
 
 bool WireReader::Next(WireField* field) {
-  if (at_ >= message_.bytes.size()) return false;
+  if (at_ >= message_.bytes.size() || !ReadField(kMaxGroupNesting, field)) return false;
+  return field->type != WireType::kEndGroup || Stop(Got::kBad);
+}
+
+// Skips the fields up to the end of the group. Only unknown fields are groups: no known format
+// declares one.
+bool WireReader::SkipGroup(uint32_t number, int nesting_limit) {
+  if (nesting_limit <= 0) return Stop(Got::kBad);
+  WireField field;
+  while (at_ < message_.bytes.size()) {
+    if (!ReadField(nesting_limit - 1, &field)) return false;
+    if (field.type == WireType::kEndGroup) return field.number == number || Stop(Got::kBad);
+  }
+  return Stop(message_.whole() ? Got::kBad : Got::kCut);
+}
+
+// Reads a field at a position inside the available bytes.
+bool WireReader::ReadField(int nesting_limit, WireField* field) {
   uint64_t tag = 0;
   if (const Got got = ReadVarint(&tag); got != Got::kValue) return Stop(got);
   field->number = static_cast<uint32_t>(tag >> 3);
@@ -104,8 +122,13 @@ bool WireReader::Next(WireField* field) {
     case WireType::kBytes:
       if (const Got got = ReadVarint(&length); got != Got::kValue) return Stop(got);
       break;
+    case WireType::kGroup:
+      field->payload = {};
+      return SkipGroup(field->number, nesting_limit);
+    case WireType::kEndGroup:
+      return true;
     default:
-      return Stop(Got::kBad);  // groups, which no known format uses
+      return Stop(Got::kBad);
   }
   if (length > static_cast<uint64_t>(message_.size) - at_) return Stop(Got::kBad);
   const size_t here = std::min<size_t>(length, message_.bytes.size() - at_);

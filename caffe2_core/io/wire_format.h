@@ -19,7 +19,15 @@ struct WireMessage {
   bool whole() const { return static_cast<int64_t>(bytes.size()) == size; }
 };
 
-enum class WireType { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+// kEndGroup never leaves the reader.
+enum class WireType {
+  kVarint = 0,
+  kFixed64 = 1,
+  kBytes = 2,
+  kGroup = 3,
+  kEndGroup = 4,
+  kFixed32 = 5
+};
 
 struct WireField {
   uint32_t number = 0;
@@ -32,8 +40,9 @@ class WireReader {
  public:
   explicit WireReader(const WireMessage& message) : message_(message) {}
 
-  // Reads the next field. Returns false at the end of the message or of the available bytes, and if
-  // the bytes are not a message; ok() distinguishes the last case.
+  // Reads the next field; a group is one field without a value. Returns false at the end of the
+  // message or of the available bytes, and if the bytes are not a message; ok() distinguishes the
+  // last case.
   bool Next(WireField* field);
   // Whether everything read so far is consistent with a message.
   bool ok() const { return ok_; }
@@ -42,6 +51,8 @@ class WireReader {
   enum class Got { kValue, kCut, kBad };
   Got ReadVarint(uint64_t* value);
   bool Stop(Got got);
+  bool ReadField(int nesting_limit, WireField* field);
+  bool SkipGroup(uint32_t number, int nesting_limit);
 
   WireMessage message_;
   size_t at_ = 0;
