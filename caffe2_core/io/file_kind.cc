@@ -13,6 +13,7 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind_proto.h"
+#include "caffe2_core/io/pack_file.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/io/wire_format.h"
 
@@ -37,6 +38,7 @@ constexpr KindRow kKinds[] = {
     {FileKind::kTensorProto, "TensorProto", "a TensorProto", ""},
     {FileKind::kTensorProtos, "TensorProtos", "a TensorProtos", "protodb"},
     {FileKind::kBlobProto, "BlobProto", "a BlobProto", ""},
+    {FileKind::kPackedModel, "c2pack", "a packed model", ""},
     {FileKind::kMiniDB, "minidb", "a minidb database", "minidb"},
     {FileKind::kLevelDB, "leveldb", "a LevelDB database", "leveldb"},
     {FileKind::kLMDB, "lmdb", "an LMDB database", "lmdb"},
@@ -69,6 +71,9 @@ FileKindResult DetectByMagic(std::string_view begin) {
   const auto starts = [&](std::string_view magic) {
     return begin.substr(0, magic.size()) == magic;
   };
+  if (starts(kPackSignature)) {
+    return Found(FileKind::kPackedModel, "begins with the signature of a packed model");
+  }
   if (starts("\x93NUMPY"sv)) return Found(FileKind::kNpy, "begins with the signature of .npy");
   if (starts("\xff\xd8\xff"sv)) return Found(FileKind::kJpeg, "begins with the signature of JPEG");
   if (starts("\x89PNG\r\n\x1a\n"sv))

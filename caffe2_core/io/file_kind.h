@@ -27,6 +27,7 @@ enum class FileKind {
   kTensorProto,
   kTensorProtos,  // also the content of a protodb file
   kBlobProto,
+  kPackedModel,  // of `caffe2 pack`
   kMiniDB,
   kLevelDB,
   kLMDB,

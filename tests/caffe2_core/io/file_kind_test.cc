@@ -86,6 +86,23 @@ TEST(FileKindTest, PassesOverFieldsThatNobodyDeclares) {
   EXPECT_EQ(DetectContentKind(net, static_cast<int64_t>(net.size())).kind, FileKind::kNetDef);
 }
 
+TEST(FileKindTest, PassesOverGroups) {
+  // Field 15 as a group that holds a string and a nested group, before an operator.
+  const std::string op = "\x12\x06\"\x04Relu", group = "\x7b\x12\x01x\x13\x08\x05\x14\x7c";
+  const auto kind_of = [](const std::string& bytes, size_t available) {
+    return DetectContentKind(bytes.substr(0, available), static_cast<int64_t>(bytes.size())).kind;
+  };
+  const auto whole = [&](const std::string& bytes) { return kind_of(bytes, bytes.size()); };
+  EXPECT_EQ(whole(group + op), FileKind::kNetDef);
+  EXPECT_EQ(whole(op + group), FileKind::kNetDef);
+  EXPECT_EQ(kind_of(op + group, op.size() + 3), FileKind::kNetDef);  // the group is cut
+  for (const std::string bad : {"\x7b\x12\x01x", "\x7c", "\x7b\x74", "\x7b\x13\x7c"}) {
+    EXPECT_EQ(whole(op + bad), FileKind::kUnknown) << bad;
+  }
+  const std::string nested = std::string(100'000, '\x7b') + std::string(100'000, '\x7c');
+  EXPECT_EQ(whole(op + nested), FileKind::kUnknown);
+}
+
 TEST(FileKindTest, TellsTextByItsFieldsInSpiteOfMistakes) {
   const std::string net = "# net\nname: 'n'\nop { type: 'Relu' nonsense: ]";
   EXPECT_EQ(DetectContentKind(net, static_cast<int64_t>(net.size())).kind, FileKind::kNetDef);
