@@ -1,0 +1,140 @@
+#include "caffe2_core/graph/passes/channel_affine.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "caffe2_core/graph/arguments.h"
+
+namespace caffe2rt {
+namespace {
+
+using Result = std::optional<ChannelAffine>;
+
+// The data of a constant float vector with one number for each channel, or null.
+const float* ChannelNumbers(const std::string& name, const AffineInput& x,
+                            NetConstants* constants) {
+  const Tensor* const tensor = constants->Find(name);
+  if (tensor == nullptr || !tensor->IsType<float>()) return nullptr;
+  return tensor->dim() == 1 && tensor->dim(0) == x.channels ? tensor->data<float>() : nullptr;
+}
+
+// Whether the operator's `order` gives the channels the axis that they have in x.
+bool HasChannelAxis(const ArgumentHelper& args, const AffineInput& x) {
+  const std::string order = args.GetSingleArgument<std::string>("order", "NCHW");
+  const StorageOrder parsed = ParseStorageOrder(order);
+  if (parsed == UNKNOWN) return false;
+  return x.channel_axis == (parsed == StorageOrder::NHWC ? x.rank - 1 : 1);
+}
+
+Result ReadSpatialBn(const OperatorDef& op, const AffineInput& x, NetConstants* constants) {
+  const ArgumentHelper args(op);
+  if (op.input_size() != 5 || op.output_size() != 1 || !args.HasArgument("is_test") ||
+      args.GetSingleArgument<int>("is_test", 0) == 0 || !HasChannelAxis(args, x)) {
+    return {};
+  }
+  const float epsilon = args.GetSingleArgument<float>("epsilon", 1e-5f);
+  if (!(epsilon > 0)) return {};
+  const float* numbers[4];  // scale, bias, mean, var
+  for (int i = 0; i < 4; ++i) {
+    numbers[i] = ChannelNumbers(op.input(i + 1), x, constants);
+    if (numbers[i] == nullptr) return {};
+  }
+  ChannelAffine result(static_cast<size_t>(x.channels));
+  for (size_t c = 0; c < result.factor.size(); ++c) {
+    const double var = static_cast<double>(numbers[3][c]) + static_cast<double>(epsilon);
+    result.factor[c] = static_cast<double>(numbers[0][c]) / std::sqrt(var);
+    result.term[c] =
+        static_cast<double>(numbers[1][c]) - static_cast<double>(numbers[2][c]) * result.factor[c];
+  }
+  return result;
+}
+
+Result ReadAffineChannel(const OperatorDef& op, const AffineInput& x, NetConstants* constants) {
+  const ArgumentHelper args(op);
+  if (op.input_size() != 3 || !HasChannelAxis(args, x)) return {};
+  const float* const scale = ChannelNumbers(op.input(1), x, constants);
+  const float* const bias = ChannelNumbers(op.input(2), x, constants);
+  if (scale == nullptr || bias == nullptr) return {};
+  ChannelAffine result(static_cast<size_t>(x.channels));
+  std::copy_n(scale, x.channels, result.factor.begin());
+  std::copy_n(bias, x.channels, result.term.begin());
+  return result;
+}
+
+Result ReadScale(const OperatorDef& op, const AffineInput& x) {
+  ChannelAffine result(static_cast<size_t>(x.channels));
+  const float scale = ArgumentHelper(op).GetSingleArgument<float>("scale", 1.0f);
+  std::fill(result.factor.begin(), result.factor.end(), static_cast<double>(scale));
+  return result;
+}
+
+// Whether a constant of this shape broadcasts to x along the channels or as one number, and leaves
+// the shape of x as it is. `offset` is the axis of x that dimension 0 of the constant meets.
+bool BroadcastsAlongChannels(const Tensor& constant, int offset, const AffineInput& x) {
+  if (offset < 0 || offset + constant.dim() > x.rank) return false;
+  for (int i = 0; i < constant.dim(); ++i) {
+    if (constant.dim(i) == 1) continue;
+    if (offset + i != x.channel_axis || constant.dim(i) != x.channels) return false;
+  }
+  return true;
+}
+
+// The constant operand, expanded to one number for each channel; empty if it is not such an operand.
+std::vector<double> ConstantOperand(const OperatorDef& op, int x_index, const AffineInput& x,
+                                    NetConstants* constants) {
+  const ArgumentHelper args(op);
+  const bool legacy = args.GetSingleArgument<bool>("broadcast", false);
+  if (legacy && (x_index != 0 || args.HasArgument("axis_str"))) return {};
+  const Tensor* const constant = constants->Find(op.input(1 - x_index));
+  if (constant == nullptr || !constant->IsType<float>() || constant->numel() == 0) return {};
+  const int axis = args.GetSingleArgument<int>("axis", -1);
+  const int offset = legacy && axis != -1 ? axis : x.rank - constant->dim();
+  if (!BroadcastsAlongChannels(*constant, offset, x)) return {};
+  const float* const data = constant->data<float>();
+  if (constant->numel() == 1) {
+    return std::vector<double>(static_cast<size_t>(x.channels), static_cast<double>(data[0]));
+  }
+  return {data, data + x.channels};
+}
+
+Result ReadArithmetic(const OperatorDef& op, int x_index, const AffineInput& x,
+                      NetConstants* constants) {
+  if (op.input_size() != 2) return {};
+  if (x_index != 0 && (op.type() == "Div" || op.type() == "Sub")) return {};
+  const std::vector<double> operand = ConstantOperand(op, x_index, x, constants);
+  if (operand.empty()) return {};
+  ChannelAffine result(operand.size());
+  for (size_t c = 0; c < operand.size(); ++c) {
+    if (op.type() == "Mul") result.factor[c] = operand[c];
+    if (op.type() == "Div") result.factor[c] = 1.0 / operand[c];
+    if (op.type() == "Add") result.term[c] = operand[c];
+    if (op.type() == "Sub") result.term[c] = -operand[c];
+  }
+  return result;
+}
+
+}  // namespace
+
+void ChannelAffine::Append(const ChannelAffine& next) {
+  for (size_t c = 0; c < factor.size(); ++c) {
+    factor[c] *= next.factor[c];
+    term[c] = term[c] * next.factor[c] + next.term[c];
+  }
+}
+
+std::optional<ChannelAffine> ReadChannelAffine(const OperatorDef& op, int x_index,
+                                               const AffineInput& x, NetConstants* constants) try {
+  const std::string& type = op.type();
+  if (type == "Mul" || type == "Div" || type == "Add" || type == "Sub") {
+    return ReadArithmetic(op, x_index, x, constants);
+  }
+  if (x_index != 0) return {};
+  if (type == "SpatialBN") return ReadSpatialBn(op, x, constants);
+  if (type == "AffineChannel") return ReadAffineChannel(op, x, constants);
+  if (type == "Scale" && op.input_size() == 1) return ReadScale(op, x);
+  return {};
+} catch (const EnforceNotMet&) {  // an argument has the wrong type, which the operator reports
+  return {};
+}
+
+}  // namespace caffe2rt

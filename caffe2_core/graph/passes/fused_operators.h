@@ -1,0 +1,33 @@
+#pragma once
+// The operators that fusion passes make. Passes and operators share these names.
+//
+//   ConvFusion   X, filter, [bias], [S]  ->  Y = activation(Conv(X) [+ S])
+//   FCFusion     X, W, b                 ->  Y = activation(FC(X))
+//
+// Besides the arguments of Conv or FC they have those below. S is the last input if `sum` is 1. The
+// activation is the type of an operator, such as Relu, or "" for none.
+
+#include <string>
+#include <string_view>
+
+#include "caffe2rt/caffe2.pb.h"
+
+namespace caffe2rt {
+
+inline constexpr char kConvFusionType[] = "ConvFusion";
+inline constexpr char kFCFusionType[] = "FCFusion";
+
+inline constexpr char kActivationArgument[] = "activation";
+inline constexpr char kActivationMinArgument[] = "activation_min";      // of Clip
+inline constexpr char kActivationMaxArgument[] = "activation_max";      // of Clip
+inline constexpr char kActivationAlphaArgument[] = "activation_alpha";  // of LeakyRelu and Elu
+inline constexpr char kSumArgument[] = "sum";
+
+// The fused type that extends operators of this type, or null. A fused type extends itself.
+const char* FusedTypeFor(const std::string& type);
+// Whether the operator has an activation already. THROWS if the argument has the wrong type.
+bool HasFusedActivation(const OperatorDef& op);
+// Whether the operator adds a tensor already. THROWS if the argument has the wrong type.
+bool HasFusedSum(const OperatorDef& op);
+
+}  // namespace caffe2rt
