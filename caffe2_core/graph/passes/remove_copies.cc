@@ -1,0 +1,173 @@
+#include "caffe2_core/graph/passes/remove_copies.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/passes/merging.h"
+#include "caffe2_core/graph/passes/net_edits.h"
+#include "caffe2_core/graph/passes/net_values.h"
+
+namespace caffe2rt {
+namespace {
+
+using Value = NetValues::Value;
+
+// Operators whose output 0 is of type float in every run that succeeds.
+bool WritesFloat(const OperatorDef& op) {
+  return IsOneOf(op.type(), {"Conv", "ConvTranspose", "FC", "SpatialBN", "Sigmoid", "Tanh",
+                             "Softmax", "AveragePool", "MaxPool", "LRN"});
+}
+
+bool IsCastToFloat(const OperatorDef& op) {
+  const ArgumentHelper args(op);
+  if (args.HasSingleArgumentOfType<std::string>("to")) return false;
+  return args.GetSingleArgument<int>("to", TensorProto::FLOAT) == TensorProto::FLOAT;
+}
+
+class NoOpRemover {
+ public:
+  NoOpRemover(NetDef* net, const PassContext& context)
+      : net_(*net),
+        values_(*net, context),
+        edits_(net),
+        origin_(values_.num_values()),
+        reads_(values_.num_values()),
+        read_later_(values_.blobs().size()) {
+    std::iota(origin_.begin(), origin_.end(), Value{0});
+    for (Value v = 0; v < reads_.size(); ++v) reads_[v] = values_.readers(v).size();
+  }
+
+  void Run() {
+    for (size_t op = 0; op < values_.num_operators(); ++op) {
+      if (IsNoOp(op) && Remove(op)) edits_.Remove(op);
+    }
+    edits_.Apply();
+  }
+
+ private:
+  const OperatorDef& Def(size_t op) const { return net_.op(static_cast<int>(op)); }
+
+  bool IsNoOp(size_t op) const try {
+    if (!values_.is_plain(op) || values_.num_inputs(op) != 1) return false;
+    for (size_t i = 1; i < values_.num_outputs(op); ++i) {  // a mask, or the sizes of a Concat
+      const Value other = values_.output(op, i);
+      if (!values_.readers(other).empty() || values_.is_observable(other)) return false;
+    }
+    const OperatorDef& def = Def(op);
+    if (IsOneOf(def.type(), {"Copy", "Alias", "StopGradient", "NegateGradient", "Sum"}))
+      return true;
+    const ArgumentHelper args(def);
+    if (def.type() == "Dropout") return args.GetSingleArgument<int>("is_test", 0) != 0;
+    if (def.type() == "Concat") return args.GetSingleArgument<int>("add_axis", 0) == 0;
+    if (def.type() != "Cast" || !IsCastToFloat(def)) return false;
+    const uint32_t writer = values_.writer(values_.input(op, 0));
+    return writer != NetValues::kNone && values_.input(op, 0) == values_.output(writer, 0) &&
+           WritesFloat(Def(writer));
+  } catch (const EnforceNotMet&) {  // an argument has the wrong type, which the operator reports
+    return false;
+  }
+
+  // The value that the operator passes on, which other removed operators may have passed on to it.
+  Value Origin(size_t op) const { return origin_[values_.input(op, 0)]; }
+
+  bool Remove(size_t op) {
+    const Value result = values_.output(op, 0), origin = Origin(op);
+    const bool in_place = values_.blob(result) == values_.blob(origin);
+    if (in_place || UseOrigin(op, origin, result)) {
+      origin_[result] = origin;
+      reads_[origin] += reads_[result];
+      --reads_[origin];
+      return true;
+    }
+    return WriteResult(op, origin, result);
+  }
+
+  // Whether the operator is an Alias without which the net computes the same: nothing else writes the
+  // result, which in the next run would be the memory of the origin, and nothing writes the memory
+  // later.
+  bool IsPlainAlias(size_t op, uint32_t origin_blob, Value result) const {
+    const uint32_t blob = values_.blob(result);
+    return Def(op).type() == "Alias" && values_.is_only_shared(result) &&
+           values_.blobs().first_writer(blob) == op && values_.blobs().last_writer(blob) == op &&
+           !values_.IsWrittenBetween(origin_blob, op, values_.num_operators());
+  }
+
+  // Lets the readers of the result read the origin instead.
+  bool UseOrigin(size_t op, Value origin, Value result) {
+    const uint32_t blob = values_.blob(origin);
+    if (values_.is_observable(result) && !IsPlainAlias(op, blob, result)) return false;
+    for (const NetValues::Read& read : values_.readers(result)) {
+      if (!MayRead(op, read, blob)) return false;
+    }
+    const std::string& name = values_.blobs().name(blob);
+    for (const NetValues::Read& read : values_.readers(result)) {
+      edits_.Change(read.op)->set_input(static_cast<int>(read.input), name);
+    }
+    read_later_[values_.blobs().memory(blob)] = true;
+    return true;
+  }
+
+  // Whether the reader of the result of `op` may read the blob instead: the blob still has its value
+  // then, and the reader does not become one that works in place.
+  bool MayRead(size_t op, const NetValues::Read& read, uint32_t blob) const {
+    if (!values_.is_plain(read.op) || values_.IsWrittenBetween(blob, op, read.op)) return false;
+    const NetDependencies& blobs = values_.blobs();
+    for (const uint32_t output : blobs.outputs(read.op)) {
+      if (blobs.memory(output) == blobs.memory(blob)) return false;
+    }
+    OperatorDef changed = edits_.op(read.op);
+    changed.set_input(static_cast<int>(read.input), blobs.name(blob));
+    return OpSchemaRegistry::Schema(changed.type())->Verify(changed);
+  }
+
+  // Lets the operator that computes the origin write the result, if nothing else reads the origin.
+  bool WriteResult(size_t op, Value origin, Value result) {
+    const uint32_t writer = values_.writer(origin), blob = values_.blob(result);
+    if (!values_.is_only_kept(result) || values_.is_observable(origin) || reads_[origin] != 1 ||
+        writer == NetValues::kNone || !values_.is_plain(writer) ||
+        values_.IsUsedBetween(blob, writer, op) || read_later_[values_.blobs().memory(blob)]) {
+      return false;
+    }
+    OperatorDef changed = edits_.op(writer);
+    if (UsesMemory(changed, blob)) return false;
+    for (size_t i = 0; i < values_.num_outputs(writer); ++i) {
+      if (values_.output(writer, i) != origin) continue;
+      changed.set_output(static_cast<int>(i), values_.blobs().name(blob));
+    }
+    if (!OpSchemaRegistry::Schema(changed.type())->Verify(changed)) return false;
+    edits_.Put(writer, std::move(changed));
+    return true;
+  }
+
+  bool UsesMemory(const OperatorDef& op, uint32_t blob) const {
+    const NetDependencies& blobs = values_.blobs();
+    const auto uses = [&](const std::string& name) {
+      return blobs.memory(blobs.Find(name)) == blobs.memory(blob);
+    };
+    return std::any_of(op.input().begin(), op.input().end(), uses) ||
+           std::any_of(op.output().begin(), op.output().end(), uses);
+  }
+
+  const NetDef& net_;
+  const NetValues values_;
+  NetEdits edits_;
+  std::vector<Value> origin_;  // by value: the value that holds the same after the removals
+  std::vector<size_t> reads_;  // by value: the inputs that read it after the removals
+  // By memory: whether operators read it that did not before, so that it must not be written earlier.
+  std::vector<bool> read_later_;
+};
+
+}  // namespace
+
+NetDef RemoveCopies(NetDef net, PassContext& context) {
+  NoOpRemover(&net, context).Run();
+  return net;
+}
+
+}  // namespace caffe2rt
