@@ -1,0 +1,84 @@
+#include "caffe2_core/graph/passes/fuse_activation.h"
+
+#include <limits>
+#include <utility>
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/passes/fused_operators.h"
+#include "caffe2_core/graph/passes/merging.h"
+
+namespace caffe2rt {
+namespace {
+
+bool IsActivation(const std::string& type) {
+  for (const char* known : {"Relu", "Clip", "LeakyRelu", "Elu", "Sigmoid", "Tanh", "Swish"}) {
+    if (type == known) return true;
+  }
+  return false;
+}
+
+// THROWS if an argument has the wrong type.
+void SetActivation(const OperatorDef& activation, OperatorDef* op) {
+  const ArgumentHelper args(activation);
+  const std::string& type = activation.type();
+  using Limits = std::numeric_limits<float>;
+  *GetMutableArgument(kActivationArgument, true, op) = MakeArgument(kActivationArgument, type);
+  const auto copy = [&](const char* from, float default_value, const char* to) {
+    const float value = args.GetSingleArgument<float>(from, default_value);
+    *GetMutableArgument(to, true, op) = MakeArgument(to, value);
+  };
+  if (type == "Clip") {
+    copy("min", Limits::lowest(), kActivationMinArgument);
+    copy("max", Limits::max(), kActivationMaxArgument);
+  } else if (type == "LeakyRelu") {
+    copy("alpha", 0.01f, kActivationAlphaArgument);
+  } else if (type == "Elu") {
+    copy("alpha", 1.0f, kActivationAlphaArgument);
+  }
+}
+
+class ActivationFuser {
+ public:
+  ActivationFuser(NetDef* net, const PassContext& context)
+      : context_(context), values_(*net, context), edits_(net) {}
+
+  void Run() {
+    for (size_t op = 0; op < values_.num_operators(); ++op) {
+      const char* const type = FusedTypeFor(edits_.op(op).type());
+      if (type == nullptr || values_.num_outputs(op) != 1) continue;
+      const uint32_t next = values_.SoleReader(values_.output(op, 0));
+      if (next != NetValues::kNone && MayFuse(op, next, type)) Fuse(op, next, type);
+    }
+    edits_.Apply();
+  }
+
+ private:
+  bool MayFuse(size_t op, size_t next, const char* type) const {
+    if (!IsActivation(edits_.op(next).type()) || !MayMerge(values_, edits_, op, next)) return false;
+    if (SharesMemory(values_, next, op) || edits_.op(op).is_gradient_op()) return false;
+    return context_.has_operator != nullptr && context_.has_operator(type, CPU);
+  }
+
+  void Fuse(size_t op, size_t next, const char* type) try {
+    OperatorDef fused = edits_.op(op);
+    if (HasFusedActivation(fused)) return;
+    fused.set_type(type);
+    SetActivation(edits_.op(next), &fused);
+    Merge(op, next, std::move(fused), &edits_);
+  } catch (const EnforceNotMet&) {  // an argument has the wrong type, which the operator reports
+  }
+
+  const PassContext& context_;
+  const NetValues values_;
+  NetEdits edits_;
+};
+
+}  // namespace
+
+NetDef FuseActivation(NetDef net, PassContext& context) {
+  ActivationFuser(&net, context).Run();
+  return net;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,16 @@
+#pragma once
+// Fuses an activation into the convolution or FC before it.
+//
+//   Conv  x w b -> t              becomes      ConvFusion  x w b -> y    activation: "Relu"
+//   Relu  t -> y
+//
+// The activations are Relu, Clip, LeakyRelu and Sigmoid. A ConvFusion that adds a tensor gets the
+// activation too.
+
+#include "caffe2_core/graph/passes/net_pass.h"
+
+namespace caffe2rt {
+
+NetDef FuseActivation(NetDef net, PassContext& context);
+
+}  // namespace caffe2rt
