@@ -1,0 +1,119 @@
+#include "caffe2_core/graph/passes/onednn_placement.h"
+
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// Each returns the reason why the arguments do not fit, or "".
+using ArgumentRule = std::string (*)(const ArgumentHelper& args);
+
+std::string AnyArguments(const ArgumentHelper&) { return ""; }
+
+std::string WantNchw(const ArgumentHelper& args) {
+  const std::string order = args.GetSingleArgument<std::string>("order", "NCHW");
+  return order == "NCHW" ? "" : "order is " + order;
+}
+
+std::string WantImageWindow(const ArgumentHelper& args) {
+  const size_t axes = args.GetRepeatedArgument<int>("kernels").size();
+  if (axes != 0 && axes != 2) return MakeString("windows of ", axes, " axes");
+  return WantNchw(args);
+}
+
+std::string WantTestMode(const ArgumentHelper& args) {
+  if (args.GetSingleArgument<int>("is_test", 0) == 0) return "is_test is 0";
+  return WantNchw(args);
+}
+
+std::string WantChannelAxis(const ArgumentHelper& args) {
+  if (args.GetSingleArgument<int>("add_axis", 0) != 0) return "add_axis is 1";
+  const int axis = args.GetSingleArgument<int>("axis", 1);
+  return axis == 1 || axis == -3 ? WantNchw(args) : MakeString("axis is ", axis);
+}
+
+struct TypeRule {
+  const char* type;
+  OnednnRole role;
+  ArgumentRule rule;
+};
+
+constexpr TypeRule kTypeRules[] = {
+    {"Conv", OnednnRole::kConvolution, WantImageWindow},
+    {"Conv2D", OnednnRole::kConvolution, WantImageWindow},
+    {"ConvFusion", OnednnRole::kConvolution, WantImageWindow},
+    {"MaxPool", OnednnRole::kAnyLayout, WantImageWindow},
+    {"MaxPool2D", OnednnRole::kAnyLayout, WantImageWindow},
+    {"AveragePool", OnednnRole::kAnyLayout, WantImageWindow},
+    {"AveragePool2D", OnednnRole::kAnyLayout, WantImageWindow},
+    {"SpatialBN", OnednnRole::kAnyLayout, WantTestMode},
+    {"Dropout", OnednnRole::kAnyLayout, WantTestMode},
+    {"LRN", OnednnRole::kAnyLayout, WantNchw},
+    {"PRelu", OnednnRole::kAnyLayout, WantNchw},
+    {"ChannelShuffle", OnednnRole::kAnyLayout, WantNchw},
+    {"ResizeNearest", OnednnRole::kAnyLayout, WantNchw},
+    {"UpsampleNearest", OnednnRole::kAnyLayout, AnyArguments},
+    {"Concat", OnednnRole::kAnyLayout, WantChannelAxis},
+    {"Split", OnednnRole::kAnyLayout, WantChannelAxis},
+    {"Sum", OnednnRole::kAnyLayout, AnyArguments},
+    {"Max", OnednnRole::kAnyLayout, AnyArguments},
+    {"Mean", OnednnRole::kAnyLayout, AnyArguments},
+    {"Add", OnednnRole::kAnyLayout, AnyArguments},
+    {"Sub", OnednnRole::kAnyLayout, AnyArguments},
+    {"Mul", OnednnRole::kAnyLayout, AnyArguments},
+    {"Relu", OnednnRole::kAnyLayout, AnyArguments},
+    {"LeakyRelu", OnednnRole::kAnyLayout, AnyArguments},
+    {"Clip", OnednnRole::kAnyLayout, AnyArguments},
+    {"Elu", OnednnRole::kAnyLayout, AnyArguments},
+    {"Sigmoid", OnednnRole::kAnyLayout, AnyArguments},
+    {"Tanh", OnednnRole::kAnyLayout, AnyArguments},
+    {"Swish", OnednnRole::kAnyLayout, AnyArguments},
+};
+
+// Reads a pair of values from the list `list`, the scalar `one`, or `one`_h and `one`_w.
+void ReadPair(const ArgumentHelper& args, const std::string& list, const std::string& one,
+              int64_t* pair) {
+  const std::vector<int> values = args.GetRepeatedArgument<int>(list);
+  if (values.size() == 2) {
+    pair[0] = values[0];
+    pair[1] = values[1];
+  } else if (args.HasArgument(one)) {
+    pair[0] = pair[1] = args.GetSingleArgument<int>(one, 1);
+  } else if (args.HasArgument(one + "_h") && args.HasArgument(one + "_w")) {
+    pair[0] = args.GetSingleArgument<int>(one + "_h", 1);
+    pair[1] = args.GetSingleArgument<int>(one + "_w", 1);
+  }
+}
+
+}  // namespace
+
+OnednnPlacement PlaceOnOnednn(const OperatorDef& op, const PassContext& context) {
+  for (const TypeRule& rule : kTypeRules) {
+    if (op.type() != rule.type) continue;
+    if (!context.has_operator || !context.has_operator(op.type(), IDEEP)) {
+      return {OnednnRole::kNone, op.type() + " has no IDEEP implementation"};
+    }
+    try {
+      std::string reason = rule.rule(ArgumentHelper(op));
+      const bool fits = reason.empty();
+      return {fits ? rule.role : OnednnRole::kNone, std::move(reason)};
+    } catch (const EnforceNotMet& error) {
+      return {OnednnRole::kNone, error.message()};
+    }
+  }
+  return {OnednnRole::kNone, op.type() + " is not an operator on images"};
+}
+
+OnednnWindow OnednnWindowOf(const OperatorDef& op) {
+  const ArgumentHelper args(op);
+  OnednnWindow window;
+  ReadPair(args, "kernels", "kernel", window.kernel);
+  ReadPair(args, "strides", "stride", window.stride);
+  ReadPair(args, "dilations", "dilation", window.dilation);
+  window.group = args.GetSingleArgument<int>("group", 1);
+  return window;
+}
+
+}  // namespace caffe2rt
