@@ -1,6 +1,8 @@
 #pragma once
 // The interface between caffe2_core and the built-in operators.
 
+#include <string>
+
 namespace caffe2rt {
 
 // Registers the schema, gradient maker and CPU implementation of every built-in operator. The
@@ -13,5 +15,9 @@ void RegisterBuiltinOperators();
 // Look-ups in the registries of schemas, gradient makers and operators call it; functions that
 // register something must not.
 void RegisterBuiltinOperatorsOnce();
+
+// Whether RegisterSchema (op_schema.h) declared the operator type. The schemas of users' types may
+// omit effects. Thread safe.
+bool IsBuiltinOperator(const std::string& type);
 
 }  // namespace caffe2rt

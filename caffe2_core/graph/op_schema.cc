@@ -15,6 +15,7 @@ struct Schemas {
   Mutex mutex;
   // Map nodes never move, so references stay valid.
   std::map<std::string, OpSchema> by_type ABSL_GUARDED_BY(mutex);
+  std::set<std::string> builtin ABSL_GUARDED_BY(mutex);
   std::vector<std::string> conflicts ABSL_GUARDED_BY(mutex);
   // Receives the declarations of a second schema of a type.
   OpSchema discarded ABSL_GUARDED_BY(mutex);
@@ -338,7 +339,18 @@ std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> OpSchema::InferD
 }
 
 OpSchema& RegisterSchema(const std::string& type, const char* file) {
-  return OpSchemaRegistry::NewSchema(type, file);
+  OpSchema& schema = OpSchemaRegistry::NewSchema(type, file);
+  Schemas& schemas = AllSchemas();
+  const MutexLock lock(schemas.mutex);
+  schemas.builtin.insert(type);
+  return schema;
+}
+
+bool IsBuiltinOperator(const std::string& type) {
+  RegisterBuiltinOperatorsOnce();
+  Schemas& schemas = AllSchemas();
+  const MutexLock lock(schemas.mutex);
+  return schemas.builtin.contains(type);
 }
 
 const OpSchema* OpSchemaRegistry::Schema(const std::string& type) {
