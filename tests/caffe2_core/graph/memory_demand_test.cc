@@ -1,0 +1,168 @@
+#include "caffe2_core/graph/memory_demand.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/graph/memory_report.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::memory_demand_test {
+namespace {
+
+using test::ExpectThrows;
+using test::ParseNet;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+OPERATOR_SCHEMA(MemoryDemandTestUser).NumInputs(1).NumOutputs(1).IdenticalTypeAndShape();
+
+TensorShape Floats(std::vector<int64_t> dims) {
+  return CreateTensorShape(dims, TensorProto::FLOAT);
+}
+
+// The names of the blobs that are planned, and of those whose sizes are not known.
+struct Planned {
+  std::set<std::string> planned, unknown;
+  size_t placements = 0;
+};
+Planned PlannedBlobs(const NetDef& net, ShapeMap shapes, const std::set<std::string>& kept = {}) {
+  const std::vector<OpShapes> inferred = InferOpShapes({&net}, &shapes);
+  const NetDependencies blobs(net);
+  const MemoryDemand demand(net, blobs, MemoryOfShapes(net, blobs, inferred), kept, inferred);
+  Planned found;
+  for (uint32_t blob = 0; blob < blobs.size(); ++blob) {
+    if (demand.item_of(blob) != MemoryDemand::kNone) found.planned.insert(blobs.name(blob));
+  }
+  for (const uint32_t blob : demand.unknown()) found.unknown.insert(blobs.name(blob));
+  found.placements = demand.request().placements.size();
+  return found;
+}
+
+TEST(MemoryDemandTest, LeavesOutInputsAndOutputs) {
+  const NetDef net = ParseNet(R"(
+      op { type: "Relu" input: "x" output: "a" }
+      op { type: "Relu" input: "a" output: "b" }
+      op { type: "Relu" input: "b" output: "y" })");
+  const ShapeMap shapes = {{"x", Floats({2, 3})}};
+  EXPECT_THAT(PlannedBlobs(net, shapes).planned, UnorderedElementsAre("a", "b"));
+  EXPECT_THAT(PlannedBlobs(net, shapes, {"a"}).planned, UnorderedElementsAre("b"));
+}
+
+TEST(MemoryDemandTest, LeavesOutState) {
+  const NetDef net = ParseNet(R"(
+      op { type: "Sum" input: "state" input: "x" output: "state" }
+      op { type: "Relu" input: "state" output: "a" }
+      op { type: "Relu" input: "a" output: "y" })");
+  EXPECT_THAT(PlannedBlobs(net, {{"x", Floats({2})}, {"state", Floats({2})}}).planned,
+              UnorderedElementsAre("a"));
+}
+
+TEST(MemoryDemandTest, LeavesOutWhatSharesMemoryWithAnOutput) {
+  const NetDef net = ParseNet(R"(
+      external_output: "y"
+      op { type: "Relu" input: "x" output: "a" }
+      op { type: "Alias" input: "a" output: "y" }
+      op { type: "Relu" input: "x" output: "b" }
+      op { type: "Alias" input: "b" output: "c" }
+      op { type: "Relu" input: "c" output: "d" })");
+  EXPECT_THAT(PlannedBlobs(net, {{"x", Floats({2})}}).planned, UnorderedElementsAre("b", "c", "d"));
+}
+
+TEST(MemoryDemandTest, LeavesOutBlobsOfUsersOperators) {
+  const NetDef net = ParseNet(R"(
+      op { type: "Relu" input: "x" output: "a" }
+      op { type: "MemoryDemandTestUser" input: "a" output: "b" }
+      op { type: "Relu" input: "b" output: "c" }
+      op { type: "Relu" input: "c" output: "y" })");
+  EXPECT_THAT(PlannedBlobs(net, {{"x", Floats({2})}}).planned, UnorderedElementsAre("c"));
+}
+
+TEST(MemoryDemandTest, LeavesOutBlobsOfNestedNets) {
+  const NetDef net = ParseNet(R"(
+      op { type: "Relu" input: "x" output: "a" }
+      op { type: "Relu" input: "x" output: "b" }
+      op { type: "If" input: "condition" output: "c"
+           arg { name: "then_net" n { op { type: "Relu" input: "a" output: "c" } } } }
+      op { type: "Sum" input: "b" input: "c" output: "d" }
+      op { type: "Relu" input: "d" output: "y" })");
+  EXPECT_THAT(PlannedBlobs(net, {{"x", Floats({2})}}).planned, UnorderedElementsAre("b"));
+}
+
+TEST(MemoryDemandTest, ReportsBlobsOfUnknownSize) {
+  const NetDef net = ParseNet(R"(
+      op { type: "Relu" input: "x" output: "a" }
+      op { type: "Relu" input: "z" output: "b" }
+      op { type: "Sum" input: "a" input: "b" output: "y" })");
+  const Planned found = PlannedBlobs(net, {{"x", Floats({2})}});
+  EXPECT_THAT(found.planned, UnorderedElementsAre("a"));
+  EXPECT_THAT(found.unknown, UnorderedElementsAre("b"));
+}
+
+TEST(MemoryDemandTest, CountsChannelBlocksOnIdeep) {
+  const NetDef net = ParseNet(R"(
+      op { type: "Relu" input: "x" output: "a" device_option { device_type: 5 } }
+      op { type: "Relu" input: "a" output: "y" device_option { device_type: 5 } })");
+  ShapeMap shapes = {{"x", Floats({2, 3, 5, 5})}};
+  const std::vector<OpShapes> inferred = InferOpShapes({&net}, &shapes);
+  const NetBlobs blobs(net);
+  // 2 * 16 * 5 * 5 floats
+  EXPECT_EQ(MemoryOfShapes(net, blobs, inferred)[blobs.Find("a")].bytes, 3200);
+}
+
+TEST(MemoryDemandTest, PlacesPartsOnlyIfTheyAreContiguous) {
+  const auto placements = [](std::vector<int64_t> dims, int axis) {
+    return PlannedBlobs(ParseNet(MakeString(R"(
+        op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernel" i: 1 } }
+        op { type: "Conv" input: "x" input: "w" output: "b" arg { name: "kernel" i: 1 } }
+        op { type: "Concat" input: "a" input: "b" output: "c" output: "i"
+             arg { name: "axis" i: )",
+                                            axis, R"( } }
+        op { type: "MaxPool" input: "c" output: "y" arg { name: "kernel" i: 1 } })")),
+                        {{"x", Floats(dims)}, {"w", Floats({16, dims[1], 1, 1})}})
+        .placements;
+  };
+  EXPECT_EQ(placements({1, 4, 2, 2}, 1), 2u);
+  EXPECT_EQ(placements({2, 4, 2, 2}, 1), 0u);
+  EXPECT_EQ(placements({2, 4, 2, 2}, 0), 2u);
+}
+
+TEST(MemoryDemandTest, RejectsSizesThatOverflow) {
+  const NetDef net = ParseNet(R"(
+      name: "n"
+      op { type: "Concat" input: "x" input: "x" output: "huge" output: "i" }
+      op { type: "Relu" input: "huge" output: "y" })");
+  ShapeMap shapes = {{"x", Floats({int64_t{1} << 40, int64_t{1} << 21})}};
+  const std::vector<OpShapes> inferred = InferOpShapes({&net}, &shapes);
+  const NetBlobs blobs(net);
+  ExpectThrows([&] { (void)MemoryOfShapes(net, blobs, inferred); }, "the size of blob \"huge\"");
+}
+
+TEST(MemoryReportTest, ReturnsWorkedNumbers) {
+  const NetDef net = ParseNet(R"(
+      op { type: "FC" input: "x" input: "w" input: "b" output: "a" }
+      op { type: "Relu" input: "a" output: "c" }
+      op { type: "Softmax" input: "c" output: "y" })");
+  const ShapeMap seeds = {{"x", Floats({1, 100})}, {"w", Floats({50, 100})}, {"b", Floats({50})}};
+  const MemoryReport report = ReportMemory({}, net, seeds, {"w", "b"}, {}, 1);
+  EXPECT_EQ(report.weight_bytes, (50 * 100 + 50) * 4);
+  EXPECT_EQ(report.input_bytes, 100 * 4);
+  EXPECT_EQ(report.arena_bytes, 256);  // c in the place of a: 200 bytes, rounded up
+  EXPECT_EQ(report.own_bytes, 200);    // y
+  EXPECT_EQ(report.activation_bytes, 600);
+  EXPECT_EQ(report.peak_bytes,
+            report.weight_bytes + report.prepared_bytes + 400 + 256 + 200 + report.scratch_bytes);
+  EXPECT_THAT(report.unknown, IsEmpty());
+  ASSERT_EQ(report.blobs.size(), 3u);
+}
+
+TEST(MemoryReportTest, ReportsUnknownBlobs) {
+  const NetDef net = ParseNet(R"(op { type: "Relu" input: "x" output: "y" })");
+  const MemoryReport report = ReportMemory({}, net, {}, {}, {}, 1);
+  ASSERT_EQ(report.unknown.size(), 2u);
+  EXPECT_EQ(report.unknown[0].name, "y");
+  EXPECT_EQ(report.unknown[1].name, "x");
+}
+
+}  // namespace
+}  // namespace caffe2rt::memory_demand_test

@@ -1,0 +1,460 @@
+#include "caffe2_core/graph/memory_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::memory_plan_test {
+namespace {
+
+using Kind = MemoryPlacement::Kind;
+using test::ExpectThrows;
+using testing::ElementsAre;
+
+using Ops = std::vector<uint32_t>;
+
+TEST(MemoryPlanTest, ReturnsWorkedOffsetsOfAChain) {
+  // 0 -> a; a -> b; b -> c; c -> d. While operator 1 runs, a and b are in use, and so on.
+  const MemoryRequest request{
+      .operators = 4,
+      .items = {{400, {0}, {1}}, {400, {1}, {2}}, {200, {2}, {3}}, {100, {3}, {}}},
+      .placements = {},
+      .predecessors = {}};
+  const MemoryPlan plan = PlanMemory(request);
+  // Sizes are rounded up to 448, 448, 256 and 128. a and b need 896 bytes together, and c and d fit
+  // beside b and in the place of a.
+  EXPECT_EQ(plan.arena_bytes, 896u);
+  EXPECT_EQ(plan.live_bytes, 896u);
+  EXPECT_THAT(plan.offsets, ElementsAre(0, 448, 0, 256));
+}
+
+TEST(MemoryPlanTest, ReturnsTheSmallestGapThatIsLargeEnough) {
+  // long (64) lives always, big (640) and small (128) in operators 0 and 1, new (128) from 2 on.
+  const MemoryRequest request{
+      .operators = 4,
+      .items = {{640, {0}, {1}}, {64, {0}, {3}}, {128, {0}, {1}}, {128, {2}, {3}}},
+      .placements = {},
+      .predecessors = {}};
+  const MemoryPlan plan = PlanMemory(request);
+  EXPECT_EQ(plan.arena_bytes, 832u);
+  EXPECT_EQ(plan.live_bytes, 832u);
+}
+
+TEST(MemoryPlanTest, ReturnsAnEmptyPlanForNoItems) {
+  const MemoryPlan plan =
+      PlanMemory({.operators = 0, .items = {}, .placements = {}, .predecessors = {}});
+  EXPECT_EQ(plan.arena_bytes, 0u);
+  EXPECT_TRUE(plan.offsets.empty());
+}
+
+TEST(MemoryPlanTest, PlacesAnOutputInAnInputThatDies) {
+  MemoryRequest request{.operators = 3,
+                        .items = {{256, {0}, {1}}, {256, {1}, {2}}},
+                        .placements = {{Kind::kInPlace, 1, 1, 0, 0}},
+                        .predecessors = {}};
+  const MemoryPlan plan = PlanMemory(request);
+  EXPECT_TRUE(plan.placed[0]);
+  EXPECT_EQ(plan.offsets[0], plan.offsets[1]);
+  EXPECT_EQ(plan.arena_bytes, 256u);
+  // If operator 2 reads the input again, it must survive.
+  request.items[0].reads = {1, 2};
+  const MemoryPlan apart = PlanMemory(request);
+  EXPECT_FALSE(apart.placed[0]);
+  EXPECT_EQ(apart.arena_bytes, 512u);
+}
+
+TEST(MemoryPlanTest, PlacesThePartsOfAConcat) {
+  // 0 -> a; 1 -> b; 2: Concat a b -> c; 3: c -> ; 4: a ->
+  const MemoryRequest request{
+      .operators = 5,
+      .items = {{128, {0}, {2, 4}}, {64, {1}, {2}}, {192, {2}, {3}}},
+      .placements = {{Kind::kJoin, 2, 0, 2, 0}, {Kind::kJoin, 2, 1, 2, 128}},
+      .predecessors = {}};
+  const MemoryPlan plan = PlanMemory(request);
+  EXPECT_THAT(plan.placed, ElementsAre(true, true));
+  EXPECT_THAT(plan.offsets, ElementsAre(0, 128, 0));
+  EXPECT_EQ(plan.arena_bytes, 192u);
+}
+
+TEST(MemoryPlanTest, KeepsAPartApartThatIsReadAfterTheWholeChanges) {
+  // 2: Concat a b -> c; 3: c -> c in place; 4 reads a, which must not have changed.
+  const MemoryRequest request{
+      .operators = 5,
+      .items = {{128, {0}, {2, 4}}, {64, {1}, {2}}, {192, {2, 3}, {3}}},
+      .placements = {{Kind::kJoin, 2, 0, 2, 0}, {Kind::kJoin, 2, 1, 2, 128}},
+      .predecessors = {}};
+  const MemoryPlan plan = PlanMemory(request);
+  EXPECT_THAT(plan.placed, ElementsAre(false, true));
+}
+
+TEST(MemoryPlanTest, KeepsAPartApartThatChangesAfterTheConcat) {
+  const MemoryRequest request{
+      .operators = 5,
+      .items = {{128, {0, 3}, {2, 3}}, {64, {1}, {2}}, {192, {2}, {4}}},
+      .placements = {{Kind::kJoin, 2, 0, 2, 0}, {Kind::kJoin, 2, 1, 2, 128}},
+      .predecessors = {}};
+  EXPECT_THAT(PlanMemory(request).placed, ElementsAre(false, true));
+}
+
+TEST(MemoryPlanTest, PlacesConcatsOfConcats) {
+  // 2: Concat a b -> c; 4: Concat c d -> e, and Concat a b d -> f, as DenseNet has them.
+  const MemoryRequest request{.operators = 7,
+                              .items = {{64, {0}, {2, 5}},
+                                        {64, {1}, {2, 5}},
+                                        {128, {2}, {3, 4}},
+                                        {64, {3}, {4, 5}},
+                                        {192, {4}, {6}},
+                                        {192, {5}, {6}}},
+                              .placements = {{Kind::kJoin, 2, 0, 2, 0},
+                                             {Kind::kJoin, 2, 1, 2, 64},
+                                             {Kind::kJoin, 4, 2, 4, 0},
+                                             {Kind::kJoin, 4, 3, 4, 128},
+                                             {Kind::kJoin, 5, 0, 5, 0},
+                                             {Kind::kJoin, 5, 1, 5, 64},
+                                             {Kind::kJoin, 5, 3, 5, 128}},
+                              .predecessors = {}};
+  const MemoryPlan plan = PlanMemory(request);
+  EXPECT_THAT(plan.placed, testing::Each(true));
+  EXPECT_EQ(plan.arena_bytes, 192u);
+  EXPECT_THAT(plan.offsets, ElementsAre(0, 64, 0, 128, 0, 0));
+}
+
+TEST(MemoryPlanTest, PlacesTheOutputsOfASplit) {
+  const MemoryRequest request{
+      .operators = 4,
+      .items = {{192, {0}, {1}}, {128, {1}, {2}}, {64, {1, 2}, {3}}},
+      .placements = {{Kind::kSplit, 1, 1, 0, 0}, {Kind::kSplit, 1, 2, 0, 128}},
+      .predecessors = {}};
+  const MemoryPlan plan = PlanMemory(request);
+  EXPECT_THAT(plan.placed, ElementsAre(true, true));
+  EXPECT_THAT(plan.offsets, ElementsAre(0, 0, 128));
+  EXPECT_EQ(plan.arena_bytes, 192u);
+}
+
+TEST(MemoryPlanTest, KeepsUnalignedPartsApart) {
+  const MemoryRequest request{.operators = 3,
+                              .items = {{20, {0}, {2}}, {20, {1}, {2}}, {40, {2}, {}}},
+                              .placements = {{Kind::kJoin, 2, 0, 2, 0}, {Kind::kJoin, 2, 1, 2, 20}},
+                              .predecessors = {}};
+  EXPECT_THAT(PlanMemory(request).placed, ElementsAre(true, false));
+}
+
+TEST(MemoryPlanTest, SharesInAnyOrderOnlyAlongDependencies) {
+  // Two branches: 0 -> 1 -> 2 and 3 -> 4 -> 5, joined by 6.
+  MemoryRequest request{.operators = 7,
+                        .items = {{64, {0}, {1}},
+                                  {64, {1}, {2}},
+                                  {64, {2}, {6}},
+                                  {64, {3}, {4}},
+                                  {64, {4}, {5}},
+                                  {64, {5}, {6}}},
+                        .placements = {{Kind::kInPlace, 1, 1, 0, 0}},
+                        .predecessors = {{}, {0}, {1}, {}, {3}, {4}, {2, 5}}};
+  const MemoryPlan any = PlanMemory(request);
+  EXPECT_EQ(any.arena_bytes, 4u * 64);  // two for each branch
+  EXPECT_EQ(any.offsets[0], any.offsets[2]);
+  EXPECT_THAT(any.placed, ElementsAre(false));
+  request.predecessors.clear();
+  EXPECT_EQ(PlanMemory(request).arena_bytes, 3u * 64);
+}
+
+TEST(MemoryPlanTest, RejectsRequestsThatContradictThemselves) {
+  const auto plan = [](MemoryRequest request) { return [request] { (void)PlanMemory(request); }; };
+  ExpectThrows(
+      plan({.operators = 1, .items = {{8, {1}, {}}}, .placements = {}, .predecessors = {}}),
+      "used by operator 1, want below 1");
+  ExpectThrows(plan({.operators = 1, .items = {{8, {}, {}}}, .placements = {}, .predecessors = {}}),
+               "used by no operator");
+  ExpectThrows(plan({.operators = 1,
+                     .items = {{8, {0}, {}}, {8, {0}, {}}},
+                     .placements = {{Kind::kJoin, 0, 0, 1, 4}},
+                     .predecessors = {}}),
+               "the first one inside the second one");
+  ExpectThrows(
+      plan({.operators = 1, .items = {{8, {0}, {}}}, .placements = {}, .predecessors = {{0}}}),
+      "predecessor of operator 0");
+}
+
+TEST(MemoryPlanTest, RejectsSizesThatOverflow) {
+  MemoryRequest request{.operators = 1, .items = {}, .placements = {}, .predecessors = {}};
+  request.items.assign(8, {size_t{1} << 60, {0}, {}});
+  ExpectThrows([&] { (void)PlanMemory(request); }, "bytes of all items");
+  request.items = {{SIZE_MAX, {0}, {}}};
+  ExpectThrows([&] { (void)PlanMemory(request); }, "bytes of item 0");
+}
+
+// --- Random requests, checked by executing them on bytes ---
+
+// Executes a plan: writes a value of its own into the bytes of each item, and checks at every read
+// that nothing else has overwritten it. Concat and Split copy only what the plan has not placed.
+class Machine {
+ public:
+  Machine(const MemoryRequest& request, const MemoryPlan& plan)
+      : request_(request),
+        plan_(plan),
+        memory_(plan.arena_bytes, 0),
+        values_(request.items.size()) {}
+
+  void Run() {
+    for (uint32_t op = 0; op < request_.operators; ++op) {
+      for (uint32_t i = 0; i < request_.items.size(); ++i) {
+        const Ops& reads = request_.items[i].reads;
+        if (std::count(reads.begin(), reads.end(), op) > 0 && !values_[i].empty()) Check(op, i);
+      }
+      for (uint32_t i = 0; i < request_.items.size(); ++i) {
+        const Ops& writes = request_.items[i].writes;
+        if (std::count(writes.begin(), writes.end(), op) > 0) Write(op, i);
+      }
+    }
+  }
+
+ private:
+  void Check(uint32_t op, uint32_t item) const {
+    ASSERT_TRUE(std::equal(values_[item].begin(), values_[item].end(),
+                           memory_.begin() + static_cast<ptrdiff_t>(plan_.offsets[item])))
+        << "operator " << op << " reads item " << item << ", which was overwritten";
+  }
+
+  // What the operator computes for the item: a Concat the values of its parts, a Split a part of its
+  // input, another operator new values.
+  void Write(uint32_t op, uint32_t item) {
+    std::vector<uint8_t> value(request_.items[item].bytes);
+    std::vector<bool> touched(value.size(), true);
+    for (uint8_t& byte : value) byte = static_cast<uint8_t>(random_());
+    for (size_t p = 0; p < request_.placements.size(); ++p) {
+      const MemoryPlacement& placement = request_.placements[p];
+      if (placement.op != op) continue;
+      const auto at = static_cast<ptrdiff_t>(placement.offset);
+      if (placement.kind == Kind::kJoin && placement.outer == item) {
+        const std::vector<uint8_t>& part = values_[placement.inner];
+        std::copy(part.begin(), part.end(), value.begin() + at);
+        if (plan_.placed[p]) {
+          ASSERT_EQ(plan_.offsets[placement.inner], plan_.offsets[item] + placement.offset);
+          std::fill_n(touched.begin() + at, part.size(), false);
+        }
+      }
+      if (placement.kind == Kind::kSplit && placement.inner == item) {
+        const std::vector<uint8_t>& whole = values_[placement.outer];
+        std::copy_n(whole.begin() + at, value.size(), value.begin());
+        if (plan_.placed[p]) std::fill(touched.begin(), touched.end(), false);
+      }
+    }
+    for (size_t i = 0; i < value.size(); ++i) {
+      if (touched[i]) memory_[plan_.offsets[item] + i] = value[i];
+    }
+    values_[item] = value;
+    Check(op, item);
+  }
+
+  const MemoryRequest& request_;
+  const MemoryPlan& plan_;
+  std::vector<uint8_t> memory_;
+  std::vector<std::vector<uint8_t>> values_;  // what each item should hold; empty: nothing yet
+  std::mt19937 random_{7};
+};
+
+class RandomRequest {
+ public:
+  explicit RandomRequest(uint32_t seed) : random_(seed) {}
+
+  MemoryRequest Make() {
+    const uint32_t operators = 3 + Below(30);
+    request_.operators = operators;
+    for (uint32_t op = 0; op < operators; ++op) {
+      const uint32_t kind = Below(10);
+      if (kind < 2) {
+        AddConcat(op);
+      } else if (kind < 3) {
+        AddSplit(op);
+      } else {
+        AddOperator(op);
+      }
+    }
+    return request_;
+  }
+
+ private:
+  uint32_t Below(uint32_t limit) {
+    return std::uniform_int_distribution<uint32_t>(0, limit - 1)(random_);
+  }
+  uint32_t NewItem(size_t bytes, uint32_t op) {
+    request_.items.push_back({bytes, {op}, {}});
+    return static_cast<uint32_t>(request_.items.size() - 1);
+  }
+  void Read(uint32_t item, uint32_t op) {
+    Ops& reads = request_.items[item].reads;
+    if (reads.empty() || reads.back() != op) reads.push_back(op);
+  }
+  bool WrittenAt(uint32_t item, uint32_t op) const {
+    return request_.items[item].writes.back() == op;
+  }
+
+  void AddOperator(uint32_t op) {
+    const uint32_t y = NewItem(Below(4) == 0 ? 64 * (1 + Below(4)) : 1 + Below(300), op);
+    for (uint32_t i = Below(3); i > 0; --i) {
+      const uint32_t x = Below(y + 1);
+      if (x == y || WrittenAt(x, op)) continue;
+      Read(x, op);
+      if (Below(2) == 0) {
+        request_.items[y].bytes = request_.items[x].bytes;
+        request_.placements.push_back({Kind::kInPlace, op, y, x, 0});
+        break;
+      }
+    }
+    // Sometimes an operator also changes an item in place.
+    const uint32_t x = Below(y + 1);
+    if (Below(6) == 0 && x != y && !WrittenAt(x, op)) {
+      Read(x, op);
+      request_.items[x].writes.push_back(op);
+    }
+  }
+
+  void AddConcat(uint32_t op) {
+    std::vector<uint32_t> parts(request_.items.size());
+    std::iota(parts.begin(), parts.end(), 0u);
+    std::shuffle(parts.begin(), parts.end(), random_);
+    parts.resize(std::min<size_t>(parts.size(), 1 + Below(4)));
+    std::vector<MemoryPlacement> placements;
+    size_t offset = 0;
+    const auto y = static_cast<uint32_t>(request_.items.size());
+    for (const uint32_t part : parts) {
+      Read(part, op);
+      placements.push_back({Kind::kJoin, op, part, y, offset});
+      offset += request_.items[part].bytes;
+    }
+    NewItem(std::max<size_t>(offset, 1), op);
+    request_.placements.insert(request_.placements.end(), placements.begin(), placements.end());
+  }
+
+  void AddSplit(uint32_t op) {
+    if (request_.items.empty()) return AddOperator(op);
+    const uint32_t x = Below(static_cast<uint32_t>(request_.items.size()));
+    Read(x, op);
+    size_t offset = 0;
+    const size_t bytes = request_.items[x].bytes;
+    while (offset < bytes) {
+      const size_t part = std::min<size_t>(bytes - offset, 64 * (1 + Below(2)));
+      request_.placements.push_back({Kind::kSplit, op, NewItem(part, op), x, offset});
+      offset += part;
+    }
+  }
+
+  std::mt19937 random_;
+  MemoryRequest request_;
+};
+
+TEST(MemoryPlanTest, KeepsEveryValueOfRandomRequests) {
+  size_t arena = 0, live = 0, placed = 0, placements = 0;
+  for (uint32_t seed = 0; seed < 3000; ++seed) {
+    const MemoryRequest request = RandomRequest(seed).Make();
+    const MemoryPlan plan = PlanMemory(request);
+    Machine(request, plan).Run();
+    if (testing::Test::HasFatalFailure()) FAIL() << "seed " << seed;
+    ASSERT_GE(plan.arena_bytes, plan.live_bytes) << "seed " << seed;
+    for (const size_t offset : plan.offsets) ASSERT_EQ(offset % kArenaAlignment, 0u);
+    arena += plan.arena_bytes;
+    live += plan.live_bytes;
+    placed += static_cast<size_t>(std::count(plan.placed.begin(), plan.placed.end(), true));
+    placements += plan.placed.size();
+  }
+  std::printf("arenas: %.4f times the lower bound; %zu of %zu placements realized\n",
+              static_cast<double>(arena) / static_cast<double>(live), placed, placements);
+  EXPECT_LE(static_cast<double>(arena), 1.05 * static_cast<double>(live));
+  EXPECT_GT(placed, placements / 4);
+}
+
+// Without placements, two items that are in use at the same time never overlap.
+TEST(MemoryPlanTest, SeparatesWhatIsInUseInLargeRequests) {
+  for (const uint32_t operators : {100u, 6000u}) {
+    std::mt19937 random(operators);
+    MemoryRequest request{
+        .operators = operators, .items = {}, .placements = {}, .predecessors = {}};
+    for (uint32_t op = 0; op < operators; ++op) {
+      const uint32_t last = std::min(operators - 1, op + static_cast<uint32_t>(random() % 20));
+      request.items.push_back({1 + random() % 5000, {op}, last > op ? Ops{last} : Ops{}});
+    }
+    const MemoryPlan plan = PlanMemory(request);
+    const auto last_use = [&](uint32_t i) {
+      const MemoryItem& item = request.items[i];
+      return item.reads.empty() ? item.writes.back() : item.reads.back();
+    };
+    for (uint32_t i = 0; i < operators; ++i) {
+      for (uint32_t j = i + 1; j <= last_use(i); ++j) {
+        const bool apart = plan.offsets[i] + request.items[i].bytes <= plan.offsets[j] ||
+                           plan.offsets[j] + request.items[j].bytes <= plan.offsets[i];
+        ASSERT_TRUE(apart) << i << " and " << j;
+      }
+    }
+    std::printf("%u operators: %.3f times the lower bound\n", operators,
+                static_cast<double>(plan.arena_bytes) / static_cast<double>(plan.live_bytes));
+    EXPECT_LE(plan.arena_bytes, plan.live_bytes * 13 / 10);
+  }
+}
+
+// In any order: for each pair that shares memory, all users of one precede all users of the other.
+TEST(MemoryPlanTest, SeparatesWhatMayBeInUseInAnyOrder) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const uint32_t operators = 2 + random() % 40;
+    MemoryRequest request{
+        .operators = operators, .items = {}, .placements = {}, .predecessors = {}};
+    request.predecessors.resize(operators);
+    for (uint32_t op = 0; op < operators; ++op) {
+      request.items.push_back({1 + random() % 500, {op}, {}});
+      for (uint32_t k = random() % 3; op > 0 && k > 0; --k) {
+        const uint32_t before = static_cast<uint32_t>(random() % op);
+        request.predecessors[op].push_back(before);
+        Ops& reads = request.items[before].reads;
+        if (reads.empty() || reads.back() != op) reads.push_back(op);
+      }
+    }
+    const MemoryPlan plan = PlanMemory(request);
+    // before[a][b]: a path leads from a to b.
+    std::vector<std::set<uint32_t>> ancestors(operators);
+    for (uint32_t op = 0; op < operators; ++op) {
+      for (const uint32_t p : request.predecessors[op]) {
+        ancestors[op].insert(p);
+        ancestors[op].insert(ancestors[p].begin(), ancestors[p].end());
+      }
+    }
+    const auto users = [&](uint32_t i) {
+      Ops all = request.items[i].reads;
+      all.push_back(i);
+      return all;
+    };
+    const auto all_before = [&](uint32_t a, uint32_t b) {
+      for (const uint32_t x : users(a)) {
+        for (const uint32_t y : users(b)) {
+          if (!ancestors[y].contains(x)) return false;
+        }
+      }
+      return true;
+    };
+    for (uint32_t i = 0; i < operators; ++i) {
+      for (uint32_t j = i + 1; j < operators; ++j) {
+        const bool apart = plan.offsets[i] + request.items[i].bytes <= plan.offsets[j] ||
+                           plan.offsets[j] + request.items[j].bytes <= plan.offsets[i];
+        ASSERT_TRUE(apart || all_before(i, j) || all_before(j, i))
+            << seed << ": " << i << ", " << j;
+      }
+    }
+  }
+}
+
+TEST(MemoryPlanTest, ReturnsTheSamePlanEachTime) {
+  const MemoryRequest request = RandomRequest(17).Make();
+  const MemoryPlan first = PlanMemory(request), second = PlanMemory(request);
+  EXPECT_EQ(first.offsets, second.offsets);
+  EXPECT_EQ(first.placed, second.placed);
+}
+
+}  // namespace
+}  // namespace caffe2rt::memory_plan_test

@@ -1,0 +1,204 @@
+#include "caffe2_core/graph/passes/fuse_attention.h"
+
+#include "caffe2_core/graph/arguments.h"
+#include "tests/caffe2_core/graph/passes/pass_run.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::fuse_attention_test {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Batch 2, 5 queries, 7 keys, 3 heads of 4 columns.
+class FuseAttentionTest : public testing::Test {
+ protected:
+  FuseAttentionTest() {
+    test::Feed<float>(&run_.ws, "root", {}, {2});
+    test::Feed<float>(&run_.ws, "half", {1}, {0.5f});
+    test::FeedRandom(&run_.ws, "vector", {7}, -1, 1, 9);
+    test::Feed<int64_t>(&run_.ws, "shape", {4}, {0, 0, 3, 4});
+  }
+  std::vector<std::string> Lines(const std::string& text) { return run_(FuseAttention, text); }
+  static std::string With(const std::string& what, const std::string& with,
+                          std::string text = Net()) {
+    const size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return at == std::string::npos ? text : text.replace(at, what.size(), with);
+  }
+  static std::string Without(const std::string& what, const std::string& text = Net()) {
+    return With(what, "", text);
+  }
+  // Runs the net and what the pass makes of it, and expects the same values.
+  void ExpectSameValues(const std::string& text,
+                        const std::vector<int64_t>& query_dims = {2, 5, 12},
+                        const std::vector<int64_t>& key_dims = {2, 7, 12},
+                        const std::vector<int64_t>& mask_dims = {2, 1, 1, 7}) {
+    SCOPED_TRACE(text);
+    for (const char* const name : {"q", "k", "v", "mask"}) run_.ws.RemoveBlob(name);
+    Lines(text);
+    test::FeedRandom(&run_.ws, "q", query_dims, -2, 2, 1);
+    test::FeedRandom(&run_.ws, "k", key_dims, -2, 2, 2);
+    test::FeedRandom(&run_.ws, "v", key_dims, -2, 2, 3);
+    test::FeedRandom(&run_.ws, "mask", mask_dims, -2, 2, 4);
+    run_.ws.RunNetOnce(test::ParseNet(text));
+    const auto want = test::Fetch<float>(run_.ws, "y");
+    const auto dims = test::DimsOf(run_.ws, "y");
+    run_.ws.RunNetOnce(run_.net);
+    test::ExpectTensor<float>(run_.ws, "y", dims, want, 3e-6);
+  }
+
+  static std::string Split(const std::string& name, const std::string& axes) {
+    return "op { type: \"Reshape\" input: \"" + name + "\" output: \"" + name + "4\" output: \"" +
+           name + "_old\" arg { name: \"shape\" ints: 0 ints: 0 ints: 3 ints: 4 } }" +
+           "op { type: \"Transpose\" input: \"" + name + "4\" output: \"" + name + "t\" " +
+           Axes(axes) + " }";
+  }
+  static std::string Axes(const std::string& axes) {
+    std::string arg = "arg { name: \"axes\"";
+    for (const char axis : axes) arg += std::string(" ints: ") + axis;
+    return arg + " }";
+  }
+  static std::string Net() {
+    return Split("q", "0213") + Split("k", "0231") + Split("v", "0213") + R"(
+      op { type: "BatchMatMul" input: "qt" input: "kt" output: "scores" }
+      op { type: "Div" input: "scores" input: "root" output: "scaled" }
+      op { type: "Add" input: "scaled" input: "mask" output: "masked" }
+      op { type: "Softmax" input: "masked" output: "p" arg { name: "axis" i: 3 } }
+      op { type: "BatchMatMul" input: "p" input: "vt" output: "c" }
+      op { type: "Transpose" input: "c" output: "ct" )" +
+           Axes("0213") + R"( }
+      op { type: "Reshape" input: "ct" output: "y" output: "y_old"
+           arg { name: "shape" ints: 0 ints: 0 ints: 12 } })";
+  }
+  static constexpr size_t kOperators = 13;
+  test::PassRun run_;
+};
+
+TEST_F(FuseAttentionTest, ReplacesAttentionWithItsReshapes) {
+  ExpectSameValues(Net());
+  EXPECT_THAT(test::LinesOf(run_.net), ElementsAre("MultiHeadAttention(q k v mask) -> y"));
+  EXPECT_EQ(GetArgument(run_.net.op(0), "scale").f(), 0.5f);
+}
+
+TEST_F(FuseAttentionTest, ReplacesEverySpelling) {
+  const std::string add = R"(op { type: "Add" input: "scaled" input: "mask" output: "masked" })";
+  const std::string div = R"(op { type: "Div" input: "scores" input: "root" output: "scaled" })";
+  const std::string trans_b =
+      With("input: \"kt\"", "input: \"kt\" arg { name: \"trans_b\" i: 1 }",
+           Split("q", "0213") + Split("k", "0213") + Net().substr(Net().find(Split("v", "0213"))));
+  struct Case {
+    std::string text;
+    size_t operators = 1;
+  };
+  const Case cases[] = {
+      {trans_b},
+      {With("input: \"qt\"", "input: \"qt\" arg { name: \"trans_a\" i: 1 }",
+            With(Split("q", "0213"), Split("q", "0231")))},
+      {With("input: \"vt\" output", "input: \"vt\" arg { name: \"trans_b\" i: 1 } output",
+            With(Split("v", "0213"), Split("v", "0231")))},
+      // Two transpositions of the keys.
+      {With("input: \"kt\" output: \"scores\"", "input: \"ku\" output: \"scores\"",
+            With(Split("k", "0231"), Split("k", "0213") +
+                                         "op { type: \"Transpose\" input: \"kt\" output: \"ku\" " +
+                                         Axes("0132") + " }"))},
+      {With("input: \"scaled\" input: \"mask\"", "input: \"mask\" input: \"scaled\"")},
+      {With(add, "", With("input: \"masked\"", "input: \"scaled\""))},
+      {With(div, "", With("input: \"scaled\"", "input: \"scores\""))},
+      {With("\"Div\" input: \"scores\" input: \"root\"",
+            "\"Mul\" input: \"half\" input: \"scores\"")},
+      {With("arg { name: \"axis\" i: 3 }", "arg { name: \"axis\" i: -1 }")},
+      // Queries and keys are scaled, before and after they are split.
+      {With("\"Reshape\" input: \"q\"",
+            "\"Mul\" input: \"q\" input: \"half\" output: \"qh\" } "
+            "op { type: \"Reshape\" input: \"qh\"")},
+      {With("input: \"kt\" output: \"scores\"", "input: \"kh\" output: \"scores\"",
+            With("op { type: \"BatchMatMul\" input: \"qt\"",
+                 "op { type: \"Mul\" input: \"half\" input: \"kt\" output: \"kh\" }"
+                 "op { type: \"BatchMatMul\" input: \"qt\""))},
+      // The heads of the result are not joined, or joined with something else.
+      {With("op { type: \"Reshape\" input: \"ct\" output: \"y\" output: \"y_old\"\n           "
+            "arg { name: \"shape\" ints: 0 ints: 0 ints: 12 } }",
+            "op { type: \"Relu\" input: \"ct\" output: \"y\" }"),
+       2},
+      {With("ints: 0 ints: 0 ints: 12", "ints: -1 ints: 12")},
+      {With("ints: 0 ints: 0 ints: 3 ints: 4", "ints: 2 ints: -1 ints: 3 ints: 4")},
+      {With("input: \"q\" output: \"q4\" output: \"q_old\" arg { name: \"shape\" ints: 0 ints: 0 "
+            "ints: 3 ints: 4 }",
+            "input: \"q\" input: \"shape\" output: \"q4\" output: \"q_old\"")},
+  };
+  for (const Case& c : cases) {
+    ExpectSameValues(c.text);
+    EXPECT_EQ(static_cast<size_t>(run_.net.op_size()), c.operators) << c.text;
+    EXPECT_EQ(run_.net.op(0).type(), "MultiHeadAttention") << c.text;
+  }
+}
+
+TEST_F(FuseAttentionTest, AcceptsMasksThatBroadcast) {
+  for (const auto& dims : std::vector<std::vector<int64_t>>{
+           {2, 3, 5, 7}, {1, 1, 5, 7}, {5, 7}, {7}, {2, 1, 1, 7}, {1}}) {
+    ExpectSameValues(Net(), {2, 5, 12}, {2, 7, 12}, dims);
+  }
+}
+
+// [tokens, batch, columns] with the batch merged into the heads: [tokens, batch * heads, size].
+TEST_F(FuseAttentionTest, AcceptsHeadsOfThreeDimensions) {
+  std::string text = Net();
+  for (const char* const name : {"q", "k", "v"}) {
+    text = With("ints: 0 ints: 0 ints: 3 ints: 4", "ints: 0 ints: 6 ints: 4", text);
+    const bool keys = *name == 'k';
+    text = With(Axes(keys ? "0231" : "0213"), Axes(keys ? "120" : "102"), text);
+  }
+  text = With(Axes("0213"), Axes("102"), text);
+  text = With("ints: 0 ints: 0 ints: 12", "ints: 0 ints: 2 ints: 12", text);
+  text = With("arg { name: \"axis\" i: 3 }", "arg { name: \"axis\" i: 2 }", text);
+  ExpectSameValues(text, {5, 2, 12}, {7, 2, 12}, {6, 1, 7});
+  EXPECT_EQ(run_.net.op_size(), 1);
+}
+
+TEST_F(FuseAttentionTest, LeavesOtherNets) {
+  const std::string cases[] = {
+      With("arg { name: \"axis\" i: 3 }", "arg { name: \"axis\" i: 2 }"),
+      With("arg { name: \"axis\" i: 3 }", ""),
+      With("input: \"root\"", "input: \"vector\""),
+      With("input: \"root\"", "input: \"unknown\""),
+      With("\"Div\" input: \"scores\" input: \"root\"",
+           "\"Div\" input: \"root\" input: \"scores\""),
+      With("\"Add\" input: \"scaled\"", "\"Mul\" input: \"scaled\""),
+      With("input: \"p\" input: \"vt\"", "input: \"vt\" input: \"p\""),
+      With("input: \"p\" input: \"vt\"",
+           "input: \"p\" input: \"vt\" arg { name: \"trans_a\" i: 1 }"),
+      With("input: \"vt\" output", "input: \"vt\" arg { name: \"trans_b\" i: 1 } output"),
+      With(Split("k", "0231"), Split("k", "0213")),
+      With(Split("q", "0213"), Split("q", "2013")),
+      With(Split("q", "0213"), Split("q", "0217")),
+      With("input: \"q\" output: \"q4\" output: \"q_old\" arg { name: \"shape\" ints: 0 ints: 0 "
+           "ints: 3 ints: 4 }",
+           "input: \"q\" input: \"unknown\" output: \"q4\" output: \"q_old\""),
+  };
+  for (const std::string& text : cases) EXPECT_EQ(Lines(text).size(), kOperators) << text;
+}
+
+TEST_F(FuseAttentionTest, LeavesIntermediateResultsThatAreRead) {
+  for (const char* const name :
+       {"q4", "q_old", "qt", "kt", "vt", "scores", "scaled", "masked", "p", "c"}) {
+    run_.kept = {"y", name};
+    bool fused = false;
+    for (const std::string& line : Lines(Net())) fused |= line.starts_with("MultiHead");
+    // If the reshaped queries are read elsewhere, attention begins after the Reshape.
+    EXPECT_EQ(fused, std::string(name) == "q4") << name;
+  }
+  // The old shape of the result stays with its Reshape.
+  run_.kept = {"y", "y_old"};
+  EXPECT_EQ(Lines(Net()).size(), kOperators);
+}
+
+TEST_F(FuseAttentionTest, LeavesOperandsThatAreOverwritten) {
+  run_.kept = {"y", "q"};
+  EXPECT_EQ(Lines(With("op { type: \"Div\"",
+                       "op { type: \"Relu\" input: \"q\" output: \"q\" } op { type: \"Div\""))
+                .size(),
+            kOperators + 1);
+}
+
+}  // namespace
+}  // namespace caffe2rt::fuse_attention_test

@@ -1,0 +1,181 @@
+#include "caffe2_core/graph/passes/onednn_regions.h"
+
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/passes/onednn_costs.h"
+#include "caffe2_core/graph/passes/onednn_placement.h"
+#include "caffe2_core/runtime/net.h"
+#include "tests/caffe2_core/graph/passes/pass_run.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::onednn_regions_test {
+namespace {
+
+using test::PassRun;
+using ::testing::ElementsAre;
+
+// A convolution of 3x3 with padding. `more` holds more inputs and arguments.
+std::string Conv(const std::string& x, const std::string& w, const std::string& y,
+                 const std::string& more = "") {
+  return "op { type: \"Conv\" input: \"" + x + "\" input: \"" + w + "\" output: \"" + y +
+         "\" arg { name: \"kernel\" i: 3 } arg { name: \"pad\" i: 1 } " + more + "} ";
+}
+
+class OnednnRegionsTest : public testing::Test {
+ protected:
+  OnednnRegionsTest() {
+    test::FeedRandom(&run_.ws, "w1", {64, 3, 3, 3}, -0.2f, 0.2f, 1);
+    test::FeedRandom(&run_.ws, "w2", {64, 64, 3, 3}, -0.04f, 0.04f, 2);
+    test::FeedRandom(&run_.ws, "w3", {64, 64, 3, 3}, -0.04f, 0.04f, 3);
+    test::FeedRandom(&run_.ws, "odd", {10, 3, 3, 3}, -0.2f, 0.2f, 4);
+    test::FeedRandom(&run_.ws, "f", {4, 64 * 8 * 8}, -0.01f, 0.01f, 5);
+    test::FeedRandom(&run_.ws, "b", {4}, -1, 1, 6);
+  }
+
+  std::vector<std::string> Lines(const std::string& text) { return run_(PlaceOnednnRegions, text); }
+  const OperatorDef& Op(int i) const { return run_.net.op(i); }
+  bool IsOnIdeep(int i) const { return Op(i).device_option().device_type() == IDEEP; }
+  std::string LayoutOf(int i) const {
+    return ArgumentHelper(Op(i)).GetSingleArgument<std::string>("layout", "");
+  }
+
+  PassRun run_;
+};
+
+TEST_F(OnednnRegionsTest, PlacesConvolutionsAndTheirNeighbours) {
+  const std::string net =
+      Conv("x", "w1", "c") + R"(op { type: "Relu" input: "c" output: "c" })" +
+      Conv("c", "w2", "d") +
+      R"(op { type: "MaxPool" input: "d" output: "p" arg { name: "kernel" i: 2 } arg { name: "stride" i: 2 } }
+         op { type: "FC" input: "p" input: "f" input: "b" output: "y" })";
+  EXPECT_THAT(Lines(net), ElementsAre("CopyFromCPUInput(x) -> x_ideep",
+                                      "Conv(x_ideep w1) -> c_ideep", "Relu(c_ideep) -> c_ideep",
+                                      "Conv(c_ideep w2) -> d_ideep", "MaxPool(d_ideep) -> p_ideep",
+                                      "EnsureCPUOutput(p_ideep) -> p", "FC(p f b) -> y"));
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(IsOnIdeep(i)) << i;
+  EXPECT_FALSE(IsOnIdeep(6));
+  EXPECT_NE(LayoutOf(1), "");
+  EXPECT_EQ(LayoutOf(1), LayoutOf(3));
+}
+
+TEST_F(OnednnRegionsTest, ComputesTheSameValues) {
+  const std::string net =
+      R"(name: "n" external_input: "x" external_input: "w1" external_input: "w2"
+         external_input: "f" external_input: "b" external_output: "y" external_output: "c" )" +
+      Conv("x", "w1", "c") + R"(op { type: "Relu" input: "c" output: "c" })" +
+      Conv("c", "w2", "d") + R"(op { type: "Sum" input: "d" input: "c" output: "s" })" +
+      R"(op { type: "MaxPool" input: "s" output: "p" arg { name: "kernel" i: 2 } arg { name: "stride" i: 2 } }
+         op { type: "FC" input: "p" input: "f" input: "b" output: "y" })";
+  test::FeedRandom(&run_.ws, "x", {1, 3, 16, 16}, -1, 1, 9);
+  ASSERT_TRUE(run_.ws.RunNetOnce(test::ParseNet(net)));
+  const std::vector<float> y = test::Fetch<float>(run_.ws, "y");
+  const std::vector<float> c = test::Fetch<float>(run_.ws, "c");
+  for (const char* name : {"x", "y", "c", "d", "s", "p"}) run_.ws.RemoveBlob(name);
+  run_.kept = {"y", "c"};
+  (void)Lines(net);
+  EXPECT_TRUE(IsOnIdeep(1));
+  test::FeedRandom(&run_.ws, "x", {1, 3, 16, 16}, -1, 1, 9);
+  NetBase* placed = run_.ws.CreateNet(run_.net);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(placed->Run());
+    test::ExpectTensor<float>(run_.ws, "y", {1, 4}, y, 1e-4);
+    test::ExpectTensor<float>(run_.ws, "c", {1, 64, 16, 16}, c, 1e-4);
+  }
+}
+
+TEST_F(OnednnRegionsTest, ReturnsKeptBlobsToTheCpu) {
+  run_.kept = {"c", "d"};
+  EXPECT_THAT(Lines(Conv("x", "w1", "c") + Conv("c", "w2", "d")),
+              ElementsAre("CopyFromCPUInput(x) -> x_ideep", "Conv(x_ideep w1) -> c_ideep",
+                          "EnsureCPUOutput(c_ideep) -> c", "Conv(c_ideep w2) -> d_ideep",
+                          "EnsureCPUOutput(d_ideep) -> d"));
+}
+
+TEST_F(OnednnRegionsTest, AddsInPlaceIfTheTensorIsNotUsedLater) {
+  const std::string net = Conv("x", "w1", "c") + Conv("c", "w2", "d") +
+                          R"(op { type: "ConvFusion" input: "d" input: "w3" input: "c" output: "s"
+              arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 } arg { name: "sum" i: 1 } }
+         op { type: "Relu" input: "s" output: "y" })";
+  EXPECT_THAT(Lines(net), ElementsAre("CopyFromCPUInput(x) -> x_ideep",
+                                      "Conv(x_ideep w1) -> c_ideep", "Conv(c_ideep w2) -> d_ideep",
+                                      "ConvFusion(d_ideep w3 c_ideep) -> c_ideep",
+                                      "Relu(c_ideep) -> y_ideep", "EnsureCPUOutput(y_ideep) -> y"));
+  const std::string later = net + Conv("c", "w2", "z");
+  run_.kept = {"y", "z"};
+  EXPECT_EQ(Lines(later)[3], "ConvFusion(d_ideep w3 c_ideep) -> s_ideep");
+}
+
+TEST_F(OnednnRegionsTest, LeavesSmallNetsOnTheCpu) {
+  EXPECT_THAT(Lines(Conv("x", "odd", "y")), ElementsAre("Conv(x odd) -> y"));
+  EXPECT_THAT(Lines(R"(op { type: "Relu" input: "x" output: "y" })"), ElementsAre("Relu(x) -> y"));
+}
+
+TEST_F(OnednnRegionsTest, LeavesUnsupportedArgumentsOnTheCpu) {
+  const auto stays = [&](const std::string& conv) {
+    return Lines(conv) == std::vector<std::string>{"Conv(x w2) -> y"};
+  };
+  EXPECT_TRUE(stays(Conv("x", "w2", "y", R"(arg { name: "order" s: "NHWC" })")));
+  EXPECT_TRUE(stays(Conv("x", "w2", "y", "device_option { device_type: 1 } ")));
+  EXPECT_TRUE(stays(Conv("x", "w2", "y", R"(engine: "CUDNN" )")));
+  EXPECT_TRUE(stays(
+      R"(op { type: "Conv" input: "x" input: "w2" output: "y" arg { name: "kernels" ints: 3 } })"));
+  // The filter is not constant.
+  EXPECT_THAT(Lines(Conv("x", "v", "y")), ElementsAre("Conv(x v) -> y"));
+}
+
+TEST_F(OnednnRegionsTest, SplitsRegionsAtOperatorsOfTheCpu) {
+  const std::string net = Conv("x", "w1", "a") + Conv("a", "w2", "b1") +
+                          R"(op { type: "Transpose" input: "b1" output: "t" })" +
+                          Conv("t", "w2", "c") + Conv("c", "w3", "y");
+  EXPECT_THAT(Lines(net),
+              ElementsAre("CopyFromCPUInput(x) -> x_ideep", "Conv(x_ideep w1) -> a_ideep",
+                          "Conv(a_ideep w2) -> b1_ideep", "EnsureCPUOutput(b1_ideep) -> b1",
+                          "Transpose(b1) -> t", "CopyFromCPUInput(t) -> t_ideep",
+                          "Conv(t_ideep w2) -> c_ideep", "Conv(c_ideep w3) -> y_ideep",
+                          "EnsureCPUOutput(y_ideep) -> y"));
+}
+
+TEST(OnednnPlacementTest, ReportsWhyAnOperatorStays) {
+  PassRun run;
+  struct Constants final : NetConstants {
+    const Tensor* Find(std::string_view) const override { return nullptr; }
+    std::string Add(const std::string& name, Tensor) override { return name; }
+    std::vector<Tensor> Evaluate(const OperatorDef&) override { return {}; }
+  } constants;
+  PassContext context{constants};
+  context.has_operator = [](const std::string& type, DeviceType) { return type != "LRN"; };
+  const auto reason = [&](const std::string& text) {
+    return PlaceOnOnednn(test::ParseOp(text), context).reason;
+  };
+  EXPECT_EQ(reason(R"(type: "Conv" arg { name: "kernel" i: 3 })"), "");
+  EXPECT_EQ(reason(R"(type: "Conv" arg { name: "kernels" ints: 3 })"), "windows of 1 axes");
+  EXPECT_EQ(reason(R"(type: "MaxPool" arg { name: "order" s: "NHWC" })"), "order is NHWC");
+  EXPECT_EQ(reason(R"(type: "SpatialBN")"), "is_test is 0");
+  EXPECT_EQ(reason(R"(type: "Concat" arg { name: "axis" i: 2 })"), "axis is 2");
+  EXPECT_EQ(reason(R"(type: "LRN")"), "LRN has no IDEEP implementation");
+  EXPECT_EQ(reason(R"(type: "FC")"), "FC is not an operator on images");
+}
+
+TEST(OnednnCostsTest, ReportsWhatEachMethodSupports) {
+  const OnednnConvSize deep{.in_channels = 64,
+                            .out_channels = 64,
+                            .out_h = 56,
+                            .out_w = 56,
+                            .kernel_h = 3,
+                            .kernel_w = 3};
+  for (const auto method : {OnednnMethod::kNhwc, OnednnMethod::kBlocked, OnednnMethod::kWinograd}) {
+    EXPECT_TRUE(OnednnMethodFits(deep, method));
+  }
+  OnednnConvSize strided = deep;
+  strided.stride_h = 2;
+  EXPECT_FALSE(OnednnMethodFits(strided, OnednnMethod::kWinograd));
+  OnednnConvSize groups = deep;  // of 20 channels
+  groups.in_channels = groups.out_channels = 60;
+  groups.group = 3;
+  EXPECT_FALSE(OnednnMethodFits(groups, OnednnMethod::kBlocked));
+  EXPECT_TRUE(OnednnMethodFits(groups, OnednnMethod::kNhwc));
+  EXPECT_EQ(OnednnFilterBytes(deep, OnednnMethod::kWinograd),
+            4 * OnednnFilterBytes(deep, OnednnMethod::kNhwc));
+}
+
+}  // namespace
+}  // namespace caffe2rt::onednn_regions_test

@@ -1,0 +1,32 @@
+#include "tests/caffe2_core/graph/passes/pass_run.h"
+
+#include "caffe2_core/runtime/workspace_constants.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::test {
+
+std::vector<std::string> PassRun::operator()(NetDef (*pass)(NetDef, PassContext&),
+                                             const std::string& text) {
+  net = ParseNet(text);
+  WorkspaceConstants constants(net, {}, kept, &ws);
+  PassContext context{.constants = constants};
+  context.kept = kept;
+  context.has_operator = [](const std::string&, DeviceType) { return true; };
+  net = pass(std::move(net), context);
+  constants.Store(net);
+  return LinesOf(net);
+}
+
+std::vector<std::string> LinesOf(const NetDef& net) {
+  std::vector<std::string> lines;
+  for (const OperatorDef& op : net.op()) {
+    std::string line = op.type() + "(";
+    for (const std::string& input : op.input()) line += (line.back() == '(' ? "" : " ") + input;
+    line += ") ->";
+    for (const std::string& output : op.output()) line += " " + output;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace caffe2rt::test

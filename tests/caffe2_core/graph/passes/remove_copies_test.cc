@@ -1,0 +1,134 @@
+#include "caffe2_core/graph/passes/remove_copies.h"
+
+#include "tests/caffe2_core/graph/passes/pass_run.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::remove_copies_test {
+namespace {
+
+using ::testing::ElementsAre;
+
+class RemoveCopiesTest : public testing::Test {
+ protected:
+  std::vector<std::string> Lines(const std::string& text) { return run_(RemoveCopies, text); }
+  test::PassRun run_;
+};
+
+TEST_F(RemoveCopiesTest, LetsReadersReadTheInput) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "Copy" input: "x" output: "a" }
+    op { type: "Dropout" input: "a" output: "b" output: "mask" arg { name: "is_test" i: 1 } }
+    op { type: "StopGradient" input: "b" output: "c" }
+    op { type: "Sum" input: "c" output: "d" }
+    op { type: "Concat" input: "d" output: "e" output: "sizes" }
+    op { type: "Relu" input: "e" output: "y" })"),
+              ElementsAre("Relu(x) -> y"));
+}
+
+TEST_F(RemoveCopiesTest, LetsTheProducerWriteAKeptResult) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Copy" input: "a" output: "b" }
+    op { type: "Copy" input: "b" output: "y" })"),
+              ElementsAre("Relu(x) -> y"));
+}
+
+TEST_F(RemoveCopiesTest, RemovesOperatorsInPlace) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "Relu" input: "x" output: "y" }
+    op { type: "Dropout" input: "y" output: "y" arg { name: "is_test" i: 1 } }
+    op { type: "Tanh" input: "y" output: "y" })"),
+              ElementsAre("Relu(x) -> y", "Tanh(y) -> y"));
+}
+
+TEST_F(RemoveCopiesTest, KeepsTheCopyOfAnInputThatIsRead) {
+  const char* const text = R"(op { type: "Copy" input: "x" output: "y" })";
+  EXPECT_THAT(Lines(text), ElementsAre("Copy(x) -> y"));
+}
+
+TEST_F(RemoveCopiesTest, KeepsACopyWhoseSourceIsOverwritten) {
+  const char* const text = R"(
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Copy" input: "a" output: "b" }
+    op { type: "Tanh" input: "a" output: "a" }
+    op { type: "Sum" input: "a" input: "b" output: "y" })";
+  EXPECT_THAT(Lines(text),
+              ElementsAre("Relu(x) -> a", "Copy(a) -> b", "Tanh(a) -> a", "Sum(a b) -> y"));
+}
+
+// With a as its input, Tanh would work in place.
+TEST_F(RemoveCopiesTest, KeepsACopyWhoseReaderWritesTheSource) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Copy" input: "a" output: "b" }
+    op { type: "Tanh" input: "b" output: "a" }
+    op { type: "Relu" input: "a" output: "y" })"),
+              ElementsAre("Relu(x) -> a", "Copy(a) -> b", "Tanh(b) -> a", "Relu(a) -> y"));
+}
+
+// The first copy lets Sum read y, so Relu must not write y before Sum has run.
+TEST_F(RemoveCopiesTest, KeepsTheOrderOfReadsAndWrites) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "Tanh" input: "x" output: "y" }
+    op { type: "Copy" input: "y" output: "t" }
+    op { type: "Relu" input: "x" output: "u" }
+    op { type: "Sum" input: "t" input: "x" output: "z" }
+    op { type: "Copy" input: "u" output: "y" })"),
+              ElementsAre("Tanh(x) -> y", "Relu(x) -> u", "Sum(y x) -> z", "Copy(u) -> y"));
+}
+
+TEST_F(RemoveCopiesTest, KeepsWhatIsNoNoOp) {
+  const std::vector<std::string> same = {"Dropout(x) -> a mask", "Relu(mask) -> m2",
+                                         "Concat(x) -> b",       "Concat(x) -> c sizes",
+                                         "Cast(x) -> d",         "Sum(a b c d) -> y"};
+  EXPECT_EQ(Lines(R"(
+    op { type: "Dropout" input: "x" output: "a" output: "mask" arg { name: "is_test" i: 1 } }
+    op { type: "Relu" input: "mask" output: "m2" }
+    op { type: "Concat" input: "x" output: "b" }
+    op { type: "Concat" input: "x" output: "c" output: "sizes" arg { name: "add_axis" i: 1 } }
+    op { type: "Cast" input: "x" output: "d" arg { name: "to" i: 1 } }
+    op { type: "Sum" input: "a" input: "b" input: "c" input: "d" output: "y" })"),
+            same);
+}
+
+TEST_F(RemoveCopiesTest, RemovesTheCastOfAFloatResultToFloat) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "Sigmoid" input: "x" output: "a" }
+    op { type: "Cast" input: "a" output: "b" arg { name: "to" i: 1 } }
+    op { type: "Relu" input: "b" output: "y" })"),
+              ElementsAre("Sigmoid(x) -> a", "Relu(a) -> y"));
+  EXPECT_THAT(Lines(R"(
+    op { type: "Sigmoid" input: "x" output: "a" }
+    op { type: "Cast" input: "a" output: "y" arg { name: "to" i: 2 } })"),
+              ElementsAre("Sigmoid(x) -> a", "Cast(a) -> y"));
+}
+
+TEST_F(RemoveCopiesTest, RemovesAnAliasOfMemoryThatIsNotWrittenLater) {
+  EXPECT_THAT(Lines(R"(
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Alias" input: "a" output: "b" }
+    op { type: "Tanh" input: "b" output: "y" })"),
+              ElementsAre("Relu(x) -> a", "Tanh(a) -> y"));
+  EXPECT_EQ(Lines(R"(
+    op { type: "Relu" input: "x" output: "a" }
+    op { type: "Alias" input: "a" output: "b" }
+    op { type: "Tanh" input: "b" output: "y" }
+    op { type: "Tanh" input: "a" output: "a" })")
+                .size(),
+            4u);
+}
+
+TEST_F(RemoveCopiesTest, KeepsResultsThatAreNamedElsewhere) {
+  const char* const control = R"(
+    op { type: "Copy" input: "x" output: "a" }
+    op { type: "Relu" input: "a" output: "y" control_input: "a" })";
+  EXPECT_EQ(Lines(control).size(), 2u);
+  const char* const nested = R"(
+    op { type: "Copy" input: "x" output: "a" }
+    op { type: "If" input: "c" output: "y"
+         arg { name: "then_net" n { op { type: "Relu" input: "a" output: "y" } } } })";
+  EXPECT_EQ(Lines(nested).size(), 2u);
+}
+
+}  // namespace
+}  // namespace caffe2rt::remove_copies_test
