@@ -1,0 +1,92 @@
+#pragma once
+// Packed models: a predict net and the blobs that it reads in one file, whose tensors are used
+// where the file is mapped. caffe2_core/io/pack_file.h describes the file.
+//
+//   Model model = LoadModel({.init_nets = {"init_net.pb"}, .predict_net = "predict_net.pb"});
+//   Workspace ws;
+//   RunInitNets(&model, &ws);
+//   ModelPacker packer(model, ws);
+//   packer.Write("model.c2pack");
+//
+//   Predictor predictor(LoadModel({.predict_net = "model.c2pack"}));
+//
+// Between the packer's constructor and Write, the net may run in `ws`. Write then also stores the
+// data that its operators have prepared from the weights (tensor/plain_forms.h), such as filters
+// in other layouts, and a net of the loaded model finds them instead of preparing them again.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "caffe2_core/io/pack_file.h"
+#include "caffe2_core/tensor/tensor.h"
+#include "caffe2rt/caffe2.pb.h"
+#include "caffe2rt/packed_model.pb.h"
+
+#pragma GCC visibility push(default)
+namespace caffe2rt {
+
+struct Model;
+class Workspace;
+
+// Whether the file begins like a packed model. False for everything else, also for paths that
+// cannot be read.
+bool IsPackedModel(const std::string& path);
+
+// A mapped file. Immutable and thread safe. The tensors keep it mapped.
+class PackedModel {
+ public:
+  // THROWS as PackFile::Open does.
+  static std::shared_ptr<const PackedModel> Open(const std::string& path);
+
+  const NetDef& predict_net() const { return file_->index().predict_net(); }
+  const std::vector<std::string>& inputs() const { return inputs_; }
+  const std::vector<std::string>& outputs() const { return outputs_; }
+  const std::vector<std::string>& placeholders() const { return placeholders_; }
+  const PackedIndex& index() const { return file_->index(); }
+  // "" or a line that explains why the prepared forms are not used.
+  std::string Note() const;
+  // Creates the blobs in `ws`, or replaces those of the same names. Tensors are read-only: an
+  // operator that writes one copies it first. THROWS if a blob cannot be read.
+  void CreateBlobs(Workspace* ws) const;
+  // Compares the checksums of all blocks. THROWS if one differs.
+  void Verify() const { file_->Verify(); }
+
+ private:
+  explicit PackedModel(std::shared_ptr<const PackFile> file);
+  Tensor MappedTensor(const PackedTensor& packed) const;
+
+  const std::shared_ptr<const PackFile> file_;  // shared with the tensors
+  const std::vector<std::string> inputs_, outputs_, placeholders_;
+};
+
+// Collects what a packed model consists of.
+class ModelPacker {
+ public:
+  // Remembers the blobs of `ws`, in which the init nets have run, and marks their tensors
+  // read-only: a net that runs afterwards does not change what Write stores. Blobs of parents are
+  // not packed. THROWS if a blob is on a device or of a type that has no serializer; the error
+  // names it.
+  ModelPacker(const Model& model, const Workspace& ws);
+
+  // Writes the file, which appears completely or not at all.
+  void Write(const std::string& path) const;
+
+  size_t num_tensors() const { return tensors_.size(); }
+  // The number of prepared forms that Write would store now.
+  size_t num_forms() const;
+
+ private:
+  struct NamedTensor {
+    PackedTensor packed;  // name, type, shape and quantization
+    Tensor tensor;
+  };
+  void AddTensor(const std::string& name, const Tensor& tensor);
+
+  PackedIndex index_;  // without the tensors
+  std::vector<NamedTensor> tensors_;
+};
+
+}  // namespace caffe2rt
+#pragma GCC visibility pop
