@@ -238,6 +238,7 @@ bool GraphRuns::Record(Piece& piece) {
     piece.graph->BeginCapture(order_.stream(i));
     try {
       for (; i < piece.end; ++i) {
+        SeparateOutputs(operators_[i]);
         CAFFE_ENFORCE(operators_[i]->Enqueue(order_.stream(i)), "the operator reports a failure");
       }
     } catch (...) {

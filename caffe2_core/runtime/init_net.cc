@@ -11,6 +11,7 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/runtime/given_values.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/net_operators.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -36,11 +37,16 @@ bool IsPlainCpuNet(const NetDef& net) {
 // operators own the defs, so each def is freed with its operator.
 class ReleasingRun {
  public:
-  ReleasingRun(NetDef&& net, Workspace* ws) : name_(net.name()), ws_(ws) {
+  ReleasingRun(NetWithWeights&& init, Workspace* ws) : name_(init.net.name()), ws_(ws) {
+    NetDef& net = init.net;
     const std::vector<NetProblem> problems = CheckNetDataflow(net);
     CAFFE_ENFORCE(problems.empty(), problems.front().text);
     operators_.reserve(static_cast<size_t>(net.op_size()));
-    for (int i = 0; i < net.op_size(); ++i) Add(net, net.mutable_op(i), i);
+    size_t next = 0;  // the weights are in the order of the operators
+    for (int i = 0; i < net.op_size(); ++i) {
+      const bool has_weights = next < init.weights.size() && init.weights[next].op == i;
+      Add(net, net.mutable_op(i), i, has_weights ? &init.weights[next++] : nullptr);
+    }
   }
 
   void Run() {
@@ -69,7 +75,27 @@ class ReleasingRun {
     }
   }
 
-  void Add(const NetDef& net, OperatorDef* def, int position) {
+  // Creates an operator whose values are in `weights`. An operator that does not take them, which a
+  // user registered, or whose constructor fails before it takes them, gets a def that holds them.
+  std::unique_ptr<OperatorBase> Create(const OperatorDef& def, int position,
+                                       OperatorWeights* weights) const {
+    GivenValues given(def, std::move(weights->values));
+    try {
+      std::unique_ptr<OperatorBase> op = CreateOperator(def, ws_, position);
+      if (given.taken()) return op;
+    } catch (...) {
+      if (given.taken()) throw;
+    }
+    NetWithWeights whole;
+    *whole.net.add_op() = def;
+    whole.weights.push_back({.op = 0, .arg = weights->arg, .values = GivenValues::Take(def)});
+    RestoreWeights(&whole);
+    const auto owned = std::make_shared<const OperatorDef>(std::move(*whole.net.mutable_op(0)));
+    const SharedOperatorDef scope(owned);
+    return CreateOperator(*owned, ws_, position);
+  }
+
+  void Add(const NetDef& net, OperatorDef* def, int position, OperatorWeights* weights) {
     if (net.has_device_option()) {
       // The net's option is the base; fields set on the operator override it.
       *def->mutable_device_option() = MergeDeviceOption(net.device_option(), def->device_option());
@@ -77,7 +103,8 @@ class ReleasingRun {
     const auto owned = std::make_shared<const OperatorDef>(std::move(*def));
     try {
       const SharedOperatorDef scope(owned);
-      operators_.push_back(CreateOperator(*owned, ws_, position));
+      operators_.push_back(weights != nullptr ? Create(*owned, position, weights)
+                                              : CreateOperator(*owned, ws_, position));
     } catch (...) {
       const bool has_output = owned->output_size() > 0;
       RethrowWithFrame(MakeString("net \"", name_, "\", operator ", position, " (", owned->type(),
@@ -92,14 +119,19 @@ class ReleasingRun {
 
 }  // namespace
 
-void RunInitNet(NetDef&& net, Workspace* ws) try {
+void RunInitNet(NetDef&& net, Workspace* ws) {
+  RunInitNet(NetWithWeights{.net = std::move(net)}, ws);
+}
+
+void RunInitNet(NetWithWeights&& net, Workspace* ws) try {
   CAFFE_ENFORCE(ws != nullptr,
                 "argument ws of RunInitNet is null, want the workspace of its blobs");
-  if (IsPlainCpuNet(net)) {
+  if (IsPlainCpuNet(net.net)) {
     EnsureBuiltinOperators();
     ReleasingRun(std::move(net), ws).Run();
   } else {
-    const NetDef owned = std::move(net);
+    RestoreWeights(&net);
+    const NetDef owned = std::move(net.net);
     CAFFE_ENFORCE(ws->RunNetOnce(owned), "net \"", owned.name(), "\" failed");
   }
 } catch (const std::bad_alloc&) {

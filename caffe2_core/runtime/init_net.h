@@ -2,6 +2,7 @@
 // RunInitNet: runs an init net and frees it at the same time. The arguments of its operators hold
 // the weights of a model, so the net occupies as much memory as the blobs that it fills.
 
+#include "caffe2_core/io/net_weights.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
@@ -19,5 +20,8 @@ class Workspace;
 //
 // Afterwards the content of `net` is unspecified, also if the net failed. THROWS if the net fails.
 void RunInitNet(NetDef&& net, Workspace* ws);
+// The same for a net whose weights were read directly. They become the memory of the blobs without
+// a copy, unless the net needs its executor: then they are moved back into the defs first.
+void RunInitNet(NetWithWeights&& net, Workspace* ws);
 
 }  // namespace caffe2rt

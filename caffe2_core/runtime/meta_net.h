@@ -2,15 +2,18 @@
 // Reads predictors that Caffe2's predictor_exporter saved: a database that holds a MetaNetDef with
 // the nets, and the parameters.
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/io/net_weights.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
+class PackedModel;
 class Workspace;
 
 // The net under `key`. THROWS if there is none; the message lists the keys of the MetaNetDef.
@@ -24,6 +27,9 @@ struct PredictorNets {
   NetDef predict_net;
   std::vector<std::string> inputs;   // filled by callers; empty if the MetaNetDef lists none
   std::vector<std::string> outputs;  // empty if the MetaNetDef lists none
+  // As in Model (model_file.h).
+  std::vector<std::vector<OperatorWeights>> init_weights = {};
+  std::shared_ptr<const PackedModel> packed = nullptr;
 };
 // Moves the nets out of `meta`. THROWS if it has no predict net.
 PredictorNets TakeNets(MetaNetDef&& meta);

@@ -19,6 +19,7 @@
 #include "caffe2_core/runtime/device_placement.h"
 #include "caffe2_core/runtime/init_net.h"
 #include "caffe2_core/runtime/meta_net.h"
+#include "caffe2_core/runtime/packed_model.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -43,10 +44,43 @@ NetDef LoadNetFile(const std::string& file, const std::string& root, Model* mode
   return net;
 }
 
-void LoadFiles(const ModelFileOptions& options, Model* model) {
-  for (const std::string& file : options.init_nets) {
-    model->init_nets.push_back(LoadNetFile(file, options.root, model));
+void LoadInitNet(const std::string& file, const std::string& root, Model* model) {
+  std::optional<NetWithWeights> read = ReadNetWithWeights(file);
+  if (!read.has_value()) {
+    model->init_nets.push_back(LoadNetFile(file, root, model));
+    model->init_weights.emplace_back();
+    return;
   }
+  NameNet(&read->net, FileStem(file));
+  FindDatabases(&read->net, root, FolderOf(file));
+  model->files.push_back(file);
+  model->init_nets.push_back(std::move(read->net));
+  model->init_weights.push_back(std::move(read->weights));
+}
+
+void LoadPacked(const ModelFileOptions& options, Model* model) {
+  CAFFE_ENFORCE(options.init_nets.empty(), "init_nets are given with the packed model \"",
+                options.predict_net, "\", which has its weights");
+  CAFFE_ENFORCE(!options.device.has_value() || options.device->device_type() == CPU,
+                "packed model \"", options.predict_net, "\" runs on the CPU only, got device ",
+                DeviceTypeName(options.device->device_type()),
+                "; load the nets that it was packed from");
+  model->packed = PackedModel::Open(options.predict_net);
+  if (std::string note = model->packed->Note(); !note.empty()) {
+    model->warnings.push_back(std::move(note));
+  }
+  model->predict_net = model->packed->predict_net();
+  FindDatabases(&model->predict_net, options.root, FolderOf(options.predict_net));
+  NameNet(&model->predict_net, FileStem(options.predict_net));
+  model->files.push_back(options.predict_net);
+  model->inputs = model->packed->inputs();
+  model->outputs = model->packed->outputs();
+  model->placeholders = model->packed->placeholders();
+}
+
+void LoadFiles(const ModelFileOptions& options, Model* model) {
+  if (IsPackedModel(options.predict_net)) return LoadPacked(options, model);
+  for (const std::string& file : options.init_nets) LoadInitNet(file, options.root, model);
   model->predict_net = LoadNetFile(options.predict_net, options.root, model);
   model->outputs = OutputsOf(model->predict_net);
 }
@@ -130,10 +164,19 @@ std::set<std::string> ConstantsOf(const std::vector<NetDef>& init_nets) {
   return constants;
 }
 
-// The constants that are the first input of an operator and that no earlier operator uses. If there
-// are none, the first external input, provided that it is also the first input of the first
-// operator.
-std::vector<std::string> PlaceholdersOf(const NetDef& net, const std::set<std::string>& constants) {
+void FindInputs(Model* model) {
+  if (model->packed != nullptr) return;
+  model->placeholders = PlaceholdersOf(model->predict_net, model->init_nets);
+  if (!model->inputs.empty()) return;
+  std::vector<const NetDef*> init_nets;
+  for (const NetDef& net : model->init_nets) init_nets.push_back(&net);
+  model->inputs = UnfilledInputsOf(model->predict_net, init_nets);
+}
+
+}  // namespace
+
+std::vector<std::string> PlaceholdersOf(const NetDef& net, const std::vector<NetDef>& init_nets) {
+  const std::set<std::string> constants = ConstantsOf(init_nets);
   std::vector<std::string> found;
   std::set<std::string> made;
   std::string first;
@@ -151,16 +194,6 @@ std::vector<std::string> PlaceholdersOf(const NetDef& net, const std::set<std::s
   }
   return found;
 }
-
-void FindInputs(Model* model) {
-  model->placeholders = PlaceholdersOf(model->predict_net, ConstantsOf(model->init_nets));
-  if (!model->inputs.empty()) return;
-  std::vector<const NetDef*> init_nets;
-  for (const NetDef& net : model->init_nets) init_nets.push_back(&net);
-  model->inputs = UnfilledInputsOf(model->predict_net, init_nets);
-}
-
-}  // namespace
 
 Model LoadModel(const ModelFileOptions& options) try {
   CAFFE_ENFORCE(options.predict_net.empty() != options.predictor_db.empty(),
@@ -185,11 +218,23 @@ Model LoadModel(const ModelFileOptions& options) try {
   ThrowOutOfMemory();
 }
 
+std::vector<NetWithWeights> TakeInitNets(Model* model) {
+  CAFFE_ENFORCE(model != nullptr, "argument model of TakeInitNets is null");
+  std::vector<NetDef> nets = std::exchange(model->init_nets, {});
+  std::vector<std::vector<OperatorWeights>> weights = std::exchange(model->init_weights, {});
+  weights.resize(nets.size());
+  std::vector<NetWithWeights> taken;
+  for (size_t i = 0; i < nets.size(); ++i) {
+    taken.push_back({.net = std::move(nets[i]), .weights = std::move(weights[i])});
+  }
+  return taken;
+}
+
 void RunInitNets(Model* model, Workspace* ws) try {
   CAFFE_ENFORCE(model != nullptr && ws != nullptr, "an argument of RunInitNets is null");
   if (!model->db_path.empty()) OpenParameterReader(model->db_path, model->db_type, ws);
-  std::vector<NetDef> init_nets = std::exchange(model->init_nets, {});
-  for (NetDef& net : init_nets) RunInitNet(std::move(net), ws);
+  if (model->packed != nullptr) model->packed->CreateBlobs(ws);
+  for (NetWithWeights& net : TakeInitNets(model)) RunInitNet(std::move(net), ws);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

@@ -10,26 +10,32 @@
 //
 //   Predictor predictor(LoadModel({.predictor_db = "model.minidb"}));
 //
-// The weights are never copied. Nothing is printed; warnings are returned in Model::warnings.
+// The weights are never copied: those in a binary file are read straight into their tensors
+// (caffe2_core/io/net_weights.h), those of a packed model (packed_model.h) stay in the mapped file.
+// Nothing is printed; warnings are returned in Model::warnings.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "caffe2_core/io/net_weights.h"
 #include "caffe2rt/caffe2.pb.h"
 
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
 class NetBase;
+class PackedModel;
 class Workspace;
 
 struct ModelFileOptions {
   // Files with NetDefs, binary or text, that fill the weights. They run in this order. Must be
   // empty if predictor_db is set.
   std::vector<std::string> init_nets = {};
-  // The file with the net to run. Set either this or predictor_db.
+  // The file with the net to run: a NetDef, or a model that `caffe2 pack` wrote, which has its
+  // weights. Set either this or predictor_db.
   std::string predict_net = {};
   // A database that Caffe2's predictor_exporter wrote. It holds all nets and the parameters.
   std::string predictor_db = {};
@@ -65,6 +71,10 @@ struct Model {
   Model& operator=(const Model&) = delete;
 
   std::vector<NetDef> init_nets;  // in execution order
+  // Element i: weights of init_nets[i] that were read directly. The operators do not have them;
+  // RunInitNets and Predictor combine both, and RestoreWeights puts them back.
+  std::vector<std::vector<OperatorWeights>> init_weights;
+  std::shared_ptr<const PackedModel> packed;  // the mapped file; null for other models
   NetDef predict_net;
   std::vector<std::string> inputs;   // inputs of the predict net that no init net fills
   std::vector<std::string> outputs;  // declared outputs; if none, the blobs that no operator reads
@@ -80,9 +90,18 @@ struct Model {
 // `device` is not available.
 Model LoadModel(const ModelFileOptions& options);
 
+// The inputs of the net that an init net fills with a constant instead of data (Model::placeholders):
+// blobs of ConstantFill that are the first input of an operator and that no earlier operator uses. If
+// there are none, the first external input, provided that it is also the first input of the first
+// operator.
+std::vector<std::string> PlaceholdersOf(const NetDef& net, const std::vector<NetDef>& init_nets);
+// Moves the init nets, with their weights, out of the model.
+std::vector<NetWithWeights> TakeInitNets(Model* model);
+
 // Runs the init nets in `ws` and frees them while they run (init_net.h); afterwards,
-// model->init_nets is empty. For a predictor database, first opens the reader of the parameters in
-// `ws` (OpenParameterReader). THROWS if a net fails.
+// model->init_nets is empty. For a packed model, creates its blobs instead. For a predictor
+// database, first opens the reader of the parameters in `ws` (OpenParameterReader). THROWS if a net
+// fails.
 void RunInitNets(Model* model, Workspace* ws);
 
 // The blobs that operators of the net read and that neither exist in `ws` nor are written by an

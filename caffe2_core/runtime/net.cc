@@ -15,6 +15,7 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/runtime/net_copies.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/output_memory.h"
 #include "caffe2_core/runtime/simple_net.h"
 #include "caffe2_core/runtime/workspace.h"
 
@@ -86,6 +87,7 @@ std::vector<float> NetBase::TEST_Benchmark(int warmup_runs, int main_runs, bool 
     OperatorBase* op = operators[i];
     timer.Start();
     for (int run = 0; run < main_runs; ++run) {
+      SeparateOutputs(op);
       CAFFE_ENFORCE(op->Run(), "operator ", i, " (", op->Describe(), ") failed");
     }
     times.push_back(main_runs > 0 ? timer.MilliSeconds() / static_cast<float>(main_runs) : 0.f);

@@ -45,7 +45,7 @@ DeviceOption DeviceOf(const Tensor& tensor) {
   DeviceOption option;
   option.set_device_type(tensor.GetDeviceType());
   if (tensor.GetDeviceType() != CPU && tensor.storage() != nullptr) {
-    tensor.GetStaticContext()->ExtractDeviceOption(&option, tensor.raw_data());
+    tensor.GetStaticContext()->ExtractDeviceOption(&option, tensor.storage()->data());
   }
   return option;
 }

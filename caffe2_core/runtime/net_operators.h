@@ -37,6 +37,7 @@
 
 #include "caffe2_core/graph/dependencies.h"
 #include "caffe2_core/runtime/operator.h"
+#include "caffe2_core/runtime/output_memory.h"
 
 namespace caffe2rt {
 
@@ -60,6 +61,7 @@ ExecutionOrder InOrderOfNet(size_t operators);
 // operator throws, and THROWS if it reports a failure.
 [[noreturn]] void ThrowReportedFailure();
 inline void StartOperator(OperatorBase* op, int stream_id) {
+  SeparateOutputs(op);
   const bool success =
       __builtin_expect(op->NumObservers() == 0, 1) ? op->Enqueue(stream_id) : op->Run(stream_id);
   if (__builtin_expect(!success, 0)) ThrowReportedFailure();
@@ -87,18 +89,21 @@ class NetOperators {
   // names of the same blob count as one. Valid during the life of this object.
   NetDependencies FindDependencies() const;
 
-  // An error frame such as `net "n", operator 3 (Relu, inputs ...)`. If `position` is out of range,
-  // it names only the net.
+  // An error frame such as `net "n", operator 3 (Relu, inputs ...)`. Positions are those in the
+  // user's net, if graph passes have changed it: an operator that replaces several is named by them,
+  // as in `net "n", operators 3 Conv "c1", 4 Relu (run as ConvFusion, inputs ...)`. If `position` is
+  // out of range, the frame names only the net.
   std::string FrameOf(size_t position) const;
   // Waits for the work of all operators. Returns false if it failed on a device.
   bool Drain() noexcept;
   // Call it in a catch block. Drains, then rethrows the exception with the frame of `position`,
-  // which is also stored in the workspace's last_failed_op_net_position. If a device has failed,
+  // and stores the operator's position in the user's net in the workspace's
+  // last_failed_op_net_position. If a device has failed,
   // `cause` is called first; it returns a frame that names the unfinished work, or "".
   [[noreturn]] void Fail(size_t position, const std::function<std::string()>& cause);
 
  private:
-  void Add(const OperatorDef& def, int position);
+  void Add(const OperatorDef& def, size_t position);
 
   const std::shared_ptr<const NetDef> def_;  // shared with the net
   Workspace* const ws_;

@@ -17,6 +17,7 @@
 #include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/device/device_module.h"
 #include "caffe2_core/graph/builtin_operators.h"
+#include "caffe2_core/runtime/operator_engines.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -203,6 +204,18 @@ std::unique_ptr<OperatorBase> CreateOperator(const OperatorDef& def, Workspace* 
   }
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
+}
+
+bool UsesEngine(const OperatorDef& def) {
+  EnsureBuiltinOperators();
+  const DeviceType device = CheckedDeviceType(def.device_option().device_type());
+  const OperatorRegistry& registry = *OperatorRegistryOf(device);
+  for (const std::string& engine : EnginesFor(def)) {
+    const std::string key = OpRegistryKey(def.type(), engine);
+    if (key == def.type()) return false;
+    if (registry.Has(key)) return true;
+  }
+  return false;
 }
 
 void SetPerOpEnginePref(const PerOpEnginePrefType& preferences) {

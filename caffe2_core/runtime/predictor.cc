@@ -8,6 +8,7 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/runtime/meta_net.h"
 #include "caffe2_core/runtime/model_file.h"
+#include "caffe2_core/runtime/packed_model.h"
 #include "caffe2_core/runtime/predictor_instances.h"
 
 namespace caffe2rt {
@@ -24,6 +25,15 @@ std::vector<std::string> InputsFor(std::vector<std::string> listed, const NetDef
 }
 std::vector<std::string> OutputsFor(std::vector<std::string> listed, const NetDef& net) {
   return listed.empty() ? OutputsOf(net) : std::move(listed);
+}
+
+// The inputs that no init net fills, and those that it fills with a constant instead of data.
+std::vector<std::string> ExpectedInputs(const NetDef& net, const std::vector<NetDef>& init_nets) {
+  std::vector<const NetDef*> all;
+  for (const NetDef& init : init_nets) all.push_back(&init);
+  std::vector<std::string> expected = UnfilledInputsOf(net, all);
+  for (std::string& name : PlaceholdersOf(net, init_nets)) expected.push_back(std::move(name));
+  return expected;
 }
 
 PredictorNets NetsOf(NetDef&& init_net, NetDef&& run_net) {
@@ -46,7 +56,9 @@ PredictorNets NetsOf(Model&& model) {
   return {.init_nets = std::move(model.init_nets),
           .predict_net = std::move(model.predict_net),
           .inputs = std::move(model.inputs),
-          .outputs = std::move(model.outputs)};
+          .outputs = std::move(model.outputs),
+          .init_weights = std::move(model.init_weights),
+          .packed = std::move(model.packed)};
 }
 
 // A workspace with the reader of the model's parameters, from which the init nets load them into
@@ -73,19 +85,29 @@ Predictor::Predictor(std::shared_ptr<Workspace> parent, PredictorNets&& nets,
                      const PredictorOptions& options) try
     : shared_(
           std::make_shared<Instances>(std::move(parent), std::move(nets.predict_net), options)) {
+  // As in Caffe2, every declared input may be given by the caller, including weights. Unless the
+  // inputs are listed, those that no init net fills with weights are expected.
+  const bool listed = !nets.inputs.empty();
+  std::vector<std::string> inputs = InputsFor(std::move(nets.inputs), shared_->def);
+  std::vector<std::string> expected =
+      listed ? inputs : ExpectedInputs(shared_->def, nets.init_nets);
   if (options.run_init) {
-    for (NetDef& net : nets.init_nets) shared_->RunInit(std::move(net));
+    nets.init_weights.resize(nets.init_nets.size());
+    if (nets.packed != nullptr) nets.packed->CreateBlobs(&shared_->weights);
+    for (size_t i = 0; i < nets.init_nets.size(); ++i) {
+      shared_->RunInit(
+          {.net = std::move(nets.init_nets[i]), .weights = std::move(nets.init_weights[i])});
+    }
   }
-  // As in Caffe2, every declared input may be given by the caller, including weights.
-  shared_->Finish(InputsFor(std::move(nets.inputs), shared_->def),
-                  OutputsFor(std::move(nets.outputs), shared_->def));
+  shared_->Finish(std::move(inputs), expected, OutputsFor(std::move(nets.outputs), shared_->def));
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
 
 Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
-                     bool run_init, int)
-    : Predictor(init_net, run_net, parent, PredictorOptions{.run_init = run_init}) {}
+                     bool run_init, int optimization)
+    : Predictor(init_net, run_net, parent,
+                PredictorOptions{.run_init = run_init, .optimize = optimization != 0}) {}
 
 Predictor::Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent,
                      const PredictorOptions& options) try

@@ -14,7 +14,8 @@
 //
 // Instances: an instance is a predict net with its own activations. Each call leases one instance.
 // If all are in use, the call creates another one, or waits if PredictorOptions::max_instances
-// exist already. A call that finds an idle instance takes no lock.
+// exist already. A call that finds an idle instance takes no lock. An idle instance holds no
+// activations, see PredictorOptions::plan_memory.
 //
 // Results: an output tensor may share memory with the instance that computed it. If the caller
 // still holds the tensor when the instance runs again, the instance allocates new memory. A result
@@ -22,10 +23,12 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/meta_net.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -46,10 +49,27 @@ struct PredictorOptions {
   // Whether operators for a device that is not available run on the CPU. If false, such operators
   // are an error.
   bool device_fallback = false;
+  // Whether the activations of an instance share planned memory, which the instance holds only while
+  // it runs (net_memory.h). If false, each blob of an instance keeps memory of its own.
+  bool plan_memory = true;
+  // While no call runs, the planned memory of this many instances is kept for the next calls, 0 to
+  // 1024. That of others is freed, and allocated again when it is needed.
+  int idle_arenas = 1;
   // The files that the operators of the nets may open. If not set, the policy of the parent
   // workspace applies; without a parent, and with LoadPredictor, operators may open no files. The
   // policy does not apply to the database that LoadPredictor reads.
   std::optional<FileAccess> file_access = std::nullopt;
+  // Whether graph passes optimize the net (optimizer.h). Weights that the init nets fill are then
+  // constants. If a call gives one of them as an input, its instance runs the net as it was written
+  // from then on.
+  bool optimize = true;
+  // Passes that are not applied (`caffe2 run --passes` lists them).
+  std::set<std::string> without_passes = {};
+  // Blobs besides the outputs that are read from the workspace ws(). Optimization may remove all
+  // others.
+  std::set<std::string> kept_blobs = {};
+  // Shapes of inputs as far as they are known. They guide choices; inputs may have other shapes.
+  ShapeMap input_shapes = {};
 };
 
 // Caffe2's description of a predictor whose parameters are already loaded.
@@ -70,7 +90,7 @@ class Predictor {
 
   // Runs `init_net` once, in a new workspace below `parent`, which may be null. The overload with
   // rvalue references copies no weights, and frees each operator of the init net after it has run.
-  // `optimization` is ignored. THROWS if a net cannot be built, or if the init net fails. REQUIRES:
+  // If `optimization` is 0, the net is not optimized. THROWS if a net cannot be built, or if the init net fails. REQUIRES:
   // `parent` outlives the predictor and its copies.
   Predictor(const NetDef& init_net, const NetDef& run_net, Workspace* parent = nullptr,
             bool run_init = true, int optimization = 1);
@@ -109,8 +129,11 @@ class Predictor {
   bool run_map(const TensorPointerMap& inputs, TensorVector* outputs);
   bool run_map(const TensorMap& inputs, TensorVector* outputs);
 
+  // The net as it was written. Optimization does not change it.
   const NetDef& def() const;
-  // The workspace of the instance that run and run_map use. The weights are in its parent.
+  // The workspace of the instance that run and run_map use. The weights are in its parent. If the net
+  // is optimized, it lacks blobs that the optimized net does not need, except
+  // PredictorOptions::kept_blobs.
   Workspace* ws();
   const Workspace* ws() const;
   const std::vector<std::string>& input_names() const;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/runtime/init_net.h"
 #include "caffe2_core/runtime/net_copies.h"
+#include "caffe2_core/runtime/optimizer.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
@@ -40,8 +42,8 @@ bool IsSoleUser(const Tensor& tensor) {
   return second.use_count() == 2;
 }
 
-// The value with which an instance begins. A tensor of the parent workspace is not read-only, so the
-// net would write into it.
+// The value with which an instance begins. A tensor of the parent workspace is not read-only, so
+// the net would write into it.
 Tensor InitialValue(const Tensor& value, bool written) {
   const bool shares = !written || value.storage() == nullptr || value.storage()->read_only();
   return shares ? value : value.Clone();
@@ -58,9 +60,13 @@ Predictor::Instances::Instances(std::shared_ptr<Workspace> parent, NetDef&& run_
     : parent_(std::move(parent)),
       weights(parent_.get()),
       def(std::move(run_net)),
-      options(options) {
+      options(options),
+      arenas_(options.plan_memory ? std::make_shared<ArenaStock>(options.idle_arenas) : nullptr) {
   CAFFE_ENFORCE(options.max_instances >= 1 && options.max_instances <= kMaxInstances,
                 "max_instances of a predictor is ", options.max_instances, ", want 1 to ",
+                kMaxInstances);
+  CAFFE_ENFORCE(options.idle_arenas >= 0 && options.idle_arenas <= kMaxInstances,
+                "idle_arenas of a predictor is ", options.idle_arenas, ", want 0 to ",
                 kMaxInstances);
   NameNet(&def, "predict");
   if (options.device_fallback) FallBackToCPU(&def);
@@ -72,50 +78,94 @@ Predictor::Instances::Instances(std::shared_ptr<Workspace> parent, NetDef&& run_
   }
 }
 
-void Predictor::Instances::RunInit(NetDef&& init_net) {
-  NameNet(&init_net, "init");
-  if (options.device_fallback) FallBackToCPU(&init_net);
+void Predictor::Instances::RunInit(NetWithWeights&& init_net) {
+  NameNet(&init_net.net, "init");
+  if (options.device_fallback) FallBackToCPU(&init_net.net);
   RunInitNet(std::move(init_net), &weights);
 }
 
-void Predictor::Instances::Finish(std::vector<std::string> inputs,
-                                  std::vector<std::string> outputs) {
+void Predictor::Instances::MarkWeights() {
   for (const std::string& name : weights.LocalBlobs()) {
     Blob* blob = weights.GetBlob(name);
     if (blob->IsType<Tensor>()) blob->GetMutable<Tensor>()->MarkReadOnly();
     if (blob->IsType<Int8TensorCPU>()) blob->GetMutable<Int8TensorCPU>()->t.MarkReadOnly();
   }
+}
+
+void Predictor::Instances::Finish(std::vector<std::string> inputs,
+                                  const std::vector<std::string>& expected,
+                                  std::vector<std::string> outputs) {
+  MarkWeights();
   input_names = std::move(inputs);
   output_names = std::move(outputs);
-  AddDeviceCopies();
+  instance_def_ = WithCopies(options.optimize ? Optimized(expected) : NetDef(def));
+  MarkWeights();  // those that optimization has added
   Lease warm(this, Acquire());
+}
+
+// If a caller may give a weight as an input, all weights stay, because the net as it was written
+// needs them then.
+NetDef Predictor::Instances::Optimized(const std::vector<std::string>& expected) {
+  OptimizerOptions optimizer{.without_passes = options.without_passes,
+                             .inputs = {expected.begin(), expected.end()},
+                             .kept = options.kept_blobs,
+                             .input_shapes = options.input_shapes};
+  optimizer.kept.insert(output_names.begin(), output_names.end());
+  const std::vector<std::string> filled = weights.LocalBlobs();
+  for (const std::string& name : input_names) {
+    constant_inputs_.push_back(!optimizer.inputs.contains(name) &&
+                               std::binary_search(filled.begin(), filled.end(), name));
+  }
+  const bool may_be_given =
+      std::find(constant_inputs_.begin(), constant_inputs_.end(), true) != constant_inputs_.end();
+  if (may_be_given) plain_def_ = WithCopies(NetDef(def));
+  optimizer.free_constants = !may_be_given;
+  return OptimizeNet(NetDef(def), optimizer, &weights).net;
 }
 
 // The copies are inserted once, before any instance is created. MakeInstance then knows their
 // outputs and creates them as blobs of the instance.
-void Predictor::Instances::AddDeviceCopies() {
-  instance_def_ = WithDeviceCopies(std::make_shared<const NetDef>(def), weights);
-  NetDef final_def = *instance_def_;
-  GetMutableArgument("inject_copies", true, &final_def)->set_i(0);
-  instance_def_ = std::make_shared<const NetDef>(std::move(final_def));
+std::shared_ptr<const NetDef> Predictor::Instances::WithCopies(NetDef net) const {
+  NetDef with_copies = *WithDeviceCopies(std::make_shared<const NetDef>(std::move(net)), weights);
+  GetMutableArgument("inject_copies", true, &with_copies)->set_i(0);
+  return std::make_shared<const NetDef>(std::move(with_copies));
 }
 
 Predictor::Instances::Instance* Predictor::Instances::Own() {
-  if (own_ == nullptr) own_ = MakeInstance();
+  // Its caller may read every blob after a run, so its memory is not planned.
+  if (own_ == nullptr) own_ = MakeInstance(nullptr);
   return own_.get();
 }
 
-std::unique_ptr<Predictor::Instances::Instance> Predictor::Instances::MakeInstance() {
+std::unique_ptr<Predictor::Instances::Instance> Predictor::Instances::MakeInstance(
+    std::shared_ptr<ArenaStock> arenas) {
   auto instance = std::make_unique<Instance>(&weights);
-  // An instance has its own blobs for those that the net writes and for the inputs. They share the
-  // initial values with `weights` until they are written.
-  std::unordered_set<std::string> own_names = WrittenBy(*instance_def_);
+  instance->arenas = std::move(arenas);
+  CreateOwnBlobs(*instance_def_, instance.get());
+  for (const std::string& name : input_names) {
+    Blob* blob = instance->ws.CreateLocalBlob(name);
+    if (blob->IsEmpty()) blob->GetMutableTensor(CPU);
+    instance->inputs.push_back(blob);
+  }
+  CreateNet(instance_def_, instance.get());
+  const std::vector<std::string> read = InputsOf(def);
+  for (const std::string& name : output_names) {
+    instance->outputs.push_back(instance->ws.CreateBlob(name));
+    instance->output_read.push_back(std::find(read.begin(), read.end(), name) != read.end());
+  }
+  return instance;
+}
+
+// An instance has its own blobs for those that the net writes and for the inputs. They share the
+// initial values with `weights` until they are written.
+void Predictor::Instances::CreateOwnBlobs(const NetDef& net, Instance* instance) const {
+  std::unordered_set<std::string> own_names = WrittenBy(net);
   const std::unordered_set<std::string> written = own_names;
   own_names.insert(input_names.begin(), input_names.end());
   for (const std::string& name : own_names) {
     const std::shared_ptr<Blob> initial = weights.FindBlob(name);
     Blob* local = instance->ws.CreateLocalBlob(name);
-    if (initial == nullptr) continue;
+    if (initial == nullptr || !local->IsEmpty()) continue;
     if (initial->IsType<Tensor>()) {
       local->Reset(new Tensor(InitialValue(initial->Get<Tensor>(), written.contains(name))));
     } else if (initial->IsType<Int8TensorCPU>()) {
@@ -124,22 +174,28 @@ std::unique_ptr<Predictor::Instances::Instance> Predictor::Instances::MakeInstan
       local->Reset(value.release());
     }
   }
-  const std::unordered_set<std::string> outputs(output_names.begin(), output_names.end());
-  for (const std::string& name : input_names) {
-    Blob* blob = instance->ws.CreateLocalBlob(name);
-    if (blob->IsEmpty()) blob->GetMutableTensor(CPU);
-    instance->inputs.push_back(blob);
-    instance->input_written.push_back(written.contains(name));
-  }
-  instance->net = instance->ws.CreateNet(instance_def_);
+}
+
+void Predictor::Instances::CreateNet(const std::shared_ptr<const NetDef>& net,
+                                     Instance* instance) const {
+  instance->memory.reset();  // it refers to the previous net
+  instance->net = instance->ws.CreateNet(net, true);
   CAFFE_ENFORCE(instance->net != nullptr, "net \"", def.name(), "\" has type \"", def.type(),
                 "\", which is not known");
-  const std::vector<std::string> read = InputsOf(def);
-  for (const std::string& name : output_names) {
-    instance->outputs.push_back(instance->ws.CreateBlob(name));
-    instance->output_read.push_back(std::find(read.begin(), read.end(), name) != read.end());
+  const std::unordered_set<std::string> written = WrittenBy(*net);
+  instance->input_written.clear();
+  for (const std::string& name : input_names) {
+    instance->input_written.push_back(written.contains(name));
   }
-  return instance;
+  std::set<std::string> kept(output_names.begin(), output_names.end());
+  kept.insert(input_names.begin(), input_names.end());
+  instance->memory = std::make_unique<NetMemory>(instance->net, std::move(kept), instance->arenas);
+}
+
+void Predictor::Instances::UsePlainNet(Instance* instance) const {
+  CreateOwnBlobs(*plain_def_, instance);
+  CreateNet(plain_def_, instance);
+  instance->plain = true;
 }
 
 // Null if all instances are leased.
@@ -179,7 +235,7 @@ Predictor::Instances::Instance* Predictor::Instances::Grow() {
   {
     const MutexUnlock unlocked(mutex_);
     try {
-      fresh = MakeInstance();
+      fresh = MakeInstance(arenas_);
     } catch (...) {
       error = std::current_exception();
     }
@@ -207,6 +263,7 @@ void Predictor::Instances::Release(Instance* instance) {
 
 void Predictor::Instances::SetInput(Instance* instance, size_t i, const Tensor& value) {
   CAFFE_ENFORCE(value.IsShaped(), "input ", i, " (\"", input_names[i], "\") has no shape");
+  if (!constant_inputs_.empty() && constant_inputs_[i] && !instance->plain) UsePlainNet(instance);
   Tensor* tensor = instance->inputs[i]->GetMutableTensor(value.GetDeviceType());
   if (instance->input_written[i]) {
     tensor->CopyFrom(value);
@@ -239,7 +296,7 @@ void Predictor::Instances::RunInto(Instance* instance, TensorList* outputs) {
       tensor->FreeMemory();
     }
   }
-  CAFFE_ENFORCE(instance->net->Run(), "net \"", def.name(), "\" failed");
+  CAFFE_ENFORCE(instance->memory->Run(), "net \"", def.name(), "\" failed");
   for (size_t i = 0; i < output_names.size(); ++i) {
     const Blob& blob = *instance->outputs[i];
     CAFFE_ENFORCE(blob.IsType<Tensor>(), "output \"", output_names[i],

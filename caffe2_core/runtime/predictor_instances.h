@@ -9,7 +9,9 @@
 
 #include "caffe2_core/base/condition_variable.h"
 #include "caffe2_core/base/mutex.h"
+#include "caffe2_core/io/net_weights.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/net_memory.h"
 #include "caffe2_core/runtime/predictor.h"
 
 namespace caffe2rt {
@@ -26,7 +28,10 @@ class Predictor::Instances {
     std::vector<bool> input_written;  // the net writes this input, so the caller's data is copied
     std::vector<Blob*> outputs;
     std::vector<bool> output_read;  // the net reads this output before it writes it: it is state
+    bool plain = false;             // it runs the net as it was written
     int slot = 0;                   // index into idle_ and all_
+    std::shared_ptr<ArenaStock> arenas;  // of `memory`; may be null
+    std::unique_ptr<NetMemory> memory;   // destroyed before the workspace
   };
 
   // Releases the instance when it is destroyed.
@@ -47,10 +52,13 @@ class Predictor::Instances {
   Instances(std::shared_ptr<Workspace> parent, NetDef&& run_net, const PredictorOptions& options);
 
   // Runs an init net, which fills the weights. REQUIRES: called before Finish.
-  void RunInit(NetDef&& init_net);
+  void RunInit(NetWithWeights&& init_net);
   // Call it when all weights are filled. Marks them read-only, sets the names of the inputs and
-  // outputs, and creates the first instance.
-  void Finish(std::vector<std::string> inputs, std::vector<std::string> outputs);
+  // outputs, optimizes the net, and creates the first instance. `expected` are the inputs that
+  // callers give; values for other inputs are weights, with which an instance cannot run the
+  // optimized net.
+  void Finish(std::vector<std::string> inputs, const std::vector<std::string>& expected,
+              std::vector<std::string> outputs);
 
   // Leases an idle instance. If there is none, creates one, or waits if the limit is reached.
   Instance* Acquire();
@@ -77,13 +85,25 @@ class Predictor::Instances {
   std::atomic<int> num_instances{0};
 
  private:
-  std::unique_ptr<Instance> MakeInstance();
+  // `arenas` is null if the activations are not planned.
+  std::unique_ptr<Instance> MakeInstance(std::shared_ptr<ArenaStock> arenas);
   Instance* TakeIdle();
   bool MayGrow() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Instance* Grow() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void AddDeviceCopies();
+  void MarkWeights();
+  NetDef Optimized(const std::vector<std::string>& expected);
+  std::shared_ptr<const NetDef> WithCopies(NetDef net) const;
+  void CreateOwnBlobs(const NetDef& net, Instance* instance) const;
+  void CreateNet(const std::shared_ptr<const NetDef>& net, Instance* instance) const;
+  // Lets an instance run the net as it was written, on the same blobs.
+  void UsePlainNet(Instance* instance) const;
 
-  std::shared_ptr<const NetDef> instance_def_;  // `def` with device copies; shared by all instances
+  // The optimized net with device copies; shared by all instances.
+  std::shared_ptr<const NetDef> instance_def_;
+  // The net as it was written, with device copies. Null if no input can be a constant.
+  std::shared_ptr<const NetDef> plain_def_;
+  std::vector<bool> constant_inputs_;  // by input: whether the optimized net takes it as a constant
+  const std::shared_ptr<ArenaStock> arenas_;  // shared by all instances; may be null
   std::unique_ptr<Instance> own_;
   std::atomic<Instance*> idle_[kMaxInstances] = {};  // by slot; null while leased
   std::atomic<int> waiting_{0};                      // threads that found no instance; see Release

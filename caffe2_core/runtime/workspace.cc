@@ -15,6 +15,7 @@
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/output_memory.h"
 #include "caffe2_core/runtime/plan_executor.h"
 
 namespace caffe2rt {
@@ -285,6 +286,7 @@ bool Workspace::RunOperatorOnce(const OperatorDef& def) try {
   const std::unique_ptr<OperatorBase> op = CreateOperator(def, this);
   const TransientWrites scope;
   try {
+    SeparateOutputs(op.get());
     return op->Run();
   } catch (...) {
     RethrowWithFrame(MakeString("operator ", op->Describe()));
