@@ -9,6 +9,9 @@
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/model_file.h"
+#include "caffe2_core/runtime/packed_model.h"
+#include "caffe2_core/runtime/workspace.h"
 #include "tests/support/allocation_sweep.h"
 #include "tests/support/operator_test.h"
 #include "tests/support/shared.h"
@@ -45,6 +48,29 @@ TEST_F(LoadWithoutMemoryTest, ReadsProtos) {
       return On<NetDef>(
           std::make_shared<NetDef>(), [&](NetDef& net) { LoadProto(file, &net); },
           [&](NetDef& net) { EXPECT_EQ(net.SerializeAsString(), bytes); });
+    });
+  }
+}
+
+TEST_F(LoadWithoutMemoryTest, LoadsModels) {
+  const std::string init =
+      dir_.Write("init.pb", ParseNet(R"(op { type: "GivenTensorFill" output: "w"
+          arg { name: "shape" ints: 2 } arg { name: "values" floats: 10 floats: 20 } })")
+                                .SerializeAsString());
+  const std::string predict = dir_.Write("net.pb", ParseNet(kNet).SerializeAsString());
+  const std::string packed = dir_.path("model.c2pack");
+  for (const ModelFileOptions& options :
+       {ModelFileOptions{.init_nets = {init}, .predict_net = predict},
+        ModelFileOptions{.predict_net = packed}}) {
+    Sweep([&] {
+      return On<Workspace>(
+          std::make_shared<Workspace>(),
+          [&](Workspace& ws) {
+            Model model = LoadModel(options);
+            RunInitNets(&model, &ws);
+            if (!options.init_nets.empty()) ModelPacker(model, ws).Write(packed);
+          },
+          [&](Workspace& ws) { EXPECT_EQ(ws.GetBlob("w")->Get<Tensor>().data<float>()[1], 20); });
     });
   }
 }

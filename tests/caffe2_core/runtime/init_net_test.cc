@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -233,6 +235,35 @@ TEST_F(InitNetTest, GlobalObserversSeeTheNet) {
 
 TEST_F(InitNetTest, RefusesNull) {
   ExpectThrows([] { RunInitNet(NetDef(), nullptr); }, "argument ws of RunInitNet is null");
+}
+
+// A user's implementation of a built-in type, which reads its argument.
+class CountingFill final : public Operator<CPUContext> {
+ public:
+  using Operator<CPUContext>::Operator;
+  bool RunOnDevice() override {
+    const auto values = GetRepeatedArgument<float>("values");
+    Tensor* output = Output(0);
+    output->Resize(1);
+    *output->mutable_data<float>() = static_cast<float>(values.size());
+    return true;
+  }
+};
+
+TEST(GivenWeightsTest, OperatorsThatReadTheirArgumentFindTheWeights) {
+  static const bool once = [] {
+    RegisterCpuOperator<CountingFill>("GivenTensorFill", __FILE__, "COUNTING");
+    return true;
+  }();
+  ASSERT_TRUE(once);
+  NetWithWeights net = {.net = ParseNet(R"(name: "init" op { type: "GivenTensorFill" output: "w"
+      engine: "COUNTING" arg { name: "values" } })")};
+  Tensor values(std::vector<int64_t>{3}, CPU);
+  std::fill_n(values.mutable_data<float>(), 3, 1.f);
+  net.weights.push_back({.op = 0, .arg = 0, .values = values});
+  Workspace ws;
+  RunInitNet(std::move(net), &ws);
+  ExpectTensor<float>(ws, "w", {1}, {3});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/init_net.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/predictor.h"
@@ -80,6 +81,107 @@ TEST_F(ModelFileTest, RunsInAWorkspace) {
   Feed<float>(&ws, "x", {2}, {1, -30});
   ASSERT_TRUE(CreatePredictNet(model, &ws)->Run());
   ExpectTensor<float>(ws, "z", {2}, {11, 0});
+}
+
+// The demo of how exporters write weights: binary, with the elements of each operator in one list.
+class BinaryModelTest : public ModelFileTest {
+ protected:
+  ModelFileOptions BinaryFiles(const std::string& init = kInit) const {
+    return {.init_nets = {dir_.Write("init.pb", ParseNet(init).SerializeAsString())},
+            .predict_net = dir_.Write("net.pb", ParseNet(kPredict).SerializeAsString())};
+  }
+  static std::string ErrorOf(const std::function<void()>& act) {
+    try {
+      act();
+    } catch (const EnforceNotMet& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+};
+
+TEST_F(BinaryModelTest, WeightsBecomeBlobsWithoutACopy) {
+  Model model = LoadModel(BinaryFiles());
+  EXPECT_THAT(NamesOf(model), ElementsAre("init", "sum"));
+  EXPECT_THAT(model.inputs, ElementsAre("x"));
+  ASSERT_EQ(model.init_weights.at(0).size(), 1u);
+  const void* memory = model.init_weights[0][0].values.raw_data();
+  Workspace ws;
+  RunInitNets(&model, &ws);
+  EXPECT_THAT(model.init_weights, IsEmpty());
+  ExpectTensor<float>(ws, "w", {2}, {10, 20});
+  EXPECT_EQ(ws.GetBlob("w")->Get<Tensor>().raw_data(), memory);
+  Predictor predictor(LoadModel(BinaryFiles()));
+  std::vector<Tensor> out;
+  ASSERT_TRUE(predictor({Vector({1, -30})}, &out));
+  EXPECT_EQ(Values(out.at(0)), (std::vector<float>{11, 0}));
+}
+
+TEST_F(BinaryModelTest, NetsThatNeedTheirExecutorGetTheirWeightsBack) {
+  ModelFileOptions options = BinaryFiles();
+  options.net_arguments.push_back(MakeArgument("any", 1));
+  Model model = LoadModel(options);
+  ASSERT_EQ(model.init_weights.at(0).size(), 1u);
+  Workspace ws;
+  RunInitNets(&model, &ws);
+  ExpectTensor<float>(ws, "w", {2}, {10, 20});
+}
+
+TEST_F(BinaryModelTest, OperatorsRunInTheirOrder) {
+  // The second fill overwrites the first one in its memory; the shape of the third comes from it.
+  Model model = LoadModel(BinaryFiles(R"(
+      op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 2 }
+           arg { name: "values" floats: 1 floats: 2 } }
+      op { type: "Copy" input: "w" output: "before" }
+      op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 2 }
+           arg { name: "values" floats: 10 floats: 20 } }
+      op { type: "GivenTensorFill" input: "w" output: "like"
+           arg { name: "values" floats: 5 floats: 6 } })"));
+  EXPECT_EQ(model.init_weights.at(0).size(), 3u);
+  Workspace ws;
+  RunInitNets(&model, &ws);
+  ExpectTensor<float>(ws, "before", {2}, {1, 2});
+  ExpectTensor<float>(ws, "w", {2}, {10, 20});
+  ExpectTensor<float>(ws, "like", {2}, {5, 6});
+}
+
+TEST_F(BinaryModelTest, ErrorsAreThoseOfTheWholeNet) {
+  for (const char* init :
+       {R"(op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 3 }
+           arg { name: "values" floats: 10 floats: 20 } })",
+        R"(op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: -3 }
+           arg { name: "values" floats: 10 floats: 20 } })",
+        R"(op { type: "GivenTensorFill" input: "absent" output: "w"
+           arg { name: "values" floats: 10 floats: 20 } })",
+        R"(op { type: "Int8GivenTensorFill" output: "w" arg { name: "shape" ints: 30 }
+           arg { name: "values" s: "bytes" } })",
+        R"(op { type: "GivenTensorByteStringToUInt8Fill" output: "w"
+           arg { name: "shape" ints: 9 } arg { name: "values" strings: "bytes" } })"}) {
+    const ModelFileOptions options = BinaryFiles(init);
+    const std::string got = ErrorOf([&] {
+      Model model = LoadModel(options);
+      ASSERT_EQ(model.init_weights.at(0).size(), 1u);
+      Workspace ws;
+      RunInitNets(&model, &ws);
+    });
+    const std::string want = ErrorOf([&] {
+      NetDef net = ParseNet(init);
+      net.set_name("init");
+      Workspace ws;
+      RunInitNet(std::move(net), &ws);
+    });
+    EXPECT_EQ(got, want);
+    EXPECT_NE(want, "no error");
+  }
+}
+
+TEST_F(BinaryModelTest, RestoreWeightsReturnsTheWholeNet) {
+  Model model = LoadModel(BinaryFiles());
+  NetWithWeights net = std::move(TakeInitNets(&model).at(0));
+  RestoreWeights(&net);
+  NetDef want = ParseNet(kInit);
+  want.set_name("init");
+  EXPECT_EQ(net.net.SerializeAsString(), want.SerializeAsString());
 }
 
 TEST_F(ModelFileTest, RunsInAPredictor) {
