@@ -7,10 +7,14 @@
 #include "contexts/cpu/cpu_allocator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "contexts/cuda/cuda_descriptor.h"
+#include "contexts/onednn/onednn_context.h"
 
 namespace caffe2rt {
 
-void EnsureBuiltinContexts() { RegisterCPUContext(); }
+void EnsureBuiltinContexts() {
+  RegisterCPUContext();
+  RegisterIDEEPContext();
+}
 
 std::vector<DeviceDescriptor> BuiltinDeviceDescriptors() { return {CudaDescriptor()}; }
 

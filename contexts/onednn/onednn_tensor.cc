@@ -1,0 +1,184 @@
+#include "contexts/onednn/onednn_tensor.h"
+
+#include <algorithm>
+
+#include "caffe2_core/base/checked_math.h"
+#include "contexts/onednn/onednn_library.h"
+
+namespace caffe2rt {
+
+namespace {
+
+using dnnl::memory;
+
+constexpr auto kFloat = memory::data_type::f32;
+
+// The strides of a row-major tensor.
+memory::dims RowMajorStrides(const memory::dims& dims) {
+  memory::dims strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;) {
+    strides[i - 1] = strides[i] * std::max<int64_t>(dims[i], 1);
+  }
+  return strides;
+}
+
+// One dimension of a blocked descriptor in memory: `outer` blocks, `stride` elements apart, of
+// `inner` adjacent elements.
+struct AxisInMemory {
+  int64_t outer = 1, stride = 1, inner = 1;
+  bool operator==(const AxisInMemory&) const = default;
+};
+
+// Blocks that follow each other without a gap are joined, and a single block has no stride, so that
+// equal axes compare equal.
+AxisInMemory AxisOf(const dnnl_memory_desc_t& desc, int axis) {
+  const auto& blocking = desc.format_desc.blocking;
+  AxisInMemory found;
+  if (blocking.inner_nblks == 1 && blocking.inner_idxs[0] == axis)
+    found.inner = blocking.inner_blks[0];
+  found.outer = desc.padded_dims[axis] / found.inner;
+  found.stride = blocking.strides[axis];
+  if (found.inner > 1 && found.stride == found.inner) {
+    found = {.outer = found.outer * found.inner, .stride = 1, .inner = 1};
+  } else if (found.inner > 1 && found.outer == 1) {
+    found = {.outer = found.inner, .stride = 1, .inner = 1};
+  } else if (found.outer <= 1) {
+    found.stride = 1;
+  }
+  return found;
+}
+
+int64_t CountOf(const memory::desc& desc) { return CheckedProduct(desc.dims()); }
+
+}  // namespace
+
+bool IsSameMemory(const memory::desc& a, const memory::desc& b) {
+  const dnnl_memory_desc_t &x = a.data, &y = b.data;
+  if (x.ndims != y.ndims || x.data_type != y.data_type || x.offset0 != y.offset0 ||
+      x.format_kind != dnnl_blocked || y.format_kind != dnnl_blocked ||
+      x.format_desc.blocking.inner_nblks > 1 || y.format_desc.blocking.inner_nblks > 1) {
+    return a == b;
+  }
+  for (int i = 0; i < x.ndims; ++i) {
+    if (x.dims[i] != y.dims[i] || !(AxisOf(x, i) == AxisOf(y, i))) return false;
+  }
+  return true;
+}
+
+const char* OnednnFormatName(OnednnFormat format) {
+  switch (format) {
+    case OnednnFormat::kNchw:
+      return "nchw";
+    case OnednnFormat::kNhwc:
+      return "nhwc";
+    case OnednnFormat::kBlocked16:
+      return "nChw16c";
+    default:
+      return "other";
+  }
+}
+
+OnednnFormat ParseOnednnFormat(const std::string& name) {
+  for (const auto format : {OnednnFormat::kNchw, OnednnFormat::kNhwc, OnednnFormat::kBlocked16}) {
+    if (name == OnednnFormatName(format)) return format;
+  }
+  CAFFE_THROW("layout \"", name, "\", want nchw, nhwc or nChw16c");
+}
+
+memory::desc DescIn(OnednnFormat format, const std::vector<int64_t>& dims) {
+  return GuardOnednn("a descriptor", [&] {
+    using Tag = memory::format_tag;
+    switch (format) {
+      case OnednnFormat::kNhwc:
+        return memory::desc(dims, kFloat, Tag::nhwc);
+      case OnednnFormat::kBlocked16:
+        return memory::desc(dims, kFloat, Tag::nChw16c);
+      default:
+        return memory::desc(dims, kFloat, RowMajorStrides(dims));
+    }
+  });
+}
+
+OnednnFormat FormatOf(const memory::desc& desc) {
+  if (desc.data_type() != kFloat || desc.data.ndims == 0) return OnednnFormat::kOther;
+  const memory::dims dims = desc.dims();
+  if (IsSameMemory(desc, DescIn(OnednnFormat::kNchw, dims))) return OnednnFormat::kNchw;
+  if (dims.size() != 4) return OnednnFormat::kOther;
+  for (const auto format : {OnednnFormat::kNhwc, OnednnFormat::kBlocked16}) {
+    if (IsSameMemory(desc, DescIn(format, dims))) return format;
+  }
+  return OnednnFormat::kOther;
+}
+
+OnednnLayout::OnednnLayout(const memory::desc& desc)
+    : OpaqueLayout(desc.dims(), CountOf(desc), desc.get_size()),
+      desc_(desc),
+      format_(FormatOf(desc)) {
+  CAFFE_ENFORCE(
+      desc.data_type() == kFloat && desc.data.format_kind == dnnl_blocked && desc.data.offset0 == 0,
+      "the descriptor of a layout must be blocked, without offset, with float elements");
+}
+
+std::shared_ptr<const OnednnLayout> OnednnLayout::New(const memory::desc& desc) {
+  auto layout = std::make_shared<const OnednnLayout>(desc);
+  if (layout->format() == OnednnFormat::kNchw) return nullptr;
+  return layout;
+}
+
+void OnednnLayout::ToPlain(const void* from, void* to) const {
+  if (count() == 0) return;
+  Reorder(desc_, from, DescIn(OnednnFormat::kNchw, dims()), to);
+}
+
+const float* OnednnData(const Tensor& x) {
+  if (__builtin_expect(!x.IsType<float>(), 0)) return x.data<float>();  // throws
+  return static_cast<const float*>(x.opaque_data());
+}
+
+memory::desc DescOf(const Tensor& x) {
+  (void)OnednnData(x);
+  const auto* layout = static_cast<const OnednnLayout*>(x.opaque_layout());
+  if (layout == nullptr) return DescIn(OnednnFormat::kNchw, x.dims());
+  CAFFE_ENFORCE(layout->dims() == x.dims(), "a tensor of shape ", x.sizes(),
+                " was written in the layout ", layout->Description(), " with shape ",
+                IntArrayRef(layout->dims()), ": copy it to the CPU before it is reshaped");
+  return layout->desc();
+}
+
+OnednnFormat FormatOf(const Tensor& x) {
+  const auto* layout = static_cast<const OnednnLayout*>(x.opaque_layout());
+  if (layout == nullptr) return OnednnFormat::kNchw;
+  return layout->dims() == x.dims() ? layout->format() : OnednnFormat::kOther;
+}
+
+float* PrepareOutput(Tensor* y, const std::shared_ptr<const OnednnLayout>& layout) {
+  CAFFE_ENFORCE(layout != nullptr, "an output without layout needs dims");
+  y->Resize(layout->dims());
+  return static_cast<float*>(y->mutable_opaque_data(TypeMeta::Make<float>(), layout));
+}
+
+float* PrepareOutput(Tensor* y, const std::vector<int64_t>& dims,
+                     const std::shared_ptr<const OnednnLayout>& layout) {
+  y->Resize(dims);
+  return static_cast<float*>(y->mutable_opaque_data(TypeMeta::Make<float>(), layout));
+}
+
+void Reorder(const memory::desc& from_desc, const void* from, const memory::desc& to_desc,
+             void* to) {
+  GuardOnednn("a reorder", [&] {
+    memory source(from_desc, OnednnEngine(), const_cast<void*>(from));
+    memory result(to_desc, OnednnEngine(), to);
+    dnnl::stream& stream = OnednnStream();
+    dnnl::reorder(source, result).execute(stream, source, result);
+    stream.wait();
+  });
+}
+
+void OnednnInput::Remember(const Tensor& x) {
+  known_ = false;
+  dims_ = x.dims();
+  layout_ = x.storage() != nullptr ? x.storage()->layout() : nullptr;
+  known_ = true;
+}
+
+}  // namespace caffe2rt
