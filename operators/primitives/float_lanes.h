@@ -27,6 +27,7 @@ using math::kLanes;
     static constexpr int kWidth = (bytes) / 4;                                               \
     static constexpr int kParts = kLanes / kWidth;                                           \
     typedef float Vector __attribute__((vector_size(bytes)));                                \
+    typedef int32_t IntVector __attribute__((vector_size(bytes)));                           \
     /* A vector in unaligned memory. clang ignores the alignment of a typedef. */            \
     struct __attribute__((packed, may_alias)) Slot {                                         \
       Vector lanes;                                                                          \
@@ -40,5 +41,30 @@ CAFFE2RT_DEFINE_LANES(Avx512Lanes, 64);
 CAFFE2RT_DEFINE_LANES(Avx2Lanes, 32);
 CAFFE2RT_DEFINE_LANES(PlainLanes, 16);
 #undef CAFFE2RT_DEFINE_LANES
+
+// One float, for the elements after the last full vector.
+struct OneLane {
+  static constexpr int kWidth = 1;
+  static constexpr int kParts = kLanes;
+  using Vector = float;
+  struct Slot {
+    float lanes;
+  };
+  [[gnu::always_inline]] static const Slot& At(const float* x) {
+    return *reinterpret_cast<const Slot*>(x);
+  }
+  [[gnu::always_inline]] static Slot& At(float* x) { return *reinterpret_cast<Slot*>(x); }
+};
+
+// Placed before a loop over the elements of an array that is to be kept in registers, with a
+// constant number of iterations of at most 32. Empty for clang under sanitizers, where it warns about
+// loops that it cannot unroll.
+#if defined(__clang__) && defined(CAFFE2RT_SANITIZED)
+#define CAFFE2RT_UNROLL
+#elif defined(__clang__)
+#define CAFFE2RT_UNROLL _Pragma("unroll")
+#else
+#define CAFFE2RT_UNROLL _Pragma("GCC unroll 32")
+#endif
 
 }  // namespace caffe2rt

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "caffe2_core/base/enforce.h"
+#include "contexts/onednn/onednn_library.h"
 #include "operators/primitives/float_lanes.h"
-#include "operators/primitives/onednn.h"
 
 namespace caffe2rt {
 

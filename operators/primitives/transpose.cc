@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "operators/primitives/parallel_ranges.h"
+
 namespace caffe2rt::math {
 
 namespace {
@@ -22,11 +24,12 @@ void TransposeTile(const TransposePlan& plan, const T* x, T* y) {
   }
 }
 
+// Rows [first, last) of a plane.
 template <class T>
-void TransposePlane(const TransposePlan& plan, const T* x, T* y) {
+void TransposeRows(const TransposePlan& plan, int64_t first, int64_t last, const T* x, T* y) {
   const int64_t column_step = plan.columns.source, row_step = plan.rows.target;
-  for (int64_t i0 = 0; i0 < plan.rows.size; i0 += kTile) {
-    const int64_t i1 = std::min(plan.rows.size, i0 + kTile);
+  for (int64_t i0 = first; i0 < last; i0 += kTile) {
+    const int64_t i1 = std::min(last, i0 + kTile);
     for (int64_t j0 = 0; j0 < plan.columns.size; j0 += kTile) {
       const int64_t j1 = std::min(plan.columns.size, j0 + kTile);
       if (i1 - i0 == kTile && j1 - j0 == kTile) {
@@ -40,14 +43,25 @@ void TransposePlane(const TransposePlan& plan, const T* x, T* y) {
   }
 }
 
+template <class T>
+void TransposePlane(const TransposePlan& plan, const T* x, T* y) {
+  const int64_t tiles = (plan.rows.size + kTile - 1) / kTile;
+  ParallelRanges(tiles, kTile * plan.columns.size, [&](int64_t first, int64_t last) {
+    TransposeRows(plan, first * kTile, std::min(last * kTile, plan.rows.size), x, y);
+  });
+}
+
 // Moves blocks that do not fit into one machine word.
 void CopyPlane(const TransposePlan& plan, size_t bytes, const char* x, char* y) {
-  for (int64_t i = 0; i < plan.rows.size; ++i) {
-    char* row = y + static_cast<size_t>(i * plan.rows.target) * bytes;
-    for (int64_t j = 0; j < plan.columns.size; ++j, row += bytes) {
-      std::memcpy(row, x + static_cast<size_t>(i + j * plan.columns.source) * bytes, bytes);
+  const int64_t words = static_cast<int64_t>(bytes / 4) + 1;
+  ParallelRanges(plan.rows.size, words * plan.columns.size, [&](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      char* row = y + static_cast<size_t>(i * plan.rows.target) * bytes;
+      for (int64_t j = 0; j < plan.columns.size; ++j, row += bytes) {
+        std::memcpy(row, x + static_cast<size_t>(i + j * plan.columns.source) * bytes, bytes);
+      }
     }
-  }
+  });
 }
 
 // Advances the loop counters of the outer axes by one. Returns false after the last position.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -50,6 +51,30 @@ TEST_P(ElementaryTest, StaysWithinTwoUnitsOfTheLastPlace) {
 }
 INSTANTIATE_TEST_SUITE_P(All, ElementaryTest, testing::ValuesIn(kFunctions),
                          [](const auto& info) { return info.param.name; });
+
+TEST(ErfTest, StaysWithinItsErrorBound) {
+  double largest = 0;
+  for (float x = -6; x <= 6; x += 1.0f / 16384) {
+    largest = std::max(largest, std::abs(math::Erf(x) - std::erf(double{x})));
+  }
+  EXPECT_LE(largest, 5e-7);
+  // Near 0 the error is relative.
+  for (float x = 1e-30f; x < 0.5f; x *= 1.37f) {
+    EXPECT_NEAR(math::Erf(x) / std::erf(double{x}), 1, 1e-6) << x;
+    EXPECT_EQ(math::Erf(-x), -math::Erf(x)) << x;
+  }
+}
+
+TEST(ErfTest, ReturnsTheLimitsForLargeValues) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float x : {3.92f, 4.0f, 1e30f, kInfinity}) {
+    EXPECT_EQ(math::Erf(x), 1) << x;
+    EXPECT_EQ(math::Erf(-x), -1) << x;
+  }
+  EXPECT_EQ(math::Erf(0.0f), 0);
+  EXPECT_TRUE(std::signbit(math::Erf(-0.0f)));
+  EXPECT_TRUE(std::isnan(math::Erf(std::numeric_limits<float>::quiet_NaN())));
+}
 
 TEST(WrappingTest, WrapsIntegersAndLeavesFloatsAlone) {
   constexpr int32_t kMin = std::numeric_limits<int32_t>::min();

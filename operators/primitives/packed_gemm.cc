@@ -1,0 +1,235 @@
+#include "operators/primitives/packed_gemm.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "operators/primitives/float_lanes.h"
+#include "operators/primitives/gemm.h"
+
+namespace caffe2rt {
+
+namespace {
+
+constexpr int kMaxRows = 12;
+constexpr int kMaxWidth = 2 * Avx512Lanes::kWidth;
+
+// A part of C that stays in registers: up to kMaxRows rows and one panel.
+struct Tile {
+  int64_t k;
+  const float* a;
+  int64_t lda;
+  const float* b;
+  const float* bias;  // one for each column of the panel
+  float* c;
+  int64_t ldc;
+};
+
+// Calls function(constant) for the constants 0 to kCount - 1. The compiler does not unroll loops of
+// this size at -O2, and sums in arrays stay in registers only if every index is a constant.
+template <class Function, int... kIndices>
+[[gnu::always_inline]] inline void UnrollOver(const Function& function,
+                                              std::integer_sequence<int, kIndices...>) {
+  (function(std::integral_constant<int, kIndices>{}), ...);
+}
+template <int kCount, class Function>
+[[gnu::always_inline]] inline void Unroll(const Function& function) {
+  UnrollOver(function, std::make_integer_sequence<int, kCount>{});
+}
+
+// Each row of B is loaded once and multiplied by kRows elements of A, which instructions read from
+// memory. Rows of A are addressed from every third row, so that the addresses fit into registers.
+template <class L, int kRows>
+[[gnu::always_inline]] inline void TileBody(const Tile& tile) {
+  using Vector = typename L::Vector;
+  constexpr int kGroups = (kRows + 2) / 3;
+  Vector low[kRows] = {}, high[kRows] = {};
+  const int64_t k = tile.k, lda = tile.lda;
+  const float* a[kGroups];
+  Unroll<kGroups>([&](auto g) __attribute__((always_inline)) { a[g] = tile.a + 3 * g * lda; });
+  const float* b = tile.b;
+  for (int64_t p = 0; p < k; ++p, b += 2 * L::kWidth) {
+    const Vector b_low = L::At(b).lanes, b_high = L::At(b + L::kWidth).lanes;
+    Unroll<kRows>([&](auto r) __attribute__((always_inline)) {
+      const float factor = a[r / 3][r % 3 * lda];
+      low[r] += b_low * factor;
+      high[r] += b_high * factor;
+    });
+    Unroll<kGroups>([&](auto g) __attribute__((always_inline)) { ++a[g]; });
+  }
+  const Vector bias_low = L::At(tile.bias).lanes, bias_high = L::At(tile.bias + L::kWidth).lanes;
+  float* c = tile.c;
+  const int64_t ldc = tile.ldc;
+  Unroll<kRows>([&](auto r) __attribute__((always_inline)) {
+    L::At(c).lanes = low[r] + bias_low;
+    L::At(c + L::kWidth).lanes = high[r] + bias_high;
+    c += ldc;
+  });
+}
+
+template <int kRows>
+CAFFE2RT_TARGET_AVX512 void TileAvx512(const Tile& tile) {
+  TileBody<Avx512Lanes, kRows>(tile);
+}
+template <int kRows>
+CAFFE2RT_TARGET_AVX2 void TileAvx2(const Tile& tile) {
+  TileBody<Avx2Lanes, kRows>(tile);
+}
+template <int kRows>
+void TilePlain(const Tile& tile) {
+  TileBody<PlainLanes, kRows>(tile);
+}
+
+// The tiles of an instruction set: as many rows as the registers hold.
+struct Tiles {
+  int width;
+  int rows;
+  void (*run[kMaxRows])(const Tile&);  // at [rows - 1]
+};
+constexpr Tiles kAvx512Tiles = {
+    2 * Avx512Lanes::kWidth,
+    12,
+    {TileAvx512<1>, TileAvx512<2>, TileAvx512<3>, TileAvx512<4>, TileAvx512<5>, TileAvx512<6>,
+     TileAvx512<7>, TileAvx512<8>, TileAvx512<9>, TileAvx512<10>, TileAvx512<11>, TileAvx512<12>}};
+constexpr Tiles kAvx2Tiles = {
+    2 * Avx2Lanes::kWidth,
+    6,
+    {TileAvx2<1>, TileAvx2<2>, TileAvx2<3>, TileAvx2<4>, TileAvx2<5>, TileAvx2<6>}};
+constexpr Tiles kPlainTiles = {
+    2 * PlainLanes::kWidth, 4, {TilePlain<1>, TilePlain<2>, TilePlain<3>, TilePlain<4>}};
+
+const Tiles& TilesOfCpu() {
+  switch (CpuIsa()) {
+    case Isa::kAvx512:
+      return kAvx512Tiles;
+    case Isa::kAvx2:
+      return kAvx2Tiles;
+    default:
+      return kPlainTiles;
+  }
+}
+
+constexpr float kZeros[kMaxWidth] = {};
+
+// Multiplies by the panel that begins at column `column`. Rows are divided evenly among tiles.
+void MultiplyPanel(const Tiles& tiles, const PackedProduct& p, int64_t column) {
+  const int64_t columns = std::min<int64_t>(tiles.width, p.n - column);
+  const bool whole = columns == tiles.width;
+  alignas(64) float bias[kMaxWidth] = {};
+  alignas(64) float rest[kMaxRows * kMaxWidth];
+  const float* tile_bias = p.bias == nullptr ? kZeros : p.bias + column;
+  if (p.bias != nullptr && !whole) {
+    std::copy_n(tile_bias, columns, bias);
+    tile_bias = bias;
+  }
+  const int64_t blocks = (p.m + tiles.rows - 1) / tiles.rows;
+  for (int64_t i = 0; i < blocks; ++i) {
+    const int64_t first = p.m * i / blocks, rows = p.m * (i + 1) / blocks - first;
+    float* const c = p.c + first * p.ldc + column;
+    float* const to = whole ? c : rest;
+    const int64_t ld = whole ? p.ldc : tiles.width;
+    tiles.run[rows - 1]({p.k, p.a + first * p.lda, p.lda, p.b + column * p.k, tile_bias, to, ld});
+    FinishRows(nullptr, p.activation, rows, columns, to, ld);
+    for (int64_t r = 0; !whole && r < rows; ++r) std::copy_n(rest + r * ld, columns, c + r * p.ldc);
+  }
+}
+
+// Copies columns [column, column + columns) of B, given as rows of its transpose. Tiles keep the
+// cache lines of both sides in use.
+void PackTransposedPanel(int64_t k, int64_t columns, int64_t width, const float* b, int64_t ldb,
+                         float* panel) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t p = 0; p < k; p += kBlock) {
+    const int64_t end = std::min(p + kBlock, k);
+    for (int64_t j = 0; j < columns; ++j) {
+      for (int64_t q = p; q < end; ++q) panel[q * width + j] = b[j * ldb + q];
+    }
+    for (int64_t j = columns; j < width; ++j) {
+      for (int64_t q = p; q < end; ++q) panel[q * width + j] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+int PanelWidth() { return TilesOfCpu().width; }
+
+int64_t PackedFloats(int64_t k, int64_t n) {
+  const int64_t width = PanelWidth();
+  return CheckedMultiply(CheckedMultiply(n / width + (n % width != 0), width), k);
+}
+
+void PackMatrix(bool transposed, int64_t k, int64_t n, const float* b, int64_t ldb, float* packed) {
+  const int64_t width = PanelWidth();
+  for (int64_t column = 0; column < n; column += width, packed += k * width) {
+    const int64_t columns = std::min(width, n - column);
+    if (transposed) {
+      PackTransposedPanel(k, columns, width, b + column * ldb, ldb, packed);
+      continue;
+    }
+    for (int64_t p = 0; p < k; ++p) {
+      float* const to = packed + p * width;
+      std::copy_n(b + p * ldb + column, columns, to);
+      std::fill_n(to + columns, width - columns, 0.f);
+    }
+  }
+}
+
+void MultiplyPacked(const PackedProduct& product) {
+  // Panels pass by a block of rows of A that stays in the second-level cache.
+  constexpr int64_t kCachedFloats = 1 << 17;
+  const Tiles& tiles = TilesOfCpu();
+  const int64_t tall =
+      std::max<int64_t>(1, kCachedFloats / std::max<int64_t>(product.k, 1) / tiles.rows) *
+      tiles.rows;
+  const int64_t blocks = (product.m + tall - 1) / tall;
+  for (int64_t i = 0; i < blocks; ++i) {
+    PackedProduct block = product;
+    const int64_t first = product.m * i / blocks;
+    block.m = product.m * (i + 1) / blocks - first;
+    block.a += first * product.lda;
+    block.c += first * product.ldc;
+    for (int64_t column = 0; column < product.n; column += tiles.width) {
+      MultiplyPanel(tiles, block, column);
+    }
+  }
+}
+
+void MultiplyPackedInParallel(const PackedProduct& product) {
+  const double work = static_cast<double>(product.m) * static_cast<double>(product.n) *
+                      static_cast<double>(product.k);
+  const int64_t threads = work < kGemmWorthCutting ? 1 : GetNumThreads();
+  if (threads == 1) return MultiplyPacked(product);
+  const Tiles& tiles = TilesOfCpu();
+  const int64_t panels = (product.n + tiles.width - 1) / tiles.width;
+  const int64_t rows = (product.m + tiles.rows - 1) / tiles.rows;
+  // The units of the busiest thread, relative to an even division.
+  const auto imbalance = [threads](int64_t units) {
+    return static_cast<double>((units + threads - 1) / threads * threads) /
+           static_cast<double>(units);
+  };
+  // Panels are preferred: then each thread reads only its part of B.
+  const bool by_panels = imbalance(panels) <= imbalance(rows);
+  const int64_t units = by_panels ? panels : rows;
+  const int64_t pieces = std::min(threads, units);
+  ParallelFor(static_cast<int>(pieces), [&](int piece) {
+    PackedProduct part = product;
+    if (by_panels) {
+      const int64_t first = units * piece / pieces * tiles.width;
+      const int64_t last = std::min(units * (piece + 1) / pieces * tiles.width, product.n);
+      part.n = last - first;
+      part.b += first * product.k;
+      if (part.bias != nullptr) part.bias += first;
+      part.c += first;
+    } else {
+      const int64_t first = units * piece / pieces * tiles.rows;
+      part.m = std::min(units * (piece + 1) / pieces * tiles.rows, product.m) - first;
+      part.a += first * product.lda;
+      part.c += first * product.ldc;
+    }
+    MultiplyPacked(part);
+  });
+}
+
+}  // namespace caffe2rt

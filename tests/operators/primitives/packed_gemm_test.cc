@@ -1,0 +1,184 @@
+#include "operators/primitives/packed_gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include "caffe2_core/base/thread_pool.h"
+#include "tests/support/operator_test.h"
+
+namespace caffe2rt::packed_gemm_test {
+namespace {
+
+using test::RandomValues;
+
+// sum over p of a[i, p] * b[p, j] + bias[j], in double.
+std::vector<double> Expected(int64_t m, int64_t n, int64_t k, const std::vector<float>& a,
+                             const std::vector<float>& b, const std::vector<float>& bias) {
+  std::vector<double> want;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = double{bias[static_cast<size_t>(j)]};
+      for (int64_t p = 0; p < k; ++p) {
+        sum += double{a[static_cast<size_t>(i * k + p)]} * b[static_cast<size_t>(p * n + j)];
+      }
+      want.push_back(sum);
+    }
+  }
+  return want;
+}
+
+std::vector<float> Transposed(int64_t rows, int64_t columns, const std::vector<float>& x) {
+  std::vector<float> result(x.size());
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      result[static_cast<size_t>(j * rows + i)] = x[static_cast<size_t>(i * columns + j)];
+    }
+  }
+  return result;
+}
+
+class PackedGemmTest : public testing::TestWithParam<std::tuple<int, int, int>> {};
+
+TEST_P(PackedGemmTest, ReturnsTheProductOnAnyNumberOfThreads) {
+  const auto [m, n, k] = GetParam();
+  const std::vector<float> a = RandomValues(m * k, -1, 1, 1), b = RandomValues(k * n, -1, 1, 2),
+                           bias = RandomValues(n, -1, 1, 3);
+  const std::vector<double> want = Expected(m, n, k, a, b, bias);
+  const std::vector<float> bt = Transposed(k, n, b);
+  for (const bool transposed : {false, true}) {
+    std::vector<float> packed(static_cast<size_t>(PackedFloats(k, n)), -99.f);
+    PackMatrix(transposed, k, n, transposed ? bt.data() : b.data(), transposed ? k : n,
+               packed.data());
+    std::vector<std::vector<float>> results;
+    for (const int threads : {1, 3}) {
+      SetNumThreads(threads);
+      // Two columns more than needed, which must stay as they are.
+      std::vector<float> c(static_cast<size_t>(m * (n + 2)), 7.f);
+      MultiplyPackedInParallel({.m = m,
+                                .n = n,
+                                .k = k,
+                                .a = a.data(),
+                                .lda = k,
+                                .b = packed.data(),
+                                .bias = bias.data(),
+                                .c = c.data(),
+                                .ldc = n + 2});
+      SetNumThreads(1);
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < n + 2; ++j) {
+          const float got = c[static_cast<size_t>(i * (n + 2) + j)];
+          if (j >= n) {
+            ASSERT_EQ(got, 7.f) << i << " " << j;
+          } else {
+            const double expected = want[static_cast<size_t>(i * n + j)];
+            ASSERT_NEAR(double{got}, expected, 1e-6 * k + 1e-6) << i << " " << j;
+          }
+        }
+      }
+      results.push_back(c);
+    }
+    EXPECT_EQ(results[0], results[1]) << "bits differ between numbers of threads";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, PackedGemmTest,
+                         testing::Combine(testing::Values(1, 5, 12, 13, 128),
+                                          testing::Values(1, 16, 33, 96),
+                                          testing::Values(1, 7, 384)));
+
+TEST(PackedGemmTest, AcceptsTallMatricesThatExceedTheCacheBlock) {
+  const int64_t m = 300, n = 5, k = 2000;
+  const std::vector<float> a = RandomValues(m * k), b = RandomValues(k * n, -1, 1, 2), bias(5, 0.f);
+  std::vector<float> packed(static_cast<size_t>(PackedFloats(k, n)));
+  PackMatrix(false, k, n, b.data(), n, packed.data());
+  std::vector<float> c(static_cast<size_t>(m * n));
+  MultiplyPacked({.m = m,
+                  .n = n,
+                  .k = k,
+                  .a = a.data(),
+                  .lda = k,
+                  .b = packed.data(),
+                  .c = c.data(),
+                  .ldc = n});
+  const std::vector<double> want = Expected(m, n, k, a, b, bias);
+  for (size_t i = 0; i < c.size(); ++i) ASSERT_NEAR(double{c[i]}, want[i], 1e-3) << i;
+}
+
+TEST(PackedGemmTest, ReturnsTheActivatedBiasWithoutColumnsOfA) {
+  const float bias[] = {-1, 2, 3};
+  float c[6] = {};
+  MultiplyPacked({.m = 2,
+                  .n = 3,
+                  .k = 0,
+                  .bias = bias,
+                  .activation = {.kind = Activation::Kind::kRelu},
+                  .c = c,
+                  .ldc = 3});
+  EXPECT_EQ(std::vector<float>(c, c + 6), (std::vector<float>{0, 2, 3, 0, 2, 3}));
+}
+
+TEST(PackedGemmTest, RejectsSizesThatOverflow) {
+  test::ExpectThrows([] { (void)PackedFloats(int64_t{1} << 62, 1 << 20); }, "overflow");
+}
+
+struct Formula {
+  const char* name;
+  double (*exact)(double);
+};
+const Formula kFormulas[] = {
+    {"", [](double x) { return x; }},
+    {"Relu", [](double x) { return std::max(x, 0.0); }},
+    {"Clip", [](double x) { return std::min(std::max(x, -0.5), 1.5); }},
+    {"LeakyRelu", [](double x) { return x < 0 ? 0.25 * x : x; }},
+    {"Elu", [](double x) { return x < 0 ? 0.25 * std::expm1(x) : x; }},
+    {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
+    {"Tanh", [](double x) { return std::tanh(x); }},
+    {"Swish", [](double x) { return x / (1 + std::exp(-x)); }},
+    {"Gelu", [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); }},
+    {"FastGelu",
+     [](double x) {
+       const double inner = std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x);
+       return 0.5 * x * (1 + std::tanh(inner));
+     }},
+};
+
+TEST(ActivationTest, ReturnsTheFormulaOfEachName) {
+  for (const Formula& formula : kFormulas) {
+    const Activation activation = {
+        .kind = Activation::Parse(formula.name), .alpha = 0.25f, .min = -0.5f, .max = 1.5f};
+    for (const int64_t n : {1, 15, 16, 40}) {
+      std::vector<float> y = RandomValues(3 * (n + 1), -5, 5), bias = RandomValues(n, -1, 1, 7);
+      const std::vector<float> x = y;
+      FinishRows(bias.data(), activation, 3, n, y.data(), n + 1);
+      for (int64_t i = 0; i < 3 * (n + 1); ++i) {
+        const auto at = static_cast<size_t>(i);
+        const int64_t column = i % (n + 1);
+        const double want = column == n
+                                ? double{x[at]}
+                                : formula.exact(double{x[at] + bias[static_cast<size_t>(column)]});
+        EXPECT_NEAR(double{y[at]}, want, 3e-6) << formula.name << " of " << n << " at " << i;
+      }
+    }
+  }
+}
+
+TEST(ActivationTest, RejectsUnknownNames) {
+  EXPECT_FALSE(Activation::IsName("Relu6"));
+  test::ExpectThrows([] { (void)Activation::Parse("Relu6"); }, "activation \"Relu6\"");
+}
+
+TEST(ActivationTest, KeepsNaN) {
+  for (const Formula& formula : kFormulas) {
+    float y = std::numeric_limits<float>::quiet_NaN();
+    FinishRows(nullptr, {.kind = Activation::Parse(formula.name), .alpha = 1, .min = 0, .max = 1},
+               1, 1, &y, 1);
+    EXPECT_TRUE(std::isnan(y)) << formula.name;
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::packed_gemm_test
