@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "operators/primitives/parallel_ranges.h"
+
 namespace caffe2rt {
 
 namespace {
@@ -12,6 +14,19 @@ void CopyWords(int64_t rows, const void* src, int64_t src_stride, void* dst, int
   const Word* from = static_cast<const Word*>(src);
   Word* to = static_cast<Word*>(dst);
   for (int64_t i = 0; i < rows; ++i) to[i * dst_stride] = from[i * src_stride];
+}
+
+// Copying a float is a step of ParallelRanges.
+constexpr size_t kBytesInStep = 4;
+
+void CopyBytes(size_t bytes, const char* from, char* to) {
+  const auto words = static_cast<int64_t>(bytes / kBytesInStep);
+  ParallelElements(words, [&](int64_t first, int64_t last) {
+    const size_t begin = static_cast<size_t>(first) * kBytesInStep;
+    const size_t end = last == words ? bytes : static_cast<size_t>(last) * kBytesInStep;
+    std::memcpy(to + begin, from + begin, end - begin);
+  });
+  if (words == 0) std::memcpy(to, from, bytes);
 }
 
 }  // namespace
@@ -43,7 +58,17 @@ void CopyRows(CPUContext& context, TypeMeta type, int64_t rows, int64_t row_item
   const size_t dst_step = static_cast<size_t>(dst_stride) * type.itemsize();
   const char* from = static_cast<const char*>(src);
   char* to = static_cast<char*>(dst);
-  for (int64_t i = 0; i < rows; ++i, from += src_step, to += dst_step) std::memcpy(to, from, bytes);
+  if (rows == 1) {
+    CopyBytes(bytes, from, to);
+    return;
+  }
+  ParallelRanges(rows, static_cast<int64_t>(bytes / kBytesInStep) + 1,
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t i = first; i < last; ++i) {
+                     const auto row = static_cast<size_t>(i);
+                     std::memcpy(to + row * dst_step, from + row * src_step, bytes);
+                   }
+                 });
 }
 
 void FillZeros(CPUContext&, size_t nbytes, void* y) {

@@ -30,6 +30,9 @@ CAFFE2RT_CUDNN_DESCRIPTOR(CudnnConvolution, ConvolutionDescriptor);
 CAFFE2RT_CUDNN_DESCRIPTOR(CudnnActivation, ActivationDescriptor);
 CAFFE2RT_CUDNN_DESCRIPTOR(CudnnPooling, PoolingDescriptor);
 CAFFE2RT_CUDNN_DESCRIPTOR(CudnnLRNWindow, LRNDescriptor);
+CAFFE2RT_CUDNN_DESCRIPTOR(CudnnDropout, DropoutDescriptor);
+CAFFE2RT_CUDNN_DESCRIPTOR(CudnnRnn, RNNDescriptor);
+CAFFE2RT_CUDNN_DESCRIPTOR(CudnnRnnData, RNNDataDescriptor);
 #undef CAFFE2RT_CUDNN_DESCRIPTOR
 
 inline cudnnTensorFormat_t CudnnFormat(StorageOrder order) {

@@ -5,19 +5,20 @@
 
 #include "caffe2_core/base/simd.h"
 #include "operators/primitives/lanes.h"
+#include "operators/primitives/parallel_ranges.h"
 
 namespace caffe2rt {
 
 namespace {
 
+constexpr int64_t kSteps = 4;  // the cost of an element, in the steps of ParallelRanges
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Processes sixteen rows of up to kLanes floats at a time, one row in each lane. Returns the number
-// of rows it processed; fewer than sixteen remain.
-CAFFE2RT_SIMD int64_t ShortRowsAcross(int64_t rows, int64_t n, const float* x, float* y) {
+// Processes sixteen rows of up to kLanes floats at a time, one row in each lane. REQUIRES: `rows` is
+// a multiple of sixteen.
+CAFFE2RT_SIMD void ShortRowsAcross(int64_t rows, int64_t n, const float* x, float* y) {
   float tile[math::kLanes][math::kLanes];
-  const int64_t done = rows - rows % math::kLanes;
-  for (int64_t r = 0; r < done; r += math::kLanes, x += n * math::kLanes, y += n * math::kLanes) {
+  for (int64_t r = 0; r < rows; r += math::kLanes, x += n * math::kLanes, y += n * math::kLanes) {
     for (int64_t lane = 0; lane < math::kLanes; ++lane) {
       for (int64_t i = 0; i < n; ++i) tile[i][lane] = x[lane * n + i];
     }
@@ -43,7 +44,6 @@ CAFFE2RT_SIMD int64_t ShortRowsAcross(int64_t rows, int64_t n, const float* x, f
       for (int64_t i = 0; i < n; ++i) y[lane * n + i] = tile[i][lane];
     }
   }
-  return done;
 }
 
 // Processes rows of up to kLanes floats, each in one vector.
@@ -169,26 +169,40 @@ CAFFE2RT_SIMD void SoftmaxPositions(int64_t count, int64_t channels, int64_t ste
 void SoftmaxRows(CPUContext&, int64_t rows, int64_t n, const float* x, float* y) {
   if (n == 0) return;
   if (n <= math::kLanes) {
-    const int64_t done = rows < math::kLanes ? 0 : ShortRowsAcross(rows, n, x, y);
+    // Whole groups of rows, so that the same rows remain for ShortRows whatever the ranges are.
+    const int64_t groups = rows / math::kLanes, done = groups * math::kLanes;
+    ParallelRanges(groups, math::kLanes * n * kSteps, [&](int64_t first, int64_t last) {
+      const int64_t at = first * math::kLanes * n;
+      ShortRowsAcross((last - first) * math::kLanes, n, x + at, y + at);
+    });
     ShortRows(rows - done, n, x + done * n, y + done * n);
     return;
   }
-  for (int64_t r = 0; r < rows; ++r) LongRow(n, x + r * n, y + r * n);
+  ParallelRanges(rows, n * kSteps, [&](int64_t first, int64_t last) {
+    for (int64_t r = first; r < last; ++r) LongRow(n, x + r * n, y + r * n);
+  });
 }
 
 void SoftmaxRowsGradient(CPUContext&, int64_t rows, int64_t n, const float* y, const float* dy,
                          float* dx) {
-  if (n > 0) GradientOfRows(rows, n, y, dy, dx);
+  if (n == 0) return;
+  ParallelRanges(rows, n * 2, [&](int64_t first, int64_t last) {
+    GradientOfRows(last - first, n, y + first * n, dy + first * n, dx + first * n);
+  });
 }
 
 void SoftmaxChannels(CPUContext&, int64_t batch, int64_t channels, int64_t positions,
                      const float* x, float* y) {
-  for (int64_t i = 0; i < batch; ++i, x += channels * positions, y += channels * positions) {
-    for (int64_t at = 0; at < positions; at += math::kLanes) {
-      SoftmaxPositions(std::min<int64_t>(math::kLanes, positions - at), channels, positions, x + at,
-                       y + at);
-    }
-  }
+  const int64_t groups = (positions + math::kLanes - 1) / math::kLanes;
+  ParallelRanges(batch * groups, math::kLanes * channels * kSteps,
+                 [&](int64_t first, int64_t last) {
+                   for (int64_t i = first; i < last; ++i) {
+                     const int64_t at = i % groups * math::kLanes;
+                     const int64_t offset = i / groups * channels * positions + at;
+                     SoftmaxPositions(std::min<int64_t>(math::kLanes, positions - at), channels,
+                                      positions, x + offset, y + offset);
+                   }
+                 });
 }
 
 }  // namespace caffe2rt
