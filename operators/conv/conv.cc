@@ -1,13 +1,13 @@
 #include "operators/conv/conv.h"
 
+#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/common/onednn_argument.h"
 #include "operators/conv/conv_arguments.h"
 
 namespace caffe2rt {
-
-namespace {
 
 OpSchema::Cost ConvCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
   OpSchema::Cost cost;
@@ -24,6 +24,17 @@ OpSchema::Cost ConvCost(const OperatorDef& def, const std::vector<TensorShape>& 
   return cost;
 }
 
+namespace {
+MemoryTraits::Extra ConvExtraMemory(const OperatorDef& def, const std::vector<TensorShape>& in,
+                                    const std::vector<TensorShape>&) {
+  if (in.size() < 2) return {};
+  const ArgumentHelper args(def);
+  const ConvShape shape = MakeConvShape(ParseWindowArguments(args, WindowUse::kConv),
+                                        GetDimsVector(in[0]), GetDimsVector(in[1]), in.size() > 2);
+  const ConvPlan plan(shape, args.Read(kDeterministic) != 0);
+  return {.scratch_bytes = plan.ScratchBytes(), .prepared_bytes = plan.PreparedBytes()};
+}
+
 void RegisterType(const char* type) {
   OpSchema& schema =
       RegisterSchema(type, __FILE__)
@@ -31,6 +42,7 @@ void RegisterType(const char* type) {
           .NumOutputs(1)
           .TensorInferenceFunction(InferConvShape)
           .CostInferenceFunction(ConvCost)
+          .DeviceInferenceFunction(OnednnWeightsOnCpu({1, 2}))
           .SetDoc(
               "Computes the convolution of the input with a filter, and adds an optional bias. The "
               "filter is not flipped. The number of spatial axes is the number of kernel sizes; "
@@ -43,6 +55,8 @@ void RegisterType(const char* type) {
           .Output(0, "Y", "result, in the layout of X, with M channels");
   DeclareWindowArguments(schema, WindowUse::kConv);
   DeclareConvArguments(schema);
+  schema.Arg(kOnednnLayout);
+  DeclareMemoryTraits(type).extra = ConvExtraMemory;
   RegisterCpuOperator<ConvOp<CPUContext, ConvOnCpu>>(type, __FILE__);
 }
 

@@ -54,7 +54,7 @@ class ConvOp final : public Operator<Context> {
     const float* x = X.template data<float>();
     (void)filter.template data<float>();
     if (x_dims_.empty() || X.dims() != x_dims_ || filter.dims() != filter_dims_) Plan(X, filter);
-    const float* bias = InputSize() > 2 ? Bias(Input(2)) : nullptr;
+    const float* bias = InputSize() > 2 ? ConvBias(Input(2), filter_dims_[0]) : nullptr;
     Tensor* Y = Output(0);
     Y->Resize(y_dims_);
     float* y = Y->template mutable_data<float>();
@@ -70,14 +70,6 @@ class ConvOp final : public Operator<Context> {
     runner_.Plan(shape);
     x_dims_ = X.dims();
     filter_dims_ = filter.dims();
-  }
-
-  const float* Bias(const Tensor& bias) const {
-    const float* data = bias.template data<float>();
-    CAFFE_ENFORCE(bias.dim() == 1 && bias.dim(0) == filter_dims_[0], "input 2 (bias) has shape ",
-                  bias.sizes(), ", want [", filter_dims_[0],
-                  "]: one entry for each output channel");
-    return data;
   }
 
   const WindowArguments window_;

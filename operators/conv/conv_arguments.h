@@ -1,6 +1,6 @@
 #pragma once
 // The arguments of Conv, ConvTranspose and their gradients other than the window arguments: cuDNN
-// options, and hints that Caffe2's operators accept.
+// options, and hints that Caffe2's operators accept; the cost of Conv.
 
 #include "caffe2_core/graph/op_schema.h"
 
@@ -55,5 +55,8 @@ inline void DeclareConvArguments(OpSchema& schema) {
       .Args(kConvCudnnState, kConvEnableTensorCore, kConvAlgo, kConvKernelTransform,
             kConvTransformStrategy);
 }
+
+// The cost inference of Conv.
+OpSchema::Cost ConvCost(const OperatorDef& def, const std::vector<TensorShape>& in);
 
 }  // namespace caffe2rt

@@ -52,4 +52,11 @@ ConvTransposeShape MakeConvTransposeShape(const WindowArguments& window, IntArra
   return {geometry, out_channels, window.group, bias};
 }
 
+const float* ConvBias(const Tensor& bias, int64_t out_channels) {
+  const float* data = bias.data<float>();
+  CAFFE_ENFORCE(bias.dim() == 1 && bias.dim(0) == out_channels, "input 2 (bias) has shape ",
+                bias.sizes(), ", want [", out_channels, "]: one entry for each output channel");
+  return data;
+}
+
 }  // namespace caffe2rt

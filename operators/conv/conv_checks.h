@@ -3,6 +3,7 @@
 // The functions are thread safe, and THROW if the shapes do not match or a size overflows.
 
 #include "caffe2_core/base/array_ref.h"
+#include "caffe2_core/tensor/tensor.h"
 #include "operators/common/conv_geometry.h"
 #include "operators/conv/conv_shape.h"
 
@@ -14,6 +15,10 @@ ConvShape MakeConvShape(const WindowArguments& window, IntArrayRef x, IntArrayRe
                         bool bias);
 ConvTransposeShape MakeConvTransposeShape(const WindowArguments& window, IntArrayRef x,
                                           IntArrayRef filter, bool bias);
+
+// The elements of input 2, the bias. THROWS unless it is a float vector with one entry for each of
+// the output channels.
+const float* ConvBias(const Tensor& bias, int64_t out_channels);
 
 }  // namespace caffe2rt
 #pragma GCC visibility pop

@@ -1,9 +1,9 @@
 // The gradients of a convolution by oneDNN, with reorders where its layouts differ from those of
 // the tensors. Both gradients share one reordered dY if they use the same layout.
+#include "contexts/onednn/onednn_library.h"
 #include "operators/conv/conv_gradient_kernel.h"
 #include "operators/conv/onednn_layouts.h"
-#include "operators/conv/onednn_program.h"
-#include "operators/primitives/onednn.h"
+#include "operators/primitives/onednn_program.h"
 
 namespace caffe2rt {
 

@@ -18,6 +18,8 @@ class Im2ColConv final : public ConvKernel {
         in_size_(shape.window.in_size()),
         out_size_(shape.window.out_size()) {}
 
+  int64_t ScratchSize() const override { return columns_.size(); }
+
   void Run(const float* x, const void* filter, const float* bias, float* y) override {
     float* columns = scratch_.Floats(columns_.size());
     const int64_t rows = shape_.window.axis[0].out;

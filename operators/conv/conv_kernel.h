@@ -51,12 +51,16 @@ class ConvKernel {
   std::shared_ptr<const void> PrepareFilter(const float* filter);
   // The size of a prepared filter in floats.
   virtual int64_t PreparedSize() const { return 0; }
+  // The scratch memory of PrepareFilterIn in floats.
+  virtual int64_t PreparationSize() const { return 0; }
   // Writes the prepared filter to `prepared`. In the steady state it allocates nothing, except inside
   // oneDNN.
   virtual void PrepareFilterIn(const float* filter, float* prepared) {
     (void)filter;
     (void)prepared;
   }
+  // The scratch memory of each thread during Run, in floats.
+  virtual int64_t ScratchSize() const { return 0; }
   // `filter` is the prepared filter, or the filter itself if FilterForm is empty. `bias` is read if
   // the shape has a bias.
   virtual void Run(const float* x, const void* filter, const float* bias, float* y) = 0;

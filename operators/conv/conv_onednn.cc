@@ -1,9 +1,9 @@
 // Convolution by oneDNN, direct or Winograd, on the layout of the tensors or with reorders before
 // and after.
+#include "contexts/onednn/onednn_library.h"
 #include "operators/conv/conv_kernel.h"
 #include "operators/conv/onednn_layouts.h"
-#include "operators/conv/onednn_program.h"
-#include "operators/primitives/onednn.h"
+#include "operators/primitives/onednn_program.h"
 
 namespace caffe2rt {
 
@@ -38,12 +38,17 @@ class OnednnConv final : public ConvKernel {
   std::string FilterForm() const override {
     if (filter_desc_ == PlainFilter()) return {};
     // The descriptor distinguishes the layouts that different shapes use for one filter, and lets
-    // equal ones be shared.
+    // equal ones be shared. What it means is a matter of the version.
     const char* bytes = reinterpret_cast<const char*>(&filter_desc_.data);
-    return "conv_onednn " + std::string(bytes, sizeof(filter_desc_.data));
+    const dnnl_version_t* version = dnnl_version();
+    return MakeString("conv_onednn ", version->major, ".", version->minor, ".", version->patch,
+                      " ") +
+           std::string(bytes, sizeof(filter_desc_.data));
   }
 
   int64_t PreparedSize() const override { return FloatsOf(filter_desc_); }
+  int64_t PreparationSize() const override { return preparation_.scratch_size(); }
+  int64_t ScratchSize() const override { return program_.scratch_size(); }
 
   void PrepareFilterIn(const float* filter, float* prepared) override {
     GuardOnednn("the reordering of a filter", [&] {

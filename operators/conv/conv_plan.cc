@@ -1,8 +1,11 @@
 #include "operators/conv/conv_plan.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/tensor/plain_forms.h"
 #include "operators/conv/conv_tuning.h"
 #include "operators/primitives/float_lanes.h"
 
@@ -90,9 +93,11 @@ void ConvPlan::PrepareFilters(const Tensor& filter) {
     if (changes) {
       PrepareInOwnMemory(i, data);
     } else {
-      piece.prepared = storage_->Derived(
-          MakeString(piece.form, " from ", piece.filter_offset),
-          [&] { return piece.kernel->PrepareFilter(data + piece.filter_offset); });
+      piece.prepared =
+          PlainForms::Of(storage_.get())
+              .Get(MakeString(piece.form, " from ", piece.filter_offset),
+                   static_cast<size_t>(piece.kernel->PreparedSize()) * sizeof(float),
+                   [&] { return piece.kernel->PrepareFilter(data + piece.filter_offset); });
     }
   }
 }
@@ -126,6 +131,25 @@ void ConvPlan::Run(const float* x, const Tensor& filter, const float* bias, floa
     piece.kernel->Run(x + piece.x_offset, form,
                       bias != nullptr ? bias + piece.bias_offset : nullptr, y + piece.y_offset);
   });
+}
+
+int64_t ConvPlan::ScratchBytes() const {
+  int64_t most = 0;
+  for (const Piece& piece : pieces_) {
+    most = std::max(most, std::max(piece.kernel->ScratchSize(), piece.kernel->PreparationSize()));
+  }
+  return most * static_cast<int64_t>(sizeof(float));
+}
+
+// Pieces with the same form of the same part of the filter share one.
+int64_t ConvPlan::PreparedBytes() const {
+  std::set<std::pair<std::string, int64_t>> forms;
+  int64_t floats = 0;
+  for (const Piece& piece : pieces_) {
+    if (piece.form.empty() || !forms.insert({piece.form, piece.filter_offset}).second) continue;
+    floats += piece.kernel->PreparedSize();
+  }
+  return floats * static_cast<int64_t>(sizeof(float));
 }
 
 }  // namespace caffe2rt

@@ -27,6 +27,10 @@ class ConvPlan {
 
   void Run(const float* x, const Tensor& filter, const float* bias, float* y);
 
+  // The scratch memory of each thread during Run, and the memory of the prepared filters, in bytes.
+  int64_t ScratchBytes() const;
+  int64_t PreparedBytes() const;
+
   // The algorithm of the last piece. Pieces differ only where an algorithm does not support one of
   // them.
   ConvAlgorithm algorithm() const { return algorithm_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -16,6 +17,16 @@ struct Sizes {
   int64_t in_group, out_group, taps, in_width, out_size;
   int64_t rows_at_once;  // input rows whose columns are computed together
 };
+
+// The floats of the columns of one input row, and as many rows as fit kColumnBudget.
+int64_t ColumnsOfRow(const ConvTransposeShape& shape) {
+  const WindowGeometry& window = shape.window;
+  return CheckedMultiply(CheckedMultiply(shape.out_group(), window.kernel_size()),
+                         window.axis[1].in);
+}
+int64_t RowsAtOnce(const ConvTransposeShape& shape, int64_t row_columns) {
+  return std::clamp<int64_t>(kColumnBudget / row_columns, 1, shape.window.axis[0].in);
+}
 
 // The inputs whose tap at `offset` lands inside the output axis: [first, last).
 void InsideInputs(const WindowAxis& axis, int64_t offset, int64_t* first, int64_t* last) {
@@ -102,6 +113,18 @@ OpSchema::Cost ConvTransposeCost(const OperatorDef& def, const std::vector<Tenso
   return cost;
 }
 
+MemoryTraits::Extra ConvTransposeExtraMemory(const OperatorDef& def,
+                                             const std::vector<TensorShape>& in,
+                                             const std::vector<TensorShape>& out) {
+  if (in.size() < 2 || out.empty() || NumElements(out[0]) == 0) return {};
+  const ConvTransposeShape shape =
+      MakeConvTransposeShape(ParseWindowArguments(ArgumentHelper(def), WindowUse::kConvTranspose),
+                             GetDimsVector(in[0]), GetDimsVector(in[1]), in.size() > 2);
+  const int64_t columns = ColumnsOfRow(shape);
+  const int64_t floats = CheckedMultiply(columns, RowsAtOnce(shape, columns));
+  return {.scratch_bytes = CheckedMultiply<int64_t>(floats, sizeof(float)), .prepared_bytes = 0};
+}
+
 }  // namespace
 
 // A GEMM multiplies the filter with a few input rows; its result, the columns, holds what each
@@ -118,8 +141,8 @@ void RunConvTranspose(CPUContext&, const ConvTransposeShape& shape, const float*
   sizes.in_width = window.axis[1].in;
   sizes.out_size = window.out_size();
   const int64_t in_size = window.in_size(), depth = CheckedMultiply(sizes.out_group, sizes.taps);
-  const int64_t row_columns = CheckedMultiply(depth, sizes.in_width);
-  sizes.rows_at_once = std::clamp<int64_t>(kColumnBudget / row_columns, 1, window.axis[0].in);
+  const int64_t row_columns = ColumnsOfRow(shape);
+  sizes.rows_at_once = RowsAtOnce(shape, row_columns);
   float* columns = scratch->Floats(CheckedMultiply(row_columns, sizes.rows_at_once));
   FillBias(shape, sizes.out_size, bias, y);
   for (int64_t image = 0; image < window.batch; ++image) {
@@ -166,6 +189,7 @@ void RegisterConvTranspose() {
   DeclareWindowArguments(schema, WindowUse::kConvTranspose);
   schema.Arg(kConvTransposeNoBias);
   DeclareConvArguments(schema);
+  DeclareMemoryTraits("ConvTranspose").extra = ConvTransposeExtraMemory;
   RegisterCpuOperator<ConvTransposeOp<CPUContext, ConvTransposeOnCpu>>("ConvTranspose", __FILE__);
 }
 

@@ -14,6 +14,7 @@
 //
 // Thread safe.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,6 +54,9 @@ struct ConvOptions {
   // Use direct algorithms only, in all convolutions, so that results do not depend on the choice of
   // Winograd by the table.
   bool deterministic = false;
+  // On IDEEP, use Winograd only for filters that occupy at most this many bytes when they are
+  // prepared for it, which is four times the plain size.
+  size_t winograd_filter_bytes = SIZE_MAX;
 };
 // Read when a convolution plans a new shape. Not synchronized: set it before nets run.
 ConvOptions& GlobalConvOptions();

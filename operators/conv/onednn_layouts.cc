@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "operators/primitives/onednn.h"
+#include "contexts/onednn/onednn_library.h"
 
 namespace caffe2rt {
 
@@ -91,15 +91,6 @@ OnednnWindows WindowsOf(const ConvShape& shape) {
     windows.tails.push_back((axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head);
   }
   return windows;
-}
-
-bool IsReferenceImplementation(std::string_view name) { return name.substr(0, 3) == "ref"; }
-
-bool CanReorder(const memory::desc& from, const memory::desc& to) {
-  const dnnl::primitive_attr attributes;
-  const dnnl::engine& engine = OnednnEngine();
-  return static_cast<bool>(
-      dnnl::reorder::primitive_desc(engine, from, engine, to, attributes, true));
 }
 
 bool OnednnCanDescribe(const ConvShape& shape) {

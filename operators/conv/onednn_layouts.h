@@ -3,7 +3,6 @@
 // express. The functions are pure and thread safe.
 
 #include <dnnl.hpp>
-#include <string_view>
 
 #include "operators/conv/conv_kernel.h"
 
@@ -30,13 +29,6 @@ struct OnednnWindows {
   dnnl::memory::dims strides, dilations, heads, tails;
 };
 OnednnWindows WindowsOf(const ConvShape& shape);
-
-// What the constructors of kernels throw if oneDNN has no optimized implementation for a shape.
-struct NoOnednnImplementation {};
-// Whether an implementation, named by impl_info_str(), is a reference implementation.
-bool IsReferenceImplementation(std::string_view name);
-// Whether oneDNN can reorder from one layout to the other.
-bool CanReorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to);
 
 // Whether oneDNN's descriptors can express the shape and its implementations are known to be
 // correct for it.

@@ -24,6 +24,7 @@ struct ConvStrip {
 // thread pool.
 class StripConv : public ConvKernel {
  public:
+  int64_t ScratchSize() const final { return direct_ ? 0 : rows_.size(); }
   void Run(const float* x, const void* filter, const float* bias, float* y) final;
 
  protected:

@@ -1,0 +1,348 @@
+#include "operators/conv/onednn_conv_plan.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "caffe2_core/base/thread_pool.h"
+#include "contexts/onednn/onednn_library.h"
+#include "operators/conv/onednn_layouts.h"
+
+namespace caffe2rt {
+
+namespace {
+
+using dnnl::memory;
+
+// The positions of tensors in OnednnConvPlan::tensors_; the filters follow.
+enum PlanTensor : size_t { kPlanX, kPlanY, kPlanBias, kPlanFilters };
+
+// Below this number of multiply-adds, a second thread costs more than it saves.
+constexpr double kPlanWorthCutting = 1e6;
+// Winograd F(4, 3) computes tiles of 4 rows.
+constexpr int64_t kWinogradRows = 4;
+// With at most this many rows and at least this many weights, a layer is cut by output channels, so
+// that each thread reads only its part of the weights.
+constexpr int64_t kFewRows = 8;
+constexpr int64_t kManyWeights = 1 << 18;
+
+// A part of a tensor of rank 4 with `format` that is dense, or nothing if the part has gaps.
+std::optional<OnednnPart> DensePartOf(const memory::desc& desc, IndexRange images,
+                                      IndexRange channels, IndexRange rows) {
+  const memory::dims dims = desc.dims();
+  const OnednnFormat format = FormatOf(desc);
+  const bool all_channels = channels.size() == dims[1], all_rows = rows.size() == dims[2];
+  if (all_channels && all_rows) return ImagesOf(desc, images);
+  if (images.size() != 1) return std::nullopt;
+  if (all_channels && format == OnednnFormat::kNhwc) return RowsOf(desc, rows, images.first);
+  if (all_rows && format != OnednnFormat::kNhwc) {
+    const OnednnPart image = ImagesOf(desc, images);
+    OnednnPart part = ChannelsOf(image.desc, channels);
+    part.offset_bytes += image.offset_bytes;
+    return part;
+  }
+  return std::nullopt;
+}
+
+memory::desc SubmemoryOf(const memory::desc& desc, IndexRange images, IndexRange channels,
+                         IndexRange rows) {
+  const memory::dims dims = desc.dims();
+  return desc.submemory_desc({images.size(), channels.size(), rows.size(), dims[3]},
+                             {images.first, channels.first, rows.first, 0});
+}
+
+dnnl::primitive_attr AttributesOf(const ConvEpilogue& epilogue) {
+  dnnl::post_ops post;
+  if (epilogue.sum) post.append_sum(1.0f);
+  const auto append = [&](dnnl::algorithm algorithm, float alpha, float beta) {
+    post.append_eltwise(1.0f, algorithm, alpha, beta);
+  };
+  using enum ConvActivation;
+  switch (epilogue.activation) {
+    case kNone:
+      break;
+    case kRelu:
+      append(dnnl::algorithm::eltwise_relu, 0, 0);
+      break;
+    case kClip:
+      append(dnnl::algorithm::eltwise_clip, epilogue.min, epilogue.max);
+      break;
+    case kLeakyRelu:
+      append(dnnl::algorithm::eltwise_relu, epilogue.alpha, 0);
+      break;
+    case kElu:
+      append(dnnl::algorithm::eltwise_elu, epilogue.alpha, 0);
+      break;
+    case kSigmoid:
+      append(dnnl::algorithm::eltwise_logistic, 0, 0);
+      break;
+    case kTanh:
+      append(dnnl::algorithm::eltwise_tanh, 0, 0);
+      break;
+    case kSwish:
+      append(dnnl::algorithm::eltwise_swish, 1, 0);
+      break;
+  }
+  dnnl::primitive_attr attributes = OnednnAttributes();
+  attributes.set_post_ops(post);
+  return attributes;
+}
+
+}  // namespace
+
+// The part of the work that one piece does. With `pixels` set, X and Y are images of one row.
+struct OnednnConvPlan::Region {
+  IndexRange images, channels, rows;        // of Y
+  IndexRange source_channels, source_rows;  // of X
+  int64_t head = 0, tail = 0;               // padding above and below
+  std::optional<IndexRange> pixels = {};
+};
+
+OnednnConvPlan::OnednnConvPlan(const ConvShape& shape, const ConvEpilogue& epilogue,
+                               const memory::desc& source, const OnednnConvOptions& options)
+    : shape_(shape), epilogue_(epilogue), source_(source) {
+  CAFFE_ENFORCE(shape.window.axes == 2 && !shape.channels_last(),
+                "a convolution on IDEEP has two axes and order NCHW");
+  if (!OnednnCanDescribe(shape)) return;
+  const std::vector<OnednnConvChoice> choices =
+      options.choices.empty() ? ChooseOnednnConv(shape, options) : options.choices;
+  for (const OnednnConvChoice& choice : choices) {
+    if (!TryChoice(choice)) continue;
+    supported_ = true;
+    layout_ = OnednnLayout::New(result_);
+    tensors_.resize(kPlanFilters + filters_.size());
+    return;
+  }
+}
+
+bool OnednnConvPlan::TryChoice(const OnednnConvChoice& choice) {
+  choice_ = choice;
+  filters_.Clear();
+  pieces_.Clear();
+  const OneOpenMPThread one_thread;
+  try {
+    result_ = DescIn(choice.result, {shape_.window.batch, shape_.out_channels,
+                                     shape_.window.axis[0].out, shape_.window.axis[1].out});
+    for (const Region& region : Cut()) AddPiece(region);
+    return true;
+  } catch (const dnnl::error& error) {
+    CAFFE_ENFORCE(error.status != dnnl_out_of_memory, "oneDNN is out of memory for a convolution");
+    return false;
+  } catch (const NoOnednnImplementation&) {
+    return false;
+  }
+}
+
+// --- cuts ---
+
+std::vector<OnednnConvPlan::Region> OnednnConvPlan::Cut() const {
+  const int64_t batch = shape_.window.batch;
+  if (batch == 0 || shape_.out_channels == 0 || shape_.window.out_size() == 0) return {};
+  const int64_t threads = shape_.MultiplyAdds() < kPlanWorthCutting ? 1 : GetNumThreads();
+  if (threads == 1) return {WholeOf({0, batch})};
+  std::vector<Region> regions;
+  if (batch >= threads) {
+    for (const IndexRange images : SplitRange(batch, threads)) regions.push_back(WholeOf(images));
+    return regions;
+  }
+  for (int64_t image = 0; image < batch; ++image) {
+    for (const Region& region : CutImage({image, image + 1}, (threads + batch - 1) / batch)) {
+      regions.push_back(region);
+    }
+  }
+  return regions;
+}
+
+std::vector<OnednnConvPlan::Region> OnednnConvPlan::CutImage(IndexRange images,
+                                                             int64_t threads) const {
+  const Region whole = WholeOf(images);
+  const int64_t rows = shape_.window.axis[0].out;
+  const int64_t weights = shape_.out_channels * shape_.in_group() * shape_.window.kernel_size();
+  std::vector<Region> regions;
+  if (choice_.compute == OnednnFormat::kNhwc) {
+    const bool by_channels = shape_.group == 1 && shape_.out_channels % 32 == 0 &&
+                             rows <= kFewRows && weights > kManyWeights;
+    if (by_channels) {
+      for (const IndexRange channels : SplitRange(shape_.out_channels, threads, 16)) {
+        regions.push_back(ChannelsOfImage(whole, channels));
+      }
+      return regions;
+    }
+    const bool plain_source = IsSameMemory(source_, DescIn(OnednnFormat::kNhwc, source_.dims()));
+    if (shape_.IsPointwise() && rows % threads != 0 && plain_source && shape_.window.batch == 1) {
+      return CutPixels(threads);
+    }
+    for (const IndexRange range : SplitRange(rows, threads)) {
+      regions.push_back(RowsOfImage(whole, range));
+    }
+    return regions;
+  }
+  if (choice_.result == OnednnFormat::kNhwc) {  // Winograd between conversions
+    for (const IndexRange range : SplitRange(rows, threads, kWinogradRows)) {
+      regions.push_back(RowsOfImage(whole, range));
+    }
+    return regions;
+  }
+  // A group is not divided, and a piece begins at a block of 16 channels of both X and Y.
+  const int64_t group = shape_.group > 1 ? std::max<int64_t>(16, shape_.out_group()) : 16;
+  if (shape_.group > 1 && shape_.out_group() != shape_.in_group()) return {whole};
+  for (const IndexRange channels : SplitRange(shape_.out_channels, threads, group)) {
+    regions.push_back(ChannelsOfImage(whole, channels));
+  }
+  return regions;
+}
+
+std::vector<OnednnConvPlan::Region> OnednnConvPlan::CutPixels(int64_t threads) const {
+  std::vector<Region> regions;
+  for (const IndexRange pixels : SplitRange(shape_.window.out_size(), threads)) {
+    Region region = WholeOf({0, 1});
+    region.pixels = pixels;
+    regions.push_back(region);
+  }
+  return regions;
+}
+
+OnednnConvPlan::Region OnednnConvPlan::WholeOf(IndexRange images) const {
+  const WindowAxis& axis = shape_.window.axis[0];
+  Region region;
+  region.images = images;
+  region.channels = {0, shape_.out_channels};
+  region.rows = {0, axis.out};
+  region.source_channels = {0, shape_.window.channels};
+  region.source_rows = {0, axis.in};
+  region.head = axis.pad_head;
+  region.tail = (axis.out - 1) * axis.stride + axis.extent() - axis.in - axis.pad_head;
+  return region;
+}
+
+// The source rows of the windows, without those that lie in the padding.
+OnednnConvPlan::Region OnednnConvPlan::RowsOfImage(const Region& whole, IndexRange rows) const {
+  const WindowAxis& axis = shape_.window.axis[0];
+  const int64_t first = rows.first * axis.stride - axis.pad_head;
+  const int64_t last = (rows.last - 1) * axis.stride - axis.pad_head + axis.extent();
+  Region region = whole;
+  region.rows = rows;
+  region.source_rows = {std::max<int64_t>(first, 0), std::min(last, axis.in)};
+  region.head = region.source_rows.first - first;
+  region.tail = last - region.source_rows.last;
+  if (region.source_rows.size() <= 0) throw NoOnednnImplementation();  // only padding
+  return region;
+}
+
+OnednnConvPlan::Region OnednnConvPlan::ChannelsOfImage(const Region& whole,
+                                                       IndexRange channels) const {
+  Region region = whole;
+  region.channels = channels;
+  if (shape_.group > 1) region.source_channels = channels;  // groups of equal widths
+  return region;
+}
+
+// --- primitives ---
+
+dnnl::convolution_forward::primitive_desc OnednnConvPlan::Describe(const Region& region) const {
+  const auto [strides, dilations, heads, tails] = WindowsOf(shape_);
+  memory::dims source{region.images.size(), region.source_channels.size(),
+                      region.source_rows.size(), shape_.window.axis[1].in};
+  memory::dims result{region.images.size(), region.channels.size(), region.rows.size(),
+                      shape_.window.axis[1].out};
+  if (region.pixels) {
+    source = {1, source[1], 1, region.pixels->size()};
+    result = {1, result[1], 1, region.pixels->size()};
+  }
+  memory::dims filter{region.channels.size(), shape_.in_group(), shape_.window.axis[0].kernel,
+                      shape_.window.axis[1].kernel};
+  if (shape_.group > 1) {
+    filter[0] = shape_.out_group();
+    filter.insert(filter.begin(), region.channels.size() / shape_.out_group());
+  }
+  constexpr auto kFloat32 = memory::data_type::f32;
+  const memory::desc source_desc = DescIn(choice_.source, source);
+  const memory::desc result_desc = DescIn(choice_.compute, result);
+  const memory::desc filter_desc(filter, kFloat32, memory::format_tag::any);
+  const auto algorithm = choice_.winograd ? dnnl::algorithm::convolution_winograd
+                                          : dnnl::algorithm::convolution_direct;
+  using Conv = dnnl::convolution_forward;
+  constexpr auto kInference = dnnl::prop_kind::forward_inference;
+  const memory::dims above{region.head, heads[1]}, below{region.tail, tails[1]};
+  const dnnl::primitive_attr attributes = AttributesOf(epilogue_);
+  if (shape_.bias) {
+    const memory::desc bias({region.channels.size()}, kFloat32, memory::format_tag::a);
+    return {Conv::desc(kInference, algorithm, source_desc, filter_desc, bias, result_desc, strides,
+                       dilations, above, below),
+            attributes, OnednnEngine()};
+  }
+  return {Conv::desc(kInference, algorithm, source_desc, filter_desc, result_desc, strides,
+                     dilations, above, below),
+          attributes, OnednnEngine()};
+}
+
+size_t OnednnConvPlan::AddFilter(const Region& region, const memory::desc& wanted) {
+  const int64_t filter_size = shape_.in_group() * shape_.window.kernel_size();
+  memory::dims dims = wanted.dims();
+  const memory::desc plain = DescIn(OnednnFormat::kNchw, dims);
+  return kPlanFilters + filters_.Add(region.channels.first * filter_size, plain, wanted);
+}
+
+// The part of X that the piece reads, converted if it has another layout or gaps.
+size_t OnednnConvPlan::SourceOperand(const Region& region, OnednnProgram* piece) const {
+  const memory::desc whole = DescIn(choice_.source, source_.dims());
+  const bool same = IsSameMemory(whole, source_);
+  if (region.pixels) {
+    const OnednnPart part = PixelsOf(whole, *region.pixels);
+    return piece->Tensor(part.desc, kPlanX, part.offset_bytes);
+  }
+  if (same) {
+    const std::optional<OnednnPart> part =
+        DensePartOf(whole, region.images, region.source_channels, region.source_rows);
+    if (part) return piece->Tensor(part->desc, kPlanX, part->offset_bytes);
+  }
+  const size_t from = piece->Tensor(
+      SubmemoryOf(source_, region.images, region.source_channels, region.source_rows), kPlanX);
+  const size_t to =
+      piece->Scratch(DescIn(choice_.source, {region.images.size(), region.source_channels.size(),
+                                             region.source_rows.size(), shape_.window.axis[1].in}));
+  piece->AddReorder(from, to);
+  return to;
+}
+
+void OnednnConvPlan::AddPiece(const Region& region) {
+  const dnnl::convolution_forward::primitive_desc desc = Describe(region);
+  if (IsReferenceImplementation(desc.impl_info_str())) throw NoOnednnImplementation();
+  OnednnProgram& piece = pieces_.New();
+  const size_t source = SourceOperand(region, &piece);
+  std::optional<OnednnPart> dense;
+  if (region.pixels) {
+    dense = PixelsOf(result_, *region.pixels);
+  } else if (choice_.compute == choice_.result) {
+    dense = DensePartOf(result_, region.images, region.channels, region.rows);
+  }
+  size_t strided = 0, result = 0;
+  if (dense) {
+    result = piece.Tensor(dense->desc, kPlanY, dense->offset_bytes);
+  } else {
+    strided =
+        piece.Tensor(SubmemoryOf(result_, region.images, region.channels, region.rows), kPlanY);
+    result = piece.Scratch(desc.dst_desc());
+    if (epilogue_.sum) piece.AddReorder(strided, result);
+  }
+  std::vector<OnednnProgram::Argument> arguments = {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, result}};
+  arguments.push_back({DNNL_ARG_WEIGHTS,
+                       piece.Tensor(desc.weights_desc(), AddFilter(region, desc.weights_desc()))});
+  if (shape_.bias) {
+    const size_t offset = static_cast<size_t>(region.channels.first) * sizeof(float);
+    arguments.push_back({DNNL_ARG_BIAS, piece.Tensor(desc.bias_desc(), kPlanBias, offset)});
+  }
+  piece.Add(dnnl::convolution_forward(desc), desc.scratchpad_desc(), arguments);
+  if (!dense) piece.AddReorder(result, strided);
+}
+
+void OnednnConvPlan::Run(const float* x, const Tensor& filter, const float* bias, float* y) {
+  if (pieces_.size() == 0) return;
+  filters_.Prepare(filter);
+  tensors_[kPlanX] = x;
+  tensors_[kPlanY] = y;
+  tensors_[kPlanBias] = bias;
+  for (size_t i = 0; i < filters_.size(); ++i) tensors_[kPlanFilters + i] = filters_.data(i);
+  pieces_.Run(tensors_.data());
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,56 @@
+#pragma once
+// OnednnFilters: the filters of a convolution on IDEEP in the layouts of its primitives.
+//
+//   const size_t first = filters.Add(0, plain_desc, primitive_desc.weights_desc());
+//   filters.Prepare(filter);                       // in each run; does nothing if nothing changed
+//   const float* weights = filters.data(first);
+//
+// A prepared filter is attached to the storage of the plain one and shared by all operators that
+// use the same layout. If the data of that storage changes, as in training, it is prepared in
+// memory of its own from then on. Used by one thread at a time. In the steady state Prepare
+// allocates nothing.
+
+#include <dnnl.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "caffe2_core/tensor/tensor.h"
+#include "operators/primitives/onednn_program.h"
+
+namespace caffe2rt {
+
+class OnednnFilters {
+ public:
+  // Adds a part of the filter, which begins at `offset` floats and has the layout `plain`, in the
+  // layout `wanted`. Returns its number. Equal parts get the same number. THROWS
+  // NoOnednnImplementation if oneDNN cannot convert it.
+  size_t Add(int64_t offset, const dnnl::memory::desc& plain, const dnnl::memory::desc& wanted);
+  size_t size() const { return parts_.size(); }
+  void Clear();
+
+  void Prepare(const Tensor& filter);
+  // REQUIRES: Prepare was called after the last change.
+  const float* data(size_t part) const { return parts_[part].data; }
+  // The memory of all prepared filters in bytes.
+  size_t prepared_bytes() const;
+
+ private:
+  struct Part {
+    int64_t offset;
+    dnnl::memory::desc wanted;
+    std::unique_ptr<OnednnProgram> preparation;  // null if the plain filter is used as it is
+    std::string form;
+    std::shared_ptr<const void> prepared = nullptr;  // shared with other operators
+    std::shared_ptr<float> own = nullptr;            // the memory of `prepared` if W changes
+    const float* data = nullptr;
+  };
+
+  void PreparePart(const Tensor& filter, bool changes, Part* part);
+
+  std::vector<Part> parts_;
+  std::shared_ptr<Storage> storage_;  // of the filter that was prepared, at `version_`
+  uint64_t version_ = 0;
+};
+
+}  // namespace caffe2rt
