@@ -1,0 +1,244 @@
+#include "operators/attention/attention_kernel.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/simd.h"
+#include "operators/primitives/float_lanes.h"
+#include "operators/primitives/packed_gemm.h"
+#include "operators/primitives/scratch.h"
+
+namespace caffe2rt {
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+// The scores that exist at a time: half of a first-level cache.
+constexpr int64_t kScores = 8192;
+constexpr int64_t kRowsOfTile = 12;
+constexpr int64_t kMostQueries = kScores / kLanes;
+
+// The distance between rows of scores: whole vectors.
+int64_t ScoreStride(int64_t keys) { return AlignedFloats(std::max<int64_t>(keys, 1)); }
+
+int64_t QueriesAtOnce(const AttentionShape& shape) {
+  const int64_t rows = std::max<int64_t>(1, kScores / ScoreStride(shape.keys) / kRowsOfTile);
+  return std::min(rows * kRowsOfTile, shape.queries);
+}
+
+// One row of scores, with space for whole vectors, and its part of the mask.
+struct ScoreRow {
+  int64_t n;
+  float scale;
+  const float* mask;  // may be null
+  int64_t mask_step;  // 0 or 1
+  float* x;
+};
+
+// Sums or maxima of the lanes of a vector, in a tree.
+template <class L, class Combine>
+[[gnu::always_inline]] inline float ReduceLanes(const typename L::Vector& v,
+                                                const Combine& combine) {
+  math::FourLanes parts[L::kWidth / 4];
+  __builtin_memcpy(parts, &v, sizeof(v));
+  for (int half = L::kWidth / 8; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) combine(parts[i], parts[i + half]);
+  }
+  float pair[2] = {parts[0][0], parts[0][1]};
+  combine(pair[0], parts[0][2]);
+  combine(pair[1], parts[0][3]);
+  combine(pair[0], pair[1]);
+  return pair[0];
+}
+
+struct AddTo {
+  template <class T>
+  [[gnu::always_inline]] void operator()(T& a, const T& b) const {
+    a += b;
+  }
+};
+// Ignores a NaN in the second operand.
+struct MaximumTo {
+  template <class T>
+  [[gnu::always_inline]] void operator()(T& a, const T& b) const {
+    a = b > a ? b : a;
+  }
+};
+
+// v = exp(v) for v <= 0. A result below the smallest normal number becomes 0; NaN stays NaN. The
+// polynomial is that of Exp in elementary.h; without large and denormal results, 2^n is one factor.
+template <class L>
+[[gnu::always_inline]] inline void ExpOfNegative(typename L::Vector& v) {
+  using Vector = typename L::Vector;
+  using IntVector = typename L::IntVector;
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23
+  constexpr float kLowest = -87.336548f;
+  const IntVector tiny = v < kLowest;
+  const Vector c = v < kLowest ? Vector{} + kLowest : v;
+  const Vector shifted = c * 1.44269504088896341f + kRound;
+  const Vector n = shifted - kRound;
+  const Vector r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+  Vector p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * (r * r) + r + 1.0f;
+  const IntVector exponent = ((IntVector)shifted - (std::bit_cast<int32_t>(kRound) - 127)) << 23;
+  p *= (Vector)exponent;
+  v = (Vector)((IntVector)p & ~tiny);
+}
+
+// x = scale * x + mask. Sets the elements after the last one to -infinity, up to a whole vector.
+// Returns the largest element, of those that are not NaN.
+template <class L>
+[[gnu::always_inline]] inline float ScaleAndMask(const ScoreRow& row) {
+  using Vector = typename L::Vector;
+  float* const x = row.x;
+  const float bias = row.mask != nullptr && row.mask_step == 0 ? *row.mask : 0.f;
+  const float* const mask = row.mask_step == 0 ? nullptr : row.mask;
+  constexpr MaximumTo maximum;
+  Vector largest = Vector{} - kInfinity;
+  int64_t i = 0;
+  for (; i + L::kWidth <= row.n; i += L::kWidth) {
+    Vector v = L::At(x + i).lanes * row.scale + bias;
+    if (mask != nullptr) v += L::At(mask + i).lanes;
+    L::At(x + i).lanes = v;
+    maximum(largest, v);
+  }
+  if (i < row.n) {
+    for (; i < row.n; ++i) x[i] = x[i] * row.scale + bias + (mask != nullptr ? mask[i] : 0.f);
+    for (; i % L::kWidth != 0; ++i) x[i] = -kInfinity;
+    const Vector v = L::At(x + i - L::kWidth).lanes;
+    maximum(largest, v);
+  }
+  return ReduceLanes<L>(largest, maximum);
+}
+
+// Replaces the scores by exp(score - largest score) and returns their sum. A NaN among the scores
+// makes the sum NaN.
+template <class L>
+[[gnu::always_inline]] inline float ExponentialsOfRow(const ScoreRow& row) {
+  const float top = ScaleAndMask<L>(row);
+  typename L::Vector sums = {};
+  for (int64_t i = 0; i < row.n; i += L::kWidth) {
+    typename L::Vector v = L::At(row.x + i).lanes - top;
+    ExpOfNegative<L>(v);
+    L::At(row.x + i).lanes = v;
+    sums += v;
+  }
+  return ReduceLanes<L>(sums, AddTo{});
+}
+
+CAFFE2RT_TARGET_AVX512 float ExponentialsAvx512(const ScoreRow& row) {
+  return ExponentialsOfRow<Avx512Lanes>(row);
+}
+CAFFE2RT_TARGET_AVX2 float ExponentialsAvx2(const ScoreRow& row) {
+  return ExponentialsOfRow<Avx2Lanes>(row);
+}
+float ExponentialsPlain(const ScoreRow& row) { return ExponentialsOfRow<PlainLanes>(row); }
+
+CAFFE2RT_SIMD void MultiplyRow(int64_t n, float factor, float* y) {
+  for (int64_t i = 0; i < n; ++i) y[i] *= factor;
+}
+
+int64_t Offset(const AttentionSteps& steps, int64_t batch, int64_t head, int64_t row) {
+  return batch * steps.batch + head * steps.head + row * steps.row;
+}
+
+// A head of a batch item, with packed keys and values.
+struct Head {
+  int64_t batch, head;
+  const float* keys;    // transposed: [size, keys]
+  const float* values;  // [keys, value_size]
+  float* scores;
+};
+
+// Computes `count` rows of Y.
+void ComputeRows(const AttentionTask& task, const Head& head, int64_t first, int64_t count) {
+  const AttentionShape& shape = task.shape;
+  const int64_t stride = ScoreStride(shape.keys);
+  MultiplyPacked({.m = count,
+                  .n = shape.keys,
+                  .k = shape.size,
+                  .a = task.q + Offset(task.q_steps, head.batch, head.head, first),
+                  .lda = task.q_steps.row,
+                  .b = head.keys,
+                  .c = head.scores,
+                  .ldc = stride});
+  const auto exponentials = PickByIsa(ExponentialsAvx512, ExponentialsAvx2, ExponentialsPlain);
+  float* const y = task.y + Offset(task.y_steps, head.batch, head.head, first);
+  float factors[kMostQueries];
+  for (int64_t i = 0; i < count; ++i) {
+    const float* const mask = task.mask == nullptr ? nullptr
+                                                   : task.mask + Offset(task.mask_steps, head.batch,
+                                                                        head.head, first + i);
+    factors[i] = 1 / exponentials({shape.keys, task.scale, mask, task.mask_key_step,
+                                   head.scores + i * stride});
+  }
+  MultiplyPacked({.m = count,
+                  .n = shape.value_size,
+                  .k = shape.keys,
+                  .a = head.scores,
+                  .lda = stride,
+                  .b = head.values,
+                  .c = y,
+                  .ldc = task.y_steps.row});
+  for (int64_t i = 0; i < count; ++i) {
+    MultiplyRow(shape.value_size, factors[i], y + i * task.y_steps.row);
+  }
+}
+
+}  // namespace
+
+AttentionItems DivideAttention(const AttentionShape& shape, int threads) {
+  AttentionItems items;
+  const int64_t heads = CheckedMultiply(shape.batch, shape.heads);
+  if (heads > 0 && heads % threads != 0 && heads < 4 * threads) {
+    const int64_t tiles = (shape.queries + kRowsOfTile - 1) / kRowsOfTile;
+    items.parts = std::clamp<int64_t>(threads, 1, std::max<int64_t>(tiles, 1));
+  }
+  items.count = CheckedMultiply(heads, items.parts);
+  return items;
+}
+
+int64_t AttentionScratch(const AttentionShape& shape) {
+  const int64_t scores = CheckedMultiply(QueriesAtOnce(shape), ScoreStride(shape.keys));
+  const int64_t packed = CheckedAdd(AlignedFloats(PackedFloats(shape.size, shape.keys)),
+                                    AlignedFloats(PackedFloats(shape.keys, shape.value_size)));
+  return CheckedAdd(scores, packed);
+}
+
+void ComputeAttention(const AttentionTask& task, const AttentionItems& items, int64_t first,
+                      int64_t last, float* scratch) {
+  const AttentionShape& shape = task.shape;
+  float* const keys = scratch;
+  float* const values = keys + AlignedFloats(PackedFloats(shape.size, shape.keys));
+  Head head = {-1, -1, keys, values,
+               values + AlignedFloats(PackedFloats(shape.keys, shape.value_size))};
+  int64_t packed = -1;  // the head whose keys and values are packed
+  for (int64_t item = first; item < last; ++item) {
+    if (item / items.parts != packed) {
+      packed = item / items.parts;
+      head.batch = packed / shape.heads;
+      head.head = packed % shape.heads;
+      PackMatrix(true, shape.size, shape.keys,
+                 task.k + Offset(task.k_steps, head.batch, head.head, 0), task.k_steps.row, keys);
+      PackMatrix(false, shape.keys, shape.value_size,
+                 task.v + Offset(task.v_steps, head.batch, head.head, 0), task.v_steps.row, values);
+    }
+    const int64_t part = item % items.parts;
+    const int64_t begin = shape.queries * part / items.parts;
+    const int64_t end = shape.queries * (part + 1) / items.parts;
+    const int64_t most = QueriesAtOnce(shape);
+    const int64_t blocks = (end - begin + most - 1) / std::max<int64_t>(most, 1);
+    for (int64_t i = 0; i < blocks; ++i) {
+      const int64_t from = begin + (end - begin) * i / blocks;
+      ComputeRows(task, head, from, begin + (end - begin) * (i + 1) / blocks - from);
+    }
+  }
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,291 @@
+// MultiHeadAttention: softmax(scale * Q K^T + mask) V for each head.
+//   Q [B, T, H * D], K [B, S, H * D], V [B, S, H * E], optional mask  ->  Y [B, T, H * E]
+// where the columns of a head are adjacent. A batch of 1 is broadcast. The mask is broadcast to
+// [B, H, T, S] by numpy's rules. Supports float only.
+//
+// With `query_shape`, Q is first reshaped as by Reshape, to [B, T, H, D] or [T, H, D]. The same holds
+// for K with `key_shape` and V with `value_shape`. With `output_shape`, the result [B, T, H, E] or
+// [T, H, E] is reshaped to it. These arguments replace Reshape operators around the attention.
+
+#include <algorithm>
+#include <vector>
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/cpu/cpu_context.h"
+#include "operators/attention/attention_kernel.h"
+#include "operators/common/inference.h"
+#include "operators/common/reshaped_dims.h"
+#include "operators/primitives/gemm.h"
+#include "operators/primitives/scratch.h"
+
+namespace caffe2rt {
+
+namespace {
+
+constexpr ArgumentSpec<int> kAttentionHeads{
+    "heads",
+    1,
+    "number of heads of Q, K and V; not used if their shapes are given as arguments",
+    {[](int heads) { return heads > 0; }, "above 0"}};
+constexpr ArgumentSpec<float> kAttentionScale{"scale", 1.0f,
+                                              "factor of the products of queries and keys"};
+
+bool IsHeadShape(const std::vector<int64_t>& shape) {
+  return shape.empty() || shape.size() == 3 || shape.size() == 4;
+}
+constexpr RepeatedArgumentSpec<int64_t> kAttentionQueryShape{
+    "query_shape",
+    "Q is reshaped to this: [B, T, H, D] or [T, H, D], with 0 and -1 as in Reshape; default: Q is "
+    "[B, T, H * D]",
+    {IsHeadShape, "3 or 4 dimensions"}};
+constexpr RepeatedArgumentSpec<int64_t> kAttentionKeyShape{
+    "key_shape",
+    "K is reshaped to this: [B, S, H, D] or [S, H, D]; default: K is [B, S, H * D]",
+    {IsHeadShape, "3 or 4 dimensions"}};
+constexpr RepeatedArgumentSpec<int64_t> kAttentionValueShape{
+    "value_shape",
+    "V is reshaped to this: [B, S, H, E] or [S, H, E]; default: V is [B, S, H * E]",
+    {IsHeadShape, "3 or 4 dimensions"}};
+constexpr RepeatedArgumentSpec<int64_t> kAttentionOutputShape{
+    "output_shape",
+    "the result [B, T, H, E], or [T, H, E] if query_shape has three dimensions, is reshaped to "
+    "this; default: [B, T, H * E], or [T, H * E]"};
+
+struct AttentionArguments {
+  int heads = 1;
+  std::vector<int64_t> query_shape, key_shape, value_shape, output_shape;
+
+  AttentionArguments() = default;
+  explicit AttentionArguments(const ArgumentHelper& args)
+      : heads(args.Read(kAttentionHeads)),
+        query_shape(args.Read(kAttentionQueryShape)),
+        key_shape(args.Read(kAttentionKeyShape)),
+        value_shape(args.Read(kAttentionValueShape)),
+        output_shape(args.Read(kAttentionOutputShape)) {}
+};
+
+// Shapes and strides; the pointers of the task are not set.
+struct AttentionPlan {
+  AttentionTask task;
+  std::vector<int64_t> y_dims;
+};
+
+// An operand as [batch, rows, heads, size].
+struct HeadDims {
+  int64_t batch = 1, rows = 0, heads = 0, size = 0;
+  bool has_batch = true;
+};
+
+HeadDims DimsOfOperand(IntArrayRef input, std::vector<int64_t> shape, int heads, const char* name) {
+  if (shape.empty()) {
+    CAFFE_ENFORCE(input.size() == 3 && input[2] % heads == 0, name, " has shape ", input,
+                  ", want [batch, rows, columns] with columns that are a multiple of ", heads,
+                  " heads");
+    return {input[0], input[1], heads, input[2] / heads};
+  }
+  ReshapedDims(input, &shape);
+  if (shape.size() == 3) return {1, shape[0], shape[1], shape[2], false};
+  return {shape[0], shape[1], shape[2], shape[3]};
+}
+
+AttentionSteps StepsOf(const HeadDims& dims, int64_t batch) {
+  AttentionSteps steps;
+  steps.head = dims.size;
+  steps.row = dims.heads * dims.size;
+  steps.batch = dims.batch == 1 && batch != 1 ? 0 : dims.rows * steps.row;
+  return steps;
+}
+
+int64_t BroadcastBatch(int64_t a, int64_t b, const char* name) {
+  CAFFE_ENFORCE(a == b || a == 1 || b == 1, name, " has batch size ", b, ", want ", a,
+                " as the other inputs, or 1");
+  return a == 1 ? b : a;
+}
+
+// Sets the strides of a mask that is broadcast to [batch, heads, queries, keys].
+void PlanMask(IntArrayRef mask, AttentionTask* task) {
+  AttentionShape& shape = task->shape;
+  CAFFE_ENFORCE_LE(mask.size(), 4u, "rank of input 3 (mask) of shape ", mask, ", want at most 4");
+  int64_t dims[4] = {1, 1, 1, 1};
+  std::copy(mask.begin(), mask.end(), dims + 4 - mask.size());
+  shape.batch = BroadcastBatch(shape.batch, dims[0], "input 3 (mask)");
+  CAFFE_ENFORCE(
+      (dims[1] == shape.heads || dims[1] == 1) && (dims[2] == shape.queries || dims[2] == 1) &&
+          (dims[3] == shape.keys || dims[3] == 1),
+      "input 3 (mask) has shape ", mask, ", want one that can be broadcast to [", shape.batch, ", ",
+      shape.heads, ", ", shape.queries, ", ", shape.keys, "]: batch, heads, queries, keys");
+  task->mask_key_step = dims[3] == 1 ? 0 : 1;
+  task->mask_steps.row = dims[2] == 1 ? 0 : dims[3];
+  task->mask_steps.head = dims[1] == 1 ? 0 : dims[2] * dims[3];
+  task->mask_steps.batch = dims[0] == 1 ? 0 : dims[1] * dims[2] * dims[3];
+}
+
+// THROWS if the shapes do not match. `mask` is null if there is no mask.
+AttentionPlan PlanAttention(IntArrayRef q, IntArrayRef k, IntArrayRef v, const IntArrayRef* mask,
+                            const AttentionArguments& args) {
+  const HeadDims queries = DimsOfOperand(q, args.query_shape, args.heads, "input 0 (Q)");
+  const HeadDims keys = DimsOfOperand(k, args.key_shape, args.heads, "input 1 (K)");
+  const HeadDims values = DimsOfOperand(v, args.value_shape, args.heads, "input 2 (V)");
+  CAFFE_ENFORCE(keys.heads == queries.heads && keys.size == queries.size, "input 1 (K) has ",
+                keys.heads, " heads of size ", keys.size, ", want ", queries.heads, " of size ",
+                queries.size, " as input 0 (Q)");
+  CAFFE_ENFORCE(values.heads == keys.heads && values.rows == keys.rows, "input 2 (V) has ",
+                values.heads, " heads of ", values.rows, " rows, want ", keys.heads, " of ",
+                keys.rows, " as input 1 (K)");
+  AttentionPlan plan;
+  AttentionTask& task = plan.task;
+  task.shape.batch = BroadcastBatch(queries.batch, keys.batch, "input 1 (K)");
+  task.shape.batch = BroadcastBatch(task.shape.batch, values.batch, "input 2 (V)");
+  task.shape.heads = queries.heads;
+  task.shape.queries = queries.rows;
+  task.shape.keys = keys.rows;
+  task.shape.size = queries.size;
+  task.shape.value_size = values.size;
+  if (mask != nullptr) PlanMask(*mask, &task);
+  const int64_t batch = task.shape.batch;
+  task.q_steps = StepsOf(queries, batch);
+  task.k_steps = StepsOf(keys, batch);
+  task.v_steps = StepsOf(values, batch);
+  task.y_steps = StepsOf({batch, queries.rows, queries.heads, values.size}, batch);
+  const bool has_batch = queries.has_batch || keys.has_batch || values.has_batch || batch != 1;
+  plan.y_dims = {queries.rows, queries.heads, values.size};
+  if (has_batch) plan.y_dims.insert(plan.y_dims.begin(), batch);
+  (void)CheckedProduct(plan.y_dims);
+  if (!args.output_shape.empty()) {
+    const std::vector<int64_t> dims = plan.y_dims;
+    plan.y_dims = args.output_shape;
+    ReshapedDims(dims, &plan.y_dims);
+  } else {
+    plan.y_dims.pop_back();
+    plan.y_dims.back() = CheckedMultiply(queries.heads, values.size);
+  }
+  return plan;
+}
+
+class MultiHeadAttentionOp final : public Operator<CPUContext> {
+ public:
+  USE_OPERATOR_FUNCTIONS(CPUContext);
+
+  MultiHeadAttentionOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws), arguments_(args()), scale_(ReadArgument(kAttentionScale)) {}
+
+  bool RunOnDevice() override {
+    const bool has_mask = InputSize() > 3;
+    if (!IsPlanned()) Plan();
+    AttentionTask task = plan_.task;
+    task.scale = scale_;
+    task.q = Input(0).data<float>();
+    task.k = Input(1).data<float>();
+    task.v = Input(2).data<float>();
+    task.mask = has_mask ? Input(3).data<float>() : nullptr;
+    task.y = OutputData<float>(0, plan_.y_dims);
+    const AttentionShape& shape = task.shape;
+    const int64_t results = CheckedProduct(plan_.y_dims);
+    if (results == 0) return true;
+    if (shape.keys == 0) {  // the product with values without rows
+      std::fill_n(task.y, results, 0.f);
+      return true;
+    }
+    const int64_t count = items_.count;
+    const int pieces =
+        static_cast<int>(std::min<int64_t>(static_cast<int64_t>(scratch_.size()), count));
+    ParallelFor(pieces, [&](int piece) {
+      float* const scratch = scratch_[static_cast<size_t>(piece)].Floats(scratch_floats_);
+      ComputeAttention(task, items_, count * piece / pieces, count * (piece + 1) / pieces, scratch);
+    });
+    return true;
+  }
+
+ private:
+  bool IsPlanned() const {
+    if (!planned_) return false;
+    for (int i = 0; i < InputSize(); ++i) {
+      if (Input(i).dims() != dims_[static_cast<size_t>(i)]) return false;
+    }
+    return true;
+  }
+
+  void Plan() {
+    planned_ = false;
+    dims_.clear();
+    for (int i = 0; i < InputSize(); ++i) dims_.push_back(Input(i).dims());
+    const IntArrayRef mask = InputSize() > 3 ? IntArrayRef(dims_[3]) : IntArrayRef();
+    plan_ =
+        PlanAttention(dims_[0], dims_[1], dims_[2], InputSize() > 3 ? &mask : nullptr, arguments_);
+    const AttentionShape& shape = plan_.task.shape;
+    const double work = static_cast<double>(shape.batch * shape.heads) *
+                        static_cast<double>(shape.queries) * static_cast<double>(shape.keys) *
+                        static_cast<double>(shape.size + shape.value_size);
+    const int threads = work < kGemmWorthCutting ? 1 : GetNumThreads();
+    items_ = DivideAttention(shape, threads);
+    scratch_floats_ = AttentionScratch(shape);
+    scratch_.resize(static_cast<size_t>(threads));
+    planned_ = true;
+  }
+
+  const AttentionArguments arguments_;
+  const float scale_;
+  bool planned_ = false;
+  std::vector<std::vector<int64_t>> dims_;  // of the inputs when the plan was made
+  AttentionPlan plan_;
+  AttentionItems items_;
+  int64_t scratch_floats_ = 0;
+  std::vector<ThreadScratch> scratch_;  // one for each thread
+};
+
+AttentionPlan PlanOf(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  const std::vector<int64_t> mask = in.size() > 3 ? GetDimsVector(in[3]) : std::vector<int64_t>();
+  const IntArrayRef mask_dims(mask);
+  return PlanAttention(GetDimsVector(in[0]), GetDimsVector(in[1]), GetDimsVector(in[2]),
+                       in.size() > 3 ? &mask_dims : nullptr,
+                       AttentionArguments(ArgumentHelper(def)));
+}
+
+std::vector<TensorShape> InferAttention(const OperatorDef& def,
+                                        const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, static_cast<size_t>(def.input_size()))) return UnknownOutputs(def);
+  return {CreateTensorShape(PlanOf(def, in).y_dims, in[0].data_type())};
+}
+
+OpSchema::Cost AttentionCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  OpSchema::Cost cost;
+  if (!AreKnown(in, static_cast<size_t>(def.input_size()))) return cost;
+  const AttentionPlan plan = PlanOf(def, in);
+  const AttentionShape& shape = plan.task.shape;
+  const uint64_t scores = static_cast<uint64_t>(shape.batch) * static_cast<uint64_t>(shape.heads) *
+                          static_cast<uint64_t>(shape.queries) * static_cast<uint64_t>(shape.keys);
+  // Two products, and about ten operations for the softmax of a score.
+  cost.flops = scores * (2 * static_cast<uint64_t>(shape.size + shape.value_size) + 10);
+  for (const TensorShape& input : in) cost.bytes_read += NumElements(input) * sizeof(float);
+  cost.bytes_written = static_cast<uint64_t>(CheckedProduct(plan.y_dims)) * sizeof(float);
+  cost.bytes_moved = cost.bytes_read + cost.bytes_written;
+  return cost;
+}
+
+}  // namespace
+
+// No gradient: graph passes make this operator from operators that have one.
+void RegisterMultiHeadAttention() {
+  RegisterSchema("MultiHeadAttention", __FILE__)
+      .NumInputs(3, 4)
+      .NumOutputs(1)
+      .SetDoc(
+          "Attention: softmax(scale * Q K^T + mask) V, for each head. The columns of a head are "
+          "adjacent in Q, K, V and Y. Batches of 1 are broadcast. Graph passes make this operator "
+          "from BatchMatMul, Softmax and the Reshape and Transpose operators around them.")
+      .Args(kAttentionHeads, kAttentionScale, kAttentionQueryShape, kAttentionKeyShape,
+            kAttentionValueShape, kAttentionOutputShape)
+      .Input(0, "Q", "queries, [B, T, H * D]")
+      .Input(1, "K", "keys, [B, S, H * D]")
+      .Input(2, "V", "values, [B, S, H * E]")
+      .Input(3, "mask", "(optional) added to the scores; broadcast to [B, H, T, S]")
+      .Output(0, "Y", "result, [B, T, H * E]")
+      .TensorInferenceFunction(InferAttention)
+      .CostInferenceFunction(AttentionCost);
+  RegisterCpuOperator<MultiHeadAttentionOp>("MultiHeadAttention", __FILE__);
+}
+
+}  // namespace caffe2rt
