@@ -7,6 +7,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/common/onednn_argument.h"
 #include "operators/primitives/gemm.h"
 
 namespace caffe2rt {
@@ -143,6 +144,7 @@ OpSchema& RegisterType(const char* type, const char* doc) {
       .Input(0, "X", "input, flattened to [M, K] at `axis`")
       .Input(1, "W", "weights")
       .Input(2, "b", "bias, [N]")
+      .DeviceInferenceFunction(OnednnWeightsOnCpu({1, 2}))
       .Output(0, "Y", "result: the axes of X before `axis`, then N");
 }
 

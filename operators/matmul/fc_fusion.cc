@@ -1,0 +1,195 @@
+// FCFusion: a fully connected layer with packed weights, and bias and activation in the same loop.
+//   X [outer..., inner...], W, optional b [N]  ->  Y [outer..., N]
+//   Y = activation(X W^T + b), or activation(X W + b) with `transposed`
+// X is flattened to [M, K] at `axis`, W at `axis_w` to [N, K], or to [K, N] with `transposed`.
+// Supports float only. Sizes of 0 are allowed.
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
+#include "operators/matmul/fc.h"
+#include "operators/matmul/packed_weights.h"
+#include "operators/primitives/gemm.h"
+#include "operators/primitives/packed_gemm.h"
+
+namespace caffe2rt {
+
+namespace {
+
+constexpr ArgumentSpec<int> kFcFusionFloat16Compute{"float16_compute", 0,
+                                                    "has no effect; accepted for compatibility"};
+constexpr ArgumentSpec<bool> kFcFusionTransposed{
+    "transposed", false, "1: W is [K, N] and not transposed, as in FCTransposed"};
+constexpr ArgumentSpec<std::string> kFcFusionActivation{
+    "activation",
+    "",
+    "the function of the result: the type of an activation operator, or FastGelu for the "
+    "approximation of Gelu by tanh; default: none",
+    {Activation::IsName, kActivationNames}};
+constexpr ArgumentSpec<float> kFcFusionMin{"activation_min", std::numeric_limits<float>::lowest(),
+                                           "Clip: lower bound"};
+constexpr ArgumentSpec<float> kFcFusionMax{"activation_max", std::numeric_limits<float>::max(),
+                                           "Clip: upper bound"};
+constexpr ArgumentSpec<float> kFcFusionAlpha{
+    "activation_alpha", 0.01f, "LeakyRelu: the slope for x < 0; Elu: the factor for x < 0"};
+
+// With fewer rows the time is that of reading W. Then the packed form would only use memory.
+constexpr int64_t kRowsWorthPacking = 4;
+
+FCSizes SizesOf(const OperatorDef& def, const std::vector<TensorShape>& in, int* axis) {
+  const ArgumentHelper args(def);
+  const std::vector<int64_t> x = GetDimsVector(in[0]), w = GetDimsVector(in[1]);
+  const int axis_w = args.Read(kFcAxisW);
+  const bool transposed = args.Read(kFcFusionTransposed);
+  *axis = args.Read(kFcAxis);
+  const FCSizes sizes = in.size() > 2
+                            ? CheckFCShapes(x, w, GetDimsVector(in[2]), *axis, axis_w, transposed)
+                            : FlattenFC(x, w, *axis, axis_w, transposed);
+  *axis = canonical_axis_index_(*axis, static_cast<int>(x.size()));
+  return sizes;
+}
+
+std::vector<TensorShape> InferFcFusion(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, static_cast<size_t>(def.input_size()))) return UnknownOutputs(def);
+  int axis = 0;
+  const FCSizes sizes = SizesOf(def, in, &axis);
+  std::vector<int64_t> dims = GetDimsVector(in[0]);
+  dims.resize(static_cast<size_t>(axis));
+  dims.push_back(sizes.n);
+  return {CreateTensorShape(dims, in[0].data_type())};
+}
+
+OpSchema::Cost FcFusionCost(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  OpSchema::Cost cost;
+  if (!AreKnown(in, static_cast<size_t>(def.input_size()))) return cost;
+  int axis = 0;
+  const FCSizes sizes = SizesOf(def, in, &axis);
+  const uint64_t m = static_cast<uint64_t>(sizes.m), n = static_cast<uint64_t>(sizes.n),
+                 k = static_cast<uint64_t>(sizes.k);
+  cost.flops = m * n * (2 * k + in.size() - 2);
+  cost.params_bytes = (n * k + (in.size() > 2 ? n : 0)) * sizeof(float);
+  cost.bytes_read = m * k * sizeof(float) + cost.params_bytes;
+  cost.bytes_written = m * n * sizeof(float);
+  cost.bytes_moved = cost.bytes_read + cost.bytes_written;
+  return cost;
+}
+
+class FCFusionOp final : public Operator<CPUContext> {
+ public:
+  USE_OPERATOR_FUNCTIONS(CPUContext);
+
+  FCFusionOp(const OperatorDef& def, Workspace* ws)
+      : Operator<CPUContext>(def, ws),
+        axis_(ReadArgument(kFcAxis)),
+        axis_w_(ReadArgument(kFcAxisW)),
+        transposed_(ReadArgument(kFcFusionTransposed)),
+        activation_{.kind = Activation::Parse(ReadArgument(kFcFusionActivation)),
+                    .alpha = ReadArgument(kFcFusionAlpha),
+                    .min = ReadArgument(kFcFusionMin),
+                    .max = ReadArgument(kFcFusionMax)} {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const Tensor& W = Input(1);
+    const Tensor* const b = InputSize() > 2 ? &Input(2) : nullptr;
+    if (!planned_ || X.dims() != x_dims_ || W.dims() != w_dims_ ||
+        (b != nullptr && b->dims() != b_dims_)) {
+      Plan(X, W, b);
+    }
+    const float* x = X.data<float>();
+    const float* w = W.data<float>();
+    const float* bias = b != nullptr ? b->data<float>() : nullptr;
+    Tensor* Y = Output(0);
+    Y->Resize(y_dims_);
+    float* y = Y->mutable_data<float>();
+    if (Y->numel() == 0) return true;
+    const auto [m, n, k] = sizes_;
+    const float* const packed = m >= kRowsWorthPacking && k > 0
+                                    ? packed_.Get(W, k, n, /*transposed=*/!transposed_)
+                                    : nullptr;
+    if (packed == nullptr) {
+      RunPlain(x, w, bias, y);
+    } else {
+      MultiplyPackedInParallel({.m = m,
+                                .n = n,
+                                .k = k,
+                                .a = x,
+                                .lda = k,
+                                .b = packed,
+                                .bias = bias,
+                                .activation = activation_,
+                                .c = y,
+                                .ldc = n});
+    }
+    return true;
+  }
+
+ private:
+  void Plan(const Tensor& X, const Tensor& W, const Tensor* b) {
+    planned_ = false;
+    sizes_ = b != nullptr
+                 ? CheckFCShapes(X.sizes(), W.sizes(), b->sizes(), axis_, axis_w_, transposed_)
+                 : FlattenFC(X.sizes(), W.sizes(), axis_, axis_w_, transposed_);
+    x_dims_ = X.dims();
+    w_dims_ = W.dims();
+    if (b != nullptr) b_dims_ = b->dims();
+    y_dims_.assign(x_dims_.begin(), x_dims_.begin() + X.canonical_axis_index(axis_));
+    y_dims_.push_back(sizes_.n);
+    planned_ = true;
+  }
+
+  // Without the packed form. Threads divide the outputs, so that each reads only its part of W.
+  void RunPlain(const float* x, const float* w, const float* bias, float* y) const {
+    const auto [m, n, k] = sizes_;
+    const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    const int pieces =
+        work < kGemmWorthCutting ? 1 : static_cast<int>(std::min<int64_t>(GetNumThreads(), n));
+    ParallelFor(pieces, [&, m = m, n = n, k = k](int piece) {
+      const int64_t first = n * piece / pieces, last = n * (piece + 1) / pieces;
+      Sgemm(false, !transposed_, m, last - first, k, 1.f, x, std::max<int64_t>(k, 1),
+            transposed_ ? w + first : w + first * k, std::max<int64_t>(transposed_ ? n : k, 1), 0.f,
+            y + first, n);
+      FinishRows(bias != nullptr ? bias + first : nullptr, activation_, m, last - first, y + first,
+                 n);
+    });
+  }
+
+  const int axis_, axis_w_;
+  const bool transposed_;
+  const Activation activation_;
+  bool planned_ = false;
+  std::vector<int64_t> x_dims_, w_dims_, b_dims_, y_dims_;
+  FCSizes sizes_;
+  PackedWeights packed_;
+};
+
+}  // namespace
+
+// No gradient: graph passes make this operator from operators that have one.
+void RegisterFcFusion() {
+  RegisterSchema("FCFusion", __FILE__)
+      .NumInputs(2, 3)
+      .NumOutputs(1)
+      .SetDoc(
+          "Fully connected layer with an activation: Y = activation(X W^T + b). X is flattened to "
+          "a matrix [M, K] at `axis`, W to [N, K] at `axis_w`. W is packed once, in memory that "
+          "all "
+          "operators with the same W share. Graph passes make this operator from FC, MatMul and "
+          "BatchMatMul.")
+      .Args(kFcAxis, kFcAxisW, kFcFusionFloat16Compute, kFcFusionTransposed, kFcFusionActivation,
+            kFcFusionMin, kFcFusionMax, kFcFusionAlpha)
+      .Input(0, "X", "input, flattened to [M, K] at `axis`")
+      .Input(1, "W", "weights")
+      .Input(2, "b", "(optional) bias, [N]")
+      .Output(0, "Y", "result: the axes of X before `axis`, then N")
+      .TensorInferenceFunction(InferFcFusion)
+      .CostInferenceFunction(FcFusionCost);
+  RegisterCpuOperator<FCFusionOp>("FCFusion", __FILE__);
+}
+
+}  // namespace caffe2rt
