@@ -68,7 +68,7 @@ void SumChannels(const Channels& shape, const float* mean, const float* x, const
   const int64_t n = shape.count, rows = shape.batch * shape.positions;
   scratch->sums.assign(2 * static_cast<size_t>(n), 0.0);
   double* const sums = scratch->sums.data();
-  if (rows == 0) return;
+  if (rows == 0 || n == 0) return;
   if (shape.last || shape.positions == 1) {
     constexpr int64_t kRows = 32;
     scratch->floats.resize(2 * static_cast<size_t>(n));
@@ -133,7 +133,7 @@ void GradientOfBatch(CPUContext&, const Channels& shape, const BatchNormGradient
       dscale[c] = static_cast<float>(scratch->sums[static_cast<size_t>(n + c)] * factor);
     }
   }
-  if (dx == nullptr || rows == 0) return;
+  if (dx == nullptr || rows == 0 || n == 0) return;
   scratch->factor.resize(static_cast<size_t>(n));
   scratch->term.resize(2 * static_cast<size_t>(n));
   float* const factor = scratch->factor.data();

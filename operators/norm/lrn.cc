@@ -8,12 +8,15 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/primitives/parallel_ranges.h"
 
 namespace caffe2rt {
 
 namespace {
 
 constexpr int64_t kTile = 512;  // positions that are processed together
+// The cost of one channel of a position, in the steps of ParallelRanges.
+constexpr int64_t kStepsOfChannel = 8;
 
 CAFFE2RT_SIMD void SetTo(float value, int64_t n, float* y) {
   for (int64_t i = 0; i < n; ++i) y[i] = value;
@@ -68,13 +71,13 @@ void SumSquares(const Channels& shape, const LRNWindow& window, int64_t c, const
   }
 }
 
-// Normalizes one image in NCHW, kTile positions at a time: for each channel, adds up the squares of
-// the channels in its window.
-void NormalizePlanes(const Channels& shape, const LRNWindow& window, const float* x, float* y,
-                     float* scale) {
+// Normalizes positions [first, last) of an image in NCHW, kTile positions at a time: for each
+// channel, adds up the squares of the channels in its window.
+void NormalizePlanes(const Channels& shape, const LRNWindow& window, int64_t first, int64_t last,
+                     const float* x, float* y, float* scale) {
   float own_scale[kTile];
-  for (int64_t start = 0; start < shape.positions; start += kTile) {
-    const int64_t n = std::min(kTile, shape.positions - start);
+  for (int64_t start = first; start < last; start += kTile) {
+    const int64_t n = std::min(kTile, last - start);
     for (int64_t c = 0; c < shape.count; ++c) {
       const int64_t at = c * shape.positions + start;
       float* const sum = scale != nullptr ? scale + at : own_scale;
@@ -166,9 +169,12 @@ void NormalizeLocally(CPUContext&, const Channels& shape, const LRNWindow& windo
                       std::vector<float>* scratch, float* y, float* scale) {
   const int64_t image = shape.count * shape.positions;
   if (!shape.last) {
-    for (int64_t i = 0; i < shape.batch; ++i) {
-      NormalizePlanes(shape, window, x + i * image, y + i * image,
-                      scale != nullptr ? scale + i * image : nullptr);
+    for (int64_t at = 0; at < shape.batch * image; at += image) {
+      ParallelElements(shape.positions, kStepsOfChannel * shape.count,
+                       [&](int64_t first, int64_t last) {
+                         NormalizePlanes(shape, window, first, last, x + at, y + at,
+                                         scale != nullptr ? scale + at : nullptr);
+                       });
     }
     return;
   }

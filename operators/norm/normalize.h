@@ -30,7 +30,9 @@ class NormalizeOp final : public Operator<Context> {
     const Tensor& X = Input(0);
     const AxisRuns runs = AxisRunsOf(X, axis_);
     const float* x = X.template data<float>();
-    NormalizeRuns(context_, runs, kNorm, x, this->template OutputData<float>(0, X.sizes()));
+    float* const y = this->template OutputData<float>(0, X.sizes());
+    // There may be any number of runs without elements.
+    if (X.numel() > 0) NormalizeRuns(context_, runs, kNorm, x, y);
     return true;
   }
 
@@ -53,7 +55,8 @@ class NormalizeGradientOp final : public Operator<Context> {
                      ", want as many as input 0 (X) of shape ", X.sizes());
     const float* x = X.template data<float>();
     const float* dy = dY.template data<float>();
-    NormalizeRunsGradient(context_, runs, x, dy, this->template OutputData<float>(0, X.sizes()));
+    float* const dx = this->template OutputData<float>(0, X.sizes());
+    if (X.numel() > 0) NormalizeRunsGradient(context_, runs, x, dy, dx);
     return true;
   }
 

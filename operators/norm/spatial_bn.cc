@@ -8,7 +8,9 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/common/onednn_argument.h"
 #include "operators/primitives/lanes.h"
+#include "operators/primitives/parallel_ranges.h"
 
 namespace caffe2rt {
 
@@ -22,6 +24,9 @@ CAFFE2RT_SIMD void ScaleRow(const float* x, int64_t n, float factor, float term,
     v = v * factor + term;
     math::Store(v, y + i);
   }
+  // Without the pragma, g++ compares the addresses at run time, and only one of its two loops rounds
+  // once: results would depend on where the tensors are.
+  CAFFE2RT_SIMD_LOOP
   for (; i < n; ++i) y[i] = x[i] * factor + term;
 }
 
@@ -37,6 +42,7 @@ CAFFE2RT_SIMD void ScaleColumns(const float* x, int64_t rows, int64_t channels, 
       v = v * f + t;
       math::Store(v, y + c);
     }
+    CAFFE2RT_SIMD_LOOP
     for (; c < channels; ++c) y[c] = x[c] * factor[c] + term[c];
   }
 }
@@ -45,14 +51,20 @@ CAFFE2RT_SIMD void ScaleColumns(const float* x, int64_t rows, int64_t channels, 
 void ScaleChannels(const Channels& shape, const float* x, const float* factor, const float* term,
                    float* y) {
   if (shape.last || shape.positions == 1) {
-    ScaleColumns(x, shape.batch * shape.positions, shape.count, factor, term, y);
+    const int64_t channels = shape.count;
+    ParallelRanges(shape.batch * shape.positions, channels, [&](int64_t first, int64_t last) {
+      const int64_t at = first * channels;
+      ScaleColumns(x + at, last - first, channels, factor, term, y + at);
+    });
     return;
   }
-  for (int64_t i = 0; i < shape.batch; ++i) {
-    for (int64_t c = 0; c < shape.count; ++c, x += shape.positions, y += shape.positions) {
-      ScaleRow(x, shape.positions, factor[c], term[c], y);
+  const int64_t plane = shape.positions;
+  ParallelRanges(shape.batch * shape.count, plane, [&](int64_t first, int64_t last) {
+    for (int64_t p = first; p < last; ++p) {
+      const int64_t c = p % shape.count;
+      ScaleRow(x + p * plane, plane, factor[c], term[c], y + p * plane);
     }
-  }
+  });
 }
 
 // Computes the moments of each channel over batch and positions. `scratch` must have space for two
@@ -192,6 +204,7 @@ void RegisterSpatialBn() {
       .NumOutputs({1, 5})
       .AllowInplace({{0, 0}, {5, 3}, {6, 4}})
       .EnforceInplace({{3, 1}, {4, 2}})
+      .DeviceInferenceFunction(OnednnWeightsOnCpu({1, 2, 3, 4}))
       .Args(kSpatialBnIsTest, kSpatialBnEpsilon, kSpatialBnMomentum, kSpatialBnNumBatches,
             kStorageOrder)
       .Input(0, "X", "[N, C, *] or [N, *, C]")

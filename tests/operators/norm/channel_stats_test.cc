@@ -33,6 +33,15 @@ TEST(ChannelStatsTest, SumsEachChannel) {
   ExpectTensor<float>(ws, "sum", {2}, {4, 6});
 }
 
+// Without elements, even very many rows take no time.
+TEST(ChannelStatsTest, AcceptsManyRowsWithoutChannels) {
+  Workspace ws;
+  Feed<float>(&ws, "X", {int64_t{1} << 60, 0}, {});
+  RunOp(&ws, Stats());
+  ExpectTensor<float>(ws, "sum", {0}, {});
+  ExpectTensor<float>(ws, "sumsq", {0}, {});
+}
+
 // More than one block of rows, and channels that are not a multiple of the vector size.
 TEST(ChannelStatsTest, BothOrdersAgree) {
   constexpr int kN = 3, kC = 19, kP = 35;

@@ -141,5 +141,17 @@ TEST(LrnGradientTest, AgreesWithDifferences) {
       "LRNGradient(X,Y,Y_grad)->X_grad size=3 | X_grad");
 }
 
+TEST(LRNTest, ThreadsDoNotChangeTheResult) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 24, 27, 31}, -3, 3);
+  for (const char* beta : {"0.75", "0.5", "0.3"}) {
+    test::ExpectSameBitsForAllThreads(
+        &ws, MakeString(R"(type: "LRN" input: "X" output: "Y" output: "scale"
+                           arg { name: "size" i: 5 } arg { name: "alpha" f: 0.1 }
+                           arg { name: "bias" f: 1 } arg { name: "beta" f: )",
+                        beta, " }"));
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::lrn_test

@@ -54,6 +54,21 @@ TEST(NormalizeTest, KeepsZeros) {
   }
 }
 
+// Without elements, even very many runs take no time.
+TEST(NormalizeTest, AcceptsManyRunsWithoutElements) {
+  const std::vector<int64_t> dims = {int64_t{1} << 60, 0};
+  Workspace ws;
+  Feed<float>(&ws, "X", dims, {});
+  for (const char* type : {"Normalize", "NormalizeL1"}) {
+    for (const int axis : {0, 1}) {
+      RunOp(&ws, Op(type, axis));
+      ExpectTensor<float>(ws, "Y", dims, {});
+    }
+  }
+  RunOp(&ws, R"(type: "NormalizeGradient" input: "X" input: "X" output: "dX")");
+  ExpectTensor<float>(ws, "dX", dims, {});
+}
+
 // More than one tile of runs, and runs of more than one vector.
 TEST(NormalizeTest, IsTheDefinitionForEveryAxis) {
   constexpr int64_t kDims[] = {2, 37, 70};

@@ -136,5 +136,17 @@ TEST(SoftmaxGradientTest, AgreesWithDifferences) {
             "SoftmaxGradient(Y,Y_grad)->X_grad axis=1 | X_grad");
 }
 
+TEST(SoftmaxTest, ThreadsDoNotChangeTheResult) {
+  Workspace ws;
+  const std::vector<int64_t> shapes[] = {{5003, 7}, {1009, 100}, {3, 100003}};
+  for (const std::vector<int64_t>& shape : shapes) {
+    FeedRandom(&ws, "X", shape, -5, 5);
+    FeedRandom(&ws, "dY", shape, -1, 1, 2);
+    test::ExpectSameBitsForAllThreads(&ws, R"(type: "Softmax" input: "X" output: "Y")");
+    test::ExpectSameBitsForAllThreads(
+        &ws, R"(type: "SoftmaxGradient" input: "Y" input: "dY" output: "dX")");
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::softmax_test

@@ -337,5 +337,18 @@ TEST(SpatialBNGradientTest, NamesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, kGradient); }, "rank of input 0 (X) of shape [4, 2]");
 }
 
+TEST(SpatialBNTest, ThreadsDoNotChangeTheResultInTesting) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 19, 61, 19}, -2, 3);
+  uint32_t seed = 2;
+  for (const char* name : {"s", "b", "m", "v"}) FeedRandom(&ws, name, {19}, 0.5f, 2, seed++);
+  for (const char* order : {"NCHW", "NHWC"}) {
+    test::ExpectSameBitsForAllThreads(
+        &ws, MakeString(R"(type: "SpatialBN" input: "X" input: "s" input: "b" input: "m" input: "v"
+                           output: "Y" arg { name: "is_test" i: 1 } arg { name: "order" s: ")",
+                        order, "\" }"));
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::spatial_bn_test

@@ -1,0 +1,45 @@
+// LRN on IDEEP, in the layout of X.
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/onednn/onednn_context.h"
+#include "operators/common/onednn_planes.h"
+#include "operators/norm/lrn.h"
+#include "operators/norm/lrn_planes.h"
+
+namespace caffe2rt {
+
+namespace {
+
+class LRNOnednnOp final : public Operator<IDEEPContext> {
+ public:
+  LRNOnednnOp(const OperatorDef& def, Workspace* ws)
+      : Operator<IDEEPContext>(def, ws), window_(ReadLrnWindow(args(), StorageOrder::NCHW)) {
+    CAFFE_ENFORCE(ReadStorageOrder(args()) == StorageOrder::NCHW,
+                  "argument order is NHWC, want NCHW: tensors on IDEEP have dims N, C, H, W");
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    if (!input_.Matches(X)) {
+      input_.Plan(0, X);
+      layout_ = LayoutOf(input_.planes());
+    }
+    const float* const x = input_.Read(X);
+    float* const y = PrepareOutput(Output(0), X.dims(), layout_);
+    float* const scale = OutputSize() > 1 ? PrepareOutput(Output(1), X.dims(), layout_) : nullptr;
+    NormalizeLocally(input_.planes(), window_, x, &scratch_, y, scale);
+    return true;
+  }
+
+ private:
+  const LRNWindow window_;
+  PlanesInput input_;
+  std::shared_ptr<const OnednnLayout> layout_;
+  std::vector<float> scratch_;
+};
+
+}  // namespace
+
+void RegisterLrnIdeep() { RegisterOperator<LRNOnednnOp>(IDEEP, "LRN", __FILE__); }
+
+}  // namespace caffe2rt
