@@ -13,6 +13,7 @@
 #include "operators/pool/pool_plan.h"
 #include "operators/pool/reductions.h"
 #include "operators/primitives/lanes.h"
+#include "operators/primitives/parallel_ranges.h"
 
 namespace caffe2rt {
 
@@ -205,7 +206,8 @@ struct PoolRuns {
   }
 };
 
-// Pools all images of an NHWC tensor.
+// Computes windows [first, last) of an NHWC tensor, counted over all images. X and Y are its
+// beginnings.
 template <class R>
 struct PoolChannels {
   // Reduces channels [c, c + n) of one window; n is at most kLanes.
@@ -234,15 +236,20 @@ struct PoolChannels {
     }
   }
 
-  CAFFE2RT_SIMD_INLINE void operator()(const PoolPlan* plan_pointer, const float* x,
-                                       float* y) const {
+  CAFFE2RT_SIMD_INLINE void operator()(const PoolPlan* plan_pointer, int64_t first, int64_t last,
+                                       const float* X, float* Y) const {
     const PoolPlan& plan = *plan_pointer;
     const WindowAxis &depth = plan.axis[0], &height = plan.axis[1], &width = plan.axis[2];
     const float kernel_rows = static_cast<float>(depth.kernel * height.kernel);
-    const int64_t C = plan.channels;
+    const int64_t C = plan.channels, windows = depth.out * height.out * width.out;
     math::Lanes sum;
-    for (int64_t b = 0; b < plan.batch; ++b, x += depth.in * height.in * width.in * C) {
-      for (int64_t i = 0; i < depth.out * height.out * width.out; ++i, y += C) {
+    for (int64_t begin = first; begin < last;) {  // of the part that lies in one image
+      const int64_t b = begin / windows, end = std::min(last, (b + 1) * windows);
+      const float* const x = X + b * depth.in * height.in * width.in * C;
+      float* y = Y + begin * C;
+      const int64_t start = begin - b * windows, stop = end - b * windows;
+      begin = end;
+      for (int64_t i = start; i < stop; ++i, y += C) {
         const Span d = SpanOf(depth, i / width.out / height.out);
         const Span h = SpanOf(height, i / width.out % height.out);
         const Span w = SpanOf(width, i % width.out);
@@ -267,17 +274,42 @@ struct PoolChannels {
   }
 };
 
+// PoolPlanes over all planes, divided among threads. Each thread has a row buffer in `scratch`.
+template <class R>
+void RunPlanes(const PoolPlan& plan, const float* x, std::vector<float>* scratch, float* y) {
+  const WindowAxis &depth = plan.axis[0], &height = plan.axis[1], &width = plan.axis[2];
+  const int64_t in_size = depth.in * height.in * width.in;
+  const int64_t out_size = depth.out * height.out * width.out;
+  const int64_t planes = plan.batch * plan.channels;
+  const int64_t work = planes * in_size + planes * out_size;
+  const int64_t ranges = work < 2 * kParallelGrain ? 1 : std::min<int64_t>(GetNumThreads(), planes);
+  const size_t size = plan.buffer_size * static_cast<size_t>(ranges);
+  if (scratch->size() != size) scratch->assign(size, R::kEmpty);
+  ParallelFor(static_cast<int>(ranges), [&](int range) {
+    const int64_t first = planes * range / ranges, last = planes * (range + 1) / ranges;
+    RunSimd(PoolPlanes<R>{}, &plan, last - first, x + first * in_size,
+            scratch->data() + plan.buffer_size * static_cast<size_t>(range), y + first * out_size);
+  });
+}
+
 // Computes all windows of the plan. The memory of `scratch` is reused in later runs.
 template <class R>
 void RunPool(const PoolPlan& plan, const float* x, std::vector<float>* scratch, float* y) {
-  const int64_t in_size = plan.axis[0].in * plan.axis[1].in * plan.axis[2].in;
+  const WindowAxis &depth = plan.axis[0], &height = plan.axis[1], &width = plan.axis[2];
+  const int64_t in_size = depth.in * height.in * width.in;
   if (plan.last && plan.channels > 1) {
-    RunSimd(PoolChannels<R>{}, &plan, x, y);
+    const int64_t windows = plan.batch * depth.out * height.out * width.out;
+    const int64_t steps = plan.channels * (plan.batch * in_size / windows + 1);
+    ParallelRanges(windows, steps, [&](int64_t first, int64_t last) {
+      RunSimd(PoolChannels<R>{}, &plan, first, last, x, y);
+    });
   } else if (plan.whole) {
-    RunSimd(PoolRuns<R>{}, plan.batch * plan.channels, in_size, plan.first_wins, plan.lowest, x, y);
+    ParallelRanges(plan.batch * plan.channels, in_size, [&](int64_t first, int64_t last) {
+      RunSimd(PoolRuns<R>{}, last - first, in_size, plan.first_wins, plan.lowest,
+              x + first * in_size, y + first);
+    });
   } else {
-    if (scratch->size() != plan.buffer_size) scratch->assign(plan.buffer_size, R::kEmpty);
-    RunSimd(PoolPlanes<R>{}, &plan, plan.batch * plan.channels, x, scratch->data(), y);
+    RunPlanes<R>(plan, x, scratch, y);
   }
 }
 

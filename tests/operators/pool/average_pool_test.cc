@@ -227,5 +227,20 @@ TEST(PoolGradientTest, DoesNotDependOnTheNumberOfThreads) {
   }
 }
 
+TEST(PoolTest, ThreadsDoNotChangeTheResult) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {3, 17, 40, 50});
+  for (const char* type : {"AveragePool", "MaxPool"}) {
+    for (const char* args :
+         {R"(arg { name: "kernel" i: 3 } arg { name: "stride" i: 2 } arg { name: "pad" i: 1 })",
+          R"(arg { name: "kernel" i: 7 } arg { name: "stride" i: 3 })",
+          R"(arg { name: "global_pooling" i: 1 })",
+          R"(arg { name: "kernel" i: 3 } arg { name: "order" s: "NHWC" })"}) {
+      ExpectSameBitsForAllThreads(
+          &ws, MakeString("type: \"", type, "\" input: \"X\" output: \"Y\" ", args));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::average_pool_test

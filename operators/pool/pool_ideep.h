@@ -1,0 +1,71 @@
+#pragma once
+// Pools of images on IDEEP. Y has the layout of X, but is row-major if it has one pixel. Row-major
+// images are pooled in nhwc.
+
+#include <vector>
+
+#include "caffe2_core/runtime/operator.h"
+#include "contexts/onednn/onednn_context.h"
+#include "operators/common/conv_geometry.h"
+#include "operators/common/onednn_planes.h"
+#include "operators/pool/planes_pool.h"
+#include "operators/pool/pool.h"
+
+namespace caffe2rt {
+
+// kPool is MaxPoolPlanes or MeanPoolPlanes.
+template <auto kPool>
+class PoolOnednnOp final : public Operator<IDEEPContext> {
+ public:
+  PoolOnednnOp(const OperatorDef& def, Workspace* ws)
+      : Operator<IDEEPContext>(def, ws),
+        window_(ParseWindowArguments(args(), WindowUse::kPool)),
+        include_pad_(ReadArgument(kPoolIncludePad)) {
+    CAFFE_ENFORCE(window_.order == StorageOrder::NCHW,
+                  "argument order is NHWC, want NCHW: tensors on IDEEP have dims N, C, H, W");
+  }
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    if (!input_.Matches(X)) Plan(X);
+    const float* const x = input_.Read(X);
+    float* const y = PrepareOutput(Output(0), dims_, layout_);
+    if (padded_.empty()) {
+      kPool(plan_, input_.planes(), x, y);
+    } else {
+      kPool(plan_, input_.planes(), x, padded_.data());
+      const int64_t channels = dims_[1], row = input_.planes().padded_channels();
+      for (int64_t n = 0; n < dims_[0]; ++n) {
+        std::copy_n(padded_.data() + n * row, channels, y + n * channels);
+      }
+    }
+    return true;
+  }
+
+ private:
+  void Plan(const Tensor& X) {
+    input_.Forget();  // if a check below throws, the next run plans again
+    CAFFE_ENFORCE_EQ(X.dim(), 4, "rank of input 0 (X) of shape ", X.sizes(), ", want 4");
+    const WindowGeometry geometry = MakeWindowGeometry(window_, X.sizes());
+    plan_ = MakePoolPlan(geometry, window_.global_pooling, include_pad_);
+    input_.Plan(0, X);
+    const ChannelPlanes out = PooledPlanes(plan_, input_.planes());
+    dims_ = DimsOf(out);
+    layout_ = LayoutOf(out);
+    padded_.clear();
+    if (layout_ != nullptr && out.pixels() == 1) {  // only the padding differs from row-major order
+      padded_.resize(static_cast<size_t>(out.size()));
+      layout_ = nullptr;
+    }
+  }
+
+  const WindowArguments window_;
+  const bool include_pad_;
+  PlanesInput input_;
+  PoolPlan plan_;
+  std::vector<int64_t> dims_;
+  std::shared_ptr<const OnednnLayout> layout_;
+  std::vector<float> padded_;  // Y with its padding, if that is removed
+};
+
+}  // namespace caffe2rt

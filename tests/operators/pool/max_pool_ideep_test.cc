@@ -1,0 +1,101 @@
+#include "tests/operators/common/onednn_run.h"
+#include "tests/operators/pool/naive_pool.h"
+
+namespace caffe2rt::max_pool_ideep_test {
+namespace {
+
+using namespace test;  // used throughout this file
+
+class OnednnPoolTest : public OnednnTest {
+ protected:
+  // Runs the pool and compares it with NaivePool.
+  void ExpectPool(const std::string& type, const NaiveAxis& rows, const NaiveAxis& columns,
+                  bool include_pad, double tolerance) {
+    const OnednnCase& c = GetParam();
+    NaiveAxis h = rows, w = columns;
+    h.in = static_cast<int>(c.height);
+    w.in = static_cast<int>(c.width);
+    if (h.in + h.head + h.tail < h.kernel || w.in + w.head + w.tail < w.kernel) return;
+    FeedImage("X");
+    const bool mean = type == "AveragePool";
+    const std::vector<float> want =
+        NaivePool(Fetch<float>(cpu_, "X"), static_cast<int>(c.batch * c.channels), {}, h, w, mean,
+                  include_pad);
+    Feed<float>(&cpu_, "Y", {c.batch, c.channels, h.out(), w.out()}, want);
+    std::string text = PoolOp(type, {h, w}, "NCHW");
+    if (include_pad) text += R"( arg { name: "count_include_pad" i: 1 })";
+    SCOPED_TRACE(text);
+    for (int run = 0; run < 2; ++run) RunOnednn(text);
+    ExpectSame("Y", tolerance);
+  }
+  const std::vector<NaiveAxis> axes_ = {{1, 3, 2, 0, 0}, {1, 2, 2, 0, 1}, {1, 3, 1, 1, 1},
+                                        {1, 3, 2, 1, 2}, {1, 4, 3, 2, 1}, {1, 1, 2, 0, 0}};
+};
+
+TEST_P(OnednnPoolTest, ComputesTheLargestValueOfEachWindow) {
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    ExpectPool("MaxPool", axes_[i], axes_[i], false, 0);
+    ExpectPool("MaxPool", axes_[i], axes_[(i + 1) % axes_.size()], false, 0);
+  }
+}
+
+TEST_P(OnednnPoolTest, ComputesTheMeanOfEachWindow) {
+  for (size_t i = 0; i < axes_.size(); ++i) {
+    ExpectPool("AveragePool", axes_[i], axes_[(i + 2) % axes_.size()], false, 1e-6);
+    ExpectPool("AveragePool", axes_[i], axes_[(i + 1) % axes_.size()], true, 1e-6);
+  }
+}
+
+TEST_P(OnednnPoolTest, PoolsWholeImages) {
+  FeedImage("X");
+  const std::string arguments = R"(" input: "X" output: "Y" arg { name: "global_pooling" i: 1 })";
+  ExpectSameAsCpu("type: \"MaxPool" + arguments);
+  ExpectSameAsCpu("type: \"AveragePool" + arguments, 1e-6);
+}
+
+TEST_P(OnednnPoolTest, RoundsUpAsCaffeDid) {
+  if (GetParam().height < 3) GTEST_SKIP() << "the image is smaller than the window";
+  FeedImage("X");
+  for (const char* type : {"MaxPool", "AveragePool"}) {
+    ExpectSameAsCpu(std::string("type: \"") + type + R"(" input: "X" output: "Y"
+                      arg { name: "kernel" i: 3 } arg { name: "stride" i: 2 }
+                      arg { name: "legacy_pad" i: 3 })",
+                    1e-6);
+  }
+}
+
+TEST_P(OnednnPoolTest, KeepsTheLayout) {
+  if (GetParam().channels < 16 || GetParam().height < 2) GTEST_SKIP() << "layouts coincide";
+  FeedImage("X");
+  RunOnednn(R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 2 })");
+  const std::string layout = GetParam().layout;
+  // 16 channels lie in nChw16c as in nhwc.
+  const bool last = layout == "nchw" || GetParam().channels == 16;
+  EXPECT_EQ(OnednnFormatName(FormatOfOutput("Y")), last ? "nhwc" : layout);
+}
+
+TEST_P(OnednnPoolTest, RejectsChannelsLast) {
+  FeedImage("X");
+  ExpectThrows(
+      [&] {
+        RunOnednn(R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernel" i: 1 }
+                     arg { name: "order" s: "NHWC" })");
+      },
+      "argument order is NHWC, want NCHW");
+}
+
+TEST_P(OnednnPoolTest, RejectsOtherRanks) {
+  Tensor* const x = onednn_.CreateBlob("X")->GetMutableTensor(IDEEP);
+  x->Resize(1, 2, 3);
+  x->mutable_data<float>();
+  ExpectThrows(
+      [&] {
+        RunOnednn(R"(type: "MaxPool" input: "X" output: "Y" arg { name: "kernels" ints: 1 })");
+      },
+      "rank of input 0 (X) of shape [1, 2, 3]");
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, OnednnPoolTest, testing::ValuesIn(OnednnCases()));
+
+}  // namespace
+}  // namespace caffe2rt::max_pool_ideep_test
