@@ -159,7 +159,7 @@ struct Gelu {
       const float inner = 0.79788456080286536f * (x + 0.044715f * x * x * x);
       return x * (0.5f + 0.5f * math::Tanh(inner));
     }
-    return x * (0.5f + 0.5f * std::erf(x * 0.70710678118654752f));
+    return x * (0.5f + 0.5f * math::Erf(x * 0.70710678118654752f));
   }
 
   static constexpr GradientInputs kGradientInputs = GradientInputs::kDyAndX;
@@ -170,7 +170,7 @@ struct Gelu {
       const float slope = 0.79788456080286536f * (1.0f + 3.0f * 0.044715f * square);
       return dy * 0.5f * (1.0f + tanh + x * (1.0f - tanh * tanh) * slope);
     }
-    const float probability = 0.5f + 0.5f * std::erf(x * 0.70710678118654752f);
+    const float probability = 0.5f + 0.5f * math::Erf(x * 0.70710678118654752f);
     const float density = 0.39894228040143268f * math::Exp(-0.5f * x * x);
     return dy * (probability + x * density);
   }

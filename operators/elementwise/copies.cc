@@ -1,9 +1,12 @@
 #include "operators/elementwise/copies.h"
 
+#include <string_view>
+
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
+#include "operators/common/onednn_argument.h"
 
 namespace caffe2rt {
 
@@ -26,6 +29,9 @@ OpSchema& CopySchema(const char* type, int inputs, const char* doc) {
 void RegisterCopy(const char* type, int inputs, const char* doc, bool inplace) {
   OpSchema& schema = CopySchema(type, inputs, doc);
   if (inplace) schema.AllowInplace({{0, 0}});
+  if (std::string_view(type) == "Copy" || std::string_view(type) == "CopyFromCPUInput") {
+    schema.Arg(kOnednnLayout);
+  }
   if (inputs == 2) schema.Input(1, "like", "a tensor on the device to which X is copied");
   RegisterCpuOperator<CopyOp<CPUContext>>(type, __FILE__);
 }

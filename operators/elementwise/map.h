@@ -10,6 +10,7 @@
 
 #include "caffe2_core/base/simd.h"
 #include "operators/common/broadcast_loops.h"
+#include "operators/primitives/parallel_ranges.h"
 
 namespace caffe2rt {
 
@@ -75,6 +76,23 @@ struct BroadcastKernel {
   }
 };
 
+// Divides the middle loop of a block among threads; without one, the inner loop.
+template <class T, class R, class Function>
+void RunBlock(const BroadcastKernel<Function>& kernel, const BroadcastLoop& inner,
+              const BroadcastLoop& middle, const T* a, const T* b, R* y) {
+  if (middle.size > 1) {
+    ParallelRanges(middle.size, inner.size, [&](int64_t first, int64_t last) {
+      RunSimd(kernel, inner, BroadcastLoop{last - first, middle.a_stride, middle.b_stride},
+              a + first * middle.a_stride, b + first * middle.b_stride, y + first * inner.size);
+    });
+  } else {
+    ParallelElements(inner.size, [&](int64_t first, int64_t last) {
+      RunSimd(kernel, BroadcastLoop{last - first, inner.a_stride, inner.b_stride}, middle,
+              a + first * inner.a_stride, b + first * inner.b_stride, y + first);
+    });
+  }
+}
+
 // With this many elements or fewer, selecting the instruction set costs more than it gains.
 inline constexpr int64_t kFewElements = 4;
 
@@ -85,7 +103,9 @@ void Map(CPUContext&, int64_t n, const T* x, R* y, const Function& f) {
   if (n <= internal::kFewElements) {
     for (int64_t i = 0; i < n; ++i) y[i] = f(x[i]);
   } else {
-    RunSimd(internal::MapKernel<Function>{f}, n, x, y);
+    ParallelElements(n, [&](int64_t first, int64_t last) {
+      RunSimd(internal::MapKernel<Function>{f}, last - first, x + first, y + first);
+    });
   }
 }
 
@@ -97,7 +117,9 @@ void Zip(CPUContext&, int64_t n, const T* a, const T* b, R* y, const Function& f
   if (n <= internal::kFewElements) {
     for (int64_t i = 0; i < n; ++i) y[i] = f(a[i], b[i]);
   } else {
-    RunSimd(internal::ZipKernel<Function>{f}, n, a, b, y);
+    ParallelElements(n, [&](int64_t first, int64_t last) {
+      RunSimd(internal::ZipKernel<Function>{f}, last - first, a + first, b + first, y + first);
+    });
   }
 }
 
@@ -109,7 +131,10 @@ void Zip(CPUContext&, int64_t n, const T* a, const T* b, const T* c, R* y, const
   if (n <= internal::kFewElements) {
     for (int64_t i = 0; i < n; ++i) y[i] = f(a[i], b[i], c[i]);
   } else {
-    RunSimd(internal::ZipKernel<Function>{f}, n, a, b, c, y);
+    ParallelElements(n, [&](int64_t first, int64_t last) {
+      RunSimd(internal::ZipKernel<Function>{f}, last - first, a + first, b + first, c + first,
+              y + first);
+    });
   }
 }
 
@@ -123,7 +148,7 @@ void ZipBroadcast(CPUContext&, const BroadcastLoops& loops, const T* a, const T*
                   const Function& f) {
   const internal::BroadcastKernel<Function> kernel{f};
   loops.ForEachBlock([&](int64_t a_offset, int64_t b_offset, int64_t y_offset) {
-    RunSimd(kernel, loops.inner, loops.middle, a + a_offset, b + b_offset, y + y_offset);
+    internal::RunBlock(kernel, loops.inner, loops.middle, a + a_offset, b + b_offset, y + y_offset);
   });
 }
 template <class T, class R, class Function>

@@ -10,6 +10,7 @@
 #include "operators/elementwise/binary_functions.h"
 #include "operators/elementwise/function_table.h"
 #include "operators/elementwise/map.h"
+#include "operators/primitives/parallel_ranges.h"
 
 namespace caffe2rt {
 
@@ -57,14 +58,16 @@ void Combine(CPUContext& context, const void* const* inputs, size_t count, int64
              const Function& function) {
   // A block stays in the first-level cache while all inputs are combined.
   constexpr int64_t kBlock = 4096 / sizeof(T);
-  for (int64_t start = 0; start < n; start += kBlock) {
-    const int64_t length = n - start < kBlock ? n - start : kBlock;
-    const T* sum = static_cast<const T*>(inputs[0]) + start;
-    for (size_t k = 1; k < count; ++k) {
-      Zip(context, length, sum, static_cast<const T*>(inputs[k]) + start, y + start, function);
-      sum = y + start;
+  ParallelElements(n, static_cast<int64_t>(count), [&](int64_t first, int64_t last) {
+    for (int64_t start = first; start < last; start += kBlock) {
+      const int64_t length = last - start < kBlock ? last - start : kBlock;
+      const T* sum = static_cast<const T*>(inputs[0]) + start;
+      for (size_t k = 1; k < count; ++k) {
+        Zip(context, length, sum, static_cast<const T*>(inputs[k]) + start, y + start, function);
+        sum = y + start;
+      }
     }
-  }
+  });
 }
 template <class T, class Function>
 void Combine(CUDAContext& context, const void* const* inputs, size_t count, int64_t n, T* y,

@@ -4,6 +4,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/onednn_argument.h"
 #include "operators/elementwise/map.h"
 
 namespace caffe2rt {
@@ -57,6 +58,7 @@ void RegisterPrelu() {
       .Input(1, "W", "C slopes, or 1 for all channels")
       .Output(0, "Y", "the shape of X")
       .IdenticalTypeAndShapeOfInput(0)
+      .DeviceInferenceFunction(OnednnWeightsOnCpu({1}))
       .CostInferenceFunction(PointwiseCostInference<2>)
       .SetDoc("Y = X for X > 0, slope * X otherwise.");
   RegisterCpuOperator<PReluOp<CPUContext>>("PRelu", __FILE__);

@@ -74,7 +74,7 @@ struct Cosh {
 };
 
 struct Erf {
-  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return std::erf(x); }
+  CAFFE2RT_SIMD_INLINE float operator()(float x) const { return math::Erf(x); }
 
   static constexpr GradientInputs kGradientInputs = GradientInputs::kXAndDy;
   CAFFE2RT_SIMD_INLINE float Gradient(float x, float dy) const {

@@ -208,5 +208,14 @@ TEST(ReluTest, LeavesReadOnlyWeightsAlone) {
   EXPECT_EQ(weights.data<float>()[0], -1);
 }
 
+TEST(ActivationsTest, ThreadsDoNotChangeTheResult) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {3, 33331}, -3, 3);  // the last range ends in an incomplete vector
+  for (const char* type : {"Relu", "Sigmoid", "Tanh", "Gelu", "Clip", "LeakyRelu"}) {
+    test::ExpectSameBitsForAllThreads(&ws,
+                                      MakeString("type: \"", type, R"(" input: "X" output: "Y")"));
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::activations_test

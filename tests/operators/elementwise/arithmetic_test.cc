@@ -261,5 +261,23 @@ TEST(DivTest, RunsInPlaceOnItsFirstInputOnly) {
   ExpectThrows([&] { RunOp(&ws, Op("Div", "", "B")); }, "in place");
 }
 
+// The shapes of B make each kind of loop: all elements, one element, rows, columns, and blocks
+// within outer loops.
+TEST(ArithmeticTest, ThreadsDoNotChangeTheResult) {
+  Workspace ws;
+  test::FeedRandom(&ws, "X", {5, 7, 61, 67}, 1, 3);
+  const std::vector<int64_t> shapes[] = {{5, 7, 61, 67}, {1},           {67},          {7, 1, 1},
+                                         {5, 1, 1, 67},  {5, 1, 61, 1}, {1, 7, 61, 67}};
+  for (const std::vector<int64_t>& shape : shapes) {
+    test::FeedRandom(&ws, "Z", shape, 1, 3, 2);
+    for (const char* type : {"Add", "Mul", "Div", "GT"}) {
+      test::ExpectSameBitsForAllThreads(
+          &ws, MakeString("type: \"", type, R"(" input: "X" input: "Z" output: "Y")"));
+      test::ExpectSameBitsForAllThreads(
+          &ws, MakeString("type: \"", type, R"(" input: "Z" input: "X" output: "Y")"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::arithmetic_test

@@ -186,5 +186,15 @@ TEST(NaryGradientTest, IsThatOfTheFunction) {
   }
 }
 
+TEST(NaryTest, ThreadsDoNotChangeTheResult) {
+  Workspace ws;
+  uint32_t seed = 1;
+  for (const char* name : {"A", "B", "C"}) test::FeedRandom(&ws, name, {99991}, -1, 1, seed++);
+  for (const char* type : {"Sum", "Mean", "Max"}) {
+    test::ExpectSameBitsForAllThreads(
+        &ws, MakeString("type: \"", type, R"(" input: "A" input: "B" input: "C" output: "Y")"));
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::nary_test

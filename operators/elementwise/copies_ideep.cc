@@ -1,0 +1,86 @@
+// Copies on IDEEP, and between IDEEP and the CPU. They convert layouts.
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/onednn/onednn_context.h"
+#include "operators/common/onednn_argument.h"
+#include "operators/elementwise/copies.h"
+#include "operators/primitives/onednn_reorder.h"
+
+namespace caffe2rt {
+
+namespace {
+
+// Copies a tensor to IDEEP, to the layout of the argument, or else in the layout of the input.
+// Tensors other than float images are copied in row-major order.
+class CopyToOnednnOp final : public Operator<IDEEPContext> {
+ public:
+  CopyToOnednnOp(const OperatorDef& def, Workspace* ws)
+      : Operator<IDEEPContext>(def, ws), layout_name_(ReadArgument(kOnednnLayout)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = InputAnywhere(*this, 0);
+    Tensor* Y = Output(0);
+    if (Y == &X) return true;
+    if (!X.IsType<float>() || X.dim() != 4) {
+      Y->CopyFrom(X, &context_);
+      return true;
+    }
+    const float* x = OnednnData(X);
+    if (!input_.Matches(X)) {
+      input_.Forget();
+      const dnnl::memory::desc from = DescOf(X);
+      const dnnl::memory::desc to =
+          layout_name_.empty() ? from : DescIn(ParseOnednnFormat(layout_name_), X.dims());
+      layout_ = OnednnLayout::New(to);
+      reorder_.Plan(from, to);
+      input_.Remember(X);
+    }
+    reorder_.Run(x, PrepareOutput(Y, X.dims(), layout_));
+    return true;
+  }
+
+ private:
+  const std::string layout_name_;
+  OnednnInput input_;
+  std::shared_ptr<const OnednnLayout> layout_;  // of Y
+  OnednnReorder reorder_;
+};
+
+// Copies a tensor from IDEEP or the CPU to the CPU, in row-major order.
+class CopyFromOnednnOp final : public Operator<IDEEPContext> {
+ public:
+  CopyFromOnednnOp(const OperatorDef& def, Workspace* ws) : Operator<IDEEPContext>(def, ws) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = InputAnywhere(*this, 0);
+    Tensor* Y = OutputTensor(0, CPU);
+    if (Y == &X) return true;
+    if (X.opaque_layout() == nullptr) {
+      Y->CopyFrom(X, &context_);
+      return true;
+    }
+    const float* x = OnednnData(X);
+    if (!input_.Matches(X)) {
+      input_.Forget();
+      reorder_.Plan(DescOf(X), DescIn(OnednnFormat::kNchw, X.dims()));
+      input_.Remember(X);
+    }
+    Y->ResizeLike(X);
+    reorder_.Run(x, Y->mutable_data<float>());
+    return true;
+  }
+
+ private:
+  OnednnInput input_;
+  OnednnReorder reorder_;
+};
+
+}  // namespace
+
+void RegisterCopiesIdeep() {
+  RegisterOperator<CopyToOnednnOp>(IDEEP, "Copy", __FILE__);
+  RegisterOperator<CopyToOnednnOp>(IDEEP, "CopyFromCPUInput", __FILE__);
+  RegisterOperator<CopyFromOnednnOp>(IDEEP, "EnsureCPUOutput", __FILE__);
+}
+
+}  // namespace caffe2rt
