@@ -8,6 +8,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/primitives/parallel_ranges.h"
 
 namespace caffe2rt {
 
@@ -59,19 +60,21 @@ void InterleaveChannels(CPUContext&, int64_t outer, int64_t channels, int64_t in
                         const float* x, float* y) {
   const int64_t per_group = channels / group;
   if (inner == 1) {
-    for (int64_t o = 0; o < outer; ++o) {
-      InterleavePixel(x + o * channels, group, per_group, y + o * channels);
-    }
+    ParallelRanges(outer, channels, [&](int64_t first, int64_t last) {
+      for (int64_t at = first * channels; at < last * channels; at += channels) {
+        InterleavePixel(x + at, group, per_group, y + at);
+      }
+    });
     return;
   }
   const size_t plane_bytes = static_cast<size_t>(inner) * sizeof(float);
-  for (int64_t o = 0; o < outer; ++o, x += channels * inner) {
-    for (int64_t i = 0; i < per_group; ++i) {
-      for (int64_t g = 0; g < group; ++g, y += inner) {
-        std::memcpy(y, x + (g * per_group + i) * inner, plane_bytes);
-      }
+  ParallelRanges(outer * channels, inner, [&](int64_t first, int64_t last) {
+    for (int64_t p = first; p < last; ++p) {
+      const int64_t image = p / channels, c = p % channels;
+      const int64_t source = c % group * per_group + c / group;
+      std::memcpy(y + p * inner, x + (image * channels + source) * inner, plane_bytes);
     }
-  }
+  });
 }
 
 void RegisterChannelShuffle() {

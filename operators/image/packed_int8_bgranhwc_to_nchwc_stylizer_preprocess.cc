@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/simd.h"
+#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -42,6 +43,18 @@ void UnpackPixels(CPUContext&, int64_t pixels, const uint8_t* x, const float* me
   }
 }
 
+namespace {
+
+// The noise, and the noise arranged by channel. Each may take a cache line more.
+MemoryTraits::Extra NoiseMemory(const OperatorDef& def, const std::vector<TensorShape>&,
+                                const std::vector<TensorShape>&) {
+  const int64_t size = std::max(ArgumentHelper(def).Read(kNoiseSize), 0);
+  const int64_t bytes = 4 * size * static_cast<int64_t>(sizeof(float));
+  return {.scratch_bytes = 0, .prepared_bytes = bytes + 2 * 64};
+}
+
+}  // namespace
+
 void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
   RegisterSchema("PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__)
       .NumInputs(2)
@@ -56,6 +69,7 @@ void RegisterPackedInt8BgranhwcToNchwcStylizerPreprocess() {
           "Converts a packed image to the input of a style transfer net: X - mean + noise. The "
           "noise is the blob __CAFFE2_STYLIZER_NOISE__ of the workspace, which the first such "
           "operator fills.");
+  DeclareMemoryTraits("PackedInt8BGRANHWCToNCHWCStylizerPreprocess").extra = NoiseMemory;
   RegisterCpuOperator<PackedInt8BGRANHWCToNCHWCStylizerPreprocessOp<CPUContext>>(
       "PackedInt8BGRANHWCToNCHWCStylizerPreprocess", __FILE__);
 }

@@ -109,5 +109,15 @@ TEST(ChannelShuffleGradientTest, AgreesWithDifferencesAndNamesWhatDoesNotFit) {
                "remainder of the channels of input 0 (dY) of shape [1, 3, 2] divided by");
 }
 
+TEST(ChannelShuffleTest, ThreadsDoNotChangeTheResult) {
+  Workspace ws;
+  FeedRandom(&ws, "X", {2, 30, 41, 30});
+  for (const char* order : {"NCHW", "NHWC"}) {
+    ExpectSameBitsForAllThreads(&ws, MakeString(R"(type: "ChannelShuffle" input: "X" output: "Y"
+                           arg { name: "group" i: 3 } arg { name: "order" s: ")",
+                                                order, "\" }"));
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::channel_shuffle_test

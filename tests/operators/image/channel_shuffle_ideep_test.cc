@@ -1,0 +1,44 @@
+#include "tests/operators/common/onednn_run.h"
+
+namespace caffe2rt::channel_shuffle_ideep_test {
+namespace {
+
+using namespace test;  // used throughout this file
+
+class OnednnImageTest : public OnednnTest {};
+
+TEST_P(OnednnImageTest, ShufflesChannels) {
+  const int64_t channels = GetParam().channels;
+  FeedImage("X");
+  for (const int64_t group : {1, 2, 3, 4, 5, 8, 11, 37, 64}) {
+    if (channels % group != 0) continue;
+    ExpectSameAsCpu(MakeString(
+        R"(type: "ChannelShuffle" input: "X" output: "Y" arg { name: "group" i: )", group, " }"));
+  }
+  // 240 channels in 3 groups, as in ShuffleNet, and groups that are no multiples of a vector.
+  for (const int64_t count : {int64_t{240}, int64_t{51}, int64_t{18}}) {
+    FeedImage("X", {GetParam().batch, count, 5, 3}, GetParam().layout);
+    ExpectSameAsCpu(R"(type: "ChannelShuffle" input: "X" output: "Y" arg { name: "group" i: 3 })");
+  }
+}
+
+TEST_P(OnednnImageTest, RejectsGroupsThatDoNotDivideTheChannels) {
+  FeedImage("X", {1, 10, 2, 2}, GetParam().layout);
+  ExpectThrows(
+      [&] {
+        RunOnednn(R"(type: "ChannelShuffle" input: "X" output: "Y" arg { name: "group" i: 3 })");
+      },
+      "divided by argument group 3, want 0");
+}
+
+TEST_P(OnednnImageTest, RepeatsPixels) {
+  FeedImage("X");
+  ExpectSameAsCpu(R"(type: "UpsampleNearest" input: "X" output: "Y" arg { name: "scale" i: 2 })");
+  ExpectSameAsCpu(R"(type: "ResizeNearest" input: "X" output: "Y"
+                     arg { name: "width_scale" f: 1.5 } arg { name: "height_scale" f: 2.7 })");
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, OnednnImageTest, testing::ValuesIn(OnednnCases()));
+
+}  // namespace
+}  // namespace caffe2rt::channel_shuffle_ideep_test
