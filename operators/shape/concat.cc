@@ -45,6 +45,13 @@ std::vector<TensorShape> InferConcat(const OperatorDef& def, const std::vector<T
   return {CreateTensorShape(shape.dims(), in[0].data_type()), split_info};
 }
 
+std::vector<MemoryTraits::Part> PartsOfConcat(const OperatorDef& def,
+                                              const std::vector<TensorShape>& in,
+                                              const std::vector<TensorShape>& out) {
+  if (out.empty()) return {};
+  return PlacesOfParts(def, out[0], in, ReadJoinAxis(ArgumentHelper(def)));
+}
+
 // Splits the gradient into the sizes that split_info holds.
 class GetConcatGradient final : public GradientMakerBase {
  public:
@@ -77,6 +84,7 @@ void RegisterConcatAs(const std::string& type) {
           "Concatenates tensors along one dimension. With add_axis, stacks them along a new "
           "dimension.");
   if (type == "Concat") schema.InheritOnnxSchema();
+  DeclareMemoryTraits(type).input_parts = PartsOfConcat;
   RegisterCpuOperator<ConcatOp<CPUContext>>(type, __FILE__);
   RegisterGradient<GetConcatGradient>(type, __FILE__);
 }

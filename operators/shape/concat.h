@@ -13,6 +13,7 @@
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/copy_rows.h"
 #include "operators/shape/join_axis.h"
+#include "operators/shape/parts_in_place.h"
 #include "operators/shape/row_pieces.h"
 
 namespace caffe2rt {
@@ -65,9 +66,21 @@ class ConcatOp final : public Operator<Context> {
     if (Y->numel() == 0) return true;
     const int64_t inner = shape_.inner();
     pieces_.clear();
+    bool misplaced = false;
+    size_t offset = 0;
     for (int i = 0; i < InputSize(); ++i) {
-      const int64_t items = shape_.Share(Input(i).sizes()) * inner;
-      if (items > 0) pieces_.push_back({Input(i).raw_data(), items});
+      const Tensor& X = Input(i);
+      const int64_t items = shape_.Share(X.sizes()) * inner;
+      if (items == 0) continue;
+      pieces_.push_back({X.raw_data(), items});
+      const void* const place = shape_.outer() == 1 ? static_cast<char*>(y) + offset : nullptr;
+      misplaced = misplaced || IsMisplaced(X.raw_data(), X.nbytes(), place, y, Y->nbytes());
+      offset += X.nbytes();
+    }
+    if (misplaced) {
+      // Planned for other shapes. The inputs do not own their memory, so it stays valid.
+      Y->FreeMemory();
+      y = OutputMemory(Y, type);
     }
     JoinRows(context_, type, shape_.outer(), pieces_, y);
     return true;

@@ -9,8 +9,10 @@ void JoinRows(CPUContext& context, TypeMeta type, int64_t rows, std::span<const 
   const int64_t row = RowItems(pieces);
   int64_t offset = 0;
   for (const SourcePiece& piece : pieces) {
-    CopyRows(context, type, rows, piece.items, piece.data, piece.items,
-             ItemAt(joined, type, offset), row);
+    void* const place = ItemAt(joined, type, offset);
+    if (piece.data != place) {  // it may already be there, see parts_in_place.h
+      CopyRows(context, type, rows, piece.items, piece.data, piece.items, place, row);
+    }
     offset += piece.items;
   }
 }
@@ -20,8 +22,10 @@ void SplitRows(CPUContext& context, TypeMeta type, int64_t rows, const void* joi
   const int64_t row = RowItems(pieces);
   int64_t offset = 0;
   for (const TargetPiece& piece : pieces) {
-    CopyRows(context, type, rows, piece.items, ItemAt(joined, type, offset), row, piece.data,
-             piece.items);
+    const void* const place = ItemAt(joined, type, offset);
+    if (piece.data != place) {
+      CopyRows(context, type, rows, piece.items, place, row, piece.data, piece.items);
+    }
     offset += piece.items;
   }
 }

@@ -63,6 +63,14 @@ std::vector<TensorShape> InferSplit(const OperatorDef& def, const std::vector<Te
   return shapes;
 }
 
+std::vector<MemoryTraits::Part> PartsOfSplit(const OperatorDef& def,
+                                             const std::vector<TensorShape>& in,
+                                             const std::vector<TensorShape>& out) {
+  if (in.empty()) return {};
+  const JoinAxis join = ReadJoinAxis(ArgumentHelper(def));
+  return PlacesOfParts(def, in[0], out, join);
+}
+
 // Joins the gradients of the outputs. As in Caffe2, an output without gradient is left out, so that
 // the result is too short.
 class GetSplitGradient final : public GradientMakerBase {
@@ -96,6 +104,7 @@ void RegisterSplitAs(const std::string& type) {
       })
       .SetDoc("Splits a tensor into pieces along one dimension, one for each output.");
   if (type == "Split") schema.InheritOnnxSchema();
+  DeclareMemoryTraits(type).output_parts = PartsOfSplit;
   RegisterCpuOperator<SplitOp<CPUContext>>(type, __FILE__);
   RegisterGradient<GetSplitGradient>(type, __FILE__);
 }

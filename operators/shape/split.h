@@ -12,6 +12,7 @@
 #include "operators/common/copy_rows.h"
 #include "operators/common/host_input.h"
 #include "operators/shape/join_axis.h"
+#include "operators/shape/parts_in_place.h"
 #include "operators/shape/row_pieces.h"
 
 namespace caffe2rt {
@@ -47,18 +48,33 @@ class SplitOp final : public Operator<Context> {
     const TypeMeta type = X.dtype();
     const int64_t outer = X.size_to_dim(axis), inner = X.size_from_dim(axis + 1);
     pieces_.clear();
+    size_t offset = 0;
     for (int i = 0; i < OutputSize(); ++i) {
       const int64_t size = sizes_[static_cast<size_t>(i)];
       SplitPieceDims(X.sizes(), axis, join_.add_axis, size, &dims_);
       Tensor* Y = Output(i);
       Y->Resize(dims_);
-      pieces_.push_back({OutputMemory(Y, type), size * inner});
+      pieces_.push_back({PieceMemory(X, outer, offset, Y, type), size * inner});
+      offset += Y->nbytes();
     }
     if (X.numel() > 0) SplitRows(context_, type, outer, X.raw_data(), pieces_);
     return true;
   }
 
  private:
+  // The memory of a piece that begins `offset` bytes after the first element of X. With a memory
+  // plan, it may lie in X.
+  static void* PieceMemory(const Tensor& X, int64_t outer, size_t offset, Tensor* Y,
+                           TypeMeta type) {
+    void* const y = OutputMemory(Y, type);
+    if (X.numel() == 0) return y;
+    const char* const x = static_cast<const char*>(X.raw_data());
+    const void* const place = outer == 1 ? x + offset : nullptr;
+    if (!IsMisplaced(y, Y->nbytes(), place, x, X.nbytes())) return y;
+    Y->FreeMemory();  // planned for other shapes
+    return OutputMemory(Y, type);
+  }
+
   ArrayRef<int> Wanted() {
     if (InputSize() < 2) return split_;
     CAFFE_ENFORCE(split_.empty(), "argument split and input 1 are both given: remove one");

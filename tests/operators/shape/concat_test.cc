@@ -1,4 +1,5 @@
 #include "caffe2_core/graph/gradient.h"
+#include "tests/support/device_run.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -99,6 +100,47 @@ TEST(ConcatTest, RefusesAxesThatAreNotThereAndBothWaysToNameOne) {
                "argument \"order\" is \"NHCW\", want NCHW or NHWC");
 }
 
+// The tensor in blob `name` uses `memory` at `offset` elements.
+void Place(Workspace* ws, const char* name, std::vector<int64_t> dims, std::vector<float>* memory,
+           size_t offset) {
+  Tensor* const tensor = ws->CreateBlob(name)->GetMutableTensor(CPU);
+  tensor->Resize(dims);
+  tensor->ShareExternalPointer(memory->data() + offset, (memory->size() - offset) * sizeof(float));
+}
+
+TEST(ConcatTest, CopiesNoPartThatIsInPlace) {
+  if (test::TestDevice() != CPU) GTEST_SKIP() << "the tensors are in host memory";
+  Workspace ws;
+  std::vector<float> memory = {1, 2, 3, 4, 5};
+  Place(&ws, "A", {1, 2}, &memory, 0);
+  Feed<float>(&ws, "B", {1, 1}, {30});
+  Place(&ws, "C", {1, 2}, &memory, 3);
+  Place(&ws, "Y", {1, 5}, &memory, 0);
+  RunOp(&ws, R"(type: "Concat" input: "A" input: "B" input: "C" output: "Y" output: "s")");
+  ExpectTensor<float>(ws, "Y", {1, 5}, {1, 2, 30, 4, 5});
+  EXPECT_EQ(ws.GetBlob("Y")->Get<Tensor>().data<float>(), memory.data());
+}
+
+TEST(ConcatTest, KeepsPartsThatOverlapTheResultElsewhere) {
+  if (test::TestDevice() != CPU) GTEST_SKIP() << "the tensors are in host memory";
+  for (const int axis : {0, 1}) {
+    Workspace ws;
+    std::vector<float> memory = {1, 2, 3, 4, 5, 6, 7, 8};
+    Place(&ws, "A", {2, 2}, &memory, 1);
+    Place(&ws, "B", {2, 2}, &memory, 0);
+    Place(&ws, "Y", {1, 8}, &memory, 0);
+    RunOp(&ws, MakeString(R"(type: "Concat" input: "A" input: "B" output: "Y" output: "s"
+                             arg { name: "axis" i: )",
+                          axis, " }"));
+    if (axis == 0) {
+      ExpectTensor<float>(ws, "Y", {4, 2}, {2, 3, 4, 5, 1, 2, 3, 4});
+    } else {
+      ExpectTensor<float>(ws, "Y", {2, 4}, {2, 3, 1, 2, 4, 5, 3, 4});
+    }
+    EXPECT_EQ(memory, (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
+  }
+}
+
 TEST(ConcatTest, PassesEachInputItsPartOfTheGradient) {
   Workspace ws;
   test::FeedRandom(&ws, "A", {2, 1, 2});
@@ -117,6 +159,29 @@ TEST(ConcatTest, HasNoGradientWithoutThatOfTheResult) {
   const GradientOpsMeta meta = GetGradientForOp(def, {{}, {.dense_ = "s_grad"}});
   EXPECT_TRUE(meta.ops_.empty());
   EXPECT_TRUE(meta.g_input_.at(0).IsEmpty());
+}
+
+// One row per input, several rows, and rows whose length is no multiple of a word.
+TEST(ConcatTest, ThreadsDoNotChangeTheResult) {
+  Workspace ws;
+  const std::string axis = R"( output: "Y" output: "info" arg { name: "axis" i: 1 })";
+  for (const int64_t batch : {1, 6}) {
+    test::FeedRandom(&ws, "A", {batch, 40000});
+    test::FeedRandom(&ws, "B", {batch, 30001}, -1, 1, 2);
+    test::ExpectSameBitsForAllThreads(&ws, R"(type: "Concat" input: "A" input: "B")" + axis);
+    test::ExpectSameBitsForAllThreads(
+        &ws, R"(type: "Split" input: "Y" input: "info" output: "U" output: "V"
+                arg { name: "axis" i: 1 })");
+    ExpectTensor<float>(ws, "U", {batch, 40000}, test::Fetch<float>(ws, "A"));
+    ExpectTensor<float>(ws, "V", {batch, 30001}, test::Fetch<float>(ws, "B"));
+  }
+  std::vector<uint8_t> bytes(200003);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i * 7);
+  Feed<uint8_t>(&ws, "A", {1, 200003}, bytes);
+  Feed<uint8_t>(&ws, "B", {1, 2}, {1, 2});
+  test::ExpectSameBitsForAllThreads(&ws, R"(type: "Concat" input: "A" input: "B")" + axis);
+  bytes.insert(bytes.end(), {1, 2});
+  ExpectTensor<uint8_t>(ws, "Y", {1, 200005}, bytes);
 }
 
 }  // namespace

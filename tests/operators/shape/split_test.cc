@@ -1,4 +1,5 @@
 #include "caffe2_core/graph/gradient.h"
+#include "tests/support/device_run.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -100,6 +101,39 @@ TEST(SplitTest, JoinsTheGradientsOfThePieces) {
                                 arg { name: "axis" i: -1 } arg { name: "split" ints: 1 ints: 2 })");
   ExpectGradientMatches(&ws, R"(type: "Split" input: "X" output: "A" output: "B"
                                 arg { name: "axis" i: 0 } arg { name: "add_axis" i: 1 })");
+}
+
+// The tensor in blob `name` uses `memory` at `offset` elements.
+void Place(Workspace* ws, const char* name, std::vector<int64_t> dims, std::vector<float>* memory,
+           size_t offset) {
+  Tensor* const tensor = ws->CreateBlob(name)->GetMutableTensor(CPU);
+  tensor->Resize(dims);
+  tensor->ShareExternalPointer(memory->data() + offset, (memory->size() - offset) * sizeof(float));
+}
+
+TEST(SplitTest, CopiesNoPieceThatIsInPlace) {
+  if (test::TestDevice() != CPU) GTEST_SKIP() << "the tensors are in host memory";
+  Workspace ws;
+  std::vector<float> memory = {1, 2, 3, 4};
+  Place(&ws, "X", {1, 4}, &memory, 0);
+  Place(&ws, "B", {1, 2}, &memory, 2);
+  RunOp(&ws, R"(type: "Split" input: "X" output: "A" output: "B")");
+  ExpectTensor<float>(ws, "A", {1, 2}, {1, 2});
+  ExpectTensor<float>(ws, "B", {1, 2}, {3, 4});
+  EXPECT_EQ(ws.GetBlob("B")->Get<Tensor>().data<float>(), memory.data() + 2);
+}
+
+TEST(SplitTest, KeepsAnInputThatPiecesOverlapElsewhere) {
+  if (test::TestDevice() != CPU) GTEST_SKIP() << "the tensors are in host memory";
+  Workspace ws;
+  std::vector<float> memory = {1, 2, 3, 4};
+  Place(&ws, "X", {2, 2}, &memory, 0);
+  Place(&ws, "A", {2, 1}, &memory, 0);
+  Place(&ws, "B", {2, 1}, &memory, 1);
+  RunOp(&ws, R"(type: "Split" input: "X" output: "A" output: "B")");
+  ExpectTensor<float>(ws, "A", {2, 1}, {1, 3});
+  ExpectTensor<float>(ws, "B", {2, 1}, {2, 4});
+  EXPECT_EQ(memory, (std::vector<float>{1, 2, 3, 4}));
 }
 
 // Recorded from the original.

@@ -124,5 +124,16 @@ TEST(TransposeGradientTest, IgnoresInvalidAxesInTheGradient) {
   EXPECT_THAT(meta.ops_[0].arg(1).ints(), testing::ElementsAre(1, 0));
 }
 
+TEST(TransposeTest, ThreadsDoNotChangeTheResult) {
+  Workspace ws;
+  FeedRange<float>(&ws, "X", {2, 37, 41, 43});
+  for (const char* axes : {"ints: 0 ints: 2 ints: 3 ints: 1", "ints: 0 ints: 2 ints: 1 ints: 3",
+                           "ints: 3 ints: 2 ints: 1 ints: 0"}) {
+    test::ExpectSameBitsForAllThreads(
+        &ws,
+        MakeString(R"(type: "Transpose" input: "X" output: "Y" arg { name: "axes" )", axes, " }"));
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::transpose_test

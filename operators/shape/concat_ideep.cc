@@ -1,0 +1,188 @@
+// Concat on IDEEP. Images are joined along their channels in the layout that most of their elements
+// have; the others are converted. An input whose memory is already its place in the output is not
+// copied. Everything else is joined in row-major order.
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/onednn/onednn_context.h"
+#include "operators/common/host_input.h"
+#include "operators/common/onednn_planes.h"
+#include "operators/shape/channel_copies.h"
+#include "operators/shape/concat.h"
+#include "operators/shape/parts_in_place.h"
+
+namespace caffe2rt {
+
+namespace {
+
+class ConcatOnednnOp final : public Operator<IDEEPContext> {
+ public:
+  ConcatOnednnOp(const OperatorDef& def, Workspace* ws)
+      : Operator<IDEEPContext>(def, ws),
+        join_(ReadJoinAxis(args())),
+        inputs_(static_cast<size_t>(InputSize())),
+        plain_inputs_(static_cast<size_t>(InputSize())) {}
+
+  bool RunOnDevice() override {
+    if (!Matches()) Plan();
+    WriteShares();
+    if (planes_.channels > 0) {
+      JoinPlanes();
+    } else {
+      JoinRowMajor();
+    }
+    return true;
+  }
+
+ private:
+  bool Matches() const {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      if (!inputs_[i].place.Matches(Input(static_cast<int>(i)))) return false;
+    }
+    return true;
+  }
+
+  void Plan() {
+    for (Place& input : inputs_) input.place.Forget();
+    const TypeMeta type = Input(0).dtype();
+    shape_.First(Input(0).sizes(), join_);
+    for (int i = 1; i < InputSize(); ++i) {
+      CAFFE_ENFORCE(Input(i).dtype() == type, "input ", i, " has elements of type ",
+                    Input(i).dtype().name(), ", want ", type.name(), " as input 0");
+      shape_.Next(Input(i).sizes(), i);
+    }
+    planes_ = {};
+    const std::optional<OnednnFormat> format = CommonFormat();
+    if (format.has_value()) {
+      planes_ = PlanesIn(*format, shape_.dims());
+      layout_ = LayoutOf(planes_);
+      ChannelPlanes part = planes_;
+      for (size_t i = 0; i < inputs_.size(); ++i) {
+        const Tensor& X = Input(static_cast<int>(i));
+        part.channels = X.dim(1);
+        inputs_[i].planes.PlanIn(part, X);
+      }
+    }
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      inputs_[i].place.Remember(Input(static_cast<int>(i)));
+    }
+  }
+
+  // The layout with planes that has most elements. Empty if images are not joined along their
+  // channels, or all are row-major.
+  std::optional<OnednnFormat> CommonFormat() const {
+    const int rank = Input(0).dim();
+    const bool channels = rank == 4 && (join_.axis == 1 || join_.axis == -3) && !join_.add_axis;
+    if (!channels || !Input(0).IsType<float>()) return std::nullopt;
+    int64_t last = 0, blocked = 0;
+    for (int i = 0; i < InputSize(); ++i) {
+      if (Input(i).dim() != 4) return std::nullopt;
+      const OnednnFormat format = WrittenFormat(Input(i));
+      if (format == OnednnFormat::kNhwc) last += Input(i).numel();
+      if (format == OnednnFormat::kBlocked16) blocked += Input(i).numel();
+    }
+    if (last + blocked == 0) return std::nullopt;
+    return blocked > last ? OnednnFormat::kBlocked16 : OnednnFormat::kNhwc;
+  }
+
+  // The format of X as its producer described it. 16 channels lie in nChw16c as in nhwc, and
+  // FormatOf returns nhwc for both. The format decides where they lie beside other channels.
+  static OnednnFormat WrittenFormat(const Tensor& X) {
+    const OnednnFormat format = FormatOf(X);
+    const bool both = format == OnednnFormat::kNhwc && X.dim(1) == kChannelBlock;
+    if (both && DescOf(X).data.format_desc.blocking.inner_nblks > 0)
+      return OnednnFormat::kBlocked16;
+    return format;
+  }
+
+  void JoinPlanes() {
+    float* y = PrepareOutput(Output(0), shape_.dims(), layout_);
+    if (HasMisplacedPlanes(y)) {
+      Output(0)->FreeMemory();  // planned for another layout
+      y = PrepareOutput(Output(0), shape_.dims(), layout_);
+    }
+    int64_t first = 0;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      PlanesInput& input = inputs_[i].planes;
+      CopyToWhole(planes_, first, input.planes(), input.Read(Input(static_cast<int>(i))), y);
+      first += input.planes().channels;
+    }
+  }
+
+  // Whether an input lies in the memory of Y, but not at its place.
+  bool HasMisplacedPlanes(const float* y) {
+    int64_t first = 0;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const Tensor& X = Input(static_cast<int>(i));
+      const int64_t channels = X.dim(1), offset = OffsetOfDensePart(planes_, {first, channels});
+      const float* const place = offset >= 0 ? y + offset : nullptr;
+      if (IsMisplaced(OnednnData(X), BytesOf(FloatsOf(X)), place, y, BytesOf(planes_.size()))) {
+        return true;
+      }
+      first += channels;
+    }
+    return false;
+  }
+  static size_t BytesOf(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
+
+  void JoinRowMajor() {
+    const TypeMeta type = Input(0).dtype();
+    Tensor* Y = Output(0);
+    Y->Resize(shape_.dims());
+    void* y = OutputMemory(Y, type);
+    const int64_t inner = shape_.inner();
+    pieces_.clear();
+    bool misplaced = false;
+    size_t offset = 0;
+    for (int i = 0; i < InputSize(); ++i) {
+      const int64_t items = shape_.Share(Input(i).sizes()) * inner;
+      if (items == 0) continue;
+      pieces_.push_back({RowMajor(i), items});
+      const void* const place = shape_.outer() == 1 ? static_cast<char*>(y) + offset : nullptr;
+      const size_t bytes = Input(i).nbytes();
+      misplaced = misplaced || IsMisplaced(pieces_.back().data, bytes, place, y, Y->nbytes());
+      offset += bytes;
+    }
+    if (misplaced) {
+      Y->FreeMemory();  // planned for other shapes
+      y = OutputMemory(Y, type);
+    }
+    if (Y->numel() > 0) JoinRows(cpu_, type, shape_.outer(), pieces_, y);
+  }
+
+  const void* RowMajor(int i) {
+    if (Input(i).opaque_layout() == nullptr) return Input(i).raw_data();
+    return plain_inputs_[static_cast<size_t>(i)].Read(*this, i).raw_data();
+  }
+
+  // Writes split_info, on the CPU.
+  void WriteShares() {
+    int32_t* shares =
+        OutputTensor(1, CPU, {InputSize()}, TypeMeta::Make<int32_t>())->mutable_data<int32_t>();
+    for (int i = 0; i < InputSize(); ++i) {
+      shares[i] = CheckedCast<int32_t>(shape_.Share(Input(i).sizes()), "size along the axis");
+    }
+  }
+
+  struct Place {
+    OnednnInput place;
+    PlanesInput planes;
+  };
+
+  const JoinAxis join_;
+  ConcatShape shape_;
+  std::vector<Place> inputs_;
+  ChannelPlanes planes_;  // of Y; without channels if Y is row-major
+  std::shared_ptr<const OnednnLayout> layout_;
+  std::vector<HostInput> plain_inputs_;
+  std::vector<SourcePiece> pieces_;
+  CPUContext cpu_;
+};
+
+}  // namespace
+
+void RegisterConcatIdeep() {
+  RegisterOperator<ConcatOnednnOp>(IDEEP, "Concat", __FILE__);
+  RegisterOperator<ConcatOnednnOp>(IDEEP, "DepthConcat", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,45 @@
+#include "operators/shape/parts_in_place.h"
+
+#include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/tensor/data_type.h"
+#include "caffe2_core/tensor/tensor.h"
+#include "operators/common/inference.h"
+
+namespace caffe2rt {
+namespace {
+
+constexpr int64_t kBlock = 16;  // channels in a block of oneDNN's layouts
+
+// Whether the offsets of the parts are the same in the layouts that IDEEP uses for this shape.
+bool HasWholeBlocks(const TensorShape& whole, const std::vector<TensorShape>& parts, int axis) {
+  if (whole.dims_size() != 4 || axis != 1) return false;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool is_last = i + 1 == parts.size();
+    if (parts[i].dims_size() != 4 || (!is_last && parts[i].dims(1) % kBlock != 0)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<MemoryTraits::Part> PlacesOfParts(const OperatorDef& def, const TensorShape& whole,
+                                              const std::vector<TensorShape>& parts,
+                                              JoinAxis join) {
+  if (!IsKnown(whole) || !AreKnown(parts, parts.size())) return {};
+  const int axis = canonical_axis_index_(join.axis, whole.dims_size());
+  for (int i = 0; i < axis; ++i) {
+    if (whole.dims(i) != 1) return {};
+  }
+  if (def.device_option().device_type() == IDEEP && !HasWholeBlocks(whole, parts, axis)) return {};
+  const size_t item = DataTypeToTypeMeta(whole.data_type()).itemsize();
+  std::vector<MemoryTraits::Part> places;
+  size_t offset = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const auto elements = static_cast<size_t>(CheckedProduct(parts[i].dims()));
+    if (elements > 0) places.push_back({.index = static_cast<int>(i), .offset_bytes = offset});
+    offset = CheckedAdd(offset, CheckedMultiply(elements, item));
+  }
+  return places;
+}
+
+}  // namespace caffe2rt

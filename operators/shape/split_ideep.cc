@@ -1,0 +1,126 @@
+// Split on IDEEP. An image in nhwc or nChw16c is split along its channels in its layout. An output
+// whose memory is already its place in the input is not copied. Everything else is split in
+// row-major order.
+
+#include "caffe2_core/runtime/operator_registry.h"
+#include "contexts/onednn/onednn_context.h"
+#include "operators/common/onednn_planes.h"
+#include "operators/shape/channel_copies.h"
+#include "operators/shape/split.h"
+
+namespace caffe2rt {
+
+namespace {
+
+class SplitOnednnOp final : public Operator<IDEEPContext> {
+ public:
+  SplitOnednnOp(const OperatorDef& def, Workspace* ws)
+      : Operator<IDEEPContext>(def, ws),
+        join_(ReadJoinAxis(args())),
+        split_(ReadArgument(kSplitSizes)) {}
+
+  bool RunOnDevice() override {
+    const Tensor& X = Input(0);
+    const int axis = canonical_axis_index_(join_.axis, X.dim());
+    SplitSizes(X.dim(axis), OutputSize(), join_.add_axis, Wanted(), &sizes_);
+    if (!input_.Matches(X) || sizes_ != planned_sizes_) Plan(X, axis);
+    if (planes_.has_value()) {
+      SplitPlanes(X);
+    } else {
+      SplitRowMajor(X, axis);
+    }
+    return true;
+  }
+
+ private:
+  static size_t BytesOf(int64_t floats) { return static_cast<size_t>(floats) * sizeof(float); }
+
+  ArrayRef<int> Wanted() {
+    if (InputSize() < 2) return split_;
+    CAFFE_ENFORCE(split_.empty(), "argument split and input 1 are both given: remove one");
+    const Tensor& split = split_input_.Read(*this, 1);
+    CAFFE_ENFORCE_EQ(split.numel(), OutputSize(),
+                     "elements of input 1 (split), want one for each output");
+    return {split.data<int>(), static_cast<size_t>(split.numel())};
+  }
+
+  void Plan(const Tensor& X, int axis) {
+    input_.Forget();
+    planes_ = std::nullopt;
+    if (axis == 1 && !join_.add_axis && X.opaque_layout() != nullptr) planes_ = PlanesOf(X);
+    planned_sizes_ = sizes_;
+    layouts_.clear();
+    for (size_t i = 0; planes_.has_value() && i < sizes_.size(); ++i) {
+      layouts_.push_back(LayoutOf(Part(i)));
+    }
+    input_.Remember(X);
+  }
+
+  ChannelPlanes Part(size_t i) const {
+    ChannelPlanes part = *planes_;
+    part.channels = sizes_[i];
+    return part;
+  }
+
+  void SplitPlanes(const Tensor& X) {
+    const float* const x = OnednnData(X);
+    int64_t first = 0;
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      const ChannelPlanes part = Part(i);
+      SplitPieceDims(X.sizes(), 1, false, part.channels, &dims_);
+      Tensor* const Y = Output(static_cast<int>(i));
+      float* y = PrepareOutput(Y, dims_, layouts_[i]);
+      const int64_t offset = OffsetOfDensePart(*planes_, {first, part.channels});
+      const float* const place = offset >= 0 ? x + offset : nullptr;
+      if (IsMisplaced(y, BytesOf(part.size()), place, x, BytesOf(planes_->size()))) {
+        Y->FreeMemory();  // planned for another layout
+        y = PrepareOutput(Y, dims_, layouts_[i]);
+      }
+      CopyToPart(*planes_, first, part, x, y);
+      first += part.channels;
+    }
+  }
+
+  void SplitRowMajor(const Tensor& X, int axis) {
+    const void* const x =
+        X.opaque_layout() == nullptr ? X.raw_data() : plain_.Read(*this, 0).raw_data();
+    const TypeMeta type = X.dtype();
+    const int64_t outer = X.size_to_dim(axis), inner = X.size_from_dim(axis + 1);
+    pieces_.clear();
+    size_t offset = 0;
+    for (int i = 0; i < OutputSize(); ++i) {
+      const int64_t size = sizes_[static_cast<size_t>(i)];
+      SplitPieceDims(X.sizes(), axis, join_.add_axis, size, &dims_);
+      Tensor* Y = Output(i);
+      Y->Resize(dims_);
+      void* y = OutputMemory(Y, type);
+      const void* const place = outer == 1 ? static_cast<const char*>(x) + offset : nullptr;
+      if (IsMisplaced(y, Y->nbytes(), place, x, X.nbytes())) {
+        Y->FreeMemory();  // planned for other shapes
+        y = OutputMemory(Y, type);
+      }
+      pieces_.push_back({y, size * inner});
+      offset += Y->nbytes();
+    }
+    if (X.numel() > 0) SplitRows(cpu_, type, outer, x, pieces_);
+  }
+
+  const JoinAxis join_;
+  const std::vector<int> split_;
+  std::vector<int64_t> sizes_, planned_sizes_, dims_;
+  OnednnInput input_;
+  std::optional<ChannelPlanes> planes_;  // of X, if it is split in its layout
+  std::vector<std::shared_ptr<const OnednnLayout>> layouts_;
+  std::vector<TargetPiece> pieces_;
+  HostInput split_input_, plain_;
+  CPUContext cpu_;
+};
+
+}  // namespace
+
+void RegisterSplitIdeep() {
+  RegisterOperator<SplitOnednnOp>(IDEEP, "Split", __FILE__);
+  RegisterOperator<SplitOnednnOp>(IDEEP, "DepthSplit", __FILE__);
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,102 @@
+#include <cstring>
+
+#include "tests/operators/common/onednn_run.h"
+
+namespace caffe2rt::concat_ideep_test {
+namespace {
+
+using namespace test;  // used throughout this file
+
+class OnednnConcatTest : public OnednnTest {
+ protected:
+  std::vector<int64_t> WithChannels(int64_t channels) const {
+    return {GetParam().batch, channels, GetParam().height, GetParam().width};
+  }
+};
+
+constexpr char kConcat[] = R"(type: "Concat" input: "X" input: "Z" input: "V" output: "Y"
+                              output: "split_info" )";
+
+TEST_P(OnednnConcatTest, JoinsChannels) {
+  const std::string layout = GetParam().layout;
+  FeedImage("X");
+  for (const auto& [second, third] : {std::pair{16, 32}, {5, 16}, {16, 7}, {0, 3}}) {
+    FeedImage("Z", WithChannels(second), layout, 2);
+    FeedImage("V", WithChannels(third), layout, 3);
+    ExpectSameAsCpu(kConcat);
+    ExpectTensor<int32_t>(onednn_, "split_info", {3},
+                          {static_cast<int32_t>(GetParam().channels), second, third});
+  }
+  FeedImage("V", WithChannels(48), "nhwc", 4);
+  ExpectSameAsCpu(kConcat);
+  FeedImage("V", WithChannels(48), "nchw", 4);
+  ExpectSameAsCpu(kConcat);
+}
+
+TEST_P(OnednnConcatTest, JoinsOtherDimensions) {
+  FeedImage("X");
+  FeedImage("Z", 2);
+  FeedImage("V", 3);
+  ExpectSameAsCpu(std::string(kConcat) + R"(arg { name: "axis" i: 2 })");
+  ExpectSameAsCpu(std::string(kConcat) + R"(arg { name: "axis" i: 0 })");
+  ExpectSameAsCpu(std::string(kConcat) +
+                  R"(arg { name: "axis" i: 1 } arg { name: "add_axis" i: 1 })");
+}
+
+TEST_P(OnednnConcatTest, SplitsChannels) {
+  FeedImage("X", WithChannels(53), GetParam().layout);
+  for (const char* sizes : {"ints: 16 ints: 37", "ints: 32 ints: 21", "ints: 5 ints: 48"}) {
+    const std::string text = std::string(R"(type: "Split" input: "X" output: "Y" output: "Z"
+                                           arg { name: "split" )") +
+                             sizes + " }";
+    ExpectSameAsCpu(text);
+    ExpectSameAsCpu(text, 0, "Z");
+  }
+  FeedImage("X", WithChannels(54), GetParam().layout);
+  ExpectSameAsCpu(R"(type: "Split" input: "X" output: "Z" output: "Y")");
+}
+
+TEST_P(OnednnConcatTest, SplitsOtherDimensions) {
+  FeedImage("X", {2, 20, 4, 6}, GetParam().layout);
+  ExpectSameAsCpu(R"(type: "Split" input: "X" output: "Y" output: "Z" arg { name: "axis" i: 2 })",
+                  0, "Z");
+}
+
+TEST_P(OnednnConcatTest, FlattensToRowMajorOrder) {
+  FeedImage("X");
+  ExpectSameAsCpu(R"(type: "Flatten" input: "X" output: "Y")");
+  ExpectSameAsCpu(R"(type: "Flatten" input: "X" output: "Y" arg { name: "axis" i: 2 })");
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, OnednnConcatTest, testing::ValuesIn(OnednnCases()));
+
+// Inputs whose memory is part of the output's, as a memory plan places them.
+TEST(OnednnConcatPlacementTest, CopiesNoInputThatIsInItsPlace) {
+  Workspace ws;
+  const std::vector<int64_t> dims = {1, 16, 3, 2}, joined = {1, 32, 3, 2};
+  alignas(64) static float memory[2 * 96 + 16];
+  for (int i = 0; i < 192; ++i) memory[i] = static_cast<float>(i);
+  const auto place = [&](const char* name, const std::vector<int64_t>& shape, size_t offset) {
+    Tensor* const tensor = ws.CreateBlob(name)->GetMutableTensor(IDEEP);
+    tensor->Resize(shape);
+    const size_t nbytes = static_cast<size_t>(tensor->numel()) * sizeof(float);
+    tensor->ShareExternalPointer(memory + offset, TypeMeta::Make<float>(), nbytes);
+    PrepareOutput(tensor, OnednnLayout::New(DescIn(OnednnFormat::kBlocked16, shape)));
+  };
+  place("A", dims, 0);
+  place("B", dims, 96);
+  place("Y", joined, 0);
+  OperatorDef def = ParseOp(R"(type: "Concat" input: "A" input: "B" output: "Y" output: "info")");
+  def.mutable_device_option()->set_device_type(IDEEP);
+  ASSERT_TRUE(ws.RunOperatorOnce(def));
+  const Tensor& y = ws.GetBlob("Y")->Get<Tensor>();
+  EXPECT_EQ(OnednnData(y), memory);
+  for (int i = 0; i < 192; ++i) ASSERT_EQ(memory[i], static_cast<float>(i));
+  Tensor plain(CPU);
+  plain.CopyFrom(y);
+  EXPECT_EQ(plain.data<float>()[16 * 6], 96.0f);  // channel 16, pixel 0
+  EXPECT_EQ(plain.data<float>()[7], 17.0f);       // channel 1, pixel 1
+}
+
+}  // namespace
+}  // namespace caffe2rt::concat_ideep_test
