@@ -50,7 +50,12 @@ namespace caffe2rt {
   X(LRNCrossChannelBackward) X(DeriveBNTensorDescriptor) X(BatchNormalizationForwardInference) \
   X(BatchNormalizationForwardTraining) X(BatchNormalizationBackward) \
   X(CreateReduceTensorDescriptor) X(DestroyReduceTensorDescriptor) X(SetReduceTensorDescriptor) \
-  X(GetReductionIndicesSize) X(GetReductionWorkspaceSize) X(ReduceTensor)
+  X(GetReductionIndicesSize) X(GetReductionWorkspaceSize) X(ReduceTensor) \
+  X(CreateDropoutDescriptor) X(DestroyDropoutDescriptor) X(DropoutGetStatesSize) \
+  X(SetDropoutDescriptor) X(CreateRNNDescriptor) X(DestroyRNNDescriptor) \
+  X(SetRNNDescriptor_v8) X(GetRNNWeightSpaceSize) X(GetRNNWeightParams) \
+  X(GetRNNTempSpaceSizes) X(CreateRNNDataDescriptor) X(DestroyRNNDataDescriptor) \
+  X(SetRNNDataDescriptor) X(RNNForward) X(RNNBackwardData_v8) X(RNNBackwardWeights_v8)
 // clang-format on
 
 struct CudnnFunctions {

@@ -25,15 +25,6 @@ CAFFE2RT_SIMD void GruGradientRow(int64_t size, const float* h_before, const flo
   }
 }
 
-// The state after a sequence has ended.
-void EndedState(const UnitRows& rows, const float* from, float* to) {
-  if (rows.drop_states) {
-    std::fill_n(to, rows.size, 0.0f);
-  } else {
-    std::copy_n(from, rows.size, to);
-  }
-}
-
 class GetGRUUnitGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
@@ -54,7 +45,7 @@ void RunGru(CPUContext&, const UnitRows& rows, const GruForward& unit) {
     if (rows.IsValid(row)) {
       GruRow(rows.size, unit.h_before + at, unit.gates + 3 * at, unit.h + at);
     } else {
-      EndedState(rows, unit.h_before + at, unit.h + at);
+      WriteEndedRow(rows, unit.h_before + at, unit.h + at);
     }
   }
 }
@@ -66,7 +57,7 @@ void RunGru(CPUContext&, const UnitRows& rows, const GruBackward& unit) {
       GruGradientRow(rows.size, unit.h_before + at, unit.gates + 3 * at, unit.dh + at,
                      unit.dh_before + at, unit.dgates + 3 * at);
     } else {
-      EndedState(rows, unit.dh + at, unit.dh_before + at);
+      WriteEndedRow(rows, unit.dh + at, unit.dh_before + at);
       std::fill_n(unit.dgates + 3 * at, 3 * rows.size, 0.0f);
     }
   }

@@ -29,15 +29,6 @@ CAFFE2RT_SIMD void LstmGradientRow(int64_t size, const float* c_before, const fl
   }
 }
 
-// The row after a sequence has ended: `from`, or 0 if it drops its states.
-void EndedRow(const UnitRows& rows, const float* from, float* to) {
-  if (rows.drop_states) {
-    std::fill_n(to, rows.size, 0.0f);
-  } else {
-    std::copy_n(from, rows.size, to);
-  }
-}
-
 class GetLSTMUnitGradient final : public GradientMakerBase {
  public:
   using GradientMakerBase::GradientMakerBase;
@@ -53,6 +44,14 @@ class GetLSTMUnitGradient final : public GradientMakerBase {
 
 }  // namespace
 
+void WriteEndedRow(const UnitRows& rows, const float* from, float* to) {
+  if (rows.drop_states) {
+    std::fill_n(to, rows.size, 0.0f);
+  } else {
+    std::copy_n(from, rows.size, to);
+  }
+}
+
 void RunLstm(CPUContext&, const UnitRows& rows, const LstmForward& unit) {
   for (int64_t row = 0; row < rows.batch; ++row) {
     const int64_t at = row * rows.size;
@@ -60,8 +59,8 @@ void RunLstm(CPUContext&, const UnitRows& rows, const LstmForward& unit) {
       LstmRow(rows.size, unit.c_before + at, unit.gates + 4 * at, unit.forget_bias, unit.h + at,
               unit.c + at);
     } else {
-      EndedRow(rows, unit.h_before + at, unit.h + at);
-      EndedRow(rows, unit.c_before + at, unit.c + at);
+      WriteEndedRow(rows, unit.h_before + at, unit.h + at);
+      WriteEndedRow(rows, unit.c_before + at, unit.c + at);
     }
   }
 }
@@ -75,8 +74,8 @@ void RunLstm(CPUContext&, const UnitRows& rows, const LstmBackward& unit) {
                       unit.c + at, unit.dh + at, unit.dc + at, unit.dc_before + at,
                       unit.dgates + 4 * at);
     } else {
-      EndedRow(rows, unit.dh + at, unit.dh_before + at);
-      EndedRow(rows, unit.dc + at, unit.dc_before + at);
+      WriteEndedRow(rows, unit.dh + at, unit.dh_before + at);
+      WriteEndedRow(rows, unit.dc + at, unit.dc_before + at);
       std::fill_n(unit.dgates + 4 * at, 4 * rows.size, 0.0f);
     }
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/recurrent/backward_step.h"
@@ -205,6 +206,7 @@ void RegisterRecurrentNetwork() {
           .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
           .SetDoc("Runs a net, the step net, for each time step of a sequence. Links connect its "
                   "blobs with rows of the input and of the states."));
+  DeclareMemoryTraits("RecurrentNetwork").keeps_memory = true;  // outputs are views of its states
   RegisterCpuOperator<RecurrentNetworkOp<CPUContext>>("RecurrentNetwork", __FILE__);
 
   DeclareStepArguments(
@@ -218,6 +220,7 @@ void RegisterRecurrentNetwork() {
           .AccessesUnlistedBlobs([](const OperatorDef&) { return true; })
           .SetDoc("The gradient of RecurrentNetwork: runs the backward step net for each time "
                   "step, from the last to the first."));
+  DeclareMemoryTraits("RecurrentNetworkGradient").keeps_memory = true;
   RegisterCpuOperator<RecurrentNetworkGradientOp<CPUContext>>("RecurrentNetworkGradient", __FILE__);
   RegisterGradient<GetRecurrentNetworkGradient>("RecurrentNetwork", __FILE__);
 }

@@ -91,6 +91,9 @@ class RecurrentUnitOp : public Operator<Context> {
   HostInput step_;
 };
 
+// The state of a row after its sequence has ended: `from`, or 0 if it drops its states. On the CPU.
+void WriteEndedRow(const UnitRows& rows, const float* from, float* to);
+
 // Declares the arguments above, and that the time step is on the CPU. `lengths` is as above.
 void DeclareUnit(OpSchema& schema, int lengths);
 // Shape inference of the gradients: the outputs have the shapes of the first inputs.

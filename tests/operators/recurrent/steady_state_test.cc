@@ -1,10 +1,11 @@
-// A training step of a long short-term memory allocates no heap memory and acquires no lock once it
-// is warm, and neither does a forward run.
+// A training step of a long short-term memory allocates no heap memory, acquires no lock and makes no
+// system call once it is warm, and neither does a forward run.
 #include "caffe2_core/graph/backward_pass.h"
 #include "caffe2_core/runtime/net.h"
 #include "tests/operators/recurrent/recurrent_nets.h"
 #include "tests/support/allocation_counter.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/system_calls.h"
 
 namespace caffe2rt::test::recurrent_steady_state_test {
 namespace {
@@ -27,6 +28,16 @@ class RecurrentSteadyStateTest : public testing::Test {
     ASSERT_TRUE(net->Run());
     EXPECT_EQ(counter.Counts().allocations, 0);
     EXPECT_EQ(counter.Counts().locks, 0);
+    const SystemCalls calls = RecordSystemCalls([&] {
+      NetDef again = def;
+      again.set_name("again");
+      NetBase* const child = ws_.CreateNet(again);
+      for (int i = 0; i < 3; ++i) CAFFE_ENFORCE(child->Run(), "the net returned false");
+      return [child] { CAFFE_ENFORCE(child->Run(), "the net returned false"); };
+    });
+    if (!calls.skip_reason.empty()) GTEST_SKIP() << calls.skip_reason;
+    EXPECT_EQ(calls.error, "");
+    EXPECT_THAT(calls.names, testing::IsEmpty());
   }
   Workspace ws_;
 };
