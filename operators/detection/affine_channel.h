@@ -10,6 +10,7 @@
 #include "caffe2_core/runtime/operator.h"
 #include "contexts/cpu/cpu_context.h"
 #include "operators/common/channels.h"
+#include "operators/common/copy_rows.h"
 #include "operators/common/order_argument.h"
 #include "operators/detection/affine_channel_kernels.h"
 
@@ -83,7 +84,12 @@ class AffineChannelGradientOp final : public Operator<Context> {
                        S.sizes(), ", want one for each channel of input 0 (dY)");
       float* const dscale = this->template OutputData<float>(1, S.sizes());
       float* const dbias = this->template OutputData<float>(2, S.sizes());
-      if (channels.count > 0) SumChannels(context_, channels, dy, x, dscale, dbias);
+      if (dY.numel() > 0) {
+        SumChannels(context_, channels, dy, x, dscale, dbias);
+      } else if (S.numel() > 0) {
+        FillZeros(context_, S.nbytes(), dscale);
+        FillZeros(context_, S.nbytes(), dbias);
+      }
     }
     float* const dx = this->template OutputData<float>(0, dY.sizes());
     if (Output(0)->numel() > 0) ScaleChannels(context_, channels, dy, scale, nullptr, dx);

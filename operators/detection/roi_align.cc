@@ -108,14 +108,15 @@ void AddChannels(const ImageTask& task, int64_t block, const float* dy, float* d
   const RoiGeometry& g = task.geometry;
   const ChannelBlock part = task.Part(block);
   float *const sums = memory + task.image_floats, *const bins = sums + task.sum_floats;
-  std::fill_n(memory, task.image_floats, 0.0f);
+  float* const image = dx + task.group.image * g.pixels() * g.channels;
+  GatherBlock(part, image, memory);  // the sums of earlier RoIs of the image
   for (size_t i = task.group.first; i < task.group.last; ++i) {
     const RoiTaps& roi = task.scratch.rois[i];
     if (roi.empty() || roi.undefined) continue;
     GatherBlock(task.Bins(part), dy + roi.roi * g.channels * g.bins(), bins);
     task.kernel(task.OfRoi(roi, sums), bins, memory - task.Origin());
   }
-  ScatterBlock(part, memory, dx + task.group.image * g.pixels() * g.channels);
+  ScatterBlock(part, memory, image);
 }
 
 // Calls work(task, block, memory of the piece) for every block of channels of the image.
@@ -134,6 +135,20 @@ void ForEachBlock(const RoiGeometry& geometry, const ImageRois& group, BlockFunc
       work(task, b, task.memory + piece * task.floats());
     }
   });
+}
+
+// Calls work(RoIs of an image) for all RoIs. An image may come again, with later RoIs.
+template <class Work>
+void ForEachImage(const RoiGeometry& geometry, const float* rois, RoiScratch* scratch,
+                  const Work& work) {
+  for (int64_t next = 0; next < geometry.rois;) {
+    next = FillRoiTaps(geometry, rois, next, scratch);
+    for (size_t first = 0; first < scratch->rois.size();) {
+      const ImageRois group = NextImage(*scratch, first);
+      work(group);
+      first = group.last;
+    }
+  }
 }
 
 // THROWS if a RoI has a negative size where none may, also without elements to compute.
@@ -165,16 +180,12 @@ class GetRoIAlignGradient final : public GradientMakerBase {
 
 void AlignRois(CPUContext&, const RoiGeometry& geometry, const float* x, const float* rois,
                float* y, RoiScratch* scratch) {
-  FillRoiTaps(geometry, rois, scratch);
-  BlockFunction* const kernel = AlignBlockFunction();
-  for (size_t first = 0; first < scratch->rois.size();) {
-    const ImageRois group = NextImage(*scratch, first);
-    ForEachBlock(geometry, group, kernel, scratch,
+  ForEachImage(geometry, rois, scratch, [&](const ImageRois& group) {
+    ForEachBlock(geometry, group, AlignBlockFunction(), scratch,
                  [x, y](const ImageTask& task, int64_t block, float* memory) {
                    AlignChannels(task, block, x, y, memory);
                  });
-    first = group.last;
-  }
+  });
 }
 
 void AlignRoisGradient(CPUContext&, const RoiGeometry& geometry, const float* rois, const float* dy,
@@ -183,18 +194,13 @@ void AlignRoisGradient(CPUContext&, const RoiGeometry& geometry, const float* ro
   if (geometry.in_elements() == 0) return;
   std::fill_n(dx, geometry.in_elements(), 0.0f);
   if (geometry.out_elements() == 0) return;
-  FillRoiTaps(geometry, rois, scratch);
-  BlockFunction* const kernel = AddBlockFunction();
-  for (size_t first = 0; first < scratch->rois.size();) {
-    const ImageRois group = NextImage(*scratch, first);
-    if (!group.empty()) {
-      ForEachBlock(geometry, group, kernel, scratch,
-                   [dy, dx](const ImageTask& task, int64_t block, float* memory) {
-                     AddChannels(task, block, dy, dx, memory);
-                   });
-    }
-    first = group.last;
-  }
+  ForEachImage(geometry, rois, scratch, [&](const ImageRois& group) {
+    if (group.empty()) return;
+    ForEachBlock(geometry, group, AddBlockFunction(), scratch,
+                 [dy, dx](const ImageTask& task, int64_t block, float* memory) {
+                   AddChannels(task, block, dy, dx, memory);
+                 });
+  });
 }
 
 void RegisterRoiAlign() {

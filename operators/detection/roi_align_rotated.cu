@@ -29,14 +29,7 @@ struct AlignRotated {
         float at_x = 0, at_y = 0;
         roi.Sample(bin.row, r, bin.column, c, &at_x, &at_y);
         const AxisTap row = TapAt(at_y, g.height), column = TapAt(at_x, g.width);
-        if (!row.inside || !column.inside) continue;
-        const float* const upper = plane + row.low * g.width * pixel;
-        const float* const lower = plane + row.high * g.width * pixel;
-        const float above = (1 - column.share) * upper[column.low * pixel] +
-                            column.share * upper[column.high * pixel];
-        const float below = (1 - column.share) * lower[column.low * pixel] +
-                            column.share * lower[column.high * pixel];
-        sum += (1 - row.share) * above + row.share * below;
+        if (row.inside && column.inside) sum += Interpolate(plane, g.width, pixel, row, column);
       }
     }
     y[i] = sum / (static_cast<float>(roi.rows.samples) * static_cast<float>(roi.columns.samples));

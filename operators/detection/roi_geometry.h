@@ -72,6 +72,19 @@ CAFFE2RT_HOST_DEVICE inline AxisTap TapAt(float position, int64_t size) {
   return {low, low + 1, at - static_cast<float>(low), true};
 }
 
+// The value at a position of a plane whose pixels are `distance` elements apart, by bilinear
+// interpolation. REQUIRES: both taps are inside.
+CAFFE2RT_HOST_DEVICE inline float Interpolate(const float* plane, int64_t width, int64_t distance,
+                                              const AxisTap& row, const AxisTap& column) {
+  const float* const upper = plane + row.low * width * distance;
+  const float* const lower = plane + row.high * width * distance;
+  const float above = (1 - column.share) * upper[column.low * distance] +
+                      column.share * upper[column.high * distance];
+  const float below = (1 - column.share) * lower[column.low * distance] +
+                      column.share * lower[column.high * distance];
+  return (1 - row.share) * above + row.share * below;
+}
+
 // The bins of a RoI along one axis, and the samples of a bin.
 struct RoiAxis {
   float start = 0;  // of the first bin, in pixels

@@ -42,11 +42,14 @@ PixelSpan AddAxis(const RoiAxis& axis, RoiScratch* scratch) {
 
 }  // namespace
 
-void FillRoiTaps(const RoiGeometry& geometry, const float* rois, RoiScratch* scratch) {
+int64_t FillRoiTaps(const RoiGeometry& geometry, const float* rois, int64_t first,
+                    RoiScratch* scratch) {
+  constexpr size_t kMostWeights = 4 << 20;
   scratch->rois.clear();
   scratch->bins.clear();
   scratch->weights.clear();
-  for (int64_t r = 0; r < geometry.rois; ++r) {
+  int64_t r = first;
+  for (; r < geometry.rois && scratch->weights.size() < kMostWeights; ++r) {
     RoiWindow window;
     CheckRoiFault(PlaceRoi(geometry, rois + r * geometry.columns, &window), r, geometry.batch);
     RoiTaps taps;
@@ -66,6 +69,7 @@ void FillRoiTaps(const RoiGeometry& geometry, const float* rois, RoiScratch* scr
   std::sort(scratch->rois.begin(), scratch->rois.end(), [](const RoiTaps& a, const RoiTaps& b) {
     return a.image != b.image ? a.image < b.image : a.roi < b.roi;
   });
+  return r;
 }
 
 ImageRois NextImage(const RoiScratch& scratch, size_t first) {

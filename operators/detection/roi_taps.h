@@ -39,8 +39,10 @@ struct RoiScratch {
   ThreadScratch floats;
 };
 
-// Fills the tables. THROWS if a RoI is invalid.
-void FillRoiTaps(const RoiGeometry& geometry, const float* rois, RoiScratch* scratch);
+// Fills the tables with RoIs from `first` on, at least one, until they have some millions of weights.
+// Returns the first RoI that is not in the tables. THROWS if a RoI is invalid.
+int64_t FillRoiTaps(const RoiGeometry& geometry, const float* rois, int64_t first,
+                    RoiScratch* scratch);
 
 // The RoIs of one image, [first, last) of RoiScratch::rois, and a rectangle around their pixels.
 struct ImageRois {

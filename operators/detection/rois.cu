@@ -31,14 +31,7 @@ struct Align {
       const AxisTap row = TapAt(window.rows.Position(bin.row, r), g.height);
       for (int64_t c = left; c < right; ++c) {
         const AxisTap column = TapAt(window.columns.Position(bin.column, c), g.width);
-        if (!row.inside || !column.inside) continue;
-        const float* const upper = plane + row.low * g.width * pixel;
-        const float* const lower = plane + row.high * g.width * pixel;
-        const float above = (1 - column.share) * upper[column.low * pixel] +
-                            column.share * upper[column.high * pixel];
-        const float below = (1 - column.share) * lower[column.low * pixel] +
-                            column.share * lower[column.high * pixel];
-        sum += (1 - row.share) * above + row.share * below;
+        if (row.inside && column.inside) sum += Interpolate(plane, g.width, pixel, row, column);
       }
     }
     y[i] = sum /

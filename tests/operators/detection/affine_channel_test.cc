@@ -108,6 +108,18 @@ TEST(AffineChannelTest, GradientHasTheShapeOfScale) {
   ExpectTensor<float>(ws, "dX", {1, 2, 1}, {3, 10});
 }
 
+// Dimensions of any size next to one of size 0.
+TEST(AffineChannelTest, GradientOfHugeEmptyTensorsIsZero) {
+  Workspace ws;
+  Feed<float>(&ws, "dY", {int64_t{1} << 40, 2, 0}, {});
+  Feed<float>(&ws, "X", {int64_t{1} << 40, 2, 0}, {});
+  Feed<float>(&ws, "scale", {2}, {1, 2});
+  RunOp(&ws, R"(type: "AffineChannelGradient" input: "dY" input: "X" input: "scale" output: "dX"
+                output: "ds" output: "db" arg { name: "is_learnable" i: 1 })");
+  ExpectTensor<float>(ws, "ds", {2}, {0, 0});
+  ExpectTensor<float>(ws, "db", {2}, {0, 0});
+}
+
 TEST(AffineChannelTest, KeepsXIfScaleIsLearned) {
   for (const std::vector<int64_t>& dims : {std::vector<int64_t>{1, 2, 2}, {1, 2, 0}}) {
     Workspace ws;

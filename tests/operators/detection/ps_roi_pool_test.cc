@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cmath>
+
+#include "tests/operators/detection/random_rois.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -7,6 +11,82 @@ namespace {
 const std::string kPool =
     R"(type: "PSRoIPool" input: "X" input: "R" output: "Y" output: "C"
        arg { name: "group_size" i: 2 } arg { name: "output_dim" i: 2 } )";
+
+// The definition of position-sensitive pooling (Dai et al. 2016, R-FCN): bin (i, j) of output channel
+// c is the average of channel (c, i, j) over the pixels that the bin touches. Every pixel is tested
+// on its own. A RoI is rounded, scaled, and at least 0.1 pixels wide and high.
+struct NaivePositionPool {
+  int64_t outputs, group, height, width;
+  float scale;
+
+  bool Touches(float low, float high, int64_t b, int64_t pixel) const {
+    const float start = std::round(low) * scale, end = (std::round(high) + 1) * scale;
+    const float size = std::max(end - start, 0.1f) / static_cast<float>(group);
+    return static_cast<float>(b) * size + start < static_cast<float>(pixel + 1) &&
+           static_cast<float>(b + 1) * size + start > static_cast<float>(pixel);
+  }
+  std::vector<size_t> PixelsOf(const float* roi, int64_t row, int64_t column) const {
+    std::vector<size_t> pixels;
+    for (int64_t p = 0; p < height * width; ++p) {
+      if (Touches(roi[2], roi[4], row, p / width) && Touches(roi[1], roi[3], column, p % width)) {
+        pixels.push_back(static_cast<size_t>(p));
+      }
+    }
+    return pixels;
+  }
+
+  // Sets y, the channels, and dx, which has the size of x.
+  void Run(const std::vector<float>& x, const std::vector<float>& rois,
+           const std::vector<float>& dy, std::vector<float>* y, std::vector<int32_t>* channels,
+           std::vector<float>* dx) const {
+    dx->assign(x.size(), 0);
+    for (size_t r = 0; r < rois.size(); r += 5) {
+      for (int64_t i = 0; i < outputs * group * group; ++i) {
+        const int64_t c = i / (group * group), row = i / group % group, column = i % group;
+        const int64_t channel = (c * group + row) * group + column;
+        const size_t plane = static_cast<size_t>(
+            (static_cast<int64_t>(rois[r]) * outputs * group * group + channel) * height * width);
+        const std::vector<size_t> pixels = PixelsOf(rois.data() + r, row, column);
+        double sum = 0;
+        for (const size_t p : pixels) {
+          sum += x[plane + p];
+          (*dx)[plane + p] += dy[y->size()] / static_cast<float>(pixels.size());
+        }
+        y->push_back(pixels.empty() ? 0 : static_cast<float>(sum / pixels.size()));
+        channels->push_back(static_cast<int32_t>(channel));
+      }
+    }
+  }
+};
+
+TEST(PSRoIPoolTest, AgreesWithTheDefinition) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const PoolCase c = RandomPoolCase(seed);
+    const int64_t group = c.pooled_h, outputs = c.channels, planes = outputs * group * group;
+    const NaivePositionPool naive{outputs, group, c.height, c.width, c.scale};
+    const std::vector<float> x = RandomValues(c.images * planes * c.height * c.width, -1, 1, seed);
+    const std::vector<float> dy = RandomValues(c.rois * planes, -1, 1, seed + 100);
+    const std::vector<float> rois = RandomPoolRois(c, seed);
+    std::vector<float> y, dx;
+    std::vector<int32_t> channels;
+    naive.Run(x, rois, dy, &y, &channels, &dx);
+    Workspace ws;
+    Feed<float>(&ws, "X", {c.images, planes, c.height, c.width}, x);
+    Feed<float>(&ws, "R", {c.rois, 5}, rois);
+    Feed<float>(&ws, "dY", {c.rois, outputs, group, group}, dy);
+    const std::string args = "arg { name: 'group_size' i: " + std::to_string(group) +
+                             " } arg { name: 'output_dim' i: " + std::to_string(outputs) +
+                             " } arg { name: 'spatial_scale' f: " + std::to_string(c.scale) + " }";
+    RunOp(&ws, "type: 'PSRoIPool' input: 'X' input: 'R' output: 'Y' output: 'C' " + args);
+    ExpectTensor<float>(ws, "Y", {c.rois, outputs, group, group}, y, 1e-5);
+    ExpectTensor<int32_t>(ws, "C", {c.rois, outputs, group, group}, channels);
+    RunOp(&ws,
+          "type: 'PSRoIPoolGradient' input: 'X' input: 'R' input: 'C' input: 'dY' output: 'dX' " +
+              args);
+    ExpectTensor<float>(ws, "dX", {c.images, planes, c.height, c.width}, dx, 1e-5);
+  }
+}
 
 // Each bin has the average of its own channel.
 TEST(PSRoIPoolTest, AveragesTheChannelOfEachBin) {

@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -8,6 +13,52 @@ std::string Rotated(const std::string& args) {
   return R"(type: "RoIAlignRotated" input: "X" input: "R" output: "Y" )" + args;
 }
 const char* const kBins = R"(arg { name: "pooled_h" i: 2 } arg { name: "pooled_w" i: 2 } )";
+
+// The value of a plane at a position between pixels, 0 more than one pixel outside.
+double Bilinear(const float* plane, int64_t height, int64_t width, double y, double x) {
+  if (y < -1 || y > height || x < -1 || x > width) return 0;
+  y = std::clamp(y, 0.0, height - 1.0);
+  x = std::clamp(x, 0.0, width - 1.0);
+  double value = 0;
+  for (int64_t i = 0; i < height * width; ++i) {
+    const double dy = 1 - std::abs(y - i / width), dx = 1 - std::abs(x - i % width);
+    if (dy > 0 && dx > 0) value += dy * dx * plane[i];
+  }
+  return value;
+}
+
+// The definition: the samples of each bin, turned counterclockwise around the center.
+TEST(RoIAlignRotatedTest, AgreesWithTheDefinition) {
+  constexpr int64_t kHeight = 7, kWidth = 9, kRois = 12, kRows = 2, kColumns = 3, kSamples = 2;
+  const std::vector<float> x = RandomValues(kHeight * kWidth, -1, 1, 3);
+  const std::vector<float> random = RandomValues(kRois * 5, 0, 1, 4);
+  std::vector<float> rois, want;
+  for (size_t r = 0; r < kRois; ++r) {
+    const float* const at = random.data() + r * 5;
+    const float roi[] = {at[0] * kWidth, at[1] * kHeight, 1 + 8 * at[2], 1 + 6 * at[3],
+                         720 * at[4] - 360};
+    rois.insert(rois.end(), std::begin(roi), std::end(roi));
+    const double angle = roi[4] * std::acos(-1.0) / 180;
+    for (int64_t bin = 0; bin < kRows * kColumns; ++bin) {
+      double sum = 0;
+      for (int64_t k = 0; k < kSamples * kSamples; ++k) {
+        const double row = bin / kColumns + (k / kSamples + 0.5) / kSamples;
+        const double column = bin % kColumns + (k % kSamples + 0.5) / kSamples;
+        const double dx = (column / kColumns - 0.5) * roi[2], dy = (row / kRows - 0.5) * roi[3];
+        sum += Bilinear(x.data(), kHeight, kWidth,
+                        roi[1] + dy * std::cos(angle) - dx * std::sin(angle),
+                        roi[0] + dx * std::cos(angle) + dy * std::sin(angle));
+      }
+      want.push_back(static_cast<float>(sum / (kSamples * kSamples)));
+    }
+  }
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, kHeight, kWidth}, x);
+  Feed<float>(&ws, "R", {kRois, 5}, rois);
+  RunOp(&ws, Rotated("arg { name: 'pooled_h' i: 2 } arg { name: 'pooled_w' i: 3 } "
+                     "arg { name: 'sampling_ratio' i: 2 }"));
+  ExpectTensor<float>(ws, "Y", {kRois, 1, kRows, kColumns}, want, 1e-4);
+}
 
 // X[y, x] = 10 y + x. The RoI is centered at (3, 3) and 2 x 2 large: bins at 2.5 and 3.5.
 TEST(RoIAlignRotatedTest, TurnsTheBins) {

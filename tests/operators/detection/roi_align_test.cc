@@ -183,6 +183,29 @@ TEST(RoIAlignTest, HugeRoIsAreFast) {
   ExpectTensor<float>(ws, "Y", {1, 1, 1, 1}, {0}, 1e-9);
 }
 
+// The weights of so many pixels are computed for a part of the RoIs at a time.
+TEST(RoIAlignTest, ManyRoIsOfAWideImageAgree) {
+  constexpr int64_t kRois = 1300, kWidth = 4096;
+  Workspace ws;
+  Tensor* const x = FeedRange<float>(&ws, "X", {2, 1, 1, kWidth}, 1, 0);
+  x->mutable_data<float>()[kWidth + 5] = 1 + kWidth;  // the mean of image 1 is 2
+  std::vector<float> rois, want;
+  for (int64_t r = 0; r < kRois; ++r) {
+    rois.insert(rois.end(), {static_cast<float>(r % 2), 0, 0, kWidth, 1});
+    want.push_back(static_cast<float>(1 + r % 2));
+  }
+  Feed<float>(&ws, "R", {kRois, 5}, rois);
+  RunOp(&ws, RoIAlign(""));
+  ExpectTensor<float>(ws, "Y", {kRois, 1, 1, 1}, want, 1e-3);
+  Feed<float>(&ws, "dY", {kRois, 1, 1, 1}, std::vector<float>(kRois, 1));
+  RunOp(&ws, R"(type: "RoIAlignGradient" input: "X" input: "R" input: "dY" output: "dX")");
+  // Samples are in the middle between two pixels; the last one belongs to the last pixel alone.
+  std::vector<float> dx(2 * kWidth, kRois / 2.0f / kWidth);
+  dx[0] = dx[kWidth] = 0.5f * dx[1];
+  dx[kWidth - 1] = dx[2 * kWidth - 1] = 1.5f * dx[1];
+  ExpectTensor<float>(ws, "dX", {2, 1, 1, kWidth}, dx, 1e-4);
+}
+
 // As in Caffe2.
 TEST(RoIAlignTest, OrderIsNhwcUnlessItIsNchw) {
   Workspace ws;

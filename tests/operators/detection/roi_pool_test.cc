@@ -1,5 +1,7 @@
+#include <cmath>
 #include <limits>
 
+#include "tests/operators/detection/random_rois.h"
 #include "tests/support/gradient_test.h"
 #include "tests/support/operator_test.h"
 
@@ -13,6 +15,60 @@ std::string Pool(const std::string& type, const std::string& args) {
   return "type: \"" + type + R"(" input: "X" input: "R" output: "Y" output: "A" )" + args;
 }
 const char* const kBins = R"(arg { name: "pooled_h" i: 2 } arg { name: "pooled_w" i: 2 } )";
+
+// The definition of RoI max pooling (Girshick 2015, Fast R-CNN): a RoI of whole pixels is divided
+// into equal bins, and the pixels of a bin are all that it touches. Every pixel is tested on its own.
+struct NaivePool {
+  int64_t channels, height, width, pooled_h, pooled_w;
+  float scale;
+
+  struct Result {
+    std::vector<float> y, dx;
+    std::vector<int32_t> argmax;
+  };
+
+  // Whether bin `b` of the pixels from `first` to `last` touches a pixel.
+  static bool Touches(int64_t first, int64_t last, int64_t bins, int64_t b, int64_t pixel) {
+    const float size = static_cast<float>(std::max<int64_t>(last - first + 1, 1)) / bins;
+    return b * size < pixel - first + 1 && (b + 1) * size > pixel - first;
+  }
+
+  int32_t LargestOf(const float* plane, const float* roi, int64_t row, int64_t column,
+                    float* largest) const {
+    int32_t at = -1;
+    bool empty = true;
+    for (int64_t p = 0; p < height * width; ++p) {
+      const bool inside = Touches(std::lround(roi[2] * scale), std::lround(roi[4] * scale),
+                                  pooled_h, row, p / width) &&
+                          Touches(std::lround(roi[1] * scale), std::lround(roi[3] * scale),
+                                  pooled_w, column, p % width);
+      if (!inside) continue;
+      if (empty) *largest = kLowest;
+      empty = false;
+      if (plane[p] > *largest) *largest = plane[p], at = static_cast<int32_t>(p);
+    }
+    return at;
+  }
+
+  Result Run(const std::vector<float>& x, const std::vector<float>& rois,
+             const std::vector<float>& dy) const {
+    Result result;
+    result.dx.assign(x.size(), 0);
+    for (size_t r = 0; r < rois.size(); r += 5) {
+      for (int64_t i = 0; i < channels * pooled_h * pooled_w; ++i) {
+        const int64_t bin = i % (pooled_h * pooled_w), c = i / (pooled_h * pooled_w);
+        const int64_t plane = (static_cast<int64_t>(rois[r]) * channels + c) * height * width;
+        float largest = 0;
+        const int32_t at =
+            LargestOf(x.data() + plane, rois.data() + r, bin / pooled_w, bin % pooled_w, &largest);
+        if (at >= 0) result.dx[static_cast<size_t>(plane + at)] += dy[result.y.size()];
+        result.y.push_back(largest);
+        result.argmax.push_back(at);
+      }
+    }
+    return result;
+  }
+};
 
 class RoIPoolTypesTest : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Types, RoIPoolTypesTest, testing::Values("RoIPool", "RoIPoolF"));
@@ -78,6 +134,34 @@ TEST_P(RoIPoolTypesTest, GradientGoesToTheLargestElements) {
   ExpectShapeInferred(&ws, gradient);
   EXPECT_EQ(DescribeGradient(Pool(GetParam(), "")),
             std::string(GetParam()) + "Gradient(X,R,A,Y_grad)->X_grad | X_grad -");
+}
+
+TEST_P(RoIPoolTypesTest, AgreesWithTheDefinition) {
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const PoolCase c = RandomPoolCase(seed);
+    const NaivePool naive{c.channels, c.height, c.width, c.pooled_h, c.pooled_w, c.scale};
+    const std::vector<float> x =
+        RandomValues(c.images * c.channels * c.height * c.width, -1, 1, seed);
+    const std::vector<int64_t> dims{c.rois, c.channels, c.pooled_h, c.pooled_w};
+    const std::vector<float> dy =
+        RandomValues(c.rois * c.channels * c.pooled_h * c.pooled_w, -1, 1, seed + 100);
+    const std::vector<float> rois = RandomPoolRois(c, seed);
+    Workspace ws;
+    Feed<float>(&ws, "X", {c.images, c.channels, c.height, c.width}, x);
+    Feed<float>(&ws, "R", {c.rois, 5}, rois);
+    Feed<float>(&ws, "dY", dims, dy);
+    const std::string args = "arg { name: 'pooled_h' i: " + std::to_string(c.pooled_h) +
+                             " } arg { name: 'pooled_w' i: " + std::to_string(c.pooled_w) +
+                             " } arg { name: 'spatial_scale' f: " + std::to_string(c.scale) + " }";
+    const NaivePool::Result want = naive.Run(x, rois, dy);
+    RunOp(&ws, Pool(GetParam(), args));
+    ExpectTensor<float>(ws, "Y", dims, want.y);
+    ExpectTensor<int32_t>(ws, "A", dims, want.argmax);
+    RunOp(&ws, std::string("type: '") + GetParam() +
+                   "Gradient' input: 'X' input: 'R' input: 'A' input: 'dY' output: 'dX' " + args);
+    ExpectTensor<float>(ws, "dX", {c.images, c.channels, c.height, c.width}, want.dx, 1e-5);
+  }
 }
 
 TEST_P(RoIPoolTypesTest, NamesWhatDoesNotFit) {
