@@ -39,32 +39,44 @@ CAFFE2RT_SIMD_INLINE inline float ScaleOf(const SegmentJob<T, Index>& job, int64
 // Rows that indices name are scattered in memory. They are requested this many positions ahead.
 constexpr int64_t kAhead = 16;
 constexpr int64_t kLineFloats = 16;
-constexpr int64_t kMostLines = 16;  // requested of a row; the processor predicts the others
 
-template <class Index>
-[[gnu::always_inline]] inline void RequestRow(const SegmentJob<float, Index>& job, int64_t i) {
-  if (i + kAhead >= job.positions) return;
-  const float* const row = job.data + job.indices[i + kAhead] * job.block;
-  const int64_t lines = std::min((job.block + kLineFloats - 1) / kLineFloats, kMostLines);
-  for (int64_t line = 0; line < lines; ++line) __builtin_prefetch(row + line * kLineFloats);
-}
-
-// Sums up kVectors vectors of columns, from column c on, of one segment.
-template <class L, int kVectors, class Index>
-[[gnu::always_inline]] inline void SumColumns(const SegmentJob<float, Index>& job, int64_t s,
-                                              int64_t c) {
+// Sums up kVectors vectors of columns, from column c on, of one segment. Indices and weights are
+// template parameters, because a row of 64 floats takes only four vector additions.
+template <class L, int kVectors, bool kIndexed, bool kWeighted, class Index>
+[[gnu::always_inline]] inline void SumColumnsOf(const SegmentJob<float, Index>& job, int64_t s,
+                                                int64_t c) {
   typename L::Vector sums[kVectors] = {};
   const int64_t first = job.offsets[s], last = job.offsets[s + 1];
-  const bool scattered = c == 0 && job.indices != nullptr;
+  const int64_t last_position = job.positions - 1;
   for (int64_t i = first; i < last; ++i) {
-    if (scattered) RequestRow(job, i);
-    const float* const row = job.data + RowOf(job, i) * job.block + c;
-    const float weight = WeightOf(job, i, first);
-    for (int v = 0; v < kVectors; ++v) sums[v] += L::At(row + v * L::kWidth).lanes * weight;
+    if constexpr (kIndexed) {
+      const int64_t ahead = std::min(i + kAhead, last_position);
+      const float* const next = job.data + job.indices[ahead] * job.block + c;
+      for (int v = 0; v < kVectors * L::kWidth; v += kLineFloats) __builtin_prefetch(next + v);
+    }
+    const float* const row = job.data + (kIndexed ? job.indices[i] : i) * job.block + c;
+    if constexpr (kWeighted) {
+      const float weight = WeightOf(job, i, first);
+      for (int v = 0; v < kVectors; ++v) sums[v] += L::At(row + v * L::kWidth).lanes * weight;
+    } else {
+      for (int v = 0; v < kVectors; ++v) sums[v] += L::At(row + v * L::kWidth).lanes;
+    }
   }
   const float scale = ScaleOf(job, first, last);
   float* const out = job.out + s * job.block + c;
   for (int v = 0; v < kVectors; ++v) L::At(out + v * L::kWidth).lanes = sums[v] * scale;
+}
+
+template <class L, int kVectors, class Index>
+[[gnu::always_inline]] inline void SumColumns(const SegmentJob<float, Index>& job, int64_t s,
+                                              int64_t c) {
+  if (job.weights != nullptr) {
+    job.indices != nullptr ? SumColumnsOf<L, kVectors, true, true>(job, s, c)
+                           : SumColumnsOf<L, kVectors, false, true>(job, s, c);
+  } else {
+    job.indices != nullptr ? SumColumnsOf<L, kVectors, true, false>(job, s, c)
+                           : SumColumnsOf<L, kVectors, false, false>(job, s, c);
+  }
 }
 
 template <class L, class Index>
@@ -178,10 +190,25 @@ struct ReduceOthers {
 
 // --- dispatch ---
 
+struct CountInvalid {
+  template <class Index>
+  CAFFE2RT_SIMD_INLINE void operator()(int64_t n, const Index* indices, int64_t rows,
+                                       int64_t* invalid) const {
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      count +=
+          static_cast<uint64_t>(static_cast<int64_t>(indices[i])) >= static_cast<uint64_t>(rows);
+    }
+    *invalid = count;
+  }
+};
+
 template <class Index>
 void CheckIndices(int64_t n, const Index* indices, int64_t rows) {
   if (indices == nullptr) return;
-  for (int64_t i = 0; i < n; ++i) {
+  int64_t invalid = 0;
+  RunSimd(CountInvalid{}, n, indices, rows, &invalid);
+  for (int64_t i = 0; invalid > 0 && i < n; ++i) {
     CAFFE_ENFORCE(indices[i] >= 0 && indices[i] < rows, "element ", i, " of input INDICES is ",
                   indices[i], ", want at least 0 and below ", rows, ", the rows of DATA");
   }
@@ -203,6 +230,7 @@ void ForSegments(const SegmentJob<T, Index>& job, const F& f) {
 template <class T, class Index>
 void ReduceSegments(CPUContext&, const SegmentJob<T, Index>& job, Tensor* scratch) {
   CheckIndices(job.positions, job.indices, job.rows);
+  if (job.segments == 0 || job.block == 0) return;
   if constexpr (std::is_same_v<T, float16>) {
     ForSegments(job, [&](int64_t from, int64_t to) { RunSimd(SumHalfs<Index>{}, &job, from, to); });
   } else if (job.reduction <= Reduction::kPositionalSum) {
@@ -255,6 +283,7 @@ template <class Index>
 void ReduceUnsorted(CPUContext&, const SegmentJob<float, Index>& job, const int32_t* ids,
                     Tensor* counts) {
   CheckIndices(job.positions, job.indices, job.rows);
+  if (job.block == 0) return;
   std::fill_n(job.out, job.segments * job.block, 0.0f);
   int64_t* count = nullptr;
   if (job.reduction == Reduction::kMean) {

@@ -15,14 +15,15 @@ namespace {
 constexpr const char* kBadIndex =
     "an element of input INDICES is %, want at least 0 and below %, the rows of DATA";
 
-// A thread reduces one column of a segment, in the order of the rows.
+// A thread reduces one column of a segment, in the order of the rows. If rows have no elements, it
+// only checks one index.
 template <class T, class Index>
 struct ReduceColumn {
   SegmentJob<T, Index> job;
   KernelReport* report;
   const char* text;
 
-  // Returns the row of entry `i` of the list of positions, or -1.
+  // Returns the row of a position, or -1 and reports the index if it is out of range.
   CAFFE2RT_HOST_DEVICE int64_t RowOf(int64_t position) const {
     const int64_t row = job.indices != nullptr ? int64_t{job.indices[position]} : position;
     if (row >= 0 && row < job.rows) return row;
@@ -73,6 +74,10 @@ struct ReduceColumn {
   }
 
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
+    if (job.block == 0) {  // i is a position
+      (void)RowOf(i);
+      return;
+    }
     const int64_t s = i / job.block, c = i % job.block;
     const int64_t first = job.offsets[s], last = job.offsets[s + 1];
     switch (job.reduction) {
@@ -227,7 +232,8 @@ struct RankUnique {
 
 template <class T, class Index>
 void ReduceSegments(CUDAContext& context, const SegmentJob<T, Index>& job, Tensor*) {
-  ForEach(context, job.segments * job.block,
+  const bool only_check = job.block == 0 && job.indices != nullptr;
+  ForEach(context, only_check ? job.positions : job.segments * job.block,
           ReduceColumn<T, Index>{job, ReportOf(context), kBadIndex}, "ReduceSegments");
 }
 #define CAFFE2RT_REDUCE_SEGMENTS(T, Index) \

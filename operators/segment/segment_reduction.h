@@ -101,7 +101,8 @@ class SegmentReductionOp final : public Operator<Context> {
     dims_.assign(data.dims().begin(), data.dims().end());
     dims_[0] = segments_.count();
     job.out = this->template OutputData<float>(0, dims_);
-    if (job.segments == 0 || job.block == 0) return true;
+    // The kernels check ids and indices, also if there is nothing to reduce.
+    if (job.segments == 0 && positions == 0) return true;
     if (row_.by != SegmentsBy::kUnsortedIds) {
       job.offsets = segments_.OffsetsOnDevice(context_);
       ReduceSegments(context_, job, &scratch_.temporary);

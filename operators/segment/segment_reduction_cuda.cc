@@ -14,14 +14,13 @@ void ReduceUnsortedSegments(CUDAContext& context, const SegmentJob<float, Index>
   CAFFE_ENFORCE_LE(n, std::numeric_limits<int32_t>::max(), "number of segment ids");
   scratch->keys.Resize(2, n);
   scratch->places.Resize(2, n);
-  scratch->offsets.Resize(job.segments + 1);
   int64_t* const keys = scratch->keys.template mutable_data<int64_t>();
   int32_t* const places = scratch->places.template mutable_data<int32_t>();
+  if (n > 0) MakeSegmentKeys(context, n, job.segments, ids, keys, places);  // checks the ids
+  if (job.segments == 0 || job.block == 0) return;
+  if (n > 0) math::SortByCub(context, n, keys, keys + n, places, places + n, &scratch->temporary);
+  scratch->offsets.Resize(job.segments + 1);
   int64_t* const offsets = scratch->offsets.template mutable_data<int64_t>();
-  if (n > 0) {
-    MakeSegmentKeys(context, n, job.segments, ids, keys, places);
-    math::SortByCub(context, n, keys, keys + n, places, places + n, &scratch->temporary);
-  }
   FindOffsets(context, n, job.segments, keys + n, offsets);
   SegmentJob<float, Index> sorted = job;
   sorted.offsets = offsets;

@@ -45,6 +45,25 @@ TEST_F(SegmentOnCudaTest, ReportsAnIdOutOfRange) {
   }
 }
 
+TEST_F(SegmentOnCudaTest, ReportsAnIdOutOfRangeOfEmptyRows) {
+  Feed<float>(&ws_, "X", {3, 0}, {});
+  Feed<int32_t>(&ws_, "S", {3}, {0, 2, 1});
+  for (const char* type : {"UnsortedSegmentSum", "UnsortedSegmentMean"}) {
+    for (const int segments : {0, 2}) {
+      ExpectDeviceThrows(
+          &ws_,
+          MakeString("type: '", type, "' input: 'X' input: 'S' output: 'Y' ",
+                     "arg { name: 'num_segments' i: ", segments, " }"),
+          MakeString("want at least 0 and below the number of segments, ", segments));
+    }
+  }
+  Feed<int32_t>(&ws_, "I", {2}, {1, 3});
+  Feed<int32_t>(&ws_, "L", {1}, {2});
+  ExpectDeviceThrows(&ws_,
+                     R"(type: "SparseLengthsSum" input: "X" input: "I" input: "L" output: "Y")",
+                     "an element of input INDICES is 3, want at least 0 and below 3");
+}
+
 TEST_F(SegmentOnCudaTest, ReportsAnIndexOutOfRange) {
   FeedRandom(&ws_, "X", {3, 2});
   FeedRandom(&ws_, "W", {2});
