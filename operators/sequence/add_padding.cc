@@ -64,12 +64,7 @@ class GetAddPaddingGradient final : public GradientMakerBase {
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    std::vector<std::string> inputs = {GO(0)};
-    if (Def().input_size() > 1) {
-      CAFFE_ENFORCE_GT(Def().output_size(), 1,
-                       "the gradient of AddPadding with lengths needs output 1 (lengths_out)");
-      inputs.push_back(O(1));
-    }
+    const std::vector<std::string> inputs = PaddingGradientInputs(Def(), GO(0));
     std::vector<OperatorDef> ops = SingleGradientDef("RemovePadding", "", inputs, {GI(0)});
     if (Def().input_size() > 2) {
       std::vector<std::string> paddings = {GI(2)};

@@ -1,6 +1,9 @@
 #pragma once
 // The arguments and the segments that AddPadding, RemovePadding and GatherPadding share.
 
+#include <string>
+#include <vector>
+
 #include "caffe2_core/runtime/operator.h"
 #include "operators/common/segment_offsets.h"
 #include "operators/sequence/sequence_kernels.h"
@@ -23,6 +26,17 @@ struct PaddingWidths {
 inline PaddingWidths ReadPaddingWidths(const ArgumentHelper& args) {
   const int start = args.Read(kPaddingWidth), end = args.Read(kEndPaddingWidth);
   return {start, end < 0 ? start : end};
+}
+
+// The inputs of the operator that undoes `def`: the gradient of output 0 and, if `def` has lengths, its
+// output 1. THROWS if it has lengths, but no output 1.
+inline std::vector<std::string> PaddingGradientInputs(const OperatorDef& def,
+                                                      const std::string& gradient) {
+  if (def.input_size() < 2) return {gradient};
+  CAFFE_ENFORCE_GT(def.output_size(), 1, "outputs of ", def.type(),
+                   ", want output 1 (lengths_out), which the gradient needs because there are "
+                   "lengths");
+  return {gradient, def.output(1)};
 }
 
 // The segments of input 0 (data_in). Their lengths are input 1; without it there is one segment.

@@ -31,13 +31,7 @@ class GetRemovePaddingGradient final : public GradientMakerBase {
 
  protected:
   std::vector<OperatorDef> GetGradientDefs() override {
-    std::vector<std::string> inputs = {GO(0)};
-    if (Def().input_size() > 1) {
-      CAFFE_ENFORCE_GT(Def().output_size(), 1,
-                       "the gradient of RemovePadding with lengths needs output 1 (lengths_out)");
-      inputs.push_back(O(1));
-    }
-    return SingleGradientDef("AddPadding", "", inputs, {GI(0)});
+    return SingleGradientDef("AddPadding", "", PaddingGradientInputs(Def(), GO(0)), {GI(0)});
   }
 };
 

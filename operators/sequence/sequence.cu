@@ -15,6 +15,14 @@ Index WordsOf(int64_t bytes) {
   return static_cast<Index>(bytes / static_cast<int64_t>(sizeof(Word)));
 }
 
+// The row of word i, and the word in the row.
+template <class Index>
+struct RowAndWord {
+  Index row, word;
+  CAFFE2RT_HOST_DEVICE RowAndWord(int64_t i, Index block)
+      : row(static_cast<Index>(i) / block), word(static_cast<Index>(i) % block) {}
+};
+
 // A thread writes one word of the packed segments.
 template <class Word, class Index>
 struct Pack {
@@ -24,7 +32,7 @@ struct Pack {
   const Word* rows;
   Word* packed;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
-    const Index at = static_cast<Index>(i), word = at % block, row = at / block;
+    const auto [row, word] = RowAndWord<Index>(i, block);
     const Index s = row / length, t = row % length;
     const int64_t from = offsets[s] + t;
     packed[i] = from < offsets[s + 1] ? rows[from * block + word] : padding;
@@ -39,7 +47,7 @@ struct Unpack {
   const Word* packed;
   Word* rows;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
-    const Index at = static_cast<Index>(i), word = at % block, row = at / block;
+    const auto [row, word] = RowAndWord<Index>(i, block);
     const Index s = row / length, t = row % length;
     const int64_t to = offsets[s] + t;
     if (to < offsets[s + 1]) rows[to * block + word] = packed[i];
@@ -63,7 +71,8 @@ struct Reverse {
   const Word* x;
   Word* y;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
-    const Index at = static_cast<Index>(i), word = at % block, row = at / block, b = row % batch;
+    const auto [row, word] = RowAndWord<Index>(i, block);
+    const Index b = row % batch;
     const int64_t t = row / batch, length = lengths[b];
     const int64_t step = t < length ? length - 1 - t : t;
     y[i] = x[(step * batch + b) * block + word];
@@ -97,8 +106,8 @@ struct Pad {
   const Word* after;
   Word* y;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
-    const Index at = static_cast<Index>(i), word = at % block;
-    const int64_t row = at / block, widths = sizes.start + sizes.end;
+    const RowAndWord<Index> at(i, block);
+    const int64_t row = at.row, word = at.word, widths = sizes.start + sizes.end;
     const int64_t s = SegmentOf(row, sizes.segments, widths, offsets);
     if (s == sizes.segments) {
       y[i] = Word{};
@@ -124,8 +133,8 @@ struct Trim {
   const Word* x;
   Word* y;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
-    const Index at = static_cast<Index>(i), word = at % block;
-    const int64_t row = at / block, widths = sizes.start + sizes.end;
+    const RowAndWord<Index> at(i, block);
+    const int64_t row = at.row, word = at.word, widths = sizes.start + sizes.end;
     const int64_t s = SegmentOf(row, sizes.segments, -widths, offsets);
     y[i] = s == sizes.segments ? Word{} : x[(row + s * widths + sizes.start) * block + word];
   }

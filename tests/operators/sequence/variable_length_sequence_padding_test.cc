@@ -26,6 +26,10 @@ TEST(VariableLengthSequencePaddingTest, TakesEmptyTensors) {
   Feed<int32_t>(&ws, "L", {1}, {1});
   RunOp(&ws, kOther);
   ExpectTensor<float>(ws, "Y", {0, 1, 2}, {});
+  // As many empty steps as there may be.
+  Feed<float>(&ws, "X", {int64_t{1} << 60, 1, 0}, {});
+  RunOp(&ws, kOther);
+  ExpectTensor<float>(ws, "Y", {int64_t{1} << 60, 1, 0}, {});
 }
 
 TEST(VariableLengthSequencePaddingTest, RejectsWhatDoesNotFit) {
