@@ -4,13 +4,16 @@
 // from its strings.
 //
 // Nets store their weights in these operators, so the values are not copied into the operator. Each
-// run reads them from the OperatorDef, which the operator holds anyway.
+// run reads them from the OperatorDef, which the operator holds anyway. If the values were read
+// from the file directly (GivenValues), the first run moves them into the output, and there is no
+// second.
 
 #include <algorithm>
 #include <string>
 #include <type_traits>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/runtime/given_values.h"
 #include "operators/fill/filler.h"
 
 namespace caffe2rt {
@@ -33,7 +36,9 @@ class GivenTensorFillOp : public Filler<Context> {
 
  protected:
   GivenTensorFillOp(const OperatorDef& def, Workspace* ws, TensorProto_DataType type)
-      : Filler<Context>(def, ws), values_(GetArgumentPtr(this->debug_def(), kGivenValues.name)) {
+      : Filler<Context>(def, ws),
+        values_(GetArgumentPtr(this->debug_def(), kGivenValues.name)),
+        given_(GivenValues::Take(this->debug_def())) {
     CAFFE_ENFORCE(values_ != nullptr, "argument values is missing");
     switch (type) {
       case TensorProto_DataType_FLOAT:
@@ -89,9 +94,12 @@ class GivenTensorFillOp : public Filler<Context> {
   template <class T>
   void FillAs(Tensor* output) {
     const auto& list = List<T>();
-    CAFFE_ENFORCE_EQ(output->numel(), list.size(), "elements of the output of shape ",
-                     output->sizes(),
+    const int64_t have = given_.IsShaped() ? given_.numel() : int64_t{list.size()};
+    CAFFE_ENFORCE_EQ(output->numel(), have, "elements of the output of shape ", output->sizes(),
                      ", want as many as argument values has in the field of their type");
+    if constexpr (Context::GetDeviceType() == CPU) {
+      if (given_.IsShaped()) return MoveGivenValues(std::move(given_), output);
+    }
     T* data = output->template mutable_data<T>();
     if constexpr (Context::GetDeviceType() == CPU) {
       Convert(list, data);
@@ -113,6 +121,7 @@ class GivenTensorFillOp : public Filler<Context> {
   }
 
   const Argument* const values_;  // in debug_def()
+  Tensor given_;                  // the elements, if they are not in `values_`
   FillFunction fill_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/runtime/given_values.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
 #include "operators/int8/int8_operator.h"
@@ -37,11 +38,16 @@ class Int8FillOp final : public Int8Operator {
   using Element = typename Source::Element;
 
   Int8FillOp(const OperatorDef& def, Workspace* ws)
-      : Int8Operator(def, ws, Int8Range::kAny), shape_(ReadArgument(kInt8FillShape)) {
-    const auto values = ReadArgument(Source::kValues);
+      : Int8Operator(def, ws, Int8Range::kAny),
+        shape_(ReadArgument(kInt8FillShape)),
+        given_(GivenValues::Take(debug_def())) {
     const auto size = static_cast<size_t>(CheckedProduct(shape_));
-    CAFFE_ENFORCE_GE(values.size(), size, "elements of argument values, want those of shape ",
+    const auto values = given_.IsShaped() ? decltype(ReadArgument(Source::kValues))()
+                                          : ReadArgument(Source::kValues);
+    const size_t have = given_.IsShaped() ? static_cast<size_t>(given_.numel()) : values.size();
+    CAFFE_ENFORCE_GE(have, size, "elements of argument values, want those of shape ",
                      IntArrayRef(shape_));
+    if (given_.IsShaped()) return;
     values_.assign(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(size));
   }
 
@@ -50,12 +56,17 @@ class Int8FillOp final : public Int8Operator {
     value->scale = output().scale;
     value->zero_point = output().zero_point;
     value->t.Resize(shape_);
+    if (given_.IsShaped()) {
+      MoveGivenValues(std::move(given_), &value->t);
+      return true;
+    }
     std::copy(values_.begin(), values_.end(), value->t.template mutable_data<Element>());
     return true;
   }
 
  private:
   const std::vector<int64_t> shape_;
+  Tensor given_;  // the elements, if they were read from the file directly
   std::vector<Element> values_;
 };
 

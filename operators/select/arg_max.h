@@ -52,6 +52,8 @@ class ArgOp final : public Operator<Context> {
     const AxisSpan span = SpanOfAxis(X.sizes(), axis_);
     ReducedDims(X.sizes(), span.axis, keep_dims_, &dims_);
     int64_t* out = this->template OutputData<int64_t>(0, dims_);
+    // Without results, there may be any number of empty rows.
+    if (span.outer == 0 || span.inner == 0) return true;
     std::vector<T>& best = std::get<std::vector<T>>(best_);
     FindBest(context_, span, X.template data<T>(), out, &best, Beats<kMax>());
     return true;

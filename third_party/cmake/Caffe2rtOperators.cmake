@@ -5,6 +5,7 @@
 #   always    spatial_bn.cc, which defines RegisterSpatialBn(): schema, gradient maker, CPU operators
 #   CUDA      spatial_bn_cuda.cc, which defines RegisterSpatialBnCuda(): operators on CUDA
 #   KERNELS   spatial_bn.cu: kernels and their launch functions
+#   IDEEP     spatial_bn_ideep.cc, which defines RegisterSpatialBnIdeep(): operators on IDEEP (contexts/onednn)
 #   CUDNN     spatial_bn_cudnn.cc, which defines RegisterSpatialBnCudnn(); in builds with cuDNN's headers
 #
 # The calls of all Register functions are generated from the rows, in the order in which the families are listed
@@ -31,9 +32,9 @@ function(caffe2rt_require_source source)
 endfunction()
 
 function(caffe2rt_operator stem)
-  cmake_parse_arguments(has "CUDA;KERNELS;CUDNN" "" "" ${ARGN})
+  cmake_parse_arguments(has "CUDA;KERNELS;CUDNN;IDEEP" "" "" ${ARGN})
   if(has_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "caffe2rt_operator(${stem}): unknown \"${has_UNPARSED_ARGUMENTS}\", want CUDA, KERNELS or CUDNN")
+    message(FATAL_ERROR "caffe2rt_operator(${stem}): unknown \"${has_UNPARSED_ARGUMENTS}\", want CUDA, KERNELS, CUDNN or IDEEP")
   endif()
   get_property(stems GLOBAL PROPERTY caffe2rt_operator_stems)
   if(stem IN_LIST stems)
@@ -44,6 +45,11 @@ function(caffe2rt_operator stem)
   caffe2rt_require_source(${stem}.cc)
   caffe2rt_sources(${stem}.cc)
   set_property(GLOBAL APPEND PROPERTY caffe2rt_register_functions Register${name})
+  if(has_IDEEP)
+    caffe2rt_require_source(${stem}_ideep.cc)
+    caffe2rt_sources(${stem}_ideep.cc)
+    set_property(GLOBAL APPEND PROPERTY caffe2rt_register_functions Register${name}Ideep)
+  endif()
   if(has_CUDA)
     caffe2rt_require_source(${stem}_cuda.cc)
     caffe2rt_cuda_sources(${stem}_cuda.cc)

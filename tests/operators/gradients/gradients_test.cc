@@ -28,6 +28,7 @@ const std::map<std::string, std::string>& LeftOut() {
   static const std::map<std::string, std::string> left_out = {
       {"CopyCPUToGPU", "needs two devices; cuda_nets_test runs it"},
       {"CopyGPUToCPU", "needs two devices; cuda_nets_test runs it"},
+      {"Recurrent", "has a CUDA implementation only; recurrent_cudnn_test compares it"},
       {"FloatToHalf", "half precision rounds more than the differences tell apart"},
       {"HalfToFloat", "half precision rounds more than the differences tell apart"},
       {"NegateGradient", "the gradient differs from that of Y = X on purpose"},

@@ -50,6 +50,19 @@ TEST(ArgMaxNaNTest, CountsOnlyInFront) {
   ExpectTensor<int64_t>(ws, "Y", {1, 2}, {0, 2});
 }
 
+TEST(ArgMaxEmptyTest, AcceptsManyEmptyRows) {
+  constexpr int64_t kMany = int64_t{1} << 60;
+  Workspace ws;
+  Feed<float>(&ws, "X", {kMany, 2, 0}, {});
+  for (const char* type : {"ArgMax", "ArgMin"}) {
+    const std::string op = std::string("type: '") + type + "' input: 'X' output: 'Y' ";
+    RunOp(&ws, op + "arg { name: 'axis' i: 1 }");
+    ExpectTensor<int64_t>(ws, "Y", {kMany, 1, 0}, {});
+    RunOp(&ws, op + "arg { name: 'axis' i: 0 }");
+    ExpectTensor<int64_t>(ws, "Y", {1, 2, 0}, {});
+  }
+}
+
 TEST(ArgMaxEmptyTest, GivesZeroForAnEmptyAxis) {
   Workspace ws;
   Feed<float>(&ws, "X", {0, 2}, {});
