@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+#include <map>
 #include <numeric>
+#include <set>
 
+#include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/optimizer.h"
 #include "caffe2_core/runtime/predictor.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/models/golden_case.h"
@@ -27,6 +32,27 @@ class GoldenTest : public testing::TestWithParam<GoldenCase> {
     for (const auto& [blob, file] : golden().inputs) {
       *ws->CreateBlob(blob)->GetMutableTensor(CPU) = ReadNpy(File(file));
     }
+  }
+  // Optimizes the net without some passes, runs it twice, and compares the outputs. Returns them.
+  std::map<std::string, Tensor> RunWithout(const std::set<std::string>& passes, const char* way,
+                                           Workspace* ws) const {
+    OptimizerOptions options{.without_passes = passes};
+    for (const auto& [blob, file] : golden().inputs) options.inputs.insert(blob);
+    for (const GoldenCase::Output& output : golden().outputs) options.kept.insert(output.blob);
+    const OptimizedNet optimized = OptimizeNet(PredictNet(), options, ws);
+    std::printf("%s: %d operators (%s)\n", golden().Name().c_str(), optimized.net.op_size(), way);
+    NetBase* const net = ws->CreateNet(optimized.net, true);
+    std::map<std::string, Tensor> outputs;
+    for (int i = 0; i < 2; ++i) {
+      FeedInputs(ws);
+      EXPECT_TRUE(net->Run());
+    }
+    for (const GoldenCase::Output& output : golden().outputs) {
+      const Tensor& got = ws->GetBlob(output.blob)->Get<Tensor>();
+      ExpectGolden(got, output, way);
+      outputs.emplace(output.blob, got.Clone());
+    }
+    return outputs;
   }
   void ExpectGolden(const Tensor& got, const GoldenCase::Output& output, const char* way) const {
     const Tensor want = ReadNpy(File(output.file));
@@ -71,6 +97,28 @@ TEST_P(GoldenTest, RunsThroughThePredictor) {
   for (const GoldenCase::Output& output : golden().outputs) {
     ASSERT_TRUE(outputs.contains(output.blob)) << output.blob;
     ExpectGolden(outputs.at(output.blob), output, "predictor");
+  }
+}
+
+// With all graph passes, without any, and with each alone.
+TEST_P(GoldenTest, RunsWithGraphPasses) {
+  Workspace ws(golden().folder);
+  ASSERT_TRUE(ws.RunNetOnce(InitNet()));
+  FeedInputs(&ws);
+  std::set<std::string> all;
+  for (const NetPassInfo& pass : NetPasses()) all.insert(pass.name);
+  const std::map<std::string, Tensor> plain = RunWithout(all, "no pass", &ws);
+  RunWithout({}, "all passes", &ws);
+  for (const NetPassInfo& pass : NetPasses()) {
+    std::set<std::string> others = all;
+    others.erase(pass.name);
+    const std::map<std::string, Tensor> alone = RunWithout(others, pass.name, &ws);
+    for (const auto& [name, value] : alone) {
+      const Tensor& want = plain.at(name);
+      ASSERT_EQ(value.nbytes(), want.nbytes());
+      const bool same = std::memcmp(value.raw_data(), want.raw_data(), want.nbytes()) == 0;
+      EXPECT_TRUE(same || !pass.same_bits) << pass.name << ", " << name;
+    }
   }
 }
 
