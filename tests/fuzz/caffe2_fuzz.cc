@@ -1,5 +1,5 @@
-// caffe2_fuzz: damages nets, plans and databases at random and runs them. Each must end in an error
-// or in a normal run.
+// caffe2_fuzz: damages nets, plans and databases at random, generates nets of random operators, and
+// runs them. Each must end in an error or in a normal run.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 #include "caffe2_core/io/proto_file.h"
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/exercise.h"
+#include "tests/fuzz/generate_operators.h"
 #include "tests/fuzz/guard.h"
 #include "tests/fuzz/hostile_files.h"
 #include "tests/fuzz/mutate_bytes.h"
@@ -31,6 +32,8 @@ struct Options {
   uint64_t runs, seed, first;
   std::string save = {};
   std::string write_corpus;
+  std::string type = {};  // part of the types of generated operators
+  bool operators;         // only generated operators
   bool verbose;
 };
 
@@ -43,6 +46,8 @@ Options OptionsOf(const CommandLine& line) {
                   .seed = number("seed"),
                   .first = number("first"),
                   .write_corpus = line.Text("write-corpus"),
+                  .type = line.Text("type"),
+                  .operators = line.Has("operators") || line.Has("type"),
                   .verbose = line.Has("verbose")};
   if (line.Has("save")) options.save = std::filesystem::absolute(line.Text("save")).string();
   return options;
@@ -108,11 +113,22 @@ class Driver {
   bool failed() const { return counts_[static_cast<int>(Outcome::kFailed)] > 0; }
 
  private:
+  // A net of generated operators, as a file that is not damaged.
+  CorpusFile GenerateFile(Random* random) const {
+    return {.label = "operators.pbtxt",
+            .bytes = ProtoToText(GenerateOperatorNet(options_.type, random)),
+            .kind = FileKind::kNetDef,
+            .weights = nullptr};
+  }
+
   void RunOne(uint64_t number) {
     Random random(options_.seed * 0x9e3779b97f4a7c15u + number);
     random.Next();
-    const CorpusFile& file = PickFile(corpus_, &random);
-    const std::string bytes = MakeInput(corpus_, file, &random);
+    CorpusFile generated;
+    const bool generates = options_.operators || random.OneIn(4);
+    if (generates) generated = GenerateFile(&random);
+    const CorpusFile& file = generates ? generated : PickFile(corpus_, &random);
+    const std::string bytes = generates ? file.bytes : MakeInput(corpus_, file, &random);
     const std::string name = MakeString("fuzz-", options_.seed, '-', number, '-', file.label);
     if (!options_.save.empty()) {
       const std::string path = options_.save + "/" + name;
@@ -168,18 +184,20 @@ const Program& Fuzzer() {
           "runs damaged nets, plans and databases; each must end in an error or in a normal "
           "run",
       .usage = "--runs N [options]",
-      .options = {{"runs", "N", "1000", "number of inputs", true},
-                  {"seed", "S", "1", "random seed; run i depends only on S and i", true},
-                  {"first", "I", "0", "number of the first run", true},
-                  {"save", "DIR", "", "write each input to a file in this folder before it is run",
-                   true},
-                  {"write-corpus", "DIR", "",
-                   "write the first inputs of the libFuzzer targets to DIR/TARGET, and run nothing",
-                   true},
-                  {"verbose", "", "", "print a line for each input"}},
+      .options =
+          {{"runs", "N", "1000", "number of inputs", true},
+           {"seed", "S", "1", "random seed; run i depends only on S and i", true},
+           {"first", "I", "0", "number of the first run", true},
+           {"save", "DIR", "", "write each input to a file in this folder before it is run", true},
+           {"operators", "", "", "run only nets of generated operators", true},
+           {"type", "PART", "", "run only generated operators whose type contains PART", true},
+           {"write-corpus", "DIR", "",
+            "write the first inputs of the libFuzzer targets to DIR/TARGET, and run nothing", true},
+           {"verbose", "", "", "print a line for each input"}},
       .notes =
           "examples:\n"
           "  caffe2_fuzz --runs 2000 --seed 1\n"
+          "  caffe2_fuzz --runs 20000 --seed 1 --type Lengths\n"
           "  caffe2_fuzz --seed 1 --first 37 --runs 1 --save findings --verbose\n",
       .run = &Fuzz};
   return program;

@@ -11,9 +11,15 @@
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/image.h"
+#include "caffe2_core/io/net_weights.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/random_access_input.h"
+#include "caffe2_core/io/weights_reader.h"
+#include "caffe2_core/runtime/model_file.h"
+#include "caffe2_core/runtime/packed_model.h"
 #include "caffe2_core/runtime/predictor.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 #include "tests/fuzz/exercise_nets.h"
 #include "tests/fuzz/random.h"
 
@@ -117,6 +123,38 @@ void ReadImage(const std::string& bytes, Random* random) {
   ImageToTensor(image, transform);
 }
 
+// Reads a net as LoadModel reads init nets, and compares the result with protobuf's parser. THROWS
+// std::logic_error, which is a failure, if they differ.
+void CompareReaders(const std::string& bytes) {
+  std::optional<NetWithWeights> read = ReadNetWithWeights(MemoryInput(bytes));
+  if (!read.has_value()) return;
+  RestoreWeights(&*read);
+  NetDef parsed;
+  if (!ParseProtoFromLargeString(bytes, &parsed) ||
+      parsed.SerializePartialAsString() != read->net.SerializePartialAsString()) {
+    throw std::logic_error("the reader of weights and the parser disagree");
+  }
+}
+
+// Opens a packed model, reads all of it, and runs its net.
+void ReadPackedModel(const std::string& bytes, const CorpusFile* origin, Random* random) {
+  CAFFE_ENFORCE(WriteStringToFile(bytes, "fuzz.c2pack"), "cannot write fuzz.c2pack");
+  Model model = LoadModel({.predict_net = "fuzz.c2pack", .device_fallback = true});
+  Workspace ws(".");
+  ws.SetFileAccess(RandomAccess(random));
+  RunInitNets(&model, &ws);
+  try {
+    model.packed->Verify();
+  } catch (const EnforceNotMet&) {
+    // Damaged weights may be used.
+  }
+  for (const std::string& name : ws.Blobs()) {
+    const Tensor* tensor = FindTensor(*ws.GetBlob(name));
+    if (tensor != nullptr && tensor->HasData()) (void)tensor->Clone();
+  }
+  ExerciseNet(model.predict_net, origin, random, &ws);
+}
+
 void Dispatch(FileKind kind, const std::string& bytes, const CorpusFile* origin) {
   Random random(HashOf(bytes));
   switch (kind) {
@@ -145,7 +183,10 @@ void Dispatch(FileKind kind, const std::string& bytes, const CorpusFile* origin)
     case FileKind::kJpeg:
     case FileKind::kPng:
       return ReadImage(bytes, &random);
+    case FileKind::kPackedModel:
+      return ReadPackedModel(bytes, origin, &random);
     default:
+      CompareReaders(bytes);
       return ExerciseNet(Parse<NetDef>(bytes), origin, &random);
   }
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/dependencies.h"
@@ -110,9 +111,12 @@ std::vector<int64_t> FittingDims(const NetDef& net, const std::string& name,
 
 // Feeds the inputs of the net: the weights of the origin, shared read-only, and random tensors,
 // many of them with the same shape.
-void FeedInputs(const NetDef& net, const CorpusFile* origin, Random* random, Workspace* ws) {
+// `keeps` says whether blobs that the workspace holds already keep their values.
+void FeedInputs(const NetDef& net, const CorpusFile* origin, Random* random, Workspace* ws,
+                bool keeps = false) {
   const std::vector<int64_t> usual = RandomDims(random);
   for (const std::string& name : InputsOf(net)) {
+    if (keeps && ws->HasBlob(name) && !ws->GetBlob(name)->IsEmpty()) continue;
     Tensor* tensor = ws->CreateBlob(name)->GetMutableTensor(CPU);
     const Tensor* weight = WeightOf(name, origin);
     if (weight != nullptr && !random->OneIn(64)) {
@@ -139,14 +143,18 @@ FileAccess RandomAccess(Random* random) {
 }
 
 void ExerciseNet(NetDef net, const CorpusFile* origin, Random* random) {
-  if (net.name().empty()) net.set_name("fuzz");
-  FallBackToCPU(&net);
   Workspace ws(".");
   ws.SetFileAccess(RandomAccess(random));
-  FeedInputs(net, origin, random, &ws);
-  Inspect(net, ws);
+  ExerciseNet(std::move(net), origin, random, &ws);
+}
+
+void ExerciseNet(NetDef net, const CorpusFile* origin, Random* random, Workspace* ws) {
+  if (net.name().empty()) net.set_name("fuzz");
+  FallBackToCPU(&net);
+  FeedInputs(net, origin, random, ws, true);
+  Inspect(net, *ws);
   const StopScope scope(StopSoon());
-  NetBase* made = ws.CreateNet(net);
+  NetBase* made = ws->CreateNet(net);
   CAFFE_ENFORCE(made != nullptr, "net type \"", net.type(), "\"");
   for (int i = 0; i < 2; ++i) CAFFE_ENFORCE(made->Run(), "the net returned false");
 }

@@ -14,6 +14,7 @@
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/proto_file.h"
 #include "tests/fuzz/exercise.h"
+#include "tests/fuzz/generate_operators.h"
 #include "tests/fuzz/generate_plan.h"
 #include "tests/fuzz/hostile_files.h"
 #include "tests/fuzz/mutate_bytes.h"
@@ -139,6 +140,32 @@ TEST(GeneratePlanTest, MakesPlansOfEveryForm) {
   }
 }
 
+TEST(GenerateOperatorsTest, MakesInputsThatOftenFit) {
+  int ran = 0;
+  constexpr int kNets = 200;
+  for (uint64_t seed = 1; seed <= kNets; ++seed) {
+    Random random(seed);
+    const NetDef net = GenerateOperatorNet("Lengths", &random);
+    bool has_type = false;
+    for (const OperatorDef& op : net.op())
+      has_type |= op.type().find("Lengths") != std::string::npos;
+    EXPECT_TRUE(has_type) << ProtoToText(net);
+    Random again(seed);
+    EXPECT_EQ(ProtoToText(GenerateOperatorNet("Lengths", &again)), ProtoToText(net));
+    const ExerciseResult result = Exercise(ProtoToText(net), FileKind::kNetDef, nullptr);
+    EXPECT_NE(result.outcome, Outcome::kFailed) << result.error << ProtoToText(net);
+    if (result.outcome == Outcome::kRan) ++ran;
+  }
+  EXPECT_GT(ran, kNets / 10);
+}
+
+TEST(GenerateOperatorsTest, MakesSmallNets) {
+  for (uint64_t seed = 1; seed <= 2000; ++seed) {
+    Random random(seed);
+    ASSERT_LT(GenerateOperatorNet("", &random).ByteSizeLong(), size_t{4} << 20) << seed;
+  }
+}
+
 TEST(HostileFilesTest, NoticeWhatTouchesTheBaits) {
   const std::vector<std::function<void(const HostileFiles&)>> attacks = {
       [](const HostileFiles& files) {
@@ -251,6 +278,8 @@ TEST(WriteSeedsTest, WritesValidFilesOfEachKind) {
   WriteSeeds(dir.path());
   EXPECT_EQ(RunSeeds(dir.path("net_text"), false), std::set{FileKind::kNetDef});
   EXPECT_EQ(RunSeeds(dir.path("net_binary"), false), std::set{FileKind::kNetDef});
+  EXPECT_EQ(RunSeeds(dir.path("init_net"), false), std::set{FileKind::kNetDef});
+  EXPECT_EQ(RunSeeds(dir.path("pack"), false), std::set{FileKind::kPackedModel});
   EXPECT_EQ(RunSeeds(dir.path("plan"), false), std::set{FileKind::kPlanDef});
   EXPECT_EQ(RunSeeds(dir.path("minidb"), true), std::set{FileKind::kMiniDB});
   EXPECT_EQ(RunSeeds(dir.path("tensor"), true),

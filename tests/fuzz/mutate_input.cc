@@ -3,6 +3,7 @@
 #include "caffe2_core/io/proto_file.h"
 #include "tests/fuzz/generate_plan.h"
 #include "tests/fuzz/mutate_net.h"
+#include "tests/fuzz/mutate_pack.h"
 #include "tests/fuzz/mutate_png.h"
 #include "tests/fuzz/mutate_records.h"
 
@@ -39,6 +40,8 @@ bool MutateStructure(FileKind kind, Random* random, const BytesMutator& mutate_b
       return !random->OneIn(3) && MutateFields<MetaNetDef>(random, MutateMetaNet, bytes);
     case FileKind::kMiniDB:
       return !random->OneIn(5) && MutateRecords(random, mutate_bytes, bytes);
+    case FileKind::kPackedModel:
+      return !random->OneIn(5) && MutatePack(random, mutate_bytes, bytes);
     case FileKind::kPng:
       if (random->OneIn(5)) return false;
       mutate_bytes(random, bytes);

@@ -4,12 +4,18 @@
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/model_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/packed_model.h"
+#include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2rt/predictor_consts.pb.h"
+#include "tests/caffe2_core/io/wire_writer.h"
 #include "tests/fuzz/generate_plan.h"
 #include "tests/fuzz/mutate_net.h"
 #include "tests/support/shared.h"
@@ -54,6 +60,57 @@ void WriteNets(const SeedFolder& text, const SeedFolder& binary) {
   for (int i = 0; i < kGenerated; ++i) {
     Random random(static_cast<uint64_t>(i));
     write(MakeString("generated-", i), GenerateNet(&random, i));
+  }
+}
+
+// The demo's weights, and nets of random fills in random encodings.
+void WriteInitNets(const SeedFolder& folder) {
+  static const std::vector<std::string> types = {
+      "GivenTensorFill",       "GivenTensorDoubleFill",
+      "GivenTensorBoolFill",   "GivenTensorIntFill",
+      "GivenTensorInt16Fill",  "GivenTensorInt64Fill",
+      "GivenTensorStringFill", "GivenTensorByteStringToUInt8Fill",
+      "Int8GivenTensorFill",   "Int8GivenIntTensorFill"};
+  for (size_t i = 0; i < types.size() * 4; ++i) {
+    Random random(i);
+    OperatorDef op = CreateOperatorDef(types[i % types.size()], "", {}, {"w"});
+    AddArgument("shape", std::vector<int64_t>{2, 3}, &op);
+    Argument* values = op.add_arg();
+    values->set_name("values");
+    for (int n = 0; n < 6; ++n) {
+      values->add_floats(static_cast<float>(n));
+      values->add_ints(n % 2);
+      values->add_strings("text");
+    }
+    values->set_s("abcdef");
+    const bool floats = i % types.size() < 2, bytes = i % types.size() == 8;
+    if (!floats) values->clear_floats();
+    if (floats || (i % types.size() >= 6 && i % types.size() <= 8)) values->clear_ints();
+    if (!bytes) values->clear_s();
+    if (i % types.size() != 6 && i % types.size() != 7) values->clear_strings();
+    NetDef net;
+    *net.add_op() = op;
+    folder.Write(MakeString(types[i % types.size()], "-", i, ".pb"), EncodeNet(net, &random));
+  }
+}
+
+// Packed nets with the tensors that generated nets read.
+void WritePacks(const SeedFolder& folder) {
+  for (int i = 0; i < kGenerated / 2; ++i) {
+    Random random(static_cast<uint64_t>(i));
+    Model model;
+    model.predict_net = GenerateNet(&random, i);
+    Workspace ws;
+    for (const std::string& name : InputsOf(model.predict_net)) {
+      Tensor* tensor = ws.CreateBlob(name)->GetMutableTensor(CPU);
+      tensor->Resize(std::vector<int64_t>{2, 3});
+      tensor->mutable_data<float>()[0] = 1;
+    }
+    Tensor* bools = ws.CreateBlob("bools")->GetMutableTensor(CPU);
+    bools->Resize(3);
+    bools->mutable_data<bool>();
+    *ws.CreateBlob("text")->GetMutable<std::string>() = "content";
+    ModelPacker(model, ws).Write(folder.path(MakeString("generated-", i, ".c2pack")));
   }
 }
 
@@ -156,6 +213,8 @@ void WriteDatabases(const SeedFolder& folder) {
 
 void WriteSeeds(const std::string& folder) {
   WriteNets({folder, "net_text"}, {folder, "net_binary"});
+  WriteInitNets({folder, "init_net"});
+  WritePacks({folder, "pack"});
   WritePlans({folder, "plan"});
   WriteTensors({folder, "tensor"});
   WriteDatabases({folder, "minidb"});
