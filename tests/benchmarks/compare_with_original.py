@@ -1,5 +1,5 @@
-"""Times the calls of CASES.tsv, the gradient operators of gradient_cases.py, the recurrent nets of recurrent_cases.py and the
-operators of detection_cases.py, with the original Caffe2 (in this process) and with this project's program, in turns.
+"""Times the calls of CASES.tsv, the gradient operators of gradient_cases.py, the recurrent nets of recurrent_cases.py, the
+operators of detection_cases.py and the look-ups of sparse_cases.py, with the original Caffe2 (in this process) and with this project's program, in turns.
 
 compare_with_original.sh installs the original and calls this. Every round times each call with both; the time of a call is the
 median over the rounds. The original runs on its default engine: engines and devices that a net names are removed.
@@ -22,6 +22,7 @@ from google.protobuf import text_format
 from detection_cases import detection_cases
 from gradient_cases import gradient_cases
 from recurrent_cases import recurrent_cases
+from sparse_cases import sparse_cases
 
 BATCH_SECONDS = 0.05
 BATCHES = 7
@@ -169,7 +170,8 @@ def main():
     result = {"rounds": args.rounds}
     with tempfile.TemporaryDirectory() as folder:
         for kind, cases in (("calls", read_cases(os.path.abspath(args.models))), ("gradients", gradient_cases(folder)),
-                            ("recurrent", recurrent_cases(folder)), ("detection", detection_cases(folder))):
+                            ("recurrent", recurrent_cases(folder)), ("detection", detection_cases(folder)),
+                            ("sparse", sparse_cases(folder))):
             chosen = [case for case in cases if args.case in case["name"]]
             if chosen:
                 table, mean = compare(chosen, program, args.rounds)

@@ -1,0 +1,208 @@
+// Times the loading of a model in several ways, each in a process of its own, in turns:
+//
+//   parser     protobuf's parser reads the init net, its operators copy the weights
+//   direct     LoadModel: weights are read straight into their tensors
+//   packed     LoadModel of a packed model
+//   prepared   the same, with weights prepared for this machine
+//
+// The files are in the page cache. "ready" is the time from the start of loading until a Predictor
+// can run its first operator; "first run" follows it. Memory is that of the process, in MiB: the
+// peak until the predictor is ready, the peak after the first run, and what is resident after it.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "binaries/program_main.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/isa.h"
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/base/timer.h"
+#include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/runtime/model_file.h"
+#include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_registry.h"
+#include "caffe2_core/runtime/packed_model.h"
+#include "caffe2_core/runtime/predictor.h"
+#include "tests/benchmarks/resnet50_net.h"
+
+namespace caffe2rt::test {
+namespace {
+
+constexpr const char* kWays[] = {"parser", "direct", "packed", "prepared"};
+
+struct Sample {
+  double ready_ms = 0, first_run_ms = 0;
+  double ready_peak_mib = 0, peak_mib = 0, resident_mib = 0;
+  double sum = 0;  // of the output, weighted, to compare the ways
+};
+
+std::string FileOf(const std::string& folder, const std::string& name) {
+  return folder + "/" + name;
+}
+
+// A field of /proc/self/status in MiB.
+double StatusMib(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(field + ":")) return std::stod(line.substr(field.size() + 1)) / 1024;
+  }
+  return 0;
+}
+
+Tensor Input() {
+  Tensor data(std::vector<int64_t>{1, 3, 224, 224}, CPU);
+  float* values = data.mutable_data<float>();
+  for (int64_t i = 0; i < data.numel(); ++i) values[i] = static_cast<float>(i % 255) / 255 - 0.5f;
+  return data;
+}
+
+void WriteFiles(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  if (std::filesystem::exists(FileOf(folder, "prepared.c2pack"))) return;
+  const ModelNets nets = ResNet50();
+  WriteProtoToBinaryFile(nets.init, FileOf(folder, "init_net.pb"));
+  WriteProtoToBinaryFile(nets.predict, FileOf(folder, "predict_net.pb"));
+  Model model = LoadModel({.init_nets = {FileOf(folder, "init_net.pb")},
+                           .predict_net = FileOf(folder, "predict_net.pb")});
+  Workspace ws;
+  RunInitNets(&model, &ws);
+  const ModelPacker packer(model, ws);
+  packer.Write(FileOf(folder, "packed.c2pack"));
+  *ws.CreateBlob("data")->GetMutableTensor(CPU) = Input();
+  CAFFE_ENFORCE(CreatePredictNet(model, &ws)->Run(), "the net failed");
+  packer.Write(FileOf(folder, "prepared.c2pack"));
+}
+
+Predictor Load(const std::string& way, const std::string& folder) {
+  if (way == "parser") {
+    NetDef init = LoadNet(FileOf(folder, "init_net.pb"));
+    return Predictor(std::move(init), LoadNet(FileOf(folder, "predict_net.pb")));
+  }
+  if (way == "direct") {
+    return Predictor(LoadModel({.init_nets = {FileOf(folder, "init_net.pb")},
+                                .predict_net = FileOf(folder, "predict_net.pb")}));
+  }
+  return Predictor(LoadModel({.predict_net = FileOf(folder, way + ".c2pack")}));
+}
+
+Sample Measure(const std::string& way, const std::string& folder) {
+  EnsureBuiltinOperators();
+  Sample sample;
+  const Timer timer;
+  Predictor predictor = Load(way, folder);
+  sample.ready_ms = timer.MilliSeconds();
+  sample.ready_peak_mib = StatusMib("VmHWM");
+  Predictor::TensorMap outputs;
+  const Predictor::TensorMap inputs = {{"data", Input()}};
+  const Timer run_timer;
+  CAFFE_ENFORCE(predictor(inputs, &outputs), "the net failed");
+  sample.first_run_ms = run_timer.MilliSeconds();
+  sample.peak_mib = StatusMib("VmHWM");
+  sample.resident_mib = StatusMib("VmRSS");
+  const Tensor& output = outputs.begin()->second;
+  for (int64_t i = 0; i < output.numel(); ++i) {
+    sample.sum += static_cast<double>(output.data<float>()[i]) * static_cast<double>(i + 1);
+  }
+  return sample;
+}
+
+// Measures in a child process, which starts without threads and with little memory.
+Sample MeasureApart(const std::string& way, const std::string& folder) {
+  int ends[2];
+  CAFFE_ENFORCE(pipe(ends) == 0, "cannot create a pipe");
+  const pid_t child = fork();
+  CAFFE_ENFORCE(child >= 0, "cannot start a process");
+  if (child == 0) {
+    const Sample sample = Measure(way, folder);
+    const bool written = write(ends[1], &sample, sizeof(sample)) == sizeof(sample);
+    _exit(written ? 0 : 1);
+  }
+  close(ends[1]);
+  Sample sample;
+  const bool read_all = read(ends[0], &sample, sizeof(sample)) == sizeof(sample);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  CAFFE_ENFORCE(read_all && status == 0, "loading by way \"", way, "\" failed");
+  return sample;
+}
+
+double Median(std::vector<Sample> samples, double Sample::*field) {
+  std::sort(samples.begin(), samples.end(),
+            [&](const Sample& a, const Sample& b) { return a.*field < b.*field; });
+  return samples[samples.size() / 2].*field;
+}
+
+void Print(const std::map<std::string, std::vector<Sample>>& samples) {
+  std::cout
+      << "way        ready ms (least)   first run ms   ready peak MiB   peak MiB   resident MiB\n";
+  for (const char* way : kWays) {
+    const std::vector<Sample>& all = samples.at(way);
+    double least = all[0].ready_ms;
+    for (const Sample& sample : all) least = std::min(least, sample.ready_ms);
+    std::string name = way;
+    name.resize(10, ' ');
+    std::cout << name << " " << FixedText(Median(all, &Sample::ready_ms), 2) << " ("
+              << FixedText(least, 2) << ")   " << FixedText(Median(all, &Sample::first_run_ms), 1)
+              << "   " << FixedText(Median(all, &Sample::ready_peak_mib), 0) << "   "
+              << FixedText(Median(all, &Sample::peak_mib), 0) << "   "
+              << FixedText(Median(all, &Sample::resident_mib), 0) << "\n";
+  }
+}
+
+int Main(const CommandLine& line) {
+  const std::string folder = line.Text("folder");
+  // In a child, so that this process stays small.
+  const pid_t writer = fork();
+  CAFFE_ENFORCE(writer >= 0, "cannot start a process");
+  if (writer == 0) {
+    WriteFiles(folder);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(writer, &status, 0);
+  CAFFE_ENFORCE(status == 0, "cannot write the models to \"", folder, "\"");
+  std::cout << "ResNet-50, batch 1, " << IsaName(CpuIsa()) << ", " << GetNumThreads()
+            << " thread, init net of "
+            << std::filesystem::file_size(FileOf(folder, "init_net.pb")) / 1000000
+            << " MB, medians of " << line.Text("rounds") << " rounds\n";
+  std::map<std::string, std::vector<Sample>> samples;
+  for (int64_t round = line.Integer("rounds", 1, 1000); round > 0; --round) {
+    for (const char* way : kWays) samples[way].push_back(MeasureApart(way, folder));
+  }
+  Print(samples);
+  for (const char* way : kWays) {
+    CAFFE_ENFORCE_EQ(samples[way][0].sum, samples["parser"][0].sum, "output of way \"", way, "\"");
+  }
+  return 0;
+}
+
+const Program& Benchmark() {
+  static const Program program = {
+      .name = "load_benchmark",
+      .purpose = "times the loading of ResNet-50 in several ways, each in a process of its own",
+      .usage = "[options]",
+      .options = {{"folder", "DIR", "build/load_benchmark",
+                   "where the models (550 MB) are written and kept"},
+                  {"rounds", "N", "7", "turns of each way"}},
+      .notes = "The files are in the page cache. The ways must compute the same output.\n",
+      .run = &Main};
+  return program;
+}
+
+}  // namespace
+}  // namespace caffe2rt::test
+
+int main(int argc, char** argv) {
+  return caffe2rt::ProgramMain(caffe2rt::test::Benchmark(), argc, argv);
+}
