@@ -23,9 +23,9 @@ constexpr int kFailure = 1;
 constexpr int kUsage = 2;
 
 std::vector<const Command*> Commands() {
-  return {&RunCommand(),     &PlanCommand(),    &CheckCommand(),
-          &InspectCommand(), &ConvertCommand(), &GradientsCommand(),
-          &OpsCommand(),     &BenchCommand(),   &DevicesCommand()};
+  return {&RunCommand(),     &PlanCommand(),     &CheckCommand(),     &InspectCommand(),
+          &ConvertCommand(), &PackCommand(),     &GradientsCommand(), &OpsCommand(),
+          &BenchCommand(),   &OptimizeCommand(), &DevicesCommand()};
 }
 
 void PrintHelp() {

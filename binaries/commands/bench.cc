@@ -5,10 +5,12 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "binaries/commands/bench_tune.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/optimizing.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
@@ -41,17 +43,19 @@ struct OperatorTime {
 };
 
 // Times each operator separately; each runs `iterations` times.
-std::vector<OperatorTime> TimeOperators(NetBase* net, int64_t iterations) {
+std::vector<OperatorTime> TimeOperators(NetBase* net, NetMemory* memory, int64_t iterations) {
   const std::vector<OperatorBase*> operators = net->GetOperators();
   std::vector<std::vector<double>> samples(operators.size());
   Timer timer;
   for (int64_t k = 0; k < iterations; ++k) {
+    memory->Begin();
     for (size_t i = 0; i < operators.size(); ++i) {
       timer.Start();
       CAFFE_ENFORCE(operators[i]->Run(), "operator ", i, " (", operators[i]->Describe(),
                     ") failed");
       samples[i].push_back(timer.NanoSeconds() / 1e6);
     }
+    memory->End(true);
   }
   std::vector<OperatorTime> times;
   for (size_t i = 0; i < operators.size(); ++i) {
@@ -125,25 +129,29 @@ int Bench(const CommandLine& line) {
                 iterations = line.Integer("iterations", 1, 10000000);
   Model model = LoadModel(line);
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
-  FeedInputs(line, model, ws.get());
+  std::set<std::string> fed;
+  for (const FedInput& input : FeedInputs(line, model, ws.get())) fed.insert(input.blob);
   const Pictures pictures = FindPictures(line, model);
+  fed.insert(pictures.blob);
   if (!pictures.files.empty()) FeedPicture(line, pictures, pictures.files[0], ws.get());
   CheckInputsAreThere(model, *ws);
   if (line.Has("tune")) {
     TuneNet(model, *ws, line.Text("tune"));
     return 0;
   }
+  OptimizeModel(line, fed, {}, ws.get(), &model);
   NetBase* net = CreatePredictNet(model, ws.get());
+  NetMemory memory(net, {}, ArenasOf(line));
   for (int64_t i = 0; i < warmup; ++i)
-    CAFFE_ENFORCE(net->Run(), "net \"", net->Name(), "\" failed");
+    CAFFE_ENFORCE(memory.Run(), "net \"", net->Name(), "\" failed");
   std::vector<double> samples;
   Timer timer;
   for (int64_t i = 0; i < iterations; ++i) {
     timer.Start();
-    CAFFE_ENFORCE(net->Run(), "net \"", net->Name(), "\" failed");
+    CAFFE_ENFORCE(memory.Run(), "net \"", net->Name(), "\" failed");
     samples.push_back(timer.NanoSeconds() / 1e6);
   }
-  const std::vector<OperatorTime> operators = TimeOperators(net, iterations);
+  const std::vector<OperatorTime> operators = TimeOperators(net, &memory, iterations);
   (line.Has("json") ? PrintAsJson : Print)(net->Name(), TimesOf(samples), iterations, operators);
   return 0;
 }
@@ -168,7 +176,9 @@ const Command& BenchCommand() {
                        {{"warmup", "N", "5", "runs before the timed ones"},
                         {"iterations", "N", "20", "timed runs"},
                         {"tune", "FILE", "",
-                         "time the net's convolution algorithms, write a table of the fastest"}},
+                         "time the net's convolution algorithms, write a table of the fastest"},
+                        kNoMemoryPlanOption},
+                       OptimizeOptions(),
                        ProcessOptions(),
                        {kJsonOption}}),
       .run = Bench};

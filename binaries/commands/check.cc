@@ -29,7 +29,9 @@ std::vector<Titled> CheckFile(const CommandLine& line, const std::string& path) 
     return {{MakeString("plan \"", found.plan.name(), "\""), ValidatePlan(found.plan)}};
   }
   if (found.nets.empty())
-    ThrowUnwantedKind(path, kind, "a NetDef, PlanDef, MetaNetDef or a predictor's database");
+    ThrowUnwantedKind(path, kind,
+                      "a NetDef, PlanDef, MetaNetDef, a packed model or a predictor's database");
+  if (found.packed != nullptr) found.packed->Verify();
   std::vector<Titled> all;
   for (const TitledNet& net : found.nets) all.push_back({net.title, ValidateNet(net.net)});
   return all;

@@ -24,9 +24,11 @@ const Command& CheckCommand();
 const Command& InspectCommand();
 const Command& ConvertCommand();
 const Command& GradientsCommand();
+const Command& PackCommand();
 const Command& OpsCommand();
 const Command& BenchCommand();
 const Command& DevicesCommand();
+const Command& OptimizeCommand();
 
 // Concatenates tables of options. The tables below are shared by several commands.
 std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "binaries/commands/command.h"
@@ -94,37 +95,39 @@ void PrintModule(const DeviceDescriptor& device) {
   }
 }
 
-// Returns the devices that the library knows but that are not available. Loads all available ones.
-std::vector<const DeviceDescriptor*> MissingDevices() {
-  std::vector<const DeviceDescriptor*> missing;
+// Returns the devices that the library knows, by type: null if the device is available, otherwise its
+// descriptor. Loads all available ones.
+std::map<DeviceType, const DeviceDescriptor*> KnownDevices() {
+  std::map<DeviceType, const DeviceDescriptor*> devices;
   for (const DeviceDescriptor* device : DeviceDescriptors()) {
-    if (FindDevice(device->type).state != DeviceState::kReady) missing.push_back(device);
+    if (FindDevice(device->type).state != DeviceState::kReady) devices[device->type] = device;
   }
-  return missing;
+  for (const DeviceType type : RegisteredDeviceTypes()) devices[type] = nullptr;
+  return devices;
 }
 
-void WriteDevices(const std::vector<const DeviceDescriptor*>& missing) {
+void WriteDevices(const std::map<DeviceType, const DeviceDescriptor*>& devices) {
   const JsonDocument json = NewJson();
   *json = Json::array();
-  for (const DeviceType type : RegisteredDeviceTypes()) {
+  for (const auto& [type, missing] : devices) {
     Json& entry = json->emplace_back();
-    entry = {{"type", static_cast<int>(type)}, {"name", DeviceTypeName(type)}, {"available", true}};
+    entry = {{"type", static_cast<int>(type)},
+             {"name", missing != nullptr ? missing->name : DeviceTypeName(type)},
+             {"available", missing == nullptr}};
     if (type == CPU) WriteCpu(&entry);
     if (const DeviceDescriptor* const device = FindDeviceDescriptor(type)) {
       WriteModule(*device, &entry);
     }
   }
-  for (const DeviceDescriptor* device : missing) {
-    Json& entry = json->emplace_back();
-    entry = {
-        {"type", static_cast<int>(device->type)}, {"name", device->name}, {"available", false}};
-    WriteModule(*device, &entry);
-  }
   PrintJson(*json);
 }
 
-void PrintDevices(const std::vector<const DeviceDescriptor*>& missing) {
-  for (const DeviceType type : RegisteredDeviceTypes()) {
+void PrintDevices(const std::map<DeviceType, const DeviceDescriptor*>& devices) {
+  for (const auto& [type, missing] : devices) {
+    if (missing != nullptr) {
+      PrintModule(*missing);
+      continue;
+    }
     std::cout << DeviceTypeName(type) << " (device type " << static_cast<int>(type) << ")";
     if (type == CPU) {
       std::cout << ": " << UsableCores() << " cores, " << IsaName(CpuIsa()) << ", "
@@ -134,13 +137,11 @@ void PrintDevices(const std::vector<const DeviceDescriptor*>& missing) {
     std::cout << "\n";
     if (const DeviceDescriptor* const device = FindDeviceDescriptor(type)) PrintModule(*device);
   }
-  for (const DeviceDescriptor* device : missing) PrintModule(*device);
 }
 
 int Devices(const CommandLine& line) {
   CheckPositional(line, 0, 0, "no files");
-  const std::vector<const DeviceDescriptor*> missing = MissingDevices();
-  line.Has("json") ? WriteDevices(missing) : PrintDevices(missing);
+  line.Has("json") ? WriteDevices(KnownDevices()) : PrintDevices(KnownDevices());
   return 0;
 }
 

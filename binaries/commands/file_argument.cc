@@ -97,6 +97,12 @@ NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check
   } else if (kind == FileKind::kMetaNetDef) {
     LoadProto(path, &found.meta, check);
     TakeMetaNets(stem, &found);
+  } else if (kind == FileKind::kPackedModel) {
+    found.packed = PackedModel::Open(path);
+    NetDef net = found.packed->predict_net();
+    NameNet(&net, stem);
+    const std::string title = MakeString("net \"", net.name(), "\"");
+    found.nets.push_back({.title = title, .role = "", .net = std::move(net)});
   } else if (IsPredictorDatabase(path, kind)) {
     found.meta = LoadMetaNetDef(path, DBTypeOfKind(kind));
     TakeMetaNets(stem, &found);

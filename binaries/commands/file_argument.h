@@ -1,6 +1,7 @@
 #pragma once
 // A file given to a command: its kind is detected from its content or given by --as.
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "caffe2_core/graph/shape_inference.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/packed_model.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "caffe2rt/metanet.pb.h"
 
@@ -21,8 +23,8 @@ inline constexpr Option kAsOption = {
 // for an unknown KIND.
 FileKind KindOfFile(const CommandLine& line, const std::string& path);
 
-// The nets of a NetDef, PlanDef, MetaNetDef or predictor database, each with a title to print.
-// Empty if the file contains no nets (tensors, other databases).
+// The nets of a NetDef, PlanDef, MetaNetDef, packed model or predictor database, each with a title
+// to print. Empty if the file contains no nets (tensors, other databases).
 struct TitledNet {
   std::string title;  // "net \"squeezenet\"", "PREDICT_NET_TYPE: net \"x\""
   std::string role;   // the key in a MetaNetDef; empty otherwise
@@ -32,6 +34,7 @@ struct NetsOfFile {
   std::vector<TitledNet> nets;
   PlanDef plan;     // of a PlanDef
   MetaNetDef meta;  // of a MetaNetDef or predictor database; its nets are moved to `nets`
+  std::shared_ptr<const PackedModel> packed;  // of a packed model
 };
 NetsOfFile LoadNets(const std::string& path, FileKind kind, ProtoKindCheck check);
 

@@ -203,7 +203,10 @@ const Command& InspectCommand() {
                   {"input", "BLOB=DIMS", "", "shape of an input; may be repeated", true},
                   {"dot", "FILE", "", "draw for Graphviz; - is standard output"},
                   {"svg", "FILE", "", "draw as SVG; - is standard output"},
-                  {"limit", "N", "1000", "entries of a database to list"},
+                  {"memory", "", "", "show the memory that a net needs, without running it"},
+                  {"fetch", "BLOB", "", "with --memory: a blob to keep; may be repeated", true},
+                  {"threads", "N", "1", "with --memory: number of threads per operator"},
+                  {"limit", "N", "1000", "entries of a database, or blobs, to list"},
                   {"module", "FILE.so", "", "module with operators; may be repeated", true},
                   kJsonOption},
       .run = Inspect};

@@ -1,6 +1,5 @@
 #include "binaries/commands/inspect_net.h"
 
-#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -10,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "binaries/commands/file_policy.h"
+#include "binaries/commands/inspect_memory.h"
+#include "binaries/commands/inspect_table.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
@@ -49,6 +50,15 @@ void AddLoadedShapes(const NetDef& init, const FileAccess& access, Context* cont
   }
 }
 
+void AddPackedShapes(const PackedModel& model, Context* context) {
+  for (const PackedTensor& tensor : model.index().tensor()) {
+    TensorShape& shape = context->shapes[tensor.name()];
+    *shape.mutable_dims() = tensor.dims();
+    shape.set_data_type(static_cast<TensorProto_DataType>(tensor.data_type()));
+    context->parameters.insert(tensor.name());
+  }
+}
+
 Context ContextOf(const CommandLine& line, const std::string& path, FileKind kind,
                   const NetsOfFile& found) {
   Context context;
@@ -60,6 +70,7 @@ Context ContextOf(const CommandLine& line, const std::string& path, FileKind kin
   }
   if (!found.nets.empty() && !DBTypeOfKind(kind).empty())
     context.shapes = ShapesInDatabase(path, DBTypeOfKind(kind));
+  if (found.packed != nullptr) AddPackedShapes(*found.packed, &context);
   // Init nets in the same file fill weights too.
   for (const TitledNet& net : found.nets) {
     if (net.role.find("INIT") != std::string::npos) context.init_nets.push_back(net.net);
@@ -87,12 +98,23 @@ Context ContextOf(const CommandLine& line, const std::string& path, FileKind kin
   return context;
 }
 
-NetSummary SummaryOf(const TitledNet& net, const Context& context) {
+std::vector<const NetDef*> InitNetsOf(const TitledNet& net, const Context& context) {
   std::vector<const NetDef*> init_nets;
   if (net.role.find("INIT") == std::string::npos) {
     for (const NetDef& init : context.init_nets) init_nets.push_back(&init);
   }
-  return SummarizeNet(init_nets, net.net, context.shapes, context.parameters);
+  return init_nets;
+}
+
+NetSummary SummaryOf(const TitledNet& net, const Context& context) {
+  return SummarizeNet(InitNetsOf(net, context), net.net, context.shapes, context.parameters);
+}
+
+MemoryReport MemoryOf(const CommandLine& line, const TitledNet& net, const Context& context) {
+  const std::vector<std::string> kept = line.All("fetch");
+  return ReportMemory(InitNetsOf(net, context), net.net, context.shapes, context.parameters,
+                      {kept.begin(), kept.end()},
+                      static_cast<int>(line.Integer("threads", 1, 1024)));
 }
 
 std::string Counted(int64_t value) {
@@ -101,34 +123,6 @@ std::string Counted(int64_t value) {
   if (value < 10000000) return FixedText(number / 1e3, 1) + " k";
   if (number < 1e10) return FixedText(number / 1e6, 1) + " M";
   return FixedText(number / 1e9, 1) + " G";
-}
-
-std::string Bytes(int64_t bytes) {
-  const auto number = static_cast<double>(bytes);
-  if (bytes < 1024) return absl::StrCat(bytes, " B");
-  if (bytes < (1 << 20)) return FixedText(number / 1024, 1) + " KiB";
-  return FixedText(number / (1 << 20), 1) + " MiB";
-}
-
-// Prints a table. Columns are padded to their widest cell; those in `to_the_right` are
-// right-aligned.
-void PrintTable(const std::vector<std::vector<std::string>>& rows,
-                const std::vector<bool>& to_the_right) {
-  constexpr size_t kMostWidth = 56;
-  std::vector<size_t> width(to_the_right.size(), 0);
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i)
-      width[i] = std::max(width[i], std::min(row[i].size(), kMostWidth));
-  }
-  for (const auto& row : rows) {
-    std::string text = " ";
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(std::max(width[i], row[i].size()) - row[i].size(), ' ');
-      text += " " + (to_the_right[i] ? padding + row[i] : row[i] + padding) + " ";
-    }
-    absl::StripTrailingAsciiWhitespace(&text);
-    std::cout << text << "\n";
-  }
 }
 
 void PrintNet(const TitledNet& net, const NetSummary& summary) {
@@ -146,12 +140,12 @@ void PrintNet(const TitledNet& net, const NetSummary& summary) {
                     op.outputs.empty() ? "" : ShapeText(op.outputs[0]),
                     op.parameters > 0 ? Counted(op.parameters) : "",
                     op.multiply_adds > 0 ? Counted(op.multiply_adds) : "",
-                    op.output_bytes > 0 ? Bytes(op.output_bytes) : ""});
+                    op.output_bytes > 0 ? BytesText(op.output_bytes) : ""});
   }
   PrintTable(rows, {true, false, false, false, true, true, true});
   std::cout << "total: " << Counted(summary.parameters) << " parameters ("
-            << Bytes(summary.parameter_bytes) << "), " << Counted(summary.multiply_adds)
-            << " multiply-adds, " << Bytes(summary.activation_bytes) << " of output blobs\n";
+            << BytesText(summary.parameter_bytes) << "), " << Counted(summary.multiply_adds)
+            << " multiply-adds, " << BytesText(summary.activation_bytes) << " of output blobs\n";
   if (summary.unknown_ops == 0) return;
   for (const OpSummary& op : summary.ops) {
     if (op.problem.empty()) continue;
@@ -210,6 +204,22 @@ void PrintStep(const ExecutionStep& step, int depth) {
   for (const ExecutionStep& substep : step.substep()) PrintStep(substep, depth + 1);
 }
 
+void PrintPacked(const PackedModel& model) {
+  uint64_t bytes = 0, form_bytes = 0;
+  int forms = 0;
+  for (const PackedTensor& tensor : model.index().tensor()) {
+    bytes += tensor.block().size();
+    for (const PackedForm& form : tensor.form()) form_bytes += form.block().size();
+    forms += tensor.form_size();
+  }
+  std::cout << model.index().tensor_size() << " tensors, " << BytesText(static_cast<int64_t>(bytes));
+  if (forms > 0) {
+    std::cout << "; prepared for " << OneLine(model.index().instruction_set()) << ": " << forms
+              << " forms, " << BytesText(static_cast<int64_t>(form_bytes));
+  }
+  std::cout << "\n";
+}
+
 void WriteDrawing(const std::string& file, const std::string& drawing) {
   if (file == "-") {
     std::cout << drawing;
@@ -247,8 +257,11 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
     const JsonDocument json = NewJson();
     *json = {{"file", path}, {"kind", FileKindName(kind)}};
     Json& nets = (*json)["nets"] = Json::array();
-    for (const TitledNet& net : found.nets)
-      WriteNet(net, SummaryOf(net, context), &nets.emplace_back());
+    for (const TitledNet& net : found.nets) {
+      Json& entry = nets.emplace_back();
+      WriteNet(net, SummaryOf(net, context), &entry);
+      if (line.Has("memory")) WriteMemory(MemoryOf(line, net, context), &entry["memory"]);
+    }
     PrintJson(*json);
     return;
   }
@@ -261,7 +274,15 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
     std::cout << OneLine(blobs.key()) << ": " << OneLine(absl::StrJoin(blobs.value(), ", "))
               << "\n";
   }
-  for (const TitledNet& net : found.nets) PrintNet(net, SummaryOf(net, context));
+  if (found.packed != nullptr) PrintPacked(*found.packed);
+  for (const TitledNet& net : found.nets) {
+    if (line.Has("memory")) {
+      const auto limit = static_cast<size_t>(line.Integer("limit", 0, INT64_MAX));
+      PrintMemory(net.title, MemoryOf(line, net, context), limit);
+    } else {
+      PrintNet(net, SummaryOf(net, context));
+    }
+  }
 }
 
 }  // namespace caffe2rt

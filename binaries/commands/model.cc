@@ -70,6 +70,10 @@ std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model) 
   return ws;
 }
 
+std::shared_ptr<ArenaStock> ArenasOf(const CommandLine& line) {
+  return line.Has("no-memory-plan") ? nullptr : std::make_shared<ArenaStock>();
+}
+
 std::string FirstNames(const std::vector<std::string>& names) {
   constexpr size_t kMost = 10;
   std::vector<std::string> shown;

@@ -9,6 +9,7 @@
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/runtime/model_file.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/net_memory.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -23,6 +24,11 @@ Model LoadModel(const CommandLine& line);
 // Creates the workspace of --root, runs the init nets in it and releases them. Nets may open files
 // as file_policy.h describes.
 std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model);
+
+// The arenas for the activations of the predict net; null with --no-memory-plan.
+std::shared_ptr<ArenaStock> ArenasOf(const CommandLine& line);
+inline constexpr Option kNoMemoryPlanOption = {"no-memory-plan", "", "",
+                                               "let each activation have memory of its own"};
 
 // A blob that was fed, and a description of the source of its tensor.
 struct FedInput {

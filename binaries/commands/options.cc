@@ -17,7 +17,7 @@ std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists
 const std::vector<Option>& ModelOptions() {
   static const std::vector<Option> options = {
       {"init-net", "FILE", "", "net that fills the weights; may be repeated", true},
-      {"predict-net", "FILE", "", "net to run"},
+      {"predict-net", "FILE", "", "net to run, or a packed model (caffe2 pack)"},
       {"predictor", "DB", "", "database of predictor_exporter, instead of the two"},
       {"db-type", "TYPE", "", "its type: minidb, leveldb, lmdb (default: detected)"},
       {"device", "NAME", "auto",

@@ -7,15 +7,18 @@
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/model.h"
+#include "binaries/commands/optimizing.h"
 #include "binaries/commands/outputs.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/timer.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/net_check.h"
 
 namespace caffe2rt {
 namespace {
@@ -91,21 +94,41 @@ class RunJob {
  private:
   const Blob& Fetch(const std::string& name) {
     const Blob* blob = ws_->FindBlob(name).get();
-    CAFFE_ENFORCE(blob != nullptr, "blob \"", name, "\" does not exist after the run",
-                  DidYouMean(name, ws_->Blobs()));
+    if (blob == nullptr) {
+      std::vector<std::string> names = ws_->Blobs();
+      names.insert(names.end(), names_.begin(), names_.end());
+      CAFFE_THROW("blob \"", name, "\" does not exist after the run", DidYouMean(name, names));
+    }
     return OnCpu(*blob, &copies_[name]);
+  }
+
+  void Optimize() {
+    std::set<std::string> fed = {pictures_.blob};
+    for (const FedInput& input : fed_) fed.insert(input.blob);
+    for (std::string& name : NamesWrittenBy(model_.predict_net)) names_.push_back(std::move(name));
+    OptimizeModel(line_, fed, {outputs_.begin(), outputs_.end()}, ws_.get(), &model_);
+  }
+
+  // The blobs that are printed or saved.
+  std::set<std::string> KeptBlobs() const {
+    std::set<std::string> kept(outputs_.begin(), outputs_.end());
+    for (const FedInput& input : fed_) kept.insert(input.blob);
+    kept.insert(pictures_.blob);
+    return kept;
   }
 
   // Runs all iterations. Creates the net on the first call.
   void RunNet() {
     if (net_ == nullptr) {
       CheckInputsAreThere(model_, *ws_);
+      Optimize();
       net_ = CreatePredictNet(model_, ws_.get());
+      memory_ = std::make_unique<NetMemory>(net_, KeptBlobs(), ArenasOf(line_));
     }
     const int64_t iterations = line_.Integer("iterations", 1, 1000000000);
     for (int64_t i = 0; i < iterations; ++i) {
       Timer timer;
-      CAFFE_ENFORCE(net_->Run(), "net \"", net_->Name(), "\" failed");
+      CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
       times_.push_back(timer.MilliSeconds());
     }
   }
@@ -259,6 +282,8 @@ class RunJob {
   std::vector<FedInput> fed_;
   Pictures pictures_;
   NetBase* net_ = nullptr;
+  std::vector<std::string> names_;     // of the blobs that the net wrote before it was optimized
+  std::unique_ptr<NetMemory> memory_;  // destroyed before the workspace
   std::vector<float> times_;
   bool labels_checked_ = false;
   std::map<std::string, std::vector<Tensor>> collected_;
@@ -292,7 +317,9 @@ const Command& RunCommand() {
             {"top", "N", "5", "classes to print per row"},
             {"fetch", "BLOB", "", "another blob to print or save; may be repeated", true},
             {"output", "PATH", "", "save outputs as PATH/BLOB.npy, or in the archive PATH.npz"},
-            {"iterations", "N", "1", "number of runs; the time printed is their median"}},
+            {"iterations", "N", "1", "number of runs; the time printed is their median"},
+            kNoMemoryPlanOption},
+           OptimizeOptions(),
            ProcessOptions(),
            {kJsonOption}}),
       .run = Run};

@@ -22,8 +22,9 @@ using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 const std::vector<std::string>& AllCommands() {
-  static const std::vector<std::string> names = {"run",       "plan", "check", "inspect", "convert",
-                                                 "gradients", "ops",  "bench", "devices"};
+  static const std::vector<std::string> names = {"run",     "plan",     "check",  "inspect",
+                                                 "convert", "pack",     "ops",    "gradients",
+                                                 "bench",   "optimize", "devices"};
   return names;
 }
 
@@ -32,7 +33,7 @@ TEST(ProgramTest, HelpOfEveryCommandFitsAScreen) {
     const ProgramResult result = RunCaffe2({name, "--help"});
     EXPECT_EQ(result.code, 0);
     EXPECT_THAT(result.out, AllOf(HasSubstr("usage: caffe2 " + name), HasSubstr("examples")));
-    EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 40) << name;
+    EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 41) << name;
   }
 }
 
@@ -93,16 +94,16 @@ TEST_F(CheckProgramTest, ListsEveryProblem) {
   EXPECT_THAT(result.err, IsEmpty());
   EXPECT_THAT(
       result.out,
-      AllOf(
-          HasSubstr("operator 0: operator type \"Convv\" is not known; close: Conv"),
-          HasSubstr("operator 1: operator type \"DeformConv\" is known to Caffe2 but not available"),
-          HasSubstr("operator 2: operator Relu: it has 2 inputs, want 1"),
-          HasSubstr("operator 3: op Relu: Source for input lost is unknown"),
-          HasSubstr(
-              "warning: operator 4: operator LeakyRelu: argument \"alpa\" is not known and has "
-              "no effect; close: alpha"),
-          HasSubstr("operator 5: operator LeakyRelu: "),
-          HasSubstr("external_output \"never\" is not written by any operator")));
+      AllOf(HasSubstr("operator 0: operator type \"Convv\" is not known; close: Conv"),
+            HasSubstr(
+                "operator 1: operator type \"DeformConv\" is known to Caffe2 but not available"),
+            HasSubstr("operator 2: operator Relu: it has 2 inputs, want 1"),
+            HasSubstr("operator 3: op Relu: Source for input lost is unknown"),
+            HasSubstr(
+                "warning: operator 4: operator LeakyRelu: argument \"alpa\" is not known and has "
+                "no effect; close: alpha"),
+            HasSubstr("operator 5: operator LeakyRelu: "),
+            HasSubstr("external_output \"never\" is not written by any operator")));
 }
 
 TEST_F(CheckProgramTest, NotesAreNoErrors) {

@@ -124,8 +124,10 @@ TEST_F(RunProgramTest, SplitsInputAtTheLastEqualsSign) {
 
 TEST_F(RunProgramTest, TakesAnExistingFileBeforeAShape) {
   WriteTensor("7", {1}, {41});
+  const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(dir_.path());
   const ProgramResult result = RunCaffe2(AddOne({"--input", "x=7"}));
+  std::filesystem::current_path(before);
   EXPECT_THAT(result.out, HasSubstr("y  float [1]\n  42\n")) << result.err;
 }
 

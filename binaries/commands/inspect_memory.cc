@@ -1,0 +1,67 @@
+#include "binaries/commands/inspect_memory.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "binaries/commands/inspect_table.h"
+#include "caffe2_core/base/utf8.h"
+
+namespace caffe2rt {
+
+void PrintMemory(const std::string& title, const MemoryReport& report, size_t limit) {
+  std::cout << OneLine(title) << ", memory before a run\n";
+  const std::vector<std::vector<std::string>> parts = {
+      {"weights", BytesText(report.weight_bytes), ""},
+      {"prepared weights", BytesText(report.prepared_bytes), "in the layouts of the operators"},
+      {"inputs", BytesText(report.input_bytes), ""},
+      {"activations", BytesText(report.arena_bytes),
+       absl::StrCat("planned; at least ", BytesText(report.live_bytes), " are in use at once")},
+      {"outputs and others", BytesText(report.own_bytes), "activations with memory of their own"},
+      {"scratch memory", BytesText(report.scratch_bytes), ""},
+      {"peak", BytesText(report.peak_bytes),
+       absl::StrCat("the activations need ", BytesText(report.activation_bytes),
+                    " without a plan")}};
+  PrintTable(parts, {false, true, false});
+  std::vector<std::vector<std::string>> rows = {{"blob", "shape", "memory", "offset", "operators"}};
+  for (size_t i = 0; i < std::min(limit, report.blobs.size()); ++i) {
+    const MemoryReport::BlobUse& blob = report.blobs[i];
+    rows.push_back({OneLine(blob.name), blob.shape, BytesText(blob.bytes),
+                    blob.planned ? absl::StrCat(blob.offset) : "own",
+                    absl::StrCat(blob.first_op, " to ", blob.last_op)});
+  }
+  PrintTable(rows, {false, false, true, true, false});
+  if (report.blobs.size() > limit)
+    std::cout << "  and " << report.blobs.size() - limit << " more, see --limit\n";
+  for (const MemoryReport::UnknownBlob& blob : report.unknown) {
+    std::cout << "not known: blob \"" << OneLine(blob.name) << "\": " << OneLine(blob.problem)
+              << "\n";
+  }
+}
+
+void WriteMemory(const MemoryReport& report, Json* json) {
+  *json = {{"weight_bytes", report.weight_bytes},
+           {"prepared_bytes", report.prepared_bytes},
+           {"input_bytes", report.input_bytes},
+           {"arena_bytes", report.arena_bytes},
+           {"own_bytes", report.own_bytes},
+           {"scratch_bytes", report.scratch_bytes},
+           {"peak_bytes", report.peak_bytes},
+           {"live_bytes", report.live_bytes},
+           {"activation_bytes", report.activation_bytes}};
+  Json& blobs = (*json)["blobs"] = Json::array();
+  for (const MemoryReport::BlobUse& blob : report.blobs) {
+    Json& entry = blobs.emplace_back();
+    entry = {{"name", blob.name},       {"shape", blob.shape},       {"bytes", blob.bytes},
+             {"planned", blob.planned}, {"first_op", blob.first_op}, {"last_op", blob.last_op}};
+    if (blob.planned) entry["offset"] = blob.offset;
+  }
+  Json& unknown = (*json)["unknown"] = Json::array();
+  for (const MemoryReport::UnknownBlob& blob : report.unknown) {
+    unknown.emplace_back() = {{"name", blob.name}, {"problem", blob.problem}};
+  }
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,150 @@
+// caffe2 optimize: writes a model whose net was optimized by graph passes.
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "binaries/commands/command.h"
+#include "binaries/commands/model.h"
+#include "binaries/commands/optimizing.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/net_check.h"
+#include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/io/net_weights.h"
+#include "caffe2_core/io/proto_file.h"
+
+namespace caffe2rt {
+namespace {
+
+// An operator that fills a blob with the numbers of a tensor. THROWS for a type without such an
+// operator.
+OperatorDef FillOf(const std::string& name, const Tensor& tensor) {
+  const auto fill = [&](const char* type, const auto* values) {
+    OperatorDef op =
+        CreateOperatorDef(type, "", std::vector<std::string>{}, std::vector<std::string>{name});
+    AddArgument("shape", tensor.dims(), &op);
+    using T = std::remove_cvref_t<decltype(*values)>;
+    AddArgument("values", std::vector<T>(values, values + tensor.numel()), &op);
+    return op;
+  };
+  if (tensor.IsType<float>()) return fill("GivenTensorFill", tensor.data<float>());
+  if (tensor.IsType<int32_t>()) return fill("GivenTensorIntFill", tensor.data<int32_t>());
+  if (tensor.IsType<int64_t>()) return fill("GivenTensorInt64Fill", tensor.data<int64_t>());
+  CAFFE_THROW("constant \"", name, "\" has elements of type ", tensor.meta().name(),
+              ", which no init net can fill; --without-pass fold_constants leaves it out");
+}
+
+// The operators of the init nets, except those that fill only constants that are not needed, and
+// operators that fill the new constants.
+NetDef NewInitNet(const std::vector<NetDef>& init_nets, const OptimizedNet& optimized,
+                  const Workspace& ws) {
+  NetDef result;
+  result.set_name(init_nets.empty() ? "init" : init_nets[0].name());
+  const std::set<std::string> freed(optimized.freed_constants.begin(),
+                                    optimized.freed_constants.end());
+  for (const NetDef& net : init_nets) {
+    std::set<std::string> read;
+    for (const OperatorDef& op : net.op()) read.insert(op.input().begin(), op.input().end());
+    for (const OperatorDef& op : net.op()) {
+      const bool needless =
+          op.output_size() > 0 &&
+          std::all_of(op.output().begin(), op.output().end(), [&](const std::string& name) {
+            return freed.contains(name) && !read.contains(name);
+          });
+      if (needless) continue;
+      OperatorDef* const added = result.add_op();
+      *added = op;
+      if (!net.has_device_option()) continue;
+      *added->mutable_device_option() = MergeDeviceOption(net.device_option(), op.device_option());
+    }
+  }
+  for (const std::string& name : optimized.new_constants) {
+    *result.add_op() = FillOf(name, ws.FindBlob(name)->Get<Tensor>());
+  }
+  return result;
+}
+
+// The init nets with their weights, which a model keeps apart from binary nets. Running the model's
+// nets frees both.
+std::vector<NetDef> WholeInitNets(const Model& model) {
+  std::vector<NetDef> nets;
+  for (size_t i = 0; i < model.init_nets.size(); ++i) {
+    NetWithWeights whole{model.init_nets[i]};
+    if (i < model.init_weights.size()) whole.weights = model.init_weights[i];
+    RestoreWeights(&whole);
+    nets.push_back(std::move(whole.net));
+  }
+  return nets;
+}
+
+void WriteNet(const std::string& path, const NetDef& net) {
+  const bool text = path.ends_with(".pbtxt") || path.ends_with(".prototxt");
+  WriteFileAtomically(path, text ? ProtoToText(net) : ProtoToBinary(net));
+}
+
+void CheckOptions(const CommandLine& line) {
+  if (line.Has("predictor")) {
+    throw UsageError(
+        "--predictor is given: only models in --init-net and --predict-net files can be "
+        "optimized to files");
+  }
+  if (!line.Has("output-predict-net"))
+    throw UsageError("want --output-predict-net FILE, see --help");
+}
+
+int Optimize(const CommandLine& line) {
+  CheckPositional(line, 0, 0, "no files");
+  if (line.Has("passes")) {
+    ListPasses();
+    return 0;
+  }
+  CheckOptions(line);
+  Model model = LoadModel(line);
+  const std::vector<NetDef> init_nets = WholeInitNets(model);
+  const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
+  std::set<std::string> fed;
+  for (const FedInput& input : FeedInputs(line, model, ws.get())) fed.insert(input.blob);
+  const std::vector<std::string> keep = line.All("keep");
+  const int before = model.predict_net.op_size();
+  const OptimizedNet optimized =
+      OptimizeModel(line, fed, {keep.begin(), keep.end()}, ws.get(), &model);
+  const bool has_init = line.Has("output-init-net");
+  if (!has_init && !optimized.new_constants.empty()) {
+    throw UsageError("the optimized net has new constants, want --output-init-net FILE for them");
+  }
+  if (has_init) WriteNet(line.Text("output-init-net"), NewInitNet(init_nets, optimized, *ws));
+  WriteNet(line.Text("output-predict-net"), optimized.net);
+  std::cout << before << " operators, " << optimized.net.op_size() << " after optimization\n";
+  for (const std::string& pass : optimized.passes) std::cout << "applied " << pass << "\n";
+  return 0;
+}
+
+}  // namespace
+
+const Command& OptimizeCommand() {
+  static const Command command = {
+      .name = "optimize",
+      .purpose = "writes a net with the graph passes applied, and its init net",
+      .usage =
+          "optimize --init-net FILE --predict-net FILE --output-init-net FILE "
+          "--output-predict-net FILE [options]",
+      .examples =
+          "  caffe2 optimize --init-net binaries/demo/stripes/init_net.pb --predict-net "
+          "binaries/demo/stripes/predict_net.pb \\\n"
+          "    --output-init-net fast_init_net.pb --output-predict-net fast_predict_net.pb\n"
+          "  caffe2 optimize --passes\n",
+      .options = JoinOptions(
+          {ModelOptions(),
+           InputOptions(),
+           {{"output-init-net", "FILE", "",
+             "init net to write; text if it ends in .pbtxt, else binary"},
+            {"output-predict-net", "FILE", "", "net to write, likewise"},
+            {"keep", "BLOB", "", "blob to keep besides the outputs; may be repeated", true}},
+           {OptimizeOptions()[1], {"passes", "", "", "list the passes and exit"}},
+           ProcessOptions()}),
+      .run = Optimize};
+  return command;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,76 @@
+#include "binaries/commands/optimizing.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "binaries/commands/command.h"
+#include "caffe2_core/graph/op_schema.h"
+#include "caffe2_core/graph/passes/net_pass.h"
+#include "caffe2_core/tensor/data_type.h"
+
+namespace caffe2rt {
+namespace {
+
+void CheckPassNames(const CommandLine& line) {
+  std::vector<std::string> known;
+  for (const NetPassInfo& pass : NetPasses()) known.emplace_back(pass.name);
+  for (const std::string& name : line.All("without-pass")) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    throw UsageError("option --without-pass is \"" + name +
+                     "\", want a name that caffe2 optimize --passes lists" +
+                     DidYouMean(name, known));
+  }
+}
+
+// The shapes of the tensors that were fed.
+ShapeMap ShapesOf(const std::set<std::string>& names, const Workspace& ws) {
+  ShapeMap shapes;
+  for (const std::string& name : names) {
+    const std::shared_ptr<Blob> blob = ws.FindBlob(name);
+    if (blob == nullptr || !blob->IsType<Tensor>()) continue;
+    const Tensor& tensor = blob->Get<Tensor>();
+    if (!tensor.IsShaped()) continue;
+    shapes[name] = CreateTensorShape(tensor.dims(), TypeMetaToDataType(tensor.meta()));
+  }
+  return shapes;
+}
+
+}  // namespace
+
+const std::vector<Option>& OptimizeOptions() {
+  static const std::vector<Option> options = {
+      {"no-optimize", "", "", "run the net as it is written, without graph passes"},
+      {"without-pass", "NAME", "", "a pass that is not applied; may be repeated", true},
+  };
+  return options;
+}
+
+void ListPasses() {
+  size_t width = 0;
+  for (const NetPassInfo& pass : NetPasses())
+    width = std::max(width, std::string(pass.name).size());
+  for (const NetPassInfo& pass : NetPasses()) {
+    std::cout << pass.name << std::string(width + 2 - std::string(pass.name).size(), ' ')
+              << pass.doc << (pass.same_bits ? "\n" : " Results may be rounded differently.\n");
+  }
+}
+
+OptimizedNet OptimizeModel(const CommandLine& line, const std::set<std::string>& fed,
+                           const std::set<std::string>& kept, Workspace* ws, Model* model) {
+  CheckPassNames(line);
+  const std::vector<std::string> without = line.All("without-pass");
+  OptimizerOptions options{.enabled = !line.Has("no-optimize"),
+                           .without_passes = {without.begin(), without.end()},
+                           .inputs = fed,
+                           .kept = kept,
+                           .free_constants = true};
+  options.inputs.insert(model->inputs.begin(), model->inputs.end());
+  options.inputs.insert(model->placeholders.begin(), model->placeholders.end());
+  options.kept.insert(model->outputs.begin(), model->outputs.end());
+  options.input_shapes = ShapesOf(options.inputs, *ws);
+  OptimizedNet optimized = OptimizeNet(std::move(model->predict_net), options, ws);
+  model->predict_net = optimized.net;
+  return optimized;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,64 @@
+// caffe2 pack: writes a net and its weights as one file that is mapped into memory.
+
+#include <iostream>
+
+#include "binaries/commands/command.h"
+#include "binaries/commands/model.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/utf8.h"
+#include "caffe2_core/runtime/packed_model.h"
+
+namespace caffe2rt {
+namespace {
+
+// Runs the net once, so that its operators prepare the weights. The packer has marked them
+// read-only.
+void Prepare(const CommandLine& line, const Model& model, Workspace* ws) {
+  FeedInputs(line, model, ws);
+  const Pictures pictures = FindPictures(line, model);
+  if (!pictures.files.empty()) FeedPicture(line, pictures, pictures.files[0], ws);
+  CheckInputsAreThere(model, *ws);
+  NetBase* net = CreatePredictNet(model, ws);
+  CAFFE_ENFORCE(net->Run(), "net \"", net->Name(), "\" failed");
+}
+
+int Pack(const CommandLine& line) {
+  CheckPositional(line, 1, 1, "one file to write");
+  if (!line.Has("prepare") && (line.Has("input") || line.Has("image")))
+    throw UsageError("--input or --image is given without --prepare, which runs the net on it");
+  const std::string path = line.positional()[0];
+  Model model = LoadModel(line);
+  const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
+  const ModelPacker packer(model, *ws);
+  if (line.Has("prepare")) Prepare(line, model, ws.get());
+  packer.Write(path);
+  std::cout << OneLine(path) << ": " << packer.num_tensors() << " tensors";
+  if (line.Has("prepare")) std::cout << ", " << packer.num_forms() << " prepared forms";
+  std::cout << "\n";
+  return 0;
+}
+
+}  // namespace
+
+const Command& PackCommand() {
+  static const Command command = {
+      .name = "pack",
+      .purpose = "writes a net and its weights as one file that is mapped instead of read",
+      .usage = "pack [--init-net FILE] --predict-net FILE | --predictor DB [options] OUTPUT",
+      .examples =
+          "  caffe2 pack --init-net binaries/demo/stripes/init_net.pb --predict-net "
+          "binaries/demo/stripes/predict_net.pb /tmp/stripes.c2pack\n"
+          "  caffe2 pack --init-net binaries/demo/stripes/init_net.pb --predict-net "
+          "binaries/demo/stripes/predict_net.pb \\\n"
+          "    --prepare --input data=1,3,64,64 /tmp/stripes.c2pack\n",
+      .options = JoinOptions({ModelOptions(),
+                              {{"prepare", "", "",
+                                "run the net once, also store the weights as its operators prepare "
+                                "them on this machine; needs --input or --image"}},
+                              InputOptions(),
+                              ProcessOptions()}),
+      .run = Pack};
+  return command;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,134 @@
+// Graph passes in the program: `caffe2 optimize`, and the options of `run` and `bench`.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/graph/net_file.h"
+#include "caffe2_core/io/npy.h"
+#include "caffe2_core/io/proto_file.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/json.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::optimize_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// y = 2 * (3 * x + 1)
+constexpr char kNet[] = R"(
+name: "n" external_input: "x" external_input: "w" external_input: "b" external_input: "m"
+external_output: "y"
+op { type: "Conv" input: "x" input: "w" input: "b" output: "t" name: "c1"
+     arg { name: "kernel" i: 1 } }
+op { type: "Mul" input: "t" input: "m" output: "y" })";
+constexpr char kInit[] = R"(
+op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: [1, 1, 1, 1] }
+     arg { name: "values" floats: 3 } }
+op { type: "GivenTensorFill" output: "b" arg { name: "shape" ints: 1 }
+     arg { name: "values" floats: 1 } }
+op { type: "GivenTensorFill" output: "m" arg { name: "shape" ints: 1 }
+     arg { name: "values" floats: 2 } })";
+
+class OptimizeProgramTest : public ::testing::Test {
+ protected:
+  ProgramResult Call(const std::string& command, std::vector<std::string> more) {
+    std::vector<std::string> args = {command, "--init-net", dir_.Write("init.pbtxt", kInit),
+                                     "--predict-net", dir_.Write("net.pbtxt", kNet)};
+    args.insert(args.end(), more.begin(), more.end());
+    return RunCaffe2(args);
+  }
+  // --input for x = {5, -1}
+  std::string Input() {
+    Tensor x(std::vector<int64_t>{1, 1, 1, 2}, CPU);
+    x.mutable_data<float>()[0] = 5;
+    x.mutable_data<float>()[1] = -1;
+    WriteNpy(dir_.path("x.npy"), x);
+    return "x=" + dir_.path("x.npy");
+  }
+  TempDir dir_;
+};
+
+TEST_F(OptimizeProgramTest, WritesNetsThatComputeTheSame) {
+  const std::string init = dir_.path("fast_init.pb"), net = dir_.path("fast.pbtxt");
+  const ProgramResult result =
+      Call("optimize", {"--output-init-net", init, "--output-predict-net", net});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out,
+              HasSubstr("2 operators, 1 after optimization\napplied fold_batch_norm\n"));
+  EXPECT_EQ(LoadNet(net).op_size(), 1);
+  EXPECT_EQ(LoadNet(init).op_size(), 2);  // the folded filter and bias
+  const ProgramResult plain = Call("run", {"--input", "x=1,1,1,4", "--json", "--no-optimize"});
+  const ProgramResult fast = RunCaffe2(
+      {"run", "--init-net", init, "--predict-net", net, "--input", "x=1,1,1,4", "--json"});
+  EXPECT_EQ(fast.code, 0) << fast.err;
+  EXPECT_EQ(JsonAt(fast.out, "/outputs/0/dims"), "[1,1,1,4]");
+  EXPECT_EQ(JsonAt(plain.out, "/outputs/0/dims"), "[1,1,1,4]");
+}
+
+// The weights of a binary init net are not read into its NetDef.
+TEST_F(OptimizeProgramTest, KeepsTheWeightsOfBinaryInitNets) {
+  const std::string init =
+      dir_.Write("init.pb", ProtoToBinary(LoadNet(dir_.Write("init.pbtxt", kInit))));
+  const std::string net = dir_.Write("net.pbtxt",
+                                     R"(external_input: "x" external_output: "y"
+         op { type: "Conv" input: "x" input: "w" input: "b" output: "y" arg { name: "kernel" i: 1 } })");
+  const std::string fast_init = dir_.path("fast_init.pb"), fast = dir_.path("fast.pbtxt");
+  const ProgramResult result =
+      RunCaffe2({"optimize", "--init-net", init, "--predict-net", net, "--output-init-net",
+                 fast_init, "--output-predict-net", fast});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(LoadNet(fast_init).op(0).arg(1).floats(0), 3);
+  const ProgramResult run = RunCaffe2(
+      {"run", "--init-net", fast_init, "--predict-net", fast, "--input", Input(), "--json"});
+  EXPECT_EQ(run.code, 0) << run.err;
+}
+
+TEST_F(OptimizeProgramTest, ListsThePasses) {
+  const ProgramResult result = RunCaffe2({"optimize", "--passes"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("fold_batch_norm"));
+}
+
+TEST_F(OptimizeProgramTest, RejectsUnknownPassesAndMissingFiles) {
+  const ProgramResult unknown =
+      Call("run", {"--input", "x=1,1,1,1", "--without-pass", "fold_bach_norm"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("fold_batch_norm"));
+  const ProgramResult missing = Call("optimize", {});
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("--output-predict-net"));
+  const ProgramResult without_init =
+      Call("optimize", {"--output-predict-net", dir_.path("fast.pb")});
+  EXPECT_EQ(without_init.code, 2);
+  EXPECT_THAT(without_init.err, HasSubstr("--output-init-net"));
+}
+
+TEST_F(OptimizeProgramTest, ShowsTheOptimizedOperatorsInBench) {
+  const std::vector<std::string> input = {"--input", "x=1,1,1,4", "--iterations", "1"};
+  const ProgramResult fast = Call("bench", input);
+  EXPECT_EQ(fast.code, 0) << fast.err;
+  EXPECT_THAT(fast.out, Not(HasSubstr("Mul")));
+  std::vector<std::string> more = input;
+  more.insert(more.end(), {"--without-pass", "fold_batch_norm"});
+  EXPECT_THAT(Call("bench", more).out, HasSubstr("Mul"));
+  more = input;
+  more.emplace_back("--no-optimize");
+  EXPECT_THAT(Call("bench", more).out, HasSubstr("Mul"));
+}
+
+TEST_F(OptimizeProgramTest, KeepsFetchedBlobs) {
+  const ProgramResult result = Call("run", {"--input", "x=1,1,1,1", "--fetch", "t", "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(JsonAt(result.out, "/outputs/1/name"), "\"t\"");
+}
+
+TEST_F(OptimizeProgramTest, ReportsErrorsWithTheUsersOperators) {
+  const ProgramResult result = Call("run", {"--input", "x=1,3,1,1"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("operators 0 Conv \"c1\", 1 Mul (run as Conv"));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::optimize_test

@@ -1,0 +1,93 @@
+// caffe2 pack, and packed models in the other commands.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/io/atomic_file.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/json.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::pack_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+class PackProgramTest : public ::testing::Test {
+ protected:
+  ProgramResult Pack(std::vector<std::string> options = {}) const {
+    std::vector<std::string> args = WithDemo({"pack", path_});
+    args.insert(args.end(), options.begin(), options.end());
+    return RunCaffe2(args);
+  }
+  // The outputs as JSON, which have all digits, without the time.
+  static std::string OutputsOf(const ProgramResult& result) {
+    EXPECT_EQ(result.code, 0) << result.err;
+    return JsonAt(result.out, "/outputs");
+  }
+  std::vector<std::string> RunArgs() const {
+    return {"--input", "data=1,3,64,64", "--json", "--seed", "3"};
+  }
+
+  const TempDir dir_;
+  const std::string path_ = dir_.path("stripes.c2pack");
+};
+
+TEST_F(PackProgramTest, PackedNetsReturnTheSameOutputs) {
+  std::vector<std::string> plain = WithDemo({"run"});
+  std::vector<std::string> packed = {"run", "--predict-net", path_};
+  for (const std::string& arg : RunArgs()) {
+    plain.push_back(arg);
+    packed.push_back(arg);
+  }
+  const std::string want = OutputsOf(RunCaffe2(plain));
+  ASSERT_EQ(Pack().code, 0);
+  EXPECT_EQ(OutputsOf(RunCaffe2(packed)), want);
+  const ProgramResult prepared = Pack({"--prepare", "--input", "data=1,3,64,64"});
+  EXPECT_EQ(prepared.code, 0) << prepared.err;
+  EXPECT_THAT(prepared.out, AllOf(HasSubstr("4 tensors"), ContainsRegex("[1-9] prepared form")));
+  EXPECT_EQ(OutputsOf(RunCaffe2(packed)), want);
+}
+
+TEST_F(PackProgramTest, OtherCommandsAcceptPackedModels) {
+  ASSERT_EQ(Pack().code, 0);
+  const ProgramResult check = RunCaffe2({"check", path_});
+  EXPECT_EQ(check.code, 0) << check.out << check.err;
+  EXPECT_THAT(check.out, HasSubstr("fine"));
+  const ProgramResult inspect = RunCaffe2({"inspect", path_, "--input", "data=1,3,64,64"});
+  EXPECT_EQ(inspect.code, 0) << inspect.err;
+  EXPECT_THAT(inspect.out, AllOf(HasSubstr("a packed model"), HasSubstr("4 tensors, 15.5 KiB"),
+                                 HasSubstr("float [1, 16, 28, 28]"),
+                                 HasSubstr("total: 3972 parameters (15.5 KiB)")));
+  const ProgramResult bench = RunCaffe2(
+      {"bench", "--predict-net", path_, "--input", "data=1,3,64,64", "--iterations", "1"});
+  EXPECT_EQ(bench.code, 0) << bench.err;
+}
+
+TEST_F(PackProgramTest, CheckReportsDamagedWeights) {
+  ASSERT_EQ(Pack().code, 0);
+  std::string bytes = ReadWholeFile(path_);
+  bytes[200] = static_cast<char>(bytes[200] ^ 1);
+  dir_.Write("stripes.c2pack", bytes);
+  const ProgramResult result = RunCaffe2({"check", path_});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("is damaged: the checksum of the elements of"));
+}
+
+TEST_F(PackProgramTest, ReportsWrongUsage) {
+  EXPECT_EQ(RunCaffe2(WithDemo({"pack"})).code, 2);
+  EXPECT_EQ(RunCaffe2({"pack", path_}).code, 2);
+  const ProgramResult input = Pack({"--input", "data=1,3,64,64"});
+  EXPECT_EQ(input.code, 2);
+  EXPECT_THAT(input.err, HasSubstr("without --prepare"));
+  const ProgramResult no_input = Pack({"--prepare"});
+  EXPECT_EQ(no_input.code, 1);
+  EXPECT_THAT(no_input.err, HasSubstr("reads \"data\", which nothing sets"));
+  const ProgramResult folder = RunCaffe2(WithDemo({"pack", dir_.path("no/such/file")}));
+  EXPECT_EQ(folder.code, 1);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::pack_test
