@@ -106,7 +106,7 @@ Violations CheckOperatorRows(const std::vector<SourceFile>& files) {
     for (size_t i = 0; i < file.lines.size() && file.extension == ".cc"; ++i) {
       if (!std::regex_search(file.lines[i], function)) continue;
       std::string stem = file.stem;
-      for (const std::string ending : {"_cuda", "_cudnn"}) {
+      for (const std::string ending : {"_cuda", "_cudnn", "_ideep"}) {
         if (stem.ends_with(ending)) stem.resize(stem.size() - ending.size());
       }
       const auto row = rows.find(file.folder);

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -125,6 +126,26 @@ void ExpectShapeInferred(Workspace* ws, const std::string& text, bool may_be_unk
     if (type.IsSet()) {
       EXPECT_EQ(TensorProto::DataType_Name(inferred[i].data_type()),
                 TensorProto::DataType_Name(TypeMetaToDataType(type)));
+    }
+  }
+}
+
+void ExpectSameBitsForAllThreads(Workspace* ws, const std::string& text) {
+  const OperatorDef def = ParseOp(text);
+  std::vector<std::string> want;
+  for (const int threads : {1, 2, 3}) {
+    SetNumThreads(threads);
+    RunOp(ws, def);
+    SetNumThreads(1);
+    for (int i = 0; i < def.output_size(); ++i) {
+      const Tensor& tensor = ws->GetBlob(def.output(i))->Get<Tensor>();
+      std::string bytes(static_cast<const char*>(tensor.raw_data()), tensor.nbytes());
+      if (threads == 1) {
+        want.push_back(std::move(bytes));
+      } else {
+        EXPECT_TRUE(bytes == want[static_cast<size_t>(i)])
+            << "output " << i << " with " << threads << " threads: " << text;
+      }
     }
   }
 }

@@ -115,6 +115,10 @@ void ExpectThrows(const std::function<void()>& act, const std::string& part);
 // throw for inputs of unknown shape.
 void ExpectShapeInferred(Workspace* ws, const std::string& text, bool may_be_unknown = false);
 
+// Runs the operator with one, two and three threads and expects that the bytes of all its outputs
+// are the same. REQUIRES: the outputs are plain tensors, and none of them is an input.
+void ExpectSameBitsForAllThreads(Workspace* ws, const std::string& text);
+
 // The shapes that the schema infers for the outputs of `def` over the blobs of `ws`.
 std::vector<TensorShape> InferShapes(const Workspace& ws, const OperatorDef& def);
 
