@@ -72,7 +72,7 @@ TEST_F(OptimizeProgramTest, KeepsTheWeightsOfBinaryInitNets) {
   const std::string init =
       dir_.Write("init.pb", ProtoToBinary(LoadNet(dir_.Write("init.pbtxt", kInit))));
   const std::string net = dir_.Write("net.pbtxt",
-                                     R"(external_input: "x" external_output: "y"
+                                     R"(external_input: ["x", "w", "b"] external_output: "y"
          op { type: "Conv" input: "x" input: "w" input: "b" output: "y" arg { name: "kernel" i: 1 } })");
   const std::string fast_init = dir_.path("fast_init.pb"), fast = dir_.path("fast.pbtxt");
   const ProgramResult result =
