@@ -27,36 +27,56 @@ void ScaleMatrix(int64_t m, int64_t n, float beta, float* c, int64_t ldc) {
   }
 }
 
-// A dot product. Several independent partial sums keep the multiply-add units busy; they are added
-// up at the end.
-using DotFunction = float(int64_t n, const float* a, const float* b);
-
-template <class L>
-[[gnu::always_inline]] inline float DotBody(int64_t n, const float* a, const float* b) {
-  constexpr int kParts = 4 * L::kParts;
-  typename L::Vector sums[kParts] = {};
+// The dot products of x with kRows rows of A. A core reads several rows at once
+// faster from memory than one: 27 GB/s instead of 18 (Zen 4, rows of 9,216 floats). Two vectors of
+// partial sums for each row, however many rows there are, so that a row's result does not depend on
+// the other rows.
+template <class L, int kRows>
+[[gnu::always_inline]] inline void DotRows(int64_t n, const float* a, int64_t lda, const float* x,
+                                           float* totals) {
+  typename L::Vector sums[kRows][2] = {};
   int64_t i = 0;
-  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
-    for (int part = 0; part < kParts; ++part) {
-      sums[part] += L::At(a + i + part * L::kWidth).lanes * L::At(b + i + part * L::kWidth).lanes;
+  for (; i + 2 * L::kWidth <= n; i += 2 * L::kWidth) {
+    for (int part = 0; part < 2; ++part) {
+      const int64_t at = i + part * L::kWidth;
+      const typename L::Vector lanes = L::At(x + at).lanes;
+      for (int row = 0; row < kRows; ++row) {
+        sums[row][part] += L::At(a + row * lda + at).lanes * lanes;
+      }
     }
   }
-  for (; i + L::kWidth <= n; i += L::kWidth) sums[0] += L::At(a + i).lanes * L::At(b + i).lanes;
-  for (int half = kParts / 2; half > 0; half /= 2) {
-    for (int part = 0; part < half; ++part) sums[part] += sums[part + half];
+  for (int row = 0; row < kRows; ++row) {
+    const typename L::Vector sum = sums[row][0] + sums[row][1];
+    float total = 0.f;
+    for (int lane = 0; lane < L::kWidth; ++lane) total += sum[lane];
+    for (int64_t j = i; j < n; ++j) total += a[row * lda + j] * x[j];
+    totals[row] = total;
   }
-  float total = 0.f;
-  for (int lane = 0; lane < L::kWidth; ++lane) total += sums[0][lane];
-  for (; i < n; ++i) total += a[i] * b[i];
-  return total;
 }
-CAFFE2RT_TARGET_AVX512 float DotAvx512(int64_t n, const float* a, const float* b) {
-  return DotBody<Avx512Lanes>(n, a, b);
+
+// totals[i] = the dot product of x with row i of A.
+using DotsFunction = void(int64_t rows, int64_t n, const float* a, int64_t lda, const float* x,
+                          float* totals);
+
+template <class L, int kRows>
+[[gnu::always_inline]] inline void DotsBody(int64_t rows, int64_t n, const float* a, int64_t lda,
+                                            const float* x, float* totals) {
+  int64_t i = 0;
+  for (; i + kRows <= rows; i += kRows) DotRows<L, kRows>(n, a + i * lda, lda, x, totals + i);
+  for (; i < rows; ++i) DotRows<L, 1>(n, a + i * lda, lda, x, totals + i);
 }
-CAFFE2RT_TARGET_AVX2 float DotAvx2(int64_t n, const float* a, const float* b) {
-  return DotBody<Avx2Lanes>(n, a, b);
+CAFFE2RT_TARGET_AVX512 void DotsAvx512(int64_t rows, int64_t n, const float* a, int64_t lda,
+                                       const float* x, float* totals) {
+  DotsBody<Avx512Lanes, 8>(rows, n, a, lda, x, totals);
 }
-float DotPlain(int64_t n, const float* a, const float* b) { return DotBody<PlainLanes>(n, a, b); }
+CAFFE2RT_TARGET_AVX2 void DotsAvx2(int64_t rows, int64_t n, const float* a, int64_t lda,
+                                   const float* x, float* totals) {
+  DotsBody<Avx2Lanes, 4>(rows, n, a, lda, x, totals);
+}
+void DotsPlain(int64_t rows, int64_t n, const float* a, int64_t lda, const float* x,
+               float* totals) {
+  DotsBody<PlainLanes, 4>(rows, n, a, lda, x, totals);
+}
 
 // A matrix multiplication that is too small for oneDNN. op(A)[i, p] is a[i * row_a + p * column_a];
 // op(B) likewise.
@@ -117,10 +137,17 @@ void TinyPlain(const TinyProduct& t) { TinyBody<PlainLanes>(t); }
 
 void Sgemv(int64_t rows, int64_t columns, float alpha, const float* a, int64_t lda, const float* x,
            float beta, float* y) {
-  DotFunction* const dot = PickByIsa(DotAvx512, DotAvx2, DotPlain);
-  for (int64_t i = 0; i < rows; ++i) {
-    const float value = alpha * dot(columns, a + i * lda, x);
-    y[i] = beta == 0.f ? value : beta * y[i] + value;
+  DotsFunction* const dots = PickByIsa(DotsAvx512, DotsAvx2, DotsPlain);
+  constexpr int64_t kChunk = 64;
+  float totals[kChunk];
+  for (int64_t first = 0; first < rows; first += kChunk) {
+    const int64_t count = std::min(kChunk, rows - first);
+    dots(count, columns, a + first * lda, lda, x, totals);
+    for (int64_t i = 0; i < count; ++i) {
+      const float value = alpha * totals[i];
+      float& result = y[first + i];
+      result = beta == 0.f ? value : beta * result + value;
+    }
   }
 }
 

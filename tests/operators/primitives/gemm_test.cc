@@ -63,5 +63,22 @@ TEST(SgemmTest, RefusesRowsThatOverlap) {
                "want at least 0");
 }
 
+// Threads divide the rows, so that a row has to have the same bits beside any other rows.
+TEST(SgemvTest, ComputesEachRowAsIfItWereAlone) {
+  constexpr int kRows = 141, kColumns = 75, kStep = kColumns + 1;
+  const auto a = RandomValues(kRows * kStep, -1, 1, 1), x = RandomValues(kColumns, -1, 1, 2);
+  std::vector<float> all(kRows, NAN);
+  Sgemv(kRows, kColumns, 2.f, a.data(), kStep, x.data(), 0.f, all.data());
+  for (size_t row = 0; row < kRows; ++row) {
+    const float* const values = a.data() + row * kStep;
+    float alone = NAN;
+    Sgemv(1, kColumns, 2.f, values, kStep, x.data(), 0.f, &alone);
+    EXPECT_EQ(all[row], alone) << row;
+    double want = 0;
+    for (size_t i = 0; i < kColumns; ++i) want += 2. * values[i] * x[i];
+    EXPECT_NEAR(alone, want, 1e-5) << row;
+  }
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::gemm_test
