@@ -203,7 +203,7 @@ const Command& InspectCommand() {
                   {"input", "BLOB=DIMS", "", "shape of an input; may be repeated", true},
                   {"dot", "FILE", "", "draw for Graphviz; - is standard output"},
                   {"svg", "FILE", "", "draw as SVG; - is standard output"},
-                  {"memory", "", "", "show the memory that a net needs, without running it"},
+                  {"memory", "", "", "show the memory that the net needs if it runs as written"},
                   {"fetch", "BLOB", "", "with --memory: a blob to keep; may be repeated", true},
                   {"threads", "N", "1", "with --memory: number of threads per operator"},
                   {"limit", "N", "1000", "entries of a database, or blobs, to list"},
