@@ -140,6 +140,8 @@ void CompareReaders(const std::string& bytes) {
 void ReadPackedModel(const std::string& bytes, const CorpusFile* origin, Random* random) {
   CAFFE_ENFORCE(WriteStringToFile(bytes, "fuzz.c2pack"), "cannot write fuzz.c2pack");
   Model model = LoadModel({.predict_net = "fuzz.c2pack", .device_fallback = true});
+  CAFFE_ENFORCE(model.packed != nullptr, "a file of ", bytes.size(),
+                " bytes is another kind of net");
   Workspace ws(".");
   ws.SetFileAccess(RandomAccess(random));
   RunInitNets(&model, &ws);

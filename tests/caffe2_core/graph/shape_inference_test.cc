@@ -104,14 +104,16 @@ TEST_F(ShapeInferenceTest, GradientOfReshapeTakesTheShapeBefore) {
 TEST_F(ShapeInferenceTest, OperatorByOperatorTheOthersGoOn) {
   const NetDef net = ParseNet(R"(
       op { type: "TestThrows" input: "x" output: "bad" } op { type: "Relu" input: "bad" output: "worse" }
-      op { type: "Relu" input: "x" output: "good" } op { type: "Relu" output: "no_input" })");
+      op { type: "Relu" input: "x" output: "good" } op { type: "Relu" output: "no_input" }
+      op { type: "AddPadding" input: "x" arg { name: "padding_width" i: 1 } })");
   const std::vector<OpShapes> ops = InferOpShapes({&net}, &shapes_);
-  ASSERT_EQ(ops.size(), 4u);
+  ASSERT_EQ(ops.size(), 5u);
   EXPECT_TRUE(ops[0].failed);
   EXPECT_THAT(ops[0].problem, HasSubstr("no such dimension"));
   EXPECT_THAT(ops[1].problem, HasSubstr("input \"bad\" is not known"));
   EXPECT_THAT(ops[2].outputs[0].dims(), ElementsAre(2, 3));
   EXPECT_TRUE(ops[3].failed);
+  EXPECT_THAT(ops[4].problem, HasSubstr("0 outputs"));
 }
 
 TEST_F(ShapeInferenceTest, StartsFromAMapOfDimensions) {
