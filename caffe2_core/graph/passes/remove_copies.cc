@@ -37,6 +37,7 @@ class NoOpRemover {
         values_(*net, context),
         edits_(net),
         origin_(values_.num_values()),
+        observed_(values_.num_values()),
         reads_(values_.num_values()),
         read_later_(values_.blobs().size()) {
     std::iota(origin_.begin(), origin_.end(), Value{0});
@@ -79,6 +80,7 @@ class NoOpRemover {
   bool Remove(size_t op) {
     const Value result = values_.output(op, 0), origin = Origin(op);
     const bool in_place = values_.blob(result) == values_.blob(origin);
+    if (in_place && IsObserved(result)) observed_[origin] = true;
     if (in_place || UseOrigin(op, origin, result)) {
       origin_[result] = origin;
       reads_[origin] += reads_[result];
@@ -87,6 +89,9 @@ class NoOpRemover {
     }
     return WriteResult(op, origin, result);
   }
+
+  // Whether somebody outside the net may see the value under the name of its blob.
+  bool IsObserved(Value value) const { return values_.is_observable(value) || observed_[value]; }
 
   // Whether the operator is an Alias without which the net computes the same: nothing else writes the
   // result, which in the next run would be the memory of the origin, and nothing writes the memory
@@ -129,7 +134,7 @@ class NoOpRemover {
   // Lets the operator that computes the origin write the result, if nothing else reads the origin.
   bool WriteResult(size_t op, Value origin, Value result) {
     const uint32_t writer = values_.writer(origin), blob = values_.blob(result);
-    if (!values_.is_only_kept(result) || values_.is_observable(origin) || reads_[origin] != 1 ||
+    if (!values_.is_only_kept(result) || IsObserved(origin) || reads_[origin] != 1 ||
         writer == NetValues::kNone || !values_.is_plain(writer) ||
         values_.IsUsedBetween(blob, writer, op) || read_later_[values_.blobs().memory(blob)]) {
       return false;
@@ -158,6 +163,8 @@ class NoOpRemover {
   const NetValues values_;
   NetEdits edits_;
   std::vector<Value> origin_;  // by value: the value that holds the same after the removals
+  // By value: whether a removed operator that worked in place passed it on to an observed value.
+  std::vector<bool> observed_;
   std::vector<size_t> reads_;  // by value: the inputs that read it after the removals
   // By memory: whether operators read it that did not before, so that it must not be written earlier.
   std::vector<bool> read_later_;

@@ -41,6 +41,17 @@ TEST_F(RemoveCopiesTest, RemovesOperatorsInPlace) {
               ElementsAre("Relu(x) -> y", "Tanh(y) -> y"));
 }
 
+// Dropout passes the kept y on to z, so Relu must not write z instead of y.
+TEST_F(RemoveCopiesTest, KeepsTheNameOfAResultThatWasUpdatedInPlace) {
+  run_.kept = {"y", "z"};
+  EXPECT_THAT(Lines(R"(
+    op { type: "Tanh" input: "x" output: "y" }
+    op { type: "Relu" input: "y" output: "y" }
+    op { type: "Dropout" input: "y" output: "y" arg { name: "is_test" i: 1 } }
+    op { type: "Copy" input: "y" output: "z" })"),
+              ElementsAre("Tanh(x) -> y", "Relu(y) -> y", "Copy(y) -> z"));
+}
+
 TEST_F(RemoveCopiesTest, KeepsTheCopyOfAnInputThatIsRead) {
   const char* const text = R"(op { type: "Copy" input: "x" output: "y" })";
   EXPECT_THAT(Lines(text), ElementsAre("Copy(x) -> y"));
