@@ -1,7 +1,8 @@
 // MultiHeadAttention: softmax(scale * Q K^T + mask) V for each head.
 //   Q [B, T, H * D], K [B, S, H * D], V [B, S, H * E], optional mask  ->  Y [B, T, H * E]
-// where the columns of a head are adjacent. A batch of 1 is broadcast. The mask is broadcast to
-// [B, H, T, S] by numpy's rules. Supports float only.
+// where the columns of a head are adjacent. The batch and the heads are broadcast if they are 1. The
+// mask is broadcast to [B, H, T, S] by numpy's rules; B, H and T become those of the mask where they
+// are 1. Supports float only.
 //
 // With `query_shape`, Q is first reshaped as by Reshape, to [B, T, H, D] or [T, H, D]. The same holds
 // for K with `key_shape` and V with `value_shape`. With `output_shape`, the result [B, T, H, E] or
@@ -91,16 +92,16 @@ HeadDims DimsOfOperand(IntArrayRef input, std::vector<int64_t> shape, int heads,
   return {shape[0], shape[1], shape[2], shape[3]};
 }
 
-AttentionSteps StepsOf(const HeadDims& dims, int64_t batch) {
+AttentionSteps StepsOf(const HeadDims& dims, const AttentionShape& shape) {
   AttentionSteps steps;
-  steps.head = dims.size;
+  steps.head = dims.heads == 1 && shape.heads != 1 ? 0 : dims.size;
   steps.row = dims.heads * dims.size;
-  steps.batch = dims.batch == 1 && batch != 1 ? 0 : dims.rows * steps.row;
+  steps.batch = dims.batch == 1 && shape.batch != 1 ? 0 : dims.rows * steps.row;
   return steps;
 }
 
-int64_t BroadcastBatch(int64_t a, int64_t b, const char* name) {
-  CAFFE_ENFORCE(a == b || a == 1 || b == 1, name, " has batch size ", b, ", want ", a,
+int64_t Broadcast(int64_t a, int64_t b, const char* what, const char* name) {
+  CAFFE_ENFORCE(a == b || a == 1 || b == 1, name, " has ", what, " ", b, ", want ", a,
                 " as the other inputs, or 1");
   return a == 1 ? b : a;
 }
@@ -111,7 +112,9 @@ void PlanMask(IntArrayRef mask, AttentionTask* task) {
   CAFFE_ENFORCE_LE(mask.size(), 4u, "rank of input 3 (mask) of shape ", mask, ", want at most 4");
   int64_t dims[4] = {1, 1, 1, 1};
   std::copy(mask.begin(), mask.end(), dims + 4 - mask.size());
-  shape.batch = BroadcastBatch(shape.batch, dims[0], "input 3 (mask)");
+  shape.batch = Broadcast(shape.batch, dims[0], "batch size", "input 3 (mask)");
+  if (shape.heads == 1) shape.heads = dims[1];
+  if (shape.queries == 1) shape.queries = dims[2];
   CAFFE_ENFORCE(
       (dims[1] == shape.heads || dims[1] == 1) && (dims[2] == shape.queries || dims[2] == 1) &&
           (dims[3] == shape.keys || dims[3] == 1),
@@ -129,29 +132,29 @@ AttentionPlan PlanAttention(IntArrayRef q, IntArrayRef k, IntArrayRef v, const I
   const HeadDims queries = DimsOfOperand(q, args.query_shape, args.heads, "input 0 (Q)");
   const HeadDims keys = DimsOfOperand(k, args.key_shape, args.heads, "input 1 (K)");
   const HeadDims values = DimsOfOperand(v, args.value_shape, args.heads, "input 2 (V)");
-  CAFFE_ENFORCE(keys.heads == queries.heads && keys.size == queries.size, "input 1 (K) has ",
-                keys.heads, " heads of size ", keys.size, ", want ", queries.heads, " of size ",
+  CAFFE_ENFORCE(keys.size == queries.size, "input 1 (K) has heads of size ", keys.size, ", want ",
                 queries.size, " as input 0 (Q)");
-  CAFFE_ENFORCE(values.heads == keys.heads && values.rows == keys.rows, "input 2 (V) has ",
-                values.heads, " heads of ", values.rows, " rows, want ", keys.heads, " of ",
+  CAFFE_ENFORCE(values.rows == keys.rows, "input 2 (V) has heads of ", values.rows, " rows, want ",
                 keys.rows, " as input 1 (K)");
   AttentionPlan plan;
   AttentionTask& task = plan.task;
-  task.shape.batch = BroadcastBatch(queries.batch, keys.batch, "input 1 (K)");
-  task.shape.batch = BroadcastBatch(task.shape.batch, values.batch, "input 2 (V)");
-  task.shape.heads = queries.heads;
+  task.shape.batch = Broadcast(queries.batch, keys.batch, "batch size", "input 1 (K)");
+  task.shape.batch = Broadcast(task.shape.batch, values.batch, "batch size", "input 2 (V)");
+  task.shape.heads = Broadcast(queries.heads, keys.heads, "heads", "input 1 (K)");
+  task.shape.heads = Broadcast(task.shape.heads, values.heads, "heads", "input 2 (V)");
   task.shape.queries = queries.rows;
   task.shape.keys = keys.rows;
   task.shape.size = queries.size;
   task.shape.value_size = values.size;
   if (mask != nullptr) PlanMask(*mask, &task);
-  const int64_t batch = task.shape.batch;
-  task.q_steps = StepsOf(queries, batch);
-  task.k_steps = StepsOf(keys, batch);
-  task.v_steps = StepsOf(values, batch);
-  task.y_steps = StepsOf({batch, queries.rows, queries.heads, values.size}, batch);
+  const int64_t batch = task.shape.batch, heads = task.shape.heads, rows = task.shape.queries;
+  task.q_steps = StepsOf(queries, task.shape);
+  if (queries.rows == 1 && rows != 1) task.q_steps.row = 0;
+  task.k_steps = StepsOf(keys, task.shape);
+  task.v_steps = StepsOf(values, task.shape);
+  task.y_steps = StepsOf({batch, rows, heads, values.size}, task.shape);
   const bool has_batch = queries.has_batch || keys.has_batch || values.has_batch || batch != 1;
-  plan.y_dims = {queries.rows, queries.heads, values.size};
+  plan.y_dims = {rows, heads, values.size};
   if (has_batch) plan.y_dims.insert(plan.y_dims.begin(), batch);
   (void)CheckedProduct(plan.y_dims);
   if (!args.output_shape.empty()) {
@@ -160,7 +163,7 @@ AttentionPlan PlanAttention(IntArrayRef q, IntArrayRef k, IntArrayRef v, const I
     ReshapedDims(dims, &plan.y_dims);
   } else {
     plan.y_dims.pop_back();
-    plan.y_dims.back() = CheckedMultiply(queries.heads, values.size);
+    plan.y_dims.back() = CheckedMultiply(heads, values.size);
   }
   return plan;
 }
@@ -274,7 +277,8 @@ void RegisterMultiHeadAttention() {
       .NumOutputs(1)
       .SetDoc(
           "Attention: softmax(scale * Q K^T + mask) V, for each head. The columns of a head are "
-          "adjacent in Q, K, V and Y. Batches of 1 are broadcast. Graph passes make this operator "
+          "adjacent in Q, K, V and Y. Batches and heads of 1 are broadcast. Graph passes make this "
+          "operator "
           "from BatchMatMul, Softmax and the Reshape and Transpose operators around them.")
       .Args(kAttentionHeads, kAttentionScale, kAttentionQueryShape, kAttentionKeyShape,
             kAttentionValueShape, kAttentionOutputShape)

@@ -201,6 +201,74 @@ TEST(MultiHeadAttentionTest, AcceptsHeadsWithoutABatch) {
   ExpectShapeInferred(&ws, op);
 }
 
+// One head of K and V serves all heads of Q, as in multi-query attention, and the other way round.
+TEST(MultiHeadAttentionTest, BroadcastsOneHead) {
+  const Sizes s = {2, 3, 7, 9, 5, 4};
+  const auto head_shape = [](const char* name, int heads, int size) {
+    return MakeString("arg { name: \"", name, "\" ints: 0 ints: 0 ints: ", heads, " ints: ", size,
+                      " } ");
+  };
+  for (const int many : {0, 1, 2}) {  // the operand that has all heads
+    Workspace ws;
+    const int q_heads = many == 0 ? 3 : 1, k_heads = many == 1 ? 3 : 1, v_heads = many == 2 ? 3 : 1;
+    FeedRandom(&ws, "Q", {s.batch, s.queries, q_heads * s.size}, -2, 2, 1);
+    FeedRandom(&ws, "K", {s.batch, s.keys, k_heads * s.size}, -2, 2, 2);
+    FeedRandom(&ws, "V", {s.batch, s.keys, v_heads * s.value_size}, -2, 2, 3);
+    const auto repeated = [&](const char* name, int heads, int size) {
+      const std::vector<float> from = Fetch<float>(ws, name);
+      std::vector<float> to;
+      for (size_t i = 0; i < from.size(); i += static_cast<size_t>(heads * size)) {
+        for (int h = 0; h < s.heads; ++h) {
+          const auto at = from.begin() + static_cast<int64_t>(i) + (heads == 1 ? 0 : h * size);
+          to.insert(to.end(), at, at + size);
+        }
+      }
+      return to;
+    };
+    const std::vector<float> want =
+        Expected(s, repeated("Q", q_heads, s.size), repeated("K", k_heads, s.size),
+                 repeated("V", v_heads, s.value_size), 0.5, NoMask);
+    const std::string op = kOp + Arguments(1, 0.5f) + head_shape("query_shape", q_heads, s.size) +
+                           head_shape("key_shape", k_heads, s.size) +
+                           head_shape("value_shape", v_heads, s.value_size);
+    // Reshape needs operands of rank 4 to copy their dimensions.
+    for (const auto& [name, rows, heads, size] :
+         {std::tuple{"Q", s.queries, q_heads, s.size}, std::tuple{"K", s.keys, k_heads, s.size},
+          std::tuple{"V", s.keys, v_heads, s.value_size}}) {
+      ws.GetBlob(name)->GetMutable<Tensor>()->Reshape(
+          std::vector<int64_t>{s.batch, rows, heads, size});
+    }
+    RunOp(&ws, op);
+    ExpectTensor<float>(ws, "Y", {s.batch, s.queries, s.heads * s.value_size}, want, 1e-5);
+    ExpectShapeInferred(&ws, op);
+  }
+}
+
+// The mask has more heads and queries than Q, K and V.
+TEST(MultiHeadAttentionTest, BroadcastsToTheMask) {
+  const Sizes s = {1, 2, 3, 4, 5, 6};
+  Workspace ws;
+  FeedOperands(&ws, {1, 1, 1, 4, 5, 6});
+  FeedRandom(&ws, "mask", {2, 3, 4}, -2, 2, 4);
+  const std::vector<float> mask = Fetch<float>(ws, "mask");
+  const auto repeat = [](const std::vector<float>& from, int size, int times) {
+    std::vector<float> to;
+    for (size_t i = 0; i < from.size(); i += static_cast<size_t>(size)) {
+      for (int n = 0; n < times; ++n) {
+        to.insert(to.end(), from.begin() + static_cast<int64_t>(i),
+                  from.begin() + static_cast<int64_t>(i) + size);
+      }
+    }
+    return to;
+  };
+  const std::vector<float> want = Expected(
+      s, repeat(Fetch<float>(ws, "Q"), 5, 6), repeat(Fetch<float>(ws, "K"), 5, 2),
+      repeat(Fetch<float>(ws, "V"), 6, 2), 1,
+      [&](int, int h, int t, int j) { return mask[static_cast<size_t>((h * 3 + t) * 4 + j)]; });
+  RunOp(&ws, kMasked + Arguments(1, 1.f));
+  ExpectTensor<float>(ws, "Y", {1, 3, 12}, want, 1e-5);
+}
+
 TEST(MultiHeadAttentionTest, ReturnsEmptyResultsForEmptyInputs) {
   Workspace ws;
   FeedOperands(&ws, {0, 2, 3, 4, 5, 5});
@@ -221,11 +289,18 @@ TEST(MultiHeadAttentionTest, RejectsShapesThatDoNotMatch) {
                "input 0 (Q) has shape [2, 3, 10], want [batch, rows, columns]");
   FeedRandom(&ws, "K", {2, 4, 12});
   ExpectThrows([&] { RunOp(&ws, kOp + Arguments(2, 1.f)); },
-               "input 1 (K) has 2 heads of size 6, want 2 of size 5");
+               "input 1 (K) has heads of size 6, want 5 as input 0 (Q)");
   FeedRandom(&ws, "K", {3, 4, 10});
   ExpectThrows([&] { RunOp(&ws, kOp + Arguments(2, 1.f)); }, "input 1 (K) has batch size 3");
   FeedRandom(&ws, "K", {2, 5, 10});
-  ExpectThrows([&] { RunOp(&ws, kOp + Arguments(2, 1.f)); }, "input 2 (V) has 2 heads of 4 rows");
+  ExpectThrows([&] { RunOp(&ws, kOp + Arguments(2, 1.f)); },
+               "input 2 (V) has heads of 4 rows, want 5");
+  FeedRandom(&ws, "K", {2, 4, 3, 5});
+  const std::string own_heads = Arguments(2, 1.f) +
+                                R"(arg { name: "key_shape" ints: 0 ints: 0 ints: 0 ints: 0 })" +
+                                R"(arg { name: "query_shape" ints: 0 ints: 0 ints: 2 ints: 5 })" +
+                                R"(arg { name: "value_shape" ints: 0 ints: 0 ints: 2 ints: 5 })";
+  ExpectThrows([&] { RunOp(&ws, kOp + own_heads); }, "input 1 (K) has heads 3, want 2");
   FeedRandom(&ws, "K", {2, 4, 10});
   FeedRandom(&ws, "mask", {3, 4, 4});
   ExpectThrows([&] { RunOp(&ws, kMasked + Arguments(2, 1.f)); },
