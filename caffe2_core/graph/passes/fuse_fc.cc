@@ -3,13 +3,13 @@
 #include <optional>
 #include <utility>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/fused_operators.h"
 #include "caffe2_core/graph/passes/group_fusion.h"
 
 namespace caffe2rt {
 namespace {
-
 
 // A matrix multiplication as FCFusion without activation.
 struct Layer {
@@ -67,11 +67,13 @@ std::optional<Layer> FromBatchMatMul(const GroupFusion& groups, uint32_t op) {
   return Layer{FusedDef(groups.op(op), -1, 1, !trans_b), w->dim(trans_b ? 0 : 1), false};
 }
 
-std::optional<Layer> FindLayer(const GroupFusion& groups, uint32_t op) {
+std::optional<Layer> FindLayer(const GroupFusion& groups, uint32_t op) try {
   if (groups.IsType(op, "FC")) return FromFC(groups, op, false);
   if (groups.IsType(op, "FCTransposed")) return FromFC(groups, op, true);
   if (groups.IsType(op, "MatMul")) return FromMatMul(groups, op);
   if (groups.IsType(op, "BatchMatMul")) return FromBatchMatMul(groups, op);
+  return std::nullopt;
+} catch (const EnforceNotMet&) {  // an argument has the wrong type, which the operator reports
   return std::nullopt;
 }
 
@@ -110,7 +112,8 @@ NetDef FuseFC(NetDef net, PassContext& context) {
     std::optional<Layer> layer = FindLayer(groups, op);
     if (!layer) continue;
     std::vector<uint32_t> group = {op};
-    if (const uint32_t add = AddBias(groups, op, &*layer); add != GroupFusion::kNone) group.push_back(add);
+    if (const uint32_t add = AddBias(groups, op, &*layer); add != GroupFusion::kNone)
+      group.push_back(add);
     const uint32_t gelu = AddGelu(groups, group.back(), &*layer);
     const uint32_t last = gelu != GroupFusion::kNone ? gelu : group.back();
     layer->fused.set_output(0, groups.op(last).output(0));

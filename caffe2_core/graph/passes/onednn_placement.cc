@@ -96,6 +96,7 @@ OnednnPlacement PlaceOnOnednn(const OperatorDef& op, const PassContext& context)
       return {OnednnRole::kNone, op.type() + " has no IDEEP implementation"};
     }
     try {
+      (void)OnednnWindowOf(op);  // throws if an argument has the wrong type
       std::string reason = rule.rule(ArgumentHelper(op));
       const bool fits = reason.empty();
       return {fits ? rule.role : OnednnRole::kNone, std::move(reason)};

@@ -152,6 +152,8 @@ TEST(OnednnPlacementTest, ReportsWhyAnOperatorStays) {
   EXPECT_EQ(reason(R"(type: "SpatialBN")"), "is_test is 0");
   EXPECT_EQ(reason(R"(type: "Concat" arg { name: "axis" i: 2 })"), "axis is 2");
   EXPECT_EQ(reason(R"(type: "LRN")"), "LRN has no IDEEP implementation");
+  EXPECT_THAT(reason(R"(type: "Conv" arg { name: "kernel" s: "3" })"),
+              testing::HasSubstr("kernel"));
   EXPECT_EQ(reason(R"(type: "FC")"), "FC is not an operator on images");
 }
 
