@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/passes/group_fusion.h"
 
@@ -20,7 +21,8 @@ struct Mean {
 
   // Whether both are over the same dimension, given that they are of the same rank.
   bool Matches(const Mean& other) const {
-    return op != GroupFusion::kNone && other.op != GroupFusion::kNone && keeps == other.keeps && axis == other.axis;
+    return op != GroupFusion::kNone && other.op != GroupFusion::kNone && keeps == other.keeps &&
+           axis == other.axis;
   }
 };
 
@@ -107,7 +109,8 @@ bool FindDeviation(const GroupFusion& groups, uint32_t root, Deviation* found) {
   const uint32_t square = FindSquare(groups, values.input(variance.op, 0), &base);
   if (square == GroupFusion::kNone) return false;
   found->centered = FindCentered(groups, base);
-  if (found->centered.sub == GroupFusion::kNone || !found->centered.mean.Matches(variance)) return false;
+  if (found->centered.sub == GroupFusion::kNone || !found->centered.mean.Matches(variance))
+    return false;
   found->epsilon = *epsilon;
   found->group = {found->centered.mean.op, found->centered.sub, square, variance.op, add, root};
   return true;
@@ -140,8 +143,9 @@ bool FuseAffine(GroupFusion* groups, const Deviation& deviation, uint32_t normal
   const uint32_t add = groups->SoleReader(scaled, "Add");
   const int beta = FindVector(*groups, add, scaled);
   if (beta < 0) return false;
-  if (groups->Constant(mul, static_cast<size_t>(gamma))->numel() !=
-      groups->Constant(add, static_cast<size_t>(beta))->numel()) {
+  // One element may be broadcast to longer rows.
+  const int64_t length = groups->Constant(mul, static_cast<size_t>(gamma))->numel();
+  if (length == 1 || length != groups->Constant(add, static_cast<size_t>(beta))->numel()) {
     return false;
   }
   group.insert(group.end(), {normalize, mul, add});
@@ -162,7 +166,8 @@ bool FuseArithmetic(GroupFusion* groups, uint32_t root, bool inverse) {
   const NetValues& values = groups->values();
   const Value divisor = values.output(root, 0);
   const uint32_t normalize = groups->SoleReader(divisor, inverse ? "Mul" : "Div");
-  if (normalize == GroupFusion::kNone || !CombinesRows(*groups, normalize, deviation.centered.mean.keeps)) {
+  if (normalize == GroupFusion::kNone ||
+      !CombinesRows(*groups, normalize, deviation.centered.mean.keeps)) {
     return false;
   }
   const size_t other = values.input(normalize, 0) == divisor ? 1 : 0;
@@ -180,13 +185,16 @@ bool FuseArithmetic(GroupFusion* groups, uint32_t root, bool inverse) {
   return FuseAffine(groups, deviation, normalize, std::move(group));
 }
 
-bool FuseOperator(GroupFusion* groups, uint32_t op) {
+bool FuseOperator(GroupFusion* groups, uint32_t op) try {
   const OperatorDef& def = groups->op(op);
   const ArgumentHelper args(def);
   if (!args.GetSingleArgument<bool>("elementwise_affine", false)) return false;
+  if (def.input_size() != 3) return false;  // the operator reports it
   return groups->Fuse({op}, LayerNormDef({def.input(0), def.input(1), def.input(2)}, def.output(0),
                                          args.GetSingleArgument<int>("axis", 1),
                                          args.GetSingleArgument<float>("epsilon", 1e-5f)));
+} catch (const EnforceNotMet&) {  // an argument has the wrong type, which the operator reports
+  return false;
 }
 
 NetDef FuseNormalizations(NetDef net, PassContext& context) {

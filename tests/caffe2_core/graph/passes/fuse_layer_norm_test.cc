@@ -16,6 +16,7 @@ class FuseLayerNormTest : public testing::Test {
     test::FeedRandom(&run_.ws, "g", {6}, 0.5f, 2, 1);
     test::FeedRandom(&run_.ws, "b", {6}, -1, 1, 2);
     test::FeedRandom(&run_.ws, "b5", {5}, -1, 1, 2);
+    test::Feed<float>(&run_.ws, "one", {1}, {0.5f});
     test::FeedRandom(&run_.ws, "matrix", {6, 6}, -1, 1, 2);
   }
   std::vector<std::string> Lines(const std::string& text) { return run_(FuseLayerNorm, text); }
@@ -150,6 +151,26 @@ TEST_F(FuseLayerNormTest, LeavesOtherArithmetic) {
            "\"Pow\" input: \"d\" output: \"s\" arg { name: \"exponent\" f: 3 }"),
   };
   for (const std::string& text : cases) EXPECT_EQ(Lines(text).size(), 9u) << text;
+}
+
+// One element is broadcast to the row, whose length is not known.
+TEST_F(FuseLayerNormTest, LeavesParametersOfOneElement) {
+  EXPECT_EQ(
+      Lines(With("input: \"b\"", "input: \"one\"", With("input: \"g\"", "input: \"one\""))).size(),
+      9u);
+}
+
+TEST_F(FuseLayerNormTest, LeavesInvalidOperatorsToReportTheirErrors) {
+  const char* const without_gamma =
+      R"(op { type: "LayerNorm" input: "x" output: "y" output: "m" output: "s"
+           arg { name: "elementwise_affine" i: 1 } })";
+  EXPECT_EQ(Lines(without_gamma).size(), 1u);
+  EXPECT_EQ(run_.net.op(0).type(), "LayerNorm");
+  const char* const wrong_type =
+      R"(op { type: "LayerNorm" input: "x" input: "g" input: "b" output: "y" output: "m" output: "s"
+           arg { name: "elementwise_affine" i: 1 } arg { name: "epsilon" s: "small" } })";
+  EXPECT_EQ(Lines(wrong_type).size(), 1u);
+  EXPECT_EQ(run_.net.op(0).type(), "LayerNorm");
 }
 
 TEST_F(FuseLayerNormTest, LeavesIntermediateResultsThatAreRead) {
