@@ -89,6 +89,7 @@ void RegisterAccumulateHistogram() {
       .Input(0, "X", "float, any shape")
       .Output(0, "CurHist", "[num_buckets + 2] int64: the counts of this run")
       .Output(1, "AccHist", "[num_buckets + 2] int64: the counts of all runs of this operator")
+      .HasEffect(Effect::kEverything)  // a run depends on the earlier ones
       .TensorInferenceFunction(InferHistogram)
       .SetDoc(
           "Counts the elements in equal intervals between lower_bound and upper_bound. The first "

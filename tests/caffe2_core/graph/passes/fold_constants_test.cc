@@ -71,6 +71,15 @@ TEST_F(FoldConstantsTest, KeepsRandomNumbersAndErrors) {
             4u);
 }
 
+// Each run counts the elements once more.
+TEST_F(FoldConstantsTest, KeepsOperatorsThatRememberEarlierRuns) {
+  EXPECT_EQ(Lines(R"(
+    op { type: "AccumulateHistogram" input: "w" output: "now" output: "y"
+         arg { name: "num_buckets" i: 2 } arg { name: "upper_bound" f: 1 } })")
+                .size(),
+            1u);
+}
+
 // Each result has 400 times as many numbers as its input.
 TEST_F(FoldConstantsTest, LimitsTheGrowthOfConstants) {
   test::FeedRandom(&run_.ws, "big", {1000, 50});
