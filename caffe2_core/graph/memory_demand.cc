@@ -323,7 +323,8 @@ void MemoryDemand::AddParts(const NetDef& net, const NetDependencies& blobs,
                                      .op = op,
                                      .inner = inner,
                                      .outer = outer,
-                                     .offset = part.offset_bytes});
+                                     .offset = part.offset_bytes,
+                                     .may_copy = IsOnIdeep(net, def)});
     }
   }
 }

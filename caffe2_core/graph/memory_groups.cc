@@ -109,10 +109,14 @@ bool MemoryGroups::OverwritesAt(const Merge& merge, uint32_t op, uint32_t writer
         }
         break;
       case Kind::kSplit:
-        if (placement.inner == writer) return false;
+        if (placement.inner == writer && (!placement.may_copy || placement.outer == item)) {
+          return false;
+        }
         break;
       case Kind::kJoin:
-        if (placement.outer == writer) parts_.push_back(RangeIn(merge, placement.inner));
+        if (placement.outer == writer && (!placement.may_copy || placement.inner == item)) {
+          parts_.push_back(RangeIn(merge, placement.inner));
+        }
         break;
     }
   }

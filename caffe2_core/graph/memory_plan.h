@@ -47,6 +47,9 @@ struct MemoryPlacement {
   uint32_t inner = 0;  // items
   uint32_t outer = 0;
   size_t offset = 0;
+  // `op` may copy although `inner` is at its place, because layouts are known only when it runs. It
+  // then keeps the values of `inner` and `outer`, but of nothing else in their memory.
+  bool may_copy = false;
 };
 
 struct MemoryRequest {
