@@ -126,6 +126,7 @@ class OnednnConvOp final : public Operator<IDEEPContext> {
                   ", want that of the convolution, ", IntArrayRef(y_dims_));
     const bool in_place = &S == Y;
     if (!s_input_.Matches(S)) {
+      s_input_.Forget();
       const dnnl::memory::desc from = DescOf(S);
       s_same_ = IsSameMemory(from, ResultDesc());
       s_bytes_ = from.get_size();

@@ -1,5 +1,7 @@
 // Flatten on IDEEP. The result is row-major.
 
+#include <algorithm>
+
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/onednn/onednn_context.h"
 #include "operators/common/onednn_planes.h"
@@ -30,7 +32,14 @@ class FlattenOnednnOp final : public Operator<IDEEPContext> {
       reorder_.Plan(DescOf(X), DescIn(OnednnFormat::kNchw, X.dims()));
       input_.Remember(X);
     }
-    reorder_.Run(x, PrepareOutput(Y, dims_, nullptr));
+    if (Y != &X) {
+      reorder_.Run(x, PrepareOutput(Y, dims_, nullptr));
+      return true;
+    }
+    in_place_.Resize(X.numel());  // a reorder cannot write what it reads
+    float* const values = in_place_.mutable_data<float>();
+    reorder_.Run(x, values);
+    std::copy_n(values, in_place_.numel(), PrepareOutput(Y, dims_, nullptr));
     return true;
   }
 
@@ -39,6 +48,7 @@ class FlattenOnednnOp final : public Operator<IDEEPContext> {
   std::vector<int64_t> dims_;
   OnednnInput input_;
   OnednnReorder reorder_;
+  Tensor in_place_{CPU};  // the result, if the output is the input
 };
 
 }  // namespace
