@@ -24,8 +24,12 @@ bool HoldsData(const Blob& blob) {
          (tensor.numel() == 0 || tensor.storage() != nullptr);
 }
 
-// The blobs of the net that its operators do not write in any way.
-std::vector<std::string> OnlyRead(const NetDef& net) {
+struct BlobsByUse {
+  std::vector<std::string> only_read, written;
+};
+
+// The blobs of the net, by whether its operators write them in any way.
+BlobsByUse DivideBlobs(const NetDef& net) {
   const NetDependencies blobs(net);
   std::vector<bool> written(blobs.size());
   for (uint32_t blob = 0; blob < blobs.size(); ++blob) {
@@ -44,11 +48,23 @@ std::vector<std::string> OnlyRead(const NetDef& net) {
       if (const uint32_t blob = blobs.Find(name); blob != NetBlobs::kNone) written[blob] = true;
     }
   }
-  std::vector<std::string> names;
+  BlobsByUse result;
   for (uint32_t blob = 0; blob < blobs.size(); ++blob) {
-    if (!written[blob]) names.push_back(blobs.name(blob));
+    (written[blob] ? result.written : result.only_read).push_back(blobs.name(blob));
   }
-  return names;
+  return result;
+}
+
+// The memory of the blobs that the net writes. An init net may have given it a second name.
+std::set<const Storage*> MemoryOf(const std::vector<std::string>& names, const Workspace& ws) {
+  std::set<const Storage*> result;
+  for (const std::string& name : names) {
+    const std::shared_ptr<Blob> blob = ws.FindBlob(name);
+    if (blob == nullptr || !blob->IsType<Tensor>()) continue;
+    const std::shared_ptr<Storage>& storage = blob->Get<Tensor>().storage();
+    if (storage != nullptr) result.insert(storage.get());
+  }
+  return result;
 }
 
 }  // namespace
@@ -72,10 +88,14 @@ WorkspaceConstants::WorkspaceConstants(const NetDef& net, const std::set<std::st
     : ws_(ws), used_names_(NamesUsedBy(net)) {
   const std::vector<std::string> local = ws->LocalBlobs();
   const std::unordered_set<std::string> is_local(local.begin(), local.end());
-  for (const std::string& name : OnlyRead(net)) {
+  const BlobsByUse blobs = DivideBlobs(net);
+  const std::set<const Storage*> written = MemoryOf(blobs.written, *ws);
+  for (const std::string& name : blobs.only_read) {
     if (inputs.contains(name) || !is_local.contains(name)) continue;
     std::shared_ptr<Blob> blob = ws->FindBlob(name);
-    if (blob != nullptr && HoldsData(*blob)) found_.emplace(name, std::move(blob));
+    if (blob == nullptr || !HoldsData(*blob)) continue;
+    if (written.contains(blob->Get<Tensor>().storage().get())) continue;
+    found_.emplace(name, std::move(blob));
   }
   for (std::string& name : ws->Blobs()) used_names_.insert(std::move(name));
   used_names_.insert(net.external_input().begin(), net.external_input().end());

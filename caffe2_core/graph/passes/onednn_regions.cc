@@ -346,7 +346,11 @@ class RegionPlacer {
     return out;
   }
 
-  static void SetIdeep(OperatorDef* def) { def->mutable_device_option()->set_device_type(IDEEP); }
+  // The device has id 0, whatever id the net or the operator gives the CPU.
+  static void SetIdeep(OperatorDef* def) {
+    def->mutable_device_option()->set_device_type(IDEEP);
+    def->mutable_device_option()->set_device_id(0);
+  }
 
   void AddPlaced(size_t op, NetDef* out) {
     OperatorDef* def = out->add_op();

@@ -249,5 +249,34 @@ TEST(OptimizedPredictorTest, DoesNotTakeAPlaceholderForAConstant) {
   EXPECT_EQ(OperatorsOf(&predictor), 1u);
 }
 
+// The net writes the memory of m under another name.
+TEST_F(OptimizerTest, TakesNoConstantFromMemoryThatIsWritten) {
+  ws_.CreateBlob("alias")->GetMutable<Tensor>()->ShareData(*ws_.GetBlob("m")->GetMutable<Tensor>());
+  const std::string net = std::string(kNet) + R"(
+      op { type: "Scale" input: "alias" output: "alias" arg { name: "scale" f: 10 } })";
+  EXPECT_EQ(Optimize(net).net.op_size(), 3);
+}
+
+// The device of a net on the CPU may have any number.
+TEST_F(OptimizerTest, PlacesNetsWithADeviceIdOnOnednn) {
+  options_.without_passes.clear();
+  test::FeedRandom(&ws_, "f", {32, 32, 3, 3}, -0.1f, 0.1f);
+  test::FeedRandom(&ws_, "x", {1, 32, 14, 14}, -1, 1);
+  options_.input_shapes = {
+      {"x", CreateTensorShape(std::vector<int64_t>{1, 32, 14, 14}, TensorProto::FLOAT)}};
+  const std::string conv = R"(arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 }
+                              device_option { device_type: 0 device_id: 3 } })";
+  const std::string text = R"(name: "n" device_option { device_id: 2 }
+      external_input: "x" external_input: "f" external_output: "y"
+      op { type: "Conv" input: "x" input: "f" output: "t" )" +
+                           conv + R"(op { type: "Conv" input: "t" input: "f" output: "y" )" + conv;
+  ws_.RunNetOnce(ParseNet(text));
+  const std::vector<float> want = Fetch<float>(ws_, "y");
+  OptimizedNet optimized = Optimize(text);
+  optimized.net.set_name("optimized");
+  ASSERT_TRUE(ws_.RunNetOnce(optimized.net));
+  test::ExpectTensor<float>(ws_, "y", {1, 32, 14, 14}, want, 1e-4);
+}
+
 }  // namespace
 }  // namespace caffe2rt::optimizer_test
