@@ -145,7 +145,9 @@ bool DecodeInts(bool tagged, int64_t end, WireCursor* at, Tensor* values) {
   if (!ForEachInt(tagged, end, at, [&](int64_t) { return ++count > 0; })) return false;
   at->Seek(begin);
   T* to = NewElements<T>(count, values);
-  return ForEachInt(tagged, end, at, [&](int64_t value) {
+  T* const stop = to + count;  // somebody may change the file after it was counted
+  const bool valid = ForEachInt(tagged, end, at, [&](int64_t value) {
+    if (to == stop) return false;
     if constexpr (std::is_same_v<T, bool>) {
       if (value != 0 && value != 1) return false;
     } else if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max()) {
@@ -154,6 +156,7 @@ bool DecodeInts(bool tagged, int64_t end, WireCursor* at, Tensor* values) {
     *to++ = static_cast<T>(value);
     return true;
   });
+  return valid && to == stop;
 }
 
 bool DecodeIntsAs(TypeMeta elements, bool tagged, int64_t end, WireCursor* at, Tensor* values) {
