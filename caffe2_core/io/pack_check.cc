@@ -52,7 +52,7 @@ class IndexCheck {
                   "\" occurs twice");
   }
 
-  void CheckBlock(const PackedBlock& block, const std::string& name, const char* what) const {
+  void CheckBlock(const PackedBlock& block, const std::string& name, const char* what) {
     CAFFE_ENFORCE_EQ(block.offset() % kPackAlignment, 0u, subject_, "offset of ", what, " of \"",
                      Shortened(name), "\", want a multiple of ", kPackAlignment, "; remainder");
     CAFFE_ENFORCE(block.offset() >= kPackHeaderBytes && block.offset() <= blocks_end_ &&
@@ -60,6 +60,9 @@ class IndexCheck {
                   subject_, what, " of \"", Shortened(name), "\" are at ", block.offset(),
                   " with size ", block.size(), ", want a place between ", kPackHeaderBytes, " and ",
                   blocks_end_);
+    // Blocks do not overlap, so that reading each of them takes no longer than reading the file.
+    blocks_bytes_ += block.size();  // at most blocks_end_ before, so this does not overflow
+    CAFFE_ENFORCE_LE(blocks_bytes_, blocks_end_, subject_, "bytes of all blocks together");
   }
 
   void CheckTensor(const PackedTensor& tensor) {
@@ -82,7 +85,7 @@ class IndexCheck {
     CheckForms(tensor);
   }
 
-  void CheckForms(const PackedTensor& tensor) const {
+  void CheckForms(const PackedTensor& tensor) {
     std::set<std::string_view> keys;
     for (const PackedForm& form : tensor.form()) {
       CAFFE_ENFORCE(!form.key().empty() && form.key().size() <= kMaxKeyBytes &&
@@ -102,6 +105,7 @@ class IndexCheck {
   }
 
   const uint64_t blocks_end_;
+  uint64_t blocks_bytes_ = 0;
   const std::string& subject_;
   std::set<std::string> names_;
 };

@@ -12,6 +12,7 @@
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/runtime/model_file.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
@@ -89,6 +90,7 @@ Tensor PackedModel::MappedTensor(const PackedTensor& packed) const {
 
 void PackedModel::CreateBlobs(Workspace* ws) const try {
   CAFFE_ENFORCE(ws != nullptr, "argument ws of PackedModel::CreateBlobs is null");
+  EnsureBuiltinOperators();  // they register the serializers of their blobs
   for (const PackedTensor& packed : index().tensor()) {
     Blob* const blob = ws->CreateBlob(packed.name());
     if (packed.has_scale()) {

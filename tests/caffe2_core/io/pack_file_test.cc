@@ -205,6 +205,20 @@ TEST_F(PackFileTest, RejectsBlocksOutsideTheirPlace) {
       "want a place between");
 }
 
+// Reading many tensors of one block would take much longer than reading the file.
+TEST_F(PackFileTest, RejectsBlocksThatOverlap) {
+  ExpectIndexRejected(
+      [](PackedIndex* index) {
+        const PackedTensor first = index->tensor(0);
+        for (int i = 0; i < 100; ++i) {
+          PackedTensor* const copy = index->add_tensor();
+          *copy = first;
+          copy->set_name("copy" + std::to_string(i));
+        }
+      },
+      "bytes of all blocks together");
+}
+
 TEST_F(PackFileTest, RejectsShapesAndTypes) {
   const auto rejected = [&](const std::function<void(PackedTensor*)>& edit,
                             const std::string& part) {

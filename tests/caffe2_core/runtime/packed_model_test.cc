@@ -120,6 +120,16 @@ TEST_F(PackedModelTest, KeepsEveryElementTypeAndOtherBlobs) {
   EXPECT_FALSE(got.HasBlob("nothing"));
 }
 
+TEST_F(PackedModelTest, KeepsBlobsOfOperators) {
+  Pack(R"(op { type: "CreateCounter" output: "c" arg { name: "init_count" i: 5 } })",
+       R"(external_input: "c" external_output: "y" op { type: "CountUp" input: "c" output: "y" })");
+  Model packed = LoadModel({.predict_net = path_});
+  Workspace ws;
+  RunInitNets(&packed, &ws);
+  EXPECT_TRUE(CreatePredictNet(packed, &ws)->Run());
+  EXPECT_EQ(Fetch<int64_t>(ws, "y"), std::vector<int64_t>{5});
+}
+
 TEST_F(PackedModelTest, ReportsBlobsThatCannotBeStored) {
   struct Unknown {};
   Workspace ws;
