@@ -8,6 +8,7 @@
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -35,6 +36,20 @@ OperatorDef FillOf(const std::string& name, const Tensor& tensor) {
               ", which no init net can fill; --without-pass fold_constants leaves it out");
 }
 
+// The blobs that operators of the nets and of nets in their arguments read.
+std::set<std::string> BlobsReadBy(const std::vector<NetDef>& nets) {
+  std::set<std::string> read;
+  for (const NetDef& net : nets) {
+    for (const OperatorDef& op : net.op()) {
+      read.insert(op.input().begin(), op.input().end());
+      if (!HasNestedNets(op)) continue;
+      const NestedBlobs nested = NestedBlobsOf(op);
+      read.insert(nested.read.begin(), nested.read.end());
+    }
+  }
+  return read;
+}
+
 // The operators of the init nets, except those that fill only constants that are not needed, and
 // operators that fill the new constants.
 NetDef NewInitNet(const std::vector<NetDef>& init_nets, const OptimizedNet& optimized,
@@ -43,9 +58,8 @@ NetDef NewInitNet(const std::vector<NetDef>& init_nets, const OptimizedNet& opti
   result.set_name(init_nets.empty() ? "init" : init_nets[0].name());
   const std::set<std::string> freed(optimized.freed_constants.begin(),
                                     optimized.freed_constants.end());
+  const std::set<std::string> read = BlobsReadBy(init_nets);
   for (const NetDef& net : init_nets) {
-    std::set<std::string> read;
-    for (const OperatorDef& op : net.op()) read.insert(op.input().begin(), op.input().end());
     for (const OperatorDef& op : net.op()) {
       const bool needless =
           op.output_size() > 0 &&
@@ -91,6 +105,10 @@ void CheckOptions(const CommandLine& line) {
   }
   if (!line.Has("output-predict-net"))
     throw UsageError("want --output-predict-net FILE, see --help");
+  if (line.Has("output-init-net") &&
+      line.Text("output-init-net") == line.Text("output-predict-net")) {
+    throw UsageError("--output-init-net and --output-predict-net are the same file");
+  }
 }
 
 int Optimize(const CommandLine& line) {
@@ -101,6 +119,10 @@ int Optimize(const CommandLine& line) {
   }
   CheckOptions(line);
   Model model = LoadModel(line);
+  if (model.packed != nullptr) {
+    throw UsageError(
+        "the model is packed: want the --init-net and --predict-net files that it was packed from");
+  }
   const std::vector<NetDef> init_nets = WholeInitNets(model);
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
   std::set<std::string> fed;

@@ -85,6 +85,38 @@ TEST_F(OptimizeProgramTest, KeepsTheWeightsOfBinaryInitNets) {
   EXPECT_EQ(run.code, 0) << run.err;
 }
 
+// The second init net reads a weight that is folded into another one.
+TEST_F(OptimizeProgramTest, KeepsWeightsThatLaterInitNetsRead) {
+  const std::string second = dir_.Write(
+      "second.pbtxt", R"(external_input: "m" op { type: "Negative" input: "m" output: "v" })");
+  const std::string fast_init = dir_.path("fast_init.pb"), fast = dir_.path("fast.pb");
+  const std::string net = dir_.Write("sum.pbtxt", R"(
+      external_input: ["x", "w", "b", "m", "v"] external_output: "y"
+      op { type: "Conv" input: "x" input: "w" input: "b" output: "t" arg { name: "kernel" i: 1 } }
+      op { type: "Mul" input: "t" input: "m" output: "u" }
+      op { type: "Add" input: "u" input: "v" output: "y" })");
+  const ProgramResult result =
+      RunCaffe2({"optimize", "--init-net", dir_.Write("first.pbtxt", kInit), "--init-net", second,
+                 "--predict-net", net, "--without-pass", "fold_constants", "--output-init-net",
+                 fast_init, "--output-predict-net", fast});
+  EXPECT_EQ(result.code, 0) << result.err;
+  const ProgramResult run =
+      RunCaffe2({"run", "--init-net", fast_init, "--predict-net", fast, "--input", Input()});
+  EXPECT_EQ(run.code, 0) << run.err;
+}
+
+TEST_F(OptimizeProgramTest, RejectsPackedModelsAndEqualOutputs) {
+  const std::string packed = dir_.path("model.c2pack");
+  EXPECT_EQ(Call("pack", {packed}).code, 0);
+  const ProgramResult result =
+      RunCaffe2({"optimize", "--predict-net", packed, "--output-init-net", dir_.path("i.pb"),
+                 "--output-predict-net", dir_.path("p.pb")});
+  EXPECT_EQ(result.code, 2);
+  EXPECT_THAT(result.err, HasSubstr("the model is packed"));
+  const std::string same = dir_.path("same.pb");
+  EXPECT_EQ(Call("optimize", {"--output-init-net", same, "--output-predict-net", same}).code, 2);
+}
+
 TEST_F(OptimizeProgramTest, ListsThePasses) {
   const ProgramResult result = RunCaffe2({"optimize", "--passes"});
   EXPECT_EQ(result.code, 0) << result.err;
