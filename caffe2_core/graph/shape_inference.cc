@@ -87,13 +87,13 @@ class Inference {
                         op.input_size() >= schema.min_input() &&
                         op.input_size() <= schema.max_input(),
                     "it has ", op.input_size(), " inputs, which its schema does not allow");
-      CAFFE_ENFORCE(schema.num_outputs_allowed(op.output_size()) &&
-                        op.output_size() >= schema.min_output() &&
-                        op.output_size() <= schema.max_output(),
-                    "it has ", op.output_size(), " outputs, which its schema does not allow");
       if (op.type() == "Reshape" && op.is_gradient_op()) {
         out = ReshapeGradient(op);
       } else {
+        CAFFE_ENFORCE(schema.num_outputs_allowed(op.output_size()) &&
+                          op.output_size() >= schema.min_output() &&
+                          op.output_size() <= schema.max_output(),
+                      "it has ", op.output_size(), " outputs, which its schema does not allow");
         out = schema.InferTensor(op, result->inputs);
       }
       if (op.is_gradient_op()) TakeShapesOfVariables(op, &out);
