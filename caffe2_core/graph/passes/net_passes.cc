@@ -41,7 +41,9 @@ const std::vector<NetPassInfo>& NetPasses() {
       {"fuse_sum", "Fuses Sum and Add into the Conv before them.", FuseSum, false},
       {"fuse_activation", "Fuses an activation into the Conv or FC before it.", FuseActivation,
        false},
-      {"onednn_regions", "Places convolutions and their neighbours on IDEEP, in oneDNN's layouts.",
+      {"onednn_regions",
+       "Places convolutions and their neighbours on IDEEP, in oneDNN's layouts. Convolutions with "
+       "Relu or Clip may turn NaN into a bound.",
        PlaceOnednnRegions, false},
       {"reshape_in_place", "Lets operators that only change a shape work in place.", ReshapeInPlace,
        true},

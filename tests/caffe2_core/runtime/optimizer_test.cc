@@ -251,7 +251,7 @@ TEST(OptimizedPredictorTest, DoesNotTakeAPlaceholderForAConstant) {
 
 // The net writes the memory of m under another name.
 TEST_F(OptimizerTest, TakesNoConstantFromMemoryThatIsWritten) {
-  ws_.CreateBlob("alias")->GetMutable<Tensor>()->ShareData(*ws_.GetBlob("m")->GetMutable<Tensor>());
+  ws_.RunOperatorOnce(test::ParseOp(R"(type: "Alias" input: "m" output: "alias")"));
   const std::string net = std::string(kNet) + R"(
       op { type: "Scale" input: "alias" output: "alias" arg { name: "scale" f: 10 } })";
   EXPECT_EQ(Optimize(net).net.op_size(), 3);
