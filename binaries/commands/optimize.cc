@@ -92,9 +92,25 @@ std::vector<NetDef> WholeInitNets(const Model& model) {
   return nets;
 }
 
-void WriteNet(const std::string& path, const NetDef& net) {
+void WriteNet(const NetDef& net, const std::string& path, AtomicFile* file) {
   const bool text = path.ends_with(".pbtxt") || path.ends_with(".prototxt");
-  WriteFileAtomically(path, text ? ProtoToText(net) : ProtoToBinary(net));
+  file->Write(text ? ProtoToText(net) : ProtoToBinary(net));
+}
+
+// Writes the optimized net and, if the option names a file for it, its init net. Neither file changes
+// unless both can be written.
+void WriteNets(const CommandLine& line, const std::vector<NetDef>& init_nets,
+               const OptimizedNet& optimized, const Workspace& ws) {
+  const std::string path = line.Text("output-predict-net");
+  AtomicFile file(path);
+  WriteNet(optimized.net, path, &file);
+  if (line.Has("output-init-net")) {
+    const std::string init_path = line.Text("output-init-net");
+    AtomicFile init_file(init_path);
+    WriteNet(NewInitNet(init_nets, optimized, ws), init_path, &init_file);
+    init_file.Commit();
+  }
+  file.Commit();
 }
 
 void CheckOptions(const CommandLine& line) {
@@ -131,12 +147,10 @@ int Optimize(const CommandLine& line) {
   const int before = model.predict_net.op_size();
   const OptimizedNet optimized =
       OptimizeModel(line, fed, {keep.begin(), keep.end()}, ws.get(), &model);
-  const bool has_init = line.Has("output-init-net");
-  if (!has_init && !optimized.new_constants.empty()) {
+  if (!line.Has("output-init-net") && !optimized.new_constants.empty()) {
     throw UsageError("the optimized net has new constants, want --output-init-net FILE for them");
   }
-  if (has_init) WriteNet(line.Text("output-init-net"), NewInitNet(init_nets, optimized, *ws));
-  WriteNet(line.Text("output-predict-net"), optimized.net);
+  WriteNets(line, init_nets, optimized, *ws);
   std::cout << before << " operators, " << optimized.net.op_size() << " after optimization\n";
   for (const std::string& pass : optimized.passes) std::cout << "applied " << pass << "\n";
   return 0;

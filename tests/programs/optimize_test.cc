@@ -117,6 +117,14 @@ TEST_F(OptimizeProgramTest, RejectsPackedModelsAndEqualOutputs) {
   EXPECT_EQ(Call("optimize", {"--output-init-net", same, "--output-predict-net", same}).code, 2);
 }
 
+TEST_F(OptimizeProgramTest, LeavesBothFilesIfOneCannotBeWritten) {
+  const std::string init = dir_.Write("init.pbtxt", kInit);
+  const ProgramResult result = Call("optimize", {"--output-init-net", init, "--output-predict-net",
+                                                 dir_.path("no_folder/net.pb")});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(LoadNet(init).op_size(), 3);
+}
+
 TEST_F(OptimizeProgramTest, ListsThePasses) {
   const ProgramResult result = RunCaffe2({"optimize", "--passes"});
   EXPECT_EQ(result.code, 0) << result.err;
