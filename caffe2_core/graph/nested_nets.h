@@ -17,6 +17,7 @@
 
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 bool HasNestedNets(const OperatorDef& op);
@@ -39,3 +40,4 @@ int NestingDepthOf(const NetDef& net, int limit);
 void RenameOutput(OperatorDef* op, int index, const std::string& name);
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop
