@@ -257,9 +257,8 @@ int OpSchema::CalculateOutput(int num_inputs) const {
   return kCannotComputeNumOutputs;
 }
 
-bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
-  std::string unused;
-  std::string& reason = why != nullptr ? *why : unused;
+bool OpSchema::VerifyCounts(const OperatorDef& def, std::string* why) const {
+  std::string& reason = *why;
   const int in = def.input_size(), out = def.output_size();
   const auto range = [](int min, int max) {
     return min == max         ? MakeString(min)
@@ -286,6 +285,19 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
       return false;
     }
   }
+  return true;
+}
+
+void OpSchema::EnforceCounts(const OperatorDef& def) const {
+  std::string why;
+  CAFFE_ENFORCE(VerifyCounts(def, &why), why);
+}
+
+bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
+  std::string unused;
+  std::string& reason = why != nullptr ? *why : unused;
+  if (!VerifyCounts(def, &reason)) return false;
+  const int in = def.input_size(), out = def.output_size();
   // Visit only pairs of equal names: an operator may have a hundred thousand inputs and outputs.
   std::multimap<std::string, int> input_positions;
   for (int i = 0; i < in; ++i) input_positions.emplace(def.input(i), i);
@@ -321,6 +333,7 @@ bool OpSchema::Verify(const OperatorDef& def, std::string* why) const {
 
 std::vector<TensorShape> OpSchema::InferTensor(const OperatorDef& def,
                                                const std::vector<TensorShape>& inputs) const {
+  EnforceCounts(def);
   if (tensor_inference_) return tensor_inference_(def, inputs);
   return std::vector<TensorShape>(static_cast<size_t>(def.output_size()), UnknownShape());
 }
@@ -328,6 +341,7 @@ std::vector<TensorShape> OpSchema::InferTensor(const OperatorDef& def,
 OpSchema::Cost OpSchema::InferCost(const OperatorDef& def,
                                    const std::vector<TensorShape>& inputs) const {
   CAFFE_ENFORCE(cost_inference_, "operator type \"", type_, "\" has no cost inference");
+  EnforceCounts(def);
   return cost_inference_(def, inputs);
 }
 

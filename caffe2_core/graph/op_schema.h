@@ -210,13 +210,14 @@ class OpSchema {
   std::vector<std::string> ArgumentProblems(const OperatorDef& def) const;
   // The number of outputs for this number of inputs, or kCannotComputeNumOutputs.
   int CalculateOutput(int num_inputs) const;
-  // One shape per output, with unknown_shape set if it cannot be inferred. THROWS the error of the
-  // operator's own checks if they reject the input shapes.
+  // One shape per output, with unknown_shape set if it cannot be inferred. THROWS if the schema does
+  // not allow the numbers of inputs and outputs, and the error of the operator's own checks if they
+  // reject the input shapes.
   std::vector<TensorShape> InferTensor(const OperatorDef& def,
                                        const std::vector<TensorShape>& inputs) const;
   bool HasTensorInference() const { return static_cast<bool>(tensor_inference_); }
   bool HasCostInferenceFunction() const { return static_cast<bool>(cost_inference_); }
-  // THROWS if the schema has no cost inference.
+  // THROWS if the schema has no cost inference or does not allow the numbers of inputs and outputs.
   Cost InferCost(const OperatorDef& def, const std::vector<TensorShape>& inputs) const;
   // The devices of the inputs and of the outputs; by default all are on the operator's device.
   std::pair<std::vector<DeviceOption>, std::vector<DeviceOption>> InferDevice(
@@ -254,6 +255,9 @@ class OpSchema {
   bool accepts_any_argument() const { return any_argument_; }
 
  private:
+  bool VerifyCounts(const OperatorDef& def, std::string* why) const;
+  void EnforceCounts(const OperatorDef& def) const;  // THROWS what VerifyCounts returns
+
   OpSchema& ArgWithDefault(const std::string& name, const std::string& doc, std::string text);
   static std::string DefaultText(double value);
   static std::string DefaultText(float value);

@@ -83,17 +83,9 @@ class Inference {
     if (op.type() == "Sum") SpreadSum(op);
     std::vector<TensorShape> out;
     try {
-      CAFFE_ENFORCE(schema.num_inputs_allowed(op.input_size()) &&
-                        op.input_size() >= schema.min_input() &&
-                        op.input_size() <= schema.max_input(),
-                    "it has ", op.input_size(), " inputs, which its schema does not allow");
       if (op.type() == "Reshape" && op.is_gradient_op()) {
         out = ReshapeGradient(op);
       } else {
-        CAFFE_ENFORCE(schema.num_outputs_allowed(op.output_size()) &&
-                          op.output_size() >= schema.min_output() &&
-                          op.output_size() <= schema.max_output(),
-                      "it has ", op.output_size(), " outputs, which its schema does not allow");
         out = schema.InferTensor(op, result->inputs);
       }
       if (op.is_gradient_op()) TakeShapesOfVariables(op, &out);
