@@ -6,6 +6,7 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/simd.h"
+#include "operators/primitives/elementary.h"
 #include "operators/primitives/float_lanes.h"
 #include "operators/primitives/packed_gemm.h"
 #include "operators/primitives/scratch.h"
@@ -67,26 +68,19 @@ struct MaximumTo {
   }
 };
 
-// v = exp(v) for v <= 0. A result below the smallest normal number becomes 0; NaN stays NaN. The
-// polynomial is that of Exp in elementary.h; without large and denormal results, 2^n is one factor.
+// v = exp(v) for v <= 0. A result below the smallest normal number becomes 0; NaN stays NaN. Without
+// large and denormal results, 2^n is one factor.
 template <class L>
 [[gnu::always_inline]] inline void ExpOfNegative(typename L::Vector& v) {
   using Vector = typename L::Vector;
   using IntVector = typename L::IntVector;
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23
   constexpr float kLowest = -87.336548f;
   const IntVector tiny = v < kLowest;
   const Vector c = v < kLowest ? Vector{} + kLowest : v;
-  const Vector shifted = c * 1.44269504088896341f + kRound;
-  const Vector n = shifted - kRound;
-  const Vector r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
-  Vector p = r * 1.9875691500e-4f + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * (r * r) + r + 1.0f;
-  const IntVector exponent = ((IntVector)shifted - (std::bit_cast<int32_t>(kRound) - 127)) << 23;
+  Vector shifted, p;
+  math::internal::DivideExp(c, shifted, p);
+  constexpr int32_t kZero = std::bit_cast<int32_t>(math::internal::kRoundToInteger);
+  const IntVector exponent = ((IntVector)shifted - (kZero - 127)) << 23;
   p *= (Vector)exponent;
   v = (Vector)((IntVector)p & ~tiny);
 }

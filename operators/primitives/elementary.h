@@ -32,27 +32,36 @@ CAFFE2RT_SIMD_INLINE inline void CopyBits(const From& from, To& to) {
 // Method: x = n ln 2 + r, where n is the integer nearest to x / ln 2. Then exp(x) = 2^n exp(r) and
 // |r| <= ln(2) / 2, and a polynomial gives exp(r). ln 2 is split into two constants, so that
 // x - n ln 2 is accurate.
-template <class F, class I>
-CAFFE2RT_SIMD_INLINE inline void ReplaceByExp(F& x, float lowest) {
-  // 1.5 * 2^23. After it is added to a number, the low bits hold the nearest integer.
-  constexpr float kRound = 12582912.0f;
-  F c = x > 89.0f ? F{} + 89.0f : x;
-  c = c < lowest ? F{} + lowest : c;
-  const F shifted = c * 1.44269504088896341f + kRound;
-  const F n = shifted - kRound;
-  const F r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+
+// 1.5 * 2^23. After it is added to a number, the low bits hold the nearest integer.
+inline constexpr float kRoundToInteger = 12582912.0f;
+
+// shifted = n + kRoundToInteger, p = exp(r). REQUIRES: x is in [-104, 89].
+template <class F>
+CAFFE2RT_SIMD_INLINE inline void DivideExp(const F& x, F& shifted, F& p) {
+  shifted = x * 1.44269504088896341f + kRoundToInteger;
+  const F n = shifted - kRoundToInteger;
+  const F r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
   // The polynomial of expf in Cephes.
-  F p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+  p = r * 1.9875691500e-4f + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = p * (r * r) + r + 1.0f;
+}
+
+template <class F, class I>
+CAFFE2RT_SIMD_INLINE inline void ReplaceByExp(F& x, float lowest) {
+  F c = x > 89.0f ? F{} + 89.0f : x;
+  c = c < lowest ? F{} + lowest : c;
+  F shifted, p;
+  DivideExp(c, shifted, p);
   // Multiplies by 2^n in two steps, because 2^n alone may overflow, and because a denormal result
   // must be rounded only once.
   I whole;
   CopyBits(shifted, whole);
-  whole -= std::bit_cast<int32_t>(kRound);
+  whole -= std::bit_cast<int32_t>(kRoundToInteger);
   const I half = whole >> 1;
   const I first = (half + 127) << 23, second = (whole - half + 127) << 23;
   F factor;
