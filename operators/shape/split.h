@@ -31,6 +31,31 @@ void SplitPieceDims(IntArrayRef input, int axis, bool add_axis, int64_t size,
                     std::vector<int64_t>* dims);
 #pragma GCC visibility pop
 
+// Resizes the outputs of a Split operator to the pieces of X along the axis, and lists their memory.
+// `x` are the elements of X in row-major order. With a memory plan, pieces may lie in them.
+template <class Op>
+void PlacePieces(Op& op, const Tensor& X, const void* x, int axis, bool add_axis,
+                 const std::vector<int64_t>& sizes, std::vector<int64_t>* dims,
+                 std::vector<TargetPiece>* pieces) {
+  const TypeMeta type = X.dtype();
+  const int64_t outer = X.size_to_dim(axis), inner = X.size_from_dim(axis + 1);
+  pieces->clear();
+  size_t offset = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    SplitPieceDims(X.sizes(), axis, add_axis, sizes[i], dims);
+    Tensor* const Y = op.Output(static_cast<int>(i));
+    Y->Resize(*dims);
+    void* y = OutputMemory(Y, type);
+    const void* const place = outer == 1 ? static_cast<const char*>(x) + offset : nullptr;
+    if (X.numel() > 0 && IsMisplaced(y, Y->nbytes(), place, x, X.nbytes())) {
+      Y->FreeMemory();  // planned for other shapes
+      y = OutputMemory(Y, type);
+    }
+    pieces->push_back({y, sizes[i] * inner});
+    offset += Y->nbytes();
+  }
+}
+
 template <class Context>
 class SplitOp final : public Operator<Context> {
  public:
@@ -45,36 +70,13 @@ class SplitOp final : public Operator<Context> {
     const int axis = canonical_axis_index_(join_.axis, X.dim());
     const int64_t total = X.dim(axis);
     SplitSizes(total, OutputSize(), join_.add_axis, Wanted(), &sizes_);
-    const TypeMeta type = X.dtype();
-    const int64_t outer = X.size_to_dim(axis), inner = X.size_from_dim(axis + 1);
-    pieces_.clear();
-    size_t offset = 0;
-    for (int i = 0; i < OutputSize(); ++i) {
-      const int64_t size = sizes_[static_cast<size_t>(i)];
-      SplitPieceDims(X.sizes(), axis, join_.add_axis, size, &dims_);
-      Tensor* Y = Output(i);
-      Y->Resize(dims_);
-      pieces_.push_back({PieceMemory(X, outer, offset, Y, type), size * inner});
-      offset += Y->nbytes();
-    }
-    if (X.numel() > 0) SplitRows(context_, type, outer, X.raw_data(), pieces_);
+    const void* const x = X.numel() > 0 ? X.raw_data() : nullptr;
+    PlacePieces(*this, X, x, axis, join_.add_axis, sizes_, &dims_, &pieces_);
+    if (X.numel() > 0) SplitRows(context_, X.dtype(), X.size_to_dim(axis), x, pieces_);
     return true;
   }
 
  private:
-  // The memory of a piece that begins `offset` bytes after the first element of X. With a memory
-  // plan, it may lie in X.
-  static void* PieceMemory(const Tensor& X, int64_t outer, size_t offset, Tensor* Y,
-                           TypeMeta type) {
-    void* const y = OutputMemory(Y, type);
-    if (X.numel() == 0) return y;
-    const char* const x = static_cast<const char*>(X.raw_data());
-    const void* const place = outer == 1 ? x + offset : nullptr;
-    if (!IsMisplaced(y, Y->nbytes(), place, x, X.nbytes())) return y;
-    Y->FreeMemory();  // planned for other shapes
-    return OutputMemory(Y, type);
-  }
-
   ArrayRef<int> Wanted() {
     if (InputSize() < 2) return split_;
     CAFFE_ENFORCE(split_.empty(), "argument split and input 1 are both given: remove one");

@@ -84,25 +84,8 @@ class SplitOnednnOp final : public Operator<IDEEPContext> {
   void SplitRowMajor(const Tensor& X, int axis) {
     const void* const x =
         X.opaque_layout() == nullptr ? X.raw_data() : plain_.Read(*this, 0).raw_data();
-    const TypeMeta type = X.dtype();
-    const int64_t outer = X.size_to_dim(axis), inner = X.size_from_dim(axis + 1);
-    pieces_.clear();
-    size_t offset = 0;
-    for (int i = 0; i < OutputSize(); ++i) {
-      const int64_t size = sizes_[static_cast<size_t>(i)];
-      SplitPieceDims(X.sizes(), axis, join_.add_axis, size, &dims_);
-      Tensor* Y = Output(i);
-      Y->Resize(dims_);
-      void* y = OutputMemory(Y, type);
-      const void* const place = outer == 1 ? static_cast<const char*>(x) + offset : nullptr;
-      if (IsMisplaced(y, Y->nbytes(), place, x, X.nbytes())) {
-        Y->FreeMemory();  // planned for other shapes
-        y = OutputMemory(Y, type);
-      }
-      pieces_.push_back({y, size * inner});
-      offset += Y->nbytes();
-    }
-    if (X.numel() > 0) SplitRows(cpu_, type, outer, x, pieces_);
+    PlacePieces(*this, X, x, axis, join_.add_axis, sizes_, &dims_, &pieces_);
+    if (X.numel() > 0) SplitRows(cpu_, X.dtype(), X.size_to_dim(axis), x, pieces_);
   }
 
   const JoinAxis join_;
