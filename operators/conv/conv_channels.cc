@@ -90,16 +90,7 @@ constexpr Tiles kAvx2Tiles = {1,
                                 TileAvx2<1, 5>, TileAvx2<1, 6>}}};
 constexpr Tiles kPlainTiles = {1, 2, {{TilePlain<1, 1>, TilePlain<1, 2>}}};
 
-const Tiles& TilesOfCpu() {
-  switch (CpuIsa()) {
-    case Isa::kAvx512:
-      return kAvx512Tiles;
-    case Isa::kAvx2:
-      return kAvx2Tiles;
-    default:
-      return kPlainTiles;
-  }
-}
+const Tiles& TilesOfCpu() { return *PickByIsa(&kAvx512Tiles, &kAvx2Tiles, &kPlainTiles); }
 
 class ChannelsConv final : public StripConv {
  public:

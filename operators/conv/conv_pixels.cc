@@ -107,16 +107,7 @@ constexpr Tiles kAvx2Tiles = {3,
                                {TileAvx2<3, 1>, TileAvx2<3, 2>}}};
 constexpr Tiles kPlainTiles = {2, 1, {{TilePlain<1, 1>}, {TilePlain<2, 1>}}};
 
-const Tiles& TilesOfCpu() {
-  switch (CpuIsa()) {
-    case Isa::kAvx512:
-      return kAvx512Tiles;
-    case Isa::kAvx2:
-      return kAvx2Tiles;
-    default:
-      return kPlainTiles;
-  }
-}
+const Tiles& TilesOfCpu() { return *PickByIsa(&kAvx512Tiles, &kAvx2Tiles, &kPlainTiles); }
 
 class PixelsConv final : public StripConv {
  public:

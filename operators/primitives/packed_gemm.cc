@@ -99,16 +99,7 @@ constexpr Tiles kAvx2Tiles = {
 constexpr Tiles kPlainTiles = {
     2 * PlainLanes::kWidth, 4, {TilePlain<1>, TilePlain<2>, TilePlain<3>, TilePlain<4>}};
 
-const Tiles& TilesOfCpu() {
-  switch (CpuIsa()) {
-    case Isa::kAvx512:
-      return kAvx512Tiles;
-    case Isa::kAvx2:
-      return kAvx2Tiles;
-    default:
-      return kPlainTiles;
-  }
-}
+const Tiles& TilesOfCpu() { return *PickByIsa(&kAvx512Tiles, &kAvx2Tiles, &kPlainTiles); }
 
 constexpr float kZeros[kMaxWidth] = {};
 
