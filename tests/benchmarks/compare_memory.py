@@ -13,26 +13,10 @@ import sys
 
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'peers'))
+from net_writer import FLOAT, field, integer  # noqa: E402
+
 CHANNELS = [64, 64, 'M', 128, 128, 'M', 256, 256, 256, 256, 'M', 512, 512, 512, 512, 'M', 512, 512, 512, 512, 'M']
-FLOAT = 1  # TensorProto.DataType in ONNX
-
-
-def varint(number):
-    data = bytearray()
-    while number > 127:
-        data.append(number & 127 | 128)
-        number >>= 7
-    data.append(number)
-    return bytes(data)
-
-
-def field(number, content):
-    content = content.encode() if isinstance(content, str) else content
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
-def integer(number, value):
-    return varint(number << 3) + varint(value)
 
 
 class Caffe2Writer:
