@@ -20,10 +20,8 @@ class FuseAttentionTest : public testing::Test {
   }
   std::vector<std::string> Lines(const std::string& text) { return run_(FuseAttention, text); }
   static std::string With(const std::string& what, const std::string& with,
-                          std::string text = Net()) {
-    const size_t at = text.find(what);
-    EXPECT_NE(at, std::string::npos) << what;
-    return at == std::string::npos ? text : text.replace(at, what.size(), with);
+                          const std::string& text = Net()) {
+    return test::Replaced(text, what, with);
   }
   static std::string Without(const std::string& what, const std::string& text = Net()) {
     return With(what, "", text);

@@ -20,9 +20,7 @@ class FuseGeluTest : public testing::Test {
   std::vector<std::string> Lines(const std::string& text) { return run_(FuseGelu, text); }
   // Lines of the net with the replacement `with` for `what`.
   std::vector<std::string> LinesWith(const std::string& what, const std::string& with) {
-    std::string text = kNet;
-    text.replace(text.find(what), what.size(), with);
-    return Lines(text);
+    return Lines(test::Replaced(kNet, what, with));
   }
 
   static constexpr char kNet[] = R"(

@@ -21,10 +21,8 @@ class FuseLayerNormTest : public testing::Test {
   }
   std::vector<std::string> Lines(const std::string& text) { return run_(FuseLayerNorm, text); }
   static std::string With(const std::string& what, const std::string& with,
-                          std::string text = kNet) {
-    const size_t at = text.find(what);
-    EXPECT_NE(at, std::string::npos) << what;
-    return at == std::string::npos ? text : text.replace(at, what.size(), with);
+                          const std::string& text = kNet) {
+    return test::Replaced(text, what, with);
   }
   // Runs the net and what the pass makes of it, and expects the same values.
   void ExpectSameValues(const std::string& text, const std::vector<int64_t>& dims) {

@@ -29,4 +29,10 @@ std::vector<std::string> LinesOf(const NetDef& net) {
   return lines;
 }
 
+std::string Replaced(std::string text, const std::string& what, const std::string& with) {
+  const size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return at == std::string::npos ? text : text.replace(at, what.size(), with);
+}
+
 }  // namespace caffe2rt::test

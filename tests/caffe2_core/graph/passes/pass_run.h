@@ -27,4 +27,7 @@ struct PassRun {
 
 std::vector<std::string> LinesOf(const NetDef& net);
 
+// `text` with the first occurrence of `what` replaced. Fails the test if there is none.
+std::string Replaced(std::string text, const std::string& what, const std::string& with);
+
 }  // namespace caffe2rt::test
