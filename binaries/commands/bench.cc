@@ -9,6 +9,7 @@
 
 #include "binaries/commands/bench_tune.h"
 #include "binaries/commands/command.h"
+#include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "binaries/json_output.h"

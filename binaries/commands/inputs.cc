@@ -1,13 +1,13 @@
-// Reads the inputs of a net: arrays, protos, images, random values.
+// Reads the inputs of a net: arrays, protos, random values; images.cc reads images.
 
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <set>
 
 #include "binaries/commands/command.h"
+#include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/suggest.h"
@@ -16,28 +16,11 @@
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
-#include "contexts/cpu/cpu_allocator.h"
 
 namespace caffe2rt {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool Exists(const std::string& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
-// Splits "blob=value" at the last '='. Returns nullopt if there is none.
-std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text) {
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) return std::nullopt;
-  return std::pair(text.substr(0, equals), text.substr(equals + 1));
-}
-
-void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor) {
-  *ws->CreateBlob(blob)->GetMutableTensor(CPU) = std::move(tensor);
-}
 
 // Random values in [0, 1). A seed gives the same values on every machine (Steele et al. 2014,
 // splitmix64).
@@ -51,58 +34,6 @@ Tensor RandomTensor(const std::vector<int64_t>& dims, uint64_t seed) {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     to[i] = static_cast<float>((z ^ (z >> 31)) >> 40) * 0x1p-24f;
   }
-  return tensor;
-}
-
-ImageLimits LimitsOfPictures() {
-  ImageLimits limits;
-  // The decoder uses up to 12 bytes per pixel.
-  const size_t bytes = GetCPUMemoryUsage().limit_bytes;
-  if (bytes > 0) limits.max_pixels = std::min(limits.max_pixels, static_cast<int64_t>(bytes / 12));
-  return limits;
-}
-
-ImageTransform TransformOf(const CommandLine& line) {
-  constexpr int kMaxSide = 100000;
-  if (line.Text("mean").empty()) return {};  // a command without these options
-  const ImageTransform transform = {.mean = line.Floats("mean"),
-                                    .scale = line.Floats("scale"),
-                                    .bgr = line.Has("bgr"),
-                                    .grey = line.Has("grey"),
-                                    .resize = static_cast<int>(line.Integer("resize", 0, kMaxSide)),
-                                    .crop = static_cast<int>(line.Integer("crop", 0, kMaxSide))};
-  if (transform.bgr && transform.grey) {
-    throw UsageError("options --bgr and --grey are mutually exclusive");
-  }
-  for (const char* name : {"mean", "scale"}) {
-    const size_t count = line.Floats(name).size();
-    if (count != 1 && count != 3) {
-      throw UsageError(MakeString("option --", name, " has ", count, " numbers, want 1 or 3"));
-    }
-  }
-  return transform;
-}
-
-Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string* source) {
-  const ImageTransform transform = TransformOf(line);
-  const Image image = LoadImage(file, LimitsOfPictures());
-  const Tensor tensor = [&] {
-    try {
-      return ImageToTensor(image, transform);
-    } catch (const EnforceNotMet& error) {
-      CAFFE_THROW("image \"", file, "\": ", error.message());
-    }
-  }();
-  *source = fs::path(file).filename().string();
-  std::vector<std::string> done;
-  if (transform.resize > 0) {
-    done.push_back(
-        MakeString("resized ", image.width, "x", image.height, " -> ", transform.resize));
-  }
-  if (transform.crop > 0) done.push_back(MakeString("centre ", transform.crop));
-  if (transform.bgr) done.push_back("BGR");
-  if (transform.grey) done.push_back("grey");
-  if (!done.empty()) *source += " (" + absl::StrJoin(done, ", ") + ")";
   return tensor;
 }
 
@@ -167,12 +98,22 @@ Tensor PickTensor(const NamedTensors& tensors, const std::string& blob, const st
               blob, "\": ", FirstNames(names));
 }
 
-bool IsPicture(const std::string& path) {
-  const FileKind kind = DetectFileKind(path).kind;
-  return kind == FileKind::kJpeg || kind == FileKind::kPng;
+}  // namespace
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
 }
 
-}  // namespace
+std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor) {
+  *ws->CreateBlob(blob)->GetMutableTensor(CPU) = std::move(tensor);
+}
 
 std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Workspace* ws) {
   std::vector<FedInput> fed;
@@ -218,49 +159,6 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
     Warn(MakeString("no operator of net \"", model.predict_net.name(), "\" reads input \"",
                     input.blob, "\"", DidYouMean(input.blob, model.inputs)));
   }
-  return fed;
-}
-
-Pictures FindPictures(const CommandLine& line, const Model& model) {
-  Pictures pictures;
-  if (!line.Has("image")) return pictures;
-  std::string path = line.Text("image");
-  if (!Exists(path)) {
-    if (const auto assignment = SplitAssignment(path)) {
-      pictures.blob = assignment->first;
-      path = assignment->second;
-    }
-  }
-  CAFFE_ENFORCE(Exists(path), "cannot read \"", path, "\": no such file or folder");
-  if (pictures.blob.empty()) {
-    std::vector<std::string> free = model.inputs.empty() ? model.placeholders : model.inputs;
-    for (const std::string& text : line.All("input")) {
-      const auto assignment = SplitAssignment(text);
-      if (assignment.has_value()) std::erase(free, assignment->first);
-    }
-    CAFFE_ENFORCE(free.size() == 1, "net \"", model.predict_net.name(), "\" has ", free.size(),
-                  " inputs that no init net sets", free.empty() ? "" : ": ",
-                  absl::StrJoin(free, ", "), "; want --image BLOB=FILE");
-    pictures.blob = free[0];
-  }
-  if (!fs::is_directory(path)) {
-    pictures.files = {path};
-    return pictures;
-  }
-  pictures.from_folder = true;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-    if (entry.is_regular_file() && IsPicture(entry.path().string()))
-      pictures.files.push_back(entry.path().string());
-  }
-  std::sort(pictures.files.begin(), pictures.files.end());
-  CAFFE_ENFORCE(!pictures.files.empty(), "folder \"", path, "\" contains no JPEG or PNG image");
-  return pictures;
-}
-
-FedInput FeedPicture(const CommandLine& line, const Pictures& pictures, const std::string& file,
-                     Workspace* ws) {
-  FedInput fed{.blob = pictures.blob, .source = ""};
-  SetTensor(ws, pictures.blob, ReadPicture(line, file, &fed.source));
   return fed;
 }
 

@@ -2,11 +2,12 @@
 // Shared by `run` and `bench`: loads a model from files and feeds its inputs in a workspace.
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "binaries/command_line.h"
-#include "caffe2_core/io/image.h"
 #include "caffe2_core/runtime/model_file.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/net_memory.h"
@@ -39,17 +40,11 @@ struct FedInput {
 // Feeds the --input options. THROWS UsageError for a value that is neither a file nor a shape.
 std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Workspace* ws);
 
-// The images given by --image, in order, and the blob that they are fed to. Empty if the option is
-// not given.
-struct Pictures {
-  std::string blob;
-  std::vector<std::string> files;
-  bool from_folder = false;
-};
-Pictures FindPictures(const CommandLine& line, const Model& model);
-// Reads, transforms and feeds one image.
-FedInput FeedPicture(const CommandLine& line, const Pictures& pictures, const std::string& file,
-                     Workspace* ws);
+// Splits "blob=value" at the last '='. Returns nullopt if there is none.
+std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text);
+// Whether the path exists.
+bool Exists(const std::string& path);
+void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor);
 
 // THROWS if operators of the net read blobs that do not exist; the error names them.
 void CheckInputsAreThere(const Model& model, const Workspace& ws);

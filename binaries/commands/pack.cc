@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "binaries/commands/command.h"
+#include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "binaries/commands/command.h"
+#include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "binaries/commands/outputs.h"
