@@ -10,10 +10,12 @@
 
 #include "binaries/command_line.h"
 #include "binaries/commands/command.h"
+#include "binaries/commands/streams.h"
 #include "binaries/crash_handler.h"
 #include "binaries/escaped_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/runtime/init.h"
 
 namespace caffe2rt {
@@ -81,6 +83,9 @@ int Main(std::vector<std::string> args) try {
     return 0;
   }
   ApplyProcessOptions(line);
+  CheckStandardStreams(command, line);
+  UseStandardStreams();
+  const TextBesideFile text(command, line);
   return command.run(line);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -27,7 +27,8 @@ bool IsSwitch(const Option& option) { return option.value[0] == '\0'; }
 
 void AddOptions(const std::vector<Option>& options, CLI::App* app) {
   for (const Option& option : options) {
-    const std::string name = MakeString("--", option.name);
+    const bool is_output = std::string_view(option.name) == "output";
+    const std::string name = MakeString(is_output ? "-o,--" : "--", option.name);
     std::string help = option.help;
     if (option.default_value[0] != '\0') help += MakeString(" (", option.default_value, ")");
     CLI::Option* const added = IsSwitch(option) ? app->add_flag(name) : app->add_option(name);

@@ -10,7 +10,7 @@
 //   line.Has("bgr");
 //   line.positional();
 //
-// `--name value` and `--name=value` are equivalent. Options and files may be mixed; `--` ends the
+// `--name value` and `--name=value` are equivalent, and `-o` is short for `--output`. Options and files may be mixed; `--` ends the
 // options. Every command line accepts -h and --help, and the flags of the library's registry
 // (Caffe2's `--caffe2_...`); the parser sets the flags immediately. Every error in the command line
 // THROWS UsageError.

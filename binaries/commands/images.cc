@@ -8,6 +8,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/image.h"
+#include "caffe2_core/io/standard_streams.h"
 #include "contexts/cpu/cpu_allocator.h"
 
 namespace caffe2rt {
@@ -61,7 +62,7 @@ Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string
       CAFFE_THROW("image \"", file, "\": ", error.message());
     }
   }();
-  *source = fs::path(file).filename().string();
+  *source = SourceName(file);
   std::vector<std::string> done;
   if (transform.resize > 0) {
     done.push_back(
@@ -78,13 +79,13 @@ Pictures FindPictures(const CommandLine& line, const Model& model) {
   Pictures pictures;
   if (!line.Has("image")) return pictures;
   std::string path = line.Text("image");
-  if (!Exists(path)) {
+  if (!PathExists(path)) {
     if (const auto assignment = SplitAssignment(path)) {
       pictures.blob = assignment->first;
       path = assignment->second;
     }
   }
-  CAFFE_ENFORCE(Exists(path), "cannot read \"", path, "\": no such file or folder");
+  CAFFE_ENFORCE(PathExists(path), "cannot read \"", path, "\": no such file or folder");
   if (pictures.blob.empty()) {
     std::vector<std::string> free = model.inputs.empty() ? model.placeholders : model.inputs;
     for (const std::string& text : line.All("input")) {

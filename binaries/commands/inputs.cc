@@ -16,6 +16,7 @@
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/standard_streams.h"
 
 namespace caffe2rt {
 namespace {
@@ -45,7 +46,7 @@ Tensor Deserialized(const TensorProto& proto) {
 
 // Reads all tensors of a file, with their names ("" if the format has none).
 NamedTensors ReadTensors(const CommandLine& line, const std::string& file, std::string* source) {
-  *source = fs::path(file).filename().string();
+  *source = SourceName(file);
   const FileKindResult found = DetectFileKind(file);
   switch (found.kind) {
     case FileKind::kNpy:
@@ -100,9 +101,8 @@ Tensor PickTensor(const NamedTensors& tensors, const std::string& blob, const st
 
 }  // namespace
 
-bool Exists(const std::string& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
+std::string SourceName(const std::string& path) {
+  return IsStandardStream(path) ? "standard input" : fs::path(path).filename().string();
 }
 
 std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text) {
@@ -122,7 +122,7 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
     const auto assignment = SplitAssignment(text);
     std::string source;
     if (!assignment.has_value()) {
-      if (!Exists(text))
+      if (!PathExists(text))
         throw UsageError("option --input is \"" + text +
                          "\", want BLOB=FILE or BLOB=SHAPE, SHAPE as 1,3,224,224");
       for (auto& [name, tensor] : ReadTensors(line, text, &source)) {
@@ -136,7 +136,7 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
     }
     const auto& [blob, value] = *assignment;
     std::vector<int64_t> dims;
-    if (Exists(value)) {
+    if (PathExists(value)) {
       SetTensor(ws, blob, PickTensor(ReadTensors(line, value, &source), blob, value));
     } else if (ParseDims(value, &dims)) {
       SetTensor(ws, blob, RandomTensor(dims, ++seed));

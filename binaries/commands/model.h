@@ -42,8 +42,8 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
 
 // Splits "blob=value" at the last '='. Returns nullopt if there is none.
 std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text);
-// Whether the path exists.
-bool Exists(const std::string& path);
+// The name of a file without its folder, or "standard input".
+std::string SourceName(const std::string& path);
 void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor);
 
 // THROWS if operators of the net read blobs that do not exist; the error names them.

@@ -13,6 +13,7 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/npy.h"
+#include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 
@@ -130,6 +131,16 @@ void MakeFolderOf(const std::string& file) {
                 "\": ", error ? error.message() : "a file has that name");
 }
 
+// Whether --output names an archive: a standard stream, a pipe or device, or a file "*.npz".
+bool IsArchive(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  if (IsStandardStream(path)) return true;
+  if (std::filesystem::is_directory(status)) return false;
+  return path.ends_with(".npz") ||
+         (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status));
+}
+
 // Whether the label begins with a WordNet id, as "n02123159 tiger cat" does.
 bool BeginsWithWordNetId(const std::string& label) {
   constexpr size_t kDigits = 8;
@@ -225,8 +236,7 @@ void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions&
 }
 
 OutputSaver::OutputSaver(const std::string& path, const std::vector<std::string>& names) {
-  std::error_code ignored;
-  if (path.ends_with(".npz") && !std::filesystem::is_directory(path, ignored)) {
+  if (IsArchive(path)) {
     archive_ = path;
     for (const std::string& name : names) files_[name] = path;
     return;

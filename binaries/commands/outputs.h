@@ -43,8 +43,8 @@ void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions&
 void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  Json* json);
 
-// Saves blobs as --output says. If the path ends in ".npz" and is not a folder, it is an archive
-// that holds each tensor under its blob's name; it is written by Finish. Otherwise it is a folder,
+// Saves blobs as --output says. If the path ends in ".npz" and is not a folder, or is a pipe or
+// standard output, it is an archive that holds each tensor under its blob's name; it is written by Finish. Otherwise it is a folder,
 // and a tensor is saved at once as NAME.npy, with _ for characters outside [A-Za-z0-9._-]. The
 // folder, or the parent folder of the archive, is created if needed.
 class OutputSaver {

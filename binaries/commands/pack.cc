@@ -24,10 +24,11 @@ void Prepare(const CommandLine& line, const Model& model, Workspace* ws) {
 }
 
 int Pack(const CommandLine& line) {
-  CheckPositional(line, 1, 1, "one file to write");
+  const bool named = line.Has("output");
+  CheckPositional(line, named ? 0 : 1, named ? 0 : 1, "one file to write");
   if (!line.Has("prepare") && (line.Has("input") || line.Has("image")))
     throw UsageError("--input or --image is given without --prepare, which runs the net on it");
-  const std::string path = line.positional()[0];
+  const std::string path = named ? line.Text("output") : line.positional()[0];
   Model model = LoadModel(line);
   const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
   const ModelPacker packer(model, *ws);
@@ -53,7 +54,8 @@ const Command& PackCommand() {
           "binaries/demo/stripes/predict_net.pb \\\n"
           "    --prepare --input data=1,3,64,64 /tmp/stripes.c2pack\n",
       .options = JoinOptions({ModelOptions(),
-                              {{"prepare", "", "",
+                              {{"output", "FILE", "", "file to write, instead of OUTPUT"},
+                               {"prepare", "", "",
                                 "run the net once, also store the weights as its operators prepare "
                                 "them on this machine; needs --input or --image"}},
                               InputOptions(),

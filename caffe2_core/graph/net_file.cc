@@ -6,6 +6,7 @@
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/standard_streams.h"
 
 namespace caffe2rt {
 namespace {
@@ -87,7 +88,7 @@ NetDef LoadNet(const std::string& path, ProtoKindCheck check) try {
 }
 
 std::string FileStem(const std::string& path) try {
-  return fs::path(path).stem().string();
+  return IsStandardStream(path) ? "stdin" : fs::path(path).stem().string();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

@@ -14,7 +14,7 @@ namespace caffe2rt {
 // as LoadProto does.
 NetDef LoadNet(const std::string& path, ProtoKindCheck check = ProtoKindCheck::kByContent);
 
-// "models/predict_net.pb" -> "predict_net".
+// "models/predict_net.pb" -> "predict_net", standard input -> "stdin".
 std::string FileStem(const std::string& path);
 
 // Sets the name of a net that has none.

@@ -15,6 +15,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/io/temporary.h"
 
 namespace caffe2rt {
@@ -39,16 +40,17 @@ void FileDescriptor::Close() {
   if (fd_ >= 0) close(std::exchange(fd_, -1));
 }
 
-AtomicFile::AtomicFile(const std::string& path, Existing existing)
+AtomicFile::AtomicFile(const std::string& path, Existing existing, Order order)
     : existing_(existing), path_(path) {
   CAFFE_ENFORCE(!path.empty(), "cannot write a file: its path is empty");
   struct stat info;
-  const bool exists = stat(path.c_str(), &info) == 0;
-  if (exists && !S_ISREG(info.st_mode)) {
+  const bool is_stream = IsStandardStream(path);
+  const bool exists = !is_stream && stat(path.c_str(), &info) == 0;
+  if (is_stream) {
+    OpenDirectly(nullptr, order);
+  } else if (exists && !S_ISREG(info.st_mode)) {
     CAFFE_ENFORCE(!S_ISDIR(info.st_mode), "cannot write \"", path, "\": it is a directory");
-    file_ = FileDescriptor(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!file_) Fail("open");
-    committed_ = true;
+    OpenDirectly(path.c_str(), order);
   } else {
     if (exists) path_ = internal::ResolveLinks(path);
     internal::Temporary temporary = internal::CreateTemporaryFile(path_);
@@ -57,6 +59,20 @@ AtomicFile::AtomicFile(const std::string& path, Existing existing)
     if (exists) (void)fchmod(file_.get(), info.st_mode & 07777);
   }
   buffer_.reserve(kBufferBytes);
+}
+
+// Opens a pipe, a device, or standard output (null) for writing.
+void AtomicFile::OpenDirectly(const char* path, Order order) {
+  FileDescriptor opened(path == nullptr ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                                        : open(path, O_WRONLY | O_CLOEXEC));
+  if (!opened) Fail("open");
+  if (order == Order::kAnywhere) {
+    file_ = internal::AnonymousFile();
+    target_ = std::move(opened);
+  } else {
+    file_ = std::move(opened);
+    committed_ = true;
+  }
 }
 
 AtomicFile::~AtomicFile() {
@@ -123,11 +139,29 @@ void AtomicFile::Commit() {
   CAFFE_ENFORCE(!failed_, "an earlier write to \"", path_, "\" failed, the file is not complete");
   Flush();
   if (committed_) return;
+  if (target_) {
+    CopyToTarget();
+    committed_ = true;
+    return;
+  }
   if (!internal::Sync(file_)) Fail("sync");
   Rename();
   committed_ = true;
   (void)flock(file_.get(), LOCK_UN);  // it is no longer a temporary
   internal::SyncFolder(internal::FolderOf(path_));
+}
+
+// Writes the content of file_ to target_, which becomes the file.
+void AtomicFile::CopyToTarget() {
+  const FileDescriptor content = std::exchange(file_, std::move(target_));
+  std::vector<char> bytes(kBufferBytes);
+  for (int64_t at = 0; at < size_;) {
+    const auto count =
+        static_cast<size_t>(std::min<int64_t>(size_ - at, static_cast<int64_t>(bytes.size())));
+    ReadAt(content, path_, at, bytes.data(), count);
+    WriteNow({bytes.data(), count});
+    at += static_cast<int64_t>(count);
+  }
 }
 
 void AtomicFile::Rename() {
@@ -158,6 +192,7 @@ void WriteFileAtomically(const std::string& path, std::string_view bytes) try {
 }
 
 FileDescriptor OpenForReading(const std::string& path) {
+  if (FileDescriptor kept = internal::OpenKeptPipe(path)) return kept;
   FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const int error = errno;
   CAFFE_ENFORCE(file, "cannot open \"", path, "\": ", std::strerror(error));

@@ -10,7 +10,9 @@
 // one. If Commit is not called, the destructor removes the temporary file. A temporary file left
 // behind by a killed process is removed when the next file is written in the folder. An existing
 // path that is not a regular file (a pipe, /dev/stdout) is written directly. A symbolic link is
-// kept, and the file that it points to is replaced.
+// kept, and the file that it points to is replaced. In programs that call UseStandardStreams
+// (standard_streams.h), "-" is standard input for readers and standard output for writers, and pipes
+// can be read more than once.
 //
 // Not thread safe. Every failure THROWS EnforceNotMet with the path and the system's error message.
 
@@ -48,14 +50,18 @@ class AtomicFile {
  public:
   // What Commit does if the path exists. Use kThrow if the file did not exist before.
   enum class Existing { kReplace, kThrow };
-  explicit AtomicFile(const std::string& path, Existing existing = Existing::kReplace);
+  // Whether Overwrite is called for bytes that may have left the buffer. With kAnywhere, the bytes
+  // for a pipe are kept in memory until Commit.
+  enum class Order { kForward, kAnywhere };
+  explicit AtomicFile(const std::string& path, Existing existing = Existing::kReplace,
+                      Order order = Order::kForward);
   ~AtomicFile();  // removes the temporary file if Commit was not called
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void Write(std::string_view bytes);
   // Replaces bytes that were written before. REQUIRES: they end at size() or before. THROWS if the
-  // path is a pipe and they have left the buffer.
+  // path is a pipe, they have left the buffer and the order is kForward.
   void Overwrite(int64_t offset, std::string_view bytes);
   // Bytes written so far, including buffered bytes.
   int64_t size() const { return size_; }
@@ -70,6 +76,8 @@ class AtomicFile {
  private:
   void Flush();
   void WriteNow(std::string_view bytes);
+  void OpenDirectly(const char* path, Order order);
+  void CopyToTarget();
   void Rename();
   [[noreturn]] void Fail(const char* action);
 
@@ -77,6 +85,7 @@ class AtomicFile {
   std::string path_;            // symbolic links resolved
   std::string temporary_path_;  // empty if the path is written directly
   FileDescriptor file_;
+  FileDescriptor target_;  // the pipe that gets the content of file_ at Commit
   std::vector<char> buffer_;
   int64_t size_ = 0;
   bool committed_ = false;

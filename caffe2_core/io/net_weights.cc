@@ -1,7 +1,5 @@
 #include "caffe2_core/io/net_weights.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <climits>
 #include <new>
@@ -13,6 +11,7 @@
 #include "caffe2_core/io/proto_binary.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/io/random_access_input.h"
+#include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/io/weights_reader.h"
 
 namespace caffe2rt {
@@ -198,9 +197,8 @@ std::optional<NetWithWeights> ReadNetWithWeights(const RandomAccessInput& input)
 }
 
 std::optional<NetWithWeights> ReadNetWithWeights(const std::string& path) try {
-  struct stat info;
-  // Opening a pipe would break it for its writer.
-  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  // Opening a pipe that is not kept would break it for its writer.
+  if (!CanReadAgain(path)) return std::nullopt;
   const FileInput input(path);
   if (input.size() == 0 || input.size() > INT_MAX) return std::nullopt;
   {

@@ -44,8 +44,8 @@ NamedTensors ReadNpz(const std::string& path);
 // Writes an archive of the tensors, copied from their devices, with `name`.npy as the names of the
 // entries: numpy.load(path)[name] returns the array. Names are written as they are, "/" included,
 // and marked as UTF-8 if they are. The entries are stored without compression, and equal tensors
-// give equal files. Above 4 GiB the archive uses Zip64. Writing is atomic; a pipe holds at most
-// 1 MiB. THROWS as WriteNpy does, if a name contains a zero byte, is longer than 65,531 bytes or
+// give equal files. Above 4 GiB the archive uses Zip64. Writing is atomic; the bytes for a pipe are
+// kept in memory until the archive is complete. THROWS as WriteNpy does, if a name contains a zero byte, is longer than 65,531 bytes or
 // exists twice, and if ReadNpz would reject the number of tensors.
 void WriteNpz(const std::string& path, const NamedTensors& tensors);
 

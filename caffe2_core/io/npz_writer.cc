@@ -99,7 +99,9 @@ class ZipTarget {
 
 class NpzWriter {
  public:
-  explicit NpzWriter(const std::string& path) : path_(path), file_(path), target_(&file_) {
+  explicit NpzWriter(const std::string& path) : path_(path),
+        file_(path, AtomicFile::Existing::kReplace, AtomicFile::Order::kAnywhere),
+        target_(&file_) {
     ZipError error;
     zip_source_t* const source = zip_source_function_create(ZipTarget::Call, &target_, error.get());
     if (source == nullptr) FailWith(error.get());

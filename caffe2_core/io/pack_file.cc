@@ -92,7 +92,9 @@ void PackFile::Verify() const {
   }
 }
 
-PackWriter::PackWriter(const std::string& path) : path_(path), file_(path) {
+PackWriter::PackWriter(const std::string& path)
+    : path_(path),
+      file_(path, AtomicFile::Existing::kReplace, AtomicFile::Order::kAnywhere) {
   file_.Write(std::string(kPackHeaderBytes, '\0'));
 }
 

@@ -3,7 +3,6 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <climits>
@@ -16,6 +15,7 @@
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_binary.h"
 #include "caffe2_core/io/proto_text.h"
+#include "caffe2_core/io/standard_streams.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
@@ -64,17 +64,17 @@ std::string OtherKind(std::string_view bytes, const Message& proto) {
 // of this type; the caller then reads the whole file to report the reason.
 bool LoadLargeBinary(const std::string& path, Message* proto, ProtoKindCheck check) {
   constexpr size_t kBeginningBytes = 1 << 20;  // all that DetectContentKind inspects
-  struct stat info;
-  // Opening and closing a pipe only to inspect it would break it for its writer.
-  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  if (info.st_size < static_cast<off_t>(kBeginningBytes) || info.st_size > INT_MAX) return false;
+  // Opening and closing a pipe that is not kept would break it for its writer.
+  if (!CanReadAgain(path)) return false;
   const FileDescriptor file = OpenForReading(path);
+  const int64_t size = FileSize(file, path);
+  if (size < static_cast<int64_t>(kBeginningBytes) || size > INT_MAX) return false;
   std::string beginning(kBeginningBytes, '\0');
   ReadAt(file, path, 0, beginning.data(), beginning.size());
   if (LooksLikeText(beginning)) return false;
   std::string reason;
   if (ParseBinary(file, proto, &reason) &&
-      (check == ProtoKindCheck::kAsTold || OtherKind(beginning, info.st_size, *proto).empty())) {
+      (check == ProtoKindCheck::kAsTold || OtherKind(beginning, size, *proto).empty())) {
     return true;
   }
   proto->Clear();

@@ -1,7 +1,5 @@
 #include "caffe2_core/runtime/packed_model.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <new>
 
@@ -11,6 +9,7 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/file_access.h"
+#include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/runtime/model_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/workspace.h"
@@ -35,13 +34,13 @@ bool IsPackable(const Tensor& tensor) {
 }  // namespace
 
 bool IsPackedModel(const std::string& path) try {
-  struct stat info;
-  // Opening a pipe would break it for its writer.
-  if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-  if (info.st_size < static_cast<off_t>(kPackSignature.size())) return false;
+  // Opening a pipe that is not kept would break it for its writer.
+  if (!CanReadAgain(path)) return false;
   std::string begin(kPackSignature.size(), '\0');
   try {
-    ReadAt(OpenForReading(path), path, 0, begin.data(), begin.size());
+    const FileDescriptor file = OpenForReading(path);
+    if (FileSize(file, path) < static_cast<int64_t>(begin.size())) return false;
+    ReadAt(file, path, 0, begin.data(), begin.size());
   } catch (const EnforceNotMet&) {  // reported by the reader that is used instead
     return false;
   }
