@@ -112,6 +112,11 @@ std::string OperatorBase::Describe() const {
 
 void OperatorBase::ThrowWrongInput(int i, TypeMeta wanted) const {
   const Blob& blob = InputBlob(i);
+  if (blob.meta() == wanted && blob.IsType<Tensor>()) {  // BlobContent did not accept the device
+    CAFFE_THROW("input ", i, " (\"", def_->input(i), "\") is a tensor on ",
+                DeviceTypeName(static_cast<const Tensor*>(blob.GetRaw())->GetDeviceType()),
+                ", want one on another device");
+  }
   CAFFE_THROW("input ", i, " (\"", def_->input(i), "\") holds ",
               blob.meta().IsSet() ? blob.meta().name() : "nothing", ", want ", wanted.name());
 }

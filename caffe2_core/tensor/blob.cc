@@ -3,6 +3,11 @@
 namespace caffe2rt {
 
 void Blob::ThrowWrongType(TypeMeta wanted) const {
+  if (meta_ == wanted && meta_.Match<Tensor>()) {  // BlobContent did not accept the device
+    CAFFE_THROW("wrong device for the blob: it holds a tensor on ",
+                DeviceTypeName(static_cast<const Tensor*>(object_)->GetDeviceType()),
+                ", want one on another device");
+  }
   CAFFE_THROW("wrong type for the blob: it holds ", meta_.IsSet() ? meta_.name() : "nothing",
               ", want ", wanted.name());
 }
