@@ -1,5 +1,5 @@
 # cmake --install: bin/caffe2, libraries, headers in include/caffe2rt, and the packages caffe2rt (targets caffe2rt::caffe2rt,
-# caffe2rt::module, caffe2rt::compat, caffe2rt::counted_new) and Caffe2 (the names of the original's package, over
+# caffe2rt::module, caffe2rt::compat, caffe2rt::compat_templated, caffe2rt::counted_new) and Caffe2 (the names of the original's package, over
 # caffe2rt::compat).
 #
 # Components: `runtime` (the program, the shared library), `development` (headers, CMake files, a static library) and `CUDA`
@@ -28,10 +28,19 @@ target_include_directories(compat_headers INTERFACE
 add_library(compat INTERFACE)
 add_library(caffe2rt::compat ALIAS compat)
 target_link_libraries(compat INTERFACE compat_headers caffe2rt)
+# The same for sources in which Tensor is a template over the context.
+foreach(name compat_headers compat)
+  string(REPLACE compat compat_templated templated ${name})
+  add_library(${templated} INTERFACE)
+  add_library(caffe2rt::${templated} ALIAS ${templated})
+  target_link_libraries(${templated} INTERFACE ${name})
+  target_compile_definitions(${templated} INTERFACE CAFFE2RT_TEMPLATED_TENSOR=1)
+endforeach()
 
 # CUDA's library opens at run time or is linked into the static one. In the first case it is a component of its own, which need
 # not be installed, with an export file of its own.
-set(installed_targets caffe2rt caffe2rt_counted_new module compat_headers compat)
+set(installed_targets caffe2rt caffe2rt_counted_new module compat_headers compat compat_templated_headers
+                      compat_templated)
 if(CAFFE2RT_HAS_CUDA AND CAFFE2_CUDA_STATIC)
   list(APPEND installed_targets caffe2_cuda)
 elseif(CAFFE2RT_HAS_CUDA)

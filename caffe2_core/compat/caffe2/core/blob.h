@@ -23,18 +23,20 @@ inline bool BlobIsInt8TensorCPUType(const Blob& blob) {
 }
 
 // The tensor of the blob, with that shape, device and element type, and with memory.
-inline Tensor* BlobGetMutableTensor(Blob* blob, at::IntArrayRef dims, at::TensorOptions options) {
-  Tensor* tensor = BlobGetMutableTensor(blob, options.device().type());
+inline ::caffe2rt::Tensor* BlobGetMutableTensor(Blob* blob, at::IntArrayRef dims,
+                                                at::TensorOptions options) {
+  ::caffe2rt::Tensor* tensor = BlobGetMutableTensor(blob, options.device().type());
   tensor->Resize(dims);
   tensor->raw_mutable_data(options.dtype());
   return tensor;
 }
-inline Tensor XBlobGetMutableTensor(Blob* blob, at::IntArrayRef dims, at::TensorOptions options) {
+inline ::caffe2rt::Tensor XBlobGetMutableTensor(Blob* blob, at::IntArrayRef dims,
+                                                at::TensorOptions options) {
   return *BlobGetMutableTensor(blob, dims, options);
 }
 // A tensor that shares the memory of the blob's tensor, or an unshaped one if the blob holds none.
-inline Tensor BlobGetTensorOrUndefined(const Blob& blob) {
-  return blob.IsType<Tensor>() ? blob.Get<Tensor>() : Tensor();
+inline ::caffe2rt::Tensor BlobGetTensorOrUndefined(const Blob& blob) {
+  return blob.IsType<::caffe2rt::Tensor>() ? blob.Get<::caffe2rt::Tensor>() : ::caffe2rt::Tensor();
 }
 
 }  // namespace caffe2

@@ -18,6 +18,13 @@ using ::caffe2rt::DeserializeBlob;
 using ::caffe2rt::kChunkIdSeparator;
 using ::caffe2rt::kTensorBlobType;
 using ::caffe2rt::SerializeBlob;
+#if CAFFE2RT_TEMPLATED_TENSOR
+template <class Context>
+class TensorSerializer : public ::caffe2rt::TensorSerializer {};
+template <class Context>
+class TensorDeserializer : public ::caffe2rt::TensorDeserializer {};
+#else
 using ::caffe2rt::TensorDeserializer;
 using ::caffe2rt::TensorSerializer;
+#endif
 }  // namespace caffe2

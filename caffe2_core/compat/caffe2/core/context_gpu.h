@@ -22,7 +22,6 @@
 
 namespace caffe2 {
 
-using TensorCUDA = ::caffe2rt::Tensor;
 #if CAFFE2RT_WITH_CUDA
 using ::caffe2rt::CUDAContext;
 using ::caffe2rt::CUDAStaticContext;
@@ -32,5 +31,21 @@ using ::caffe2rt::ThreadLocalCUDAObjects;
 #else
 inline BaseStaticContext* GetCUDAStaticContext() { return ::caffe2rt::GetStaticContext(CUDA); }
 #endif
+#if CAFFE2RT_TEMPLATED_TENSOR
+using TensorCUDA = Tensor<CUDAContext>;
+#else
+using TensorCUDA = ::caffe2rt::Tensor;
+#endif
 
 }  // namespace caffe2
+
+#if CAFFE2RT_TEMPLATED_TENSOR
+#pragma GCC visibility push(default)
+namespace caffe2rt::internal {
+template <>
+inline const TypeData* TypeDataOf<::caffe2::TensorCUDA>() {
+  return TypeDataOf<Tensor>();
+}
+}  // namespace caffe2rt::internal
+#pragma GCC visibility pop
+#endif

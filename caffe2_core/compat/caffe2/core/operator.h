@@ -2,9 +2,13 @@
 // Operators. Includes nearly all other headers, as Caffe2's header of this name does.
 #include <array>
 #include <climits>
+#include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <exception>
+#include <queue>
 #include <set>
+#include <typeindex>
 #include <typeinfo>
 #include <vector>
 
@@ -25,6 +29,9 @@
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#if CAFFE2RT_TEMPLATED_TENSOR
+#include "caffe2_core/compat/caffe2rt_templated/operator.h"
+#endif
 
 namespace caffe2 {
 
@@ -37,7 +44,9 @@ using ::caffe2rt::FixedValues;
 using ::caffe2rt::GenericTensorImplementation;
 using ::caffe2rt::GetRegisteredOperators;
 using ::caffe2rt::GlobalEnginePrefType;
+#if !CAFFE2RT_TEMPLATED_TENSOR
 using ::caffe2rt::Operator;
+#endif
 using ::caffe2rt::OperatorBase;
 using ::caffe2rt::OperatorRegistry;
 using ::caffe2rt::OpRegistryKey;

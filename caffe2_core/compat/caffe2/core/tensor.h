@@ -1,7 +1,9 @@
 #pragma once
-// Tensors. Tensor is one class for all devices; TensorCPU is an alias of it.
+// Tensors. Tensor is one class for all devices, and TensorCPU an alias of it; or it is a template
+// over the context (caffe2rt_templated/generation.h).
 #include <climits>
 #include <cstdint>
+#include <deque>
 #include <fstream>
 #include <map>
 #include <string>
@@ -17,8 +19,12 @@
 #include "caffe2/core/logging.h"
 #include "caffe2/core/typeid.h"
 #include "caffe2_core/base/classic_string_stream.h"
+#include "caffe2_core/compat/caffe2rt_templated/generation.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/tensor.h"
+#if CAFFE2RT_TEMPLATED_TENSOR
+#include "caffe2_core/compat/caffe2rt_templated/tensor.h"
+#endif
 
 namespace caffe2 {
 
@@ -26,8 +32,12 @@ using ::caffe2rt::canonical_axis_index_;
 using ::caffe2rt::size_between_dim_;
 using ::caffe2rt::size_from_dim_;
 using ::caffe2rt::size_to_dim_;
+#if CAFFE2RT_TEMPLATED_TENSOR
+using TensorCPU = Tensor<CPUContext>;
+#else
 using ::caffe2rt::Tensor;
 using TensorCPU = ::caffe2rt::Tensor;
+#endif
 
 // For sources that write through a const tensor. Later Caffe2 versions declared Resize,
 // mutable_data and the other mutators const; this library does not:
@@ -56,15 +66,15 @@ inline vector<TIndex> ToVectorint64_t(at::ArrayRef<int> values) {
 }
 
 // Makes a tensor of shape `dims` with memory for elements of the type in `options`.
-inline Tensor empty(at::IntArrayRef dims, at::TensorOptions options) {
-  Tensor tensor(dims, options.device().type());
+inline ::caffe2rt::Tensor empty(at::IntArrayRef dims, at::TensorOptions options) {
+  ::caffe2rt::Tensor tensor(dims, options.device().type());
   tensor.raw_mutable_data(options.dtype());
   return tensor;
 }
 
 template <class T>
-Tensor TensorCPUFromValues(at::IntArrayRef dims, at::ArrayRef<T> values) {
-  Tensor tensor(dims, CPU);
+::caffe2rt::Tensor TensorCPUFromValues(at::IntArrayRef dims, at::ArrayRef<T> values) {
+  ::caffe2rt::Tensor tensor(dims, CPU);
   CAFFE_ENFORCE_EQ(values.size(), static_cast<size_t>(tensor.numel()),
                    "number of values for the tensor");
   T* data = tensor.template mutable_data<T>();
@@ -73,19 +83,23 @@ Tensor TensorCPUFromValues(at::IntArrayRef dims, at::ArrayRef<T> values) {
 }
 
 // Gives `*tensor` that shape, device and element type. Its memory is reused if possible.
-inline void ReinitializeTensor(Tensor* tensor, at::IntArrayRef dims, at::TensorOptions options) {
+inline void ReinitializeTensor(::caffe2rt::Tensor* tensor, at::IntArrayRef dims,
+                               at::TensorOptions options) {
   CAFFE_ENFORCE(tensor != nullptr, "ReinitializeTensor of null");
-  if (tensor->GetDeviceType() != options.device().type()) *tensor = Tensor(options.device().type());
+  if (tensor->GetDeviceType() != options.device().type())
+    *tensor = ::caffe2rt::Tensor(options.device().type());
   tensor->Resize(dims);
   tensor->raw_mutable_data(options.dtype());
 }
-inline void ReinitializeAndCopyFrom(Tensor* tensor, at::TensorOptions options, const Tensor& src,
-                                    bool /*async*/ = false) {
+inline void ReinitializeAndCopyFrom(::caffe2rt::Tensor* tensor, at::TensorOptions options,
+                                    const ::caffe2rt::Tensor& src, bool /*async*/ = false) {
   CAFFE_ENFORCE(tensor != nullptr, "ReinitializeAndCopyFrom of null");
-  if (tensor->GetDeviceType() != options.device().type()) *tensor = Tensor(options.device().type());
+  if (tensor->GetDeviceType() != options.device().type())
+    *tensor = ::caffe2rt::Tensor(options.device().type());
   tensor->CopyFrom(src);
 }
-inline void TensorVectorResize(std::vector<Tensor>& tensors, int size, DeviceType type) {
+inline void TensorVectorResize(std::vector<::caffe2rt::Tensor>& tensors, int size,
+                               DeviceType type) {
   while (static_cast<int>(tensors.size()) > size) tensors.pop_back();
   while (static_cast<int>(tensors.size()) < size) tensors.emplace_back(type);
 }
@@ -107,15 +121,15 @@ class TensorPrinter {
   TensorPrinter& operator=(const TensorPrinter&) = delete;
 
   template <class T>
-  void Print(const Tensor& tensor) {
+  void Print(const ::caffe2rt::Tensor& tensor) {
     ::caffe2rt::ClassicStringStream values;
     const int64_t count = std::min<int64_t>(tensor.numel(), limit_);
     const T* data = count > 0 ? tensor.template data<T>() : nullptr;
     for (int64_t i = 0; i < count; ++i) values << (i > 0 ? "," : "") << data[i];
     Write(MetaStr(tensor) + values.str());
   }
-  void PrintMeta(const Tensor& tensor) { Write(MetaStr(tensor)); }
-  std::string MetaStr(const Tensor& tensor) {
+  void PrintMeta(const ::caffe2rt::Tensor& tensor) { Write(MetaStr(tensor)); }
+  std::string MetaStr(const ::caffe2rt::Tensor& tensor) {
     ::caffe2rt::ClassicStringStream text;
     text << "Tensor " << name_ << " of type " << tensor.dtype().name() << ". Dims: (";
     for (const int64_t d : tensor.sizes()) text << d << ",";

@@ -7,5 +7,11 @@
 #include "caffe2_core/runtime/time_observer.h"
 
 namespace caffe2 {
+#if CAFFE2RT_TEMPLATED_TENSOR
+// Observers were templates over what they observe, which is a net here.
+template <class Subject>
+using TimeObserver = ::caffe2rt::TimeObserver;
+#else
 using ::caffe2rt::TimeObserver;
+#endif
 }  // namespace caffe2

@@ -12,6 +12,9 @@
 #include "caffe2/utils/math.h"
 
 namespace caffe2 {
+#if CAFFE2RT_TEMPLATED_TENSOR
+inline namespace templated {
+#endif
 
 template <class Context>
 class ConvPoolOpBase : public Operator<Context> {
@@ -60,18 +63,18 @@ class ConvPoolOpBase : public Operator<Context> {
   ~ConvPoolOpBase() override = default;
 
   // The sizes of the spatial axes.
-  vector<int> GetDims(const Tensor& input) const {
+  vector<int> GetDims(const ::caffe2rt::Tensor& input) const {
     CAFFE_ENFORCE_GE(input.dim(), 3, "rank of the input of a convolution or pool");
     const auto dims = input.sizes();
     return order_ == StorageOrder::NCHW ? vector<int>(dims.begin() + 2, dims.end())
                                         : vector<int>(dims.begin() + 1, dims.end() - 1);
   }
-  int GetDimsSize(const Tensor& input) const {
+  int GetDimsSize(const ::caffe2rt::Tensor& input) const {
     const vector<int> dims = GetDims(input);
     return std::accumulate(dims.begin(), dims.end(), 1, std::multiplies<int>());
   }
 
-  vector<int64_t> GetOutputSize(const Tensor& input, int output_channel) {
+  vector<int64_t> GetOutputSize(const ::caffe2rt::Tensor& input, int output_channel) {
     CAFFE_ENFORCE_GT(input.numel(), -1, "the input was never shaped");
     const vector<int> dims = GetDims(input);
     if (global_pooling_) kernel_ = dims;
@@ -93,7 +96,8 @@ class ConvPoolOpBase : public Operator<Context> {
     if (order_ == StorageOrder::NHWC) out.push_back(output_channel);
     return out;
   }
-  void SetOutputSize(const Tensor& input, Tensor* output, int output_channel) {
+  void SetOutputSize(const ::caffe2rt::Tensor& input, ::caffe2rt::Tensor* output,
+                     int output_channel) {
     output->Resize(GetOutputSize(input, output_channel));
   }
   // Sets the pads for spatial axes of these sizes, as legacy_pad requires.
@@ -110,11 +114,11 @@ class ConvPoolOpBase : public Operator<Context> {
   }
 
   // Copies `data` to `tensor`, on the tensor's device.
-  void SetDeviceTensor(const std::vector<int>& data, Tensor* tensor) {
+  void SetDeviceTensor(const std::vector<int>& data, ::caffe2rt::Tensor* tensor) {
     tensor->CopyFrom(data, &context_);
   }
   template <class T>
-  void SetBiasMultiplier(const int size, Tensor* bias_multiplier) {
+  void SetBiasMultiplier(const int size, ::caffe2rt::Tensor* bias_multiplier) {
     if (bias_multiplier->numel() == size) return;
     bias_multiplier->Resize(size);
     math::Set<T, Context>(size, static_cast<T>(1), bias_multiplier->template mutable_data<T>(),
@@ -212,6 +216,10 @@ class ConvPoolOpBase : public Operator<Context> {
     }
   }
 };
+
+#if CAFFE2RT_TEMPLATED_TENSOR
+}  // namespace templated
+#endif
 
 #define USE_CONV_POOL_BASE_FUNCTIONS(Context)     \
   USE_OPERATOR_FUNCTIONS(Context);                \

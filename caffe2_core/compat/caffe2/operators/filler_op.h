@@ -7,6 +7,9 @@
 #include "caffe2/utils/math.h"
 
 namespace caffe2 {
+#if CAFFE2RT_TEMPLATED_TENSOR
+inline namespace templated {
+#endif
 
 template <class Context>
 class FillerOp : public Operator<Context> {
@@ -22,10 +25,10 @@ class FillerOp : public Operator<Context> {
   ~FillerOp() override = default;
 
   bool RunOnDevice() override {
-    Tensor* output = this->Output(0);
+    auto* output = this->Output(0);
     vector<int64_t> shape = shape_;
     if (this->InputSize() > 0) {
-      const Tensor& input = this->Input(0);
+      const ::caffe2rt::Tensor& input = this->Input(0);
       if (input_as_shape_) {
         CAFFE_ENFORCE_EQ(input.dim(), 1, "rank of the input that holds the shape");
         const int64_t* dims = input.template data<int64_t>();
@@ -38,13 +41,21 @@ class FillerOp : public Operator<Context> {
     output->Resize(shape);
     return Fill(output);
   }
+#if CAFFE2RT_TEMPLATED_TENSOR
+  virtual bool Fill(Tensor<Context>* output) = 0;
+#else
   virtual bool Fill(Tensor* output) = 0;
+#endif
 
  protected:
   vector<int64_t> shape_;
   vector<int64_t> extra_shape_;
   bool input_as_shape_;
 };
+
+#if CAFFE2RT_TEMPLATED_TENSOR
+}  // namespace templated
+#endif
 
 template <int DataType>
 vector<TensorShape> FillerTensorInference(const OperatorDef& def, const vector<TensorShape>& in) {

@@ -12,19 +12,19 @@ class SmartTensorPrinter {
                               int limit = TensorPrinter::kDefaultLimit)
       : printer_(tensor_name, file_name, limit) {}
 
-  void Print(const Tensor& tensor) {
+  void Print(const ::caffe2rt::Tensor& tensor) {
     Call call{this, tensor};
     DispatchHelper<TensorTypes<float, double, int, int64_t, bool, uint8_t, int8_t, uint16_t,
                                int16_t, std::string>>::call(&call, tensor);
   }
-  void PrintMeta(const Tensor& tensor) { printer_.PrintMeta(tensor); }
+  void PrintMeta(const ::caffe2rt::Tensor& tensor) { printer_.PrintMeta(tensor); }
   // Prints the tensor to the log, without a name.
-  static void PrintTensor(const Tensor& tensor) { SmartTensorPrinter().Print(tensor); }
+  static void PrintTensor(const ::caffe2rt::Tensor& tensor) { SmartTensorPrinter().Print(tensor); }
 
  private:
   struct Call {
     SmartTensorPrinter* printer;
-    const Tensor& tensor;
+    const ::caffe2rt::Tensor& tensor;
     template <class T>
     bool DoRunWithType() {
       printer->printer_.Print<T>(tensor);

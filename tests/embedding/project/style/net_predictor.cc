@@ -64,6 +64,38 @@ STYLE_TEST(PredictorsRunOnValues) {
   STYLE_EXPECT(configured(in, &out) && out[0].data<float>()[0] == 3);
 }
 
+STYLE_TEST(PredictorsAcceptMapsOfPointersToo) {
+  MetaNetDef meta;
+  auto* init = meta.add_nets();
+  init->set_key("GLOBAL_INIT_NET_TYPE");
+  *init->mutable_value() = InitNet();
+  auto* predict = meta.add_nets();
+  predict->set_key("PREDICT_NET_TYPE");
+  *predict->mutable_value() = PredictNet();
+  auto* inputs = meta.add_blobs();
+  inputs->set_key("INPUTS_BLOB_TYPE");
+  inputs->add_value("x");
+  auto* outputs = meta.add_blobs();
+  outputs->set_key("OUTPUTS_BLOB_TYPE");
+  outputs->add_value("y");
+  Workspace ws;
+  Predictor p(meta, &ws, true);
+  TensorCPU t;
+  Predictor::TensorMap named{{"x", &t}}, results;  // filled before the tensor is
+  t.Resize(2);
+  t.mutable_data<float>()[0] = 1;
+  t.mutable_data<float>()[1] = 4;
+  Predictor::TensorVector out;
+  STYLE_EXPECT(p.run_map(named, &out) && out[0]->data<float>()[1] == 12);
+  STYLE_EXPECT(p.run_map_outputs(named, &results) && results["y"]->data<float>()[0] == 3);
+  TensorCPU* y = results["y"];
+  STYLE_EXPECT(y->data<float>()[1] == 12);
+  // With the weights given, the init net need not run.
+  STYLE_EXPECT(ws.RunNetOnce(InitNet()));
+  Predictor without_init(meta, &ws, false);
+  STYLE_EXPECT(without_init.run_map(named, &out) && out[0]->data<float>()[0] == 3);
+}
+
 STYLE_TEST(PredictorsMayOpenFiles) {
   NetDef net = PredictNet();
   *net.add_op() = CreateOperatorDef(
