@@ -1,14 +1,20 @@
 #pragma once
 // A thread pool with a queue of tasks.
+#include <algorithm>
 #include <condition_variable>
+#include <fstream>
 #include <functional>
+#include <iomanip>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <queue>
+#include <set>
 #include <thread>
 #include <vector>
 
-#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/condition_variable.h"
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
 
 namespace c10 {

@@ -60,3 +60,9 @@
 #define C10_HOST
 #endif
 #endif
+
+// As in Caffe2, the names of c10 are visible in namespace caffe2.
+namespace c10 {}
+namespace caffe2 {
+using namespace c10;  // NOLINT
+}

@@ -1,8 +1,13 @@
 #pragma once
 // The flag macros of later Caffe2 versions: C10_DEFINE_int(batch, 4, "images per batch") defines
 // FLAGS_batch.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 
 #include "c10/macros/Macros.h"

@@ -1,8 +1,10 @@
 #pragma once
 // Registries that map keys to creators, and the macros that declare and define them and register
 // creators.
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "c10/macros/Macros.h"

@@ -1,5 +1,6 @@
 #pragma once
 // Key-value databases.
+#include <future>
 #include <mutex>
 
 #include "c10/util/Registry.h"

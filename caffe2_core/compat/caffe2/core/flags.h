@@ -2,8 +2,17 @@
 // Command-line flags as global variables. CAFFE2_DEFINE_int(batch, 4, "images per batch") at global
 // scope defines FLAGS_batch, which is visible in the global namespace and in namespace caffe2.
 // GlobalInit sets the variables.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "c10/util/Flags.h"
 #include "caffe2_core/base/flags.h"

@@ -1,10 +1,15 @@
 #pragma once
 // Checks and logging. LOG, CHECK and siblings are defined only if another library, such as glog,
 // has not defined them before.
+#include <chrono>
 #include <climits>
+#include <cstddef>
+#include <fstream>
 #include <functional>
+#include <iomanip>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>

@@ -1,7 +1,12 @@
 #pragma once
 // Modules: shared libraries with operators that are loaded at run time.
+#include <atomic>
+#include <cstring>
+#include <iterator>
 #include <map>
+#include <mutex>
 #include <string>
+#include <unordered_set>
 
 #include "caffe2/core/common.h"
 #include "caffe2/core/typeid.h"

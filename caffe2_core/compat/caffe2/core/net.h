@@ -1,12 +1,16 @@
 #pragma once
 // Nets.
 #include <climits>
+#include <condition_variable>
 #include <cstddef>
+#include <deque>
+#include <queue>
 #include <thread>
 #include <typeinfo>
 #include <unordered_map>
 #include <vector>
 
+#include "c10/core/thread_pool.h"
 #include "c10/util/Registry.h"
 #include "caffe2/core/blob.h"
 #include "caffe2/core/common.h"

@@ -1,5 +1,7 @@
 #pragma once
 // Gradient makers.
+#include <random>
+
 #include "c10/util/Registry.h"
 #include "caffe2/core/operator_schema.h"
 #include "caffe2/proto/caffe2_pb.h"

@@ -12,6 +12,7 @@
 #include "caffe2/core/logging.h"
 #include "caffe2/core/types.h"
 #include "caffe2/proto/caffe2_pb.h"
+#include "caffe2/utils/math/functions.h"
 #include "caffe2/utils/proto_utils.h"
 #include "caffe2_core/graph/device_inference.h"
 #include "caffe2_core/graph/op_schema.h"

@@ -1,7 +1,9 @@
 #pragma once
 // ScopeGuard: runs a function at the end of a scope, unless it is dismissed.
+#include <functional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace caffe2 {
 template <class Function>

@@ -1,6 +1,9 @@
 #pragma once
 // Workspaces.
+#include <condition_variable>
+#include <deque>
 #include <mutex>
+#include <queue>
 #include <string>
 #include <unordered_map>
 #include <vector>

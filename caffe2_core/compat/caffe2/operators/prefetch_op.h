@@ -1,6 +1,7 @@
 #pragma once
 // PrefetchOperator: a base class for operators that read ahead on their own thread.
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -25,7 +26,7 @@ class PrefetchOperator : public OperatorBase {
   ~PrefetchOperator() noexcept override { Finalize(); }
 
   void Finalize() {
-    if (!thread_.joinable()) return;
+    if (prefetch_thread_ == nullptr) return;
     {
       const ::caffe2rt::MutexLock lock(mutex_);
       while (!prefetched_) changed_.Wait(mutex_);
@@ -33,15 +34,16 @@ class PrefetchOperator : public OperatorBase {
       prefetched_ = false;
     }
     changed_.NotifyAll();
-    thread_.join();
+    prefetch_thread_->join();
+    prefetch_thread_.reset();
   }
 
   bool Enqueue(int stream_id) override {
     context_.SwitchToDevice(stream_id);
     const ::caffe2rt::MutexLock lock(mutex_);
-    if (!thread_.joinable()) {
+    if (prefetch_thread_ == nullptr) {
       prefetched_ = false;
-      thread_ = std::thread([this] { Work(); });
+      prefetch_thread_ = std::make_unique<std::thread>([this] { Work(); });
     }
     while (!prefetched_) changed_.Wait(mutex_);
     if (error_ != nullptr) {
@@ -69,6 +71,7 @@ class PrefetchOperator : public OperatorBase {
 
  protected:
   Context context_;
+  std::unique_ptr<std::thread> prefetch_thread_;  // null before the first run and after Finalize
   std::mutex prefetch_access_mutex_;
   bool prefetched_ ABSL_GUARDED_BY(mutex_) = false;
   bool prefetch_success_ ABSL_GUARDED_BY(mutex_) = true;
@@ -93,7 +96,6 @@ class PrefetchOperator : public OperatorBase {
   ::caffe2rt::ConditionVariable changed_;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   std::exception_ptr error_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
 };
 
 }  // namespace caffe2

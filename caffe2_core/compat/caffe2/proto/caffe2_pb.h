@@ -1,5 +1,7 @@
 #pragma once
 // Caffe2's protobuf messages, and conversion of device types between protos and enums.
+#include <sstream>
+
 #include "c10/core/DeviceType.h"
 #include "caffe2/proto/caffe2.pb.h"
 #include "caffe2_core/base/enforce.h"

@@ -1,6 +1,8 @@
 #pragma once
 // FixedDivisor: repeated division by the same number.
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 
 namespace caffe2 {
 

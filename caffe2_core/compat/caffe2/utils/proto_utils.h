@@ -52,6 +52,19 @@ inline int DeviceId(const DeviceOption& option) {
 inline bool IsCPUDeviceType(int type) { return type == CPU; }
 inline bool IsGPUDeviceType(int type) { return type == CUDA; }
 
+// The message as bytes. THROWS if a required field is not set or the message is too large; the error
+// contains `location`.
+inline std::string SerializeAsString_EnforceCheck(const MessageLite& message,
+                                                  const char* location = nullptr) {
+  std::string bytes;
+  CAFFE_ENFORCE(message.SerializeToString(&bytes), location != nullptr ? location : "",
+                location != nullptr ? ": " : "", "cannot serialize a ", message.GetTypeName());
+  return bytes;
+}
+inline std::string SerializeBlobProtoAsString_EnforceCheck(const BlobProto& blob) {
+  return SerializeAsString_EnforceCheck(blob, blob.name().c_str());
+}
+
 // Appends the operators and the external inputs and outputs of `part` to `*whole`.
 inline NetDef AddToNetDef(const NetDef& part, NetDef* whole) {
   whole->mutable_op()->MergeFrom(part.op());

@@ -1,5 +1,11 @@
 #pragma once
 // SignalHandler: checks for SIGINT and SIGHUP.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <vector>
+
 #include "caffe2_core/base/signal_handler.h"
 
 namespace caffe2 {

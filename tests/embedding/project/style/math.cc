@@ -1,6 +1,8 @@
 // Vector and matrix primitives, and Eigen's maps if Eigen is installed.
 #include "caffe2/utils/math.h"
 
+#include "caffe2/operators/softmax_shared.h"
+#include "caffe2/operators/softmax_utils.h"
 #include "test.h"
 
 using namespace caffe2;  // NOLINT: as users write
@@ -48,6 +50,46 @@ STYLE_TEST(MatricesAreMultiplied) {
   math::Im2Col<float, CPUContext, StorageOrder::NCHW>(1, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, image,
                                                       columns, &ctx);
   STYLE_EXPECT(columns[3] == 4);
+}
+
+STYLE_TEST(RandomNumbersHaveTheirSum) {
+  DeviceOption option;
+  option.set_random_seed(3);
+  CPUContext ctx(option);
+  float x[5];
+  math::RandFixedSum<float, CPUContext>(5, 0.f, 1.f, 3.f, x, &ctx);
+  float sum = 0;
+  for (float value : x) {
+    STYLE_EXPECT(value >= 0 && value <= 1);
+    sum += value;
+  }
+  STYLE_EXPECT(std::abs(sum - 3) < 1e-5f);
+  int counts[4];
+  math::RandFixedSum<int, CPUContext>(4, 1, 9, 36, counts, &ctx);  // leaves no choice
+  STYLE_EXPECT(counts[0] == 9 && counts[3] == 9);
+}
+
+STYLE_TEST(EarlierFormsOfMathFunctions) {
+  CPUContext ctx;
+  const float x[] = {1, 2, 3, 4, 5, 6};
+  float y[6];
+  const int dims[] = {2, 3}, out_dims[] = {3, 2}, axes[] = {1, 0};
+  math::Transpose<float, CPUContext>(2, dims, out_dims, axes, 6, x, y, &ctx);
+  STYLE_EXPECT(y[1] == 4 && y[2] == 2);
+  const int shape[] = {1, 2, 2}, columns_shape[] = {1, 2, 2}, one[] = {1, 1}, none[] = {0, 0, 0, 0};
+  float columns[4], back[4];
+  math::Im2colNd<float, CPUContext, StorageOrder::NCHW>(x, shape, columns_shape, 4, 4, one, one,
+                                                        one, none, 2, columns, &ctx);
+  math::Col2imNd<float, CPUContext, StorageOrder::NCHW>(columns, shape, columns_shape, 4, 4, one,
+                                                        one, one, none, 2, back, &ctx);
+  STYLE_EXPECT(columns[3] == 4 && back[2] == 3);
+  // exp(0) : exp(log 3) = 1 : 3
+  const float rows[] = {0, std::log(3.f)};
+  float probabilities[2], scale, greatest;
+  SoftmaxCPU(ctx, 1, 2, rows, probabilities, &scale, nullptr, false, &greatest);
+  STYLE_EXPECT(std::abs(probabilities[1] - 0.75f) < 1e-6f && greatest == rows[1]);
+  softmax_utils::SoftmaxCPU<float>(1, 2, true, rows, probabilities, &scale, &ctx);
+  STYLE_EXPECT(std::abs(probabilities[0] - std::log(0.25f)) < 1e-6f);
 }
 
 STYLE_TEST(ContextsCopyByTheirTypes) {

@@ -1,6 +1,7 @@
 // Protos, with macros that some users define before the includes.
 #define CAFFE2_USE_LITE_PROTO 1
 #define PROTOBUF_USE_DLLS 1
+#include "caffe/proto/caffe.pb.h"
 #include "caffe2/core/init.h"
 #include "caffe2/core/operator.h"
 #include "caffe2/core/predictor.h"
@@ -44,4 +45,16 @@ STYLE_TEST(MessagesAreBuiltAndPrinted) {
   STYLE_EXPECT(caffe2::TensorProto::FLOAT == caffe2::TensorProto_DataType_FLOAT);
   caffe2::TensorProto::DataType type = caffe2::TensorProto_DataType_INT64;
   STYLE_EXPECT(caffe2::TensorProto_DataType_Name(type) == "INT64");
+}
+
+STYLE_TEST(MessagesAreSerializedWithACheck) {
+  using namespace caffe2;  // NOLINT
+  BlobProto blob;
+  blob.set_name("b");
+  BlobProto same;
+  STYLE_EXPECT(same.ParseFromString(SerializeAsString_EnforceCheck(blob)) && same.name() == "b");
+  STYLE_EXPECT(SerializeBlobProtoAsString_EnforceCheck(blob) == blob.SerializeAsString());
+  caffe::BlobProto array;
+  array.mutable_shape()->add_dim(2);
+  STYLE_EXPECT(array.shape().dim(0) == 2);
 }

@@ -1,0 +1,2 @@
+#pragma once
+#include "caffe2/utils/math/functions.h"
