@@ -7,32 +7,43 @@
 #include <nlohmann/json.hpp>
 
 #include "binaries/commands/inspect_table.h"
+#include "binaries/table.h"
 #include "caffe2_core/base/utf8.h"
 
 namespace caffe2rt {
 
 void PrintMemory(const std::string& title, const MemoryReport& report, size_t limit) {
   std::cout << OneLine(title) << ", memory before a run\n";
-  const std::vector<std::vector<std::string>> parts = {
-      {"weights", BytesText(report.weight_bytes), ""},
-      {"prepared weights", BytesText(report.prepared_bytes), "in the layouts of the operators"},
-      {"inputs", BytesText(report.input_bytes), ""},
-      {"activations", BytesText(report.arena_bytes),
-       absl::StrCat("planned; at least ", BytesText(report.live_bytes), " are in use at once")},
-      {"outputs and others", BytesText(report.own_bytes), "activations with memory of their own"},
-      {"scratch memory", BytesText(report.scratch_bytes), ""},
-      {"peak", BytesText(report.peak_bytes),
-       absl::StrCat("the activations need ", BytesText(report.activation_bytes),
-                    " without a plan")}};
-  PrintTable(parts, {false, true, false});
-  std::vector<std::vector<std::string>> rows = {{"blob", "shape", "memory", "offset", "operators"}};
+  Table parts({{.kind = Column::kText}, {.kind = Column::kNumber}, {.kind = Column::kText}});
+  for (const std::vector<std::string>& part : std::vector<std::vector<std::string>>{
+           {"weights", BytesText(report.weight_bytes), ""},
+           {"prepared weights", BytesText(report.prepared_bytes),
+            "in the layouts of the operators"},
+           {"inputs", BytesText(report.input_bytes), ""},
+           {"activations", BytesText(report.arena_bytes),
+            absl::StrCat("planned; at least ", BytesText(report.live_bytes),
+                         " are in use at once")},
+           {"outputs and others", BytesText(report.own_bytes),
+            "activations with memory of their own"},
+           {"scratch memory", BytesText(report.scratch_bytes), ""},
+           {"peak", BytesText(report.peak_bytes),
+            absl::StrCat("the activations need ", BytesText(report.activation_bytes),
+                         " without a plan")}}) {
+    parts.Add(part);
+  }
+  parts.Print();
+  Table blobs({{"blob", Column::kName},
+               {"shape", Column::kText},
+               {"memory", Column::kNumber},
+               {"offset", Column::kNumber},
+               {"operators", Column::kText}});
   for (size_t i = 0; i < std::min(limit, report.blobs.size()); ++i) {
     const MemoryReport::BlobUse& blob = report.blobs[i];
-    rows.push_back({OneLine(blob.name), blob.shape, BytesText(blob.bytes),
-                    blob.planned ? absl::StrCat(blob.offset) : "own",
-                    absl::StrCat(blob.first_op, " to ", blob.last_op)});
+    blobs.Add({OneLine(blob.name), blob.shape, BytesText(blob.bytes),
+               blob.planned ? absl::StrCat(blob.offset) : "own",
+               absl::StrCat(blob.first_op, " to ", blob.last_op)});
   }
-  PrintTable(rows, {false, false, true, true, false});
+  blobs.Print();
   if (report.blobs.size() > limit)
     std::cout << "  and " << report.blobs.size() - limit << " more, see --limit\n";
   for (const MemoryReport::UnknownBlob& blob : report.unknown) {

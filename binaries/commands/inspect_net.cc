@@ -12,6 +12,7 @@
 #include "binaries/commands/inspect_memory.h"
 #include "binaries/commands/inspect_table.h"
 #include "binaries/json_output.h"
+#include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
@@ -117,34 +118,31 @@ MemoryReport MemoryOf(const CommandLine& line, const TitledNet& net, const Conte
                       static_cast<int>(line.Integer("threads", 1, 1024)));
 }
 
-std::string Counted(int64_t value) {
-  const auto number = static_cast<double>(value);
-  if (value < 10000) return absl::StrCat(value);
-  if (value < 10000000) return FixedText(number / 1e3, 1) + " k";
-  if (number < 1e10) return FixedText(number / 1e6, 1) + " M";
-  return FixedText(number / 1e9, 1) + " G";
-}
-
 void PrintNet(const TitledNet& net, const NetSummary& summary) {
   std::cout << OneLine(net.title) << (net.net.has_type() ? ", type " + OneLine(net.net.type()) : "")
             << ", " << net.net.op_size()
             << (net.net.op_size() == 1 ? " operator\n" : " operators\n");
-  std::vector<std::vector<std::string>> rows = {
-      {"", "type", "output", "shape", "parameters", "multiply-adds", "memory"}};
+  Table table({{"", Column::kNumber},
+               {"type", Column::kName},
+               {"output", Column::kName},
+               {"shape", Column::kText},
+               {"params", Column::kNumber},
+               {"mult-adds", Column::kNumber},
+               {"memory", Column::kNumber}});
   for (size_t i = 0; i < summary.ops.size(); ++i) {
     const OpSummary& op = summary.ops[i];
     const std::string output = op.output_names.empty() ? "" : op.output_names[0];
     const std::string more =
         op.output_names.size() > 1 ? MakeString(" +", op.output_names.size() - 1) : "";
-    rows.push_back({MakeString(i), OneLine(op.type), OneLine(output) + more,
-                    op.outputs.empty() ? "" : ShapeText(op.outputs[0]),
-                    op.parameters > 0 ? Counted(op.parameters) : "",
-                    op.multiply_adds > 0 ? Counted(op.multiply_adds) : "",
-                    op.output_bytes > 0 ? BytesText(op.output_bytes) : ""});
+    table.Add({MakeString(i), OneLine(op.type), OneLine(output) + more,
+               op.outputs.empty() ? "" : ShapeText(op.outputs[0]),
+               op.parameters > 0 ? ShortCount(op.parameters) : "",
+               op.multiply_adds > 0 ? ShortCount(op.multiply_adds) : "",
+               op.output_bytes > 0 ? BytesText(op.output_bytes) : ""});
   }
-  PrintTable(rows, {true, false, false, false, true, true, true});
-  std::cout << "total: " << Counted(summary.parameters) << " parameters ("
-            << BytesText(summary.parameter_bytes) << "), " << Counted(summary.multiply_adds)
+  table.Print();
+  std::cout << "total: " << ShortCount(summary.parameters) << " parameters ("
+            << BytesText(summary.parameter_bytes) << "), " << ShortCount(summary.multiply_adds)
             << " multiply-adds, " << BytesText(summary.activation_bytes) << " of output blobs\n";
   if (summary.unknown_ops == 0) return;
   for (const OpSummary& op : summary.ops) {
@@ -212,7 +210,8 @@ void PrintPacked(const PackedModel& model) {
     for (const PackedForm& form : tensor.form()) form_bytes += form.block().size();
     forms += tensor.form_size();
   }
-  std::cout << model.index().tensor_size() << " tensors, " << BytesText(static_cast<int64_t>(bytes));
+  std::cout << model.index().tensor_size() << " tensors, "
+            << BytesText(static_cast<int64_t>(bytes));
   if (forms > 0) {
     std::cout << "; prepared for " << OneLine(model.index().instruction_set()) << ": " << forms
               << " forms, " << BytesText(static_cast<int64_t>(form_bytes));

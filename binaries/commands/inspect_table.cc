@@ -1,11 +1,10 @@
 #include "binaries/commands/inspect_table.h"
 
-#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
-#include <algorithm>
-#include <iostream>
+#include <utility>
 
+#include "binaries/table.h"
 #include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
@@ -17,23 +16,25 @@ std::string BytesText(int64_t bytes) {
   return FixedText(number / (1 << 20), 1) + " MiB";
 }
 
+std::string ShortCount(int64_t count) {
+  const auto number = static_cast<double>(count);
+  if (count < 10000) return absl::StrCat(count);
+  if (count < 10000000) return FixedText(number / 1e3, 1) + " k";
+  if (number < 1e10) return FixedText(number / 1e6, 1) + " M";
+  return FixedText(number / 1e9, 1) + " G";
+}
+
 void PrintTable(const std::vector<std::vector<std::string>>& rows,
                 const std::vector<bool>& to_the_right) {
-  constexpr size_t kMostWidth = 56;
-  std::vector<size_t> width(to_the_right.size(), 0);
-  for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i)
-      width[i] = std::max(width[i], std::min(row[i].size(), kMostWidth));
+  if (rows.empty()) return;
+  std::vector<Column> columns;
+  for (size_t i = 0; i < to_the_right.size(); ++i) {
+    columns.push_back(
+        {i < rows[0].size() ? rows[0][i] : "", to_the_right[i] ? Column::kNumber : Column::kText});
   }
-  for (const auto& row : rows) {
-    std::string text = " ";
-    for (size_t i = 0; i < row.size(); ++i) {
-      const std::string padding(std::max(width[i], row[i].size()) - row[i].size(), ' ');
-      text += " " + (to_the_right[i] ? padding + row[i] : row[i] + padding) + " ";
-    }
-    absl::StripTrailingAsciiWhitespace(&text);
-    std::cout << text << "\n";
-  }
+  Table table(std::move(columns));
+  for (size_t i = 1; i < rows.size(); ++i) table.Add(rows[i]);
+  table.Print();
 }
 
 }  // namespace caffe2rt

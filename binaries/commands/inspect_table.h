@@ -1,5 +1,5 @@
 #pragma once
-// Tables and numbers in the output of `caffe2 inspect`.
+// Tables and numbers in the output of `caffe2 inspect` and `caffe2 bench`.
 
 #include <cstdint>
 #include <string>
@@ -10,8 +10,11 @@ namespace caffe2rt {
 // "640 B", "12.5 KiB", "97.5 MiB".
 std::string BytesText(int64_t bytes);
 
-// Prints a table. Columns are padded to their widest cell; those in `to_the_right` are
-// right-aligned.
+// "9216", "12.3 k", "4.5 M", "12.5 G".
+std::string ShortCount(int64_t count);
+
+// Prints a table (binaries/table.h) whose first row has the titles. The columns in `to_the_right` are
+// numbers.
 void PrintTable(const std::vector<std::vector<std::string>>& rows,
                 const std::vector<bool>& to_the_right);
 
