@@ -11,6 +11,7 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/base/text.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "operators/common/conv_geometry.h"
 #include "operators/primitives/float_lanes.h"
@@ -80,8 +81,9 @@ ConvTuningRow ParseRow(const std::string& line) {
                 "group ", row.shape.group, ", want a divisor of the channels and filters");
   CAFFE_ENFORCE(ParseConvAlgorithm(fields[10], &row.algorithm), "algorithm \"", fields[10],
                 "\" is not known");
-  CAFFE_ENFORCE(caffe2rt::ParseNumber(fields[11], &row.microseconds), "time \"", fields[11],
-                "\", want microseconds");
+  CAFFE_ENFORCE(caffe2rt::ParseNumber(fields[11], &row.microseconds) && row.microseconds >= 0 &&
+                    std::isfinite(row.microseconds),
+                "time \"", fields[11], "\", want microseconds");
   return row;
 }
 
@@ -192,6 +194,10 @@ std::vector<ConvAlgorithm> ConvTuning::Choose(const ConvShape& shape, Isa isa,
   return chosen;
 }
 
+void ConvTuning::Append(const ConvTuning& other) {
+  rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end());
+}
+
 std::string ConvTuningLine(const ConvTuningRow& row) {
   const WindowGeometry& window = row.shape.window;
   std::string line = MakeString(IsaName(row.isa), "\t", row.shape.channels_last() ? "NHWC" : "NCHW",
@@ -225,6 +231,26 @@ std::shared_ptr<const ConvTuning> GetConvTuning() {
 void SetConvTuning(std::shared_ptr<const ConvTuning> tuning) {
   const MutexLock lock(Tuning().mutex);
   Tuning().table = std::move(tuning);
+}
+
+size_t LoadConvTuning(const std::string& path) {
+  constexpr int64_t kMostBytes = 16 << 20;
+  const std::string text = ReadWholeFile(path, kMostBytes);
+  const std::string first = text.substr(0, text.find('\n'));
+  CAFFE_ENFORCE(first == kConvTuningVersionLine, "file \"", path, "\" begins with \"",
+                Shortened(OneLine(first), 80), "\", want \"", kConvTuningVersionLine,
+                "\"; `caffe2 bench --tune` writes such a table");
+  try {
+    auto tuning = std::make_shared<ConvTuning>(text);
+    const size_t count = static_cast<size_t>(
+        std::count_if(tuning->rows().begin(), tuning->rows().end(),
+                      [](const ConvTuningRow& row) { return row.isa == CpuIsa(); }));
+    tuning->Append(ConvTuning(ShippedConvTuning()));
+    SetConvTuning(std::move(tuning));
+    return count;
+  } catch (const EnforceNotMet& error) {
+    CAFFE_THROW("file \"", path, "\": ", error.message());
+  }
 }
 
 std::shared_ptr<const ConvTuning> ReadConvTuning(const std::string& path) {

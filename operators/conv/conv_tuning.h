@@ -10,13 +10,15 @@
 //
 // `input` is batch, channels and axes, also in NHWC; `heads` and `tails` are the pads before and
 // after each axis. The default table is conv_tuning.tsv beside this file; it is compiled in.
-// `caffe2 bench --tune` writes new tables.
+// `caffe2 bench --tune` writes further tables, whose first line is kConvTuningVersionLine, and
+// `--tuning` of `caffe2 run` and `caffe2 bench` reads them.
 //
 // Thread safe.
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "caffe2_core/base/isa.h"
@@ -42,6 +44,9 @@ class ConvTuning {
   std::vector<ConvAlgorithm> Choose(const ConvShape& shape, Isa isa, bool direct_only) const;
 
   const std::vector<ConvTuningRow>& rows() const { return rows_; }
+  // Adds the rows of `other` after its own. Of rows at the same distance from a shape, the first one
+  // is chosen.
+  void Append(const ConvTuning& other);
 
  private:
   std::vector<ConvTuningRow> rows_;
@@ -67,6 +72,18 @@ std::shared_ptr<const ConvTuning> GetConvTuning();
 void SetConvTuning(std::shared_ptr<const ConvTuning> tuning);
 // THROWS if the file cannot be read or is not a table.
 std::shared_ptr<const ConvTuning> ReadConvTuning(const std::string& path);
+
+// The first line of a table that a user may pass to LoadConvTuning, without its newline.
+inline constexpr std::string_view kConvTuningVersionLine =
+    "# caffe2rt convolution table, version 1";
+
+#pragma GCC visibility push(default)  // for the program caffe2
+// Puts the rows of a file that `caffe2 bench --tune` wrote before those of the compiled-in table.
+// Returns the number of rows for the instruction set of this machine; the others have no effect.
+// THROWS, with the file and the line, if the file cannot be read, is larger than 16 MiB, or is not a
+// table of this version.
+size_t LoadConvTuning(const std::string& path);
+#pragma GCC visibility pop
 
 // Returns the text of conv_tuning.tsv.
 const char* ShippedConvTuning();

@@ -1,9 +1,11 @@
 // Checks that every algorithm computes the convolution by definition, for every shape it supports.
 #include "operators/conv/conv_kernel.h"
 
+#include "operators/conv/conv_plan.h"
 #include "operators/conv/conv_tuning.h"
 #include "tests/operators/conv/conv_pictures.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::conv_kernel_test {
 
@@ -93,6 +95,53 @@ TEST(ConvTuningTest, NamesTheLineThatIsNoRow) {
       "kernel");
   ExpectThrows([] { ConvTuning("avx2\tNCHW\t1x1x1x1\t1\t1x1\t1x1\t0x0\t0x0\t1x1\t1\tfft\t1\n"); },
                "fft");
+}
+
+// Restores the compiled-in table.
+class LoadConvTuningTest : public testing::Test {
+ protected:
+  ~LoadConvTuningTest() override { SetConvTuning(nullptr); }
+
+  // A table with one row for a shape of the compiled-in table.
+  std::string TableOf(const std::string& algorithm) const {
+    return MakeString(kConvTuningVersionLine, "\n", IsaName(CpuIsa()),
+                      "\tNCHW\t1x64x56x56\t64\t3x3\t1x1\t1x1\t1x1\t1x1\t1\t", algorithm, "\t9\n");
+  }
+
+  const TempDir dir_;
+  const ConvShape shape_ = ConvTuning(kRow).rows()[0].shape;
+};
+
+TEST_F(LoadConvTuningTest, TheFilesRowDecidesTheAlgorithmOfAPlan) {
+  for (const ConvAlgorithm algorithm :
+       {ConvAlgorithm::kIm2Col, ConvAlgorithm::kPixels, ConvAlgorithm::kChannels}) {
+    SCOPED_TRACE(ConvAlgorithmName(algorithm));
+    const std::string file = dir_.Write("table.tsv", TableOf(ConvAlgorithmName(algorithm)));
+    EXPECT_EQ(LoadConvTuning(file), 1u);
+    EXPECT_EQ(ConvPlan(shape_, false).algorithm(), algorithm);
+  }
+}
+
+TEST_F(LoadConvTuningTest, DeterministicPlansStayDirect) {
+  LoadConvTuning(dir_.Write("table.tsv", TableOf("onednn_winograd")));
+  EXPECT_EQ(GetConvTuning()->Choose(shape_, CpuIsa(), false)[0], ConvAlgorithm::kOnednnWinograd);
+  EXPECT_NE(ConvPlan(shape_, true).algorithm(), ConvAlgorithm::kOnednnWinograd);
+}
+
+TEST_F(LoadConvTuningTest, OtherShapesKeepTheCompiledInRows) {
+  const size_t compiled_in = GetConvTuning()->rows().size();
+  LoadConvTuning(dir_.Write("table.tsv", TableOf("im2col")));
+  EXPECT_EQ(GetConvTuning()->rows().size(), compiled_in + 1);
+}
+
+TEST_F(LoadConvTuningTest, RejectsOtherFiles) {
+  ExpectThrows([&] { LoadConvTuning(dir_.path("absent.tsv")); }, "absent.tsv");
+  ExpectThrows([&] { LoadConvTuning(dir_.Write("table.tsv", kRow)); },
+               "want \"# caffe2rt convolution table, version 1\"");
+  ExpectThrows([&] { LoadConvTuning(dir_.Write("table.tsv", TableOf("im2col") + "avx2\n")); },
+               "line 3");
+  ExpectThrows([&] { LoadConvTuning(dir_.Write("table.tsv", TableOf("fft"))); }, "\"fft\"");
+  EXPECT_EQ(LoadConvTuning(dir_.Write("table.tsv", std::string(kConvTuningVersionLine))), 0u);
 }
 
 TEST(ConvTuningTest, ShippedTableIsRead) { EXPECT_GT(GetConvTuning()->rows().size(), 100u); }
