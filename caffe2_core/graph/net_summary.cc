@@ -72,13 +72,14 @@ int64_t MultiplyAdds(const OperatorDef& op, const std::vector<TensorShape>& inpu
   const TensorShape &x = inputs[0], &w = inputs[1], &y = outputs[0];
   if (x.unknown_shape() || w.unknown_shape() || y.unknown_shape()) return 0;
   const std::string& type = op.type();
-  if (IsOneOf(type, {"Conv", "Conv1D", "Conv2D", "Conv3D", "Int8Conv", "Int8ConvRelu"})) {
+  if (IsOneOf(type,
+              {"Conv", "Conv1D", "Conv2D", "Conv3D", "Int8Conv", "Int8ConvRelu", "ConvFusion"})) {
     return SaturatingMultiply(ElementsOf(y), ElementsBeyondFirstDim(w));
   }
   if (IsOneOf(type, {"ConvTranspose", "Int8ConvTranspose"})) {
     return SaturatingMultiply(ElementsOf(x), ElementsBeyondFirstDim(w));
   }
-  if (IsOneOf(type, {"FC", "FCTransposed", "Int8FC"})) {
+  if (IsOneOf(type, {"FC", "FCTransposed", "FCFusion", "Int8FC"})) {
     const int64_t columns = y.dims_size() > 0 ? y.dims(y.dims_size() - 1) : 1;
     return columns > 0 ? SaturatingMultiply(ElementsOf(y), ElementsOf(w) / columns) : 0;
   }

@@ -68,6 +68,15 @@ TEST_F(NetSummaryTest, CountsMatrixProducts) {
             36 * 24);
 }
 
+TEST_F(NetSummaryTest, CountsMultiplyAddsOfFusedOperators) {
+  EXPECT_EQ(MultiplyAdds(ParseOp(R"(type: "FCFusion" input: "x" input: "w" output: "y")"),
+                         {Floats({2, 5}), Floats({7, 5})}, {Floats({2, 7})}),
+            2 * 7 * 5);
+  EXPECT_EQ(MultiplyAdds(ParseOp(R"(type: "ConvFusion" input: "x" input: "w" output: "y")"),
+                         {Floats({1, 4, 6, 6}), Floats({8, 4, 3, 3})}, {Floats({1, 8, 4, 4})}),
+            8 * 16 * 4 * 9);
+}
+
 TEST_F(NetSummaryTest, WritesShapesForPeople) {
   EXPECT_EQ(ShapeText(Floats({1, 2})), "float [1, 2]");
   EXPECT_EQ(ShapeText(UnknownShape()), "?");
