@@ -21,13 +21,14 @@ std::vector<DeviceDescriptor> BuiltinDeviceDescriptors() { return {CudaDescripto
 void RegisterContextFlags() {
   CPUMemoryOptions& memory = GlobalCPUMemoryOptions();
   RegisterFlag("caffe2_report_cpu_memory_usage", &memory.report_usage,
-               "log each allocation and release at verbosity 1", __FILE__);
+               "log each allocation and release at verbosity 1", __FILE__, "memory");
   RegisterFlag("caffe2_cpu_numa_enabled", &memory.numa_enabled,
-               "bind new memory to the thread's NUMA node", __FILE__);
-  RegisterFlag({"caffe2_cpu_allocator_do_zero_fill", "bool", "true", "zero new memory", __FILE__},
-               [&memory](const std::string& text) {
-                 memory.fill = ParseFlagBool(text) ? CPUMemoryFill::kZero : CPUMemoryFill::kNone;
-               });
+               "bind new memory to the thread's NUMA node", __FILE__, "memory");
+  RegisterFlag(
+      {"caffe2_cpu_allocator_do_zero_fill", "bool", "true", "zero new memory", __FILE__, "memory"},
+      [&memory](const std::string& text) {
+        memory.fill = ParseFlagBool(text) ? CPUMemoryFill::kZero : CPUMemoryFill::kNone;
+      });
 }
 
 }  // namespace caffe2rt

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "caffe2_core/base/conflicts.h"
 #include "caffe2_core/base/enforce.h"
@@ -32,6 +34,7 @@ struct Table {
   Mutex mutex;
   std::map<std::string, Entry> entries ABSL_GUARDED_BY(mutex);
   std::vector<std::string> conflicts ABSL_GUARDED_BY(mutex);
+  std::set<std::string> idle_given ABSL_GUARDED_BY(mutex);
   std::string usage;
   std::atomic<bool> parsed{false};
 };
@@ -47,6 +50,14 @@ std::optional<Entry> Find(const std::string& name) {
   const auto it = table.entries.find(name);
   if (it == table.entries.end()) return std::nullopt;
   return it->second;
+}
+
+// Gives the flag a value.
+void Set(const Entry& flag, const std::string& text) {
+  flag.set(text);
+  if (!flag.info.idle) return;
+  const MutexLock lock(TheTable().mutex);
+  TheTable().idle_given.insert(flag.info.name);
 }
 
 bool IsBoolText(const std::string& text) {
@@ -68,12 +79,12 @@ int TakeFlag(const std::string& argument, const char* next) {
   if (!flag.has_value() && name.starts_with("no")) {
     flag = Find(name.substr(2));
     if (flag.has_value() && flag->info.type == "bool") {
-      flag->set("false");
+      Set(*flag, "false");
       return 1;
     }
   }
   if (flag.has_value() && flag->info.type == "bool" && (next == nullptr || !IsBoolText(next))) {
-    flag->set("true");
+    Set(*flag, "true");
     return 1;
   }
   CAFFE_ENFORCE(!flag.has_value() || next != nullptr, "flag --", name,
@@ -166,36 +177,43 @@ void RegisterDeferredFlag(FlagInfo info) {
   table.entries.try_emplace(name, std::move(entry));
 }
 
-Flag FlagOf(const char* name, int* variable, const char* help, const char* file) {
-  return {{name, "int", MakeString(*variable), help, file}, [variable](const std::string& text) {
+Flag FlagOf(const char* name, int* variable, const char* help, const char* file,
+            const char* group) {
+  return {{name, "int", MakeString(*variable), help, file, group},
+          [variable](const std::string& text) {
             const int64_t value = ParseFlagInteger(text);
             CAFFE_ENFORCE(value >= INT_MIN && value <= INT_MAX, value, " does not fit into int");
             *variable = static_cast<int>(value);
           }};
 }
 
-Flag FlagOf(const char* name, int64_t* variable, const char* help, const char* file) {
-  return {{name, "int64", MakeString(*variable), help, file},
+Flag FlagOf(const char* name, int64_t* variable, const char* help, const char* file,
+            const char* group) {
+  return {{name, "int64", MakeString(*variable), help, file, group},
           [variable](const std::string& text) { *variable = ParseFlagInteger(text); }};
 }
 
-Flag FlagOf(const char* name, double* variable, const char* help, const char* file) {
-  return {{name, "double", MakeString(*variable), help, file},
+Flag FlagOf(const char* name, double* variable, const char* help, const char* file,
+            const char* group) {
+  return {{name, "double", MakeString(*variable), help, file, group},
           [variable](const std::string& text) { *variable = ParseFlagDouble(text); }};
 }
 
-Flag FlagOf(const char* name, bool* variable, const char* help, const char* file) {
-  return {{name, "bool", *variable ? "true" : "false", help, file},
+Flag FlagOf(const char* name, bool* variable, const char* help, const char* file,
+            const char* group) {
+  return {{name, "bool", *variable ? "true" : "false", help, file, group},
           [variable](const std::string& text) { *variable = ParseFlagBool(text); }};
 }
 
-Flag FlagOf(const char* name, std::string* variable, const char* help, const char* file) {
-  return {{name, "string", *variable, help, file},
+Flag FlagOf(const char* name, std::string* variable, const char* help, const char* file,
+            const char* group) {
+  return {{name, "string", *variable, help, file, group},
           [variable](const std::string& text) { *variable = text; }};
 }
 
 Flag IdleFlag(const char* name, const char* type, const char* default_value, const char* file) {
-  return {{name, type, default_value, "accepted for compatibility; has no effect", file},
+  return {{name, type, default_value, "accepted for compatibility; has no effect", file,
+           /*group=*/"", /*idle=*/true},
           [type = std::string(type)](const std::string& text) { CheckType(type, text); }};
 }
 
@@ -208,7 +226,7 @@ void SetFlag(const std::string& name, const std::string& text) {
     CAFFE_THROW("flag --", name, " is not known", close.empty() ? "" : "; close: --", close);
   }
   try {
-    flag->set(text);
+    Set(*flag, text);
   } catch (const EnforceNotMet& error) {
     CAFFE_THROW("flag --", name, ": ", error.message());
   }
@@ -220,6 +238,12 @@ std::vector<FlagInfo> RegisteredFlags() {
   std::vector<FlagInfo> flags;
   for (const auto& [name, entry] : table.entries) flags.push_back(entry.info);
   return flags;
+}
+
+std::vector<std::string> TakeIdleFlagsGiven() {
+  const MutexLock lock(TheTable().mutex);
+  const std::set<std::string> names = std::exchange(TheTable().idle_given, {});
+  return {names.begin(), names.end()};
 }
 
 void ThrowFlagConflicts() {

@@ -25,6 +25,8 @@ struct FlagInfo {
   std::string default_value;  // as text
   std::string help;
   std::string file;
+  std::string group = {};  // heading under which --help-all lists the flag; "" for users' flags
+  bool idle = false;       // accepted for compatibility; has no effect
 };
 
 // Sets the flag to the value of `text`. THROWS if `text` is not a value of the flag's type.
@@ -46,14 +48,20 @@ void RegisterDeferredFlag(FlagInfo info);
 
 // A flag that sets `*variable`, which must stay valid as long as the table is used. The current
 // value of the variable is the default.
-Flag FlagOf(const char* name, int* variable, const char* help, const char* file);
-Flag FlagOf(const char* name, int64_t* variable, const char* help, const char* file);
-Flag FlagOf(const char* name, double* variable, const char* help, const char* file);
-Flag FlagOf(const char* name, bool* variable, const char* help, const char* file);
-Flag FlagOf(const char* name, std::string* variable, const char* help, const char* file);
+Flag FlagOf(const char* name, int* variable, const char* help, const char* file,
+            const char* group = "");
+Flag FlagOf(const char* name, int64_t* variable, const char* help, const char* file,
+            const char* group = "");
+Flag FlagOf(const char* name, double* variable, const char* help, const char* file,
+            const char* group = "");
+Flag FlagOf(const char* name, bool* variable, const char* help, const char* file,
+            const char* group = "");
+Flag FlagOf(const char* name, std::string* variable, const char* help, const char* file,
+            const char* group = "");
 template <class T>
-bool RegisterFlag(const char* name, T* variable, const char* help, const char* file) {
-  Flag flag = FlagOf(name, variable, help, file);
+bool RegisterFlag(const char* name, T* variable, const char* help, const char* file,
+                  const char* group = "") {
+  Flag flag = FlagOf(name, variable, help, file, group);
   return RegisterFlag(std::move(flag.info), std::move(flag.set));
 }
 // A flag of Caffe2 that is accepted and has no effect. Its value is checked for its type.
@@ -65,6 +73,8 @@ void SetFlag(const std::string& name, const std::string& text);
 
 // All flags, sorted by name.
 std::vector<FlagInfo> RegisteredFlags();
+// The idle flags that were set since the last call, each once, so that a program can warn.
+std::vector<std::string> TakeIdleFlagsGiven();
 
 // Sets the flags that the arguments name and removes those arguments. Accepts `--name=value`,
 // `--name value`, `--bool_name` and `--nobool_name`. Arguments that do not begin with `--` stay, as

@@ -1,15 +1,22 @@
 #include "caffe2_core/base/thread_pool.h"
 
 #include <atomic>
+#include <cfenv>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/first_error.h"
 #include "caffe2_core/base/mutex.h"
+#include "caffe2_core/base/piece_fp_exceptions.h"
 #include "caffe2_core/base/pool_workers.h"
 
 namespace caffe2rt {
 
 namespace {
+
+std::atomic<bool>& CollectsFpExceptions() {
+  static constinit std::atomic<bool> collects{false};
+  return collects;
+}
 
 const ThreadPoolOptions& Checked(const ThreadPoolOptions& options) {
   CAFFE_ENFORCE(options.num_threads >= 1 && options.num_threads <= 1024, "number of threads is ",
@@ -43,6 +50,15 @@ struct ThreadPool::State {
   explicit State(const ThreadPoolOptions& options)
       : runner(Checked(options).runner), workers(options) {}
 
+  void Run(int pieces, PieceFunction function) {
+    if (pieces > 1 && !PieceScope::IsActive()) {
+      if (runner != nullptr) return RunOn(*runner, pieces, function);
+      if (workers.TryRun(pieces, function)) return;
+    }
+    for (int piece = 0; piece < pieces; ++piece) function(piece);
+  }
+  void RunAndCollectFpExceptions(int pieces, PieceFunction function);
+
   PieceRunner* const runner;  // not owned; null: the workers run the pieces
   PoolWorkers workers;
 };
@@ -56,12 +72,26 @@ int ThreadPool::num_threads() const {
   return state_->runner != nullptr ? state_->runner->num_threads() : state_->workers.num_threads();
 }
 
+void ThreadPool::State::RunAndCollectFpExceptions(int pieces, PieceFunction function) {
+  std::atomic<int> raised{std::fetestexcept(FE_ALL_EXCEPT)};
+  auto collecting = [&](int piece) {
+    std::feclearexcept(FE_ALL_EXCEPT);  // what the worker's earlier pieces raised
+    function(piece);
+    raised.fetch_or(std::fetestexcept(FE_ALL_EXCEPT), std::memory_order_relaxed);
+  };
+  Run(pieces, PieceFunction(collecting));
+  std::feraiseexcept(raised.load(std::memory_order_relaxed));
+}
+
 void ThreadPool::Run(int pieces, PieceFunction function) {
-  if (pieces > 1 && !PieceScope::IsActive()) {
-    if (state_->runner != nullptr) return RunOn(*state_->runner, pieces, function);
-    if (state_->workers.TryRun(pieces, function)) return;
+  if (__builtin_expect(CollectsFpExceptions().load(std::memory_order_relaxed), 0)) {
+    return state_->RunAndCollectFpExceptions(pieces, function);
   }
-  for (int piece = 0; piece < pieces; ++piece) function(piece);
+  state_->Run(pieces, function);
+}
+
+void CollectFpExceptionsOfPieces(bool collect) {
+  CollectsFpExceptions().store(collect, std::memory_order_relaxed);
 }
 
 namespace {

@@ -15,6 +15,7 @@
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/io/blob_serialization.h"
+#include "caffe2_core/runtime/debug_options.h"
 #include "caffe2_core/tensor/tensor.h"
 
 namespace caffe2rt {
@@ -50,25 +51,32 @@ void SetThreads(const std::string& text) {
 // Registers the flags that set options of the library.
 void RegisterOptionFlags() {
   const char* file = __FILE__;
-  RegisterFlag({"caffe2_version", "bool", "false", "print the version", file},
+  RegisterFlag({"caffe2_version", "bool", "false", "print the version", file, "logging"},
                [](const std::string& text) { TheState().print_version = ParseFlagBool(text); });
   RegisterFlag(
       {"caffe2_log_level", "int", "2", "lowest severity that is logged: INFO 0, WARNING 1, ERROR 2",
-       file},
+       file, "logging"},
       [](const std::string& text) { SetLogThreshold(static_cast<int>(ParseFlagInteger(text))); });
   for (const char* name : {"caffe2_omp_num_threads", "caffe2_mkl_num_threads"}) {
-    RegisterFlag({name, "int", "0", "threads that run one operator; 0 keeps the default, 1", file},
+    RegisterFlag({name, "int", "0", "threads that run one operator; 0 keeps the default, 1", file,
+                  "threads"},
                  &SetThreads);
   }
   RegisterFlag("caffe2_keep_on_shrink", &GlobalTensorShrinkOptions().keep_on_shrink,
-               "keep the memory of a tensor that shrinks", file);
+               "keep the memory of a tensor that shrinks", file, "memory");
   RegisterFlag("caffe2_max_keep_on_shrink_memory",
                &GlobalTensorShrinkOptions().max_keep_on_shrink_bytes,
-               "maximum unused bytes that a tensor keeps after it has shrunk", file);
+               "maximum unused bytes that a tensor keeps after it has shrunk", file, "memory");
   RegisterFlag("caffe2_tensor_chunk_size", &GlobalSerializationSettings().tensor_chunk_size,
-               "number of tensor elements in one record", file);
+               "number of tensor elements in one record of a saved tensor", file, "files");
   RegisterFlag("caffe2_serialize_fp16_as_bytes", &GlobalSerializationSettings().fp16_as_bytes,
-               "write float16 as bytes", file);
+               "write float16 as bytes", file, "files");
+  DebugOptions& debug = GlobalDebugOptions();
+  RegisterFlag("caffe2_print_blob_sizes_at_exit", &debug.print_blob_sizes_at_exit,
+               "print the sizes of a workspace's tensors when it is destroyed", file, "nets");
+  RegisterFlag("caffe2_operator_throw_if_fp_exceptions", &debug.throw_if_fp_exceptions,
+               "fail if an operator on the CPU divides by zero, overflows or computes NaN", file,
+               "nets");
 }
 
 // Registers flags of Caffe2 that have no effect in this library, so that existing command lines
@@ -83,7 +91,6 @@ void RegisterIdleFlags() {
       {"caffe2_use_fatal_for_enforce", "bool", "false"},
       {"caffe2_print_stacktraces", "bool", "false"},
       {"caffe2_quit_on_unsupported_cpu_feature", "bool", "false"},
-      {"caffe2_print_blob_sizes_at_exit", "bool", "false"},
       {"caffe2_max_tensor_serializer_threads", "int", "16"},
       {"caffe2_operator_max_engine_name_length", "int", "10"},
       {"caffe2_disable_implicit_engine_preference", "bool", "false"},

@@ -36,6 +36,8 @@
 #include <vector>
 
 #include "caffe2_core/graph/dependencies.h"
+#include "caffe2_core/runtime/debug_options.h"
+#include "caffe2_core/runtime/fp_exceptions.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/output_memory.h"
 
@@ -62,6 +64,10 @@ ExecutionOrder InOrderOfNet(size_t operators);
 [[noreturn]] void ThrowReportedFailure();
 inline void StartOperator(OperatorBase* op, int stream_id) {
   SeparateOutputs(op);
+  if (__builtin_expect(GlobalDebugOptions().throw_if_fp_exceptions, 0)) {
+    if (!RunCheckingFpExceptions(op, stream_id)) ThrowReportedFailure();
+    return;
+  }
   const bool success =
       __builtin_expect(op->NumObservers() == 0, 1) ? op->Enqueue(stream_id) : op->Run(stream_id);
   if (__builtin_expect(!success, 0)) ThrowReportedFailure();

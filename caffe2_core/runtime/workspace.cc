@@ -13,6 +13,8 @@
 #include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/io/file_access.h"
+#include "caffe2_core/runtime/debug_options.h"
+#include "caffe2_core/runtime/fp_exceptions.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/output_memory.h"
@@ -36,6 +38,14 @@ struct LastNet {
 };
 thread_local LastNet t_last_net;
 
+void PrintBlobSizesAtExit(const Workspace& ws) noexcept {
+  try {
+    ws.PrintBlobSizes();
+  } catch (...) {
+    LOG(ERROR) << "cannot print the sizes of a workspace's blobs";
+  }
+}
+
 }  // namespace
 
 Workspace::Workspace(const std::string& root_folder, const Workspace* shared)
@@ -49,6 +59,7 @@ Workspace::Workspace(const Workspace* shared,
 }
 
 Workspace::~Workspace() {
+  if (GlobalDebugOptions().print_blob_sizes_at_exit) PrintBlobSizesAtExit(*this);
   // Nets are destroyed before the blobs that their operators use.
   nets_.clear();
 }
@@ -287,7 +298,8 @@ bool Workspace::RunOperatorOnce(const OperatorDef& def) try {
   const TransientWrites scope;
   try {
     SeparateOutputs(op.get());
-    return op->Run();
+    return GlobalDebugOptions().throw_if_fp_exceptions ? RunCheckingFpExceptions(op.get(), 0)
+                                                       : op->Run();
   } catch (...) {
     RethrowWithFrame(MakeString("operator ", op->Describe()));
   }
