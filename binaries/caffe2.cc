@@ -1,6 +1,7 @@
 // The program `caffe2`: subcommands that run, check, inspect and time Caffe2 nets. See
 // binaries/README.md.
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <iostream>
@@ -10,10 +11,13 @@
 
 #include "binaries/command_line.h"
 #include "binaries/commands/command.h"
+#include "binaries/commands/model.h"
 #include "binaries/commands/streams.h"
 #include "binaries/crash_handler.h"
 #include "binaries/escaped_output.h"
+#include "binaries/terminal.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/flags.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/runtime/init.h"
@@ -24,37 +28,48 @@ namespace {
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
 
-std::vector<const Command*> Commands() {
-  return {&RunCommand(),     &PlanCommand(),     &CheckCommand(),     &InspectCommand(),
-          &ConvertCommand(), &PackCommand(),     &GradientsCommand(), &OpsCommand(),
-          &BenchCommand(),   &OptimizeCommand(), &DevicesCommand()};
-}
+size_t HelpWidth() { return std::clamp<size_t>(OutputWidth(), 60, 120); }
 
 void PrintHelp() {
   std::cout << "caffe2 runs Caffe2 nets from files.\n\nusage: caffe2 COMMAND [options] "
                "[files]\n\n";
-  for (const Command* command : Commands()) {
-    std::string name = command->name;
-    name.resize(10, ' ');
-    std::cout << "  " << name << command->purpose << "\n";
+  for (const Command* command : AllCommands()) {
+    if (!command->listed) continue;
+    std::cout << NamedLine(command->name, 10, command->purpose, HelpWidth());
   }
-  std::cout << "\ncaffe2 COMMAND --help describes a command; caffe2 --version prints the version.\n"
+  std::cout << "\ncaffe2 COMMAND --help describes a command; --help-all lists rarely used options "
+               "too,\nand the flags of Caffe2. caffe2 --version prints the version, caffe2 man\n"
+               "[COMMAND] a man page, caffe2 completion SHELL a script for bash, zsh or fish.\n"
                "exit codes: 0 success, 1 failure, 2 wrong usage\n";
 }
 
-void PrintHelp(const Command& command) {
-  std::cout << HelpText(command.purpose, MakeString("caffe2 ", command.usage), command.options,
-                        MakeString("examples (from the project's folder):\n", command.examples));
+void PrintHelp(const Command& command, HelpDetail detail = HelpDetail::kShort) {
+  std::vector<Option> options = command.options;
+  if (detail == HelpDetail::kShort) {
+    options.push_back({"help-all", "", "", "list rarely used options and the flags of Caffe2 too"});
+  }
+  std::cout << HelpText(command.purpose, MakeString("caffe2 ", command.usage), options,
+                        MakeString("examples (from the project's folder):\n",
+                                   WrappedCommands(command.examples, "  ", HelpWidth())),
+                        detail, HelpWidth());
+  if (detail == HelpDetail::kAll) std::cout << "\n" << FlagsText(HelpWidth());
 }
 
 const Command& FindCommand(const std::string& name) {
   std::vector<std::string> names;
-  for (const Command* command : Commands()) {
+  for (const Command* command : AllCommands()) {
     if (name == command->name) return *command;
     names.push_back(command->name);
   }
   throw UsageError("command \"" + name + "\" is not known (`caffe2 --help` lists all)" +
                    DidYouMean(name, names));
+}
+
+// Each of these flags is accepted so that command lines of Caffe2 stay valid.
+void WarnOfIdleFlags() {
+  for (const std::string& name : TakeIdleFlagsGiven()) {
+    Warn("--" + name + " is accepted and has no effect");
+  }
 }
 
 int Main(std::vector<std::string> args) try {
@@ -70,6 +85,12 @@ int Main(std::vector<std::string> args) try {
     PrintHelp();
     return 0;
   }
+  if (args[0] == "--help-all") {
+    GlobalInit();
+    PrintHelp();
+    std::cout << "\n" << FlagsText(HelpWidth());
+    return 0;
+  }
   if (args[0] == "help") {
     PrintHelp(FindCommand(args[1]));
     return 0;
@@ -78,10 +99,11 @@ int Main(std::vector<std::string> args) try {
   args.erase(args.begin());
   GlobalInit();
   const CommandLine line = ParseCommandLine(command.options, args, &LoadModules);
-  if (line.Has("help")) {
-    PrintHelp(command);
+  if (line.Has("help") || line.Has("help-all")) {
+    PrintHelp(command, line.Has("help") ? HelpDetail::kShort : HelpDetail::kAll);
     return 0;
   }
+  WarnOfIdleFlags();
   ApplyProcessOptions(line);
   CheckStandardStreams(command, line);
   UseStandardStreams();
@@ -90,6 +112,19 @@ int Main(std::vector<std::string> args) try {
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
+
+}  // namespace
+
+const std::vector<const Command*>& AllCommands() {
+  static const std::vector<const Command*> commands = {
+      &RunCommand(),     &PlanCommand(),     &CheckCommand(),     &InspectCommand(),
+      &ConvertCommand(), &PackCommand(),     &GradientsCommand(), &OpsCommand(),
+      &BenchCommand(),   &OptimizeCommand(), &DevicesCommand(),   &CompletionCommand(),
+      &ManCommand()};
+  return commands;
+}
+
+namespace {
 
 // A full disk may only be detected when the last bytes are written.
 void FinishOutput(const EscapedOutput& out) {

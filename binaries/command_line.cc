@@ -29,10 +29,8 @@ void AddOptions(const std::vector<Option>& options, CLI::App* app) {
   for (const Option& option : options) {
     const bool is_output = std::string_view(option.name) == "output";
     const std::string name = MakeString(is_output ? "-o,--" : "--", option.name);
-    std::string help = option.help;
-    if (option.default_value[0] != '\0') help += MakeString(" (", option.default_value, ")");
     CLI::Option* const added = IsSwitch(option) ? app->add_flag(name) : app->add_option(name);
-    added->take_all()->description(help)->option_text(option.value);
+    added->take_all()->option_text(option.value);
   }
 }
 
@@ -122,14 +120,6 @@ Words SetFlags(Words words, const std::vector<Option>& options) {
 
 Words SplitAtCommas(const std::string& text) { return absl::StrSplit(text, ','); }
 
-class HelpFormatter final : public CLI::Formatter {
- public:
-  HelpFormatter() { column_width(27); }
-  std::string make_usage(const CLI::App*, std::string name) const override {
-    return "\nusage: " + name + "\n";
-  }
-};
-
 }  // namespace
 
 std::string CommandLine::Text(const std::string& name) const {
@@ -194,11 +184,12 @@ CommandLine ParseCommandLine(const std::vector<Option>& options,
   CLI::App app;
   app.set_help_flag();
   const CLI::Option* const help = app.add_flag("-h,--help");
+  const CLI::Option* const help_all = app.add_flag("--help-all");
   AddOptions(options, &app);
   const Words rest = ParseOptions(args, &app);
   CommandLine line(options);
-  if (!help->empty()) {
-    line.given_["help"] = {"true"};
+  if (!help->empty() || !help_all->empty()) {
+    line.given_[help_all->empty() ? "help" : "help-all"] = {"true"};
     return line;
   }
   for (const Option& option : options) {
@@ -219,17 +210,6 @@ void CheckPositional(const CommandLine& line, size_t least, size_t most, const c
         "argument \"" + line.positional()[most] + "\" is unexpected" +
         (most == 0 ? "; this command reads files from options, see --help" : ", see --help"));
   }
-}
-
-std::string HelpText(const std::string& purpose, const std::string& usage,
-                     const std::vector<Option>& options, const std::string& notes) {
-  CLI::App app(purpose, usage);
-  app.set_help_flag();
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.option_defaults()->group("options");
-  AddOptions(options, &app);
-  app.footer(notes.ends_with('\n') ? notes.substr(0, notes.size() - 1) : notes);
-  return app.help();
 }
 
 bool ParseDims(const std::string& text, std::vector<int64_t>* dims) {

@@ -10,10 +10,10 @@
 //   line.Has("bgr");
 //   line.positional();
 //
-// `--name value` and `--name=value` are equivalent, and `-o` is short for `--output`. Options and files may be mixed; `--` ends the
-// options. Every command line accepts -h and --help, and the flags of the library's registry
-// (Caffe2's `--caffe2_...`); the parser sets the flags immediately. Every error in the command line
-// THROWS UsageError.
+// `--name value` and `--name=value` are equivalent, and `-o` is short for `--output`. Options and
+// files may be mixed; `--` ends the options. Every command line accepts -h, --help and --help-all,
+// and the flags of the library's registry (Caffe2's `--caffe2_...`); the parser sets the flags
+// immediately. Every error in the command line THROWS UsageError.
 
 #include <cstdint>
 #include <map>
@@ -35,6 +35,9 @@ struct Option {
   const char* default_value;  // as text; "" if there is none
   const char* help;
   bool repeated = false;  // may be given more than once
+  bool advanced = false;  // rarely used: only --help-all lists it
+  // The values that a shell offers; null if they are not a fixed set.
+  std::vector<std::string> (*values)() = nullptr;
 };
 
 class CommandLine {
@@ -62,8 +65,8 @@ class CommandLine {
   std::vector<std::string> positional_;
 };
 
-// `options` must outlive the result. If --help is given, the result has the option "help" and
-// nothing else. `load_modules`, if not null, is called with the values of the options before the
+// `options` must outlive the result. If --help or --help-all is given, the result has the option
+// "help" or "help-all" and nothing else. `load_modules`, if not null, is called with the values of the options before the
 // flags are set, because modules may define flags.
 CommandLine ParseCommandLine(const std::vector<Option>& options,
                              const std::vector<std::string>& args,
@@ -73,10 +76,24 @@ CommandLine ParseCommandLine(const std::vector<Option>& options,
 // the error.
 void CheckPositional(const CommandLine& line, size_t least, size_t most, const char* what);
 
+// How much a --help text has: all options, or those that are not `advanced`.
+enum class HelpDetail { kShort, kAll };
 // Returns the text of --help: the purpose, "usage: " and `usage`, a line such as
-// "  --top N          classes to print (5)" for each option, and `notes`.
+// "  --top N                  classes to print (5)" for each option, and `notes`. Lines of options are
+// wrapped at `width` columns.
 std::string HelpText(const std::string& purpose, const std::string& usage,
-                     const std::vector<Option>& options, const std::string& notes);
+                     const std::vector<Option>& options, const std::string& notes,
+                     HelpDetail detail = HelpDetail::kShort, size_t width = 80);
+// Returns the flags of the library's registry that have an effect, in their groups, as --help-all
+// lists them.
+std::string FlagsText(size_t width = 80);
+// Returns `commands`, one shell command on each line, with lines that are wider than `width` continued
+// on the next one. `indent` precedes each command. The demo's folder becomes a variable, $D.
+std::string WrappedCommands(const std::string& commands, const std::string& indent,
+                            size_t width = 80);
+// Returns "  NAME    TEXT\n" with the name in a column of `name_width` and the text wrapped.
+std::string NamedLine(const std::string& name, size_t name_width, const std::string& text,
+                      size_t width = 80);
 
 // Parses comma-separated numbers, each at least 0. Returns false if `text` is not such a list.
 bool ParseDims(const std::string& text, std::vector<int64_t>* dims);

@@ -13,9 +13,9 @@ int ProgramMain(const Program& program, int argc, char** argv) {
   InstallCrashHandler(argv[0]);
   try {
     const CommandLine line = ParseCommandLine(program.options, {argv + 1, argv + argc});
-    if (!line.Has("help")) return program.run(line);
+    if (!line.Has("help") && !line.Has("help-all")) return program.run(line);
     std::cout << HelpText(program.purpose, MakeString(program.name, " ", program.usage),
-                          program.options, program.notes);
+                          program.options, program.notes, HelpDetail::kAll);
     return 0;
   } catch (const UsageError& error) {
     std::cerr << program.name << ": " << error.what() << '\n';

@@ -1,159 +1,103 @@
 // caffe2 bench: times a net and its operators.
 
-#include <algorithm>
-#include <cstdio>
-#include <iostream>
-#include <map>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <optional>
 #include <set>
 
+#include "binaries/commands/bench_report.h"
 #include "binaries/commands/bench_tune.h"
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
-#include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
-#include "caffe2_core/base/thread_pool.h"
-#include "caffe2_core/base/timer.h"
-#include "caffe2_core/base/utf8.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/runtime/net_profile.h"
+#include "caffe2_core/runtime/profile_drawing.h"
 
 namespace caffe2rt {
 namespace {
 
-struct Times {
-  double median = 0, least = 0, mean = 0;
+int64_t FailAbove(const CommandLine& line) { return line.Integer("fail-above", 0, 1000000); }
+int64_t Top(const CommandLine& line) { return line.Integer("top", 0, INT32_MAX); }
+
+// THROWS if the net is more than --fail-above percent slower than before.
+void CheckAgainst(const CommandLine& line, const NetProfile& profile,
+                  const EarlierProfile& earlier) {
+  if (!line.Has("fail-above")) return;
+  const auto percent = static_cast<double>(FailAbove(line));
+  const double limit_ms = earlier.median_ms * (1 + percent / 100);
+  CAFFE_ENFORCE(profile.warm.median_ms <= limit_ms, "net \"", profile.net, "\" takes ",
+                FixedText(profile.warm.median_ms, 4), " ms, want at most ", FixedText(limit_ms, 4),
+                " ms (--fail-above ", line.Text("fail-above"), " and ",
+                FixedText(earlier.median_ms, 4), " ms before)");
+}
+
+void Report(const CommandLine& line, const NetProfile& profile,
+            const std::optional<EarlierProfile>& earlier) {
+  const auto top = static_cast<size_t>(Top(line));
+  if (line.Has("json")) {
+    const JsonDocument json = NewJson();
+    WriteProfile(profile, json.get());
+    if (earlier) WriteComparison(profile, *earlier, &(*json)["against"]);
+    PrintJson(*json);
+    return;
+  }
+  PrintProfile(profile, top);
+  if (earlier) PrintComparison(profile, *earlier, top);
+}
+
+// Loads the model, feeds its inputs and creates its net.
+class BenchJob {
+ public:
+  explicit BenchJob(const CommandLine& line) : line_(line), model_(LoadModel(line)) {
+    ws_ = MakeWorkspace(line, &model_);
+    for (const FedInput& input : FeedInputs(line, model_, ws_.get())) fed_.insert(input.blob);
+    const Pictures pictures = FindPictures(line, model_);
+    fed_.insert(pictures.blob);
+    if (!pictures.files.empty()) FeedPicture(line, pictures, pictures.files[0], ws_.get());
+    CheckInputsAreThere(model_, *ws_);
+  }
+
+  void Tune() { TuneNet(model_, *ws_, line_.Text("tune")); }
+
+  NetProfile Profile() {
+    const ProfileOptions options{.warmup_runs = line_.Integer("warmup", 0, 1000000),
+                                 .timed_runs = line_.Integer("iterations", 1, 10000000)};
+    OptimizeModel(line_, fed_, {}, ws_.get(), &model_);
+    NetBase* const net = CreatePredictNet(model_, ws_.get());
+    NetMemory memory(net, {}, ArenasOf(line_));
+    return ProfileNet(
+        net, [&memory] { return memory.Run(); }, options);
+  }
+
+ private:
+  const CommandLine& line_;
+  Model model_;
+  std::unique_ptr<Workspace> ws_;
+  std::set<std::string> fed_;
 };
-
-Times TimesOf(std::vector<double> values) {
-  if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  Times times{
-      .median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2,
-      .least = values[0],
-      .mean = 0};
-  for (const double value : values) times.mean += value / static_cast<double>(values.size());
-  return times;
-}
-
-struct OperatorTime {
-  std::string type, output;
-  double ms = 0;  // median
-};
-
-// Times each operator separately; each runs `iterations` times.
-std::vector<OperatorTime> TimeOperators(NetBase* net, NetMemory* memory, int64_t iterations) {
-  const std::vector<OperatorBase*> operators = net->GetOperators();
-  std::vector<std::vector<double>> samples(operators.size());
-  Timer timer;
-  for (int64_t k = 0; k < iterations; ++k) {
-    memory->Begin();
-    for (size_t i = 0; i < operators.size(); ++i) {
-      timer.Start();
-      CAFFE_ENFORCE(operators[i]->Run(), "operator ", i, " (", operators[i]->Describe(),
-                    ") failed");
-      samples[i].push_back(timer.NanoSeconds() / 1e6);
-    }
-    memory->End(true);
-  }
-  std::vector<OperatorTime> times;
-  for (size_t i = 0; i < operators.size(); ++i) {
-    const OperatorDef& def = operators[i]->debug_def();
-    times.push_back(
-        {def.type(), def.output_size() > 0 ? def.output(0) : "", TimesOf(samples[i]).median});
-  }
-  return times;
-}
-
-std::vector<std::pair<std::string, double>> ByType(const std::vector<OperatorTime>& operators) {
-  std::map<std::string, double> sums;
-  for (const OperatorTime& op : operators) sums[op.type] += op.ms;
-  std::vector<std::pair<std::string, double>> types(sums.begin(), sums.end());
-  std::sort(types.begin(), types.end(),
-            [](const auto& a, const auto& b) { return a.second > b.second; });
-  return types;
-}
-
-// Enough digits to be meaningful for short and long times.
-std::string Milliseconds(double ms) { return FixedText(ms, ms < 0.1 ? 7 : 4); }
-
-void Print(const std::string& net, const Times& times, int64_t iterations,
-           const std::vector<OperatorTime>& operators) {
-  std::cout << "net \"" << OneLine(net) << "\": median " << Milliseconds(times.median)
-            << " ms, least " << Milliseconds(times.least) << " ms, mean "
-            << Milliseconds(times.mean) << " ms of " << iterations << " runs, " << GetNumThreads()
-            << (GetNumThreads() == 1 ? " thread\n" : " threads\n");
-  double sum = 0;
-  for (const OperatorTime& op : operators) sum += op.ms;
-  const auto share = [&](double ms) {
-    const auto column = [](const std::string& text, size_t width) {
-      return std::string(width - std::min(width, text.size()), ' ') + text;
-    };
-    return MakeString(column(FixedText(ms, 4), 12), " ms ",
-                      column(FixedText(sum > 0 ? 100 * ms / sum : 0, 1), 5), " %  ");
-  };
-  std::cout << "by operator:\n";
-  for (size_t i = 0; i < operators.size(); ++i) {
-    std::cout << share(operators[i].ms) << i << " " << OneLine(operators[i].type) << "  "
-              << OneLine(operators[i].output) << "\n";
-  }
-  std::cout << "by type:\n";
-  for (const auto& [type, ms] : ByType(operators)) std::cout << share(ms) << type << "\n";
-}
-
-void PrintAsJson(const std::string& net, const Times& times, int64_t iterations,
-                 const std::vector<OperatorTime>& operators) {
-  const JsonDocument json = NewJson();
-  *json = {{"net", net},
-           {"median_ms", times.median},
-           {"min_ms", times.least},
-           {"mean_ms", times.mean},
-           {"iterations", iterations},
-           {"threads", GetNumThreads()}};
-  Json& list = (*json)["operators"] = Json::array();
-  for (size_t i = 0; i < operators.size(); ++i) {
-    list.emplace_back() = {{"index", i},
-                           {"type", operators[i].type},
-                           {"output", operators[i].output},
-                           {"median_ms", operators[i].ms}};
-  }
-  Json& types = (*json)["types"] = Json::object();
-  for (const auto& [type, ms] : ByType(operators)) types[type] = ms;
-  PrintJson(*json);
-}
 
 int Bench(const CommandLine& line) {
   CheckPositional(line, 0, 0, "no files");
-  const int64_t warmup = line.Integer("warmup", 0, 1000000),
-                iterations = line.Integer("iterations", 1, 10000000);
-  Model model = LoadModel(line);
-  const std::unique_ptr<Workspace> ws = MakeWorkspace(line, &model);
-  std::set<std::string> fed;
-  for (const FedInput& input : FeedInputs(line, model, ws.get())) fed.insert(input.blob);
-  const Pictures pictures = FindPictures(line, model);
-  fed.insert(pictures.blob);
-  if (!pictures.files.empty()) FeedPicture(line, pictures, pictures.files[0], ws.get());
-  CheckInputsAreThere(model, *ws);
+  if (line.Has("fail-above") && !line.Has("against")) {
+    throw UsageError("option --fail-above is given without --against FILE");
+  }
+  // Wrong numbers are reported before the net runs.
+  if (line.Has("fail-above")) FailAbove(line);
+  Top(line);
+  std::optional<EarlierProfile> earlier;
+  if (line.Has("against")) earlier = ReadEarlierProfile(line.Text("against"));
+  BenchJob job(line);
   if (line.Has("tune")) {
-    TuneNet(model, *ws, line.Text("tune"));
+    job.Tune();
     return 0;
   }
-  OptimizeModel(line, fed, {}, ws.get(), &model);
-  NetBase* net = CreatePredictNet(model, ws.get());
-  NetMemory memory(net, {}, ArenasOf(line));
-  for (int64_t i = 0; i < warmup; ++i)
-    CAFFE_ENFORCE(memory.Run(), "net \"", net->Name(), "\" failed");
-  std::vector<double> samples;
-  Timer timer;
-  for (int64_t i = 0; i < iterations; ++i) {
-    timer.Start();
-    CAFFE_ENFORCE(memory.Run(), "net \"", net->Name(), "\" failed");
-    samples.push_back(timer.NanoSeconds() / 1e6);
-  }
-  const std::vector<OperatorTime> operators = TimeOperators(net, &memory, iterations);
-  (line.Has("json") ? PrintAsJson : Print)(net->Name(), TimesOf(samples), iterations, operators);
+  const NetProfile profile = job.Profile();
+  if (line.Has("svg")) WriteFileAtomically(line.Text("svg"), ProfileAsSvg(profile));
+  Report(line, profile, earlier);
+  if (earlier) CheckAgainst(line, profile, *earlier);
   return 0;
 }
 
@@ -170,18 +114,25 @@ const Command& BenchCommand() {
           "    --input data=1,3,64,64\n"
           "  caffe2 bench --init-net binaries/demo/stripes/init_net.pb --predict-net "
           "binaries/demo/stripes/predict_net.pb \\\n"
-          "    --input data=8,3,64,64 --iterations 100 --json\n",
-      .options =
-          JoinOptions({ModelOptions(),
-                       InputOptions(),
-                       {{"warmup", "N", "5", "runs before the timed ones"},
-                        {"iterations", "N", "20", "timed runs"},
-                        {"tune", "FILE", "",
-                         "time the net's convolution algorithms, write a table of the fastest"},
-                        kNoMemoryPlanOption},
-                       OptimizeOptions(),
-                       ProcessOptions(),
-                       {kJsonOption}}),
+          "    --input data=8,3,64,64 --iterations 100 --json > before.json\n"
+          "  caffe2 bench --init-net binaries/demo/stripes/init_net.pb --predict-net "
+          "binaries/demo/stripes/predict_net.pb \\\n"
+          "    --input data=8,3,64,64 --iterations 100 --against before.json\n",
+      .options = JoinOptions(
+          {ModelOptions(),
+           InputOptions(),
+           {{"warmup", "N", "5", "runs before the timed ones, after the first"},
+            {"iterations", "N", "20", "timed runs of the net, and of its operators"},
+            {"top", "N", "0", "operators to print, the costliest first; 0: all"},
+            {"svg", "FILE", "", "draw where the time goes"},
+            {"against", "FILE", "", "compare with an earlier result of --json"},
+            {"fail-above", "PERCENT", "", "with --against: fail if the net is so much slower"},
+            {"tune", "FILE", "", "time convolution algorithms, write a table"},
+            kTuningOption,
+            kNoMemoryPlanOption},
+           OptimizeOptions(),
+           ProcessOptions(),
+           {kJsonOption}}),
       .run = Bench};
   return command;
 }

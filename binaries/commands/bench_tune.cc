@@ -7,6 +7,7 @@
 #include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/shape_inference_workspace.h"
@@ -52,6 +53,10 @@ void TuneNet(const Model& model, const Workspace& ws, const std::string& file) {
   CAFFE_ENFORCE(!shapes.empty(), "net \"", model.predict_net.name(),
                 "\" has no convolution of a known shape to time");
   ClassicStringStream table;
+  table << kConvTuningVersionLine
+        << "\n# "
+           "isa\torder\tinput\tfilters\tkernel\tstrides\theads\ttails\tdilations\tgroup\talgorithm"
+           "\tmicroseconds\n";
   TuneConvolutions(
       shapes, ConvTuneOptions{}, table,
       [](const ConvShape& shape, const std::vector<ConvTiming>& timings) {
@@ -62,7 +67,8 @@ void TuneNet(const Model& model, const Workspace& ws, const std::string& file) {
                   << std::endl;
       });
   WriteFileAtomically(file, table.str());
-  std::cout << shapes.size() << " shapes written to " << file << "\n";
+  std::cout << shapes.size() << (shapes.size() == 1 ? " shape" : " shapes") << " written to "
+            << OneLine(file) << "; --tuning of run and bench reads it\n";
 }
 
 }  // namespace caffe2rt

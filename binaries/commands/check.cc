@@ -139,7 +139,8 @@ const Command& CheckCommand() {
                   ProcessOptions()[1],
                   {"module", "FILE.so", "", "module with operators; may be repeated", true},
                   kJsonOption},
-      .run = Check};
+      .run = Check,
+      .arguments = ArgumentKind::kFiles};
   return command;
 }
 

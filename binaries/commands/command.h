@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "binaries/command_line.h"
+#include "binaries/completion.h"
 
 namespace caffe2rt {
 
@@ -16,6 +17,8 @@ struct Command {
   const char* examples;                 // two commands that run, each ending in a newline
   std::vector<Option> options;          // in the order of use
   int (*run)(const CommandLine& line);  // returns the exit code; THROWS UsageError, EnforceNotMet
+  ArgumentKind arguments = ArgumentKind::kNothing;  // what a shell offers for arguments
+  bool listed = true;                               // in the help text of the program
 };
 
 const Command& RunCommand();
@@ -29,6 +32,11 @@ const Command& OpsCommand();
 const Command& BenchCommand();
 const Command& DevicesCommand();
 const Command& OptimizeCommand();
+const Command& CompletionCommand();
+const Command& ManCommand();
+
+// All subcommands, in the order of the help text. Defined in caffe2.cc.
+const std::vector<const Command*>& AllCommands();
 
 // Concatenates tables of options. The tables below are shared by several commands.
 std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists);
@@ -38,11 +46,14 @@ const std::vector<Option>& ModelOptions();
 const std::vector<Option>& InputOptions();
 // --threads, --memory-limit, --module
 const std::vector<Option>& ProcessOptions();
+// A table of convolution algorithms, which ApplyProcessOptions loads.
+inline constexpr Option kTuningOption = {"tuning", "FILE", "",
+                                         "convolution algorithms, from caffe2 bench --tune"};
 inline constexpr Option kJsonOption = {"json", "", "", "print JSON"};
 
 // Loads the modules that --module names.
 void LoadModules(const CommandLine& line);
-// Applies --threads and --memory-limit.
+// Applies --threads, --memory-limit and --tuning.
 void ApplyProcessOptions(const CommandLine& line);
 
 }  // namespace caffe2rt

@@ -77,7 +77,8 @@ const Command& ConvertCommand() {
                   {"to", "FORM", "", "text or binary (default: the format the file does not have)"},
                   {"output", "FILE", "", "file to write (default: standard output)"},
                   kAsOption},
-      .run = Convert};
+      .run = Convert,
+      .arguments = ArgumentKind::kFiles};
   return command;
 }
 

@@ -11,8 +11,12 @@
 namespace caffe2rt {
 
 inline constexpr Option kAllowFilesOption = {
-    "allow-files-anywhere", "", "",
-    "let nets open any file, not only below the root and their own folder"};
+    "allow-files-anywhere",
+    "",
+    "",
+    "let nets open any file, not only below the root and their own folder",
+    false,
+    true};
 
 // Returns the policy that allows `root` and the folders of `files`, which contain the nets. A pipe
 // or standard input (/dev/stdin, /dev/fd/N, even if redirected from a regular file) adds no folder.

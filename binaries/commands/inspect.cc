@@ -209,7 +209,8 @@ const Command& InspectCommand() {
                   {"limit", "N", "1000", "entries of a database, or blobs, to list"},
                   {"module", "FILE.so", "", "module with operators; may be repeated", true},
                   kJsonOption},
-      .run = Inspect};
+      .run = Inspect,
+      .arguments = ArgumentKind::kFiles};
   return command;
 }
 

@@ -28,8 +28,8 @@ std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model);
 
 // The arenas for the activations of the predict net; null with --no-memory-plan.
 std::shared_ptr<ArenaStock> ArenasOf(const CommandLine& line);
-inline constexpr Option kNoMemoryPlanOption = {"no-memory-plan", "", "",
-                                               "let each activation have memory of its own"};
+inline constexpr Option kNoMemoryPlanOption = {
+    "no-memory-plan", "", "", "let each activation have memory of its own", false, true};
 
 // A blob that was fed, and a description of the source of its tensor.
 struct FedInput {

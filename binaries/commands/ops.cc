@@ -172,7 +172,8 @@ const Command& OpsCommand() {
           "  caffe2 ops --json\n",
       .options = {{"module", "FILE.so", "", "module with operators; may be repeated", true},
                   kJsonOption},
-      .run = Ops};
+      .run = Ops,
+      .arguments = ArgumentKind::kOperatorTypes};
   return command;
 }
 

@@ -11,9 +11,14 @@
 namespace caffe2rt {
 namespace {
 
+std::vector<std::string> PassNames() {
+  std::vector<std::string> names;
+  for (const NetPassInfo& pass : NetPasses()) names.emplace_back(pass.name);
+  return names;
+}
+
 void CheckPassNames(const CommandLine& line) {
-  std::vector<std::string> known;
-  for (const NetPassInfo& pass : NetPasses()) known.emplace_back(pass.name);
+  const std::vector<std::string> known = PassNames();
   for (const std::string& name : line.All("without-pass")) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     throw UsageError("option --without-pass is \"" + name +
@@ -39,8 +44,9 @@ ShapeMap ShapesOf(const std::set<std::string>& names, const Workspace& ws) {
 
 const std::vector<Option>& OptimizeOptions() {
   static const std::vector<Option> options = {
-      {"no-optimize", "", "", "run the net as it is written, without graph passes"},
-      {"without-pass", "NAME", "", "a pass that is not applied; may be repeated", true},
+      {"no-optimize", "", "", "run the net as it is written, without graph passes", false, true},
+      {"without-pass", "NAME", "", "a pass that is not applied; may be repeated", true, true,
+       &PassNames},
   };
   return options;
 }

@@ -1,12 +1,33 @@
 // The options shared by several subcommands.
 
+#include <absl/strings/ascii.h>
+
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_policy.h"
+#include "binaries/commands/model.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/isa.h"
 #include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/device/device_descriptor.h"
 #include "caffe2_core/runtime/module.h"
 #include "contexts/cpu/cpu_allocator.h"
+#include "operators/conv/conv_tuning.h"
 
 namespace caffe2rt {
+
+namespace {
+
+std::vector<std::string> DatabaseTypes() { return {"minidb", "leveldb", "lmdb"}; }
+
+std::vector<std::string> DeviceNames() {
+  std::vector<std::string> names = {"auto", "cpu"};
+  for (const DeviceDescriptor* device : DeviceDescriptors()) {
+    names.push_back(absl::AsciiStrToLower(device->name));
+  }
+  return names;
+}
+
+}  // namespace
 
 std::vector<Option> JoinOptions(std::initializer_list<std::vector<Option>> lists) {
   std::vector<Option> all;
@@ -19,14 +40,16 @@ const std::vector<Option>& ModelOptions() {
       {"init-net", "FILE", "", "net that fills the weights; may be repeated", true},
       {"predict-net", "FILE", "", "net to run, or a packed model (caffe2 pack)"},
       {"predictor", "DB", "", "database of predictor_exporter, instead of the two"},
-      {"db-type", "TYPE", "", "its type: minidb, leveldb, lmdb (default: detected)"},
-      {"device", "NAME", "auto",
-       "auto: the net's device, or the CPU if that is not available; cpu; cuda:N"},
-      {"root", "DIR", ".", "folder of relative `db` paths, searched before the net's"},
+      {"db-type", "TYPE", "", "its type: minidb, leveldb, lmdb (default: detected)", false, true,
+       &DatabaseTypes},
+      {"device", "NAME", "auto", "auto (the net's, or else the CPU), cpu or cuda:N", false, false,
+       &DeviceNames},
+      {"root", "DIR", ".", "folder of relative `db` paths, searched before the net's", false, true},
       kAllowFilesOption,
-      {"cuda-sync", "", "", "wait for the device after each operator, so that an error names it"},
+      {"cuda-sync", "", "", "wait for the device after each operator, so that an error names it",
+       false, true},
       {"cuda-graph", "", "",
-       "capture a device's operators in a graph, replay it from the third run"},
+       "capture a device's operators in a graph, replay it from the third run", false, true},
   };
   return options;
 }
@@ -42,7 +65,7 @@ const std::vector<Option>& InputOptions() {
       {"grey", "", "", "one grey channel instead of three"},
       {"resize", "N", "0", "shorter side of images in pixels; 0: no resizing"},
       {"crop", "N", "0", "side of a square centre crop; 0: no crop"},
-      {"seed", "N", "1", "seed of random inputs and, if given, of the nets"},
+      {"seed", "N", "1", "seed of random inputs and, if given, of the nets", false, true},
   };
   return options;
 }
@@ -51,13 +74,24 @@ const std::vector<Option>& ProcessOptions() {
   static const std::vector<Option> options = {
       {"threads", "N", "1", "number of threads per operator"},
       {"memory-limit", "BYTES", "0",
-       "limit for C++ objects and tensors, such as 512M; 0: half of the memory"},
-      {"module", "FILE.so", "", "module with operators; may be repeated", true},
+       "limit for C++ objects and tensors, such as 512M; 0: half of the memory", false, true},
+      {"module", "FILE.so", "", "module with operators; may be repeated", true, true},
   };
   return options;
 }
 
+namespace {
+
+void ApplyTuning(const std::string& file) {
+  if (LoadConvTuning(file) > 0) return;
+  Warn(MakeString("file \"", file, "\" has no row for the instruction set of this machine, ",
+                  IsaName(CpuIsa()), ", and has no effect"));
+}
+
+}  // namespace
+
 void ApplyProcessOptions(const CommandLine& line) {
+  if (line.Has("tuning")) ApplyTuning(line.Text("tuning"));
   if (line.Has("threads")) SetNumThreads(static_cast<int>(line.Integer("threads", 1, 1024)));
   if (line.Has("memory-limit")) {
     GlobalCPUMemoryOptions().limit_bytes = static_cast<size_t>(line.Bytes("memory-limit"));

@@ -60,7 +60,8 @@ const Command& PackCommand() {
                                 "them on this machine; needs --input or --image"}},
                               InputOptions(),
                               ProcessOptions()}),
-      .run = Pack};
+      .run = Pack,
+      .arguments = ArgumentKind::kFiles};
   return command;
 }
 

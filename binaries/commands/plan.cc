@@ -138,7 +138,8 @@ const Command& PlanCommand() {
              "let concurrent steps write blobs that others use; only for trusted plans"}},
            ProcessOptions(),
            {kJsonOption}}),
-      .run = Plan};
+      .run = Plan,
+      .arguments = ArgumentKind::kFiles};
   return command;
 }
 

@@ -16,26 +16,9 @@
 namespace caffe2rt::test::commands_test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-
-const std::vector<std::string>& AllCommands() {
-  static const std::vector<std::string> names = {"run",     "plan",     "check",  "inspect",
-                                                 "convert", "pack",     "ops",    "gradients",
-                                                 "bench",   "optimize", "devices"};
-  return names;
-}
-
-TEST(ProgramTest, HelpOfEveryCommandFitsAScreen) {
-  for (const std::string& name : AllCommands()) {
-    const ProgramResult result = RunCaffe2({name, "--help"});
-    EXPECT_EQ(result.code, 0);
-    EXPECT_THAT(result.out, AllOf(HasSubstr("usage: caffe2 " + name), HasSubstr("examples")));
-    EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 41) << name;
-  }
-}
 
 TEST(ProgramTest, TellsItsVersion) {
   const ProgramResult result = RunCaffe2({"--version"});
@@ -56,12 +39,6 @@ TEST(ProgramTest, WithoutArgumentsIsWrongUsage) {
   const ProgramResult result = RunCaffe2({});
   EXPECT_EQ(result.code, 2);
   EXPECT_THAT(result.out, HasSubstr("usage: caffe2 COMMAND"));
-}
-
-TEST(ProgramTest, TakesCaffe2sFlags) {
-  EXPECT_EQ(RunCaffe2({"devices", "--caffe2_keep_on_shrink=false"}).code, 0);
-  EXPECT_EQ(RunCaffe2({"devices", "--nocaffe2_keep_on_shrink"}).code, 0);
-  EXPECT_EQ(RunCaffe2({"devices", "--caffe2_keep_on_shrink=maybe"}).code, 2);
 }
 
 class CheckProgramTest : public ::testing::Test {
@@ -268,16 +245,6 @@ TEST(PlanProgramTest, FailsWithTheNetsReason) {
   const ProgramResult result = RunCaffe2({"plan", plan});
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, HasSubstr("non-existing input blob: x"));
-}
-
-TEST(BenchProgramTest, TimesANetAndItsOperators) {
-  const ProgramResult result = RunCaffe2(WithDemo(
-      {"bench", "--input", "data=1,3,64,64", "--warmup", "1", "--iterations", "3", "--json"}));
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_EQ(JsonAt(result.out, "/net"), R"("stripes")");
-  EXPECT_EQ(JsonAt(result.out, "/iterations"), "3");
-  EXPECT_NE(JsonAt(result.out, "/median_ms"), "0");
-  EXPECT_NE(JsonAt(result.out, "/types/Softmax"), "0");
 }
 
 TEST(DevicesProgramTest, ListsTheCpu) {

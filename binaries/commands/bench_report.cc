@@ -1,0 +1,128 @@
+#include "binaries/commands/bench_report.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "binaries/commands/inspect_table.h"
+#include "binaries/table.h"
+#include "caffe2_core/base/isa.h"
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/base/thread_pool.h"
+#include "caffe2_core/base/utf8.h"
+
+namespace caffe2rt {
+namespace {
+
+// Enough digits to be meaningful for short and long times.
+std::string TimeText(double ms) { return FixedText(ms, ms < 10 ? 4 : ms < 1000 ? 2 : 0); }
+
+std::string PercentText(double percent) { return FixedText(percent, 1) + "%"; }
+
+// "-" if it is not known.
+std::string SpeedText(double per_second) {
+  return per_second > 0 ? FixedText(per_second, per_second < 10 ? 2 : 1) : "-";
+}
+
+Style StyleOfShare(double percent) {
+  if (percent >= 25) return Style::kRed;
+  return percent >= 10 ? Style::kYellow : Style::kPlain;
+}
+
+void PrintOperators(const NetProfile& profile, size_t top) {
+  Table table({{"#", Column::kNumber},
+               {"type", Column::kName},
+               {"output", Column::kName},
+               {"ms", Column::kNumber},
+               {"share", Column::kNumber},
+               {"cold ms", Column::kNumber},
+               {"mult-adds", Column::kNumber},
+               {"GFLOP/s", Column::kNumber},
+               {"GB/s", Column::kNumber}});
+  const std::vector<const OperatorProfile*> sorted = profile.ByCost();
+  const size_t shown = top == 0 ? sorted.size() : std::min(top, sorted.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const OperatorProfile& op = *sorted[i];
+    const double share = profile.ShareOf(op.warm_ms);
+    table.Add({absl::StrCat(op.index), OneLine(op.type), OneLine(op.output), TimeText(op.warm_ms),
+               PercentText(share), TimeText(op.cold_ms),
+               op.multiply_adds > 0 ? ShortCount(op.multiply_adds) : "-",
+               SpeedText(op.GigaflopsPerSecond()), SpeedText(op.GigabytesPerSecond())},
+              StyleOfShare(share));
+  }
+  double hidden_ms = 0;
+  for (size_t i = shown; i < sorted.size(); ++i) hidden_ms += sorted[i]->warm_ms;
+  const auto add_sum = [&](const std::string& label, double ms) {
+    table.Add({"", label, "", TimeText(ms), PercentText(profile.ShareOf(ms))}, Style::kDim);
+  };
+  if (shown < sorted.size()) add_sum(absl::StrCat(sorted.size() - shown, " others"), hidden_ms);
+  // What the net does between operators; negative if operators run concurrently, or if each of them
+  // waits for its device.
+  add_sum("overhead", profile.warm.median_ms - profile.SumOfOperators());
+  table.Print();
+}
+
+void PrintTypes(const NetProfile& profile) {
+  Table table({{"type", Column::kName},
+               {"operators", Column::kNumber},
+               {"ms", Column::kNumber},
+               {"share", Column::kNumber}});
+  for (const NetProfile::TypeTotal& total : profile.ByType()) {
+    table.Add({OneLine(total.type), absl::StrCat(total.operators), TimeText(total.warm_ms),
+               PercentText(profile.ShareOf(total.warm_ms))});
+  }
+  table.Print();
+}
+
+}  // namespace
+
+void PrintProfile(const NetProfile& profile, size_t top) {
+  std::cout << "net \"" << OneLine(profile.net) << "\": median " << TimeText(profile.warm.median_ms)
+            << " ms, least " << TimeText(profile.warm.least_ms) << " ms, mean "
+            << TimeText(profile.warm.mean_ms) << " ms of " << profile.timed_runs << " warm runs, "
+            << GetNumThreads() << (GetNumThreads() == 1 ? " thread\n" : " threads\n")
+            << "first run (cold: prepares weights, plans memory): " << TimeText(profile.cold_ms)
+            << " ms\n"
+            << "operators by cost (ms: warm median; share: of the net's median; overhead: the net "
+               "minus\nits operators, which are timed one by one):\n";
+  PrintOperators(profile, top);
+  std::cout << "by type:\n";
+  PrintTypes(profile);
+}
+
+void WriteProfile(const NetProfile& profile, Json* json) {
+  const double overhead_ms = profile.warm.median_ms - profile.SumOfOperators();
+  *json = {{"net", profile.net},
+           {"median_ms", profile.warm.median_ms},
+           {"min_ms", profile.warm.least_ms},
+           {"mean_ms", profile.warm.mean_ms},
+           {"cold_ms", profile.cold_ms},
+           {"overhead_ms", overhead_ms},
+           {"iterations", profile.timed_runs},
+           {"threads", GetNumThreads()},
+           {"instruction_set", IsaName(CpuIsa())}};
+  Json& list = (*json)["operators"] = Json::array();
+  for (const OperatorProfile& op : profile.operators) {
+    Json& entry = list.emplace_back();
+    entry = {{"index", op.index},       {"type", op.type},
+             {"name", op.name},         {"output", op.output},
+             {"median_ms", op.warm_ms}, {"share_percent", profile.ShareOf(op.warm_ms)},
+             {"cold_ms", op.cold_ms}};
+    // Absent if they are not known.
+    if (op.multiply_adds > 0) entry["multiply_adds"] = op.multiply_adds;
+    if (op.flops > 0) {
+      entry["flops"] = op.flops;
+      entry["gflops_per_second"] = op.GigaflopsPerSecond();
+    }
+    if (op.bytes > 0) {
+      entry["bytes"] = op.bytes;
+      entry["gb_per_second"] = op.GigabytesPerSecond();
+    }
+  }
+  Json& types = (*json)["types"] = Json::object();
+  for (const NetProfile::TypeTotal& total : profile.ByType()) types[total.type] = total.warm_ms;
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,159 @@
+// The results of `caffe2 bench`.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "caffe2_core/base/isa.h"
+#include "caffe2_core/io/atomic_file.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/json.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::bench_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class BenchProgramTest : public ::testing::Test {
+ protected:
+  // A pointwise convolution from 4 to 8 channels on 6x6 pixels.
+  static constexpr char kNet[] = R"(
+      name: "small" external_input: "x" external_input: "w" external_output: "z"
+      op { type: "Conv" name: "first" input: "x" input: "w" output: "y" arg { name: "kernel" i: 1 } }
+      op { type: "Relu" input: "y" output: "z" })";
+
+  ProgramResult Bench(const std::vector<std::string>& options) {
+    std::vector<std::string> args = {"bench",
+                                     "--predict-net",
+                                     dir_.Write("net.pbtxt", kNet),
+                                     "--input",
+                                     "x=1,4,6,6",
+                                     "--input",
+                                     "w=8,4,1,1",
+                                     "--warmup",
+                                     "1",
+                                     "--iterations",
+                                     "3",
+                                     "--no-optimize"};
+    args.insert(args.end(), options.begin(), options.end());
+    return RunCaffe2(args);
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(BenchProgramTest, TimesANetAndItsOperators) {
+  const ProgramResult result = Bench({"--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(JsonAt(result.out, "/net"), R"("small")");
+  EXPECT_EQ(JsonAt(result.out, "/iterations"), "3");
+  EXPECT_NE(JsonAt(result.out, "/median_ms"), "0");
+  EXPECT_NE(JsonAt(result.out, "/cold_ms"), "0");
+  EXPECT_NE(JsonAt(result.out, "/types/Relu"), "0");
+  EXPECT_EQ(JsonAt(result.out, "/operators/0/type"), R"("Conv")");
+  EXPECT_EQ(JsonAt(result.out, "/operators/0/name"), R"("first")");
+  EXPECT_EQ(JsonAt(result.out, "/operators/0/multiply_adds"), "1152");  // 8 * 36 * 4
+  EXPECT_EQ(JsonAt(result.out, "/operators/0/flops"), "2304");
+  EXPECT_EQ(JsonAt(result.out, "/operators/0/bytes"), "1856");  // 4 * (4 * 36 + 8 * 4 + 8 * 36)
+  EXPECT_NE(JsonAt(result.out, "/operators/0/share_percent"), "0");
+}
+
+TEST_F(BenchProgramTest, PrintsCostsColdAndWarmTimesAndTheOverhead) {
+  const ProgramResult result = Bench({});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(StartsWith("net \"small\": median "), HasSubstr("first run (cold"),
+                                HasSubstr("cold ms"), HasSubstr("GFLOP/s"), HasSubstr("GB/s"),
+                                HasSubstr(" 1152 "), HasSubstr("overhead"), HasSubstr("by type:")));
+}
+
+TEST_F(BenchProgramTest, PrintsTheTopOperators) {
+  const ProgramResult result = Bench({"--top", "1"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("1 others"));
+}
+
+TEST_F(BenchProgramTest, DrawsWhereTheTimeGoes) {
+  EXPECT_EQ(Bench({"--svg", dir_.path("time.svg")}).code, 0);
+  EXPECT_THAT(ReadWholeFile(dir_.path("time.svg")),
+              AllOf(StartsWith("<svg "), HasSubstr("0 Conv  y"), HasSubstr("</svg>")));
+}
+
+TEST_F(BenchProgramTest, ComparesWithAnEarlierResult) {
+  const std::string before = dir_.Write("before.json", R"({"net": "small", "median_ms": 1e6,
+      "threads": 1, "operators": [{"type": "Conv", "output": "y", "median_ms": 2e5},
+                                  {"type": "Gone", "output": "z", "median_ms": 3e5}]})");
+  const ProgramResult text = Bench({"--against", before});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.err, IsEmpty());
+  EXPECT_THAT(text.out, AllOf(HasSubstr("net 1000000.0000 ms before"), HasSubstr("ratio 0.00"),
+                              HasSubstr("largest change first")));
+  EXPECT_LT(text.out.rfind("Gone"), text.out.rfind("Conv"));
+  EXPECT_LT(text.out.rfind("Conv"), text.out.rfind("Relu"));
+  const ProgramResult json = Bench({"--against", before, "--json"});
+  EXPECT_EQ(JsonAt(json.out, "/against/operators/0/type"), R"("Gone")");
+  EXPECT_EQ(JsonAt(json.out, "/against/operators/0/before_ms"), "300000.0");
+  EXPECT_EQ(JsonAt(json.out, "/against/operators/1/before_ms"), "200000.0");
+  EXPECT_EQ(JsonAt(json.out, "/against/operators/2/type"), R"("Relu")");
+}
+
+TEST_F(BenchProgramTest, ComparesItsOwnResultAndFailsIfItIsTooSlow) {
+  const ProgramResult before = Bench({"--json"});
+  const std::string file = dir_.Write("before.json", before.out);
+  EXPECT_EQ(Bench({"--against", file, "--fail-above", "100000"}).code, 0);
+  const std::string fast = dir_.Write(
+      "fast.json", R"({"net": "small", "median_ms": 1e-9, "threads": 1, "operators": []})");
+  const ProgramResult slow = Bench({"--against", fast, "--fail-above", "5"});
+  EXPECT_EQ(slow.code, 1);
+  EXPECT_THAT(slow.err, AllOf(HasSubstr("net \"small\" takes "), HasSubstr("--fail-above 5")));
+}
+
+TEST_F(BenchProgramTest, WarnsIfTheEarlierResultIsOfAnotherRun) {
+  const std::string other = dir_.Write(
+      "other.json", R"({"net": "other", "median_ms": 1, "threads": 4, "operators": []})");
+  EXPECT_THAT(Bench({"--against", other}).err,
+              AllOf(HasSubstr("has times of net \"other\""), HasSubstr("--threads 4")));
+}
+
+TEST_F(BenchProgramTest, RejectsFilesThatAreNoResults) {
+  const std::string deep(100000, '[');
+  for (const std::string& text :
+       {std::string(), std::string("{"), std::string("[]"), deep, std::string("{\"net\": 1}"),
+        std::string(R"({"net": "n", "median_ms": -1, "threads": 1, "operators": []})"),
+        std::string(R"({"net": "n", "median_ms": 1, "threads": 1, "operators": [1]})")}) {
+    const ProgramResult result = Bench({"--against", dir_.Write("bad.json", text)});
+    EXPECT_EQ(result.code, 1) << text.substr(0, 80);
+    EXPECT_THAT(result.err, HasSubstr("is not a result of `caffe2 bench --json`"));
+  }
+  EXPECT_EQ(Bench({"--against", dir_.path("absent.json")}).code, 1);
+  EXPECT_EQ(Bench({"--fail-above", "5"}).code, 2);
+}
+
+TEST_F(BenchProgramTest, ReadsTheTableThatItWrites) {
+  const std::string table = dir_.path("table.tsv");
+  const ProgramResult tune = Bench({"--tune", table});
+  EXPECT_EQ(tune.code, 0) << tune.err;
+  const std::string text = ReadWholeFile(table);
+  EXPECT_THAT(text, StartsWith("# caffe2rt convolution table, version 1\n"));
+  EXPECT_THAT(text, HasSubstr(std::string(IsaName(CpuIsa())) + "\tNCHW\t1x4x6x6\t8\t1x1\t"));
+  const ProgramResult bench = Bench({"--tuning", table});
+  EXPECT_EQ(bench.code, 0) << bench.err;
+  EXPECT_THAT(bench.err, IsEmpty());
+}
+
+TEST_F(BenchProgramTest, RejectsOtherTables) {
+  const ProgramResult other = Bench({"--tuning", dir_.Write("t.tsv", "hello\n")});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("begins with \"hello\", want"));
+  const std::string first = "# caffe2rt convolution table, version 1\n";
+  EXPECT_THAT(Bench({"--tuning", dir_.Write("t.tsv", first + "avx2\tNCHW\n")}).err,
+              HasSubstr("line 2 of a convolution table"));
+  EXPECT_THAT(Bench({"--tuning", dir_.Write("t.tsv", first)}).err,
+              HasSubstr("has no row for the instruction set of this machine"));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::bench_test

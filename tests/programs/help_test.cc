@@ -1,0 +1,130 @@
+// The --help texts, and the flags of Caffe2.
+
+#include <absl/strings/str_split.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/programs/program_runner.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::help_test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const std::vector<std::string>& AllCommands() {
+  static const std::vector<std::string> names = {"run",     "plan",     "check",  "inspect",
+                                                 "convert", "pack",     "ops",    "gradients",
+                                                 "bench",   "optimize", "devices"};
+  return names;
+}
+
+size_t WidestLine(const std::string& text) {
+  size_t widest = 0;
+  for (const absl::string_view line : absl::StrSplit(text, '\n'))
+    widest = std::max(widest, line.size());
+  return widest;
+}
+
+TEST(HelpTest, HelpOfEveryCommandFitsAScreen) {
+  for (const std::string& name : AllCommands()) {
+    SCOPED_TRACE(name);
+    const ProgramResult result = RunCaffe2({name, "--help"});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_THAT(result.out, AllOf(HasSubstr("usage: caffe2 " + name), HasSubstr("examples")));
+    EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 40) << result.out;
+    EXPECT_LE(WidestLine(result.out), 80u) << result.out;
+  }
+  EXPECT_LE(WidestLine(RunCaffe2({"--help"}).out), 80u);
+}
+
+TEST(HelpTest, HelpAllListsRarelyUsedOptions) {
+  const std::string help = RunCaffe2({"run", "--help"}).out;
+  EXPECT_THAT(help, AllOf(HasSubstr("--help-all"), Not(HasSubstr("--cuda-graph"))));
+  const ProgramResult all = RunCaffe2({"run", "--help-all"});
+  EXPECT_EQ(all.code, 0);
+  EXPECT_THAT(all.out, AllOf(HasSubstr("  --cuda-graph "), HasSubstr("  --without-pass NAME ")));
+}
+
+TEST(HelpTest, HelpAllListsTheFlagsWithAnEffectInGroups) {
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{{"--help-all"}, {"bench", "--help-all"}}) {
+    const ProgramResult result = RunCaffe2(args);
+    EXPECT_EQ(result.code, 0);
+    EXPECT_THAT(result.out, AllOf(HasSubstr("flags of Caffe2, memory:\n"),
+                                  HasSubstr("flags of Caffe2, logging:\n"),
+                                  HasSubstr("  --caffe2_keep_on_shrink=bool\n"),
+                                  HasSubstr("  --caffe2_print_blob_sizes_at_exit=bool\n"),
+                                  HasSubstr("  --caffe2_operator_throw_if_fp_exceptions=bool\n"),
+                                  Not(HasSubstr("caffe2_rnn_executor"))));
+    EXPECT_LE(WidestLine(result.out), 80u);
+  }
+}
+
+TEST(FlagsProgramTest, AcceptsFlagsOfCaffe2) {
+  EXPECT_EQ(RunCaffe2({"devices", "--caffe2_keep_on_shrink=false"}).code, 0);
+  EXPECT_EQ(RunCaffe2({"devices", "--nocaffe2_keep_on_shrink"}).code, 0);
+  EXPECT_EQ(RunCaffe2({"devices", "--caffe2_keep_on_shrink=maybe"}).code, 2);
+}
+
+TEST(FlagsProgramTest, WarnsOnceOfEachFlagWithoutEffect) {
+  const ProgramResult result =
+      RunCaffe2({"devices", "--caffe2_rnn_executor=false", "--caffe2_rnn_executor=true",
+                 "--caffe2_use_nvtx", "--caffe2_log_level=2"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.err,
+            "caffe2: warning: --caffe2_rnn_executor is accepted and has no effect\n"
+            "caffe2: warning: --caffe2_use_nvtx is accepted and has no effect\n");
+}
+
+class NetFlagsTest : public ::testing::Test {
+ protected:
+  ProgramResult Run(const std::string& net, const std::vector<std::string>& options) {
+    std::vector<std::string> args = {"run", "--predict-net", dir_.Write("net.pbtxt", net)};
+    args.insert(args.end(), options.begin(), options.end());
+    return RunCaffe2(args);
+  }
+  TempDir dir_;
+};
+
+TEST_F(NetFlagsTest, PrintsTheSizesOfBlobsAtExit) {
+  constexpr char kNet[] = R"(external_input: "x" external_output: "y"
+      op { type: "Copy" input: "x" output: "y" })";
+  const ProgramResult result =
+      Run(kNet, {"--input", "x=10,25", "--caffe2_print_blob_sizes_at_exit"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("1000;x"));  // 250 floats in use
+  EXPECT_THAT(result.err, HasSubstr("1000;y"));
+  EXPECT_THAT(Run(kNet, {"--input", "x=10,25"}).err, IsEmpty());
+}
+
+// Fills a and b and computes c = a / b.
+std::string Division(float a, float b) {
+  const auto fill = [](const std::string& name, float value) {
+    return "op { type: \"ConstantFill\" output: \"" + name +
+           "\" arg { name: \"shape\" ints: 3 } arg { name: \"value\" f: " + std::to_string(value) +
+           " } }";
+  };
+  return "name: \"division\" external_output: \"c\"" + fill("a", a) + fill("b", b) +
+         "op { type: \"Div\" name: \"ratio\" input: \"a\" input: \"b\" output: \"c\" }";
+}
+
+TEST_F(NetFlagsTest, FailsAtFloatingPointExceptionsAndNamesTheOperator) {
+  const std::string flag = "--caffe2_operator_throw_if_fp_exceptions";
+  const ProgramResult zero = Run(Division(1, 0), {flag, "--no-optimize"});
+  EXPECT_EQ(zero.code, 1);
+  EXPECT_THAT(zero.err, AllOf(HasSubstr("division by zero"), HasSubstr("operator 2 (Div \"ratio\""),
+                              HasSubstr("net \"division\"")));
+  EXPECT_THAT(Run(Division(0, 0), {flag, "--no-optimize"}).err, HasSubstr("invalid operation"));
+  EXPECT_THAT(Run(Division(3e38f, 1e-3f), {flag, "--no-optimize"}).err, HasSubstr("overflow"));
+  EXPECT_EQ(Run(Division(1, 2), {flag, "--no-optimize"}).code, 0);
+  EXPECT_EQ(Run(Division(1, 0), {"--no-optimize"}).code, 0);
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::help_test
