@@ -67,8 +67,11 @@ void TuneNet(const Model& model, const Workspace& ws, const std::string& file) {
                   << std::endl;
       });
   WriteFileAtomically(file, table.str());
-  std::cout << shapes.size() << (shapes.size() == 1 ? " shape" : " shapes") << " written to "
-            << OneLine(file) << "; --tuning of run and bench reads it\n";
+  std::cout
+      << shapes.size() << (shapes.size() == 1 ? " shape" : " shapes") << " written to "
+      << OneLine(file) << "; --tuning of run and bench reads it\n"
+      << "convolutions that a graph pass places on IDEEP do not use the table; --without-pass "
+         "onednn_regions leaves them where they are\n";
 }
 
 }  // namespace caffe2rt

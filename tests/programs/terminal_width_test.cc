@@ -1,0 +1,125 @@
+// Tables on a terminal: their width, and their colours.
+
+#include <absl/strings/str_replace.h>
+#include <absl/strings/str_split.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "caffe2_core/base/display_width.h"
+#include "caffe2_core/base/enforce.h"
+#include "tests/programs/program_runner.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::terminal_width_test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+// Runs `caffe2` on a terminal of `columns` columns and returns what it prints there. `variables` are
+// added to the environment.
+std::string RunOnTerminal(const std::vector<std::string>& args, unsigned short columns,
+                          const Variables& variables) {
+  const winsize size = {.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  std::vector<std::string> words = {"/usr/bin/env", "-u", "NO_COLOR", "-u", "COLUMNS"};
+  for (const auto& [name, value] : variables) words.push_back(name + "=" + value);
+  words.emplace_back(CAFFE2_PROGRAM);
+  words.insert(words.end(), args.begin(), args.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+  CAFFE_ENFORCE(child >= 0, "cannot open a terminal");
+  if (child == 0) {
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  std::string out;
+  char piece[4096];
+  for (ssize_t count; (count = read(terminal, piece, sizeof(piece))) > 0;) {
+    out.append(piece, static_cast<size_t>(count));
+  }
+  close(terminal);
+  int status = 0;
+  CAFFE_ENFORCE_EQ(waitpid(child, &status, 0), child, "waiting for a process");
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << out;
+  return absl::StrReplaceAll(out, {{"\r\n", "\n"}});
+}
+
+size_t Widest(const std::string& out) {
+  size_t widest = 0;
+  for (const absl::string_view line : absl::StrSplit(out, '\n')) {
+    if (!line.empty() && line[0] == ' ')
+      widest = std::max(widest, DisplayWidth(std::string_view(line.data(), line.size())));
+  }
+  return widest;
+}
+
+class TerminalWidthTest : public ::testing::Test {
+ protected:
+  std::vector<std::string> Inspect() const { return {"inspect", net_, "--input", "x=1,2,3,4"}; }
+
+  const TempDir dir_;
+  const std::string long_name_ = std::string(90, 'n');
+  const std::string net_ =
+      dir_.Write("net.pbtxt", "external_input: \"x\" op { type: \"Copy\" input: \"x\" output: \"" +
+                                  long_name_ +
+                                  "\" } op { type: \"Copy\" input: \"x\" output: "
+                                  "\"\xe6\xbc\xa2\xe5\xad\x97\" }");
+};
+
+TEST_F(TerminalWidthTest, TablesFitTheTerminal) {
+  for (const unsigned short columns : {60, 80, 100}) {
+    const std::string out = RunOnTerminal(Inspect(), columns, {{"TERM", "dumb"}});
+    EXPECT_LE(Widest(out), columns) << out;
+    EXPECT_THAT(out, HasSubstr("n\u2026n"));
+  }
+  const std::string wide = RunOnTerminal(Inspect(), 200, {{"TERM", "dumb"}});
+  EXPECT_THAT(wide, HasSubstr(" " + long_name_ + "  float"));
+}
+
+TEST_F(TerminalWidthTest, WithoutATerminalTablesHave80Columns) {
+  const char* const columns = std::getenv("COLUMNS");
+  const std::string before = columns != nullptr ? columns : "";
+  unsetenv("COLUMNS");
+  EXPECT_LE(Widest(RunCaffe2(Inspect()).out), 80u);
+  setenv("COLUMNS", "200", 1);
+  EXPECT_THAT(RunCaffe2(Inspect()).out, HasSubstr(long_name_));
+  columns != nullptr ? setenv("COLUMNS", before.c_str(), 1) : unsetenv("COLUMNS");
+}
+
+TEST_F(TerminalWidthTest, WideCharactersKeepTheColumnsAligned) {
+  const std::string out = RunOnTerminal(Inspect(), 200, {{"TERM", "dumb"}});
+  const std::vector<std::string> lines = absl::StrSplit(out, '\n');
+  std::vector<size_t> begins;  // of the column with the shapes, on the terminal
+  for (const std::string& line : lines) {
+    const size_t at = line.find("float [");
+    if (at != std::string::npos) begins.push_back(DisplayWidth(line.substr(0, at)));
+  }
+  ASSERT_EQ(begins.size(), 2u) << out;
+  EXPECT_EQ(begins[0], begins[1]);
+}
+
+TEST_F(TerminalWidthTest, ColoursAreForTerminalsThatShowThem) {
+  constexpr char kEscape[] = "\x1b[";
+  EXPECT_THAT(RunOnTerminal(Inspect(), 80, {{"TERM", "xterm"}}), HasSubstr("\x1b[1m"));
+  EXPECT_THAT(RunOnTerminal(Inspect(), 80, {{"TERM", "xterm"}, {"NO_COLOR", ""}}),
+              HasSubstr(kEscape));
+  EXPECT_THAT(RunOnTerminal(Inspect(), 80, {{"TERM", "xterm"}, {"NO_COLOR", "1"}}),
+              Not(HasSubstr(kEscape)));
+  EXPECT_THAT(RunOnTerminal(Inspect(), 80, {{"TERM", "dumb"}}), Not(HasSubstr(kEscape)));
+  EXPECT_THAT(RunCaffe2(Inspect()).out, Not(HasSubstr(kEscape)));
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::terminal_width_test
