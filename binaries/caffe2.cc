@@ -37,8 +37,8 @@ void PrintHelp() {
     if (!command->listed) continue;
     std::cout << NamedLine(command->name, 10, command->purpose, HelpWidth());
   }
-  std::cout << "\ncaffe2 COMMAND --help describes a command; --help-all lists rarely used options "
-               "too,\nand the flags of Caffe2. caffe2 --version prints the version, caffe2 man\n"
+  std::cout << "\ncaffe2 COMMAND --help describes a command; --help-all lists rarely used options\n"
+               "too, and the flags of Caffe2. caffe2 --version prints the version, caffe2 man\n"
                "[COMMAND] a man page, caffe2 completion SHELL a script for bash, zsh or fish.\n"
                "exit codes: 0 success, 1 failure, 2 wrong usage\n";
 }

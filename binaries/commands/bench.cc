@@ -1,6 +1,8 @@
 // caffe2 bench: times a net and its operators.
 
+#include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
@@ -95,6 +97,10 @@ int Bench(const CommandLine& line) {
     return 0;
   }
   const NetProfile profile = job.Profile();
+  if (line.Text("svg") == "-") {
+    std::cout << ProfileAsSvg(profile);
+    return 0;
+  }
   if (line.Has("svg")) WriteFileAtomically(line.Text("svg"), ProfileAsSvg(profile));
   Report(line, profile, earlier);
   if (earlier) CheckAgainst(line, profile, *earlier);
@@ -124,7 +130,7 @@ const Command& BenchCommand() {
            {{"warmup", "N", "5", "runs before the timed ones, after the first"},
             {"iterations", "N", "20", "timed runs of the net, and of its operators"},
             {"top", "N", "0", "operators to print, the costliest first; 0: all"},
-            {"svg", "FILE", "", "draw where the time goes"},
+            {"svg", "FILE", "", "draw where the time goes; - is standard output"},
             {"against", "FILE", "", "compare with an earlier result of --json"},
             {"fail-above", "PERCENT", "", "with --against: fail if the net is so much slower"},
             {"tune", "FILE", "", "time convolution algorithms, write a table"},

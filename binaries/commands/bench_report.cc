@@ -85,8 +85,8 @@ void PrintProfile(const NetProfile& profile, size_t top) {
             << GetNumThreads() << (GetNumThreads() == 1 ? " thread\n" : " threads\n")
             << "first run (cold: prepares weights, plans memory): " << TimeText(profile.cold_ms)
             << " ms\n"
-            << "operators by cost (ms: warm median; share: of the net's median; overhead: the net "
-               "minus\nits operators, which are timed one by one):\n";
+            << "operators by cost (ms: warm median; share: of the net's median; overhead: the\n"
+               "net minus its operators, which are timed one by one):\n";
   PrintOperators(profile, top);
   std::cout << "by type:\n";
   PrintTypes(profile);

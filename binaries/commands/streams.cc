@@ -14,7 +14,7 @@ namespace {
 
 // The options that name a file to write.
 constexpr const char* kWritingOptions[] = {"output", "output-init-net", "output-predict-net",
-                                           "save-image"};
+                                           "save-image", "tune"};
 // Drawings, which are text that `inspect` itself prints for "-".
 constexpr const char* kDrawingOptions[] = {"dot", "svg", "html"};
 

@@ -13,6 +13,7 @@ namespace caffe2rt::test::bench_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -80,6 +81,7 @@ TEST_F(BenchProgramTest, DrawsWhereTheTimeGoes) {
   EXPECT_EQ(Bench({"--svg", dir_.path("time.svg")}).code, 0);
   EXPECT_THAT(ReadWholeFile(dir_.path("time.svg")),
               AllOf(StartsWith("<svg "), HasSubstr("0 Conv  y"), HasSubstr("</svg>")));
+  EXPECT_THAT(Bench({"--svg", "-"}).out, AllOf(StartsWith("<svg "), EndsWith("</svg>\n")));
 }
 
 TEST_F(BenchProgramTest, ComparesWithAnEarlierResult) {

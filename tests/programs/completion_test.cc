@@ -114,10 +114,10 @@ INSTANTIATE_TEST_SUITE_P(Shells, CompletionTest, testing::Values("bash", "zsh", 
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(CompletionProgramTest, RejectsOtherShells) {
-  const ProgramResult result = RunCaffe2({"completion", "fsh"});
+  const ProgramResult result = RunCaffe2({"completion", "fis"});
   EXPECT_EQ(result.code, 2);
   EXPECT_THAT(result.err,
-              HasSubstr("shell \"fsh\" is not supported, want bash, zsh or fish; did you "
+              HasSubstr("shell \"fis\" is not supported, want bash, zsh or fish; did you "
                         "mean fish?"));
   EXPECT_EQ(RunCaffe2({"completion"}).code, 2);
 }
@@ -138,8 +138,8 @@ TEST(ManPageTest, PagesHaveNoErrors) {
   const std::string groff = FindProgram("groff");
   if (groff.empty()) GTEST_SKIP() << "groff is not installed";
   const TempDir dir;
-  for (const std::string& command : {"", "run", "plan", "check", "inspect", "convert", "pack",
-                                     "gradients", "ops", "bench", "optimize", "devices"}) {
+  for (const std::string command : {"", "run", "plan", "check", "inspect", "convert", "pack",
+                                    "gradients", "ops", "bench", "optimize", "devices"}) {
     SCOPED_TRACE(command);
     std::vector<std::string> args = {"man", "--output", dir.path("page.1")};
     if (!command.empty()) args.push_back(command);

@@ -20,6 +20,7 @@ using ::testing::AllOf;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // y = x + 1 over floats of any shape.
 constexpr char kAddOne[] = R"(
@@ -291,6 +292,17 @@ TEST_F(RunProgramTest, RefusesContradictingOptions) {
         {"run", "--predict-net", "a", "--predict-net", "b"}}) {
     EXPECT_EQ(RunCaffe2(args).code, 2) << ::testing::PrintToString(args);
   }
+}
+
+TEST_F(RunProgramTest, StatesWhetherItsTimeIncludesThePreparation) {
+  const std::vector<std::string> once = {"run", "--input", "data=1,3,64,64"};
+  EXPECT_THAT(RunCaffe2(WithDemo(once)).out,
+              HasSubstr(", with the preparation of the first run ("));
+  std::vector<std::string> often = once;
+  often.insert(often.end(), {"--iterations", "3"});
+  EXPECT_THAT(RunCaffe2(WithDemo(often)).out, Not(HasSubstr("preparation")));
+  often.emplace_back("--json");
+  EXPECT_EQ(JsonAt(RunCaffe2(WithDemo(often)).out, "/includes_preparation"), "false");
 }
 
 TEST(RunProgramOnSharedFilesTest, RunsPredictorsFromDatabases) {

@@ -144,7 +144,7 @@ TEST_F(StreamsTest, OutputHasAShortName) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(ReadNpy(dir_.path("results/y.npy")).data<float>()[0], 11);
   EXPECT_EQ(Shell("caffe2 run -o a --output b").code, 2);
-  EXPECT_THAT(Shell("caffe2 run --help").out, HasSubstr("-o,--output"));
+  EXPECT_THAT(Shell("caffe2 run --help").out, HasSubstr("-o, --output"));
 }
 
 }  // namespace

@@ -115,5 +115,13 @@ TEST(FlagsTest, ReadsNumbersInAnyFormOfC) {
   }
 }
 
+TEST(FlagsTest, RemembersWhichIdleFlagsWereGiven) {
+  Flag idle = IdleFlag("flags_test_idle", "bool", "false", __FILE__);
+  ASSERT_TRUE(RegisterFlag(std::move(idle.info), std::move(idle.set)));
+  Parse({"--flags_test_idle", "--flags_test_count=1", "--noflags_test_idle"});
+  EXPECT_THAT(TakeIdleFlagsGiven(), ElementsAre("flags_test_idle"));
+  EXPECT_THAT(TakeIdleFlagsGiven(), ElementsAre());
+}
+
 }  // namespace
 }  // namespace caffe2rt::flags_test
