@@ -15,6 +15,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
+#include "caffe2_core/runtime/module_links.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
@@ -119,6 +120,7 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   const RecursiveMutexLock one_load(modules.loading);
   if (!name.empty() && IsThere(name)) return;
   const std::string file = filename.empty() ? "lib" + name + ".so" : filename;
+  CheckModuleLinks(file);
   std::vector<std::string> names_before;
   for (const auto& [known, description] : CurrentModules()) names_before.push_back(known);
   ModuleLoading loading(TakeAllConflicts);

@@ -23,10 +23,11 @@ struct ModuleSchema {
 // Loads `filename`, or lib<name>.so if it is empty. Does nothing if the file is already loaded, or
 // if a module of this name exists. Concurrent calls wait for each other.
 //
-// THROWS if the file cannot be opened, or if `name` is given and the file does not declare a
-// CAFFE2_MODULE of that name. THROWS if a registration of the module conflicts with an existing
-// one, which stays in effect; the message names both files. Loading the module again throws its
-// conflicts again; no other function throws them.
+// THROWS if the file cannot be opened, if it is linked with a copy of the library of its own, or if
+// `name` is given and the file does not declare a CAFFE2_MODULE of that name. THROWS if a
+// registration of the module conflicts with an existing one, which stays in effect; the message
+// names both files. Loading the module again throws its conflicts again; no other function throws
+// them.
 void LoadModule(const std::string& name, const std::string& filename = "");
 
 // Names and descriptions of all modules declared so far by CAFFE2_MODULE, linked in or loaded.

@@ -101,5 +101,20 @@ TEST(ModuleTest, RefusesALibraryThatIsNotTheNamedModule) {
                "does not declare CAFFE2_MODULE(other_name");
 }
 
+TEST(ModuleTest, RejectsAModuleWithAStaticCopyOfTheLibrary) {
+  if (MODULE_TEST_SHARED_LIBRARY) GTEST_SKIP() << "the library is shared in this build";
+  ExpectThrows([] { LoadModule("", File("module_test_own_library")); },
+               "contains a copy of the library");
+  EXPECT_FALSE(HasOperator(CPU, "ModuleTestOwnLibrary"));
+}
+
+TEST(ModuleTest, LoadsAModuleThatLinksTheSharedLibraryOfTheProgram) {
+  if (!MODULE_TEST_SHARED_LIBRARY) GTEST_SKIP() << "the library is static in this build";
+  LoadModule("", File("module_test_own_library"));
+  Workspace ws;
+  EXPECT_TRUE(ws.RunOperatorOnce(test::ParseOp(R"(type: "ModuleTestOwnLibrary" output: "y")")));
+  test::ExpectTensor<int>(ws, "y", {}, {7});
+}
+
 }  // namespace
 }  // namespace caffe2rt::module_test

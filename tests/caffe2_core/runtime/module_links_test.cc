@@ -1,0 +1,185 @@
+#include "caffe2_core/runtime/module_links.h"
+
+#include <elf.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <link.h>
+
+#include <cstring>
+#include <random>
+
+#include "caffe2_core/base/enforce.h"
+#include "tests/support/temp_dir.h"
+
+namespace caffe2rt::test::module_links_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A file with an ELF header and three segments: one that is loaded, with the string table, one with
+// notes, and the dynamic section, which needs two libraries.
+struct File {
+  ElfW(Ehdr) header = {};
+  ElfW(Phdr) segments[3] = {};
+  ElfW(Dyn) dynamic[5] = {};
+  struct {
+    ElfW(Nhdr) first = {4, 4, 3};
+    char first_owner[4] = "GNU";
+    char first_contents[4] = {1, 2, 3, 4};
+    ElfW(Nhdr) second = {9, 0, 1};
+    char second_owner[12] = "caffe2rt";
+  } notes;
+  char strings[32] = "\0libm.so.6\0libcaffe2rt.so.0.1";
+
+  File() {
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_phoff = offsetof(File, segments);
+    header.e_phentsize = sizeof(ElfW(Phdr));
+    header.e_phnum = 3;
+    SetSegment(&segments[0], PT_LOAD, offsetof(File, strings), sizeof(strings));
+    segments[0].p_vaddr = 0x1000;
+    SetSegment(&segments[1], PT_NOTE, offsetof(File, notes), sizeof(notes));
+    segments[1].p_align = 4;
+    SetSegment(&segments[2], PT_DYNAMIC, offsetof(File, dynamic), sizeof(dynamic));
+    SetDynamic(0, DT_STRTAB, 0x1000);
+    SetDynamic(1, DT_STRSZ, sizeof(strings));
+    SetDynamic(2, DT_NEEDED, 1);
+    SetDynamic(3, DT_NEEDED, 11);
+    SetDynamic(4, DT_NULL, 0);
+  }
+  static void SetSegment(ElfW(Phdr) * segment, unsigned type, size_t offset, size_t bytes) {
+    segment->p_type = type;
+    segment->p_offset = offset;
+    segment->p_filesz = bytes;
+  }
+  void SetDynamic(int i, long tag, size_t value) {
+    dynamic[i].d_tag = tag;
+    dynamic[i].d_un.d_val = value;
+  }
+  std::string Bytes() const { return {reinterpret_cast<const char*>(this), sizeof(*this)}; }
+  ModuleLinks Read() const {
+    const std::string bytes = Bytes();
+    return ReadModuleLinks(MemoryInput(bytes));
+  }
+};
+
+TEST(ModuleLinksTest, FindsTheNoteAndTheNeededLibraries) {
+  const ModuleLinks links = File().Read();
+  EXPECT_TRUE(links.contains_library);
+  EXPECT_THAT(links.needed, ElementsAre("libm.so.6", "libcaffe2rt.so.0.1"));
+}
+
+TEST(ModuleLinksTest, IgnoresNotesOfOtherOwners) {
+  File file;
+  file.notes.second_owner[0] = 'C';
+  EXPECT_FALSE(file.Read().contains_library);
+}
+
+TEST(ModuleLinksTest, LeavesOutNamesOutOfRangeOrWithoutEnd) {
+  File file;
+  file.SetDynamic(2, DT_NEEDED, sizeof(file.strings));
+  EXPECT_THAT(file.Read().needed, ElementsAre("libcaffe2rt.so.0.1"));
+  file.SetDynamic(2, DT_NEEDED, ~size_t{0});
+  EXPECT_THAT(file.Read().needed, ElementsAre("libcaffe2rt.so.0.1"));
+  file.SetDynamic(1, DT_STRSZ, 15);  // ends in the second name
+  file.SetDynamic(2, DT_NEEDED, 1);
+  EXPECT_THAT(file.Read().needed, ElementsAre("libm.so.6"));
+}
+
+TEST(ModuleLinksTest, IgnoresTablesOutOfRange) {
+  for (const size_t value : {sizeof(File), sizeof(File) - 1, ~size_t{0}, ~size_t{0} - 8}) {
+    File file;
+    file.header.e_phoff = value;
+    EXPECT_FALSE(file.Read().contains_library);
+    file = File();
+    file.segments[1].p_offset = value;
+    EXPECT_FALSE(file.Read().contains_library);
+    file = File();
+    file.segments[1].p_filesz = value;
+    EXPECT_FALSE(file.Read().contains_library);
+    file = File();
+    file.segments[2].p_filesz = value;
+    EXPECT_THAT(file.Read().needed, IsEmpty());
+    file = File();
+    file.SetDynamic(0, DT_STRTAB, value);
+    EXPECT_THAT(file.Read().needed, IsEmpty());
+    file = File();
+    file.SetDynamic(1, DT_STRSZ, value);
+    EXPECT_THAT(file.Read().needed, IsEmpty());
+  }
+  File file;
+  file.notes.first.n_namesz = 0xffffffff;
+  EXPECT_FALSE(file.Read().contains_library);
+  file.notes.first.n_namesz = 4;
+  file.notes.first.n_descsz = 0xffffffff;
+  EXPECT_FALSE(file.Read().contains_library);
+}
+
+TEST(ModuleLinksTest, ReadsNothingFromFilesOfOtherKinds) {
+  EXPECT_THAT(ReadModuleLinks(MemoryInput("")).needed, IsEmpty());
+  EXPECT_THAT(ReadModuleLinks(MemoryInput("\177ELF")).needed, IsEmpty());
+  File file;
+  file.header.e_ident[EI_CLASS] ^= 3;
+  EXPECT_FALSE(file.Read().contains_library);
+}
+
+// The address sanitizer finds accesses out of range.
+TEST(ModuleLinksTest, ReadsDamagedFilesWithinTheirBounds) {
+  const std::string whole = File().Bytes();
+  for (size_t size = 0; size < whole.size(); ++size) {
+    ReadModuleLinks(MemoryInput(std::string_view(whole).substr(0, size)));
+  }
+  std::mt19937 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    std::string damaged = whole;
+    for (int change = 0; change < 3; ++change) {
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    }
+    ReadModuleLinks(MemoryInput(damaged));
+  }
+}
+
+TEST(ModuleLinksTest, RejectsAFileWithTheNoteAndIgnoresWhatItCannotRead) {
+  const TempDir dir;
+  const std::string module = dir.Write("module.so", File().Bytes());
+  try {
+    CheckModuleLinks(module);
+    ADD_FAILURE() << "no error";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_EQ(error.message(),
+              "module \"" + module +
+                  "\" contains a copy of the library, want a module that uses the copy of the "
+                  "program; link the module with caffe2rt::module, or with caffe2rt::module and "
+                  "caffe2rt::compat_headers if it includes Caffe2's headers, instead of "
+                  "caffe2rt::caffe2rt or caffe2rt::compat");
+  }
+  EXPECT_NO_THROW(CheckModuleLinks(dir.Write("text.so", "no library")));
+  EXPECT_NO_THROW(CheckModuleLinks(dir.path("missing.so")));
+  EXPECT_NO_THROW(CheckModuleLinks("libcaffe2_no_such_module.so"));
+  EXPECT_NO_THROW(CheckModuleLinks(dir.path()));
+  EXPECT_NO_THROW(CheckModuleLinks("/dev/zero"));
+}
+
+TEST(ModuleLinksTest, RejectsAModuleThatNeedsAnotherSharedLibcaffe2rt) {
+  File file;
+  file.notes.second_owner[0] = 'C';
+  std::memcpy(file.strings + 11, "libcaffe2rt.so.9.9", 18);
+  const TempDir dir;
+  const std::string module = dir.Write("module.so", file.Bytes());
+  try {
+    CheckModuleLinks(module);
+    ADD_FAILURE() << "no error";
+  } catch (const EnforceNotMet& error) {
+    EXPECT_THAT(error.message(),
+                testing::StartsWith("module \"" + module +
+                                    "\" links \"libcaffe2rt.so.9.9\", which would be a second "
+                                    "copy of the library in this program; link the module with "
+                                    "caffe2rt::module,"));
+  }
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::module_links_test
