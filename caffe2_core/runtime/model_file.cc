@@ -16,6 +16,7 @@
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/device_placement.h"
 #include "caffe2_core/runtime/init_net.h"
 #include "caffe2_core/runtime/meta_net.h"
@@ -173,6 +174,14 @@ void FindInputs(Model* model) {
   model->inputs = UnfilledInputsOf(model->predict_net, init_nets);
 }
 
+// What remains to be done when the nets have been read.
+void Finish(const ModelFileOptions& options, Model* model) {
+  MakeNamesDiffer(model);
+  SetDevices(options, model);
+  SetArguments(options, model);
+  FindInputs(model);
+}
+
 }  // namespace
 
 std::vector<std::string> PlaceholdersOf(const NetDef& net, const std::vector<NetDef>& init_nets) {
@@ -209,10 +218,27 @@ Model LoadModel(const ModelFileOptions& options) try {
                   "\" is given without predictor_db");
     LoadFiles(options, &model);
   }
-  MakeNamesDiffer(&model);
-  SetDevices(options, &model);
-  SetArguments(options, &model);
-  FindInputs(&model);
+  Finish(options, &model);
+  return model;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+Model LoadModelFromMemory(const std::vector<std::string_view>& init_nets,
+                          std::string_view predict_net, const ModelFileOptions& options) try {
+  CAFFE_ENFORCE(options.init_nets.empty() && options.predict_net.empty() &&
+                    options.predictor_db.empty() && options.db_type.empty(),
+                "the options of a model in memory name files, want none");
+  Model model;
+  for (const std::string_view bytes : init_nets) {
+    const std::string subject = MakeString("init net ", model.init_nets.size());
+    ParseProto(bytes, subject, &model.init_nets.emplace_back());
+    NameNet(&model.init_nets.back(), "init_net");
+  }
+  ParseProto(predict_net, "predict net", &model.predict_net);
+  NameNet(&model.predict_net, "predict_net");
+  model.outputs = OutputsOf(model.predict_net);
+  Finish(options, &model);
   return model;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "caffe2_core/io/net_weights.h"
@@ -89,6 +90,12 @@ struct Model {
 // THROWS if the options name no model or two models, if a file or database cannot be read, or if
 // `device` is not available.
 Model LoadModel(const ModelFileOptions& options);
+
+// The same for nets whose files are in memory, binary or text. Errors name them "init net 0" and so on,
+// and "predict net". The weights are copied out of the bytes, which are not used after the call.
+// THROWS if `options` names files.
+Model LoadModelFromMemory(const std::vector<std::string_view>& init_nets,
+                          std::string_view predict_net, const ModelFileOptions& options = {});
 
 // The inputs of the net that an init net fills with a constant instead of data (Model::placeholders):
 // blobs of ConstantFill that are the first input of an operator and that no earlier operator uses. If

@@ -71,6 +71,26 @@ TEST_F(ModelFileTest, LoadsPlainFiles) {
   EXPECT_EQ(model.db_path, "");
 }
 
+TEST_F(ModelFileTest, LoadsNetsInMemoryAsTextAndBinary) {
+  const std::string binary = ParseNet(kPredict).SerializeAsString();
+  Model model = LoadModelFromMemory({kInit}, binary);
+  EXPECT_THAT(NamesOf(model), ElementsAre("init_net", "sum"));
+  EXPECT_THAT(model.inputs, ElementsAre("x"));
+  EXPECT_THAT(model.outputs, ElementsAre("z"));
+  EXPECT_THAT(model.files, IsEmpty());
+  Predictor predictor(std::move(model));
+  std::vector<Tensor> out;
+  ASSERT_TRUE(predictor({Vector({1, -30})}, &out));
+  EXPECT_EQ(out[0].data<float>()[0], 11);
+}
+
+TEST_F(ModelFileTest, RejectsNetsInMemoryThatDoNotParseAndOptionsThatNameFiles) {
+  ExpectThrows([] { LoadModelFromMemory({kInit, "no net"}, kPredict); }, "init net 1");
+  ExpectThrows([] { LoadModelFromMemory({}, "no net"); }, "predict net");
+  ExpectThrows([] { LoadModelFromMemory({}, kPredict, {.predict_net = "net.pb"}); },
+               "the options of a model in memory name files");
+}
+
 TEST_F(ModelFileTest, RunsInAWorkspace) {
   Model model = LoadModel(Files());
   Workspace ws;
