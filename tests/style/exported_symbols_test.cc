@@ -119,8 +119,9 @@ bool IsPublic(const std::string& symbol, const std::set<std::string>& words) {
       "^_Z(n|d)(w|a|l)|^_ZT[IS]P?F|\\.resolver$|^_ZN8caffe2rt[0-9]+k[A-Z][A-Za-z0-9]*I");
   if (std::regex_search(symbol, of_the_compiler)) return true;
   if (names.empty()) {
-    // The descriptors of the protos and the entry point of a device module.
-    return symbol.starts_with("descriptor_table_caffe2rt_") || symbol == "caffe2rt_cuda_module";
+    // The descriptors of the protos, the entry point of a device module, and the C interface.
+    return symbol.starts_with("descriptor_table_caffe2rt_") || symbol == "caffe2rt_cuda_module" ||
+           (symbol.starts_with("caffe2rt_") && words.contains(symbol));
   }
   if (IsOfTheRuntime(names[0])) return true;
   // What protoc generates outside the package's namespace.
@@ -164,6 +165,7 @@ TEST(ExportedSymbolsOfTheCoreTest, ContainThePublicInterface) {
            "_ZN8caffe2rt8internal7kNoTypeE",          // data that an inline function uses
            "_ZTIN8caffe2rt6NetDefE",                  // a message
            "_ZN8caffe2rt22EnsureBuiltinOperatorsEv",  // a registry of the process
+           "caffe2rt_load_from_memory",               // the C interface
        }) {
     EXPECT_THAT(symbols, Contains(symbol));
   }

@@ -28,6 +28,7 @@ constexpr const char* kLayers[] = {
     "operators/math/",
     "operators/common/",
     "operators/",
+    "caffe2_core/c_api/",
     "binaries/",
     "caffe2_core/compat/",
     "tests/",
@@ -40,6 +41,8 @@ struct Ban {
 };
 constexpr Ban kBans[] = {
     {"contexts/cuda/", "contexts/cpu/"},
+    {"binaries/", "caffe2_core/c_api/"},
+    {"caffe2_core/compat/", "caffe2_core/c_api/"},
     {"binaries/", "caffe2_core/compat/"},
     {"tests/support/", "binaries/"},
 };

@@ -79,6 +79,18 @@ TEST_F(RulesTest, FindAFamilyInAnother) {
       ElementsAre(HasSubstr("family operators/conv may not use operators/pool")));
 }
 
+TEST_F(RulesTest, FindUsersOfTheCInterface) {
+  const std::string include = "#include \"caffe2_core/c_api/caffe2rt.h\"\n";
+  for (const char* user : {"caffe2_core/runtime/net.cc", "operators/conv/conv.cc",
+                           "binaries/caffe2.cc", "caffe2_core/compat/caffe2/core/net.h"}) {
+    SCOPED_TRACE(user);
+    EXPECT_THAT(Check(CheckLayers, user, include), testing::Contains(HasSubstr(user)));
+  }
+  EXPECT_THAT(Check(CheckLayers, "caffe2_core/c_api/caffe2rt.cc",
+                    include + "#include \"caffe2_core/runtime/predictor.h\"\n"),
+              testing::Not(testing::Contains(HasSubstr("c_api/caffe2rt.cc"))));
+}
+
 TEST_F(RulesTest, FindContextsInEachOther) {
   EXPECT_THAT(Check(CheckLayers, "contexts/cuda/a.cc", "#include \"contexts/cpu/cpu_context.h\"\n"),
               ElementsAre(HasSubstr("layer contexts/cuda/ may not use contexts/cpu/")));
