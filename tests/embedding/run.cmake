@@ -1,4 +1,4 @@
-# cmake -DBUILD_DIR=... -DPROJECT_DIR=... -DWORK_DIR=... -DGENERATOR=... -P run.cmake
+# cmake -DSOURCE_DIR=... -DBUILD_DIR=... -DPROJECT_DIR=... -DWORK_DIR=... -DGENERATOR=... -P run.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/run_steps.cmake)
 
 install_components(prefix runtime development)
@@ -10,18 +10,23 @@ set(flags "")
 if(SANITIZE)
   set(flags -DCMAKE_CXX_FLAGS=-fsanitize=${SANITIZE})
 endif()
-set(configure ${CMAKE_COMMAND} -S ${PROJECT_DIR} -G ${GENERATOR}
+set(demo ${SOURCE_DIR}/binaries/demo/stripes)
+set(configure ${CMAKE_COMMAND} -G ${GENERATOR}
     -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=${BUILD_TYPE}
     -DCMAKE_CXX_COMPILER=${CXX_COMPILER}
-    -DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_COMPILER_LAUNCHER} -DEMBEDDING_HEADERS=${HEADERS} -DEMBEDDING_PCH=${PCH} ${flags})
+    -DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_COMPILER_LAUNCHER} ${flags})
 
 # Without a dependency, the error names the package to install.
-execute_process(COMMAND ${configure} -B ${WORK_DIR}/missing -DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON
+execute_process(COMMAND ${configure} -S ${PROJECT_DIR} -B ${WORK_DIR}/missing -DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=ON
                 RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE error)
 if(result EQUAL 0 OR NOT error MATCHES "libprotobuf-dev")
   message(FATAL_ERROR "configuring without Protobuf returned ${result} and the error does not name its package: ${error}")
 endif()
 
-run(${configure} -B ${WORK_DIR}/build)
+run(${configure} -S ${PROJECT_DIR} -B ${WORK_DIR}/build -DEMBEDDING_HEADERS=${HEADERS} -DEMBEDDING_PCH=${PCH}
+    -DEMBEDDING_DEMO=${demo})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --parallel 2)
 run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK_DIR}/build --output-on-failure --no-tests=error)
+
+include(${CMAKE_CURRENT_LIST_DIR}/run_snippets.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/run_pkg_config.cmake)

@@ -78,3 +78,6 @@ install(FILES ${PROJECT_BINARY_DIR}/caffe2rtConfig.cmake
         DESTINATION ${package_dir} COMPONENT development)
 install(FILES third_party/cmake/Caffe2Config.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Caffe2 COMPONENT development)
+if(NOT CAFFE2_CUDA_STATIC)  # which links CUDA's libraries, too
+  include(Caffe2rtPkgConfig)
+endif()

@@ -1,0 +1,21 @@
+# caffe2rt.pc and caffe2rt-module.pc, for builds that use pkg-config instead of CMake:
+#
+#   c++ -std=c++20 main.cc $(pkg-config --cflags --libs caffe2rt)
+#   c++ -std=c++20 -shared -fPIC my_operator.cc -o libmy_operator.so $(pkg-config --cflags caffe2rt-module)
+#
+# The paths are relative to the files, so that an installation may be moved. A static library is linked without
+# --whole-archive, which a program needs only if it loads modules. The names of the dependencies are those of pkg-config; oneDNN
+# and LevelDB have no file of their own.
+set(pc_requires "protobuf absl_core_headers")
+set(pc_libs "-lcaffe2rt")
+if(NOT BUILD_SHARED_LIBS)
+  string(APPEND pc_requires " absl_strings absl_str_format libjpeg libpng libzip lmdb numa")
+  string(APPEND pc_libs " -ldnnl -lleveldb -lstdc++ -lm -pthread -ldl")
+endif()
+set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_prefix /${pc_dir} /)
+string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
+configure_file(third_party/cmake/caffe2rt.pc.in ${PROJECT_BINARY_DIR}/caffe2rt.pc @ONLY)
+configure_file(third_party/cmake/caffe2rt-module.pc.in ${PROJECT_BINARY_DIR}/caffe2rt-module.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/caffe2rt.pc ${PROJECT_BINARY_DIR}/caffe2rt-module.pc DESTINATION ${pc_dir}
+        COMPONENT development)
