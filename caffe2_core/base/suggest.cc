@@ -22,30 +22,36 @@ int64_t SearchWork(size_t wanted, size_t candidate, int limit) {
 
 }  // namespace
 
-// The Levenshtein recurrence with a single row, limited to the cells within `limit` of the
-// diagonal: all other cells exceed the limit. After iteration i, row[j] is the distance of the
-// first i characters of `a` to the first j of `b`. Costs O(n * limit) time; stops early when a
-// whole row exceeds the limit.
+// The recurrence of the restricted Damerau-Levenshtein distance (optimal string alignment) with two
+// rows before the current one, limited to the cells within `limit` of the diagonal: all other cells
+// exceed the limit. After iteration i, row[j] is the distance of the first i characters of `a` to
+// the first j of `b`. Costs O(n * limit) time; stops early when two whole rows exceed the limit.
 int EditDistance(const std::string& a, const std::string& b, int limit) {
   const int n = static_cast<int>(a.size()), m = static_cast<int>(b.size());
   if (std::abs(n - m) > limit) return limit + 1;
-  std::vector<int> row(m + 1);
-  for (int j = 0; j <= m; ++j) row[j] = j;
-  // Cells right of the band keep their initial value j, which exceeds the limit.
+  std::vector<int> before, previous(m + 1), row(m + 1);
+  before.assign(m + 1, limit + 1);
+  for (int j = 0; j <= m; ++j) previous[j] = j;
+  int best_before = 0;
   for (int i = 1; i <= n; ++i) {
     const int first = std::max(1, i - limit), last = std::min(m, i + limit);
-    int diagonal = row[first - 1];
     row[first - 1] = first == 1 ? i : limit + 1;
     int best = row[first - 1];
     for (int j = first; j <= last; ++j) {
-      const int substitute = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({substitute, row[j] + 1, row[j - 1] + 1});
+      row[j] =
+          std::min({previous[j - 1] + (a[i - 1] != b[j - 1]), previous[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
       best = std::min(best, row[j]);
     }
-    if (best > limit) return limit + 1;
+    if (last < m) row[last + 1] = limit + 1;  // the next row reads it
+    if (best > limit && best_before > limit) return limit + 1;
+    best_before = best;
+    before.swap(previous);
+    previous.swap(row);
   }
-  return std::min(row[m], limit + 1);
+  return std::min(previous[m], limit + 1);
 }
 
 std::vector<std::string> NearestNames(const std::string& name,

@@ -8,7 +8,9 @@
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
-// The Levenshtein distance of `a` and `b`, or limit + 1 if it exceeds `limit`.
+// The number of edits that turn `a` into `b`: insertions, deletions and substitutions of a character,
+// and transpositions of two adjacent ones (the restricted Damerau-Levenshtein distance). Returns
+// limit + 1 if it exceeds `limit`.
 int EditDistance(const std::string& a, const std::string& b, int limit);
 
 // The maximum number of characters that one search for similar names compares, which takes about

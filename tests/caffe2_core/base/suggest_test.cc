@@ -17,7 +17,15 @@ TEST(EditDistanceTest, CountsEditsUpToTheLimit) {
   EXPECT_EQ(EditDistance("a", "abcdefgh", 2), 3);  // limit + 1
 }
 
-// The algorithm of Wagner and Fischer (1974), without a bound.
+TEST(EditDistanceTest, CountsTransposedLettersAsOneEdit) {
+  EXPECT_EQ(EditDistance("Rleu", "Relu", 9), 1);
+  EXPECT_EQ(EditDistance("ab", "ba", 1), 1);
+  EXPECT_EQ(EditDistance("Sofmtax", "Softmax", 1), 1);
+  EXPECT_EQ(EditDistance("abcd", "badc", 9), 2);
+  EXPECT_EQ(EditDistance("ca", "abc", 9), 3);  // transposed letters are not edited again
+}
+
+// The algorithm of Wagner and Fischer (1974) with transpositions, without a bound.
 int FullDistance(const std::string& a, const std::string& b) {
   std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) {
@@ -27,6 +35,9 @@ int FullDistance(const std::string& a, const std::string& b) {
       } else {
         d[i][j] =
             std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+          d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+        }
       }
     }
   }
@@ -77,6 +88,8 @@ TEST(NearestNamesTest, FindsTypingErrors) {
   EXPECT_EQ(NearestNames("Convv", kKnown), (std::vector<std::string>{"Conv", "ConvTranspose"}));
   EXPECT_EQ(NearestNames("relu", kKnown), std::vector<std::string>{"Relu"});
   EXPECT_EQ(NearestNames("Maxpol", kKnown), std::vector<std::string>{"MaxPool"});
+  EXPECT_EQ(NearestNames("Rleu", kKnown), std::vector<std::string>{"Relu"});
+  EXPECT_EQ(NearestNames("CF", kKnown), std::vector<std::string>{"FC"});
 }
 
 TEST(NearestNamesTest, FindsNamesThatHoldTheWord) {
