@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <new>
 
 #include "caffe2_core/base/conflicts.h"
@@ -13,6 +14,7 @@
 #include "caffe2_core/base/mutex.h"
 #include "caffe2_core/device/context_conflict.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
 #include "caffe2_core/runtime/module_links.h"
@@ -103,6 +105,47 @@ bool IsThere(const std::string& name) {
   return true;
 }
 
+bool IsFile(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+// Returns the path to open: dlopen searches a name without a slash in the loader's path only.
+std::string PathOfModule(const std::string& file) {
+  const bool is_name = file.find('/') == std::string::npos;
+  return is_name && IsFile(file) ? "./" + file : file;
+}
+
+// Whether the file begins as a shared library does, or cannot be read.
+bool IsElf(const std::string& path) {
+  const std::string start = "\177ELF";
+  std::error_code ignored;
+  if (std::filesystem::file_size(path, ignored) < start.size()) return false;
+  try {
+    const FileDescriptor file = OpenForReading(path);
+    std::string read(start.size(), '\0');
+    ReadAt(file, path, 0, read.data(), read.size());
+    return read == start;
+  } catch (const EnforceNotMet&) {
+    return true;
+  }
+}
+
+// Returns why dlopen cannot open the file.
+std::string WhyNotLoaded(const std::string& path, const char* error) {
+  if (path.find('/') == std::string::npos && error != nullptr &&
+      std::string(error).starts_with(path + ": cannot open shared object file")) {
+    return "it is neither in the current folder nor in the loader's path (LD_LIBRARY_PATH, "
+           "ld.so.conf)";
+  }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return "it is a folder, not a shared library";
+  if (IsFile(path) && !IsElf(path)) {
+    return "the file exists, but it is not a module: it is not a shared library";
+  }
+  return error != nullptr ? error : "unknown reason";
+}
+
 }  // namespace
 
 ModuleSchema::ModuleSchema(const char* name, const char* description) {
@@ -126,11 +169,10 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   ModuleLoading loading(TakeAllConflicts);
   // RTLD_GLOBAL, as in Caffe2, because a module may use the symbols of another one, for example if
   // kernels and their schemas are in different libraries.
-  void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (handle == nullptr) {
-    const char* why = dlerror();
-    CAFFE_THROW("cannot load module \"", file, "\": ", why != nullptr ? why : "unknown reason");
-  }
+  const std::string path = filename.empty() ? file : PathOfModule(file);
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  CAFFE_ENFORCE(handle != nullptr, "cannot load module \"", file,
+                "\": ", WhyNotLoaded(path, dlerror()));
   const std::vector<std::string> conflicts = loading.Finish();
   bool is_new = false;
   {

@@ -2,7 +2,7 @@
 // Modules: shared libraries that are loaded at run time and register operators, schemas, gradients,
 // databases or contexts.
 //
-//   LoadModule("", "./libmy_ops.so");     // the same as `caffe2 --module ./libmy_ops.so`
+//   LoadModule("", "libmy_ops.so");       // the same as `caffe2 --module libmy_ops.so`
 //   LoadModule("caffe2_rocksdb");         // libcaffe2_rocksdb.so in the linker's search path
 //
 // A module registers its contents by static constructors (Caffe2's macros). CAFFE2_MODULE is
@@ -20,8 +20,10 @@ struct ModuleSchema {
   ModuleSchema(const char* name, const char* description);
 };
 
-// Loads `filename`, or lib<name>.so if it is empty. Does nothing if the file is already loaded, or
-// if a module of this name exists. Concurrent calls wait for each other.
+// Loads `filename`, or lib<name>.so if it is empty. A `filename` without a slash is a file of the
+// current folder if there is one, otherwise it is searched in the linker's search path, as
+// lib<name>.so is. Does nothing if the file is already loaded, or if a module of this name exists.
+// Concurrent calls wait for each other.
 //
 // THROWS if the file cannot be opened, if it is linked with a copy of the library of its own, or if
 // `name` is given and the file does not declare a CAFFE2_MODULE of that name. THROWS if a

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "caffe2_core/device/context.h"
@@ -34,7 +35,23 @@ TEST(ModuleTest, SaysWhyAFileCannotBeLoaded) {
   ExpectThrows([] { LoadModule("", ""); }, "a module needs a name or a file");
   const test::TempDir dir;
   std::ofstream(dir.path() + "/text.so") << "not a library";
-  ExpectThrows([&] { LoadModule("", dir.path() + "/text.so"); }, "text.so");
+  ExpectThrows([&] { LoadModule("", dir.path() + "/text.so"); },
+               "text.so\": the file exists, but it is not a module: it is not a shared library");
+  std::ofstream(dir.path() + "/empty.so").flush();
+  ExpectThrows([&] { LoadModule("", dir.path() + "/empty.so"); }, "it is not a module");
+  ExpectThrows([&] { LoadModule("", dir.path()); }, "it is a folder, not a shared library");
+  ExpectThrows([] { LoadModule("", "caffe2_no_such_file.so"); },
+               "cannot load module \"caffe2_no_such_file.so\": it is neither in the current folder "
+               "nor in the loader's path");
+}
+
+TEST(ModuleTest, FindsAFileInTheCurrentFolder) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  const std::filesystem::path file = File("module_test_good");
+  std::filesystem::current_path(file.parent_path());
+  EXPECT_NO_THROW(LoadModule("", file.filename()));
+  std::filesystem::current_path(before);
+  EXPECT_TRUE(HasModule("module_test_good"));
 }
 
 TEST(ModuleTest, BringsOperatorsAndLoadsTwiceWithoutHarm) {
