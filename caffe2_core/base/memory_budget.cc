@@ -7,6 +7,8 @@
 #include <new>
 #include <string>
 
+#include "caffe2_core/base/byte_size.h"
+
 namespace caffe2rt {
 namespace {
 
@@ -30,13 +32,15 @@ size_t LimitBytes() noexcept {
 
 std::string UsageText() {
   const CPUMemoryUsage usage = GetCPUMemoryUsage();
-  return MakeString("in use ", usage.in_use_bytes, ", limit ", usage.limit_bytes, ", peak ",
-                    usage.peak_bytes, "; raise the limit (--memory-limit) or use smaller inputs");
+  return MakeString("in use ", ByteSizeText(usage.in_use_bytes), ", limit ",
+                    ByteSizeText(usage.limit_bytes), ", peak ", ByteSizeText(usage.peak_bytes),
+                    "; raise the limit (--memory-limit) or use smaller inputs");
 }
 
 [[noreturn]] void ThrowBeyondLimit(size_t nbytes) {
-  throw OutOfMemory(__FILE__, __LINE__, "",
-                    MakeString("out of CPU memory: asked ", nbytes, " bytes, ", UsageText()));
+  throw OutOfMemory(
+      __FILE__, __LINE__, "",
+      MakeString("out of CPU memory: asked ", ByteSizeText(nbytes), ", ", UsageText()));
 }
 
 }  // namespace

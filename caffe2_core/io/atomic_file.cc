@@ -13,6 +13,7 @@
 #include <new>
 #include <utility>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/standard_streams.h"
@@ -230,7 +231,9 @@ int64_t FileSize(const FileDescriptor& file, const std::string& path) {
 std::string ReadWholeFile(const std::string& path, int64_t limit_bytes) try {
   const FileDescriptor file = OpenForReading(path);
   const int64_t expected = FileSize(file, path);  // 0 for a pipe
-  CAFFE_ENFORCE_LE(expected, limit_bytes, "bytes of file \"", path, "\"");
+  CAFFE_ENFORCE(expected <= limit_bytes, "bytes of file \"", path, "\": got ",
+                ByteSizeText(static_cast<uint64_t>(expected)), ", want at most ",
+                ByteSizeText(static_cast<uint64_t>(limit_bytes)));
   std::string bytes(static_cast<size_t>(expected), '\0');
   size_t filled = 0;
   while (true) {
@@ -241,7 +244,8 @@ std::string ReadWholeFile(const std::string& path, int64_t limit_bytes) try {
       if (got < 0 && errno == EINTR) continue;
       const int error = errno;
       CAFFE_ENFORCE_GT(got, 0, "cannot read \"", path, "\": ", std::strerror(error));
-      CAFFE_ENFORCE_LT(static_cast<int64_t>(filled), limit_bytes, "bytes of file \"", path, "\"");
+      CAFFE_ENFORCE(static_cast<int64_t>(filled) < limit_bytes, "bytes of file \"", path,
+                    "\": got more than ", ByteSizeText(static_cast<uint64_t>(limit_bytes)));
       bytes.resize(std::min(std::max<size_t>(4096, filled * 2), static_cast<size_t>(limit_bytes)));
       bytes[filled++] = more;
       continue;

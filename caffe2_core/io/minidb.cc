@@ -13,6 +13,7 @@
 #include <climits>
 #include <cstring>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -153,7 +154,7 @@ class MiniDBTransaction final : public Transaction {
                   "minidb does not support an empty key or value, got key \"", key, "\" with ",
                   value.size(), " bytes");
     CAFFE_ENFORCE(key.size() <= INT_MAX && value.size() <= INT_MAX, "minidb record \"", key,
-                  "\" has ", value.size(), " bytes, want less than 2 GB");
+                  "\" has ", ByteSizeText(value.size()), ", want less than 2 GiB");
     const int32_t sizes[2] = {static_cast<int32_t>(key.size()), static_cast<int32_t>(value.size())};
     *failed_ = true;  // until all of it is written
     sink_->Write({reinterpret_cast<const char*>(sizes), sizeof(sizes)});

@@ -26,6 +26,7 @@
 #include <optional>
 #include <set>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/atomic_file.h"
@@ -224,8 +225,9 @@ class NpzReader {
       unpacked = SaturatedAdd(unpacked, entry.unpacked);
     }
     if (unpacked > most) {
-      Fail(MakeString("its entries unpack to ", unpacked, " bytes, want at most ", most,
-                      " for a file of ", size_, " bytes; save it without compression"));
+      Fail(MakeString("its entries unpack to ", ByteSizeText(unpacked), ", want at most ",
+                      ByteSizeText(most), " for a file of ", ByteSizeText(size_),
+                      "; save it without compression"));
     }
   }
 

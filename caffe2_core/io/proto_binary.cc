@@ -6,6 +6,7 @@
 
 #include <climits>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/proto_file.h"
@@ -38,7 +39,7 @@ bool Parse(CodedInputStream* stream, Message* proto, std::string* reason) {
 bool ParseBinary(std::string_view bytes, Message* proto, std::string* reason) {
   proto->Clear();
   if (bytes.size() > INT_MAX) {
-    *reason = MakeString("it has ", bytes.size(), " bytes, want less than 2 GB");
+    *reason = MakeString("it has ", ByteSizeText(bytes.size()), ", want less than 2 GiB");
     return false;
   }
   CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),

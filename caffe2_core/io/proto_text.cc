@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/io/proto_file.h"
@@ -110,7 +111,7 @@ bool ParseText(std::string_view text, Message* proto, TextError* error) {
   // Some editors write a byte order mark before UTF-8.
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   if (text.size() > INT_MAX) {
-    *error = {1, 1, MakeString("it has ", text.size(), " bytes, want less than 2 GB")};
+    *error = {1, 1, MakeString("it has ", ByteSizeText(text.size()), ", want less than 2 GiB")};
     return false;
   }
   if (ParseTextOnce(text, proto, error)) return true;

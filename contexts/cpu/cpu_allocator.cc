@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/overwritten_memory.h"
@@ -106,8 +107,9 @@ std::pair<void*, MemoryDeleter> DefaultCPUAllocator::New(size_t nbytes) {
   const CPUMemoryUsage usage = GetCPUMemoryUsage();
   throw OutOfMemory(
       __FILE__, __LINE__, "",
-      MakeString("out of CPU memory: the system could not allocate ", nbytes, " bytes, in use ",
-                 usage.in_use_bytes, ", limit ", usage.limit_bytes, ", peak ", usage.peak_bytes));
+      MakeString("out of CPU memory: the system could not allocate ", ByteSizeText(nbytes),
+                 ", in use ", ByteSizeText(usage.in_use_bytes), ", limit ",
+                 ByteSizeText(usage.limit_bytes), ", peak ", ByteSizeText(usage.peak_bytes)));
 }
 
 MemoryDeleter DefaultCPUAllocator::GetDeleter() { return MemoryDeleter(&std::free); }

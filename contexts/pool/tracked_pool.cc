@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/logging.h"
 
 namespace caffe2rt {
@@ -163,15 +164,14 @@ void TrackedPool::Synchronize(size_t count) {
 
 void TrackedPool::ThrowOutOfMemory(size_t asked_bytes, StreamIndex stream) const {
   const PoolStatistics now = counters_.Read();
-  const std::string limit =
-      now.limit_bytes == SIZE_MAX ? "none" : MakeString(now.limit_bytes, " bytes");
+  const std::string limit = now.limit_bytes == SIZE_MAX ? "none" : ByteSizeText(now.limit_bytes);
   const std::string where = stream == kNoStream ? "" : MakeString(" on stream ", stream);
   throw OutOfMemory(
       __FILE__, __LINE__, "",
-      MakeString(device_, " is out of memory: asked ", asked_bytes, " bytes", where, ", in use ",
-                 now.in_use_bytes, " bytes in ", now.blocks_in_use, " blocks, cached ",
-                 now.cached_bytes, " bytes, limit ", limit, ", peak ", now.peak_in_use_bytes,
-                 " bytes; use a smaller batch or raise the limit"));
+      MakeString(device_, " is out of memory: asked ", ByteSizeText(asked_bytes), where,
+                 ", in use ", ByteSizeText(now.in_use_bytes), " in ", now.blocks_in_use,
+                 " blocks, cached ", ByteSizeText(now.cached_bytes), ", limit ", limit, ", peak ",
+                 ByteSizeText(now.peak_in_use_bytes), "; use a smaller batch or raise the limit"));
 }
 
 void TrackedPool::RecordUse(const PoolBlock& block, StreamIndex stream) {

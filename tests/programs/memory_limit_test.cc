@@ -27,10 +27,16 @@ constexpr size_t kLimitBytes = size_t{64} << 20;
 // Small blocks may exceed the limit by this much while an error is described.
 constexpr size_t kHeadroomBytes = size_t{8} << 20;
 
-// The number after `label` in an error.
-size_t NumberAfter(const std::string& text, const std::string& label) {
+// The size after the label, such as 70885376 for "peak 67.6 MiB".
+size_t BytesAfter(const std::string& text, const std::string& label) {
   const size_t at = text.find(label);
-  return at == std::string::npos ? SIZE_MAX : std::stoull(text.substr(at + label.size()));
+  if (at == std::string::npos) return SIZE_MAX;
+  size_t digits = 0;
+  const std::string size = text.substr(at + label.size());
+  const double number = std::stod(size, &digits);
+  const std::string unit = size.substr(digits, 4);
+  const int shift = unit == " KiB" ? 10 : unit == " MiB" ? 20 : unit == " GiB" ? 30 : 0;
+  return static_cast<size_t>(number * static_cast<double>(size_t{1} << shift));
 }
 
 class MemoryLimitTest : public ::testing::Test {
@@ -51,9 +57,9 @@ class MemoryLimitTest : public ::testing::Test {
     const ProgramResult result = RunCaffe2(args);
     EXPECT_EQ(result.code, 1) << result.err;
     EXPECT_THAT(result.err, AllOf(StartsWith("caffe2: "), HasSubstr("out of "),
-                                  HasSubstr("limit 67108864, "), HasSubstr("(--memory-limit)")));
+                                  HasSubstr("limit 64 MiB, "), HasSubstr("(--memory-limit)")));
     EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
-    EXPECT_LE(NumberAfter(result.err, "peak "), kLimitBytes + kHeadroomBytes) << result.err;
+    EXPECT_LE(BytesAfter(result.err, "peak "), kLimitBytes + kHeadroomBytes) << result.err;
 #ifndef CAFFE2RT_SANITIZED  // sanitizers use additional memory
     EXPECT_LE(result.peak_resident_bytes, kLimitBytes + kSlackBytes);
 #endif

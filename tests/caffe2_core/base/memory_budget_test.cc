@@ -64,7 +64,7 @@ TEST(MemoryBudgetTest, TheErrorForBadAllocNamesTheLimitOnOneLine) {
   const std::string text = OutOfMemoryNow().message();
   GlobalCPUMemoryOptions().limit_bytes = 0;
   EXPECT_EQ(text.rfind("out of memory: ", 0), 0u) << text;
-  EXPECT_NE(text.find("limit 123456"), std::string::npos) << text;
+  EXPECT_NE(text.find("limit 120.6 KiB"), std::string::npos) << text;
   EXPECT_NE(text.find("(--memory-limit)"), std::string::npos) << text;
   EXPECT_EQ(text.find('\n'), std::string::npos) << text;
 }

@@ -372,7 +372,7 @@ TEST(TensorTest, MemoryBeyondTheLimitIsAnErrorThatNamesTheNumbers) {
     FAIL() << "did not throw";
   } catch (const EnforceNotMet& error) {
     for (const char* part :
-         {"out of CPU memory", "asked 4503599627370496", "in use", "limit", "peak"}) {
+         {"out of CPU memory", "asked 4 PiB", "in use", "limit", "peak"}) {
       EXPECT_NE(error.message().find(part), std::string::npos) << error.message();
     }
   }

@@ -174,10 +174,9 @@ TEST_F(CudaAllocatorTest, SaysWhatIsUsedWhenThereIsNoMore) {
   CudaPool(0).ReleaseCached();
   const DataPtr kept(NewCudaMemory(kMiB));
   CudaPool(0).SetLimit(8 * kMiB);
-  EXPECT_THAT(
-      ErrorOf([] { NewCudaMemory(16 * kMiB).second(nullptr); }),
-      AllOf(HasSubstr("CUDA 0 is out of memory: asked 16777216 bytes"), HasSubstr("in use "),
-            HasSubstr("cached "), HasSubstr("limit 8388608 bytes"), HasSubstr("peak ")));
+  EXPECT_THAT(ErrorOf([] { NewCudaMemory(16 * kMiB).second(nullptr); }),
+              AllOf(HasSubstr("CUDA 0 is out of memory: asked 16 MiB"), HasSubstr("in use "),
+                    HasSubstr("cached "), HasSubstr("limit 8 MiB"), HasSubstr("peak ")));
   CudaPool(0).SetLimit(SIZE_MAX);
   const DataPtr more(NewCudaMemory(16 * kMiB));
   EXPECT_NE(more.get(), nullptr);

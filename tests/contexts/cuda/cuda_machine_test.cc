@@ -211,7 +211,7 @@ TEST_F(CudaMachineTest, RegistersPinnedMemoryOfTheThreadsNode) {
     EXPECT_EQ(fakecuda_calls("cudaHostUnregister"), registered);
     fakecuda_fail("cudaHostRegister", 0, -1, cudaErrorMemoryAllocation, 0);
     EXPECT_THAT(ErrorOf([&] { allocator.New(100000); }),
-                HasSubstr("pinned memory is out of memory: asked 100000 bytes"));
+                HasSubstr("pinned memory is out of memory: asked 97.7 KiB"));
   };
   EXPECT_EXIT(OnMachine({}, body), ExitedWithCode(0), "");
 }

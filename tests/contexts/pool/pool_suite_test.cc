@@ -179,8 +179,8 @@ TEST_P(PoolTest, NamesAllFiguresWhenMemoryIsOut) {
   } catch (const OutOfMemory& error) {
     EXPECT_EQ(
         error.message(),
-        "CUDA 0 is out of memory: asked 7340032 bytes on stream 3, in use 2097152 bytes in 1 "
-        "blocks, cached 0 bytes, limit 8388608 bytes, peak 2097152 bytes; use a smaller batch "
+        "CUDA 0 is out of memory: asked 7 MiB on stream 3, in use 2 MiB in 1 blocks, cached 0 "
+        "bytes, limit 8 MiB, peak 2 MiB; use a smaller batch "
         "or raise the limit");
   }
   pool->CheckInvariants();
