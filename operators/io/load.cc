@@ -4,10 +4,24 @@
 
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/io/searched_folders.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
 
 namespace caffe2rt {
+
+std::unique_ptr<db::DB> OpenDatabase(const FileAccess& access, const std::string& type,
+                                     const std::string& name, const std::string& path) {
+  try {
+    return db::OpenDB(type, path, db::READ);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const EnforceNotMet& error) {
+    const std::string folders = SearchedFolders(access, name, path);
+    if (folders.empty()) throw;
+    CAFFE_THROW(error.message(), folders);
+  }
+}
 
 bool LoadedBlobs::Add(const std::string& name, const BlobProto& proto, Blob* blob) {
   const auto [found, is_new] = states_.try_emplace(name);

@@ -62,6 +62,13 @@ class [[gnu::visibility("default")]] LoadedBlobs {
   std::map<std::string, State> states_;
 };
 
+#pragma GCC visibility push(default)  // for libcaffe2_cuda
+// Opens a database that a net names as `name`. THROWS as db::OpenDB does; the error names the
+// folders in which a relative path was sought.
+std::unique_ptr<db::DB> OpenDatabase(const FileAccess& access, const std::string& type,
+                                     const std::string& name, const std::string& path);
+#pragma GCC visibility pop
+
 template <class Context>
 class LoadOp final : public Operator<Context> {
  public:
@@ -146,9 +153,8 @@ bool LoadOp<Context>::RunOnDevice() {
       const Workspace& ws = *this->workspace();
       const std::string path =
           ws.file_access().CheckRead(DatabasePath(ws, db_names_[i], absolute_path_));
-      const std::unique_ptr<db::DB> database = db::CreateDB(db_type_, path, db::READ);
-      CAFFE_ENFORCE(database != nullptr, "Cannot find db implementation of type ", db_type_,
-                    " (while trying to open ", path, ")");
+      const std::unique_ptr<db::DB> database =
+          OpenDatabase(ws.file_access(), db_type_, db_names_[i], path);
       const std::unique_ptr<db::Cursor> cursor = database->NewCursor();
       ReadDatabase(static_cast<int>(i), cursor.get(), &progress);
     }
