@@ -14,8 +14,8 @@
 
 namespace caffe2rt {
 
-inline constexpr ArgumentSpec<std::string> kReaderDatabaseType{"db_type", "leveldb",
-                                                               kDatabaseType.doc};
+inline constexpr ArgumentSpec<std::string> kReaderDatabaseType{
+    "db_type", "leveldb", kDatabaseType.doc, kKnownDatabaseType};
 inline constexpr ArgumentSpec<int> kNumShards{"num_shards", 1,
                                               "number of readers that share the database"};
 inline constexpr ArgumentSpec<int> kShardId{"shard_id", 0, "index of this reader, from 0"};

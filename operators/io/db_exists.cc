@@ -11,7 +11,7 @@ void RegisterDbExists() {
       .NumInputs(0)
       .NumOutputs(1)
       .SetDoc("Checks whether a database can be opened for reading.")
-      .Args(kDatabaseIsAbsolute, kDatabaseName, kDatabaseType)
+      .Args(kDatabaseIsAbsolute, kDatabaseName, kSoughtDatabaseType)
       .Output(0, "exists", "bool, rank 0")
       .AccessesFiles();
   RegisterCpuOperator<DBExistsOp<CPUContext>>("DBExists", __FILE__);

@@ -10,6 +10,8 @@
 namespace caffe2rt {
 
 inline constexpr ArgumentSpec<std::string> kDatabaseName{"db_name", "", "path of the database"};
+// A database of a type that is not known does not exist.
+inline constexpr ArgumentSpec<std::string> kSoughtDatabaseType{"db_type", "", kDatabaseType.doc};
 
 template <class Context>
 class DBExistsOp final : public Operator<Context> {
@@ -19,7 +21,7 @@ class DBExistsOp final : public Operator<Context> {
       : Operator<Context>(def, ws),
         path_(DatabasePath(*ws, this->ReadArgument(kDatabaseName),
                            this->ReadArgument(kDatabaseIsAbsolute) != 0)),
-        db_type_(this->ReadArgument(kDatabaseType)) {}
+        db_type_(this->ReadArgument(kSoughtDatabaseType)) {}
 
   bool RunOnDevice() override {
     const std::string path = this->workspace()->file_access().CheckRead(path_);

@@ -55,7 +55,7 @@ TEST(CreateDBTest, NamesWrongArguments) {
               "type: 'CreateDB' output: 'r' arg { name: 'db' s: 'x' } "
               "arg { name: 'db_type' s: 'foo' }");
       },
-      "database type \"foo\" is not known");
+      "argument \"db_type\" is \"foo\", want minidb, leveldb, lmdb, protodb or a");
 }
 
 }  // namespace

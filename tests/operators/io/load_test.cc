@@ -120,7 +120,7 @@ TEST_F(LoadTest, SaysWhatIsMissing) {
   ExpectThrows([&] { Load("output: 'a'", "none"); }, "none");
   ExpectThrows(
       [&] { RunOp(&ws_, "type: 'Load' output: 'a' " + Arg("db", "m") + Arg("db_type", "foo")); },
-      "Cannot find db implementation of type foo");
+      "argument \"db_type\" is \"foo\", want minidb, leveldb, lmdb, protodb or a");
   ExpectThrows([&] { RunOp(&ws_, "type: 'Load' output: 'a' " + Arg("db", "m")); },
                "Must specify a db type.");
   ExpectThrows([&] { RunOp(&ws_, "type: 'Load' output: 'a' " + Arg("db_type", "minidb")); },

@@ -103,7 +103,7 @@ TEST_F(SaveTest, NamesWrongArguments) {
               "type: 'Save' input: 'a' arg { name: 'db' s: 'x' } "
               "arg { name: 'db_type' s: 'foo' }");
       },
-      "Cannot find db implementation of type foo");
+      "argument \"db_type\" is \"foo\", want minidb, leveldb, lmdb, protodb or a");
 }
 
 }  // namespace
