@@ -55,8 +55,9 @@ class BenchJob {
  public:
   explicit BenchJob(const CommandLine& line) : line_(line), model_(LoadModel(line)) {
     ws_ = MakeWorkspace(line, &model_);
-    for (const FedInput& input : FeedInputs(line, model_, ws_.get())) fed_.insert(input.blob);
-    const Pictures pictures = FindPictures(line, model_);
+    const std::vector<FedInput> inputs = FeedInputs(line, model_, ws_.get());
+    for (const FedInput& input : inputs) fed_.insert(input.blob);
+    const Pictures pictures = FindPictures(line, model_, inputs);
     fed_.insert(pictures.blob);
     if (!pictures.files.empty()) FeedPicture(line, pictures, pictures.files[0], ws_.get());
     CheckInputsAreThere(model_, *ws_);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/db.h"
@@ -63,6 +64,22 @@ ShapeMap ShapesInDatabase(const std::string& path, const std::string& type) {
     shape.set_data_type(blob.tensor().data_type());
   }
   return shapes;
+}
+
+ShapeMap ShapesOf(const PackedModel& model) {
+  ShapeMap shapes;
+  for (const PackedTensor& tensor : model.index().tensor()) {
+    TensorShape& shape = shapes[tensor.name()];
+    *shape.mutable_dims() = tensor.dims();
+    shape.set_data_type(static_cast<TensorProto_DataType>(tensor.data_type()));
+  }
+  return shapes;
+}
+
+ShapeMap LoadedShapes(const OperatorDef& op, const FileAccess& access) {
+  const Argument *path = GetArgumentPtr(op, "db"), *type = GetArgumentPtr(op, "db_type");
+  if (op.type() != "Load" || op.input_size() > 0 || path == nullptr || type == nullptr) return {};
+  return ShapesInDatabase(access.CheckRead(path->s()), type->s());
 }
 
 bool IsPredictorDatabase(const std::string& path, FileKind kind) {

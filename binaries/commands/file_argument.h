@@ -8,6 +8,7 @@
 
 #include "binaries/command_line.h"
 #include "caffe2_core/graph/shape_inference.h"
+#include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/packed_model.h"
@@ -43,6 +44,13 @@ ProtoKindCheck KindCheckOf(const CommandLine& line);
 
 // Returns the shapes of the tensors in a database, by blob name.
 ShapeMap ShapesInDatabase(const std::string& path, const std::string& type);
+
+// Returns the shapes of the tensors of a packed model, by blob name.
+ShapeMap ShapesOf(const PackedModel& model);
+
+// The shapes of the blobs in the database that the operator loads: none unless it is a Load with a
+// path. THROWS if the database cannot be read, or if `access` forbids it.
+ShapeMap LoadedShapes(const OperatorDef& op, const FileAccess& access);
 
 // Returns whether the file is a database of `kind` that contains a predictor.
 bool IsPredictorDatabase(const std::string& path, FileKind kind);

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/image.h"
 #include "caffe2_core/io/standard_streams.h"
+#include "caffe2_core/runtime/model_inputs.h"
 #include "contexts/cpu/cpu_allocator.h"
 
 namespace caffe2rt {
@@ -50,6 +52,20 @@ bool IsPicture(const std::string& path) {
   return kind == FileKind::kJpeg || kind == FileKind::kPng;
 }
 
+// The input for images that --image gives without a name.
+std::string BlobForPictures(const Model& model, const std::set<std::string>& given) {
+  const std::vector<std::string>& inputs = model.inputs.empty() ? model.placeholders : model.inputs;
+  std::vector<std::string> free;
+  for (const std::string& name : inputs) {
+    if (!given.contains(name)) free.push_back(name);
+  }
+  if (free.empty() && inputs.size() == 1) return inputs[0];
+  CAFFE_ENFORCE(free.size() == 1, "net \"", model.predict_net.name(), "\" has ", free.size(),
+                " inputs that no init net sets", free.empty() ? "" : ": ",
+                absl::StrJoin(free, ", "), "; want --image BLOB=FILE");
+  return free[0];
+}
+
 }  // namespace
 
 Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string* source) {
@@ -75,7 +91,8 @@ Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string
   return tensor;
 }
 
-Pictures FindPictures(const CommandLine& line, const Model& model) {
+Pictures FindPictures(const CommandLine& line, const Model& model,
+                      const std::vector<FedInput>& fed) {
   Pictures pictures;
   if (!line.Has("image")) return pictures;
   std::string path = line.Text("image");
@@ -86,17 +103,12 @@ Pictures FindPictures(const CommandLine& line, const Model& model) {
     }
   }
   CAFFE_ENFORCE(PathExists(path), "cannot read \"", path, "\": no such file or folder");
-  if (pictures.blob.empty()) {
-    std::vector<std::string> free = model.inputs.empty() ? model.placeholders : model.inputs;
-    for (const std::string& text : line.All("input")) {
-      const auto assignment = SplitAssignment(text);
-      if (assignment.has_value()) std::erase(free, assignment->first);
-    }
-    CAFFE_ENFORCE(free.size() == 1, "net \"", model.predict_net.name(), "\" has ", free.size(),
-                  " inputs that no init net sets", free.empty() ? "" : ": ",
-                  absl::StrJoin(free, ", "), "; want --image BLOB=FILE");
-    pictures.blob = free[0];
-  }
+  std::set<std::string> given;
+  for (const FedInput& input : fed) given.insert(input.blob);
+  if (pictures.blob.empty()) pictures.blob = BlobForPictures(model, given);
+  if (given.contains(pictures.blob))
+    throw UsageError("blob \"" + pictures.blob + "\" is given by both --input and --image");
+  CheckInputName({&model.predict_net}, pictures.blob);
   if (!fs::is_directory(path)) {
     pictures.files = {path};
     return pictures;

@@ -18,7 +18,9 @@ struct Pictures {
   std::vector<std::string> files;
   bool from_folder = false;
 };
-Pictures FindPictures(const CommandLine& line, const Model& model);
+// THROWS if no operator reads the blob, and UsageError if it is one of the inputs that were `fed`.
+Pictures FindPictures(const CommandLine& line, const Model& model,
+                      const std::vector<FedInput>& fed);
 // Reads, transforms and feeds one image.
 FedInput FeedPicture(const CommandLine& line, const Pictures& pictures, const std::string& file,
                      Workspace* ws);

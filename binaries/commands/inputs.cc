@@ -10,13 +10,12 @@
 #include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
-#include "caffe2_core/base/suggest.h"
-#include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/io/blob_serialization.h"
 #include "caffe2_core/io/file_kind.h"
 #include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/io/standard_streams.h"
+#include "caffe2_core/runtime/model_inputs.h"
 
 namespace caffe2rt {
 namespace {
@@ -116,8 +115,22 @@ void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor) {
 }
 
 std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Workspace* ws) {
+  return FeedInputs(line, std::vector<const NetDef*>{&model.predict_net}, ws);
+}
+
+std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<const NetDef*>& nets,
+                                 Workspace* ws) {
   std::vector<FedInput> fed;
-  uint64_t seed = static_cast<uint64_t>(line.Integer("seed", 0, UINT32_MAX)) << 32;
+  // A command without the option checks shapes only.
+  const bool has_seed = !line.Text("seed").empty();
+  uint64_t seed = has_seed ? static_cast<uint64_t>(line.Integer("seed", 0, UINT32_MAX)) << 32 : 0;
+  std::set<std::string> seen;
+  const auto add = [&](const std::string& blob, Tensor tensor, const std::string& source) {
+    if (!seen.insert(blob).second)
+      throw UsageError("blob \"" + blob + "\" is given by more than one --input option");
+    SetTensor(ws, blob, std::move(tensor));
+    fed.push_back({blob, source});
+  };
   for (const std::string& text : line.All("input")) {
     const auto assignment = SplitAssignment(text);
     std::string source;
@@ -129,35 +142,23 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Wo
         if (name.empty())
           throw UsageError("file \"" + text +
                            "\" contains no blob name; want --input BLOB=" + text);
-        SetTensor(ws, name, std::move(tensor));
-        fed.push_back({name, source});
+        CheckInputName(nets, name);
+        add(name, std::move(tensor), source);
       }
       continue;
     }
     const auto& [blob, value] = *assignment;
+    CheckInputName(nets, blob);
     std::vector<int64_t> dims;
     if (PathExists(value)) {
-      SetTensor(ws, blob, PickTensor(ReadTensors(line, value, &source), blob, value));
+      Tensor tensor = PickTensor(ReadTensors(line, value, &source), blob, value);
+      add(blob, std::move(tensor), source);
     } else if (ParseDims(value, &dims)) {
-      SetTensor(ws, blob, RandomTensor(dims, ++seed));
-      source = MakeString("random, seed ", line.Text("seed"));
+      add(blob, RandomTensor(dims, ++seed), MakeString("random, seed ", line.Text("seed")));
     } else {
       throw UsageError("option --input " + blob + " is \"" + value +
                        "\", which is neither a file that exists nor a shape such as 1,3,224,224");
     }
-    fed.push_back({blob, source});
-  }
-  const NetBlobs blobs(model.predict_net);
-  std::set<std::string> seen;
-  for (const FedInput& input : fed) {
-    if (!seen.insert(input.blob).second)
-      throw UsageError("blob \"" + input.blob + "\" is given by more than one --input option");
-    if (model.predict_net.op_size() == 0) break;
-    const auto& op_inputs = model.predict_net.external_input();
-    if (std::find(op_inputs.begin(), op_inputs.end(), input.blob) != op_inputs.end()) continue;
-    if (blobs.Reads(input.blob)) continue;
-    Warn(MakeString("no operator of net \"", model.predict_net.name(), "\" reads input \"",
-                    input.blob, "\"", DidYouMean(input.blob, model.inputs)));
   }
   return fed;
 }

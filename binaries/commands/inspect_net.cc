@@ -22,6 +22,8 @@
 #include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/atomic_file.h"
+#include "caffe2_core/runtime/model_check.h"
+#include "caffe2_core/runtime/model_inputs.h"
 #include "caffe2_core/runtime/operator_registry.h"
 
 namespace caffe2rt {
@@ -39,10 +41,8 @@ struct Context {
 // readable.
 void AddLoadedShapes(const NetDef& init, const FileAccess& access, Context* context) {
   for (const OperatorDef& op : init.op()) {
-    const Argument *path = GetArgumentPtr(op, "db"), *type = GetArgumentPtr(op, "db_type");
-    if (op.type() != "Load" || path == nullptr || type == nullptr) continue;
     try {
-      for (const auto& [name, shape] : ShapesInDatabase(access.CheckRead(path->s()), type->s())) {
+      for (const auto& [name, shape] : LoadedShapes(op, access)) {
         context->shapes[name] = shape;
         context->loaded.insert(name);
       }
@@ -52,11 +52,9 @@ void AddLoadedShapes(const NetDef& init, const FileAccess& access, Context* cont
 }
 
 void AddPackedShapes(const PackedModel& model, Context* context) {
-  for (const PackedTensor& tensor : model.index().tensor()) {
-    TensorShape& shape = context->shapes[tensor.name()];
-    *shape.mutable_dims() = tensor.dims();
-    shape.set_data_type(static_cast<TensorProto_DataType>(tensor.data_type()));
-    context->parameters.insert(tensor.name());
+  for (const auto& [name, shape] : ShapesOf(model)) {
+    context->shapes[name] = shape;
+    context->parameters.insert(name);
   }
 }
 
@@ -105,6 +103,23 @@ std::vector<const NetDef*> InitNetsOf(const TitledNet& net, const Context& conte
     for (const NetDef& init : context.init_nets) init_nets.push_back(&init);
   }
   return init_nets;
+}
+
+// THROWS if a net of the file cannot take the shapes given by --input, or none has such an input.
+void CheckGivenShapes(const CommandLine& line, const NetsOfFile& found, const Context& context) {
+  if (!line.Has("input")) return;
+  std::vector<const NetDef*> nets;
+  for (const TitledNet& net : found.nets) nets.push_back(&net.net);
+  for (const std::string& text : line.All("input")) {
+    CheckInputName(nets, text.substr(0, text.rfind('=')));
+  }
+  for (const TitledNet& net : found.nets) {
+    const std::vector<NetFinding> findings =
+        ValidateShapes(net.net, {.init_nets = InitNetsOf(net, context), .given = context.shapes});
+    if (findings.empty()) continue;
+    CAFFE_THROW("net \"", net.net.name(), "\", operator ", findings[0].ops[0], ": ",
+                findings[0].text);
+  }
 }
 
 NetSummary SummaryOf(const TitledNet& net, const Context& context) {
@@ -245,6 +260,7 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
                  const NetsOfFile& found) {
   EnsureBuiltinOperators();
   const Context context = ContextOf(line, path, kind, found);
+  CheckGivenShapes(line, found, context);
   if (line.Has("dot") || line.Has("svg")) {
     const TitledNet& net = NetToDraw(path, found);
     const NetSummary summary = SummaryOf(net, context);

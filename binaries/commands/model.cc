@@ -11,6 +11,8 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/device_placement.h"
+#include "caffe2_core/runtime/model_inputs.h"
+#include "caffe2_core/runtime/shape_inference_workspace.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "caffe2_core/tensor/int8_tensor.h"
 
@@ -67,6 +69,7 @@ std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model) 
   auto ws = std::make_unique<Workspace>(line.Text("root"));
   ws->SetFileAccess(FileAccessOf(line, line.Text("root"), model->files));
   RunInitNets(model, ws.get());
+  RemoveZeroPlaceholders(model, ws.get());
   return ws;
 }
 
@@ -86,9 +89,16 @@ std::string FirstNames(const std::vector<std::string>& names) {
 
 void CheckInputsAreThere(const Model& model, const Workspace& ws) {
   const std::vector<std::string> missing = UnfilledInputs(model.predict_net, ws);
-  CAFFE_ENFORCE(missing.empty(), "net \"", model.predict_net.name(), "\" reads ",
-                FirstNames(missing),
-                ", which nothing sets; want --input BLOB=FILE, --image or --init-net");
+  if (missing.empty()) return;
+  const std::string blob = missing.size() == 1 ? Shortened(missing[0]) : "BLOB";
+  const std::string remedy =
+      ws.Blobs().empty()
+          ? "; want --init-net FILE for weights, --input BLOB=FILE or --image FILE for data"
+          : MakeString("; want --input ", blob, "=FILE, --input ", blob, "=SHAPE or --image FILE");
+  CAFFE_THROW("net \"", model.predict_net.name(), "\": ",
+              InputsNotGivenText(model.predict_net, missing, model.zero_placeholders,
+                                 ShapesOfWorkspace(ws)),
+              remedy);
 }
 
 std::string BlobText(const Blob& blob) {

@@ -22,7 +22,8 @@ void Warn(const std::string& text);
 // name no model or contradict each other, and EnforceNotMet for errors in the files.
 Model LoadModel(const CommandLine& line);
 
-// Creates the workspace of --root, runs the init nets in it and releases them. Nets may open files
+// Creates the workspace of --root, runs the init nets in it and releases them. Inputs that an init
+// net fills with zeros instead of data do not exist afterwards (model_inputs.h). Nets may open files
 // as file_policy.h describes.
 std::unique_ptr<Workspace> MakeWorkspace(const CommandLine& line, Model* model);
 
@@ -37,8 +38,12 @@ struct FedInput {
   std::string source;
 };
 
-// Feeds the --input options. THROWS UsageError for a value that is neither a file nor a shape.
+// Feeds the --input options. THROWS if no operator reads a blob (CheckInputName), and UsageError
+// for a value that is neither a file nor a shape and for a blob that is given twice.
 std::vector<FedInput> FeedInputs(const CommandLine& line, const Model& model, Workspace* ws);
+// The same for several nets that run in one workspace.
+std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<const NetDef*>& nets,
+                                 Workspace* ws);
 
 // Splits "blob=value" at the last '='. Returns nullopt if there is none.
 std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::string& text);
@@ -46,7 +51,8 @@ std::optional<std::pair<std::string, std::string>> SplitAssignment(const std::st
 std::string SourceName(const std::string& path);
 void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor);
 
-// THROWS if operators of the net read blobs that do not exist; the error names them.
+// THROWS if operators of the net read blobs that do not exist; the error names them and, where they
+// are known, the shapes that the net suggests.
 void CheckInputsAreThere(const Model& model, const Workspace& ws);
 
 // Returns a text such as "float [1, 3, 224, 224]", or the type of a blob that is not a tensor.

@@ -15,8 +15,8 @@ namespace {
 // Runs the net once, so that its operators prepare the weights. The packer has marked them
 // read-only.
 void Prepare(const CommandLine& line, const Model& model, Workspace* ws) {
-  FeedInputs(line, model, ws);
-  const Pictures pictures = FindPictures(line, model);
+  const std::vector<FedInput> fed = FeedInputs(line, model, ws);
+  const Pictures pictures = FindPictures(line, model, fed);
   if (!pictures.files.empty()) FeedPicture(line, pictures, pictures.files[0], ws);
   CheckInputsAreThere(model, *ws);
   NetBase* net = CreatePredictNet(model, ws);

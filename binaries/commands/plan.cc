@@ -81,7 +81,9 @@ int Plan(const CommandLine& line) {
   if (line.Has("output")) saver = OutputSaver(line.Text("output"), line.All("fetch"));
   Workspace ws(line.Text("root"));
   ws.SetFileAccess(FileAccessOf(line, line.Text("root"), {line.positional()[0]}));
-  FeedInputs(line, Model{}, &ws);
+  std::vector<const NetDef*> nets;
+  for (const NetDef& net : plan.network()) nets.push_back(&net);
+  FeedInputs(line, nets, &ws);
   Timer timer;
   RunToTheEnd(plan, PlanOptions{.allow_races = line.Has("allow-races")}, &ws);
   const float ms = timer.MilliSeconds();

@@ -73,7 +73,7 @@ class RunJob {
   int Run() {
     ws_ = MakeWorkspace(line_, &model_);
     fed_ = FeedInputs(line_, model_, ws_.get());
-    pictures_ = FindPictures(line_, model_);
+    pictures_ = FindPictures(line_, model_, fed_);
     for (const FedInput& input : fed_) width_ = std::max(width_, input.blob.size());
     width_ = std::max(width_, pictures_.blob.size());
     (*json_)["net"] = model_.predict_net.name();

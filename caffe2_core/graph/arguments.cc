@@ -163,7 +163,7 @@ size_t ArgumentHelper::CountStrings(const std::string& name) const {
 
 bool ArgumentHelper::IsGiven(const char* name, bool required) const {
   const bool given = HasArgument(std::string(name));
-  CAFFE_ENFORCE(given || !required, "argument \"", name, "\" is missing");
+  CAFFE_ENFORCE(given || !required, "argument \"", name, "\" is required but missing");
   return given;
 }
 

@@ -6,9 +6,27 @@
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/nested_nets.h"
 #include "caffe2_core/graph/net_blobs.h"
+#include "caffe2_core/graph/op_schema.h"
 
 namespace caffe2rt {
+namespace {
+
+// "; operator 3 writes it later", or "" if no operator after `op` writes the blob. REQUIRES: no
+// operator before it does.
+std::string LaterWriter(const NetBlobs& blobs, uint32_t blob, uint32_t op) {
+  const uint32_t writer = blobs.first_writer(blob);
+  if (writer == NetBlobs::kNone || writer == op) return "";
+  return MakeString("; operator ", writer, " writes it later");
+}
+
+bool ReadsUnlistedBlobs(const OperatorDef& op) {
+  const OpSchema* const schema = OpSchemaRegistry::Schema(op.type());
+  return schema != nullptr && schema->accesses_unlisted_blobs(op);
+}
+
+}  // namespace
 
 std::vector<NetProblem> CheckNetDataflow(const NetDef& net) try {
   std::vector<NetProblem> problems;
@@ -20,13 +38,16 @@ std::vector<NetProblem> CheckNetDataflow(const NetDef& net) try {
     if (!op.device_option().node_name().empty()) {
       problems.push_back({i, "node_name must be empty for all operators at execution time."});
     }
-    const auto writers = blobs.input_writers(static_cast<size_t>(i));
+    const auto position = static_cast<uint32_t>(i);
+    const auto writers = blobs.input_writers(position);
     for (int k = 0; k < op.input_size() && !declared.empty(); ++k) {
       const std::string& input = op.input(k);
       if (writers[static_cast<size_t>(k)] != NetBlobs::kNone || declared.contains(input)) continue;
       problems.push_back(
-          {i, MakeString("op ", Shortened(op.type()), ": Source for input ", input,
-                         " is unknown for net ", Shortened(net.name()), ", operator ", i)});
+          {i, MakeString(
+                  "op ", Shortened(op.type()), ": Source for input ", input, " is unknown for net ",
+                  Shortened(net.name()), ", operator ", i,
+                  LaterWriter(blobs, blobs.inputs(position)[static_cast<size_t>(k)], position))});
     }
   }
   for (const std::string& output : net.external_output()) {
@@ -38,6 +59,36 @@ std::vector<NetProblem> CheckNetDataflow(const NetDef& net) try {
     break;
   }
   return problems;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+std::vector<OverwrittenOutput> OverwrittenOutputsOf(const NetDef& net) try {
+  const NetBlobs blobs(net);
+  std::vector<OverwrittenOutput> found;
+  // By blob: the operator whose value nobody has read yet. Positions before `all_read` do not count.
+  std::vector<uint32_t> unread(blobs.size(), NetBlobs::kNone);
+  uint32_t all_read = 0;
+  for (int i = 0; i < net.op_size(); ++i) {
+    const OperatorDef& op = net.op(i);
+    const auto position = static_cast<uint32_t>(i);
+    for (const uint32_t blob : blobs.inputs(position)) unread[blob] = NetBlobs::kNone;
+    if (HasNestedNets(op)) {
+      for (const std::string& name : NestedBlobsOf(op).read) {
+        const uint32_t blob = blobs.Find(name);
+        if (blob != NetBlobs::kNone) unread[blob] = NetBlobs::kNone;
+      }
+    }
+    if (ReadsUnlistedBlobs(op)) all_read = position;
+    for (const uint32_t blob : blobs.outputs(position)) {
+      const uint32_t lost = unread[blob];
+      if (lost != NetBlobs::kNone && lost >= all_read && lost != position) {
+        found.push_back({.op = static_cast<int>(lost), .by = i, .output = blobs.name(blob)});
+      }
+      unread[blob] = position;
+    }
+  }
+  return found;
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }

@@ -23,6 +23,15 @@ struct NetProblem {
 // The result is empty if there are none.
 std::vector<NetProblem> CheckNetDataflow(const NetDef& net);
 
+// An output that a later operator overwrites before any operator reads it: its value has no effect.
+struct OverwrittenOutput {
+  int op = 0;  // position of the operator that writes the lost value
+  int by = 0;  // position of the operator that overwrites it
+  std::string output;
+};
+// In the order of `by`. An operator with nested nets reads all blobs that they read.
+std::vector<OverwrittenOutput> OverwrittenOutputsOf(const NetDef& net);
+
 // The external_input list of the net, followed by the other blobs that are read before any operator
 // writes them, in order of first use.
 std::vector<std::string> InputsOf(const NetDef& net);

@@ -12,7 +12,6 @@
 #include "caffe2_core/device/device_type.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/graph/device_fallback.h"
-#include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/io/file_kind.h"
@@ -20,6 +19,7 @@
 #include "caffe2_core/runtime/device_placement.h"
 #include "caffe2_core/runtime/init_net.h"
 #include "caffe2_core/runtime/meta_net.h"
+#include "caffe2_core/runtime/model_inputs.h"
 #include "caffe2_core/runtime/packed_model.h"
 #include "caffe2_core/runtime/workspace.h"
 
@@ -167,11 +167,12 @@ std::set<std::string> ConstantsOf(const std::vector<NetDef>& init_nets) {
 
 void FindInputs(Model* model) {
   if (model->packed != nullptr) return;
-  model->placeholders = PlaceholdersOf(model->predict_net, model->init_nets);
-  if (!model->inputs.empty()) return;
   std::vector<const NetDef*> init_nets;
   for (const NetDef& net : model->init_nets) init_nets.push_back(&net);
-  model->inputs = UnfilledInputsOf(model->predict_net, init_nets);
+  model->placeholders = PlaceholdersOf(model->predict_net, model->init_nets);
+  model->zero_placeholders =
+      ZeroPlaceholdersOf(model->predict_net, init_nets, model->init_weights, model->inputs);
+  if (model->inputs.empty()) model->inputs = UnfilledInputsOf(model->predict_net, init_nets);
 }
 
 // What remains to be done when the nets have been read.
@@ -265,15 +266,8 @@ void RunInitNets(Model* model, Workspace* ws) try {
   ThrowOutOfMemory();
 }
 
-std::vector<std::string> UnfilledInputs(const NetDef& net, const Workspace& ws) try {
-  const NetBlobs blobs(net);
-  std::vector<std::string> missing;
-  for (const uint32_t blob : blobs.read_first()) {
-    if (!ws.HasBlob(blobs.name(blob))) missing.push_back(blobs.name(blob));
-  }
-  return missing;
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
+std::vector<std::string> UnfilledInputs(const NetDef& net, const Workspace& ws) {
+  return UnfilledInputs(net, [&](const std::string& name) { return ws.HasBlob(name); });
 }
 
 NetBase* CreatePredictNet(const Model& model, Workspace* ws) try {

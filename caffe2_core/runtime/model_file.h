@@ -61,6 +61,14 @@ struct ModelFileOptions {
   std::optional<uint32_t> seed = {};
 };
 
+// An input that an init net fills with zeros only, so that its blob exists (model_inputs.h).
+struct ZeroPlaceholder {
+  std::string name;
+  std::vector<int64_t> dims;  // of the zeros
+  // Whether `dims` can be the shape of the input: exporters that did not know it wrote one element.
+  bool HasInputShape() const;
+};
+
 // A model whose nets are ready to run: they have distinct names, their databases have been located,
 // and their devices are set. Not copyable, because the init nets hold the weights until they have
 // run.
@@ -82,6 +90,8 @@ struct Model {
   // Inputs that an init net fills with a constant instead of data, as exporters for mobile devices
   // did. If `inputs` is empty, the data probably goes into one of these.
   std::vector<std::string> placeholders;
+  // Those inputs whose constant certainly stands for no data. The net should not run on it.
+  std::vector<ZeroPlaceholder> zero_placeholders;
   std::string db_path, db_type;       // of the predictor database; empty if there is none
   std::vector<std::string> files;     // the files from which the nets were read
   std::vector<std::string> warnings;  // one line each

@@ -21,6 +21,7 @@
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/operator_engines.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/plan_check.h"
 #include "caffe2_core/runtime/plan_limits.h"
@@ -52,6 +53,11 @@ class Validation {
       Add(kError, -1, CurrentExceptionMessage());
     }
     for (int i = 0; i < net.op_size(); ++i) CheckOperator(net, i);
+    for (const OverwrittenOutput& lost : OverwrittenOutputsOf(net)) {
+      Add(kNote, lost.op,
+          MakeString("output \"", Shortened(lost.output), "\" is overwritten by operator ", lost.by,
+                     " (", Shortened(net.op(lost.by).type()), ") before any operator reads it"));
+    }
     if (depth >= kMaxNetDepth) return;
     for (int i = 0; i < net.op_size(); ++i) AddNestedNets(net.op(i), i, path, depth);
   }
@@ -145,17 +151,33 @@ class Validation {
                      Close(op.type(), types)),
           op.type());
     }
-    if (!CheckArguments(op, i) || !exists) return;
+    const bool readable = CheckArguments(op, i);
+    if (!exists) return;
+    device.set_device_type(runs_on);
+    if (!here) device.clear_device_id();
     if (const OpSchema* schema = OpSchemaRegistry::Schema(runs_as); schema != nullptr) {
       CheckArgumentNames(*schema, op, i);
       std::string why;
-      if (!schema->Verify(op, &why)) {
-        return Add(kError, i, MakeString("operator ", op.type(), ": ", why));
-      }
+      if (!schema->Verify(op, &why)) return AddArgumentProblems(schema, op, why, i);
     }
-    device.set_device_type(runs_on);
-    if (!here) device.clear_device_id();
+    if (!readable) return CheckFirstArguments(op, runs_as, i);
     CheckConstruction(op, runs_as, device, i);
+    if (here) CheckEngines(op, runs_as, device, i);
+  }
+
+  // The default implementation replaces an engine that does not exist. If the device itself is not
+  // available, a note about the device says so.
+  void CheckEngines(const OperatorDef& op, const std::string& runs_as, const DeviceOption& device,
+                    int i) {
+    OperatorDef def;
+    def.set_type(runs_as);
+    def.set_engine(op.engine());
+    *def.mutable_device_option() = device;
+    for (const std::string& engine : MissingEngines(def)) {
+      Add(kNote, i,
+          MakeString("engine \"", Shortened(engine), "\" has no implementation on the device ",
+                     DeviceTypeName(device.device_type()), ": another one runs"));
+    }
   }
 
   // Creates the operator, because its constructor checks the values of the arguments.
@@ -173,24 +195,32 @@ class Validation {
     } catch (const OutOfMemory&) {
       throw;  // not the net's fault
     } catch (...) {
-      AddConstructionErrors(op, runs_as, CurrentExceptionMessage(), i);
+      AddArgumentProblems(OpSchemaRegistry::Schema(runs_as), op, CurrentExceptionMessage(), i);
     }
   }
 
-  // The constructor stops at the first invalid argument. The declarations in the schema report all
-  // of them.
-  void AddConstructionErrors(const OperatorDef& op, const std::string& runs_as,
-                             const std::string& first, int i) {
+  // Adds `first`, and the problems of all arguments that the schema declares: schema and constructor
+  // stop at the first one.
+  void AddArgumentProblems(const OpSchema* schema, const OperatorDef& op, const std::string& first,
+                           int i) {
     std::vector<std::string> problems;
-    if (const OpSchema* schema = OpSchemaRegistry::Schema(runs_as); schema != nullptr) {
-      problems = schema->ArgumentProblems(op);
-    }
+    if (schema != nullptr) problems = ArgumentProblemsOf(*schema, op);
     if (std::find(problems.begin(), problems.end(), first) == problems.end()) {
       problems.insert(problems.begin(), first);
     }
     for (const std::string& problem : problems) {
       Add(kError, i, MakeString("operator ", op.type(), ": ", problem));
     }
+  }
+
+  static std::vector<std::string> ArgumentProblemsOf(const OpSchema& schema,
+                                                     const OperatorDef& op) {
+    std::vector<std::string> problems = schema.ArgumentProblems(op);
+    for (const OpSchema::Argument& arg : schema.args()) {
+      if (!arg.required || arg.read != nullptr || GetArgumentPtr(op, arg.name) != nullptr) continue;
+      problems.push_back(MakeString("argument \"", arg.name, "\" is required but missing"));
+    }
+    return problems;
   }
 
   // Returns false if the arguments are too malformed for further checks.
@@ -209,6 +239,21 @@ class Validation {
       }
     }
     return true;
+  }
+
+  // Checks an operator that has several arguments of one name as if it had only the first of them.
+  void CheckFirstArguments(const OperatorDef& op, const std::string& runs_as, int i) {
+    const OpSchema* const schema = OpSchemaRegistry::Schema(runs_as);
+    if (schema == nullptr) return;
+    OperatorDef first = op;
+    first.clear_arg();
+    std::set<std::string> names;
+    for (const Argument& arg : op.arg()) {
+      if (names.insert(arg.name()).second) *first.add_arg() = arg;
+    }
+    for (const std::string& problem : ArgumentProblemsOf(*schema, first)) {
+      Add(kError, i, MakeString("operator ", op.type(), ": ", problem));
+    }
   }
 
   void CheckArgumentNames(const OpSchema& schema, const OperatorDef& op, int i) {

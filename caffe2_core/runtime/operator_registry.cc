@@ -218,6 +218,17 @@ bool UsesEngine(const OperatorDef& def) {
   return false;
 }
 
+std::vector<std::string> MissingEngines(const OperatorDef& def) {
+  EnsureBuiltinOperators();
+  const DeviceType device = CheckedDeviceType(def.device_option().device_type());
+  std::vector<std::string> missing;
+  for (const absl::string_view engine : absl::StrSplit(def.engine(), ',', absl::SkipEmpty())) {
+    const std::string name(engine);
+    if (!OperatorRegistryOf(device)->Has(OpRegistryKey(def.type(), name))) missing.push_back(name);
+  }
+  return missing;
+}
+
 void SetPerOpEnginePref(const PerOpEnginePrefType& preferences) {
   for (const auto& [device, ops] : preferences) CheckedDeviceType(device);
   const MutexLock lock(ThePreferences().mutex);

@@ -115,7 +115,7 @@ TEST_F(CheckProgramTest, ChecksTheStepsOfAPlan) {
 
 TEST_F(CheckProgramTest, GoesOnAfterAFileItCannotRead) {
   const std::string good =
-      dir_.Write("good.pbtxt", R"(op { type: "Relu" input: "x" output: "y" })");
+      dir_.Write("good.pbtxt", R"(op { type: "Relu" input: "x" output: "y" } external_input: "x")");
   const std::string bad = dir_.Write("bad.pbtxt", "op { type: \"Relu\" input: }");
   const ProgramResult result = RunCaffe2({"check", bad, good});
   EXPECT_EQ(result.code, 1);

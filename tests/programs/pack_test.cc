@@ -84,7 +84,7 @@ TEST_F(PackProgramTest, ReportsWrongUsage) {
   EXPECT_THAT(input.err, HasSubstr("without --prepare"));
   const ProgramResult no_input = Pack({"--prepare"});
   EXPECT_EQ(no_input.code, 1);
-  EXPECT_THAT(no_input.err, HasSubstr("reads \"data\", which nothing sets"));
+  EXPECT_THAT(no_input.err, HasSubstr("input \"data\" was not given; the net suggests"));
   const ProgramResult folder = RunCaffe2(WithDemo({"pack", dir_.path("no/such/file")}));
   EXPECT_EQ(folder.code, 1);
 }

@@ -64,6 +64,28 @@ TEST(NetCheckTest, AnOperatorDoesNotMakeItsOwnInput) {
   EXPECT_EQ(problems[0].op, 0);
 }
 
+TEST(NetCheckTest, NamesTheOperatorThatMakesAnInputTooLate) {
+  const auto problems = CheckNetDataflow(ParseNet(R"(name: "n" external_input: "x"
+      op { type: "Relu" input: "y" output: "z" } op { type: "Relu" input: "x" output: "y" })"));
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].text,
+            "op Relu: Source for input y is unknown for net n, operator 0; operator 1 writes it "
+            "later");
+}
+
+TEST(NetCheckTest, FindsOutputsThatAreOverwrittenUnread) {
+  const auto found = OverwrittenOutputsOf(ParseNet(R"(
+      op { type: "Relu" input: "x" output: "a" } op { type: "Relu" input: "x" output: "b" }
+      op { type: "Relu" input: "a" output: "a" } op { type: "Relu" input: "x" output: "b" }
+      op { type: "Relu" input: "b" output: "b" } op { type: "Relu" input: "x" output: "a" })"));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].op, 1);
+  EXPECT_EQ(found[0].by, 3);
+  EXPECT_EQ(found[0].output, "b");
+  EXPECT_EQ(found[1].op, 2);
+  EXPECT_EQ(found[1].by, 5);
+}
+
 TEST(NetCheckTest, UnfilledInputsAreThoseThatNoInitNetWrites) {
   const NetDef net = ParseNet(R"(external_input: "w" external_input: "x"
     op { type: "FC" input: "x" input: "w" input: "b" output: "y" } op { type: "Relu" input: "z" })");

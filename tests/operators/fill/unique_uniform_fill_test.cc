@@ -60,7 +60,7 @@ TEST(UniqueUniformFillTest, RefusesMissingBoundsOtherTypesAndRepeatedAvoidance) 
   Feed<int32_t>(&ws, "A", {2}, {3, 3});
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "max" i: 2 })"); },
-      "argument \"min\" is missing");
+      "argument \"min\" is required but missing");
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "min" i: 2 })"); },
       "argument \"max\" is missing");
