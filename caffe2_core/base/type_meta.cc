@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 #include <map>
+#include <string_view>
+#include <typeindex>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/mutex.h"
@@ -25,6 +27,22 @@ const char* Demangle(const char* mangled) {
   char* name = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
   return status == 0 ? name : mangled;  // kept for the life of the process
 }
+
+// The name that messages and files use for an element type: int64, not long.
+const char* NameOf(const std::type_info& info) {
+  static const std::map<std::type_index, const char*> names = {
+      {typeid(signed char), "int8"},  {typeid(unsigned char), "uint8"},
+      {typeid(short), "int16"},       {typeid(unsigned short), "uint16"},
+      {typeid(int), "int32"},         {typeid(unsigned int), "uint32"},
+      {typeid(long), "int64"},        {typeid(unsigned long), "uint64"},
+      {typeid(long long), "int64"},   {typeid(unsigned long long), "uint64"},
+      {typeid(std::string), "string"}};
+  if (const auto it = names.find(info); it != names.end()) return it->second;
+  const char* const name = Demangle(info.name());
+  constexpr std::string_view kOwn = "caffe2rt::";
+  // "Tensor", but "std::vector<caffe2rt::Tensor>".
+  return std::string_view(name).starts_with(kOwn) ? name + kOwn.size() : name;
+}
 }  // namespace
 
 const TypeData kNoType{};
@@ -36,7 +54,7 @@ const TypeData* RegisterType(const std::type_info& info, const TypeData& candida
   if (data == nullptr) {
     data = new TypeData(candidate);
     data->id = reinterpret_cast<CaffeTypeId>(data);
-    data->name = info == typeid(std::string) ? "std::string" : Demangle(info.name());
+    data->name = NameOf(info);
   }
   return data;
 }

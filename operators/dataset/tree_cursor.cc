@@ -73,7 +73,7 @@ void DatasetRows::Bind(const DatasetFields& fields, const Operator<CPUContext>& 
     // As in Caffe2, the type of lengths without rows does not matter.
     CAFFE_ENFORCE(tensors_[field]->numel() <= 0 || tensors_[field]->IsType<int32_t>(), "input ",
                   first_input + static_cast<int>(field), " (", fields.name(field), ") is ",
-                  tensors_[field]->dtype().name(), ", want int");
+                  tensors_[field]->dtype().name(), ", want int32");
   }
 }
 

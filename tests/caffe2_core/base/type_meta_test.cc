@@ -40,8 +40,8 @@ TEST(TypeMetaTest, IdentityIsTheTypes) {
 
 TEST(TypeMetaTest, NamesAreReadable) {
   EXPECT_STREQ(TypeMeta::Name<float>(), "float");
-  EXPECT_STREQ(TypeMeta::Name<std::string>(), "std::string");
-  EXPECT_STREQ(TypeMeta::TypeName<float16>(), "caffe2rt::float16");
+  EXPECT_STREQ(TypeMeta::Name<std::string>(), "string");
+  EXPECT_STREQ(TypeMeta::TypeName<float16>(), "float16");
 }
 
 TEST(TypeMetaTest, RegisteringAgainGivesTheFirstDescription) {

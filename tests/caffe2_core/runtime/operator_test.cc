@@ -223,7 +223,7 @@ TEST(DispatchTest, CallsTheBranchOfTheElementType) {
   EXPECT_EQ((DispatchByType<float, double>(tensor.dtype(), "X", [](auto v) { return sizeof(v); })),
             8u);
   ExpectThrows([&] { DispatchByType<float, int>(tensor.dtype(), "input 0 (X)", [](auto) {}); },
-               "input 0 (X) has elements of type double, want float, int");
+               "input 0 (X) has elements of type double, want float, int32");
 }
 
 TEST(DispatchTest, CallsTheBranchOfANumberOrTheGeneralOne) {

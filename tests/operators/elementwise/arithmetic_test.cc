@@ -219,7 +219,7 @@ TEST(AddTest, RefusesBoolsAndMixedTypes) {
   Feed<float>(&ws, "A", {1}, {1});
   Feed<int32_t>(&ws, "B", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, Op("Add")); },
-               "input 1 (B) has elements of type int, want float as input 0 (A)");
+               "input 1 (B) has elements of type int32, want float as input 0 (A)");
   Feed<bool>(&ws, "A", {1}, {true});
   ExpectThrows([&] { RunOp(&ws, Op("Add")); }, "input 0 (A) has elements of type bool, want float");
 }

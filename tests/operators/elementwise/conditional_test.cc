@@ -47,7 +47,7 @@ TEST(ConditionalTest, NamesTheInputThatDoesNotFit) {
   FeedRange<double>(&ws, "Z", {3, 2});
   ExpectThrows([&] { RunOp(&ws, kOp); }, "input 2 (Z) has elements of type double, want float");
   FeedRange<int32_t>(&ws, "C", {3});
-  ExpectThrows([&] { RunOp(&ws, kOp); }, "input 0 (C) has elements of type int, want bool");
+  ExpectThrows([&] { RunOp(&ws, kOp); }, "input 0 (C) has elements of type int32, want bool");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(EnforceFiniteTest, TakesFloatsAndDoubles) {
                "holds nan at element 1");
   Feed<int32_t>(&ws, "X", {0}, {});
   ExpectThrows([&] { RunOp(&ws, R"(type: "EnforceFinite" input: "X")"); },
-               "input 0 (X) has elements of type int, want float, double");
+               "input 0 (X) has elements of type int32, want float, double");
 }
 
 TEST(NanCheckGradientTest, ChecksTheGradient) {

@@ -171,7 +171,7 @@ TEST(FunctionTableTest, RejectsOtherElementTypes) {
           RunOp(&ws, std::string("type: \"") + row.type + "\" input: \"A\" " + second +
                          " output: \"Y\"" + RequiredArguments(row.type));
         },
-        "has elements of type short, want ");
+        "has elements of type int16, want ");
   });
 }
 

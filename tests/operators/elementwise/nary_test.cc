@@ -97,7 +97,7 @@ TEST(MeanTest, DividesByTheNumberOfInputs) {
   ExpectTensor<float>(ws, "X0", {2}, {3, 5}, 1e-6);
   Feed<int32_t>(&ws, "X0", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, Op("Mean", 1)); },
-               "input 0 has elements of type int, want float, double");
+               "input 0 has elements of type int32, want float, double");
 }
 
 // Recorded from the original: a NaN in the first input is kept, and NaNs in later inputs are
@@ -139,7 +139,7 @@ TEST(MeanGradientTest, DividesByTheNumberOfOutputs) {
   ExpectTensor<float>(ws, "D1", {1, 2}, {1.5f, -3});
   Feed<int32_t>(&ws, "dY", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, op); },
-               "input 0 (dY) has elements of type int, want float, double");
+               "input 0 (dY) has elements of type int32, want float, double");
 }
 
 // Every input that equals the result receives dY. NaN equals nothing.

@@ -132,7 +132,7 @@ TEST(ArithmeticGradientTest, AcceptsFloatsAndIntegers) {
   ExpectTensor<int32_t>(ws, "dB", {1}, {3 * 7 - 5 * 4});
   Feed<float>(&ws, "dY", {2}, {3, 5});
   ExpectThrows([&] { RunOp(&ws, GradientOp("Add")); },
-               "A has elements of type int, want float as dY");
+               "A has elements of type int32, want float as dY");
 }
 
 TEST(ArithmeticGradientTest, WritesOverDyInPlace) {
@@ -211,7 +211,7 @@ TEST(ArithmeticGradientTest, RejectsOperandsThatDoNotFit) {
   ExpectThrows([&] { RunOp(&ws, GradientOp("Add")); }, "input 1 (B) has shape [2]");
   FeedRange<uint8_t>(&ws, "dY", {2, 3});
   ExpectThrows([&] { RunOp(&ws, GradientOp("Add")); },
-               "input 0 (dY) has elements of type unsigned char, want float, double, int, long");
+               "input 0 (dY) has elements of type uint8, want float, double, int32, int64");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST(PowTest, WantsAnExponentAndFloats) {
   Feed<float>(&ws, "A", {1}, {2});
   Feed<int32_t>(&ws, "B", {1}, {2});
   ExpectThrows([&] { RunOp(&ws, WithInput()); },
-               "input 1 (B) has elements of type int, want float");
+               "input 1 (B) has elements of type int32, want float");
 }
 
 TEST(PowGradientTest, ConsistsOfOtherOperators) {

@@ -103,7 +103,7 @@ TEST(CubeGradientTest, AcceptsIntegersOfOneType) {
   ExpectTensor<int64_t>(ws, "dX", {2}, {27, 60});
   Feed<float>(&ws, "dY", {2}, {1, 5});
   ExpectThrows([&] { RunOp(&ws, R"(type: "CubeGradient" input: "dY" input: "X" output: "dX")"); },
-               "input 1 has elements of type long, want float as input 0 (dY)");
+               "input 1 has elements of type int64, want float as input 0 (dY)");
 }
 
 TEST(AbsGradientTest, IsZeroAtZero) {
@@ -191,7 +191,7 @@ TEST(NotTest, RefusesNumbers) {
   Workspace ws;
   Feed<int32_t>(&ws, "X", {1}, {1});
   ExpectThrows([&] { RunOp(&ws, R"(type: "Not" input: "X" output: "Y")"); },
-               "input 0 (X) has elements of type int, want bool");
+               "input 0 (X) has elements of type int32, want bool");
 }
 
 TEST(ModTest, HasTheSignOfItsInputOrOfTheDivisor) {

@@ -78,13 +78,13 @@ TEST(WhereTest, NamesTheInputThatDoesNotFit) {
   FeedRange<float>(&ws, "Z", {3, 2});
   ExpectThrows([&] { RunOp(&ws, Op(true)); }, "input 2 (Z) has shape [3, 2], want [2, 3]");
   FeedRange<int32_t>(&ws, "Z", {2, 3});
-  ExpectThrows([&] { RunOp(&ws, Op(true)); }, "input 2 (Z) has elements of type int, want float");
+  ExpectThrows([&] { RunOp(&ws, Op(true)); }, "input 2 (Z) has elements of type int32, want float");
   FeedRange<float>(&ws, "Z", {2, 3});
   Feed<bool>(&ws, "C", {3}, {true, false, true});
   ExpectThrows([&] { RunOp(&ws, Op(true)); },
                "input 0 (C) has shape [3], want one element for each row");
   FeedRange<int32_t>(&ws, "C", {2, 3});
-  ExpectThrows([&] { RunOp(&ws, Op()); }, "input 0 (C) has elements of type int, want bool");
+  ExpectThrows([&] { RunOp(&ws, Op()); }, "input 0 (C) has elements of type int32, want bool");
   FeedRange<uint8_t>(&ws, "X", {2, 3});
   ExpectThrows([&] { RunOp(&ws, Op()); }, "Unsupported type of tensor: input 1 (X)");
 }

@@ -99,7 +99,7 @@ void ExpectChecksInt8Elements(Workspace* ws, const std::string& op) {
   Feed<float>(ws, "X", {1, 1, 1, 1}, {1});
   ExpectThrows([&] { RunOp(ws, op); }, "Int8TensorCPU");
   FeedInt8<int32_t>(ws, "X", {1, 1, 1, 1}, {1}, 0.5f, 0);
-  ExpectThrows([&] { RunOp(ws, op); }, "has elements of type int, want uint8");
+  ExpectThrows([&] { RunOp(ws, op); }, "has elements of type int32, want uint8");
 }
 
 void ExpectChecksInt8Input(Workspace* ws, const std::string& op) {

@@ -89,7 +89,7 @@ TEST_F(TensorProtosDBInputTest, ReportsRecordsThatDoNotFit) {
         {{Record(1), one_tensor.SerializeAsString()}, "1 vs 2. tensors in record 1"},
         {{Record(1), other_shape.SerializeAsString()},
          "record 1, tensor 0: the shape of a tensor is [2, 1], want [2]"},
-        {{Record(1), other_type.SerializeAsString()}, "tensor 1 of record 1 is long, want int"},
+        {{Record(1), other_type.SerializeAsString()}, "tensor 1 of record 1 is int64, want int32"},
         {{huge.SerializeAsString()}, "record 0, tensor 0: size overflow"}}) {
     SCOPED_TRACE(row.error);
     Open(row.records);

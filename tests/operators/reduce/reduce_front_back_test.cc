@@ -110,7 +110,7 @@ TEST(ReduceFrontBackTest, RefusesWhatDoesNotFit) {
   Feed<int32_t>(&ws, "L", {3}, {1, 2, 0});
   ExpectThrows([&] { RunOp(&ws, Op("ReduceFrontMean", 1, true)); }, "cannot be divided by 0");
   ExpectThrows([&] { RunOp(&ws, Op("ReduceFrontMax")); },
-               "input 0 (X) has elements of type int, want float");
+               "input 0 (X) has elements of type int32, want float");
   Feed<int64_t>(&ws, "L", {3}, {1, 2, 0});
   ExpectThrows([&] { RunOp(&ws, Op("ReduceFrontSum", 1, true)); }, "int");
 }

@@ -262,7 +262,7 @@ TEST(ReduceGradientTest, SumsTakeFourTypesAndMeansFloats) {
   RunOp(&ws, GradientOp("ReduceSumGradient", {0}));
   ExpectTensor<int64_t>(ws, "dX", {2, 2}, {8, 9, 8, 9});
   ExpectThrows([&] { RunOp(&ws, GradientOp("ReduceMeanGradient", {0})); },
-               "input 0 (dY) has elements of type long");
+               "input 0 (dY) has elements of type int64");
 }
 
 // Recorded from the original: where a norm has no derivative.

@@ -68,10 +68,10 @@ TEST(SumElementsTest, RefusesOtherTypesAndWorkInPlace) {
   FeedRange<float>(&ws, "X", {2});
   ExpectThrows([&] { RunOp(&ws, R"(type: "SumElements" input: "X" output: "X")"); }, "in place");
   ExpectThrows([&] { RunOp(&ws, Op("SumElementsInt")); },
-               "input 0 (X) has elements of type float, want int");
+               "input 0 (X) has elements of type float, want int32");
   FeedRange<int32_t>(&ws, "X", {2});
   ExpectThrows([&] { RunOp(&ws, Op("SumElements")); },
-               "input 0 (X) has elements of type int, want float");
+               "input 0 (X) has elements of type int32, want float");
 }
 
 TEST(SumElementsGradientTest, GivesEveryElementTheSame) {

@@ -55,7 +55,7 @@ TEST(SumReduceLikeTest, RefusesWhatDoesNotFit) {
   ExpectThrows([&] { RunOp(&ws, Op()); }, "rank of input 0 (A) [2, 3]");
   FeedRange<int32_t>(&ws, "A", {2, 3});
   ExpectThrows([&] { RunOp(&ws, Op()); },
-               "input 0 (A) has elements of type int, want float, double");
+               "input 0 (A) has elements of type int32, want float, double");
 }
 
 }  // namespace

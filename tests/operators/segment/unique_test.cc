@@ -49,7 +49,7 @@ TEST(UniqueTest, RejectsWhatItCannotSort) {
   ExpectThrows([&] { RunOp(&ws, kOne); },
                "rank of input 0 (indices) of shape [2, 1], want a vector");
   Feed<float>(&ws, "X", {1}, {1});
-  ExpectThrows([&] { RunOp(&ws, kOne); }, "has elements of type float, want int");
+  ExpectThrows([&] { RunOp(&ws, kOne); }, "has elements of type float, want int32");
   ExpectThrows([] { DescribeGradient(kOne); }, "Unique");
 }
 

@@ -92,7 +92,7 @@ TEST(PrintTest, RefusesFilesItCannotOpenTypesAndEveryZero) {
   ExpectThrows([&] { RunOp(&ws, R"(type: "Print" input: "S" arg { name: "to_file" i: 1 })"); },
                "cannot open \"no/such/folder/S.log\" to print to: No such file or directory");
   ExpectThrows([&] { RunOp(&ws, R"(type: "Print" input: "S")"); },
-               "input 0 (tensor) has elements of type short");
+               "input 0 (tensor) has elements of type int16");
   ExpectThrows([&] { RunOp(&ws, R"(type: "Print" input: "S" arg { name: "every_n" i: 0 })"); },
                "argument \"every_n\" is 0, want at least 1");
 }

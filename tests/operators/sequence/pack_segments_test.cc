@@ -157,7 +157,7 @@ TEST(PackSegmentsTest, RejectsWhatDoesNotFit) {
   Feed<int32_t>(&ws, "L", {1, 2}, {1, 2});
   ExpectThrows(pack(kPack), "rank of input 0 (lengths) of shape [1, 2], want a vector");
   Feed<float>(&ws, "L", {2}, {1, 2});
-  ExpectThrows(pack(kPack), "input 0 (lengths) has elements of type float, want int");
+  ExpectThrows(pack(kPack), "input 0 (lengths) has elements of type float, want int32");
   Feed<int32_t>(&ws, "L", {2}, {1, 2});
   Feed<double>(&ws, "X", {3}, {1, 2, 3});
   ExpectThrows(pack(kPack), "has elements of type double, want float");

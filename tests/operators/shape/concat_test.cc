@@ -83,7 +83,7 @@ TEST(ConcatTest, NamesTheInputThatDoesNotFit) {
       "input 2 has shape [3, 3], want [2, 3] as input 0 except for dim 1");
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "Concat" input: "A" input: "I" output: "Y" output: "s")"); },
-      "input 1 has elements of type int, want float as input 0");
+      "input 1 has elements of type int32, want float as input 0");
 }
 
 TEST(ConcatTest, RefusesAxesThatAreNotThereAndBothWaysToNameOne) {

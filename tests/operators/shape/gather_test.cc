@@ -153,7 +153,7 @@ TEST(BatchGatherGradientTest, RejectsWhatDoesNotFit) {
   FeedRange<float>(&ws, "dY", {2, 3});
   ExpectThrows(run, "of shape [2, 3], want 2 slices of 1 for each outer index");
   FeedRange<int32_t>(&ws, "X", {2, 3});
-  ExpectThrows(run, "input 0 (DATA) has elements of type int");
+  ExpectThrows(run, "input 0 (DATA) has elements of type int32");
   FeedRange<float>(&ws, "X", {3});
   ExpectThrows(run, "rank of input 0 (DATA)");
 }

@@ -84,7 +84,7 @@ TEST(TileTest, RefusesMissingAndImpossibleNumbers) {
             &ws,
             R"(type: "Tile" input: "S" output: "Y" arg { name: "tiles" i: 2 } arg { name: "axis" i: 0 })");
       },
-      "input 0 (X) has elements of type short");
+      "input 0 (X) has elements of type int16");
 }
 
 std::string Gradient(int tiles, int axis) {
