@@ -1,7 +1,5 @@
 #include "caffe2_core/runtime/net_validation.h"
 
-#include <absl/strings/str_join.h>
-
 #include <algorithm>
 #include <map>
 #include <new>
@@ -10,7 +8,6 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
-#include "caffe2_core/base/suggest.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/device_fallback.h"
@@ -21,10 +18,9 @@
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
 #include "caffe2_core/runtime/net.h"
+#include "caffe2_core/runtime/net_findings.h"
 #include "caffe2_core/runtime/operator_engines.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#include "caffe2_core/runtime/plan_check.h"
-#include "caffe2_core/runtime/plan_limits.h"
 #include "caffe2_core/runtime/workspace.h"
 
 namespace caffe2rt {
@@ -40,8 +36,10 @@ bool IsHelpersHint(const std::string& argument) {
 
 class Validation {
  public:
+  explicit Validation(NetFindings* findings) : findings_(*findings) {}
+
   void AddNet(const NetDef& net, const std::string& path, int depth) {
-    path_ = path;
+    findings_.set_path(path);
     CheckType(net);
     CheckOutputs(net);
     for (const NetProblem& problem : CheckNetDataflow(net)) {
@@ -62,33 +60,15 @@ class Validation {
     for (int i = 0; i < net.op_size(); ++i) AddNestedNets(net.op(i), i, path, depth);
   }
 
+ private:
   void Add(NetFindingKind kind, int op, const std::string& text,
            const std::string& missing_type = "") {
-    // The same text about several operators is one finding.
-    const auto [it, inserted] = positions_.try_emplace({path_, text}, findings_.size());
-    if (inserted) {
-      findings_.push_back(
-          {.kind = kind, .ops = {}, .path = path_, .text = text, .missing_type = missing_type});
-    }
-    std::vector<int>& ops = findings_[it->second].ops;
-    if (op >= 0 && (ops.empty() || ops.back() != op)) ops.push_back(op);
+    findings_.Add(kind, op, text, missing_type);
   }
-  void set_path(const std::string& path) { path_ = path; }
-
-  // "; close: A, B", or "" if no known name is close or the work for suggestions is used up.
   std::string Close(const std::string& name, const std::vector<std::string>& known) {
-    const std::string close =
-        absl::StrJoin(NearestNames(name, known, 3, &suggestion_work_left_), ", ");
-    return close.empty() ? "" : "; close: " + close;
+    return findings_.Close(name, known);
   }
 
-  std::vector<NetFinding> Take() {
-    std::stable_sort(findings_.begin(), findings_.end(),
-                     [](const NetFinding& a, const NetFinding& b) { return a.kind < b.kind; });
-    return std::move(findings_);
-  }
-
- private:
   void CheckType(const NetDef& net) {
     if (!IsKnownNetType(net.type())) {
       Add(kError, -1,
@@ -288,79 +268,27 @@ class Validation {
     return it->second;
   }
 
-  std::string path_;
+  NetFindings& findings_;
   std::map<DeviceType, std::vector<std::string>> types_;
-  int64_t suggestion_work_left_ = kSuggestionWork;
-  std::vector<NetFinding> findings_;
-  std::map<std::pair<std::string, std::string>, size_t> positions_;
 };
 
-// `nets` must be sorted.
-void CheckStep(const ExecutionStep& step, const std::vector<std::string>& nets,
-               Validation* validation) {
-  const std::string name = MakeString("step \"", Shortened(step.name()), "\": ");
-  const auto must_be_there = [&](const std::string& net) {
-    if (std::binary_search(nets.begin(), nets.end(), net)) return;
-    validation->Add(
-        kError, -1,
-        MakeString(name, "net \"", net, "\" is not in the plan", validation->Close(net, nets)));
-  };
-  for (const std::string& net : step.network()) must_be_there(net);
-  if (step.has_report_net()) {
-    must_be_there(step.report_net());
-    if (!step.has_report_interval())
-      validation->Add(kError, -1, name + "report_net without report_interval");
-  }
-  if (step.network_size() > 0 && step.substep_size() > 0) {
-    validation->Add(kError, -1, name + "it has both substeps and networks, want one of them");
-  }
-  if (step.has_should_stop_blob() && step.has_num_iter()) {
-    validation->Add(kError, -1, name + "num_iter is given with should_stop_blob, want one of them");
-  }
-  if (step.has_only_once() && !step.has_should_stop_blob()) {
-    validation->Add(kError, -1,
-                    name + "only_once is given without should_stop_blob, which is not supported");
-  }
-  for (const ExecutionStep& substep : step.substep()) CheckStep(substep, nets, validation);
-}
-
 }  // namespace
+
+void AddFindingsOf(const std::vector<std::pair<const NetDef*, std::string>>& nets,
+                   NetFindings* findings) {
+  EnsureBuiltinOperators();
+  Validation validation(findings);
+  for (const auto& [net, path] : nets) validation.AddNet(*net, path, 0);
+}
 
 const char* NetFindingKindName(NetFindingKind kind) {
   return kind == kError ? "error" : kind == kWarning ? "warning" : "note";
 }
 
 std::vector<NetFinding> ValidateNet(const NetDef& net) try {
-  EnsureBuiltinOperators();
-  Validation validation;
-  validation.AddNet(net, "", 0);
-  return validation.Take();
-} catch (const std::bad_alloc&) {
-  ThrowOutOfMemory();
-}
-
-std::vector<NetFinding> ValidatePlan(const PlanDef& plan) try {
-  EnsureBuiltinOperators();
-  Validation validation;
-  std::set<std::string> names;
-  for (const NetDef& net : plan.network()) {
-    if (!names.insert(net.name()).second) {
-      validation.Add(kError, -1, MakeString("two nets are named \"", net.name(), "\""));
-    }
-  }
-  if (plan.execution_step_size() == 0)
-    validation.Add(kWarning, -1, "the plan has no execution step");
-  const std::vector<std::string> sorted(names.begin(), names.end());
-  for (const ExecutionStep& step : plan.execution_step()) CheckStep(step, sorted, &validation);
-  const std::string limit = PlanLimitProblem(plan);
-  if (!limit.empty()) {
-    validation.Add(kError, -1, limit);
-  } else {
-    for (const std::string& race : FindRacesInAnyWorkspace(plan)) validation.Add(kError, -1, race);
-  }
-  for (const NetDef& net : plan.network())
-    validation.AddNet(net, MakeString("net \"", Shortened(net.name()), "\": "), 0);
-  return validation.Take();
+  NetFindings findings;
+  AddFindingsOf({{&net, ""}}, &findings);
+  return findings.Take();
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();
 }
