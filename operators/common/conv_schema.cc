@@ -11,6 +11,20 @@ namespace caffe2rt {
 
 namespace {
 
+// THROWS unless the filter, which is for `channels` channels of X, fits X and the kernel arguments.
+void CheckFilter(const WindowArguments& window, const WindowGeometry& geometry,
+                 const std::vector<int64_t>& filter, int64_t channels) {
+  CAFFE_ENFORCE_EQ(channels, geometry.channels, "input 1 (filter) of shape ", filter,
+                   " is for another number of channels than input 0 (X) has, with group ",
+                   window.group);
+  const size_t first = window.order == StorageOrder::NHWC ? 1 : 2;
+  for (int i = 0; i < geometry.axes; ++i) {
+    CAFFE_ENFORCE_EQ(filter[first + static_cast<size_t>(i)],
+                     geometry.axis[static_cast<size_t>(i)].kernel, "axis ", i,
+                     " of input 1 (filter) of shape ", filter, ", want the kernel argument");
+  }
+}
+
 std::vector<TensorShape> InferWithFilter(const OperatorDef& def, const std::vector<TensorShape>& in,
                                          WindowUse use) {
   if (in.size() < 2 || !IsKnown(in[0])) return {UnknownShape()};
@@ -20,11 +34,11 @@ std::vector<TensorShape> InferWithFilter(const OperatorDef& def, const std::vect
   const std::vector<int64_t> filter = GetDimsVector(in[1]);
   CAFFE_ENFORCE_EQ(filter.size(), static_cast<size_t>(geometry.axes) + 2,
                    "rank of input 1 (filter), want that of input 0 (X)");
-  int64_t channels = filter[0];
-  if (use == WindowUse::kConvTranspose) {
-    channels = window.order == StorageOrder::NHWC ? filter.back() : filter[1];
-    channels = CheckedMultiply(channels, window.group);
-  }
+  const bool transposed = use == WindowUse::kConvTranspose;
+  const int64_t in_group = window.order == StorageOrder::NHWC ? filter.back() : filter[1];
+  CheckFilter(window, geometry, filter,
+              transposed ? filter[0] : CheckedMultiply(in_group, window.group));
+  const int64_t channels = transposed ? CheckedMultiply(in_group, window.group) : filter[0];
   return {CreateTensorShape(geometry.OutputDims(channels), in[0].data_type())};
 }
 
