@@ -163,13 +163,13 @@ void LoadModule(const std::string& name, const std::string& filename) try {
   const RecursiveMutexLock one_load(modules.loading);
   if (!name.empty() && IsThere(name)) return;
   const std::string file = filename.empty() ? "lib" + name + ".so" : filename;
-  CheckModuleLinks(file);
+  const std::string path = filename.empty() ? file : PathOfModule(file);
+  CheckModuleLinks(path);
   std::vector<std::string> names_before;
   for (const auto& [known, description] : CurrentModules()) names_before.push_back(known);
   ModuleLoading loading(TakeAllConflicts);
   // RTLD_GLOBAL, as in Caffe2, because a module may use the symbols of another one, for example if
   // kernels and their schemas are in different libraries.
-  const std::string path = filename.empty() ? file : PathOfModule(file);
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   CAFFE_ENFORCE(handle != nullptr, "cannot load module \"", file,
                 "\": ", WhyNotLoaded(path, dlerror()));

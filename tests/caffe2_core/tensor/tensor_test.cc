@@ -371,8 +371,7 @@ TEST(TensorTest, MemoryBeyondTheLimitIsAnErrorThatNamesTheNumbers) {
     tensor.mutable_data<float>();
     FAIL() << "did not throw";
   } catch (const EnforceNotMet& error) {
-    for (const char* part :
-         {"out of CPU memory", "asked 4 PiB", "in use", "limit", "peak"}) {
+    for (const char* part : {"out of CPU memory", "asked 4 PiB", "in use", "limit", "peak"}) {
       EXPECT_NE(error.message().find(part), std::string::npos) << error.message();
     }
   }
