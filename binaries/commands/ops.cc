@@ -42,10 +42,14 @@ std::string ArityText(int least, int most) {
   return most == INT32_MAX ? MakeString("at least ", least) : MakeString(least, " to ", most);
 }
 
-// The source path relative to the repository's root, independent of the build folder.
+// The source path of a built-in operator relative to the repository's root, wherever that was when
+// this file was compiled. The path of any other operator as it was compiled.
 std::string SourceFile(const OpSchema& schema) {
-  const size_t at = schema.file().rfind("operators/");
-  return at == std::string::npos ? schema.file() : schema.file().substr(at);
+  constexpr std::string_view kThisFile = __FILE__;
+  constexpr std::string_view kRoot =
+      kThisFile.substr(0, kThisFile.rfind("binaries/commands/ops.cc"));
+  const std::string& file = schema.file();
+  return file.starts_with(MakeString(kRoot, "operators/")) ? file.substr(kRoot.size()) : file;
 }
 
 void PrintNamed(const char* title, const std::vector<OpSchema::NamedDoc>& docs, int least,
