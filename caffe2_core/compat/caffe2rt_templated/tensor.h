@@ -86,6 +86,21 @@ class Tensor : public ::caffe2rt::Tensor {
   void Reserve(const std::vector<T>& dims, ::caffe2rt::BaseContext* context) {
     ::caffe2rt::Tensor::Reserve(std::vector<int64_t>(dims.begin(), dims.end()), context);
   }
+  // Templates, because sources also name the context: CopyFrom<CPUContext>(source, &context).
+  using ::caffe2rt::Tensor::CopyFrom;
+  template <class Source>
+  void CopyFrom(const Tensor<Source>& source) {
+    ::caffe2rt::Tensor::CopyFrom(source);
+  }
+  template <class Source, class CopyContext>
+  void CopyFrom(const Tensor<Source>& source, CopyContext* context) {
+    ::caffe2rt::Tensor::CopyFrom(source, context);
+  }
+  using ::caffe2rt::Tensor::ResizeLike;
+  template <class Source>
+  void ResizeLike(const Tensor<Source>& source) {
+    ::caffe2rt::Tensor::ResizeLike(source);
+  }
   void swap(Tensor& other) noexcept { ::caffe2rt::Tensor::swap(other); }
   Tensor Clone() const { return Tensor(::caffe2rt::Tensor::Clone()); }
 

@@ -7,12 +7,13 @@ namespace c10 {
 class TensorOptions {
  public:
   TensorOptions() = default;
-  TensorOptions(DeviceType type) : device_(type) {}          // NOLINT: converts
-  TensorOptions(Device device) : device_(device) {}          // NOLINT: converts
-  TensorOptions(::caffe2rt::TypeMeta type) : type_(type) {}  // NOLINT: converts
+  TensorOptions(DeviceType type) : device_(type), has_device_(true) {}  // NOLINT: converts
+  TensorOptions(Device device) : device_(device), has_device_(true) {}  // NOLINT: converts
+  TensorOptions(::caffe2rt::TypeMeta type) : type_(type) {}             // NOLINT: converts
   TensorOptions device(Device device) const {
     TensorOptions changed = *this;
     changed.device_ = device;
+    changed.has_device_ = true;
     return changed;
   }
   TensorOptions dtype(::caffe2rt::TypeMeta type) const {
@@ -24,7 +25,9 @@ class TensorOptions {
   TensorOptions dtype() const {
     return dtype(::caffe2rt::TypeMeta::Make<T>());
   }
+  // The CPU if no device was set.
   Device device() const { return device_; }
+  bool has_device() const { return has_device_; }
   ::caffe2rt::TypeMeta dtype() const { return type_; }
   // The element type, which Operator::Output accepts.
   operator ::caffe2rt::TypeMeta() const { return type_; }  // NOLINT: converts
@@ -32,6 +35,7 @@ class TensorOptions {
  private:
   ::caffe2rt::TypeMeta type_ = ::caffe2rt::TypeMeta::Make<float>();
   Device device_ = Device(kCPU);
+  bool has_device_ = false;
 };
 template <class T>
 TensorOptions dtype() {

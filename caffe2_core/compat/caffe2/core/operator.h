@@ -26,12 +26,10 @@
 #include "caffe2/core/workspace.h"
 #include "caffe2/proto/caffe2_pb.h"
 #include "caffe2/utils/proto_utils.h"
+#include "caffe2_core/compat/caffe2rt_templated/operator.h"
 #include "caffe2_core/runtime/dispatch.h"
 #include "caffe2_core/runtime/operator.h"
 #include "caffe2_core/runtime/operator_registry.h"
-#if CAFFE2RT_TEMPLATED_TENSOR
-#include "caffe2_core/compat/caffe2rt_templated/operator.h"
-#endif
 
 namespace caffe2 {
 
@@ -44,9 +42,6 @@ using ::caffe2rt::FixedValues;
 using ::caffe2rt::GenericTensorImplementation;
 using ::caffe2rt::GetRegisteredOperators;
 using ::caffe2rt::GlobalEnginePrefType;
-#if !CAFFE2RT_TEMPLATED_TENSOR
-using ::caffe2rt::Operator;
-#endif
 using ::caffe2rt::OperatorBase;
 using ::caffe2rt::OperatorRegistry;
 using ::caffe2rt::OpRegistryKey;

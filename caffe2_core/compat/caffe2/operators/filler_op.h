@@ -57,7 +57,7 @@ class FillerOp : public Operator<Context> {
 }  // namespace templated
 #endif
 
-template <int DataType>
+template <int DataType = TensorProto_DataType_FLOAT>
 vector<TensorShape> FillerTensorInference(const OperatorDef& def, const vector<TensorShape>& in) {
   const ArgumentHelper helper(def);
   TensorShape shape;
