@@ -23,4 +23,3 @@ class DeviceMixOp final : public Operator<Context> {
 };
 
 }  // namespace caffe2
-

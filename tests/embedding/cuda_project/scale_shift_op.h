@@ -26,4 +26,3 @@ class ScaleShiftOp final : public Operator<Context> {
 };
 
 }  // namespace caffe2
-

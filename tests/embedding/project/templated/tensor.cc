@@ -80,6 +80,9 @@ STYLE_TEST(TemplatedTensorsAreResizedByAnyNumbers) {
   other.swap(t);
   TensorCPU sum;
   sum.CopyFrom(other);
+  CPUContext context;
+  sum.CopyFrom<CPUContext>(other, &context);
+  sum.ResizeLike<CPUContext>(other);
   sum.Extend(2, 50, static_cast<CPUContext*>(nullptr));
   STYLE_EXPECT(sum.dim(0) == 6 && sum.data<float>()[3] == 2);
   sum.Shrink(1);
