@@ -7,8 +7,6 @@
 #include "caffe2_core/base/classic_string_stream.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
-#include "caffe2_core/base/utf8.h"
-#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "caffe2_core/runtime/shape_inference_workspace.h"
 #include "operators/common/conv_geometry.h"
@@ -48,7 +46,7 @@ std::vector<ConvShape> ShapesOfNet(const NetDef& net, const Workspace& ws) {
 
 }  // namespace
 
-void TuneNet(const Model& model, const Workspace& ws, const std::string& file) {
+std::string TuneNet(const Model& model, const Workspace& ws) {
   const std::vector<ConvShape> shapes = ShapesOfNet(model.predict_net, ws);
   CAFFE_ENFORCE(!shapes.empty(), "net \"", model.predict_net.name(),
                 "\" has no convolution of a known shape to time");
@@ -66,12 +64,7 @@ void TuneNet(const Model& model, const Workspace& ws, const std::string& file) {
                   << FixedText(timings.empty() ? 0 : timings[0].microseconds, 1) << " us"
                   << std::endl;
       });
-  WriteFileAtomically(file, table.str());
-  std::cout
-      << shapes.size() << (shapes.size() == 1 ? " shape" : " shapes") << " written to "
-      << OneLine(file) << "; --tuning of run and bench reads it\n"
-      << "convolutions that a graph pass places on IDEEP do not use the table; --without-pass "
-         "onednn_regions leaves them where they are\n";
+  return table.str();
 }
 
 }  // namespace caffe2rt

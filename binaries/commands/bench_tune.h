@@ -1,5 +1,5 @@
 #pragma once
-// `caffe2 bench --tune`: writes a table of the fastest algorithm for each convolution of a net.
+// `caffe2 bench --tune`: a table of the fastest algorithm for each convolution of a net.
 
 #include <string>
 
@@ -7,9 +7,8 @@
 
 namespace caffe2rt {
 
-// Times every algorithm for each distinct Conv of the net, with the shapes inferred from the blobs
-// of `ws`, and writes the table to `file` in the format of operators/conv/conv_tuning.h. THROWS if
-// no convolution has a known shape.
-void TuneNet(const Model& model, const Workspace& ws, const std::string& file);
+// Times the algorithms for the convolutions of the predict net, prints the fastest, and returns the
+// table of them (operators/conv/conv_tuning.h). THROWS if the net has no convolution of a known shape.
+std::string TuneNet(const Model& model, const Workspace& ws);
 
 }  // namespace caffe2rt

@@ -4,9 +4,12 @@
 #include <iostream>
 
 #include "binaries/commands/command.h"
+#include "binaries/terminal.h"
+#include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/graph/passes/net_pass.h"
 #include "caffe2_core/tensor/data_type.h"
+#include "operators/conv/conv_tuning.h"
 
 namespace caffe2rt {
 namespace {
@@ -56,8 +59,10 @@ void ListPasses() {
   for (const NetPassInfo& pass : NetPasses())
     width = std::max(width, std::string(pass.name).size());
   for (const NetPassInfo& pass : NetPasses()) {
-    std::cout << pass.name << std::string(width + 2 - std::string(pass.name).size(), ' ')
-              << pass.doc << (pass.same_bits ? "\n" : " Results may be rounded differently.\n");
+    std::cout << NamedLine(
+        pass.name, width + 2,
+        MakeString(pass.doc, pass.same_bits ? "" : " Results may be rounded differently."),
+        OutputWidth());
   }
 }
 
@@ -70,6 +75,7 @@ OptimizedNet OptimizeModel(const CommandLine& line, const std::set<std::string>&
                            .inputs = fed,
                            .kept = kept,
                            .free_constants = true};
+  if (ConvTuningHasPlainLayouts()) options.without_passes.insert("onednn_regions");
   options.inputs.insert(model->inputs.begin(), model->inputs.end());
   options.inputs.insert(model->placeholders.begin(), model->placeholders.end());
   options.kept.insert(model->outputs.begin(), model->outputs.end());

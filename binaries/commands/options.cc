@@ -83,7 +83,7 @@ const std::vector<Option>& ProcessOptions() {
 namespace {
 
 void ApplyTuning(const std::string& file) {
-  if (LoadConvTuning(file) > 0) return;
+  if (LoadConvTuning(file) > 0 || ConvTuningHasPlainLayouts()) return;
   Warn(MakeString("file \"", file, "\" has no row for the instruction set of this machine, ",
                   IsaName(CpuIsa()), ", and has no effect"));
 }

@@ -87,6 +87,14 @@ ConvTuningRow ParseRow(const std::string& line) {
   return row;
 }
 
+constexpr std::string_view kLayouts = "layouts\t";
+
+bool ParsePlainLayouts(const std::string& text) {
+  CAFFE_ENFORCE(text == "plain" || text == "onednn", "layouts \"", text,
+                "\", want plain or onednn");
+  return text == "plain";
+}
+
 enum class Grouping { kNone, kDepthwise, kGroups };
 Grouping GroupingOf(const ConvShape& shape) {
   if (shape.group == 1) return Grouping::kNone;
@@ -164,7 +172,11 @@ ConvTuning::ConvTuning(const std::string& text) {
     ++number;
     if (line.empty() || line[0] == '#') continue;
     try {
-      rows_.push_back(ParseRow(line));
+      if (line.starts_with(kLayouts)) {
+        plain_layouts_ = ParsePlainLayouts(line.substr(kLayouts.size()));
+      } else {
+        rows_.push_back(ParseRow(line));
+      }
     } catch (const EnforceNotMet& error) {
       CAFFE_THROW("line ", number, " of a convolution table: ", error.message());
     }
@@ -233,25 +245,31 @@ void SetConvTuning(std::shared_ptr<const ConvTuning> tuning) {
   Tuning().table = std::move(tuning);
 }
 
+size_t UseConvTuning(const std::string& text) {
+  const std::string first = text.substr(0, text.find('\n'));
+  CAFFE_ENFORCE(first == kConvTuningVersionLine, "the first line is \"",
+                Shortened(OneLine(first), 80), "\", want \"", kConvTuningVersionLine,
+                "\"; `caffe2 bench --tune` writes such a table");
+  auto tuning = std::make_shared<ConvTuning>(text);
+  const auto count = static_cast<size_t>(
+      std::count_if(tuning->rows().begin(), tuning->rows().end(),
+                    [](const ConvTuningRow& row) { return row.isa == CpuIsa(); }));
+  tuning->Append(ConvTuning(ShippedConvTuning()));
+  SetConvTuning(std::move(tuning));
+  return count;
+}
+
 size_t LoadConvTuning(const std::string& path) {
   constexpr int64_t kMostBytes = 16 << 20;
   const std::string text = ReadWholeFile(path, kMostBytes);
-  const std::string first = text.substr(0, text.find('\n'));
-  CAFFE_ENFORCE(first == kConvTuningVersionLine, "file \"", path, "\" begins with \"",
-                Shortened(OneLine(first), 80), "\", want \"", kConvTuningVersionLine,
-                "\"; `caffe2 bench --tune` writes such a table");
   try {
-    auto tuning = std::make_shared<ConvTuning>(text);
-    const size_t count = static_cast<size_t>(
-        std::count_if(tuning->rows().begin(), tuning->rows().end(),
-                      [](const ConvTuningRow& row) { return row.isa == CpuIsa(); }));
-    tuning->Append(ConvTuning(ShippedConvTuning()));
-    SetConvTuning(std::move(tuning));
-    return count;
+    return UseConvTuning(text);
   } catch (const EnforceNotMet& error) {
     CAFFE_THROW("file \"", path, "\": ", error.message());
   }
 }
+
+bool ConvTuningHasPlainLayouts() { return GetConvTuning()->plain_layouts(); }
 
 std::shared_ptr<const ConvTuning> ReadConvTuning(const std::string& path) {
   return std::make_shared<const ConvTuning>(ReadWholeFile(path));

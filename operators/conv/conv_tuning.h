@@ -10,8 +10,10 @@
 //
 // `input` is batch, channels and axes, also in NHWC; `heads` and `tails` are the pads before and
 // after each axis. The default table is conv_tuning.tsv beside this file; it is compiled in.
-// `caffe2 bench --tune` writes further tables, whose first line is kConvTuningVersionLine, and
-// `--tuning` of `caffe2 run` and `caffe2 bench` reads them.
+// The line "layouts plain" of a table makes `caffe2 run` and `caffe2 bench` leave convolutions in
+// the CPU's plain layouts, where the table decides; with "layouts onednn", the default, a graph pass
+// may place them on IDEEP. `caffe2 bench --tune` writes further tables, whose first line is
+// kConvTuningVersionLine, and `--tuning` of `caffe2 run` and `caffe2 bench` reads them.
 //
 // Thread safe.
 
@@ -44,12 +46,15 @@ class ConvTuning {
   std::vector<ConvAlgorithm> Choose(const ConvShape& shape, Isa isa, bool direct_only) const;
 
   const std::vector<ConvTuningRow>& rows() const { return rows_; }
+  // Whether the table has the line "layouts plain".
+  bool plain_layouts() const { return plain_layouts_; }
   // Adds the rows of `other` after its own. Of rows at the same distance from a shape, the first one
   // is chosen.
   void Append(const ConvTuning& other);
 
  private:
   std::vector<ConvTuningRow> rows_;
+  bool plain_layouts_ = false;
 };
 
 // Returns one line of a table, with a newline at its end.
@@ -83,6 +88,10 @@ inline constexpr std::string_view kConvTuningVersionLine =
 // THROWS, with the file and the line, if the file cannot be read, is larger than 16 MiB, or is not a
 // table of this version.
 size_t LoadConvTuning(const std::string& path);
+// The same for the text of such a file.
+size_t UseConvTuning(const std::string& text);
+// Whether the process's table has the line "layouts plain".
+bool ConvTuningHasPlainLayouts();
 #pragma GCC visibility pop
 
 // Returns the text of conv_tuning.tsv.

@@ -13,6 +13,7 @@ namespace caffe2rt::test::bench_test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -141,15 +142,54 @@ TEST_F(BenchProgramTest, ReadsTheTableThatItWrites) {
   const std::string text = ReadWholeFile(table);
   EXPECT_THAT(text, StartsWith("# caffe2rt convolution table, version 1\n"));
   EXPECT_THAT(text, HasSubstr(std::string(IsaName(CpuIsa())) + "\tNCHW\t1x4x6x6\t8\t1x1\t"));
+  EXPECT_THAT(text, AnyOf(EndsWith("\nlayouts\tplain\n"), EndsWith("\nlayouts\tonednn\n")));
   const ProgramResult bench = Bench({"--tuning", table});
   EXPECT_EQ(bench.code, 0) << bench.err;
   EXPECT_THAT(bench.err, IsEmpty());
 }
 
+// With the pass onednn_regions, the net has operators that copy to IDEEP and back.
+TEST_F(BenchProgramTest, ATableWithPlainLayoutsKeepsConvolutionsOnTheCpu) {
+  std::string net =
+      "name: \"n\" external_input: \"x0\" external_input: \"w\" external_output: \"x6\"";
+  for (int i = 0; i < 6; ++i) {
+    net += "op { type: \"Conv\" input: \"x" + std::to_string(i) + "\" input: \"w\" output: \"x" +
+           std::to_string(i + 1) + "\" arg { name: \"kernel\" i: 3 } arg { name: \"pad\" i: 1 } }";
+  }
+  const std::string weights = R"(op { type: "ConstantFill" output: "w" arg { name: "value" f: 0.01 }
+      arg { name: "shape" ints: 64 ints: 64 ints: 3 ints: 3 } })";
+  const std::vector<std::string> args = {"bench",
+                                         "--init-net",
+                                         dir_.Write("init.pbtxt", weights),
+                                         "--predict-net",
+                                         dir_.Write("deep.pbtxt", net),
+                                         "--input",
+                                         "x0=1,64,56,56",
+                                         "--iterations",
+                                         "1",
+                                         "--warmup",
+                                         "0",
+                                         "--json"};
+  const ProgramResult before = RunCaffe2(args);
+  ASSERT_EQ(before.code, 0) << before.err;
+  if (before.out.find("CopyFromCPUInput") == std::string::npos) {
+    GTEST_SKIP() << "on this processor no convolution is placed on IDEEP";
+  }
+  const std::string version = "# caffe2rt convolution table, version 1\n";
+  const auto types = [&](const std::string& layouts) {
+    std::vector<std::string> tuned = args;
+    tuned.insert(tuned.end(),
+                 {"--tuning", dir_.Write("t.tsv", version + "layouts\t" + layouts + "\n")});
+    return JsonAt(RunCaffe2(tuned).out, "/types");
+  };
+  EXPECT_THAT(types("onednn"), HasSubstr("CopyFromCPUInput"));
+  EXPECT_THAT(types("plain"), Not(HasSubstr("CopyFromCPUInput")));
+}
+
 TEST_F(BenchProgramTest, RejectsOtherTables) {
   const ProgramResult other = Bench({"--tuning", dir_.Write("t.tsv", "hello\n")});
   EXPECT_EQ(other.code, 1);
-  EXPECT_THAT(other.err, HasSubstr("begins with \"hello\", want"));
+  EXPECT_THAT(other.err, HasSubstr("the first line is \"hello\", want"));
   const std::string first = "# caffe2rt convolution table, version 1\n";
   EXPECT_THAT(Bench({"--tuning", dir_.Write("t.tsv", first + "avx2\tNCHW\n")}).err,
               HasSubstr("line 2 of a convolution table"));

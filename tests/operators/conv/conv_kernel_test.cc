@@ -134,12 +134,23 @@ TEST_F(LoadConvTuningTest, OtherShapesKeepTheCompiledInRows) {
   EXPECT_EQ(GetConvTuning()->rows().size(), compiled_in + 1);
 }
 
+TEST_F(LoadConvTuningTest, TheFileStatesTheLayouts) {
+  EXPECT_FALSE(ConvTuningHasPlainLayouts());
+  LoadConvTuning(dir_.Write("table.tsv", TableOf("im2col") + "layouts\tplain\n"));
+  EXPECT_TRUE(ConvTuningHasPlainLayouts());
+  LoadConvTuning(dir_.Write("table.tsv", TableOf("im2col") + "layouts\tonednn\n"));
+  EXPECT_FALSE(ConvTuningHasPlainLayouts());
+}
+
 TEST_F(LoadConvTuningTest, RejectsOtherFiles) {
   ExpectThrows([&] { LoadConvTuning(dir_.path("absent.tsv")); }, "absent.tsv");
   ExpectThrows([&] { LoadConvTuning(dir_.Write("table.tsv", kRow)); },
                "want \"# caffe2rt convolution table, version 1\"");
   ExpectThrows([&] { LoadConvTuning(dir_.Write("table.tsv", TableOf("im2col") + "avx2\n")); },
                "line 3");
+  ExpectThrows(
+      [&] { LoadConvTuning(dir_.Write("table.tsv", TableOf("im2col") + "layouts\tnhwc\n")); },
+      "want plain or onednn");
   ExpectThrows([&] { LoadConvTuning(dir_.Write("table.tsv", TableOf("fft"))); }, "\"fft\"");
   EXPECT_EQ(LoadConvTuning(dir_.Write("table.tsv", std::string(kConvTuningVersionLine))), 0u);
 }
