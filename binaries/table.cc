@@ -9,14 +9,15 @@
 namespace caffe2rt {
 namespace {
 
-constexpr size_t kGap = 2;  // columns before each column of the table
+constexpr size_t kGap = 2;        // columns before each column of the table
+constexpr size_t kLeastName = 8;  // names are made shorter only if no optional column is left
 
-// Takes up to `excess` from the columns of `kind`, always from the widest, down to `least`.
-void Shrink(const std::vector<Column>& columns, Column::Kind kind, size_t least, size_t* excess,
-            std::vector<size_t>* widths) {
+// Takes up to `excess` from the `shown` columns of `kind`, always from the widest, down to `least`.
+void Shrink(const std::vector<Column>& columns, const std::vector<size_t>& shown, Column::Kind kind,
+            size_t least, size_t* excess, std::vector<size_t>* widths) {
   while (*excess > 0) {
     size_t widest = columns.size();
-    for (size_t i = 0; i < columns.size(); ++i) {
+    for (const size_t i : shown) {
       if (columns[i].kind != kind || (*widths)[i] <= least) continue;
       if (widest == columns.size() || (*widths)[i] > (*widths)[widest]) widest = i;
     }
@@ -38,34 +39,54 @@ bool Table::HasTitles() const {
                      [](const Column& column) { return !column.title.empty(); });
 }
 
-std::vector<size_t> Table::WidthsFor(size_t width) const {
-  constexpr size_t kMostWidth = 1000;  // a hostile name must not make Shrink slow
-  std::vector<size_t> widths;
-  size_t total = 0;
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    size_t widest = DisplayWidth(columns_[i].title);
-    for (const Row& row : rows_) widest = std::max(widest, DisplayWidth(row.cells[i]));
-    if (columns_[i].kind != Column::kNumber) widest = std::min(widest, kMostWidth);
-    widths.push_back(widest);
-    total += kGap + widest;
-  }
-  size_t excess = total > width ? total - width : 0;
-  Shrink(columns_, Column::kName, 8, &excess, &widths);
-  for (const size_t least : {size_t{12}, size_t{4}, size_t{1}}) {
-    Shrink(columns_, Column::kText, least, &excess, &widths);
-    Shrink(columns_, Column::kName, least, &excess, &widths);
-  }
-  return widths;
+size_t Table::WidestCell(size_t column) const {
+  size_t widest = DisplayWidth(columns_[column].title);
+  for (const Row& row : rows_) widest = std::max(widest, DisplayWidth(row.cells[column]));
+  return widest;
 }
 
-std::string Table::LineOf(const std::vector<std::string>& cells,
-                          const std::vector<size_t>& widths) const {
-  std::string line;
-  for (size_t i = 0; i < columns_.size(); ++i) {
+Table::Layout Table::LayoutFor(size_t width) const {
+  constexpr size_t kMostWidth = 1000;  // a hostile name must not make Shrink slow
+  Layout layout;
+  size_t total = 0, least = 0;  // of all columns as they are, and as narrow as is useful
+  const auto least_of = [&](size_t i) {
     const bool is_number = columns_[i].kind == Column::kNumber;
-    const std::string cell = is_number ? cells[i] : ShortenedInMiddle(cells[i], widths[i]);
+    return kGap + (is_number ? layout.widths[i] : std::min(layout.widths[i], kLeastName));
+  };
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const size_t widest = WidestCell(i);
+    layout.columns.push_back(i);
+    layout.widths.push_back(columns_[i].kind == Column::kNumber ? widest
+                                                                : std::min(widest, kMostWidth));
+    total += kGap + layout.widths[i];
+    least += least_of(i);
+  }
+  for (size_t i = columns_.size(); i-- > 0 && least > width;) {
+    if (!columns_[i].optional) continue;
+    layout.columns.erase(layout.columns.begin() + static_cast<ptrdiff_t>(i));
+    total -= kGap + layout.widths[i];
+    least -= least_of(i);
+  }
+  size_t excess = total > width ? total - width : 0;
+  const auto shrink = [&](Column::Kind kind, size_t to) {
+    Shrink(columns_, layout.columns, kind, to, &excess, &layout.widths);
+  };
+  shrink(Column::kName, kLeastName);
+  for (const size_t to : {size_t{12}, size_t{4}, size_t{1}}) {
+    shrink(Column::kText, to);
+    shrink(Column::kName, to);
+  }
+  return layout;
+}
+
+std::string Table::LineOf(const std::vector<std::string>& cells, const Layout& layout) const {
+  std::string line;
+  for (const size_t i : layout.columns) {
+    const size_t width = layout.widths[i];
+    const bool is_number = columns_[i].kind == Column::kNumber;
+    const std::string cell = is_number ? cells[i] : ShortenedInMiddle(cells[i], width);
     const size_t shown = DisplayWidth(cell);
-    const std::string padding(widths[i] - std::min(widths[i], shown), ' ');
+    const std::string padding(width - std::min(width, shown), ' ');
     line.append(kGap, ' ');
     line += is_number ? padding + cell : cell + padding;
   }
@@ -74,14 +95,14 @@ std::string Table::LineOf(const std::vector<std::string>& cells,
 }
 
 std::vector<std::string> Table::Lines(size_t width) const {
-  const std::vector<size_t> widths = WidthsFor(width);
+  const Layout layout = LayoutFor(width);
   std::vector<std::string> lines;
   if (HasTitles()) {
     std::vector<std::string> titles;
     for (const Column& column : columns_) titles.push_back(column.title);
-    lines.push_back(LineOf(titles, widths));
+    lines.push_back(LineOf(titles, layout));
   }
-  for (const Row& row : rows_) lines.push_back(LineOf(row.cells, widths));
+  for (const Row& row : rows_) lines.push_back(LineOf(row.cells, layout));
   return lines;
 }
 

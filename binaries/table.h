@@ -14,8 +14,9 @@
 //   Conv    12.5
 //
 // Columns are as wide as their widest cell, measured in columns of a terminal (display_width.h). If
-// the table is wider than the terminal, names are shortened in the middle, then other text. Numbers
-// are never shortened; a table of numbers that do not fit is wider than the terminal.
+// the table is wider than the terminal, names are shortened in the middle, then other text, and
+// optional columns are left out. Numbers are never shortened; a table of numbers that do not fit is
+// wider than the terminal.
 
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Column {
   enum Kind { kNumber, kName, kText };
   std::string title = {};
   Kind kind = kText;
+  bool optional = false;  // left out if the terminal is too narrow for all columns, the last first
 };
 
 class Table {
@@ -51,10 +53,14 @@ class Table {
     std::vector<std::string> cells;
     Style style;
   };
+  struct Layout {
+    std::vector<size_t> columns;  // those that are shown
+    std::vector<size_t> widths;   // of all columns
+  };
   bool HasTitles() const;
-  std::vector<size_t> WidthsFor(size_t width) const;
-  std::string LineOf(const std::vector<std::string>& cells,
-                     const std::vector<size_t>& widths) const;
+  size_t WidestCell(size_t column) const;
+  Layout LayoutFor(size_t width) const;
+  std::string LineOf(const std::vector<std::string>& cells, const Layout& layout) const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;

@@ -140,7 +140,7 @@ void PrintComparison(const NetProfile& profile, const EarlierProfile& earlier, s
   std::cout << "\noperators, largest change first:\n";
   Table table({{"type", Column::kName},
                {"output", Column::kName},
-               {"before ms", Column::kNumber},
+               {"before ms", Column::kNumber, true},
                {"now ms", Column::kNumber},
                {"change ms", Column::kNumber},
                {"ratio", Column::kNumber}});

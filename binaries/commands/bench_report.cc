@@ -37,10 +37,10 @@ void PrintOperators(const NetProfile& profile, size_t top) {
                {"output", Column::kName},
                {"ms", Column::kNumber},
                {"share", Column::kNumber},
-               {"cold ms", Column::kNumber},
-               {"mult-adds", Column::kNumber},
-               {"GFLOP/s", Column::kNumber},
-               {"GB/s", Column::kNumber}});
+               {"cold ms", Column::kNumber, true},
+               {"mult-adds", Column::kNumber, true},
+               {"GFLOP/s", Column::kNumber, true},
+               {"GB/s", Column::kNumber, true}});
   const std::vector<const OperatorProfile*> sorted = profile.ByCost();
   const size_t shown = top == 0 ? sorted.size() : std::min(top, sorted.size());
   for (size_t i = 0; i < shown; ++i) {

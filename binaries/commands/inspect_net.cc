@@ -141,9 +141,9 @@ void PrintNet(const TitledNet& net, const NetSummary& summary) {
                {"type", Column::kName},
                {"output", Column::kName},
                {"shape", Column::kText},
-               {"params", Column::kNumber},
-               {"mult-adds", Column::kNumber},
-               {"memory", Column::kNumber}});
+               {"params", Column::kNumber, true},
+               {"mult-adds", Column::kNumber, true},
+               {"memory", Column::kNumber, true}});
   for (size_t i = 0; i < summary.ops.size(); ++i) {
     const OpSummary& op = summary.ops[i];
     const std::string output = op.output_names.empty() ? "" : op.output_names[0];

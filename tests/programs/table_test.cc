@@ -42,6 +42,18 @@ TEST(TableTest, ShortensNamesBeforeTextAndNeverNumbers) {
   EXPECT_NE(table.Lines(10)[1].find("123456789012"), std::string::npos);
 }
 
+TEST(TableTest, LeavesOutOptionalColumnsBeforeNamesAreUnreadable) {
+  Table table({{"name", Column::kName},
+               {"a", Column::kNumber, true},
+               {"b", Column::kNumber},
+               {"c", Column::kNumber, true}});
+  table.Add({"abcdefghijklmnop", "111111", "222222", "333333"});
+  // 4 gaps of 2 columns, 3 numbers of 6, and a name of at least 8.
+  EXPECT_EQ(table.Lines(34)[1], "  abcd\u2026nop  111111  222222  333333");
+  EXPECT_EQ(table.Lines(33)[1], "  abcdefg\u2026jklmnop  111111  222222");
+  EXPECT_EQ(table.Lines(25)[1], "  abcdefg\u2026jklmnop  222222");
+}
+
 TEST(TableTest, ATableWithoutTitlesHasOnlyItsRows) {
   Table table({{.kind = Column::kText}, {.kind = Column::kNumber}});
   table.Add({"weights", "4 B"});
