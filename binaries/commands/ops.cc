@@ -9,7 +9,9 @@
 
 #include "binaries/commands/command.h"
 #include "binaries/json_output.h"
+#include "binaries/terminal.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/utf8.h"
 #include "caffe2_core/device/context.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -119,6 +121,22 @@ Json JsonOf(const std::string& type, const OpSchema* schema) {
   return json;
 }
 
+// The type, its devices, its source on wide terminals, and as much of its description as fits.
+std::string ListLine(const std::string& type, const OpSchema* schema, size_t width) {
+  constexpr size_t kLeastDoc = 10, kWide = 120;
+  const auto cell = [](std::string text, size_t columns) {
+    text.resize(std::max(text.size() + 2, columns), ' ');
+    return text;
+  };
+  std::string line = cell(type, 26) + cell(absl::StrJoin(DevicesOf(type), ", "), 11);
+  if (schema != nullptr && width >= kWide) line += cell(SourceFile(*schema), 34);
+  if (schema != nullptr && line.size() + kLeastDoc <= width) {
+    line += Shortened(FirstSentence(schema->doc()), width - line.size());
+  }
+  absl::StripTrailingAsciiWhitespace(&line);
+  return line;
+}
+
 std::string WhatIsMissing(const std::string& type) {
   const OpSchema* const schema = OpSchemaRegistry::Schema(type);
   return schema == nullptr || schema->missing().empty() ? "" : ": it needs " + schema->missing();
@@ -152,13 +170,7 @@ int Ops(const CommandLine& line) {
       continue;
     }
     if (schema != nullptr && schema->is_private()) continue;
-    const auto cell = [](std::string text, size_t width) {
-      text.resize(std::max(text.size() + 2, width), ' ');
-      return text;
-    };
-    std::cout << cell(types[i], 26) << cell(absl::StrJoin(DevicesOf(types[i]), ", "), 6);
-    if (schema != nullptr)
-      std::cout << cell(SourceFile(*schema), 34) << FirstSentence(schema->doc());
+    std::cout << ListLine(types[i], schema, OutputWidth());
     std::cout << "\n";
   }
   return 0;

@@ -216,6 +216,9 @@ TEST(OpsProgramTest, ListsEveryOperatorOnALine) {
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("\nConv "), HasSubstr("\nRelu "), HasSubstr("\nSoftmax ")));
+  // Types and devices are complete; descriptions end at the width of the terminal.
+  EXPECT_THAT(result.out, HasSubstr("\nLeakyRelu                 CPU"));
+  EXPECT_THAT(result.out, HasSubstr("...\n"));
 }
 
 TEST(PlanProgramTest, RunsStepsAndFetches) {
