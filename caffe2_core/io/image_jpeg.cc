@@ -7,10 +7,13 @@
 #include <jerror.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <new>
 #include <vector>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/image_codecs.h"
 
 namespace caffe2rt::internal {
@@ -104,6 +107,45 @@ int ScansOf(int64_t pixels, const ImageLimits& limits) {
   return static_cast<int>(std::min<int64_t>(limits.max_scans, fit));
 }
 
+// State of the encoder. libjpeg allocates `bytes` with malloc.
+struct JpegWriter {
+  jpeg_compress_struct info;
+  jpeg_error_mgr errors;
+  std::jmp_buf leave;
+  char message[JMSG_LENGTH_MAX];
+  unsigned char* bytes;
+  unsigned long size;
+};
+
+[[noreturn]] void OnWriteError(j_common_ptr info) {
+  auto* const writer = static_cast<JpegWriter*>(info->client_data);
+  info->err->format_message(info, writer->message);
+  std::longjmp(writer->leave, 1);
+}
+
+// Returns false after an error, like ReadHeader.
+bool WriteImage(JpegWriter* writer, const Image& image) {
+  constexpr int kQuality = 95;
+  if (setjmp(writer->leave) != 0) return false;
+  jpeg_create_compress(&writer->info);
+  writer->info.client_data = writer;
+  jpeg_mem_dest(&writer->info, &writer->bytes, &writer->size);
+  writer->info.image_width = static_cast<JDIMENSION>(image.width);
+  writer->info.image_height = static_cast<JDIMENSION>(image.height);
+  writer->info.input_components = 3;
+  writer->info.in_color_space = JCS_RGB;
+  jpeg_set_defaults(&writer->info);
+  jpeg_set_quality(&writer->info, kQuality, TRUE);
+  jpeg_start_compress(&writer->info, TRUE);
+  const size_t stride = static_cast<size_t>(image.width) * 3;
+  while (writer->info.next_scanline < writer->info.image_height) {
+    auto* row = const_cast<JSAMPROW>(image.rgb.data() + writer->info.next_scanline * stride);
+    jpeg_write_scanlines(&writer->info, &row, 1);
+  }
+  jpeg_finish_compress(&writer->info);
+  return true;
+}
+
 }  // namespace
 
 Image DecodeJpeg(std::string_view bytes, const std::string& subject, const ImageLimits& limits) {
@@ -139,3 +181,31 @@ Image DecodeJpeg(std::string_view bytes, const std::string& subject, const Image
 }
 
 }  // namespace caffe2rt::internal
+
+namespace caffe2rt {
+
+void SaveJpeg(const std::string& path, const Image& image) try {
+  internal::CheckPixels(path, image);
+  CAFFE_ENFORCE(image.width <= JPEG_MAX_DIMENSION && image.height <= JPEG_MAX_DIMENSION,
+                "cannot write \"", path, "\": the image has ", image.width, "x", image.height,
+                " pixels, want at most ", JPEG_MAX_DIMENSION, " per side");
+  internal::JpegWriter writer;
+  std::memset(&writer, 0, sizeof(writer));
+  writer.info.err = jpeg_std_error(&writer.errors);
+  writer.errors.error_exit = internal::OnWriteError;
+  writer.info.client_data = &writer;
+  struct Closer {
+    internal::JpegWriter* writer;
+    ~Closer() {
+      jpeg_destroy_compress(&writer->info);
+      std::free(writer->bytes);
+    }
+  } closer{&writer};
+  CAFFE_ENFORCE(internal::WriteImage(&writer, image), "cannot write \"", path,
+                "\" as JPEG: ", writer.message);
+  WriteFileAtomically(path, {reinterpret_cast<const char*>(writer.bytes), writer.size});
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
+
+}  // namespace caffe2rt

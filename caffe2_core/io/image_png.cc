@@ -113,11 +113,7 @@ Image DecodePng(std::string_view bytes, const std::string& subject, const ImageL
 }  // namespace internal
 
 void SavePng(const std::string& path, const Image& image) try {
-  CAFFE_ENFORCE(image.width > 0 && image.height > 0 &&
-                    image.rgb.size() ==
-                        static_cast<size_t>(image.width) * static_cast<size_t>(image.height) * 3,
-                "cannot write \"", path, "\": the image of ", image.width, "x", image.height,
-                " pixels has ", image.rgb.size(), " bytes");
+  internal::CheckPixels(path, image);
   png_image header;
   std::memset(&header, 0, sizeof(header));
   header.version = PNG_IMAGE_VERSION;
