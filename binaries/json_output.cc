@@ -116,10 +116,14 @@ double JsonNumber(float value) {
   return number;
 }
 
-void PrintJson(const Json& json) {
+void PrintJsonPart(const Json& json) {
   JsonPrinter printer;
   printer.Print(json);
   printer.Flush();
+}
+
+void PrintJson(const Json& json) {
+  PrintJsonPart(json);
   std::cout << '\n';
 }
 

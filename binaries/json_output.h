@@ -32,4 +32,7 @@ double JsonNumber(float value);
 // "NaN", "Infinity" and "-Infinity". Nothing depends on the process's locale.
 void PrintJson(const Json& json);
 
+// The same without the line feed, for a part of a document that the caller prints piece by piece.
+void PrintJsonPart(const Json& json);
+
 }  // namespace caffe2rt

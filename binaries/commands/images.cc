@@ -1,22 +1,30 @@
 #include "binaries/commands/images.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/file_kind.h"
-#include "caffe2_core/io/image.h"
+#include "caffe2_core/io/npy.h"
 #include "caffe2_core/io/standard_streams.h"
 #include "caffe2_core/runtime/model_inputs.h"
+#include "caffe2_core/tensor/int8_tensor.h"
 #include "contexts/cpu/cpu_allocator.h"
 
 namespace caffe2rt {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The operator that reads the bytes of an image in style nets.
+constexpr char kBgraReader[] = "PackedInt8BGRANHWCToNCHWCStylizerPreprocess";
 
 ImageLimits LimitsOfPictures() {
   ImageLimits limits;
@@ -26,30 +34,104 @@ ImageLimits LimitsOfPictures() {
   return limits;
 }
 
-ImageTransform TransformOf(const CommandLine& line) {
+// Reads an option that is "N" or "WxH" into the field for either.
+void ReadSize(const CommandLine& line, const char* option, int* side, ImageSize* size) {
   constexpr int kMaxSide = 100000;
-  if (line.Text("mean").empty()) return {};  // a command without these options
-  const ImageTransform transform = {.mean = line.Floats("mean"),
-                                    .scale = line.Floats("scale"),
-                                    .bgr = line.Has("bgr"),
-                                    .grey = line.Has("grey"),
-                                    .resize = static_cast<int>(line.Integer("resize", 0, kMaxSide)),
-                                    .crop = static_cast<int>(line.Integer("crop", 0, kMaxSide))};
-  if (transform.bgr && transform.grey) {
-    throw UsageError("options --bgr and --grey are mutually exclusive");
+  const std::string text = line.Text(option);
+  const std::vector<std::string> parts = absl::StrSplit(text, 'x');
+  std::vector<int> sides(parts.size());
+  bool fine = parts.size() <= 2;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const int least = parts.size() == 1 ? 0 : 1;
+    fine = fine && ParseNumber(parts[i], &sides[i]) && sides[i] >= least && sides[i] <= kMaxSide;
   }
-  for (const char* name : {"mean", "scale"}) {
-    const size_t count = line.Floats(name).size();
-    if (count != 1 && count != 3) {
-      throw UsageError(MakeString("option --", name, " has ", count, " numbers, want 1 or 3"));
-    }
+  if (!fine) {
+    throw UsageError(MakeString("option --", option, " is \"", text,
+                                "\", want a number or WIDTHxHEIGHT, sides up to ", kMaxSide));
+  }
+  if (sides.size() == 1) {
+    *side = sides[0];
+  } else {
+    *size = {.width = sides[0], .height = sides[1]};
+  }
+}
+
+void CheckChannels(const CommandLine& line, const char* option) {
+  const size_t count = line.Floats(option).size();
+  if (count != 1 && count != 3) {
+    throw UsageError(MakeString("option --", option, " has ", count, " numbers, want 1 or 3"));
+  }
+}
+
+ImageTransform TransformOf(const CommandLine& line) {
+  ImageTransform transform;
+  if (line.Text("mean").empty()) return transform;  // a command without these options
+  for (const char* option : {"mean", "scale", "std"}) CheckChannels(line, option);
+  transform.mean = line.Floats("mean");
+  transform.scale = line.Floats("scale");
+  transform.std = line.Floats("std");
+  if (std::count(transform.std.begin(), transform.std.end(), 0.f) > 0)
+    throw UsageError("option --std is \"" + line.Text("std") + "\", want numbers other than 0");
+  transform.bgr = line.Has("bgr");
+  transform.grey = line.Has("grey");
+  if (transform.bgr && transform.grey)
+    throw UsageError("options --bgr and --grey are mutually exclusive");
+  ReadSize(line, "resize", &transform.resize, &transform.resize_to);
+  ReadSize(line, "crop", &transform.crop, &transform.crop_to);
+  const std::string name = line.Text("interpolation");
+  if (!ParseInterpolation(name, &transform.interpolation)) {
+    throw UsageError("option --interpolation is \"" + name + "\", want one of " +
+                     absl::StrJoin(InterpolationNames(), ", ") +
+                     DidYouMean(name, InterpolationNames()));
   }
   return transform;
 }
 
-bool IsPicture(const std::string& path) {
-  const FileKind kind = DetectFileKind(path).kind;
-  return kind == FileKind::kJpeg || kind == FileKind::kPng;
+// "227x113", or "256" for one side; empty for none.
+std::string SizeText(int side, const ImageSize& size) {
+  if (size.width > 0) return MakeString(size.width, "x", size.height);
+  return side > 0 ? MakeString(side) : "";
+}
+
+// The kind of a file by its first bytes, which tell images and arrays from others.
+FileKind KindByBeginning(const std::string& path) {
+  constexpr int64_t kBytes = 64;
+  const FileDescriptor file = OpenForReading(path);
+  const int64_t size = FileSize(file, path);
+  std::string begin(static_cast<size_t>(std::min(size, kBytes)), '\0');
+  ReadAt(file, path, 0, begin.data(), begin.size());
+  return DetectContentKind(begin, size).kind;
+}
+
+// Whether the file is an image or an array, or its name says so: a damaged file is then reported.
+bool IsPictureOrArray(const std::string& path) {
+  const std::string ending = absl::AsciiStrToLower(fs::path(path).extension().string());
+  for (const char* known : {".jpg", ".jpeg", ".png", ".npy"}) {
+    if (ending == known) return true;
+  }
+  try {
+    const FileKind kind = KindByBeginning(path);
+    return kind == FileKind::kJpeg || kind == FileKind::kPng || kind == FileKind::kNpy;
+  } catch (const EnforceNotMet&) {
+    return false;
+  }
+}
+
+bool TakesPackedBgra(const NetDef& net, const std::string& blob) {
+  return std::any_of(net.op().begin(), net.op().end(), [&](const OperatorDef& op) {
+    return op.type() == kBgraReader && op.input_size() > 0 && op.input(0) == blob;
+  });
+}
+
+void AddFilesOf(const std::string& folder, Pictures* pictures) {
+  pictures->from_folder = true;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.is_regular_file() && IsPictureOrArray(entry.path().string()))
+      pictures->files.push_back(entry.path().string());
+  }
+  std::sort(pictures->files.begin(), pictures->files.end());
+  CAFFE_ENFORCE(!pictures->files.empty(), "folder \"", folder,
+                "\" contains no JPEG or PNG image and no .npy file");
 }
 
 // The input for images that --image gives without a name.
@@ -68,40 +150,31 @@ std::string BlobForPictures(const Model& model, const std::set<std::string>& giv
 
 }  // namespace
 
-Tensor ReadPicture(const CommandLine& line, const std::string& file, std::string* source) {
-  const ImageTransform transform = TransformOf(line);
-  const Image image = LoadImage(file, LimitsOfPictures());
-  const Tensor tensor = [&] {
-    try {
-      return ImageToTensor(image, transform);
-    } catch (const EnforceNotMet& error) {
-      CAFFE_THROW("image \"", file, "\": ", error.message());
-    }
-  }();
-  *source = SourceName(file);
-  std::vector<std::string> done;
-  if (transform.resize > 0) {
-    done.push_back(
-        MakeString("resized ", image.width, "x", image.height, " -> ", transform.resize));
-  }
-  if (transform.crop > 0) done.push_back(MakeString("centre ", transform.crop));
-  if (transform.bgr) done.push_back("BGR");
-  if (transform.grey) done.push_back("grey");
-  if (!done.empty()) *source += " (" + absl::StrJoin(done, ", ") + ")";
-  return tensor;
+bool IsFolderOfInputs(const std::string& value) {
+  std::error_code ignored;
+  return fs::is_directory(value, ignored) && DBTypeOfKind(DetectFileKind(value).kind).empty();
 }
 
 Pictures FindPictures(const CommandLine& line, const Model& model,
                       const std::vector<FedInput>& fed) {
   Pictures pictures;
-  if (!line.Has("image")) return pictures;
   std::string path = line.Text("image");
-  if (!PathExists(path)) {
+  if (line.Has("image") && !PathExists(path)) {
     if (const auto assignment = SplitAssignment(path)) {
       pictures.blob = assignment->first;
       path = assignment->second;
     }
   }
+  for (const std::string& text : line.All("input")) {
+    const auto assignment = SplitAssignment(text);
+    if (!assignment.has_value() || !IsFolderOfInputs(assignment->second)) continue;
+    if (!path.empty())
+      throw UsageError("folder \"" + assignment->second + "\" is given beside \"" + path +
+                       "\", want one folder or --image");
+    pictures.blob = assignment->first;
+    path = assignment->second;
+  }
+  if (path.empty()) return pictures;
   CAFFE_ENFORCE(PathExists(path), "cannot read \"", path, "\": no such file or folder");
   std::set<std::string> given;
   for (const FedInput& input : fed) given.insert(input.blob);
@@ -109,25 +182,88 @@ Pictures FindPictures(const CommandLine& line, const Model& model,
   if (given.contains(pictures.blob))
     throw UsageError("blob \"" + pictures.blob + "\" is given by both --input and --image");
   CheckInputName({&model.predict_net}, pictures.blob);
-  if (!fs::is_directory(path)) {
+  pictures.packed_bgra = TakesPackedBgra(model.predict_net, pictures.blob);
+  if (fs::is_directory(path)) {
+    AddFilesOf(path, &pictures);
+  } else {
     pictures.files = {path};
-    return pictures;
   }
-  pictures.from_folder = true;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-    if (entry.is_regular_file() && IsPicture(entry.path().string()))
-      pictures.files.push_back(entry.path().string());
-  }
-  std::sort(pictures.files.begin(), pictures.files.end());
-  CAFFE_ENFORCE(!pictures.files.empty(), "folder \"", path, "\" contains no JPEG or PNG image");
   return pictures;
+}
+
+ImageReader::ImageReader(const CommandLine& line, bool packed_bgra)
+    : packed_bgra_(packed_bgra), transform_(TransformOf(line)), limits_(LimitsOfPictures()) {
+  if (!packed_bgra) return;
+  for (const char* option : {"mean", "scale", "std", "bgr", "grey"}) {
+    if (line.Has(option)) {
+      throw UsageError(MakeString("option --", option, " does not apply: operator ", kBgraReader,
+                                  " of the net reads the bytes of the image"));
+    }
+  }
+}
+
+Tensor ImageReader::Convert(const Image& image, const std::string& file) const try {
+  return packed_bgra_ ? ImageToBgra(image, transform_) : ImageToTensor(image, transform_);
+} catch (const EnforceNotMet& error) {
+  CAFFE_THROW("image \"", file, "\": ", error.message());
+}
+
+std::string ImageReader::Describe(const std::string& file, const Image& image) const {
+  std::vector<std::string> done;
+  if (const std::string size = SizeText(transform_.resize, transform_.resize_to); !size.empty())
+    done.push_back(MakeString("resized ", image.width, "x", image.height, " -> ", size));
+  if (const std::string size = SizeText(transform_.crop, transform_.crop_to); !size.empty())
+    done.push_back("centre " + size);
+  if (packed_bgra_) done.push_back("BGRA bytes");
+  if (transform_.bgr) done.push_back("BGR");
+  if (transform_.grey) done.push_back("grey");
+  const std::string name = SourceName(file);
+  return done.empty() ? name : name + " (" + absl::StrJoin(done, ", ") + ")";
+}
+
+Tensor ImageReader::Read(const std::string& file, std::string* source) const {
+  if (KindByBeginning(file) == FileKind::kNpy) {
+    *source = SourceName(file);
+    return ReadNpy(file);
+  }
+  const Image image = LoadImage(file, limits_);
+  *source = Describe(file, image);
+  return Convert(image, file);
 }
 
 FedInput FeedPicture(const CommandLine& line, const Pictures& pictures, const std::string& file,
                      Workspace* ws) {
   FedInput fed{.blob = pictures.blob, .source = ""};
-  SetTensor(ws, pictures.blob, ReadPicture(line, file, &fed.source));
+  SetTensor(ws, pictures.blob, ImageReader(line, pictures.packed_bgra).Read(file, &fed.source));
   return fed;
+}
+
+ImageSaver::ImageSaver(const CommandLine& line) : bgr_(line.Has("bgr")) {
+  for (const std::string& text : line.All("save-image")) {
+    const auto assignment = SplitAssignment(text);
+    if (!assignment.has_value())
+      throw UsageError("option --save-image is \"" + text + "\", want BLOB=FILE.png");
+    try {
+      CheckImageFileName(assignment->second);
+    } catch (const EnforceNotMet& error) {
+      throw UsageError(error.message());
+    }
+    targets_.push_back({.blob = assignment->first, .file = assignment->second});
+  }
+}
+
+void ImageSaver::Save(const Target& target, const Blob& blob) const {
+  const Tensor* const tensor = FindTensor(blob);
+  CAFFE_ENFORCE(tensor != nullptr && tensor->IsShaped(), "cannot save output \"", target.blob,
+                "\" as an image: it is ", BlobText(blob));
+  const Image image = [&] {
+    try {
+      return TensorToImage(*tensor, bgr_);
+    } catch (const EnforceNotMet& error) {
+      CAFFE_THROW("output \"", target.blob, "\": ", error.message());
+    }
+  }();
+  SaveImage(target.file, image);
 }
 
 }  // namespace caffe2rt

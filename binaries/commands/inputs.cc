@@ -55,7 +55,7 @@ NamedTensors ReadTensors(const CommandLine& line, const std::string& file, std::
       return ReadNpz(file);
     case FileKind::kJpeg:
     case FileKind::kPng:
-      return {{"", ReadPicture(line, file, source)}};
+      return {{"", ImageReader(line).Read(file, source)}};
     case FileKind::kTensorProto: {
       TensorProto proto;
       LoadProto(file, &proto);
@@ -133,6 +133,7 @@ std::vector<FedInput> FeedInputs(const CommandLine& line, const std::vector<cons
   };
   for (const std::string& text : line.All("input")) {
     const auto assignment = SplitAssignment(text);
+    if (assignment.has_value() && IsFolderOfInputs(assignment->second)) continue;
     std::string source;
     if (!assignment.has_value()) {
       if (!PathExists(text))

@@ -61,10 +61,15 @@ const std::vector<Option>& InputOptions() {
       {"image", "FILE|DIR", "", "image(s) for the net's only input, or BLOB=FILE"},
       {"mean", "M[,M,M]", "0", "subtracted from each channel, in the net's order"},
       {"scale", "S[,S,S]", "1", "factor applied after the mean"},
+      {"std", "S[,S,S]", "1", "divisor applied after the scale", false, true},
       {"bgr", "", "", "channel order blue, green, red"},
       {"grey", "", "", "one grey channel instead of three"},
-      {"resize", "N", "0", "shorter side of images in pixels; 0: no resizing"},
-      {"crop", "N", "0", "side of a square centre crop; 0: no crop"},
+      {"resize", "N|WxH", "0", "shorter side in pixels, or both sides; 0: off"},
+      {"crop", "N|WxH", "0", "side or sides of a crop at the centre; 0: off"},
+      {"interpolation", "NAME", "linear",
+       "of --resize, as OpenCV: nearest, linear, cubic, area; as Pillow: box, bilinear, hamming, "
+       "bicubic, lanczos",
+       false, true},
       {"seed", "N", "1", "seed of random inputs and, if given, of the nets", false, true},
   };
   return options;
@@ -72,7 +77,7 @@ const std::vector<Option>& InputOptions() {
 
 const std::vector<Option>& ProcessOptions() {
   static const std::vector<Option> options = {
-      {"threads", "N", "1", "number of threads per operator"},
+      {"threads", "N", "1", "threads per operator; for a folder, all CPUs"},
       {"memory-limit", "BYTES", "0",
        "limit for C++ objects and tensors, such as 512M; 0: half of the memory", false, true},
       {"module", "FILE.so", "", "module with operators; may be repeated", true, true},

@@ -3,9 +3,11 @@
 #include <absl/strings/str_split.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
@@ -21,6 +23,7 @@ namespace caffe2rt {
 namespace {
 
 constexpr int64_t kPrintedValues = 10;
+constexpr int64_t kPrintedRows = 10;  // of probabilities, if --top is not given
 constexpr int64_t kJsonValues = 100000;
 
 // Calls `write` with element i, if its type has a printable value. Returns false for other types.
@@ -58,7 +61,7 @@ std::string ValueText(const Tensor& tensor, int64_t i) {
 struct Rows {
   int64_t count = 0, size = 0;
 };
-Rows RowsOf(const Tensor& tensor) {
+Rows RowsOfScores(const Tensor& tensor) {
   if (tensor.numel() <= 0) return {};
   const int64_t count = tensor.dim() > 1 ? tensor.dim(0) : 1;
   return {count, tensor.numel() / count};
@@ -68,9 +71,23 @@ Rows RowsOf(const Tensor& tensor) {
 bool HoldsClasses(const Blob& blob, const OutputOptions& options) {
   if (options.top == 0 || !blob.IsType<Tensor>() || !blob.Get<Tensor>().IsType<float>())
     return false;
-  const Rows rows = RowsOf(blob.Get<Tensor>());
+  const Rows rows = RowsOfScores(blob.Get<Tensor>());
   return options.labels.empty() ? rows.size > 1
                                 : rows.size == static_cast<int64_t>(options.labels.size());
+}
+
+// Whether every row looks like the probabilities of a classifier.
+bool HoldsProbabilities(const Blob& blob) {
+  if (!blob.IsType<Tensor>() || !blob.Get<Tensor>().IsType<float>()) return false;
+  const Tensor& tensor = blob.Get<Tensor>();
+  const Rows rows = RowsOfScores(tensor);
+  for (int64_t row = 0; row < rows.count; ++row) {
+    const float* const scores = tensor.data<float>() + row * rows.size;
+    if (!std::all_of(scores, scores + rows.size, [](float x) { return x >= 0 && x <= 1; }))
+      return false;
+    if (std::abs(std::accumulate(scores, scores + rows.size, 0.0) - 1) > 1e-3) return false;
+  }
+  return rows.size > 1;
 }
 
 std::string LabelOf(const OutputOptions& options, int64_t index) {
@@ -78,9 +95,10 @@ std::string LabelOf(const OutputOptions& options, int64_t index) {
                                 : options.labels[static_cast<size_t>(index)];
 }
 
-void PrintClasses(const Tensor& tensor, const OutputOptions& options) {
-  const Rows rows = RowsOf(tensor);
-  for (int64_t row = 0; row < rows.count; ++row) {
+// Prints the highest classes of at most `most_rows` rows.
+void PrintClasses(const Tensor& tensor, const OutputOptions& options, int64_t most_rows) {
+  const Rows rows = RowsOfScores(tensor);
+  for (int64_t row = 0; row < std::min(rows.count, most_rows); ++row) {
     if (rows.count > 1) std::cout << "  row " << row << "\n";
     for (const TopClass& top :
          TopClasses(tensor.data<float>() + row * rows.size, rows.size, options.top)) {
@@ -88,10 +106,13 @@ void PrintClasses(const Tensor& tensor, const OutputOptions& options) {
                 << LabelOf(options, top.index) << "\n";
     }
   }
+  if (rows.count > most_rows) {
+    std::cout << "  ... --top " << options.top << " prints all " << rows.count << " rows\n";
+  }
 }
 
 void WriteClasses(const Tensor& tensor, const OutputOptions& options, Json* json) {
-  const Rows rows = RowsOf(tensor);
+  const Rows rows = RowsOfScores(tensor);
   *json = Json::array();
   for (int64_t row = 0; row < rows.count; ++row) {
     Json& classes = json->emplace_back(Json::array());
@@ -118,17 +139,6 @@ void WriteValues(const Tensor& tensor, Json* json) {
     });
     if (!known) return;
   }
-}
-
-// Creates the parent folder of `file`. THROWS if it cannot.
-void MakeFolderOf(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  if (folder.empty()) return;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  CAFFE_ENFORCE(!error && std::filesystem::is_directory(folder, error),
-                "cannot create the folder \"", folder.string(),
-                "\": ", error ? error.message() : "a file has that name");
 }
 
 // Whether --output names an archive: a standard stream, a pipe or device, or a file "*.npz".
@@ -183,6 +193,7 @@ std::vector<TopClass> TopClasses(const float* scores, int64_t size, int64_t coun
 OutputOptions OutputOptionsOf(const CommandLine& line) {
   OutputOptions options;
   if (line.Has("labels")) options.labels = ReadLabels(line.Text("labels"));
+  options.finds_probabilities = true;
   if (line.Has("labels") || line.Has("top")) options.top = line.Integer("top", 1, 1000000);
   return options;
 }
@@ -202,7 +213,11 @@ void PrintOutput(const std::string& blob_name, const Blob& blob, const OutputOpt
   if (found == nullptr || !found->IsShaped()) return;
   const Tensor& tensor = *found;
   if (HoldsClasses(blob, options)) {
-    PrintClasses(tensor, options);
+    PrintClasses(tensor, options, INT64_MAX);
+    return;
+  }
+  if (options.finds_probabilities && options.top == 0 && HoldsProbabilities(blob)) {
+    PrintClasses(tensor, {.labels = {}, .top = 5}, kPrintedRows);
     return;
   }
   if (tensor.numel() == 0) return;
@@ -277,6 +292,16 @@ void OutputSaver::Finish() {
   if (archived_.empty()) return;
   MakeFolderOf(archive_);
   WriteNpz(archive_, archived_);
+}
+
+void MakeFolderOf(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (folder.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  CAFFE_ENFORCE(!error && std::filesystem::is_directory(folder, error),
+                "cannot create the folder \"", folder.string(),
+                "\": ", error ? error.message() : "a file has that name");
 }
 
 const Tensor& TensorToSave(const std::string& name, const Blob& blob) {

@@ -28,6 +28,9 @@ std::vector<TopClass> TopClasses(const float* scores, int64_t size, int64_t coun
 struct OutputOptions {
   std::vector<std::string> labels;
   int64_t top = 0;  // number of classes to print per row; 0 prints the values
+  // If top is 0: PrintOutput prints the five highest classes of each row if the rows look like the
+  // probabilities of a classifier, which are in [0, 1] and add up to 1 within 1e-3.
+  bool finds_probabilities = false;
 };
 // Reads --labels and --top.
 OutputOptions OutputOptionsOf(const CommandLine& line);
@@ -44,15 +47,16 @@ void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions&
                  Json* json);
 
 // Saves blobs as --output says. If the path ends in ".npz" and is not a folder, or is a pipe or
-// standard output, it is an archive that holds each tensor under its blob's name; it is written by Finish. Otherwise it is a folder,
-// and a tensor is saved at once as NAME.npy, with _ for characters outside [A-Za-z0-9._-]. The
-// folder, or the parent folder of the archive, is created if needed.
+// standard output, it is an archive that holds each tensor under its blob's name; it is written by
+// Finish. Otherwise it is a folder, and a tensor is saved at once as NAME.npy, with _ for characters
+// outside [A-Za-z0-9._-]. The folder, or the parent folder of the archive, is created if needed.
 class OutputSaver {
  public:
   OutputSaver() = default;  // saves nothing
   // THROWS UsageError if two of the names map to the same file.
   OutputSaver(const std::string& path, const std::vector<std::string>& names);
 
+  bool is_archive() const { return !archive_.empty(); }
   // The file for each name.
   const std::map<std::string, std::string>& files() const { return files_; }
   // Saves a tensor under one of the names. A name that was saved before keeps its first tensor in
@@ -68,6 +72,9 @@ class OutputSaver {
   std::set<std::string> archived_names_;
   std::vector<std::pair<std::string, Tensor>> archived_;
 };
+
+// Creates the parent folder of `file`. THROWS if it cannot.
+void MakeFolderOf(const std::string& file);
 
 // Returns the blob's tensor; of a quantized one, the stored elements. THROWS if the blob contains
 // none that can be saved.

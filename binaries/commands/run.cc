@@ -1,20 +1,21 @@
 // caffe2 run: runs a net on input files.
 
-#include <absl/strings/str_join.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <thread>
 
 #include "binaries/commands/command.h"
 #include "binaries/commands/images.h"
 #include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "binaries/commands/outputs.h"
+#include "binaries/commands/progress.h"
+#include "binaries/commands/run_folder.h"
 #include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/running_median.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/base/timer.h"
@@ -24,47 +25,22 @@
 namespace caffe2rt {
 namespace {
 
-// Shows the progress of a job on a terminal, once it has taken two seconds.
-class Progress {
- public:
-  explicit Progress(size_t total) : total_(total), shown_(isatty(STDERR_FILENO) != 0) {}
-  ~Progress() { Clear(); }
-  void Show(size_t done) {
-    if (!shown_ || timer_.Seconds() < 2.f) return;
-    std::fprintf(stderr, "\r%zu of %zu images", done, total_);  // std::cerr would escape "\r"
-    printed_ = true;
-  }
-  // Call before anything else is printed.
-  void Clear() {
-    if (printed_) std::fputs("\r\033[K", stderr);
-    printed_ = false;
-  }
-
- private:
-  const size_t total_;
-  const bool shown_;
-  bool printed_ = false;
-  Timer timer_;
-};
-
-float Median(std::vector<float> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 class RunJob {
  public:
   explicit RunJob(const CommandLine& line)
       : line_(line),
         json_wanted_(line.Has("json")),
         options_(OutputOptionsOf(line)),
+        image_saver_(line),
         model_(LoadModel(line)) {
     outputs_ = model_.outputs;
     for (const std::string& name : line.All("fetch")) {
       if (std::find(outputs_.begin(), outputs_.end(), name) == outputs_.end())
         outputs_.push_back(name);
+    }
+    for (const ImageSaver::Target& target : image_saver_.targets()) {
+      if (std::find(outputs_.begin(), outputs_.end(), target.blob) == outputs_.end())
+        outputs_.push_back(target.blob);
     }
     if (line.Has("output")) saver_ = OutputSaver(line.Text("output"), outputs_);
     for (const std::string& name : outputs_) width_ = std::max(width_, name.size());
@@ -76,27 +52,20 @@ class RunJob {
     pictures_ = FindPictures(line_, model_, fed_);
     for (const FedInput& input : fed_) width_ = std::max(width_, input.blob.size());
     width_ = std::max(width_, pictures_.blob.size());
+    if (pictures_.from_folder) return RunOnFolder();
+    if (line_.Has("json-lines"))
+      throw UsageError("option --json-lines is given without a folder, want --json");
     (*json_)["net"] = model_.predict_net.name();
-    const int code = pictures_.from_folder ? RunFolder() : RunOnce();
-    // The first run prepares the weights and plans the memory. Its time counts only if there is no
-    // other.
-    const bool with_preparation = times_.size() == 1;
-    if (times_.size() > 1) times_.erase(times_.begin());
-    const float ms = Median(times_);
-    const int threads = GetNumThreads();
+    RunOnce();
     if (json_wanted_) {
-      (*json_)["milliseconds"] = JsonNumber(ms);
-      (*json_)["threads"] = threads;
-      (*json_)["includes_preparation"] = with_preparation;
+      (*json_)["milliseconds"] = JsonNumber(MillisecondsPerRun());
+      (*json_)["threads"] = GetNumThreads();
+      (*json_)["includes_preparation"] = times_.count() == 0;
       PrintJson(*json_);
     } else {
-      std::cout << FixedText(ms, ms < 1 ? 3 : 1)
-                << (pictures_.files.empty() ? " ms per run, " : " ms per image, ") << threads
-                << (threads == 1 ? " thread" : " threads")
-                << (with_preparation ? ", with the preparation of the first run" : "")
-                << " (details: caffe2 bench)\n";
+      PrintTime(pictures_.files.empty() ? "run" : "image");
     }
-    return code;
+    return 0;
   }
 
  private:
@@ -125,33 +94,43 @@ class RunJob {
     return kept;
   }
 
-  // Runs all iterations. Creates the net on the first call.
-  void RunNet() {
-    if (net_ == nullptr) {
-      CheckInputsAreThere(model_, *ws_);
-      Optimize();
-      net_ = CreatePredictNet(model_, ws_.get());
-      memory_ = std::make_unique<NetMemory>(net_, KeptBlobs(), ArenasOf(line_));
-    }
-    const int64_t iterations = line_.Integer("iterations", 1, 1000000000);
-    for (int64_t i = 0; i < iterations; ++i) {
+  void CreateNet() {
+    CheckInputsAreThere(model_, *ws_);
+    Optimize();
+    net_ = CreatePredictNet(model_, ws_.get());
+    memory_ = std::make_unique<NetMemory>(net_, KeptBlobs(), ArenasOf(line_));
+  }
+
+  // Runs all iterations on the inputs of `files` files. `progress` may be null.
+  void RunNet(int64_t files, Progress* progress) {
+    for (int64_t i = 0; i < iterations_; ++i) {
       Timer timer;
       CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
-      times_.push_back(timer.MilliSeconds());
+      AddTime(timer.MilliSeconds() / static_cast<float>(files));
+      if (progress != nullptr) progress->Show(i + 1);
     }
+  }
+
+  // The first run prepares the weights and plans the memory. Its time counts only if there is no
+  // other.
+  void AddTime(float ms) {
+    if (first_ms_.has_value()) {
+      times_.Add(ms);
+    } else {
+      first_ms_ = ms;
+    }
+  }
+  float MillisecondsPerRun() const {
+    return times_.count() > 0 ? times_.Median() : first_ms_.value_or(0);
   }
 
   void SaveOutputs() {
     for (const std::string& name : outputs_) {
-      if (!saver_.files().contains(name)) continue;
-      const Blob& blob = Fetch(name);
-      if (pictures_.from_folder) {
-        Collect(name, blob);
-      } else {
-        saver_.Save(name, blob);
-      }
+      if (saver_.files().contains(name)) saver_.Save(name, Fetch(name));
     }
-    if (!pictures_.from_folder) saver_.Finish();
+    saver_.Finish();
+    for (const ImageSaver::Target& target : image_saver_.targets())
+      image_saver_.Save(target, Fetch(target.blob));
   }
 
   void WriteInput(const FedInput& input) {
@@ -165,12 +144,12 @@ class RunJob {
     }
   }
 
-  // Adds the outputs to `json` with --json, else prints them.
-  void WriteOutputs(Json* json) {
-    if (json_wanted_) (*json)["outputs"] = Json::array();
+  // Adds the outputs to `json`, or prints them if it is null.
+  void WriteOutputs(const FetchBlob& fetch, Json* json) {
+    if (json != nullptr) (*json)["outputs"] = Json::array();
     for (const std::string& name : outputs_) {
-      const Blob& blob = Fetch(name);
-      if (json_wanted_) {
+      const Blob& blob = fetch(name);
+      if (json != nullptr) {
         WriteOutput(name, blob, options_, &(*json)["outputs"].emplace_back());
       } else if (saver_.files().contains(name) && !pictures_.from_folder && options_.top == 0) {
         std::cout << OneLine(name) << std::string(width_ - name.size() + 2, ' ') << BlobText(blob)
@@ -179,15 +158,15 @@ class RunJob {
         PrintOutput(name, blob, options_, width_);
       }
     }
-    CheckLabelsFit();
+    CheckLabelsFit(fetch);
   }
 
   // Warns if the labels match no output: they are probably from the wrong file.
-  void CheckLabelsFit() {
+  void CheckLabelsFit(const FetchBlob& fetch) {
     if (options_.labels.empty() || labels_checked_) return;
     labels_checked_ = true;
     for (const std::string& name : outputs_) {
-      const Blob& blob = Fetch(name);
+      const Blob& blob = fetch(name);
       if (!blob.IsType<Tensor>() || !blob.Get<Tensor>().IsShaped()) continue;
       const Tensor& tensor = blob.Get<Tensor>();
       const int64_t rows = tensor.dim() > 1 ? std::max<int64_t>(tensor.dim(0), 1) : 1;
@@ -197,90 +176,62 @@ class RunJob {
                     " labels, but no output has as many classes"));
   }
 
-  int RunOnce() {
+  void RunOnce() {
     if (!pictures_.files.empty()) {
       fed_.push_back(FeedPicture(line_, pictures_, pictures_.files[0], ws_.get()));
     }
     std::vector<FedInput> inputs = fed_;
     if (json_wanted_) (*json_)["inputs"] = Json::array();
     for (const FedInput& input : inputs) WriteInput(input);
-    RunNet();
+    CreateNet();
+    {
+      Progress progress(iterations_, "runs");
+      RunNet(1, &progress);
+    }
     SaveOutputs();
-    WriteOutputs(json_.get());
-    return 0;
+    WriteOutputs([this](const std::string& name) -> const Blob& { return Fetch(name); },
+                 json_wanted_ ? json_.get() : nullptr);
   }
 
-  // Runs the net on one image at a time, because images may differ in size. A damaged image is
-  // reported and skipped.
-  int RunFolder() {
-    Progress progress(pictures_.files.size());
-    int failures = 0;
-    Json& pictures = (*json_)["pictures"] = Json::array();
-    for (size_t i = 0; i < pictures_.files.size(); ++i) {
-      const std::string& file = pictures_.files[i];
-      FedInput fed;
-      try {
-        fed = FeedPicture(line_, pictures_, file, ws_.get());
-      } catch (const EnforceNotMet& error) {
-        std::cout.flush();
-        progress.Clear();
-        std::cerr << "caffe2: " << error.message() << std::endl;
-        ++failures;
-        continue;
-      }
-      RunNet();
-      progress.Clear();
-      Json& picture = pictures.emplace_back();
-      if (json_wanted_) {
-        picture["file"] = file;
-      } else {
-        std::cout << fed.source << "\n";
-      }
-      SaveOutputs();
-      WriteOutputs(&picture);
-      std::cout.flush();
-      progress.Show(i + 1);
-    }
-    SaveCollected();
+  int RunOnFolder() {
+    if (!image_saver_.targets().empty())
+      throw UsageError("option --save-image is given with a folder, want one image");
+    // The files do not depend on each other, so that more threads cannot surprise anyone.
+    if (!line_.Has("threads"))
+      SetNumThreads(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u)));
+    const std::string net = model_.predict_net.name();
+    FolderResults results(line_, net, outputs_, [this](const FetchBlob& fetch, Json* json) {
+      WriteOutputs(fetch, json);
+    });
+    const FolderRun run = {
+        .line = line_,
+        .pictures = pictures_,
+        .net = net,
+        .outputs = outputs_,
+        .ws = ws_.get(),
+        .prepare = [this] { CreateNet(); },
+        .run_net = [this](int64_t files) { RunNet(files, nullptr); },
+        .fetch = [this](const std::string& name) -> const Blob& { return Fetch(name); }};
+    const int64_t failures = RunFolder(run, &results);
+    results.Finish(MillisecondsPerRun(), GetNumThreads(), times_.count() == 0);
+    if (!json_wanted_ && !line_.Has("json-lines")) PrintTime("image");
     return failures == 0 ? 0 : 1;
   }
 
-  // Collects the results for a folder, to be joined into one array per output. Each image adds the
-  // rows that the net returns for it.
-  void Collect(const std::string& name, const Blob& blob) {
-    const Tensor& tensor = TensorToSave(name, blob);
-    std::vector<Tensor>& all = collected_[name];
-    CAFFE_ENFORCE(all.empty() || (all[0].dims() == tensor.dims() && all[0].meta() == tensor.meta()),
-                  "cannot save output \"", name, "\" of a folder: its shape is ", BlobText(blob),
-                  " for one image and [", all.empty() ? "" : absl::StrJoin(all[0].dims(), ", "),
-                  "] for the first; --resize and --crop make images equal in size");
-    all.push_back(tensor.Clone());
-  }
-
-  void SaveCollected() {
-    for (const std::string& name : outputs_) {
-      if (!collected_.contains(name)) continue;
-      const std::vector<Tensor>& all = collected_.at(name);
-      std::vector<int64_t> dims = all[0].dims();
-      if (dims.empty()) dims = {1};
-      dims[0] *= static_cast<int64_t>(all.size());
-      Tensor joined(dims, CPU);
-      const TypeMeta meta = all[0].meta();
-      char* to = static_cast<char*>(joined.raw_mutable_data(meta));
-      auto context = joined.CreateContext();
-      for (const Tensor& tensor : all) {
-        context->CopyItemsSameDevice(meta, static_cast<size_t>(tensor.numel()), tensor.raw_data(),
-                                     to);
-        to += tensor.nbytes();
-      }
-      saver_.Save(name, joined);
-    }
-    saver_.Finish();
+  void PrintTime(const char* unit) {
+    const float ms = MillisecondsPerRun();
+    const int threads = GetNumThreads();
+    std::cout << FixedText(ms, ms < 1 ? 3 : 1) << " ms per " << unit << ", " << threads
+              << (threads == 1 ? " thread" : " threads")
+              << (times_.count() == 0 ? ", with the preparation of the first run" : "")
+              << " (details: caffe2 bench)\n";
   }
 
   const CommandLine& line_;
   const bool json_wanted_;
   const OutputOptions options_;
+  const ImageSaver image_saver_;
+  const int64_t iterations_ = line_.Integer("iterations", 1, 1000000000);
   Model model_;
   std::vector<std::string> outputs_;
   OutputSaver saver_;
@@ -292,9 +243,9 @@ class RunJob {
   NetBase* net_ = nullptr;
   std::vector<std::string> names_;     // of the blobs that the net wrote before it was optimized
   std::unique_ptr<NetMemory> memory_;  // destroyed before the workspace
-  std::vector<float> times_;
+  std::optional<float> first_ms_;
+  RunningMedian times_;  // of the other runs
   bool labels_checked_ = false;
-  std::map<std::string, std::vector<Tensor>> collected_;
   const JsonDocument json_ = NewJson();
 };
 
@@ -325,12 +276,17 @@ const Command& RunCommand() {
             {"top", "N", "5", "classes to print per row"},
             {"fetch", "BLOB", "", "another blob to print or save; may be repeated", true},
             {"output", "PATH", "", "save outputs as PATH/BLOB.npy, or in the archive PATH.npz"},
+            {"save-image", "BLOB=FILE", "", "save an output as .png or .jpg; may be repeated",
+             true},
+            {"batch", "N", "1", "images of one size in a folder that run together"},
             {"iterations", "N", "1", "runs; the first one is left out of the time"},
             kTuningOption,
             kNoMemoryPlanOption},
            OptimizeOptions(),
            ProcessOptions(),
-           {kJsonOption}}),
+           {kJsonOption,
+            {"json-lines", "", "", "print a line of JSON for each file of a folder", false,
+             true}}}),
       .run = Run};
   return command;
 }
