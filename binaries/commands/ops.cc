@@ -34,6 +34,8 @@ std::vector<std::string> DevicesOf(const std::string& type) {
   return devices;
 }
 
+std::string DocOf(const OpSchema& schema) { return schema.doc() != nullptr ? schema.doc() : ""; }
+
 std::string FirstSentence(const std::string& doc) {
   const std::string text(absl::StripLeadingAsciiWhitespace(doc));
   return text.substr(0, std::min(text.find(". "), text.find('\n')));
@@ -66,7 +68,7 @@ void PrintNamed(const char* title, const std::vector<OpSchema::NamedDoc>& docs, 
 
 void PrintOperator(const std::string& type, const OpSchema* schema) {
   std::cout << type << "\n";
-  if (schema != nullptr && !schema->doc().empty()) std::cout << schema->doc() << "\n";
+  if (schema != nullptr && schema->doc() != nullptr) std::cout << schema->doc() << "\n";
   std::cout << "\ndevices: " << absl::StrJoin(DevicesOf(type), ", ") << "\n";
   if (schema == nullptr) {
     std::cout << "no schema\n";
@@ -109,7 +111,7 @@ Json JsonOf(const std::vector<OpSchema::Argument>& args) {
 Json JsonOf(const std::string& type, const OpSchema* schema) {
   Json json = {{"type", type}, {"devices", DevicesOf(type)}};
   if (schema == nullptr) return json;
-  json["doc"] = schema->doc();
+  json["doc"] = DocOf(*schema);
   json["source"] = SourceFile(*schema);
   json["min_inputs"] = schema->min_input();
   json["max_inputs"] = schema->max_input();
@@ -131,7 +133,7 @@ std::string ListLine(const std::string& type, const OpSchema* schema, size_t wid
   std::string line = cell(type, 26) + cell(absl::StrJoin(DevicesOf(type), ", "), 11);
   if (schema != nullptr && width >= kWide) line += cell(SourceFile(*schema), 34);
   if (schema != nullptr && line.size() + kLeastDoc <= width) {
-    line += Shortened(FirstSentence(schema->doc()), width - line.size());
+    line += Shortened(FirstSentence(DocOf(*schema)), width - line.size());
   }
   absl::StripTrailingAsciiWhitespace(&line);
   return line;

@@ -225,7 +225,8 @@ class OpSchema {
 
   const std::string& type() const { return type_; }
   const std::string& file() const { return file_; }
-  const std::string& doc() const { return doc_; }
+  // Null if there is none, as in Caffe2.
+  const char* doc() const { return doc_.empty() ? nullptr : doc_.c_str(); }
   const std::string& onnx_schema() const { return onnx_schema_; }
   const std::vector<Argument>& args() const { return args_; }
   const std::vector<NamedDoc>& input_docs() const { return input_docs_; }

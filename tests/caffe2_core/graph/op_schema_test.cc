@@ -109,7 +109,8 @@ TEST(OpSchemaTest, InfersCostAndDevices) {
 
 TEST(OpSchemaRegistryTest, KnowsMacroAndExplicitSchemas) {
   ASSERT_NE(OpSchemaRegistry::Schema("OpSchemaTestMacro"), nullptr);
-  EXPECT_EQ(OpSchemaRegistry::Schema("OpSchemaTestMacro")->doc(), "by macro");
+  EXPECT_STREQ(OpSchemaRegistry::Schema("OpSchemaTestMacro")->doc(), "by macro");
+  EXPECT_EQ(OpSchema().doc(), nullptr);
   RegisterSchema("OpSchemaTestExplicit", "x.cc");
   EXPECT_EQ(OpSchemaRegistry::Schema("OpSchemaTestExplicit")->file(), "x.cc");
   EXPECT_EQ(OpSchemaRegistry::Schema("OpSchemaTestNone"), nullptr);

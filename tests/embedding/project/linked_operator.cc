@@ -20,6 +20,6 @@ int main() {
   const float y = *ws.GetBlob("y")->Get<caffe2rt::Tensor>().data<float>();
   const caffe2rt::OpSchema* schema = caffe2rt::OpSchemaRegistry::Schema("ClampSum");
   const auto shapes = schema->InferTensor(net.op(1), {caffe2rt::TensorShape()});
-  std::printf("y = %g, inferred rank %d, %s\n", y, shapes[0].dims_size(), schema->doc().c_str());
+  std::printf("y = %g, inferred rank %d, %s\n", y, shapes[0].dims_size(), schema->doc());
   return y == 4.0f && shapes[0].dims_size() == 0 && caffe2rt::HasModule("clamp_sum") ? 0 : 1;
 }

@@ -81,7 +81,7 @@ TEST(FunctionTableTest, RegistersSchemaAndCpuOperatorOfEveryRow) {
   int rows = 0;
   ForEachRow([&rows](const auto& row) {
     SCOPED_TRACE(row.type);
-    EXPECT_EQ(SchemaOf(row.type).doc().find(row.doc), 0u);
+    EXPECT_EQ(std::string(SchemaOf(row.type).doc()).find(row.doc), 0u);
     EXPECT_TRUE(HasOperator(CPU, row.type));
     ++rows;
   });
