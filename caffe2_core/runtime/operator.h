@@ -180,8 +180,8 @@ class OperatorBase : public Observable<OperatorBase> {
   // work has finished and whether it failed.
   virtual bool RunAsync(int stream_id = 0);
   // Starts the operator without waiting, and without observers or an event. Nets call this for
-  // operators that have no observers.
-  virtual bool Enqueue(int stream_id) = 0;
+  // operators that have no observers. The default is for operators that define only Run.
+  virtual bool Enqueue(int stream_id) { return Run(stream_id); }
   // Waits for the work that Enqueue started. THROWS if the work failed on the device.
   virtual void FinishDevice() {}
   // Whether work may continue on the device after Enqueue has returned.

@@ -91,8 +91,20 @@ class StyleCountOp final : public PrefetchOperator<CPUContext> {
 };
 REGISTER_CPU_OPERATOR(StyleCount, StyleCountOp);
 
+// Has no context, and defines only Run.
+class StyleBareOp final : public OperatorBase {
+ public:
+  StyleBareOp(const OperatorDef& def, Workspace* ws) : OperatorBase(def, ws) {}
+  bool Run(int /*stream_id*/ = 0) override {
+    *OperatorBase::Output<int>(0) = 7;
+    return true;
+  }
+};
+REGISTER_CPU_OPERATOR(StyleBare, StyleBareOp);
+
 }  // namespace
 
+OPERATOR_SCHEMA(StyleBare).NumInputs(0).NumOutputs(1).SetDoc("Returns 7.");
 OPERATOR_SCHEMA(StyleSplit).NumInputs(1).NumOutputs(2);
 OPERATOR_SCHEMA(StyleReader).NumInputs(1).NumOutputs(1);
 OPERATOR_SCHEMA(StyleWindow).NumInputs(1).NumOutputs(1);
@@ -117,6 +129,12 @@ STYLE_TEST(OperatorsRegisteredByMacrosRun) {
   STYLE_EXPECT(op->Run() && op->engine() == "FAST");
   STYLE_EXPECT(ws.GetBlob("a")->Get<Tensor>().data<float>()[1] == 8);
   STYLE_EXPECT(ws.GetBlob("b")->Get<Tensor>().dim(1) == 4);
+  NetDef net;
+  net.set_name("bare");
+  *net.add_op() = CreateOperatorDef("StyleBare", "", std::vector<string>{}, {"seven"});
+  STYLE_EXPECT(ws.RunNetOnce(net) && ws.GetBlob("seven")->Get<int>() == 7);
+  const char* text = OpSchemaRegistry::Schema("StyleBare")->doc();
+  STYLE_EXPECT(text == string("Returns 7."));
   STYLE_EXPECT(CPUOperatorRegistry()->Has("EmbeddingAffine") &&
                gDeviceTypeRegistry()->count(CPU) == 1);
 }
