@@ -45,6 +45,9 @@ void Inspect(const NetDef& net, const Workspace& ws) {
   const NetSummary summary = SummarizeNet({}, net, shapes, parameters);
   NetAsDot(net, summary);
   NetAsSvg(net, summary);
+  const NetDrawing drawing({{&net, &summary, net.name()}}, {.fold = true, .title = net.name()});
+  drawing.DotRequest();
+  drawing.Html(drawing.PlainLayout());
   for (const OpShapes& op : InferOpShapes({&net}, &shapes)) {
     const OpSchema* schema = OpSchemaRegistry::Schema(net.op(op.op).type());
     if (schema == nullptr || op.failed || !schema->HasCostInferenceFunction()) continue;

@@ -142,8 +142,8 @@ TEST(InspectProgramTest, ShowsShapesParametersAndCosts) {
 
 TEST(InspectProgramTest, DrawsDotAndSvg) {
   const ProgramResult dot = RunCaffe2({"inspect", DemoFile("predict_net.pb"), "--dot", "-"});
-  EXPECT_THAT(dot.out, AllOf(StartsWith("digraph \"stripes\" {"), HasSubstr("Conv  responses"),
-                             HasSubstr(" -> ")));
+  EXPECT_THAT(dot.out, AllOf(StartsWith("digraph \"stripes\" {"), HasSubstr("Conv  "),
+                             HasSubstr("\\nresponses\""), HasSubstr(" -> ")));
   const TempDir dir;
   EXPECT_EQ(RunCaffe2({"inspect", DemoFile("predict_net.pb"), "--svg", dir.path("net.svg")}).code,
             0);

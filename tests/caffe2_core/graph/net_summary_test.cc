@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "caffe2_core/graph/net_drawing.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "tests/support/operator_test.h"
@@ -11,7 +10,6 @@ namespace caffe2rt::test::net_summary_test {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 TensorShape Floats(const std::vector<int64_t>& dims) {
   return CreateTensorShape(dims, TensorProto::FLOAT);
@@ -80,58 +78,6 @@ TEST_F(NetSummaryTest, CountsMultiplyAddsOfFusedOperators) {
 TEST_F(NetSummaryTest, WritesShapesForPeople) {
   EXPECT_EQ(ShapeText(Floats({1, 2})), "float [1, 2]");
   EXPECT_EQ(ShapeText(UnknownShape()), "?");
-}
-
-TEST_F(NetSummaryTest, DrawsOperatorsAndInputsButNoWeights) {
-  const NetSummary summary = SummarizeNet({&init_}, net_, {{"x", Floats({1, 3, 4, 5})}});
-  const std::string dot = NetAsDot(net_, summary);
-  EXPECT_THAT(dot, HasSubstr("n0 [label=\"x\\nfloat [1, 3, 4, 5]\", shape=ellipse];"));
-  EXPECT_THAT(dot, HasSubstr("n0 -> n1 [label=\"x\"];"));
-  EXPECT_THAT(dot, HasSubstr("n1 -> n2 [label=\"y\"];"));
-  EXPECT_THAT(dot, Not(HasSubstr("label=\"w")));
-}
-
-TEST_F(NetSummaryTest, EscapesHostileNames) {
-  const NetDef net =
-      ParseNet(R"(name: "a\"b" op { type: "<script>" input: "&\001\377" output: "\\" })");
-  const NetSummary summary = SummarizeNet({}, net, {});
-  EXPECT_THAT(NetAsDot(net, summary), HasSubstr("digraph \"a\\\"b\""));
-  const std::string svg = NetAsSvg(net, summary);
-  EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
-  EXPECT_THAT(svg, HasSubstr("&amp;??"));
-  EXPECT_THAT(svg, Not(HasSubstr("<script>")));
-}
-
-// Boxes are 220 wide and 24 apart, after a margin of 20.
-TEST_F(NetSummaryTest, DrawsTheBackwardPassOnTheRight) {
-  const NetDef net = ParseNet(R"(
-      op { type: "Relu" input: "x" output: "y" }
-      op { type: "ConstantFill" input: "y" output: "y_autogen_grad" }
-      op { type: "Test" input: "y" input: "y_autogen_grad" output: "g" is_gradient_op: true }
-      op { type: "Copy" input: "g" output: "h" })");
-  const NetSummary summary = SummarizeNet({}, net, {});
-  const std::string svg = NetAsSvg(net, summary);
-  for (const char* box :
-       {"x=\"20\" y=\"20\" width=\"220\" height=\"44\" rx=\"20\" class=\"input\"",
-        "x=\"20\" y=\"100\" width=\"220\" height=\"44\" rx=\"4\" class=\"op\"",
-        "x=\"508\" y=\"180\" width=\"220\" height=\"44\" rx=\"4\" class=\"op backward\"",
-        "x=\"508\" y=\"260\" width=\"220\" height=\"44\" rx=\"4\" class=\"op backward\"",
-        "x=\"508\" y=\"340\" width=\"220\" height=\"44\" rx=\"4\" class=\"op backward\"",
-        "width=\"772\" height=\"440\""}) {
-    EXPECT_THAT(svg, HasSubstr(box));
-  }
-  const std::string dot = NetAsDot(net, summary);
-  const size_t cluster = dot.find("subgraph cluster_backward");
-  ASSERT_NE(cluster, std::string::npos) << dot;
-  EXPECT_LT(dot.find("n1 [label=\"Relu"), cluster);
-  EXPECT_GT(dot.find("n2 [label=\"ConstantFill"), cluster);
-  EXPECT_GT(dot.find("n4 [label=\"Copy"), cluster);
-  EXPECT_THAT(NetAsDot(net_, SummarizeNet({}, net_, {})), Not(HasSubstr("cluster")));
-}
-
-TEST_F(NetSummaryTest, RefusesToDrawWhatNobodyCouldSee) {
-  ExpectThrows([&] { NetAsSvg(net_, SummarizeNet({}, net_, {}), {.max_svg_ops = 1}); },
-               "operators of net \"n\"");
 }
 
 }  // namespace

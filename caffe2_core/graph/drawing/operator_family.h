@@ -1,0 +1,36 @@
+#pragma once
+// Groups of operator types that have the same color in a drawing.
+
+#include <string>
+
+namespace caffe2rt {
+
+enum class OperatorFamily {
+  kConv,
+  kPool,
+  kNorm,
+  kActivation,
+  kElementwise,
+  kShape,
+  kMatMul,
+  kLoss,
+  kData,
+  kOther
+};
+inline constexpr int kNumOperatorFamilies = 10;
+
+// The family of an operator type. Types that are not known are grouped by parts of their names, so
+// that users' operators get a color too. A gradient operator belongs to the family of its forward
+// operator, and an Int8 operator to that of the operator for floats.
+OperatorFamily FamilyOf(const std::string& type);
+
+// The name in the legend, such as "convolution", and the name of the CSS class, such as "conv".
+const char* FamilyTitle(OperatorFamily family);
+const char* FamilyClass(OperatorFamily family);
+
+// Colors "#rrggbb": the fill of the box, and the bar at its left. The bars are Paul Tol's light
+// color scheme, which can be told apart by people with impaired color vision.
+const char* FamilyFill(OperatorFamily family);
+const char* FamilyColor(OperatorFamily family);
+
+}  // namespace caffe2rt
