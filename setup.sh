@@ -11,8 +11,9 @@ cd "$(dirname "$0")"
 
 build_packages=(g++ cmake ninja-build pkg-config protobuf-compiler libprotobuf-dev libdnnl-dev libleveldb-dev
                 liblmdb-dev libjpeg-dev libpng-dev libabsl-dev libcli11-dev nlohmann-json3-dev libzip-dev libnuma-dev)
-# The tests compile sources in Caffe2's style, which use Eigen; the trees of the sanitizers are built by clang.
-test_packages=(zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev clang libclang-rt-dev lld)
+# The tests compile sources in Caffe2's style, which use Eigen; the trees of the sanitizers are built by clang; drawings of nets
+# are laid out by graphviz.
+test_packages=(zlib1g-dev libgtest-dev libgmock-dev libbenchmark-dev libeigen3-dev clang libclang-rt-dev lld graphviz)
 
 missing_of() {
   local package

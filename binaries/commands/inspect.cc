@@ -10,6 +10,7 @@
 #include "binaries/commands/command.h"
 #include "binaries/commands/file_argument.h"
 #include "binaries/commands/file_policy.h"
+#include "binaries/commands/inspect_drawing.h"
 #include "binaries/commands/inspect_net.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
@@ -176,7 +177,7 @@ int Inspect(const CommandLine& line) {
   if (has_nets) {
     InspectNets(line, path, kind, found);
   } else {
-    if (line.Has("dot") || line.Has("svg")) ThrowUnwantedKind(path, kind, "a net to draw");
+    if (WantsDrawing(line)) ThrowUnwantedKind(path, kind, "a net to draw");
     InspectEntries(line, path, kind);
   }
   return 0;
@@ -201,8 +202,12 @@ const Command& InspectCommand() {
                    "net that fills the weights, for shapes; may be repeated", true},
                   kAllowFilesOption,
                   {"input", "BLOB=DIMS", "", "shape of an input; may be repeated", true},
-                  {"dot", "FILE", "", "draw for Graphviz; - is standard output"},
                   {"svg", "FILE", "", "draw as SVG; - is standard output"},
+                  {"html", "FILE", "", "draw as a page with search and zoom; - is standard output"},
+                  {"dot", "FILE", "", "draw for Graphviz; - is standard output"},
+                  {"fold", "", "", "draw blocks of operators that repeat once"},
+                  {"dot-seconds", "N", "30",
+                   "time limit of Graphviz, which lays out drawings; 0 draws in rows without it"},
                   {"memory", "", "", "show the memory that the net needs if it runs as written"},
                   {"fetch", "BLOB", "", "with --memory: a blob to keep; may be repeated", true},
                   {"threads", "N", "1", "with --memory: number of threads per operator"},

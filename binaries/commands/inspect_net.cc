@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "binaries/commands/file_policy.h"
+#include "binaries/commands/inspect_drawing.h"
 #include "binaries/commands/inspect_memory.h"
 #include "binaries/commands/inspect_table.h"
 #include "binaries/json_output.h"
@@ -17,11 +18,9 @@
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/net_check.h"
-#include "caffe2_core/graph/net_drawing.h"
 #include "caffe2_core/graph/net_file.h"
 #include "caffe2_core/graph/net_summary.h"
 #include "caffe2_core/graph/op_schema.h"
-#include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/runtime/model_check.h"
 #include "caffe2_core/runtime/model_inputs.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -234,24 +233,32 @@ void PrintPacked(const PackedModel& model) {
   std::cout << "\n";
 }
 
-void WriteDrawing(const std::string& file, const std::string& drawing) {
-  if (file == "-") {
-    std::cout << drawing;
-  } else {
-    WriteFileAtomically(file, drawing);
+// The weights, as far as they are known: what the init nets write, except the inputs given.
+std::set<std::string> ParametersOf(const CommandLine& line, const Context& context) {
+  if (!context.parameters.empty()) return context.parameters;
+  std::set<std::string> parameters;
+  for (const NetDef& init : context.init_nets) {
+    for (std::string& name : NamesWrittenBy(init)) parameters.insert(std::move(name));
   }
+  for (const std::string& text : line.All("input"))
+    parameters.erase(text.substr(0, text.rfind('=')));
+  return parameters;
 }
 
-// The net to draw: a predictor's predict net, or else the net with the most operators.
-const TitledNet& NetToDraw(const std::string& path, const NetsOfFile& found) {
-  CAFFE_ENFORCE(!found.nets.empty(), "file \"", path, "\" contains no net to draw");
-  for (const TitledNet& net : found.nets) {
-    if (net.role == "PREDICT_NET_TYPE") return net;
+void DrawNets(const CommandLine& line, const std::string& path, FileKind kind,
+              const NetsOfFile& found, Context context) {
+  constexpr size_t kMostChained =
+      64;  // nets of a plan that know the shapes of the nets before them
+  const std::vector<TitledNet> nets = NetsToDraw(path, kind, found);
+  std::vector<NetSummary> summaries;
+  for (const TitledNet& net : nets) {
+    summaries.push_back(SummaryOf(net, context));
+    if (kind == FileKind::kPlanDef && nets.size() <= kMostChained)
+      context.shapes = summaries.back().shapes;
   }
-  const auto largest = std::max_element(
-      found.nets.begin(), found.nets.end(),
-      [](const TitledNet& a, const TitledNet& b) { return a.net.op_size() < b.net.op_size(); });
-  return *largest;
+  const std::string name = kind == FileKind::kPlanDef ? found.plan.name() : nets[0].net.name();
+  WriteDrawings(line, name.empty() ? FileStem(path) : name, nets, summaries,
+                ParametersOf(line, context));
 }
 
 }  // namespace
@@ -261,11 +268,8 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
   EnsureBuiltinOperators();
   const Context context = ContextOf(line, path, kind, found);
   CheckGivenShapes(line, found, context);
-  if (line.Has("dot") || line.Has("svg")) {
-    const TitledNet& net = NetToDraw(path, found);
-    const NetSummary summary = SummaryOf(net, context);
-    if (line.Has("dot")) WriteDrawing(line.Text("dot"), NetAsDot(net.net, summary));
-    if (line.Has("svg")) WriteDrawing(line.Text("svg"), NetAsSvg(net.net, summary));
+  if (WantsDrawing(line)) {
+    DrawNets(line, path, kind, found, context);
     return;
   }
   if (line.Has("json")) {

@@ -102,7 +102,7 @@ TEST(TerminalTest, LabelsAndStringsAreShownEscaped) {
 TEST(TerminalTest, DrawingsHoldNoControlCharacters) {
   const TempDir dir;
   const std::string net = dir.Write("net.pbtxt", HostileNet());
-  for (const char* format : {"--dot", "--svg"}) {
+  for (const char* format : {"--dot", "--svg", "--html"}) {
     const ProgramResult result = RunCaffe2({"inspect", net, format, "-"});
     EXPECT_EQ(result.code, 0) << result.err;
     ExpectNoControls(result.out);

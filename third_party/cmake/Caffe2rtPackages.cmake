@@ -33,6 +33,7 @@ endif()
 list(TRANSFORM dependencies REPLACE "^.*:" "")
 list(PREPEND dependencies ${same_version})
 list(JOIN dependencies ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "graphviz")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libeigen3-dev")
 
 set(CPACK_DEBIAN_CUDA_PACKAGE_NAME libcaffe2rt-cuda)
