@@ -1,0 +1,145 @@
+#include "caffe2_core/tensor/tensor_difference.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "caffe2_core/tensor/int8_tensor.h"
+
+namespace caffe2rt::test::tensor_difference_test {
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+template <class T>
+Tensor Vector(const std::vector<T>& values) {
+  Tensor tensor({static_cast<int64_t>(values.size())}, CPU);
+  T* const data = tensor.mutable_data<T>();
+  for (size_t i = 0; i < values.size(); ++i) data[i] = values[i];
+  return tensor;
+}
+
+template <class T>
+TensorDifference Compare(const std::vector<T>& first, const std::vector<T>& second,
+                         const Tolerance& tolerance = {}) {
+  return CompareTensors(Vector(first), Vector(second), tolerance);
+}
+
+TEST(TensorDifferenceTest, MeasuresAbsoluteAndRelativeDifference) {
+  const TensorDifference found = Compare<double>({1, 10, 0.5}, {1, 8, 0.125});
+  EXPECT_EQ(found.count, 3);
+  EXPECT_EQ(found.max_absolute, 2);
+  EXPECT_EQ(found.max_relative, 3);
+  EXPECT_EQ(found.worst, 1);
+  EXPECT_EQ(found.beyond, 2);
+  EXPECT_FALSE(found.within());
+}
+
+TEST(TensorDifferenceTest, AddsTheAbsoluteAndTheRelativeToleranceOfTheSecond) {
+  const Tolerance tolerance{.absolute = 1, .relative = 0.5};
+  EXPECT_EQ(Compare<double>({6}, {10}, tolerance).beyond, 0);    // 4 <= 1 + 5
+  EXPECT_EQ(Compare<double>({4}, {10}, tolerance).beyond, 0);    // 6 <= 1 + 5
+  EXPECT_EQ(Compare<double>({10}, {4}, tolerance).beyond, 1);    // 6 > 1 + 2
+  EXPECT_EQ(Compare<double>({-10}, {10}, tolerance).beyond, 1);  // 20 > 6
+}
+
+TEST(TensorDifferenceTest, LeavesZerosOutOfTheRelativeDifference) {
+  const TensorDifference found = Compare<float>({0.5f, 1}, {0, 1});
+  EXPECT_EQ(found.max_absolute, 0.5);
+  EXPECT_EQ(found.max_relative, 0);
+  EXPECT_EQ(found.beyond, 1);
+}
+
+TEST(TensorDifferenceTest, ComparesIntegersWithTheAbsoluteToleranceOnly) {
+  EXPECT_EQ(Compare<int32_t>({1000000}, {1000001}).beyond, 1);
+  EXPECT_EQ(Compare<int32_t>({1000000}, {1000001}, {.absolute = 1}).beyond, 0);
+  EXPECT_EQ(Compare<uint8_t>({0}, {255}).max_absolute, 255);
+  EXPECT_EQ(Compare<bool>({true}, {false}).beyond, 1);
+}
+
+TEST(TensorDifferenceTest, DistinguishesLargeIntegersThatDoubleRounds) {
+  const int64_t large = (int64_t{1} << 53) + 1;
+  const TensorDifference found = Compare<int64_t>({large}, {large - 1});
+  EXPECT_EQ(found.max_absolute, 1);
+  EXPECT_EQ(found.beyond, 1);
+  EXPECT_EQ(Compare<int64_t>({INT64_MIN}, {INT64_MAX}).max_absolute, 0x1p64);
+}
+
+TEST(TensorDifferenceTest, TreatsNaNAsEqualOnlyOnDemand) {
+  const TensorDifference found = Compare<float>({1, kNaN}, {1, kNaN});
+  EXPECT_EQ(found.beyond, 1);
+  EXPECT_EQ(found.worst, 1);
+  EXPECT_TRUE(std::isnan(found.max_absolute));
+  EXPECT_TRUE(std::isnan(found.max_relative));
+  EXPECT_TRUE(Compare<float>({1, kNaN}, {1, kNaN}, {.nan_equals_nan = true}).within());
+  EXPECT_EQ(Compare<float>({kNaN, 1}, {1, kNaN}, {.nan_equals_nan = true}).beyond, 2);
+}
+
+TEST(TensorDifferenceTest, AcceptsEqualInfinitiesOnly) {
+  EXPECT_TRUE(Compare<float>({kInfinity}, {kInfinity}).within());
+  for (const float other : {-kInfinity, 1.f}) {
+    EXPECT_EQ(Compare<float>({kInfinity}, {other}).beyond, 1);
+    EXPECT_EQ(Compare<float>({other}, {kInfinity}).beyond, 1);
+    EXPECT_EQ(Compare<float>({other}, {kInfinity}).max_absolute, kInfinity);
+  }
+}
+
+TEST(TensorDifferenceTest, ComparesHalfPrecisionAndStrings) {
+  EXPECT_EQ(Compare<float16>({1.f, 2.f}, {1.f, 4.f}).max_absolute, 2);
+  const TensorDifference strings = Compare<std::string>({"a", "b", "c"}, {"a", "x", "y"});
+  EXPECT_EQ(strings.beyond, 2);
+  EXPECT_EQ(strings.worst, 1);
+}
+
+TEST(TensorDifferenceTest, ReportsOtherShapesAndTypes) {
+  EXPECT_EQ(Compare<float>({1}, {1, 2}).mismatch, "shape [1] instead of [2]");
+  const TensorDifference types = CompareTensors(Vector<float>({1}), Vector<float16>({1.f}), {});
+  EXPECT_EQ(types.mismatch, "type float instead of float16");
+  EXPECT_FALSE(types.within());
+  EXPECT_EQ(CompareTensors(Tensor(CPU), Vector<float>({1}), {}).mismatch,
+            "a tensor without shape instead of a tensor");
+}
+
+TEST(TensorDifferenceTest, ComparesNumbersOfOtherTypesOnDemand) {
+  const Tolerance any{.any_type = true};
+  EXPECT_TRUE(CompareTensors(Vector<float>({1}), Vector<float16>({1.f}), any).within());
+  EXPECT_EQ(CompareTensors(Vector<int32_t>({3}), Vector<double>({1}), any).max_absolute, 2);
+  EXPECT_EQ(CompareTensors(Vector<std::string>({"1"}), Vector<double>({1}), any).mismatch,
+            "type string instead of double");
+}
+
+TEST(TensorDifferenceTest, AcceptsEmptyTensors) { EXPECT_TRUE(Compare<float>({}, {}).within()); }
+
+TEST(TensorDifferenceTest, ComparesTheNumbersThatQuantizedElementsStandFor) {
+  Blob first, second, plain;
+  const auto fill = [](Blob* blob, float scale, uint8_t stored) {
+    auto* const quantized = blob->GetMutable<Int8TensorCPU>();
+    quantized->scale = scale;
+    quantized->t = Vector<uint8_t>({stored});
+  };
+  fill(&first, 0.5f, 4);
+  fill(&second, 0.25f, 8);
+  EXPECT_TRUE(CompareBlobs(first, second, {}).within());
+  fill(&second, 0.25f, 4);
+  EXPECT_EQ(CompareBlobs(first, second, {}).max_absolute, 1);
+  *plain.GetMutable<Tensor>() = Vector<float>({2});
+  EXPECT_EQ(CompareBlobs(first, plain, {}).mismatch, "a quantized tensor instead of a tensor");
+  EXPECT_TRUE(CompareBlobs(first, plain, {.any_type = true}).within());
+}
+
+TEST(TensorDifferenceTest, ComparesStringsAndOnlyTheTypesOfOtherBlobs) {
+  Blob empty, text, other;
+  *text.GetMutable<std::string>() = "a";
+  *other.GetMutable<std::string>() = "b";
+  EXPECT_TRUE(CompareBlobs(text, text, {}).within());
+  EXPECT_FALSE(CompareBlobs(text, other, {}).within());
+  EXPECT_FALSE(CompareBlobs(empty, text, {}).within());
+  *empty.GetMutable<int>() = 1;
+  *other.GetMutable<int>() = 2;
+  EXPECT_TRUE(CompareBlobs(empty, other, {}).within());
+}
+
+}  // namespace
+}  // namespace caffe2rt::test::tensor_difference_test
