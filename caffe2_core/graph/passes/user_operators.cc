@@ -52,6 +52,10 @@ void RemoveNeedlessMarks(NetDef* net) {
   }
 }
 
+void RemoveUserOperators(NetDef* net) {
+  for (OperatorDef& op : *net->mutable_op()) RemoveArgument(kUserOperators, &op);
+}
+
 void AddUserOperators(const OperatorDef& from, OperatorDef* to) {
   std::vector<UserOperator> all = UserOperatorsOf(*to);
   for (UserOperator& op : UserOperatorsOf(from)) {

@@ -24,6 +24,8 @@ inline constexpr char kUserOperators[] = "user_operators";
 void MarkUserOperators(NetDef* net);
 // Removes lists that only say what the operator itself says at its position.
 void RemoveNeedlessMarks(NetDef* net);
+// Removes all lists, for a net that is to be named as it is, optimized or not.
+void RemoveUserOperators(NetDef* net);
 // Adds the user's operators of `from` to those of `to`, without duplicates, in order of positions.
 void AddUserOperators(const OperatorDef& from, OperatorDef* to);
 
