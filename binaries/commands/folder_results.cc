@@ -82,12 +82,12 @@ void FolderResults::Print(const std::string& file, const std::string& source,
                           const FetchBlob& fetch) {
   if (!json_ && !lines_) {
     std::cout << source << "\n";
-    write_(fetch, nullptr);
+    write_(file, fetch, nullptr);
     return;
   }
   const JsonDocument picture = NewJson();
   (*picture)["file"] = file;
-  write_(fetch, picture.get());
+  write_(file, fetch, picture.get());
   if (lines_) {
     PrintJson(*picture);
     return;

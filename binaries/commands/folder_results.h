@@ -16,8 +16,8 @@ namespace caffe2rt {
 
 // Returns the blob of an output by its name.
 using FetchBlob = std::function<const Blob&(const std::string& name)>;
-// Prints the outputs, or adds them to `json` if that is not null.
-using WriteBlobs = std::function<void(const FetchBlob& fetch, Json* json)>;
+// Prints the outputs for a file, or adds them to `json` if that is not null.
+using WriteBlobs = std::function<void(const std::string& file, const FetchBlob& fetch, Json* json)>;
 
 // Prints one of these:
 //   - text: for each file its name and its outputs;

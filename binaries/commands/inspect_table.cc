@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <cmath>
 #include <utility>
 
 #include "binaries/table.h"
@@ -22,6 +23,12 @@ std::string ShortCount(int64_t count) {
   if (count < 10000000) return FixedText(number / 1e3, 1) + " k";
   if (number < 1e10) return FixedText(number / 1e6, 1) + " M";
   return FixedText(number / 1e9, 1) + " G";
+}
+
+std::string NumberText(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return ShortText(value);
 }
 
 void PrintTable(const std::vector<std::vector<std::string>>& rows,

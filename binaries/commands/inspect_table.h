@@ -13,6 +13,9 @@ std::string BytesText(int64_t bytes);
 // "9216", "12.3 k", "4.5 M", "12.5 G".
 std::string ShortCount(int64_t count);
 
+// A number in a table: "0.25", "NaN", "-Infinity".
+std::string NumberText(double value);
+
 // Prints a table (binaries/table.h) whose first row has the titles. The columns in `to_the_right` are
 // numbers.
 void PrintTable(const std::vector<std::vector<std::string>>& rows,

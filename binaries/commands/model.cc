@@ -17,9 +17,7 @@
 #include "caffe2_core/tensor/int8_tensor.h"
 
 namespace caffe2rt {
-namespace {
 
-// Returns nullopt for "auto".
 std::optional<DeviceOption> DeviceOf(const std::string& text) {
   DeviceOption device;
   if (text == "auto") return std::nullopt;
@@ -27,6 +25,8 @@ std::optional<DeviceOption> DeviceOf(const std::string& text) {
   throw UsageError("option --device is \"" + text + "\", want auto, cpu, cuda or cuda:N" +
                    DidYouMean(text, {"auto", "cpu", "cuda"}));
 }
+
+namespace {
 
 ModelFileOptions FileOptionsOf(const CommandLine& line) {
   if (line.Has("predictor") == line.Has("predict-net")) {
@@ -59,8 +59,10 @@ void Warn(const std::string& text) {
   std::cerr << "caffe2: warning: " << OneLine(text) << std::endl;
 }
 
+Model ReloadModel(const CommandLine& line) { return LoadModel(FileOptionsOf(line)); }
+
 Model LoadModel(const CommandLine& line) {
-  Model model = LoadModel(FileOptionsOf(line));
+  Model model = ReloadModel(line);
   for (const std::string& warning : model.warnings) Warn(warning);
   return model;
 }

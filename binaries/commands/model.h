@@ -21,6 +21,11 @@ void Warn(const std::string& text);
 // Loads the model given by ModelOptions and prints its warnings. THROWS UsageError if the options
 // name no model or contradict each other, and EnforceNotMet for errors in the files.
 Model LoadModel(const CommandLine& line);
+// The same without printing its warnings, for a second run of a model that was loaded before.
+Model ReloadModel(const CommandLine& line);
+
+// The device that --device names, or nothing for "auto". THROWS UsageError for any other text.
+std::optional<DeviceOption> DeviceOf(const std::string& text);
 
 // Creates the workspace of --root, runs the init nets in it and releases them. Inputs that an init
 // net fills with zeros instead of data do not exist afterwards (model_inputs.h). Nets may open files

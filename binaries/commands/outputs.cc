@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "binaries/commands/inspect_table.h"
 #include "binaries/commands/model.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
@@ -50,6 +51,8 @@ std::string ValueText(const Tensor& tensor, int64_t i) {
   ForElement(tensor, i, [&](const auto& value) {
     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
       text = MakeString('"', OneLine(value), '"');
+    } else if constexpr (std::is_floating_point_v<std::decay_t<decltype(value)>>) {
+      text = NumberText(value);
     } else {
       text = MakeString(+value);
     }
@@ -250,7 +253,18 @@ void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions&
   }
 }
 
-OutputSaver::OutputSaver(const std::string& path, const std::vector<std::string>& names) {
+std::string FileStemOf(const std::string& blob) {
+  std::string stem = blob;
+  for (char& c : stem) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '.' || c == '_' || c == '-';
+    if (!kept) c = '_';
+  }
+  return stem;
+}
+
+OutputSaver::OutputSaver(const std::string& path, const std::vector<std::string>& names,
+                         bool rename) {
   if (IsArchive(path)) {
     archive_ = path;
     for (const std::string& name : names) files_[name] = path;
@@ -258,13 +272,9 @@ OutputSaver::OutputSaver(const std::string& path, const std::vector<std::string>
   }
   std::map<std::string, std::string> owners;
   for (const std::string& name : names) {
-    std::string file = name;
-    for (char& c : file) {
-      const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                        (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-      if (!kept) c = '_';
-    }
-    file = (std::filesystem::path(path) / (file + ".npy")).string();
+    const std::string stem = (std::filesystem::path(path) / FileStemOf(name)).string();
+    std::string file = stem + ".npy";
+    for (int i = 2; rename && owners.contains(file); ++i) file = MakeString(stem, "_", i, ".npy");
     const auto [owner, inserted] = owners.emplace(file, name);
     if (!inserted && owner->second != name) {
       throw UsageError("blobs \"" + owner->second + "\" and \"" + name +
@@ -302,6 +312,11 @@ void MakeFolderOf(const std::string& file) {
   CAFFE_ENFORCE(!error && std::filesystem::is_directory(folder, error),
                 "cannot create the folder \"", folder.string(),
                 "\": ", error ? error.message() : "a file has that name");
+}
+
+bool IsSaved(const Blob& blob) {
+  const Tensor* const tensor = FindTensor(blob);
+  return tensor != nullptr && tensor->IsShaped() && tensor->HasData();
 }
 
 const Tensor& TensorToSave(const std::string& name, const Blob& blob) {

@@ -46,15 +46,19 @@ void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions&
 void WriteOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  Json* json);
 
+// The name of a blob as the name of a file: _ for characters outside [A-Za-z0-9._-].
+std::string FileStemOf(const std::string& blob);
+
 // Saves blobs as --output says. If the path ends in ".npz" and is not a folder, or is a pipe or
 // standard output, it is an archive that holds each tensor under its blob's name; it is written by
-// Finish. Otherwise it is a folder, and a tensor is saved at once as NAME.npy, with _ for characters
-// outside [A-Za-z0-9._-]. The folder, or the parent folder of the archive, is created if needed.
+// Finish. Otherwise it is a folder, and a tensor is saved at once under FileStemOf(NAME) and ".npy".
+// The folder, or the parent folder of the archive, is created if needed.
 class OutputSaver {
  public:
   OutputSaver() = default;  // saves nothing
-  // THROWS UsageError if two of the names map to the same file.
-  OutputSaver(const std::string& path, const std::vector<std::string>& names);
+  // If two of the names map to the same file, THROWS UsageError, or, with `rename`, adds "_2", "_3",
+  // ... to the name of the file.
+  OutputSaver(const std::string& path, const std::vector<std::string>& names, bool rename = false);
 
   bool is_archive() const { return !archive_.empty(); }
   // The file for each name.
@@ -76,6 +80,8 @@ class OutputSaver {
 // Creates the parent folder of `file`. THROWS if it cannot.
 void MakeFolderOf(const std::string& file);
 
+// Whether TensorToSave returns a tensor.
+bool IsSaved(const Blob& blob);
 // Returns the blob's tensor; of a quantized one, the stored elements. THROWS if the blob contains
 // none that can be saved.
 const Tensor& TensorToSave(const std::string& name, const Blob& blob);

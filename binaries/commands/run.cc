@@ -14,6 +14,8 @@
 #include "binaries/commands/outputs.h"
 #include "binaries/commands/progress.h"
 #include "binaries/commands/run_folder.h"
+#include "binaries/commands/run_nan.h"
+#include "binaries/commands/run_values.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/running_median.h"
 #include "caffe2_core/base/text.h"
@@ -32,18 +34,17 @@ class RunJob {
         json_wanted_(line.Has("json")),
         options_(OutputOptionsOf(line)),
         image_saver_(line),
-        model_(LoadModel(line)) {
-    outputs_ = model_.outputs;
-    for (const std::string& name : line.All("fetch")) {
-      if (std::find(outputs_.begin(), outputs_.end(), name) == outputs_.end())
-        outputs_.push_back(name);
-    }
+        model_(LoadModel(line)),
+        values_(line, &model_.predict_net),
+        nan_(line) {
+    outputs_ = values_.Outputs(model_.outputs, line.All("fetch"));
     for (const ImageSaver::Target& target : image_saver_.targets()) {
       if (std::find(outputs_.begin(), outputs_.end(), target.blob) == outputs_.end())
         outputs_.push_back(target.blob);
     }
-    if (line.Has("output")) saver_ = OutputSaver(line.Text("output"), outputs_);
-    for (const std::string& name : outputs_) width_ = std::max(width_, name.size());
+    if (line.Has("output")) saver_ = OutputSaver(line.Text("output"), outputs_, values_.all());
+    for (const std::string& name : outputs_)
+      width_ = std::max(width_, values_.TitleOf(name).size());
   }
 
   int Run() {
@@ -57,6 +58,7 @@ class RunJob {
       throw UsageError("option --json-lines is given without a folder, want --json");
     (*json_)["net"] = model_.predict_net.name();
     RunOnce();
+    ReportNaN(json_.get());
     if (json_wanted_) {
       (*json_)["milliseconds"] = JsonNumber(MillisecondsPerRun());
       (*json_)["threads"] = GetNumThreads();
@@ -70,7 +72,8 @@ class RunJob {
 
  private:
   const Blob& Fetch(const std::string& name) {
-    const Blob* blob = ws_->FindBlob(name).get();
+    const Blob* blob = values_.Find(name);
+    if (blob == nullptr) blob = ws_->FindBlob(name).get();
     if (blob == nullptr) {
       std::vector<std::string> names = ws_->Blobs();
       names.insert(names.end(), names_.begin(), names_.end());
@@ -79,18 +82,22 @@ class RunJob {
     return OnCpu(*blob, &copies_[name]);
   }
 
-  void Optimize() {
+  std::set<std::string> FedBlobs() const {
     std::set<std::string> fed = {pictures_.blob};
     for (const FedInput& input : fed_) fed.insert(input.blob);
+    return fed;
+  }
+
+  void Optimize() {
     for (std::string& name : NamesWrittenBy(model_.predict_net)) names_.push_back(std::move(name));
-    OptimizeModel(line_, fed, {outputs_.begin(), outputs_.end()}, ws_.get(), &model_);
+    if (values_.watched()) return;
+    OptimizeModel(line_, FedBlobs(), {outputs_.begin(), outputs_.end()}, ws_.get(), &model_);
   }
 
   // The blobs that are printed or saved.
   std::set<std::string> KeptBlobs() const {
-    std::set<std::string> kept(outputs_.begin(), outputs_.end());
-    for (const FedInput& input : fed_) kept.insert(input.blob);
-    kept.insert(pictures_.blob);
+    std::set<std::string> kept = FedBlobs();
+    kept.insert(outputs_.begin(), outputs_.end());
     return kept;
   }
 
@@ -98,15 +105,20 @@ class RunJob {
     CheckInputsAreThere(model_, *ws_);
     Optimize();
     net_ = CreatePredictNet(model_, ws_.get());
-    memory_ = std::make_unique<NetMemory>(net_, KeptBlobs(), ArenasOf(line_));
+    memory_ = std::make_unique<NetMemory>(net_, KeptBlobs(),
+                                          values_.watched() ? nullptr : ArenasOf(line_));
+    if (values_.watched()) values_.Watch(net_, FedBlobs(), ws_.get());
+    nan_.SetNet(model_.predict_net, FedBlobs(), pictures_);
+    nan_.KeepInputs(*ws_);
   }
 
   // Runs all iterations on the inputs of `files` files. `progress` may be null.
   void RunNet(int64_t files, Progress* progress) {
     for (int64_t i = 0; i < iterations_; ++i) {
+      if (values_.watched()) values_.BeginRun();
       Timer timer;
       CAFFE_ENFORCE(memory_->Run(), "net \"", net_->Name(), "\" failed");
-      AddTime(timer.MilliSeconds() / static_cast<float>(files));
+      AddTime((timer.MilliSeconds() - values_.milliseconds()) / static_cast<float>(files));
       if (progress != nullptr) progress->Show(i + 1);
     }
   }
@@ -126,7 +138,9 @@ class RunJob {
 
   void SaveOutputs() {
     for (const std::string& name : outputs_) {
-      if (saver_.files().contains(name)) saver_.Save(name, Fetch(name));
+      if (!saver_.files().contains(name)) continue;
+      const Blob& blob = Fetch(name);
+      if (!values_.all() || IsSaved(blob)) saver_.Save(name, blob);
     }
     saver_.Finish();
     for (const ImageSaver::Target& target : image_saver_.targets())
@@ -144,21 +158,45 @@ class RunJob {
     }
   }
 
-  // Adds the outputs to `json`, or prints them if it is null.
-  void WriteOutputs(const FetchBlob& fetch, Json* json) {
+  // Adds the outputs to `json`, or prints them if it is null. `file` is the one of a folder, or empty.
+  void WriteOutputs(const std::string& file, const FetchBlob& fetch, Json* json) {
     if (json != nullptr) (*json)["outputs"] = Json::array();
     for (const std::string& name : outputs_) {
       const Blob& blob = fetch(name);
       if (json != nullptr) {
-        WriteOutput(name, blob, options_, &(*json)["outputs"].emplace_back());
+        Json& entry = (*json)["outputs"].emplace_back();
+        WriteOutput(name, blob, options_, &entry);
+        values_.Describe(name, &entry);
       } else if (saver_.files().contains(name) && !pictures_.from_folder && options_.top == 0) {
-        std::cout << OneLine(name) << std::string(width_ - name.size() + 2, ' ') << BlobText(blob)
-                  << "   saved as " << saver_.files().at(name) << "\n";
+        const std::string title = values_.TitleOf(name);
+        std::cout << OneLine(title) << std::string(width_ - title.size() + 2, ' ') << BlobText(blob)
+                  << (IsSaved(blob) ? "   saved as " + saver_.files().at(name) : "") << "\n";
       } else {
-        PrintOutput(name, blob, options_, width_);
+        PrintOutput(values_.TitleOf(name), blob, options_, width_);
       }
+      const bool is_output =
+          std::find(model_.outputs.begin(), model_.outputs.end(), name) != model_.outputs.end();
+      if (is_output || !values_.all()) nan_.Look(name, blob, file, *ws_);
     }
+    json != nullptr ? values_.WriteStats(json) : values_.PrintStats();
     CheckLabelsFit(fetch);
+  }
+
+  // Warns if an output had a NaN, and adds that to `json`. Frees the model, which is loaded again
+  // for it.
+  void ReportNaN(Json* json) {
+    memory_.reset();
+    values_.StopWatching();
+    ws_.reset();
+    nan_.Report(json);
+  }
+
+  // Warns if an output had a NaN. Frees the model, which is loaded again for it.
+  void ReportNaN() {
+    memory_.reset();
+    values_.StopWatching();
+    ws_.reset();
+    nan_.Report(json_.get());
   }
 
   // Warns if the labels match no output: they are probably from the wrong file.
@@ -189,20 +227,24 @@ class RunJob {
       RunNet(1, &progress);
     }
     SaveOutputs();
-    WriteOutputs([this](const std::string& name) -> const Blob& { return Fetch(name); },
-                 json_wanted_ ? json_.get() : nullptr);
+    WriteOutputs(
+        "", [this](const std::string& name) -> const Blob& { return Fetch(name); },
+        json_wanted_ ? json_.get() : nullptr);
   }
 
   int RunOnFolder() {
     if (!image_saver_.targets().empty())
       throw UsageError("option --save-image is given with a folder, want one image");
+    if (values_.all() || line_.Has("stats"))
+      throw UsageError("options --stats and --fetch all are given with a folder, want one image");
     // The files do not depend on each other, so that more threads cannot surprise anyone.
     if (!line_.Has("threads"))
       SetNumThreads(static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 1024u)));
     const std::string net = model_.predict_net.name();
-    FolderResults results(line_, net, outputs_, [this](const FetchBlob& fetch, Json* json) {
-      WriteOutputs(fetch, json);
-    });
+    FolderResults results(line_, net, outputs_,
+                          [this](const std::string& file, const FetchBlob& fetch, Json* json) {
+                            WriteOutputs(file, fetch, json);
+                          });
     const FolderRun run = {
         .line = line_,
         .pictures = pictures_,
@@ -215,6 +257,7 @@ class RunJob {
     const int64_t failures = RunFolder(run, &results);
     results.Finish(MillisecondsPerRun(), GetNumThreads(), times_.count() == 0);
     if (!json_wanted_ && !line_.Has("json-lines")) PrintTime("image");
+    ReportNaN(json_.get());
     return failures == 0 ? 0 : 1;
   }
 
@@ -243,6 +286,8 @@ class RunJob {
   NetBase* net_ = nullptr;
   std::vector<std::string> names_;     // of the blobs that the net wrote before it was optimized
   std::unique_ptr<NetMemory> memory_;  // destroyed before the workspace
+  RunValues values_;                   // likewise
+  NaNWarning nan_;
   std::optional<float> first_ms_;
   RunningMedian times_;  // of the other runs
   bool labels_checked_ = false;
@@ -274,7 +319,8 @@ const Command& RunCommand() {
            InputOptions(),
            {{"labels", "FILE", "", "names of the classes, one per line"},
             {"top", "N", "5", "classes to print per row"},
-            {"fetch", "BLOB", "", "another blob to print or save; may be repeated", true},
+            {"fetch", "BLOB", "",
+             "another blob to print or save; all: every value of every blob, as written", true},
             {"output", "PATH", "", "save outputs as PATH/BLOB.npy, or in the archive PATH.npz"},
             {"save-image", "BLOB=FILE", "", "save an output as .png or .jpg; may be repeated",
              true},
@@ -283,6 +329,7 @@ const Command& RunCommand() {
             kTuningOption,
             kNoMemoryPlanOption},
            OptimizeOptions(),
+           ValueOptions(),
            ProcessOptions(),
            {kJsonOption,
             {"json-lines", "", "", "print a line of JSON for each file of a folder", false,
