@@ -1,17 +1,21 @@
-// caffe2 convert: converts protos between text and binary format.
+// caffe2 convert: converts protos between text and binary format, and files of tensors.
 
+#include <absl/strings/str_join.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 
 #include "binaries/commands/command.h"
+#include "binaries/commands/convert_tensors.h"
 #include "binaries/commands/file_argument.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/atomic_file.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/io/tensor_file.h"
 
 namespace caffe2rt {
 namespace {
@@ -36,17 +40,28 @@ std::unique_ptr<google::protobuf::Message> MessageOf(const std::string& path, Fi
   }
 }
 
+std::vector<std::string> Forms() {
+  return {"text", "binary", "npy", "npz", "tensorprotos", "minidb", "leveldb", "lmdb"};
+}
+
 int Convert(const CommandLine& line) {
   CheckPositional(line, 1, 1, "one file");
   const std::string path = line.positional()[0];
   const std::string to = line.Text("to");
-  if (to == "caffe2" || to == "onnx")
-    CAFFE_THROW("cannot convert to ", to, ": only text and binary are supported");
-  if (!to.empty() && to != "text" && to != "binary") {
-    throw UsageError("option --to is \"" + to + "\", want text or binary" +
-                     DidYouMean(to, {"text", "binary"}));
+  if (to == "caffe2" || to == "onnx") {
+    CAFFE_THROW("cannot convert to ", to,
+                ": only text, binary and formats of tensors are supported");
   }
-  const FileKind kind = KindOfFile(line, path);
+  const std::vector<std::string> forms = Forms();
+  if (!to.empty() && std::find(forms.begin(), forms.end(), to) == forms.end()) {
+    throw UsageError("option --to is \"" + to + "\", want " + absl::StrJoin(forms, ", ") +
+                     DidYouMean(to, forms));
+  }
+  const FileKind kind = IsFolderOfTensors(path) ? FileKind::kUnknown : KindOfFile(line, path);
+  if (kind == FileKind::kUnknown || ConvertsTensors(line, kind)) {
+    ConvertTensors(line, path, kind);
+    return 0;
+  }
   const std::unique_ptr<google::protobuf::Message> message = MessageOf(path, kind);
   LoadProto(path, message.get(), KindCheckOf(line));
   const bool text = to.empty() ? !DetectFileKind(path).text : to == "text";
@@ -68,15 +83,22 @@ int Convert(const CommandLine& line) {
 const Command& ConvertCommand() {
   static const Command command = {
       .name = "convert",
-      .purpose = "converts a proto from text to binary format or back",
-      .usage = "convert FILE [--to text|binary] [--output FILE]",
+      .purpose =
+          "converts a proto between text and binary format, or tensors between files and databases",
+      .usage = "convert FILE [--to FORM] [--output FILE] [options]",
       .examples =
           "  caffe2 convert binaries/demo/stripes/predict_net.pb\n"
           "  caffe2 convert binaries/demo/doubling_plan.pbtxt --to binary --output plan.pb\n",
-      .options = {ProcessOptions()[1],
-                  {"to", "FORM", "", "text or binary (default: the format the file does not have)"},
-                  {"output", "FILE", "", "file to write (default: standard output)"},
-                  kAsOption},
+      .options =
+          {ProcessOptions()[1],
+           {"to", "FORM", "",
+            "text, binary, npy, npz, tensorprotos, minidb, leveldb or lmdb (default: by the name "
+            "of the output, or the format that a proto does not have)",
+            false, false, &Forms},
+           {"output", "FILE", "", "file to write (default: standard output)"},
+           {"name", "NAME", "", "name of a tensor without one (default: that of its file)"},
+           {"overwrite", "", "", "replace an existing database"},
+           kAsOption},
       .run = Convert,
       .arguments = ArgumentKind::kFiles};
   return command;

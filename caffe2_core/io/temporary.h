@@ -1,6 +1,6 @@
 #pragma once
 // Temporary files and folders, in which a file or a database is built next to its target until it
-// is complete. Used only by atomic_file.cc and atomic_folder.cc.
+// is complete. Used only by atomic_file.cc, atomic_folder.cc and tensor_file_writer.cc.
 //
 // The temporary of "models/a.minidb" is named "models/.a.minidb.caffe2rt-tmp-PROCESS-RANDOM":
 // PROCESS is the decimal process id, RANDOM is 16 hexadecimal digits. Names are never reused. The
