@@ -25,6 +25,7 @@ const Command& RunCommand();
 const Command& PlanCommand();
 const Command& CheckCommand();
 const Command& InspectCommand();
+const Command& CompareCommand();
 const Command& ConvertCommand();
 const Command& GradientsCommand();
 const Command& PackCommand();

@@ -1,0 +1,86 @@
+#include "binaries/commands/compare_model.h"
+
+#include "binaries/commands/file_argument.h"
+#include "binaries/commands/images.h"
+#include "binaries/commands/optimizing.h"
+#include "caffe2_core/graph/passes/user_operators.h"
+#include "caffe2_core/io/file_kind.h"
+#include "caffe2_core/runtime/blob_watch.h"
+
+namespace caffe2rt {
+namespace {
+
+bool IsOptimized(const CommandLine& line, bool second) {
+  const std::string which = line.Text("optimize");
+  if (which != "first" && which != "second" && which != "both" && which != "none") {
+    throw UsageError("option --optimize is \"" + which + "\", want first, second, both or none" +
+                     DidYouMean(which, {"first", "second", "both", "none"}));
+  }
+  return which == "both" || which == (second ? "second" : "first");
+}
+
+ModelFileOptions FileOptionsOf(const CommandLine& line, const std::string& path, bool second) {
+  const bool own_device = second && line.Has("device2");
+  ModelFileOptions options{.root = line.Text("root"),
+                           .device = DeviceOf(line.Text(own_device ? "device2" : "device")),
+                           .device_fallback = true};
+  const FileKind kind = DetectFileKind(path).kind;
+  if (IsPredictorDatabase(path, kind)) {
+    options.predictor_db = path;
+  } else {
+    options.predict_net = path;
+  }
+  if (kind == FileKind::kNetDef) {
+    options.init_nets = line.All(second && line.Has("init-net2") ? "init-net2" : "init-net");
+  }
+  if (line.Has("seed")) options.seed = static_cast<uint32_t>(line.Integer("seed", 0, UINT32_MAX));
+  return options;
+}
+
+}  // namespace
+
+bool ContainsNet(const std::string& path) {
+  const FileKind kind = DetectFileKind(path).kind;
+  return kind == FileKind::kNetDef || kind == FileKind::kPackedModel ||
+         IsPredictorDatabase(path, kind);
+}
+
+ComparedModel LoadComparedModel(const CommandLine& line, const std::string& path, bool second) {
+  ComparedModel loaded;
+  loaded.model = LoadModel(FileOptionsOf(line, path, second));
+  for (const std::string& warning : loaded.model.warnings) Warn(warning);
+  loaded.ws = MakeWorkspace(line, &loaded.model);
+  return loaded;
+}
+
+void FeedFirst(const CommandLine& line, ComparedModel* to) {
+  for (const FedInput& input : FeedInputs(line, to->model, to->ws.get())) {
+    to->fed.insert(input.blob);
+  }
+  const Pictures pictures = FindPictures(line, to->model);
+  if (pictures.from_folder) throw UsageError("option --image is a folder, want one image");
+  if (pictures.files.empty()) return;
+  to->fed.insert(FeedPicture(line, pictures, pictures.files[0], to->ws.get()).blob);
+}
+
+void FeedSame(const ComparedModel& from, ComparedModel* to) {
+  to->fed = from.fed;
+  for (const std::string& name : from.fed) {
+    const std::shared_ptr<Blob> blob = from.ws->FindBlob(name);
+    if (blob != nullptr) CopyBlobToCpu(*blob, to->ws->CreateBlob(name));
+  }
+}
+
+void PrepareNet(const CommandLine& line, bool second, ComparedModel* model) {
+  CheckInputsAreThere(model->model, *model->ws);
+  NetDef& net = model->model.predict_net;
+  if (IsOptimized(line, second)) {
+    RemoveUserOperators(&net);
+    const NetDef written = net;
+    OptimizeModel(line, model->fed, model->fed, model->ws.get(), &model->model);
+    model->left_out = ValuesOfPasses(written, net);
+  }
+  net = NetToWatch(std::move(net));
+}
+
+}  // namespace caffe2rt

@@ -1,0 +1,136 @@
+#include "binaries/commands/compare_report.h"
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "binaries/commands/inspect_table.h"
+#include "binaries/commands/model.h"
+#include "binaries/json_output.h"
+#include "caffe2_core/base/enforce.h"
+#include "caffe2_core/base/text.h"
+#include "caffe2_core/base/utf8.h"
+#include "caffe2_core/runtime/blob_watch.h"
+
+namespace caffe2rt {
+namespace {
+
+using Presence = ComparedValue::Presence;
+
+std::vector<std::string> NamesOf(const std::vector<const ComparedValue*>& values) {
+  std::vector<std::string> names;
+  for (const ComparedValue* value : values) names.push_back(value->name);
+  return names;
+}
+
+void PrintMissing(const Comparison& comparison, Presence presence, const std::string& path) {
+  const auto values = comparison.Having(presence);
+  if (values.empty()) return;
+  std::cout << "only in " << path << ": " << OneLine(FirstNames(NamesOf(values))) << "\n";
+}
+
+void PrintComparison(const Comparison& comparison, size_t failures, const ComparedValue* parting) {
+  std::vector<std::vector<std::string>> rows = {
+      {"", "blob", "written by", "type", "max absolute", "max relative", "beyond"}};
+  const auto both = comparison.Having(Presence::kBoth);
+  for (const ComparedValue* value : both) {
+    const TensorDifference& difference = value->difference;
+    const bool compared = difference.mismatch.empty();
+    rows.push_back(
+        {value->within() ? "" : "!", OneLine(value->name), OneLine(comparison.OperatorOf(*value)),
+         OneLine(value->type), compared ? NumberText(difference.max_absolute) : "",
+         compared ? NumberText(difference.max_relative) : "",
+         compared ? MakeString(difference.beyond, " of ", difference.count) : difference.mismatch});
+  }
+  if (!both.empty()) PrintTable(rows, {false, false, false, false, true, true, true});
+  PrintMissing(comparison, Presence::kFirstOnly, "the first, " + comparison.first);
+  PrintMissing(comparison, Presence::kSecondOnly, "the second, " + comparison.second);
+  const std::string tolerance =
+      MakeString(" (tolerance: |first - second| <= ", ShortText(comparison.tolerance.absolute),
+                 " + ", ShortText(comparison.tolerance.relative), " * |second|)\n");
+  if (failures == 0) {
+    std::cout << both.size() << (both.size() == 1 ? " blob agrees" : " blobs agree") << tolerance;
+    return;
+  }
+  std::cout << failures << " of " << comparison.values.size() << " blobs differ" << tolerance;
+  if (parting == nullptr) return;
+  const std::string writer = comparison.OperatorOf(*parting);
+  std::cout << "first difference: blob \"" << OneLine(parting->name) << "\""
+            << (writer.empty() ? "" : ", " + OneLine(writer)) << "\n";
+}
+
+void WriteValue(const ComparedValue& value, Json* json) {
+  *json = {{"name", value.blob}, {"within", value.within()}};
+  if (value.first >= 0) (*json)["first_operator"] = value.first;
+  if (value.second >= 0) (*json)["second_operator"] = value.second;
+  if (!value.type.empty()) (*json)["type"] = value.type;
+  if (!value.difference.mismatch.empty()) {
+    (*json)["mismatch"] = value.difference.mismatch;
+    return;
+  }
+  (*json)["elements"] = value.difference.count;
+  (*json)["beyond"] = value.difference.beyond;
+  (*json)["max_absolute"] = value.difference.max_absolute;
+  (*json)["max_relative"] = value.difference.max_relative;
+}
+
+void PrintJsonOf(const Comparison& comparison, size_t failures, const ComparedValue* parting) {
+  const JsonDocument json = NewJson();
+  *json = {{"first", comparison.first},
+           {"second", comparison.second},
+           {"within", failures == 0},
+           {"absolute_tolerance", comparison.tolerance.absolute},
+           {"relative_tolerance", comparison.tolerance.relative}};
+  Json& blobs = (*json)["blobs"] = Json::array();
+  for (const ComparedValue* value : comparison.Having(Presence::kBoth)) {
+    WriteValue(*value, &blobs.emplace_back());
+  }
+  (*json)["only_in_first"] = NamesOf(comparison.Having(Presence::kFirstOnly));
+  (*json)["only_in_second"] = NamesOf(comparison.Having(Presence::kSecondOnly));
+  if (parting != nullptr) {
+    Json& first = (*json)["first_difference"];
+    first = {{"name", parting->blob}};
+    if (comparison.first_net.has_value() && parting->first >= 0) {
+      first["operator"] = parting->first;
+      first["operator_text"] = OperatorText(comparison.first_net->op(parting->first));
+    }
+  }
+  PrintJson(*json);
+}
+
+}  // namespace
+
+bool Comparison::Fails(const ComparedValue& value) const {
+  if (value.presence == Presence::kBoth) return !value.within();
+  return !first_net.has_value() || !second_net.has_value() || outputs.contains(value.blob);
+}
+
+std::vector<const ComparedValue*> Comparison::Having(Presence presence) const {
+  std::vector<const ComparedValue*> found;
+  for (const ComparedValue& value : values) {
+    if (value.presence == presence) found.push_back(&value);
+  }
+  return found;
+}
+
+std::string Comparison::OperatorOf(const ComparedValue& value) const {
+  if (!first_net.has_value() || value.first < 0) return "";
+  return MakeString("operator ", value.first, " (", OperatorText(first_net->op(value.first)), ")");
+}
+
+int Report(const Comparison& comparison, bool json) {
+  size_t failures = 0;
+  const ComparedValue* parting = nullptr;
+  for (const ComparedValue& value : comparison.values) {
+    if (!comparison.Fails(value)) continue;
+    ++failures;
+    if (parting == nullptr && value.presence == Presence::kBoth) parting = &value;
+  }
+  if (json) {
+    PrintJsonOf(comparison, failures, parting);
+  } else {
+    PrintComparison(comparison, failures, parting);
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace caffe2rt
