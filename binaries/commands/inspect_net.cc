@@ -11,6 +11,7 @@
 #include "binaries/commands/file_policy.h"
 #include "binaries/commands/inspect_drawing.h"
 #include "binaries/commands/inspect_memory.h"
+#include "binaries/commands/inspect_plan.h"
 #include "binaries/commands/inspect_table.h"
 #include "binaries/json_output.h"
 #include "binaries/table.h"
@@ -275,6 +276,7 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
   if (line.Has("json")) {
     const JsonDocument json = NewJson();
     *json = {{"file", path}, {"kind", FileKindName(kind)}};
+    if (kind == FileKind::kPlanDef) WriteFlows(found.plan, &(*json)["blobs"]);
     Json& nets = (*json)["nets"] = Json::array();
     for (const TitledNet& net : found.nets) {
       Json& entry = nets.emplace_back();
@@ -288,6 +290,7 @@ void InspectNets(const CommandLine& line, const std::string& path, FileKind kind
   if (kind == FileKind::kPlanDef) {
     std::cout << "plan \"" << OneLine(found.plan.name()) << "\"\n";
     for (const ExecutionStep& step : found.plan.execution_step()) PrintStep(step, 0);
+    PrintFlows(found.plan, static_cast<size_t>(line.Integer("limit", 0, INT64_MAX)));
   }
   for (const BlobsMap& blobs : found.meta.blobs()) {
     std::cout << OneLine(blobs.key()) << ": " << OneLine(absl::StrJoin(blobs.value(), ", "))

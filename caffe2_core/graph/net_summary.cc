@@ -7,6 +7,7 @@
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/graph/arguments.h"
+#include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/tensor/data_type.h"
 
@@ -45,6 +46,20 @@ bool IsOneOf(const std::string& type, std::initializer_list<const char*> types) 
 bool FlagOf(const OperatorDef& op, const std::string& name) {
   const Argument* arg = GetArgumentPtr(op, name);
   return arg != nullptr && arg->i() != 0;
+}
+
+// Counts the blobs that an init net writes as parameters, each for its last writer.
+void CountWritten(const NetDef& net, NetSummary* summary) {
+  const NetBlobs blobs(net);
+  for (size_t i = 0; i < summary->ops.size(); ++i) {
+    OpSummary& op = summary->ops[i];
+    for (size_t k = 0; k < op.outputs.size(); ++k) {
+      if (blobs.last_writer(blobs.outputs(i)[k]) != i) continue;
+      op.parameters = SaturatingAdd(op.parameters, ElementsOf(op.outputs[k]));
+      summary->parameter_bytes = SaturatingAdd(summary->parameter_bytes, BytesOf(op.outputs[k]));
+    }
+    summary->parameters = SaturatingAdd(summary->parameters, op.parameters);
+  }
 }
 
 }  // namespace
@@ -90,6 +105,20 @@ int64_t MultiplyAdds(const OperatorDef& op, const std::vector<TensorShape>& inpu
     return SaturatingMultiply(ElementsOf(y), std::max<int64_t>(x.dims(inner), 0));
   }
   return 0;
+}
+
+bool FillsWeights(const NetDef& net) {
+  int fills = 0;
+  for (const OperatorDef& op : net.op()) fills += op.input_size() == 0 || op.type() == "Load";
+  if (2 * fills <= net.op_size()) return false;
+  const NetBlobs blobs(net);
+  for (size_t op = 0; op < blobs.num_operators(); ++op) {
+    if (net.op(static_cast<int>(op)).type() == "Load") continue;
+    for (const uint32_t writer : blobs.input_writers(op)) {
+      if (writer == NetBlobs::kNone) return false;
+    }
+  }
+  return true;
 }
 
 NetSummary SummarizeNet(const std::vector<const NetDef*>& init_nets, const NetDef& net,
@@ -139,6 +168,7 @@ NetSummary SummarizeNet(const std::vector<const NetDef*>& init_nets, const NetDe
     summary.multiply_adds = SaturatingAdd(summary.multiply_adds, op.multiply_adds);
     summary.ops.push_back(std::move(op));
   }
+  if (init_nets.empty() && FillsWeights(net)) CountWritten(net, &summary);
   for (const auto& [name, bytes] : written)
     summary.activation_bytes = SaturatingAdd(summary.activation_bytes, bytes);
   return summary;

@@ -20,7 +20,9 @@ struct OpSummary {
   std::vector<std::string> output_names;
   std::vector<TensorShape> inputs;   // unknown_shape is set in shapes that are not known
   std::vector<TensorShape> outputs;  // likewise
-  int64_t parameters = 0;     // elements of parameters; each counts for the first operator using it
+  // Elements of parameters; each counts for the first operator using it, or in an init net for the
+  // operator that writes it.
+  int64_t parameters = 0;
   int64_t multiply_adds = 0;  // of convolutions and matrix multiplications; 0 for other operators
   int64_t output_bytes = 0;
   bool complete = false;  // all shapes are known, and so the numbers above are exact
@@ -37,10 +39,15 @@ struct NetSummary {
   ShapeMap shapes;               // shapes after the net has run
 };
 
+// Whether the net fills weights: it reads nothing from outside, except the databases of Load, and
+// most of its operators have no inputs.
+bool FillsWeights(const NetDef& net);
+
 // Summarizes `net`. Shapes are inferred through `init_nets` first. `seeds` contains the shapes of
 // inputs, and of parameters that no init net fills; a seed overrides the shape that an init net
 // gives the blob. The parameters are the blobs `parameter_names`, or, if that is empty, the blobs
-// that the init nets write except those in `seeds`. Numbers saturate at INT64_MAX. Problems with
+// that the init nets write except those in `seeds`. If `net` itself fills weights, and there are no
+// init nets, they are the blobs that it writes. Numbers saturate at INT64_MAX. Problems with
 // operators are reported in OpSummary::problem. THROWS only for null pointers and if memory runs
 // out.
 NetSummary SummarizeNet(const std::vector<const NetDef*>& init_nets, const NetDef& net,

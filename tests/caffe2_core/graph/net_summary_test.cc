@@ -38,6 +38,32 @@ TEST_F(NetSummaryTest, CountsParametersMultiplyAddsAndMemory) {
   EXPECT_EQ(summary.unknown_ops, 0);
 }
 
+TEST_F(NetSummaryTest, CountsTheBlobsOfAnInitNetAsParameters) {
+  const NetSummary summary = SummarizeNet({}, init_, {});
+  EXPECT_EQ(summary.parameters, 8 * 27 + 8);
+  EXPECT_EQ(summary.parameter_bytes, (8 * 27 + 8) * 4);
+  EXPECT_EQ(summary.ops[0].parameters, 8 * 27);
+  EXPECT_EQ(summary.ops[1].parameters, 8);
+}
+
+TEST_F(NetSummaryTest, CountsABlobThatAnInitNetFillsTwiceOnce) {
+  const NetDef net = ParseNet(R"(
+      op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 4 } }
+      op { type: "ConstantFill" output: "w" arg { name: "shape" ints: 6 } })");
+  EXPECT_EQ(SummarizeNet({}, net, {}).parameters, 6);
+}
+
+TEST_F(NetSummaryTest, DistinguishesNetsThatFillWeights) {
+  EXPECT_TRUE(FillsWeights(init_));
+  EXPECT_FALSE(FillsWeights(net_));
+  EXPECT_FALSE(FillsWeights(NetDef()));
+  EXPECT_TRUE(FillsWeights(ParseNet(R"(op { type: "Load" input: "reader" output: "w" })")));
+  EXPECT_FALSE(FillsWeights(ParseNet(R"(
+      op { type: "ConstantFill" output: "w" } op { type: "ConstantFill" output: "b" }
+      op { type: "FC" input: "x" input: "w" input: "b" output: "y" })")));
+  EXPECT_EQ(SummarizeNet({}, net_, {{"x", Floats({1, 3, 4, 5})}}).parameters, 0);
+}
+
 TEST_F(NetSummaryTest, SaysWhatIsNotKnown) {
   const NetSummary summary = SummarizeNet({}, net_, {});
   EXPECT_EQ(summary.unknown_ops, 2);
