@@ -48,8 +48,8 @@ const std::vector<Option>& InputOptions();
 // --threads, --memory-limit, --module
 const std::vector<Option>& ProcessOptions();
 // A table of convolution algorithms, which ApplyProcessOptions loads.
-inline constexpr Option kTuningOption = {"tuning", "FILE", "",
-                                         "convolution algorithms, from caffe2 bench --tune"};
+inline constexpr Option kTuningOption = {
+    "tuning", "FILE", "", "convolution algorithms, from caffe2 bench --tune", false, true};
 inline constexpr Option kJsonOption = {"json", "", "", "print JSON"};
 
 // Loads the modules that --module names.

@@ -54,10 +54,9 @@ ComparedModel LoadComparedModel(const CommandLine& line, const std::string& path
 }
 
 void FeedFirst(const CommandLine& line, ComparedModel* to) {
-  for (const FedInput& input : FeedInputs(line, to->model, to->ws.get())) {
-    to->fed.insert(input.blob);
-  }
-  const Pictures pictures = FindPictures(line, to->model);
+  const std::vector<FedInput> inputs = FeedInputs(line, to->model, to->ws.get());
+  for (const FedInput& input : inputs) to->fed.insert(input.blob);
+  const Pictures pictures = FindPictures(line, to->model, inputs);
   if (pictures.from_folder) throw UsageError("option --image is a folder, want one image");
   if (pictures.files.empty()) return;
   to->fed.insert(FeedPicture(line, pictures, pictures.files[0], to->ws.get()).blob);

@@ -199,10 +199,9 @@ TEST(DrawingTest, FallsBackIfGraphvizFails) {
 TEST(DrawingTest, GivesGraphvizNoTextOfTheNet) {
   const TempDir dir;
   WriteDot(dir, "/bin/cat > '" + dir.path("request") + "'; exit 1");
-  const std::string net = dir.Write("net.pbtxt", R"(name: "$(touch x)" op{
-    type : "\"];hostile[" name : "hostile" input : "hostile\"; rm" output : "\\\"hostile\n}"
-  }) ");
-                          const PathOnly path(dir.path() + ":/usr/bin:/bin");
+  const std::string net = dir.Write("net.pbtxt", R"pb(name: "$(touch x)"
+      op { type: "\"];hostile[" name: "hostile" input: "hostile\"; rm" output: "\\\"hostile\n}" })pb");
+  const PathOnly path(dir.path() + ":/usr/bin:/bin");
   EXPECT_EQ(RunCaffe2({"inspect", net, "--svg", "-"}).code, 0);
   const std::string request = ReadWholeFile(dir.path("request"));
   EXPECT_THAT(request, AllOf(StartsWith("digraph {"), HasSubstr("n1 -> n0"),

@@ -72,7 +72,8 @@ TEST_F(ValuesTest, NamesTheFirstImageOfAFolderWithNaN) {
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(result.out, HasSubstr("  NaN NaN NaN"));
   EXPECT_THAT(result.err,
-              AllOf(HasSubstr("output \"out\" of falling_1.png has NaN in "),
+              AllOf(HasSubstr("output \"out\" for \"" + DemoFile("pictures/falling_1.png") +
+                              "\" has NaN in "),
                     HasSubstr("written by operator 1 (Div); 7 other outputs have NaN")));
 }
 
