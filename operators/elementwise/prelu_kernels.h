@@ -21,7 +21,8 @@ struct PReluFunction {
     return x > 0.0f ? dy : slope * dy;
   }
   CAFFE2RT_SIMD_INLINE float GradientB(float x, float, float, float dy) const {
-    return x > 0.0f ? 0.0f : x * dy;
+    // g++ 12 gives wrong sums of x > 0 ? 0 : x * dy for AVX2 with -fno-trapping-math.
+    return (x > 0.0f ? 0.0f : x) * dy;
   }
 };
 

@@ -95,6 +95,24 @@ TEST(PReluGradientTest, HasTheGradientsOfInputAndSlopes) {
   ExpectThrows([&] { RunOp(&ws, op); }, "elements of input 1 (dY) of shape [1, 2]");
 }
 
+TEST(PReluGradientTest, SumsMoreElementsThanVectorsHave) {
+  const std::string op =
+      R"(type: "PReluGradient" input: "Y" input: "dY" input: "X" input: "W" output: "dX" output: "dW")";
+  std::vector<float> x, dy;
+  for (int i = 0; i < 120; ++i) {
+    x.push_back(i % 3 == 0 ? -2.0f : 5.0f);
+    dy.push_back(static_cast<float>(i % 2 + 1));
+  }
+  Workspace ws;
+  Feed<float>(&ws, "X", {1, 1, 120}, x);
+  Feed<float>(&ws, "Y", {1}, {0});
+  Feed<float>(&ws, "dY", {1, 1, 120}, dy);
+  Feed<float>(&ws, "W", {1}, {3});
+  RunOp(&ws, op);
+  // Of the 40 negative elements every other one has dY 1, the others 2.
+  ExpectTensor<float>(ws, "dW", {1}, {-2.0f * (20 * 1 + 20 * 2)});
+}
+
 TEST(PReluGradientTest, AgreesWithDifferences) {
   Workspace ws;
   Feed<float>(&ws, "X", {2, 3, 2}, {1, -1, 2, -2, 0.5f, -0.5f, -3, 3, -0.25f, 0.75f, 4, -4});
