@@ -108,7 +108,7 @@ TEST(DevicePlacementTest, LeavesTheBodyOfOnnxWhileOnTheCpu) {
 TEST(DevicePlacementTest, ThrowsForADeviceThatIsNotHere) {
   NetDef net;
   DeviceOption option;
-  option.set_device_type(24);
+  option.set_device_type(31);
   EXPECT_THROW(PlaceNet(&net, option), EnforceNotMet);
 }
 

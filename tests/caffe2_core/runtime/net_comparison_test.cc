@@ -94,7 +94,7 @@ TEST(NetComparisonTest, ListsValuesOfTheSecondNetAlone) {
 }
 
 TEST(NetComparisonTest, LeavesOutValuesThatAFusedOperatorPutsIntoAnOperand) {
-  const NetDef written = ParseNet(R"(op { type: "Abs" input: "x" output: "y" }
+  const NetDef written = ParseNet(R"(name: "n" op { type: "Abs" input: "x" output: "y" }
                                      op { type: "Sqr" input: "x" output: "t" }
                                      op { type: "Add" input: "t" input: "y" output: "sum" })");
   NetDef optimized = written;

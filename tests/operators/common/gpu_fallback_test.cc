@@ -170,7 +170,7 @@ TEST_F(GPUFallbackTest, LeavesSkippedOutputsAlone) {
 
 TEST_F(GPUFallbackTest, RefusesOutputsThatAreNoTensor) {
   ExpectThrows([&] { Run(R"(type: "FallbackTestText" output: "T")"); },
-               "output 0 \"T\" of FallbackTestText on the CPU is a std::string, want a tensor to "
+               "output 0 \"T\" of FallbackTestText on the CPU is a string, want a tensor to "
                "copy to CUDA: name it in SkipIndices");
 }
 

@@ -63,7 +63,7 @@ TEST(UniqueUniformFillTest, RefusesMissingBoundsOtherTypesAndRepeatedAvoidance) 
       "argument \"min\" is required but missing");
   ExpectThrows(
       [&] { RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "min" i: 2 })"); },
-      "argument \"max\" is missing");
+      "argument \"max\" is required but missing");
   ExpectThrows(
       [&] {
         RunOp(&ws, R"(type: "UniqueUniformFill" output: "Y" arg { name: "min" f: 1 }

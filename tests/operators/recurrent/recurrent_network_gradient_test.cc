@@ -138,7 +138,7 @@ TEST_F(RecurrentNetworkGradientTest, NamesWhatDoesNotFit) {
                                           "ints: 2 ints: 0 ints: 0")),
                 "end of the rows of blob \"states_grad\"");
   ExpectFailure(GradientOperator("arg { name: 'outputs_with_grads' ints: 0 }"),
-                "argument \"backward_step_net\" is required but missing");
+                "argument \"backward_step_net\" is missing");
   Feed<float>(&ws_, "all_grad", {2, 2, 2}, std::vector<float>(8));
   ExpectFailure(GradientOperator(), "elements of input 0 of shape [2, 2, 2]");
 }

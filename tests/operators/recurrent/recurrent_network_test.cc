@@ -61,7 +61,7 @@ TEST_F(RecurrentNetworkTest, TheStepNetMayBeText) {
                    "op { type: 'Mul' input: 'input_t' input: 'sum' output: 'cur' }\" }"));
   ExpectTensor<float>(ws_, "all", {2, 1, 1}, {2, 8});
   ExpectFailure(With(net, "arg { name: 'step_net' s: 'op {' }"), "text that does not parse");
-  ExpectFailure(With(net, ""), "argument \"step_net\" is required but missing");
+  ExpectFailure(With(net, ""), "argument \"step_net\" is missing");
   ExpectFailure(With("name: \"step\"", ""), "Net definition should have a name.");
 }
 
