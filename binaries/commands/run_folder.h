@@ -19,9 +19,9 @@ struct FolderRun {
   const std::string& net;  // its name
   const std::vector<std::string>& outputs;
   Workspace* ws;
-  // Creates the net. Called once, after the blob of the pictures was set.
+  // Creates the net. Called once, after the input for the images was set.
   std::function<void()> prepare;
-  // Runs the net on the blob of the pictures, which holds the inputs of `files` files.
+  // Runs the net on the images, which are the inputs for `files` files.
   std::function<void(int64_t files)> run_net;
   FetchBlob fetch;  // from the workspace
 };
