@@ -211,7 +211,7 @@ TEST_F(NetDrawingTest, RejectsWhatIsNotALayout) {
   EXPECT_EQ(layout.height, 4 * 72);
   ASSERT_EQ(layout.nodes.size(), 3u);
   EXPECT_EQ(layout.nodes[1].y + layout.nodes[1].height / 2, 2 * 72);
-  for (const auto& [plain, error] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& row : std::vector<std::pair<std::string, std::string>>{
            {"", "no line \"stop\""},
            {head + nodes + edges, "no line \"stop\""},
            {head + edges + "stop\n", "lacks a node"},
@@ -222,7 +222,7 @@ TEST_F(NetDrawingTest, RejectsWhatIsNotALayout) {
            {head + "node n0 1e300 1 1 1\nstop\n", "want a number of inches"},
            {head + "edge n1 n0 1000000 1 1\nstop\n", "want 4, 7, 10"},
            {head + "node n0\nstop\n", "words of a line"}}) {
-    ExpectThrows([&] { drawing.ReadDotLayout(plain); }, error);
+    ExpectThrows([&] { drawing.ReadDotLayout(row.first); }, row.second);
   }
 }
 
