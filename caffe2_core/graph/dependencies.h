@@ -29,6 +29,7 @@
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2rt/caffe2.pb.h"
 
+#pragma GCC visibility push(default)
 namespace caffe2rt {
 
 // The predecessors of each operator, and the blobs that may share memory. Immutable after
@@ -94,3 +95,4 @@ class NetDependencies : public NetBlobs {
 };
 
 }  // namespace caffe2rt
+#pragma GCC visibility pop
