@@ -1,6 +1,6 @@
-# cmake --install: bin/caffe2, libraries, headers in include/caffe2rt, and the packages caffe2rt (targets caffe2rt::caffe2rt,
-# caffe2rt::module, caffe2rt::compat, caffe2rt::compat_templated, caffe2rt::counted_new) and Caffe2 (the names of the original's package, over
-# caffe2rt::compat).
+# cmake --install: bin/caffe2, libraries, headers in include/caffe2rt, .proto files in include/caffe2/proto, and the packages
+# caffe2rt (targets caffe2rt::caffe2rt, caffe2rt::module, caffe2rt::compat, caffe2rt::compat_templated, caffe2rt::counted_new) and
+# Caffe2 (the names of the original's package, over caffe2rt::compat).
 #
 # Components: `runtime` (the program, the shared library), `development` (headers, CMake files, a static library) and `CUDA`
 # (libcaffe2_cuda).
@@ -67,12 +67,14 @@ install(EXPORT caffe2rtTargets NAMESPACE caffe2rt:: DESTINATION ${package_dir} C
 configure_package_config_file(third_party/cmake/caffe2rtConfig.cmake.in
   ${PROJECT_BINARY_DIR}/caffe2rtConfig.cmake INSTALL_DESTINATION ${package_dir}
   PATH_VARS CMAKE_INSTALL_BINDIR CAFFE2RT_INSTALL_INCLUDEDIR)
+file(RELATIVE_PATH proto_root /${package_dir} /${CMAKE_INSTALL_INCLUDEDIR})
+configure_file(third_party/cmake/GenerateProto.cmake.in ${PROJECT_BINARY_DIR}/GenerateProto.cmake @ONLY)
 # The same rule as CAFFE2RT_SOVERSION.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/caffe2rtConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/caffe2rtConfig.cmake
-              ${PROJECT_BINARY_DIR}/caffe2rtConfigVersion.cmake
-              third_party/cmake/Caffe2rtDependencies.cmake third_party/cmake/FindLeveldb.cmake
+              ${PROJECT_BINARY_DIR}/caffe2rtConfigVersion.cmake ${PROJECT_BINARY_DIR}/GenerateProto.cmake
+              third_party/cmake/Caffe2rtDependencies.cmake third_party/cmake/Caffe2rtProtobuf.cmake third_party/cmake/FindLeveldb.cmake
               third_party/cmake/FindLibzip.cmake third_party/cmake/FindLmdb.cmake
               third_party/cmake/FindNuma.cmake third_party/cmake/FindOnednn.cmake
         DESTINATION ${package_dir} COMPONENT development)
