@@ -12,6 +12,7 @@
 #include "binaries/commands/compare_model.h"
 #include "binaries/commands/compare_report.h"
 #include "binaries/commands/file_policy.h"
+#include "binaries/commands/model.h"
 #include "binaries/commands/optimizing.h"
 #include "binaries/commands/outputs.h"
 #include "caffe2_core/base/enforce.h"
@@ -84,6 +85,11 @@ void CompareWithFiles(const CommandLine& line, Comparison* comparison) {
   comparison->first_net = std::move(net.model.predict_net);
 }
 
+// The name of a file without its ending.
+std::string StemOf(const std::string& path) {
+  return std::filesystem::path(SourceName(path)).stem().string();
+}
+
 void CompareFiles(Comparison* comparison) {
   NamedTensors first = LoadNamedTensors(comparison->first);
   NamedTensors second = LoadNamedTensors(comparison->second);
@@ -98,8 +104,12 @@ void CompareFiles(Comparison* comparison) {
   }
   if (first.size() == 1 && second.size() == 1) {
     if (first[0].first.empty()) first[0].first = second[0].first;
+    if (first[0].first.empty()) first[0].first = StemOf(comparison->first);
     if (second[0].first.empty()) second[0].first = first[0].first;
   }
+  // A .npy file has no name for its tensor.
+  if (!first.empty() && first[0].first.empty()) first[0].first = StemOf(comparison->first);
+  if (!second.empty() && second[0].first.empty()) second[0].first = StemOf(comparison->second);
   comparison->values = CompareTensorLists(first, second, comparison->tolerance);
 }
 
@@ -109,8 +119,10 @@ int Compare(const CommandLine& line) {
                         .second = line.positional()[1],
                         .tolerance = ToleranceOf(line)};
   const bool first = ContainsNet(comparison.first), second = ContainsNet(comparison.second);
-  if (second && !first)
+  if (second && !first) {
+    (void)LoadNamedTensors(comparison.first);  // THROWS if it cannot be read
     throw UsageError("a net is compared with files the other way round: caffe2 compare NET FILES");
+  }
   if (!first && (line.Has("input") || line.Has("image") || line.Has("init-net")))
     throw UsageError("--input, --image and --init-net are given, but \"" + comparison.first +
                      "\" is no net");

@@ -2,10 +2,12 @@
 
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "binaries/commands/inspect_table.h"
 #include "binaries/commands/model.h"
 #include "binaries/json_output.h"
+#include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
@@ -28,20 +30,50 @@ void PrintMissing(const Comparison& comparison, Presence presence, const std::st
   std::cout << "only in " << path << ": " << OneLine(FirstNames(NamesOf(values))) << "\n";
 }
 
-void PrintComparison(const Comparison& comparison, size_t failures, const ComparedValue* parting) {
-  std::vector<std::vector<std::string>> rows = {
-      {"", "blob", "written by", "type", "max absolute", "max relative", "beyond"}};
-  const auto both = comparison.Having(Presence::kBoth);
-  for (const ComparedValue* value : both) {
+// "3 Conv": the operator of the first net that writes the value.
+std::string WriterOf(const Comparison& comparison, const ComparedValue& value) {
+  if (!comparison.first_net.has_value() || value.first < 0) return "input";
+  return MakeString(value.first, " ", OneLine(comparison.first_net->op(value.first).type()));
+}
+
+void PrintValues(const Comparison& comparison, const std::vector<const ComparedValue*>& values) {
+  const bool has_net = comparison.first_net.has_value();
+  std::vector<Column> columns = {{""}, {"blob", Column::kName}};
+  if (has_net) columns.push_back({"written by"});
+  columns.insert(columns.end(), {{"max abs", Column::kNumber},
+                                 {"max rel", Column::kNumber, true},
+                                 {"beyond", Column::kNumber},
+                                 {"of", Column::kNumber, true},
+                                 {"type", Column::kNumber, true}});
+  Table table(std::move(columns));
+  for (const ComparedValue* value : values) {
     const TensorDifference& difference = value->difference;
-    const bool compared = difference.mismatch.empty();
-    rows.push_back(
-        {value->within() ? "" : "!", OneLine(value->name), OneLine(comparison.OperatorOf(*value)),
-         OneLine(value->type), compared ? NumberText(difference.max_absolute) : "",
-         compared ? NumberText(difference.max_relative) : "",
-         compared ? MakeString(difference.beyond, " of ", difference.count) : difference.mismatch});
+    std::vector<std::string> cells = {value->within() ? "" : "!",
+                                      OneLine(has_net ? value->blob : value->name)};
+    if (has_net) cells.push_back(WriterOf(comparison, *value));
+    if (difference.mismatch.empty()) {
+      for (const double number : {difference.max_absolute, difference.max_relative}) {
+        cells.push_back(NumberText(number));
+      }
+      for (const int64_t count : {difference.beyond, difference.count}) {
+        cells.push_back(MakeString(count));
+      }
+    } else {
+      cells.insert(cells.end(), 4, "-");
+    }
+    cells.push_back(OneLine(value->type));
+    table.Add(std::move(cells), value->within() ? Style::kPlain : Style::kRed);
   }
-  if (!both.empty()) PrintTable(rows, {false, false, false, false, true, true, true});
+  table.Print();
+  for (const ComparedValue* value : values) {
+    if (value->difference.mismatch.empty()) continue;
+    std::cout << "blob \"" << OneLine(value->name) << "\": " << value->difference.mismatch << "\n";
+  }
+}
+
+void PrintComparison(const Comparison& comparison, size_t failures, const ComparedValue* parting) {
+  const auto both = comparison.Having(Presence::kBoth);
+  if (!both.empty()) PrintValues(comparison, both);
   PrintMissing(comparison, Presence::kFirstOnly, "the first, " + comparison.first);
   PrintMissing(comparison, Presence::kSecondOnly, "the second, " + comparison.second);
   const std::string tolerance =
