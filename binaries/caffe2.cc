@@ -104,9 +104,9 @@ int Main(std::vector<std::string> args) try {
     return 0;
   }
   WarnOfIdleFlags();
-  ApplyProcessOptions(line);
   CheckStandardStreams(command, line);
   UseStandardStreams();
+  ApplyProcessOptions(line);
   const TextBesideFile text(command, line);
   return command.run(line);
 } catch (const std::bad_alloc&) {

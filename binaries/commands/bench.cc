@@ -87,6 +87,7 @@ class BenchJob {
 // Writes a table of the fastest algorithms, and whether the net is faster with them or with a graph
 // pass that places convolutions on IDEEP.
 void Tune(const CommandLine& line) {
+  AtomicFile file(line.Text("tune"));  // THROWS before time is spent
   const std::string table = BenchJob(line).Tune();
   std::string best;
   double best_ms = HUGE_VAL;
@@ -100,7 +101,8 @@ void Tune(const CommandLine& line) {
     best = candidate;
     best_ms = ms;
   }
-  WriteFileAtomically(line.Text("tune"), best);
+  file.Write(best);
+  file.Commit();
   std::cout << "written to " << line.Text("tune") << "; --tuning of run and bench reads it\n";
 }
 

@@ -96,11 +96,11 @@ void ApplyTuning(const std::string& file) {
 }  // namespace
 
 void ApplyProcessOptions(const CommandLine& line) {
-  if (line.Has("tuning")) ApplyTuning(line.Text("tuning"));
   if (line.Has("threads")) SetNumThreads(static_cast<int>(line.Integer("threads", 1, 1024)));
   if (line.Has("memory-limit")) {
     GlobalCPUMemoryOptions().limit_bytes = static_cast<size_t>(line.Bytes("memory-limit"));
   }
+  if (line.Has("tuning")) ApplyTuning(line.Text("tuning"));
 }
 
 void LoadModules(const CommandLine& line) {

@@ -148,6 +148,13 @@ TEST_F(BenchProgramTest, ReadsTheTableThatItWrites) {
   EXPECT_THAT(bench.err, IsEmpty());
 }
 
+TEST_F(BenchProgramTest, TimesNothingForATableThatCannotBeWritten) {
+  const ProgramResult tune = Bench({"--tune", dir_.path("missing/table.tsv")});
+  EXPECT_EQ(tune.code, 1);
+  EXPECT_THAT(tune.err, HasSubstr("missing"));
+  EXPECT_THAT(tune.out, IsEmpty());
+}
+
 // With the pass onednn_regions, the net has operators that copy to IDEEP and back.
 TEST_F(BenchProgramTest, ATableWithPlainLayoutsKeepsConvolutionsOnTheCpu) {
   std::string net =

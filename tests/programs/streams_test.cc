@@ -44,6 +44,7 @@ class StreamsTest : public ::testing::Test {
 
 TEST_F(StreamsTest, EveryArgumentThatIsOneFileMayBeStandardInput) {
   dir_.Write("labels", "first\nsecond\n");
+  dir_.Write("table", "# caffe2rt convolution table, version 1\nlayouts\tplain\n");
   const std::string nets = "--init-net init.pbtxt --predict-net net.pbtxt ";
   const std::vector<std::string> scripts = {
       "cat net.pbtxt | caffe2 run --init-net init.pbtxt --predict-net - --input x=x.npy",
@@ -51,6 +52,7 @@ TEST_F(StreamsTest, EveryArgumentThatIsOneFileMayBeStandardInput) {
       "cat x.npy | caffe2 run " + nets + "--input x=-",
       "cat x.npy | caffe2 run " + nets + "--input x=/dev/stdin",
       "caffe2 run " + nets + "--input x=- < x.npy",
+      "cat table | caffe2 run " + nets + "--input x=x.npy --tuning -",
       "cat labels | caffe2 run " + nets + "--input x=x.npy --labels -"};
   for (const std::string& script : scripts) {
     SCOPED_TRACE(script);
