@@ -88,7 +88,9 @@ void NaNWarning::Report(Json* json) const {
   const std::string origin = FindOrigin(&nan);
   Warn(MakeString("output \"", output_, file_.empty() ? "\"" : "\" for \"" + file_ + "\"",
                   " has NaN in ", nan_, " of ", count_, " elements", origin,
-                  others_ > 0 ? MakeString("; ", others_, " other outputs have NaN too") : ""));
+                  others_ == 0   ? ""
+                  : others_ == 1 ? "; 1 other output has NaN too"
+                                 : MakeString("; ", others_, " other outputs have NaN too")));
 }
 
 }  // namespace caffe2rt
