@@ -81,7 +81,7 @@ void FolderResults::BeginDocument() {
 void FolderResults::Print(const std::string& file, const std::string& source,
                           const FetchBlob& fetch) {
   if (!json_ && !lines_) {
-    std::cout << source << "\n";
+    std::cout << OneLine(source) << "\n";
     write_(file, fetch, nullptr);
     return;
   }

@@ -12,6 +12,7 @@
 #include "binaries/commands/file_policy.h"
 #include "binaries/commands/inspect_drawing.h"
 #include "binaries/commands/inspect_net.h"
+#include "binaries/commands/outputs.h"
 #include "binaries/json_output.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/utf8.h"
@@ -152,12 +153,9 @@ void InspectEntries(const CommandLine& line, const std::string& path, FileKind k
   std::cout << path << ": " << FileKindDescription(kind) << ", " << total
             << (total == 1 ? " entry\n" : " entries\n");
   size_t width = 0;
-  for (const Entry& entry : entries)
-    width = std::max(width, std::min<size_t>(entry.name.size(), 48));
+  for (const Entry& entry : entries) width = WiderNames(width, entry.name);
   for (const Entry& entry : entries) {
-    const std::string name = OneLine(entry.name);
-    std::cout << "  " << name << std::string(std::max(width, name.size()) - name.size() + 2, ' ')
-              << OneLine(entry.type);
+    std::cout << "  " << PaddedName(entry.name, width) << OneLine(entry.type);
     if (entry.has_dims) std::cout << " [" << absl::StrJoin(entry.dims, ", ") << "]";
     if (!entry.detail.empty()) std::cout << "   " << entry.detail;
     std::cout << "\n";

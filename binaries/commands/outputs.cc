@@ -11,6 +11,7 @@
 
 #include "binaries/commands/inspect_table.h"
 #include "binaries/commands/model.h"
+#include "caffe2_core/base/display_width.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/base/utf8.h"
@@ -207,11 +208,20 @@ const Blob& OnCpu(const Blob& blob, Blob* copy) {
   return *copy;
 }
 
-void PrintOutput(const std::string& blob_name, const Blob& blob, const OutputOptions& options,
+size_t WiderNames(size_t width, const std::string& name) {
+  constexpr size_t kMost = 100;
+  const size_t columns = DisplayWidth(OneLine(name));
+  return columns > kMost ? width : std::max(width, columns);
+}
+
+std::string PaddedName(const std::string& name, size_t width) {
+  const std::string line = OneLine(name);
+  return line + std::string(2 + width - std::min(width, DisplayWidth(line)), ' ');
+}
+
+void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  size_t name_width) {
-  const std::string name = OneLine(blob_name);
-  std::cout << name << std::string(std::max(name_width, name.size()) - name.size() + 2, ' ')
-            << BlobText(blob) << "\n";
+  std::cout << PaddedName(name, name_width) << BlobText(blob) << "\n";
   const Tensor* const found = FindTensor(blob);
   if (found == nullptr || !found->IsShaped()) return;
   const Tensor& tensor = *found;

@@ -38,6 +38,12 @@ OutputOptions OutputOptionsOf(const CommandLine& line);
 // Returns `blob`, or `copy` with a CPU copy of its tensor if that is on another device.
 const Blob& OnCpu(const Blob& blob, Blob* copy);
 
+// The columns of a terminal that names of blobs take, at least `width`, which is that of the names
+// before. A name of more than 100 columns does not count.
+size_t WiderNames(size_t width, const std::string& name);
+// The name in one line, filled with spaces up to `width` columns, and two spaces.
+std::string PaddedName(const std::string& name, size_t width);
+
 // Prints "name  float [1, 1000]", and the classes or values below it.
 void PrintOutput(const std::string& name, const Blob& blob, const OutputOptions& options,
                  size_t name_width);

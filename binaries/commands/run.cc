@@ -43,16 +43,15 @@ class RunJob {
         outputs_.push_back(target.blob);
     }
     if (line.Has("output")) saver_ = OutputSaver(line.Text("output"), outputs_, values_.all());
-    for (const std::string& name : outputs_)
-      width_ = std::max(width_, values_.TitleOf(name).size());
+    for (const std::string& name : outputs_) width_ = WiderNames(width_, values_.TitleOf(name));
   }
 
   int Run() {
     ws_ = MakeWorkspace(line_, &model_);
     fed_ = FeedInputs(line_, model_, ws_.get());
     pictures_ = FindPictures(line_, model_, fed_);
-    for (const FedInput& input : fed_) width_ = std::max(width_, input.blob.size());
-    width_ = std::max(width_, pictures_.blob.size());
+    for (const FedInput& input : fed_) width_ = WiderNames(width_, input.blob);
+    width_ = WiderNames(width_, pictures_.blob);
     if (pictures_.from_folder) return RunOnFolder();
     if (line_.Has("json-lines"))
       throw UsageError("option --json-lines is given without a folder, want --json");
@@ -153,8 +152,8 @@ class RunJob {
       (*json_)["inputs"].emplace_back() = {
           {"name", input.blob}, {"type", BlobText(blob)}, {"source", input.source}};
     } else {
-      std::cout << OneLine(input.blob) << std::string(width_ - input.blob.size() + 2, ' ')
-                << BlobText(blob) << "   " << input.source << "\n";
+      std::cout << PaddedName(input.blob, width_) << BlobText(blob) << "   "
+                << OneLine(input.source) << "\n";
     }
   }
 
@@ -168,8 +167,7 @@ class RunJob {
         WriteOutput(name, blob, options_, &entry);
         values_.Describe(name, &entry);
       } else if (saver_.files().contains(name) && !pictures_.from_folder && options_.top == 0) {
-        const std::string title = values_.TitleOf(name);
-        std::cout << OneLine(title) << std::string(width_ - title.size() + 2, ' ') << BlobText(blob)
+        std::cout << PaddedName(values_.TitleOf(name), width_) << BlobText(blob)
                   << (IsSaved(blob) ? "   saved as " + saver_.files().at(name) : "") << "\n";
       } else {
         PrintOutput(values_.TitleOf(name), blob, options_, width_);

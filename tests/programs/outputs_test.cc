@@ -66,5 +66,18 @@ TEST_F(ScoresTest, LabelsOfJsonHoldNoEndOfLine) {
   EXPECT_THAT(found, testing::UnorderedElementsAre(R"("cat")", R"("dog")"));
 }
 
+TEST(OutputNamesTest, AreAlignedByTheirWidthOnATerminal) {
+  const TempDir dir;
+  // Names of 4, 6 and 2 columns; the last one has a line feed.
+  const ProgramResult result = RunCaffe2({"run", "--predict-net", dir.Write("net.pbtxt", R"(
+           op { type: "ConstantFill" output: "\347\225\263\347\225\263" arg { name: "shape" ints: 1 } }
+           op { type: "ConstantFill" output: "a\nb" arg { name: "shape" ints: 1 } }
+           op { type: "ConstantFill" output: "ab" arg { name: "shape" ints: 1 } })")});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::StartsWith("\u7573\u7573    float [1]\n  0\n"
+                                              "a\\x0ab  float [1]\n  0\n"
+                                              "ab      float [1]\n  0\n"));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::outputs_test

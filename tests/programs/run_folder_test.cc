@@ -91,6 +91,11 @@ TEST_F(RunFolderTest, ABadFileDoesNotShiftTheOthers) {
   EXPECT_EQ(saved[1].first, "c.png");
 }
 
+TEST_F(RunFolderTest, AFileNameIsOneLine) {
+  AddImage("a\nb.png", 2, 2, 1);
+  EXPECT_THAT(Run({}).out, HasSubstr("a\\x0ab.png"));
+}
+
 TEST_F(RunFolderTest, JsonIsOneDocumentWithALineForEachFile) {
   AddImage("a.png", 2, 2, 1);
   AddImage("b.png", 2, 2, 2);
