@@ -35,14 +35,15 @@ set(Caffe2_FOUND TRUE)
 set(CAFFE2_FOUND TRUE)
 
 if(NOT COMMAND caffe2_binary_target)
-  # An executable of one source, called as the source is.
+  # An executable of one source, called as the source is. Without keywords, as in the original: a target has one form only, and
+  # projects add further libraries without them.
   function(caffe2_binary_target source)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
-    target_link_libraries(${name} PRIVATE ${Caffe2_MAIN_LIBS})
+    target_link_libraries(${name} ${Caffe2_MAIN_LIBS})
   endfunction()
   function(caffe2_library name)
     add_library(${name} ${ARGN})
-    target_link_libraries(${name} PUBLIC ${Caffe2_MAIN_LIBS})
+    target_link_libraries(${name} ${Caffe2_MAIN_LIBS})
   endfunction()
 endif()
