@@ -16,7 +16,7 @@ namespace caffe2 {
 
 // Names that users define themselves.
 void run() { std::cout << vector<int64_t>{1, 2} << std::endl; }
-void print(const Tensor& tensor) { std::cout << tensor.dims() << std::endl; }
+void print(const TensorCPU& tensor) { std::cout << tensor.dims() << std::endl; }
 class Net {};
 class Model {};
 class Table {};
@@ -43,7 +43,7 @@ STYLE_TEST(StandardNamesAreThere) {
   STYLE_EXPECT((SkipIndices<1, 3>::Contains(3)));
   STYLE_EXPECT(split(',', "a,b").size() == 2);
   caffe2::run();
-  Tensor tensor(dims, CPU);
+  TensorCPU tensor(dims, CPU);
   caffe2::print(tensor);
   std::ostringstream text;
   text << tensor.dims() << ' ' << map;
@@ -58,7 +58,7 @@ STYLE_TEST(ChecksTakeWorkingCallsPointersAndManyParts) {
   CAFFE_ENFORCE(ws.RunNet(def.name()), "net ", def.name(), ' ', 3);
   std::vector<int> v(2);
   CAFFE_ENFORCE_EQ(v.size(), 2, "n");
-  Tensor t(CPU);
+  TensorCPU t(CPU);
   t.Resize(1, 2);
   CAFFE_ENFORCE_GT(t.ndim(), 0);
   int calls = 0;

@@ -30,7 +30,9 @@ class StyleSplitOp : public Operator<Context> {
     auto* Y = Output(0, {int64_t(sizes_.size())}, at::dtype<T>());
     T* y = Y->template mutable_data<T>();
     for (size_t i = 0; i < sizes_.size(); ++i) y[i] = flag_ ? x[0] : T(sizes_[i]);
-    STYLE_EXPECT(InputSize() == 1 && OutputSize() == 2);
+    STYLE_EXPECT(InputSize() == 2 && OutputSize() == 2);
+    const Tensor& first = OperatorBase::Input<Tensor>(1, CPU);  // on the CPU on every device
+    y[0] += static_cast<T>(first.data<float>()[0]);
     return true;
   }
 
@@ -105,7 +107,7 @@ REGISTER_CPU_OPERATOR(StyleBare, StyleBareOp);
 }  // namespace
 
 OPERATOR_SCHEMA(StyleBare).NumInputs(0).NumOutputs(1).SetDoc("Returns 7.");
-OPERATOR_SCHEMA(StyleSplit).NumInputs(1).NumOutputs(2);
+OPERATOR_SCHEMA(StyleSplit).NumInputs(2).NumOutputs(2);
 OPERATOR_SCHEMA(StyleReader).NumInputs(1).NumOutputs(1);
 OPERATOR_SCHEMA(StyleWindow).NumInputs(1).NumOutputs(1);
 OPERATOR_SCHEMA(StyleCount).NumInputs(0).NumOutputs(1).ScalarType(TensorProto::INT32);
@@ -123,10 +125,11 @@ STYLE_TEST(OperatorsRegisteredByMacrosRun) {
   STYLE_EXPECT(ws.RunOperatorOnce(affine));
   STYLE_EXPECT(ws.GetBlob("y")->Get<Tensor>().data<float>()[1] == 5);
   auto splitting =
-      CreateOperatorDef("StyleSplit", "", {"x"}, {"a", "b"},
+      CreateOperatorDef("StyleSplit", "", {"x", "x"}, {"a", "b"},
                         {MakeArgument<std::vector<int>>("sizes", {7, 8})}, DeviceOption(), "FAST");
   auto op = CreateOperator(splitting, &ws);
   STYLE_EXPECT(op->Run() && op->engine() == "FAST");
+  STYLE_EXPECT(ws.GetBlob("a")->Get<Tensor>().data<float>()[0] == 7 + 1);
   STYLE_EXPECT(ws.GetBlob("a")->Get<Tensor>().data<float>()[1] == 8);
   STYLE_EXPECT(ws.GetBlob("b")->Get<Tensor>().dim(1) == 4);
   NetDef net;

@@ -1,4 +1,6 @@
 // Operators of sources in which Tensor is a template over the context.
+#include <cstdlib>
+
 #include "../style/test.h"
 #include "caffe2/core/db.h"
 #include "caffe2/operators/conv_pool_op_base.h"
@@ -110,6 +112,49 @@ REGISTER_CPU_OPERATOR(TemplatedPick, TemplatedPickOp<CPUContext>);
 OPERATOR_SCHEMA(TemplatedPick).NumInputs(2).NumOutputs(1);
 SHOULD_NOT_DO_GRADIENT(TemplatedPick);
 
+// Forwards the arguments of its constructor. Reads the records of a database, and returns the length
+// of the next one and a bias for each record read.
+template <class Context>
+class TemplatedRecordOp final : public Operator<Context> {
+ public:
+  USE_OPERATOR_CONTEXT_FUNCTIONS;
+  template <class... Args>
+  explicit TemplatedRecordOp(Args&&... args)
+      : Operator<Context>(std::forward<Args>(args)...),
+        twice_(this->template GetSingleArgument<bool>("twice", 0)) {}
+  bool RunOnDevice() override {
+    const db::DBReader& reader = OperatorBase::Input<db::DBReader>(READER);
+    string key, value;
+    reader.Read(&key, &value);
+    OperatorBase::Output<TensorCPU>(1)->Resize(1);
+    int* length = OperatorBase::Output<TensorCPU>(1)->template mutable_data<int>();
+    *length = static_cast<int>(value.size()) * (twice_ ? 2 : 1);
+    const auto& W = Input(BIAS);
+    Output(0)->Resize(0, 4);
+    float* none = Output(0)->template mutable_data<float>();
+    const float* bias = W.template data<float>();
+    return Output(0)->size() == 0 && bias[0] == 10 && (none == nullptr || none != bias);
+  }
+
+ private:
+  bool twice_;
+  INPUT_TAGS(READER, BIAS);
+};
+REGISTER_CPU_OPERATOR(TemplatedRecord, TemplatedRecordOp<CPUContext>);
+OPERATOR_SCHEMA(TemplatedRecord)
+    .NumInputs(1, 3)
+    .NumOutputs({1, 2})
+    .AllowInplace({{1, 0}})
+    .Arg("twice", "whether the length is doubled", true)
+    .Input(0, "reader", "the database")
+    .SetDoc(R"DOC(
+Reads a record.
+)DOC")
+    .TensorInferenceFunction([](const OperatorDef& /*def*/, const vector<TensorShape>& in) {
+      return vector<TensorShape>{in[0]};
+    });
+NO_GRADIENT(TemplatedRecord) SHOULD_NOT_DO_GRADIENT(TemplatedOther);
+
 }  // namespace
 }  // namespace caffe2
 
@@ -165,4 +210,23 @@ STYLE_TEST(TemplatedOperatorsDispatchOnTheType) {
       "TemplatedPick", "", {"x", "o"}, {"y"}, {MakeArgument<std::vector<int>>("index", {1, 0})})));
   const int* y = ws.GetBlob("y")->Get<TensorCPU>().data<int>();
   STYLE_EXPECT(y[0] == 13 && y[1] == 11);
+}
+
+STYLE_TEST(TemplatedOperatorsReadDatabases) {
+  char folder[] = "/tmp/caffe2_style_XXXXXX";
+  const string path = string(mkdtemp(folder)) + "/db";
+  {
+    auto db = db::CreateDB("minidb", path, db::NEW);
+    auto transaction = db->NewTransaction();
+    transaction->Put("k", "value");
+    transaction->Commit();
+  }
+  Workspace ws;
+  ws.CreateBlob("reader")->Reset(new db::DBReader("minidb", path));
+  ws.CreateBlob("bias")->Reset(new TensorCPU({1}, std::vector<float>{10}, nullptr));
+  STYLE_EXPECT(ws.RunOperatorOnce(CreateOperatorDef("TemplatedRecord", "", {"reader", "bias"},
+                                                    {"none", "length"},
+                                                    {MakeArgument<bool>("twice", true)})));
+  STYLE_EXPECT(ws.GetBlob("length")->Get<TensorCPU>().data<int>()[0] == 10);
+  STYLE_EXPECT(ws.GetBlob("none")->Get<TensorCPU>().dims() == (vector<TIndex>{0, 4}));
 }

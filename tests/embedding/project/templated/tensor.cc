@@ -140,3 +140,24 @@ STYLE_TEST(SerializersAreTemplatesToo) {
   SmartTensorPrinter::PrintTensor(back);
   STYLE_EXPECT(TensorPrinter("t").MetaStr(back).find("(2,)") != std::string::npos);
 }
+
+STYLE_TEST(TemplatedTensorsDescribeTheirShape) {
+  TensorCPU x;
+  int n = 2, c = 3;
+  x.Resize(n, c, int64_t(2), size_t(1));
+  TIndex sum = 0;
+  for (auto d : x.dims()) sum += d;
+  STYLE_EXPECT(sum == 8 && x.dims()[0] == 2 && x.dim32(0) * x.dim(1) == 6);
+  STYLE_EXPECT(x.size_from_dim(1) == 6 && x.canonical_axis_index(-1) == 3);
+  std::vector<float> data(12, 3.f);
+  const float* p = data.data();
+  x.ShareExternalPointer((float*)p, data.size() * sizeof(float));
+  STYLE_EXPECT(x.data<float>() == p && x.data<float>()[11] == 3);
+  CPUContext context;
+  TensorCPU copy, *y = &copy, z;
+  y->CopyFrom(x, &context);
+  z.CopyFrom(x);
+  STYLE_EXPECT(z.raw_data() != p && copy.data<float>()[4] == 3);
+  std::string s = x.DebugString();
+  STYLE_EXPECT(s.find("float") != std::string::npos);
+}
