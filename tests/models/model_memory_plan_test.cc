@@ -3,8 +3,11 @@
 // exceeded.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/graph/memory_report.h"
@@ -48,22 +51,24 @@ class ModelMemoryPlanTest : public testing::TestWithParam<GoldenCase> {
 
 // Fills all planned memory that is not in use after operator `op` with bytes that are NaN as float.
 void Poison(const std::vector<NetMemory::PlannedBlob>& blobs, uint32_t op) {
-  if (blobs.empty()) return;
-  char *begin = nullptr, *end = nullptr;
+  std::vector<std::pair<char*, char*>> in_use;  // the beginnings and ends of memory
+  std::vector<char*> all;
   for (const NetMemory::PlannedBlob& blob : blobs) {
-    char* const data = static_cast<char*>(blob.data);
-    begin = begin == nullptr ? data : std::min(begin, data);
-    end = std::max(end, data + blob.bytes);
+    char* const begin = static_cast<char*>(blob.data);
+    all.insert(all.end(), {begin, begin + blob.bytes});
+    if (blob.first_op <= op && blob.last_op > op) in_use.emplace_back(begin, begin + blob.bytes);
   }
-  std::vector<bool> in_use(static_cast<size_t>(end - begin) / 4 + 1, false);
-  for (const NetMemory::PlannedBlob& blob : blobs) {
-    if (blob.first_op > op || blob.last_op <= op) continue;
-    const size_t first = static_cast<size_t>(static_cast<char*>(blob.data) - begin) / 4;
-    for (size_t i = 0; i < (blob.bytes + 3) / 4; ++i) in_use[first + i] = true;
+  if (all.empty()) return;
+  std::sort(in_use.begin(), in_use.end());
+  char* free = *std::min_element(all.begin(), all.end());
+  const auto fill_until = [&free](char* end) {
+    if (end > free) std::memset(free, 0xff, static_cast<size_t>(end - free));
+  };
+  for (const auto& [begin, end] : in_use) {
+    fill_until(begin);
+    free = std::max(free, end);
   }
-  for (size_t i = 0; i + 1 < in_use.size(); ++i) {
-    if (!in_use[i]) std::memset(begin + 4 * i, 0xff, 4);
-  }
+  fill_until(*std::max_element(all.begin(), all.end()));
 }
 
 TEST_P(ModelMemoryPlanTest, ReadsOnlyWhatThePlanKeeps) {
@@ -79,10 +84,9 @@ TEST_P(ModelMemoryPlanTest, ReadsOnlyWhatThePlanKeeps) {
     memory.Begin();
     const std::vector<NetMemory::PlannedBlob> blobs = memory.planned();
     const std::vector<OperatorBase*> operators = net->GetOperators();
-    const bool poison = operators.size() < 400;  // long nets take too long
     for (uint32_t op = 0; op < operators.size(); ++op) {
       ASSERT_TRUE(operators[op]->Run());
-      if (poison) Poison(blobs, op);
+      Poison(blobs, op);
     }
     memory.End(true);
     ExpectGolden(&ws, "poisoned run");
