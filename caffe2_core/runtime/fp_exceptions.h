@@ -6,7 +6,8 @@
 namespace caffe2rt {
 
 // Clears the exceptions of the calling thread and runs the operator, which waits for its device.
-// THROWS if it raised one; the message names the exceptions. Returns what the operator returns.
+// THROWS if it raised one, with the names of the exceptions, or wrote a NaN on the CPU although no
+// input has one. Returns what the operator returns.
 bool RunCheckingFpExceptions(OperatorBase* op, int stream_id);
 
 }  // namespace caffe2rt

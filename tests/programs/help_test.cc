@@ -123,6 +123,12 @@ TEST_F(NetFlagsTest, FailsAtFloatingPointExceptionsAndNamesTheOperator) {
   EXPECT_THAT(Run(Division(0, 0), {flag, "--no-optimize"}).err, HasSubstr("invalid operation"));
   EXPECT_THAT(Run(Division(3e38f, 1e-3f), {flag, "--no-optimize"}).err, HasSubstr("overflow"));
   EXPECT_EQ(Run(Division(1, 2), {flag, "--no-optimize"}).code, 0);
+  // Log raises no exception, but a later operator may.
+  const std::string logarithm = R"(
+      op { type: "ConstantFill" output: "x" arg { name: "shape" ints: 8 }
+           arg { name: "value" f: -1 } }
+      op { type: "Log" input: "x" output: "y" } op { type: "Relu" input: "y" output: "z" })";
+  EXPECT_THAT(Run(logarithm, {flag, "--no-optimize"}).err, HasSubstr("operator 1 (Log"));
   EXPECT_EQ(Run(Division(1, 0), {"--no-optimize"}).code, 0);
 }
 
