@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "binaries/commands/bench_report.h"
+#include "binaries/commands/inspect_table.h"
 #include "binaries/commands/model.h"
 #include "binaries/table.h"
 #include "caffe2_core/base/enforce.h"
@@ -85,6 +86,7 @@ EarlierProfile ProfileOf(const Json& json) {
     CAFFE_ENFORCE(op.is_object(), "an operator is not a JSON object");
     profile.operators.push_back(
         {StringOf(op, "type"), StringOf(op, "output"), NumberOf(op, "median_ms")});
+    if (op.contains("multiply_adds")) profile.multiply_adds += NumberOf(op, "multiply_adds");
   }
   return profile;
 }
@@ -103,6 +105,10 @@ std::optional<double> NetRatio(const NetProfile& profile, const EarlierProfile& 
   return profile.warm.median_ms / earlier.median_ms;
 }
 
+std::string CountText(double count) {
+  return ShortCount(static_cast<int64_t>(std::min(count, 1e18)));
+}
+
 void WarnOfDifferences(const NetProfile& profile, const EarlierProfile& earlier) {
   if (earlier.net != profile.net) {
     Warn(MakeString("file \"", earlier.file, "\" has times of net \"", Shortened(earlier.net),
@@ -111,6 +117,15 @@ void WarnOfDifferences(const NetProfile& profile, const EarlierProfile& earlier)
   if (earlier.threads != GetNumThreads()) {
     Warn(MakeString("file \"", earlier.file, "\" was measured with --threads ", earlier.threads,
                     ", this run with --threads ", GetNumThreads()));
+  }
+  double multiply_adds = 0;
+  for (const OperatorProfile& op : profile.operators) {
+    multiply_adds += static_cast<double>(op.multiply_adds);
+  }
+  if (earlier.multiply_adds > 0 && multiply_adds > 0 && earlier.multiply_adds != multiply_adds) {
+    Warn(MakeString("file \"", earlier.file, "\" was measured with ",
+                    CountText(earlier.multiply_adds), " multiply-adds, this run has ",
+                    CountText(multiply_adds), ": the inputs or the net differ"));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "binaries/commands/bench_report.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <iostream>
@@ -31,6 +32,11 @@ Style StyleOfShare(double percent) {
   return percent >= 10 ? Style::kYellow : Style::kPlain;
 }
 
+// The blob, without the ending that the graph pass for oneDNN's layouts adds.
+std::string BlobOf(const OperatorProfile& op) {
+  return OneLine(std::string(absl::StripSuffix(op.output, "_ideep")));
+}
+
 void PrintOperators(const NetProfile& profile, size_t top) {
   Table table({{"#", Column::kNumber},
                {"type", Column::kName},
@@ -46,7 +52,7 @@ void PrintOperators(const NetProfile& profile, size_t top) {
   for (size_t i = 0; i < shown; ++i) {
     const OperatorProfile& op = *sorted[i];
     const double share = profile.ShareOf(op.warm_ms);
-    table.Add({absl::StrCat(op.index), OneLine(op.type), OneLine(op.output), TimeText(op.warm_ms),
+    table.Add({absl::StrCat(op.index), OneLine(op.type), BlobOf(op), TimeText(op.warm_ms),
                PercentText(share), TimeText(op.cold_ms),
                op.multiply_adds > 0 ? ShortCount(op.multiply_adds) : "-",
                SpeedText(op.GigaflopsPerSecond()), SpeedText(op.GigabytesPerSecond())},

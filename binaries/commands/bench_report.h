@@ -23,6 +23,7 @@ struct EarlierProfile {
   std::string net = {};
   double median_ms = 0;
   int64_t threads = 0;
+  double multiply_adds = 0;  // of all operators; 0 if they are not known
   std::vector<Operator> operators = {};
 };
 // THROWS if the file cannot be read or is not such a result.

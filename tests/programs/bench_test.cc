@@ -121,6 +121,21 @@ TEST_F(BenchProgramTest, WarnsIfTheEarlierResultIsOfAnotherRun) {
               AllOf(HasSubstr("has times of net \"other\""), HasSubstr("--threads 4")));
 }
 
+TEST_F(BenchProgramTest, WarnsIfTheEarlierResultIsOfOtherInputs) {
+  // This run has 6 * 6 * 8 * 4 multiply-adds.
+  const auto warning = [&](const std::string& multiply_adds) {
+    return Bench({"--against",
+                  dir_.Write("before.json",
+                             R"({"net": "small", "median_ms": 1, "threads": 1, "operators": [
+                                 {"type": "Conv", "output": "y", "median_ms": 1, "multiply_adds": )" +
+                                 multiply_adds + "}]}")})
+        .err;
+  };
+  EXPECT_THAT(warning("1152"), IsEmpty());
+  EXPECT_THAT(warning("2304"),
+              HasSubstr("was measured with 2304 multiply-adds, this run has 1152"));
+}
+
 TEST_F(BenchProgramTest, RejectsFilesThatAreNoResults) {
   const std::string deep(100000, '[');
   for (const std::string& text :
