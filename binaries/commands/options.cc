@@ -9,6 +9,7 @@
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/device/device_descriptor.h"
+#include "caffe2_core/io/image_resize.h"
 #include "caffe2_core/runtime/module.h"
 #include "contexts/cpu/cpu_allocator.h"
 #include "operators/conv/conv_tuning.h"
@@ -69,7 +70,7 @@ const std::vector<Option>& InputOptions() {
       {"interpolation", "NAME", "linear",
        "of --resize, as OpenCV: nearest, linear, cubic, area; as Pillow: box, bilinear, hamming, "
        "bicubic, lanczos",
-       false, true},
+       false, true, InterpolationNames},
       {"seed", "N", "1", "seed of random inputs and, if given, of the nets", false, true},
   };
   return options;

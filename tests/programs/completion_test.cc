@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "caffe2_core/io/atomic_file.h"
 #include "tests/programs/program_runner.h"
 #include "tests/support/shared.h"
 #include "tests/support/temp_dir.h"
@@ -93,6 +94,7 @@ TEST_P(CompletionTest, CompletesCommandsOptionsValuesAndOperatorTypes) {
   EXPECT_THAT(shell.Offers("caffe2 run --dev"), ElementsAre("--device"));
   EXPECT_THAT(shell.Offers("caffe2 run --no-opt"), ElementsAre("--no-optimize"));
   EXPECT_THAT(shell.Offers("caffe2 run --device c"), Contains("cpu"));
+  EXPECT_THAT(shell.Offers("caffe2 run --interpolation bili"), ElementsAre("bilinear"));
   EXPECT_THAT(shell.Offers("caffe2 bench --without-pass fold_"),
               ElementsAre("fold_batch_norm", "fold_constants"));
   EXPECT_THAT(shell.Offers("caffe2 ops SpatialSoftm"), Contains("SpatialSoftmaxWithLoss"));
@@ -132,6 +134,22 @@ TEST(ManPageTest, HasAllOptionsOfACommand) {
               AllOf(HasSubstr(".BR caffe2\\-bench (1)"), HasSubstr("caffe2_keep_on_shrink"),
                     Not(HasSubstr("caffe2_rnn_executor"))));
   EXPECT_EQ(RunCaffe2({"man", "rnu"}).code, 2);
+}
+
+TEST(ManPageTest, ThePageOfEveryCommandIsInstalled) {
+  const std::string build = ReadWholeFile(SourcePath("binaries/CMakeLists.txt"));
+  const size_t begin = build.find("foreach(command ");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string installed = build.substr(begin, build.find(')', begin) - begin) + " ";
+  const std::string page = RunCaffe2({"man"}).out;
+  const std::string prefix = ".BR caffe2\\-";
+  int commands = 0;
+  for (size_t at = page.find(prefix); at != std::string::npos; at = page.find(prefix, at + 1)) {
+    const size_t name = at + prefix.size();
+    EXPECT_THAT(installed, HasSubstr(" " + page.substr(name, page.find(' ', name) - name) + " "));
+    ++commands;
+  }
+  EXPECT_GT(commands, 5);
 }
 
 TEST(ManPageTest, PagesHaveNoErrors) {
