@@ -34,7 +34,8 @@ int Pack(const CommandLine& line) {
   const ModelPacker packer(model, *ws);
   if (line.Has("prepare")) Prepare(line, model, ws.get());
   packer.Write(path);
-  std::cout << OneLine(path) << ": " << packer.num_tensors() << " tensors";
+  std::cout << OneLine(path) << ": " << packer.num_tensors()
+            << (packer.num_tensors() == 1 ? " tensor" : " tensors");
   if (line.Has("prepare")) std::cout << ", " << packer.num_forms() << " prepared forms";
   std::cout << "\n";
   return 0;
