@@ -80,7 +80,7 @@ std::vector<NetFinding> AddLoaded(const NetDef& net, const FileAccess& access, S
 Titled CheckInitNet(const CommandLine& line, const std::string& path, InitNets* init) {
   NetDef net = LoadNet(path);
   FindDatabases(&net, ".", std::filesystem::path(path).parent_path().string());
-  Titled titled{MakeString("net \"", net.name(), "\""), ValidateNet(net)};
+  Titled titled{MakeString("net \"", net.name(), "\""), ValidateInitNet(net)};
   const std::vector<NetFinding> errors =
       AddLoaded(net, FileAccessOf(line, ".", {path}), &init->loaded);
   titled.findings.insert(titled.findings.begin(), errors.begin(), errors.end());
@@ -134,7 +134,7 @@ std::vector<Titled> CheckNets(const CommandLine& line, const InitNets& init,
   std::vector<Titled> all;
   for (const TitledNet& net : found.nets) {
     if (IsInitNet(net)) {
-      all.push_back({net.title, ValidateNet(net.net)});
+      all.push_back({net.title, ValidateInitNet(net.net)});
       continue;
     }
     known.zero_placeholders = ZeroPlaceholdersOf(net.net, known.init_nets, {}, listed);

@@ -114,8 +114,9 @@ void CheckGivenShapes(const CommandLine& line, const NetsOfFile& found, const Co
     CheckInputName(nets, text.substr(0, text.rfind('=')));
   }
   for (const TitledNet& net : found.nets) {
-    const std::vector<NetFinding> findings =
-        ValidateShapes(net.net, {.init_nets = InitNetsOf(net, context), .given = context.shapes});
+    const std::vector<NetFinding> findings = ValidateShapes(
+        net.net,
+        {.init_nets = InitNetsOf(net, context), .given = context.shapes, .types_are_known = false});
     if (findings.empty()) continue;
     CAFFE_THROW("net \"", net.net.name(), "\", operator ", findings[0].ops[0], ": ",
                 findings[0].text);

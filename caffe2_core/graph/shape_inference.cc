@@ -83,7 +83,7 @@ class Inference {
     if (op.type() == "Sum") SpreadSum(op);
     std::vector<TensorShape> out;
     try {
-      if (op.type() == "Reshape" && op.is_gradient_op()) {
+      if (op.type() == "Reshape" && op.is_gradient_op() && (!keep_going_ || HasReshapeOf(op))) {
         out = ReshapeGradient(op);
       } else {
         out = schema.InferTensor(op, result->inputs);
@@ -144,11 +144,14 @@ class Inference {
     }
   }
 
+  bool HasReshapeOf(const OperatorDef& op) const {
+    return op.input_size() > 1 && before_reshape_.contains(op.input(1));
+  }
+
   // The gradient has the shape that the input of the Reshape had. The second output of the Reshape,
   // which the gradient reads, identifies the Reshape.
   std::vector<TensorShape> ReshapeGradient(const OperatorDef& op) {
-    CAFFE_ENFORCE(op.input_size() > 1 && before_reshape_.contains(op.input(1)),
-                  "the nets do not contain the Reshape whose gradient this is");
+    CAFFE_ENFORCE(HasReshapeOf(op), "the nets do not contain the Reshape whose gradient this is");
     return {before_reshape_[op.input(1)]};
   }
 

@@ -3,12 +3,14 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <unordered_set>
 
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/net_blobs.h"
 #include "caffe2_core/graph/net_check.h"
 #include "caffe2_core/graph/op_schema.h"
@@ -174,19 +176,54 @@ class InputCheck {
   std::vector<NetFinding> findings_;
 };
 
+// The findings of ValidateShapes about operators without an error of their own, such as a wrong
+// argument, which inference would repeat.
+std::vector<NetFinding> NewShapeFindings(const NetDef& net, const ModelToCheck& model,
+                                         const std::vector<NetFinding>& known) {
+  std::set<int> rejected;
+  for (const NetFinding& finding : known) {
+    if (finding.kind == kError && finding.path.empty())
+      rejected.insert(finding.ops.begin(), finding.ops.end());
+  }
+  std::vector<NetFinding> findings = ValidateShapes(net, model);
+  std::erase_if(findings,
+                [&](const NetFinding& finding) { return rejected.contains(finding.ops[0]); });
+  return findings;
+}
+
 }  // namespace
+
+std::vector<NetFinding> ValidateInitNet(const NetDef& net) try {
+  std::vector<NetFinding> findings = ValidateNet(net);
+  std::vector<NetFinding> shapes = NewShapeFindings(net, {}, findings);
+  findings.insert(findings.begin(), std::move_iterator(shapes.begin()),
+                  std::move_iterator(shapes.end()));
+  return findings;
+} catch (const std::bad_alloc&) {
+  ThrowOutOfMemory();
+}
 
 std::vector<NetFinding> ValidateShapes(const NetDef& net, const ModelToCheck& model) try {
   EnsureBuiltinOperators();
   ShapeMap shapes = ShapesBefore(model);
   std::vector<NetFinding> findings;
   for (const OpShapes& op : InferOpShapes({&net}, &shapes)) {
-    if (!op.failed) continue;
+    const OperatorDef& def = net.op(op.op);
+    std::string text;
+    if (op.failed) {
+      text = op.inputs.empty() ? MakeString(" fails: ", op.problem)
+                               : MakeString(" cannot take the shapes of its inputs: ", op.problem);
+    } else if (const std::string wrong =
+                   model.types_are_known ? WrongInputType(def, op.inputs) : "";
+               !wrong.empty()) {
+      text = MakeString(" cannot take the types of its inputs: ", wrong);
+    } else {
+      continue;
+    }
     findings.push_back({.kind = kError,
                         .ops = {op.op},
                         .path = "",
-                        .text = MakeString("operator ", Shortened(net.op(op.op).type()),
-                                           " cannot take the shapes of its inputs: ", op.problem),
+                        .text = MakeString("operator ", Shortened(def.type()), text),
                         .missing_type = ""});
   }
   return findings;
@@ -196,17 +233,9 @@ std::vector<NetFinding> ValidateShapes(const NetDef& net, const ModelToCheck& mo
 
 std::vector<NetFinding> ValidateModel(const NetDef& net, const ModelToCheck& model) try {
   std::vector<NetFinding> findings = ValidateNet(net);
-  std::set<int> rejected;  // inference would repeat the errors of arguments and arity
-  for (const NetFinding& finding : findings) {
-    if (finding.kind == kError && finding.path.empty())
-      rejected.insert(finding.ops.begin(), finding.ops.end());
-  }
+  std::vector<NetFinding> shapes = NewShapeFindings(net, model, findings);
   for (NetFinding& finding : InputCheck(net, model).Run()) findings.push_back(std::move(finding));
-  if (model.has_surroundings) {
-    for (NetFinding& finding : ValidateShapes(net, model)) {
-      if (!rejected.contains(finding.ops[0])) findings.push_back(std::move(finding));
-    }
-  }
+  std::move(shapes.begin(), shapes.end(), std::back_inserter(findings));
   std::stable_sort(findings.begin(), findings.end(),
                    [](const NetFinding& a, const NetFinding& b) { return a.kind < b.kind; });
   return findings;

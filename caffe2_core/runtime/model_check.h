@@ -23,6 +23,8 @@ struct ModelToCheck {
   ShapeMap filled = {};
   // The inputs that the caller gives, with their shapes as far as they are known.
   ShapeMap given = {};
+  // Whether the element types of `given` are known. If not, wrong types are not reported.
+  bool types_are_known = true;
   // Inputs that an init net fills with zeros instead of data (model_inputs.h).
   std::vector<ZeroPlaceholder> zero_placeholders = {};
   // Whether `given` has all inputs. If not, data may still be given when the net runs: an external
@@ -36,11 +38,15 @@ struct ModelToCheck {
 // Returns the findings of ValidateNet, and those about the inputs, errors first:
 //   - a blob that is read before an operator writes it, in a net without external_input;
 //   - inputs and weights that nothing fills;
-//   - operators that cannot take the shapes of their inputs, by shape inference.
+//   - operators that cannot take the shapes or types of their inputs, by shape inference.
 // Does not throw, whatever the nets contain, except when memory runs out.
 std::vector<NetFinding> ValidateModel(const NetDef& net, const ModelToCheck& model);
 
-// Only the findings about shapes.
+// Returns the findings of ValidateNet, and those about shapes and types. An init net may read what
+// an earlier one fills, so inputs are not checked.
+std::vector<NetFinding> ValidateInitNet(const NetDef& net);
+
+// Only the findings about shapes and types.
 std::vector<NetFinding> ValidateShapes(const NetDef& net, const ModelToCheck& model);
 
 }  // namespace caffe2rt

@@ -1,5 +1,6 @@
 #include "operators/conv/conv.h"
 
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -36,6 +37,7 @@ MemoryTraits::Extra ConvExtraMemory(const OperatorDef& def, const std::vector<Te
 }
 
 void RegisterType(const char* type) {
+  DeclareFloatInputs(type, 3);
   OpSchema& schema =
       RegisterSchema(type, __FILE__)
           .NumInputs(2, 3)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/memory_traits.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
@@ -171,6 +172,7 @@ void RunConvTranspose(CPUContext&, const ConvTransposeShape& shape, const float*
 }
 
 void RegisterConvTranspose() {
+  DeclareFloatInputs("ConvTranspose", 3);
   OpSchema& schema =
       RegisterSchema("ConvTranspose", __FILE__)
           .NumInputs(2, 3)

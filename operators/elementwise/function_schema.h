@@ -5,6 +5,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/tensor/data_type.h"
 #include "operators/elementwise/function_table.h"
@@ -59,6 +60,15 @@ TensorProto_DataType ResultTypeOf(const BinaryRow<Function, First, Rest...>&) {
   }
 }
 
+// Declares that `inputs` inputs are of one of the types Ts, all of the same.
+template <class... Ts>
+void DeclareTypesOf(const char* type, int inputs) {
+  for (int i = 0; i < inputs; ++i) {
+    DeclareInputTypes(
+        type, i, {.accepted = {TypeMetaToDataType(TypeMeta::Make<Ts>())...}, .like_first = i > 0});
+  }
+}
+
 }  // namespace internal
 
 // Registers the schemas and the gradient maker of a row.
@@ -71,6 +81,7 @@ void DeclareRow(const UnaryRow<Function, Ts...>& row, const char* file) {
     }
     if (row.ignored != nullptr) schema.Arg(*row.ignored);
   };
+  internal::DeclareTypesOf<Ts...>(row.type, 1);
   declare_arguments(
       RegisterUnarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file));
   if constexpr (HasGradient<Function>) {
@@ -82,6 +93,7 @@ void DeclareRow(const UnaryRow<Function, Ts...>& row, const char* file) {
 }
 template <class Function, class... Ts>
 void DeclareRow(const BinaryRow<Function, Ts...>& row, const char* file) {
+  internal::DeclareTypesOf<Ts...>(row.type, 2);
   RegisterBinarySchema(row.type, row.doc, row.inplace, internal::ResultTypeOf(row), file);
   if constexpr (HasBinaryGradient<Function>) {
     RegisterBinaryGradient(row.type, Function::kGradientReadsY, row.inplace, file);

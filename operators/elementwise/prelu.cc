@@ -1,6 +1,7 @@
 #include "operators/elementwise/prelu.h"
 
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
@@ -49,6 +50,7 @@ class GetPReluGradient final : public GradientMakerBase {
 }  // namespace
 
 void RegisterPrelu() {
+  DeclareFloatInputs("PRelu", 2);
   RegisterSchema("PRelu", __FILE__)
       .NumInputs(2)
       .NumOutputs(1)

@@ -3,6 +3,7 @@
 #include "caffe2_core/graph/gradient.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "contexts/cpu/cpu_context.h"
+#include "operators/common/inference.h"
 
 namespace caffe2rt {
 
@@ -31,6 +32,23 @@ constexpr ArgumentSpec<int> kGivenTensorType{
 constexpr ArgumentSpec<int> kIgnoredGivenTensorType{
     "dtype", 0, "ignored: the operator's name gives the element type"};
 
+// The shape of the output. THROWS if the argument has values, but not one for each element. Values
+// that were read from the file directly (GivenValues) are not in the argument.
+TensorShape InferGivenTensor(const OperatorDef& def, const std::vector<TensorShape>& in,
+                             TensorProto_DataType type) {
+  const TensorShape shape = InferFill(def, in, type);
+  const Argument* const values = GetArgumentPtr(def, kGivenValues.name);
+  if (values == nullptr || !IsKnown(shape)) return shape;
+  const std::vector<int64_t> dims = GetDimsVector(shape);
+  for (const int64_t dim : dims) CAFFE_ENFORCE_GE(dim, 0, "dimension of a shape, want at least 0");
+  const int64_t have = values->floats_size() + values->ints_size() + values->strings_size();
+  if (have == 0) return shape;
+  CAFFE_ENFORCE_EQ(static_cast<int64_t>(NumElements(shape)), have,
+                   "elements of the output of shape ", IntArrayRef(dims),
+                   ", want as many as argument values has");
+  return shape;
+}
+
 OpSchema& DeclareGivenTensor(const std::string& type) {
   OpSchema& schema = RegisterSchema(type, __FILE__);
   DeclareFillShape(schema);
@@ -43,7 +61,7 @@ void RegisterTyped(const std::string& type) {
   DeclareGivenTensor(type)
       .Arg(kIgnoredGivenTensorType)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        return std::vector<TensorShape>{InferFill(def, in, kType)};
+        return std::vector<TensorShape>{InferGivenTensor(def, in, kType)};
       });
   RegisterCpuOperator<GivenTypedTensorFillOp<CPUContext, kType>>(type, __FILE__);
 }
@@ -58,7 +76,8 @@ void RegisterGivenTensorFill() {
   DeclareGivenTensor("GivenTensorFill")
       .Arg(kGivenTensorType)
       .TensorInferenceFunction([](const OperatorDef& def, const std::vector<TensorShape>& in) {
-        return std::vector<TensorShape>{InferFill(def, in, GivenTensorType(ArgumentHelper(def)))};
+        return std::vector<TensorShape>{
+            InferGivenTensor(def, in, GivenTensorType(ArgumentHelper(def)))};
       });
   RegisterCpuOperator<GivenTensorFillOp<CPUContext>>("GivenTensorFill", __FILE__);
 

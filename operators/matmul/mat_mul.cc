@@ -6,6 +6,7 @@
 
 #include "caffe2_core/base/thread_pool.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -119,6 +120,7 @@ void RunMatMul(CPUContext&, math::GemmEngine, const MatMulSizes& sizes, bool tra
 }
 
 void RegisterMatMul() {
+  DeclareFloatInputs("MatMul", 2);
   RegisterSchema("MatMul", __FILE__)
       .NumInputs(2, 3)
       .NumOutputs(1)

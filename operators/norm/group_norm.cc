@@ -18,6 +18,10 @@ std::vector<TensorShape> InferGroupNorm(const OperatorDef& def,
   if (!AreKnown(in, 1)) return UnknownOutputs(def);
   CAFFE_ENFORCE_GE(in[0].dims_size(), 2, "rank of input 0 (X), want at least 2");
   const int64_t group = ArgumentHelper(def).Read(kGroupNormGroup);
+  const StorageOrder order = ReadStorageOrder(ArgumentHelper(def));
+  const int64_t channels = in[0].dims(order == StorageOrder::NHWC ? in[0].dims_size() - 1 : 1);
+  CAFFE_ENFORCE_EQ(channels % group, 0, "remainder of the ", channels,
+                   " channels of input 0 (X) divided by argument group ", group);
   std::vector<TensorShape> out{in[0]};
   out.resize(static_cast<size_t>(def.output_size()),
              CreateTensorShape(std::vector<int64_t>{in[0].dims(0), group}, TensorProto::FLOAT));

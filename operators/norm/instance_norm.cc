@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -118,6 +119,7 @@ void NormalizeGroups(CPUContext&, const Channels& shape, int64_t groups, float e
 }
 
 void RegisterInstanceNorm() {
+  DeclareFloatInputs("InstanceNorm", 3);
   RegisterSchema("InstanceNorm", __FILE__)
       .NumInputs(3)
       .NumOutputs(1, 3)

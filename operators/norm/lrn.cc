@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -210,6 +211,7 @@ void GradientOfLocal(CPUContext&, const Channels& shape, const LRNWindow& window
 }
 
 void RegisterLrn() {
+  DeclareFloatInputs("LRN", 1);
   RegisterSchema("LRN", __FILE__)
       .NumInputs(1)
       .NumOutputs(1, 2)

@@ -1,8 +1,10 @@
 #include "operators/norm/softmax.h"
 
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
+#include "operators/common/inference.h"
 
 namespace caffe2rt {
 
@@ -19,16 +21,23 @@ class GetSoftmaxGradient final : public GradientMakerBase {
   }
 };
 
+std::vector<TensorShape> InferSoftmax(const OperatorDef& def, const std::vector<TensorShape>& in) {
+  if (!AreKnown(in, 1)) return UnknownOutputs(def);
+  (void)canonical_axis_index_(ArgumentHelper(def).Read(kSoftmaxAxis), in[0].dims_size());  // THROWS
+  return {in[0]};
+}
+
 }  // namespace
 
 void RegisterSoftmax() {
+  DeclareFloatInputs("Softmax", 1);
   RegisterSchema("Softmax", __FILE__)
       .NumInputs(1)
       .NumOutputs(1)
       .Arg(kSoftmaxAxis)
       .Input(0, "X", "[M.., N..], where N.. begins at axis")
       .Output(0, "Y", "the shape of X; each row N.. adds up to 1")
-      .IdenticalTypeAndShape()
+      .TensorInferenceFunction(InferSoftmax)
       .CostInferenceFunction(PointwiseCostInference<10>)
       .InheritOnnxSchema("Softmax")
       .SetDoc(

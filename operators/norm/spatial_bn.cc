@@ -5,6 +5,7 @@
 
 #include "caffe2_core/base/simd.h"
 #include "caffe2_core/graph/gradient.h"
+#include "caffe2_core/graph/input_types.h"
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/inference.h"
@@ -199,6 +200,7 @@ void NormalizeBatch(CPUContext&, const Channels& shape, const BatchNormTraining&
 }
 
 void RegisterSpatialBn() {
+  DeclareFloatInputs("SpatialBN", 5);
   RegisterSchema("SpatialBN", __FILE__)
       .NumInputs({5, 7})
       .NumOutputs({1, 5})

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "caffe2_core/base/checked_math.h"
+#include "caffe2_core/graph/input_types.h"
 #include "operators/common/inference.h"
 
 namespace caffe2rt {
@@ -45,6 +46,7 @@ void CheckPoolGradientShape(int i, const char* name, const Tensor& input,
 
 OpSchema& RegisterPoolSchema(const std::string& type, const char* file, const std::string& doc,
                              const ArgumentSpec<float>& power) {
+  DeclareFloatInputs(type, 1);
   OpSchema& schema =
       RegisterSchema(type, file)
           .NumInputs(1)

@@ -110,6 +110,32 @@ std::vector<Broken> BrokenModels() {
        .input = {"--input", "x=1,4,8,8"},
        .run_says = "channels of input 1 (filter)",
        .check_says = "operator 0: operator Conv cannot take the shapes of its inputs: 3 vs 4"},
+      {.what = "axis that the input does not have",
+       .net = R"(external_input: "x" op { type: "Softmax" input: "x" output: "y"
+                                          arg { name: "axis" i: -3 } })",
+       .input = {"--input", "x=2,3"},
+       .run_says = "axis -3 of a tensor of rank 2",
+       .check_says =
+           "operator 0: operator Softmax cannot take the shapes of its inputs: axis -3 of "
+           "a tensor of rank 2"},
+      {.what = "input of a wrong element type",
+       .init = R"(op { type: "GivenTensorInt64Fill" output: "w" arg { name: "shape" ints: 1 }
+                       arg { name: "values" ints: 7 } })",
+       .net = R"(external_input: "x" external_input: "w"
+                 op { type: "Add" input: "x" input: "w" output: "y" })",
+       .input = {"--input", "x=1"},
+       .run_says = "input 1 (B) has elements of type int64, want float as input 0 (A)",
+       .check_says = "input 1 (B) has elements of type int64, want float as input 0 (A)"},
+      {.what = "weight with too few values",
+       .init = R"(op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 2 ints: 2 }
+                       arg { name: "values" floats: 7 } })",
+       .net = R"(external_input: "x" external_input: "w"
+                 op { type: "Add" input: "x" input: "w" output: "y" })",
+       .input = {"--input", "x=2,2"},
+       .run_says = "want as many as argument values has",
+       .check_says =
+           "operator 0: operator GivenTensorFill fails: 4 vs 1. elements of the output of "
+           "shape [2, 2], want as many as argument values has"},
       {.what = "database of an unknown type",
        .net = R"(op { type: "CreateDB" output: "r" arg { name: "db" s: "d" }
                       arg { name: "db_type" s: "lmbd" } })",
@@ -170,6 +196,21 @@ TEST_F(CheckTest, ReportsWhatRunRefuses) {
     EXPECT_EQ(check.code, is_placeholder ? 0 : 1) << broken.what << "\n" << check.out;
     EXPECT_THAT(check.out + check.err, HasSubstr(broken.check_says)) << broken.what;
   }
+}
+
+TEST_F(CheckTest, ReportsShapesThatNeedNoInput) {
+  const ProgramResult check = Check(
+      R"(op { type: "GivenTensorFill" output: "w" arg { name: "shape" ints: 3 }
+              arg { name: "values" floats: 7 } })");
+  EXPECT_EQ(check.code, 1);
+  EXPECT_THAT(check.out, HasSubstr("operator GivenTensorFill fails: 3 vs 1. "));
+}
+
+TEST_F(CheckTest, AcceptsTheGradientOfAReshapeInAnotherNet) {
+  const ProgramResult check = Check(R"(external_input: "dy" external_input: "old"
+      op { type: "Reshape" input: "dy" input: "old" output: "dx" output: "_" is_gradient_op: true })",
+                                    {"--input", "dy=6", "--input", "old=2"});
+  EXPECT_EQ(check.code, 0) << check.out;
 }
 
 TEST_F(CheckTest, ReportsEveryBadArgument) {
