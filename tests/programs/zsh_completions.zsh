@@ -10,8 +10,8 @@ zpty -w shell 'compadd() {
   if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; return; fi
   typeset -a matches; builtin compadd -A matches "$@"; print -l -- "" "match:"$^matches
 }'
-zpty -w shell 'finished() { compstate[insert]=; compstate[list]=; print end:completion }'
-zpty -w shell 'compprefuncs=(); comppostfuncs=(finished); echo ready:shell'
+zpty -w shell 'finished() { compstate[insert]=; compstate[list]=; print end:""completion }'
+zpty -w shell 'compprefuncs=(); comppostfuncs=(finished); echo ready:""shell'
 zpty -r -m shell line '*ready:shell*'
 zpty -w -n shell "$3"$'\t'
 zpty -r -m shell text '*end:completion*'
