@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -12,6 +13,9 @@ namespace {
 // A bound for the number of comparisons, so that hostile nets cost at most about a second.
 constexpr size_t kMostWork = 100'000'000;
 
+// What a search in a map costs, in comparisons.
+constexpr size_t kLookupWork = 30;
+
 // An operator with a larger argument, such as the values of a weight, is not compared with others.
 constexpr size_t kMostArgumentBytes = 4096;
 
@@ -19,6 +23,7 @@ constexpr size_t kMostArgumentBytes = 4096;
 struct Source {
   uint32_t writer = NetBlobs::kNone;
   uint32_t output = 0;
+  bool operator==(const Source&) const = default;
 };
 
 class BlockFinder {
@@ -148,10 +153,13 @@ class BlockFinder {
   }
 
   // Whether each range reads from the range before it, and the inputs that are not at the same
-  // distance in all ranges come from before the block.
+  // distance in all ranges come from before the block. Operators that read the same output of the
+  // range before must read the same value in the first range. They do not in a bottleneck with a
+  // projection of its own: without its projection it would look like those after it.
   bool IsValid(const RepeatedBlock& block) {
     const auto is_before = [&](const Source& source) { return source.writer < block.begin; };
     bool is_chain = false;
+    std::map<std::pair<uint32_t, uint32_t>, Source> entering;  // by what later ranges read instead
     for (size_t op = block.begin; op + block.length < block.end(); ++op) {
       const Source* a = SourcesOf(op);
       const Source* b = SourcesOf(op + block.length);
@@ -162,6 +170,11 @@ class BlockFinder {
         const bool carried =
             first && b[k].writer >= block.begin && b[k].writer < block.begin + block.length;
         is_chain = is_chain || carried;
+        if (carried) {
+          work_ += kLookupWork;
+          const auto [it, added] = entering.emplace(std::pair(b[k].writer, b[k].output), a[k]);
+          if (!added && !(it->second == a[k])) return false;
+        }
         if (IsSameSource(a[k], b[k], block.length)) continue;
         if (is_before(a[k]) && is_before(b[k])) continue;
         if (!carried || (a[k].writer != NetBlobs::kNone && !is_before(a[k]))) return false;
@@ -181,12 +194,12 @@ class BlockFinder {
     });
   }
 
-  // Adds one of the blocks that begin at `first` or less than `length` operators later: one that
+  // Adds one of the blocks that begin at `first` or at most `length` operators later: one that
   // repeats most often, and of these the last one of those with the fewest values that enter it.
   // Forgets the blocks in its ranges after the first. Returns where the next block may begin.
   size_t AddBlock(size_t first, size_t length) {
     std::vector<RepeatedBlock> blocks;
-    for (size_t begin = first; begin < first + length && begin + 2 * length <= size_; ++begin) {
+    for (size_t begin = first; begin <= first + length && begin + 2 * length <= size_; ++begin) {
       // The last ranges may turn out to read from elsewhere.
       for (size_t count = CountAt(begin, length);
            count >= 2 && (count - 1) * length >= kLeastHidden; --count) {

@@ -8,7 +8,7 @@
 //   - an input that the operators of this or the previous range write is written by the operator at
 //     the same distance, as the same output,
 //   - each range but the first reads an output of the range before it; the first range may read
-//     another value in its place,
+//     another value in its place, the same one for all of its operators,
 //   - every other input comes from outside of the net in all ranges, or from operators before the
 //     first range in all ranges.
 // Names, and the shapes of weights and outputs, may differ.

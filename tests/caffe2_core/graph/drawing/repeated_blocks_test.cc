@@ -102,6 +102,16 @@ TEST(RepeatedBlocksTest, DoesNotCutABlockInTwo) {
   EXPECT_THAT(BlocksOf(net), ElementsAre(Block{0, 3, 3}, Block{10, 3, 4}));
 }
 
+TEST(RepeatedBlocksTest, LeavesABlockWithAProjectionAlone) {
+  // Without the projection, its operators would look like those of the blocks after it.
+  const std::string first = Op("Conv", "a", "p", R"(input: "p_w" arg { name: "kernel" i: 1 })") +
+                            Op("Conv", "a", "b_c", R"(input: "b_w" arg { name: "kernel" i: 3 })") +
+                            Op("Relu", "b_c", "b_r") + Op("Sum", "b_r", "b", "input: \"p\"");
+  EXPECT_THAT(BlocksOf(Op("Copy", "x", "a") + first + Residual("b", "c") + Residual("c", "d") +
+                       Residual("d", "e") + Op("Softmax", "e", "y")),
+              ElementsAre(Block{5, 3, 3}));
+}
+
 TEST(RepeatedBlocksTest, IgnoresWhatHidesFewOperators) {
   EXPECT_THAT(BlocksOf(Op("Relu", "x", "y") + Op("Relu", "y", "z") + Op("Relu", "z", "u")),
               IsEmpty());
