@@ -106,7 +106,9 @@ TEST(DrawingTest, DrawsRealNetsReadably) {
   SKIP_WITHOUT_SHARED("models/c2_squeezenet");
   for (const char* file :
        {"models/c2_squeezenet/predict_net.pb", "models/c2_netdefs_only/resnet50_predict_net.pb",
-        "models/c2_netdefs_only/densenet121_predict_net.pbtxt"}) {
+        "models/c2_netdefs_only/densenet121_predict_net.pbtxt",
+        "models/c2_netdefs_only/bvlc_googlenet_predict_net.pb",
+        "models/c2_netdefs_only/lenet_train_plan.pbtxt"}) {
     SCOPED_TRACE(file);
     ExpectReadable(SvgOf({SharedPath(file)}));
     ExpectReadable(SvgOf({SharedPath(file), "--fold"}));
@@ -122,6 +124,8 @@ TEST(DrawingTest, FoldsTheBottlenecksOfResNet50) {
   for (const int count : {2, 3, 5})
     EXPECT_THAT(svg, HasSubstr(MakeString("\xC3\x97 ", count, "</text>")));
   EXPECT_THAT(svg, AllOf(HasSubstr("res4b_branch2a"), Not(HasSubstr(">res4c_branch2a<"))));
+  EXPECT_THAT(svg, AllOf(HasSubstr("res2a_branch2a"), HasSubstr("res2b_branch2a"),
+                         HasSubstr("res3a_branch2a"), Not(HasSubstr(">res2c_branch2a<"))));
 }
 
 TEST(DrawingTest, DrawsAllNetsOfAPlanInTheOrderOfItsSteps) {
@@ -200,7 +204,12 @@ TEST(DrawingTest, GivesGraphvizNoTextOfTheNet) {
   const TempDir dir;
   WriteDot(dir, "/bin/cat > '" + dir.path("request") + "'; exit 1");
   const std::string net = dir.Write("net.pbtxt", R"pb(name: "$(touch x)"
-      op { type: "\"];hostile[" name: "hostile" input: "hostile\"; rm" output: "\\\"hostile\n}" })pb");
+                                                      op {
+                                                        type: "\"];hostile["
+                                                        name: "hostile"
+                                                        input: "hostile\"; rm"
+                                                        output: "\\\"hostile\n}"
+                                                      })pb");
   const PathOnly path(dir.path() + ":/usr/bin:/bin");
   EXPECT_EQ(RunCaffe2({"inspect", net, "--svg", "-"}).code, 0);
   const std::string request = ReadWholeFile(dir.path("request"));

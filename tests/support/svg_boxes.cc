@@ -19,15 +19,55 @@ double NumberIn(const std::string& text, const std::string& name) {
   return number;
 }
 
+SvgBox BoxOfRect(const std::string& rect) {
+  return {NumberIn(rect, "x"), NumberIn(rect, "y"), NumberIn(rect, "width"),
+          NumberIn(rect, "height")};
+}
+
+bool Overlap(const SvgBox& a, const SvgBox& b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+bool Contains(const SvgBox& a, const SvgBox& b) {
+  return a.x <= b.x && a.y <= b.y && b.x + b.width <= a.x + a.width &&
+         b.y + b.height <= a.y + a.height;
+}
+
+void ExpectFramesCutNothing(const std::string& svg, const std::vector<SvgBox>& boxes) {
+  const std::vector<SvgBox> frames = FramesOfSvg(svg);
+  for (size_t i = 0; i < frames.size(); ++i) {
+    const SvgBox& frame = frames[i];
+    for (const SvgBox& box : boxes) {
+      EXPECT_TRUE(!Overlap(frame, box) || Contains(frame, box))
+          << "the frame at " << frame.x << ", " << frame.y << " cuts the box at " << box.x << ", "
+          << box.y;
+    }
+    for (size_t k = 0; k < i; ++k) {
+      EXPECT_TRUE(!Overlap(frame, frames[k]) || Contains(frame, frames[k]) ||
+                  Contains(frames[k], frame))
+          << "frames cut each other at " << frame.x << ", " << frame.y;
+    }
+  }
+}
+
 }  // namespace
+
+std::vector<SvgBox> FramesOfSvg(const std::string& svg) {
+  std::vector<SvgBox> frames;
+  const std::string start = "<g class=\"frame ";
+  for (size_t at = 0; (at = svg.find(start, at)) != std::string::npos; at += start.size()) {
+    const size_t rect = svg.find("<rect", at);
+    frames.push_back(BoxOfRect(svg.substr(rect, svg.find('>', rect) - rect)));
+  }
+  return frames;
+}
 
 std::vector<SvgBox> BoxesOfSvg(const std::string& svg) {
   std::vector<SvgBox> boxes;
   const std::string start = "<rect class=\"box\"";
   for (size_t at = 0; (at = svg.find(start, at)) != std::string::npos; at += start.size()) {
     const std::string rect = svg.substr(at, svg.find('>', at) - at);
-    boxes.push_back({NumberIn(rect, "x"), NumberIn(rect, "y"), NumberIn(rect, "width"),
-                     NumberIn(rect, "height")});
+    boxes.push_back(BoxOfRect(rect));
   }
   return boxes;
 }
@@ -52,6 +92,7 @@ void ExpectReadable(const std::string& svg) {
   }
   EXPECT_GT(fonts, 0);
   std::vector<SvgBox> boxes = BoxesOfSvg(svg);
+  ExpectFramesCutNothing(svg, boxes);
   std::sort(boxes.begin(), boxes.end(), [](const SvgBox& a, const SvgBox& b) { return a.y < b.y; });
   for (size_t i = 0; i < boxes.size(); ++i) {
     const SvgBox& a = boxes[i];

@@ -9,6 +9,8 @@
 namespace caffe2rt {
 namespace {
 
+constexpr std::string_view kCutMark = "\xE2\x80\xA6";
+
 // Widths of characters in DejaVu Sans, which are larger than those of Arial, Helvetica and Verdana,
 // in units of the font size. An ASCII character that is not listed is 0.64 wide, any other 1.0.
 double WidthOf(char c, bool bold) {
@@ -85,7 +87,9 @@ std::string FittedText(const std::string& text, double font_px, bool bold, doubl
     if (width > most_px) break;
     end += size;
   }
-  return text.substr(0, end) + "\xE2\x80\xA6";
+  std::string_view shown = std::string_view(text).substr(0, end);
+  while (shown.ends_with(kCutMark)) shown.remove_suffix(kCutMark.size());
+  return std::string(shown).append(kCutMark);
 }
 
 }  // namespace caffe2rt

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "caffe2_core/base/utf8.h"
+#include "caffe2_core/graph/drawing/markup.h"
+#include "caffe2_core/graph/drawing/node_box.h"
 
 namespace caffe2rt {
 namespace {
@@ -53,8 +55,10 @@ std::vector<std::string> OutputLines(const NetSummary& summary, const std::vecto
     }
     const std::string name = Shortened(op.output_names[k], kMostName);
     const std::string shape = ShapesText(summary, ops, k);
-    if (op.output_names.size() > 1) {
-      lines.push_back(shape.empty() ? name : absl::StrCat(name, ": ", shape));
+    const std::string both = absl::StrCat(name, ": ", shape);
+    if (op.output_names.size() > 1 && !shape.empty() &&
+        TextWidth(Printable(both), kTextPx, false) <= kMostTextPx) {
+      lines.push_back(both);
     } else {
       lines.push_back(name);
       if (!shape.empty()) lines.push_back(shape);

@@ -114,6 +114,19 @@ TEST_F(NetDrawingTest, ShowsHowShapesChangeInFoldedBlocks) {
                                                   "4]"));
 }
 
+TEST_F(NetDrawingTest, ShortensNoShapesInFoldedBlocks) {
+  std::string net;
+  for (int i = 0; i < 4; ++i) {
+    net += MakeString("op { type: \"Concat\" input: \"", i == 0 ? "x" : MakeString("joined", i - 1),
+                      "\" input: \"x\" output: \"joined", i,
+                      "\" output: \"the_sizes_of_the_inputs_before_they_were_joined_in_step_", i,
+                      "\" arg { name: \"axis\" i: 2 } }");
+  }
+  const std::string folded = Svg(net, {.fold = true});
+  EXPECT_THAT(folded, AllOf(HasSubstr("joined0: float [1, 4, "), HasSubstr("int32 [2]"),
+                            Not(HasSubstr("\xE2\x80\xA6\xE2\x80\xA6"))));
+}
+
 TEST_F(NetDrawingTest, DrawsFillsOfWeightsAsOneNode) {
   std::string net;
   for (int i = 0; i < 50; ++i)
