@@ -11,6 +11,7 @@
 #include "caffe2_core/base/utf8.h"
 #include "caffe2_core/graph/arguments.h"
 #include "caffe2_core/runtime/device_placement.h"
+#include "caffe2_core/runtime/fetched_blobs.h"
 #include "caffe2_core/runtime/model_inputs.h"
 #include "caffe2_core/runtime/shape_inference_workspace.h"
 #include "caffe2_core/tensor/data_type.h"
@@ -101,6 +102,20 @@ void CheckInputsAreThere(const Model& model, const Workspace& ws) {
               InputsNotGivenText(model.predict_net, missing, model.zero_placeholders,
                                  ShapesOfWorkspace(ws)),
               remedy);
+}
+
+void CheckFetchedNames(const CommandLine& line, const std::vector<const NetDef*>& nets,
+                       const std::vector<std::string>& existing) {
+  const auto check = [&](const std::string& name, const char* option) {
+    const std::string why = WhyNotFetchable(nets, name, existing);
+    if (!why.empty()) throw UsageError(MakeString("option --", option, ": ", why));
+  };
+  for (const std::string& name : line.All("fetch")) {
+    if (name != "all") check(name, "fetch");
+  }
+  for (const std::string& text : line.All("save-image")) {
+    if (const auto assignment = SplitAssignment(text)) check(assignment->first, "save-image");
+  }
 }
 
 std::string BlobText(const Blob& blob) {

@@ -60,6 +60,11 @@ void SetTensor(Workspace* ws, const std::string& blob, Tensor tensor);
 // are known, the shapes that the net suggests.
 void CheckInputsAreThere(const Model& model, const Workspace& ws);
 
+// THROWS UsageError if --fetch or --save-image names a blob that the nets do not make in a workspace
+// with the blobs `existing` (fetched_blobs.h).
+void CheckFetchedNames(const CommandLine& line, const std::vector<const NetDef*>& nets,
+                       const std::vector<std::string>& existing);
+
 // Returns a text such as "float [1, 3, 224, 224]", or the type of a blob that is not a tensor.
 std::string BlobText(const Blob& blob);
 

@@ -84,6 +84,7 @@ int Plan(const CommandLine& line) {
   std::vector<const NetDef*> nets;
   for (const NetDef& net : plan.network()) nets.push_back(&net);
   FeedInputs(line, nets, &ws);
+  CheckFetchedNames(line, nets, ws.Blobs());
   Timer timer;
   RunToTheEnd(plan, PlanOptions{.allow_races = line.Has("allow-races")}, &ws);
   const float ms = timer.MilliSeconds();

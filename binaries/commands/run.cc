@@ -50,6 +50,9 @@ class RunJob {
     ws_ = MakeWorkspace(line_, &model_);
     fed_ = FeedInputs(line_, model_, ws_.get());
     pictures_ = FindPictures(line_, model_, fed_);
+    std::vector<std::string> existing = ws_->Blobs();
+    existing.push_back(pictures_.blob);
+    CheckFetchedNames(line_, {&model_.predict_net}, existing);
     for (const FedInput& input : fed_) width_ = WiderNames(width_, input.blob);
     width_ = WiderNames(width_, pictures_.blob);
     if (pictures_.from_folder) return RunOnFolder();
@@ -187,14 +190,6 @@ class RunJob {
     values_.StopWatching();
     ws_.reset();
     nan_.Report(json);
-  }
-
-  // Warns if an output had a NaN. Frees the model, which is loaded again for it.
-  void ReportNaN() {
-    memory_.reset();
-    values_.StopWatching();
-    ws_.reset();
-    nan_.Report(json_.get());
   }
 
   // Warns if the labels match no output: they are probably from the wrong file.

@@ -176,8 +176,41 @@ TEST_F(RunProgramTest, FetchesBlobsWithinTheNet) {
   EXPECT_EQ(JsonAt(result.out, "/outputs/1"),
             R"({"name":"one","type":"float","dims":[1],"values":[1]})");
   const ProgramResult missing = RunCaffe2(AddOne({"--input", "x=1", "--fetch", "two"}));
-  EXPECT_EQ(missing.code, 1);
-  EXPECT_THAT(missing.err, HasSubstr("blob \"two\" does not exist after the run"));
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("option --fetch: net \"plus\" does not make blob \"two\""));
+}
+
+TEST_F(RunProgramTest, RefusesUnknownNamesOfOutputsBeforeTheRun) {
+  // The run would fail with exit code 1: the files of the net do not exist.
+  const std::string net = dir_.Write("net.pbtxt", R"(
+      name: "reader" external_input: "x"
+      op { type: "Relu" input: "x" output: "probability" }
+      op { type: "Load" output: "w" arg { name: "db" s: "no.minidb" }
+           arg { name: "db_type" s: "minidb" } arg { name: "absolute_path" i: 1 } })");
+  const std::vector<std::string> run = {"run", "--predict-net", net, "--input", "x=2"};
+  const auto with = [&](const std::string& option, const std::string& value) {
+    std::vector<std::string> args = run;
+    args.insert(args.end(), {option, value});
+    return RunCaffe2(args);
+  };
+  for (const auto& [option, value] : std::vector<std::pair<std::string, std::string>>{
+           {"--fetch", "probabiltiy"}, {"--save-image", "probabiltiy=" + dir_.path("a.png")}}) {
+    const ProgramResult result = with(option, value);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("option " + option +
+                                      ": net \"reader\" does not make blob \"probabiltiy\"; "
+                                      "close: \"probability\""));
+    EXPECT_THAT(result.out, IsEmpty());
+  }
+  for (const char* name : {"probability", "x", "w", "all"})
+    EXPECT_EQ(with("--fetch", name).code, 1) << name;
+  const std::string plan =
+      dir_.Write("plan.pbtxt",
+                 "name: \"p\" network { name: \"n\" op { type: \"Relu\" input: "
+                 "\"x\" output: \"y\" } } execution_step { network: \"n\" }");
+  const ProgramResult planned = RunCaffe2({"plan", plan, "--input", "x=2", "--fetch", "yy"});
+  EXPECT_EQ(planned.code, 2);
+  EXPECT_THAT(planned.err, HasSubstr("blob \"yy\"; close: \"y\""));
 }
 
 TEST_F(RunProgramTest, RunsANetForCudaOnTheCpuWithOneWarning) {
