@@ -16,6 +16,10 @@
 #include "caffe2_core/device/context.h"
 
 namespace caffe2rt {
+
+// caffe2_core/runtime/module_links.h, which this folder may not include.
+void CheckModuleLinks(const std::string& file);
+
 namespace {
 
 using Entry = const DeviceModule* (*)();
@@ -88,6 +92,18 @@ void* Open(const std::string& file, int more = 0) {
   return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE | more);
 }
 
+// THROWS if the file would bring a second copy of the library.
+void* OpenNew(const DeviceDescriptor& device, const std::string& file) {
+  try {
+    CheckModuleLinks(file);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const EnforceNotMet& error) {
+    CAFFE_THROW(device.name, ": ", error.message());
+  }
+  return Open(file);
+}
+
 // Sets the state to kBroken and the message to the loader's error. Returns null.
 void* Broken(const DeviceDescriptor& device, const std::string& file, DevicePresence* presence) {
   const std::string why = LastLoaderError();
@@ -110,7 +126,7 @@ void* OpenModule(const DeviceDescriptor& device, DevicePresence* presence) {
   const char* const named = std::getenv(variable.c_str());
   if (named != nullptr && named[0] != '\0') {
     presence->path = named;
-    void* const handle = Open(named);
+    void* const handle = OpenNew(device, named);
     return handle != nullptr ? handle : Broken(device, named, presence);
   }
   std::vector<std::string> searched;
@@ -120,11 +136,11 @@ void* OpenModule(const DeviceDescriptor& device, DevicePresence* presence) {
       searched.push_back(folder.string());
       if (access(file.c_str(), F_OK) != 0) continue;
       presence->path = file;
-      void* const handle = Open(file);
+      void* const handle = OpenNew(device, file);
       return handle != nullptr ? handle : Broken(device, file, presence);
     }
   }
-  if (void* const handle = Open(file_name); handle != nullptr) return handle;
+  if (void* const handle = OpenNew(device, file_name); handle != nullptr) return handle;
   const std::string why = LastLoaderError();
   // If the loader's error names another file, the module exists, but a library that it needs is
   // missing.

@@ -1,5 +1,7 @@
 #include "caffe2_core/runtime/module_links.h"
 
+#include <absl/strings/str_replace.h>
+#include <absl/strings/str_split.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -7,9 +9,15 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <filesystem>
 #include <limits>
+#include <optional>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "caffe2_core/base/enforce.h"
 
@@ -88,30 +96,41 @@ uint64_t OffsetOf(const std::vector<Segment>& segments, uint64_t address) {
   return std::numeric_limits<uint64_t>::max();
 }
 
-std::vector<std::string> ReadNeeded(const RandomAccessInput& file,
-                                    const std::vector<Segment>& segments,
-                                    const Segment& dynamic_segment) {
+// The text at `offset` of a table, without its NUL. Nothing if it is out of range or has no end.
+std::optional<std::string> TextAt(const std::vector<char>& table, uint64_t offset) {
+  if (offset >= table.size()) return std::nullopt;
+  const std::string_view rest(table.data() + offset,
+                              std::min<size_t>(table.size() - offset, kMaxNameBytes));
+  const size_t end = rest.find('\0');
+  if (end == std::string_view::npos) return std::nullopt;
+  return std::string(rest.substr(0, end));
+}
+
+void ReadDynamic(const RandomAccessInput& file, const std::vector<Segment>& segments,
+                 const Segment& dynamic_segment, ModuleLinks* links) {
   uint64_t strings = 0, strings_bytes = 0;
-  std::vector<uint64_t> names;
+  std::vector<std::pair<decltype(Dynamic::d_tag), uint64_t>> texts;
   for (const Dynamic& entry :
        ReadTable<Dynamic>(file, dynamic_segment.p_offset, dynamic_segment.p_filesz)) {
     if (entry.d_tag == DT_NULL) break;
     if (entry.d_tag == DT_STRTAB) strings = entry.d_un.d_ptr;
     if (entry.d_tag == DT_STRSZ) strings_bytes = entry.d_un.d_val;
-    if (entry.d_tag == DT_NEEDED) names.push_back(entry.d_un.d_val);
+    if (entry.d_tag == DT_NEEDED || entry.d_tag == DT_RPATH || entry.d_tag == DT_RUNPATH)
+      texts.emplace_back(entry.d_tag, entry.d_un.d_val);
   }
   const std::vector<char> table =
       ReadTable<char>(file, OffsetOf(segments, strings), strings_bytes, kMaxStringsBytes);
-  std::vector<std::string> needed;
-  for (const uint64_t name : names) {
-    if (name >= table.size()) continue;
-    const std::string_view rest(table.data() + name,
-                                std::min<size_t>(table.size() - name, kMaxNameBytes));
-    if (const size_t end = rest.find('\0'); end != std::string_view::npos) {
-      needed.emplace_back(rest.substr(0, end));
+  for (const auto& [tag, offset] : texts) {
+    const std::optional<std::string> text = TextAt(table, offset);
+    if (!text.has_value()) continue;
+    if (tag == DT_NEEDED) {
+      links->needed.push_back(*text);
+    } else {
+      std::vector<std::string>& folders = tag == DT_RPATH ? links->rpath : links->runpath;
+      folders = absl::StrSplit(*text, ':', absl::SkipEmpty());
     }
   }
-  return needed;
+  if (!links->runpath.empty()) links->rpath.clear();
 }
 
 // Whether the dynamic loader has loaded a library of this name or path.
@@ -159,6 +178,75 @@ ModuleLinks LinksOf(const std::string& path) try {
   return {};
 }
 
+// `folders` with $ORIGIN replaced by the folder of the file `path`.
+std::vector<std::string> Expanded(const std::vector<std::string>& folders,
+                                  const std::string& path) {
+  std::error_code ignored;
+  const std::string origin = std::filesystem::absolute(path, ignored).parent_path().string();
+  std::vector<std::string> expanded;
+  for (const std::string& folder : folders) {
+    expanded.push_back(absl::StrReplaceAll(folder, {{"${ORIGIN}", origin}, {"$ORIGIN", origin}}));
+  }
+  return expanded;
+}
+
+// Searches the libraries that a module needs for copies of the library.
+class NeededLibraries {
+ public:
+  explicit NeededLibraries(const std::string& module) : module_(module) {
+    if (const char* const folders = std::getenv("LD_LIBRARY_PATH"); folders != nullptr)
+      environment_ = absl::StrSplit(folders, ':', absl::SkipEmpty());
+  }
+
+  void Check(const std::string& path, const ModuleLinks& links) {
+    std::deque<File> files = {{path, links, {}}};
+    for (; !files.empty() && seen_.size() < kMaxLibraries; files.pop_front()) {
+      const File& file = files.front();
+      std::vector<std::string> rpath = Expanded(file.links.rpath, file.path);
+      rpath.insert(rpath.end(), file.inherited.begin(), file.inherited.end());
+      const std::vector<std::string> runpath = Expanded(file.links.runpath, file.path);
+      for (const std::string& name : file.links.needed) {
+        if (!seen_.insert(name).second || IsLoaded(name)) continue;
+        CAFFE_ENFORCE(!name.starts_with(kLibraryName), "module \"", module_, "\" links \"", name,
+                      "\", which would be a second copy of the library in this program", kAdvice);
+        const std::string found = Find(name, rpath, runpath);
+        if (found.empty()) continue;
+        ModuleLinks found_links = LinksOf(found);
+        CAFFE_ENFORCE(!found_links.contains_library, "module \"", module_, "\" needs \"", found,
+                      "\", which contains a copy of the library, want one that uses the copy of "
+                      "the program; link it as a module",
+                      kAdvice);
+        files.push_back({found, std::move(found_links), rpath});
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t kMaxLibraries = 500;
+
+  struct File {
+    std::string path;
+    ModuleLinks links;
+    std::vector<std::string> inherited;  // the rpath of those that need it
+  };
+
+  std::string Find(const std::string& name, const std::vector<std::string>& rpath,
+                   const std::vector<std::string>& runpath) const {
+    if (name.find('/') != std::string::npos) return IsRegularFile(name) ? name : "";
+    for (const auto* folders : {&rpath, &environment_, &runpath}) {
+      for (const std::string& folder : *folders) {
+        std::string path = MakeString(folder, "/", name);
+        if (IsRegularFile(path)) return path;
+      }
+    }
+    return PathOf(name);
+  }
+
+  const std::string& module_;
+  std::vector<std::string> environment_;
+  std::set<std::string> seen_;
+};
+
 }  // namespace
 
 ModuleLinks ReadModuleLinks(const RandomAccessInput& file) {
@@ -170,7 +258,7 @@ ModuleLinks ReadModuleLinks(const RandomAccessInput& file) {
   const auto dynamic = std::find_if(segments.begin(), segments.end(), [](const Segment& segment) {
     return segment.p_type == PT_DYNAMIC;
   });
-  if (dynamic != segments.end()) links.needed = ReadNeeded(file, segments, *dynamic);
+  if (dynamic != segments.end()) ReadDynamic(file, segments, *dynamic, &links);
   return links;
 }
 
@@ -183,11 +271,7 @@ void CheckModuleLinks(const std::string& file) {
                 "\" contains a copy of the library, want a module that uses the copy of the "
                 "program",
                 kAdvice);
-  for (const std::string& name : links.needed) {
-    CAFFE_ENFORCE(!name.starts_with(kLibraryName) || IsLoaded(name), "module \"", file,
-                  "\" links \"", name,
-                  "\", which would be a second copy of the library in this program", kAdvice);
-  }
+  NeededLibraries(file).Check(path, links);
 }
 
 }  // namespace caffe2rt

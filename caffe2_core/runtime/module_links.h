@@ -8,8 +8,11 @@
 //   - it contains the static library: the file has the note of proto/library_note.h;
 //   - it needs a shared libcaffe2rt that the process has not loaded.
 //
-// A copy in a library that the module needs, other than libcaffe2rt, is not found. Files may be
-// hostile: all offsets and sizes are checked, and the bytes that are read are bounded.
+// The libraries that the module needs, and those that they need, are read in the same way. They are
+// searched for in the folders of DT_RPATH, LD_LIBRARY_PATH and DT_RUNPATH, and in those of this
+// library. One that only the cache of the loader lists (/etc/ld.so.cache), or that a library opens
+// when it runs, is not found. Files may be hostile: all offsets and sizes are checked, and the bytes
+// and the number of files that are read are bounded.
 
 #include <string>
 #include <vector>
@@ -21,6 +24,9 @@ namespace caffe2rt {
 struct ModuleLinks {
   bool contains_library = false;
   std::vector<std::string> needed;  // names of the shared libraries that the file needs, in order
+  // The folders in which the loader searches for them, as the file has them: $ORIGIN is its folder.
+  std::vector<std::string> rpath;    // for the libraries that these need too; empty with a runpath
+  std::vector<std::string> runpath;  // for these libraries only
 };
 
 // Reads an ELF file of this machine's class and byte order. Parts that are damaged are left out;
@@ -28,7 +34,8 @@ struct ModuleLinks {
 ModuleLinks ReadModuleLinks(const RandomAccessInput& file);
 
 // THROWS if opening the module `file`, as it is passed to dlopen, would load a second copy of the
-// library; the error states how to link the module. Does nothing if the file is already loaded,
+// library; the error states how to link the module. device_module.cc declares this function too,
+// because its folder may not include this one. Does nothing if the file is already loaded,
 // cannot be found or cannot be read: dlopen reports these.
 void CheckModuleLinks(const std::string& file);
 

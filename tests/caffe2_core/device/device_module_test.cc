@@ -11,7 +11,9 @@
 #include "caffe2_core/runtime/init.h"
 #include "caffe2_core/runtime/workspace.h"
 #include "tests/caffe2_core/device/host_device.h"
+#include "tests/support/elf_file.h"
 #include "tests/support/operator_test.h"
+#include "tests/support/temp_dir.h"
 
 namespace caffe2rt::device_module_test {
 namespace {
@@ -127,6 +129,17 @@ TEST(DeviceModuleTest, SearchesNoOtherFileThanTheEnvironmentNames) {
   EXPECT_EQ(FindDevice(type).state, DeviceState::kBroken);
   EXPECT_EQ(FindDevice(type).path, "/no/such/module.so");
   EXPECT_THAT(FindDevice(type).message, StartsWith("SCRIBE: cannot load \"/no/such/module.so\": "));
+}
+
+TEST(DeviceModuleTest, RejectsAModuleThatNeedsAnotherLibcaffe2rt) {
+  const test::TempDir dir;
+  const std::string module =
+      dir.Write("libcaffe2_tally.so", test::ElfFile({.needed = {"libcaffe2rt.so.9.9"}}));
+  setenv("CAFFE2_TALLY_MODULE", module.c_str(), 1);
+  const DeviceType type = Register({.type = Number(18), .name = "TALLY"});
+  EXPECT_EQ(FindDevice(type).state, DeviceState::kBroken);
+  EXPECT_THAT(FindDevice(type).message,
+              StartsWith("TALLY: module \"" + module + "\" links \"libcaffe2rt.so.9.9\", which"));
 }
 
 TEST(DeviceModuleTest, RejectsALibraryOfAnotherDevice) {

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "caffe2_core/base/enforce.h"
+#include "tests/support/elf_file.h"
 #include "tests/support/temp_dir.h"
 
 namespace caffe2rt::test::module_links_test {
@@ -179,6 +180,51 @@ TEST(ModuleLinksTest, RejectsAModuleThatNeedsAnotherSharedLibcaffe2rt) {
                                     "copy of the library in this program; link the module with "
                                     "caffe2rt::module,"));
   }
+}
+
+std::string ErrorOf(const std::string& module) {
+  try {
+    CheckModuleLinks(module);
+    return "";
+  } catch (const EnforceNotMet& error) {
+    return error.message();
+  }
+}
+
+TEST(ModuleLinksTest, FindsACopyInALibraryThatTheModuleNeeds) {
+  const TempDir dir;
+  dir.Write("lib/libcaffe2_links_test_copy.so", ElfFile({.has_note = true}));
+  const std::string direct =
+      dir.Write("direct.so", ElfFile({.needed = {"libc.so.6", "libcaffe2_links_test_copy.so"},
+                                      .folders = "/nowhere:$ORIGIN/lib"}));
+  EXPECT_THAT(ErrorOf(direct),
+              testing::StartsWith("module \"" + direct + "\" needs \"" + dir.path() +
+                                  "/lib/libcaffe2_links_test_copy.so\", which contains a copy of "
+                                  "the library, want one that uses the copy of the program; "));
+  // Through another library, which has the folder from the module's DT_RPATH.
+  dir.Write("lib/libcaffe2_links_test_between.so",
+            ElfFile({.needed = {"libcaffe2_links_test_copy.so"}}));
+  const std::string module =
+      dir.Write("module.so", ElfFile({.needed = {"libcaffe2_links_test_between.so"},
+                                      .folders = "${ORIGIN}/lib",
+                                      .folders_tag = DT_RPATH}));
+  EXPECT_THAT(ErrorOf(module),
+              testing::HasSubstr("libcaffe2_links_test_copy.so\", which contains"));
+  // A DT_RUNPATH is for the libraries of its own file only.
+  const std::string other =
+      dir.Write("other.so",
+                ElfFile({.needed = {"libcaffe2_links_test_between.so"}, .folders = "$ORIGIN/lib"}));
+  EXPECT_EQ(ErrorOf(other), "");
+}
+
+TEST(ModuleLinksTest, LibrariesThatNeedEachOtherAreReadOnce) {
+  const TempDir dir;
+  for (const auto& [name, needs] : {std::pair("a", "b"), std::pair("b", "a")}) {
+    dir.Write(std::string("libcaffe2_links_test_") + name + ".so",
+              ElfFile({.needed = {std::string("libcaffe2_links_test_") + needs + ".so"},
+                       .folders = "$ORIGIN"}));
+  }
+  EXPECT_EQ(ErrorOf(dir.path("libcaffe2_links_test_a.so")), "");
 }
 
 }  // namespace
