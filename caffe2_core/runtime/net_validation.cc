@@ -17,6 +17,7 @@
 #include "caffe2_core/graph/op_schema.h"
 #include "caffe2_core/io/file_access.h"
 #include "caffe2_core/io/proto_file.h"
+#include "caffe2_core/runtime/argument_problems.h"
 #include "caffe2_core/runtime/net.h"
 #include "caffe2_core/runtime/net_findings.h"
 #include "caffe2_core/runtime/operator_engines.h"
@@ -138,7 +139,12 @@ class Validation {
     if (const OpSchema* schema = OpSchemaRegistry::Schema(runs_as); schema != nullptr) {
       CheckArgumentNames(*schema, op, i);
       std::string why;
-      if (!schema->Verify(op, &why)) return AddArgumentProblems(schema, op, why, i);
+      if (!schema->Verify(op, &why)) {
+        std::vector<std::string> problems = SchemaProblemsOf(*schema, op);
+        if (std::find(problems.begin(), problems.end(), why) == problems.end())
+          problems.insert(problems.begin(), why);
+        return AddProblems(op, problems, i);
+      }
     }
     if (!readable) return CheckFirstArguments(op, runs_as, i);
     CheckConstruction(op, runs_as, device, i);
@@ -166,41 +172,28 @@ class Validation {
     OperatorDef def = op;
     def.set_type(runs_as);
     *def.mutable_device_option() = device;
-    Workspace scratch;
-    scratch.SetFileAccess(FileAccess::Off("operators open files when they run"));
-    for (const std::string& input : op.input()) scratch.CreateBlob(input);
-    for (const std::string& input : NestedBlobsOf(op).read) scratch.CreateBlob(input);
+    const std::vector<std::string> nested = NestedBlobsOf(op).read;
+    const auto create = [&](const OperatorDef& tried) {
+      Workspace scratch;
+      scratch.SetFileAccess(FileAccess::Off("operators open files when they run"));
+      for (const std::string& input : op.input()) scratch.CreateBlob(input);
+      for (const std::string& input : nested) scratch.CreateBlob(input);
+      (void)CreateOperator(tried, &scratch);
+    };
     try {
-      (void)CreateOperator(def, &scratch);
+      create(def);
     } catch (const OutOfMemory&) {
       throw;  // not the net's fault
     } catch (...) {
-      AddArgumentProblems(OpSchemaRegistry::Schema(runs_as), op, CurrentExceptionMessage(), i);
+      const std::string first = CurrentExceptionMessage();
+      AddProblems(op, argument_problems_.Of(OpSchemaRegistry::Schema(runs_as), def, first, create),
+                  i);
     }
   }
 
-  // Adds `first`, and the problems of all arguments that the schema declares: schema and constructor
-  // stop at the first one.
-  void AddArgumentProblems(const OpSchema* schema, const OperatorDef& op, const std::string& first,
-                           int i) {
-    std::vector<std::string> problems;
-    if (schema != nullptr) problems = ArgumentProblemsOf(*schema, op);
-    if (std::find(problems.begin(), problems.end(), first) == problems.end()) {
-      problems.insert(problems.begin(), first);
-    }
-    for (const std::string& problem : problems) {
+  void AddProblems(const OperatorDef& op, const std::vector<std::string>& problems, int i) {
+    for (const std::string& problem : problems)
       Add(kError, i, MakeString("operator ", op.type(), ": ", problem));
-    }
-  }
-
-  static std::vector<std::string> ArgumentProblemsOf(const OpSchema& schema,
-                                                     const OperatorDef& op) {
-    std::vector<std::string> problems = schema.ArgumentProblems(op);
-    for (const OpSchema::Argument& arg : schema.args()) {
-      if (!arg.required || arg.read != nullptr || GetArgumentPtr(op, arg.name) != nullptr) continue;
-      problems.push_back(MakeString("argument \"", arg.name, "\" is required but missing"));
-    }
-    return problems;
   }
 
   // Returns false if the arguments are too malformed for further checks.
@@ -231,9 +224,7 @@ class Validation {
     for (const Argument& arg : op.arg()) {
       if (names.insert(arg.name()).second) *first.add_arg() = arg;
     }
-    for (const std::string& problem : ArgumentProblemsOf(*schema, first)) {
-      Add(kError, i, MakeString("operator ", op.type(), ": ", problem));
-    }
+    AddProblems(op, SchemaProblemsOf(*schema, first), i);
   }
 
   void CheckArgumentNames(const OpSchema& schema, const OperatorDef& op, int i) {
@@ -269,6 +260,7 @@ class Validation {
   }
 
   NetFindings& findings_;
+  ArgumentProblems argument_problems_;
   std::map<DeviceType, std::vector<std::string>> types_;
 };
 

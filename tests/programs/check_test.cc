@@ -229,6 +229,29 @@ TEST_F(CheckTest, ReportsEveryBadArgument) {
             HasSubstr("operator 2: operator Slice: ")));
 }
 
+TEST_F(CheckTest, ReportsEveryBadArgumentThatTheConstructorChecks) {
+  const ProgramResult check = Check(R"(external_input: "x" external_input: "w"
+      op { type: "Conv" input: "x" input: "w" output: "a" arg { name: "kernels" ints: 3 ints: 0 }
+           arg { name: "order" s: "NHCW" } arg { name: "stride" i: -2 } arg { name: "group" i: 0 }
+           arg { name: "dilations" ints: 1 } }
+      op { type: "MaxPool" input: "x" output: "b" arg { name: "kernel" i: 2 }
+           arg { name: "pad" i: 2 } arg { name: "stride" i: 0 } arg { name: "dilation" i: 2 } }
+      op { type: "UniformFill" output: "c" arg { name: "min" f: 2 } arg { name: "max" f: 1 }
+           arg { name: "shape" ints: -1 } arg { name: "input_as_shape" i: 1 } }
+      op { type: "LRN" input: "x" output: "d" arg { name: "size" i: -1 } arg { name: "order" s: "N" }
+      })");
+  EXPECT_EQ(check.code, 1);
+  for (const char* text :
+       {"operator 0: operator Conv: argument \"order\" is \"NHCW\"",
+        "operator 0: operator Conv: argument \"group\" is 0", "stride of axis 0",
+        "kernel of axis 1", "argument dilations, want as many as kernels",
+        "operator 1: operator MaxPool: ", "want less than its kernel 2", "of a pool, want 1",
+        "operator 2: operator UniformFill: ", "operator 3: operator LRN: argument \"size\" is -1",
+        "operator 3: operator LRN: argument \"order\" is \"N\""}) {
+    EXPECT_THAT(check.out, HasSubstr(text));
+  }
+}
+
 TEST_F(CheckTest, NotesWhatRunsInAnotherWay) {
   const std::string net = R"(external_input: "x"
       op { type: "Relu" input: "x" output: "y" engine: "NO_SUCH" }

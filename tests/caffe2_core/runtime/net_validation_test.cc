@@ -71,6 +71,55 @@ TEST(NetValidationTest, TellsWhatConstructorsRefuse) {
   EXPECT_THAT(findings[1].text, HasSubstr("NHCW"));
 }
 
+// A user's operator whose checks are known to its constructor alone.
+class ChecksInConstructorOp final : public Operator<CPUContext> {
+ public:
+  ChecksInConstructorOp(const OperatorDef& def, Workspace* ws) : Operator<CPUContext>(def, ws) {
+    const int rows = GetSingleArgument<int>("rows", 1),
+              columns = GetSingleArgument<int>("columns", 1);
+    CAFFE_ENFORCE(rows > 0, "argument rows is ", rows, ", want above 0");
+    CAFFE_ENFORCE(columns % rows == 0, "argument columns is ", columns,
+                  ", want a multiple of rows");
+    CAFFE_ENFORCE(GetSingleArgument<std::string>("mode", "a") == "a", "argument mode, want a");
+    CAFFE_ENFORCE(HasArgument("rows") || !HasArgument("strict"), "argument strict needs rows");
+  }
+  bool RunOnDevice() override { return true; }
+};
+REGISTER_CPU_OPERATOR(ChecksInConstructor, ChecksInConstructorOp);
+OPERATOR_SCHEMA(ChecksInConstructor)
+    .Arg("rows", "rows")
+    .Arg("columns", "columns")
+    .Arg("mode", "mode")
+    .Arg("strict", "strict");
+
+std::vector<std::string> ProblemsOf(const std::string& args) {
+  std::vector<std::string> texts;
+  for (const NetFinding& finding :
+       ValidateNet(ParseNet("op { type: \"ChecksInConstructor\" " + args + " }"))) {
+    EXPECT_EQ(finding.kind, NetFindingKind::kError) << finding.text;
+    texts.push_back(finding.text);
+  }
+  return texts;
+}
+
+TEST(NetValidationTest, ReportsAllErrorsOfAConstructor) {
+  EXPECT_THAT(
+      ProblemsOf(R"(arg { name: "mode" s: "b" } arg { name: "columns" i: 7 }
+                            arg { name: "rows" i: 2 })"),
+      ElementsAre("operator ChecksInConstructor: argument columns is 7, want a multiple of rows",
+                  "operator ChecksInConstructor: argument mode, want a"));
+  // Without the wrong argument, another one would be an error.
+  EXPECT_THAT(ProblemsOf(R"(arg { name: "rows" i: 0 } arg { name: "strict" i: 1 })"),
+              ElementsAre("operator ChecksInConstructor: argument rows is 0, want above 0"));
+}
+
+TEST(NetValidationTest, EndsOnManyBrokenOperators) {
+  NetDef net = ParseNet(R"(op { type: "ChecksInConstructor" arg { name: "rows" i: 0 } })");
+  for (int i = 0; i < 200; ++i) *net.mutable_op(0)->add_arg() = MakeArgument(MakeString("a", i), i);
+  for (int i = 0; i < 2000; ++i) *net.add_op() = net.op(0);
+  EXPECT_FALSE(ValidateNet(net).empty());
+}
+
 TEST(NetValidationTest, PassesOverWhatCaffe2sHelpersGiveToEveryOperator) {
   const std::vector<NetFinding> findings = ValidateNet(ParseNet(R"(
       external_input: "x" op { type: "Relu" input: "x" output: "y" arg { name: "use_cudnn" i: 1 }
