@@ -229,7 +229,8 @@ int64_t FileSize(const FileDescriptor& file, const std::string& path) {
 }
 
 std::string ReadWholeFile(const std::string& path, int64_t limit_bytes) try {
-  const FileDescriptor file = OpenForReading(path);
+  FileDescriptor file = internal::OpenKeptPipe(path, limit_bytes);
+  if (!file) file = OpenForReading(path);
   const int64_t expected = FileSize(file, path);  // 0 for a pipe
   CAFFE_ENFORCE(expected <= limit_bytes, "bytes of file \"", path, "\": got ",
                 ByteSizeText(static_cast<uint64_t>(expected)), ", want at most ",

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -13,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/base/mutex.h"
@@ -34,8 +37,16 @@ bool WriteAll(int to, const char* data, size_t size) {
   return true;
 }
 
+// Whether reading the device never ends: /dev/zero, full, random and urandom. Their numbers are
+// fixed (admin-guide/devices.txt of Linux).
+bool IsEndless(const struct stat& info) {
+  if (!S_ISCHR(info.st_mode) || major(info.st_rdev) != 1) return false;
+  const unsigned number = minor(info.st_rdev);
+  return number == 5 || number == 7 || number == 8 || number == 9;
+}
+
 // Reads `from` to its end. The bytes stay reserved for the life of the process.
-FileDescriptor ContentOf(int from, const std::string& path) {
+FileDescriptor ContentOf(int from, const std::string& path, int64_t limit_bytes) {
   FileDescriptor kept = internal::AnonymousFile();
   std::vector<char> buffer(1 << 16);
   int64_t size = 0;
@@ -46,8 +57,9 @@ FileDescriptor ContentOf(int from, const std::string& path) {
     CAFFE_ENFORCE_GE(got, 0, "cannot read \"", path, "\": ", std::strerror(error));
     if (got == 0) return kept;
     size += got;
-    CAFFE_ENFORCE_LE(size, kMaxPipeBytes, "cannot read \"", path,
-                     "\": bytes of a pipe; write a larger input to a file");
+    CAFFE_ENFORCE(size <= limit_bytes, "bytes of file \"", path, "\": got more than ",
+                  ByteSizeText(static_cast<uint64_t>(limit_bytes)),
+                  limit_bytes == kMaxPipeBytes ? "; write a larger input to a file" : "");
     ReserveCPUBytes(static_cast<size_t>(got));
     CAFFE_ENFORCE(WriteAll(kept.get(), buffer.data(), static_cast<size_t>(got)),
                   "cannot keep the content of \"", path, "\": ", std::strerror(errno));
@@ -65,17 +77,19 @@ FileDescriptor Reopened(int file, const std::string& path) {
 // The pipes that have been read, by device and inode.
 class KeptPipes {
  public:
-  FileDescriptor Open(const std::string& path, const struct stat& info) {
+  FileDescriptor Open(const std::string& path, const struct stat& info, int64_t limit_bytes) {
+    CAFFE_ENFORCE(!IsEndless(info), "cannot read \"", path,
+                  "\": it is a device without an end, want a file or a pipe");
     const MutexLock lock(mutex_);
     FileDescriptor& kept = pipes_[{info.st_dev, info.st_ino}];
     if (!kept) {
       if (path == "-") {
-        kept = ContentOf(STDIN_FILENO, path);
+        kept = ContentOf(STDIN_FILENO, path, limit_bytes);
       } else {
         const FileDescriptor pipe(open(path.c_str(), O_RDONLY | O_CLOEXEC));
         const int error = errno;
         CAFFE_ENFORCE(pipe, "cannot open \"", path, "\": ", std::strerror(error));
-        kept = ContentOf(pipe.get(), path);
+        kept = ContentOf(pipe.get(), path, limit_bytes);
       }
     }
     return Reopened(kept.get(), path);
@@ -111,7 +125,7 @@ bool CanReadAgain(const std::string& path) {
 
 namespace internal {
 
-FileDescriptor OpenKeptPipe(const std::string& path) {
+FileDescriptor OpenKeptPipe(const std::string& path, int64_t limit_bytes) {
   if (!used) return {};
   struct stat info;
   if (path == "-") {
@@ -128,7 +142,7 @@ FileDescriptor OpenKeptPipe(const std::string& path) {
              S_ISBLK(info.st_mode)) {
     return {};
   }
-  return AllKeptPipes().Open(path, info);
+  return AllKeptPipes().Open(path, info, std::min(limit_bytes, kMaxPipeBytes));
 }
 
 FileDescriptor AnonymousFile() {

@@ -41,8 +41,9 @@ bool CanReadAgain(const std::string& path);
 namespace internal {
 // Opens the content of a pipe, a device or standard input, which is read on the first call. Returns
 // no descriptor if the path is a file or folder, or if UseStandardStreams has not been called.
-// THROWS if the content cannot be read or exceeds the limit.
-FileDescriptor OpenKeptPipe(const std::string& path);
+// THROWS if the content cannot be read, has more than `limit_bytes` or kMaxPipeBytes bytes, or has
+// no end, as that of /dev/zero.
+FileDescriptor OpenKeptPipe(const std::string& path, int64_t limit_bytes = kMaxPipeBytes);
 
 // Returns a new file without a name, open for reading and writing, whose content is in memory.
 FileDescriptor AnonymousFile();

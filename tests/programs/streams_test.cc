@@ -140,6 +140,30 @@ TEST_F(StreamsTest, EndlessInputEndsAtTheMemoryLimit) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("caffe2: "), HasSubstr("limit")));
 }
 
+TEST_F(StreamsTest, DevicesWithoutAnEndAreNotRead) {
+  const std::string nets = "--init-net init.pbtxt --predict-net net.pbtxt --input x=2 ";
+  for (const std::string& args : std::vector<std::string>{
+           "inspect /dev/zero", "check /dev/full", "inspect - </dev/urandom",
+           "bench " + nets + "--against /dev/zero", "run " + nets + "--labels /dev/random",
+           "run " + nets + "--tuning /dev/zero",
+           "run --init-net init.pbtxt --predict-net net.pbtxt --input x=/dev/zero"}) {
+    const ProgramResult result = Shell("caffe2 " + args);
+    EXPECT_EQ(result.code, 1) << args;
+    EXPECT_THAT(result.err, HasSubstr("\": it is a device without an end, want a file or a pipe"))
+        << args;
+  }
+}
+
+TEST_F(StreamsTest, EndlessPipesAreReadUpToTheLimitOfTheFile) {
+  const std::string nets = "--init-net init.pbtxt --predict-net net.pbtxt --input x=2 ";
+  for (const std::string& args :
+       {"bench " + nets + "--against -", "run " + nets + "--tuning /dev/stdin"}) {
+    const ProgramResult result = Shell("yes | caffe2 " + args);
+    EXPECT_EQ(result.code, 1) << args;
+    EXPECT_THAT(result.err, HasSubstr("\": got more than 16 MiB\n")) << args;
+  }
+}
+
 TEST_F(StreamsTest, OutputHasAShortName) {
   const ProgramResult result =
       Shell("caffe2 run --init-net init.pbtxt --predict-net net.pbtxt --input x=x.npy -o results");
