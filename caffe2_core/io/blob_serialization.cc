@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/memory_budget.h"
 #include "caffe2_core/io/db.h"
@@ -179,7 +180,7 @@ std::string SerializeBlob(const Blob& blob, const std::string& name) try {
 void DeserializeBlob(const std::string& content, Blob* blob) try {
   BlobProto proto;
   CAFFE_ENFORCE(ParseProtoFromLargeString(content, &proto),
-                "Cannot parse content into a BlobProto: ", content.size(), " bytes");
+                "Cannot parse content into a BlobProto: ", ByteSizeText(content.size()));
   DeserializeBlob(proto, blob);
 } catch (const std::bad_alloc&) {
   ThrowOutOfMemory();

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 
 namespace caffe2rt {
@@ -146,7 +147,7 @@ std::string LmdbFile::ReadPage(uint64_t number) const {
 void LmdbFile::CheckOverflow(uint64_t number, uint64_t size) const {
   const uint64_t pages = (kPageHeaderBytes + size + page_bytes_ - 1) / page_bytes_;
   if (number < 2 || number >= page_count_ || pages > page_count_ - number) {
-    ThrowDamaged(MakeString("a value of ", size, " bytes is in pages that do not exist"));
+    ThrowDamaged(MakeString("a value of ", ByteSizeText(size), " is in pages that do not exist"));
   }
   const int64_t offset = static_cast<int64_t>(number * page_bytes_);
   char header[kPageHeaderBytes];

@@ -152,7 +152,7 @@ class MiniDBTransaction final : public Transaction {
   void Put(const std::string& key, const std::string& value) override {
     CAFFE_ENFORCE(!key.empty() && !value.empty(),
                   "minidb does not support an empty key or value, got key \"", key, "\" with ",
-                  value.size(), " bytes");
+                  ByteSizeText(value.size()));
     CAFFE_ENFORCE(key.size() <= INT_MAX && value.size() <= INT_MAX, "minidb record \"", key,
                   "\" has ", ByteSizeText(value.size()), ", want less than 2 GiB");
     const int32_t sizes[2] = {static_cast<int32_t>(key.size()), static_cast<int32_t>(value.size())};

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/checked_math.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/io/blob_serialization.h"
@@ -99,8 +100,8 @@ void ReadDatabase(const std::string& path, FileKind kind, BlobReader* reader) {
     }
     TensorProtos tensors;
     CAFFE_ENFORCE(tensors.ParseFromString(value) && tensors.protos_size() > 0, "record \"", key,
-                  "\" of \"", path, "\" has ", value.size(),
-                  " bytes that are neither a blob nor TensorProtos");
+                  "\" of \"", path, "\" has ", ByteSizeText(value.size()),
+                  " that are neither a blob nor TensorProtos");
     for (int i = 0; i < tensors.protos_size(); ++i) {
       TensorProto* const proto = tensors.mutable_protos(i);
       const std::string name = proto->name().empty() ? MakeString(i) : proto->name();

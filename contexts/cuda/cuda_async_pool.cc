@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "caffe2_core/base/byte_size.h"
 #include "contexts/cuda/cuda_graph.h"
 #include "contexts/pool/free_lists.h"
 #include "contexts/pool/tracked_pool.h"
@@ -160,7 +161,7 @@ void* CudaAsyncUpstream::Allocate(size_t nbytes) {
     cudaGetLastError();
     return nullptr;
   }
-  CUDA_ENFORCE(code, nbytes, " bytes of device ", device_);
+  CUDA_ENFORCE(code, ByteSizeText(nbytes), " of device ", device_);
   return data;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_graph.h"
 #include "contexts/cuda/pinned_allocator.h"
@@ -13,7 +14,8 @@ namespace {
 
 void CheckPointers(size_t nbytes, const void* src, const void* dst) {
   EnforceCudaIsNotLostByFork();
-  CAFFE_ENFORCE(src != nullptr && dst != nullptr, "copy of ", nbytes, " bytes from or to null");
+  CAFFE_ENFORCE(src != nullptr && dst != nullptr, "copy of ", ByteSizeText(nbytes),
+                " from or to null");
 }
 
 bool IsPageable(const void* host) {
@@ -39,8 +41,8 @@ void Deliver(void* state) {
 }
 
 void CopyAsync(size_t nbytes, const void* src, void* dst, cudaMemcpyKind kind, CudaStream& stream) {
-  CUDA_ENFORCE(cudaMemcpyAsync(dst, src, nbytes, kind, stream.stream), nbytes, " bytes, device ",
-               stream.device);
+  CUDA_ENFORCE(cudaMemcpyAsync(dst, src, nbytes, kind, stream.stream), ByteSizeText(nbytes),
+               ", device ", stream.device);
 }
 
 }  // namespace
@@ -63,8 +65,8 @@ void CopyBetweenDevices(size_t nbytes, const void* src, void* dst, CudaStream& s
     return;
   }
   EnableCudaPeerAccess(from, to);  // without peer access CUDA copies through the host
-  CUDA_ENFORCE(cudaMemcpyPeerAsync(dst, to, src, from, nbytes, stream.stream), nbytes,
-               " bytes from device ", from, " to device ", to);
+  CUDA_ENFORCE(cudaMemcpyPeerAsync(dst, to, src, from, nbytes, stream.stream), ByteSizeText(nbytes),
+               " from device ", from, " to device ", to);
 }
 
 void CopyFromHost(size_t nbytes, const void* src, void* dst, CudaStream& stream) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cublas_library.h"
 #include "contexts/cuda/cuda_context.h"
@@ -90,7 +91,7 @@ void BindCublas(CudaHandles& handles, CudaStream& stream) {
   // SetStream resets the handle to cuBLAS's own workspace, which cuBLAS would allocate.
   CUBLAS_ENFORCE(Cublas().SetWorkspace(handles.cublas, stream.cublas_workspace.get(),
                                        stream.cublas_workspace_bytes),
-                 stream.cublas_workspace_bytes, " bytes, device ", stream.device);
+                 ByteSizeText(stream.cublas_workspace_bytes), ", device ", stream.device);
   handles.cublas_stream = &stream;
 }
 

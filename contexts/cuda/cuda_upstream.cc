@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "caffe2_core/base/byte_size.h"
 #include "contexts/cuda/cuda_graph.h"
 #include "contexts/cuda/cuda_query.h"
 
@@ -39,7 +40,7 @@ void* OrNull(cudaError_t code, void* data, size_t nbytes, const char* what) {
     cudaGetLastError();
     return nullptr;
   }
-  CUDA_ENFORCE(code, nbytes, " bytes of ", what);
+  CUDA_ENFORCE(code, ByteSizeText(nbytes), " of ", what);
   return data;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2rt/caffe2.pb.h"
 
 namespace caffe2rt {
@@ -48,7 +49,8 @@ IDEEPContext::IDEEPContext(const DeviceOption& option) {
 
 void IDEEPContext::CopyBytesSameDevice(size_t nbytes, const void* src, void* dst) {
   if (nbytes == 0) return;
-  CAFFE_ENFORCE(src != nullptr && dst != nullptr, "copy of ", nbytes, " bytes from or to null");
+  CAFFE_ENFORCE(src != nullptr && dst != nullptr, "copy of ", ByteSizeText(nbytes),
+                " from or to null");
   std::memcpy(dst, src, nbytes);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/logging.h"
 #include "caffe2rt/caffe2.pb.h"
@@ -87,7 +88,7 @@ void* SyncedMemory::mutable_gpu_data() {
 }
 
 void SyncedMemory::set_cpu_data(void* data) {
-  CAFFE_ENFORCE(data != nullptr, "set_cpu_data of null, want a buffer of ", size_, " bytes");
+  CAFFE_ENFORCE(data != nullptr, "set_cpu_data of null, want a buffer of ", ByteSizeText(size_));
   CheckDevice();
   FinishPush();
   cpu_ = Borrowed(data);
@@ -95,7 +96,7 @@ void SyncedMemory::set_cpu_data(void* data) {
 }
 
 void SyncedMemory::set_gpu_data(void* data) {
-  CAFFE_ENFORCE(data != nullptr, "set_gpu_data of null, want a buffer of ", size_, " bytes");
+  CAFFE_ENFORCE(data != nullptr, "set_gpu_data of null, want a buffer of ", ByteSizeText(size_));
   (void)DeviceSide();
   CheckDevice();
   FinishPush();

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "caffe2_core/base/byte_size.h"
 #include "contexts/cuda/cuda_context.h"
 #include "operators/conv/cuda_conv.h"
 #include "operators/conv/directions_cudnn.h"
@@ -109,7 +110,7 @@ class Plan final : public CudaConvPlan {
                      "argument force_algo, want one of cuDNN's algorithms");
     if (Fits(context, static_cast<Algorithm>(options_.algorithm))) return true;
     *reason = MakeString("algorithm ", options_.algorithm, " does not support this shape with ",
-                         options_.workspace_limit_bytes, " bytes of workspace");
+                         ByteSizeText(options_.workspace_limit_bytes), " of workspace");
     return false;
   }
 
@@ -123,7 +124,7 @@ class Plan final : public CudaConvPlan {
     }
     *reason = status == CUDNN_STATUS_SUCCESS
                   ? MakeString("none of ", count, " algorithms supports this shape with ",
-                               options_.workspace_limit_bytes, " bytes of workspace")
+                               ByteSizeText(options_.workspace_limit_bytes), " of workspace")
                   : CudnnStatusText(status);
     return false;
   }

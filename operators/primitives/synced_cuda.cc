@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "caffe2_core/base/byte_size.h"
 #include "contexts/cuda/cuda_context.h"
 #include "contexts/synced/synced_math.h"
 #include "operators/primitives/synced_cuda_kernels.h"
@@ -38,8 +39,8 @@ class CudaSyncedMath final : public SyncedMath {
  public:
   void Zero(BaseContext& context, size_t nbytes, void* data) const override {
     if (nbytes == 0) return;
-    CUDA_ENFORCE(cudaMemsetAsync(data, 0, nbytes, OnCuda(context).cuda_stream()), nbytes,
-                 " bytes of synced memory");
+    CUDA_ENFORCE(cudaMemsetAsync(data, 0, nbytes, OnCuda(context).cuda_stream()),
+                 ByteSizeText(nbytes), " of synced memory");
   }
   double Asum(BaseContext& context, TypeMeta type, size_t n, const void* x) const override {
     return Sum(OnCuda(context), SyncedTerm::kMagnitude, type, n, x);
