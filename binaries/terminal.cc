@@ -3,11 +3,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <string>
 #include <string_view>
 
+#include "caffe2_core/base/display_width.h"
 #include "caffe2_core/base/text.h"
 
 namespace caffe2rt {
@@ -54,6 +57,29 @@ size_t OutputWidth() {
   size_t columns = 0;
   const bool given = ParseNumber(Environment("COLUMNS"), &columns);
   return given && columns >= kLeast && columns <= kMost ? columns : kDefault;
+}
+
+void PrintParagraph(std::string_view text, size_t indent) {
+  if (isatty(STDOUT_FILENO) == 0) {
+    std::cout << text << "\n";
+    return;
+  }
+  const size_t width = OutputWidth();
+  size_t column = 0;
+  while (!text.empty()) {
+    const size_t end =
+        std::min(text.find(' ', 1), text.size());  // the word with the space before it
+    std::string_view word = text.substr(0, end);
+    text.remove_prefix(end);
+    if (column > indent && column + DisplayWidth(word) > width) {
+      std::cout << "\n" << std::string(indent, ' ');
+      column = indent;
+      if (word.starts_with(' ')) word.remove_prefix(1);
+    }
+    std::cout << word;
+    column += DisplayWidth(word);
+  }
+  std::cout << "\n";
 }
 
 bool OutputHasColours() {

@@ -15,6 +15,10 @@ size_t OutputWidth();
 // NO_COLOR is unset or empty (https://no-color.org).
 bool OutputHasColours();
 
+// Prints `text`, which is one line, to the standard output. On a terminal, it is broken between words,
+// and its further lines are indented by `indent` columns.
+void PrintParagraph(std::string_view text, size_t indent);
+
 enum class Style { kPlain, kBold, kDim, kRed, kYellow, kGreen };
 
 // Prints to the standard output, in a style if it shows colours. Works with EscapedOutput: `text`

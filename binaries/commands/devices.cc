@@ -11,6 +11,8 @@
 
 #include "binaries/commands/command.h"
 #include "binaries/json_output.h"
+#include "binaries/terminal.h"
+#include "caffe2_core/base/byte_size.h"
 #include "caffe2_core/base/enforce.h"
 #include "caffe2_core/base/isa.h"
 #include "caffe2_core/device/context.h"
@@ -32,8 +34,6 @@ uint64_t MemoryBytes() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
-
-double Gibibytes(uint64_t bytes) { return static_cast<double>(bytes >> 20) / 1024; }
 
 void WriteCpu(Json* json) {
   (*json)["cores"] = UsableCores();
@@ -75,23 +75,24 @@ void WriteModule(const DeviceDescriptor& device, Json* json) {
 void PrintModule(const DeviceDescriptor& device) {
   const DevicePresence& presence = FindDevice(device.type);
   if (presence.state != DeviceState::kReady) {
-    std::cout << presence.message << "; nets that specify it run on the CPU\n";
+    PrintParagraph(presence.message + "; nets that specify it run on the CPU", 4);
     return;
   }
-  if (!presence.message.empty()) std::cout << presence.message << "\n";
+  if (!presence.message.empty()) PrintParagraph(presence.message, 4);
   const DeviceDescription description = Describe(device.type);
   int id = 0;
   for (const DeviceDescription::Device& one : description.devices) {
-    std::cout << "  " << absl::AsciiStrToLower(device.name) << ":" << id++ << "  " << one.name
-              << ", " << Gibibytes(one.memory_bytes) << " GiB of memory";
+    std::string text = MakeString("  ", absl::AsciiStrToLower(device.name), ":", id++, "  ",
+                                  one.name, ", ", ByteSizeText(one.memory_bytes), " of memory");
     for (DeviceDescription::Fact fact : one.facts) {
       std::replace(fact.key.begin(), fact.key.end(), '_', ' ');
-      std::cout << ", " << fact.key << " " << fact.value;
+      text += MakeString(", ", fact.key, " ", fact.value);
     }
-    std::cout << "\n";
+    PrintParagraph(text, 6);
   }
   for (const DeviceDescription::Library& library : description.libraries) {
-    std::cout << "  " << library.name << ": " << (library.found ? "found" : library.detail) << "\n";
+    PrintParagraph(MakeString("  ", library.name, ": ", library.found ? "found" : library.detail),
+                   6);
   }
 }
 
@@ -128,13 +129,14 @@ void PrintDevices(const std::map<DeviceType, const DeviceDescriptor*>& devices) 
       PrintModule(*missing);
       continue;
     }
-    std::cout << DeviceTypeName(type) << " (device type " << static_cast<int>(type) << ")";
+    std::string text =
+        MakeString(DeviceTypeName(type), " (device type ", static_cast<int>(type), ")");
     if (type == CPU) {
-      std::cout << ": " << UsableCores() << " cores, " << IsaName(CpuIsa()) << ", "
-                << Gibibytes(MemoryBytes()) << " GiB of memory, of which nets may use "
-                << Gibibytes(GetCPUMemoryUsage().limit_bytes) << " GiB (--memory-limit)";
+      text += MakeString(": ", UsableCores(), " cores, ", IsaName(CpuIsa()), ", ",
+                         ByteSizeText(MemoryBytes()), " of memory, of which nets may use ",
+                         ByteSizeText(GetCPUMemoryUsage().limit_bytes), " (--memory-limit)");
     }
-    std::cout << "\n";
+    PrintParagraph(text, 4);
     if (const DeviceDescriptor* const device = FindDeviceDescriptor(type)) PrintModule(*device);
   }
 }

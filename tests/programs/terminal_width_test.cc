@@ -121,5 +121,33 @@ TEST_F(TerminalWidthTest, ColoursAreForTerminalsThatShowThem) {
   EXPECT_THAT(RunCaffe2(Inspect()).out, Not(HasSubstr(kEscape)));
 }
 
+TEST_F(TerminalWidthTest, LongRunsShowTheirProgressAndRemoveIt) {
+  const std::string net = dir_.Write("relu.pbtxt", R"(op { type: "Relu" input: "x" output: "y" })");
+  std::vector<std::string> args = {"run", "--predict-net", net, "--input",
+                                   "x=2", "--iterations",  ""};
+  // The first number of runs that takes more than two seconds.
+  for (int64_t runs = int64_t{1} << 16; runs <= 1'000'000'000; runs *= 4) {
+    args.back() = MakeString(runs);
+    const std::string out = RunOnTerminal(args, 80, {{"TERM", "dumb"}});
+    const std::string progress = MakeString(" of ", runs, " runs");
+    const size_t last = out.rfind(progress);
+    if (last == std::string::npos) continue;
+    EXPECT_EQ(out.substr(last + progress.size(), 4), "\r\x1b[K");
+    EXPECT_THAT(out.substr(last), HasSubstr("y  float [2]"));
+    const ProgramResult without_terminal = RunCaffe2(args);
+    EXPECT_EQ(without_terminal.err, "");
+    return;
+  }
+  ADD_FAILURE() << "no progress in 2^28 runs or more";
+}
+
+TEST_F(TerminalWidthTest, DevicesFitTheTerminal) {
+  const std::string out = RunOnTerminal({"devices"}, 50, {{"TERM", "dumb"}});
+  for (const absl::string_view line : absl::StrSplit(out, '\n'))
+    EXPECT_LE(DisplayWidth(std::string_view(line.data(), line.size())), 50u) << line;
+  EXPECT_THAT(out, HasSubstr("(--memory-limit)\n"));
+  EXPECT_THAT(RunCaffe2({"devices"}).out, HasSubstr("of memory, of which nets may use "));
+}
+
 }  // namespace
 }  // namespace caffe2rt::test::terminal_width_test
