@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
+#include <map>
 
 #include "caffe2_core/base/text.h"
 #include "caffe2_core/graph/drawing/markup.h"
@@ -71,8 +73,7 @@ class SvgWriter {
              FittedText(Printable(subtitle), kTextPx, false, width_ - 2 * kPaperMargin)),
         "\n", legend);
     for (size_t i = 0; i < graph_.groups.size(); ++i) WriteFrame(i);
-    size_t skips = 0;
-    for (size_t i = 0; i < graph_.edges.size(); ++i) WriteEdge(i, &skips);
+    for (size_t i = 0; i < graph_.edges.size(); ++i) WriteEdge(i);
     for (size_t i = 0; i < graph_.groups.size(); ++i) WriteFrameTitle(i);
     for (size_t i = 0; i < graph_.nodes.size(); ++i) WriteNode(i);
     Add("</svg>\n");
@@ -151,7 +152,20 @@ class SvgWriter {
     return path;
   }
 
-  void WriteEdge(size_t i, size_t* skips) {
+  // The next color that no other skip edge has at the same end, so that neighbors can be told apart.
+  size_t SkipColorOf(const FlowEdge& edge) {
+    std::bitset<kSkipColors.size()>& out = colors_out_[edge.from];
+    std::bitset<kSkipColors.size()>& in = colors_in_[edge.to];
+    size_t color = next_color_;
+    for (size_t k = 0; k < kSkipColors.size() && (out[color] || in[color]); ++k)
+      color = (color + 1) % kSkipColors.size();
+    out.set(color);
+    in.set(color);
+    next_color_ = (color + 1) % kSkipColors.size();
+    return color;
+  }
+
+  void WriteEdge(size_t i) {
     const FlowEdge& edge = graph_.edges[i];
     const std::string path = PathOf(layout_.edges[i]);
     std::string css_class = "edge";
@@ -161,7 +175,7 @@ class SvgWriter {
     if (edge.kind == FlowEdge::Kind::kWeights) css_class += " weights";
     std::string halo;
     if (IsSkip(graph_, edge)) {
-      marker = absl::StrCat("skip", (*skips)++ % kSkipColors.size());
+      marker = absl::StrCat("skip", SkipColorOf(edge));
       css_class += " " + marker;
       halo = absl::StrCat("<path class=\"halo\" d=\"", path, "\"/>");
     }
@@ -206,6 +220,8 @@ class SvgWriter {
   const FlowGraph& graph_;
   const NetDrawingLayout& layout_;
   double width_ = 0, left_ = 0, top_ = 0;
+  std::map<size_t, std::bitset<kSkipColors.size()>> colors_out_, colors_in_;  // by node
+  size_t next_color_ = 0;
   std::string out_;
 };
 
