@@ -59,3 +59,9 @@ inline const std::map<string, string>& GetBuildOptions() {
 }
 
 }  // namespace caffe2
+
+namespace c10 {
+using std::stod;
+using std::stoi;
+using std::to_string;
+}  // namespace c10

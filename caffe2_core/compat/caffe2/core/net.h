@@ -30,4 +30,6 @@ using ::caffe2rt::NetBase;
 using ::caffe2rt::NetObserverCreator;
 using ::caffe2rt::OperatorBase;
 using ::caffe2rt::Workspace;
+using NetObserver = ObserverBase<NetBase>;
+using OperatorObserver = ObserverBase<OperatorBase>;
 }  // namespace caffe2

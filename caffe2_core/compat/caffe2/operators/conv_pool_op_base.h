@@ -125,6 +125,17 @@ class ConvPoolOpBase : public Operator<Context> {
                           &context_);
   }
 
+  // Shape inference for the schemas of convolutions, whose input 1 is the filter, and of pools.
+  // Further inputs and outputs of the operator are not used.
+  static vector<TensorShape> TensorInferenceForConv(const OperatorDef& def,
+                                                    const vector<TensorShape>& inputs) {
+    return InferAs("Conv", 2, def, inputs);
+  }
+  static vector<TensorShape> TensorInferenceForPool(const OperatorDef& def,
+                                                    const vector<TensorShape>& inputs) {
+    return InferAs("MaxPool", 1, def, inputs);
+  }
+
   bool RunOnDevice() override {
     switch (order_) {
       case StorageOrder::NHWC:
@@ -190,6 +201,20 @@ class ConvPoolOpBase : public Operator<Context> {
   Workspace* ws_;
 
  private:
+  // The output shape of the built-in operator `type` for the first `count` inputs.
+  static vector<TensorShape> InferAs(const string& type, size_t count, const OperatorDef& def,
+                                     const vector<TensorShape>& inputs) {
+    CAFFE_ENFORCE_GE(inputs.size(), count, "inputs of the operator \"", def.type(), "\"");
+    OperatorDef window = def;
+    window.set_type(type);
+    window.clear_input();
+    window.clear_output();
+    for (size_t i = 0; i < count; ++i) window.add_input(std::to_string(i));
+    window.add_output("output");
+    const OpSchema* schema = OpSchemaRegistry::Schema(type);
+    CAFFE_ENFORCE(schema != nullptr, "the operator \"", type, "\" is not built in");
+    return schema->InferTensor(window, {inputs.begin(), inputs.begin() + count});
+  }
   static int At(const vector<int>& values, size_t i) {
     CAFFE_ENFORCE_LT(i, values.size(), "spatial axis");
     return values[i];

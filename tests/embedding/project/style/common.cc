@@ -39,7 +39,7 @@ STYLE_TEST(StandardNamesAreThere) {
   vector<TIndex> dims{2, 3};
   CaffeMap<string, int> map{{"a", 1}};
   STYLE_EXPECT(caffe2::to_string(3) == "3");
-  STYLE_EXPECT(caffe2::stoi("4") == 4);
+  STYLE_EXPECT(caffe2::stoi("4") == 4 && c10::stoi("5") == 5 && c10::to_string(6) == "6");
   STYLE_EXPECT((SkipIndices<1, 3>::Contains(3)));
   STYLE_EXPECT(split(',', "a,b").size() == 2);
   caffe2::run();

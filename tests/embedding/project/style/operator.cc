@@ -109,7 +109,10 @@ REGISTER_CPU_OPERATOR(StyleBare, StyleBareOp);
 OPERATOR_SCHEMA(StyleBare).NumInputs(0).NumOutputs(1).SetDoc("Returns 7.");
 OPERATOR_SCHEMA(StyleSplit).NumInputs(2).NumOutputs(2);
 OPERATOR_SCHEMA(StyleReader).NumInputs(1).NumOutputs(1);
-OPERATOR_SCHEMA(StyleWindow).NumInputs(1).NumOutputs(1);
+OPERATOR_SCHEMA(StyleWindow)
+    .NumInputs(1)
+    .NumOutputs(1)
+    .TensorInferenceFunction(ConvPoolOpBase<CPUContext>::TensorInferenceForPool);
 OPERATOR_SCHEMA(StyleCount).NumInputs(0).NumOutputs(1).ScalarType(TensorProto::INT32);
 
 }  // namespace caffe2
@@ -171,4 +174,18 @@ STYLE_TEST(GradientsAreMadeByTheirMakers) {
   STYLE_EXPECT(meta.g_input_[0].IsDense() && meta.g_input_[0].dense_ == "x_grad");
   STYLE_EXPECT(net.op(0).type() == "EmbeddingAffineGradient" && net.op(0).is_gradient_op());
   STYLE_EXPECT(net.op(0).arg_size() == 1 && net.op(0).input(0) == "y_grad");
+}
+
+STYLE_TEST(StyleWindowsHaveInferredShapes) {
+  TensorShape image, filter;
+  for (int dim : {2, 3, 9, 9}) image.add_dims(dim);
+  for (int dim : {8, 3, 3, 3}) filter.add_dims(dim);
+  const OperatorDef def =
+      CreateOperatorDef("StyleWindow", "", {"x"}, {"y"},
+                        {MakeArgument<int>("kernel", 3), MakeArgument<int>("stride", 2)});
+  // (9 - 3) / 2 + 1 = 4
+  const auto pooled = OpSchemaRegistry::Schema("StyleWindow")->InferTensor(def, {image});
+  STYLE_EXPECT(pooled[0].dims_size() == 4 && pooled[0].dims(1) == 3 && pooled[0].dims(3) == 4);
+  const auto convolved = ConvPoolOpBase<CPUContext>::TensorInferenceForConv(def, {image, filter});
+  STYLE_EXPECT(convolved[0].dims(0) == 2 && convolved[0].dims(1) == 8 && convolved[0].dims(2) == 4);
 }

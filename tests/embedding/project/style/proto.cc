@@ -23,6 +23,11 @@ STYLE_TEST(DeviceOptionsTakeEveryFormOfType) {
   auto* t = caffe2::BlobGetMutableTensor(&blob, caffe2::ProtoToType(opt.device_type()));
   STYLE_EXPECT(t->GetDeviceType() == caffe2::CPU);
   STYLE_EXPECT(caffe2::TypeToProto(caffe2::CUDA) == caffe2::PROTO_CUDA);
+  op.mutable_device_option()->set_device_id(2);
+  const at::Device device = caffe2::OptionToDevice(op.device_option());
+  STYLE_EXPECT(device.type() == caffe2::CUDA && device.index() == 2);
+  STYLE_EXPECT(caffe2::DeviceToOption(device).device_id() == 2);
+  STYLE_EXPECT(!caffe2::OptionToDevice(opt).has_index());
 }
 
 STYLE_TEST(MessagesAreBuiltAndPrinted) {

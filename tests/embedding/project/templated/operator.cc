@@ -33,7 +33,10 @@ class TemplatedWindowOp final : public ConvPoolOpBase<Context> {
   Tensor<Context> ones_;
 };
 REGISTER_CPU_OPERATOR(TemplatedWindow, TemplatedWindowOp<CPUContext>);
-OPERATOR_SCHEMA(TemplatedWindow).NumInputs(1).NumOutputs(1);
+OPERATOR_SCHEMA(TemplatedWindow)
+    .NumInputs(1)
+    .NumOutputs(1)
+    .TensorInferenceFunction(ConvPoolOpBase<CPUContext>::TensorInferenceForPool);
 
 template <class Context>
 class TemplatedRampOp final : public FillerOp<Context> {
@@ -229,4 +232,18 @@ STYLE_TEST(TemplatedOperatorsReadDatabases) {
                                                     {MakeArgument<bool>("twice", true)})));
   STYLE_EXPECT(ws.GetBlob("length")->Get<TensorCPU>().data<int>()[0] == 10);
   STYLE_EXPECT(ws.GetBlob("none")->Get<TensorCPU>().dims() == (vector<TIndex>{0, 4}));
+}
+
+STYLE_TEST(TemplatedWindowsHaveInferredShapes) {
+  TensorShape image, filter;
+  for (int dim : {2, 3, 9, 9}) image.add_dims(dim);
+  for (int dim : {8, 3, 3, 3}) filter.add_dims(dim);
+  const OperatorDef def =
+      CreateOperatorDef("TemplatedWindow", "", {"x"}, {"y"},
+                        {MakeArgument<int>("kernel", 3), MakeArgument<int>("stride", 2)});
+  // (9 - 3) / 2 + 1 = 4
+  const auto pooled = OpSchemaRegistry::Schema("TemplatedWindow")->InferTensor(def, {image});
+  STYLE_EXPECT(pooled[0].dims_size() == 4 && pooled[0].dims(1) == 3 && pooled[0].dims(3) == 4);
+  const auto convolved = ConvPoolOpBase<CPUContext>::TensorInferenceForConv(def, {image, filter});
+  STYLE_EXPECT(convolved[0].dims(0) == 2 && convolved[0].dims(1) == 8 && convolved[0].dims(2) == 4);
 }
