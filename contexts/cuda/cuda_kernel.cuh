@@ -16,6 +16,7 @@
 //     }
 //   };
 //   ForEachRow(context, rows, RowSums{cols, x, y}, "RowSums");   // one thread block per row
+//   ForEachRowOf(context, cols, rows, RowSums{cols, x, y}, "RowSums");  // a warp per short row
 //
 // Functors are plain values: numbers and pointers to memory of the context's device. On the fake
 // CUDA of the tests, the functor is called in a loop, in stream order, so every kernel can be
@@ -35,21 +36,29 @@
 #pragma GCC visibility push(default)
 namespace caffe2rt {
 
-// The thread block that works on one row. All of its threads must call the same members in the same
-// order with the same arguments; only values computed inside a functor may depend on its index.
+inline constexpr int kWarpThreads = 32;
+// The longest row that ForEachRowOf gives to a warp: eight elements for each of its threads.
+inline constexpr int64_t kShortRow = 256;
+
+// The thread block or the warp that works on one row. All of its threads must call the same members
+// in the same order with the same arguments; only values computed inside a functor may depend on its
+// index.
 //
 // A value written by f(i) is visible to f(i) of the next call, and to other indices after Sync. On
 // the host, each call is a loop.
 class Row {
  public:
-  CAFFE2RT_HOST_DEVICE explicit Row(int64_t index) : index_(index) {}
+  // `is_warp`: the threads are those of a warp. A constant wherever a Row is made, so that the other
+  // case disappears from the kernel.
+  CAFFE2RT_HOST_DEVICE explicit Row(int64_t index, bool is_warp = false)
+      : index_(index), is_warp_(is_warp) {}
   CAFFE2RT_HOST_DEVICE int64_t index() const { return index_; }
 
   // Calls f(i) for i in [0, n), in any order.
   template <class F>
   CAFFE2RT_HOST_DEVICE void ForEach(int64_t n, F f) const {
 #if defined(__CUDA_ARCH__)
-    for (int64_t i = threadIdx.x; i < n; i += kKernelThreads) f(i);
+    for (int64_t i = Thread(); i < n; i += Threads()) f(i);
 #else
     for (int64_t i = 0; i < n; ++i) f(i);
 #endif
@@ -59,7 +68,7 @@ class Row {
   template <class F>
   CAFFE2RT_HOST_DEVICE void Once(F f) const {
 #if defined(__CUDA_ARCH__)
-    if (threadIdx.x == 0) f();
+    if (Thread() == 0) f();
 #else
     f();
 #endif
@@ -71,8 +80,9 @@ class Row {
   CAFFE2RT_HOST_DEVICE T Reduce(int64_t n, T identity, Op op, F f) const {
     T result = identity;
 #if defined(__CUDA_ARCH__)
-    for (int64_t i = threadIdx.x; i < n; i += kKernelThreads) result = op(result, f(i));
-    return ReduceBlock(result, identity, op);
+    for (int64_t i = Thread(); i < n; i += Threads()) result = op(result, f(i));
+    result = ReduceWarp(result, op);
+    return is_warp_ ? FromLane(result, 0) : ReduceWarps(result, identity, op);
 #else
     for (int64_t i = 0; i < n; ++i) result = op(result, f(i));
     return result;
@@ -81,32 +91,46 @@ class Row {
 
   CAFFE2RT_HOST_DEVICE void Sync() const {
 #if defined(__CUDA_ARCH__)
-    __syncthreads();
+    if (is_warp_) {
+      __syncwarp();
+    } else {
+      __syncthreads();
+    }
 #endif
   }
 
  private:
 #if defined(__CUDACC__)
-  // Returns the value of the lane `distance` lanes higher; T may have any size.
+  __device__ int Threads() const { return is_warp_ ? kWarpThreads : kKernelThreads; }
+  __device__ int Thread() const { return static_cast<int>(threadIdx.x) % Threads(); }
+
+  // Returns the value of a lane; T may have any size.
   template <class T>
-  static __device__ T FromLane(const T& value, int distance) {
+  static __device__ T FromLane(const T& value, int lane) {
     constexpr int kWords = (sizeof(T) + 3) / 4;
     uint32_t words[kWords] = {};
     memcpy(words, &value, sizeof(T));
-    for (int i = 0; i < kWords; ++i) words[i] = __shfl_down_sync(~0u, words[i], distance);
+    for (int i = 0; i < kWords; ++i) words[i] = __shfl_sync(~0u, words[i], lane);
     T other = value;
     memcpy(&other, words, sizeof(T));
     return other;
   }
+  // Returns the reduction of the warp's values in its first lane.
   template <class T, class Op>
-  static __device__ T ReduceBlock(T value, T identity, Op op) {
-    constexpr int kWarps = kKernelThreads / 32;
+  static __device__ T ReduceWarp(T value, Op op) {
+    const int lane = static_cast<int>(threadIdx.x) % kWarpThreads;
+    for (int distance = kWarpThreads / 2; distance > 0; distance /= 2) {
+      value = op(value, FromLane(value, lane + distance));
+    }
+    return value;
+  }
+  // Returns the reduction of the values in the first lanes of the block's warps.
+  template <class T, class Op>
+  static __device__ T ReduceWarps(T value, T identity, Op op) {
+    constexpr int kWarps = kKernelThreads / kWarpThreads;
     __shared__ alignas(16) unsigned char shared[kWarps * sizeof(T)];
     T* const partial = reinterpret_cast<T*>(shared);
-    for (int distance = 16; distance > 0; distance /= 2) {
-      value = op(value, FromLane(value, distance));
-    }
-    if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
+    if (threadIdx.x % kWarpThreads == 0) partial[threadIdx.x / kWarpThreads] = value;
     __syncthreads();
     T result = identity;
     for (int i = 0; i < kWarps; ++i) result = op(result, partial[i]);
@@ -115,6 +139,7 @@ class Row {
   }
 #endif
   int64_t index_;
+  bool is_warp_;
 };
 
 // Operations for Reduce and for binary kernels.
@@ -164,6 +189,12 @@ template <class F>
 __global__ void __launch_bounds__(kKernelThreads) ForEachRowKernel(int64_t first, int64_t n, F f) {
   for (int64_t i = blockIdx.x; i < n; i += gridDim.x) f(Row(first + i));
 }
+template <class F>
+__global__ void __launch_bounds__(kKernelThreads) ForEachShortRowKernel(int64_t n, F f) {
+  constexpr int kRows = kKernelThreads / kWarpThreads;
+  const int64_t first = int64_t{blockIdx.x} * kRows + threadIdx.x / kWarpThreads;
+  for (int64_t i = first; i < n; i += int64_t{gridDim.x} * kRows) f(Row(i, true));
+}
 #endif
 
 }  // namespace internal
@@ -204,6 +235,25 @@ void ForEachRow(CUDAContext& context, int64_t rows, const F& f, const char* name
 #else
   ThrowCompiledForFakeCuda(name);
 #endif
+}
+
+// Calls f(Row(i)) for i in [0, rows), where a row has `length` elements: each on a warp if the rows
+// are short, so that a block works on several rows, otherwise each on a block.
+template <class F>
+void ForEachRowOf(CUDAContext& context, int64_t length, int64_t rows, const F& f,
+                  const char* name) {
+  if (rows <= 0) return;
+#if defined(__CUDACC__)
+  if (length <= kShortRow && !IsFakeCuda()) {
+    constexpr int64_t kRows = kKernelThreads / kWarpThreads;
+    const unsigned int grid = GridSize(context, (rows + kRows - 1) / kRows);
+    internal::ForEachShortRowKernel<<<grid, kKernelThreads, 0, StreamOf(context)>>>(rows, f);
+    return CheckLaunch(name);
+  }
+#else
+  (void)length;
+#endif
+  ForEachRow(context, rows, f, name);
 }
 
 }  // namespace caffe2rt

@@ -1,4 +1,4 @@
-// Softmax of rows and of channels on CUDA: a block of threads computes one row, a thread one
+// Softmax of rows and of channels on CUDA: a warp or block computes one row, a thread one
 // position.
 
 #include <cmath>
@@ -62,12 +62,12 @@ struct SoftmaxPosition {
 }  // namespace
 
 void SoftmaxRows(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y) {
-  if (n > 0) ForEachRow(context, rows, SoftmaxRow{n, x, y}, "Softmax");
+  if (n > 0) ForEachRowOf(context, n, rows, SoftmaxRow{n, x, y}, "Softmax");
 }
 
 void SoftmaxRowsGradient(CUDAContext& context, int64_t rows, int64_t n, const float* y,
                          const float* dy, float* dx) {
-  if (n > 0) ForEachRow(context, rows, SoftmaxGradientRow{n, y, dy, dx}, "SoftmaxGradient");
+  if (n > 0) ForEachRowOf(context, n, rows, SoftmaxGradientRow{n, y, dy, dx}, "SoftmaxGradient");
 }
 
 void SoftmaxChannels(CUDAContext& context, int64_t batch, int64_t channels, int64_t positions,

@@ -1,4 +1,4 @@
-// LayerNorm and its gradient on CUDA: a block of threads computes one row, a thread the gradient of
+// LayerNorm and its gradient on CUDA: a warp or block computes one row, a thread the gradient of
 // one element of gamma and beta.
 
 #include <cmath>
@@ -83,18 +83,19 @@ struct AddLayerRows {
 
 void NormalizeLayers(CUDAContext& context, int64_t rows, int64_t n, float epsilon, const float* x,
                      const float* gamma, const float* beta, float* y, float* mean, float* std) {
-  ForEachRow(context, rows, LayerRow<float>{n, epsilon, x, gamma, beta, y, mean, std}, "LayerNorm");
+  ForEachRowOf(context, n, rows, LayerRow<float>{n, epsilon, x, gamma, beta, y, mean, std},
+               "LayerNorm");
 }
 void NormalizeLayers(CUDAContext& context, int64_t rows, int64_t n, float epsilon, const double* x,
                      const double* gamma, const double* beta, double* y, double* mean,
                      double* std) {
-  ForEachRow(context, rows, LayerRow<double>{n, epsilon, x, gamma, beta, y, mean, std},
-             "LayerNorm");
+  ForEachRowOf(context, n, rows, LayerRow<double>{n, epsilon, x, gamma, beta, y, mean, std},
+               "LayerNorm");
 }
 
 void GradientOfLayers(CUDAContext& context, int64_t rows, int64_t n,
                       const LayerGradient& gradient) {
-  ForEachRow(context, rows, LayerGradientRow{n, gradient}, "LayerNormGradient");
+  ForEachRowOf(context, n, rows, LayerGradientRow{n, gradient}, "LayerNormGradient");
   if (gradient.gamma == nullptr) return;
   ForEach(context, n, AddLayerRows{rows, n, gradient}, "LayerNormGradient");
 }

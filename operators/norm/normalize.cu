@@ -1,4 +1,4 @@
-// Normalize, NormalizeL1 and NormalizeGradient on CUDA: a block of threads computes one run.
+// Normalize, NormalizeL1 and NormalizeGradient on CUDA: a warp or block computes one run.
 
 #include <cmath>
 
@@ -65,13 +65,14 @@ struct NormalizeGradientRun {
 
 void NormalizeRuns(CUDAContext& context, const AxisRuns& runs, Norm norm, const float* x,
                    float* y) {
-  ForEachRow(context, runs.outer * runs.inner, NormalizeRun{runs, norm, x, y}, "Normalize");
+  ForEachRowOf(context, runs.size, runs.outer * runs.inner, NormalizeRun{runs, norm, x, y},
+               "Normalize");
 }
 
 void NormalizeRunsGradient(CUDAContext& context, const AxisRuns& runs, const float* x,
                            const float* dy, float* dx) {
-  ForEachRow(context, runs.outer * runs.inner, NormalizeGradientRun{runs, x, dy, dx},
-             "NormalizeGradient");
+  ForEachRowOf(context, runs.size, runs.outer * runs.inner, NormalizeGradientRun{runs, x, dy, dx},
+               "NormalizeGradient");
 }
 
 }  // namespace caffe2rt

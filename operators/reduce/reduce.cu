@@ -1,8 +1,8 @@
 // Reductions on CUDA.
 //
-// With one output, many blocks share the work, and large sums use CUB. With few outputs, a block
-// computes each. With many outputs whose elements are next to each other in the input, a thread
-// computes each, so that a warp reads contiguous memory.
+// With one output, many blocks share the work, and large sums use CUB. With few outputs, a warp or a
+// block computes each. With many outputs whose elements are next to each other in the input, a
+// thread computes each, so that a warp reads contiguous memory.
 
 #include <type_traits>
 
@@ -61,7 +61,7 @@ struct ReduceEach {
     }
     y[i] = Accumulate::Finish(result, reduced.total());
   }
-  // A block computes one output.
+  // A warp or a block computes one output.
   CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
     const T* const from = x + Offset(kept, row.index());
     const T neutral = Accumulate::Neutral(MappedElement<Accumulate>(from));
@@ -114,7 +114,7 @@ void ReduceNested(CUDAContext& context, const ReduceNest& nest, const T* x, T* y
   if (nest.side_by_side ? n >= kManyOutputs || elements <= kFewElements : elements <= 4) {
     ForEach(context, n, kernel, "Reduce");
   } else {
-    ForEachRow(context, n, kernel, "Reduce");
+    ForEachRowOf(context, elements, n, kernel, "Reduce");
   }
 }
 

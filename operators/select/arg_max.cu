@@ -44,7 +44,7 @@ struct FindBestKernel {
     }
     out[i] = index;
   }
-  // A block computes one result.
+  // A warp or a block computes one result.
   CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
     const Choice<T> first{span.size > 0 ? At(row.index(), 0) : T(0), 0};
     const Choice<T> best =
@@ -65,7 +65,7 @@ void FindBest(CUDAContext& context, const AxisSpan& span, const T* x, int64_t* o
   if (span.inner > 1 && (results >= 4096 || span.size <= 32)) {
     ForEach(context, results, kernel, "FindBest");
   } else {
-    ForEachRow(context, results, kernel, "FindBest");
+    ForEachRowOf(context, span.size, results, kernel, "FindBest");
   }
 }
 

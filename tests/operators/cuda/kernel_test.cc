@@ -35,7 +35,8 @@ class KernelTest : public OnDeviceTest {
   }
   // Runs FindRowFacts. Tensors do not support its element type, so the elements are passed as
   // bytes.
-  static std::vector<RowFacts> Facts(int64_t rows, int64_t cols, const std::vector<float>& x) {
+  static std::vector<RowFacts> Facts(bool warps, int64_t rows, int64_t cols,
+                                     const std::vector<float>& x) {
     std::vector<RowFacts> facts(static_cast<size_t>(rows), RowFacts{9, 9, 9, 0});
     const size_t bytes = facts.size() * sizeof(RowFacts);
     std::vector<char> raw(bytes);
@@ -43,7 +44,7 @@ class KernelTest : public OnDeviceTest {
     CUDAContext context;
     const Tensor in = OnDevice(x);
     Tensor out = OnDevice(raw);
-    FindRowFacts(context, rows, cols, in.data<float>(),
+    FindRowFacts(context, warps, rows, cols, in.data<float>(),
                  reinterpret_cast<RowFacts*>(out.mutable_data<char>()));
     context.FinishDeviceComputation();
     raw = Values<char>(out);
@@ -109,7 +110,11 @@ TEST_F(KernelTest, LaunchesNothingForNothing) {
   }
 }
 
-TEST_F(KernelTest, ReducesRowsOfAnyLength) {
+// The parameter: whether short rows are given to warps.
+class RowKernelTest : public KernelTest, public testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(WarpsOrBlocks, RowKernelTest, testing::Bool());
+
+TEST_P(RowKernelTest, ReducesRowsOfAnyLength) {
   for (const int64_t cols : {1, 2, 31, 32, 33, 255, 256, 257, 1000}) {
     SCOPED_TRACE(cols);
     // Row 0 rises from 1, and row 1 falls to -cols. The values are integers, so that the sum does
@@ -117,7 +122,7 @@ TEST_F(KernelTest, ReducesRowsOfAnyLength) {
     std::vector<float> x;
     for (int64_t i = 1; i <= cols; ++i) x.push_back(static_cast<float>(i));
     for (int64_t i = 1; i <= cols; ++i) x.push_back(static_cast<float>(-i));
-    const std::vector<RowFacts> facts = Facts(2, cols, x);
+    const std::vector<RowFacts> facts = Facts(GetParam(), 2, cols, x);
     const auto last = static_cast<float>(cols);
     EXPECT_EQ(facts[0].sum, last * (last + 1) / 2);
     EXPECT_EQ(facts[0].largest, last);
@@ -130,45 +135,69 @@ TEST_F(KernelTest, ReducesRowsOfAnyLength) {
   }
 }
 
-TEST_F(KernelTest, ReducesARowWithoutColumnsToTheIdentity) {
-  const std::vector<RowFacts> facts = Facts(2, 0, {});
+// More rows than the warps of the blocks that a device runs at a time.
+TEST_P(RowKernelTest, ReducesManyShortRows) {
+  constexpr int64_t kRows = 200001, kCols = 3;
+  std::vector<float> x;
+  for (int64_t i = 0; i < kRows; ++i) {
+    for (int64_t j = 0; j < kCols; ++j) x.push_back(static_cast<float>(i % 1000 + j));
+  }
+  const std::vector<RowFacts> facts = Facts(GetParam(), kRows, kCols, x);
+  for (int64_t i = 0; i < kRows; ++i) {
+    const auto first = static_cast<float>(i % 1000);
+    const RowFacts& of = facts[static_cast<size_t>(i)];
+    ASSERT_EQ(of.sum, 3 * first + 3) << "row " << i;
+    ASSERT_EQ(of.largest, first + 2) << "row " << i;
+    ASSERT_EQ(of.smallest, first) << "row " << i;
+    ASSERT_EQ(of.once, 1) << "row " << i;
+  }
+}
+
+TEST_P(RowKernelTest, ReducesARowWithoutColumnsToTheIdentity) {
+  const std::vector<RowFacts> facts = Facts(GetParam(), 2, 0, {});
   EXPECT_EQ(facts[1].sum, 0);
   EXPECT_EQ(facts[1].largest, -INFINITY);
   EXPECT_EQ(facts[1].smallest, INFINITY);
   EXPECT_EQ(facts[1].once, 1);
 }
 
-TEST_F(KernelTest, ReducesStructs) {
-  constexpr int64_t kCols = 600;
-  std::vector<float> x(3 * kCols, 1);
-  x[0 * kCols + 599] = 2;  // the last element
-  x[1 * kCols + 300] = 5;  // the first of two equal elements
-  x[1 * kCols + 301] = 5;
+TEST_P(RowKernelTest, ReducesStructs) {
   CUDAContext context;
-  const Tensor in = OnDevice(x);
   Tensor y = OnDevice(Longs(3));
-  FindLargest(context, 3, kCols, in.data<float>(), y.mutable_data<int64_t>());
-  context.FinishDeviceComputation();
-  EXPECT_EQ(Values<int64_t>(y), (Longs{599, 300, 0}));
-  FindLargest(context, 3, 0, in.data<float>(), y.mutable_data<int64_t>());
+  Tensor in;
+  for (const int64_t cols : {60, 600}) {
+    SCOPED_TRACE(cols);
+    std::vector<float> x(static_cast<size_t>(3 * cols), 1);
+    x[static_cast<size_t>(cols - 1)] = 2;         // the last element
+    x[static_cast<size_t>(cols + cols / 2)] = 5;  // the first of two equal elements
+    x[static_cast<size_t>(cols + cols / 2 + 1)] = 5;
+    in = OnDevice(x);
+    FindLargest(context, GetParam(), 3, cols, in.data<float>(), y.mutable_data<int64_t>());
+    context.FinishDeviceComputation();
+    EXPECT_EQ(Values<int64_t>(y), (Longs{cols - 1, cols / 2, 0}));
+  }
+  FindLargest(context, GetParam(), 3, 0, in.data<float>(), y.mutable_data<int64_t>());
   context.FinishDeviceComputation();
   EXPECT_EQ(Values<int64_t>(y), (Longs{-1, -1, -1}));
 }
 
-TEST_F(KernelTest, SeesOtherIndicesAfterSync) {
-  constexpr int64_t kCols = 513;
-  std::vector<float> x(2 * kCols), want(2 * kCols);
-  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
-  for (int64_t i = 0; i < kCols; ++i) {
-    want[i] = static_cast<float>(kCols - 1 - i);
-    want[kCols + i] = static_cast<float>(2 * kCols - 1 - i);
+TEST_P(RowKernelTest, SeesOtherIndicesAfterSync) {
+  for (const size_t cols : {size_t{100}, size_t{513}}) {
+    SCOPED_TRACE(cols);
+    std::vector<float> x(2 * cols), want(2 * cols);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+    for (size_t i = 0; i < cols; ++i) {
+      want[i] = static_cast<float>(cols - 1 - i);
+      want[cols + i] = static_cast<float>(2 * cols - 1 - i);
+    }
+    CUDAContext context;
+    Tensor in = OnDevice(x);
+    Tensor scratch = OnDevice(x);
+    ReverseRows(context, GetParam(), 2, static_cast<int64_t>(cols), in.mutable_data<float>(),
+                scratch.mutable_data<float>());
+    context.FinishDeviceComputation();
+    EXPECT_EQ(Values<float>(in), want);
   }
-  CUDAContext context;
-  Tensor in = OnDevice(x);
-  Tensor scratch = OnDevice(x);
-  ReverseRows(context, 2, kCols, in.mutable_data<float>(), scratch.mutable_data<float>());
-  context.FinishDeviceComputation();
-  EXPECT_EQ(Values<float>(in), want);
 }
 
 TEST_F(KernelTest, NamesTheKernelWhoseLaunchFails) {

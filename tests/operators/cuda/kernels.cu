@@ -72,6 +72,16 @@ struct RowReverser {
   }
 };
 
+template <class F>
+void Launch(CUDAContext& context, bool warps, int64_t rows, int64_t cols, const F& f,
+            const char* name) {
+  if (warps) {
+    ForEachRowOf(context, cols, rows, f, name);
+  } else {
+    ForEachRow(context, rows, f, name);
+  }
+}
+
 }  // namespace
 
 void WriteIndices(CUDAContext& context, int64_t first, int64_t n, int64_t* y) {
@@ -80,14 +90,17 @@ void WriteIndices(CUDAContext& context, int64_t first, int64_t n, int64_t* y) {
 void WriteRows(CUDAContext& context, int64_t first, int64_t rows, int64_t* y) {
   ForEachRow(context, rows, IndexWriter{first, y}, "WriteRows", first);
 }
-void FindRowFacts(CUDAContext& context, int64_t rows, int64_t cols, const float* x, RowFacts* y) {
-  ForEachRow(context, rows, FactFinder{cols, x, y}, "FindRowFacts");
+void FindRowFacts(CUDAContext& context, bool warps, int64_t rows, int64_t cols, const float* x,
+                  RowFacts* y) {
+  Launch(context, warps, rows, cols, FactFinder{cols, x, y}, "FindRowFacts");
 }
-void FindLargest(CUDAContext& context, int64_t rows, int64_t cols, const float* x, int64_t* y) {
-  ForEachRow(context, rows, LargestFinder{cols, x, y}, "FindLargest");
+void FindLargest(CUDAContext& context, bool warps, int64_t rows, int64_t cols, const float* x,
+                 int64_t* y) {
+  Launch(context, warps, rows, cols, LargestFinder{cols, x, y}, "FindLargest");
 }
-void ReverseRows(CUDAContext& context, int64_t rows, int64_t cols, float* x, float* scratch) {
-  ForEachRow(context, rows, RowReverser{cols, x, scratch}, "ReverseRows");
+void ReverseRows(CUDAContext& context, bool warps, int64_t rows, int64_t cols, float* x,
+                 float* scratch) {
+  Launch(context, warps, rows, cols, RowReverser{cols, x, scratch}, "ReverseRows");
 }
 
 }  // namespace caffe2rt::test

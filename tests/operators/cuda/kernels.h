@@ -13,6 +13,9 @@ void WriteIndices(CUDAContext& context, int64_t first, int64_t n, int64_t* y);
 // Does the same for rows: y[row - first] = row.
 void WriteRows(CUDAContext& context, int64_t first, int64_t rows, int64_t* y);
 
+// The following functions work on each row with a warp if `warps` is true and the row is short,
+// otherwise with a block.
+
 // For each row of x [rows, cols]: the sum, the largest and the smallest value, and the number of
 // times that Once ran, which is added to the existing value.
 struct RowFacts {
@@ -21,13 +24,16 @@ struct RowFacts {
   float smallest;
   int64_t once;
 };
-void FindRowFacts(CUDAContext& context, int64_t rows, int64_t cols, const float* x, RowFacts* y);
+void FindRowFacts(CUDAContext& context, bool warps, int64_t rows, int64_t cols, const float* x,
+                  RowFacts* y);
 
 // Stores the index of the largest value of each row, or the first such index if there are several,
 // using a reduction of structs. The index is -1 for rows without columns.
-void FindLargest(CUDAContext& context, int64_t rows, int64_t cols, const float* x, int64_t* y);
+void FindLargest(CUDAContext& context, bool warps, int64_t rows, int64_t cols, const float* x,
+                 int64_t* y);
 
 // Reverses each row in two passes with a Sync in between. `scratch` is as large as x.
-void ReverseRows(CUDAContext& context, int64_t rows, int64_t cols, float* x, float* scratch);
+void ReverseRows(CUDAContext& context, bool warps, int64_t rows, int64_t cols, float* x,
+                 float* scratch);
 
 }  // namespace caffe2rt::test
