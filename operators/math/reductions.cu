@@ -1,8 +1,11 @@
-// CUDA implementation of reductions.h. One block of threads computes one result. Sums of floats are
-// accumulated in double, as on the CPU.
+// CUDA implementation of reductions.h. A warp or a block of threads computes one result; the whole
+// device computes a result that stands alone. Sums of floats are accumulated in double, as on the
+// CPU.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/math/reductions.h"
+#include "operators/primitives/device_scratch.h"
+#include "operators/primitives/reduce_all.cuh"
 
 namespace caffe2rt::math::internal {
 
@@ -80,19 +83,53 @@ struct ReduceRow {
   }
 };
 
+// The same for a single result, as ReduceAll expects it.
+template <Reduction kKind, class T>
+struct ReduceToOne {
+  using Value = typename Step<kKind, T>::Wide;
+  Walk gone;
+  T alpha;
+  const T* x;
+  T* y;
+  CAFFE2RT_HOST_DEVICE Value Start() const { return Step<kKind, T>::Start(); }
+  CAFFE2RT_HOST_DEVICE Value At(int64_t i) const {
+    return Step<kKind, T>::ValueOf(x[Place(gone, i)]);
+  }
+  CAFFE2RT_HOST_DEVICE Value Combine(Value a, Value b) const { return Step<kKind, T>()(a, b); }
+  CAFFE2RT_HOST_DEVICE void Finish(Value result) const {
+    *y = Step<kKind, T>::Finish(result, alpha, gone.size);
+  }
+};
+
 template <class T>
-struct DotRow {
-  int64_t n;
+struct DotOfAll {
+  using Value = internal::Sum<T>;
   const T* a;
   const T* b;
   T* y;
-  CAFFE2RT_HOST_DEVICE void operator()(const Row& row) const {
-    using Wide = internal::Sum<T>;
-    const Wide sum = row.Reduce(n, Wide(0), caffe2rt::Plus(),
-                                [=, this](int64_t i) { return static_cast<Wide>(a[i]) * b[i]; });
-    row.Once([=, this] { *y = static_cast<T>(sum); });
-  }
+  CAFFE2RT_HOST_DEVICE Value Start() const { return Value(0); }
+  CAFFE2RT_HOST_DEVICE Value At(int64_t i) const { return static_cast<Value>(a[i]) * b[i]; }
+  CAFFE2RT_HOST_DEVICE Value Combine(Value x, Value z) const { return x + z; }
+  CAFFE2RT_HOST_DEVICE void Finish(Value sum) const { *y = static_cast<T>(sum); }
 };
+
+// Reduces everything with the scratch memory of the context's stream.
+template <class Work>
+void ReduceOnStream(CUDAContext& context, int64_t n, const Work& work, const char* name) {
+  void* const scratch =
+      n < kReduceAllLeast ? nullptr : StreamScratch(context, kReduceAllBytes<typename Work::Value>);
+  ReduceAll(context, n, work, scratch, name);
+}
+
+template <Reduction kKind, class T>
+void ReduceAxes(CUDAContext& context, const Axes& axes, T alpha, const T* x, T* y) {
+  if (axes.kept.size == 1) {
+    return ReduceOnStream(context, axes.gone.size, ReduceToOne<kKind, T>{axes.gone, alpha, x, y},
+                          "math reduction");
+  }
+  ForEachRowOf(context, axes.gone.size, axes.kept.size, ReduceRow<kKind, T>{axes, alpha, x, y},
+               "math reduction");
+}
 
 template <class T>
 struct MomentsRow {
@@ -145,8 +182,7 @@ struct AddingStripes {
 template <Reduction kKind, class T>
 void CudaReduce(CUDAContext& context, int rank, const int* x_dims, const int* y_dims, T alpha,
                 const T* x, T* y) {
-  const Axes axes = SplitAxes(rank, x_dims, y_dims);
-  ForEachRow(context, axes.kept.size, ReduceRow<kKind, T>{axes, alpha, x, y}, "math reduction");
+  ReduceAxes<kKind>(context, SplitAxes(rank, x_dims, y_dims), alpha, x, y);
 }
 
 template <Reduction kKind, class T>
@@ -155,12 +191,12 @@ void CudaReduceMatrix(CUDAContext& context, int64_t rows, int64_t cols, bool col
   Axes axes;
   (columns ? axes.gone : axes.kept).Add(rows, cols, 0);
   (columns ? axes.kept : axes.gone).Add(cols, 1, 0);
-  ForEachRow(context, axes.kept.size, ReduceRow<kKind, T>{axes, T(1), x, y}, "math reduction");
+  ReduceAxes<kKind>(context, axes, T(1), x, y);
 }
 
 template <class T>
 void CudaDot(CUDAContext& context, int64_t n, const T* a, const T* b, T* y) {
-  ForEachRow(context, 1, DotRow<T>{n, a, b, y}, "math::Dot");
+  ReduceOnStream(context, n, DotOfAll<T>{a, b, y}, "math::Dot");
 }
 
 template <class T>
@@ -168,7 +204,8 @@ void CudaMoments(CUDAContext& context, int rank, const int* x_dims, const int* y
                  T* mean, T* var) {
   const Axes axes = SplitAxes(rank, x_dims, y_dims);
   if (axes.gone.size == 0) return;
-  ForEachRow(context, axes.kept.size, MomentsRow<T>{axes, x, mean, var}, "math::Moments");
+  ForEachRowOf(context, axes.gone.size, axes.kept.size, MomentsRow<T>{axes, x, mean, var},
+               "math::Moments");
 }
 
 template <class T>

@@ -76,11 +76,13 @@ inline constexpr int64_t kReduceAllPieces = 4 * kKernelThreads;
 template <class Value>
 inline constexpr int64_t kReduceAllBytes = kReduceAllPieces* static_cast<int64_t>(sizeof(Value));
 
-// Reduces n elements; `name` is for errors. An array of fewer than 32 * kKernelThreads elements is
-// one piece and needs no scratch memory.
+inline constexpr int64_t kReduceAllLeast = 32 * kKernelThreads;
+
+// Reduces n elements; `name` is for errors. An array of fewer than kReduceAllLeast elements is one
+// piece and needs no scratch memory.
 template <class Work>
 void ReduceAll(CUDAContext& context, int64_t n, const Work& work, void* scratch, const char* name) {
-  constexpr int64_t kLeastPiece = 16 * kKernelThreads;
+  constexpr int64_t kLeastPiece = kReduceAllLeast / 2;
   const int64_t pieces = std::clamp<int64_t>(n / kLeastPiece, 1, kReduceAllPieces);
   const int64_t piece = (n + pieces - 1) / pieces;
   if (pieces == 1) {
