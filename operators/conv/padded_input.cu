@@ -9,8 +9,8 @@ namespace {
 
 // A thread writes one element of the padded tensor: the element of X at that position, or zero.
 struct PadElement {
-  int axes;
-  int64_t in[3], out[3], pad[3];  // pad: before the axis; a negative one crops
+  static constexpr int kAxes = 3;             // missing ones, the outer ones, have one element
+  int64_t in[kAxes], out[kAxes], pad[kAxes];  // pad: before the axis; a negative one crops
   int64_t channels;
   bool last;
   const float* x;
@@ -24,7 +24,7 @@ struct PadElement {
     }
     int64_t pixel = 0, pixels = 1;
     bool inside = true;
-    for (int a = axes - 1; a >= 0; --a) {
+    for (int a = kAxes - 1; a >= 0; --a) {
       const int64_t at = rest % out[a] - pad[a];
       rest /= out[a];
       inside = inside && at >= 0 && at < in[a];
@@ -41,12 +41,12 @@ struct PadElement {
 void CopyPadded(CUDAContext& context, const WindowGeometry& from, const WindowGeometry& to,
                 const float* x, float* y) {
   PadElement element = {};
-  element.axes = from.axes;
-  for (int i = 0; i < from.axes; ++i) {
-    const size_t axis = static_cast<size_t>(i);
-    element.in[i] = from.axis[axis].in;
-    element.out[i] = to.axis[axis].in;
-    element.pad[i] = from.axis[axis].pad_head;
+  for (int a = 0; a < PadElement::kAxes; ++a) {
+    const int axis = a + from.axes - PadElement::kAxes;
+    const auto i = static_cast<size_t>(axis);
+    element.in[a] = axis < 0 ? 1 : from.axis[i].in;
+    element.out[a] = axis < 0 ? 1 : to.axis[i].in;
+    element.pad[a] = axis < 0 ? 0 : from.axis[i].pad_head;
   }
   element.channels = from.channels;
   element.last = from.order == StorageOrder::NHWC;

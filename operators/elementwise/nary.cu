@@ -13,7 +13,8 @@ namespace {
 
 constexpr size_t kInputsAtATime = 8;
 
-// y = the combined inputs, multiplied by the factor if there is one.
+// y = the combined inputs, multiplied by the factor if there is one. The loop has a constant number
+// of steps: indices that are known to the compiler keep the pointers out of each thread's memory.
 template <class T, class Function, bool kScaled>
 struct CombineKernel {
   const T* inputs[kInputsAtATime];
@@ -23,7 +24,9 @@ struct CombineKernel {
   T factor;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     T result = inputs[0][i];
-    for (int k = 1; k < count; ++k) result = function(result, inputs[k][i]);
+    for (int k = 1; k < static_cast<int>(kInputsAtATime); ++k) {
+      if (k < count) result = function(result, inputs[k][i]);
+    }
     if constexpr (kScaled) result = result * factor;
     y[i] = result;
   }
@@ -94,7 +97,9 @@ struct WeightedSumKernel {
   float* y;
   CAFFE2RT_HOST_DEVICE void operator()(int64_t i) const {
     float sum = inputs[0].x[i] * *inputs[0].weight;
-    for (int k = 1; k < count; ++k) sum += inputs[k].x[i] * *inputs[k].weight;
+    for (int k = 1; k < static_cast<int>(kInputsAtATime); ++k) {
+      if (k < count) sum += inputs[k].x[i] * *inputs[k].weight;
+    }
     y[i] = adds ? y[i] + sum : sum;
   }
 };
