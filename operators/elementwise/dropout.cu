@@ -1,4 +1,4 @@
-// The kernels of Dropout and DropoutGrad.
+// The kernels of Dropout and DropoutGrad. Exact: the mask is a function of the seed.
 
 #include "operators/elementwise/dropout_kernels.h"
 #include "operators/primitives/philox.cuh"

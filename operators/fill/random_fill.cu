@@ -1,4 +1,5 @@
 // Random fills on CUDA, used by GaussianFill, MSRAFill, UniformFill, UniformIntFill and XavierFill.
+// Exact: uniform numbers are a function of the seed that a program can compute on the host.
 
 #include "operators/fill/random_fill_kernels.h"
 #include "operators/primitives/philox.cuh"

@@ -1,3 +1,5 @@
+// UpsampleBilinear and its gradient on CUDA. Exact: the weights are differences that cancel.
+
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/common/words.cuh"
 #include "operators/image/upsample_bilinear_kernels.h"

@@ -1,4 +1,5 @@
-// The kernels of the distances and their gradients.
+// The kernels of the distances and their gradients. Exact: the gradient of CosineSimilarity is a
+// difference that cancels.
 
 #include "contexts/cuda/cuda_kernel.cuh"
 #include "operators/loss/distance_kernels.h"
@@ -7,16 +8,7 @@ namespace caffe2rt {
 
 namespace {
 
-// A product that the compiler does not fuse with an addition (CMakeLists.txt of this folder).
-CAFFE2RT_HOST_DEVICE float RoundedProduct(float a, float b) {
-#if defined(__CUDA_ARCH__)
-  return __fmul_rn(a, b);
-#else
-  return a * b;
-#endif
-}
-
-// A block computes one row.
+// A warp or a block computes one row.
 struct SumRows {
   Distance distance;
   int64_t cols;
@@ -50,8 +42,7 @@ struct AddProducts {
 CAFFE2RT_HOST_DEVICE Products ProductsOf(const Row& row, int64_t cols, const float* x,
                                          const float* y) {
   return row.Reduce(cols, Products{0, 0, 0}, AddProducts(), [=](int64_t j) {
-    return Products{RoundedProduct(x[j], x[j]), RoundedProduct(y[j], y[j]),
-                    RoundedProduct(x[j], y[j])};
+    return Products{x[j] * x[j], y[j] * y[j], x[j] * y[j]};
   });
 }
 
@@ -90,7 +81,7 @@ struct DistanceGradientElements {
   }
 };
 
-// A block computes one row.
+// A warp or a block computes one row.
 struct CosineGradientRows {
   int64_t cols;
   const float* x;
@@ -104,8 +95,8 @@ struct CosineGradientRows {
     const CosineSlopes slopes = CosineSlopes::Make(sums.xx, sums.yy, sums.xy, dz[row.index()]);
     row.ForEach(cols, [=, this](int64_t j) {
       const float a = x[first + j], b = y[first + j];
-      dx[first + j] = RoundedProduct(slopes.other, b) - RoundedProduct(slopes.of_x, a);
-      dy[first + j] = RoundedProduct(slopes.other, a) - RoundedProduct(slopes.of_y, b);
+      dx[first + j] = slopes.other * b - slopes.of_x * a;
+      dy[first + j] = slopes.other * a - slopes.of_y * b;
     });
   }
 };
@@ -115,16 +106,17 @@ struct CosineGradientRows {
 void RowDistances(CUDAContext& context, Distance distance, int64_t rows, int64_t cols,
                   const float* x, const float* y, float* z) {
   if (distance == Distance::kCosine) {
-    ForEachRow(context, rows, CosineRows{cols, x, y, z}, "RowDistances");
+    ForEachRowOf(context, cols, rows, CosineRows{cols, x, y, z}, "RowDistances");
   } else {
-    ForEachRow(context, rows, SumRows{distance, cols, x, y, z}, "RowDistances");
+    ForEachRowOf(context, cols, rows, SumRows{distance, cols, x, y, z}, "RowDistances");
   }
 }
 
 void RowDistancesGradient(CUDAContext& context, Distance distance, int64_t rows, int64_t cols,
                           const float* x, const float* y, const float* dz, float* dx, float* dy) {
   if (distance == Distance::kCosine) {
-    ForEachRow(context, rows, CosineGradientRows{cols, x, y, dz, dx, dy}, "RowDistancesGradient");
+    ForEachRowOf(context, cols, rows, CosineGradientRows{cols, x, y, dz, dx, dy},
+                 "RowDistancesGradient");
   } else {
     ForEach(context, rows * cols, DistanceGradientElements{distance, cols, x, y, dz, dx, dy},
             "RowDistancesGradient");

@@ -1,4 +1,5 @@
 // CUDA implementation of random_vectors.h. One thread uses one block of four random words.
+// Exact: uniform numbers are a function of the seed that a program can compute on the host.
 
 #include "caffe2_core/base/enforce.h"
 #include "contexts/cuda/cuda_kernel.cuh"

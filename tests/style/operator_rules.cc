@@ -42,6 +42,29 @@ std::map<std::string, std::set<std::string>> RowsOf(const std::vector<SourceFile
   return rows;
 }
 
+// The paths of the kernels that the CMake lists compile without fused multiply-add.
+std::set<std::string> ListedExactKernels(const std::vector<SourceFile>& files) {
+  static const std::regex row(R"(^\s*caffe2rt_operator\((\w+)\b.*\bEXACT\b)");
+  static const std::regex list(R"(^\s*caffe2rt_exact_kernels\(([^)]*)\))");
+  static const std::regex source(R"(\w+\.cu)");
+  std::set<std::string> paths;
+  for (const SourceFile& file : files) {
+    if (!IsFamily(file) || file.name != "CMakeLists.txt") continue;
+    for (const std::string& line : file.lines) {
+      std::smatch match;
+      if (std::regex_search(line, match, row)) {
+        paths.insert(file.folder + "/" + match.str(1) + ".cu");
+      } else if (std::regex_search(line, match, list)) {
+        const std::string names = match[1];
+        for (std::sregex_iterator it(names.begin(), names.end(), source), end; it != end; ++it) {
+          paths.insert(file.folder + "/" + it->str());
+        }
+      }
+    }
+  }
+  return paths;
+}
+
 // Whether a kernel source must not include the header, directly or indirectly.
 bool IsHeavy(const std::string& header) {
   if (header == "caffe2_core/graph/argument_spec.h") return false;
@@ -131,6 +154,31 @@ Violations CheckArgumentDeclarations(const std::vector<SourceFile>& files) {
       if (!std::regex_search(line, by_name)) continue;
       violations.push_back(file.path + ":" + std::to_string(i + 1) +
                            " names an argument outside its declaration, want an ArgumentSpec");
+    }
+  }
+  return violations;
+}
+
+Violations CheckExactKernels(const std::vector<SourceFile>& files) {
+  Violations violations;
+  const std::set<std::string> listed = ListedExactKernels(files);
+  for (const SourceFile& file : files) {
+    if (file.extension != ".cu" || !IsFamily(file)) continue;
+    bool promises = false, draws = false;
+    for (const std::string& line : file.lines) {
+      promises = promises || (line.starts_with("//") && line.find(" Exact: ") != line.npos);
+      const std::optional<Include> include = ParseInclude(line);
+      draws = draws || (include && include->path.find("/philox.") != std::string::npos);
+    }
+    if (promises && !listed.contains(file.path)) {
+      violations.push_back(file.path +
+                           " promises exact results, want EXACT or caffe2rt_exact_kernels in the "
+                           "CMakeLists.txt");
+    }
+    if (!promises && (listed.contains(file.path) || draws)) {
+      violations.push_back(file.path +
+                           (draws ? " uses Philox numbers" : " is compiled as an exact kernel") +
+                           ", want a comment \"Exact: ...\" with the reason");
     }
   }
   return violations;

@@ -18,4 +18,9 @@ Violations CheckArgumentDeclarations(const std::vector<SourceFile>& files);
 // Z)".
 Violations CheckKernelIncludes(const std::vector<SourceFile>& files);
 
+// Kernels whose results have the bits of the CPU's. A .cu file of operators/ with a comment that
+// begins with "Exact:" must be compiled without fused multiply-add (EXACT in an operator row, or
+// caffe2rt_exact_kernels), and no other may. A file that uses Philox numbers must be one of them.
+Violations CheckExactKernels(const std::vector<SourceFile>& files);
+
 }  // namespace caffe2rt::test

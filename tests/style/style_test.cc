@@ -37,6 +37,7 @@ TEST(SourcesTest, SayWhatACheckIsAbout) { ExpectKept(CheckEnforceTexts); }
 TEST(SourcesTest, DependOnNoLocale) { ExpectKept(CheckLocale); }
 TEST(SourcesTest, LockByCheckedMutexes) { ExpectKept(CheckLocks); }
 TEST(SourcesTest, RegisterOperatorsByRows) { ExpectKept(CheckOperatorRows); }
+TEST(SourcesTest, CompileExactKernelsWithoutContraction) { ExpectKept(CheckExactKernels); }
 TEST(SourcesTest, DeclareArgumentsOnce) { ExpectKept(CheckArgumentDeclarations); }
 TEST(SourcesTest, KeepKernelSourcesLight) { ExpectKept(CheckKernelIncludes); }
 TEST(SourcesTest, IncludePublicHeadersInPublicHeaders) { ExpectKept(CheckPublicHeaders); }
@@ -272,6 +273,26 @@ TEST_F(RulesTest, FindRegistrationByHand) {
                   "operator row names",
                   "operators/conv/register.cc registers operators by hand, want rows in the "
                   "CMakeLists.txt"));
+}
+
+TEST_F(RulesTest, FindExactKernelsThatAreNotListedAndListedOnesWithoutPromise) {
+  const std::string promise = "// Clears. Exact: the mask is a function of the seed.\n";
+  dir_.Write("operators/fill/CMakeLists.txt",
+             "caffe2rt_operator(kept CUDA EXACT)\ncaffe2rt_operator(lost CUDA KERNELS)\n"
+             "caffe2rt_exact_kernels(listed.cu idle.cu)\n");
+  dir_.Write("operators/fill/kept.cu", promise);
+  dir_.Write("operators/fill/listed.cu",
+             promise + "#include \"operators/primitives/philox.cuh\"\n");
+  dir_.Write("operators/fill/idle.cu", "// Exactly one: fills.\n");
+  dir_.Write("operators/fill/lost.cu", promise);
+  EXPECT_THAT(Check(CheckExactKernels, "operators/fill/random.cu",
+                    "#include \"operators/primitives/philox.h\"\n"),
+              ElementsAre("operators/fill/idle.cu is compiled as an exact kernel, want a comment "
+                          "\"Exact: ...\" with the reason",
+                          "operators/fill/lost.cu promises exact results, want EXACT or "
+                          "caffe2rt_exact_kernels in the CMakeLists.txt",
+                          "operators/fill/random.cu uses Philox numbers, want a comment "
+                          "\"Exact: ...\" with the reason"));
 }
 
 TEST_F(RulesTest, FindArgumentsByLiteralName) {

@@ -1,6 +1,9 @@
 # CUDA, where there is a toolkit and CAFFE2RT_CUDA is on. Everything else is built and tested without.
 #
 #   caffe2rt_cuda_sources(a.cc b.cu)    adds sources of this folder to CUDA's half; does nothing without CUDA
+#   caffe2rt_exact_kernels(b.cu)        does the same for kernels whose results have the bits of the host's: nothing in them
+#                                       is contracted to a fused multiply-add. Such a source has a comment that begins with
+#                                       "Exact:" (tests/style/operator_rules.h).
 #
 # CAFFE2RT_HAS_CUDA: a toolkit was found. CAFFE2RT_HAS_CUDNN, CAFFE2RT_HAS_CURAND: their headers were found. Sanitizer builds
 # compile .cu as C++ (CAFFE2RT_CUDA_AS_CXX), for the fake CUDA, which runs kernels on the host (contexts/cuda/cuda_kernel.cuh).
@@ -67,23 +70,45 @@ endif()
 
 # CMake's unity builds leave CUDA sources alone. nvcc takes six seconds for a source with a single kernel, so the kernels of a
 # folder are compiled as one source, too.
-function(caffe2rt_kernels_of_folder source)
-  get_property(others DIRECTORY PROPERTY caffe2rt_kernels)
+function(caffe2rt_kernels_of_folder source kind)
+  get_property(others DIRECTORY PROPERTY caffe2rt_kernels${kind})
   if(NOT others)
-    cmake_language(DEFER CALL caffe2rt_compile_kernels_together)
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL caffe2rt_compile_kernels_together \"${kind}\")")
   endif()
-  set_property(DIRECTORY APPEND PROPERTY caffe2rt_kernels ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  set_property(DIRECTORY APPEND PROPERTY caffe2rt_kernels${kind} ${CMAKE_CURRENT_SOURCE_DIR}/${source})
 endfunction()
 
-function(caffe2rt_compile_kernels_together)
-  get_property(sources DIRECTORY PROPERTY caffe2rt_kernels)
+function(caffe2rt_compile_kernels_together kind)
+  get_property(sources DIRECTORY PROPERTY caffe2rt_kernels${kind})
   list(TRANSFORM sources REPLACE "(.+)" "#include \"\\1\"\n")
   string(CONCAT text ${sources})
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   string(MAKE_C_IDENTIFIER ${folder} name)
-  set(together ${PROJECT_BINARY_DIR}/kernels/${name}.cu)
+  set(together ${PROJECT_BINARY_DIR}/kernels/${name}${kind}.cu)
   file(CONFIGURE OUTPUT ${together} CONTENT "${text}")
   target_sources(caffe2_cuda_objects PRIVATE ${together})
+  if(kind STREQUAL "_exact")
+    set_source_files_properties(${together} TARGET_DIRECTORY caffe2_cuda_objects PROPERTIES COMPILE_OPTIONS --fmad=false)
+  endif()
+endfunction()
+
+function(caffe2rt_exact_kernels)
+  if(NOT CAFFE2RT_HAS_CUDA)
+    return()
+  endif()
+  foreach(source IN LISTS ARGN)
+    if(CAFFE2RT_UNITY_LIBRARY AND NOT CAFFE2RT_CUDA_AS_CXX)
+      caffe2rt_kernels_of_folder(${source} _exact)
+      continue()
+    endif()
+    caffe2rt_cuda_sources(${source})
+    set(option --fmad=false)
+    if(CAFFE2RT_CUDA_AS_CXX)
+      set(option -ffp-contract=off)
+    endif()
+    set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/${source} TARGET_DIRECTORY caffe2_cuda_objects
+                 APPEND PROPERTY COMPILE_OPTIONS ${option})
+  endforeach()
 endfunction()
 
 function(caffe2rt_cuda_sources)
@@ -92,7 +117,7 @@ function(caffe2rt_cuda_sources)
   endif()
   foreach(source IN LISTS ARGN)
     if(source MATCHES "\\.cu$" AND CAFFE2RT_UNITY_LIBRARY AND NOT CAFFE2RT_CUDA_AS_CXX)
-      caffe2rt_kernels_of_folder(${source})
+      caffe2rt_kernels_of_folder(${source} "")
       continue()
     endif()
     target_sources(caffe2_cuda_objects PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${source})

@@ -5,6 +5,7 @@
 #   always    spatial_bn.cc, which defines RegisterSpatialBn(): schema, gradient maker, CPU operators
 #   CUDA      spatial_bn_cuda.cc, which defines RegisterSpatialBnCuda(): operators on CUDA
 #   KERNELS   spatial_bn.cu: kernels and their launch functions
+#   EXACT     the same, for kernels whose results have the bits of the host's (Caffe2rtCuda.cmake)
 #   IDEEP     spatial_bn_ideep.cc, which defines RegisterSpatialBnIdeep(): operators on IDEEP (contexts/onednn)
 #   CUDNN     spatial_bn_cudnn.cc, which defines RegisterSpatialBnCudnn(); in builds with cuDNN's headers
 #
@@ -32,9 +33,9 @@ function(caffe2rt_require_source source)
 endfunction()
 
 function(caffe2rt_operator stem)
-  cmake_parse_arguments(has "CUDA;KERNELS;CUDNN;IDEEP" "" "" ${ARGN})
+  cmake_parse_arguments(has "CUDA;KERNELS;EXACT;CUDNN;IDEEP" "" "" ${ARGN})
   if(has_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "caffe2rt_operator(${stem}): unknown \"${has_UNPARSED_ARGUMENTS}\", want CUDA, KERNELS, CUDNN or IDEEP")
+    message(FATAL_ERROR "caffe2rt_operator(${stem}): unknown \"${has_UNPARSED_ARGUMENTS}\", want CUDA, KERNELS, EXACT, CUDNN or IDEEP")
   endif()
   get_property(stems GLOBAL PROPERTY caffe2rt_operator_stems)
   if(stem IN_LIST stems)
@@ -58,6 +59,10 @@ function(caffe2rt_operator stem)
   if(has_KERNELS)
     caffe2rt_require_source(${stem}.cu)
     caffe2rt_cuda_sources(${stem}.cu)
+  endif()
+  if(has_EXACT)
+    caffe2rt_require_source(${stem}.cu)
+    caffe2rt_exact_kernels(${stem}.cu)
   endif()
   if(has_CUDNN)
     caffe2rt_require_source(${stem}_cudnn.cc)
