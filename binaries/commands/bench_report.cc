@@ -37,6 +37,11 @@ std::string BlobOf(const OperatorProfile& op) {
   return OneLine(std::string(absl::StripSuffix(op.output, "_ideep")));
 }
 
+// "Conv", or "Conv CUDNN" if the device has several engines for it.
+std::string TypeOf(const OperatorProfile& op) {
+  return OneLine(op.engine.empty() ? op.type : absl::StrCat(op.type, " ", op.engine));
+}
+
 void PrintOperators(const NetProfile& profile, size_t top) {
   Table table({{"#", Column::kNumber},
                {"type", Column::kName},
@@ -52,11 +57,11 @@ void PrintOperators(const NetProfile& profile, size_t top) {
   for (size_t i = 0; i < shown; ++i) {
     const OperatorProfile& op = *sorted[i];
     const double share = profile.ShareOf(op.warm_ms);
-    table.Add({absl::StrCat(op.index), OneLine(op.type), BlobOf(op), TimeText(op.warm_ms),
-               PercentText(share), TimeText(op.cold_ms),
-               op.multiply_adds > 0 ? ShortCount(op.multiply_adds) : "-",
-               SpeedText(op.GigaflopsPerSecond()), SpeedText(op.GigabytesPerSecond())},
-              StyleOfShare(share));
+    table.Add(
+        {absl::StrCat(op.index), TypeOf(op), BlobOf(op), TimeText(op.warm_ms), PercentText(share),
+         TimeText(op.cold_ms), op.multiply_adds > 0 ? ShortCount(op.multiply_adds) : "-",
+         SpeedText(op.GigaflopsPerSecond()), SpeedText(op.GigabytesPerSecond())},
+        StyleOfShare(share));
   }
   double hidden_ms = 0;
   for (size_t i = shown; i < sorted.size(); ++i) hidden_ms += sorted[i]->warm_ms;
@@ -116,6 +121,7 @@ void WriteProfile(const NetProfile& profile, Json* json) {
              {"name", op.name},         {"output", op.output},
              {"median_ms", op.warm_ms}, {"share_percent", profile.ShareOf(op.warm_ms)},
              {"cold_ms", op.cold_ms}};
+    if (!op.engine.empty()) entry["engine"] = op.engine;
     // Absent if they are not known.
     if (op.multiply_adds > 0) entry["multiply_adds"] = op.multiply_adds;
     if (op.flops > 0) {

@@ -29,6 +29,7 @@ class Stopwatch {
 struct OperatorSamples {
   std::vector<double> milliseconds;
   std::vector<TensorShape> inputs, outputs;  // of the first run
+  std::string engine;                        // of the last run
 };
 
 class ProfilingObserver final : public ObserverBase<OperatorBase> {
@@ -47,6 +48,7 @@ class ProfilingObserver final : public ObserverBase<OperatorBase> {
         samples_->outputs.push_back(GetTensorShapeOfBlob(blob));
     }
     samples_->milliseconds.push_back(ms);
+    samples_->engine = subject_->engine();
   }
 
  private:
@@ -99,6 +101,7 @@ OperatorProfile ProfileOf(size_t index, const OperatorDef& def, const OperatorSa
                           .type = def.type(),
                           .name = def.name(),
                           .output = def.output_size() > 0 ? def.output(0) : "",
+                          .engine = samples.engine,
                           .cold_ms = samples.milliseconds.empty() ? 0 : samples.milliseconds[0]};
   if (samples.milliseconds.size() > 1) {
     profile.warm_ms =

@@ -34,6 +34,7 @@ struct OperatorProfile {
   std::string type = {};
   std::string name = {};
   std::string output = {};  // the first output, or "" if there is none
+  std::string engine = {};  // the engine that ran; "" if the device has only one
   double cold_ms = 0;       // in the first run
   double warm_ms = 0;       // median of the timed runs
   // From the shapes of the first run; 0 if they are not known for the type. Multiply-adds are those

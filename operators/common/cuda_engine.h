@@ -3,6 +3,8 @@
 // a class is registered for the default engine and for engine "CUDNN", which CUDA operators prefer
 // if their OperatorDef names no engine. The native kernels alone are registered for engine
 // "NATIVE".
+//
+// OperatorBase::engine() names the one that ran last, once the operator has run: "CUDNN" or "NATIVE".
 
 #include <string>
 #include <string_view>
@@ -21,7 +23,8 @@ enum class CudaEngine {
 
 class CudaEngineChoice {
  public:
-  CudaEngineChoice(const OperatorBase& op, CudaEngine engine) : type_(op.type()) {
+  // `op` must outlive this object.
+  CudaEngineChoice(OperatorBase& op, CudaEngine engine) : op_(op), type_(op.type()) {
     if (engine == CudaEngine::kNative) return;
     requested_ = op.debug_def().engine().find("CUDNN") != std::string::npos;
     if (engine == CudaEngine::kOnRequest && !requested_) return;
@@ -29,11 +32,16 @@ class CudaEngineChoice {
     if (!may_use_cudnn_) Refused(CudnnProblem());
   }
 
-  bool may_use_cudnn() const { return may_use_cudnn_; }
+  // To be called whenever the choice is made. Names cuDNN as the engine if it may be used.
+  bool may_use_cudnn() {
+    op_.annotate_engine(may_use_cudnn_ ? "CUDNN" : "NATIVE");
+    return may_use_cudnn_;
+  }
   // Reports that cuDNN does not support this operator, so that native kernels run. The first call
-  // logs the reason, as a warning if the def names engine CUDNN. Later calls only test a flag, so
-  // it may be called on every run.
+  // logs the reason, as a warning if the def names engine CUDNN. Later calls only name the engine,
+  // so it may be called on every run.
   void Refused(std::string_view reason) {
+    op_.annotate_engine("NATIVE");
     if (told_) return;
     told_ = true;
     if (requested_) {
@@ -45,6 +53,7 @@ class CudaEngineChoice {
   }
 
  private:
+  OperatorBase& op_;
   const std::string type_;
   bool requested_ = false, may_use_cudnn_ = false, told_ = false;
 };

@@ -15,7 +15,7 @@ class CudaConvGradient {
  public:
   using Shape = std::conditional_t<kTransposed, ConvTransposeShape, ConvShape>;
 
-  explicit CudaConvGradient(const OperatorBase& op) : filter_(op), x_(op) {}
+  explicit CudaConvGradient(OperatorBase& op) : filter_(op), x_(op) {}
 
   void Plan(const Shape& shape, bool) {
     shape_ = shape;

@@ -84,7 +84,7 @@ std::unique_ptr<CudaConvPlan> NewCudnnConv(CUDAContext& context, const ConvDataG
 template <class Shape, CudaEngine kEngine>
 class CudaConv {
  public:
-  explicit CudaConv(const OperatorBase& op)
+  explicit CudaConv(OperatorBase& op)
       : options_(CudnnConvOptions::Read(op.args(), kDirectionOf<Shape>)), choice_(op, kEngine) {
     constexpr bool kIsGradient = std::is_same_v<Shape, ConvFilterGradientShape> ||
                                  std::is_same_v<Shape, ConvDataGradientShape>;
@@ -118,6 +118,7 @@ class CudaConv {
       if (!(shape == shape_)) continue;
       plan_ = plan.get();
       planned_ = true;
+      if (plan_ == nullptr) choice_.Refused("");
       return;
     }
     std::string reason;

@@ -15,7 +15,7 @@ namespace {
 
 class CudnnLRN {
  public:
-  explicit CudnnLRN(const OperatorBase& op) : choice_(op, CudaEngine::kAny) {}
+  explicit CudnnLRN(OperatorBase& op) : choice_(op, CudaEngine::kAny) {}
 
   void operator()(CUDAContext& context, const Channels& shape, const LRNWindow& window,
                   const float* x, float* y, float* scale) {

@@ -15,7 +15,7 @@ namespace {
 
 class CudnnSoftmax {
  public:
-  explicit CudnnSoftmax(const OperatorBase& op) : choice_(op, CudaEngine::kAny) {}
+  explicit CudnnSoftmax(OperatorBase& op) : choice_(op, CudaEngine::kAny) {}
 
   void operator()(CUDAContext& context, int64_t rows, int64_t n, const float* x, float* y) {
     if (rows == 0 || n == 0) return;

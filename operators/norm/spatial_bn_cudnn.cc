@@ -16,7 +16,7 @@ namespace {
 
 class CudnnBatchNorm {
  public:
-  explicit CudnnBatchNorm(const OperatorBase& op) : choice_(op, CudaEngine::kAny) {}
+  explicit CudnnBatchNorm(OperatorBase& op) : choice_(op, CudaEngine::kAny) {}
 
   void operator()(CUDAContext& context, const Channels& shape, const BatchNormTest& parameters,
                   const float* x, float* y) {

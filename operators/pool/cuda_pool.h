@@ -35,7 +35,7 @@ std::unique_ptr<CudaPoolPlan> NewCudnnPool(PoolKind kind, const WindowGeometry& 
 template <PoolKind kKind, CudaEngine kEngine>
 class CudaPoolPlans {
  public:
-  explicit CudaPoolPlans(const OperatorBase& op) : choice_(op, kEngine) {}
+  explicit CudaPoolPlans(OperatorBase& op) : choice_(op, kEngine) {}
 
   void Make(const WindowGeometry& geometry, bool global, bool include_pad) {
     native_ = MakePoolPlan(geometry, global, include_pad);
@@ -68,7 +68,7 @@ class CudaPoolPlans {
 template <PoolKind kKind, CudaEngine kEngine>
 class PoolOnCuda {
  public:
-  explicit PoolOnCuda(const OperatorBase& op) : plans_(op) {}
+  explicit PoolOnCuda(OperatorBase& op) : plans_(op) {}
 
   void Plan(const WindowGeometry& geometry, bool global, bool include_pad) {
     plans_.Make(geometry, global, include_pad);
@@ -92,7 +92,7 @@ class PoolOnCuda {
 template <PoolKind kKind, CudaEngine kEngine>
 class PoolGradientOnCuda {
  public:
-  explicit PoolGradientOnCuda(const OperatorBase& op) : plans_(op) {}
+  explicit PoolGradientOnCuda(OperatorBase& op) : plans_(op) {}
 
   void Plan(const WindowGeometry& geometry, bool global, bool include_pad) {
     plans_.Make(geometry, global, include_pad);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <type_traits>
 
 #include "caffe2_core/runtime/dispatch.h"
+#include "caffe2_core/runtime/operator_registry.h"
 #include "operators/common/words.cuh"
 #include "tests/support/device_run.h"
 
@@ -138,6 +141,21 @@ void ExpectInputsKept(const OperatorDef& def, const Tensors& inputs, const Works
   }
 }
 
+// If CAFFE2_TEST_ENGINES names a file, runs the operator once more and adds its type and the engine
+// that ran, for a report: an engine that is not available is replaced without an error.
+void ReportEngine(const OperatorDef& def, const Tensors& inputs, const Agreement& agreement) {
+  const char* const file = std::getenv("CAFFE2_TEST_ENGINES");
+  if (file == nullptr) return;
+  Workspace ws;
+  PutInputs(inputs, agreement, &ws);
+  const std::unique_ptr<OperatorBase> op = CreateOperator(def, &ws);
+  ASSERT_TRUE(op->Run());
+  static std::set<std::string> reported;
+  const std::string line = def.type() + "\t" + op->engine() + "\n";
+  if (op->engine().empty() || !reported.insert(line).second) return;
+  std::ofstream(file, std::ios::app) << line;
+}
+
 // THROWS if one of `names` is not in `of`.
 template <class Names>
 void EnforceNamesOf(const std::set<std::string>& names, const Names& of, const char* subject) {
@@ -179,6 +197,7 @@ void ExpectDevicesAgree(Workspace* ws, const std::string& text, const Agreement&
       ExpectOutputs(def, there, *ws, agreement);
       ExpectInputsKept(def, inputs, there);
     }
+    ReportEngine(on_device, inputs, agreement);
   }
 }
 
