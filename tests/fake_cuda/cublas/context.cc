@@ -28,8 +28,11 @@ cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   if (!Begin("cublasCreate") || cudaGetDevice(&device) != cudaSuccess) {
     return CUBLAS_STATUS_NOT_INITIALIZED;
   }
+  void* memory = nullptr;
+  if (!AllocateForHandle(&memory)) return CUBLAS_STATUS_ALLOC_FAILED;
   auto* made = new cublasContext;
   made->device = device;
+  made->memory = memory;
   TheLive().Add(made);
   *handle = made;
   return CUBLAS_STATUS_SUCCESS;
@@ -38,6 +41,7 @@ cublasStatus_t cublasCreate(cublasHandle_t* handle) {
 cublasStatus_t cublasDestroy(cublasHandle_t handle) {
   FAKECUBLAS_HANDLE(handle);
   TheLive().Remove(handle);
+  if (handle->memory != nullptr) cudaFree(handle->memory);
   delete handle;
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -16,6 +16,7 @@ struct cublasContext {
   cublasAtomicsMode_t atomics = CUBLAS_ATOMICS_NOT_ALLOWED;
   void* workspace = nullptr;
   size_t workspace_bytes = 0;
+  void* memory = nullptr;  // of "handle_bytes"
 };
 
 namespace fakecuda {

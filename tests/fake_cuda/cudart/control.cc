@@ -1,5 +1,6 @@
 // The controls of fake_cuda.h.
 
+#include <cctype>
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
@@ -42,6 +43,7 @@ void Drop(World& world, Remains* remains) {
   world.faults.clear();
   world.calls.clear();
   world.hooks.clear();
+  world.values.clear();
   world.async_after = -1;
   world.unloading = false;
   ++world.epoch;
@@ -182,6 +184,12 @@ size_t fakecuda_peak_bytes(int device) {
   return ValidDevice(device) ? TheWorld().devices[static_cast<size_t>(device)]->peak : 0;
 }
 
+int fakecuda_has_context(int device) {
+  Hidden hidden;
+  std::lock_guard<std::mutex> lock(TheWorld().mutex);
+  return ValidDevice(device) && TheWorld().devices[static_cast<size_t>(device)]->has_context;
+}
+
 int fakecuda_leaks(void (*visit)(void*, const char*), void* state) {
   Hidden hidden;
   World& world = TheWorld();
@@ -208,6 +216,23 @@ void fakecuda_set_unloading(int unloading) {
   Hidden hidden;
   std::lock_guard<std::mutex> lock(TheWorld().mutex);
   TheWorld().unloading = unloading != 0;
+}
+
+void fakecuda_set(const char* value, long number) {
+  Hidden hidden;
+  std::lock_guard<std::mutex> lock(TheWorld().mutex);
+  TheWorld().values[value] = number;
+}
+
+long fakecuda_get(const char* value, long otherwise) {
+  Hidden hidden;
+  std::lock_guard<std::mutex> lock(TheWorld().mutex);
+  const auto it = TheWorld().values.find(value);
+  if (it != TheWorld().values.end()) return it->second;
+  std::string variable = "FAKECUDA_";
+  for (const char* c = value; *c != '\0'; ++c) variable += static_cast<char>(toupper(*c));
+  const char* const text = getenv(variable.c_str());
+  return text != nullptr && *text != '\0' ? strtol(text, nullptr, 10) : otherwise;
 }
 
 cudaError_t fakecuda_library_call(const char* function) {

@@ -36,6 +36,7 @@ void ResetDevice(int id) {
   device.pool = device.default_pool;
   device.used = 0;
   device.peers.clear();
+  device.has_context = false;
   device.sticky = cudaSuccess;
 }
 
@@ -45,23 +46,24 @@ extern "C" {
 
 cudaError_t cudaGetDeviceCount(int* count) {
   if (count != nullptr) *count = 0;
-  FAKECUDA_CALL(kIgnoresSticky);
+  FAKECUDA_CALL(kIgnoresSticky | kNoContext);
   if (count == nullptr) return call.Return(cudaErrorInvalidValue);
   *count = static_cast<int>(TheWorld().devices.size());
   return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  FAKECUDA_CALL(kIgnoresSticky);
+  FAKECUDA_CALL(kIgnoresSticky | kNoContext);
   if (device == nullptr) return call.Return(cudaErrorInvalidValue);
   *device = Me().device;
   return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) {
-  FAKECUDA_CALL(kIgnoresSticky);
+  FAKECUDA_CALL(kIgnoresSticky | kNoContext);
   if (!ValidDevice(device)) return call.Return(cudaErrorInvalidDevice);
   Me().device = device;
+  CurrentDevice().has_context = true;
   return call.Return(CurrentDevice().sticky);
 }
 
@@ -94,7 +96,7 @@ cudaError_t cudaDeviceSynchronize() {
 }
 
 cudaError_t cudaDeviceReset() {
-  FAKECUDA_CALL(kIgnoresSticky);
+  FAKECUDA_CALL(kIgnoresSticky | kNoContext);
   const int device = Me().device;
   call.WaitFor(LastOps(device), device);
   ResetDevice(device);
@@ -136,7 +138,7 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total) {
 cudaError_t cudaDriverGetVersion(int* version) {
   FAKECUDA_CALL(kIgnoresSticky | kNoDevice);
   if (version == nullptr) return call.Return(cudaErrorInvalidValue);
-  *version = TheWorld().no_driver ? 0 : CUDART_VERSION;
+  *version = TheWorld().driver_version;
   return cudaSuccess;
 }
 
@@ -148,7 +150,7 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
 }
 
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  FAKECUDA_CALL(kPlain);
+  FAKECUDA_CALL(kNoContext);
   if (can == nullptr) return call.Return(cudaErrorInvalidValue);
   if (!ValidDevice(device) || !ValidDevice(peer)) return call.Return(cudaErrorInvalidDevice);
   const int group = TheWorld().peer_group;
@@ -164,6 +166,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags) {
   const int group = TheWorld().peer_group;
   if (device / group != peer / group) return call.Return(cudaErrorPeerAccessUnsupported);
   TheWorld().devices[static_cast<size_t>(peer)]->MakeArena();
+  TheWorld().devices[static_cast<size_t>(peer)]->has_context = true;
   const bool added = CurrentDevice().peers.insert(peer).second;
   return call.Return(added ? cudaSuccess : cudaErrorPeerAccessAlreadyEnabled);
 }

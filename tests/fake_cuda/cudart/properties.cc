@@ -79,6 +79,16 @@ int Get(cudaDeviceAttr attribute, int device) {
   return value;
 }
 
+// cuDevicePrimaryCtxGetState. Its errors are those of the driver API.
+int PrimaryContextState(int device, unsigned int* flags, int* active) {
+  constexpr int kInvalidDevice = 101;
+  Call call("cuDevicePrimaryCtxGetState", kIgnoresSticky | kNoContext);
+  if (call.refused() || !ValidDevice(device)) return kInvalidDevice;
+  *flags = 0;
+  *active = TheWorld().devices[static_cast<size_t>(device)]->has_context ? 1 : 0;
+  return 0;
+}
+
 }  // namespace
 }  // namespace fakecuda
 
@@ -87,7 +97,7 @@ using namespace fakecuda;
 extern "C" {
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  FAKECUDA_CALL(kIgnoresSticky);
+  FAKECUDA_CALL(kIgnoresSticky | kNoContext);
   if (value == nullptr || attribute <= 0 || attribute >= cudaDevAttrMax) {
     return call.Return(cudaErrorInvalidValue);
   }
@@ -98,7 +108,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
-  FAKECUDA_CALL(kIgnoresSticky);
+  FAKECUDA_CALL(kIgnoresSticky | kNoContext);
   if (p == nullptr) return call.Return(cudaErrorInvalidValue);
   if (!ValidDevice(device)) return call.Return(cudaErrorInvalidDevice);
   *p = {};
@@ -136,21 +146,24 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char* text, int size, int device) {
-  FAKECUDA_CALL(kIgnoresSticky);
+  FAKECUDA_CALL(kIgnoresSticky | kNoContext);
   if (text == nullptr || size < 13) return call.Return(cudaErrorInvalidValue);
   if (!ValidDevice(device)) return call.Return(cudaErrorInvalidDevice);
   snprintf(text, static_cast<size_t>(size), "0000:%02x:00.0", device + 1);
   return cudaSuccess;
 }
 
-// The fake has no driver API.
+// Of the driver API the fake has only cuDevicePrimaryCtxGetState.
 cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned int,
                                              unsigned long long,
                                              cudaDriverEntryPointQueryResult* result) {
-  FAKECUDA_CALL(kPlain);
+  FAKECUDA_CALL(kNoContext);
   if (symbol == nullptr || function == nullptr) return call.Return(cudaErrorInvalidValue);
-  *function = nullptr;
-  if (result != nullptr) *result = cudaDriverEntryPointSymbolNotFound;
+  const bool known = strcmp(symbol, "cuDevicePrimaryCtxGetState") == 0;
+  *function = known ? reinterpret_cast<void*>(&PrimaryContextState) : nullptr;
+  if (result != nullptr) {
+    *result = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  }
   return cudaSuccess;
 }
 

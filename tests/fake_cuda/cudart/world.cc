@@ -64,6 +64,7 @@ FakeCudaConfig FromEnvironment() {
     config.bytes_per_device = strtoull(text, nullptr, 0);
   }
   config.no_driver = Flag("FAKECUDA_NO_DRIVER") ? 1 : 0;
+  if (const char* text = getenv("FAKECUDA_DRIVER_VERSION")) config.driver_version = atoi(text);
   return config;
 }
 
@@ -98,7 +99,9 @@ void BuildDevices(const FakeCudaConfig* given) {
   const FakeCudaConfig config = given == nullptr ? FromEnvironment() : *given;
   const int count = config.devices == 0 ? 2 : std::clamp(config.devices, 0, kMaxDevices);
   const size_t bytes = config.bytes_per_device == 0 ? size_t{1} << 30 : config.bytes_per_device;
-  world.no_driver = config.no_driver != 0;
+  world.driver_version = config.driver_version == 0 ? CUDART_VERSION : config.driver_version;
+  if (config.no_driver != 0) world.driver_version = 0;
+  world.no_driver = world.driver_version / 1000 < CUDART_VERSION / 1000;
   world.capability = config.compute_capability == 0 ? 90 : config.compute_capability;
   world.peer_group = config.peer_group == 0 ? kMaxDevices : config.peer_group;
   world.devices.clear();
@@ -183,6 +186,7 @@ cudaError_t Call::Check(const char* name, unsigned options) {
     if (world.no_driver) return cudaErrorInsufficientDriver;
     if (world.devices.empty()) return cudaErrorNoDevice;
   }
+  if ((options & (kNoDevice | kNoContext)) == 0) CurrentDevice().has_context = true;
   const cudaError_t injected = Injected(name);
   if (injected != cudaSuccess) return injected;
   if ((options & (kIgnoresSticky | kNoDevice)) == 0 && CurrentDevice().sticky != cudaSuccess) {

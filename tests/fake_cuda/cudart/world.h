@@ -42,6 +42,7 @@ struct Device {
   size_t limit = 0;
   size_t used = 0;
   size_t peak = 0;
+  bool has_context = false;  // the primary context
   cudaError_t sticky = cudaSuccess;
   unsigned flags = 0;
   std::set<int> peers;           // devices whose memory this one may access
@@ -114,6 +115,7 @@ struct World {
   bool started = false;  // a call was made
   bool unloading = false;
   bool forked = false;  // this is a child of a process that had started CUDA
+  int driver_version = CUDART_VERSION;  // 0: no driver
   int capability = 90;
   int peer_group = kMaxDevices;
 
@@ -133,6 +135,7 @@ struct World {
 
   std::unordered_map<std::string, Fault> faults;
   std::unordered_map<std::string, long> calls;
+  std::unordered_map<std::string, long> values;  // fakecuda_set
   std::unordered_map<std::string, std::pair<void (*)(void*), void*>> hooks;
   int async_after = -1;
   cudaError_t async_error = cudaSuccess;
@@ -172,7 +175,8 @@ enum CallOption : unsigned {
   kPlain = 0,
   kIgnoresSticky = 1,  // works on a device that has failed
   kNoDevice = 2,       // works without any device
-  kUnsafeInCapture = 4
+  kUnsafeInCapture = 4,
+  kNoContext = 8  // creates no context on the thread's current device
 };
 
 // One API call. Hides it from ThreadSanitizer, counts it, and refuses it if a test injected a

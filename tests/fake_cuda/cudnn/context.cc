@@ -77,11 +77,15 @@ using namespace fakecuda;
 
 extern "C" {
 
-size_t cudnnGetVersion() { return CUDNN_VERSION; }
+size_t cudnnGetVersion() {
+  return static_cast<size_t>(fakecuda_get("cudnn_version", CUDNN_VERSION));
+}
 
-size_t cudnnGetMaxDeviceVersion() { return CUDNN_VERSION; }
+size_t cudnnGetMaxDeviceVersion() { return cudnnGetVersion(); }
 
-size_t cudnnGetCudartVersion() { return CUDART_VERSION; }
+size_t cudnnGetCudartVersion() {
+  return static_cast<size_t>(fakecuda_get("cudnn_cuda_version", CUDART_VERSION));
+}
 
 cudnnStatus_t cudnnGetProperty(libraryPropertyType type, int* value) {
   FAKECUDNN_NEED(value != nullptr);
@@ -111,6 +115,7 @@ const char* cudnnGetErrorString(cudnnStatus_t status) {
     FAKECUDNN_NAME(CUDNN_STATUS_BAD_PARAM_SIZE_INSUFFICIENT);
     FAKECUDNN_NAME(CUDNN_STATUS_NOT_SUPPORTED);
     FAKECUDNN_NAME(CUDNN_STATUS_INTERNAL_ERROR);
+    FAKECUDNN_NAME(CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED);
     FAKECUDNN_NAME(CUDNN_STATUS_EXECUTION_FAILED);
     FAKECUDNN_NAME(CUDNN_STATUS_EXECUTION_FAILED_CUDART);
 #undef FAKECUDNN_NAME
@@ -129,11 +134,15 @@ cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   if (!Begin(__func__) || cudaGetDevice(&device) != cudaSuccess) {
     return CUDNN_STATUS_NOT_INITIALIZED;
   }
+  void* memory = nullptr;
+  if (!AllocateForHandle(&memory)) return CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED;
   *handle = new cudnnContext;
+  (*handle)->memory = memory;
   return CUDNN_STATUS_SUCCESS;
 }
 
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
+  if (handle != nullptr && handle->memory != nullptr) cudaFree(handle->memory);
   delete handle;
   return CUDNN_STATUS_SUCCESS;
 }

@@ -14,6 +14,7 @@
 // A handle or descriptor must be used by one thread at a time, as in cuDNN.
 struct cudnnContext {
   cudaStream_t stream = nullptr;
+  void* memory = nullptr;  // of "handle_bytes"
 };
 
 struct cudnnTensorStruct {

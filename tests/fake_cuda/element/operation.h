@@ -21,6 +21,12 @@ inline cudaError_t Enqueue(cudaStream_t stream, const char* name, std::function<
 // Begins a function of a library. Returns false if a test injected a failure.
 inline bool Begin(const char* function) { return fakecuda_library_call(function) == cudaSuccess; }
 
+// Allocates the memory that a handle of a library keeps on the current device ("handle_bytes").
+inline bool AllocateForHandle(void** memory) {
+  const long bytes = fakecuda_get("handle_bytes", 0);
+  return bytes <= 0 || cudaMalloc(memory, static_cast<size_t>(bytes)) == cudaSuccess;
+}
+
 // Whether [ptr, ptr + bytes) lies in one allocation that the current device can access. If not,
 // prints the reason to stderr; NVIDIA's libraries would access invalid memory.
 inline bool CheckRange(const char* function, const char* what, const void* ptr, size_t bytes) {

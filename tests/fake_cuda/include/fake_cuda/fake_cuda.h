@@ -25,6 +25,8 @@ struct FakeCudaConfig {
   int devices;              // 1 to 64; -1: no device (cudaErrorNoDevice); default 2
   size_t bytes_per_device;  // default 1 GiB
   int no_driver;            // 1: every call returns cudaErrorInsufficientDriver
+  int driver_version;       // as cudaDriverGetVersion; default: the runtime's. With one of an older
+                            // major version every call returns cudaErrorInsufficientDriver
   int compute_capability;   // 10 * major + minor; default 90
   int peer_group;  // devices i and j are peers if i / group == j / group; default: all are peers
 };
@@ -62,6 +64,10 @@ void fakecuda_reset_calls(void);
 size_t fakecuda_live_bytes(int device);
 size_t fakecuda_peak_bytes(int device);
 
+// Whether the device has a primary context: cudaSetDevice creates one on its device, and every call
+// but queries of devices and versions creates one on the thread's current device.
+int fakecuda_has_context(int device);
+
 // Lists the live objects: memory, streams, events, pools, graphs. Calls `visit` (unless null) with
 // one line for each of them. Returns their number.
 int fakecuda_leaks(void (*visit)(void* state, const char* line), void* state);
@@ -75,6 +81,17 @@ void fakecuda_set_unloading(int unloading);
 // Declare this function weak: if it is null at run time, the program runs on real CUDA.
 cudaError_t fakecuda_enqueue_host(cudaStream_t stream, const char* name, void (*run)(void*),
                                   void* arg, void (*release)(void*));
+
+// Sets a value of the libraries, until fakecuda_reset; the environment can set it for a whole
+// program (FAKECUDA_CUDNN_VERSION and so on). Values:
+//   "cudnn_version"       what cudnnGetVersion returns; set it before the library is first used
+//   "cudnn_cuda_version"  what cudnnGetCudartVersion returns; likewise
+//   "handle_bytes"        device memory that each new handle of cuBLAS and cuDNN allocates
+//   "cudnn_algorithms"    the number of algorithms that searches and heuristics report, of which
+//                         those beyond the headers' have numbers that the headers do not know
+void fakecuda_set(const char* value, long number);
+// The value, or `otherwise` if it is not set.
+long fakecuda_get(const char* value, long otherwise);
 
 // For the fake libraries: counts a call of `function`, runs its hook, and returns the injected
 // error.
