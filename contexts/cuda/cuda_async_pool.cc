@@ -154,6 +154,7 @@ void* CudaAsyncUpstream::Allocate(size_t nbytes) {
   CAFFE_ENFORCE(scope_stream != nullptr, "allocation from the driver's pool without a StreamScope");
   EnforceNotRecording("device memory is allocated");
   if (has_deferred_.load(std::memory_order_relaxed)) FreeDeferred();
+  AvoidNewCudaContext(device_);
   void* data = nullptr;
   const cudaError_t code =
       cudaMallocFromPoolAsync(&data, nbytes, DriverPool(), scope_stream->stream);
@@ -180,6 +181,7 @@ void CudaAsyncUpstream::Free(void* data, size_t) {
 }
 
 bool CudaAsyncUpstream::FreeOnStream(void* data, const CudaStream& stream) {
+  AvoidNewCudaContext(device_);
   cudaError_t code = cudaSuccess;
   {
     const MutexLock lock(stream.capture.mutex);

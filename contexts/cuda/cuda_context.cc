@@ -77,7 +77,7 @@ CUDAContext::CUDAContext(const DeviceOption& option)
 void CUDAContext::SwitchToDevice(int stream_id) {
   ThreadLocalCUDAObjects& objects = ThreadCudaObjects();
   if (objects.IsCurrent(*stream_, stream_id)) {
-    if (CaffeCudaGetDevice() != device_) CaffeCudaSetDevice(device_);
+    UseCudaDevice(device_);
     return;
   }
   CudaStream& stream = objects.Stream(device_, stream_id);
@@ -89,6 +89,7 @@ void CUDAContext::SwitchToDevice(int stream_id) {
 void CUDAContext::FinishDeviceComputation() {
   EnforceCudaIsNotLostByFork();
   if (stream_->capture.active) EnforceNotRecording("the host waits for the device");
+  AvoidNewCudaContext(device_);
   CUDA_ENFORCE(cudaStreamSynchronize(stream_->stream), "work on device ", device_);
   stream_->has_host_copies.store(false, std::memory_order_release);
   // A failed launch enqueued nothing, so the synchronization above does not report it.

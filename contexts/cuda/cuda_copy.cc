@@ -58,6 +58,7 @@ void NoteHostCopy(CudaStream& stream) {
 void CopyBetweenDevices(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
   if (nbytes == 0) return;
   CheckPointers(nbytes, src, dst);
+  AvoidNewCudaContext(stream.device);
   const int from = NumCudaDevices() > 1 ? GetGPUIDForPointer(src) : -1;
   const int to = from >= 0 ? GetGPUIDForPointer(dst) : -1;
   if (from == to || to < 0) {
@@ -72,6 +73,7 @@ void CopyBetweenDevices(size_t nbytes, const void* src, void* dst, CudaStream& s
 void CopyFromHost(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
   if (nbytes == 0) return;
   CheckPointers(nbytes, src, dst);
+  AvoidNewCudaContext(stream.device);
   if (!IsPageable(src)) {
     NoteHostCopy(stream);
     CopyAsync(nbytes, src, dst, cudaMemcpyDefault, stream);
@@ -90,6 +92,7 @@ void CopyFromHost(size_t nbytes, const void* src, void* dst, CudaStream& stream)
 void CopyToHost(size_t nbytes, const void* src, void* dst, CudaStream& stream) {
   if (nbytes == 0) return;
   CheckPointers(nbytes, src, dst);
+  AvoidNewCudaContext(stream.device);
   if (!IsPageable(dst)) {
     NoteHostCopy(stream);
     CopyAsync(nbytes, src, dst, cudaMemcpyDefault, stream);

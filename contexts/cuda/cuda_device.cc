@@ -1,8 +1,11 @@
 #include "contexts/cuda/cuda_device.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <memory>
+#include <string_view>
 
 #include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cuda_allocator.h"
@@ -16,6 +19,23 @@ CudaMachine Unusable(State state, const std::string& reason, cudaError_t code) {
   cudaGetLastError();
   return {state, 0, 0,
           MakeString("CUDA: ", reason, " (cudaGetDeviceCount: ", CudaErrorText(code), ")")};
+}
+
+// `driver` is cudaDriverGetVersion's number: 0 without a driver.
+std::string DriverProblem(int driver) {
+  constexpr int kMajor = CUDART_VERSION / 1000, kMinor = CUDART_VERSION % 1000 / 10;
+  if (driver == 0) return "no driver on this machine";
+  char text[512] = "";
+  if (std::FILE* const file = std::fopen("/proc/driver/nvidia/version", "re")) {
+    text[std::fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    (void)std::fclose(file);
+  }
+  const std::string release = internal::DriverRelease(text);
+  return MakeString("the driver", release.empty() ? "" : " " + release, " is for CUDA ",
+                    driver / 1000, ".", driver % 1000 / 10, ", want one for CUDA ", kMajor,
+                    ".0 or later", kMajor == 13 ? " (release 580 or later)" : "",
+                    "; install it, or on a data center GPU the package cuda-compat-", kMajor, "-",
+                    kMinor);
 }
 
 CudaMachine LostByFork() {
@@ -54,6 +74,20 @@ void EnableOneWay(int device, int peer) {
 
 }  // namespace
 
+// The line is "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 ...".
+std::string internal::DriverRelease(const std::string& text) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::string line = text.substr(0, text.find('\n'));
+  for (size_t begin = 0; begin < line.size();) {
+    const size_t end = std::min(line.find(' ', begin), line.size());
+    const std::string word = line.substr(begin, end - begin);
+    const size_t digits = std::min(word.find_first_not_of(kDigits), word.size());
+    if (digits > 0 && digits < word.size() && word[digits] == '.') return word;
+    begin = end + 1;
+  }
+  return "";
+}
+
 CudaMachine QueryCudaMachine() {
   if (CudaIsLostByFork()) return LostByFork();
   internal::WatchForks();
@@ -62,12 +96,7 @@ CudaMachine QueryCudaMachine() {
   if (code == cudaErrorInsufficientDriver || code == cudaErrorStubLibrary) {
     int driver = 0;
     if (cudaDriverGetVersion(&driver) != cudaSuccess) cudaGetLastError();
-    return Unusable(State::kNoDriver,
-                    driver == 0 ? "no driver on this machine"
-                                : MakeString("the driver is for CUDA ", driver / 1000, ".",
-                                             driver % 1000 / 10, ", want ", CUDART_VERSION / 1000,
-                                             ".", CUDART_VERSION % 1000 / 10, " or later"),
-                    code);
+    return Unusable(State::kNoDriver, DriverProblem(driver), code);
   }
   if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) {
     return Unusable(State::kNoDevice, "no device on this machine", code);
@@ -102,20 +131,10 @@ void EnforceCudaDevice(int device) {
   CAFFE_THROW("CUDA device ", device, " is not on this machine, want 0 to ", count - 1);
 }
 
-int CaffeCudaGetDevice() {
-  EnforceCudaIsNotLostByFork();
-  int device = 0;
-  CUDA_ENFORCE(cudaGetDevice(&device));
-  return device;
-}
-
-void CaffeCudaSetDevice(int device) {
-  EnforceCudaDevice(device);
-  CUDA_ENFORCE(cudaSetDevice(device), "device ", device);
-}
-
 int GetGPUIDForPointer(const void* data) {
   if (data == nullptr || NumCudaDevices() == 0) return -1;
+  if (internal::NoCudaDeviceIsStarted()) return -1;  // the query would start one
+  AvoidNewCudaContext(-1);
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
     cudaGetLastError();
@@ -213,19 +232,6 @@ void internal::WithPeers(int device,
     if (facts.peers[low][high].load(std::memory_order_relaxed) == 1) peers.push_back(peer);
   }
   use(peers);
-}
-
-DeviceGuard::DeviceGuard(int device) : previous_(CaffeCudaGetDevice()) {
-  if (device != previous_) CaffeCudaSetDevice(device);
-}
-
-DeviceGuard::~DeviceGuard() {
-  // Both calls may report the error of earlier asynchronous work and then do nothing else: retry.
-  for (int tries = 0; tries < 4; ++tries) {
-    int now = -1;
-    if (!LogCudaError(cudaGetDevice(&now), "cudaGetDevice")) continue;
-    if (now == previous_ || LogCudaError(cudaSetDevice(previous_), "cudaSetDevice")) return;
-  }
 }
 
 }  // namespace caffe2rt

@@ -107,6 +107,7 @@ void Finish(const Event* event) {
   if (state.IsOver()) return;
   const uint64_t resets = state.resets;
   const cudaEvent_t pending = state.event;
+  AvoidNewCudaContext(state.device);
   cudaError_t code = cudaSuccess;
   {
     const MutexUnlock unlocked(state.mutex);
@@ -125,6 +126,7 @@ EventStatus Query(const Event* event) {
   CudaEvent& state = StateOf(event);
   const MutexLock lock(state.mutex);
   if (state.status != EventStatus::EVENT_SCHEDULED) return state.status;
+  AvoidNewCudaContext(state.device);
   const cudaError_t code = ForgetNotReady(cudaEventQuery(state.event));
   if (code != cudaErrorNotReady) state.FinishBy(code);
   return state.status;

@@ -32,6 +32,7 @@ void CudaGraph::BeginCapture(int stream_id) {
                 "this thread already captures a CUDA graph: call EndCapture first");
   CudaStream& stream = ThreadStream(device_, stream_id);
   Forget();
+  AvoidNewCudaContext(device_);
   const MutexLock lock(stream.capture.mutex);
   if (stream.capture.before == nullptr) stream.capture.before = TakeCudaEvent(device_);
   // A captured stream cannot be waited for, so other threads wait for this event instead.
@@ -86,6 +87,7 @@ void CudaGraph::Launch(int stream_id) {
   CAFFE_ENFORCE(executable_ != nullptr, "nothing has been captured in this CUDA graph");
   CudaStream& stream = ThreadStream(device_, stream_id);
   EnforceNotRecording("a CUDA graph is launched");
+  AvoidNewCudaContext(device_);
   WaitForStream(stream, *stream_);
   if (copies_host_memory_) NoteHostCopy(stream);
   CUDA_ENFORCE(cudaGraphLaunch(executable_, stream.stream), "device ", device_);

@@ -11,6 +11,7 @@ constexpr size_t kAlignment = 64;
 
 // Queries first: if the event is over, a profile then shows no synchronization.
 void Wait(cudaEvent_t event, const CudaStream& stream) {
+  AvoidNewCudaContext(stream.device);
   cudaError_t code = ForgetNotReady(cudaEventQuery(event));
   if (code == cudaErrorNotReady) code = cudaEventSynchronize(event);
   CUDA_ENFORCE(code, "staging of device ", stream.device);

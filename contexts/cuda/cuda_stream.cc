@@ -113,6 +113,7 @@ bool IsStreamFree(int device, int stream_id) {
   EnforceCudaDevice(device);
   const CudaStream* const stream = ThreadCudaObjects().FindStream(device, stream_id);
   if (stream == nullptr) return true;
+  AvoidNewCudaContext(device);
   const cudaError_t code = ForgetNotReady(cudaStreamQuery(stream->stream));
   if (code == cudaErrorNotReady) return false;
   CUDA_ENFORCE(code, "query of stream ", stream_id);
@@ -120,12 +121,14 @@ bool IsStreamFree(int device, int stream_id) {
 }
 
 cudaError_t RecordEvent(cudaEvent_t event, const CudaStream& stream) {
+  AvoidNewCudaContext(stream.device);
   const MutexLock lock(stream.capture.mutex);
   if (stream.capture.active) return cudaErrorStreamCaptureUnsupported;
   return cudaEventRecord(event, stream.stream);
 }
 
 cudaError_t WaitForEvent(const CudaStream& waiter, cudaEvent_t event) {
+  AvoidNewCudaContext(waiter.device);
   const MutexLock lock(waiter.capture.mutex);
   if (waiter.capture.active) return cudaErrorStreamCaptureUnsupported;
   return cudaStreamWaitEvent(waiter.stream, event, 0);

@@ -99,6 +99,7 @@ bool CudaUpstream::IsDone(Event event) {
   bool is_done = true;
   if (mark.event == nullptr) return is_done;
   UnlessUnloading([&] {
+    AvoidNewCudaContext(mark.device);
     const cudaError_t code = ForgetNotReady(cudaEventQuery(mark.event));
     is_done = code != cudaErrorNotReady;
     if (is_done) CUDA_ENFORCE(code, "event of memory on device ", mark.device);
@@ -134,6 +135,7 @@ void CudaDeviceUpstream::Free(void* data, size_t) {
 
 void* CudaPinnedUpstream::Allocate(size_t nbytes) {
   EnforceNotRecording("pinned memory is allocated");
+  AvoidNewCudaContext(-1);
   if (on_node_) return AllocateOnNode(nbytes);
   void* data = nullptr;
   const cudaError_t code = cudaHostAlloc(&data, nbytes, cudaHostAllocPortable);
@@ -164,6 +166,7 @@ void* CudaPinnedUpstream::AllocateOnNode(size_t nbytes) {
 
 void CudaPinnedUpstream::Free(void* data, size_t nbytes) {
   UnlessUnloading([&] {
+    AvoidNewCudaContext(-1);
     CUDA_ENFORCE(on_node_ ? cudaHostUnregister(data) : cudaFreeHost(data), "pinned memory");
     if (on_node_) munmap(data, nbytes);
   });

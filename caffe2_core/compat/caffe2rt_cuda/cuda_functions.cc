@@ -67,6 +67,7 @@ extern "C" const void* caffe2rt_cuda_compat_functions() {
       .max_memory = MaxMemoryByGpu,
       .current_device = CaffeCudaGetDevice,
       .set_current_device = CaffeCudaSetDevice,
+      .restore_device = internal::RestoreCudaDevice,
       .device_of_pointer = GetGPUIDForPointer,
       .device_of = DeviceOf,
       .handle_of = HandleOf,

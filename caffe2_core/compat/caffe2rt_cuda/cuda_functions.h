@@ -19,7 +19,7 @@ class DeviceOption;
 enum class CudaHandle { kStream, kCublas, kCudnn, kCurand };
 
 inline constexpr char kCudaFunctionsName[] = "caffe2_compat";
-inline constexpr int kCudaFunctionsVersion = 1;
+inline constexpr int kCudaFunctionsVersion = 2;
 
 // The functions that need a device THROW if there is none.
 struct CudaFunctions {
@@ -40,6 +40,8 @@ struct CudaFunctions {
   // does.
   int (*current_device)() = nullptr;
   void (*set_current_device)(int device) = nullptr;
+  // The end of a DeviceGuard: sets the device again if this process has started it.
+  void (*restore_device)(int previous) noexcept = nullptr;
   int (*device_of_pointer)(const void* data) = nullptr;
 
   // For contexts that the module's static context created.

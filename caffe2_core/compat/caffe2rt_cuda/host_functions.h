@@ -70,23 +70,19 @@ inline size_t cudnnRuntimeVersion() {
   return cuda != nullptr ? cuda->cudnn_version() : 0;
 }
 
-// Sets the calling thread's device, and restores the previous one at the end of the scope.
+// Sets the calling thread's device, and restores the previous one at the end of the scope, unless
+// this process has not started it.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int device) : previous_(CaffeCudaGetDevice()) {
-    if (previous_ != device) CaffeCudaSetDevice(device);
+    CaffeCudaSetDevice(device);  // also if it is current, because the runtime may be elsewhere
   }
-  ~DeviceGuard() {
-    try {
-      if (CaffeCudaGetDevice() != previous_) CaffeCudaSetDevice(previous_);
-    } catch (const ::caffe2rt::EnforceNotMet&) {
-      // The device failed in the meantime; its next use reports the error.
-    }
-  }
+  ~DeviceGuard() { cuda_.restore_device(previous_); }
   DeviceGuard(const DeviceGuard&) = delete;
   DeviceGuard& operator=(const DeviceGuard&) = delete;
 
  private:
+  const ::caffe2rt::CudaFunctions& cuda_ = ::caffe2rt::EnforceCudaFunctions();
   const int previous_;
 };
 

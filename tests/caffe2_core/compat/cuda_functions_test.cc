@@ -2,6 +2,7 @@
 // Two devices of the fake CUDA are used.
 #include "caffe2_core/compat/caffe2rt_cuda/cuda_functions.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,6 +34,20 @@ std::string ErrorOf(F act) {
     return error.what();
   }
   return "";
+}
+
+// Must be the first test, because others use device 0.
+TEST(CudaFunctionsTest, GuardStartsNoDeviceThatNobodyChose) {
+  ASSERT_EQ(caffe2::NumCudaDevices(), 2);  // loads the module and the fake CUDA
+  void* const fake = dlopen("libcudart.so.13", RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(fake, nullptr);
+  const auto has_context =
+      reinterpret_cast<int (*)(int device)>(dlsym(fake, "fakecuda_has_context"));
+  ASSERT_NE(has_context, nullptr);
+  { const caffe2::DeviceGuard guard(1); }
+  EXPECT_EQ(caffe2::CaffeCudaGetDevice(), 0);
+  EXPECT_TRUE(has_context(1));
+  EXPECT_FALSE(has_context(0));
 }
 
 TEST(CudaFunctionsTest, FactsComeFromTheModule) {
