@@ -13,7 +13,7 @@ struct Loaded {
 const Loaded& TheLibrary() {
   static const Loaded* const loaded = [] {
     auto* made = new Loaded;
-    VendorLibrary library("cuBLAS", "libcublas.so.13");
+    VendorLibrary library("cuBLAS", "libcublas.so.13", {"libcublasLt.so.13"});
 #define CAFFE2RT_FILL(name) \
   library.Fill(CAFFE2RT_VENDOR_SYMBOL(cublas##name), &made->functions.name);
     CAFFE2RT_CUBLAS_FUNCTIONS(CAFFE2RT_FILL)

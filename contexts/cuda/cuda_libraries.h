@@ -29,6 +29,10 @@ bool HasCurand();
 // Whether this library was built with cuDNN's headers and therefore contains its cuDNN operators.
 bool CudnnIsInThisBuild();
 
+// Whether the caller should log CudnnProblem() as a warning: once in a process. A library of a
+// version that cannot be used is reported when it is opened.
+bool ShouldReportCudnnProblem();
+
 // One line for a person that explains why the library is not available; empty if it is.
 const std::string& CublasProblem();
 const std::string& CudnnProblem();

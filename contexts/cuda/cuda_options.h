@@ -55,6 +55,13 @@ struct CudaLibraryOptions {
   // Allows matrix multiplications of 32-bit floats to round their operands to 19 bits (TF32), which
   // is faster and keeps 3 decimal digits. `caffe2_allow_tf32`; nets have an argument `allow_tf32`.
   bool allow_tf32 = false;
+  // Where cuBLAS, cuDNN and cuRAND lie if the loader does not find them, or finds other ones:
+  // folders separated by colons. Each is a folder of libraries, a CUDA toolkit, a Python
+  // environment, or its site-packages with pip's packages of CUDA. Read when a library is first
+  // used. `caffe2_cuda_library_path`; the environment variable CAFFE2_CUDA_LIBRARY_PATH adds
+  // folders. Searched before the loader's path. After that come the toolkit (CUDA_HOME, CUDA_PATH,
+  // /usr/local/cuda) and the active Python environment (VIRTUAL_ENV, CONDA_PREFIX).
+  std::string library_path;
 };
 // May be changed at any time, by one thread while no other uses CUDA.
 CudaLibraryOptions& GlobalCudaLibraryOptions();

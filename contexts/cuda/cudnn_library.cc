@@ -1,5 +1,8 @@
 #include "contexts/cuda/cudnn_library.h"
 
+#include <atomic>
+
+#include "caffe2_core/base/logging.h"
 #include "contexts/cuda/cuda_error.h"
 #include "contexts/cuda/cuda_handles.h"
 #include "contexts/cuda/cuda_stream.h"
@@ -15,12 +18,18 @@ struct Loaded {
 const Loaded& TheLibrary() {
   static const Loaded* const loaded = [] {
     auto* made = new Loaded;
-    VendorLibrary library("cuDNN", "libcudnn.so.9");
+    VendorLibrary library("cuDNN", "libcudnn.so.9", {"libcublasLt.so.13", "libcublas.so.13"});
 #define CAFFE2RT_FILL(name) \
   library.Fill(CAFFE2RT_VENDOR_SYMBOL(cudnn##name), &made->functions.name);
     CAFFE2RT_CUDNN_FUNCTIONS(CAFFE2RT_FILL)
 #undef CAFFE2RT_FILL
     made->problem = library.Problem();
+    if (!made->problem.empty()) return made;
+    made->problem = internal::CudnnVersionProblem(
+        {made->functions.GetVersion(), made->functions.GetCudartVersion()});
+    if (!made->problem.empty() && ShouldReportCudnnProblem()) {
+      LOG(WARNING) << made->problem << "; native kernels run";
+    }
     return made;
   }();
   return *loaded;
@@ -29,6 +38,10 @@ const Loaded& TheLibrary() {
 }  // namespace
 
 bool CudnnIsInThisBuild() { return true; }
+bool ShouldReportCudnnProblem() {
+  static std::atomic<bool> reported{false};
+  return !reported.exchange(true);
+}
 bool HasCudnn() { return TheLibrary().problem.empty(); }
 const std::string& CudnnProblem() { return TheLibrary().problem; }
 
@@ -49,9 +62,7 @@ std::string CudnnStatusText(cudnnStatus_t status) {
 
 size_t cudnnRuntimeVersion() { return Cudnn().GetVersion(); }
 
-void CheckCuDNNVersions() {
-  internal::CheckCudnnVersions(cudnnCompileTimeVersion(), cudnnRuntimeVersion());
-}
+void CheckCuDNNVersions() { (void)Cudnn(); }
 
 namespace internal {
 
@@ -61,7 +72,6 @@ void ThrowCudnnError(const char* file, int line, const char* call, cudnnStatus_t
 }
 
 cudnnHandle_t NewCudnnHandle() {
-  CheckCuDNNVersions();
   cudnnHandle_t handle = nullptr;
   CUDNN_ENFORCE(Cudnn().Create(&handle));
   return handle;
@@ -71,11 +81,21 @@ void BindCudnnHandle(cudnnHandle_t handle, const CudaStream& stream) {
   CUDNN_ENFORCE(Cudnn().SetStream(handle, stream.stream), "device ", stream.device);
 }
 
-void CheckCudnnVersions(size_t compiled, size_t running) {
+std::string CudnnVersionProblem(const CudnnVersions& found) {
   constexpr size_t kMajor = 10000;
-  CAFFE_ENFORCE_EQ(running / kMajor, compiled / kMajor, "major version of cuDNN: found ", running,
-                   ", built with ", compiled, "; install the one it was built with");
-  CAFFE_ENFORCE_GE(running, compiled, "version of cuDNN: want the one of the build or later");
+  const auto text = [](size_t version) {
+    return MakeString(version / kMajor, ".", version % kMajor / 100, ".", version % 100);
+  };
+  const size_t cuda_major = found.cudart / 1000;
+  if (found.cudnn / kMajor != kOldestCudnn / kMajor || found.cudnn < kOldestCudnn) {
+    return MakeString("cuDNN ", text(found.cudnn), " was found and cannot be used, want ",
+                      text(kOldestCudnn), " or later of the same major version");
+  }
+  if (cuda_major != CUDART_VERSION / 1000) {
+    return MakeString("cuDNN ", text(found.cudnn), " for CUDA ", cuda_major,
+                      " was found and cannot be used, want one for CUDA ", CUDART_VERSION / 1000);
+  }
+  return "";
 }
 
 }  // namespace internal

@@ -76,15 +76,22 @@ std::string CudnnStatusText(cudnnStatus_t status);
 constexpr size_t cudnnCompileTimeVersion() { return CUDNN_VERSION; }
 // THROWS as Cudnn().
 size_t cudnnRuntimeVersion();
-// THROWS if the library has another major version than the headers, or is older. Called before each
-// new handle is created.
+// THROWS CudnnProblem() if the library is not available or its version cannot be used.
 void CheckCuDNNVersions();
 
 namespace internal {
 [[noreturn]] void ThrowCudnnError(const char* file, int line, const char* call,
                                   cudnnStatus_t status, const std::string& message);
-// CheckCuDNNVersions for the given versions.
-void CheckCudnnVersions(size_t compiled, size_t running);
+// What a library says of itself, as cudnnGetVersion and cudnnGetCudartVersion number it.
+struct CudnnVersions {
+  size_t cudnn;
+  size_t cudart;
+};
+// The first release for CUDA 13. All functions that this library calls exist since then, so an
+// older library than the headers of the build can be used.
+inline constexpr size_t kOldestCudnn = 91200;
+// Returns an empty string if a library of these versions can be used, else one line for a person.
+std::string CudnnVersionProblem(const CudnnVersions& found);
 }  // namespace internal
 
 // Caffe2's name. The parts after the call are formatted only if it fails.

@@ -6,6 +6,7 @@
 namespace caffe2rt {
 
 bool CudnnIsInThisBuild() { return false; }
+bool ShouldReportCudnnProblem() { return true; }
 bool HasCudnn() { return false; }
 const std::string& CudnnProblem() {
   static const std::string* const problem =

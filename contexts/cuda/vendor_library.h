@@ -16,9 +16,12 @@ namespace caffe2rt {
 
 class VendorLibrary {
  public:
-  // Opens the file on the loader's search path: LD_LIBRARY_PATH, the program's RPATH, the system's
-  // folders.
-  VendorLibrary(const char* name, const char* file);
+  // Opens the file: from the folders that the user names (see CudaLibraryOptions::library_path),
+  // from the loader's search path (LD_LIBRARY_PATH, the program's RPATH, the system's folders), or
+  // from CUDA's toolkit or the active Python environment. `companions` are libraries that the file
+  // needs; they are opened first if they lie in one of the folders, because the loader does not
+  // search there.
+  VendorLibrary(const char* name, const char* file, std::vector<const char*> companions = {});
 
   // Sets a function pointer. If the symbol is missing, sets null and notes it for Problem().
   template <class Function>
@@ -31,13 +34,22 @@ class VendorLibrary {
 
  private:
   void* Find(const char* symbol);
+  void OpenBelow(const std::vector<std::string>& roots);
 
   const char* const name_;
   const char* const file_;
+  const std::vector<const char*> companions_;
   void* library_ = nullptr;
-  std::string reason_;  // the loader's error text
+  std::string reason_;  // the loader's error texts
+  std::string tried_;   // the folders that were searched besides the loader's path
   std::vector<std::string> missing_;
 };
+
+namespace internal {
+// The folders below `root` in which libraries may lie: those of a toolkit, of a Python environment
+// and of pip's packages (nvidia/*/lib), and `root` itself. Only existing folders, in a fixed order.
+std::vector<std::string> LibraryFolders(const std::string& root);
+}  // namespace internal
 
 // The name of a symbol after macro expansion: "cublasSgemm_v2" for cublasSgemm, which cuBLAS's
 // header defines as a macro.

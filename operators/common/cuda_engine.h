@@ -29,7 +29,11 @@ class CudaEngineChoice {
     requested_ = op.debug_def().engine().find("CUDNN") != std::string::npos;
     if (engine == CudaEngine::kOnRequest && !requested_) return;
     may_use_cudnn_ = HasCudnn();
-    if (!may_use_cudnn_) Refused(CudnnProblem());
+    if (!may_use_cudnn_) {
+      // One warning for the process is enough: no operator can use the library.
+      requested_ = requested_ && ShouldReportCudnnProblem();
+      Refused(CudnnProblem());
+    }
   }
 
   // To be called whenever the choice is made. Names cuDNN as the engine if it may be used.

@@ -1,6 +1,12 @@
 // Libraries other than the CUDA runtime: their handles and scratch memory.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "contexts/cuda/cublas_library.h"
@@ -49,6 +55,79 @@ TEST(VendorLibraryTest, NamesTheFunctionsThatALibraryLacks) {
   EXPECT_EQ(library.Problem(),
             "the C library (libc.so.6) is of another version than this build's: it lacks "
             "no_such_function, nor_this");
+}
+
+// A folder tree as pip, CUDA's toolkit or a Python environment makes it, which is removed at the
+// end. Each test uses a file name of its own, because libraries stay open.
+class LibraryFoldersTest : public testing::Test {
+ protected:
+  ~LibraryFoldersTest() override {
+    GlobalCudaLibraryOptions().library_path.clear();
+    std::filesystem::remove_all(root_);
+  }
+  // Makes the file a library with the function cos.
+  void AddLibrary(const std::string& folder, const std::string& file) {
+    std::filesystem::create_directories(root_ + folder);
+    std::filesystem::copy_file(std::filesystem::canonical(LibraryOfCos()),
+                               root_ + folder + "/" + file);
+  }
+  static std::string LibraryOfCos() {
+    void* const library = dlopen("libm.so.6", RTLD_NOW);
+    Dl_info info{};
+    EXPECT_NE(dladdr(dlsym(library, "cos"), &info), 0);
+    return info.dli_fname;
+  }
+  static std::string ProblemOf(const char* file) {
+    VendorLibrary library("cuSomething", file);
+    double (*function)(double) = nullptr;
+    library.Fill("cos", &function);
+    if (function != nullptr) {
+      EXPECT_EQ(function(0), 1);
+    }
+    return library.Problem();
+  }
+  const std::string root_ = testing::TempDir() + "caffe2rt_libraries_" + std::to_string(getpid());
+};
+
+TEST_F(LibraryFoldersTest, ListsToolkitsAndPackagesOfPip) {
+  for (const char* const folder :
+       {"/lib64", "/targets/x86_64-linux/lib", "/nvidia/cublas/lib", "/nvidia/cudnn/include",
+        "/nvidia/cudnn/lib", "/lib/python3.11/site-packages/nvidia/cu13/lib",
+        "/lib/other/nvidia"}) {
+    std::filesystem::create_directories(root_ + folder);
+  }
+  EXPECT_THAT(internal::LibraryFolders(root_),
+              testing::ElementsAre(root_, root_ + "/lib64", root_ + "/lib",
+                                   root_ + "/targets/x86_64-linux/lib",
+                                   root_ + "/nvidia/cublas/lib", root_ + "/nvidia/cudnn/lib",
+                                   root_ + "/lib/python3.11/site-packages/nvidia/cu13/lib"));
+  EXPECT_THAT(internal::LibraryFolders(root_ + "/absent"), testing::IsEmpty());
+}
+
+TEST_F(LibraryFoldersTest, FindsALibraryBelowTheNamedFolders) {
+  AddLibrary("/lib/python3.11/site-packages/nvidia/something/lib", "libsomething_1.so.1");
+  EXPECT_NE(ProblemOf("libsomething_1.so.1"), "");
+  GlobalCudaLibraryOptions().library_path = "/absent:" + root_;
+  EXPECT_EQ(ProblemOf("libsomething_1.so.1"), "");
+}
+
+TEST_F(LibraryFoldersTest, FindsALibraryInTheActivePythonEnvironment) {
+  AddLibrary("/lib/python3.12/site-packages/nvidia/something/lib", "libsomething_2.so.1");
+  const char* const before = getenv("VIRTUAL_ENV");
+  const std::string kept = before != nullptr ? before : "";
+  setenv("VIRTUAL_ENV", root_.c_str(), 1);
+  EXPECT_EQ(ProblemOf("libsomething_2.so.1"), "");
+  before != nullptr ? setenv("VIRTUAL_ENV", kept.c_str(), 1) : unsetenv("VIRTUAL_ENV");
+}
+
+TEST_F(LibraryFoldersTest, NamesTheFoldersAndTheFilesThatDoNotOpen) {
+  std::filesystem::create_directories(root_);
+  std::ofstream(root_ + "/libsomething_3.so.1") << "no library";
+  GlobalCudaLibraryOptions().library_path = root_;
+  EXPECT_THAT(ProblemOf("libsomething_3.so.1"),
+              AllOf(HasSubstr(root_ + "/libsomething_3.so.1: "),
+                    HasSubstr("; searched the loader's path and " + root_ + ", "),
+                    HasSubstr("/usr/local/cuda"), HasSubstr("--caffe2_cuda_library_path")));
 }
 
 TEST_F(CublasTest, FollowsTheStreamOfTheContext) {

@@ -5,6 +5,7 @@
 #include <iostream>
 #include <thread>
 
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/tensor/tensor.h"
 #include "caffe2rt/caffe2.pb.h"
 #include "contexts/cuda/cuda_context.h"
@@ -53,6 +54,26 @@ TEST_F(CudaMachineTest, SaysThatThereIsNoDriver) {
               "CUDA: .*driver.* .cudaGetDeviceCount: CUDA driver version is insufficient");
 }
 
+TEST_F(CudaMachineTest, NamesTheDriverAndThePackageThatReplacesIt) {
+  FakeCudaConfig config{};
+  config.driver_version = 12040;
+  EXPECT_EXIT(OnMachine(config, [] { ExpectNoCuda(State::kNoDriver); }), ExitedWithCode(0),
+              "CUDA: the driver.* is for CUDA 12.4, want one for CUDA 13.0 or later "
+              ".release 580 or later.; install it, or on a data center GPU the package "
+              "cuda-compat-13-[0-9]+ .cudaGetDeviceCount: CUDA driver version is insufficient");
+}
+
+TEST(CudaDriverTest, ReadsTheReleaseOfTheKernelModule) {
+  EXPECT_EQ(internal::DriverRelease("NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  "
+                                    "Thu Feb 22 01:44:30 UTC 2024\nGCC version:  gcc 12.2.0\n"),
+            "550.54.14");
+  EXPECT_EQ(internal::DriverRelease("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  "
+                                    "580.65.06  Release Build"),
+            "580.65.06");
+  EXPECT_EQ(internal::DriverRelease("NVRM version: unknown\nGCC version:  gcc 12.2.0\n"), "");
+  EXPECT_EQ(internal::DriverRelease(""), "");
+}
+
 TEST_F(CudaMachineTest, SaysThatThereIsNoDevice) {
   FakeCudaConfig config{};
   config.devices = -1;
@@ -68,6 +89,34 @@ TEST_F(CudaMachineTest, SaysThatTheDriverDidNotStart) {
                           ExpectNoCuda(State::kUnavailable);
                         }),
               ExitedWithCode(0), "CUDA: the driver did not start .*error 803");
+}
+
+// The library is found and lacks no function, but its version is wrong.
+TEST_F(CudaMachineTest, ReportsACudnnThatCannotBeUsedOnce) {
+  if (!CudnnIsInThisBuild()) GTEST_SKIP() << CudnnProblem();
+  const auto body = [] {
+    SetLogThreshold(1);  // warnings
+    fakecuda_set("cudnn_version", 91002);
+    EXPECT_FALSE(HasCudnn());
+    EXPECT_FALSE(HasCudnn());
+    EXPECT_FALSE(ShouldReportCudnnProblem());  // it has been logged
+    EXPECT_THAT(ErrorOf([] { CUDAContext().cudnn_handle(); }),
+                HasSubstr("cuDNN 9.10.2 was found and cannot be used"));
+    std::cerr << "end\n";
+  };
+  EXPECT_EXIT(OnMachine({}, body), ExitedWithCode(0),
+              "^[^\n]*cuDNN 9.10.2 was found and cannot be used, want 9.12.0 or later of the same "
+              "major version; native kernels run\nend\n$");
+}
+
+TEST_F(CudaMachineTest, UsesACudnnOlderThanItsHeaders) {
+  if (!CudnnIsInThisBuild()) GTEST_SKIP() << CudnnProblem();
+  const auto body = [] {
+    fakecuda_set("cudnn_version", 91200);
+    EXPECT_TRUE(HasCudnn()) << CudnnProblem();
+    EXPECT_NE(CUDAContext().cudnn_handle(), nullptr);
+  };
+  EXPECT_EXIT(OnMachine({}, body), ExitedWithCode(0), "^$");
 }
 
 TEST_F(CudaMachineTest, UsesSixteenOfMoreDevices) {

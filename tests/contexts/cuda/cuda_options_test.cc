@@ -36,7 +36,8 @@ TEST(CudaOptionsTest, FlagsHaveTheDefaultsOfTheOptions) {
           "caffe2_cub_max_managed_mb int64 10240", "caffe2_cub_print_allocation_events bool false",
           "caffe2_gpu_memory_tracking bool false", "caffe2_gpu_memory_report_interval_mb int 128",
           "caffe2_cuda_pinned_numa bool false", "caffe2_cuda_pinned_cpu bool false",
-          "caffe2_cuda_full_device_control bool false", "caffe2_allow_tf32 bool false"));
+          "caffe2_cuda_full_device_control bool false", "caffe2_allow_tf32 bool false",
+          "caffe2_cuda_library_path string "));
 }
 
 TEST(CudaOptionsTest, DescriptorHasTheNamesThatUsersKnow) {
@@ -86,6 +87,9 @@ TEST(CudaOptionsTest, EachHasItsFlag) {
                "neither true nor false");
   SetFlag("caffe2_allow_tf32", "true");
   EXPECT_TRUE(GlobalCudaLibraryOptions().allow_tf32);
+  SetFlag("caffe2_cuda_library_path", "/opt/cuda:/opt/venv");
+  EXPECT_EQ(GlobalCudaLibraryOptions().library_path, "/opt/cuda:/opt/venv");
+  SetFlag("caffe2_cuda_library_path", "");
   SetFlag("caffe2_allow_tf32", "false");
   EXPECT_FALSE(GlobalCudaLibraryOptions().allow_tf32);
 }

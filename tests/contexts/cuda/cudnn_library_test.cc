@@ -33,20 +33,25 @@ TEST_F(CudnnTest, NamesLibraryDeviceCallAndStatus) {
                     HasSubstr("of a test")));
 }
 
-TEST_F(CudnnTest, IsOfTheVersionOfItsHeaders) {
+TEST_F(CudnnTest, IsOfAVersionThatCanBeUsed) {
   EXPECT_EQ(cudnnRuntimeVersion() / 10000, cudnnCompileTimeVersion() / 10000);
   CheckCuDNNVersions();
 }
 
-TEST(CudnnVersionTest, WantsTheMajorVersionOfTheBuildAndNothingOlder) {
-  internal::CheckCudnnVersions(91300, 91300);
-  internal::CheckCudnnVersions(91300, 91401);
-  EXPECT_THAT(ErrorOf([] { internal::CheckCudnnVersions(91300, 80905); }),
-              HasSubstr("major version of cuDNN: found 80905, built with 91300"));
-  EXPECT_THAT(ErrorOf([] { internal::CheckCudnnVersions(91300, 100000); }),
-              HasSubstr("found 100000, built with 91300"));
-  EXPECT_THAT(ErrorOf([] { internal::CheckCudnnVersions(91300, 91200); }),
-              HasSubstr("want the one of the build or later"));
+TEST(CudnnVersionTest, WantsTheSameMajorVersionFromTheFirstReleaseForCuda13) {
+  const auto problem = [](size_t cudnn, size_t cudart) {
+    return internal::CudnnVersionProblem({cudnn, cudart});
+  };
+  EXPECT_EQ(problem(91200, 13000), "");
+  EXPECT_EQ(problem(91300, 13000), "");
+  EXPECT_EQ(problem(99900, 13020), "");
+  const std::string want =
+      " was found and cannot be used, want 9.12.0 or later of the same major version";
+  EXPECT_EQ(problem(80905, 13000), "cuDNN 8.9.5" + want);
+  EXPECT_EQ(problem(91102, 13000), "cuDNN 9.11.2" + want);
+  EXPECT_EQ(problem(100000, 13000), "cuDNN 10.0.0" + want);
+  EXPECT_EQ(problem(91300, 12090),
+            "cuDNN 9.13.0 for CUDA 12 was found and cannot be used, want one for CUDA 13");
 }
 
 }  // namespace
