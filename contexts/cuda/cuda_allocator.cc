@@ -61,9 +61,12 @@ std::unique_ptr<DeviceMemory> MakeDevice(int device) {
                       .max_cached_bytes = MegabytesOrMax(options.cub_max_managed_mb)});
       break;
     default: {
+      // The driver maps memory in pieces of this size, so smaller segments would waste the rest.
+      constexpr size_t kMappedBytes = size_t{2} << 20;
       ThcPoolOptions thc;
       thc.device = name;
       thc.limit_bytes = limit;
+      thc.small_granule_bytes = thc.large_granule_bytes = thc.small_segment_bytes = kMappedBytes;
       memory->pool = NewThcPool(*memory->upstream, thc);
     }
   }

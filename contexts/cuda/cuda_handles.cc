@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "caffe2_core/base/byte_size.h"
+#include "caffe2_core/base/logging.h"
 #include "caffe2_core/base/mutex.h"
 #include "contexts/cuda/cublas_library.h"
 #include "contexts/cuda/cuda_context.h"
@@ -53,13 +54,27 @@ HandleStock& HandleStockOf(int device) {
   return (*stocks)[static_cast<size_t>(device)];
 }
 
+// Calls make() on the device. The libraries allocate memory for a handle and report a lack of it by
+// various codes. So after any failure the pool's cached memory is released, and make() is called
+// once more if there was any.
+template <class Make>
+auto MakeOnDevice(int device, Make make) {
+  const DeviceGuard guard(device);
+  try {
+    return make();
+  } catch (const EnforceNotMet& e) {
+    if (RecordingOfThread() != nullptr || CudaPool(device).ReleaseCached() == 0) throw;
+    VLOG(1) << "cached memory of device " << device << " was released: " << e.message();
+  }
+  return make();
+}
+
 // Takes a handle from the stock, else creates one on the device.
 template <class Handle, class Make>
 Handle Take(int device, UnusedHandles<Handle> HandleStock::*kind, Make make) {
   const std::optional<Handle> unused = (HandleStockOf(device).*kind).Take();
   if (unused.has_value()) return *unused;
-  const DeviceGuard guard(device);
-  return make();
+  return MakeOnDevice(device, make);
 }
 
 template <class Handle>

@@ -19,6 +19,7 @@ struct Library {
   const char* create;
   const char* bind;
   void* (*handle)(CUDAContext&);
+  void (*take)(CudaHandles& handles, CudaStream& stream);
 };
 
 class CudaHandlesTest : public CudaTest, public testing::WithParamInterface<Library> {
@@ -36,9 +37,11 @@ class CudaHandlesTest : public CudaTest, public testing::WithParamInterface<Libr
 INSTANTIATE_TEST_SUITE_P(
     Libraries, CudaHandlesTest,
     testing::Values(Library{"cuBLAS", &HasCublas, "cublasCreate", "cublasSetStream",
-                            [](CUDAContext& c) -> void* { return c.cublas_handle(); }},
+                            [](CUDAContext& c) -> void* { return c.cublas_handle(); },
+                            [](CudaHandles& h, CudaStream& s) { CublasHandle(h, s); }},
                     Library{"cuDNN", &HasCudnn, "cudnnCreate", "cudnnSetStream",
-                            [](CUDAContext& c) -> void* { return c.cudnn_handle(); }}),
+                            [](CUDAContext& c) -> void* { return c.cudnn_handle(); },
+                            [](CudaHandles& h, CudaStream& s) { CudnnHandle(h, s); }}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_P(CudaHandlesTest, ThreadsThatEndLeaveTheirHandlesToOthers) {
@@ -104,6 +107,37 @@ TEST_P(CudaHandlesTest, IsBoundAgainAfterAFailure) {
   EXPECT_NE(ErrorOf([&] { Handle(before); }), "");
   Handle(context);
   EXPECT_EQ(Bound(), bound + 3);
+}
+
+// A new handle needs more memory than the device has left. What the pool has cached suffices.
+TEST_P(CudaHandlesTest, IsCreatedInMemoryThatThePoolHadCached) {
+  if (GetCudaMemoryPoolType() == CudaMemoryPoolType::NONE) GTEST_SKIP() << "caches nothing";
+  constexpr size_t kBytes = size_t{64} << 20;
+  ReleaseCachedCudaMemory();
+  {
+    CUDAContext context(1);
+    context.SwitchToDevice(0);
+    DataPtr(CUDAContext::New(kBytes)).Reset();
+  }
+  CaffeCudaSetDevice(0);
+  // Use up the stock of handles.
+  CudaStream& stream = ThreadStream(1, 0);
+  std::vector<CudaHandles> held;
+  const auto take = [&] {
+    held.emplace_back();
+    GetParam().take(held.back(), stream);
+  };
+  for (const long at_first = Created(); Created() == at_first;) take();
+  const size_t before = fakecuda_live_bytes(1);
+  ASSERT_GE(before, kBytes);
+  fakecuda_set("handle_bytes", kBytes);
+  fakecuda_set_limit(1, before + kBytes / 2);
+  const long created = Created();
+  EXPECT_EQ(ErrorOf(take), "");
+  EXPECT_GT(Created(), created);
+  for (const CudaHandles& handles : held) GiveHandles(1, handles);
+  fakecuda_set("handle_bytes", 0);
+  fakecuda_set_limit(1, size_t{1} << 30);
 }
 
 using CublasHandleTest = CudaTest;
